@@ -1,0 +1,159 @@
+"""The client VM's initial file system: busybox, two programs of ours, kernel modules, an init.
+
+Built from Debian's unpacked kernel package and busybox-static; kept under a name that holds a hash
+of everything that went in, so that it is made once per change.
+"""
+
+import glob
+import hashlib
+import os
+import stat
+import subprocess
+
+from symlab.errors import LabError
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BUSYBOX = "/bin/busybox"
+GUEST_PROGRAMS = ("guest_exec", "nfsmount")
+COMPILE_FLAGS = ("-std=gnu++20", "-Os", "-static", "-s", "-Wall", "-Wextra", "-Werror")
+# Loaded in this order, each after what it depends on.
+MODULES = ("virtio_pci", "virtio_console", "virtio_net", "virtio_blk", "nfsv3", "nfsv4", "nfs")
+
+
+def cache_dir():
+    return os.environ.get("SYMNAS_CACHE", "/var/cache/symnas")
+
+
+def find_kernel():
+    """Returns (kernel image, modules directory) from the newest unpacked package in the cache."""
+    root = os.environ.get("SYMNAS_KERNEL", os.path.join(cache_dir(), "kernel"))
+    images = sorted(glob.glob(f"{root}/**/vmlinuz-*", recursive=True))
+    if not images:
+        raise LabError(f"no vmlinuz-* under {root}: run deploy/setup/setup first")
+    release = os.path.basename(images[-1]).removeprefix("vmlinuz-")
+    modules = glob.glob(f"{root}/**/lib/modules/{release}/kernel", recursive=True)
+    if not modules:
+        raise LabError(f"no lib/modules/{release} under {root}: the kernel package is incomplete")
+    return images[-1], modules[0]
+
+
+def _module_field(path, field):
+    with open(path, "rb") as file:
+        data = file.read()
+    at = data.find(b"\0" + field + b"=")
+    return data[at + len(field) + 2:data.index(b"\0", at + 1)].decode() if at >= 0 else ""
+
+
+def _modules_in_order(directory):
+    """The files of MODULES and what they need, dependencies first (modules.dep is not shipped)."""
+    files = {}
+    for path in glob.glob(f"{directory}/**/*.ko", recursive=True):
+        files[os.path.basename(path)[:-3].replace("-", "_")] = path
+    order = []
+
+    def add(name):
+        if name not in files:
+            return  # built into this kernel
+        if files[name] in order:
+            return
+        needs = _module_field(files[name], b"depends").split(",")
+        needs += _module_field(files[name], b"softdep").removeprefix("pre: ").split()
+        for need in needs:
+            add(need.replace("-", "_"))
+        order.append(files[name])
+
+    for name in MODULES:
+        add(name)
+    return order
+
+
+class _Cpio:
+    """A newc archive (Documentation/driver-api/early-userspace/buffer-format.rst)."""
+
+    def __init__(self):
+        self._parts = []
+        self._inode = 0
+
+    def add(self, name, mode, data=b"", device=(0, 0)):
+        self._inode += 1
+        fields = (self._inode, mode, 0, 0, 1, 0, len(data), 0, 0, *device, len(name) + 1, 0)
+        header = b"070701" + b"".join(b"%08X" % field for field in fields)
+        for part in (header + name.encode() + b"\0", data):
+            self._parts.append(part + b"\0" * (-len(part) % 4))
+
+    def directory(self, name):
+        self.add(name, stat.S_IFDIR | 0o755)
+
+    def file(self, name, data):
+        self.add(name, stat.S_IFREG | 0o755, data)
+
+    def finish(self):
+        self.add("TRAILER!!!", 0)
+        return b"".join(self._parts)
+
+
+def _compile(target_dir, program):
+    source = os.path.join(HERE, program + ".cc")
+    target = os.path.join(target_dir, program)
+    command = ["g++", *COMPILE_FLAGS, "-o", target, source]
+    result = subprocess.run(command, capture_output=True, text=True)
+    if result.returncode != 0:
+        raise LabError(f"{' '.join(command)}:\n{result.stderr}")
+    with open(target, "rb") as file:
+        return file.read()
+
+
+def _read(path):
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise LabError(f"client VM image: {path}: {error.strerror}") from error
+
+
+def _assemble(work_dir, module_files):
+    archive = _Cpio()
+    for name in ("bin", "dev", "proc", "sys", "modules", "etc", "root", "run"):
+        archive.directory(name)
+    archive.add("dev/console", stat.S_IFCHR | 0o600, device=(5, 1))
+    archive.file("bin/busybox", _read(BUSYBOX))
+    applets = subprocess.run([BUSYBOX, "--list"], capture_output=True, text=True, check=True)
+    for applet in applets.stdout.split():
+        if applet != "busybox":
+            archive.add(f"bin/{applet}", stat.S_IFLNK | 0o777, b"busybox")
+    for program in GUEST_PROGRAMS:
+        archive.file(f"bin/{program}", _compile(work_dir, program))
+    for path in module_files:
+        archive.file(f"modules/{os.path.basename(path)}", _read(path))
+    order = "\n".join(os.path.basename(path) for path in module_files) + "\n"
+    archive.file("modules/order", order.encode())
+    archive.file("etc/passwd", b"root:x:0:0:root:/root:/bin/sh\nuser:x:1000:1000::/:/bin/sh\n")
+    archive.file("etc/group", b"root:x:0:\nuser:x:1000:\n")
+    archive.file("init", _read(os.path.join(HERE, "guest_init")))
+    return archive.finish()
+
+
+def build():
+    """Returns (kernel image, initial file system), building the latter when an input changed."""
+    kernel, modules_dir = find_kernel()
+    inputs = [os.path.join(HERE, name + ".cc") for name in GUEST_PROGRAMS]
+    inputs += [os.path.join(HERE, "guest_init"), os.path.abspath(__file__), BUSYBOX]
+    digest = hashlib.sha256(os.path.basename(kernel).encode())
+    for path in inputs:
+        digest.update(_read(path))
+    directory = os.path.join(cache_dir(), "client-vm")
+    os.makedirs(directory, exist_ok=True)
+    target = os.path.join(directory, f"initrd-{digest.hexdigest()[:16]}.cpio")
+    if not os.path.exists(target):
+        for old in glob.glob(f"{directory}/initrd-*.cpio"):
+            os.unlink(old)
+        work_dir = os.path.join(directory, f"work-{os.getpid()}")
+        os.makedirs(work_dir)
+        data = _assemble(work_dir, _modules_in_order(modules_dir))
+        for program in GUEST_PROGRAMS:
+            os.unlink(os.path.join(work_dir, program))
+        os.rmdir(work_dir)
+        with open(target + ".new", "wb") as file:
+            file.write(data)
+        os.rename(target + ".new", target)
+    return kernel, target
