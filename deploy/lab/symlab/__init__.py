@@ -1,0 +1,1 @@
+"""Building blocks of the lab cluster: namespaces, processes, LUN files, etcd, heads, state."""

@@ -1,0 +1,5 @@
+"""The one exception that lab programs print without a trace."""
+
+
+class LabError(Exception):
+    """Something a person can act on: the text names the object, the attempt and the reason."""

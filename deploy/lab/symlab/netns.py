@@ -1,0 +1,116 @@
+"""Network namespaces, bridges, veth pairs and taps, made with ip(8) and setns(2).
+
+Names are the caller's; nothing here remembers them. Every `delete_*` succeeds when the object is
+already gone, so that a teardown may run twice.
+"""
+
+import contextlib
+import ctypes
+import fcntl
+import os
+import struct
+import subprocess
+
+from .errors import LabError
+
+RUN_DIR = "/run/netns"
+_CLONE_NEWNET = 0x40000000
+_TUNSETIFF = 0x400454CA
+_IFF_TAP = 0x0002
+_IFF_NO_PI = 0x1000
+_IFF_VNET_HDR = 0x4000
+_IFNAMSIZ = 16
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def setns(fd, kind=_CLONE_NEWNET):
+    """Moves the calling thread into the namespace behind `fd`."""
+    if _libc.setns(fd, kind) != 0:
+        raise OSError(ctypes.get_errno(), "setns failed")
+
+
+def ip(*args, netns=None):
+    """Runs ip(8), in a namespace if one is named; raises LabError with its message."""
+    command = ["ip"] + (["-n", netns] if netns else []) + [str(a) for a in args]
+    result = subprocess.run(command, capture_output=True, text=True)
+    if result.returncode != 0:
+        raise LabError(f"{' '.join(command)}: {result.stderr.strip()}")
+    return result.stdout
+
+
+def exists(name):
+    return os.path.exists(os.path.join(RUN_DIR, name))
+
+
+def create(name):
+    if exists(name):
+        raise LabError(f"namespace {name} exists: another lab with this prefix? (`lab down`)")
+    ip("netns", "add", name)
+    ip("link", "set", "lo", "up", netns=name)
+
+
+def delete(name):
+    if exists(name):
+        ip("netns", "del", name)
+
+
+@contextlib.contextmanager
+def entered(name):
+    """Runs the body with the calling thread inside namespace `name` (None: where it is)."""
+    if name is None:
+        yield
+        return
+    home = os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+    there = os.open(os.path.join(RUN_DIR, name), os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        setns(there)
+        yield
+    finally:
+        setns(home)
+        os.close(there)
+        os.close(home)
+
+
+def create_bridge(netns, bridge):
+    ip("link", "add", bridge, "type", "bridge", "forward_delay", "0", netns=netns)
+    ip("link", "set", bridge, "up", netns=netns)
+
+
+def connect_to_bridge(netns, device, address, bridge_netns, bridge, port):
+    """Gives `netns` a device with `address`, whose other end `port` hangs on the bridge."""
+    ip("link", "add", device, "netns", netns, "type", "veth",
+       "peer", "name", port, "netns", bridge_netns)
+    ip("link", "set", port, "master", bridge, "up", netns=bridge_netns)
+    ip("addr", "add", address, "dev", device, netns=netns)
+    ip("link", "set", device, "up", netns=netns)
+
+
+def open_tap(netns, bridge, device):
+    """Makes a tap on the bridge and returns its descriptor; the tap goes when that is closed."""
+    with entered(netns):
+        fd = os.open("/dev/net/tun", os.O_RDWR | os.O_CLOEXEC)
+        flags = _IFF_TAP | _IFF_NO_PI | _IFF_VNET_HDR
+        request = struct.pack(f"{_IFNAMSIZ}sH22x", device.encode(), flags)
+        try:
+            fcntl.ioctl(fd, _TUNSETIFF, request)
+        except OSError as error:
+            os.close(fd)
+            raise LabError(f"tap {device} in {netns}: {error.strerror}") from error
+    ip("link", "set", device, "master", bridge, "up", netns=netns)
+    return fd
+
+
+def processes_inside(names):
+    """The pids whose network namespace is one of the named ones."""
+    inodes = set()
+    for name in names:
+        with contextlib.suppress(OSError):
+            inodes.add(os.stat(os.path.join(RUN_DIR, name)).st_ino)
+    found = []
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            with contextlib.suppress(OSError):
+                if os.stat(f"/proc/{entry}/ns/net").st_ino in inodes:
+                    found.append(int(entry))
+    return found
