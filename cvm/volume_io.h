@@ -1,0 +1,100 @@
+// VolumeIo: reads and writes a striped volume. Interface of cvm/io (io_uring, POSIX) and of simulated volumes.
+//
+// Thread class: thread-safe. Callbacks run on a thread of the engine, must not block, and may submit further I/O.
+// Invariants: INV-1 (every LUN descriptor carries this instance's OFD byte lock before the first submit and for as long as
+// anything submitted through it may reach the LUN).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/base/result.h"
+
+namespace symnas::cvm {
+
+// Move-only handle of an aligned pooled buffer; returns to its pool when destroyed, on any thread.
+class Buffer {
+ public:
+  Buffer() = default;
+  Buffer(std::byte* data, std::size_t size_bytes, std::function<void(std::byte*, std::size_t)> give_back)
+      : data_(data), size_bytes_(size_bytes), give_back_(std::move(give_back)) {}
+  Buffer(Buffer&& other) noexcept { swap(other); }
+  Buffer& operator=(Buffer&& other) noexcept {
+    Buffer moved(std::move(other));
+    swap(moved);
+    return *this;
+  }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  ~Buffer() {
+    if (data_ != nullptr) give_back_(data_, size_bytes_);
+  }
+  std::byte* data() const { return data_; }
+  std::size_t size_bytes() const { return size_bytes_; }
+  std::span<std::byte> span() const { return {data_, size_bytes_}; }
+  explicit operator bool() const { return data_ != nullptr; }
+
+ private:
+  void swap(Buffer& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_bytes_, other.size_bytes_);
+    std::swap(give_back_, other.give_back_);
+  }
+  std::byte* data_ = nullptr;
+  std::size_t size_bytes_ = 0;
+  std::function<void(std::byte*, std::size_t)> give_back_;
+};
+
+enum class Durability {
+  kVolatile,  // may be lost with the LUN's cache until flush()
+  kStable,    // on stable storage when the callback says OK (FUA: RWF_DSYNC)
+};
+
+struct LunCounters {
+  std::string name;
+  std::uint64_t reads = 0;
+  std::uint64_t writes = 0;
+  std::uint64_t flushes = 0;
+  std::uint64_t read_bytes = 0;
+  std::uint64_t write_bytes = 0;
+  std::uint64_t errors = 0;
+  std::uint64_t latency_us_total = 0;
+  std::uint64_t latency_us_max = 0;
+};
+
+using IoCallback = std::function<void(Status)>;
+
+class VolumeIo {
+ public:
+  virtual ~VolumeIo() = default;
+
+  virtual std::uint64_t size_bytes() const = 0;
+  // Largest logical block size of the LUNs: 512 or 4096. Writes must be multiples of it or come through write_edges().
+  virtual std::uint32_t logical_block_bytes() const = 0;
+  virtual std::uint32_t stripe_unit_bytes() const = 0;
+  // A buffer of at least `bytes`, aligned to 4096. Blocks never; beyond the pool it is plain aligned memory.
+  virtual Buffer buffer(std::size_t bytes) = 0;
+
+  // REQUIRES (read, write): offset and length multiples of logical_block_bytes(), memory aligned to it and alive
+  // until the callback. Errors: kOutOfRange, kIo (which LUN, errno), kFenced (EBADE: a reservation conflict).
+  virtual void read(VolumeOffset offset, std::span<std::byte> into, IoCallback done) = 0;
+  virtual void write(VolumeOffset offset, std::span<const std::byte> from, Durability durability,
+                     IoCallback done) = 0;
+  // Any offset, length and memory: reads the partial blocks at the edges, merges, writes whole blocks. REQUIRES: nobody
+  // else writes those edge blocks meanwhile (the caller holds their lock).
+  virtual void write_edges(VolumeOffset offset, std::span<const std::byte> from,
+                           Durability durability, IoCallback done) = 0;
+  // Everything whose callback said OK before this call is on stable storage when it answers OK.
+  // Concurrent calls share device flushes, joining only one that has not been submitted yet.
+  virtual void flush(IoCallback done) = 0;
+
+  virtual std::vector<LunCounters> counters() const = 0;
+};
+
+}  // namespace symnas::cvm

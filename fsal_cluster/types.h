@@ -1,0 +1,113 @@
+// Types shared by the operations of the cluster filesystem and the plugin. Value types.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/base/result.h"
+
+namespace symnas::fs {
+
+inline constexpr Ino kRootIno{1};
+inline constexpr std::size_t kNameBytesMax = 255;      // as every Linux filesystem; longer: kNameTooLong
+inline constexpr std::size_t kSymlinkBytesMax = 4095;  // PATH_MAX - 1
+inline constexpr std::uint32_t kLinkMax = 65000;
+inline constexpr std::uint64_t kFileBytesMax = std::uint64_t{1} << 46;  // 64 TiB
+
+enum class FileType : std::uint8_t {
+  kRegular = 1,
+  kDirectory = 2,
+  kSymlink = 3,
+  kBlockDevice = 4,
+  kCharDevice = 5,
+  kFifo = 6,
+  kSocket = 7,
+};
+
+// What a client holds: valid for ever or ESTALE. Wire form: schema/handle.h.
+struct Handle {
+  FsId fs;
+  Ino ino;
+  Generation generation;
+  friend bool operator==(const Handle&, const Handle&) = default;
+};
+
+// Who asks, after squashing. uid 0 passes every permission check.
+struct Credentials {
+  std::uint32_t uid = 0;
+  std::uint32_t gid = 0;
+  std::vector<std::uint32_t> groups;
+};
+
+struct Attributes {
+  Handle handle;
+  FileType type = FileType::kRegular;
+  std::uint32_t mode = 0;  // permission bits 07777
+  std::uint32_t uid = 0;
+  std::uint32_t gid = 0;
+  std::uint32_t nlink = 1;   // directories: constant 1, as btrfs (DESIGN 5.1)
+  std::uint64_t size_bytes = 0;
+  std::uint64_t space_used_bytes = 0;
+  std::uint32_t rdev_major = 0;
+  std::uint32_t rdev_minor = 0;
+  std::int64_t atime_ns = 0;
+  std::int64_t mtime_ns = 0;
+  std::int64_t ctime_ns = 0;
+  std::uint64_t change = 0;  // (revision of the last change << 16) | n
+  std::optional<std::uint64_t> exclusive_verifier;
+};
+
+struct SetAttributes {
+  std::optional<std::uint32_t> mode;
+  std::optional<std::uint32_t> uid;
+  std::optional<std::uint32_t> gid;
+  std::optional<std::uint64_t> size_bytes;
+  std::optional<std::int64_t> atime_ns;  // kServerTime = filesystem time
+  std::optional<std::int64_t> mtime_ns;
+};
+inline constexpr std::int64_t kServerTime = INT64_MIN;
+
+// The parent directory before and after one change; pre is absent when the batch cannot tell (DESIGN 5.2).
+struct DirectoryChange {
+  std::optional<Attributes> pre;
+  std::optional<Attributes> post;
+};
+
+enum class CreateMode { kUnchecked, kGuarded, kExclusive };
+
+struct NewNode {
+  FileType type = FileType::kRegular;
+  SetAttributes attributes;  // mode wanted; uid/gid default to the credentials (gid: the parent's with setgid)
+  std::uint32_t rdev_major = 0;
+  std::uint32_t rdev_minor = 0;
+  std::string symlink_target;
+};
+
+struct Created {
+  Attributes attributes;
+  bool existed = false;  // kUnchecked met an existing regular file, or kExclusive met its own verifier
+  DirectoryChange directory;
+};
+
+struct DirectoryEntry {
+  std::string name;
+  std::uint64_t cookie = 0;
+  Attributes attributes;
+};
+struct DirectoryPage {
+  std::vector<DirectoryEntry> entries;  // ascending cookie
+  bool end_of_directory = false;
+};
+
+struct SpaceUse {
+  std::uint64_t total_bytes = 0;
+  std::uint64_t free_bytes = 0;
+  std::uint64_t total_files = 0;
+  std::uint64_t free_files = 0;
+};
+
+}  // namespace symnas::fs
