@@ -1,0 +1,26 @@
+# Debian packages that building and testing needs: packages.txt.
+
+missing_packages() {
+  for package in $(cat "$here/packages.txt"); do
+    state=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
+    [ "$state" = installed ] || echo "$package"
+  done
+}
+
+step_present() { [ -z "$(missing_packages)" ]; }
+
+step_run() {
+  missing=$(missing_packages)
+  [ -n "$missing" ] || return 0
+  # Services of the packages (rpcbind, ...) must not start on this machine.
+  policy=/usr/sbin/policy-rc.d
+  if [ ! -e $policy ]; then
+    printf '#!/bin/sh\nexit 101\n' >$policy
+    chmod 755 $policy
+    trap "rm -f $policy" EXIT
+  fi
+  export DEBIAN_FRONTEND=noninteractive
+  install="apt-get install -q -y --no-install-recommends -o Acquire::Retries=3 -o Dpkg::Use-Pty=0"
+  # shellcheck disable=SC2086  # package names are words
+  $install $missing || { apt-get -q update && $install $missing; }
+}
