@@ -21,6 +21,7 @@ std::string_view to_string(ErrorCode code) {
     case ErrorCode::kCorrupt: return "corrupt";
     case ErrorCode::kForeign: return "foreign";
     case ErrorCode::kPermission: return "permission";
+    case ErrorCode::kNotOwner: return "not_owner";
     case ErrorCode::kStale: return "stale";
     case ErrorCode::kNotDirectory: return "not_directory";
     case ErrorCode::kIsDirectory: return "is_directory";

@@ -28,7 +28,8 @@ enum class ErrorCode {
   kIo,                // a LUN reported an error
   kCorrupt,           // persisted bytes that cannot be what we wrote
   kForeign,           // a label or record of another cluster
-  kPermission,        // the caller may not do this
+  kPermission,        // the caller may not do this (EACCES)
+  kNotOwner,          // only the owner or root may (EPERM)
   kStale,             // the object of a handle is gone
   kNotDirectory,
   kIsDirectory,
