@@ -90,6 +90,8 @@ inline std::string directory_move(FsId fs) { return table(fs, 'w', 'R'); }
 // Outside the watched area.
 inline std::string slot_prefix(FsId fs) { return table(fs, 'u', 'S'); }
 inline std::string next_ino(FsId fs) { return table(fs, 'u', 'N'); }
+// Compared and put by every claim: of two simultaneous claims of a filesystem one fails.
+inline std::string mount_claim(FsId fs) { return table(fs, 'u', 'C'); }
 inline std::string orphans(FsId fs) { return table(fs, 'u', 'O'); }
 inline std::string orphan(FsId fs, Ino ino) { return table64(fs, 'u', 'O', ino.value()); }
 inline std::string group_owners(FsId fs) { return table(fs, 'u', 'G'); }
