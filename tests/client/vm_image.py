@@ -25,16 +25,16 @@ def cache_dir():
 
 
 def find_kernel():
-    """Returns (kernel image, modules directory) from the newest unpacked package in the cache."""
+    """Returns (kernel image, its modules' directory) of the newest kernel unpacked in the cache."""
     root = os.environ.get("SYMNAS_KERNEL", os.path.join(cache_dir(), "kernel"))
-    images = sorted(glob.glob(f"{root}/**/vmlinuz-*", recursive=True))
-    if not images:
-        raise LabError(f"no vmlinuz-* under {root}: run deploy/setup/setup first")
-    release = os.path.basename(images[-1]).removeprefix("vmlinuz-")
-    modules = glob.glob(f"{root}/**/lib/modules/{release}/kernel", recursive=True)
+    modules = sorted(glob.glob(f"{root}/lib/modules/*/kernel"))
     if not modules:
-        raise LabError(f"no lib/modules/{release} under {root}: the kernel package is incomplete")
-    return images[-1], modules[0]
+        raise LabError(f"no lib/modules/*/kernel under {root}: run deploy/setup/setup first")
+    release = os.path.basename(os.path.dirname(modules[-1]))
+    for image in (f"{root}/vmlinuz", f"{root}/boot/vmlinuz-{release}"):
+        if os.path.exists(image):
+            return image, modules[-1]
+    raise LabError(f"no vmlinuz for {release} under {root}: the kernel package is incomplete")
 
 
 def _module_field(path, field):
@@ -138,7 +138,7 @@ def build():
     kernel, modules_dir = find_kernel()
     inputs = [os.path.join(HERE, name + ".cc") for name in GUEST_PROGRAMS]
     inputs += [os.path.join(HERE, "guest_init"), os.path.abspath(__file__), BUSYBOX]
-    digest = hashlib.sha256(os.path.basename(kernel).encode())
+    digest = hashlib.sha256(modules_dir.encode())
     for path in inputs:
         digest.update(_read(path))
     directory = os.path.join(cache_dir(), "client-vm")

@@ -1,0 +1,304 @@
+"""A whole lab: heads in namespaces on one machine, LUN files, etcd, one vnfsd per head, a client.
+
+Addresses: head n has 10.99.0.n (eth0, management) and 10.0.0.n (eth1, NFS network); the client
+namespace has 10.0.0.200. Virtual IPs are taken from 10.0.0.101 upwards, client VMs from 10.0.0.201.
+
+Invariant: what `up` makes is noted in the state file first (state.py), and `down` removes all of
+it whatever moment `up` or the machine's power stopped at. `down` may be repeated.
+"""
+
+import concurrent.futures
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import time
+
+from . import luns, netns, processes, product
+from .errors import LabDeadEnd, LabError
+from .state import LabState
+from .wait import eventually
+
+MAX_HEADS = 16
+MAX_LUNS = 64
+CLUSTER_NAME = "lab"
+MGMT_BRIDGE = "br-mgmt"
+NFS_BRIDGE = "br-nfs"
+CLIENT_ADDRESS = "10.0.0.200"
+ETCD_CLIENT_PORT = 2379
+ETCD_READY_S = 20.0
+AGENT_READY_S = 30.0
+STOP_GRACE_S = 3.0
+
+
+class Lab:
+    """Handle on a lab, made or not, found by its prefix."""
+
+    def __init__(self, prefix="sym"):
+        if not prefix.isalnum() or len(prefix) > 8:
+            raise LabError(f"prefix {prefix!r}: at most 8 letters and digits")
+        self.prefix = prefix
+        self.state = LabState(prefix)
+        self.directory = self.state.directory
+
+    # --- what there is
+
+    @property
+    def hub_netns(self):
+        return f"{self.prefix}-lab"
+
+    @property
+    def client_netns(self):
+        return f"{self.prefix}-client"
+
+    def head(self, name):
+        for head in self.state.data["heads"]:
+            if head["name"] == name:
+                return head
+        raise LabError(f"no head {name} in lab {self.prefix}")
+
+    def symnas(self, head=None):
+        """The CLI on one head (the first by default)."""
+        name = head or self.state.data["heads"][0]["name"]
+        return product.Symnas(self.head(name)["socket"])
+
+    def exists(self):
+        return self.state.load()
+
+    def process(self, name):
+        return self.state.data["processes"].get(name)
+
+    # --- up
+
+    def up(self, heads=1, lun_count=4, lun_size="2G", lun_dir=None, loops=False):
+        """Makes the lab; a failure leaves what was made, for `down`."""
+        if not 1 <= heads <= MAX_HEADS:
+            raise LabError(f"{heads} heads: 1 to {MAX_HEADS} are possible")
+        if not 0 <= lun_count <= MAX_LUNS:
+            raise LabError(f"{lun_count} LUNs: 0 to {MAX_LUNS} are possible")
+        size = luns.parse_size(lun_size)
+        for name in ("etcd", "vnfsd", "symnas", "symnas-launch"):
+            product.program(name)
+        with self.state.locked():
+            directory = lun_dir or os.path.join(self.directory, "luns")
+            pattern = "/dev/loop*" if loops else os.path.join(directory, f"{self.prefix}-lun*.img")
+            self.state.create(cgroup=processes.create_cgroup(f"symnas-lab-{self.prefix}"),
+                              lun_paths=[pattern])
+            with concurrent.futures.ThreadPoolExecutor(2) as pool:
+                files = self._plan_luns(directory, lun_count)
+                writing = [pool.submit(luns.create_file, path, size) for path in files]
+                self._make_networks(heads)
+                for index in range(heads):
+                    self._start_head(index)
+                for done in writing:
+                    done.result()
+            self._note_luns(files, loops)
+            self.state.data["complete"] = True
+            self.state.save()
+
+    def _plan_luns(self, directory, count):
+        os.makedirs(directory, exist_ok=True)
+        files = []
+        for index in range(count):
+            path = os.path.join(directory, f"{self.prefix}-lun{index}.img")
+            if os.path.exists(path):
+                raise LabError(f"LUN file {path} exists and is not this lab's")
+            self.state.note("files", path)
+            files.append(path)
+        return files
+
+    def _note_luns(self, files, loops):
+        for index, path in enumerate(files):
+            device = path
+            if loops:
+                device = luns.attach_loop(path)
+                self.state.note("loops", device)
+            self.state.note("luns", {"name": f"LUN{index}", "path": device, "file": path})
+
+    def _make_netns(self, name):
+        self.state.note("namespaces", name)
+        netns.create(name)
+
+    def _make_networks(self, heads):
+        self._make_netns(self.hub_netns)
+        for bridge in (MGMT_BRIDGE, NFS_BRIDGE):
+            netns.create_bridge(self.hub_netns, bridge)
+        self._make_netns(self.client_netns)
+        netns.connect_to_bridge(self.client_netns, "eth1", f"{CLIENT_ADDRESS}/24",
+                                self.hub_netns, NFS_BRIDGE, "client-nfs")
+        for number in range(1, heads + 1):
+            name = f"c1n{number}"
+            space = f"{self.prefix}-{name}"
+            self._make_netns(space)
+            netns.connect_to_bridge(space, "eth0", f"10.99.0.{number}/24",
+                                    self.hub_netns, MGMT_BRIDGE, f"{name}-mgmt")
+            netns.connect_to_bridge(space, "eth1", f"10.0.0.{number}/24",
+                                    self.hub_netns, NFS_BRIDGE, f"{name}-nfs")
+            directory = os.path.join(self.directory, "heads", name)
+            os.makedirs(directory, exist_ok=True)
+            self.state.note("heads", {
+                "name": name, "netns": space, "dir": directory,
+                "mgmt": f"10.99.0.{number}", "nfs": f"10.0.0.{number}",
+                "etcd_dir": os.path.join(directory, "etcd"),
+                "config_dir": os.path.join(directory, "etc"),
+                "run_dir": os.path.join(directory, "run"),
+                "log_dir": os.path.join(directory, "log"),
+                "socket": os.path.join(directory, "run", "vnfsd.sock")})
+
+    def _start_head(self, index):
+        head = self.state.data["heads"][index]
+        if index == 0:
+            self._init_cluster(head)
+        else:
+            self._join(head)
+        if os.path.exists(self._etcd_config(head)):
+            self.start_etcd(head["name"])
+        self.start_vnfsd(head["name"])
+
+    def _init_cluster(self, head):
+        product.run([product.program("symnas"), "cluster", "init", "--name", CLUSTER_NAME,
+                     "--head", head["name"], "--address", head["mgmt"],
+                     "--etcd-dir", head["etcd_dir"], *self._head_options(head)])
+
+    def _join(self, head):
+        bundle = os.path.join(head["dir"], "invite.bundle")
+        self.symnas()("head", "invite", head["name"], "--address", head["mgmt"], "--out", bundle)
+        product.run([product.program("symnas"), "head", "join", "--bundle", bundle,
+                     *self._head_options(head)])
+        os.unlink(bundle)
+
+    def _head_options(self, head):
+        """What `cluster init` and `head join` write into this head's vnfsd.toml."""
+        options = ["--config-dir", head["config_dir"], "--run-dir", head["run_dir"],
+                   "--log-dir", head["log_dir"], "--plugin-dir", product.plugin_dir(),
+                   "--ganesha-prefix", os.path.join(product.cache_dir(), "ganesha")]
+        for pattern in self.state.data["lun_paths"]:
+            options += ["--lun-path", pattern]
+        return options
+
+    # --- processes of a head, also for tests that stop and start them
+
+    def start_etcd(self, head_name):
+        head = self.head(head_name)
+        argv = [product.program("etcd"), "--config-file", self._etcd_config(head)]
+        record = processes.spawn(argv, os.path.join(head["dir"], "etcd.log"),
+                                 netns=head["netns"], cgroup=self.state.data["cgroup"])
+        self.state.note_process(f"etcd.{head_name}", record)
+        eventually(ETCD_READY_S, f"etcd on {head_name} answers",
+                   lambda: self._alive(record, head["dir"], "etcd.log")
+                   and self._listens(head, ETCD_CLIENT_PORT))
+        return record
+
+    def start_vnfsd(self, head_name):
+        head = self.head(head_name)
+        argv = [product.program("vnfsd"), "--config",
+                os.path.join(head["config_dir"], "vnfsd.toml")]
+        record = processes.spawn(argv, os.path.join(head["dir"], "vnfsd.log"),
+                                 netns=head["netns"], hostname=head_name,
+                                 cgroup=self.state.data["cgroup"])
+        self.state.note_process(f"vnfsd.{head_name}", record)
+        eventually(AGENT_READY_S, f"vnfsd on {head_name} answers",
+                   lambda: self._alive(record, head["dir"], "vnfsd.log")
+                   and self._answers(head_name))
+        return record
+
+    @staticmethod
+    def _etcd_config(head):
+        return os.path.join(head["config_dir"], "etcd.yml")
+
+    def _answers(self, head_name):
+        self.symnas(head_name)("status")
+        return True
+
+    @staticmethod
+    def _alive(record, directory, log_name):
+        if processes.is_alive(record):
+            return True
+        with open(os.path.join(directory, log_name), encoding="utf-8", errors="replace") as log:
+            tail = log.read()[-1500:]
+        raise LabDeadEnd(f"{record['argv'][0]} has ended; the end of its log:\n{tail}")
+
+    @staticmethod
+    def _listens(head, port):
+        wanted = f":{port:04X}"
+        with netns.entered(head["netns"]), open("/proc/thread-self/net/tcp") as table:
+            return any(line.split()[1].endswith(wanted) and line.split()[3] == "0A"
+                       for line in list(table)[1:])
+
+    # --- down
+
+    def down(self):
+        """Removes everything; returns False when there was nothing."""
+        if not self.state.load():
+            return False
+        with self.state.locked():
+            data = self.state.data
+            for name, record in sorted(data["processes"].items(), reverse=True):
+                grace_s = 0 if name.startswith("etcd.") else STOP_GRACE_S
+                processes.stop(record, grace_s)
+            self._stop_vms()
+            self._kill_offspring()
+            for name in data["namespaces"]:
+                netns.delete(name)
+            for path in data["files"]:
+                luns.remove(path)
+            processes.remove_cgroup(data["cgroup"])
+            shutil.rmtree(self.directory)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(os.path.join(os.path.dirname(self.directory), f".{self.prefix}.lock"))
+        return True
+
+    def _kill_offspring(self):
+        """Ends what the lab's processes started: members of its cgroup, dwellers of its nets."""
+        for _ in range(3):  # a process that forks while it is being killed
+            pids = set(processes.cgroup_members(self.state.data["cgroup"]))
+            pids |= set(netns.processes_inside(self.state.data["namespaces"]))
+            pids.discard(os.getpid())
+            if not pids:
+                return
+            processes.kill_pids(sorted(pids))
+        raise LabError(f"lab {self.prefix}: processes keep appearing: {sorted(pids)}")
+
+    def _stop_vms(self):
+        """Ends client VMs by their own records (tests/client/client_vm.py); taps go with them."""
+        root = self.vm_root()
+        for name in os.listdir(root) if os.path.isdir(root) else []:
+            with contextlib.suppress(FileNotFoundError):
+                with open(os.path.join(root, name, "vm.json"), encoding="utf-8") as file:
+                    processes.stop(json.load(file), 0)
+
+    # --- looking and acting
+
+    def status(self):
+        """Rows (object, state) of everything noted."""
+        data = self.state.data
+        rows = [("lab", f"{'complete' if data['complete'] else 'INCOMPLETE'} in {self.directory}")]
+        for name in data["namespaces"]:
+            rows.append((name, "there" if netns.exists(name) else "GONE"))
+        for name, record in sorted(data["processes"].items()):
+            state = f"pid {record['pid']}" if processes.is_alive(record) else "DEAD"
+            rows.append((name, state))
+        for lun in data["luns"]:
+            size = os.path.getsize(lun["file"]) >> 20 if os.path.exists(lun["file"]) else None
+            rows.append((lun["name"], f"{lun['path']} {size} MiB" if size else "GONE"))
+        return rows
+
+    def exec_in(self, where, argv):
+        """Runs argv in a head's or the client's namespace; returns its status."""
+        space = self.client_netns if where == "client" else self.head(where)["netns"]
+        with netns.entered(space):
+            return subprocess.run(argv).returncode
+
+    def popen_in(self, where, argv, **options):
+        """Starts argv in a head's or the client's namespace, as subprocess.Popen."""
+        space = self.client_netns if where == "client" else self.head(where)["netns"]
+        with netns.entered(space):
+            return subprocess.Popen(argv, **options)
+
+    def vm_root(self):
+        return os.path.join(self.directory, "vms")
+
+
+def elapsed(since):
+    return f"{time.monotonic() - since:.1f} s"
