@@ -156,6 +156,11 @@ function(symnas_proto target)
   endif()
 endfunction()
 
+# "ninja tests_unit" builds what has that label.
+foreach(label IN ITEMS unit contract property lab)
+  add_custom_target(tests_${label})
+endforeach()
+
 # One googletest binary = one ctest test. Results are counted per test case by tests/run.
 function(symnas_test)
   cmake_parse_arguments(arg "" "NAME;TIMEOUT_S" "SOURCES;LIBS;DEPS;LABELS;ARGS" ${ARGN})
@@ -177,6 +182,9 @@ function(symnas_test)
   endif()
   set_target_properties(${arg_NAME} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/bin)
+  foreach(label IN LISTS arg_LABELS)
+    add_dependencies(tests_${label} ${arg_NAME})
+  endforeach()
   add_test(NAME ${arg_NAME} COMMAND ${arg_NAME} ${arg_ARGS})
   set_tests_properties(${arg_NAME} PROPERTIES
     LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT_S} ENVIRONMENT "SYMNAS_CACHE=${SYMNAS_CACHE}")

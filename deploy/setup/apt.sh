@@ -14,7 +14,7 @@ debian_mirror() {
 private_apt_init() {
   private_apt=$1
   mirror=$(debian_mirror)
-  [ -n "$mirror" ] || die "apt knows no Debian mirror for this release: check /etc/apt/sources.list*"
+  [ -n "$mirror" ] || die "apt knows no Debian mirror: check /etc/apt/sources.list*"
   keyring=/usr/share/keyrings/debian-archive-keyring.gpg
   mkdir -p "$private_apt/lists/partial" "$private_apt/cache/archives/partial"
   for type in deb deb-src; do

@@ -1,6 +1,6 @@
-# nfs-ganesha and ntirpc from Debian 13's pinned sources plus deploy/ganesha/patches, with the VFS and
-# MEM FSALs as baselines. Result: $cache/ganesha with bin/, lib/ and sdk/ (headers + config.h, which
-# "make install" leaves out; a plugin must be compiled with exactly these).
+# nfs-ganesha and ntirpc from Debian 13's pinned sources plus deploy/ganesha/patches, with the VFS
+# and MEM FSALs as baselines. Result: $cache/ganesha with bin/, lib/ and sdk/ (headers + config.h,
+# which "make install" leaves out; a plugin must be compiled with exactly these).
 
 prefix=$cache/ganesha
 
@@ -30,7 +30,8 @@ step_run() {
   off="USE_FSAL_CEPH USE_FSAL_GLUSTER USE_FSAL_RGW USE_FSAL_GPFS USE_FSAL_PROXY_V3
     USE_FSAL_PROXY_V4 USE_FSAL_LUSTRE USE_FSAL_XFS USE_FSAL_LIZARDFS USE_FSAL_KVSFS
     USE_FSAL_SAUNAFS USE_9P USE_MONITORING USE_MAN_PAGE USE_ADMIN_TOOLS USE_GUI_ADMIN_TOOLS
-    USE_RADOS_RECOV RADOS_URLS USE_NFS_RDMA USE_RPC_RDMA USE_LTTNG USE_UNWIND USE_LEGACY_PYTHON_INSTALL"
+    USE_RADOS_RECOV RADOS_URLS USE_NFS_RDMA USE_RPC_RDMA USE_LTTNG USE_UNWIND
+    USE_LEGACY_PYTHON_INSTALL"
   options=
   for option in $off; do options="$options -D$option=OFF"; done
   # shellcheck disable=SC2086  # options are words

@@ -1,13 +1,11 @@
-# Debian's own kernel for the client VM, unpacked into $cache/kernel: vmlinuz, lib/modules/<version>.
+# Debian's own kernel for the client VM, unpacked into $cache/kernel: vmlinuz and
+# lib/modules/<version>.
 
 step_present() { [ -f "$cache/kernel/vmlinuz" ] && [ -d "$cache/kernel/lib/modules" ]; }
 
 step_run() {
-  image=$(real_kernel)
-  [ -n "$image" ] || { apt-get -q update; image=$(real_kernel); }
-  [ -n "$image" ] || die "apt knows no $kernel_package"
-  apt-get -q -o APT::Sandbox::User=root -o Acquire::Retries=3 download "$image" ||
-    { apt-get -q update; image=$(real_kernel); apt-get -q -o APT::Sandbox::User=root download "$image"; }
+  # Lists that are missing or older than the mirror: fetch them and try once more.
+  download_kernel || { apt-get -q update; download_kernel; }
   mkdir new
   dpkg-deb -x "$image"_*.deb new
   mv new/boot/vmlinuz-* new/vmlinuz
@@ -19,6 +17,12 @@ step_run() {
   done
   rm -rf "$cache/kernel"
   mv new "$cache/kernel"
+}
+
+download_kernel() {
+  image=$(real_kernel)
+  [ -n "$image" ] || { echo "apt knows no $kernel_package"; return 1; }
+  apt-get -q -o APT::Sandbox::User=root -o Acquire::Retries=3 download "$image"
 }
 
 # The package of the newest kernel that the meta package stands for.

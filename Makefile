@@ -1,0 +1,62 @@
+# The front door: everything a developer types. CMake and Ninja do the work behind it.
+
+BUILD ?= build
+JOBS ?= $(shell nproc)
+N ?= 1
+export SYMNAS_CACHE ?= /var/cache/symnas
+export SYMNAS_BUILD := $(abspath $(BUILD))
+
+.PHONY: help setup build demo test check lab lab-down asan bench clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo 'make setup     prepare this Debian 12 machine (root): packages, ganesha, etcd, a kernel'
+	@echo 'make build     compile everything into $(BUILD)/'
+	@echo 'make demo      one head serves a striped volume to a client VM, end to end'
+	@echo 'make test      unit, contract, property and lab tests; last line: N passed, N failed'
+	@echo 'make check     test, plus format, include directions, tree rules; warnings are errors'
+	@echo 'make lab N=1   a lab cluster of N heads on this machine; make lab-down removes it'
+	@echo 'make asan      unit and property tests under AddressSanitizer and UBSan'
+	@echo 'make bench     the same load on symnas and on ganesha FSAL_VFS, with ratios'
+	@echo 'make clean     remove $(BUILD)/'
+	@echo
+	@echo 'Variables: BUILD=$(BUILD) JOBS=$(JOBS) SYMNAS_CACHE=$(SYMNAS_CACHE)'
+
+setup:
+	@deploy/setup/setup
+
+# Warnings are errors here always: one set of flags, one set of objects.
+$(BUILD)/build.ninja: | setup
+	cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DSYMNAS_WERROR=ON \
+	  -DSYMNAS_CACHE=$(SYMNAS_CACHE)
+
+build: setup $(BUILD)/build.ninja
+	@ninja -C $(BUILD) -j $(JOBS)
+
+demo: build
+	@deploy/lab/demo
+
+test: build
+	@tests/run --build $(BUILD) --jobs $(JOBS) --lab
+
+check: setup
+	@tests/run --build $(BUILD) --jobs $(JOBS) --checks --compile --lab
+
+lab: build
+	@deploy/lab/lab up N=$(N)
+
+lab-down:
+	@deploy/lab/lab down
+
+asan: setup
+	@[ -f $(BUILD)/asan/build.ninja ] || cmake -S . -B $(BUILD)/asan -G Ninja \
+	  -DCMAKE_BUILD_TYPE=RelWithDebInfo -DSYMNAS_SANITIZE=address,undefined \
+	  -DSYMNAS_CACHE=$(SYMNAS_CACHE)
+	@ninja -C $(BUILD)/asan -j $(JOBS) tests_unit tests_property
+	@tests/run --build $(BUILD)/asan --jobs $(JOBS) --labels unit,property
+
+bench: build
+	@tests/bench/run
+
+clean:
+	rm -rf $(BUILD)

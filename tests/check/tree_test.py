@@ -1,0 +1,43 @@
+"""The tree check finds what it is there to find."""
+
+import unittest
+
+from loading import load
+
+tree = load("tree")
+
+
+def problems(path, text):
+    return list(tree.check_file(path, text.encode(), {"mirror.example.org"}))
+
+
+class Files(unittest.TestCase):
+    def test_clean_file(self):
+        self.assertEqual(problems("cvm/layout.cc", "int x;\n"), [])
+
+    def test_registry_host_and_machine_path(self):
+        self.assertEqual(len(problems("Makefile", "get http://mirror.example.org/x\n")), 1)
+        self.assertEqual(len(problems("Makefile", "cd /ro" + "ot/x\n")), 1)
+
+    def test_sizes(self):
+        self.assertEqual(len(problems("a.cc", "x\n" * 601)), 1)
+        self.assertEqual(len(problems("a.txt", "x" * (1 << 21))), 1)
+        self.assertEqual(len(problems("cvm/README.md", "x\n" * 31)), 1)
+        self.assertEqual(problems("README.md", "x\n" * 31), [])
+
+    def test_unfinished_work_and_binaries(self):
+        self.assertEqual(len(problems("a.cc", "// TO" + "DO: later\n")), 1)
+        self.assertEqual(len(problems("a.cc", "TEST(A, DISABL" + "ED_b)\n")), 1)
+        self.assertEqual(len(problems("a.png", "\0")), 1)
+
+
+class Readmes(unittest.TestCase):
+    def test_missing(self):
+        paths = {"cvm/layout.cc", "cvm/README.md", "cvm/io/ring.cc", "tests/unit/cvm/a_test.cc",
+                 "tests/README.md", "tests/unit/README.md", "common/kv/etcd/CMakeLists.txt"}
+        missing = [line.split(":")[0] for line in tree.check_readmes(paths)]
+        self.assertEqual(missing, ["common", "common/kv", "common/kv/etcd", "cvm/io"])
+
+
+if __name__ == "__main__":
+    unittest.main()
