@@ -1,0 +1,25 @@
+#include <algorithm>
+
+#include "fsal_cluster/data/file_data.h"
+
+namespace symnas::fs {
+
+void show(const records::Inode& record, Revision mod_revision,
+          const std::optional<Overlay>& overlay, std::uint32_t block_bytes, Attributes& attributes) {
+  const bool dirty = overlay && overlay->dirty;
+  attributes.size_bytes = dirty ? overlay->size_bytes : record.size_bytes();
+  attributes.mtime_ns = record.mtime_ns();
+  attributes.ctime_ns = record.ctime_ns();
+  if (dirty) {
+    const bool set_since = record.ctime_ns() > overlay->mtime_ns &&
+                           record.mtime_ns() != overlay->mtime_base_ns;
+    if (!set_since) attributes.mtime_ns = overlay->mtime_ns;
+    attributes.ctime_ns = std::max(record.ctime_ns(), overlay->mtime_ns);
+  }
+  const std::uint64_t extra = overlay ? overlay->used_blocks_extra : 0;
+  attributes.space_used_bytes = (record.used_blocks() + extra) * block_bytes;
+  attributes.change = static_cast<std::uint64_t>(mod_revision.value()) << 16;
+  if (overlay && overlay->change_base == mod_revision) attributes.change |= overlay->change_n;
+}
+
+}  // namespace symnas::fs
