@@ -22,6 +22,8 @@
 
 namespace symnas::fs {
 
+class FileLocks;  // state/file_locks.h
+
 enum class WriteStability { kUnstable, kDataSync, kFileSync };
 
 struct ReadResult {
@@ -113,6 +115,9 @@ class Mount {
                      WriteStability wanted, WriteCallback done) = 0;
   // Everything written to the file before the call is on stable storage when it answers OK.
   virtual void commit(const Handle& handle, StatusCallback done) = 0;
+
+  // Byte-range locks, recorded in the store (INV-7).
+  virtual FileLocks& locks() = 0;
 
   virtual kv::SessionCounters counters() const = 0;
 };

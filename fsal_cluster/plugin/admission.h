@@ -1,0 +1,35 @@
+// Admission: at most 3/4 of the RPC workers may wait for etcd at once, so that a worker is always left for the READ and
+// WRITE requests that need none. Thread-safe, lock-free.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace symnas::plugin {
+
+class Admission {
+ public:
+  explicit Admission(std::uint32_t limit) : limit_(limit) {}
+
+  // A place held for as long as the object lives; false when all places are taken (answer DELAY).
+  class Place {
+   public:
+    explicit Place(Admission& admission)
+        : admission_(admission),
+          taken_(admission.waiting_.fetch_add(1, std::memory_order_relaxed) < admission.limit_) {}
+    ~Place() { admission_.waiting_.fetch_sub(1, std::memory_order_relaxed); }
+    Place(const Place&) = delete;
+    Place& operator=(const Place&) = delete;
+    explicit operator bool() const { return taken_; }
+
+   private:
+    Admission& admission_;
+    const bool taken_;
+  };
+
+ private:
+  std::atomic<std::uint32_t> waiting_{0};
+  const std::uint32_t limit_;
+};
+
+}  // namespace symnas::plugin

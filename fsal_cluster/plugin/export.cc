@@ -1,0 +1,139 @@
+// Exports: a subtree of a mounted filesystem.
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "fsal_cluster/plugin/config.h"
+#include "fsal_cluster/plugin/guarded.h"
+#include "fsal_cluster/plugin/limits.h"
+#include "fsal_cluster/plugin/module.h"
+#include "fsal_cluster/plugin/object.h"
+
+namespace symnas::plugin {
+namespace {
+
+void release(fsal_export* e) {
+  Export* exported = export_of(e);
+  fsal_detach_export(e->fsal, &e->exports);
+  free_export_ops(e);
+  delete exported->subtree;
+  delete exported->full_path;
+  gsh_free(exported);
+}
+
+// `path` is the export's own path or, for a MOUNT of a directory below it, something longer.
+fsal_status_t lookup_path(fsal_export* e, const char* path, fsal_obj_handle** handle,
+                          fsal_attrlist* attrs_out) {
+  return guarded([&] {
+    const Export* exported = export_of(e);
+    std::string_view rest(path);
+    const std::string& full = *exported->full_path;
+    if (rest.substr(0, full.size()) == full) rest.remove_prefix(full.size());
+    else rest = {};
+    const auto root = exported->mount->resolve(*exported->subtree + "/" + std::string(rest));
+    if (!root) return failed(root);
+    *handle = &make_object(e, *root)->fsal;
+    if (attrs_out != nullptr) fill_attributes(attrs_out, *root);
+    return ok_status();
+  });
+}
+
+fsal_status_t wire_to_host(fsal_export*, fsal_digesttype_t, gsh_buffdesc* buffer, int) {
+  const auto decoded =
+      fs::decode_handle({static_cast<const char*>(buffer->addr), buffer->len});
+  if (!decoded) return to_fsal(decoded.error());
+  return ok_status();
+}
+
+fsal_status_t create_handle(fsal_export* e, gsh_buffdesc* buffer, fsal_obj_handle** handle,
+                            fsal_attrlist* attrs_out) {
+  return guarded([&] {
+    const auto decoded =
+        fs::decode_handle({static_cast<const char*>(buffer->addr), buffer->len});
+    if (!decoded) return failed(decoded);
+    if (decoded->fs != export_of(e)->mount->fsid()) return fsalstat(ERR_FSAL_STALE, ESTALE);
+    const auto attributes = export_of(e)->mount->getattr(*decoded);
+    if (!attributes) return failed(attributes);
+    *handle = &make_object(e, *attributes)->fsal;
+    if (attrs_out != nullptr) fill_attributes(attrs_out, *attributes);
+    return ok_status();
+  });
+}
+
+fsal_status_t get_fs_dynamic_info(fsal_export* e, fsal_obj_handle*, fsal_dynamicfsinfo_t* info) {
+  return guarded([&] {
+    const auto space = export_of(e)->mount->statfs();
+    if (!space) return failed(space);
+    info->total_bytes = space->total_bytes;
+    info->free_bytes = info->avail_bytes = space->free_bytes;
+    info->total_files = space->total_files;
+    info->free_files = info->avail_files = space->free_files;
+    info->maxread = info->maxwrite = kIoBytesMax;
+    info->time_delta.tv_sec = 0;
+    info->time_delta.tv_nsec = 1;
+    return ok_status();
+  });
+}
+
+void free_state(state_t* state) { gsh_free(open_state_of(state)); }
+
+state_t* alloc_state(fsal_export*, state_type type, state_t* related) {
+  auto* open = static_cast<OpenState*>(gsh_calloc(1, sizeof(OpenState)));
+  init_state(&open->state, free_state, type, related);
+  open->openflags = FSAL_O_CLOSED;
+  return &open->state;
+}
+
+Result<Export*> make_export(void* parse_node, config_error_type* errors) {
+  symnas_export_config config{};
+  if (load_config_from_node(parse_node, symnas_export_block(), &config, true, errors) != 0)
+    return fail(ErrorCode::kInvalidArgument, "EXPORT FSAL block: Filesystem is missing or wrong");
+  const std::string filesystem(config.filesystem);
+  auto subtree = std::make_unique<std::string>(config.subtree);
+  gsh_free(config.filesystem);
+  gsh_free(config.subtree);
+  SYMNAS_ASSIGN(fs::Mount * mount, Instance::get().mount(filesystem));
+  auto* exported = static_cast<Export*>(gsh_calloc(1, sizeof(Export)));
+  exported->mount = mount;
+  exported->subtree = subtree.release();
+  exported->full_path = new std::string(CTX_FULLPATH(op_ctx));
+  return exported;
+}
+
+}  // namespace
+
+void set_export_operations(export_ops& ops) {
+  ops.release = release;
+  ops.lookup_path = lookup_path;
+  ops.wire_to_host = wire_to_host;
+  ops.create_handle = create_handle;
+  ops.get_fs_dynamic_info = get_fs_dynamic_info;
+  ops.alloc_state = alloc_state;
+}
+
+fsal_status_t create_export(fsal_module* module, void* parse_node, config_error_type* errors,
+                            const fsal_up_vector* up_ops) {
+  return guarded([&] {
+    const auto made = make_export(parse_node, errors);
+    if (!made) {
+      LogCrit(COMPONENT_FSAL, "CLUSTER: export %s: %s", CTX_FULLPATH(op_ctx),
+              made.error().message.c_str());
+      return to_fsal(made.error());
+    }
+    fsal_export* e = &(*made)->fsal;
+    fsal_export_init(e);
+    set_export_operations(e->exp_ops);
+    e->fsal = module;
+    e->up_ops = up_ops;
+    const int attached = fsal_attach_export(module, &e->exports);
+    if (attached != 0) {
+      free_export_ops(e);
+      gsh_free(*made);
+      return posix2fsal_status(attached);
+    }
+    op_ctx->fsal_export = e;
+    return ok_status();
+  });
+}
+
+}  // namespace symnas::plugin

@@ -1,0 +1,32 @@
+// What every blocking entry of the plugin goes through: a place among the waiting workers, no exception into C, and
+// no answer from an instance that has ended.
+#pragma once
+
+#include <exception>
+
+#include "fsal_cluster/plugin/instance.h"
+#include "fsal_cluster/plugin/status.h"
+
+namespace symnas::plugin {
+
+// Runs `call` (returns fsal_status_t), which may wait for etcd. DELAY when too many workers wait already.
+template <class Call>
+fsal_status_t guarded(Call&& call) noexcept {
+  try {
+    const Admission::Place place(Instance::get().admission());
+    if (!place) return fsalstat(ERR_FSAL_DELAY, EAGAIN);
+    return call();
+  } catch (const std::exception& e) {
+    LogCrit(COMPONENT_FSAL, "CLUSTER: exception in an operation: %s", e.what());
+    return fsalstat(ERR_FSAL_SERVERFAULT, EREMOTEIO);
+  }
+}
+
+// The status of a failed call of the core. Does not return when the instance has ended: the request stays unanswered.
+template <class T>
+fsal_status_t failed(const Result<T>& result) {
+  Instance::get().hold_if_ending(result.error());
+  return to_fsal(result.error());
+}
+
+}  // namespace symnas::plugin

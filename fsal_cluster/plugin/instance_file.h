@@ -1,0 +1,39 @@
+// The file vnfsd writes for one instance at its start. Format: docs/formats/instance_file.md. Value types.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/base/result.h"
+
+namespace symnas::plugin {
+
+struct InstanceFile {
+  std::string head;
+  std::string vnfs;
+  VnfsId vnfs_id;
+  Epoch epoch;
+  std::string incarnation;
+  std::string owner_key;
+  Revision owner_mod_revision;
+  std::vector<std::string> etcd_endpoints;
+  std::string etcd_ca_file;
+  std::string etcd_cert_file;
+  std::string etcd_key_file;
+  std::string head_netns;  // path; empty: stay
+  struct Lun {
+    std::string name;
+    std::string uuid;
+    std::string path;
+  };
+  std::vector<Lun> luns;
+};
+
+// Errors: kNotFound (no such file), kInvalidArgument (names the missing or wrong field).
+Result<InstanceFile> read_instance_file(const std::string& path);
+// The same from text, for tests. `origin` names it in messages.
+Result<InstanceFile> parse_instance_file(const std::string& text, const std::string& origin);
+
+}  // namespace symnas::plugin

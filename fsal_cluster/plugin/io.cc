@@ -1,0 +1,168 @@
+// READ, WRITE and COMMIT. READ and WRITE are asynchronous: the RPC worker is free as soon as the core has the request.
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "fsal_cluster/plugin/guarded.h"
+#include "fsal_cluster/plugin/object.h"
+
+namespace symnas::plugin {
+namespace {
+
+// One READ or WRITE on its way through the core.
+struct IoCall {
+  fsal_obj_handle* handle;
+  fsal_async_cb done;
+  fsal_io_arg* arg;
+  void* caller_arg;
+  gsh_export* gsh;
+  fsal_export* fsal;
+};
+
+// Answers from a thread of the core, which has no request context of its own.
+void answer(const IoCall& call, fsal_status_t status) {
+  req_op_context context;
+  get_gsh_export_ref(call.gsh);
+  init_op_context_simple(&context, call.gsh, call.fsal);
+  call.done(call.handle, status, call.arg, call.caller_arg);
+  release_op_context();
+}
+
+// True when the instance has ended: the request stays unanswered (INV-8) and the process is about to exit.
+bool unanswerable(const Error& error) {
+  return error.code == ErrorCode::kEnded || error.code == ErrorCode::kFenced ||
+         error.code == ErrorCode::kShutdown;
+}
+
+void release_read_buffer(void* data) { delete static_cast<cvm::Buffer*>(data); }
+
+void hand_out_read(fsal_io_arg* arg, fs::ReadResult result) {
+  arg->io_amount = result.bytes;
+  arg->end_of_file = result.end_of_file;
+  if (arg->iov[0].iov_base != nullptr) {  // the core of ganesha brought its own memory (RDMA)
+    if (result.bytes > 0)
+      std::memcpy(arg->iov[0].iov_base, result.buffer.data() + result.offset_bytes, result.bytes);
+    return;
+  }
+  if (!result.buffer) return;
+  arg->iov[0].iov_base = result.buffer.data() + result.offset_bytes;
+  arg->iov[0].iov_len = result.bytes;
+  // *last_iov_buf_size stays 0: ganesha 6.5 pads in place by size % 4 bytes instead of up to a multiple of 4.
+  arg->iov_release = release_read_buffer;
+  arg->release_data = new cvm::Buffer(std::move(result.buffer));
+}
+
+// A stateless READ or WRITE respects deny modes of opens (RFC 8881 9.10).
+fsal_status_t check_deny(Object* object, const fsal_io_arg* arg, fsal_openflags_t access,
+                         bool bypass) {
+  if (arg->state != nullptr) return ok_status();
+  const fsal_share& share = object->share;
+  if (share.share_deny_read == 0 && share.share_deny_write == 0 &&
+      share.share_deny_write_mand == 0)
+    return ok_status();
+  PTHREAD_RWLOCK_rdlock(&object->fsal.obj_lock);
+  const auto status = check_share_conflict(&object->share, access, bypass);
+  PTHREAD_RWLOCK_unlock(&object->fsal.obj_lock);
+  return status;
+}
+
+void read2(fsal_obj_handle* handle, bool bypass, fsal_async_cb done, fsal_io_arg* arg,
+           void* caller_arg) {
+  Object* object = object_of(handle);
+  arg->io_amount = 0;
+  if (arg->info != nullptr) {  // READ_PLUS
+    done(handle, fsalstat(ERR_FSAL_NOTSUPP, ENOTSUP), arg, caller_arg);
+    return;
+  }
+  const auto allowed = check_deny(object, arg, FSAL_O_READ, bypass);
+  if (FSAL_IS_ERROR(allowed)) {
+    done(handle, allowed, arg, caller_arg);
+    return;
+  }
+  const IoCall call{handle, done, arg, caller_arg, op_ctx->ctx_export, op_ctx->fsal_export};
+  object->mount->read(object->handle, FileOffset{arg->offset}, arg->iov[0].iov_len,
+                      [call](Result<fs::ReadResult> result) {
+                        if (!result) {
+                          if (!unanswerable(result.error())) answer(call, to_fsal(result.error()));
+                          return;
+                        }
+                        hand_out_read(call.arg, std::move(*result));
+                        answer(call, ok_status());
+                      });
+}
+
+// WRITE data in one piece: nearly always one fragment; several are gathered once.
+struct Gathered {
+  std::vector<std::byte> copy;
+  std::span<const std::byte> data;
+};
+std::shared_ptr<Gathered> gather(const fsal_io_arg* arg) {
+  auto gathered = std::make_shared<Gathered>();
+  if (arg->iov_count == 1) {
+    gathered->data = {static_cast<const std::byte*>(arg->iov[0].iov_base), arg->iov[0].iov_len};
+    return gathered;
+  }
+  for (int i = 0; i < arg->iov_count; ++i) {
+    const auto* bytes = static_cast<const std::byte*>(arg->iov[i].iov_base);
+    gathered->copy.insert(gathered->copy.end(), bytes, bytes + arg->iov[i].iov_len);
+  }
+  gathered->data = gathered->copy;
+  return gathered;
+}
+
+void write2(fsal_obj_handle* handle, bool bypass, fsal_async_cb done, fsal_io_arg* arg,
+            void* caller_arg) {
+  Object* object = object_of(handle);
+  arg->io_amount = 0;
+  const auto allowed = check_deny(object, arg, FSAL_O_WRITE, bypass);
+  if (FSAL_IS_ERROR(allowed)) {
+    done(handle, allowed, arg, caller_arg);
+    return;
+  }
+  const IoCall call{handle, done, arg, caller_arg, op_ctx->ctx_export, op_ctx->fsal_export};
+  const auto wanted =
+      arg->fsal_stable ? fs::WriteStability::kFileSync : fs::WriteStability::kUnstable;
+  const auto gathered = gather(arg);
+  object->mount->write(
+      object->handle, FileOffset{arg->offset}, gathered->data, wanted,
+      [call, gathered](Result<fs::WriteResult> result) {
+        if (!result) {
+          if (!unanswerable(result.error())) answer(call, to_fsal(result.error()));
+          return;
+        }
+        call.arg->io_amount = result->bytes;
+        call.arg->fsal_stable = result->achieved != fs::WriteStability::kUnstable;
+        answer(call, ok_status());
+      });
+}
+
+fsal_status_t commit2(fsal_obj_handle* handle, off_t, std::size_t) {
+  return guarded([&] {
+    Object* object = object_of(handle);
+    std::mutex mutex;
+    std::condition_variable answered;
+    bool done = false;
+    Status outcome;
+    object->mount->commit(object->handle, [&](Status status) {
+      const std::scoped_lock lock(mutex);
+      outcome = std::move(status);
+      done = true;
+      answered.notify_one();
+    });
+    std::unique_lock lock(mutex);
+    answered.wait(lock, [&] { return done; });
+    return outcome ? ok_status() : failed(outcome);
+  });
+}
+
+}  // namespace
+
+void set_io_operations(fsal_obj_ops& ops) {
+  ops.read2 = read2;
+  ops.write2 = write2;
+  ops.commit2 = commit2;
+}
+
+}  // namespace symnas::plugin

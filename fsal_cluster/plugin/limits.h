@@ -1,0 +1,18 @@
+// Bounds of the plugin, each with its reason.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace symnas::plugin {
+
+// Largest READ and WRITE: what every client supports and one stripe row of a usual volume carries.
+inline constexpr std::uint64_t kIoBytesMax = 1 << 20;
+// Entries fetched from the core at a time while ganesha fills a READDIR reply (a 64 KiB reply holds some 300 of them).
+inline constexpr std::size_t kReaddirPageEntries = 128;
+// Share of the RPC workers that may wait in kv at once; the rest keeps READ and WRITE going while etcd is away
+// (DESIGN 5.5).
+inline constexpr std::uint32_t kBlockedWorkersNumerator = 3;
+inline constexpr std::uint32_t kBlockedWorkersDenominator = 4;
+
+}  // namespace symnas::plugin

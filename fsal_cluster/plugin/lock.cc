@@ -1,0 +1,95 @@
+// Byte-range locks: ganesha's owner becomes an identity that outlives this process.
+#include <string>
+
+#include "common/base/bytes.h"
+#include "fsal_cluster/plugin/guarded.h"
+#include "fsal_cluster/plugin/object.h"
+#include "fsal_cluster/state/file_locks.h"
+
+namespace symnas::plugin {
+namespace {
+
+fs::LockOwner identity(const state_owner_t* owner) {
+  fs::LockOwner id;
+  id.owner.assign(owner->so_owner_val, static_cast<std::size_t>(owner->so_owner_len));
+  if (owner->so_type == STATE_LOCK_OWNER_NLM) {
+    id.protocol = fs::LockProtocol::kNlm;
+    const state_nlm_owner_t& nlm = owner->so_owner.so_nlm_owner;
+    id.client.assign(nlm.so_client->slc_nlm_caller_name,
+                     static_cast<std::size_t>(nlm.so_client->slc_nlm_caller_name_len));
+    std::string svid;
+    append_be32(svid, static_cast<std::uint32_t>(nlm.so_nlm_svid));
+    id.owner = svid + id.owner;
+    return id;
+  }
+  const nfs_client_record_t* record =
+      owner->so_owner.so_nfs4_owner.so_clientrec->cid_client_record;
+  id.client.assign(record->cr_client_val, static_cast<std::size_t>(record->cr_client_val_len));
+  return id;
+}
+
+// Ganesha: length 0 = to the end of the file.
+std::uint64_t last_byte(const fsal_lock_param_t& lock) {
+  if (lock.lock_length == 0) return UINT64_MAX;
+  const std::uint64_t end = lock.lock_start + (lock.lock_length - 1);
+  return end < lock.lock_start ? UINT64_MAX : end;
+}
+
+void report_conflict(const fs::LockConflict& conflict, fsal_lock_param_t* out) {
+  if (out == nullptr) return;
+  out->lock_sle_type = FSAL_POSIX_LOCK;
+  out->lock_type =
+      conflict.range.mode == fs::LockMode::kExclusive ? FSAL_LOCK_W : FSAL_LOCK_R;
+  out->lock_start = conflict.range.start;
+  out->lock_length =
+      conflict.range.end == UINT64_MAX ? 0 : conflict.range.end - conflict.range.start + 1;
+}
+
+// ganesha leaves lock_reclaim uninitialised for internal calls: read it as a byte and only for LOCK.
+bool wants_reclaim(const fsal_lock_param_t& request) {
+  unsigned char raw = 0;
+  std::memcpy(&raw, &request.lock_reclaim, sizeof(raw));
+  return raw == 1;
+}
+
+fsal_status_t lock_op2(fsal_obj_handle* handle, state_t*, void* owner_pointer, fsal_lock_op_t op,
+                       fsal_lock_param_t* request, fsal_lock_param_t* conflicting) {
+  return guarded([&] {
+    const Object* object = object_of(handle);
+    fs::FileLocks& locks = object->mount->locks();
+    const fs::LockOwner owner = identity(static_cast<const state_owner_t*>(owner_pointer));
+    const fs::LockRange range{
+        request->lock_start, last_byte(*request),
+        request->lock_type == FSAL_LOCK_W ? fs::LockMode::kExclusive : fs::LockMode::kShared};
+    switch (op) {
+      case FSAL_OP_LOCKT: {
+        const auto answer = locks.test(object->handle.ino, owner, range);
+        if (conflicting != nullptr) conflicting->lock_type = FSAL_NO_LOCK;
+        if (answer.granted) return ok_status();
+        report_conflict(answer.conflict, conflicting);
+        return fsalstat(ERR_FSAL_DELAY, EAGAIN);  // ganesha's word for a lock conflict
+      }
+      case FSAL_OP_LOCK:
+      case FSAL_OP_LOCKB: {
+        const auto answer =
+            locks.lock(object->handle.ino, owner, range, wants_reclaim(*request));
+        if (!answer) return failed(answer);
+        if (answer->granted) return ok_status();
+        report_conflict(answer->conflict, conflicting);
+        return fsalstat(ERR_FSAL_DELAY, EAGAIN);
+      }
+      case FSAL_OP_UNLOCK: {
+        const auto done = locks.unlock(object->handle.ino, owner, range.start, range.end);
+        return done ? ok_status() : failed(done);
+      }
+      case FSAL_OP_CANCEL: return ok_status();  // blocking locks are polled: nothing waits here
+    }
+    return fsalstat(ERR_FSAL_INVAL, EINVAL);
+  });
+}
+
+}  // namespace
+
+void set_lock_operations(fsal_obj_ops& ops) { ops.lock_op2 = lock_op2; }
+
+}  // namespace symnas::plugin

@@ -1,0 +1,12 @@
+// The FSAL module CLUSTER: registration and configuration.
+#pragma once
+
+#include "fsal_cluster/plugin/ganesha.h"
+
+namespace symnas::plugin {
+
+// Called by ganesha for every EXPORT with FSAL { Name = CLUSTER; }.
+fsal_status_t create_export(fsal_module* module, void* parse_node, config_error_type* errors,
+                            const fsal_up_vector* up_ops);
+
+}  // namespace symnas::plugin

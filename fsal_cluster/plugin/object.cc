@@ -1,0 +1,104 @@
+#include "fsal_cluster/plugin/object.h"
+
+#include <type_traits>
+
+namespace symnas::plugin {
+namespace {
+
+static_assert(offsetof(Object, fsal) == 0 && offsetof(Export, fsal) == 0 &&
+              offsetof(OpenState, state) == 0);
+
+timespec to_timespec(std::int64_t ns) {
+  timespec ts{};
+  ts.tv_sec = ns / 1'000'000'000;
+  ts.tv_nsec = ns % 1'000'000'000;
+  if (ts.tv_nsec < 0) {
+    ts.tv_nsec += 1'000'000'000;
+    --ts.tv_sec;
+  }
+  return ts;
+}
+
+std::int64_t to_ns(const timespec& ts) {
+  return static_cast<std::int64_t>(ts.tv_sec) * 1'000'000'000 + ts.tv_nsec;
+}
+
+}  // namespace
+
+object_file_type_t to_object_type(fs::FileType type) {
+  switch (type) {
+    case fs::FileType::kRegular: return REGULAR_FILE;
+    case fs::FileType::kDirectory: return DIRECTORY;
+    case fs::FileType::kSymlink: return SYMBOLIC_LINK;
+    case fs::FileType::kBlockDevice: return BLOCK_FILE;
+    case fs::FileType::kCharDevice: return CHARACTER_FILE;
+    case fs::FileType::kFifo: return FIFO_FILE;
+    case fs::FileType::kSocket: return SOCKET_FILE;
+  }
+  return NO_FILE_TYPE;
+}
+
+Object* make_object(fsal_export* fsal_export, const fs::Attributes& attributes) {
+  auto* object = static_cast<Object*>(gsh_calloc(1, sizeof(Object)));
+  object->mount = export_of(fsal_export)->mount;
+  object->handle = attributes.handle;
+  object->wire = fs::encode_handle(attributes.handle);
+  fsal_obj_handle_init(&object->fsal, fsal_export, to_object_type(attributes.type), true);
+  object->fsal.fsid.major = attributes.handle.fs.value();
+  object->fsal.fsid.minor = 0;
+  object->fsal.fileid = attributes.handle.ino.value();
+  object->fsal.obj_ops = &object_operations();
+  return object;
+}
+
+void fill_attributes(fsal_attrlist* out, const fs::Attributes& in) {
+  out->type = to_object_type(in.type);
+  out->fsid.major = in.handle.fs.value();
+  out->fsid.minor = 0;
+  out->fileid = in.handle.ino.value();
+  out->generation = in.handle.generation.value();
+  out->mode = in.mode;
+  out->numlinks = in.nlink;
+  out->owner = in.uid;
+  out->group = in.gid;
+  out->filesize = in.size_bytes;
+  out->spaceused = in.space_used_bytes;
+  out->rawdev.major = in.rdev_major;
+  out->rawdev.minor = in.rdev_minor;
+  out->atime = to_timespec(in.atime_ns);
+  out->mtime = to_timespec(in.mtime_ns);
+  out->ctime = to_timespec(in.ctime_ns);
+  out->change = in.change;
+  out->valid_mask = kSuppliedAttributes;
+  out->supported = kSuppliedAttributes;
+}
+
+void fill_if_wanted(fsal_attrlist* out, const std::optional<fs::Attributes>& attributes) {
+  if (out != nullptr && attributes) fill_attributes(out, *attributes);
+}
+
+fs::SetAttributes to_set_attributes(const fsal_attrlist& in) {
+  fs::SetAttributes set;
+  const auto has = [&](attrmask_t bit) { return (in.valid_mask & bit) != 0; };
+  if (has(ATTR_MODE)) set.mode = in.mode & 07777;
+  if (has(ATTR_OWNER)) set.uid = static_cast<std::uint32_t>(in.owner);
+  if (has(ATTR_GROUP)) set.gid = static_cast<std::uint32_t>(in.group);
+  if (has(ATTR_SIZE)) set.size_bytes = in.filesize;
+  if (has(ATTR_ATIME_SERVER)) set.atime_ns = fs::kServerTime;
+  else if (has(ATTR_ATIME)) set.atime_ns = to_ns(in.atime);
+  if (has(ATTR_MTIME_SERVER)) set.mtime_ns = fs::kServerTime;
+  else if (has(ATTR_MTIME)) set.mtime_ns = to_ns(in.mtime);
+  return set;
+}
+
+fs::Credentials caller() {
+  fs::Credentials who;
+  if (op_ctx == nullptr) return who;
+  const user_cred& creds = op_ctx->creds;
+  who.uid = creds.caller_uid;
+  who.gid = creds.caller_gid;
+  who.groups.assign(creds.caller_garray, creds.caller_garray + creds.caller_glen);
+  return who;
+}
+
+}  // namespace symnas::plugin

@@ -1,0 +1,70 @@
+// What ganesha holds of one file or directory, of one open, and of one export.
+//
+// Thread class: the structures are ganesha's; `share` is guarded by its obj_lock, open flags by its state lock.
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "fsal_cluster/mount.h"
+#include "fsal_cluster/plugin/ganesha.h"
+#include "fsal_cluster/schema/handle.h"
+#include "fsal_cluster/types.h"
+
+namespace symnas::plugin {
+
+// REQUIRES: standard layout in front: ganesha only knows &fsal.
+struct Object {
+  fsal_obj_handle fsal;
+  fs::Mount* mount;
+  fs::Handle handle;
+  std::array<char, fs::kHandleWireBytes> wire;  // also the MDCACHE key
+  fsal_share share;
+};
+
+struct OpenState {
+  state_t state;
+  fsal_openflags_t openflags;
+  bool counted;  // Mount::opened was called for it
+};
+
+struct Export {
+  fsal_export fsal;
+  fs::Mount* mount;
+  std::string* subtree;    // inside the filesystem
+  std::string* full_path;  // as clients name it
+};
+
+inline Object* object_of(fsal_obj_handle* handle) {
+  return reinterpret_cast<Object*>(handle);
+}
+inline const Object* object_of(const fsal_obj_handle* handle) {
+  return reinterpret_cast<const Object*>(handle);
+}
+inline Export* export_of(fsal_export* e) { return reinterpret_cast<Export*>(e); }
+inline OpenState* open_state_of(state_t* state) { return reinterpret_cast<OpenState*>(state); }
+
+// A new object for ganesha to own; released through its release operation.
+Object* make_object(fsal_export* fsal_export, const fs::Attributes& attributes);
+
+// Fills `out` (keeps its request_mask). Every attribute we supply is always filled: they come as one record.
+void fill_attributes(fsal_attrlist* out, const fs::Attributes& attributes);
+void fill_if_wanted(fsal_attrlist* out, const std::optional<fs::Attributes>& attributes);
+// What a client asked to set; ATTR_SIZE included.
+fs::SetAttributes to_set_attributes(const fsal_attrlist& in);
+// The squashed caller of the request that runs on this thread; root for internal calls.
+fs::Credentials caller();
+object_file_type_t to_object_type(fs::FileType type);
+
+inline constexpr attrmask_t kSuppliedAttributes = ATTRS_POSIX;
+
+// Operation vectors, filled by the files of this folder.
+void set_namespace_operations(fsal_obj_ops& ops);
+void set_open_operations(fsal_obj_ops& ops);
+void set_io_operations(fsal_obj_ops& ops);
+void set_lock_operations(fsal_obj_ops& ops);
+void set_export_operations(export_ops& ops);
+// The module's object operations, filled once at registration.
+fsal_obj_ops& object_operations();
+
+}  // namespace symnas::plugin

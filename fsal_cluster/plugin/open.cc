@@ -1,0 +1,191 @@
+// Open, close and share reservations. Deny modes are arbitrated in this process (a filesystem has one mount in this
+// slice); opens write nothing to etcd.
+#include <cstring>
+
+#include "fsal_cluster/plugin/guarded.h"
+#include "fsal_cluster/plugin/object.h"
+
+namespace symnas::plugin {
+namespace {
+
+std::uint64_t to_verifier(const fsal_verifier_t verifier) {
+  std::uint64_t value = 0;
+  static_assert(sizeof(fsal_verifier_t) == sizeof(value));
+  std::memcpy(&value, verifier, sizeof(value));
+  return value;
+}
+
+Status truncate(Object* object) {
+  fs::SetAttributes empty;
+  empty.size_bytes = 0;
+  const auto done = object->mount->setattr(caller(), object->handle, empty);
+  if (!done) return tl::unexpected(done.error());
+  return {};
+}
+
+// Takes the share reservation for `state` and counts the open.
+fsal_status_t take_share(Object* object, state_t* state, fsal_openflags_t flags) {
+  if (state == nullptr) return ok_status();
+  OpenState* open = open_state_of(state);
+  const auto status = check_share_conflict_and_update_locked(
+      &object->fsal, &object->share, open->openflags, FSAL_O_NFS_FLAGS(flags), false);
+  if (FSAL_IS_ERROR(status)) return status;
+  open->openflags = FSAL_O_NFS_FLAGS(flags);
+  if (!open->counted) object->mount->opened(object->handle);
+  open->counted = true;
+  return status;
+}
+
+void give_share_back(Object* object, state_t* state) {
+  OpenState* open = open_state_of(state);
+  if (open->openflags != FSAL_O_CLOSED)
+    update_share_counters_locked(&object->fsal, &object->share, open->openflags, FSAL_O_CLOSED);
+  open->openflags = FSAL_O_CLOSED;
+  if (open->counted) object->mount->closed(object->handle);
+  open->counted = false;
+}
+
+bool check_verifier(fsal_obj_handle* handle, fsal_verifier_t verifier) {
+  const Object* object = object_of(handle);
+  const auto attributes = object->mount->getattr(object->handle);
+  return attributes && attributes->exclusive_verifier &&
+         *attributes->exclusive_verifier == to_verifier(verifier);
+}
+
+fsal_status_t open_by_handle(fsal_obj_handle* handle, state_t* state, fsal_openflags_t flags,
+                             fsal_create_mode mode, fsal_verifier_t verifier,
+                             fsal_attrlist* attrs_out) {
+  Object* object = object_of(handle);
+  if (mode >= FSAL_EXCLUSIVE && !check_verifier(handle, verifier))
+    return fsalstat(ERR_FSAL_EXIST, EEXIST);
+  const auto taken = take_share(object, state, flags);
+  if (FSAL_IS_ERROR(taken)) return taken;
+  if ((flags & FSAL_O_TRUNC) != 0 && mode < FSAL_EXCLUSIVE) {
+    const auto emptied = truncate(object);
+    if (!emptied) {
+      if (state != nullptr) give_share_back(object, state);
+      return failed(emptied);
+    }
+  }
+  const auto attributes = object->mount->getattr(object->handle);
+  if (!attributes) {
+    if (state != nullptr) give_share_back(object, state);
+    return failed(attributes);
+  }
+  if (attrs_out != nullptr) fill_attributes(attrs_out, *attributes);
+  return ok_status();
+}
+
+fs::CreateMode to_create_mode(fsal_create_mode mode) {
+  switch (mode) {
+    case FSAL_GUARDED: return fs::CreateMode::kGuarded;
+    case FSAL_EXCLUSIVE:
+    case FSAL_EXCLUSIVE_41:
+    case FSAL_EXCLUSIVE_9P: return fs::CreateMode::kExclusive;
+    case FSAL_NO_CREATE:
+    case FSAL_UNCHECKED: return fs::CreateMode::kUnchecked;
+  }
+  return fs::CreateMode::kUnchecked;
+}
+
+Result<fs::Created> find_or_create(const Object* dir, const char* name, fsal_create_mode mode,
+                                   fsal_verifier_t verifier, const fsal_attrlist* attrs_in) {
+  if (mode == FSAL_NO_CREATE) {
+    auto found = dir->mount->lookup(dir->handle, name);
+    if (!found) return tl::unexpected(found.error());
+    fs::Created existing;
+    existing.attributes = *found;
+    existing.existed = true;
+    return existing;
+  }
+  fs::NewNode node;
+  if (attrs_in != nullptr) node.attributes = to_set_attributes(*attrs_in);
+  // Emptying an existing file waits for the permission check: below, with the caller's rights.
+  node.attributes.size_bytes.reset();
+  const std::uint64_t stored = mode >= FSAL_EXCLUSIVE ? to_verifier(verifier) : 0;
+  return dir->mount->create(caller(), dir->handle, name, to_create_mode(mode), stored, node);
+}
+
+fsal_status_t open2(fsal_obj_handle* handle, state_t* state, fsal_openflags_t flags,
+                    fsal_create_mode mode, const char* name, fsal_attrlist* attrs_in,
+                    fsal_verifier_t verifier, fsal_obj_handle** new_handle,
+                    fsal_attrlist* attrs_out, bool* caller_perm_check, fsal_attrlist* pre,
+                    fsal_attrlist* post) {
+  return guarded([&] {
+    if (name == nullptr) {
+      *caller_perm_check = false;  // fsal_open2 has checked the file already
+      *new_handle = handle;
+      return open_by_handle(handle, state, flags, mode, verifier, attrs_out);
+    }
+    auto created = find_or_create(object_of(handle), name, mode, verifier, attrs_in);
+    if (!created) return failed(created);
+    if (created->existed && created->attributes.type != fs::FileType::kRegular)
+      return fsalstat(created->attributes.type == fs::FileType::kDirectory ? ERR_FSAL_ISDIR
+                                                                           : ERR_FSAL_BADTYPE,
+                      0);
+    Object* object = make_object(op_ctx->fsal_export, created->attributes);
+    auto status = take_share(object, state, flags);
+    if (!FSAL_IS_ERROR(status) && created->existed && (flags & FSAL_O_TRUNC) != 0 &&
+        mode < FSAL_EXCLUSIVE) {
+      const auto emptied = truncate(object);
+      if (!emptied) {
+        status = failed(emptied);
+        if (state != nullptr) give_share_back(object, state);
+      } else if (const auto now = object->mount->getattr(object->handle)) {
+        created->attributes = *now;
+      }
+    }
+    if (FSAL_IS_ERROR(status)) {
+      object->fsal.obj_ops->release(&object->fsal);
+      return status;
+    }
+    *caller_perm_check = created->existed;
+    *new_handle = &object->fsal;
+    if (attrs_out != nullptr) fill_attributes(attrs_out, created->attributes);
+    fill_if_wanted(pre, created->directory.pre);
+    fill_if_wanted(post, created->directory.post);
+    return ok_status();
+  });
+}
+
+fsal_openflags_t status2(fsal_obj_handle*, state_t* state) {
+  return open_state_of(state)->openflags;
+}
+
+fsal_status_t reopen2(fsal_obj_handle* handle, state_t* state, fsal_openflags_t flags) {
+  return guarded([&] {
+    Object* object = object_of(handle);
+    const fsal_openflags_t before = open_state_of(state)->openflags;
+    const auto taken = take_share(object, state, flags);
+    if (FSAL_IS_ERROR(taken)) return taken;
+    if ((flags & FSAL_O_TRUNC) == 0) return ok_status();
+    const auto emptied = truncate(object);
+    if (emptied) return ok_status();
+    update_share_counters_locked(handle, &object->share, open_state_of(state)->openflags, before);
+    open_state_of(state)->openflags = before;
+    return failed(emptied);
+  });
+}
+
+// There is no global descriptor to close: NFSv3 I/O needs none.
+fsal_status_t close_global(fsal_obj_handle*) { return fsalstat(ERR_FSAL_NOT_OPENED, 0); }
+
+fsal_status_t close2(fsal_obj_handle* handle, state_t* state) {
+  if (open_state_of(state)->state.state_type == STATE_TYPE_SHARE ||
+      open_state_of(state)->counted)
+    give_share_back(object_of(handle), state);
+  return ok_status();
+}
+
+}  // namespace
+
+void set_open_operations(fsal_obj_ops& ops) {
+  ops.open2 = open2;
+  ops.check_verifier = check_verifier;
+  ops.status2 = status2;
+  ops.reopen2 = reopen2;
+  ops.close = close_global;
+  ops.close2 = close2;
+}
+
+}  // namespace symnas::plugin

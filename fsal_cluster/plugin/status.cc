@@ -1,0 +1,42 @@
+#include "fsal_cluster/plugin/status.h"
+
+namespace symnas::plugin {
+
+fsal_status_t to_fsal(const Error& error) {
+  switch (error.code) {
+    case ErrorCode::kInvalidArgument: return fsalstat(ERR_FSAL_INVAL, EINVAL);
+    case ErrorCode::kNotFound: return fsalstat(ERR_FSAL_NOENT, ENOENT);
+    case ErrorCode::kAlreadyExists: return fsalstat(ERR_FSAL_EXIST, EEXIST);
+    case ErrorCode::kNoSpace: return fsalstat(ERR_FSAL_NOSPC, ENOSPC);
+    case ErrorCode::kOutOfRange:
+    case ErrorCode::kTooLarge: return fsalstat(ERR_FSAL_FBIG, EFBIG);
+    case ErrorCode::kIo:
+    case ErrorCode::kCorrupt: return fsalstat(ERR_FSAL_IO, EIO);
+    case ErrorCode::kPermission: return fsalstat(ERR_FSAL_ACCESS, EACCES);
+    case ErrorCode::kNotOwner: return fsalstat(ERR_FSAL_PERM, EPERM);
+    case ErrorCode::kStale: return fsalstat(ERR_FSAL_STALE, ESTALE);
+    case ErrorCode::kNotDirectory: return fsalstat(ERR_FSAL_NOTDIR, ENOTDIR);
+    case ErrorCode::kIsDirectory: return fsalstat(ERR_FSAL_ISDIR, EISDIR);
+    case ErrorCode::kNotEmpty: return fsalstat(ERR_FSAL_NOTEMPTY, ENOTEMPTY);
+    case ErrorCode::kNameTooLong: return fsalstat(ERR_FSAL_NAMETOOLONG, ENAMETOOLONG);
+    case ErrorCode::kCrossDevice: return fsalstat(ERR_FSAL_XDEV, EXDEV);
+    case ErrorCode::kTooManyLinks: return fsalstat(ERR_FSAL_MLINK, EMLINK);
+    case ErrorCode::kBadHandle: return fsalstat(ERR_FSAL_BADHANDLE, 0);
+    case ErrorCode::kBadCookie: return fsalstat(ERR_FSAL_BADCOOKIE, 0);
+    case ErrorCode::kNotSupported: return fsalstat(ERR_FSAL_NOTSUPP, ENOTSUP);
+    // Resources that are busy for longer than a client should be held: JUKEBOX / NFS4ERR_DELAY.
+    case ErrorCode::kConflict:
+    case ErrorCode::kBusy:
+    case ErrorCode::kUnavailable:
+    case ErrorCode::kUnknownOutcome:
+    case ErrorCode::kCompacted:
+    case ErrorCode::kEnded:
+    case ErrorCode::kFenced:
+    case ErrorCode::kShutdown: return fsalstat(ERR_FSAL_DELAY, EAGAIN);
+    case ErrorCode::kForeign:
+    case ErrorCode::kInternal: return fsalstat(ERR_FSAL_SERVERFAULT, EREMOTEIO);
+  }
+  return fsalstat(ERR_FSAL_SERVERFAULT, EREMOTEIO);
+}
+
+}  // namespace symnas::plugin

@@ -1,0 +1,91 @@
+#include "fsal_cluster/state/lock_table.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace symnas::fs {
+namespace {
+
+bool touches(const LockRange& a, const LockRange& b) {
+  return a.start <= b.end && b.start <= a.end;
+}
+
+// Sorts and joins neighbours of one mode, so that equal coverage has one form.
+std::vector<LockRange> normalized(std::vector<LockRange> ranges) {
+  std::sort(ranges.begin(), ranges.end(),
+            [](const LockRange& a, const LockRange& b) { return a.start < b.start; });
+  std::vector<LockRange> joined;
+  for (const LockRange& range : ranges) {
+    if (!joined.empty() && joined.back().mode == range.mode &&
+        joined.back().end != UINT64_MAX && joined.back().end + 1 == range.start)
+      joined.back().end = range.end;
+    else
+      joined.push_back(range);
+  }
+  return joined;
+}
+
+}  // namespace
+
+std::vector<LockRange> without_range(std::vector<LockRange> held, std::uint64_t start,
+                                     std::uint64_t end) {
+  std::vector<LockRange> left;
+  for (const LockRange& range : held) {
+    if (range.end < start || range.start > end) {
+      left.push_back(range);
+      continue;
+    }
+    if (range.start < start) left.push_back({range.start, start - 1, range.mode});
+    if (range.end > end) left.push_back({end + 1, range.end, range.mode});
+  }
+  return normalized(std::move(left));
+}
+
+std::vector<LockRange> with_range(std::vector<LockRange> held, const LockRange& range) {
+  std::vector<LockRange> ranges = without_range(std::move(held), range.start, range.end);
+  ranges.push_back(range);
+  return normalized(std::move(ranges));
+}
+
+bool covers(const std::vector<LockRange>& held, const LockRange& range) {
+  return std::any_of(held.begin(), held.end(), [&](const LockRange& h) {
+    return h.mode == range.mode && h.start <= range.start && h.end >= range.end;
+  });
+}
+
+std::optional<LockConflict> LockTable::conflict(Ino ino, const LockOwner& owner,
+                                                const LockRange& range) const {
+  for (auto it = held_.lower_bound({ino, LockOwner{}});
+       it != held_.end() && it->first.first == ino; ++it) {
+    if (it->first.second == owner) continue;
+    for (const LockRange& held : it->second) {
+      const bool exclusive =
+          held.mode == LockMode::kExclusive || range.mode == LockMode::kExclusive;
+      if (exclusive && touches(held, range)) return LockConflict{it->first.second, held};
+    }
+  }
+  return std::nullopt;
+}
+
+const std::vector<LockRange>& LockTable::held(Ino ino, const LockOwner& owner) const {
+  static const std::vector<LockRange> none;
+  const auto it = held_.find({ino, owner});
+  return it == held_.end() ? none : it->second;
+}
+
+void LockTable::set(Ino ino, const LockOwner& owner, std::vector<LockRange> ranges) {
+  if (ranges.empty())
+    held_.erase({ino, owner});
+  else
+    held_[{ino, owner}] = std::move(ranges);
+}
+
+std::vector<std::pair<Ino, LockOwner>> LockTable::of_client(LockProtocol protocol,
+                                                            const std::string& client) const {
+  std::vector<std::pair<Ino, LockOwner>> found;
+  for (const auto& [key, ranges] : held_)
+    if (key.second.protocol == protocol && key.second.client == client) found.push_back(key);
+  return found;
+}
+
+}  // namespace symnas::fs

@@ -1,0 +1,65 @@
+// LockTable: which owner holds which byte ranges of which inode. Pure: no clock, no store; FileLocks feeds it.
+//
+// Thread class: thread-compatible.
+// Invariants: two owners never hold overlapping ranges of which one is exclusive; a held range goes away only by unlock
+// or by revocation of its whole client (INV-7).
+// Semantics of ranges and of a change between shared and exclusive: fcntl(2) F_SETLK.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/ids.h"
+
+namespace symnas::fs {
+
+enum class LockMode { kShared, kExclusive };
+enum class LockProtocol { kNfs4, kNlm };
+
+struct LockRange {
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;  // inclusive; UINT64_MAX = to the end of the file
+  LockMode mode = LockMode::kShared;
+  friend bool operator==(const LockRange&, const LockRange&) = default;
+};
+
+struct LockOwner {
+  LockProtocol protocol = LockProtocol::kNfs4;
+  std::string client;
+  std::string owner;
+  friend auto operator<=>(const LockOwner&, const LockOwner&) = default;
+};
+
+struct LockConflict {
+  LockOwner holder;
+  LockRange range;
+};
+
+// The ranges of one owner after it locks `range` (replacing what it held there) or unlocks [start, end].
+std::vector<LockRange> with_range(std::vector<LockRange> held, const LockRange& range);
+std::vector<LockRange> without_range(std::vector<LockRange> held, std::uint64_t start,
+                                     std::uint64_t end);
+// True when every byte of `range` is held in its mode.
+bool covers(const std::vector<LockRange>& held, const LockRange& range);
+
+class LockTable {
+ public:
+  // The range of another owner that stands against `range`; nullopt: it may be granted.
+  std::optional<LockConflict> conflict(Ino ino, const LockOwner& owner,
+                                       const LockRange& range) const;
+  const std::vector<LockRange>& held(Ino ino, const LockOwner& owner) const;
+  // Replaces what the owner holds on the inode; empty = nothing.
+  void set(Ino ino, const LockOwner& owner, std::vector<LockRange> ranges);
+  // Every (inode, owner) of one client.
+  std::vector<std::pair<Ino, LockOwner>> of_client(LockProtocol protocol,
+                                                   const std::string& client) const;
+  std::size_t size() const { return held_.size(); }  // (inode, owner) pairs
+
+ private:
+  std::map<std::pair<Ino, LockOwner>, std::vector<LockRange>> held_;
+};
+
+}  // namespace symnas::fs
