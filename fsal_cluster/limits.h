@@ -1,0 +1,46 @@
+// Bounds of fsal_cluster's metadata side, each with its reason. Data has its own in data/limits.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace symnas::fs {
+
+// Names of one 54-bit hash in one directory: the slot is the cookie's low byte. Two names of one
+// hash are already a one-in-10^16 event per pair; 256 can only be an attack on a leaked hash key.
+inline constexpr std::size_t kBucketEntriesMax = 256;
+
+// Inode numbers leased by one transaction: one lease per 16 Ki creates costs nothing and a crash
+// loses at most that many of 2^64.
+inline constexpr std::uint64_t kInoLeaseCount = 16'384;
+inline constexpr std::uint64_t kFirstIno = 16;  // 1 is the root, 2..15 are reserved
+
+// Keys of one bulk read: below etcd's default of 128 operations per transaction.
+inline constexpr std::size_t kReadKeysMax = 128;
+// Entries of one READDIR page, whatever was asked: bounds memory per request (about 1 MiB).
+inline constexpr std::size_t kDirectoryPageMax = 4096;
+
+// A conflict means that somebody else made progress. With the pauses below about 3 s pass before an
+// operation gives up (kConflict, which a client sees as "try later").
+inline constexpr int kConflictRetriesMax = 200;
+inline constexpr std::int64_t kConflictPauseMinUs = 50;
+inline constexpr std::int64_t kConflictPauseMaxUs = 20'000;
+
+// Length of a path of directories: longer chains are refused where the tree is walked upwards (a
+// cycle, or an absurd tree).
+inline constexpr int kDirectoryDepthMax = 4096;
+
+// Transactions outside a session (claim, end, format, remove): as long as an administrator waits
+// gladly.
+inline constexpr std::int64_t kAdminDeadlineMs = 15'000;
+// Keys deleted by one step of `fs rm`: an etcd member applies it in some milliseconds.
+inline constexpr std::int64_t kRemoveStepKeys = 500;
+
+// Orphans read at once by the sweep.
+inline constexpr std::int64_t kSweepPageKeys = 128;
+inline constexpr std::int64_t kSweepRetryMs = 5'000;  // after a failure (etcd away)
+
+// Mounts whose record still exists; more than a few means that nobody recovers ended ones.
+inline constexpr std::int64_t kMountRecordsMax = 4096;
+
+}  // namespace symnas::fs

@@ -1,0 +1,32 @@
+// Names of one hash in one directory, and what a name may be. Format:
+// docs/formats/filesystem_records.md. Thread-safe: pure functions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "common/base/result.h"
+#include "fsal_cluster/schema/records.pb.h"
+#include "fsal_cluster/types.h"
+
+namespace symnas::fs {
+
+// A name that may be created or removed.
+// Errors: kInvalidArgument ("", ".", "..", "/" or NUL inside), kNameTooLong (more than
+// kNameBytesMax bytes).
+Status check_name(std::string_view name);
+
+// The entry of a name, or nullptr. Lives as long as the bucket is not changed.
+const records::Dirent* find_entry(const records::DirentBucket& bucket, std::string_view name);
+
+// Adds a name in the lowest free slot. REQUIRES: the name is not in the bucket.
+// Errors: kNoSpace when all kBucketEntriesMax slots are taken.
+Status add_entry(records::DirentBucket& bucket, std::string_view name, Ino ino, FileType type);
+// Points an existing name at another inode; its slot, so its cookie, stays. REQUIRES: the name is
+// in the bucket.
+void replace_entry(records::DirentBucket& bucket, std::string_view name, Ino ino, FileType type);
+// REQUIRES: the name is in the bucket.
+void remove_entry(records::DirentBucket& bucket, std::string_view name);
+
+}  // namespace symnas::fs

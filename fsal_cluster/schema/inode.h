@@ -1,0 +1,57 @@
+// Inode and directory-times records: decoding what was read, and the attributes a client sees of
+// them. Format: docs/formats/filesystem_records.md. Thread-safe: pure functions.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/base/result.h"
+#include "common/kv/session.h"
+#include "fsal_cluster/schema/records.pb.h"
+#include "fsal_cluster/types.h"
+
+namespace symnas::fs {
+
+inline constexpr std::uint64_t kDirectorySizeBytes = 4096;  // constant (DESIGN 5.1)
+inline constexpr int kChangeShift = 16;                     // change = revision << 16 | n
+
+// An inode that exists, as read at one revision.
+struct Node {
+  Ino ino;
+  records::Inode record;
+  Revision mod_revision;
+
+  FileType type() const { return static_cast<FileType>(record.type()); }
+  bool is_directory() const { return type() == FileType::kDirectory; }
+  bool is_regular() const { return type() == FileType::kRegular; }
+};
+
+// A directory with its content times (absent: those of the inode).
+struct Directory {
+  Node node;
+  std::optional<records::DirectoryTimes> times;
+  Revision times_mod_revision;  // 0 = never put
+};
+
+// Parses a protobuf value of a key that must hold one. Errors: kCorrupt (names what).
+template <class Record>
+Result<Record> parse_record(std::string_view value, std::string_view what) {
+  Record record;
+  if (!record.ParseFromArray(value.data(), static_cast<int>(value.size())))
+    return fail(ErrorCode::kCorrupt, std::string(what) + ": the stored record cannot be parsed");
+  return record;
+}
+
+// nullopt when the key does not exist. Errors: kCorrupt (unparsable, or an unknown type).
+Result<std::optional<Node>> parse_node(Ino ino, const kv::CachedValue& value);
+// Errors: kCorrupt.
+Result<Directory> parse_directory(Node node, const kv::CachedValue& times);
+
+// What a client sees. `block_bytes` is the filesystem's allocation block. Of a directory only with
+// its times.
+Attributes attributes_of(FsId fs, const Node& node, std::uint32_t block_bytes);
+Attributes attributes_of(FsId fs, const Directory& directory);
+
+}  // namespace symnas::fs
