@@ -1,8 +1,9 @@
-// VolumeIo: reads and writes a striped volume. Interface of cvm/io (io_uring, POSIX) and of simulated volumes.
+// VolumeIo: reads and writes a striped volume. Interface of cvm/io (io_uring, POSIX) and of
+// simulated volumes.
 //
-// Thread class: thread-safe. Callbacks run on a thread of the engine, must not block, and may submit further I/O.
-// Invariants: INV-1 (every LUN descriptor carries this instance's OFD byte lock before the first submit and for as long as
-// anything submitted through it may reach the LUN).
+// Thread class: thread-safe. Callbacks run on a thread of the engine, must not block, and may
+// submit further I/O. Invariants: INV-1 (every LUN descriptor carries this instance's OFD byte lock
+// before the first submit and for as long as anything submitted through it may reach the LUN).
 #pragma once
 
 #include <cstddef>
@@ -22,7 +23,8 @@ namespace symnas::cvm {
 class Buffer {
  public:
   Buffer() = default;
-  Buffer(std::byte* data, std::size_t size_bytes, std::function<void(std::byte*, std::size_t)> give_back)
+  Buffer(std::byte* data, std::size_t size_bytes,
+         std::function<void(std::byte*, std::size_t)> give_back)
       : data_(data), size_bytes_(size_bytes), give_back_(std::move(give_back)) {}
   Buffer(Buffer&& other) noexcept { swap(other); }
   Buffer& operator=(Buffer&& other) noexcept {
@@ -75,19 +77,22 @@ class VolumeIo {
   virtual ~VolumeIo() = default;
 
   virtual std::uint64_t size_bytes() const = 0;
-  // Largest logical block size of the LUNs: 512 or 4096. Writes must be multiples of it or come through write_edges().
+  // Largest logical block size of the LUNs: 512 or 4096. Writes must be multiples of it or come
+  // through write_edges().
   virtual std::uint32_t logical_block_bytes() const = 0;
   virtual std::uint32_t stripe_unit_bytes() const = 0;
-  // A buffer of at least `bytes`, aligned to 4096. Blocks never; beyond the pool it is plain aligned memory.
+  // A buffer of at least `bytes`, aligned to 4096. Blocks never; beyond the pool it is plain
+  // aligned memory.
   virtual Buffer buffer(std::size_t bytes) = 0;
 
-  // REQUIRES (read, write): offset and length multiples of logical_block_bytes(), memory aligned to it and alive
-  // until the callback. Errors: kOutOfRange, kIo (which LUN, errno), kFenced (EBADE: a reservation conflict).
+  // REQUIRES (read, write): offset and length multiples of logical_block_bytes(), memory aligned to
+  // it and alive until the callback. Errors: kOutOfRange, kIo (which LUN, errno), kFenced (EBADE: a
+  // reservation conflict).
   virtual void read(VolumeOffset offset, std::span<std::byte> into, IoCallback done) = 0;
   virtual void write(VolumeOffset offset, std::span<const std::byte> from, Durability durability,
                      IoCallback done) = 0;
-  // Any offset, length and memory: reads the partial blocks at the edges, merges, writes whole blocks. REQUIRES: nobody
-  // else writes those edge blocks meanwhile (the caller holds their lock).
+  // Any offset, length and memory: reads the partial blocks at the edges, merges, writes whole
+  // blocks. REQUIRES: nobody else writes those edge blocks meanwhile (the caller holds their lock).
   virtual void write_edges(VolumeOffset offset, std::span<const std::byte> from,
                            Durability durability, IoCallback done) = 0;
   // Everything whose callback said OK before this call is on stable storage when it answers OK.

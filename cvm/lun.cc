@@ -1,0 +1,164 @@
+#include "cvm/lun.h"
+
+#include <fcntl.h>
+
+#include <cerrno>
+
+#include <fmt/format.h>
+
+#include "common/base/log.h"
+#include "cvm/label_io.h"
+#include "cvm/lun_device.h"
+#include "cvm/ofd_lock.h"
+#include "cvm/signature.h"
+#include "cvm/volume.h"
+
+namespace symnas::cvm {
+namespace {
+
+records::LunRecord record_of(const LunLabel& label) {
+  records::LunRecord record;
+  record.set_name(label.name);
+  record.set_uuid(uuid_to_bytes(label.lun));
+  record.set_size_bytes(label.size_bytes);
+  record.set_logical_block_bytes(label.logical_block_bytes);
+  return record;
+}
+
+// What keeps the device from being claimed, held for the time of the import.
+struct Claim {
+  UniqueFd exclusive;  // block devices: O_EXCL
+};
+
+// O_EXCL of a block device fails while the kernel uses it: mounted, swap, dm, md (open(2)).
+Result<Claim> claim(const LunDevice& device) {
+  Claim claim;
+  if (device.node().kind == LunKind::kBlockDevice) {
+    claim.exclusive = UniqueFd(::open(device.path().c_str(), O_RDWR | O_EXCL | O_CLOEXEC));
+    if (!claim.exclusive.valid() && errno == EBUSY)
+      return fail(ErrorCode::kBusy,
+                  fmt::format("lun device {}: in use: mounted, swap, or part of another device",
+                              device.path()));
+    if (!claim.exclusive.valid())
+      return tl::unexpected(device_error(device.path(), "exclusive open", errno));
+  }
+  if (Status held = hold_all_ofd_bytes(device.fd()); !held)
+    return fail(held.error().code, fmt::format("lun device {}: in use by an instance: {}",
+                                               device.path(), held.error().message));
+  return claim;
+}
+
+enum class Occupant { kNone, kReplaceable, kSameFreeLun };
+
+// Decides on the label that is there. kReplaceable: only with force.
+Result<Occupant> judge_label(const LunImport& request, const LunDevice& device, LunLabel& present) {
+  const Result<LabelCopies> copies = read_label(device);
+  const bool forced = !request.force_name.empty();
+  if (!copies) {
+    if (copies.error().code == ErrorCode::kNotFound) return Occupant::kNone;
+    if (copies.error().code == ErrorCode::kCorrupt && forced) return Occupant::kReplaceable;
+    return tl::unexpected(copies.error());
+  }
+  present = copies->label;
+  if (present.cluster != request.cluster) {
+    if (forced) return Occupant::kReplaceable;
+    return fail(
+        ErrorCode::kForeign,
+        fmt::format("lun device {}: it is LUN {} of another symnas cluster ({}); to take it "
+                    "and destroy its data, force import of {}",
+                    device.path(), present.name, present.cluster.to_string(), request.name));
+  }
+  if (present.name == request.name && present.volume.is_nil()) return Occupant::kSameFreeLun;
+  return fail(
+      ErrorCode::kAlreadyExists,
+      fmt::format(
+          "lun device {}: already imported as LUN {}{}", device.path(), present.name,
+          present.volume.is_nil() ? "" : " and used by volume " + present.volume.to_string()));
+}
+
+Status check_request(const LunImport& request) {
+  SYMNAS_TRY(check_name("lun", request.name));
+  if (request.force_name.empty() || request.force_name == request.name) return {};
+  return fail(ErrorCode::kInvalidArgument,
+              fmt::format("lun {}: force names {}; name the LUN that is to be forced", request.name,
+                          request.force_name));
+}
+
+// Our label at `path`, if it is the LUN meant.
+Result<LunLabel> own_label(const LunDevice& device, const Uuid& cluster, const Uuid& lun) {
+  SYMNAS_ASSIGN(const LabelCopies copies, read_label(device));
+  const LunLabel& label = copies.label;
+  if (label.cluster == cluster && label.lun == lun) return label;
+  return fail(
+      ErrorCode::kForeign,
+      fmt::format("lun device {}: it carries LUN {} ({}) of cluster {}, not LUN {}", device.path(),
+                  label.name, label.lun.to_string(), label.cluster.to_string(), lun.to_string()));
+}
+
+}  // namespace
+
+Result<records::LunRecord> import_lun(const LunImport& request) {
+  SYMNAS_TRY(check_request(request));
+  SYMNAS_ASSIGN(const LunDevice device, LunDevice::open(request.path, Access::kWrite));
+  if (device.size_bytes() < kLunBytesMin)
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("lun device {}: {} bytes are too small for a LUN; the least is {} MiB",
+                            device.path(), device.size_bytes(), kLunBytesMin / kMiB));
+  SYMNAS_ASSIGN(const Claim claimed, claim(device));
+  LunLabel present;
+  SYMNAS_ASSIGN(const Occupant occupant, judge_label(request, device, present));
+  if (occupant == Occupant::kSameFreeLun) {
+    SYMNAS_TRY(repair_label(device));
+    return record_of(present);
+  }
+  SYMNAS_ASSIGN(const std::string signature, find_signature(device.node()));
+  if (!signature.empty() && request.force_name.empty())
+    return fail(ErrorCode::kForeign, fmt::format("lun device {}: it carries a {}; to destroy it, "
+                                                 "force import of {}",
+                                                 device.path(), signature, request.name));
+  if (occupant == Occupant::kReplaceable || !signature.empty())
+    log::warn("lun device {}: import of {} forced over {}", device.path(), request.name,
+              signature.empty() ? "a symnas label" : signature);
+
+  const LunLabel label{.generation = 1,
+                       .cluster = request.cluster,
+                       .lun = Uuid::generate(),
+                       .volume = {},
+                       .size_bytes = device.size_bytes() / kLabelBytes * kLabelBytes,
+                       .logical_block_bytes = device.logical_block_bytes(),
+                       .name = request.name};
+  // Old labels and superblocks live at either end (GPT, md, LVM, btrfs): nobody may find them
+  // again.
+  SYMNAS_TRY(device.zero(0, kReservedBytes));
+  SYMNAS_TRY(device.zero(label.size_bytes - kReservedBytes, kReservedBytes));
+  SYMNAS_TRY(write_label(device, label));
+  return record_of(label);
+}
+
+Status release_lun(const std::string& path, const Uuid& cluster, const Uuid& lun) {
+  SYMNAS_ASSIGN(const LunDevice device, LunDevice::open(path, Access::kWrite));
+  SYMNAS_ASSIGN(const Claim claimed, claim(device));
+  SYMNAS_ASSIGN(const LunLabel label, own_label(device, cluster, lun));
+  if (!label.volume.is_nil())
+    return fail(ErrorCode::kBusy, fmt::format("lun {}: used by volume {}; remove the volume first",
+                                              label.name, label.volume.to_string()));
+  return wipe_label(device, label);
+}
+
+Status assign_lun(const std::string& path, const Uuid& cluster, const Uuid& lun,
+                  const Uuid& volume) {
+  SYMNAS_ASSIGN(const LunDevice device, LunDevice::open(path, Access::kWrite));
+  SYMNAS_ASSIGN(LunLabel label, own_label(device, cluster, lun));
+  if (label.volume == volume) return {};
+  if (!label.volume.is_nil() && !volume.is_nil())
+    return fail(ErrorCode::kBusy,
+                fmt::format("lun {}: used by volume {}", label.name, label.volume.to_string()));
+  SYMNAS_ASSIGN(const Claim claimed, claim(device));
+  // Read again: another head may have been faster before we held the claim.
+  SYMNAS_ASSIGN(label, own_label(device, cluster, lun));
+  label.volume = volume;
+  ++label.generation;
+  return write_label(device, label);
+}
+
+}  // namespace symnas::cvm
