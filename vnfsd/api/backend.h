@@ -1,0 +1,48 @@
+// Backend: what the API needs of the agent. Implemented by daemon::Agent and by tests.
+// Thread-safe: several API threads call it at once; every call may block for seconds.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "common/base/result.h"
+#include "vnfsd/change.h"
+#include "vnfsd/cluster_view.h"
+#include "vnfsd/plans.h"
+
+namespace symnas::vnfsd::api {
+
+struct LunImportRequest {
+  std::string name;
+  std::string path;
+  enum class Force { kNo, kYes } force = Force::kNo;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  virtual Result<ClusterView> view() = 0;
+  // A change of records only. Answers what was done. Errors: as make_change().
+  virtual Result<std::string> change(const Planner& planner, Mode mode) = 0;
+
+  // Changes that touch devices, or many records. Answers as change().
+  virtual Result<std::string> import_lun(const LunImportRequest& request, Mode mode) = 0;
+  virtual Result<std::string> release_lun(const std::string& name, Mode mode) = 0;
+  virtual Result<std::string> create_volume(const VolumeRequest& request, Mode mode) = 0;
+  virtual Result<std::string> grow_volume(const VolumeRequest& request, Mode mode) = 0;
+  virtual Result<std::string> remove_volume(const std::string& name, Mode mode) = 0;
+  virtual Result<std::string> create_filesystem(const std::string& name, const std::string& volume,
+                                                Mode mode) = 0;
+  virtual Result<std::string> remove_filesystem(const std::string& name, Mode mode) = 0;
+
+  // The bundle for `symnas head join`; holds a private key.
+  virtual Result<nlohmann::json> invite_head(const std::string& name, const std::string& address,
+                                             Mode mode) = 0;
+  // Live state of this head: etcd members, LUN access, instances.
+  virtual nlohmann::json local_status() = 0;
+};
+
+}  // namespace symnas::vnfsd::api

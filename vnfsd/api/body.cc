@@ -1,0 +1,182 @@
+#include "vnfsd/api/body.h"
+
+#include <optional>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace symnas::vnfsd::api {
+namespace {
+
+using nlohmann::json;
+
+enum class Need { kRequired, kOptional };
+
+// Takes members out of an object; remembers the first error and which members were asked for.
+class Reader {
+ public:
+  Reader(const json& body, std::string what) : body_(body), what_(std::move(what)) {}
+
+  Reader& text(const char* key, std::string& into, Need need = Need::kRequired) {
+    if (const json* value = member(key, need)) {
+      if (value->is_string()) {
+        into = value->get<std::string>();
+      } else {
+        error(key, "must be a string");
+      }
+    }
+    return *this;
+  }
+  Reader& number(const char* key, std::uint64_t& into, Need need = Need::kRequired) {
+    if (const json* value = member(key, need)) {
+      if (value->is_number_unsigned()) {
+        into = value->get<std::uint64_t>();
+      } else {
+        error(key, "must be a whole number");
+      }
+    }
+    return *this;
+  }
+  Reader& flag(const char* key, bool& into) {
+    if (const json* value = member(key, Need::kOptional)) {
+      if (value->is_boolean()) {
+        into = value->get<bool>();
+      } else {
+        error(key, "must be true or false");
+      }
+    }
+    return *this;
+  }
+  Reader& texts(const char* key, std::vector<std::string>& into) {
+    const json* value = member(key, Need::kRequired);
+    if (value == nullptr) return *this;
+    if (!value->is_array()) return error(key, "must be a list of strings");
+    for (const json& element : *value) {
+      if (!element.is_string()) return error(key, "must be a list of strings");
+      into.push_back(element.get<std::string>());
+    }
+    return *this;
+  }
+  Reader& array(const char* key, const json*& into) {
+    into = member(key, Need::kRequired);
+    if (into != nullptr && !into->is_array()) error(key, "must be a list");
+    return *this;
+  }
+  // Ends reading: an unknown member is an error, so that a misspelt one is not lost.
+  Status finish() {
+    if (!error_ && body_.is_object()) {
+      for (const auto& [key, value] : body_.items()) {
+        if (!known_.contains(key)) error(key.c_str(), "is not known");
+      }
+    }
+    if (error_) return tl::unexpected<Error>(*error_);
+    return {};
+  }
+
+ private:
+  const json* member(const char* key, Need need) {
+    known_.emplace(key);
+    if (!body_.is_object()) {
+      error(key, "is missing: the request is not an object");
+      return nullptr;
+    }
+    const auto it = body_.find(key);
+    if (it != body_.end()) return &*it;
+    if (need == Need::kRequired) error(key, "is missing");
+    return nullptr;
+  }
+  Reader& error(const char* key, std::string_view why) {
+    if (!error_) {
+      error_ = Error{ErrorCode::kInvalidArgument, fmt::format("{}: '{}' {}", what_, key, why)};
+    }
+    return *this;
+  }
+
+  const json& body_;
+  std::string what_;
+  std::set<std::string> known_;
+  std::optional<Error> error_;
+};
+
+}  // namespace
+
+Result<NetworkRequest> network_request(const json& body) {
+  NetworkRequest r;
+  SYMNAS_TRY(Reader(body, "network")
+                 .text("name", r.name)
+                 .text("device", r.device)
+                 .number("mtu", r.mtu, Need::kOptional)
+                 .text("gateway", r.gateway, Need::kOptional)
+                 .finish());
+  return r;
+}
+
+Result<std::vector<LunImportRequest>> lun_import_requests(const json& body) {
+  const json* luns = nullptr;
+  SYMNAS_TRY(Reader(body, "lun").array("luns", luns).finish());
+  std::vector<LunImportRequest> requests;
+  for (const json& lun : *luns) {
+    LunImportRequest r;
+    bool force = false;
+    SYMNAS_TRY(
+        Reader(lun, "lun").text("name", r.name).text("path", r.path).flag("force", force).finish());
+    if (force) r.force = LunImportRequest::Force::kYes;
+    requests.push_back(std::move(r));
+  }
+  return requests;
+}
+
+Result<VolumeRequest> volume_request(const json& body) {
+  VolumeRequest r;
+  SYMNAS_TRY(Reader(body, "volume")
+                 .text("name", r.name)
+                 .texts("luns", r.luns)
+                 .number("stripe_unit_bytes", r.stripe_unit_bytes)
+                 .finish());
+  return r;
+}
+
+Result<VolumeRequest> grow_request(const json& body) {
+  VolumeRequest r;
+  SYMNAS_TRY(Reader(body, "volume").texts("luns", r.luns).finish());
+  return r;
+}
+
+Result<FilesystemRequest> filesystem_request(const json& body) {
+  FilesystemRequest r;
+  SYMNAS_TRY(Reader(body, "fs").text("name", r.name).text("volume", r.volume).finish());
+  return r;
+}
+
+Result<ExportRequest> export_request(const json& body) {
+  ExportRequest r;
+  SYMNAS_TRY(Reader(body, "export")
+                 .text("name", r.name)
+                 .text("filesystem", r.filesystem)
+                 .text("path", r.path, Need::kOptional)
+                 .texts("clients", r.clients)
+                 .text("access", r.access, Need::kOptional)
+                 .text("squash", r.squash, Need::kOptional)
+                 .finish());
+  return r;
+}
+
+Result<VnfsRequest> vnfs_request(const json& body) {
+  VnfsRequest r;
+  SYMNAS_TRY(Reader(body, "vnfs")
+                 .text("name", r.name)
+                 .texts("vips", r.vips)
+                 .texts("networks", r.networks)
+                 .texts("exports", r.exports)
+                 .texts("heads", r.heads)
+                 .finish());
+  return r;
+}
+
+Result<InviteRequest> invite_request(const json& body) {
+  InviteRequest r;
+  SYMNAS_TRY(Reader(body, "head").text("name", r.name).text("address", r.address).finish());
+  return r;
+}
+
+}  // namespace symnas::vnfsd::api

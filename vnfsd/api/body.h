@@ -1,0 +1,34 @@
+// From request bodies to requests. Thread-safe: pure functions.
+// Errors everywhere: kInvalidArgument (a member is missing, unknown or of the wrong type; the
+// message names it).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "vnfsd/api/backend.h"
+#include "vnfsd/plans.h"
+
+namespace symnas::vnfsd::api {
+
+struct FilesystemRequest {
+  std::string name;
+  std::string volume;
+};
+struct InviteRequest {
+  std::string name;
+  std::string address;
+};
+
+Result<NetworkRequest> network_request(const nlohmann::json& body);
+Result<std::vector<LunImportRequest>> lun_import_requests(const nlohmann::json& body);
+Result<VolumeRequest> volume_request(const nlohmann::json& body);
+Result<VolumeRequest> grow_request(const nlohmann::json& body);
+Result<FilesystemRequest> filesystem_request(const nlohmann::json& body);
+Result<ExportRequest> export_request(const nlohmann::json& body);
+Result<VnfsRequest> vnfs_request(const nlohmann::json& body);
+Result<InviteRequest> invite_request(const nlohmann::json& body);
+
+}  // namespace symnas::vnfsd::api

@@ -1,0 +1,39 @@
+#include "vnfsd/api/client.h"
+
+#include <sys/socket.h>
+
+#include <fmt/format.h>
+#include <httplib.h>
+
+#include "vnfsd/api/wire.h"
+
+namespace symnas::vnfsd::api {
+
+Result<nlohmann::json> ApiClient::request(const std::string& method, const std::string& path,
+                                          const nlohmann::json& body) {
+  httplib::Client client(options_.socket);
+  client.set_address_family(AF_UNIX);
+  client.set_read_timeout(options_.timeout_s);
+  httplib::Request request;
+  request.method = method;
+  request.path = path;
+  request.headers.emplace("Host", "vnfsd");
+  if (method == "POST") {
+    request.body = body.dump();
+    request.headers.emplace("Content-Type", "application/json");
+  }
+  const httplib::Result result = client.send(request);
+  if (!result) {
+    return fail(
+        ErrorCode::kShutdown,
+        fmt::format("vnfsd: asking through {}: {} (is vnfsd running on this head, and are you "
+                    "root? --socket names another socket)",
+                    options_.socket, httplib::to_string(result.error())));
+  }
+  nlohmann::json document = nlohmann::json::parse(result->body, nullptr, false);
+  if (document.is_discarded()) return tl::unexpected<Error>(error_from_json({}));
+  if (result->status != 200) return tl::unexpected<Error>(error_from_json(document));
+  return document;
+}
+
+}  // namespace symnas::vnfsd::api

@@ -1,0 +1,31 @@
+// ApiClient: asks a vnfsd through its unix socket. Thread-compatible.
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "common/base/result.h"
+
+namespace symnas::vnfsd::api {
+
+struct ClientOptions {
+  std::string socket;
+  int timeout_s = 120;  // formatting a filesystem or fencing an instance takes its time
+};
+
+class ApiClient {
+ public:
+  explicit ApiClient(ClientOptions options) : options_(std::move(options)) {}
+  virtual ~ApiClient() = default;
+
+  // method: GET, POST or DELETE; path: "/v1/..."; body: ignored for GET and DELETE.
+  // Errors: kShutdown (vnfsd cannot be reached), else what vnfsd answered.
+  virtual Result<nlohmann::json> request(const std::string& method, const std::string& path,
+                                         const nlohmann::json& body);
+
+ private:
+  ClientOptions options_;
+};
+
+}  // namespace symnas::vnfsd::api

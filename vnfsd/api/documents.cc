@@ -1,0 +1,149 @@
+#include "vnfsd/api/documents.h"
+
+#include "cvm/volume.h"
+
+namespace symnas::vnfsd::api {
+namespace {
+
+using nlohmann::json;
+
+std::string uuid_text(const std::string& bytes) {
+  const auto uuid = cvm::uuid_from_bytes(bytes);
+  return uuid ? uuid->to_string() : "";
+}
+
+template <class Record, class Make>
+json array_of(const Table<Record>& table, const Make& make) {
+  json out = json::array();
+  for (const auto& [name, stored] : table) out.push_back(make(stored.record));
+  return out;
+}
+
+template <class Repeated>
+json texts(const Repeated& values) {
+  json out = json::array();
+  for (const auto& value : values) out.push_back(value);
+  return out;
+}
+
+}  // namespace
+
+std::string access_word(records::Access access) {
+  return access == records::ACCESS_RO ? "ro" : "rw";
+}
+
+std::string squash_word(records::Squash squash) {
+  switch (squash) {
+    case records::SQUASH_NONE: return "none";
+    case records::SQUASH_ALL: return "all";
+    default: return "root";  // protobuf enums are open: the safest reading
+  }
+}
+
+json cluster_document(const ClusterView& view) {
+  const records::ClusterRecord& cluster = view.cluster.record;
+  return {{"name", cluster.name()},
+          {"uuid", uuid_text(cluster.uuid())},
+          {"config_version", cluster.config_version()},
+          {"revision", view.revision.value()}};
+}
+
+json heads_document(const ClusterView& view) {
+  return array_of(view.heads, [](const records::HeadRecord& head) -> json {
+    return {{"name", head.name()},
+            {"address", head.address()},
+            {"incarnation", head.incarnation()},
+            {"agent_started_ns", head.agent_started_ns()},
+            {"version", head.version()},
+            {"lun_paths", texts(head.lun_paths())}};
+  });
+}
+
+json networks_document(const ClusterView& view) {
+  return array_of(view.networks, [](const records::NetworkRecord& network) -> json {
+    return {{"name", network.name()},
+            {"device", network.device()},
+            {"mtu", network.mtu()},
+            {"gateway", network.gateway()}};
+  });
+}
+
+json luns_document(const ClusterView& view) {
+  return array_of(view.luns, [](const cvm::records::LunRecord& lun) -> json {
+    return {{"name", lun.name()},
+            {"uuid", uuid_text(lun.uuid())},
+            {"size_bytes", lun.size_bytes()},
+            {"logical_block_bytes", lun.logical_block_bytes()},
+            {"volume", lun.volume()}};
+  });
+}
+
+json volumes_document(const ClusterView& view) {
+  return array_of(view.volumes, [&](const cvm::records::VolumeRecord& volume) -> json {
+    json luns = json::array();
+    for (const auto* lun : luns_of_volume(view, volume.name())) luns.push_back(lun->name());
+    json filesystems = json::array();
+    for (const auto& [name, filesystem] : view.filesystems) {
+      if (filesystem.record.volume() == volume.name()) filesystems.push_back(name);
+    }
+    return {{"name", volume.name()},
+            {"uuid", uuid_text(volume.uuid())},
+            {"stripe_unit_bytes", volume.stripe_unit_bytes()},
+            {"size_bytes", cvm::volume_size_bytes(volume)},
+            {"segments", volume.segments_size()},
+            {"luns", luns},
+            {"filesystems", filesystems}};
+  });
+}
+
+json filesystems_document(const ClusterView& view) {
+  return array_of(view.filesystems, [&](const fs::records::FilesystemRecord& filesystem) -> json {
+    json exports = json::array();
+    for (const auto& [name, exported] : view.exports) {
+      if (exported.record.filesystem() == filesystem.name()) exports.push_back(name);
+    }
+    return {{"name", filesystem.name()},
+            {"fsid", filesystem.fsid()},
+            {"uuid", uuid_text(filesystem.uuid())},
+            {"volume", filesystem.volume()},
+            {"exports", exports}};
+  });
+}
+
+json exports_document(const ClusterView& view) {
+  return array_of(view.exports, [](const records::ExportRecord& exported) -> json {
+    return {{"name", exported.name()},
+            {"export_id", exported.export_id()},
+            {"filesystem", exported.filesystem()},
+            {"path", exported.path()},
+            {"clients", texts(exported.clients())},
+            {"access", access_word(exported.access())},
+            {"squash", squash_word(exported.squash())}};
+  });
+}
+
+json vnfs_document(const ClusterView& view) {
+  return array_of(view.vnfses, [&](const records::VnfsRecord& vnfs) -> json {
+    json vips = json::array();
+    for (const records::Vip& vip : vnfs.vips()) {
+      vips.push_back({{"address", vip.address()},
+                      {"prefix_length", vip.prefix_length()},
+                      {"network", vip.network()}});
+    }
+    json document = {{"name", vnfs.name()},
+                     {"vnfs_id", vnfs.vnfs_id()},
+                     {"vips", vips},
+                     {"exports", texts(vnfs.exports())},
+                     {"heads", texts(vnfs.heads())},
+                     {"wanted", vnfs.stopped() ? "stopped" : "started"},
+                     {"owner", ""}};
+    const auto owner = view.owners.find(vnfs.name());
+    if (owner != view.owners.end()) {
+      document["owner"] = owner->second.record.head();
+      document["epoch"] = owner->second.record.epoch();
+    }
+    return document;
+  });
+}
+
+}  // namespace symnas::vnfsd::api

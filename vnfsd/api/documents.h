@@ -1,0 +1,27 @@
+// JSON documents of the API's answers. Thread-safe: pure functions of a view.
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "vnfsd/cluster_view.h"
+
+namespace symnas::vnfsd::api {
+
+// Arrays of objects, ascending by name.
+nlohmann::json heads_document(const ClusterView& view);
+nlohmann::json networks_document(const ClusterView& view);
+nlohmann::json luns_document(const ClusterView& view);
+nlohmann::json volumes_document(const ClusterView& view);
+nlohmann::json filesystems_document(const ClusterView& view);
+nlohmann::json exports_document(const ClusterView& view);
+nlohmann::json vnfs_document(const ClusterView& view);
+// The one object.
+nlohmann::json cluster_document(const ClusterView& view);
+
+// Words of the command line for record values.
+std::string access_word(records::Access access);
+std::string squash_word(records::Squash squash);
+
+}  // namespace symnas::vnfsd::api

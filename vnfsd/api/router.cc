@@ -1,0 +1,205 @@
+#include "vnfsd/api/router.h"
+
+#include <fmt/format.h>
+
+#include "vnfsd/api/body.h"
+#include "vnfsd/api/documents.h"
+
+namespace symnas::vnfsd::api {
+namespace {
+
+using nlohmann::json;
+
+std::vector<std::string> components(const std::string& path) {
+  std::vector<std::string> out;
+  std::size_t begin = 0;
+  while (begin < path.size()) {
+    const std::size_t end = std::min(path.find('/', begin), path.size());
+    if (end > begin) out.push_back(path.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return out;
+}
+
+tl::unexpected<Error> no_such_path(const ApiRequest& request) {
+  return fail(ErrorCode::kNotSupported,
+              fmt::format("API: {} {}: no such request (are symnas and vnfsd of one version?)",
+                          request.method, request.path));
+}
+
+Result<json> done(Result<std::string> what) {
+  if (!what) return tl::unexpected<Error>(std::move(what.error()));
+  return json{{"done", json::array({*what})}};
+}
+
+}  // namespace
+
+Result<json> Router::handle(const ApiRequest& request) {
+  const std::vector<std::string> parts = components(request.path);
+  if (parts.size() < 2 || parts.size() > 4 || parts[0] != "v1") return no_such_path(request);
+  const std::string& collection = parts[1];
+  if (request.method == "GET" && parts.size() == 2) {
+    if (collection == "status") return status();
+    return list(collection);
+  }
+  if (request.method == "DELETE" && parts.size() == 3) {
+    return remove(collection, parts[2], request.mode);
+  }
+  if (request.method != "POST") return no_such_path(request);
+  const json body = json::parse(request.body.empty() ? "{}" : request.body, nullptr, false);
+  if (!body.is_object()) {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("API: POST {}: the body is not a JSON object", request.path));
+  }
+  if (parts.size() == 2) return create(collection, body, request.mode);
+  if (parts.size() == 4) return act(collection, parts[2], parts[3], body, request.mode);
+  return no_such_path(request);
+}
+
+Result<json> Router::list(const std::string& collection) {
+  SYMNAS_ASSIGN(const ClusterView view, backend_.view());
+  if (collection == "heads") return json{{collection, heads_document(view)}};
+  if (collection == "networks") return json{{collection, networks_document(view)}};
+  if (collection == "luns") return json{{collection, luns_document(view)}};
+  if (collection == "volumes") return json{{collection, volumes_document(view)}};
+  if (collection == "filesystems") return json{{collection, filesystems_document(view)}};
+  if (collection == "exports") return json{{collection, exports_document(view)}};
+  if (collection == "vnfs") return json{{collection, vnfs_document(view)}};
+  return no_such_path({"GET", "/v1/" + collection, "", Mode::kCommit});
+}
+
+Result<json> Router::create(const std::string& collection, const json& body, Mode mode) {
+  if (collection == "luns") return import_luns(body, mode);
+  if (collection == "networks") {
+    SYMNAS_ASSIGN(const NetworkRequest r, network_request(body));
+    return done(backend_.change(
+        [&](const ClusterView& view) { return plan_network_create(view, r); }, mode));
+  }
+  if (collection == "volumes") {
+    SYMNAS_ASSIGN(const VolumeRequest r, volume_request(body));
+    return done(backend_.create_volume(r, mode));
+  }
+  if (collection == "filesystems") {
+    SYMNAS_ASSIGN(const FilesystemRequest r, filesystem_request(body));
+    return done(backend_.create_filesystem(r.name, r.volume, mode));
+  }
+  if (collection == "exports") {
+    SYMNAS_ASSIGN(const ExportRequest r, export_request(body));
+    return done(backend_.change(
+        [&](const ClusterView& view) { return plan_export_create(view, r); }, mode));
+  }
+  if (collection == "vnfs") {
+    SYMNAS_ASSIGN(const VnfsRequest r, vnfs_request(body));
+    return done(
+        backend_.change([&](const ClusterView& view) { return plan_vnfs_create(view, r); }, mode));
+  }
+  if (collection == "heads") {
+    SYMNAS_ASSIGN(const InviteRequest r, invite_request(body));
+    return backend_.invite_head(r.name, r.address, mode);
+  }
+  return no_such_path({"POST", "/v1/" + collection, "", mode});
+}
+
+Result<json> Router::remove(const std::string& collection, const std::string& name, Mode mode) {
+  const auto planned = [&](auto plan) {
+    return done(backend_.change([&](const ClusterView& view) { return plan(view, name); }, mode));
+  };
+  if (collection == "networks") return planned(plan_network_remove);
+  if (collection == "luns") return done(backend_.release_lun(name, mode));
+  if (collection == "volumes") return done(backend_.remove_volume(name, mode));
+  if (collection == "filesystems") return done(backend_.remove_filesystem(name, mode));
+  if (collection == "exports") return planned(plan_export_remove);
+  if (collection == "vnfs") return planned(plan_vnfs_remove);
+  return no_such_path({"DELETE", "/v1/" + collection + "/" + name, "", mode});
+}
+
+Result<json> Router::act(const std::string& collection, const std::string& name,
+                         const std::string& action, const json& body, Mode mode) {
+  if (collection == "volumes" && action == "grow") {
+    SYMNAS_ASSIGN(VolumeRequest r, grow_request(body));
+    r.name = name;
+    return done(backend_.grow_volume(r, mode));
+  }
+  if (collection == "vnfs" && (action == "start" || action == "stop")) {
+    const WantedState state = action == "start" ? WantedState::kStarted : WantedState::kStopped;
+    return done(backend_.change(
+        [&](const ClusterView& view) { return plan_vnfs_state(view, name, state); }, mode));
+  }
+  return no_such_path({"POST", "/v1/" + collection + "/" + name + "/" + action, "", mode});
+}
+
+Result<json> Router::import_luns(const json& body, Mode mode) {
+  SYMNAS_ASSIGN(const std::vector<LunImportRequest> requests, lun_import_requests(body));
+  json whats = json::array();
+  for (const LunImportRequest& request : requests) {
+    Result<std::string> what = backend_.import_lun(request, mode);
+    if (!what) {
+      Error error = std::move(what.error());
+      if (!whats.empty()) {
+        error.message += fmt::format(" [{} LUNs named before it were imported]", whats.size());
+      }
+      return tl::unexpected<Error>(std::move(error));
+    }
+    whats.push_back(*what);
+  }
+  return json{{"done", whats}};
+}
+
+Result<json> Router::status() {
+  json document = backend_.local_status();
+  auto view = backend_.view();
+  if (!view) {
+    // A head without etcd still says what it sees itself.
+    document["error"] = view.error().message;
+    return document;
+  }
+  document["cluster"] = cluster_document(*view);
+  document["heads"] = heads_document(*view);
+  json vnfses = vnfs_document(*view);
+  for (json& vnfs : vnfses) {
+    const auto& instances = document["instances"];
+    const auto it = instances.find(vnfs["name"].get<std::string>());
+    if (it != instances.end()) {
+      vnfs["instance"] = *it;
+      vnfs["state"] = (*it)["state"];
+    } else {
+      const bool owned = !vnfs["owner"].get<std::string>().empty();
+      vnfs["state"] = owned ? "owned" : vnfs["wanted"] == "stopped" ? "stopped" : "waiting";
+    }
+  }
+  document["vnfs"] = vnfses;
+  return document;
+}
+
+std::string Router::metrics() {
+  const json status = backend_.local_status();
+  std::string out =
+      "# HELP symnas_instance_up 1 while the instance serves.\n# TYPE symnas_instance_up gauge\n";
+  std::string restarts =
+      "# HELP symnas_instance_restarts_total Restarts in place since vnfsd started.\n"
+      "# TYPE symnas_instance_restarts_total counter\n";
+  const json instances = status.value("instances", json::object());
+  for (const auto& [name, instance] : instances.items()) {
+    out += fmt::format("symnas_instance_up{{vnfs=\"{}\"}} {}\n", name,
+                       instance.value("state", "") == "serving" ? 1 : 0);
+    restarts += fmt::format("symnas_instance_restarts_total{{vnfs=\"{}\"}} {}\n", name,
+                            instance.value("restarts", 0));
+  }
+  out += restarts +
+         "# HELP symnas_lun_found 1 if the LUN is open on this head.\n"
+         "# TYPE symnas_lun_found gauge\n";
+  for (const json& lun : status.value("luns", json::array())) {
+    out += fmt::format("symnas_lun_found{{lun=\"{}\"}} {}\n", lun.value("name", ""),
+                       lun.value("path", "").empty() ? 0 : 1);
+  }
+  out +=
+      "# HELP symnas_etcd_db_bytes Size of the member's database.\n"
+      "# TYPE symnas_etcd_db_bytes gauge\n";
+  for (const json& member : status.value("etcd", json::array())) {
+    out += fmt::format("symnas_etcd_db_bytes{{endpoint=\"{}\"}} {}\n", member.value("endpoint", ""),
+                       member.value("db_size_bytes", std::int64_t{0}));
+  }
+  return out;
+}
+
+}  // namespace symnas::vnfsd::api

@@ -1,0 +1,42 @@
+// Router: from a request (method, path, body) to the backend and back to JSON. No sockets, so that
+// tests drive it. Thread-safe if the backend is. Paths and documents: docs/operations/api.md.
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "vnfsd/api/backend.h"
+
+namespace symnas::vnfsd::api {
+
+struct ApiRequest {
+  std::string method;  // GET, POST, DELETE
+  std::string path;    // "/v1/volumes/v1/grow"
+  std::string body;
+  Mode mode = Mode::kCommit;
+};
+
+class Router {
+ public:
+  explicit Router(Backend& backend) : backend_(backend) {}
+
+  // Errors: kNotFound (no such path), kInvalidArgument (body), and the backend's.
+  Result<nlohmann::json> handle(const ApiRequest& request);
+  // Numbers for Prometheus (text exposition format 0.0.4).
+  std::string metrics();
+
+ private:
+  Result<nlohmann::json> list(const std::string& collection);
+  Result<nlohmann::json> create(const std::string& collection, const nlohmann::json& body,
+                                Mode mode);
+  Result<nlohmann::json> remove(const std::string& collection, const std::string& name, Mode mode);
+  Result<nlohmann::json> act(const std::string& collection, const std::string& name,
+                             const std::string& action, const nlohmann::json& body, Mode mode);
+  Result<nlohmann::json> import_luns(const nlohmann::json& body, Mode mode);
+  Result<nlohmann::json> status();
+
+  Backend& backend_;
+};
+
+}  // namespace symnas::vnfsd::api

@@ -1,0 +1,112 @@
+#include "vnfsd/change.h"
+
+#include <chrono>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "common/base/log.h"
+#include "common/base/uuid.h"
+#include "common/kv/keys.h"
+#include "common/kv/limits.h"
+#include "vnfsd/limits.h"
+
+namespace symnas::vnfsd {
+namespace {
+
+enum class Outcome { kDone, kOvertaken };
+
+bool was_recorded(const ClusterView& view, const std::string& change_id) {
+  for (const std::string& id : view.cluster.record.recent_changes()) {
+    if (id == change_id) return true;
+  }
+  return false;
+}
+
+// Commits one planned transaction exactly once: re-sending is safe, because its compare of the
+// cluster record holds at most once; whether it was ours is told by the id it leaves there.
+Result<Outcome> commit(kv::Store& store, const kv::Txn& txn, const std::string& change_id) {
+  const auto deadline =
+      std::chrono::steady_clock::now() + std::chrono::milliseconds(kChangeDeadlineMs);
+  bool maybe_sent = false;
+  for (;;) {
+    const auto result = kv::txn_blocking(store, txn, kv::kTryTimeoutMs);
+    if (result && result->succeeded) return Outcome::kDone;
+    if (result) {
+      if (!maybe_sent) return Outcome::kOvertaken;
+      SYMNAS_ASSIGN(const ClusterView now, read_view(store, kChangeDeadlineMs));
+      return was_recorded(now, change_id) ? Outcome::kDone : Outcome::kOvertaken;
+    }
+    const ErrorCode code = result.error().code;
+    if (code != ErrorCode::kUnavailable && code != ErrorCode::kUnknownOutcome) {
+      return tl::unexpected<Error>(result.error());
+    }
+    if (code == ErrorCode::kUnknownOutcome) maybe_sent = true;
+    if (std::chrono::steady_clock::now() >= deadline) {
+      if (!maybe_sent) return tl::unexpected<Error>(result.error());
+      return fail(
+          ErrorCode::kUnknownOutcome,
+          fmt::format("etcd did not say whether the change was made: {} (look at the object "
+                      "with ls and repeat the command if needed)",
+                      result.error().message));
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(kv::kRetryPauseMs));
+  }
+}
+
+}  // namespace
+
+kv::Txn guarded(const ClusterView& view, Change change, const std::string& change_id) {
+  records::ClusterRecord cluster = view.cluster.record;
+  cluster.set_config_version(cluster.config_version() + 1);
+  auto& recent = *cluster.mutable_recent_changes();
+  recent.Add(std::string(change_id));
+  if (recent.size() > kRecentChangesMax)
+    recent.DeleteSubrange(0, recent.size() - kRecentChangesMax);
+  kv::Txn txn = std::move(change.txn);
+  txn.compares.push_back(kv::mod_revision_is(kv::keys::kCluster, view.cluster.mod_revision));
+  txn.success.push_back(kv::put(kv::keys::kCluster, cluster.SerializeAsString()));
+  return txn;
+}
+
+Result<std::string> make_change(kv::Store& store, const Planner& planner, Mode mode) {
+  for (int attempt = 0; attempt < kChangeTriesMax; ++attempt) {
+    SYMNAS_ASSIGN(const ClusterView view, read_view(store, kChangeDeadlineMs));
+    if (view.cluster.mod_revision == Revision{}) {
+      return fail(ErrorCode::kUnavailable,
+                  "cluster: etcd holds no cluster record yet (vnfsd makes it "
+                  "at its first start: wait and repeat)");
+    }
+    SYMNAS_ASSIGN(Change change, planner(view));
+    std::string what = change.what;
+    if (mode == Mode::kDryRun) return what;
+    const Uuid id = Uuid::generate();
+    const std::string change_id(reinterpret_cast<const char*>(id.bytes.data()), id.bytes.size());
+    SYMNAS_ASSIGN(const Outcome outcome,
+                  commit(store, guarded(view, std::move(change), change_id), change_id));
+    if (outcome == Outcome::kDone) {
+      log::info("{}", what);
+      return what;
+    }
+  }
+  return fail(ErrorCode::kConflict,
+              fmt::format("cluster: others changed the configuration {} times in a row while this "
+                          "change was being made (repeat the command)",
+                          kChangeTriesMax));
+}
+
+Result<std::uint64_t> take_from_counter(const ClusterView& view, const std::string& counter_key,
+                                        std::uint64_t max, kv::Txn& txn) {
+  const auto it = view.counters.find(counter_key.substr(kv::keys::kCounters.size()));
+  const std::uint64_t value = it == view.counters.end() ? 1 : it->second.record;
+  const Revision revision = it == view.counters.end() ? Revision{} : it->second.mod_revision;
+  if (value > max) {
+    return fail(ErrorCode::kNoSpace,
+                fmt::format("counter {}: all values up to {} have been used", counter_key, max));
+  }
+  txn.compares.push_back(kv::mod_revision_is(counter_key, revision));
+  txn.success.push_back(kv::put(counter_key, fmt::to_string(value + 1)));
+  return value;
+}
+
+}  // namespace symnas::vnfsd

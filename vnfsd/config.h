@@ -1,0 +1,61 @@
+// Config: vnfsd.toml. Thread-compatible value type. The only user of toml++.
+// Settings and defaults: docs/operations/configuration.md.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/base/uuid.h"
+
+namespace symnas::vnfsd {
+
+struct EtcdConfig {
+  std::vector<std::string> endpoints;  // "https://10.99.0.1:2379"
+  std::string ca;
+  std::string cert;
+  std::string key;
+  std::int64_t compact_interval_s = 60;
+  std::int64_t compact_keep_s = 600;
+};
+
+struct DaemonConfig {
+  std::string run_dir = "/run/symnas";
+  std::string log_dir = "/var/log/symnas";
+  std::string socket;  // default: run_dir + "/vnfsd.sock"
+  std::string log_level = "info";
+  std::vector<std::string> lun_paths;
+};
+
+struct GaneshaConfig {
+  std::string prefix = "/usr/lib/symnas/ganesha";
+  std::string plugin_dir;  // default: prefix + "/lib/ganesha"
+  std::string rpcbind = "/sbin/rpcbind";
+  std::int64_t threads_max = 1024;
+  std::int64_t lease_s = 20;
+  std::int64_t grace_s = 20;
+  std::string log_level = "EVENT";
+};
+
+struct Config {
+  std::string cluster_name;
+  Uuid cluster_uuid;
+  std::string head_name;
+  std::string head_address;
+  EtcdConfig etcd;
+  DaemonConfig daemon;
+  GaneshaConfig ganesha;
+};
+
+// Parses the text of a vnfsd.toml. `origin` names it in messages.
+// Errors: kInvalidArgument (syntax, unknown key, wrong type or range, missing key: the message says
+// which).
+Result<Config> parse_config(std::string_view text, std::string_view origin);
+// Reads and parses a file. Errors: as parse_config; kNotFound.
+Result<Config> load_config(const std::string& path);
+// The text parse_config() reads back to an equal value.
+std::string render_config(const Config& config);
+
+}  // namespace symnas::vnfsd

@@ -1,0 +1,31 @@
+// Bounds of vnfsd, each with its reason.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace symnas::vnfsd {
+
+inline constexpr std::size_t kNameCharsMax = 63;  // a DNS label: VNFS and head names are host names
+inline constexpr std::size_t kVipsPerVnfsMax = 4;  // DESIGN section 1
+inline constexpr std::size_t kNetworksPerVnfsMax = 4;
+inline constexpr std::size_t kHeadsMax = 16;
+inline constexpr std::size_t kExportsPerVnfsMax = 256;  // ganesha.conf stays small enough to read
+inline constexpr std::size_t kClientsPerExportMax = 128;
+inline constexpr std::size_t kLunsPerVolumeMax = 256;
+inline constexpr std::size_t kExportPathBytesMax = 1023;  // MNTPATHLEN of RFC 1813 is 1024
+inline constexpr std::uint32_t kExportIdMax = 65535;      // u16 in every file handle
+inline constexpr std::uint32_t kMtuMin = 1280;
+inline constexpr std::uint32_t kMtuMax = 65535;
+
+// Long enough for an unknown outcome to be resolved among other administrators' changes.
+inline constexpr int kRecentChangesMax = 32;
+// Each conflict means that another change succeeded: more than this in a row is a storm worth
+// reporting.
+inline constexpr int kChangeTriesMax = 8;
+inline constexpr std::int64_t kChangeDeadlineMs = 10'000;  // then the administrator hears of it
+
+inline constexpr std::size_t kRequestBytesMax = 1 << 20;  // of the API
+inline constexpr int kApiThreads = 4;                     // administrators at once
+
+}  // namespace symnas::vnfsd

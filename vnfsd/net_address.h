@@ -1,0 +1,51 @@
+// IP addresses and prefixes as administrators write them. Thread-safe: value types and pure
+// functions.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "common/base/result.h"
+
+namespace symnas::vnfsd {
+
+enum class AddressFamily : std::uint8_t { kIpv4, kIpv6 };
+
+struct IpAddress {
+  AddressFamily family = AddressFamily::kIpv4;
+  std::array<std::uint8_t, 16> bytes{};  // network order; IPv4 in the first four
+
+  // Dotted quad or RFC 4291 text. Errors: kInvalidArgument.
+  static Result<IpAddress> parse(std::string_view text);
+  std::string to_string() const;
+  unsigned bits() const { return family == AddressFamily::kIpv4 ? 32 : 128; }
+  std::size_t size_bytes() const { return bits() / 8; }
+  friend bool operator==(const IpAddress&, const IpAddress&) = default;
+};
+
+// An address with the length of its network's prefix.
+struct Cidr {
+  IpAddress address;
+  unsigned prefix_length = 0;
+
+  // "a.b.c.d/n"; without "/n" a single host. Errors: kInvalidArgument.
+  static Result<Cidr> parse(std::string_view text);
+  std::string to_string() const;
+  // The address with its host bits cleared.
+  IpAddress network() const;
+  // IPv4: all host bits set; IPv6 has no broadcast address, its last address is answered.
+  IpAddress last() const;
+  bool contains(const IpAddress& other) const;
+};
+
+// A VIP: an IPv4 host address with the prefix of its network; not a network, broadcast, loopback,
+// multicast or "this host" address. Errors: kInvalidArgument, kNotSupported (IPv6).
+Result<Cidr> parse_vip(std::string_view text);
+
+// A client specification of an export: a network or host ("10.0.0.0/24", host bits clear), or "*".
+// Answers its canonical text. Errors: kInvalidArgument.
+Result<std::string> normalise_client(std::string_view text);
+
+}  // namespace symnas::vnfsd

@@ -1,0 +1,64 @@
+#include <fmt/format.h>
+
+#include "common/kv/keys.h"
+#include "vnfsd/limits.h"
+#include "vnfsd/names.h"
+#include "vnfsd/net_address.h"
+#include "vnfsd/plans.h"
+
+namespace symnas::vnfsd {
+
+Result<Change> plan_network_create(const ClusterView& view, const NetworkRequest& request) {
+  SYMNAS_TRY(check_name("network", request.name));
+  SYMNAS_TRY(check_device_name(request.device));
+  if (view.networks.contains(request.name)) {
+    return fail(ErrorCode::kAlreadyExists, fmt::format("network {}: exists already", request.name));
+  }
+  if (request.mtu != 0 && (request.mtu < kMtuMin || request.mtu > kMtuMax)) {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("network {}: mtu {}: must be {} to {}", request.name, request.mtu,
+                            kMtuMin, kMtuMax));
+  }
+  if (!request.gateway.empty()) {
+    SYMNAS_ASSIGN(const IpAddress gateway, IpAddress::parse(request.gateway));
+    if (gateway.family != AddressFamily::kIpv4) {
+      return fail(ErrorCode::kNotSupported,
+                  fmt::format("network {}: gateway {}: IPv6 is not supported (use IPv4)",
+                              request.name, request.gateway));
+    }
+  }
+  for (const auto& [name, network] : view.networks) {
+    if (network.record.device() == request.device) {
+      return fail(ErrorCode::kBusy,
+                  fmt::format("network {}: device {} belongs to network {} (use that network)",
+                              request.name, request.device, name));
+    }
+  }
+  records::NetworkRecord record;
+  record.set_name(request.name);
+  record.set_device(request.device);
+  record.set_mtu(static_cast<std::uint32_t>(request.mtu));
+  record.set_gateway(request.gateway);
+  Change change{fmt::format("network {}: created on {}", request.name, request.device), {}};
+  change.txn.success.push_back(
+      kv::put(kv::keys::kNetworks + request.name, record.SerializeAsString()));
+  return change;
+}
+
+Result<Change> plan_network_remove(const ClusterView& view, const std::string& name) {
+  SYMNAS_TRY(find(view.networks, "network", name));
+  for (const auto& [vnfs_name, vnfs] : view.vnfses) {
+    for (const records::Vip& vip : vnfs.record.vips()) {
+      if (vip.network() == name) {
+        return fail(ErrorCode::kBusy,
+                    fmt::format("network {}: in use by VNFS {} (symnas vnfs rm {})", name,
+                                vnfs_name, vnfs_name));
+      }
+    }
+  }
+  Change change{fmt::format("network {}: removed", name), {}};
+  change.txn.success.push_back(kv::erase(kv::keys::kNetworks + name));
+  return change;
+}
+
+}  // namespace symnas::vnfsd

@@ -1,0 +1,138 @@
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "common/kv/keys.h"
+#include "vnfsd/limits.h"
+#include "vnfsd/names.h"
+#include "vnfsd/net_address.h"
+#include "vnfsd/plans.h"
+
+namespace symnas::vnfsd {
+namespace {
+
+tl::unexpected<Error> bad(const VnfsRequest& request, std::string_view why) {
+  return fail(ErrorCode::kInvalidArgument, fmt::format("vnfs {}: {}", request.name, why));
+}
+
+Status check_count(const VnfsRequest& request, const std::vector<std::string>& values,
+                   std::string_view what, std::size_t max) {
+  if (values.empty()) return bad(request, fmt::format("no {} given", what));
+  if (values.size() > max) return bad(request, fmt::format("more than {} {}s", max, what));
+  if (std::set<std::string>(values.begin(), values.end()).size() != values.size()) {
+    return bad(request, fmt::format("one {} is named twice", what));
+  }
+  return {};
+}
+
+// Who already answers for an address: a VNFS or a head. Empty: nobody.
+std::string holder_of(const ClusterView& view, const std::string& address) {
+  for (const auto& [name, vnfs] : view.vnfses) {
+    for (const records::Vip& vip : vnfs.record.vips()) {
+      if (vip.address() == address) return "VNFS " + name;
+    }
+  }
+  for (const auto& [name, head] : view.heads) {
+    if (head.record.address() == address) return "head " + name;
+  }
+  return "";
+}
+
+Status set_vips(const ClusterView& view, const VnfsRequest& request, records::VnfsRecord& record) {
+  if (request.networks.size() != 1 && request.networks.size() != request.vips.size()) {
+    return bad(request,
+               fmt::format("{} networks for {} VIPs (give one network for all VIPs, or one "
+                           "for each)",
+                           request.networks.size(), request.vips.size()));
+  }
+  std::set<std::string> addresses;
+  for (std::size_t i = 0; i < request.vips.size(); ++i) {
+    SYMNAS_ASSIGN(const Cidr vip, parse_vip(request.vips[i]));
+    const std::string address = vip.address.to_string();
+    if (!addresses.insert(address).second) {
+      return bad(request, fmt::format("VIP {} is named twice", address));
+    }
+    const std::string holder = holder_of(view, address);
+    if (!holder.empty()) {
+      return fail(ErrorCode::kBusy, fmt::format("vnfs {}: VIP {} belongs to {} (choose another)",
+                                                request.name, address, holder));
+    }
+    const std::string& network_name =
+        request.networks.size() == 1 ? request.networks.front() : request.networks[i];
+    SYMNAS_ASSIGN(const auto* network, find(view.networks, "network", network_name));
+    const std::string& gateway = network->record.gateway();
+    if (!gateway.empty() && !vip.contains(*IpAddress::parse(gateway))) {
+      return bad(request,
+                 fmt::format("VIP {}: the gateway {} of network {} lies outside its prefix",
+                             vip.to_string(), gateway, network_name));
+    }
+    records::Vip& out = *record.add_vips();
+    out.set_address(address);
+    out.set_prefix_length(vip.prefix_length);
+    out.set_network(network_name);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Change> plan_vnfs_create(const ClusterView& view, const VnfsRequest& request) {
+  SYMNAS_TRY(check_host_name("vnfs", request.name));
+  if (view.vnfses.contains(request.name)) {
+    return fail(ErrorCode::kAlreadyExists, fmt::format("vnfs {}: exists already", request.name));
+  }
+  SYMNAS_TRY(check_count(request, request.vips, "VIP", kVipsPerVnfsMax));
+  SYMNAS_TRY(check_count(request, request.networks, "network", kNetworksPerVnfsMax));
+  SYMNAS_TRY(check_count(request, request.exports, "export", kExportsPerVnfsMax));
+  SYMNAS_TRY(check_count(request, request.heads, "head", kHeadsMax));
+  records::VnfsRecord record;
+  record.set_name(request.name);
+  SYMNAS_TRY(set_vips(view, request, record));
+  for (const std::string& name : request.exports) {
+    SYMNAS_TRY(find(view.exports, "export", name));
+    record.add_exports(name);
+  }
+  for (const std::string& name : request.heads) {
+    SYMNAS_TRY(find(view.heads, "head", name));
+    record.add_heads(name);
+  }
+  Change change{fmt::format("vnfs {}: created on {}", request.name, request.heads.front()), {}};
+  SYMNAS_ASSIGN(const std::uint64_t id,
+                take_from_counter(view, kv::keys::kVnfsIdCounter,
+                                  std::numeric_limits<std::uint32_t>::max(), change.txn));
+  record.set_vnfs_id(static_cast<std::uint32_t>(id));
+  change.txn.success.push_back(kv::put(kv::keys::kVnfs + request.name, record.SerializeAsString()));
+  return change;
+}
+
+Result<Change> plan_vnfs_remove(const ClusterView& view, const std::string& name) {
+  SYMNAS_ASSIGN(const auto* vnfs, find(view.vnfses, "vnfs", name));
+  const auto owner = view.owners.find(name);
+  if (!vnfs->record.stopped() || owner != view.owners.end()) {
+    const std::string head =
+        owner == view.owners.end() ? vnfs->record.heads(0) : owner->second.record.head();
+    return fail(ErrorCode::kBusy,
+                fmt::format("vnfs {}: not stopped on {} (symnas vnfs stop {}; then "
+                            "wait until symnas status says stopped)",
+                            name, head, name));
+  }
+  Change change{fmt::format("vnfs {}: removed", name), {}};
+  change.txn.success.push_back(kv::erase(kv::keys::kVnfs + name));
+  change.txn.compares.push_back(kv::key_absent(kv::keys::kOwners + name));
+  return change;
+}
+
+Result<Change> plan_vnfs_state(const ClusterView& view, const std::string& name,
+                               WantedState state) {
+  SYMNAS_ASSIGN(const auto* vnfs, find(view.vnfses, "vnfs", name));
+  records::VnfsRecord record = vnfs->record;
+  record.set_stopped(state == WantedState::kStopped);
+  Change change{
+      fmt::format("vnfs {}: {}", name, record.stopped() ? "to be stopped" : "to be started"), {}};
+  change.txn.success.push_back(kv::put(kv::keys::kVnfs + name, record.SerializeAsString()));
+  return change;
+}
+
+}  // namespace symnas::vnfsd

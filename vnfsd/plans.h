@@ -1,0 +1,68 @@
+// The administrative changes that touch only records: pure functions from a view and a request to a
+// transaction. Thread-safe. Every one answers kInvalidArgument (a value is wrong), kNotFound (a
+// named object does not exist), kAlreadyExists, kBusy (in use; the message says by what).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "vnfsd/change.h"
+#include "vnfsd/cluster_view.h"
+
+namespace symnas::vnfsd {
+
+struct NetworkRequest {
+  std::string name;
+  std::string device;
+  std::uint64_t mtu = 0;  // 0 = the device's
+  std::string gateway;    // empty = none
+};
+Result<Change> plan_network_create(const ClusterView& view, const NetworkRequest& request);
+Result<Change> plan_network_remove(const ClusterView& view, const std::string& name);
+
+// LUNs: the label is written before (import) or erased after (release) the record changes; see
+// vnfsd/daemon/luns.h.
+Result<Change> plan_lun_import(const ClusterView& view, const cvm::records::LunRecord& lun,
+                               const std::string& head, const std::string& path);
+Result<Change> plan_lun_release(const ClusterView& view, const std::string& name);
+
+struct VolumeRequest {
+  std::string name;
+  std::vector<std::string> luns;        // stripe order
+  std::uint64_t stripe_unit_bytes = 0;  // create only
+};
+Result<Change> plan_volume_create(const ClusterView& view, const VolumeRequest& request);
+Result<Change> plan_volume_grow(const ClusterView& view, const VolumeRequest& request);
+Result<Change> plan_volume_remove(const ClusterView& view, const std::string& name);
+
+struct ExportRequest {
+  std::string name;
+  std::string filesystem;
+  std::string path = "/";
+  std::vector<std::string> clients;
+  std::string access = "rw";    // rw, ro
+  std::string squash = "root";  // root, none, all
+};
+Result<Change> plan_export_create(const ClusterView& view, const ExportRequest& request);
+Result<Change> plan_export_remove(const ClusterView& view, const std::string& name);
+
+struct VnfsRequest {
+  std::string name;
+  std::vector<std::string> vips;  // "10.0.0.101/24"
+  std::vector<std::string> networks;
+  std::vector<std::string> exports;
+  std::vector<std::string> heads;
+};
+Result<Change> plan_vnfs_create(const ClusterView& view, const VnfsRequest& request);
+// kBusy unless it is stopped and nobody owns it.
+Result<Change> plan_vnfs_remove(const ClusterView& view, const std::string& name);
+enum class WantedState { kStarted, kStopped };
+Result<Change> plan_vnfs_state(const ClusterView& view, const std::string& name, WantedState state);
+
+// Filesystems are made and removed by fsal_cluster/schema; these are the checks before.
+Status check_filesystem_create(const ClusterView& view, const std::string& name,
+                               const std::string& volume);
+Status check_filesystem_remove(const ClusterView& view, const std::string& name);
+
+}  // namespace symnas::vnfsd
