@@ -1,0 +1,197 @@
+// Nfs3Client: a synchronous NFSv3 client (RFC 1813) over libnfs' raw calls, for tests.
+//
+// It deals in file handles and exact nfsstat3 values, caches nothing and repeats nothing: a call
+// whose connection broke or whose deadline passed answers kNoReply, may or may not have been
+// executed, and leaves the client disconnected until reconnect(). Reads and writes can also be
+// pipelined.
+//
+// Thread class: confined to one thread at a time; several clients may run in several threads.
+#pragma once
+
+// libnfs.h defines what the others use, so it comes first.
+#include <nfsc/libnfs.h>
+
+#include <nfsc/libnfs-raw-mount.h>
+#include <nfsc/libnfs-raw-nfs.h>
+#include <nfsc/libnfs-raw.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace symnas::nfs3 {
+
+constexpr int kNoReply = -1;
+constexpr int kDefaultDeadlineMs = 60'000;
+
+using Handle = std::string;  // the bytes of an nfs_fh3
+using Attributes = std::optional<fattr3>;
+
+// sattr3: an absent member is not set.
+struct NewAttributes {
+  std::optional<std::uint32_t> mode;
+  std::optional<std::uint32_t> uid;
+  std::optional<std::uint32_t> gid;
+  std::optional<std::uint64_t> size;
+  time_how atime_how = DONT_CHANGE;
+  time_how mtime_how = DONT_CHANGE;
+  nfstime3 atime{};
+  nfstime3 mtime{};
+};
+
+// Every reply's status is an nfsstat3 or kNoReply; the rest is meaningful when it is NFS3_OK.
+struct AttributesReply {
+  int status = kNoReply;
+  Attributes attributes;
+};
+struct ObjectReply {
+  int status = kNoReply;
+  Handle handle;
+  Attributes attributes;
+};
+struct TextReply {
+  int status = kNoReply;
+  std::string text;
+};
+struct AccessReply {
+  int status = kNoReply;
+  std::uint32_t granted = 0;
+};
+struct ReadReply {
+  int status = kNoReply;
+  std::string data;
+  bool eof = false;
+  Attributes attributes;
+};
+struct WriteReply {
+  int status = kNoReply;
+  std::uint32_t count = 0;
+  stable_how committed = UNSTABLE;
+  std::uint64_t verifier = 0;
+  Attributes attributes;
+};
+struct DirectoryEntry {
+  std::uint64_t fileid = 0;
+  std::string name;
+  std::uint64_t cookie = 0;
+  Attributes attributes;  // readdirplus only
+  Handle handle;          // readdirplus only
+};
+struct DirectoryPage {
+  int status = kNoReply;
+  std::vector<DirectoryEntry> entries;
+  bool eof = false;
+  std::uint64_t verifier = 0;
+};
+struct SpaceReply {
+  int status = kNoReply;
+  FSSTAT3resok space{};
+};
+struct LimitsReply {
+  int status = kNoReply;
+  FSINFO3resok limits{};
+};
+struct NamesReply {
+  int status = kNoReply;
+  PATHCONF3resok names{};
+};
+
+// Where an export is: nfs://ADDRESS/EXPORT/PATH.
+struct Url {
+  std::string server;
+  std::string path;  // begins with '/'
+
+  // Answers nothing when `text` is no such URL.
+  static std::optional<Url> parse(std::string_view text);
+};
+
+class Nfs3Client {
+ public:
+  // Connects (MOUNT through the server's portmapper, NFS on port 2049) and asks for the root.
+  // Answers null and sets `error` when that fails within deadline_ms.
+  static std::unique_ptr<Nfs3Client> mount(const Url& url, std::string& error,
+                                           int deadline_ms = kDefaultDeadlineMs);
+  ~Nfs3Client();
+  Nfs3Client(const Nfs3Client&) = delete;
+  Nfs3Client& operator=(const Nfs3Client&) = delete;
+
+  const Handle& root() const { return root_; }
+  bool connected() const { return rpc_ != nullptr; }
+  void set_deadline_ms(int deadline_ms) { deadline_ms_ = deadline_ms; }
+  // The identity of later calls (AUTH_SYS).
+  void set_identity(int uid, int gid);
+
+  // Tries to connect until it works or deadline_ms have passed; handles stay what they are.
+  bool reconnect(int deadline_ms);
+
+  AttributesReply getattr(const Handle& object);
+  // guard: the ctime that the object must still have.
+  AttributesReply setattr(const Handle& object, const NewAttributes& attributes,
+                          std::optional<nfstime3> guard = std::nullopt);
+  ObjectReply lookup(const Handle& directory, const std::string& name);
+  AccessReply access(const Handle& object, std::uint32_t wanted);
+  TextReply readlink(const Handle& link);
+  ReadReply read(const Handle& file, std::uint64_t offset, std::uint32_t count);
+  WriteReply write(const Handle& file, std::uint64_t offset, std::string_view data,
+                   stable_how stable);
+  WriteReply commit(const Handle& file, std::uint64_t offset, std::uint32_t count);
+  // mode: UNCHECKED or GUARDED use `attributes`, EXCLUSIVE uses `verifier`.
+  ObjectReply create(const Handle& directory, const std::string& name, createmode3 mode,
+                     const NewAttributes& attributes, std::uint64_t verifier = 0);
+  ObjectReply mkdir(const Handle& directory, const std::string& name,
+                    const NewAttributes& attributes);
+  ObjectReply symlink(const Handle& directory, const std::string& name, const std::string& target,
+                      const NewAttributes& attributes);
+  ObjectReply mknod(const Handle& directory, const std::string& name, ftype3 type,
+                    const NewAttributes& attributes, specdata3 device);
+  int remove(const Handle& directory, const std::string& name);
+  int rmdir(const Handle& directory, const std::string& name);
+  int rename(const Handle& from_directory, const std::string& from_name, const Handle& to_directory,
+             const std::string& to_name);
+  int link(const Handle& file, const Handle& directory, const std::string& name);
+  DirectoryPage readdir(const Handle& directory, std::uint64_t cookie, std::uint64_t verifier,
+                        std::uint32_t count);
+  DirectoryPage readdirplus(const Handle& directory, std::uint64_t cookie, std::uint64_t verifier,
+                            std::uint32_t dircount, std::uint32_t maxcount);
+  SpaceReply fsstat(const Handle& root);
+  LimitsReply fsinfo(const Handle& root);
+  NamesReply pathconf(const Handle& object);
+
+  // Pipelining: `done` is called from run_once() with the status, and for reads with the data.
+  using Done = std::function<void(int status, const char* data, std::uint32_t count)>;
+  void submit_read(const Handle& file, std::uint64_t offset, std::uint32_t count, Done done);
+  void submit_write(const Handle& file, std::uint64_t offset, std::string_view data,
+                    stable_how stable, Done done);
+  // Waits at most timeout_ms for replies and delivers them.
+  void run_once(int timeout_ms);
+
+ private:
+  struct Call;
+
+  Nfs3Client() = default;
+  bool connect_once(int deadline_ms);
+  bool ask_root(const Url& url, std::string& error, int deadline_ms);
+  void disconnect();
+  static bool pump(rpc_context* rpc, int timeout_ms);
+  static void on_reply(rpc_context*, int status, void* data, void* call);
+  static void on_connected(rpc_context*, int status, void*, void* call);
+  // Sends with `submit(rpc, callback, private)` and waits; `take` gets the result structure.
+  int call(const std::function<int(rpc_context*, rpc_cb, void*)>& submit,
+           const std::function<void(void*)>& take);
+
+  Url url_;
+  rpc_context* rpc_ = nullptr;
+  Handle root_;
+  int deadline_ms_ = kDefaultDeadlineMs;
+  int uid_ = 0;
+  int gid_ = 0;
+};
+
+// "NFS3ERR_NOENT" and the like; "no reply" for kNoReply.
+std::string status_name(int status);
+
+}  // namespace symnas::nfs3
