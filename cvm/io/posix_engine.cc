@@ -1,0 +1,123 @@
+// POSIX fallback where the kernel has no io_uring or forbids it: threads that call preadv2,
+// pwritev2 and fdatasync.
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "common/base/check.h"
+#include "cvm/io/engine.h"
+#include "cvm/io/limits.h"
+
+namespace symnas::cvm {
+namespace {
+
+class PosixEngine final : public Engine {
+ public:
+  explicit PosixEngine(std::uint32_t threads) {
+    for (std::uint32_t i = 0; i < threads; ++i) threads_.emplace_back([this] { run(); });
+  }
+  ~PosixEngine() override {
+    CHECK(!on_engine_thread());
+    {
+      const std::scoped_lock lock(mutex_);
+      stopping_ = true;
+    }
+    work_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+  void submit(LunIo* list) override;
+  bool on_engine_thread() const override { return current_ == this; }
+  std::string_view name() const override { return "posix"; }
+
+ private:
+  void run();
+  static void execute(LunIo& io);
+
+  static thread_local const PosixEngine* current_;
+  std::mutex mutex_;
+  std::condition_variable work_;
+  LunIo* head_ = nullptr;  // guarded by mutex_, oldest first
+  LunIo* tail_ = nullptr;
+  bool stopping_ = false;  // guarded by mutex_
+  std::vector<std::thread> threads_;
+};
+
+thread_local const PosixEngine* PosixEngine::current_ = nullptr;
+
+void PosixEngine::submit(LunIo* list) {
+  const std::int64_t now = now_ns();
+  LunIo* tail = list;
+  std::size_t count = 0;
+  for (LunIo* io = list; io != nullptr; io = io->next) {
+    io->begun_ns = now;
+    tail = io;
+    ++count;
+  }
+  {
+    const std::scoped_lock lock(mutex_);
+    CHECK(!stopping_, "submitted after shutdown began");
+    if (tail_ != nullptr)
+      tail_->next = list;
+    else
+      head_ = list;
+    tail_ = tail;
+  }
+  if (count == 1)
+    work_.notify_one();
+  else
+    work_.notify_all();
+}
+
+void PosixEngine::run() {
+  enter_engine_thread("cvm-posix");
+  current_ = this;
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    work_.wait(lock, [this] { return head_ != nullptr || stopping_; });
+    if (head_ == nullptr) return;
+    LunIo* io = head_;
+    head_ = io->next;
+    if (head_ == nullptr) tail_ = nullptr;
+    lock.unlock();
+    execute(*io);
+    lock.lock();
+  }
+}
+
+std::int64_t call(const LunIo& io) {
+  const struct iovec part { io.data + io.done_bytes, io.length_bytes - io.done_bytes };
+  const auto offset = static_cast<off_t>(io.offset + io.done_bytes);
+  std::int64_t result = 0;
+  switch (io.kind) {
+    case IoKind::kRead: result = ::preadv2(io.lun->fd(), &part, 1, offset, 0); break;
+    case IoKind::kWrite:
+      result = ::pwritev2(io.lun->fd(), &part, 1, offset,
+                          io.durability == Durability::kStable ? RWF_DSYNC : 0);
+      break;
+    case IoKind::kFlush: result = ::fdatasync(io.lun->fd()); break;
+    case IoKind::kNone: return 0;
+  }
+  return result < 0 ? -errno : result;
+}
+
+void PosixEngine::execute(LunIo& io) {
+  int error_number = 0;
+  while (advance_io(io, call(io), error_number) == Progress::kAgain) {
+  }
+  finish_io(io, error_number);
+}
+
+}  // namespace
+
+std::unique_ptr<Engine> make_posix_engine(std::uint32_t queue_depth) {
+  return std::make_unique<PosixEngine>(std::min(queue_depth, kPosixThreadsMax));
+}
+
+}  // namespace symnas::cvm
