@@ -1,0 +1,35 @@
+// Bounds of common/kv/etcd, each with its reason.
+#pragma once
+
+#include <cstdint>
+
+#include "common/kv/limits.h"
+
+namespace symnas::kv {
+
+// A dead member must be noticed before T_gate (8 s) is spent, and a second reconnect must fit as
+// well. etcd's own lower limit must allow it: --grpc-keepalive-min-time 1s (its default of 5s hangs
+// up on more frequent pings).
+inline constexpr int kKeepaliveTimeMs = 2000;
+inline constexpr int kKeepaliveTimeoutMs = 1000;
+
+// A restarted member is used again within half a second; a dead one costs two connects per second.
+inline constexpr int kReconnectFirstMs = 50;
+inline constexpr int kReconnectMaxMs = 500;
+// One connect with its TLS handshake on a busy machine; a host that is gone does not answer at all.
+inline constexpr int kConnectTimeoutMs = 1000;
+
+// How soon a waiting try notices that a member has become reachable.
+inline constexpr std::int64_t kWaitingTickMs = 5;
+// How soon a lost idle connection is opened again.
+inline constexpr std::int64_t kIdleTickMs = 250;
+// A watch that finds no member to open on gives up, so that its owner decides what to do.
+inline constexpr std::int64_t kWatchOpenTimeoutMs = 1000;
+
+// 7 members are etcd's recommended maximum.
+inline constexpr int kEndpointsMax = 16;
+
+static_assert(kWaitingTickMs * 10 < kTryTimeoutMs, "a try sees a recovered member in time");
+static_assert(kReconnectFirstMs < kTryTimeoutMs, "one try bridges the restart of a member");
+
+}  // namespace symnas::kv
