@@ -1,5 +1,5 @@
-// Admission: at most 3/4 of the RPC workers may wait for etcd at once, so that a worker is always left for the READ and
-// WRITE requests that need none. Thread-safe, lock-free.
+// Admission: at most 3/4 of the RPC workers may wait for etcd at once, so that a worker is always
+// left for the READ and WRITE requests that need none. Thread-safe, lock-free.
 #pragma once
 
 #include <atomic>

@@ -28,8 +28,10 @@ fsal_status_t lookup_path(fsal_export* e, const char* path, fsal_obj_handle** ha
     const Export* exported = export_of(e);
     std::string_view rest(path);
     const std::string& full = *exported->full_path;
-    if (rest.substr(0, full.size()) == full) rest.remove_prefix(full.size());
-    else rest = {};
+    if (rest.substr(0, full.size()) == full)
+      rest.remove_prefix(full.size());
+    else
+      rest = {};
     const auto root = exported->mount->resolve(*exported->subtree + "/" + std::string(rest));
     if (!root) return failed(root);
     *handle = &make_object(e, *root)->fsal;
@@ -38,20 +40,23 @@ fsal_status_t lookup_path(fsal_export* e, const char* path, fsal_obj_handle** ha
   });
 }
 
-fsal_status_t wire_to_host(fsal_export*, fsal_digesttype_t, gsh_buffdesc* buffer, int) {
-  const auto decoded =
-      fs::decode_handle({static_cast<const char*>(buffer->addr), buffer->len});
-  if (!decoded) return to_fsal(decoded.error());
-  return ok_status();
+Result<fs::Handle> decode(fsal_export* e, const gsh_buffdesc* buffer) {
+  return fs::decode_handle({static_cast<const char*>(buffer->addr), buffer->len},
+                           export_of(e)->mount->fsid());
+}
+
+// The wire form is the host form. A handle that never was ours is refused before anything looks at
+// it.
+fsal_status_t wire_to_host(fsal_export* e, fsal_digesttype_t, gsh_buffdesc* buffer, int) {
+  const auto handle = decode(e, buffer);
+  return handle ? ok_status() : to_fsal(handle.error());
 }
 
 fsal_status_t create_handle(fsal_export* e, gsh_buffdesc* buffer, fsal_obj_handle** handle,
                             fsal_attrlist* attrs_out) {
   return guarded([&] {
-    const auto decoded =
-        fs::decode_handle({static_cast<const char*>(buffer->addr), buffer->len});
+    const auto decoded = decode(e, buffer);
     if (!decoded) return failed(decoded);
-    if (decoded->fs != export_of(e)->mount->fsid()) return fsalstat(ERR_FSAL_STALE, ESTALE);
     const auto attributes = export_of(e)->mount->getattr(*decoded);
     if (!attributes) return failed(attributes);
     *handle = &make_object(e, *attributes)->fsal;

@@ -1,5 +1,5 @@
-// What every blocking entry of the plugin goes through: a place among the waiting workers, no exception into C, and
-// no answer from an instance that has ended.
+// What every blocking entry of the plugin goes through: a place among the waiting workers, no
+// exception into C, and no answer from an instance that has ended.
 #pragma once
 
 #include <exception>
@@ -9,7 +9,8 @@
 
 namespace symnas::plugin {
 
-// Runs `call` (returns fsal_status_t), which may wait for etcd. DELAY when too many workers wait already.
+// Runs `call` (returns fsal_status_t), which may wait for etcd. DELAY when too many workers wait
+// already.
 template <class Call>
 fsal_status_t guarded(Call&& call) noexcept {
   try {
@@ -22,7 +23,8 @@ fsal_status_t guarded(Call&& call) noexcept {
   }
 }
 
-// The status of a failed call of the core. Does not return when the instance has ended: the request stays unanswered.
+// The status of a failed call of the core. Does not return when the instance has ended: the request
+// stays unanswered.
 template <class T>
 fsal_status_t failed(const Result<T>& result) {
   Instance::get().hold_if_ending(result.error());

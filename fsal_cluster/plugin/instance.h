@@ -1,11 +1,12 @@
-// Instance: what this ganesha process is to the cluster: its etcd client, its open volumes and its mounts.
-// Started once, when ganesha reads the CLUSTER block; lives until the process ends (which is by SIGKILL).
+// Instance: what this ganesha process is to the cluster: its etcd client, its open volumes and its
+// mounts. Started once, when ganesha reads the CLUSTER block; lives until the process ends (which
+// is by SIGKILL).
 //
 // Thread class: thread-safe after start().
-// Invariants: INV-1 (LUNs are opened with this instance's OFD byte before any mount), INV-8 (after a disproof no request is answered).
+// Invariants: INV-1 (LUNs are opened with this instance's OFD byte before any mount), INV-8 (after
+// a disproof no request is answered).
 #pragma once
 
-#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -13,10 +14,11 @@
 
 #include "common/base/result.h"
 #include "common/kv/store.h"
-#include "cvm/volume_io.h"
+#include "cvm/io/open_volume.h"
 #include "fsal_cluster/mount.h"
 #include "fsal_cluster/plugin/admission.h"
 #include "fsal_cluster/plugin/instance_file.h"
+#include "fsal_cluster/plugin/volume_growth.h"
 
 namespace symnas::plugin {
 
@@ -34,20 +36,28 @@ class Instance {
   Result<fs::Mount*> mount(const std::string& filesystem);
 
   Admission& admission() { return admission_; }
-  // Never returns when `error` says that this instance has ended or is ending: the request stays unanswered and the process exits.
+  // Never returns when `error` says that this instance has ended or is ending: the request stays
+  // unanswered and the process exits.
   void hold_if_ending(const Error& error);
 
  private:
-  Instance(InstanceFile file, std::uint32_t workers);
-  Result<std::shared_ptr<cvm::VolumeIo>> open_volume(const std::string& volume);
-  // Ends the process without answering anything: disproof (INV-8) or a failed flush of acknowledged data.
-  [[noreturn]] void end(const Error& why);
+  struct Volume {
+    std::shared_ptr<cvm::OpenVolume> open;
+    std::unique_ptr<VolumeGrowth> growth;
+  };
 
+  Instance(std::string path, InstanceFile file, std::uint32_t workers);
+  Result<cvm::OpenVolume*> open_volume(const std::string& name);
+  // Ends the process without answering anything: disproof (INV-8) or a failed flush of acknowledged
+  // data.
+  [[noreturn]] static void end(const Error& why);
+
+  const std::string path_;
   const InstanceFile file_;
   Admission admission_;
   std::unique_ptr<kv::Store> store_;
   std::mutex mutex_;  // guards the two maps; held while a mount is opened
-  std::map<std::string, std::shared_ptr<cvm::VolumeIo>> volumes_;
+  std::map<std::string, std::unique_ptr<Volume>> volumes_;
   std::map<std::string, std::unique_ptr<fs::Mount>> mounts_;
 };
 

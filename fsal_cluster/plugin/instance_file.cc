@@ -38,8 +38,8 @@ Result<InstanceFile> parse_instance_file(const std::string& text, const std::str
 Result<InstanceFile> read_instance_file(const std::string& path) {
   std::ifstream in(path);
   if (!in)
-    return fail(ErrorCode::kNotFound, "instance file " + path +
-                                          " cannot be opened; instances are started by vnfsd");
+    return fail(ErrorCode::kNotFound,
+                "instance file " + path + " cannot be opened; instances are started by vnfsd");
   std::ostringstream text;
   text << in.rdbuf();
   return parse_instance_file(text.str(), path);

@@ -1,4 +1,5 @@
-// The file vnfsd writes for one instance at its start. Format: docs/formats/instance_file.md. Value types.
+// The file vnfsd writes for one instance at its start. Format: docs/formats/instance_file.md. Value
+// types.
 #pragma once
 
 #include <cstdint>

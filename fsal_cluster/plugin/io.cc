@@ -1,4 +1,5 @@
-// READ, WRITE and COMMIT. READ and WRITE are asynchronous: the RPC worker is free as soon as the core has the request.
+// READ, WRITE and COMMIT. READ and WRITE are asynchronous: the RPC worker is free as soon as the
+// core has the request.
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -30,7 +31,8 @@ void answer(const IoCall& call, fsal_status_t status) {
   release_op_context();
 }
 
-// True when the instance has ended: the request stays unanswered (INV-8) and the process is about to exit.
+// True when the instance has ended: the request stays unanswered (INV-8) and the process is about
+// to exit.
 bool unanswerable(const Error& error) {
   return error.code == ErrorCode::kEnded || error.code == ErrorCode::kFenced ||
          error.code == ErrorCode::kShutdown;
@@ -49,7 +51,8 @@ void hand_out_read(fsal_io_arg* arg, fs::ReadResult result) {
   if (!result.buffer) return;
   arg->iov[0].iov_base = result.buffer.data() + result.offset_bytes;
   arg->iov[0].iov_len = result.bytes;
-  // *last_iov_buf_size stays 0: ganesha 6.5 pads in place by size % 4 bytes instead of up to a multiple of 4.
+  // *last_iov_buf_size stays 0: ganesha 6.5 pads in place by size % 4 bytes instead of up to a
+  // multiple of 4.
   arg->iov_release = release_read_buffer;
   arg->release_data = new cvm::Buffer(std::move(result.buffer));
 }
@@ -59,8 +62,7 @@ fsal_status_t check_deny(Object* object, const fsal_io_arg* arg, fsal_openflags_
                          bool bypass) {
   if (arg->state != nullptr) return ok_status();
   const fsal_share& share = object->share;
-  if (share.share_deny_read == 0 && share.share_deny_write == 0 &&
-      share.share_deny_write_mand == 0)
+  if (share.share_deny_read == 0 && share.share_deny_write == 0 && share.share_deny_write_mand == 0)
     return ok_status();
   PTHREAD_RWLOCK_rdlock(&object->fsal.obj_lock);
   const auto status = check_share_conflict(&object->share, access, bypass);
@@ -125,17 +127,16 @@ void write2(fsal_obj_handle* handle, bool bypass, fsal_async_cb done, fsal_io_ar
   const auto wanted =
       arg->fsal_stable ? fs::WriteStability::kFileSync : fs::WriteStability::kUnstable;
   const auto gathered = gather(arg);
-  object->mount->write(
-      object->handle, FileOffset{arg->offset}, gathered->data, wanted,
-      [call, gathered](Result<fs::WriteResult> result) {
-        if (!result) {
-          if (!unanswerable(result.error())) answer(call, to_fsal(result.error()));
-          return;
-        }
-        call.arg->io_amount = result->bytes;
-        call.arg->fsal_stable = result->achieved != fs::WriteStability::kUnstable;
-        answer(call, ok_status());
-      });
+  object->mount->write(object->handle, FileOffset{arg->offset}, gathered->data, wanted,
+                       [call, gathered](Result<fs::WriteResult> result) {
+                         if (!result) {
+                           if (!unanswerable(result.error())) answer(call, to_fsal(result.error()));
+                           return;
+                         }
+                         call.arg->io_amount = result->bytes;
+                         call.arg->fsal_stable = result->achieved != fs::WriteStability::kUnstable;
+                         answer(call, ok_status());
+                       });
 }
 
 fsal_status_t commit2(fsal_obj_handle* handle, off_t, std::size_t) {

@@ -8,11 +8,15 @@ namespace symnas::plugin {
 
 // Largest READ and WRITE: what every client supports and one stripe row of a usual volume carries.
 inline constexpr std::uint64_t kIoBytesMax = 1 << 20;
-// Entries fetched from the core at a time while ganesha fills a READDIR reply (a 64 KiB reply holds some 300 of them).
+// Entries fetched from the core at a time while ganesha fills a READDIR reply (a 64 KiB reply holds
+// some 300 of them).
 inline constexpr std::size_t kReaddirPageEntries = 128;
-// Share of the RPC workers that may wait in kv at once; the rest keeps READ and WRITE going while etcd is away
-// (DESIGN 5.5).
+// Share of the RPC workers that may wait in kv at once; the rest keeps READ and WRITE going while
+// etcd is away (DESIGN 5.5).
 inline constexpr std::uint32_t kBlockedWorkersNumerator = 3;
 inline constexpr std::uint32_t kBlockedWorkersDenominator = 4;
+
+// Pause before a volume that could not adopt its new record, or a watch that broke, is tried again.
+inline constexpr std::int64_t kGrowthRetryMs = 500;
 
 }  // namespace symnas::plugin

@@ -22,8 +22,7 @@ fs::LockOwner identity(const state_owner_t* owner) {
     id.owner = svid + id.owner;
     return id;
   }
-  const nfs_client_record_t* record =
-      owner->so_owner.so_nfs4_owner.so_clientrec->cid_client_record;
+  const nfs_client_record_t* record = owner->so_owner.so_nfs4_owner.so_clientrec->cid_client_record;
   id.client.assign(record->cr_client_val, static_cast<std::size_t>(record->cr_client_val_len));
   return id;
 }
@@ -38,14 +37,14 @@ std::uint64_t last_byte(const fsal_lock_param_t& lock) {
 void report_conflict(const fs::LockConflict& conflict, fsal_lock_param_t* out) {
   if (out == nullptr) return;
   out->lock_sle_type = FSAL_POSIX_LOCK;
-  out->lock_type =
-      conflict.range.mode == fs::LockMode::kExclusive ? FSAL_LOCK_W : FSAL_LOCK_R;
+  out->lock_type = conflict.range.mode == fs::LockMode::kExclusive ? FSAL_LOCK_W : FSAL_LOCK_R;
   out->lock_start = conflict.range.start;
   out->lock_length =
       conflict.range.end == UINT64_MAX ? 0 : conflict.range.end - conflict.range.start + 1;
 }
 
-// ganesha leaves lock_reclaim uninitialised for internal calls: read it as a byte and only for LOCK.
+// ganesha leaves lock_reclaim uninitialised for internal calls: read it as a byte and only for
+// LOCK.
 bool wants_reclaim(const fsal_lock_param_t& request) {
   unsigned char raw = 0;
   std::memcpy(&raw, &request.lock_reclaim, sizeof(raw));
@@ -71,8 +70,7 @@ fsal_status_t lock_op2(fsal_obj_handle* handle, state_t*, void* owner_pointer, f
       }
       case FSAL_OP_LOCK:
       case FSAL_OP_LOCKB: {
-        const auto answer =
-            locks.lock(object->handle.ino, owner, range, wants_reclaim(*request));
+        const auto answer = locks.lock(object->handle.ino, owner, range, wants_reclaim(*request));
         if (!answer) return failed(answer);
         if (answer->granted) return ok_status();
         report_conflict(answer->conflict, conflicting);

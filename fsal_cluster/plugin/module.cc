@@ -42,7 +42,7 @@ void set_static_info(fsal_staticfsinfo_t& info) {
   info.maxread = kIoBytesMax;
   info.maxwrite = kIoBytesMax;
   info.readdir_plus = true;
-  info.compliant_eof_behavior = true;   // READ sets end_of_file itself
+  info.compliant_eof_behavior = true;    // READ sets end_of_file itself
   info.allocate_own_read_buffer = true;  // aligned buffers from the volume's pool
   info.fsal_grace = true;                // reclaims come to us; there is no global grace period
   info.expire_time_parent = 0;           // ".." is asked for every time
@@ -57,8 +57,7 @@ fsal_status_t init_config(fsal_module*, config_file_t parsed, config_error_type*
     return fsalstat(ERR_FSAL_INVAL, EINVAL);
   const std::string path(config.instance_file);
   gsh_free(config.instance_file);
-  const auto started =
-      Instance::start(path, nfs_param.core_param.rpc.ioq_thrd_max);
+  const auto started = Instance::start(path, nfs_param.core_param.rpc.ioq_thrd_max);
   if (started) return ok_status();
   LogCrit(COMPONENT_FSAL, "CLUSTER: %s", started.error().message.c_str());
   return to_fsal(started.error());

@@ -62,9 +62,8 @@ fs::NewNode new_node(fs::FileType type, const fsal_attrlist* attrs) {
   return node;
 }
 
-fsal_status_t hand_out_created(const Result<fs::Created>& created,
-                               fsal_obj_handle** handle, fsal_attrlist* attrs_out,
-                               fsal_attrlist* pre, fsal_attrlist* post) {
+fsal_status_t hand_out_created(const Result<fs::Created>& created, fsal_obj_handle** handle,
+                               fsal_attrlist* attrs_out, fsal_attrlist* pre, fsal_attrlist* post) {
   if (!created) return failed(created);
   hand_out(created->attributes, handle, attrs_out);
   fill_if_wanted(pre, created->directory.pre);
@@ -133,8 +132,7 @@ fsal_status_t link(fsal_obj_handle* handle, fsal_obj_handle* dir, const char* na
                    fsal_attrlist* pre, fsal_attrlist* post) {
   return guarded([&] {
     const Object* object = object_of(handle);
-    const auto change =
-        object->mount->link(caller(), object->handle, object_of(dir)->handle, name);
+    const auto change = object->mount->link(caller(), object->handle, object_of(dir)->handle, name);
     if (!change) return failed(change);
     fill_if_wanted(pre, change->pre);
     fill_if_wanted(post, change->post);
@@ -147,8 +145,8 @@ fsal_status_t rename(fsal_obj_handle*, fsal_obj_handle* old_dir, const char* old
                      fsal_attrlist* old_post, fsal_attrlist* new_pre, fsal_attrlist* new_post) {
   return guarded([&] {
     const Object* from = object_of(old_dir);
-    const auto renamed = from->mount->rename(caller(), from->handle, old_name,
-                                             object_of(new_dir)->handle, new_name);
+    const auto renamed =
+        from->mount->rename(caller(), from->handle, old_name, object_of(new_dir)->handle, new_name);
     if (!renamed) return failed(renamed);
     fill_if_wanted(old_pre, renamed->from.pre);
     fill_if_wanted(old_post, renamed->from.post);
@@ -185,8 +183,7 @@ fsal_status_t getattrs(fsal_obj_handle* handle, fsal_attrlist* attrs) {
   });
 }
 
-fsal_status_t setattr2(fsal_obj_handle* handle, bool bypass, state_t* state,
-                       fsal_attrlist* attrs) {
+fsal_status_t setattr2(fsal_obj_handle* handle, bool bypass, state_t* state, fsal_attrlist* attrs) {
   return guarded([&] {
     Object* object = object_of(handle);
     if ((attrs->valid_mask & ATTR_SIZE) != 0 && state == nullptr) {
@@ -213,8 +210,7 @@ fsal_status_t merge(fsal_obj_handle* original, fsal_obj_handle* duplicate) {
   return merge_share(original, &object_of(original)->share, &object_of(duplicate)->share);
 }
 
-fsal_status_t handle_to_wire(const fsal_obj_handle* handle, fsal_digesttype_t,
-                             gsh_buffdesc* out) {
+fsal_status_t handle_to_wire(const fsal_obj_handle* handle, fsal_digesttype_t, gsh_buffdesc* out) {
   const Object* object = object_of(handle);
   if (out->len < object->wire.size()) return fsalstat(ERR_FSAL_TOOSMALL, 0);
   std::memcpy(out->addr, object->wire.data(), object->wire.size());

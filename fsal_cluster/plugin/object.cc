@@ -42,7 +42,8 @@ Object* make_object(fsal_export* fsal_export, const fs::Attributes& attributes) 
   auto* object = static_cast<Object*>(gsh_calloc(1, sizeof(Object)));
   object->mount = export_of(fsal_export)->mount;
   object->handle = attributes.handle;
-  object->wire = fs::encode_handle(attributes.handle);
+  const std::string wire = fs::encode_handle(attributes.handle);
+  std::memcpy(object->wire.data(), wire.data(), object->wire.size());
   fsal_obj_handle_init(&object->fsal, fsal_export, to_object_type(attributes.type), true);
   object->fsal.fsid.major = attributes.handle.fs.value();
   object->fsal.fsid.minor = 0;
@@ -84,10 +85,14 @@ fs::SetAttributes to_set_attributes(const fsal_attrlist& in) {
   if (has(ATTR_OWNER)) set.uid = static_cast<std::uint32_t>(in.owner);
   if (has(ATTR_GROUP)) set.gid = static_cast<std::uint32_t>(in.group);
   if (has(ATTR_SIZE)) set.size_bytes = in.filesize;
-  if (has(ATTR_ATIME_SERVER)) set.atime_ns = fs::kServerTime;
-  else if (has(ATTR_ATIME)) set.atime_ns = to_ns(in.atime);
-  if (has(ATTR_MTIME_SERVER)) set.mtime_ns = fs::kServerTime;
-  else if (has(ATTR_MTIME)) set.mtime_ns = to_ns(in.mtime);
+  if (has(ATTR_ATIME_SERVER))
+    set.atime_ns = fs::kServerTime;
+  else if (has(ATTR_ATIME))
+    set.atime_ns = to_ns(in.atime);
+  if (has(ATTR_MTIME_SERVER))
+    set.mtime_ns = fs::kServerTime;
+  else if (has(ATTR_MTIME))
+    set.mtime_ns = to_ns(in.mtime);
   return set;
 }
 

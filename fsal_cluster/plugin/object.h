@@ -1,6 +1,7 @@
 // What ganesha holds of one file or directory, of one open, and of one export.
 //
-// Thread class: the structures are ganesha's; `share` is guarded by its obj_lock, open flags by its state lock.
+// Thread class: the structures are ganesha's; `share` is guarded by its obj_lock, open flags by its
+// state lock.
 #pragma once
 
 #include <array>
@@ -18,7 +19,7 @@ struct Object {
   fsal_obj_handle fsal;
   fs::Mount* mount;
   fs::Handle handle;
-  std::array<char, fs::kHandleWireBytes> wire;  // also the MDCACHE key
+  std::array<char, fs::kHandleBytes> wire;  // also the MDCACHE key
   fsal_share share;
 };
 
@@ -35,9 +36,7 @@ struct Export {
   std::string* full_path;  // as clients name it
 };
 
-inline Object* object_of(fsal_obj_handle* handle) {
-  return reinterpret_cast<Object*>(handle);
-}
+inline Object* object_of(fsal_obj_handle* handle) { return reinterpret_cast<Object*>(handle); }
 inline const Object* object_of(const fsal_obj_handle* handle) {
   return reinterpret_cast<const Object*>(handle);
 }
@@ -47,7 +46,8 @@ inline OpenState* open_state_of(state_t* state) { return reinterpret_cast<OpenSt
 // A new object for ganesha to own; released through its release operation.
 Object* make_object(fsal_export* fsal_export, const fs::Attributes& attributes);
 
-// Fills `out` (keeps its request_mask). Every attribute we supply is always filled: they come as one record.
+// Fills `out` (keeps its request_mask). Every attribute we supply is always filled: they come as
+// one record.
 void fill_attributes(fsal_attrlist* out, const fs::Attributes& attributes);
 void fill_if_wanted(fsal_attrlist* out, const std::optional<fs::Attributes>& attributes);
 // What a client asked to set; ATTR_SIZE included.

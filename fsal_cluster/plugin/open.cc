@@ -1,5 +1,5 @@
-// Open, close and share reservations. Deny modes are arbitrated in this process (a filesystem has one mount in this
-// slice); opens write nothing to etcd.
+// Open, close and share reservations. Deny modes are arbitrated in this process (a filesystem has
+// one mount in this slice); opens write nothing to etcd.
 #include <cstring>
 
 #include "fsal_cluster/plugin/guarded.h"
@@ -120,9 +120,9 @@ fsal_status_t open2(fsal_obj_handle* handle, state_t* state, fsal_openflags_t fl
     auto created = find_or_create(object_of(handle), name, mode, verifier, attrs_in);
     if (!created) return failed(created);
     if (created->existed && created->attributes.type != fs::FileType::kRegular)
-      return fsalstat(created->attributes.type == fs::FileType::kDirectory ? ERR_FSAL_ISDIR
-                                                                           : ERR_FSAL_BADTYPE,
-                      0);
+      return fsalstat(
+          created->attributes.type == fs::FileType::kDirectory ? ERR_FSAL_ISDIR : ERR_FSAL_BADTYPE,
+          0);
     Object* object = make_object(op_ctx->fsal_export, created->attributes);
     auto status = take_share(object, state, flags);
     if (!FSAL_IS_ERROR(status) && created->existed && (flags & FSAL_O_TRUNC) != 0 &&
@@ -171,8 +171,7 @@ fsal_status_t reopen2(fsal_obj_handle* handle, state_t* state, fsal_openflags_t 
 fsal_status_t close_global(fsal_obj_handle*) { return fsalstat(ERR_FSAL_NOT_OPENED, 0); }
 
 fsal_status_t close2(fsal_obj_handle* handle, state_t* state) {
-  if (open_state_of(state)->state.state_type == STATE_TYPE_SHARE ||
-      open_state_of(state)->counted)
+  if (open_state_of(state)->state.state_type == STATE_TYPE_SHARE || open_state_of(state)->counted)
     give_share_back(object_of(handle), state);
   return ok_status();
 }

@@ -1,0 +1,123 @@
+#include "fsal_cluster/plugin/instance.h"
+
+#include <unistd.h>
+
+#include <utility>
+#include <vector>
+
+#include "common/base/log.h"
+#include "common/env/clock.h"
+#include "common/kv/etcd/etcd_store.h"
+#include "common/kv/keys.h"
+#include "common/kv/limits.h"
+#include "fsal_cluster/plugin/limits.h"
+#include "fsal_cluster/schema/records.pb.h"
+
+namespace symnas::plugin {
+namespace {
+
+// Lives until the process ends: requests and callbacks may hold references to the last moment.
+Instance* the_instance = nullptr;
+
+template <class Record>
+Result<Record> read_record(kv::Store& store, const std::string& key, const std::string& what) {
+  SYMNAS_ASSIGN(const kv::OpResult found,
+                kv::range_blocking(store, kv::single_key(key), 1, kv::kBlockingDeadlineMs));
+  if (found.kvs.empty())
+    return fail(ErrorCode::kNotFound, what + " is not recorded in the cluster (symnas fs ls)");
+  Record record;
+  if (!record.ParseFromString(found.kvs.front().value))
+    return fail(ErrorCode::kCorrupt, "the record of " + what + " cannot be parsed");
+  return record;
+}
+
+Result<std::vector<cvm::LunPath>> lun_paths(const InstanceFile& file) {
+  std::vector<cvm::LunPath> paths;
+  for (const InstanceFile::Lun& lun : file.luns) {
+    SYMNAS_ASSIGN(const Uuid uuid, Uuid::parse(lun.uuid));
+    paths.push_back({lun.name, uuid, lun.path});
+  }
+  return paths;
+}
+
+}  // namespace
+
+Instance::Instance(std::string path, InstanceFile file, std::uint32_t workers)
+    : path_(std::move(path)),
+      file_(std::move(file)),
+      admission_(workers * kBlockedWorkersNumerator / kBlockedWorkersDenominator) {}
+
+Status Instance::start(const std::string& path, std::uint32_t workers) {
+  SYMNAS_ASSIGN(InstanceFile file, read_instance_file(path));
+  std::unique_ptr<Instance> instance(new Instance(path, std::move(file), workers));
+  kv::EtcdOptions options;
+  options.endpoints = instance->file_.etcd_endpoints;
+  options.ca_file = instance->file_.etcd_ca_file;
+  options.cert_file = instance->file_.etcd_cert_file;
+  options.key_file = instance->file_.etcd_key_file;
+  options.network_namespace = instance->file_.head_netns;
+  SYMNAS_ASSIGN(instance->store_, kv::EtcdStore::open(options));
+  the_instance = instance.release();
+  log::info("instance of {} on {}, epoch {}", the_instance->file_.vnfs, the_instance->file_.head,
+            the_instance->file_.epoch.value());
+  return {};
+}
+
+Instance& Instance::get() { return *the_instance; }
+bool Instance::started() { return the_instance != nullptr; }
+
+Result<cvm::OpenVolume*> Instance::open_volume(const std::string& name) {
+  const auto known = volumes_.find(name);
+  if (known != volumes_.end()) return known->second->open.get();
+  SYMNAS_ASSIGN(const auto record, read_record<cvm::records::VolumeRecord>(
+                                       *store_, kv::keys::kVolumes + name, "volume " + name));
+  SYMNAS_ASSIGN(const auto paths, lun_paths(file_));
+  cvm::OpenOptions options;
+  options.ofd_byte = file_.vnfs_id.value();
+  auto volume = std::make_unique<Volume>();
+  SYMNAS_ASSIGN(volume->open, cvm::open_volume(record, paths, options));
+  log::info("volume {}: {} bytes through {}", name, volume->open->size_bytes(),
+            volume->open->engine_name());
+  volume->growth = std::make_unique<VolumeGrowth>(*store_, name, path_, *volume->open);
+  return volumes_.emplace(name, std::move(volume)).first->second->open.get();
+}
+
+Result<fs::Mount*> Instance::mount(const std::string& name) {
+  const std::scoped_lock lock(mutex_);
+  const auto known = mounts_.find(name);
+  if (known != mounts_.end()) return known->second.get();
+  SYMNAS_ASSIGN(const auto record,
+                read_record<fs::records::FilesystemRecord>(*store_, kv::keys::kFilesystems + name,
+                                                           "filesystem " + name));
+  SYMNAS_TRY(open_volume(record.volume()));
+  fs::MountOptions options;
+  options.fs = FsId{record.fsid()};
+  options.filesystem_name = name;
+  options.head = file_.head;
+  options.vnfs = file_.vnfs;
+  options.vnfs_id = file_.vnfs_id;
+  options.epoch = file_.epoch;
+  options.head_incarnation = file_.incarnation;
+  options.guards = {kv::mod_revision_is(file_.owner_key, file_.owner_mod_revision)};
+  options.on_ended = [](const Error& why) { end(why); };
+  SYMNAS_ASSIGN(auto mounted,
+                fs::Mount::open(*store_, env::system_clock(), volumes_.at(record.volume())->open,
+                                std::move(options)));
+  log::info("filesystem {} is mounted, mount {}", name, mounted->id().value());
+  return mounts_.emplace(name, std::move(mounted)).first->second.get();
+}
+
+void Instance::end(const Error& why) {
+  log::error("this instance ends without answering: {}", why.message);
+  spdlog::default_logger()->flush();
+  // Not exit(): no destructor may wait for, or send, anything any more.
+  ::_exit(1);
+}
+
+void Instance::hold_if_ending(const Error& error) {
+  if (error.code == ErrorCode::kEnded || error.code == ErrorCode::kFenced) end(error);
+  if (error.code != ErrorCode::kShutdown) return;
+  for (;;) ::pause();
+}
+
+}  // namespace symnas::plugin

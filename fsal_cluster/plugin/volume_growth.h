@@ -1,0 +1,53 @@
+// VolumeGrowth: follows one volume's record and lets the open volume adopt each newer version while
+// I/O runs.
+//
+// Thread class: confined to its own thread after construction. vnfsd lists a new LUN in the
+// instance file before the record that uses it is written, so the file read after the event names
+// every LUN.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/kv/store.h"
+#include "cvm/io/open_volume.h"
+
+namespace symnas::plugin {
+
+class VolumeGrowth final : private kv::WatchHandler {
+ public:
+  // `store` and `volume` outlive it.
+  VolumeGrowth(kv::Store& store, std::string volume_name, std::string instance_file,
+               cvm::OpenVolume& volume);
+  ~VolumeGrowth() override;
+  VolumeGrowth(const VolumeGrowth&) = delete;
+  VolumeGrowth& operator=(const VolumeGrowth&) = delete;
+
+ private:
+  void on_watch_created(Revision revision) override;
+  void on_watch_events(std::vector<kv::WatchEvent> events, Revision revision) override;
+  void on_watch_ended(Error error) override;
+
+  void run();
+  void wake(bool reopen);
+  // Adopts the record as it is now; a failure is logged and tried again.
+  bool adopt();
+
+  kv::Store& store_;
+  const std::string volume_name_;
+  const std::string instance_file_;
+  cvm::OpenVolume& volume_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool look_ = false;   // the record may be newer than the volume
+  bool reopen_ = true;  // there is no watch
+  bool stop_ = false;
+  std::unique_ptr<kv::Watch> watch_;  // the thread's
+  std::thread thread_;
+};
+
+}  // namespace symnas::plugin
