@@ -8,7 +8,7 @@
 namespace symnas::fs {
 namespace {
 
-// One key per inode and owner. The digest only spreads keys; the record itself names the owner.
+// One key per inode and owner: the owner's identity is part of the key.
 std::string lock_key(FsId fs, Ino ino, const LockOwner& owner) {
   std::string identity;
   identity.push_back(owner.protocol == LockProtocol::kNlm ? 'n' : '4');
