@@ -1,22 +1,24 @@
-// One NFSv3 load against one server, through libnfs's raw asynchronous calls: `connections` sockets, `depth` requests in
-// flight on each, one thread. Prints one JSON object: {case, ops, seconds, ops_per_s, mib_per_s, p50_us, p99_us, errors}.
+// One NFSv3 load against one server, through libnfs's raw asynchronous calls: `connections`
+// sockets, `depth` requests in flight on each, one thread. Prints one JSON object: {case, ops,
+// seconds, ops_per_s, mib_per_s, p50_us, p99_us, errors}.
 //
 // Usage: nfs_load --url nfs://SERVER/EXPORT --case CASE [--connections N] [--depth N] [--seconds S]
 //                 [--file NAME] [--file-mib M] [--seed N]
-// Cases: prepare (writes and commits the file), read8k, write8k (unstable), write8k_sync, read1m, write1m, getattr, create_remove.
+// Cases: prepare (writes and commits the file), read8k, write8k (unstable), write8k_sync, read1m,
+// write1m, getattr, create_remove.
+#include <poll.h>
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <memory>
-#include <poll.h>
 #include <random>
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <nfsc/libnfs.h>
+#include <CLI/CLI.hpp>
 
 #include <nfsc/libnfs-raw-mount.h>
 #include <nfsc/libnfs-raw-nfs.h>
@@ -126,8 +128,8 @@ class Load {
         auto slot = std::make_unique<Slot>();
         slot->load = this;
         slot->connection = connection.get();
-        slot->name = "b" + std::to_string(options_.seed) + "." + std::to_string(i) + "." +
-                     std::to_string(d);
+        slot->name =
+            "b" + std::to_string(options_.seed) + "." + std::to_string(i) + "." + std::to_string(d);
         slots_.push_back(std::move(slot));
       }
       connections_.push_back(std::move(connection));
@@ -310,10 +312,9 @@ class Load {
   void print(double seconds) {
     std::sort(latencies_us_.begin(), latencies_us_.end());
     const auto at = [&](double q) {
-      return latencies_us_.empty()
-                 ? 0u
-                 : latencies_us_[static_cast<std::size_t>(
-                       q * static_cast<double>(latencies_us_.size() - 1))];
+      return latencies_us_.empty() ? 0u
+                                   : latencies_us_[static_cast<std::size_t>(
+                                         q * static_cast<double>(latencies_us_.size() - 1))];
     };
     const double operations = static_cast<double>(operations_);
     std::printf(
