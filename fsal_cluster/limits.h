@@ -26,6 +26,10 @@ inline constexpr int kConflictRetriesMax = 200;
 inline constexpr std::int64_t kConflictPauseMinUs = 50;
 inline constexpr std::int64_t kConflictPauseMaxUs = 20'000;
 
+// Files that FSSTAT reports: the store's size is the limit, no table; small enough for 32-bit
+// counters of old clients.
+inline constexpr std::uint64_t kFilesShown = 0x7fffffff;
+
 // Length of a path of directories: longer chains are refused where the tree is walked upwards (a
 // cycle, or an absurd tree).
 inline constexpr int kDirectoryDepthMax = 4096;

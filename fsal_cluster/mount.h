@@ -1,10 +1,12 @@
-// Mount: one instance's membership in one filesystem, and every operation on it. What the ganesha plugin calls.
+// Mount: one instance's membership in one filesystem, and every operation on it. What the ganesha
+// plugin calls.
 //
-// Thread class: thread-safe. Namespace operations block their caller until the outcome is known (etcd away = they wait);
-// READ, WRITE and COMMIT are asynchronous and call back on a thread of the mount.
-// Invariants: INV-2 (one operation, one visible change), INV-3 (through the session), INV-5, INV-6 (through data/).
-// Permission: operations that change something check permission on the same records that their transaction
-// compares; GETATTR, LOOKUP, READ and WRITE leave checks to the caller (access.h has the rule).
+// Thread class: thread-safe. Namespace operations block their caller until the outcome is known
+// (etcd away = they wait); READ, WRITE and COMMIT are asynchronous and call back on a thread of the
+// mount. Invariants: INV-2 (one operation, one visible change), INV-3 (through the session), INV-5,
+// INV-6 (through data/). Permission: operations that change something check permission on the same
+// records that their transaction compares; GETATTR, LOOKUP, READ and WRITE leave checks to the
+// caller (access.h has the rule).
 #pragma once
 
 #include <cstddef>
@@ -29,7 +31,7 @@ enum class WriteStability { kUnstable, kDataSync, kFileSync };
 struct ReadResult {
   std::size_t bytes = 0;
   bool end_of_file = false;
-  cvm::Buffer buffer;          // aligned pool buffer; data begins at buffer.data() + offset_bytes
+  cvm::Buffer buffer;  // aligned pool buffer; data begins at buffer.data() + offset_bytes
   std::size_t offset_bytes = 0;
 };
 using ReadCallback = std::function<void(Result<ReadResult>)>;
@@ -48,16 +50,17 @@ struct MountOptions {
   VnfsId vnfs_id;
   Epoch epoch;
   std::string head_incarnation;
-  std::vector<kv::Compare> guards;      // owner record of the VNFS
-  std::function<void(Error)> on_ended;  // disproof or failed flush: the process must exit without answering
+  std::vector<kv::Compare> guards;  // owner record of the VNFS
+  std::function<void(Error)>
+      on_ended;  // disproof or failed flush: the process must exit without answering
 };
 
 class Mount {
  public:
-  // Claims the filesystem (mount record), cleans what ended mounts left (tokens with the write flag bump change), opens
-  // the session. Blocks. `volume` is open and holds its OFD locks already.
-  // Errors: kBusy when another mount has not ended (the message names head and VNFS and says what to do), kNotFound,
-  // kUnavailable, kCorrupt.
+  // Claims the filesystem (mount record), cleans what ended mounts left (tokens with the write flag
+  // bump change), opens the session. Blocks. `volume` is open and holds its OFD locks already.
+  // Errors: kBusy when another mount has not ended (the message names head and VNFS and says what
+  // to do), kNotFound, kUnavailable, kCorrupt.
   static Result<std::unique_ptr<Mount>> open(kv::Store& store, const env::Clock& clock,
                                              std::shared_ptr<cvm::VolumeIo> volume,
                                              MountOptions options);
@@ -68,8 +71,8 @@ class Mount {
   virtual MountId id() const = 0;
   virtual FsId fsid() const = 0;
 
-  // --- namespace. `dir` errors everywhere: kStale, kNotDirectory; names: kInvalidArgument ("", "/", NUL),
-  // kNameTooLong; "." and ".." are answered by lookup only.
+  // --- namespace. `dir` errors everywhere: kStale, kNotDirectory; names: kInvalidArgument ("",
+  // "/", NUL), kNameTooLong; "." and ".." are answered by lookup only.
   virtual Result<Attributes> lookup(const Handle& dir, const std::string& name) = 0;
   virtual Result<Attributes> getattr(const Handle& handle) = 0;
   virtual Result<Attributes> setattr(const Credentials& who, const Handle& handle,
@@ -96,21 +99,24 @@ class Mount {
   virtual Result<Renamed> rename(const Credentials& who, const Handle& from_dir,
                                  const std::string& from_name, const Handle& to_dir,
                                  const std::string& to_name) = 0;
-  // Entries after `cookie` (0 = from the start); at most `entries_max`. Errors: kBadCookie for 1, 2 and >= 2^63.
+  // Entries after `cookie` (0 = from the start); at most `entries_max`. Errors: kBadCookie for 1, 2
+  // and >= 2^63.
   virtual Result<DirectoryPage> readdir(const Handle& dir, std::uint64_t cookie,
                                         std::size_t entries_max) = 0;
   virtual Result<SpaceUse> statfs() = 0;
   // Subtree roots of exports: resolves "/a/b" from the root; symlinks are not followed.
   virtual Result<Attributes> resolve(const std::string& path) = 0;
 
-  // Open count of an inode in this process: an inode unlinked while open lives until the last close.
+  // Open count of an inode in this process: an inode unlinked while open lives until the last
+  // close.
   virtual void opened(const Handle& handle) = 0;
   virtual void closed(const Handle& handle) = 0;
 
   // --- data. READ of at most kIoBytesMax; a hole reads as zeros without I/O.
   virtual void read(const Handle& handle, FileOffset offset, std::size_t bytes,
                     ReadCallback done) = 0;
-  // `data` stays valid until the callback. Bytes written are all or an error (kNoSpace: nothing half-written is visible).
+  // `data` stays valid until the callback. Bytes written are all or an error (kNoSpace: nothing
+  // half-written is visible).
   virtual void write(const Handle& handle, FileOffset offset, std::span<const std::byte> data,
                      WriteStability wanted, WriteCallback done) = 0;
   // Everything written to the file before the call is on stable storage when it answers OK.

@@ -13,7 +13,8 @@
 namespace symnas::fs {
 
 inline constexpr Ino kRootIno{1};
-inline constexpr std::size_t kNameBytesMax = 255;      // as every Linux filesystem; longer: kNameTooLong
+inline constexpr std::size_t kNameBytesMax =
+    255;  // as every Linux filesystem; longer: kNameTooLong
 inline constexpr std::size_t kSymlinkBytesMax = 4095;  // PATH_MAX - 1
 inline constexpr std::uint32_t kLinkMax = 65000;
 inline constexpr std::uint64_t kFileBytesMax = std::uint64_t{1} << 46;  // 64 TiB
@@ -49,7 +50,7 @@ struct Attributes {
   std::uint32_t mode = 0;  // permission bits 07777
   std::uint32_t uid = 0;
   std::uint32_t gid = 0;
-  std::uint32_t nlink = 1;   // directories: constant 1, as btrfs (DESIGN 5.1)
+  std::uint32_t nlink = 1;  // directories: constant 1, as btrfs (DESIGN 5.1)
   std::uint64_t size_bytes = 0;
   std::uint64_t space_used_bytes = 0;
   std::uint32_t rdev_major = 0;
@@ -71,7 +72,8 @@ struct SetAttributes {
 };
 inline constexpr std::int64_t kServerTime = INT64_MIN;
 
-// The parent directory before and after one change; pre is absent when the batch cannot tell (DESIGN 5.2).
+// The parent directory before and after one change; pre is absent when the batch cannot tell
+// (DESIGN 5.2).
 struct DirectoryChange {
   std::optional<Attributes> pre;
   std::optional<Attributes> post;
@@ -81,7 +83,8 @@ enum class CreateMode { kUnchecked, kGuarded, kExclusive };
 
 struct NewNode {
   FileType type = FileType::kRegular;
-  SetAttributes attributes;  // mode wanted; uid/gid default to the credentials (gid: the parent's with setgid)
+  SetAttributes attributes;  // mode wanted; uid/gid default to the credentials (gid: the parent's
+                             // with setgid)
   std::uint32_t rdev_major = 0;
   std::uint32_t rdev_minor = 0;
   std::string symlink_target;
@@ -89,7 +92,8 @@ struct NewNode {
 
 struct Created {
   Attributes attributes;
-  bool existed = false;  // kUnchecked met an existing regular file, or kExclusive met its own verifier
+  bool existed =
+      false;  // kUnchecked met an existing regular file, or kExclusive met its own verifier
   DirectoryChange directory;
 };
 

@@ -1,0 +1,36 @@
+// Context: what every namespace operation works with. All members outlive the operation.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "common/base/ids.h"
+#include "common/kv/session.h"
+#include "fsal_cluster/data/file_data.h"
+#include "fsal_cluster/ops/directory_flights.h"
+#include "fsal_cluster/schema/name_hash.h"
+#include "fsal_cluster/state/ino_lease.h"
+#include "fsal_cluster/state/open_files.h"
+
+namespace symnas::fs {
+
+// kSole: no other mount of the filesystem exists, so the cache is always current. kShared: strict
+// reads and negative answers need a barrier (INV-4).
+enum class Membership { kSole, kShared };
+
+struct Context {
+  kv::Session& session;
+  FileData& data;
+  OpenFiles& open_files;
+  InoLease& inos;
+  DirectoryFlights& flights;
+  NameHasher hasher;
+  FsId fs;
+  MountId mount;
+  std::uint32_t block_bytes = 4096;
+  Membership membership = Membership::kSole;
+  // Waits before the n-th retry (from 1) of an operation that met a conflict.
+  std::function<void(int)> pause;
+};
+
+}  // namespace symnas::fs

@@ -1,0 +1,32 @@
+// What a change of a directory's content does to the directory's own attributes, and what a reply
+// may say about it. Thread-safe: pure functions but for the cache look-up of shared times.
+#pragma once
+
+#include <cstdint>
+
+#include "common/kv/session.h"
+#include "fsal_cluster/ops/context.h"
+#include "fsal_cluster/schema/inode.h"
+
+namespace symnas::fs {
+
+// The blind put of content times, shared by all changes of one batch (Mutation::merged_puts).
+kv::Op touch(FsId fs, Ino directory, std::int64_t now_ns);
+
+// Whether `before` is known to be the state just before the change.
+enum class Pre { kExact, kUnknown };
+// kExact only on the first attempt of an operation that was alone in the directory
+// (directory_flights.h).
+Pre pre_of(int attempt, const DirectoryFlights::Flight& flight);
+
+// Attributes around a committed change. `now_ns` is what touch() put.
+DirectoryChange change_of(Context& context, const Directory& before, std::int64_t now_ns,
+                          const kv::Committed& committed, Pre pre);
+// An operation that found nothing to do: the directory is as it was.
+DirectoryChange no_change(const Context& context, const Directory& directory);
+
+// After an operation failed with kStale: a batch may have put content times for a directory that is
+// gone; deletes them.
+void sweep_times(Context& context, Ino directory);
+
+}  // namespace symnas::fs

@@ -1,0 +1,16 @@
+// GETATTR (RFC 1813 3.3.1).
+#pragma once
+
+#include <string>
+
+#include "common/base/result.h"
+#include "fsal_cluster/ops/context.h"
+#include "fsal_cluster/types.h"
+
+namespace symnas::fs {
+
+// Errors: kStale, kCorrupt, Session::read. Cost: one read, two for a directory; from the cache a
+// microsecond.
+Result<Attributes> getattr(Context& context, const Handle& handle);
+
+}  // namespace symnas::fs

@@ -1,0 +1,24 @@
+// LINK (RFC 1813 3.3.15): another name for an inode.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "common/base/result.h"
+#include "fsal_cluster/ops/context.h"
+#include "fsal_cluster/ops/nodes.h"
+#include "fsal_cluster/types.h"
+
+namespace symnas::fs {
+
+// Pure. Compares: the directory's inode, the bucket, the target's inode (so nlink > 0).
+// Errors: kPermission, kAlreadyExists, kIsDirectory, kStale (nlink 0: unlinked while open),
+// kTooManyLinks, kNoSpace.
+Result<kv::Mutation> plan_link(FsId fs, const Credentials& who, const Node& target,
+                               const Place& place, std::int64_t now_ns);
+
+// Errors: also those of require_node, read_place, retry_conflicts.
+Result<DirectoryChange> link(Context& context, const Credentials& who, const Handle& target,
+                             const Handle& directory, const std::string& name);
+
+}  // namespace symnas::fs

@@ -1,0 +1,82 @@
+#include "fsal_cluster/ops/link_drop.h"
+
+#include <utility>
+
+#include "common/kv/keys.h"
+#include "fsal_cluster/ops/nodes.h"
+
+namespace symnas::fs {
+namespace {
+
+std::string open_orphan(const Node& node, MountId mount) {
+  records::Orphan orphan;
+  orphan.set_generation(node.record.generation());
+  orphan.set_open(true);
+  orphan.set_mount(mount.value());
+  return orphan.SerializeAsString();
+}
+
+}  // namespace
+
+void TxnPart::add_to(kv::Mutation& mutation) const {
+  mutation.compares.insert(mutation.compares.end(), compares.begin(), compares.end());
+  mutation.writes.insert(mutation.writes.end(), writes.begin(), writes.end());
+}
+
+TxnPart plan_link_drop(FsId fs, MountId mount, const Node& node, Fate fate, const TxnPart& removal,
+                       std::int64_t now_ns) {
+  TxnPart part = removal;
+  part.compares.insert(part.compares.begin(), unchanged(fs, node));
+  records::Inode inode = node.record;
+  inode.set_ctime_ns(now_ns);
+  switch (fate) {
+    case Fate::kKeepsLinks:
+      inode.set_nlink(inode.nlink() - 1);
+      part.writes.push_back(put_inode(fs, node.ino, inode));
+      break;
+    case Fate::kOrphaned:
+      inode.set_nlink(0);
+      part.writes.push_back(put_inode(fs, node.ino, inode));
+      part.writes.push_back(kv::put(kv::keys::orphan(fs, node.ino), open_orphan(node, mount)));
+      break;
+    case Fate::kRemoved: part.writes.push_back(kv::erase(kv::keys::inode(fs, node.ino))); break;
+  }
+  return part;
+}
+
+Result<LinkDrop> LinkDrop::prepare(Context& context, const Node& node, std::int64_t now_ns) {
+  if (node.record.nlink() > 1) {
+    LinkDrop drop(context, Fate::kKeepsLinks);
+    drop.part_ = plan_link_drop(context.fs, context.mount, node, drop.fate_, {}, now_ns);
+    return drop;
+  }
+  OpenFiles::Removal open = context.open_files.begin_removal(node.ino);
+  LinkDrop drop(context, open.open() ? Fate::kOrphaned : Fate::kRemoved);
+  drop.open_.emplace(std::move(open));
+  TxnPart removal;
+  if (drop.fate_ == Fate::kRemoved && node.is_regular()) {
+    SYMNAS_ASSIGN(drop.data_, context.data.plan_removal(handle_of(context, node), node.record));
+    removal = TxnPart{drop.data_->compares, drop.data_->writes};
+  }
+  drop.part_ = plan_link_drop(context.fs, context.mount, node, drop.fate_, removal, now_ns);
+  return drop;
+}
+
+LinkDrop::LinkDrop(LinkDrop&& other) noexcept
+    : context_(std::exchange(other.context_, nullptr)),
+      fate_(other.fate_),
+      part_(std::move(other.part_)),
+      open_(std::move(other.open_)),
+      data_(std::move(other.data_)) {}
+
+LinkDrop::~LinkDrop() {
+  if (context_ != nullptr && data_) context_->data.abandoned(std::move(*data_));
+}
+
+void LinkDrop::committed() {
+  if (data_) context_->data.removed(std::move(*data_));
+  if (open_ && fate_ == Fate::kOrphaned) open_->orphaned();
+  context_ = nullptr;
+}
+
+}  // namespace symnas::fs

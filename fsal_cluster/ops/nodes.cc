@@ -1,0 +1,128 @@
+#include "fsal_cluster/ops/nodes.h"
+
+#include <utility>
+#include <vector>
+
+#include "common/kv/keys.h"
+#include "fsal_cluster/schema/dirent.h"
+
+namespace symnas::fs {
+namespace {
+
+Error stale(Ino ino, std::string_view why) {
+  return Error{ErrorCode::kStale, "inode " + std::to_string(ino.value()) + ": " + std::string(why)};
+}
+
+Result<Node> checked(const Context& context, const Handle& handle, std::optional<Node> node) {
+  if (handle.fs != context.fs)
+    return tl::unexpected<Error>(stale(handle.ino, "of another filesystem"));
+  if (!node) return tl::unexpected<Error>(stale(handle.ino, "does not exist any more"));
+  if (node->record.generation() != handle.generation.value())
+    return tl::unexpected<Error>(stale(handle.ino, "another generation"));
+  return std::move(*node);
+}
+
+Result<Bucket> parse_bucket(std::string key, const kv::CachedValue& value) {
+  Bucket bucket{std::move(key), {}, Revision{0}};
+  if (!value.value) return bucket;
+  SYMNAS_ASSIGN(bucket.record,
+                parse_record<records::DirentBucket>(*value.value, "directory entries"));
+  bucket.mod_revision = value.mod_revision;
+  return bucket;
+}
+
+Result<Attributes> file_attributes(Context& context, Ino ino) {
+  auto [node, overlay] =
+      read_consistent(context.data, ino, [&] { return find_node(context, ino); });
+  if (!node) return tl::unexpected<Error>(std::move(node.error()));
+  if (!*node) return tl::unexpected<Error>(stale(ino, "does not exist any more"));
+  Attributes out = attributes_of(context.fs, **node, context.block_bytes);
+  show((*node)->record, (*node)->mod_revision, overlay, context.block_bytes, out);
+  return out;
+}
+
+}  // namespace
+
+const records::Dirent* Place::entry() const { return find_entry(bucket.record, name); }
+
+Result<std::optional<Node>> find_node(Context& context, Ino ino) {
+  SYMNAS_ASSIGN(const kv::CachedValue value,
+                context.session.read(kv::keys::inode(context.fs, ino)));
+  return parse_node(ino, value);
+}
+
+Result<Node> require_node(Context& context, const Handle& handle) {
+  SYMNAS_ASSIGN(std::optional<Node> node, find_node(context, handle.ino));
+  return checked(context, handle, std::move(node));
+}
+
+Result<Directory> with_times(Context& context, Node node) {
+  SYMNAS_ASSIGN(const kv::CachedValue times,
+                context.session.read(kv::keys::directory_times(context.fs, node.ino)));
+  return parse_directory(std::move(node), times);
+}
+
+Result<Directory> require_directory(Context& context, const Handle& handle) {
+  SYMNAS_ASSIGN(Node node, require_node(context, handle));
+  if (!node.is_directory())
+    return fail(ErrorCode::kNotDirectory,
+                "inode " + std::to_string(handle.ino.value()) + ": not a directory");
+  return with_times(context, std::move(node));
+}
+
+Result<Place> read_place(Context& context, const Handle& directory, const std::string& name) {
+  SYMNAS_TRY(check_name(name));
+  const FsId fs = context.fs;
+  std::string bucket_key = kv::keys::dirent_bucket(fs, directory.ino, context.hasher.hash(name));
+  SYMNAS_ASSIGN(const std::vector<kv::CachedValue> values,
+                context.session.read(std::vector<std::string>{
+                    kv::keys::inode(fs, directory.ino),
+                    kv::keys::directory_times(fs, directory.ino), bucket_key}));
+  SYMNAS_ASSIGN(std::optional<Node> found, parse_node(directory.ino, values[0]));
+  SYMNAS_ASSIGN(Node node, checked(context, directory, std::move(found)));
+  if (!node.is_directory())
+    return fail(ErrorCode::kNotDirectory,
+                "inode " + std::to_string(directory.ino.value()) + ": not a directory");
+  Place place;
+  place.name = name;
+  SYMNAS_ASSIGN(place.directory, parse_directory(std::move(node), values[1]));
+  SYMNAS_ASSIGN(place.bucket, parse_bucket(std::move(bucket_key), values[2]));
+  return place;
+}
+
+Result<Node> read_target(Context& context, const Place& place) {
+  const Ino ino{place.entry()->ino()};
+  SYMNAS_ASSIGN(std::optional<Node> node, find_node(context, ino));
+  if (!node) return fail(ErrorCode::kConflict, place.name + ": removed meanwhile");
+  return std::move(*node);
+}
+
+Result<Attributes> current_attributes(Context& context, const Node& node) {
+  if (node.is_regular()) return file_attributes(context, node.ino);
+  if (!node.is_directory()) return attributes_of(context.fs, node, context.block_bytes);
+  SYMNAS_ASSIGN(const Directory directory, with_times(context, node));
+  return attributes_of(context.fs, directory);
+}
+
+Handle handle_of(const Context& context, const Node& node) {
+  return Handle{context.fs, node.ino, Generation{node.record.generation()}};
+}
+
+kv::Compare unchanged(FsId fs, const Node& node) {
+  return kv::mod_revision_is(kv::keys::inode(fs, node.ino), node.mod_revision);
+}
+
+kv::Compare unchanged(const Bucket& bucket) {
+  return kv::mod_revision_is(bucket.key, bucket.mod_revision);
+}
+
+kv::Op put_inode(FsId fs, Ino ino, const records::Inode& record) {
+  return kv::put(kv::keys::inode(fs, ino), record.SerializeAsString());
+}
+
+kv::Op put_bucket(const Bucket& bucket) {
+  if (bucket.record.entries_size() == 0) return kv::erase(bucket.key);
+  return kv::put(bucket.key, bucket.record.SerializeAsString());
+}
+
+}  // namespace symnas::fs

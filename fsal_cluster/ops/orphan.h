@@ -1,0 +1,19 @@
+// The end of an inode that was unlinked while open: its last close, or the sweep after its mount
+// has ended.
+#pragma once
+
+#include "common/base/result.h"
+#include "fsal_cluster/ops/context.h"
+#include "fsal_cluster/ops/link_drop.h"
+
+namespace symnas::fs {
+
+// Pure. Deletes a nameless inode and its orphan record (unless `removal`, which frees the data,
+// puts its own). Compares: the inode.
+kv::Mutation plan_orphan_end(FsId fs, const Node& node, const TxnPart& removal);
+
+// Removes the inode when it still exists and has no link. Idempotent. Errors: those of
+// plan_removal, retry_conflicts.
+Status end_orphan(Context& context, Ino ino);
+
+}  // namespace symnas::fs

@@ -1,0 +1,180 @@
+#include "fsal_cluster/ops/rename.h"
+
+#include <utility>
+
+#include "common/kv/keys.h"
+#include "fsal_cluster/access.h"
+#include "fsal_cluster/limits.h"
+#include "fsal_cluster/ops/directory_change.h"
+#include "fsal_cluster/ops/retry.h"
+#include "fsal_cluster/ops/rmdir.h"
+#include "fsal_cluster/schema/dirent.h"
+
+namespace symnas::fs {
+namespace {
+
+Status set_entry(Bucket& bucket, const RenameInput& input) {
+  const Node& source = input.source;
+  if (input.target == nullptr)
+    return add_entry(bucket.record, input.to.name, source.ino, source.type());
+  replace_entry(bucket.record, input.to.name, source.ino, source.type());
+  return {};
+}
+
+// The two names' buckets, which may be one.
+Status add_buckets(const RenameInput& input, kv::Mutation& mutation) {
+  Bucket from = input.from.bucket;
+  remove_entry(from.record, input.from.name);
+  mutation.compares.push_back(unchanged(from));
+  if (from.key == input.to.bucket.key) {
+    SYMNAS_TRY(set_entry(from, input));
+    mutation.writes.push_back(put_bucket(from));
+    return {};
+  }
+  Bucket to = input.to.bucket;
+  SYMNAS_TRY(set_entry(to, input));
+  mutation.compares.push_back(unchanged(to));
+  mutation.writes.push_back(put_bucket(from));
+  mutation.writes.push_back(put_bucket(to));
+  return {};
+}
+
+// A directory must not become its own ancestor. Correct together with the compare of the move key,
+// which must have been read before: the parents seen here are those at the commit.
+Status check_no_cycle(Context& context, Ino moved, const Node& new_parent) {
+  Ino at = new_parent.ino;
+  Ino above{new_parent.record.parent()};
+  for (int depth = 0; depth < kDirectoryDepthMax; ++depth) {
+    if (at == moved)
+      return fail(ErrorCode::kInvalidArgument, "directory: cannot be moved into itself");
+    if (at == kRootIno) return {};
+    SYMNAS_ASSIGN(const std::optional<Node> node, find_node(context, above));
+    if (!node) return fail(ErrorCode::kConflict, "parent directory: removed meanwhile");
+    at = node->ino;
+    above = Ino{node->record.parent()};
+  }
+  return fail(ErrorCode::kInvalidArgument,
+              "directory: deeper than " + std::to_string(kDirectoryDepthMax) + " levels");
+}
+
+Result<Revision> read_move_key(Context& context) {
+  SYMNAS_ASSIGN(const kv::CachedValue move,
+                context.session.read(kv::keys::directory_move(context.fs)));
+  return move.value ? move.mod_revision : Revision{0};
+}
+
+// What becomes of the inode that `to` names.
+struct Replaced {
+  std::optional<LinkDrop> file;
+  TxnPart part;
+};
+Result<Replaced> replace_target(Context& context, const RenameInput& input, int attempt) {
+  Replaced out;
+  if (input.target == nullptr) return out;
+  if (input.target->is_directory()) {
+    if (attempt > 0) SYMNAS_TRY(check_empty(context, input.target->ino, input.to.name));
+    out.part = plan_directory_removal(context.fs, *input.target);
+    return out;
+  }
+  SYMNAS_ASSIGN(LinkDrop drop, LinkDrop::prepare(context, *input.target, input.now_ns));
+  out.part = drop.part();
+  out.file.emplace(std::move(drop));
+  return out;
+}
+
+struct Flights {
+  DirectoryFlights::Flight from;
+  std::optional<DirectoryFlights::Flight> to;  // another directory
+  const DirectoryFlights::Flight& second() const { return to ? *to : from; }
+};
+
+Result<Mount::Renamed> try_rename(Context& context, RenameInput input, int attempt,
+                                  const Flights& flights) {
+  SYMNAS_TRY(check_rename(input));
+  std::optional<Revision> move;
+  if (input.moves_directory()) {
+    SYMNAS_ASSIGN(move, read_move_key(context));
+    SYMNAS_TRY(check_no_cycle(context, input.source.ino, input.to.directory.node));
+  }
+  input.now_ns = context.session.next_time_ns();
+  SYMNAS_ASSIGN(Replaced replaced, replace_target(context, input, attempt));
+  SYMNAS_ASSIGN(kv::Mutation mutation, plan_rename(input, replaced.part, move));
+  SYMNAS_ASSIGN(const kv::Committed done, commit(context, std::move(mutation)));
+  if (replaced.file) replaced.file->committed();
+  return Mount::Renamed{
+      change_of(context, input.from.directory, input.now_ns, done, pre_of(attempt, flights.from)),
+      change_of(context, input.to.directory, input.now_ns, done,
+                pre_of(attempt, flights.second()))};
+}
+
+}  // namespace
+
+Status check_rename(const RenameInput& input) {
+  const Node& source = input.source;
+  SYMNAS_TRY(check_delete(input.who, input.from.record(), source.record));
+  SYMNAS_TRY(check_access(input.who, input.to.record(), kMayWrite | kMayExecute));
+  if (input.moves_directory())  // its ".." is written
+    SYMNAS_TRY(check_access(input.who, source.record, kMayWrite));
+  if (input.target == nullptr) return {};
+  SYMNAS_TRY(check_delete(input.who, input.to.record(), input.target->record));
+  if (source.is_directory() && !input.target->is_directory())
+    return fail(ErrorCode::kNotDirectory, input.to.name + ": exists and is not a directory");
+  if (!source.is_directory() && input.target->is_directory())
+    return fail(ErrorCode::kIsDirectory, input.to.name + ": exists and is a directory");
+  if (input.target->ino == input.from.ino())
+    return fail(ErrorCode::kNotEmpty, input.to.name + ": holds what is to be renamed");
+  return {};
+}
+
+Result<kv::Mutation> plan_rename(const RenameInput& input, const TxnPart& drop,
+                                 const std::optional<Revision>& directory_move) {
+  kv::Mutation mutation;
+  mutation.compares = {unchanged(input.fs, input.from.directory.node)};
+  if (input.between_directories())
+    mutation.compares.push_back(unchanged(input.fs, input.to.directory.node));
+  SYMNAS_TRY(add_buckets(input, mutation));
+  mutation.compares.push_back(unchanged(input.fs, input.source));
+
+  records::Inode moved = input.source.record;
+  moved.set_ctime_ns(input.now_ns);
+  if (input.moves_directory()) moved.set_parent(input.to.ino().value());
+  mutation.writes.push_back(put_inode(input.fs, input.source.ino, moved));
+  if (directory_move) {
+    const std::string key = kv::keys::directory_move(input.fs);
+    mutation.compares.push_back(kv::mod_revision_is(key, *directory_move));
+    mutation.writes.push_back(kv::put(key, ""));
+  }
+  drop.add_to(mutation);
+  mutation.merged_puts = {touch(input.fs, input.from.ino(), input.now_ns)};
+  if (input.between_directories())
+    mutation.merged_puts.push_back(touch(input.fs, input.to.ino(), input.now_ns));
+  return mutation;
+}
+
+Result<Mount::Renamed> rename(Context& context, const Credentials& who, const Handle& from_dir,
+                              const std::string& from_name, const Handle& to_dir,
+                              const std::string& to_name) {
+  Flights flights{context.flights.enter(from_dir.ino), std::nullopt};
+  if (from_dir.ino != to_dir.ino) flights.to.emplace(context.flights.enter(to_dir.ino));
+  auto result = retry_conflicts(context, [&](int attempt) -> Result<Mount::Renamed> {
+    SYMNAS_ASSIGN(const Place from, read_place(context, from_dir, from_name));
+    SYMNAS_ASSIGN(const Place to, read_place(context, to_dir, to_name));
+    if (from.entry() == nullptr) return fail(ErrorCode::kNotFound, from_name + ": no such name");
+    if (to.entry() != nullptr && to.entry()->ino() == from.entry()->ino())
+      return Mount::Renamed{no_change(context, from.directory), no_change(context, to.directory)};
+    SYMNAS_ASSIGN(const Node source, read_target(context, from));
+    std::optional<Node> target;
+    if (to.entry() != nullptr) {
+      SYMNAS_ASSIGN(target, read_target(context, to));
+    }
+    const RenameInput input{context.fs, who, from, to, source, target ? &*target : nullptr};
+    return try_rename(context, input, attempt, flights);
+  });
+  if (!result && result.error().code == ErrorCode::kStale) {
+    sweep_times(context, from_dir.ino);
+    sweep_times(context, to_dir.ino);
+  }
+  return result;
+}
+
+}  // namespace symnas::fs

@@ -1,0 +1,136 @@
+#include "fsal_cluster/ops/setattr.h"
+
+#include <utility>
+
+#include "common/kv/keys.h"
+#include "fsal_cluster/access.h"
+#include "fsal_cluster/ops/getattr.h"
+#include "fsal_cluster/ops/nodes.h"
+#include "fsal_cluster/ops/retry.h"
+
+namespace symnas::fs {
+namespace {
+
+Status not_owner(const char* what) {
+  return fail(ErrorCode::kNotOwner, std::string(what) + ": only the owner or root may");
+}
+
+Status check_owner_change(const Credentials& who, const SetAttributes& changes,
+                          const records::Inode& inode) {
+  if (is_root(who)) return {};
+  const bool owner = who.uid == inode.uid();
+  if (changes.uid && !(owner && *changes.uid == inode.uid())) return not_owner("uid");
+  if (changes.gid && !(owner && (in_group(who, *changes.gid) || *changes.gid == inode.gid())))
+    return not_owner("gid");
+  return {};
+}
+
+Status check_times(const Credentials& who, const SetAttributes& changes,
+                   const records::Inode& inode) {
+  if (is_owner(who, inode.uid())) return {};
+  const auto explicit_time = [](const std::optional<std::int64_t>& time) {
+    return time && *time != kServerTime;
+  };
+  if (explicit_time(changes.atime_ns) || explicit_time(changes.mtime_ns)) return not_owner("times");
+  if (changes.atime_ns || changes.mtime_ns) return check_access(who, inode, kMayWrite);
+  return {};
+}
+
+Status check_setattr(const Credentials& who, const SetAttributes& changes,
+                     const records::Inode& inode) {
+  SYMNAS_TRY(check_owner_change(who, changes, inode));
+  if (changes.mode && !is_owner(who, inode.uid())) return not_owner("mode");
+  SYMNAS_TRY(check_times(who, changes, inode));
+  if (changes.size_bytes && !is_owner(who, inode.uid()))
+    SYMNAS_TRY(check_access(who, inode, kMayWrite));
+  return {};
+}
+
+std::uint32_t new_mode(const Credentials& who, const SetAttributes& changes,
+                       const records::Inode& inode) {
+  const bool directory = static_cast<FileType>(inode.type()) == FileType::kDirectory;
+  const bool owner_changes = changes.uid.has_value() || changes.gid.has_value();
+  std::uint32_t mode = inode.mode();
+  if (changes.mode) {
+    mode = *changes.mode & kModeBits;
+    if (!is_root(who) && !in_group(who, changes.gid.value_or(inode.gid()))) mode &= ~kSetGid;
+    if (!is_root(who) && owner_changes && !directory) mode = without_privilege_bits(mode);
+    return mode;
+  }
+  const bool truncates = changes.size_bytes.has_value() && !is_root(who);
+  if (!directory && (owner_changes || truncates)) mode = without_privilege_bits(mode);
+  return mode;
+}
+
+kv::Op put_directory_mtime(FsId fs, Ino ino, std::int64_t mtime_ns, std::int64_t now_ns) {
+  records::DirectoryTimes times;
+  times.set_time_ns(now_ns);
+  if (mtime_ns != kServerTime) times.set_mtime_ns(mtime_ns);
+  return kv::put(kv::keys::directory_times(fs, ino), times.SerializeAsString());
+}
+
+Status set_with_size(Context& context, const Credentials& who, const Handle& handle,
+                     const SetAttributes& changes) {
+  if (handle.fs != context.fs) return fail(ErrorCode::kStale, "file: of another filesystem");
+  const auto edit = [&](records::Inode& inode) {
+    return apply_setattr(who, changes, context.session.next_time_ns(), inode);
+  };
+  const auto done = context.data.set_size(handle, *changes.size_bytes, edit);
+  return done ? Status() : Status(tl::unexpected<Error>(done.error()));
+}
+
+Status set_without_size(Context& context, const Credentials& who, const Handle& handle,
+                        const SetAttributes& changes) {
+  return retry_conflicts(context, [&](int) -> Status {
+    SYMNAS_ASSIGN(const Node node, require_node(context, handle));
+    SYMNAS_ASSIGN(kv::Mutation mutation,
+                  plan_setattr(context.fs, who, node, changes, context.session.next_time_ns()));
+    const auto done = commit(context, std::move(mutation));
+    return done ? Status() : Status(tl::unexpected<Error>(done.error()));
+  });
+}
+
+bool changes_nothing(const SetAttributes& changes) {
+  return !changes.mode && !changes.uid && !changes.gid && !changes.size_bytes &&
+         !changes.atime_ns && !changes.mtime_ns;
+}
+
+}  // namespace
+
+Status apply_setattr(const Credentials& who, const SetAttributes& changes, std::int64_t now_ns,
+                     records::Inode& inode) {
+  SYMNAS_TRY(check_setattr(who, changes, inode));
+  inode.set_mode(new_mode(who, changes, inode));
+  if (changes.uid) inode.set_uid(*changes.uid);
+  if (changes.gid) inode.set_gid(*changes.gid);
+  const auto time = [now_ns](std::int64_t wanted) {
+    return wanted == kServerTime ? now_ns : wanted;
+  };
+  if (changes.atime_ns) inode.set_atime_ns(time(*changes.atime_ns));
+  if (changes.mtime_ns) inode.set_mtime_ns(time(*changes.mtime_ns));
+  inode.set_ctime_ns(now_ns);
+  return {};
+}
+
+Result<kv::Mutation> plan_setattr(FsId fs, const Credentials& who, const Node& node,
+                                  const SetAttributes& changes, std::int64_t now_ns) {
+  records::Inode inode = node.record;
+  SYMNAS_TRY(apply_setattr(who, changes, now_ns, inode));
+  kv::Mutation mutation;
+  mutation.compares = {unchanged(fs, node)};
+  mutation.writes = {put_inode(fs, node.ino, inode)};
+  if (node.is_directory() && changes.mtime_ns)
+    mutation.writes.push_back(put_directory_mtime(fs, node.ino, *changes.mtime_ns, now_ns));
+  return mutation;
+}
+
+Result<Attributes> setattr(Context& context, const Credentials& who, const Handle& handle,
+                           const SetAttributes& changes) {
+  if (changes.size_bytes)
+    SYMNAS_TRY(set_with_size(context, who, handle, changes));
+  else if (!changes_nothing(changes))
+    SYMNAS_TRY(set_without_size(context, who, handle, changes));
+  return getattr(context, handle);
+}
+
+}  // namespace symnas::fs

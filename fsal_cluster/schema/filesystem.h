@@ -1,0 +1,46 @@
+// Making and removing a filesystem: the only writers of c/fs/<name>.
+// Thread-safe: functions without state; they block, and must not run on a store thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/env/clock.h"
+#include "common/kv/store.h"
+#include "fsal_cluster/schema/records.pb.h"
+#include "fsal_cluster/types.h"
+
+namespace symnas::fs {
+
+inline constexpr std::uint32_t kSchemaVersion = 1;
+inline constexpr std::uint32_t kBlockBytes = 4096;
+inline constexpr std::uint64_t kGroupBlocks = 65'536;  // 256 MiB: 524,288 groups on 128 TiB
+
+struct FormatOptions {
+  std::string name;    // the caller has checked that it may be a name
+  std::string volume;  // its record must exist and carry no other filesystem
+  std::uint32_t root_uid = 0;
+  std::uint32_t root_gid = 0;
+  std::uint32_t root_mode = 0755;
+  std::uint64_t group_blocks = kGroupBlocks;
+};
+
+// Creates the filesystem in one transaction: its record, id, root directory, stamp and inode
+// counter. A lost reply is looked up by the record's uuid and never leaves two. Errors:
+// kAlreadyExists (the name), kNotFound (the volume), kBusy (the volume carries another filesystem),
+// kUnavailable, kUnknownOutcome (the deadline passed: the same call again finishes or answers
+// kAlreadyExists), kNoSpace (quota).
+Result<records::FilesystemRecord> format_filesystem(kv::Store& store, const env::Clock& clock,
+                                                    const FormatOptions& options);
+
+// Deletes the filesystem: marks the record (from then on no mount is granted), deletes all its keys
+// in steps of kRemoveStepKeys, then the record. Interrupted anywhere, the same call goes on.
+// `guards` are compared by the transaction that marks it (no export refers to it).
+// Errors: kNotFound, kBusy (mounted: the message names head and VNFS), kConflict (a guard does not
+// hold), kUnavailable, kUnknownOutcome (call again).
+Status remove_filesystem(kv::Store& store, const std::string& name,
+                         const std::vector<kv::Compare>& guards);
+
+}  // namespace symnas::fs

@@ -1,0 +1,48 @@
+#include "fsal_cluster/schema/mount_entry.h"
+
+#include <algorithm>
+
+#include "common/base/bytes.h"
+#include "common/kv/keys.h"
+#include "fsal_cluster/limits.h"
+#include "fsal_cluster/schema/inode.h"
+
+namespace symnas::fs {
+
+Result<std::vector<MountEntry>> parse_mounts(FsId fs, const kv::OpResult& read) {
+  const std::size_t prefix = kv::keys::mounts(fs).size();
+  std::vector<MountEntry> out;
+  for (const kv::KeyValue& kv : read.kvs) {
+    if (kv.key.size() < prefix + 8)
+      return fail(ErrorCode::kCorrupt, "mount key " + to_hex(kv.key) + ": too short");
+    const MountId id{read_be64(kv.key, prefix)};
+    const std::string name = "mount " + std::to_string(id.value());
+    if (kv.key == kv::keys::mount(fs, id)) {
+      SYMNAS_ASSIGN(records::MountRecord record,
+                    parse_record<records::MountRecord>(kv.value, name));
+      out.push_back(MountEntry{id, std::move(record), kv.create_revision, std::nullopt});
+    } else if (kv.key == kv::keys::mount_ended(fs, id) && !out.empty() && out.back().id == id) {
+      SYMNAS_ASSIGN(out.back().ended, parse_record<records::EndRecord>(kv.value, name + " end"));
+    }  // an end record without its mount: a recovery was cut short; nothing depends on it
+  }
+  return out;
+}
+
+Result<std::vector<MountEntry>> list_mounts(kv::Store& store, FsId fs) {
+  SYMNAS_ASSIGN(kv::OpResult read, kv::range_blocking(store, kv::prefix_range(kv::keys::mounts(fs)),
+                                                      kMountRecordsMax, kAdminDeadlineMs));
+  return parse_mounts(fs, read);
+}
+
+std::string describe(const MountEntry& mount) {
+  return mount.record.vnfs() + " on head " + mount.record.head() + " (mount " +
+         std::to_string(mount.id.value()) + ", epoch " + std::to_string(mount.record.epoch()) + ")";
+}
+
+const MountEntry* first_alive(const std::vector<MountEntry>& mounts) {
+  const auto found = std::find_if(mounts.begin(), mounts.end(),
+                                  [](const MountEntry& mount) { return mount.alive(); });
+  return found == mounts.end() ? nullptr : &*found;
+}
+
+}  // namespace symnas::fs

@@ -1,0 +1,161 @@
+#include "fsal_cluster/state/mount_claim.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "common/kv/keys.h"
+#include "fsal_cluster/limits.h"
+#include "fsal_cluster/schema/counter.h"
+#include "fsal_cluster/schema/filesystem.h"
+#include "fsal_cluster/schema/inode.h"
+
+namespace symnas::fs {
+namespace {
+
+std::string filesystem_key(const ClaimOptions& options) {
+  return kv::keys::kFilesystems + options.filesystem_name;
+}
+
+Revision mod_revision_of(const kv::OpResult& read) {
+  return read.kvs.empty() ? Revision{0} : read.kvs.front().mod_revision;
+}
+
+Result<records::FilesystemRecord> usable_filesystem(const kv::OpResult& read,
+                                                    const std::string& name) {
+  if (read.kvs.empty())
+    return fail(ErrorCode::kNotFound,
+                "filesystem " + name + ": does not exist; see `symnas fs ls`");
+  SYMNAS_ASSIGN(records::FilesystemRecord record,
+                parse_record<records::FilesystemRecord>(read.kvs.front().value, name));
+  if (record.removing())
+    return fail(ErrorCode::kNotFound, "filesystem " + name + ": is being removed");
+  if (record.schema_version() != kSchemaVersion)
+    return fail(ErrorCode::kNotSupported,
+                "filesystem " + name + ": schema version " +
+                    std::to_string(record.schema_version()) + ", this head knows " +
+                    std::to_string(kSchemaVersion) + "; upgrade the head");
+  return record;
+}
+
+Result<FsId> find_fsid(kv::Store& store, const ClaimOptions& options) {
+  SYMNAS_ASSIGN(
+      kv::OpResult read,
+      kv::range_blocking(store, kv::single_key(filesystem_key(options)), 1, kAdminDeadlineMs));
+  SYMNAS_ASSIGN(records::FilesystemRecord record, usable_filesystem(read, options.filesystem_name));
+  return FsId{record.fsid()};
+}
+
+// The filesystem's state at one revision.
+Result<ClaimView> read_view(kv::Store& store, FsId fs, const ClaimOptions& options) {
+  kv::Txn txn;
+  txn.success = {kv::get(filesystem_key(options)),
+                 kv::get_range(kv::prefix_range(kv::keys::mounts(fs)), kMountRecordsMax),
+                 kv::get(kv::keys::kMountIdCounter), kv::get(kv::keys::mount_claim(fs)),
+                 kv::get(kv::keys::stamp(fs))};
+  SYMNAS_ASSIGN(kv::TxnResult read, kv::txn_blocking(store, std::move(txn), kAdminDeadlineMs));
+  auto& results = read.results;
+  return ClaimView{std::move(results[0]), std::move(results[1]), std::move(results[2]),
+                   std::move(results[3]), std::move(results[4])};
+}
+
+bool same_claim(const records::MountRecord& a, const records::MountRecord& b) {
+  return a.SerializeAsString() == b.SerializeAsString();
+}
+
+// The mount that a claim of ours made although its reply was lost.
+const MountEntry* already_claimed(const std::vector<MountEntry>& mounts,
+                                  const ClaimOptions& options) {
+  const auto found = std::find_if(mounts.begin(), mounts.end(), [&](const MountEntry& mount) {
+    return mount.alive() && same_claim(mount.record, options.record);
+  });
+  return found == mounts.end() ? nullptr : &*found;
+}
+
+Result<bool> guards_hold(kv::Store& store, const std::vector<kv::Compare>& guards) {
+  kv::Txn txn;
+  txn.compares = guards;
+  txn.success = {
+      kv::get(kv::keys::kMountIdCounter)};  // etcd refuses a transaction without operations
+  SYMNAS_ASSIGN(kv::TxnResult read, kv::txn_blocking(store, std::move(txn), kAdminDeadlineMs));
+  return read.succeeded;
+}
+
+Claim claim_of(const MountEntry& mount, records::FilesystemRecord filesystem,
+               std::vector<MountEntry> mounts) {
+  Claim claim{mount.id, mount.create_revision, std::move(filesystem), std::move(mounts)};
+  std::erase_if(claim.ended, [](const MountEntry& entry) { return entry.alive(); });
+  return claim;
+}
+
+}  // namespace
+
+Result<ClaimPlan> plan_claim(const ClaimView& view, const ClaimOptions& options) {
+  SYMNAS_ASSIGN(records::FilesystemRecord filesystem,
+                usable_filesystem(view.filesystem, options.filesystem_name));
+  const FsId fs{filesystem.fsid()};
+  SYMNAS_ASSIGN(std::vector<MountEntry> mounts, parse_mounts(fs, view.mounts));
+  if (const MountEntry* other = first_alive(mounts))
+    return fail(ErrorCode::kBusy,
+                "filesystem " + options.filesystem_name + ": mounted by " + describe(*other) +
+                    "; one VNFS at a time: take its exports from " + other->record.vnfs() +
+                    " or let its head end it (`symnas status`)");
+  SYMNAS_ASSIGN(const Counter counter,
+                parse_counter(kv::keys::kMountIdCounter, view.mount_counter));
+  const MountId id{counter.next};
+
+  ClaimPlan plan;
+  plan.claim = Claim{id, Revision{0}, std::move(filesystem), std::move(mounts)};
+  plan.txn.compares = options.guards;
+  plan.txn.compares.push_back(
+      kv::mod_revision_is(filesystem_key(options), mod_revision_of(view.filesystem)));
+  plan.txn.compares.push_back(
+      kv::mod_revision_is(kv::keys::mount_claim(fs), mod_revision_of(view.claim)));
+  plan.txn.compares.push_back(counter_unchanged(kv::keys::kMountIdCounter, counter));
+  // The stamp is put back as it is: who changes a watched key puts it, and nobody else runs who
+  // could advance it.
+  plan.txn.compares.push_back(
+      kv::mod_revision_is(kv::keys::stamp(fs), mod_revision_of(view.stamp)));
+  plan.txn.success = {
+      kv::put(kv::keys::mount(fs, id), options.record.SerializeAsString()),
+      kv::put(kv::keys::mount_claim(fs), std::to_string(id.value())),
+      counter_advanced(kv::keys::kMountIdCounter, counter, 1),
+      kv::put(kv::keys::stamp(fs), view.stamp.kvs.empty() ? "" : view.stamp.kvs.front().value),
+  };
+  return plan;
+}
+
+Result<Claim> claim_mount(kv::Store& store, const ClaimOptions& options, std::int64_t deadline_ms) {
+  using Clock = std::chrono::steady_clock;
+  const auto deadline = Clock::now() + std::chrono::milliseconds(deadline_ms);
+  SYMNAS_ASSIGN(const FsId fs, find_fsid(store, options));
+  Error last{ErrorCode::kConflict, ""};
+  while (Clock::now() < deadline) {
+    SYMNAS_ASSIGN(const ClaimView view, read_view(store, fs, options));
+    SYMNAS_ASSIGN(std::vector<MountEntry> mounts, parse_mounts(fs, view.mounts));
+    if (const MountEntry* mine = already_claimed(mounts, options)) {
+      SYMNAS_ASSIGN(records::FilesystemRecord filesystem,
+                    usable_filesystem(view.filesystem, options.filesystem_name));
+      return claim_of(*mine, std::move(filesystem), std::move(mounts));
+    }
+    SYMNAS_ASSIGN(ClaimPlan plan, plan_claim(view, options));
+    auto done = kv::txn_blocking(store, std::move(plan.txn), kAdminDeadlineMs);
+    if (done && done->succeeded) {
+      plan.claim.create_revision = done->revision;
+      return std::move(plan.claim);
+    }
+    if (!done && done.error().code != ErrorCode::kUnknownOutcome)
+      return tl::unexpected<Error>(done.error());
+    last =
+        done ? Error{ErrorCode::kConflict, "others changed what the claim compares"} : done.error();
+    SYMNAS_ASSIGN(const bool mine_still, guards_hold(store, options.guards));
+    if (!mine_still)
+      return fail(ErrorCode::kEnded, "filesystem " + options.filesystem_name +
+                                         ": this instance of " + options.record.vnfs() +
+                                         " is not the owner any more");
+  }
+  return fail(last.code, "filesystem " + options.filesystem_name + ": not claimed in " +
+                             std::to_string(deadline_ms) + " ms: " + last.message);
+}
+
+}  // namespace symnas::fs

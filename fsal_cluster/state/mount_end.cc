@@ -1,0 +1,87 @@
+#include "fsal_cluster/state/mount_end.h"
+
+#include <utility>
+
+#include "common/kv/keys.h"
+#include "fsal_cluster/limits.h"
+#include "fsal_cluster/schema/inode.h"
+
+namespace symnas::fs {
+namespace {
+
+std::string end_record(const env::Clock& clock, const EndProof& proof) {
+  records::EndRecord record;
+  record.set_by(proof.by);
+  record.set_proof(proof.proof);
+  record.set_ended_ns(clock.wall_ns());
+  return record.SerializeAsString();
+}
+
+kv::Txn plan_end(FsId fs, MountId mount, const kv::OpResult& stamp, std::string record) {
+  const std::string stamp_key = kv::keys::stamp(fs);
+  const bool stamped = !stamp.kvs.empty();
+  kv::Txn txn;
+  txn.compares = {
+      kv::key_exists(kv::keys::mount(fs, mount)), kv::key_absent(kv::keys::mount_ended(fs, mount)),
+      // Put back as it is, so that time does not go back under a session that advances it.
+      kv::mod_revision_is(stamp_key, stamped ? stamp.kvs.front().mod_revision : Revision{0})};
+  txn.success = {kv::put(kv::keys::mount_ended(fs, mount), std::move(record)),
+                 kv::put(stamp_key, stamped ? stamp.kvs.front().value : "")};
+  return txn;
+}
+
+struct EndView {
+  bool nothing_to_do = false;
+  kv::OpResult stamp;
+};
+
+Result<EndView> read_end_view(kv::Store& store, FsId fs, MountId mount) {
+  kv::Txn txn;
+  txn.success = {kv::get(kv::keys::mount(fs, mount)), kv::get(kv::keys::mount_ended(fs, mount)),
+                 kv::get(kv::keys::stamp(fs))};
+  SYMNAS_ASSIGN(kv::TxnResult read, kv::txn_blocking(store, std::move(txn), kAdminDeadlineMs));
+  const bool removed = read.results[0].kvs.empty();
+  const bool ended = !read.results[1].kvs.empty();
+  return EndView{removed || ended, std::move(read.results[2])};
+}
+
+}  // namespace
+
+Status end_mount(kv::Store& store, const env::Clock& clock, FsId fs, MountId mount,
+                 const EndProof& proof) {
+  for (int attempt = 0; attempt < kConflictRetriesMax; ++attempt) {
+    SYMNAS_ASSIGN(const EndView view, read_end_view(store, fs, mount));
+    if (view.nothing_to_do) return {};
+    const auto done = kv::txn_blocking(
+        store, plan_end(fs, mount, view.stamp, end_record(clock, proof)), kAdminDeadlineMs);
+    if (done && done->succeeded) return {};
+    if (!done && done.error().code != ErrorCode::kUnknownOutcome)
+      return tl::unexpected<Error>(done.error());
+  }
+  return fail(ErrorCode::kConflict, "mount " + std::to_string(mount.value()) +
+                                        ": its end record was not written; try again");
+}
+
+Result<std::vector<EndedMount>> end_mounts_of(kv::Store& store, const env::Clock& clock,
+                                              VnfsId vnfs, Epoch epoch_max, const EndProof& proof) {
+  SYMNAS_ASSIGN(
+      kv::OpResult filesystems,
+      kv::range_blocking(store, kv::prefix_range(kv::keys::kFilesystems), 0, kAdminDeadlineMs));
+  std::vector<EndedMount> out;
+  for (const kv::KeyValue& kv : filesystems.kvs) {
+    SYMNAS_ASSIGN(records::FilesystemRecord record,
+                  parse_record<records::FilesystemRecord>(kv.value, kv.key));
+    const FsId fs{record.fsid()};
+    SYMNAS_ASSIGN(std::vector<MountEntry> mounts, list_mounts(store, fs));
+    for (MountEntry& mount : mounts) {
+      if (!mount.alive() || mount.record.vnfs_id() != vnfs.value() ||
+          mount.record.epoch() > epoch_max.value())
+        continue;
+      SYMNAS_TRY(end_mount(store, clock, fs, mount.id, proof));
+      out.push_back(EndedMount{record.name(), std::move(mount)});
+    }
+  }
+  return out;
+}
+
+}  // namespace symnas::fs
