@@ -9,6 +9,7 @@ it whatever moment `up` or the machine's power stopped at. `down` may be repeate
 
 import concurrent.futures
 import contextlib
+import glob
 import json
 import os
 import shutil
@@ -84,7 +85,7 @@ class Lab:
             directory = lun_dir or os.path.join(self.directory, "luns")
             pattern = "/dev/loop*" if loops else os.path.join(directory, f"{self.prefix}-lun*.img")
             self.state.create(cgroup=processes.create_cgroup(f"symnas-lab-{self.prefix}"),
-                              lun_paths=[pattern])
+                              lun_paths=[pattern], lun_dir=directory)
             with concurrent.futures.ThreadPoolExecutor(2) as pool:
                 files = self._plan_luns(directory, lun_count)
                 writing = [pool.submit(luns.create_file, path, size) for path in files]
@@ -208,8 +209,8 @@ class Lab:
         return os.path.join(head["config_dir"], "etcd.yml")
 
     def _answers(self, head_name):
-        self.symnas(head_name)("status")
-        return True
+        """The agent answers and has read the cluster's records from etcd."""
+        return "cluster" in self.symnas(head_name).json("status")
 
     @staticmethod
     def _alive(record, directory, log_name):
@@ -238,6 +239,7 @@ class Lab:
                 grace_s = 0 if name.startswith("etcd.") else STOP_GRACE_S
                 processes.stop(record, grace_s)
             self._stop_vms()
+            self._stop_instances()
             self._kill_offspring()
             for name in data["namespaces"]:
                 netns.delete(name)
@@ -248,6 +250,15 @@ class Lab:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(os.path.join(os.path.dirname(self.directory), f".{self.prefix}.lock"))
         return True
+
+    def _stop_instances(self):
+        """Ends instances by their state.json (docs/operations/configuration.md)."""
+        for path in glob.glob(os.path.join(self.directory, "heads", "*", "run", "*", "state.json")):
+            with contextlib.suppress(OSError, ValueError, KeyError):
+                with open(path, encoding="utf-8") as file:
+                    state = json.load(file)
+                processes.stop({"pid": state["pid"], "start_time": state["start_ticks"],
+                                "argv": [path]}, 0)
 
     def _kill_offspring(self):
         """Ends what the lab's processes started: members of its cgroup, dwellers of its nets."""
@@ -290,11 +301,21 @@ class Lab:
         with netns.entered(space):
             return subprocess.run(argv).returncode
 
+    def add_lun(self, name, size):
+        """Makes one more prewritten LUN file where the agents look for LUNs; returns its path."""
+        path = os.path.join(self.state.data["lun_dir"], f"{self.prefix}-lun-{name}.img")
+        self.state.note("files", path)
+        luns.create_file(path, luns.parse_size(size))
+        return path
+
     def popen_in(self, where, argv, **options):
         """Starts argv in a head's or the client's namespace, as subprocess.Popen."""
         space = self.client_netns if where == "client" else self.head(where)["netns"]
         with netns.entered(space):
             return subprocess.Popen(argv, **options)
+
+    def cgroup(self):
+        return self.state.data["cgroup"]
 
     def vm_root(self):
         return os.path.join(self.directory, "vms")

@@ -1,0 +1,106 @@
+"""One volume, filesystem, export and VNFS on a lab, made with the commands of the documentation."""
+
+import json
+import os
+import subprocess
+
+from . import product
+from .errors import LabError
+from .wait import eventually
+
+VNFS = "vnfs1"
+EXPORT = "u04"
+VIP = "10.0.0.101"
+READY_S = 60.0
+
+
+class Service:
+    """What clients of a lab talk to: VNFS `vnfs1`, export `u04`, VIP 10.0.0.101."""
+
+    def __init__(self, lab):
+        self.lab = lab
+        self.url = f"nfs://{VIP}/{EXPORT}"
+
+    def commands(self):
+        """The CLI calls that make it, in order."""
+        luns = self.lab.state.data["luns"]
+        names = ",".join(lun["name"] for lun in luns)
+        heads = ",".join(head["name"] for head in self.lab.state.data["heads"])
+        return [
+            ["network", "create", "nfs0", "--device", "eth1"],
+            ["lun", "import", *(f"{lun['name']}={lun['path']}" for lun in luns)],
+            ["volume", "create", "v1", "--luns", names, "--stripe-unit", "256K"],
+            ["fs", "create", EXPORT, "--volume", "v1"],
+            # The clients of a lab are root and own what they make.
+            ["export", "create", EXPORT, "--fs", EXPORT, "--path", "/",
+             "--clients", "10.0.0.0/24", "--access", "rw", "--squash", "none"],
+            ["vnfs", "create", VNFS, "--vip", f"{VIP}/24", "--network", "nfs0",
+             "--exports", EXPORT, "--heads", heads],
+        ]
+
+    def create(self):
+        for command in self.commands():
+            self.lab.symnas()(*command)
+        self.wait_serving()
+
+    def vnfs(self, name=VNFS):
+        for vnfs in self.lab.symnas().json("status").get("vnfs", []):
+            if vnfs["name"] == name:
+                return vnfs
+        raise LabError(f"`symnas status` shows no {name}")
+
+    def serving(self, name=VNFS):
+        """The instance ({pid, epoch, restarts, ...}) if it serves, else None."""
+        vnfs = self.vnfs(name)
+        if vnfs["state"] != "serving" or not vnfs.get("instance", {}).get("pid"):
+            error = vnfs.get("instance", {}).get("error", "")
+            raise LabError(f"{name} is {vnfs['state']}{': ' if error else ''}{error}")
+        return vnfs["instance"]
+
+    def wait_serving(self, name=VNFS, other_than=0):
+        """Waits for an instance with another pid than `other_than`; returns it."""
+        def found():
+            instance = self.serving(name)
+            return instance if instance["pid"] != other_than else None
+        return eventually(READY_S, f"{name} serves", found)
+
+    # --- user-space clients in the client namespace
+
+    def start_tool(self, name, *args, url=None):
+        """Starts a client program of tests/client; its output is piped."""
+        words = [product.program(name), *args, "--url", url or self.url]
+        return self.lab.popen_in("client", words, stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE, text=True)
+
+    def run_tool(self, name, *args, timeout_s=120.0, url=None):
+        """Runs a client program to its end and returns its standard output."""
+        process = self.start_tool(name, *args, url=url)
+        return finish_tool(process, timeout_s)
+
+
+def finish_tool(process, timeout_s):
+    """Waits for a started tool; returns its standard output; LabError when it failed."""
+    name = os.path.basename(process.args[0])
+    try:
+        out, err = process.communicate(timeout=timeout_s)
+    except subprocess.TimeoutExpired as error:
+        process.kill()
+        process.communicate()
+        raise LabError(f"{name} has not ended after {timeout_s:g} s") from error
+    if process.returncode != 0:
+        raise LabError(f"{' '.join(process.args)} ended with {process.returncode}:\n{out}{err}")
+    return out
+
+
+def last_json(text):
+    """The JSON document in the last line of a tool's output."""
+    return json.loads(text.strip().splitlines()[-1])
+
+
+def wait_for_line(process, beginning):
+    """Reads a started tool's output until a line begins so; LabError when it ends before."""
+    for line in process.stdout:
+        if line.startswith(beginning):
+            return line
+    raise LabError(f"{process.args[0]} ended before it said '{beginning}':\n"
+                   + process.stderr.read())
