@@ -89,6 +89,10 @@ inline std::string directory_move(FsId fs) { return table(fs, 'w', 'R'); }
 
 // Outside the watched area.
 inline std::string slot_prefix(FsId fs) { return table(fs, 'u', 'S'); }
+// All slots of one mount's session.
+inline std::string mount_slots(FsId fs, MountId id) {
+  return table64(fs, 'u', 'S', id.value());
+}
 inline std::string next_ino(FsId fs) { return table(fs, 'u', 'N'); }
 // Compared and put by every claim: of two simultaneous claims of a filesystem one fails.
 inline std::string mount_claim(FsId fs) { return table(fs, 'u', 'C'); }

@@ -5,22 +5,56 @@
 
 namespace symnas::kv {
 
-// One try at one member: long enough for a busy healthy member (p99 far below), short enough that a leader loss costs
-// a survivor one election and not etcd's own 7 s request time-out.
+// One try at one member: long enough for a busy healthy member (p99 far below), short enough that a
+// leader loss costs a survivor one election and not etcd's own 7 s request time-out.
 inline constexpr std::int64_t kTryTimeoutMs = 300;
 inline constexpr std::int64_t kRetryPauseMs = 20;  // between tries after a definite "not executed"
 // A read may be answered from many history pages (a prefix of thousands of records).
 inline constexpr std::int64_t kBlockingDeadlineMs = 10'000;
 
-// Group commit. Measured: 16 filesystem operations in one transaction cut etcd's CPU per create about ten times.
+// Group commit. Measured: 16 filesystem operations in one transaction cut etcd's CPU per create
+// about ten times.
 inline constexpr int kBatchOperationsMax = 16;
 inline constexpr int kBatchesInFlightMax = 4;  // more only adds queueing inside etcd
 inline constexpr int kSessionSlots = kBatchesInFlightMax;
-// Operations waiting for a batch; beyond it submitters are held back (kBusy) instead of growing without bound.
+// Operations waiting for a batch; beyond it submitters are held back (kBusy) instead of growing
+// without bound.
 inline constexpr int kQueuedOperationsMax = 8192;
 
+// How far a builder looks behind operations that have to wait: a batch is found in bounded time.
+inline constexpr int kQueueScanMax = 256;
+
+// A member that answers later than one try lasts would never be heard: tries after an unknown
+// outcome double, up to this.
+inline constexpr std::int64_t kTryTimeoutMaxMs = 2400;
+// Pauses grow from kRetryPauseMs to this: etcd that is away is asked ten times a second by each
+// slot, not more.
+inline constexpr std::int64_t kRetryPauseMaxMs = 100;
+
+// Keys per load: one linearizable read of this many records stays far below kTxnBytesMax in usual
+// sizes.
+inline constexpr int kReadKeysMax = 256;
+
+// A barrier waits this long for the watch to catch up; then the cache is dropped, which is always
+// right.
+inline constexpr std::int64_t kBarrierWatchWaitMs = 50;
+// A second stamp read may be under way while the first one's answer travels: halves the wait, costs
+// one read.
+inline constexpr int kBarrierReadsInFlightMax = 2;
+// A stamp is at least this much later than the one before: the low 16 bits number synthesized times
+// (DESIGN 5.4).
+inline constexpr std::int64_t kStampStepNs = 65'536;
+
+// What an entry costs beside its key and value (map node, list links, bookkeeping).
+inline constexpr std::int64_t kCacheEntryOverheadBytes = 160;
+// Entries an insertion may look at for a victim: eviction in bounded time.
+inline constexpr int kEvictionScanMax = 32;
 inline constexpr int kCacheShards = 64;  // mutex contention of some dozen threads stays negligible
 
 static_assert(kSessionSlots >= kBatchesInFlightMax, "each batch in flight owns a slot");
+static_assert(kSessionSlots <= 256, "a slot's index is one byte of its key");
+static_assert(kBatchOperationsMax <= 256, "an operation's index is one byte of its key");
+static_assert(kRetryPauseMaxMs >= kRetryPauseMs && kTryTimeoutMaxMs >= kTryTimeoutMs);
+static_assert(kQueueScanMax >= kBatchOperationsMax, "a full batch can be found");
 
 }  // namespace symnas::kv

@@ -1,10 +1,16 @@
-// Session: one mount's way to change and read metadata. Adds to every transaction what code above must not forget:
-//  - INV-3: the mount's record is the same record and not ended (and any further guards given at creation);
-//  - exactly once: a slot of a bounded table per batch (as NFSv4.1 sessions); an unknown outcome is resolved by re-sending
-//    the same transaction to another member or by writing an abort into the slot, never by looking for absence;
+// Session: one mount's way to change and read metadata. Adds to every transaction what code above
+// must not forget:
+//  - INV-3: the mount's record is the same record and not ended (and any further guards given at
+//  creation);
+//  - exactly once: a slot of a bounded table per batch (as NFSv4.1 sessions); an unknown outcome is
+//  resolved by re-sending
+//    the same transaction to another member or by writing an abort into the slot, never by looking
+//    for absence;
 //  - group commit: independent operations travel as nested transactions of one etcd transaction;
-//  - the stamp: one put per transaction that changes a watched key, so that its version is contiguous in the watch;
-//  - the cache: own successful results apply at once, the watch applies everything, the higher mod_revision wins.
+//  - the stamp: one put per transaction that changes a watched key, so that its version is
+//  contiguous in the watch;
+//  - the cache: own successful results apply at once, the watch applies everything, the higher
+//  mod_revision wins.
 //
 // Thread class: thread-safe. Callbacks run on a store thread and must not block.
 #pragma once
@@ -24,22 +30,25 @@
 namespace symnas::kv {
 
 // One operation's change: committed as a whole or not at all.
-// Operations share a batch only if no key or range that one writes is compared or written by another;
-// the session sees to it.
+// Operations share a batch only if no key or range that one writes is compared or written by
+// another; the session sees to it.
 struct Mutation {
   std::vector<Compare> compares;
   std::vector<Op> writes;  // kPut and kDelete only (a delete may be a range)
-  // Blind puts that several operations of one batch may share (directory times): the last one's value is put
-  // once, at the outer level, only if some operation that carries it succeeds ... or the batch's guards hold:
-  // a record without its owner (`dirt` without `ino`) is ignored and swept.
+  // Blind puts that several operations of one batch may share (directory times): the last one's
+  // value is put once, at the outer level, only if some operation that carries it succeeds ... or
+  // the batch's guards hold: a record without its owner (`dirt` without `ino`) is ignored and
+  // swept.
   std::vector<Op> merged_puts;
 };
 
 struct Committed {
-  bool succeeded = false;    // false: a compare failed, nothing was written: read again and retry
-  Revision revision;         // of the batch when succeeded; else a revision at which the compares failed (0 = unknown)
-  std::int64_t stamp_ns = 0; // the filesystem time (hybrid clock) the batch carried
-  bool shared_parent = false; // another operation of the batch put the same merged key: no pre-attributes
+  bool succeeded = false;  // false: a compare failed, nothing was written: read again and retry
+  Revision revision;  // of the batch when succeeded; else a revision at which the compares failed
+                      // (0 = unknown)
+  std::int64_t stamp_ns = 0;  // the filesystem time (hybrid clock) the batch carried
+  bool shared_parent =
+      false;  // another operation of the batch put the same merged key: no pre-attributes
 };
 using CommitCallback = std::function<void(Result<Committed>)>;
 
@@ -50,21 +59,22 @@ struct CachedValue {
 };
 
 struct SessionOptions {
-  std::string session_id;         // names the slot keys: slot_prefix + session_id + index
-  std::string slot_prefix;        // outside the watched prefix
-  KeyRange watched;               // cached keys live in it
-  std::string stamp_key;          // inside `watched`
-  std::string mount_key;          // INV-3: compared by create_revision
+  std::string session_id;   // names the slot keys: slot_prefix + session_id + index
+  std::string slot_prefix;  // outside the watched prefix
+  KeyRange watched;         // cached keys live in it
+  std::string stamp_key;    // inside `watched`
+  std::string mount_key;    // INV-3: compared by create_revision
   Revision mount_create_revision;
-  std::string ended_key;          // INV-3: must be absent
-  std::vector<Compare> guards;    // further compares of every transaction (VNFS owner record)
+  std::string ended_key;        // INV-3: must be absent
+  std::vector<Compare> guards;  // further compares of every transaction (VNFS owner record)
   std::int64_t cache_bytes_max = std::int64_t{1} << 30;
 };
 
 struct SessionCounters {
   std::uint64_t operations = 0;
   std::uint64_t batches = 0;
-  std::uint64_t conflicts = 0;
+  std::uint64_t conflicts = 0;         // operations answered succeeded = false
+  std::uint64_t stale_operations = 0;  // of these: known without asking etcd
   std::uint64_t unknown_outcomes = 0;
   std::uint64_t cache_hits = 0;
   std::uint64_t cache_loads = 0;
@@ -74,26 +84,31 @@ struct SessionCounters {
 
 class Session {
  public:
-  // Opens the watch from now, waits until it is created, and reads the stamp. Blocks at most deadline_ms.
-  // Errors: kUnavailable, kEnded (the mount record is not the one given).
-  // `on_ended` is called once, from a store thread, when a disproof is found (mount ended or replaced): the process must
-  // exit without answering.
+  // Opens the watch from now, waits until it is created, and reads the stamp. Blocks at most
+  // deadline_ms. Errors: kUnavailable, kEnded (the mount record is not the one given),
+  // kInvalidArgument (options that contradict each other, or a session_id that has been used
+  // before). `on_ended` is called once, from a store thread, when a disproof is found (mount ended
+  // or replaced): the process must exit without answering.
   static Result<std::unique_ptr<Session>> open(Store& store, const env::Clock& clock,
                                                SessionOptions options,
                                                std::function<void(Error)> on_ended,
                                                std::int64_t deadline_ms);
+  // Everything pending answers kShutdown; returns when no caller is inside and no callback will
+  // follow. REQUIRES: not inside a callback.
   virtual ~Session() = default;
 
-  // Commits one operation exactly once; the callback comes when the outcome is known, however long that takes (an
-  // operation of unknown outcome is held as long as the process lives, DESIGN 5.2).
-  // Errors: kEnded, kNoSpace (quota: nothing written), kTooLarge, kInvalidArgument, kBusy (queue full), kShutdown.
+  // Commits one operation exactly once; the callback comes when the outcome is known, however long
+  // that takes (an operation of unknown outcome is held as long as the process lives, DESIGN 5.2).
+  // Errors: kEnded, kNoSpace (quota: nothing written), kTooLarge, kInvalidArgument, kBusy (queue
+  // full), kShutdown.
   virtual void commit(Mutation mutation, CommitCallback done) = 0;
   // Same, blocking the caller. REQUIRES: not on a store thread.
   Result<Committed> commit_blocking(Mutation mutation);
 
-  // Reads keys through the cache; loads missing ones with one linearizable read (a "loading" entry is inserted first,
-  // so that a watch event that overtakes the answer is not lost). Retries while etcd is away. Result order = keys order.
-  // REQUIRES: keys inside `watched`; not on a store thread.
+  // Reads keys through the cache; loads missing ones with one linearizable read (a "loading" entry
+  // is inserted first, so that a watch event that overtakes the answer is not lost). Retries while
+  // etcd is away. Result order = keys order. REQUIRES: keys inside `watched`; not on a store
+  // thread.
   virtual Result<std::vector<CachedValue>> read(const std::vector<std::string>& keys) = 0;
   Result<CachedValue> read(const std::string& key);
   // Cache only: nullopt when not cached. Never blocks; any thread.
@@ -101,16 +116,19 @@ class Session {
   // Asynchronous read through the cache for threads that must not block.
   virtual void read_async(std::vector<std::string> keys,
                           std::function<void(Result<std::vector<CachedValue>>)> done) = 0;
-  // Linearizable range read, not cached (READDIR pages, sweeps, reverse maps). Retries while etcd is away.
+  // Linearizable range read, not cached (READDIR pages, sweeps, reverse maps). Retries while etcd
+  // is away.
   virtual Result<OpResult> range(KeyRange range, std::int64_t limit) = 0;
 
-  // INV-4: returns once the cache reflects every change acknowledged before the call. Joins only a stamp read that
-  // has not been sent yet. A sole mount of a filesystem (no other mount can exist) skips it by not calling it.
+  // INV-4: returns once the cache reflects every change acknowledged before the call. Joins only a
+  // stamp read that has not been sent yet. A sole mount of a filesystem (no other mount can exist)
+  // skips it by not calling it.
   virtual Status barrier() = 0;
 
   // The newest revision the watch has applied.
   virtual Revision applied() const = 0;
-  // Filesystem time: max(local wall clock, newest stamp + 65,536 ns), strictly ascending per session.
+  // Filesystem time: max(local wall clock, newest stamp + 65,536 ns), strictly ascending per
+  // session.
   virtual std::int64_t next_time_ns() = 0;
   virtual SessionCounters counters() const = 0;
 };

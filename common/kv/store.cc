@@ -67,8 +67,8 @@ Compare mod_revision_is(std::string key, Revision revision) {
                         revision.value());
 }
 Compare create_revision_is(std::string key, Revision revision) {
-  return number_compare(std::move(key), Compare::Target::kCreateRevision,
-                        Compare::Relation::kEqual, revision.value());
+  return number_compare(std::move(key), Compare::Target::kCreateRevision, Compare::Relation::kEqual,
+                        revision.value());
 }
 Compare value_is(std::string key, std::string value) {
   Compare compare;

@@ -1,13 +1,16 @@
-// Store: what symnas needs of a replicated, linearizable, multi-version key-value log (etcd v3 semantics).
-// Two complete back ends: kv/etcd (real) and kv/mem (simulation and tests, with injectable faults).
+// Store: what symnas needs of a replicated, linearizable, multi-version key-value log (etcd v3
+// semantics). Two complete back ends: kv/etcd (real) and kv/mem (simulation and tests, with
+// injectable faults).
 //
-// Thread class: thread-safe. Callbacks run on a thread of the store (etcd: the completion-queue thread; mem: the
-// caller or the simulation's scheduler); they must not block and must not destroy the store.
-// Semantics follow etcd 3.5 (api/etcdserverpb/rpc.proto, server/etcdserver/apply.go), in particular:
+// Thread class: thread-safe. Callbacks run on a thread of the store (etcd: the completion-queue
+// thread; mem: the caller or the simulation's scheduler); they must not block and must not destroy
+// the store. Semantics follow etcd 3.5 (api/etcdserverpb/rpc.proto, server/etcdserver/apply.go), in
+// particular:
 //  - all compares of a transaction, nested ones included, see the state before the outermost one;
 //  - nested operations see the puts that ran before them in the same transaction;
 //  - two puts of one key in one transaction, in either branch, are refused (kInvalidArgument);
-//  - a compare over a range holds when it holds for every key in it; an empty range passes version == 0.
+//  - a compare over a range holds when it holds for every key in it; an empty range passes version
+//  == 0.
 #pragma once
 
 #include <cstdint>
@@ -62,12 +65,12 @@ struct Txn;
 struct Op {
   enum class Kind { kPut, kDelete, kRange, kTxn };
   Kind kind = Kind::kRange;
-  KeyRange range;              // kPut: range.key
-  std::string value;           // kPut
-  std::int64_t limit = 0;      // kRange: 0 = no limit
-  bool keys_only = false;      // kRange
-  bool count_only = false;     // kRange
-  std::shared_ptr<Txn> txn;    // kTxn
+  KeyRange range;            // kPut: range.key
+  std::string value;         // kPut
+  std::int64_t limit = 0;    // kRange: 0 = no limit
+  bool keys_only = false;    // kRange
+  bool count_only = false;   // kRange
+  std::shared_ptr<Txn> txn;  // kTxn
 };
 Op put(std::string key, std::string value);
 Op erase(std::string key);
@@ -85,9 +88,9 @@ struct Txn {
 struct TxnResult;
 struct OpResult {
   Op::Kind kind = Op::Kind::kRange;
-  std::vector<KeyValue> kvs;  // kRange, ascending by key
-  std::int64_t count = 0;     // kRange: keys in the range, not limited; kDelete: keys deleted
-  bool more = false;          // kRange: the limit cut the answer
+  std::vector<KeyValue> kvs;       // kRange, ascending by key
+  std::int64_t count = 0;          // kRange: keys in the range, not limited; kDelete: keys deleted
+  bool more = false;               // kRange: the limit cut the answer
   std::shared_ptr<TxnResult> txn;  // kTxn
 };
 struct TxnResult {
@@ -107,16 +110,16 @@ class WatchHandler {
   virtual ~WatchHandler() = default;
   // The watch covers every revision after `revision`.
   virtual void on_watch_created(Revision revision) = 0;
-  // Every event of one revision arrives in one call (etcd's promise to an unfragmented watch); a call may
-  // hold several revisions, ascending.
+  // Every event of one revision arrives in one call (etcd's promise to an unfragmented watch); a
+  // call may hold several revisions, ascending.
   virtual void on_watch_events(std::vector<WatchEvent> events, Revision revision) = 0;
-  // The watch is over: kCompacted (start revision gone), kUnavailable (connection lost; nothing was lost
-  // that a new watch from the next revision would not deliver). No call follows.
+  // The watch is over: kCompacted (start revision gone), kUnavailable (connection lost; nothing was
+  // lost that a new watch from the next revision would not deliver). No call follows.
   virtual void on_watch_ended(Error error) = 0;
 };
 
-// Destroying it cancels the watch; no handler call runs or follows once the destructor has returned.
-// REQUIRES: not destroyed from inside a handler call.
+// Destroying it cancels the watch; no handler call runs or follows once the destructor has
+// returned. REQUIRES: not destroyed from inside a handler call.
 class Watch {
  public:
   virtual ~Watch() = default;
@@ -145,14 +148,15 @@ class Store {
   virtual ~Store() = default;
 
   // Sends the transaction once, to the member that is next in turn, and calls back exactly once.
-  // Errors: kUnavailable (certainly not executed), kUnknownOutcome (a reply did not come within timeout_ms or the
-  // connection broke after the send: a re-send must be safe by the transaction's own compares), kNoSpace (etcd's quota
-  // alarm: deletes still work), kTooLarge (ops or bytes beyond etcd's limit), kInvalidArgument, kShutdown.
-  // A read-only transaction (only range ops, no put or delete in any branch) may be re-sent by the store itself.
+  // Errors: kUnavailable (certainly not executed), kUnknownOutcome (a reply did not come within
+  // timeout_ms or the connection broke after the send: a re-send must be safe by the transaction's
+  // own compares), kNoSpace (etcd's quota alarm: deletes still work), kTooLarge (ops or bytes
+  // beyond etcd's limit), kInvalidArgument, kShutdown. A read-only transaction (only range ops, no
+  // put or delete in any branch) may be re-sent by the store itself.
   virtual void txn(Txn txn, TryOptions options, TxnCallback done) = 0;
 
-  // Watches a range from start_revision on (0 = from now: no catch-up delay). Opening never blocks; the handler
-  // outlives the returned watch.
+  // Watches a range from start_revision on (0 = from now: no catch-up delay). Opening never blocks;
+  // the handler outlives the returned watch.
   virtual std::unique_ptr<Watch> watch(KeyRange range, Revision start_revision,
                                        WatchHandler* handler) = 0;
 
@@ -162,13 +166,15 @@ class Store {
   virtual std::vector<MemberStatus> status(TryOptions options) = 0;
 };
 
-// Limits of one etcd transaction that callers must respect (etcd 3.5 defaults: --max-txn-ops 128, --max-request-bytes 1.5 MiB).
-// A member started by symnas has --max-txn-ops 2048; one *operation list* of nested transactions stays below kTxnOpsMax.
+// Limits of one etcd transaction that callers must respect (etcd 3.5 defaults: --max-txn-ops 128,
+// --max-request-bytes 1.5 MiB). A member started by symnas has --max-txn-ops 2048; one *operation
+// list* of nested transactions stays below kTxnOpsMax.
 inline constexpr int kTxnOpsMax = 1024;
 inline constexpr std::int64_t kTxnBytesMax = 1'400'000;
 
-// Reads with bounded retries for code that is not on a data path: blocks the caller until answered or deadline_ms is over.
-// Errors: kUnavailable after the deadline, else as Store::txn. REQUIRES: not on a thread of the store.
+// Reads with bounded retries for code that is not on a data path: blocks the caller until answered
+// or deadline_ms is over. Errors: kUnavailable after the deadline, else as Store::txn. REQUIRES:
+// not on a thread of the store.
 Result<TxnResult> txn_blocking(Store& store, Txn txn, std::int64_t deadline_ms);
 // Read-only: linearizable read of one range.
 Result<OpResult> range_blocking(Store& store, KeyRange range, std::int64_t limit,

@@ -1,0 +1,45 @@
+#include "common/kv/applied_waiters.h"
+
+#include <utility>
+
+namespace symnas::kv {
+
+void AppliedWaiters::wait_for(Revision revision, std::function<void()> action) {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (following_ && applied_ < revision) {
+      waiting_.emplace(revision, std::move(action));
+      return;
+    }
+  }
+  action();
+}
+
+void AppliedWaiters::advance(Revision applied) {
+  std::multimap<Revision, std::function<void()>> due;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!following_ || applied <= applied_) return;
+    applied_ = applied;
+    const auto end = waiting_.upper_bound(applied);
+    for (auto it = waiting_.begin(); it != end;) due.insert(waiting_.extract(it++));
+  }
+  for (auto& [revision, action] : due) action();
+}
+
+std::vector<std::function<void()>> AppliedWaiters::drop() {
+  std::vector<std::function<void()>> due;
+  const std::scoped_lock lock(mutex_);
+  following_ = false;
+  for (auto& [revision, action] : waiting_) due.push_back(std::move(action));
+  waiting_.clear();
+  return due;
+}
+
+void AppliedWaiters::follow(Revision applied) {
+  const std::scoped_lock lock(mutex_);
+  following_ = true;
+  applied_ = applied;
+}
+
+}  // namespace symnas::kv

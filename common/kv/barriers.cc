@@ -1,0 +1,86 @@
+#include "common/kv/barriers.h"
+
+#include <utility>
+
+#include "common/kv/limits.h"
+
+namespace symnas::kv {
+
+Barriers::Barriers(SessionContext& context, WatchKeeper& watch) : context_(context), watch_(watch) {
+  context_.on_close([this](const Error& error) { close(error); });
+}
+
+void Barriers::barrier(Callback done) {
+  context_.counters.barriers.fetch_add(1, std::memory_order_relaxed);
+  auto round = std::make_shared<Round>();
+  Status status;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (closed_) {
+      status = tl::unexpected<Error>(context_.close_error());
+    } else if (context_.cache.is_open()) {
+      waiting_.push_back(std::move(done));
+      if (reads_in_flight_ == kBarrierReadsInFlightMax) return;
+      ++reads_in_flight_;
+      round->callers.swap(waiting_);
+    }
+    // An empty cache holds nothing old: every read goes to etcd until it opens again.
+  }
+  if (round->callers.empty()) {
+    done(std::move(status));
+  } else {
+    send(std::move(round));
+  }
+}
+
+void Barriers::send(std::shared_ptr<Round> round) {
+  context_.read({get(context_.options.stamp_key)},
+                [this, keep = context_.keep_alive(), round](Result<TxnResult> answer) {
+                  on_stamp(round, answer);
+                });
+}
+
+void Barriers::on_stamp(const std::shared_ptr<Round>& round, const Result<TxnResult>& answer) {
+  auto next = std::make_shared<Round>();
+  {
+    const std::scoped_lock lock(mutex_);
+    if (waiting_.empty()) {
+      --reads_in_flight_;
+    } else {
+      next->callers.swap(waiting_);
+    }
+  }
+  if (!next->callers.empty()) send(std::move(next));
+  if (!answer) {
+    finish(*round, tl::unexpected<Error>(answer.error()));
+    return;
+  }
+  const auto& kvs = answer->results.front().kvs;
+  const Revision stamped = kvs.empty() ? Revision(0) : kvs.front().mod_revision;
+  context_.applied_waiters.wait_for(stamped, [this, round] {
+    finish(*round,
+           context_.is_closed() ? Status(tl::unexpected<Error>(context_.close_error())) : Status());
+  });
+  if (round->finished.load(std::memory_order_acquire)) return;
+  context_.timers.add(context_.now_ns() + kBarrierWatchWaitMs * 1'000'000,
+                      [this, keep = context_.keep_alive(), round] {
+                        if (!round->finished.load(std::memory_order_acquire)) watch_.resync_late();
+                      });
+}
+
+void Barriers::finish(Round& round, const Status& status) {
+  round.finished.store(true, std::memory_order_release);
+  for (auto& caller : std::exchange(round.callers, {})) caller(status);
+}
+
+void Barriers::close(const Error& error) {
+  std::vector<Callback> callers;
+  {
+    const std::scoped_lock lock(mutex_);
+    closed_ = true;
+    callers.swap(waiting_);
+  }
+  for (auto& caller : callers) caller(tl::unexpected<Error>(error));
+}
+
+}  // namespace symnas::kv

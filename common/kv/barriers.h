@@ -1,0 +1,48 @@
+// Barriers: INV-4's proof that the cache reflects every change acknowledged before a request
+// arrived: a linearizable read of the stamp that was sent after the request came, then the watch up
+// to that revision.
+//
+// Thread class: thread-safe.
+// Invariant: a request never joins a read that has been sent already: that read may have missed a
+// change that was acknowledged between its sending and the request.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "common/kv/session_context.h"
+#include "common/kv/watch_keeper.h"
+
+namespace symnas::kv {
+
+class Barriers {
+ public:
+  using Callback = std::function<void(Status)>;
+
+  Barriers(SessionContext& context, WatchKeeper& watch);
+
+  // Calls `done` once the cache reflects every change acknowledged before this call, or is empty.
+  // Errors: what closed the session.
+  void barrier(Callback done);
+
+ private:
+  struct Round {
+    std::vector<Callback> callers;
+    std::atomic<bool> finished{false};
+  };
+  void send(std::shared_ptr<Round> round);
+  void on_stamp(const std::shared_ptr<Round>& round, const Result<TxnResult>& answer);
+  static void finish(Round& round, const Status& status);
+  void close(const Error& error);
+
+  SessionContext& context_;
+  WatchKeeper& watch_;
+  std::mutex mutex_;
+  bool closed_ = false;
+  int reads_in_flight_ = 0;
+  std::vector<Callback> waiting_;  // for a read that has not been sent
+};
+
+}  // namespace symnas::kv

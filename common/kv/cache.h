@@ -1,0 +1,126 @@
+// Cache: what a session knows of watched keys: values and proven absences, each with the revision
+// it is known from. Facts come from the watch (apply_event), from own transactions and from reads
+// (offer, settle); of two facts about one key the one with the higher revision wins, whatever order
+// they arrive in.
+//
+// A fact of revision q may enter only if the cache hears of every later change of its key.
+// Therefore
+//  - an entry remembers the watch position at which it was made (`born`) and refuses facts older
+//  than that;
+//  - a key that has no entry takes a fact only if the watch has not gone beyond q yet;
+//  - who is about to learn a fact (a load that is sent, a batch that puts the key) pins the key
+//  first: the entry made
+//    by that ("loading") takes the events that overtake the answer, so that an old answer cannot
+//    stay.
+// Entries with pins, and those whose fact the watch has not passed yet (tombstones of own deletes
+// among them), are not evicted.
+//
+// Thread class: thread-safe; one mutex per shard, nothing is called with it held.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "common/base/ids.h"
+#include "common/kv/limits.h"
+#include "common/kv/session.h"
+
+namespace symnas::kv {
+
+class Cache {
+ public:
+  explicit Cache(std::int64_t bytes_max);
+
+  // --- the watch position
+  // From now on every event beyond `floor` will be announced: facts of `floor` and later may enter.
+  void open(Revision floor);
+  // The watch has a gap: forgets everything and takes nothing until it is open again. Pins are gone
+  // with it.
+  void close();
+  bool is_open() const { return open_.load(std::memory_order_acquire); }
+  // Before the events of a call are applied / after all of them have been.
+  void begin_events(Revision newest);
+  void end_events(Revision newest);
+
+  // --- facts
+  struct Fact {
+    std::optional<std::string> value;  // nullopt: absent
+    Revision
+        order;  // present: mod_revision; absent: the revision at which it was seen to be absent
+  };
+  // An event of the watch. Ignored for keys without an entry.
+  void apply_event(std::string_view key, Fact fact);
+  // A fact known at revision `known_at` (a read's revision; of an own write its mod_revision).
+  void offer(std::string_view key, Fact fact, Revision known_at);
+  // The same, and answers the newer of the fact and what the cache knows.
+  CachedValue settle(std::string_view key, Fact fact, Revision known_at);
+  // Drops what is known from before `at`, a revision at which it proved wrong: the next read loads
+  // the key.
+  void forget(std::string_view key, Revision at);
+
+  // --- pins
+  // Makes sure that the key has an entry that stays until unpin(). The result goes to unpin(); 0 =
+  // the cache is closed (nothing is pinned, and unpin() does nothing).
+  std::uint64_t pin(std::string_view key);
+  void unpin(std::string_view key, std::uint64_t pin);
+
+  // What is known of the key. Cost: one shard mutex, one hash look-up, one copy of the value.
+  std::optional<CachedValue> peek(std::string_view key);
+  // True when the key is known to have a mod_revision above `revision`: a compare with `revision`
+  // fails for ever.
+  bool changed_since(std::string_view key, Revision revision);
+
+  std::int64_t bytes() const;
+  std::int64_t entries() const;
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view key) const {
+      return std::hash<std::string_view>{}(key);
+    }
+  };
+  struct Entry;
+  using Map = std::unordered_map<std::string, Entry, Hash, std::equal_to<>>;
+  struct Entry {
+    enum class State : std::uint8_t { kLoading, kPresent, kAbsent };
+    State state = State::kLoading;
+    bool referenced = false;  // since the eviction hand came by
+    std::int32_t pins = 0;
+    Revision order;
+    Revision born;
+    std::string value;
+    std::list<Map::value_type*>::iterator place;
+  };
+  struct Shard {
+    mutable std::mutex mutex;
+    Map map;
+    std::list<Map::value_type*> by_age;  // front: newest; second chance from the back
+    std::int64_t bytes = 0;
+    std::uint64_t generation = 1;  // of pins; changes when the shard is emptied
+  };
+
+  Shard& shard_of(std::string_view key);
+  Entry* find(Shard& shard, std::string_view key);
+  Entry& insert(Shard& shard, std::string_view key);
+  void erase(Shard& shard, std::string_view key);
+  void take(Shard& shard, Entry& entry, Fact&& fact);
+  void offer_locked(Shard& shard, std::string_view key, Fact&& fact, Revision known_at);
+  void make_room(Shard& shard);
+
+  const std::int64_t shard_bytes_max_;
+  std::atomic<bool> open_{false};
+  std::atomic<std::int64_t> applying_{0};  // events up to here may have been applied
+  std::atomic<std::int64_t> applied_{0};   // events up to here have been applied
+  std::array<Shard, kCacheShards> shards_;
+};
+
+}  // namespace symnas::kv

@@ -1,0 +1,398 @@
+#include "common/kv/committer.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "common/base/check.h"
+#include "common/base/log.h"
+#include "common/kv/limits.h"
+
+namespace symnas::kv {
+
+namespace {
+
+// A store that answers at once would otherwise recurse: answer, next batch, answer, ...
+thread_local const void* sending_for = nullptr;
+
+}  // namespace
+
+Committer::Committer(SessionContext& context)
+    : context_(context), frame_(context.options), slots_(context.options) {
+  context_.on_close([this](const Error& error) { fail_all(error); });
+}
+
+void Committer::start(std::function<void(Status)> ready) {
+  {
+    const std::scoped_lock lock(mutex_);
+    ready_ = std::move(ready);
+    slots_to_start_ = kSessionSlots;
+    for (int i = 0; i < kSessionSlots; ++i) arm_locked();
+  }
+  send_waiting();
+}
+
+void Committer::commit(Mutation mutation, CommitCallback done) {
+  auto made = make_operation(std::move(mutation), context_.options);
+  if (!made) {
+    done(tl::unexpected<Error>(made.error()));
+    return;
+  }
+  auto operation = std::move(*made);
+  operation->done = std::move(done);
+  if (operation->ends_session) ending_itself_.fetch_add(1, std::memory_order_acq_rel);
+  context_.counters.operations.fetch_add(1, std::memory_order_relaxed);
+  Answers answers;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (closed_) {
+      answers.push_back({std::move(operation), tl::unexpected<Error>(context_.close_error())});
+    } else if (queue_.size() >= static_cast<std::size_t>(kQueuedOperationsMax)) {
+      answers.push_back({std::move(operation),
+                         fail(ErrorCode::kBusy, "session: " + std::to_string(queue_.size()) +
+                                                    " operations are waiting already")});
+    } else {
+      queue_.push(std::move(operation));
+      dispatch_locked(answers);
+    }
+  }
+  send_waiting();
+  deliver(std::move(answers), Revision(0));
+}
+
+// --- forming and sending batches
+
+void Committer::dispatch_locked(Answers& answers) {
+  if (closed_) return;
+  while (!queue_.empty()) {
+    if (!slots_.has_armed()) {
+      if (arming_ == 0) arm_locked();
+      return;
+    }
+    Operations operations = queue_.take_batch(claims_);
+    if (operations.empty()) return;
+    answer_stale_locked(operations, answers);
+    if (!operations.empty()) launch_locked(std::move(operations));
+  }
+}
+
+// A compare with a mod_revision that the key has left fails for ever: asking etcd would only cost a
+// batch.
+bool Committer::is_stale(const Operation& operation) const {
+  return std::any_of(operation.mutation.compares.begin(), operation.mutation.compares.end(),
+                     [&](const Compare& compare) {
+                       return compare.target == Compare::Target::kModRevision &&
+                              compare.relation == Compare::Relation::kEqual && compare.number > 0 &&
+                              compare.range.end.empty() &&
+                              context_.cache.changed_since(compare.range.key,
+                                                           Revision(compare.number));
+                     });
+}
+
+void Committer::answer_stale_locked(Operations& operations, Answers& answers) {
+  for (auto& operation : operations) {
+    if (!operation->waited || !is_stale(*operation)) continue;
+    context_.counters.stale_operations.fetch_add(1, std::memory_order_relaxed);
+    context_.counters.conflicts.fetch_add(1, std::memory_order_relaxed);
+    answers.push_back({std::move(operation), Committed{}});
+  }
+  std::erase(operations, nullptr);
+}
+
+void Committer::launch_locked(Operations operations) {
+  auto use = slots_.acquire(static_cast<std::uint32_t>(operations.size()));
+  CHECK(use.has_value(), "dispatch has seen a free slot");
+  for (const auto& operation : operations) claims_.add(operation->footprint);
+  auto flight = std::make_shared<Flight>();
+  flight->use = *use;
+  flight->batch = build_batch(context_.options, frame_, *use, std::move(operations),
+                              context_.time.next_stamp(context_.clock.wall_ns()));
+  flight->txn = std::move(flight->batch.txn);
+  for (const auto& key : flight->batch.watched_puts) {
+    flight->pins.push_back(context_.cache.pin(key));
+  }
+  context_.counters.batches.fetch_add(1, std::memory_order_relaxed);
+  send_locked(std::move(flight));
+}
+
+void Committer::arm_locked() {
+  auto use = slots_.acquire_for_arming();
+  if (!use) return;
+  auto flight = std::make_shared<Flight>();
+  flight->phase = Flight::Phase::kArm;
+  flight->use = *use;
+  flight->txn = arm_txn(frame_, *use);
+  ++arming_;
+  send_locked(std::move(flight));
+}
+
+void Committer::send_locked(FlightRef flight) {
+  outbox_.push_back(flight);
+  flights_.push_back(std::move(flight));
+}
+
+void Committer::send_waiting() {
+  if (sending_for == this) return;
+  const void* const before = std::exchange(sending_for, this);
+  for (;;) {
+    FlightRef flight;
+    {
+      const std::scoped_lock lock(mutex_);
+      if (outbox_.empty()) break;
+      flight = std::move(outbox_.front());
+      outbox_.pop_front();
+    }
+    ++flight->tries;
+    Txn txn = flight->txn;
+    const TryOptions options = SessionContext::try_options(flight->unanswered);
+    context_.store.txn(std::move(txn), options,
+                       [this, keep = context_.keep_alive(), flight](Result<TxnResult> answer) {
+                         on_answer(flight, std::move(answer));
+                       });
+  }
+  sending_for = before;
+}
+
+// --- answers of the store
+
+// Takes the flight out of the air, so that nobody else answers its operations. False: the session
+// was closed.
+bool Committer::take_locked(const FlightRef& flight) {
+  const auto found = std::find(flights_.begin(), flights_.end(), flight);
+  if (found == flights_.end()) return false;
+  flights_.erase(found);
+  return true;
+}
+
+void Committer::land_locked(const FlightRef& flight, Revision slot_revision) {
+  if (flight->phase == Flight::Phase::kArm) --arming_;
+  slots_.release(flight->use, slot_revision);
+}
+
+void Committer::on_answer(const FlightRef& flight, Result<TxnResult> answer) {
+  const SessionContext::Inside inside(context_);
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!take_locked(flight)) return;
+  }
+  Verdict verdict;
+  switch (flight->phase) {
+    case Flight::Phase::kArm: verdict = judge_arm(frame_, flight->use, answer); break;
+    case Flight::Phase::kBatch:
+      verdict = judge_batch(frame_, flight->use, flight->maybe_executed, answer);
+      break;
+    case Flight::Phase::kAbort: verdict = judge_abort(frame_, flight->use, answer); break;
+  }
+  switch (verdict.kind) {
+    case Verdict::Kind::kExecuted:
+      if (flight->phase == Flight::Phase::kArm) {
+        on_armed(flight, verdict);
+      } else {
+        const bool own_answer = verdict.answered && flight->phase == Flight::Phase::kBatch;
+        on_executed(flight, verdict, own_answer ? &*answer : nullptr);
+      }
+      return;
+    case Verdict::Kind::kResend: send_again(flight, answer); return;
+    case Verdict::Kind::kRefused: on_refused(flight, verdict); return;
+    case Verdict::Kind::kAbort: on_abort(flight, answer.error()); return;
+    case Verdict::Kind::kAborted: on_aborted(flight); return;
+    case Verdict::Kind::kEnded: {
+      const std::scoped_lock lock(mutex_);
+      flights_.push_back(flight);  // its operations are answered with all others
+    }
+      end(verdict.error);
+      return;
+  }
+}
+
+void Committer::end(Error disproof) {
+  context_.close(std::move(disproof),
+                 ending_itself() ? SessionContext::Announce::kNo : SessionContext::Announce::kYes);
+}
+
+void Committer::send_again(const FlightRef& flight, const Result<TxnResult>& answer) {
+  const bool unknown = !answer && answer.error().code != ErrorCode::kUnavailable;
+  const bool first_unknown = unknown && !flight->maybe_executed;
+  if (unknown) {
+    ++flight->unanswered;
+    flight->maybe_executed = true;
+  }
+  if (first_unknown && flight->phase == Flight::Phase::kBatch) {
+    context_.counters.unknown_outcomes.fetch_add(1, std::memory_order_relaxed);
+  }
+  {
+    const std::scoped_lock lock(mutex_);
+    flights_.push_back(flight);
+    // The next member may know at once what became of it.
+    if (first_unknown) outbox_.push_back(flight);
+  }
+  if (first_unknown) {
+    send_waiting();
+    return;
+  }
+  const std::uint64_t salt = flight->use.sequence + static_cast<std::uint64_t>(flight->use.index);
+  context_.timers.add(context_.retry_at_ns(flight->tries, salt),
+                      [this, keep = context_.keep_alive(), flight] {
+                        {
+                          const std::scoped_lock lock(mutex_);
+                          if (closed_) return;
+                          outbox_.push_back(flight);
+                        }
+                        send_waiting();
+                      });
+}
+
+void Committer::on_armed(const FlightRef& flight, const Verdict& verdict) {
+  Answers answers;
+  {
+    const std::scoped_lock lock(mutex_);
+    land_locked(flight, verdict.revision);
+    dispatch_locked(answers);
+  }
+  send_waiting();
+  deliver(std::move(answers), Revision(0));
+  slot_ready({});
+}
+
+void Committer::on_executed(const FlightRef& flight, const Verdict& verdict,
+                            const TxnResult* answer) {
+  Batch& batch = flight->batch;
+  for (const auto& op : batch.merged_puts) {
+    if (!contains(context_.options.watched, op.range.key)) continue;
+    context_.cache.offer(op.range.key, {op.value, verdict.revision}, verdict.revision);
+  }
+  for (std::size_t i = 0; i < batch.operations.size(); ++i) {
+    if (verdict.operations_succeeded[i]) {
+      apply_success(batch, i, verdict.revision);
+    } else {
+      apply_failure(batch, i, verdict.revision, answer);
+    }
+  }
+  for (std::size_t i = 0; i < batch.watched_puts.size(); ++i) {
+    context_.cache.unpin(batch.watched_puts[i], flight->pins[i]);
+  }
+  Answers answers;
+  Answers stale;
+  {
+    const std::scoped_lock lock(mutex_);
+    for (const auto& operation : batch.operations) claims_.remove(operation->footprint);
+    answers = answers_of(batch, verdict);
+    land_locked(flight, verdict.revision);
+    dispatch_locked(stale);
+  }
+  send_waiting();
+  deliver(std::move(answers), verdict.revision);
+  deliver(std::move(stale), Revision(0));
+}
+
+// Not executed, and the same transaction would never be: another one may be.
+void Committer::on_refused(const FlightRef& flight, const Verdict& verdict) {
+  const bool arming = flight->phase == Flight::Phase::kArm;
+  if (arming && verdict.error.code == ErrorCode::kInvalidArgument) {
+    slot_ready(tl::unexpected<Error>(verdict.error));
+    end(Error{ErrorCode::kEnded, verdict.error.message});
+    return;
+  }
+  Answers answers;
+  Operations failed;
+  {
+    const std::scoped_lock lock(mutex_);
+    land_locked(flight, arming ? Revision(0) : flight->use.expected);
+    if (arming) {
+      if (!closed_ && arming_ == 0 && !slots_.has_armed()) failed = queue_.take_batch(claims_);
+    } else {
+      for (std::size_t i = 0; i < flight->batch.watched_puts.size(); ++i) {
+        context_.cache.unpin(flight->batch.watched_puts[i], flight->pins[i]);
+      }
+      for (const auto& operation : flight->batch.operations) {
+        claims_.remove(operation->footprint);
+      }
+      Operations operations = take_back(flight->batch);
+      if (operations.size() == 1) {
+        failed = std::move(operations);
+      } else {
+        // One of them is to blame: each tries alone.
+        for (auto& operation : operations) operation->alone = true;
+        queue_.push_front(std::move(operations));
+      }
+    }
+    for (auto& operation : failed) {
+      answers.push_back({std::move(operation), tl::unexpected<Error>(verdict.error)});
+    }
+    dispatch_locked(answers);
+  }
+  send_waiting();
+  deliver(std::move(answers), Revision(0));
+  if (arming) slot_ready({});
+}
+
+void Committer::on_abort(const FlightRef& flight, Error refusal) {
+  if (!flight->maybe_executed) {
+    context_.counters.unknown_outcomes.fetch_add(1, std::memory_order_relaxed);
+  }
+  flight->phase = Flight::Phase::kAbort;
+  flight->refusal = std::move(refusal);
+  flight->txn = abort_txn(frame_, flight->use);
+  flight->tries = 0;
+  flight->unanswered = 0;
+  flight->maybe_executed = true;
+  {
+    const std::scoped_lock lock(mutex_);
+    send_locked(flight);
+  }
+  send_waiting();
+}
+
+void Committer::on_aborted(const FlightRef& flight) {
+  Answers answers;
+  {
+    const std::scoped_lock lock(mutex_);
+    for (std::size_t i = 0; i < flight->batch.watched_puts.size(); ++i) {
+      context_.cache.unpin(flight->batch.watched_puts[i], flight->pins[i]);
+    }
+    for (auto& operation : flight->batch.operations) {
+      claims_.remove(operation->footprint);
+      answers.push_back({std::move(operation), tl::unexpected<Error>(flight->refusal)});
+    }
+    land_locked(flight, Revision(0));
+    dispatch_locked(answers);
+  }
+  send_waiting();
+  deliver(std::move(answers), Revision(0));
+}
+
+void Committer::slot_ready(Status status) {
+  std::function<void(Status)> ready;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (slots_to_start_ == 0) return;
+    if (status && --slots_to_start_ > 0) return;
+    slots_to_start_ = 0;
+    ready = std::exchange(ready_, nullptr);
+  }
+  if (ready) ready(std::move(status));
+}
+
+void Committer::fail_all(const Error& error) {
+  Answers answers;
+  std::function<void(Status)> ready;
+  {
+    const std::scoped_lock lock(mutex_);
+    closed_ = true;
+    outbox_.clear();
+    for (auto& flight : std::exchange(flights_, {})) {
+      for (auto& operation : flight->batch.operations) {
+        answers.push_back({std::move(operation), tl::unexpected<Error>(error)});
+      }
+    }
+    for (auto& operation : queue_.take_all()) {
+      answers.push_back({std::move(operation), tl::unexpected<Error>(error)});
+    }
+    slots_to_start_ = 0;
+    ready = std::exchange(ready_, nullptr);
+  }
+  if (ready) ready(tl::unexpected<Error>(error));
+  deliver(std::move(answers), Revision(0));
+}
+
+}  // namespace symnas::kv

@@ -1,0 +1,104 @@
+// Committer: takes operations, sends them in batches, learns what became of each and answers.
+//
+// Thread class: thread-safe. One mutex (lock order: committer, then a shard of the cache); the
+// store, the cache's owners and callbacks are called without it. Invariants: every operation is
+// answered exactly once; before a successful operation is answered, the cache shows its writes; a
+// transaction is built once and sent unchanged until its outcome is known.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "common/kv/batch.h"
+#include "common/kv/footprint.h"
+#include "common/kv/operation_queue.h"
+#include "common/kv/session_context.h"
+#include "common/kv/slot.h"
+
+namespace symnas::kv {
+
+class Committer {
+ public:
+  explicit Committer(SessionContext& context);
+
+  // Arms the slots; `ready` is called once when each of them is armed or etcd's quota forbids it.
+  // Errors: kInvalidArgument (the session's name has been used before). A disproof closes the
+  // session.
+  void start(std::function<void(Status)> ready);
+  // As Session::commit.
+  void commit(Mutation mutation, CommitCallback done);
+  // True while an operation is under way that ends this mount itself: then its end is no disproof.
+  bool ending_itself() const { return ending_itself_.load(std::memory_order_acquire) > 0; }
+  // Ends the session on a disproof, in silence when the end is of its own making.
+  void end(Error disproof);
+
+ private:
+  // One use of a slot, from the first send to the known outcome.
+  struct Flight {
+    enum class Phase { kArm, kBatch, kAbort };
+    Phase phase = Phase::kBatch;
+    SlotUse use;
+    Batch batch;         // kBatch, kAbort
+    Txn txn;             // what is sent now
+    int tries = 0;       // of `txn`
+    int unanswered = 0;  // tries without a known outcome
+    bool maybe_executed = false;
+    Error refusal;                    // kAbort: what the operations hear when it was not executed
+    std::vector<std::uint64_t> pins;  // of batch.watched_puts
+  };
+  using FlightRef = std::shared_ptr<Flight>;
+  struct Answer {
+    std::unique_ptr<Operation> operation;
+    Result<Committed> result;
+  };
+  using Answers = std::vector<Answer>;
+
+  // REQUIRES (those named *_locked): mutex_ is held.
+  void dispatch_locked(Answers& answers);
+  bool is_stale(const Operation& operation) const;
+  void answer_stale_locked(Operations& operations, Answers& answers);
+  void launch_locked(Operations operations);
+  void arm_locked();
+  void send_locked(FlightRef flight);
+  bool take_locked(const FlightRef& flight);
+  void land_locked(const FlightRef& flight, Revision slot_revision);
+
+  void send_waiting();
+  void send_again(const FlightRef& flight, const Result<TxnResult>& answer);
+  void on_answer(const FlightRef& flight, Result<TxnResult> answer);
+  void on_armed(const FlightRef& flight, const Verdict& verdict);
+  void on_executed(const FlightRef& flight, const Verdict& verdict, const TxnResult* answer);
+  void on_refused(const FlightRef& flight, const Verdict& verdict);
+  void on_abort(const FlightRef& flight, Error refusal);
+  void on_aborted(const FlightRef& flight);
+
+  void apply_success(const Batch& batch, std::size_t operation, Revision revision);
+  void apply_failure(const Batch& batch, std::size_t operation, Revision revision,
+                     const TxnResult* answer);
+  Answers answers_of(Batch& batch, const Verdict& verdict);
+  void deliver(Answers answers, Revision revision);
+  void fail_all(const Error& error);
+  void slot_ready(Status status);
+
+  SessionContext& context_;
+  const Frame frame_;
+  std::atomic<int> ending_itself_{0};
+
+  std::mutex mutex_;
+  bool closed_ = false;
+  OperationQueue queue_;
+  Claims claims_;  // of the operations in flight
+  SlotTable slots_;
+  std::vector<FlightRef> flights_;  // under way; a flight that is being landed is not in here
+  std::deque<FlightRef> outbox_;    // to be sent as soon as no lock is held
+  int arming_ = 0;
+  int slots_to_start_ = 0;
+  std::function<void(Status)> ready_;
+};
+
+}  // namespace symnas::kv

@@ -1,0 +1,107 @@
+#include "common/kv/session_context.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/check.h"
+#include "common/kv/limits.h"
+
+namespace symnas::kv {
+
+SessionContext::SessionContext(Store& the_store, const env::Clock& the_clock,
+                               SessionOptions the_options, std::function<void(Error)> on_ended,
+                               std::function<void()> wake)
+    : store(the_store),
+      clock(the_clock),
+      options(std::move(the_options)),
+      cache(options.cache_bytes_max),
+      timers(std::move(wake)),
+      on_ended_(std::move(on_ended)) {}
+
+void SessionContext::close(Error error, Announce announce) {
+  bool call = false;
+  std::unordered_set<std::shared_ptr<ReadTry>> reads;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (closed_.load(std::memory_order_relaxed)) return;
+    error_ = error;
+    closed_.store(true, std::memory_order_release);
+    call = opened_ && announce == Announce::kYes;
+    reads.swap(reads_);
+  }
+  // First the disproof: whoever exits on it has answered nobody.
+  if (call && on_ended_) on_ended_(error);
+  for (const auto& part : parts_) part(error);
+  for (const auto& read : reads) read->done(tl::unexpected<Error>(error));
+  timers.close();
+}
+
+Status SessionContext::opened() {
+  const std::scoped_lock lock(mutex_);
+  if (closed_.load(std::memory_order_relaxed)) return tl::unexpected<Error>(error_);
+  opened_ = true;
+  return {};
+}
+
+Error SessionContext::close_error() const {
+  const std::scoped_lock lock(mutex_);
+  return error_;
+}
+
+std::int64_t SessionContext::retry_at_ns(int tries, std::uint64_t salt) const {
+  const int doublings = std::clamp(tries - 1, 0, 8);
+  const std::int64_t pause_ms = std::min(kRetryPauseMs << doublings, kRetryPauseMaxMs);
+  const auto jitter_ms = static_cast<std::int64_t>(salt * 7 % 8);
+  return now_ns() + (pause_ms + jitter_ms) * 1'000'000;
+}
+
+TryOptions SessionContext::try_options(int unanswered_tries) {
+  TryOptions options;
+  options.timeout_ms =
+      std::min(kTryTimeoutMs << std::clamp(unanswered_tries, 0, 8), kTryTimeoutMaxMs);
+  return options;
+}
+
+void SessionContext::read(std::vector<Op> ranges, ReadCallback done) {
+  auto attempt = std::make_shared<ReadTry>();
+  attempt->txn.success = std::move(ranges);
+  attempt->done = std::move(done);
+  bool registered = false;
+  {
+    const std::scoped_lock lock(mutex_);
+    registered = !is_closed();  // from here on close() answers it
+    if (registered) reads_.insert(attempt);
+  }
+  if (!registered) {
+    attempt->done(tl::unexpected<Error>(close_error()));
+    return;
+  }
+  send_read(attempt);
+}
+
+bool SessionContext::take_read(const std::shared_ptr<ReadTry>& attempt) {
+  const std::scoped_lock lock(mutex_);
+  return reads_.erase(attempt) > 0;
+}
+
+void SessionContext::send_read(const std::shared_ptr<ReadTry>& attempt) {
+  if (is_closed()) return;  // close() has answered it
+  const TryOptions try_once = try_options(attempt->tries);
+  ++attempt->tries;
+  Txn txn = attempt->txn;
+  store.txn(std::move(txn), try_once, [self = keep_alive(), attempt](Result<TxnResult> answer) {
+    const Inside inside(*self);
+    const bool final = answer || answer.error().code == ErrorCode::kTooLarge ||
+                       answer.error().code == ErrorCode::kInvalidArgument;
+    if (final) {
+      if (self->take_read(attempt)) attempt->done(std::move(answer));
+      return;
+    }
+    if (self->is_closed()) return;
+    const auto salt = reinterpret_cast<std::uintptr_t>(attempt.get()) / alignof(ReadTry);
+    self->timers.add(self->retry_at_ns(attempt->tries, salt),
+                     [self, attempt] { self->send_read(attempt); });
+  });
+}
+
+}  // namespace symnas::kv

@@ -1,0 +1,118 @@
+// SessionContext: what the parts of a session share: store, clock, cache, timers, counters, and the
+// one end of it all.
+//
+// Thread class: thread-safe. Lives until the last answer of the store has come (parts capture
+// keep_alive()).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <unordered_set>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/env/clock.h"
+#include "common/kv/applied_waiters.h"
+#include "common/kv/cache.h"
+#include "common/kv/door.h"
+#include "common/kv/filesystem_time.h"
+#include "common/kv/session.h"
+#include "common/kv/store.h"
+#include "common/kv/timer_queue.h"
+
+namespace symnas::kv {
+
+struct AtomicSessionCounters {
+  std::atomic<std::uint64_t> operations{0};
+  std::atomic<std::uint64_t> batches{0};
+  std::atomic<std::uint64_t> conflicts{0};
+  std::atomic<std::uint64_t> stale_operations{0};
+  std::atomic<std::uint64_t> unknown_outcomes{0};
+  std::atomic<std::uint64_t> cache_hits{0};
+  std::atomic<std::uint64_t> cache_loads{0};
+  std::atomic<std::uint64_t> resyncs{0};
+  std::atomic<std::uint64_t> barriers{0};
+};
+
+class SessionContext : public std::enable_shared_from_this<SessionContext> {
+ public:
+  using ReadCallback = std::function<void(Result<TxnResult>)>;
+  enum class Announce { kNo, kYes };
+
+  SessionContext(Store& the_store, const env::Clock& the_clock, SessionOptions the_options,
+                 std::function<void(Error)> on_ended, std::function<void()> wake);
+  virtual ~SessionContext() = default;
+
+  std::shared_ptr<SessionContext> keep_alive() { return shared_from_this(); }
+
+  // Held by callers and by answers of the store while they run, so that shut_down() can wait for
+  // them.
+  class Inside {
+   public:
+    explicit Inside(SessionContext& context) : context_(context.keep_alive()) {
+      context_->door.enter();
+    }
+    ~Inside() { context_->door.leave(); }
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
+
+   private:
+    const std::shared_ptr<SessionContext> context_;
+  };
+
+  // --- the end
+  // Called on close(), in order of registration. REQUIRES: before anything is sent.
+  void on_close(std::function<void(const Error&)> part) { parts_.push_back(std::move(part)); }
+  // The first call ends the session: on_ended (kYes, and only once the session has been opened),
+  // then every part answers what it holds with `error`, then every waiting timer runs. Later calls
+  // do nothing.
+  void close(Error error, Announce announce);
+  // From now on an end is announced. Errors: what closed the session while it was being opened.
+  Status opened();
+  bool is_closed() const { return closed_.load(std::memory_order_acquire); }
+  // The error that closed it. REQUIRES: is_closed().
+  Error close_error() const;
+
+  // --- reading
+  // One linearizable read, tried until it is answered, however long etcd is away.
+  // Errors: kTooLarge, kInvalidArgument, kShutdown, what closed the session.
+  void read(std::vector<Op> ranges, ReadCallback done);
+
+  std::int64_t now_ns() const { return clock.mono_ns(); }
+  // When to try again after `tries` tries; `salt` spreads what fails together.
+  std::int64_t retry_at_ns(int tries, std::uint64_t salt) const;
+  static TryOptions try_options(int unanswered_tries);
+
+  Store& store;
+  const env::Clock& clock;
+  const SessionOptions options;
+  Cache cache;
+  FilesystemTime time;
+  TimerQueue timers;
+  AppliedWaiters applied_waiters;
+  AtomicSessionCounters counters;
+  Door door;
+
+ private:
+  struct ReadTry {
+    Txn txn;
+    ReadCallback done;
+    int tries = 0;
+  };
+  void send_read(const std::shared_ptr<ReadTry>& attempt);
+  // Takes the read off the list; false: close() has answered it.
+  bool take_read(const std::shared_ptr<ReadTry>& attempt);
+
+  const std::function<void(Error)> on_ended_;
+  std::vector<std::function<void(const Error&)>> parts_;
+  mutable std::mutex mutex_;
+  std::atomic<bool> closed_{false};
+  bool opened_ = false;
+  Error error_;
+  std::unordered_set<std::shared_ptr<ReadTry>> reads_;  // not answered yet
+};
+
+}  // namespace symnas::kv

@@ -1,0 +1,46 @@
+// TimerQueue: things to do later. Knows no clock: who owns it asks for the next deadline and says
+// what time it is.
+//
+// Thread class: thread-safe. Actions run on the caller of run_due() or close(), with no lock held.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <queue>
+#include <vector>
+
+namespace symnas::kv {
+
+class TimerQueue {
+ public:
+  // `wake` is called (any thread, no lock held) when the next deadline has become earlier.
+  explicit TimerQueue(std::function<void()> wake) : wake_(std::move(wake)) {}
+
+  // Runs `action` once at deadline_ns (monotonic) or later; after close(): at once, on the caller.
+  void add(std::int64_t deadline_ns, std::function<void()> action);
+  // Runs what is due and returns the next deadline; nullopt: nothing waits.
+  std::optional<std::int64_t> run_due(std::int64_t now_ns);
+  // Runs everything that waits, whatever its deadline.
+  void close();
+
+ private:
+  struct Timer {
+    std::int64_t deadline_ns = 0;
+    std::uint64_t number = 0;  // first come, first served
+    std::function<void()> action;
+    bool operator<(const Timer& other) const {
+      if (deadline_ns != other.deadline_ns) return deadline_ns > other.deadline_ns;
+      return number > other.number;
+    }
+  };
+
+  const std::function<void()> wake_;
+  std::mutex mutex_;
+  std::priority_queue<Timer> timers_;
+  std::uint64_t next_number_ = 0;
+  bool closed_ = false;
+};
+
+}  // namespace symnas::kv

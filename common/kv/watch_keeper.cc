@@ -1,0 +1,217 @@
+#include "common/kv/watch_keeper.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/log.h"
+#include "common/kv/limits.h"
+
+namespace symnas::kv {
+
+// One watch's calls, marked with its number.
+class WatchKeeper::Handler final : public WatchHandler {
+ public:
+  Handler(WatchKeeper& keeper, std::uint64_t number) : keeper_(keeper), number_(number) {}
+  void on_watch_created(Revision revision) override { keeper_.on_created(number_, revision); }
+  void on_watch_events(std::vector<WatchEvent> events, Revision /*of the member*/) override {
+    keeper_.on_events(number_, events);
+  }
+  void on_watch_ended(Error error) override { keeper_.on_ended(number_, error); }
+
+ private:
+  WatchKeeper& keeper_;
+  const std::uint64_t number_;
+};
+
+WatchKeeper::WatchKeeper(SessionContext& context, std::function<void(Error)> on_disproof)
+    : context_(context), on_disproof_(std::move(on_disproof)), follower_(context.options) {
+  context_.on_close([this](const Error& error) { close(error); });
+}
+
+WatchKeeper::~WatchKeeper() = default;
+
+void WatchKeeper::start(std::function<void(Status)> ready) {
+  Actions actions;
+  {
+    const std::scoped_lock lock(mutex_);
+    ready_ = std::move(ready);
+    reopen_locked(Revision(0), actions);
+  }
+  for (auto& action : actions) action();
+}
+
+void WatchKeeper::resync_late() {
+  WatchFollower::Step step;
+  Actions actions;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (closed_) return;
+    step = follower_.on_too_late();
+    actions = obey_locked(step);
+  }
+  finish(step, std::move(actions));
+}
+
+void WatchKeeper::stop() {
+  std::unique_ptr<Watch> watch;
+  {
+    const std::scoped_lock lock(mutex_);
+    closed_ = true;
+    watch = std::move(watch_);
+  }
+  watch.reset();
+}
+
+// --- opening
+
+void WatchKeeper::reopen_locked(Revision from, Actions& actions) {
+  ++number_;
+  next_from_ = from;
+  const std::int64_t at_ns =
+      failures_ == 0 ? context_.now_ns() : context_.retry_at_ns(failures_, number_);
+  actions.push_back([this, keep = context_.keep_alive(), at_ns, number = number_] {
+    context_.timers.add(at_ns, [this, keep, number] { open_watch(number); });
+  });
+}
+
+void WatchKeeper::open_watch(std::uint64_t number) {
+  std::unique_ptr<Watch> old_watch;
+  std::unique_ptr<Handler> old_handler;
+  Revision from;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (closed_ || number != number_) return;
+    old_watch = std::move(watch_);
+    old_handler = std::move(handler_);
+    from = next_from_;
+  }
+  old_watch.reset();  // before its handler
+  auto handler = std::make_unique<Handler>(*this, number);
+  auto watch = context_.store.watch(context_.options.watched, from, handler.get());
+  const std::scoped_lock lock(mutex_);
+  watch_ = std::move(watch);
+  handler_ = std::move(handler);
+}
+
+// --- what the watch says
+
+void WatchKeeper::on_created(std::uint64_t number, Revision revision) {
+  WatchFollower::Step step;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (closed_ || number != number_) return;
+    step = follower_.on_created(revision);
+  }
+  if (!step.read_anchor) return;
+  context_.read({get(context_.options.stamp_key)},
+                [this, keep = context_.keep_alive(), number](Result<TxnResult> answer) {
+                  on_anchor(number, answer);
+                });
+}
+
+void WatchKeeper::on_anchor(std::uint64_t number, const Result<TxnResult>& answer) {
+  if (!answer) return;  // the session has been closed
+  WatchFollower::Step step;
+  Actions actions;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (closed_ || number != number_) return;
+    const auto& kvs = answer->results.front().kvs;
+    const auto stamp = kvs.empty() ? std::nullopt : std::optional<KeyValue>(kvs.front());
+    step = follower_.on_anchor(stamp, answer->revision);
+    actions = obey_locked(step);
+  }
+  finish(step, std::move(actions));
+}
+
+void WatchKeeper::on_events(std::uint64_t number, const std::vector<WatchEvent>& events) {
+  WatchFollower::Step step;
+  Actions actions;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (closed_ || number != number_) return;
+    failures_ = 0;
+    step = follower_.on_events(events);
+    actions = obey_locked(step);
+  }
+  if (step.apply) apply(events);
+  finish(step, std::move(actions));
+}
+
+void WatchKeeper::on_ended(std::uint64_t number, const Error& error) {
+  WatchFollower::Step step;
+  Actions actions;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (closed_ || number != number_) return;
+    step = follower_.on_ended(error);
+    ++failures_;
+    actions = obey_locked(step);
+  }
+  log::info("session {}: its watch ended: {}", context_.options.session_id, error.message);
+  finish(step, std::move(actions));
+}
+
+// --- what the follower demands
+
+WatchKeeper::Actions WatchKeeper::obey_locked(const WatchFollower::Step& step) {
+  Actions actions;
+  for (const std::int64_t stamp_ns : step.stamps_ns) context_.time.observe(stamp_ns);
+  if (step.resync) {
+    // Empty before anything else may be concluded from it, and shut until the next watch has its
+    // anchor.
+    context_.cache.close();
+    actions = context_.applied_waiters.drop();
+    context_.counters.resyncs.fetch_add(1, std::memory_order_relaxed);
+    reopen_locked(Revision(0), actions);
+  }
+  if (step.watch_from) reopen_locked(*step.watch_from, actions);
+  if (step.open_cache) {
+    // Waiters first: who finds the cache open must also find the position it stands at.
+    context_.applied_waiters.follow(follower_.applied());
+    applied_.store(follower_.applied().value(), std::memory_order_release);
+    context_.cache.open(*step.open_cache);
+    if (ready_) {
+      actions.push_back([ready = std::exchange(ready_, nullptr)] { ready({}); });
+    }
+  }
+  return actions;
+}
+
+void WatchKeeper::finish(const WatchFollower::Step& step, Actions actions) {
+  if (step.resync) {
+    log::warn("session {}: cache dropped, watching anew: {}", context_.options.session_id,
+              step.reason);
+  }
+  for (auto& action : actions) action();
+  if (step.disproof) on_disproof_(*step.disproof);
+}
+
+void WatchKeeper::apply(const std::vector<WatchEvent>& events) {
+  const Revision newest = events.back().kv.mod_revision;
+  context_.cache.begin_events(newest);
+  for (const auto& event : events) {
+    Cache::Fact fact{std::nullopt, event.kv.mod_revision};
+    if (!event.deleted) fact.value = event.kv.value;
+    context_.cache.apply_event(event.kv.key, std::move(fact));
+  }
+  context_.cache.end_events(newest);
+  applied_.store(newest.value(), std::memory_order_release);
+  context_.applied_waiters.advance(newest);
+}
+
+void WatchKeeper::close(const Error& error) {
+  std::function<void(Status)> ready;
+  Actions actions;
+  {
+    const std::scoped_lock lock(mutex_);
+    closed_ = true;
+    context_.cache.close();
+    actions = context_.applied_waiters.drop();
+    ready = std::exchange(ready_, nullptr);
+  }
+  for (auto& action : actions) action();
+  if (ready) ready(tl::unexpected<Error>(error));
+}
+
+}  // namespace symnas::kv

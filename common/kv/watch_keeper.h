@@ -1,0 +1,71 @@
+// WatchKeeper: keeps one watch over the watched prefix open, feeds the cache from it, reopens it
+// when it ends. Decides nothing itself: watch_follower.h does.
+//
+// Thread class: thread-safe. Watches are opened and destroyed by timers only, never inside a
+// handler call.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "common/kv/session_context.h"
+#include "common/kv/watch_follower.h"
+
+namespace symnas::kv {
+
+class WatchKeeper {
+ public:
+  // `on_disproof` is called (any thread) when the watch shows that the mount has ended.
+  WatchKeeper(SessionContext& context, std::function<void(Error)> on_disproof);
+  ~WatchKeeper();
+
+  // Asks for the first watch; `ready` is called once when the cache is open.
+  // Errors: what closed the session before that.
+  void start(std::function<void(Status)> ready);
+  // A barrier has waited too long: drops the cache and begins anew. Does nothing while it is doing
+  // so already.
+  void resync_late();
+  // The newest revision the watch has delivered.
+  Revision applied() const { return Revision(applied_.load(std::memory_order_acquire)); }
+  // Ends the watch. No handler call runs or follows afterwards. REQUIRES: not inside a callback of
+  // the store.
+  void stop();
+
+ private:
+  class Handler;
+  using Actions = std::vector<std::function<void()>>;
+
+  void open_watch(std::uint64_t number);
+  void on_created(std::uint64_t number, Revision revision);
+  void on_events(std::uint64_t number, const std::vector<WatchEvent>& events);
+  void on_ended(std::uint64_t number, const Error& error);
+  void on_anchor(std::uint64_t number, const Result<TxnResult>& answer);
+
+  // What a step demands while mutex_ is held; the actions returned are run afterwards.
+  // REQUIRES: mutex_ is held.
+  Actions obey_locked(const WatchFollower::Step& step);
+  void reopen_locked(Revision from, Actions& actions);
+  void finish(const WatchFollower::Step& step, Actions actions);
+  void apply(const std::vector<WatchEvent>& events);
+  void close(const Error& error);
+
+  SessionContext& context_;
+  const std::function<void(Error)> on_disproof_;
+  std::atomic<std::int64_t> applied_{0};
+
+  std::mutex mutex_;  // lock order: before the cache's shards and the applied waiters
+  bool closed_ = false;
+  WatchFollower follower_;
+  std::uint64_t number_ = 0;  // of the watch that counts; calls of older ones are ignored
+  int failures_ = 0;          // watches in a row that ended before they delivered anything
+  Revision next_from_;        // where the next watch starts; 0 = now
+  std::function<void(Status)> ready_;
+  std::unique_ptr<Handler> handler_;
+  std::unique_ptr<Watch> watch_;
+};
+
+}  // namespace symnas::kv
