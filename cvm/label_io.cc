@@ -38,8 +38,8 @@ Error nothing_valid(const LunDevice& device, const Error& first, const Error& se
 }  // namespace
 
 Result<LabelCopies> read_label(const LunDevice& device) {
-  if (device.size_bytes() < kLunBytesMin)
-    return tl::unexpected(on_device(device, ErrorCode::kNotFound, "too small for a LUN"));
+  if (device.size_bytes() < 2 * kLabelBytes)
+    return tl::unexpected(on_device(device, ErrorCode::kNotFound, "too small for a label"));
   const Result<LunLabel> first = read_copy(device, 0);
   if (!first && !is_damage(first.error())) return tl::unexpected(first.error());
   // The device may have grown since it was labelled; a whole first copy knows where the second one
