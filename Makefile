@@ -11,7 +11,7 @@ export SYMNAS_BUILD := $(abspath $(BUILD))
 
 help:
 	@echo 'make setup     prepare this Debian 12 machine (root): packages, ganesha, etcd, a kernel'
-	@echo 'make build     compile everything into $(BUILD)/'
+	@echo 'make build     compile the product into $(BUILD)/'
 	@echo 'make demo      one head serves a striped volume to a client VM, end to end'
 	@echo 'make test      unit, contract, property and lab tests; last line: N passed, N failed'
 	@echo 'make check     test, plus format, include directions, tree rules; warnings are errors'
@@ -37,6 +37,7 @@ demo: build
 	@deploy/lab/demo
 
 test: build
+	@ninja -C $(BUILD) -j $(JOBS) tests_all
 	@tests/run --build $(BUILD) --jobs $(JOBS) --lab
 
 check: setup

@@ -156,9 +156,11 @@ function(symnas_proto target)
   endif()
 endfunction()
 
-# "ninja tests_unit" builds what has that label.
+# "ninja" alone builds the product; "ninja tests_unit" the tests of that label, tests_all all of them.
+add_custom_target(tests_all)
 foreach(label IN ITEMS unit contract property lab)
   add_custom_target(tests_${label})
+  add_dependencies(tests_all tests_${label})
 endforeach()
 
 # One googletest binary = one ctest test. Results are counted per test case by tests/run.
@@ -174,7 +176,7 @@ function(symnas_test)
     set(arg_TIMEOUT_S 120)
   endif()
   symnas_resolve(sources ${arg_SOURCES})
-  add_executable(${arg_NAME} ${sources})
+  add_executable(${arg_NAME} EXCLUDE_FROM_ALL ${sources})
   target_link_libraries(${arg_NAME} PRIVATE symnas_flags ${arg_LIBS} ${arg_DEPS}
                                             PkgConfig::GMOCK_MAIN)
   if("property" IN_LIST arg_LABELS)
