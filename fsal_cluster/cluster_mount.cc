@@ -1,0 +1,177 @@
+#include "fsal_cluster/cluster_mount.h"
+
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "common/base/log.h"
+#include "common/kv/keys.h"
+#include "fsal_cluster/ops/create.h"
+#include "fsal_cluster/ops/getattr.h"
+#include "fsal_cluster/ops/link.h"
+#include "fsal_cluster/ops/lookup.h"
+#include "fsal_cluster/ops/mkdir.h"
+#include "fsal_cluster/ops/mknod.h"
+#include "fsal_cluster/ops/orphan.h"
+#include "fsal_cluster/ops/readdir.h"
+#include "fsal_cluster/ops/readlink.h"
+#include "fsal_cluster/ops/rename.h"
+#include "fsal_cluster/ops/retry.h"
+#include "fsal_cluster/ops/rmdir.h"
+#include "fsal_cluster/ops/setattr.h"
+#include "fsal_cluster/ops/statfs.h"
+#include "fsal_cluster/ops/symlink.h"
+#include "fsal_cluster/ops/unlink.h"
+
+namespace symnas::fs {
+
+ClusterMount::ClusterMount(const env::Clock& clock, Parts parts)
+    : clock_(clock),
+      claim_(std::move(parts.claim)),
+      random_(static_cast<std::uint64_t>(clock.mono_ns())),
+      session_(std::move(parts.session)),
+      data_(std::move(parts.data)),
+      locks_(std::move(parts.locks)),
+      inos_(*session_, FsId{claim_.filesystem.fsid()}),
+      context_{.session = *session_,
+               .data = *data_,
+               .open_files = open_files_,
+               .inos = inos_,
+               .flights = flights_,
+               .hasher = parts.hasher,
+               .fs = FsId{claim_.filesystem.fsid()},
+               .mount = claim_.id,
+               .block_bytes = claim_.filesystem.block_bytes(),
+               .membership = Membership::kSole,
+               .pause = [this](int attempt) { pause(attempt); }} {}
+
+ClusterMount::~ClusterMount() { sweep_.reset(); }
+
+void ClusterMount::pause(int attempt) {
+  std::this_thread::sleep_for(
+      std::chrono::microseconds(conflict_pause_us(attempt, random_.next())));
+}
+
+Status ClusterMount::recover() {
+  for (const MountEntry& ended : claim_.ended) SYMNAS_TRY(recover_ended(ended));
+  claim_.ended.clear();
+  SYMNAS_ASSIGN(std::vector<Ino> orphans, list_orphans(context_));
+  sweep_ = std::make_unique<OrphanSweep>(context_, std::move(orphans));
+  return {};
+}
+
+// The end record outlives what it is the proof for: tokens first, then all keys of the mount at
+// once.
+Status ClusterMount::recover_ended(const MountEntry& ended) {
+  SYMNAS_TRY(data_->recover_ended_mount(ended.id));
+  const FsId fs = context_.fs;
+  kv::Mutation mutation;
+  mutation.compares = {kv::key_exists(kv::keys::mount_ended(fs, ended.id))};
+  mutation.writes = {kv::erase(kv::keys::mount(fs, ended.id)),
+                     kv::erase(kv::keys::mount_ended(fs, ended.id)),
+                     kv::erase(kv::keys::heartbeat(fs, ended.id)),
+                     kv::erase_range(kv::prefix_range(kv::keys::mount_slots(fs, ended.id)))};
+  SYMNAS_ASSIGN(const kv::Committed done, session_->commit_blocking(std::move(mutation)));
+  log::info("filesystem {}: took over from {}{}", claim_.filesystem.name(), describe(ended),
+            done.succeeded ? "" : " (removed already)");
+  return {};
+}
+
+Status ClusterMount::close() {
+  if (closed_.exchange(true)) return {};
+  sweep_.reset();
+  SYMNAS_TRY(data_->flush_all());
+  return write_end_record();
+}
+
+Status ClusterMount::write_end_record() {
+  records::EndRecord record;
+  record.set_by("self");
+  record.set_proof("clean close");
+  record.set_ended_ns(clock_.wall_ns());
+  kv::Mutation mutation;
+  mutation.writes = {
+      kv::put(kv::keys::mount_ended(context_.fs, claim_.id), record.SerializeAsString())};
+  const auto done = session_->commit_blocking(std::move(mutation));
+  return done ? Status() : Status(tl::unexpected<Error>(done.error()));
+}
+
+Result<Attributes> ClusterMount::lookup(const Handle& dir, const std::string& name) {
+  return fs::lookup(context_, dir, name);
+}
+Result<Attributes> ClusterMount::getattr(const Handle& handle) {
+  return fs::getattr(context_, handle);
+}
+Result<Attributes> ClusterMount::setattr(const Credentials& who, const Handle& handle,
+                                         const SetAttributes& changes) {
+  return fs::setattr(context_, who, handle, changes);
+}
+Result<Created> ClusterMount::create(const Credentials& who, const Handle& dir,
+                                     const std::string& name, CreateMode mode,
+                                     std::uint64_t verifier, const NewNode& node) {
+  return fs::create(context_, who, dir, name, mode, verifier, node);
+}
+Result<Created> ClusterMount::mkdir(const Credentials& who, const Handle& dir,
+                                    const std::string& name, const NewNode& node) {
+  return fs::mkdir(context_, who, dir, name, node);
+}
+Result<Created> ClusterMount::mknod(const Credentials& who, const Handle& dir,
+                                    const std::string& name, const NewNode& node) {
+  return fs::mknod(context_, who, dir, name, node);
+}
+Result<Created> ClusterMount::symlink(const Credentials& who, const Handle& dir,
+                                      const std::string& name, const NewNode& node) {
+  return fs::symlink(context_, who, dir, name, node);
+}
+Result<std::string> ClusterMount::readlink(const Handle& handle) {
+  return fs::readlink(context_, handle);
+}
+Result<DirectoryChange> ClusterMount::link(const Credentials& who, const Handle& target,
+                                           const Handle& dir, const std::string& name) {
+  return fs::link(context_, who, target, dir, name);
+}
+Result<DirectoryChange> ClusterMount::unlink(const Credentials& who, const Handle& dir,
+                                             const std::string& name) {
+  return fs::unlink(context_, who, dir, name);
+}
+Result<DirectoryChange> ClusterMount::rmdir(const Credentials& who, const Handle& dir,
+                                            const std::string& name) {
+  return fs::rmdir(context_, who, dir, name);
+}
+Result<Mount::Renamed> ClusterMount::rename(const Credentials& who, const Handle& from_dir,
+                                            const std::string& from_name, const Handle& to_dir,
+                                            const std::string& to_name) {
+  return fs::rename(context_, who, from_dir, from_name, to_dir, to_name);
+}
+Result<DirectoryPage> ClusterMount::readdir(const Handle& dir, std::uint64_t cookie,
+                                            std::size_t entries_max) {
+  return fs::readdir(context_, dir, cookie, entries_max);
+}
+Result<SpaceUse> ClusterMount::statfs() { return fs::statfs(context_); }
+Result<Attributes> ClusterMount::resolve(const std::string& path) {
+  return fs::resolve(context_, path);
+}
+
+void ClusterMount::opened(const Handle& handle) { open_files_.opened(handle.ino); }
+
+void ClusterMount::closed(const Handle& handle) {
+  if (open_files_.closed(handle.ino) != OpenFiles::Closed::kLastOfOrphan) return;
+  const Status ended = end_orphan(context_, handle.ino);
+  if (!ended)  // the orphan record stays: the next mount's sweep finishes it
+    log::warn("inode {} of filesystem {}: unlinked, closed, not removed yet: {}",
+              handle.ino.value(), context_.fs.value(), ended.error().message);
+}
+
+void ClusterMount::read(const Handle& handle, FileOffset offset, std::size_t bytes,
+                        ReadCallback done) {
+  data_->read(handle, offset, bytes, std::move(done));
+}
+void ClusterMount::write(const Handle& handle, FileOffset offset, std::span<const std::byte> data,
+                         WriteStability wanted, WriteCallback done) {
+  data_->write(handle, offset, data, wanted, std::move(done));
+}
+void ClusterMount::commit(const Handle& handle, StatusCallback done) {
+  data_->commit(handle, std::move(done));
+}
+
+}  // namespace symnas::fs

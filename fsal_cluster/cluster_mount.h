@@ -1,0 +1,99 @@
+// ClusterMount: the Mount of mount.h: session, data, locks and the context of the operations, in
+// the order in which they must be made and destroyed.
+//
+// Thread class: thread-safe. Lock order: docs/architecture/lock_order.md.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "common/env/random.h"
+#include "fsal_cluster/data/file_data.h"
+#include "fsal_cluster/mount.h"
+#include "fsal_cluster/ops/context.h"
+#include "fsal_cluster/orphan_sweep.h"
+#include "fsal_cluster/state/file_locks.h"
+#include "fsal_cluster/state/mount_claim.h"
+
+namespace symnas::fs {
+
+class ClusterMount final : public Mount {
+ public:
+  // What Mount::open has put together.
+  struct Parts {
+    Claim claim;
+    NameHasher hasher;
+    std::unique_ptr<kv::Session> session;
+    std::unique_ptr<FileData> data;
+    std::unique_ptr<FileLocks> locks;
+  };
+  ClusterMount(const env::Clock& clock, Parts parts);
+  ~ClusterMount() override;
+
+  // Takes over what ended mounts left, then removes their records; starts the sweep. Blocks.
+  // Errors: those of FileData::recover_ended_mount, Session::commit and range.
+  Status recover();
+
+  Status close() override;
+  MountId id() const override { return claim_.id; }
+  FsId fsid() const override { return context_.fs; }
+
+  Result<Attributes> lookup(const Handle& dir, const std::string& name) override;
+  Result<Attributes> getattr(const Handle& handle) override;
+  Result<Attributes> setattr(const Credentials& who, const Handle& handle,
+                             const SetAttributes& changes) override;
+  Result<Created> create(const Credentials& who, const Handle& dir, const std::string& name,
+                         CreateMode mode, std::uint64_t verifier, const NewNode& node) override;
+  Result<Created> mkdir(const Credentials& who, const Handle& dir, const std::string& name,
+                        const NewNode& node) override;
+  Result<Created> mknod(const Credentials& who, const Handle& dir, const std::string& name,
+                        const NewNode& node) override;
+  Result<Created> symlink(const Credentials& who, const Handle& dir, const std::string& name,
+                          const NewNode& node) override;
+  Result<std::string> readlink(const Handle& handle) override;
+  Result<DirectoryChange> link(const Credentials& who, const Handle& target, const Handle& dir,
+                               const std::string& name) override;
+  Result<DirectoryChange> unlink(const Credentials& who, const Handle& dir,
+                                 const std::string& name) override;
+  Result<DirectoryChange> rmdir(const Credentials& who, const Handle& dir,
+                                const std::string& name) override;
+  Result<Renamed> rename(const Credentials& who, const Handle& from_dir,
+                         const std::string& from_name, const Handle& to_dir,
+                         const std::string& to_name) override;
+  Result<DirectoryPage> readdir(const Handle& dir, std::uint64_t cookie,
+                                std::size_t entries_max) override;
+  Result<SpaceUse> statfs() override;
+  Result<Attributes> resolve(const std::string& path) override;
+
+  void opened(const Handle& handle) override;
+  void closed(const Handle& handle) override;
+
+  void read(const Handle& handle, FileOffset offset, std::size_t bytes, ReadCallback done) override;
+  void write(const Handle& handle, FileOffset offset, std::span<const std::byte> data,
+             WriteStability wanted, WriteCallback done) override;
+  void commit(const Handle& handle, StatusCallback done) override;
+
+  FileLocks& locks() override { return *locks_; }
+  kv::SessionCounters counters() const override { return session_->counters(); }
+
+ private:
+  Status recover_ended(const MountEntry& ended);
+  Status write_end_record();
+  void pause(int attempt);
+
+  const env::Clock& clock_;
+  Claim claim_;
+  env::SeededRandom random_;  // jitter of retries
+  std::unique_ptr<kv::Session> session_;
+  std::unique_ptr<FileData> data_;
+  std::unique_ptr<FileLocks> locks_;
+  OpenFiles open_files_;
+  InoLease inos_;
+  DirectoryFlights flights_;
+  Context context_;
+  std::atomic<bool> closed_{false};
+  std::unique_ptr<OrphanSweep> sweep_;
+};
+
+}  // namespace symnas::fs

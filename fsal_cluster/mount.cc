@@ -1,0 +1,85 @@
+#include "fsal_cluster/mount.h"
+
+#include <unistd.h>
+
+#include <utility>
+
+#include "common/base/log.h"
+#include "common/kv/keys.h"
+#include "fsal_cluster/cluster_mount.h"
+#include "fsal_cluster/limits.h"
+#include "fsal_cluster/state/mount_end.h"
+
+namespace symnas::fs {
+namespace {
+
+ClaimOptions claim_options(const env::Clock& clock, const MountOptions& options) {
+  ClaimOptions out;
+  out.filesystem_name = options.filesystem_name;
+  out.guards = options.guards;
+  out.record.set_head(options.head);
+  out.record.set_vnfs(options.vnfs);
+  out.record.set_vnfs_id(options.vnfs_id.value());
+  out.record.set_epoch(options.epoch.value());
+  out.record.set_head_incarnation(options.head_incarnation);
+  out.record.set_pid(::getpid());
+  out.record.set_created_ns(clock.wall_ns());
+  return out;
+}
+
+kv::SessionOptions session_options(FsId fs, const Claim& claim, const MountOptions& options) {
+  kv::SessionOptions out;
+  out.slot_prefix = kv::keys::mount_slots(fs, claim.id);
+  out.watched = kv::keys::watched(fs);
+  out.stamp_key = kv::keys::stamp(fs);
+  out.mount_key = kv::keys::mount(fs, claim.id);
+  out.mount_create_revision = claim.create_revision;
+  out.ended_key = kv::keys::mount_ended(fs, claim.id);
+  out.guards = options.guards;
+  return out;
+}
+
+Result<std::unique_ptr<ClusterMount>> open_claimed(kv::Store& store, const env::Clock& clock,
+                                                   std::shared_ptr<cvm::VolumeIo> volume,
+                                                   const MountOptions& options, Claim claim) {
+  const FsId fs{claim.filesystem.fsid()};
+  SYMNAS_ASSIGN(NameHasher hasher, NameHasher::create(claim.filesystem.name_hash_key()));
+  ClusterMount::Parts parts;
+  parts.hasher = hasher;
+  SYMNAS_ASSIGN(parts.session, kv::Session::open(store, clock, session_options(fs, claim, options),
+                                                 options.on_ended, kAdminDeadlineMs));
+  SYMNAS_ASSIGN(parts.data,
+                FileData::open(*parts.session, clock, std::move(volume),
+                               FileDataOptions{.fs = fs,
+                                               .mount = claim.id,
+                                               .block_bytes = claim.filesystem.block_bytes(),
+                                               .group_blocks = claim.filesystem.group_blocks(),
+                                               .on_failed_flush = options.on_ended}));
+  SYMNAS_ASSIGN(parts.locks, FileLocks::load(*parts.session, clock, fs, options.vnfs));
+  parts.claim = std::move(claim);
+  auto mount = std::make_unique<ClusterMount>(clock, std::move(parts));
+  SYMNAS_TRY(mount->recover());
+  return mount;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Mount>> Mount::open(kv::Store& store, const env::Clock& clock,
+                                           std::shared_ptr<cvm::VolumeIo> volume,
+                                           MountOptions options) {
+  SYMNAS_ASSIGN(Claim claim, claim_mount(store, claim_options(clock, options), kAdminDeadlineMs));
+  const FsId fs{claim.filesystem.fsid()};
+  const MountId id = claim.id;
+  auto mount = open_claimed(store, clock, std::move(volume), options, std::move(claim));
+  if (mount) return std::unique_ptr<Mount>(std::move(*mount));
+  // Nothing was served and no I/O is under way: the claim may be given back, so that the next try
+  // is not refused.
+  const Status given_back =
+      end_mount(store, clock, fs, id, EndProof{"self", "clean close: the mount was not opened"});
+  if (!given_back)
+    log::warn("filesystem {}: mount {} not given back: {}", options.filesystem_name, id.value(),
+              given_back.error().message);
+  return tl::unexpected<Error>(std::move(mount.error()));
+}
+
+}  // namespace symnas::fs

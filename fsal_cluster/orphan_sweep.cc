@@ -1,0 +1,91 @@
+#include "fsal_cluster/orphan_sweep.h"
+
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "common/base/bytes.h"
+#include "common/base/log.h"
+#include "common/kv/keys.h"
+#include "fsal_cluster/limits.h"
+#include "fsal_cluster/ops/orphan.h"
+#include "fsal_cluster/schema/inode.h"
+#include "fsal_cluster/schema/mount_entry.h"
+
+namespace symnas::fs {
+namespace {
+
+// Whether a mount may still hold the orphan open: this one (its last close removes it), or one that
+// has not ended.
+Result<bool> held_open(Context& context, MountId holder) {
+  if (holder == context.mount) return true;
+  SYMNAS_ASSIGN(const kv::OpResult read,
+                context.session.range(kv::prefix_range(kv::keys::mount(context.fs, holder)), 2));
+  SYMNAS_ASSIGN(const std::vector<MountEntry> mounts, parse_mounts(context.fs, read));
+  return first_alive(mounts) != nullptr;
+}
+
+}  // namespace
+
+Result<std::vector<Ino>> list_orphans(Context& context) {
+  const std::string prefix = kv::keys::orphans(context.fs);
+  kv::KeyRange rest = kv::prefix_range(prefix);
+  std::vector<Ino> out;
+  for (;;) {
+    SYMNAS_ASSIGN(const kv::OpResult page, context.session.range(rest, kSweepPageKeys));
+    for (const kv::KeyValue& kv : page.kvs)
+      if (kv.key.size() == prefix.size() + 8) out.push_back(Ino{read_be64(kv.key, prefix.size())});
+    if (!page.more || page.kvs.empty()) return out;
+    rest.key = page.kvs.back().key + std::string(1, '\0');
+  }
+}
+
+Status sweep_orphan(Context& context, Ino ino) {
+  SYMNAS_ASSIGN(const kv::OpResult read,
+                context.session.range(kv::single_key(kv::keys::orphan(context.fs, ino)), 1));
+  if (read.kvs.empty()) return {};
+  SYMNAS_ASSIGN(const records::Orphan orphan,
+                parse_record<records::Orphan>(read.kvs.front().value,
+                                              "orphan " + std::to_string(ino.value())));
+  if (!orphan.open()) return context.data.sweep_orphan(ino, orphan);
+  SYMNAS_ASSIGN(const bool held, held_open(context, MountId{orphan.mount()}));
+  return held ? Status() : end_orphan(context, ino);
+}
+
+OrphanSweep::OrphanSweep(Context& context, std::vector<Ino> orphans)
+    : context_(context), orphans_(std::move(orphans)), thread_([this] { run(); }) {}
+
+OrphanSweep::~OrphanSweep() {
+  {
+    const std::scoped_lock lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+}
+
+bool OrphanSweep::stopping() {
+  const std::scoped_lock lock(mutex_);
+  return stop_;
+}
+
+void OrphanSweep::run() {
+  while (!orphans_.empty()) {
+    std::vector<Ino> failed;
+    for (const Ino ino : orphans_) {
+      if (stopping()) return;
+      const Status swept = sweep_orphan(context_, ino);
+      if (swept) continue;
+      log::warn("orphan inode {} of filesystem {}: not swept yet: {}", ino.value(),
+                context_.fs.value(), swept.error().message);
+      failed.push_back(ino);
+    }
+    orphans_ = std::move(failed);
+    if (orphans_.empty()) return;
+    std::unique_lock lock(mutex_);
+    if (wake_.wait_for(lock, std::chrono::milliseconds(kSweepRetryMs), [this] { return stop_; }))
+      return;
+  }
+}
+
+}  // namespace symnas::fs
