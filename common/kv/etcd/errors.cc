@@ -1,5 +1,6 @@
 #include "common/kv/etcd/errors.h"
 
+#include <string>
 #include <string_view>
 
 #include "common/base/check.h"
@@ -9,10 +10,8 @@ namespace symnas::kv {
 namespace {
 
 ErrorCode code_of(const grpc::Status& status, Request request) {
-  const std::string_view text = status.error_message();
-  const auto says = [text](std::string_view part) {
-    return text.find(part) != std::string_view::npos;
-  };
+  const std::string text = status.error_message();
+  const auto says = [&text](std::string_view part) { return text.find(part) != std::string::npos; };
   const ErrorCode ambiguous =
       request == Request::kMayWrite ? ErrorCode::kUnknownOutcome : ErrorCode::kUnavailable;
   switch (status.error_code()) {

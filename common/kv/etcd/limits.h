@@ -19,6 +19,11 @@ inline constexpr int kReconnectMaxMs = 500;
 // One connect with its TLS handshake on a busy machine; a host that is gone does not answer at all.
 inline constexpr int kConnectTimeoutMs = 1000;
 
+// A try with less time left is not begun any more: a call whose deadline passes before its headers
+// are out resets a stream the server has never heard of (gRPC 1.51), which costs the connection and
+// every other call on it.
+inline constexpr std::int64_t kSendRoomMs = 10;
+
 // How soon a waiting try notices that a member has become reachable.
 inline constexpr std::int64_t kWaitingTickMs = 5;
 // How soon a lost idle connection is opened again.
@@ -30,6 +35,7 @@ inline constexpr std::int64_t kWatchOpenTimeoutMs = 1000;
 inline constexpr int kEndpointsMax = 16;
 
 static_assert(kWaitingTickMs * 10 < kTryTimeoutMs, "a try sees a recovered member in time");
+static_assert(kSendRoomMs * 10 < kTryTimeoutMs, "a try has time to wait for a member");
 static_assert(kReconnectFirstMs < kTryTimeoutMs, "one try bridges the restart of a member");
 
 }  // namespace symnas::kv

@@ -152,7 +152,7 @@ Loop::Inbox Loop::wait_for_work(SteadyClock::duration tick) {
 void Loop::start_or_wait(std::shared_ptr<Operation> operation, SteadyClock::time_point now) {
   const std::optional<std::size_t> pinned = operation->pinned();
   Member* member = pinned ? &members_->at(*pinned) : members_->connected();
-  if (now >= operation->deadline()) {
+  if (now + std::chrono::milliseconds(kSendRoomMs) >= operation->deadline()) {
     operation->give_up(Error{ErrorCode::kUnavailable,
                              "etcd: no member connected in time (first: " + endpoints_[0] + ")"});
     return;

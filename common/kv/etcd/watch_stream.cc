@@ -29,9 +29,16 @@ void WatchStream::start(Member& member) {
 
 void WatchStream::give_up(Error error) { end(std::move(error)); }
 
+void WatchStream::cancel() {
+  cancel_requested_ = true;
+  if (started_) context_.TryCancel();
+}
+
 void WatchStream::complete(bool ok) {
   switch (step_) {
     case Step::kStart:
+      started_ = true;
+      if (cancel_requested_) context_.TryCancel();
       if (!ok) return finish();
       step_ = Step::kWrite;
       stream_->Write(request_, static_cast<Operation*>(this));

@@ -8,6 +8,7 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -28,7 +29,7 @@ class WatchStream final : public Operation {
   void start(Member& member) override;
   void give_up(Error error) override;
   void complete(bool ok) override;
-  void cancel() override { context_.TryCancel(); }
+  void cancel() override;
 
  private:
   using Stream =
@@ -49,6 +50,11 @@ class WatchStream final : public Operation {
   grpc::ClientContext context_;
   std::unique_ptr<Stream> stream_;
   Step step_ = Step::kStart;
+  // A stream that is cancelled before its headers are out makes gRPC 1.51 reset a stream the server
+  // has never heard of: a protocol error, which costs the whole connection. So the cancellation
+  // waits for the start.
+  std::atomic<bool> started_ = false;
+  std::atomic<bool> cancel_requested_ = false;
   etcdserverpb::WatchResponse response_;
   grpc::Status status_;
   std::optional<Error> cancelled_by_server_;
