@@ -1,10 +1,12 @@
-// FileData: the bytes of every file of one mount: READ, WRITE, COMMIT, size changes and the freeing of space.
+// FileData: the bytes of every file of one mount: READ, WRITE, COMMIT, size changes and the freeing
+// of space.
 //
-// Thread class: thread-safe. read, write and commit never block their caller; the others block until their outcome is
-// known (etcd away = they wait). REQUIRES for those: not on a store thread, a volume thread or a callback of FileData.
-// Invariants: INV-2 (one visible change per operation), INV-5 (an extent is visible only after its bytes, zero fill included,
-// are on stable storage; data changed implies change changed, across any crash), INV-6 (freed space is reused only after
-// every I/O that began before the free has finished). How: docs/architecture/data_path.md.
+// Thread class: thread-safe. read, write and commit never block their caller; the others block
+// until their outcome is known (etcd away = they wait). REQUIRES for those: not on a store thread,
+// a volume thread or a callback of FileData. Invariants: INV-2 (one visible change per operation),
+// INV-5 (an extent is visible only after its bytes, zero fill included, are on stable storage; data
+// changed implies change changed, across any crash), INV-6 (freed space is reused only after every
+// I/O that began before the free has finished). How: docs/architecture/data_path.md.
 #pragma once
 
 #include <cstdint>
@@ -28,20 +30,20 @@ namespace symnas::fs {
 
 // What memory knows of a file beyond its record. GETATTR merges it: show() below.
 struct Overlay {
-  bool dirty = false;              // something below is newer than the record
-  std::uint64_t size_bytes = 0;    // of the file now; only when dirty
-  std::int64_t mtime_ns = 0;       // of the last write; only when dirty
-  std::uint32_t change_n = 0;      // writes since the record got revision `change_base`; < 2^16
+  bool dirty = false;            // something below is newer than the record
+  std::uint64_t size_bytes = 0;  // of the file now; only when dirty
+  std::int64_t mtime_ns = 0;     // of the last write; only when dirty
+  std::uint32_t change_n = 0;    // writes since the record got revision `change_base`; < 2^16
   std::uint64_t used_blocks_extra = 0;  // allocated, not in the record yet
-  Revision change_base;            // mod_revision of the record that change_n counts from
-  std::int64_t mtime_base_ns = 0;  // mtime of the record when the first write since then came
-  std::uint64_t version = 0;       // another one after each metadata change of the file's data
+  Revision change_base;                 // mod_revision of the record that change_n counts from
+  std::int64_t mtime_base_ns = 0;       // mtime of the record when the first write since then came
+  std::uint64_t version = 0;            // another one after each metadata change of the file's data
 };
 
 // Attributes of a regular file: the record (with its mod_revision) under what memory knows.
 // Fills size, space used, mtime, ctime and change; the rest is left alone.
-// change = (mod_revision << 16) | writes since that revision: it never shows one value for two contents.
-// A mtime set by SETATTR after the last write wins over the time of that write.
+// change = (mod_revision << 16) | writes since that revision: it never shows one value for two
+// contents. A mtime set by SETATTR after the last write wins over the time of that write.
 void show(const records::Inode& record, Revision mod_revision,
           const std::optional<Overlay>& overlay, std::uint32_t block_bytes, Attributes& attributes);
 
@@ -50,8 +52,8 @@ struct FileDataOptions {
   MountId mount;
   std::uint32_t block_bytes = 4096;  // FilesystemRecord.block_bytes
   std::uint64_t group_blocks = 0;    // FilesystemRecord.group_blocks
-  // Called once when acknowledged UNSTABLE data could not be made stable: the process must exit without answering, so that
-  // clients see a new write verifier and send again.
+  // Called once when acknowledged UNSTABLE data could not be made stable: the process must exit
+  // without answering, so that clients see a new write verifier and send again.
   std::function<void(Error)> on_failed_flush;
 };
 
@@ -71,25 +73,28 @@ class FileData {
   virtual std::optional<Overlay> overlay(Ino ino) = 0;
 
   // Size plus whatever `edit` does to the inode record, in one transaction; retries conflicts.
-  // `edit` is called with the record as read, size, mtime and ctime already changed, once per try; its error is returned and
-  // nothing happens (permission checks belong there). Errors: kStale, kOutOfRange (beyond kFileBytesMax), kIsDirectory,
-  // kInvalidArgument (no regular file), what edit says, what the session says.
+  // `edit` is called with the record as read, size, mtime and ctime already changed, once per try;
+  // its error is returned and nothing happens (permission checks belong there); it must not block.
+  // Errors: kStale, kOutOfRange (beyond kFileBytesMax), kIsDirectory, kInvalidArgument (no regular
+  // file), what edit says, what the session says.
   virtual Result<kv::Committed> set_size(const Handle& handle, std::uint64_t size_bytes,
                                          std::function<Status(records::Inode&)> edit) = 0;
 
-  // Part of the transaction that removes an inode record for ever. Between plan and removed()/abandoned() the inode's
-  // I/O stands still (waiting, not failing).
+  // Part of the transaction that removes an inode record for ever. Between plan and
+  // removed()/abandoned() the inode's I/O stands still (waiting, not failing).
   struct Removal {
     std::vector<kv::Compare> compares;
     std::vector<kv::Op> writes;
     Ino ino;
     std::shared_ptr<void> plan;  // what removed() and abandoned() need
   };
-  // Drains the inode's I/O. REQUIRES: the transaction compares the record's mod_revision, and `record` is that record; after a
-  // conflict call abandoned(), read the record again and plan again. Not for directories, symlinks and devices: they
-  // have no data (an empty plan is returned).
+  // Drains the inode's I/O. REQUIRES: the transaction compares the record's mod_revision, and
+  // `record` is that record; after a conflict call abandoned(), read the record again and plan
+  // again. Not for directories, symlinks and devices: they have no data (an empty plan is
+  // returned).
   virtual Result<Removal> plan_removal(const Handle& handle, const records::Inode& record) = 0;
-  // The transaction succeeded: later I/O of the inode answers kStale, its space is freed (in the background when large).
+  // The transaction succeeded: later I/O of the inode answers kStale, its space is freed (in the
+  // background when large).
   virtual void removed(Removal removal) = 0;
   // It did not: I/O goes on, uncommitted data is still there.
   virtual void abandoned(Removal removal) = 0;
@@ -104,18 +109,21 @@ class FileData {
   virtual Status flush_all() = 0;
   virtual Result<SpaceUse> space() = 0;  // bytes only; the caller adds the file counts
 
-  // Frees the dead map of an orphan record and erases the record, unless it says `open`. The inode record of an unlinked
-  // file is the caller's. Big maps take several transactions.
+  // Frees the dead map of an orphan record and erases the record, unless it says `open`. The inode
+  // record of an unlinked file is the caller's. Big maps take several transactions.
   virtual Status sweep_orphan(Ino ino, const records::Orphan& orphan) = 0;
-  // Tokens of an ended mount: with the write flag the inode gets times = now (so a new change) in the transaction that
-  // erases the token; takes over its allocation groups. REQUIRES: the mount's end record exists.
+  // Tokens of an ended mount: with the write flag the inode gets times = now (so a new change) in
+  // the transaction that erases the token; takes over its allocation groups. REQUIRES: the mount's
+  // end record exists.
   virtual Status recover_ended_mount(MountId ended) = 0;
-  // To be put by the transaction that creates a regular file: its first write needs no transaction of its own.
+  // To be put by the transaction that creates a regular file: its first write needs no transaction
+  // of its own.
   virtual std::vector<kv::Op> tokens_at_create(Ino ino) = 0;
 };
 
-// Calls read_record() (which returns the record as the session's cache has it) between two looks at the overlay until both
-// are the same: show() of the pair is one moment of the file. Returns {record, overlay}.
+// Calls read_record() (which returns the record as the session's cache has it) between two looks at
+// the overlay until both are the same: show() of the pair is one moment of the file. Returns
+// {record, overlay}.
 template <class ReadRecord>
 auto read_consistent(FileData& data, Ino ino, ReadRecord read_record) {
   for (;;) {

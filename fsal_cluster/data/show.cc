@@ -5,14 +5,15 @@
 namespace symnas::fs {
 
 void show(const records::Inode& record, Revision mod_revision,
-          const std::optional<Overlay>& overlay, std::uint32_t block_bytes, Attributes& attributes) {
+          const std::optional<Overlay>& overlay, std::uint32_t block_bytes,
+          Attributes& attributes) {
   const bool dirty = overlay && overlay->dirty;
   attributes.size_bytes = dirty ? overlay->size_bytes : record.size_bytes();
   attributes.mtime_ns = record.mtime_ns();
   attributes.ctime_ns = record.ctime_ns();
   if (dirty) {
-    const bool set_since = record.ctime_ns() > overlay->mtime_ns &&
-                           record.mtime_ns() != overlay->mtime_base_ns;
+    const bool set_since =
+        record.ctime_ns() > overlay->mtime_ns && record.mtime_ns() != overlay->mtime_base_ns;
     if (!set_since) attributes.mtime_ns = overlay->mtime_ns;
     attributes.ctime_ns = std::max(record.ctime_ns(), overlay->mtime_ns);
   }

@@ -1,0 +1,182 @@
+// What happens without a request: write flags are dropped, idle dirty files committed, reservations
+// returned.
+#include <algorithm>
+
+#include "common/base/log.h"
+#include "fsal_cluster/data/engine.h"
+
+namespace symnas::fs {
+
+void Engine::list(FileState& f) {
+  if (f.listed) return;
+  f.listed = true;
+  const std::scoped_lock lock(attention_mutex_);
+  attention_.insert(f.ino);
+}
+
+void Engine::arm_tick() {
+  background_->post_at(clock_.mono_ns() + kTickNs, [this] {
+    if (closing_) return;
+    tick();
+    arm_tick();
+  });
+}
+
+void Engine::tick() {
+  std::vector<Ino> inos;
+  {
+    const std::scoped_lock lock(attention_mutex_);
+    inos.assign(attention_.begin(), attention_.end());
+  }
+  const std::int64_t now_ns = clock_.mono_ns();
+  for (const Ino ino : inos) {
+    const FilePtr f = find_file(ino);
+    if (f && attend(f, now_ns)) continue;
+    const std::scoped_lock lock(attention_mutex_);
+    if (!f) attention_.erase(ino);
+  }
+  erase_unused_tokens(now_ns - kWriteFlagHoldNs, nullptr);
+}
+
+// True while the file needs attention.
+bool Engine::attend(const FilePtr& f, std::int64_t now_ns) {
+  bool start = false;
+  {
+    const std::scoped_lock lock(f->mutex);
+    const bool quiet = f->writers == 0 && !f->commit_running && f->gate.shared() == 0;
+    const bool set = f->flag.state() == WriteFlag::State::kSet;
+    if (quiet && set && now_ns >= f->flag.drop_due_ns()) {
+      start = true;
+    } else if (quiet && !set && now_ns >= f->last_write_ns + kIdleNs) {
+      if (f->dirty || f->has_growth()) {
+        start = true;
+      } else {
+        trim_reservations(*f);
+        if (f->map.reserved_blocks() == 0 && f->flag.state() == WriteFlag::State::kClear) {
+          f->listed = false;
+          const std::scoped_lock list_lock(attention_mutex_);
+          attention_.erase(f->ino);
+          return false;
+        }
+      }
+    } else if (quiet && set && f->has_growth() && now_ns >= f->last_write_ns + kIdleNs) {
+      start = true;  // the flag stays (a steady writer), the data does not wait for it
+    }
+    if (start && !f->dirty && !set && !f->has_growth()) start = false;
+  }
+  if (start && !closing_) commit_idle(f, DropFlag::kYes, nullptr);
+  return true;
+}
+
+Detached Engine::commit_idle(FilePtr f, DropFlag drop, StatusCallback done) {
+  const RunningOperation running(*this);
+  bool gone = false;
+  bool held = false;
+  Turn turn;
+  {
+    const std::scoped_lock lock(f->mutex);
+    gone = f->removed || !f->loaded;
+    if (!gone) held = f->gate.acquire_shared(waiter_id(turn));
+  }
+  Status status;
+  if (!gone) {
+    if (!held) co_await turn;
+    {
+      const std::scoped_lock lock(f->mutex);
+      gone = f->removed;
+    }
+    if (!gone) status = co_await commit_file(*f, drop);
+    leave_shared(*f);
+  }
+  if (!status) log::warn("commit of idle inode {}: {}", f->ino.value(), status.error().message);
+  if (done) done(std::move(status));
+}
+
+void Engine::trim_reservations(FileState& f) {
+  if (!f.loaded || !f.map.idle()) return;
+  for (const BlockRun& run : f.map.drop_reservations()) space_->give_back(run);
+  f.growth.tail_end_block = 0;
+  f.growth.streak_blocks = 0;
+}
+
+// Space is out: idle files give back what they have reserved. True when busy ones still hold some.
+bool Engine::return_reservations() {
+  std::vector<Ino> inos;
+  {
+    const std::scoped_lock lock(attention_mutex_);
+    inos.assign(attention_.begin(), attention_.end());
+  }
+  bool held = false;
+  for (const Ino ino : inos) {
+    const FilePtr f = find_file(ino);
+    if (!f) continue;
+    bool commit = false;
+    {
+      const std::scoped_lock lock(f->mutex);
+      if (!f->loaded || f->map.reserved_blocks() == 0) continue;
+      if (f->writers == 0 && !f->commit_running) trim_reservations(*f);
+      if (f->map.reserved_blocks() == 0) continue;
+      if (f->want_room > 0 && f->want_room == f->writers) continue;  // it waits for space itself
+      held = true;
+      commit = f->writers == 0 && !f->commit_running && f->has_growth();
+    }
+    if (commit && !closing_) commit_idle(f, DropFlag::kNo, nullptr);
+  }
+  return held;
+}
+
+// Files created some seconds ago and never written: their tokens carry the write flag for nothing.
+void Engine::erase_unused_tokens(std::int64_t before_ns, const StatusCallback& done) {
+  std::vector<Ino> inos;
+  {
+    const std::scoped_lock lock(attention_mutex_);
+    const auto end = std::find_if(created_.begin(), created_.end(),
+                                  [&](const CreatedToken& c) { return c.at_ns > before_ns; });
+    for (auto it = created_.begin(); it != end; ++it) inos.push_back(it->ino);
+    created_.erase(created_.begin(), end);
+  }
+  std::vector<FilePtr> files;
+  for (const Ino ino : inos) {
+    FilePtr f = file(ino);
+    const std::scoped_lock lock(f->mutex);
+    // A loaded file has taken the flag over (or never had one): attend() sees to it.
+    if (f->loaded || f->removed || f->flag.state() != WriteFlag::State::kClear) continue;
+    f->flag.adopt(clock_.mono_ns());
+    f->flag.begin_drop();
+    files.push_back(std::move(f));
+    if (files.size() < kTokenErasesPerTxn) continue;
+    erase_tokens(std::exchange(files, {}), nullptr);
+  }
+  erase_tokens(std::move(files), done);
+}
+
+Detached Engine::erase_tokens(std::vector<FilePtr> files, StatusCallback done) {
+  const RunningOperation running(*this);
+  if (files.empty()) {
+    if (done) done({});
+    co_return;
+  }
+  kv::Mutation mutation;
+  for (const FilePtr& f : files) mutation.writes.push_back(kv::erase(token_key(f->ino)));
+  const Result<kv::Committed> committed = co_await commit_mutation(mutation);
+  const bool erased = committed && committed->succeeded;
+  for (const FilePtr& f : files) {
+    std::vector<WaiterId> waiters;
+    {
+      const std::scoped_lock lock(f->mutex);
+      f->flag.drop_done(erased, clock_.mono_ns());
+      if (!erased) list(*f);
+      waiters.swap(f->flag_waiters);
+    }
+    wake(waiters);
+  }
+  for (const FilePtr& f : files) forget_unused(f);
+  if (!done) co_return;
+  if (committed) {
+    done({});
+  } else {
+    done(tl::unexpected(committed.error()));
+  }
+}
+
+}  // namespace symnas::fs

@@ -1,0 +1,268 @@
+// COMMIT: flush the volume, then record growth, size and times in one transaction (several when the
+// map change is large); on the way or on its own, drop the write flag.
+#include <algorithm>
+#include <cstdint>
+#include <future>
+
+#include <fmt/format.h>
+
+#include "common/base/check.h"
+#include "common/base/log.h"
+#include "fsal_cluster/data/engine.h"
+
+namespace symnas::fs {
+
+void Engine::commit(const Handle& handle, StatusCallback done) {
+  commit_operation(handle, std::move(done));
+}
+
+Detached Engine::commit_operation(Handle handle, StatusCallback done) {
+  const RunningOperation running(*this);
+  const FilePtr f = file(handle.ino);
+  Turn turn;
+  Status status = co_await enter_shared(*f, handle, turn);
+  if (!status) {
+    forget_unused(f);
+    done(std::move(status));
+    co_return;
+  }
+  status = co_await commit_file(*f, DropFlag::kNo);
+  leave_shared(*f);
+  if (!status && status.error().code == ErrorCode::kFenced) failed_for_good(status.error());
+  done(std::move(status));
+}
+
+Task<Status> Engine::commit_file(FileState& f, DropFlag drop) {
+  Answer<Status> answer;
+  bool start = false;
+  {
+    const std::scoped_lock lock(f.mutex);
+    f.commit_requests.push_back({++f.commit_requested, &answer});
+    if (drop == DropFlag::kYes) f.commit_drop = DropFlag::kYes;
+    start = !f.commit_running;
+    f.commit_running = true;
+  }
+  if (start) commit_runner(f.shared_from_this());
+  Status status = co_await answer;
+  co_return status;
+}
+
+// Serves requests until there is none. Each requester keeps the file entered until it has its
+// answer.
+Detached Engine::commit_runner(FilePtr f) {
+  const RunningOperation running(*this);
+  for (;;) {
+    std::uint64_t number = 0;
+    DropFlag drop = DropFlag::kNo;
+    bool times = false;
+    {
+      const std::scoped_lock lock(f->mutex);
+      number = f->commit_requested;
+      drop = std::exchange(f->commit_drop, DropFlag::kNo);
+      times = f->commit_times;
+    }
+    const Status status = co_await commit_once(*f, drop, times);
+    std::vector<Answer<Status>*> served;
+    bool more = false;
+    {
+      const std::scoped_lock lock(f->mutex);
+      if (times) f->commit_times = false;
+      std::erase_if(f->commit_requests, [&](const FileState::CommitRequest& request) {
+        if (request.number > number) return false;
+        served.push_back(request.answer);
+        return true;
+      });
+      more = !f->commit_requests.empty();
+      f->commit_running = more;
+    }
+    for (Answer<Status>* answer : served) answer->deliver(status);
+    if (!more) co_return;
+  }
+}
+
+Engine::CommitWork Engine::begin_commit(FileState& f, DropFlag drop, bool times) {
+  CommitWork work;
+  const bool growth = f.has_growth();
+  work.drop = f.writers == 0 && f.flag.state() == WriteFlag::State::kSet &&
+              (drop == DropFlag::kYes || (growth && f.flag.may_drop_with_commit()));
+  work.transaction = growth || work.drop || (times && f.dirty);
+  work.flush = std::exchange(f.unflushed, false);
+  work.size_bytes = f.size();
+  work.dirty = f.dirty;
+  work.mtime_ns = f.mtime_ns;
+  work.mtime_base_ns = f.mtime_base_ns;
+  work.writes_seen = f.writes_seen;
+  work.chunked = f.chunked;
+  work.steps.resize(1);
+  if (growth) {
+    work.chunked = f.chunked || f.size() > kInlineBytesMax ||
+                   f.map.extents_of_first_chunk() > kInlineExtentsMax;
+    const bool moves = work.chunked && !f.chunked;
+    work.steps = f.map.plan_commit(moves ? FileMap::First::kAlways : FileMap::First::kIfDirty);
+  }
+  if (work.drop) f.flag.begin_drop();
+  return work;
+}
+
+Task<Status> Engine::commit_once(FileState& f, DropFlag drop, bool times) {
+  CommitWork work;
+  {
+    const std::scoped_lock lock(f.mutex);
+    work = begin_commit(f, drop, times);
+  }
+  Status status;
+  if (work.flush) {
+    Answer<Status> answer;
+    volume_->flush(answer.callback());
+    status = co_await answer;
+    if (!status) failed_for_good(status.error());
+  }
+  if (work.transaction) {
+    for (std::size_t i = 0; status && i < work.steps.size(); ++i) {
+      status = co_await commit_step(f, work, i);
+    }
+  }
+  end_commit(f, work, status);
+  co_return status;
+}
+
+void Engine::end_commit(FileState& f, const CommitWork& work, const Status& outcome) {
+  std::vector<WaiterId> waiters;
+  {
+    const std::scoped_lock lock(f.mutex);
+    if (!outcome && work.flush) f.unflushed = true;
+    if (work.drop) {
+      f.flag.drop_done(outcome.has_value(), clock_.mono_ns());
+      waiters.swap(f.flag_waiters);
+    }
+    if (outcome && f.writers == 0 && f.size() <= kInlineBytesMax) trim_reservations(f);
+  }
+  wake(waiters);
+}
+
+Task<Status> Engine::commit_step(FileState& f, const CommitWork& work, std::size_t index) {
+  const bool last = index + 1 == work.steps.size();
+  for (int round = 0;; ++round) {
+    const Status pause = co_await pause_after_conflict(f, round);
+    if (!pause) co_return pause;
+    const Result<InodeRecord> record = co_await read_inode(f);
+    if (!record) co_return tl::unexpected(record.error());
+    InodeRecord next = *record;
+    kv::Mutation mutation = step_mutation(f, work, index, next);
+    const Result<kv::Committed> committed = co_await commit_mutation(mutation);
+    if (!committed) co_return tl::unexpected(committed.error());
+    if (!committed->succeeded) continue;
+    const std::scoped_lock lock(f.mutex);
+    f.chunked = f.chunked || (work.chunked && next.inode.chunked());
+    f.map.committed(work.steps[index], next.inode.chunked() ? committed->revision : Revision{0});
+    f.committed_size = next.inode.size_bytes();
+    f.version = next_version_.fetch_add(1);
+    if (last && work.dirty) {
+      f.mtime_base_ns = next.inode.mtime_ns();
+      if (f.writes_seen == work.writes_seen) f.dirty = false;
+    }
+    co_return Status{};
+  }
+}
+
+// The transaction of one step; `record` becomes what it puts.
+kv::Mutation Engine::step_mutation(FileState& f, const CommitWork& work, std::size_t index,
+                                   InodeRecord& record) {
+  const MapStep& step = work.steps[index];
+  const bool last = index + 1 == work.steps.size();
+  records::Inode& inode = record.inode;
+  const bool set_since = inode.ctime_ns() > work.mtime_ns && inode.mtime_ns() != work.mtime_base_ns;
+  kv::Mutation mutation;
+  const bool changes = work.dirty || !step.chunks.empty() || inode.size_bytes() != work.size_bytes;
+  if (work.drop && last) mutation.writes.push_back(kv::erase(token_key(f.ino)));
+  if (!changes) return mutation;  // the flag of a file that nobody wrote to
+
+  mutation.compares.push_back(kv::mod_revision_is(inode_key(f.ino), record.revision));
+  const std::scoped_lock lock(f.mutex);
+  if (work.chunked) {
+    add_chunk_values(step.chunks, f, mutation);
+    inode.set_chunked(true);
+    inode.clear_extents();
+  } else if (!step.chunks.empty()) {
+    *inode.mutable_extents() = step.chunks.front().value.extents();
+  }
+  add_reverse_changes(step.reverse, f, f.map_generation, mutation);
+  const std::uint64_t covered = std::min(work.size_bytes, step.covered_blocks * kBlockBytes);
+  inode.set_size_bytes(last ? work.size_bytes : std::max(inode.size_bytes(), covered));
+  inode.set_used_blocks(static_cast<std::uint64_t>(static_cast<std::int64_t>(inode.used_blocks()) +
+                                                   step.used_blocks_delta));
+  if (work.dirty) {
+    if (!set_since) inode.set_mtime_ns(std::max(inode.mtime_ns(), work.mtime_ns));
+    inode.set_ctime_ns(std::max(inode.ctime_ns(), work.mtime_ns));
+  }
+  mutation.writes.push_back(kv::put(inode_key(f.ino), inode.SerializeAsString()));
+  return mutation;
+}
+
+void Engine::add_chunk_values(const std::vector<MapStep::ChunkValue>& chunks, FileState& f,
+                              kv::Mutation& mutation) const {
+  for (const MapStep::ChunkValue& chunk : chunks) {
+    const std::string key = kv::keys::map_chunk(options_.fs, f.ino, f.map_generation, chunk.chunk);
+    mutation.compares.push_back(kv::mod_revision_is(key, f.map.revision(chunk.chunk)));
+    mutation.writes.push_back(chunk.value.extents_size() == 0
+                                  ? kv::erase(key)
+                                  : kv::put(key, chunk.value.SerializeAsString()));
+  }
+}
+
+// Reverse-map keys, with the compares that refuse a double allocation and a group that is not ours
+// any more.
+void Engine::add_reverse_changes(const std::vector<ReverseChange>& changes, const FileState& f,
+                                 MapGeneration generation, kv::Mutation& mutation) const {
+  std::vector<std::uint64_t> guarded;
+  for (const ReverseChange& change : changes) {
+    const std::string key = space_->reverse_key(change.volume_block);
+    if (change.new_blocks == 0) {
+      mutation.writes.push_back(kv::erase(key));
+      continue;
+    }
+    records::ReverseMap value;
+    value.set_ino(f.ino.value());
+    value.set_map_generation(generation.value());
+    value.set_file_block(change.file_block);
+    value.set_blocks(change.new_blocks);
+    mutation.writes.push_back(kv::put(key, value.SerializeAsString()));
+    if (change.new_blocks <= change.old_blocks) continue;
+    if (change.old_blocks > 0) mutation.compares.push_back(kv::key_exists(key));
+    mutation.compares.push_back(kv::range_absent(space_->reverse_range(
+        change.volume_block + change.old_blocks, change.volume_block + change.new_blocks)));
+    const std::uint64_t group = change.volume_block / options_.group_blocks;
+    if (std::find(guarded.begin(), guarded.end(), group) != guarded.end()) continue;
+    guarded.push_back(group);
+    const auto guard = space_->guard(change.volume_block);
+    CHECK(guard.has_value(), "growth in a group that is not ours");
+    mutation.compares.push_back(*guard);
+  }
+}
+
+Status Engine::flush_all() {
+  std::vector<Ino> inos;
+  {
+    const std::scoped_lock lock(attention_mutex_);
+    inos.assign(attention_.begin(), attention_.end());
+  }
+  std::vector<std::future<Status>> answers;
+  const auto expect = [&answers]() -> StatusCallback {
+    const auto promise = std::make_shared<std::promise<Status>>();
+    answers.push_back(promise->get_future());
+    return [promise](Status status) { promise->set_value(std::move(status)); };
+  };
+  erase_unused_tokens(INT64_MAX, expect());
+  for (const Ino ino : inos) {
+    FilePtr f = find_file(ino);
+    if (f) commit_idle(std::move(f), DropFlag::kYes, expect());
+  }
+  Status first;
+  for (auto& answer : answers) {
+    Status status = answer.get();
+    if (!status && status.error().code != ErrorCode::kStale && first) first = std::move(status);
+  }
+  return first;
+}
+
+}  // namespace symnas::fs

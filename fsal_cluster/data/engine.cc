@@ -1,0 +1,101 @@
+#include "fsal_cluster/data/engine.h"
+
+#include <fmt/format.h>
+
+#include "common/base/log.h"
+
+namespace symnas::fs {
+
+RunningOperation::RunningOperation(Engine& counted) : engine(counted) {
+  const std::scoped_lock lock(engine.running_mutex_);
+  ++engine.running_;
+}
+
+RunningOperation::~RunningOperation() {
+  const std::scoped_lock lock(engine.running_mutex_);
+  if (--engine.running_ == 0) engine.nothing_runs_.notify_all();
+}
+
+Engine::Engine(kv::Session& session, const env::Clock& clock, std::shared_ptr<cvm::VolumeIo> volume,
+               std::unique_ptr<Background> background, FileDataOptions options)
+    : session_(session),
+      clock_(clock),
+      volume_(std::move(volume)),
+      options_(std::move(options)),
+      background_(std::move(background)) {}
+
+Result<std::unique_ptr<Engine>> Engine::open(kv::Session& session, const env::Clock& clock,
+                                             std::shared_ptr<cvm::VolumeIo> volume,
+                                             std::unique_ptr<Background> background,
+                                             FileDataOptions options) {
+  if (options.block_bytes != kBlockBytes) {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("filesystem {}: blocks of {} bytes are not supported, only {}",
+                            options.fs.value(), options.block_bytes, kBlockBytes));
+  }
+  std::unique_ptr<Engine> engine(
+      new Engine(session, clock, std::move(volume), std::move(background), std::move(options)));
+  Engine* self = engine.get();
+  SpaceOptions space;
+  space.fs = self->options_.fs;
+  space.mount = self->options_.mount;
+  space.group_blocks = self->options_.group_blocks;
+  space.volume_blocks = [self] { return self->volume_->size_bytes() / kBlockBytes; };
+  space.return_reservations = [self] { return self->return_reservations(); };
+  space.frees_pending = [self] { return self->sweeps_.load() > 0; };
+  SYMNAS_ASSIGN(self->space_, Space::open(session, clock, *self->background_, std::move(space)));
+  self->arm_tick();
+  return engine;
+}
+
+Result<std::unique_ptr<FileData>> FileData::open(kv::Session& session, const env::Clock& clock,
+                                                 std::shared_ptr<cvm::VolumeIo> volume,
+                                                 FileDataOptions options) {
+  auto background = std::make_unique<BackgroundThreads>(clock);
+  auto engine =
+      Engine::open(session, clock, std::move(volume), std::move(background), std::move(options));
+  if (!engine) return tl::unexpected(std::move(engine.error()));
+  return std::unique_ptr<FileData>(std::move(*engine));
+}
+
+Engine::~Engine() {
+  closing_ = true;
+  {
+    std::unique_lock lock(running_mutex_);
+    nothing_runs_.wait(lock, [this] { return running_ == 0; });
+  }
+  background_->stop();
+}
+
+void Engine::failed_for_good(const Error& error) {
+  if (failed_.exchange(true)) return;
+  log::error("file data cannot be made stable: {}", error.message);
+  if (options_.on_failed_flush) options_.on_failed_flush(error);
+}
+
+std::optional<Overlay> Engine::overlay(Ino ino) {
+  const FilePtr f = find_file(ino);
+  if (!f) return std::nullopt;
+  const std::scoped_lock lock(f->mutex);
+  Overlay out;
+  out.version = f->version;
+  if (!f->loaded) return out;
+  out.dirty = f->dirty;
+  out.size_bytes = f->size();
+  out.mtime_ns = f->mtime_ns;
+  out.change_n = f->change_n;
+  out.change_base = f->change_base;
+  out.mtime_base_ns = f->mtime_base_ns;
+  out.used_blocks_extra = f->map.unrecorded_written_blocks();
+  return out;
+}
+
+Result<SpaceUse> Engine::space() {
+  SYMNAS_ASSIGN(const Space::Use use, space_->use());
+  SpaceUse out;
+  out.total_bytes = use.total_blocks * kBlockBytes;
+  out.free_bytes = use.free_blocks * kBlockBytes;
+  return out;
+}
+
+}  // namespace symnas::fs

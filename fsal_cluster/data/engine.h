@@ -1,0 +1,266 @@
+// Engine: FileData over a session, a volume and the pure parts of this folder. One file per
+// operation: read.cc, write.cc, commit.cc, set_size.cc, removal.cc, sweep.cc, recover.cc; files.cc
+// holds the table of files, attention.cc the timers.
+//
+// Thread class: thread-safe. Locks: table shard -> file -> space; nothing of the session, the
+// volume or Background that may call back is called under one of them (Session::peek may be).
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "common/kv/keys.h"
+#include "fsal_cluster/data/file_data.h"
+#include "fsal_cluster/data/file_state.h"
+#include "fsal_cluster/data/limits.h"
+#include "fsal_cluster/data/task.h"
+#include "fsal_cluster/space/background.h"
+#include "fsal_cluster/space/space.h"
+
+namespace symnas::fs {
+
+class Engine final : public FileData {
+ public:
+  using FilePtr = std::shared_ptr<FileState>;
+
+  // As FileData::open; `background` is the caller's in tests.
+  static Result<std::unique_ptr<Engine>> open(kv::Session& session, const env::Clock& clock,
+                                              std::shared_ptr<cvm::VolumeIo> volume,
+                                              std::unique_ptr<Background> background,
+                                              FileDataOptions options);
+  ~Engine() override;
+
+  std::optional<Overlay> overlay(Ino ino) override;
+  Result<kv::Committed> set_size(const Handle& handle, std::uint64_t size_bytes,
+                                 std::function<Status(records::Inode&)> edit) override;
+  Result<Removal> plan_removal(const Handle& handle, const records::Inode& record) override;
+  void removed(Removal removal) override;
+  void abandoned(Removal removal) override;
+  void read(const Handle& handle, FileOffset offset, std::size_t bytes, ReadCallback done) override;
+  void write(const Handle& handle, FileOffset offset, std::span<const std::byte> data,
+             WriteStability wanted, WriteCallback done) override;
+  void commit(const Handle& handle, StatusCallback done) override;
+  Status flush_all() override;
+  Result<SpaceUse> space() override;
+  Status sweep_orphan(Ino ino, const records::Orphan& orphan) override;
+  Status recover_ended_mount(MountId ended) override;
+  std::vector<kv::Op> tokens_at_create(Ino ino) override;
+
+  // One round of what timers do; the engine calls it every kTickNs.
+  void tick();
+
+ private:
+  friend struct RunningOperation;
+  using Edit = std::function<Status(records::Inode&)>;
+  // An inode record and the revision it has.
+  struct InodeRecord {
+    records::Inode inode;
+    Revision revision;
+  };
+  // One part of a WRITE on the volume.
+  struct WritePart {
+    bool fill = false;  // first write of these blocks
+    std::uint64_t volume_byte = 0;
+    std::uint64_t begin = 0;  // file bytes
+    std::uint64_t end = 0;
+  };
+  using WritePlan = std::vector<WritePart>;
+  struct CommitWork {
+    std::vector<MapStep> steps;
+    std::uint64_t size_bytes = 0;
+    bool chunked = false;
+    bool dirty = false;
+    std::int64_t mtime_ns = 0;
+    std::int64_t mtime_base_ns = 0;
+    std::uint64_t writes_seen = 0;
+    bool drop = false;
+    bool flush = false;
+    bool transaction = false;
+  };
+  struct SizeChange;
+  struct RemovalPlan;
+
+  Engine(kv::Session& session, const env::Clock& clock, std::shared_ptr<cvm::VolumeIo> volume,
+         std::unique_ptr<Background> background, FileDataOptions options);
+
+  // --- files.cc
+  FilePtr file(Ino ino);
+  FilePtr find_file(Ino ino);
+  void forget_unused(const FilePtr& f);
+  void evict_idle();
+  // Enters the gate and loads the file. On error nothing is held.
+  Task<Status> enter_shared(FileState& f, const Handle& handle, Turn& turn);
+  Task<Status> enter_exclusive(FileState& f, const Handle& handle, Turn& turn);
+  void leave_shared(FileState& f);
+  void leave_exclusive(FileState& f);
+  Task<Status> load(FileState& f, const Handle& handle);
+  Status adopt_record(FileState& f, const Handle& handle,
+                      const std::vector<kv::CachedValue>& values);
+  // REQUIRES: entered.
+  Task<Status> load_chunks(FileState& f, std::uint64_t first_block, std::uint64_t end_block);
+  Task<Result<InodeRecord>> read_inode(FileState& f);
+  Task<Result<kv::Committed>> commit_mutation(kv::Mutation& mutation);
+  Task<Status> pause_after_conflict(FileState& f, int round);
+
+  // --- read.cc
+  Detached read_operation(Handle handle, std::uint64_t offset, std::size_t bytes,
+                          ReadCallback done);
+  Task<Result<ReadResult>> read_entered(FileState& f, std::uint64_t offset, std::size_t bytes);
+
+  // --- write.cc
+  Detached write_operation(Handle handle, std::uint64_t offset, std::span<const std::byte> data,
+                           WriteStability wanted, WriteCallback done);
+  Task<Status> write_entered(FileState& f, std::uint64_t offset, std::span<const std::byte> data,
+                             WriteStability wanted);
+  Task<Status> write_flagged(FileState& f, std::uint64_t offset, std::span<const std::byte> data,
+                             WriteStability wanted);
+  Task<Status> write_locked(FileState& f, std::uint64_t offset, std::span<const std::byte> data,
+                            WriteStability wanted);
+  RangeLock::Mode choose_lock(FileState& f, std::uint64_t offset, std::uint64_t end,
+                              std::uint64_t& first_block) const;  // REQUIRES: f.mutex held
+  Task<Status> prepare_write(FileState& f, std::uint64_t offset, std::uint64_t end,
+                             WritePlan& plan);
+  Task<Status> wait_for_room(FileState& f);
+  Task<Status> submit_write(std::uint64_t offset, std::span<const std::byte> data,
+                            WriteStability wanted, const WritePlan& plan);
+  Task<Status> finish_write(FileState& f, std::uint64_t end, WriteStability wanted,
+                            const WritePlan& plan);
+  void abort_write(FileState& f, std::uint64_t end, const WritePlan& plan);
+  Task<Status> after_write(FileState& f, WriteStability wanted);
+  // Zeros from the end of the file to the end of its last block. REQUIRES: that block is locked
+  // (exclusively, or the gate is).
+  Task<Status> zero_tail(FileState& f);
+  Task<Status> obtain_flag(FileState& f);
+  Task<Status> set_flag(FileState& f);
+  Task<Status> wait_for_trim(FileState& f, std::uint64_t end);
+
+  // --- commit.cc
+  Detached commit_operation(Handle handle, StatusCallback done);
+  // Commits what is written now, together with others who ask meanwhile. REQUIRES: entered.
+  Task<Status> commit_file(FileState& f, DropFlag drop);
+  Detached commit_runner(FilePtr f);
+  Task<Status> commit_once(FileState& f, DropFlag drop, bool times);
+  CommitWork begin_commit(FileState& f, DropFlag drop, bool times);
+  void end_commit(FileState& f, const CommitWork& work, const Status& outcome);
+  Task<Status> commit_step(FileState& f, const CommitWork& work, std::size_t index);
+  kv::Mutation step_mutation(FileState& f, const CommitWork& work, std::size_t index,
+                             InodeRecord& record);
+  void add_reverse_changes(const std::vector<ReverseChange>& changes, const FileState& f,
+                           MapGeneration generation, kv::Mutation& mutation) const;
+  void add_chunk_values(const std::vector<MapStep::ChunkValue>& chunks, FileState& f,
+                        kv::Mutation& mutation) const;
+
+  // --- set_size.cc
+  Task<Result<kv::Committed>> set_size_task(Handle handle, std::uint64_t size_bytes, Edit& edit);
+  Task<Result<kv::Committed>> set_size_entered(FileState& f, std::uint64_t size_bytes, Edit& edit);
+  Task<Status> plan_shrink(FileState& f, SizeChange& change);
+  Task<Result<kv::Committed>> commit_size(FileState& f, SizeChange& change, Edit& edit);
+  kv::Mutation size_mutation(FileState& f, const SizeChange& change, InodeRecord& record);
+  void apply_size(FileState& f, const SizeChange& change, const kv::Committed& committed);
+
+  // --- removal.cc
+  Task<Result<Removal>> plan_removal_task(Handle handle, const records::Inode& record);
+  static void finish_removal(Engine& engine, RemovalPlan& plan);
+
+  // --- sweep.cc (blocking; background threads)
+  Status sweep_map_keys(kv::KeyRange range);
+  Status sweep_chunk(const kv::KeyValue& chunk);
+  Status finish_trim(Ino ino);
+  Status erase_orphan(Ino ino, std::uint32_t map_generation);
+  void sweep_in_background(Ino ino, records::Orphan orphan, int attempt);
+
+  // --- recover.cc
+  Detached bump_operation(Ino ino, Revision token_revision, MountId owner, StatusCallback done);
+  Task<Status> bump(Ino ino, Revision token_revision, MountId owner);
+
+  // --- attention.cc
+  void list(FileState& f);  // REQUIRES: f.mutex held
+  void arm_tick();
+  bool attend(const FilePtr& f, std::int64_t now_ns);
+  Detached commit_idle(FilePtr f, DropFlag drop, StatusCallback done);
+  void trim_reservations(FileState& f);  // REQUIRES: f.mutex held
+  bool return_reservations();
+  void erase_unused_tokens(std::int64_t before_ns, const StatusCallback& done);
+  Detached erase_tokens(std::vector<FilePtr> files, StatusCallback done);
+
+  void failed_for_good(const Error& error);
+  std::string inode_key(Ino ino) const { return kv::keys::inode(options_.fs, ino); }
+  std::string token_key(Ino ino) const { return kv::keys::token(options_.fs, ino, options_.mount); }
+
+  struct Shard {
+    std::mutex mutex;
+    std::unordered_map<Ino, FilePtr> files;
+  };
+
+  kv::Session& session_;
+  const env::Clock& clock_;
+  const std::shared_ptr<cvm::VolumeIo> volume_;
+  const FileDataOptions options_;
+  std::unique_ptr<Background> background_;
+  std::unique_ptr<Space> space_;
+  std::array<Shard, kFileTableShards> shards_;
+  std::atomic<std::size_t> file_count_{0};
+  std::atomic<std::uint64_t> next_version_{1};
+  std::atomic<int> sweeps_{0};
+  std::atomic<bool> failed_{false};
+  std::atomic<bool> closing_{false};
+
+  std::mutex attention_mutex_;  // leaf
+  std::unordered_set<Ino> attention_;
+  struct CreatedToken {
+    Ino ino;
+    std::int64_t at_ns;
+  };
+  std::vector<CreatedToken> created_;  // ascending time
+
+  std::mutex running_mutex_;  // leaf
+  std::condition_variable nothing_runs_;
+  std::uint64_t running_ = 0;
+};
+
+// Counts an operation, so that the engine's destructor waits for it. First local of every Detached
+// coroutine.
+struct RunningOperation {
+  explicit RunningOperation(Engine& engine);
+  ~RunningOperation();
+  RunningOperation(const RunningOperation&) = delete;
+  RunningOperation& operator=(const RunningOperation&) = delete;
+  Engine& engine;
+};
+
+// Pins INV-6's quiescence for the life of one I/O.
+class IoPin {
+ public:
+  explicit IoPin(Space& space) : space_(space), ticket_(space.begin_io()) {}
+  ~IoPin() { space_.end_io(ticket_); }
+  IoPin(const IoPin&) = delete;
+  IoPin& operator=(const IoPin&) = delete;
+
+ private:
+  Space& space_;
+  const Quiescence::Ticket ticket_;
+};
+
+template <class T>
+Detached deliver_to(Task<T> task, std::shared_ptr<std::promise<T>> promise) {
+  promise->set_value(co_await task);
+}
+// Blocks until the task has an answer. REQUIRES: not on a callback thread.
+template <class T>
+T wait_for(Task<T> task) {
+  const auto promise = std::make_shared<std::promise<T>>();
+  auto answer = promise->get_future();
+  deliver_to(std::move(task), promise);
+  return answer.get();
+}
+
+}  // namespace symnas::fs

@@ -1,0 +1,84 @@
+// FileState: what one mount keeps of one file while it is in use. Plain data; `mutex` guards
+// everything below it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "fsal_cluster/data/file_map.h"
+#include "fsal_cluster/data/placement.h"
+#include "fsal_cluster/data/range_lock.h"
+#include "fsal_cluster/data/task.h"
+#include "fsal_cluster/token/write_flag.h"
+
+namespace symnas::fs {
+
+// A coroutine waits for its turn on one of these; its address is its WaiterId.
+struct Woken {};
+using Turn = Answer<Woken>;
+inline WaiterId waiter_id(Turn& turn) { return reinterpret_cast<WaiterId>(&turn); }
+inline void wake(const std::vector<WaiterId>& ids) {
+  for (const WaiterId id : ids) reinterpret_cast<Turn*>(id)->deliver({});
+}
+
+enum class DropFlag : std::uint8_t { kNo, kYes };
+
+struct FileState : std::enable_shared_from_this<FileState> {
+  FileState(Ino number, std::uint64_t group_blocks) : ino(number), map(group_blocks) {}
+  const Ino ino;
+  std::mutex mutex;
+
+  // --- from the inode record; changed only by this mount
+  bool loaded = false;
+  bool removed = false;
+  Generation generation;
+  MapGeneration map_generation;
+  bool chunked = false;
+  std::optional<std::uint64_t> trim_block;
+  std::uint64_t committed_size = 0;
+  // The bytes between the end of the file and the end of its last block are zeros on the LUN.
+  // Unknown (false) after a load and after a shrink: whoever moves the end up zeroes them first.
+  bool tail_clean = false;
+
+  // --- now
+  FileMap map;
+  GrowthState growth;  // growth.size_bytes is the size of the file now
+  IoGate gate;         // I/O (shared) against size changes and removal (exclusive)
+  RangeLock ranges;
+  WriteFlag flag;
+  std::uint32_t writers = 0;    // writes between their flag and their completion
+  std::uint32_t want_room = 0;  // of those, how many wait for space
+  std::vector<WaiterId> flag_waiters;
+  bool unflushed = false;          // volatile writes since the last flush
+  bool listed = false;             // in the engine's list of files that need attention
+  std::int64_t last_write_ns = 0;  // monotonic
+
+  // --- what GETATTR adds to the record (Overlay)
+  bool dirty = false;
+  std::int64_t mtime_ns = 0;
+  std::int64_t mtime_base_ns = 0;
+  std::uint32_t change_n = 0;
+  Revision change_base;
+  std::uint64_t version = 0;
+  std::uint64_t writes_seen = 0;  // completed writes, to tell whether a snapshot has them all
+
+  // --- commit: one at a time; requests with a number <= the one it began with share it
+  struct CommitRequest {
+    std::uint64_t number;
+    Answer<Status>* answer;
+  };
+  bool commit_running = false;
+  std::uint64_t commit_requested = 0;
+  DropFlag commit_drop = DropFlag::kNo;
+  bool commit_times = false;  // put the times although nothing has grown
+  std::vector<CommitRequest> commit_requests;
+
+  std::uint64_t size() const { return growth.size_bytes; }
+  bool has_growth() const { return map.dirty() || growth.size_bytes != committed_size; }
+};
+
+}  // namespace symnas::fs

@@ -1,0 +1,242 @@
+// The table of files in use, their loading, and the gate every operation passes.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "common/base/check.h"
+#include "fsal_cluster/data/engine.h"
+
+namespace symnas::fs {
+
+namespace {
+Error stale(Ino ino) {
+  return {ErrorCode::kStale, fmt::format("inode {} does not exist any more", ino.value())};
+}
+}  // namespace
+
+Engine::FilePtr Engine::file(Ino ino) {
+  if (file_count_.load(std::memory_order_relaxed) >= kFileStatesMax) evict_idle();
+  Shard& shard = shards_[std::hash<Ino>{}(ino) % kFileTableShards];
+  const std::scoped_lock lock(shard.mutex);
+  FilePtr& entry = shard.files[ino];
+  if (!entry) {
+    entry = std::make_shared<FileState>(ino, options_.group_blocks);
+    entry->version = next_version_.fetch_add(1);
+    file_count_.fetch_add(1, std::memory_order_relaxed);
+  }
+  return entry;
+}
+
+Engine::FilePtr Engine::find_file(Ino ino) {
+  Shard& shard = shards_[std::hash<Ino>{}(ino) % kFileTableShards];
+  const std::scoped_lock lock(shard.mutex);
+  const auto it = shard.files.find(ino);
+  return it == shard.files.end() ? nullptr : it->second;
+}
+
+// Files nobody refers to and that hold nothing but what the records say.
+void Engine::evict_idle() {
+  static std::atomic<std::size_t> next_shard{0};
+  Shard& shard = shards_[next_shard.fetch_add(1) % kFileTableShards];
+  const std::scoped_lock lock(shard.mutex);
+  const std::size_t before = shard.files.size();
+  std::erase_if(shard.files, [](const auto& entry) {
+    if (entry.second.use_count() > 1)
+      return false;  // only an operation that holds it could change it
+    const FileState& f = *entry.second;
+    return !f.listed && !f.dirty && f.flag.state() == WriteFlag::State::kClear;
+  });
+  file_count_.fetch_sub(before - shard.files.size(), std::memory_order_relaxed);
+}
+
+// A file that could not be loaded (a stale handle) leaves nothing behind.
+void Engine::forget_unused(const FilePtr& f) {
+  Shard& shard = shards_[std::hash<Ino>{}(f->ino) % kFileTableShards];
+  const std::scoped_lock lock(shard.mutex);
+  const auto it = shard.files.find(f->ino);
+  if (it == shard.files.end() || it->second != f || f.use_count() > 2) return;
+  {
+    const std::scoped_lock file_lock(f->mutex);
+    const bool used = f->loaded || f->listed || f->flag.state() != WriteFlag::State::kClear;
+    if (used && !f->removed) return;
+  }
+  shard.files.erase(it);
+  file_count_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+Task<Status> Engine::enter_shared(FileState& f, const Handle& handle, Turn& turn) {
+  bool held = false;
+  {
+    const std::scoped_lock lock(f.mutex);
+    held = f.gate.acquire_shared(waiter_id(turn));
+  }
+  if (!held) co_await turn;
+  Status status = co_await load(f, handle);
+  if (!status) leave_shared(f);
+  co_return status;
+}
+
+Task<Status> Engine::enter_exclusive(FileState& f, const Handle& handle, Turn& turn) {
+  bool held = false;
+  {
+    const std::scoped_lock lock(f.mutex);
+    held = f.gate.acquire_exclusive(waiter_id(turn));
+  }
+  if (!held) co_await turn;
+  Status status = co_await load(f, handle);
+  if (!status) leave_exclusive(f);
+  co_return status;
+}
+
+void Engine::leave_shared(FileState& f) {
+  std::vector<WaiterId> granted;
+  {
+    const std::scoped_lock lock(f.mutex);
+    f.gate.release_shared(granted);
+  }
+  wake(granted);
+}
+
+void Engine::leave_exclusive(FileState& f) {
+  std::vector<WaiterId> granted;
+  {
+    const std::scoped_lock lock(f.mutex);
+    f.gate.release_exclusive(granted);
+  }
+  wake(granted);
+}
+
+Task<Status> Engine::load(FileState& f, const Handle& handle) {
+  if (handle.fs != options_.fs) {
+    co_return fail(ErrorCode::kBadHandle, "a handle of another filesystem");
+  }
+  {
+    const std::scoped_lock lock(f.mutex);
+    if (f.removed) co_return tl::unexpected(stale(f.ino));
+    if (f.loaded) {
+      if (f.generation != handle.generation) co_return tl::unexpected(stale(f.ino));
+      co_return Status{};
+    }
+  }
+  std::vector<std::string> keys{inode_key(f.ino), token_key(f.ino)};
+  Answer<Result<std::vector<kv::CachedValue>>> answer;
+  session_.read_async(std::move(keys), answer.callback());
+  const Result<std::vector<kv::CachedValue>> values = co_await answer;
+  if (!values) co_return tl::unexpected(values.error());
+  const std::scoped_lock lock(f.mutex);
+  co_return adopt_record(f, handle, *values);
+}
+
+Status Engine::adopt_record(FileState& f, const Handle& handle,
+                            const std::vector<kv::CachedValue>& values) {
+  if (f.removed) return tl::unexpected(stale(f.ino));
+  if (f.loaded) {
+    if (f.generation != handle.generation) return tl::unexpected(stale(f.ino));
+    return {};
+  }
+  if (!values[0].value) return tl::unexpected(stale(f.ino));
+  records::Inode inode;
+  if (!inode.ParseFromString(*values[0].value)) {
+    return fail(ErrorCode::kCorrupt, fmt::format("inode {}: unreadable record", f.ino.value()));
+  }
+  if (inode.generation() != handle.generation.value()) return tl::unexpected(stale(f.ino));
+  if (inode.type() == static_cast<std::uint32_t>(FileType::kDirectory)) {
+    return fail(ErrorCode::kIsDirectory, fmt::format("inode {} is a directory", f.ino.value()));
+  }
+  if (inode.type() != static_cast<std::uint32_t>(FileType::kRegular)) {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("inode {} is not a regular file", f.ino.value()));
+  }
+  if (inode.chunked()) {
+    f.map.load_chunked((inode.size_bytes() + kMapChunkBytes - 1) / kMapChunkBytes);
+  } else {
+    SYMNAS_TRY(f.map.load_inline(inode));
+  }
+  f.generation = handle.generation;
+  f.map_generation = MapGeneration{inode.map_generation()};
+  f.chunked = inode.chunked();
+  if (inode.has_trim_block()) f.trim_block = inode.trim_block();
+  f.committed_size = inode.size_bytes();
+  f.growth = {};
+  f.growth.size_bytes = inode.size_bytes();
+  f.loaded = true;
+  records::TokenRecord token;
+  if (f.flag.state() == WriteFlag::State::kClear && values[1].value &&
+      token.ParseFromString(*values[1].value) && token.wrote()) {
+    f.flag.adopt(clock_.mono_ns());
+    list(f);
+  }
+  return {};
+}
+
+Task<Status> Engine::load_chunks(FileState& f, std::uint64_t first_block, std::uint64_t end_block) {
+  std::vector<std::string> keys;
+  std::vector<std::uint64_t> wanted;
+  {
+    const std::scoped_lock lock(f.mutex);
+    for (std::uint64_t chunk = first_block / kChunkBlocks; chunk * kChunkBlocks < end_block;
+         ++chunk) {
+      if (f.map.loaded(chunk)) continue;
+      wanted.push_back(chunk);
+      keys.push_back(kv::keys::map_chunk(options_.fs, f.ino, f.map_generation, chunk));
+    }
+  }
+  if (wanted.empty()) co_return Status{};
+  Answer<Result<std::vector<kv::CachedValue>>> answer;
+  session_.read_async(std::move(keys), answer.callback());
+  const Result<std::vector<kv::CachedValue>> values = co_await answer;
+  if (!values) co_return tl::unexpected(values.error());
+  const std::scoped_lock lock(f.mutex);
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    records::MapChunk chunk;
+    const kv::CachedValue& value = (*values)[i];
+    if (value.value && !chunk.ParseFromString(*value.value)) {
+      co_return fail(ErrorCode::kCorrupt,
+                     fmt::format("inode {}: unreadable map chunk {}", f.ino.value(), wanted[i]));
+    }
+    const Revision revision = value.value ? value.mod_revision : Revision{0};
+    Status loaded = f.map.load_chunk(wanted[i], chunk, revision);
+    if (!loaded) {
+      loaded.error().message = fmt::format("inode {}: {}", f.ino.value(), loaded.error().message);
+      co_return loaded;
+    }
+  }
+  co_return Status{};
+}
+
+Task<Result<Engine::InodeRecord>> Engine::read_inode(FileState& f) {
+  std::vector<std::string> keys{inode_key(f.ino)};
+  Answer<Result<std::vector<kv::CachedValue>>> answer;
+  session_.read_async(std::move(keys), answer.callback());
+  const Result<std::vector<kv::CachedValue>> values = co_await answer;
+  if (!values) co_return tl::unexpected(values.error());
+  if (!(*values)[0].value) co_return tl::unexpected(stale(f.ino));
+  InodeRecord record;
+  record.revision = (*values)[0].mod_revision;
+  if (!record.inode.ParseFromString(*(*values)[0].value)) {
+    co_return fail(ErrorCode::kCorrupt, fmt::format("inode {}: unreadable record", f.ino.value()));
+  }
+  co_return record;
+}
+
+Task<Result<kv::Committed>> Engine::commit_mutation(kv::Mutation& mutation) {
+  Answer<Result<kv::Committed>> answer;
+  session_.commit(std::move(mutation), answer.callback());
+  Result<kv::Committed> committed = co_await answer;
+  co_return committed;
+}
+
+Task<Status> Engine::pause_after_conflict(FileState& f, int round) {
+  if (round >= kConflictRetriesMax) {
+    co_return fail(
+        ErrorCode::kConflict,
+        fmt::format("inode {}: its records kept changing under {} tries", f.ino.value(), round));
+  }
+  if (round < kConflictRetriesBeforePause) co_return Status{};
+  Turn turn;
+  background_->post_at(clock_.mono_ns() + kConflictPauseNs, [&turn] { turn.deliver({}); });
+  co_await turn;
+  co_return Status{};
+}
+
+}  // namespace symnas::fs

@@ -1,0 +1,89 @@
+// The write flag in the token: set before the first write of a file, with setuid and setgid cleared
+// in the same transaction.
+#include "fsal_cluster/data/engine.h"
+
+namespace symnas::fs {
+namespace {
+
+constexpr std::uint32_t kSetUid = 04000;
+constexpr std::uint32_t kSetGid = 02000;
+constexpr std::uint32_t kGroupExecute = 00010;
+
+// Mode bits that a write takes away (chmod(2): setgid without group execute means something else).
+std::uint32_t privileges(std::uint32_t mode) {
+  std::uint32_t bits = mode & kSetUid;
+  if ((mode & kSetGid) != 0 && (mode & kGroupExecute) != 0) bits |= kSetGid;
+  return bits;
+}
+
+std::string token_value() {
+  records::TokenRecord token;
+  token.set_mode(records::TokenRecord::X);
+  token.set_wrote(true);
+  return token.SerializeAsString();
+}
+
+}  // namespace
+
+Task<Status> Engine::obtain_flag(FileState& f) {
+  for (;;) {
+    WriteFlag::Step step = WriteFlag::Step::kWait;
+    Turn turn;
+    {
+      const std::scoped_lock lock(f.mutex);
+      step = f.flag.want_write(clock_.mono_ns());
+      if (step == WriteFlag::Step::kProceed) {
+        ++f.writers;
+        co_return Status{};
+      }
+      if (step == WriteFlag::Step::kWait) f.flag_waiters.push_back(waiter_id(turn));
+    }
+    if (step == WriteFlag::Step::kWait) {
+      co_await turn;
+      continue;
+    }
+    const Status set = co_await set_flag(f);
+    std::vector<WaiterId> waiters;
+    {
+      const std::scoped_lock lock(f.mutex);
+      f.flag.set_done(set.has_value(), clock_.mono_ns());
+      waiters.swap(f.flag_waiters);
+      if (set) list(f);
+    }
+    wake(waiters);
+    if (!set) co_return set;
+  }
+}
+
+Task<Status> Engine::set_flag(FileState& f) {
+  for (int round = 0;; ++round) {
+    const Status pause = co_await pause_after_conflict(f, round);
+    if (!pause) co_return pause;
+    Result<InodeRecord> record = co_await read_inode(f);
+    if (!record) co_return tl::unexpected(record.error());
+    kv::Mutation mutation;
+    const std::uint32_t cleared = privileges(record->inode.mode());
+    if (cleared != 0) {
+      record->inode.set_mode(record->inode.mode() & ~cleared);
+      record->inode.set_ctime_ns(session_.next_time_ns());
+      mutation.compares.push_back(kv::mod_revision_is(inode_key(f.ino), record->revision));
+      mutation.writes.push_back(kv::put(inode_key(f.ino), record->inode.SerializeAsString()));
+    } else {
+      mutation.compares.push_back(kv::key_exists(inode_key(f.ino)));
+    }
+    mutation.writes.push_back(kv::put(token_key(f.ino), token_value()));
+    const Result<kv::Committed> committed = co_await commit_mutation(mutation);
+    if (!committed) co_return tl::unexpected(committed.error());
+    if (committed->succeeded) co_return Status{};
+  }
+}
+
+std::vector<kv::Op> Engine::tokens_at_create(Ino ino) {
+  {
+    const std::scoped_lock lock(attention_mutex_);
+    created_.push_back({ino, clock_.mono_ns()});
+  }
+  return {kv::put(token_key(ino), token_value())};
+}
+
+}  // namespace symnas::fs

@@ -1,0 +1,63 @@
+// Bounds of fsal_cluster/data, each with its reason.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "common/kv/store.h"
+#include "fsal_cluster/space/limits.h"
+
+namespace symnas::fs {
+
+inline constexpr std::uint32_t kBlockBytes = 4096;  // allocation block of schema version 1
+// One map key per chunk: 1 TiB of file is 16,384 keys, and a chunk in 4 KiB extents (the worst)
+// still fits a transaction.
+inline constexpr std::uint64_t kMapChunkBytes = std::uint64_t{64} << 20;
+inline constexpr std::uint32_t kChunkBlocks = kMapChunkBytes / kBlockBytes;
+// Small files keep their map in the inode record: one key less for the great majority of files.
+inline constexpr std::uint64_t kInlineBytesMax = std::uint64_t{1} << 20;
+inline constexpr std::size_t kInlineExtentsMax = 4;
+// Sparse large files are allocated in whole units with a bitmap: random 8 KiB writes must not make
+// an extent each.
+inline constexpr std::uint32_t kUnitBlocks = (std::uint32_t{1} << 20) / kBlockBytes;
+// Contiguous space reserved ahead of a sequential writer: as much as it has written, within these
+// bounds.
+inline constexpr std::uint64_t kReserveBlocksMin = 16;     // 64 KiB
+inline constexpr std::uint64_t kReserveBlocksMax = 16384;  // 64 MiB
+// Clients send sequential writes out of order: a gap beyond the end of up to so many times the
+// write is still sequential.
+inline constexpr std::uint64_t kGapPerWrite = 16;
+// One transaction of a mapping change: reverse-map keys and bytes, far below the store's limits
+// because operations of others share the batch.
+inline constexpr std::size_t kReverseMapPutsPerTxn = 128;
+inline constexpr std::size_t kMapBytesPerTxn = 256 << 10;
+// Partial truncates up to so many key changes are one transaction; larger ones leave a watermark
+// and a sweep.
+inline constexpr std::size_t kTruncateOpsMax = 256;
+inline constexpr std::uint64_t kTruncateChunksMax = 16;  // chunks loaded to find out
+inline constexpr std::size_t kSweepOpsMax = 256;
+inline constexpr int kSweepRetriesMax = 600;  // one a second: then the next mount does it
+// A mapping transaction conflicts only with another change of the same inode record: a handful of
+// rounds always suffices.
+inline constexpr int kConflictRetriesMax = 64;
+inline constexpr int kConflictRetriesBeforePause = 3;
+inline constexpr std::int64_t kConflictPauseNs = 2'000'000;
+// Files whose decoded map stays in memory; beyond it idle ones are forgotten (they are loaded again
+// on demand).
+inline constexpr std::size_t kFileStatesMax = 65536;
+inline constexpr std::size_t kFileTableShards = 64;
+// The round that drops write flags, commits idle dirty files and returns reservations.
+inline constexpr std::int64_t kTickNs = 250'000'000;
+// An idle file's reservation goes back after this long, and a dirty idle file is committed.
+inline constexpr std::int64_t kIdleNs = 2'000'000'000;
+inline constexpr std::size_t kTokenErasesPerTxn = 128;
+// Writes counted below one record revision: change has 16 bits for them; a metadata transaction is
+// forced well before.
+inline constexpr std::uint32_t kChangeCountForce = 0xC000;
+inline constexpr std::uint32_t kChangeCountMax = 0xFFFF;
+
+static_assert(kReverseMapPutsPerTxn * 3 + 16 < std::size_t{kv::kTxnOpsMax});
+static_assert(kTruncateOpsMax + 16 < std::size_t{kv::kTxnOpsMax});
+static_assert(kChunkBlocks % kUnitBlocks == 0 && kUnitBlocks % kAlignBlocks == 0);
+
+}  // namespace symnas::fs

@@ -1,0 +1,59 @@
+// RangeLock: who may write which blocks of one file. IoGate: shared I/O against truncation and
+// removal. Thread class: thread-compatible. Pure: a request that must wait is named again by the
+// release that lets it in. Both are fair: a request waits behind every earlier one that it
+// conflicts with.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <utility>
+#include <vector>
+
+namespace symnas::fs {
+
+using WaiterId = std::uint64_t;
+
+class RangeLock {
+ public:
+  // kShared: whole blocks written in place: two of them may overlap (their order is undefined
+  // anyway). kExclusive: blocks that are filled for the first time, or read, merged and written
+  // back.
+  enum class Mode : std::uint8_t { kShared, kExclusive };
+
+  // Locks [begin, end) or queues. True: held now. REQUIRES: `id` is not in use.
+  bool acquire(WaiterId id, std::uint64_t begin, std::uint64_t end, Mode mode);
+  // Appends the ids that hold their range now to `granted`. REQUIRES: `id` holds.
+  void release(WaiterId id, std::vector<WaiterId>& granted);
+  bool idle() const { return entries_.empty(); }
+
+ private:
+  struct Entry {
+    WaiterId id;
+    std::uint64_t begin;
+    std::uint64_t end;
+    Mode mode;
+    bool held;
+  };
+  bool blocked(std::size_t index) const;
+
+  std::vector<Entry> entries_;  // in order of arrival
+};
+
+class IoGate {
+ public:
+  bool acquire_shared(WaiterId id);
+  bool acquire_exclusive(WaiterId id);
+  void release_shared(std::vector<WaiterId>& granted);
+  void release_exclusive(std::vector<WaiterId>& granted);
+  std::uint64_t shared() const { return shared_; }
+  bool idle() const { return shared_ == 0 && !exclusive_ && queue_.empty(); }
+
+ private:
+  void grant(std::vector<WaiterId>& granted);
+
+  std::uint64_t shared_ = 0;
+  bool exclusive_ = false;
+  std::deque<std::pair<WaiterId, bool>> queue_;  // {id, wants exclusive}
+};
+
+}  // namespace symnas::fs

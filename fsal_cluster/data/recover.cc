@@ -1,0 +1,105 @@
+// What an ended mount leaves: tokens with the write flag (contents may have changed: change must,
+// too), groups.
+#include <future>
+
+#include <fmt/format.h>
+
+#include "common/base/bytes.h"
+#include "fsal_cluster/data/engine.h"
+
+namespace symnas::fs {
+namespace {
+
+constexpr std::int64_t kTokenPage = 1000;
+constexpr std::size_t kBumpsAtOnce = 64;  // four full batches of the session
+
+struct FoundToken {
+  Ino ino;
+  Revision revision;
+};
+
+}  // namespace
+
+Status Engine::recover_ended_mount(MountId ended) {
+  const RunningOperation running(*this);
+  const std::string prefix = kv::keys::tokens(options_.fs);
+  kv::KeyRange range = kv::prefix_range(prefix);
+  std::vector<FoundToken> found;
+  for (bool more = true; more;) {
+    SYMNAS_ASSIGN(const kv::OpResult page, session_.range(range, kTokenPage));
+    for (const kv::KeyValue& kv : page.kvs) {
+      if (kv.key.size() != prefix.size() + 16) {
+        return fail(ErrorCode::kCorrupt, "token key " + to_hex(kv.key));
+      }
+      if (read_be64(kv.key, prefix.size() + 8) != ended.value()) continue;
+      found.push_back({Ino{read_be64(kv.key, prefix.size())}, kv.mod_revision});
+    }
+    more = page.more && !page.kvs.empty();
+    if (more) range.key = page.kvs.back().key + '\0';
+  }
+  for (std::size_t begin = 0; begin < found.size(); begin += kBumpsAtOnce) {
+    std::vector<std::future<Status>> answers;
+    for (std::size_t i = begin; i < std::min(found.size(), begin + kBumpsAtOnce); ++i) {
+      const auto promise = std::make_shared<std::promise<Status>>();
+      answers.push_back(promise->get_future());
+      bump_operation(found[i].ino, found[i].revision, ended,
+                     [promise](Status status) { promise->set_value(std::move(status)); });
+    }
+    Status first;
+    for (auto& answer : answers) {
+      Status status = answer.get();
+      if (!status && first) first = std::move(status);
+    }
+    SYMNAS_TRY(std::move(first));
+  }
+  return space_->take_over(ended);
+}
+
+Detached Engine::bump_operation(Ino ino, Revision token_revision, MountId owner,
+                                StatusCallback done) {
+  const RunningOperation running(*this);
+  Status status = co_await bump(ino, token_revision, owner);
+  done(std::move(status));
+}
+
+// The token goes in the transaction that gives the inode new times, so that a crash between them is
+// impossible.
+Task<Status> Engine::bump(Ino ino, Revision token_revision, MountId owner) {
+  const std::string token = kv::keys::token(options_.fs, ino, owner);
+  for (int round = 0;; ++round) {
+    if (round >= kConflictRetriesMax) {
+      co_return fail(ErrorCode::kConflict,
+                     fmt::format("inode {}: its record kept changing", ino.value()));
+    }
+    std::vector<std::string> keys{inode_key(ino), token};
+    Answer<Result<std::vector<kv::CachedValue>>> answer;
+    session_.read_async(std::move(keys), answer.callback());
+    const Result<std::vector<kv::CachedValue>> values = co_await answer;
+    if (!values) co_return tl::unexpected(values.error());
+    const kv::CachedValue& record = (*values)[0];
+    const kv::CachedValue& held = (*values)[1];
+    if (!held.value || held.mod_revision != token_revision) co_return Status{};  // done already
+    records::TokenRecord flag;
+    records::Inode inode;
+    if (!flag.ParseFromString(*held.value) ||
+        (record.value && !inode.ParseFromString(*record.value))) {
+      co_return fail(ErrorCode::kCorrupt,
+                     fmt::format("inode {}: unreadable record or token", ino.value()));
+    }
+    kv::Mutation mutation;
+    mutation.compares.push_back(kv::mod_revision_is(token, token_revision));
+    mutation.writes.push_back(kv::erase(token));
+    if (record.value && flag.wrote()) {
+      const std::int64_t now_ns = session_.next_time_ns();
+      inode.set_mtime_ns(now_ns);
+      inode.set_ctime_ns(now_ns);
+      mutation.compares.push_back(kv::mod_revision_is(inode_key(ino), record.mod_revision));
+      mutation.writes.push_back(kv::put(inode_key(ino), inode.SerializeAsString()));
+    }
+    const Result<kv::Committed> committed = co_await commit_mutation(mutation);
+    if (!committed) co_return tl::unexpected(committed.error());
+    if (committed->succeeded) co_return Status{};
+  }
+}
+
+}  // namespace symnas::fs

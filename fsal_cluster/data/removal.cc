@@ -1,0 +1,86 @@
+// Removal of a file's data together with its inode record.
+#include "fsal_cluster/data/engine.h"
+
+namespace symnas::fs {
+
+struct Engine::RemovalPlan {
+  FilePtr file;
+  std::vector<BlockRun> freed;            // recorded extents that the transaction frees itself
+  std::optional<records::Orphan> orphan;  // the rest is swept
+};
+
+Result<FileData::Removal> Engine::plan_removal(const Handle& handle, const records::Inode& record) {
+  const RunningOperation running(*this);
+  if (record.type() != static_cast<std::uint32_t>(FileType::kRegular)) {
+    Removal none;
+    none.ino = handle.ino;
+    return none;
+  }
+  return wait_for(plan_removal_task(handle, record));
+}
+
+Task<Result<FileData::Removal>> Engine::plan_removal_task(Handle handle,
+                                                          const records::Inode& record) {
+  const auto plan = std::make_shared<RemovalPlan>();
+  plan->file = file(handle.ino);
+  FileState& f = *plan->file;
+  Turn turn;
+  const Status entered = co_await enter_exclusive(f, handle, turn);
+  if (!entered) {
+    forget_unused(plan->file);
+    co_return tl::unexpected(entered.error());
+  }
+  Removal removal;
+  removal.ino = f.ino;
+  removal.plan = plan;
+  removal.writes.push_back(kv::erase(token_key(f.ino)));
+  if (record.chunked()) {
+    records::Orphan orphan;
+    orphan.set_generation(record.generation());
+    orphan.set_map_generation(record.map_generation());
+    removal.writes.push_back(
+        kv::put(kv::keys::orphan(options_.fs, f.ino), orphan.SerializeAsString()));
+    plan->orphan = orphan;
+  } else {
+    for (const records::Extent& extent : record.extents()) {
+      removal.writes.push_back(kv::erase(space_->reverse_key(extent.volume_block())));
+      plan->freed.push_back({extent.volume_block(), extent.blocks()});
+    }
+  }
+  co_return removal;
+}
+
+void Engine::removed(Removal removal) {
+  const auto plan = std::static_pointer_cast<RemovalPlan>(removal.plan);
+  if (!plan) return;
+  const RunningOperation running(*this);
+  FileState& f = *plan->file;
+  std::vector<BlockRun> never_recorded;
+  {
+    const std::scoped_lock lock(f.mutex);
+    f.removed = true;
+    f.version = next_version_.fetch_add(1);
+    f.dirty = false;
+    f.listed = false;
+    never_recorded = f.map.unrecorded();
+    const std::scoped_lock list_lock(attention_mutex_);
+    attention_.erase(f.ino);
+  }
+  for (const BlockRun& run : never_recorded) space_->release(run);
+  for (const BlockRun& run : plan->freed) space_->release(run);
+  if (plan->orphan) sweep_in_background(f.ino, *plan->orphan, 0);
+  leave_exclusive(f);
+  removal.plan.reset();
+  const FilePtr file = plan->file;
+  plan->file.reset();
+  forget_unused(file);
+}
+
+void Engine::abandoned(Removal removal) {
+  const auto plan = std::static_pointer_cast<RemovalPlan>(removal.plan);
+  if (!plan) return;
+  const RunningOperation running(*this);
+  leave_exclusive(*plan->file);
+}
+
+}  // namespace symnas::fs

@@ -1,0 +1,189 @@
+// Size changes: everything the file has pending is committed first, then size, times and what the
+// caller edits change in one transaction. A shrink frees its blocks in it when that is small; a
+// shrink to zero leaves the old map to a sweep by taking the next map generation; a large partial
+// one leaves a watermark (trim_block) above which the map is dead.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "common/base/check.h"
+#include "fsal_cluster/data/engine.h"
+
+namespace symnas::fs {
+
+struct Engine::SizeChange {
+  std::uint64_t size_bytes = 0;
+  FileMap::Cut cut;
+  bool shrinks = false;
+  bool new_generation = false;              // everything goes
+  std::optional<std::uint64_t> trim_block;  // everything from here on goes later
+  std::optional<records::Orphan> orphan;
+};
+
+Result<kv::Committed> Engine::set_size(const Handle& handle, std::uint64_t size_bytes,
+                                       std::function<Status(records::Inode&)> edit) {
+  const RunningOperation running(*this);
+  if (size_bytes > kFileBytesMax) {
+    return fail(ErrorCode::kOutOfRange,
+                fmt::format("size {}: files end at {}", size_bytes, kFileBytesMax));
+  }
+  return wait_for(set_size_task(handle, size_bytes, edit));
+}
+
+Task<Result<kv::Committed>> Engine::set_size_task(Handle handle, std::uint64_t size_bytes,
+                                                  Edit& edit) {
+  const FilePtr f = file(handle.ino);
+  Turn turn;
+  const Status entered = co_await enter_exclusive(*f, handle, turn);
+  if (!entered) {
+    forget_unused(f);
+    co_return tl::unexpected(entered.error());
+  }
+  Result<kv::Committed> committed = co_await set_size_entered(*f, size_bytes, edit);
+  leave_exclusive(*f);
+  co_return committed;
+}
+
+Task<Result<kv::Committed>> Engine::set_size_entered(FileState& f, std::uint64_t size_bytes,
+                                                     Edit& edit) {
+  Status status = co_await commit_file(f, DropFlag::kNo);
+  if (status) status = co_await wait_for_trim(f, size_bytes);
+  SizeChange change;
+  change.size_bytes = size_bytes;
+  bool zero = false;
+  {
+    const std::scoped_lock lock(f.mutex);
+    change.shrinks = size_bytes < f.size();
+    zero = size_bytes > f.size() && !f.tail_clean;
+    if (change.shrinks) trim_reservations(f);
+  }
+  if (status && zero) status = co_await zero_tail(f);
+  if (status && change.shrinks) status = co_await plan_shrink(f, change);
+  if (!status) co_return tl::unexpected(status.error());
+  Result<kv::Committed> committed = co_await commit_size(f, change, edit);
+  co_return committed;
+}
+
+// REQUIRES: the gate is held exclusively, nothing is pending.
+Task<Status> Engine::plan_shrink(FileState& f, SizeChange& change) {
+  const std::uint64_t keep = (change.size_bytes + kBlockBytes - 1) / kBlockBytes;
+  std::uint64_t old_blocks = 0;
+  bool chunked = false;
+  {
+    const std::scoped_lock lock(f.mutex);
+    chunked = f.chunked;
+    old_blocks = (f.size() + kBlockBytes - 1) / kBlockBytes;
+  }
+  records::Orphan orphan;
+  orphan.set_truncated(true);
+  orphan.set_generation(f.generation.value());
+  if (chunked && change.size_bytes == 0) {
+    change.new_generation = true;
+    orphan.set_map_generation(f.map_generation.value());
+    change.orphan = orphan;
+    co_return Status{};
+  }
+  const std::uint64_t own_chunk = keep / kChunkBlocks;
+  std::uint64_t last_chunk = old_blocks == 0 ? 0 : (old_blocks - 1) / kChunkBlocks;
+  const bool many = last_chunk > own_chunk + kTruncateChunksMax;
+  if (!many) {
+    const Status chunks =
+        co_await load_chunks(f, own_chunk * kChunkBlocks, (last_chunk + 1) * kChunkBlocks);
+    if (!chunks) co_return chunks;
+    const std::scoped_lock lock(f.mutex);
+    change.cut = f.map.plan_cut(keep, last_chunk);
+    if (change.cut.changes() <= kTruncateOpsMax) co_return Status{};
+  }
+  // Too much for one transaction: its own chunk now, the others behind a watermark.
+  const Status chunks =
+      co_await load_chunks(f, own_chunk * kChunkBlocks, (own_chunk + 1) * kChunkBlocks);
+  if (!chunks) co_return chunks;
+  const std::scoped_lock lock(f.mutex);
+  change.cut = f.map.plan_cut(keep, own_chunk);
+  change.trim_block = (own_chunk + 1) * kChunkBlocks;
+  // Of a trim that is still running the lower watermark holds for both.
+  if (f.trim_block) change.trim_block = std::min(*change.trim_block, *f.trim_block);
+  orphan.set_map_generation(f.map_generation.value() - 1);  // of the live one only what is above
+  change.orphan = orphan;
+  co_return Status{};
+}
+
+Task<Result<kv::Committed>> Engine::commit_size(FileState& f, SizeChange& change, Edit& edit) {
+  for (int round = 0;; ++round) {
+    const Status pause = co_await pause_after_conflict(f, round);
+    if (!pause) co_return tl::unexpected(pause.error());
+    Result<InodeRecord> record = co_await read_inode(f);
+    if (!record) co_return tl::unexpected(record.error());
+    const std::int64_t now_ns = session_.next_time_ns();
+    kv::Mutation mutation = size_mutation(f, change, *record);
+    record->inode.set_mtime_ns(now_ns);
+    record->inode.set_ctime_ns(now_ns);
+    if (edit) {
+      const Status edited = edit(record->inode);
+      if (!edited) co_return tl::unexpected(edited.error());
+    }
+    mutation.writes.push_back(kv::put(inode_key(f.ino), record->inode.SerializeAsString()));
+    const Result<kv::Committed> committed = co_await commit_mutation(mutation);
+    if (!committed) co_return tl::unexpected(committed.error());
+    if (!committed->succeeded) continue;
+    apply_size(f, change, *committed);
+    for (const BlockRun& run : change.cut.freed) space_->release(run);
+    if (change.orphan) sweep_in_background(f.ino, *change.orphan, 0);
+    co_return *committed;
+  }
+}
+
+// Everything but the put of the inode, which the caller's edit still changes.
+kv::Mutation Engine::size_mutation(FileState& f, const SizeChange& change, InodeRecord& record) {
+  records::Inode& inode = record.inode;
+  kv::Mutation mutation;
+  mutation.compares.push_back(kv::mod_revision_is(inode_key(f.ino), record.revision));
+  const std::scoped_lock lock(f.mutex);
+  inode.set_size_bytes(change.size_bytes);
+  if (change.new_generation) {
+    inode.set_map_generation(inode.map_generation() + 1);
+    inode.clear_extents();
+    inode.set_chunked(false);
+    inode.clear_trim_block();
+    inode.set_used_blocks(0);
+  } else {
+    if (f.chunked) {
+      add_chunk_values(change.cut.chunks, f, mutation);
+    } else if (!change.cut.chunks.empty()) {
+      *inode.mutable_extents() = change.cut.chunks.front().value.extents();
+    }
+    add_reverse_changes(change.cut.reverse, f, f.map_generation, mutation);
+    inode.set_used_blocks(static_cast<std::uint64_t>(
+        static_cast<std::int64_t>(inode.used_blocks()) + change.cut.used_blocks_delta));
+    if (change.trim_block) inode.set_trim_block(*change.trim_block);
+  }
+  if (change.orphan) {
+    mutation.writes.push_back(
+        kv::put(kv::keys::orphan(options_.fs, f.ino), change.orphan->SerializeAsString()));
+  }
+  return mutation;
+}
+
+void Engine::apply_size(FileState& f, const SizeChange& change, const kv::Committed& committed) {
+  const std::scoped_lock lock(f.mutex);
+  f.version = next_version_.fetch_add(1);
+  f.committed_size = change.size_bytes;
+  f.growth.size_bytes = change.size_bytes;
+  f.dirty = false;  // the transaction's times are newer than any write's
+  if (!change.shrinks) return;
+  f.growth.tail_end_block = 0;
+  f.growth.streak_blocks = 0;
+  f.tail_clean = change.size_bytes % kBlockBytes == 0;
+  if (change.new_generation) {
+    f.map_generation = MapGeneration{f.map_generation.value() + 1};
+    f.map.clear();
+    f.chunked = false;
+    f.trim_block.reset();
+    return;
+  }
+  const std::uint64_t keep = (change.size_bytes + kBlockBytes - 1) / kBlockBytes;
+  f.map.cut(keep, change.cut, f.chunked ? committed.revision : Revision{0});
+  if (change.trim_block) f.trim_block = change.trim_block;
+}
+
+}  // namespace symnas::fs

@@ -1,0 +1,149 @@
+// Frees dead maps: of removed files, of old map generations, above a watermark. Blocking; runs on
+// background threads.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "common/base/log.h"
+#include "fsal_cluster/data/engine.h"
+
+namespace symnas::fs {
+namespace {
+
+namespace keys = kv::keys;
+
+constexpr std::int64_t kSweepPage = 16;  // map chunks read at a time: up to some hundred KiB
+constexpr std::int64_t kSweepRetryNs = 1'000'000'000;
+
+}  // namespace
+
+// Erases one map key with the reverse-map keys of its extents; a large one in steps. kConflict:
+// somebody else has changed it.
+Status Engine::sweep_chunk(const kv::KeyValue& chunk) {
+  records::MapChunk value;
+  if (!value.ParseFromString(chunk.value)) {
+    return fail(ErrorCode::kCorrupt, "unreadable map chunk " + to_hex(chunk.key));
+  }
+  Revision revision = chunk.mod_revision;
+  for (;;) {
+    const int take = std::min<int>(value.extents_size(), kSweepOpsMax);
+    kv::Mutation mutation;
+    mutation.compares.push_back(kv::mod_revision_is(chunk.key, revision));
+    std::vector<BlockRun> freed;
+    for (int i = value.extents_size() - take; i < value.extents_size(); ++i) {
+      const records::Extent& extent = value.extents(i);
+      mutation.writes.push_back(kv::erase(space_->reverse_key(extent.volume_block())));
+      freed.push_back({extent.volume_block(), extent.blocks()});
+    }
+    value.mutable_extents()->DeleteSubrange(value.extents_size() - take, take);
+    const bool last = value.extents_size() == 0;
+    mutation.writes.push_back(last ? kv::erase(chunk.key)
+                                   : kv::put(chunk.key, value.SerializeAsString()));
+    SYMNAS_ASSIGN(const kv::Committed committed, session_.commit_blocking(std::move(mutation)));
+    if (!committed.succeeded) return fail(ErrorCode::kConflict, "map chunk changed under a sweep");
+    for (const BlockRun& run : freed) space_->release(run);
+    if (last) return {};
+    revision = committed.revision;
+  }
+}
+
+Status Engine::sweep_map_keys(kv::KeyRange range) {
+  for (int conflicts = 0;;) {
+    SYMNAS_ASSIGN(const kv::OpResult page, session_.range(range, kSweepPage));
+    if (page.kvs.empty()) return {};
+    for (const kv::KeyValue& chunk : page.kvs) {
+      const Status swept = sweep_chunk(chunk);
+      if (swept) continue;
+      if (swept.error().code != ErrorCode::kConflict) return swept;
+      if (++conflicts > kConflictRetriesMax) return swept;
+      break;
+    }
+  }
+}
+
+Status Engine::sweep_orphan(Ino ino, const records::Orphan& orphan) {
+  if (orphan.open()) return {};
+  const RunningOperation running(*this);
+  const MapGeneration live{orphan.map_generation() + 1};
+  if (live.value() != 0) {  // 0: only a watermark, no dead generation
+    SYMNAS_TRY(sweep_map_keys({keys::map_prefix(options_.fs, ino, MapGeneration{0}),
+                               keys::map_prefix(options_.fs, ino, live)}));
+  }
+  if (orphan.truncated()) SYMNAS_TRY(finish_trim(ino));
+  return erase_orphan(ino, orphan.map_generation());
+}
+
+// Only the record that was swept: a newer one has more to free.
+Status Engine::erase_orphan(Ino ino, std::uint32_t map_generation) {
+  const std::string key = keys::orphan(options_.fs, ino);
+  SYMNAS_ASSIGN(const kv::OpResult found, session_.range(kv::single_key(key), 1));
+  if (found.kvs.empty()) return {};
+  records::Orphan orphan;
+  if (!orphan.ParseFromString(found.kvs[0].value)) {
+    return fail(ErrorCode::kCorrupt, "unreadable orphan record " + to_hex(key));
+  }
+  if (orphan.open() || orphan.map_generation() > map_generation) return {};
+  if (orphan.truncated()) {  // a watermark set since then needs its record
+    SYMNAS_ASSIGN(const kv::CachedValue record, session_.read(inode_key(ino)));
+    records::Inode inode;
+    if (record.value && inode.ParseFromString(*record.value) && inode.has_trim_block()) return {};
+  }
+  kv::Mutation mutation;
+  mutation.compares.push_back(kv::mod_revision_is(key, found.kvs[0].mod_revision));
+  mutation.writes.push_back(kv::erase(key));
+  SYMNAS_ASSIGN(const kv::Committed committed, session_.commit_blocking(std::move(mutation)));
+  (void)committed;  // a conflict: a newer record, whose own sweep follows
+  return {};
+}
+
+// Frees the map above the watermark, then takes the watermark away.
+Status Engine::finish_trim(Ino ino) {
+  const RunningOperation running(*this);
+  for (int round = 0; round < kConflictRetriesMax; ++round) {
+    SYMNAS_ASSIGN(const kv::CachedValue record, session_.read(inode_key(ino)));
+    records::Inode inode;
+    if (record.value && !inode.ParseFromString(*record.value)) {
+      return fail(ErrorCode::kCorrupt, fmt::format("inode {}: unreadable record", ino.value()));
+    }
+    const bool pending = record.value && inode.has_trim_block();
+    kv::Committed committed;
+    committed.succeeded = true;
+    if (pending) {
+      const MapGeneration generation{inode.map_generation()};
+      const std::uint64_t chunk = inode.trim_block() / kChunkBlocks;
+      SYMNAS_TRY(
+          sweep_map_keys({keys::map_chunk(options_.fs, ino, generation, chunk),
+                          kv::prefix_range(keys::map_prefix(options_.fs, ino, generation)).end}));
+      inode.clear_trim_block();
+      kv::Mutation mutation;
+      mutation.compares.push_back(kv::mod_revision_is(inode_key(ino), record.mod_revision));
+      mutation.writes.push_back(kv::put(inode_key(ino), inode.SerializeAsString()));
+      SYMNAS_ASSIGN(committed, session_.commit_blocking(std::move(mutation)));
+    }
+    if (!committed.succeeded) continue;
+    if (!pending) return {};
+    if (const FilePtr f = find_file(ino)) {
+      const std::scoped_lock lock(f->mutex);
+      if (f->map_generation.value() == inode.map_generation()) f->trim_block.reset();
+    }
+    return {};
+  }
+  return fail(ErrorCode::kConflict,
+              fmt::format("inode {}: its record kept changing under a trim", ino.value()));
+}
+
+void Engine::sweep_in_background(Ino ino, records::Orphan orphan, int attempt) {
+  if (attempt == 0) sweeps_.fetch_add(1);
+  const std::int64_t at_ns = attempt == 0 ? 0 : clock_.mono_ns() + kSweepRetryNs;
+  background_->post_at(at_ns, [this, ino, orphan = std::move(orphan), attempt] {
+    const Status swept = sweep_orphan(ino, orphan);
+    if (!swept && !closing_ && attempt < kSweepRetriesMax) {
+      log::warn("sweep of inode {}: {}", ino.value(), swept.error().message);
+      sweep_in_background(ino, orphan, attempt + 1);
+      return;
+    }
+    sweeps_.fetch_sub(1);  // what is left is done by the next mount
+  });
+}
+
+}  // namespace symnas::fs

@@ -1,0 +1,374 @@
+// WRITE: gate -> write flag -> range lock -> places for what is missing -> volume -> memory ->
+// commit if asked.
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "common/base/check.h"
+#include "fsal_cluster/data/engine.h"
+
+namespace symnas::fs {
+namespace {
+
+std::uint64_t block_of(std::uint64_t byte) { return byte / kBlockBytes; }
+std::uint64_t blocks_up(std::uint64_t bytes) { return (bytes + kBlockBytes - 1) / kBlockBytes; }
+
+cvm::Durability durability(WriteStability wanted) {
+  return wanted == WriteStability::kUnstable ? cvm::Durability::kVolatile
+                                             : cvm::Durability::kStable;
+}
+
+}  // namespace
+
+void Engine::write(const Handle& handle, FileOffset offset, std::span<const std::byte> data,
+                   WriteStability wanted, WriteCallback done) {
+  write_operation(handle, offset.value(), data, wanted, std::move(done));
+}
+
+Detached Engine::write_operation(Handle handle, std::uint64_t offset,
+                                 std::span<const std::byte> data, WriteStability wanted,
+                                 WriteCallback done) {
+  const RunningOperation running(*this);
+  if (offset > kFileBytesMax || data.size() > kFileBytesMax - offset) {
+    done(fail(ErrorCode::kOutOfRange, fmt::format("write of {} bytes at {}: files end at {}",
+                                                  data.size(), offset, kFileBytesMax)));
+    co_return;
+  }
+  const FilePtr f = file(handle.ino);
+  Turn turn;
+  Status status = co_await enter_shared(*f, handle, turn);
+  if (!status) {
+    forget_unused(f);
+    done(tl::unexpected(status.error()));
+    co_return;
+  }
+  if (!data.empty()) status = co_await write_entered(*f, offset, data, wanted);
+  leave_shared(*f);
+  if (!status) {
+    if (status.error().code == ErrorCode::kFenced) failed_for_good(status.error());
+    done(tl::unexpected(status.error()));
+    co_return;
+  }
+  const bool unstable = wanted == WriteStability::kUnstable;
+  done(WriteResult{data.size(), unstable ? WriteStability::kUnstable : WriteStability::kFileSync});
+}
+
+Task<Status> Engine::write_entered(FileState& f, std::uint64_t offset,
+                                   std::span<const std::byte> data, WriteStability wanted) {
+  Status status = co_await wait_for_trim(f, offset + data.size());
+  if (status) status = co_await obtain_flag(f);
+  if (!status) co_return status;
+  {
+    const IoPin pin(*space_);
+    status = co_await write_flagged(f, offset, data, wanted);
+  }
+  {
+    const std::scoped_lock lock(f.mutex);
+    --f.writers;
+    f.last_write_ns = clock_.mono_ns();
+    f.flag.wrote(f.last_write_ns);
+    list(f);
+  }
+  if (status) status = co_await after_write(f, wanted);
+  co_return status;
+}
+
+// What has to follow before the answer: growth of a stable write, a new revision before change runs
+// out of numbers.
+Task<Status> Engine::after_write(FileState& f, WriteStability wanted) {
+  bool commit = false;
+  bool renumber = false;
+  {
+    const std::scoped_lock lock(f.mutex);
+    commit = wanted != WriteStability::kUnstable && f.has_growth();
+    if (f.change_n >= kChangeCountForce && !f.commit_times) {
+      f.commit_times = true;
+      renumber = true;
+    }
+    commit = commit || f.change_n >= kChangeCountMax;
+  }
+  Status status;
+  if (commit) {
+    status = co_await commit_file(f, DropFlag::kNo);
+  } else if (renumber) {
+    commit_idle(f.shared_from_this(), DropFlag::kNo, nullptr);
+  }
+  co_return status;
+}
+
+Task<Status> Engine::write_flagged(FileState& f, std::uint64_t offset,
+                                   std::span<const std::byte> data, WriteStability wanted) {
+  const std::uint64_t end = offset + data.size();
+  const Status chunks = co_await load_chunks(f, block_of(offset), blocks_up(end));
+  if (!chunks) co_return chunks;
+  Turn turn;
+  bool held = false;
+  {
+    const std::scoped_lock lock(f.mutex);
+    std::uint64_t first = block_of(offset);
+    const RangeLock::Mode mode = choose_lock(f, offset, end, first);
+    held = f.ranges.acquire(waiter_id(turn), first, blocks_up(end), mode);
+  }
+  if (!held) co_await turn;
+  const Status status = co_await write_locked(f, offset, data, wanted);
+  std::vector<WaiterId> granted;
+  {
+    const std::scoped_lock lock(f.mutex);
+    f.ranges.release(waiter_id(turn), granted);
+  }
+  wake(granted);
+  co_return status;
+}
+
+RangeLock::Mode Engine::choose_lock(FileState& f, std::uint64_t offset, std::uint64_t end,
+                                    std::uint64_t& first_block) const {
+  if (end > f.size() && !f.tail_clean) {
+    first_block = std::min(first_block, block_of(f.size()));
+    return RangeLock::Mode::kExclusive;
+  }
+  const std::uint32_t unit = volume_->logical_block_bytes();
+  if (offset % unit != 0 || end % unit != 0) return RangeLock::Mode::kExclusive;
+  for (std::uint64_t block = block_of(offset); block < blocks_up(end);) {
+    const FileMap::Piece piece = f.map.find(block, blocks_up(end));
+    if (piece.state != FileMap::State::kWritten) return RangeLock::Mode::kExclusive;
+    block += piece.blocks;
+  }
+  return RangeLock::Mode::kShared;
+}
+
+Task<Status> Engine::write_locked(FileState& f, std::uint64_t offset,
+                                  std::span<const std::byte> data, WriteStability wanted) {
+  const std::uint64_t end = offset + data.size();
+  bool zero = false;
+  {
+    const std::scoped_lock lock(f.mutex);
+    zero = end > f.size() && !f.tail_clean;
+  }
+  if (zero) {
+    const Status zeroed = co_await zero_tail(f);
+    if (!zeroed) co_return zeroed;
+  }
+  WritePlan plan;
+  Status status = co_await prepare_write(f, offset, end, plan);
+  if (!status) co_return status;
+  status = co_await submit_write(offset, data, wanted, plan);
+  if (status) {
+    status = co_await finish_write(f, end, wanted, plan);
+  }
+  if (!status) abort_write(f, end, plan);
+  co_return status;
+}
+
+Task<Status> Engine::zero_tail(FileState& f) {
+  std::uint64_t size = 0;
+  {
+    const std::scoped_lock lock(f.mutex);
+    size = f.size();
+  }
+  const std::uint64_t rest = (kBlockBytes - size % kBlockBytes) % kBlockBytes;
+  if (rest > 0) {
+    const std::uint64_t block = block_of(size);
+    const Status chunks = co_await load_chunks(f, block, block + 1);
+    if (!chunks) co_return chunks;
+    FileMap::Piece piece;
+    {
+      const std::scoped_lock lock(f.mutex);
+      piece = f.map.find(block, block + 1);
+    }
+    if (piece.state == FileMap::State::kWritten) {
+      const cvm::Buffer zeros = volume_->buffer(rest);
+      std::memset(zeros.data(), 0, rest);
+      const std::span<const std::byte> bytes(zeros.data(), rest);
+      Answer<Status> answer;
+      volume_->write_edges(VolumeOffset{piece.volume_block * kBlockBytes + size % kBlockBytes},
+                           bytes, cvm::Durability::kStable, answer.callback());
+      const Status written = co_await answer;
+      if (!written) co_return written;
+    }
+  }
+  const std::scoped_lock lock(f.mutex);
+  f.tail_clean = true;
+  co_return Status{};
+}
+
+// Finds a place for every block of the write, then lists the parts. REQUIRES: the blocks are
+// locked.
+Task<Status> Engine::prepare_write(FileState& f, std::uint64_t offset, std::uint64_t end,
+                                   WritePlan& plan) {
+  const std::uint64_t first = block_of(offset);
+  const std::uint64_t last = blocks_up(end);
+  for (;;) {
+    std::optional<std::uint64_t> unknown;  // block whose chunk must be loaded first
+    {
+      const std::scoped_lock lock(f.mutex);
+      const std::uint64_t eof = blocks_up(f.size());
+      if (eof > 0 && !f.map.loaded((eof - 1) / kChunkBlocks)) unknown = eof - 1;
+      bool full = false;
+      while (!unknown && !full) {
+        f.growth.reserve_max = std::min(kReserveBlocksMax, space_->ready_blocks() / 16);
+        const auto wanted = next_placement(f.map, f.growth, first, last);
+        if (!wanted) break;
+        const auto run = space_->allocate(wanted->space);
+        if (!run) {
+          full = true;
+          break;
+        }
+        f.map.add(wanted->file_block, *run, wanted->whole);
+        if (wanted->sequential) {
+          f.growth.tail_end_block = wanted->file_block + run->blocks;
+          f.growth.streak_blocks += last - first;
+        }
+      }
+      if (!unknown && !full) {
+        for (std::uint64_t block = first; block < last;) {
+          const FileMap::Piece piece = f.map.find(block, last);
+          CHECK(piece.state != FileMap::State::kHole);
+          WritePart part;
+          part.fill = piece.state == FileMap::State::kUnwritten;
+          part.begin = block * kBlockBytes;
+          part.end = (block + piece.blocks) * kBlockBytes;
+          part.volume_byte = piece.volume_block * kBlockBytes;
+          if (part.fill) {
+            f.map.begin_fill(block, block + piece.blocks);
+          } else {
+            const std::uint64_t begin = std::max(part.begin, offset);
+            part.volume_byte += begin - part.begin;
+            part.begin = begin;
+            part.end = std::min(part.end, end);
+          }
+          plan.push_back(part);
+          block += piece.blocks;
+        }
+        co_return Status{};
+      }
+    }
+    Status status;
+    if (unknown) {
+      status = co_await load_chunks(f, *unknown, *unknown + 1);
+    } else {
+      status = co_await wait_for_room(f);
+    }
+    if (!status) co_return status;
+  }
+}
+
+Task<Status> Engine::wait_for_room(FileState& f) {
+  {
+    const std::scoped_lock lock(f.mutex);
+    ++f.want_room;
+    list(f);
+  }
+  Answer<Result<Space::Room>> answer;
+  space_->make_room(answer.callback());
+  const Result<Space::Room> room = co_await answer;
+  {
+    const std::scoped_lock lock(f.mutex);
+    --f.want_room;
+  }
+  if (!room) co_return tl::unexpected(room.error());
+  if (*room == Space::Room::kNone) {
+    co_return fail(ErrorCode::kNoSpace,
+                   fmt::format("filesystem {}: the volume is full", options_.fs.value()));
+  }
+  co_return Status{};
+}
+
+Task<Status> Engine::submit_write(std::uint64_t offset, std::span<const std::byte> data,
+                                  WriteStability wanted, const WritePlan& plan) {
+  const std::uint64_t end = offset + data.size();
+  const std::uint64_t base = block_of(offset) * kBlockBytes;
+  const std::uint64_t span_bytes = blocks_up(end) * kBlockBytes - base;
+  const cvm::Buffer buffer = volume_->buffer(span_bytes);
+  std::byte* const bytes = buffer.data();
+  std::memset(bytes, 0, offset - base);
+  std::memcpy(bytes + (offset - base), data.data(), data.size());
+  std::memset(bytes + (end - base), 0, base + span_bytes - end);
+  const std::uint32_t unit = volume_->logical_block_bytes();
+  Join writes;
+  for (const WritePart& part : plan) {
+    const std::span<const std::byte> from(bytes + (part.begin - base), part.end - part.begin);
+    const VolumeOffset at{part.volume_byte};
+    if (part.volume_byte % unit == 0 && from.size() % unit == 0) {
+      volume_->write(at, from, durability(wanted), writes.callback());
+    } else {
+      volume_->write_edges(at, from, durability(wanted), writes.callback());
+    }
+  }
+  co_return co_await writes;
+}
+
+void Engine::abort_write(FileState& f, std::uint64_t end, const WritePlan& plan) {
+  const std::scoped_lock lock(f.mutex);
+  for (const WritePart& part : plan) {
+    if (part.fill) {
+      f.map.end_fill(block_of(part.begin), block_of(part.end), FileMap::Filled::kNo);
+    }
+  }
+  if (end > f.size()) f.tail_clean = false;
+  // Parts of it may have reached written blocks: that is a change, too.
+  const bool in_place =
+      std::any_of(plan.begin(), plan.end(), [](const WritePart& part) { return !part.fill; });
+  if (!in_place) return;
+  f.dirty = true;
+  f.mtime_ns = std::max(f.mtime_ns, session_.next_time_ns());
+  f.change_n = std::min(f.change_n + 1, kChangeCountMax);
+  ++f.writes_seen;
+}
+
+// The write becomes visible: blocks, size, mtime and change in one step.
+Task<Status> Engine::finish_write(FileState& f, std::uint64_t end, WriteStability wanted,
+                                  const WritePlan& plan) {
+  const std::string key = inode_key(f.ino);
+  bool counted = false;
+  for (;;) {
+    const std::optional<kv::CachedValue> cached = session_.peek(key);
+    if (!cached) {
+      const Result<InodeRecord> record = co_await read_inode(f);  // fills the session's cache
+      if (!record && !counted) co_return tl::unexpected(record.error());
+      if (!record) co_return Status{};
+      continue;
+    }
+    const std::int64_t now_ns = session_.next_time_ns();
+    const std::scoped_lock lock(f.mutex);
+    if (counted && f.change_base == cached->mod_revision) co_return Status{};
+    if (f.change_base != cached->mod_revision) {
+      f.change_base = cached->mod_revision;
+      f.change_n = 0;
+      if (!f.dirty) {
+        records::Inode inode;
+        if (cached->value && inode.ParseFromString(*cached->value)) {
+          f.mtime_base_ns = inode.mtime_ns();
+        }
+      }
+    }
+    f.change_n = std::min(f.change_n + 1, kChangeCountMax);
+    if (counted) continue;  // and look once more whether the record has moved on
+    counted = true;
+    for (const WritePart& part : plan) {
+      if (part.fill) {
+        f.map.end_fill(block_of(part.begin), block_of(part.end), FileMap::Filled::kYes);
+      }
+    }
+    if (wanted == WriteStability::kUnstable) f.unflushed = true;
+    f.growth.size_bytes = std::max(f.growth.size_bytes, end);
+    f.dirty = true;
+    f.mtime_ns = std::max(f.mtime_ns, now_ns);
+    ++f.writes_seen;
+  }
+}
+
+Task<Status> Engine::wait_for_trim(FileState& f, std::uint64_t end) {
+  for (;;) {
+    {
+      const std::scoped_lock lock(f.mutex);
+      if (!f.trim_block || end <= *f.trim_block * kBlockBytes) co_return Status{};
+    }
+    Answer<Status> answer;
+    background_->post([this, ino = f.ino, &answer] { answer.deliver(finish_trim(ino)); });
+    const Status trimmed = co_await answer;
+    if (!trimmed) co_return trimmed;
+  }
+}
+
+}  // namespace symnas::fs

@@ -1,0 +1,77 @@
+#include "fsal_cluster/space/allocator.h"
+
+#include "common/base/check.h"
+
+namespace symnas::fs {
+
+void Allocator::add_group(FreeMap map) {
+  const std::uint32_t group = group_of(map.group().start);
+  const std::vector<BlockRun> free = map.runs();
+  const bool added = groups_.emplace(group, FreeMap(map.group())).second;
+  CHECK(added, "group claimed twice");
+  for (const BlockRun& run : free) release(run);
+}
+
+std::optional<BlockRun> Allocator::allocate(const SpaceWish& wish) {
+  if (with_space_.empty()) return std::nullopt;
+  std::uint32_t chosen = *with_space_.begin();
+  const auto preferred = wish.goal ? group_of(*wish.goal) : last_used_;
+  if (with_space_.contains(preferred)) {
+    chosen = preferred;
+  } else if (const auto next = with_space_.lower_bound(last_used_); next != with_space_.end()) {
+    chosen = *next;
+  }
+  const bool at_goal =
+      wish.goal && group_of(*wish.goal) == chosen && groups_.at(chosen).is_free({*wish.goal, 1});
+  if (!at_goal && groups_.at(chosen).largest_run() < wish.blocks) {
+    for (const std::uint32_t group :
+         with_space_) {  // a group that holds all of it, else the roomiest
+      const FreeMap& map = groups_.at(group);
+      if (map.largest_run() > groups_.at(chosen).largest_run()) chosen = group;
+      if (map.largest_run() >= wish.blocks) break;
+    }
+  }
+  FreeMap& map = groups_.at(chosen);
+  const auto run = map.allocate(wish);
+  CHECK(run.has_value(), "a group with space gave none");
+  free_blocks_ -= run->blocks;
+  if (map.free_blocks() == 0) with_space_.erase(chosen);
+  last_used_ = chosen;
+  return run;
+}
+
+void Allocator::put_back(BlockRun run) {
+  const std::uint32_t group = group_of(run.start);
+  const auto it = groups_.find(group);
+  CHECK(it != groups_.end(), "block of a group not owned");
+  it->second.add(run);
+  with_space_.insert(group);
+  free_blocks_ += run.blocks;
+}
+
+void Allocator::give_back(BlockRun run) {
+  if (run.blocks > 0) put_back(run);
+}
+
+void Allocator::release(BlockRun run) {
+  if (run.blocks == 0 || !groups_.contains(group_of(run.start))) return;
+  waiting_.push_back({run, quiescence_.retire()});
+  waiting_blocks_ += run.blocks;
+  collect();
+}
+
+void Allocator::end_io(Quiescence::Ticket ticket) {
+  quiescence_.end(ticket);
+  collect();
+}
+
+void Allocator::collect() {
+  while (!waiting_.empty() && quiescence_.reusable(waiting_.front().stamp)) {
+    const BlockRun run = waiting_.front().run;
+    waiting_.pop_front();
+    waiting_blocks_ -= run.blocks;
+    put_back(run);
+  }
+}
+
+}  // namespace symnas::fs

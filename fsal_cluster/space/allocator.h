@@ -1,0 +1,65 @@
+// Allocator: which blocks of the groups that this mount owns are free, taken, or freed but not
+// reusable yet. Thread class: thread-compatible. Pure: claims of groups are somebody else's
+// (space.h). Invariants: no block is handed out twice without having come back; a block that was
+// visible comes back only through release() and is handed out again only when its I/O has ended
+// (INV-6).
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "fsal_cluster/space/free_map.h"
+#include "fsal_cluster/space/quiescence.h"
+
+namespace symnas::fs {
+
+class Allocator {
+ public:
+  // REQUIRES: group_blocks > 0.
+  explicit Allocator(std::uint64_t group_blocks) : group_blocks_(group_blocks) {}
+
+  // A group just claimed. Its free blocks are handed out once the I/O begun before now has ended:
+  // reads of what was there before may still be on their way. REQUIRES: not owned yet.
+  void add_group(FreeMap map);
+  bool owns(std::uint64_t block) const { return groups_.contains(group_of(block)); }
+  std::uint32_t group_of(std::uint64_t block) const {
+    return static_cast<std::uint32_t>(block / group_blocks_);
+  }
+
+  // Up to wish.blocks consecutive blocks of one group; the goal's group first, then the one last
+  // used.
+  std::optional<BlockRun> allocate(const SpaceWish& wish);
+  // Blocks that were handed out and never became part of a committed map: free at once.
+  void give_back(BlockRun run);
+  // Blocks that a committed transaction has freed. Those of groups not owned are forgotten.
+  void release(BlockRun run);
+
+  Quiescence::Ticket begin_io() { return quiescence_.begin(); }
+  void end_io(Quiescence::Ticket ticket);
+
+  std::uint64_t free_blocks() const { return free_blocks_; }        // allocatable now
+  std::uint64_t waiting_blocks() const { return waiting_blocks_; }  // freed, not reusable yet
+
+ private:
+  struct Waiting {
+    BlockRun run;
+    Quiescence::Stamp stamp;
+  };
+  void put_back(BlockRun run);
+  void collect();
+
+  std::uint64_t group_blocks_;
+  std::map<std::uint32_t, FreeMap> groups_;
+  std::set<std::uint32_t> with_space_;  // groups with a free block
+  std::uint32_t last_used_ = 0;
+  std::uint64_t free_blocks_ = 0;
+  std::uint64_t waiting_blocks_ = 0;
+  Quiescence quiescence_;
+  std::deque<Waiting> waiting_;  // ascending stamp
+};
+
+}  // namespace symnas::fs

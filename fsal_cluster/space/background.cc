@@ -1,0 +1,60 @@
+#include "fsal_cluster/space/background.h"
+
+#include <chrono>
+
+#include "fsal_cluster/space/limits.h"
+
+namespace symnas::fs {
+
+BackgroundThreads::BackgroundThreads(const env::Clock& clock) : clock_(clock) {
+  for (int i = 0; i < kBackgroundThreads; ++i) threads_.emplace_back([this] { run(); });
+}
+
+BackgroundThreads::~BackgroundThreads() { stop(); }
+
+void BackgroundThreads::post(std::function<void()> job) { post_at(0, std::move(job)); }
+
+void BackgroundThreads::post_at(std::int64_t mono_ns, std::function<void()> job) {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (stopping_) return;
+    jobs_.emplace(mono_ns, std::move(job));
+  }
+  changed_.notify_one();
+}
+
+void BackgroundThreads::stop() {
+  {
+    const std::scoped_lock lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  for (std::thread& thread : threads_) {
+    if (thread.joinable()) thread.join();
+  }
+  const std::scoped_lock lock(mutex_);
+  jobs_.clear();
+}
+
+void BackgroundThreads::run() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    if (jobs_.empty()) {
+      changed_.wait(lock);
+      continue;
+    }
+    const std::int64_t wait_ns = jobs_.begin()->first - clock_.mono_ns();
+    if (wait_ns > 0) {
+      changed_.wait_for(lock, std::chrono::nanoseconds(wait_ns));
+      continue;
+    }
+    auto job = std::move(jobs_.begin()->second);
+    jobs_.erase(jobs_.begin());
+    lock.unlock();
+    job();
+    job = nullptr;
+    lock.lock();
+  }
+}
+
+}  // namespace symnas::fs

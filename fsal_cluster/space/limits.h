@@ -1,0 +1,34 @@
+// Bounds of fsal_cluster/space, each with its reason.
+#pragma once
+
+#include <cstdint>
+
+namespace symnas::fs {
+
+// Blocks of one alignment step of large files: 64 KiB, so that a database block never straddles two
+// stripe units (the smallest stripe unit is 64 KiB).
+inline constexpr std::uint32_t kAlignBlocks = 16;
+// Free runs looked at for a lucky alignment before a larger run is cut.
+inline constexpr int kAlignmentTriesMax = 8;
+// Groups: below, the reverse map of one is read in one go at its claim; above, it is pages of some
+// MB.
+inline constexpr std::uint64_t kGroupBlocksMin = 256;                     // 1 MiB, for tests
+inline constexpr std::uint64_t kGroupBlocksMax = std::uint64_t{1} << 24;  // 64 GiB
+// Reverse-map keys per page of a range read: about 300 KiB of answer.
+inline constexpr std::int64_t kReverseMapPage = 4096;
+// A claim looks at this many groups before it says that there is none.
+inline constexpr int kClaimTriesMax = 64;
+// Below so many ready blocks (128 MiB) the next group is claimed ahead of need: a claim takes two
+// round trips.
+inline constexpr std::uint64_t kReadyBlocksLow = 32768;
+// Ownership records moved in one transaction while an ended mount's groups are taken over.
+inline constexpr int kTakeoverGroupsMax = 200;
+// ENOSPC waits for frees that are on their way: one round of quiescence or one sweep is far shorter
+// than this.
+inline constexpr std::int64_t kRoomWaitMs = 2000;
+inline constexpr std::int64_t kRoomPollMs = 5;
+// Threads of Background: one may sit in a range read while etcd is away, the others keep timers and
+// claims going.
+inline constexpr int kBackgroundThreads = 3;
+
+}  // namespace symnas::fs

@@ -1,0 +1,392 @@
+#include "fsal_cluster/space/space.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "common/base/bytes.h"
+#include "common/base/check.h"
+#include "common/base/log.h"
+#include "common/kv/keys.h"
+#include "fsal_cluster/schema/records.pb.h"
+#include "fsal_cluster/space/limits.h"
+
+namespace symnas::fs {
+namespace {
+
+namespace keys = kv::keys;
+
+// `used` without what `freed` covers.
+std::vector<BlockRun> subtract(std::vector<BlockRun> used, const std::vector<BlockRun>& freed) {
+  for (const BlockRun& hole : freed) {
+    std::vector<BlockRun> rest;
+    for (const BlockRun& run : used) {
+      if (hole.end() <= run.start || run.end() <= hole.start) {
+        rest.push_back(run);
+        continue;
+      }
+      if (run.start < hole.start) rest.push_back({run.start, hole.start - run.start});
+      if (hole.end() < run.end()) rest.push_back({hole.end(), run.end() - hole.end()});
+    }
+    used = std::move(rest);
+  }
+  return used;
+}
+
+// Calls visit(key, value) for every key of the range, page by page.
+template <class Visit>
+Status for_each_key(kv::Session& session, kv::KeyRange range, Visit visit) {
+  for (;;) {
+    SYMNAS_ASSIGN(const kv::OpResult page, session.range(range, kReverseMapPage));
+    for (const kv::KeyValue& kv : page.kvs) SYMNAS_TRY(visit(kv));
+    if (!page.more || page.kvs.empty()) return {};
+    range.key = page.kvs.back().key + '\0';
+  }
+}
+
+}  // namespace
+
+Space::Space(kv::Session& session, const env::Clock& clock, Background& background,
+             SpaceOptions options)
+    : session_(session),
+      clock_(clock),
+      background_(background),
+      options_(std::move(options)),
+      allocator_(options_.group_blocks) {}
+
+Result<std::unique_ptr<Space>> Space::open(kv::Session& session, const env::Clock& clock,
+                                           Background& background, SpaceOptions options) {
+  if (options.group_blocks < kGroupBlocksMin || options.group_blocks > kGroupBlocksMax) {
+    return fail(
+        ErrorCode::kInvalidArgument,
+        fmt::format("filesystem {}: group_blocks {} is outside {} ... {}", options.fs.value(),
+                    options.group_blocks, kGroupBlocksMin, kGroupBlocksMax));
+  }
+  std::unique_ptr<Space> space(new Space(session, clock, background, std::move(options)));
+  SYMNAS_TRY(space->read_owners());
+  return space;
+}
+
+Status Space::read_owners() {
+  const std::string prefix = keys::group_owners(options_.fs);
+  std::map<std::uint32_t, Group> groups;
+  SYMNAS_TRY(
+      for_each_key(session_, kv::prefix_range(prefix), [&](const kv::KeyValue& kv) -> Status {
+        records::GroupOwner owner;
+        if (kv.key.size() != prefix.size() + 4 || !owner.ParseFromString(kv.value)) {
+          return fail(ErrorCode::kCorrupt, "group owner record " + to_hex(kv.key));
+        }
+        Group& group = groups[read_be32(kv.key, prefix.size())];
+        group.owner = MountId{owner.mount()};
+        group.revision = kv.mod_revision;
+        return {};
+      }));
+  const std::scoped_lock lock(mutex_);
+  for (auto& [index, group] : groups) {
+    Group& known = groups_[index];
+    if (known.loaded) continue;
+    known.owner = group.owner;
+    known.revision = group.revision;
+  }
+  return {};
+}
+
+std::uint32_t Space::group_count() const {
+  const std::uint64_t blocks = options_.volume_blocks();
+  return static_cast<std::uint32_t>((blocks + options_.group_blocks - 1) / options_.group_blocks);
+}
+
+BlockRun Space::group_run(std::uint32_t group) const {
+  const std::uint64_t start = group * options_.group_blocks;
+  return {start, std::min(options_.group_blocks, options_.volume_blocks() - start)};
+}
+
+std::optional<BlockRun> Space::allocate(const SpaceWish& wish) {
+  const std::scoped_lock lock(mutex_);
+  const auto run = allocator_.allocate(wish);
+  ready_.store(allocator_.free_blocks(), std::memory_order_relaxed);
+  if (allocator_.free_blocks() < kReadyBlocksLow && !claiming_ahead_ && !all_claimed_) {
+    claiming_ahead_ = true;
+    background_.post([this] { claim_ahead(); });
+  }
+  return run;
+}
+
+void Space::claim_ahead() {
+  const auto claimed = claim_one();
+  if (!claimed) log::warn("claim of an allocation group: {}", claimed.error().message);
+  const std::scoped_lock lock(mutex_);
+  claiming_ahead_ = false;
+}
+
+void Space::give_back(BlockRun run) {
+  const std::scoped_lock lock(mutex_);
+  allocator_.give_back(run);
+  ready_.store(allocator_.free_blocks(), std::memory_order_relaxed);
+}
+
+void Space::release(BlockRun run) {
+  const std::scoped_lock lock(mutex_);
+  all_claimed_ = false;
+  const std::uint32_t group = allocator_.group_of(run.start);
+  if (loading_ == group) {
+    freed_while_loading_.push_back(run);
+    return;
+  }
+  allocator_.release(run);
+  ready_.store(allocator_.free_blocks(), std::memory_order_relaxed);
+  const auto known = groups_.find(group);
+  if (known != groups_.end() && !known->second.loaded && known->second.free_blocks) {
+    *known->second.free_blocks += run.blocks;
+  }
+}
+
+Quiescence::Ticket Space::begin_io() {
+  const std::scoped_lock lock(mutex_);
+  return allocator_.begin_io();
+}
+
+void Space::end_io(Quiescence::Ticket ticket) {
+  const std::scoped_lock lock(mutex_);
+  allocator_.end_io(ticket);
+}
+
+std::optional<kv::Compare> Space::guard(std::uint64_t volume_block) const {
+  const std::scoped_lock lock(mutex_);
+  const std::uint32_t group = allocator_.group_of(volume_block);
+  const auto known = groups_.find(group);
+  if (known == groups_.end() || known->second.owner != options_.mount) return std::nullopt;
+  return kv::mod_revision_is(keys::group_owner(options_.fs, group), known->second.revision);
+}
+
+std::string Space::reverse_key(std::uint64_t volume_block) const {
+  return keys::reverse_map(options_.fs, allocator_.group_of(volume_block), volume_block);
+}
+
+kv::KeyRange Space::reverse_range(std::uint64_t begin, std::uint64_t end) const {
+  const std::uint32_t group = allocator_.group_of(begin);
+  return {keys::reverse_map(options_.fs, group, begin), keys::reverse_map(options_.fs, group, end)};
+}
+
+// --- claims
+
+std::vector<std::uint32_t> Space::candidates() const {
+  std::vector<std::uint32_t> out;
+  const std::uint32_t count = group_count();
+  const std::scoped_lock lock(mutex_);
+  for (std::uint32_t group = 0; group < count; ++group) {
+    const auto known = groups_.find(group);
+    if (known != groups_.end()) {
+      if (known->second.loaded || known->second.free_blocks == 0) continue;
+    }
+    out.push_back(group);
+    if (out.size() >= kClaimTriesMax) break;
+  }
+  return out;
+}
+
+Result<bool> Space::claim_one() {
+  const std::vector<std::uint32_t> list = candidates();
+  for (const std::uint32_t group : list) {
+    SYMNAS_ASSIGN(const bool claimed, claim(group));
+    if (!claimed) continue;
+    const std::scoped_lock lock(mutex_);
+    if (allocator_.free_blocks() > 0 || allocator_.waiting_blocks() > 0) return true;
+  }
+  const std::scoped_lock lock(mutex_);
+  if (list.size() < kClaimTriesMax) all_claimed_ = true;
+  return false;
+}
+
+Result<bool> Space::claim(std::uint32_t group) {
+  const std::string key = keys::group_owner(options_.fs, group);
+  Group known;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (loading_) return false;  // another thread is at it
+    known = groups_[group];
+    if (known.loaded) return false;
+    loading_ = group;
+    freed_while_loading_.clear();
+  }
+  const auto give_up = [this](Result<bool> answer) {
+    const std::scoped_lock lock(mutex_);
+    loading_.reset();
+    for (const BlockRun& run : freed_while_loading_) allocator_.release(run);
+    freed_while_loading_.clear();
+    return answer;
+  };
+  if (known.owner != options_.mount) {
+    kv::Mutation claim;
+    claim.compares.push_back(kv::mod_revision_is(key, known.revision));
+    if (known.owner != MountId{0}) {
+      const std::string ended = keys::mount_ended(options_.fs, known.owner);
+      const auto end_record = session_.read(ended);
+      if (!end_record) return give_up(tl::unexpected(end_record.error()));
+      if (!end_record->value) return give_up(false);  // a living mount's
+      claim.compares.push_back(kv::key_exists(ended));
+    }
+    records::GroupOwner owner;
+    owner.set_mount(options_.mount.value());
+    claim.writes.push_back(kv::put(key, owner.SerializeAsString()));
+    const auto committed = session_.commit_blocking(std::move(claim));
+    if (!committed) return give_up(tl::unexpected(committed.error()));
+    if (!committed->succeeded) {
+      const Status again = read_owners();
+      if (!again) return give_up(tl::unexpected(again.error()));
+      return give_up(false);
+    }
+    const std::scoped_lock lock(mutex_);
+    groups_[group].owner = options_.mount;
+    groups_[group].revision = committed->revision;
+  }
+  auto used = read_used(group);
+  if (!used) return give_up(tl::unexpected(used.error()));
+  const std::scoped_lock lock(mutex_);
+  const auto in_use = subtract(std::move(*used), freed_while_loading_);
+  freed_while_loading_.clear();
+  loading_.reset();
+  groups_[group].loaded = true;
+  allocator_.add_group(FreeMap::without(group_run(group), in_use));
+  ready_.store(allocator_.free_blocks(), std::memory_order_relaxed);
+  return true;
+}
+
+Result<std::vector<BlockRun>> Space::read_used(std::uint32_t group) {
+  std::vector<BlockRun> used;
+  const std::string prefix = keys::reverse_map_group(options_.fs, group);
+  SYMNAS_TRY(
+      for_each_key(session_, kv::prefix_range(prefix), [&](const kv::KeyValue& kv) -> Status {
+        records::ReverseMap record;
+        if (kv.key.size() != prefix.size() + 8 || !record.ParseFromString(kv.value)) {
+          return fail(ErrorCode::kCorrupt, "reverse map record " + to_hex(kv.key));
+        }
+        used.push_back({read_be64(kv.key, prefix.size()), record.blocks()});
+        return {};
+      }));
+  return used;
+}
+
+Status Space::take_over(MountId ended) {
+  for (;;) {
+    kv::Mutation move;
+    std::vector<std::uint32_t> moved;
+    {
+      const std::scoped_lock lock(mutex_);
+      for (const auto& [index, group] : groups_) {
+        if (group.owner != ended || moved.size() >= kTakeoverGroupsMax) continue;
+        const std::string key = keys::group_owner(options_.fs, index);
+        records::GroupOwner owner;
+        owner.set_mount(options_.mount.value());
+        move.compares.push_back(kv::mod_revision_is(key, group.revision));
+        move.writes.push_back(kv::put(key, owner.SerializeAsString()));
+        moved.push_back(index);
+      }
+    }
+    if (moved.empty()) return {};
+    move.compares.push_back(kv::key_exists(keys::mount_ended(options_.fs, ended)));
+    SYMNAS_ASSIGN(const kv::Committed committed, session_.commit_blocking(std::move(move)));
+    if (!committed.succeeded) {
+      SYMNAS_TRY(read_owners());
+      continue;
+    }
+    const std::scoped_lock lock(mutex_);
+    for (const std::uint32_t index : moved) {
+      groups_[index].owner = options_.mount;
+      groups_[index].revision = committed.revision;
+    }
+  }
+}
+
+// --- room
+
+void Space::make_room(std::function<void(Result<Room>)> done) {
+  {
+    const std::scoped_lock lock(mutex_);
+    room_waiters_.push_back(std::move(done));
+    if (room_waiters_.size() > 1) return;
+  }
+  const std::int64_t deadline_ns = clock_.mono_ns() + kRoomWaitMs * 1'000'000;
+  background_.post([this, deadline_ns] { room_round(deadline_ns); });
+}
+
+void Space::answer_room(Result<Room> answer) {
+  std::vector<std::function<void(Result<Room>)>> waiters;
+  {
+    const std::scoped_lock lock(mutex_);
+    waiters.swap(room_waiters_);
+  }
+  for (const auto& waiter : waiters) waiter(answer);
+}
+
+void Space::room_round(std::int64_t deadline_ns) {
+  const auto have_room = [this] {
+    const std::scoped_lock lock(mutex_);
+    return allocator_.free_blocks() > 0;
+  };
+  if (have_room()) return answer_room(Room::kMaybe);
+  const auto claimed = claim_one();
+  if (!claimed) return answer_room(tl::unexpected(claimed.error()));
+  if (have_room()) return answer_room(Room::kMaybe);
+  const bool held = options_.return_reservations();
+  if (have_room()) return answer_room(Room::kMaybe);
+  bool hope = held || options_.frees_pending();
+  {
+    const std::scoped_lock lock(mutex_);
+    hope = hope || allocator_.waiting_blocks() > 0 || loading_.has_value() || !all_claimed_;
+  }
+  if (!hope || clock_.mono_ns() >= deadline_ns) return answer_room(Room::kNone);
+  background_.post_at(clock_.mono_ns() + kRoomPollMs * 1'000'000,
+                      [this, deadline_ns] { room_round(deadline_ns); });
+}
+
+// --- counting
+
+Status Space::count_groups() {
+  std::map<std::uint32_t, std::uint64_t> used;
+  const std::string prefix = keys::table(options_.fs, 'u', 'R');
+  SYMNAS_TRY(
+      for_each_key(session_, kv::prefix_range(prefix), [&](const kv::KeyValue& kv) -> Status {
+        records::ReverseMap record;
+        if (!record.ParseFromString(kv.value) || kv.key.size() != prefix.size() + 12) {
+          return fail(ErrorCode::kCorrupt, "reverse map record " + to_hex(kv.key));
+        }
+        used[read_be32(kv.key, prefix.size())] += record.blocks();
+        return {};
+      }));
+  const std::scoped_lock lock(mutex_);
+  for (const auto& [index, blocks] : used) {
+    const std::uint64_t size = group_run(index).blocks;
+    groups_[index].free_blocks = blocks >= size ? 0 : size - blocks;
+  }
+  counted_ = true;
+  return {};
+}
+
+Result<Space::Use> Space::use() {
+  {
+    const std::scoped_lock count_lock(count_mutex_);
+    bool counted = false;
+    {
+      const std::scoped_lock lock(mutex_);
+      counted = counted_;
+    }
+    if (!counted) SYMNAS_TRY(count_groups());
+  }
+  const std::uint32_t count = group_count();
+  const std::scoped_lock lock(mutex_);
+  Use out;
+  out.total_blocks = options_.volume_blocks();
+  std::uint64_t known_blocks = 0;
+  for (const auto& [index, group] : groups_) {
+    if (index >= count) continue;
+    const std::uint64_t size = group_run(index).blocks;
+    known_blocks += size;
+    if (!group.loaded) out.free_blocks += group.free_blocks.value_or(size);
+  }
+  out.free_blocks += allocator_.free_blocks() + allocator_.waiting_blocks();
+  out.free_blocks += out.total_blocks - known_blocks;
+  return out;
+}
+
+}  // namespace symnas::fs

@@ -1,0 +1,119 @@
+// Space: the free space of one filesystem as one mount sees it: allocation groups it owns, claims
+// of further ones, frees.
+//
+// Space that no reverse-map key names is free. A mount hands out only blocks of groups whose owner
+// key names it; every mapping transaction compares that key (guard()), so that a group taken over
+// by another mount makes it fail. Thread class: thread-safe; its mutex is a leaf
+// (docs/architecture/lock_order.md). Invariants: INV-6 (allocator.h). How:
+// docs/architecture/space.md.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/base/result.h"
+#include "common/env/clock.h"
+#include "common/kv/session.h"
+#include "common/kv/store.h"
+#include "fsal_cluster/space/allocator.h"
+#include "fsal_cluster/space/background.h"
+
+namespace symnas::fs {
+
+struct SpaceOptions {
+  FsId fs;
+  MountId mount;
+  std::uint64_t group_blocks = 0;
+  std::function<std::uint64_t()> volume_blocks;  // of the volume now; it may grow
+  // Asks files to give back what they have reserved; true when busy files still hold some.
+  std::function<bool()> return_reservations;
+  std::function<bool()> frees_pending;  // dead maps are being swept
+};
+
+class Space {
+ public:
+  // Reads who owns which group. Blocks. `session`, `clock` and `background` outlive it.
+  // Errors: kUnavailable, kEnded, kCorrupt, kInvalidArgument (group size out of bounds).
+  static Result<std::unique_ptr<Space>> open(kv::Session& session, const env::Clock& clock,
+                                             Background& background, SpaceOptions options);
+
+  // As Allocator. Never blocks: nullopt may only mean that no group with free space is owned yet;
+  // see make_room().
+  std::optional<BlockRun> allocate(const SpaceWish& wish);
+  void give_back(BlockRun run);
+  void release(BlockRun run);
+
+  // Claims a group, else waits for frees that are on their way. Calls back on a background thread:
+  // kMaybe = try again, kNone = the volume is full. Concurrent calls share the work.
+  enum class Room { kMaybe, kNone };
+  void make_room(std::function<void(Result<Room>)> done);
+
+  Quiescence::Ticket begin_io();
+  void end_io(Quiescence::Ticket ticket);
+
+  // The owner key of the block's group is the one we claimed. REQUIRES: a block handed out by
+  // allocate(), or mapped before. nullopt: the group is not ours (nothing is allocated there).
+  std::optional<kv::Compare> guard(std::uint64_t volume_block) const;
+  std::string reverse_key(std::uint64_t volume_block) const;
+  // The reverse-map keys of [begin, end). REQUIRES: one group.
+  kv::KeyRange reverse_range(std::uint64_t begin, std::uint64_t end) const;
+
+  // Takes over the groups of a mount that has ended. Blocks. Errors: as Session.
+  Status take_over(MountId ended);
+
+  struct Use {
+    std::uint64_t total_blocks = 0;
+    std::uint64_t free_blocks = 0;
+  };
+  // Counts the groups that are not owned from their reverse map, once, then follows. Blocks.
+  Result<Use> use();
+  // About how many blocks allocate() could hand out without a claim.
+  std::uint64_t ready_blocks() const { return ready_.load(std::memory_order_relaxed); }
+
+ private:
+  struct Group {
+    MountId owner;
+    Revision revision;                         // of the owner key; 0 = no key
+    bool loaded = false;                       // its free blocks are the allocator's
+    std::optional<std::uint64_t> free_blocks;  // of a group not loaded, once counted
+  };
+  Space(kv::Session& session, const env::Clock& clock, Background& background,
+        SpaceOptions options);
+  Status read_owners();
+  std::uint32_t group_count() const;
+  BlockRun group_run(std::uint32_t group) const;
+  void room_round(std::int64_t deadline_ns);
+  void answer_room(Result<Room> answer);
+  Result<bool> claim_one();
+  Result<bool> claim(std::uint32_t group);
+  Result<std::vector<BlockRun>> read_used(std::uint32_t group);
+  std::vector<std::uint32_t> candidates() const;
+  Status count_groups();
+  void claim_ahead();
+
+  kv::Session& session_;
+  const env::Clock& clock_;
+  Background& background_;
+  const SpaceOptions options_;
+  mutable std::mutex mutex_;
+  Allocator allocator_;
+  std::map<std::uint32_t, Group> groups_;  // those with an owner key, or counted
+  std::vector<BlockRun> freed_while_loading_;
+  std::optional<std::uint32_t> loading_;
+  std::vector<std::function<void(Result<Room>)>> room_waiters_;
+  bool counted_ = false;
+  bool claiming_ahead_ = false;
+  bool all_claimed_ = false;  // the last search found no group to claim; any free resets it
+  std::mutex count_mutex_;    // one count at a time
+  std::atomic<std::uint64_t> ready_{0};
+};
+
+}  // namespace symnas::fs
