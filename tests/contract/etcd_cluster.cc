@@ -24,13 +24,19 @@ std::string binary() {
   return std::string(cache != nullptr ? cache : "/var/cache/symnas") + "/etcd/bin/etcd";
 }
 
+sockaddr_in loopback(int port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  return address;
+}
+
 // A port nobody listens on; somebody may take it before etcd does, which the test then shows.
 int free_port() {
   const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   CHECK(fd >= 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  sockaddr_in address = loopback(0);
   CHECK(::bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
   socklen_t length = sizeof address;
   CHECK(::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &length) == 0);
@@ -134,6 +140,15 @@ void EtcdCluster::start(int member) {
     ::_exit(127);
   }
   processes_.at(static_cast<std::size_t>(member)).pid = pid;
+}
+
+bool EtcdCluster::accepts_connections_here(int member) const {
+  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  CHECK(fd >= 0);
+  const sockaddr_in address = loopback(processes_.at(static_cast<std::size_t>(member)).client_port);
+  const int result = ::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  ::close(fd);
+  return result == 0;
 }
 
 void EtcdCluster::kill(int member) {

@@ -44,6 +44,9 @@ class EtcdCluster {
   // The index of the leader, as status() tells it; -1 when none is known.
   static int leader(Store& store);
 
+  // Whether the caller's thread can connect to the member's client port.
+  bool accepts_connections_here(int member) const;
+
   void kill(int member);     // SIGKILL, reaped
   void restart(int member);  // REQUIRES: killed
   void pause(int member);    // SIGSTOP

@@ -146,9 +146,13 @@ void Recorder::on_watch_ended(Error error) {
   wake_.notify_all();
 }
 
-bool Recorder::wait(const std::function<bool()>& condition) {
+bool Recorder::wait(const std::function<bool()>& condition, std::int64_t ms) {
   std::unique_lock lock(mutex_);
-  return wake_.wait_for(lock, std::chrono::milliseconds(kPatienceMs), condition);
+  return wake_.wait_for(lock, std::chrono::milliseconds(ms), condition);
+}
+
+bool Recorder::ends_within(std::int64_t ms) {
+  return wait([this] { return ended_.has_value(); }, ms);
 }
 
 Revision Recorder::wait_created() {

@@ -65,6 +65,8 @@ class Recorder final : public WatchHandler {
   // Each waits at most kPatienceMs, then fails the test.
   Revision wait_created();
   ErrorCode wait_ended();
+  // Whether the watch ends within this time: to show that it does not.
+  bool ends_within(std::int64_t ms);
   // Until an event of this key has come.
   void wait_key(const std::string& key);
 
@@ -74,7 +76,7 @@ class Recorder final : public WatchHandler {
   std::size_t bytes() const;
 
  private:
-  bool wait(const std::function<bool()>& condition);
+  bool wait(const std::function<bool()>& condition, std::int64_t ms = kPatienceMs);
 
   mutable std::mutex mutex_;
   std::condition_variable wake_;
