@@ -154,7 +154,8 @@ class ClientVm:
         shutil.rmtree(self.directory, ignore_errors=True)
         os.makedirs(self.directory, mode=0o700)
         digest = hashlib.sha256(self.name.encode()).hexdigest()
-        tap = netns.open_tap(bridge_netns, bridge, f"tap{digest[:8]}")
+        # A tap of an earlier VM may take a moment to go: a new name each time.
+        tap = netns.open_tap(bridge_netns, bridge, f"tap{secrets.token_hex(4)}")
         try:
             arguments = f"{KERNEL_ARGUMENTS} symnas.name={self.name} symnas.ip={address}"
             if gateway:

@@ -67,6 +67,10 @@ class SourceTree:
         links = []
         with tarfile.open(self.tar_path, "w", format=tarfile.GNU_FORMAT) as target:
             for copy in COPIES:
+                directory = tarfile.TarInfo(copy)  # so that a copy can be unpacked by its name
+                directory.type = tarfile.DIRTYPE
+                directory.mode = 0o755
+                target.addfile(directory)
                 for path in tarballs():
                     self._append(target, path, copy, lines, links)
         self.symlinks = sorted(links)
