@@ -1,0 +1,60 @@
+"""What clients may send: the model, handles, names, a full volume."""
+
+import random
+
+from lab_test import lab_test
+
+MODEL_OPERATIONS = "10000"
+SMALL_VIP = "10.0.0.103"
+
+
+def run_model(bench, *args):
+    output = bench.service.run_tool("nfs_model", *args, timeout_s=600.0)
+    print("     " + output.strip().replace("\n", "\n     "))
+
+
+@lab_test()
+def random_operations_match_the_model(bench):
+    """10,000 random NFSv3 operations compared with an in-memory model."""
+    run_model(bench, "--ops", MODEL_OPERATIONS, "--seed", str(random.randrange(1 << 30)))
+
+
+@lab_test()
+def bad_names_are_refused(bench):
+    """Names of 256 bytes, empty ones and with a slash; 255 bytes work."""
+    bench.service.run_tool("nfs_badinput", "names")
+
+
+@lab_test()
+def full_volume_and_foreign_handles(bench):
+    """A second, small filesystem: its handles are foreign to the first; it fills up: NOSPC."""
+    symnas = bench.symnas
+    lun = bench.lab.add_lun("full", "256M")
+    symnas("lun", "import", f"FULL={lun}")
+    symnas("volume", "create", "vfull", "--luns", "FULL", "--stripe-unit", "64K")
+    symnas("fs", "create", "small", "--volume", "vfull")
+    symnas("export", "create", "small", "--fs", "small", "--path", "/",
+           "--clients", "10.0.0.0/24", "--access", "rw", "--squash", "none")
+    symnas("vnfs", "create", "vnfs3", "--vip", f"{SMALL_VIP}/24", "--network", "nfs0",
+           "--exports", "small", "--heads", "c1n1")
+    bench.service.wait_serving("vnfs3")
+    url = f"nfs://{SMALL_VIP}/small"
+    # Forged and foreign handles: the second export's handle under the first one's header.
+    bench.service.run_tool("nfs_badinput", "handles", "--other", url)
+    bench.service.run_tool("nfs_badinput", "full", "--limit", "1G", url=url)
+    bench.service.serving("vnfs3")
+    bench.service.serving()
+    symnas("vnfs", "stop", "vnfs3")
+    symnas("vnfs", "rm", "vnfs3")
+    symnas("export", "rm", "small")
+    symnas("fs", "rm", "small")
+    symnas("volume", "rm", "vfull")
+    symnas("lun", "release", "FULL")
+
+
+@lab_test()
+def throughput_client_verifies_bytes(bench):
+    """A pipelined sequential write reads back as written."""
+    bench.service.run_tool("nfs_io", "throughput", "--size", "256M", "--depth", "4")
+
+

@@ -1,0 +1,171 @@
+"""What a lab test is made of: the decorator, the bench it works on, checks.
+
+A test is a function in cases/ with @lab_test; its name is the function's, its summary the first line
+of its text. Tests share one lab with a serving VNFS as long as they leave it healthy; a failure
+discards the lab, so that the next test begins with a new one.
+"""
+
+import contextlib
+import json
+import os
+import signal
+import sys
+import time
+
+from symlab import processes, product
+from symlab.cluster import Lab
+from symlab.service import VNFS, Service, finish_tool, last_json, wait_for_line
+from symlab.wait import eventually
+
+FOLDER = "cases"
+LUN_COUNT = 4
+LUN_SIZE = "512M"
+LOG_TAIL_BYTES = 2500
+STOP_DEADLINE_S = 150.0
+
+_tests = []
+
+
+class Skip(Exception):
+    """The machine cannot give what the test needs; the text says what."""
+
+
+class LabTest:
+    def __init__(self, function, needs_service):
+        self.function = function
+        self.name = function.__name__
+        self.summary = (function.__doc__ or "").strip().splitlines()[0]
+        self.needs_service = needs_service
+
+
+def lab_test(needs_service=True):
+    """Marks a test. needs_service: with a lab whose VNFS serves; otherwise the test makes its own."""
+    def mark(function):
+        _tests.append(LabTest(function, needs_service))
+        return function
+    return mark
+
+
+def all_tests():
+    return list(_tests)
+
+
+def check(condition, message):
+    if not condition:
+        raise AssertionError(message)
+
+
+class Bench:
+    """The shared lab, its service, and what tests do with them."""
+
+    def __init__(self, prefix):
+        self.prefix = prefix
+        self.lab = Lab(prefix)
+        self.service = Service(self.lab)
+        self.made = False
+        self.lab.down()  # what an interrupted run has left
+
+    def prepare(self, test):
+        if test.needs_service and not self.made:
+            self.lab.up(1, LUN_COUNT, LUN_SIZE)
+            self.service.create()
+            self.made = True
+        if test.needs_service:
+            self.service.wait_serving()
+
+    def discard(self):
+        self.lab.down()
+        self.made = False
+
+    @property
+    def symnas(self):
+        return self.lab.symnas()
+
+    def refused(self, code, *args):
+        """The CLI call must end with exit status `code` and one line that explains why."""
+        try:
+            output = self.symnas(*args)
+        except product.CommandFailed as failed:
+            lines = failed.output.strip().splitlines()
+            check(failed.status == code,
+                  f"`symnas {' '.join(args)}` ended with {failed.status}, {code} is expected: "
+                  + failed.output)
+            check(len(lines) == 1 and lines[0].startswith("symnas: "),
+                  f"`symnas {' '.join(args)}`: not one line of explanation: {failed.output}")
+            return lines[0]
+        raise AssertionError(f"`symnas {' '.join(args)}` was accepted: {output}")
+
+    # --- load
+
+    @contextlib.contextmanager
+    def load(self, tool, *args):
+        """Runs a client program in the background until the body ends; yields a Load."""
+        process = self.service.start_tool(tool, *args, "--seconds", "600")
+        load = Load(process)
+        try:
+            wait_for_line(process, "running")
+            yield load
+            load.finish()
+        finally:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+
+    def let_run(self, seconds):
+        """Leaves the load alone for a while: how long a fault lasts is part of the test."""
+        time.sleep(seconds)
+
+    # --- processes
+
+    def kill_instance(self):
+        """SIGKILLs the serving instance; returns what `symnas status` said of it before."""
+        instance = self.service.serving()
+        self.kill_recorded(instance)
+        return instance
+
+    @staticmethod
+    def kill_recorded(instance):
+        record = {"pid": instance["pid"], "start_time": processes.start_time(instance["pid"])}
+        check(processes.send_signal(record, signal.SIGKILL), "the instance was gone already")
+
+    def last_instance(self, vnfs=VNFS):
+        """What the agent recorded of its instance (state.json); works without an agent."""
+        head = self.lab.state.data["heads"][0]
+        with open(os.path.join(head["run_dir"], vnfs, "state.json"), encoding="utf-8") as file:
+            return json.load(file)
+
+    def signal_process(self, name, number):
+        check(processes.send_signal(self.lab.process(name), number), f"{name} is not running")
+
+    def kill_process(self, name):
+        self.signal_process(name, signal.SIGKILL)
+        check(processes.wait_gone(self.lab.process(name), 10.0), f"{name} survives SIGKILL")
+
+    def show_logs(self):
+        if not self.lab.exists():
+            return
+        for directory, _, names in os.walk(os.path.join(self.lab.directory, "heads")):
+            for name in sorted(names):
+                path = os.path.join(directory, name)
+                if not name.endswith(".log") or name.startswith("etcd"):
+                    continue
+                with open(path, "rb") as file:
+                    file.seek(max(0, os.path.getsize(path) - LOG_TAIL_BYTES))
+                    print(f"--- {name}\n{file.read().decode(errors='replace')}", file=sys.stderr)
+
+
+class Load:
+    """A running client program; `seen` is its JSON line after finish()."""
+
+    def __init__(self, process):
+        self.process = process
+        self.seen = None
+
+    def finish(self):
+        if self.seen is None:
+            self.process.send_signal(signal.SIGTERM)
+            self.seen = last_json(finish_tool(self.process, STOP_DEADLINE_S))
+        return self.seen
+
+
+__all__ = ["Bench", "Load", "Skip", "all_tests", "check", "eventually", "lab_test"]
