@@ -95,6 +95,15 @@ Result<std::string> make_change(kv::Store& store, const Planner& planner, Mode m
                           kChangeTriesMax));
 }
 
+kv::Compare unchanged_since(const ClusterView& view, const std::string& prefix) {
+  kv::Compare compare;
+  compare.range = kv::prefix_range(prefix);
+  compare.target = kv::Compare::Target::kModRevision;
+  compare.relation = kv::Compare::Relation::kLess;
+  compare.number = view.revision.value() + 1;
+  return compare;
+}
+
 Result<std::uint64_t> take_from_counter(const ClusterView& view, const std::string& counter_key,
                                         std::uint64_t max, kv::Txn& txn) {
   const auto it = view.counters.find(counter_key.substr(kv::keys::kCounters.size()));

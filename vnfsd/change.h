@@ -13,6 +13,7 @@
 #include "common/base/result.h"
 #include "common/kv/store.h"
 #include "vnfsd/cluster_view.h"
+#include "vnfsd/mode.h"
 
 namespace symnas::vnfsd {
 
@@ -22,8 +23,6 @@ struct Change {
 };
 
 using Planner = std::function<Result<Change>(const ClusterView&)>;
-
-enum class Mode { kCommit, kDryRun };
 
 // Reads the view, plans, commits; again while others' changes come first, at most kChangeTriesMax
 // times. kDryRun: only reads and plans. Answers Change::what. Errors: the planner's, kConflict (too
@@ -35,7 +34,11 @@ Result<std::string> make_change(kv::Store& store, const Planner& planner, Mode m
 // `change_id`.
 kv::Txn guarded(const ClusterView& view, Change change, const std::string& change_id);
 
-// Takes `count` values from a counter that starts at 1; adds the put (the cluster record guards
+// Every record of the range is as old as the view: nothing was added or changed since (deletions do
+// not count).
+kv::Compare unchanged_since(const ClusterView& view, const std::string& prefix);
+
+// Takes one value from a counter that starts at 1; adds the put (the cluster record guards
 // it). Errors: kNoSpace when the counter has passed max.
 Result<std::uint64_t> take_from_counter(const ClusterView& view, const std::string& counter_key,
                                         std::uint64_t max, kv::Txn& txn);

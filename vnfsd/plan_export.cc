@@ -60,7 +60,12 @@ Result<Change> plan_export_create(const ClusterView& view, const ExportRequest& 
   if (view.exports.contains(request.name)) {
     return fail(ErrorCode::kAlreadyExists, fmt::format("export {}: exists already", request.name));
   }
-  SYMNAS_TRY(find(view.filesystems, "fs", request.filesystem));
+  SYMNAS_ASSIGN(const auto* filesystem, find(view.filesystems, "fs", request.filesystem));
+  if (filesystem->record.removing()) {
+    return fail(ErrorCode::kBusy,
+                fmt::format("export {}: filesystem {} is being removed (name another)",
+                            request.name, request.filesystem));
+  }
   records::ExportRecord record;
   record.set_name(request.name);
   record.set_filesystem(request.filesystem);
@@ -76,8 +81,9 @@ Result<Change> plan_export_create(const ClusterView& view, const ExportRequest& 
   record.set_export_id(static_cast<std::uint32_t>(id));
   change.txn.success.push_back(
       kv::put(kv::keys::kExports + request.name, record.SerializeAsString()));
-  // The filesystem may not go meanwhile: fs rm does not pass through the cluster record alone.
-  change.txn.compares.push_back(kv::key_exists(kv::keys::kFilesystems + request.filesystem));
+  // The filesystem may not go meanwhile: fs rm works outside the cluster record's order.
+  change.txn.compares.push_back(
+      kv::mod_revision_is(kv::keys::kFilesystems + request.filesystem, filesystem->mod_revision));
   return change;
 }
 
@@ -96,8 +102,9 @@ Result<Change> plan_export_remove(const ClusterView& view, const std::string& na
   return change;
 }
 
-Status check_filesystem_create(const ClusterView& view, const std::string& name,
-                               const std::string& volume) {
+Status check_filesystem_create(const ClusterView& view, const fs::FormatOptions& options) {
+  const std::string& name = options.name;
+  const std::string& volume = options.volume;
   SYMNAS_TRY(check_name("fs", name));
   if (view.filesystems.contains(name)) {
     return fail(ErrorCode::kAlreadyExists, fmt::format("fs {}: exists already", name));

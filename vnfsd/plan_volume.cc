@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include "common/base/uuid.h"
 #include "common/kv/keys.h"
 #include "cvm/volume.h"
 #include "vnfsd/names.h"
@@ -83,7 +82,7 @@ Result<Change> plan_volume_create(const ClusterView& view, const VolumeRequest& 
   SYMNAS_TRY(cvm::check_stripe_unit(request.stripe_unit_bytes));
   SYMNAS_ASSIGN(const std::vector<LunRecord> luns, named_luns(view, request));
   SYMNAS_ASSIGN(const VolumeRecord volume,
-                cvm::create_volume(request.name, Uuid::generate(), luns,
+                cvm::create_volume(request.name, request.uuid, luns,
                                    static_cast<std::uint32_t>(request.stripe_unit_bytes)));
   Change change{fmt::format("volume {}: created over {} LUNs", request.name, luns.size()), {}};
   put_volume(volume, luns, change);
@@ -110,6 +109,8 @@ Result<Change> plan_volume_remove(const ClusterView& view, const std::string& na
     }
   }
   Change change{fmt::format("volume {}: removed", name), {}};
+  // Filesystems are made outside the cluster record's order.
+  change.txn.compares.push_back(unchanged_since(view, kv::keys::kFilesystems));
   change.txn.success.push_back(kv::erase(kv::keys::kVolumes + name));
   for (const auto& [lun_name, lun] : view.luns) {
     if (lun.record.volume() != name) continue;

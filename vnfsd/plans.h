@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "common/base/uuid.h"
+#include "fsal_cluster/schema/filesystem.h"
 #include "vnfsd/change.h"
 #include "vnfsd/cluster_view.h"
 
@@ -31,6 +33,7 @@ struct VolumeRequest {
   std::string name;
   std::vector<std::string> luns;        // stripe order
   std::uint64_t stripe_unit_bytes = 0;  // create only
+  Uuid uuid;                            // create only: of the new volume
 };
 Result<Change> plan_volume_create(const ClusterView& view, const VolumeRequest& request);
 Result<Change> plan_volume_grow(const ClusterView& view, const VolumeRequest& request);
@@ -61,8 +64,7 @@ enum class WantedState { kStarted, kStopped };
 Result<Change> plan_vnfs_state(const ClusterView& view, const std::string& name, WantedState state);
 
 // Filesystems are made and removed by fsal_cluster/schema; these are the checks before.
-Status check_filesystem_create(const ClusterView& view, const std::string& name,
-                               const std::string& volume);
+Status check_filesystem_create(const ClusterView& view, const fs::FormatOptions& options);
 Status check_filesystem_remove(const ClusterView& view, const std::string& name);
 
 }  // namespace symnas::vnfsd

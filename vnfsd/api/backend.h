@@ -34,8 +34,7 @@ class Backend {
   virtual Result<std::string> create_volume(const VolumeRequest& request, Mode mode) = 0;
   virtual Result<std::string> grow_volume(const VolumeRequest& request, Mode mode) = 0;
   virtual Result<std::string> remove_volume(const std::string& name, Mode mode) = 0;
-  virtual Result<std::string> create_filesystem(const std::string& name, const std::string& volume,
-                                                Mode mode) = 0;
+  virtual Result<std::string> create_filesystem(const fs::FormatOptions& options, Mode mode) = 0;
   virtual Result<std::string> remove_filesystem(const std::string& name, Mode mode) = 0;
 
   // The bundle for `symnas head join`; holds a private key.

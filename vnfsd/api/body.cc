@@ -142,9 +142,27 @@ Result<VolumeRequest> grow_request(const json& body) {
   return r;
 }
 
-Result<FilesystemRequest> filesystem_request(const json& body) {
-  FilesystemRequest r;
-  SYMNAS_TRY(Reader(body, "fs").text("name", r.name).text("volume", r.volume).finish());
+Result<fs::FormatOptions> filesystem_request(const json& body) {
+  fs::FormatOptions r;
+  std::uint64_t uid = 0;
+  std::uint64_t gid = 0;
+  std::uint64_t mode = r.root_mode;
+  SYMNAS_TRY(Reader(body, "fs")
+                 .text("name", r.name)
+                 .text("volume", r.volume)
+                 .number("root_uid", uid, Need::kOptional)
+                 .number("root_gid", gid, Need::kOptional)
+                 .number("root_mode", mode, Need::kOptional)
+                 .finish());
+  constexpr std::uint64_t kIdMax = 0xfffffffe;  // -1 means "leave it" in every chown
+  if (uid > kIdMax || gid > kIdMax || mode > 07777) {
+    return fail(
+        ErrorCode::kInvalidArgument,
+        fmt::format("fs {}: owner {}:{} or mode {:o} is out of range", r.name, uid, gid, mode));
+  }
+  r.root_uid = static_cast<std::uint32_t>(uid);
+  r.root_gid = static_cast<std::uint32_t>(gid);
+  r.root_mode = static_cast<std::uint32_t>(mode);
   return r;
 }
 

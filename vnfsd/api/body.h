@@ -13,10 +13,6 @@
 
 namespace symnas::vnfsd::api {
 
-struct FilesystemRequest {
-  std::string name;
-  std::string volume;
-};
 struct InviteRequest {
   std::string name;
   std::string address;
@@ -26,7 +22,7 @@ Result<NetworkRequest> network_request(const nlohmann::json& body);
 Result<std::vector<LunImportRequest>> lun_import_requests(const nlohmann::json& body);
 Result<VolumeRequest> volume_request(const nlohmann::json& body);
 Result<VolumeRequest> grow_request(const nlohmann::json& body);
-Result<FilesystemRequest> filesystem_request(const nlohmann::json& body);
+Result<fs::FormatOptions> filesystem_request(const nlohmann::json& body);
 Result<ExportRequest> export_request(const nlohmann::json& body);
 Result<VnfsRequest> vnfs_request(const nlohmann::json& body);
 Result<InviteRequest> invite_request(const nlohmann::json& body);

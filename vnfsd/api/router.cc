@@ -80,8 +80,8 @@ Result<json> Router::create(const std::string& collection, const json& body, Mod
     return done(backend_.create_volume(r, mode));
   }
   if (collection == "filesystems") {
-    SYMNAS_ASSIGN(const FilesystemRequest r, filesystem_request(body));
-    return done(backend_.create_filesystem(r.name, r.volume, mode));
+    SYMNAS_ASSIGN(const fs::FormatOptions r, filesystem_request(body));
+    return done(backend_.create_filesystem(r, mode));
   }
   if (collection == "exports") {
     SYMNAS_ASSIGN(const ExportRequest r, export_request(body));

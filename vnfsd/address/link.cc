@@ -1,0 +1,135 @@
+#include "vnfsd/address/link.h"
+
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <sched.h>
+
+#include <cerrno>
+#include <cstring>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "vnfsd/address/netlink.h"
+
+namespace symnas::vnfsd::address {
+namespace {
+
+enum class LinkKind { kIpvlan, kMacvlan };
+
+Result<unsigned> index_of(const std::string& link) {
+  const unsigned index = if_nametoindex(link.c_str());
+  if (index == 0) {
+    return fail(ErrorCode::kNotFound,
+                fmt::format("network device {}: does not exist on this head", link));
+  }
+  return index;
+}
+
+void put_link(nlmsghdr* header, const NewLink& link, unsigned parent, LinkKind kind) {
+  auto* info = static_cast<ifinfomsg*>(mnl_nlmsg_put_extra_header(header, sizeof(ifinfomsg)));
+  info->ifi_family = AF_UNSPEC;
+  mnl_attr_put_strz(header, IFLA_IFNAME, link.name.c_str());
+  mnl_attr_put_u32(header, IFLA_LINK, parent);
+  mnl_attr_put_u32(header, IFLA_NET_NS_FD, static_cast<std::uint32_t>(link.netns_fd));
+  if (link.mtu != 0) mnl_attr_put_u32(header, IFLA_MTU, link.mtu);
+  if (kind == LinkKind::kMacvlan) {
+    mnl_attr_put(header, IFLA_ADDRESS, link.mac.size(), link.mac.data());
+  }
+  nlattr* linkinfo = mnl_attr_nest_start(header, IFLA_LINKINFO);
+  mnl_attr_put_strz(header, IFLA_INFO_KIND, kind == LinkKind::kIpvlan ? "ipvlan" : "macvlan");
+  nlattr* data = mnl_attr_nest_start(header, IFLA_INFO_DATA);
+  if (kind == LinkKind::kIpvlan) {
+    mnl_attr_put_u16(header, IFLA_IPVLAN_MODE, IPVLAN_MODE_L2);
+  } else {
+    mnl_attr_put_u32(header, IFLA_MACVLAN_MODE, MACVLAN_MODE_BRIDGE);
+  }
+  mnl_attr_nest_end(header, data);
+  mnl_attr_nest_end(header, linkinfo);
+}
+
+Status set_flags(const std::string& link, unsigned flags, const char* word) {
+  SYMNAS_ASSIGN(const unsigned index, index_of(link));
+  SYMNAS_ASSIGN(Rtnetlink netlink, Rtnetlink::open());
+  return netlink.request(
+      RTM_NEWLINK, 0, fmt::format("link {}: setting it {}", link, word), [&](nlmsghdr* header) {
+        auto* info = static_cast<ifinfomsg*>(mnl_nlmsg_put_extra_header(header, sizeof(ifinfomsg)));
+        info->ifi_family = AF_UNSPEC;
+        info->ifi_index = static_cast<int>(index);
+        info->ifi_change = IFF_UP;
+        info->ifi_flags = flags;
+      });
+}
+
+}  // namespace
+
+MacAddress mac_for(std::string_view head, std::string_view vnfs, std::string_view network) {
+  std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
+  for (const std::string_view part : {head, vnfs, network}) {
+    for (const char c : part) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+    hash = (hash ^ 0xff) * 0x100000001b3u;  // between the parts; no name holds it
+  }
+  MacAddress mac{0x02};
+  for (std::size_t i = 1; i < mac.size(); ++i) mac[i] = static_cast<std::uint8_t>(hash >> (8 * i));
+  return mac;
+}
+
+Status create_link(const NewLink& link) {
+  SYMNAS_ASSIGN(const unsigned parent, index_of(link.device));
+  SYMNAS_ASSIGN(Rtnetlink netlink, Rtnetlink::open());
+  Status made;
+  for (const LinkKind kind : {LinkKind::kIpvlan, LinkKind::kMacvlan}) {
+    made = netlink.request(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL,
+                           fmt::format("link {} on device {}: making it", link.name, link.device),
+                           [&](nlmsghdr* header) { put_link(header, link, parent, kind); });
+    // Not supported: no ipvlan in this kernel. Busy: the device carries macvlan links already.
+    if (made ||
+        (made.error().code != ErrorCode::kNotSupported && made.error().code != ErrorCode::kBusy)) {
+      return made;
+    }
+  }
+  return made;
+}
+
+Status add_address(const std::string& link, const Cidr& address) {
+  SYMNAS_ASSIGN(const unsigned index, index_of(link));
+  SYMNAS_ASSIGN(Rtnetlink netlink, Rtnetlink::open());
+  const Status added = netlink.request(
+      RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL,
+      fmt::format("address {} on link {}: adding it", address.to_string(), link),
+      [&](nlmsghdr* header) {
+        auto* info = static_cast<ifaddrmsg*>(mnl_nlmsg_put_extra_header(header, sizeof(ifaddrmsg)));
+        info->ifa_family = address.address.family == AddressFamily::kIpv4 ? AF_INET : AF_INET6;
+        info->ifa_prefixlen = static_cast<unsigned char>(address.prefix_length);
+        info->ifa_scope = RT_SCOPE_UNIVERSE;
+        info->ifa_index = index;
+        const std::size_t size = address.address.size_bytes();
+        mnl_attr_put(header, IFA_LOCAL, size, address.address.bytes.data());
+        mnl_attr_put(header, IFA_ADDRESS, size, address.address.bytes.data());
+        if (address.address.family == AddressFamily::kIpv4 && address.prefix_length < 31) {
+          const IpAddress broadcast = address.last();
+          mnl_attr_put(header, IFA_BROADCAST, size, broadcast.bytes.data());
+        }
+      });
+  if (!added && added.error().code == ErrorCode::kAlreadyExists) return {};
+  return added;
+}
+
+Status set_link_up(const std::string& link) { return set_flags(link, IFF_UP, "up"); }
+Status set_link_down(const std::string& link) { return set_flags(link, 0, "down"); }
+
+Status inside_netns(int netns_fd, const std::function<Status()>& body) {
+  Status result;
+  std::thread([&] {
+    if (::setns(netns_fd, CLONE_NEWNET) != 0) {
+      result = fail(ErrorCode::kIo,
+                    fmt::format("network namespace: cannot enter: {}", std::strerror(errno)));
+      return;
+    }
+    result = body();
+  }).join();
+  return result;
+}
+
+}  // namespace symnas::vnfsd::address

@@ -1,0 +1,56 @@
+// The links and addresses of a VNFS. Thread-safe: functions without state; they act on the network
+// namespace of the calling thread unless a descriptor of another one is given.
+//
+// Link kind per network: ipvlan L2 where the kernel has it (no new MAC on the switch port), else
+// macvlan in bridge mode with a MAC derived from head + VNFS + network, so that no MAC ever moves
+// between switch ports (DESIGN section 6).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "common/base/result.h"
+#include "vnfsd/net_address.h"
+
+namespace symnas::vnfsd::address {
+
+using MacAddress = std::array<std::uint8_t, 6>;
+
+// Locally administered, unicast; the same for the same three names.
+MacAddress mac_for(std::string_view head, std::string_view vnfs, std::string_view network);
+
+struct NewLink {
+  std::string device;     // in the calling thread's namespace
+  std::string name;       // in the new namespace
+  MacAddress mac;         // used by macvlan only
+  std::uint32_t mtu = 0;  // 0 = the device's
+  int netns_fd = -1;
+};
+// Makes a link on `device` directly inside the namespace behind netns_fd; it is down and has no
+// address. Errors: kNotFound (no such device), as Rtnetlink::request().
+Status create_link(const NewLink& link);
+
+Status add_address(const std::string& link, const Cidr& address);  // kAlreadyExists is success
+Status set_link_up(const std::string& link);
+Status set_link_down(const std::string& link);
+
+// Answers through `gateway` what comes from `source`: a routing table of its own (number
+// `table`, 1..252) with a default route, and a rule that leads `source` into it. REQUIRES: the link
+// is up.
+Status add_source_route(const std::string& link, const IpAddress& source, const IpAddress& gateway,
+                        std::uint8_t table);
+// The namespace's own default route. kAlreadyExists is success. REQUIRES: the link is up.
+Status add_default_route(const std::string& link, const IpAddress& gateway);
+
+// Gratuitous ARP (request and reply, RFC 5227 section 3): everybody on the link learns who has the
+// address now. REQUIRES: the link is up. Errors: kNotFound, kIo.
+Status announce(const std::string& link, const IpAddress& address);
+
+// Runs `body` on a thread of its own inside the network namespace behind netns_fd. Errors: kIo
+// (setns), or the body's.
+Status inside_netns(int netns_fd, const std::function<Status()>& body);
+
+}  // namespace symnas::vnfsd::address

@@ -1,0 +1,109 @@
+// symnas cluster, symnas head: the files of a head.
+#include <fmt/format.h>
+
+#include "vnfsd/ctl/commands.h"
+#include "vnfsd/ctl/head_files.h"
+#include "vnfsd/instance/files.h"
+
+namespace symnas::vnfsd::ctl {
+namespace {
+
+using nlohmann::json;
+
+void add_places(CLI::App* verb, HeadPlaces& places) {
+  verb->add_option("--config-dir", places.config_dir, "Directory of the configuration")
+      ->capture_default_str();
+  verb->add_option("--etcd-dir", places.etcd_dir, "Directory of etcd's data")
+      ->capture_default_str();
+  verb->add_option("--run-dir", places.run_dir, "Directory of the socket and the instances' files")
+      ->capture_default_str();
+  verb->add_option("--log-dir", places.log_dir, "Directory of the instances' logs");
+  verb->add_option("--ganesha-prefix", places.ganesha_prefix, "Prefix of the pinned ganesha");
+  verb->add_option("--plugin-dir", places.plugin_dir, "Directory of libfsalcluster.so");
+  verb->add_option("--lun-path", places.lun_paths,
+                   "Glob, directory or file where LUNs are looked for (may be repeated)");
+}
+
+Status invite(Context& context, const std::string& name, const std::string& address,
+              const std::string& file) {
+  const std::string query = context.mode == Mode::kDryRun ? "?dry_run=true" : "";
+  SYMNAS_ASSIGN(
+      const json document,
+      context.client.request("POST", "/v1/heads" + query, {{"name", name}, {"address", address}}));
+  if (context.mode == Mode::kCommit) {
+    const auto bundle = document.find("bundle");
+    if (bundle == document.end()) {
+      return fail(ErrorCode::kInternal, fmt::format("head {}: vnfsd answered no bundle", name));
+    }
+    SYMNAS_TRY(instance::write_file_atomically(file, bundle->dump(2) + "\n", 0600));
+  }
+  context.print_done(document);
+  return {};
+}
+
+Status join(Context& context, const std::string& file, const HeadPlaces& places) {
+  SYMNAS_ASSIGN(const std::string text, instance::read_file(file));
+  SYMNAS_ASSIGN(const Bundle bundle, bundle_from_json(json::parse(text, nullptr, false)));
+  SYMNAS_ASSIGN(const std::string what, join_cluster(bundle, places, context.mode));
+  context.print_done(what);
+  return {};
+}
+
+}  // namespace
+
+void add_cluster(CommandLine& line) {
+  CLI::App* noun = line.app.add_subcommand("cluster", "The cluster itself")->require_subcommand(1);
+  CLI::App* init =
+      add_change_verb(line, noun, "init", "Make a new cluster: files of its first head");
+  auto request = std::make_shared<ClusterInit>();
+  init->add_option("--name", request->cluster, "Name of the cluster")->required();
+  init->add_option("--head", request->head, "Name of this head")->required();
+  init->add_option("--address", request->address, "This head's management address")->required();
+  add_places(init, request->places);
+  init->callback([&line, request] {
+    line.action = [request](Context& context) -> Status {
+      SYMNAS_ASSIGN(const std::string what, init_cluster(*request, context.mode));
+      context.print_done(what);
+      return {};
+    };
+  });
+}
+
+void add_head(CommandLine& line) {
+  CLI::App* noun =
+      line.app.add_subcommand("head", "The servers of the cluster")->require_subcommand(1);
+
+  struct Invite {
+    std::string name, address, file;
+  };
+  auto invitation = std::make_shared<Invite>();
+  CLI::App* verb = add_change_verb(line, noun, "invite", "Make the bundle for a further head");
+  verb->add_option("NAME", invitation->name, "Name of the head")->required();
+  verb->add_option("--address", invitation->address, "Its management address")->required();
+  verb->add_option("--out", invitation->file, "File for the bundle; it holds a private key")
+      ->required();
+  verb->callback([&line, invitation] {
+    line.action = [invitation](Context& context) {
+      return invite(context, invitation->name, invitation->address, invitation->file);
+    };
+  });
+
+  auto places = std::make_shared<HeadPlaces>();
+  auto file = std::make_shared<std::string>();
+  verb = add_change_verb(line, noun, "join", "Write this head's files from a bundle");
+  verb->add_option("--bundle", *file, "The file of symnas head invite")->required();
+  add_places(verb, *places);
+  verb->callback([&line, file, places] {
+    line.action = [file, places](Context& context) { return join(context, *file, *places); };
+  });
+
+  noun->add_subcommand("ls", "List the heads")->callback([&line] {
+    line.action = [](Context& context) {
+      return context.list(
+          "heads", {plain("NAME", "name"), plain("ADDRESS", "address"), plain("VERSION", "version"),
+                    plain("INCARNATION", "incarnation")});
+    };
+  });
+}
+
+}  // namespace symnas::vnfsd::ctl

@@ -1,0 +1,234 @@
+// symnas network, lun, volume, fs, export.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "vnfsd/byte_size.h"
+#include "vnfsd/ctl/commands.h"
+
+namespace symnas::vnfsd::ctl {
+namespace {
+
+using nlohmann::json;
+
+void add_list_verb(CommandLine& line, CLI::App* noun, const std::string& collection,
+                   std::vector<Column> columns) {
+  noun->add_subcommand("ls", "List them")
+      ->callback([&line, collection, columns = std::move(columns)] {
+        line.action = [collection, columns](Context& context) {
+          return context.list(collection, columns);
+        };
+      });
+}
+
+// "LUN0=/path". Errors: kInvalidArgument.
+Result<json> import_body(const std::vector<std::string>& pairs,
+                         const std::vector<std::string>& forced) {
+  json luns = json::array();
+  for (const std::string& pair : pairs) {
+    const std::size_t equals = pair.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == pair.size()) {
+      return fail(ErrorCode::kInvalidArgument,
+                  fmt::format("lun import: '{}': write it as NAME=/path/of/device", pair));
+    }
+    const std::string name = pair.substr(0, equals);
+    const bool force = std::find(forced.begin(), forced.end(), name) != forced.end();
+    luns.push_back({{"name", name}, {"path", pair.substr(equals + 1)}, {"force", force}});
+  }
+  for (const std::string& name : forced) {
+    if (std::none_of(luns.begin(), luns.end(), [&](const json& l) { return l["name"] == name; })) {
+      return fail(
+          ErrorCode::kInvalidArgument,
+          fmt::format("lun import: --force {}: no LUN of that name is being imported", name));
+    }
+  }
+  return json{{"luns", luns}};
+}
+
+Result<std::uint32_t> octal_mode(const std::string& text) {
+  std::uint32_t mode = 0;
+  for (const char c : text) {
+    if (c < '0' || c > '7' || mode > 07777) mode = 0xffffffff;
+    if (mode != 0xffffffff) mode = mode * 8 + static_cast<std::uint32_t>(c - '0');
+  }
+  if (text.empty() || mode > 07777) {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("fs create: --mode {}: write it in octal, as 0755", text));
+  }
+  return mode;
+}
+
+Result<json> filesystem_body(const std::string& name, const std::string& volume,
+                             const std::string& owner, const std::string& mode) {
+  json body = {{"name", name}, {"volume", volume}};
+  unsigned uid = 0;
+  unsigned gid = 0;
+  char rest = 0;
+  if (std::sscanf(owner.c_str(), "%u:%u%c", &uid, &gid, &rest) != 2) {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("fs create: --owner {}: write it as UID:GID, both numbers", owner));
+  }
+  body["root_uid"] = uid;
+  body["root_gid"] = gid;
+  SYMNAS_ASSIGN(body["root_mode"], octal_mode(mode));
+  return body;
+}
+
+}  // namespace
+
+void add_network(CommandLine& line) {
+  CLI::App* noun =
+      line.app.add_subcommand("network", "Networks that VIPs live in")->require_subcommand(1);
+  struct Options {
+    std::string name, device, gateway;
+    std::uint64_t mtu = 0;
+  };
+  auto o = std::make_shared<Options>();
+  CLI::App* verb = add_change_verb(line, noun, "create", "Name the device of a network");
+  verb->add_option("NAME", o->name, "Name of the network")->required();
+  verb->add_option("--device", o->device, "Network device, the same on every head")->required();
+  verb->add_option("--mtu", o->mtu, "MTU of the VIPs' links; 0: the device's");
+  verb->add_option("--gateway", o->gateway, "Router for clients outside the network");
+  verb->callback([&line, o] {
+    line.action = [o](Context& context) {
+      return context.change(
+          "POST", "/v1/networks",
+          {{"name", o->name}, {"device", o->device}, {"mtu", o->mtu}, {"gateway", o->gateway}});
+    };
+  });
+  add_list_verb(line, noun, "networks",
+                {plain("NAME", "name"), plain("DEVICE", "device"), plain("MTU", "mtu"),
+                 plain("GATEWAY", "gateway")});
+  add_remove_verb(line, noun, "rm", "networks", "Remove a network that no VNFS uses");
+}
+
+void add_lun(CommandLine& line) {
+  CLI::App* noun = line.app.add_subcommand("lun", "Shared block devices")->require_subcommand(1);
+  struct Options {
+    std::vector<std::string> pairs, forced;
+  };
+  auto o = std::make_shared<Options>();
+  CLI::App* verb = add_change_verb(line, noun, "import", "Label devices as LUNs of this cluster");
+  verb->add_option("NAME=PATH", o->pairs, "Name and device of each LUN")->required();
+  verb->add_option("--force", o->forced,
+                   "Import this LUN although the device holds something (may be repeated); "
+                   "what it holds is destroyed")
+      ->type_size(1)
+      ->allow_extra_args(false);
+  verb->callback([&line, o] {
+    line.action = [o](Context& context) -> Status {
+      SYMNAS_ASSIGN(const json body, import_body(o->pairs, o->forced));
+      return context.change("POST", "/v1/luns", body);
+    };
+  });
+  add_list_verb(
+      line, noun, "luns",
+      {plain("NAME", "name"), size("SIZE", "size_bytes"), plain("BLOCK", "logical_block_bytes"),
+       plain("VOLUME", "volume"), plain("UUID", "uuid")});
+  add_remove_verb(line, noun, "release", "luns", "Erase the label of a LUN that no volume uses");
+}
+
+void add_volume(CommandLine& line) {
+  CLI::App* noun =
+      line.app.add_subcommand("volume", "LUNs striped together")->require_subcommand(1);
+  struct Options {
+    std::string name;
+    std::string stripe_unit = "1M";
+    std::vector<std::string> luns;
+  };
+  auto o = std::make_shared<Options>();
+  const auto add_common = [&](CLI::App* verb) {
+    verb->add_option("NAME", o->name, "Name of the volume")->required();
+    verb->add_option("--luns", o->luns, "LUNs in stripe order, separated by commas")
+        ->required()
+        ->delimiter(',');
+  };
+  CLI::App* verb = add_change_verb(line, noun, "create", "Stripe free LUNs into a volume");
+  add_common(verb);
+  verb->add_option("--stripe-unit", o->stripe_unit, "Power of two from 64K to 16M")
+      ->capture_default_str();
+  verb->callback([&line, o] {
+    line.action = [o](Context& context) -> Status {
+      SYMNAS_ASSIGN(const std::uint64_t unit, parse_byte_size(o->stripe_unit));
+      return context.change("POST", "/v1/volumes",
+                            {{"name", o->name}, {"luns", o->luns}, {"stripe_unit_bytes", unit}});
+    };
+  });
+  verb = add_change_verb(line, noun, "grow", "Add LUNs to a volume while it is in use");
+  add_common(verb);
+  verb->callback([&line, o] {
+    line.action = [o](Context& context) {
+      return context.change("POST", "/v1/volumes/" + o->name + "/grow", {{"luns", o->luns}});
+    };
+  });
+  add_list_verb(
+      line, noun, "volumes",
+      {plain("NAME", "name"), size("SIZE", "size_bytes"), exact_size("STRIPE", "stripe_unit_bytes"),
+       plain("SEGMENTS", "segments"), plain("LUNS", "luns"), plain("FILESYSTEMS", "filesystems")});
+  add_remove_verb(line, noun, "rm", "volumes", "Remove a volume without filesystem");
+}
+
+void add_filesystem(CommandLine& line) {
+  CLI::App* noun = line.app.add_subcommand("fs", "Filesystems")->require_subcommand(1);
+  struct Options {
+    std::string name, volume;
+    std::string owner = "0:0";
+    std::string mode = "0755";
+  };
+  auto o = std::make_shared<Options>();
+  CLI::App* verb = add_change_verb(line, noun, "create", "Make a filesystem on a volume");
+  verb->add_option("NAME", o->name, "Name of the filesystem")->required();
+  verb->add_option("--volume", o->volume, "The volume that holds its data")->required();
+  verb->add_option("--owner", o->owner, "UID:GID of its root directory")->capture_default_str();
+  verb->add_option("--mode", o->mode, "Permissions of its root directory")->capture_default_str();
+  verb->callback([&line, o] {
+    line.action = [o](Context& context) -> Status {
+      SYMNAS_ASSIGN(const json body, filesystem_body(o->name, o->volume, o->owner, o->mode));
+      return context.change("POST", "/v1/filesystems", body);
+    };
+  });
+  add_list_verb(line, noun, "filesystems",
+                {plain("NAME", "name"), plain("FSID", "fsid"), plain("VOLUME", "volume"),
+                 plain("EXPORTS", "exports")});
+  add_remove_verb(line, noun, "rm", "filesystems", "Remove a filesystem and everything in it");
+}
+
+void add_export(CommandLine& line) {
+  CLI::App* noun =
+      line.app.add_subcommand("export", "What clients may mount, and how")->require_subcommand(1);
+  struct Options {
+    std::string name, filesystem;
+    std::string path = "/";
+    std::string access = "rw";
+    std::string squash = "root";
+    std::vector<std::string> clients;
+  };
+  auto o = std::make_shared<Options>();
+  CLI::App* verb = add_change_verb(line, noun, "create", "Export a subtree of a filesystem");
+  verb->add_option("NAME", o->name, "Name of the export: clients mount <VIP>:/NAME")->required();
+  verb->add_option("--fs", o->filesystem, "The filesystem")->required();
+  verb->add_option("--path", o->path, "Directory inside it")->capture_default_str();
+  verb->add_option("--clients", o->clients, "Networks or hosts, separated by commas, or '*'")
+      ->required()
+      ->delimiter(',');
+  verb->add_option("--access", o->access, "rw or ro")->capture_default_str();
+  verb->add_option("--squash", o->squash, "root, none or all")->capture_default_str();
+  verb->callback([&line, o] {
+    line.action = [o](Context& context) {
+      return context.change("POST", "/v1/exports",
+                            {{"name", o->name},
+                             {"filesystem", o->filesystem},
+                             {"path", o->path},
+                             {"clients", o->clients},
+                             {"access", o->access},
+                             {"squash", o->squash}});
+    };
+  });
+  add_list_verb(line, noun, "exports",
+                {plain("NAME", "name"), plain("ID", "export_id"), plain("FS", "filesystem"),
+                 plain("PATH", "path"), plain("ACCESS", "access"), plain("SQUASH", "squash"),
+                 plain("CLIENTS", "clients")});
+  add_remove_verb(line, noun, "rm", "exports", "Remove an export that no VNFS serves");
+}
+
+}  // namespace symnas::vnfsd::ctl

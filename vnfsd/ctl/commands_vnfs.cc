@@ -1,0 +1,203 @@
+// symnas vnfs, symnas status.
+#include <chrono>
+#include <thread>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "vnfsd/byte_size.h"
+#include "vnfsd/ctl/commands.h"
+
+namespace symnas::vnfsd::ctl {
+namespace {
+
+using nlohmann::json;
+
+constexpr auto kStatusPoll = std::chrono::milliseconds(100);
+
+std::string vips_text(const json& row) {
+  std::string out;
+  for (const json& vip : row.value("vips", json::array())) {
+    out += fmt::format("{}{}/{}", out.empty() ? "" : ",", vip.value("address", ""),
+                       vip.value("prefix_length", 0));
+  }
+  return out.empty() ? "-" : out;
+}
+
+std::string networks_text(const json& row) {
+  std::string out;
+  for (const json& vip : row.value("vips", json::array())) {
+    const std::string network = vip.value("network", "");
+    if (out.find(network) == std::string::npos) out += (out.empty() ? "" : ",") + network;
+  }
+  return out.empty() ? "-" : out;
+}
+
+// The vnfs entry of a status document, or null.
+json entry_of(const json& status, const std::string& name) {
+  for (const json& vnfs : status.value("vnfs", json::array())) {
+    if (vnfs.value("name", "") == name) return vnfs;
+  }
+  return {};
+}
+
+// Waits until the VNFS is in the wanted state. Errors: kUnavailable after timeout_s, with what
+// holds it up.
+Status wait_for_state(Context& context, const std::string& name, const std::string& wanted,
+                      int timeout_s) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(timeout_s);
+  for (;;) {
+    SYMNAS_ASSIGN(const json status, context.client.request("GET", "/v1/status", {}));
+    const json vnfs = entry_of(status, name);
+    const std::string state = vnfs.value("state", "");
+    if (state == wanted) return {};
+    // Only its own head knows more than that it is owned.
+    if (wanted == "serving" && !vnfs.contains("instance") && state == "owned") return {};
+    if (std::chrono::steady_clock::now() >= deadline) {
+      const json instance = vnfs.value("instance", json::object());
+      return fail(
+          ErrorCode::kUnavailable,
+          fmt::format("vnfs {}: is {} after {} s, not {}: {} (symnas status; the instance's "
+                      "log; vnfsd's log)",
+                      name, state, timeout_s, wanted,
+                      instance.value("error", "no reason is known on this head")));
+    }
+    std::this_thread::sleep_for(kStatusPoll);
+  }
+}
+
+struct WaitOptions {
+  std::string name;
+  int timeout_s = 60;
+  bool no_wait = false;
+};
+
+void add_wait(CLI::App* verb, WaitOptions& o) {
+  verb->add_option("--timeout", o.timeout_s, "Seconds to wait for the new state")
+      ->capture_default_str();
+  verb->add_flag("--no-wait", o.no_wait, "Only record the change");
+}
+
+Status change_and_wait(Context& context, const WaitOptions& o, const std::string& path,
+                       const json& body, const std::string& wanted) {
+  SYMNAS_TRY(context.change("POST", path, body));
+  if (o.no_wait || context.mode == Mode::kDryRun) return {};
+  return wait_for_state(context, o.name, wanted, o.timeout_s);
+}
+
+void add_state_verb(CommandLine& line, CLI::App* noun, const std::string& verb_name,
+                    const std::string& wanted, const std::string& what) {
+  auto o = std::make_shared<WaitOptions>();
+  CLI::App* verb = add_change_verb(line, noun, verb_name, what);
+  verb->add_option("NAME", o->name, "Name of the VNFS")->required();
+  add_wait(verb, *o);
+  verb->callback([&line, o, verb_name, wanted] {
+    line.action = [o, verb_name, wanted](Context& context) {
+      return change_and_wait(context, *o, "/v1/vnfs/" + o->name + "/" + verb_name, json::object(),
+                             wanted);
+    };
+  });
+}
+
+std::string since_text(const json& row) {
+  const std::int64_t ns = row.value("instance", json::object()).value("since_ns", std::int64_t{0});
+  if (ns == 0) return "-";
+  return fmt::format("{:%Y-%m-%d %H:%M:%S}",
+                     fmt::localtime(static_cast<std::time_t>(ns / 1'000'000'000)));
+}
+
+Column of_instance(const std::string& title, const std::string& key) {
+  return {title, [inner = plain(title, key)](const json& row) {
+            return inner.text(row.value("instance", json::object()));
+          }};
+}
+
+void print_status(std::ostream& out, const json& status) {
+  const json cluster = status.value("cluster", json::object());
+  out << fmt::format("cluster {}  head {}  configuration {}\n\n", cluster.value("name", "?"),
+                     status.value("head", "?"), cluster.value("config_version", 0));
+  const Column reachable = {"STATE", [](const json& row) -> std::string {
+                              if (!row.value("reachable", false)) return "unreachable";
+                              if (row.value("no_space", false)) return "full";
+                              return row.value("leader", false) ? "leader" : "member";
+                            }};
+  out << render_table({plain("ETCD", "endpoint"), reachable, size("DB", "db_size_bytes"),
+                       plain("REVISION", "revision"), plain("ERROR", "error")},
+                      status.value("etcd", json::array()));
+  out << "\n"
+      << render_table({plain("LUN", "name"), plain("DEVICE", "path"), plain("ERROR", "error")},
+                      status.value("luns", json::array()));
+  out << "\n"
+      << render_table({plain("VNFS", "name"), plain("STATE", "state"), plain("OWNER", "owner"),
+                       Column{"VIPS", vips_text}, of_instance("PID", "pid"),
+                       plain("EPOCH", "epoch"), Column{"SINCE", since_text},
+                       of_instance("RESTARTS", "restarts"), of_instance("LAST EXIT", "last_exit")},
+                      status.value("vnfs", json::array()));
+  for (const json& vnfs : status.value("vnfs", json::array())) {
+    const std::string error = vnfs.value("instance", json::object()).value("error", "");
+    if (!error.empty()) out << "\nvnfs " << vnfs.value("name", "") << ": " << error << "\n";
+  }
+}
+
+Status show_status(Context& context) {
+  SYMNAS_ASSIGN(const json status, context.client.request("GET", "/v1/status", {}));
+  if (context.output == Output::kJson) {
+    context.out << status.dump(2) << "\n";
+  } else {
+    print_status(context.out, status);
+  }
+  if (!status.contains("error")) return {};
+  return fail(ErrorCode::kUnavailable, status["error"].get<std::string>());
+}
+
+}  // namespace
+
+void add_vnfs(CommandLine& line) {
+  CLI::App* noun = line.app.add_subcommand("vnfs", "Virtual NFS servers")->require_subcommand(1);
+  struct Options {
+    std::vector<std::string> vips, networks, exports, heads;
+    WaitOptions wait;
+  };
+  auto o = std::make_shared<Options>();
+  CLI::App* verb = add_change_verb(line, noun, "create", "Make a VNFS and start it");
+  verb->add_option("NAME", o->wait.name, "Name of the VNFS")->required();
+  const auto add_list = [&](const char* option, std::vector<std::string>& into, const char* what) {
+    verb->add_option(option, into, what)->required()->delimiter(',')->allow_extra_args(false);
+  };
+  add_list("--vip", o->vips, "Address with prefix length, as 10.0.0.101/24; 1 to 4");
+  add_list("--network", o->networks, "Network of all VIPs, or one for each");
+  add_list("--exports", o->exports, "Exports, separated by commas");
+  add_list("--heads", o->heads, "Heads, primary first, separated by commas");
+  add_wait(verb, o->wait);
+  verb->callback([&line, o] {
+    line.action = [o](Context& context) {
+      return change_and_wait(context, o->wait, "/v1/vnfs",
+                             {{"name", o->wait.name},
+                              {"vips", o->vips},
+                              {"networks", o->networks},
+                              {"exports", o->exports},
+                              {"heads", o->heads}},
+                             "serving");
+    };
+  });
+  add_state_verb(line, noun, "start", "serving", "Start a stopped VNFS");
+  add_state_verb(line, noun, "stop", "stopped",
+                 "Stop a VNFS; its clients hang until it is started");
+  noun->add_subcommand("ls", "List them")->callback([&line] {
+    line.action = [](Context& context) {
+      return context.list(
+          "vnfs", {plain("NAME", "name"), plain("WANTED", "wanted"), plain("OWNER", "owner"),
+                   Column{"VIPS", vips_text}, Column{"NETWORKS", networks_text},
+                   plain("EXPORTS", "exports"), plain("HEADS", "heads")});
+    };
+  });
+  add_remove_verb(line, noun, "rm", "vnfs", "Remove a stopped VNFS");
+}
+
+void add_status(CommandLine& line) {
+  line.app.add_subcommand("status", "What the cluster and this head do")->callback([&line] {
+    line.action = show_status;
+  });
+}
+
+}  // namespace symnas::vnfsd::ctl

@@ -1,0 +1,35 @@
+// Context: what every symnas command has at hand: the agent, where output goes, how it looks.
+// Thread-compatible.
+#pragma once
+
+#include <ostream>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "common/base/result.h"
+#include "vnfsd/api/client.h"
+#include "vnfsd/ctl/table.h"
+#include "vnfsd/mode.h"
+
+namespace symnas::vnfsd::ctl {
+
+enum class Output { kTable, kJson };
+
+struct Context {
+  api::ApiClient& client;
+  std::ostream& out;
+  Output output = Output::kTable;
+  Mode mode = Mode::kCommit;
+
+  // Sends a change; prints what was done. Errors: as ApiClient::request().
+  Status change(const std::string& method, const std::string& path, const nlohmann::json& body);
+  // Gets a collection; prints it as JSON, or its `key` array as a table. Errors: as
+  // ApiClient::request().
+  Status list(const std::string& collection, const std::vector<Column>& columns);
+  // Prints {"done": [...]} or its lines.
+  void print_done(const nlohmann::json& document);
+  void print_done(const std::string& what);
+};
+
+}  // namespace symnas::vnfsd::ctl

@@ -1,0 +1,208 @@
+#include "vnfsd/ctl/head_files.h"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "vnfsd/instance/files.h"
+#include "vnfsd/names.h"
+#include "vnfsd/net_address.h"
+#include "vnfsd/pki/authority.h"
+
+namespace symnas::vnfsd::ctl {
+namespace {
+
+constexpr int kClientPort = 2379;
+constexpr int kPeerPort = 2380;
+
+struct NewFile {
+  std::string path;
+  std::string text;
+  mode_t mode;
+};
+
+std::string tls_dir(const HeadPlaces& places) { return places.config_dir + "/tls"; }
+std::string config_path(const HeadPlaces& places) { return places.config_dir + "/vnfsd.toml"; }
+std::string client_url(const std::string& address) {
+  return fmt::format("https://{}:{}", address, kClientPort);
+}
+
+Config config_for(const std::string& cluster, const Uuid& uuid, const std::string& head,
+                  const std::string& address, std::vector<std::string> endpoints,
+                  const HeadPlaces& places) {
+  const HeadPlaces defaults;
+  Config config;
+  config.cluster_name = cluster;
+  config.cluster_uuid = uuid;
+  config.head_name = head;
+  config.head_address = address;
+  config.etcd.endpoints = std::move(endpoints);
+  config.etcd.ca = tls_dir(places) + "/ca.crt";
+  config.etcd.cert = tls_dir(places) + "/head.crt";
+  config.etcd.key = tls_dir(places) + "/head.key";
+  config.daemon.run_dir = places.run_dir;
+  if (!places.log_dir.empty()) {
+    config.daemon.log_dir = places.log_dir;
+  } else if (places.run_dir != defaults.run_dir) {
+    config.daemon.log_dir = places.run_dir + "/log";
+  }
+  config.daemon.socket = places.run_dir + "/vnfsd.sock";
+  config.daemon.lun_paths = places.lun_paths;
+  if (places.lun_paths.empty()) config.daemon.lun_paths = {"/dev/disk/by-id/*"};
+  if (!places.ganesha_prefix.empty()) config.ganesha.prefix = places.ganesha_prefix;
+  config.ganesha.plugin_dir =
+      places.plugin_dir.empty() ? config.ganesha.prefix + "/lib/ganesha" : places.plugin_dir;
+  return config;
+}
+
+Status check_places(const HeadPlaces& places) {
+  for (const auto& [option, path] :
+       {std::pair{"--config-dir", places.config_dir}, std::pair{"--etcd-dir", places.etcd_dir},
+        std::pair{"--run-dir", places.run_dir}, std::pair{"--log-dir", places.log_dir},
+        std::pair{"--ganesha-prefix", places.ganesha_prefix},
+        std::pair{"--plugin-dir", places.plugin_dir}}) {
+    if (path.empty()) continue;
+    // They end up in etcd.yml and ganesha.conf.
+    if (path.front() != '/' || path.find_first_of("\"\\'\n\t#") != std::string::npos) {
+      return fail(ErrorCode::kInvalidArgument,
+                  fmt::format("{} '{}': must be an absolute path without quotes, backslashes, tabs "
+                              "or '#'",
+                              option, path));
+    }
+  }
+  return {};
+}
+
+Status check_identity(const std::string& cluster, const std::string& head,
+                      const std::string& address) {
+  SYMNAS_TRY(check_name("cluster", cluster));
+  SYMNAS_TRY(check_host_name("head", head));
+  SYMNAS_ASSIGN(const IpAddress parsed, IpAddress::parse(address));
+  if (parsed.family != AddressFamily::kIpv4) {
+    return fail(
+        ErrorCode::kNotSupported,
+        fmt::format("head {}: address {}: IPv6 is not supported (use IPv4)", head, address));
+  }
+  return {};
+}
+
+// All or, as far as a file system allows, nothing: what exists is never overwritten.
+Status write_new_files(const std::vector<NewFile>& files) {
+  for (const NewFile& file : files) {
+    struct stat found {};
+    if (::stat(file.path.c_str(), &found) == 0) {
+      return fail(ErrorCode::kAlreadyExists,
+                  fmt::format("file {}: exists already: this head belongs to a cluster (remove the "
+                              "file to begin anew, or choose another --config-dir)",
+                              file.path));
+    }
+  }
+  for (const NewFile& file : files) {
+    SYMNAS_TRY(instance::write_file_atomically(file.path, file.text, file.mode));
+  }
+  return {};
+}
+
+Status make_private_directory(const std::string& path) {
+  SYMNAS_TRY(instance::make_directories(path));
+  if (::chmod(path.c_str(), 0700) != 0) {
+    return fail(ErrorCode::kIo, fmt::format("directory {}: {}", path, std::strerror(errno)));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string render_etcd_config(const std::string& head, const std::string& address,
+                               const std::string& cluster_token, const HeadPlaces& places) {
+  const std::string tls = tls_dir(places);
+  const std::string transport = fmt::format(
+      "  cert-file: \"{0}/head.crt\"\n  key-file: \"{0}/head.key\"\n"
+      "  trusted-ca-file: \"{0}/ca.crt\"\n  client-cert-auth: true\n",
+      tls);
+  return fmt::format(
+      R"(# etcd member of head {0}. Written by symnas.
+name: "{0}"
+data-dir: "{1}"
+listen-client-urls: "{2},https://127.0.0.1:{3}"
+advertise-client-urls: "{2}"
+listen-peer-urls: "https://{4}:{5}"
+initial-advertise-peer-urls: "https://{4}:{5}"
+initial-cluster: "{0}=https://{4}:{5}"
+initial-cluster-state: "new"
+initial-cluster-token: "{6}"
+# A survivor's writes stall for one election when the leader dies: 0.6 s with these.
+heartbeat-interval: 50
+election-timeout: 500
+# Group commit puts many operations into one transaction.
+max-txn-ops: 2048
+quota-backend-bytes: 8589934592
+# Nanoseconds: heads notice a dead connection within a second.
+grpc-keepalive-min-time: 1000000000
+# History is discarded by vnfsd.
+logger: "zap"
+log-level: "warn"
+client-transport-security:
+{7}peer-transport-security:
+{7})",
+      head, places.etcd_dir, client_url(address), kClientPort, address, kPeerPort, cluster_token,
+      transport);
+}
+
+Result<std::string> init_cluster(const ClusterInit& request, Mode mode) {
+  const HeadPlaces& places = request.places;
+  SYMNAS_TRY(check_identity(request.cluster, request.head, request.address));
+  SYMNAS_TRY(check_places(places));
+  const Uuid uuid = Uuid::generate();
+  SYMNAS_ASSIGN(const pki::Authority authority,
+                pki::Authority::create(fmt::format("symnas {}", request.cluster)));
+  SYMNAS_ASSIGN(const pki::Identity identity,
+                authority.issue(request.head, {request.address, "127.0.0.1", request.head}));
+  const Config config = config_for(request.cluster, uuid, request.head, request.address,
+                                   {client_url(request.address)}, places);
+  const std::string tls = tls_dir(places);
+  // vnfsd.toml last: it marks a complete head.
+  const std::vector<NewFile> files = {
+      {tls + "/ca.crt", authority.certificate_pem(), 0644},
+      {tls + "/ca.key", authority.key_pem(), 0600},
+      {tls + "/head.crt", identity.certificate_pem, 0644},
+      {tls + "/head.key", identity.key_pem, 0600},
+      {places.config_dir + "/etcd.yml",
+       render_etcd_config(request.head, request.address, uuid.to_string(), places), 0600},
+      {config_path(places), render_config(config), 0600}};
+  std::string what = fmt::format(
+      "cluster {}: first head {} written to {} (start etcd --config-file "
+      "{}/etcd.yml, then vnfsd --config {})",
+      request.cluster, request.head, places.config_dir, places.config_dir, config_path(places));
+  if (mode == Mode::kDryRun) return what;
+  SYMNAS_TRY(instance::make_directories(places.config_dir));
+  SYMNAS_TRY(make_private_directory(tls));
+  SYMNAS_TRY(make_private_directory(places.etcd_dir));
+  SYMNAS_TRY(write_new_files(files));
+  return what;
+}
+
+Result<std::string> join_cluster(const Bundle& bundle, const HeadPlaces& places, Mode mode) {
+  SYMNAS_TRY(check_identity(bundle.cluster_name, bundle.head_name, bundle.head_address));
+  SYMNAS_TRY(check_places(places));
+  const Config config = config_for(bundle.cluster_name, bundle.cluster_uuid, bundle.head_name,
+                                   bundle.head_address, bundle.endpoints, places);
+  const std::string tls = tls_dir(places);
+  const std::vector<NewFile> files = {{tls + "/ca.crt", bundle.ca_pem, 0644},
+                                      {tls + "/head.crt", bundle.certificate_pem, 0644},
+                                      {tls + "/head.key", bundle.key_pem, 0600},
+                                      {config_path(places), render_config(config), 0600}};
+  std::string what = fmt::format("head {}: written to {} (start vnfsd --config {})",
+                                 bundle.head_name, places.config_dir, config_path(places));
+  if (mode == Mode::kDryRun) return what;
+  SYMNAS_TRY(instance::make_directories(places.config_dir));
+  SYMNAS_TRY(make_private_directory(tls));
+  SYMNAS_TRY(write_new_files(files));
+  return what;
+}
+
+}  // namespace symnas::vnfsd::ctl

@@ -1,0 +1,44 @@
+// The files of a head: what `symnas cluster init` and `symnas head join` write. Both work without
+// vnfsd. Thread-safe: functions without state. Paths and contents:
+// docs/operations/configuration.md.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "vnfsd/bundle.h"
+#include "vnfsd/config.h"
+#include "vnfsd/mode.h"
+
+namespace symnas::vnfsd::ctl {
+
+// Where things go on this head.
+struct HeadPlaces {
+  std::string config_dir = "/etc/symnas";
+  std::string etcd_dir = "/var/lib/symnas/etcd";
+  std::string run_dir = "/run/symnas";
+  std::string log_dir;  // "": /var/log/symnas, or run_dir/log when run_dir is not the default
+  std::string ganesha_prefix;          // "": GaneshaConfig's default
+  std::string plugin_dir;              // "": GaneshaConfig's default
+  std::vector<std::string> lun_paths;  // empty: /dev/disk/by-id/*
+};
+
+struct ClusterInit {
+  std::string cluster;
+  std::string head;
+  std::string address;
+  HeadPlaces places;
+};
+
+// A new cluster's first head: CA, certificate, etcd.yml, vnfsd.toml. Nothing is overwritten.
+// Errors: kInvalidArgument, kAlreadyExists (one of the files is there), kIo.
+Result<std::string> init_cluster(const ClusterInit& request, Mode mode);
+// A further head, from its bundle. Errors: as init_cluster.
+Result<std::string> join_cluster(const Bundle& bundle, const HeadPlaces& places, Mode mode);
+
+// etcd's configuration file. Pure.
+std::string render_etcd_config(const std::string& head, const std::string& address,
+                               const std::string& cluster_token, const HeadPlaces& places);
+
+}  // namespace symnas::vnfsd::ctl

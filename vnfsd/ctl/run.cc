@@ -1,0 +1,90 @@
+#include "vnfsd/ctl/run.h"
+
+#include <cstdlib>
+#include <map>
+
+#include <CLI/CLI.hpp>
+
+#include "vnfsd/api/wire.h"
+#include "vnfsd/ctl/commands.h"
+#include "vnfsd/ctl/exit_code.h"
+
+namespace symnas::vnfsd::ctl {
+namespace {
+
+constexpr const char* kDefaultSocket = "/run/symnas/vnfsd.sock";
+
+int report(const Error& error, Output output, std::ostream& out, std::ostream& err) {
+  if (output == Output::kJson) {
+    out << api::error_to_json(error).dump(2) << "\n";
+  } else {
+    err << "symnas: " << error.message << "\n";
+  }
+  return exit_code(error.code);
+}
+
+}  // namespace
+
+CLI::App* add_change_verb(CommandLine& line, CLI::App* noun, const std::string& verb,
+                          const std::string& what) {
+  CLI::App* app = noun->add_subcommand(verb, what);
+  app->add_flag("--dry-run", line.dry_run, "Check everything, change nothing");
+  return app;
+}
+
+void add_remove_verb(CommandLine& line, CLI::App* noun, const std::string& verb,
+                     const std::string& collection, const std::string& what) {
+  auto name = std::make_shared<std::string>();
+  CLI::App* app = add_change_verb(line, noun, verb, what);
+  app->add_option("NAME", *name, "Name")->required();
+  app->callback([&line, name, collection] {
+    line.action = [name, collection](Context& context) -> Status {
+      // It becomes part of a path; vnfsd applies the rules of names.
+      if (name->empty() || name->find_first_of("/?#% ") != std::string::npos) {
+        return fail(ErrorCode::kInvalidArgument, "'" + *name + "': not a name");
+      }
+      return context.change("DELETE", "/v1/" + collection + "/" + *name, {});
+    };
+  });
+}
+
+int run_symnas(std::vector<std::string> arguments, const ClientFactory& factory, std::ostream& out,
+               std::ostream& err) {
+  CLI::App app("Manage a symnas cluster: NFS heads in front of shared LUNs", "symnas");
+  app.require_subcommand(1);
+  app.fallthrough();  // inherited: -o and --socket may stand anywhere
+  const char* const from_environment = std::getenv("SYMNAS_SOCKET");
+  std::string socket = from_environment != nullptr ? from_environment : kDefaultSocket;
+  Output output = Output::kTable;
+  const std::map<std::string, Output> outputs = {{"table", Output::kTable},
+                                                 {"json", Output::kJson}};
+  app.add_option("-o,--output", output, "table or json")
+      ->transform(CLI::CheckedTransformer(outputs));
+  app.add_option("--socket", socket, "vnfsd's socket; also $SYMNAS_SOCKET")->capture_default_str();
+
+  CommandLine line{app, {}};
+  add_cluster(line);
+  add_head(line);
+  add_network(line);
+  add_lun(line);
+  add_volume(line);
+  add_filesystem(line);
+  add_export(line);
+  add_vnfs(line);
+  add_status(line);
+  try {
+    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // as CLI11 wants it
+    app.parse(reversed);
+  } catch (const CLI::Success& success) {
+    return app.exit(success, out, err);
+  } catch (const CLI::ParseError& error) {
+    app.exit(error, out, err);
+    return kExitUsage;
+  }
+  const auto client = factory(socket);
+  Context context{*client, out, output, line.dry_run ? Mode::kDryRun : Mode::kCommit};
+  const Status done = line.action(context);
+  return done ? kExitDone : report(done.error(), output, out, err);
+}
+
+}  // namespace symnas::vnfsd::ctl

@@ -1,0 +1,243 @@
+#include "vnfsd/daemon/agent.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "common/base/log.h"
+#include "common/kv/keys.h"
+#include "cvm/volume.h"
+#include "vnfsd/daemon/compaction.h"
+#include "vnfsd/daemon/limits.h"
+#include "vnfsd/daemon/version.h"
+#include "vnfsd/instance/files.h"
+
+namespace symnas::vnfsd::daemon {
+
+using instance::Supervisor;
+using instance::Wanted;
+
+Agent::Agent(kv::Store& store, const env::Clock& clock, Config config, std::string incarnation)
+    : store_(store),
+      clock_(clock),
+      config_(std::move(config)),
+      incarnation_(std::move(incarnation)),
+      luns_(config_.cluster_uuid) {
+  thread_ = std::thread([this] { work(); });
+  compactor_ = std::thread([this] { compact_history(); });
+}
+
+Agent::~Agent() {
+  {
+    const std::scoped_lock lock(mutex_);
+    ending_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+  compactor_.join();
+  watch_.reset();
+  supervisors_.clear();
+}
+
+void Agent::on_watch_created(Revision) {
+  {
+    const std::scoped_lock lock(mutex_);
+    dirty_ = true;  // what happened before the watch began is seen by reading
+  }
+  changed_.notify_all();
+}
+
+void Agent::on_watch_events(std::vector<kv::WatchEvent>, Revision) {
+  {
+    const std::scoped_lock lock(mutex_);
+    dirty_ = true;
+  }
+  changed_.notify_all();
+}
+
+void Agent::on_watch_ended(Error) {
+  {
+    const std::scoped_lock lock(mutex_);
+    watch_over_ = true;
+  }
+  changed_.notify_all();
+}
+
+void Agent::work() {
+  std::unique_lock lock(mutex_);
+  while (!ending_) {
+    const bool open_watch = std::exchange(watch_over_, false);
+    const bool look = std::exchange(dirty_, false) || open_watch;
+    const bool registered = ready_;
+    lock.unlock();
+    Status done;
+    if (!registered) done = register_head();
+    if (done && open_watch) {
+      watch_.reset();
+      watch_ = store_.watch(kv::prefix_range("c/"), Revision{}, this);
+    }
+    if (done && (look || !registered)) done = reconcile();
+    lock.lock();
+    if (done) {
+      ready_ = true;
+      problem_.clear();
+      changed_.notify_all();
+      changed_.wait_for(lock, std::chrono::milliseconds(kReconcileMs),
+                        [&] { return ending_ || dirty_ || watch_over_; });
+      dirty_ = true;  // also when nothing happened: records are looked at every kReconcileMs
+    } else {
+      if (problem_ != done.error().message) log::warn("{}", done.error().message);
+      problem_ = done.error().message;
+      dirty_ = true;
+      watch_over_ = watch_over_ || open_watch;
+      changed_.wait_for(lock, std::chrono::milliseconds(kRetryMs), [&] { return ending_; });
+    }
+  }
+}
+
+Status Agent::register_head() {
+  SYMNAS_ASSIGN(const ClusterView view, read_view(store_, kStoreDeadlineMs));
+  const std::string uuid = cvm::uuid_to_bytes(config_.cluster_uuid);
+  if (view.cluster.mod_revision != Revision{} && view.cluster.record.uuid() != uuid) {
+    return fail(
+        ErrorCode::kForeign,
+        fmt::format("cluster {}: etcd holds another cluster, {} (check [etcd] endpoints and "
+                    "[cluster] uuid in vnfsd.toml)",
+                    config_.cluster_name, view.cluster.record.name()));
+  }
+  kv::Txn txn;
+  if (view.cluster.mod_revision == Revision{}) {
+    records::ClusterRecord cluster;
+    cluster.set_name(config_.cluster_name);
+    cluster.set_uuid(uuid);
+    cluster.set_created_ns(clock_.wall_ns());
+    txn.compares.push_back(kv::key_absent(kv::keys::kCluster));
+    txn.success.push_back(kv::put(kv::keys::kCluster, cluster.SerializeAsString()));
+  }
+  const auto old = view.heads.find(config_.head_name);
+  records::HeadRecord head;
+  Revision revision;
+  if (old != view.heads.end()) {
+    head = old->second.record;
+    revision = old->second.mod_revision;
+  }
+  head.set_name(config_.head_name);
+  head.set_address(config_.head_address);
+  head.set_incarnation(incarnation_);
+  head.set_agent_started_ns(clock_.wall_ns());
+  head.set_version(kVersion);
+  const std::string key = kv::keys::kHeads + config_.head_name;
+  txn.compares.push_back(kv::mod_revision_is(key, revision));
+  txn.success.push_back(kv::put(key, head.SerializeAsString()));
+  SYMNAS_ASSIGN(const kv::TxnResult result, kv::txn_blocking(store_, txn, kStoreDeadlineMs));
+  if (!result.succeeded) return fail(ErrorCode::kConflict, "head: registering again");
+  log::info("head {}: registered in cluster {}", config_.head_name, config_.cluster_name);
+  return {};
+}
+
+Status Agent::reconcile() {
+  SYMNAS_ASSIGN(const ClusterView view, read_view(store_, kStoreDeadlineMs));
+  reconcile_luns(view);
+  reconcile_supervisors(view);
+  return {};
+}
+
+void Agent::reconcile_luns(const ClusterView& view) {
+  const std::int64_t now_ms = clock_.mono_ns() / 1'000'000;
+  const std::scoped_lock scanning(scan_mutex_);
+  if (luns_.complete(view)) return;
+  const std::string version = lun_set_version(view);
+  if (version == scanned_version_ && now_ms - scanned_at_ms_ < kRescanMs) return;
+  scanned_version_ = version;
+  scanned_at_ms_ = now_ms;
+  std::vector<std::string> candidates = config_.daemon.lun_paths;
+  for (const auto& [name, head] : view.heads) {
+    for (const std::string& path : head.record.lun_paths()) {
+      if (std::find(candidates.begin(), candidates.end(), path) == candidates.end()) {
+        candidates.push_back(path);
+      }
+    }
+  }
+  if (!luns_.scan(view, candidates)) return;
+  const std::scoped_lock lock(mutex_);
+  for (const auto& [name, supervisor] : supervisors_) supervisor->refresh();
+}
+
+void Agent::reconcile_supervisors(const ClusterView& view) {
+  std::vector<std::unique_ptr<Supervisor>> gone;
+  {
+    const std::scoped_lock lock(mutex_);
+    for (auto it = supervisors_.begin(); it != supervisors_.end();) {
+      if (view.vnfses.contains(it->first)) {
+        ++it;
+        continue;
+      }
+      gone.push_back(std::move(it->second));
+      instance::remove_tree(instance::paths_for(config_, it->first).directory);
+      it = supervisors_.erase(it);
+    }
+    for (const auto& [name, vnfs] : view.vnfses) {
+      const auto owner = view.owners.find(name);
+      const bool owned_here =
+          owner != view.owners.end() && owner->second.record.head() == config_.head_name;
+      if (vnfs.record.heads(0) != config_.head_name && !owned_here) continue;
+      const Wanted wanted = vnfs.record.stopped() ? Wanted::kStopped : Wanted::kStarted;
+      auto& supervisor = supervisors_[name];
+      if (supervisor) {
+        supervisor->set_wanted(wanted);
+      } else {
+        supervisor =
+            std::make_unique<Supervisor>(name, instance::paths_for(config_, name), incarnation_,
+                                         *this, instance::cluster_fsal(), clock_, wanted);
+      }
+    }
+  }
+  gone.clear();  // joins their threads, which may need mutex_
+}
+
+void Agent::compact_history() {
+  Compaction compaction(config_.etcd.compact_keep_s * 1000);
+  std::unique_lock lock(mutex_);
+  while (!ending_) {
+    changed_.wait_for(lock, std::chrono::seconds(config_.etcd.compact_interval_s),
+                      [&] { return ending_; });
+    if (ending_) return;
+    lock.unlock();
+    kv::Txn txn;
+    txn.success.push_back(kv::get(kv::keys::kCluster));
+    const auto read = kv::txn_blocking(store_, std::move(txn), kStoreDeadlineMs);
+    if (read) {
+      const auto discard = compaction.tick(clock_.mono_ns() / 1'000'000, read->revision);
+      if (discard) {
+        // Another head may have been faster; whatever fails is done by the next turn.
+        const Status done = store_.compact(*discard, {});
+        if (!done) log::debug("etcd: compaction: {}", done.error().message);
+      }
+    }
+    lock.lock();
+  }
+}
+
+Status Agent::wait_ready() {
+  std::unique_lock lock(mutex_);
+  if (changed_.wait_for(lock, std::chrono::milliseconds(kReadyTimeoutMs),
+                        [&] { return ready_ || ending_; }) &&
+      ready_) {
+    return {};
+  }
+  return fail(ErrorCode::kUnavailable,
+              fmt::format("vnfsd: etcd cannot be used: {} (is etcd running? symnas status)",
+                          problem_.empty() ? "no answer yet" : problem_));
+}
+
+std::string lun_set_version(const ClusterView& view) {
+  std::string version;
+  for (const auto& [name, lun] : view.luns) version += lun.record.uuid();
+  for (const auto& [name, head] : view.heads) {
+    for (const std::string& path : head.record.lun_paths()) version += path + '\n';
+  }
+  return version;
+}
+
+}  // namespace symnas::vnfsd::daemon

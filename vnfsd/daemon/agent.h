@@ -1,0 +1,106 @@
+// Agent: vnfsd's core. Owns the store, the LUNs and one supervisor per VNFS whose primary head this
+// is, and brings them in line with the records whenever those change. Thread class: thread-safe;
+// works on threads of its own.
+//
+// Invariant: every change of shared state is an etcd transaction with compares; destroying the
+// agent leaves the instances running.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "common/env/clock.h"
+#include "common/kv/store.h"
+#include "vnfsd/api/backend.h"
+#include "vnfsd/config.h"
+#include "vnfsd/daemon/luns.h"
+#include "vnfsd/instance/supervisor.h"
+
+namespace symnas::vnfsd::daemon {
+
+class Agent final : public api::Backend, public instance::Host, private kv::WatchHandler {
+ public:
+  // Starts working; waits for etcd on a thread of its own. `incarnation`: the kernel's boot id.
+  Agent(kv::Store& store, const env::Clock& clock, Config config, std::string incarnation);
+  ~Agent() override;
+
+  // --- api::Backend
+  Result<ClusterView> view() override;
+  Result<std::string> change(const Planner& planner, Mode mode) override;
+  Result<std::string> import_lun(const api::LunImportRequest& request, Mode mode) override;
+  Result<std::string> release_lun(const std::string& name, Mode mode) override;
+  Result<std::string> create_volume(const VolumeRequest& request, Mode mode) override;
+  Result<std::string> grow_volume(const VolumeRequest& request, Mode mode) override;
+  Result<std::string> remove_volume(const std::string& name, Mode mode) override;
+  Result<std::string> create_filesystem(const fs::FormatOptions& options, Mode mode) override;
+  Result<std::string> remove_filesystem(const std::string& name, Mode mode) override;
+  Result<nlohmann::json> invite_head(const std::string& name, const std::string& address,
+                                     Mode mode) override;
+  nlohmann::json local_status() override;
+
+  // --- instance::Host
+  Result<instance::InstancePlan> claim(const std::string& vnfs) override;
+  Result<instance::InstancePlan> plan_of(const std::string& vnfs,
+                                         const instance::InstanceState& state) override;
+  Status fence(const std::string& vnfs) override;
+  Status release(const std::string& vnfs) override;
+
+ private:
+  // --- kv::WatchHandler
+  void on_watch_created(Revision revision) override;
+  void on_watch_events(std::vector<kv::WatchEvent> events, Revision revision) override;
+  void on_watch_ended(Error error) override;
+
+  void work();
+  Status register_head();
+  // Brings LUNs and supervisors in line with the records. Errors: as read_view().
+  Status reconcile();
+  void reconcile_luns(const ClusterView& view);
+  void reconcile_supervisors(const ClusterView& view);
+  void compact_history();
+  Status wait_ready();
+  // Notes in the labels which volume uses the LUNs (nil: none). Errors: as cvm::assign_lun,
+  // kNotFound.
+  Status assign_labels(const ClusterView& view, const std::vector<std::string>& luns,
+                       const Uuid& volume);
+  // Labels first, then the records; a failure takes the labels back.
+  Result<std::string> use_luns(const VolumeRequest& request, const Uuid& volume, Mode mode,
+                               const Planner& planner);
+  // Waits until every running instance's file lists all LUNs of this head. Errors: kBusy.
+  Status wait_refreshed();
+
+  kv::Store& store_;
+  const env::Clock& clock_;
+  const Config config_;
+  const std::string incarnation_;
+  LunSet luns_;
+
+  std::mutex admin_mutex_;  // one change that touches devices at a time; taken before all others
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool ready_ = false;      // the head is registered
+  bool dirty_ = true;       // records have changed since the last reconcile
+  bool watch_over_ = true;  // a new watch is needed
+  bool ending_ = false;
+  std::string problem_;  // why the last round of work failed; "" = it did not
+  std::map<std::string, std::unique_ptr<instance::Supervisor>> supervisors_;  // by VNFS
+
+  std::mutex scan_mutex_;        // one scan at a time; taken before mutex_
+  std::string scanned_version_;  // of the LUN set at the last scan
+  std::int64_t scanned_at_ms_ = 0;
+
+  std::unique_ptr<kv::Watch> watch_;  // confined to thread_
+  std::thread thread_;
+  std::thread compactor_;
+};
+
+// Changes whenever a scan may find something new.
+std::string lun_set_version(const ClusterView& view);
+
+}  // namespace symnas::vnfsd::daemon

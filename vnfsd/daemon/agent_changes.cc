@@ -1,0 +1,274 @@
+// Agent: the changes that touch devices, many records or certificates.
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "common/base/log.h"
+#include "common/kv/keys.h"
+#include "cvm/lun.h"
+#include "cvm/volume.h"
+#include "fsal_cluster/schema/filesystem.h"
+#include "vnfsd/bundle.h"
+#include "vnfsd/daemon/agent.h"
+#include "vnfsd/daemon/limits.h"
+#include "vnfsd/instance/files.h"
+#include "vnfsd/names.h"
+#include "vnfsd/net_address.h"
+#include "vnfsd/pki/authority.h"
+
+namespace symnas::vnfsd::daemon {
+
+Result<ClusterView> Agent::view() {
+  SYMNAS_TRY(wait_ready());
+  return read_view(store_, kStoreDeadlineMs);
+}
+
+Result<std::string> Agent::change(const Planner& planner, Mode mode) {
+  SYMNAS_TRY(wait_ready());
+  return make_change(store_, planner, mode);
+}
+
+Result<std::string> Agent::import_lun(const api::LunImportRequest& request, Mode mode) {
+  const std::scoped_lock admin(admin_mutex_);
+  SYMNAS_ASSIGN(const ClusterView before, view());
+  SYMNAS_TRY(check_name("lun", request.name));
+  if (request.path.empty() || request.path.front() != '/') {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("lun {}: path '{}': not absolute", request.name, request.path));
+  }
+  if (before.luns.contains(request.name)) {
+    return fail(ErrorCode::kAlreadyExists, fmt::format("lun {}: exists already", request.name));
+  }
+  if (mode == Mode::kDryRun) {
+    return fmt::format("lun {}: would be imported from {}", request.name, request.path);
+  }
+  const cvm::LunImport import{
+      config_.cluster_uuid, request.name, request.path,
+      request.force == api::LunImportRequest::Force::kYes ? request.name : ""};
+  SYMNAS_ASSIGN(const cvm::records::LunRecord lun, cvm::import_lun(import));
+  auto done = make_change(
+      store_,
+      [&](const ClusterView& view) {
+        return plan_lun_import(view, lun, config_.head_name, request.path);
+      },
+      mode);
+  if (!done) {
+    done.error().message += " [its label has been written: importing it again is harmless]";
+    return done;
+  }
+  if (const auto now = read_view(store_, kStoreDeadlineMs)) reconcile_luns(*now);
+  return done;
+}
+
+Result<std::string> Agent::release_lun(const std::string& name, Mode mode) {
+  const std::scoped_lock admin(admin_mutex_);
+  SYMNAS_ASSIGN(const ClusterView before, view());
+  SYMNAS_ASSIGN(const auto* lun, find(before.luns, "lun", name));
+  SYMNAS_TRY(plan_lun_release(before, name));
+  const auto path = luns_.path_of(lun->record.uuid());
+  if (!path) {
+    return fail(ErrorCode::kNotFound,
+                fmt::format("lun {}: {} (its label must be erased)", name, path.error().message));
+  }
+  const auto done = make_change(
+      store_, [&](const ClusterView& view) { return plan_lun_release(view, name); }, mode);
+  if (!done || mode == Mode::kDryRun) return done;
+  luns_.forget(lun->record.uuid());
+  SYMNAS_ASSIGN(const Uuid uuid, cvm::uuid_from_bytes(lun->record.uuid()));
+  if (const Status erased = cvm::release_lun(*path, config_.cluster_uuid, uuid); !erased) {
+    return fail(erased.error().code,
+                fmt::format("{} [the cluster has forgotten it, its label is still there: import it "
+                            "again, or with --force, to use it anew]",
+                            erased.error().message));
+  }
+  return done;
+}
+
+Status Agent::assign_labels(const ClusterView& view, const std::vector<std::string>& luns,
+                            const Uuid& volume) {
+  for (const std::string& name : luns) {
+    SYMNAS_ASSIGN(const auto* lun, find(view.luns, "lun", name));
+    const auto path = luns_.path_of(lun->record.uuid());
+    if (!path) {
+      return fail(ErrorCode::kNotFound, fmt::format("lun {}: {}", name, path.error().message));
+    }
+    SYMNAS_ASSIGN(const Uuid uuid, cvm::uuid_from_bytes(lun->record.uuid()));
+    // The record says that it is free: a volume in its label is a change that was never finished.
+    SYMNAS_TRY(cvm::assign_lun(*path, config_.cluster_uuid, uuid, Uuid{}));
+    if (!volume.is_nil()) {
+      SYMNAS_TRY(cvm::assign_lun(*path, config_.cluster_uuid, uuid, volume));
+    }
+  }
+  return {};
+}
+
+Result<std::string> Agent::use_luns(const VolumeRequest& request, const Uuid& volume, Mode mode,
+                                    const Planner& planner) {
+  SYMNAS_ASSIGN(const ClusterView before, view());
+  SYMNAS_TRY(planner(before));
+  if (mode == Mode::kDryRun) return make_change(store_, planner, mode);
+  Status labelled = assign_labels(before, request.luns, volume);
+  if (labelled) {
+    auto done = make_change(store_, planner, mode);
+    if (done || done.error().code == ErrorCode::kUnknownOutcome) return done;
+    labelled = tl::unexpected<Error>(done.error());
+  }
+  if (const Status freed = assign_labels(before, request.luns, Uuid{}); !freed) {
+    log::warn("volume {}: labels keep its uuid until their LUNs are used again: {}", request.name,
+              freed.error().message);
+  }
+  return tl::unexpected<Error>(labelled.error());
+}
+
+Result<std::string> Agent::create_volume(const VolumeRequest& request, Mode mode) {
+  const std::scoped_lock admin(admin_mutex_);
+  VolumeRequest r = request;
+  r.uuid = Uuid::generate();
+  return use_luns(r, r.uuid, mode,
+                  [r](const ClusterView& view) { return plan_volume_create(view, r); });
+}
+
+Result<std::string> Agent::grow_volume(const VolumeRequest& request, Mode mode) {
+  const std::scoped_lock admin(admin_mutex_);
+  SYMNAS_ASSIGN(const ClusterView before, view());
+  SYMNAS_ASSIGN(const auto* volume, find(before.volumes, "volume", request.name));
+  SYMNAS_ASSIGN(const Uuid uuid, cvm::uuid_from_bytes(volume->record.uuid()));
+  // A running instance opens a new LUN as soon as it sees the record: its file must name it before.
+  SYMNAS_TRY(wait_refreshed());
+  return use_luns(request, uuid, mode,
+                  [&](const ClusterView& view) { return plan_volume_grow(view, request); });
+}
+
+Status Agent::wait_refreshed() {
+  for (std::int64_t waited_ms = 0; waited_ms < kStoreDeadlineMs; waited_ms += kRefreshPollMs) {
+    bool all = true;
+    {
+      const std::scoped_lock lock(mutex_);
+      for (const auto& [name, supervisor] : supervisors_) all = all && supervisor->refreshed();
+    }
+    if (all) return {};
+    std::this_thread::sleep_for(std::chrono::milliseconds(kRefreshPollMs));
+  }
+  return fail(ErrorCode::kBusy,
+              "instance: does not take the new LUNs' paths yet (try again; vnfsd's "
+              "log says why)");
+}
+
+Result<std::string> Agent::remove_volume(const std::string& name, Mode mode) {
+  const std::scoped_lock admin(admin_mutex_);
+  SYMNAS_ASSIGN(const ClusterView before, view());
+  const auto done = make_change(
+      store_, [&](const ClusterView& view) { return plan_volume_remove(view, name); }, mode);
+  if (!done || mode == Mode::kDryRun) return done;
+  std::vector<std::string> luns;
+  for (const auto* lun : luns_of_volume(before, name)) luns.push_back(lun->name());
+  if (const Status freed = assign_labels(before, luns, Uuid{}); !freed) {
+    log::warn("volume {}: labels keep its uuid until their LUNs are used again: {}", name,
+              freed.error().message);
+  }
+  return done;
+}
+
+Result<std::string> Agent::create_filesystem(const fs::FormatOptions& options, Mode mode) {
+  const std::scoped_lock admin(admin_mutex_);
+  SYMNAS_ASSIGN(const ClusterView before, view());
+  SYMNAS_TRY(check_filesystem_create(before, options));
+  if (mode == Mode::kDryRun) {
+    return fmt::format("fs {}: would be created on volume {}", options.name, options.volume);
+  }
+  SYMNAS_TRY(fs::format_filesystem(store_, clock_, options));
+  std::string what = fmt::format("fs {}: created on volume {}", options.name, options.volume);
+  log::info("{}", what);
+  return what;
+}
+
+Result<std::string> Agent::remove_filesystem(const std::string& name, Mode mode) {
+  const std::scoped_lock admin(admin_mutex_);
+  SYMNAS_ASSIGN(const ClusterView before, view());
+  SYMNAS_TRY(check_filesystem_remove(before, name));
+  if (mode == Mode::kDryRun) return fmt::format("fs {}: would be removed", name);
+  SYMNAS_TRY(fs::remove_filesystem(store_, name, {unchanged_since(before, kv::keys::kExports)}));
+  std::string what = fmt::format("fs {}: removed", name);
+  log::info("{}", what);
+  return what;
+}
+
+Result<nlohmann::json> Agent::invite_head(const std::string& name, const std::string& address,
+                                          Mode mode) {
+  SYMNAS_TRY(check_host_name("head", name));
+  SYMNAS_TRY(IpAddress::parse(address));
+  SYMNAS_ASSIGN(const ClusterView view, this->view());
+  for (const auto& [other, head] : view.heads) {
+    if (other == name || head.record.address() == address) {
+      return fail(ErrorCode::kAlreadyExists,
+                  fmt::format("head {}: {} {} has joined already (choose another name and address)",
+                              name, other, head.record.address()));
+    }
+  }
+  const std::string ca_key_path =
+      (std::filesystem::path(config_.etcd.ca).parent_path() / "ca.key").string();
+  const auto ca_key = instance::read_file(ca_key_path);
+  if (!ca_key) {
+    return fail(
+        ErrorCode::kNotFound,
+        fmt::format("head {}: {} is not on this head (invite on the head where symnas cluster "
+                    "init was run)",
+                    name, ca_key_path));
+  }
+  SYMNAS_ASSIGN(const std::string ca, instance::read_file(config_.etcd.ca));
+  SYMNAS_ASSIGN(const pki::Authority authority, pki::Authority::load(ca, *ca_key));
+  if (mode == Mode::kDryRun) {
+    return nlohmann::json{{"done", {fmt::format("head {}: would be invited", name)}}};
+  }
+  SYMNAS_ASSIGN(const pki::Identity identity, authority.issue(name, {address, "127.0.0.1", name}));
+  Bundle bundle{
+      config_.cluster_name,     config_.cluster_uuid, name, address, config_.etcd.endpoints, {}, ca,
+      identity.certificate_pem, identity.key_pem};
+  for (const auto& [other, head] : view.heads) {
+    const std::string client = fmt::format("https://{}:2379", head.record.address());
+    const auto& endpoints = config_.etcd.endpoints;
+    if (std::find(endpoints.begin(), endpoints.end(), client) != endpoints.end()) {
+      bundle.initial_cluster.push_back(
+          fmt::format("{}=https://{}:2380", other, head.record.address()));
+    }
+  }
+  log::info("head {}: invited", name);
+  return nlohmann::json{{"done", {fmt::format("head {}: invited", name)}},
+                        {"bundle", bundle_to_json(bundle)}};
+}
+
+nlohmann::json Agent::local_status() {
+  using nlohmann::json;
+  json document = {{"head", config_.head_name}, {"instances", json::object()}};
+  json members = json::array();
+  for (const kv::MemberStatus& member : store_.status({})) {
+    members.push_back({{"endpoint", member.endpoint},
+                       {"reachable", member.reachable},
+                       {"leader", member.leader},
+                       {"no_space", member.no_space_alarm},
+                       {"db_size_bytes", member.db_size_bytes},
+                       {"db_in_use_bytes", member.db_in_use_bytes},
+                       {"revision", member.revision.value()},
+                       {"error", member.error}});
+  }
+  document["etcd"] = members;
+  json luns = json::array();
+  for (const LunSight& lun : luns_.sights()) {
+    luns.push_back({{"name", lun.name}, {"path", lun.path}, {"error", lun.error}});
+  }
+  document["luns"] = luns;
+  const std::scoped_lock lock(mutex_);
+  for (const auto& [name, supervisor] : supervisors_) {
+    const instance::InstanceSnapshot s = supervisor->snapshot();
+    document["instances"][name] = {{"state", s.state},       {"pid", s.pid},
+                                   {"epoch", s.epoch},       {"since_ns", s.since_ns},
+                                   {"restarts", s.restarts}, {"last_exit", s.last_exit},
+                                   {"error", s.error}};
+  }
+  return document;
+}
+
+}  // namespace symnas::vnfsd::daemon

@@ -1,0 +1,127 @@
+// Agent: ownership of VNFSs and the local fence, for the supervisors.
+#include <fmt/format.h>
+
+#include "common/base/log.h"
+#include "common/kv/keys.h"
+#include "fsal_cluster/state/mount_end.h"
+#include "vnfsd/daemon/agent.h"
+#include "vnfsd/daemon/limits.h"
+#include "vnfsd/instance/limits.h"
+
+namespace symnas::vnfsd::daemon {
+namespace {
+
+Error owned_elsewhere(const std::string& vnfs, const std::string& head) {
+  return {ErrorCode::kBusy,
+          fmt::format("vnfs {}: head {} owns it (stop it there first: symnas vnfs stop {})", vnfs,
+                      head, vnfs)};
+}
+
+}  // namespace
+
+Result<instance::InstancePlan> Agent::claim(const std::string& vnfs) {
+  SYMNAS_ASSIGN(const ClusterView view, read_view(store_, kStoreDeadlineMs));
+  SYMNAS_ASSIGN(const auto* stored, find(view.vnfses, "vnfs", vnfs));
+  if (stored->record.stopped()) {
+    return fail(ErrorCode::kBusy, fmt::format("vnfs {}: stopped by the administrator", vnfs));
+  }
+  const auto owner = view.owners.find(vnfs);
+  Revision owner_revision;
+  if (owner != view.owners.end()) {
+    if (owner->second.record.head() != config_.head_name) {
+      return tl::unexpected<Error>(owned_elsewhere(vnfs, owner->second.record.head()));
+    }
+    owner_revision = owner->second.mod_revision;
+  }
+  SYMNAS_ASSIGN(instance::InstancePlan plan, instance::plan_instance(view, config_, vnfs));
+  kv::Txn txn;
+  SYMNAS_ASSIGN(const std::uint64_t epoch,
+                take_from_counter(view, kv::keys::kEpochCounter, 0xffffffff, txn));
+  records::OwnerRecord record;
+  record.set_head(config_.head_name);
+  record.set_incarnation(incarnation_);
+  record.set_epoch(epoch);
+  record.set_vnfs_id(stored->record.vnfs_id());
+  record.set_claimed_ns(clock_.wall_ns());
+  txn.compares.push_back(kv::mod_revision_is(plan.owner_key, owner_revision));
+  txn.compares.push_back(kv::mod_revision_is(kv::keys::kVnfs + vnfs, stored->mod_revision));
+  txn.success.push_back(kv::put(plan.owner_key, record.SerializeAsString()));
+  const auto result = kv::txn_blocking(store_, std::move(txn), kStoreDeadlineMs);
+  if (result && !result->succeeded) {
+    return fail(ErrorCode::kConflict,
+                fmt::format("vnfs {}: records changed: claiming again", vnfs));
+  }
+  if (result) {
+    plan.owner_mod_revision = result->revision;
+  } else if (result.error().code == ErrorCode::kUnknownOutcome) {
+    // The epoch is taken once only: a record that carries it is ours. (If the transaction comes to
+    // be later, the next claim supersedes it; this instance's epoch was never used.)
+    SYMNAS_ASSIGN(const ClusterView now, read_view(store_, kStoreDeadlineMs));
+    const auto mine = now.owners.find(vnfs);
+    if (mine == now.owners.end() || mine->second.record.epoch() != epoch ||
+        mine->second.record.head() != config_.head_name) {
+      return tl::unexpected<Error>(result.error());
+    }
+    plan.owner_mod_revision = mine->second.mod_revision;
+  } else {
+    return tl::unexpected<Error>(result.error());
+  }
+  plan.epoch = Epoch(epoch);
+  plan.incarnation = incarnation_;
+  plan.luns = luns_.paths();
+  log::info("vnfs {}: claimed with epoch {}", vnfs, epoch);
+  return plan;
+}
+
+Result<instance::InstancePlan> Agent::plan_of(const std::string& vnfs,
+                                              const instance::InstanceState& state) {
+  SYMNAS_ASSIGN(const ClusterView view, read_view(store_, kStoreDeadlineMs));
+  SYMNAS_ASSIGN(instance::InstancePlan plan, instance::plan_instance(view, config_, vnfs));
+  plan.epoch = state.epoch;
+  plan.incarnation = state.incarnation;
+  plan.owner_mod_revision = state.owner_mod_revision;
+  plan.luns = luns_.paths();
+  return plan;
+}
+
+Status Agent::fence(const std::string& vnfs) {
+  SYMNAS_ASSIGN(const ClusterView view, read_view(store_, kStoreDeadlineMs));
+  const auto owner = view.owners.find(vnfs);
+  // Nobody owns it: the last owner gave it up after its fence.
+  if (owner == view.owners.end()) return {};
+  const records::OwnerRecord& record = owner->second.record;
+  if (record.head() != config_.head_name) {
+    return tl::unexpected<Error>(owned_elsewhere(vnfs, record.head()));
+  }
+  SYMNAS_ASSIGN(const auto* stored, find(view.vnfses, "vnfs", vnfs));
+  std::vector<const cvm::records::LunRecord*> luns;
+  for (const std::string& volume : volumes_of_vnfs(view, stored->record)) {
+    for (const auto* lun : luns_of_volume(view, volume)) luns.push_back(lun);
+  }
+  const VnfsId id(record.vnfs_id());
+  SYMNAS_TRY(luns_.obtain_bytes(luns, id, instance::kFenceTryMs));
+  const fs::EndProof proof{
+      config_.head_name, fmt::format("killed, reaped, OFD locks obtained on {} LUNs", luns.size())};
+  SYMNAS_ASSIGN(const auto ended,
+                fs::end_mounts_of(store_, clock_, id, Epoch(record.epoch()), proof));
+  for (const auto& mount : ended) {
+    log::info("vnfs {}: fenced: ended {} of filesystem {}", vnfs, fs::describe(mount.mount),
+              mount.filesystem);
+  }
+  return {};
+}
+
+Status Agent::release(const std::string& vnfs) {
+  SYMNAS_ASSIGN(const ClusterView view, read_view(store_, kStoreDeadlineMs));
+  const auto owner = view.owners.find(vnfs);
+  if (owner == view.owners.end() || owner->second.record.head() != config_.head_name) return {};
+  kv::Txn txn;
+  txn.compares.push_back(kv::mod_revision_is(kv::keys::kOwners + vnfs, owner->second.mod_revision));
+  txn.success.push_back(kv::erase(kv::keys::kOwners + vnfs));
+  SYMNAS_ASSIGN(const kv::TxnResult result,
+                kv::txn_blocking(store_, std::move(txn), kStoreDeadlineMs));
+  if (result.succeeded) return {};
+  return fail(ErrorCode::kConflict, fmt::format("vnfs {}: its owner record changed", vnfs));
+}
+
+}  // namespace symnas::vnfsd::daemon

@@ -1,0 +1,17 @@
+// Bounds of vnfsd/daemon, each with its reason.
+#pragma once
+
+#include <cstdint>
+
+namespace symnas::vnfsd::daemon {
+
+inline constexpr std::int64_t kRetryMs = 500;         // after an error of etcd
+inline constexpr std::int64_t kReconcileMs = 10'000;  // even when no event says so
+inline constexpr std::int64_t kRescanMs =
+    30'000;  // for LUNs that are missing: a path may come back
+inline constexpr std::int64_t kReadyTimeoutMs =
+    15'000;  // an API call right after the start waits for etcd
+inline constexpr std::int64_t kRefreshPollMs = 20;       // an administrator waits
+inline constexpr std::int64_t kStoreDeadlineMs = 5'000;  // of one step; its caller tries again
+
+}  // namespace symnas::vnfsd::daemon

@@ -1,0 +1,88 @@
+// vnfsd: the agent on every head. Runs in the foreground, logs to stderr; SIGTERM ends it and
+// leaves instances running.
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "common/base/log.h"
+#include "common/kv/etcd/etcd_store.h"
+#include "vnfsd/api/server.h"
+#include "vnfsd/config.h"
+#include "vnfsd/daemon/agent.h"
+#include "vnfsd/daemon/version.h"
+#include "vnfsd/instance/files.h"
+#include "vnfsd/instance/process.h"
+
+namespace symnas::vnfsd::daemon {
+namespace {
+
+constexpr int kExitFailed = 1;
+constexpr int kExitUsage = 2;
+
+int report(const Error& error) {
+  fmt::print(stderr, "vnfsd: {}\n", error.message);
+  return kExitFailed;
+}
+
+Status run(const std::string& config_path) {
+  SYMNAS_ASSIGN(const Config config, load_config(config_path));
+  log::init("vnfsd", config.daemon.log_level);
+  if (::geteuid() != 0) {
+    return fail(ErrorCode::kPermission, "must run as root: it makes namespaces and opens LUNs");
+  }
+  SYMNAS_TRY(instance::make_directories(config.daemon.run_dir));
+  SYMNAS_TRY(instance::make_directories(config.daemon.log_dir));
+  SYMNAS_ASSIGN(const std::string incarnation, instance::boot_id());
+
+  // Before any thread exists, so that all of them leave these to sigwait below.
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);
+
+  kv::EtcdOptions options;
+  options.endpoints = config.etcd.endpoints;
+  options.ca_file = config.etcd.ca;
+  options.cert_file = config.etcd.cert;
+  options.key_file = config.etcd.key;
+  SYMNAS_ASSIGN(const std::unique_ptr<kv::EtcdStore> store, kv::EtcdStore::open(options));
+  Agent agent(*store, env::system_clock(), config, incarnation);
+  api::Router router(agent);
+  SYMNAS_ASSIGN(const std::unique_ptr<api::ApiServer> server,
+                api::ApiServer::start(config.daemon.socket, router));
+  log::info("vnfsd {} on head {}: API on {}", kVersion, config.head_name, config.daemon.socket);
+  int signal = 0;
+  ::sigwait(&signals, &signal);
+  log::info("vnfsd: ending; instances go on");
+  return {};
+}
+
+}  // namespace
+}  // namespace symnas::vnfsd::daemon
+
+int main(int argc, char** argv) {
+  using namespace symnas::vnfsd;
+  std::string config = "/etc/symnas/vnfsd.toml";
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (argument == "--config" && i + 1 < argc) {
+      config = argv[++i];
+    } else if (argument == "--version") {
+      fmt::print("vnfsd {}\n", daemon::kVersion);
+      return 0;
+    } else {
+      const bool help = argument == "--help";
+      fmt::print(help ? stdout : stderr, "usage: vnfsd [--config /etc/symnas/vnfsd.toml]\n");
+      return help ? 0 : daemon::kExitUsage;
+    }
+  }
+  const symnas::Status done = daemon::run(config);
+  return done ? 0 : daemon::report(done.error());
+}

@@ -1,0 +1,173 @@
+#include "vnfsd/instance/ganesha_conf.h"
+
+#include <fmt/format.h>
+
+namespace symnas::vnfsd::instance {
+namespace {
+
+constexpr int kMountPort = 20048;  // as the kernel's nfsd by convention
+constexpr int kNlmPort = 32803;
+constexpr std::uint64_t kIoBytesMax = 1 << 20;  // rsize and wsize offered
+
+// ganesha's parser: everything between the quotes is taken as it is, so only these cannot be
+// written.
+bool quotable(std::string_view value) {
+  for (const char c : value) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f || c == '"' || c == '\\') return false;
+  }
+  return true;
+}
+
+const char* access_type(const records::ExportRecord& exported) {
+  return exported.access() == records::ACCESS_RO ? "RO" : "RW";
+}
+
+const char* squash_type(const records::ExportRecord& exported) {
+  switch (exported.squash()) {
+    case records::SQUASH_NONE: return "No_Root_Squash";
+    case records::SQUASH_ALL: return "All_Squash";
+    default: return "Root_Squash";  // protobuf enums are open: the safest reading
+  }
+}
+
+class ClusterFsal final : public FsalBlocks {
+ public:
+  std::string export_block(const records::ExportRecord& exported) const override {
+    return fmt::format("Name = CLUSTER;\n    Filesystem = \"{}\";\n    Subtree = \"{}\";",
+                       exported.filesystem(), exported.path());
+  }
+  std::string global_blocks(const InstancePlan& plan) const override {
+    return fmt::format("\nCLUSTER {{\n  Instance_File = \"{}\";\n}}\n", plan.paths.instance_file);
+  }
+};
+
+std::string core_blocks(const InstancePlan& plan) {
+  const GaneshaConfig& ganesha = plan.config.ganesha;
+  return fmt::format(R"(NFS_CORE_PARAM {{
+  Protocols = 3, 4;
+  NFS_Port = 2049;
+  MNT_Port = {};
+  NLM_Port = {};
+  Enable_RQUOTA = false;
+  Enable_UDP = mount;
+  RPC_Ioq_ThrdMax = {};
+  Plugins_Dir = "{}";
+  Getattrs_In_Complete_Read = false;
+  Blocked_Lock_Poller_Interval = 1;
+  Allow_Set_IO_Flusher_Fail = true;
+  Clustered = false;
+  mount_path_pseudo = true;
+  heartbeat_freq = 0;
+}}
+
+NFSv4 {{
+  Minor_Versions = 0, 1;
+  Graceless = true;
+  Lease_Lifetime = {};
+  Grace_Period = {};
+  Server_Owner = "{}";
+  Server_Scope = "{}";
+  Only_Numeric_Owners = true;
+  Allow_Numeric_Owners = true;
+  RecoveryBackend = fs;
+  RecoveryRoot = "{}";
+}}
+
+DIRECTORY_SERVICES {{
+  Idmapping_Active = false;
+}}
+
+NFS_KRB5 {{
+  Active_krb5 = false;
+}}
+
+MDCACHE {{
+  Dir_Chunk = 0;
+  Use_Cached_Owner_On_Owner_Override = false;
+}}
+
+LOG {{
+  Default_Log_Level = {};
+}}
+)",
+                     kMountPort, kNlmPort, ganesha.threads_max, ganesha.plugin_dir, ganesha.lease_s,
+                     ganesha.grace_s, plan.vnfs, plan.vnfs, plan.paths.recovery_root,
+                     ganesha.log_level);
+}
+
+std::string export_block(const records::ExportRecord& exported, const FsalBlocks& fsal) {
+  std::string clients;
+  for (const std::string& client : exported.clients()) {
+    if (!clients.empty()) clients += ", ";
+    clients += client;
+  }
+  return fmt::format(R"(
+EXPORT {{
+  Export_Id = {};
+  Path = "/{}";
+  Pseudo = "/{}";
+  Tag = "{}";
+  Protocols = 3, 4;
+  Transports = TCP;
+  SecType = sys;
+  Access_Type = None;
+  Squash = Root_Squash;
+  Attr_Expiration_Time = 0;
+  MaxRead = {};
+  MaxWrite = {};
+  PrefRead = {};
+  PrefWrite = {};
+  FSAL {{
+    {}
+  }}
+  CLIENT {{
+    Clients = {};
+    Access_Type = {};
+    Squash = {};
+  }}
+}}
+)",
+                     exported.export_id(), exported.name(), exported.name(), exported.name(),
+                     kIoBytesMax, kIoBytesMax, kIoBytesMax, kIoBytesMax,
+                     fsal.export_block(exported), clients, access_type(exported),
+                     squash_type(exported));
+}
+
+Status check_quotable(std::string_view what, std::string_view value) {
+  if (quotable(value)) return {};
+  return fail(
+      ErrorCode::kInvalidArgument,
+      fmt::format("ganesha.conf: {} '{}': cannot be written there (no quotes, backslashes or "
+                  "control characters)",
+                  what, value));
+}
+
+}  // namespace
+
+const FsalBlocks& cluster_fsal() {
+  static const ClusterFsal fsal;
+  return fsal;
+}
+
+Result<std::string> render_ganesha_conf(const InstancePlan& plan, const FsalBlocks& fsal) {
+  SYMNAS_TRY(check_quotable("VNFS name", plan.vnfs));
+  SYMNAS_TRY(check_quotable("plugin_dir", plan.config.ganesha.plugin_dir));
+  SYMNAS_TRY(check_quotable("run_dir", plan.paths.directory));
+  std::string conf = fmt::format("# VNFS {}, epoch {}. Written by vnfsd; changes are lost.\n\n",
+                                 plan.vnfs, plan.epoch.value());
+  conf += core_blocks(plan);
+  conf += fsal.global_blocks(plan);
+  for (const records::ExportRecord& exported : plan.exports) {
+    SYMNAS_TRY(check_quotable("export", exported.name()));
+    SYMNAS_TRY(check_quotable("filesystem", exported.filesystem()));
+    SYMNAS_TRY(check_quotable("path", exported.path()));
+    for (const std::string& client : exported.clients()) {
+      // Not quoted there: ganesha takes a list of addresses.
+      if (client != "*") SYMNAS_TRY(Cidr::parse(client));
+    }
+    conf += export_block(exported, fsal);
+  }
+  return conf;
+}
+
+}  // namespace symnas::vnfsd::instance

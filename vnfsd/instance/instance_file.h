@@ -1,0 +1,16 @@
+// instance.json: what the plugin reads at start, and again when a volume of its grows. Pure
+// rendering. Format: docs/formats/instance_file.md.
+#pragma once
+
+#include <string>
+
+#include "vnfsd/instance/plan.h"
+
+namespace symnas::vnfsd::instance {
+
+// The head's network namespace is inherited by the instance as this descriptor.
+inline constexpr int kHeadNetnsFd = 9;
+
+std::string render_instance_file(const InstancePlan& plan);
+
+}  // namespace symnas::vnfsd::instance

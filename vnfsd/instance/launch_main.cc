@@ -1,0 +1,191 @@
+// symnas-launch: process 1 of an instance's namespaces. Sets them up and becomes ganesha.nfsd.
+// Single-threaded; started only by vnfsd, which passes the descriptors of launch_spec.h.
+//
+// IPv6 is switched off in the namespace while a VNFS has only IPv4 VIPs, and ganesha gets no
+// Bind_addr: its sockets are then dual-stack on every head alike. (With a Bind_addr ganesha 6.5
+// looks for configured addresses and may bind something else than was asked for.)
+#include <fcntl.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "common/base/unique_fd.h"
+#include "vnfsd/address/link.h"
+#include "vnfsd/instance/files.h"
+#include "vnfsd/instance/launch_spec.h"
+#include "vnfsd/instance/limits.h"
+
+namespace symnas::vnfsd::instance {
+namespace {
+
+tl::unexpected<Error> failed(std::string_view what) {
+  return fail(ErrorCode::kIo, fmt::format("{}: {}", what, std::strerror(errno)));
+}
+
+Result<LaunchSpec> read_spec() {
+  std::string text;
+  char buffer[4096];
+  for (off_t offset = 0;;) {
+    const ssize_t size = ::pread(kSpecFd, buffer, sizeof buffer, offset);
+    if (size < 0) return failed("reading the launch specification");
+    if (size == 0) break;
+    text.append(buffer, static_cast<std::size_t>(size));
+    offset += size;
+  }
+  ::close(kSpecFd);
+  return parse_launch_spec(text);
+}
+
+// /run becomes the instance's own, with rpcbind's socket and nobody else's; what must stay visible
+// is bound into it.
+Status own_run_directory(const LaunchSpec& spec) {
+  if (::mount("symnas", spec.stage.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755") != 0) {
+    return failed("mounting the instance's /run");
+  }
+  SYMNAS_TRY(make_directories(spec.stage + "/rpcbind"));
+  std::set<std::string> bound;
+  for (const std::string& directory : spec.keep) {
+    if (!directory.starts_with("/run/") || !bound.insert(directory).second) continue;
+    const std::string target = spec.stage + directory.substr(4);
+    SYMNAS_TRY(make_directories(target));
+    if (::mount(directory.c_str(), target.c_str(), nullptr, MS_BIND, nullptr) != 0) {
+      return failed(fmt::format("binding {}", directory));
+    }
+  }
+  if (::mount(spec.stage.c_str(), "/run", nullptr, MS_MOVE, nullptr) != 0) {
+    return failed("moving the instance's /run into place");
+  }
+  return {};
+}
+
+Status own_mounts(const LaunchSpec& spec) {
+  // Ours stay ours; a file system that the head unmounts later is not kept busy by us.
+  if (::mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0) {
+    return failed("separating the mounts");
+  }
+  if (::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0) {
+    return failed("mounting /proc");
+  }
+  return own_run_directory(spec);
+}
+
+Status wait_for_links() {
+  char byte = 0;
+  ssize_t size = 0;
+  while ((size = ::read(kGoFd, &byte, 1)) < 0 && errno == EINTR) {
+  }
+  ::close(kGoFd);
+  if (size == 1) return {};
+  return fail(ErrorCode::kShutdown, "vnfsd gave up");
+}
+
+Status write_setting(const std::string& path, std::string_view value) {
+  const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!fd.valid() && errno == ENOENT) return {};  // the kernel has no IPv6: the same as off
+  if (!fd.valid() ||
+      ::write(fd.get(), value.data(), value.size()) != static_cast<ssize_t>(value.size())) {
+    return failed(path);
+  }
+  return {};
+}
+
+Status own_network(const LaunchSpec& spec) {
+  for (const char* scope : {"all", "default"}) {
+    SYMNAS_TRY(write_setting(fmt::format("/proc/sys/net/ipv6/conf/{}/disable_ipv6", scope), "1"));
+  }
+  SYMNAS_TRY(address::set_link_up("lo"));
+  SYMNAS_TRY(wait_for_links());
+  for (const auto& [link, addresses] : spec.links) {
+    for (const std::string& text : addresses) {
+      SYMNAS_ASSIGN(const Cidr vip, Cidr::parse(text));
+      SYMNAS_TRY(address::add_address(link, vip));
+    }
+  }
+  return {};
+}
+
+bool rpcbind_answers() {
+  const UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  std::strncpy(name.sun_path, "/run/rpcbind.sock", sizeof name.sun_path - 1);
+  return ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&name), sizeof name) == 0;
+}
+
+Status start_rpcbind(const LaunchSpec& spec) {
+  const pid_t pid = ::fork();
+  if (pid < 0) return failed("forking for rpcbind");
+  if (pid == 0) {
+    ::close_range(3, ~0U, 0);
+    const char* const argv[] = {"rpcbind", "-f", nullptr};
+    ::execv(spec.rpcbind.c_str(), const_cast<char* const*>(argv));
+    ::_exit(127);
+  }
+  const auto deadline =
+      std::chrono::steady_clock::now() + std::chrono::milliseconds(kRpcbindTimeoutMs);
+  while (!rpcbind_answers()) {
+    if (std::chrono::steady_clock::now() >= deadline) {
+      return fail(ErrorCode::kUnavailable,
+                  fmt::format("{} does not answer after {} ms (is the package rpcbind installed?)",
+                              spec.rpcbind, kRpcbindTimeoutMs));
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return {};
+}
+
+Status raise_limits() {
+  const rlimit files{kOpenFilesMax, kOpenFilesMax};
+  if (::setrlimit(RLIMIT_NOFILE, &files) != 0) return failed("raising the limit of open files");
+  const rlimit locked{RLIM_INFINITY, RLIM_INFINITY};  // io_uring's registered buffers
+  if (::setrlimit(RLIMIT_MEMLOCK, &locked) != 0)
+    return failed("raising the limit of locked memory");
+  return {};
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> out;
+  for (std::string& text : texts) out.push_back(text.data());
+  out.push_back(nullptr);
+  return out;
+}
+
+// Returns only on failure.
+Error run() {
+  ::fcntl(kStatusFd, F_SETFD, FD_CLOEXEC);
+  auto spec = read_spec();
+  if (!spec) return spec.error();
+  if (::sethostname(spec->hostname.data(), spec->hostname.size()) != 0) {
+    return failed("setting the host name").value();
+  }
+  for (const auto& step : {own_mounts, own_network, start_rpcbind}) {
+    if (const Status done = step(*spec); !done) return done.error();
+  }
+  if (const Status raised = raise_limits(); !raised) return raised.error();
+  const std::vector<char*> argv = pointers(spec->argv);
+  const std::vector<char*> environment = pointers(spec->environment);
+  ::execve(argv[0], argv.data(), environment.data());
+  return failed(fmt::format("executing {}", spec->argv[0])).value();
+}
+
+}  // namespace
+}  // namespace symnas::vnfsd::instance
+
+int main() {
+  const symnas::Error error = symnas::vnfsd::instance::run();
+  const std::string& text = error.message;
+  return ::write(symnas::vnfsd::instance::kStatusFd, text.data(), text.size()) < 0 ? 2 : 1;
+}

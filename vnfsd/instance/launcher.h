@@ -1,0 +1,43 @@
+// Starts an instance: clones symnas-launch into new network, mount, UTS and PID namespaces, gives
+// it its links, and waits until it has become ganesha.nfsd. Thread-safe: functions without state.
+//
+// The instance outlives vnfsd: a session of its own, no parent-death signal, its output goes to its
+// log file.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "common/base/result.h"
+#include "vnfsd/instance/launch_spec.h"
+#include "vnfsd/instance/plan.h"
+#include "vnfsd/instance/process.h"
+
+namespace symnas::vnfsd::instance {
+
+// What symnas-launch will be told. Pure.
+LaunchSpec launch_spec_for(const InstancePlan& plan);
+
+// Writes the instance's files into its directory (made if missing) and removes what an older
+// instance left there. Errors: kIo (which file, errno).
+Status prepare_directory(const InstancePlan& plan, const std::string& ganesha_conf);
+// Replaces instance.json by a complete new one in one step. Errors: kIo.
+Status write_instance_file(const InstancePlan& plan);
+
+// `note` is called when the process exists but cannot do anything yet: it records it for the next
+// vnfsd. If vnfsd dies before that, the process ends by itself. REQUIRES: prepare_directory().
+// Blocks at most kLaunchTimeoutMs (limits.h). Errors: kInternal with the launcher's own message;
+// kNotFound (a network device does not exist); kIo; note's.
+Result<Process> launch(const InstancePlan& plan, const std::function<Status(const Process&)>& note);
+
+// Waits until the instance listens on its NFS port. Errors: kUnavailable (timeout_ms passed),
+// kInternal (it has ended).
+Status wait_listening(const Process& process, std::int64_t timeout_ms);
+// A line of /proc/PID/net/tcp or tcp6 with this local port in state LISTEN.
+bool listens_on(const std::string& proc_net_tcp, std::uint16_t port);
+
+// Links up, routes, gratuitous ARP. Errors: those of vnfsd/address.
+Status bring_addresses_up(const InstancePlan& plan, const Process& process);
+
+}  // namespace symnas::vnfsd::instance

@@ -1,0 +1,55 @@
+#include "vnfsd/instance/plan.h"
+
+#include <fmt/format.h>
+
+#include "common/kv/keys.h"
+
+namespace symnas::vnfsd::instance {
+
+InstancePaths paths_for(const Config& config, const std::string& vnfs) {
+  InstancePaths paths;
+  paths.directory = config.daemon.run_dir + "/vnfs/" + vnfs;
+  paths.ganesha_conf = paths.directory + "/ganesha.conf";
+  paths.instance_file = paths.directory + "/instance.json";
+  paths.state_file = paths.directory + "/state.json";
+  paths.pid_file = paths.directory + "/ganesha.pid";
+  paths.recovery_root = paths.directory + "/recovery";
+  paths.stage = paths.directory + "/stage";
+  paths.log = config.daemon.log_dir + "/" + vnfs + ".log";
+  return paths;
+}
+
+Result<InstancePlan> plan_instance(const ClusterView& view, const Config& config,
+                                   const std::string& vnfs) {
+  SYMNAS_ASSIGN(const auto* stored, find(view.vnfses, "vnfs", vnfs));
+  InstancePlan plan;
+  plan.vnfs = vnfs;
+  plan.vnfs_id = VnfsId(stored->record.vnfs_id());
+  plan.owner_key = kv::keys::kOwners + vnfs;
+  plan.config = config;
+  plan.paths = paths_for(config, vnfs);
+  for (const records::Vip& vip : stored->record.vips()) {
+    SYMNAS_ASSIGN(const IpAddress address, IpAddress::parse(vip.address()));
+    LinkPlan* link = nullptr;
+    for (LinkPlan& known : plan.links) {
+      if (known.network == vip.network()) link = &known;
+    }
+    if (link == nullptr) {
+      SYMNAS_ASSIGN(const auto* network, find(view.networks, "network", vip.network()));
+      link = &plan.links.emplace_back();
+      link->network = vip.network();
+      link->device = network->record.device();
+      link->link = fmt::format("nfs{}", plan.links.size() - 1);
+      link->mtu = network->record.mtu();
+      link->gateway = network->record.gateway();
+    }
+    link->vips.push_back({address, vip.prefix_length()});
+  }
+  for (const std::string& name : stored->record.exports()) {
+    SYMNAS_ASSIGN(const auto* exported, find(view.exports, "export", name));
+    plan.exports.push_back(exported->record);
+  }
+  return plan;
+}
+
+}  // namespace symnas::vnfsd::instance

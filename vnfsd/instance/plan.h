@@ -1,0 +1,66 @@
+// InstancePlan: everything that decides how an instance is started; what ganesha.conf,
+// instance.json and the launch specification are rendered from. Value type.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/base/result.h"
+#include "vnfsd/cluster_view.h"
+#include "vnfsd/config.h"
+#include "vnfsd/net_address.h"
+
+namespace symnas::vnfsd::instance {
+
+// One link of the VNFS's namespace: all its VIPs of one network.
+struct LinkPlan {
+  std::string network;
+  std::string device;     // of the head
+  std::string link;       // inside the namespace
+  std::uint32_t mtu = 0;  // 0 = the device's
+  std::string gateway;    // "" = none
+  std::vector<Cidr> vips;
+};
+
+struct LunPath {
+  std::string name;
+  std::string uuid;  // text
+  std::string path;  // canonical node on this head
+};
+
+// Files and directories of one instance, all below run_dir but the log.
+struct InstancePaths {
+  std::string directory;  // run_dir/vnfs/<vnfs>
+  std::string ganesha_conf;
+  std::string instance_file;  // instance.json, read by the plugin
+  std::string state_file;     // state.json, read by the next vnfsd
+  std::string pid_file;
+  std::string recovery_root;
+  std::string stage;  // becomes /run of the instance
+  std::string log;
+};
+InstancePaths paths_for(const Config& config, const std::string& vnfs);
+
+struct InstancePlan {
+  std::string vnfs;
+  VnfsId vnfs_id;
+  Epoch epoch;
+  std::string incarnation;  // boot id of the head
+  std::string owner_key;
+  Revision owner_mod_revision;
+  std::vector<LinkPlan> links;
+  std::vector<records::ExportRecord> exports;
+  std::vector<LunPath>
+      luns;  // every LUN this head has open: a volume may grow while the instance runs
+  Config config;
+  InstancePaths paths;
+};
+
+// From the records. epoch, owner and luns are left to the caller.
+// Errors: kNotFound (the VNFS, or something it names, is gone).
+Result<InstancePlan> plan_instance(const ClusterView& view, const Config& config,
+                                   const std::string& vnfs);
+
+}  // namespace symnas::vnfsd::instance

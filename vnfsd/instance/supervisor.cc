@@ -1,0 +1,289 @@
+#include "vnfsd/instance/supervisor.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+
+#include <fmt/format.h>
+
+#include "common/base/check.h"
+#include "common/base/log.h"
+#include "vnfsd/instance/files.h"
+#include "vnfsd/instance/launcher.h"
+#include "vnfsd/instance/limits.h"
+
+namespace symnas::vnfsd::instance {
+namespace {
+
+constexpr std::int64_t kListenSliceMs = 100;    // how soon a stop is heard while an instance starts
+constexpr std::int64_t kFencePauseMs = 500;     // between tries of a fence that cannot succeed yet
+constexpr std::int64_t kReleasePauseMs = 1000;  // between tries to give ownership up
+
+}  // namespace
+
+Supervisor::Supervisor(std::string vnfs, InstancePaths paths, std::string incarnation, Host& host,
+                       const FsalBlocks& fsal, const env::Clock& clock, Wanted wanted)
+    : vnfs_(std::move(vnfs)),
+      paths_(std::move(paths)),
+      incarnation_(std::move(incarnation)),
+      host_(host),
+      fsal_(fsal),
+      clock_(clock),
+      wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      wanted_(wanted) {
+  CHECK(wake_.valid(), "eventfd");
+  thread_ = std::thread([this] { run(); });
+}
+
+Supervisor::~Supervisor() {
+  {
+    const std::scoped_lock lock(mutex_);
+    ending_ = true;
+  }
+  ::eventfd_write(wake_.get(), 1);
+  thread_.join();
+}
+
+void Supervisor::set_wanted(Wanted wanted) {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (wanted_ == wanted) return;
+    wanted_ = wanted;
+  }
+  ::eventfd_write(wake_.get(), 1);
+}
+
+void Supervisor::refresh() {
+  {
+    const std::scoped_lock lock(mutex_);
+    refresh_ = true;
+  }
+  ::eventfd_write(wake_.get(), 1);
+}
+
+InstanceSnapshot Supervisor::snapshot() const {
+  const std::scoped_lock lock(mutex_);
+  return snapshot_;
+}
+
+bool Supervisor::ending() const {
+  const std::scoped_lock lock(mutex_);
+  return ending_;
+}
+
+Wanted Supervisor::wanted() const {
+  const std::scoped_lock lock(mutex_);
+  return wanted_;
+}
+
+void Supervisor::show(const std::string& state, const std::string& error) {
+  const std::scoped_lock lock(mutex_);
+  if (snapshot_.state != state) snapshot_.since_ns = clock_.wall_ns();
+  if (!error.empty() && snapshot_.error != error) log::warn("vnfs {}: {}", vnfs_, error);
+  snapshot_.state = state;
+  snapshot_.error = error;
+  snapshot_.pid = process_ ? process_->id().pid : 0;
+  snapshot_.epoch = state_.epoch.value();
+}
+
+void Supervisor::sleep(std::int64_t timeout_ms) {
+  pollfd entry{wake_.get(), POLLIN, 0};
+  ::poll(&entry, 1, static_cast<int>(timeout_ms));
+  eventfd_t count = 0;
+  ::eventfd_read(wake_.get(), &count);
+}
+
+void Supervisor::run() {
+  adopt();
+  while (!ending()) {
+    if (process_) {
+      if (wanted() == Wanted::kStopped) {
+        stop();
+      } else {
+        watch_running();
+      }
+    } else if (!fenced_) {
+      fence_until_done();
+    } else if (wanted() == Wanted::kStopped) {
+      stop();
+    } else {
+      start();
+    }
+  }
+}
+
+void Supervisor::adopt() {
+  const auto text = read_file(paths_.state_file);
+  if (!text) return;
+  const auto state = parse_state(*text);
+  if (!state) {
+    log::error("vnfs {}: {}: {} (its instance is looked for by its locks instead)", vnfs_,
+               paths_.state_file, state.error().message);
+    return;
+  }
+  state_ = *state;
+  if (state_.incarnation != incarnation_) return;  // the head was rebooted: nothing runs
+  auto process = Process::adopt(state_.process);
+  if (!process) return;
+  process_.emplace(std::move(*process));
+  log::info("vnfs {}: adopted pid {}, epoch {}", vnfs_, state_.process.pid, state_.epoch.value());
+  show("starting", "");
+  // It may have been left anywhere on its way; what is done already is done again without effect.
+  Status up = wait_until_listening();
+  if (up) {
+    auto plan = host_.plan_of(vnfs_, state_);
+    up = plan ? bring_addresses_up(*plan, *process_) : Status(tl::unexpected<Error>(plan.error()));
+  }
+  policy_.served(now_ms());
+  show("serving", up ? "" : "addresses: " + up.error().message);
+}
+
+// Until the instance ends or something is asked for.
+void Supervisor::watch_running() {
+  if (!refreshed()) rewrite_instance_file();
+  pollfd entries[] = {{process_->pidfd(), POLLIN, 0}, {wake_.get(), POLLIN, 0}};
+  ::poll(entries, 2, -1);
+  if (entries[1].revents != 0) sleep(0);
+  if (entries[0].revents != 0) {
+    const auto how = process_->wait(0);
+    after_end(how ? *how : "unknown");
+  }
+}
+
+void Supervisor::after_end(const std::string& how) {
+  log::warn("vnfs {}: instance pid {}, epoch {}: ended: {}", vnfs_, state_.process.pid,
+            state_.epoch.value(), how);
+  process_.reset();
+  fenced_ = false;
+  pause_ms_ = policy_.ended(now_ms());
+  {
+    const std::scoped_lock lock(mutex_);
+    snapshot_.last_exit = how;
+    ++snapshot_.restarts;
+  }
+  show("fencing", "");
+}
+
+void Supervisor::fence_until_done() {
+  show("fencing", snapshot().error);
+  const Status fenced = host_.fence(vnfs_);
+  fenced_ = fenced.has_value();
+  if (fenced_) return;
+  show("fencing", fenced.error().message);
+  sleep(kFencePauseMs);
+}
+
+void Supervisor::start() {
+  if (pause_ms_ > 0) {
+    show("waiting", snapshot().error);
+    const std::int64_t until = now_ms() + pause_ms_;
+    while (!ending() && wanted() == Wanted::kStarted && now_ms() < until) sleep(until - now_ms());
+    pause_ms_ = 0;
+    return;
+  }
+  released_ = false;
+  const Status started = start_once();
+  if (started) {
+    policy_.served(now_ms());
+    show("serving", "");
+    return;
+  }
+  if (ending()) return;  // the next vnfsd adopts what has been started
+  if (process_) {
+    process_->kill();
+    const auto how = process_->wait(kKillTimeoutMs);
+    after_end(how ? *how : "it survives SIGKILL (hung I/O?)");
+  } else {
+    pause_ms_ = policy_.ended(now_ms());
+  }
+  show(fenced_ ? "waiting" : "fencing", started.error().message);
+}
+
+Status Supervisor::start_once() {
+  show("starting", snapshot().error);
+  SYMNAS_ASSIGN(const InstancePlan plan, host_.claim(vnfs_));
+  SYMNAS_ASSIGN(const std::string conf, render_ganesha_conf(plan, fsal_));
+  SYMNAS_TRY(prepare_directory(plan, conf));
+  fenced_ = false;  // from now on there may be something to fence
+  SYMNAS_ASSIGN(Process process, launch(plan, [&](const Process& created) {
+                  state_ = {created.id(), plan.epoch, plan.incarnation, plan.owner_mod_revision,
+                            clock_.wall_ns()};
+                  return write_file_atomically(paths_.state_file, render_state(state_), 0600);
+                }));
+  process_.emplace(std::move(process));
+  show("starting", "");
+  SYMNAS_TRY(wait_until_listening());
+  SYMNAS_TRY(bring_addresses_up(plan, *process_));
+  log::info("vnfs {}: serving: pid {}, epoch {}", vnfs_, process_->id().pid, plan.epoch.value());
+  return {};
+}
+
+Status Supervisor::wait_until_listening() {
+  const std::int64_t until = now_ms() + kListenTimeoutMs;
+  for (;;) {
+    const Status listening = wait_listening(*process_, kListenSliceMs);
+    if (listening || listening.error().code != ErrorCode::kUnavailable) return listening;
+    if (ending()) return fail(ErrorCode::kShutdown, "vnfsd is ending");
+    if (wanted() == Wanted::kStopped) return fail(ErrorCode::kShutdown, "stopped while it started");
+    if (now_ms() >= until) {
+      return fail(ErrorCode::kUnavailable,
+                  fmt::format("instance: does not listen after {} ms (its log is {})",
+                              kListenTimeoutMs, paths_.log));
+    }
+  }
+}
+
+void Supervisor::stop() {
+  if (process_) {
+    show("stopping", "");
+    process_->kill();
+    const auto how = process_->wait(kKillTimeoutMs);
+    if (!how) {
+      show("stopping", fmt::format("pid {} survives SIGKILL (hung I/O?)", process_->id().pid));
+      return;
+    }
+    log::info("vnfs {}: stopped: pid {}, epoch {}", vnfs_, process_->id().pid,
+              state_.epoch.value());
+    process_.reset();
+    fenced_ = false;
+    released_ = false;
+    policy_.reset();
+    pause_ms_ = 0;
+    const std::scoped_lock lock(mutex_);
+    snapshot_.last_exit = "stopped by the administrator";
+    return;  // next: the fence
+  }
+  if (!released_) {
+    const Status released = host_.release(vnfs_);
+    released_ = released.has_value();
+    if (!released_) {
+      show("stopping", released.error().message);
+      sleep(kReleasePauseMs);
+      return;
+    }
+  }
+  show("stopped", "");
+  sleep(-1);
+}
+
+bool Supervisor::refreshed() const {
+  const std::scoped_lock lock(mutex_);
+  return !refresh_ || snapshot_.pid == 0;
+}
+
+void Supervisor::rewrite_instance_file() {
+  {
+    const std::scoped_lock lock(mutex_);
+    refresh_ = false;
+  }
+  const auto plan = host_.plan_of(vnfs_, state_);
+  const Status written = plan ? write_instance_file(*plan) : tl::unexpected<Error>(plan.error());
+  if (written) return;
+  log::error("vnfs {}: {}: {}", vnfs_, paths_.instance_file, written.error().message);
+  {
+    const std::scoped_lock lock(mutex_);
+    refresh_ = true;
+  }
+  sleep(kFencePauseMs);
+}
+
+}  // namespace symnas::vnfsd::instance

@@ -1,0 +1,115 @@
+// Supervisor: keeps one VNFS as the administrator wants it on this head: adopts, starts, watches,
+// fences and restarts its instance. Thread class: thread-safe; works on a thread of its own.
+//
+// Invariants: no start before the local fence of everything older (INV-1, INV-8); destroying a
+// supervisor leaves the instance running.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "common/base/result.h"
+#include "common/base/unique_fd.h"
+#include "common/env/clock.h"
+#include "vnfsd/instance/ganesha_conf.h"
+#include "vnfsd/instance/plan.h"
+#include "vnfsd/instance/process.h"
+#include "vnfsd/instance/restart_policy.h"
+#include "vnfsd/instance/state_file.h"
+
+namespace symnas::vnfsd::instance {
+
+// What a supervisor needs of its head. Thread-safe; the calls block.
+class Host {
+ public:
+  virtual ~Host() = default;
+  // Takes ownership of the VNFS with a new epoch and answers the plan of the instance to start.
+  // Errors: kBusy (another head owns it), kNotFound, kUnavailable, kUnknownOutcome (try again).
+  virtual Result<InstancePlan> claim(const std::string& vnfs) = 0;
+  // The plan as records and LUNs are now, for the instance that runs as `state` says.
+  virtual Result<InstancePlan> plan_of(const std::string& vnfs, const InstanceState& state) = 0;
+  // Local fence: every process of the VNFS on this head is dead and reaped. Obtains its OFD byte on
+  // every LUN of its volumes, then writes the end records of its mounts. Idempotent. Errors: kBusy
+  // (I/O still in flight: try again), kUnavailable, kIo.
+  virtual Status fence(const std::string& vnfs) = 0;
+  // Gives ownership up. REQUIRES: fence() succeeded. Idempotent. Errors: kUnavailable,
+  // kUnknownOutcome.
+  virtual Status release(const std::string& vnfs) = 0;
+};
+
+enum class Wanted { kStarted, kStopped };
+
+// What `symnas status` shows.
+struct InstanceSnapshot {
+  std::string state;  // starting, serving, fencing, waiting, stopping, stopped
+  int pid = 0;        // 0 = none
+  std::uint64_t epoch = 0;
+  std::int64_t since_ns = 0;   // wall clock, of the state
+  std::uint64_t restarts = 0;  // since vnfsd started
+  std::string last_exit;
+  std::string error;  // why it is not further; "" = nothing is wrong
+};
+
+class Supervisor {
+ public:
+  Supervisor(std::string vnfs, InstancePaths paths, std::string incarnation, Host& host,
+             const FsalBlocks& fsal, const env::Clock& clock, Wanted wanted);
+  ~Supervisor();
+  Supervisor(const Supervisor&) = delete;
+  Supervisor& operator=(const Supervisor&) = delete;
+
+  void set_wanted(Wanted wanted);
+  // LUNs or volumes have changed: a running instance's instance.json is written anew.
+  void refresh();
+  // False while a running instance's file is older than the last refresh().
+  bool refreshed() const;
+  InstanceSnapshot snapshot() const;
+
+ private:
+  void run();
+  void adopt();
+  void watch_running();
+  void after_end(const std::string& how);
+  void fence_until_done();
+  void start();
+  Status start_once();
+  Status wait_until_listening();
+  void stop();
+  void rewrite_instance_file();
+
+  bool ending() const;
+  Wanted wanted() const;
+  void show(const std::string& state, const std::string& error);
+  // Sleeps until something was asked for or timeout_ms are over (-1: no bound).
+  void sleep(std::int64_t timeout_ms);
+  std::int64_t now_ms() const { return clock_.mono_ns() / 1'000'000; }
+
+  const std::string vnfs_;
+  const InstancePaths paths_;
+  const std::string incarnation_;
+  Host& host_;
+  const FsalBlocks& fsal_;
+  const env::Clock& clock_;
+
+  // Confined to the thread.
+  std::optional<Process> process_;
+  InstanceState state_;
+  bool fenced_ = false;    // nothing older than the next start can reach a LUN
+  bool released_ = false;  // after a stop
+  RestartPolicy policy_;
+  std::int64_t pause_ms_ = 0;
+
+  UniqueFd wake_;  // eventfd: something was asked for
+  mutable std::mutex mutex_;
+  Wanted wanted_;
+  bool ending_ = false;
+  bool refresh_ = false;
+  InstanceSnapshot snapshot_;
+  std::thread thread_;  // last: starts when all else is there
+};
+
+}  // namespace symnas::vnfsd::instance
