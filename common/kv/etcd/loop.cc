@@ -1,6 +1,7 @@
 #include "common/kv/etcd/loop.h"
 
 #include <fcntl.h>
+#include <grpc/support/log.h>
 #include <pthread.h>
 #include <sched.h>
 #include <unistd.h>
@@ -34,6 +35,15 @@ Status enter_network_namespace(const std::string& path) {
   if (result == 0) return {};
   return fail(ErrorCode::kPermission,
               "network namespace " + path + ": cannot enter: " + std::strerror(error));
+}
+
+// gRPC's own messages (a failed handshake, say) go where all others go. gRPC never logs keys.
+void log_of_grpc(gpr_log_func_args* line) {
+  switch (line->severity) {
+    case GPR_LOG_SEVERITY_ERROR: log::warn("grpc: {}", line->message); return;
+    case GPR_LOG_SEVERITY_INFO:
+    case GPR_LOG_SEVERITY_DEBUG: log::debug("grpc: {}", line->message); return;
+  }
 }
 
 // Signals belong to the process's own threads. Threads that gRPC starts inherit this.
@@ -114,6 +124,7 @@ void Loop::send_loop(Connection connection, std::string network_namespace,
     started.set_value(std::move(status));
     return;
   }
+  gpr_set_log_function(log_of_grpc);
   members_ = std::make_unique<Members>(connection);
   queue_ = std::make_unique<grpc::CompletionQueue>();
   receiver_ = std::thread(&Loop::receive_loop, this);
