@@ -28,6 +28,19 @@
 
 namespace symnas::fs {
 
+// Pins INV-6's quiescence for the life of one I/O.
+class IoPin {
+ public:
+  explicit IoPin(Space& space) : space_(space), ticket_(space.begin_io()) {}
+  ~IoPin() { space_.end_io(ticket_); }
+  IoPin(const IoPin&) = delete;
+  IoPin& operator=(const IoPin&) = delete;
+
+ private:
+  Space& space_;
+  const Quiescence::Ticket ticket_;
+};
+
 class Engine final : public FileData {
  public:
   using FilePtr = std::shared_ptr<FileState>;
@@ -127,8 +140,8 @@ class Engine final : public FileData {
                             WriteStability wanted);
   RangeLock::Mode choose_lock(FileState& f, std::uint64_t offset, std::uint64_t end,
                               std::uint64_t& first_block) const;  // REQUIRES: f.mutex held
-  Task<Status> prepare_write(FileState& f, std::uint64_t offset, std::uint64_t end,
-                             WritePlan& plan);
+  Task<Status> prepare_write(FileState& f, std::uint64_t offset, std::uint64_t end, WritePlan& plan,
+                             std::optional<IoPin>& pin);
   Task<Status> wait_for_room(FileState& f);
   Task<Status> submit_write(std::uint64_t offset, std::span<const std::byte> data,
                             WriteStability wanted, const WritePlan& plan);
@@ -235,19 +248,6 @@ struct RunningOperation {
   RunningOperation(const RunningOperation&) = delete;
   RunningOperation& operator=(const RunningOperation&) = delete;
   Engine& engine;
-};
-
-// Pins INV-6's quiescence for the life of one I/O.
-class IoPin {
- public:
-  explicit IoPin(Space& space) : space_(space), ticket_(space.begin_io()) {}
-  ~IoPin() { space_.end_io(ticket_); }
-  IoPin(const IoPin&) = delete;
-  IoPin& operator=(const IoPin&) = delete;
-
- private:
-  Space& space_;
-  const Quiescence::Ticket ticket_;
 };
 
 template <class T>

@@ -34,14 +34,16 @@ Task<Result<FileData::Removal>> Engine::plan_removal_task(Handle handle,
   removal.ino = f.ino;
   removal.plan = plan;
   removal.writes.push_back(kv::erase(token_key(f.ino)));
-  if (record.chunked()) {
+  // A map generation above the first means that chunks of earlier ones may not have been swept yet.
+  if (record.chunked() || record.map_generation() > 0) {
     records::Orphan orphan;
     orphan.set_generation(record.generation());
     orphan.set_map_generation(record.map_generation());
     removal.writes.push_back(
         kv::put(kv::keys::orphan(options_.fs, f.ino), orphan.SerializeAsString()));
     plan->orphan = orphan;
-  } else {
+  }
+  if (!record.chunked()) {
     for (const records::Extent& extent : record.extents()) {
       removal.writes.push_back(kv::erase(space_->reverse_key(extent.volume_block())));
       plan->freed.push_back({extent.volume_block(), extent.blocks()});

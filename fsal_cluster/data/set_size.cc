@@ -18,6 +18,8 @@ struct Engine::SizeChange {
   bool new_generation = false;              // everything goes
   std::optional<std::uint64_t> trim_block;  // everything from here on goes later
   std::optional<records::Orphan> orphan;
+  bool unlinked =
+      false;  // the orphan record says `open` and stays; its removal sweeps every generation
 };
 
 Result<kv::Committed> Engine::set_size(const Handle& handle, std::uint64_t size_bytes,
@@ -115,6 +117,7 @@ Task<Result<kv::Committed>> Engine::commit_size(FileState& f, SizeChange& change
     Result<InodeRecord> record = co_await read_inode(f);
     if (!record) co_return tl::unexpected(record.error());
     const std::int64_t now_ns = session_.next_time_ns();
+    change.unlinked = record->inode.nlink() == 0;
     kv::Mutation mutation = size_mutation(f, change, *record);
     record->inode.set_mtime_ns(now_ns);
     record->inode.set_ctime_ns(now_ns);
@@ -143,7 +146,7 @@ kv::Mutation Engine::size_mutation(FileState& f, const SizeChange& change, Inode
   if (change.new_generation) {
     inode.set_map_generation(inode.map_generation() + 1);
     inode.clear_extents();
-    inode.set_chunked(false);
+    inode.set_chunked(change.unlinked);
     inode.clear_trim_block();
     inode.set_used_blocks(0);
   } else {
@@ -157,7 +160,7 @@ kv::Mutation Engine::size_mutation(FileState& f, const SizeChange& change, Inode
         static_cast<std::int64_t>(inode.used_blocks()) + change.cut.used_blocks_delta));
     if (change.trim_block) inode.set_trim_block(*change.trim_block);
   }
-  if (change.orphan) {
+  if (change.orphan && !change.unlinked) {
     mutation.writes.push_back(
         kv::put(kv::keys::orphan(options_.fs, f.ino), change.orphan->SerializeAsString()));
   }
@@ -177,7 +180,7 @@ void Engine::apply_size(FileState& f, const SizeChange& change, const kv::Commit
   if (change.new_generation) {
     f.map_generation = MapGeneration{f.map_generation.value() + 1};
     f.map.clear();
-    f.chunked = false;
+    f.chunked = change.unlinked;
     f.trim_block.reset();
     return;
   }

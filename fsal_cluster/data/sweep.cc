@@ -82,7 +82,7 @@ Status Engine::erase_orphan(Ino ino, std::uint32_t map_generation) {
   if (!orphan.ParseFromString(found.kvs[0].value)) {
     return fail(ErrorCode::kCorrupt, "unreadable orphan record " + to_hex(key));
   }
-  if (orphan.open() || orphan.map_generation() > map_generation) return {};
+  if (orphan.open() || orphan.map_generation() != map_generation) return {};
   if (orphan.truncated()) {  // a watermark set since then needs its record
     SYMNAS_ASSIGN(const kv::CachedValue record, session_.read(inode_key(ino)));
     records::Inode inode;

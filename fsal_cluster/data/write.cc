@@ -59,10 +59,7 @@ Task<Status> Engine::write_entered(FileState& f, std::uint64_t offset,
   Status status = co_await wait_for_trim(f, offset + data.size());
   if (status) status = co_await obtain_flag(f);
   if (!status) co_return status;
-  {
-    const IoPin pin(*space_);
-    status = co_await write_flagged(f, offset, data, wanted);
-  }
+  status = co_await write_flagged(f, offset, data, wanted);
   {
     const std::scoped_lock lock(f.mutex);
     --f.writers;
@@ -140,6 +137,8 @@ RangeLock::Mode Engine::choose_lock(FileState& f, std::uint64_t offset, std::uin
 Task<Status> Engine::write_locked(FileState& f, std::uint64_t offset,
                                   std::span<const std::byte> data, WriteStability wanted) {
   const std::uint64_t end = offset + data.size();
+  std::optional<IoPin> pin;
+  pin.emplace(*space_);
   bool zero = false;
   {
     const std::scoped_lock lock(f.mutex);
@@ -150,7 +149,7 @@ Task<Status> Engine::write_locked(FileState& f, std::uint64_t offset,
     if (!zeroed) co_return zeroed;
   }
   WritePlan plan;
-  Status status = co_await prepare_write(f, offset, end, plan);
+  Status status = co_await prepare_write(f, offset, end, plan, pin);
   if (!status) co_return status;
   status = co_await submit_write(offset, data, wanted, plan);
   if (status) {
@@ -195,7 +194,7 @@ Task<Status> Engine::zero_tail(FileState& f) {
 // Finds a place for every block of the write, then lists the parts. REQUIRES: the blocks are
 // locked.
 Task<Status> Engine::prepare_write(FileState& f, std::uint64_t offset, std::uint64_t end,
-                                   WritePlan& plan) {
+                                   WritePlan& plan, std::optional<IoPin>& pin) {
   const std::uint64_t first = block_of(offset);
   const std::uint64_t last = blocks_up(end);
   for (;;) {
@@ -247,7 +246,9 @@ Task<Status> Engine::prepare_write(FileState& f, std::uint64_t offset, std::uint
     if (unknown) {
       status = co_await load_chunks(f, *unknown, *unknown + 1);
     } else {
+      pin.reset();  // whoever waits for frees must not be what they wait for
       status = co_await wait_for_room(f);
+      pin.emplace(*space_);
     }
     if (!status) co_return status;
   }

@@ -1,0 +1,101 @@
+// A volume in memory, for tests: a volatile cache that power loss empties, completions that come late and in any order, errors.
+//   SimDisk    the bytes: what is stable, what is only in the cache
+//   SimVolume  one instance's open volume on it; dies with the instance
+// Thread-safe.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "common/env/random.h"
+#include "cvm/volume_io.h"
+
+namespace symnas::test {
+
+class SimDisk {
+ public:
+  static constexpr std::size_t kSector = 512;
+  using Sector = std::array<std::byte, kSector>;
+
+  // Every byte begins as `poison`: what an earlier owner of the blocks has left.
+  SimDisk(std::uint64_t size_bytes, std::byte poison) : stable_(size_bytes, poison) {}
+
+  std::uint64_t size_bytes() const { return stable_.size(); }
+  void read(std::uint64_t offset, std::span<std::byte> into) const;
+  void write(std::uint64_t offset, std::span<const std::byte> from, cvm::Durability durability);
+  void flush();
+  // Each cached sector has reached the platter or not, as `random` says.
+  void lose_power(env::Random& random);
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::byte> stable_;
+  std::map<std::uint64_t, Sector> cache_;
+};
+
+class SimVolume final : public cvm::VolumeIo {
+ public:
+  enum class Mode {
+    kImmediate,  // done and called back before the call returns
+    kQueued,     // waits for run_one()
+  };
+  SimVolume(std::shared_ptr<SimDisk> disk, Mode mode) : disk_(std::move(disk)), mode_(mode) {}
+
+  std::uint64_t size_bytes() const override { return disk_->size_bytes(); }
+  std::uint32_t logical_block_bytes() const override { return SimDisk::kSector; }
+  std::uint32_t stripe_unit_bytes() const override { return 64 << 10; }
+  cvm::Buffer buffer(std::size_t bytes) override;
+  void read(VolumeOffset offset, std::span<std::byte> into, cvm::IoCallback done) override;
+  void write(VolumeOffset offset, std::span<const std::byte> from, cvm::Durability durability,
+             cvm::IoCallback done) override;
+  void write_edges(VolumeOffset offset, std::span<const std::byte> from,
+                   cvm::Durability durability, cvm::IoCallback done) override;
+  void flush(cvm::IoCallback done) override;
+  std::vector<cvm::LunCounters> counters() const override { return {}; }
+
+  // Performs one queued request, drawn by `random`. False: none waits.
+  bool run_one(env::Random& random);
+  std::size_t queued() const;
+  // The instance dies: of a queued write any sectors may have landed; callbacks get kShutdown, later requests too.
+  void die(env::Random& random);
+  // The next `count` requests of this kind fail with kIo and do nothing.
+  enum class Kind { kRead, kWrite, kFlush };
+  void fail_next(Kind kind, int count);
+
+  struct Counts {
+    std::uint64_t reads = 0;
+    std::uint64_t writes = 0;
+    std::uint64_t stable_writes = 0;
+    std::uint64_t flushes = 0;
+  };
+  Counts counts() const;
+
+ private:
+  struct Request {
+    Kind kind;
+    std::uint64_t offset;
+    std::span<std::byte> into;
+    std::span<const std::byte> from;
+    cvm::Durability durability;
+    cvm::IoCallback done;
+  };
+  void submit(Request request);
+  Status perform(const Request& request);
+
+  const std::shared_ptr<SimDisk> disk_;
+  const Mode mode_;
+  mutable std::mutex mutex_;
+  std::deque<Request> queue_;
+  std::map<Kind, int> failures_;
+  Counts counts_;
+  bool dead_ = false;
+};
+
+}  // namespace symnas::test

@@ -1,0 +1,130 @@
+// FileWorld: a filesystem of plain files for tests of FileData: store and disk in memory, timers run by hand, instances that die.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "common/env/clock.h"
+#include "common/env/random.h"
+#include "common/kv/mem/mem_store.h"
+#include "common/kv/session.h"
+#include "fsal_cluster/data/engine.h"
+#include "fsal_cluster/schema/records.pb.h"
+#include "tests/support/sim_volume.h"
+
+namespace symnas::fs::test {
+
+// Time moved by hand, read by several threads.
+class TestClock final : public env::Clock {
+ public:
+  std::int64_t mono_ns() const override { return now_ns_.load(); }
+  std::int64_t wall_ns() const override { return now_ns_.load(); }
+  void advance_ns(std::int64_t delta_ns) { now_ns_ += delta_ns; }
+
+ private:
+  std::atomic<std::int64_t> now_ns_{1'000'000'000'000};
+};
+
+// Jobs run when the test says so.
+class ManualBackground final : public Background {
+ public:
+  explicit ManualBackground(const env::Clock& clock) : clock_(clock) {}
+  void post(std::function<void()> job) override { post_at(0, std::move(job)); }
+  void post_at(std::int64_t mono_ns, std::function<void()> job) override;
+  void stop() override;
+  bool run_one_due();
+
+ private:
+  const env::Clock& clock_;
+  std::mutex mutex_;
+  std::condition_variable idle_;
+  std::multimap<std::int64_t, std::function<void()>> jobs_;
+  bool running_ = false;
+  bool stopped_ = false;
+};
+
+struct WorldOptions {
+  std::uint64_t volume_bytes = 32 << 20;
+  std::uint64_t group_blocks = 1024;
+  ::symnas::test::SimVolume::Mode mode = ::symnas::test::SimVolume::Mode::kImmediate;
+  std::uint64_t seed = 1;
+};
+
+class FileWorld {
+ public:
+  static constexpr FsId kFs{7};
+  static constexpr std::byte kPoison{0xEE};
+
+  explicit FileWorld(WorldOptions options = {});
+  ~FileWorld();
+
+  // Starts the next instance (mount ids count from 1). Its recovery of ended mounts is done.
+  void start();
+  // The instance dies at once: queued I/O lands by chance, nothing else of it happens; its end record is written.
+  void kill();
+  // As kill(); the disk loses what is in its cache.
+  void lose_power();
+  void close_cleanly();
+
+  Handle create(Ino ino, std::uint32_t mode = 0644);
+  Handle handle(Ino ino) const { return {kFs, ino, Generation{ino.value() + 100}}; }
+  records::Inode inode(Ino ino);
+  Attributes attributes(Ino ino);
+
+  // Blocking forms; queued I/O and timers run meanwhile.
+  Status write(Ino ino, std::uint64_t offset, const std::string& bytes,
+               WriteStability wanted = WriteStability::kUnstable);
+  Result<std::string> read(Ino ino, std::uint64_t offset, std::size_t bytes);
+  Status commit(Ino ino);
+  Status set_size(Ino ino, std::uint64_t size_bytes);
+  Status remove(Ino ino);
+  // Runs `call` on a thread of its own and everything else here until it returns.
+  void while_pumping(const std::function<void()>& call);
+  // Performs queued I/O and due jobs until there is nothing to do.
+  void settle();
+  bool step();
+  // Moves time in steps of a tick.
+  void pass_ns(std::int64_t span_ns);
+
+  // Reads every record and fails the test unless maps, reverse map and counts agree; returns mapped blocks.
+  std::uint64_t check_records();
+
+  Engine& data() { return *engine_; }
+  ::symnas::test::SimVolume& volume() { return *volume_; }
+  kv::MemServer& server() { return *server_; }
+  kv::Session& session() { return *session_; }
+  std::shared_ptr<kv::ScriptedFaults> faults() { return faults_; }
+  ::symnas::test::SimDisk& disk() { return *disk_; }
+  TestClock& clock() { return clock_; }
+  env::Random& random() { return random_; }
+  bool failed() const { return failed_; }
+  std::uint64_t txns() const { return operations_before_ + session_->counters().operations; }
+  MountId mount() const { return MountId{mounts_}; }
+
+ private:
+  void end_mount();
+
+  const WorldOptions options_;
+  TestClock clock_;
+  env::SeededRandom random_;
+  std::shared_ptr<kv::MemServer> server_;
+  std::shared_ptr<kv::ScriptedFaults> faults_;
+  std::shared_ptr<::symnas::test::SimDisk> disk_;
+  std::unique_ptr<kv::MemStore> store_;
+  std::unique_ptr<kv::Session> session_;
+  std::shared_ptr<::symnas::test::SimVolume> volume_;
+  std::shared_ptr<ManualBackground> background_;
+  std::unique_ptr<Engine> engine_;
+  std::uint64_t mounts_ = 0;
+  std::uint64_t operations_before_ = 0;
+  std::atomic<bool> failed_{false};
+};
+
+}  // namespace symnas::fs::test
