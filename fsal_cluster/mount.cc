@@ -29,6 +29,7 @@ ClaimOptions claim_options(const env::Clock& clock, const MountOptions& options)
 
 kv::SessionOptions session_options(FsId fs, const Claim& claim, const MountOptions& options) {
   kv::SessionOptions out;
+  out.session_id = "s";  // the prefix names the mount already
   out.slot_prefix = kv::keys::mount_slots(fs, claim.id);
   out.watched = kv::keys::watched(fs);
   out.stamp_key = kv::keys::stamp(fs);

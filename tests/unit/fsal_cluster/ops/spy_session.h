@@ -1,0 +1,71 @@
+// SpySession: a session that notes every mutation, and can let something happen just before a commit: what a test of conflicts
+// needs. Everything else is the real session's.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "common/kv/session.h"
+
+namespace symnas::fs {
+
+class SpySession final : public kv::Session {
+ public:
+  explicit SpySession(std::unique_ptr<kv::Session> real) : real_(std::move(real)) {}
+
+  void commit(kv::Mutation mutation, kv::CommitCallback done) override {
+    if (interruption_) std::exchange(interruption_, nullptr)();
+    {
+      const std::scoped_lock lock(mutex_);
+      mutations_.push_back(mutation);
+    }
+    real_->commit(std::move(mutation), [this, done = std::move(done)](Result<kv::Committed> r) {
+      if (r && !r->succeeded) ++conflicts_;
+      done(std::move(r));
+    });
+  }
+  using kv::Session::read;
+  Result<std::vector<kv::CachedValue>> read(const std::vector<std::string>& keys) override {
+    return real_->read(keys);
+  }
+  std::optional<kv::CachedValue> peek(const std::string& key) override { return real_->peek(key); }
+  void read_async(std::vector<std::string> keys,
+                  std::function<void(Result<std::vector<kv::CachedValue>>)> done) override {
+    real_->read_async(std::move(keys), std::move(done));
+  }
+  Result<kv::OpResult> range(kv::KeyRange range, std::int64_t limit) override {
+    return real_->range(std::move(range), limit);
+  }
+  Status barrier() override {
+    ++barriers_;
+    return real_->barrier();
+  }
+  Revision applied() const override { return real_->applied(); }
+  std::int64_t next_time_ns() override { return real_->next_time_ns(); }
+  kv::SessionCounters counters() const override { return real_->counters(); }
+
+  // Runs once, before the next commit is sent: somebody else is faster.
+  void interrupt(std::function<void()> by) { interruption_ = std::move(by); }
+  void forget() {
+    mutations_.clear();
+    conflicts_ = 0;
+    barriers_ = 0;
+  }
+  const std::vector<kv::Mutation>& mutations() const { return mutations_; }
+  int conflicts() const { return conflicts_; }
+  int barriers() const { return barriers_; }
+
+ private:
+  std::unique_ptr<kv::Session> real_;
+  std::function<void()> interruption_;
+  std::mutex mutex_;
+  std::vector<kv::Mutation> mutations_;  // guarded by mutex_
+  std::atomic<int> conflicts_{0};
+  std::atomic<int> barriers_{0};
+};
+
+}  // namespace symnas::fs

@@ -1,0 +1,79 @@
+// World: one mounted filesystem for tests of the operations: a store, the real session over it, no bytes.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/env/clock.h"
+#include "common/kv/keys.h"
+#include "common/kv/mem/mem_store.h"
+#include "fsal_cluster/mount.h"
+#include "fsal_cluster/ops/context.h"
+#include "tests/unit/fsal_cluster/ops/fake_file_data.h"
+#include "tests/unit/fsal_cluster/ops/spy_session.h"
+
+namespace symnas::fs {
+
+inline const Credentials kRoot{0, 0, {}};
+inline const Credentials kAlice{1000, 100, {150}};
+inline const Credentials kBob{1001, 101, {}};
+
+// An in-memory store with a volume record and the filesystem "u04" on it, nobody has mounted it.
+struct Formatted {
+  Formatted();
+  std::shared_ptr<kv::ScriptedFaults> faults = std::make_shared<kv::ScriptedFaults>();
+  std::unique_ptr<kv::MemStore> store;
+  FsId fs;
+};
+// Makes them in any store. Volume records of earlier filesystems are left alone.
+FsId format_for_test(kv::Store& store, const std::string& name);
+
+class World {
+ public:
+  World();
+  // On a store that others may use too.
+  World(kv::Store& store, const std::string& filesystem);
+  ~World();
+
+  Context& context() { return *context_; }
+  SpySession& session() { return *session_; }
+  FakeFileData& data() { return *data_; }
+  OpenFiles& open_files() { return open_files_; }
+  kv::ScriptedFaults& faults() { return *formatted_->faults; }
+  kv::Store& store() { return store_; }
+  FsId fs() const { return context_->fs; }
+
+  Handle root() const { return Handle{context_->fs, kRootIno, Generation{1}}; }
+  // All as root, mode 0755 or 0644; a failure ends the test's process.
+  Handle mkdir(const Handle& dir, const std::string& name, const Credentials& who = kRoot);
+  Handle create(const Handle& dir, const std::string& name, const Credentials& who = kRoot);
+  void chmod(const Handle& handle, std::uint32_t mode);
+  Attributes attributes(const Handle& handle);
+  // Names in cookie order.
+  std::vector<std::string> names(const Handle& dir);
+  bool exists(const std::string& key);
+
+  // The compares and writes of the only mutation since session().forget(), as text, in order.
+  std::vector<std::string> compares();
+  std::vector<std::string> writes();
+
+ private:
+  void mount(const std::string& filesystem);
+
+  std::unique_ptr<Formatted> formatted_;
+  kv::Store& store_;
+  std::unique_ptr<SpySession> session_;
+  std::unique_ptr<FakeFileData> data_;
+  OpenFiles open_files_;
+  std::unique_ptr<InoLease> inos_;
+  DirectoryFlights flights_;
+  std::unique_ptr<Context> context_;
+};
+
+// "inode(16) unchanged", "bucket(1) absent", "entries(17) absent"; "put inode(16)", "touch times(1)".
+std::string text_of(const kv::Compare& compare);
+std::string text_of(const kv::Op& op);
+
+}  // namespace symnas::fs
