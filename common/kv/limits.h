@@ -21,6 +21,10 @@ inline constexpr int kSessionSlots = kBatchesInFlightMax;
 // without bound.
 inline constexpr int kQueuedOperationsMax = 8192;
 
+// The session's own part of a transaction: its compares, slot, stamp, and the reads of the failure
+// branch.
+inline constexpr std::int64_t kBatchFrameBytes = 16 * 1024;
+inline constexpr int kBatchFrameOps = 64;
 // How far a builder looks behind operations that have to wait: a batch is found in bounded time.
 inline constexpr int kQueueScanMax = 256;
 

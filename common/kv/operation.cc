@@ -15,11 +15,9 @@ namespace {
 
 // Protobuf framing of one compare or write, about.
 constexpr std::int64_t kOpOverheadBytes = 32;
-// The outer transaction's own part: compares, slot, stamp, reads of the failure branch.
-constexpr std::int64_t kFrameBytes = 16 * 1024;
 // A nested list also carries its slot key; the outer list holds frame, merged puts and nested
 // transactions.
-constexpr std::size_t kNestedOpsMax = kTxnOpsMax - kBatchOperationsMax - 64;
+constexpr std::size_t kNestedOpsMax = kTxnOpsMax - kBatchOperationsMax - kBatchFrameOps;
 
 Status refuse(std::string_view key, std::string_view why) {
   return fail(ErrorCode::kInvalidArgument,
@@ -95,7 +93,7 @@ std::int64_t bytes_of(const Mutation& mutation) {
 }
 
 Status check_size(const Mutation& mutation, std::int64_t bytes) {
-  if (bytes > kTxnBytesMax - kFrameBytes) {
+  if (bytes > kTxnBytesMax - kBatchFrameBytes) {
     return fail(ErrorCode::kTooLarge,
                 "mutation: " + std::to_string(bytes) + " bytes do not fit into one transaction");
   }

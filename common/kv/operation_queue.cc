@@ -11,9 +11,9 @@ namespace symnas::kv {
 
 namespace {
 
-constexpr std::int64_t kBatchBytesMax = kTxnBytesMax - 16 * 1024;  // the frame's share is kept free
+constexpr std::int64_t kBatchBytesMax = kTxnBytesMax - kBatchFrameBytes;
 // The outer list: slot, stamp, merged puts, nested transactions.
-constexpr std::size_t kBatchMergedPutsMax = kTxnOpsMax - kBatchOperationsMax - 2;
+constexpr std::size_t kBatchMergedPutsMax = kTxnOpsMax - kBatchOperationsMax - kBatchFrameOps;
 
 // What a batch that is being collected has room for.
 class Room {

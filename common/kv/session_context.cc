@@ -3,10 +3,19 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/base/check.h"
+#include "common/base/bytes.h"
 #include "common/kv/limits.h"
 
 namespace symnas::kv {
+
+namespace {
+
+std::string printable(const std::string& id) {
+  const bool is_text = std::all_of(id.begin(), id.end(), [](char c) { return c > ' ' && c < 127; });
+  return is_text ? id : "0x" + to_hex(id);
+}
+
+}  // namespace
 
 SessionContext::SessionContext(Store& the_store, const env::Clock& the_clock,
                                SessionOptions the_options, std::function<void(Error)> on_ended,
@@ -14,6 +23,7 @@ SessionContext::SessionContext(Store& the_store, const env::Clock& the_clock,
     : store(the_store),
       clock(the_clock),
       options(std::move(the_options)),
+      name(printable(options.session_id)),
       cache(options.cache_bytes_max),
       timers(std::move(wake)),
       on_ended_(std::move(on_ended)) {}

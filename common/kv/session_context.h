@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <unordered_set>
 #include <vector>
 
@@ -89,6 +90,7 @@ class SessionContext : public std::enable_shared_from_this<SessionContext> {
   Store& store;
   const env::Clock& clock;
   const SessionOptions options;
+  const std::string name;  // session_id, printable
   Cache cache;
   FilesystemTime time;
   TimerQueue timers;

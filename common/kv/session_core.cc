@@ -39,8 +39,7 @@ void SessionCore::part_ready(Status status) {
 }
 
 void SessionCore::shut_down() {
-  close(Error{ErrorCode::kShutdown, "session " + options.session_id + " is being closed"},
-        Announce::kNo);
+  close(Error{ErrorCode::kShutdown, "session " + name + " is being closed"}, Announce::kNo);
   watch_.stop();
   door.wait_until_empty();
 }

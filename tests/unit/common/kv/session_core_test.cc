@@ -119,6 +119,29 @@ TEST_F(SessionCoreTest, ReplyLostOfAFailedOperationIsToldApartFromItsNeighbours)
   EXPECT_EQ(world_.stored(stale)->value, "2");
 }
 
+// The reply with the fresh values is lost and the watch is late: the old value must not serve the
+// retry.
+TEST_F(SessionCoreTest, AConflictLearntFromTheSlotMakesTheComparedKeysUnknown) {
+  auto plan = std::make_shared<SlowWatch>(500 * kNsPerMs);
+  const auto below = world_.new_store(plan);
+  HoldingStore store(*below);
+  auto session = world_.new_session(world_.new_mount(), nullptr, &store);
+  const auto key = data_key("Ia");
+  const auto first = world_.commit(*session, put_mutation(key, "1"));
+  world_.outside_stamped({put(key, "2")});
+  store.hold(is_batch);
+  std::optional<Result<Committed>> lost;
+  session->core().committer().commit(replace_mutation(key, first->revision, "3"),
+                                     [&](auto r) { lost = std::move(r); });
+  world_.run_until([&] { return store.held() == 1; });
+  store.drop();
+  ASSERT_TRUE(world_.run_until([&] { return lost.has_value(); }));
+  ASSERT_TRUE(*lost);
+  EXPECT_FALSE((*lost)->succeeded);
+  EXPECT_FALSE(session->core().reader().peek(key));
+  EXPECT_EQ(world_.read(*session, key)->value, "2");
+}
+
 TEST_F(SessionCoreTest, CommitAfterTheReportedTimeoutHappensOnce) {
   auto session = world_.new_session();
   const auto key = data_key("Ia");
@@ -206,14 +229,16 @@ TEST_F(SessionCoreTest, QuotaFullAnswersNoSpaceAndWritesNothing) {
   EXPECT_TRUE(committed->succeeded);
 }
 
-// The first try is under way for long, its re-send meets a full quota: only the abort makes "no" true.
+// The first try is under way for long, its re-send meets a full quota: only the abort makes "no"
+// true.
 TEST_F(SessionCoreTest, QuotaFullAfterAnUnknownOutcomeIsResolvedByWriting) {
   auto session = world_.new_session();
   const auto key = data_key("Ia");
   world_.faults->push(TxnFault{.kind = TxnFault::Kind::kCommitLate, .delay_ns = 900 * kNsPerMs},
                       is_batch);
   std::optional<Result<Committed>> result;
-  session->core().committer().commit(put_mutation(key, "1"), [&](auto r) { result = std::move(r); });
+  session->core().committer().commit(put_mutation(key, "1"),
+                                     [&](auto r) { result = std::move(r); });
   world_.run_ms(10);
   world_.server->set_quota(MemServer::Quota::kFull);
   world_.run_until([&] { return result.has_value(); });
@@ -231,7 +256,8 @@ TEST_F(SessionCoreTest, QuotaFullAfterALostReplyFindsTheExecution) {
   const auto key = data_key("Ia");
   world_.faults->push(TxnFault::Kind::kReplyLost, is_batch);
   std::optional<Result<Committed>> result;
-  session->core().committer().commit(put_mutation(key, "1"), [&](auto r) { result = std::move(r); });
+  session->core().committer().commit(put_mutation(key, "1"),
+                                     [&](auto r) { result = std::move(r); });
   world_.run_ms(10);
   world_.server->set_quota(MemServer::Quota::kFull);
   world_.run_until([&] { return result.has_value(); });
@@ -240,8 +266,8 @@ TEST_F(SessionCoreTest, QuotaFullAfterALostReplyFindsTheExecution) {
   EXPECT_EQ(world_.stored(key)->version, 1);
 }
 
-// etcd executes the transaction that takes it over its quota and answers "no space" (server/etcdserver/apply.go,
-// quotaApplierV3).
+// etcd executes the transaction that takes it over its quota and answers "no space"
+// (server/etcdserver/apply.go, quotaApplierV3).
 class ExecutesAndReportsNoSpace final : public Store {
  public:
   explicit ExecutesAndReportsNoSpace(Store& store) : store_(store) {}
@@ -387,7 +413,8 @@ TEST_F(SessionCoreTest, AnEventThatOvertakesALoadWins) {
   const auto key = data_key("Ia");
   world_.outside_stamped({put(key, "old")});
   world_.run_ms(100);
-  // The read is executed at once, its answer travels long; meanwhile the key changes and the watch says so.
+  // The read is executed at once, its answer travels long; meanwhile the key changes and the watch
+  // says so.
   std::optional<Result<std::vector<CachedValue>>> first;
   session->core().reader().read({key}, [&](auto r) { first = std::move(r); });
   const auto newer = world_.outside_stamped({put(key, "new")});
@@ -466,9 +493,11 @@ TEST_F(SessionCoreTest, ALostConnectionGoesOnFromTheNextRevision) {
 }
 
 TEST_F(SessionCoreTest, ARangeDeleteIsAnsweredWhenTheCacheShowsIt) {
-  auto session = world_.new_session();
+  auto session = world_.new_session(world_.new_mount(), std::make_shared<SlowWatch>(30 * kNsPerMs));
   ASSERT_TRUE(world_.commit(*session, put_mutation(data_key("Ma"), "1")));
   ASSERT_TRUE(world_.commit(*session, put_mutation(data_key("Mb"), "1")));
+  world_.run_ms(100);
+  ASSERT_TRUE(session->core().reader().peek(data_key("Mb")));
   Mutation clear;
   clear.writes.push_back(erase_range(prefix_range(data_key("M"))));
   std::optional<Result<Committed>> result;
@@ -481,6 +510,43 @@ TEST_F(SessionCoreTest, ARangeDeleteIsAnsweredWhenTheCacheShowsIt) {
   ASSERT_TRUE(result && *result && (*result)->succeeded);
   ASSERT_TRUE(seen);
   EXPECT_FALSE(seen->value);
+}
+
+TEST_F(SessionCoreTest, AnAnswerOlderThanTheWatchDoesNotStay) {
+  const auto below = world_.new_store();
+  HoldingStore store(*below);
+  auto session = world_.new_session(world_.new_mount(), nullptr, &store);
+  const auto key = data_key("Ia");
+  world_.outside_stamped({put(key, "old")});
+  world_.run_ms(100);
+  store.hold([](const Txn&) { return true; });
+  std::optional<Result<std::vector<CachedValue>>> answer;
+  session->core().reader().read({key}, [&](auto r) { answer = std::move(r); });
+  ASSERT_TRUE(world_.run_until([&] { return store.held() == 1; }));
+  const auto newer = world_.outside_stamped({put(key, "new")});
+  world_.run_ms(100);  // the watch overtakes the answer
+  store.release();
+  ASSERT_TRUE(answer && *answer);
+  EXPECT_EQ((*answer)->front().value, "new");
+  EXPECT_EQ(session->core().reader().peek(key)->mod_revision, newer.revision);
+}
+
+TEST_F(SessionCoreTest, AnOwnResultOlderThanTheWatchDoesNotStay) {
+  const auto below = world_.new_store();
+  HoldingStore store(*below);
+  auto session = world_.new_session(world_.new_mount(), nullptr, &store);
+  const auto key = data_key("Ia");
+  store.hold(is_batch);
+  std::optional<Result<Committed>> own;
+  session->core().committer().commit(put_mutation(key, "own"), [&](auto r) { own = std::move(r); });
+  ASSERT_TRUE(world_.run_until([&] { return store.held() == 1; }));
+  world_.outside_stamped({put(key, "theirs")});
+  world_.run_ms(100);
+  store.release();
+  ASSERT_TRUE(own && *own && (*own)->succeeded);
+  const auto cached = session->core().reader().peek(key);
+  ASSERT_TRUE(cached) << "the place was kept while the batch was under way";
+  EXPECT_EQ(cached->value, "theirs");
 }
 
 // --- barriers
@@ -498,25 +564,33 @@ TEST_F(SessionCoreTest, ABarrierMakesAnAcknowledgedChangeVisible) {
 }
 
 TEST_F(SessionCoreTest, ABarrierDoesNotJoinAReadThatHasBeenSent) {
-  auto session = world_.new_session();
+  const auto below = world_.new_store(std::make_shared<SlowWatch>(30 * kNsPerMs));
+  HoldingStore store(*below);
+  auto session = world_.new_session(world_.new_mount(), nullptr, &store);
   const auto key = data_key("Ia");
   world_.outside_stamped({put(key, "1")});
+  world_.run_ms(100);
   ASSERT_EQ(world_.read(*session, key)->value, "1");
+
+  store.hold([](const Txn& txn) { return !is_batch(txn); });
   int passed = 0;
   for (int i = 0; i < kBarrierReadsInFlightMax; ++i) {
     session->core().barriers().barrier([&](Status) { ++passed; });
   }
-  world_.run_ms(3);  // sent and executed, their answers travel
-  world_.outside_stamped({put(key, "2")});
-  bool late_passed = false;
+  ASSERT_TRUE(world_.run_until(
+      [&] { return store.held() == static_cast<std::size_t>(kBarrierReadsInFlightMax); }));
+  world_.outside_stamped({put(key, "2")});  // acknowledged, before the next barrier arrives
   std::optional<std::string> seen;
+  bool late_passed = false;
   session->core().barriers().barrier([&](Status) {
     late_passed = true;
-    if (auto cached = session->core().reader().peek(key)) seen = cached->value;
+    const auto cached = session->core().reader().peek(key);
+    seen = cached ? cached->value : "2";
   });
-  world_.run_until([&] { return late_passed; });
-  ASSERT_TRUE(late_passed);
-  EXPECT_TRUE(!seen || *seen == "2") << "an older read answered a later barrier";
+  store.release();
+  ASSERT_TRUE(world_.run_until([&] { return late_passed; }));
+  EXPECT_EQ(passed, kBarrierReadsInFlightMax);
+  EXPECT_EQ(seen, "2") << "a read sent before the change answered a barrier after it";
 }
 
 TEST_F(SessionCoreTest, ABarrierThatWaitsTooLongForTheWatchDropsTheCache) {

@@ -1,4 +1,5 @@
-// Many mounts, random faults, simulated time: what a session promises must hold whatever goes wrong.
+// Many mounts, random faults, simulated time: what a session promises must hold whatever goes
+// wrong.
 //   SYMNAS_SEED=<n>   replays one seed; SYMNAS_SEEDS=<n> runs that many.
 #include <gtest/gtest.h>
 
@@ -20,14 +21,16 @@ constexpr int kActorsPerMount = 5;
 
 std::string counter_key(std::uint64_t i) { return data_key("I" + std::to_string(i)); }
 std::string scratch_key(std::uint64_t i) { return data_key("M" + std::to_string(i)); }
-std::int64_t number_of(const CachedValue& value) { return value.value ? std::stoll(*value.value) : 0; }
+std::int64_t number_of(const CachedValue& value) {
+  return value.value ? std::stoll(*value.value) : 0;
+}
 
 // What has been promised to the actors.
 struct Promises {
-  std::map<std::string, std::int64_t> increments;     // acknowledged
-  std::map<std::string, std::int64_t> uncertain;      // under way when their mount ended
-  std::set<std::string> once;                         // unique keys acknowledged as put
-  std::set<std::string> never;                        // unique keys answered "not executed"
+  std::map<std::string, std::int64_t> increments;  // acknowledged
+  std::map<std::string, std::int64_t> uncertain;   // under way when their mount ended
+  std::set<std::string> once;                      // unique keys acknowledged as put
+  std::set<std::string> never;                     // unique keys answered "not executed"
   std::int64_t next_unique = 0;
   std::int64_t conflicts = 0;
   std::int64_t no_space = 0;
@@ -50,11 +53,14 @@ class Actor {
     }
     ++done_;
     key_ = counter_key(random_.below(kCounters));
-    switch (random_.below(6)) {
+    const bool more_strict = session_.core().options.cache_bytes_max % 2 == 1;
+    switch (random_.below(more_strict ? 12 : 6)) {
       case 0: unique(); return;
       case 1: scratch(); return;
-      case 2: strict(); return;
-      default: increment(); return;
+      case 2:
+      case 3:
+      case 4: increment(); return;
+      default: strict(); return;
     }
   }
 
@@ -65,7 +71,8 @@ class Actor {
       if (!status) return stop();
       session_.core().reader().read({key_}, [this, floor](auto values) {
         if (!values) return stop();
-        EXPECT_GE(number_of(values->front()), floor) << "a strict read missed an acknowledged change";
+        EXPECT_GE(number_of(values->front()), floor)
+            << "a strict read missed an acknowledged change";
         next();
       });
     });
@@ -115,18 +122,28 @@ class Actor {
     switch (random_.below(5)) {
       case 0: mutation.writes.push_back(erase_range(prefix_range(data_key("M")))); break;
       case 1: mutation.writes.push_back(erase(key)); break;
-      case 2:
-        mutation.compares.push_back(key_absent(key));
-        [[fallthrough]];
+      case 2: mutation.compares.push_back(key_absent(key)); [[fallthrough]];
       default: mutation.writes.push_back(put(key, std::to_string(random_.next())));
     }
     session_.core().reader().read({key}, [this, mutation](auto values) {
       if (!values) return stop();
-      session_.core().committer().commit(mutation, [this](auto committed) {
+      session_.core().committer().commit(mutation, [this, mutation](auto committed) {
         if (!committed) return not_executed(committed.error());
+        if (committed->succeeded) check_cleared(mutation, committed->revision);
         next();
       });
     });
+  }
+
+  // What a delete has removed is not in the cache any more when it is answered.
+  void check_cleared(const Mutation& mutation, Revision revision) {
+    const Op& op = mutation.writes.front();
+    if (op.kind != Op::Kind::kDelete) return;
+    for (std::uint64_t i = 0; i < kScratchKeys; ++i) {
+      if (!contains(op.range, scratch_key(i))) continue;
+      const auto seen = session_.core().reader().peek(scratch_key(i));
+      EXPECT_TRUE(!seen || !seen->value || seen->mod_revision > revision) << "deleted, but cached";
+    }
   }
 
   void not_executed(const Error& error) {
@@ -206,6 +223,8 @@ class Scenario {
  private:
   void open(Mount& mount, std::uint64_t id) {
     mount.options = world_.new_mount(id);
+    // Small enough to evict now and then; odd: strict reads prevail.
+    mount.options.cache_bytes_max = static_cast<std::int64_t>(20'000 + random_.below(100'000));
     mount.faults = std::make_shared<SeededFaults>(random_.next(), draw_weights(random_));
     mount.session = world_.new_session(mount.options, mount.faults);
     ASSERT_TRUE(mount.session->opened) << "opening must come to an end";
@@ -237,7 +256,8 @@ class Scenario {
 
   void calm_down() {
     for (auto& mount : mounts_) mount.faults->stop();
-    EXPECT_TRUE(world_.run_until([this] { return all_idle(); }, 2'000'000)) << "not all were answered";
+    EXPECT_TRUE(world_.run_until([this] { return all_idle(); }, 2'000'000))
+        << "not all were answered";
     world_.run_ms(10'000);  // late copies arrive
   }
 

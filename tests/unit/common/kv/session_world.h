@@ -1,9 +1,11 @@
-// SessionWorld: one simulated store with clients that run sessions; time stands still between run() calls.
+// SessionWorld: one simulated store with clients that run sessions; time stands still between run()
+// calls.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,10 +22,69 @@ namespace symnas::kv {
 constexpr FsId kTestFs{7};
 constexpr std::int64_t kNsPerMs = 1'000'000;
 
-inline std::string data_key(const std::string& name) { return keys::filesystem(kTestFs) + "w" + name; }
+inline std::string data_key(const std::string& name) {
+  return keys::filesystem(kTestFs) + "w" + name;
+}
 inline std::string unwatched_key(const std::string& name) {
   return keys::filesystem(kTestFs) + "u" + name;
 }
+
+// Every event of the watch comes late; transactions suffer nothing.
+class SlowWatch final : public FaultPlan {
+ public:
+  explicit SlowWatch(std::int64_t delay_ns) : delay_ns_(delay_ns) {}
+  TxnFault next_txn(const Txn&) override { return {}; }
+  WatchFault next_watch(Revision) override {
+    return {.kind = WatchFault::Kind::kDelay, .delay_ns = delay_ns_};
+  }
+
+ private:
+  const std::int64_t delay_ns_;
+};
+
+// A store whose answers can be held back after the execution.
+class HoldingStore final : public Store {
+ public:
+  using Matches = std::function<bool(const Txn&)>;
+  explicit HoldingStore(Store& store) : store_(store) {}
+  // From now on answers to matching transactions wait for release().
+  void hold(Matches matches) { matches_ = std::move(matches); }
+  void release() {
+    matches_ = nullptr;
+    lost_.clear();
+    for (auto& answer : std::exchange(held_, {})) answer();
+  }
+  // The answers held back are lost: their senders hear of a time-out.
+  void drop() {
+    matches_ = nullptr;
+    for (auto& lost : std::exchange(lost_, {})) lost();
+    held_.clear();
+  }
+  std::size_t held() const { return held_.size(); }
+
+  void txn(Txn txn, TryOptions options, TxnCallback done) override {
+    if (matches_ && matches_(txn)) {
+      done = [this, done = std::move(done)](Result<TxnResult> result) {
+        held_.push_back([done, result = std::move(result)]() mutable { done(std::move(result)); });
+        lost_.push_back([done] { done(fail(ErrorCode::kUnknownOutcome, "reply lost")); });
+      };
+    }
+    store_.txn(std::move(txn), options, std::move(done));
+  }
+  std::unique_ptr<Watch> watch(KeyRange range, Revision start, WatchHandler* handler) override {
+    return store_.watch(std::move(range), start, handler);
+  }
+  Status compact(Revision revision, TryOptions options) override {
+    return store_.compact(revision, options);
+  }
+  std::vector<MemberStatus> status(TryOptions options) override { return store_.status(options); }
+
+ private:
+  Store& store_;
+  Matches matches_;
+  std::vector<std::function<void()>> held_;
+  std::vector<std::function<void()>> lost_;
+};
 
 // A session driven by a SeededScheduler: its poll() is an event like any other.
 class SimSession {
@@ -132,6 +193,14 @@ class SessionWorld {
   }
   std::unique_ptr<SimSession> new_session(std::uint64_t id = 1) {
     return new_session(new_mount(id), faults);
+  }
+  // A client's connection without faults, for stores that wrap one.
+  std::unique_ptr<MemStore> new_store(std::shared_ptr<FaultPlan> plan = nullptr) {
+    MemStoreOptions options;
+    options.server = server;
+    options.scheduler = scheduler;
+    options.faults = std::move(plan);
+    return std::make_unique<MemStore>(std::move(options));
   }
   std::unique_ptr<SimSession> new_session(SessionOptions options, std::shared_ptr<FaultPlan> plan,
                                           Store* through = nullptr) {

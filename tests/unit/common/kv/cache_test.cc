@@ -1,0 +1,149 @@
+#include "common/kv/cache.h"
+
+#include <gtest/gtest.h>
+
+namespace symnas::kv {
+namespace {
+
+Cache::Fact present(const std::string& value, std::int64_t mod) { return {value, Revision(mod)}; }
+Cache::Fact absent(std::int64_t at) { return {std::nullopt, Revision(at)}; }
+
+class CacheTest : public ::testing::Test {
+ protected:
+  CacheTest() { cache_.open(Revision(10)); }
+
+  void event(const std::string& key, Cache::Fact fact) {
+    const Revision at = fact.order;
+    cache_.begin_events(at);
+    cache_.apply_event(key, std::move(fact));
+    cache_.end_events(at);
+  }
+  std::string value(const std::string& key) {
+    const auto known = cache_.peek(key);
+    if (!known) return "unknown";
+    return known->value ? *known->value : "absent";
+  }
+
+  Cache cache_{1 << 20};
+};
+
+TEST_F(CacheTest, TheHigherRevisionWinsInWhateverOrder) {
+  cache_.offer("k", present("b", 20), Revision(20));
+  cache_.offer("k", present("a", 15), Revision(16));
+  EXPECT_EQ(value("k"), "b");
+  event("k", present("c", 21));
+  EXPECT_EQ(value("k"), "c");
+  event("k", absent(22));
+  EXPECT_EQ(value("k"), "absent");
+  cache_.offer("k", present("b", 20), Revision(20));
+  EXPECT_EQ(value("k"), "absent") << "a tombstone holds against older facts";
+}
+
+TEST_F(CacheTest, AnAbsenceIsAsNewAsTheReadThatSawIt) {
+  cache_.offer("k", absent(30), Revision(30));
+  event("k", present("old", 25));
+  EXPECT_EQ(value("k"), "absent");
+  event("k", present("new", 31));
+  EXPECT_EQ(value("k"), "new");
+}
+
+TEST_F(CacheTest, TheEventThatOvertakesALoadIsKept) {
+  const auto pin = cache_.pin("k");
+  EXPECT_EQ(value("k"), "unknown");
+  event("k", present("new", 12));
+  const auto settled = cache_.settle("k", present("old", 11), Revision(11));
+  EXPECT_EQ(settled.value, "new");
+  EXPECT_EQ(settled.mod_revision, Revision(12));
+  cache_.unpin("k", pin);
+  EXPECT_EQ(value("k"), "new");
+}
+
+TEST_F(CacheTest, AFactOlderThanTheWatchDoesNotEnter) {
+  cache_.begin_events(Revision(15));
+  cache_.offer("k", present("a", 12), Revision(14));
+  EXPECT_EQ(value("k"), "unknown") << "an event up to 15 may have been ignored";
+  const auto settled = cache_.settle("k", present("a", 12), Revision(14));
+  EXPECT_EQ(settled.value, "a") << "but it answers the read";
+  cache_.offer("k", present("a", 12), Revision(15));
+  EXPECT_EQ(value("k"), "a");
+}
+
+TEST_F(CacheTest, AnEntryRefusesFactsFromBeforeItsBirth) {
+  cache_.begin_events(Revision(15));
+  const auto pin = cache_.pin("k");
+  cache_.offer("k", present("a", 12), Revision(14));
+  EXPECT_EQ(value("k"), "unknown");
+  event("k", present("b", 16));
+  EXPECT_EQ(value("k"), "b");
+  cache_.unpin("k", pin);
+}
+
+TEST_F(CacheTest, ClosedItKnowsNothingAndTakesNothing) {
+  const auto pin = cache_.pin("k");
+  cache_.offer("k", present("a", 20), Revision(20));
+  cache_.close();
+  EXPECT_EQ(value("k"), "unknown");
+  cache_.offer("k", present("a", 20), Revision(20));
+  EXPECT_EQ(cache_.pin("k"), 0u);
+  EXPECT_EQ(value("k"), "unknown");
+  cache_.open(Revision(30));
+  cache_.offer("k", present("a", 20), Revision(29));
+  EXPECT_EQ(value("k"), "unknown") << "from before the new watch";
+  const auto second = cache_.pin("k");
+  cache_.unpin("k", pin);  // of the first life: must not touch the second
+  cache_.offer("k", present("b", 25), Revision(30));
+  cache_.unpin("k", second);
+  EXPECT_EQ(value("k"), "b");
+}
+
+TEST_F(CacheTest, ALoadingEntryThatLearntNothingLeavesNoTrace) {
+  const auto pin = cache_.pin("k");
+  EXPECT_EQ(cache_.entries(), 1);
+  cache_.unpin("k", pin);
+  EXPECT_EQ(cache_.entries(), 0);
+  EXPECT_EQ(cache_.bytes(), 0);
+}
+
+TEST_F(CacheTest, ForgetDropsOnlyWhatIsOlder) {
+  cache_.offer("k", present("a", 20), Revision(20));
+  cache_.forget("k", Revision(15));
+  EXPECT_EQ(value("k"), "a");
+  cache_.forget("k", Revision(25));
+  EXPECT_EQ(value("k"), "unknown");
+  const auto pin = cache_.pin("k");
+  cache_.offer("k", present("a", 20), Revision(20));
+  cache_.forget("k", Revision(25));
+  cache_.offer("k", present("a", 20), Revision(24));
+  EXPECT_EQ(value("k"), "unknown") << "it proved wrong at 25";
+  cache_.offer("k", present("a", 20), Revision(26));
+  EXPECT_EQ(value("k"), "a");
+  cache_.unpin("k", pin);
+}
+
+TEST_F(CacheTest, ChangedSince) {
+  EXPECT_FALSE(cache_.changed_since("k", Revision(5)));
+  cache_.offer("k", present("a", 20), Revision(20));
+  EXPECT_TRUE(cache_.changed_since("k", Revision(19)));
+  EXPECT_FALSE(cache_.changed_since("k", Revision(20)));
+}
+
+TEST(CacheEviction, StaysWithinItsBytesAndSparesWhatItMust) {
+  constexpr std::int64_t kBytes = 64 * 1024;
+  Cache cache(kBytes);
+  cache.open(Revision(10));
+  cache.end_events(Revision(100));
+  const auto pin = cache.pin("pinned");
+  cache.offer("own", present("mine", 200), Revision(200));  // not passed by the watch yet
+  for (int i = 0; i < 5000; ++i) {
+    cache.offer("key" + std::to_string(i), present(std::string(100, 'x'), 50), Revision(300));
+  }
+  EXPECT_LT(cache.bytes(), 2 * kBytes);
+  EXPECT_GT(cache.entries(), 50);
+  EXPECT_TRUE(cache.peek("own"));
+  cache.offer("pinned", present("a", 20), Revision(300));
+  EXPECT_TRUE(cache.peek("pinned"));
+  cache.unpin("pinned", pin);
+}
+
+}  // namespace
+}  // namespace symnas::kv
