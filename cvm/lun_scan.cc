@@ -31,7 +31,7 @@ Result<std::set<std::string>> expand(std::span<const std::string> candidates) {
   };
   for (const std::string& candidate : candidates) {
     glob_t found{};
-    if (::glob(candidate.c_str(), GLOB_NOSORT, nullptr, &found) == 0)
+    if (::glob(candidate.c_str(), GLOB_NOSORT | GLOB_NOCHECK, nullptr, &found) == 0)
       for (std::size_t i = 0; i < found.gl_pathc; ++i) add(found.gl_pathv[i]);
     ::globfree(&found);
   }

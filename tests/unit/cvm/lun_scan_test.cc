@@ -45,6 +45,12 @@ TEST_F(LunScanTest, ManyNamesOfOneFileAreOneLun) {
   EXPECT_TRUE(found.problems.empty());
 }
 
+TEST_F(LunScanTest, PathThatLooksLikeAPatternIsAlsoAPath) {
+  files_.import("LUN0");
+  std::filesystem::rename(files_.path("LUN0"), files_.path("LUN[0]"));
+  EXPECT_EQ(scan({files_.path("LUN[0]")}).found.size(), 1u);
+}
+
 TEST_F(LunScanTest, TwoDevicesWithOneUuidAreBothRefused) {
   files_.import("LUN0");
   files_.import("LUN1");
