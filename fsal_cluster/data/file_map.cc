@@ -291,7 +291,9 @@ std::vector<MapStep> FileMap::plan_commit(First first) {
 }
 
 void FileMap::committed(const MapStep& step, Revision revision) {
-  for (const MapStep::ChunkValue& put : step.chunks) chunks_.at(put.chunk).revision = revision;
+  for (const MapStep::ChunkValue& put : step.chunks) {  // without extents there is no key
+    chunks_.at(put.chunk).revision = put.value.extents_size() == 0 ? Revision{0} : revision;
+  }
   for (const MapStep::Mark& mark : step.marks) {
     auto& extents = chunks_.at(mark.chunk).extents;
     const auto it = std::find_if(extents.begin(), extents.end(), [&](const MapExtent& e) {
