@@ -55,12 +55,11 @@ Status wait_for_state(Context& context, const std::string& name, const std::stri
     if (wanted == "serving" && !vnfs.contains("instance") && state == "owned") return {};
     if (std::chrono::steady_clock::now() >= deadline) {
       const json instance = vnfs.value("instance", json::object());
-      return fail(
-          ErrorCode::kUnavailable,
-          fmt::format("vnfs {}: is {} after {} s, not {}: {} (symnas status; the instance's "
-                      "log; vnfsd's log)",
-                      name, state, timeout_s, wanted,
-                      instance.value("error", "no reason is known on this head")));
+      return fail(ErrorCode::kUnavailable,
+                  fmt::format("vnfs {}: is {} after {} s, not {}: {} (look at symnas status and at "
+                              "the logs of vnfsd and of the VNFS)",
+                              name, state, timeout_s, wanted,
+                              instance.value("error", "no reason is known on this head")));
     }
     std::this_thread::sleep_for(kStatusPoll);
   }

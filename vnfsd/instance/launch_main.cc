@@ -147,13 +147,14 @@ Status start_rpcbind(const LaunchSpec& spec) {
   return {};
 }
 
-Status raise_limits() {
-  const rlimit files{kOpenFilesMax, kOpenFilesMax};
-  if (::setrlimit(RLIMIT_NOFILE, &files) != 0) return failed("raising the limit of open files");
-  const rlimit locked{RLIM_INFINITY, RLIM_INFINITY};  // io_uring's registered buffers
-  if (::setrlimit(RLIMIT_MEMLOCK, &locked) != 0)
-    return failed("raising the limit of locked memory");
-  return {};
+// As far as the head allows: a container may lack CAP_SYS_RESOURCE.
+void raise_limit(__rlimit_resource resource, rlim_t wanted) {
+  const rlimit both{wanted, wanted};
+  if (::setrlimit(resource, &both) == 0) return;
+  rlimit present{};
+  if (::getrlimit(resource, &present) != 0) return;
+  present.rlim_cur = present.rlim_max;
+  ::setrlimit(resource, &present);
 }
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
@@ -174,7 +175,8 @@ Error run() {
   for (const auto& step : {own_mounts, own_network, start_rpcbind}) {
     if (const Status done = step(*spec); !done) return done.error();
   }
-  if (const Status raised = raise_limits(); !raised) return raised.error();
+  raise_limit(RLIMIT_NOFILE, kOpenFilesMax);
+  raise_limit(RLIMIT_MEMLOCK, RLIM_INFINITY);  // io_uring's registered buffers
   const std::vector<char*> argv = pointers(spec->argv);
   const std::vector<char*> environment = pointers(spec->environment);
   ::execve(argv[0], argv.data(), environment.data());

@@ -80,7 +80,7 @@ std::optional<std::string> Process::wait(std::int64_t timeout_ms) const {
   if (::waitid(P_PIDFD, static_cast<id_t>(pidfd_.get()), &info, WEXITED) == 0) {
     return describe_exit(info.si_code, info.si_status);
   }
-  return "ended while another vnfsd watched it";  // not our child: its status is not ours to know
+  return "unknown (it was the child of an earlier vnfsd)";
 }
 
 std::string describe_exit(int code, int status) {

@@ -75,10 +75,12 @@ Wanted Supervisor::wanted() const {
   return wanted_;
 }
 
-void Supervisor::show(const std::string& state, const std::string& error) {
+void Supervisor::show(const std::string& state, const std::string& why) {
+  const bool names_it = why.empty() || why.starts_with("vnfs ");
+  const std::string error = names_it ? why : fmt::format("vnfs {}: {}", vnfs_, why);
   const std::scoped_lock lock(mutex_);
   if (snapshot_.state != state) snapshot_.since_ns = clock_.wall_ns();
-  if (!error.empty() && snapshot_.error != error) log::warn("vnfs {}: {}", vnfs_, error);
+  if (!error.empty() && snapshot_.error != error) log::warn("{}", error);
   snapshot_.state = state;
   snapshot_.error = error;
   snapshot_.pid = process_ ? process_->id().pid : 0;

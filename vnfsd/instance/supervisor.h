@@ -83,7 +83,7 @@ class Supervisor {
 
   bool ending() const;
   Wanted wanted() const;
-  void show(const std::string& state, const std::string& error);
+  void show(const std::string& state, const std::string& why);
   // Sleeps until something was asked for or timeout_ms are over (-1: no bound).
   void sleep(std::int64_t timeout_ms);
   std::int64_t now_ms() const { return clock_.mono_ns() / 1'000'000; }
