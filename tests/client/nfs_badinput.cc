@@ -105,7 +105,8 @@ void BadInput::deleted_objects() {
   const ObjectReply file = client_->create(client_->root(), "badinput-file", UNCHECKED, mode);
   const ObjectReply directory = client_->mkdir(client_->root(), "badinput-directory", mode);
   check(file.status == NFS3_OK && directory.status == NFS3_OK, "making what is to be deleted");
-  check(client_->write(file.handle, 0, "bytes", FILE_SYNC).status == NFS3_OK, "WRITE");
+  const int written = client_->write(file.handle, 0, "bytes", FILE_SYNC).status;
+  check(written == NFS3_OK, "WRITE to a new file answered " + status_name(written));
   check(client_->remove(client_->root(), "badinput-file") == NFS3_OK, "REMOVE");
   check(client_->rmdir(client_->root(), "badinput-directory") == NFS3_OK, "RMDIR");
   use_everywhere(file.handle, "deleted file");

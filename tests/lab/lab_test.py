@@ -1,8 +1,8 @@
 """What a lab test is made of: the decorator, the bench it works on, checks.
 
-A test is a function in cases/ with @lab_test; its name is the function's, its summary the first line
-of its text. Tests share one lab with a serving VNFS as long as they leave it healthy; a failure
-discards the lab, so that the next test begins with a new one.
+A test is a function in cases/ with @lab_test; its name is the function's, its summary the first
+line of its text. Tests share one lab with a serving VNFS as long as they leave it healthy; a
+failure discards the lab, so that the next test begins with a new one.
 """
 
 import contextlib
@@ -39,7 +39,7 @@ class LabTest:
 
 
 def lab_test(needs_service=True):
-    """Marks a test. needs_service: with a lab whose VNFS serves; otherwise the test makes its own."""
+    """Marks a test. needs_service: with a lab whose VNFS serves; else it makes its own."""
     def mark(function):
         _tests.append(LabTest(function, needs_service))
         return function
@@ -131,7 +131,8 @@ class Bench:
     def last_instance(self, vnfs=VNFS):
         """What the agent recorded of its instance (state.json); works without an agent."""
         head = self.lab.state.data["heads"][0]
-        with open(os.path.join(head["run_dir"], vnfs, "state.json"), encoding="utf-8") as file:
+        path = os.path.join(head["run_dir"], "vnfs", vnfs, "state.json")
+        with open(path, encoding="utf-8") as file:
             return json.load(file)
 
     def signal_process(self, name, number):

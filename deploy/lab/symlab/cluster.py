@@ -253,7 +253,8 @@ class Lab:
 
     def _stop_instances(self):
         """Ends instances by their state.json (docs/operations/configuration.md)."""
-        for path in glob.glob(os.path.join(self.directory, "heads", "*", "run", "*", "state.json")):
+        for path in glob.glob(os.path.join(self.directory, "heads", "*", "run", "vnfs", "*",
+                                            "state.json")):
             with contextlib.suppress(OSError, ValueError, KeyError):
                 with open(path, encoding="utf-8") as file:
                     state = json.load(file)

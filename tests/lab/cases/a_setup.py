@@ -5,7 +5,7 @@ import shutil
 import subprocess
 
 from lab_test import Skip, check, lab_test
-from symlab import luns
+from symlab import luns, product
 from symlab.cluster import Lab
 
 USAGE, NOT_FOUND, EXISTS, NOT_PERMITTED = 2, 3, 4, 7
@@ -13,7 +13,7 @@ USAGE, NOT_FOUND, EXISTS, NOT_PERMITTED = 2, 3, 4, 7
 
 @lab_test()
 def bad_luns_are_refused(bench):
-    """A LUN that is too small, missing, in use, an alias or carries a filesystem is not imported."""
+    """A LUN that is too small, missing, in use or carries a filesystem is not imported."""
     bench.refused(NOT_FOUND, "lun", "import", "NONE=/nonexistent/lun.img")
     small = bench.lab.add_lun("small", "1M")
     message = bench.refused(USAGE, "lun", "import", f"SMALL={small}")
@@ -26,7 +26,7 @@ def bad_luns_are_refused(bench):
         raise Skip("no mke2fs on this machine")
     occupied = bench.lab.add_lun("ext4", "64M")
     subprocess.run([mke2fs, "-q", "-F", "-t", "ext4", occupied], check=True)
-    message = bench.refused(EXISTS, "lun", "import", f"OCCUPIED={occupied}")
+    message = bench.refused(NOT_PERMITTED, "lun", "import", f"OCCUPIED={occupied}")
     check("ext4" in message, f"the message does not name the filesystem: {message}")
 
 
@@ -94,9 +94,19 @@ def bad_arguments_are_refused(bench):
 @lab_test()
 def second_mount_is_refused(bench):
     """A filesystem that one VNFS has mounted is refused to another, with a clear message."""
-    words = ("vnfs", "create", "vnfs2", "--vip", "10.0.0.102/24", "--network", "nfs0",
-             "--exports", "u04", "--heads", "c1n1")
-    message = bench.refused(EXISTS, *words)
-    check("u04" in message and "vnfs1" in message,
-          f"the message names neither the filesystem nor its VNFS: {message}")
+    symnas = bench.symnas
+    try:
+        symnas("vnfs", "create", "vnfs2", "--vip", "10.0.0.102/24", "--network", "nfs0",
+               "--exports", "u04", "--heads", "c1n1", "--timeout", "5")
+        raise AssertionError("a second VNFS serves a filesystem that is mounted")
+    except product.CommandFailed as failed:
+        told = failed.output
+    # The instance itself is refused; the command's message points to its log.
+    log = os.path.join(bench.lab.state.data["heads"][0]["log_dir"], "vnfs2.log")
+    if os.path.exists(log):
+        with open(log, encoding="utf-8", errors="replace") as file:
+            told += file.read()
+        symnas("vnfs", "stop", "vnfs2")
+        symnas("vnfs", "rm", "vnfs2")
+    check("u04" in told and "mounted by vnfs1" in told, f"no clear message: {told[-1000:]}")
     bench.service.serving()
