@@ -188,6 +188,7 @@ class Engine final : public FileData {
   Status sweep_map_keys(kv::KeyRange range);
   Status sweep_chunk(const kv::KeyValue& chunk);
   Status finish_trim(Ino ino);
+  Result<std::uint64_t> count_used_blocks(Ino ino, MapGeneration generation);
   Status erase_orphan(Ino ino, std::uint32_t map_generation);
   void sweep_in_background(Ino ino, records::Orphan orphan, int attempt);
 

@@ -96,6 +96,23 @@ Status Engine::erase_orphan(Ino ino, std::uint32_t map_generation) {
   return {};
 }
 
+Result<std::uint64_t> Engine::count_used_blocks(Ino ino, MapGeneration generation) {
+  kv::KeyRange range = kv::prefix_range(keys::map_prefix(options_.fs, ino, generation));
+  std::uint64_t used = 0;
+  for (;;) {
+    SYMNAS_ASSIGN(const kv::OpResult page, session_.range(range, kSweepPage));
+    for (const kv::KeyValue& kv : page.kvs) {
+      records::MapChunk chunk;
+      if (!chunk.ParseFromString(kv.value)) {
+        return fail(ErrorCode::kCorrupt, "unreadable map chunk " + to_hex(kv.key));
+      }
+      for (const records::Extent& extent : chunk.extents()) used += extent.blocks();
+    }
+    if (!page.more || page.kvs.empty()) return used;
+    range.key = page.kvs.back().key + '\0';
+  }
+}
+
 // Frees the map above the watermark, then takes the watermark away.
 Status Engine::finish_trim(Ino ino) {
   const RunningOperation running(*this);
@@ -115,6 +132,10 @@ Status Engine::finish_trim(Ino ino) {
           sweep_map_keys({keys::map_chunk(options_.fs, ino, generation, chunk),
                           kv::prefix_range(keys::map_prefix(options_.fs, ino, generation)).end}));
       inode.clear_trim_block();
+      // The blocks above were not counted when the watermark was set. A map change meanwhile
+      // changes the inode record, too: then the compare fails and it is counted again.
+      SYMNAS_ASSIGN(const std::uint64_t used, count_used_blocks(ino, generation));
+      inode.set_used_blocks(used);
       kv::Mutation mutation;
       mutation.compares.push_back(kv::mod_revision_is(inode_key(ino), record.mod_revision));
       mutation.writes.push_back(kv::put(inode_key(ino), inode.SerializeAsString()));

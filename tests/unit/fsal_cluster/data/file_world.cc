@@ -100,8 +100,7 @@ void FileWorld::start() {
   session.ended_key = keys::mount_ended(kFs, MountId{mounts_});
   auto opened = kv::Session::open(*store_, clock_, session, [](Error) {}, 1000);
   CHECK(opened.has_value(), opened ? "" : opened.error().message);
-  session_ = std::move(*opened);
-  operations_before_ = 0;
+  session_ = std::make_unique<SpySession>(std::move(*opened));
   volume_ = std::make_shared<SimVolume>(disk_, options_.mode);
   background_ = std::make_shared<ManualBackground>(clock_);
   auto background = std::make_unique<SharedBackground>(background_);
@@ -289,6 +288,22 @@ Status FileWorld::set_size(Ino ino, std::uint64_t size_bytes) {
     if (!committed) out = tl::unexpected(committed.error());
   });
   return out;
+}
+
+void FileWorld::change_inode(Ino ino, const std::function<void(records::Inode&)>& edit) {
+  for (;;) {
+    const auto value = session_->read(keys::inode(kFs, ino));
+    records::Inode inode;
+    CHECK(value && value->value && inode.ParseFromString(*value->value));
+    edit(inode);
+    inode.set_ctime_ns(session_->next_time_ns());
+    kv::Mutation mutation;
+    mutation.compares.push_back(kv::mod_revision_is(keys::inode(kFs, ino), value->mod_revision));
+    mutation.writes.push_back(kv::put(keys::inode(kFs, ino), inode.SerializeAsString()));
+    const auto committed = session_->commit_blocking(std::move(mutation));
+    CHECK(committed.has_value());
+    if (committed->succeeded) return;
+  }
 }
 
 Status FileWorld::remove(Ino ino) {

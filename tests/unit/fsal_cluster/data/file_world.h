@@ -18,6 +18,7 @@
 #include "fsal_cluster/data/engine.h"
 #include "fsal_cluster/schema/records.pb.h"
 #include "tests/support/sim_volume.h"
+#include "tests/unit/fsal_cluster/ops/spy_session.h"
 
 namespace symnas::fs::test {
 
@@ -84,6 +85,8 @@ class FileWorld {
   Result<std::string> read(Ino ino, std::uint64_t offset, std::size_t bytes);
   Status commit(Ino ino);
   Status set_size(Ino ino, std::uint64_t size_bytes);
+  // As SETATTR does it: `edit` on the inode record, in a transaction of its own.
+  void change_inode(Ino ino, const std::function<void(records::Inode&)>& edit);
   Status remove(Ino ino);
   // Runs `call` on a thread of its own and everything else here until it returns.
   void while_pumping(const std::function<void()>& call);
@@ -99,13 +102,14 @@ class FileWorld {
   Engine& data() { return *engine_; }
   ::symnas::test::SimVolume& volume() { return *volume_; }
   kv::MemServer& server() { return *server_; }
-  kv::Session& session() { return *session_; }
+  SpySession& session() { return *session_; }
   std::shared_ptr<kv::ScriptedFaults> faults() { return faults_; }
   ::symnas::test::SimDisk& disk() { return *disk_; }
   TestClock& clock() { return clock_; }
   env::Random& random() { return random_; }
   bool failed() const { return failed_; }
-  std::uint64_t txns() const { return operations_before_ + session_->counters().operations; }
+  // Mutations of this instance so far.
+  std::size_t mutations() const { return session_->mutations().size(); }
   MountId mount() const { return MountId{mounts_}; }
 
  private:
@@ -118,12 +122,11 @@ class FileWorld {
   std::shared_ptr<kv::ScriptedFaults> faults_;
   std::shared_ptr<::symnas::test::SimDisk> disk_;
   std::unique_ptr<kv::MemStore> store_;
-  std::unique_ptr<kv::Session> session_;
+  std::unique_ptr<SpySession> session_;
   std::shared_ptr<::symnas::test::SimVolume> volume_;
   std::shared_ptr<ManualBackground> background_;
   std::unique_ptr<Engine> engine_;
   std::uint64_t mounts_ = 0;
-  std::uint64_t operations_before_ = 0;
   std::atomic<bool> failed_{false};
 };
 
