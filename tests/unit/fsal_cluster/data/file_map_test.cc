@@ -1,1 +1,224 @@
+#include "fsal_cluster/data/file_map.h"
+
 #include <gtest/gtest.h>
+
+#include "common/env/random.h"
+
+namespace symnas::fs {
+namespace {
+
+using State = FileMap::State;
+constexpr std::uint64_t kGroup = 1 << 16;
+
+FileMap empty_map() {
+  FileMap map(kGroup);
+  map.clear();
+  return map;
+}
+void fill(FileMap& map, std::uint64_t begin, std::uint64_t end) {
+  map.begin_fill(begin, end);
+  map.end_fill(begin, end, FileMap::Filled::kYes);
+}
+void commit(FileMap& map, std::int64_t revision) {
+  for (const MapStep& step : map.plan_commit(FileMap::First::kIfDirty)) {
+    map.committed(step, Revision{revision});
+  }
+}
+
+TEST(FileMap, GrowthIsUnwrittenThenWrittenThenRecorded) {
+  FileMap map = empty_map();
+  EXPECT_EQ(map.find(0, 100).state, State::kHole);
+  EXPECT_EQ(map.find(0, 100).blocks, 100u);
+  map.add(0, {500, 16}, false);
+  EXPECT_EQ(map.find(0, 100).state, State::kUnwritten);
+  EXPECT_EQ(map.find(0, 100).volume_block, 500u);
+  map.begin_fill(0, 4);
+  EXPECT_EQ(map.find(0, 100).state, State::kUnwritten);
+  EXPECT_FALSE(map.dirty());
+  map.end_fill(0, 4, FileMap::Filled::kYes);
+  EXPECT_EQ(map.find(0, 100).state, State::kWritten);
+  EXPECT_EQ(map.find(0, 100).blocks, 4u);
+  EXPECT_TRUE(map.dirty());
+  const auto steps = map.plan_commit(FileMap::First::kIfDirty);
+  ASSERT_EQ(steps.size(), 1u);
+  ASSERT_EQ(steps[0].reverse.size(), 1u);
+  EXPECT_EQ(steps[0].reverse[0].old_blocks, 0u);
+  EXPECT_EQ(steps[0].reverse[0].new_blocks, 4u);  // not what is only reserved
+  EXPECT_EQ(steps[0].used_blocks_delta, 4);
+  map.committed(steps[0], Revision{9});
+  EXPECT_FALSE(map.dirty());
+  EXPECT_EQ(map.revision(0), Revision{9});
+  EXPECT_EQ(map.reserved_blocks(), 12u);
+  const auto given_back = map.drop_reservations();
+  ASSERT_EQ(given_back.size(), 1u);
+  EXPECT_EQ(given_back[0], (BlockRun{504, 12}));
+  EXPECT_EQ(map.find(4, 100).state, State::kHole);
+}
+
+TEST(FileMap, SequentialGrowthExtendsOneReverseMapKey) {
+  FileMap map = empty_map();
+  map.add(0, {1000, 8}, false);
+  fill(map, 0, 8);
+  commit(map, 1);
+  map.add(8, {1008, 8}, false);  // right behind: the same extent
+  fill(map, 8, 16);
+  const auto steps = map.plan_commit(FileMap::First::kIfDirty);
+  ASSERT_EQ(steps[0].reverse.size(), 1u);
+  EXPECT_EQ(steps[0].reverse[0].volume_block, 1000u);
+  EXPECT_EQ(steps[0].reverse[0].old_blocks, 8u);
+  EXPECT_EQ(steps[0].reverse[0].new_blocks, 16u);
+  EXPECT_EQ(steps[0].chunks[0].value.extents_size(), 1);
+}
+
+TEST(FileMap, AGroupBoundarySplitsAnExtent) {
+  FileMap map = empty_map();
+  map.add(0, {kGroup - 4, 4}, false);
+  map.add(4, {kGroup, 4}, false);
+  fill(map, 0, 8);
+  EXPECT_EQ(map.plan_commit(FileMap::First::kIfDirty)[0].reverse.size(), 2u);
+}
+
+TEST(FileMap, AGapOfWholeUnitsIsNotRecorded) {
+  FileMap map = empty_map();
+  map.add(0, {0, 4 * kUnitBlocks}, false);
+  fill(map, 0, 2);
+  fill(map, 3 * kUnitBlocks + 7, 3 * kUnitBlocks + 8);
+  const auto steps = map.plan_commit(FileMap::First::kIfDirty);
+  ASSERT_EQ(steps[0].reverse.size(), 2u);
+  EXPECT_EQ(steps[0].reverse[0].new_blocks, 2u);
+  EXPECT_EQ(steps[0].reverse[1].file_block, 3 * kUnitBlocks);
+  EXPECT_EQ(steps[0].reverse[1].new_blocks, 8u);
+  EXPECT_EQ(steps[0].chunks[0].value.extents(1).written(), std::string("\x80", 1));
+}
+
+TEST(FileMap, AWholeUnitIsRecordedAtOnce) {
+  FileMap map = empty_map();
+  map.add(0, {512, kUnitBlocks}, true);
+  fill(map, 9, 10);
+  auto steps = map.plan_commit(FileMap::First::kIfDirty);
+  EXPECT_EQ(steps[0].used_blocks_delta, std::int64_t{kUnitBlocks});
+  map.committed(steps[0], Revision{1});
+  fill(map, 100, 101);  // its next block changes the bitmap only
+  steps = map.plan_commit(FileMap::First::kIfDirty);
+  EXPECT_TRUE(steps[0].reverse.empty());
+  EXPECT_EQ(steps[0].used_blocks_delta, 0);
+}
+
+TEST(FileMap, WritesDuringACommitBelongToTheNext) {
+  FileMap map = empty_map();
+  map.add(0, {0, 64}, false);
+  fill(map, 0, 4);
+  const auto steps = map.plan_commit(FileMap::First::kIfDirty);
+  fill(map, 4, 9);
+  map.committed(steps[0], Revision{1});
+  EXPECT_TRUE(map.dirty());
+  EXPECT_EQ(map.unrecorded_written_blocks(), 5u);
+  const auto next = map.plan_commit(FileMap::First::kIfDirty);
+  EXPECT_EQ(next[0].reverse[0].old_blocks, 4u);
+  EXPECT_EQ(next[0].reverse[0].new_blocks, 9u);
+}
+
+TEST(FileMap, LargeChangesAreSeveralTransactionsEachOfThemWhole) {
+  FileMap map = empty_map();
+  std::uint64_t volume = 0;
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    map.add(i, {volume, 1}, false);
+    volume += 2;  // never contiguous
+  }
+  fill(map, 0, 1000);
+  const auto steps = map.plan_commit(FileMap::First::kIfDirty);
+  EXPECT_EQ(steps.size(), (1000 + kReverseMapPutsPerTxn - 1) / kReverseMapPutsPerTxn);
+  int extents = 0;
+  std::uint64_t covered = 0;
+  for (const MapStep& step : steps) {
+    EXPECT_LE(step.reverse.size(), kReverseMapPutsPerTxn);
+    ASSERT_EQ(step.chunks.size(), 1u);
+    extents += static_cast<int>(step.reverse.size());
+    EXPECT_EQ(step.chunks[0].value.extents_size(), extents);
+    EXPECT_GT(step.covered_blocks, covered);
+    covered = step.covered_blocks;
+    map.committed(step, Revision{1});
+  }
+  EXPECT_FALSE(map.dirty());
+  EXPECT_EQ(covered, 1000u);
+}
+
+TEST(FileMap, ACutShortensErasesAndCounts) {
+  FileMap map = empty_map();
+  map.add(0, {0, 10}, false);
+  map.add(20, {100, 10}, false);
+  fill(map, 0, 10);
+  fill(map, 20, 30);
+  commit(map, 3);
+  const FileMap::Cut cut = map.plan_cut(5, 0);
+  ASSERT_EQ(cut.reverse.size(), 2u);
+  EXPECT_EQ(cut.reverse[0].new_blocks, 5u);
+  EXPECT_EQ(cut.reverse[1].new_blocks, 0u);
+  EXPECT_EQ(cut.used_blocks_delta, -15);
+  EXPECT_EQ(cut.freed[0], (BlockRun{5, 5}));
+  map.cut(5, cut, Revision{4});
+  EXPECT_EQ(map.find(0, 30).blocks, 5u);
+  EXPECT_EQ(map.find(5, 30).state, State::kHole);
+  EXPECT_EQ(map.revision(0), Revision{4});
+  const FileMap::Cut all = map.plan_cut(0, 0);
+  map.cut(0, all, Revision{5});
+  EXPECT_EQ(map.revision(0), Revision{0});  // no extents, no key
+}
+
+TEST(FileMap, CorruptRecordsAreRefused) {
+  FileMap map(kGroup);
+  records::Inode inode;
+  auto* extent = inode.add_extents();
+  extent->set_blocks(0);
+  EXPECT_EQ(map.load_inline(inode).error().code, ErrorCode::kCorrupt);
+  extent->set_blocks(4);
+  extent->set_volume_block(kGroup - 2);  // crosses a group
+  EXPECT_EQ(map.load_inline(inode).error().code, ErrorCode::kCorrupt);
+  extent->set_volume_block(0);
+  *inode.add_extents() = *extent;  // overlaps
+  EXPECT_EQ(map.load_inline(inode).error().code, ErrorCode::kCorrupt);
+}
+
+// Whatever is written and committed in any order, a second map loaded from the records shows the
+// same.
+TEST(FileMap, RecordsSayWhatMemorySays) {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    env::SeededRandom random(seed);
+    FileMap map = empty_map();
+    std::uint64_t volume = 0;
+    records::MapChunk record;
+    std::vector<bool> written(2000);
+    for (int i = 0; i < 60; ++i) {
+      const std::uint64_t block = random.below(1990);
+      const std::uint64_t end = block + 1 + random.below(2000 - block);
+      const FileMap::Piece piece = map.find(block, end);
+      if (piece.state == State::kHole) {
+        if (random.below(3) == 0) volume += 1 + random.below(5);
+        map.add(block, {volume, piece.blocks}, random.below(4) == 0);
+        volume += piece.blocks;
+      } else {
+        fill(map, block, block + piece.blocks);
+        std::fill(written.begin() + static_cast<std::ptrdiff_t>(block),
+                  written.begin() + static_cast<std::ptrdiff_t>(block + piece.blocks), true);
+      }
+      if (random.below(4) != 0) continue;
+      for (const MapStep& step : map.plan_commit(FileMap::First::kIfDirty)) {
+        if (!step.chunks.empty()) record = step.chunks.back().value;
+        map.committed(step, Revision{1});
+      }
+      FileMap loaded(kGroup);
+      loaded.load_chunked(1);
+      ASSERT_TRUE(loaded.load_chunk(0, record, Revision{1}).has_value());
+      for (std::uint64_t b = 0; b < written.size(); ++b) {
+        const FileMap::Piece mine = map.find(b, b + 1);
+        const FileMap::Piece theirs = loaded.find(b, b + 1);
+        ASSERT_EQ(theirs.state == State::kWritten, written[b]) << "seed " << seed << " block " << b;
+        if (!written[b]) continue;
+        ASSERT_EQ(mine.volume_block, theirs.volume_block);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace symnas::fs

@@ -98,7 +98,8 @@ void FileWorld::start() {
   session.mount_key = mount_key;
   session.mount_create_revision = claimed->revision;
   session.ended_key = keys::mount_ended(kFs, MountId{mounts_});
-  auto opened = kv::Session::open(*store_, clock_, session, [](Error) {}, 1000);
+  auto opened = kv::Session::open(
+      *store_, clock_, session, [](Error) {}, 1000);
   CHECK(opened.has_value(), opened ? "" : opened.error().message);
   session_ = std::make_unique<SpySession>(std::move(*opened));
   volume_ = std::make_shared<SimVolume>(disk_, options_.mode);
@@ -124,8 +125,7 @@ void FileWorld::start() {
   for (const kv::KeyValue& kv : range->kvs) {
     records::Orphan orphan;
     CHECK(orphan.ParseFromString(kv.value));
-    const Status swept =
-        engine_->sweep_orphan(Ino{read_be64(kv.key, kv.key.size() - 8)}, orphan);
+    const Status swept = engine_->sweep_orphan(Ino{read_be64(kv.key, kv.key.size() - 8)}, orphan);
     CHECK(swept.has_value(), swept ? "" : swept.error().message);
   }
 }
@@ -199,9 +199,8 @@ records::Inode FileWorld::inode(Ino ino) {
 
 Attributes FileWorld::attributes(Ino ino) {
   Attributes out;
-  const auto [record, overlay] = read_consistent(*engine_, ino, [&] {
-    return session_->read(keys::inode(kFs, ino));
-  });
+  const auto [record, overlay] =
+      read_consistent(*engine_, ino, [&] { return session_->read(keys::inode(kFs, ino)); });
   CHECK(record && record->value);
   records::Inode inode;
   CHECK(inode.ParseFromString(*record->value));

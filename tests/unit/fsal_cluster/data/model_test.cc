@@ -1,9 +1,13 @@
-// Property: random reads, writes, size changes, commits and removals against a model of the bytes, with I/O that completes in any
-// order, instances that die and disks that lose power. What must hold:
-//   - a read sees exactly the acknowledged bytes (and nothing foreign: the disk is full of poison and of other files);
-//   - after a death or a power loss every acknowledged stable or committed byte is there, every other one is its old or its new
+// Property: random reads, writes, size changes, commits and removals against a model of the bytes,
+// with I/O that completes in any order, instances that die and disks that lose power. What must
+// hold:
+//   - a read sees exactly the acknowledged bytes (and nothing foreign: the disk is full of poison
+//   and of other files);
+//   - after a death or a power loss every acknowledged stable or committed byte is there, every
+//   other one is its old or its new
 //     value, and nothing is from somewhere else;
-//   - one value of the change attribute never stands for two contents, not even across a power loss;
+//   - one value of the change attribute never stands for two contents, not even across a power
+//   loss;
 //   - the records agree with each other.
 // A failure prints its seed; MODEL_SEED=<n> runs that one alone.
 #include <algorithm>
@@ -121,8 +125,12 @@ class Model {
       case 1:
       case 2: commit(file); break;
       case 3: world_.pass_ns(static_cast<std::int64_t>(random_.below(5)) * 1'000'000'000); break;
-      case 4: if (random_.below(6) == 0) remove(file); break;
-      case 5: if (random_.below(5) == 0) crash(); break;
+      case 4:
+        if (random_.below(6) == 0) remove(file);
+        break;
+      case 5:
+        if (random_.below(5) == 0) crash();
+        break;
       case 6:
       case 7:
       case 8:
@@ -137,11 +145,11 @@ class Model {
   std::uint64_t pick_offset(const FileModel& file) {
     const std::uint64_t top = file.size / kCell;
     switch (random_.below(6)) {
-      case 0: return random_.below(kFileMax / kCell) * kCell;              // anywhere: holes
-      case 1: return (top + random_.below(200)) * kCell;                    // a bit beyond the end
-      case 2: return top == 0 ? 0 : random_.below(top) * kCell;             // inside
-      case 3: return (top * kCell) / 4096 * 4096;                           // around the last block
-      default: return (file.size + kCell - 1) / kCell * kCell;              // append
+      case 0: return random_.below(kFileMax / kCell) * kCell;    // anywhere: holes
+      case 1: return (top + random_.below(200)) * kCell;         // a bit beyond the end
+      case 2: return top == 0 ? 0 : random_.below(top) * kCell;  // inside
+      case 3: return (top * kCell) / 4096 * 4096;                // around the last block
+      default: return (file.size + kCell - 1) / kCell * kCell;   // append
     }
   }
 
@@ -261,8 +269,7 @@ class Model {
     const auto busy = file.in_flight;  // those cells may change under the read
     const auto got = world_.read(file.ino, base_ + begin, bytes);
     ASSERT_TRUE(got.has_value()) << got.error().message;
-    const std::uint64_t expected =
-        begin >= file.size ? 0 : std::min(bytes, file.size - begin);
+    const std::uint64_t expected = begin >= file.size ? 0 : std::min(bytes, file.size - begin);
     if (busy.empty()) {
       ASSERT_EQ(got->size(), expected);
     } else {
@@ -275,8 +282,8 @@ class Model {
       });
       if (moving) continue;
       const std::uint64_t cell = where / kCell;
-      ASSERT_TRUE(got->compare(at, kCell,
-                               cell_bytes(file.ino.value(), cell, file.cells[cell].now)) == 0)
+      ASSERT_TRUE(
+          got->compare(at, kCell, cell_bytes(file.ino.value(), cell, file.cells[cell].now)) == 0)
           << "inode " << file.ino.value() << " byte " << where << " should be of write "
           << file.cells[cell].now << ": " << describe(file, cell, got->substr(at, kCell));
     }
@@ -300,8 +307,7 @@ class Model {
       ASSERT_TRUE(got->compare(cell * kCell, kCell,
                                cell_bytes(file.ino.value(), cell, file.cells[cell].now)) == 0)
           << "inode " << file.ino.value() << " byte " << cell * kCell << " should be of write "
-          << file.cells[cell].now << ": "
-          << describe(file, cell, got->substr(cell * kCell, kCell));
+          << file.cells[cell].now << ": " << describe(file, cell, got->substr(cell * kCell, kCell));
     }
     note_change(file);
   }
@@ -313,8 +319,8 @@ class Model {
     std::uint64_t hash = file.size;
     for (const Cell& c : file.cells) hash = mix(hash ^ c.now);
     const auto [it, fresh] = file.seen.emplace(attributes.change, hash);
-    ASSERT_EQ(it->second, hash) << "inode " << file.ino.value() << ": change "
-                                << attributes.change << " stands for two contents";
+    ASSERT_EQ(it->second, hash) << "inode " << file.ino.value() << ": change " << attributes.change
+                                << " stands for two contents";
   }
 
   void observe(FileModel& file) {
