@@ -7,11 +7,13 @@ from symlab.service import VIP
 
 TIMEOUT_S = 120.0
 
+# Without the client's attribute and name caches each mount shows what the server says now.
 MOUNT = f"""
+uncached=actimeo=0,lookupcache=none
 mkdir -p /mnt/v3 /mnt/v40 /mnt/v41
-nfsmount -o vers=3 {VIP}:/u04 /mnt/v3 || exit 1
-nfsmount -o vers=4.0 {VIP}:/u04 /mnt/v40 || exit 1
-nfsmount -o vers=4.1 {VIP}:/u04 /mnt/v41 || exit 1
+nfsmount -o vers=3,$uncached {VIP}:/u04 /mnt/v3 || exit 1
+nfsmount -o vers=4.0,$uncached {VIP}:/u04 /mnt/v40 || exit 1
+nfsmount -o vers=4.1,$uncached {VIP}:/u04 /mnt/v41 || exit 1
 """
 
 # Each version writes, the next one reads; names, links, modes and sizes are compared.
