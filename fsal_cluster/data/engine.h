@@ -185,8 +185,8 @@ class Engine final : public FileData {
   static void finish_removal(Engine& engine, RemovalPlan& plan);
 
   // --- sweep.cc (blocking; background threads)
-  Status sweep_map_keys(kv::KeyRange range);
-  Status sweep_chunk(const kv::KeyValue& chunk);
+  Status sweep_map_keys(kv::KeyRange range, const std::optional<kv::Compare>& guard);
+  Status sweep_chunk(const kv::KeyValue& chunk, const std::optional<kv::Compare>& guard);
   Status finish_trim(Ino ino);
   Result<std::uint64_t> count_used_blocks(Ino ino, MapGeneration generation);
   Status erase_orphan(Ino ino, std::uint32_t map_generation);

@@ -160,9 +160,12 @@ Status Engine::adopt_record(FileState& f, const Handle& handle,
   f.growth = {};
   f.growth.size_bytes = inode.size_bytes();
   f.loaded = true;
+  // The token as the cache has it now, not as it was when `values` were read: an erase that
+  // finished in between has let the flag go.
+  const auto current = session_.peek(token_key(f.ino));
   records::TokenRecord token;
-  if (f.flag.state() == WriteFlag::State::kClear && values[1].value &&
-      token.ParseFromString(*values[1].value) && token.wrote()) {
+  if (f.flag.state() == WriteFlag::State::kClear && current && current->value &&
+      token.ParseFromString(*current->value) && token.wrote()) {
     f.flag.adopt(clock_.mono_ns());
     list(f);
   }

@@ -5,7 +5,7 @@ namespace symnas::fs {
 
 struct Engine::RemovalPlan {
   FilePtr file;
-  std::vector<BlockRun> freed;            // recorded extents that the transaction frees itself
+  std::optional<FreeIntent> free;         // recorded extents that the transaction frees itself
   std::optional<records::Orphan> orphan;  // the rest is swept
 };
 
@@ -44,10 +44,12 @@ Task<Result<FileData::Removal>> Engine::plan_removal_task(Handle handle,
     plan->orphan = orphan;
   }
   if (!record.chunked()) {
+    std::vector<BlockRun> freed;
     for (const records::Extent& extent : record.extents()) {
       removal.writes.push_back(kv::erase(space_->reverse_key(extent.volume_block())));
-      plan->freed.push_back({extent.volume_block(), extent.blocks()});
+      freed.push_back({extent.volume_block(), extent.blocks()});
     }
+    plan->free.emplace(*space_, std::move(freed));
   }
   co_return removal;
 }
@@ -69,7 +71,7 @@ void Engine::removed(Removal removal) {
     attention_.erase(f.ino);
   }
   for (const BlockRun& run : never_recorded) space_->release(run);
-  for (const BlockRun& run : plan->freed) space_->release(run);
+  if (plan->free) plan->free->committed();
   if (plan->orphan) sweep_in_background(f.ino, *plan->orphan, 0);
   leave_exclusive(f);
   removal.plan.reset();

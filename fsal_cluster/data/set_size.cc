@@ -126,11 +126,12 @@ Task<Result<kv::Committed>> Engine::commit_size(FileState& f, SizeChange& change
       if (!edited) co_return tl::unexpected(edited.error());
     }
     mutation.writes.push_back(kv::put(inode_key(f.ino), record->inode.SerializeAsString()));
+    FreeIntent free(*space_, change.cut.freed);
     const Result<kv::Committed> committed = co_await commit_mutation(mutation);
     if (!committed) co_return tl::unexpected(committed.error());
     if (!committed->succeeded) continue;
     apply_size(f, change, *committed);
-    for (const BlockRun& run : change.cut.freed) space_->release(run);
+    free.committed();
     if (change.orphan) sweep_in_background(f.ino, *change.orphan, 0);
     co_return *committed;
   }

@@ -18,8 +18,8 @@ constexpr std::int64_t kSweepRetryNs = 1'000'000'000;
 }  // namespace
 
 // Erases one map key with the reverse-map keys of its extents; a large one in steps. kConflict:
-// somebody else has changed it.
-Status Engine::sweep_chunk(const kv::KeyValue& chunk) {
+// somebody else has changed it, or `guard` (what makes the map dead) does not hold any more.
+Status Engine::sweep_chunk(const kv::KeyValue& chunk, const std::optional<kv::Compare>& guard) {
   records::MapChunk value;
   if (!value.ParseFromString(chunk.value)) {
     return fail(ErrorCode::kCorrupt, "unreadable map chunk " + to_hex(chunk.key));
@@ -29,6 +29,7 @@ Status Engine::sweep_chunk(const kv::KeyValue& chunk) {
     const int take = std::min<int>(value.extents_size(), kSweepOpsMax);
     kv::Mutation mutation;
     mutation.compares.push_back(kv::mod_revision_is(chunk.key, revision));
+    if (guard) mutation.compares.push_back(*guard);
     std::vector<BlockRun> freed;
     for (int i = value.extents_size() - take; i < value.extents_size(); ++i) {
       const records::Extent& extent = value.extents(i);
@@ -39,22 +40,23 @@ Status Engine::sweep_chunk(const kv::KeyValue& chunk) {
     const bool last = value.extents_size() == 0;
     mutation.writes.push_back(last ? kv::erase(chunk.key)
                                    : kv::put(chunk.key, value.SerializeAsString()));
+    FreeIntent free(*space_, std::move(freed));
     SYMNAS_ASSIGN(const kv::Committed committed, session_.commit_blocking(std::move(mutation)));
     if (!committed.succeeded) return fail(ErrorCode::kConflict, "map chunk changed under a sweep");
-    for (const BlockRun& run : freed) space_->release(run);
+    free.committed();
     if (last) return {};
     revision = committed.revision;
   }
 }
 
-Status Engine::sweep_map_keys(kv::KeyRange range) {
+Status Engine::sweep_map_keys(kv::KeyRange range, const std::optional<kv::Compare>& guard) {
   for (int conflicts = 0;;) {
     SYMNAS_ASSIGN(const kv::OpResult page, session_.range(range, kSweepPage));
     if (page.kvs.empty()) return {};
     for (const kv::KeyValue& chunk : page.kvs) {
-      const Status swept = sweep_chunk(chunk);
+      const Status swept = sweep_chunk(chunk, guard);
       if (swept) continue;
-      if (swept.error().code != ErrorCode::kConflict) return swept;
+      if (swept.error().code != ErrorCode::kConflict || guard) return swept;
       if (++conflicts > kConflictRetriesMax) return swept;
       break;
     }
@@ -67,7 +69,8 @@ Status Engine::sweep_orphan(Ino ino, const records::Orphan& orphan) {
   const MapGeneration live{orphan.map_generation() + 1};
   if (live.value() != 0) {  // 0: only a watermark, no dead generation
     SYMNAS_TRY(sweep_map_keys({keys::map_prefix(options_.fs, ino, MapGeneration{0}),
-                               keys::map_prefix(options_.fs, ino, live)}));
+                               keys::map_prefix(options_.fs, ino, live)},
+                              std::nullopt));
   }
   if (orphan.truncated()) SYMNAS_TRY(finish_trim(ino));
   return erase_orphan(ino, orphan.map_generation());
@@ -123,14 +126,21 @@ Status Engine::finish_trim(Ino ino) {
       return fail(ErrorCode::kCorrupt, fmt::format("inode {}: unreadable record", ino.value()));
     }
     const bool pending = record.value && inode.has_trim_block();
+    const std::uint64_t watermark = inode.trim_block();
     kv::Committed committed;
     committed.succeeded = true;
     if (pending) {
       const MapGeneration generation{inode.map_generation()};
       const std::uint64_t chunk = inode.trim_block() / kChunkBlocks;
-      SYMNAS_TRY(
+      // Two may be at this (the sweep and a writer that waits): what one of them sees as dead is
+      // live as soon as the other has taken the watermark away and a write followed. The record's
+      // revision tells.
+      const Status swept =
           sweep_map_keys({keys::map_chunk(options_.fs, ino, generation, chunk),
-                          kv::prefix_range(keys::map_prefix(options_.fs, ino, generation)).end}));
+                          kv::prefix_range(keys::map_prefix(options_.fs, ino, generation)).end},
+                         kv::mod_revision_is(inode_key(ino), record.mod_revision));
+      if (!swept && swept.error().code == ErrorCode::kConflict) continue;
+      SYMNAS_TRY(swept);
       inode.clear_trim_block();
       // The blocks above were not counted when the watermark was set. A map change meanwhile
       // changes the inode record, too: then the compare fails and it is counted again.
@@ -145,7 +155,9 @@ Status Engine::finish_trim(Ino ino) {
     if (!pending) return {};
     if (const FilePtr f = find_file(ino)) {
       const std::scoped_lock lock(f->mutex);
-      if (f->map_generation.value() == inode.map_generation()) f->trim_block.reset();
+      const bool same_map = f->map_generation.value() == inode.map_generation();
+      // A lower watermark was set by a truncate since: its own sweep takes it away.
+      if (same_map && f->trim_block == watermark) f->trim_block.reset();
     }
     return {};
   }

@@ -114,7 +114,9 @@ std::optional<BlockRun> Space::allocate(const SpaceWish& wish) {
 
 void Space::claim_ahead() {
   const auto claimed = claim_one();
-  if (!claimed) log::warn("claim of an allocation group: {}", claimed.error().message);
+  const bool ending = !claimed && (claimed.error().code == ErrorCode::kEnded ||
+                                   claimed.error().code == ErrorCode::kShutdown);
+  if (!claimed && !ending) log::warn("claim of an allocation group: {}", claimed.error().message);
   const std::scoped_lock lock(mutex_);
   claiming_ahead_ = false;
 }
@@ -127,6 +129,27 @@ void Space::give_back(BlockRun run) {
 
 void Space::release(BlockRun run) {
   const std::scoped_lock lock(mutex_);
+  release_locked(run);
+}
+
+void Space::announce(const std::vector<BlockRun>& runs) {
+  const std::scoped_lock lock(mutex_);
+  for (const BlockRun& run : runs) announced_.emplace(run.start, run.blocks);
+}
+
+void Space::conclude(const std::vector<BlockRun>& runs, FreeOutcome outcome) {
+  const std::scoped_lock lock(mutex_);
+  for (const BlockRun& run : runs) {
+    const auto [begin, end] = announced_.equal_range(run.start);
+    const auto it =
+        std::find_if(begin, end, [&](const auto& entry) { return entry.second == run.blocks; });
+    CHECK(it != end, "a free that was not announced");
+    announced_.erase(it);
+    if (outcome == FreeOutcome::kFreed) release_locked(run);
+  }
+}
+
+void Space::release_locked(BlockRun run) {
   all_claimed_ = false;
   const std::uint32_t group = allocator_.group_of(run.start);
   if (loading_ == group) {
@@ -243,6 +266,8 @@ Result<bool> Space::claim(std::uint32_t group) {
   auto used = read_used(group);
   if (!used) return give_up(tl::unexpected(used.error()));
   const std::scoped_lock lock(mutex_);
+  for (const auto& [start, blocks] : announced_)
+    if (allocator_.group_of(start) == group) used->push_back({start, blocks});
   const auto in_use = subtract(std::move(*used), freed_while_loading_);
   freed_while_loading_.clear();
   loading_.reset();

@@ -16,6 +16,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/base/ids.h"
@@ -50,6 +51,14 @@ class Space {
   std::optional<BlockRun> allocate(const SpaceWish& wish);
   void give_back(BlockRun run);
   void release(BlockRun run);
+
+  // Frees of recorded extents are announced before the transaction that erases their reverse-map
+  // keys: a group that is loaded in between counts them as used, whatever its read of the reverse
+  // map saw. See FreeIntent.
+  void announce(const std::vector<BlockRun>& runs);
+  // The announced transaction is over: with `freed` its blocks are released, else they stay used.
+  enum class FreeOutcome { kFreed, kNotFreed };
+  void conclude(const std::vector<BlockRun>& runs, FreeOutcome outcome);
 
   // Claims a group, else waits for frees that are on their way. Calls back on a background thread:
   // kMaybe = try again, kNone = the volume is full. Concurrent calls share the work.
@@ -87,6 +96,7 @@ class Space {
   };
   Space(kv::Session& session, const env::Clock& clock, Background& background,
         SpaceOptions options);
+  void release_locked(BlockRun run);
   Status read_owners();
   std::uint32_t group_count() const;
   BlockRun group_run(std::uint32_t group) const;
@@ -107,6 +117,7 @@ class Space {
   Allocator allocator_;
   std::map<std::uint32_t, Group> groups_;  // those with an owner key, or counted
   std::vector<BlockRun> freed_while_loading_;
+  std::multimap<std::uint64_t, std::uint64_t> announced_;  // start -> blocks
   std::optional<std::uint32_t> loading_;
   std::vector<std::function<void(Result<Room>)>> room_waiters_;
   bool counted_ = false;
@@ -114,6 +125,28 @@ class Space {
   bool all_claimed_ = false;  // the last search found no group to claim; any free resets it
   std::mutex count_mutex_;    // one count at a time
   std::atomic<std::uint64_t> ready_{0};
+};
+
+// The free of recorded extents by one transaction: made before it is sent, told when it has
+// committed. Dropped without that, the blocks stay used. Thread-compatible; move-only.
+class FreeIntent {
+ public:
+  FreeIntent(Space& space, std::vector<BlockRun> runs) : space_(&space), runs_(std::move(runs)) {
+    space_->announce(runs_);
+  }
+  ~FreeIntent() {
+    if (space_ != nullptr) space_->conclude(runs_, Space::FreeOutcome::kNotFreed);
+  }
+  FreeIntent(FreeIntent&& other) noexcept
+      : space_(std::exchange(other.space_, nullptr)), runs_(std::move(other.runs_)) {}
+  FreeIntent& operator=(FreeIntent&&) = delete;
+
+  // REQUIRES: called at most once.
+  void committed() { std::exchange(space_, nullptr)->conclude(runs_, Space::FreeOutcome::kFreed); }
+
+ private:
+  Space* space_;
+  std::vector<BlockRun> runs_;
 };
 
 }  // namespace symnas::fs

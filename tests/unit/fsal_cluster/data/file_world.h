@@ -1,4 +1,5 @@
-// FileWorld: a filesystem of plain files for tests of FileData: store and disk in memory, timers run by hand, instances that die.
+// FileWorld: a filesystem of plain files for tests of FileData: store and disk in memory, timers
+// run by hand, instances that die.
 #pragma once
 
 #include <atomic>
@@ -52,7 +53,7 @@ class ManualBackground final : public Background {
 };
 
 struct WorldOptions {
-  std::uint64_t volume_bytes = 32 << 20;
+  std::uint64_t volume_bytes = 16 << 20;
   std::uint64_t group_blocks = 1024;
   ::symnas::test::SimVolume::Mode mode = ::symnas::test::SimVolume::Mode::kImmediate;
   std::uint64_t seed = 1;
@@ -68,7 +69,8 @@ class FileWorld {
 
   // Starts the next instance (mount ids count from 1). Its recovery of ended mounts is done.
   void start();
-  // The instance dies at once: queued I/O lands by chance, nothing else of it happens; its end record is written.
+  // The instance dies at once: queued I/O lands by chance, nothing else of it happens; its end
+  // record is written.
   void kill();
   // As kill(); the disk loses what is in its cache.
   void lose_power();
@@ -96,7 +98,8 @@ class FileWorld {
   // Moves time in steps of a tick.
   void pass_ns(std::int64_t span_ns);
 
-  // Reads every record and fails the test unless maps, reverse map and counts agree; returns mapped blocks.
+  // Reads every record and fails the test unless maps, reverse map and counts agree; returns mapped
+  // blocks.
   std::uint64_t check_records();
 
   Engine& data() { return *engine_; }

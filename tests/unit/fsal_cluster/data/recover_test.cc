@@ -1,1 +1,112 @@
+// What an ended mount leaves and what the next one makes of it.
 #include <gtest/gtest.h>
+
+#include "common/kv/keys.h"
+#include "tests/unit/fsal_cluster/data/file_world.h"
+
+namespace symnas::fs::test {
+namespace {
+
+constexpr Ino kFile{42};
+
+std::size_t keys_with(FileWorld& world, const std::string& prefix) {
+  std::size_t count = 0;
+  for (const kv::KeyValue& kv : world.server().dump()) count += kv.key.starts_with(prefix) ? 1 : 0;
+  return count;
+}
+
+// INV-5: an in-place write that was acknowledged, then a death: nobody may take the new bytes for
+// the old ones.
+TEST(Recover, AWriteFlagLeftBehindChangesTheChangeAttribute) {
+  FileWorld world;
+  world.create(kFile);
+  ASSERT_TRUE(world.write(kFile, 0, std::string(8192, 'a'), WriteStability::kFileSync).has_value());
+  world.pass_ns(5'000'000'000);
+  const Attributes seen = world.attributes(kFile);
+  ASSERT_TRUE(world.write(kFile, 0, std::string(512, 'b'), WriteStability::kFileSync).has_value());
+  const Attributes shown = world.attributes(kFile);
+  world.kill();
+  world.start();
+  const Attributes after = world.attributes(kFile);
+  EXPECT_GT(after.change, seen.change);
+  EXPECT_GT(after.change, shown.change);
+  EXPECT_GT(after.mtime_ns, seen.mtime_ns);
+  EXPECT_EQ(keys_with(world, kv::keys::tokens(FileWorld::kFs)), 0u);
+  EXPECT_EQ(world.read(kFile, 0, 512).value(), std::string(512, 'b'));
+}
+
+TEST(Recover, AFileWithoutFlagIsLeftAlone) {
+  FileWorld world;
+  world.create(kFile);
+  ASSERT_TRUE(world.write(kFile, 0, "x", WriteStability::kFileSync).has_value());
+  world.pass_ns(5'000'000'000);
+  const Attributes seen = world.attributes(kFile);
+  world.kill();
+  world.start();
+  EXPECT_EQ(world.attributes(kFile).change, seen.change);
+}
+
+TEST(Recover, ManyTokens) {
+  FileWorld world;
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    world.create(Ino{100 + i});
+    ASSERT_TRUE(world.write(Ino{100 + i}, 0, "x").has_value());
+  }
+  world.kill();
+  world.start();
+  EXPECT_EQ(keys_with(world, kv::keys::tokens(FileWorld::kFs)), 0u);
+}
+
+TEST(Recover, GroupsAreTakenOver) {
+  FileWorld world;
+  world.create(kFile);
+  ASSERT_TRUE(world.write(kFile, 0, "x", WriteStability::kFileSync).has_value());
+  world.kill();
+  world.start();
+  for (const kv::KeyValue& kv : world.server().dump()) {
+    if (!kv.key.starts_with(kv::keys::group_owners(FileWorld::kFs))) continue;
+    records::GroupOwner owner;
+    ASSERT_TRUE(owner.ParseFromString(kv.value));
+    EXPECT_EQ(MountId{owner.mount()}, world.mount());
+  }
+  ASSERT_TRUE(
+      world.write(kFile, 0, std::string(100000, 'y'), WriteStability::kFileSync).has_value());
+  world.check_records();
+}
+
+TEST(Recover, AGroupOfALivingMountIsNotTouched) {
+  WorldOptions options;
+  options.volume_bytes = 8 << 20;
+  options.group_blocks = 1024;
+  FileWorld world(options);
+  records::GroupOwner other;
+  other.set_mount(77);  // no end record
+  kv::Mutation mutation;
+  mutation.writes.push_back(
+      kv::put(kv::keys::group_owner(FileWorld::kFs, 0), other.SerializeAsString()));
+  ASSERT_TRUE(world.session().commit_blocking(std::move(mutation))->succeeded);
+  world.kill();
+  world.start();
+  world.create(kFile);
+  std::uint64_t at = 0;
+  while (world.write(kFile, at, std::string(65536, 'f')).has_value()) at += 65536;
+  EXPECT_EQ(at, 4u << 20);
+  ASSERT_TRUE(world.commit(kFile).has_value());
+  const records::Inode inode = world.inode(kFile);
+  for (const records::Extent& extent : inode.extents()) {
+    EXPECT_GE(extent.volume_block(), 1024u);
+  }
+}
+
+TEST(Recover, AnOldInstanceCannotRecordAnythingAfterItsEnd) {
+  FileWorld world;
+  world.create(kFile);
+  ASSERT_TRUE(world.write(kFile, 0, "late").has_value());
+  kv::Mutation end;
+  end.writes.push_back(kv::put(kv::keys::mount_ended(FileWorld::kFs, world.mount()), "fenced"));
+  ASSERT_TRUE(world.session().commit_blocking(std::move(end))->succeeded);
+  EXPECT_EQ(world.commit(kFile).error().code, ErrorCode::kEnded);
+}
+
+}  // namespace
+}  // namespace symnas::fs::test
