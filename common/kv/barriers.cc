@@ -6,7 +6,7 @@
 
 namespace symnas::kv {
 
-Barriers::Barriers(SessionContext& context, WatchKeeper& watch) : context_(context), watch_(watch) {
+Barriers::Barriers(SessionContext& context) : context_(context) {
   context_.on_close([this](const Error& error) { close(error); });
 }
 
@@ -57,19 +57,13 @@ void Barriers::on_stamp(const std::shared_ptr<Round>& round, const Result<TxnRes
   }
   const auto& kvs = answer->results.front().kvs;
   const Revision stamped = kvs.empty() ? Revision(0) : kvs.front().mod_revision;
-  context_.applied_waiters.wait_for(stamped, [this, round] {
+  context_.when_applied(stamped, kBarrierWatchWaitMs, [this, round] {
     finish(*round,
            context_.is_closed() ? Status(tl::unexpected<Error>(context_.close_error())) : Status());
   });
-  if (round->finished.load(std::memory_order_acquire)) return;
-  context_.timers.add(context_.now_ns() + kBarrierWatchWaitMs * 1'000'000,
-                      [this, keep = context_.keep_alive(), round] {
-                        if (!round->finished.load(std::memory_order_acquire)) watch_.resync_late();
-                      });
 }
 
 void Barriers::finish(Round& round, const Status& status) {
-  round.finished.store(true, std::memory_order_release);
   for (auto& caller : std::exchange(round.callers, {})) caller(status);
 }
 

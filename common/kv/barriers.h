@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "common/kv/session_context.h"
-#include "common/kv/watch_keeper.h"
 
 namespace symnas::kv {
 
@@ -21,7 +20,7 @@ class Barriers {
  public:
   using Callback = std::function<void(Status)>;
 
-  Barriers(SessionContext& context, WatchKeeper& watch);
+  explicit Barriers(SessionContext& context);
 
   // Calls `done` once the cache reflects every change acknowledged before this call, or is empty.
   // Errors: what closed the session.
@@ -30,7 +29,6 @@ class Barriers {
  private:
   struct Round {
     std::vector<Callback> callers;
-    std::atomic<bool> finished{false};
   };
   void send(std::shared_ptr<Round> round);
   void on_stamp(const std::shared_ptr<Round>& round, const Result<TxnResult>& answer);
@@ -38,7 +36,6 @@ class Barriers {
   void close(const Error& error);
 
   SessionContext& context_;
-  WatchKeeper& watch_;
   std::mutex mutex_;
   bool closed_ = false;
   int reads_in_flight_ = 0;

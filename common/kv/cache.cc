@@ -71,6 +71,7 @@ void Cache::close() {
   // Who inserts does so with the shard's mutex after a look at open_: nothing enters behind this
   // loop's back.
   open_.store(false, std::memory_order_release);
+  life_.fetch_add(1, std::memory_order_acq_rel);
   for (auto& shard : shards_) {
     Map old_map;
     std::list<Map::value_type*> old_list;
@@ -78,7 +79,7 @@ void Cache::close() {
     old_map.swap(shard.map);
     old_list.swap(shard.by_age);
     shard.bytes = 0;
-    ++shard.generation;
+    ++shard.life;
   }
 }
 
@@ -93,9 +94,19 @@ void Cache::apply_event(std::string_view key, Fact fact) {
   take(shard, *entry, std::move(fact));
 }
 
-void Cache::offer_locked(Shard& shard, std::string_view key, Fact&& fact, Revision known_at) {
+void Cache::offer_locked(Shard& shard, std::string_view key, Fact&& fact, Revision known_at,
+                         std::uint64_t life) {
   if (!open_.load(std::memory_order_acquire)) return;
   Entry* entry = find(shard, key);
+  if (life != shard.life) {
+    // It may only replace what is older. A loading entry stays so, but may not become older than
+    // this either.
+    if (entry == nullptr) return;
+    if (entry->state == Entry::State::kLoading) {
+      entry->born = std::max(entry->born, known_at);
+      return;
+    }
+  }
   if (entry == nullptr) {
     if (known_at.value() < applying_.load(std::memory_order_acquire)) return;
     entry = &insert(shard, key);
@@ -104,16 +115,16 @@ void Cache::offer_locked(Shard& shard, std::string_view key, Fact&& fact, Revisi
   take(shard, *entry, std::move(fact));
 }
 
-void Cache::offer(std::string_view key, Fact fact, Revision known_at) {
+void Cache::offer(std::string_view key, Fact fact, Revision known_at, std::uint64_t life) {
   Shard& shard = shard_of(key);
   const std::scoped_lock lock(shard.mutex);
-  offer_locked(shard, key, std::move(fact), known_at);
+  offer_locked(shard, key, std::move(fact), known_at, life);
 }
 
-CachedValue Cache::settle(std::string_view key, Fact fact, Revision known_at) {
+CachedValue Cache::settle(std::string_view key, Fact fact, Revision known_at, std::uint64_t life) {
   Shard& shard = shard_of(key);
   const std::scoped_lock lock(shard.mutex);
-  offer_locked(shard, key, Fact(fact), known_at);
+  offer_locked(shard, key, Fact(fact), known_at, life);
   const Entry* entry = find(shard, key);
   if (entry != nullptr && entry->state != Entry::State::kLoading && entry->order > fact.order) {
     CachedValue newer;
@@ -146,14 +157,14 @@ std::uint64_t Cache::pin(std::string_view key) {
   Entry* entry = find(shard, key);
   if (entry == nullptr) entry = &insert(shard, key);
   ++entry->pins;
-  return shard.generation;
+  return shard.life;
 }
 
-void Cache::unpin(std::string_view key, std::uint64_t pin) {
-  if (pin == 0) return;
+void Cache::unpin(std::string_view key, std::uint64_t life) {
+  if (life == 0) return;
   Shard& shard = shard_of(key);
   const std::scoped_lock lock(shard.mutex);
-  if (pin != shard.generation) return;
+  if (life != shard.life) return;
   Entry* entry = find(shard, key);
   CHECK(entry != nullptr && entry->pins > 0, "a pinned entry stays");
   if (--entry->pins == 0 && entry->state == Entry::State::kLoading) erase(shard, key);

@@ -12,6 +12,10 @@
 //  first: the entry made
 //    by that ("loading") takes the events that overtake the answer, so that an old answer cannot
 //    stay.
+//  - an answer to a request that was sent before the cache was opened makes nothing known that was
+//  unknown (a barrier
+//    that passed while the cache was closed relies on it), but nothing older than it may enter
+//    after it either.
 // Entries with pins, and those whose fact the watch has not passed yet (tombstones of own deletes
 // among them), are not evicted.
 //
@@ -46,6 +50,8 @@ class Cache {
   // with it.
   void close();
   bool is_open() const { return open_.load(std::memory_order_acquire); }
+  // Numbers the times the cache has been open; 0: it is closed.
+  std::uint64_t life() const { return is_open() ? life_.load(std::memory_order_acquire) : 0; }
   // Before the events of a call are applied / after all of them have been.
   void begin_events(Revision newest);
   void end_events(Revision newest);
@@ -59,9 +65,10 @@ class Cache {
   // An event of the watch. Ignored for keys without an entry.
   void apply_event(std::string_view key, Fact fact);
   // A fact known at revision `known_at` (a read's revision; of an own write its mod_revision).
-  void offer(std::string_view key, Fact fact, Revision known_at);
+  // `life` is what life() or pin() said before the request was sent that has found it.
+  void offer(std::string_view key, Fact fact, Revision known_at, std::uint64_t life);
   // The same, and answers the newer of the fact and what the cache knows.
-  CachedValue settle(std::string_view key, Fact fact, Revision known_at);
+  CachedValue settle(std::string_view key, Fact fact, Revision known_at, std::uint64_t life);
   // Drops what is known from before `at`, a revision at which it proved wrong: the next read loads
   // the key.
   void forget(std::string_view key, Revision at);
@@ -105,7 +112,7 @@ class Cache {
     Map map;
     std::list<Map::value_type*> by_age;  // front: newest; second chance from the back
     std::int64_t bytes = 0;
-    std::uint64_t generation = 1;  // of pins; changes when the shard is emptied
+    std::uint64_t life = 1;  // grows when the shard is emptied
   };
 
   Shard& shard_of(std::string_view key);
@@ -113,11 +120,13 @@ class Cache {
   Entry& insert(Shard& shard, std::string_view key);
   void erase(Shard& shard, std::string_view key);
   void take(Shard& shard, Entry& entry, Fact&& fact);
-  void offer_locked(Shard& shard, std::string_view key, Fact&& fact, Revision known_at);
+  void offer_locked(Shard& shard, std::string_view key, Fact&& fact, Revision known_at,
+                    std::uint64_t life);
   void make_room(Shard& shard);
 
   const std::int64_t shard_bytes_max_;
   std::atomic<bool> open_{false};
+  std::atomic<std::uint64_t> life_{1};
   std::atomic<std::int64_t> applying_{0};  // events up to here may have been applied
   std::atomic<std::int64_t> applied_{0};   // events up to here have been applied
   std::array<Shard, kCacheShards> shards_;

@@ -72,7 +72,7 @@ void CachedReader::load_next(const std::shared_ptr<Load>& load) {
         Cache::Fact fact{std::nullopt, answer->revision};
         if (!kvs.empty()) fact = {std::move(kvs.front().value), kvs.front().mod_revision};
         load->values[load->missing[i]] =
-            context_.cache.settle(key, std::move(fact), answer->revision);
+            context_.cache.settle(key, std::move(fact), answer->revision, pins[i - first]);
       }
       context_.cache.unpin(key, pins[i - first]);
     }

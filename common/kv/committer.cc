@@ -108,6 +108,7 @@ void Committer::launch_locked(Operations operations) {
   flight->batch = build_batch(context_.options, frame_, *use, std::move(operations),
                               context_.time.next_stamp(context_.clock.wall_ns()));
   flight->txn = std::move(flight->batch.txn);
+  flight->cache_life = context_.cache.life();
   for (const auto& key : flight->batch.watched_puts) {
     flight->pins.push_back(context_.cache.pin(key));
   }
@@ -257,15 +258,12 @@ void Committer::on_armed(const FlightRef& flight, const Verdict& verdict) {
 void Committer::on_executed(const FlightRef& flight, const Verdict& verdict,
                             const TxnResult* answer) {
   Batch& batch = flight->batch;
-  for (const auto& op : batch.merged_puts) {
-    if (!contains(context_.options.watched, op.range.key)) continue;
-    context_.cache.offer(op.range.key, {op.value, verdict.revision}, verdict.revision);
-  }
+  apply_merged(*flight, verdict.revision);
   for (std::size_t i = 0; i < batch.operations.size(); ++i) {
     if (verdict.operations_succeeded[i]) {
-      apply_success(batch, i, verdict.revision);
+      apply_success(*flight, i, verdict.revision);
     } else {
-      apply_failure(batch, i, verdict.revision, answer);
+      apply_failure(*flight, i, verdict.revision, answer);
     }
   }
   for (std::size_t i = 0; i < batch.watched_puts.size(); ++i) {

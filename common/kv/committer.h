@@ -50,6 +50,7 @@ class Committer {
     bool maybe_executed = false;
     Error refusal;                    // kAbort: what the operations hear when it was not executed
     std::vector<std::uint64_t> pins;  // of batch.watched_puts
+    std::uint64_t cache_life = 0;     // before the first send
   };
   using FlightRef = std::shared_ptr<Flight>;
   struct Answer {
@@ -77,8 +78,9 @@ class Committer {
   void on_abort(const FlightRef& flight, Error refusal);
   void on_aborted(const FlightRef& flight);
 
-  void apply_success(const Batch& batch, std::size_t operation, Revision revision);
-  void apply_failure(const Batch& batch, std::size_t operation, Revision revision,
+  void apply_merged(const Flight& flight, Revision revision);
+  void apply_success(const Flight& flight, std::size_t operation, Revision revision);
+  void apply_failure(const Flight& flight, std::size_t operation, Revision revision,
                      const TxnResult* answer);
   Answers answers_of(Batch& batch, const Verdict& verdict);
   void deliver(Answers answers, Revision revision);

@@ -3,34 +3,42 @@
 #include <utility>
 
 #include "common/kv/committer.h"
+#include "common/kv/limits.h"
 
 namespace symnas::kv {
 
-void Committer::apply_success(const Batch& batch, std::size_t operation, Revision revision) {
-  const auto& writes = batch.nested[operation]->success;
+void Committer::apply_merged(const Flight& flight, Revision revision) {
+  for (const auto& op : flight.batch.merged_puts) {
+    if (!contains(context_.options.watched, op.range.key)) continue;
+    context_.cache.offer(op.range.key, {op.value, revision}, revision, flight.cache_life);
+  }
+}
+
+void Committer::apply_success(const Flight& flight, std::size_t operation, Revision revision) {
+  const auto& writes = flight.batch.nested[operation]->success;
   for (std::size_t i = 0; i + 1 < writes.size(); ++i) {  // the last one is the slot operation key
     const Op& op = writes[i];
     if (!op.range.end.empty() || !contains(context_.options.watched, op.range.key)) continue;
     Cache::Fact fact{std::nullopt, revision};
     if (op.kind == Op::Kind::kPut) fact.value = op.value;
-    context_.cache.offer(op.range.key, std::move(fact), revision);
+    context_.cache.offer(op.range.key, std::move(fact), revision, flight.cache_life);
   }
 }
 
-void Committer::apply_failure(const Batch& batch, std::size_t operation, Revision revision,
+void Committer::apply_failure(const Flight& flight, std::size_t operation, Revision revision,
                               const TxnResult* answer) {
   context_.counters.conflicts.fetch_add(1, std::memory_order_relaxed);
   if (answer == nullptr) {
     // The reply with the fresh values is lost; what the cache has is at least suspect.
-    for (const auto& read : batch.nested[operation]->failure) {
+    for (const auto& read : flight.batch.nested[operation]->failure) {
       context_.cache.forget(read.range.key, revision);
     }
     return;
   }
-  for (const auto& found : read_back(batch, operation, *answer)) {
+  for (const auto& found : read_back(flight.batch, operation, *answer)) {
     Cache::Fact fact{std::nullopt, revision};
     if (found.record != nullptr) fact = {found.record->value, found.record->mod_revision};
-    context_.cache.offer(found.key, std::move(fact), revision);
+    context_.cache.offer(found.key, std::move(fact), revision, flight.cache_life);
   }
 }
 
@@ -58,8 +66,8 @@ void Committer::deliver(Answers answers, Revision revision) {
     if (succeeded && answer.operation->erases_watched_range) {
       // Which keys are gone only the watch tells.
       auto held = std::make_shared<Answer>(std::move(answer));
-      context_.applied_waiters.wait_for(revision,
-                                        [held] { held->operation->done(std::move(held->result)); });
+      context_.when_applied(revision, kRangeDeleteWatchWaitMs,
+                            [held] { held->operation->done(std::move(held->result)); });
       continue;
     }
     answer.operation->done(std::move(answer.result));

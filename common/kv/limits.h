@@ -42,6 +42,9 @@ inline constexpr int kReadKeysMax = 256;
 // A barrier waits this long for the watch to catch up; then the cache is dropped, which is always
 // right.
 inline constexpr std::int64_t kBarrierWatchWaitMs = 50;
+// The same for an own range delete, which nobody needs at once: a slow watch shall not cost the
+// cache.
+inline constexpr std::int64_t kRangeDeleteWatchWaitMs = 1000;
 // A second stamp read may be under way while the first one's answer travels: halves the wait, costs
 // one read.
 inline constexpr int kBarrierReadsInFlightMax = 2;

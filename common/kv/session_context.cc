@@ -10,9 +10,10 @@ namespace symnas::kv {
 
 namespace {
 
-std::string printable(const std::string& id) {
-  const bool is_text = std::all_of(id.begin(), id.end(), [](char c) { return c > ' ' && c < 127; });
-  return is_text ? id : "0x" + to_hex(id);
+std::string printable(const std::string& key) {
+  const bool is_text =
+      std::all_of(key.begin(), key.end(), [](char c) { return c > 32 && c < 127; });
+  return is_text ? key : "0x" + to_hex(key);
 }
 
 }  // namespace
@@ -23,14 +24,14 @@ SessionContext::SessionContext(Store& the_store, const env::Clock& the_clock,
     : store(the_store),
       clock(the_clock),
       options(std::move(the_options)),
-      name(printable(options.session_id)),
+      name(printable(options.mount_key)),
       cache(options.cache_bytes_max),
       timers(std::move(wake)),
       on_ended_(std::move(on_ended)) {}
 
 void SessionContext::close(Error error, Announce announce) {
   bool call = false;
-  std::unordered_set<std::shared_ptr<ReadTry>> reads;
+  std::map<std::uint64_t, std::shared_ptr<ReadTry>> reads;
   {
     const std::scoped_lock lock(mutex_);
     if (closed_.load(std::memory_order_relaxed)) return;
@@ -42,7 +43,7 @@ void SessionContext::close(Error error, Announce announce) {
   // First the disproof: whoever exits on it has answered nobody.
   if (call && on_ended_) on_ended_(error);
   for (const auto& part : parts_) part(error);
-  for (const auto& read : reads) read->done(tl::unexpected<Error>(error));
+  for (const auto& [number, read] : reads) read->done(tl::unexpected<Error>(error));
   timers.close();
 }
 
@@ -56,6 +57,19 @@ Status SessionContext::opened() {
 Error SessionContext::close_error() const {
   const std::scoped_lock lock(mutex_);
   return error_;
+}
+
+void SessionContext::when_applied(Revision revision, std::int64_t patience_ms,
+                                  std::function<void()> action) {
+  auto done = std::make_shared<std::atomic<bool>>(false);
+  applied_waiters.wait_for(revision, [done, action = std::move(action)] {
+    done->store(true, std::memory_order_release);
+    action();
+  });
+  if (done->load(std::memory_order_acquire)) return;
+  timers.add(now_ns() + patience_ms * 1'000'000, [self = keep_alive(), done] {
+    if (!done->load(std::memory_order_acquire)) self->drop_late_watch();
+  });
 }
 
 std::int64_t SessionContext::retry_at_ns(int tries, std::uint64_t salt) const {
@@ -80,7 +94,8 @@ void SessionContext::read(std::vector<Op> ranges, ReadCallback done) {
   {
     const std::scoped_lock lock(mutex_);
     registered = !is_closed();  // from here on close() answers it
-    if (registered) reads_.insert(attempt);
+    attempt->number = next_read_++;
+    if (registered) reads_.emplace(attempt->number, attempt);
   }
   if (!registered) {
     attempt->done(tl::unexpected<Error>(close_error()));
@@ -91,7 +106,7 @@ void SessionContext::read(std::vector<Op> ranges, ReadCallback done) {
 
 bool SessionContext::take_read(const std::shared_ptr<ReadTry>& attempt) {
   const std::scoped_lock lock(mutex_);
-  return reads_.erase(attempt) > 0;
+  return reads_.erase(attempt->number) > 0;
 }
 
 void SessionContext::send_read(const std::shared_ptr<ReadTry>& attempt) {
@@ -108,8 +123,7 @@ void SessionContext::send_read(const std::shared_ptr<ReadTry>& attempt) {
       return;
     }
     if (self->is_closed()) return;
-    const auto salt = reinterpret_cast<std::uintptr_t>(attempt.get()) / alignof(ReadTry);
-    self->timers.add(self->retry_at_ns(attempt->tries, salt),
+    self->timers.add(self->retry_at_ns(attempt->tries, attempt->number),
                      [self, attempt] { self->send_read(attempt); });
   });
 }

@@ -8,10 +8,10 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 #include "common/base/result.h"
@@ -82,6 +82,12 @@ class SessionContext : public std::enable_shared_from_this<SessionContext> {
   // Errors: kTooLarge, kInvalidArgument, kShutdown, what closed the session.
   void read(std::vector<Op> ranges, ReadCallback done);
 
+  // Runs `action` when the watch has applied `revision`, or when the cache has been dropped.
+  // Demands that when the watch has not come so far within patience_ms.
+  void when_applied(Revision revision, std::int64_t patience_ms, std::function<void()> action);
+  // What drops the cache and begins a new watch. REQUIRES: set before anything is sent.
+  std::function<void()> drop_late_watch;
+
   std::int64_t now_ns() const { return clock.mono_ns(); }
   // When to try again after `tries` tries; `salt` spreads what fails together.
   std::int64_t retry_at_ns(int tries, std::uint64_t salt) const;
@@ -90,7 +96,7 @@ class SessionContext : public std::enable_shared_from_this<SessionContext> {
   Store& store;
   const env::Clock& clock;
   const SessionOptions options;
-  const std::string name;  // session_id, printable
+  const std::string name;  // of its mount, printable
   Cache cache;
   FilesystemTime time;
   TimerQueue timers;
@@ -102,6 +108,7 @@ class SessionContext : public std::enable_shared_from_this<SessionContext> {
   struct ReadTry {
     Txn txn;
     ReadCallback done;
+    std::uint64_t number = 0;
     int tries = 0;
   };
   void send_read(const std::shared_ptr<ReadTry>& attempt);
@@ -114,7 +121,8 @@ class SessionContext : public std::enable_shared_from_this<SessionContext> {
   std::atomic<bool> closed_{false};
   bool opened_ = false;
   Error error_;
-  std::unordered_set<std::shared_ptr<ReadTry>> reads_;  // not answered yet
+  std::map<std::uint64_t, std::shared_ptr<ReadTry>> reads_;  // not answered yet
+  std::uint64_t next_read_ = 0;
 };
 
 }  // namespace symnas::kv

@@ -15,7 +15,9 @@ SessionCore::SessionCore(Store& the_store, const env::Clock& the_clock, SessionO
                if (!committer_.ending_itself()) committer_.end(std::move(disproof));
              }),
       reader_(*this),
-      barriers_(*this, watch_) {}
+      barriers_(*this) {
+  drop_late_watch = [this] { watch_.resync_late(); };
+}
 
 void SessionCore::start(std::function<void(Status)> opened) {
   {
@@ -39,7 +41,8 @@ void SessionCore::part_ready(Status status) {
 }
 
 void SessionCore::shut_down() {
-  close(Error{ErrorCode::kShutdown, "session " + name + " is being closed"}, Announce::kNo);
+  close(Error{ErrorCode::kShutdown, "the session of mount " + name + " is being closed"},
+        Announce::kNo);
   watch_.stop();
   door.wait_until_empty();
 }

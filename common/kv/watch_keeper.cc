@@ -148,7 +148,7 @@ void WatchKeeper::on_ended(std::uint64_t number, const Error& error) {
     ++failures_;
     actions = obey_locked(step);
   }
-  log::info("session {}: its watch ended: {}", context_.name, error.message);
+  log::info("session of mount {}: its watch ended: {}", context_.name, error.message);
   finish(step, std::move(actions));
 }
 
@@ -180,7 +180,7 @@ WatchKeeper::Actions WatchKeeper::obey_locked(const WatchFollower::Step& step) {
 
 void WatchKeeper::finish(const WatchFollower::Step& step, Actions actions) {
   if (step.resync) {
-    log::warn("session {}: cache dropped, watching anew: {}", context_.name, step.reason);
+    log::warn("session of mount {}: cache dropped, watching anew: {}", context_.name, step.reason);
   }
   for (auto& action : actions) action();
   if (step.disproof) on_disproof_(*step.disproof);

@@ -28,19 +28,19 @@ class CacheTest : public ::testing::Test {
 };
 
 TEST_F(CacheTest, TheHigherRevisionWinsInWhateverOrder) {
-  cache_.offer("k", present("b", 20), Revision(20));
-  cache_.offer("k", present("a", 15), Revision(16));
+  cache_.offer("k", present("b", 20), Revision(20), cache_.life());
+  cache_.offer("k", present("a", 15), Revision(16), cache_.life());
   EXPECT_EQ(value("k"), "b");
   event("k", present("c", 21));
   EXPECT_EQ(value("k"), "c");
   event("k", absent(22));
   EXPECT_EQ(value("k"), "absent");
-  cache_.offer("k", present("b", 20), Revision(20));
+  cache_.offer("k", present("b", 20), Revision(20), cache_.life());
   EXPECT_EQ(value("k"), "absent") << "a tombstone holds against older facts";
 }
 
 TEST_F(CacheTest, AnAbsenceIsAsNewAsTheReadThatSawIt) {
-  cache_.offer("k", absent(30), Revision(30));
+  cache_.offer("k", absent(30), Revision(30), cache_.life());
   event("k", present("old", 25));
   EXPECT_EQ(value("k"), "absent");
   event("k", present("new", 31));
@@ -51,7 +51,7 @@ TEST_F(CacheTest, TheEventThatOvertakesALoadIsKept) {
   const auto pin = cache_.pin("k");
   EXPECT_EQ(value("k"), "unknown");
   event("k", present("new", 12));
-  const auto settled = cache_.settle("k", present("old", 11), Revision(11));
+  const auto settled = cache_.settle("k", present("old", 11), Revision(11), cache_.life());
   EXPECT_EQ(settled.value, "new");
   EXPECT_EQ(settled.mod_revision, Revision(12));
   cache_.unpin("k", pin);
@@ -60,18 +60,19 @@ TEST_F(CacheTest, TheEventThatOvertakesALoadIsKept) {
 
 TEST_F(CacheTest, AFactOlderThanTheWatchDoesNotEnter) {
   cache_.begin_events(Revision(15));
-  cache_.offer("k", present("a", 12), Revision(14));
+  cache_.offer("k", present("a", 12), Revision(14), cache_.life());
   EXPECT_EQ(value("k"), "unknown") << "an event up to 15 may have been ignored";
-  const auto settled = cache_.settle("k", present("a", 12), Revision(14));
+  EXPECT_EQ(cache_.entries(), 0);
+  const auto settled = cache_.settle("k", present("a", 12), Revision(14), cache_.life());
   EXPECT_EQ(settled.value, "a") << "but it answers the read";
-  cache_.offer("k", present("a", 12), Revision(15));
+  cache_.offer("k", present("a", 12), Revision(15), cache_.life());
   EXPECT_EQ(value("k"), "a");
 }
 
 TEST_F(CacheTest, AnEntryRefusesFactsFromBeforeItsBirth) {
   cache_.begin_events(Revision(15));
   const auto pin = cache_.pin("k");
-  cache_.offer("k", present("a", 12), Revision(14));
+  cache_.offer("k", present("a", 12), Revision(14), cache_.life());
   EXPECT_EQ(value("k"), "unknown");
   event("k", present("b", 16));
   EXPECT_EQ(value("k"), "b");
@@ -80,20 +81,53 @@ TEST_F(CacheTest, AnEntryRefusesFactsFromBeforeItsBirth) {
 
 TEST_F(CacheTest, ClosedItKnowsNothingAndTakesNothing) {
   const auto pin = cache_.pin("k");
-  cache_.offer("k", present("a", 20), Revision(20));
+  cache_.offer("k", present("a", 20), Revision(20), cache_.life());
   cache_.close();
   EXPECT_EQ(value("k"), "unknown");
-  cache_.offer("k", present("a", 20), Revision(20));
+  cache_.offer("k", present("a", 20), Revision(20), cache_.life());
   EXPECT_EQ(cache_.pin("k"), 0u);
   EXPECT_EQ(value("k"), "unknown");
   cache_.open(Revision(30));
-  cache_.offer("k", present("a", 20), Revision(29));
+  cache_.offer("k", present("a", 20), Revision(29), cache_.life());
   EXPECT_EQ(value("k"), "unknown") << "from before the new watch";
   const auto second = cache_.pin("k");
   cache_.unpin("k", pin);  // of the first life: must not touch the second
-  cache_.offer("k", present("b", 25), Revision(30));
+  cache_.offer("k", present("b", 25), Revision(30), cache_.life());
   cache_.unpin("k", second);
   EXPECT_EQ(value("k"), "b");
+}
+
+// A barrier may have passed while the cache was closed: what was asked before it must not be seen
+// after it.
+TEST_F(CacheTest, AnAnswerToARequestFromBeforeTheOpeningDoesNotEnter) {
+  const auto before = cache_.life();
+  cache_.close();
+  const auto closed = cache_.life();
+  EXPECT_EQ(closed, 0u);
+  cache_.open(Revision(10));
+  cache_.offer("k", present("a", 20), Revision(20), before);
+  cache_.offer("k", present("a", 20), Revision(20), closed);
+  EXPECT_EQ(cache_.settle("k", present("a", 20), Revision(20), before).value, "a");
+  EXPECT_EQ(value("k"), "unknown");
+  cache_.offer("k", present("a", 20), Revision(20), cache_.life());
+  EXPECT_EQ(value("k"), "a");
+}
+
+TEST_F(CacheTest, AfterSuchAnAnswerNothingOlderEnters) {
+  const auto before = cache_.life();
+  cache_.close();
+  cache_.open(Revision(10));
+  cache_.offer("known", present("a", 15), Revision(15), cache_.life());
+  cache_.offer("known", present("own", 20), Revision(20), before);
+  EXPECT_EQ(value("known"), "own");
+  const auto pin = cache_.pin("loading");
+  cache_.offer("loading", present("own", 20), Revision(20), before);
+  EXPECT_EQ(value("loading"), "unknown");
+  cache_.offer("loading", present("a", 15), Revision(19), cache_.life());
+  EXPECT_EQ(value("loading"), "unknown") << "older than an own write that has been answered";
+  cache_.offer("loading", present("own", 20), Revision(21), cache_.life());
+  EXPECT_EQ(value("loading"), "own");
+  cache_.unpin("loading", pin);
 }
 
 TEST_F(CacheTest, ALoadingEntryThatLearntNothingLeavesNoTrace) {
@@ -105,24 +139,24 @@ TEST_F(CacheTest, ALoadingEntryThatLearntNothingLeavesNoTrace) {
 }
 
 TEST_F(CacheTest, ForgetDropsOnlyWhatIsOlder) {
-  cache_.offer("k", present("a", 20), Revision(20));
+  cache_.offer("k", present("a", 20), Revision(20), cache_.life());
   cache_.forget("k", Revision(15));
   EXPECT_EQ(value("k"), "a");
   cache_.forget("k", Revision(25));
   EXPECT_EQ(value("k"), "unknown");
   const auto pin = cache_.pin("k");
-  cache_.offer("k", present("a", 20), Revision(20));
+  cache_.offer("k", present("a", 20), Revision(20), cache_.life());
   cache_.forget("k", Revision(25));
-  cache_.offer("k", present("a", 20), Revision(24));
+  cache_.offer("k", present("a", 20), Revision(24), cache_.life());
   EXPECT_EQ(value("k"), "unknown") << "it proved wrong at 25";
-  cache_.offer("k", present("a", 20), Revision(26));
+  cache_.offer("k", present("a", 20), Revision(26), cache_.life());
   EXPECT_EQ(value("k"), "a");
   cache_.unpin("k", pin);
 }
 
 TEST_F(CacheTest, ChangedSince) {
   EXPECT_FALSE(cache_.changed_since("k", Revision(5)));
-  cache_.offer("k", present("a", 20), Revision(20));
+  cache_.offer("k", present("a", 20), Revision(20), cache_.life());
   EXPECT_TRUE(cache_.changed_since("k", Revision(19)));
   EXPECT_FALSE(cache_.changed_since("k", Revision(20)));
 }
@@ -133,14 +167,16 @@ TEST(CacheEviction, StaysWithinItsBytesAndSparesWhatItMust) {
   cache.open(Revision(10));
   cache.end_events(Revision(100));
   const auto pin = cache.pin("pinned");
-  cache.offer("own", present("mine", 200), Revision(200));  // not passed by the watch yet
+  cache.offer("own", present("mine", 200), Revision(200),
+              cache.life());  // not passed by the watch yet
   for (int i = 0; i < 5000; ++i) {
-    cache.offer("key" + std::to_string(i), present(std::string(100, 'x'), 50), Revision(300));
+    cache.offer("key" + std::to_string(i), present(std::string(100, 'x'), 50), Revision(300),
+                cache.life());
   }
   EXPECT_LT(cache.bytes(), 2 * kBytes);
   EXPECT_GT(cache.entries(), 50);
   EXPECT_TRUE(cache.peek("own"));
-  cache.offer("pinned", present("a", 20), Revision(300));
+  cache.offer("pinned", present("a", 20), Revision(300), cache.life());
   EXPECT_TRUE(cache.peek("pinned"));
   cache.unpin("pinned", pin);
 }

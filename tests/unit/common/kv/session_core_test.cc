@@ -512,6 +512,18 @@ TEST_F(SessionCoreTest, ARangeDeleteIsAnsweredWhenTheCacheShowsIt) {
   EXPECT_FALSE(seen->value);
 }
 
+TEST_F(SessionCoreTest, ARangeDeleteWhoseEventIsLostIsAnsweredToo) {
+  auto session = world_.new_session();
+  ASSERT_TRUE(world_.commit(*session, put_mutation(data_key("Ma"), "1")));
+  world_.run_ms(100);
+  world_.faults->push_watch(WatchFault::Kind::kDropRevision);
+  Mutation clear;
+  clear.writes.push_back(erase_range(prefix_range(data_key("M"))));
+  const auto cleared = world_.commit(*session, clear);
+  ASSERT_TRUE(cleared && cleared->succeeded);
+  EXPECT_FALSE(session->core().reader().peek(data_key("Ma"))) << "the cache has been dropped";
+}
+
 TEST_F(SessionCoreTest, AnAnswerOlderThanTheWatchDoesNotStay) {
   const auto below = world_.new_store();
   HoldingStore store(*below);

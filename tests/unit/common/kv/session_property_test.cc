@@ -1,6 +1,7 @@
 // Many mounts, random faults, simulated time: what a session promises must hold whatever goes
 // wrong.
 //   SYMNAS_SEED=<n>   replays one seed; SYMNAS_SEEDS=<n> runs that many.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -44,6 +45,7 @@ class Actor {
 
   void start() { next(); }
   bool idle() const { return idle_; }
+  std::string doing() const { return what_ + " " + std::to_string(done_); }
 
  private:
   void next() {
@@ -66,6 +68,7 @@ class Actor {
 
   // Barrier, then read: must not miss an acknowledged increment.
   void strict() {
+    what_ = "strict";
     const std::int64_t floor = promises_.increments[key_];
     session_.core().barriers().barrier([this, floor](Status status) {
       if (!status) return stop();
@@ -79,6 +82,7 @@ class Actor {
   }
 
   void increment() {
+    what_ = "increment";
     session_.core().reader().read({key_}, [this](auto values) {
       if (!values) return stop();
       const CachedValue& value = values->front();
@@ -103,6 +107,7 @@ class Actor {
   }
 
   void unique() {
+    what_ = "unique";
     const std::string key = data_key("U" + std::to_string(promises_.next_unique++));
     session_.core().committer().commit(put_mutation(key, "x"), [this, key](auto committed) {
       if (committed) {
@@ -117,6 +122,7 @@ class Actor {
   }
 
   void scratch() {
+    what_ = "scratch";
     const std::string key = scratch_key(random_.below(kScratchKeys));
     Mutation mutation;
     switch (random_.below(5)) {
@@ -163,6 +169,7 @@ class Actor {
   env::Random& random_;
   Promises& promises_;
   std::string key_;
+  std::string what_;
   int done_ = 0;
   bool idle_ = false;
 };
@@ -240,6 +247,19 @@ class Scenario {
     return true;
   }
 
+  std::string unanswered() const {
+    std::string text;
+    for (const auto& mount : mounts_) {
+      const auto counters = mount.session->core().snapshot_counters();
+      text += fmt::format("mount {}: {} batches, {} conflicts, {} stale, {} resyncs, {} loads:",
+                          to_hex(mount.options.session_id), counters.batches, counters.conflicts,
+                          counters.stale_operations, counters.resyncs, counters.cache_loads);
+      for (const auto& actor : mount.actors) text += actor->idle() ? "" : " " + actor->doing();
+      text += "; ";
+    }
+    return text;
+  }
+
   // While the actors work: the quota fills now and then, a mount may be ended by somebody else.
   void disturb() {
     for (int round = 0; round < 30 && !all_idle(); ++round) {
@@ -257,7 +277,7 @@ class Scenario {
   void calm_down() {
     for (auto& mount : mounts_) mount.faults->stop();
     EXPECT_TRUE(world_.run_until([this] { return all_idle(); }, 2'000'000))
-        << "not all were answered";
+        << "not all were answered: " << unanswered();
     world_.run_ms(10'000);  // late copies arrive
   }
 
