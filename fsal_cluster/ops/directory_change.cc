@@ -44,6 +44,8 @@ DirectoryChange no_change(const Context& context, const Directory& directory) {
 
 void sweep_times(Context& context, Ino directory) {
   const std::string times = kv::keys::directory_times(context.fs, directory);
+  const auto inode = context.session.peek(kv::keys::inode(context.fs, directory));
+  if (!inode || inode->value) return;  // something else was stale
   const auto left = context.session.peek(times);
   if (!left || !left->value) return;
   kv::Mutation mutation;

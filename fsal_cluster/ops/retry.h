@@ -25,17 +25,17 @@ std::int64_t conflict_pause_us(int attempt, std::uint64_t random);
 template <class Attempt>
 auto retry_conflicts(Context& context, Attempt attempt) -> decltype(attempt(0)) {
   bool confirmed = context.membership == Membership::kSole;
+  bool conflicted = false;
   for (int n = 0; n <= kConflictRetriesMax; ++n) {
-    if (n > 0) {
-      context.pause(n);
-      SYMNAS_TRY(context.session.barrier());
-    }
+    if (conflicted) context.pause(n);
+    if (n > 0) SYMNAS_TRY(context.session.barrier());
     auto result = attempt(n);
     if (result) return result;
-    if (result.error().code == ErrorCode::kConflict) continue;
-    if (confirmed || !is_negative(result.error().code)) return result;
+    const ErrorCode code = result.error().code;
+    conflicted = code == ErrorCode::kConflict;
+    if (conflicted) continue;
+    if (confirmed || !is_negative(code)) return result;
     confirmed = true;
-    SYMNAS_TRY(context.session.barrier());
   }
   return fail(ErrorCode::kConflict, "others kept changing the same objects; try again later");
 }

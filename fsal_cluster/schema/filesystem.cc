@@ -33,7 +33,7 @@ records::FilesystemRecord new_record(const FormatOptions& options) {
   record.set_uuid(text_of(Uuid::generate()));
   record.set_name_hash_key(text_of(Uuid::generate()));
   record.set_schema_version(kSchemaVersion);
-  record.set_block_bytes(kBlockBytes);
+  record.set_block_bytes(kFormatBlockBytes);
   record.set_group_blocks(options.group_blocks);
   return record;
 }

@@ -15,8 +15,8 @@
 namespace symnas::fs {
 
 inline constexpr std::uint32_t kSchemaVersion = 1;
-inline constexpr std::uint32_t kBlockBytes = 4096;
-inline constexpr std::uint64_t kGroupBlocks = 65'536;  // 256 MiB: 524,288 groups on 128 TiB
+inline constexpr std::uint32_t kFormatBlockBytes = 4096;
+inline constexpr std::uint64_t kFormatGroupBlocks = 65'536;  // 256 MiB: 524,288 groups on 128 TiB
 
 struct FormatOptions {
   std::string name;    // the caller has checked that it may be a name
@@ -24,7 +24,7 @@ struct FormatOptions {
   std::uint32_t root_uid = 0;
   std::uint32_t root_gid = 0;
   std::uint32_t root_mode = 0755;
-  std::uint64_t group_blocks = kGroupBlocks;
+  std::uint64_t group_blocks = kFormatGroupBlocks;
 };
 
 // Creates the filesystem in one transaction: its record, id, root directory, stamp and inode

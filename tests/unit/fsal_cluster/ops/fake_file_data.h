@@ -1,4 +1,5 @@
-// FakeFileData: FileData without bytes: sizes are set in the record, removals are counted, overlays are what a test says.
+// FakeFileData: FileData without bytes: sizes are set in the record, removals are counted, overlays
+// are what a test says.
 #pragma once
 
 #include <map>
@@ -26,8 +27,7 @@ class FakeFileData final : public FileData {
   Result<kv::Committed> set_size(const Handle& handle, std::uint64_t size_bytes,
                                  std::function<Status(records::Inode&)> edit) override {
     for (;;) {
-      SYMNAS_ASSIGN(const kv::CachedValue value,
-                    session_.read(kv::keys::inode(fs_, handle.ino)));
+      SYMNAS_ASSIGN(const kv::CachedValue value, session_.read(kv::keys::inode(fs_, handle.ino)));
       if (!value.value) return fail(ErrorCode::kStale, "gone");
       records::Inode inode;
       inode.ParseFromString(*value.value);

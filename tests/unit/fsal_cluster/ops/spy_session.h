@@ -1,5 +1,5 @@
-// SpySession: a session that notes every mutation, and can let something happen just before a commit: what a test of conflicts
-// needs. Everything else is the real session's.
+// SpySession: a session that notes every mutation, and can let something happen just before a
+// commit: what a test of conflicts needs. Everything else is the real session's.
 #pragma once
 
 #include <atomic>
@@ -38,6 +38,7 @@ class SpySession final : public kv::Session {
     real_->read_async(std::move(keys), std::move(done));
   }
   Result<kv::OpResult> range(kv::KeyRange range, std::int64_t limit) override {
+    if (before_range_) before_range_();
     return real_->range(std::move(range), limit);
   }
   Status barrier() override {
@@ -50,6 +51,9 @@ class SpySession final : public kv::Session {
 
   // Runs once, before the next commit is sent: somebody else is faster.
   void interrupt(std::function<void()> by) { interruption_ = std::move(by); }
+  // Runs before every range read of the calling thread: a read that is answered late. nullptr ends
+  // it.
+  void before_range_on_this_thread(std::function<void()> hook) { before_range_ = std::move(hook); }
   void forget() {
     mutations_.clear();
     conflicts_ = 0;
@@ -60,6 +64,7 @@ class SpySession final : public kv::Session {
   int barriers() const { return barriers_; }
 
  private:
+  inline static thread_local std::function<void()> before_range_;
   std::unique_ptr<kv::Session> real_;
   std::function<void()> interruption_;
   std::mutex mutex_;

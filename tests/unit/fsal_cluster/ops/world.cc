@@ -1,5 +1,6 @@
 #include "tests/unit/fsal_cluster/ops/world.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "common/base/bytes.h"
@@ -9,6 +10,7 @@
 #include "fsal_cluster/ops/mkdir.h"
 #include "fsal_cluster/ops/readdir.h"
 #include "fsal_cluster/ops/setattr.h"
+#include "fsal_cluster/ops/symlink.h"
 #include "fsal_cluster/schema/filesystem.h"
 #include "fsal_cluster/state/mount_claim.h"
 
@@ -31,9 +33,7 @@ NewNode with_mode(std::uint32_t mode) {
 std::string key_text(const std::string& key) {
   constexpr std::size_t kIds = 2 + 4 + 2;
   if (key.size() < kIds || key.substr(0, 2) != "f/") return key;
-  const auto id = [&] {
-    return key.size() < kIds + 8 ? "" : std::to_string(read_be64(key, kIds));
-  };
+  const auto id = [&] { return key.size() < kIds + 8 ? "" : std::to_string(read_be64(key, kIds)); };
   switch (key[kIds - 1]) {
     case 'I': return "inode(" + id() + ")";
     case 'T': return "times(" + id() + ")";
@@ -83,9 +83,7 @@ World::World() : formatted_(std::make_unique<Formatted>()), store_(*formatted_->
   mount("u04");
 }
 
-World::World(kv::Store& store, const std::string& filesystem) : store_(store) {
-  mount(filesystem);
-}
+World::World(kv::Store& store, const std::string& filesystem) : store_(store) { mount(filesystem); }
 
 World::~World() = default;
 
@@ -104,11 +102,13 @@ void World::mount(const std::string& filesystem) {
   options.mount_key = kv::keys::mount(fs, claim.id);
   options.mount_create_revision = claim.create_revision;
   options.ended_key = kv::keys::mount_ended(fs, claim.id);
-  session_ = std::make_unique<SpySession>(
-      must(kv::Session::open(store_, env::system_clock(), options, [](Error) {}, 1000)));
+  session_ = std::make_unique<SpySession>(must(kv::Session::open(
+      store_, env::system_clock(), options, [](Error) {}, 1000)));
   data_ = std::make_unique<FakeFileData>(*session_, fs, claim.id);
   inos_ = std::make_unique<InoLease>(*session_, fs);
-  must(inos_->next());  // leases: later mutations are those of the operations only; files begin at 17
+  must(
+      inos_
+          ->next());  // leases: later mutations are those of the operations only; files begin at 17
   context_ = std::make_unique<Context>(
       Context{.session = *session_,
               .data = *data_,
@@ -132,6 +132,16 @@ Handle World::create(const Handle& dir, const std::string& name, const Credentia
       .attributes.handle;
 }
 
+Handle World::symlink(const Handle& dir, const std::string& name) {
+  NewNode node;
+  node.symlink_target = "target";
+  return must(fs::symlink(*context_, kRoot, dir, name, node)).attributes.handle;
+}
+
+void World::fail_next_commit(kv::TxnFault::Kind kind) {
+  formatted_->faults->push(kind, [](const kv::Txn& txn) { return kv::could_put(txn); });
+}
+
 void World::chmod(const Handle& handle, std::uint32_t mode) {
   SetAttributes changes;
   changes.mode = mode;
@@ -149,8 +159,10 @@ std::vector<std::string> World::names(const Handle& dir) {
       out.push_back(entry.name);
       cookie = entry.cookie;
     }
-    if (page.end_of_directory) return out;
+    if (page.end_of_directory) break;
   }
+  std::sort(out.begin(), out.end());
+  return out;
 }
 
 bool World::exists(const std::string& key) {
@@ -162,6 +174,7 @@ std::vector<std::string> World::compares() {
   std::vector<std::string> out;
   for (const kv::Compare& compare : session_->mutations().front().compares)
     out.push_back(text_of(compare));
+  std::sort(out.begin(), out.end());
   return out;
 }
 
@@ -171,6 +184,7 @@ std::vector<std::string> World::writes() {
   for (const kv::Op& op : session_->mutations().front().writes) out.push_back(text_of(op));
   for (const kv::Op& op : session_->mutations().front().merged_puts)
     out.push_back("touch" + text_of(op).substr(3));
+  std::sort(out.begin(), out.end());
   return out;
 }
 

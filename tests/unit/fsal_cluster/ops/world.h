@@ -1,4 +1,5 @@
-// World: one mounted filesystem for tests of the operations: a store, the real session over it, no bytes.
+// World: one mounted filesystem for tests of the operations: a store, the real session over it, no
+// bytes.
 #pragma once
 
 #include <functional>
@@ -30,6 +31,13 @@ struct Formatted {
 // Makes them in any store. Volume records of earlier filesystems are left alone.
 FsId format_for_test(kv::Store& store, const std::string& name);
 
+// What may go wrong with the reply of a commit; the operation must happen exactly once all the
+// same.
+inline constexpr kv::TxnFault::Kind kCommitFaults[] = {
+    kv::TxnFault::Kind::kReplyLost,   kv::TxnFault::Kind::kRequestLost,
+    kv::TxnFault::Kind::kDuplicate,   kv::TxnFault::Kind::kCommitLate,
+    kv::TxnFault::Kind::kUnavailable, kv::TxnFault::Kind::kConflict};
+
 class World {
  public:
   World();
@@ -41,7 +49,9 @@ class World {
   SpySession& session() { return *session_; }
   FakeFileData& data() { return *data_; }
   OpenFiles& open_files() { return open_files_; }
-  kv::ScriptedFaults& faults() { return *formatted_->faults; }
+  // The next transaction that writes suffers it. faults_met(): none is left waiting.
+  void fail_next_commit(kv::TxnFault::Kind kind);
+  bool faults_met() const { return formatted_->faults->empty(); }
   kv::Store& store() { return store_; }
   FsId fs() const { return context_->fs; }
 
@@ -49,13 +59,15 @@ class World {
   // All as root, mode 0755 or 0644; a failure ends the test's process.
   Handle mkdir(const Handle& dir, const std::string& name, const Credentials& who = kRoot);
   Handle create(const Handle& dir, const std::string& name, const Credentials& who = kRoot);
+  Handle symlink(const Handle& dir, const std::string& name);
   void chmod(const Handle& handle, std::uint32_t mode);
   Attributes attributes(const Handle& handle);
-  // Names in cookie order.
+  // Sorted.
   std::vector<std::string> names(const Handle& dir);
   bool exists(const std::string& key);
 
-  // The compares and writes of the only mutation since session().forget(), as text, in order.
+  // The compares and writes of the only mutation since session().forget(), as text.
+  // Sorted, each once.
   std::vector<std::string> compares();
   std::vector<std::string> writes();
 
@@ -72,7 +84,8 @@ class World {
   std::unique_ptr<Context> context_;
 };
 
-// "inode(16) unchanged", "bucket(1) absent", "entries(17) absent"; "put inode(16)", "touch times(1)".
+// "inode(16) unchanged", "bucket(1) absent", "entries(17) absent"; "put inode(16)", "touch
+// times(1)".
 std::string text_of(const kv::Compare& compare);
 std::string text_of(const kv::Op& op);
 

@@ -1,0 +1,51 @@
+#include "fsal_cluster/ops/getattr.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/fsal_cluster/ops/world.h"
+
+namespace symnas::fs {
+namespace {
+
+TEST(GetattrTest, TheRootOfANewFilesystem) {
+  World world;
+  const Attributes root = world.attributes(world.root());
+  EXPECT_EQ(root.type, FileType::kDirectory);
+  EXPECT_EQ(root.mode, 0777u);
+  EXPECT_GT(root.change, 0u);
+  EXPECT_GT(root.mtime_ns, 0);
+}
+
+TEST(GetattrTest, UncommittedWritesAreShown) {
+  World world;
+  const Handle file = world.create(world.root(), "f");
+  const Attributes record = world.attributes(file);
+  Overlay overlay;
+  overlay.dirty = true;
+  overlay.size_bytes = 777;
+  overlay.mtime_ns = record.mtime_ns + 5;
+  overlay.change_n = 3;
+  overlay.change_base = Revision{static_cast<std::int64_t>(record.change >> 16)};
+  overlay.used_blocks_extra = 2;
+  world.data().overlays[file.ino] = overlay;
+  const Attributes seen = world.attributes(file);
+  EXPECT_EQ(seen.size_bytes, 777u);
+  EXPECT_EQ(seen.mtime_ns, record.mtime_ns + 5);
+  EXPECT_EQ(seen.change, record.change + 3);
+  EXPECT_EQ(seen.space_used_bytes, 8192u);
+}
+
+TEST(GetattrTest, HandlesThatAreNotValid) {
+  World world;
+  const Handle file = world.create(world.root(), "f");
+  for (const Handle& bad :
+       {Handle{world.fs(), Ino{9999}, Generation{1}}, Handle{FsId{99}, file.ino, file.generation},
+        Handle{world.fs(), file.ino, Generation{77}}}) {
+    const auto attributes = getattr(world.context(), bad);
+    ASSERT_FALSE(attributes);
+    EXPECT_EQ(attributes.error().code, ErrorCode::kStale);
+  }
+}
+
+}  // namespace
+}  // namespace symnas::fs

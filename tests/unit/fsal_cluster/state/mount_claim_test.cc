@@ -1,0 +1,139 @@
+#include "fsal_cluster/state/mount_claim.h"
+
+#include <gtest/gtest.h>
+
+#include "fsal_cluster/schema/filesystem.h"
+#include "fsal_cluster/state/mount_end.h"
+#include "tests/unit/fsal_cluster/ops/world.h"
+
+namespace symnas::fs {
+namespace {
+
+ClaimOptions claim_by(const std::string& vnfs, std::uint64_t epoch) {
+  ClaimOptions options;
+  options.filesystem_name = "u04";
+  options.record.set_head("c1n1");
+  options.record.set_vnfs(vnfs);
+  options.record.set_vnfs_id(3);
+  options.record.set_epoch(epoch);
+  return options;
+}
+
+class MountClaimTest : public testing::Test {
+ protected:
+  Result<Claim> claim(const ClaimOptions& options) {
+    return claim_mount(*formatted.store, options, 1000);
+  }
+  Status end(MountId id) {
+    return end_mount(*formatted.store, env::system_clock(), formatted.fs, id,
+                     EndProof{"c1n1", "killed, reaped"});
+  }
+  Formatted formatted;
+};
+
+TEST_F(MountClaimTest, TheFirstClaimGetsTheFilesystem) {
+  const auto mine = claim(claim_by("vnfs1", 17));
+  ASSERT_TRUE(mine) << mine.error().message;
+  EXPECT_EQ(mine->id, MountId{1});
+  EXPECT_EQ(mine->filesystem.name(), "u04");
+  EXPECT_TRUE(mine->ended.empty());
+  const auto mounts = list_mounts(*formatted.store, formatted.fs);
+  ASSERT_TRUE(mounts);
+  ASSERT_EQ(mounts->size(), 1u);
+  EXPECT_EQ((*mounts)[0].create_revision, mine->create_revision);
+  EXPECT_TRUE((*mounts)[0].alive());
+}
+
+TEST_F(MountClaimTest, ALivingMountIsNamedWithWhatToDo) {
+  ASSERT_TRUE(claim(claim_by("vnfs1", 17)));
+  const auto second = claim(claim_by("vnfs2", 18));
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, ErrorCode::kBusy);
+  for (const char* part : {"u04", "vnfs1", "c1n1", "17", "symnas status"})
+    EXPECT_NE(second.error().message.find(part), std::string::npos) << part;
+}
+
+TEST_F(MountClaimTest, AfterTheEndRecordTheNextClaimKnowsWhatToRecover) {
+  const auto first = claim(claim_by("vnfs1", 17));
+  ASSERT_TRUE(first);
+  ASSERT_TRUE(end(first->id));
+  const auto second = claim(claim_by("vnfs1", 18));
+  ASSERT_TRUE(second) << second.error().message;
+  EXPECT_EQ(second->id, MountId{2}) << "ids are never reused";
+  ASSERT_EQ(second->ended.size(), 1u);
+  EXPECT_EQ(second->ended[0].id, first->id);
+  EXPECT_EQ(second->ended[0].ended->proof(), "killed, reaped");
+}
+
+// Two claims read the same state; the second transaction must fail.
+TEST_F(MountClaimTest, OfTwoSimultaneousClaimsOneFails) {
+  const auto read = [&] {
+    kv::Txn txn;
+    txn.success = {kv::get(kv::keys::kFilesystems + "u04"),
+                   kv::get_range(kv::prefix_range(kv::keys::mounts(formatted.fs))),
+                   kv::get(kv::keys::kMountIdCounter), kv::get(kv::keys::mount_claim(formatted.fs)),
+                   kv::get(kv::keys::stamp(formatted.fs))};
+    const auto results = kv::txn_blocking(*formatted.store, txn, 1000)->results;
+    return ClaimView{results[0], results[1], results[2], results[3], results[4]};
+  };
+  const auto one = plan_claim(read(), claim_by("vnfs1", 1));
+  auto two = plan_claim(read(), claim_by("vnfs2", 2));
+  ASSERT_TRUE(one && two);
+  // Other filesystems' claims move the counter too: this compare must not be what saves us.
+  std::erase_if(two->txn.compares, [](const kv::Compare& compare) {
+    return compare.range.key == kv::keys::kMountIdCounter;
+  });
+  std::erase_if(two->txn.compares, [&](const kv::Compare& compare) {
+    return compare.range.key == kv::keys::stamp(formatted.fs);
+  });
+  EXPECT_TRUE(kv::txn_blocking(*formatted.store, one->txn, 1000)->succeeded);
+  EXPECT_FALSE(kv::txn_blocking(*formatted.store, two->txn, 1000)->succeeded);
+}
+
+TEST_F(MountClaimTest, LostRepliesClaimOnce) {
+  for (const kv::TxnFault::Kind fault : kCommitFaults) {
+    Formatted fresh;
+    fresh.faults->push(fault, [](const kv::Txn& txn) { return kv::could_put(txn); });
+    const auto mine = claim_mount(*fresh.store, claim_by("vnfs1", 17), 5000);
+    ASSERT_TRUE(mine) << mine.error().message;
+    EXPECT_TRUE(fresh.faults->empty());
+    fresh.store->run_late();
+    const auto mounts = list_mounts(*fresh.store, fresh.fs);
+    ASSERT_TRUE(mounts);
+    ASSERT_EQ(mounts->size(), 1u);
+    EXPECT_EQ((*mounts)[0].id, mine->id);
+    EXPECT_EQ((*mounts)[0].create_revision, mine->create_revision);
+  }
+}
+
+TEST_F(MountClaimTest, AGuardThatDoesNotHoldIsADisproof) {
+  ClaimOptions options = claim_by("vnfs1", 17);
+  options.guards = {kv::key_exists(kv::keys::kOwners + "vnfs1")};
+  const auto mine = claim(options);
+  ASSERT_FALSE(mine);
+  EXPECT_EQ(mine.error().code, ErrorCode::kEnded);
+  EXPECT_TRUE(list_mounts(*formatted.store, formatted.fs)->empty());
+}
+
+TEST_F(MountClaimTest, UnknownAndRemovedFilesystems) {
+  ClaimOptions options = claim_by("vnfs1", 17);
+  options.filesystem_name = "nothing";
+  EXPECT_EQ(claim(options).error().code, ErrorCode::kNotFound);
+  ASSERT_TRUE(remove_filesystem(*formatted.store, "u04", {}));
+  EXPECT_EQ(claim(claim_by("vnfs1", 17)).error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(MountClaimTest, AnUnknownSchemaVersionIsRefused) {
+  const std::string key = kv::keys::kFilesystems + "u04";
+  records::FilesystemRecord record;
+  record.ParseFromString(
+      kv::range_blocking(*formatted.store, kv::single_key(key), 1, 1000)->kvs[0].value);
+  record.set_schema_version(2);
+  kv::Txn txn;
+  txn.success = {kv::put(key, record.SerializeAsString())};
+  ASSERT_TRUE(kv::txn_blocking(*formatted.store, txn, 1000));
+  EXPECT_EQ(claim(claim_by("vnfs1", 17)).error().code, ErrorCode::kNotSupported);
+}
+
+}  // namespace
+}  // namespace symnas::fs
