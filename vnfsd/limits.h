@@ -8,7 +8,6 @@ namespace symnas::vnfsd {
 
 inline constexpr std::size_t kNameCharsMax = 63;  // a DNS label: VNFS and head names are host names
 inline constexpr std::size_t kVipsPerVnfsMax = 4;  // DESIGN section 1
-inline constexpr std::size_t kNetworksPerVnfsMax = 4;
 inline constexpr std::size_t kHeadsMax = 16;
 inline constexpr std::size_t kExportsPerVnfsMax = 256;  // ganesha.conf stays small enough to read
 inline constexpr std::size_t kClientsPerExportMax = 128;

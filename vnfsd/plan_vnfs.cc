@@ -17,10 +17,13 @@ tl::unexpected<Error> bad(const VnfsRequest& request, std::string_view why) {
   return fail(ErrorCode::kInvalidArgument, fmt::format("vnfs {}: {}", request.name, why));
 }
 
+enum class Repeats { kRefused, kFine };
+
 Status check_count(const VnfsRequest& request, const std::vector<std::string>& values,
-                   std::string_view what, std::size_t max) {
+                   std::string_view what, std::size_t max, Repeats repeats = Repeats::kRefused) {
   if (values.empty()) return bad(request, fmt::format("no {} given", what));
   if (values.size() > max) return bad(request, fmt::format("more than {} {}s", max, what));
+  if (repeats == Repeats::kFine) return {};
   if (std::set<std::string>(values.begin(), values.end()).size() != values.size()) {
     return bad(request, fmt::format("one {} is named twice", what));
   }
@@ -84,7 +87,8 @@ Result<Change> plan_vnfs_create(const ClusterView& view, const VnfsRequest& requ
     return fail(ErrorCode::kAlreadyExists, fmt::format("vnfs {}: exists already", request.name));
   }
   SYMNAS_TRY(check_count(request, request.vips, "VIP", kVipsPerVnfsMax));
-  SYMNAS_TRY(check_count(request, request.networks, "network", kNetworksPerVnfsMax));
+  // One per VIP: several VIPs may live in one network.
+  SYMNAS_TRY(check_count(request, request.networks, "network", kVipsPerVnfsMax, Repeats::kFine));
   SYMNAS_TRY(check_count(request, request.exports, "export", kExportsPerVnfsMax));
   SYMNAS_TRY(check_count(request, request.heads, "head", kHeadsMax));
   records::VnfsRecord record;

@@ -151,6 +151,11 @@ Result<json> Router::status() {
   if (!view) {
     // A head without etcd still says what it sees itself.
     document["error"] = view.error().message;
+    document["vnfs"] = json::array();
+    for (const auto& [name, instance] : document["instances"].items()) {
+      document["vnfs"].push_back(
+          {{"name", name}, {"state", instance["state"]}, {"instance", instance}});
+    }
     return document;
   }
   document["cluster"] = cluster_document(*view);

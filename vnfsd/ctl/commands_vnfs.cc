@@ -134,7 +134,7 @@ void print_status(std::ostream& out, const json& status) {
                       status.value("vnfs", json::array()));
   for (const json& vnfs : status.value("vnfs", json::array())) {
     const std::string error = vnfs.value("instance", json::object()).value("error", "");
-    if (!error.empty()) out << "\nvnfs " << vnfs.value("name", "") << ": " << error << "\n";
+    if (!error.empty()) out << "\n" << error << "\n";
   }
 }
 

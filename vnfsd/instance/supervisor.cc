@@ -100,6 +100,8 @@ void Supervisor::run() {
     if (process_) {
       if (wanted() == Wanted::kStopped) {
         stop();
+      } else if (!serving_) {
+        finish_start();
       } else {
         watch_running();
       }
@@ -129,14 +131,36 @@ void Supervisor::adopt() {
   process_.emplace(std::move(*process));
   log::info("vnfs {}: adopted pid {}, epoch {}", vnfs_, state_.process.pid, state_.epoch.value());
   show("starting", "");
-  // It may have been left anywhere on its way; what is done already is done again without effect.
-  Status up = wait_until_listening();
-  if (up) {
-    auto plan = host_.plan_of(vnfs_, state_);
-    up = plan ? bring_addresses_up(*plan, *process_) : Status(tl::unexpected<Error>(plan.error()));
+}
+
+// From "the process exists" to "it serves". An adopted instance may have been left anywhere on this
+// way: what is done already is done again without effect.
+void Supervisor::finish_start() {
+  const Status listening = wait_until_listening();
+  if (!listening && listening.error().code == ErrorCode::kShutdown) return;
+  if (!listening) return give_up(listening.error());
+  const auto plan = host_.plan_of(vnfs_, state_);
+  if (!plan) {
+    show("starting", plan.error().message);
+    sleep(kFencePauseMs);
+    return;
   }
+  if (const Status up = bring_addresses_up(*plan, *process_); !up) return give_up(up.error());
+  serving_ = true;
   policy_.served(now_ms());
-  show("serving", up ? "" : "addresses: " + up.error().message);
+  log::info("vnfs {}: serving: pid {}, epoch {}", vnfs_, process_->id().pid, state_.epoch.value());
+  show("serving", "");
+}
+
+void Supervisor::give_up(const Error& error) {
+  process_->kill();
+  const auto how = process_->wait(kKillTimeoutMs);
+  if (!how) {
+    show("stopping", fmt::format("pid {} survives SIGKILL (hung I/O?)", process_->id().pid));
+    return;
+  }
+  after_end(*how);
+  show("fencing", error.message);
 }
 
 // Until the instance ends or something is asked for.
@@ -183,39 +207,25 @@ void Supervisor::start() {
     return;
   }
   released_ = false;
+  show("starting", snapshot().error);
   const Status started = start_once();
-  if (started) {
-    policy_.served(now_ms());
-    show("serving", "");
-    return;
-  }
-  if (ending()) return;  // the next vnfsd adopts what has been started
-  if (process_) {
-    process_->kill();
-    const auto how = process_->wait(kKillTimeoutMs);
-    after_end(how ? *how : "it survives SIGKILL (hung I/O?)");
-  } else {
-    pause_ms_ = policy_.ended(now_ms());
-  }
+  if (started) return show("starting", "");
+  pause_ms_ = policy_.ended(now_ms());
   show(fenced_ ? "waiting" : "fencing", started.error().message);
 }
 
 Status Supervisor::start_once() {
-  show("starting", snapshot().error);
   SYMNAS_ASSIGN(const InstancePlan plan, host_.claim(vnfs_));
   SYMNAS_ASSIGN(const std::string conf, render_ganesha_conf(plan, fsal_));
   SYMNAS_TRY(prepare_directory(plan, conf));
   fenced_ = false;  // from now on there may be something to fence
+  serving_ = false;
   SYMNAS_ASSIGN(Process process, launch(plan, [&](const Process& created) {
                   state_ = {created.id(), plan.epoch, plan.incarnation, plan.owner_mod_revision,
                             clock_.wall_ns()};
                   return write_file_atomically(paths_.state_file, render_state(state_), 0600);
                 }));
   process_.emplace(std::move(process));
-  show("starting", "");
-  SYMNAS_TRY(wait_until_listening());
-  SYMNAS_TRY(bring_addresses_up(plan, *process_));
-  log::info("vnfs {}: serving: pid {}, epoch {}", vnfs_, process_->id().pid, plan.epoch.value());
   return {};
 }
 

@@ -72,6 +72,8 @@ class Supervisor {
  private:
   void run();
   void adopt();
+  void finish_start();
+  void give_up(const Error& error);
   void watch_running();
   void after_end(const std::string& how);
   void fence_until_done();
@@ -98,6 +100,7 @@ class Supervisor {
   // Confined to the thread.
   std::optional<Process> process_;
   InstanceState state_;
+  bool serving_ = false;
   bool fenced_ = false;    // nothing older than the next start can reach a LUN
   bool released_ = false;  // after a stop
   RestartPolicy policy_;

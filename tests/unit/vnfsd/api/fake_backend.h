@@ -1,0 +1,64 @@
+// FakeBackend: the API's backend over an in-memory store, without devices.
+#pragma once
+
+#include "tests/unit/vnfsd/view_builder.h"
+#include "vnfsd/api/backend.h"
+
+namespace symnas::vnfsd::api {
+
+class FakeBackend final : public Backend {
+ public:
+  Result<ClusterView> view() override {
+    if (away) return fail(ErrorCode::kUnavailable, "etcd: away");
+    return read_view(builder.store, kTestDeadlineMs);
+  }
+  Result<std::string> change(const Planner& planner, Mode mode) override {
+    return make_change(builder.store, planner, mode);
+  }
+  Result<std::string> import_lun(const LunImportRequest& request, Mode) override {
+    if (request.path == "/bad") return fail(ErrorCode::kForeign, "lun: foreign");
+    const bool force = request.force == LunImportRequest::Force::kYes;
+    return noted("import " + request.name + (force ? " by force" : ""));
+  }
+  Result<std::string> release_lun(const std::string& name, Mode) override {
+    return noted("release " + name);
+  }
+  Result<std::string> create_volume(const VolumeRequest& request, Mode mode) override {
+    return change([&](const ClusterView& v) { return plan_volume_create(v, request); }, mode);
+  }
+  Result<std::string> grow_volume(const VolumeRequest& request, Mode) override {
+    return noted("grow " + request.name + " by " + request.luns.at(0));
+  }
+  Result<std::string> remove_volume(const std::string& name, Mode) override {
+    return noted("remove " + name);
+  }
+  Result<std::string> create_filesystem(const fs::FormatOptions& options, Mode) override {
+    formatted = options;
+    return noted("format " + options.name);
+  }
+  Result<std::string> remove_filesystem(const std::string& name, Mode) override {
+    return noted("remove fs " + name);
+  }
+  Result<nlohmann::json> invite_head(const std::string& name, const std::string&, Mode) override {
+    return nlohmann::json{{"done", {"invited " + name}}, {"bundle", {{"secret", 1}}}};
+  }
+  nlohmann::json local_status() override {
+    return {{"head", "c1n1"},
+            {"etcd", nlohmann::json::array()},
+            {"luns", {{{"name", "LUN0"}, {"path", "/dev/sda"}, {"error", ""}}}},
+            {"instances",
+             {{"vnfs1", {{"state", "serving"}, {"pid", 42}, {"restarts", 3}, {"error", ""}}}}}};
+  }
+
+  Result<std::string> noted(std::string what) {
+    notes.push_back(what);
+    return what;
+  }
+
+  ViewBuilder builder;
+  std::vector<std::string> notes;
+  fs::FormatOptions formatted;
+  bool away = false;
+};
+
+}  // namespace symnas::vnfsd::api

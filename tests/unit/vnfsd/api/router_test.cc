@@ -1,0 +1,142 @@
+#include "vnfsd/api/router.h"
+
+#include "tests/unit/vnfsd/api/fake_backend.h"
+
+namespace symnas::vnfsd::api {
+namespace {
+
+using nlohmann::json;
+
+class RouterTest : public ::testing::Test {
+ protected:
+  Result<json> ask(const std::string& method, const std::string& path, const std::string& body = "",
+                   Mode mode = Mode::kCommit) {
+    return router.handle({method, path, body, mode});
+  }
+  FakeBackend backend;
+  Router router{backend};
+};
+
+TEST_F(RouterTest, CreatesListsAndRemoves) {
+  const auto made = ask("POST", "/v1/networks", R"({"name": "nfs0", "device": "eth1"})");
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ((*made)["done"][0], "network nfs0: created on eth1");
+  const auto listed = ask("GET", "/v1/networks");
+  ASSERT_TRUE(listed);
+  EXPECT_EQ((*listed)["networks"][0]["device"], "eth1");
+  EXPECT_TRUE(ask("DELETE", "/v1/networks/nfs0"));
+  EXPECT_EQ(code_of(ask("DELETE", "/v1/networks/nfs0")), ErrorCode::kNotFound);
+}
+
+TEST_F(RouterTest, DryRunReachesThePlan) {
+  ASSERT_TRUE(ask("POST", "/v1/networks", R"({"name": "nfs0", "device": "eth1"})", Mode::kDryRun));
+  EXPECT_TRUE(backend.builder.view().networks.empty());
+}
+
+TEST_F(RouterTest, BodiesAreStrict) {
+  const auto refused = [&](const std::string& path, const std::string& body) {
+    const auto answer = ask("POST", path, body);
+    EXPECT_EQ(code_of(answer), ErrorCode::kInvalidArgument) << body;
+    return answer ? "" : answer.error().message;
+  };
+  EXPECT_EQ(refused("/v1/networks", R"({"name": "n"})"), "network: 'device' is missing");
+  EXPECT_EQ(refused("/v1/networks", R"({"name": "n", "device": "e", "mtuu": 1})"),
+            "network: 'mtuu' is not known");
+  EXPECT_EQ(refused("/v1/networks", R"({"name": 1, "device": "e"})"),
+            "network: 'name' must be a string");
+  EXPECT_EQ(refused("/v1/networks", R"({"name": "n", "device": "e", "mtu": -1})"),
+            "network: 'mtu' must be a whole number");
+  EXPECT_EQ(refused("/v1/volumes", R"({"name": "v", "luns": "LUN0", "stripe_unit_bytes": 65536})"),
+            "volume: 'luns' must be a list of strings");
+  EXPECT_EQ(refused("/v1/luns", R"({"luns": ["x"]})"),
+            "lun: 'name' is missing: the request is not an object");
+  refused("/v1/networks", "[]");
+  refused("/v1/networks", "{");
+}
+
+TEST_F(RouterTest, UnknownPathsAreNotSupported) {
+  for (const char* path :
+       {"/", "/v1", "/v2/luns", "/v1/nothing", "/v1/vnfs/a/dance", "/v1/a/b/c/d"}) {
+    EXPECT_EQ(code_of(ask("GET", path)), ErrorCode::kNotSupported) << path;
+    EXPECT_EQ(code_of(ask("POST", path, "{}")), ErrorCode::kNotSupported) << path;
+  }
+  EXPECT_EQ(code_of(ask("PUT", "/v1/luns")), ErrorCode::kNotSupported);
+}
+
+TEST_F(RouterTest, ImportStopsAtTheFirstFailureAndSaysHowFarItCame) {
+  const auto answer = ask("POST", "/v1/luns",
+                          R"({"luns": [{"name": "A", "path": "/a", "force": true},
+                                       {"name": "B", "path": "/bad"},
+                                       {"name": "C", "path": "/c"}]})");
+  EXPECT_EQ(code_of(answer), ErrorCode::kForeign);
+  EXPECT_EQ(answer.error().message, "lun: foreign [1 LUNs named before it were imported]");
+  EXPECT_EQ(backend.notes, std::vector<std::string>{"import A by force"});
+}
+
+TEST_F(RouterTest, FilesystemOptionsReachTheFormatter) {
+  ASSERT_TRUE(
+      ask("POST", "/v1/filesystems",
+          R"({"name": "u04", "volume": "v1", "root_uid": 7, "root_gid": 8, "root_mode": 1023})"));
+  EXPECT_EQ(backend.formatted.root_uid, 7u);
+  EXPECT_EQ(backend.formatted.root_gid, 8u);
+  EXPECT_EQ(backend.formatted.root_mode, 01777u);
+  EXPECT_EQ(code_of(ask("POST", "/v1/filesystems",
+                        R"({"name": "u04", "volume": "v1", "root_mode": 4096})")),
+            ErrorCode::kInvalidArgument);
+}
+
+TEST_F(RouterTest, WholeConfigurationAsDocuments) {
+  backend.builder.basics().vnfs1().owner("vnfs1", "c1n1");
+  EXPECT_EQ((*ask("GET", "/v1/luns"))["luns"][0]["volume"], "v1");
+  const json volume = (*ask("GET", "/v1/volumes"))["volumes"][0];
+  EXPECT_EQ(volume["luns"], json({"LUN0", "LUN1"}));
+  EXPECT_EQ(volume["filesystems"], json({"u04"}));
+  EXPECT_EQ((*ask("GET", "/v1/exports"))["exports"][0]["squash"], "root");
+  EXPECT_EQ((*ask("GET", "/v1/filesystems"))["filesystems"][0]["exports"], json({"u04"}));
+  EXPECT_EQ((*ask("GET", "/v1/heads"))["heads"][0]["address"], "10.99.0.1");
+  const json vnfs = (*ask("GET", "/v1/vnfs"))["vnfs"][0];
+  EXPECT_EQ(vnfs["owner"], "c1n1");
+  EXPECT_EQ(vnfs["epoch"], 7);
+  EXPECT_EQ(vnfs["wanted"], "started");
+}
+
+TEST_F(RouterTest, StopIsRecorded) {
+  backend.builder.basics().vnfs1();
+  ASSERT_TRUE(ask("POST", "/v1/vnfs/vnfs1/stop"));
+  EXPECT_TRUE(backend.builder.view().vnfses.at("vnfs1").record.stopped());
+  ASSERT_TRUE(ask("POST", "/v1/vnfs/vnfs1/start", "{}"));
+  EXPECT_FALSE(backend.builder.view().vnfses.at("vnfs1").record.stopped());
+}
+
+TEST_F(RouterTest, StatusJoinsRecordsAndInstances) {
+  backend.builder.basics().vnfs1();
+  backend.builder.apply([](const ClusterView& v) {
+    VnfsRequest r = ViewBuilder::vnfs();
+    r.name = "vnfs2";
+    r.vips = {"10.0.0.102/24"};
+    return plan_vnfs_create(v, r);
+  });
+  const json status = *ask("GET", "/v1/status");
+  EXPECT_EQ(status["cluster"]["name"], "lab");
+  EXPECT_EQ(status["vnfs"][0]["state"], "serving");
+  EXPECT_EQ(status["vnfs"][0]["instance"]["pid"], 42);
+  EXPECT_EQ(status["vnfs"][1]["state"], "waiting");
+}
+
+TEST_F(RouterTest, StatusWithoutEtcdStillShowsThisHead) {
+  backend.away = true;
+  const json status = *ask("GET", "/v1/status");
+  EXPECT_EQ(status["error"], "etcd: away");
+  EXPECT_EQ(status["vnfs"][0]["name"], "vnfs1");
+  EXPECT_EQ(status["vnfs"][0]["state"], "serving");
+}
+
+TEST_F(RouterTest, Metrics) {
+  const std::string text = router.metrics();
+  EXPECT_NE(text.find("symnas_instance_up{vnfs=\"vnfs1\"} 1\n"), std::string::npos);
+  EXPECT_NE(text.find("symnas_instance_restarts_total{vnfs=\"vnfs1\"} 3\n"), std::string::npos);
+  EXPECT_NE(text.find("symnas_lun_found{lun=\"LUN0\"} 1\n"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace symnas::vnfsd::api

@@ -1,0 +1,78 @@
+#include "vnfsd/config.h"
+
+#include <gtest/gtest.h>
+
+namespace symnas::vnfsd {
+namespace {
+
+constexpr const char* kMinimal = R"(
+[cluster]
+name = "lab"
+uuid = "00112233-4455-6677-8899-aabbccddeeff"
+[head]
+name = "c1n1"
+address = "10.99.0.1"
+[etcd]
+endpoints = ["https://10.99.0.1:2379"]
+ca = "/e/ca.crt"
+cert = "/e/head.crt"
+key = "/e/head.key"
+)";
+
+std::string error_of(const std::string& text) {
+  const auto config = parse_config(text, "t.toml");
+  return config ? "" : config.error().message;
+}
+
+TEST(Config, DefaultsFillIn) {
+  const auto config = parse_config(kMinimal, "t.toml");
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->cluster_uuid.to_string(), "00112233-4455-6677-8899-aabbccddeeff");
+  EXPECT_EQ(config->daemon.socket, "/run/symnas/vnfsd.sock");
+  EXPECT_EQ(config->ganesha.plugin_dir, "/usr/lib/symnas/ganesha/lib/ganesha");
+  EXPECT_EQ(config->etcd.compact_keep_s, 600);
+}
+
+TEST(Config, SocketFollowsRunDir) {
+  const auto config =
+      parse_config(std::string(kMinimal) + "[daemon]\nrun_dir = \"/r\"\n", "t.toml");
+  ASSERT_TRUE(config);
+  EXPECT_EQ(config->daemon.socket, "/r/vnfsd.sock");
+}
+
+TEST(Config, RenderedReadsBackEqual) {
+  Config config = *parse_config(kMinimal, "t.toml");
+  config.daemon.lun_paths = {"/dev/disk/by-id/*", "/with 'quote' and \"double\"/x"};
+  config.ganesha.threads_max = 77;
+  config.etcd.compact_interval_s = 5;
+  const auto again = parse_config(render_config(config), "again");
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(render_config(*again), render_config(config));
+  EXPECT_EQ(again->daemon.lun_paths, config.daemon.lun_paths);
+  EXPECT_EQ(again->ganesha.threads_max, 77);
+}
+
+TEST(Config, SaysWhatIsWrong) {
+  const std::string ok = kMinimal;
+  EXPECT_EQ(error_of(ok + "[daemon]\nrun_dirr = \"/r\"\n"),
+            "t.toml: [daemon] run_dirr: is not a known setting");
+  EXPECT_EQ(error_of(ok + "[deamon]\n"), "t.toml: 'deamon' is not a known section");
+  EXPECT_EQ(error_of(ok + "[daemon]\nrun_dir = \"r\"\n"),
+            "t.toml: [daemon] run_dir: must be an absolute path");
+  EXPECT_EQ(error_of(ok + "[ganesha]\nthreads_max = 1\n"),
+            "t.toml: [ganesha] threads_max: must be a whole number from 2 to 4096");
+  EXPECT_EQ(error_of(ok + "[ganesha]\nthreads_max = \"9\"\n"),
+            "t.toml: [ganesha] threads_max: must be a whole number from 2 to 4096");
+  EXPECT_EQ(
+      error_of(ok + "[ganesha]\nlog_level = \"LOUD\"\n"),
+      "t.toml: [ganesha] log_level: must be one of ganesha's levels (EVENT, INFO, DEBUG, ...)");
+  EXPECT_EQ(error_of("[cluster]\nname = \"lab\"\n"), "t.toml: [cluster] uuid: is missing");
+  EXPECT_NE(error_of("[cluster\n").find("t.toml: line 1"), std::string::npos);
+}
+
+TEST(Config, MissingFileIsNotFound) {
+  EXPECT_EQ(load_config("/nonexistent/vnfsd.toml").error().code, ErrorCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace symnas::vnfsd

@@ -1,0 +1,219 @@
+#include "vnfsd/ctl/run.h"
+
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+namespace symnas::vnfsd::ctl {
+namespace {
+
+using nlohmann::json;
+
+struct Asked {
+  std::string socket, method, path;
+  json body;
+};
+
+// Answers every request with the same; remembers what was asked.
+class FakeClient final : public api::ApiClient {
+ public:
+  FakeClient(std::string socket, std::vector<Asked>& asked, const Result<json>& answer)
+      : ApiClient({socket}), socket_(std::move(socket)), asked_(asked), answer_(answer) {}
+  Result<json> request(const std::string& method, const std::string& path,
+                       const json& body) override {
+    asked_.push_back({socket_, method, path, body});
+    return answer_;
+  }
+
+ private:
+  std::string socket_;
+  std::vector<Asked>& asked_;
+  const Result<json>& answer_;
+};
+
+class RunTest : public ::testing::Test {
+ protected:
+  int run(const std::vector<std::string>& arguments) {
+    asked.clear();
+    out.str("");
+    err.str("");
+    return run_symnas(
+        arguments,
+        [&](const std::string& socket) {
+          return std::make_unique<FakeClient>(socket, asked, answer);
+        },
+        out, err);
+  }
+  std::vector<Asked> asked;
+  Result<json> answer = json{{"done", {"it is done"}}};
+  std::ostringstream out, err;
+};
+
+TEST_F(RunTest, VolumeCreate) {
+  EXPECT_EQ(run({"volume", "create", "v1", "--luns", "LUN0,LUN1", "--stripe-unit", "256K"}), 0);
+  ASSERT_EQ(asked.size(), 1u);
+  EXPECT_EQ(asked[0].method, "POST");
+  EXPECT_EQ(asked[0].path, "/v1/volumes");
+  EXPECT_EQ(asked[0].body,
+            (json{{"name", "v1"}, {"luns", {"LUN0", "LUN1"}}, {"stripe_unit_bytes", 262144}}));
+  EXPECT_EQ(out.str(), "it is done\n");
+}
+
+TEST_F(RunTest, DryRunIsPassedOnAndShown) {
+  EXPECT_EQ(run({"volume", "rm", "v1", "--dry-run"}), 0);
+  EXPECT_EQ(asked[0].path, "/v1/volumes/v1?dry_run=true");
+  EXPECT_EQ(out.str(), "dry run: it is done\n");
+}
+
+TEST_F(RunTest, OutputAndSocketMayStandAnywhere) {
+  EXPECT_EQ(run({"lun", "release", "LUN0", "-o", "json", "--socket", "/s"}), 0);
+  EXPECT_EQ(json::parse(out.str()), (json{{"done", {"it is done"}}, {"dry_run", false}}));
+  EXPECT_EQ(asked[0].socket, "/s");
+  EXPECT_EQ(run({"--socket", "/t", "-o", "json", "lun", "release", "LUN0"}), 0);
+  EXPECT_EQ(asked[0].socket, "/t");
+}
+
+TEST_F(RunTest, SocketFromTheEnvironment) {
+  ::setenv("SYMNAS_SOCKET", "/env", 1);
+  run({"lun", "release", "LUN0"});
+  EXPECT_EQ(asked[0].socket, "/env");
+  run({"lun", "release", "LUN0", "--socket", "/option"});
+  EXPECT_EQ(asked[0].socket, "/option");
+  ::unsetenv("SYMNAS_SOCKET");
+  run({"lun", "release", "LUN0"});
+  EXPECT_EQ(asked[0].socket, "/run/symnas/vnfsd.sock");
+}
+
+TEST_F(RunTest, LunImport) {
+  EXPECT_EQ(run({"lun", "import", "A=/dev/x", "B=/with=equals", "--force", "B"}), 0);
+  EXPECT_EQ(asked[0].body, (json{{"luns",
+                                  {{{"name", "A"}, {"path", "/dev/x"}, {"force", false}},
+                                   {{"name", "B"}, {"path", "/with=equals"}, {"force", true}}}}}));
+  for (const char* pair : {"A", "=x", "A="}) EXPECT_EQ(run({"lun", "import", pair}), 2) << pair;
+  EXPECT_EQ(run({"lun", "import", "A=/x", "--force", "B"}), 2);
+  EXPECT_EQ(err.str(), "symnas: lun import: --force B: no LUN of that name is being imported\n");
+  EXPECT_TRUE(asked.empty());
+}
+
+TEST_F(RunTest, ForceTakesOneName) {
+  EXPECT_EQ(run({"lun", "import", "--force", "A", "A=/x", "B=/y"}), 0);
+  EXPECT_EQ(asked[0].body["luns"].size(), 2u);
+}
+
+TEST_F(RunTest, FilesystemOwnerAndMode) {
+  EXPECT_EQ(run({"fs", "create", "u04", "--volume", "v1", "--owner", "7:8", "--mode", "1777"}), 0);
+  EXPECT_EQ(asked[0].body, (json{{"name", "u04"},
+                                 {"volume", "v1"},
+                                 {"root_uid", 7},
+                                 {"root_gid", 8},
+                                 {"root_mode", 01777}}));
+  EXPECT_EQ(run({"fs", "create", "u04", "--volume", "v1", "--mode", "0800"}), 2);
+  EXPECT_EQ(run({"fs", "create", "u04", "--volume", "v1", "--mode", "77777777777777777"}), 2);
+  EXPECT_EQ(run({"fs", "create", "u04", "--volume", "v1", "--owner", "root"}), 2);
+}
+
+TEST_F(RunTest, VnfsCreateWithoutWaiting) {
+  EXPECT_EQ(run({"vnfs", "create", "vnfs1", "--vip", "10.0.0.1/24", "--vip", "10.0.0.2/24",
+                 "--network", "nfs0", "--exports", "a,b", "--heads", "c1n1", "--no-wait"}),
+            0);
+  ASSERT_EQ(asked.size(), 1u);
+  EXPECT_EQ(asked[0].body["vips"], json({"10.0.0.1/24", "10.0.0.2/24"}));
+  EXPECT_EQ(asked[0].body["exports"], json({"a", "b"}));
+}
+
+TEST_F(RunTest, VnfsStopWaitsUntilItIsStopped) {
+  answer = json{{"done", {"ok"}}, {"vnfs", {{{"name", "vnfs1"}, {"state", "stopped"}}}}};
+  EXPECT_EQ(run({"vnfs", "stop", "vnfs1"}), 0);
+  ASSERT_EQ(asked.size(), 2u);
+  EXPECT_EQ(asked[1].path, "/v1/status");
+}
+
+TEST_F(RunTest, VnfsStartThatDoesNotServeSaysWhy) {
+  answer = json{{"done", {"ok"}},
+                {"vnfs",
+                 {{{"name", "vnfs1"},
+                   {"state", "fencing"},
+                   {"instance", {{"error", "lun LUN0: in flight"}}}}}}};
+  EXPECT_EQ(run({"vnfs", "start", "vnfs1", "--timeout", "0"}), 5);
+  EXPECT_NE(err.str().find("is fencing after 0 s, not serving: lun LUN0: in flight"),
+            std::string::npos);
+}
+
+TEST_F(RunTest, ErrorsBecomeExitCodes) {
+  const auto code_for = [&](ErrorCode code) {
+    answer = fail(code, "lun X: no");
+    return run({"lun", "ls"});
+  };
+  EXPECT_EQ(code_for(ErrorCode::kInternal), 1);
+  EXPECT_EQ(code_for(ErrorCode::kInvalidArgument), 2);
+  EXPECT_EQ(code_for(ErrorCode::kNotFound), 3);
+  EXPECT_EQ(code_for(ErrorCode::kAlreadyExists), 4);
+  EXPECT_EQ(code_for(ErrorCode::kBusy), 4);
+  EXPECT_EQ(code_for(ErrorCode::kConflict), 4);
+  EXPECT_EQ(code_for(ErrorCode::kShutdown), 5);
+  EXPECT_EQ(code_for(ErrorCode::kUnavailable), 5);
+  EXPECT_EQ(code_for(ErrorCode::kNoSpace), 6);
+  EXPECT_EQ(code_for(ErrorCode::kForeign), 7);
+  EXPECT_EQ(err.str(), "symnas: lun X: no\n");
+  EXPECT_EQ(out.str(), "");
+}
+
+TEST_F(RunTest, JsonErrorsGoToStdout) {
+  answer = fail(ErrorCode::kNotFound, "lun X: no");
+  EXPECT_EQ(run({"lun", "ls", "-o", "json"}), 3);
+  EXPECT_EQ(json::parse(out.str())["error"]["code"], "not_found");
+  EXPECT_EQ(err.str(), "");
+}
+
+TEST_F(RunTest, UsageErrorsAreTwoAndAskNobody) {
+  const std::vector<std::vector<std::string>> wrong = {
+      {},
+      {"dance"},
+      {"volume"},
+      {"volume", "create"},
+      {"volume", "create", "v1"},
+      {"volume", "create", "v1", "--luns", "A", "--bogus"},
+      {"volume", "create", "v1", "--luns", "A", "--stripe-unit", "x"},
+      {"lun", "ls", "-o", "xml"},
+      {"volume", "rm", "a/b"},
+      {"status", "more"}};
+  for (const auto& arguments : wrong) EXPECT_EQ(run(arguments), 2);
+  EXPECT_TRUE(asked.empty());
+}
+
+TEST_F(RunTest, HelpIsSuccess) {
+  EXPECT_EQ(run({"--help"}), 0);
+  EXPECT_NE(out.str().find("volume"), std::string::npos);
+  EXPECT_EQ(run({"volume", "create", "--help"}), 0);
+}
+
+TEST_F(RunTest, StatusShowsInstancesAndTheirErrors) {
+  answer = json{{"head", "c1n1"},
+                {"cluster", {{"name", "lab"}, {"config_version", 3}}},
+                {"etcd",
+                 {{{"endpoint", "https://x:2379"},
+                   {"reachable", true},
+                   {"leader", true},
+                   {"db_size_bytes", 20480},
+                   {"revision", 9},
+                   {"error", ""}}}},
+                {"luns", json::array()},
+                {"vnfs",
+                 {{{"name", "vnfs1"},
+                   {"state", "waiting"},
+                   {"owner", "c1n1"},
+                   {"vips", {{{"address", "10.0.0.1"}, {"prefix_length", 24}}}},
+                   {"instance", {{"error", "vnfs vnfs1: no"}, {"restarts", 2}}}}}}};
+  EXPECT_EQ(run({"status"}), 0);
+  EXPECT_NE(out.str().find("https://x:2379  leader  20.0K  9         -\n"), std::string::npos);
+  EXPECT_NE(out.str().find("vnfs1  waiting  c1n1   10.0.0.1/24"), std::string::npos);
+  EXPECT_NE(out.str().find("\nvnfs vnfs1: no\n"), std::string::npos);
+}
+
+TEST_F(RunTest, StatusWithoutEtcdIsUnreachable) {
+  answer = json{{"head", "c1n1"}, {"error", "etcd: away"}, {"vnfs", json::array()}};
+  EXPECT_EQ(run({"status"}), 5);
+}
+
+}  // namespace
+}  // namespace symnas::vnfsd::ctl

@@ -1,0 +1,118 @@
+// Agent's claim, fence and release over an in-memory store, without LUNs or instances.
+#include "tests/unit/vnfsd/view_builder.h"
+#include "vnfsd/daemon/agent.h"
+
+namespace symnas::vnfsd::daemon {
+namespace {
+
+using Kind = kv::TxnFault::Kind;
+
+// The transaction that takes an epoch, and no other.
+bool is_claim(const kv::Txn& txn) {
+  for (const kv::Op& op : txn.success) {
+    if (op.range.key == kv::keys::kEpochCounter && op.kind == kv::Op::Kind::kPut) return true;
+  }
+  return false;
+}
+
+class OwnershipTest : public ::testing::Test {
+ protected:
+  // vnfs1's primary is another head, so that the agent starts no supervisor: the tests are the
+  // supervisor.
+  void SetUp() override {
+    builder.head("c1n2", "10.99.0.2");
+    builder.basics();
+    builder.apply([](const ClusterView& v) {
+      VnfsRequest r = ViewBuilder::vnfs();
+      r.heads = {"c1n2", "c1n1"};
+      return plan_vnfs_create(v, r);
+    });
+    Config config;
+    config.cluster_name = "lab";
+    config.cluster_uuid = *cvm::uuid_from_bytes(std::string(16, 'c'));
+    config.head_name = "c1n3";
+    config.head_address = "10.99.0.3";
+    config.daemon.run_dir = ::testing::TempDir() + "symnas-ownership";
+    agent = std::make_unique<Agent>(builder.store, env::system_clock(), config, "boot");
+    ASSERT_TRUE(agent->view());  // the head is registered: no more transactions of the agent's own
+  }
+  std::shared_ptr<kv::ScriptedFaults> faults = std::make_shared<kv::ScriptedFaults>();
+  ViewBuilder builder{{.server = nullptr, .scheduler = nullptr, .faults = faults}};
+  std::unique_ptr<Agent> agent;
+};
+
+TEST_F(OwnershipTest, RegistersItsHead) {
+  const ClusterView view = builder.view();
+  EXPECT_EQ(view.heads.at("c1n3").record.incarnation(), "boot");
+  EXPECT_EQ(view.heads.at("c1n3").record.address(), "10.99.0.3");
+}
+
+TEST_F(OwnershipTest, ClaimTakesANewEpoch) {
+  const auto first = agent->claim("vnfs1");
+  ASSERT_TRUE(first) << first.error().message;
+  EXPECT_EQ(first->epoch, Epoch(1));
+  const ClusterView view = builder.view();
+  EXPECT_EQ(view.owners.at("vnfs1").record.head(), "c1n3");
+  EXPECT_EQ(view.owners.at("vnfs1").mod_revision, first->owner_mod_revision);
+  const auto second = agent->claim("vnfs1");
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->epoch, Epoch(2));
+}
+
+TEST_F(OwnershipTest, ClaimRespectsAnotherOwner) {
+  builder.owner("vnfs1", "c1n2");
+  EXPECT_EQ(code_of(agent->claim("vnfs1")), ErrorCode::kBusy);
+  EXPECT_EQ(code_of(agent->fence("vnfs1")), ErrorCode::kBusy);
+  EXPECT_TRUE(agent->release("vnfs1"));  // not ours: left alone
+  EXPECT_TRUE(builder.view().owners.contains("vnfs1"));
+}
+
+TEST_F(OwnershipTest, ClaimOfAStoppedVnfsIsRefused) {
+  builder.apply(
+      [](const ClusterView& v) { return plan_vnfs_state(v, "vnfs1", WantedState::kStopped); });
+  EXPECT_EQ(code_of(agent->claim("vnfs1")), ErrorCode::kBusy);
+}
+
+TEST_F(OwnershipTest, LostReplyOfAClaimIsFoundByItsEpoch) {
+  faults->push(Kind::kReplyLost, is_claim);
+  const auto plan = agent->claim("vnfs1");
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_EQ(plan->owner_mod_revision, builder.view().owners.at("vnfs1").mod_revision);
+}
+
+TEST_F(OwnershipTest, LostRequestOfAClaimIsAnError) {
+  faults->push(Kind::kRequestLost, is_claim);
+  EXPECT_EQ(code_of(agent->claim("vnfs1")), ErrorCode::kUnknownOutcome);
+  EXPECT_FALSE(builder.view().owners.contains("vnfs1"));
+}
+
+TEST_F(OwnershipTest, NobodysVnfsNeedsNoFence) { EXPECT_TRUE(agent->fence("vnfs1")); }
+
+// The volume's LUNs are not visible here: nothing can be proved, so nothing is ended.
+TEST_F(OwnershipTest, FenceNeedsEveryLun) {
+  ASSERT_TRUE(agent->claim("vnfs1"));
+  const Status fenced = agent->fence("vnfs1");
+  EXPECT_EQ(code_of(fenced), ErrorCode::kNotFound);
+  EXPECT_NE(fenced.error().message.find("lun LUN0"), std::string::npos);
+}
+
+TEST_F(OwnershipTest, ReleaseDeletesTheOwnRecord) {
+  ASSERT_TRUE(agent->claim("vnfs1"));
+  EXPECT_TRUE(agent->release("vnfs1"));
+  EXPECT_FALSE(builder.view().owners.contains("vnfs1"));
+  EXPECT_TRUE(agent->release("vnfs1"));
+}
+
+TEST_F(OwnershipTest, LunSetVersionFollowsLunsAndPaths) {
+  const std::string before = lun_set_version(builder.view());
+  builder.lun("LUN9");
+  const std::string with_lun = lun_set_version(builder.view());
+  EXPECT_NE(before, with_lun);
+  records::HeadRecord head = builder.view().heads.at("c1n1").record;
+  head.add_lun_paths("/elsewhere/*");
+  builder.put(kv::keys::kHeads + "c1n1", head.SerializeAsString());
+  EXPECT_NE(lun_set_version(builder.view()), with_lun);
+}
+
+}  // namespace
+}  // namespace symnas::vnfsd::daemon

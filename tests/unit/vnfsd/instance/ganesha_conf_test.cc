@@ -1,0 +1,140 @@
+#include "vnfsd/instance/ganesha_conf.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/vnfsd/instance/test_plan.h"
+
+namespace symnas::vnfsd::instance {
+namespace {
+
+constexpr const char* kGolden = R"(# VNFS vnfs1, epoch 17. Written by vnfsd; changes are lost.
+
+NFS_CORE_PARAM {
+  Protocols = 3, 4;
+  NFS_Port = 2049;
+  MNT_Port = 20048;
+  NLM_Port = 32803;
+  Enable_RQUOTA = false;
+  Enable_UDP = mount;
+  RPC_Ioq_ThrdMax = 1024;
+  Plugins_Dir = "/usr/lib/symnas/ganesha/lib/ganesha";
+  Getattrs_In_Complete_Read = false;
+  Blocked_Lock_Poller_Interval = 1;
+  Allow_Set_IO_Flusher_Fail = true;
+  Clustered = false;
+  mount_path_pseudo = true;
+  heartbeat_freq = 0;
+}
+
+NFSv4 {
+  Minor_Versions = 0, 1;
+  Graceless = true;
+  Lease_Lifetime = 20;
+  Grace_Period = 20;
+  Server_Owner = "vnfs1";
+  Server_Scope = "vnfs1";
+  Only_Numeric_Owners = true;
+  Allow_Numeric_Owners = true;
+  RecoveryBackend = fs;
+  RecoveryRoot = "/run/symnas/vnfs/vnfs1/recovery";
+}
+
+DIRECTORY_SERVICES {
+  Idmapping_Active = false;
+}
+
+NFS_KRB5 {
+  Active_krb5 = false;
+}
+
+MDCACHE {
+  Dir_Chunk = 0;
+  Use_Cached_Owner_On_Owner_Override = false;
+}
+
+LOG {
+  Default_Log_Level = EVENT;
+}
+
+CLUSTER {
+  Instance_File = "/run/symnas/vnfs/vnfs1/instance.json";
+}
+
+EXPORT {
+  Export_Id = 5;
+  Path = "/u04";
+  Pseudo = "/u04";
+  Tag = "u04";
+  Protocols = 3, 4;
+  Transports = TCP;
+  SecType = sys;
+  Access_Type = None;
+  Squash = Root_Squash;
+  Attr_Expiration_Time = 0;
+  MaxRead = 1048576;
+  MaxWrite = 1048576;
+  PrefRead = 1048576;
+  PrefWrite = 1048576;
+  FSAL {
+    Name = CLUSTER;
+    Filesystem = "u04";
+    Subtree = "/data";
+  }
+  CLIENT {
+    Clients = 10.0.0.0/24, 10.9.0.7/32;
+    Access_Type = RW;
+    Squash = Root_Squash;
+  }
+}
+)";
+
+TEST(GaneshaConf, Golden) { EXPECT_EQ(*render_ganesha_conf(test_plan(), cluster_fsal()), kGolden); }
+
+TEST(GaneshaConf, AccessAndSquash) {
+  InstancePlan plan = test_plan();
+  plan.exports[0].set_access(records::ACCESS_RO);
+  plan.exports[0].set_squash(records::SQUASH_ALL);
+  EXPECT_NE(render_ganesha_conf(plan, cluster_fsal())
+                ->find("    Access_Type = RO;\n    Squash = All_Squash;\n"),
+            std::string::npos);
+  plan.exports[0].set_squash(records::SQUASH_NONE);
+  EXPECT_NE(render_ganesha_conf(plan, cluster_fsal())->find("    Squash = No_Root_Squash;\n"),
+            std::string::npos);
+}
+
+TEST(GaneshaConf, OneBlockPerExport) {
+  InstancePlan plan = test_plan();
+  plan.exports.push_back(plan.exports[0]);
+  plan.exports[1].set_name("u05");
+  plan.exports[1].set_export_id(6);
+  const std::string conf = *render_ganesha_conf(plan, cluster_fsal());
+  EXPECT_NE(conf.find("Export_Id = 5;"), std::string::npos);
+  EXPECT_NE(conf.find("Export_Id = 6;\n  Path = \"/u05\";"), std::string::npos);
+}
+
+// Names are checked when objects are made; a record that got past that must not become
+// configuration.
+TEST(GaneshaConf, RefusesWhatCouldBreakOutOfItsQuotes) {
+  for (const char* evil : {"x\"; Squash = None; #", "a\\", "a\nb"}) {
+    InstancePlan plan = test_plan();
+    plan.exports[0].set_path(evil);
+    EXPECT_EQ(render_ganesha_conf(plan, cluster_fsal()).error().code, ErrorCode::kInvalidArgument);
+    plan = test_plan();
+    plan.exports[0].set_filesystem(evil);
+    EXPECT_FALSE(render_ganesha_conf(plan, cluster_fsal()));
+    plan = test_plan();
+    plan.exports[0].set_clients(0, evil);
+    EXPECT_FALSE(render_ganesha_conf(plan, cluster_fsal()));
+  }
+}
+
+TEST(GaneshaConf, EverybodyIsAStar) {
+  InstancePlan plan = test_plan();
+  plan.exports[0].clear_clients();
+  plan.exports[0].add_clients("*");
+  EXPECT_NE(render_ganesha_conf(plan, cluster_fsal())->find("    Clients = *;\n"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace symnas::vnfsd::instance

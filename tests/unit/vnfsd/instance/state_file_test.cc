@@ -1,0 +1,29 @@
+#include "vnfsd/instance/state_file.h"
+
+#include <gtest/gtest.h>
+
+namespace symnas::vnfsd::instance {
+namespace {
+
+TEST(StateFile, Golden) {
+  const InstanceState state{{4711, 99}, Epoch(17), "boot-id", Revision(123), 5};
+  EXPECT_EQ(render_state(state), R"({
+  "pid": 4711,
+  "start_ticks": 99,
+  "epoch": 17,
+  "incarnation": "boot-id",
+  "owner_mod_revision": 123,
+  "started_ns": 5
+}
+)");
+  EXPECT_EQ(*parse_state(render_state(state)), state);
+}
+
+TEST(StateFile, DamagedIsCorrupt) {
+  for (const char* text : {"", "{}", "{\"pid\": \"x\"}", "[]"}) {
+    EXPECT_EQ(parse_state(text).error().code, ErrorCode::kCorrupt) << text;
+  }
+}
+
+}  // namespace
+}  // namespace symnas::vnfsd::instance

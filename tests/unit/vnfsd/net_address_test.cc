@@ -1,0 +1,51 @@
+#include "vnfsd/net_address.h"
+
+#include <gtest/gtest.h>
+
+namespace symnas::vnfsd {
+namespace {
+
+TEST(NetAddress, ParsesAndPrints) {
+  EXPECT_EQ(IpAddress::parse("10.0.0.1")->to_string(), "10.0.0.1");
+  EXPECT_EQ(IpAddress::parse("fd00::1")->to_string(), "fd00::1");
+  for (const char* text : {"", "10.0.0", "10.0.0.256", "10.0.0.1 ", "eth0", "10.0.0.01x"}) {
+    EXPECT_FALSE(IpAddress::parse(text)) << text;
+  }
+}
+
+TEST(NetAddress, CidrHasNetworkAndLast) {
+  const Cidr cidr = *Cidr::parse("10.1.2.3/20");
+  EXPECT_EQ(cidr.network().to_string(), "10.1.0.0");
+  EXPECT_EQ(cidr.last().to_string(), "10.1.15.255");
+  EXPECT_TRUE(cidr.contains(*IpAddress::parse("10.1.15.1")));
+  EXPECT_FALSE(cidr.contains(*IpAddress::parse("10.1.16.1")));
+  EXPECT_FALSE(cidr.contains(*IpAddress::parse("::1")));
+  EXPECT_EQ(Cidr::parse("10.1.2.3")->prefix_length, 32u);
+  for (const char* text : {"10.0.0.0/33", "10.0.0.0/", "10.0.0.0/-1", "10.0.0.0/8x", "::/129"}) {
+    EXPECT_FALSE(Cidr::parse(text)) << text;
+  }
+}
+
+TEST(NetAddress, VipIsAHostAddressWithPrefix) {
+  EXPECT_EQ(parse_vip("10.0.0.101/24")->to_string(), "10.0.0.101/24");
+  EXPECT_TRUE(parse_vip("10.0.0.0/31"));
+  EXPECT_TRUE(parse_vip("10.0.0.7/32"));
+  for (const char* text : {"10.0.0.101", "10.0.0.0/24", "10.0.0.255/24", "127.0.0.1/8",
+                           "224.0.0.1/24", "0.0.0.1/24", "10.0.0.1/0"}) {
+    EXPECT_FALSE(parse_vip(text)) << text;
+  }
+  EXPECT_EQ(parse_vip("fd00::1/64").error().code, ErrorCode::kNotSupported);
+}
+
+TEST(NetAddress, ClientsAreNetworksHostsOrEverybody) {
+  EXPECT_EQ(*normalise_client("*"), "*");
+  EXPECT_EQ(*normalise_client("10.0.0.7"), "10.0.0.7/32");
+  EXPECT_EQ(*normalise_client("0.0.0.0/0"), "0.0.0.0/0");
+  EXPECT_EQ(*normalise_client("FD00::/8"), "fd00::/8");
+  EXPECT_EQ(normalise_client("10.0.0.1/24").error().message,
+            "address '10.0.0.1/24': host bits are set (did you mean 10.0.0.0/24?)");
+  EXPECT_FALSE(normalise_client("host.example"));
+}
+
+}  // namespace
+}  // namespace symnas::vnfsd

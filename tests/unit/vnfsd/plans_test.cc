@@ -1,0 +1,217 @@
+#include "vnfsd/plans.h"
+
+#include "tests/unit/vnfsd/view_builder.h"
+
+namespace symnas::vnfsd {
+namespace {
+
+class PlansTest : public ::testing::Test {
+ protected:
+  void SetUp() override { builder.basics(); }
+  ViewBuilder builder;
+};
+
+TEST_F(PlansTest, NetworkIsChecked) {
+  const ClusterView view = builder.view();
+  EXPECT_EQ(code_of(plan_network_create(view, {"nfs0", "eth2", 0, ""})), ErrorCode::kAlreadyExists);
+  EXPECT_EQ(code_of(plan_network_create(view, {"nfs1", "eth1", 0, ""})), ErrorCode::kBusy);
+  EXPECT_EQ(code_of(plan_network_create(view, {"a b", "eth2", 0, ""})),
+            ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code_of(plan_network_create(view, {"n", "e/h", 0, ""})), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code_of(plan_network_create(view, {"n", "eth2", 1279, ""})),
+            ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code_of(plan_network_create(view, {"n", "eth2", 0, "gw"})),
+            ErrorCode::kInvalidArgument);
+  EXPECT_TRUE(plan_network_create(view, {"n", "eth2", 9000, "10.0.0.254"}));
+}
+
+TEST_F(PlansTest, NetworkInUseStays) {
+  EXPECT_TRUE(plan_network_remove(builder.view(), "nfs0"));
+  builder.vnfs1();
+  EXPECT_EQ(code_of(plan_network_remove(builder.view(), "nfs0")), ErrorCode::kBusy);
+  EXPECT_EQ(code_of(plan_network_remove(builder.view(), "x")), ErrorCode::kNotFound);
+}
+
+TEST_F(PlansTest, LunIsImportedOnce) {
+  cvm::records::LunRecord lun = builder.view().luns.at("LUN3").record;
+  EXPECT_EQ(code_of(plan_lun_import(builder.view(), lun, "c1n1", "/x")), ErrorCode::kAlreadyExists);
+  lun.set_name("OTHER");  // the same device by another name
+  EXPECT_EQ(code_of(plan_lun_import(builder.view(), lun, "c1n1", "/x")), ErrorCode::kAlreadyExists);
+}
+
+TEST_F(PlansTest, ImportRemembersThePathOnce) {
+  EXPECT_EQ(builder.view().heads.at("c1n1").record.lun_paths_size(), 1);  // four LUNs from "/l"
+}
+
+TEST_F(PlansTest, UsedLunIsNotReleased) {
+  EXPECT_EQ(code_of(plan_lun_release(builder.view(), "LUN0")), ErrorCode::kBusy);
+  EXPECT_EQ(code_of(plan_lun_release(builder.view(), "LUN9")), ErrorCode::kNotFound);
+  EXPECT_TRUE(plan_lun_release(builder.view(), "LUN3"));
+}
+
+TEST_F(PlansTest, VolumeTakesFreeLunsOnly) {
+  const ClusterView view = builder.view();
+  EXPECT_EQ(view.luns.at("LUN0").record.volume(), "v1");
+  VolumeRequest r{"v2", {"LUN2", "LUN3"}, 1 << 20, Uuid::generate()};
+  EXPECT_TRUE(plan_volume_create(view, r));
+  r.luns = {"LUN1", "LUN2"};
+  EXPECT_EQ(code_of(plan_volume_create(view, r)), ErrorCode::kBusy);
+  r.luns = {"LUN2", "LUN2"};
+  EXPECT_EQ(code_of(plan_volume_create(view, r)), ErrorCode::kInvalidArgument);
+  r.luns = {"LUN9"};
+  EXPECT_EQ(code_of(plan_volume_create(view, r)), ErrorCode::kNotFound);
+  r.luns = {};
+  EXPECT_EQ(code_of(plan_volume_create(view, r)), ErrorCode::kInvalidArgument);
+}
+
+TEST_F(PlansTest, StripeUnitIsAPowerOfTwoInItsBounds) {
+  for (const std::uint64_t unit : {0ull, 1ull, 100'000ull, 32ull << 10, 32ull << 20, 1ull << 40}) {
+    EXPECT_EQ(code_of(plan_volume_create(builder.view(), {"v2", {"LUN2"}, unit, {}})),
+              ErrorCode::kInvalidArgument)
+        << unit;
+  }
+}
+
+TEST_F(PlansTest, VolumeGrowsByASegment) {
+  builder.apply([](const ClusterView& v) {
+    return plan_volume_grow(v, {"v1", {"LUN2", "LUN3"}, 0, {}});
+  });
+  const ClusterView view = builder.view();
+  EXPECT_EQ(view.volumes.at("v1").record.segments_size(), 2);
+  EXPECT_EQ(view.luns.at("LUN3").record.volume(), "v1");
+  EXPECT_EQ(luns_of_volume(view, "v1").size(), 4u);
+  EXPECT_EQ(code_of(plan_volume_grow(view, {"v9", {"LUN2"}, 0, {}})), ErrorCode::kNotFound);
+}
+
+TEST_F(PlansTest, VolumeWithFilesystemStays) {
+  EXPECT_EQ(code_of(plan_volume_remove(builder.view(), "v1")), ErrorCode::kBusy);
+}
+
+TEST_F(PlansTest, RemovedVolumeFreesItsLunsUnlessAFilesystemAppears) {
+  builder.apply([](const ClusterView& v) {
+    return plan_volume_create(v, {"v2", {"LUN2", "LUN3"}, 1 << 20, Uuid::generate()});
+  });
+  bool raced = false;
+  const auto planner = [&](const ClusterView& v) {
+    auto change = plan_volume_remove(v, "v2");
+    if (!std::exchange(raced, true)) builder.filesystem("u05", "v2");
+    return change;
+  };
+  // The filesystem was made between plan and commit: only the range compare can see it.
+  EXPECT_EQ(code_of(make_change(builder.store, planner, Mode::kCommit)), ErrorCode::kBusy);
+  EXPECT_EQ(builder.view().luns.at("LUN2").record.volume(), "v2");
+}
+
+TEST_F(PlansTest, FilesystemsAreChecked) {
+  const ClusterView view = builder.view();
+  const auto create = [&](const char* name, const char* volume) {
+    fs::FormatOptions options;
+    options.name = name;
+    options.volume = volume;
+    return check_filesystem_create(view, options);
+  };
+  EXPECT_EQ(code_of(create("u04", "v1")), ErrorCode::kAlreadyExists);
+  EXPECT_EQ(code_of(create("u05", "v1")), ErrorCode::kBusy);
+  EXPECT_EQ(code_of(create("u05", "v9")), ErrorCode::kNotFound);
+  EXPECT_EQ(code_of(create("u/5", "v1")), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code_of(check_filesystem_remove(view, "u04")), ErrorCode::kBusy);
+  EXPECT_EQ(code_of(check_filesystem_remove(view, "u05")), ErrorCode::kNotFound);
+}
+
+TEST_F(PlansTest, ExportIdsAreNeverReused) {
+  EXPECT_EQ(builder.view().exports.at("u04").record.export_id(), 1u);
+  builder.apply([](const ClusterView& v) { return plan_export_remove(v, "u04"); });
+  builder.apply(
+      [](const ClusterView& v) { return plan_export_create(v, ViewBuilder::exported()); });
+  EXPECT_EQ(builder.view().exports.at("u04").record.export_id(), 2u);
+}
+
+TEST_F(PlansTest, ExportIsChecked) {
+  const ClusterView view = builder.view();
+  const auto with = [&](auto change) {
+    ExportRequest r = ViewBuilder::exported();
+    r.name = "other";
+    change(r);
+    return code_of(plan_export_create(view, r));
+  };
+  EXPECT_EQ(with([](auto& r) { r.name = "u04"; }), ErrorCode::kAlreadyExists);
+  EXPECT_EQ(with([](auto& r) { r.filesystem = "x"; }), ErrorCode::kNotFound);
+  EXPECT_EQ(with([](auto& r) { r.path = "rel"; }), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(with([](auto& r) { r.clients = {}; }), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(with([](auto& r) { r.clients = {"x"}; }), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(with([](auto& r) {
+              r.clients = {"10.0.0.1", "10.0.0.1/32"};
+            }),
+            ErrorCode::kInvalidArgument);
+  EXPECT_EQ(with([](auto& r) { r.access = "w"; }), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(with([](auto& r) { r.squash = "some"; }), ErrorCode::kInvalidArgument);
+}
+
+TEST_F(PlansTest, ExportOfAFilesystemThatIsBeingRemovedIsRefused) {
+  auto record = builder.view().filesystems.at("u04").record;
+  record.set_removing(true);
+  builder.put(kv::keys::kFilesystems + "u04", record.SerializeAsString());
+  ExportRequest r = ViewBuilder::exported();
+  r.name = "other";
+  EXPECT_EQ(code_of(plan_export_create(builder.view(), r)), ErrorCode::kBusy);
+}
+
+TEST_F(PlansTest, VnfsIsChecked) {
+  builder.vnfs1();
+  const ClusterView view = builder.view();
+  const auto with = [&](auto change) {
+    VnfsRequest r = ViewBuilder::vnfs();
+    r.name = "vnfs2";
+    r.vips = {"10.0.0.102/24"};
+    change(r);
+    return code_of(plan_vnfs_create(view, r));
+  };
+  EXPECT_EQ(with([](auto& r) { r.name = "vnfs1"; }), ErrorCode::kAlreadyExists);
+  EXPECT_EQ(with([](auto& r) { r.name = "v_1"; }), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(with([](auto& r) { r.vips = {"10.0.0.101/24"}; }), ErrorCode::kBusy);
+  EXPECT_EQ(with([](auto& r) { r.vips = {"10.0.0.101/16"}; }), ErrorCode::kBusy);
+  EXPECT_EQ(with([](auto& r) { r.vips = {"10.99.0.1/24"}; }), ErrorCode::kBusy);
+  EXPECT_EQ(with([](auto& r) {
+              r.vips = {"10.0.0.9/24", "10.0.0.9/16"};
+            }),
+            ErrorCode::kInvalidArgument);
+  EXPECT_EQ(with([](auto& r) { r.vips = {}; }), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(with([](auto& r) {
+              r.vips = {"10.0.0.1/24", "10.0.0.2/24", "10.0.0.3/24", "10.0.0.4/24", "10.0.0.5/24"};
+            }),
+            ErrorCode::kInvalidArgument);
+  EXPECT_EQ(with([](auto& r) { r.networks = {"x"}; }), ErrorCode::kNotFound);
+  EXPECT_EQ(with([](auto& r) { r.networks = {"nfs0", "nfs0"}; }), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(with([](auto& r) { r.exports = {"x"}; }), ErrorCode::kNotFound);
+  EXPECT_EQ(with([](auto& r) { r.exports = {"u04", "u04"}; }), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(with([](auto& r) { r.heads = {"c1n2"}; }), ErrorCode::kNotFound);
+  EXPECT_EQ(with([](auto& r) { r.heads = {}; }), ErrorCode::kInvalidArgument);
+}
+
+TEST_F(PlansTest, VnfsGoesOnlyWhenStoppedAndNotOwned) {
+  builder.vnfs1().owner("vnfs1", "c1n1");
+  EXPECT_EQ(code_of(plan_vnfs_remove(builder.view(), "vnfs1")), ErrorCode::kBusy);
+  builder.apply(
+      [](const ClusterView& v) { return plan_vnfs_state(v, "vnfs1", WantedState::kStopped); });
+  EXPECT_EQ(code_of(plan_vnfs_remove(builder.view(), "vnfs1")), ErrorCode::kBusy);
+  kv::Txn released;
+  released.success.push_back(kv::erase(kv::keys::kOwners + "vnfs1"));
+  ASSERT_TRUE(kv::txn_blocking(builder.store, released, kTestDeadlineMs));
+  builder.apply([](const ClusterView& v) { return plan_vnfs_remove(v, "vnfs1"); });
+  EXPECT_TRUE(builder.view().vnfses.empty());
+}
+
+TEST_F(PlansTest, VnfsIdIsNeverReused) {
+  builder.vnfs1();
+  EXPECT_EQ(builder.view().vnfses.at("vnfs1").record.vnfs_id(), 1u);
+  EXPECT_EQ(builder.view().counters.at("vnfs").record, 2u);
+}
+
+TEST_F(PlansTest, VolumesOfAVnfs) {
+  builder.vnfs1();
+  const ClusterView view = builder.view();
+  EXPECT_EQ(volumes_of_vnfs(view, view.vnfses.at("vnfs1").record), std::vector<std::string>{"v1"});
+}
+
+}  // namespace
+}  // namespace symnas::vnfsd
