@@ -81,6 +81,7 @@ struct Inherited {
   for (const Inherited& fd : fds) {
     if (::dup2(fd.from, fd.to) < 0) ::_exit(126);
   }
+  ::syscall(SYS_close_range, kStatusFd + 1, kHeadNetnsFd - 1, 0);
   ::syscall(SYS_close_range, kHeadNetnsFd + 1, ~0U, 0);
   ::setsid();
   sigset_t none;
