@@ -79,7 +79,20 @@ Formatted::Formatted() {
   fs = format_for_test(*store, "u04");
 }
 
+Formatted::Formatted(std::uint64_t seed, kv::FaultWeights weights)
+    : seeded(std::make_shared<kv::SeededFaults>(seed, weights)) {
+  auto server = std::make_shared<kv::MemServer>();
+  kv::MemStore calm(kv::MemStoreOptions{.server = server});
+  fs = format_for_test(calm, "u04");
+  store = std::make_unique<kv::MemStore>(kv::MemStoreOptions{.server = server, .faults = seeded});
+}
+
 World::World() : formatted_(std::make_unique<Formatted>()), store_(*formatted_->store) {
+  mount("u04");
+}
+
+World::World(std::uint64_t seed, kv::FaultWeights weights)
+    : formatted_(std::make_unique<Formatted>(seed, weights)), store_(*formatted_->store) {
   mount("u04");
 }
 
@@ -92,7 +105,7 @@ void World::mount(const std::string& filesystem) {
   claim_options.filesystem_name = filesystem;
   claim_options.record.set_vnfs("vnfs1");
   claim_options.record.set_epoch(1);
-  Claim claim = must(claim_mount(store_, claim_options, 1000));
+  Claim claim = must(claim_mount(store_, claim_options, 10'000));
   const FsId fs{claim.filesystem.fsid()};
   kv::SessionOptions options;
   options.session_id = "s";
@@ -103,7 +116,7 @@ void World::mount(const std::string& filesystem) {
   options.mount_create_revision = claim.create_revision;
   options.ended_key = kv::keys::mount_ended(fs, claim.id);
   session_ = std::make_unique<SpySession>(must(kv::Session::open(
-      store_, env::system_clock(), options, [](Error) {}, 1000)));
+      store_, env::system_clock(), options, [](Error) {}, 10'000)));
   data_ = std::make_unique<FakeFileData>(*session_, fs, claim.id);
   inos_ = std::make_unique<InoLease>(*session_, fs);
   must(
@@ -136,6 +149,10 @@ Handle World::symlink(const Handle& dir, const std::string& name) {
   NewNode node;
   node.symlink_target = "target";
   return must(fs::symlink(*context_, kRoot, dir, name, node)).attributes.handle;
+}
+
+void World::stop_faults() {
+  if (formatted_ && formatted_->seeded) formatted_->seeded->stop();
 }
 
 void World::fail_next_commit(kv::TxnFault::Kind kind) {

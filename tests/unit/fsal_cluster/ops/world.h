@@ -24,7 +24,10 @@ inline const Credentials kBob{1001, 101, {}};
 // An in-memory store with a volume record and the filesystem "u04" on it, nobody has mounted it.
 struct Formatted {
   Formatted();
+  // Everything after the format suffers faults drawn from the seed.
+  Formatted(std::uint64_t seed, kv::FaultWeights weights);
   std::shared_ptr<kv::ScriptedFaults> faults = std::make_shared<kv::ScriptedFaults>();
+  std::shared_ptr<kv::SeededFaults> seeded;
   std::unique_ptr<kv::MemStore> store;
   FsId fs;
 };
@@ -41,6 +44,8 @@ inline constexpr kv::TxnFault::Kind kCommitFaults[] = {
 class World {
  public:
   World();
+  // Faults begin when the filesystem is mounted, and end with stop_faults().
+  World(std::uint64_t seed, kv::FaultWeights weights);
   // On a store that others may use too.
   World(kv::Store& store, const std::string& filesystem);
   ~World();
@@ -51,6 +56,7 @@ class World {
   OpenFiles& open_files() { return open_files_; }
   // The next transaction that writes suffers it. faults_met(): none is left waiting.
   void fail_next_commit(kv::TxnFault::Kind kind);
+  void stop_faults();
   bool faults_met() const { return formatted_->faults->empty(); }
   kv::Store& store() { return store_; }
   FsId fs() const { return context_->fs; }

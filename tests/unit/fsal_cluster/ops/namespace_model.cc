@@ -1,0 +1,126 @@
+#include "tests/unit/fsal_cluster/ops/namespace_model.h"
+
+namespace symnas::fs {
+
+using Answer = NamespaceModel::Answer;
+
+Answer NamespaceModel::check_directory(Id dir) const {
+  if (nodes_[dir].nlink == 0) return ErrorCode::kStale;
+  if (nodes_[dir].type != FileType::kDirectory) return ErrorCode::kNotDirectory;
+  return std::nullopt;
+}
+
+const NamespaceModel::Id* NamespaceModel::find(Id dir, const std::string& name) const {
+  const auto found = nodes_[dir].entries.find(name);
+  return found == nodes_[dir].entries.end() ? nullptr : &found->second;
+}
+
+bool NamespaceModel::below(Id node, Id ancestor) const {
+  for (; node != 0; node = nodes_[node].parent)
+    if (node == ancestor) return true;
+  return ancestor == 0;
+}
+
+Answer NamespaceModel::add(Id dir, const std::string& name, FileType type) {
+  if (const Answer bad = check_directory(dir)) return bad;
+  if (find(dir, name) != nullptr) return ErrorCode::kAlreadyExists;
+  const std::uint32_t mode = type == FileType::kSymlink ? 0777 : 0644;
+  nodes_.push_back(Node{type, mode, 1, dir, {}});
+  nodes_[dir].entries[name] = nodes_.size() - 1;
+  return std::nullopt;
+}
+
+Answer NamespaceModel::create_unchecked(Id dir, const std::string& name, Id& found) {
+  if (const Answer bad = check_directory(dir)) return bad;
+  if (const Id* existing = find(dir, name)) {
+    found = *existing;
+    if (nodes_[found].type == FileType::kRegular) return std::nullopt;
+    return nodes_[found].type == FileType::kDirectory ? ErrorCode::kIsDirectory
+                                                      : ErrorCode::kAlreadyExists;
+  }
+  const Answer added = add(dir, name, FileType::kRegular);
+  found = nodes_.size() - 1;
+  return added;
+}
+
+Answer NamespaceModel::link(Id target, Id dir, const std::string& name) {
+  if (nodes_[target].nlink == 0) return ErrorCode::kStale;
+  if (const Answer bad = check_directory(dir)) return bad;
+  if (nodes_[target].type == FileType::kDirectory) return ErrorCode::kIsDirectory;
+  if (find(dir, name) != nullptr) return ErrorCode::kAlreadyExists;
+  ++nodes_[target].nlink;
+  nodes_[dir].entries[name] = target;
+  return std::nullopt;
+}
+
+Answer NamespaceModel::unlink(Id dir, const std::string& name) {
+  if (const Answer bad = check_directory(dir)) return bad;
+  const Id* found = find(dir, name);
+  if (found == nullptr) return ErrorCode::kNotFound;
+  if (nodes_[*found].type == FileType::kDirectory) return ErrorCode::kIsDirectory;
+  --nodes_[*found].nlink;
+  nodes_[dir].entries.erase(name);
+  return std::nullopt;
+}
+
+Answer NamespaceModel::rmdir(Id dir, const std::string& name) {
+  if (const Answer bad = check_directory(dir)) return bad;
+  const Id* found = find(dir, name);
+  if (found == nullptr) return ErrorCode::kNotFound;
+  if (nodes_[*found].type != FileType::kDirectory) return ErrorCode::kNotDirectory;
+  if (!nodes_[*found].entries.empty()) return ErrorCode::kNotEmpty;
+  nodes_[*found].nlink = 0;
+  nodes_[dir].entries.erase(name);
+  return std::nullopt;
+}
+
+Answer NamespaceModel::check_replace(Id source, Id target, Id from) const {
+  const bool source_dir = nodes_[source].type == FileType::kDirectory;
+  const bool target_dir = nodes_[target].type == FileType::kDirectory;
+  if (source_dir && !target_dir) return ErrorCode::kNotDirectory;
+  if (!source_dir && target_dir) return ErrorCode::kIsDirectory;
+  if (target == from) return ErrorCode::kNotEmpty;
+  return std::nullopt;
+}
+
+Answer NamespaceModel::rename(Id from, const std::string& from_name, Id to,
+                              const std::string& to_name) {
+  if (const Answer bad = check_directory(from)) return bad;
+  if (const Answer bad = check_directory(to)) return bad;
+  const Id* found = find(from, from_name);
+  if (found == nullptr) return ErrorCode::kNotFound;
+  const Id source = *found;
+  const Id* target = find(to, to_name);
+  if (target != nullptr && *target == source) return std::nullopt;
+  if (target != nullptr)
+    if (const Answer bad = check_replace(source, *target, from)) return bad;
+  const bool directory = nodes_[source].type == FileType::kDirectory;
+  if (directory && from != to && below(to, source)) return ErrorCode::kInvalidArgument;
+  if (target != nullptr && directory && !nodes_[*target].entries.empty())
+    return ErrorCode::kNotEmpty;
+  if (target != nullptr) --nodes_[*target].nlink;
+  nodes_[from].entries.erase(from_name);
+  nodes_[to].entries[to_name] = source;
+  if (directory) nodes_[source].parent = to;
+  return std::nullopt;
+}
+
+Answer NamespaceModel::chmod(Id node, std::uint32_t mode) {
+  if (nodes_[node].nlink == 0) return ErrorCode::kStale;
+  nodes_[node].mode = mode;
+  return std::nullopt;
+}
+
+Answer NamespaceModel::lookup(Id dir, const std::string& name, Id& found) const {
+  if (const Answer bad = check_directory(dir)) return bad;
+  if (name == "..") {
+    found = nodes_[dir].parent;
+    return std::nullopt;
+  }
+  const Id* entry = find(dir, name);
+  if (entry == nullptr) return ErrorCode::kNotFound;
+  found = *entry;
+  return std::nullopt;
+}
+
+}  // namespace symnas::fs

@@ -1,0 +1,56 @@
+// NamespaceModel: what a namespace must do, in memory and naively: the tree, link counts and error
+// codes of POSIX. All as root.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "fsal_cluster/types.h"
+
+namespace symnas::fs {
+
+class NamespaceModel {
+ public:
+  using Id = std::size_t;                   // index of a node; 0 is the root
+  using Answer = std::optional<ErrorCode>;  // nullopt: success
+
+  NamespaceModel() { nodes_.push_back(Node{FileType::kDirectory, 0755, 1, 0, {}}); }
+
+  // On success the new node is the last one.
+  Answer add(Id dir, const std::string& name, FileType type);
+  // CREATE UNCHECKED: `found` is the file that answers.
+  Answer create_unchecked(Id dir, const std::string& name, Id& found);
+  Answer link(Id target, Id dir, const std::string& name);
+  Answer unlink(Id dir, const std::string& name);
+  Answer rmdir(Id dir, const std::string& name);
+  Answer rename(Id from, const std::string& from_name, Id to, const std::string& to_name);
+  Answer chmod(Id node, std::uint32_t mode);
+  Answer lookup(Id dir, const std::string& name, Id& found) const;
+
+  Id size() const { return nodes_.size(); }
+  FileType type(Id id) const { return nodes_[id].type; }
+  std::uint32_t mode(Id id) const { return nodes_[id].mode; }
+  std::uint32_t nlink(Id id) const { return nodes_[id].nlink; }
+  const std::map<std::string, Id>& entries(Id dir) const { return nodes_[dir].entries; }
+
+ private:
+  struct Node {
+    FileType type;
+    std::uint32_t mode;
+    std::uint32_t nlink;  // 0: gone
+    Id parent;            // directories
+    std::map<std::string, Id> entries;
+  };
+  Answer check_directory(Id dir) const;
+  const Id* find(Id dir, const std::string& name) const;
+  bool below(Id node, Id ancestor) const;
+  Answer check_replace(Id source, Id target, Id from) const;
+
+  std::vector<Node> nodes_;
+};
+
+}  // namespace symnas::fs
