@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "common/base/check.h"
-#include "common/base/log.h"
 #include "common/kv/limits.h"
 
 namespace symnas::kv {
@@ -231,6 +230,8 @@ void Committer::send_again(const FlightRef& flight, const Result<TxnResult>& ans
     send_waiting();
     return;
   }
+  context_.note_retry(flight->phase == Flight::Phase::kArm ? "a slot" : "a batch", flight->tries,
+                      answer ? "answers contradict each other" : answer.error().message);
   const std::uint64_t salt = flight->use.sequence + static_cast<std::uint64_t>(flight->use.index);
   context_.timers.add(context_.retry_at_ns(flight->tries, salt),
                       [this, keep = context_.keep_alive(), flight] {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/base/bytes.h"
+#include "common/base/log.h"
 #include "common/kv/limits.h"
 
 namespace symnas::kv {
@@ -86,6 +87,13 @@ TryOptions SessionContext::try_options(int unanswered_tries) {
   return options;
 }
 
+void SessionContext::note_retry(const char* what, int tries, const std::string& why) const {
+  constexpr int kFirstNote = 16;  // about two seconds
+  const bool power_of_two = (tries & (tries - 1)) == 0;
+  if (tries < kFirstNote || !power_of_two) return;
+  log::warn("session of mount {}: {} waits for etcd, {} tries so far: {}", name, what, tries, why);
+}
+
 void SessionContext::read(std::vector<Op> ranges, ReadCallback done) {
   auto attempt = std::make_shared<ReadTry>();
   attempt->txn.success = std::move(ranges);
@@ -123,6 +131,7 @@ void SessionContext::send_read(const std::shared_ptr<ReadTry>& attempt) {
       return;
     }
     if (self->is_closed()) return;
+    self->note_retry("a read", attempt->tries, answer.error().message);
     self->timers.add(self->retry_at_ns(attempt->tries, attempt->number),
                      [self, attempt] { self->send_read(attempt); });
   });

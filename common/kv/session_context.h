@@ -92,6 +92,8 @@ class SessionContext : public std::enable_shared_from_this<SessionContext> {
   // When to try again after `tries` tries; `salt` spreads what fails together.
   std::int64_t retry_at_ns(int tries, std::uint64_t salt) const;
   static TryOptions try_options(int unanswered_tries);
+  // Logs, ever more rarely, that something has been waiting for etcd for long.
+  void note_retry(const char* what, int tries, const std::string& why) const;
 
   Store& store;
   const env::Clock& clock;

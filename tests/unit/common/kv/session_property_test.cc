@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <thread>
 
 #include "common/base/log.h"
 #include "session_world.h"
@@ -366,6 +367,59 @@ TEST(SessionProperty, ExactlyOnceCoherentAndNothingAfterTheEnd) {
               static_cast<long long>(increments), static_cast<long long>(conflicts),
               static_cast<long long>(refused));
   EXPECT_GT(increments, 0);
+}
+
+// The same promise with real threads, where the interleavings are the machine's.
+TEST(SessionProperty, ThreadsCountExactlyUnderFaults) {
+  log::init("test", "error");
+  SessionWorld world;  // for its server and the mount record only
+  const auto options = world.new_mount();
+  MemStoreOptions store_options;
+  store_options.server = world.server;
+  store_options.scheduler = std::make_shared<ThreadScheduler>();
+  FaultWeights weights{.conflict = 50,
+                       .unavailable = 50,
+                       .request_lost = 50,
+                       .reply_lost = 300,
+                       .commit_late = 50,
+                       .duplicate = 500,
+                       .leader_change = 10,
+                       .leader_change_txns = 3,
+                       .watch_drop_revision = 50,
+                       .watch_end = 50,
+                       .watch_end_compacted = 20};
+  store_options.faults = std::make_shared<SeededFaults>(1, weights);
+  MemStore store(std::move(store_options));
+  auto opened = Session::open(store, env::system_clock(), options, nullptr, 10'000);
+  ASSERT_TRUE(opened) << opened.error().message;
+  const auto session = std::move(*opened);
+  constexpr int kThreads = 6;
+  constexpr int kIncrements = 150;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&session, t] {
+      const auto key = counter_key(static_cast<std::uint64_t>(t % 2));
+      for (int i = 0; i < kIncrements;) {
+        const auto value = session->read(key);
+        ASSERT_TRUE(value);
+        const auto committed = session->commit_blocking(
+            replace_mutation(key, value->value ? value->mod_revision : Revision(0),
+                             std::to_string(number_of(*value) + 1)));
+        ASSERT_TRUE(committed);
+        if (committed->succeeded) ++i;
+        if (i % 16 == 0) {
+          ASSERT_TRUE(session->barrier());
+        }
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  for (std::uint64_t i = 0; i < 2; ++i) {
+    const auto stored = world.stored(counter_key(i));
+    ASSERT_TRUE(stored);
+    EXPECT_EQ(stored->value, std::to_string(kIncrements * kThreads / 2));
+    EXPECT_EQ(stored->version, kIncrements * kThreads / 2);
+  }
 }
 
 }  // namespace
