@@ -126,6 +126,7 @@ Status read_sections(const toml::table& root, std::string_view origin, Config& c
   etcd.absolute_path("key", config.etcd.key);
   etcd.number("compact_interval_s", 1, 86'400, config.etcd.compact_interval_s);
   etcd.number("compact_keep_s", 60, 86'400, config.etcd.compact_keep_s);
+  etcd.number("compact_keep_revisions", 1000, 100'000'000, config.etcd.compact_keep_revisions);
   SYMNAS_TRY(etcd.finish());
 
   TableReader daemon(root, origin, "daemon");
@@ -209,7 +210,8 @@ std::string render_config(const Config& c) {
                                      {"cert", c.etcd.cert},
                                      {"key", c.etcd.key},
                                      {"compact_interval_s", c.etcd.compact_interval_s},
-                                     {"compact_keep_s", c.etcd.compact_keep_s}}) +
+                                     {"compact_keep_s", c.etcd.compact_keep_s},
+                                     {"compact_keep_revisions", c.etcd.compact_keep_revisions}}) +
          section("daemon", toml::table{{"run_dir", c.daemon.run_dir},
                                        {"log_dir", c.daemon.log_dir},
                                        {"socket", c.daemon.socket},

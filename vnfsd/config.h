@@ -19,6 +19,7 @@ struct EtcdConfig {
   std::string key;
   std::int64_t compact_interval_s = 60;
   std::int64_t compact_keep_s = 600;
+  std::int64_t compact_keep_revisions = 200'000;  // some 400 MB of etcd at 2 KB per change
 };
 
 struct DaemonConfig {

@@ -197,7 +197,7 @@ void Agent::reconcile_supervisors(const ClusterView& view) {
 }
 
 void Agent::compact_history() {
-  Compaction compaction(config_.etcd.compact_keep_s * 1000);
+  Compaction compaction(config_.etcd.compact_keep_s * 1000, config_.etcd.compact_keep_revisions);
   std::unique_lock lock(mutex_);
   while (!ending_) {
     changed_.wait_for(lock, std::chrono::seconds(config_.etcd.compact_interval_s),

@@ -43,6 +43,7 @@ Result<std::string> Agent::import_lun(const api::LunImportRequest& request, Mode
     return fail(ErrorCode::kAlreadyExists, fmt::format("lun {}: exists already", request.name));
   }
   if (mode == Mode::kDryRun) {
+    SYMNAS_TRY(cvm::LunDevice::open(request.path, cvm::Access::kRead));
     return fmt::format("lun {}: would be imported from {}", request.name, request.path);
   }
   const cvm::LunImport import{
