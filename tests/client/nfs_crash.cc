@@ -1,7 +1,7 @@
 // nfs_crash: writers that know exactly what was acknowledged, for a server that is killed
 // meanwhile.
 //
-//   nfs_crash --url URL [--seconds 10] [--workers 4] [--seed N]
+//   nfs_crash --url URL [--seconds 10] [--workers 4] [--pause-us 0] [--seed N]
 //
 // Each worker has a directory of its own and repeats an operation that got no answer until it is
 // acknowledged (as a client does after a reconnect), so that at the end the expected state is
@@ -56,8 +56,9 @@ struct File {
 
 class Worker {
  public:
-  Worker(std::unique_ptr<Nfs3Client> client, std::string name, std::uint64_t seed)
-      : client_(std::move(client)), name_(std::move(name)), random_(seed) {}
+  Worker(std::unique_ptr<Nfs3Client> client, std::string name, std::uint64_t seed,
+         unsigned pause_us)
+      : client_(std::move(client)), name_(std::move(name)), random_(seed), pause_us_(pause_us) {}
 
   void prepare();                   // throws Loss, as all below
   void run(Clock::time_point end);  // until then, or SIGTERM
@@ -91,6 +92,7 @@ class Worker {
   std::unique_ptr<Nfs3Client> client_;
   std::string name_;
   std::mt19937_64 random_;
+  unsigned pause_us_;  // between two operations
   Handle directory_;
   std::map<std::string, File> files_;
   std::string busy_;  // the file whose operation may have been executed without an answer
@@ -282,6 +284,7 @@ void Worker::op_remove() {
 
 void Worker::run(Clock::time_point end) {
   while (!stop_requested && Clock::now() < end) {
+    if (pause_us_ > 0) usleep(pause_us_);
     const std::uint64_t choice = below(100);
     if (files_.size() < 4 || (choice < 25 && files_.size() < kFilesMax)) {
       op_create();
@@ -358,7 +361,8 @@ int run_all(const CommandLine& line, const Url& url) {
     auto client = Nfs3Client::mount(url, error);
     if (client == nullptr) break;
     workers.push_back(std::make_unique<Worker>(
-        std::move(client), "crash-" + std::to_string(seed) + "-" + std::to_string(i), seed + i));
+        std::move(client), "crash-" + std::to_string(seed) + "-" + std::to_string(i), seed + i,
+        static_cast<unsigned>(line.number("pause-us", 0))));
     workers.back()->prepare();
   }
   if (!error.empty() && workers.empty()) {
@@ -417,7 +421,7 @@ int main(int argc, char** argv) {
   if (!url) {
     std::fprintf(stderr,
                  "usage: nfs_crash --url nfs://ADDRESS/EXPORT [--seconds N]"
-                 " [--workers N] [--seed N]\n");
+                 " [--workers N] [--pause-us N] [--seed N]\n");
     return 2;
   }
   signal(SIGTERM, [](int) { stop_requested = true; });
