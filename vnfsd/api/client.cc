@@ -26,9 +26,10 @@ Result<nlohmann::json> ApiClient::request(const std::string& method, const std::
   if (!result) {
     return fail(
         ErrorCode::kShutdown,
-        fmt::format("vnfsd: asking through {}: {} (is vnfsd running on this head, and are you "
-                    "root? --socket names another socket)",
-                    options_.socket, httplib::to_string(result.error())));
+        fmt::format(
+            "vnfsd: asking through {}: no answer ({}) (is vnfsd running on this head, and are you "
+            "root? --socket names another socket)",
+            options_.socket, httplib::to_string(result.error())));
   }
   nlohmann::json document = nlohmann::json::parse(result->body, nullptr, false);
   if (document.is_discarded()) return tl::unexpected<Error>(error_from_json({}));
