@@ -273,7 +273,9 @@ class Load {
   void on_answer(Slot& slot, int status, void* data) {
     --in_flight_;
     const bool ok = status == RPC_STATUS_SUCCESS && *static_cast<nfsstat3*>(data) == NFS3_OK;
-    if (!ok) ++errors_;
+    if (!ok && errors_++ == 0 && status == RPC_STATUS_SUCCESS)
+      std::fprintf(stderr, "nfs_load: first failure: nfsstat3 %d\n",
+                   static_cast<int>(*static_cast<nfsstat3*>(data)));
     if (status != RPC_STATUS_SUCCESS) die("connection lost");
     if (shape_.kind == Kind::kCreateRemove) slot.created = ok && !slot.created;
     ++operations_;
