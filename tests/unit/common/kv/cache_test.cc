@@ -79,6 +79,14 @@ TEST_F(CacheTest, AnEntryRefusesFactsFromBeforeItsBirth) {
   cache_.unpin("k", pin);
 }
 
+// A watch that a lagging member has opened repeats what is older than the cache's opening.
+TEST_F(CacheTest, AnEventFromBeforeTheBirthMakesNothingKnown) {
+  const auto pin = cache_.pin("k");
+  cache_.apply_event("k", present("old", 9));
+  EXPECT_EQ(value("k"), "unknown") << "a newer change up to 10 may be still to come";
+  cache_.unpin("k", pin);
+}
+
 TEST_F(CacheTest, ClosedItKnowsNothingAndTakesNothing) {
   const auto pin = cache_.pin("k");
   cache_.offer("k", present("a", 20), Revision(20), cache_.life());

@@ -384,6 +384,25 @@ TEST_F(SessionCoreTest, ItsOwnCleanCloseIsNoDisproof) {
   EXPECT_EQ(late.error().code, ErrorCode::kEnded);
 }
 
+TEST_F(SessionCoreTest, TheEventOfItsOwnCleanCloseMayComeBeforeTheAnswer) {
+  const auto below = world_.new_store();
+  HoldingStore store(*below);
+  auto options = world_.new_mount();
+  auto session = world_.new_session(options, nullptr, &store);
+  store.hold(is_batch);
+  Mutation close;
+  close.writes.push_back(erase(options.mount_key));
+  std::optional<Result<Committed>> closed;
+  session->core().committer().commit(close, [&](auto r) { closed = std::move(r); });
+  world_.run_until([&] { return store.held() == 1; });
+  world_.run_ms(100);
+  EXPECT_FALSE(closed);
+  store.release();
+  ASSERT_TRUE(closed && *closed);
+  EXPECT_TRUE((*closed)->succeeded);
+  EXPECT_TRUE(session->ended.empty());
+}
+
 TEST_F(SessionCoreTest, OpenRefusesAnEndedMount) {
   auto options = world_.new_mount();
   world_.outside_stamped({put(options.ended_key, "proof")});
