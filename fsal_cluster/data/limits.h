@@ -42,9 +42,9 @@ inline constexpr int kSweepRetriesMax = 600;  // one a second: then the next mou
 inline constexpr int kConflictRetriesMax = 64;
 inline constexpr int kConflictRetriesBeforePause = 3;
 inline constexpr std::int64_t kConflictPauseNs = 2'000'000;
-// Files whose decoded map stays in memory; beyond it idle ones are forgotten (they are loaded again
-// on demand).
-inline constexpr std::size_t kFileStatesMax = 65536;
+// Files whose decoded map stays in memory (about 1 KiB each); beyond it idle ones are forgotten:
+// loading one again from the session's cache costs some microseconds.
+inline constexpr std::size_t kFileStatesMax = 8192;
 inline constexpr std::size_t kFileTableShards = 64;
 // The round that drops write flags, commits idle dirty files and returns reservations.
 inline constexpr std::int64_t kTickNs = 250'000'000;

@@ -167,7 +167,7 @@ Status Engine::finish_trim(Ino ino) {
 
 void Engine::sweep_in_background(Ino ino, records::Orphan orphan, int attempt) {
   if (attempt == 0) sweeps_.fetch_add(1);
-  const std::int64_t at_ns = attempt == 0 ? 0 : clock_.mono_ns() + kSweepRetryNs;
+  const std::int64_t at_ns = clock_.mono_ns() + (attempt == 0 ? 0 : kSweepRetryNs);
   background_->post_at(at_ns, [this, ino, orphan = std::move(orphan), attempt] {
     const Status swept = sweep_orphan(ino, orphan);
     if (!swept && !closing_ && attempt < kSweepRetriesMax) {

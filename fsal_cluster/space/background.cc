@@ -12,7 +12,10 @@ BackgroundThreads::BackgroundThreads(const env::Clock& clock) : clock_(clock) {
 
 BackgroundThreads::~BackgroundThreads() { stop(); }
 
-void BackgroundThreads::post(std::function<void()> job) { post_at(0, std::move(job)); }
+// Behind what is due already: a long row of sweeps must not keep timers and claims waiting.
+void BackgroundThreads::post(std::function<void()> job) {
+  post_at(clock_.mono_ns(), std::move(job));
+}
 
 void BackgroundThreads::post_at(std::int64_t mono_ns, std::function<void()> job) {
   {

@@ -87,8 +87,26 @@ void SimVolume::submit(Request request) {
       return;
     }
   }
+  if (needs_merge(request)) merge(request);
   Status status = perform(request);
   request.done(std::move(status));
+}
+
+bool SimVolume::needs_merge(const Request& request) {
+  return request.kind == Kind::kWrite &&
+         (request.offset % SimDisk::kSector != 0 || request.from.size() % SimDisk::kSector != 0);
+}
+
+void SimVolume::merge(Request& request) {
+  const std::uint64_t begin = request.offset / SimDisk::kSector * SimDisk::kSector;
+  const std::uint64_t end = (request.offset + request.from.size() + SimDisk::kSector - 1) /
+                            SimDisk::kSector * SimDisk::kSector;
+  request.merged.resize(end - begin);
+  disk_->read(begin, request.merged);
+  std::memcpy(request.merged.data() + (request.offset - begin), request.from.data(),
+              request.from.size());
+  request.offset = begin;
+  request.from = request.merged;
 }
 
 Status SimVolume::perform(const Request& request) {
@@ -109,17 +127,7 @@ Status SimVolume::perform(const Request& request) {
   switch (request.kind) {
     case Kind::kRead: disk_->read(request.offset, request.into); break;
     case Kind::kFlush: disk_->flush(); break;
-    case Kind::kWrite: {
-      const std::uint64_t begin = request.offset / SimDisk::kSector * SimDisk::kSector;
-      const std::uint64_t end = (request.offset + request.from.size() + SimDisk::kSector - 1) /
-                                SimDisk::kSector * SimDisk::kSector;
-      std::vector<std::byte> merged(end - begin);
-      disk_->read(begin, merged);
-      std::memcpy(merged.data() + (request.offset - begin), request.from.data(),
-                  request.from.size());
-      disk_->write(begin, merged, request.durability);
-      break;
-    }
+    case Kind::kWrite: disk_->write(request.offset, request.from, request.durability); break;
   }
   return {};
 }
@@ -132,6 +140,14 @@ bool SimVolume::run_one(env::Random& random) {
     const auto chosen = static_cast<std::ptrdiff_t>(random.below(queue_.size()));
     request = std::move(queue_[static_cast<std::size_t>(chosen)]);
     queue_.erase(queue_.begin() + chosen);
+  }
+  if (needs_merge(request)) {
+    merge(request);
+    const std::scoped_lock lock(mutex_);
+    if (!dead_) {
+      queue_.push_back(std::move(request));
+      return true;
+    }
   }
   Status status = perform(request);
   request.done(std::move(status));
@@ -151,9 +167,7 @@ void SimVolume::die(env::Random& random) {
     pending.swap(queue_);
   }
   for (Request& request : pending) {
-    const bool aligned = request.offset % SimDisk::kSector == 0 &&
-                         request.from.size() % SimDisk::kSector == 0;
-    if (request.kind == Kind::kWrite && aligned) {
+    if (request.kind == Kind::kWrite && !needs_merge(request)) {
       for (std::size_t at = 0; at < request.from.size(); at += SimDisk::kSector) {
         if (random.below(2) == 0) continue;
         disk_->write(request.offset + at, request.from.subspan(at, SimDisk::kSector),

@@ -1,4 +1,5 @@
-// A volume in memory, for tests: a volatile cache that power loss empties, completions that come late and in any order, errors.
+// A volume in memory, for tests: a volatile cache that power loss empties, completions that come
+// late and in any order, errors.
 //   SimDisk    the bytes: what is stable, what is only in the cache
 //   SimVolume  one instance's open volume on it; dies with the instance
 // Thread-safe.
@@ -55,15 +56,17 @@ class SimVolume final : public cvm::VolumeIo {
   void read(VolumeOffset offset, std::span<std::byte> into, cvm::IoCallback done) override;
   void write(VolumeOffset offset, std::span<const std::byte> from, cvm::Durability durability,
              cvm::IoCallback done) override;
-  void write_edges(VolumeOffset offset, std::span<const std::byte> from,
-                   cvm::Durability durability, cvm::IoCallback done) override;
+  void write_edges(VolumeOffset offset, std::span<const std::byte> from, cvm::Durability durability,
+                   cvm::IoCallback done) override;
   void flush(cvm::IoCallback done) override;
   std::vector<cvm::LunCounters> counters() const override { return {}; }
 
-  // Performs one queued request, drawn by `random`. False: none waits.
+  // Performs one queued request, drawn by `random`; of write_edges() one half, as others may get
+  // between read and write. False: none waits.
   bool run_one(env::Random& random);
   std::size_t queued() const;
-  // The instance dies: of a queued write any sectors may have landed; callbacks get kShutdown, later requests too.
+  // The instance dies: of a queued write any sectors may have landed; callbacks get kShutdown,
+  // later requests too.
   void die(env::Random& random);
   // The next `count` requests of this kind fail with kIo and do nothing.
   enum class Kind { kRead, kWrite, kFlush };
@@ -85,7 +88,11 @@ class SimVolume final : public cvm::VolumeIo {
     std::span<const std::byte> from;
     cvm::Durability durability;
     cvm::IoCallback done;
+    std::vector<std::byte>
+        merged;  // of write_edges(): what its first half has read, with `from` put in
   };
+  static bool needs_merge(const Request& request);
+  void merge(Request& request);
   void submit(Request request);
   Status perform(const Request& request);
 
