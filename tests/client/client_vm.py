@@ -33,7 +33,8 @@ CHUNK_BYTES = 65536
 TRANSLATION_CACHE_MIB = 128
 KERNEL_ARGUMENTS = ("console=ttyS0 loglevel=4 panic=-1 mitigations=off nokaslr tsc=reliable "
                     "no_timer_check random.trust_cpu=on rcupdate.rcu_expedited=1 "
-                    "cryptomgr.notests init_on_alloc=0 audit=0 apparmor=0 selinux=0 nowatchdog")
+                    "cryptomgr.notests init_on_alloc=0 audit=0 apparmor=0 selinux=0 nowatchdog "
+                    "nohz=off highres=off")
 
 _MAGIC = b"SYMF"
 _HEADER = struct.Struct("<4scII")
@@ -181,7 +182,7 @@ class ClientVm:
                 "-kernel", kernel, "-initrd", initrd, "-append", arguments,
                 "-serial", f"file:{self.directory}/console.log",
                 "-netdev", f"tap,id=net,fd={tap},vhost=off",
-                "-device", f"virtio-net-pci,netdev=net,mac={mac},romfile=",
+                "-device", f"virtio-net-pci,netdev=net,mac={mac},romfile=,ioeventfd=off",
                 "-device", "virtio-serial-pci"]
         for port in range(1, PORT_COUNT + 1):
             path = os.path.join(self.directory, f"port{port}")

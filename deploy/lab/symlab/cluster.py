@@ -15,6 +15,7 @@ import os
 import shutil
 import subprocess
 import time
+import zlib
 
 from . import luns, netns, processes, product
 from .errors import LabDeadEnd, LabError
@@ -31,6 +32,7 @@ ETCD_CLIENT_PORT = 2379
 ETCD_READY_S = 20.0
 AGENT_READY_S = 30.0
 STOP_GRACE_S = 3.0
+OFFSPRING_GONE_S = 20.0
 
 
 class Lab:
@@ -82,9 +84,12 @@ class Lab:
         for name in ("etcd", "vnfsd", "symnas", "symnas-launch"):
             product.program(name)
         with self.state.locked():
+            self._refuse_foreign_names()
             directory = lun_dir or os.path.join(self.directory, "luns")
             pattern = "/dev/loop*" if loops else os.path.join(directory, f"{self.prefix}-lun*.img")
-            self.state.create(cgroup=processes.create_cgroup(f"symnas-lab-{self.prefix}"),
+            # Named after the directory too: a lab kept elsewhere has another one.
+            cgroup = f"symnas-lab-{self.prefix}-{zlib.crc32(self.directory.encode()):08x}"
+            self.state.create(cgroup=processes.create_cgroup(cgroup),
                               lun_paths=[pattern], lun_dir=directory)
             with concurrent.futures.ThreadPoolExecutor(2) as pool:
                 files = self._plan_luns(directory, lun_count)
@@ -97,6 +102,15 @@ class Lab:
             self._note_luns(files, loops)
             self.state.data["complete"] = True
             self.state.save()
+
+    def _refuse_foreign_names(self):
+        """A lab of this prefix that is kept in another directory must never be noted as ours."""
+        if self.state.load():
+            return  # create() says what to do
+        there = netns.names_beginning(f"{self.prefix}-")
+        if there:
+            raise LabError(f"namespaces {', '.join(there)} exist, made by a lab that is not kept "
+                           f"in {self.directory}: choose another --prefix, or take that one down")
 
     def _plan_luns(self, directory, count):
         os.makedirs(directory, exist_ok=True)
@@ -247,8 +261,6 @@ class Lab:
                 luns.remove(path)
             processes.remove_cgroup(data["cgroup"])
             shutil.rmtree(self.directory)
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(os.path.join(os.path.dirname(self.directory), f".{self.prefix}.lock"))
         return True
 
     def _stop_instances(self):
@@ -263,14 +275,13 @@ class Lab:
 
     def _kill_offspring(self):
         """Ends what the lab's processes started: members of its cgroup, dwellers of its nets."""
-        for _ in range(3):  # a process that forks while it is being killed
+        def none_left():
             pids = set(processes.cgroup_members(self.state.data["cgroup"]))
             pids |= set(netns.processes_inside(self.state.data["namespaces"]))
             pids.discard(os.getpid())
-            if not pids:
-                return
             processes.kill_pids(sorted(pids))
-        raise LabError(f"lab {self.prefix}: processes keep appearing: {sorted(pids)}")
+            return not pids
+        eventually(OFFSPRING_GONE_S, f"the last processes of lab {self.prefix} end", none_left)
 
     def _stop_vms(self):
         """Ends client VMs by their own records (tests/client/client_vm.py); taps go with them."""

@@ -43,6 +43,11 @@ def exists(name):
     return os.path.exists(os.path.join(RUN_DIR, name))
 
 
+def names_beginning(prefix):
+    names = os.listdir(RUN_DIR) if os.path.isdir(RUN_DIR) else []
+    return sorted(name for name in names if name.startswith(prefix))
+
+
 def create(name):
     if exists(name):
         raise LabError(f"namespace {name} exists: another lab with this prefix? (`lab down`)")

@@ -21,13 +21,18 @@ _KILL_WAIT_S = 10.0
 
 
 def start_time(pid):
-    """Clock ticks after boot at which `pid` started, or None when there is no such process."""
+    """Clock ticks after boot at which `pid` started, or None when there is no such process.
+
+    A process whose first thread is a zombie is there as long as another thread is not.
+    """
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             fields = file.read().rsplit(b")", 1)[1].split()
+        if fields[0] == b"Z" and len(os.listdir(f"/proc/{pid}/task")) == 1:
+            return None
     except OSError:
         return None
-    return None if fields[0] == b"Z" else int(fields[19])
+    return int(fields[19])
 
 
 def is_alive(record):

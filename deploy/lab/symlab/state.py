@@ -1,7 +1,7 @@
 """The state file of a lab: everything that was made, noted before it is made.
 
 Because a name is noted first, a program that dies between the note and the deed leaves at most a
-note without an object, which every removal accepts. One writer at a time (a lock on the directory).
+note without an object, which every removal accepts. One writer at a time (a lock).
 """
 
 import contextlib
@@ -12,6 +12,7 @@ import os
 from .errors import LabError
 
 FILE_NAME = "lab.json"
+LOCK_DIR = "/run/lock"  # namespaces are the machine's, so the lock is too
 
 
 def root_dir():
@@ -69,9 +70,9 @@ class LabState:
 
     @contextlib.contextmanager
     def locked(self):
-        """Excludes other programs that change this lab."""
-        os.makedirs(root_dir(), exist_ok=True)
-        with open(os.path.join(root_dir(), f".{self.prefix}.lock"), "w") as lock:
+        """Excludes other programs that change a lab of this prefix, wherever it is kept."""
+        os.makedirs(LOCK_DIR, exist_ok=True)
+        with open(os.path.join(LOCK_DIR, f"symnas-lab-{self.prefix}.lock"), "w") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
