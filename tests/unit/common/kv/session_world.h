@@ -152,6 +152,9 @@ class SessionWorld {
     outsider_ = std::make_unique<MemStore>(std::move(options));
   }
 
+  // Events that are left own the scheduler they lie in.
+  ~SessionWorld() { scheduler->run(1'000'000); }
+
   void run_ms(std::int64_t ms) { scheduler->run_for(ms * kNsPerMs); }
 
   // A transaction of somebody else, without faults.
