@@ -69,6 +69,10 @@ FileWorld::FileWorld(WorldOptions options)
       server_(std::make_shared<kv::MemServer>()),
       faults_(std::make_shared<kv::ScriptedFaults>()),
       disk_(std::make_shared<SimDisk>(options.volume_bytes, kPoison)) {
+  if (options.store_faults) {
+    clock_.run();
+    seeded_faults_ = std::make_shared<kv::SeededFaults>(options.seed, *options.store_faults);
+  }
   start();
 }
 
@@ -80,7 +84,9 @@ void FileWorld::start() {
   ++mounts_;
   kv::MemStoreOptions store;
   store.server = server_;
+  kv::MemStore faultless(store);
   store.faults = faults_;
+  if (seeded_faults_) store.faults = seeded_faults_;
   store_ = std::make_unique<kv::MemStore>(store);
   records::MountRecord record;
   record.set_head("head1");
@@ -88,7 +94,7 @@ void FileWorld::start() {
   kv::Txn claim;
   claim.success = {kv::put(mount_key, record.SerializeAsString()),
                    kv::put(keys::stamp(kFs), encode_stamp(clock_.wall_ns()))};
-  const auto claimed = kv::txn_blocking(*store_, claim, 1000);
+  const auto claimed = kv::txn_blocking(faultless, claim, 1000);
   CHECK(claimed.has_value());
   kv::SessionOptions session;
   session.session_id = "s" + std::to_string(mounts_);
@@ -99,7 +105,7 @@ void FileWorld::start() {
   session.mount_create_revision = claimed->revision;
   session.ended_key = keys::mount_ended(kFs, MountId{mounts_});
   auto opened = kv::Session::open(
-      *store_, clock_, session, [](Error) {}, 1000);
+      *store_, clock_, session, [](Error) {}, 10'000);
   CHECK(opened.has_value(), opened ? "" : opened.error().message);
   session_ = std::make_unique<SpySession>(std::move(*opened));
   volume_ = std::make_shared<SimVolume>(disk_, options_.mode);
@@ -180,12 +186,15 @@ Handle FileWorld::create(Ino ino, std::uint32_t mode) {
   const std::int64_t now_ns = session_->next_time_ns();
   inode.set_mtime_ns(now_ns);
   inode.set_ctime_ns(now_ns);
-  kv::Mutation mutation;
-  mutation.compares.push_back(kv::key_absent(keys::inode(kFs, ino)));
-  mutation.writes.push_back(kv::put(keys::inode(kFs, ino), inode.SerializeAsString()));
-  for (kv::Op& op : engine_->tokens_at_create(ino)) mutation.writes.push_back(std::move(op));
-  const auto committed = session_->commit_blocking(std::move(mutation));
-  CHECK(committed && committed->succeeded);
+  for (;;) {
+    kv::Mutation mutation;
+    mutation.compares.push_back(kv::key_absent(keys::inode(kFs, ino)));
+    mutation.writes.push_back(kv::put(keys::inode(kFs, ino), inode.SerializeAsString()));
+    for (kv::Op& op : engine_->tokens_at_create(ino)) mutation.writes.push_back(std::move(op));
+    const auto committed = session_->commit_blocking(std::move(mutation));
+    CHECK(committed.has_value());
+    if (committed->succeeded) break;
+  }
   return handle(ino);
 }
 

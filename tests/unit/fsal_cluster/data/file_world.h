@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,15 +24,21 @@
 
 namespace symnas::fs::test {
 
-// Time moved by hand, read by several threads.
+// Time moved by hand, read by several threads. On top of it real time may run: the retries of a
+// session wait for it.
 class TestClock final : public env::Clock {
  public:
-  std::int64_t mono_ns() const override { return now_ns_.load(); }
-  std::int64_t wall_ns() const override { return now_ns_.load(); }
+  std::int64_t mono_ns() const override {
+    return now_ns_.load() + (runs_ ? env::system_clock().mono_ns() : 0);
+  }
+  std::int64_t wall_ns() const override { return mono_ns(); }
+  // REQUIRES: before anybody reads it.
+  void run() { runs_ = true; }
   void advance_ns(std::int64_t delta_ns) { now_ns_ += delta_ns; }
 
  private:
   std::atomic<std::int64_t> now_ns_{1'000'000'000'000};
+  bool runs_ = false;
 };
 
 // Jobs run when the test says so.
@@ -57,6 +64,7 @@ struct WorldOptions {
   std::uint64_t group_blocks = 1024;
   ::symnas::test::SimVolume::Mode mode = ::symnas::test::SimVolume::Mode::kImmediate;
   std::uint64_t seed = 1;
+  std::optional<kv::FaultWeights> store_faults;  // drawn from the seed; none: what faults() is told
 };
 
 class FileWorld {
@@ -107,6 +115,9 @@ class FileWorld {
   kv::MemServer& server() { return *server_; }
   SpySession& session() { return *session_; }
   std::shared_ptr<kv::ScriptedFaults> faults() { return faults_; }
+  void stop_store_faults() {
+    if (seeded_faults_) seeded_faults_->stop();
+  }
   ::symnas::test::SimDisk& disk() { return *disk_; }
   TestClock& clock() { return clock_; }
   env::Random& random() { return random_; }
@@ -123,6 +134,7 @@ class FileWorld {
   env::SeededRandom random_;
   std::shared_ptr<kv::MemServer> server_;
   std::shared_ptr<kv::ScriptedFaults> faults_;
+  std::shared_ptr<kv::SeededFaults> seeded_faults_;
   std::shared_ptr<::symnas::test::SimDisk> disk_;
   std::unique_ptr<kv::MemStore> store_;
   std::unique_ptr<SpySession> session_;

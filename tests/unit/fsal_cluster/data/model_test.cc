@@ -77,14 +77,16 @@ struct FileModel {
 class Model {
  public:
   // The model's bytes begin at `base` of each file: below it there is a hole.
-  Model(std::uint64_t seed, std::uint64_t base)
-      : random_(seed), world_(options(seed)), base_(base) {
+  enum class Store { kSound, kFaulty };
+  Model(std::uint64_t seed, std::uint64_t base, Store store)
+      : random_(seed), world_(options(seed, store)), base_(base) {
     for (std::uint64_t i = 0; i < 3; ++i) add_file();
   }
 
   void run(int operations) {
     for (int i = 0; i < operations && !::testing::Test::HasFailure(); ++i) one();
     drain_all();
+    world_.stop_store_faults();
     for (auto& [ino, file] : files_) check_all(file);
     world_.close_cleanly();
     world_.start();
@@ -97,8 +99,18 @@ class Model {
   }
 
  private:
-  static WorldOptions options(std::uint64_t seed) {
+  static WorldOptions options(std::uint64_t seed, Store store) {
     WorldOptions out;
+    if (store == Store::kFaulty) {
+      out.store_faults = kv::FaultWeights{.conflict = 200,
+                                          .unavailable = 100,
+                                          .request_lost = 50,
+                                          .reply_lost = 200,
+                                          .commit_late = 100,
+                                          .duplicate = 100,
+                                          .watch_drop_event = 20,
+                                          .watch_end = 20};
+    }
     out.seed = seed;
     out.volume_bytes = 48 << 20;
     out.group_blocks = 1024;
@@ -144,6 +156,8 @@ class Model {
 
   std::uint64_t pick_offset(const FileModel& file) {
     const std::uint64_t top = file.size / kCell;
+    // Beside a write under way: both want a part of one block, often of one sector.
+    if (!file.in_flight.empty() && random_.below(4) == 0) return file.in_flight.back()->end;
     switch (random_.below(6)) {
       case 0: return random_.below(kFileMax / kCell) * kCell;    // anywhere: holes
       case 1: return (top + random_.below(200)) * kCell;         // a bit beyond the end
@@ -156,6 +170,7 @@ class Model {
   void write(FileModel& file) {
     std::uint64_t begin = pick_offset(file);
     std::uint64_t cells = 1 + random_.below(random_.below(3) == 0 ? 3000 : 130);
+    if (random_.below(4) == 0) cells = 1 + random_.below(4);
     if (random_.below(3) == 0) {  // whole blocks
       begin = begin / 4096 * 4096;
       cells = (cells + 63) / 64 * 64;
@@ -385,13 +400,13 @@ int environment(const char* name, int fallback) {
   return text == nullptr ? fallback : std::atoi(text);
 }
 
-void run_seeds(std::uint64_t base) {
+void run_seeds(std::uint64_t base, Model::Store store = Model::Store::kSound) {
   const int only = environment("MODEL_SEED", 0);
   const int seeds = environment("MODEL_SEEDS", 12);
   const int operations = environment("MODEL_OPERATIONS", 400);
   for (int seed = only > 0 ? only : 1; seed <= (only > 0 ? only : seeds); ++seed) {
     SCOPED_TRACE("MODEL_SEED=" + std::to_string(seed));
-    Model model(static_cast<std::uint64_t>(seed), base);
+    Model model(static_cast<std::uint64_t>(seed), base, store);
     model.run(operations);
     if (::testing::Test::HasFailure()) {
       std::printf("replay: MODEL_SEED=%d MODEL_OPERATIONS=%d fs_data_model_test\n", seed,
@@ -404,6 +419,10 @@ void run_seeds(std::uint64_t base) {
 TEST(FileDataModel, RandomOperationsAndCrashes) { run_seeds(0); }
 // The boundary of two map chunks lies in the middle.
 TEST(FileDataModel, RandomOperationsAndCrashesAcrossMapChunks) { run_seeds(61 << 20); }
+
+// Conflicts out of nowhere, lost and duplicate requests, watches that end: the store's answers
+// change, the contents do not.
+TEST(FileDataModel, RandomOperationsOnAFaultyStore) { run_seeds(61 << 20, Model::Store::kFaulty); }
 
 }  // namespace
 }  // namespace symnas::fs::test
