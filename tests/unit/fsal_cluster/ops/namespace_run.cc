@@ -83,7 +83,9 @@ class ModelRun {
       if (!seen) continue;
       EXPECT_EQ(seen->type, model_.type(id));
       EXPECT_EQ(seen->nlink, model_.nlink(id)) << "node " << id;
-      if (id != 0) { EXPECT_EQ(seen->mode, model_.mode(id)); }
+      if (id != 0) {
+        EXPECT_EQ(seen->mode, model_.mode(id));
+      }
       if (model_.type(id) == FileType::kDirectory) compare_names(id);
     }
   }
@@ -125,7 +127,9 @@ class ModelRun {
                              0, plain(FileType::kRegular));
     actual = answer_of(made);
     added(made);
-    if (made) { EXPECT_EQ(made->attributes.handle, handles_[found]); }
+    if (made) {
+      EXPECT_EQ(made->attributes.handle, handles_[found]);
+    }
     return "create " + what;
   }
   std::string step_link(Answer& expected, Answer& actual) {
@@ -175,7 +179,9 @@ class ModelRun {
     expected = model_.lookup(dir, what, found);
     const auto seen = lookup(world_.context(), handles_[dir], what);
     actual = answer_of(seen);
-    if (seen && !expected) { EXPECT_EQ(seen->handle, handles_[found]); }
+    if (seen && !expected) {
+      EXPECT_EQ(seen->handle, handles_[found]);
+    }
     return "lookup " + what;
   }
 
@@ -213,8 +219,12 @@ void act(World& world, std::uint64_t seed, int steps) {
       }
       default: answer = answer_of(rename(context, kRoot, dir, name(), directory(), name()));
     }
-    if (answer) { EXPECT_NE(*answer, ErrorCode::kInternal); }
-    if (answer) { EXPECT_NE(*answer, ErrorCode::kCorrupt); }
+    if (answer) {
+      EXPECT_NE(*answer, ErrorCode::kInternal);
+    }
+    if (answer) {
+      EXPECT_NE(*answer, ErrorCode::kCorrupt);
+    }
   }
 }
 
