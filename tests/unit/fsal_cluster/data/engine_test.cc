@@ -1,4 +1,7 @@
 // What READ, WRITE and COMMIT cost in transactions and I/O, what they show, and how they fail.
+#include <atomic>
+#include <thread>
+
 #include <gtest/gtest.h>
 
 #include "common/kv/keys.h"
@@ -358,6 +361,40 @@ TEST(FileData, RemovalFreesAndAbandonedRemovalKeepsUncommittedData) {
   EXPECT_EQ(keys_with(world, kv::keys::orphans(FileWorld::kFs)), 0u);
   const auto use = world.data().space();
   EXPECT_EQ(use->free_bytes, use->total_bytes);
+}
+
+TEST(FileData, SizeChangesAndRemovalWaitForIoInFlight) {
+  WorldOptions options;
+  options.mode = SimVolume::Mode::kQueued;
+  FileWorld world(options);
+  world.create(kFile);
+  ASSERT_TRUE(
+      world.write(kFile, 0, std::string(65536, 'a'), WriteStability::kFileSync).has_value());
+  world.settle();
+  bool written = false;
+  world.data().write(world.handle(kFile), FileOffset{8192}, std::as_bytes(std::span(k8K)),
+                     WriteStability::kUnstable, [&](Result<WriteResult> result) {
+                       EXPECT_TRUE(result.has_value());
+                       written = true;
+                     });
+  ASSERT_FALSE(written);  // on its way
+  std::atomic<bool> changed{false};
+  std::thread truncate([&] {
+    EXPECT_TRUE(world.data().set_size(world.handle(kFile), 4096, nullptr).has_value());
+    EXPECT_TRUE(written);
+    changed = true;
+  });
+  // Its transaction would be the next one; nothing of the kind comes while the write is queued.
+  const std::size_t before = world.mutations();
+  for (int i = 0; i < 200; ++i) std::this_thread::yield();
+  EXPECT_EQ(world.mutations(), before);
+  EXPECT_FALSE(changed);
+  while (!changed) {
+    if (!world.step()) std::this_thread::yield();
+  }
+  truncate.join();
+  EXPECT_EQ(world.attributes(kFile).size_bytes, 4096u);
+  world.check_records();
 }
 
 TEST(FileData, CommitsOfOneFileShareTheirWork) {

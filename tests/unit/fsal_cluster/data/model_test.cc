@@ -50,6 +50,7 @@ struct Cell {
   WriteNumber now = 0;
   std::vector<WriteNumber> may;  // after a crash it may hold one of these instead of `durable`
   WriteNumber durable = 0;
+  std::vector<WriteNumber> ever;  // whatever has been written here
 };
 
 struct InFlight {
@@ -148,6 +149,7 @@ class Model {
       case 8:
       case 9: read(file); break;
       case 10: observe(file); break;
+      case 11: slow_read(file); break;
       default: write(file); break;
     }
     for (std::uint64_t i = random_.below(6); i > 0; --i) world_.step();
@@ -189,6 +191,7 @@ class Model {
     for (std::uint64_t cell = begin / kCell; cell < end / kCell; ++cell) {
       op->bytes += cell_bytes(file.ino.value(), cell, op->number);
       file.cells[cell].may.push_back(op->number);
+      file.cells[cell].ever.push_back(op->number);
     }
     file.size_most = std::max(file.size_most, end);
     file.in_flight.push_back(op);
@@ -261,7 +264,7 @@ class Model {
     file.reach(size);
     for (std::uint64_t cell = 0; cell < file.cells.size(); ++cell) {
       Cell& c = file.cells[cell];
-      if (cell * kCell >= size) c = Cell{};
+      if (cell * kCell >= size) c = Cell{.ever = std::move(c.ever)};
       c.durable = c.now;  // pending growth is committed first, in-place writes are flushed with it
       c.may.clear();
     }
@@ -303,6 +306,30 @@ class Model {
           << file.cells[cell].now << ": " << describe(file, cell, got->substr(at, kCell));
     }
     collect();
+  }
+
+  // A read that nobody waits for: truncates, removals and new owners of its blocks overtake it. It
+  // may see old bytes of its file, never somebody else's.
+  void slow_read(FileModel& file) {
+    const std::uint64_t begin = random_.below(file.size / kCell + 1) * kCell;
+    const Ino ino = file.ino;
+    const auto done = [this, ino, begin](Result<ReadResult> result) {
+      if (!result) return;
+      const auto it = files_.find(ino.value());
+      if (it == files_.end()) return;
+      const char* bytes = reinterpret_cast<const char*>(result->buffer.data());
+      for (std::uint64_t at = 0; at + kCell <= result->bytes; at += kCell) {
+        const std::string got(bytes + result->offset_bytes + at, kCell);
+        const std::uint64_t cell = (begin + at) / kCell;
+        bool own = got == std::string(kCell, '\0');
+        for (const WriteNumber n : it->second.cells[cell].ever) {
+          own = own || got == cell_bytes(ino.value(), cell, n);
+        }
+        ASSERT_TRUE(own) << "inode " << ino.value() << " byte " << begin + at << " "
+                         << describe(it->second, cell, got);
+      }
+    };
+    world_.data().read(world_.handle(ino), FileOffset{base_ + begin}, 256 << 10, done);
   }
 
   std::string describe(const FileModel& file, std::uint64_t cell, const std::string& bytes) {
@@ -368,7 +395,7 @@ class Model {
     for (std::uint64_t cell = 0; cell < file.cells.size(); ++cell) {
       Cell& c = file.cells[cell];
       if (cell * kCell >= file.size) {
-        c = Cell{};
+        c = Cell{.ever = std::move(c.ever)};
         continue;
       }
       const std::string bytes = got->substr(cell * kCell, kCell);
