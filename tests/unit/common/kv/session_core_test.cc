@@ -43,8 +43,22 @@ TEST_F(SessionCoreTest, OperationsThatArriveWhileBatchesAreUnderWayShareOne) {
   EXPECT_EQ(counters.batches, kBatchesInFlightMax + 1);
 }
 
+TEST_F(SessionCoreTest, MergedPutsAreInTheCacheWhenTheOperationIsAnswered) {
+  auto session =
+      world_.new_session(world_.new_mount(), std::make_shared<SlowWatch>(500 * kNsPerMs));
+  Mutation create = put_mutation(data_key("Da"), "dirent");
+  create.merged_puts.push_back(put(data_key("Tdir"), "times"));
+  const auto created = world_.commit(*session, create);
+  ASSERT_TRUE(created && created->succeeded);
+  EXPECT_FALSE(created->shared_parent);
+  const auto times = session->core().reader().peek(data_key("Tdir"));
+  ASSERT_TRUE(times);
+  EXPECT_EQ(times->value, "times");
+}
+
 TEST_F(SessionCoreTest, ConflictAnswersNotSucceededWithFreshValuesInTheCache) {
-  auto session = world_.new_session();
+  auto session =
+      world_.new_session(world_.new_mount(), std::make_shared<SlowWatch>(500 * kNsPerMs));
   const auto key = data_key("Ia");
   const auto first = world_.commit(*session, put_mutation(key, "1"));
   const auto theirs = world_.outside_stamped({put(key, "2")});
