@@ -183,9 +183,10 @@ void ModelRun::check_attributes(Node& node, const nfs3::Attributes& got) {
 }
 
 void ModelRun::check_attributes(Node& node, const fattr3& got) {
+  const std::string object = "object " + std::to_string(node.fileid) + ": ";
   const auto compare = [&](const char* what, std::uint64_t is, std::uint64_t should) {
-    check(is == should, std::string(what) + " is " + std::to_string(is) + ", should be " +
-                            std::to_string(should));
+    check(is == should,
+          object + what + " is " + std::to_string(is) + ", should be " + std::to_string(should));
   };
   compare("type", got.type, node.type);
   compare("mode", got.mode & 07777, node.mode);
@@ -201,15 +202,15 @@ void ModelRun::check_attributes(Node& node, const fattr3& got) {
     compare("device minor", got.rdev.specdata2, node.device.specdata2);
   }
   check(!earlier(got.ctime, node.ctime_seen),
-        "ctime ran backwards: " + text(node.ctime_seen) + " to " + text(got.ctime));
+        object + "ctime ran backwards: " + text(node.ctime_seen) + " to " + text(got.ctime));
   node.ctime_seen = got.ctime;
   if (node.mtime) {
     check(same(got.mtime, *node.mtime),
-          "mtime is " + text(got.mtime) + ", was set to " + text(*node.mtime));
+          object + "mtime is " + text(got.mtime) + ", was set to " + text(*node.mtime));
   }
   if (node.atime) {
     check(same(got.atime, *node.atime),
-          "atime is " + text(got.atime) + ", was set to " + text(*node.atime));
+          object + "atime is " + text(got.atime) + ", was set to " + text(*node.atime));
   }
 }
 
