@@ -4,7 +4,7 @@ import os
 import shutil
 import subprocess
 
-from lab_test import Skip, check, lab_test
+from lab_case import Skip, check, lab_test
 from symlab import luns, product
 from symlab.cluster import Lab
 

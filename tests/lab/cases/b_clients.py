@@ -2,7 +2,7 @@
 
 import random
 
-from lab_test import lab_test
+from lab_case import lab_test
 
 MODEL_OPERATIONS = "10000"
 SMALL_VIP = "10.0.0.103"

@@ -2,7 +2,7 @@
 
 import signal
 
-from lab_test import check, eventually, lab_test
+from lab_case import check, eventually, lab_test
 from symlab.processes import is_alive
 
 WRITERS = ("nfs_crash", "--workers", "3")

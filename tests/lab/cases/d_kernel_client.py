@@ -1,7 +1,7 @@
 """The real Linux NFS client, in a VM."""
 
 from client_vm import ClientVm
-from lab_test import check, lab_test
+from lab_case import check, lab_test
 from symlab.cluster import NFS_BRIDGE
 from symlab.service import VIP
 

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import time
 
-from lab_test import check, lab_test
+from lab_case import check, lab_test
 from symlab import product
 from symlab.cluster import Lab
 
