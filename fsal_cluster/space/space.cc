@@ -217,7 +217,7 @@ Result<bool> Space::claim_one() {
     if (allocator_.free_blocks() > 0 || allocator_.waiting_blocks() > 0) return true;
   }
   const std::scoped_lock lock(mutex_);
-  if (list.size() < kClaimTriesMax) all_claimed_ = true;
+  if (list.size() < kClaimTriesMax && !loading_) all_claimed_ = true;
   return false;
 }
 

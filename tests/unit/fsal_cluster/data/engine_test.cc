@@ -397,6 +397,38 @@ TEST(FileData, SizeChangesAndRemovalWaitForIoInFlight) {
   world.check_records();
 }
 
+// Two writers of one sector: each reads, merges and writes back; neither may lose the other's
+// bytes.
+TEST(FileData, WritesOfOneSectorDoNotLoseEachOther) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    WorldOptions options;
+    options.mode = SimVolume::Mode::kQueued;
+    options.volume_bytes = 4 << 20;
+    options.seed = seed;
+    FileWorld world(options);
+    world.create(kFile);
+    ASSERT_TRUE(
+        world.write(kFile, 0, std::string(8192, '.'), WriteStability::kFileSync).has_value());
+    const std::string one(100, '1');
+    const std::string two(100, '2');
+    const std::string whole(512, '3');  // aligned, in place, beside and under the others
+    int answered = 0;
+    const auto done = [&](Result<WriteResult> result) { answered += result ? 1 : 0; };
+    const auto start = [&](std::uint64_t at, const std::string& bytes) {
+      world.data().write(world.handle(kFile), FileOffset{at}, std::as_bytes(std::span(bytes)),
+                         WriteStability::kUnstable, done);
+    };
+    start(0, one);
+    start(100, two);
+    start(1024, whole);
+    start(1500, one);
+    world.settle();
+    ASSERT_EQ(answered, 4);
+    EXPECT_EQ(world.read(kFile, 0, 200).value(), one + two) << "seed " << seed;
+    EXPECT_EQ(world.read(kFile, 1024, 576).value(), std::string(476, '3') + one) << "seed " << seed;
+  }
+}
+
 TEST(FileData, CommitsOfOneFileShareTheirWork) {
   WorldOptions options;
   options.mode = SimVolume::Mode::kQueued;
