@@ -45,6 +45,11 @@ kv::Mutation plan_orphan_end(FsId fs, const Node& node, const TxnPart& removal) 
 }
 
 Status end_orphan(Context& context, Ino ino) {
+  OpenFiles::Removal frozen = context.open_files.begin_removal(ino);
+  if (frozen.open()) {  // opened by handle, or reclaimed, since
+    frozen.orphaned();
+    return {};
+  }
   return retry_conflicts(context, [&](int) -> Status {
     SYMNAS_ASSIGN(const std::optional<Node> node, find_node(context, ino));
     if (!node || node->record.nlink() > 0) return {};

@@ -12,8 +12,8 @@ namespace symnas::fs {
 // puts its own). Compares: the inode.
 kv::Mutation plan_orphan_end(FsId fs, const Node& node, const TxnPart& removal);
 
-// Removes the inode when it still exists and has no link. Idempotent. Errors: those of
-// plan_removal, retry_conflicts.
+// Removes the inode when it still exists and has no link, unless this process holds it open
+// (again): then its last close will. Idempotent. Errors: those of plan_removal, retry_conflicts.
 Status end_orphan(Context& context, Ino ino);
 
 }  // namespace symnas::fs

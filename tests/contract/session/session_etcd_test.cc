@@ -138,7 +138,8 @@ TEST_F(SessionOnEtcd, CommitsReadsAndFollows) {
   const auto theirs = write({put(key, "2")});
   ASSERT_TRUE(session->barrier());
   EXPECT_EQ(session->read(key)->value, "2");
-  // A barrier may give up on a late watch and drop the cache; the watch itself arrives all the same.
+  // A barrier may give up on a late watch and drop the cache; the watch itself arrives all the
+  // same.
   for (int i = 0; i < 500 && session->applied() < theirs; ++i) wait_ms(10);
   EXPECT_GE(session->applied(), theirs);
   Mutation clear;

@@ -18,6 +18,7 @@ class OrphanSweepTest : public testing::Test {
     const Handle file = world.create(world.root(), name);
     world.open_files().opened(file.ino);
     EXPECT_TRUE(unlink(world.context(), kRoot, world.root(), name));
+    EXPECT_EQ(world.open_files().closed(file.ino), OpenFiles::Closed::kLastOfOrphan);
     return file;
   }
   void put(const std::string& key, const std::string& value) {
@@ -59,6 +60,15 @@ TEST_F(OrphanSweepTest, ThoseOfALivingMountStayUntilItsEnd) {
   put(kv::keys::mount_ended(world.fs(), MountId{999}), records::EndRecord().SerializeAsString());
   ASSERT_TRUE(sweep_orphan(world.context(), file.ino));
   EXPECT_FALSE(exists(file));
+}
+
+TEST_F(OrphanSweepTest, AnOpenThatWasReclaimedKeepsItsFile) {
+  const Handle file = unlinked_while_open("f");
+  give_to(file, MountId{999});
+  world.open_files().opened(file.ino);
+  ASSERT_TRUE(sweep_orphan(world.context(), file.ino));
+  EXPECT_TRUE(exists(file));
+  EXPECT_EQ(world.open_files().closed(file.ino), OpenFiles::Closed::kLastOfOrphan);
 }
 
 TEST_F(OrphanSweepTest, DeadMapsGoToTheData) {

@@ -11,16 +11,17 @@ namespace {
 
 using testing::ElementsAre;
 
-Handle unlinked_while_open(World& world) {
+Handle unlinked_and_closed(World& world) {
   const Handle file = world.create(world.root(), "f");
   world.open_files().opened(file.ino);
   EXPECT_TRUE(unlink(world.context(), kRoot, world.root(), "f"));
+  EXPECT_EQ(world.open_files().closed(file.ino), OpenFiles::Closed::kLastOfOrphan);
   return file;
 }
 
 TEST(OrphanTest, ConflictSetAndWrites) {
   World world;
-  const Handle file = unlinked_while_open(world);
+  const Handle file = unlinked_and_closed(world);
   world.session().forget();
   ASSERT_TRUE(end_orphan(world.context(), file.ino));
   EXPECT_THAT(world.compares(), ElementsAre("inode(17) unchanged"));
@@ -45,10 +46,21 @@ TEST(OrphanTest, InodesWithANameAreLeftAlone) {
   EXPECT_TRUE(end_orphan(world.context(), Ino{999})) << "gone already";
 }
 
+TEST(OrphanTest, OpenedAgainByHandleItWaitsForTheNextLastClose) {
+  World world;
+  const Handle file = unlinked_and_closed(world);
+  world.open_files().opened(file.ino);
+  ASSERT_TRUE(end_orphan(world.context(), file.ino));
+  EXPECT_EQ(world.attributes(file).nlink, 0u);
+  ASSERT_EQ(world.open_files().closed(file.ino), OpenFiles::Closed::kLastOfOrphan);
+  ASSERT_TRUE(end_orphan(world.context(), file.ino));
+  EXPECT_FALSE(world.exists(kv::keys::inode(world.fs(), file.ino)));
+}
+
 TEST(OrphanTest, LostRepliesHappenOnce) {
   for (const kv::TxnFault::Kind fault : kCommitFaults) {
     World world;
-    const Handle file = unlinked_while_open(world);
+    const Handle file = unlinked_and_closed(world);
     world.fail_next_commit(fault);
     ASSERT_TRUE(end_orphan(world.context(), file.ino));
     EXPECT_TRUE(world.faults_met());
