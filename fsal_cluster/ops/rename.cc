@@ -68,11 +68,11 @@ struct Replaced {
   std::optional<LinkDrop> file;
   TxnPart part;
 };
-Result<Replaced> replace_target(Context& context, const RenameInput& input, int attempt) {
+Result<Replaced> replace_target(Context& context, const RenameInput& input) {
   Replaced out;
   if (input.target == nullptr) return out;
   if (input.target->is_directory()) {
-    if (attempt > 0) SYMNAS_TRY(check_empty(context, input.target->ino, input.to.name));
+    SYMNAS_TRY(check_empty(context, input.target->ino, input.to.name));  // why: rmdir.cc
     out.part = plan_directory_removal(context.fs, *input.target);
     return out;
   }
@@ -97,7 +97,7 @@ Result<Mount::Renamed> try_rename(Context& context, RenameInput input, int attem
     SYMNAS_TRY(check_no_cycle(context, input.source.ino, input.to.directory.node));
   }
   input.now_ns = context.session.next_time_ns();
-  SYMNAS_ASSIGN(Replaced replaced, replace_target(context, input, attempt));
+  SYMNAS_ASSIGN(Replaced replaced, replace_target(context, input));
   SYMNAS_ASSIGN(kv::Mutation mutation, plan_rename(input, replaced.part, move));
   SYMNAS_ASSIGN(const kv::Committed done, commit(context, std::move(mutation)));
   if (replaced.file) replaced.file->committed();
