@@ -156,7 +156,7 @@ function(symnas_proto target)
   endif()
 endfunction()
 
-# "ninja" alone builds the product; "ninja tests_unit" the tests of that label, tests_all all of them.
+# "ninja" alone builds the product, "ninja tests_unit" the tests of that label, tests_all all tests.
 add_custom_target(tests_all)
 foreach(label IN ITEMS unit contract property lab)
   add_custom_target(tests_${label})

@@ -24,7 +24,8 @@ void store_le64(std::span<std::byte> out, std::size_t offset, std::uint64_t valu
 std::uint32_t load_le32(std::span<const std::byte> in, std::size_t offset);
 std::uint64_t load_le64(std::span<const std::byte> in, std::size_t offset);
 
-// CRC32C (Castagnoli, reflected, init and final xor 0xffffffff; RFC 3720 appendix B.4 test vectors).
+// CRC32C (Castagnoli, reflected, init and final xor 0xffffffff; RFC 3720 appendix B.4 test
+// vectors).
 std::uint32_t crc32c(std::span<const std::byte> data);
 std::uint32_t crc32c(std::string_view data);
 

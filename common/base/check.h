@@ -1,5 +1,5 @@
-// CHECK: always-on assertion for bugs. A failed CHECK logs file, line and condition and aborts: a process
-// that has proved itself wrong must not write. Thread-safe.
+// CHECK: always-on assertion for bugs. A failed CHECK logs file, line and condition and aborts: a
+// process that has proved itself wrong must not write. Thread-safe.
 #pragma once
 
 #include <string_view>

@@ -1,6 +1,6 @@
 // Result<T>: the way every fallible function answers. Thread class: value types, thread-compatible.
-// An ErrorCode exists only because some caller reacts to it; a person reads the message, which names
-// the object, what was tried, why it failed and what to do next.
+// An ErrorCode exists only because some caller reacts to it; a person reads the message, which
+// names the object, what was tried, why it failed and what to do next.
 #pragma once
 
 #include <string>
@@ -12,25 +12,25 @@
 namespace symnas {
 
 enum class ErrorCode {
-  kInvalidArgument,   // the request itself is wrong; repeating it cannot help
-  kNotFound,          // the named object does not exist
-  kAlreadyExists,     // the named object exists
-  kConflict,          // a compare failed: somebody changed what was relied on; read again and retry
-  kBusy,              // in use; the message says by whom
-  kNoSpace,           // volume, group, etcd quota or slot space is exhausted
-  kOutOfRange,        // offset or size beyond the object or the limit
-  kTooLarge,          // one transaction or value exceeds the store's limit
-  kUnavailable,       // not executed and will not be; a later try may succeed
-  kUnknownOutcome,    // may or may not have been executed
-  kCompacted,         // the requested revision is gone: resync
-  kEnded,             // disproof: the mount or owner record is not ours any more (INV-8): exit
-  kFenced,            // a LUN refused us with a reservation conflict: exit without answering
-  kIo,                // a LUN reported an error
-  kCorrupt,           // persisted bytes that cannot be what we wrote
-  kForeign,           // a label or record of another cluster
-  kPermission,        // the caller may not do this (EACCES)
-  kNotOwner,          // only the owner or root may (EPERM)
-  kStale,             // the object of a handle is gone
+  kInvalidArgument,  // the request itself is wrong; repeating it cannot help
+  kNotFound,         // the named object does not exist
+  kAlreadyExists,    // the named object exists
+  kConflict,         // a compare failed: somebody changed what was relied on; read again and retry
+  kBusy,             // in use; the message says by whom
+  kNoSpace,          // volume, group, etcd quota or slot space is exhausted
+  kOutOfRange,       // offset or size beyond the object or the limit
+  kTooLarge,         // one transaction or value exceeds the store's limit
+  kUnavailable,      // not executed and will not be; a later try may succeed
+  kUnknownOutcome,   // may or may not have been executed
+  kCompacted,        // the requested revision is gone: resync
+  kEnded,            // disproof: the mount or owner record is not ours any more (INV-8): exit
+  kFenced,           // a LUN refused us with a reservation conflict: exit without answering
+  kIo,               // a LUN reported an error
+  kCorrupt,          // persisted bytes that cannot be what we wrote
+  kForeign,          // a label or record of another cluster
+  kPermission,       // the caller may not do this (EACCES)
+  kNotOwner,         // only the owner or root may (EPERM)
+  kStale,            // the object of a handle is gone
   kNotDirectory,
   kIsDirectory,
   kNotEmpty,
@@ -40,8 +40,8 @@ enum class ErrorCode {
   kBadHandle,
   kBadCookie,
   kNotSupported,
-  kShutdown,          // this process is ending; do not answer
-  kInternal,          // a bug or an impossible answer of a peer
+  kShutdown,  // this process is ending; do not answer
+  kInternal,  // a bug or an impossible answer of a peer
 };
 
 // Stable lower-case word for logs, JSON and exit-code tables ("not_found").
@@ -64,9 +64,9 @@ using Status = Result<void>;
 }  // namespace symnas
 
 // Evaluates a Result expression; on error returns it from the enclosing function.
-#define SYMNAS_TRY(expr)                                    \
-  do {                                                      \
-    if (auto symnas_try_result = (expr); !symnas_try_result) \
+#define SYMNAS_TRY(expr)                                                            \
+  do {                                                                              \
+    if (auto symnas_try_result = (expr); !symnas_try_result)                        \
       return tl::unexpected<::symnas::Error>(std::move(symnas_try_result.error())); \
   } while (false)
 
@@ -75,7 +75,7 @@ using Status = Result<void>;
 // Declares `decl` from the value of a Result expression; on error returns the error.
 #define SYMNAS_ASSIGN(decl, expr) \
   SYMNAS_ASSIGN_INNER(SYMNAS_CONCAT(symnas_assign_, __LINE__), decl, expr)
-#define SYMNAS_ASSIGN_INNER(tmp, decl, expr)                               \
-  auto tmp = (expr);                                                       \
+#define SYMNAS_ASSIGN_INNER(tmp, decl, expr)                                \
+  auto tmp = (expr);                                                        \
   if (!tmp) return tl::unexpected<::symnas::Error>(std::move(tmp.error())); \
   decl = std::move(*tmp)

@@ -17,16 +17,16 @@
 namespace symnas::kv::keys {
 
 // --- control plane
-inline const std::string kCluster = "c/cluster";     // ClusterRecord
-inline const std::string kHeads = "c/head/";         // + name: HeadRecord
-inline const std::string kNetworks = "c/net/";       // + name: NetworkRecord
-inline const std::string kLuns = "c/lun/";           // + name: cvm.LunRecord
-inline const std::string kVolumes = "c/vol/";        // + name: cvm.VolumeRecord
-inline const std::string kFilesystems = "c/fs/";     // + name: fs.FilesystemRecord
-inline const std::string kExports = "c/exp/";        // + name: ExportRecord
-inline const std::string kVnfs = "c/vnfs/";          // + name: VnfsRecord
-inline const std::string kOwners = "c/owner/";       // + VNFS name: OwnerRecord
-inline const std::string kCounters = "c/next/";      // + what: decimal text of the next free value
+inline const std::string kCluster = "c/cluster";  // ClusterRecord
+inline const std::string kHeads = "c/head/";      // + name: HeadRecord
+inline const std::string kNetworks = "c/net/";    // + name: NetworkRecord
+inline const std::string kLuns = "c/lun/";        // + name: cvm.LunRecord
+inline const std::string kVolumes = "c/vol/";     // + name: cvm.VolumeRecord
+inline const std::string kFilesystems = "c/fs/";  // + name: fs.FilesystemRecord
+inline const std::string kExports = "c/exp/";     // + name: ExportRecord
+inline const std::string kVnfs = "c/vnfs/";       // + name: VnfsRecord
+inline const std::string kOwners = "c/owner/";    // + VNFS name: OwnerRecord
+inline const std::string kCounters = "c/next/";   // + what: decimal text of the next free value
 inline const std::string kEpochCounter = "c/next/epoch";
 inline const std::string kFsIdCounter = "c/next/fsid";
 inline const std::string kExportIdCounter = "c/next/export";
@@ -90,9 +90,7 @@ inline std::string directory_move(FsId fs) { return table(fs, 'w', 'R'); }
 // Outside the watched area.
 inline std::string slot_prefix(FsId fs) { return table(fs, 'u', 'S'); }
 // All slots of one mount's session.
-inline std::string mount_slots(FsId fs, MountId id) {
-  return table64(fs, 'u', 'S', id.value());
-}
+inline std::string mount_slots(FsId fs, MountId id) { return table64(fs, 'u', 'S', id.value()); }
 inline std::string next_ino(FsId fs) { return table(fs, 'u', 'N'); }
 // Compared and put by every claim: of two simultaneous claims of a filesystem one fails.
 inline std::string mount_claim(FsId fs) { return table(fs, 'u', 'C'); }

@@ -1,4 +1,5 @@
-/* Configuration tables of the plugin. C, because ganesha's macros use nested designated initialisers that C++ lacks. */
+/* Configuration tables of the plugin. C, because ganesha's macros use nested designated
+ * initialisers that C++ lacks. */
 #include "config.h"
 
 #include "config_parsing.h"
@@ -32,5 +33,9 @@ static struct config_block export_block = {
     .blk_desc.u.blk.params = export_items,
     .blk_desc.u.blk.commit = noop_conf_commit};
 
-struct config_block* symnas_module_block(void) { return &module_block; }
-struct config_block* symnas_export_block(void) { return &export_block; }
+struct config_block* symnas_module_block(void) {
+  return &module_block;
+}
+struct config_block* symnas_export_block(void) {
+  return &export_block;
+}

@@ -45,8 +45,8 @@ LockOwner owner_of(const records::LockRecord& record) {
 std::vector<LockRange> ranges_of(const records::LockRecord& record) {
   std::vector<LockRange> ranges;
   for (const auto& range : record.ranges())
-    ranges.push_back({range.start(), range.end(),
-                      range.exclusive() ? LockMode::kExclusive : LockMode::kShared});
+    ranges.push_back(
+        {range.start(), range.end(), range.exclusive() ? LockMode::kExclusive : LockMode::kShared});
   return ranges;
 }
 
@@ -66,8 +66,8 @@ Result<std::unique_ptr<FileLocks>> FileLocks::load(kv::Session& session, const e
   for (const kv::KeyValue& kv : found.kvs) {
     records::LockRecord record;
     if (!record.ParseFromString(kv.value))
-      return fail(ErrorCode::kCorrupt, "lock record " + to_hex(kv.key) +
-                                           " cannot be parsed; run symnas fs check");
+      return fail(ErrorCode::kCorrupt,
+                  "lock record " + to_hex(kv.key) + " cannot be parsed; run symnas fs check");
     const Key key{Ino{record.ino()}, owner_of(record)};
     locks->table_.set(key.first, key.second, ranges_of(record));
     locks->mod_revision_[key] = kv.mod_revision;
@@ -90,8 +90,8 @@ std::optional<LockConflict> FileLocks::standing_conflict(Ino ino, const LockOwne
   }
 }
 
-// A client that did not come back for two leases loses everything it left behind, at once (courtesy ends for the whole
-// client: half of its locks would be worth nothing to it).
+// A client that did not come back for two leases loses everything it left behind, at once (courtesy
+// ends for the whole client: half of its locks would be worth nothing to it).
 Status FileLocks::revoke_client(const LockOwner& holder) {
   log::warn("locks of client {} are revoked: it has not returned for {} s", to_hex(holder.client),
             kUnclaimedNfs4LockNs / 1'000'000'000);
@@ -106,8 +106,8 @@ Status FileLocks::persist(const Key& key, const std::vector<LockRange>& ranges) 
   const std::string store_key = lock_key(fs_, key.first, key.second);
   const auto known = mod_revision_.find(key);
   kv::Mutation mutation;
-  mutation.compares.push_back(kv::mod_revision_is(
-      store_key, known == mod_revision_.end() ? Revision{} : known->second));
+  mutation.compares.push_back(
+      kv::mod_revision_is(store_key, known == mod_revision_.end() ? Revision{} : known->second));
   mutation.writes.push_back(
       ranges.empty()
           ? kv::erase(store_key)
@@ -143,8 +143,7 @@ Result<FileLocks::Answer> FileLocks::lock(Ino ino, const LockOwner& owner, const
   return Answer{.granted = true, .conflict = {}};
 }
 
-Status FileLocks::unlock(Ino ino, const LockOwner& owner, std::uint64_t start,
-                         std::uint64_t end) {
+Status FileLocks::unlock(Ino ino, const LockOwner& owner, std::uint64_t start, std::uint64_t end) {
   const std::scoped_lock lock(mutex_);
   const std::vector<LockRange>& held = table_.held(ino, owner);
   std::vector<LockRange> left = without_range(held, start, end);

@@ -16,8 +16,8 @@ std::vector<LockRange> normalized(std::vector<LockRange> ranges) {
             [](const LockRange& a, const LockRange& b) { return a.start < b.start; });
   std::vector<LockRange> joined;
   for (const LockRange& range : ranges) {
-    if (!joined.empty() && joined.back().mode == range.mode &&
-        joined.back().end != UINT64_MAX && joined.back().end + 1 == range.start)
+    if (!joined.empty() && joined.back().mode == range.mode && joined.back().end != UINT64_MAX &&
+        joined.back().end + 1 == range.start)
       joined.back().end = range.end;
     else
       joined.push_back(range);
@@ -55,8 +55,8 @@ bool covers(const std::vector<LockRange>& held, const LockRange& range) {
 
 std::optional<LockConflict> LockTable::conflict(Ino ino, const LockOwner& owner,
                                                 const LockRange& range) const {
-  for (auto it = held_.lower_bound({ino, LockOwner{}});
-       it != held_.end() && it->first.first == ino; ++it) {
+  for (auto it = held_.lower_bound({ino, LockOwner{}}); it != held_.end() && it->first.first == ino;
+       ++it) {
     if (it->first.second == owner) continue;
     for (const LockRange& held : it->second) {
       const bool exclusive =

@@ -1,9 +1,10 @@
-// LockTable: which owner holds which byte ranges of which inode. Pure: no clock, no store; FileLocks feeds it.
+// LockTable: which owner holds which byte ranges of which inode. Pure: no clock, no store;
+// FileLocks feeds it.
 //
 // Thread class: thread-compatible.
-// Invariants: two owners never hold overlapping ranges of which one is exclusive; a held range goes away only by unlock
-// or by revocation of its whole client (INV-7).
-// Semantics of ranges and of a change between shared and exclusive: fcntl(2) F_SETLK.
+// Invariants: two owners never hold overlapping ranges of which one is exclusive; a held range goes
+// away only by unlock or by revocation of its whole client (INV-7). Semantics of ranges and of a
+// change between shared and exclusive: fcntl(2) F_SETLK.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +39,8 @@ struct LockConflict {
   LockRange range;
 };
 
-// The ranges of one owner after it locks `range` (replacing what it held there) or unlocks [start, end].
+// The ranges of one owner after it locks `range` (replacing what it held there) or unlocks [start,
+// end].
 std::vector<LockRange> with_range(std::vector<LockRange> held, const LockRange& range);
 std::vector<LockRange> without_range(std::vector<LockRange> held, std::uint64_t start,
                                      std::uint64_t end);

@@ -1,4 +1,4 @@
-"""The peer that symnas is measured against: ganesha's FSAL_VFS on ext4 on a LUN file of the same kind.
+"""The peer of the benchmark: ganesha's FSAL_VFS on ext4 on a LUN file of the same kind.
 
 It has the same ganesha build and the same settings, hangs on the same bridge, and runs in a memory
 cgroup, so that a file 8 times larger than the cgroup makes it work from the LUN as symnas does.
