@@ -23,6 +23,9 @@ Status set_entry(Bucket& bucket, const RenameInput& input) {
 
 // The two names' buckets, which may be one.
 Status add_buckets(const RenameInput& input, kv::Mutation& mutation) {
+  if (input.from.bucket.key == input.to.bucket.key &&
+      input.from.bucket.mod_revision != input.to.bucket.mod_revision)
+    return fail(ErrorCode::kConflict, input.to.name + ": changed between the two looks at it");
   Bucket from = input.from.bucket;
   remove_entry(from.record, input.from.name);
   mutation.compares.push_back(unchanged(from));

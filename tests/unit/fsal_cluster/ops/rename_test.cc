@@ -6,6 +6,7 @@
 #include "fsal_cluster/ops/link.h"
 #include "fsal_cluster/ops/lookup.h"
 #include "fsal_cluster/ops/rmdir.h"
+#include "fsal_cluster/schema/dirent.h"
 #include "tests/unit/fsal_cluster/ops/world.h"
 
 namespace symnas::fs {
@@ -235,6 +236,27 @@ TEST_F(RenameTest, PlanWithinOneBucket) {
   ASSERT_EQ(bucket.entries_size(), 1);
   EXPECT_EQ(bucket.entries(0).name(), "g");
   EXPECT_EQ(plan->compares.size(), 3u);
+}
+
+// The second look at a name may find another file than the first did.
+TEST_F(RenameTest, OneBucketAtTwoRevisionsIsAConflict) {
+  Place from;
+  from.directory.node = Node{kRootIno, {}, Revision{5}};
+  from.name = "f";
+  from.bucket.key = kv::keys::dirent_bucket(world.fs(), kRootIno, 77);
+  from.bucket.mod_revision = Revision{6};
+  ASSERT_TRUE(add_entry(from.bucket.record, "f", Ino{17}, FileType::kRegular));
+  Place to = from;
+  to.bucket.mod_revision = Revision{8};
+  replace_entry(to.bucket.record, "f", Ino{18}, FileType::kRegular);
+  Node source{Ino{17}, {}, Revision{7}};
+  source.record.set_type(1);
+  Node target{Ino{18}, {}, Revision{8}};
+  target.record.set_type(1);
+  const auto plan =
+      plan_rename(RenameInput{world.fs(), kRoot, from, to, source, &target, 1}, {}, {});
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.error().code, ErrorCode::kConflict);
 }
 
 TEST(RenameLostReplyTest, HappensOnce) {
