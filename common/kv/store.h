@@ -131,6 +131,7 @@ struct MemberStatus {
   std::string endpoint;
   bool reachable = false;
   bool leader = false;
+  bool current = false;  // this store sends to it
   bool no_space_alarm = false;
   std::int64_t db_size_bytes = 0;
   std::int64_t db_in_use_bytes = 0;

@@ -42,14 +42,22 @@ class KvEtcd : public ::testing::Test {
     EXPECT_TRUE(opened) << opened.error().message;
     return std::move(*opened);
   }
-  // A store whose current member is `member`.
+  // A store whose current member is `member`. A new store sends to whichever member it is connected
+  // to first, its first endpoint or not: open it again until it is the wanted one.
   std::unique_ptr<EtcdStore> open_at(int member) {
     EtcdOptions options = cluster->client_options();
     std::rotate(options.endpoints.begin(), options.endpoints.begin() + member,
                 options.endpoints.end());
-    auto out = open(options);
-    EXPECT_TRUE(EtcdCluster::wait_until_serving(*out, kPatienceMs));
-    return out;
+    const auto start_time = Clock::now();
+    for (;;) {
+      auto out = open(options);
+      EXPECT_TRUE(EtcdCluster::wait_until_serving(*out, kPatienceMs));
+      if (out->status({.timeout_ms = 1000}).at(0).current) return out;
+      if (ms_since(start_time) > kPatienceMs) {
+        ADD_FAILURE() << "never connected to member " << member << " first";
+        return out;
+      }
+    }
   }
   static Result<TxnResult> try_once(Store& store, Txn txn, std::int64_t timeout_ms = 300) {
     auto promise = std::make_shared<std::promise<Result<TxnResult>>>();

@@ -135,6 +135,7 @@ void StatusCall::complete(bool /*ok*/) {
 MemberStatus StatusCall::answer() const {
   MemberStatus out;
   out.endpoint = loop_.endpoint(member_);
+  out.current = loop_.current_member() == member_;
   if (!status_.ok()) {
     out.error = status_.error_message();
     return out;

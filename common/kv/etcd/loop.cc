@@ -102,6 +102,8 @@ void Loop::finished(Operation& operation) {
 
 void Loop::member_failed(std::size_t index) { members_->failed(index); }
 
+std::size_t Loop::current_member() const { return members_->current(); }
+
 bool Loop::stopping() const {
   const std::scoped_lock lock(mutex_);
   return stopping_;

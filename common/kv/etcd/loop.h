@@ -72,6 +72,8 @@ class Loop {
   // Receiving thread: no tag of the operation is outstanding, and it will begin no other.
   void finished(Operation& operation);
   void member_failed(std::size_t index);
+  // Where the next try goes if it is connected.
+  std::size_t current_member() const;
 
   grpc::CompletionQueue& queue() { return *queue_; }
   std::size_t members() const { return member_count_; }

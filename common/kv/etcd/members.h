@@ -52,6 +52,7 @@ class Members {
   // A try at this member went wrong: if it is still the current one, the next one is from now on.
   void failed(std::size_t index);
 
+  std::size_t current() const { return current_.load(); }
   std::size_t size() const { return members_.size(); }
   Member& at(std::size_t index) { return members_.at(index); }
 

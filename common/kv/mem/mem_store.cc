@@ -110,6 +110,7 @@ MemberStatus MemServer::status() const {
   status.endpoint = "mem";
   status.reachable = true;
   status.leader = true;
+  status.current = true;
   status.no_space_alarm = state_->quota_full;
   status.db_size_bytes = state_->mvcc.bytes();
   status.db_in_use_bytes = state_->mvcc.bytes();
