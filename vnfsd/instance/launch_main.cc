@@ -5,6 +5,7 @@
 // Bind_addr: its sockets are then dual-stack on every head alike. (With a Bind_addr ganesha 6.5
 // looks for configured addresses and may bind something else than was asked for.)
 #include <fcntl.h>
+#include <netdb.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -117,6 +118,14 @@ Status own_network(const LaunchSpec& spec) {
   return {};
 }
 
+// ganesha registers its programs through the service's name; without it they would be missing from
+// rpcbind, and no NFSv3 client could mount.
+Status check_rpcbind_port() {
+  if (::getservbyname("sunrpc", "tcp") != nullptr) return {};
+  return fail(ErrorCode::kNotFound,
+              "/etc/services has no service sunrpc: install the package netbase");
+}
+
 bool rpcbind_answers() {
   const UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_un name{};
@@ -126,6 +135,7 @@ bool rpcbind_answers() {
 }
 
 Status start_rpcbind(const LaunchSpec& spec) {
+  SYMNAS_TRY(check_rpcbind_port());
   const pid_t pid = ::fork();
   if (pid < 0) return failed("forking for rpcbind");
   if (pid == 0) {
