@@ -173,6 +173,9 @@ void Cache::unpin(std::string_view key, std::uint64_t life) {
 std::optional<CachedValue> Cache::peek(std::string_view key) {
   Shard& shard = shard_of(key);
   const std::scoped_lock lock(shard.mutex);
+  // close() may not have come to this shard yet; what is in it gets no newer any more, and barriers
+  // pass already.
+  if (!open_.load(std::memory_order_acquire)) return std::nullopt;
   Entry* entry = find(shard, key);
   if (entry == nullptr || entry->state == Entry::State::kLoading) return std::nullopt;
   entry->referenced = true;
