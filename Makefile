@@ -3,10 +3,13 @@
 BUILD ?= build
 JOBS ?= $(shell nproc)
 N ?= 1
+FROM ?= 1
+SEEDS ?= 1000
+SIM ?= session
 export SYMNAS_CACHE ?= /var/cache/symnas
 export SYMNAS_BUILD := $(abspath $(BUILD))
 
-.PHONY: help setup build demo test check lab lab-down asan bench clean
+.PHONY: help setup build demo test check sim sim-mutants lab lab-down asan bench clean
 .DEFAULT_GOAL := help
 
 help:
@@ -16,6 +19,8 @@ help:
 	@echo 'make test      unit, contract, property and lab tests; last line: N passed, N failed'
 	@echo 'make check     test, plus format, include directions, tree rules; warnings are errors'
 	@echo 'make lab N=1   a lab cluster of N heads on this machine; make lab-down removes it'
+	@echo 'make sim FROM=1 SEEDS=1000   deterministic simulation; SIM=... for one of them'
+	@echo 'make sim-mutants  deliberate mistakes in the product; each must be caught by a seed'
 	@echo 'make asan      unit and property tests under AddressSanitizer and UBSan'
 	@echo 'make bench     the same load on symnas and on ganesha FSAL_VFS, with ratios'
 	@echo 'make clean     remove $(BUILD)/'
@@ -48,6 +53,12 @@ lab: build
 
 lab-down:
 	@deploy/lab/lab down
+
+sim: setup $(BUILD)/build.ninja
+	@ninja -C $(BUILD) -j $(JOBS) symnas_sim
+	@for sim in $(SIM); do \
+	  $(BUILD)/tests/bin/symnas_sim $$sim --from $(FROM) --seeds $(SEEDS) --jobs $(JOBS) || exit 1; \
+	done
 
 asan: setup
 	@[ -f $(BUILD)/asan/build.ninja ] || cmake -S . -B $(BUILD)/asan -G Ninja \

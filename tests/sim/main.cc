@@ -1,0 +1,10 @@
+// The simulations of tests/sim. README.md says what each shows.
+#include "common/base/log.h"
+#include "tests/sim/runtime/seeds.h"
+#include "tests/sim/simulations.h"
+
+int main(int argc, char** argv) {
+  using namespace symnas::sim;
+  return run_command_line(argc, argv, {{"session", run_session}},
+                          [] { symnas::log::init("sim", "critical"); });
+}
