@@ -152,8 +152,13 @@ class Engine final : public FileData {
   // Zeros from the end of the file to the end of its last block. REQUIRES: that block is locked
   // (exclusively, or the gate is).
   Task<Status> zero_tail(FileState& f);
+  // On success f.writers counts the caller, and the file has no setuid or setgid to lose.
   Task<Status> obtain_flag(FileState& f);
+  // Puts the flag and takes setuid and setgid away.
   Task<Status> set_flag(FileState& f);
+  // By the cached record, parsed only if it has changed since the last look. False: look closer.
+  bool known_unprivileged(FileState& f);
+  Task<Status> clear_privileges(FileState& f);
   Task<Status> wait_for_trim(FileState& f, std::uint64_t end);
 
   // --- commit.cc

@@ -53,6 +53,7 @@ struct FileState : std::enable_shared_from_this<FileState> {
   std::uint32_t writers = 0;    // writes between their flag and their completion
   std::uint32_t want_room = 0;  // of those, how many wait for space
   std::vector<WaiterId> flag_waiters;
+  Revision unprivileged_at;        // revision of the record last seen without setuid and setgid
   bool unflushed = false;          // volatile writes since the last flush
   bool listed = false;             // in the engine's list of files that need attention
   std::int64_t last_write_ns = 0;  // monotonic

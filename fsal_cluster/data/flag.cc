@@ -1,5 +1,6 @@
 // The write flag in the token: set before the first write of a file, with setuid and setgid cleared
-// in the same transaction.
+// in the same transaction. While it is set they may come back (a CREATE or SETATTR with such a
+// mode): then the next write clears them by the same transaction.
 #include "fsal_cluster/data/engine.h"
 
 namespace symnas::fs {
@@ -32,11 +33,17 @@ Task<Status> Engine::obtain_flag(FileState& f) {
     {
       const std::scoped_lock lock(f.mutex);
       step = f.flag.want_write(clock_.mono_ns());
-      if (step == WriteFlag::Step::kProceed) {
-        ++f.writers;
-        co_return Status{};
-      }
+      if (step == WriteFlag::Step::kProceed) ++f.writers;  // from here on nobody drops it
       if (step == WriteFlag::Step::kWait) f.flag_waiters.push_back(waiter_id(turn));
+    }
+    if (step == WriteFlag::Step::kProceed) {
+      if (known_unprivileged(f)) co_return Status{};
+      Status cleared = co_await clear_privileges(f);
+      if (!cleared) {
+        const std::scoped_lock lock(f.mutex);
+        --f.writers;
+      }
+      co_return cleared;
     }
     if (step == WriteFlag::Step::kWait) {
       co_await turn;
@@ -53,6 +60,26 @@ Task<Status> Engine::obtain_flag(FileState& f) {
     wake(waiters);
     if (!set) co_return set;
   }
+}
+
+bool Engine::known_unprivileged(FileState& f) {
+  const std::optional<kv::CachedValue> cached = session_.peek(inode_key(f.ino));
+  if (!cached) return false;
+  const std::scoped_lock lock(f.mutex);
+  if (f.unprivileged_at == cached->mod_revision) return true;
+  records::Inode inode;
+  if (!cached->value || !inode.ParseFromString(*cached->value)) return false;
+  if (privileges(inode.mode()) != 0) return false;
+  f.unprivileged_at = cached->mod_revision;
+  return true;
+}
+
+Task<Status> Engine::clear_privileges(FileState& f) {
+  const Result<InodeRecord> record = co_await read_inode(f);  // fills the session's cache
+  if (!record) co_return tl::unexpected(record.error());
+  if (privileges(record->inode.mode()) == 0) co_return Status{};
+  const Status cleared = co_await set_flag(f);
+  co_return cleared;
 }
 
 Task<Status> Engine::set_flag(FileState& f) {

@@ -200,6 +200,43 @@ TEST(FileData, TheFirstWriteClearsSetuid) {
   EXPECT_EQ(world.inode(kFile).mode(), 0755u);
 }
 
+TEST(FileData, SetuidThatComesWhileTheFlagIsSetIsClearedByTheNextWrite) {
+  FileWorld world;
+  world.create(kFile, 04755);  // the create brings the flag
+  ASSERT_TRUE(world.write(kFile, 0, k8K, WriteStability::kFileSync).has_value());
+  EXPECT_EQ(world.inode(kFile).mode(), 0755u);
+  ASSERT_TRUE(world.write(kFile, 0, k8K, WriteStability::kUnstable).has_value());
+  ASSERT_TRUE(has_token(world, kFile));
+  for (const std::uint32_t mode : {04775u, 02775u, 06771u}) {
+    world.change_inode(kFile, [mode](records::Inode& inode) { inode.set_mode(mode); });
+    ASSERT_TRUE(world.write(kFile, 0, k8K, WriteStability::kUnstable).has_value());
+    EXPECT_EQ(world.inode(kFile).mode(), mode & 0777);
+    const std::size_t mutations = world.mutations();
+    ASSERT_TRUE(world.write(kFile, 0, k8K, WriteStability::kUnstable).has_value());
+    EXPECT_EQ(world.mutations(), mutations);
+  }
+  // Without group execute setgid is no privilege.
+  world.change_inode(kFile, [](records::Inode& inode) { inode.set_mode(02664); });
+  const std::size_t mutations = world.mutations();
+  ASSERT_TRUE(world.write(kFile, 0, k8K, WriteStability::kUnstable).has_value());
+  EXPECT_EQ(world.mutations(), mutations);
+  EXPECT_EQ(world.inode(kFile).mode(), 02664u);
+}
+
+TEST(FileData, AWriteThatCannotClearSetuidChangesNothing) {
+  FileWorld world;
+  world.create(kFile);
+  ASSERT_TRUE(world.write(kFile, 0, k8K, WriteStability::kFileSync).has_value());
+  world.change_inode(kFile, [](records::Inode& inode) { inode.set_mode(04755); });
+  world.server().set_quota(kv::MemServer::Quota::kFull);
+  EXPECT_FALSE(world.write(kFile, 0, pattern(8192, 'Z'), WriteStability::kFileSync).has_value());
+  EXPECT_EQ(world.read(kFile, 0, 8192).value(), k8K);
+  world.server().set_quota(kv::MemServer::Quota::kFree);
+  // No writer is left behind: the flag can be dropped.
+  world.pass_ns(10'000'000'000);
+  EXPECT_FALSE(has_token(world, kFile));
+}
+
 TEST(FileData, AnMtimeSetAfterTheLastWriteStays) {
   FileWorld world;
   world.create(kFile);
