@@ -54,10 +54,12 @@ fsal_status_t readdir(fsal_obj_handle* dir, fsal_cookie_t* whence, void* dir_sta
   });
 }
 
-fs::NewNode new_node(fs::FileType type, const fsal_attrlist* attrs) {
+Result<fs::NewNode> new_node(fs::FileType type, const fsal_attrlist* attrs) {
   fs::NewNode node;
   node.type = type;
-  if (attrs != nullptr) node.attributes = to_set_attributes(*attrs);
+  if (attrs != nullptr) {
+    SYMNAS_ASSIGN(node.attributes, to_set_attributes(*attrs));
+  }
   node.attributes.size_bytes.reset();
   return node;
 }
@@ -76,8 +78,9 @@ fsal_status_t mkdir(fsal_obj_handle* dir, const char* name, fsal_attrlist* attrs
                     fsal_attrlist* post) {
   return guarded([&] {
     const Object* object = object_of(dir);
-    const auto created = object->mount->mkdir(caller(), object->handle, name,
-                                              new_node(fs::FileType::kDirectory, attrs_in));
+    const auto node = new_node(fs::FileType::kDirectory, attrs_in);
+    if (!node) return failed(node);
+    const auto created = object->mount->mkdir(caller(), object->handle, name, *node);
     return hand_out_created(created, handle, attrs_out, pre, post);
   });
 }
@@ -87,19 +90,20 @@ fsal_status_t mknode(fsal_obj_handle* dir, const char* name, object_file_type_t 
                      fsal_attrlist* pre, fsal_attrlist* post) {
   return guarded([&] {
     const Object* object = object_of(dir);
-    fs::NewNode node = new_node(fs::FileType::kFifo, attrs_in);
+    auto node = new_node(fs::FileType::kFifo, attrs_in);
+    if (!node) return failed(node);
     switch (type) {
-      case BLOCK_FILE: node.type = fs::FileType::kBlockDevice; break;
-      case CHARACTER_FILE: node.type = fs::FileType::kCharDevice; break;
-      case FIFO_FILE: node.type = fs::FileType::kFifo; break;
-      case SOCKET_FILE: node.type = fs::FileType::kSocket; break;
+      case BLOCK_FILE: node->type = fs::FileType::kBlockDevice; break;
+      case CHARACTER_FILE: node->type = fs::FileType::kCharDevice; break;
+      case FIFO_FILE: node->type = fs::FileType::kFifo; break;
+      case SOCKET_FILE: node->type = fs::FileType::kSocket; break;
       default: return fsalstat(ERR_FSAL_INVAL, EINVAL);
     }
     if (attrs_in != nullptr && (attrs_in->valid_mask & ATTR_RAWDEV) != 0) {
-      node.rdev_major = static_cast<std::uint32_t>(attrs_in->rawdev.major);
-      node.rdev_minor = static_cast<std::uint32_t>(attrs_in->rawdev.minor);
+      node->rdev_major = static_cast<std::uint32_t>(attrs_in->rawdev.major);
+      node->rdev_minor = static_cast<std::uint32_t>(attrs_in->rawdev.minor);
     }
-    const auto created = object->mount->mknod(caller(), object->handle, name, node);
+    const auto created = object->mount->mknod(caller(), object->handle, name, *node);
     return hand_out_created(created, handle, attrs_out, pre, post);
   });
 }
@@ -109,9 +113,10 @@ fsal_status_t symlink(fsal_obj_handle* dir, const char* name, const char* target
                       fsal_attrlist* pre, fsal_attrlist* post) {
   return guarded([&] {
     const Object* object = object_of(dir);
-    fs::NewNode node = new_node(fs::FileType::kSymlink, attrs_in);
-    node.symlink_target = target;
-    const auto created = object->mount->symlink(caller(), object->handle, name, node);
+    auto node = new_node(fs::FileType::kSymlink, attrs_in);
+    if (!node) return failed(node);
+    node->symlink_target = target;
+    const auto created = object->mount->symlink(caller(), object->handle, name, *node);
     return hand_out_created(created, handle, attrs_out, pre, post);
   });
 }
@@ -193,8 +198,9 @@ fsal_status_t setattr2(fsal_obj_handle* handle, bool bypass, state_t* state, fsa
       if (FSAL_IS_ERROR(denied)) return denied;
       update_share_counters_locked(handle, &object->share, FSAL_O_WRITE, FSAL_O_CLOSED);
     }
-    const auto changed =
-        object->mount->setattr(caller(), object->handle, to_set_attributes(*attrs));
+    const auto changes = to_set_attributes(*attrs);
+    if (!changes) return failed(changes);
+    const auto changed = object->mount->setattr(caller(), object->handle, *changes);
     return changed ? ok_status() : failed(changed);
   });
 }

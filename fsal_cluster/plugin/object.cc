@@ -2,26 +2,13 @@
 
 #include <type_traits>
 
+#include "fsal_cluster/plugin/file_time.h"
+
 namespace symnas::plugin {
 namespace {
 
 static_assert(offsetof(Object, fsal) == 0 && offsetof(Export, fsal) == 0 &&
               offsetof(OpenState, state) == 0);
-
-timespec to_timespec(std::int64_t ns) {
-  timespec ts{};
-  ts.tv_sec = ns / 1'000'000'000;
-  ts.tv_nsec = ns % 1'000'000'000;
-  if (ts.tv_nsec < 0) {
-    ts.tv_nsec += 1'000'000'000;
-    --ts.tv_sec;
-  }
-  return ts;
-}
-
-std::int64_t to_ns(const timespec& ts) {
-  return static_cast<std::int64_t>(ts.tv_sec) * 1'000'000'000 + ts.tv_nsec;
-}
 
 }  // namespace
 
@@ -78,21 +65,24 @@ void fill_if_wanted(fsal_attrlist* out, const std::optional<fs::Attributes>& att
   if (out != nullptr && attributes) fill_attributes(out, *attributes);
 }
 
-fs::SetAttributes to_set_attributes(const fsal_attrlist& in) {
+Result<fs::SetAttributes> to_set_attributes(const fsal_attrlist& in) {
   fs::SetAttributes set;
   const auto has = [&](attrmask_t bit) { return (in.valid_mask & bit) != 0; };
   if (has(ATTR_MODE)) set.mode = in.mode & 07777;
   if (has(ATTR_OWNER)) set.uid = static_cast<std::uint32_t>(in.owner);
   if (has(ATTR_GROUP)) set.gid = static_cast<std::uint32_t>(in.group);
   if (has(ATTR_SIZE)) set.size_bytes = in.filesize;
-  if (has(ATTR_ATIME_SERVER))
-    set.atime_ns = fs::kServerTime;
-  else if (has(ATTR_ATIME))
-    set.atime_ns = to_ns(in.atime);
-  if (has(ATTR_MTIME_SERVER))
-    set.mtime_ns = fs::kServerTime;
-  else if (has(ATTR_MTIME))
-    set.mtime_ns = to_ns(in.mtime);
+  const auto time = [&](attrmask_t server, attrmask_t client, const timespec& wanted,
+                        std::optional<std::int64_t>& out) {
+    if (has(server))
+      out = fs::kServerTime;
+    else if (has(client))
+      out = to_ns(wanted);
+    return !has(server | client) || out.has_value();
+  };
+  if (!time(ATTR_ATIME_SERVER, ATTR_ATIME, in.atime, set.atime_ns) ||
+      !time(ATTR_MTIME_SERVER, ATTR_MTIME, in.mtime, set.mtime_ns))
+    return fail(ErrorCode::kInvalidArgument, "a time outside the years 1678 to 2261");
   return set;
 }
 

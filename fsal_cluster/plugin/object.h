@@ -50,8 +50,8 @@ Object* make_object(fsal_export* fsal_export, const fs::Attributes& attributes);
 // one record.
 void fill_attributes(fsal_attrlist* out, const fs::Attributes& attributes);
 void fill_if_wanted(fsal_attrlist* out, const std::optional<fs::Attributes>& attributes);
-// What a client asked to set; ATTR_SIZE included.
-fs::SetAttributes to_set_attributes(const fsal_attrlist& in);
+// What a client asked to set; ATTR_SIZE included. Errors: kInvalidArgument (a time we cannot keep).
+Result<fs::SetAttributes> to_set_attributes(const fsal_attrlist& in);
 // The squashed caller of the request that runs on this thread; root for internal calls.
 fs::Credentials caller();
 object_file_type_t to_object_type(fs::FileType type);

@@ -99,7 +99,9 @@ Result<fs::Created> find_or_create(const Object* dir, const char* name, fsal_cre
     return existing;
   }
   fs::NewNode node;
-  if (attrs_in != nullptr) node.attributes = to_set_attributes(*attrs_in);
+  if (attrs_in != nullptr) {
+    SYMNAS_ASSIGN(node.attributes, to_set_attributes(*attrs_in));
+  }
   // Emptying an existing file waits for the permission check: below, with the caller's rights.
   node.attributes.size_bytes.reset();
   const std::uint64_t stored = mode >= FSAL_EXCLUSIVE ? to_verifier(verifier) : 0;
