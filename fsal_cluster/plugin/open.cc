@@ -115,7 +115,9 @@ fsal_status_t open2(fsal_obj_handle* handle, state_t* state, fsal_openflags_t fl
                     fsal_attrlist* post) {
   return guarded([&] {
     if (name == nullptr) {
-      *caller_perm_check = false;  // fsal_open2 has checked the file already
+      // MDCACHE comes here from an open by name, too, where nobody has looked at the file's mode
+      // yet.
+      *caller_perm_check = true;
       *new_handle = handle;
       return open_by_handle(handle, state, flags, mode, verifier, attrs_out);
     }
