@@ -29,6 +29,7 @@ ClusterMount::ClusterMount(const env::Clock& clock, Parts parts)
     : clock_(clock),
       claim_(std::move(parts.claim)),
       random_(static_cast<std::uint64_t>(clock.mono_ns())),
+      gate_(std::move(parts.gate)),
       session_(std::move(parts.session)),
       data_(std::move(parts.data)),
       locks_(std::move(parts.locks)),
@@ -45,7 +46,37 @@ ClusterMount::ClusterMount(const env::Clock& clock, Parts parts)
                .membership = Membership::kSole,
                .pause = [this](int attempt) { pause(attempt); }} {}
 
-ClusterMount::~ClusterMount() { sweep_.reset(); }
+ClusterMount::~ClusterMount() {
+  // What the gate holds would keep the sweep and the data waiting.
+  heartbeat_.reset();
+  gate_->shut_down();
+  sweep_.reset();
+}
+
+template <class T>
+Result<T> ClusterMount::gated(Result<T> outcome) {
+  if (gate_->wait() == Gate::Passage::kOpen) return outcome;
+  return fail(ErrorCode::kShutdown, "the mount is being closed: the outcome is not told");
+}
+
+template <class T>
+std::function<void(Result<T>)> ClusterMount::gated(std::function<void(Result<T>)> done) {
+  return [this, done = std::move(done)](Result<T> outcome) {
+    if (gate_->is_open()) {
+      done(std::move(outcome));
+      return;
+    }
+    // A std::function must be copyable, an outcome with a buffer is not.
+    auto held = std::make_shared<Result<T>>(std::move(outcome));
+    gate_->pass([done, held](Gate::Passage passage) {
+      if (passage == Gate::Passage::kOpen) {
+        done(std::move(*held));
+      } else {
+        done(fail(ErrorCode::kShutdown, "the mount is being closed: the outcome is not told"));
+      }
+    });
+  };
+}
 
 void ClusterMount::pause(int attempt) {
   std::this_thread::sleep_for(
@@ -53,6 +84,8 @@ void ClusterMount::pause(int attempt) {
 }
 
 Status ClusterMount::recover() {
+  heartbeat_ = std::make_unique<Heartbeat>(*session_, clock_, *gate_,
+                                           kv::keys::heartbeat(context_.fs, claim_.id));
   for (const MountEntry& ended : claim_.ended) SYMNAS_TRY(recover_ended(ended));
   claim_.ended.clear();
   SYMNAS_ASSIGN(std::vector<Ino> orphans, list_orphans(context_));
@@ -81,6 +114,7 @@ Status ClusterMount::close() {
   if (closed_.exchange(true)) return {};
   sweep_.reset();
   SYMNAS_TRY(data_->flush_all());
+  heartbeat_.reset();
   return write_end_record();
 }
 
@@ -97,59 +131,59 @@ Status ClusterMount::write_end_record() {
 }
 
 Result<Attributes> ClusterMount::lookup(const Handle& dir, const std::string& name) {
-  return fs::lookup(context_, dir, name);
+  return gated(fs::lookup(context_, dir, name));
 }
 Result<Attributes> ClusterMount::getattr(const Handle& handle) {
-  return fs::getattr(context_, handle);
+  return gated(fs::getattr(context_, handle));
 }
 Result<Attributes> ClusterMount::setattr(const Credentials& who, const Handle& handle,
                                          const SetAttributes& changes) {
-  return fs::setattr(context_, who, handle, changes);
+  return gated(fs::setattr(context_, who, handle, changes));
 }
 Result<Created> ClusterMount::create(const Credentials& who, const Handle& dir,
                                      const std::string& name, CreateMode mode,
                                      std::uint64_t verifier, const NewNode& node) {
-  return fs::create(context_, who, dir, name, mode, verifier, node);
+  return gated(fs::create(context_, who, dir, name, mode, verifier, node));
 }
 Result<Created> ClusterMount::mkdir(const Credentials& who, const Handle& dir,
                                     const std::string& name, const NewNode& node) {
-  return fs::mkdir(context_, who, dir, name, node);
+  return gated(fs::mkdir(context_, who, dir, name, node));
 }
 Result<Created> ClusterMount::mknod(const Credentials& who, const Handle& dir,
                                     const std::string& name, const NewNode& node) {
-  return fs::mknod(context_, who, dir, name, node);
+  return gated(fs::mknod(context_, who, dir, name, node));
 }
 Result<Created> ClusterMount::symlink(const Credentials& who, const Handle& dir,
                                       const std::string& name, const NewNode& node) {
-  return fs::symlink(context_, who, dir, name, node);
+  return gated(fs::symlink(context_, who, dir, name, node));
 }
 Result<std::string> ClusterMount::readlink(const Handle& handle) {
-  return fs::readlink(context_, handle);
+  return gated(fs::readlink(context_, handle));
 }
 Result<DirectoryChange> ClusterMount::link(const Credentials& who, const Handle& target,
                                            const Handle& dir, const std::string& name) {
-  return fs::link(context_, who, target, dir, name);
+  return gated(fs::link(context_, who, target, dir, name));
 }
 Result<DirectoryChange> ClusterMount::unlink(const Credentials& who, const Handle& dir,
                                              const std::string& name) {
-  return fs::unlink(context_, who, dir, name);
+  return gated(fs::unlink(context_, who, dir, name));
 }
 Result<DirectoryChange> ClusterMount::rmdir(const Credentials& who, const Handle& dir,
                                             const std::string& name) {
-  return fs::rmdir(context_, who, dir, name);
+  return gated(fs::rmdir(context_, who, dir, name));
 }
 Result<Mount::Renamed> ClusterMount::rename(const Credentials& who, const Handle& from_dir,
                                             const std::string& from_name, const Handle& to_dir,
                                             const std::string& to_name) {
-  return fs::rename(context_, who, from_dir, from_name, to_dir, to_name);
+  return gated(fs::rename(context_, who, from_dir, from_name, to_dir, to_name));
 }
 Result<DirectoryPage> ClusterMount::readdir(const Handle& dir, std::uint64_t cookie,
                                             std::size_t entries_max) {
-  return fs::readdir(context_, dir, cookie, entries_max);
+  return gated(fs::readdir(context_, dir, cookie, entries_max));
 }
-Result<SpaceUse> ClusterMount::statfs() { return fs::statfs(context_); }
+Result<SpaceUse> ClusterMount::statfs() { return gated(fs::statfs(context_)); }
 Result<Attributes> ClusterMount::resolve(const std::string& path) {
-  return fs::resolve(context_, path);
+  return gated(fs::resolve(context_, path));
 }
 
 void ClusterMount::opened(const Handle& handle) { open_files_.opened(handle.ino); }
@@ -164,14 +198,14 @@ void ClusterMount::closed(const Handle& handle) {
 
 void ClusterMount::read(const Handle& handle, FileOffset offset, std::size_t bytes,
                         ReadCallback done) {
-  data_->read(handle, offset, bytes, std::move(done));
+  data_->read(handle, offset, bytes, gated(std::move(done)));
 }
 void ClusterMount::write(const Handle& handle, FileOffset offset, std::span<const std::byte> data,
                          WriteStability wanted, WriteCallback done) {
-  data_->write(handle, offset, data, wanted, std::move(done));
+  data_->write(handle, offset, data, wanted, gated(std::move(done)));
 }
 void ClusterMount::commit(const Handle& handle, StatusCallback done) {
-  data_->commit(handle, std::move(done));
+  data_->commit(handle, gated(std::move(done)));
 }
 
 }  // namespace symnas::fs

@@ -10,10 +10,12 @@
 
 #include "common/env/random.h"
 #include "fsal_cluster/data/file_data.h"
+#include "fsal_cluster/heartbeat.h"
 #include "fsal_cluster/mount.h"
 #include "fsal_cluster/ops/context.h"
 #include "fsal_cluster/orphan_sweep.h"
 #include "fsal_cluster/state/file_locks.h"
+#include "fsal_cluster/state/gate.h"
 #include "fsal_cluster/state/mount_claim.h"
 
 namespace symnas::fs {
@@ -23,6 +25,7 @@ class ClusterMount final : public Mount {
   // What Mount::open has put together.
   struct Parts {
     Claim claim;
+    std::unique_ptr<Gate> gate;
     NameHasher hasher;
     std::unique_ptr<kv::Session> session;
     std::unique_ptr<FileData> data;
@@ -31,8 +34,8 @@ class ClusterMount final : public Mount {
   ClusterMount(const env::Clock& clock, Parts parts);
   ~ClusterMount() override;
 
-  // Takes over what ended mounts left, then removes their records; starts the sweep. Blocks.
-  // Errors: those of FileData::recover_ended_mount, Session::commit and range.
+  // Starts the heartbeat, takes over what ended mounts left, then removes their records; starts the
+  // sweep. Blocks. Errors: those of FileData::recover_ended_mount, Session::commit and range.
   Status recover();
 
   Status close() override;
@@ -74,6 +77,7 @@ class ClusterMount final : public Mount {
              WriteStability wanted, WriteCallback done) override;
   void commit(const Handle& handle, StatusCallback done) override;
 
+  Gate& gate() override { return *gate_; }
   FileLocks& locks() override { return *locks_; }
   kv::SessionCounters counters() const override { return session_->counters(); }
 
@@ -81,10 +85,16 @@ class ClusterMount final : public Mount {
   Status recover_ended(const MountEntry& ended);
   Status write_end_record();
   void pause(int attempt);
+  // An outcome leaves the mount only through the gate. Errors: kShutdown.
+  template <class T>
+  Result<T> gated(Result<T> outcome);
+  template <class T>
+  std::function<void(Result<T>)> gated(std::function<void(Result<T>)> done);
 
   const env::Clock& clock_;
   Claim claim_;
   env::SeededRandom random_;  // jitter of retries
+  std::unique_ptr<Gate> gate_;
   std::unique_ptr<kv::Session> session_;
   std::unique_ptr<FileData> data_;
   std::unique_ptr<FileLocks> locks_;
@@ -93,6 +103,7 @@ class ClusterMount final : public Mount {
   DirectoryFlights flights_;
   Context context_;
   std::atomic<bool> closed_{false};
+  std::unique_ptr<Heartbeat> heartbeat_;
   std::unique_ptr<OrphanSweep> sweep_;
 };
 

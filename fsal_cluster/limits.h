@@ -44,6 +44,14 @@ inline constexpr std::int64_t kRemoveStepKeys = 500;
 inline constexpr std::int64_t kSweepPageKeys = 128;
 inline constexpr std::int64_t kSweepRetryMs = 5'000;  // after a failure (etcd away)
 
+// T_gate (DESIGN 6): how long one proof that a mount has not ended counts. An election with its
+// retries fits in it several times.
+inline constexpr std::int64_t kGateWindowNs = 8'000'000'000;
+inline constexpr std::int64_t kHeartbeatNs = 1'000'000'000;
+// How soon a heartbeat sees that the watch has brought it back; the store answers in about as long.
+inline constexpr std::int64_t kHeartbeatPollNs = 2'000'000;
+static_assert(kGateWindowNs >= 4 * kHeartbeatNs, "one slow heartbeat does not close the gate");
+
 // Mounts whose record still exists; more than a few means that nobody recovers ended ones.
 inline constexpr std::int64_t kMountRecordsMax = 4096;
 

@@ -7,6 +7,7 @@
 #include "common/base/log.h"
 #include "common/kv/keys.h"
 #include "fsal_cluster/cluster_mount.h"
+#include "fsal_cluster/gated_volume.h"
 #include "fsal_cluster/limits.h"
 #include "fsal_cluster/state/mount_end.h"
 
@@ -42,15 +43,18 @@ kv::SessionOptions session_options(FsId fs, const Claim& claim, const MountOptio
 
 Result<std::unique_ptr<ClusterMount>> open_claimed(kv::Store& store, const env::Clock& clock,
                                                    std::shared_ptr<cvm::VolumeIo> volume,
-                                                   const MountOptions& options, Claim claim) {
+                                                   const MountOptions& options, Claim claim,
+                                                   std::int64_t claim_sent_ns) {
   const FsId fs{claim.filesystem.fsid()};
   SYMNAS_ASSIGN(NameHasher hasher, NameHasher::create(claim.filesystem.name_hash_key()));
   ClusterMount::Parts parts;
   parts.hasher = hasher;
+  parts.gate = std::make_unique<Gate>(clock, claim_sent_ns, kGateWindowNs);
   SYMNAS_ASSIGN(parts.session, kv::Session::open(store, clock, session_options(fs, claim, options),
                                                  options.on_ended, kAdminDeadlineMs));
   SYMNAS_ASSIGN(parts.data,
-                FileData::open(*parts.session, clock, std::move(volume),
+                FileData::open(*parts.session, clock,
+                               std::make_shared<GatedVolume>(std::move(volume), *parts.gate),
                                FileDataOptions{.fs = fs,
                                                .mount = claim.id,
                                                .block_bytes = claim.filesystem.block_bytes(),
@@ -68,10 +72,12 @@ Result<std::unique_ptr<ClusterMount>> open_claimed(kv::Store& store, const env::
 Result<std::unique_ptr<Mount>> Mount::open(kv::Store& store, const env::Clock& clock,
                                            std::shared_ptr<cvm::VolumeIo> volume,
                                            MountOptions options) {
+  const std::int64_t claim_sent_ns = clock.mono_ns();
   SYMNAS_ASSIGN(Claim claim, claim_mount(store, claim_options(clock, options), kAdminDeadlineMs));
   const FsId fs{claim.filesystem.fsid()};
   const MountId id = claim.id;
-  auto mount = open_claimed(store, clock, std::move(volume), options, std::move(claim));
+  auto mount =
+      open_claimed(store, clock, std::move(volume), options, std::move(claim), claim_sent_ns);
   if (mount) return std::unique_ptr<Mount>(std::move(*mount));
   // Nothing was served and no I/O is under way: the claim may be given back, so that the next try
   // is not refused.

@@ -4,9 +4,10 @@
 // Thread class: thread-safe. Namespace operations block their caller until the outcome is known
 // (etcd away = they wait); READ, WRITE and COMMIT are asynchronous and call back on a thread of the
 // mount. Invariants: INV-2 (one operation, one visible change), INV-3 (through the session), INV-5,
-// INV-6 (through data/). Permission: operations that change something check permission on the same
-// records that their transaction compares; GETATTR, LOOKUP, READ and WRITE leave checks to the
-// caller (access.h has the rule).
+// INV-6 (through data/), and the gate: no outcome leaves the mount, and no I/O is submitted,
+// without proof that it has not ended; both wait for it. Permission: operations that change
+// something check permission on the same records that their transaction compares; GETATTR, LOOKUP,
+// READ and WRITE leave checks to the caller (access.h has the rule).
 #pragma once
 
 #include <cstddef>
@@ -25,6 +26,7 @@
 namespace symnas::fs {
 
 class FileLocks;  // state/file_locks.h
+class Gate;       // state/gate.h
 
 enum class WriteStability { kUnstable, kDataSync, kFileSync };
 
@@ -121,6 +123,10 @@ class Mount {
                      WriteStability wanted, WriteCallback done) = 0;
   // Everything written to the file before the call is on stable storage when it answers OK.
   virtual void commit(const Handle& handle, StatusCallback done) = 0;
+
+  // Every outcome above has passed it; a server's reply passes it once more before it is sent
+  // (what it says may have been computed without the mount).
+  virtual Gate& gate() = 0;
 
   // Byte-range locks, recorded in the store (INV-7).
   virtual FileLocks& locks() = 0;

@@ -12,6 +12,7 @@
 #include "common/kv/limits.h"
 #include "fsal_cluster/plugin/limits.h"
 #include "fsal_cluster/schema/records.pb.h"
+#include "fsal_cluster/state/gate.h"
 
 namespace symnas::plugin {
 namespace {
@@ -104,6 +105,7 @@ Result<fs::Mount*> Instance::mount(const std::string& name) {
                 fs::Mount::open(*store_, env::system_clock(), volumes_.at(record.volume())->open,
                                 std::move(options)));
   log::info("filesystem {} is mounted, mount {}", name, mounted->id().value());
+  gates_.store(new GateEntry{&mounted->gate(), gates_.load()});
   return mounts_.emplace(name, std::move(mounted)).first->second.get();
 }
 
@@ -112,6 +114,14 @@ void Instance::end(const Error& why) {
   spdlog::default_logger()->flush();
   // Not exit(): no destructor may wait for, or send, anything any more.
   ::_exit(1);
+}
+
+void Instance::pass_gates() {
+  for (const GateEntry* entry = gates_.load(); entry != nullptr; entry = entry->next) {
+    if (entry->gate->wait() == fs::Gate::Passage::kShutDown) {
+      for (;;) ::pause();
+    }
+  }
 }
 
 void Instance::hold_if_ending(const Error& error) {

@@ -7,6 +7,7 @@
 // a disproof no request is answered).
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -36,6 +37,9 @@ class Instance {
   Result<fs::Mount*> mount(const std::string& filesystem);
 
   Admission& admission() { return admission_; }
+  // Returns when the gates of all mounts are open: what every reply passes before it is sent.
+  // REQUIRES: not on a thread of a mount (it may be what opens the gate).
+  void pass_gates();
   // Never returns when `error` says that this instance has ended or is ending: the request stays
   // unanswered and the process exits.
   void hold_if_ending(const Error& error);
@@ -44,6 +48,12 @@ class Instance {
   struct Volume {
     std::shared_ptr<cvm::OpenVolume> open;
     std::unique_ptr<VolumeGrowth> growth;
+  };
+
+  // Mounts are only ever added: a list that replies may walk without a lock.
+  struct GateEntry {
+    fs::Gate* gate;
+    GateEntry* next;
   };
 
   Instance(std::string path, InstanceFile file, std::uint32_t workers);
@@ -56,6 +66,7 @@ class Instance {
   const InstanceFile file_;
   Admission admission_;
   std::unique_ptr<kv::Store> store_;
+  std::atomic<GateEntry*> gates_{nullptr};
   std::mutex mutex_;  // guards the two maps; held while a mount is opened
   std::map<std::string, std::unique_ptr<Volume>> volumes_;
   std::map<std::string, std::unique_ptr<fs::Mount>> mounts_;

@@ -22,13 +22,23 @@ struct IoCall {
   fsal_export* fsal;
 };
 
+// Set while a thread of the core answers: it has passed the gate already and must not wait there.
+thread_local bool t_core_answers = false;
+
 // Answers from a thread of the core, which has no request context of its own.
 void answer(const IoCall& call, fsal_status_t status) {
   req_op_context context;
   get_gsh_export_ref(call.gsh);
   init_op_context_simple(&context, call.gsh, call.fsal);
+  const bool nested = std::exchange(t_core_answers, true);
   call.done(call.handle, status, call.arg, call.caller_arg);
+  t_core_answers = nested;
   release_op_context();
+}
+
+// ganesha calls it before every reply (deploy/ganesha/patches/0004).
+void before_reply() {
+  if (!t_core_answers) Instance::get().pass_gates();
 }
 
 // True when the instance has ended: the request stays unanswered (INV-8) and the process is about
@@ -165,5 +175,7 @@ void set_io_operations(fsal_obj_ops& ops) {
   ops.write2 = write2;
   ops.commit2 = commit2;
 }
+
+void gate_replies() { nfs_before_reply = before_reply; }
 
 }  // namespace symnas::plugin

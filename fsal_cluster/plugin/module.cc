@@ -58,7 +58,10 @@ fsal_status_t init_config(fsal_module*, config_file_t parsed, config_error_type*
   const std::string path(config.instance_file);
   gsh_free(config.instance_file);
   const auto started = Instance::start(path, nfs_param.core_param.rpc.ioq_thrd_max);
-  if (started) return ok_status();
+  if (started) {
+    gate_replies();
+    return ok_status();
+  }
   LogCrit(COMPONENT_FSAL, "CLUSTER: %s", started.error().message.c_str());
   return to_fsal(started.error());
 }

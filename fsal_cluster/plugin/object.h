@@ -62,6 +62,8 @@ inline constexpr attrmask_t kSuppliedAttributes = ATTRS_POSIX;
 void set_namespace_operations(fsal_obj_ops& ops);
 void set_open_operations(fsal_obj_ops& ops);
 void set_io_operations(fsal_obj_ops& ops);
+// From now on every reply of this process passes the gates of the mounts.
+void gate_replies();
 void set_lock_operations(fsal_obj_ops& ops);
 void set_export_operations(export_ops& ops);
 // The module's object operations, filled once at registration.

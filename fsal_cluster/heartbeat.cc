@@ -1,0 +1,97 @@
+#include "fsal_cluster/heartbeat.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "common/base/bytes.h"
+#include "common/base/log.h"
+#include "fsal_cluster/limits.h"
+
+namespace symnas::fs {
+
+Heartbeat::Heartbeat(kv::Session& session, const env::Clock& clock, Gate& gate, std::string key)
+    : session_(session), clock_(clock), gate_(gate), key_(std::move(key)), thread_([this] {
+        run();
+      }) {}
+
+Heartbeat::~Heartbeat() {
+  {
+    const std::scoped_lock lock(state_->mutex);
+    state_->stop = true;
+  }
+  state_->changed.notify_all();
+  thread_.join();
+}
+
+void Heartbeat::run() {
+  std::int64_t due_ns = clock_.mono_ns();
+  for (;;) {
+    const std::int64_t now_ns = clock_.mono_ns();
+    if (stopped_within(due_ns - now_ns)) return;
+    due_ns = clock_.mono_ns() + kHeartbeatNs;
+    if (!beat()) return;
+  }
+}
+
+bool Heartbeat::beat() {
+  const std::int64_t sent_ns = clock_.mono_ns();
+  const auto answer = put_key(sent_ns);
+  if (!answer) return false;
+  if (!*answer) {
+    const Error& error = answer->error();
+    if (error.code == ErrorCode::kEnded || error.code == ErrorCode::kShutdown) return false;
+    log::warn("heartbeat: {}", error.message);
+    return true;
+  }
+  if (!wait_until_applied((*answer)->revision)) return false;
+  const bool was_open = gate_.is_open();
+  gate_.prove(sent_ns);
+  if (!was_open && gate_.is_open())
+    log::info("the store answers again after {} ms: what was held goes on",
+              (clock_.mono_ns() - sent_ns) / 1'000'000);
+  return true;
+}
+
+std::optional<Result<kv::Committed>> Heartbeat::put_key(std::int64_t sent_ns) {
+  std::string value;
+  append_be64(value, static_cast<std::uint64_t>(sent_ns));
+  kv::Mutation mutation;
+  mutation.writes = {kv::put(key_, std::move(value))};
+  session_.commit(std::move(mutation), [state = state_](Result<kv::Committed> answer) {
+    {
+      const std::scoped_lock lock(state->mutex);
+      state->answer = std::move(answer);
+    }
+    state->changed.notify_all();
+  });
+  std::unique_lock lock(state_->mutex);
+  bool said = false;
+  while (!state_->stop && !state_->answer) {
+    state_->changed.wait_for(lock, std::chrono::nanoseconds(kHeartbeatNs));
+    if (said || state_->answer || gate_.is_open()) continue;
+    said = true;
+    log::warn(
+        "no proof for {} s that this mount has not ended: requests are held until the store "
+        "answers (symnas status shows its members)",
+        kGateWindowNs / 1'000'000'000);
+  }
+  if (state_->stop) return std::nullopt;
+  return std::exchange(state_->answer, std::nullopt);
+}
+
+bool Heartbeat::wait_until_applied(Revision revision) {
+  while (session_.applied() < revision) {
+    if (stopped_within(kHeartbeatPollNs)) return false;
+  }
+  return true;
+}
+
+bool Heartbeat::stopped_within(std::int64_t span_ns) {
+  std::unique_lock lock(state_->mutex);
+  return state_->changed.wait_for(lock,
+                                  std::chrono::nanoseconds(std::max<std::int64_t>(span_ns, 0)),
+                                  [this] { return state_->stop; });
+}
+
+}  // namespace symnas::fs

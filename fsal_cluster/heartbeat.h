@@ -1,0 +1,58 @@
+// Heartbeat: keeps a mount's gate open. Once a second it puts the mount's heartbeat key in a
+// transaction with INV-3's compares, and when that change has come back through the mount's own
+// watch it proves to the gate that the mount had not ended when the transaction was sent, and that
+// the cache is no older than that.
+//
+// Thread class: thread-safe. Owns one thread. While the store is away one heartbeat is under way;
+// its late answer proves nothing (the gate counts from its sending), so the next one follows at
+// once.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "common/env/clock.h"
+#include "common/kv/session.h"
+#include "fsal_cluster/state/gate.h"
+
+namespace symnas::fs {
+
+class Heartbeat {
+ public:
+  // `session`, `clock` and `gate` outlive it.
+  Heartbeat(kv::Session& session, const env::Clock& clock, Gate& gate, std::string key);
+  // Stops the thread; does not wait for the store.
+  ~Heartbeat();
+  Heartbeat(const Heartbeat&) = delete;
+  Heartbeat& operator=(const Heartbeat&) = delete;
+
+ private:
+  // Shared with the callback of a commit, which may come after the end.
+  struct State {
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool stop = false;
+    std::optional<Result<kv::Committed>> answer;
+  };
+
+  void run();
+  // False: the mount has ended, or this object is being destroyed.
+  bool beat();
+  std::optional<Result<kv::Committed>> put_key(std::int64_t sent_ns);
+  bool wait_until_applied(Revision revision);
+  bool stopped_within(std::int64_t span_ns);
+
+  kv::Session& session_;
+  const env::Clock& clock_;
+  Gate& gate_;
+  const std::string key_;
+  const std::shared_ptr<State> state_ = std::make_shared<State>();
+  std::thread thread_;
+};
+
+}  // namespace symnas::fs

@@ -1,0 +1,62 @@
+#include "fsal_cluster/state/gate.h"
+
+#include <utility>
+
+namespace symnas::fs {
+
+void Gate::pass(Action action) {
+  if (!is_open()) {
+    std::unique_lock lock(mutex_);
+    // prove() may have come between the look and the lock; it does not see what is not held yet.
+    if (shut_down_) {
+      lock.unlock();
+      action(Passage::kShutDown);
+      return;
+    }
+    if (!is_open()) {
+      held_.push_back(std::move(action));
+      return;
+    }
+  }
+  action(Passage::kOpen);
+}
+
+Gate::Passage Gate::wait() {
+  if (is_open()) return Passage::kOpen;
+  std::unique_lock lock(mutex_);
+  ++blocked_;
+  opened_.wait(lock, [this] { return shut_down_ || is_open(); });
+  --blocked_;
+  return shut_down_ ? Passage::kShutDown : Passage::kOpen;
+}
+
+void Gate::prove(std::int64_t sent_ns) {
+  std::vector<Action> going;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (sent_ns > proven_ns_.load(std::memory_order_relaxed))
+      proven_ns_.store(sent_ns, std::memory_order_release);
+    if (!is_open()) return;  // the proof is too old already
+    going.swap(held_);
+  }
+  opened_.notify_all();
+  for (Action& action : going) pass(std::move(action));
+}
+
+void Gate::shut_down() {
+  std::vector<Action> going;
+  {
+    const std::scoped_lock lock(mutex_);
+    shut_down_ = true;
+    going.swap(held_);
+  }
+  opened_.notify_all();
+  for (const Action& action : going) action(Passage::kShutDown);
+}
+
+std::size_t Gate::held() const {
+  const std::scoped_lock lock(mutex_);
+  return held_.size() + blocked_;
+}
+
+}  // namespace symnas::fs

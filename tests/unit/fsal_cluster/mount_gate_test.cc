@@ -1,0 +1,146 @@
+// A mount that cannot prove that it has not ended: nothing is answered, nothing is written, and
+// everything goes on when the store is back.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <thread>
+
+#include "fsal_cluster/gated_volume.h"
+#include "fsal_cluster/limits.h"
+#include "fsal_cluster/mount.h"
+#include "fsal_cluster/state/gate.h"
+#include "tests/support/sim_volume.h"
+#include "tests/unit/fsal_cluster/ops/world.h"
+
+namespace symnas::fs {
+namespace {
+
+using namespace std::chrono_literals;
+using test::SimDisk;
+using test::SimVolume;
+
+// The system's clock, and jumps on top of it.
+class JumpingClock final : public env::Clock {
+ public:
+  std::int64_t mono_ns() const override { return env::system_clock().mono_ns() + ahead_ns_; }
+  std::int64_t wall_ns() const override { return env::system_clock().wall_ns() + ahead_ns_; }
+  void jump_ns(std::int64_t delta_ns) { ahead_ns_ += delta_ns; }
+
+ private:
+  std::atomic<std::int64_t> ahead_ns_{0};
+};
+
+// A store that can be away: then every transaction fails before it is executed.
+class AwayStore final : public kv::Store {
+ public:
+  explicit AwayStore(kv::Store& store) : store_(store) {}
+  void set_away(bool away) { away_ = away; }
+
+  void txn(kv::Txn txn, kv::TryOptions options, kv::TxnCallback done) override {
+    if (away_) {
+      done(fail(ErrorCode::kUnavailable, "the store is away"));
+    } else {
+      store_.txn(std::move(txn), options, std::move(done));
+    }
+  }
+  std::unique_ptr<kv::Watch> watch(kv::KeyRange range, Revision start,
+                                   kv::WatchHandler* handler) override {
+    return store_.watch(std::move(range), start, handler);
+  }
+  Status compact(Revision revision, kv::TryOptions options) override {
+    return store_.compact(revision, options);
+  }
+  std::vector<kv::MemberStatus> status(kv::TryOptions options) override {
+    return store_.status(options);
+  }
+
+ private:
+  kv::Store& store_;
+  std::atomic<bool> away_{false};
+};
+
+class MountGateTest : public testing::Test {
+ protected:
+  MountGateTest() {
+    MountOptions options;
+    options.fs = formatted.fs;
+    options.filesystem_name = "u04";
+    options.head = "c1n1";
+    options.vnfs = "vnfs1";
+    options.vnfs_id = VnfsId{3};
+    options.epoch = Epoch{1};
+    options.on_ended = [](Error) {};
+    volume = std::make_shared<SimVolume>(disk, SimVolume::Mode::kImmediate);
+    auto opened = Mount::open(store, clock, volume, options);
+    EXPECT_TRUE(opened) << opened.error().message;
+    mount = std::move(*opened);
+    file = mount
+               ->create(kRoot, Handle{formatted.fs, kRootIno, Generation{1}}, "f",
+                        CreateMode::kGuarded, 0, {})
+               ->attributes.handle;
+    EXPECT_TRUE(write("before").get());
+  }
+  std::future<bool> write(const std::string& bytes) {
+    auto outcome = std::make_shared<std::promise<bool>>();
+    auto data = std::make_shared<std::string>(bytes);
+    mount->write(
+        file, FileOffset{0}, std::as_bytes(std::span(*data)), WriteStability::kFileSync,
+        [outcome, data](Result<WriteResult> result) { outcome->set_value(result.has_value()); });
+    return outcome->get_future();
+  }
+  void leave_for_a_minute() {
+    store.set_away(true);
+    clock.jump_ns(60'000'000'000);
+  }
+
+  Formatted formatted;
+  AwayStore store{*formatted.store};
+  JumpingClock clock;
+  std::shared_ptr<SimDisk> disk =
+      std::make_shared<SimDisk>(std::uint64_t{64} << 20, std::byte{0xEE});
+  std::shared_ptr<SimVolume> volume;
+  std::unique_ptr<Mount> mount;
+  Handle file;
+};
+
+TEST_F(MountGateTest, HoldsWritesAndAnswersUntilTheStoreIsBack) {
+  leave_for_a_minute();
+  EXPECT_FALSE(mount->gate().is_open());
+  const auto writes = volume->counts().writes;
+  auto written = write("in place");
+  auto looked = std::async(std::launch::async, [&] { return mount->getattr(file).has_value(); });
+  // The write may wait for its flag instead, which the jump has let lapse.
+  while (mount->gate().held() < 1) std::this_thread::yield();
+  EXPECT_EQ(written.wait_for(0s), std::future_status::timeout);
+  EXPECT_EQ(looked.wait_for(0s), std::future_status::timeout);
+  EXPECT_EQ(volume->counts().writes, writes) << "nothing reaches the volume without proof";
+  store.set_away(false);
+  EXPECT_TRUE(written.get());
+  EXPECT_TRUE(looked.get());
+  EXPECT_TRUE(mount->gate().is_open());
+}
+
+TEST(GatedVolumeTest, IoThatWasNotBegunFailsWhenTheGateIsShutDown) {
+  env::ManualClock clock;
+  Gate gate(clock, clock.mono_ns(), kGateWindowNs);
+  const auto disk = std::make_shared<SimDisk>(std::uint64_t{1} << 20, std::byte{0});
+  const auto inner = std::make_shared<SimVolume>(disk, SimVolume::Mode::kImmediate);
+  GatedVolume volume(inner, gate);
+  std::vector<ErrorCode> outcomes;
+  const auto note = [&](Status status) { outcomes.push_back(status.error().code); };
+  std::vector<std::byte> block(4096);
+  clock.advance_ns(kGateWindowNs);
+  volume.read(VolumeOffset{0}, block, note);
+  volume.write(VolumeOffset{0}, block, cvm::Durability::kStable, note);
+  volume.write_edges(VolumeOffset{1}, std::span(block).first(10), cvm::Durability::kStable, note);
+  volume.flush(note);
+  EXPECT_TRUE(outcomes.empty());
+  gate.shut_down();
+  EXPECT_EQ(outcomes, std::vector(4, ErrorCode::kShutdown));
+  EXPECT_EQ(inner->counts().reads + inner->counts().writes + inner->counts().flushes, 0u);
+}
+
+}  // namespace
+}  // namespace symnas::fs
