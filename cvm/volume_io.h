@@ -1,9 +1,10 @@
 // VolumeIo: reads and writes a striped volume. Interface of cvm/io (io_uring, POSIX) and of
 // simulated volumes.
 //
-// Thread class: thread-safe. Callbacks run on a thread of the engine, must not block, and may
-// submit further I/O. Invariants: INV-1 (every LUN descriptor carries this instance's OFD byte lock
-// before the first submit and for as long as anything submitted through it may reach the LUN).
+// Thread class: thread-safe. Callbacks run on a thread of the engine, or on the submitter's where a
+// MayWaitForIo allows it, must not block, and may submit further I/O. Invariants: INV-1 (every LUN
+// descriptor carries this instance's OFD byte lock before the first submit and for as long as
+// anything submitted through it may reach the LUN).
 #pragma once
 
 #include <cstddef>
@@ -71,6 +72,23 @@ struct LunCounters {
 };
 
 using IoCallback = std::function<void(Status)>;
+
+// While one lives on a thread, the thread may wait for the I/O it submits: a VolumeIo may then do a
+// small request at once and call back before the submitting call returns, which saves two changes
+// of thread. Without one, submitting never waits. Not nested.
+class MayWaitForIo {
+ public:
+  MayWaitForIo() { here_ = true; }
+  ~MayWaitForIo() { here_ = false; }
+  MayWaitForIo(const MayWaitForIo&) = delete;
+  MayWaitForIo& operator=(const MayWaitForIo&) = delete;
+  static bool here() { return here_; }
+  // The rest of the scope may not wait any more: what the thread wanted is done.
+  static void end_here() { here_ = false; }
+
+ private:
+  static inline thread_local bool here_ = false;
+};
 
 class VolumeIo {
  public:

@@ -2,7 +2,9 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sys/uio.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cerrno>
 
@@ -28,6 +30,33 @@ Progress advance_io(LunIo& io, std::int64_t result, int& error_number) {
   }
   io.done_bytes += static_cast<std::uint32_t>(result);
   return io.done_bytes < io.length_bytes ? Progress::kAgain : Progress::kDone;
+}
+
+namespace {
+
+std::int64_t call(const LunIo& io) {
+  const struct iovec part { io.data + io.done_bytes, io.length_bytes - io.done_bytes };
+  const auto offset = static_cast<off_t>(io.offset + io.done_bytes);
+  std::int64_t result = 0;
+  switch (io.kind) {
+    case IoKind::kRead: result = ::preadv2(io.lun->fd(), &part, 1, offset, 0); break;
+    case IoKind::kWrite:
+      result = ::pwritev2(io.lun->fd(), &part, 1, offset,
+                          io.durability == Durability::kStable ? RWF_DSYNC : 0);
+      break;
+    case IoKind::kFlush: result = ::fdatasync(io.lun->fd()); break;
+    case IoKind::kNone: return 0;
+  }
+  return result < 0 ? -errno : result;
+}
+
+}  // namespace
+
+void perform_io(LunIo& io) {
+  int error_number = 0;
+  while (advance_io(io, call(io), error_number) == Progress::kAgain) {
+  }
+  finish_io(io, error_number);
 }
 
 void finish_io(LunIo& io, int error_number) {

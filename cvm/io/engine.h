@@ -60,6 +60,8 @@ enum class Progress {
 Progress advance_io(LunIo& io, std::int64_t result, int& error_number);
 // Counts the I/O and calls back; `io` may be gone afterwards.
 void finish_io(LunIo& io, int error_number);
+// Does one I/O on the calling thread, and finishes it.
+void perform_io(LunIo& io);
 // CLOCK_MONOTONIC.
 std::int64_t now_ns();
 // Starts a thread's life in an engine: its name, and no signals (the process has its own threads

@@ -38,7 +38,6 @@ class PosixEngine final : public Engine {
 
  private:
   void run();
-  static void execute(LunIo& io);
 
   static thread_local const PosixEngine* current_;
   std::mutex mutex_;
@@ -86,32 +85,9 @@ void PosixEngine::run() {
     head_ = io->next;
     if (head_ == nullptr) tail_ = nullptr;
     lock.unlock();
-    execute(*io);
+    perform_io(*io);
     lock.lock();
   }
-}
-
-std::int64_t call(const LunIo& io) {
-  const struct iovec part { io.data + io.done_bytes, io.length_bytes - io.done_bytes };
-  const auto offset = static_cast<off_t>(io.offset + io.done_bytes);
-  std::int64_t result = 0;
-  switch (io.kind) {
-    case IoKind::kRead: result = ::preadv2(io.lun->fd(), &part, 1, offset, 0); break;
-    case IoKind::kWrite:
-      result = ::pwritev2(io.lun->fd(), &part, 1, offset,
-                          io.durability == Durability::kStable ? RWF_DSYNC : 0);
-      break;
-    case IoKind::kFlush: result = ::fdatasync(io.lun->fd()); break;
-    case IoKind::kNone: return 0;
-  }
-  return result < 0 ? -errno : result;
-}
-
-void PosixEngine::execute(LunIo& io) {
-  int error_number = 0;
-  while (advance_io(io, call(io), error_number) == Progress::kAgain) {
-  }
-  finish_io(io, error_number);
 }
 
 }  // namespace

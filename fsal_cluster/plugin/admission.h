@@ -1,5 +1,6 @@
-// Admission: at most 3/4 of the RPC workers may wait for etcd at once, so that a worker is always
-// left for the READ and WRITE requests that need none. Thread-safe, lock-free.
+// Admission: how many RPC workers may wait for one thing at once: 3/4 of them for etcd, so that a
+// worker is always left for the READ and WRITE requests that need none; 1/8 for LUNs. Thread-safe,
+// lock-free.
 #pragma once
 
 #include <atomic>

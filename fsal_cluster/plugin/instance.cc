@@ -46,7 +46,8 @@ Result<std::vector<cvm::LunPath>> lun_paths(const InstanceFile& file) {
 Instance::Instance(std::string path, InstanceFile file, std::uint32_t workers)
     : path_(std::move(path)),
       file_(std::move(file)),
-      admission_(workers * kBlockedWorkersNumerator / kBlockedWorkersDenominator) {}
+      admission_(workers * kBlockedWorkersNumerator / kBlockedWorkersDenominator),
+      io_waits_(workers / kIoWaitsShare) {}
 
 Status Instance::start(const std::string& path, std::uint32_t workers) {
   SYMNAS_ASSIGN(InstanceFile file, read_instance_file(path));

@@ -37,6 +37,8 @@ class Instance {
   Result<fs::Mount*> mount(const std::string& filesystem);
 
   Admission& admission() { return admission_; }
+  // Workers that may wait for a LUN at once; the others leave their I/O to the volume's engine.
+  Admission& io_waits() { return io_waits_; }
   // Returns when the gates of all mounts are open: what every reply passes before it is sent.
   // REQUIRES: not on a thread of a mount (it may be what opens the gate).
   void pass_gates();
@@ -65,6 +67,7 @@ class Instance {
   const std::string path_;
   const InstanceFile file_;
   Admission admission_;
+  Admission io_waits_;
   std::unique_ptr<kv::Store> store_;
   std::atomic<GateEntry*> gates_{nullptr};
   std::mutex mutex_;  // guards the two maps; held while a mount is opened

@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -27,6 +28,7 @@ thread_local bool t_core_answers = false;
 
 // Answers from a thread of the core, which has no request context of its own.
 void answer(const IoCall& call, fsal_status_t status) {
+  cvm::MayWaitForIo::end_here();
   req_op_context context;
   get_gsh_export_ref(call.gsh);
   init_op_context_simple(&context, call.gsh, call.fsal);
@@ -40,6 +42,16 @@ void answer(const IoCall& call, fsal_status_t status) {
 void before_reply() {
   if (!t_core_answers) Instance::get().pass_gates();
 }
+
+// An RPC worker waits for the volume itself, which saves two changes of thread, unless too many do
+// already: a LUN that hangs must not take all of them.
+struct IoWait {
+  IoWait() {
+    if (place) here.emplace();
+  }
+  const Admission::Place place{Instance::get().io_waits()};
+  std::optional<cvm::MayWaitForIo> here;
+};
 
 // True when the instance has ended: the request stays unanswered (INV-8) and the process is about
 // to exit.
@@ -94,6 +106,7 @@ void read2(fsal_obj_handle* handle, bool bypass, fsal_async_cb done, fsal_io_arg
     return;
   }
   const IoCall call{handle, done, arg, caller_arg, op_ctx->ctx_export, op_ctx->fsal_export};
+  const IoWait wait;
   object->mount->read(object->handle, FileOffset{arg->offset}, arg->iov[0].iov_len,
                       [call](Result<fs::ReadResult> result) {
                         if (!result) {
@@ -137,6 +150,7 @@ void write2(fsal_obj_handle* handle, bool bypass, fsal_async_cb done, fsal_io_ar
   const auto wanted =
       arg->fsal_stable ? fs::WriteStability::kFileSync : fs::WriteStability::kUnstable;
   const auto gathered = gather(arg);
+  const IoWait wait;
   object->mount->write(object->handle, FileOffset{arg->offset}, gathered->data, wanted,
                        [call, gathered](Result<fs::WriteResult> result) {
                          if (!result) {

@@ -16,6 +16,10 @@ inline constexpr std::size_t kReaddirPageEntries = 128;
 inline constexpr std::uint32_t kBlockedWorkersNumerator = 3;
 inline constexpr std::uint32_t kBlockedWorkersDenominator = 4;
 
+// One in so many RPC workers may wait for a LUN at once: on any machine more than a disk's queue is
+// worth, and a LUN that hangs leaves the other workers alone.
+inline constexpr std::uint32_t kIoWaitsShare = 8;
+
 // Pause before a volume that could not adopt its new record, or a watch that broke, is tried again.
 inline constexpr std::int64_t kGrowthRetryMs = 500;
 

@@ -57,6 +57,32 @@ class StripedVolumeTest : public ::testing::Test {
 
 using Names = std::vector<std::string>;
 
+TEST_F(StripedVolumeTest, AThreadThatMayWaitDoesOnePartItself) {
+  std::memset(memory_.data(), 0x5a, kUnit);
+  Answer written, read, two_parts, flushed, after;
+  {
+    const MayWaitForIo may_wait;
+    volume_->write(VolumeOffset(0), memory(kUnit), Durability::kVolatile, written.callback());
+    EXPECT_TRUE(written.ok()) << "before the call returned";
+    std::memset(memory_.data(), 0, kUnit);
+    volume_->read(VolumeOffset(0), memory(kUnit), read.callback());
+    EXPECT_TRUE(read.ok());
+    EXPECT_EQ(memory_.data()[kUnit - 1], std::byte{0x5a});
+    EXPECT_TRUE(engine_->held().empty());
+    volume_->write(VolumeOffset(0), memory(2 * kUnit), Durability::kVolatile, two_parts.callback());
+    EXPECT_EQ(engine_->held().size(), 2u) << "several parts run in parallel";
+    MayWaitForIo::end_here();
+    volume_->read(VolumeOffset(0), memory(kUnit), after.callback());
+    EXPECT_EQ(engine_->held().size(), 3u);
+  }
+  engine_->complete_all();
+  EXPECT_TRUE(two_parts.ok());
+  EXPECT_TRUE(after.ok());
+  volume_->flush(flushed.callback());
+  EXPECT_EQ(held_flushes(), (Names{"LUN0", "LUN1"})) << "what it wrote needs a flush, too";
+  engine_->complete_all();
+}
+
 TEST_F(StripedVolumeTest, RequestIsSplitIntoParallelPartsWithOneAnswer) {
   Answer answer;
   volume_->write(VolumeOffset(kUnit - 512), memory(kUnit + 1024), Durability::kStable,
