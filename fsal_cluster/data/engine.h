@@ -198,6 +198,7 @@ class Engine final : public FileData {
   void sweep_in_background(Ino ino, records::Orphan orphan, int attempt);
 
   // --- recover.cc
+  Status flush_volume();  // blocks
   Detached bump_operation(Ino ino, Revision token_revision, MountId owner, StatusCallback done);
   Task<Status> bump(Ino ino, Revision token_revision, MountId owner);
 

@@ -112,9 +112,10 @@ class FileData {
   // Frees the dead map of an orphan record and erases the record, unless it says `open`. The inode
   // record of an unlinked file is the caller's. Big maps take several transactions.
   virtual Status sweep_orphan(Ino ino, const records::Orphan& orphan) = 0;
-  // Tokens of an ended mount: with the write flag the inode gets times = now (so a new change) in
-  // the transaction that erases the token; takes over its allocation groups. REQUIRES: the mount's
-  // end record exists.
+  // Tokens of an ended mount: what it has written is made stable, then each inode with the write
+  // flag gets times = now (so a new change) in the transaction that erases the token; takes over
+  // its allocation groups. REQUIRES: the mount's end record exists. Errors: kIo (the flush), those
+  // of Session.
   virtual Status recover_ended_mount(MountId ended) = 0;
   // To be put by the transaction that creates a regular file: its first write needs no transaction
   // of its own.

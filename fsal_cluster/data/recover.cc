@@ -37,6 +37,9 @@ Status Engine::recover_ended_mount(MountId ended) {
     more = page.more && !page.kvs.empty();
     if (more) range.key = page.kvs.back().key + '\0';
   }
+  // What the bump stands for must not be lost behind it: the ended mount's volatile writes may
+  // still be in the LUNs' caches, where this mount's clients see them.
+  if (!found.empty()) SYMNAS_TRY(flush_volume());
   for (std::size_t begin = 0; begin < found.size(); begin += kBumpsAtOnce) {
     std::vector<std::future<Status>> answers;
     for (std::size_t i = begin; i < std::min(found.size(), begin + kBumpsAtOnce); ++i) {
@@ -53,6 +56,13 @@ Status Engine::recover_ended_mount(MountId ended) {
     SYMNAS_TRY(std::move(first));
   }
   return space_->take_over(ended);
+}
+
+Status Engine::flush_volume() {
+  const auto promise = std::make_shared<std::promise<Status>>();
+  auto answer = promise->get_future();
+  volume_->flush([promise](Status status) { promise->set_value(std::move(status)); });
+  return answer.get();
 }
 
 Detached Engine::bump_operation(Ino ino, Revision token_revision, MountId owner,

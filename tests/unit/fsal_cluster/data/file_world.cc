@@ -122,7 +122,8 @@ void FileWorld::start() {
   engine_ = std::move(*engine);
   failed_ = false;
   for (std::uint64_t ended = 1; ended < mounts_; ++ended) {
-    const Status recovered = engine_->recover_ended_mount(MountId{ended});
+    Status recovered;
+    while_pumping([&] { recovered = engine_->recover_ended_mount(MountId{ended}); });
     CHECK(recovered.has_value(), recovered ? "" : recovered.error().message);
   }
   std::vector<std::pair<Ino, records::Orphan>> orphans;

@@ -35,6 +35,22 @@ TEST(Recover, AWriteFlagLeftBehindChangesTheChangeAttribute) {
   EXPECT_EQ(world.read(kFile, 0, 512).value(), std::string(512, 'b'));
 }
 
+// What is shown under the new change stays: it is in no cache any more.
+TEST(Recover, WhatTheNextMountShowsSurvivesAPowerLoss) {
+  FileWorld world;
+  world.create(kFile);
+  ASSERT_TRUE(world.write(kFile, 0, std::string(8192, 'a'), WriteStability::kFileSync).has_value());
+  ASSERT_TRUE(world.write(kFile, 0, std::string(4096, 'b')).has_value());
+  world.kill();
+  world.start();
+  const std::string shown = world.read(kFile, 0, 8192).value();
+  const Attributes attributes = world.attributes(kFile);
+  world.lose_power();
+  world.start();
+  EXPECT_TRUE(world.read(kFile, 0, 8192).value() == shown ||
+              world.attributes(kFile).change != attributes.change);
+}
+
 TEST(Recover, AFileWithoutFlagIsLeftAlone) {
   FileWorld world;
   world.create(kFile);
