@@ -55,7 +55,13 @@ Result<LinkDrop> LinkDrop::prepare(Context& context, const Node& node, std::int6
   drop.open_.emplace(std::move(open));
   TxnPart removal;
   if (drop.fate_ == Fate::kRemoved && node.is_regular()) {
-    SYMNAS_ASSIGN(drop.data_, context.data.plan_removal(handle_of(context, node), node.record));
+    auto planned = context.data.plan_removal(handle_of(context, node), node.record);
+    if (!planned && planned.error().code == ErrorCode::kStale) {
+      // Removed since `node` was read, and its name with it: no answer to who asks for a name.
+      return fail(ErrorCode::kConflict, planned.error().message);
+    }
+    if (!planned) return tl::unexpected<Error>(planned.error());
+    drop.data_ = std::move(*planned);
     removal = TxnPart{drop.data_->compares, drop.data_->writes};
   }
   drop.part_ = plan_link_drop(context.fs, context.mount, node, drop.fate_, removal, now_ns);

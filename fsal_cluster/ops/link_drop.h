@@ -34,8 +34,8 @@ TxnPart plan_link_drop(FsId fs, MountId mount, const Node& node, Fate fate, cons
 
 class LinkDrop {
  public:
-  // Decides the fate and drains the inode's I/O when it is removed. Blocks. Errors: those of
-  // FileData::plan_removal.
+  // Decides the fate and drains the inode's I/O when it is removed. Blocks. Errors: kConflict (it
+  // was removed since `node` was read), those of FileData::plan_removal.
   static Result<LinkDrop> prepare(Context& context, const Node& node, std::int64_t now_ns);
   LinkDrop(LinkDrop&& other) noexcept;
   LinkDrop& operator=(LinkDrop&&) = delete;

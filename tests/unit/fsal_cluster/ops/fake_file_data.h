@@ -46,6 +46,7 @@ class FakeFileData final : public FileData {
 
   Result<Removal> plan_removal(const Handle& handle, const records::Inode&) override {
     ++planned;
+    if (--stale_plans >= 0) return fail(ErrorCode::kStale, "removed meanwhile");
     Removal removal;
     removal.ino = handle.ino;
     removal.writes = {kv::erase(kv::keys::token(fs_, handle.ino, mount_))};
@@ -78,6 +79,7 @@ class FakeFileData final : public FileData {
 
   std::map<Ino, Overlay> overlays;
   int planned = 0;
+  int stale_plans = 0;  // the next calls find the file removed
   int abandoned_count = 0;
   std::vector<Ino> removed_inos;
   std::vector<Ino> swept;

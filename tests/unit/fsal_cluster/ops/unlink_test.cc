@@ -28,6 +28,14 @@ class UnlinkTest : public testing::Test {
   World world;
 };
 
+// Others remove and create the name while we wait for the file's I/O: its handle being stale says
+// nothing of the directory's.
+TEST_F(UnlinkTest, AFileRemovedMeanwhileIsLookedForAgain) {
+  world.create(world.root(), "f");
+  world.data().stale_plans = 2;
+  EXPECT_TRUE(unlink(world.context(), kRoot, world.root(), "f"));
+}
+
 TEST_F(UnlinkTest, LastLinkConflictSetAndWrites) {
   world.create(world.root(), "f");
   world.session().forget();
