@@ -5,7 +5,7 @@ JOBS ?= $(shell nproc)
 N ?= 1
 FROM ?= 1
 SEEDS ?= 1000
-SIM ?= session
+SIM ?= session mount data
 export SYMNAS_CACHE ?= /var/cache/symnas
 export SYMNAS_BUILD := $(abspath $(BUILD))
 

@@ -28,8 +28,11 @@ struct LunFaults {
 
 class SimArray {
  public:
-  explicit SimArray(std::shared_ptr<test::SimDisk> disk) : disk_(std::move(disk)) {}
+  // The volume is the first part of the disk.
+  SimArray(std::shared_ptr<test::SimDisk> disk, std::uint64_t volume_bytes)
+      : disk_(std::move(disk)), volume_bytes_(volume_bytes) {}
   test::SimDisk& disk() { return *disk_; }
+  std::uint64_t volume_bytes() const { return volume_bytes_; }
   // Requests in flight are torn or lost; then the cache is.
   void lose_power();
 
@@ -39,7 +42,8 @@ class SimArray {
   void forget(const Request* request);
   void land_torn(const Request& request);
 
-  std::shared_ptr<test::SimDisk> disk_;
+  const std::shared_ptr<test::SimDisk> disk_;
+  const std::uint64_t volume_bytes_;
   std::vector<std::shared_ptr<Request>> in_flight_;
 };
 
@@ -47,7 +51,7 @@ class SimLun final : public cvm::VolumeIo {
  public:
   SimLun(Process& process, std::shared_ptr<SimArray> array, LunFaults faults);
 
-  std::uint64_t size_bytes() const override { return array_->disk().size_bytes(); }
+  std::uint64_t size_bytes() const override { return array_->volume_bytes(); }
   std::uint32_t logical_block_bytes() const override { return test::SimDisk::kSector; }
   std::uint32_t stripe_unit_bytes() const override { return 64 << 10; }
   cvm::Buffer buffer(std::size_t bytes) override;

@@ -8,4 +8,13 @@ namespace symnas::sim {
 // The kv session alone: every fault of etcd, several mounts, ends in the middle.
 void run_session(std::uint64_t seed);
 
+// The end of a mount, restart in place, reuse of space.
+void run_mount(std::uint64_t seed);
+
+// Data commit: halves of blocks, edges, COMMIT and verifier, power loss.
+void run_data(std::uint64_t seed);
+
+// What the runs of a program share. Before the first of them.
+void prepare_disks();
+
 }  // namespace symnas::sim

@@ -4,6 +4,7 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/random.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -11,8 +12,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdarg>
+#include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <cstring>
 
 #include "tests/sim/runtime/libc.h"
 #include "tests/sim/runtime/scheduler.h"
@@ -245,6 +247,15 @@ int clock_gettime(clockid_t id, timespec* out) noexcept {
 pid_t getpid() noexcept {
   if (!simulated()) return static_cast<pid_t>(libc::raw_syscall(SYS_getpid));
   return 4242;
+}
+
+ssize_t getrandom(void* into, size_t bytes, unsigned flags) {
+  if (!simulated()) return NEXT(getrandom)(into, bytes, flags);
+  for (size_t at = 0; at < bytes; at += sizeof(std::uint64_t)) {
+    const std::uint64_t word = draw();
+    std::memcpy(static_cast<char*>(into) + at, &word, std::min(bytes - at, sizeof(word)));
+  }
+  return static_cast<ssize_t>(bytes);
 }
 
 long syscall(long number, ...) noexcept {

@@ -146,6 +146,7 @@ void spawn(Process& process, const char* name, std::function<void()> body) {
 void kill(Process& process) {
   trace("kill %s", process.name_.c_str());
   process.alive_ = false;
+  scheduler.wake_all(&process);
   if (self->process == &process && scheduler.no_switch == 0) scheduler.yield();
 }
 

@@ -79,7 +79,8 @@ void sleep_ns(std::int64_t span_ns);  // simulated time
 Process& new_process(std::string name);
 Process& current_process();
 void spawn(Process& process, const char* name, std::function<void()> body);
-// Never scheduled again. Does not return when the caller belongs to it.
+// Never scheduled again; whoever waits on the address of the process is woken. Does not return when
+// the caller belongs to it.
 void kill(Process& process);
 void pause(Process& process, std::int64_t span_ns);
 

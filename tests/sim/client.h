@@ -1,0 +1,144 @@
+// Client: one NFS client of the filesystem, doing one thing after the other and remembering what it
+// was told. It has a directory and files of its own, where it expects exactly what it has done, and
+// shares a directory and files with the others.
+//   - an answer is what the model of the namespace says; no answer: what was asked for has happened
+//     as a whole or not at all, which the next look decides for ever;
+//   - contents: file_model.h.
+//
+// Thread class: for the simulated thread that calls run().
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/sim/file_model.h"
+#include "tests/sim/mount_world.h"
+#include "tests/unit/fsal_cluster/ops/namespace_model.h"
+
+namespace symnas::sim {
+
+// A file of which every client writes its own cells: pieces of `piece_cells`, in turn.
+struct SharedFile {
+  std::unique_ptr<FileModel> model;
+  fs::Handle handle;
+  std::uint64_t piece_cells = 1;
+  std::uint64_t cells_max = 0;
+  std::uint64_t epoch = 0;
+  bool resolving = false;
+};
+
+// A name that every client creates and removes.
+struct SharedName {
+  int created = 0;
+  int removed = 0;
+  int maybe_created = 0;
+  int maybe_removed = 0;
+};
+
+struct Shared {
+  int clients = 0;
+  fs::Handle directory;
+  std::vector<SharedFile> files;
+  std::map<std::string, SharedName> names;
+  std::uint64_t next_file = 1;  // FileModel ids
+};
+
+struct Workload {
+  std::uint64_t operations = 30;
+  int namespace_weight = 5;
+  int data_weight = 5;
+  std::uint64_t file_cells_max = 2048;
+  std::uint64_t big_write_cells = 600;
+};
+
+class Client {
+ public:
+  Client(MountWorld& world, Shared& shared, int index, Workload workload)
+      : world_(world), shared_(shared), index_(index), workload_(workload) {}
+
+  // Makes its directory. REQUIRES: no faults yet.
+  void prepare();
+  // Its operations.
+  void run();
+  // Everything it knows of is there, and nothing else.
+  void check_all();
+  // The instance has closed cleanly: all that was acknowledged is durable.
+  void closed_cleanly();
+
+ private:
+  using Id = fs::NamespaceModel::Id;
+  using Answer = fs::NamespaceModel::Answer;
+  using Reply = MountWorld::Reply;
+
+  // --- one operation
+  void one();
+  void one_in_tree();
+  void one_in_file();
+  void one_shared_name();
+  void open_unlinked();
+
+  // The client has noticed a new instance. False: nothing to do.
+  void follow_instance();
+  // As MountWorld::call, to the instance that this client knows.
+  Reply call(const std::function<void(fs::Mount&)>& request);
+
+  // --- tree
+  // Expects what `after`, the tree with the change, has answered. `ask` gives the real answer and
+  // the handle of a new node.
+  struct Told {
+    Answer answer;
+    std::optional<fs::Handle> handle;
+  };
+  void change_tree(const char* what, fs::NamespaceModel after, const Answer& expected,
+                   const std::function<Told(fs::Mount&)>& ask);
+  void adopt(fs::NamespaceModel after, const std::optional<fs::Handle>& handle);
+  bool look_at_tree();
+  std::string compare(const fs::NamespaceModel& model, std::map<Id, fs::Handle>& found,
+                      fs::Mount& mount) const;
+  std::string compare_directory(const fs::NamespaceModel& model, Id dir,
+                                std::map<Id, fs::Handle>& found, fs::Mount& mount) const;
+  void forget_removed();
+  Id pick_node();
+  std::string pick_name();
+  void read_tree();
+
+  // --- files
+  struct Target {
+    FileModel* model = nullptr;
+    fs::Handle handle;
+    SharedFile* shared = nullptr;
+    std::uint64_t* last_change = nullptr;
+  };
+  std::optional<Target> pick_file();
+  Target shared_target(SharedFile& file);
+  bool resolve(const Target& file);
+  bool resolve_shared(const Target& file);
+  void write(const Target& file);
+  std::pair<std::uint64_t, std::uint64_t> pick_cells(const Target& file) const;
+  void read(const Target& file);
+  void commit(const Target& file);
+  void getattr(const Target& file);
+  void set_size(const Target& file);
+  void must(const std::string& complaint) const;
+
+  MountWorld& world_;
+  Shared& shared_;
+  const int index_;
+  const Workload workload_;
+  std::uint64_t epoch_ = 0;
+  fs::NamespaceModel tree_;
+  std::map<Id, fs::Handle> handles_;
+  std::optional<fs::NamespaceModel> maybe_;  // the tree, if the last operation has happened
+  std::string maybe_what_;
+  std::map<Id, std::unique_ptr<FileModel>> files_;
+  std::set<Id> was_open_;  // unlinked while open: when their handles become stale is not foreseen
+  std::map<std::uint64_t, std::uint64_t> last_change_;  // inode -> newest change seen
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> names_of_change_;
+};
+
+}  // namespace symnas::sim

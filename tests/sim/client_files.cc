@@ -1,0 +1,355 @@
+// Client: what it does with the contents of files.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "tests/sim/client.h"
+
+namespace symnas::sim {
+
+namespace {
+
+using fs::Mount;
+
+const fs::Credentials kRoot{};
+
+// In a thread of the instance: waits for the callback.
+template <class T>
+class Waiting {
+ public:
+  std::function<void(Result<T>)> callback() {
+    return [this](Result<T> result) {
+      answer_ = std::move(result);
+      wake(this);
+    };
+  }
+  Result<T> get() {
+    wait_until(this, "an answer of the data path", [this] { return answer_.has_value(); });
+    return std::move(*answer_);
+  }
+
+ private:
+  std::optional<Result<T>> answer_;
+};
+
+struct Bytes {
+  std::string bytes;
+  bool end_of_file = false;
+};
+Result<Bytes> read_bytes(Mount& mount, const fs::Handle& handle, std::uint64_t offset,
+                         std::size_t bytes) {
+  Waiting<fs::ReadResult> waiting;
+  mount.read(handle, FileOffset{offset}, bytes, waiting.callback());
+  const Result<fs::ReadResult> got = waiting.get();
+  if (!got) return tl::unexpected<Error>(got.error());
+  Bytes out{std::string(got->bytes, '\0'), got->end_of_file};
+  if (got->bytes > 0) {
+    std::memcpy(out.bytes.data(), got->buffer.data() + got->offset_bytes, got->bytes);
+  }
+  return out;
+}
+
+}  // namespace
+
+Client::Target Client::shared_target(SharedFile& file) {
+  return {file.model.get(), file.handle, &file, nullptr};
+}
+
+std::optional<Client::Target> Client::pick_file() {
+  if (!shared_.files.empty() && below(3) == 0) {
+    return shared_target(shared_.files[below(shared_.files.size())]);
+  }
+  if (files_.empty()) return std::nullopt;
+  auto it = files_.begin();
+  std::advance(it, static_cast<std::ptrdiff_t>(below(files_.size())));
+  const fs::Handle handle = handles_[it->first];
+  return Target{it->second.get(), handle, nullptr, &last_change_[handle.ino.value()]};
+}
+
+void Client::one_in_file() {
+  const auto file = pick_file();
+  if (!file) {
+    one_in_tree();
+    return;
+  }
+  if (file->shared != nullptr ? !resolve_shared(*file)
+                              : file->model->must_resolve() && !resolve(*file)) {
+    return;
+  }
+  switch (below(16)) {
+    case 0:
+    case 1: commit(*file); break;
+    case 2: set_size(*file); break;
+    case 3:
+    case 4: getattr(*file); break;
+    case 5:
+    case 6:
+    case 7: read(*file); break;
+    case 8: open_unlinked(); break;
+    default: write(*file); break;
+  }
+}
+
+// --- after a new instance
+
+bool Client::resolve(const Target& file) {
+  std::string wrong;
+  bool known = false;
+  std::uint64_t change = 0;
+  const std::uint64_t bytes = workload_.file_cells_max * FileModel::kCell;
+  const Reply reply = call([&](Mount& mount) {
+    const auto attributes = mount.getattr(file.handle);
+    if (!attributes) {
+      wrong = "getattr: " + attributes.error().message;
+      return;
+    }
+    change = attributes->change;
+    const auto got = read_bytes(mount, file.handle, file.model->base(), bytes);
+    if (!got && got.error().code == ErrorCode::kIo) return;
+    if (!got) {
+      wrong = "read: " + got.error().message;
+      return;
+    }
+    known = true;
+    wrong = file.model->resolve(got->bytes, attributes->size_bytes);
+  });
+  if (reply != Reply::kAnswered) return false;
+  must(wrong);
+  trace("client %d: file %llu resolved, size %llu, change %llu", index_,
+        static_cast<unsigned long long>(file.model->id()),
+        static_cast<unsigned long long>(file.model->size()),
+        static_cast<unsigned long long>(change));
+  if (known) must(file.model->note_change(change));
+  return known;
+}
+
+// The first client that comes resolves for all.
+bool Client::resolve_shared(const Target& file) {
+  SharedFile& shared = *file.shared;
+  wait_until(&shared, "another client's look", [&shared] { return !shared.resolving; });
+  if (shared.epoch < epoch_) {
+    shared.epoch = epoch_;
+    file.model->instance_changed();
+  }
+  if (shared.epoch != epoch_) return false;
+  if (!file.model->must_resolve()) return true;
+  shared.resolving = true;
+  const bool known = resolve(file);
+  shared.resolving = false;
+  wake(&shared);
+  return known;
+}
+
+// --- operations
+
+std::pair<std::uint64_t, std::uint64_t> Client::pick_cells(const Target& file) const {
+  if (file.shared != nullptr) {
+    const auto clients = static_cast<std::uint64_t>(shared_.clients);
+    const std::uint64_t piece = file.shared->piece_cells;
+    const std::uint64_t turns = file.shared->cells_max / (piece * clients);
+    const std::uint64_t begin =
+        (below(turns) * clients + static_cast<std::uint64_t>(index_)) * piece;
+    const std::uint64_t skip = below(3) == 0 ? below(piece) : 0;
+    const std::uint64_t count = below(3) == 0 ? 1 + below(piece - skip) : piece - skip;
+    return {begin + skip, begin + skip + count};
+  }
+  const std::uint64_t top = file.model->size() / FileModel::kCell;
+  std::uint64_t begin = top;
+  switch (below(6)) {
+    case 0: begin = below(workload_.file_cells_max); break;
+    case 1: begin = top + below(100); break;
+    case 2: begin = top == 0 ? 0 : below(top); break;
+    case 3: begin = top / 64 * 64; break;
+    default: break;
+  }
+  std::uint64_t count = 1 + below(130);
+  if (below(4) == 0) count = 1 + below(4);
+  if (below(8) == 0) count = 1 + below(workload_.big_write_cells);
+  if (below(3) == 0) {  // whole blocks
+    begin = begin / 64 * 64;
+    count = (count + 63) / 64 * 64;
+  }
+  begin = std::min(begin, workload_.file_cells_max - 1);
+  return {begin, std::min(begin + count, workload_.file_cells_max)};
+}
+
+void Client::write(const Target& file) {
+  struct One {
+    FileModel::Write write;
+    fs::WriteStability wanted = fs::WriteStability::kUnstable;
+    Waiting<fs::WriteResult> waiting;
+    std::optional<Result<fs::WriteResult>> result;
+  };
+  std::vector<std::unique_ptr<One>> writes;  // at once, beside each other
+  const std::uint64_t count = below(3) == 0 ? 1 + below(4) : 1;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    auto [begin, end] = pick_cells(file);
+    if (!writes.empty() && file.shared == nullptr && below(2) == 0) {
+      begin = writes.back()->write.end;  // the next bytes: often of one sector
+      end = std::min(begin + 1 + below(20), workload_.file_cells_max);
+    }
+    const bool apart = std::all_of(writes.begin(), writes.end(), [&](const auto& one) {
+      return end <= one->write.begin || one->write.end <= begin;
+    });
+    if (!apart || begin >= end) continue;
+    auto one = std::make_unique<One>();
+    one->write = file.model->begin_write(begin, end);
+    if (below(4) == 0) one->wanted = fs::WriteStability::kFileSync;
+    trace("client %d: file %llu write %u, cells %llu to %llu%s", index_,
+          static_cast<unsigned long long>(file.model->id()), one->write.number,
+          static_cast<unsigned long long>(begin), static_cast<unsigned long long>(end),
+          one->wanted == fs::WriteStability::kFileSync ? ", stable" : "");
+    writes.push_back(std::move(one));
+  }
+  const Reply reply = call([&](Mount& mount) {
+    for (auto& one : writes) {
+      const FileOffset offset{file.model->base() + one->write.begin * FileModel::kCell};
+      mount.write(file.handle, offset, std::as_bytes(std::span(one->write.bytes)), one->wanted,
+                  one->waiting.callback());
+    }
+    for (auto& one : writes) one->result = one->waiting.get();
+  });
+  for (auto& one : writes) {
+    const bool good = reply == Reply::kAnswered && one->result->has_value();
+    trace("client %d: file %llu write %u %s", index_,
+          static_cast<unsigned long long>(file.model->id()), one->write.number,
+          good                        ? "acknowledged"
+          : reply == Reply::kAnswered ? to_string(one->result->error().code).data()
+                                      : "has no answer");
+    if (!good) {
+      if (reply == Reply::kAnswered) {
+        const ErrorCode code = one->result->error().code;
+        if (code != ErrorCode::kNoSpace && code != ErrorCode::kIo) {
+          must("write: " + one->result->error().message);
+        }
+      }
+      file.model->unsure(one->write);
+    } else {
+      file.model->acknowledged(one->write,
+                               (*one->result)->achieved != fs::WriteStability::kUnstable);
+    }
+  }
+  // Nobody knows what was sent to an instance that has moved on: nothing was.
+}
+
+void Client::read(const Target& file) {
+  const std::uint64_t size = file.model->size();
+  const std::uint64_t begin =
+      below(2) == 0 ? 0 : below(size / FileModel::kCell + 2) * FileModel::kCell;
+  const std::uint64_t bytes = (1 + below(600)) * FileModel::kCell;
+  const FileModel::Snapshot before = file.model->snapshot();
+  std::string wrong;
+  call([&](Mount& mount) {
+    const auto got = read_bytes(mount, file.handle, file.model->base() + begin, bytes);
+    if (got) {
+      wrong = file.model->check_read(begin, bytes, got->bytes, got->end_of_file, before);
+    } else if (got.error().code != ErrorCode::kIo) {
+      wrong = "read: " + got.error().message;
+    }
+  });
+  must(wrong);
+}
+
+void Client::commit(const Target& file) {
+  const FileModel::Snapshot before = file.model->snapshot();
+  std::optional<Status> status;
+  const Reply reply = call([&](Mount& mount) {
+    Waiting<void> waiting;
+    mount.commit(file.handle, waiting.callback());
+    status = waiting.get();
+  });
+  if (reply != Reply::kAnswered) return;
+  if (*status) {
+    file.model->committed(before);
+    trace("client %d: file %llu committed", index_,
+          static_cast<unsigned long long>(file.model->id()));
+  } else if (status->error().code != ErrorCode::kNoSpace &&
+             status->error().code != ErrorCode::kIo) {
+    must("commit: " + status->error().message);
+  }
+}
+
+void Client::getattr(const Target& file) {
+  const FileModel::Snapshot before = file.model->snapshot();
+  const std::uint64_t activity = file.model->activity();
+  std::optional<Result<fs::Attributes>> got;
+  const Reply reply = call([&](Mount& mount) { got = mount.getattr(file.handle); });
+  if (reply != Reply::kAnswered) return;
+  if (!*got) must("getattr: " + got->error().message);
+  must(file.model->check_size((*got)->size_bytes, before));
+  trace("client %d: file %llu change %llu", index_,
+        static_cast<unsigned long long>(file.model->id()),
+        static_cast<unsigned long long>((*got)->change));
+  if (file.last_change != nullptr) {
+    if ((*got)->change < *file.last_change) must("the change of a file went back");
+    *file.last_change = (*got)->change;
+  }
+  if (file.model->activity() == activity) must(file.model->note_change((*got)->change));
+}
+
+void Client::set_size(const Target& file) {
+  if (file.shared != nullptr) return;
+  std::uint64_t size = below(workload_.file_cells_max) * FileModel::kCell;
+  if (below(3) == 0) size = 0;
+  if (below(3) == 0) size = file.model->size() / 2 / FileModel::kCell * FileModel::kCell;
+  fs::SetAttributes changes;
+  changes.size_bytes = size == 0 ? 0 : file.model->base() + size;
+  trace("client %d: file %llu size %llu", index_, static_cast<unsigned long long>(file.model->id()),
+        static_cast<unsigned long long>(*changes.size_bytes));
+  std::optional<Result<fs::Attributes>> got;
+  const Reply reply = call([&](Mount& mount) { got = mount.setattr(kRoot, file.handle, changes); });
+  if (reply == Reply::kMoved) return;
+  trace("client %d: file %llu size: %s", index_, static_cast<unsigned long long>(file.model->id()),
+        reply == Reply::kLost ? "no answer"
+        : *got                ? "ok"
+                              : to_string(got->error().code).data());
+  if (reply == Reply::kAnswered && *got) {
+    file.model->set_size(size);
+    if ((*got)->size_bytes != *changes.size_bytes) must("setattr answers another size");
+    return;
+  }
+  if (reply == Reply::kAnswered && got->error().code != ErrorCode::kNoSpace &&
+      got->error().code != ErrorCode::kIo) {
+    must("setattr: " + got->error().message);
+  }
+  file.model->unsure_size(size);
+}
+
+// A file without a name lives until its last close.
+void Client::open_unlinked() {
+  const auto found = std::find_if(files_.begin(), files_.end(), [this](const auto& entry) {
+    return tree_.nlink(entry.first) == 1 && !entry.second->must_resolve();
+  });
+  if (found == files_.end()) return;
+  const Id id = found->first;
+  const fs::Handle handle = handles_[id];
+  for (Id dir = 0; dir < tree_.size(); ++dir) {
+    if (tree_.type(dir) != fs::FileType::kDirectory || tree_.nlink(dir) == 0) continue;
+    for (const auto& [name, node] : tree_.entries(dir)) {
+      if (node != id) continue;
+      if (call([&](Mount& mount) { mount.opened(handle); }) != Reply::kAnswered) return;
+      const std::unique_ptr<FileModel> model = std::move(found->second);
+      files_.erase(found);
+      fs::NamespaceModel after = tree_;
+      const Answer expected = after.unlink(dir, name);
+      const fs::Handle at = handles_[dir];
+      const std::string entry = name;
+      was_open_.insert(id);
+      change_tree("unlink while open", after, expected, [&](Mount& mount) -> Told {
+        const auto done = mount.unlink(kRoot, at, entry);
+        return {done ? Answer() : Answer(done.error().code), std::nullopt};
+      });
+      const Target target{model.get(), handle, nullptr, nullptr};
+      if (tree_.nlink(id) == 0) {
+        read(target);
+        write(target);
+        read(target);
+      }
+      call([&](Mount& mount) { mount.closed(handle); });
+      if (tree_.nlink(id) > 0 || maybe_) files_[id] = std::make_unique<FileModel>(*model);
+      return;
+    }
+  }
+}
+
+}  // namespace symnas::sim

@@ -1,0 +1,107 @@
+// FileModel: what a file may contain, byte by byte, as its clients know it. A file is cells of 64
+// bytes; every write gives the cells it covers a number of its own, which each cell carries with a
+// hash of everything it belongs to: no byte of another file, block or time passes for it.
+//
+// Thread class: for simulated threads. Invariant: a cell has one writer at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace symnas::sim {
+
+class FileModel {
+ public:
+  static constexpr std::uint64_t kCell = 64;
+  using Number = std::uint32_t;  // of a write; 0 = zeros
+
+  // `base`: offset of the first cell in the file; below it is a hole.
+  FileModel(std::uint64_t id, std::uint64_t base) : id_(id), base_(base) {}
+
+  std::uint64_t id() const { return id_; }
+  std::uint64_t base() const { return base_; }
+  std::uint64_t size() const { return size_; }  // without base; of acknowledged changes
+  // In the file's own bytes.
+  std::uint64_t file_size() const { return size_ == 0 ? 0 : base_ + size_; }
+
+  // --- writes: begin, send bytes(), then one of the outcomes
+  struct Write {
+    std::uint64_t begin = 0;  // cells
+    std::uint64_t end = 0;
+    Number number = 0;
+    std::string bytes;
+  };
+  Write begin_write(std::uint64_t begin_cell, std::uint64_t end_cell);
+  void acknowledged(const Write& write, bool stable);
+  void unsure(const Write& write);  // an error, or no answer: each cell is old or new
+  std::uint64_t in_flight() const { return in_flight_; }
+  std::uint64_t activity() const { return activity_; }  // grows with every change
+
+  // --- commit
+  struct Snapshot {
+    std::uint64_t size = 0;
+    std::vector<Number> now;
+  };
+  Snapshot snapshot() const;
+  void committed(const Snapshot& before);
+
+  // --- size
+  void set_size(std::uint64_t bytes);  // acknowledged
+  // No answer: either world; check() finds out.
+  void unsure_size(std::uint64_t bytes);
+
+  // --- reads. `before` was taken before the read was sent. Empty: fine; else what is wrong.
+  std::string check_read(std::uint64_t begin_byte, std::uint64_t asked, std::string_view got,
+                         bool end_of_file, const Snapshot& before) const;
+  std::string check_size(std::uint64_t file_size, const Snapshot& before) const;
+
+  // --- a new instance
+  // What was not durable may be gone. Writes from now on belong to the new one.
+  void instance_changed();
+  bool must_resolve() const { return must_resolve_; }
+  // `got`: everything from base on, `file_size` as GETATTR says. From now on this is the truth.
+  std::string resolve(std::string_view got, std::uint64_t file_size);
+
+  // --- change attribute: one value never stands for two contents
+  std::string note_change(std::uint64_t change);
+
+ private:
+  struct Cell {
+    Number now = 0;
+    Number durable = 0;
+    bool unsure = false;      // `now` or one of `may`, since a write failed
+    std::vector<Number> may;  // written since `durable`: any of them may be what the disk keeps
+  };
+  static bool keeps(const Cell& cell, Number number);
+  std::string cell_bytes(std::uint64_t cell, Number number) const;
+  // nullopt: these bytes never were this cell's.
+  std::optional<Number> decode(std::uint64_t cell, std::string_view bytes) const;
+  std::string complaint(std::uint64_t cell, std::string_view bytes) const;
+  std::string resolve_world(std::vector<Cell>& cells, std::string_view got) const;
+  void cut(std::vector<Cell>& cells, std::uint64_t bytes) const;
+  void adopt(std::vector<Cell> cells, std::uint64_t size);
+  bool exact() const { return in_flight_ == 0 && !size_unsure_; }
+
+  const std::uint64_t id_;
+  const std::uint64_t base_;
+  std::vector<Cell> cells_;
+  std::uint64_t size_ = 0;
+  std::uint64_t size_durable_ = 0;
+  std::uint64_t size_most_ = 0;
+  Number last_ = 0;
+  Number first_of_instance_ = 1;
+  std::uint64_t in_flight_ = 0;
+  std::uint64_t activity_ = 0;
+  bool size_unsure_ = false;
+  bool must_resolve_ = false;
+  bool new_instance_ = false;  // not resolved since
+  std::optional<std::uint64_t> pending_size_;
+  std::map<std::uint64_t, std::uint64_t> contents_of_change_;
+};
+
+}  // namespace symnas::sim

@@ -1,0 +1,226 @@
+#include "tests/sim/mount_world.h"
+
+#include <string>
+#include <utility>
+
+#include "common/kv/keys.h"
+#include "fsal_cluster/schema/filesystem.h"
+#include "fsal_cluster/state/mount_end.h"
+
+namespace symnas::sim {
+
+namespace {
+
+constexpr std::int64_t kNsPerMs = 1'000'000;
+constexpr VnfsId kVnfs{3};
+const std::string kFilesystem = "u04";
+const std::string kOwnerKey = "c/owner/vnfs1";
+
+std::int64_t up_to_ms(std::uint64_t ms) {
+  return static_cast<std::int64_t>(below(ms * static_cast<std::uint64_t>(kNsPerMs) + 1));
+}
+
+std::string owner_record(std::uint64_t epoch) { return "epoch " + std::to_string(epoch); }
+
+}  // namespace
+
+MountWorld::MountWorld(const MountWorldOptions& options)
+    : options_(options),
+      latency_ns_max_(below(2) == 0 ? 100'000 : 1'500'000),
+      weights_(SimFaults::draw_weights()),
+      lun_faults_(LunFaults::draw()),
+      server_(std::make_shared<kv::MemServer>()),
+      array_(std::make_shared<SimArray>(options.disk, options.volume_bytes)),
+      daemon_(new_process("vnfsd")),
+      daemon_store_(daemon_, server_, nullptr, latency_ns_max_) {}
+
+void MountWorld::start() {
+  bool formatted = false;
+  spawn(daemon_, "format", [this, &formatted] {
+    kv::Txn volume;
+    volume.success = {kv::put(kv::keys::kVolumes + "v1", "volume")};
+    if (!kv::txn_blocking(daemon_store_, volume, 10'000)) fail("no volume record");
+    fs::FormatOptions format;
+    format.name = kFilesystem;
+    format.volume = "v1";
+    format.root_mode = 0777;
+    format.group_blocks = options_.group_blocks;
+    const auto record = fs::format_filesystem(daemon_store_, daemon_, format);
+    if (!record) fail("format: " + record.error().message);
+    fs_ = FsId{record->fsid()};
+    formatted = true;
+    wake(this);
+  });
+  wait_until(this, "format", [&formatted] { return formatted; });
+  spawn(daemon_, "vnfsd", [this] { vnfsd(); });
+}
+
+// --- vnfsd
+
+void MountWorld::vnfsd() {
+  for (;;) {
+    start_instance();
+    Process& process = *instance_->process;
+    wait_until(&process, "the end of an instance", [&process] { return !process.alive(); });
+    instance_->mount = nullptr;
+    wake(this);
+    fence(*instance_);
+    dead_.push_back(std::move(instance_));
+  }
+}
+
+void MountWorld::start_instance() {
+  const std::uint64_t epoch = epoch_ + 1;
+  kv::Txn claim;
+  claim.success = {kv::put(kOwnerKey, owner_record(epoch))};
+  while (!kv::txn_blocking(daemon_store_, claim, 10'000)) sleep_ns(100 * kNsPerMs);
+  epoch_ = epoch;
+  instance_ = std::make_unique<Instance>();
+  Instance& instance = *instance_;
+  instance.epoch = epoch;
+  instance.process = &new_process("instance" + std::to_string(epoch));
+  instance.faults = std::make_shared<SimFaults>(weights_);
+  if (calm_) instance.faults->stop();
+  instance.store = new SimStore(*instance.process, server_, instance.faults, latency_ns_max_);
+  instance.lun =
+      std::make_shared<SimLun>(*instance.process, array_, calm_ ? LunFaults{} : lun_faults_);
+  spawn(*instance.process, "open", [this, &instance, epoch] {
+    fs::MountOptions options;
+    options.fs = fs_;
+    options.filesystem_name = kFilesystem;
+    options.head = "c1n1";
+    options.vnfs = "vnfs1";
+    options.vnfs_id = kVnfs;
+    options.epoch = Epoch{epoch};
+    options.guards = {kv::value_is(kOwnerKey, owner_record(epoch))};
+    options.on_ended = [&instance](const Error& error) {
+      trace("exits: %s", error.message.c_str());
+      kill(*instance.process);
+    };
+    auto mount = fs::Mount::open(*instance.store, *instance.process, instance.lun, options);
+    if (!mount) {
+      trace("not opened: %s", mount.error().message.c_str());
+      kill(*instance.process);
+    }
+    trace("serves, mount %llu", static_cast<unsigned long long>((*mount)->id().value()));
+    instance.mount = mount->release();
+    wake(this);
+  });
+}
+
+// The local fence: killed, reaped, OFD locks obtained, end records.
+void MountWorld::fence(Instance& instance) {
+  instance.lun->drain();
+  trace("fenced %s", instance.process->name().c_str());
+  for (;;) {
+    const auto ended = fs::end_mounts_of(daemon_store_, daemon_, kVnfs, Epoch{instance.epoch},
+                                         {"c1n1", "killed, reaped, OFD locks obtained on 1 LUN"});
+    if (ended) return;
+    sleep_ns(50 * kNsPerMs);
+  }
+}
+
+bool MountWorld::serving() const {
+  return instance_ != nullptr && instance_->mount != nullptr && instance_->process->alive() &&
+         !instance_->closing;
+}
+
+// --- requests
+
+MountWorld::Reply MountWorld::call(std::uint64_t epoch,
+                                   const std::function<void(fs::Mount&)>& request) {
+  wait_until(this, "an instance that serves", [this] { return serving(); });
+  Instance& instance = *instance_;
+  if (instance.epoch != epoch) return Reply::kMoved;
+  Process& process = *instance.process;
+  bool done = false;
+  ++instance.requests;
+  spawn(process, "rpc", [&instance, &process, &request, &done] {
+    request(*instance.mount);
+    done = true;
+    wake(&process);
+  });
+  wait_until(&process, "a reply", [&] { return done || !process.alive(); });
+  --instance.requests;
+  wake(this);
+  return done ? Reply::kAnswered : Reply::kLost;
+}
+
+std::uint64_t MountWorld::epoch() {
+  wait_until(this, "an instance that serves", [this] { return serving(); });
+  return instance_->epoch;
+}
+
+// --- faults
+
+void MountWorld::kill_instance() {
+  if (instance_ && instance_->process->alive()) kill(*instance_->process);
+}
+
+void MountWorld::lose_power() {
+  kill_instance();
+  array_->lose_power();
+}
+
+void MountWorld::close_cleanly() {
+  wait_until(this, "an instance that serves", [this] { return serving(); });
+  Instance& instance = *instance_;
+  Process& process = *instance.process;
+  instance.closing = true;
+  wait_until(this, "running requests", [&] { return instance.requests == 0 || !process.alive(); });
+  if (!process.alive()) return;
+  const bool destroys = below(2) == 0;
+  spawn(process, "close", [&instance, &process, destroys] {
+    const Status closed = instance.mount->close();
+    trace("closed: %s", closed ? "well" : closed.error().message.c_str());
+    if (closed && destroys) delete instance.mount;
+    kill(process);
+  });
+  wait_until(&process, "a clean close", [&process] { return !process.alive(); });
+}
+
+void MountWorld::disturb(const Hazards& hazards) {
+  const int weights[] = {hazards.kill,  hazards.power,   hazards.pause, hazards.partition,
+                         hazards.quota, hazards.watches, hazards.close, hazards.nothing};
+  int total = 0;
+  for (const int weight : weights) total += weight;
+  int dice = static_cast<int>(below(static_cast<std::uint64_t>(total)));
+  int which = 0;
+  while (dice >= weights[which]) dice -= weights[which++];
+  Instance* const instance = instance_.get();
+  if (instance == nullptr || !instance->process->alive()) return;
+  const std::shared_ptr<SimFaults> faults = instance->faults;
+  switch (which) {
+    case 0: kill_instance(); break;
+    case 1: lose_power(); break;
+    case 2: pause(*instance->process, up_to_ms(below(3) == 0 ? 20'000 : 300)); break;
+    case 3:
+      faults->set_partitioned(true);
+      sleep_ns(up_to_ms(2'000));
+      faults->set_partitioned(false);
+      break;
+    case 4:
+      server_->set_quota(kv::MemServer::Quota::kFull);
+      faults->set_refuse_late(below(200'000));
+      sleep_ns(up_to_ms(100));
+      faults->set_refuse_late(0);
+      server_->set_quota(kv::MemServer::Quota::kFree);
+      break;
+    case 5: instance->store->end_watches(); break;
+    case 6: close_cleanly(); break;
+    default: break;
+  }
+}
+
+void MountWorld::settle() {
+  calm_ = true;
+  calm();
+  server_->set_quota(kv::MemServer::Quota::kFree);
+  if (instance_) {
+    instance_->faults->stop();
+    instance_->lun->calm();
+  }
+  wait_until(this, "an instance that serves", [this] { return serving(); });
+}
+
+}  // namespace symnas::sim

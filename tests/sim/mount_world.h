@@ -1,0 +1,98 @@
+// MountWorld: one filesystem, its disk, and the instances of one VNFS that serve it one after the
+// other. A vnfsd fences what has died (waits for its queue, writes the end records) and starts the
+// next one.
+//
+// Thread class: for simulated threads; no thread of an instance.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "fsal_cluster/mount.h"
+#include "tests/sim/runtime/simulation.h"
+#include "tests/sim/sim_lun.h"
+#include "tests/sim/sim_store.h"
+
+namespace symnas::sim {
+
+struct MountWorldOptions {
+  std::uint64_t volume_bytes = 16 << 20;
+  std::uint64_t group_blocks = 256;
+  std::shared_ptr<test::SimDisk> disk;  // at least that large
+};
+
+class MountWorld {
+ public:
+  explicit MountWorld(const MountWorldOptions& options);
+
+  // Makes the filesystem and lets vnfsd start the first instance.
+  void start();
+
+  // Counts instances: what one of them holds in memory is gone when it changes. Waits until one
+  // serves.
+  std::uint64_t epoch();
+  // A request to the instance of this epoch. kLost: it died; whether it has done anything is not
+  // known. kMoved: another one serves; nothing was sent. Blocks.
+  enum class Reply { kAnswered, kLost, kMoved };
+  Reply call(std::uint64_t epoch, const std::function<void(fs::Mount&)>& request);
+
+  // --- faults
+  // One of all those that follow, or none.
+  struct Hazards {
+    int kill = 1;  // relative weights
+    int power = 1;
+    int pause = 1;
+    int partition = 1;
+    int quota = 1;
+    int watches = 1;
+    int close = 1;
+    int nothing = 4;
+  };
+  void disturb(const Hazards& hazards);
+  void kill_instance();
+  void lose_power();
+  // A planned move: running requests end, the mount closes, then the process is killed.
+  void close_cleanly();
+  // No more faults; returns when an instance serves.
+  void settle();
+
+  kv::MemServer& server() { return *server_; }
+  FsId fs() const { return fs_; }
+  fs::Handle root() const { return {fs_, fs::kRootIno, Generation{1}}; }
+  std::uint64_t volume_blocks() const { return options_.volume_bytes / 4096; }
+  std::uint64_t instances() const { return epoch_; }
+
+ private:
+  struct Instance {
+    Process* process = nullptr;
+    std::shared_ptr<SimFaults> faults;
+    SimStore* store = nullptr;
+    std::shared_ptr<SimLun> lun;
+    fs::Mount* mount = nullptr;  // while it serves
+    std::uint64_t epoch = 0;
+    int requests = 0;
+    bool closing = false;
+  };
+  [[noreturn]] void vnfsd();
+  void start_instance();
+  void fence(Instance& instance);
+  bool serving() const;
+
+  const MountWorldOptions options_;
+  const std::int64_t latency_ns_max_;
+  const kv::FaultWeights weights_;
+  const LunFaults lun_faults_;
+  std::shared_ptr<kv::MemServer> server_;
+  std::shared_ptr<SimArray> array_;
+  Process& daemon_;
+  SimStore daemon_store_;
+  std::unique_ptr<Instance> instance_;
+  std::vector<std::unique_ptr<Instance>> dead_;
+  FsId fs_;
+  std::uint64_t epoch_ = 0;
+  bool calm_ = false;
+};
+
+}  // namespace symnas::sim
