@@ -9,7 +9,7 @@ SIM ?= session mount data
 export SYMNAS_CACHE ?= /var/cache/symnas
 export SYMNAS_BUILD := $(abspath $(BUILD))
 
-.PHONY: help setup build demo test check sim sim-mutants lab lab-down asan bench clean
+.PHONY: help setup build demo test check sim sim-mutants lab lab-down asan bench bench-raw bench-engine clean
 .DEFAULT_GOAL := help
 
 help:
@@ -23,6 +23,7 @@ help:
 	@echo 'make sim-mutants  deliberate mistakes in the product; each must be caught by a seed'
 	@echo 'make asan      unit and property tests under AddressSanitizer and UBSan'
 	@echo 'make bench     the same load on symnas and on ganesha FSAL_VFS, with ratios'
+	@echo 'make bench-raw symnas against the raw LUN file; make bench-engine: its volume engine'
 	@echo 'make clean     remove $(BUILD)/'
 	@echo
 	@echo 'Variables: BUILD=$(BUILD) JOBS=$(JOBS) SYMNAS_CACHE=$(SYMNAS_CACHE)'
@@ -69,6 +70,12 @@ asan: setup
 
 bench: build
 	@tests/bench/run
+
+bench-raw: build
+	@tests/bench/raw
+
+bench-engine: build
+	@tests/bench/raw --engine
 
 clean:
 	rm -rf $(BUILD)

@@ -237,7 +237,7 @@ void register_all() {
   const std::pair<Kind, const char*> kinds[] = {{Kind::kRead, "read"}, {Kind::kWrite, "write"}};
   for (const std::size_t bytes : {std::size_t{8192}, std::size_t{kMiB}})
     for (const auto& [kind, kind_name] : kinds)
-      for (const int depth : {1, 16})
+      for (const int depth : {1, 16, 32})
         for (const auto& [way, way_name] : ways)
           benchmark::RegisterBenchmark(
               fmt::format("{}/{}/{}/{}", way_name, kind_name, bytes, depth).c_str(), run, way, kind,
