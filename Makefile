@@ -9,7 +9,8 @@ SIM ?= session mount data
 export SYMNAS_CACHE ?= /var/cache/symnas
 export SYMNAS_BUILD := $(abspath $(BUILD))
 
-.PHONY: help setup build demo test check sim sim-mutants lab lab-down asan bench bench-raw bench-engine clean
+.PHONY: help setup build demo test check sim sim-mutants lab lab-down asan clean
+.PHONY: bench bench-raw bench-engine
 .DEFAULT_GOAL := help
 
 help:
