@@ -87,6 +87,12 @@ class Engine final : public FileData {
     std::uint64_t end = 0;
   };
   using WritePlan = std::vector<WritePart>;
+  // What a WRITE has to lock, up to its own last block, as the file is now.
+  struct WriteLock {
+    RangeLock::Mode mode = RangeLock::Mode::kExclusive;
+    std::uint64_t first_block = 0;
+    std::optional<std::uint64_t> zero_from;  // the size, if the bytes behind it must be zeroed
+  };
   struct CommitWork {
     std::vector<MapStep> steps;
     std::uint64_t size_bytes = 0;
@@ -137,9 +143,9 @@ class Engine final : public FileData {
   Task<Status> write_flagged(FileState& f, std::uint64_t offset, std::span<const std::byte> data,
                              WriteStability wanted);
   Task<Status> write_locked(FileState& f, std::uint64_t offset, std::span<const std::byte> data,
-                            WriteStability wanted);
-  RangeLock::Mode choose_lock(FileState& f, std::uint64_t offset, std::uint64_t end,
-                              std::uint64_t& first_block) const;  // REQUIRES: f.mutex held
+                            WriteStability wanted, std::optional<std::uint64_t> zero_from);
+  // REQUIRES: f.mutex held.
+  WriteLock choose_lock(const FileState& f, std::uint64_t offset, std::uint64_t end) const;
   Task<Status> prepare_write(FileState& f, std::uint64_t offset, std::uint64_t end, WritePlan& plan,
                              std::optional<IoPin>& pin);
   Task<Status> wait_for_room(FileState& f);
@@ -149,9 +155,9 @@ class Engine final : public FileData {
                             const WritePlan& plan);
   void abort_write(FileState& f, std::uint64_t end, const WritePlan& plan);
   Task<Status> after_write(FileState& f, WriteStability wanted);
-  // Zeros from the end of the file to the end of its last block. REQUIRES: that block is locked
-  // (exclusively, or the gate is).
-  Task<Status> zero_tail(FileState& f);
+  // Zeros from `size` to the end of its block. REQUIRES: `size` was the file's when that block was
+  // locked (exclusively, or the gate is).
+  Task<Status> zero_tail(FileState& f, std::uint64_t size);
   // On success f.writers counts the caller, and the file has no setuid or setgid to lose.
   Task<Status> obtain_flag(FileState& f);
   // Puts the flag and takes setuid and setgid away.

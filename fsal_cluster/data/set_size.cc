@@ -52,14 +52,14 @@ Task<Result<kv::Committed>> Engine::set_size_entered(FileState& f, std::uint64_t
   if (status) status = co_await wait_for_trim(f, size_bytes);
   SizeChange change;
   change.size_bytes = size_bytes;
-  bool zero = false;
+  std::optional<std::uint64_t> zero_from;
   {
     const std::scoped_lock lock(f.mutex);
     change.shrinks = size_bytes < f.size();
-    zero = size_bytes > f.size() && !f.tail_clean;
+    if (size_bytes > f.size() && !f.tail_clean) zero_from = f.size();
     if (change.shrinks) trim_reservations(f);
   }
-  if (status && zero) status = co_await zero_tail(f);
+  if (status && zero_from) status = co_await zero_tail(f, *zero_from);
   if (status && change.shrinks) status = co_await plan_shrink(f, change);
   if (!status) co_return tl::unexpected(status.error());
   Result<kv::Committed> committed = co_await commit_size(f, change, edit);

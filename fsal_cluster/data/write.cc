@@ -99,53 +99,67 @@ Task<Status> Engine::write_flagged(FileState& f, std::uint64_t offset,
   const std::uint64_t end = offset + data.size();
   const Status chunks = co_await load_chunks(f, block_of(offset), blocks_up(end));
   if (!chunks) co_return chunks;
-  Turn turn;
-  bool held = false;
-  {
-    const std::scoped_lock lock(f.mutex);
-    std::uint64_t first = block_of(offset);
-    const RangeLock::Mode mode = choose_lock(f, offset, end, first);
-    held = f.ranges.acquire(waiter_id(turn), first, blocks_up(end), mode);
+  for (;;) {
+    Turn turn;
+    bool held = false;
+    WriteLock mine;
+    {
+      const std::scoped_lock lock(f.mutex);
+      mine = choose_lock(f, offset, end);
+      held = f.ranges.acquire(waiter_id(turn), mine.first_block, blocks_up(end), mine.mode);
+    }
+    if (!held) co_await turn;
+    // What it takes may have become more while it waited: a write that failed before it has left
+    // bytes behind the end.
+    WriteLock needed;
+    {
+      const std::scoped_lock lock(f.mutex);
+      needed = choose_lock(f, offset, end);
+    }
+    const bool enough =
+        mine.first_block <= needed.first_block &&
+        (mine.mode == RangeLock::Mode::kExclusive || needed.mode == RangeLock::Mode::kShared);
+    Status status;
+    if (enough) status = co_await write_locked(f, offset, data, wanted, needed.zero_from);
+    std::vector<WaiterId> granted;
+    {
+      const std::scoped_lock lock(f.mutex);
+      f.ranges.release(waiter_id(turn), granted);
+    }
+    wake(granted);
+    if (enough) co_return status;
   }
-  if (!held) co_await turn;
-  const Status status = co_await write_locked(f, offset, data, wanted);
-  std::vector<WaiterId> granted;
-  {
-    const std::scoped_lock lock(f.mutex);
-    f.ranges.release(waiter_id(turn), granted);
-  }
-  wake(granted);
-  co_return status;
 }
 
-RangeLock::Mode Engine::choose_lock(FileState& f, std::uint64_t offset, std::uint64_t end,
-                                    std::uint64_t& first_block) const {
+Engine::WriteLock Engine::choose_lock(const FileState& f, std::uint64_t offset,
+                                      std::uint64_t end) const {
+  WriteLock lock;
+  lock.first_block = block_of(offset);
+  lock.mode = RangeLock::Mode::kExclusive;
   if (end > f.size() && !f.tail_clean) {
-    first_block = std::min(first_block, block_of(f.size()));
-    return RangeLock::Mode::kExclusive;
+    lock.zero_from = f.size();
+    lock.first_block = std::min(lock.first_block, block_of(f.size()));
+    return lock;
   }
   const std::uint32_t unit = volume_->logical_block_bytes();
-  if (offset % unit != 0 || end % unit != 0) return RangeLock::Mode::kExclusive;
+  if (offset % unit != 0 || end % unit != 0) return lock;
   for (std::uint64_t block = block_of(offset); block < blocks_up(end);) {
     const FileMap::Piece piece = f.map.find(block, blocks_up(end));
-    if (piece.state != FileMap::State::kWritten) return RangeLock::Mode::kExclusive;
+    if (piece.state != FileMap::State::kWritten) return lock;
     block += piece.blocks;
   }
-  return RangeLock::Mode::kShared;
+  lock.mode = RangeLock::Mode::kShared;
+  return lock;
 }
 
 Task<Status> Engine::write_locked(FileState& f, std::uint64_t offset,
-                                  std::span<const std::byte> data, WriteStability wanted) {
+                                  std::span<const std::byte> data, WriteStability wanted,
+                                  std::optional<std::uint64_t> zero_from) {
   const std::uint64_t end = offset + data.size();
   std::optional<IoPin> pin;
   pin.emplace(*space_);
-  bool zero = false;
-  {
-    const std::scoped_lock lock(f.mutex);
-    zero = end > f.size() && !f.tail_clean;
-  }
-  if (zero) {
-    const Status zeroed = co_await zero_tail(f);
+  if (zero_from) {
+    const Status zeroed = co_await zero_tail(f, *zero_from);
     if (!zeroed) co_return zeroed;
   }
   WritePlan plan;
@@ -159,12 +173,7 @@ Task<Status> Engine::write_locked(FileState& f, std::uint64_t offset,
   co_return status;
 }
 
-Task<Status> Engine::zero_tail(FileState& f) {
-  std::uint64_t size = 0;
-  {
-    const std::scoped_lock lock(f.mutex);
-    size = f.size();
-  }
+Task<Status> Engine::zero_tail(FileState& f, std::uint64_t size) {
   const std::uint64_t rest = (kBlockBytes - size % kBlockBytes) % kBlockBytes;
   if (rest > 0) {
     const std::uint64_t block = block_of(size);
@@ -187,7 +196,7 @@ Task<Status> Engine::zero_tail(FileState& f) {
     }
   }
   const std::scoped_lock lock(f.mutex);
-  f.tail_clean = true;
+  if (f.size() == size) f.tail_clean = true;  // else a write elsewhere has moved the end
   co_return Status{};
 }
 
@@ -306,7 +315,11 @@ void Engine::abort_write(FileState& f, std::uint64_t end, const WritePlan& plan)
       f.map.end_fill(block_of(part.begin), block_of(part.end), FileMap::Filled::kNo);
     }
   }
-  if (end > f.size()) f.tail_clean = false;
+  const std::uint64_t tail = block_of(f.size());
+  const bool in_tail = std::any_of(plan.begin(), plan.end(), [tail](const WritePart& part) {
+    return !part.fill && block_of(part.begin) <= tail && tail < blocks_up(part.end);
+  });
+  if (end > f.size() && in_tail) f.tail_clean = false;
   // Parts of it may have reached written blocks: that is a change, too.
   const bool in_place =
       std::any_of(plan.begin(), plan.end(), [](const WritePart& part) { return !part.fill; });

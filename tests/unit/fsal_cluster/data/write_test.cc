@@ -1,0 +1,76 @@
+// WRITEs of one file that meet: which of them may touch its last block, and when.
+#include <gtest/gtest.h>
+
+#include "tests/unit/fsal_cluster/data/file_world.h"
+
+namespace symnas::fs::test {
+namespace {
+
+using ::symnas::test::SimVolume;
+constexpr Ino kFile{42};
+
+struct Writer {
+  std::uint64_t at;
+  std::string bytes;
+  std::optional<Status> answer;
+};
+
+void start(FileWorld& world, Writer& writer) {
+  world.data().write(world.handle(kFile), FileOffset{writer.at},
+                     std::as_bytes(std::span(writer.bytes)), WriteStability::kFileSync,
+                     [&writer](Result<WriteResult> result) {
+                       writer.answer = result ? Status() : tl::unexpected(result.error());
+                     });
+}
+
+// Behind a write that fails two others wait. They had nothing to zero when they queued, and have
+// when they run: the zeros of one must not come after the acknowledged bytes of the other.
+TEST(Write, ZerosBehindTheEndNeverOvertakeAnAcknowledgedWrite) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    WorldOptions options;
+    options.mode = SimVolume::Mode::kQueued;
+    options.volume_bytes = 4 << 20;
+    options.seed = seed;
+    FileWorld world(options);
+    world.create(kFile);
+    const std::string head(1000, 'h');
+    ASSERT_TRUE(world.write(kFile, 0, head, WriteStability::kFileSync).has_value());
+    world.settle();
+
+    Writer failing{2048, std::string(8192, 'x'), {}};
+    Writer near{1024, std::string(512, 'n'), {}};
+    Writer far{3072, std::string(512, 'f'), {}};
+    world.volume().fail_next(SimVolume::Kind::kWrite, 1);
+    start(world, failing);
+    start(world, near);
+    start(world, far);
+    world.settle();
+    EXPECT_EQ(failing.answer->error().code, ErrorCode::kIo);
+    ASSERT_TRUE(near.answer->has_value());
+    ASSERT_TRUE(far.answer->has_value());
+    ASSERT_EQ(world.read(kFile, 0, 1000).value(), head) << "seed " << seed;
+    ASSERT_EQ(world.read(kFile, 1024, 512).value(), near.bytes) << "seed " << seed;
+    ASSERT_EQ(world.read(kFile, 3072, 512).value(), far.bytes) << "seed " << seed;
+    ASSERT_EQ(world.read(kFile, 1000, 24).value(), std::string(24, '\0')) << "seed " << seed;
+  }
+}
+
+// Only bytes in the last block need zeroing: a failure elsewhere costs nothing.
+TEST(Write, AFailureBeyondTheLastBlockLeavesItsTailClean) {
+  FileWorld world;
+  world.create(kFile);
+  ASSERT_TRUE(world.write(kFile, 0, std::string(1000, 'h'), WriteStability::kFileSync).has_value());
+  world.volume().fail_next(SimVolume::Kind::kWrite, 1);
+  EXPECT_FALSE(world.write(kFile, 8192, std::string(4096, 'x')).has_value());
+  const std::uint64_t before = world.volume().counts().writes;
+  ASSERT_TRUE(world.write(kFile, 1024, std::string(512, 'n')).has_value());
+  EXPECT_EQ(world.volume().counts().writes, before + 1);
+  // In the last block: what the failed write has left there goes.
+  world.volume().fail_next(SimVolume::Kind::kWrite, 1);
+  EXPECT_FALSE(world.write(kFile, 2048, std::string(512, 'x')).has_value());
+  ASSERT_TRUE(world.write(kFile, 3072, std::string(512, 'f')).has_value());
+  EXPECT_EQ(world.read(kFile, 1536, 1536).value(), std::string(1536, '\0'));
+}
+
+}  // namespace
+}  // namespace symnas::fs::test
