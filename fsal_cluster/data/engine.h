@@ -199,6 +199,7 @@ class Engine final : public FileData {
   Status sweep_map_keys(kv::KeyRange range, const std::optional<kv::Compare>& guard);
   Status sweep_chunk(const kv::KeyValue& chunk, const std::optional<kv::Compare>& guard);
   Status finish_trim(Ino ino);
+  bool forget_watermark(Ino ino);
   Result<std::uint64_t> count_used_blocks(Ino ino, MapGeneration generation);
   Status erase_orphan(Ino ino, std::uint32_t map_generation);
   void sweep_in_background(Ino ino, records::Orphan orphan, int attempt);

@@ -134,9 +134,13 @@ Status Engine::adopt_record(FileState& f, const Handle& handle,
     if (f.generation != handle.generation) return tl::unexpected(stale(f.ino));
     return {};
   }
-  if (!values[0].value) return tl::unexpected(stale(f.ino));
+  // The records as the cache has them now, not as they were when `values` were read: a trim or an
+  // erase that finished in between has taken its watermark or the flag away.
+  const kv::CachedValue record = session_.peek(inode_key(f.ino)).value_or(values[0]);
+  const auto held_token = session_.peek(token_key(f.ino));
+  if (!record.value) return tl::unexpected(stale(f.ino));
   records::Inode inode;
-  if (!inode.ParseFromString(*values[0].value)) {
+  if (!inode.ParseFromString(*record.value)) {
     return fail(ErrorCode::kCorrupt, fmt::format("inode {}: unreadable record", f.ino.value()));
   }
   if (inode.generation() != handle.generation.value()) return tl::unexpected(stale(f.ino));
@@ -160,12 +164,9 @@ Status Engine::adopt_record(FileState& f, const Handle& handle,
   f.growth = {};
   f.growth.size_bytes = inode.size_bytes();
   f.loaded = true;
-  // The token as the cache has it now, not as it was when `values` were read: an erase that
-  // finished in between has let the flag go.
-  const auto current = session_.peek(token_key(f.ino));
   records::TokenRecord token;
-  if (f.flag.state() == WriteFlag::State::kClear && current && current->value &&
-      token.ParseFromString(*current->value) && token.wrote()) {
+  if (f.flag.state() == WriteFlag::State::kClear && held_token && held_token->value &&
+      token.ParseFromString(*held_token->value) && token.wrote()) {
     f.flag.adopt(clock_.mono_ns());
     list(f);
   }

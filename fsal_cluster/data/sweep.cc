@@ -125,11 +125,7 @@ Status Engine::finish_trim(Ino ino) {
     if (record.value && !inode.ParseFromString(*record.value)) {
       return fail(ErrorCode::kCorrupt, fmt::format("inode {}: unreadable record", ino.value()));
     }
-    const bool pending = record.value && inode.has_trim_block();
-    const std::uint64_t watermark = inode.trim_block();
-    kv::Committed committed;
-    committed.succeeded = true;
-    if (pending) {
+    if (record.value && inode.has_trim_block()) {
       const MapGeneration generation{inode.map_generation()};
       const std::uint64_t chunk = inode.trim_block() / kChunkBlocks;
       // Two may be at this (the sweep and a writer that waits): what one of them sees as dead is
@@ -149,20 +145,30 @@ Status Engine::finish_trim(Ino ino) {
       kv::Mutation mutation;
       mutation.compares.push_back(kv::mod_revision_is(inode_key(ino), record.mod_revision));
       mutation.writes.push_back(kv::put(inode_key(ino), inode.SerializeAsString()));
-      SYMNAS_ASSIGN(committed, session_.commit_blocking(std::move(mutation)));
+      SYMNAS_ASSIGN(const kv::Committed committed, session_.commit_blocking(std::move(mutation)));
+      if (!committed.succeeded) continue;
     }
-    if (!committed.succeeded) continue;
-    if (!pending) return {};
-    if (const FilePtr f = find_file(ino)) {
-      const std::scoped_lock lock(f->mutex);
-      const bool same_map = f->map_generation.value() == inode.map_generation();
-      // A lower watermark was set by a truncate since: its own sweep takes it away.
-      if (same_map && f->trim_block == watermark) f->trim_block.reset();
-    }
-    return {};
+    if (forget_watermark(ino)) return {};
   }
   return fail(ErrorCode::kConflict,
               fmt::format("inode {}: its record kept changing under a trim", ino.value()));
+}
+
+// Takes the watermark out of memory if the record has none any more. False: the cache does not know
+// the record, read it again. A truncate sets its own in memory after the record has it: none is
+// lost.
+bool Engine::forget_watermark(Ino ino) {
+  const FilePtr f = find_file(ino);
+  if (!f) return true;
+  const std::scoped_lock lock(f->mutex);
+  if (!f->loaded || !f->trim_block) return true;
+  const auto record = session_.peek(inode_key(ino));
+  if (!record) return false;
+  records::Inode inode;
+  if (!record->value || !inode.ParseFromString(*record->value)) return true;
+  const bool same_map = f->map_generation.value() == inode.map_generation();
+  if (same_map && !inode.has_trim_block()) f->trim_block.reset();
+  return true;
 }
 
 void Engine::sweep_in_background(Ino ino, records::Orphan orphan, int attempt) {

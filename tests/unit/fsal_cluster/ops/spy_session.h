@@ -30,12 +30,23 @@ class SpySession final : public kv::Session {
   }
   using kv::Session::read;
   Result<std::vector<kv::CachedValue>> read(const std::vector<std::string>& keys) override {
-    return real_->read(keys);
+    auto values = real_->read(keys);
+    if (after_read_) std::exchange(after_read_, nullptr)();
+    return values;
   }
-  std::optional<kv::CachedValue> peek(const std::string& key) override { return real_->peek(key); }
+  std::optional<kv::CachedValue> peek(const std::string& key) override {
+    if (unseen_ > 0) {
+      --unseen_;
+      return std::nullopt;
+    }
+    return real_->peek(key);
+  }
   void read_async(std::vector<std::string> keys,
                   std::function<void(Result<std::vector<kv::CachedValue>>)> done) override {
-    real_->read_async(std::move(keys), std::move(done));
+    if (!late_read_) return real_->read_async(std::move(keys), std::move(done));
+    auto values = real_->read(keys);
+    std::exchange(late_read_, nullptr)();
+    done(std::move(values));
   }
   Result<kv::OpResult> range(kv::KeyRange range, std::int64_t limit) override {
     if (before_range_) before_range_();
@@ -51,6 +62,12 @@ class SpySession final : public kv::Session {
 
   // Runs once, before the next commit is sent: somebody else is faster.
   void interrupt(std::function<void()> by) { interruption_ = std::move(by); }
+  // Runs once, between the next read_async() and its answer.
+  void during_read(std::function<void()> by) { late_read_ = std::move(by); }
+  // Runs once, between the next blocking read() and its return.
+  void after_next_read(std::function<void()> by) { after_read_ = std::move(by); }
+  // The next `peeks` find nothing: the cache has evicted it.
+  void evict(int peeks) { unseen_ = peeks; }
   // Runs before every range read of the calling thread: a read that is answered late. nullptr ends
   // it.
   void before_range_on_this_thread(std::function<void()> hook) { before_range_ = std::move(hook); }
@@ -67,6 +84,9 @@ class SpySession final : public kv::Session {
   inline static thread_local std::function<void()> before_range_;
   std::unique_ptr<kv::Session> real_;
   std::function<void()> interruption_;
+  std::function<void()> late_read_;
+  std::function<void()> after_read_;
+  std::atomic<int> unseen_{0};
   std::mutex mutex_;
   std::vector<kv::Mutation> mutations_;  // guarded by mutex_
   std::atomic<int> conflicts_{0};
