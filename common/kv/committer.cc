@@ -164,6 +164,19 @@ bool Committer::take_locked(const FlightRef& flight) {
   return true;
 }
 
+// Back among those under way, from where close() answers its operations; after close() they go to
+// `answers`. False: closed.
+bool Committer::put_back_locked(const FlightRef& flight, Answers& answers) {
+  if (!closed_) {
+    flights_.push_back(flight);
+    return true;
+  }
+  for (auto& operation : flight->batch.operations) {
+    answers.push_back({std::move(operation), tl::unexpected<Error>(context_.close_error())});
+  }
+  return false;
+}
+
 void Committer::land_locked(const FlightRef& flight, Revision slot_revision) {
   if (flight->phase == Flight::Phase::kArm) --arming_;
   slots_.release(flight->use, slot_revision);
@@ -196,13 +209,18 @@ void Committer::on_answer(const FlightRef& flight, Result<TxnResult> answer) {
     case Verdict::Kind::kRefused: on_refused(flight, verdict); return;
     case Verdict::Kind::kAbort: on_abort(flight, answer.error()); return;
     case Verdict::Kind::kAborted: on_aborted(flight); return;
-    case Verdict::Kind::kEnded: {
-      const std::scoped_lock lock(mutex_);
-      flights_.push_back(flight);  // its operations are answered with all others
-    }
-      end(verdict.error);
-      return;
+    case Verdict::Kind::kEnded: on_ended(flight, verdict.error); return;
   }
+}
+
+void Committer::on_ended(const FlightRef& flight, const Error& disproof) {
+  Answers answers;
+  {
+    const std::scoped_lock lock(mutex_);
+    put_back_locked(flight, answers);  // its operations are answered with all others
+  }
+  deliver(std::move(answers), Revision(0));
+  end(disproof);
 }
 
 void Committer::end(Error disproof) {
@@ -220,12 +238,16 @@ void Committer::send_again(const FlightRef& flight, const Result<TxnResult>& ans
   if (first_unknown && flight->phase == Flight::Phase::kBatch) {
     context_.counters.unknown_outcomes.fetch_add(1, std::memory_order_relaxed);
   }
+  Answers answers;
+  bool open = false;
   {
     const std::scoped_lock lock(mutex_);
-    flights_.push_back(flight);
+    open = put_back_locked(flight, answers);
     // The next member may know at once what became of it.
-    if (first_unknown) outbox_.push_back(flight);
+    if (open && first_unknown) outbox_.push_back(flight);
   }
+  deliver(std::move(answers), Revision(0));
+  if (!open) return;
   if (first_unknown) {
     send_waiting();
     return;
@@ -307,7 +329,7 @@ void Committer::on_refused(const FlightRef& flight, const Verdict& verdict) {
         claims_.remove(operation->footprint);
       }
       Operations operations = take_back(flight->batch);
-      if (operations.size() == 1) {
+      if (operations.size() == 1 || closed_) {
         failed = std::move(operations);
       } else {
         // One of them is to blame: each tries alone.
@@ -315,8 +337,9 @@ void Committer::on_refused(const FlightRef& flight, const Verdict& verdict) {
         queue_.push_front(std::move(operations));
       }
     }
+    const Error why = closed_ ? context_.close_error() : verdict.error;
     for (auto& operation : failed) {
-      answers.push_back({std::move(operation), tl::unexpected<Error>(verdict.error)});
+      answers.push_back({std::move(operation), tl::unexpected<Error>(why)});
     }
     dispatch_locked(answers);
   }
@@ -335,11 +358,13 @@ void Committer::on_abort(const FlightRef& flight, Error refusal) {
   flight->tries = 0;
   flight->unanswered = 0;
   flight->maybe_executed = true;
+  Answers answers;
   {
     const std::scoped_lock lock(mutex_);
-    send_locked(flight);
+    if (put_back_locked(flight, answers)) outbox_.push_back(flight);
   }
   send_waiting();
+  deliver(std::move(answers), Revision(0));
 }
 
 void Committer::on_aborted(const FlightRef& flight) {

@@ -67,6 +67,7 @@ class Committer {
   void arm_locked();
   void send_locked(FlightRef flight);
   bool take_locked(const FlightRef& flight);
+  bool put_back_locked(const FlightRef& flight, Answers& answers);
   void land_locked(const FlightRef& flight, Revision slot_revision);
 
   void send_waiting();
@@ -77,6 +78,7 @@ class Committer {
   void on_refused(const FlightRef& flight, const Verdict& verdict);
   void on_abort(const FlightRef& flight, Error refusal);
   void on_aborted(const FlightRef& flight);
+  void on_ended(const FlightRef& flight, const Error& disproof);
 
   void apply_merged(const Flight& flight, Revision revision);
   void apply_success(const Flight& flight, std::size_t operation, Revision revision);
