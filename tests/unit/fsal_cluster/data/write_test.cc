@@ -72,5 +72,27 @@ TEST(Write, AFailureBeyondTheLastBlockLeavesItsTailClean) {
   EXPECT_EQ(world.read(kFile, 1536, 1536).value(), std::string(1536, '\0'));
 }
 
+// The transaction that gives the file new numbers is asked for so early that an election of etcd
+// stops no writer.
+TEST(Write, TenThousandsOfWritesInPlaceGoOnWhileTheStoreIsAway) {
+  FileWorld world;
+  world.create(kFile);
+  const std::string sector(512, 'a');
+  ASSERT_TRUE(world.write(kFile, 0, sector, WriteStability::kFileSync).has_value());
+  for (std::uint32_t i = 0; i + 2 < kChangeCountForce; ++i) {
+    ASSERT_TRUE(world.write(kFile, 0, sector).has_value());
+  }
+  for (int i = 0; i < 1000; ++i) world.faults()->push(kv::TxnFault::Kind::kUnavailable);
+  const std::size_t before = world.mutations();
+  int answered = 0;
+  for (int i = 0; i < 60'000; ++i) {
+    world.data().write(world.handle(kFile), FileOffset{0}, std::as_bytes(std::span(sector)),
+                       WriteStability::kUnstable,
+                       [&](Result<WriteResult> result) { answered += result ? 1 : 0; });
+    ASSERT_EQ(answered, i + 1);
+  }
+  EXPECT_EQ(world.mutations(), before + 1);  // one transaction waits
+}
+
 }  // namespace
 }  // namespace symnas::fs::test
