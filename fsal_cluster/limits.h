@@ -52,7 +52,8 @@ inline constexpr std::int64_t kHeartbeatNs = 1'000'000'000;
 inline constexpr std::int64_t kHeartbeatPollNs = 2'000'000;
 static_assert(kGateWindowNs >= 4 * kHeartbeatNs, "one slow heartbeat does not close the gate");
 
-// Mounts whose record still exists; more than a few means that nobody recovers ended ones.
-inline constexpr std::int64_t kMountRecordsMax = 4096;
+// Keys of mounts read at once. More than one page means that nobody recovers ended ones (an
+// instance that dies while it recovers, again and again); all are read all the same.
+inline constexpr std::int64_t kMountPageKeys = 1024;
 
 }  // namespace symnas::fs

@@ -20,7 +20,7 @@ namespace {
 Result<bool> held_open(Context& context, MountId holder) {
   if (holder == context.mount) return true;
   SYMNAS_ASSIGN(const kv::OpResult read,
-                context.session.range(kv::prefix_range(kv::keys::mount(context.fs, holder)), 2));
+                context.session.range(kv::prefix_range(kv::keys::mount(context.fs, holder)), 0));
   SYMNAS_ASSIGN(const std::vector<MountEntry> mounts, parse_mounts(context.fs, read));
   return first_alive(mounts) != nullptr;
 }

@@ -152,10 +152,11 @@ Result<RemoveView> read_remove_view(kv::Store& store, const std::string& name) {
   const FsId fs{view.record.fsid()};
   kv::Txn txn;  // the claim key and the mounts at one revision
   txn.success = {kv::get(kv::keys::mount_claim(fs)),
-                 kv::get_range(kv::prefix_range(kv::keys::mounts(fs)), kMountRecordsMax)};
+                 kv::get_range(kv::prefix_range(kv::keys::mounts(fs)), kMountPageKeys)};
   SYMNAS_ASSIGN(kv::TxnResult state, kv::txn_blocking(store, std::move(txn), kAdminDeadlineMs));
   if (!state.results[0].kvs.empty())
     view.claim_mod_revision = state.results[0].kvs.front().mod_revision;
+  SYMNAS_TRY(read_other_mounts(store, fs, state.results[1]));
   SYMNAS_ASSIGN(view.mounts, parse_mounts(fs, state.results[1]));
   return view;
 }

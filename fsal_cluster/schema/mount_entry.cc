@@ -10,6 +10,9 @@
 namespace symnas::fs {
 
 Result<std::vector<MountEntry>> parse_mounts(FsId fs, const kv::OpResult& read) {
+  if (read.more)
+    return fail(ErrorCode::kInternal,
+                "filesystem id " + std::to_string(fs.value()) + ": its list of mounts was cut");
   const std::size_t prefix = kv::keys::mounts(fs).size();
   std::vector<MountEntry> out;
   for (const kv::KeyValue& kv : read.kvs) {
@@ -28,9 +31,22 @@ Result<std::vector<MountEntry>> parse_mounts(FsId fs, const kv::OpResult& read) 
   return out;
 }
 
+Status read_other_mounts(kv::Store& store, FsId fs, kv::OpResult& read) {
+  kv::KeyRange rest = kv::prefix_range(kv::keys::mounts(fs));
+  while (read.more && !read.kvs.empty()) {
+    rest.key = read.kvs.back().key + std::string(1, '\0');
+    SYMNAS_ASSIGN(kv::OpResult page,
+                  kv::range_blocking(store, rest, kMountPageKeys, kAdminDeadlineMs));
+    for (kv::KeyValue& kv : page.kvs) read.kvs.push_back(std::move(kv));
+    read.more = page.more && !page.kvs.empty();
+  }
+  return {};
+}
+
 Result<std::vector<MountEntry>> list_mounts(kv::Store& store, FsId fs) {
   SYMNAS_ASSIGN(kv::OpResult read, kv::range_blocking(store, kv::prefix_range(kv::keys::mounts(fs)),
-                                                      kMountRecordsMax, kAdminDeadlineMs));
+                                                      kMountPageKeys, kAdminDeadlineMs));
+  SYMNAS_TRY(read_other_mounts(store, fs, read));
   return parse_mounts(fs, read);
 }
 

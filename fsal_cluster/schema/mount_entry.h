@@ -1,5 +1,5 @@
 // The mounts of a filesystem as its keys tell them: who is alive, who has ended. Thread-safe: pure
-// functions but for list_mounts, which blocks.
+// functions but for those that take a store, which block.
 #pragma once
 
 #include <optional>
@@ -21,8 +21,13 @@ struct MountEntry {
   bool alive() const { return !ended.has_value(); }
 };
 
-// `read` is the answer of a range read of mounts(fs), complete. Errors: kCorrupt.
+// `read` is the answer of a range read of mounts(fs). Errors: kCorrupt, kInternal (it is not
+// complete: whom it does not show may be alive).
 Result<std::vector<MountEntry>> parse_mounts(FsId fs, const kv::OpResult& read);
+// Completes the first page of a range read of mounts(fs). The other pages are read later: they may
+// lack a mount that was claimed before them only if mount_claim(fs) has changed since the first
+// one, and show an end sooner. Errors: kUnavailable.
+Status read_other_mounts(kv::Store& store, FsId fs, kv::OpResult& read);
 // Ascending by id. Errors: kUnavailable, kCorrupt.
 Result<std::vector<MountEntry>> list_mounts(kv::Store& store, FsId fs);
 // For messages: "vnfs1 on head c1n1 (mount 12, epoch 17)".

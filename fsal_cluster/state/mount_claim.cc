@@ -46,15 +46,17 @@ Result<FsId> find_fsid(kv::Store& store, const ClaimOptions& options) {
   return FsId{record.fsid()};
 }
 
-// The filesystem's state at one revision.
+// The filesystem's state at one revision; of many mounts the later pages are newer (the claim's
+// compare of mount_claim tells whether one was added).
 Result<ClaimView> read_view(kv::Store& store, FsId fs, const ClaimOptions& options) {
   kv::Txn txn;
   txn.success = {kv::get(filesystem_key(options)),
-                 kv::get_range(kv::prefix_range(kv::keys::mounts(fs)), kMountRecordsMax),
+                 kv::get_range(kv::prefix_range(kv::keys::mounts(fs)), kMountPageKeys),
                  kv::get(kv::keys::kMountIdCounter), kv::get(kv::keys::mount_claim(fs)),
                  kv::get(kv::keys::stamp(fs))};
   SYMNAS_ASSIGN(kv::TxnResult read, kv::txn_blocking(store, std::move(txn), kAdminDeadlineMs));
   auto& results = read.results;
+  SYMNAS_TRY(read_other_mounts(store, fs, results[1]));
   return ClaimView{std::move(results[0]), std::move(results[1]), std::move(results[2]),
                    std::move(results[3]), std::move(results[4])};
 }

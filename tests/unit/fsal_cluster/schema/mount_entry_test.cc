@@ -48,6 +48,13 @@ TEST(MountEntryTest, NobodyAlive) {
   EXPECT_EQ(first_alive({}), nullptr);
 }
 
+TEST(MountEntryTest, AListThatWasCutIsRefused) {
+  kv::OpResult read;
+  read.kvs = {mount_of(1), end_of(1)};
+  read.more = true;  // the next one may be alive
+  EXPECT_EQ(parse_mounts(kFs, read).error().code, ErrorCode::kInternal);
+}
+
 TEST(MountEntryTest, BrokenKeysAndRecordsAreCorrupt) {
   kv::OpResult short_key;
   short_key.kvs = {kv_of(kv::keys::mounts(kFs) + "x", "", 1)};

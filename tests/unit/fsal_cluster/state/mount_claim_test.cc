@@ -65,6 +65,32 @@ TEST_F(MountClaimTest, AfterTheEndRecordTheNextClaimKnowsWhatToRecover) {
   EXPECT_EQ(second->ended[0].ended->proof(), "killed, reaped");
 }
 
+// Behind more ended mounts than one page shows lives one.
+TEST_F(MountClaimTest, ALivingMountBehindThousandsOfEndedOnesIsSeen) {
+  constexpr std::uint64_t kMounts = 3000;
+  for (std::uint64_t id = 100; id < 100 + kMounts; id += 50) {
+    kv::Txn txn;
+    for (std::uint64_t i = id; i < id + 50; ++i) {
+      const MountId mount{i};
+      txn.success.push_back(kv::put(kv::keys::mount(formatted.fs, mount),
+                                    claim_by("vnfs1", i).record.SerializeAsString()));
+      if (i + 1 == 100 + kMounts) continue;
+      txn.success.push_back(kv::put(kv::keys::mount_ended(formatted.fs, mount),
+                                    records::EndRecord().SerializeAsString()));
+    }
+    ASSERT_TRUE(kv::txn_blocking(*formatted.store, txn, 1000));
+  }
+  EXPECT_EQ(list_mounts(*formatted.store, formatted.fs)->size(), kMounts);
+  EXPECT_EQ(claim(claim_by("vnfs2", 9)).error().code, ErrorCode::kBusy);
+  EXPECT_EQ(remove_filesystem(*formatted.store, "u04", {}).error().code, ErrorCode::kBusy);
+  // Its own claim whose reply was lost is found as well.
+  EXPECT_EQ(claim(claim_by("vnfs1", 99 + kMounts))->id, MountId{99 + kMounts});
+  ASSERT_TRUE(end(MountId{99 + kMounts}));
+  const auto next = claim(claim_by("vnfs2", 9));
+  ASSERT_TRUE(next) << next.error().message;
+  EXPECT_EQ(next->ended.size(), kMounts);
+}
+
 // Two claims read the same state; the second transaction must fail.
 TEST_F(MountClaimTest, OfTwoSimultaneousClaimsOneFails) {
   const auto read = [&] {
