@@ -29,8 +29,11 @@ set(SYMNAS_CACHE ${symnas_cache_default} CACHE PATH "what deploy/setup/setup has
 
 find_program(SYMNAS_CCACHE ccache)
 if(SYMNAS_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_C_COMPILER_LAUNCHER ${SYMNAS_CCACHE})
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${SYMNAS_CCACHE})
+  # Clones in other folders share what was compiled.
+  set(symnas_launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
+    ${SYMNAS_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${symnas_launcher})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${symnas_launcher})
 endif()
 find_program(SYMNAS_MOLD mold)
 find_program(SYMNAS_LLD ld.lld)
