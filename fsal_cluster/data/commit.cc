@@ -186,7 +186,7 @@ kv::Mutation Engine::step_mutation(FileState& f, const CommitWork& work, std::si
   } else if (!step.chunks.empty()) {
     *inode.mutable_extents() = step.chunks.front().value.extents();
   }
-  add_reverse_changes(step.reverse, f, f.map_generation, mutation);
+  add_reverse_changes(step.reverse, f.ino, f.map_generation, mutation);
   const std::uint64_t covered = std::min(work.size_bytes, step.covered_blocks * kBlockBytes);
   inode.set_size_bytes(last ? work.size_bytes : std::max(inode.size_bytes(), covered));
   inode.set_used_blocks(static_cast<std::uint64_t>(static_cast<std::int64_t>(inode.used_blocks()) +
@@ -212,7 +212,7 @@ void Engine::add_chunk_values(const std::vector<MapStep::ChunkValue>& chunks, Fi
 
 // Reverse-map keys, with the compares that refuse a double allocation and a group that is not ours
 // any more.
-void Engine::add_reverse_changes(const std::vector<ReverseChange>& changes, const FileState& f,
+void Engine::add_reverse_changes(const std::vector<ReverseChange>& changes, Ino ino,
                                  MapGeneration generation, kv::Mutation& mutation) const {
   std::vector<std::uint64_t> guarded;
   for (const ReverseChange& change : changes) {
@@ -222,7 +222,7 @@ void Engine::add_reverse_changes(const std::vector<ReverseChange>& changes, cons
       continue;
     }
     records::ReverseMap value;
-    value.set_ino(f.ino.value());
+    value.set_ino(ino.value());
     value.set_map_generation(generation.value());
     value.set_file_block(change.file_block);
     value.set_blocks(change.new_blocks);

@@ -178,7 +178,7 @@ class Engine final : public FileData {
   Task<Status> commit_step(FileState& f, const CommitWork& work, std::size_t index);
   kv::Mutation step_mutation(FileState& f, const CommitWork& work, std::size_t index,
                              InodeRecord& record);
-  void add_reverse_changes(const std::vector<ReverseChange>& changes, const FileState& f,
+  void add_reverse_changes(const std::vector<ReverseChange>& changes, Ino ino,
                            MapGeneration generation, kv::Mutation& mutation) const;
   void add_chunk_values(const std::vector<MapStep::ChunkValue>& chunks, FileState& f,
                         kv::Mutation& mutation) const;
@@ -198,8 +198,9 @@ class Engine final : public FileData {
   // --- sweep.cc (blocking; background threads)
   Status sweep_map_keys(kv::KeyRange range, const std::optional<kv::Compare>& guard);
   Status sweep_chunk(const kv::KeyValue& chunk, const std::optional<kv::Compare>& guard);
+  Status sweep_above(Ino ino, const records::Inode& inode, const kv::Compare& guard);
   Status finish_trim(Ino ino);
-  bool forget_watermark(Ino ino);
+  Result<bool> forget_watermark(Ino ino);
   Result<std::uint64_t> count_used_blocks(Ino ino, MapGeneration generation);
   Status erase_orphan(Ino ino, std::uint32_t map_generation);
   void sweep_in_background(Ino ino, records::Orphan orphan, int attempt);

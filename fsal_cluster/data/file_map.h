@@ -146,6 +146,8 @@ class FileMap {
   // Forgets blocks >= block; chunks above its own have no keys from now on. `revision` is that of
   // the keys `plan` has put (0 = inline).
   void cut(std::uint64_t block, const Cut& plan, Revision revision);
+  // Somebody else has made the chunk's key what it is here. `revision` as that of cut().
+  void swept(std::uint64_t chunk, Revision revision);
   void clear();
 
   // --- counts

@@ -100,4 +100,9 @@ void FileMap::cut(std::uint64_t block, const Cut& plan, Revision revision) {
   }
 }
 
+void FileMap::swept(std::uint64_t chunk, Revision revision) {
+  const auto it = chunks_.find(chunk);
+  if (it != chunks_.end()) it->second.revision = revision;
+}
+
 }  // namespace symnas::fs

@@ -186,6 +186,8 @@ Task<Status> Engine::load_chunks(FileState& f, std::uint64_t first_block, std::u
     }
   }
   if (wanted.empty()) co_return Status{};
+  const Status trimmed = co_await wait_for_trim(f, (wanted.back() + 1) * kMapChunkBytes);
+  if (!trimmed) co_return trimmed;
   Answer<Result<std::vector<kv::CachedValue>>> answer;
   session_.read_async(std::move(keys), answer.callback());
   const Result<std::vector<kv::CachedValue>> values = co_await answer;

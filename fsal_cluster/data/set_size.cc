@@ -49,7 +49,12 @@ Task<Result<kv::Committed>> Engine::set_size_task(Handle handle, std::uint64_t s
 Task<Result<kv::Committed>> Engine::set_size_entered(FileState& f, std::uint64_t size_bytes,
                                                      Edit& edit) {
   Status status = co_await commit_file(f, DropFlag::kNo);
-  if (status) status = co_await wait_for_trim(f, size_bytes);
+  std::uint64_t touched = 0;  // the chunk of the old end is read and changed as well
+  {
+    const std::scoped_lock lock(f.mutex);
+    touched = std::max(size_bytes, f.size());
+  }
+  if (status) status = co_await wait_for_trim(f, touched);
   SizeChange change;
   change.size_bytes = size_bytes;
   std::optional<std::uint64_t> zero_from;
@@ -103,6 +108,10 @@ Task<Status> Engine::plan_shrink(FileState& f, SizeChange& change) {
   const std::scoped_lock lock(f.mutex);
   change.cut = f.map.plan_cut(keep, own_chunk);
   change.trim_block = (own_chunk + 1) * kChunkBlocks;
+  if (change.cut.changes() > kTruncateOpsMax) {  // a fragmented chunk: the watermark lies in it
+    change.cut = {};
+    change.trim_block = keep;
+  }
   // Of a trim that is still running the lower watermark holds for both.
   if (f.trim_block) change.trim_block = std::min(*change.trim_block, *f.trim_block);
   orphan.set_map_generation(f.map_generation.value() - 1);  // of the live one only what is above
@@ -156,7 +165,7 @@ kv::Mutation Engine::size_mutation(FileState& f, const SizeChange& change, Inode
     } else if (!change.cut.chunks.empty()) {
       *inode.mutable_extents() = change.cut.chunks.front().value.extents();
     }
-    add_reverse_changes(change.cut.reverse, f, f.map_generation, mutation);
+    add_reverse_changes(change.cut.reverse, f.ino, f.map_generation, mutation);
     inode.set_used_blocks(static_cast<std::uint64_t>(
         static_cast<std::int64_t>(inode.used_blocks()) + change.cut.used_blocks_delta));
     if (change.trim_block) inode.set_trim_block(*change.trim_block);

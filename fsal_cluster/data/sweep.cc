@@ -116,6 +116,43 @@ Result<std::uint64_t> Engine::count_used_blocks(Ino ino, MapGeneration generatio
   }
 }
 
+// Frees what lies above the watermark: of the chunk it lies in the extents behind it, from the end
+// in steps; then the other chunks. kConflict as sweep_chunk().
+Status Engine::sweep_above(Ino ino, const records::Inode& inode, const kv::Compare& guard) {
+  const MapGeneration generation{inode.map_generation()};
+  const std::uint64_t chunk = inode.trim_block() / kChunkBlocks;
+  const std::string key = keys::map_chunk(options_.fs, ino, generation, chunk);
+  for (;;) {
+    SYMNAS_ASSIGN(const kv::CachedValue value, session_.read(key));
+    records::MapChunk record;
+    if (value.value && !record.ParseFromString(*value.value)) {
+      return fail(ErrorCode::kCorrupt, "unreadable map chunk " + to_hex(key));
+    }
+    FileMap map(options_.group_blocks);
+    map.load_chunked(chunk + 1);
+    SYMNAS_TRY(map.load_chunk(chunk, record, value.mod_revision));
+    std::uint64_t from = inode.trim_block();
+    if (const int more = record.extents_size() - static_cast<int>(kSweepOpsMax); more > 0) {
+      from = std::max(from, chunk * kChunkBlocks + record.extents(more).file_block());
+    }
+    FileMap::Cut cut = map.plan_cut(from, chunk);
+    if (cut.chunks.empty()) break;
+    const records::MapChunk& kept = cut.chunks.front().value;
+    kv::Mutation mutation;
+    mutation.compares = {kv::mod_revision_is(key, value.mod_revision), guard};
+    mutation.writes.push_back(kept.extents_size() == 0 ? kv::erase(key)
+                                                       : kv::put(key, kept.SerializeAsString()));
+    add_reverse_changes(cut.reverse, ino, generation, mutation);
+    FreeIntent free(*space_, std::move(cut.freed));
+    SYMNAS_ASSIGN(const kv::Committed committed, session_.commit_blocking(std::move(mutation)));
+    if (!committed.succeeded) return fail(ErrorCode::kConflict, "map chunk changed under a trim");
+    free.committed();
+  }
+  return sweep_map_keys({keys::map_chunk(options_.fs, ino, generation, chunk + 1),
+                         kv::prefix_range(keys::map_prefix(options_.fs, ino, generation)).end},
+                        guard);
+}
+
 // Frees the map above the watermark, then takes the watermark away.
 Status Engine::finish_trim(Ino ino) {
   const RunningOperation running(*this);
@@ -126,21 +163,18 @@ Status Engine::finish_trim(Ino ino) {
       return fail(ErrorCode::kCorrupt, fmt::format("inode {}: unreadable record", ino.value()));
     }
     if (record.value && inode.has_trim_block()) {
-      const MapGeneration generation{inode.map_generation()};
-      const std::uint64_t chunk = inode.trim_block() / kChunkBlocks;
       // Two may be at this (the sweep and a writer that waits): what one of them sees as dead is
       // live as soon as the other has taken the watermark away and a write followed. The record's
       // revision tells.
       const Status swept =
-          sweep_map_keys({keys::map_chunk(options_.fs, ino, generation, chunk),
-                          kv::prefix_range(keys::map_prefix(options_.fs, ino, generation)).end},
-                         kv::mod_revision_is(inode_key(ino), record.mod_revision));
+          sweep_above(ino, inode, kv::mod_revision_is(inode_key(ino), record.mod_revision));
       if (!swept && swept.error().code == ErrorCode::kConflict) continue;
       SYMNAS_TRY(swept);
       inode.clear_trim_block();
       // The blocks above were not counted when the watermark was set. A map change meanwhile
       // changes the inode record, too: then the compare fails and it is counted again.
-      SYMNAS_ASSIGN(const std::uint64_t used, count_used_blocks(ino, generation));
+      SYMNAS_ASSIGN(const std::uint64_t used,
+                    count_used_blocks(ino, MapGeneration{inode.map_generation()}));
       inode.set_used_blocks(used);
       kv::Mutation mutation;
       mutation.compares.push_back(kv::mod_revision_is(inode_key(ino), record.mod_revision));
@@ -148,26 +182,40 @@ Status Engine::finish_trim(Ino ino) {
       SYMNAS_ASSIGN(const kv::Committed committed, session_.commit_blocking(std::move(mutation)));
       if (!committed.succeeded) continue;
     }
-    if (forget_watermark(ino)) return {};
+    SYMNAS_ASSIGN(const bool forgotten, forget_watermark(ino));
+    if (forgotten) return {};
   }
   return fail(ErrorCode::kConflict,
               fmt::format("inode {}: its record kept changing under a trim", ino.value()));
 }
 
 // Takes the watermark out of memory if the record has none any more. False: the cache does not know
-// the record, read it again. A truncate sets its own in memory after the record has it: none is
-// lost.
-bool Engine::forget_watermark(Ino ino) {
+// a record, look again. A truncate sets its own in memory after the record has it: none is lost.
+Result<bool> Engine::forget_watermark(Ino ino) {
   const FilePtr f = find_file(ino);
   if (!f) return true;
+  std::string chunk_key;
+  {
+    const std::scoped_lock lock(f->mutex);
+    if (!f->loaded || !f->trim_block) return true;
+    chunk_key = keys::map_chunk(options_.fs, ino, f->map_generation, *f->trim_block / kChunkBlocks);
+  }
+  const std::vector<std::string> both{inode_key(ino), chunk_key};
+  SYMNAS_TRY(session_.read(both));
   const std::scoped_lock lock(f->mutex);
-  if (!f->loaded || !f->trim_block) return true;
+  if (!f->trim_block) return true;
+  const std::uint64_t chunk = *f->trim_block / kChunkBlocks;
+  if (keys::map_chunk(options_.fs, ino, f->map_generation, chunk) != chunk_key) return false;
   const auto record = session_.peek(inode_key(ino));
-  if (!record) return false;
+  const auto boundary = session_.peek(chunk_key);
+  if (!record || !boundary) return false;
   records::Inode inode;
   if (!record->value || !inode.ParseFromString(*record->value)) return true;
   const bool same_map = f->map_generation.value() == inode.map_generation();
-  if (same_map && !inode.has_trim_block()) f->trim_block.reset();
+  if (!same_map || inode.has_trim_block()) return true;
+  // Nobody changes that chunk while the watermark is in memory: this is what the sweep has left.
+  f->map.swept(chunk, boundary->value ? boundary->mod_revision : Revision{0});
+  f->trim_block.reset();
   return true;
 }
 

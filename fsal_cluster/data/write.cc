@@ -372,11 +372,13 @@ Task<Status> Engine::finish_write(FileState& f, std::uint64_t end, WriteStabilit
   }
 }
 
+// Waits for the sweep if bytes below `end` are in a chunk that it changes: the key of the chunk the
+// watermark lies in holds extents that memory does not have.
 Task<Status> Engine::wait_for_trim(FileState& f, std::uint64_t end) {
   for (;;) {
     {
       const std::scoped_lock lock(f.mutex);
-      if (!f.trim_block || end <= *f.trim_block * kBlockBytes) co_return Status{};
+      if (!f.trim_block || end <= *f.trim_block / kChunkBlocks * kMapChunkBytes) co_return Status{};
     }
     Answer<Status> answer;
     background_->post([this, ino = f.ino, &answer] { answer.deliver(finish_trim(ino)); });

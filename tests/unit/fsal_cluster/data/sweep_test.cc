@@ -1,6 +1,7 @@
 // Sweeps that meet other operations of the same file.
 #include <gtest/gtest.h>
 
+#include "common/kv/keys.h"
 #include "tests/unit/fsal_cluster/data/file_world.h"
 
 namespace symnas::fs::test {
@@ -84,6 +85,115 @@ TEST(Sweep, AWatermarkSetAfterTheLookStays) {
   EXPECT_EQ(world.read(kFile, 7 * kMapChunkBytes, 5).value(), std::string(5, '\0'));
   world.settle();
   EXPECT_EQ(world.check_records(), 1u);
+}
+
+// A file whose chunk `chunk` is in `count` extents of one block, as a database that fills a file at
+// random leaves it.
+void create_fragmented(FileWorld& world, std::uint64_t chunk, std::uint32_t count) {
+  constexpr std::uint64_t kFirst = 8192;  // a group that nobody has claimed yet
+  world.create(kFile);
+  records::MapChunk map;
+  for (std::uint32_t begin = 0; begin < count; begin += 64) {
+    kv::Mutation mutation;
+    for (std::uint32_t i = begin; i < begin + 64; ++i) {
+      records::Extent& extent = *map.add_extents();
+      extent.set_file_block(i);
+      extent.set_volume_block(kFirst + 2 * i);
+      extent.set_blocks(1);
+      records::ReverseMap reverse;
+      reverse.set_ino(kFile.value());
+      reverse.set_file_block(chunk * kChunkBlocks + i);
+      reverse.set_blocks(1);
+      const std::uint64_t at = extent.volume_block();
+      mutation.writes.push_back(
+          kv::put(kv::keys::reverse_map(FileWorld::kFs, static_cast<std::uint32_t>(at / 4096), at),
+                  reverse.SerializeAsString()));
+    }
+    ASSERT_TRUE(world.session().commit_blocking(std::move(mutation))->succeeded);
+  }
+  kv::Mutation mutation;
+  mutation.writes.push_back(
+      kv::put(kv::keys::map_chunk(FileWorld::kFs, kFile, MapGeneration{0}, chunk),
+              map.SerializeAsString()));
+  ASSERT_TRUE(world.session().commit_blocking(std::move(mutation))->succeeded);
+  world.change_inode(kFile, [&](records::Inode& inode) {
+    inode.set_chunked(true);
+    inode.set_size_bytes(chunk * kMapChunkBytes + count * kBlockBytes);
+    inode.set_used_blocks(count);
+  });
+}
+
+WorldOptions three_groups() {
+  WorldOptions options;
+  options.volume_bytes = 64 << 20;
+  options.group_blocks = 4096;
+  return options;
+}
+
+std::size_t orphans(FileWorld& world) {
+  std::size_t count = 0;
+  for (const kv::KeyValue& kv : world.server().dump()) {
+    count += kv.key.starts_with(kv::keys::orphans(FileWorld::kFs)) ? 1 : 0;
+  }
+  return count;
+}
+
+TEST(Sweep, AFragmentedFileIsTruncatedInsideItsChunk) {
+  FileWorld world(three_groups());
+  create_fragmented(world, 0, 1024);
+  ASSERT_EQ(world.check_records(), 1024u);
+  // Not pumped: the sweep waits.
+  const auto cut = world.data().set_size(world.handle(kFile), 100, nullptr);
+  ASSERT_TRUE(cut.has_value()) << cut.error().message;
+  EXPECT_EQ(world.inode(kFile).size_bytes(), 100u);
+  EXPECT_EQ(world.inode(kFile).trim_block(), 1u);
+  EXPECT_EQ(world.read(kFile, 0, 5000)->size(), 100u);
+  // The chunk is written again, by memory and by the sweep: neither undoes the other.
+  ASSERT_TRUE(world.write(kFile, 9000, "below and above", WriteStability::kFileSync).has_value());
+  EXPECT_FALSE(world.inode(kFile).has_trim_block());
+  EXPECT_EQ(world.inode(kFile).size_bytes(), 9015u);
+  EXPECT_EQ(world.read(kFile, 100, 8900).value(), std::string(8900, '\0'));
+  world.settle();
+  EXPECT_EQ(world.check_records(), 2u);
+  EXPECT_EQ(orphans(world), 0u);
+}
+
+TEST(Sweep, AFragmentedChunkIsTruncatedAtItsBegin) {
+  FileWorld world(three_groups());
+  create_fragmented(world, 1, 1024);
+  ASSERT_TRUE(world.data().set_size(world.handle(kFile), kMapChunkBytes, nullptr).has_value());
+  EXPECT_EQ(world.inode(kFile).trim_block(), kChunkBlocks);
+  ASSERT_TRUE(world.write(kFile, kMapChunkBytes, "again", WriteStability::kFileSync).has_value());
+  world.settle();
+  EXPECT_EQ(world.check_records(), 1u);
+  EXPECT_EQ(orphans(world), 0u);
+}
+
+// Cut twice before the sweep has come to it: what the first cut has left dead is not lost.
+TEST(Sweep, AFragmentedFileIsTruncatedAgainAndAgain) {
+  for (const std::uint64_t next : {std::uint64_t{50}, kMapChunkBytes / 2, std::uint64_t{0}}) {
+    FileWorld world(three_groups());
+    create_fragmented(world, 1, 1024);
+    ASSERT_TRUE(
+        world.data().set_size(world.handle(kFile), kMapChunkBytes + 5000, nullptr).has_value());
+    ASSERT_TRUE(world.inode(kFile).has_trim_block());
+    ASSERT_TRUE(world.set_size(kFile, next).has_value());
+    world.settle();
+    EXPECT_EQ(world.check_records(), 0u) << "next size " << next;
+    EXPECT_EQ(orphans(world), 0u);
+  }
+}
+
+TEST(Sweep, AFragmentedFileOfADeadInstanceIsTrimmedByTheNext) {
+  FileWorld world(three_groups());
+  create_fragmented(world, 0, 1024);
+  ASSERT_TRUE(world.data().set_size(world.handle(kFile), 3 * kBlockBytes, nullptr).has_value());
+  ASSERT_TRUE(world.inode(kFile).has_trim_block());
+  world.kill();
+  world.start();
+  EXPECT_FALSE(world.inode(kFile).has_trim_block());
+  EXPECT_EQ(world.check_records(), 3u);
+  EXPECT_EQ(orphans(world), 0u);
 }
 
 }  // namespace
