@@ -215,9 +215,9 @@ AttributesReply Nfs3Client::setattr(const Handle& object, const NewAttributes& a
        [&](void* data) {
          const auto* r = static_cast<SETATTR3res*>(data);
          reply.status = r->status;
-         if (r->status == NFS3_OK) {
-           reply.attributes = attributes_of(r->SETATTR3res_u.resok.obj_wcc.after);
-         }
+         wcc_ = wcc_of(r->status == NFS3_OK ? r->SETATTR3res_u.resok.obj_wcc
+                                            : r->SETATTR3res_u.resfail.obj_wcc);
+         if (r->status == NFS3_OK) reply.attributes = wcc_.after;
        });
   return reply;
 }

@@ -100,6 +100,12 @@ struct NamesReply {
   PATHCONF3resok names{};
 };
 
+// wcc_data of a reply: the object before and after the change.
+struct Wcc {
+  std::optional<wcc_attr> before;
+  Attributes after;
+};
+
 // Where an export is: nfs://ADDRESS/EXPORT/PATH.
 struct Url {
   std::string server;
@@ -153,6 +159,8 @@ class Nfs3Client {
   int rename(const Handle& from_directory, const std::string& from_name, const Handle& to_directory,
              const std::string& to_name);
   int link(const Handle& file, const Handle& directory, const std::string& name);
+  // Of the last CREATE, REMOVE or SETATTR, refused ones included.
+  const Wcc& last_wcc() const { return wcc_; }
   DirectoryPage readdir(const Handle& directory, std::uint64_t cookie, std::uint64_t verifier,
                         std::uint32_t count);
   DirectoryPage readdirplus(const Handle& directory, std::uint64_t cookie, std::uint64_t verifier,
@@ -186,6 +194,7 @@ class Nfs3Client {
   Url url_;
   rpc_context* rpc_ = nullptr;
   Handle root_;
+  Wcc wcc_;
   int deadline_ms_ = kDefaultDeadlineMs;
   int uid_ = 0;
   int gid_ = 0;

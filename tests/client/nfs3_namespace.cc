@@ -34,6 +34,8 @@ ObjectReply Nfs3Client::create(const Handle& directory, const std::string& name,
   call([&](auto* rpc, auto cb, void* p) { return rpc_nfs3_create_async(rpc, cb, &args, p); },
        [&](void* data) {
          const auto* r = static_cast<CREATE3res*>(data);
+         wcc_ = wcc_of(r->status == NFS3_OK ? r->CREATE3res_u.resok.dir_wcc
+                                            : r->CREATE3res_u.resfail.dir_wcc);
          take_object(reply, r->status, r->CREATE3res_u.resok);
        });
   return reply;
@@ -86,7 +88,12 @@ int Nfs3Client::remove(const Handle& directory, const std::string& name) {
   int status = kNoReply;
   REMOVE3args args{where(directory, name)};
   call([&](auto* rpc, auto cb, void* p) { return rpc_nfs3_remove_async(rpc, cb, &args, p); },
-       [&](void* data) { status = static_cast<REMOVE3res*>(data)->status; });
+       [&](void* data) {
+         const auto* r = static_cast<REMOVE3res*>(data);
+         status = r->status;
+         wcc_ = wcc_of(status == NFS3_OK ? r->REMOVE3res_u.resok.dir_wcc
+                                         : r->REMOVE3res_u.resfail.dir_wcc);
+       });
   return status;
 }
 

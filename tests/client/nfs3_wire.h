@@ -27,6 +27,13 @@ inline Attributes attributes_of(const post_op_attr& a) {
   return a.post_op_attr_u.attributes;
 }
 
+inline Wcc wcc_of(const wcc_data& w) {
+  Wcc wcc;
+  if (w.before.attributes_follow) wcc.before = w.before.pre_op_attr_u.attributes;
+  wcc.after = attributes_of(w.after);
+  return wcc;
+}
+
 inline diropargs3 where(const Handle& directory, const std::string& name) {
   return {fh(directory), const_cast<char*>(name.c_str())};
 }

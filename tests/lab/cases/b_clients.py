@@ -53,6 +53,12 @@ def full_volume_and_foreign_handles(bench):
 
 
 @lab_test()
+def replies_claim_only_what_is_of_one_moment(bench):
+    """Six clients change one directory: no two changes claim the same state before them."""
+    bench.service.run_tool("nfs_wcc")
+
+
+@lab_test()
 def throughput_client_verifies_bytes(bench):
     """A pipelined sequential write reads back as written."""
     bench.service.run_tool("nfs_io", "throughput", "--size", "256M", "--depth", "4")
