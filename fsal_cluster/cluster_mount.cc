@@ -114,6 +114,7 @@ Status ClusterMount::close() {
   if (closed_.exchange(true)) return {};
   sweep_.reset();
   SYMNAS_TRY(data_->flush_all());
+  SYMNAS_TRY(locks_->record_unlocks());
   heartbeat_.reset();
   return write_end_record();
 }

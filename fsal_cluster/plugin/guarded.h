@@ -9,18 +9,25 @@
 
 namespace symnas::plugin {
 
-// Runs `call` (returns fsal_status_t), which may wait for etcd. DELAY when too many workers wait
-// already.
+// Runs `call` (returns fsal_status_t), which waits for nothing outside this process.
 template <class Call>
-fsal_status_t guarded(Call&& call) noexcept {
+fsal_status_t contained(Call&& call) noexcept {
   try {
-    const Admission::Place place(Instance::get().admission());
-    if (!place) return fsalstat(ERR_FSAL_DELAY, EAGAIN);
     return call();
   } catch (const std::exception& e) {
     LogCrit(COMPONENT_FSAL, "CLUSTER: exception in an operation: %s", e.what());
     return fsalstat(ERR_FSAL_SERVERFAULT, EREMOTEIO);
   }
+}
+
+// Runs `call` (returns fsal_status_t), which may wait for etcd. DELAY when too many workers wait
+// already.
+template <class Call>
+fsal_status_t guarded(Call&& call) noexcept {
+  return contained([&] {
+    const Admission::Place place(Instance::get().admission());
+    return place ? call() : fsalstat(ERR_FSAL_DELAY, EAGAIN);
+  });
 }
 
 // The status of a failed call of the core. Does not return when the instance has ended: the request

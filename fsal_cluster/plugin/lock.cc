@@ -51,35 +51,59 @@ bool wants_reclaim(const fsal_lock_param_t& request) {
   return raw == 1;
 }
 
+fsal_status_t conflict_status() { return fsalstat(ERR_FSAL_ACCESS, EACCES); }
+
+fsal_status_t test(const Object* object, const fs::LockOwner& owner, const fs::LockRange& range,
+                   fsal_lock_param_t* conflicting) {
+  return guarded([&] {
+    const auto answer = object->mount->locks().test(object->handle.ino, owner, range);
+    if (answer.granted) return ok_status();
+    report_conflict(answer.conflict, conflicting);
+    return conflict_status();
+  });
+}
+
+fsal_status_t lock(const Object* object, const fs::LockOwner& owner, const fs::LockRange& range,
+                   bool is_reclaim, fsal_lock_param_t* conflicting) {
+  return guarded([&] {
+    const auto answer = object->mount->locks().lock(object->handle.ino, owner, range, is_reclaim);
+    if (!answer) return failed(answer);
+    if (answer->granted) return ok_status();
+    report_conflict(answer->conflict, conflicting);
+    return conflict_status();
+  });
+}
+
+// ganesha has dropped its own range before it calls us, and makes nothing of an error: there is
+// none.
+fsal_status_t unlock(const Object* object, const fs::LockOwner& owner, const fs::LockRange& range) {
+  return contained([&] {
+    const Admission::Place place(Instance::get().admission());
+    const auto when = place ? fs::FileLocks::Record::kNow : fs::FileLocks::Record::kLater;
+    const Status recorded =
+        object->mount->locks().unlock(object->handle.ino, owner, range.start, range.end, when);
+    if (!recorded) Instance::get().hold_if_ending(recorded.error());
+    return ok_status();
+  });
+}
+
 fsal_status_t lock_op2(fsal_obj_handle* handle, state_t*, void* owner_pointer, fsal_lock_op_t op,
                        fsal_lock_param_t* request, fsal_lock_param_t* conflicting) {
-  return guarded([&] {
+  return contained([&] {
     const Object* object = object_of(handle);
-    fs::FileLocks& locks = object->mount->locks();
     const fs::LockOwner owner = identity(static_cast<const state_owner_t*>(owner_pointer));
     const fs::LockRange range{
         request->lock_start, last_byte(*request),
         request->lock_type == FSAL_LOCK_W ? fs::LockMode::kExclusive : fs::LockMode::kShared};
+    if (conflicting != nullptr) {
+      *conflicting = {};
+      conflicting->lock_type = FSAL_NO_LOCK;
+    }
     switch (op) {
-      case FSAL_OP_LOCKT: {
-        const auto answer = locks.test(object->handle.ino, owner, range);
-        if (conflicting != nullptr) conflicting->lock_type = FSAL_NO_LOCK;
-        if (answer.granted) return ok_status();
-        report_conflict(answer.conflict, conflicting);
-        return fsalstat(ERR_FSAL_DELAY, EAGAIN);  // ganesha's word for a lock conflict
-      }
+      case FSAL_OP_LOCKT: return test(object, owner, range, conflicting);
       case FSAL_OP_LOCK:
-      case FSAL_OP_LOCKB: {
-        const auto answer = locks.lock(object->handle.ino, owner, range, wants_reclaim(*request));
-        if (!answer) return failed(answer);
-        if (answer->granted) return ok_status();
-        report_conflict(answer->conflict, conflicting);
-        return fsalstat(ERR_FSAL_DELAY, EAGAIN);
-      }
-      case FSAL_OP_UNLOCK: {
-        const auto done = locks.unlock(object->handle.ino, owner, range.start, range.end);
-        return done ? ok_status() : failed(done);
-      }
+      case FSAL_OP_LOCKB: return lock(object, owner, range, wants_reclaim(*request), conflicting);
+      case FSAL_OP_UNLOCK: return unlock(object, owner, range);
       case FSAL_OP_CANCEL: return ok_status();  // blocking locks are polled: nothing waits here
     }
     return fsalstat(ERR_FSAL_INVAL, EINVAL);

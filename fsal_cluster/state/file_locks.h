@@ -2,11 +2,15 @@
 // record is in the store, and a recorded lock is a held lock (INV-7): after a crash the records
 // stand until their owner unlocks, returns or is revoked.
 //
-// Thread class: thread-safe; calls block until their transaction is known.
+// Thread class: thread-safe; calls block until their transaction is known, but for unlock(kLater).
+// Invariants: the store never says less than the table: an unlock may be recorded late (a thread of
+// its own tries until it is), a lock never. No record is written that conflicts with another one in
+// the store: what is late for an inode is written before a lock of it.
 // In this slice a filesystem has one mount, so the table in memory, loaded at mount, decides
-// conflicts.
+// conflicts. Locks: order_mutex_ (held across transactions) -> mutex_ (short).
 #pragma once
 
+#include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -14,6 +18,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "common/base/ids.h"
@@ -28,11 +33,15 @@ namespace symnas::fs {
 // leases of continuous service (DESIGN 5.5). NLM has no lease: its records never expire.
 inline constexpr std::int64_t kUnclaimedNfs4LockNs = 40'000'000'000;  // 2 x Lease_Lifetime of 20 s
 
+// Pause before an unlock that could not be recorded (quota, queue full) is tried again.
+inline constexpr std::int64_t kLateUnlockRetryMs = 500;
+
 class FileLocks {
  public:
   // Loads every recorded lock. Blocks. Errors: those of Session::range, kCorrupt.
   static Result<std::unique_ptr<FileLocks>> load(kv::Session& session, const env::Clock& clock,
                                                  FsId fs, std::string vnfs);
+  ~FileLocks();
 
   // What a lock request came to.
   struct Answer {
@@ -44,7 +53,14 @@ class FileLocks {
   // say that the owner holds it (RFC 8881 8.4.3: otherwise somebody else may have held it in
   // between); attaching costs no write.
   Result<Answer> lock(Ino ino, const LockOwner& owner, const LockRange& range, bool is_reclaim);
-  Status unlock(Ino ino, const LockOwner& owner, std::uint64_t start, std::uint64_t end);
+  // Unlocks, also when it answers an error: the server in front of us has forgotten the range
+  // already, nobody would ask again. The record follows later then. kNow waits for the record,
+  // kLater for nothing. Errors: those of Session::commit.
+  enum class Record { kNow, kLater };
+  Status unlock(Ino ino, const LockOwner& owner, std::uint64_t start, std::uint64_t end,
+                Record when);
+  // Records what is late. Errors: those of Session::commit; the rest stays late.
+  Status record_unlocks();
   Answer test(Ino ino, const LockOwner& owner, const LockRange& range);
 
   std::size_t size() const;
@@ -53,23 +69,35 @@ class FileLocks {
   FileLocks(kv::Session& session, const env::Clock& clock, FsId fs, std::string vnfs);
   using Key = std::pair<Ino, LockOwner>;
 
+  // REQUIRES for all: order_mutex_ is held.
   std::optional<LockConflict> standing_conflict(Ino ino, const LockOwner& owner,
                                                 const LockRange& range);
-  bool revocable(const Key& key) const;
-  // Writes the new ranges of one owner; the mutex is held, so that the order in the store is the
-  // table's.
-  Status persist(const Key& key, const std::vector<LockRange>& ranges);
   Status revoke_client(const LockOwner& holder);
+  // Writes these ranges of one owner, nothing else changes. The key is not late afterwards.
+  Status write(const Key& key, const std::vector<LockRange>& ranges);
+  Status write_late(const Key& key);
+  Status write_late_of(Ino ino);
+  Result<Revision> stored_revision(const std::string& store_key);
+
+  bool revocable(const Key& key) const;  // REQUIRES: mutex_ is held
+  void run();
 
   kv::Session& session_;
   const env::Clock& clock_;
   const FsId fs_;
   const std::string vnfs_;
   const std::int64_t loaded_ns_;
-  mutable std::mutex mutex_;
+
+  std::mutex order_mutex_;                // one transaction at a time
+  std::map<Key, Revision> mod_revision_;  // of the records; guarded by order_mutex_
+
+  mutable std::mutex mutex_;  // guards the rest
   LockTable table_;
-  std::set<Key> unclaimed_;               // loaded, and its owner has not come back yet
-  std::map<Key, Revision> mod_revision_;  // of the records
+  std::set<Key> unclaimed_;  // loaded, and its owner has not come back yet
+  std::set<Key> late_;       // the store still says more than the table
+  bool stop_ = false;
+  std::condition_variable wake_;
+  std::thread thread_;  // records what is late
 };
 
 }  // namespace symnas::fs

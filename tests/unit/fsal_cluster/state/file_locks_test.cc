@@ -1,0 +1,138 @@
+// Locks against a store that refuses, is slow, and is read again after a death.
+#include "fsal_cluster/state/file_locks.h"
+
+#include <gtest/gtest.h>
+
+#include "common/kv/mem/mem_store.h"
+#include "tests/unit/fsal_cluster/ops/world.h"
+
+namespace symnas::fs {
+namespace {
+
+using Record = FileLocks::Record;
+constexpr Ino kFile{7};
+const LockOwner kAnna{LockProtocol::kNfs4, "client a", "anna"};
+const LockOwner kBert{LockProtocol::kNlm, "client b", "bert"};
+
+LockRange exclusive(std::uint64_t start, std::uint64_t end) {
+  return {start, end, LockMode::kExclusive};
+}
+
+class FileLocksTest : public ::testing::Test {
+ protected:
+  FileLocksTest() {
+    kv::MemStoreOptions options;
+    options.server = server_;
+    store_ = std::make_unique<kv::MemStore>(options);
+    format_for_test(*store_, "u04");
+    world_ = std::make_unique<World>(*store_, "u04");
+    locks_ = load();
+  }
+  // As the next mount finds them.
+  std::unique_ptr<FileLocks> load() {
+    auto locks = FileLocks::load(world_->session(), env::system_clock(), world_->fs(), "vnfs1");
+    EXPECT_TRUE(locks);
+    return std::move(*locks);
+  }
+  bool lock(const LockOwner& owner, const LockRange& range) {
+    const auto answer = locks_->lock(kFile, owner, range, false);
+    return answer && answer->granted;
+  }
+  Status unlock(const LockOwner& owner, const LockRange& range, Record when) {
+    return locks_->unlock(kFile, owner, range.start, range.end, when);
+  }
+  static bool is_free(FileLocks& locks, const LockRange& range) {
+    const LockOwner somebody{LockProtocol::kNfs4, "client c", "clara"};
+    return locks.test(kFile, somebody, range).granted;
+  }
+
+  std::shared_ptr<kv::MemServer> server_ = std::make_shared<kv::MemServer>();
+  std::unique_ptr<kv::MemStore> store_;
+  std::unique_ptr<World> world_;
+  std::unique_ptr<FileLocks> locks_;
+};
+
+TEST_F(FileLocksTest, ARecordedLockIsAHeldLock) {
+  ASSERT_TRUE(lock(kAnna, exclusive(0, 9)));
+  EXPECT_FALSE(lock(kBert, exclusive(9, 20)));
+  EXPECT_FALSE(is_free(*load(), exclusive(0, 0)));
+  ASSERT_TRUE(unlock(kAnna, exclusive(0, 9), Record::kNow));
+  EXPECT_TRUE(is_free(*load(), exclusive(0, 9)));
+  EXPECT_TRUE(lock(kBert, exclusive(0, 9)));
+}
+
+TEST_F(FileLocksTest, ALockThatCannotBeRecordedIsNone) {
+  server_->set_quota(kv::MemServer::Quota::kFull);
+  const auto answer = locks_->lock(kFile, kAnna, exclusive(0, 9), false);
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, ErrorCode::kNoSpace);
+  EXPECT_TRUE(is_free(*locks_, exclusive(0, 9)));
+}
+
+TEST_F(FileLocksTest, AnUnlockThatCannotBeRecordedIsOneAllTheSame) {
+  ASSERT_TRUE(lock(kAnna, exclusive(0, 9)));
+  server_->set_quota(kv::MemServer::Quota::kFull);
+  EXPECT_FALSE(unlock(kAnna, exclusive(0, 9), Record::kNow));
+  EXPECT_TRUE(is_free(*locks_, exclusive(0, 9)));
+  // A lock of another owner waits for the record: the store never says both.
+  EXPECT_FALSE(lock(kBert, exclusive(0, 9)));
+  server_->set_quota(kv::MemServer::Quota::kFree);
+  ASSERT_TRUE(locks_->record_unlocks());
+  EXPECT_EQ(load()->size(), 0u);
+  ASSERT_TRUE(lock(kBert, exclusive(0, 9)));
+  EXPECT_EQ(load()->size(), 1u);
+}
+
+TEST_F(FileLocksTest, ALateUnlockIsRecordedBeforeTheNextLockOfTheInode) {
+  ASSERT_TRUE(lock(kAnna, exclusive(0, 9)));
+  server_->set_quota(kv::MemServer::Quota::kFull);
+  EXPECT_FALSE(unlock(kAnna, exclusive(0, 9), Record::kNow));
+  server_->set_quota(kv::MemServer::Quota::kFree);
+  ASSERT_TRUE(lock(kBert, exclusive(0, 9)));
+  const auto found = load();
+  EXPECT_EQ(found->size(), 1u);
+  EXPECT_EQ(found->test(kFile, kAnna, exclusive(0, 9)).conflict.holder, kBert);
+}
+
+TEST_F(FileLocksTest, TheOwnerOfALateUnlockLocksAgain) {
+  ASSERT_TRUE(lock(kAnna, exclusive(0, 9)));
+  server_->set_quota(kv::MemServer::Quota::kFull);
+  EXPECT_FALSE(unlock(kAnna, exclusive(0, 9), Record::kNow));
+  server_->set_quota(kv::MemServer::Quota::kFree);
+  ASSERT_TRUE(lock(kAnna, exclusive(5, 20)));
+  ASSERT_TRUE(locks_->record_unlocks());
+  const auto found = load();
+  for (FileLocks* locks : {locks_.get(), found.get()}) {
+    EXPECT_TRUE(is_free(*locks, exclusive(0, 4)));
+    EXPECT_FALSE(is_free(*locks, exclusive(5, 5)));
+  }
+}
+
+TEST_F(FileLocksTest, AnUnlockThatMayNotWaitDoesNotWaitForATransaction) {
+  ASSERT_TRUE(lock(kAnna, exclusive(0, 9)));
+  ASSERT_TRUE(lock(kAnna, exclusive(20, 29)));
+  // Inside the transaction of another owner's lock, on its thread: waiting would be for ever.
+  world_->session().interrupt([&] { EXPECT_TRUE(unlock(kAnna, exclusive(0, 9), Record::kLater)); });
+  ASSERT_TRUE(lock(kBert, exclusive(100, 109)));
+  EXPECT_TRUE(is_free(*locks_, exclusive(0, 9)));
+  ASSERT_TRUE(locks_->record_unlocks());
+  const auto found = load();
+  EXPECT_TRUE(is_free(*found, exclusive(0, 9)));
+  EXPECT_FALSE(is_free(*found, exclusive(20, 29)));
+  EXPECT_FALSE(is_free(*found, exclusive(100, 109)));
+}
+
+TEST_F(FileLocksTest, AnUnlockDuringALockOfTheSameOwnerIsKept) {
+  ASSERT_TRUE(lock(kAnna, exclusive(0, 9)));
+  world_->session().interrupt([&] { EXPECT_TRUE(unlock(kAnna, exclusive(0, 9), Record::kLater)); });
+  ASSERT_TRUE(lock(kAnna, exclusive(20, 29)));
+  ASSERT_TRUE(locks_->record_unlocks());
+  const auto found = load();
+  for (FileLocks* locks : {locks_.get(), found.get()}) {
+    EXPECT_TRUE(is_free(*locks, exclusive(0, 9)));
+    EXPECT_FALSE(is_free(*locks, exclusive(20, 29)));
+  }
+}
+
+}  // namespace
+}  // namespace symnas::fs
