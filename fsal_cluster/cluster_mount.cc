@@ -137,6 +137,11 @@ Result<Attributes> ClusterMount::lookup(const Handle& dir, const std::string& na
 Result<Attributes> ClusterMount::getattr(const Handle& handle) {
   return gated(fs::getattr(context_, handle));
 }
+std::optional<Result<Attributes>> ClusterMount::getattr_from_cache(const Handle& handle) {
+  auto known = fs::getattr_from_cache(context_, handle);
+  if (!gate_->is_open()) return std::nullopt;
+  return known;
+}
 Result<Attributes> ClusterMount::setattr(const Credentials& who, const Handle& handle,
                                          const SetAttributes& changes) {
   return gated(fs::setattr(context_, who, handle, changes));

@@ -1,7 +1,7 @@
 // GETATTR (RFC 1813 3.3.1).
 #pragma once
 
-#include <string>
+#include <optional>
 
 #include "common/base/result.h"
 #include "fsal_cluster/ops/context.h"
@@ -12,5 +12,7 @@ namespace symnas::fs {
 // Errors: kStale, kCorrupt, Session::read. Cost: one read, two for a directory; from the cache a
 // microsecond.
 Result<Attributes> getattr(Context& context, const Handle& handle);
+// The same without ever waiting; nullopt: memory alone cannot tell.
+std::optional<Result<Attributes>> getattr_from_cache(Context& context, const Handle& handle);
 
 }  // namespace symnas::fs

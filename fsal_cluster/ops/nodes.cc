@@ -56,6 +56,11 @@ Result<Node> require_node(Context& context, const Handle& handle) {
   return checked(context, handle, std::move(node));
 }
 
+Result<Node> node_of(const Context& context, const Handle& handle, const kv::CachedValue& value) {
+  SYMNAS_ASSIGN(std::optional<Node> node, parse_node(handle.ino, value));
+  return checked(context, handle, std::move(node));
+}
+
 Result<Directory> with_times(Context& context, Node node) {
   SYMNAS_ASSIGN(const kv::CachedValue times,
                 context.session.read(kv::keys::directory_times(context.fs, node.ino)));
@@ -78,8 +83,7 @@ Result<Place> read_place(Context& context, const Handle& directory, const std::s
                 context.session.read(std::vector<std::string>{
                     kv::keys::inode(fs, directory.ino),
                     kv::keys::directory_times(fs, directory.ino), bucket_key}));
-  SYMNAS_ASSIGN(std::optional<Node> found, parse_node(directory.ino, values[0]));
-  SYMNAS_ASSIGN(Node node, checked(context, directory, std::move(found)));
+  SYMNAS_ASSIGN(Node node, node_of(context, directory, values[0]));
   if (!node.is_directory())
     return fail(ErrorCode::kNotDirectory,
                 "inode " + std::to_string(directory.ino.value()) + ": not a directory");

@@ -38,6 +38,8 @@ Result<std::optional<Node>> find_node(Context& context, Ino ino);
 // The inode of a handle. Errors: kStale (another filesystem or generation, or gone), kCorrupt,
 // Session::read.
 Result<Node> require_node(Context& context, const Handle& handle);
+// The same of a value that was read already.
+Result<Node> node_of(const Context& context, const Handle& handle, const kv::CachedValue& value);
 // Same, with content times. Errors: also kNotDirectory.
 Result<Directory> require_directory(Context& context, const Handle& handle);
 Result<Directory> with_times(Context& context, Node node);

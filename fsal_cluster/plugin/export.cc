@@ -54,14 +54,18 @@ fsal_status_t wire_to_host(fsal_export* e, fsal_digesttype_t, gsh_buffdesc* buff
 
 fsal_status_t create_handle(fsal_export* e, gsh_buffdesc* buffer, fsal_obj_handle** handle,
                             fsal_attrlist* attrs_out) {
-  return guarded([&] {
-    const auto decoded = decode(e, buffer);
-    if (!decoded) return failed(decoded);
-    const auto attributes = export_of(e)->mount->getattr(*decoded);
+  const auto answer = [&](const Result<fs::Attributes>& attributes) {
     if (!attributes) return failed(attributes);
     *handle = &make_object(e, *attributes)->fsal;
     if (attrs_out != nullptr) fill_attributes(attrs_out, *attributes);
     return ok_status();
+  };
+  return contained([&] {
+    fs::Mount* const mount = export_of(e)->mount;
+    const auto decoded = decode(e, buffer);
+    if (!decoded) return failed(decoded);
+    if (const auto known = mount->getattr_from_cache(*decoded)) return answer(*known);
+    return guarded([&] { return answer(mount->getattr(*decoded)); });
   });
 }
 

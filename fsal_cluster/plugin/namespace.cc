@@ -176,15 +176,19 @@ fsal_status_t unlink(fsal_obj_handle* dir, fsal_obj_handle* victim, const char* 
 }
 
 fsal_status_t getattrs(fsal_obj_handle* handle, fsal_attrlist* attrs) {
-  return guarded([&] {
-    const Object* object = object_of(handle);
-    const auto attributes = object->mount->getattr(object->handle);
+  const Object* object = object_of(handle);
+  const auto answer = [&](const Result<fs::Attributes>& attributes) {
     if (!attributes) {
       if ((attrs->request_mask & ATTR_RDATTR_ERR) != 0) attrs->valid_mask = ATTR_RDATTR_ERR;
       return failed(attributes);
     }
     fill_attributes(attrs, *attributes);
     return ok_status();
+  };
+  return contained([&] {
+    // Every READ and WRITE comes here, too: a place is taken only where etcd has to be asked.
+    if (const auto known = object->mount->getattr_from_cache(object->handle)) return answer(*known);
+    return guarded([&] { return answer(object->mount->getattr(object->handle)); });
   });
 }
 

@@ -35,6 +35,37 @@ TEST(GetattrTest, UncommittedWritesAreShown) {
   EXPECT_EQ(seen.space_used_bytes, 8192u);
 }
 
+TEST(GetattrTest, FromTheCacheItIsTheSame) {
+  World world;
+  const Handle file = world.create(world.root(), "f");
+  Overlay overlay;
+  overlay.dirty = true;
+  overlay.size_bytes = 777;
+  world.data().overlays[file.ino] = overlay;
+  for (const Handle& handle : {world.root(), file, world.symlink(world.root(), "l")}) {
+    const Attributes seen = world.attributes(handle);
+    const auto known = getattr_from_cache(world.context(), handle);
+    ASSERT_TRUE(known && *known);
+    EXPECT_EQ((*known)->size_bytes, seen.size_bytes);
+    EXPECT_EQ((*known)->change, seen.change);
+    EXPECT_EQ((*known)->mtime_ns, seen.mtime_ns);
+  }
+}
+
+TEST(GetattrTest, FromTheCacheItNeverAsks) {
+  World world;
+  const std::uint64_t loads = world.session().counters().cache_loads;
+  const Handle unknown{world.fs(), Ino{9999}, Generation{1}};
+  EXPECT_FALSE(getattr_from_cache(world.context(), unknown));
+  EXPECT_EQ(world.session().counters().cache_loads, loads);
+  EXPECT_FALSE(getattr(world.context(), unknown));  // now it is known not to exist
+  const auto known = getattr_from_cache(world.context(), unknown);
+  ASSERT_TRUE(known);
+  EXPECT_EQ(known->error().code, ErrorCode::kStale);
+  world.context().membership = Membership::kShared;
+  EXPECT_FALSE(getattr_from_cache(world.context(), world.root()));
+}
+
 TEST(GetattrTest, HandlesThatAreNotValid) {
   World world;
   const Handle file = world.create(world.root(), "f");
