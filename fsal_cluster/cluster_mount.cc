@@ -112,7 +112,7 @@ Status ClusterMount::recover_ended(const MountEntry& ended) {
 
 Status ClusterMount::close() {
   if (closed_.exchange(true)) return {};
-  sweep_.reset();
+  sweep_->stop();
   SYMNAS_TRY(data_->flush_all());
   SYMNAS_TRY(locks_->record_unlocks());
   heartbeat_.reset();
@@ -195,11 +195,8 @@ Result<Attributes> ClusterMount::resolve(const std::string& path) {
 void ClusterMount::opened(const Handle& handle) { open_files_.opened(handle.ino); }
 
 void ClusterMount::closed(const Handle& handle) {
-  if (open_files_.closed(handle.ino) != OpenFiles::Closed::kLastOfOrphan) return;
-  const Status ended = end_orphan(context_, handle.ino);
-  if (!ended)  // the orphan record stays: the next mount's sweep finishes it
-    log::warn("inode {} of filesystem {}: unlinked, closed, not removed yet: {}",
-              handle.ino.value(), context_.fs.value(), ended.error().message);
+  if (open_files_.closed(handle.ino) == OpenFiles::Closed::kLastOfOrphan)
+    sweep_->last_closed(handle.ino);
 }
 
 void ClusterMount::read(const Handle& handle, FileOffset offset, std::size_t bytes,

@@ -113,6 +113,7 @@ class Mount {
 
   // Open count of an inode in this process: an inode unlinked while open lives until the last
   // close.
+  // closed() never waits: the inode is removed in the background.
   virtual void opened(const Handle& handle) = 0;
   virtual void closed(const Handle& handle) = 0;
 

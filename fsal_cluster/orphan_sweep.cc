@@ -52,16 +52,28 @@ Status sweep_orphan(Context& context, Ino ino) {
   return held ? Status() : end_orphan(context, ino);
 }
 
-OrphanSweep::OrphanSweep(Context& context, std::vector<Ino> orphans)
-    : context_(context), orphans_(std::move(orphans)), thread_([this] { run(); }) {}
+OrphanSweep::OrphanSweep(Context& context, std::vector<Ino> orphans) : context_(context) {
+  for (const Ino ino : orphans) jobs_.push_back({ino, Job::Why::kLeftBehind});
+  thread_ = std::thread([this] { run(); });
+}
 
-OrphanSweep::~OrphanSweep() {
+OrphanSweep::~OrphanSweep() { stop(); }
+
+void OrphanSweep::last_closed(Ino ino) {
+  {
+    const std::scoped_lock lock(mutex_);
+    jobs_.push_back({ino, Job::Why::kLastClose});
+  }
+  wake_.notify_all();
+}
+
+void OrphanSweep::stop() {
   {
     const std::scoped_lock lock(mutex_);
     stop_ = true;
   }
   wake_.notify_all();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 bool OrphanSweep::stopping() {
@@ -69,20 +81,31 @@ bool OrphanSweep::stopping() {
   return stop_;
 }
 
+std::vector<OrphanSweep::Job> OrphanSweep::work(const std::vector<Job>& jobs) {
+  std::vector<Job> failed;
+  for (const Job& job : jobs) {
+    if (stopping()) return failed;
+    const Status swept = job.why == Job::Why::kLastClose ? end_orphan(context_, job.ino)
+                                                         : sweep_orphan(context_, job.ino);
+    if (swept) continue;
+    log::warn("orphan inode {} of filesystem {}: not swept yet: {}", job.ino.value(),
+              context_.fs.value(), swept.error().message);
+    failed.push_back(job);
+  }
+  return failed;
+}
+
 void OrphanSweep::run() {
-  while (!orphans_.empty()) {
-    std::vector<Ino> failed;
-    for (const Ino ino : orphans_) {
-      if (stopping()) return;
-      const Status swept = sweep_orphan(context_, ino);
-      if (swept) continue;
-      log::warn("orphan inode {} of filesystem {}: not swept yet: {}", ino.value(),
-                context_.fs.value(), swept.error().message);
-      failed.push_back(ino);
-    }
-    orphans_ = std::move(failed);
-    if (orphans_.empty()) return;
-    std::unique_lock lock(mutex_);
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    wake_.wait(lock, [this] { return stop_ || !jobs_.empty(); });
+    if (stop_) return;
+    const std::vector<Job> jobs = std::exchange(jobs_, {});
+    lock.unlock();
+    const std::vector<Job> failed = work(jobs);
+    lock.lock();
+    jobs_.insert(jobs_.end(), failed.begin(), failed.end());
+    if (failed.empty()) continue;
     if (wake_.wait_for(lock, std::chrono::milliseconds(kSweepRetryMs), [this] { return stop_; }))
       return;
   }

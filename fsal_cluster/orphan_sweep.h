@@ -1,8 +1,8 @@
-// OrphanSweep: finishes what ended mounts left behind: inodes that were unlinked while open, and
-// dead maps of files. Runs once after a mount was opened, in the background, until nothing is left
-// of what was there then.
+// OrphanSweep: finishes in the background what ended mounts left behind: inodes that were unlinked
+// while open, and dead maps of files; and removes the nameless inodes that this mount has closed.
 //
-// Thread class: thread-safe. Owns one thread; the destructor stops it between two orphans.
+// Thread class: thread-safe. Owns one thread; stop() and the destructor end it between two orphans.
+// What is left then the next mount finds.
 #pragma once
 
 #include <condition_variable>
@@ -27,18 +27,28 @@ class OrphanSweep {
   // it.
   OrphanSweep(Context& context, std::vector<Ino> orphans);
   ~OrphanSweep();
+  // The last close of a nameless inode. Never waits. At most one per open file is pending.
+  void last_closed(Ino ino);
+  // Idempotent.
+  void stop();
   OrphanSweep(const OrphanSweep&) = delete;
   OrphanSweep& operator=(const OrphanSweep&) = delete;
 
  private:
+  struct Job {
+    Ino ino;
+    enum class Why { kLeftBehind, kLastClose } why;
+  };
   void run();
+  // Returns what failed.
+  std::vector<Job> work(const std::vector<Job>& jobs);
   bool stopping();
 
   Context& context_;
   std::mutex mutex_;
   std::condition_variable wake_;
-  bool stop_ = false;         // guarded by mutex_
-  std::vector<Ino> orphans_;  // of the thread only
+  bool stop_ = false;      // guarded by mutex_
+  std::vector<Job> jobs_;  // guarded by mutex_
   std::thread thread_;
 };
 

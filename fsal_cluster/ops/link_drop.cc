@@ -2,8 +2,10 @@
 
 #include <utility>
 
+#include "common/base/log.h"
 #include "common/kv/keys.h"
 #include "fsal_cluster/ops/nodes.h"
+#include "fsal_cluster/ops/orphan.h"
 
 namespace symnas::fs {
 namespace {
@@ -46,12 +48,12 @@ TxnPart plan_link_drop(FsId fs, MountId mount, const Node& node, Fate fate, cons
 
 Result<LinkDrop> LinkDrop::prepare(Context& context, const Node& node, std::int64_t now_ns) {
   if (node.record.nlink() > 1) {
-    LinkDrop drop(context, Fate::kKeepsLinks);
+    LinkDrop drop(context, node.ino, Fate::kKeepsLinks);
     drop.part_ = plan_link_drop(context.fs, context.mount, node, drop.fate_, {}, now_ns);
     return drop;
   }
   OpenFiles::Removal open = context.open_files.begin_removal(node.ino);
-  LinkDrop drop(context, open.open() ? Fate::kOrphaned : Fate::kRemoved);
+  LinkDrop drop(context, node.ino, open.open() ? Fate::kOrphaned : Fate::kRemoved);
   drop.open_.emplace(std::move(open));
   TxnPart removal;
   if (drop.fate_ == Fate::kRemoved && node.is_regular()) {
@@ -70,6 +72,7 @@ Result<LinkDrop> LinkDrop::prepare(Context& context, const Node& node, std::int6
 
 LinkDrop::LinkDrop(LinkDrop&& other) noexcept
     : context_(std::exchange(other.context_, nullptr)),
+      ino_(other.ino_),
       fate_(other.fate_),
       part_(std::move(other.part_)),
       open_(std::move(other.open_)),
@@ -81,8 +84,13 @@ LinkDrop::~LinkDrop() {
 
 void LinkDrop::committed() {
   if (data_) context_->data.removed(std::move(*data_));
-  if (open_ && fate_ == Fate::kOrphaned) open_->orphaned();
-  context_ = nullptr;
+  Context* const context = std::exchange(context_, nullptr);
+  if (!open_ || fate_ != Fate::kOrphaned) return;
+  if (open_->orphaned() == OpenFiles::Closed::kStillNeeded) return;
+  const Status ended = end_orphan(*context, ino_);
+  if (!ended)  // the orphan record stays: the next mount's sweep finishes it
+    log::warn("inode {} of filesystem {}: unlinked, closed, not removed yet: {}", ino_.value(),
+              context->fs.value(), ended.error().message);
 }
 
 }  // namespace symnas::fs

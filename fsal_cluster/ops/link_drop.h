@@ -46,9 +46,10 @@ class LinkDrop {
   void committed();
 
  private:
-  LinkDrop(Context& context, Fate fate) : context_(&context), fate_(fate) {}
+  LinkDrop(Context& context, Ino ino, Fate fate) : context_(&context), ino_(ino), fate_(fate) {}
 
   Context* context_;
+  Ino ino_;
   Fate fate_;
   TxnPart part_;
   std::optional<OpenFiles::Removal> open_;  // frozen open count; unless kKeepsLinks

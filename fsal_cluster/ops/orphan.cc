@@ -1,6 +1,7 @@
 #include "fsal_cluster/ops/orphan.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "common/kv/keys.h"
@@ -45,11 +46,12 @@ kv::Mutation plan_orphan_end(FsId fs, const Node& node, const TxnPart& removal) 
 }
 
 Status end_orphan(Context& context, Ino ino) {
-  OpenFiles::Removal frozen = context.open_files.begin_removal(ino);
-  if (frozen.open()) {  // opened by handle, or reclaimed, since
-    frozen.orphaned();
-    return {};
-  }
+  std::optional<OpenFiles::Removal> frozen;
+  do {
+    frozen.emplace(context.open_files.begin_removal(ino));
+    // Opened by handle, or reclaimed, since.
+    if (frozen->open() && frozen->orphaned() == OpenFiles::Closed::kStillNeeded) return {};
+  } while (frozen->open());
   return retry_conflicts(context, [&](int) -> Status {
     SYMNAS_ASSIGN(const std::optional<Node> node, find_node(context, ino));
     if (!node || node->record.nlink() > 0) return {};

@@ -1,5 +1,7 @@
 #include "fsal_cluster/state/open_files.h"
 
+#include <utility>
+
 #include "common/base/check.h"
 
 namespace symnas::fs {
@@ -21,9 +23,13 @@ void OpenFiles::opened(Ino ino) {
 }
 
 OpenFiles::Closed OpenFiles::closed(Ino ino) {
-  std::unique_lock lock(mutex_);
-  Entry& entry = settled(lock, ino);
-  CHECK(entry.opens > 0, "every close follows its open");
+  const std::scoped_lock lock(mutex_);
+  Entry& entry = entries_[ino];
+  CHECK(entry.opens > entry.late_closes, "every close follows its open");
+  if (entry.removing) {
+    ++entry.late_closes;
+    return Closed::kStillNeeded;
+  }
   --entry.opens;
   const bool last_of_orphan = entry.opens == 0 && entry.orphan;
   forget_if_idle(ino);
@@ -37,7 +43,8 @@ OpenFiles::Removal OpenFiles::begin_removal(Ino ino) {
   return Removal(*this, ino, entry.opens > 0);
 }
 
-void OpenFiles::end_removal(Ino ino, Outcome outcome) {
+OpenFiles::Closed OpenFiles::end_removal(Ino ino, Outcome outcome) {
+  bool last_of_orphan = false;
   {
     const std::scoped_lock lock(mutex_);
     Entry& entry = entries_[ino];
@@ -46,9 +53,12 @@ void OpenFiles::end_removal(Ino ino, Outcome outcome) {
       CHECK(entry.opens > 0, "only an open inode outlives its last link");
       entry.orphan = true;
     }
+    last_of_orphan = entry.orphan && entry.late_closes > 0 && entry.opens == entry.late_closes;
+    entry.opens -= std::exchange(entry.late_closes, 0);
     forget_if_idle(ino);
   }
   settled_.notify_all();
+  return last_of_orphan ? Closed::kLastOfOrphan : Closed::kStillNeeded;
 }
 
 }  // namespace symnas::fs

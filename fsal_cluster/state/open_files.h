@@ -1,9 +1,10 @@
 // OpenFiles: which inodes this process holds open. An inode whose last link goes while it is open
 // lives on, without a name, until the last close.
 //
-// Thread class: thread-safe. opened() and closed() wait while the removal of that inode's last link
-// is being decided. Invariant: between begin_removal() and the end of its Removal the open count of
-// the inode does not change.
+// Thread class: thread-safe. opened() waits while the removal of that inode's last link is being
+// decided; closed() never waits: a close that comes then counts at the end of the removal.
+// Invariant: between begin_removal() and the end of its Removal the open count of the inode does
+// not change.
 #pragma once
 
 #include <condition_variable>
@@ -22,7 +23,8 @@ class OpenFiles {
   void opened(Ino ino);
 
   enum class Closed { kStillNeeded, kLastOfOrphan };
-  // One less. kLastOfOrphan: nothing holds the nameless inode any more; the caller removes it.
+  // One less. kLastOfOrphan: nothing holds the nameless inode any more; the caller removes it, or
+  // has it removed. Never waits.
   Closed closed(Ino ino);
 
   // Freezes an inode's open count while the transaction that takes its last link runs.
@@ -35,8 +37,11 @@ class OpenFiles {
       if (files_ != nullptr) files_->end_removal(ino_, Outcome::kUndone);
     }
     bool open() const { return open_; }
-    // The transaction left an inode without a name for the openers. REQUIRES: open().
-    void orphaned() { std::exchange(files_, nullptr)->end_removal(ino_, Outcome::kOrphaned); }
+    // The transaction left an inode without a name for the openers. kLastOfOrphan: all of them have
+    // closed it meanwhile; as of closed(). REQUIRES: open().
+    Closed orphaned() {
+      return std::exchange(files_, nullptr)->end_removal(ino_, Outcome::kOrphaned);
+    }
 
    private:
     friend class OpenFiles;
@@ -52,10 +57,11 @@ class OpenFiles {
   enum class Outcome { kUndone, kOrphaned };
   struct Entry {
     std::uint64_t opens = 0;
+    std::uint64_t late_closes = 0;  // came while removing
     bool removing = false;
     bool orphan = false;
   };
-  void end_removal(Ino ino, Outcome outcome);
+  Closed end_removal(Ino ino, Outcome outcome);
   // REQUIRES: the lock is held; returns with it held, and no removal running.
   Entry& settled(std::unique_lock<std::mutex>& lock, Ino ino);
   void forget_if_idle(Ino ino);

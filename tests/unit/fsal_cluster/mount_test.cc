@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <future>
+#include <thread>
 
 #include "fsal_cluster/schema/mount_entry.h"
 #include "fsal_cluster/state/file_locks.h"
@@ -164,6 +165,7 @@ TEST_F(MountTest, TheLastCloseRemovesANamelessFile) {
   ASSERT_TRUE((*mount)->unlink(kRoot, root(), "f"));
   EXPECT_EQ(read(**mount, file, 10), "data");
   (*mount)->closed(file);
+  while ((*mount)->getattr(file)) std::this_thread::yield();  // removed in the background
   EXPECT_EQ((*mount)->getattr(file).error().code, ErrorCode::kStale);
 }
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "fsal_cluster/limits.h"
 #include "fsal_cluster/ops/unlink.h"
 #include "tests/unit/fsal_cluster/ops/world.h"
@@ -69,6 +71,15 @@ TEST_F(OrphanSweepTest, AnOpenThatWasReclaimedKeepsItsFile) {
   ASSERT_TRUE(sweep_orphan(world.context(), file.ino));
   EXPECT_TRUE(exists(file));
   EXPECT_EQ(world.open_files().closed(file.ino), OpenFiles::Closed::kLastOfOrphan);
+}
+
+TEST_F(OrphanSweepTest, RemovesInTheBackgroundWhatThisMountHasClosed) {
+  const Handle file = unlinked_while_open("f");
+  OrphanSweep sweep(world.context(), {});
+  sweep.last_closed(file.ino);
+  while (exists(file)) std::this_thread::yield();
+  sweep.stop();
+  EXPECT_TRUE(list_orphans(world.context())->empty());
 }
 
 TEST_F(OrphanSweepTest, DeadMapsGoToTheData) {

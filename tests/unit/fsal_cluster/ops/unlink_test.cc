@@ -102,6 +102,16 @@ TEST_F(UnlinkTest, AnOpenFileLivesUntilTheLastClose) {
   EXPECT_THAT(world.data().removed_inos, ElementsAre(file.ino));
 }
 
+TEST_F(UnlinkTest, TheLastCloseMayComeDuringTheTransaction) {
+  const Handle file = world.create(world.root(), "f");
+  world.open_files().opened(file.ino);
+  world.session().interrupt(
+      [&] { EXPECT_EQ(world.open_files().closed(file.ino), OpenFiles::Closed::kStillNeeded); });
+  ASSERT_TRUE(unlink(world.context(), kRoot, world.root(), "f"));
+  EXPECT_FALSE(has_inode(file));
+  EXPECT_FALSE(has_orphan(file));
+}
+
 TEST_F(UnlinkTest, SymlinksHaveNoData) {
   const Handle symlink = world.symlink(world.root(), "l");
   ASSERT_TRUE(unlink(world.context(), kRoot, world.root(), "l"));

@@ -54,6 +54,34 @@ TEST(OpenFilesTest, AnOpenWaitsForTheDecision) {
   EXPECT_TRUE(files.begin_removal(kIno).open());
 }
 
+TEST(OpenFilesTest, ACloseDuringARemovalCountsAtItsEnd) {
+  OpenFiles files;
+  files.opened(kIno);
+  files.opened(kIno);
+  {
+    auto removal = files.begin_removal(kIno);
+    EXPECT_EQ(files.closed(kIno), OpenFiles::Closed::kStillNeeded);  // does not wait
+    EXPECT_EQ(removal.orphaned(), OpenFiles::Closed::kStillNeeded);
+  }
+  {
+    auto removal = files.begin_removal(kIno);
+    ASSERT_TRUE(removal.open());
+    EXPECT_EQ(files.closed(kIno), OpenFiles::Closed::kStillNeeded);
+    EXPECT_EQ(removal.orphaned(), OpenFiles::Closed::kLastOfOrphan);
+  }
+  EXPECT_FALSE(files.begin_removal(kIno).open());
+}
+
+TEST(OpenFilesTest, ACloseDuringARemovalThatFailsIsNotLost) {
+  OpenFiles files;
+  files.opened(kIno);
+  {
+    const auto removal = files.begin_removal(kIno);
+    EXPECT_EQ(files.closed(kIno), OpenFiles::Closed::kStillNeeded);
+  }
+  EXPECT_FALSE(files.begin_removal(kIno).open());
+}
+
 TEST(OpenFilesTest, RemovalsOfOneInodeWaitForEachOther) {
   OpenFiles files;
   std::optional<OpenFiles::Removal> first(files.begin_removal(kIno));
