@@ -108,6 +108,23 @@ Result<fs::Created> find_or_create(const Object* dir, const char* name, fsal_cre
   return dir->mount->create(caller(), dir->handle, name, to_create_mode(mode), stored, node);
 }
 
+enum class Content { kKeep, kEmpty };
+
+// Between the name's lookup or creation and the counting of the open somebody may have removed the
+// file; from now on it lives until the close.
+fsal_status_t look_again(Object* object, const state_t* state, Content content,
+                         fs::Created& created) {
+  if (content == Content::kEmpty) {
+    const auto emptied = truncate(object);
+    if (!emptied) return failed(emptied);
+  }
+  if (state == nullptr && content == Content::kKeep) return ok_status();  // nothing is open
+  const auto now = object->mount->getattr(object->handle);
+  if (!now) return failed(now);
+  created.attributes = *now;
+  return ok_status();
+}
+
 fsal_status_t open2(fsal_obj_handle* handle, state_t* state, fsal_openflags_t flags,
                     fsal_create_mode mode, const char* name, fsal_attrlist* attrs_in,
                     fsal_verifier_t verifier, fsal_obj_handle** new_handle,
@@ -129,15 +146,10 @@ fsal_status_t open2(fsal_obj_handle* handle, state_t* state, fsal_openflags_t fl
           0);
     Object* object = make_object(op_ctx->fsal_export, created->attributes);
     auto status = take_share(object, state, flags);
-    if (!FSAL_IS_ERROR(status) && created->existed && (flags & FSAL_O_TRUNC) != 0 &&
-        mode < FSAL_EXCLUSIVE) {
-      const auto emptied = truncate(object);
-      if (!emptied) {
-        status = failed(emptied);
-        if (state != nullptr) give_share_back(object, state);
-      } else if (const auto now = object->mount->getattr(object->handle)) {
-        created->attributes = *now;
-      }
+    if (!FSAL_IS_ERROR(status)) {
+      const bool empty = created->existed && (flags & FSAL_O_TRUNC) != 0 && mode < FSAL_EXCLUSIVE;
+      status = look_again(object, state, empty ? Content::kEmpty : Content::kKeep, *created);
+      if (FSAL_IS_ERROR(status) && state != nullptr) give_share_back(object, state);
     }
     if (FSAL_IS_ERROR(status)) {
       object->fsal.obj_ops->release(&object->fsal);
