@@ -69,11 +69,18 @@ Result<Occupant> judge_label(const LunImport& request, const LunDevice& device, 
                     device.path(), present.name, present.cluster.to_string(), request.name));
   }
   if (present.name == request.name && present.volume.is_nil()) return Occupant::kSameFreeLun;
+  const bool forgotten =
+      request.recorded && std::find(request.recorded->begin(), request.recorded->end(),
+                                    present.lun) == request.recorded->end();
+  if (forgotten && forced) return Occupant::kReplaceable;
   return fail(
       ErrorCode::kAlreadyExists,
       fmt::format(
-          "lun device {}: already imported as LUN {}{}", device.path(), present.name,
-          present.volume.is_nil() ? "" : " and used by volume " + present.volume.to_string()));
+          "lun device {}: already imported as LUN {}{}{}", device.path(), present.name,
+          present.volume.is_nil() ? "" : " and used by volume " + present.volume.to_string(),
+          forgotten ? "; the cluster has forgotten it: to destroy its data, force import of " +
+                          request.name
+                    : ""));
 }
 
 Status check_request(const LunImport& request) {

@@ -6,6 +6,7 @@
 // before release_lun().
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,6 +26,9 @@ struct LunImport {
   // a damaged label, a filesystem or a partition table. Everything in the first and last MiB is
   // destroyed at once.
   std::string force_name;
+  // The uuids of every LunRecord. A forced import also replaces a label of this cluster that none
+  // of them names: what a release that was interrupted leaves behind. Absent: it never does.
+  std::optional<std::vector<Uuid>> recorded;
 };
 
 // Labels a device and returns its record (volume empty). Repeating it with the same name after a

@@ -46,9 +46,14 @@ Result<std::string> Agent::import_lun(const api::LunImportRequest& request, Mode
     SYMNAS_TRY(cvm::LunDevice::open(request.path, cvm::Access::kRead));
     return fmt::format("lun {}: would be imported from {}", request.name, request.path);
   }
+  std::vector<Uuid> recorded;
+  for (const auto& [name, lun] : before.luns) {
+    SYMNAS_ASSIGN(const Uuid uuid, cvm::uuid_from_bytes(lun.record.uuid()));
+    recorded.push_back(uuid);
+  }
   const cvm::LunImport import{
       config_.cluster_uuid, request.name, request.path,
-      request.force == api::LunImportRequest::Force::kYes ? request.name : ""};
+      request.force == api::LunImportRequest::Force::kYes ? request.name : "", recorded};
   SYMNAS_ASSIGN(const cvm::records::LunRecord lun, cvm::import_lun(import));
   auto done = make_change(
       store_,
@@ -74,11 +79,14 @@ Result<std::string> Agent::release_lun(const std::string& name, Mode mode) {
     return fail(ErrorCode::kNotFound,
                 fmt::format("lun {}: {} (its label must be erased)", name, path.error().message));
   }
+  SYMNAS_ASSIGN(const Uuid uuid, cvm::uuid_from_bytes(lun->record.uuid()));
+  // No record says that a volume uses it: a volume in its label is a change that was never
+  // finished, and would keep the label from being erased.
+  if (mode != Mode::kDryRun) SYMNAS_TRY(cvm::assign_lun(*path, config_.cluster_uuid, uuid, Uuid{}));
   const auto done = make_change(
       store_, [&](const ClusterView& view) { return plan_lun_release(view, name); }, mode);
   if (!done || mode == Mode::kDryRun) return done;
   luns_.forget(lun->record.uuid());
-  SYMNAS_ASSIGN(const Uuid uuid, cvm::uuid_from_bytes(lun->record.uuid()));
   if (const Status erased = cvm::release_lun(*path, config_.cluster_uuid, uuid); !erased) {
     return fail(erased.error().code,
                 fmt::format("{} [the cluster has forgotten it, its label is still there: import it "

@@ -69,6 +69,32 @@ TEST_F(Lun, ImportOfALunInAVolumeIsRefusedEvenWithForce) {
             ErrorCode::kAlreadyExists);
 }
 
+TEST_F(Lun, ALabelThatNoRecordNamesIsReplacedByForce) {
+  const auto lun = files_.import("LUN0");
+  const std::string path = files_.path("LUN0");
+  ASSERT_TRUE(assign_lun(path, kCluster, uuid_of(lun), test_uuid(0x77)));
+  LunImport import = request("LUN1", path);
+  import.recorded = {test_uuid(0x55)};
+  const auto refused = import_lun(import);
+  EXPECT_EQ(code(refused), ErrorCode::kAlreadyExists);
+  EXPECT_THAT(refused.error().message, HasSubstr("force import of LUN1"));
+  import.force_name = "LUN1";
+  import.recorded->push_back(uuid_of(lun));
+  EXPECT_EQ(code(import_lun(import)), ErrorCode::kAlreadyExists);
+  import.recorded->pop_back();
+  ASSERT_TRUE(import_lun(import));
+  EXPECT_NE(label_at(path).lun, uuid_of(lun));
+  EXPECT_TRUE(label_at(path).volume.is_nil());
+}
+
+TEST_F(Lun, ReleaseAfterAnInterruptedVolumeChange) {
+  const auto lun = files_.import("LUN0");
+  const std::string path = files_.path("LUN0");
+  ASSERT_TRUE(assign_lun(path, kCluster, uuid_of(lun), test_uuid(0x77)));
+  ASSERT_TRUE(assign_lun(path, kCluster, uuid_of(lun), Uuid{}));  // what the agent does first
+  EXPECT_TRUE(release_lun(path, kCluster, uuid_of(lun)));
+}
+
 TEST_F(Lun, TooSmallIsRefused) {
   EXPECT_EQ(code(import_lun(request("LUN0", files_.make("small", kLunBytesMin - 1), "LUN0"))),
             ErrorCode::kInvalidArgument);
