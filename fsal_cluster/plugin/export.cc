@@ -93,6 +93,19 @@ state_t* alloc_state(fsal_export*, state_type type, state_t* related) {
   return &open->state;
 }
 
+// ganesha looks for the export's root later and leaves the export out when it is not there, which
+// serves the others; but somebody must be told.
+void report_missing_root(fs::Mount& mount, const std::string& filesystem,
+                         const std::string& subtree) {
+  const auto root = mount.resolve(subtree);
+  if (root && root->type == fs::FileType::kDirectory) return;
+  const std::string why = root ? "it is no directory" : root.error().message;
+  const std::string text = std::string("export ") + CTX_FULLPATH(op_ctx) + " is not served: path " +
+                           subtree + " of filesystem " + filesystem + ": " + why;
+  LogCrit(COMPONENT_FSAL, "CLUSTER: %s", text.c_str());
+  Instance::get().report_problem(text);
+}
+
 Result<Export*> make_export(void* parse_node, config_error_type* errors) {
   symnas_export_config config{};
   if (load_config_from_node(parse_node, symnas_export_block(), &config, true, errors) != 0)
@@ -102,6 +115,7 @@ Result<Export*> make_export(void* parse_node, config_error_type* errors) {
   gsh_free(config.filesystem);
   gsh_free(config.subtree);
   SYMNAS_ASSIGN(fs::Mount * mount, Instance::get().mount(filesystem));
+  report_missing_root(*mount, filesystem, *subtree);
   auto* exported = static_cast<Export*>(gsh_calloc(1, sizeof(Export)));
   exported->mount = mount;
   exported->subtree = subtree.release();

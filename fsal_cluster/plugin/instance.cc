@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <filesystem>
+#include <fstream>
 #include <utility>
 #include <vector>
 
@@ -108,6 +110,12 @@ Result<fs::Mount*> Instance::mount(const std::string& name) {
   log::info("filesystem {} is mounted, mount {}", name, mounted->id().value());
   gates_.store(new GateEntry{&mounted->gate(), gates_.load()});
   return mounts_.emplace(name, std::move(mounted)).first->second.get();
+}
+
+void Instance::report_problem(const std::string& text) const {
+  std::ofstream file(std::filesystem::path(path_).parent_path() / "problems", std::ios::app);
+  file << text << "\n";
+  if (!file.flush()) log::error("vnfsd cannot be told: {}", text);
 }
 
 void Instance::end(const Error& why) {

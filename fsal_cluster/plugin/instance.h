@@ -36,6 +36,10 @@ class Instance {
   // Errors: kNotFound, kBusy (mounted elsewhere), kIo, kUnavailable; the message says what to do.
   Result<fs::Mount*> mount(const std::string& filesystem);
 
+  // Tells vnfsd what does not work although the instance serves: a line of the file `problems`
+  // beside the instance file. For what is known before the instance listens.
+  void report_problem(const std::string& text) const;
+
   Admission& admission() { return admission_; }
   // Workers that may wait for a LUN at once; the others leave their I/O to the volume's engine.
   Admission& io_waits() { return io_waits_; }

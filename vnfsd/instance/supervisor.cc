@@ -18,6 +18,15 @@ constexpr std::int64_t kListenSliceMs = 100;    // how soon a stop is heard whil
 constexpr std::int64_t kFencePauseMs = 500;     // between tries of a fence that cannot succeed yet
 constexpr std::int64_t kReleasePauseMs = 1000;  // between tries to give ownership up
 
+// The lines of a file that need not exist, as one.
+std::string lines_of(const std::string& path) {
+  std::string text = read_file(path).value_or("");
+  while (text.ends_with('\n')) text.pop_back();
+  for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos;)
+    text.replace(at, 1, "; ");
+  return text;
+}
+
 }  // namespace
 
 Supervisor::Supervisor(std::string vnfs, InstancePaths paths, std::string incarnation, Host& host,
@@ -149,7 +158,7 @@ void Supervisor::finish_start() {
   serving_ = true;
   policy_.served(now_ms());
   log::info("vnfs {}: serving: pid {}, epoch {}", vnfs_, process_->id().pid, state_.epoch.value());
-  show("serving", "");
+  show("serving", lines_of(paths_.problems_file));
 }
 
 void Supervisor::give_up(const Error& error) {

@@ -51,7 +51,7 @@ struct InstanceSnapshot {
   std::int64_t since_ns = 0;   // wall clock, of the state
   std::uint64_t restarts = 0;  // since vnfsd started
   std::string last_exit;
-  std::string error;  // why it is not further; "" = nothing is wrong
+  std::string error;  // why it is not further, or what it does not serve; "" = nothing is wrong
 };
 
 class Supervisor {
