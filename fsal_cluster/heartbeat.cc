@@ -44,7 +44,11 @@ bool Heartbeat::beat() {
     log::warn("heartbeat: {}", error.message);
     return true;
   }
-  if (!wait_until_applied((*answer)->revision)) return false;
+  switch (wait_until_applied((*answer)->revision, sent_ns)) {
+    case Applied::kYes: break;
+    case Applied::kTooLate: return true;
+    case Applied::kStopped: return false;
+  }
   const bool was_open = gate_.is_open();
   gate_.prove(sent_ns);
   if (!was_open && gate_.is_open())
@@ -80,11 +84,12 @@ std::optional<Result<kv::Committed>> Heartbeat::put_key(std::int64_t sent_ns) {
   return std::exchange(state_->answer, std::nullopt);
 }
 
-bool Heartbeat::wait_until_applied(Revision revision) {
+Heartbeat::Applied Heartbeat::wait_until_applied(Revision revision, std::int64_t sent_ns) {
   while (session_.applied() < revision) {
-    if (stopped_within(kHeartbeatPollNs)) return false;
+    if (clock_.mono_ns() - sent_ns >= kGateWindowNs) return Applied::kTooLate;
+    if (stopped_within(kHeartbeatPollNs)) return Applied::kStopped;
   }
-  return true;
+  return Applied::kYes;
 }
 
 bool Heartbeat::stopped_within(std::int64_t span_ns) {

@@ -44,7 +44,10 @@ class Heartbeat {
   // False: the mount has ended, or this object is being destroyed.
   bool beat();
   std::optional<Result<kv::Committed>> put_key(std::int64_t sent_ns);
-  bool wait_until_applied(Revision revision);
+  // kTooLate: nothing to prove with it any more. The watch may have lost the event, which only the
+  // next heartbeat's can show.
+  enum class Applied { kYes, kTooLate, kStopped };
+  Applied wait_until_applied(Revision revision, std::int64_t sent_ns);
   bool stopped_within(std::int64_t span_ns);
 
   kv::Session& session_;
