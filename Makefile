@@ -62,6 +62,10 @@ sim: setup $(BUILD)/build.ninja
 	  $(BUILD)/tests/bin/symnas_sim $$sim --from $(FROM) --seeds $(SEEDS) --jobs $(JOBS) || exit 1; \
 	done
 
+sim-mutants: setup $(BUILD)/build.ninja
+	@ninja -C $(BUILD) -j $(JOBS) symnas_sim
+	@tests/sim/mutants/run --build $(BUILD)
+
 asan: setup
 	@[ -f $(BUILD)/asan/build.ninja ] || cmake -S . -B $(BUILD)/asan -G Ninja \
 	  -DCMAKE_BUILD_TYPE=RelWithDebInfo -DSYMNAS_SANITIZE=address,undefined \

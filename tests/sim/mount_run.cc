@@ -164,6 +164,7 @@ void run_mount(std::uint64_t /*seed*/) {
   hazards.kill = 4;
   hazards.close = 2;
   hazards.pause = 2;
+  hazards.outlive = below(3) == 0 ? 3 : 0;
   (new MountRun(options, workload, hazards))->run();
 }
 

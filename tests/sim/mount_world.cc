@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/kv/keys.h"
+#include "fsal_cluster/limits.h"
 #include "fsal_cluster/schema/filesystem.h"
 #include "fsal_cluster/state/mount_end.h"
 
@@ -19,6 +20,9 @@ const std::string kOwnerKey = "c/owner/vnfs1";
 std::int64_t up_to_ms(std::uint64_t ms) {
   return static_cast<std::int64_t>(below(ms * static_cast<std::uint64_t>(kNsPerMs) + 1));
 }
+
+// The gate's window on the slowest clock, and a thread between its check and its answer.
+constexpr std::int64_t kGateWindowWorldNs = fs::kGateWindowNs * 10 / 9 + 100 * kNsPerMs;
 
 std::string owner_record(std::uint64_t epoch) { return "epoch " + std::to_string(epoch); }
 
@@ -60,11 +64,17 @@ void MountWorld::start() {
 void MountWorld::vnfsd() {
   for (;;) {
     start_instance();
-    Process& process = *instance_->process;
-    wait_until(&process, "the end of an instance", [&process] { return !process.alive(); });
-    instance_->mount = nullptr;
+    Instance& instance = *instance_;
+    Process& process = *instance.process;
+    wait_until(&process, "the end of an instance",
+               [&] { return !process.alive() || instance.outlives; });
+    fs::Mount* const mount = std::exchange(instance.mount, nullptr);
     wake(this);
-    fence(*instance_);
+    if (instance.outlives && process.alive()) {
+      fence_alive(instance, *mount);
+    } else {
+      fence(instance);
+    }
     dead_.push_back(std::move(instance_));
   }
 }
@@ -75,15 +85,17 @@ void MountWorld::start_instance() {
   claim.success = {kv::put(kOwnerKey, owner_record(epoch))};
   while (!kv::txn_blocking(daemon_store_, claim, 10'000)) sleep_ns(100 * kNsPerMs);
   epoch_ = epoch;
-  instance_ = std::make_unique<Instance>();
-  Instance& instance = *instance_;
+  auto made = std::make_unique<Instance>();
+  Instance& instance = *made;
   instance.epoch = epoch;
   instance.process = &new_process("instance" + std::to_string(epoch));
   instance.faults = std::make_shared<SimFaults>(weights_);
-  if (calm_) instance.faults->stop();
   instance.store = new SimStore(*instance.process, server_, instance.faults, latency_ns_max_);
   instance.lun =
       std::make_shared<SimLun>(*instance.process, array_, calm_ ? LunFaults{} : lun_faults_);
+  if (calm_) instance.faults->stop();
+  instance_ = std::move(made);
+  if (calm_) instance.lun->calm();
   spawn(*instance.process, "open", [this, &instance, epoch] {
     fs::MountOptions options;
     options.fs = fs_;
@@ -111,6 +123,10 @@ void MountWorld::start_instance() {
 // The local fence: killed, reaped, OFD locks obtained, end records.
 void MountWorld::fence(Instance& instance) {
   instance.lun->drain();
+  end_mounts(instance);
+}
+
+void MountWorld::end_mounts(const Instance& instance) {
   trace("fenced %s", instance.process->name().c_str());
   for (;;) {
     const auto ended = fs::end_mounts_of(daemon_store_, daemon_, kVnfs, Epoch{instance.epoch},
@@ -120,9 +136,34 @@ void MountWorld::fence(Instance& instance) {
   }
 }
 
+// A fence that leaves the process alive: no I/O of it, no etcd, and its last proof has grown old.
+void MountWorld::fence_alive(Instance& instance, fs::Mount& mount) {
+  instance.lun->refuse();
+  instance.lun->drain();
+  sleep_ns(kGateWindowWorldNs);
+  end_mounts(instance);
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    spawn(*instance.process, "witness", [this, &mount, i] {
+      sleep_ns(up_to_ms(3'000));
+      trace("asks what has been ended");
+      if (i % 2 == 0) {
+        static_cast<void>(mount.getattr(root()));
+        fail("an answer, asked for after the end of the mount");
+      }
+      mount.read(root(), FileOffset{0}, 64, [](const Result<fs::ReadResult>&) {
+        fail("an answer of the data path, asked for after the end of the mount");
+      });
+    });
+  }
+  spawn(daemon_, "etcd is back", [faults = instance.faults] {
+    sleep_ns(up_to_ms(20'000));
+    faults->set_partitioned(false);
+  });
+}
+
 bool MountWorld::serving() const {
   return instance_ != nullptr && instance_->mount != nullptr && instance_->process->alive() &&
-         !instance_->closing;
+         !instance_->closing && !instance_->outlives;
 }
 
 // --- requests
@@ -133,10 +174,11 @@ MountWorld::Reply MountWorld::call(std::uint64_t epoch,
   Instance& instance = *instance_;
   if (instance.epoch != epoch) return Reply::kMoved;
   Process& process = *instance.process;
+  fs::Mount& mount = *instance.mount;
   bool done = false;
   ++instance.requests;
-  spawn(process, "rpc", [&instance, &process, &request, &done] {
-    request(*instance.mount);
+  spawn(process, "rpc", [&mount, &process, &request, &done] {
+    request(mount);
     done = true;
     wake(&process);
   });
@@ -159,7 +201,18 @@ void MountWorld::kill_instance() {
 
 void MountWorld::lose_power() {
   kill_instance();
+  for (const auto& instance : dead_) {
+    if (instance->process->alive()) kill(*instance->process);
+  }
   array_->lose_power();
+}
+
+void MountWorld::outlive() {
+  wait_until(this, "an instance that serves", [this] { return serving(); });
+  Instance& instance = *instance_;
+  instance.faults->set_partitioned(true);
+  instance.outlives = true;
+  wake(instance.process);
 }
 
 void MountWorld::close_cleanly() {
@@ -180,8 +233,9 @@ void MountWorld::close_cleanly() {
 }
 
 void MountWorld::disturb(const Hazards& hazards) {
-  const int weights[] = {hazards.kill,  hazards.power,   hazards.pause, hazards.partition,
-                         hazards.quota, hazards.watches, hazards.close, hazards.nothing};
+  const int weights[] = {hazards.kill,      hazards.power,   hazards.pause,
+                         hazards.partition, hazards.quota,   hazards.watches,
+                         hazards.close,     hazards.outlive, hazards.nothing};
   int total = 0;
   for (const int weight : weights) total += weight;
   int dice = static_cast<int>(below(static_cast<std::uint64_t>(total)));
@@ -208,6 +262,7 @@ void MountWorld::disturb(const Hazards& hazards) {
       break;
     case 5: instance->store->end_watches(); break;
     case 6: close_cleanly(); break;
+    case 7: outlive(); break;
     default: break;
   }
 }
@@ -217,8 +272,14 @@ void MountWorld::settle() {
   calm();
   server_->set_quota(kv::MemServer::Quota::kFree);
   if (instance_) {
-    instance_->faults->stop();
-    instance_->lun->calm();
+    const auto lun = instance_->lun;
+    const auto faults = instance_->faults;
+    lun->calm();
+    faults->stop();
+  }
+  for (std::size_t i = 0; i < dead_.size(); ++i) {
+    const auto faults = dead_[i]->faults;
+    faults->stop();
   }
   wait_until(this, "an instance that serves", [this] { return serving(); });
 }

@@ -48,6 +48,7 @@ class MountWorld {
     int quota = 1;
     int watches = 1;
     int close = 1;
+    int outlive = 0;
     int nothing = 4;
   };
   void disturb(const Hazards& hazards);
@@ -55,6 +56,9 @@ class MountWorld {
   void lose_power();
   // A planned move: running requests end, the mount closes, then the process is killed.
   void close_cleanly();
+  // The instance is cut off from etcd, its LUNs refuse it, and its mount is ended after the gate's
+  // window without a kill: it goes on, and must answer nothing that it is asked from then on.
+  void outlive();
   // No more faults; returns when an instance serves.
   void settle();
 
@@ -74,10 +78,13 @@ class MountWorld {
     std::uint64_t epoch = 0;
     int requests = 0;
     bool closing = false;
+    bool outlives = false;
   };
   [[noreturn]] void vnfsd();
   void start_instance();
   void fence(Instance& instance);
+  void end_mounts(const Instance& instance);
+  void fence_alive(Instance& instance, fs::Mount& mount);
   bool serving() const;
 
   const MountWorldOptions options_;

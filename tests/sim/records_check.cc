@@ -1,6 +1,7 @@
 #include "tests/sim/records_check.h"
 
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -64,7 +65,9 @@ class RecordsCheck {
     } else if (in('u', 'O')) {
       orphans_[read_be64(kv.key, at)] = parse<fs::records::Orphan>(kv);
     } else if (in('w', 'B')) {
-      ++mounts_;
+      mounts_.insert(read_be64(kv.key, at));
+    } else if (in('u', 'S')) {
+      slots_.insert(read_be64(kv.key, at));
     } else if (in('w', 'K')) {
       ++tokens_;
     }
@@ -139,7 +142,10 @@ class RecordsCheck {
 
   void check_leftovers() {
     if (!orphans_.empty()) complain(name_of(orphans_.begin()->first) + " is still an orphan");
-    if (mounts_ > 1) complain("records of ended mounts are left");
+    if (mounts_.size() > 1) complain("records of ended mounts are left");
+    for (const std::uint64_t mount : slots_) {
+      if (!mounts_.contains(mount)) complain("slots of an ended mount are left");
+    }
     if (tokens_ > 0) complain("tokens are left");
     for (const auto& [ino, inode] : inodes_) {
       if (inode.has_trim_block()) complain(name_of(ino) + " is still being trimmed");
@@ -160,7 +166,8 @@ class RecordsCheck {
   std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint64_t> used_;  // inode, generation
   std::map<std::uint64_t, fs::records::Orphan> orphans_;
   std::vector<Name> names_;
-  int mounts_ = 0;
+  std::set<std::uint64_t> mounts_;
+  std::set<std::uint64_t> slots_;
   int tokens_ = 0;
 };
 

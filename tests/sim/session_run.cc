@@ -22,6 +22,7 @@
 #include "common/kv/keys.h"
 #include "common/kv/session.h"
 #include "tests/sim/runtime/simulation.h"
+#include "tests/sim/session_promises.h"
 #include "tests/sim/sim_store.h"
 #include "tests/sim/simulations.h"
 
@@ -36,6 +37,7 @@ constexpr FsId kFs{7};
 constexpr std::int64_t kNsPerMs = 1'000'000;
 constexpr std::uint64_t kCounters = 3;
 constexpr std::uint64_t kScratchKeys = 5;
+constexpr std::uint64_t kFillerKeys = 150;  // never written: they push others out of the cache
 constexpr std::int64_t kOpenMs = 30'000;
 constexpr std::int64_t kPatienceNs = 300'000 * kNsPerMs;
 
@@ -48,36 +50,6 @@ std::string scratch_prefix() { return watched_key("M"); }
 std::int64_t number_in(const std::optional<std::string>& value) {
   return value ? std::stoll(*value) : 0;
 }
-
-struct Promises {
-  std::map<std::string, std::int64_t> counted;    // acknowledged increments
-  std::map<std::string, std::int64_t> uncertain;  // under way when their process ended
-  std::set<std::string> logged;                   // tokens acknowledged in the log
-  std::set<std::string> maybe_logged;
-  std::set<std::string> never_logged;
-  std::map<std::string, Revision> put_once;  // unique keys acknowledged
-  std::set<std::string> maybe_put;
-  std::set<std::string> never_put;                           // unique keys refused
-  std::map<std::string, std::set<std::int64_t>> changed_at;  // by the observer
-  std::vector<std::pair<std::string, Revision>> acknowledged;
-  std::uint64_t next_unique = 0;
-};
-
-struct SessionMount {
-  std::uint64_t id = 0;
-  Process* process = nullptr;
-  std::shared_ptr<SimFaults> faults;
-  SimStore* store = nullptr;
-  kv::Session* session = nullptr;
-  kv::SessionOptions options;
-  std::string guard_key;
-  std::string slots;
-  std::optional<Revision> ended_at;
-  int announced = 0;
-  int working = 0;
-  bool opened = false;
-  std::string tag() const { return " m" + std::to_string(id) + ";"; }
-};
 
 class SessionRun {
  public:
@@ -135,7 +107,8 @@ class SessionRun {
     options.stamp_key = keys::stamp(kFs);
     options.mount_key = keys::mount(kFs, MountId(mount.id));
     options.ended_key = keys::mount_ended(kFs, MountId(mount.id));
-    options.cache_bytes_max = static_cast<std::int64_t>(20'000 + below(100'000));
+    options.cache_bytes_max =
+        static_cast<std::int64_t>(below(2) == 0 ? 6'400 : 20'000 + below(100'000));
     mount.slots = options.slot_prefix + options.session_id;
     mount.guard_key = "c/owner/" + std::to_string(mount.id);
     options.guards = {kv::value_is(mount.guard_key, "mine")};
@@ -144,7 +117,8 @@ class SessionRun {
                      kv::put(mount.guard_key, "mine")};
     outside(claim);
     options.mount_create_revision = stored(options.mount_key)->create_revision;
-    mount.working = static_cast<int>(3 + below(4));
+    mount.readers = below(3) == 0;
+    mount.working = static_cast<int>(mount.readers ? 8 : 3 + below(4));
     const int threads = mount.working;
     spawn(*mount.process, "open", [this, &mount, threads] { serve(mount, threads); });
   }
@@ -177,9 +151,10 @@ class SessionRun {
   void work(SessionMount& mount) {
     const std::uint64_t operations = 5 + below(25);
     std::map<std::string, Revision> seen;
+    const bool mostly_reads = mount.readers || below(4) == 0;
     for (std::uint64_t i = 0; i < operations; ++i) {
       bool go_on = true;
-      switch (below(10)) {
+      switch (mostly_reads && below(4) > 0 ? 10 + below(3) : below(12)) {
         case 0: go_on = put_unique(mount); break;
         case 1: go_on = scratch(mount); break;
         case 2:
@@ -187,10 +162,14 @@ class SessionRun {
         case 4: go_on = strict_read(mount); break;
         case 5: go_on = strict_range(mount); break;
         case 6: go_on = together(mount); break;
+        case 7: go_on = beside(mount, seen); break;
+        case 10: go_on = churn(mount); break;
+        case 11: go_on = look(mount, seen); break;
+        case 12: go_on = strict_read(mount); break;
         default: go_on = increment(mount, seen); break;
       }
       if (!go_on) break;
-      if (below(8) == 0) sleep_ns(static_cast<std::int64_t>(below(5 * kNsPerMs)));
+      if (!mostly_reads && below(8) == 0) sleep_ns(static_cast<std::int64_t>(below(5 * kNsPerMs)));
     }
     --mount.working;
     wake(this);
@@ -292,6 +271,35 @@ class SessionRun {
     const auto done = mount.session->commit_blocking(std::move(mutation));
     if (!done) return refused(done.error());
     if (!done->succeeded) check_conflict(watched_key("P1"), revision);
+    return true;
+  }
+
+  // Compares a key that it does not write, sometimes as it was long ago.
+  bool beside(SessionMount& mount, const std::map<std::string, Revision>& seen) {
+    const std::string key = counter_key(below(kCounters));
+    const auto old = seen.find(key);
+    Mutation mutation;
+    mutation.compares = {kv::mod_revision_is(key, old == seen.end() ? Revision(0) : old->second)};
+    mutation.writes = {kv::put(watched_key("B"), "b" + mount.tag())};
+    const auto done = mount.session->commit_blocking(std::move(mutation));
+    return done || refused(done.error());
+  }
+
+  bool churn(SessionMount& mount) {
+    std::vector<std::string> filler;
+    for (int i = 0; i < 20; ++i) {
+      filler.push_back(watched_key("F" + std::to_string(below(kFillerKeys))));
+    }
+    return mount.session->read(filler).has_value();
+  }
+
+  // Not strict: older than the store, but never older than what this thread has seen.
+  bool look(SessionMount& mount, std::map<std::string, Revision>& seen) {
+    const std::string key = counter_key(below(kCounters));
+    const auto value = mount.session->read(key);
+    if (!value) return false;
+    if (value->mod_revision < seen[key]) fail("a read went back");
+    if (value->value) seen[key] = value->mod_revision;
     return true;
   }
 

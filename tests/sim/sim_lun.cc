@@ -115,6 +115,12 @@ void SimLun::submit(Kind kind, std::uint64_t offset, std::span<std::byte> into,
     request->from = from;
     request->durability = durability;
     request->done = std::move(done);
+    if (refused_) {
+      inbox_->push([then = std::move(request->done)] {
+        then(symnas::fail(ErrorCode::kFenced, "injected: reservation conflict"));
+      });
+      return;
+    }
     array_->in_flight_.push_back(request);
     // A flush promises no more than what was answered before it came.
     if (kind == Kind::kFlush && !chance(faults_.error_ppm) && below(2) == 0) {

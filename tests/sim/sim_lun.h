@@ -65,6 +65,8 @@ class SimLun final : public cvm::VolumeIo {
 
   // Returns when nothing of the process is on its way to the disk any more.
   void drain();
+  // A reservation conflict for everything from now on.
+  void refuse() { refused_ = true; }
   // No more errors and delays.
   void calm() { faults_ = {}; }
 
@@ -81,6 +83,7 @@ class SimLun final : public cvm::VolumeIo {
   const std::shared_ptr<SimArray> array_;
   const std::shared_ptr<Inbox> inbox_;
   LunFaults faults_;
+  bool refused_ = false;
 };
 
 }  // namespace symnas::sim
