@@ -65,11 +65,13 @@ struct Txn;
 struct Op {
   enum class Kind { kPut, kDelete, kRange, kTxn };
   Kind kind = Kind::kRange;
-  KeyRange range;            // kPut: range.key
-  std::string value;         // kPut
-  std::int64_t limit = 0;    // kRange: 0 = no limit
-  bool keys_only = false;    // kRange
-  bool count_only = false;   // kRange
+  KeyRange range;           // kPut: range.key
+  std::string value;        // kPut
+  std::int64_t limit = 0;   // kRange: 0 = no limit
+  bool keys_only = false;   // kRange
+  bool count_only = false;  // kRange
+  // kRange: the state at this revision (later operations of the transaction do not show); 0 = now.
+  Revision revision;
   std::shared_ptr<Txn> txn;  // kTxn
 };
 Op put(std::string key, std::string value);
@@ -152,7 +154,8 @@ class Store {
   // Errors: kUnavailable (certainly not executed), kUnknownOutcome (a reply did not come within
   // timeout_ms or the connection broke after the send: a re-send must be safe by the transaction's
   // own compares), kNoSpace (etcd's quota alarm: deletes still work), kTooLarge (ops or bytes
-  // beyond etcd's limit), kInvalidArgument, kShutdown. A read-only transaction (only range ops, no
+  // beyond etcd's limit), kInvalidArgument, kShutdown, kCompacted and kOutOfRange (a range read at
+  // a revision that is gone, or not yet there). A read-only transaction (only range ops, no
   // put or delete in any branch) may be re-sent by the store itself.
   virtual void txn(Txn txn, TryOptions options, TxnCallback done) = 0;
 

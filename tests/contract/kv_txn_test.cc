@@ -287,6 +287,47 @@ TEST_P(KvContract, range_to_the_last_key) {
   EXPECT_EQ(result->kvs.front().value, "last");
 }
 
+TEST_P(KvContract, ranges_at_an_old_revision) {
+  must_put("a", "1");
+  must_put("b", "1");
+  const Revision old = must_put("c", "1");
+  must_put("a", "2");
+  must_erase("b");
+  must_put("d", "1");
+  must(ops({erase(key("c"))}));
+  must_put("c", "3");
+  Op then = get_range(all());
+  then.revision = old;
+  Op limited = then;
+  limited.limit = 2;
+  const auto result = run(ops({then, limited}));
+  ASSERT_TRUE(result) << result.error().message;
+  std::vector<std::string> seen;
+  for (const KeyValue& kv : result->results[0].kvs) {
+    seen.push_back(kv.key.substr(key("").size()) + "=" + kv.value);
+    EXPECT_LE(kv.mod_revision, old);
+    EXPECT_EQ(kv.version, 1);
+  }
+  EXPECT_THAT(seen, ElementsAre("a=1", "b=1", "c=1"));
+  EXPECT_EQ(result->results[1].kvs.size(), 2U);
+  EXPECT_TRUE(result->results[1].more);
+  EXPECT_GT(result->revision, old) << "the answer still tells the newest revision";
+}
+
+TEST_P(KvContract, ranges_at_a_revision_that_is_not_there) {
+  const Revision first = must_put("a", "1");
+  const Revision second = must_put("a", "2");
+  Op read = get_range(all());
+  read.revision = Revision(second.value() + 1'000'000);
+  EXPECT_EQ(refused(ops({read})), ErrorCode::kOutOfRange);
+  const Status compacted = store().compact(second, TryOptions{kPatienceMs});
+  ASSERT_TRUE(compacted) << compacted.error().message;
+  read.revision = first;
+  EXPECT_EQ(refused(ops({read})), ErrorCode::kCompacted);
+  read.revision = second;
+  EXPECT_TRUE(run(ops({read}))) << "the revision of the compaction itself is there";
+}
+
 TEST_P(KvContract, range_deletes) {
   for (const char* name : {"r/a", "r/b", "r/c", "s"}) must_put(name, "");
   auto result = run(ops({erase_range(KeyRange{key("r/a"), key("r/c")})}));

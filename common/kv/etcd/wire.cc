@@ -65,6 +65,7 @@ void encode(const Op& op, etcdserverpb::RequestOp& out) {
       range.set_key(op.range.key);
       range.set_range_end(op.range.end);
       range.set_limit(op.limit);
+      range.set_revision(op.revision.value());
       range.set_keys_only(op.keys_only);
       range.set_count_only(op.count_only);
       return;

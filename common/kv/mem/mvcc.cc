@@ -158,8 +158,25 @@ Status Mvcc::validate(const Txn& txn) const {
   SYMNAS_TRY(check_shape(txn, limits_.txn_ops_max));
   SYMNAS_TRY(check_writes(txn.success));
   SYMNAS_TRY(check_writes(txn.failure));
+  SYMNAS_TRY(check_revisions(txn.success));
+  SYMNAS_TRY(check_revisions(txn.failure));
   if (!is_read_only(txn) && size_of(txn) > limits_.request_bytes_max) {
     return fail(ErrorCode::kTooLarge, "transaction has more bytes than one request may");
+  }
+  return {};
+}
+
+Status Mvcc::check_revisions(const std::vector<Op>& ops) const {
+  for (const Op& op : ops) {
+    if (op.kind == Op::Kind::kTxn) {
+      SYMNAS_TRY(check_revisions(op.txn->success));
+      SYMNAS_TRY(check_revisions(op.txn->failure));
+    }
+    if (op.kind != Op::Kind::kRange || op.revision == Revision{}) continue;
+    if (op.revision.value() < compacted_)
+      return fail(ErrorCode::kCompacted, "required revision has been compacted");
+    if (op.revision.value() > revision_)
+      return fail(ErrorCode::kOutOfRange, "required revision is a future revision");
   }
   return {};
 }
@@ -226,10 +243,35 @@ OpResult Mvcc::execute_op(const Op& op, const Path& path, std::size_t& step) {
   return result;
 }
 
+std::map<std::string, KeyValue, std::less<>> Mvcc::keys_at(const KeyRange& range,
+                                                           Revision revision) const {
+  std::map<std::string, KeyValue, std::less<>> out;
+  for (auto it = keys_.lower_bound(range.key); it != keys_.end() && contains(range, it->first);
+       ++it) {
+    out.insert(out.end(), *it);
+  }
+  for (auto it = replaced_.rbegin(); it != replaced_.rend() && it->first > revision.value(); ++it) {
+    for (auto before = it->second.rbegin(); before != it->second.rend(); ++before) {
+      if (!contains(range, before->key)) continue;
+      if (before->version == 0) {
+        out.erase(before->key);
+      } else {
+        out.insert_or_assign(before->key, *before);
+      }
+    }
+  }
+  return out;
+}
+
 OpResult Mvcc::read(const Op& op) const {
   OpResult result;
-  for (auto it = keys_.lower_bound(op.range.key);
-       it != keys_.end() && contains(op.range, it->first); ++it) {
+  std::map<std::string, KeyValue, std::less<>> old;
+  const bool now =
+      op.revision == Revision{} || (op.revision.value() == revision_ && changes_.empty());
+  if (!now) old = keys_at(op.range, op.revision);
+  const auto& keys = now ? keys_ : old;
+  for (auto it = keys.lower_bound(op.range.key); it != keys.end() && contains(op.range, it->first);
+       ++it) {
     ++result.count;
     if (op.count_only) continue;
     if (op.limit > 0 && static_cast<std::int64_t>(result.kvs.size()) == op.limit) {
@@ -244,6 +286,7 @@ OpResult Mvcc::read(const Op& op) const {
 
 void Mvcc::write(const std::string& key, const std::string& value) {
   KeyValue& kv = keys_[key];
+  remember(key, kv);
   if (kv.version == 0) {
     kv.key = key;
     kv.create_revision = Revision(revision_ + 1);
@@ -257,6 +300,11 @@ void Mvcc::write(const std::string& key, const std::string& value) {
   changes_.push_back(WatchEvent{.deleted = false, .kv = kv});
 }
 
+void Mvcc::remember(const std::string& key, const KeyValue& before) {
+  KeyValue& entry = replaced_[revision_ + 1].emplace_back(before);
+  entry.key = key;
+}
+
 std::int64_t Mvcc::remove(const KeyRange& range) {
   std::int64_t count = 0;
   auto it = keys_.lower_bound(range.key);
@@ -266,6 +314,7 @@ std::int64_t Mvcc::remove(const KeyRange& range) {
     event.kv.key = it->first;
     event.kv.mod_revision = Revision(revision_ + 1);
     changes_.push_back(std::move(event));
+    remember(it->first, it->second);
     it = keys_.erase(it);
     ++count;
   }
@@ -281,6 +330,7 @@ Status Mvcc::compact(Revision revision) {
   }
   compacted_ = revision.value();
   history_.erase(history_.begin(), history_.lower_bound(compacted_));
+  replaced_.erase(replaced_.begin(), replaced_.lower_bound(compacted_));
   return {};
 }
 

@@ -43,7 +43,8 @@ class Mvcc {
   // What etcd checks before it proposes.
   // Errors: kTooLarge (ops of one list beyond txn_ops_max minus those of the lists around it, bytes
   // of a transaction that may write), kInvalidArgument (an empty key; two puts of one key in either
-  // branch; a put inside a deleted range).
+  // branch; a put inside a deleted range), kCompacted, kOutOfRange (a range read at a revision that
+  // is gone, or not yet there).
   Status validate(const Txn& txn) const;
 
   // Executes. All compares see the state before the call. REQUIRES: validate(txn) has passed.
@@ -72,13 +73,20 @@ class Mvcc {
   void decide(const Txn& txn, Compares compares, Path& path) const;
   TxnResult execute(const Txn& txn, const Path& path, std::size_t& step);
   OpResult execute_op(const Op& op, const Path& path, std::size_t& step);
+  Status check_revisions(const std::vector<Op>& ops) const;
   OpResult read(const Op& op) const;
+  // Of the range as it was; keys that did not exist are left out.
+  std::map<std::string, KeyValue, std::less<>> keys_at(const KeyRange& range,
+                                                       Revision revision) const;
+  void remember(const std::string& key, const KeyValue& before);
   void write(const std::string& key, const std::string& value);
   std::int64_t remove(const KeyRange& range);
 
   Limits limits_;
   std::map<std::string, KeyValue, std::less<>> keys_;
   std::map<std::int64_t, std::vector<WatchEvent>> history_;
+  // What each revision of the history has replaced, in order; version 0 = there was nothing.
+  std::map<std::int64_t, std::vector<KeyValue>> replaced_;
   std::vector<WatchEvent> last_events_;
   std::vector<WatchEvent> changes_;  // of the transaction that is being executed
   std::int64_t revision_ = 1;        // etcd's first revision
