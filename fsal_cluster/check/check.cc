@@ -1,0 +1,92 @@
+#include "fsal_cluster/check/check.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "fsal_cluster/check/checker.h"
+#include "fsal_cluster/check/limits.h"
+#include "fsal_cluster/check/paths.h"
+#include "fsal_cluster/check/view.h"
+
+namespace symnas::fs::check {
+namespace {
+
+struct Look {
+  Report report;
+  bool all_passing = false;  // and there is something
+};
+
+Result<Look> look_once(kv::Store& store, const std::string& name) {
+  SYMNAS_ASSIGN(View view, View::open(store, name));
+  Checker checker(view.context());
+  for (const kv::KeyRange& range : ranges_in_order(view.context().fs()))
+    SYMNAS_TRY(view.read(range, [&](const kv::KeyValue& kv) { checker.take(kv); }));
+  checker.finish();
+  Look look;
+  Report& report = look.report;
+  report.filesystem = name;
+  report.revision = view.revision();
+  report.summary = checker.summary();
+  report.volume_blocks = view.context().volume_blocks;
+  report.block_bytes = view.context().filesystem.block_bytes();
+  report.total = checker.findings().total();
+  report.findings = checker.findings().kept();
+  std::vector<Ino> inos;
+  for (const Finding& finding : report.findings)
+    if (finding.ino != Ino{0}) inos.push_back(finding.ino);
+  SYMNAS_ASSIGN(report.paths, paths_of(view, checker, inos));
+  look.all_passing =
+      checker.findings().total() > 0 && checker.findings().passing() == checker.findings().total();
+  return look;
+}
+
+Result<Look> look(kv::Store& store, const std::string& name) {
+  for (int attempt = 1;; ++attempt) {
+    auto done = look_once(store, name);
+    if (done || done.error().code != ErrorCode::kCompacted) return done;
+    if (attempt < kCompactedMax) continue;
+    return fail(ErrorCode::kCompacted,
+                fmt::format("fs {}: etcd discards its history faster than the check reads (look at "
+                            "compact_keep_revisions in vnfsd.toml)",
+                            name));
+  }
+}
+
+// Findings of both looks. What passes is told by its text: it names the mount or the inode.
+void keep_common(Report& report, const Report& before) {
+  std::erase_if(report.findings, [&](const Finding& finding) {
+    return finding.passing &&
+           std::none_of(before.findings.begin(), before.findings.end(), [&](const Finding& old) {
+             return old.ino == finding.ino && old.text == finding.text;
+           });
+  });
+}
+
+}  // namespace
+
+std::string Report::line(const Finding& finding) const {
+  if (finding.ino == Ino{0}) return finding.text;
+  const auto path = paths.find(finding.ino.value());
+  if (path == paths.end()) return fmt::format("inode {}: {}", finding.ino.value(), finding.text);
+  return fmt::format("{} (inode {}): {}", path->second, finding.ino.value(), finding.text);
+}
+
+Result<Report> check_filesystem(kv::Store& store, const std::string& name,
+                                const std::function<void()>& pause) {
+  SYMNAS_ASSIGN(Look current, look(store, name));
+  for (int looks = 1; current.all_passing && looks < kLooksMax; ++looks) {
+    pause();
+    SYMNAS_ASSIGN(Look next, look(store, name));
+    if (next.all_passing && next.report.total == next.report.findings.size()) {
+      keep_common(next.report, current.report);
+      next.report.total = next.report.findings.size();
+      next.all_passing = next.report.total > 0;
+    }
+    current = std::move(next);
+  }
+  return std::move(current.report);
+}
+
+}  // namespace symnas::fs::check

@@ -1,0 +1,38 @@
+// check_filesystem: a whole check of one filesystem, while its clients work. Blocks; thread-safe:
+// functions without state.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/kv/store.h"
+#include "fsal_cluster/check/context.h"
+#include "fsal_cluster/check/finding.h"
+
+namespace symnas::fs::check {
+
+struct Report {
+  std::string filesystem;
+  Revision revision;  // at which all this is so
+  Summary summary;
+  std::uint64_t volume_blocks = 0;
+  std::uint32_t block_bytes = 0;
+  std::uint64_t total = 0;                     // findings
+  std::vector<Finding> findings;               // the first kFindingsMax of them
+  std::map<std::uint64_t, std::string> paths;  // of the findings' inodes, where they are known
+
+  // "/dir/file (inode 17): nlink is 2, 1 name leads to it"
+  std::string line(const Finding& finding) const;
+};
+
+// Reads every record of the filesystem at one revision and judges it. When all that is wrong is
+// something that a living mount may be about to mend, it looks again, kLooksMax times at most, with
+// `pause` between. Errors: as View::open and View::read; kCompacted when the store keeps no history
+// for as long as a look takes.
+Result<Report> check_filesystem(kv::Store& store, const std::string& name,
+                                const std::function<void()>& pause);
+
+}  // namespace symnas::fs::check
