@@ -17,6 +17,7 @@ struct EtcdConfig {
   std::string ca;
   std::string cert;
   std::string key;
+  std::int64_t quota_bytes = std::int64_t{8} << 30;  // as in the members' etcd.yml
   std::int64_t compact_interval_s = 60;
   std::int64_t compact_keep_s = 600;
   std::int64_t compact_keep_revisions = 200'000;  // some 400 MB of etcd at 2 KB per change

@@ -20,6 +20,12 @@ struct LunImportRequest {
   enum class Force { kNo, kYes } force = Force::kNo;
 };
 
+// Of the two, `path` counts unless it is empty.
+struct DumpRequest {
+  std::string path;
+  Ino ino;
+};
+
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -40,6 +46,13 @@ class Backend {
   // The bundle for `symnas head join`; holds a private key.
   virtual Result<nlohmann::json> invite_head(const std::string& name, const std::string& address,
                                              Mode mode) = 0;
+  // Reads all records of the filesystem: seconds, for millions of files a minute. One such look at
+  // a time: kBusy. Documents: docs/operations/api.md.
+  virtual Result<nlohmann::json> check_filesystem(const std::string& name) = 0;
+  virtual Result<nlohmann::json> capacity() = 0;
+  virtual Result<nlohmann::json> dump_inode(const std::string& filesystem,
+                                            const DumpRequest& request) = 0;
+
   // Live state of this head: etcd members, LUN access, instances.
   virtual nlohmann::json local_status() = 0;
 };

@@ -191,6 +191,19 @@ Result<VnfsRequest> vnfs_request(const json& body) {
   return r;
 }
 
+Result<DumpRequest> dump_request(const json& body) {
+  DumpRequest r;
+  std::uint64_t ino = 0;
+  SYMNAS_TRY(Reader(body, "fs dump")
+                 .text("path", r.path, Need::kOptional)
+                 .number("ino", ino, Need::kOptional)
+                 .finish());
+  if (r.path.empty() == (ino == 0))
+    return fail(ErrorCode::kInvalidArgument, "fs dump: give a path or an inode number");
+  r.ino = Ino{ino};
+  return r;
+}
+
 Result<InviteRequest> invite_request(const json& body) {
   InviteRequest r;
   SYMNAS_TRY(Reader(body, "head").text("name", r.name).text("address", r.address).finish());

@@ -25,6 +25,8 @@ Result<VolumeRequest> grow_request(const nlohmann::json& body);
 Result<fs::FormatOptions> filesystem_request(const nlohmann::json& body);
 Result<ExportRequest> export_request(const nlohmann::json& body);
 Result<VnfsRequest> vnfs_request(const nlohmann::json& body);
+// Either path or ino.
+Result<DumpRequest> dump_request(const nlohmann::json& body);
 Result<InviteRequest> invite_request(const nlohmann::json& body);
 
 }  // namespace symnas::vnfsd::api

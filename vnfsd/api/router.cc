@@ -40,6 +40,7 @@ Result<json> Router::handle(const ApiRequest& request) {
   const std::string& collection = parts[1];
   if (request.method == "GET" && parts.size() == 2) {
     if (collection == "status") return status();
+    if (collection == "capacity") return backend_.capacity();
     return list(collection);
   }
   if (request.method == "DELETE" && parts.size() == 3) {
@@ -119,6 +120,11 @@ Result<json> Router::act(const std::string& collection, const std::string& name,
     SYMNAS_ASSIGN(VolumeRequest r, grow_request(body));
     r.name = name;
     return done(backend_.grow_volume(r, mode));
+  }
+  if (collection == "filesystems" && action == "check") return backend_.check_filesystem(name);
+  if (collection == "filesystems" && action == "dump") {
+    SYMNAS_ASSIGN(const DumpRequest r, dump_request(body));
+    return backend_.dump_inode(name, r);
   }
   if (collection == "vnfs" && (action == "start" || action == "stop")) {
     const WantedState state = action == "start" ? WantedState::kStarted : WantedState::kStopped;

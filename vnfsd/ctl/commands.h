@@ -30,6 +30,9 @@ void add_filesystem(CommandLine& line);
 void add_export(CommandLine& line);
 void add_vnfs(CommandLine& line);
 void add_status(CommandLine& line);
+void add_capacity(CommandLine& line);
+// The verbs of fs that look into a filesystem.
+void add_inspection(CommandLine& line, CLI::App* filesystem);
 
 // A verb that changes something: also takes --dry-run.
 CLI::App* add_change_verb(CommandLine& line, CLI::App* noun, const std::string& verb,

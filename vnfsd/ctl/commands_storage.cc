@@ -191,6 +191,7 @@ void add_filesystem(CommandLine& line) {
                 {plain("NAME", "name"), plain("FSID", "fsid"), plain("VOLUME", "volume"),
                  plain("EXPORTS", "exports")});
   add_remove_verb(line, noun, "rm", "filesystems", "Remove a filesystem and everything in it");
+  add_inspection(line, noun);
 }
 
 void add_export(CommandLine& line) {

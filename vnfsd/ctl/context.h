@@ -21,6 +21,7 @@ struct Context {
   std::ostream& out;
   Output output = Output::kTable;
   Mode mode = Mode::kCommit;
+  int exit_code = 0;  // of a command that has done its work
 
   // Sends a change; prints what was done. Errors: as ApiClient::request().
   Status change(const std::string& method, const std::string& path, const nlohmann::json& body);

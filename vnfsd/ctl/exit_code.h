@@ -14,6 +14,7 @@ inline constexpr int kExitConflict = 4;
 inline constexpr int kExitUnreachable = 5;
 inline constexpr int kExitNoSpace = 6;
 inline constexpr int kExitNotPermitted = 7;
+inline constexpr int kExitFindings = 8;  // of a check
 
 int exit_code(ErrorCode code);
 

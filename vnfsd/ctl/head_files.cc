@@ -140,7 +140,7 @@ heartbeat-interval: 50
 election-timeout: 500
 # Group commit puts many operations into one transaction.
 max-txn-ops: 2048
-quota-backend-bytes: 8589934592
+quota-backend-bytes: {8}
 # Nanoseconds: heads notice a dead connection within a second.
 grpc-keepalive-min-time: 1000000000
 # History is discarded by vnfsd.
@@ -150,7 +150,7 @@ client-transport-security:
 {7}peer-transport-security:
 {7})",
       head, places.etcd_dir, client_url(address), kClientPort, address, kPeerPort, cluster_token,
-      transport);
+      transport, EtcdConfig{}.quota_bytes);
 }
 
 Result<std::string> init_cluster(const ClusterInit& request, Mode mode) {

@@ -72,6 +72,7 @@ int run_symnas(std::vector<std::string> arguments, const ClientFactory& factory,
   add_export(line);
   add_vnfs(line);
   add_status(line);
+  add_capacity(line);
   try {
     std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // as CLI11 wants it
     app.parse(reversed);
@@ -84,7 +85,7 @@ int run_symnas(std::vector<std::string> arguments, const ClientFactory& factory,
   const auto client = factory(socket);
   Context context{*client, out, output, line.dry_run ? Mode::kDryRun : Mode::kCommit};
   const Status done = line.action(context);
-  return done ? kExitDone : report(done.error(), output, out, err);
+  return done ? context.exit_code : report(done.error(), output, out, err);
 }
 
 }  // namespace symnas::vnfsd::ctl

@@ -41,6 +41,10 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   Result<std::string> remove_filesystem(const std::string& name, Mode mode) override;
   Result<nlohmann::json> invite_head(const std::string& name, const std::string& address,
                                      Mode mode) override;
+  Result<nlohmann::json> check_filesystem(const std::string& name) override;
+  Result<nlohmann::json> capacity() override;
+  Result<nlohmann::json> dump_inode(const std::string& filesystem,
+                                    const api::DumpRequest& request) override;
   nlohmann::json local_status() override;
 
   // --- instance::Host
@@ -81,6 +85,10 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   LunSet luns_;
 
   std::mutex admin_mutex_;  // one change that touches devices at a time; taken before all others
+
+  // Who reads all records of a filesystem: the others are refused, so that the API's threads stay
+  // free. Taken before mutex_.
+  std::mutex look_mutex_;
 
   std::mutex mutex_;
   std::condition_variable changed_;

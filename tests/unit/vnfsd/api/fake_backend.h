@@ -42,6 +42,15 @@ class FakeBackend final : public Backend {
   Result<nlohmann::json> invite_head(const std::string& name, const std::string&, Mode) override {
     return nlohmann::json{{"done", {"invited " + name}}, {"bundle", {{"secret", 1}}}};
   }
+  Result<nlohmann::json> check_filesystem(const std::string& name) override {
+    return nlohmann::json{{"filesystem", name}};
+  }
+  Result<nlohmann::json> capacity() override { return nlohmann::json{{"etcd", {}}}; }
+  Result<nlohmann::json> dump_inode(const std::string& filesystem,
+                                    const DumpRequest& request) override {
+    return nlohmann::json{
+        {"filesystem", filesystem}, {"path", request.path}, {"ino", request.ino.value()}};
+  }
   nlohmann::json local_status() override {
     return {{"head", "c1n1"},
             {"etcd", nlohmann::json::array()},

@@ -131,6 +131,16 @@ TEST_F(RouterTest, StatusWithoutEtcdStillShowsThisHead) {
   EXPECT_EQ(status["vnfs"][0]["state"], "serving");
 }
 
+TEST_F(RouterTest, LooksIntoFilesystems) {
+  EXPECT_EQ((*ask("POST", "/v1/filesystems/u04/check", "{}"))["filesystem"], "u04");
+  EXPECT_EQ((*ask("POST", "/v1/filesystems/u04/dump", R"({"path": "/a"})"))["path"], "/a");
+  EXPECT_EQ((*ask("POST", "/v1/filesystems/u04/dump", R"({"ino": 17})"))["ino"], 17);
+  EXPECT_TRUE(ask("GET", "/v1/capacity"));
+  for (const char* body : {"{}", R"({"path": "/a", "ino": 17})", R"({"ino": "x"})"})
+    EXPECT_EQ(code_of(ask("POST", "/v1/filesystems/u04/dump", body)), ErrorCode::kInvalidArgument)
+        << body;
+}
+
 TEST_F(RouterTest, Metrics) {
   const std::string text = router.metrics();
   EXPECT_NE(text.find("symnas_instance_up{vnfs=\"vnfs1\"} 1\n"), std::string::npos);

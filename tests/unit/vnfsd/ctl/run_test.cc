@@ -139,6 +139,60 @@ TEST_F(RunTest, VnfsStartThatDoesNotServeSaysWhy) {
             std::string::npos);
 }
 
+TEST_F(RunTest, CheckWithoutFindings) {
+  answer = json{{"filesystem", "u04"}, {"findings_total", 0}, {"findings", json::array()},
+                {"files", 12},         {"took_ms", 250},      {"bytes_used", 4096}};
+  EXPECT_EQ(run({"fs", "check", "u04"}), 0);
+  EXPECT_EQ(asked[0].method, "POST");
+  EXPECT_EQ(asked[0].path, "/v1/filesystems/u04/check");
+  EXPECT_NE(out.str().find("fs u04: 0 findings; 12 files, "), std::string::npos) << out.str();
+}
+
+TEST_F(RunTest, CheckWithFindingsEndsWithACodeOfItsOwn) {
+  answer = json{{"filesystem", "u04"},
+                {"findings_total", 3},
+                {"findings", {{{"kind", "links"}, {"text", "/a (inode 17): nlink is 2"}}}}};
+  EXPECT_EQ(run({"fs", "check", "u04"}), 8);
+  EXPECT_NE(out.str().find("/a (inode 17): nlink is 2\n... and 2 more\nfs u04: 3 findings; "),
+            std::string::npos)
+      << out.str();
+  EXPECT_EQ(run({"fs", "check", "u04", "-o", "json"}), 8);
+  EXPECT_EQ(json::parse(out.str()), *answer);
+}
+
+TEST_F(RunTest, DumpByPathOrNumber) {
+  answer =
+      json{{"ino", 17},
+           {"type", "regular"},
+           {"mode", 0640},
+           {"map_in", "inode"},
+           {"extents",
+            {{{"blocks", 3},
+              {"written_blocks", 2},
+              {"pieces",
+               {{{"file_byte", 0}, {"bytes", 12288}, {"lun", "LUN1"}, {"lun_byte", 1048576}}}}}}}};
+  EXPECT_EQ(run({"fs", "dump", "u04", "/a/b"}), 0);
+  EXPECT_EQ(asked[0].path, "/v1/filesystems/u04/dump");
+  EXPECT_EQ(asked[0].body, (json{{"path", "/a/b"}}));
+  EXPECT_NE(out.str().find("inode 17  regular  mode 0640"), std::string::npos) << out.str();
+  EXPECT_NE(out.str().find("LUN1  1048576"), std::string::npos) << out.str();
+  EXPECT_NE(out.str().find("2 of 3 blocks"), std::string::npos) << out.str();
+  EXPECT_EQ(run({"fs", "dump", "u04", "--ino", "17"}), 0);
+  EXPECT_EQ(asked[0].body, (json{{"ino", 17}}));
+  EXPECT_EQ(run({"fs", "dump", "u04", "/a", "--ino", "17"}), 2);
+}
+
+TEST_F(RunTest, Capacity) {
+  answer = json{{"filesystems", {{{"name", "u04"}, {"files", 12}, {"files_fit", 5000000}}}},
+                {"etcd", {{"quota_bytes", 8589934592}, {"share_used", 0.125}}},
+                {"instances", {{{"vnfs", "vnfs1"}, {"pid", 42}, {"resident_bytes", 60 << 20}}}}};
+  EXPECT_EQ(run({"capacity"}), 0);
+  EXPECT_EQ(asked[0].path, "/v1/capacity");
+  EXPECT_NE(out.str().find("5000000"), std::string::npos) << out.str();
+  EXPECT_NE(out.str().find("12.5 %"), std::string::npos) << out.str();
+  EXPECT_NE(out.str().find("vnfs1"), std::string::npos) << out.str();
+}
+
 TEST_F(RunTest, ErrorsBecomeExitCodes) {
   const auto code_for = [&](ErrorCode code) {
     answer = fail(code, "lun X: no");

@@ -1,0 +1,47 @@
+// JSON documents of what looks into a filesystem: check, dump, capacity. Thread-safe: pure
+// functions. Described in docs/operations/api.md.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "common/kv/store.h"
+#include "fsal_cluster/check/check.h"
+#include "fsal_cluster/check/dump.h"
+#include "vnfsd/cluster_view.h"
+
+namespace symnas::vnfsd::api {
+
+nlohmann::json check_document(const fs::check::Report& report, std::int64_t took_ms);
+
+struct LunPlace {
+  std::string name;
+  std::string path;  // "" = not found on this head
+};
+// `luns` in the order of the volume's LUN indices.
+nlohmann::json dump_document(const fs::check::InodeDump& dump, const std::vector<LunPlace>& luns);
+
+struct FilesystemUse {
+  std::string name;
+  std::uint64_t bytes_total = 0;
+  std::uint32_t block_bytes = 0;
+  fs::check::Summary summary;
+};
+struct InstanceMemory {
+  std::string vnfs;
+  std::int64_t pid = 0;
+  std::uint64_t resident_bytes = 0;
+};
+struct CapacityFacts {
+  std::vector<FilesystemUse> filesystems;
+  std::vector<kv::MemberStatus> members;
+  std::uint64_t quota_bytes = 0;
+  std::vector<InstanceMemory> instances;
+};
+nlohmann::json capacity_document(const CapacityFacts& facts);
+
+}  // namespace symnas::vnfsd::api

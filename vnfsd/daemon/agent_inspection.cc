@@ -1,0 +1,108 @@
+// Agent: looks into filesystems. They read much and change nothing, on the thread of the request.
+#include <malloc.h>
+
+#include <charconv>
+#include <chrono>
+#include <fstream>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "cvm/volume.h"
+#include "fsal_cluster/check/check.h"
+#include "fsal_cluster/check/dump.h"
+#include "fsal_cluster/check/limits.h"
+#include "fsal_cluster/check/usage.h"
+#include "vnfsd/api/inspection.h"
+#include "vnfsd/daemon/agent.h"
+#include "vnfsd/daemon/limits.h"
+
+namespace symnas::vnfsd::daemon {
+namespace {
+
+using nlohmann::json;
+
+// VmRSS of proc(5); 0 when the process is gone.
+std::uint64_t resident_bytes(std::int64_t pid) {
+  std::ifstream status(fmt::format("/proc/{}/status", pid));
+  for (std::string line; std::getline(status, line);) {
+    if (!line.starts_with("VmRSS:")) continue;
+    const std::size_t digits = line.find_first_of("0123456789");
+    std::uint64_t kib = 0;
+    if (digits != std::string::npos)
+      std::from_chars(line.data() + digits, line.data() + line.size(), kib);
+    return kib * 1024;
+  }
+  return 0;
+}
+
+tl::unexpected<Error> already_looking(const std::string& what) {
+  return fail(ErrorCode::kBusy,
+              fmt::format("{}: this head is reading all records of a filesystem already (wait for "
+                          "that, or ask another head)",
+                          what));
+}
+
+}  // namespace
+
+Result<json> Agent::check_filesystem(const std::string& name) {
+  SYMNAS_TRY(wait_ready());
+  const std::unique_lock looking(look_mutex_, std::try_to_lock);
+  if (!looking) return already_looking("fs " + name);
+  const std::int64_t since_ns = clock_.mono_ns();
+  const auto pause = [] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(fs::check::kLookPauseMs));
+  };
+  SYMNAS_ASSIGN(const fs::check::Report report, fs::check::check_filesystem(store_, name, pause));
+  ::malloc_trim(0);  // of millions of inodes hundreds of MiB, once in a while
+  return api::check_document(report, (clock_.mono_ns() - since_ns) / 1'000'000);
+}
+
+Result<json> Agent::dump_inode(const std::string& filesystem, const api::DumpRequest& request) {
+  SYMNAS_ASSIGN(const ClusterView cluster, view());
+  SYMNAS_ASSIGN(fs::check::View view, fs::check::View::open(store_, filesystem));
+  Ino ino = request.ino;
+  if (!request.path.empty()) {
+    SYMNAS_ASSIGN(ino, fs::check::resolve(view, request.path));
+  }
+  SYMNAS_ASSIGN(const fs::check::InodeDump dump, fs::check::dump_inode(view, ino));
+  std::vector<api::LunPlace> luns;
+  for (const Uuid& uuid : cvm::luns_of(view.volume())) {
+    api::LunPlace place;
+    const std::string bytes = cvm::uuid_to_bytes(uuid);
+    for (const auto& [name, lun] : cluster.luns)
+      if (lun.record.uuid() == bytes) place.name = name;
+    if (auto path = luns_.path_of(bytes)) place.path = std::move(*path);
+    luns.push_back(std::move(place));
+  }
+  return api::dump_document(dump, luns);
+}
+
+Result<json> Agent::capacity() {
+  SYMNAS_ASSIGN(const ClusterView cluster, view());
+  const std::unique_lock looking(look_mutex_, std::try_to_lock);
+  if (!looking) return already_looking("capacity");
+  api::CapacityFacts facts;
+  facts.quota_bytes = static_cast<std::uint64_t>(config_.etcd.quota_bytes);
+  facts.members = store_.status({});
+  for (const auto& [name, filesystem] : cluster.filesystems) {
+    if (filesystem.record.removing()) continue;
+    auto opened = fs::check::View::open(store_, name);
+    if (!opened && opened.error().code == ErrorCode::kNotFound) continue;  // removed meanwhile
+    SYMNAS_ASSIGN(fs::check::View view, std::move(opened));
+    api::FilesystemUse use;
+    use.name = name;
+    use.bytes_total = cvm::volume_size_bytes(view.volume());
+    use.block_bytes = view.context().filesystem.block_bytes();
+    SYMNAS_ASSIGN(use.summary, fs::check::count_usage(view));
+    facts.filesystems.push_back(std::move(use));
+  }
+  const std::scoped_lock lock(mutex_);
+  for (const auto& [name, supervisor] : supervisors_) {
+    const std::int64_t pid = supervisor->snapshot().pid;
+    if (pid != 0) facts.instances.push_back({name, pid, resident_bytes(pid)});
+  }
+  return api::capacity_document(facts);
+}
+
+}  // namespace symnas::vnfsd::daemon
