@@ -22,6 +22,7 @@ LUN_COUNT = 4
 LUN_SIZE = "512M"
 LOG_TAIL_BYTES = 2500
 STOP_DEADLINE_S = 150.0
+CHECK_DEADLINE_S = 120.0
 
 _tests = []
 
@@ -72,6 +73,17 @@ class Bench:
             self.made = True
         if test.needs_service:
             self.service.wait_serving()
+
+    def check_filesystems(self):
+        """Every test ends with it: nothing is inconsistent, lost or left behind."""
+        if not self.made:
+            return
+        for filesystem in self.symnas.json("fs", "ls")["filesystems"]:
+            try:
+                self.symnas("fs", "check", filesystem["name"], timeout_s=CHECK_DEADLINE_S)
+            except product.CommandFailed as failed:
+                raise AssertionError(f"`symnas fs check {filesystem['name']}` after the test "
+                                     f"(status {failed.status}):\n{failed.output}") from failed
 
     def discard(self):
         self.lab.down()

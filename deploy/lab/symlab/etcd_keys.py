@@ -1,0 +1,57 @@
+"""Reads and writes keys of a lab's etcd behind the product's back: for tests that plant damages.
+
+Speaks etcd's JSON gateway (/v3/kv/...), because keys are binary and etcdctl takes text only.
+"""
+
+import base64
+import http.client
+import json
+import os
+import ssl
+
+from . import netns
+from .errors import LabError
+
+TIMEOUT_S = 10.0
+
+
+class EtcdKeys:
+    """Keys of the first head's etcd member; the lab must be up."""
+
+    def __init__(self, lab):
+        self.head = lab.state.data["heads"][0]
+        tls = os.path.join(self.head["config_dir"], "tls")
+        self.context = ssl.create_default_context(cafile=os.path.join(tls, "ca.crt"))
+        self.context.load_cert_chain(os.path.join(tls, "head.crt"), os.path.join(tls, "head.key"))
+
+    def _ask(self, verb, body):
+        with netns.entered(self.head["netns"]):
+            connection = http.client.HTTPSConnection(self.head["mgmt"], 2379, timeout=TIMEOUT_S,
+                                                     context=self.context)
+            connection.connect()
+        try:
+            connection.request("POST", f"/v3/kv/{verb}", json.dumps(body))
+            answer = connection.getresponse()
+            text = answer.read()
+        finally:
+            connection.close()
+        if answer.status != 200:
+            raise LabError(f"etcd: {verb}: status {answer.status}: {text[:300]}")
+        return json.loads(text)
+
+    @staticmethod
+    def _text(value):
+        return base64.b64encode(value).decode()
+
+    def below(self, prefix):
+        """All keys with this prefix: {key: value}."""
+        end = prefix[:-1] + bytes([prefix[-1] + 1])
+        found = self._ask("range", {"key": self._text(prefix), "range_end": self._text(end)})
+        return {base64.b64decode(kv["key"]): base64.b64decode(kv.get("value", ""))
+                for kv in found.get("kvs", [])}
+
+    def put(self, key, value):
+        self._ask("put", {"key": self._text(key), "value": self._text(value)})
+
+    def erase(self, key):
+        self._ask("deleterange", {"key": self._text(key)})
