@@ -21,6 +21,10 @@ inline constexpr std::int64_t kPageKeysMin = 16;
 inline constexpr std::int64_t kPageKeysMax = 16'384;
 inline constexpr std::int64_t kPageBytes = 2 << 20;
 inline constexpr std::int64_t kPageGrowth = 8;
+// etcd counts all keys of the range for every page (3.5, mvcc/index.go), which takes longer than a
+// try when they are millions: ranges are read in windows of about so many keys.
+inline constexpr std::int64_t kWindowKeys = 16'384;
+inline constexpr std::int64_t kWindowKeysMax = 3 * kWindowKeys;
 // Without one page in this time the store counts as away.
 inline constexpr std::int64_t kPageDeadlineMs = 15'000;
 inline constexpr std::int64_t kPageTryMs = 1'000;  // then a smaller page is asked for

@@ -84,11 +84,11 @@ Status View::load_volume() {
   return {};
 }
 
-Result<kv::OpResult> View::read_page(const kv::KeyRange& range, std::int64_t& keys_max) {
+Result<kv::OpResult> View::read_page(Window& window, std::int64_t& keys_max) {
   const auto deadline =
       std::chrono::steady_clock::now() + std::chrono::milliseconds(kPageDeadlineMs);
   for (;;) {
-    kv::Op op = kv::get_range(range, keys_max);
+    kv::Op op = kv::get_range(window.next(), keys_max);
     op.revision = revision_;
     kv::Txn txn;
     txn.success = {std::move(op)};
@@ -97,20 +97,21 @@ Result<kv::OpResult> View::read_page(const kv::KeyRange& range, std::int64_t& ke
     if (read.error().code != ErrorCode::kUnavailable ||
         std::chrono::steady_clock::now() >= deadline)
       return tl::unexpected<Error>(std::move(read.error()));
-    // It may have been too much for a busy member.
     keys_max = std::max(kPageKeysMin, keys_max / 4);
+    window.too_much();
   }
 }
 
-Status View::read(kv::KeyRange range, const std::function<void(const kv::KeyValue&)>& visit) {
+Status View::read(const kv::KeyRange& range,
+                  const std::function<void(const kv::KeyValue&)>& visit) {
   std::int64_t keys_max = kPageKeysFirst;
-  for (;;) {
-    SYMNAS_ASSIGN(const kv::OpResult page, read_page(range, keys_max));
+  for (Window window(range); !window.done();) {
+    SYMNAS_ASSIGN(const kv::OpResult page, read_page(window, keys_max));
     for (const kv::KeyValue& kv : page.kvs) visit(kv);
-    if (!page.more || page.kvs.empty()) return {};
-    range.key = page.kvs.back().key + '\0';
+    window.answered(page);
     keys_max = next_keys_max(keys_max, page);
   }
+  return {};
 }
 
 Result<std::vector<std::optional<std::string>>> View::get(const std::vector<std::string>& keys) {

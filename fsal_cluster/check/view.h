@@ -12,6 +12,7 @@
 #include "common/kv/store.h"
 #include "cvm/records.pb.h"
 #include "fsal_cluster/check/context.h"
+#include "fsal_cluster/check/window.h"
 
 namespace symnas::fs::check {
 
@@ -27,7 +28,7 @@ class View {
 
   // Every key of the range, ascending, in pages. Errors: kCompacted (the revision is gone: open
   // another view), kUnavailable (no page within kPageDeadlineMs).
-  Status read(kv::KeyRange range, const std::function<void(const kv::KeyValue&)>& visit);
+  Status read(const kv::KeyRange& range, const std::function<void(const kv::KeyValue&)>& visit);
   // Values in the order of the keys; nullopt: absent. At most kPathKeysMax. Errors: as read().
   Result<std::vector<std::optional<std::string>>> get(const std::vector<std::string>& keys);
 
@@ -35,7 +36,7 @@ class View {
   explicit View(kv::Store& store) : store_(&store) {}
   Status load(const std::string& name);
   Status load_volume();
-  Result<kv::OpResult> read_page(const kv::KeyRange& range, std::int64_t& keys_max);
+  Result<kv::OpResult> read_page(Window& window, std::int64_t& keys_max);
 
   kv::Store* store_;
   Context context_;

@@ -1,0 +1,42 @@
+// Window: how much of a range of keys is asked for at once, so that each answer is about
+// kWindowKeys. Learns from the answers; keys are taken as numbers, the range's prefix left out.
+// Thread class: thread-compatible. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "common/kv/store.h"
+
+namespace symnas::fs::check {
+
+class Window {
+ public:
+  // The whole range at first: most tables are small.
+  explicit Window(kv::KeyRange range);
+
+  // What to ask for next. REQUIRES: !done().
+  kv::KeyRange next() const;
+  bool done() const { return done_; }
+  // The answer to next(): it held all of it, or ended behind its last key.
+  void answered(const kv::OpResult& page);
+  // No answer came in time: it may have been too much.
+  void too_much();
+
+ private:
+  using Number = unsigned __int128;
+
+  Number number_of(std::string_view key) const;
+  std::string key_of(Number number) const;
+  void adapt(const kv::OpResult& page);
+  void widen(int bits);
+  void narrow(int bits);
+
+  const std::string prefix_;
+  std::string at_;
+  const std::string end_;
+  Number width_ = 0;  // 0 = to the end
+  bool done_ = false;
+};
+
+}  // namespace symnas::fs::check
