@@ -11,6 +11,7 @@
 #include "common/base/check.h"
 #include "common/kv/keys.h"
 #include "fsal_cluster/schema/stamp.h"
+#include "tests/unit/fsal_cluster/data/file_world_check.h"
 
 namespace symnas::fs::test {
 
@@ -97,8 +98,8 @@ void FileWorld::start() {
   const auto claimed = kv::txn_blocking(faultless, claim, 1000);
   CHECK(claimed.has_value());
   kv::SessionOptions session;
-  session.session_id = "s" + std::to_string(mounts_);
-  session.slot_prefix = keys::slot_prefix(kFs);
+  session.session_id = "s";
+  session.slot_prefix = keys::mount_slots(kFs, MountId{mounts_});
   session.watched = keys::watched(kFs);
   session.stamp_key = keys::stamp(kFs);
   session.mount_key = mount_key;
@@ -397,6 +398,7 @@ std::uint64_t FileWorld::check_records() {
     if (inode.has_trim_block()) continue;
     EXPECT_EQ(inode.used_blocks(), used[ino]) << "inode " << ino;
   }
+  expect_consistent(server_->dump(), options_);
   return sum;
 }
 

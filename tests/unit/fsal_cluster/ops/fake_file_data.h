@@ -74,7 +74,9 @@ class FakeFileData final : public FileData {
   }
   Status recover_ended_mount(MountId) override { return {}; }
   std::vector<kv::Op> tokens_at_create(Ino ino) override {
-    return {kv::put(kv::keys::token(fs_, ino, mount_), "t")};
+    records::TokenRecord token;
+    token.set_mode(records::TokenRecord::X);
+    return {kv::put(kv::keys::token(fs_, ino, mount_), token.SerializeAsString())};
   }
 
   std::map<Ino, Overlay> overlays;

@@ -9,6 +9,7 @@
 
 #include "common/base/bytes.h"
 #include "common/env/random.h"
+#include "fsal_cluster/check/checker.h"
 #include "fsal_cluster/ops/create.h"
 #include "fsal_cluster/ops/getattr.h"
 #include "fsal_cluster/ops/link.h"
@@ -272,6 +273,30 @@ void walk(const Records& records, std::uint64_t dir,
   }
 }
 
+// The product's own check says the same.
+void expect_no_finding(World& world) {
+  const auto filesystems =
+      kv::range_blocking(world.store(), kv::prefix_range(kv::keys::kFilesystems), 0, 10'000);
+  ASSERT_TRUE(filesystems);
+  check::Context context;
+  for (const kv::KeyValue& kv : filesystems->kvs) {
+    records::FilesystemRecord record;
+    ASSERT_TRUE(record.ParseFromString(kv.value));
+    if (record.fsid() == world.fs().value()) context.filesystem = record;
+  }
+  context.volume_blocks = context.filesystem.group_blocks();
+  check::Checker checker(context);
+  for (const kv::KeyRange& range : check::ranges_in_order(world.fs())) {
+    const auto read = kv::range_blocking(world.store(), range, 0, 10'000);
+    ASSERT_TRUE(read);
+    for (const kv::KeyValue& kv : read->kvs) checker.take(kv);
+  }
+  checker.finish();
+  for (const check::Finding& finding : checker.findings().kept())
+    ADD_FAILURE() << check::word(finding.kind) << " inode " << finding.ino.value() << ": "
+                  << finding.text;
+}
+
 }  // namespace
 
 void run_against_model(World& world, std::uint64_t seed, int steps) {
@@ -311,6 +336,7 @@ void check_tree(World& world) {
   for (const std::uint64_t dir : records.times)
     EXPECT_TRUE(records.inodes.contains(dir)) << "content times without directory " << dir;
   EXPECT_EQ(records.orphans, 0);
+  expect_no_finding(world);
 }
 
 }  // namespace symnas::fs
