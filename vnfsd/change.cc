@@ -23,6 +23,13 @@ bool was_recorded(const ClusterView& view, const std::string& change_id) {
   return false;
 }
 
+tl::unexpected<Error> unknown(const Error& why) {
+  return fail(ErrorCode::kUnknownOutcome,
+              fmt::format("etcd did not say whether the change was made: {} (look at the object "
+                          "with ls and repeat the command if needed)",
+                          why.message));
+}
+
 // Commits one planned transaction exactly once: re-sending is safe, because its compare of the
 // cluster record holds at most once; whether it was ours is told by the id it leaves there.
 Result<Outcome> commit(kv::Store& store, const kv::Txn& txn, const std::string& change_id) {
@@ -32,10 +39,15 @@ Result<Outcome> commit(kv::Store& store, const kv::Txn& txn, const std::string& 
   for (;;) {
     const auto result = kv::txn_blocking(store, txn, kv::kTryTimeoutMs);
     if (result && result->succeeded) return Outcome::kDone;
-    if (result) {
-      if (!maybe_sent) return Outcome::kOvertaken;
-      SYMNAS_ASSIGN(const ClusterView now, read_view(store, kChangeDeadlineMs));
-      return was_recorded(now, change_id) ? Outcome::kDone : Outcome::kOvertaken;
+    if (result && !maybe_sent) return Outcome::kOvertaken;
+    const bool full = !result && result.error().code == ErrorCode::kNoSpace;
+    if (result || full) {
+      const auto now = read_view(store, kChangeDeadlineMs);
+      if (!now) return unknown(now.error());
+      if (was_recorded(*now, change_id)) return Outcome::kDone;
+      if (result) return Outcome::kOvertaken;
+      // This copy was refused; an earlier one may still come to be.
+      return maybe_sent ? unknown(result.error()) : tl::unexpected<Error>(result.error());
     }
     const ErrorCode code = result.error().code;
     if (code != ErrorCode::kUnavailable && code != ErrorCode::kUnknownOutcome) {
@@ -43,12 +55,7 @@ Result<Outcome> commit(kv::Store& store, const kv::Txn& txn, const std::string& 
     }
     if (code == ErrorCode::kUnknownOutcome) maybe_sent = true;
     if (std::chrono::steady_clock::now() >= deadline) {
-      if (!maybe_sent) return tl::unexpected<Error>(result.error());
-      return fail(
-          ErrorCode::kUnknownOutcome,
-          fmt::format("etcd did not say whether the change was made: {} (look at the object "
-                      "with ls and repeat the command if needed)",
-                      result.error().message));
+      return maybe_sent ? unknown(result.error()) : tl::unexpected<Error>(result.error());
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(kv::kRetryPauseMs));
   }

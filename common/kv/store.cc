@@ -124,6 +124,10 @@ Result<TxnResult> txn_blocking(Store& store, Txn txn, std::int64_t deadline_ms) 
   }
 }
 
+bool maybe_executed(const Error& error) {
+  return error.code == ErrorCode::kUnknownOutcome || error.code == ErrorCode::kNoSpace;
+}
+
 Result<OpResult> range_blocking(Store& store, KeyRange range, std::int64_t limit,
                                 std::int64_t deadline_ms) {
   Txn txn;

@@ -176,6 +176,12 @@ class Store {
 inline constexpr int kTxnOpsMax = 1024;
 inline constexpr std::int64_t kTxnBytesMax = 1'400'000;
 
+// Whether a transaction that was answered with this error may have been executed: kUnknownOutcome,
+// and kNoSpace. etcd 3.5 executes the transaction that takes it over its quota and then reports the
+// error; behind it stands no late copy, so a read tells. (docs/architecture/kv_session.md section
+// 2; sessions see to it themselves.)
+bool maybe_executed(const Error& error);
+
 // Reads with bounded retries for code that is not on a data path: blocks the caller until answered
 // or deadline_ms is over. Errors: kUnavailable after the deadline, else as Store::txn. REQUIRES:
 // not on a thread of the store.

@@ -1,5 +1,7 @@
 #include "fsal_cluster/schema/filesystem.h"
 
+#include <optional>
+
 #include "common/base/uuid.h"
 #include "common/kv/keys.h"
 #include "fsal_cluster/limits.h"
@@ -127,8 +129,7 @@ Status erase_in_steps(kv::Store& store, const kv::KeyRange& range) {
     step.success = {kv::erase_range(
         kv::KeyRange{page.kvs.front().key, page.kvs.back().key + std::string(1, '\0')})};
     const auto erased = kv::txn_blocking(store, std::move(step), kAdminDeadlineMs);
-    if (!erased &&
-        erased.error().code != ErrorCode::kUnknownOutcome)  // unknown: the next look tells
+    if (!erased && !kv::maybe_executed(erased.error()))  // else the next look tells
       return tl::unexpected<Error>(erased.error());
   }
 }
@@ -179,6 +180,7 @@ kv::Txn plan_mark(const RemoveView& view, const std::string& name,
 Result<records::FilesystemRecord> format_filesystem(kv::Store& store, const env::Clock& clock,
                                                     const FormatOptions& options) {
   records::FilesystemRecord record = new_record(options);
+  std::optional<Error> full;
   for (int attempt = 0; attempt < kConflictRetriesMax; ++attempt) {
     SYMNAS_ASSIGN(const FormatView view, read_format_view(store, options));
     if (!view.name.kvs.empty()) {
@@ -188,11 +190,12 @@ Result<records::FilesystemRecord> format_filesystem(kv::Store& store, const env:
       if (found.uuid() == record.uuid()) return found;  // ours: its reply was lost
       return fail(ErrorCode::kAlreadyExists, "filesystem " + options.name + ": exists already");
     }
+    if (full) return tl::unexpected<Error>(*full);
     SYMNAS_ASSIGN(kv::Txn txn, plan_format(view, options, record, clock.wall_ns()));
     const auto done = kv::txn_blocking(store, std::move(txn), kAdminDeadlineMs);
     if (done && done->succeeded) return record;
-    if (!done && done.error().code != ErrorCode::kUnknownOutcome)
-      return tl::unexpected<Error>(done.error());
+    if (!done && !kv::maybe_executed(done.error())) return tl::unexpected<Error>(done.error());
+    if (!done && done.error().code == ErrorCode::kNoSpace) full = done.error();
   }
   return fail(ErrorCode::kConflict,
               "filesystem " + options.name + ": others kept changing filesystems; try again");
@@ -206,9 +209,11 @@ Status remove_filesystem(kv::Store& store, const std::string& name,
       return fail(ErrorCode::kBusy, "filesystem " + name + ": mounted by " + describe(*mount) +
                                         "; remove its exports first");
     const auto marked = kv::txn_blocking(store, plan_mark(view, name, guards), kAdminDeadlineMs);
-    if (!marked && marked.error().code != ErrorCode::kUnknownOutcome)
+    if (!marked && !kv::maybe_executed(marked.error()))
       return tl::unexpected<Error>(marked.error());
     SYMNAS_ASSIGN(view, read_remove_view(store, name));
+    if (!view.record.removing() && !marked && marked.error().code == ErrorCode::kNoSpace)
+      return tl::unexpected<Error>(marked.error());
     if (!view.record.removing() && attempt >= 2)  // a guard, or a claim: the caller looks again
       return fail(ErrorCode::kConflict,
                   "filesystem " + name + ": exports or mounts changed meanwhile; look and retry");

@@ -140,14 +140,14 @@ Result<Claim> claim_mount(kv::Store& store, const ClaimOptions& options, std::in
                     usable_filesystem(view.filesystem, options.filesystem_name));
       return claim_of(*mine, std::move(filesystem), std::move(mounts));
     }
+    if (last.code == ErrorCode::kNoSpace) return tl::unexpected<Error>(last);
     SYMNAS_ASSIGN(ClaimPlan plan, plan_claim(view, options));
     auto done = kv::txn_blocking(store, std::move(plan.txn), kAdminDeadlineMs);
     if (done && done->succeeded) {
       plan.claim.create_revision = done->revision;
       return std::move(plan.claim);
     }
-    if (!done && done.error().code != ErrorCode::kUnknownOutcome)
-      return tl::unexpected<Error>(done.error());
+    if (!done && !kv::maybe_executed(done.error())) return tl::unexpected<Error>(done.error());
     last =
         done ? Error{ErrorCode::kConflict, "others changed what the claim compares"} : done.error();
     SYMNAS_ASSIGN(const bool mine_still, guards_hold(store, options.guards));

@@ -45,8 +45,9 @@ struct ClaimPlan {
 Result<ClaimPlan> plan_claim(const ClaimView& view, const ClaimOptions& options);
 
 // Claims, at most deadline_ms long. A lost reply is looked up by the mount record itself.
-// Errors: those of plan_claim, kEnded (a guard does not hold), kUnavailable, kUnknownOutcome (the
-// deadline passed: the caller must exit; its fence ends the mount, should it exist).
+// Errors: those of plan_claim, kNoSpace (quota: not claimed), kEnded (a guard does not hold),
+// kUnavailable, kUnknownOutcome (the deadline passed: the caller must exit; its fence ends the
+// mount, should it exist).
 Result<Claim> claim_mount(kv::Store& store, const ClaimOptions& options, std::int64_t deadline_ms);
 
 }  // namespace symnas::fs

@@ -1,5 +1,6 @@
 #include "fsal_cluster/state/mount_end.h"
 
+#include <optional>
 #include <utility>
 
 #include "common/kv/keys.h"
@@ -49,14 +50,16 @@ Result<EndView> read_end_view(kv::Store& store, FsId fs, MountId mount) {
 
 Status end_mount(kv::Store& store, const env::Clock& clock, FsId fs, MountId mount,
                  const EndProof& proof) {
+  std::optional<Error> full;
   for (int attempt = 0; attempt < kConflictRetriesMax; ++attempt) {
     SYMNAS_ASSIGN(const EndView view, read_end_view(store, fs, mount));
     if (view.nothing_to_do) return {};
+    if (full) return tl::unexpected<Error>(*full);
     const auto done = kv::txn_blocking(
         store, plan_end(fs, mount, view.stamp, end_record(clock, proof)), kAdminDeadlineMs);
     if (done && done->succeeded) return {};
-    if (!done && done.error().code != ErrorCode::kUnknownOutcome)
-      return tl::unexpected<Error>(done.error());
+    if (!done && !kv::maybe_executed(done.error())) return tl::unexpected<Error>(done.error());
+    if (!done && done.error().code == ErrorCode::kNoSpace) full = done.error();
   }
   return fail(ErrorCode::kConflict, "mount " + std::to_string(mount.value()) +
                                         ": its end record was not written; try again");

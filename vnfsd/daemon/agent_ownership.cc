@@ -53,7 +53,7 @@ Result<instance::InstancePlan> Agent::claim(const std::string& vnfs) {
   }
   if (result) {
     plan.owner_mod_revision = result->revision;
-  } else if (result.error().code == ErrorCode::kUnknownOutcome) {
+  } else if (kv::maybe_executed(result.error())) {
     // The epoch is taken once only: a record that carries it is ours. (If the transaction comes to
     // be later, the next claim supersedes it; this instance's epoch was never used.)
     SYMNAS_ASSIGN(const ClusterView now, read_view(store_, kStoreDeadlineMs));

@@ -20,6 +20,7 @@ struct TxnFault {
     kUnavailable,    // not executed: kUnavailable
     kRequestLost,    // not executed: kUnknownOutcome
     kReplyLost,      // executed, then kUnknownOutcome
+    kOverQuota,      // executed, then kNoSpace: etcd's transaction that crosses the quota
     kCommitLate,     // kUnknownOutcome first, executed afterwards
     kDuplicate,      // executed and answered, executed again afterwards
     kDelay,          // executed `delay_ns` late (nothing, where there is no time)

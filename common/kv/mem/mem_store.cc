@@ -15,6 +15,9 @@ namespace {
 
 constexpr std::int64_t kNsPerMs = 1'000'000;
 
+Error over_quota() {
+  return {ErrorCode::kNoSpace, "store quota is full: free space, compact, then disarm"};
+}
 Error unknown_outcome() {
   return Error{ErrorCode::kUnknownOutcome, "injected: no reply within the time-out"};
 }
@@ -125,7 +128,7 @@ Result<TxnResult> MemServer::execute(const Txn& txn, Mvcc::Compares compares) {
     const std::scoped_lock lock(state_->mutex);
     SYMNAS_TRY(state_->mvcc.validate(txn));
     if (state_->quota_full && could_put(txn)) {
-      return fail(ErrorCode::kNoSpace, "store quota is full: free space, compact, then disarm");
+      return tl::unexpected<Error>(over_quota());
     }
     const Revision before = state_->mvcc.revision();
     result = state_->mvcc.apply(txn, compares);
@@ -292,6 +295,10 @@ void MemStore::submit_immediate(std::uint64_t id, Txn txn, TxnFault fault) {
       break;
     }
     case Kind::kUnavailable: answer(id, tl::unexpected<Error>(unavailable())); break;
+    case Kind::kOverQuota:
+      static_cast<void>(server_->execute(txn, Mvcc::Compares::kEvaluate));
+      answer(id, tl::unexpected<Error>(over_quota()));
+      break;
     case Kind::kReplyLost:
       static_cast<void>(server_->execute(txn, Mvcc::Compares::kEvaluate));
       [[fallthrough]];
@@ -335,6 +342,7 @@ void MemStore::submit_timed(std::uint64_t id, Txn txn, TxnFault fault, std::int6
     compact_before(*server, fault);
     auto result = server->execute(*shared, compares_under(fault));
     if (fault.kind == Kind::kReplyLost) return;
+    if (fault.kind == Kind::kOverQuota) result = tl::unexpected<Error>(over_quota());
     scheduler->schedule(reply_ns, [requests, id, result = std::move(result)]() mutable {
       requests->finish(id, std::move(result));
     });

@@ -99,6 +99,26 @@ TEST_F(ChangeTest, FullEtcdIsNoSpace) {
             ErrorCode::kNoSpace);
 }
 
+// etcd executes the change that takes it over its quota, and then says that there is no space.
+TEST_F(ChangeTest, AChangeThatWasRefusedAndMadeIsDone) {
+  faults->push(Kind::kOverQuota, is_change);
+  EXPECT_EQ(*make_change(builder.store, network("nfs0", "eth1"), Mode::kCommit),
+            "network nfs0: created on eth1");
+  EXPECT_EQ(builder.view().cluster.record.config_version(), 1u);
+}
+
+TEST_F(ChangeTest, ARefusalAfterALostRequestLeavesTheOutcomeOpen) {
+  faults->push(Kind::kCommitLate, is_change);
+  int sent = 0;
+  faults->push(Kind::kUnavailable, [&](const kv::Txn& txn) {
+    if (is_change(txn) && ++sent == 1)
+      builder.store.server().set_quota(kv::MemServer::Quota::kFull);
+    return false;
+  });
+  EXPECT_EQ(code_of(make_change(builder.store, network("nfs0", "eth1"), Mode::kCommit)),
+            ErrorCode::kUnknownOutcome);
+}
+
 TEST_F(ChangeTest, CounterCountsAndEnds) {
   ClusterView view = builder.view();
   kv::Txn txn;

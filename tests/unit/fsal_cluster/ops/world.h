@@ -39,7 +39,8 @@ FsId format_for_test(kv::Store& store, const std::string& name);
 inline constexpr kv::TxnFault::Kind kCommitFaults[] = {
     kv::TxnFault::Kind::kReplyLost,   kv::TxnFault::Kind::kRequestLost,
     kv::TxnFault::Kind::kDuplicate,   kv::TxnFault::Kind::kCommitLate,
-    kv::TxnFault::Kind::kUnavailable, kv::TxnFault::Kind::kConflict};
+    kv::TxnFault::Kind::kUnavailable, kv::TxnFault::Kind::kConflict,
+    kv::TxnFault::Kind::kOverQuota};
 
 class World {
  public:

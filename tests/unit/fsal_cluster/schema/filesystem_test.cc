@@ -68,14 +68,27 @@ TEST_F(FilesystemTest, Refusals) {
 
 TEST_F(FilesystemTest, LostRepliesFormatOnce) {
   for (const auto fault : {kv::TxnFault::Kind::kReplyLost, kv::TxnFault::Kind::kRequestLost,
-                           kv::TxnFault::Kind::kUnavailable, kv::TxnFault::Kind::kConflict}) {
-    faults->push(fault, [](const kv::Txn& txn) { return kv::could_put(txn); });
+                           kv::TxnFault::Kind::kUnavailable, kv::TxnFault::Kind::kConflict,
+                           kv::TxnFault::Kind::kOverQuota}) {
+    const auto puts = [](const kv::Txn& txn) { return kv::could_put(txn); };
+    faults->push(fault, puts);
     const auto made = format("u04", "v1");
     ASSERT_TRUE(made) << made.error().message;
     EXPECT_TRUE(faults->empty());
+    faults->push(fault, puts);
     ASSERT_TRUE(remove_filesystem(store, "u04", {}));
+    EXPECT_TRUE(faults->empty());
     EXPECT_EQ(keys_of(FsId{made->fsid()}), 0u);
   }
+}
+
+TEST_F(FilesystemTest, AFullStoreIsNoSpaceAtOnce) {
+  store.server().set_quota(kv::MemServer::Quota::kFull);
+  EXPECT_EQ(format("u04", "v1").error().code, ErrorCode::kNoSpace);
+  store.server().set_quota(kv::MemServer::Quota::kFree);
+  ASSERT_TRUE(format("u04", "v1"));
+  store.server().set_quota(kv::MemServer::Quota::kFull);
+  EXPECT_EQ(remove_filesystem(store, "u04", {}).error().code, ErrorCode::kNoSpace);
 }
 
 TEST_F(FilesystemTest, RemoveDeletesEverythingInSteps) {

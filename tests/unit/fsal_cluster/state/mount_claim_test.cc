@@ -132,6 +132,12 @@ TEST_F(MountClaimTest, LostRepliesClaimOnce) {
   }
 }
 
+TEST_F(MountClaimTest, AFullStoreIsNoSpaceAtOnce) {
+  formatted.store->server().set_quota(kv::MemServer::Quota::kFull);
+  EXPECT_EQ(claim(claim_by("vnfs1", 17)).error().code, ErrorCode::kNoSpace);
+  EXPECT_TRUE(list_mounts(*formatted.store, formatted.fs)->empty());
+}
+
 TEST_F(MountClaimTest, AGuardThatDoesNotHoldIsADisproof) {
   ClaimOptions options = claim_by("vnfs1", 17);
   options.guards = {kv::key_exists(kv::keys::kOwners + "vnfs1")};
