@@ -77,6 +77,13 @@ Result<LunDevice> LunDevice::open_node(LunNode node, Access access, DirectIo dir
   return device;
 }
 
+bool LunDevice::current() const {
+  struct stat st {};
+  if (::stat(path().c_str(), &st) != 0) return false;
+  return st.st_dev == node_.lock_device && st.st_ino == node_.lock_inode &&
+         (node_.kind == LunKind::kFile || st.st_rdev == node_.device_number);
+}
+
 Status LunDevice::probe() {
   struct stat st {};
   if (::fstat(fd_.get(), &st) != 0) return tl::unexpected(device_error(path(), "fstat", errno));

@@ -34,6 +34,9 @@ class LunDevice {
 
   const LunNode& node() const { return node_; }
   const std::string& path() const { return node_.path; }
+  // Whether the path still names what was opened. Not so: a file replaced by rename, or a device
+  // that went away and came back (its node is another one); OFD locks here prove nothing there.
+  bool current() const;
   int fd() const { return fd_.get(); }
   // Gives up the descriptor: the one that a ring may use and whose OFD lock counts.
   UniqueFd take_fd() { return std::move(fd_); }

@@ -67,6 +67,8 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   void reconcile_luns(const ClusterView& view);
   void reconcile_supervisors(const ClusterView& view);
   void compact_history();
+  // Errors: kCorrupt, kIo (state.json tells no more what the instance has opened).
+  Result<std::vector<instance::LunIdentity>> opened_luns(const std::string& vnfs) const;
   Status wait_ready();
   // Notes in the labels which volume uses the LUNs (nil: none). Errors: as cvm::assign_lun,
   // kNotFound.

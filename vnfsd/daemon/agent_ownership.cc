@@ -6,6 +6,7 @@
 #include "fsal_cluster/state/mount_end.h"
 #include "vnfsd/daemon/agent.h"
 #include "vnfsd/daemon/limits.h"
+#include "vnfsd/instance/files.h"
 #include "vnfsd/instance/limits.h"
 
 namespace symnas::vnfsd::daemon {
@@ -84,6 +85,25 @@ Result<instance::InstancePlan> Agent::plan_of(const std::string& vnfs,
   return plan;
 }
 
+// What the last instance of this boot was told of; nothing runs of one before it.
+Result<std::vector<instance::LunIdentity>> Agent::opened_luns(const std::string& vnfs) const {
+  const std::string path = instance::paths_for(config_, vnfs).state_file;
+  const auto text = instance::read_file(path);
+  if (!text && text.error().code == ErrorCode::kNotFound) {
+    return std::vector<instance::LunIdentity>{};
+  }
+  if (!text) return tl::unexpected<Error>(text.error());
+  auto state = instance::parse_state(*text);
+  if (!state) {
+    return fail(state.error().code,
+                fmt::format("vnfs {}: {}: {}, so it is not known on what its fence has to prove "
+                            "(reboot this head: that does)",
+                            vnfs, path, state.error().message));
+  }
+  if (state->incarnation != incarnation_) return std::vector<instance::LunIdentity>{};
+  return std::move(state->luns);
+}
+
 Status Agent::fence(const std::string& vnfs) {
   SYMNAS_ASSIGN(const ClusterView view, read_view(store_, kStoreDeadlineMs));
   const auto owner = view.owners.find(vnfs);
@@ -99,7 +119,9 @@ Status Agent::fence(const std::string& vnfs) {
     for (const auto* lun : luns_of_volume(view, volume)) luns.push_back(lun);
   }
   const VnfsId id(record.vnfs_id());
-  SYMNAS_TRY(luns_.obtain_bytes(luns, id, instance::kFenceTryMs));
+  const auto opened = opened_luns(vnfs);
+  if (!opened) return tl::unexpected<Error>(opened.error());
+  SYMNAS_TRY(luns_.obtain_bytes(luns, *opened, id, instance::kFenceTryMs));
   const fs::EndProof proof{
       config_.head_name, fmt::format("killed, reaped, OFD locks obtained on {} LUNs", luns.size())};
   SYMNAS_ASSIGN(const auto ended,

@@ -33,6 +33,13 @@ bool LunSet::scan(const ClusterView& view, const std::vector<std::string>& candi
     changed = true;
     return true;
   });
+  std::erase_if(open_, [&](const auto& entry) {
+    if (entry.second.device.current()) return false;
+    log::warn("lun {}: {} is not what was opened any more: looking for it anew", entry.second.name,
+              entry.second.device.path());
+    changed = true;
+    return true;
+  });
   for (const auto& [name, lun] : view.luns) {
     LunSight sight{name, "", ""};
     const auto it = open_.find(lun.record.uuid());
@@ -62,8 +69,10 @@ bool LunSet::scan(const ClusterView& view, const std::vector<std::string>& candi
 bool LunSet::complete(const ClusterView& view) const {
   const std::scoped_lock lock(mutex_);
   return open_.size() == view.luns.size() &&
-         std::all_of(view.luns.begin(), view.luns.end(),
-                     [&](const auto& lun) { return open_.contains(lun.second.record.uuid()); });
+         std::all_of(view.luns.begin(), view.luns.end(), [&](const auto& lun) {
+           const auto it = open_.find(lun.second.record.uuid());
+           return it != open_.end() && it->second.device.current();
+         });
 }
 
 std::vector<instance::LunPath> LunSet::paths() const {
@@ -71,7 +80,9 @@ std::vector<instance::LunPath> LunSet::paths() const {
   {
     const std::scoped_lock lock(mutex_);
     for (const auto& [uuid, open] : open_) {
-      paths.push_back({open.name, cvm::uuid_from_bytes(uuid)->to_string(), open.device.path()});
+      const cvm::LunNode& node = open.device.node();
+      paths.push_back({open.name, cvm::uuid_from_bytes(uuid)->to_string(), node.path,
+                       node.lock_device, node.lock_inode});
     }
   }
   std::sort(paths.begin(), paths.end(),
@@ -96,7 +107,27 @@ void LunSet::forget(const std::string& lun_uuid_bytes) {
   open_.erase(lun_uuid_bytes);
 }
 
-Status LunSet::obtain_bytes(const std::vector<const cvm::records::LunRecord*>& luns, VnfsId vnfs,
+// A lock proves something only on the inode that the instance has opened; that is known to be this
+// one if the path names it now and did so when the instance was told of it.
+Status LunSet::check_identity(const std::string& uuid_bytes, const Open& open,
+                              const std::vector<instance::LunIdentity>& opened) {
+  const cvm::LunNode& node = open.device.node();
+  const std::string uuid = cvm::uuid_from_bytes(uuid_bytes)->to_string();
+  const bool same =
+      std::all_of(opened.begin(), opened.end(), [&](const instance::LunIdentity& identity) {
+        return identity.uuid != uuid ||
+               (identity.lock_device == node.lock_device && identity.lock_inode == node.lock_inode);
+      });
+  if (same && open.device.current()) return {};
+  return fail(ErrorCode::kNotFound,
+              fmt::format("lun {}: {} is not the node the old instance may have opened (it was "
+                          "replaced, or went away and came back), so nothing proves that its I/O "
+                          "has ended (reboot this head: that does)",
+                          open.name, node.path));
+}
+
+Status LunSet::obtain_bytes(const std::vector<const cvm::records::LunRecord*>& luns,
+                            const std::vector<instance::LunIdentity>& opened, VnfsId vnfs,
                             std::int64_t timeout_ms) const {
   for (const cvm::records::LunRecord* lun : luns) {
     UniqueFd fd;
@@ -104,7 +135,10 @@ Status LunSet::obtain_bytes(const std::vector<const cvm::records::LunRecord*>& l
       // A duplicate, so that waiting for I/O in flight does not hold the mutex.
       const std::scoped_lock lock(mutex_);
       const auto it = open_.find(lun->uuid());
-      if (it != open_.end()) fd = UniqueFd(::fcntl(it->second.device.fd(), F_DUPFD_CLOEXEC, 0));
+      if (it != open_.end()) {
+        SYMNAS_TRY(check_identity(it->first, it->second, opened));
+        fd = UniqueFd(::fcntl(it->second.device.fd(), F_DUPFD_CLOEXEC, 0));
+      }
     }
     if (!fd.valid()) {
       return fail(ErrorCode::kNotFound,

@@ -15,6 +15,7 @@
 #include "cvm/lun_device.h"
 #include "vnfsd/cluster_view.h"
 #include "vnfsd/instance/plan.h"
+#include "vnfsd/instance/state_file.h"
 
 namespace symnas::vnfsd::daemon {
 
@@ -29,10 +30,10 @@ class LunSet {
   explicit LunSet(const Uuid& cluster) : cluster_(cluster) {}
 
   // Looks for the view's LUNs among `candidates` and opens what is new; forgets what is no LUN of
-  // the cluster any more. Answers whether the set of open LUNs has changed. Reads every candidate:
-  // not for every event.
+  // the cluster any more, and opens anew what its path does not name any more. Answers whether the
+  // set of open LUNs has changed. Reads every candidate: not for every event.
   bool scan(const ClusterView& view, const std::vector<std::string>& candidates);
-  // Whether every LUN of the view is open and nothing else is.
+  // Whether every LUN of the view is open, as what its path names now, and nothing else is.
   bool complete(const ClusterView& view) const;
 
   // All open LUNs, by name.
@@ -43,9 +44,12 @@ class LunSet {
   Result<std::string> path_of(const std::string& lun_uuid_bytes) const;
   void forget(const std::string& lun_uuid_bytes);
 
-  // Obtains byte `vnfs` on every one of the LUNs, one after the other. Errors: kNotFound (a LUN is
-  // not visible on this head: nothing can be proved about it), kBusy after timeout_ms per LUN.
-  Status obtain_bytes(const std::vector<const cvm::records::LunRecord*>& luns, VnfsId vnfs,
+  // Obtains byte `vnfs` on every one of the LUNs, one after the other. `opened`: what their paths
+  // named when the instance was told of them; a lock on anything else proves nothing about its I/O.
+  // Errors: kNotFound (a LUN is not visible on this head, or is another inode now: nothing can be
+  // proved about it), kBusy after timeout_ms per LUN.
+  Status obtain_bytes(const std::vector<const cvm::records::LunRecord*>& luns,
+                      const std::vector<instance::LunIdentity>& opened, VnfsId vnfs,
                       std::int64_t timeout_ms) const;
 
  private:
@@ -53,6 +57,8 @@ class LunSet {
     std::string name;
     cvm::LunDevice device;
   };
+  static Status check_identity(const std::string& uuid_bytes, const Open& open,
+                               const std::vector<instance::LunIdentity>& opened);
   const Uuid cluster_;
   mutable std::mutex mutex_;
   std::map<std::string, Open> open_;  // by uuid bytes

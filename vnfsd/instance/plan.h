@@ -28,6 +28,9 @@ struct LunPath {
   std::string name;
   std::string uuid;  // text
   std::string path;  // canonical node on this head
+  // What the path names (cvm::LunNode): whose OFD locks the instance will have.
+  std::uint64_t lock_device = 0;
+  std::uint64_t lock_inode = 0;
 };
 
 // Files and directories of one instance, all below run_dir but the log.

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "common/base/ids.h"
 #include "common/base/result.h"
@@ -11,12 +12,21 @@
 
 namespace symnas::vnfsd::instance {
 
+// What a LUN's path named when the instance was told of it (cvm::LunNode).
+struct LunIdentity {
+  std::string uuid;  // text
+  std::uint64_t lock_device = 0;
+  std::uint64_t lock_inode = 0;
+  friend bool operator==(const LunIdentity&, const LunIdentity&) = default;
+};
+
 struct InstanceState {
   ProcessId process;
   Epoch epoch;
   std::string incarnation;  // boot id: after a reboot the pid means nothing
   Revision owner_mod_revision;
-  std::int64_t started_ns = 0;  // wall clock
+  std::int64_t started_ns = 0;    // wall clock
+  std::vector<LunIdentity> luns;  // what its fence has to prove on
   friend bool operator==(const InstanceState&, const InstanceState&) = default;
 };
 

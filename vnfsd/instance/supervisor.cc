@@ -3,6 +3,8 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "common/base/check.h"
@@ -230,12 +232,27 @@ Status Supervisor::start_once() {
   fenced_ = false;  // from now on there may be something to fence
   serving_ = false;
   SYMNAS_ASSIGN(Process process, launch(plan, [&](const Process& created) {
-                  state_ = {created.id(), plan.epoch, plan.incarnation, plan.owner_mod_revision,
-                            clock_.wall_ns()};
+                  state_ = {created.id(),     plan.epoch, plan.incarnation, plan.owner_mod_revision,
+                            clock_.wall_ns(), {}};
+                  remember_luns(plan);
                   return write_file_atomically(paths_.state_file, render_state(state_), 0600);
                 }));
   process_.emplace(std::move(process));
   return {};
+}
+
+// Adds the plan's LUNs to the state; what is known already stays, the instance has opened that.
+bool Supervisor::remember_luns(const InstancePlan& plan) {
+  bool added = false;
+  for (const LunPath& lun : plan.luns) {
+    const bool known =
+        std::any_of(state_.luns.begin(), state_.luns.end(),
+                    [&](const LunIdentity& identity) { return identity.uuid == lun.uuid; });
+    if (known) continue;
+    state_.luns.push_back({lun.uuid, lun.lock_device, lun.lock_inode});
+    added = true;
+  }
+  return added;
 }
 
 Status Supervisor::wait_until_listening() {
@@ -297,7 +314,11 @@ void Supervisor::rewrite_instance_file() {
     refresh_ = false;
   }
   const auto plan = host_.plan_of(vnfs_, state_);
-  const Status written = plan ? write_instance_file(*plan) : tl::unexpected<Error>(plan.error());
+  Status written = plan ? Status() : tl::unexpected<Error>(plan.error());
+  if (written && remember_luns(*plan)) {  // before the instance can open them
+    written = write_file_atomically(paths_.state_file, render_state(state_), 0600);
+  }
+  if (written) written = write_instance_file(*plan);
   if (written) return;
   log::error("vnfs {}: {}: {}", vnfs_, paths_.instance_file, written.error().message);
   {

@@ -82,6 +82,7 @@ class Supervisor {
   Status wait_until_listening();
   void stop();
   void rewrite_instance_file();
+  bool remember_luns(const InstancePlan& plan);
 
   bool ending() const;
   Wanted wanted() const;
