@@ -116,3 +116,5 @@ def planted_damages_are_found(bench):
         planted("a key of no table", prefix(bench, b"wQ"), b"", "key")
         planted("a slot of nobody", prefix(bench, b"uS") + ino + b"s/\0", bytes(12), "leftover")
     check(not findings(bench), f"left after everything was put right: {findings(bench)}")
+    # A key that was put back has another revision: the mount's compares of it fail for ever.
+    bench.discard()
