@@ -54,7 +54,7 @@ kv::FaultWeights SimFaults::draw_weights() {
   weights.duplicate = weight(800);
   weights.delay = weight(800);
   weights.compact = weight(300);
-  weights.watch_drop_revision = weight(100);
+  weights.watch_drop_revision = weight(400);
   weights.watch_end = weight(200);
   weights.watch_end_compacted = weight(100);
   weights.watch_delay = weight(800);
