@@ -13,10 +13,18 @@
 namespace symnas::fs {
 
 void Engine::commit(const Handle& handle, StatusCallback done) {
-  commit_operation(handle, std::move(done));
+  commit_operation(handle, DropFlag::kNo, std::move(done));
 }
 
-Detached Engine::commit_operation(Handle handle, StatusCallback done) {
+Status Engine::settle(const Handle& handle) {
+  const auto promise = std::make_shared<std::promise<Status>>();
+  std::future<Status> answer = promise->get_future();
+  commit_operation(handle, DropFlag::kYes,
+                   [promise](Status status) { promise->set_value(std::move(status)); });
+  return answer.get();
+}
+
+Detached Engine::commit_operation(Handle handle, DropFlag drop, StatusCallback done) {
   const RunningOperation running(*this);
   const FilePtr f = file(handle.ino);
   Turn turn;
@@ -26,7 +34,7 @@ Detached Engine::commit_operation(Handle handle, StatusCallback done) {
     done(std::move(status));
     co_return;
   }
-  status = co_await commit_file(*f, DropFlag::kNo);
+  status = co_await commit_file(*f, drop);
   leave_shared(*f);
   if (!status && status.error().code == ErrorCode::kFenced) failed_for_good(status.error());
   done(std::move(status));

@@ -62,6 +62,7 @@ class Engine final : public FileData {
   void write(const Handle& handle, FileOffset offset, std::span<const std::byte> data,
              WriteStability wanted, WriteCallback done) override;
   void commit(const Handle& handle, StatusCallback done) override;
+  Status settle(const Handle& handle) override;
   Status flush_all() override;
   Result<SpaceUse> space() override;
   Status sweep_orphan(Ino ino, const records::Orphan& orphan) override;
@@ -168,7 +169,7 @@ class Engine final : public FileData {
   Task<Status> wait_for_trim(FileState& f, std::uint64_t end);
 
   // --- commit.cc
-  Detached commit_operation(Handle handle, StatusCallback done);
+  Detached commit_operation(Handle handle, DropFlag drop, StatusCallback done);
   // Commits what is written now, together with others who ask meanwhile. REQUIRES: entered.
   Task<Status> commit_file(FileState& f, DropFlag drop);
   Detached commit_runner(FilePtr f);

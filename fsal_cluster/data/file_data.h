@@ -104,6 +104,10 @@ class FileData {
   virtual void write(const Handle& handle, FileOffset offset, std::span<const std::byte> data,
                      WriteStability wanted, WriteCallback done) = 0;
   virtual void commit(const Handle& handle, StatusCallback done) = 0;
+  // Commits the file and drops its write flag, unless it is being written: from then on no recovery
+  // gives it new times. For SETATTR of mtime, which a crash must not undo. Blocks; no transaction
+  // when the flag is not set. Errors: those of commit().
+  virtual Status settle(const Handle& handle) = 0;
 
   // Commits every file, drops every write flag: clean close.
   virtual Status flush_all() = 0;

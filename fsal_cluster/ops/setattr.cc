@@ -79,12 +79,28 @@ Status set_with_size(Context& context, const Credentials& who, const Handle& han
   return done ? Status() : Status(tl::unexpected<Error>(done.error()));
 }
 
+// The recovery of a mount gives an inode new times when its write flag is still set: it must not be
+// when SETATTR has chosen the mtime.
+bool chooses_mtime(const SetAttributes& changes, const Node& node) {
+  return static_cast<FileType>(node.record.type()) == FileType::kRegular &&
+         changes.mtime_ns.has_value() && *changes.mtime_ns != kServerTime;
+}
+
 Status set_without_size(Context& context, const Credentials& who, const Handle& handle,
                         const SetAttributes& changes) {
+  bool settled = false;
   return retry_conflicts(context, [&](int) -> Status {
-    SYMNAS_ASSIGN(const Node node, require_node(context, handle));
-    SYMNAS_ASSIGN(kv::Mutation mutation,
-                  plan_setattr(context.fs, who, node, changes, context.session.next_time_ns()));
+    SYMNAS_ASSIGN(Node node, require_node(context, handle));
+    const auto plan = [&] {
+      return plan_setattr(context.fs, who, node, changes, context.session.next_time_ns());
+    };
+    SYMNAS_ASSIGN(kv::Mutation mutation, plan());
+    if (!settled && chooses_mtime(changes, node)) {
+      SYMNAS_TRY(context.data.settle(handle));
+      settled = true;
+      SYMNAS_ASSIGN(node, require_node(context, handle));
+      SYMNAS_ASSIGN(mutation, plan());
+    }
     const auto done = commit(context, std::move(mutation));
     return done ? Status() : Status(tl::unexpected<Error>(done.error()));
   });

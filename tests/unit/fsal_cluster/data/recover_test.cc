@@ -62,6 +62,24 @@ TEST(Recover, AFileWithoutFlagIsLeftAlone) {
   EXPECT_EQ(world.attributes(kFile).change, seen.change);
 }
 
+// SETATTR of mtime after a write: acknowledged, so a death does not undo it.
+TEST(Recover, AMtimeThatWasSetStays) {
+  for (const bool written : {false, true}) {
+    FileWorld world;
+    world.create(kFile);
+    const std::string bytes = written ? "x" : "";
+    ASSERT_TRUE(world.write(kFile, 0, bytes).has_value());
+    Status settled;
+    world.while_pumping([&] { settled = world.data().settle(world.handle(kFile)); });
+    ASSERT_TRUE(settled) << settled.error().message;
+    world.change_inode(kFile, [](records::Inode& inode) { inode.set_mtime_ns(12345); });
+    world.kill();
+    world.start();
+    EXPECT_EQ(world.attributes(kFile).mtime_ns, 12345) << "written " << written;
+    EXPECT_EQ(world.read(kFile, 0, 1).value(), bytes);
+  }
+}
+
 TEST(Recover, ManyTokens) {
   FileWorld world;
   for (std::uint64_t i = 0; i < 200; ++i) {

@@ -63,6 +63,10 @@ class FakeFileData final : public FileData {
     done(fail(ErrorCode::kNotSupported, "no bytes here"));
   }
   void commit(const Handle&, StatusCallback done) override { done(Status()); }
+  Status settle(const Handle& handle) override {
+    settled.push_back(handle.ino);
+    return {};
+  }
   Status flush_all() override { return {}; }
   Result<SpaceUse> space() override { return SpaceUse{.total_bytes = 1000, .free_bytes = 400}; }
   Status sweep_orphan(Ino ino, const records::Orphan&) override {
@@ -85,6 +89,7 @@ class FakeFileData final : public FileData {
   int abandoned_count = 0;
   std::vector<Ino> removed_inos;
   std::vector<Ino> swept;
+  std::vector<Ino> settled;
 
  private:
   kv::Session& session_;

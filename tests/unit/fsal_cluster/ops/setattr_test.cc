@@ -172,6 +172,19 @@ TEST_F(SetattrTest, ADirectorysMtimeGoesIntoItsContentTimes) {
   EXPECT_GT(world.attributes(dir).mtime_ns, 12345) << "new content moves it on";
 }
 
+TEST_F(SetattrTest, AFilesWriteFlagIsDroppedBeforeItsMtimeIsChosen) {
+  const Handle file = world.create(world.root(), "f");
+  SetAttributes changes;
+  changes.mtime_ns = kServerTime;
+  ASSERT_TRUE(setattr(world.context(), kRoot, file, changes));
+  EXPECT_TRUE(world.data().settled.empty());
+  changes.mtime_ns = 12345;
+  EXPECT_FALSE(setattr(world.context(), kBob, file, changes));
+  EXPECT_TRUE(world.data().settled.empty()) << "nobody else makes us commit";
+  ASSERT_TRUE(setattr(world.context(), kRoot, file, changes));
+  EXPECT_THAT(world.data().settled, ElementsAre(file.ino));
+}
+
 TEST_F(SetattrTest, ChangeAndCtimeGrow) {
   const Handle file = world.create(world.root(), "f");
   const Attributes before = world.attributes(file);
