@@ -6,11 +6,13 @@ N ?= 1
 FROM ?= 1
 SEEDS ?= 1000
 SIM ?= session mount data
+LUNS ?= file
 export SYMNAS_CACHE ?= /var/cache/symnas
 export SYMNAS_BUILD := $(abspath $(BUILD))
 
 .PHONY: help setup build demo test check sim sim-mutants lab lab-down asan clean
 .PHONY: bench bench-raw bench-engine
+.PHONY: soak
 .DEFAULT_GOAL := help
 
 help:
@@ -19,6 +21,7 @@ help:
 	@echo 'make demo      one head serves a striped volume to a client VM, end to end'
 	@echo 'make test      unit, contract, property and lab tests; last line: N passed, N failed'
 	@echo 'make check     test, plus format, include directions, tree rules; warnings are errors'
+	@echo 'make soak      the long fault tests; SYMNAS_SOAK_OPS=300000 says how long'
 	@echo 'make lab N=1   a lab cluster of N heads on this machine; make lab-down removes it'
 	@echo 'make sim FROM=1 SEEDS=1000   deterministic simulation; SIM=... for one of them'
 	@echo 'make sim-mutants  deliberate mistakes in the product; each must be caught by a seed'
@@ -50,8 +53,11 @@ test: build
 check: setup
 	@tests/run --build $(BUILD) --jobs $(JOBS) --checks --compile --lab
 
+soak: build
+	@tests/lab/run --soak
+
 lab: build
-	@deploy/lab/lab up N=$(N)
+	@deploy/lab/lab up N=$(N) LUNS=$(LUNS)
 
 lab-down:
 	@deploy/lab/lab down

@@ -17,7 +17,7 @@ import subprocess
 import time
 import zlib
 
-from . import luns, netns, processes, product
+from . import fuse_luns, luns, netns, processes, product
 from .errors import LabDeadEnd, LabError
 from .state import LabState
 from .wait import eventually
@@ -74,23 +74,27 @@ class Lab:
 
     # --- up
 
-    def up(self, heads=1, lun_count=4, lun_size="2G", lun_dir=None, loops=False):
-        """Makes the lab; a failure leaves what was made, for `down`."""
+    def up(self, heads=1, lun_count=4, lun_size="2G", lun_dir=None, kind="file"):
+        """Makes the lab; a failure leaves what was made, for `down`. kind: of luns.KINDS."""
+        if kind not in luns.KINDS:
+            raise LabError(f"LUNs of kind {kind!r}: {', '.join(luns.KINDS)} are possible")
         if not 1 <= heads <= MAX_HEADS:
             raise LabError(f"{heads} heads: 1 to {MAX_HEADS} are possible")
         if not 0 <= lun_count <= MAX_LUNS:
             raise LabError(f"{lun_count} LUNs: 0 to {MAX_LUNS} are possible")
         size = luns.parse_size(lun_size)
-        for name in ("etcd", "vnfsd", "symnas", "symnas-launch"):
+        wanted = ("etcd", "vnfsd", "symnas", "symnas-launch")
+        for name in wanted + ((fuse_luns.PROGRAM,) if kind == "fuse" else ()):
             product.program(name)
         with self.state.locked():
             self._refuse_foreign_names()
             directory = lun_dir or os.path.join(self.directory, "luns")
-            pattern = "/dev/loop*" if loops else os.path.join(directory, f"{self.prefix}-lun*.img")
+            pattern = {"file": os.path.join(directory, f"{self.prefix}-lun*.img"),
+                       "loop": "/dev/loop*", "fuse": fuse_luns.PATTERN}[kind]
             # Named after the directory too: a lab kept elsewhere has another one.
             cgroup = f"symnas-lab-{self.prefix}-{zlib.crc32(self.directory.encode()):08x}"
             self.state.create(cgroup=processes.create_cgroup(cgroup),
-                              lun_paths=[pattern], lun_dir=directory)
+                              lun_paths=[pattern], lun_dir=directory, lun_kind=kind)
             with concurrent.futures.ThreadPoolExecutor(2) as pool:
                 files = self._plan_luns(directory, lun_count)
                 writing = [pool.submit(luns.create_file, path, size) for path in files]
@@ -99,7 +103,7 @@ class Lab:
                     self._start_head(index)
                 for done in writing:
                     done.result()
-            self._note_luns(files, loops)
+            self._serve_luns(files)
             self.state.data["complete"] = True
             self.state.save()
 
@@ -123,13 +127,20 @@ class Lab:
             files.append(path)
         return files
 
-    def _note_luns(self, files, loops):
-        for index, path in enumerate(files):
+    def _serve_luns(self, files):
+        """Makes the devices on the files, and notes the LUNs."""
+        kind = self.state.data["lun_kind"]
+        names = [f"LUN{index}" for index in range(len(files))]
+        if kind == "fuse":
+            fuse_luns.start(self.state, dict(zip(names, files)))
+        for name, path in zip(names, files):
             device = path
-            if loops:
+            if kind == "loop":
                 device = luns.attach_loop(path)
                 self.state.note("loops", device)
-            self.state.note("luns", {"name": f"LUN{index}", "path": device, "file": path})
+            elif kind == "fuse":
+                device = fuse_luns.path_of(self.state, name)
+            self.state.note("luns", {"name": name, "path": device, "file": path})
 
     def _make_netns(self, name):
         self.state.note("namespaces", name)
@@ -189,7 +200,7 @@ class Lab:
                    "--log-dir", head["log_dir"], "--plugin-dir", product.plugin_dir(),
                    "--ganesha-prefix", os.path.join(product.cache_dir(), "ganesha")]
         for pattern in self.state.data["lun_paths"]:
-            options += ["--lun-path", pattern]
+            options += ["--lun-path", os.path.join(head["dir"], pattern)]  # absolute ones stay
         return options
 
     # --- processes of a head, also for tests that stop and start them
@@ -249,6 +260,8 @@ class Lab:
             return False
         with self.state.locked():
             data = self.state.data
+            # First: what waits for a LUN that hangs cannot be killed before it has its answer.
+            fuse_luns.stop(self.state)
             for name, record in sorted(data["processes"].items(), reverse=True):
                 grace_s = 0 if name.startswith("etcd.") else STOP_GRACE_S
                 processes.stop(record, grace_s)
@@ -318,7 +331,14 @@ class Lab:
         path = os.path.join(self.state.data["lun_dir"], f"{self.prefix}-lun-{name}.img")
         self.state.note("files", path)
         luns.create_file(path, luns.parse_size(size))
+        if self.state.data["lun_kind"] == "fuse":
+            self.fault("add", name, path)
+            return fuse_luns.path_of(self.state, name)
         return path
+
+    def fault(self, *words):
+        """A command for the server of the LUNs (LUNS=fuse); returns what it prints."""
+        return fuse_luns.command(self.state, *words)
 
     def popen_in(self, where, argv, **options):
         """Starts argv in a head's or the client's namespace, as subprocess.Popen."""

@@ -1,0 +1,50 @@
+// Control: the line protocol of a FUSE LUN server on a unix socket.
+//
+//   power-loss LUN [SEED]   drop the volatile cache (power-off and power-on in one)
+//   power-off LUN           execute and answer nothing any more
+//   power-off all N         the same, before the N-th write or flush of any LUN from now on
+//   power-on LUN [SEED]     drop cache and queue, go on; SEED: a part of both was stored
+//   delay LUN MS            answer everything so much later; 0 ends it
+//   hang LUN | resume LUN   let requests wait | execute what waits and go on
+//   hang all N              the same, from before the N-th write or flush on
+//   eio LUN read|write|flush on|off
+//   vanish LUN | appear LUN
+//   fence LUN HEAD | unfence LUN HEAD
+//   heal LUN                end every fault but a power loss
+//   stats LUN               one line of JSON per LUN
+//   add NAME FILE           serve one more LUN
+//
+// LUN is a name or `all`. Each command is a line; its answer ends with a line "ok" or
+// "error: WHY". Thread class: confined to the thread in serve(); execute() is thread-safe.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/base/unique_fd.h"
+#include "tests/support/fuse_lun/lun_set.h"
+
+namespace symnas::fuse_lun {
+
+class Control {
+ public:
+  explicit Control(LunSet& luns) : luns_(luns) {}
+
+  // Listens at `path`, which is replaced. Errors: kInvalidArgument (too long), kIo.
+  Status listen(const std::string& path);
+  // Serves one client after the other, for ever.
+  [[noreturn]] void serve();
+  // One command; the answer with its last line.
+  std::string execute(const std::string& line);
+
+ private:
+  Status run(const std::vector<std::string>& words, std::string& output);
+  Status run_on(FaultyLun& lun, const std::vector<std::string>& words, std::string& output);
+  void serve_client(int client);
+
+  LunSet& luns_;
+  UniqueFd listener_;
+};
+
+}  // namespace symnas::fuse_lun

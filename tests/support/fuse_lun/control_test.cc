@@ -1,0 +1,148 @@
+// The commands, and the faults behind them, without FUSE.
+#include "tests/support/fuse_lun/control.h"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <future>
+
+namespace symnas::fuse_lun {
+namespace {
+
+constexpr auto kSoon = std::chrono::seconds(5);
+constexpr auto kNotYet = std::chrono::milliseconds(5);
+
+class ControlTest : public testing::Test {
+ protected:
+  ControlTest() {
+    for (const std::string name : {"LUN0", "LUN1"}) {
+      std::ofstream(path(name)) << std::string(1 << 16, '.');
+      EXPECT_EQ(say("add " + name + " " + path(name)), "ok\n");
+    }
+  }
+  ~ControlTest() override {
+    for (const std::string name : {"LUN0", "LUN1"}) std::filesystem::remove(path(name));
+  }
+
+  static std::string path(const std::string& name) {
+    return (std::filesystem::temp_directory_path() /
+            ("control_test." + std::to_string(::getpid()) + "." + name))
+        .string();
+  }
+  std::string say(const std::string& line) { return control_.execute(line); }
+
+  // The errno with which one sector of LUN0 is answered.
+  std::future<int> start(RequestKind kind, Stability stability = Stability::kVolatile,
+                         const std::string& head = "c1n1") {
+    const auto answer = std::make_shared<std::promise<int>>();
+    Request request{.kind = kind, .head = head, .length = kSectorBytes, .stability = stability};
+    if (kind == RequestKind::kWrite) request.data.assign(kSectorBytes, std::byte{'w'});
+    request.done = [answer](Request& done, int error_number) {
+      answer->set_value(error_number == 0 && done.kind == RequestKind::kRead
+                            ? -std::to_integer<int>(done.data.front())
+                            : error_number);
+    };
+    std::future<int> result = answer->get_future();
+    luns_.at(0)->submit(std::move(request));
+    return result;
+  }
+  int run(RequestKind kind, Stability stability = Stability::kVolatile,
+          const std::string& head = "c1n1") {
+    return start(kind, stability, head).get();
+  }
+  char byte() { return static_cast<char>(-run(RequestKind::kRead)); }
+
+  LunSet luns_;
+  Control control_{luns_};
+};
+
+TEST_F(ControlTest, WhatIsWrongIsSaid) {
+  for (const char* line :
+       {"", "stats", "stats LUN7", "delay LUN0 x", "eio LUN0 all on", "eio LUN0 read", "fence LUN0",
+        "power-on LUN0 x", "power-off LUN0 3", "power-off all 0", "dance LUN0",
+        "add LUN0 /nonexistent", "add LUN9 /nonexistent"}) {
+    EXPECT_EQ(say(line).rfind("error: ", 0), 0u) << line;
+  }
+}
+
+TEST_F(ControlTest, Eio) {
+  EXPECT_EQ(say("eio LUN0 write on"), "ok\n");
+  EXPECT_EQ(run(RequestKind::kWrite), EIO);
+  EXPECT_EQ(run(RequestKind::kFlush), 0);
+  EXPECT_EQ(byte(), '.');
+  EXPECT_EQ(say("eio LUN0 write off"), "ok\n");
+  EXPECT_EQ(run(RequestKind::kWrite), 0);
+  EXPECT_EQ(byte(), 'w');
+}
+
+TEST_F(ControlTest, WhatHangsIsExecutedInTheEnd) {
+  EXPECT_EQ(say("hang all"), "ok\n");
+  std::future<int> write = start(RequestKind::kWrite);
+  std::future<int> read = start(RequestKind::kRead);
+  EXPECT_EQ(write.wait_for(kNotYet), std::future_status::timeout);
+  EXPECT_EQ(say("resume all"), "ok\n");
+  ASSERT_EQ(read.wait_for(kSoon), std::future_status::ready);
+  EXPECT_EQ(write.get(), 0);
+  EXPECT_EQ(-read.get(), 'w') << "in their turn";
+}
+
+TEST_F(ControlTest, ADelayKeepsTheOrder) {
+  EXPECT_EQ(say("delay LUN0 20"), "ok\n");
+  const auto since = std::chrono::steady_clock::now();
+  std::future<int> write = start(RequestKind::kWrite);
+  EXPECT_EQ(-run(RequestKind::kRead), 'w');
+  EXPECT_EQ(write.get(), 0);
+  EXPECT_GE(std::chrono::steady_clock::now() - since, std::chrono::milliseconds(20));
+}
+
+TEST_F(ControlTest, AFenceIsOfOneHead) {
+  EXPECT_EQ(say("hang LUN0"), "ok\n");
+  std::future<int> waiting = start(RequestKind::kWrite);
+  EXPECT_EQ(say("fence LUN0 c1n1"), "ok\n");
+  EXPECT_EQ(waiting.get(), EBADE) << "aborted at once";
+  EXPECT_EQ(say("resume LUN0"), "ok\n");
+  EXPECT_EQ(run(RequestKind::kRead), EBADE);
+  EXPECT_EQ(-run(RequestKind::kRead, Stability::kVolatile, "c1n2"), '.') << "it was not executed";
+  EXPECT_EQ(say("unfence LUN0 c1n1"), "ok\n");
+  EXPECT_EQ(byte(), '.');
+}
+
+TEST_F(ControlTest, AVanishedLunEndsWhatWaits) {
+  EXPECT_EQ(say("hang LUN0"), "ok\n");
+  std::future<int> waiting = start(RequestKind::kWrite);
+  EXPECT_EQ(say("vanish LUN0"), "ok\n");
+  EXPECT_EQ(waiting.get(), EIO);
+  EXPECT_FALSE(luns_.at(0)->is_there());
+  EXPECT_TRUE(luns_.at(1)->is_there());
+  EXPECT_EQ(run(RequestKind::kRead), EIO);
+  EXPECT_EQ(say("heal LUN0"), "ok\n");
+  EXPECT_EQ(byte(), '.');
+}
+
+TEST_F(ControlTest, APowerLossDropsCacheAndQueue) {
+  EXPECT_EQ(run(RequestKind::kWrite), 0);
+  EXPECT_EQ(say("power-off all"), "ok\n");
+  std::future<int> waiting = start(RequestKind::kWrite, Stability::kStable);
+  EXPECT_EQ(waiting.wait_for(kNotYet), std::future_status::timeout);
+  EXPECT_EQ(say("power-on all"),
+            "LUN0: 1 sectors lost, 0 kept\nLUN1: 0 sectors lost, 0 kept\nok\n");
+  EXPECT_EQ(waiting.get(), EIO);
+  EXPECT_EQ(byte(), '.');
+}
+
+TEST_F(ControlTest, ThePowerGoesBeforeTheNthRequest) {
+  EXPECT_EQ(say("power-off all 3"), "ok\n");
+  EXPECT_EQ(run(RequestKind::kWrite, Stability::kStable), 0);
+  EXPECT_EQ(byte(), 'w') << "reads do not count";
+  EXPECT_EQ(run(RequestKind::kFlush), 0);
+  std::future<int> third = start(RequestKind::kWrite);
+  EXPECT_EQ(third.wait_for(kNotYet), std::future_status::timeout);
+  EXPECT_NE(say("stats all").find("\"power\": false"), std::string::npos);
+  EXPECT_NE(say("power-on all").find("ok\n"), std::string::npos);
+  EXPECT_EQ(third.get(), EIO);
+}
+
+}  // namespace
+}  // namespace symnas::fuse_lun
