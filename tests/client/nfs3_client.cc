@@ -17,6 +17,8 @@ constexpr int kMountProgram = 100005;
 constexpr int kVersion = 3;
 constexpr int kPollStepMs = 100;
 constexpr int kReconnectPauseUs = 2000;
+// A SYN that is lost while an address moves is repeated by TCP after 1, 3, 7 s: try anew instead.
+constexpr int kConnectTryMs = 500;
 
 using Clock = std::chrono::steady_clock;
 
@@ -67,6 +69,36 @@ bool Nfs3Client::pump(rpc_context* rpc, int timeout_ms) {
 
 int Nfs3Client::call(const std::function<int(rpc_context*, rpc_cb, void*)>& submit,
                      const std::function<void(void*)>& take) {
+  int status = call_once(submit, take);
+  if (recovering_) return status;
+  repeated_ = false;
+  while (status == kNoReply && recovered_ && ride_out()) {
+    repeated_ = true;
+    status = call_once(submit, take);
+  }
+  return status;
+}
+
+void Nfs3Client::ride_outages(int patience_ms, std::function<bool()> recovered) {
+  patience_ms_ = patience_ms;
+  recovered_ = std::move(recovered);
+}
+
+// Connected again, and `recovered_` has run to its end.
+bool Nfs3Client::ride_out() {
+  const auto end = after_ms(patience_ms_);
+  for (bool good = false; !good;) {
+    if (!reconnect(ms_until(end))) return false;
+    ++outages_;
+    recovering_ = true;
+    good = recovered_();
+    recovering_ = false;
+  }
+  return true;
+}
+
+int Nfs3Client::call_once(const std::function<int(rpc_context*, rpc_cb, void*)>& submit,
+                          const std::function<void(void*)>& take) {
   if (rpc_ == nullptr) return kNoReply;
   bool answered = false;
   Call pending;
@@ -130,7 +162,7 @@ bool Nfs3Client::connect_once(int deadline_ms) {
 
 bool Nfs3Client::reconnect(int deadline_ms) {
   const auto end = after_ms(deadline_ms);
-  while (!connect_once(std::max(1, ms_until(end)))) {
+  while (!connect_once(std::clamp(ms_until(end), 1, kConnectTryMs))) {
     if (ms_until(end) == 0) return false;
     usleep(kReconnectPauseUs);
   }

@@ -2,8 +2,8 @@
 //
 // It deals in file handles and exact nfsstat3 values, caches nothing and repeats nothing: a call
 // whose connection broke or whose deadline passed answers kNoReply, may or may not have been
-// executed, and leaves the client disconnected until reconnect(). Reads and writes can also be
-// pipelined.
+// executed, and leaves the client disconnected until reconnect(). After ride_outages() such a call
+// is repeated, as a client with a hard mount does. Reads and writes can also be pipelined.
 //
 // Thread class: confined to one thread at a time; several clients may run in several threads.
 #pragma once
@@ -134,6 +134,15 @@ class Nfs3Client {
   // Tries to connect until it works or deadline_ms have passed; handles stay what they are.
   bool reconnect(int deadline_ms);
 
+  // From now on a call without an answer reconnects, calls `recovered`, and is sent again, until it
+  // is answered or `patience_ms` have passed. Calls made by `recovered` are not repeated: it
+  // answers false when one of them got no reply, and is then called again after the next reconnect.
+  void ride_outages(int patience_ms, std::function<bool()> recovered);
+  // Whether the last call was sent more than once: an earlier copy may have been executed.
+  bool repeated() const { return repeated_; }
+  // Outages ridden out so far.
+  std::uint64_t outages() const { return outages_; }
+
   AttributesReply getattr(const Handle& object);
   // guard: the ctime that the object must still have.
   AttributesReply setattr(const Handle& object, const NewAttributes& attributes,
@@ -187,6 +196,9 @@ class Nfs3Client {
   static bool pump(rpc_context* rpc, int timeout_ms);
   static void on_reply(rpc_context*, int status, void* data, void* call);
   static void on_connected(rpc_context*, int status, void*, void* call);
+  bool ride_out();
+  int call_once(const std::function<int(rpc_context*, rpc_cb, void*)>& submit,
+                const std::function<void(void*)>& take);
   // Sends with `submit(rpc, callback, private)` and waits; `take` gets the result structure.
   int call(const std::function<int(rpc_context*, rpc_cb, void*)>& submit,
            const std::function<void(void*)>& take);
@@ -198,6 +210,11 @@ class Nfs3Client {
   int deadline_ms_ = kDefaultDeadlineMs;
   int uid_ = 0;
   int gid_ = 0;
+  int patience_ms_ = 0;
+  std::function<bool()> recovered_;
+  bool recovering_ = false;  // inside recovered_
+  bool repeated_ = false;
+  std::uint64_t outages_ = 0;
 };
 
 // "NFS3ERR_NOENT" and the like; "no reply" for kNoReply.

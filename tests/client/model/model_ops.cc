@@ -91,7 +91,9 @@ void ModelRun::op_setattr() {
        (attributes.mode ? " mode" : "") + (attributes.uid ? " uid" : "") +
        (attributes.gid ? " gid" : "") + " mtime_how " + std::to_string(attributes.mtime_how) +
        " atime_how " + std::to_string(attributes.atime_how) + (guard ? " guarded" : ""));
-  const nfs3::AttributesReply got = client().setattr(node.handle, attributes, guard);
+  busy_ = {&node};
+  nfs3::AttributesReply got = client().setattr(node.handle, attributes, guard);
+  if (executed_before(got.status, NFS3ERR_NOT_SYNC, allowed)) got = client().getattr(node.handle);
   if (!check_status(got.status, allowed)) return;
   node.mode = attributes.mode.value_or(node.mode);
   node.uid = attributes.uid.value_or(node.uid);
@@ -108,9 +110,11 @@ void ModelRun::op_truncate() {
   NewAttributes attributes;
   attributes.size = one_in(3) ? 0 : any_offset(file);
   note("SETATTR size " + std::to_string(*attributes.size) + " of " + std::to_string(file.fileid));
+  busy_ = {&file};
   const nfs3::AttributesReply got = client().setattr(file.handle, attributes);
   if (!check_status(got.status, {NFS3_OK})) return;
   file.bytes.resize(*attributes.size);
+  file.uncommitted.resize(*attributes.size);
   file.mtime.reset();
   check_attributes(file, got.attributes);
 }
@@ -129,12 +133,16 @@ void ModelRun::op_create() {
   if (truncate) attributes.size = 0;
   note(std::string(guarded ? "CREATE guarded " : "CREATE unchecked ") +
        (truncate ? "size 0 " : "") + in_directory(directory, name));
-  const ObjectReply got =
+  if (there != nullptr) busy_ = {there};
+  ObjectReply got =
       client().create(directory.handle, name, guarded ? GUARDED : UNCHECKED, attributes);
+  if (executed_before(got.status, NFS3ERR_EXIST, allowed))
+    got = client().lookup(directory.handle, name);
   if (!check_status(got.status, allowed)) return;
   if (there != nullptr) {
     if (truncate) {
       there->bytes.resize(0);
+      there->uncommitted.resize(0);
       there->mtime.reset();
     }
     check(got.handle.empty() || got.handle == there->handle, "CREATE gave another handle");
@@ -188,7 +196,9 @@ void ModelRun::op_mkdir() {
   Node wanted;
   const NewAttributes attributes = new_attributes(wanted);
   note("MKDIR " + in_directory(directory, name));
-  const ObjectReply got = client().mkdir(directory.handle, name, attributes);
+  ObjectReply got = client().mkdir(directory.handle, name, attributes);
+  if (executed_before(got.status, NFS3ERR_EXIST, allowed))
+    got = client().lookup(directory.handle, name);
   if (!check_status(got.status, allowed)) return;
   Node& node = model_.make(directory, name, NF3DIR);
   node.mode = wanted.mode;
@@ -205,7 +215,9 @@ void ModelRun::op_symlink() {
   note("SYMLINK " + in_directory(directory, name));
   NewAttributes attributes;
   attributes.mode = 0777;
-  const ObjectReply got = client().symlink(directory.handle, name, target, attributes);
+  ObjectReply got = client().symlink(directory.handle, name, target, attributes);
+  if (executed_before(got.status, NFS3ERR_EXIST, allowed))
+    got = client().lookup(directory.handle, name);
   if (!check_status(got.status, allowed)) return;
   Node& node = model_.make(directory, name, NF3LNK);
   node.mode = 0777;
@@ -227,7 +239,9 @@ void ModelRun::op_mknod() {
   Node wanted;
   const NewAttributes attributes = new_attributes(wanted);
   note("MKNOD " + in_directory(directory, name));
-  const ObjectReply got = client().mknod(directory.handle, name, type, attributes, device);
+  ObjectReply got = client().mknod(directory.handle, name, type, attributes, device);
+  if (executed_before(got.status, NFS3ERR_EXIST, allowed))
+    got = client().lookup(directory.handle, name);
   if (!check_status(got.status, allowed)) return;
   Node& node = model_.make(directory, name, type);
   node.mode = wanted.mode;
@@ -242,9 +256,10 @@ void ModelRun::op_remove() {
   const std::string name = any_name(directory);
   note("REMOVE " + in_directory(directory, name));
   const Statuses allowed = TreeModel::allowed_remove(directory, name);
-  if (check_status(client().remove(directory.handle, name), allowed)) {
+  if (directory.is_directory()) busy_ = {TreeModel::find(directory, name)};
+  const int status = client().remove(directory.handle, name);
+  if (executed_before(status, NFS3ERR_NOENT, allowed) || check_status(status, allowed))
     model_.unlink(directory, name);
-  }
 }
 
 void ModelRun::op_rmdir() {
@@ -252,9 +267,9 @@ void ModelRun::op_rmdir() {
   const std::string name = any_name(directory);
   note("RMDIR " + in_directory(directory, name));
   const Statuses allowed = TreeModel::allowed_rmdir(directory, name);
-  if (check_status(client().rmdir(directory.handle, name), allowed)) {
+  const int status = client().rmdir(directory.handle, name);
+  if (executed_before(status, NFS3ERR_NOENT, allowed) || check_status(status, allowed))
     model_.unlink(directory, name);
-  }
 }
 
 void ModelRun::op_link() {
@@ -263,7 +278,14 @@ void ModelRun::op_link() {
   const std::string name = any_name(directory);
   note("LINK " + std::to_string(file.fileid) + " as " + in_directory(directory, name));
   const Statuses allowed = TreeModel::allowed_link(file, directory, name);
-  if (check_status(client().link(file.handle, directory.handle, name), allowed)) {
+  busy_ = {&file};
+  const int status = client().link(file.handle, directory.handle, name);
+  if (executed_before(status, NFS3ERR_EXIST, allowed)) {
+    const ObjectReply there = client().lookup(directory.handle, name);
+    check_status(there.status, {NFS3_OK});
+    check(there.handle == file.handle, "the new link is another object");
+    model_.link(file, directory, name);
+  } else if (check_status(status, allowed)) {
     model_.link(file, directory, name);
   }
 }
@@ -275,7 +297,16 @@ void ModelRun::op_rename() {
   const std::string to_name = any_name(to);
   note("RENAME " + in_directory(from, from_name) + " to " + in_directory(to, to_name));
   const Statuses allowed = TreeModel::allowed_rename(from, from_name, to, to_name);
-  if (check_status(client().rename(from.handle, from_name, to.handle, to_name), allowed)) {
+  Node* moved = from.is_directory() ? TreeModel::find(from, from_name) : nullptr;
+  Node* replaced = to.is_directory() ? TreeModel::find(to, to_name) : nullptr;
+  busy_ = {moved, replaced};
+  const int status = client().rename(from.handle, from_name, to.handle, to_name);
+  if (executed_before(status, NFS3ERR_NOENT, allowed)) {
+    const ObjectReply there = client().lookup(to.handle, to_name);
+    check_status(there.status, {NFS3_OK});
+    check(there.handle == moved->handle, "the new name is another object's");
+    model_.rename(from, from_name, to, to_name);
+  } else if (check_status(status, allowed)) {
     model_.rename(from, from_name, to, to_name);
   }
 }
@@ -293,7 +324,10 @@ void ModelRun::op_write() {
   const stable_how stable = static_cast<stable_how>(below(3));
   note("WRITE " + std::to_string(offset) + "+" + std::to_string(data.size()) + " of " +
        std::to_string(file.fileid) + " stable_how " + std::to_string(stable));
+  busy_ = {&file};
+  writing_ = {&file, offset, data};
   const nfs3::WriteReply got = client().write(file.handle, offset, data, stable);
+  writing_.reset();
   if (!check_status(got.status, {NFS3_OK})) return;
   check(got.count == data.size(), "WRITE took " + std::to_string(got.count) + " bytes");
   check(got.committed >= stable, "WRITE is less stable than was asked");
@@ -301,6 +335,12 @@ void ModelRun::op_write() {
         "the write verifier changed");
   write_verifier_ = got.verifier;
   verifier_known_ = true;
+  if (rides_outages_ && got.committed == UNSTABLE) {
+    file.uncommitted.unstable_write(file.bytes, offset, data, got.verifier);
+  } else if (rides_outages_) {
+    file.uncommitted.stable_write(offset, data);
+    recent_writes_.push_back({&file, offset, data.size()});
+  }
   file.bytes.write(offset, data);
   file.mtime.reset();
   check_attributes(file, got.attributes);
@@ -313,6 +353,12 @@ void ModelRun::op_commit() {
   if (!check_status(got.status, {NFS3_OK})) return;
   check(!verifier_known_ || clients_.size() > 1 || got.verifier == write_verifier_,
         "COMMIT shows another write verifier");
+  if (!file.uncommitted.empty()) {
+    check(got.verifier == file.uncommitted.verifier(), "COMMIT shows another write verifier");
+    for (const auto& [offset, length] : file.uncommitted.ranges())
+      recent_writes_.push_back({&file, offset, length});
+    file.uncommitted.committed();
+  }
   check_attributes(file, got.attributes);
 }
 
@@ -387,8 +433,11 @@ void ModelRun::op_readdir_while_changing() {
       note("CREATE between pages " + in_directory(directory, name));
       Node wanted;
       const NewAttributes attributes = new_attributes(wanted);
-      const ObjectReply got = client().create(directory.handle, name, GUARDED, attributes);
-      if (!check_status(got.status, TreeModel::allowed_make(directory, name))) continue;
+      const Statuses allowed = TreeModel::allowed_make(directory, name);
+      ObjectReply got = client().create(directory.handle, name, GUARDED, attributes);
+      if (executed_before(got.status, NFS3ERR_EXIST, allowed))
+        got = client().lookup(directory.handle, name);
+      if (!check_status(got.status, allowed)) continue;
       Node& node = model_.make(directory, name, NF3REG);
       node.mode = wanted.mode;
       node.uid = wanted.uid;
@@ -396,7 +445,9 @@ void ModelRun::op_readdir_while_changing() {
       learn(node, got);
     } else if (!there->is_directory()) {
       note("REMOVE between pages " + in_directory(directory, name));
-      check_status(client().remove(directory.handle, name), {NFS3_OK});
+      busy_ = {there};
+      const int status = client().remove(directory.handle, name);
+      if (!executed_before(status, NFS3ERR_NOENT, {NFS3_OK})) check_status(status, {NFS3_OK});
       model_.unlink(directory, name);
       stays.erase(name);
     }

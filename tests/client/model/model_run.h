@@ -4,15 +4,22 @@
 // addresses of one filesystem) each operation goes through a random one, so that what one server
 // acknowledged must be seen through the next.
 //
+// Outages: with ride_outages() an operation without an answer is repeated until it gets one, and
+// after each reconnect everything that the server has acknowledged as stable since the last one is
+// compared at once (outage.cc). UNSTABLE data may then be missing, but only if the write verifier
+// has changed; it is sent again.
+//
 // Thread class: confined to one thread.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/client/model/tree_model.h"
@@ -30,6 +37,11 @@ class ModelRun {
 
   // Works in a new directory `name` below the clients' root. Throws Difference when that fails.
   ModelRun(Clients clients, std::uint64_t seed, const std::string& name);
+
+  // From now on the server may stop and come back. REQUIRES: one client.
+  void ride_outages(int patience_ms);
+  std::uint64_t outages() const { return clients_.front()->outages(); }
+  std::uint64_t bytes_resent() const { return bytes_resent_; }
 
   void step();        // one operation; throws Difference
   void verify_all();  // walks the whole tree and compares names, attributes, bytes
@@ -60,6 +72,16 @@ class ModelRun {
   void check_attributes(Node& node, const fattr3& got);
   void check_attributes(Node& node, const nfs3::Attributes& got);
   void learn(Node& node, const nfs3::ObjectReply& reply);
+  // Whether this status is what an operation answers whose unanswered first copy was executed.
+  bool executed_before(int status, int symptom, const Statuses& allowed);
+
+  // Outages.
+  bool after_outage();
+  void check_recent_writes();
+  void recover_file(Node& file);
+  void check_leftover(const Node& file, const Uncommitted& lossy);
+  void send_again(Node& file);
+  bool is_busy(const Node& node) const;
 
   // Operations, one each.
   void op_lookup();
@@ -88,6 +110,8 @@ class ModelRun {
   void compare_page(Node& directory, const nfs3::DirectoryPage& page, bool plus,
                     std::map<std::string, int>& seen);
   void list_all(Node& directory, bool plus);
+  void check_read(Node& file, std::uint64_t offset, std::uint32_t count,
+                  const nfs3::ReadReply& got);
   void verify_bytes(Node& file, std::uint64_t offset, std::uint32_t count);
   void verify_below(Node& directory);
   void remove_below(Node& directory);
@@ -104,6 +128,23 @@ class ModelRun {
   bool verifier_known_ = false;
   std::deque<std::string> recent_;
   std::uint64_t checks_ = 0;
+
+  bool rides_outages_ = false;
+  // What the operation under way may change or remove without having been answered.
+  std::vector<const Node*> busy_;
+  struct WriteUnderWay {
+    const Node* file;
+    std::uint64_t offset;
+    std::string_view data;
+  };
+  std::optional<WriteUnderWay> writing_;
+  struct RecentWrite {
+    Node* file;
+    std::uint64_t offset;
+    std::uint64_t length;
+  };
+  std::vector<RecentWrite> recent_writes_;  // since the last outage: what it may have lost
+  std::uint64_t bytes_resent_ = 0;
 };
 
 }  // namespace symnas::model

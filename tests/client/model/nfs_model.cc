@@ -1,8 +1,11 @@
 // nfs_model: random NFSv3 operations on a server compared with an in-memory model.
 //
-// usage: nfs_model --url nfs://ADDRESS/EXPORT [--url ...] [--ops 10000] [--seed N]
+// usage: nfs_model --url nfs://ADDRESS/EXPORT [--url ...] [--ops 10000] [--seed N] [--outages S]
 // Prints the seed first; a difference prints the last operations and the command that replays it.
+// --outages S: the server may be killed meanwhile; it is given S seconds to come back. SIGTERM ends
+// the operations early; the tree is compared all the same.
 // Exit status: 0 no difference, 1 a difference, 2 usage, 3 the server cannot be reached.
+#include <signal.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -23,7 +26,10 @@ struct Options {
   std::vector<std::string> urls;
   std::uint64_t operations = 10'000;
   std::uint64_t seed = 0;
+  int patience_s = 0;  // 0: an outage is a difference
 };
+
+volatile sig_atomic_t stop_requested = 0;
 
 bool parse(int argc, char** argv, Options& options) {
   options.seed = static_cast<std::uint64_t>(
@@ -36,6 +42,8 @@ bool parse(int argc, char** argv, Options& options) {
       options.operations = std::strtoull(argv[i + 1], nullptr, 10);
     } else if (name == "--seed") {
       options.seed = std::strtoull(argv[i + 1], nullptr, 10);
+    } else if (name == "--outages") {
+      options.patience_s = std::atoi(argv[i + 1]);
     } else {
       return false;
     }
@@ -78,7 +86,12 @@ int run_model(const Options& options) {
     const std::string name =
         "model-" + std::to_string(options.seed) + "-" + std::to_string(getpid());
     run = std::make_unique<ModelRun>(std::move(clients), options.seed, name);
-    for (; done < options.operations; ++done) run->step();
+    if (options.patience_s > 0) run->ride_outages(options.patience_s * 1000);
+    std::printf("running\n");
+    std::fflush(stdout);
+    for (; done < options.operations && stop_requested == 0; ++done) run->step();
+    std::printf("nfs_model: comparing all\n");
+    std::fflush(stdout);
     run->verify_all();
     run->remove_all();
   } catch (const Difference& difference) {
@@ -86,8 +99,14 @@ int run_model(const Options& options) {
     return 1;
   }
   std::printf("nfs_model: %llu operations, %llu comparisons, no difference\n",
-              static_cast<unsigned long long>(options.operations),
+              static_cast<unsigned long long>(done),
               static_cast<unsigned long long>(run->differences_checked()));
+  if (options.patience_s > 0) {
+    std::printf("{\"operations\": %llu, \"outages\": %llu, \"bytes_sent_again\": %llu}\n",
+                static_cast<unsigned long long>(done),
+                static_cast<unsigned long long>(run->outages()),
+                static_cast<unsigned long long>(run->bytes_resent()));
+  }
   return 0;
 }
 
@@ -98,9 +117,10 @@ int main(int argc, char** argv) {
   if (!parse(argc, argv, options)) {
     std::fprintf(stderr,
                  "usage: nfs_model --url nfs://ADDRESS/EXPORT [--url ...] [--ops N]"
-                 " [--seed N]\n");
+                 " [--seed N] [--outages SECONDS]\n");
     return 2;
   }
+  signal(SIGTERM, [](int) { stop_requested = 1; });
   std::printf("nfs_model: seed %llu\n", static_cast<unsigned long long>(options.seed));
   std::fflush(stdout);
   return run_model(options);

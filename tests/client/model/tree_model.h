@@ -17,28 +17,13 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/client/model/file_bytes.h"
+#include "tests/client/model/uncommitted.h"
 #include "tests/client/nfs3_client.h"
 
 namespace symnas::model {
 
 using Statuses = std::vector<int>;  // acceptable answers; {NFS3_OK} when it must succeed
-
-// A file's bytes, holes included.
-class FileBytes {
- public:
-  std::uint64_t size() const { return size_; }
-  void resize(std::uint64_t size);
-  void write(std::uint64_t offset, std::string_view data);
-  std::string read(std::uint64_t offset, std::uint64_t count) const;
-  // Offsets of the blocks that hold written bytes.
-  std::vector<std::uint64_t> written_blocks() const;
-
-  static constexpr std::uint64_t kBlockBytes = 4096;
-
- private:
-  std::map<std::uint64_t, std::string> blocks_;
-  std::uint64_t size_ = 0;
-};
 
 struct Node {
   ftype3 type = NF3REG;
@@ -48,7 +33,8 @@ struct Node {
   std::uint32_t nlink = 0;  // directories: 1 while named
   specdata3 device{};
   std::string target;
-  FileBytes bytes;
+  FileBytes bytes;          // as the client wrote them
+  Uncommitted uncommitted;  // what of them the server may lose
   std::map<std::string, Node*> entries;
   Node* parent = nullptr;  // of a directory
 
