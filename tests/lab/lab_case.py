@@ -8,7 +8,9 @@ failure discards the lab, so that the next test begins with a new one.
 import contextlib
 import json
 import os
+import select
 import signal
+import subprocess
 import sys
 import time
 
@@ -32,17 +34,22 @@ class Skip(Exception):
 
 
 class LabTest:
-    def __init__(self, function, needs_service):
+    def __init__(self, function, needs_service, luns, soak):
         self.function = function
         self.name = function.__name__
         self.summary = (function.__doc__ or "").strip().splitlines()[0]
         self.needs_service = needs_service
+        self.luns = luns
+        self.soak = soak
 
 
-def lab_test(needs_service=True):
-    """Marks a test. needs_service: with a lab whose VNFS serves; else it makes its own."""
+def lab_test(needs_service=True, luns="file", soak=False):
+    """Marks a test. needs_service: with a lab whose VNFS serves; else it makes its own.
+
+    luns: of symlab.luns.KINDS. soak: only with `run --soak`.
+    """
     def mark(function):
-        _tests.append(LabTest(function, needs_service))
+        _tests.append(LabTest(function, needs_service, luns, soak))
         return function
     return mark
 
@@ -67,12 +74,17 @@ class Bench:
         self.lab.down()  # what an interrupted run has left
 
     def prepare(self, test):
-        if test.needs_service and not self.made:
-            self.lab.up(1, LUN_COUNT, LUN_SIZE)
+        if not test.needs_service:
+            return
+        if test.luns == "fuse" and not os.path.exists("/dev/fuse"):
+            raise Skip("this machine has no /dev/fuse")
+        if self.made and self.lab.state.data["lun_kind"] != test.luns:
+            self.discard()
+        if not self.made:
+            self.lab.up(1, LUN_COUNT, LUN_SIZE, kind=test.luns)
             self.service.create()
             self.made = True
-        if test.needs_service:
-            self.service.wait_serving()
+        self.service.wait_serving()
 
     def check_filesystems(self):
         """Every test ends with it: nothing is inconsistent, lost or left behind."""
@@ -127,6 +139,38 @@ class Bench:
         """Leaves the load alone for a while: how long a fault lasts is part of the test."""
         time.sleep(seconds)
 
+    @contextlib.contextmanager
+    def shell(self):
+        """A client that makes one call per line (tests/client/nfs_shell.cc)."""
+        shell = Shell(self.service)
+        try:
+            yield shell
+        finally:
+            shell.close()
+
+    # --- LUNs (luns="fuse")
+
+    @contextlib.contextmanager
+    def broken_luns(self):
+        """Whatever the body breaks is mended afterwards."""
+        try:
+            yield self.lab.fault
+        finally:
+            self.lab.fault("heal", "all")
+
+    def lose_power(self, *seed):
+        """LUNs, agent and instance lose their power at once; a seed keeps a part of the caches."""
+        before = self.service.serving()
+        self.lab.fault("power-off", "all")
+        self.kill_process("vnfsd.c1n1")
+        self.kill_recorded(before)
+        self.lab.fault("power-on", "all", *seed)
+        self.lab.start_vnfsd("c1n1")
+        self.service.wait_serving(other_than=before["pid"])
+
+    def lun_stats(self):
+        return [json.loads(line) for line in self.lab.fault("stats", "all").splitlines()]
+
     # --- processes
 
     def kill_instance(self):
@@ -167,6 +211,46 @@ class Bench:
                     print(f"--- {name}\n{file.read().decode(errors='replace')}", file=sys.stderr)
 
 
+class Shell:
+    """A running nfs_shell. send() and answer() in pairs: a call may be left waiting meanwhile."""
+
+    def __init__(self, service):
+        url = service.url
+        self.process = service.lab.popen_in(
+            "client", [product.program("nfs_shell"), "--url", url], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, text=True)
+
+    def send(self, *words):
+        self.process.stdin.write(" ".join(map(str, words)) + "\n")
+        self.process.stdin.flush()
+
+    def answered(self, within_s=0.0):
+        """Whether an answer is there."""
+        return bool(select.select([self.process.stdout], [], [], within_s)[0])
+
+    def answer(self, within_s=60.0):
+        """The next answer; fails when there is none in time."""
+        check(self.answered(within_s), f"no answer within {within_s:g} s")
+        line = self.process.stdout.readline().strip()
+        check(line, "nfs_shell has ended")
+        return line
+
+    def __call__(self, *words, within_s=60.0):
+        self.send(*words)
+        return self.answer(within_s)
+
+    def expect(self, status, *words, within_s=60.0):
+        """The call is answered so; returns the whole answer."""
+        answer = self(*words, within_s=within_s)
+        check(answer.startswith(status + " ") and "differs" not in answer,
+              f"`{' '.join(map(str, words))}` is answered {answer}, should be {status}")
+        return answer
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+
+
 class Load:
     """A running client program; `seen` is its JSON line after finish()."""
 
@@ -181,4 +265,4 @@ class Load:
         return self.seen
 
 
-__all__ = ["Bench", "Load", "Skip", "all_tests", "check", "eventually", "lab_test"]
+__all__ = ["Bench", "Load", "Shell", "Skip", "all_tests", "check", "eventually", "lab_test"]

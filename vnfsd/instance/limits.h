@@ -21,8 +21,9 @@ inline constexpr std::int64_t kRpcbindTimeoutMs = 5'000;
 inline constexpr std::int64_t kRestartPauseMinMs = 200;
 inline constexpr std::int64_t kRestartPauseMaxMs = 30'000;
 // An instance that served this long was healthy: its crash is a first one again. Far above a start
-// (0.1 s), so that what cannot start backs off; short, because a pause is an outage for every client:
-// what dies again each few seconds serves better restarted at once than after half a minute.
+// (0.1 s), so that what cannot start backs off; short, because a pause is an outage for every
+// client: what dies again each few seconds serves better restarted at once than after half a
+// minute.
 inline constexpr std::int64_t kHealthyServiceMs = 2'000;
 
 inline constexpr std::uint64_t kOpenFilesMax = 65'536;  // one per client connection, and the LUNs
