@@ -6,7 +6,6 @@
 #include "fsal_cluster/ops/directory_change.h"
 #include "fsal_cluster/ops/new_node.h"
 #include "fsal_cluster/ops/nodes.h"
-#include "fsal_cluster/ops/retry.h"
 #include "fsal_cluster/ops/setattr.h"
 
 namespace symnas::fs {
@@ -57,18 +56,16 @@ Result<Created> create(Context& context, const Credentials& who, const Handle& d
   std::optional<std::uint64_t> kept;
   if (mode == CreateMode::kExclusive) kept = verifier;
   const NewNodeRequest request{who, directory, name, FileType::kRegular, node, kept};
-  const auto flight = context.flights.enter(directory.ino);
-  auto result = retry_conflicts(context, [&](int attempt) -> Result<Created> {
-    SYMNAS_ASSIGN(const Place place, read_place(context, directory, name));
-    if (place.entry() == nullptr) return try_add_node(context, request, place, attempt, flight);
-    SYMNAS_ASSIGN(const Node file, read_target(context, place));
-    SYMNAS_TRY(check_existing(who, place, file, mode, verifier));
-    SetAttributes wanted;
-    if (mode == CreateMode::kUnchecked) wanted = node.attributes;
-    return use_existing(context, who, place, file, wanted);
-  });
-  if (!result && result.error().code == ErrorCode::kStale) sweep_times(context, directory.ino);
-  return result;
+  return retry_in_directory(
+      context, directory.ino, [&](int attempt, const auto& flight) -> Result<Created> {
+        SYMNAS_ASSIGN(const Place place, read_place(context, directory, name));
+        if (place.entry() == nullptr) return try_add_node(context, request, place, attempt, flight);
+        SYMNAS_ASSIGN(const Node file, read_target(context, place));
+        SYMNAS_TRY(check_existing(who, place, file, mode, verifier));
+        SetAttributes wanted;
+        if (mode == CreateMode::kUnchecked) wanted = node.attributes;
+        return use_existing(context, who, place, file, wanted);
+      });
 }
 
 }  // namespace symnas::fs

@@ -6,6 +6,7 @@
 
 #include "common/kv/session.h"
 #include "fsal_cluster/ops/context.h"
+#include "fsal_cluster/ops/retry.h"
 #include "fsal_cluster/schema/inode.h"
 
 namespace symnas::fs {
@@ -25,8 +26,18 @@ DirectoryChange change_of(Context& context, const Directory& before, std::int64_
 // An operation that found nothing to do: the directory is as it was.
 DirectoryChange no_change(const Context& context, const Directory& directory);
 
-// After an operation failed with kStale: a batch may have put content times for a directory that is
-// gone; deletes them.
+// After an operation failed: its batch may have put content times for a directory that is gone;
+// deletes them.
 void sweep_times(Context& context, Ino directory);
+
+// retry_conflicts for an operation that changes the content of `directory`: calls
+// attempt(n, flight) and leaves no times behind when it fails. Errors: those of retry_conflicts.
+template <class Attempt>
+auto retry_in_directory(Context& context, Ino directory, Attempt attempt) {
+  const auto flight = context.flights.enter(directory);
+  auto result = retry_conflicts(context, [&](int n) { return attempt(n, flight); });
+  if (!result) sweep_times(context, directory);
+  return result;
+}
 
 }  // namespace symnas::fs

@@ -130,14 +130,11 @@ Result<Created> try_add_node(Context& context, const NewNodeRequest& request, co
 }
 
 Result<Created> add_node(Context& context, const NewNodeRequest& request) {
-  const auto flight = context.flights.enter(request.directory.ino);
-  auto result = retry_conflicts(context, [&](int attempt) -> Result<Created> {
-    SYMNAS_ASSIGN(const Place place, read_place(context, request.directory, request.name));
-    return try_add_node(context, request, place, attempt, flight);
-  });
-  if (!result && result.error().code == ErrorCode::kStale)
-    sweep_times(context, request.directory.ino);
-  return result;
+  return retry_in_directory(
+      context, request.directory.ino, [&](int attempt, const auto& flight) -> Result<Created> {
+        SYMNAS_ASSIGN(const Place place, read_place(context, request.directory, request.name));
+        return try_add_node(context, request, place, attempt, flight);
+      });
 }
 
 }  // namespace symnas::fs

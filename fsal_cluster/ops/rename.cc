@@ -173,7 +173,7 @@ Result<Mount::Renamed> rename(Context& context, const Credentials& who, const Ha
     const RenameInput input{context.fs, who, from, to, source, target ? &*target : nullptr};
     return try_rename(context, input, attempt, flights);
   });
-  if (!result && result.error().code == ErrorCode::kStale) {
+  if (!result) {
     sweep_times(context, from_dir.ino);
     sweep_times(context, to_dir.ino);
   }

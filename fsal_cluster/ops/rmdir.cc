@@ -40,20 +40,20 @@ Status check_empty(Context& context, Ino directory, const std::string& name) {
 
 Result<DirectoryChange> rmdir(Context& context, const Credentials& who, const Handle& directory,
                               const std::string& name) {
-  const auto flight = context.flights.enter(directory.ino);
-  return retry_conflicts(context, [&](int attempt) -> Result<DirectoryChange> {
-    SYMNAS_ASSIGN(const Place place, read_place(context, directory, name));
-    if (place.entry() == nullptr) return fail(ErrorCode::kNotFound, name + ": no such name");
-    SYMNAS_ASSIGN(const Node target, read_target(context, place));
-    SYMNAS_TRY(check_rmdir(who, place, target));
-    // Looked at before the transaction compares it: a refused batch member would still put the
-    // parent's times, which travel with the batch and not with the operation (DESIGN 5.2).
-    SYMNAS_TRY(check_empty(context, target.ino, name));
-    const std::int64_t now_ns = context.session.next_time_ns();
-    SYMNAS_ASSIGN(const kv::Committed done,
-                  commit(context, plan_rmdir(context.fs, place, target, now_ns)));
-    return change_of(context, place.directory, now_ns, done, pre_of(attempt, flight));
-  });
+  return retry_in_directory(
+      context, directory.ino, [&](int attempt, const auto& flight) -> Result<DirectoryChange> {
+        SYMNAS_ASSIGN(const Place place, read_place(context, directory, name));
+        if (place.entry() == nullptr) return fail(ErrorCode::kNotFound, name + ": no such name");
+        SYMNAS_ASSIGN(const Node target, read_target(context, place));
+        SYMNAS_TRY(check_rmdir(who, place, target));
+        // Looked at before the transaction compares it: a refused batch member would still put the
+        // parent's times, which travel with the batch and not with the operation (DESIGN 5.2).
+        SYMNAS_TRY(check_empty(context, target.ino, name));
+        const std::int64_t now_ns = context.session.next_time_ns();
+        SYMNAS_ASSIGN(const kv::Committed done,
+                      commit(context, plan_rmdir(context.fs, place, target, now_ns)));
+        return change_of(context, place.directory, now_ns, done, pre_of(attempt, flight));
+      });
 }
 
 }  // namespace symnas::fs

@@ -28,19 +28,19 @@ kv::Mutation plan_unlink(FsId fs, const Place& place, const TxnPart& drop, std::
 
 Result<DirectoryChange> unlink(Context& context, const Credentials& who, const Handle& directory,
                                const std::string& name) {
-  const auto flight = context.flights.enter(directory.ino);
-  return retry_conflicts(context, [&](int attempt) -> Result<DirectoryChange> {
-    SYMNAS_ASSIGN(const Place place, read_place(context, directory, name));
-    if (place.entry() == nullptr) return fail(ErrorCode::kNotFound, name + ": no such name");
-    SYMNAS_ASSIGN(const Node target, read_target(context, place));
-    SYMNAS_TRY(check_unlink(who, place, target));
-    const std::int64_t now_ns = context.session.next_time_ns();
-    SYMNAS_ASSIGN(LinkDrop drop, LinkDrop::prepare(context, target, now_ns));
-    SYMNAS_ASSIGN(const kv::Committed done,
-                  commit(context, plan_unlink(context.fs, place, drop.part(), now_ns)));
-    drop.committed();
-    return change_of(context, place.directory, now_ns, done, pre_of(attempt, flight));
-  });
+  return retry_in_directory(
+      context, directory.ino, [&](int attempt, const auto& flight) -> Result<DirectoryChange> {
+        SYMNAS_ASSIGN(const Place place, read_place(context, directory, name));
+        if (place.entry() == nullptr) return fail(ErrorCode::kNotFound, name + ": no such name");
+        SYMNAS_ASSIGN(const Node target, read_target(context, place));
+        SYMNAS_TRY(check_unlink(who, place, target));
+        const std::int64_t now_ns = context.session.next_time_ns();
+        SYMNAS_ASSIGN(LinkDrop drop, LinkDrop::prepare(context, target, now_ns));
+        SYMNAS_ASSIGN(const kv::Committed done,
+                      commit(context, plan_unlink(context.fs, place, drop.part(), now_ns)));
+        drop.committed();
+        return change_of(context, place.directory, now_ns, done, pre_of(attempt, flight));
+      });
 }
 
 }  // namespace symnas::fs

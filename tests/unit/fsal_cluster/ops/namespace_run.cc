@@ -292,13 +292,9 @@ void expect_no_finding(World& world) {
     for (const kv::KeyValue& kv : read->kvs) checker.take(kv);
   }
   checker.finish();
-  for (const check::Finding& finding : checker.findings().kept()) {
-    // Times that a create has put beside its failure against a rmdir: ignored by everybody
-    // (Mutation::merged_puts), nobody sweeps them yet (docs/plan.md).
-    if (finding.text.find("has directory times, but does not exist") != std::string::npos) continue;
+  for (const check::Finding& finding : checker.findings().kept())
     ADD_FAILURE() << check::word(finding.kind) << " inode " << finding.ino.value() << ": "
                   << finding.text;
-  }
 }
 
 }  // namespace
@@ -337,6 +333,8 @@ void check_tree(World& world) {
     EXPECT_EQ(inode.nlink(), links[ino]) << "inode " << ino << ": names reachable from the root";
   for (const auto& [dir, names] : records.names)
     EXPECT_TRUE(links.contains(dir)) << "names in directory " << dir << " that is gone";
+  for (const std::uint64_t dir : records.times)
+    EXPECT_TRUE(records.inodes.contains(dir)) << "content times without directory " << dir;
   EXPECT_EQ(records.orphans, 0);
   expect_no_finding(world);
 }
