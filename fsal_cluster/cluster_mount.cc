@@ -30,6 +30,7 @@ ClusterMount::ClusterMount(const env::Clock& clock, Parts parts)
       claim_(std::move(parts.claim)),
       random_(static_cast<std::uint64_t>(clock.mono_ns())),
       gate_(std::move(parts.gate)),
+      quota_(std::move(parts.quota)),
       session_(std::move(parts.session)),
       data_(std::move(parts.data)),
       locks_(std::move(parts.locks)),
@@ -99,6 +100,7 @@ Status ClusterMount::recover_ended(const MountEntry& ended) {
   SYMNAS_TRY(data_->recover_ended_mount(ended.id));
   const FsId fs = context_.fs;
   kv::Mutation mutation;
+  mutation.growth = kv::Growth::kMustGo;
   mutation.compares = {kv::key_exists(kv::keys::mount_ended(fs, ended.id))};
   mutation.writes = {kv::erase(kv::keys::mount(fs, ended.id)),
                      kv::erase(kv::keys::mount_ended(fs, ended.id)),
@@ -125,6 +127,7 @@ Status ClusterMount::write_end_record() {
   record.set_proof("clean close");
   record.set_ended_ns(clock_.wall_ns());
   kv::Mutation mutation;
+  mutation.growth = kv::Growth::kMustGo;
   mutation.writes = {
       kv::put(kv::keys::mount_ended(context_.fs, claim_.id), record.SerializeAsString())};
   const auto done = session_->commit_blocking(std::move(mutation));

@@ -14,6 +14,7 @@
 #include "fsal_cluster/mount.h"
 #include "fsal_cluster/ops/context.h"
 #include "fsal_cluster/orphan_sweep.h"
+#include "fsal_cluster/quota_watch.h"
 #include "fsal_cluster/state/file_locks.h"
 #include "fsal_cluster/state/gate.h"
 #include "fsal_cluster/state/mount_claim.h"
@@ -27,6 +28,7 @@ class ClusterMount final : public Mount {
     Claim claim;
     std::unique_ptr<Gate> gate;
     NameHasher hasher;
+    std::unique_ptr<QuotaWatch> quota;
     std::unique_ptr<kv::Session> session;
     std::unique_ptr<FileData> data;
     std::unique_ptr<FileLocks> locks;
@@ -96,6 +98,7 @@ class ClusterMount final : public Mount {
   Claim claim_;
   env::SeededRandom random_;  // jitter of retries
   std::unique_ptr<Gate> gate_;
+  std::unique_ptr<QuotaWatch> quota_;
   std::unique_ptr<kv::Session> session_;
   std::unique_ptr<FileData> data_;
   std::unique_ptr<FileLocks> locks_;

@@ -61,6 +61,7 @@ std::optional<Result<kv::Committed>> Heartbeat::put_key(std::int64_t sent_ns) {
   std::string value;
   append_be64(value, static_cast<std::uint64_t>(sent_ns));
   kv::Mutation mutation;
+  mutation.growth = kv::Growth::kMustGo;
   mutation.writes = {kv::put(key_, std::move(value))};
   session_.commit(std::move(mutation), [state = state_](Result<kv::Committed> answer) {
     {

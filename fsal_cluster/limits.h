@@ -52,6 +52,10 @@ inline constexpr std::int64_t kHeartbeatNs = 1'000'000'000;
 inline constexpr std::int64_t kHeartbeatPollNs = 2'000'000;
 static_assert(kGateWindowNs >= 4 * kHeartbeatNs, "one slow heartbeat does not close the gate");
 
+// How often a mount looks how full etcd is: at some MB/s of growth it sees a level end within some
+// thousandths of the quota.
+inline constexpr std::int64_t kQuotaLookNs = 1'500'000'000;
+
 // Keys of mounts read at once. More than one page means that nobody recovers ended ones (an
 // instance that dies while it recovers, again and again); all are read all the same.
 inline constexpr std::int64_t kMountPageKeys = 1024;

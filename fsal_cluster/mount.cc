@@ -28,7 +28,8 @@ ClaimOptions claim_options(const env::Clock& clock, const MountOptions& options)
   return out;
 }
 
-kv::SessionOptions session_options(FsId fs, const Claim& claim, const MountOptions& options) {
+kv::SessionOptions session_options(FsId fs, const Claim& claim, const MountOptions& options,
+                                   std::shared_ptr<const kv::QuotaGauge> quota) {
   kv::SessionOptions out;
   out.session_id = "s";  // the prefix names the mount already
   out.slot_prefix = kv::keys::mount_slots(fs, claim.id);
@@ -38,6 +39,7 @@ kv::SessionOptions session_options(FsId fs, const Claim& claim, const MountOptio
   out.mount_create_revision = claim.create_revision;
   out.ended_key = kv::keys::mount_ended(fs, claim.id);
   out.guards = options.guards;
+  out.quota = std::move(quota);
   return out;
 }
 
@@ -50,8 +52,11 @@ Result<std::unique_ptr<ClusterMount>> open_claimed(kv::Store& store, const env::
   ClusterMount::Parts parts;
   parts.hasher = hasher;
   parts.gate = std::make_unique<Gate>(clock, claim_sent_ns, kGateWindowNs);
-  SYMNAS_ASSIGN(parts.session, kv::Session::open(store, clock, session_options(fs, claim, options),
-                                                 options.on_ended, kAdminDeadlineMs));
+  const auto quota = std::make_shared<kv::QuotaGauge>(options.etcd_quota_bytes);
+  parts.quota = std::make_unique<QuotaWatch>(store, quota);
+  SYMNAS_ASSIGN(parts.session,
+                kv::Session::open(store, clock, session_options(fs, claim, options, quota),
+                                  options.on_ended, kAdminDeadlineMs));
   SYMNAS_ASSIGN(parts.data,
                 FileData::open(*parts.session, clock,
                                std::make_shared<GatedVolume>(std::move(volume), *parts.gate),

@@ -52,7 +52,8 @@ struct MountOptions {
   VnfsId vnfs_id;
   Epoch epoch;
   std::string head_incarnation;
-  std::vector<kv::Compare> guards;  // owner record of the VNFS
+  std::vector<kv::Compare> guards;    // owner record of the VNFS
+  std::int64_t etcd_quota_bytes = 0;  // 0: nothing is kept back of it
   std::function<void(Error)>
       on_ended;  // disproof or failed flush: the process must exit without answering
 };

@@ -17,6 +17,7 @@ json bundle_to_json(const Bundle& b) {
           {"etcd",
            {{"endpoints", b.endpoints},
             {"initial_cluster", b.initial_cluster},
+            {"quota_bytes", b.quota_bytes},
             {"ca", b.ca_pem},
             {"certificate", b.certificate_pem},
             {"key", b.key_pem}}}};
@@ -36,6 +37,7 @@ Result<Bundle> bundle_from_json(const json& document) {
     const json& etcd = document.at("etcd");
     etcd.at("endpoints").get_to(b.endpoints);
     etcd.at("initial_cluster").get_to(b.initial_cluster);
+    b.quota_bytes = etcd.value("quota_bytes", b.quota_bytes);
     etcd.at("ca").get_to(b.ca_pem);
     etcd.at("certificate").get_to(b.certificate_pem);
     etcd.at("key").get_to(b.key_pem);

@@ -9,6 +9,7 @@
 
 #include "common/base/result.h"
 #include "common/base/uuid.h"
+#include "vnfsd/config.h"
 
 namespace symnas::vnfsd {
 
@@ -22,6 +23,7 @@ struct Bundle {
   std::string ca_pem;
   std::string certificate_pem;
   std::string key_pem;
+  std::int64_t quota_bytes = EtcdConfig().quota_bytes;  // of etcd
 };
 
 nlohmann::json bundle_to_json(const Bundle& bundle);

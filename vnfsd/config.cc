@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
+#include "vnfsd/limits.h"
 #include "vnfsd/names.h"
 #include "vnfsd/net_address.h"
 
@@ -124,7 +125,7 @@ Status read_sections(const toml::table& root, std::string_view origin, Config& c
   etcd.absolute_path("ca", config.etcd.ca);
   etcd.absolute_path("cert", config.etcd.cert);
   etcd.absolute_path("key", config.etcd.key);
-  etcd.number("quota_bytes", 1 << 20, std::int64_t{1} << 40, config.etcd.quota_bytes);
+  etcd.number("quota_bytes", kQuotaBytesMin, kQuotaBytesMax, config.etcd.quota_bytes);
   etcd.number("compact_interval_s", 1, 86'400, config.etcd.compact_interval_s);
   etcd.number("compact_keep_s", 60, 86'400, config.etcd.compact_keep_s);
   etcd.number("compact_keep_revisions", 1000, 100'000'000, config.etcd.compact_keep_revisions);

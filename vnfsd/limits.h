@@ -24,6 +24,10 @@ inline constexpr int kRecentChangesMax = 32;
 inline constexpr int kChangeTriesMax = 8;
 inline constexpr std::int64_t kChangeDeadlineMs = 10'000;  // then the administrator hears of it
 
+// etcd's quota: below, history of some seconds fills it; above, no member starts in bearable time.
+inline constexpr std::int64_t kQuotaBytesMin = std::int64_t{16} << 20;
+inline constexpr std::int64_t kQuotaBytesMax = std::int64_t{64} << 30;
+
 inline constexpr std::size_t kRequestBytesMax = 1 << 20;  // of the API
 inline constexpr int kApiThreads = 4;                     // administrators at once
 

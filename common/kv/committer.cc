@@ -32,6 +32,12 @@ void Committer::start(std::function<void(Status)> ready) {
 }
 
 void Committer::commit(Mutation mutation, CommitCallback done) {
+  if (const auto& quota = context_.options.quota) {
+    if (Status admitted = quota->admit(mutation.growth); !admitted) {
+      done(tl::unexpected<Error>(std::move(admitted.error())));
+      return;
+    }
+  }
   auto made = make_operation(std::move(mutation), context_.options);
   if (!made) {
     done(tl::unexpected<Error>(made.error()));

@@ -103,6 +103,11 @@ class ThreadedSession final : public Session {
     core_->committer().commit(std::move(mutation), std::move(done));
   }
 
+  Status admit(Growth growth) const override {
+    const auto& quota = core_->options.quota;
+    return quota ? quota->admit(growth) : Status();
+  }
+
   Result<std::vector<CachedValue>> read(const std::vector<std::string>& keys) override {
     const SessionContext::Inside inside(*core_);
     if (!core_->is_closed()) {

@@ -25,6 +25,7 @@
 #include "common/base/ids.h"
 #include "common/base/result.h"
 #include "common/env/clock.h"
+#include "common/kv/quota.h"
 #include "common/kv/store.h"
 
 namespace symnas::kv {
@@ -40,6 +41,8 @@ struct Mutation {
   // the batch's guards hold: a record without its owner (`dirt` without `ino`) is ignored and
   // swept.
   std::vector<Op> merged_puts;
+  // Whether it may go while etcd's quota runs out. Whoever does not say is refused first.
+  Growth growth = Growth::kGrows;
 };
 
 struct Committed {
@@ -68,6 +71,7 @@ struct SessionOptions {
   std::string ended_key;        // INV-3: must be absent
   std::vector<Compare> guards;  // further compares of every transaction (VNFS owner record)
   std::int64_t cache_bytes_max = std::int64_t{1} << 30;
+  std::shared_ptr<const QuotaGauge> quota;  // null: nobody looks
 };
 
 struct SessionCounters {
@@ -99,11 +103,14 @@ class Session {
 
   // Commits one operation exactly once; the callback comes when the outcome is known, however long
   // that takes (an operation of unknown outcome is held as long as the process lives, DESIGN 5.2).
-  // Errors: kEnded, kNoSpace (quota: nothing written), kTooLarge, kInvalidArgument, kBusy (queue
-  // full), kShutdown.
+  // Errors: kEnded, kNoSpace (quota, or what is kept back of it: nothing written), kTooLarge,
+  // kInvalidArgument, kBusy (queue full), kShutdown.
   virtual void commit(Mutation mutation, CommitCallback done) = 0;
   // Same, blocking the caller. REQUIRES: not on a store thread.
   Result<Committed> commit_blocking(Mutation mutation);
+  // Whether an operation of this kind would be refused now for etcd's quota: for what must be known
+  // before anything is promised. Errors: kNoSpace.
+  virtual Status admit(Growth growth) const = 0;
 
   // Reads keys through the cache; loads missing ones with one linearizable read (a "loading" entry
   // is inserted first, so that a watch event that overtakes the answer is not lost). Retries while

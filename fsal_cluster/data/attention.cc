@@ -157,6 +157,7 @@ Detached Engine::erase_tokens(std::vector<FilePtr> files, StatusCallback done) {
     co_return;
   }
   kv::Mutation mutation;
+  mutation.growth = kv::Growth::kMustGo;
   for (const FilePtr& f : files) mutation.writes.push_back(kv::erase(token_key(f->ino)));
   const Result<kv::Committed> committed = co_await commit_mutation(mutation);
   const bool erased = committed && committed->succeeded;

@@ -181,6 +181,7 @@ kv::Mutation Engine::step_mutation(FileState& f, const CommitWork& work, std::si
   records::Inode& inode = record.inode;
   const bool set_since = inode.ctime_ns() > work.mtime_ns && inode.mtime_ns() != work.mtime_base_ns;
   kv::Mutation mutation;
+  mutation.growth = kv::Growth::kMustGo;
   const bool changes = work.dirty || !step.chunks.empty() || inode.size_bytes() != work.size_bytes;
   if (work.drop && last) mutation.writes.push_back(kv::erase(token_key(f.ino)));
   if (!changes) return mutation;  // the flag of a file that nobody wrote to

@@ -89,6 +89,7 @@ Task<Status> Engine::set_flag(FileState& f) {
     Result<InodeRecord> record = co_await read_inode(f);
     if (!record) co_return tl::unexpected(record.error());
     kv::Mutation mutation;
+    mutation.growth = kv::Growth::kMustGo;
     const std::uint32_t cleared = privileges(record->inode.mode());
     if (cleared != 0) {
       record->inode.set_mode(record->inode.mode() & ~cleared);

@@ -97,6 +97,7 @@ Task<Status> Engine::bump(Ino ino, Revision token_revision, MountId owner) {
                      fmt::format("inode {}: unreadable record or token", ino.value()));
     }
     kv::Mutation mutation;
+    mutation.growth = kv::Growth::kMustGo;
     mutation.compares.push_back(kv::mod_revision_is(token, token_revision));
     mutation.writes.push_back(kv::erase(token));
     if (record.value && flag.wrote()) {

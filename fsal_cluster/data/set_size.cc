@@ -150,6 +150,7 @@ Task<Result<kv::Committed>> Engine::commit_size(FileState& f, SizeChange& change
 kv::Mutation Engine::size_mutation(FileState& f, const SizeChange& change, InodeRecord& record) {
   records::Inode& inode = record.inode;
   kv::Mutation mutation;
+  mutation.growth = change.shrinks ? kv::Growth::kMustGo : kv::Growth::kChanges;
   mutation.compares.push_back(kv::mod_revision_is(inode_key(f.ino), record.revision));
   const std::scoped_lock lock(f.mutex);
   inode.set_size_bytes(change.size_bytes);

@@ -28,6 +28,7 @@ Status Engine::sweep_chunk(const kv::KeyValue& chunk, const std::optional<kv::Co
   for (;;) {
     const int take = std::min<int>(value.extents_size(), kSweepOpsMax);
     kv::Mutation mutation;
+    mutation.growth = kv::Growth::kMustGo;
     mutation.compares.push_back(kv::mod_revision_is(chunk.key, revision));
     if (guard) mutation.compares.push_back(*guard);
     std::vector<BlockRun> freed;
@@ -92,6 +93,7 @@ Status Engine::erase_orphan(Ino ino, std::uint32_t map_generation) {
     if (record.value && inode.ParseFromString(*record.value) && inode.has_trim_block()) return {};
   }
   kv::Mutation mutation;
+  mutation.growth = kv::Growth::kMustGo;
   mutation.compares.push_back(kv::mod_revision_is(key, found.kvs[0].mod_revision));
   mutation.writes.push_back(kv::erase(key));
   SYMNAS_ASSIGN(const kv::Committed committed, session_.commit_blocking(std::move(mutation)));
@@ -139,6 +141,7 @@ Status Engine::sweep_above(Ino ino, const records::Inode& inode, const kv::Compa
     if (cut.chunks.empty()) break;
     const records::MapChunk& kept = cut.chunks.front().value;
     kv::Mutation mutation;
+    mutation.growth = kv::Growth::kMustGo;
     mutation.compares = {kv::mod_revision_is(key, value.mod_revision), guard};
     mutation.writes.push_back(kept.extents_size() == 0 ? kv::erase(key)
                                                        : kv::put(key, kept.SerializeAsString()));
@@ -177,6 +180,7 @@ Status Engine::finish_trim(Ino ino) {
                     count_used_blocks(ino, MapGeneration{inode.map_generation()}));
       inode.set_used_blocks(used);
       kv::Mutation mutation;
+      mutation.growth = kv::Growth::kMustGo;
       mutation.compares.push_back(kv::mod_revision_is(inode_key(ino), record.mod_revision));
       mutation.writes.push_back(kv::put(inode_key(ino), inode.SerializeAsString()));
       SYMNAS_ASSIGN(const kv::Committed committed, session_.commit_blocking(std::move(mutation)));

@@ -217,6 +217,8 @@ Task<Status> Engine::prepare_write(FileState& f, std::uint64_t offset, std::uint
         f.growth.reserve_max = std::min(kReserveBlocksMax, space_->ready_blocks() / 16);
         const auto wanted = next_placement(f.map, f.growth, first, last);
         if (!wanted) break;
+        // Refused here: once it is written, its commit is owed.
+        if (Status admitted = session_.admit(kv::Growth::kGrows); !admitted) co_return admitted;
         const auto run = space_->allocate(wanted->space);
         if (!run) {
           full = true;

@@ -38,6 +38,7 @@ Status remove_record(Context& context, const Node& node) {
 kv::Mutation plan_orphan_end(FsId fs, const Node& node, const TxnPart& removal) {
   const std::string orphan = kv::keys::orphan(fs, node.ino);
   kv::Mutation mutation;
+  mutation.growth = kv::Growth::kMustGo;
   mutation.compares = {unchanged(fs, node)};
   mutation.writes = {kv::erase(kv::keys::inode(fs, node.ino))};
   removal.add_to(mutation);

@@ -132,6 +132,7 @@ Status check_rename(const RenameInput& input) {
 Result<kv::Mutation> plan_rename(const RenameInput& input, const TxnPart& drop,
                                  const std::optional<Revision>& directory_move) {
   kv::Mutation mutation;
+  mutation.growth = kv::Growth::kChanges;
   mutation.compares = {unchanged(input.fs, input.from.directory.node)};
   if (input.between_directories())
     mutation.compares.push_back(unchanged(input.fs, input.to.directory.node));

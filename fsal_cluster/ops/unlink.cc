@@ -19,6 +19,7 @@ kv::Mutation plan_unlink(FsId fs, const Place& place, const TxnPart& drop, std::
   Bucket bucket = place.bucket;
   remove_entry(bucket.record, place.name);
   kv::Mutation mutation;
+  mutation.growth = kv::Growth::kMustGo;
   mutation.compares = {unchanged(fs, place.directory.node), unchanged(bucket)};
   mutation.writes = {put_bucket(bucket)};
   mutation.merged_puts = {touch(fs, place.ino(), now_ns)};

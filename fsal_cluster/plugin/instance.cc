@@ -102,6 +102,7 @@ Result<fs::Mount*> Instance::mount(const std::string& name) {
   options.vnfs_id = file_.vnfs_id;
   options.epoch = file_.epoch;
   options.head_incarnation = file_.incarnation;
+  options.etcd_quota_bytes = file_.etcd_quota_bytes;
   options.guards = {kv::mod_revision_is(file_.owner_key, file_.owner_mod_revision)};
   options.on_ended = [](const Error& why) { end(why); };
   SYMNAS_ASSIGN(auto mounted,

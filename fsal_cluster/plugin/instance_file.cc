@@ -23,6 +23,7 @@ Result<InstanceFile> parse_instance_file(const std::string& text, const std::str
     file.etcd_ca_file = etcd.value("ca", "");
     file.etcd_cert_file = etcd.value("cert", "");
     file.etcd_key_file = etcd.value("key", "");
+    file.etcd_quota_bytes = etcd.value("quota_bytes", std::int64_t{0});
     file.head_netns = json.value("head_netns", "");
     for (const auto& lun : json.at("luns"))
       file.luns.push_back({lun.at("name"), lun.at("uuid"), lun.at("path")});

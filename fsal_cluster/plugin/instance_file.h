@@ -23,7 +23,8 @@ struct InstanceFile {
   std::string etcd_ca_file;
   std::string etcd_cert_file;
   std::string etcd_key_file;
-  std::string head_netns;  // path; empty: stay
+  std::int64_t etcd_quota_bytes = 0;  // 0: not told, nothing is kept back
+  std::string head_netns;             // path; empty: stay
   struct Lun {
     std::string name;
     std::string uuid;

@@ -241,6 +241,7 @@ Result<bool> Space::claim(std::uint32_t group) {
   };
   if (known.owner != options_.mount) {
     kv::Mutation claim;
+    claim.growth = kv::Growth::kMustGo;  // whoever wants space has been admitted
     claim.compares.push_back(kv::mod_revision_is(key, known.revision));
     if (known.owner != MountId{0}) {
       const std::string ended = keys::mount_ended(options_.fs, known.owner);
@@ -295,6 +296,7 @@ Result<std::vector<BlockRun>> Space::read_used(std::uint32_t group) {
 Status Space::take_over(MountId ended) {
   for (;;) {
     kv::Mutation move;
+    move.growth = kv::Growth::kMustGo;
     std::vector<std::uint32_t> moved;
     {
       const std::scoped_lock lock(mutex_);

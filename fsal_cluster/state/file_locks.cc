@@ -136,6 +136,7 @@ Status FileLocks::write(const Key& key, const std::vector<LockRange>& ranges) {
   const auto known = mod_revision_.find(key);
   if (known == mod_revision_.end() && ranges.empty()) return {};
   kv::Mutation mutation;
+  mutation.growth = ranges.empty() ? kv::Growth::kMustGo : kv::Growth::kChanges;
   mutation.compares.push_back(
       kv::mod_revision_is(store_key, known == mod_revision_.end() ? Revision{} : known->second));
   mutation.writes.push_back(

@@ -8,6 +8,9 @@
 //   nfs_badinput full --url URL [--limit 64G]
 //       fills the filesystem: NOSPC, what was acknowledged is there, a refused write changed
 //       nothing, removing makes room again
+//   nfs_badinput quota --url URL [--limit 20000]
+//       fills the metadata store with up to `limit` symlinks of long targets: NOSPC, nothing is
+//       created, what is there is served and written in place, removing makes room again
 // Prints what differed; the last line is "N checks, N failed". Exit status: 0, 1 a failure, 2
 // usage, 3 no mount.
 #include <unistd.h>
@@ -39,6 +42,8 @@ constexpr std::size_t kServerHeaderBytes = 5;
 constexpr std::size_t kMeaningfulBytes = kServerHeaderBytes + 26;
 constexpr std::uint32_t kFillBytes = 1 << 20;
 constexpr int kRoomAgainS = 30;  // freed space comes back in the background
+constexpr std::size_t kLongTargetBytes = 1000;
+constexpr int kQuotaRoomAgainS = 60;  // compaction of the history, then a look
 constexpr int kPrintedFailuresMax = 20;
 
 class BadInput {
@@ -49,6 +54,7 @@ class BadInput {
   void handles(const Nfs3Client* other, std::uint64_t count);
   void names();
   void full(std::uint64_t limit_bytes);
+  void quota(std::uint64_t limit);
   int finish() const;
 
  private:
@@ -280,6 +286,42 @@ void BadInput::full(std::uint64_t limit_bytes) {
   }
 }
 
+void BadInput::quota(std::uint64_t limit) {
+  const Handle& root = client_->root();
+  const std::string target(kLongTargetBytes, 't');
+  const auto name = [](std::uint64_t number) { return "quota-" + std::to_string(number); };
+  NewAttributes mode;
+  mode.mode = 0644;
+  const ObjectReply file = client_->create(root, "quota-file", UNCHECKED, mode);
+  check(client_->write(file.handle, 0, block(1), FILE_SYNC).status == NFS3_OK, "WRITE");
+  std::uint64_t made = 0;
+  int status = NFS3_OK;
+  for (; made < limit && status == NFS3_OK; made += status == NFS3_OK ? 1 : 0) {
+    status = client_->symlink(root, name(made), target, mode).status;
+  }
+  check(status == NFS3ERR_NOSPC, "SYMLINK at the end answered " + status_name(status));
+  std::printf("%llu symlinks made\n", static_cast<unsigned long long>(made));
+
+  const std::string in_place(4096, 'p');
+  check(client_->write(file.handle, 0, in_place, FILE_SYNC).status == NFS3_OK, "WRITE in place");
+  check(client_->read(file.handle, 0, 4096).data == in_place, "READ of it");
+  check(client_->getattr(file.handle).status == NFS3_OK, "GETATTR");
+  // More than the reserve could take as history: only what is given back lets this go on.
+  for (std::uint64_t i = 0; i < made; ++i) {
+    status = client_->remove(root, name(i));
+    check(status == NFS3_OK, "REMOVE answered " + status_name(status));
+  }
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(kQuotaRoomAgainS);
+  status = NFS3ERR_NOSPC;
+  while (status == NFS3ERR_NOSPC && std::chrono::steady_clock::now() < end) {
+    status = client_->create(root, "quota-again", UNCHECKED, mode).status;
+    if (status == NFS3ERR_NOSPC) usleep(100'000);
+  }
+  check(status == NFS3_OK, "CREATE after REMOVE: " + status_name(status));
+  check(client_->remove(root, "quota-again") == NFS3_OK, "REMOVE");
+  check(client_->remove(root, "quota-file") == NFS3_OK, "REMOVE");
+}
+
 int BadInput::finish() const {
   std::printf("%llu checks, %llu failed\n", static_cast<unsigned long long>(checks_),
               static_cast<unsigned long long>(failures_));
@@ -299,8 +341,9 @@ std::unique_ptr<Nfs3Client> connect(const std::string& text) {
 int main(int argc, char** argv) {
   const auto line = CommandLine::parse(argc, argv);
   const std::string mode = line ? line->mode() : "";
-  if (mode != "handles" && mode != "names" && mode != "full") {
-    std::fprintf(stderr, "usage: nfs_badinput handles|names|full --url nfs://ADDRESS/EXPORT ...\n");
+  if (mode != "handles" && mode != "names" && mode != "full" && mode != "quota") {
+    std::fprintf(stderr,
+                 "usage: nfs_badinput handles|names|full|quota --url nfs://ADDRESS/EXPORT ...\n");
     return 2;
   }
   auto client = connect(line->text("url"));
@@ -312,5 +355,6 @@ int main(int argc, char** argv) {
   if (mode == "handles") run.handles(other.get(), line->number("count", 2000));
   if (mode == "names") run.names();
   if (mode == "full") run.full(line->number("limit", 64ull << 30));
+  if (mode == "quota") run.quota(line->number("limit", 20'000));
   return run.finish();
 }

@@ -58,6 +58,8 @@ void add_cluster(CommandLine& line) {
   auto request = std::make_shared<ClusterInit>();
   init->add_option("--name", request->cluster, "Name of the cluster")->required();
   init->add_option("--head", request->head, "Name of this head")->required();
+  init->add_option("--etcd-quota-bytes", request->quota_bytes, "Quota of etcd's database")
+      ->capture_default_str();
   init->add_option("--address", request->address, "This head's management address")->required();
   add_places(init, request->places);
   init->callback([&line, request] {

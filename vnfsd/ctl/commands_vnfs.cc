@@ -123,6 +123,15 @@ void print_status(std::ostream& out, const json& status) {
   out << render_table({plain("ETCD", "endpoint"), reachable, size("DB", "db_size_bytes"),
                        plain("REVISION", "revision"), plain("ERROR", "error")},
                       status.value("etcd", json::array()));
+  const json quota = status.value("quota", json::object());
+  if (const std::string level = quota.value("level", "free"); level != "free") {
+    out << fmt::format(
+        "\netcd: {} % of its quota of {} are in use, level {}: {} (delete files, or raise "
+        "etcd.quota_bytes)\n",
+        quota.value("in_use_permille", std::int64_t{0}) / 10,
+        format_byte_size(quota.value("quota_bytes", std::uint64_t{0})), level,
+        level == "reserve" ? "nothing new is created" : "only removals are done");
+  }
   out << "\n"
       << render_table({plain("LUN", "name"), plain("DEVICE", "path"), plain("ERROR", "error")},
                       status.value("luns", json::array()));

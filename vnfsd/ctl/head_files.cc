@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "vnfsd/instance/files.h"
+#include "vnfsd/limits.h"
 #include "vnfsd/names.h"
 #include "vnfsd/net_address.h"
 #include "vnfsd/pki/authority.h"
@@ -118,7 +119,8 @@ Status make_private_directory(const std::string& path) {
 }  // namespace
 
 std::string render_etcd_config(const std::string& head, const std::string& address,
-                               const std::string& cluster_token, const HeadPlaces& places) {
+                               const std::string& cluster_token, const HeadPlaces& places,
+                               std::int64_t quota_bytes) {
   const std::string tls = tls_dir(places);
   const std::string transport = fmt::format(
       "  cert-file: \"{0}/head.crt\"\n  key-file: \"{0}/head.key\"\n"
@@ -150,7 +152,7 @@ client-transport-security:
 {7}peer-transport-security:
 {7})",
       head, places.etcd_dir, client_url(address), kClientPort, address, kPeerPort, cluster_token,
-      transport, EtcdConfig{}.quota_bytes);
+      transport, quota_bytes);
 }
 
 Result<std::string> init_cluster(const ClusterInit& request, Mode mode) {
@@ -162,8 +164,14 @@ Result<std::string> init_cluster(const ClusterInit& request, Mode mode) {
                 pki::Authority::create(fmt::format("symnas {}", request.cluster)));
   SYMNAS_ASSIGN(const pki::Identity identity,
                 authority.issue(request.head, {request.address, "127.0.0.1", request.head}));
-  const Config config = config_for(request.cluster, uuid, request.head, request.address,
-                                   {client_url(request.address)}, places);
+  if (request.quota_bytes < kQuotaBytesMin || request.quota_bytes > kQuotaBytesMax) {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("cluster {}: etcd quota of {} bytes: {} to {} are possible",
+                            request.cluster, request.quota_bytes, kQuotaBytesMin, kQuotaBytesMax));
+  }
+  Config config = config_for(request.cluster, uuid, request.head, request.address,
+                             {client_url(request.address)}, places);
+  config.etcd.quota_bytes = request.quota_bytes;
   const std::string tls = tls_dir(places);
   // vnfsd.toml last: it marks a complete head.
   const std::vector<NewFile> files = {
@@ -172,7 +180,9 @@ Result<std::string> init_cluster(const ClusterInit& request, Mode mode) {
       {tls + "/head.crt", identity.certificate_pem, 0644},
       {tls + "/head.key", identity.key_pem, 0600},
       {places.config_dir + "/etcd.yml",
-       render_etcd_config(request.head, request.address, uuid.to_string(), places), 0600},
+       render_etcd_config(request.head, request.address, uuid.to_string(), places,
+                          request.quota_bytes),
+       0600},
       {config_path(places), render_config(config), 0600}};
   std::string what = fmt::format(
       "cluster {}: first head {} written to {} (start etcd --config-file "
@@ -189,8 +199,9 @@ Result<std::string> init_cluster(const ClusterInit& request, Mode mode) {
 Result<std::string> join_cluster(const Bundle& bundle, const HeadPlaces& places, Mode mode) {
   SYMNAS_TRY(check_identity(bundle.cluster_name, bundle.head_name, bundle.head_address));
   SYMNAS_TRY(check_places(places));
-  const Config config = config_for(bundle.cluster_name, bundle.cluster_uuid, bundle.head_name,
-                                   bundle.head_address, bundle.endpoints, places);
+  Config config = config_for(bundle.cluster_name, bundle.cluster_uuid, bundle.head_name,
+                             bundle.head_address, bundle.endpoints, places);
+  config.etcd.quota_bytes = bundle.quota_bytes;
   const std::string tls = tls_dir(places);
   const std::vector<NewFile> files = {{tls + "/ca.crt", bundle.ca_pem, 0644},
                                       {tls + "/head.crt", bundle.certificate_pem, 0644},

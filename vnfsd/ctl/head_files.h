@@ -29,6 +29,7 @@ struct ClusterInit {
   std::string head;
   std::string address;
   HeadPlaces places;
+  std::int64_t quota_bytes = EtcdConfig().quota_bytes;  // of etcd
 };
 
 // A new cluster's first head: CA, certificate, etcd.yml, vnfsd.toml. Nothing is overwritten.
@@ -39,6 +40,7 @@ Result<std::string> join_cluster(const Bundle& bundle, const HeadPlaces& places,
 
 // etcd's configuration file. Pure.
 std::string render_etcd_config(const std::string& head, const std::string& address,
-                               const std::string& cluster_token, const HeadPlaces& places);
+                               const std::string& cluster_token, const HeadPlaces& places,
+                               std::int64_t quota_bytes);
 
 }  // namespace symnas::vnfsd::ctl

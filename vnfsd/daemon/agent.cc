@@ -22,6 +22,7 @@ Agent::Agent(kv::Store& store, const env::Clock& clock, Config config, std::stri
     : store_(store),
       clock_(clock),
       config_(std::move(config)),
+      quota_(config_.etcd.quota_bytes),
       incarnation_(std::move(incarnation)),
       luns_(config_.cluster_uuid) {
   thread_ = std::thread([this] { work(); });
@@ -196,27 +197,47 @@ void Agent::reconcile_supervisors(const ClusterView& view) {
   gone.clear();  // joins their threads, which may need mutex_
 }
 
+// Discards history every compact_interval_s; while etcd's quota runs out, at every look all but the
+// last seconds of it: each removal adds history, and only compaction gives its pages back.
 void Agent::compact_history() {
-  Compaction compaction(config_.etcd.compact_keep_s * 1000, config_.etcd.compact_keep_revisions);
+  Compaction usual(config_.etcd.compact_keep_s * 1000, config_.etcd.compact_keep_revisions);
+  Compaction tight(kTightKeepMs, kTightKeepRevisions);
+  std::int64_t next_ms = 0;
   std::unique_lock lock(mutex_);
   while (!ending_) {
-    changed_.wait_for(lock, std::chrono::seconds(config_.etcd.compact_interval_s),
-                      [&] { return ending_; });
+    changed_.wait_for(lock, std::chrono::milliseconds(kQuotaLookMs), [&] { return ending_; });
     if (ending_) return;
     lock.unlock();
-    kv::Txn txn;
-    txn.success.push_back(kv::get(kv::keys::kCluster));
-    const auto read = kv::txn_blocking(store_, std::move(txn), kStoreDeadlineMs);
-    if (read) {
-      const auto discard = compaction.tick(clock_.mono_ns() / 1'000'000, read->revision);
-      if (discard) {
-        // Another head may have been faster; whatever fails is done by the next turn.
-        const Status done = store_.compact(*discard, {});
-        if (!done) log::debug("etcd: compaction: {}", done.error().message);
-      }
+    look_at_quota();
+    const std::int64_t now_ms = clock_.mono_ns() / 1'000'000;
+    const bool short_of_space = quota_.level() != kv::QuotaLevel::kFree;
+    if (short_of_space || now_ms >= next_ms) {
+      next_ms = now_ms + config_.etcd.compact_interval_s * 1000;
+      discard_history(now_ms, short_of_space ? tight : usual);
     }
     lock.lock();
   }
+}
+
+void Agent::look_at_quota() {
+  const kv::QuotaLevel before = quota_.level();
+  quota_.look(store_.status({}));
+  if (quota_.level() == before) return;
+  log::warn("etcd: {} permille of its quota of {} bytes are in use: level {} (was {})",
+            quota_.in_use_permille(), quota_.quota_bytes(), kv::name_of(quota_.level()),
+            kv::name_of(before));
+}
+
+void Agent::discard_history(std::int64_t now_ms, Compaction& compaction) {
+  kv::Txn txn;
+  txn.success.push_back(kv::get(kv::keys::kCluster));
+  const auto read = kv::txn_blocking(store_, std::move(txn), kStoreDeadlineMs);
+  if (!read) return;
+  const auto discard = compaction.tick(now_ms, read->revision);
+  if (!discard) return;
+  // Another head may have been faster; whatever fails is done by the next turn.
+  const Status done = store_.compact(*discard, {});
+  if (!done) log::debug("etcd: compaction: {}", done.error().message);
 }
 
 Status Agent::wait_ready() {

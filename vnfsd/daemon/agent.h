@@ -15,9 +15,11 @@
 #include <thread>
 
 #include "common/env/clock.h"
+#include "common/kv/quota.h"
 #include "common/kv/store.h"
 #include "vnfsd/api/backend.h"
 #include "vnfsd/config.h"
+#include "vnfsd/daemon/compaction.h"
 #include "vnfsd/daemon/luns.h"
 #include "vnfsd/instance/supervisor.h"
 
@@ -67,6 +69,8 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   void reconcile_luns(const ClusterView& view);
   void reconcile_supervisors(const ClusterView& view);
   void compact_history();
+  void look_at_quota();
+  void discard_history(std::int64_t now_ms, Compaction& compaction);
   // Errors: kCorrupt, kIo (state.json tells no more what the instance has opened).
   Result<std::vector<instance::LunIdentity>> opened_luns(const std::string& vnfs) const;
   Status wait_ready();
@@ -83,6 +87,7 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   kv::Store& store_;
   const env::Clock& clock_;
   const Config config_;
+  kv::QuotaGauge quota_;
   const std::string incarnation_;
   LunSet luns_;
 

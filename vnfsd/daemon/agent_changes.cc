@@ -233,9 +233,16 @@ Result<nlohmann::json> Agent::invite_head(const std::string& name, const std::st
     return nlohmann::json{{"done", {fmt::format("head {}: would be invited", name)}}};
   }
   SYMNAS_ASSIGN(const pki::Identity identity, authority.issue(name, {address, "127.0.0.1", name}));
-  Bundle bundle{
-      config_.cluster_name,     config_.cluster_uuid, name, address, config_.etcd.endpoints, {}, ca,
-      identity.certificate_pem, identity.key_pem};
+  Bundle bundle{config_.cluster_name,
+                config_.cluster_uuid,
+                name,
+                address,
+                config_.etcd.endpoints,
+                {},
+                ca,
+                identity.certificate_pem,
+                identity.key_pem,
+                config_.etcd.quota_bytes};
   for (const auto& [other, head] : view.heads) {
     const std::string client = fmt::format("https://{}:2379", head.record.address());
     const auto& endpoints = config_.etcd.endpoints;
@@ -264,6 +271,9 @@ nlohmann::json Agent::local_status() {
                        {"error", member.error}});
   }
   document["etcd"] = members;
+  document["quota"] = {{"level", kv::name_of(quota_.level())},
+                       {"quota_bytes", quota_.quota_bytes()},
+                       {"in_use_permille", quota_.in_use_permille()}};
   json luns = json::array();
   for (const LunSight& lun : luns_.sights()) {
     luns.push_back({{"name", lun.name}, {"path", lun.path}, {"error", lun.error}});

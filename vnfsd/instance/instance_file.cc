@@ -12,18 +12,21 @@ std::string render_instance_file(const InstancePlan& plan) {
     luns.push_back({{"name", lun.name}, {"uuid", lun.uuid}, {"path", lun.path}});
   }
   const EtcdConfig& etcd = plan.config.etcd;
-  const json document = {
-      {"head", plan.config.head_name},
-      {"vnfs", plan.vnfs},
-      {"vnfs_id", plan.vnfs_id.value()},
-      {"epoch", plan.epoch.value()},
-      {"incarnation", plan.incarnation},
-      {"owner_key", plan.owner_key},
-      {"owner_mod_revision", plan.owner_mod_revision.value()},
-      {"etcd",
-       {{"endpoints", etcd.endpoints}, {"ca", etcd.ca}, {"cert", etcd.cert}, {"key", etcd.key}}},
-      {"head_netns", fmt::format("/proc/self/fd/{}", kHeadNetnsFd)},
-      {"luns", luns}};
+  const json document = {{"head", plan.config.head_name},
+                         {"vnfs", plan.vnfs},
+                         {"vnfs_id", plan.vnfs_id.value()},
+                         {"epoch", plan.epoch.value()},
+                         {"incarnation", plan.incarnation},
+                         {"owner_key", plan.owner_key},
+                         {"owner_mod_revision", plan.owner_mod_revision.value()},
+                         {"etcd",
+                          {{"endpoints", etcd.endpoints},
+                           {"ca", etcd.ca},
+                           {"cert", etcd.cert},
+                           {"key", etcd.key},
+                           {"quota_bytes", etcd.quota_bytes}}},
+                         {"head_netns", fmt::format("/proc/self/fd/{}", kHeadNetnsFd)},
+                         {"luns", luns}};
   return document.dump(2) + "\n";
 }
 

@@ -74,7 +74,8 @@ class Lab:
 
     # --- up
 
-    def up(self, heads=1, lun_count=4, lun_size="2G", lun_dir=None, kind="file"):
+    def up(self, heads=1, lun_count=4, lun_size="2G", lun_dir=None, kind="file",
+           etcd_quota_bytes=None):
         """Makes the lab; a failure leaves what was made, for `down`. kind: of luns.KINDS."""
         if kind not in luns.KINDS:
             raise LabError(f"LUNs of kind {kind!r}: {', '.join(luns.KINDS)} are possible")
@@ -94,7 +95,8 @@ class Lab:
             # Named after the directory too: a lab kept elsewhere has another one.
             cgroup = f"symnas-lab-{self.prefix}-{zlib.crc32(self.directory.encode()):08x}"
             self.state.create(cgroup=processes.create_cgroup(cgroup),
-                              lun_paths=[pattern], lun_dir=directory, lun_kind=kind)
+                              lun_paths=[pattern], lun_dir=directory, lun_kind=kind,
+                              etcd_quota_bytes=etcd_quota_bytes)
             with concurrent.futures.ThreadPoolExecutor(2) as pool:
                 files = self._plan_luns(directory, lun_count)
                 writing = [pool.submit(luns.create_file, path, size) for path in files]
@@ -183,9 +185,11 @@ class Lab:
         self.start_vnfsd(head["name"])
 
     def _init_cluster(self, head):
+        quota = self.state.data.get("etcd_quota_bytes")
         product.run([product.program("symnas"), "cluster", "init", "--name", CLUSTER_NAME,
                      "--head", head["name"], "--address", head["mgmt"],
-                     "--etcd-dir", head["etcd_dir"], *self._head_options(head)])
+                     "--etcd-dir", head["etcd_dir"], *self._head_options(head),
+                     *(["--etcd-quota-bytes", str(quota)] if quota else [])])
 
     def _join(self, head):
         bundle = os.path.join(head["dir"], "invite.bundle")

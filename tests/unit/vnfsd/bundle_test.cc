@@ -14,11 +14,13 @@ TEST(Bundle, ReadsBackWhatWasWritten) {
                 {"c1n1=https://10.99.0.1:2380"},
                 "CA",
                 "CERT",
-                "KEY"};
+                "KEY",
+                std::int64_t{3} << 30};
   const auto again = bundle_from_json(bundle_to_json(bundle));
   ASSERT_TRUE(again);
   EXPECT_EQ(bundle_to_json(*again), bundle_to_json(bundle));
   EXPECT_EQ(again->key_pem, "KEY");
+  EXPECT_EQ(again->quota_bytes, std::int64_t{3} << 30);
 }
 
 TEST(Bundle, RefusesWhatIsNone) {

@@ -28,6 +28,7 @@ class SpySession final : public kv::Session {
       done(std::move(r));
     });
   }
+  Status admit(kv::Growth growth) const override { return real_->admit(growth); }
   using kv::Session::read;
   Result<std::vector<kv::CachedValue>> read(const std::vector<std::string>& keys) override {
     auto values = real_->read(keys);

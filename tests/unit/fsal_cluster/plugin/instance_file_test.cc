@@ -8,7 +8,8 @@ namespace {
 constexpr char kComplete[] = R"({
   "head": "c1n1", "vnfs": "vnfs1", "vnfs_id": 3, "epoch": 17, "incarnation": "boot",
   "owner_key": "c/owner/vnfs1", "owner_mod_revision": 123,
-  "etcd": {"endpoints": ["https://10.99.0.1:2379"], "ca": "ca.pem", "cert": "c.pem", "key": "k.pem"},
+  "etcd": {"endpoints": ["https://10.99.0.1:2379"], "ca": "ca.pem", "cert": "c.pem", "key": "k.pem",
+    "quota_bytes": 5000000000},
   "head_netns": "/proc/self/fd/9",
   "luns": [{"name": "LUN0", "uuid": "6b1b0b4a-6d1e-4c8e-9f0a-2f6d5d0f7a11", "path": "/dev/sda"}]})";
 
@@ -19,6 +20,7 @@ TEST(InstanceFile, ReadsEveryField) {
   EXPECT_EQ(file->epoch, Epoch{17});
   EXPECT_EQ(file->owner_mod_revision, Revision{123});
   EXPECT_EQ(file->etcd_endpoints, std::vector<std::string>{"https://10.99.0.1:2379"});
+  EXPECT_EQ(file->etcd_quota_bytes, 5'000'000'000);
   EXPECT_EQ(file->head_netns, "/proc/self/fd/9");
   ASSERT_EQ(file->luns.size(), 1u);
   EXPECT_EQ(file->luns[0].path, "/dev/sda");

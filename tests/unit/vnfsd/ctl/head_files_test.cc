@@ -82,7 +82,18 @@ TEST_F(HeadFilesTest, BadInputIsRefusedBeforeAnythingIsWritten) {
   EXPECT_TRUE(refused([](auto& r) { r.address = "here"; }));
   EXPECT_TRUE(refused([](auto& r) { r.address = "fd00::1"; }));
   EXPECT_TRUE(refused([](auto& r) { r.places.run_dir = "relative"; }));
+  EXPECT_TRUE(refused([](auto& r) { r.quota_bytes = 1 << 20; }));
   EXPECT_TRUE(refused([](auto& r) { r.places.plugin_dir = "/a\"b"; }));
+}
+
+TEST_F(HeadFilesTest, OneQuotaForEtcdAndForVnfsd) {
+  request.quota_bytes = 64 << 20;
+  ASSERT_TRUE(init_cluster(request, Mode::kCommit));
+  const std::string etcd = *read_file(request.places.config_dir + "/etcd.yml");
+  EXPECT_NE(etcd.find("quota-backend-bytes: 67108864\n"), std::string::npos) << etcd;
+  const auto config = load_config(request.places.config_dir + "/vnfsd.toml");
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->etcd.quota_bytes, 64 << 20);
 }
 
 TEST_F(HeadFilesTest, JoinInstallsTheBundle) {
@@ -96,7 +107,8 @@ TEST_F(HeadFilesTest, JoinInstallsTheBundle) {
                       {"c1n1=https://10.99.0.1:2380"},
                       authority.certificate_pem(),
                       identity.certificate_pem,
-                      identity.key_pem};
+                      identity.key_pem,
+                      std::int64_t{3} << 30};
   HeadPlaces p = places("two");
   p.lun_paths = {"/luns/*"};
   ASSERT_TRUE(join_cluster(bundle, p, Mode::kCommit));
@@ -105,6 +117,7 @@ TEST_F(HeadFilesTest, JoinInstallsTheBundle) {
   EXPECT_EQ(config->head_name, "c1n2");
   EXPECT_EQ(config->cluster_uuid, bundle.cluster_uuid);
   EXPECT_EQ(config->etcd.endpoints, bundle.endpoints);
+  EXPECT_EQ(config->etcd.quota_bytes, std::int64_t{3} << 30);
   EXPECT_EQ(config->daemon.lun_paths, p.lun_paths);
   EXPECT_EQ(*read_file(config->etcd.key), identity.key_pem);
   EXPECT_EQ(mode_of(config->etcd.key), 0600u);
@@ -114,7 +127,7 @@ TEST_F(HeadFilesTest, JoinInstallsTheBundle) {
 
 TEST(EtcdConfig, Golden) {
   HeadPlaces places;
-  EXPECT_EQ(render_etcd_config("c1n1", "10.99.0.1", "token", places),
+  EXPECT_EQ(render_etcd_config("c1n1", "10.99.0.1", "token", places, 8589934592),
             R"(# etcd member of head c1n1. Written by symnas.
 name: "c1n1"
 data-dir: "/var/lib/symnas/etcd"

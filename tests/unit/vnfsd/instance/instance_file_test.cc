@@ -22,7 +22,8 @@ TEST(InstanceFile, Golden) {
     ],
     "ca": "/etc/symnas/tls/ca.crt",
     "cert": "/etc/symnas/tls/head.crt",
-    "key": "/etc/symnas/tls/head.key"
+    "key": "/etc/symnas/tls/head.key",
+    "quota_bytes": 8589934592
   },
   "head_netns": "/proc/self/fd/9",
   "luns": [

@@ -1,0 +1,70 @@
+// What is left of etcd's quota, and who may still write.
+//
+// etcd refuses every transaction with a put once its database file has reached the quota; then a
+// session can commit nothing, removals included, because every batch puts its slot. So growth is
+// refused before that, in two steps: what is kept back lets files be removed, and mounts end and
+// move, until there is room again.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/kv/store.h"
+
+namespace symnas::kv {
+
+// What an operation does to the database.
+enum class Growth : std::uint8_t {
+  kGrows,    // adds records: refused from kReserve on
+  kChanges,  // replaces records: refused at kCritical
+  kMustGo,   // removes, ends, gives back, proves, or records what was promised: never refused
+};
+
+enum class QuotaLevel : std::uint8_t { kFree, kReserve, kCritical };
+
+// In per mille of the quota, of what is in use: free pages inside the file are used again before it
+// grows.
+inline constexpr std::int64_t kQuotaReservePermille = 800;
+inline constexpr std::int64_t kQuotaCriticalPermille = 900;
+// A level ends this far below its limit: nobody shall be let in and refused in turn.
+inline constexpr std::int64_t kQuotaHysteresisPermille = 20;
+// From here on the file may reach the quota with its next step of growth: then the free pages
+// inside it are all the room there is.
+inline constexpr std::int64_t kQuotaFilePermille = 950;
+
+struct QuotaUse {
+  std::int64_t in_use_permille = 0;     // of the fullest member that can be reached
+  std::int64_t allocated_permille = 0;  // of the largest file
+  bool refused = false;  // some member has raised the alarm, or its file is too large
+  bool known = false;    // some member could be reached
+};
+
+// Pure. REQUIRES: quota_bytes > 0.
+QuotaUse quota_use(std::int64_t quota_bytes, const std::vector<MemberStatus>& members);
+// The level that follows `now`. Pure. It stays when nothing is known.
+QuotaLevel next_level(QuotaLevel now, const QuotaUse& use);
+const char* name_of(QuotaLevel level);
+
+// The level as several threads see it. Thread-safe.
+class QuotaGauge {
+ public:
+  // 0: there is no limit.
+  explicit QuotaGauge(std::int64_t quota_bytes) : quota_bytes_(quota_bytes) {}
+
+  std::int64_t quota_bytes() const { return quota_bytes_; }
+  // What the members say now. REQUIRES: one caller at a time.
+  void look(const std::vector<MemberStatus>& members);
+  std::int64_t in_use_permille() const { return in_use_permille_.load(std::memory_order_relaxed); }
+  QuotaLevel level() const { return level_.load(std::memory_order_relaxed); }
+  // Errors: kNoSpace (the message says what to do).
+  Status admit(Growth growth) const;
+
+ private:
+  const std::int64_t quota_bytes_;
+  std::atomic<QuotaLevel> level_{QuotaLevel::kFree};
+  std::atomic<std::int64_t> in_use_permille_{0};
+};
+
+}  // namespace symnas::kv

@@ -1,0 +1,45 @@
+#include "fsal_cluster/quota_watch.h"
+
+#include <chrono>
+#include <utility>
+
+#include "common/base/log.h"
+#include "fsal_cluster/limits.h"
+
+namespace symnas::fs {
+
+QuotaWatch::QuotaWatch(kv::Store& store, std::shared_ptr<kv::QuotaGauge> gauge)
+    : store_(store), gauge_(std::move(gauge)) {
+  if (gauge_->quota_bytes() <= 0) return;
+  look();
+  thread_ = std::thread([this] { run(); });
+}
+
+QuotaWatch::~QuotaWatch() {
+  {
+    const std::scoped_lock lock(mutex_);
+    stop_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void QuotaWatch::look() {
+  const kv::QuotaLevel before = gauge_->level();
+  gauge_->look(store_.status({}));
+  const kv::QuotaLevel now = gauge_->level();
+  if (now == before) return;
+  log::warn("etcd's quota of {} bytes: level {} (was {})", gauge_->quota_bytes(), kv::name_of(now),
+            kv::name_of(before));
+}
+
+void QuotaWatch::run() {
+  std::unique_lock lock(mutex_);
+  while (!changed_.wait_for(lock, std::chrono::nanoseconds(kQuotaLookNs), [&] { return stop_; })) {
+    lock.unlock();
+    look();
+    lock.lock();
+  }
+}
+
+}  // namespace symnas::fs

@@ -1,0 +1,35 @@
+// QuotaWatch: asks etcd's members every kQuotaLookNs how full they are and tells the gauge.
+// Thread class: owns one thread; its destruction waits for a question under way.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "common/kv/quota.h"
+#include "common/kv/store.h"
+
+namespace symnas::fs {
+
+class QuotaWatch {
+ public:
+  // Has looked once when it returns. `store` outlives it. A gauge without a quota: does nothing.
+  QuotaWatch(kv::Store& store, std::shared_ptr<kv::QuotaGauge> gauge);
+  ~QuotaWatch();
+  QuotaWatch(const QuotaWatch&) = delete;
+  QuotaWatch& operator=(const QuotaWatch&) = delete;
+
+ private:
+  void run();
+  void look();
+
+  kv::Store& store_;
+  const std::shared_ptr<kv::QuotaGauge> gauge_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stop_ = false;
+  std::thread thread_;
+};
+
+}  // namespace symnas::fs
