@@ -85,8 +85,7 @@ void ClusterMount::pause(int attempt) {
 }
 
 Status ClusterMount::recover() {
-  heartbeat_ = std::make_unique<Heartbeat>(*session_, clock_, *gate_,
-                                           kv::keys::heartbeat(context_.fs, claim_.id));
+  heartbeat_ = std::make_unique<Heartbeat>(*session_, clock_, *gate_, context_.fs, claim_.id);
   for (const MountEntry& ended : claim_.ended) SYMNAS_TRY(recover_ended(ended));
   claim_.ended.clear();
   SYMNAS_ASSIGN(std::vector<Ino> orphans, list_orphans(context_));

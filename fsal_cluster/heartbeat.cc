@@ -6,12 +6,14 @@
 
 #include "common/base/bytes.h"
 #include "common/base/log.h"
+#include "common/kv/keys.h"
 #include "fsal_cluster/limits.h"
 
 namespace symnas::fs {
 
-Heartbeat::Heartbeat(kv::Session& session, const env::Clock& clock, Gate& gate, std::string key)
-    : session_(session), clock_(clock), gate_(gate), key_(std::move(key)), thread_([this] {
+Heartbeat::Heartbeat(kv::Session& session, const env::Clock& clock, Gate& gate, FsId fs,
+                     MountId mount)
+    : session_(session), clock_(clock), gate_(gate), fs_(fs), mount_(mount), thread_([this] {
         run();
       }) {}
 
@@ -39,7 +41,13 @@ bool Heartbeat::beat() {
   const auto answer = put_key(sent_ns);
   if (!answer) return false;
   if (!*answer) {
-    const Error& error = answer->error();
+    Status proof = tl::unexpected<Error>(answer->error());
+    if (proof.error().code == ErrorCode::kNoSpace) proof = read_proof();
+    if (proof) {
+      prove(sent_ns);
+      return true;
+    }
+    const Error& error = proof.error();
     if (error.code == ErrorCode::kEnded || error.code == ErrorCode::kShutdown) return false;
     log::warn("heartbeat: {}", error.message);
     return true;
@@ -49,12 +57,29 @@ bool Heartbeat::beat() {
     case Applied::kTooLate: return true;
     case Applied::kStopped: return false;
   }
+  prove(sent_ns);
+  return true;
+}
+
+Status Heartbeat::read_proof() {
+  const std::string record = kv::keys::mount(fs_, mount_);
+  const std::string ended = kv::keys::mount_ended(fs_, mount_);
+  bool exists = false;
+  SYMNAS_ASSIGN(const kv::OpResult records, session_.range(kv::prefix_range(record), 0));
+  for (const kv::KeyValue& kv : records.kvs) {
+    if (kv.key == ended) return fail(ErrorCode::kEnded, "this mount has an end record");
+    exists = exists || kv.key == record;
+  }
+  if (!exists) return fail(ErrorCode::kEnded, "this mount's record is gone");
+  return session_.barrier();
+}
+
+void Heartbeat::prove(std::int64_t sent_ns) {
   const bool was_open = gate_.is_open();
   gate_.prove(sent_ns);
   if (!was_open && gate_.is_open())
     log::info("the store answers again after {} ms: what was held goes on",
               (clock_.mono_ns() - sent_ns) / 1'000'000);
-  return true;
 }
 
 std::optional<Result<kv::Committed>> Heartbeat::put_key(std::int64_t sent_ns) {
@@ -62,7 +87,7 @@ std::optional<Result<kv::Committed>> Heartbeat::put_key(std::int64_t sent_ns) {
   append_be64(value, static_cast<std::uint64_t>(sent_ns));
   kv::Mutation mutation;
   mutation.growth = kv::Growth::kMustGo;
-  mutation.writes = {kv::put(key_, std::move(value))};
+  mutation.writes = {kv::put(kv::keys::heartbeat(fs_, mount_), std::move(value))};
   session_.commit(std::move(mutation), [state = state_](Result<kv::Committed> answer) {
     {
       const std::scoped_lock lock(state->mutex);

@@ -1,7 +1,8 @@
 // Heartbeat: keeps a mount's gate open. Once a second it puts the mount's heartbeat key in a
 // transaction with INV-3's compares, and when that change has come back through the mount's own
 // watch it proves to the gate that the mount had not ended when the transaction was sent, and that
-// the cache is no older than that.
+// the cache is no older than that. While etcd's quota is used up nothing can be put: then a
+// linearizable read of the mount's records proves the first, and a barrier after it the second.
 //
 // Thread class: thread-safe. Owns one thread. While the store is away one heartbeat is under way;
 // its late answer proves nothing (the gate counts from its sending), so the next one follows at
@@ -13,9 +14,9 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <string>
 #include <thread>
 
+#include "common/base/ids.h"
 #include "common/env/clock.h"
 #include "common/kv/session.h"
 #include "fsal_cluster/state/gate.h"
@@ -25,8 +26,8 @@ namespace symnas::fs {
 class Heartbeat {
  public:
   // `session`, `clock` and `gate` outlive it.
-  Heartbeat(kv::Session& session, const env::Clock& clock, Gate& gate, std::string key);
-  // Stops the thread; does not wait for the store.
+  Heartbeat(kv::Session& session, const env::Clock& clock, Gate& gate, FsId fs, MountId mount);
+  // Stops the thread; waits for the store only while a proof is being read.
   ~Heartbeat();
   Heartbeat(const Heartbeat&) = delete;
   Heartbeat& operator=(const Heartbeat&) = delete;
@@ -48,12 +49,16 @@ class Heartbeat {
   // next heartbeat's can show.
   enum class Applied { kYes, kTooLate, kStopped };
   Applied wait_until_applied(Revision revision, std::int64_t sent_ns);
+  // The proof without a put. Errors: those of Session::range and barrier; kEnded.
+  Status read_proof();
+  void prove(std::int64_t sent_ns);
   bool stopped_within(std::int64_t span_ns);
 
   kv::Session& session_;
   const env::Clock& clock_;
   Gate& gate_;
-  const std::string key_;
+  const FsId fs_;
+  const MountId mount_;
   const std::shared_ptr<State> state_ = std::make_shared<State>();
   std::thread thread_;
 };

@@ -122,6 +122,14 @@ TEST_F(MountGateTest, HoldsWritesAndAnswersUntilTheStoreIsBack) {
   EXPECT_TRUE(mount->gate().is_open());
 }
 
+TEST_F(MountGateTest, ProvesByReadingWhileNothingCanBePut) {
+  formatted.store->server().set_quota(kv::MemServer::Quota::kFull);
+  clock.jump_ns(60'000'000'000);
+  EXPECT_FALSE(mount->gate().is_open());
+  EXPECT_TRUE(mount->getattr(file)) << "held until the gate opened again";
+  EXPECT_TRUE(mount->gate().is_open());
+}
+
 TEST(GatedVolumeTest, IoThatWasNotBegunFailsWhenTheGateIsShutDown) {
   env::ManualClock clock;
   Gate gate(clock, clock.mono_ns(), kGateWindowNs);
