@@ -85,6 +85,19 @@ inline std::string token(FsId fs, Ino ino, MountId id) {
   return key;
 }
 inline std::string want(FsId fs, Ino ino) { return table64(fs, 'w', 'W', ino.value()); }
+// Who has the inode open although it has no links (several mounts).
+inline std::string hold(FsId fs, Ino ino, MountId id) {
+  std::string key = table64(fs, 'w', 'P', ino.value());
+  append_be64(key, id.value());
+  return key;
+}
+inline std::string holds(FsId fs) { return table(fs, 'w', 'P'); }
+inline std::string token_prefix(FsId fs, Ino ino) { return table64(fs, 'w', 'K', ino.value()); }
+inline std::string wants(FsId fs) { return table(fs, 'w', 'W'); }
+inline std::string heartbeats(FsId fs) { return table(fs, 'w', 'H'); }
+// Names the mount that is alone, while it is; who wants to join it puts the other one.
+inline std::string solo(FsId fs) { return table(fs, 'w', 'L'); }
+inline std::string want_solo(FsId fs) { return table(fs, 'w', 'V'); }
 inline std::string directory_move(FsId fs) { return table(fs, 'w', 'R'); }
 
 // Outside the watched area.

@@ -25,6 +25,7 @@
 #include "common/base/ids.h"
 #include "common/base/result.h"
 #include "common/env/clock.h"
+#include "common/kv/follower.h"
 #include "common/kv/quota.h"
 #include "common/kv/store.h"
 
@@ -72,6 +73,13 @@ struct SessionOptions {
   std::vector<Compare> guards;  // further compares of every transaction (VNFS owner record)
   std::int64_t cache_bytes_max = std::int64_t{1} << 30;
   std::shared_ptr<const QuotaGauge> quota;  // null: nobody looks
+  // Keys of which somebody keeps a complete image. They are few and small: all are read in one
+  // transaction. The followers outlive the session.
+  struct Followed {
+    std::vector<KeyRange> ranges;  // inside `watched`
+    Follower* follower = nullptr;
+  };
+  std::vector<Followed> followed;
 };
 
 struct SessionCounters {

@@ -25,6 +25,8 @@ class WatchKeeper::Handler final : public WatchHandler {
 
 WatchKeeper::WatchKeeper(SessionContext& context, std::function<void(Error)> on_disproof)
     : context_(context), on_disproof_(std::move(on_disproof)), follower_(context.options) {
+  for (const SessionOptions::Followed& followed : context.options.followed)
+    following_.push_back(std::make_unique<Following>(followed));
   context_.on_close([this](const Error& error) { close(error); });
 }
 
@@ -103,13 +105,15 @@ void WatchKeeper::on_created(std::uint64_t number, Revision revision) {
     step = follower_.on_created(revision);
   }
   if (!step.read_anchor) return;
-  context_.read({get(context_.options.stamp_key)},
+  std::vector<Op> reads{get(context_.options.stamp_key)};
+  for (const auto& following : following_) following->add_reads(reads);
+  context_.read(std::move(reads),
                 [this, keep = context_.keep_alive(), number](Result<TxnResult> answer) {
-                  on_anchor(number, answer);
+                  on_anchor(number, std::move(answer));
                 });
 }
 
-void WatchKeeper::on_anchor(std::uint64_t number, const Result<TxnResult>& answer) {
+void WatchKeeper::on_anchor(std::uint64_t number, Result<TxnResult> answer) {
   if (!answer) return;  // the session has been closed
   WatchFollower::Step step;
   Actions actions;
@@ -119,6 +123,11 @@ void WatchKeeper::on_anchor(std::uint64_t number, const Result<TxnResult>& answe
     const auto& kvs = answer->results.front().kvs;
     const auto stamp = kvs.empty() ? std::nullopt : std::optional<KeyValue>(kvs.front());
     step = follower_.on_anchor(stamp, answer->revision);
+    if (step.open_cache) {
+      std::deque<OpResult> images(std::make_move_iterator(answer->results.begin() + 1),
+                                  std::make_move_iterator(answer->results.end()));
+      for (const auto& following : following_) following->image(images, answer->revision);
+    }
     actions = obey_locked(step);
   }
   finish(step, std::move(actions));
@@ -161,6 +170,7 @@ WatchKeeper::Actions WatchKeeper::obey_locked(const WatchFollower::Step& step) {
     // Empty before anything else may be concluded from it, and shut until the next watch has its
     // anchor.
     context_.cache.close();
+    for (const auto& following : following_) following->lost();
     actions = context_.applied_waiters.drop();
     context_.counters.resyncs.fetch_add(1, std::memory_order_relaxed);
     reopen_locked(Revision(0), actions);
@@ -188,6 +198,7 @@ void WatchKeeper::finish(const WatchFollower::Step& step, Actions actions) {
 
 void WatchKeeper::apply(const std::vector<WatchEvent>& events) {
   const Revision newest = events.back().kv.mod_revision;
+  for (const auto& following : following_) following->events(events, newest);
   context_.cache.begin_events(newest);
   for (const auto& event : events) {
     Cache::Fact fact{std::nullopt, event.kv.mod_revision};

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <vector>
 
+#include "common/kv/following.h"
 #include "common/kv/session_context.h"
 #include "common/kv/watch_follower.h"
 
@@ -43,7 +44,7 @@ class WatchKeeper {
   void on_created(std::uint64_t number, Revision revision);
   void on_events(std::uint64_t number, const std::vector<WatchEvent>& events);
   void on_ended(std::uint64_t number, const Error& error);
-  void on_anchor(std::uint64_t number, const Result<TxnResult>& answer);
+  void on_anchor(std::uint64_t number, Result<TxnResult> answer);
 
   // What a step demands while mutex_ is held; the actions returned are run afterwards.
   // REQUIRES: mutex_ is held.
@@ -60,6 +61,7 @@ class WatchKeeper {
   std::mutex mutex_;  // lock order: before the cache's shards and the applied waiters
   bool closed_ = false;
   WatchFollower follower_;
+  std::vector<std::unique_ptr<Following>> following_;
   std::uint64_t number_ = 0;  // of the watch that counts; calls of older ones are ignored
   int failures_ = 0;          // watches in a row that ended before they delivered anything
   Revision next_from_;        // where the next watch starts; 0 = now

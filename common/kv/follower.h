@@ -1,0 +1,26 @@
+// Follower: hears everything about some of the watched keys: a complete image, then every change in
+// order of revision. What it has been told up to a revision is what the store held at it.
+//
+// Called on threads of the store, never two calls at once, with locks of the session held: it must
+// not block and must not call the session.
+#pragma once
+
+#include <vector>
+
+#include "common/kv/store.h"
+
+namespace symnas::kv {
+
+class Follower {
+ public:
+  virtual ~Follower() = default;
+  // All keys as of `at`, in place of whatever was told before.
+  virtual void on_image(const std::vector<KeyValue>& image, Revision at) = 0;
+  // Changes of followed keys (maybe none), and that there are no others up to `newest`. Called
+  // before the session's applied() and barriers get there.
+  virtual void on_events(const std::vector<WatchEvent>& events, Revision newest) = 0;
+  // Changes may be missing from now on; an image follows.
+  virtual void on_lost() = 0;
+};
+
+}  // namespace symnas::kv

@@ -1,0 +1,43 @@
+// Following: what stands between the session's watch and its Follower: reads the image together
+// with the watch's anchor, keeps the events that come before it, drops those it contains already.
+//
+// Thread class: thread-safe; its mutex is held while the follower is called.
+#pragma once
+
+#include <deque>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "common/kv/follower.h"
+#include "common/kv/session.h"
+
+namespace symnas::kv {
+
+class Following {
+ public:
+  explicit Following(SessionOptions::Followed followed)
+      : ranges_(std::move(followed.ranges)), follower_(followed.follower) {}
+
+  // Appends what to read in one transaction with the anchor: one result per operation goes to
+  // image().
+  void add_reads(std::vector<Op>& reads) const;
+  // Takes its results off the front: of a transaction sent after the watch had begun.
+  void image(std::deque<OpResult>& results, Revision at);
+  void events(const std::vector<WatchEvent>& events, Revision newest);
+  // The watch has a gap.
+  void lost();
+
+ private:
+  void pass_on(const std::vector<WatchEvent>& events, Revision newest);
+
+  const std::vector<KeyRange> ranges_;
+  Follower* const follower_;
+  std::mutex mutex_;
+  bool complete_ = false;          // the image is there
+  Revision at_;                    // of the image
+  std::vector<WatchEvent> early_;  // followed ones that came before it
+  Revision early_newest_;
+};
+
+}  // namespace symnas::kv

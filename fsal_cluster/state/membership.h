@@ -1,0 +1,56 @@
+// Membership: whether this mount is alone with its filesystem (sole) or others may change it
+// (shared), and which operations still run on the belief that it is alone.
+//
+// Thread class: thread-safe; enter() and leaving are lock-free. Invariant: when turn_shared() has
+// returned, no stay that is sole is left, and no later one is before turn_sole().
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace symnas::fs {
+
+class Membership {
+ public:
+  enum class Mode : std::uint8_t { kSole, kShared };
+
+  // One operation's. Move-only; may end on another thread.
+  class Stay {
+   public:
+    Stay(Stay&& other) noexcept : count_(std::exchange(other.count_, nullptr)) {}
+    Stay& operator=(Stay&&) = delete;
+    ~Stay() {
+      if (count_ != nullptr) count_->fetch_sub(1, std::memory_order_release);
+    }
+    bool sole() const { return count_ != nullptr; }
+
+   private:
+    friend class Membership;
+    explicit Stay(std::atomic<std::int64_t>* count) : count_(count) {}
+    std::atomic<std::int64_t>* count_;  // null: shared
+  };
+
+  explicit Membership(Mode mode) : mode_(mode) {}
+
+  Stay enter();
+  bool is_sole() const { return mode_.load(std::memory_order_acquire) == Mode::kSole; }
+
+  // Blocks until the last sole stay has ended, which may wait for a LUN or for the store.
+  void turn_shared();
+  // REQUIRES: the store says that this mount is alone, and the cache is no older than that.
+  void turn_sole() { mode_.store(Mode::kSole, std::memory_order_seq_cst); }
+
+ private:
+  struct alignas(64) Shard {
+    std::atomic<std::int64_t> sole_stays{0};
+  };
+  static constexpr std::size_t kShards = 16;  // workers rarely meet on one
+
+  std::atomic<Mode> mode_;
+  std::array<Shard, kShards> shards_;
+};
+
+}  // namespace symnas::fs

@@ -1,0 +1,118 @@
+// What a follower has been told is what the store held, whatever the watch suffers.
+#include "common/kv/following.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "session_world.h"
+
+namespace symnas::kv {
+namespace {
+
+class Image final : public Follower {
+ public:
+  void on_image(const std::vector<KeyValue>& image, Revision at) override {
+    keys.clear();
+    for (const KeyValue& kv : image) keys[kv.key] = kv.value;
+    complete = true;
+    ++images;
+    newest = at;
+  }
+  void on_events(const std::vector<WatchEvent>& events, Revision up_to) override {
+    EXPECT_TRUE(complete);
+    EXPECT_GT(up_to, newest);
+    for (const WatchEvent& event : events) {
+      EXPECT_GT(event.kv.mod_revision, newest);
+      if (event.deleted) {
+        keys.erase(event.kv.key);
+      } else {
+        keys[event.kv.key] = event.kv.value;
+      }
+    }
+    newest = up_to;
+  }
+  void on_lost() override { complete = false; }
+
+  std::map<std::string, std::string> keys;
+  bool complete = false;
+  int images = 0;
+  Revision newest;
+};
+
+class FollowingTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<SimSession> follow(std::shared_ptr<FaultPlan> plan, std::uint64_t mount = 1) {
+    SessionOptions options = world_.new_mount(mount);
+    options.followed = {{{prefix_range(data_key("K")), prefix_range(data_key("W"))}, &image_}};
+    return world_.new_session(std::move(options), std::move(plan));
+  }
+  std::map<std::string, std::string> stored() const {
+    std::map<std::string, std::string> out;
+    for (const KeyValue& kv : world_.server->dump()) {
+      if (kv.key.starts_with(data_key("K")) || kv.key.starts_with(data_key("W")))
+        out[kv.key] = kv.value;
+    }
+    return out;
+  }
+
+  SessionWorld world_;
+  Image image_;
+};
+
+TEST_F(FollowingTest, BeginsWithAnImageAndHearsOfFollowedKeysOnly) {
+  world_.outside_stamped({put(data_key("Ka"), "1"), put(data_key("Ia"), "other")});
+  auto session = follow(world_.faults);
+  EXPECT_EQ(image_.keys, stored());
+  world_.outside_stamped({put(data_key("Wa"), "2"), erase(data_key("Ka"))});
+  world_.outside_stamped({put(data_key("Ib"), "other")});
+  world_.run_ms(100);
+  EXPECT_EQ(image_.keys, stored());
+  EXPECT_EQ(image_.images, 1);
+}
+
+TEST_F(FollowingTest, WhatComesBeforeTheImageIsNotTwiceInIt) {
+  Following following({{prefix_range("K")}, &image_});
+  const auto event = [](std::string key, std::int64_t revision) {
+    WatchEvent out;
+    out.kv.key = std::move(key);
+    out.kv.mod_revision = Revision(revision);
+    return out;
+  };
+  following.events({event("Ka", 5), event("Kb", 6), event("other", 6)}, Revision(6));
+  OpResult read;
+  read.kvs.push_back(event("Ka", 5).kv);
+  std::deque<OpResult> results{read};
+  following.image(results, Revision(5));
+  EXPECT_EQ(image_.keys.size(), 2u);
+  EXPECT_EQ(image_.newest, Revision(6));
+  following.lost();
+  EXPECT_FALSE(image_.complete);
+  following.events({event("Kc", 7)}, Revision(7));
+  results = {read};
+  following.image(results, Revision(8));
+  EXPECT_EQ(image_.keys.size(), 1u) << "an image younger than the event does not show it";
+}
+
+TEST_F(FollowingTest, IsTrueAfterEveryBarrierUnderFaults) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    auto session = follow(world_.faults, seed);
+    env::SeededRandom random(seed);
+    for (int round = 0; round < 30; ++round) {
+      const std::string key =
+          data_key((random.below(2) == 0 ? "K" : "W") + std::to_string(random.below(4)));
+      if (random.below(4) == 0) world_.faults->push_watch(WatchFault::Kind::kDropRevision);
+      if (random.below(8) == 0) world_.faults->push_watch(WatchFault::Kind::kEndCompacted);
+      world_.outside_stamped({random.below(3) == 0 ? erase(key) : put(key, std::to_string(round))});
+      if (random.below(3) != 0) continue;
+      ASSERT_TRUE(world_.barrier(*session));
+      ASSERT_TRUE(world_.run_until([&] { return image_.complete; }));
+      EXPECT_EQ(image_.keys, stored()) << "seed " << seed << " round " << round;
+    }
+    session.reset();
+    world_.run_ms(1000);
+  }
+}
+
+}  // namespace
+}  // namespace symnas::kv
