@@ -25,7 +25,7 @@ help:
 	@echo 'make lab N=1   a lab cluster of N heads on this machine; make lab-down removes it'
 	@echo 'make sim FROM=1 SEEDS=1000   deterministic simulation; SIM=... for one of them'
 	@echo 'make sim-mutants  deliberate mistakes in the product; each must be caught by a seed'
-	@echo 'make asan      unit and property tests under AddressSanitizer and UBSan'
+	@echo 'make asan      unit, property and simulation tests under AddressSanitizer and UBSan'
 	@echo 'make bench     the same load on symnas and on ganesha FSAL_VFS, with ratios'
 	@echo 'make bench-raw symnas against the raw LUN file; make bench-engine: its volume engine'
 	@echo 'make clean     remove $(BUILD)/'
