@@ -12,7 +12,7 @@ export SYMNAS_BUILD := $(abspath $(BUILD))
 
 .PHONY: help setup build demo test check sim sim-mutants lab lab-down asan clean
 .PHONY: bench bench-raw bench-engine
-.PHONY: soak
+.PHONY: soak lab-asan lab-tsan
 .DEFAULT_GOAL := help
 
 help:
@@ -26,6 +26,8 @@ help:
 	@echo 'make sim FROM=1 SEEDS=1000   deterministic simulation; SIM=... for one of them'
 	@echo 'make sim-mutants  deliberate mistakes in the product; each must be caught by a seed'
 	@echo 'make asan      unit, property and simulation tests under AddressSanitizer and UBSan'
+	@echo 'make lab-asan  the lab tests with everything of ours under AddressSanitizer and UBSan'
+	@echo 'make lab-tsan  the same under ThreadSanitizer; TESTS=kill chooses by parts of names'
 	@echo 'make bench     the same load on symnas and on ganesha FSAL_VFS, with ratios'
 	@echo 'make bench-raw symnas against the raw LUN file; make bench-engine: its volume engine'
 	@echo 'make clean     remove $(BUILD)/'
@@ -72,12 +74,20 @@ sim-mutants: setup $(BUILD)/build.ninja
 	@ninja -C $(BUILD) -j $(JOBS) symnas_sim
 	@tests/sim/mutants/run --build $(BUILD)
 
-asan: setup
-	@[ -f $(BUILD)/asan/build.ninja ] || cmake -S . -B $(BUILD)/asan -G Ninja \
-	  -DCMAKE_BUILD_TYPE=RelWithDebInfo -DSYMNAS_SANITIZE=address,undefined \
-	  -DSYMNAS_CACHE=$(SYMNAS_CACHE)
+# A sanitizer build is a folder of its own: build/asan, build/tsan.
+SANITIZE_asan := address,undefined
+SANITIZE_tsan := thread
+$(BUILD)/%/build.ninja: | setup
+	cmake -S . -B $(@D) -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+	  -DSYMNAS_SANITIZE=$(SANITIZE_$*) -DSYMNAS_CACHE=$(SYMNAS_CACHE)
+
+asan: setup $(BUILD)/asan/build.ninja
 	@ninja -C $(BUILD)/asan -j $(JOBS) tests_unit tests_property
 	@tests/run --build $(BUILD)/asan --jobs $(JOBS) --labels unit,property
+
+lab-asan lab-tsan: lab-%: setup $(BUILD)/%/build.ninja
+	@ninja -C $(BUILD)/$* -j $(JOBS)
+	@SYMNAS_BUILD=$(SYMNAS_BUILD)/$* tests/lab/run $(TESTS)
 
 bench: build
 	@tests/bench/run

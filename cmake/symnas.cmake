@@ -62,6 +62,17 @@ target_link_libraries(symnas_flags INTERFACE Threads::Threads)
 if(SYMNAS_SANITIZE)
   add_compile_options(-fsanitize=${SYMNAS_SANITIZE} -fno-sanitize-recover=all -O1)
   add_link_options(-fsanitize=${SYMNAS_SANITIZE})
+  # Where programs put their reports, and what they do not report: tests/lab/sanitizer/README.md.
+  set(symnas_sanitizer ${CMAKE_SOURCE_DIR}/tests/lab/sanitizer)
+  add_library(symnas_sanitizer_options OBJECT ${symnas_sanitizer}/options.cc)
+  if(SYMNAS_SANITIZE MATCHES thread)
+    target_sources(symnas_sanitizer_options PRIVATE ${symnas_sanitizer}/grpc_order.c)
+  endif()
+  target_compile_definitions(symnas_sanitizer_options PRIVATE
+    _GNU_SOURCE SYMNAS_REPORTS="${CMAKE_BINARY_DIR}/reports"
+    SYMNAS_SUPPRESSIONS="${symnas_sanitizer}/suppressions.lsan")
+  target_compile_options(symnas_sanitizer_options PRIVATE -fno-sanitize=all)
+  file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/reports)
 endif()
 
 # Turns names into absolute paths; a missing file is an error that names the folder.
@@ -123,6 +134,9 @@ function(symnas_executable name)
   symnas_resolve(sources ${arg_SOURCES})
   add_executable(${name} ${sources})
   target_link_libraries(${name} PRIVATE symnas_flags ${arg_DEPS} ${arg_LIBS})
+  if(SYMNAS_SANITIZE)
+    target_link_libraries(${name} PRIVATE symnas_sanitizer_options)
+  endif()
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 endfunction()
 

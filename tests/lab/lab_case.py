@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 
+from reports import Reports
 from symlab import processes, product
 from symlab.cluster import Lab
 from symlab.service import VNFS, Service, finish_tool, last_json, wait_for_line
@@ -70,6 +71,7 @@ class Bench:
         self.prefix = prefix
         self.lab = Lab(prefix)
         self.service = Service(self.lab)
+        self.reports = Reports(product.report_folder())
         self.made = False
         self.lab.down()  # what an interrupted run has left
 
@@ -96,6 +98,11 @@ class Bench:
             except product.CommandFailed as failed:
                 raise AssertionError(f"`symnas fs check {filesystem['name']}` after the test "
                                      f"(status {failed.status}):\n{failed.output}") from failed
+
+    def new_reports(self):
+        """What a sanitizer had to say since the last call (sanitizer/README.md)."""
+        found = self.reports.new(self._logs())
+        return f"sanitizer reports:\n{found}" if found else ""
 
     def discard(self):
         self.lab.down()
@@ -198,17 +205,19 @@ class Bench:
         self.signal_process(name, signal.SIGKILL)
         check(processes.wait_gone(self.lab.process(name), 10.0), f"{name} survives SIGKILL")
 
+    def _logs(self):
+        """The logs of our programs."""
+        return [os.path.join(directory, name)
+                for directory, _, names in os.walk(os.path.join(self.lab.directory, "heads"))
+                for name in sorted(names)
+                if name.endswith(".log") and not name.startswith("etcd")]
+
     def show_logs(self):
-        if not self.lab.exists():
-            return
-        for directory, _, names in os.walk(os.path.join(self.lab.directory, "heads")):
-            for name in sorted(names):
-                path = os.path.join(directory, name)
-                if not name.endswith(".log") or name.startswith("etcd"):
-                    continue
-                with open(path, "rb") as file:
-                    file.seek(max(0, os.path.getsize(path) - LOG_TAIL_BYTES))
-                    print(f"--- {name}\n{file.read().decode(errors='replace')}", file=sys.stderr)
+        for path in self._logs():
+            with open(path, "rb") as file:
+                file.seek(max(0, os.path.getsize(path) - LOG_TAIL_BYTES))
+                print(f"--- {os.path.basename(path)}\n{file.read().decode(errors='replace')}",
+                      file=sys.stderr)
 
 
 class Shell:

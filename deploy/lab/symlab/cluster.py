@@ -202,7 +202,7 @@ class Lab:
         """What `cluster init` and `head join` write into this head's vnfsd.toml."""
         options = ["--config-dir", head["config_dir"], "--run-dir", head["run_dir"],
                    "--log-dir", head["log_dir"], "--plugin-dir", product.plugin_dir(),
-                   "--ganesha-prefix", os.path.join(product.cache_dir(), "ganesha")]
+                   "--ganesha-prefix", product.ganesha_prefix()]
         for pattern in self.state.data["lun_paths"]:
             options += ["--lun-path", os.path.join(head["dir"], pattern)]  # absolute ones stay
         return options

@@ -18,6 +18,17 @@ def cache_dir():
     return os.environ.get("SYMNAS_CACHE", "/var/cache/symnas")
 
 
+def ganesha_prefix():
+    """Where the instances' ganesha is: a sanitizer build (tests/lab/sanitizer) has its own."""
+    own = os.path.join(build_dir(), "ganesha")
+    return own if os.path.isdir(own) else os.path.join(cache_dir(), "ganesha")
+
+
+def report_folder():
+    """Where the programs of a sanitizer build write what they found."""
+    return os.path.join(build_dir(), "reports")
+
+
 def program(name):
     """Path of a program of ours (build/bin) or of etcd's (cache); LabError if it is not there."""
     if name in ("etcd", "etcdctl"):
