@@ -85,6 +85,10 @@ Status Control::run(const std::vector<std::string>& words, std::string& output) 
     });
     return {};
   }
+  // What was announced and has not come does not come any more.
+  if (words[0] == "power-on" || words[0] == "resume" || words[0] == "heal") {
+    luns_.trigger().disarm();
+  }
   bool found = false;
   for (FaultyLun* lun : luns_.all()) {
     if (words[1] != "all" && words[1] != lun->name()) continue;

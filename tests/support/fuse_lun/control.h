@@ -3,7 +3,8 @@
 //   power-loss LUN [SEED]   drop the volatile cache (power-off and power-on in one)
 //   power-off LUN           execute and answer nothing any more
 //   power-off all N         the same, before the N-th write or flush of any LUN from now on
-//   power-on LUN [SEED]     drop cache and queue, go on; SEED: a part of both was stored
+//   power-on LUN [SEED]     drop cache and queue, go on; SEED: a part of both was stored.
+//                           As resume and heal, it also calls off what comes before an N-th request
 //   delay LUN MS            answer everything so much later; 0 ends it
 //   hang LUN | resume LUN   let requests wait | execute what waits and go on
 //   hang all N              the same, from before the N-th write or flush on

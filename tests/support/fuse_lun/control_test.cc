@@ -144,5 +144,20 @@ TEST_F(ControlTest, ThePowerGoesBeforeTheNthRequest) {
   EXPECT_EQ(third.get(), EIO);
 }
 
+// Or the power would go later, while nobody expects it, and what is killed then never ends.
+TEST_F(ControlTest, WhatHasNotComeBeforeItEndsNeverComes) {
+  for (const char* end : {"power-on all", "heal all"}) {
+    EXPECT_EQ(say("power-off all 2"), "ok\n");
+    EXPECT_EQ(run(RequestKind::kWrite), 0);
+    EXPECT_NE(say(end).find("ok\n"), std::string::npos);
+    EXPECT_EQ(run(RequestKind::kWrite), 0) << end;
+    EXPECT_EQ(say("stats all").find("\"power\": false"), std::string::npos) << end;
+  }
+  EXPECT_EQ(say("hang all 2"), "ok\n");
+  EXPECT_EQ(say("resume all"), "ok\n");
+  EXPECT_EQ(run(RequestKind::kWrite), 0);
+  EXPECT_EQ(run(RequestKind::kWrite), 0);
+}
+
 }  // namespace
 }  // namespace symnas::fuse_lun

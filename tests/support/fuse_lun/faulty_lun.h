@@ -51,6 +51,7 @@ class Trigger {
     action_ = std::move(action);
     left_ = requests;
   }
+  void disarm() { arm(0, {}); }
   void count() {
     std::function<void()> action;
     {
