@@ -87,7 +87,7 @@ asan: setup $(BUILD)/asan/build.ninja
 
 lab-asan lab-tsan: lab-%: setup $(BUILD)/%/build.ninja
 	@ninja -C $(BUILD)/$* -j $(JOBS)
-	@SYMNAS_BUILD=$(SYMNAS_BUILD)/$* tests/lab/run $(TESTS)
+	@SYMNAS_BUILD=$(SYMNAS_BUILD)/$* SYMNAS_LAB_SLOWER=3 tests/lab/run $(TESTS)
 
 bench: build
 	@tests/bench/run

@@ -4,12 +4,13 @@ import signal
 
 from lab_case import check, eventually, lab_test
 from symlab.processes import is_alive
+from symlab.wait import SLOWER
 
 WRITERS = ("nfs_crash", "--workers", "3")
 ETCD_STOP_S = 6.0
 # READ and in-place WRITE go on: far below the stop, far above a busy machine's hiccups.
-UNDISTURBED_MS = 2000.0
-RECOVERY_AFTER_ETCD_MS = 15_000.0
+UNDISTURBED_MS = 2000.0 * SLOWER
+RECOVERY_AFTER_ETCD_MS = 15_000.0 * SLOWER
 KILLS = 3
 
 

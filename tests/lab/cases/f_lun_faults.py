@@ -2,13 +2,14 @@
 
 from lab_case import check, eventually, lab_test
 from symlab.errors import LabError
+from symlab.wait import SLOWER
 
 # Four stripes of 256 KiB: one on each LUN.
 STRIPE = 256 << 10
 FILE_BYTES = 4 * STRIPE
 HANG_S = 20.0
 # Calls that need nothing of the LUN that hangs.
-UNDISTURBED_S = 2.0
+UNDISTURBED_S = 2.0 * SLOWER
 RESTART_S = 30.0
 
 
