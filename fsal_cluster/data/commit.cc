@@ -13,18 +13,10 @@
 namespace symnas::fs {
 
 void Engine::commit(const Handle& handle, StatusCallback done) {
-  commit_operation(handle, DropFlag::kNo, std::move(done));
+  commit_operation(handle, std::move(done));
 }
 
-Status Engine::settle(const Handle& handle) {
-  const auto promise = std::make_shared<std::promise<Status>>();
-  std::future<Status> answer = promise->get_future();
-  commit_operation(handle, DropFlag::kYes,
-                   [promise](Status status) { promise->set_value(std::move(status)); });
-  return answer.get();
-}
-
-Detached Engine::commit_operation(Handle handle, DropFlag drop, StatusCallback done) {
+Detached Engine::commit_operation(Handle handle, StatusCallback done) {
   const RunningOperation running(*this);
   const FilePtr f = file(handle.ino);
   Turn turn;
@@ -34,7 +26,7 @@ Detached Engine::commit_operation(Handle handle, DropFlag drop, StatusCallback d
     done(std::move(status));
     co_return;
   }
-  status = co_await commit_file(*f, drop);
+  status = co_await commit_file(*f, DropFlag::kNo);
   leave_shared(*f);
   if (!status && status.error().code == ErrorCode::kFenced) failed_for_good(status.error());
   done(std::move(status));
@@ -52,6 +44,15 @@ Task<Status> Engine::commit_file(FileState& f, DropFlag drop) {
   }
   if (start) commit_runner(f.shared_from_this());
   Status status = co_await answer;
+  co_return status;
+}
+
+Task<Status> Engine::commit_everything(FileState& f) {
+  {
+    const std::scoped_lock lock(f.mutex);
+    f.commit_times = f.commit_times || f.dirty;
+  }
+  Status status = co_await commit_file(f, DropFlag::kNo);
   co_return status;
 }
 
@@ -98,7 +99,6 @@ Engine::CommitWork Engine::begin_commit(FileState& f, DropFlag drop, bool times)
   work.size_bytes = f.size();
   work.dirty = f.dirty;
   work.mtime_ns = f.mtime_ns;
-  work.mtime_base_ns = f.mtime_base_ns;
   work.writes_seen = f.writes_seen;
   work.chunked = f.chunked;
   work.steps.resize(1);
@@ -165,10 +165,7 @@ Task<Status> Engine::commit_step(FileState& f, const CommitWork& work, std::size
     f.map.committed(work.steps[index], next.inode.chunked() ? committed->revision : Revision{0});
     f.committed_size = next.inode.size_bytes();
     f.version = next_version_.fetch_add(1);
-    if (last && work.dirty) {
-      f.mtime_base_ns = next.inode.mtime_ns();
-      if (f.writes_seen == work.writes_seen) f.dirty = false;
-    }
+    if (last && work.dirty && f.writes_seen == work.writes_seen) f.dirty = false;
     co_return Status{};
   }
 }
@@ -179,7 +176,6 @@ kv::Mutation Engine::step_mutation(FileState& f, const CommitWork& work, std::si
   const MapStep& step = work.steps[index];
   const bool last = index + 1 == work.steps.size();
   records::Inode& inode = record.inode;
-  const bool set_since = inode.ctime_ns() > work.mtime_ns && inode.mtime_ns() != work.mtime_base_ns;
   kv::Mutation mutation;
   mutation.growth = kv::Growth::kMustGo;
   const bool changes = work.dirty || !step.chunks.empty() || inode.size_bytes() != work.size_bytes;
@@ -201,7 +197,7 @@ kv::Mutation Engine::step_mutation(FileState& f, const CommitWork& work, std::si
   inode.set_used_blocks(static_cast<std::uint64_t>(static_cast<std::int64_t>(inode.used_blocks()) +
                                                    step.used_blocks_delta));
   if (work.dirty) {
-    if (!set_since) inode.set_mtime_ns(std::max(inode.mtime_ns(), work.mtime_ns));
+    inode.set_mtime_ns(work.mtime_ns);  // later than any SETATTR of it: set_times.cc
     inode.set_ctime_ns(std::max(inode.ctime_ns(), work.mtime_ns));
   }
   mutation.writes.push_back(kv::put(inode_key(f.ino), inode.SerializeAsString()));

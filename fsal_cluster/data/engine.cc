@@ -85,7 +85,6 @@ std::optional<Overlay> Engine::overlay(Ino ino) {
   out.mtime_ns = f->mtime_ns;
   out.change_n = f->change_n;
   out.change_base = f->change_base;
-  out.mtime_base_ns = f->mtime_base_ns;
   out.used_blocks_extra = f->map.unrecorded_written_blocks();
   return out;
 }

@@ -1,6 +1,6 @@
 // Engine: FileData over a session, a volume and the pure parts of this folder. One file per
-// operation: read.cc, write.cc, commit.cc, set_size.cc, removal.cc, sweep.cc, recover.cc; files.cc
-// holds the table of files, attention.cc the timers.
+// operation: read.cc, write.cc, commit.cc, set_size.cc, set_times.cc, removal.cc, sweep.cc,
+// recover.cc; files.cc holds the table of files, attention.cc the timers.
 //
 // Thread class: thread-safe. Locks: table shard -> file -> space; nothing of the session, the
 // volume or Background that may call back is called under one of them (Session::peek may be).
@@ -53,8 +53,10 @@ class Engine final : public FileData {
   ~Engine() override;
 
   std::optional<Overlay> overlay(Ino ino) override;
-  Result<kv::Committed> set_size(const Handle& handle, std::uint64_t size_bytes,
+  Result<kv::Committed> set_size(const Handle& handle, std::uint64_t size_bytes, MtimeIs mtime,
                                  std::function<Status(records::Inode&)> edit) override;
+  Result<kv::Committed> set_times(const Handle& handle,
+                                  std::function<Status(records::Inode&)> edit) override;
   Result<Removal> plan_removal(const Handle& handle, const records::Inode& record) override;
   void removed(Removal removal) override;
   void abandoned(Removal removal) override;
@@ -62,7 +64,6 @@ class Engine final : public FileData {
   void write(const Handle& handle, FileOffset offset, std::span<const std::byte> data,
              WriteStability wanted, WriteCallback done) override;
   void commit(const Handle& handle, StatusCallback done) override;
-  Status settle(const Handle& handle) override;
   Status flush_all() override;
   Result<SpaceUse> space() override;
   Status sweep_orphan(Ino ino, const records::Orphan& orphan) override;
@@ -100,7 +101,6 @@ class Engine final : public FileData {
     bool chunked = false;
     bool dirty = false;
     std::int64_t mtime_ns = 0;
-    std::int64_t mtime_base_ns = 0;
     std::uint64_t writes_seen = 0;
     bool drop = false;
     bool flush = false;
@@ -169,9 +169,11 @@ class Engine final : public FileData {
   Task<Status> wait_for_trim(FileState& f, std::uint64_t end);
 
   // --- commit.cc
-  Detached commit_operation(Handle handle, DropFlag drop, StatusCallback done);
+  Detached commit_operation(Handle handle, StatusCallback done);
   // Commits what is written now, together with others who ask meanwhile. REQUIRES: entered.
   Task<Status> commit_file(FileState& f, DropFlag drop);
+  // Until memory has nothing that the records do not say. REQUIRES: entered exclusively.
+  Task<Status> commit_everything(FileState& f);
   Detached commit_runner(FilePtr f);
   Task<Status> commit_once(FileState& f, DropFlag drop, bool times);
   CommitWork begin_commit(FileState& f, DropFlag drop, bool times);
@@ -185,12 +187,22 @@ class Engine final : public FileData {
                         kv::Mutation& mutation) const;
 
   // --- set_size.cc
-  Task<Result<kv::Committed>> set_size_task(Handle handle, std::uint64_t size_bytes, Edit& edit);
-  Task<Result<kv::Committed>> set_size_entered(FileState& f, std::uint64_t size_bytes, Edit& edit);
+  Task<Result<kv::Committed>> set_size_task(Handle handle, std::uint64_t size_bytes, MtimeIs mtime,
+                                            Edit& edit);
+  Task<Result<kv::Committed>> set_size_entered(FileState& f, std::uint64_t size_bytes,
+                                               MtimeIs mtime, Edit& edit);
   Task<Status> plan_shrink(FileState& f, SizeChange& change);
   Task<Result<kv::Committed>> commit_size(FileState& f, SizeChange& change, Edit& edit);
   kv::Mutation size_mutation(FileState& f, const SizeChange& change, InodeRecord& record);
   void apply_size(FileState& f, const SizeChange& change, const kv::Committed& committed);
+
+  // --- set_times.cc
+  // The caller's transaction erases the token; then end_drop(). REQUIRES: entered exclusively.
+  Task<Woken> begin_drop(FileState& f);
+  void end_drop(FileState& f, const Result<kv::Committed>& outcome);
+  Task<Result<kv::Committed>> set_times_task(Handle handle, Edit& edit);
+  Task<Result<kv::Committed>> set_times_entered(FileState& f, Edit& edit);
+  Task<Result<kv::Committed>> commit_times(FileState& f, Edit& edit);
 
   // --- removal.cc
   Task<Result<Removal>> plan_removal_task(Handle handle, const records::Inode& record);

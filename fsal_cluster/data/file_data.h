@@ -36,16 +36,23 @@ struct Overlay {
   std::uint32_t change_n = 0;    // writes since the record got revision `change_base`; < 2^16
   std::uint64_t used_blocks_extra = 0;  // allocated, not in the record yet
   Revision change_base;                 // mod_revision of the record that change_n counts from
-  std::int64_t mtime_base_ns = 0;       // mtime of the record when the first write since then came
   std::uint64_t version = 0;            // another one after each metadata change of the file's data
 };
 
 // Attributes of a regular file: the record (with its mod_revision) under what memory knows.
 // Fills size, space used, mtime, ctime and change; the rest is left alone.
 // change = (mod_revision << 16) | writes since that revision: it never shows one value for two
-// contents. A mtime set by SETATTR after the last write wins over the time of that write.
+// contents.
 void show(const records::Inode& record, Revision mod_revision,
           const std::optional<Overlay>& overlay, std::uint32_t block_bytes, Attributes& attributes);
+
+// Whose choice the mtime is that a change of the record puts.
+enum class MtimeIs : std::uint8_t {
+  kOfTheChange,
+  // The client's: everything pending is committed before and the write flag dropped with it, so
+  // that neither an earlier write nor a recovery replaces it.
+  kChosen,
+};
 
 struct FileDataOptions {
   FsId fs;
@@ -78,7 +85,14 @@ class FileData {
   // Errors: kStale, kOutOfRange (beyond kFileBytesMax), kIsDirectory, kInvalidArgument (no regular
   // file), what edit says, what the session says.
   virtual Result<kv::Committed> set_size(const Handle& handle, std::uint64_t size_bytes,
+                                         MtimeIs mtime,
                                          std::function<Status(records::Inode&)> edit) = 0;
+
+  // What `edit` does to the record of a regular file, while nobody writes to it: for SETATTR of
+  // mtime without a size. `edit` is called with the record as read. Otherwise as set_size() with
+  // MtimeIs::kChosen.
+  virtual Result<kv::Committed> set_times(const Handle& handle,
+                                          std::function<Status(records::Inode&)> edit) = 0;
 
   // Part of the transaction that removes an inode record for ever. Between plan and
   // removed()/abandoned() the inode's I/O stands still (waiting, not failing).
@@ -104,10 +118,6 @@ class FileData {
   virtual void write(const Handle& handle, FileOffset offset, std::span<const std::byte> data,
                      WriteStability wanted, WriteCallback done) = 0;
   virtual void commit(const Handle& handle, StatusCallback done) = 0;
-  // Commits the file and drops its write flag, unless it is being written: from then on no recovery
-  // gives it new times. For SETATTR of mtime, which a crash must not undo. Blocks; no transaction
-  // when the flag is not set. Errors: those of commit().
-  virtual Status settle(const Handle& handle) = 0;
 
   // Commits every file, drops every write flag: clean close.
   virtual Status flush_all() = 0;
@@ -122,7 +132,8 @@ class FileData {
   // of Session.
   virtual Status recover_ended_mount(MountId ended) = 0;
   // To be put by the transaction that creates a regular file: its first write needs no transaction
-  // of its own.
+  // of its own. Not with an mtime that the client has chosen: recover_ended_mount() would replace
+  // it.
   virtual std::vector<kv::Op> tokens_at_create(Ino ino) = 0;
 };
 

@@ -61,7 +61,6 @@ struct FileState : std::enable_shared_from_this<FileState> {
   // --- what GETATTR adds to the record (Overlay)
   bool dirty = false;
   std::int64_t mtime_ns = 0;
-  std::int64_t mtime_base_ns = 0;
   std::uint32_t change_n = 0;
   Revision change_base;
   std::uint64_t version = 0;

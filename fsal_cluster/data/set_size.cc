@@ -15,6 +15,7 @@ struct Engine::SizeChange {
   std::uint64_t size_bytes = 0;
   FileMap::Cut cut;
   bool shrinks = false;
+  bool drops_flag = false;                  // erases the token
   bool new_generation = false;              // everything goes
   std::optional<std::uint64_t> trim_block;  // everything from here on goes later
   std::optional<records::Orphan> orphan;
@@ -23,17 +24,17 @@ struct Engine::SizeChange {
 };
 
 Result<kv::Committed> Engine::set_size(const Handle& handle, std::uint64_t size_bytes,
-                                       std::function<Status(records::Inode&)> edit) {
+                                       MtimeIs mtime, std::function<Status(records::Inode&)> edit) {
   const RunningOperation running(*this);
   if (size_bytes > kFileBytesMax) {
     return fail(ErrorCode::kOutOfRange,
                 fmt::format("size {}: files end at {}", size_bytes, kFileBytesMax));
   }
-  return wait_for(set_size_task(handle, size_bytes, edit));
+  return wait_for(set_size_task(handle, size_bytes, mtime, edit));
 }
 
 Task<Result<kv::Committed>> Engine::set_size_task(Handle handle, std::uint64_t size_bytes,
-                                                  Edit& edit) {
+                                                  MtimeIs mtime, Edit& edit) {
   const FilePtr f = file(handle.ino);
   Turn turn;
   const Status entered = co_await enter_exclusive(*f, handle, turn);
@@ -41,14 +42,14 @@ Task<Result<kv::Committed>> Engine::set_size_task(Handle handle, std::uint64_t s
     forget_unused(f);
     co_return tl::unexpected(entered.error());
   }
-  Result<kv::Committed> committed = co_await set_size_entered(*f, size_bytes, edit);
+  Result<kv::Committed> committed = co_await set_size_entered(*f, size_bytes, mtime, edit);
   leave_exclusive(*f);
   co_return committed;
 }
 
 Task<Result<kv::Committed>> Engine::set_size_entered(FileState& f, std::uint64_t size_bytes,
-                                                     Edit& edit) {
-  Status status = co_await commit_file(f, DropFlag::kNo);
+                                                     MtimeIs mtime, Edit& edit) {
+  Status status = co_await commit_everything(f);
   std::uint64_t touched = 0;  // the chunk of the old end is read and changed as well
   {
     const std::scoped_lock lock(f.mutex);
@@ -67,7 +68,10 @@ Task<Result<kv::Committed>> Engine::set_size_entered(FileState& f, std::uint64_t
   if (status && zero_from) status = co_await zero_tail(f, *zero_from);
   if (status && change.shrinks) status = co_await plan_shrink(f, change);
   if (!status) co_return tl::unexpected(status.error());
+  change.drops_flag = mtime == MtimeIs::kChosen;
+  if (change.drops_flag) co_await begin_drop(f);
   Result<kv::Committed> committed = co_await commit_size(f, change, edit);
+  if (change.drops_flag) end_drop(f, committed);
   co_return committed;
 }
 
@@ -152,6 +156,7 @@ kv::Mutation Engine::size_mutation(FileState& f, const SizeChange& change, Inode
   kv::Mutation mutation;
   mutation.growth = change.shrinks ? kv::Growth::kMustGo : kv::Growth::kChanges;
   mutation.compares.push_back(kv::mod_revision_is(inode_key(f.ino), record.revision));
+  if (change.drops_flag) mutation.writes.push_back(kv::erase(token_key(f.ino)));
   const std::scoped_lock lock(f.mutex);
   inode.set_size_bytes(change.size_bytes);
   if (change.new_generation) {

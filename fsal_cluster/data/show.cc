@@ -12,9 +12,7 @@ void show(const records::Inode& record, Revision mod_revision,
   attributes.mtime_ns = record.mtime_ns();
   attributes.ctime_ns = record.ctime_ns();
   if (dirty) {
-    const bool set_since =
-        record.ctime_ns() > overlay->mtime_ns && record.mtime_ns() != overlay->mtime_base_ns;
-    if (!set_since) attributes.mtime_ns = overlay->mtime_ns;
+    attributes.mtime_ns = overlay->mtime_ns;
     attributes.ctime_ns = std::max(record.ctime_ns(), overlay->mtime_ns);
   }
   const std::uint64_t extra = overlay ? overlay->used_blocks_extra : 0;

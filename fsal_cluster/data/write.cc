@@ -351,12 +351,6 @@ Task<Status> Engine::finish_write(FileState& f, std::uint64_t end, WriteStabilit
     if (f.change_base != cached->mod_revision) {
       f.change_base = cached->mod_revision;
       f.change_n = 0;
-      if (!f.dirty) {
-        records::Inode inode;
-        if (cached->value && inode.ParseFromString(*cached->value)) {
-          f.mtime_base_ns = inode.mtime_ns();
-        }
-      }
     }
     f.change_n = std::min(f.change_n + 1, kChangeCountMax);
     if (counted) continue;  // and look once more whether the record has moved on

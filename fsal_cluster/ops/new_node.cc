@@ -117,7 +117,10 @@ Result<Created> try_add_node(Context& context, const NewNodeRequest& request, co
                      .generation = Generation{context.mount.value()},
                      .tokens = {},
                      .now_ns = context.session.next_time_ns()};
-  if (request.type == FileType::kRegular) input.tokens = context.data.tokens_at_create(ino);
+  // The recovery gives what has a token new times: not where the client has chosen them.
+  const auto mtime = request.node.attributes.mtime_ns;
+  if (request.type == FileType::kRegular && mtime.value_or(kServerTime) == kServerTime)
+    input.tokens = context.data.tokens_at_create(ino);
   SYMNAS_ASSIGN(NewNodePlan plan, plan_new_node(input));
   SYMNAS_ASSIGN(const kv::Committed done, commit(context, std::move(plan.mutation)));
   const Node node{ino, std::move(plan.inode), done.revision};

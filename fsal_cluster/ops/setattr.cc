@@ -75,32 +75,31 @@ Status set_with_size(Context& context, const Credentials& who, const Handle& han
   const auto edit = [&](records::Inode& inode) {
     return apply_setattr(who, changes, context.session.next_time_ns(), inode);
   };
-  const auto done = context.data.set_size(handle, *changes.size_bytes, edit);
+  const MtimeIs mtime = changes.mtime_ns ? MtimeIs::kChosen : MtimeIs::kOfTheChange;
+  const auto done = context.data.set_size(handle, *changes.size_bytes, mtime, edit);
   return done ? Status() : Status(tl::unexpected<Error>(done.error()));
 }
 
-// The recovery of a mount gives an inode new times when its write flag is still set: it must not be
-// when SETATTR has chosen the mtime.
-bool chooses_mtime(const SetAttributes& changes, const Node& node) {
-  return static_cast<FileType>(node.record.type()) == FileType::kRegular &&
-         changes.mtime_ns.has_value() && *changes.mtime_ns != kServerTime;
+// A file's mtime is its data's, too: no write may come between.
+Status set_file_mtime(Context& context, const Credentials& who, const Handle& handle,
+                      const Node& node, const SetAttributes& changes) {
+  const auto edit = [&](records::Inode& inode) {
+    return apply_setattr(who, changes, context.session.next_time_ns(), inode);
+  };
+  records::Inode trial = node.record;
+  SYMNAS_TRY(edit(trial));  // who may not, does not make us commit
+  const auto done = context.data.set_times(handle, edit);
+  return done ? Status() : Status(tl::unexpected<Error>(done.error()));
 }
 
 Status set_without_size(Context& context, const Credentials& who, const Handle& handle,
                         const SetAttributes& changes) {
-  bool settled = false;
   return retry_conflicts(context, [&](int) -> Status {
-    SYMNAS_ASSIGN(Node node, require_node(context, handle));
-    const auto plan = [&] {
-      return plan_setattr(context.fs, who, node, changes, context.session.next_time_ns());
-    };
-    SYMNAS_ASSIGN(kv::Mutation mutation, plan());
-    if (!settled && chooses_mtime(changes, node)) {
-      SYMNAS_TRY(context.data.settle(handle));
-      settled = true;
-      SYMNAS_ASSIGN(node, require_node(context, handle));
-      SYMNAS_ASSIGN(mutation, plan());
-    }
+    SYMNAS_ASSIGN(const Node node, require_node(context, handle));
+    if (node.is_regular() && changes.mtime_ns)
+      return set_file_mtime(context, who, handle, node, changes);
+    SYMNAS_ASSIGN(kv::Mutation mutation,
+                  plan_setattr(context.fs, who, node, changes, context.session.next_time_ns()));
     const auto done = commit(context, std::move(mutation));
     return done ? Status() : Status(tl::unexpected<Error>(done.error()));
   });

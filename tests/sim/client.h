@@ -113,6 +113,7 @@ class Client {
     fs::Handle handle;
     SharedFile* shared = nullptr;
     std::uint64_t* last_change = nullptr;
+    std::int64_t* last_mtime_ns = nullptr;
   };
   std::optional<Target> pick_file();
   Target shared_target(SharedFile& file);
@@ -124,6 +125,8 @@ class Client {
   void commit(const Target& file);
   void getattr(const Target& file);
   void set_size(const Target& file);
+  void set_mtime(const Target& file);
+  std::int64_t pick_mtime_ns(const Target& file);
   void must(const std::string& complaint) const;
 
   MountWorld& world_;
@@ -137,7 +140,8 @@ class Client {
   std::string maybe_what_;
   std::map<Id, std::unique_ptr<FileModel>> files_;
   std::set<Id> was_open_;  // unlinked while open: when their handles become stale is not foreseen
-  std::map<std::uint64_t, std::uint64_t> last_change_;  // inode -> newest change seen
+  std::map<std::uint64_t, std::uint64_t> last_change_;   // inode -> newest change seen
+  std::map<std::uint64_t, std::int64_t> last_mtime_ns_;  // inode -> seen last
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> names_of_change_;
 };
 

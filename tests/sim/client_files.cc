@@ -52,7 +52,7 @@ Result<Bytes> read_bytes(Mount& mount, const fs::Handle& handle, std::uint64_t o
 }  // namespace
 
 Client::Target Client::shared_target(SharedFile& file) {
-  return {file.model.get(), file.handle, &file, nullptr};
+  return {file.model.get(), file.handle, &file, nullptr, nullptr};
 }
 
 std::optional<Client::Target> Client::pick_file() {
@@ -63,7 +63,8 @@ std::optional<Client::Target> Client::pick_file() {
   auto it = files_.begin();
   std::advance(it, static_cast<std::ptrdiff_t>(below(files_.size())));
   const fs::Handle handle = handles_[it->first];
-  return Target{it->second.get(), handle, nullptr, &last_change_[handle.ino.value()]};
+  const std::uint64_t ino = handle.ino.value();
+  return Target{it->second.get(), handle, nullptr, &last_change_[ino], &last_mtime_ns_[ino]};
 }
 
 void Client::one_in_file() {
@@ -86,6 +87,7 @@ void Client::one_in_file() {
     case 6:
     case 7: read(*file); break;
     case 8: open_unlinked(); break;
+    case 9: set_mtime(*file); break;
     default: write(*file); break;
   }
 }
@@ -96,6 +98,7 @@ bool Client::resolve(const Target& file) {
   std::string wrong;
   bool known = false;
   std::uint64_t change = 0;
+  std::int64_t mtime_ns = 0;
   const std::uint64_t bytes = workload_.file_cells_max * FileModel::kCell;
   const Reply reply = call([&](Mount& mount) {
     const auto attributes = mount.getattr(file.handle);
@@ -104,6 +107,7 @@ bool Client::resolve(const Target& file) {
       return;
     }
     change = attributes->change;
+    mtime_ns = attributes->mtime_ns;
     const auto got = read_bytes(mount, file.handle, file.model->base(), bytes);
     if (!got && got.error().code == ErrorCode::kIo) return;
     if (!got) {
@@ -120,6 +124,7 @@ bool Client::resolve(const Target& file) {
         static_cast<unsigned long long>(file.model->size()),
         static_cast<unsigned long long>(change));
   if (known) must(file.model->note_change(change));
+  if (known && file.shared == nullptr) must(file.model->check_mtime(mtime_ns));
   return known;
 }
 
@@ -283,6 +288,8 @@ void Client::getattr(const Target& file) {
   if (file.last_change != nullptr) {
     if ((*got)->change < *file.last_change) must("the change of a file went back");
     *file.last_change = (*got)->change;
+    *file.last_mtime_ns = (*got)->mtime_ns;
+    must(file.model->check_mtime((*got)->mtime_ns));
   }
   if (file.model->activity() == activity) must(file.model->note_change((*got)->change));
 }
@@ -294,6 +301,7 @@ void Client::set_size(const Target& file) {
   if (below(3) == 0) size = file.model->size() / 2 / FileModel::kCell * FileModel::kCell;
   fs::SetAttributes changes;
   changes.size_bytes = size == 0 ? 0 : file.model->base() + size;
+  if (below(3) == 0) changes.mtime_ns = pick_mtime_ns(file);
   trace("client %d: file %llu size %llu", index_, static_cast<unsigned long long>(file.model->id()),
         static_cast<unsigned long long>(*changes.size_bytes));
   std::optional<Result<fs::Attributes>> got;
@@ -305,6 +313,8 @@ void Client::set_size(const Target& file) {
                               : to_string(got->error().code).data());
   if (reply == Reply::kAnswered && *got) {
     file.model->set_size(size);
+    if (changes.mtime_ns) file.model->set_mtime(*changes.mtime_ns, (*got)->ctime_ns);
+    must(file.model->check_mtime((*got)->mtime_ns));
     if ((*got)->size_bytes != *changes.size_bytes) must("setattr answers another size");
     return;
   }
@@ -313,6 +323,42 @@ void Client::set_size(const Target& file) {
     must("setattr: " + got->error().message);
   }
   file.model->unsure_size(size);
+  if (changes.mtime_ns) file.model->unsure_mtime(*changes.mtime_ns);
+}
+
+std::int64_t Client::pick_mtime_ns(const Target& file) {
+  constexpr std::int64_t kFuture = 4'000'000'000'000'000'000;
+  if (below(3) == 0 && file.last_mtime_ns != nullptr && *file.last_mtime_ns != 0)
+    return *file.last_mtime_ns;  // as it was: nothing in the record tells that it was set
+  return static_cast<std::int64_t>(1 + below(1'000'000)) + (below(4) == 0 ? kFuture : 0);
+}
+
+// Of a shared file others write meanwhile: only its own data is looked at.
+void Client::set_mtime(const Target& file) {
+  fs::SetAttributes changes;
+  changes.mtime_ns = pick_mtime_ns(file);
+  if (below(4) == 0) changes.atime_ns = changes.mtime_ns;
+  trace("client %d: file %llu mtime %lld", index_,
+        static_cast<unsigned long long>(file.model->id()),
+        static_cast<long long>(*changes.mtime_ns));
+  std::optional<Result<fs::Attributes>> got;
+  const Reply reply = call([&](Mount& mount) { got = mount.setattr(kRoot, file.handle, changes); });
+  if (reply == Reply::kMoved) return;
+  trace("client %d: file %llu mtime: %s", index_, static_cast<unsigned long long>(file.model->id()),
+        reply == Reply::kLost ? "no answer"
+        : *got                ? "ok"
+                              : to_string(got->error().code).data());
+  if (reply == Reply::kAnswered && *got) {
+    if (file.shared != nullptr) return;
+    file.model->set_mtime(*changes.mtime_ns, (*got)->ctime_ns);
+    must(file.model->check_mtime((*got)->mtime_ns));
+    return;
+  }
+  if (reply == Reply::kAnswered && got->error().code != ErrorCode::kNoSpace &&
+      got->error().code != ErrorCode::kIo) {
+    must("setattr: " + got->error().message);
+  }
+  file.model->unsure_mtime(*changes.mtime_ns);
 }
 
 // A file without a name lives until its last close.
@@ -339,7 +385,7 @@ void Client::open_unlinked() {
         const auto done = mount.unlink(kRoot, at, entry);
         return {done ? Answer() : Answer(done.error().code), std::nullopt};
       });
-      const Target target{model.get(), handle, nullptr, nullptr};
+      const Target target{model.get(), handle, nullptr, nullptr, nullptr};
       if (tree_.nlink(id) == 0) {
         read(target);
         write(target);

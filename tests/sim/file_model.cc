@@ -76,6 +76,8 @@ FileModel::Write FileModel::begin_write(std::uint64_t begin_cell, std::uint64_t 
 void FileModel::acknowledged(const Write& write, bool stable) {
   --in_flight_;
   ++activity_;
+  mtimes_set_.clear();
+  written_since_ = true;
   for (std::uint64_t cell = write.begin; cell < write.end; ++cell) {
     Cell& c = cells_[cell];
     c.now = write.number;
@@ -91,6 +93,7 @@ void FileModel::acknowledged(const Write& write, bool stable) {
 void FileModel::unsure(const Write& write) {
   --in_flight_;
   ++activity_;
+  written_since_ = true;
   if (write.number < first_of_instance_) return;  // resolved meanwhile
   for (std::uint64_t cell = write.begin; cell < write.end; ++cell) cells_[cell].unsure = true;
   if (write.end * kCell > size_) size_unsure_ = true;
@@ -125,6 +128,8 @@ void FileModel::cut(std::vector<Cell>& cells, std::uint64_t bytes) const {
 
 void FileModel::set_size(std::uint64_t bytes) {
   ++activity_;
+  mtimes_set_.clear();
+  written_since_ = true;
   cut(cells_, bytes);
   size_ = size_durable_ = size_most_ = bytes;
   size_unsure_ = false;
@@ -132,6 +137,7 @@ void FileModel::set_size(std::uint64_t bytes) {
 
 void FileModel::unsure_size(std::uint64_t bytes) {
   ++activity_;
+  written_since_ = true;
   pending_size_ = bytes;
   must_resolve_ = true;
 }
@@ -186,6 +192,8 @@ bool FileModel::keeps(const Cell& cell, Number number) {
 
 void FileModel::instance_changed() {
   first_of_instance_ = last_ + 1;
+  // A stamp that was sent again may lie below a newer one, and the next clock starts there.
+  mtime_set_at_ns_ = 0;
   must_resolve_ = true;
   new_instance_ = true;
   ++activity_;
@@ -242,6 +250,26 @@ std::string FileModel::resolve(std::string_view got, std::uint64_t file_size) {
   }
   if (wrong.empty()) adopt(std::move(as_it_was), size);
   return wrong;
+}
+
+// --- mtime
+
+void FileModel::set_mtime(std::int64_t mtime_ns, std::int64_t ctime_ns) {
+  mtimes_set_ = {mtime_ns};
+  written_since_ = false;
+  mtime_set_at_ns_ = ctime_ns;
+}
+
+void FileModel::unsure_mtime(std::int64_t mtime_ns) { mtimes_set_.push_back(mtime_ns); }
+
+std::string FileModel::check_mtime(std::int64_t mtime_ns) const {
+  const bool set = std::find(mtimes_set_.begin(), mtimes_set_.end(), mtime_ns) != mtimes_set_.end();
+  if (set || (written_since_ && mtime_ns > mtime_set_at_ns_)) return {};
+  std::string may;
+  for (const std::int64_t one : mtimes_set_) may += " " + std::to_string(one);
+  if (written_since_) may += " or later than " + std::to_string(mtime_set_at_ns_);
+  return "file " + std::to_string(id_) + " has mtime " + std::to_string(mtime_ns) + ", expected" +
+         may;
 }
 
 // --- change attribute

@@ -2,6 +2,8 @@
 // bytes; every write gives the cells it covers a number of its own, which each cell carries with a
 // hash of everything it belongs to: no byte of another file, block or time passes for it.
 //
+// Its mtime is what SETATTR has set, or later than that once a write came (one client only).
+//
 // Thread class: for simulated threads. Invariant: a cell has one writer at a time.
 #pragma once
 
@@ -67,6 +69,14 @@ class FileModel {
   // `got`: everything from base on, `file_size` as GETATTR says. From now on this is the truth.
   std::string resolve(std::string_view got, std::uint64_t file_size);
 
+  // --- mtime. Writes and sizes count by themselves.
+  // Acknowledged, with the ctime that the answer shows: every later write is shown with a later
+  // one.
+  void set_mtime(std::int64_t mtime_ns, std::int64_t ctime_ns);
+  void unsure_mtime(std::int64_t mtime_ns);  // an error, or no answer
+  // REQUIRES: nothing in flight.
+  std::string check_mtime(std::int64_t mtime_ns) const;
+
   // --- change attribute: one value never stands for two contents
   std::string note_change(std::uint64_t change);
 
@@ -102,6 +112,9 @@ class FileModel {
   bool new_instance_ = false;  // not resolved since
   std::optional<std::uint64_t> pending_size_;
   std::map<std::uint64_t, std::uint64_t> contents_of_change_;
+  std::vector<std::int64_t> mtimes_set_;  // that it may have
+  bool written_since_ = true;             // or one after mtime_set_at_ns_
+  std::int64_t mtime_set_at_ns_ = 0;
 };
 
 }  // namespace symnas::sim

@@ -165,7 +165,8 @@ TEST_F(MutationTest, SizeUpAndDown) {
 TEST_F(MutationTest, SizeZeroOfALargeFileTakesANewMapGeneration) {
   write(0, 2 << 20, WriteStability::kFileSync);
   world_.session().forget();
-  ASSERT_TRUE(world_.data().set_size(world_.handle(kFile), 0, nullptr).has_value());
+  ASSERT_TRUE(
+      world_.data().set_size(world_.handle(kFile), 0, MtimeIs::kOfTheChange, nullptr).has_value());
   EXPECT_EQ(compares_of(only_mutation()), (Set{"inode unchanged"}));
   EXPECT_EQ(writes_of(only_mutation()), (Set{"put inode", "put orphan"}));
   world_.session().forget();
@@ -194,7 +195,7 @@ TEST_F(MutationTest, AnEditThatRefusesChangesNothing) {
   write(0, 5000, WriteStability::kFileSync);
   const std::string before = world_.inode(kFile).SerializeAsString();
   const auto refused = world_.data().set_size(
-      world_.handle(kFile), 0,
+      world_.handle(kFile), 0, MtimeIs::kOfTheChange,
       [](records::Inode&) -> Status { return fail(ErrorCode::kPermission, "not yours"); });
   EXPECT_EQ(refused.error().code, ErrorCode::kPermission);
   EXPECT_EQ(world_.inode(kFile).SerializeAsString(), before);

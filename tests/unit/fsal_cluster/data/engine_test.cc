@@ -242,7 +242,7 @@ TEST(FileData, AnMtimeSetAfterTheLastWriteStays) {
   world.create(kFile);
   ASSERT_TRUE(world.write(kFile, 0, k8K, WriteStability::kFileSync).has_value());
   ASSERT_TRUE(world.write(kFile, 0, k8K, WriteStability::kUnstable).has_value());
-  world.change_inode(kFile, [](records::Inode& inode) { inode.set_mtime_ns(12345); });
+  ASSERT_TRUE(world.set_mtime(kFile, 12345));
   EXPECT_EQ(world.attributes(kFile).mtime_ns, 12345);
   world.pass_ns(10'000'000'000);
   EXPECT_FALSE(has_token(world, kFile));
@@ -255,6 +255,77 @@ TEST(FileData, AnMtimeSetAfterTheLastWriteStays) {
   world.pass_ns(10'000'000'000);
   EXPECT_EQ(world.inode(kFile).mtime_ns(), written_ns);
   EXPECT_EQ(world.inode(kFile).mode(), 0600u);
+}
+
+TEST(FileData, TheLaterOfWriteAndSetMtimeWins) {
+  FileWorld world;
+  world.create(kFile);
+  ASSERT_TRUE(world.write(kFile, 0, k8K, WriteStability::kFileSync).has_value());
+  world.pass_ns(10'000'000'000);
+  const std::int64_t old_ns = world.inode(kFile).mtime_ns();
+  // Set back to what it was before the write: the write's time must not come back.
+  ASSERT_TRUE(world.write(kFile, 0, k8K, WriteStability::kUnstable).has_value());
+  ASSERT_TRUE(world.set_mtime(kFile, old_ns));
+  EXPECT_FALSE(has_token(world, kFile));
+  EXPECT_EQ(world.attributes(kFile).mtime_ns, old_ns);
+  world.pass_ns(10'000'000'000);
+  EXPECT_EQ(world.attributes(kFile).mtime_ns, old_ns);
+  // Between two writes, into the future: the later write counts, also after a chmod.
+  const std::int64_t future_ns = old_ns + 1'000'000'000'000;
+  ASSERT_TRUE(world.write(kFile, 0, k8K, WriteStability::kUnstable).has_value());
+  ASSERT_TRUE(world.set_mtime(kFile, future_ns));
+  EXPECT_EQ(world.attributes(kFile).mtime_ns, future_ns);
+  ASSERT_TRUE(world.write(kFile, 0, k8K, WriteStability::kUnstable).has_value());
+  const std::int64_t written_ns = world.attributes(kFile).mtime_ns;
+  EXPECT_GT(written_ns, old_ns);
+  EXPECT_LT(written_ns, future_ns);
+  world.change_inode(kFile, [](records::Inode& inode) { inode.set_mode(0600); });
+  EXPECT_EQ(world.attributes(kFile).mtime_ns, written_ns);
+  world.pass_ns(10'000'000'000);
+  EXPECT_EQ(world.inode(kFile).mtime_ns(), written_ns);
+}
+
+TEST(FileData, AWriteThatComesWhileTheMtimeIsSetIsTheLaterOne) {
+  for (const bool resizes : {false, true}) {
+    FileWorld world;
+    world.create(kFile);
+    ASSERT_TRUE(world.write(kFile, 0, k8K, WriteStability::kFileSync).has_value());
+    bool written = false;
+    std::int64_t set_at_ns = 0;
+    const auto edit = [&](records::Inode& inode) {
+      set_at_ns = world.session().next_time_ns();
+      inode.set_mtime_ns(12345);
+      inode.set_ctime_ns(set_at_ns);
+      world.data().write(world.handle(kFile), FileOffset{0}, std::as_bytes(std::span(k8K)),
+                         WriteStability::kUnstable,
+                         [&](Result<WriteResult> result) { written = result.has_value(); });
+      EXPECT_FALSE(written) << "it has its turn after the change";
+      return Status();
+    };
+    world.while_pumping([&] {
+      const Handle handle = world.handle(kFile);
+      EXPECT_TRUE(resizes ? world.data().set_size(handle, 8192, MtimeIs::kChosen, edit)
+                          : world.data().set_times(handle, edit));
+    });
+    EXPECT_EQ(world.inode(kFile).mtime_ns(), 12345);
+    world.settle();
+    EXPECT_TRUE(written);
+    EXPECT_GT(world.attributes(kFile).mtime_ns, set_at_ns);
+    world.pass_ns(10'000'000'000);
+    EXPECT_GT(world.inode(kFile).mtime_ns(), set_at_ns);
+  }
+}
+
+TEST(FileData, AFlagThatNobodyHasUsedIsDroppedBeforeTheMtimeIsSet) {
+  FileWorld world;
+  world.create(kFile);
+  ASSERT_TRUE(has_token(world, kFile));
+  ASSERT_TRUE(world.set_mtime(kFile, 12345));
+  EXPECT_FALSE(has_token(world, kFile));
+  world.pass_ns(10'000'000'000);
+  world.kill();
+  world.start();
+  EXPECT_EQ(world.attributes(kFile).mtime_ns, 12345);
 }
 
 TEST(FileData, ForgedAndStaleHandles) {
@@ -330,7 +401,9 @@ TEST(FileData, LargeTruncatesLeaveAWatermarkAndASweep) {
   const std::uint64_t all = world.check_records();
   // Not pumped: the sweep waits.
   ASSERT_TRUE(
-      world.data().set_size(world.handle(kFile), kMapChunkBytes + 5000, nullptr).has_value());
+      world.data()
+          .set_size(world.handle(kFile), kMapChunkBytes + 5000, MtimeIs::kOfTheChange, nullptr)
+          .has_value());
   EXPECT_TRUE(world.inode(kFile).has_trim_block());
   EXPECT_EQ(world.inode(kFile).size_bytes(), kMapChunkBytes + 5000);
   // Growth past the watermark waits for the sweep; what lies above reads as zeros.
@@ -362,7 +435,8 @@ TEST(FileData, AWatermarkOfADeadInstanceIsSweptByTheNext) {
   }
   ASSERT_TRUE(world.commit(kFile).has_value());
   // Ended in the moment of the truncate: the sweep never ran.
-  const auto truncated = world.data().set_size(world.handle(kFile), 4096, nullptr);
+  const auto truncated =
+      world.data().set_size(world.handle(kFile), 4096, MtimeIs::kOfTheChange, nullptr);
   ASSERT_TRUE(truncated.has_value());
   ASSERT_TRUE(world.inode(kFile).has_trim_block());
   world.kill();
@@ -417,7 +491,9 @@ TEST(FileData, SizeChangesAndRemovalWaitForIoInFlight) {
   ASSERT_FALSE(written);  // on its way
   std::atomic<bool> changed{false};
   std::thread truncate([&] {
-    EXPECT_TRUE(world.data().set_size(world.handle(kFile), 4096, nullptr).has_value());
+    EXPECT_TRUE(world.data()
+                    .set_size(world.handle(kFile), 4096, MtimeIs::kOfTheChange, nullptr)
+                    .has_value());
     EXPECT_TRUE(written);
     changed = true;
   });

@@ -294,7 +294,21 @@ Status FileWorld::commit(Ino ino) {
 Status FileWorld::set_size(Ino ino, std::uint64_t size_bytes) {
   Status out;
   while_pumping([&] {
-    const auto committed = engine_->set_size(handle(ino), size_bytes, nullptr);
+    const auto committed =
+        engine_->set_size(handle(ino), size_bytes, MtimeIs::kOfTheChange, nullptr);
+    if (!committed) out = tl::unexpected(committed.error());
+  });
+  return out;
+}
+
+Status FileWorld::set_mtime(Ino ino, std::int64_t mtime_ns) {
+  Status out;
+  while_pumping([&] {
+    const auto committed = engine_->set_times(handle(ino), [&](records::Inode& inode) {
+      inode.set_mtime_ns(mtime_ns);
+      inode.set_ctime_ns(session_->next_time_ns());
+      return Status();
+    });
     if (!committed) out = tl::unexpected(committed.error());
   });
   return out;

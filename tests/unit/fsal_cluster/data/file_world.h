@@ -95,6 +95,7 @@ class FileWorld {
   Result<std::string> read(Ino ino, std::uint64_t offset, std::size_t bytes);
   Status commit(Ino ino);
   Status set_size(Ino ino, std::uint64_t size_bytes);
+  Status set_mtime(Ino ino, std::int64_t mtime_ns);
   // As SETATTR does it: `edit` on the inode record, in a transaction of its own.
   void change_inode(Ino ino, const std::function<void(records::Inode&)>& edit);
   Status remove(Ino ino);

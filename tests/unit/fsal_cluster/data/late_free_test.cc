@@ -51,7 +51,7 @@ TEST(LateTrim, SparesWhatWasWrittenSince) {
   for (const std::uint64_t chunk : {0, 20, 25})
     ASSERT_TRUE(world.write(ino, chunk * kMapChunkBytes, std::string(4096, 'o')));
   ASSERT_TRUE(world.commit(ino));
-  ASSERT_TRUE(world.data().set_size(world.handle(ino), 4096, nullptr));
+  ASSERT_TRUE(world.data().set_size(world.handle(ino), 4096, MtimeIs::kOfTheChange, nullptr));
   ASSERT_TRUE(world.inode(ino).has_trim_block());
   records::Orphan orphan;
   const auto left = world.session().range(kv::single_key(kv::keys::orphan(FileWorld::kFs, ino)), 1);

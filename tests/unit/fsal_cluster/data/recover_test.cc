@@ -69,15 +69,30 @@ TEST(Recover, AMtimeThatWasSetStays) {
     world.create(kFile);
     const std::string bytes = written ? "x" : "";
     ASSERT_TRUE(world.write(kFile, 0, bytes).has_value());
-    Status settled;
-    world.while_pumping([&] { settled = world.data().settle(world.handle(kFile)); });
-    ASSERT_TRUE(settled) << settled.error().message;
-    world.change_inode(kFile, [](records::Inode& inode) { inode.set_mtime_ns(12345); });
+    const Status set = world.set_mtime(kFile, 12345);
+    ASSERT_TRUE(set) << set.error().message;
     world.kill();
     world.start();
     EXPECT_EQ(world.attributes(kFile).mtime_ns, 12345) << "written " << written;
     EXPECT_EQ(world.read(kFile, 0, 1).value(), bytes);
   }
+}
+
+TEST(Recover, ASizeAndMtimeThatWereSetStay) {
+  FileWorld world;
+  world.create(kFile);
+  ASSERT_TRUE(world.write(kFile, 0, "xyz", WriteStability::kFileSync).has_value());
+  ASSERT_TRUE(world.write(kFile, 0, "XYZ").has_value());
+  const auto edit = [](records::Inode& inode) {
+    inode.set_mtime_ns(12345);
+    return Status();
+  };
+  world.while_pumping(
+      [&] { EXPECT_TRUE(world.data().set_size(world.handle(kFile), 2, MtimeIs::kChosen, edit)); });
+  world.kill();
+  world.start();
+  EXPECT_EQ(world.attributes(kFile).mtime_ns, 12345);
+  EXPECT_EQ(world.attributes(kFile).size_bytes, 2u);
 }
 
 TEST(Recover, ManyTokens) {

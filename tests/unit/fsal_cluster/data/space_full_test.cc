@@ -73,7 +73,8 @@ TEST(SpaceFull, WaitsForASweepThatIsOnItsWay) {
   fill_up(world, Ino{1});
   ASSERT_TRUE(world.commit(Ino{1}).has_value());
   // Removed, not swept yet.
-  ASSERT_TRUE(world.data().set_size(world.handle(Ino{1}), 0, nullptr).has_value());
+  ASSERT_TRUE(
+      world.data().set_size(world.handle(Ino{1}), 0, MtimeIs::kOfTheChange, nullptr).has_value());
   world.create(kFile);
   EXPECT_TRUE(world.write(kFile, 0, kMegabyte).has_value());
 }

@@ -163,7 +163,7 @@ TEST_F(Stress, ClientsOnDisjointSlicesOfSharedFiles) {
       const Ino ino{100 + i};
       create(ino);
       EXPECT_TRUE(write(ino, 0, std::string(100000, 'r'), WriteStability::kUnstable).has_value());
-      EXPECT_TRUE(data_->set_size(handle(ino), 5000, nullptr).has_value());
+      EXPECT_TRUE(data_->set_size(handle(ino), 5000, MtimeIs::kOfTheChange, nullptr).has_value());
       EXPECT_EQ(read(ino, 0, 10000), std::string(5000, 'r'));
       const auto value = session_->read(keys::inode(kFs, ino));
       records::Inode inode;
@@ -190,6 +190,43 @@ TEST_F(Stress, ClientsOnDisjointSlicesOfSharedFiles) {
   for (std::thread& thread : clients) thread.join();
   resizer.join();
   EXPECT_TRUE(data_->flush_all().has_value());
+}
+
+// A write is seen after a SETATTR of mtime only with a time after it.
+TEST_F(Stress, MtimesSetBesideWrites) {
+  const Ino ino{1};
+  ASSERT_TRUE(write(ino, 0, std::string(8192, 'a'), WriteStability::kFileSync).has_value());
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> writers;
+  for (std::uint64_t i = 0; i < 2; ++i) {
+    writers.emplace_back([&, i] {
+      const std::string bytes(512, 'w');
+      while (!stop) EXPECT_TRUE(write(ino, i * 4096, bytes, WriteStability::kUnstable).has_value());
+    });
+  }
+  for (std::int64_t mtime_ns = 1; mtime_ns <= 60; ++mtime_ns) {
+    std::int64_t set_at_ns = 0;
+    const auto edit = [&](records::Inode& inode) {
+      set_at_ns = session_->next_time_ns();
+      inode.set_mtime_ns(mtime_ns);
+      inode.set_ctime_ns(set_at_ns);
+      return Status();
+    };
+    ASSERT_TRUE(mtime_ns % 4 == 0 ? data_->set_size(handle(ino), 8192, MtimeIs::kChosen, edit)
+                                  : data_->set_times(handle(ino), edit));
+    for (int look = 0; look < 3; ++look) {
+      const auto [record, overlay] =
+          read_consistent(*data_, ino, [&] { return session_->read(keys::inode(kFs, ino)); });
+      records::Inode inode;
+      ASSERT_TRUE(record && record->value && inode.ParseFromString(*record->value));
+      Attributes shown;
+      show(inode, record->mod_revision, overlay, 4096, shown);
+      EXPECT_TRUE(shown.mtime_ns == mtime_ns || shown.mtime_ns > set_at_ns)
+          << shown.mtime_ns << " after " << mtime_ns << " was set at " << set_at_ns;
+    }
+  }
+  stop = true;
+  for (std::thread& writer : writers) writer.join();
 }
 
 }  // namespace

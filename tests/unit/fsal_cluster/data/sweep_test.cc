@@ -71,7 +71,9 @@ TEST(Sweep, AWatermarkSetAfterTheLookStays) {
   }
   ASSERT_TRUE(world.commit(kFile).has_value());
   const auto truncate = [&] {
-    ASSERT_TRUE(world.data().set_size(world.handle(kFile), 4096, nullptr).has_value());
+    ASSERT_TRUE(world.data()
+                    .set_size(world.handle(kFile), 4096, MtimeIs::kOfTheChange, nullptr)
+                    .has_value());
     ASSERT_TRUE(world.inode(kFile).has_trim_block());
   };
   records::Orphan orphan;
@@ -143,7 +145,7 @@ TEST(Sweep, AFragmentedFileIsTruncatedInsideItsChunk) {
   create_fragmented(world, 0, 1024);
   ASSERT_EQ(world.check_records(), 1024u);
   // Not pumped: the sweep waits.
-  const auto cut = world.data().set_size(world.handle(kFile), 100, nullptr);
+  const auto cut = world.data().set_size(world.handle(kFile), 100, MtimeIs::kOfTheChange, nullptr);
   ASSERT_TRUE(cut.has_value()) << cut.error().message;
   EXPECT_EQ(world.inode(kFile).size_bytes(), 100u);
   EXPECT_EQ(world.inode(kFile).trim_block(), 1u);
@@ -161,7 +163,9 @@ TEST(Sweep, AFragmentedFileIsTruncatedInsideItsChunk) {
 TEST(Sweep, AFragmentedChunkIsTruncatedAtItsBegin) {
   FileWorld world(three_groups());
   create_fragmented(world, 1, 1024);
-  ASSERT_TRUE(world.data().set_size(world.handle(kFile), kMapChunkBytes, nullptr).has_value());
+  ASSERT_TRUE(world.data()
+                  .set_size(world.handle(kFile), kMapChunkBytes, MtimeIs::kOfTheChange, nullptr)
+                  .has_value());
   EXPECT_EQ(world.inode(kFile).trim_block(), kChunkBlocks);
   ASSERT_TRUE(world.write(kFile, kMapChunkBytes, "again", WriteStability::kFileSync).has_value());
   world.settle();
@@ -175,7 +179,9 @@ TEST(Sweep, AFragmentedFileIsTruncatedAgainAndAgain) {
     FileWorld world(three_groups());
     create_fragmented(world, 1, 1024);
     ASSERT_TRUE(
-        world.data().set_size(world.handle(kFile), kMapChunkBytes + 5000, nullptr).has_value());
+        world.data()
+            .set_size(world.handle(kFile), kMapChunkBytes + 5000, MtimeIs::kOfTheChange, nullptr)
+            .has_value());
     ASSERT_TRUE(world.inode(kFile).has_trim_block());
     ASSERT_TRUE(world.set_size(kFile, next).has_value());
     world.settle();
@@ -187,7 +193,9 @@ TEST(Sweep, AFragmentedFileIsTruncatedAgainAndAgain) {
 TEST(Sweep, AFragmentedFileOfADeadInstanceIsTrimmedByTheNext) {
   FileWorld world(three_groups());
   create_fragmented(world, 0, 1024);
-  ASSERT_TRUE(world.data().set_size(world.handle(kFile), 3 * kBlockBytes, nullptr).has_value());
+  ASSERT_TRUE(world.data()
+                  .set_size(world.handle(kFile), 3 * kBlockBytes, MtimeIs::kOfTheChange, nullptr)
+                  .has_value());
   ASSERT_TRUE(world.inode(kFile).has_trim_block());
   world.kill();
   world.start();

@@ -34,6 +34,18 @@ TEST_F(CreateTest, ConflictSetAndWrites) {
               ElementsAre("put bucket(1)", "put inode(17)", "put token(17)", "touch times(1)"));
 }
 
+// A recovery gives what has a token new times.
+TEST_F(CreateTest, NoTokenWithAnMtimeOfTheClients) {
+  node.attributes.mtime_ns = 12345;
+  world.session().forget();
+  ASSERT_TRUE(create("f"));
+  EXPECT_THAT(world.writes(), ElementsAre("put bucket(1)", "put inode(17)", "touch times(1)"));
+  node.attributes.mtime_ns = kServerTime;
+  world.session().forget();
+  ASSERT_TRUE(create("g"));
+  EXPECT_THAT(world.writes(), testing::Contains("put token(18)"));
+}
+
 TEST_F(CreateTest, TheNewFileIsTheCallers) {
   node.attributes.mode = 0640;
   const auto made = create("f", CreateMode::kGuarded, kAlice);

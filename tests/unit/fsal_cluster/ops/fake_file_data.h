@@ -24,24 +24,19 @@ class FakeFileData final : public FileData {
     return found == overlays.end() ? std::nullopt : std::optional<Overlay>(found->second);
   }
 
-  Result<kv::Committed> set_size(const Handle& handle, std::uint64_t size_bytes,
+  Result<kv::Committed> set_size(const Handle& handle, std::uint64_t size_bytes, MtimeIs mtime,
                                  std::function<Status(records::Inode&)> edit) override {
-    for (;;) {
-      SYMNAS_ASSIGN(const kv::CachedValue value, session_.read(kv::keys::inode(fs_, handle.ino)));
-      if (!value.value) return fail(ErrorCode::kStale, "gone");
-      records::Inode inode;
-      inode.ParseFromString(*value.value);
-      if (inode.type() != 1) return fail(ErrorCode::kIsDirectory, "no file");
+    if (mtime == MtimeIs::kChosen) mtimes_chosen.push_back(handle.ino);
+    return change(handle, [&](records::Inode& inode) -> Status {
       inode.set_size_bytes(size_bytes);
       inode.set_mtime_ns(session_.next_time_ns());
-      SYMNAS_TRY(edit(inode));
-      kv::Mutation mutation;
-      mutation.compares = {
-          kv::mod_revision_is(kv::keys::inode(fs_, handle.ino), value.mod_revision)};
-      mutation.writes = {kv::put(kv::keys::inode(fs_, handle.ino), inode.SerializeAsString())};
-      SYMNAS_ASSIGN(const kv::Committed done, session_.commit_blocking(std::move(mutation)));
-      if (done.succeeded) return done;
-    }
+      return edit(inode);
+    });
+  }
+  Result<kv::Committed> set_times(const Handle& handle,
+                                  std::function<Status(records::Inode&)> edit) override {
+    mtimes_chosen.push_back(handle.ino);
+    return change(handle, edit);
   }
 
   Result<Removal> plan_removal(const Handle& handle, const records::Inode&) override {
@@ -63,10 +58,6 @@ class FakeFileData final : public FileData {
     done(fail(ErrorCode::kNotSupported, "no bytes here"));
   }
   void commit(const Handle&, StatusCallback done) override { done(Status()); }
-  Status settle(const Handle& handle) override {
-    settled.push_back(handle.ino);
-    return {};
-  }
   Status flush_all() override { return {}; }
   Result<SpaceUse> space() override { return SpaceUse{.total_bytes = 1000, .free_bytes = 400}; }
   Status sweep_orphan(Ino ino, const records::Orphan&) override {
@@ -89,9 +80,27 @@ class FakeFileData final : public FileData {
   int abandoned_count = 0;
   std::vector<Ino> removed_inos;
   std::vector<Ino> swept;
-  std::vector<Ino> settled;
+  std::vector<Ino> mtimes_chosen;
 
  private:
+  Result<kv::Committed> change(const Handle& handle,
+                               const std::function<Status(records::Inode&)>& edit) {
+    for (;;) {
+      SYMNAS_ASSIGN(const kv::CachedValue value, session_.read(kv::keys::inode(fs_, handle.ino)));
+      if (!value.value) return fail(ErrorCode::kStale, "gone");
+      records::Inode inode;
+      inode.ParseFromString(*value.value);
+      if (inode.type() != 1) return fail(ErrorCode::kIsDirectory, "no file");
+      SYMNAS_TRY(edit(inode));
+      kv::Mutation mutation;
+      mutation.compares = {
+          kv::mod_revision_is(kv::keys::inode(fs_, handle.ino), value.mod_revision)};
+      mutation.writes = {kv::put(kv::keys::inode(fs_, handle.ino), inode.SerializeAsString())};
+      SYMNAS_ASSIGN(const kv::Committed done, session_.commit_blocking(std::move(mutation)));
+      if (done.succeeded) return done;
+    }
+  }
+
   kv::Session& session_;
   FsId fs_;
   MountId mount_;

@@ -172,17 +172,40 @@ TEST_F(SetattrTest, ADirectorysMtimeGoesIntoItsContentTimes) {
   EXPECT_GT(world.attributes(dir).mtime_ns, 12345) << "new content moves it on";
 }
 
-TEST_F(SetattrTest, AFilesWriteFlagIsDroppedBeforeItsMtimeIsChosen) {
+TEST_F(SetattrTest, AFilesMtimeIsChangedInTheTurnOfItsData) {
   const Handle file = world.create(world.root(), "f");
   SetAttributes changes;
-  changes.mtime_ns = kServerTime;
+  changes.mode = 0600;
+  changes.atime_ns = 12345;
   ASSERT_TRUE(setattr(world.context(), kRoot, file, changes));
-  EXPECT_TRUE(world.data().settled.empty());
+  EXPECT_TRUE(world.data().mtimes_chosen.empty());
   changes.mtime_ns = 12345;
   EXPECT_FALSE(setattr(world.context(), kBob, file, changes));
-  EXPECT_TRUE(world.data().settled.empty()) << "nobody else makes us commit";
+  EXPECT_TRUE(world.data().mtimes_chosen.empty()) << "who may not, does not make us commit";
   ASSERT_TRUE(setattr(world.context(), kRoot, file, changes));
-  EXPECT_THAT(world.data().settled, ElementsAre(file.ino));
+  EXPECT_THAT(world.data().mtimes_chosen, ElementsAre(file.ino));
+  EXPECT_EQ(world.attributes(file).mtime_ns, 12345);
+  changes.mtime_ns = kServerTime;
+  ASSERT_TRUE(setattr(world.context(), kRoot, file, changes));
+  EXPECT_THAT(world.data().mtimes_chosen, ElementsAre(file.ino, file.ino));
+  EXPECT_GT(world.attributes(file).mtime_ns, 12345);
+}
+
+TEST_F(SetattrTest, SizeAndMtimeInOneChange) {
+  const Handle file = world.create(world.root(), "f");
+  SetAttributes changes;
+  changes.size_bytes = 100;
+  ASSERT_TRUE(setattr(world.context(), kRoot, file, changes));
+  EXPECT_TRUE(world.data().mtimes_chosen.empty());
+  changes.size_bytes = 200;
+  changes.mtime_ns = 12345;
+  world.session().forget();
+  const auto set = setattr(world.context(), kRoot, file, changes);
+  ASSERT_TRUE(set) << set.error().message;
+  EXPECT_THAT(world.writes(), ElementsAre("put inode(17)"));
+  EXPECT_EQ(set->size_bytes, 200u);
+  EXPECT_EQ(set->mtime_ns, 12345);
+  EXPECT_THAT(world.data().mtimes_chosen, ElementsAre(file.ino));
 }
 
 TEST_F(SetattrTest, ChangeAndCtimeGrow) {

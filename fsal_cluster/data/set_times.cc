@@ -1,0 +1,83 @@
+// SETATTR of a file's mtime, in the file's exclusive turn. What is pending is committed before, so
+// that an unrecorded write is always the later one; the same transaction erases the token with the
+// write flag, so that no recovery replaces what was set.
+#include "fsal_cluster/data/engine.h"
+
+namespace symnas::fs {
+
+Result<kv::Committed> Engine::set_times(const Handle& handle,
+                                        std::function<Status(records::Inode&)> edit) {
+  const RunningOperation running(*this);
+  return wait_for(set_times_task(handle, edit));
+}
+
+Task<Result<kv::Committed>> Engine::set_times_task(Handle handle, Edit& edit) {
+  const FilePtr f = file(handle.ino);
+  Turn turn;
+  const Status entered = co_await enter_exclusive(*f, handle, turn);
+  if (!entered) {
+    forget_unused(f);
+    co_return tl::unexpected(entered.error());
+  }
+  Result<kv::Committed> committed = co_await set_times_entered(*f, edit);
+  leave_exclusive(*f);
+  co_return committed;
+}
+
+Task<Result<kv::Committed>> Engine::set_times_entered(FileState& f, Edit& edit) {
+  const Status pending = co_await commit_everything(f);
+  if (!pending) co_return tl::unexpected(pending.error());
+  co_await begin_drop(f);
+  Result<kv::Committed> committed = co_await commit_times(f, edit);
+  end_drop(f, committed);
+  co_return committed;
+}
+
+Task<Result<kv::Committed>> Engine::commit_times(FileState& f, Edit& edit) {
+  for (int round = 0;; ++round) {
+    const Status pause = co_await pause_after_conflict(f, round);
+    if (!pause) co_return tl::unexpected(pause.error());
+    Result<InodeRecord> record = co_await read_inode(f);
+    if (!record) co_return tl::unexpected(record.error());
+    const Status edited = edit(record->inode);
+    if (!edited) co_return tl::unexpected(edited.error());
+    kv::Mutation mutation;
+    mutation.compares.push_back(kv::mod_revision_is(inode_key(f.ino), record->revision));
+    mutation.writes.push_back(kv::put(inode_key(f.ino), record->inode.SerializeAsString()));
+    mutation.writes.push_back(kv::erase(token_key(f.ino)));
+    const Result<kv::Committed> committed = co_await commit_mutation(mutation);
+    if (!committed) co_return tl::unexpected(committed.error());
+    if (!committed->succeeded) continue;
+    const std::scoped_lock lock(f.mutex);
+    f.version = next_version_.fetch_add(1);
+    co_return *committed;
+  }
+}
+
+Task<Woken> Engine::begin_drop(FileState& f) {
+  for (;;) {
+    Turn turn;
+    {
+      const std::scoped_lock lock(f.mutex);
+      const WriteFlag::State state = f.flag.state();
+      if (state == WriteFlag::State::kSet) f.flag.begin_drop();
+      if (state != WriteFlag::State::kDropping) co_return Woken{};
+      f.flag_waiters.push_back(waiter_id(turn));  // erase_unused_tokens() is at it
+    }
+    co_await turn;
+  }
+}
+
+void Engine::end_drop(FileState& f, const Result<kv::Committed>& outcome) {
+  std::vector<WaiterId> waiters;
+  {
+    const std::scoped_lock lock(f.mutex);
+    // Clear: there was perhaps a token nevertheless, of a file loaded while the cache was shut.
+    if (f.flag.state() != WriteFlag::State::kDropping) return;
+    f.flag.drop_done(outcome.has_value(), clock_.mono_ns());
+    waiters.swap(f.flag_waiters);
+  }
+  wake(waiters);
+}
+
+}  // namespace symnas::fs
