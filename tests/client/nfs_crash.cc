@@ -1,7 +1,7 @@
 // nfs_crash: writers that know exactly what was acknowledged, for a server that is killed
 // meanwhile.
 //
-//   nfs_crash --url URL [--seconds 10] [--workers 4] [--pause-us 0] [--seed N]
+//   nfs_crash --url URL [--seconds 10] [--workers 4] [--pause-us 0] [--seed N] [--deadline-s 60]
 //
 // Each worker has a directory of its own and repeats an operation that got no answer until it is
 // acknowledged (as a client does after a reconnect), so that at the end the expected state is
@@ -360,6 +360,7 @@ int run_all(const CommandLine& line, const Url& url) {
   for (std::uint64_t i = 0; i < line.number("workers", 4); ++i) {
     auto client = Nfs3Client::mount(url, error);
     if (client == nullptr) break;
+    client->set_deadline_ms(static_cast<int>(line.number("deadline-s", 60)) * 1000);
     workers.push_back(std::make_unique<Worker>(
         std::move(client), "crash-" + std::to_string(seed) + "-" + std::to_string(i), seed + i,
         static_cast<unsigned>(line.number("pause-us", 0))));
@@ -421,7 +422,7 @@ int main(int argc, char** argv) {
   if (!url) {
     std::fprintf(stderr,
                  "usage: nfs_crash --url nfs://ADDRESS/EXPORT [--seconds N]"
-                 " [--workers N] [--pause-us N] [--seed N]\n");
+                 " [--workers N] [--pause-us N] [--seed N] [--deadline-s N]\n");
     return 2;
   }
   signal(SIGTERM, [](int) { stop_requested = true; });

@@ -1,0 +1,101 @@
+"""etcd away for longer than the gate's window: what is asked then waits, unanswered."""
+
+import signal
+import threading
+import time
+
+from lab_case import check, lab_test
+
+# Far beyond the window. NFSv3 only: a v4.1 client's lease would run out meanwhile.
+ETCD_STOP_S = 60.0
+# Of an instance's gate: 8 s after the sending of its last proof, which is at most 1 s old; a proof
+# may be under way when etcd stops.
+CLOSES_AFTER_S = (6.5, 10.0)
+GOES_ON_WITHIN_S = 1.0
+# A read or write in place, by far, on a busy machine.
+UNDISTURBED_S = 2.0
+BLOCK = 8192
+BLOCKS = 64
+# So few that the change attribute of the file does not run out of numbers (data_path.md).
+PAUSE_S = 0.002
+WRITERS = ("nfs_crash", "--workers", "2", "--pause-us", "2000", "--deadline-s", "180")
+
+
+class Asker(threading.Thread):
+    """A client that makes one call after the other and notes when each was answered."""
+
+    def __init__(self, shell, words):
+        super().__init__(daemon=True)
+        self.shell = shell
+        self.words = words  # of the call for a block
+        self.answers = []  # (sent, answered, answer)
+        self.ends = threading.Event()
+
+    def run(self):
+        number = 0
+        while not self.ends.is_set():
+            sent = time.monotonic()
+            answer = self.shell(*self.words(number % BLOCKS), within_s=3 * ETCD_STOP_S)
+            self.answers.append((sent, time.monotonic(), answer))
+            number += 1
+            time.sleep(PAUSE_S)
+
+    def finish(self):
+        self.ends.set()
+        self.join(3 * ETCD_STOP_S)
+        check(not self.is_alive(), "a call was never answered")
+
+    def check(self, stopped, continued):
+        """Answered until the gate closes, then held, then answered again."""
+        name = self.words(0)[0]
+        for _, _, answer in self.answers:
+            check(answer.startswith("NFS3_OK ") and "differs" not in answer, f"{name}: {answer}")
+        held = [(sent, got) for sent, got, _ in self.answers if sent < continued <= got]
+        check(len(held) == 1, f"{name}: no call was held until etcd came back")
+        sent, got = held[0]
+        late = [f"{at - stopped:.2f} s: {end - at:.2f} s" for at, end, _ in self.answers
+                if at != sent and end - at > UNDISTURBED_S]
+        check(not late, f"{name}: slow beside the held call: {late}")
+        print(f"     {name}: held {sent - stopped:.2f} s after etcd stopped, answered "
+              f"{(got - continued) * 1000:.0f} ms after it went on, {len(self.answers)} in all")
+        low, high = CLOSES_AFTER_S
+        check(low <= sent - stopped <= high, f"{name}: held {sent - stopped:.2f} s after etcd "
+              f"stopped, should be {low} to {high} s")
+        check(got - continued <= GOES_ON_WITHIN_S,
+              f"{name}: answered {got - continued:.2f} s after etcd went on")
+        check(any(at > got for at, _, _ in self.answers), f"{name}: nothing after the held call")
+
+
+@lab_test()
+def etcd_frozen_beyond_the_gates_window(bench):
+    """etcd frozen for 60 s: I/O goes on for 8 s, is held, goes on within 1 s; nothing is lost."""
+    before = bench.service.serving()
+    with bench.load(*WRITERS) as load, bench.shell() as shell, \
+            bench.shell() as reading, bench.shell() as writing:
+        for name, fill in (("away-r", "r"), ("away-w", "w")):
+            shell.expect("NFS3_OK", "create", name)
+            shell.expect("NFS3_OK", "write", name, 0, BLOCK * BLOCKS, fill, "stable")
+        askers = [Asker(reading, lambda n: ("read", "away-r", n * BLOCK, BLOCK, "r")),
+                  Asker(writing, lambda n: ("write", "away-w", n * BLOCK, BLOCK, "n", "stable"))]
+        for asker in askers:
+            asker.start()
+        bench.let_run(2.0)
+        bench.signal_process("etcd.c1n1", signal.SIGSTOP)
+        try:
+            stopped = time.monotonic()
+            bench.let_run(ETCD_STOP_S)
+        finally:
+            continued = time.monotonic()
+            bench.signal_process("etcd.c1n1", signal.SIGCONT)
+        bench.let_run(3.0)
+        for asker in askers:
+            asker.finish()
+        for asker in askers:
+            asker.check(stopped, continued)
+        load.finish()  # it knows what was acknowledged, and looks
+        check(load.seen["reconnects"] == 0, f"a client lost its connection: {load.seen}")
+        check(bench.service.wait_serving()["pid"] == before["pid"], "the instance was restarted")
+        shell.expect("NFS3_OK", "read", "away-w", 0, BLOCK * BLOCKS, "n")
+        for name in ("away-r", "away-w"):
+            shell.expect("NFS3_OK", "remove", name)
+    print(f"     {load.seen}")
