@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "cvm/io/open_volume.h"
+#include "cvm/label_io.h"
 #include "cvm/ofd_lock.h"
 #include "tests/contract/cvm/instance_process.h"
 #include "tests/unit/cvm/lun_files.h"
@@ -164,6 +165,13 @@ TEST_P(EngineOnFuse, APowerLossTakesWhatIsNeitherStableNorFlushed) {
   const LunPath path{"LUN0", *uuid_from_bytes(lun->uuid()), server.lun("a")};
   const auto record = *create_volume("v1", test_uuid(0xaa), std::span(&*lun, 1), kMiB);
   const auto volume = *open_volume(record, std::span(&path, 1), {.engine = GetParam()});
+  server.say("power-loss all");
+  const auto device = LunDevice::open(server.lun("a"), Access::kRead);
+  ASSERT_TRUE(device) << device.error().message;
+  const auto label = read_label(*device);
+  ASSERT_TRUE(label) << "the import is lost: " << label.error().message;
+  EXPECT_FALSE(label->first_needs_repair || label->second_needs_repair);
+
   const auto wait_for = [](auto start) {
     std::promise<Status> promise;
     start([&](Status status) { promise.set_value(std::move(status)); });
@@ -178,21 +186,40 @@ TEST_P(EngineOnFuse, APowerLossTakesWhatIsNeitherStableNorFlushed) {
                     std::move(done));
     });
   };
+  const auto write_edges = [&](std::uint64_t block, char fill, Durability durability) {
+    std::memset(data.data(), fill, kBlock);
+    wait_for([&](IoCallback done) {
+      volume->write_edges(VolumeOffset(block * kBlock), data.span().first(1000), durability,
+                          std::move(done));
+    });
+  };
+  const auto flush = [&] { wait_for([&](IoCallback done) { volume->flush(std::move(done)); }); };
   write(0, 'f', Durability::kVolatile);
-  wait_for([&](IoCallback done) { volume->flush(std::move(done)); });
+  flush();
   EXPECT_EQ(server.stat("flushes"), 1u);
-  write(1, 's', Durability::kStable);
-  write(2, 'v', Durability::kVolatile);
+  {
+    const MayWaitForIo may_wait;
+    write(1, 'F', Durability::kVolatile);
+    write_edges(2, 'E', Durability::kVolatile);
+    flush();
+    write(3, 'S', Durability::kStable);
+    write_edges(4, 'T', Durability::kStable);
+  }
+  EXPECT_EQ(server.stat("flushes"), 2u);
+  write(5, 's', Durability::kStable);
+  write_edges(6, 't', Durability::kStable);
+  EXPECT_EQ(server.stat("volatile_sectors"), 0u);
+  write(7, 'v', Durability::kVolatile);
   EXPECT_EQ(server.stat("volatile_sectors"), 8u);
   server.say("power-loss all");
   std::string left;
-  for (std::uint64_t block = 0; block < 3; ++block) {
+  for (std::uint64_t block = 0; block < 8; ++block) {
     wait_for([&](IoCallback done) {
       volume->read(VolumeOffset(block * kBlock), data.span().first(kBlock), std::move(done));
     });
     left += static_cast<char>(*data.data());
   }
-  EXPECT_EQ(left, std::string("fs\0", 3));
+  EXPECT_EQ(left, std::string("fFESTst\0", 8));
 }
 
 TEST_P(EngineOnFuse, AKilledClientsByteIsHeldUntilItsWriteHasLanded) {
