@@ -249,6 +249,7 @@ void MountWorld::disturb(const Hazards& hazards) {
     case 1: lose_power(); break;
     case 2: pause(*instance->process, up_to_ms(below(3) == 0 ? 20'000 : 300)); break;
     case 3:
+      if (instance->outlives) break;  // is cut off until it has been ended
       faults->set_partitioned(true);
       sleep_ns(up_to_ms(2'000));
       faults->set_partitioned(false);
@@ -271,7 +272,7 @@ void MountWorld::settle() {
   calm_ = true;
   calm();
   server_->set_quota(kv::MemServer::Quota::kFree);
-  if (instance_) {
+  if (instance_ && !instance_->outlives) {  // that one must stay cut off until it has been ended
     const auto lun = instance_->lun;
     const auto faults = instance_->faults;
     lun->calm();
