@@ -316,6 +316,26 @@ TEST(FileData, AWriteThatComesWhileTheMtimeIsSetIsTheLaterOne) {
   }
 }
 
+// Else GETATTR could show the new record under the old size.
+TEST(FileData, MemoryAddsNothingToARecordThatChanges) {
+  FileWorld world;
+  world.create(kFile);
+  ASSERT_TRUE(world.write(kFile, 0, k8K, WriteStability::kFileSync).has_value());
+  for (const bool resizes : {false, true}) {
+    ASSERT_TRUE(world.write(kFile, 0, k8K, WriteStability::kUnstable).has_value());
+    ASSERT_TRUE(world.data().overlay(kFile)->dirty);
+    const auto edit = [&](records::Inode&) {
+      EXPECT_FALSE(world.data().overlay(kFile)->dirty);
+      return Status();
+    };
+    world.while_pumping([&] {
+      const Handle handle = world.handle(kFile);
+      EXPECT_TRUE(resizes ? world.data().set_size(handle, 100, MtimeIs::kOfTheChange, edit)
+                          : world.data().set_times(handle, edit));
+    });
+  }
+}
+
 TEST(FileData, AFlagThatNobodyHasUsedIsDroppedBeforeTheMtimeIsSet) {
   FileWorld world;
   world.create(kFile);
