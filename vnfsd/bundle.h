@@ -19,7 +19,8 @@ struct Bundle {
   std::string head_name;
   std::string head_address;
   std::vector<std::string> endpoints;
-  std::vector<std::string> initial_cluster;  // of etcd: "c1n1=https://10.99.0.1:2380"
+  // Of etcd: "c1n1=https://10.99.0.1:2380". Empty: the head has no etcd member.
+  std::vector<std::string> initial_cluster;
   std::string ca_pem;
   std::string certificate_pem;
   std::string key_pem;

@@ -26,6 +26,8 @@ struct DumpRequest {
   Ino ino;
 };
 
+enum class EtcdRole { kClient, kMember };
+
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -43,9 +45,13 @@ class Backend {
   virtual Result<std::string> create_filesystem(const fs::FormatOptions& options, Mode mode) = 0;
   virtual Result<std::string> remove_filesystem(const std::string& name, Mode mode) = 0;
 
-  // The bundle for `symnas head join`; holds a private key.
+  // The bundle for `symnas head join`; holds a private key. kMember: the head's etcd becomes a
+  // member as soon as it is started and has caught up.
   virtual Result<nlohmann::json> invite_head(const std::string& name, const std::string& address,
-                                             Mode mode) = 0;
+                                             EtcdRole role, Mode mode) = 0;
+  virtual Result<nlohmann::json> etcd_members() = 0;
+  // By its name or its id. Errors: kBusy (the others would have no quorum).
+  virtual Result<std::string> remove_etcd_member(const std::string& name, Mode mode) = 0;
   // Reads all records of the filesystem: seconds, for millions of files a minute. One such look at
   // a time: kBusy. Documents: docs/operations/api.md.
   virtual Result<nlohmann::json> check_filesystem(const std::string& name) = 0;

@@ -206,7 +206,13 @@ Result<DumpRequest> dump_request(const json& body) {
 
 Result<InviteRequest> invite_request(const json& body) {
   InviteRequest r;
-  SYMNAS_TRY(Reader(body, "head").text("name", r.name).text("address", r.address).finish());
+  bool member = false;
+  SYMNAS_TRY(Reader(body, "head")
+                 .text("name", r.name)
+                 .text("address", r.address)
+                 .flag("etcd_member", member)
+                 .finish());
+  if (member) r.etcd = EtcdRole::kMember;
   return r;
 }
 

@@ -16,6 +16,7 @@ namespace symnas::vnfsd::api {
 struct InviteRequest {
   std::string name;
   std::string address;
+  EtcdRole etcd = EtcdRole::kClient;
 };
 
 Result<NetworkRequest> network_request(const nlohmann::json& body);

@@ -41,6 +41,7 @@ Result<json> Router::handle(const ApiRequest& request) {
   if (request.method == "GET" && parts.size() == 2) {
     if (collection == "status") return status();
     if (collection == "capacity") return backend_.capacity();
+    if (collection == "members") return backend_.etcd_members();
     return list(collection);
   }
   if (request.method == "DELETE" && parts.size() == 3) {
@@ -96,7 +97,7 @@ Result<json> Router::create(const std::string& collection, const json& body, Mod
   }
   if (collection == "heads") {
     SYMNAS_ASSIGN(const InviteRequest r, invite_request(body));
-    return backend_.invite_head(r.name, r.address, mode);
+    return backend_.invite_head(r.name, r.address, r.etcd, mode);
   }
   return no_such_path({"POST", "/v1/" + collection, "", mode});
 }
@@ -111,6 +112,7 @@ Result<json> Router::remove(const std::string& collection, const std::string& na
   if (collection == "filesystems") return done(backend_.remove_filesystem(name, mode));
   if (collection == "exports") return planned(plan_export_remove);
   if (collection == "vnfs") return planned(plan_vnfs_remove);
+  if (collection == "members") return done(backend_.remove_etcd_member(name, mode));
   return no_such_path({"DELETE", "/v1/" + collection + "/" + name, "", mode});
 }
 

@@ -23,6 +23,7 @@ struct CommandLine {
 
 void add_cluster(CommandLine& line);
 void add_head(CommandLine& line);
+void add_etcd(CommandLine& line);
 void add_network(CommandLine& line);
 void add_lun(CommandLine& line);
 void add_volume(CommandLine& line);

@@ -24,18 +24,25 @@ void add_places(CLI::App* verb, HeadPlaces& places) {
                    "Glob, directory or file where LUNs are looked for (may be repeated)");
 }
 
-Status invite(Context& context, const std::string& name, const std::string& address,
-              const std::string& file) {
+struct Invitation {
+  std::string name, address, file;
+  bool etcd_member = false;
+};
+
+Status invite(Context& context, const Invitation& invitation) {
   const std::string query = context.mode == Mode::kDryRun ? "?dry_run=true" : "";
-  SYMNAS_ASSIGN(
-      const json document,
-      context.client.request("POST", "/v1/heads" + query, {{"name", name}, {"address", address}}));
+  SYMNAS_ASSIGN(const json document,
+                context.client.request("POST", "/v1/heads" + query,
+                                       {{"name", invitation.name},
+                                        {"address", invitation.address},
+                                        {"etcd_member", invitation.etcd_member}}));
   if (context.mode == Mode::kCommit) {
     const auto bundle = document.find("bundle");
     if (bundle == document.end()) {
-      return fail(ErrorCode::kInternal, fmt::format("head {}: vnfsd answered no bundle", name));
+      return fail(ErrorCode::kInternal,
+                  fmt::format("head {}: vnfsd answered no bundle", invitation.name));
     }
-    SYMNAS_TRY(instance::write_file_atomically(file, bundle->dump(2) + "\n", 0600));
+    SYMNAS_TRY(instance::write_file_atomically(invitation.file, bundle->dump(2) + "\n", 0600));
   }
   context.print_done(document);
   return {};
@@ -75,19 +82,16 @@ void add_head(CommandLine& line) {
   CLI::App* noun =
       line.app.add_subcommand("head", "The servers of the cluster")->require_subcommand(1);
 
-  struct Invite {
-    std::string name, address, file;
-  };
-  auto invitation = std::make_shared<Invite>();
+  auto invitation = std::make_shared<Invitation>();
   CLI::App* verb = add_change_verb(line, noun, "invite", "Make the bundle for a further head");
   verb->add_option("NAME", invitation->name, "Name of the head")->required();
   verb->add_option("--address", invitation->address, "Its management address")->required();
   verb->add_option("--out", invitation->file, "File for the bundle; it holds a private key")
       ->required();
+  verb->add_flag("--etcd-member", invitation->etcd_member,
+                 "It becomes an etcd member too; 3 or 5 members are right");
   verb->callback([&line, invitation] {
-    line.action = [invitation](Context& context) {
-      return invite(context, invitation->name, invitation->address, invitation->file);
-    };
+    line.action = [invitation](Context& context) { return invite(context, *invitation); };
   });
 
   auto places = std::make_shared<HeadPlaces>();
@@ -106,6 +110,19 @@ void add_head(CommandLine& line) {
                     plain("INCARNATION", "incarnation")});
     };
   });
+}
+
+void add_etcd(CommandLine& line) {
+  CLI::App* noun =
+      line.app.add_subcommand("etcd", "The members of the cluster's etcd")->require_subcommand(1);
+  noun->add_subcommand("ls", "List them")->callback([&line] {
+    line.action = [](Context& context) {
+      return context.list("members",
+                          {plain("NAME", "name"), plain("ROLE", "role"), plain("ID", "id"),
+                           plain("PEER", "peer_url"), plain("CLIENT", "client_url")});
+    };
+  });
+  add_remove_verb(line, noun, "rm", "members", "Remove a member that will not come back");
 }
 
 }  // namespace symnas::vnfsd::ctl

@@ -118,10 +118,9 @@ Status make_private_directory(const std::string& path) {
 
 }  // namespace
 
-std::string render_etcd_config(const std::string& head, const std::string& address,
-                               const std::string& cluster_token, const HeadPlaces& places,
-                               std::int64_t quota_bytes) {
+std::string render_etcd_config(const EtcdMember& member, const HeadPlaces& places) {
   const std::string tls = tls_dir(places);
+  const bool first = member.initial_cluster.empty();
   const std::string transport = fmt::format(
       "  cert-file: \"{0}/head.crt\"\n  key-file: \"{0}/head.key\"\n"
       "  trusted-ca-file: \"{0}/ca.crt\"\n  client-cert-auth: true\n",
@@ -134,8 +133,8 @@ listen-client-urls: "{2},https://127.0.0.1:{3}"
 advertise-client-urls: "{2}"
 listen-peer-urls: "https://{4}:{5}"
 initial-advertise-peer-urls: "https://{4}:{5}"
-initial-cluster: "{0}=https://{4}:{5}"
-initial-cluster-state: "new"
+initial-cluster: "{9}"
+initial-cluster-state: "{10}"
 initial-cluster-token: "{6}"
 # A survivor's writes stall for one election when the leader dies: 0.6 s with these.
 heartbeat-interval: 50
@@ -151,8 +150,11 @@ log-level: "warn"
 client-transport-security:
 {7}peer-transport-security:
 {7})",
-      head, places.etcd_dir, client_url(address), kClientPort, address, kPeerPort, cluster_token,
-      transport, quota_bytes);
+      member.head, places.etcd_dir, client_url(member.address), kClientPort, member.address,
+      kPeerPort, member.cluster_token, transport, member.quota_bytes,
+      first ? fmt::format("{}=https://{}:{}", member.head, member.address, kPeerPort)
+            : fmt::to_string(fmt::join(member.initial_cluster, ",")),
+      first ? "new" : "existing");
 }
 
 Result<std::string> init_cluster(const ClusterInit& request, Mode mode) {
@@ -180,8 +182,8 @@ Result<std::string> init_cluster(const ClusterInit& request, Mode mode) {
       {tls + "/head.crt", identity.certificate_pem, 0644},
       {tls + "/head.key", identity.key_pem, 0600},
       {places.config_dir + "/etcd.yml",
-       render_etcd_config(request.head, request.address, uuid.to_string(), places,
-                          request.quota_bytes),
+       render_etcd_config(
+           {request.head, request.address, uuid.to_string(), {}, request.quota_bytes}, places),
        0600},
       {config_path(places), render_config(config), 0600}};
   std::string what = fmt::format(
@@ -203,15 +205,27 @@ Result<std::string> join_cluster(const Bundle& bundle, const HeadPlaces& places,
                              bundle.head_address, bundle.endpoints, places);
   config.etcd.quota_bytes = bundle.quota_bytes;
   const std::string tls = tls_dir(places);
-  const std::vector<NewFile> files = {{tls + "/ca.crt", bundle.ca_pem, 0644},
-                                      {tls + "/head.crt", bundle.certificate_pem, 0644},
-                                      {tls + "/head.key", bundle.key_pem, 0600},
-                                      {config_path(places), render_config(config), 0600}};
-  std::string what = fmt::format("head {}: written to {} (start vnfsd --config {})",
-                                 bundle.head_name, places.config_dir, config_path(places));
+  std::vector<NewFile> files = {{tls + "/ca.crt", bundle.ca_pem, 0644},
+                                {tls + "/head.crt", bundle.certificate_pem, 0644},
+                                {tls + "/head.key", bundle.key_pem, 0600}};
+  const bool member = !bundle.initial_cluster.empty();
+  if (member) {
+    files.push_back(
+        {places.config_dir + "/etcd.yml",
+         render_etcd_config({bundle.head_name, bundle.head_address, bundle.cluster_uuid.to_string(),
+                             bundle.initial_cluster, bundle.quota_bytes},
+                            places),
+         0600});
+  }
+  files.push_back({config_path(places), render_config(config), 0600});
+  const std::string etcd =
+      member ? fmt::format("etcd --config-file {}/etcd.yml, then ", places.config_dir) : "";
+  std::string what = fmt::format("head {}: written to {} (start {}vnfsd --config {})",
+                                 bundle.head_name, places.config_dir, etcd, config_path(places));
   if (mode == Mode::kDryRun) return what;
   SYMNAS_TRY(instance::make_directories(places.config_dir));
   SYMNAS_TRY(make_private_directory(tls));
+  if (member) SYMNAS_TRY(make_private_directory(places.etcd_dir));
   SYMNAS_TRY(write_new_files(files));
   return what;
 }

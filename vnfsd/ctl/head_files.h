@@ -38,9 +38,16 @@ Result<std::string> init_cluster(const ClusterInit& request, Mode mode);
 // A further head, from its bundle. Errors: as init_cluster.
 Result<std::string> join_cluster(const Bundle& bundle, const HeadPlaces& places, Mode mode);
 
+// What etcd.yml says. initial_cluster: "name=peer URL" of every member; empty: this is the first
+// member of a new cluster.
+struct EtcdMember {
+  std::string head;
+  std::string address;
+  std::string cluster_token;
+  std::vector<std::string> initial_cluster;
+  std::int64_t quota_bytes = EtcdConfig().quota_bytes;
+};
 // etcd's configuration file. Pure.
-std::string render_etcd_config(const std::string& head, const std::string& address,
-                               const std::string& cluster_token, const HeadPlaces& places,
-                               std::int64_t quota_bytes);
+std::string render_etcd_config(const EtcdMember& member, const HeadPlaces& places);
 
 }  // namespace symnas::vnfsd::ctl

@@ -65,6 +65,7 @@ int run_symnas(std::vector<std::string> arguments, const ClientFactory& factory,
   CommandLine line{app, {}};
   add_cluster(line);
   add_head(line);
+  add_etcd(line);
   add_network(line);
   add_lun(line);
   add_volume(line);

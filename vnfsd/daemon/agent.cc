@@ -18,12 +18,14 @@ namespace symnas::vnfsd::daemon {
 using instance::Supervisor;
 using instance::Wanted;
 
-Agent::Agent(kv::Store& store, const env::Clock& clock, Config config, std::string incarnation)
+Agent::Agent(kv::Store& store, const env::Clock& clock, Config config, std::string incarnation,
+             AgentLinks links)
     : store_(store),
       clock_(clock),
       config_(std::move(config)),
       quota_(config_.etcd.quota_bytes),
       incarnation_(std::move(incarnation)),
+      links_(std::move(links)),
       luns_(config_.cluster_uuid) {
   thread_ = std::thread([this] { work(); });
   compactor_ = std::thread([this] { compact_history(); });
@@ -209,6 +211,7 @@ void Agent::compact_history() {
     if (ending_) return;
     lock.unlock();
     look_at_quota();
+    look_at_members();
     const std::int64_t now_ms = clock_.mono_ns() / 1'000'000;
     const bool short_of_space = quota_.level() != kv::QuotaLevel::kFree;
     if (short_of_space || now_ms >= next_ms) {

@@ -8,13 +8,16 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "common/env/clock.h"
+#include "common/kv/membership.h"
 #include "common/kv/quota.h"
 #include "common/kv/store.h"
 #include "vnfsd/api/backend.h"
@@ -25,10 +28,19 @@
 
 namespace symnas::vnfsd::daemon {
 
+// What an agent uses beside the store.
+struct AgentLinks {
+  kv::Membership* membership = nullptr;  // null: etcd's members are left alone
+  // etcd's members are others than config.etcd.endpoints says: the agent shall be made again.
+  // Called on a thread of the agent, again until that happens.
+  std::function<void(const std::vector<std::string>& endpoints)> endpoints_changed;
+};
+
 class Agent final : public api::Backend, public instance::Host, private kv::WatchHandler {
  public:
   // Starts working; waits for etcd on a thread of its own. `incarnation`: the kernel's boot id.
-  Agent(kv::Store& store, const env::Clock& clock, Config config, std::string incarnation);
+  Agent(kv::Store& store, const env::Clock& clock, Config config, std::string incarnation,
+        AgentLinks links = {});
   ~Agent() override;
 
   // --- api::Backend
@@ -42,7 +54,9 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   Result<std::string> create_filesystem(const fs::FormatOptions& options, Mode mode) override;
   Result<std::string> remove_filesystem(const std::string& name, Mode mode) override;
   Result<nlohmann::json> invite_head(const std::string& name, const std::string& address,
-                                     Mode mode) override;
+                                     api::EtcdRole role, Mode mode) override;
+  Result<nlohmann::json> etcd_members() override;
+  Result<std::string> remove_etcd_member(const std::string& name, Mode mode) override;
   Result<nlohmann::json> check_filesystem(const std::string& name) override;
   Result<nlohmann::json> capacity() override;
   Result<nlohmann::json> dump_inode(const std::string& filesystem,
@@ -70,6 +84,11 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   void reconcile_supervisors(const ClusterView& view);
   void compact_history();
   void look_at_quota();
+  // Promotes learners that have caught up; says when the members have changed.
+  void look_at_members();
+  // Answers etcd's initial-cluster for the new member. Errors: as Membership, kAlreadyExists.
+  Result<std::vector<std::string>> add_etcd_learner(const std::string& name,
+                                                    const std::string& address);
   void discard_history(std::int64_t now_ms, Compaction& compaction);
   // Errors: kCorrupt, kIo (state.json tells no more what the instance has opened).
   Result<std::vector<instance::LunIdentity>> opened_luns(const std::string& vnfs) const;
@@ -89,6 +108,7 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   const Config config_;
   kv::QuotaGauge quota_;
   const std::string incarnation_;
+  const AgentLinks links_;
   LunSet luns_;
 
   std::mutex admin_mutex_;  // one change that touches devices at a time; taken before all others

@@ -1,7 +1,5 @@
-// Agent: the changes that touch devices, many records or certificates.
-#include <algorithm>
+// Agent: the changes that touch devices or many records.
 #include <chrono>
-#include <filesystem>
 #include <thread>
 
 #include <fmt/format.h>
@@ -11,13 +9,9 @@
 #include "cvm/lun.h"
 #include "cvm/volume.h"
 #include "fsal_cluster/schema/filesystem.h"
-#include "vnfsd/bundle.h"
 #include "vnfsd/daemon/agent.h"
 #include "vnfsd/daemon/limits.h"
-#include "vnfsd/instance/files.h"
 #include "vnfsd/names.h"
-#include "vnfsd/net_address.h"
-#include "vnfsd/pki/authority.h"
 
 namespace symnas::vnfsd::daemon {
 
@@ -203,57 +197,6 @@ Result<std::string> Agent::remove_filesystem(const std::string& name, Mode mode)
   std::string what = fmt::format("fs {}: removed", name);
   log::info("{}", what);
   return what;
-}
-
-Result<nlohmann::json> Agent::invite_head(const std::string& name, const std::string& address,
-                                          Mode mode) {
-  SYMNAS_TRY(check_host_name("head", name));
-  SYMNAS_TRY(IpAddress::parse(address));
-  SYMNAS_ASSIGN(const ClusterView view, this->view());
-  for (const auto& [other, head] : view.heads) {
-    if (other == name || head.record.address() == address) {
-      return fail(ErrorCode::kAlreadyExists,
-                  fmt::format("head {}: {} {} has joined already (choose another name and address)",
-                              name, other, head.record.address()));
-    }
-  }
-  const std::string ca_key_path =
-      (std::filesystem::path(config_.etcd.ca).parent_path() / "ca.key").string();
-  const auto ca_key = instance::read_file(ca_key_path);
-  if (!ca_key) {
-    return fail(
-        ErrorCode::kNotFound,
-        fmt::format("head {}: {} is not on this head (invite on the head where symnas cluster "
-                    "init was run)",
-                    name, ca_key_path));
-  }
-  SYMNAS_ASSIGN(const std::string ca, instance::read_file(config_.etcd.ca));
-  SYMNAS_ASSIGN(const pki::Authority authority, pki::Authority::load(ca, *ca_key));
-  if (mode == Mode::kDryRun) {
-    return nlohmann::json{{"done", {fmt::format("head {}: would be invited", name)}}};
-  }
-  SYMNAS_ASSIGN(const pki::Identity identity, authority.issue(name, {address, "127.0.0.1", name}));
-  Bundle bundle{config_.cluster_name,
-                config_.cluster_uuid,
-                name,
-                address,
-                config_.etcd.endpoints,
-                {},
-                ca,
-                identity.certificate_pem,
-                identity.key_pem,
-                config_.etcd.quota_bytes};
-  for (const auto& [other, head] : view.heads) {
-    const std::string client = fmt::format("https://{}:2379", head.record.address());
-    const auto& endpoints = config_.etcd.endpoints;
-    if (std::find(endpoints.begin(), endpoints.end(), client) != endpoints.end()) {
-      bundle.initial_cluster.push_back(
-          fmt::format("{}=https://{}:2380", other, head.record.address()));
-    }
-  }
-  log::info("head {}: invited", name);
-  return nlohmann::json{{"done", {fmt::format("head {}: invited", name)}},
-                        {"bundle", bundle_to_json(bundle)}};
 }
 
 nlohmann::json Agent::local_status() {

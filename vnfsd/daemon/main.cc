@@ -1,15 +1,17 @@
 // vnfsd: the agent on every head. Runs in the foreground, logs to stderr; SIGTERM ends it and
-// leaves instances running.
+// leaves instances running; SIGHUP makes it read its configuration anew.
 #include <signal.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "common/base/log.h"
+#include "common/kv/etcd/etcd_membership.h"
 #include "common/kv/etcd/etcd_store.h"
 #include "vnfsd/api/server.h"
 #include "vnfsd/config.h"
@@ -29,7 +31,25 @@ int report(const Error& error) {
   return kExitFailed;
 }
 
-Status run(const std::string& config_path) {
+enum class Next { kEnd, kAgain };
+
+// vnfsd.toml names the members that etcd has now. Comments of its writer are lost.
+void write_endpoints(const std::string& config_path, const std::vector<std::string>& endpoints) {
+  auto config = load_config(config_path);
+  Status written = config ? Status() : tl::unexpected<Error>(config.error());
+  if (written) {
+    config->etcd.endpoints = endpoints;
+    written = instance::write_file_atomically(config_path, render_config(*config), 0600);
+  }
+  if (written) {
+    ::kill(::getpid(), SIGHUP);
+  } else {
+    log::error("etcd: its members have changed: {}", written.error().message);
+  }
+}
+
+// One life with one configuration. kAgain: the configuration shall be read anew.
+Result<Next> run(const std::string& config_path) {
   SYMNAS_ASSIGN(const Config config, load_config(config_path));
   log::init("vnfsd", config.daemon.log_level);
   if (::geteuid() != 0) {
@@ -44,6 +64,7 @@ Status run(const std::string& config_path) {
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGHUP);
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
 
@@ -53,15 +74,24 @@ Status run(const std::string& config_path) {
   options.cert_file = config.etcd.cert;
   options.key_file = config.etcd.key;
   SYMNAS_ASSIGN(const std::unique_ptr<kv::EtcdStore> store, kv::EtcdStore::open(options));
-  Agent agent(*store, env::system_clock(), config, incarnation);
+  SYMNAS_ASSIGN(const std::unique_ptr<kv::EtcdMembership> membership,
+                kv::EtcdMembership::open(options));
+  Agent agent(*store, env::system_clock(), config, incarnation,
+              {membership.get(), [&config_path](const std::vector<std::string>& endpoints) {
+                 write_endpoints(config_path, endpoints);
+               }});
   api::Router router(agent);
   SYMNAS_ASSIGN(const std::unique_ptr<api::ApiServer> server,
                 api::ApiServer::start(config.daemon.socket, router));
   log::info("vnfsd {} on head {}: API on {}", kVersion, config.head_name, config.daemon.socket);
   int signal = 0;
   ::sigwait(&signals, &signal);
+  if (signal == SIGHUP) {
+    log::info("vnfsd: reading {} anew; instances go on", config_path);
+    return Next::kAgain;
+  }
   log::info("vnfsd: ending; instances go on");
-  return {};
+  return Next::kEnd;
 }
 
 }  // namespace
@@ -83,6 +113,9 @@ int main(int argc, char** argv) {
       return help ? 0 : daemon::kExitUsage;
     }
   }
-  const symnas::Status done = daemon::run(config);
-  return done ? 0 : daemon::report(done.error());
+  for (;;) {
+    const auto next = daemon::run(config);
+    if (!next) return daemon::report(next.error());
+    if (*next == daemon::Next::kEnd) return 0;
+  }
 }

@@ -2,6 +2,7 @@
 
 Addresses: head n has 10.99.0.n (eth0, management) and 10.0.0.n (eth1, NFS network); the client
 namespace has 10.0.0.200. Virtual IPs are taken from 10.0.0.101 upwards, client VMs from 10.0.0.201.
+Etcd members are the first three heads; with two heads a witness (10.99.0.100) is the third.
 
 Invariant: what `up` makes is noted in the state file first (state.py), and `down` removes all of
 it whatever moment `up` or the machine's power stopped at. `down` may be repeated.
@@ -15,6 +16,7 @@ import os
 import shutil
 import subprocess
 import time
+import uuid
 import zlib
 
 from . import fuse_luns, luns, netns, processes, product
@@ -28,9 +30,14 @@ CLUSTER_NAME = "lab"
 MGMT_BRIDGE = "br-mgmt"
 NFS_BRIDGE = "br-nfs"
 CLIENT_ADDRESS = "10.0.0.200"
+WITNESS = "witness"
+WITNESS_ADDRESS = "10.99.0.100"
+ETCD_MEMBERS_MAX = 3
+BOOT_ID = "boot_id"  # of a head, in its directory
 ETCD_CLIENT_PORT = 2379
 ETCD_READY_S = 20.0
 AGENT_READY_S = 30.0
+MEMBERS_READY_S = 60.0
 STOP_GRACE_S = 3.0
 OFFSPRING_GONE_S = 20.0
 
@@ -59,6 +66,9 @@ class Lab:
         for head in self.state.data["heads"]:
             if head["name"] == name:
                 return head
+        for member in self.state.data["witnesses"]:
+            if member["name"] == name:
+                return member
         raise LabError(f"no head {name} in lab {self.prefix}")
 
     def symnas(self, head=None):
@@ -91,7 +101,8 @@ class Lab:
             self._refuse_foreign_names()
             directory = lun_dir or os.path.join(self.directory, "luns")
             pattern = {"file": os.path.join(directory, f"{self.prefix}-lun*.img"),
-                       "loop": "/dev/loop*", "fuse": fuse_luns.PATTERN}[kind]
+                       "loop": "/dev/loop*",
+                       "fuse": os.path.join(fuse_luns.shared_dir(self.directory), "*")}[kind]
             # Named after the directory too: a lab kept elsewhere has another one.
             cgroup = f"symnas-lab-{self.prefix}-{zlib.crc32(self.directory.encode()):08x}"
             self.state.create(cgroup=processes.create_cgroup(cgroup),
@@ -101,11 +112,19 @@ class Lab:
                 files = self._plan_luns(directory, lun_count)
                 writing = [pool.submit(luns.create_file, path, size) for path in files]
                 self._make_networks(heads)
+                if kind == "fuse":  # a head sees its view only if it starts later
+                    for done in writing:
+                        done.result()
+                    self._serve_luns(files)
                 for index in range(heads):
                     self._start_head(index)
+                if heads == 2:
+                    self._start_witness()
                 for done in writing:
                     done.result()
-            self._serve_luns(files)
+            if kind != "fuse":
+                self._serve_luns(files)
+            self.wait_members()
             self.state.data["complete"] = True
             self.state.save()
 
@@ -163,26 +182,65 @@ class Lab:
                                     self.hub_netns, MGMT_BRIDGE, f"{name}-mgmt")
             netns.connect_to_bridge(space, "eth1", f"10.0.0.{number}/24",
                                     self.hub_netns, NFS_BRIDGE, f"{name}-nfs")
-            directory = os.path.join(self.directory, "heads", name)
-            os.makedirs(directory, exist_ok=True)
-            self.state.note("heads", {
-                "name": name, "netns": space, "dir": directory,
-                "mgmt": f"10.99.0.{number}", "nfs": f"10.0.0.{number}",
-                "etcd_dir": os.path.join(directory, "etcd"),
-                "config_dir": os.path.join(directory, "etc"),
-                "run_dir": os.path.join(directory, "run"),
-                "log_dir": os.path.join(directory, "log"),
-                "socket": os.path.join(directory, "run", "vnfsd.sock")})
+            self._note_head("heads", name, mgmt=f"10.99.0.{number}", nfs=f"10.0.0.{number}")
+        if heads == 2:
+            space = f"{self.prefix}-{WITNESS}"
+            self._make_netns(space)
+            netns.connect_to_bridge(space, "eth0", f"{WITNESS_ADDRESS}/24",
+                                    self.hub_netns, MGMT_BRIDGE, f"{WITNESS}-mgmt")
+            self._note_head("witnesses", WITNESS, mgmt=WITNESS_ADDRESS)
+
+    def _note_head(self, kind, name, **addresses):
+        directory = os.path.join(self.directory, "heads", name)
+        os.makedirs(directory, exist_ok=True)
+        self.write_boot_id(directory)
+        self.state.note(kind, {
+            "name": name, "netns": f"{self.prefix}-{name}", "dir": directory, **addresses,
+            "etcd_dir": os.path.join(directory, "etcd"),
+            "config_dir": os.path.join(directory, "etc"),
+            "run_dir": os.path.join(directory, "run"),
+            "log_dir": os.path.join(directory, "log"),
+            "socket": os.path.join(directory, "run", "vnfsd.sock")})
+
+    @staticmethod
+    def write_boot_id(directory):
+        """A head's next boot: every incarnation of it has an id of its own."""
+        with open(os.path.join(directory, BOOT_ID), "w", encoding="ascii") as file:
+            file.write(f"{uuid.uuid4()}\n")
 
     def _start_head(self, index):
         head = self.state.data["heads"][index]
         if index == 0:
             self._init_cluster(head)
         else:
-            self._join(head)
-        if os.path.exists(self._etcd_config(head)):
+            self._join(head, etcd_member=len(self.state.data["heads"]) > 1
+                       and index < ETCD_MEMBERS_MAX)
+        if self.has_etcd(head):
             self.start_etcd(head["name"])
         self.start_vnfsd(head["name"])
+        if index > 0 and self.has_etcd(head):
+            self.wait_members()
+
+    def _start_witness(self):
+        """A third etcd member for two heads; it serves nothing."""
+        witness = self.head(WITNESS)
+        self._join(witness, etcd_member=True)
+        self.start_etcd(WITNESS)
+
+    def wait_members(self):
+        """Every etcd member that was started votes, and every agent uses all of them."""
+        members = [head for head in self.state.data["heads"] + self.state.data["witnesses"]
+                   if f"etcd.{head['name']}" in self.state.data["processes"]]
+
+        def settled():
+            for head in self.state.data["heads"]:
+                if f"vnfsd.{head['name']}" not in self.state.data["processes"]:
+                    continue
+                seen = self.symnas(head["name"]).json("status")["etcd"]
+                if len(seen) != len(members) or not all(m["reachable"] for m in seen):
+                    raise LabError(f"{head['name']} sees {seen}")
+            return True
+        eventually(MEMBERS_READY_S, f"{len(members)} etcd members are used by every head", settled)
 
     def _init_cluster(self, head):
         quota = self.state.data.get("etcd_quota_bytes")
@@ -191,11 +249,14 @@ class Lab:
                      "--etcd-dir", head["etcd_dir"], *self._head_options(head),
                      *(["--etcd-quota-bytes", str(quota)] if quota else [])])
 
-    def _join(self, head):
+    def _join(self, head, etcd_member):
         bundle = os.path.join(head["dir"], "invite.bundle")
-        self.symnas()("head", "invite", head["name"], "--address", head["mgmt"], "--out", bundle)
+        words = ["head", "invite", head["name"], "--address", head["mgmt"], "--out", bundle]
+        # A member is not added before the others have been connected for five seconds.
+        eventually(MEMBERS_READY_S, f"{head['name']} is invited", lambda: [
+            self.symnas()(*words, *(["--etcd-member"] if etcd_member else []))])
         product.run([product.program("symnas"), "head", "join", "--bundle", bundle,
-                     *self._head_options(head)])
+                     "--etcd-dir", head["etcd_dir"], *self._head_options(head)])
         os.unlink(bundle)
 
     def _head_options(self, head):
@@ -226,16 +287,26 @@ class Lab:
                 os.path.join(head["config_dir"], "vnfsd.toml")]
         record = processes.spawn(argv, os.path.join(head["dir"], "vnfsd.log"),
                                  netns=head["netns"], hostname=head_name,
-                                 cgroup=self.state.data["cgroup"])
+                                 cgroup=self.state.data["cgroup"], binds=self._binds(head))
         self.state.note_process(f"vnfsd.{head_name}", record)
         eventually(AGENT_READY_S, f"vnfsd on {head_name} answers",
                    lambda: self._alive(record, head["dir"], "vnfsd.log")
                    and self._answers(head_name))
         return record
 
+    def _binds(self, head):
+        """What makes the agent believe that the head is a machine of its own."""
+        binds = [(os.path.join(head["dir"], BOOT_ID), "/proc/sys/kernel/random/boot_id")]
+        if self.state.data["lun_kind"] == "fuse":
+            binds += fuse_luns.binds(self.state, head)
+        return binds
+
     @staticmethod
     def _etcd_config(head):
         return os.path.join(head["config_dir"], "etcd.yml")
+
+    def has_etcd(self, head):
+        return os.path.exists(self._etcd_config(head))
 
     def _answers(self, head_name):
         """The agent answers and has read the cluster's records from etcd."""

@@ -11,7 +11,7 @@ from .wait import eventually
 PROGRAM = "fuse_lun"
 PROCESS = "luns"  # its name in the lab's records
 VIEW = "luns"  # a head's view, in its directory
-PATTERN = os.path.join(VIEW, "*")
+SHARED = "san"  # where each head sees its own view, in the lab's directory
 SOCKET = "luns.sock"
 LOG = "luns.log"
 READY_S = 10.0
@@ -23,9 +23,24 @@ def _view(head):
     return os.path.join(head["dir"], VIEW)
 
 
+def shared_dir(directory):
+    """Where every head finds its own view, as hosts name a LUN alike."""
+    return os.path.join(directory, SHARED)
+
+
+def binds(state, head):
+    """The bind mounts that let the processes of a head see its view there."""
+    return [(_view(head), shared_dir(state.directory))]
+
+
 def path_of(state, name):
-    """Where the first head sees the LUN."""
-    return os.path.join(_view(state.data["heads"][0]), name)
+    """What the LUN is called on every head."""
+    return os.path.join(shared_dir(state.directory), name)
+
+
+def view_path(head, name):
+    """The same inode as path_of() on that head, for programs outside of it."""
+    return os.path.join(_view(head), name)
 
 
 def start(state, files):
@@ -33,6 +48,7 @@ def start(state, files):
     if not os.path.exists("/dev/fuse"):
         raise LabError("LUNS=fuse: this machine has no /dev/fuse")
     argv = [product.program(PROGRAM), "--socket", os.path.join(state.directory, SOCKET)]
+    os.makedirs(shared_dir(state.directory), exist_ok=True)
     for head in state.data["heads"]:
         state.note("mounts", _view(head))
         os.makedirs(_view(head), exist_ok=True)

@@ -15,7 +15,10 @@ import time
 from . import netns as netns_module
 from .errors import LabError
 
+_CLONE_NEWNS = 0x00020000
 _CLONE_NEWUTS = 0x04000000
+_MS_BIND = 0x1000
+_MS_REC_PRIVATE = 0x4000 | 0x40000
 _POLL_S = 0.02
 _KILL_WAIT_S = 10.0
 
@@ -41,10 +44,23 @@ def is_alive(record):
     return start_time(record["pid"]) == record["start_time"]
 
 
-def spawn(argv, log_path, netns=None, hostname=None, cgroup=None, env=None, pass_fds=()):
+def _bind_mounts(libc, binds):
+    """Gives the calling process a mount namespace of its own, in which it sees `binds`."""
+    if libc.unshare(_CLONE_NEWNS) != 0:
+        raise OSError("unshare(CLONE_NEWNS) failed")
+    if libc.mount(None, b"/", None, _MS_REC_PRIVATE, None) != 0:
+        raise OSError("mount(MS_PRIVATE) failed")
+    for source, target in binds:
+        if libc.mount(source.encode(), target.encode(), None, _MS_BIND, None) != 0:
+            raise OSError(f"bind mount of {source} on {target} failed")
+
+
+def spawn(argv, log_path, netns=None, hostname=None, cgroup=None, env=None, pass_fds=(),
+          binds=()):
     """Starts argv detached, output appended to log_path; returns its record.
 
-    netns: name of a network namespace; hostname: gives the process a UTS namespace of its own.
+    netns: name of a network namespace; hostname: gives the process a UTS namespace of its own;
+    binds: [(source, target)]: bind mounts that only the process and its offspring see.
     """
     net_fd = os.open(f"{netns_module.RUN_DIR}/{netns}", os.O_RDONLY) if netns else None
     libc = ctypes.CDLL(None, use_errno=True)
@@ -58,6 +74,8 @@ def spawn(argv, log_path, netns=None, hostname=None, cgroup=None, env=None, pass
             if libc.unshare(_CLONE_NEWUTS) != 0:
                 raise OSError("unshare(CLONE_NEWUTS) failed")
             libc.sethostname(hostname.encode(), len(hostname))
+        if binds:
+            _bind_mounts(libc, binds)
         if net_fd is not None:
             netns_module.setns(net_fd)
 

@@ -39,8 +39,16 @@ class FakeBackend final : public Backend {
   Result<std::string> remove_filesystem(const std::string& name, Mode) override {
     return noted("remove fs " + name);
   }
-  Result<nlohmann::json> invite_head(const std::string& name, const std::string&, Mode) override {
-    return nlohmann::json{{"done", {"invited " + name}}, {"bundle", {{"secret", 1}}}};
+  Result<nlohmann::json> invite_head(const std::string& name, const std::string&, EtcdRole role,
+                                     Mode) override {
+    const std::string member = role == EtcdRole::kMember ? " as a member" : "";
+    return nlohmann::json{{"done", {"invited " + name + member}}, {"bundle", {{"secret", 1}}}};
+  }
+  Result<nlohmann::json> etcd_members() override {
+    return nlohmann::json{{"members", {{{"name", "c1n1"}, {"role", "voter"}}}}};
+  }
+  Result<std::string> remove_etcd_member(const std::string& name, Mode) override {
+    return noted("remove etcd " + name);
   }
   Result<nlohmann::json> check_filesystem(const std::string& name) override {
     return nlohmann::json{{"filesystem", name}};

@@ -100,6 +100,17 @@ TEST_F(RouterTest, WholeConfigurationAsDocuments) {
   EXPECT_EQ(vnfs["wanted"], "started");
 }
 
+TEST_F(RouterTest, HeadsAreInvitedAsEtcdMembersOnRequest) {
+  EXPECT_EQ((*ask("POST", "/v1/heads", R"({"name": "c1n2", "address": "10.99.0.2"})"))["done"][0],
+            "invited c1n2");
+  EXPECT_EQ((*ask("POST", "/v1/heads",
+                  R"({"name": "c1n2", "address": "10.99.0.2", "etcd_member": true})"))["done"][0],
+            "invited c1n2 as a member");
+  EXPECT_EQ((*ask("GET", "/v1/members"))["members"][0]["role"], "voter");
+  ASSERT_TRUE(ask("DELETE", "/v1/members/c1n2"));
+  EXPECT_EQ(backend.notes.back(), "remove etcd c1n2");
+}
+
 TEST_F(RouterTest, StopIsRecorded) {
   backend.builder.basics().vnfs1();
   ASSERT_TRUE(ask("POST", "/v1/vnfs/vnfs1/stop"));

@@ -104,7 +104,7 @@ TEST_F(HeadFilesTest, JoinInstallsTheBundle) {
                       "c1n2",
                       "10.99.0.2",
                       {"https://10.99.0.1:2379"},
-                      {"c1n1=https://10.99.0.1:2380"},
+                      {},
                       authority.certificate_pem(),
                       identity.certificate_pem,
                       identity.key_pem,
@@ -122,12 +122,35 @@ TEST_F(HeadFilesTest, JoinInstallsTheBundle) {
   EXPECT_EQ(*read_file(config->etcd.key), identity.key_pem);
   EXPECT_EQ(mode_of(config->etcd.key), 0600u);
   EXPECT_FALSE(read_file(p.config_dir + "/tls/ca.key"));
+  EXPECT_FALSE(read_file(p.config_dir + "/etcd.yml"));
   EXPECT_EQ(join_cluster(bundle, p, Mode::kCommit).error().code, ErrorCode::kAlreadyExists);
+}
+
+TEST_F(HeadFilesTest, JoinOfAnEtcdMemberWritesItsConfiguration) {
+  const Bundle bundle{"lab",
+                      Uuid::generate(),
+                      "c1n2",
+                      "10.99.0.2",
+                      {"https://10.99.0.1:2379"},
+                      {"c1n1=https://10.99.0.1:2380", "c1n2=https://10.99.0.2:2380"},
+                      "ca",
+                      "certificate",
+                      "key"};
+  const HeadPlaces p = places("two");
+  const auto done = join_cluster(bundle, p, Mode::kCommit);
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_NE(done->find("etcd --config-file"), std::string::npos) << *done;
+  const std::string etcd = *read_file(p.config_dir + "/etcd.yml");
+  EXPECT_NE(etcd.find("initial-cluster: \"c1n1=https://10.99.0.1:2380,c1n2=https://10.99.0.2:2380"
+                      "\"\ninitial-cluster-state: \"existing\"\n"),
+            std::string::npos)
+      << etcd;
+  EXPECT_EQ(mode_of(p.etcd_dir), 0700u);
 }
 
 TEST(EtcdConfig, Golden) {
   HeadPlaces places;
-  EXPECT_EQ(render_etcd_config("c1n1", "10.99.0.1", "token", places, 8589934592),
+  EXPECT_EQ(render_etcd_config({"c1n1", "10.99.0.1", "token", {}, 8589934592}, places),
             R"(# etcd member of head c1n1. Written by symnas.
 name: "c1n1"
 data-dir: "/var/lib/symnas/etcd"
