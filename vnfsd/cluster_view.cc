@@ -59,6 +59,7 @@ Status take_any(ClusterView& view, const kv::KeyValue& kv) {
   SYMNAS_TRY(in(view.filesystems, kFilesystems));
   SYMNAS_TRY(in(view.exports, kExports));
   SYMNAS_TRY(in(view.vnfses, kVnfs));
+  SYMNAS_TRY(in(view.fences, kFences));
   return in(view.owners, kOwners);
 }
 

@@ -36,6 +36,7 @@ struct ClusterView {
   Table<records::ExportRecord> exports;
   Table<records::VnfsRecord> vnfses;
   Table<records::OwnerRecord> owners;
+  Table<records::FenceRecord> fences;                     // by the head that is fenced
   std::map<std::string, Stored<std::uint64_t>> counters;  // by what is counted: the next free value
 };
 

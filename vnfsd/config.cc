@@ -140,6 +140,20 @@ Status read_sections(const toml::table& root, std::string_view origin, Config& c
   daemon.texts("lun_paths", config.daemon.lun_paths);
   SYMNAS_TRY(daemon.finish());
 
+  TableReader fence(root, origin, "fence");
+  fence.text("agent", config.fence.agent);
+  if (!config.fence.agent.empty() && config.fence.agent.front() != '/') {
+    fence.error("agent", "must be an absolute path");
+  }
+  fence.texts("options", config.fence.options);
+  for (const std::string& option : config.fence.options) {
+    if (option.find('=') == std::string::npos || option.find('\n') != std::string::npos) {
+      fence.error("options", "must be a list of \"key=value\"");
+    }
+  }
+  fence.number("timeout_s", 1, 600, config.fence.timeout_s);
+  SYMNAS_TRY(fence.finish());
+
   TableReader ganesha(root, origin, "ganesha");
   ganesha.absolute_path("prefix", config.ganesha.prefix);
   config.ganesha.plugin_dir = config.ganesha.prefix + "/lib/ganesha";
@@ -168,7 +182,8 @@ toml::array to_array(const std::vector<std::string>& values) {
 Result<Config> parse_config(std::string_view text, std::string_view origin) {
   try {
     const toml::table root = toml::parse(text);
-    static const std::set<std::string> kSections = {"cluster", "head", "etcd", "daemon", "ganesha"};
+    static const std::set<std::string> kSections = {"cluster", "head",    "etcd",
+                                                    "daemon",  "ganesha", "fence"};
     for (const auto& [key, value] : root) {
       if (!kSections.contains(std::string(key.str()))) {
         return fail(ErrorCode::kInvalidArgument,
@@ -226,7 +241,10 @@ std::string render_config(const Config& c) {
                                         {"threads_max", c.ganesha.threads_max},
                                         {"lease_s", c.ganesha.lease_s},
                                         {"grace_s", c.ganesha.grace_s},
-                                        {"log_level", c.ganesha.log_level}});
+                                        {"log_level", c.ganesha.log_level}}) +
+         section("fence", toml::table{{"agent", c.fence.agent},
+                                      {"options", to_array(c.fence.options)},
+                                      {"timeout_s", c.fence.timeout_s}});
 }
 
 }  // namespace symnas::vnfsd

@@ -41,6 +41,13 @@ struct GaneshaConfig {
   std::string log_level = "EVENT";
 };
 
+// The program that cuts other heads off: ha/fencing/fence_agent.h.
+struct FenceConfig {
+  std::string agent;                 // "" = none: no head can be fenced from here
+  std::vector<std::string> options;  // "key=value"
+  std::int64_t timeout_s = 60;
+};
+
 struct Config {
   std::string cluster_name;
   Uuid cluster_uuid;
@@ -49,6 +56,7 @@ struct Config {
   EtcdConfig etcd;
   DaemonConfig daemon;
   GaneshaConfig ganesha;
+  FenceConfig fence;
 };
 
 // Parses the text of a vnfsd.toml. `origin` names it in messages.

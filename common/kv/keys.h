@@ -26,6 +26,7 @@ inline const std::string kFilesystems = "c/fs/";  // + name: fs.FilesystemRecord
 inline const std::string kExports = "c/exp/";     // + name: ExportRecord
 inline const std::string kVnfs = "c/vnfs/";       // + name: VnfsRecord
 inline const std::string kOwners = "c/owner/";    // + VNFS name: OwnerRecord
+inline const std::string kFences = "c/fence/";    // + head: FenceRecord
 inline const std::string kCounters = "c/next/";   // + what: decimal text of the next free value
 inline const std::string kEpochCounter = "c/next/epoch";
 inline const std::string kFsIdCounter = "c/next/fsid";

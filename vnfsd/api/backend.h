@@ -52,6 +52,9 @@ class Backend {
   virtual Result<nlohmann::json> etcd_members() = 0;
   // By its name or its id. Errors: kBusy (the others would have no quorum).
   virtual Result<std::string> remove_etcd_member(const std::string& name, Mode mode) = 0;
+  // Has the fence agent cut the head off, then ends its mounts. Errors: kNotSupported (no agent),
+  // kUnavailable (nothing is proved: nothing is ended), kConflict.
+  virtual Result<std::string> fence_head(const std::string& name, Mode mode) = 0;
   // Reads all records of the filesystem: seconds, for millions of files a minute. One such look at
   // a time: kBusy. Documents: docs/operations/api.md.
   virtual Result<nlohmann::json> check_filesystem(const std::string& name) = 0;

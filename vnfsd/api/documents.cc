@@ -40,6 +40,15 @@ std::string squash_word(records::Squash squash) {
   }
 }
 
+std::string fence_word(records::FenceState state) {
+  switch (state) {
+    case records::FENCE_FAILED: return "failed";
+    case records::FENCE_PROVEN: return "proven";
+    case records::FENCE_DONE: return "done";
+    default: return "running";
+  }
+}
+
 json cluster_document(const ClusterView& view) {
   const records::ClusterRecord& cluster = view.cluster.record;
   return {{"name", cluster.name()},
@@ -49,13 +58,23 @@ json cluster_document(const ClusterView& view) {
 }
 
 json heads_document(const ClusterView& view) {
-  return array_of(view.heads, [](const records::HeadRecord& head) -> json {
-    return {{"name", head.name()},
-            {"address", head.address()},
-            {"incarnation", head.incarnation()},
-            {"agent_started_ns", head.agent_started_ns()},
-            {"version", head.version()},
-            {"lun_paths", texts(head.lun_paths())}};
+  return array_of(view.heads, [&](const records::HeadRecord& head) -> json {
+    json document = {{"name", head.name()},
+                     {"address", head.address()},
+                     {"incarnation", head.incarnation()},
+                     {"agent_started_ns", head.agent_started_ns()},
+                     {"version", head.version()},
+                     {"lun_paths", texts(head.lun_paths())}};
+    const auto fence = view.fences.find(head.name());
+    if (fence != view.fences.end()) {
+      const records::FenceRecord& record = fence->second.record;
+      document["fence"] = {{"state", fence_word(record.state())},
+                           {"by", record.by()},
+                           {"began_ns", record.began_ns()},
+                           {"proof", record.proof()},
+                           {"error", record.error()}};
+    }
+    return document;
   });
 }
 

@@ -123,6 +123,7 @@ Result<json> Router::act(const std::string& collection, const std::string& name,
     r.name = name;
     return done(backend_.grow_volume(r, mode));
   }
+  if (collection == "heads" && action == "fence") return done(backend_.fence_head(name, mode));
   if (collection == "filesystems" && action == "check") return backend_.check_filesystem(name);
   if (collection == "filesystems" && action == "dump") {
     SYMNAS_ASSIGN(const DumpRequest r, dump_request(body));

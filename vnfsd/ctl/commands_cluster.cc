@@ -10,6 +10,9 @@ namespace {
 
 using nlohmann::json;
 
+// Two actions of an agent with the longest timeout_s, and the end records.
+constexpr int kFenceAnswerS = 2 * 600 + 60;
+
 void add_places(CLI::App* verb, HeadPlaces& places) {
   verb->add_option("--config-dir", places.config_dir, "Directory of the configuration")
       ->capture_default_str();
@@ -22,6 +25,10 @@ void add_places(CLI::App* verb, HeadPlaces& places) {
   verb->add_option("--plugin-dir", places.plugin_dir, "Directory of libfsalcluster.so");
   verb->add_option("--lun-path", places.lun_paths,
                    "Glob, directory or file where LUNs are looked for (may be repeated)");
+  verb->add_option("--fence-agent", places.fence_agent, "Program that cuts other heads off");
+  verb->add_option("--fence-option", places.fence_options,
+                   "key=value for the fence agent (may be repeated)")
+      ->allow_extra_args(false);
 }
 
 struct Invitation {
@@ -46,6 +53,25 @@ Status invite(Context& context, const Invitation& invitation) {
   }
   context.print_done(document);
   return {};
+}
+
+// It cuts a machine off that may be serving: --yes says that this is meant.
+Status fence_head(Context& context, const std::string& name, bool yes) {
+  if (name.empty() || name.find_first_of("/?#% ") != std::string::npos) {
+    return fail(ErrorCode::kInvalidArgument, fmt::format("'{}': not a name", name));
+  }
+  if (!yes && context.mode == Mode::kCommit) {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("head {}: fencing takes its power or its LUNs away while it may be "
+                            "serving (add --yes if that is meant)",
+                            name));
+  }
+  context.client.wait_at_most(kFenceAnswerS);
+  return context.change("POST", "/v1/heads/" + name + "/fence", json::object());
+}
+
+std::string fence_text(const json& head) {
+  return head.value("fence", json::object()).value("state", "-");
 }
 
 Status join(Context& context, const std::string& file, const HeadPlaces& places) {
@@ -103,11 +129,26 @@ void add_head(CommandLine& line) {
     line.action = [file, places](Context& context) { return join(context, *file, *places); };
   });
 
+  struct Fence {
+    std::string name;
+    bool yes = false;
+  };
+  auto fence = std::make_shared<Fence>();
+  verb = add_change_verb(line, noun, "fence",
+                         "Have the fence agent cut a head off, then end its mounts");
+  verb->add_option("NAME", fence->name, "Name of the head; never this one")->required();
+  verb->add_flag("--yes", fence->yes, "Yes, the head loses its power or its LUNs");
+  verb->callback([&line, fence] {
+    line.action = [fence](Context& context) {
+      return fence_head(context, fence->name, fence->yes);
+    };
+  });
+
   noun->add_subcommand("ls", "List the heads")->callback([&line] {
     line.action = [](Context& context) {
       return context.list(
           "heads", {plain("NAME", "name"), plain("ADDRESS", "address"), plain("VERSION", "version"),
-                    plain("INCARNATION", "incarnation")});
+                    plain("INCARNATION", "incarnation"), Column{"FENCE", fence_text}});
     };
   });
 }

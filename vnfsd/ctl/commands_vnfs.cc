@@ -111,6 +111,27 @@ Column of_instance(const std::string& title, const std::string& key) {
           }};
 }
 
+std::string fence_line(const json& head) {
+  const json fence = head["fence"];
+  const std::string name = head.value("name", "");
+  const std::string by = fence.value("by", "");
+  const std::string state = fence.value("state", "");
+  if (state == "done") {
+    return fmt::format("head {}: fenced by {}: {} (its next boot serves again)", name, by,
+                       fence.value("proof", ""));
+  }
+  if (state == "failed") {
+    return fmt::format(
+        "head {}: could not be fenced by {}: {} (its mounts have not ended, and what they hold is "
+        "blocked: symnas head fence {} --yes tries again)",
+        name, by, fence.value("error", ""), name);
+  }
+  return fmt::format(
+      "head {}: is being fenced by {}; its mounts have not all ended (if that lasts: symnas head "
+      "fence {} --yes goes on with it)",
+      name, by, name);
+}
+
 void print_status(std::ostream& out, const json& status) {
   const json cluster = status.value("cluster", json::object());
   out << fmt::format("cluster {}  head {}  configuration {}\n\n", cluster.value("name", "?"),
@@ -141,6 +162,9 @@ void print_status(std::ostream& out, const json& status) {
                        plain("EPOCH", "epoch"), Column{"SINCE", since_text},
                        of_instance("RESTARTS", "restarts"), of_instance("LAST EXIT", "last_exit")},
                       status.value("vnfs", json::array()));
+  for (const json& head : status.value("heads", json::array())) {
+    if (head.contains("fence")) out << "\n" << fence_line(head) << "\n";
+  }
   for (const json& vnfs : status.value("vnfs", json::array())) {
     const std::string error = vnfs.value("instance", json::object()).value("error", "");
     if (!error.empty()) out << "\n" << error << "\n";

@@ -54,6 +54,8 @@ Config config_for(const std::string& cluster, const Uuid& uuid, const std::strin
   config.daemon.socket = places.run_dir + "/vnfsd.sock";
   config.daemon.lun_paths = places.lun_paths;
   if (places.lun_paths.empty()) config.daemon.lun_paths = {"/dev/disk/by-id/*"};
+  config.fence.agent = places.fence_agent;
+  config.fence.options = places.fence_options;
   if (!places.ganesha_prefix.empty()) config.ganesha.prefix = places.ganesha_prefix;
   config.ganesha.plugin_dir =
       places.plugin_dir.empty() ? config.ganesha.prefix + "/lib/ganesha" : places.plugin_dir;
@@ -65,7 +67,8 @@ Status check_places(const HeadPlaces& places) {
        {std::pair{"--config-dir", places.config_dir}, std::pair{"--etcd-dir", places.etcd_dir},
         std::pair{"--run-dir", places.run_dir}, std::pair{"--log-dir", places.log_dir},
         std::pair{"--ganesha-prefix", places.ganesha_prefix},
-        std::pair{"--plugin-dir", places.plugin_dir}}) {
+        std::pair{"--plugin-dir", places.plugin_dir},
+        std::pair{"--fence-agent", places.fence_agent}}) {
     if (path.empty()) continue;
     // They end up in etcd.yml and ganesha.conf.
     if (path.front() != '/' || path.find_first_of("\"\\'\n\t#") != std::string::npos) {

@@ -22,6 +22,8 @@ struct HeadPlaces {
   std::string ganesha_prefix;          // "": GaneshaConfig's default
   std::string plugin_dir;              // "": GaneshaConfig's default
   std::vector<std::string> lun_paths;  // empty: /dev/disk/by-id/*
+  std::string fence_agent;             // "": none
+  std::vector<std::string> fence_options;
 };
 
 struct ClusterInit {

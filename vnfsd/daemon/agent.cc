@@ -18,6 +18,14 @@ namespace symnas::vnfsd::daemon {
 using instance::Supervisor;
 using instance::Wanted;
 
+tl::unexpected<Error> fenced_here(const records::FenceRecord& fence) {
+  return fail(ErrorCode::kPermission,
+              fmt::format("head {}: this boot of it was fenced by head {}: {} (reboot it: the next "
+                          "boot serves again)",
+                          fence.head(), fence.by(),
+                          fence.proof().empty() ? "no proof yet" : fence.proof()));
+}
+
 Agent::Agent(kv::Store& store, const env::Clock& clock, Config config, std::string incarnation,
              AgentLinks links)
     : store_(store),
@@ -130,6 +138,17 @@ Status Agent::register_head() {
   head.set_incarnation(incarnation_);
   head.set_agent_started_ns(clock_.wall_ns());
   head.set_version(kVersion);
+  const auto fence = view.fences.find(config_.head_name);
+  if (fence != view.fences.end()) {
+    if (forbids_claims(fence->second.record, incarnation_))
+      return fenced_here(fence->second.record);
+    // An earlier incarnation's: this one has nothing to do with it.
+    txn.compares.push_back(
+        kv::mod_revision_is(kv::keys::kFences + config_.head_name, fence->second.mod_revision));
+    txn.success.push_back(kv::erase(kv::keys::kFences + config_.head_name));
+  } else {
+    txn.compares.push_back(kv::key_absent(kv::keys::kFences + config_.head_name));
+  }
   const std::string key = kv::keys::kHeads + config_.head_name;
   txn.compares.push_back(kv::mod_revision_is(key, revision));
   txn.success.push_back(kv::put(key, head.SerializeAsString()));

@@ -30,6 +30,8 @@ namespace symnas::vnfsd::daemon {
 
 // What an agent uses beside the store.
 struct AgentLinks {
+  // Cuts a head off and answers the proof of it (ha/fencing). Empty: no agent is configured.
+  std::function<Result<std::string>(const std::string& head)> fence_off;
   kv::Membership* membership = nullptr;  // null: etcd's members are left alone
   // etcd's members are others than config.etcd.endpoints says: the agent shall be made again.
   // Called on a thread of the agent, again until that happens.
@@ -57,6 +59,7 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
                                      api::EtcdRole role, Mode mode) override;
   Result<nlohmann::json> etcd_members() override;
   Result<std::string> remove_etcd_member(const std::string& name, Mode mode) override;
+  Result<std::string> fence_head(const std::string& name, Mode mode) override;
   Result<nlohmann::json> check_filesystem(const std::string& name) override;
   Result<nlohmann::json> capacity() override;
   Result<nlohmann::json> dump_inode(const std::string& filesystem,
@@ -100,6 +103,15 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   // Labels first, then the records; a failure takes the labels back.
   Result<std::string> use_luns(const VolumeRequest& request, const Uuid& volume, Mode mode,
                                const Planner& planner);
+  // The steps of fence_head(). Errors: kConflict (the head came back, or another one fences it),
+  // those of the store.
+  Status begin_fence(const ClusterView& view, const std::string& head);
+  void note_failed_fence(const std::string& head, const Error& error);
+  Status note_proof(const std::string& head, const std::string& proof);
+  Result<std::string> finish_fence(const std::string& head);
+  Result<records::FenceRecord> my_fence(const ClusterView& view, const std::string& head,
+                                        Revision& revision) const;
+  Status put_fence(const std::string& head, const records::FenceRecord& record, kv::Txn txn);
   // Waits until every running instance's file lists all LUNs of this head. Errors: kBusy.
   Status wait_refreshed();
 
@@ -112,6 +124,8 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   LunSet luns_;
 
   std::mutex admin_mutex_;  // one change that touches devices at a time; taken before all others
+
+  std::mutex fence_mutex_;  // one fence at a time; taken before mutex_
 
   // Who reads all records of a filesystem: the others are refused, so that the API's threads stay
   // free. Taken before mutex_.
@@ -134,6 +148,11 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   std::thread thread_;
   std::thread compactor_;
 };
+
+// Whether the fence keeps that incarnation of its head from claiming and registering.
+bool forbids_claims(const records::FenceRecord& fence, const std::string& incarnation);
+// What the head that it forbids to claim says: kPermission.
+tl::unexpected<Error> fenced_here(const records::FenceRecord& fence);
 
 // Changes whenever a scan may find something new.
 std::string lun_set_version(const ClusterView& view);

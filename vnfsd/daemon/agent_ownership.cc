@@ -26,6 +26,13 @@ Result<instance::InstancePlan> Agent::claim(const std::string& vnfs) {
   if (stored->record.stopped()) {
     return fail(ErrorCode::kBusy, fmt::format("vnfs {}: stopped by the administrator", vnfs));
   }
+  const auto fence = view.fences.find(config_.head_name);
+  Revision fence_revision;
+  if (fence != view.fences.end()) {
+    if (forbids_claims(fence->second.record, incarnation_))
+      return fenced_here(fence->second.record);
+    fence_revision = fence->second.mod_revision;
+  }
   const auto owner = view.owners.find(vnfs);
   Revision owner_revision;
   if (owner != view.owners.end()) {
@@ -46,6 +53,8 @@ Result<instance::InstancePlan> Agent::claim(const std::string& vnfs) {
   record.set_claimed_ns(clock_.wall_ns());
   txn.compares.push_back(kv::mod_revision_is(plan.owner_key, owner_revision));
   txn.compares.push_back(kv::mod_revision_is(kv::keys::kVnfs + vnfs, stored->mod_revision));
+  txn.compares.push_back(
+      kv::mod_revision_is(kv::keys::kFences + config_.head_name, fence_revision));
   txn.success.push_back(kv::put(plan.owner_key, record.SerializeAsString()));
   const auto result = kv::txn_blocking(store_, std::move(txn), kStoreDeadlineMs);
   if (result && !result->succeeded) {

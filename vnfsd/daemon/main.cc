@@ -13,6 +13,7 @@
 #include "common/base/log.h"
 #include "common/kv/etcd/etcd_membership.h"
 #include "common/kv/etcd/etcd_store.h"
+#include "ha/fencing/fence_agent.h"
 #include "vnfsd/api/server.h"
 #include "vnfsd/config.h"
 #include "vnfsd/daemon/agent.h"
@@ -76,10 +77,17 @@ Result<Next> run(const std::string& config_path) {
   SYMNAS_ASSIGN(const std::unique_ptr<kv::EtcdStore> store, kv::EtcdStore::open(options));
   SYMNAS_ASSIGN(const std::unique_ptr<kv::EtcdMembership> membership,
                 kv::EtcdMembership::open(options));
-  Agent agent(*store, env::system_clock(), config, incarnation,
-              {membership.get(), [&config_path](const std::vector<std::string>& endpoints) {
-                 write_endpoints(config_path, endpoints);
-               }});
+  AgentLinks links;
+  links.membership = membership.get();
+  links.endpoints_changed = [&config_path](const std::vector<std::string>& endpoints) {
+    write_endpoints(config_path, endpoints);
+  };
+  if (!config.fence.agent.empty()) {
+    links.fence_off = [&fence = config.fence](const std::string& head) {
+      return ha::fence_off({fence.agent, fence.options, fence.timeout_s * 1000}, head);
+    };
+  }
+  Agent agent(*store, env::system_clock(), config, incarnation, std::move(links));
   api::Router router(agent);
   SYMNAS_ASSIGN(const std::unique_ptr<api::ApiServer> server,
                 api::ApiServer::start(config.daemon.socket, router));

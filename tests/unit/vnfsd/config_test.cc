@@ -45,11 +45,15 @@ TEST(Config, RenderedReadsBackEqual) {
   config.daemon.lun_paths = {"/dev/disk/by-id/*", "/with 'quote' and \"double\"/x"};
   config.ganesha.threads_max = 77;
   config.etcd.compact_interval_s = 5;
+  config.fence = {"/usr/sbin/fence_x", {"ipaddr=10.9.9.9"}, 30};
   const auto again = parse_config(render_config(config), "again");
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(render_config(*again), render_config(config));
   EXPECT_EQ(again->daemon.lun_paths, config.daemon.lun_paths);
   EXPECT_EQ(again->ganesha.threads_max, 77);
+  EXPECT_EQ(again->fence.agent, "/usr/sbin/fence_x");
+  EXPECT_EQ(again->fence.options, config.fence.options);
+  EXPECT_EQ(again->fence.timeout_s, 30);
 }
 
 TEST(Config, SaysWhatIsWrong) {
@@ -57,6 +61,10 @@ TEST(Config, SaysWhatIsWrong) {
   EXPECT_EQ(error_of(ok + "[daemon]\nrun_dirr = \"/r\"\n"),
             "t.toml: [daemon] run_dirr: is not a known setting");
   EXPECT_EQ(error_of(ok + "[deamon]\n"), "t.toml: 'deamon' is not a known section");
+  EXPECT_EQ(error_of(ok + "[fence]\nagent = \"fence_x\"\n"),
+            "t.toml: [fence] agent: must be an absolute path");
+  EXPECT_EQ(error_of(ok + "[fence]\noptions = [\"ipaddr\"]\n"),
+            "t.toml: [fence] options: must be a list of \"key=value\"");
   EXPECT_EQ(error_of(ok + "[daemon]\nrun_dir = \"r\"\n"),
             "t.toml: [daemon] run_dir: must be an absolute path");
   EXPECT_EQ(error_of(ok + "[ganesha]\nthreads_max = 1\n"),

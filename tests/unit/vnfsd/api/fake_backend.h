@@ -50,6 +50,9 @@ class FakeBackend final : public Backend {
   Result<std::string> remove_etcd_member(const std::string& name, Mode) override {
     return noted("remove etcd " + name);
   }
+  Result<std::string> fence_head(const std::string& name, Mode) override {
+    return noted("fence " + name);
+  }
   Result<nlohmann::json> check_filesystem(const std::string& name) override {
     return nlohmann::json{{"filesystem", name}};
   }

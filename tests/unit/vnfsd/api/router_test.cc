@@ -111,6 +111,19 @@ TEST_F(RouterTest, HeadsAreInvitedAsEtcdMembersOnRequest) {
   EXPECT_EQ(backend.notes.back(), "remove etcd c1n2");
 }
 
+TEST_F(RouterTest, FencesAndShowsIt) {
+  ASSERT_TRUE(ask("POST", "/v1/heads/c1n2/fence"));
+  EXPECT_EQ(backend.notes.back(), "fence c1n2");
+  records::FenceRecord fence;
+  fence.set_by("c1n2");
+  fence.set_state(records::FENCE_FAILED);
+  fence.set_error("no switch");
+  backend.builder.put(kv::keys::kFences + "c1n1", fence.SerializeAsString());
+  const json head = (*ask("GET", "/v1/status"))["heads"][0];
+  EXPECT_EQ(head["fence"]["state"], "failed");
+  EXPECT_EQ(head["fence"]["error"], "no switch");
+}
+
 TEST_F(RouterTest, StopIsRecorded) {
   backend.builder.basics().vnfs1();
   ASSERT_TRUE(ask("POST", "/v1/vnfs/vnfs1/stop"));

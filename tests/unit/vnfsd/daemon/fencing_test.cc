@@ -1,0 +1,158 @@
+// Agent::fence_head over an in-memory store: what is recorded when, and what the victim may do
+// then.
+#include "fsal_cluster/schema/mount_entry.h"
+#include "tests/unit/vnfsd/view_builder.h"
+#include "vnfsd/daemon/agent.h"
+
+namespace symnas::vnfsd::daemon {
+namespace {
+
+constexpr FsId kFs{1};
+constexpr MountId kMount{5};
+
+class FencingTest : public ::testing::Test {
+ protected:
+  // c1n2 owns vnfs1, whose instance has mounted filesystem u04.
+  void SetUp() override {
+    builder.basics();
+    start("c1n2", "boot2", {});
+    builder.apply([](const ClusterView& v) {
+      VnfsRequest r = ViewBuilder::vnfs();
+      r.heads = {"c1n1", "c1n2"};  // no supervisor at c1n2: the test claims
+      return plan_vnfs_create(v, r);
+    });
+    const auto plan = agents["c1n2"]->claim("vnfs1");
+    ASSERT_TRUE(plan) << plan.error().message;
+    fs::records::MountRecord mount;
+    mount.set_head("c1n2");
+    mount.set_vnfs("vnfs1");
+    mount.set_vnfs_id(plan->vnfs_id.value());
+    mount.set_epoch(plan->epoch.value());
+    builder.put(kv::keys::mount(kFs, kMount), mount.SerializeAsString());
+    AgentLinks links;
+    links.fence_off = [this](const std::string& head) -> Result<std::string> {
+      asked.push_back(head);
+      states_at_proof.push_back(builder.view().fences.at(head).record.state());
+      if (during) during();
+      if (fails) return fail(ErrorCode::kUnavailable, "agent: no power switch");
+      return "power is off";
+    };
+    start("c1n3", "boot3", links);
+  }
+  void start(const std::string& head, const std::string& incarnation, const AgentLinks& links) {
+    Config config;
+    config.cluster_name = "lab";
+    config.cluster_uuid = *cvm::uuid_from_bytes(std::string(16, 'c'));
+    config.head_name = head;
+    config.head_address = "10.99.0." + head.substr(3);
+    config.daemon.run_dir = ::testing::TempDir() + "symnas-fencing";
+    agents[head].reset();
+    agents[head] =
+        std::make_unique<Agent>(builder.store, env::system_clock(), config, incarnation, links);
+    if (may_register) {
+      ASSERT_TRUE(agents[head]->view());
+    }
+  }
+  Result<std::string> fence(const std::string& head) {
+    return agents["c1n3"]->fence_head(head, Mode::kCommit);
+  }
+  fs::MountEntry mount() {
+    const auto mounts = fs::list_mounts(builder.store, kFs);
+    EXPECT_TRUE(mounts && mounts->size() == 1);
+    return mounts->front();
+  }
+  records::FenceRecord record() { return builder.view().fences.at("c1n2").record; }
+
+  ViewBuilder builder;
+  std::map<std::string, std::unique_ptr<Agent>> agents;
+  std::vector<std::string> asked;
+  std::vector<records::FenceState> states_at_proof;
+  std::function<void()> during;
+  bool fails = false;
+  bool may_register = true;
+};
+
+TEST_F(FencingTest, EndsEveryMountOfTheHeadAfterTheProof) {
+  const auto done = fence("c1n2");
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(*done, "head c1n2: fenced, 1 mounts of 1 VNFSs ended: power is off");
+  EXPECT_EQ(asked, std::vector<std::string>{"c1n2"});
+  EXPECT_EQ(states_at_proof, std::vector{records::FENCE_RUNNING});
+  ASSERT_FALSE(mount().alive());
+  EXPECT_EQ(mount().ended->by(), "c1n3");
+  EXPECT_EQ(mount().ended->proof(), "power is off");
+  EXPECT_FALSE(builder.view().owners.contains("vnfs1"));
+  EXPECT_EQ(record().state(), records::FENCE_DONE);
+  EXPECT_EQ(record().incarnation(), "boot2");
+}
+
+TEST_F(FencingTest, WithoutProofNothingEnds) {
+  fails = true;
+  const auto done = fence("c1n2");
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, ErrorCode::kUnavailable);
+  EXPECT_NE(done.error().message.find("no power switch"), std::string::npos);
+  EXPECT_TRUE(mount().alive());
+  EXPECT_TRUE(builder.view().owners.contains("vnfs1"));
+  EXPECT_EQ(record().state(), records::FENCE_FAILED);
+  // It lives: it may go on; and it can be tried again.
+  EXPECT_TRUE(agents["c1n2"]->claim("vnfs1"));
+  fails = false;
+  EXPECT_TRUE(fence("c1n2"));
+  EXPECT_FALSE(mount().alive());
+}
+
+TEST_F(FencingTest, TheVictimClaimsNothingFromTheBeginningOn) {
+  during = [&] { EXPECT_EQ(code_of(agents["c1n2"]->claim("vnfs1")), ErrorCode::kPermission); };
+  ASSERT_TRUE(fence("c1n2"));
+  EXPECT_EQ(code_of(agents["c1n2"]->claim("vnfs1")), ErrorCode::kPermission);
+}
+
+TEST_F(FencingTest, ItsOwnerRecordsAreDisprovedBeforeItsMountsEnd) {
+  const Revision before = builder.view().owners.at("vnfs1").mod_revision;
+  ASSERT_TRUE(fence("c1n2"));
+  const auto read = kv::range_blocking(
+      builder.store, kv::single_key(kv::keys::mount_ended(kFs, kMount)), 0, kTestDeadlineMs);
+  ASSERT_TRUE(read && read->kvs.size() == 1);
+  EXPECT_GT(read->kvs[0].mod_revision, Revision(before.value() + 2));  // begun, proven
+}
+
+TEST_F(FencingTest, ItsNextBootServesAgain) {
+  ASSERT_TRUE(fence("c1n2"));
+  start("c1n2", "boot2b", {});
+  EXPECT_FALSE(builder.view().fences.contains("c1n2"));
+  EXPECT_TRUE(agents["c1n2"]->claim("vnfs1"));
+}
+
+TEST_F(FencingTest, TheSameBootDoesNotRegisterAgain) {
+  ASSERT_TRUE(fence("c1n2"));
+  const std::int64_t started = builder.view().heads.at("c1n2").record.agent_started_ns();
+  may_register = false;
+  start("c1n2", "boot2", {});
+  EXPECT_EQ(code_of(agents["c1n2"]->claim("vnfs1")), ErrorCode::kPermission);
+  EXPECT_EQ(builder.view().heads.at("c1n2").record.agent_started_ns(), started);
+}
+
+TEST_F(FencingTest, AHeadThatCameBackMeanwhileIsLeftAlone) {
+  during = [&] { start("c1n2", "boot2b", {}); };
+  EXPECT_EQ(code_of(fence("c1n2")), ErrorCode::kConflict);
+  EXPECT_TRUE(mount().alive());
+}
+
+TEST_F(FencingTest, ARepetitionSaysThatItIsDone) {
+  ASSERT_TRUE(fence("c1n2"));
+  ASSERT_TRUE(fence("c1n2"));
+  EXPECT_EQ(asked.size(), 1u);
+}
+
+TEST_F(FencingTest, RefusesWhatCannotBeMeant) {
+  EXPECT_EQ(code_of(fence("c1n3")), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code_of(fence("c1n9")), ErrorCode::kNotFound);
+  EXPECT_EQ(code_of(agents["c1n2"]->fence_head("c1n3", Mode::kCommit)), ErrorCode::kNotSupported);
+  EXPECT_TRUE(agents["c1n3"]->fence_head("c1n2", Mode::kDryRun));
+  EXPECT_TRUE(asked.empty());
+  EXPECT_TRUE(builder.view().fences.empty());
+}
+
+}  // namespace
+}  // namespace symnas::vnfsd::daemon

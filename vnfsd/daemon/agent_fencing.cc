@@ -1,0 +1,188 @@
+// Agent: fencing another head. Order (INV-8): fence record -> proof -> owner records disproved ->
+// end records -> owner records and the fence done. Whatever ends in between, a repetition goes on.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "common/base/log.h"
+#include "common/kv/keys.h"
+#include "fsal_cluster/state/mount_end.h"
+#include "vnfsd/daemon/agent.h"
+#include "vnfsd/daemon/limits.h"
+
+namespace symnas::vnfsd::daemon {
+namespace {
+
+std::string fence_key(const std::string& head) { return kv::keys::kFences + head; }
+
+// The VNFSs that the head owns, with their owner records.
+std::vector<std::pair<std::string, Stored<records::OwnerRecord>>> owned_by(
+    const ClusterView& view, const std::string& head) {
+  std::vector<std::pair<std::string, Stored<records::OwnerRecord>>> owned;
+  for (const auto& [vnfs, owner] : view.owners) {
+    if (owner.record.head() == head) owned.emplace_back(vnfs, owner);
+  }
+  return owned;
+}
+
+}  // namespace
+
+bool forbids_claims(const records::FenceRecord& fence, const std::string& incarnation) {
+  return fence.incarnation() == incarnation && fence.state() != records::FENCE_FAILED;
+}
+
+Result<std::string> Agent::fence_head(const std::string& name, Mode mode) {
+  if (!links_.fence_off) {
+    return fail(ErrorCode::kNotSupported,
+                fmt::format("head {}: no fence agent is configured on {}, so nothing can prove "
+                            "that it does nothing any more ([fence] agent in vnfsd.toml)",
+                            name, config_.head_name));
+  }
+  if (name == config_.head_name) {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("head {}: is this head itself (fence it from another one)", name));
+  }
+  const std::scoped_lock fencing(fence_mutex_);
+  SYMNAS_ASSIGN(const ClusterView view, this->view());
+  SYMNAS_ASSIGN(const auto* victim, find(view.heads, "head", name));
+  const auto own = view.fences.find(config_.head_name);
+  if (own != view.fences.end() && forbids_claims(own->second.record, incarnation_)) {
+    return fenced_here(own->second.record);
+  }
+  const auto old = view.fences.find(name);
+  if (mode == Mode::kDryRun) return fmt::format("head {}: would be fenced", name);
+  if (old != view.fences.end() &&
+      old->second.record.incarnation() == victim->record.incarnation()) {
+    if (old->second.record.state() == records::FENCE_DONE) {
+      return fmt::format("head {}: is fenced already: {}", name, old->second.record.proof());
+    }
+    if (old->second.record.state() == records::FENCE_PROVEN) return finish_fence(name);
+  }
+  SYMNAS_TRY(begin_fence(view, name));
+  auto proof = links_.fence_off(name);
+  if (!proof) {
+    note_failed_fence(name, proof.error());
+    return fail(proof.error().code,
+                fmt::format("head {}: not fenced: {} (its mounts have not ended, and what they "
+                            "hold stays blocked: look at the agent and repeat the command)",
+                            name, proof.error().message));
+  }
+  log::warn("head {}: fenced: {}", name, *proof);
+  SYMNAS_TRY(note_proof(name, *proof));
+  return finish_fence(name);
+}
+
+Result<records::FenceRecord> Agent::my_fence(const ClusterView& view, const std::string& head,
+                                             Revision& revision) const {
+  const auto fence = view.fences.find(head);
+  if (fence == view.fences.end() || fence->second.record.by() != config_.head_name) {
+    return fail(ErrorCode::kConflict,
+                fmt::format("head {}: it has come back, or another head fences it now (look at "
+                            "symnas status)",
+                            head));
+  }
+  revision = fence->second.mod_revision;
+  return fence->second.record;
+}
+
+Status Agent::put_fence(const std::string& head, const records::FenceRecord& record, kv::Txn txn) {
+  txn.success.push_back(kv::put(fence_key(head), record.SerializeAsString()));
+  const auto done = kv::txn_blocking(store_, std::move(txn), kStoreDeadlineMs);
+  if (!done) return tl::unexpected<Error>(done.error());
+  if (done->succeeded) return {};
+  return fail(
+      ErrorCode::kConflict,
+      fmt::format("head {}: its records changed while it was fenced (repeat the command)", head));
+}
+
+// From here on the head's incarnation claims nothing.
+Status Agent::begin_fence(const ClusterView& view, const std::string& head) {
+  const auto& victim = view.heads.at(head);
+  const auto old = view.fences.find(head);
+  const auto own = view.fences.find(config_.head_name);
+  records::FenceRecord record;
+  record.set_head(head);
+  record.set_incarnation(victim.record.incarnation());
+  record.set_by(config_.head_name);
+  record.set_began_ns(clock_.wall_ns());
+  record.set_state(records::FENCE_RUNNING);
+  kv::Txn txn;
+  txn.compares = {
+      kv::mod_revision_is(kv::keys::kHeads + head, victim.mod_revision),
+      kv::mod_revision_is(fence_key(head),
+                          old == view.fences.end() ? Revision{} : old->second.mod_revision),
+      // Who is being fenced itself fences nobody.
+      kv::mod_revision_is(fence_key(config_.head_name),
+                          own == view.fences.end() ? Revision{} : own->second.mod_revision)};
+  log::warn("head {}: fencing its incarnation {}", head, victim.record.incarnation());
+  return put_fence(head, record, std::move(txn));
+}
+
+void Agent::note_failed_fence(const std::string& head, const Error& error) {
+  const auto note = [&]() -> Status {
+    SYMNAS_ASSIGN(const ClusterView view, read_view(store_, kStoreDeadlineMs));
+    Revision revision;
+    SYMNAS_ASSIGN(records::FenceRecord record, my_fence(view, head, revision));
+    record.set_state(records::FENCE_FAILED);
+    record.set_error(error.message);
+    kv::Txn txn;
+    txn.compares = {kv::mod_revision_is(fence_key(head), revision)};
+    return put_fence(head, record, std::move(txn));
+  };
+  log::error("head {}: not fenced: {}", head, error.message);
+  // The record keeps saying that a fence runs: as safe, and a repetition mends it.
+  if (const Status noted = note(); !noted) log::error("{}", noted.error().message);
+}
+
+// Also puts the head's owner records again: nothing that compares them commits any more, so no
+// instance of it makes a mount behind the end records.
+Status Agent::note_proof(const std::string& head, const std::string& proof) {
+  SYMNAS_ASSIGN(const ClusterView view, read_view(store_, kStoreDeadlineMs));
+  Revision revision;
+  SYMNAS_ASSIGN(records::FenceRecord record, my_fence(view, head, revision));
+  record.set_state(records::FENCE_PROVEN);
+  record.set_proof(proof);
+  kv::Txn txn;
+  txn.compares = {kv::mod_revision_is(fence_key(head), revision)};
+  for (const auto& [vnfs, owner] : owned_by(view, head)) {
+    txn.compares.push_back(kv::mod_revision_is(kv::keys::kOwners + vnfs, owner.mod_revision));
+    txn.success.push_back(kv::put(kv::keys::kOwners + vnfs, owner.record.SerializeAsString()));
+  }
+  return put_fence(head, record, std::move(txn));
+}
+
+Result<std::string> Agent::finish_fence(const std::string& head) {
+  SYMNAS_ASSIGN(const ClusterView view, read_view(store_, kStoreDeadlineMs));
+  const auto fence = view.fences.find(head);
+  if (fence == view.fences.end() || fence->second.record.state() != records::FENCE_PROVEN) {
+    return fail(
+        ErrorCode::kConflict,
+        fmt::format("head {}: it has come back meanwhile, and ends its old mounts itself", head));
+  }
+  records::FenceRecord record = fence->second.record;
+  const fs::EndProof proof{config_.head_name, record.proof()};
+  kv::Txn txn;
+  txn.compares = {kv::mod_revision_is(fence_key(head), fence->second.mod_revision)};
+  std::size_t mounts = 0;
+  const auto owned = owned_by(view, head);
+  for (const auto& [vnfs, owner] : owned) {
+    SYMNAS_ASSIGN(const auto ended,
+                  fs::end_mounts_of(store_, clock_, VnfsId(owner.record.vnfs_id()),
+                                    Epoch(owner.record.epoch()), proof));
+    for (const auto& mount : ended) {
+      log::info("head {}: fenced: ended {} of filesystem {}", head, fs::describe(mount.mount),
+                mount.filesystem);
+    }
+    mounts += ended.size();
+    txn.compares.push_back(kv::mod_revision_is(kv::keys::kOwners + vnfs, owner.mod_revision));
+    txn.success.push_back(kv::erase(kv::keys::kOwners + vnfs));
+  }
+  record.set_state(records::FENCE_DONE);
+  SYMNAS_TRY(put_fence(head, record, std::move(txn)));
+  std::string what = fmt::format("head {}: fenced, {} mounts of {} VNFSs ended: {}", head, mounts,
+                                 owned.size(), record.proof());
+  log::info("{}", what);
+  return what;
+}
+
+}  // namespace symnas::vnfsd::daemon
