@@ -19,11 +19,15 @@ import time
 import uuid
 import zlib
 
-from . import fuse_luns, luns, netns, processes, product
+from . import fuse_luns, head_processes, luns, netns, processes, product
 from .errors import LabDeadEnd, LabError
-from .state import LabState
+from .fencing import KINDS as FENCE_KINDS
+from .fencing import Switch
+from .state import LabState, root_dir
 from .wait import eventually
 
+FENCE_AGENT = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__))),
+                           "fence_agent")
 MAX_HEADS = 16
 MAX_LUNS = 64
 CLUSTER_NAME = "lab"
@@ -38,6 +42,7 @@ ETCD_CLIENT_PORT = 2379
 ETCD_READY_S = 20.0
 AGENT_READY_S = 30.0
 MEMBERS_READY_S = 60.0
+FENCE_TIMEOUT_S = 150.0
 STOP_GRACE_S = 3.0
 OFFSPRING_GONE_S = 20.0
 
@@ -264,6 +269,8 @@ class Lab:
         options = ["--config-dir", head["config_dir"], "--run-dir", head["run_dir"],
                    "--log-dir", head["log_dir"], "--plugin-dir", product.plugin_dir(),
                    "--ganesha-prefix", product.ganesha_prefix()]
+        options += ["--fence-agent", FENCE_AGENT, "--fence-option", f"prefix={self.prefix}",
+                    "--fence-option", f"lab_root={root_dir()}"]
         for pattern in self.state.data["lun_paths"]:
             options += ["--lun-path", os.path.join(head["dir"], pattern)]  # absolute ones stay
         return options
@@ -273,8 +280,8 @@ class Lab:
     def start_etcd(self, head_name):
         head = self.head(head_name)
         argv = [product.program("etcd"), "--config-file", self._etcd_config(head)]
-        record = processes.spawn(argv, os.path.join(head["dir"], "etcd.log"),
-                                 netns=head["netns"], cgroup=self.state.data["cgroup"])
+        record = processes.spawn(argv, os.path.join(head["dir"], "etcd.log"), netns=head["netns"],
+                                 cgroup=head_processes.cgroup_of(self.state, f"{head_name}-etcd"))
         self.state.note_process(f"etcd.{head_name}", record)
         eventually(ETCD_READY_S, f"etcd on {head_name} answers",
                    lambda: self._alive(record, head["dir"], "etcd.log")
@@ -287,7 +294,8 @@ class Lab:
                 os.path.join(head["config_dir"], "vnfsd.toml")]
         record = processes.spawn(argv, os.path.join(head["dir"], "vnfsd.log"),
                                  netns=head["netns"], hostname=head_name,
-                                 cgroup=self.state.data["cgroup"], binds=self._binds(head))
+                                 cgroup=head_processes.cgroup_of(self.state, head_name),
+                                 binds=self._binds(head))
         self.state.note_process(f"vnfsd.{head_name}", record)
         eventually(AGENT_READY_S, f"vnfsd on {head_name} answers",
                    lambda: self._alive(record, head["dir"], "vnfsd.log")
@@ -410,6 +418,38 @@ class Lab:
             self.fault("add", name, path)
             return fuse_luns.path_of(self.state, name)
         return path
+
+    # --- fencing
+
+    def fence(self, name, kind="power", by=None, keep_etcd=False):
+        """Has a surviving head fence this one through fence_agent; returns what it says."""
+        heads = [head["name"] for head in self.state.data["heads"]]
+        if name not in heads:
+            raise LabError(f"no head {name} in lab {self.prefix}")
+        if kind not in FENCE_KINDS:
+            raise LabError(f"fence kind {kind!r}: {' or '.join(FENCE_KINDS)} is wanted")
+        fencer = by or next((head for head in heads if head != name
+                             and processes.is_alive(self.process(f"vnfsd.{head}"))), None)
+        if fencer is None:
+            raise LabError(f"no other head than {name} is running: nobody can fence it")
+        self.state.data.update(fence_kind=kind, fence_keeps_etcd=keep_etcd)
+        self.state.save()
+        said = self.symnas(fencer)("head", "fence", name, "--yes", timeout_s=FENCE_TIMEOUT_S)
+        self.state.load()  # what the agent has noted
+        return said
+
+    def unfence(self, name):
+        """The head boots again, as a new incarnation."""
+        Switch(self).on(name)
+        head = self.head(name)
+        if self.has_etcd(head) and not processes.is_alive(self.process(f"etcd.{name}")):
+            self.start_etcd(name)
+        self.start_vnfsd(name)
+
+    def break_fence_agent(self, broken):
+        """From now on the agent fails, as with a dead power switch; or works again."""
+        self.state.data["fence_breaks"] = broken
+        self.state.save()
 
     def fault(self, *words):
         """A command for the server of the LUNs (LUNS=fuse); returns what it prints."""

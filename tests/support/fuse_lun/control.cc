@@ -77,7 +77,8 @@ Status Control::run(const std::vector<std::string>& words, std::string& output) 
     if (words.size() != 3) return wrong("add NAME FILE");
     return luns_.add(words[1], words[2]);
   }
-  if ((words[0] == "power-off" || words[0] == "hang") && words.size() > 2) {
+  const bool one_head = words[0] == "hang" && words.size() > 2 && !number(words[2]);
+  if ((words[0] == "power-off" || words[0] == "hang") && words.size() > 2 && !one_head) {
     const auto requests = number(words[2]);
     if (words[1] != "all" || !requests || *requests == 0) return wrong(words[0] + " all N");
     luns_.trigger().arm(*requests, [this, off = words[0] == "power-off"] {
@@ -116,9 +117,9 @@ Status Control::run_on(FaultyLun& lun, const std::vector<std::string>& words, st
     if (!ms) return wrong("delay LUN MS");
     lun.set_delay(std::chrono::milliseconds(*ms));
   } else if (command == "hang") {
-    lun.hang();
+    argument.empty() ? lun.hang() : lun.hang(argument);
   } else if (command == "resume") {
-    lun.resume();
+    argument.empty() ? lun.resume() : lun.resume(argument);
   } else if (command == "eio") {
     const std::string on = words.size() > 3 ? words[3] : "";
     if (on != "on" && on != "off") return wrong("eio LUN read|write|flush on|off");

@@ -8,6 +8,7 @@
 //   delay LUN MS            answer everything so much later; 0 ends it
 //   hang LUN | resume LUN   let requests wait | execute what waits and go on
 //   hang all N              the same, from before the N-th write or flush on
+//   hang LUN HEAD | resume LUN HEAD    the same for one head's requests
 //   eio LUN read|write|flush on|off
 //   vanish LUN | appear LUN
 //   fence LUN HEAD | unfence LUN HEAD

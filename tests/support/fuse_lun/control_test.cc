@@ -58,6 +58,28 @@ class ControlTest : public testing::Test {
   Control control_{luns_};
 };
 
+TEST_F(ControlTest, OneHeadHangsAlone) {
+  EXPECT_EQ(say("hang all c1n2"), "ok\n");
+  auto waits = start(RequestKind::kWrite, Stability::kStable, "c1n2");
+  EXPECT_EQ(run(RequestKind::kWrite), 0);
+  EXPECT_EQ(waits.wait_for(kNotYet), std::future_status::timeout);
+  EXPECT_EQ(say("resume all c1n2"), "ok\n");
+  ASSERT_EQ(waits.wait_for(kSoon), std::future_status::ready);
+  EXPECT_EQ(waits.get(), 0);
+  EXPECT_EQ(run(RequestKind::kFlush, Stability::kVolatile, "c1n2"), 0);
+}
+
+TEST_F(ControlTest, AFenceEndsWhatHangs) {
+  say("hang LUN0 c1n2");
+  auto waits = start(RequestKind::kWrite, Stability::kStable, "c1n2");
+  EXPECT_EQ(waits.wait_for(kNotYet), std::future_status::timeout);
+  say("fence all c1n2");
+  ASSERT_EQ(waits.wait_for(kSoon), std::future_status::ready);
+  EXPECT_EQ(waits.get(), EBADE);
+  say("heal all");
+  EXPECT_EQ(run(RequestKind::kRead, Stability::kVolatile, "c1n2"), -'.');
+}
+
 TEST_F(ControlTest, WhatIsWrongIsSaid) {
   for (const char* line :
        {"", "stats", "stats LUN7", "delay LUN0 x", "eio LUN0 all on", "eio LUN0 read", "fence LUN0",

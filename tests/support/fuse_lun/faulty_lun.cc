@@ -17,6 +17,8 @@ FaultyLun::~FaultyLun() {
     const std::scoped_lock lock(mutex_);
     stopping_ = true;
     waiting.swap(queue_);
+    for (Request& request : held_) waiting.push_back(std::move(request));
+    held_.clear();
   }
   changed_.notify_all();
   thread_.join();
@@ -35,6 +37,7 @@ void FaultyLun::submit(Request request) {
     const std::scoped_lock lock(mutex_);
     request.mark = medium_->mark();
     error = refusal(request);
+    if (error == 0 && hold_if_hanging(request)) return;
     if (error == 0 && (must_wait() || !queue_.empty()) && queue_.size() < kQueueMax) {
       request.due = std::chrono::steady_clock::now() + delay_;
       queue_.push_back(std::move(request));
@@ -45,6 +48,21 @@ void FaultyLun::submit(Request request) {
     if (error != 0) ++counters_.errors;
   }
   request.done(request, error);
+}
+
+// Takes the request away if its head hangs and there is room.
+bool FaultyLun::hold_if_hanging(Request& request) {
+  if (!hanging_heads_.contains(request.head) || held_.size() >= kQueueMax) return false;
+  held_.push_back(std::move(request));
+  return true;
+}
+
+// What was held waits for its turn again.
+void FaultyLun::release(const std::function<bool(const Request&)>& wanted) {
+  std::deque<Request> left;
+  for (Request& request : held_) (wanted(request) ? queue_ : left).push_back(std::move(request));
+  held_.swap(left);
+  changed_.notify_all();
 }
 
 // What ends a request before its turn.
@@ -83,6 +101,7 @@ void FaultyLun::run() {
     }
     Request request = std::move(queue_.front());
     queue_.pop_front();
+    if (hold_if_hanging(request)) continue;
     int error = refusal(request);
     if (error == 0) error = execute(request);
     if (error != 0) ++counters_.errors;
@@ -95,8 +114,12 @@ void FaultyLun::run() {
 std::deque<Request> FaultyLun::take_if(const std::function<bool(const Request&)>& wanted) {
   std::deque<Request> taken;
   std::deque<Request> left;
-  for (Request& request : queue_) (wanted(request) ? taken : left).push_back(std::move(request));
-  queue_.swap(left);
+  for (std::deque<Request>* waiting : {&queue_, &held_}) {
+    left.clear();
+    for (Request& request : *waiting)
+      (wanted(request) ? taken : left).push_back(std::move(request));
+    waiting->swap(left);
+  }
   counters_.errors += taken.size();
   return taken;
 }
@@ -119,6 +142,17 @@ void FaultyLun::resume() {
   const std::scoped_lock lock(mutex_);
   hanging_ = false;
   changed_.notify_all();
+}
+
+void FaultyLun::hang(const std::string& head) {
+  const std::scoped_lock lock(mutex_);
+  hanging_heads_.insert(head);
+}
+
+void FaultyLun::resume(const std::string& head) {
+  const std::scoped_lock lock(mutex_);
+  hanging_heads_.erase(head);
+  release([&](const Request& request) { return request.head == head; });
 }
 
 void FaultyLun::set_eio(RequestKind kind, bool fails) {
@@ -190,6 +224,8 @@ void FaultyLun::heal() {
   vanished_ = false;
   failing_.clear();
   fenced_.clear();
+  hanging_heads_.clear();
+  release([](const Request&) { return true; });
   changed_.notify_all();
 }
 
@@ -199,7 +235,7 @@ std::string FaultyLun::stats() const {
       R"({{"name": "{}", "reads": {}, "writes": {}, "stable_writes": {}, "flushes": {}, )"
       R"("errors": {}, "volatile_sectors": {}, "queued": {}, "power": {}}})",
       name_, counters_.reads, counters_.writes, counters_.stable_writes, counters_.flushes,
-      counters_.errors, medium_->volatile_sectors(), queue_.size(), !powered_off_);
+      counters_.errors, medium_->volatile_sectors(), queue_.size() + held_.size(), !powered_off_);
 }
 
 }  // namespace symnas::fuse_lun

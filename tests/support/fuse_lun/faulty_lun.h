@@ -84,6 +84,9 @@ class FaultyLun {
   void set_delay(std::chrono::milliseconds delay);
   void hang();
   void resume();
+  // The same for one head's requests: what waits of them, and what comes.
+  void hang(const std::string& head);
+  void resume(const std::string& head);
   void set_eio(RequestKind kind, bool fails);
   void vanish();  // what waits ends with EIO, as when a path goes
   void appear();
@@ -107,6 +110,8 @@ class FaultyLun {
   };
 
   bool must_wait() const { return delay_.count() > 0 || hanging_ || powered_off_; }
+  bool hold_if_hanging(Request& request);
+  void release(const std::function<bool(const Request&)>& wanted);
   int refusal(const Request& request) const;
   int execute(Request& request);
   void run();
@@ -120,8 +125,10 @@ class FaultyLun {
   mutable std::mutex mutex_;  // all below
   std::condition_variable changed_;
   std::deque<Request> queue_;
+  std::deque<Request> held_;  // of hanging_heads_
   std::chrono::milliseconds delay_{0};
   bool hanging_ = false;
+  std::set<std::string> hanging_heads_;
   bool powered_off_ = false;
   bool vanished_ = false;
   std::set<RequestKind> failing_;

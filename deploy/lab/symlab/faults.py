@@ -1,0 +1,137 @@
+"""Faults of a lab's heads: pause, kill, partition, rate. `lab down` takes all of them away.
+
+Partitions are nftables rules in the head's namespace, one table each, so that healing deletes
+tables. What goes to clients is dropped below the head's eth1, where the VNFSs' own links hang.
+"""
+
+import signal
+import subprocess
+
+from . import fuse_luns, head_processes, netns
+from .errors import LabError
+
+PARTS = ("etcd", "peers", "luns", "clients")
+_ETCD = "{ 2379, 2380 }"
+_BURST = "256k"  # some milliseconds at 1 Gbit/s: tbf sends nothing larger than this at once
+_LATENCY = "50ms"
+
+
+def table_of(part):
+    """Family and name of a partition's table."""
+    return ("netdev" if part == "clients" else "inet", f"lab_{part}")
+
+
+def rules(part):
+    """The nftables script of a partition; pure."""
+    family, name = table_of(part)
+    if part == "clients":
+        hooks = [f'chain {c} {{ type filter hook {h} device "eth1" priority 0; policy drop; }}'
+                 for c, h in (("in", "ingress"), ("out", "egress"))]
+    elif part == "etcd":
+        # Also its own member's, on whatever device: nobody on this head reaches any member.
+        hooks = [f"chain {c} {{ type filter hook {h} priority -10; "
+                 f"tcp dport {_ETCD} drop; tcp sport {_ETCD} drop; }}"
+                 for c, h in (("in", "input"), ("out", "output"))]
+    elif part == "peers":
+        hooks = [f"chain {c} {{ type filter hook {h} priority -10; {d} eth0 "
+                 f"tcp dport != {_ETCD} tcp sport != {_ETCD} drop; {d} eth0 udp dport 0-65535 "
+                 "drop; }"
+                 for c, h, d in (("in", "input", "iifname"), ("out", "output", "oifname"))]
+    else:
+        raise LabError(f"no part {part!r}: {', '.join(PARTS)} are possible")
+    return f"table {family} {name} {{\n" + "\n".join(f"  {hook}" for hook in hooks) + "\n}\n"
+
+
+def rate_commands(head_name, rate):
+    """(where, argv) for each direction: the head's own end and the bridge's; pure."""
+    ends = (("head", "eth1"), ("hub", f"{head_name}-nfs"))
+    if rate == "off":
+        return [(where, ["tc", "qdisc", "del", "dev", device, "root"]) for where, device in ends]
+    return [(where, ["tc", "qdisc", "replace", "dev", device, "root", "tbf", "rate", rate,
+                     "burst", _BURST, "latency", _LATENCY]) for where, device in ends]
+
+
+def _run(argv, text=None):
+    done = subprocess.run(argv, input=text, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise LabError(f"{' '.join(argv)}: {done.stderr.strip()}")
+
+
+# Command -> how many words follow. What is not among them goes to the server of the LUNs.
+COMMANDS = {"pause": 1, "resume": 1, "kill": 1, "partition": 2, "heal": 1, "rate": 2}
+
+
+def is_ours(words, heads):
+    """Whether `lab fault WORDS` is one of COMMANDS, not the LUN server's hang, resume or heal."""
+    if words[0] not in COMMANDS:
+        return False
+    # `resume LUN1` and `heal all` are the LUNs'.
+    return words[0] not in ("resume", "heal") or words[1:2] != ["all"] and (
+        words[1:2] == [] or words[1] in heads or words[1].startswith(("vnfs", "etcd-")))
+
+
+class Faults:
+    def __init__(self, lab):
+        self.lab = lab
+
+    def run(self, words):
+        """`lab fault WORDS`; returns what is to be printed."""
+        heads = [head["name"] for head in self.lab.state.data["heads"]]
+        if not is_ours(words, heads):
+            return self.lab.fault(*words)
+        command, arguments = words[0], words[1:]
+        if len(arguments) != COMMANDS[command]:
+            raise LabError(f"fault {command}: {COMMANDS[command]} words are wanted behind it")
+        count = getattr(self, command)(*arguments)
+        return f"{command} {' '.join(arguments)}" + (f": {count} processes\n" if count else "\n")
+
+    def pause(self, target):
+        """SIGSTOP to everything of a head, an instance or an etcd member."""
+        return self._signal(target, signal.SIGSTOP)
+
+    def resume(self, target):
+        return self._signal(target, signal.SIGCONT)
+
+    def _signal(self, target, number):
+        count = head_processes.signal_all(head_processes.of_target(self.lab, target), number)
+        if count == 0:
+            raise LabError(f"{target}: none of its processes is running")
+        return count
+
+    def kill(self, target):
+        """SIGKILL; a killed instance is restarted by its agent. No proof of anything."""
+        if target.startswith("vnfs"):
+            return self._signal(target, signal.SIGKILL)
+        return head_processes.kill_all(lambda: head_processes.of_target(self.lab, target))
+
+    def partition(self, head_name, part):
+        head = self.lab.head(head_name)
+        if part not in PARTS:
+            raise LabError(f"no part {part!r}: {', '.join(PARTS)} are possible")
+        if part == "luns":
+            fuse_luns.command(self.lab.state, "hang", "all", head_name)
+            return
+        self._drop_table(head, part)
+        with netns.entered(head["netns"]):
+            _run(["nft", "-f", "-"], rules(part))
+
+    @staticmethod
+    def _drop_table(head, part):
+        family, name = table_of(part)
+        with netns.entered(head["netns"]):
+            subprocess.run(["nft", "delete", "table", family, name], capture_output=True)
+
+    def heal(self, head_name):
+        """Ends every partition of the head."""
+        head = self.lab.head(head_name)
+        for part in ("etcd", "peers", "clients"):
+            self._drop_table(head, part)
+        if self.lab.state.data["lun_kind"] == "fuse":
+            fuse_luns.command(self.lab.state, "resume", "all", head_name)
+
+    def rate(self, head_name, rate):
+        """Limits the head's NFS network in both directions; `off` ends it."""
+        head = self.lab.head(head_name)
+        for where, argv in rate_commands(head_name, rate):
+            with netns.entered(head["netns"] if where == "head" else self.lab.hub_netns):
+                _run(argv)

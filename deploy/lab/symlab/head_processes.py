@@ -1,0 +1,115 @@
+"""The processes of one head of a lab: what a power switch, a pause or a kill hits.
+
+Found by the lab's records, by the instances' state.json, by the head's cgroup and as offspring of
+all these. An instance's first process is process 1 of a PID namespace: what ends it ends the rest.
+"""
+
+import contextlib
+import glob
+import json
+import os
+
+from . import processes
+from .errors import LabError
+
+
+def cgroup_of(state, head_name):
+    """The head's own cgroup, made if it is missing; None where the machine offers none."""
+    if not state.data["cgroup"]:
+        return None
+    path = os.path.join(state.data["cgroup"], head_name)
+    with contextlib.suppress(OSError):
+        os.makedirs(path, exist_ok=True)
+        return path
+    return state.data["cgroup"]
+
+
+def _record(pid, what):
+    return {"pid": pid, "start_time": processes.start_time(pid), "argv": [what]}
+
+
+def instances(head):
+    """{VNFS: (record, instance.json)} of the instances that the head's agent has recorded."""
+    found = {}
+    for path in glob.glob(os.path.join(head["run_dir"], "vnfs", "*", "state.json")):
+        directory = os.path.dirname(path)
+        with contextlib.suppress(OSError, ValueError, KeyError):
+            with open(path, encoding="utf-8") as file:
+                state = json.load(file)
+            with open(os.path.join(directory, "instance.json"), encoding="utf-8") as file:
+                described = json.load(file)
+            record = {"pid": state["pid"], "start_time": state["start_ticks"],
+                      "argv": [f"instance {os.path.basename(directory)}"]}
+            found[os.path.basename(directory)] = (record, described)
+    return found
+
+
+def _children():
+    """{pid: [pids]} of the whole machine."""
+    table = {}
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            with contextlib.suppress(OSError), open(f"/proc/{entry}/stat", "rb") as file:
+                parent = int(file.read().rsplit(b")", 1)[1].split()[1])
+                table.setdefault(parent, []).append(int(entry))
+    return table
+
+
+def with_offspring(records):
+    """The records that live, and those of all their descendants."""
+    table = _children()
+    found, waiting = {}, [record for record in records if processes.is_alive(record)]
+    while waiting:
+        record = waiting.pop()
+        if record["pid"] in found or record["start_time"] is None:
+            continue
+        found[record["pid"]] = record
+        waiting += [_record(pid, f"pid {pid}") for pid in table.get(record["pid"], [])]
+    return list(found.values())
+
+
+def of_head(lab, head_name, etcd=True):
+    """Records of everything that runs on the head; etcd=False leaves its member out."""
+    head = lab.head(head_name)
+    roots = [lab.process(f"vnfsd.{head_name}")]
+    roots += [record for record, _ in instances(head).values()]
+    for path in [cgroup_of(lab.state, head_name)]:
+        if path and path != lab.state.data["cgroup"]:
+            roots += [_record(pid, f"pid {pid}") for pid in processes.cgroup_members(path)]
+    member = lab.process(f"etcd.{head_name}")
+    if etcd:
+        roots.append(member)
+    records = with_offspring([record for record in roots if record])
+    return [r for r in records if etcd or not member or r["pid"] != member["pid"]]
+
+
+def of_target(lab, name):
+    """What a person calls c1n2, vnfs1, etcd-c1n2 or etcd-2: its processes' records."""
+    if name.startswith("etcd-"):
+        member = name.removeprefix("etcd-")
+        record = lab.process(f"etcd.c1n{member}" if member.isdigit() else f"etcd.{member}")
+        if record is None:
+            raise LabError(f"{name}: there is no such etcd member")
+        return with_offspring([record])
+    heads = lab.state.data["heads"]
+    if any(head["name"] == name for head in heads):
+        return of_head(lab, name)
+    for head in heads:
+        found = instances(head).get(name)
+        if found and processes.is_alive(found[0]):
+            return with_offspring([found[0]])
+    raise LabError(f"{name}: neither a head nor a running VNFS nor etcd-MEMBER")
+
+
+def signal_all(records, number):
+    """Parents first, so that nobody sees its children end; returns how many were there."""
+    return sum(processes.send_signal(record, number) for record in records)
+
+
+def kill_all(find):
+    """SIGKILLs what find() returns until nothing is left; returns how many there were."""
+    killed = 0
+    while records := find():
+        processes.kill_pids([record["pid"] for record in records])
+        killed += len(records)
+    return killed

@@ -1,0 +1,91 @@
+"""The parts of deploy/lab that need no lab: words, rules, the agent's protocol, OFD locks."""
+
+import fcntl
+import io
+import os
+import struct
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "deploy", "lab"))
+
+from symlab import faults, fencing, head_processes, processes  # noqa: E402
+from symlab.errors import LabError  # noqa: E402
+
+HEADS = ["c1n1", "c1n2"]
+
+
+class Words(unittest.TestCase):
+    def test_heads_instances_and_members_are_ours(self):
+        for words in (["pause", "c1n2"], ["resume", "vnfs1"], ["resume", "etcd-c1n1"],
+                      ["heal", "c1n1"], ["partition", "c1n1", "luns"], ["rate", "c1n1", "off"]):
+            self.assertTrue(faults.is_ours(words, HEADS), words)
+
+    def test_luns_are_the_servers(self):
+        for words in (["heal", "all"], ["resume", "all"], ["resume", "LUN1"], ["hang", "all"],
+                      ["power-off", "all", "40"], ["stats", "all"]):
+            self.assertFalse(faults.is_ours(words, HEADS), words)
+
+
+class Rules(unittest.TestCase):
+    def test_every_partition_is_one_table_of_its_own(self):
+        names = set()
+        for part in ("etcd", "peers", "clients"):
+            family, name = faults.table_of(part)
+            self.assertTrue(faults.rules(part).startswith(f"table {family} {name} {{"))
+            names.add(name)
+        self.assertEqual(len(names), 3)
+
+    def test_peers_leaves_etcd_alone(self):
+        self.assertIn("tcp dport != { 2379, 2380 } tcp sport != { 2379, 2380 } drop",
+                      faults.rules("peers"))
+
+    def test_an_unknown_part_is_refused(self):
+        with self.assertRaises(LabError):
+            faults.rules("moon")
+
+    def test_a_rate_holds_in_both_directions(self):
+        (head, to), (hub, back) = faults.rate_commands("c1n2", "100mbit")
+        self.assertEqual((head, hub), ("head", "hub"))
+        self.assertEqual(to[:8], "tc qdisc replace dev eth1 root tbf rate".split())
+        self.assertEqual(back[4], "c1n2-nfs")
+        self.assertEqual(faults.rate_commands("c1n2", "off")[1][1],
+                         "tc qdisc del dev c1n2-nfs root".split())
+
+
+class FenceAgent(unittest.TestCase):
+    def test_reads_the_protocol(self):
+        text = "# comment\naction=off\n\nplug=c1n2\npath = /a=b \nnoise\n"
+        self.assertEqual(fencing.read_request(io.StringIO(text)),
+                         {"action": "off", "plug": "c1n2", "path": "/a=b"})
+
+    def test_a_held_byte_is_not_obtained(self):
+        with tempfile.NamedTemporaryFile() as file:
+            lock = struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 3, 1, 0)
+            fcntl.fcntl(file.fileno(), fencing._F_OFD_SETLK, lock)
+            self.assertFalse(fencing.try_byte(file.name, 3))
+            self.assertTrue(fencing.try_byte(file.name, 4))
+            with self.assertRaises(LabError):
+                fencing.obtain_byte(file.name, 3, wait_s=0.01)
+        # Dropped with the file's last descriptor, and try_byte keeps nothing.
+        with tempfile.NamedTemporaryFile() as file:
+            self.assertTrue(fencing.try_byte(file.name, 3))
+            self.assertTrue(fencing.try_byte(file.name, 3))
+
+
+class Processes(unittest.TestCase):
+    def test_offspring_is_found(self):
+        me = {"pid": os.getppid(), "start_time": processes.start_time(os.getppid()), "argv": []}
+        found = [record["pid"] for record in head_processes.with_offspring([me])]
+        self.assertEqual(found[0], os.getppid())
+        self.assertIn(os.getpid(), found)
+
+    def test_what_is_gone_has_none(self):
+        gone = {"pid": os.getpid(), "start_time": 1, "argv": []}
+        self.assertEqual(head_processes.with_offspring([gone]), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
