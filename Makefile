@@ -12,7 +12,7 @@ export SYMNAS_BUILD := $(abspath $(BUILD))
 
 .PHONY: help setup build demo test check sim sim-mutants lab lab-down asan clean
 .PHONY: bench bench-raw bench-engine
-.PHONY: soak lab-asan lab-tsan
+.PHONY: soak lab-asan lab-tsan lab-tests
 .DEFAULT_GOAL := help
 
 help:
@@ -22,6 +22,7 @@ help:
 	@echo 'make test      unit, contract, property and lab tests; last line: N passed, N failed'
 	@echo 'make check     test, plus format, include directions, tree rules; warnings are errors'
 	@echo 'make soak      the long fault tests; SYMNAS_SOAK_OPS=300000 says how long'
+	@echo 'make lab-tests  the tests on a lab of four heads'
 	@echo 'make lab N=1   a lab cluster of N heads on this machine; make lab-down removes it'
 	@echo 'make sim FROM=1 SEEDS=1000   deterministic simulation; SIM=... for one of them'
 	@echo 'make sim-mutants  deliberate mistakes in the product; each must be caught by a seed'
@@ -57,6 +58,9 @@ check: setup
 
 soak: build
 	@tests/lab/run --soak
+
+lab-tests: build
+	@tests/lab/run --heads
 
 lab: build
 	@deploy/lab/lab up N=$(N) LUNS=$(LUNS)

@@ -17,7 +17,8 @@ import time
 from reports import Reports
 from symlab import processes, product
 from symlab.cluster import Lab
-from symlab.service import VNFS, Service, finish_tool, last_json, wait_for_line
+from symlab.service import (VNFS, Service, create_head_services, finish_tool, last_json,
+                            wait_for_line)
 from symlab.wait import eventually
 
 FOLDER = "cases"
@@ -35,22 +36,24 @@ class Skip(Exception):
 
 
 class LabTest:
-    def __init__(self, function, needs_service, luns, soak):
+    def __init__(self, function, needs_service, luns, soak, heads):
         self.function = function
         self.name = function.__name__
         self.summary = (function.__doc__ or "").strip().splitlines()[0]
         self.needs_service = needs_service
         self.luns = luns
         self.soak = soak
+        self.heads = heads
 
 
-def lab_test(needs_service=True, luns="file", soak=False):
+def lab_test(needs_service=True, luns="file", soak=False, heads=1):
     """Marks a test. needs_service: with a lab whose VNFS serves; else it makes its own.
 
-    luns: of symlab.luns.KINDS. soak: only with `run --soak`.
+    luns: of symlab.luns.KINDS. soak: only with `run --soak`. heads: with more than one the test
+    is run by `run --heads` only, and each head serves a VNFS of its own (bench.services).
     """
     def mark(function):
-        _tests.append(LabTest(function, needs_service, luns, soak))
+        _tests.append(LabTest(function, needs_service, luns, soak, heads))
         return function
     return mark
 
@@ -72,6 +75,7 @@ class Bench:
         self.lab = Lab(prefix)
         self.service = Service(self.lab)
         self.reports = Reports(product.report_folder())
+        self.services = []  # of a lab with several heads, one each
         self.made = False
         self.lab.down()  # what an interrupted run has left
 
@@ -80,13 +84,20 @@ class Bench:
             return
         if test.luns == "fuse" and not os.path.exists("/dev/fuse"):
             raise Skip("this machine has no /dev/fuse")
-        if self.made and self.lab.state.data["lun_kind"] != test.luns:
+        if self.made and (self.lab.state.data["lun_kind"] != test.luns
+                          or len(self.lab.state.data["heads"]) != test.heads):
             self.discard()
         if not self.made:
-            self.lab.up(1, LUN_COUNT, LUN_SIZE, kind=test.luns)
-            self.service.create()
+            self.lab.up(test.heads, max(LUN_COUNT, test.heads), LUN_SIZE, kind=test.luns)
             self.made = True
-        self.service.wait_serving()
+            if test.heads == 1:
+                self.service.create()
+            else:
+                self.services = create_head_services(self.lab)
+        if test.heads > 1:
+            self.lab.wait_members()
+        for service in self.services or [self.service]:
+            service.wait_serving()
 
     def check_filesystems(self):
         """Every test ends with it: nothing is inconsistent, lost or left behind."""
@@ -106,6 +117,7 @@ class Bench:
 
     def discard(self):
         self.lab.down()
+        self.services = []
         self.made = False
 
     @property
@@ -129,9 +141,9 @@ class Bench:
     # --- load
 
     @contextlib.contextmanager
-    def load(self, tool, *args):
+    def load(self, tool, *args, service=None):
         """Runs a client program in the background until the body ends; yields a Load."""
-        process = self.service.start_tool(tool, *args, "--seconds", "600")
+        process = (service or self.service).start_tool(tool, *args, "--seconds", "600")
         load = Load(process)
         try:
             wait_for_line(process, "running")
@@ -141,6 +153,13 @@ class Bench:
             if process.poll() is None:
                 process.kill()
                 process.wait()
+
+    @contextlib.contextmanager
+    def load_on_every_head(self, tool, *args):
+        """The same client program against every head; yields {head: Load}."""
+        with contextlib.ExitStack() as stack:
+            yield {service.head: stack.enter_context(self.load(tool, *args, service=service))
+                   for service in self.services}
 
     def let_run(self, seconds):
         """Leaves the load alone for a while: how long a fault lasts is part of the test."""

@@ -78,6 +78,58 @@ class Service:
         return finish_tool(process, timeout_s)
 
 
+class HeadService(Service):
+    """The VNFS of one head, with a filesystem of its own on a LUN of its own.
+
+    Head n: VNFS `vnfs<n>`, volume `v<n>` on LUN<n-1>, export `u<n>`, VIP 10.0.0.100+n.
+    """
+
+    def __init__(self, lab, number):
+        super().__init__(lab)
+        self.number = number
+        self.head = f"c1n{number}"
+        self.name = f"vnfs{number}"
+        self.filesystem = f"u{number}"
+        self.vip = f"10.0.0.{100 + number}"
+        self.url = f"nfs://{self.vip}/{self.filesystem}"
+
+    def commands(self):
+        """What makes it, on a lab whose network and LUNs are there."""
+        return [
+            ["volume", "create", f"v{self.number}", "--luns", f"LUN{self.number - 1}",
+             "--stripe-unit", "256K"],
+            ["fs", "create", self.filesystem, "--volume", f"v{self.number}"],
+            ["export", "create", self.filesystem, "--fs", self.filesystem,
+             "--clients", "10.0.0.0/24", "--squash", "none"],
+            ["vnfs", "create", self.name, "--vip", f"{self.vip}/24", "--network", "nfs0",
+             "--exports", self.filesystem, "--heads", self.head],
+        ]
+
+    def vnfs(self, name=None):
+        """As its own head shows it: the others only know who owns it."""
+        for vnfs in self.lab.symnas(self.head).json("status").get("vnfs", []):
+            if vnfs["name"] == (name or self.name):
+                return vnfs
+        raise LabError(f"`symnas status` on {self.head} shows no {name or self.name}")
+
+    def serving(self, name=None):
+        return super().serving(name or self.name)
+
+    def wait_serving(self, name=None, other_than=0):
+        return super().wait_serving(name or self.name, other_than)
+
+
+def create_head_services(lab):
+    """A HeadService for every head of the lab, all serving."""
+    luns = lab.state.data["luns"]
+    lab.symnas()("network", "create", "nfs0", "--device", "eth1")
+    lab.symnas()("lun", "import", *(f"{lun['name']}={lun['path']}" for lun in luns))
+    services = [HeadService(lab, n + 1) for n in range(len(lab.state.data["heads"]))]
+    for service in services:
+        service.create()
+    return services
+
+
 def finish_tool(process, timeout_s):
     """Waits for a started tool; returns its standard output; LabError when it failed."""
     name = os.path.basename(process.args[0])
