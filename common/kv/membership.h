@@ -12,7 +12,8 @@
 
 namespace symnas::kv {
 
-// etcd answers changes of its members only after they are applied: an election may lie between.
+// Of a change. etcd answers changes of its members only after they are applied: an election may lie
+// between.
 inline constexpr std::int64_t kMembershipDeadlineMs = 5'000;
 
 struct StoreMember {

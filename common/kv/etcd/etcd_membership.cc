@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <thread>
 #include <utility>
 
 #include "common/base/check.h"
@@ -52,26 +53,33 @@ class EtcdMembership::Channels {
  public:
   explicit Channels(const etcd::Connection& connection) : members_(connection) {}
 
-  // One call to the first member that is connected in time; a read asks the next one when a member
-  // does not answer.
+  // One call to a member that is connected; a read asks the next one when it does not answer.
   template <class Answer, class Ask>
   Result<Answer> call(Request request, const Ask& ask) {
-    const auto deadline = Clock::now() + std::chrono::milliseconds(kMembershipDeadlineMs);
+    const bool reads = request == Request::kReadOnly;
+    const auto deadline =
+        Clock::now() + std::chrono::milliseconds(reads ? kMembersReadMs : kMembershipDeadlineMs);
     Error last{ErrorCode::kUnavailable, "etcd: no member can be reached"};
-    for (std::size_t i = 0; i < members_.size(); ++i) {
-      grpc::Channel& channel = *members_.at(i).channel;
-      if (!channel.WaitForConnected(
-              std::min(deadline, Clock::now() + std::chrono::milliseconds(kConnectTimeoutMs))))
-        continue;
-      etcdserverpb::Cluster::Stub stub(members_.at(i).channel);
-      grpc::ClientContext context;
-      context.set_deadline(deadline);
-      Answer answer;
-      const grpc::Status status = ask(stub, context, answer);
-      if (status.ok()) return answer;
-      last = error_for(status, request);
-      if (request == Request::kMayWrite || !blames_member(last)) break;
-    }
+    std::vector<bool> asked(members_.size());
+    do {
+      for (std::size_t i = 0; i < members_.size(); ++i) {
+        const auto& channel = members_.at(i).channel;
+        if (asked[i] || channel->GetState(/*try_to_connect=*/true) != GRPC_CHANNEL_READY) continue;
+        asked[i] = true;
+        etcdserverpb::Cluster::Stub stub(channel);
+        grpc::ClientContext context;
+        context.set_deadline(
+            reads ? std::min(deadline, Clock::now() + std::chrono::milliseconds(kTryTimeoutMs))
+                  : deadline);
+        Answer answer;
+        const grpc::Status status = ask(stub, context, answer);
+        if (status.ok()) return answer;
+        last = error_for(status, request);
+        if (!reads || !blames_member(last)) return tl::unexpected<Error>(last);
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(kWaitingTickMs));
+    } while (Clock::now() < deadline &&
+             std::find(asked.begin(), asked.end(), false) != asked.end());
     return tl::unexpected<Error>(last);
   }
 

@@ -31,6 +31,9 @@ inline constexpr std::int64_t kIdleTickMs = 250;
 // A watch that finds no member to open on gives up, so that its owner decides what to do.
 inline constexpr std::int64_t kWatchOpenTimeoutMs = 1000;
 
+// Listing the members: a first connection and a try at a second one; vnfsd's end waits for it.
+inline constexpr int kMembersReadMs = 1500;
+
 // 7 members are etcd's recommended maximum.
 inline constexpr int kEndpointsMax = 16;
 
