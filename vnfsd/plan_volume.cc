@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "common/kv/keys.h"
@@ -89,14 +91,40 @@ Result<Change> plan_volume_create(const ClusterView& view, const VolumeRequest& 
   return change;
 }
 
+Status check_luns_seen(const ClusterView& view, const std::string& volume,
+                       const std::vector<std::string>& luns) {
+  for (const auto& [vnfs_name, owner] : view.owners) {
+    const auto vnfs = view.vnfses.find(vnfs_name);
+    if (vnfs == view.vnfses.end()) continue;
+    const std::vector<std::string> used = volumes_of_vnfs(view, vnfs->second.record);
+    if (std::find(used.begin(), used.end(), volume) == used.end()) continue;
+    SYMNAS_ASSIGN(const auto* head, find(view.heads, "head", owner.record.head()));
+    for (const std::string& name : luns) {
+      SYMNAS_ASSIGN(const auto* lun, find(view.luns, "lun", name));
+      const auto& seen = head->record.luns();
+      if (std::find(seen.begin(), seen.end(), lun->record.uuid()) != seen.end()) continue;
+      return fail(
+          ErrorCode::kBusy,
+          fmt::format("volume {}: head {} serves it with VNFS {} and does not see LUN {} yet "
+                      "(symnas status on {} says why; then repeat)",
+                      volume, owner.record.head(), vnfs_name, name, owner.record.head()));
+    }
+  }
+  return {};
+}
+
 Result<Change> plan_volume_grow(const ClusterView& view, const VolumeRequest& request) {
   SYMNAS_ASSIGN(const auto* volume, find(view.volumes, "volume", request.name));
   SYMNAS_ASSIGN(const std::vector<LunRecord> added, named_luns(view, request));
+  SYMNAS_TRY(check_luns_seen(view, request.name, request.luns));
   std::vector<LunRecord> present;
   for (const LunRecord* lun : luns_of_volume(view, request.name)) present.push_back(*lun);
   SYMNAS_ASSIGN(const VolumeRecord grown, cvm::grow_volume(volume->record, present, added));
   Change change{fmt::format("volume {}: grown by {} LUNs", request.name, added.size()), {}};
   put_volume(grown, added, change);
+  // Heads say what they see outside the cluster record's order, and so do claims.
+  change.txn.compares.push_back(unchanged_since(view, kv::keys::kHeads));
+  change.txn.compares.push_back(unchanged_since(view, kv::keys::kOwners));
   return change;
 }
 

@@ -36,6 +36,11 @@ struct VolumeRequest {
   Uuid uuid;                            // create only: of the new volume
 };
 Result<Change> plan_volume_create(const ClusterView& view, const VolumeRequest& request);
+// Whether every head that owns a VNFS on the volume says that its instances can open the LUNs: one
+// opens a LUN as soon as the volume's record names it. Errors: kBusy (which head does not),
+// kNotFound.
+Status check_luns_seen(const ClusterView& view, const std::string& volume,
+                       const std::vector<std::string>& luns);
 Result<Change> plan_volume_grow(const ClusterView& view, const VolumeRequest& request);
 Result<Change> plan_volume_remove(const ClusterView& view, const std::string& name);
 

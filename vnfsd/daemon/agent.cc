@@ -94,7 +94,8 @@ void Agent::work() {
       ready_ = true;
       problem_.clear();
       changed_.notify_all();
-      changed_.wait_for(lock, std::chrono::milliseconds(kReconcileMs),
+      changed_.wait_for(lock,
+                        std::chrono::milliseconds(unpublished_ ? kRefreshPollMs : kReconcileMs),
                         [&] { return ending_ || dirty_ || watch_over_; });
       dirty_ = true;  // also when nothing happened: records are looked at every kReconcileMs
     } else {
@@ -138,6 +139,7 @@ Status Agent::register_head() {
   head.set_incarnation(incarnation_);
   head.set_agent_started_ns(clock_.wall_ns());
   head.set_version(kVersion);
+  head.clear_luns();  // said anew when they are open
   const auto fence = view.fences.find(config_.head_name);
   if (fence != view.fences.end()) {
     if (forbids_claims(fence->second.record, incarnation_))
@@ -162,6 +164,36 @@ Status Agent::reconcile() {
   SYMNAS_ASSIGN(const ClusterView view, read_view(store_, kStoreDeadlineMs));
   reconcile_luns(view);
   reconcile_supervisors(view);
+  return publish_luns(view);
+}
+
+Status Agent::publish_luns(const ClusterView& view) {
+  unpublished_ = false;
+  const auto self = view.heads.find(config_.head_name);
+  if (self == view.heads.end() || self->second.record.incarnation() != incarnation_) return {};
+  records::HeadRecord head = self->second.record;
+  head.clear_luns();
+  {
+    // No scan now: what it finds and the supervisors' notice of it belong together.
+    const std::scoped_lock scanning(scan_mutex_);
+    for (const instance::LunPath& lun : luns_.paths()) {
+      SYMNAS_ASSIGN(const Uuid uuid, Uuid::parse(lun.uuid));
+      head.add_luns(cvm::uuid_to_bytes(uuid));
+    }
+    const auto& said = self->second.record.luns();
+    if (std::equal(said.begin(), said.end(), head.luns().begin(), head.luns().end())) return {};
+    const std::scoped_lock lock(mutex_);
+    for (const auto& [name, supervisor] : supervisors_) {
+      unpublished_ = unpublished_ || !supervisor->refreshed();
+    }
+  }
+  if (unpublished_) return {};
+  const std::string key = kv::keys::kHeads + config_.head_name;
+  kv::Txn txn;
+  txn.compares.push_back(kv::mod_revision_is(key, self->second.mod_revision));
+  txn.success.push_back(kv::put(key, head.SerializeAsString()));
+  SYMNAS_ASSIGN(const kv::TxnResult result, kv::txn_blocking(store_, txn, kStoreDeadlineMs));
+  unpublished_ = !result.succeeded;
   return {};
 }
 

@@ -85,6 +85,8 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   Status reconcile();
   void reconcile_luns(const ClusterView& view);
   void reconcile_supervisors(const ClusterView& view);
+  // Says in the head's record which LUNs are open here and known to every instance.
+  Status publish_luns(const ClusterView& view);
   void compact_history();
   void look_at_quota();
   // Promotes learners that have caught up; says when the members have changed.
@@ -105,15 +107,15 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
                                const Planner& planner);
   // The steps of fence_head(). Errors: kConflict (the head came back, or another one fences it),
   // those of the store.
-  Status begin_fence(const ClusterView& view, const std::string& head);
+  Status begin_fence(const std::string& head, const std::string& incarnation);
   void note_failed_fence(const std::string& head, const Error& error);
   Status note_proof(const std::string& head, const std::string& proof);
   Result<std::string> finish_fence(const std::string& head);
   Result<records::FenceRecord> my_fence(const ClusterView& view, const std::string& head,
                                         Revision& revision) const;
   Status put_fence(const std::string& head, const records::FenceRecord& record, kv::Txn txn);
-  // Waits until every running instance's file lists all LUNs of this head. Errors: kBusy.
-  Status wait_refreshed();
+  // Waits until check_luns_seen() holds. Errors: those of it.
+  Status wait_for_heads(const VolumeRequest& request);
 
   kv::Store& store_;
   const env::Clock& clock_;
@@ -145,6 +147,7 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   std::int64_t scanned_at_ms_ = 0;
 
   std::unique_ptr<kv::Watch> watch_;  // confined to thread_
+  bool unpublished_ = false;          // confined to thread_: publish_luns() has more to say
   std::thread thread_;
   std::thread compactor_;
 };

@@ -139,25 +139,20 @@ Result<std::string> Agent::grow_volume(const VolumeRequest& request, Mode mode) 
   SYMNAS_ASSIGN(const ClusterView before, view());
   SYMNAS_ASSIGN(const auto* volume, find(before.volumes, "volume", request.name));
   SYMNAS_ASSIGN(const Uuid uuid, cvm::uuid_from_bytes(volume->record.uuid()));
-  // A running instance opens a new LUN as soon as it sees the record: its file must name it before.
-  SYMNAS_TRY(wait_refreshed());
+  SYMNAS_TRY(wait_for_heads(request));
   return use_luns(request, uuid, mode,
                   [&](const ClusterView& view) { return plan_volume_grow(view, request); });
 }
 
-Status Agent::wait_refreshed() {
+Status Agent::wait_for_heads(const VolumeRequest& request) {
+  Status seen;
   for (std::int64_t waited_ms = 0; waited_ms < kStoreDeadlineMs; waited_ms += kRefreshPollMs) {
-    bool all = true;
-    {
-      const std::scoped_lock lock(mutex_);
-      for (const auto& [name, supervisor] : supervisors_) all = all && supervisor->refreshed();
-    }
-    if (all) return {};
+    SYMNAS_ASSIGN(const ClusterView now, read_view(store_, kStoreDeadlineMs));
+    seen = check_luns_seen(now, request.name, request.luns);
+    if (seen || seen.error().code != ErrorCode::kBusy) return seen;
     std::this_thread::sleep_for(std::chrono::milliseconds(kRefreshPollMs));
   }
-  return fail(ErrorCode::kBusy,
-              "instance: does not take the new LUNs' paths yet (try again; vnfsd's "
-              "log says why)");
+  return seen;
 }
 
 Result<std::string> Agent::remove_volume(const std::string& name, Mode mode) {

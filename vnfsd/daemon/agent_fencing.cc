@@ -9,6 +9,7 @@
 #include "fsal_cluster/state/mount_end.h"
 #include "vnfsd/daemon/agent.h"
 #include "vnfsd/daemon/limits.h"
+#include "vnfsd/limits.h"
 
 namespace symnas::vnfsd::daemon {
 namespace {
@@ -45,10 +46,6 @@ Result<std::string> Agent::fence_head(const std::string& name, Mode mode) {
   const std::scoped_lock fencing(fence_mutex_);
   SYMNAS_ASSIGN(const ClusterView view, this->view());
   SYMNAS_ASSIGN(const auto* victim, find(view.heads, "head", name));
-  const auto own = view.fences.find(config_.head_name);
-  if (own != view.fences.end() && forbids_claims(own->second.record, incarnation_)) {
-    return fenced_here(own->second.record);
-  }
   const auto old = view.fences.find(name);
   if (mode == Mode::kDryRun) return fmt::format("head {}: would be fenced", name);
   if (old != view.fences.end() &&
@@ -58,7 +55,7 @@ Result<std::string> Agent::fence_head(const std::string& name, Mode mode) {
     }
     if (old->second.record.state() == records::FENCE_PROVEN) return finish_fence(name);
   }
-  SYMNAS_TRY(begin_fence(view, name));
+  SYMNAS_TRY(begin_fence(name, victim->record.incarnation()));
   auto proof = links_.fence_off(name);
   if (!proof) {
     note_failed_fence(name, proof.error());
@@ -95,27 +92,43 @@ Status Agent::put_fence(const std::string& head, const records::FenceRecord& rec
       fmt::format("head {}: its records changed while it was fenced (repeat the command)", head));
 }
 
-// From here on the head's incarnation claims nothing.
-Status Agent::begin_fence(const ClusterView& view, const std::string& head) {
-  const auto& victim = view.heads.at(head);
-  const auto old = view.fences.find(head);
-  const auto own = view.fences.find(config_.head_name);
-  records::FenceRecord record;
-  record.set_head(head);
-  record.set_incarnation(victim.record.incarnation());
-  record.set_by(config_.head_name);
-  record.set_began_ns(clock_.wall_ns());
-  record.set_state(records::FENCE_RUNNING);
-  kv::Txn txn;
-  txn.compares = {
-      kv::mod_revision_is(kv::keys::kHeads + head, victim.mod_revision),
-      kv::mod_revision_is(fence_key(head),
-                          old == view.fences.end() ? Revision{} : old->second.mod_revision),
-      // Who is being fenced itself fences nobody.
-      kv::mod_revision_is(fence_key(config_.head_name),
-                          own == view.fences.end() ? Revision{} : own->second.mod_revision)};
-  log::warn("head {}: fencing its incarnation {}", head, victim.record.incarnation());
-  return put_fence(head, record, std::move(txn));
+// From here on the head's incarnation claims nothing. The head may be changing its own record.
+Status Agent::begin_fence(const std::string& head, const std::string& incarnation) {
+  Status begun;
+  for (int attempt = 0; attempt < kChangeTriesMax; ++attempt) {
+    SYMNAS_ASSIGN(const ClusterView view, read_view(store_, kStoreDeadlineMs));
+    SYMNAS_ASSIGN(const auto* victim, find(view.heads, "head", head));
+    if (victim->record.incarnation() != incarnation) {
+      return fail(ErrorCode::kConflict,
+                  fmt::format("head {}: has just booted (repeat the command if that boot is to be "
+                              "fenced)",
+                              head));
+    }
+    // Who is being fenced itself fences nobody.
+    const auto own = view.fences.find(config_.head_name);
+    if (own != view.fences.end() && forbids_claims(own->second.record, incarnation_)) {
+      return fenced_here(own->second.record);
+    }
+    const auto revision_of = [&](const std::string& of) {
+      const auto fence = view.fences.find(of);
+      return fence == view.fences.end() ? Revision{} : fence->second.mod_revision;
+    };
+    records::FenceRecord record;
+    record.set_head(head);
+    record.set_incarnation(incarnation);
+    record.set_by(config_.head_name);
+    record.set_began_ns(clock_.wall_ns());
+    record.set_state(records::FENCE_RUNNING);
+    kv::Txn txn;
+    txn.compares = {
+        kv::mod_revision_is(kv::keys::kHeads + head, victim->mod_revision),
+        kv::mod_revision_is(fence_key(head), revision_of(head)),
+        kv::mod_revision_is(fence_key(config_.head_name), revision_of(config_.head_name))};
+    begun = put_fence(head, record, std::move(txn));
+    if (begun) log::warn("head {}: fencing its incarnation {}", head, incarnation);
+    if (begun || begun.error().code != ErrorCode::kConflict) return begun;
+  }
+  return begun;
 }
 
 void Agent::note_failed_fence(const std::string& head, const Error& error) {

@@ -15,7 +15,7 @@ inline constexpr std::int64_t kRescanMs =
     30'000;  // for LUNs that are missing: a path may come back
 inline constexpr std::int64_t kReadyTimeoutMs =
     15'000;  // an API call right after the start waits for etcd
-inline constexpr std::int64_t kRefreshPollMs = 20;       // an administrator waits
+inline constexpr std::int64_t kRefreshPollMs = 100;      // an administrator waits
 inline constexpr std::int64_t kStoreDeadlineMs = 5'000;  // of one step; its caller tries again
 
 }  // namespace symnas::vnfsd::daemon

@@ -83,6 +83,49 @@ TEST_F(PlansTest, VolumeGrowsByASegment) {
   EXPECT_EQ(code_of(plan_volume_grow(view, {"v9", {"LUN2"}, 0, {}})), ErrorCode::kNotFound);
 }
 
+TEST_F(PlansTest, VolumeGrowsOnlyByWhatEveryServingHeadSees) {
+  builder.head("c1n2", "10.99.0.2").vnfs1().owner("vnfs1", "c1n2");
+  const auto grow = [](const ClusterView& v) {
+    return plan_volume_grow(v, {"v1", {"LUN2", "LUN3"}, 0, {}});
+  };
+  const auto refused = grow(builder.view());
+  ASSERT_EQ(code_of(refused), ErrorCode::kBusy);
+  EXPECT_NE(refused.error().message.find("head c1n2"), std::string::npos);
+  EXPECT_NE(refused.error().message.find("LUN2"), std::string::npos);
+  const auto sees = [&](const char* head, std::vector<std::string> luns) {
+    records::HeadRecord record = builder.view().heads.at(head).record;
+    record.clear_luns();
+    for (const std::string& lun : luns) record.add_luns(builder.view().luns.at(lun).record.uuid());
+    builder.put(kv::keys::kHeads + head, record.SerializeAsString());
+  };
+  sees("c1n1", {"LUN2", "LUN3"});  // serves nothing
+  sees("c1n2", {"LUN0", "LUN1", "LUN2"});
+  EXPECT_EQ(code_of(grow(builder.view())), ErrorCode::kBusy);
+  sees("c1n2", {"LUN0", "LUN1", "LUN2", "LUN3"});
+  // It loses one of them between plan and commit: the change is planned anew, and refused.
+  bool raced = false;
+  const auto racing = [&](const ClusterView& v) {
+    auto change = grow(v);
+    if (!std::exchange(raced, true)) sees("c1n2", {"LUN0"});
+    return change;
+  };
+  EXPECT_EQ(code_of(make_change(builder.store, racing, Mode::kCommit)), ErrorCode::kBusy);
+  sees("c1n2", {"LUN2", "LUN3"});
+  builder.apply(grow);
+}
+
+TEST_F(PlansTest, VnfsesOfSeveralHeadsShareAnExport) {
+  builder.head("c1n2", "10.99.0.2").vnfs1();
+  builder.apply([](const ClusterView& v) {
+    return plan_vnfs_create(v, {"vnfs2", {"10.0.0.102/24"}, {"nfs0"}, {"u04"}, {"c1n2"}});
+  });
+  const ClusterView view = builder.view();
+  for (const char* vnfs : {"vnfs1", "vnfs2"}) {
+    EXPECT_EQ(volumes_of_vnfs(view, view.vnfses.at(vnfs).record), std::vector<std::string>{"v1"});
+  }
+  EXPECT_EQ(code_of(plan_export_remove(view, "u04")), ErrorCode::kBusy);
+}
+
 TEST_F(PlansTest, VolumeWithFilesystemStays) {
   EXPECT_EQ(code_of(plan_volume_remove(builder.view(), "v1")), ErrorCode::kBusy);
 }
