@@ -141,6 +141,8 @@ fsal_status_t create_export(fsal_module* module, void* parse_node, config_error_
     if (!made) {
       LogCrit(COMPONENT_FSAL, "CLUSTER: export %s: %s", CTX_FULLPATH(op_ctx),
               made.error().message.c_str());
+      Instance::get().report_problem(std::string("export ") + CTX_FULLPATH(op_ctx) +
+                                     " is not served: " + made.error().message);
       return to_fsal(made.error());
     }
     fsal_export* e = &(*made)->fsal;

@@ -17,8 +17,8 @@ import time
 from reports import Reports
 from symlab import processes, product
 from symlab.cluster import Lab
-from symlab.service import (VNFS, Service, create_head_services, finish_tool, last_json,
-                            wait_for_line)
+from symlab.service import (VNFS, HeadService, Service, SharedService, create_head_services,
+                            finish_tool, last_json, wait_for_line)
 from symlab.wait import eventually
 
 FOLDER = "cases"
@@ -36,7 +36,7 @@ class Skip(Exception):
 
 
 class LabTest:
-    def __init__(self, function, needs_service, luns, soak, heads):
+    def __init__(self, function, needs_service, luns, soak, heads, shared):
         self.function = function
         self.name = function.__name__
         self.summary = (function.__doc__ or "").strip().splitlines()[0]
@@ -44,16 +44,18 @@ class LabTest:
         self.luns = luns
         self.soak = soak
         self.heads = heads
+        self.shared = shared
 
 
-def lab_test(needs_service=True, luns="file", soak=False, heads=1):
+def lab_test(needs_service=True, luns="file", soak=False, heads=1, shared=False):
     """Marks a test. needs_service: with a lab whose VNFS serves; else it makes its own.
 
     luns: of symlab.luns.KINDS. soak: only with `run --soak`. heads: with more than one the test
-    is run by `run --heads` only, and each head serves a VNFS of its own (bench.services).
+    is run by `run --heads` only, and each head serves a VNFS of its own (bench.services), with a
+    filesystem of its own or, shared, all of them the same one.
     """
     def mark(function):
-        _tests.append(LabTest(function, needs_service, luns, soak, heads))
+        _tests.append(LabTest(function, needs_service, luns, soak, heads, shared))
         return function
     return mark
 
@@ -76,7 +78,7 @@ class Bench:
         self.service = Service(self.lab)
         self.reports = Reports(product.report_folder())
         self.services = []  # of a lab with several heads, one each
-        self.made = False
+        self.made = None  # or (LUNs, heads, shared) of the lab that is up
         self.lab.down()  # what an interrupted run has left
 
     def prepare(self, test):
@@ -84,16 +86,16 @@ class Bench:
             return
         if test.luns == "fuse" and not os.path.exists("/dev/fuse"):
             raise Skip("this machine has no /dev/fuse")
-        if self.made and (self.lab.state.data["lun_kind"] != test.luns
-                          or len(self.lab.state.data["heads"]) != test.heads):
+        if self.made and self.made != (test.luns, test.heads, test.shared):
             self.discard()
         if not self.made:
             self.lab.up(test.heads, max(LUN_COUNT, test.heads), LUN_SIZE, kind=test.luns)
-            self.made = True
+            self.made = (test.luns, test.heads, test.shared)
             if test.heads == 1:
                 self.service.create()
             else:
-                self.services = create_head_services(self.lab)
+                kind = SharedService if test.shared else HeadService
+                self.services = create_head_services(self.lab, kind)
         if test.heads > 1:
             self.lab.wait_members()
         for service in self.services or [self.service]:
@@ -118,7 +120,7 @@ class Bench:
     def discard(self):
         self.lab.down()
         self.services = []
-        self.made = False
+        self.made = None
 
     @property
     def symnas(self):

@@ -171,7 +171,9 @@ void Supervisor::give_up(const Error& error) {
     return;
   }
   after_end(*how);
-  show("fencing", error.message);
+  // What the instance said itself is the cause of what was seen from outside.
+  const std::string said = lines_of(paths_.problems_file);
+  show("fencing", said.empty() ? error.message : said);
 }
 
 // Until the instance ends or something is asked for.

@@ -119,12 +119,33 @@ class HeadService(Service):
         return super().wait_serving(name or self.name, other_than)
 
 
-def create_head_services(lab):
-    """A HeadService for every head of the lab, all serving."""
+class SharedService(HeadService):
+    """The VNFS of one head; all of them export the one filesystem `u04` on all LUNs."""
+
+    def __init__(self, lab, number):
+        super().__init__(lab, number)
+        self.filesystem = EXPORT
+        self.url = f"nfs://{self.vip}/{EXPORT}"
+
+    def commands(self):
+        luns = ",".join(lun["name"] for lun in self.lab.state.data["luns"])
+        vnfs = ["vnfs", "create", self.name, "--vip", f"{self.vip}/24", "--network", "nfs0",
+                "--exports", EXPORT, "--heads", self.head]
+        if self.number > 1:
+            return [vnfs]
+        return [["volume", "create", "v1", "--luns", luns, "--stripe-unit", "256K"],
+                ["fs", "create", EXPORT, "--volume", "v1"],
+                ["export", "create", EXPORT, "--fs", EXPORT, "--clients", "10.0.0.0/24",
+                 "--squash", "none"],
+                vnfs]
+
+
+def create_head_services(lab, kind=HeadService):
+    """A service of that kind for every head of the lab, all serving."""
     luns = lab.state.data["luns"]
     lab.symnas()("network", "create", "nfs0", "--device", "eth1")
     lab.symnas()("lun", "import", *(f"{lun['name']}={lun['path']}" for lun in luns))
-    services = [HeadService(lab, n + 1) for n in range(len(lab.state.data["heads"]))]
+    services = [kind(lab, n + 1) for n in range(len(lab.state.data["heads"]))]
     for service in services:
         service.create()
     return services

@@ -12,7 +12,8 @@ WRITERS = ("nfs_crash", "--workers", "2")
 GAPS = ("nfs_io", "gaps", "--kinds", "read,write,create")
 # READ and in-place WRITE go on: far above a busy machine's hiccups.
 UNDISTURBED_MS = 2000.0
-# Of metadata while etcd elects a leader, on whatever head.
+# Of metadata while etcd elects a leader, on whatever head; a machine that starves the leader makes
+# etcd elect also when only a follower was killed.
 ELECTION_MS = 2500.0
 PAUSE_S = 15.0
 VICTIM = 1  # index of the head that is fenced and paused
@@ -102,7 +103,7 @@ def etcd_follower_killed(bench):
     """kill -9 of a follower: nobody waits for an election."""
     lead = leader(bench)
     members = [m["name"] for m in bench.symnas.json("etcd", "ls")["members"]]
-    kill_member(bench, next(name for name in members if name != lead), UNDISTURBED_MS)
+    kill_member(bench, next(name for name in members if name != lead), ELECTION_MS)
 
 
 @lab_test(luns="fuse", heads=HEADS)
@@ -148,7 +149,8 @@ def unproven_fence_ends_nothing(bench):
         try:
             bench.let_run(1.0)
             said = bench.refused(5, "head", "fence", service.head, "--yes")
-            check("still locked" in said, said)
+            # A worker's own request keeps the process, one of io_uring only the open file.
+            check("still locked" in said or "survives SIGKILL" in said, said)
             check(False in mounts_of(bench, service).values(), "a mount was ended without proof")
         finally:
             faults.heal(service.head)
@@ -212,3 +214,40 @@ def instance_killed_beside_others(bench):
         bench.let_run(1.0)
     check(load.seen["reconnects"] > 0, f"nothing was killed: {load.seen}")
     check_undisturbed(loads, others(bench), ("read", "write", "create"))
+
+
+@lab_test(luns="fuse", heads=HEADS)
+def volume_grows_from_another_head(bench):
+    """A head grows the volume that another one serves, under load."""
+    service = victim(bench)
+    before = bench.symnas.json("fs", "check", service.filesystem)["bytes_total"]
+    with bench.load(*WRITERS, service=service) as load:
+        path = bench.lab.add_lun("more", "128M")
+        bench.symnas("lun", "import", f"MORE={path}")
+        bench.symnas("volume", "grow", f"v{service.number}", "--luns", "MORE")
+        bench.let_run(2.0)
+    check(load.seen["reconnects"] == 0, f"the growth was noticed: {load.seen}")
+    after = bench.symnas.json("fs", "check", service.filesystem)["bytes_total"]
+    check(after > before + (100 << 20), f"{before} bytes before, {after} after it")
+
+
+@lab_test(luns="fuse", heads=HEADS)
+def second_head_is_refused_by_the_filesystem(bench):
+    """A VNFS for a filesystem that another head has mounted says by whom; nobody is disturbed."""
+    service = victim(bench)
+    before = service.serving()
+    bench.symnas("vnfs", "create", "vnfs9", "--vip", "10.0.0.109/24", "--network", "nfs0",
+                 "--exports", service.filesystem, "--heads", bench.services[0].head, "--no-wait")
+
+    def refused():
+        entries = bench.symnas.json("status")["vnfs"]
+        error = next(v for v in entries if v["name"] == "vnfs9").get("instance", {}).get("error")
+        return error and f"mounted by {service.name} on head {service.head}" in error
+    try:
+        with bench.load(*WRITERS, service=service) as load:
+            eventually(30.0, "vnfs9 says who has mounted its filesystem", refused)
+        check(load.seen["reconnects"] == 0, f"the other VNFS was disturbed: {load.seen}")
+        check(service.serving()["pid"] == before["pid"], "the other VNFS was restarted")
+    finally:
+        bench.symnas("vnfs", "stop", "vnfs9")
+        bench.symnas("vnfs", "rm", "vnfs9")
