@@ -4,10 +4,10 @@
 #include <chrono>
 #include <utility>
 
-#include "common/base/bytes.h"
 #include "common/base/log.h"
 #include "common/kv/keys.h"
 #include "fsal_cluster/limits.h"
+#include "fsal_cluster/schema/records.pb.h"
 
 namespace symnas::fs {
 
@@ -83,11 +83,11 @@ void Heartbeat::prove(std::int64_t sent_ns) {
 }
 
 std::optional<Result<kv::Committed>> Heartbeat::put_key(std::int64_t sent_ns) {
-  std::string value;
-  append_be64(value, static_cast<std::uint64_t>(sent_ns));
+  records::HeartbeatRecord record;
+  record.set_sent_ns(sent_ns);
   kv::Mutation mutation;
   mutation.growth = kv::Growth::kMustGo;
-  mutation.writes = {kv::put(kv::keys::heartbeat(fs_, mount_), std::move(value))};
+  mutation.writes = {kv::put(kv::keys::heartbeat(fs_, mount_), record.SerializeAsString())};
   session_.commit(std::move(mutation), [state = state_](Result<kv::Committed> answer) {
     {
       const std::scoped_lock lock(state->mutex);

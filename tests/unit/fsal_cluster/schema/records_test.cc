@@ -46,6 +46,15 @@ TEST(RecordsTest, MountAndEnd) {
   EXPECT_EQ(hex_of(end), "0a0473656c66120b636c65616e20636c6f73651806");
 }
 
+TEST(RecordsTest, Heartbeat) {
+  HeartbeatRecord heartbeat;
+  heartbeat.set_sent_ns(5);
+  heartbeat.set_quiesced(300);
+  heartbeat.set_looked(301);
+  heartbeat.set_allocated_blocks(-2);
+  EXPECT_EQ(hex_of(heartbeat), "09050000000000000010ac0218ad022003");
+}
+
 TEST(RecordsTest, Inode) {
   Inode inode;
   inode.set_type(1);
