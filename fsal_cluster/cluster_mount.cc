@@ -22,6 +22,7 @@
 #include "fsal_cluster/ops/statfs.h"
 #include "fsal_cluster/ops/symlink.h"
 #include "fsal_cluster/ops/unlink.h"
+#include "fsal_cluster/schema/inode.h"
 
 namespace symnas::fs {
 
@@ -30,6 +31,8 @@ ClusterMount::ClusterMount(const env::Clock& clock, Parts parts)
       claim_(std::move(parts.claim)),
       random_(static_cast<std::uint64_t>(clock.mono_ns())),
       gate_(std::move(parts.gate)),
+      membership_(std::move(parts.membership)),
+      peers_(std::move(parts.peers)),
       quota_(std::move(parts.quota)),
       session_(std::move(parts.session)),
       data_(std::move(parts.data)),
@@ -44,13 +47,15 @@ ClusterMount::ClusterMount(const env::Clock& clock, Parts parts)
                .fs = FsId{claim_.filesystem.fsid()},
                .mount = claim_.id,
                .block_bytes = claim_.filesystem.block_bytes(),
-               .membership = Membership::kSole,
+               .membership = *membership_,
+               .gate = gate_.get(),
                .pause = [this](int attempt) { pause(attempt); }} {}
 
 ClusterMount::~ClusterMount() {
   // What the gate holds would keep the sweep and the data waiting.
   heartbeat_.reset();
   gate_->shut_down();
+  keeper_.reset();
   sweep_.reset();
 }
 
@@ -86,33 +91,57 @@ void ClusterMount::pause(int attempt) {
 
 Status ClusterMount::recover() {
   heartbeat_ = std::make_unique<Heartbeat>(*session_, clock_, *gate_, context_.fs, claim_.id);
-  for (const MountEntry& ended : claim_.ended) SYMNAS_TRY(recover_ended(ended));
+  for (const MountEntry& ended : claim_.ended) SYMNAS_TRY(recover_ended(ended.id, describe(ended)));
   claim_.ended.clear();
   SYMNAS_ASSIGN(std::vector<Ino> orphans, list_orphans(context_));
   sweep_ = std::make_unique<OrphanSweep>(context_, std::move(orphans));
+  keeper_ = std::make_unique<MembershipKeeper>(
+      *session_, clock_, *membership_, *peers_, context_.fs, claim_.id,
+      MembershipKeeper::Actions{.turned_shared = [this] { data_->turned_shared(); },
+                                .turning_sole = [this] { return turning_sole(); },
+                                .take_over = [this](MountId ended) { return take_over(ended); }});
   return {};
+}
+
+Status ClusterMount::turning_sole() {
+  data_->turned_sole();
+  return {};
+}
+
+Status ClusterMount::take_over(MountId ended) {
+  SYMNAS_ASSIGN(const kv::CachedValue record, session_->read(kv::keys::mount(context_.fs, ended)));
+  if (!record.value) {
+    // Another mount has been faster; only an end record without its mount is left to be removed.
+    return recover_ended(ended, "mount " + std::to_string(ended.value()));
+  }
+  SYMNAS_ASSIGN(
+      records::MountRecord parsed,
+      parse_record<records::MountRecord>(*record.value, "mount " + std::to_string(ended.value())));
+  return recover_ended(
+      ended, describe(MountEntry{ended, std::move(parsed), record.mod_revision, std::nullopt}));
 }
 
 // The end record outlives what it is the proof for: tokens first, then all keys of the mount at
 // once.
-Status ClusterMount::recover_ended(const MountEntry& ended) {
-  SYMNAS_TRY(data_->recover_ended_mount(ended.id));
+Status ClusterMount::recover_ended(MountId ended, const std::string& name) {
+  SYMNAS_TRY(data_->recover_ended_mount(ended));
   const FsId fs = context_.fs;
   kv::Mutation mutation;
   mutation.growth = kv::Growth::kMustGo;
-  mutation.compares = {kv::key_exists(kv::keys::mount_ended(fs, ended.id))};
-  mutation.writes = {kv::erase(kv::keys::mount(fs, ended.id)),
-                     kv::erase(kv::keys::mount_ended(fs, ended.id)),
-                     kv::erase(kv::keys::heartbeat(fs, ended.id)),
-                     kv::erase_range(kv::prefix_range(kv::keys::mount_slots(fs, ended.id)))};
+  mutation.compares = {kv::key_exists(kv::keys::mount_ended(fs, ended))};
+  mutation.writes = {kv::erase(kv::keys::mount(fs, ended)),
+                     kv::erase(kv::keys::mount_ended(fs, ended)),
+                     kv::erase(kv::keys::heartbeat(fs, ended)),
+                     kv::erase_range(kv::prefix_range(kv::keys::mount_slots(fs, ended)))};
   SYMNAS_ASSIGN(const kv::Committed done, session_->commit_blocking(std::move(mutation)));
-  log::info("filesystem {}: took over from {}{}", claim_.filesystem.name(), describe(ended),
+  log::info("filesystem {}: took over from {}{}", claim_.filesystem.name(), name,
             done.succeeded ? "" : " (removed already)");
   return {};
 }
 
 Status ClusterMount::close() {
   if (closed_.exchange(true)) return {};
+  keeper_.reset();
   sweep_->stop();
   SYMNAS_TRY(data_->flush_all());
   SYMNAS_TRY(locks_->record_unlocks());

@@ -11,13 +11,16 @@
 #include "common/env/random.h"
 #include "fsal_cluster/data/file_data.h"
 #include "fsal_cluster/heartbeat.h"
+#include "fsal_cluster/membership_keeper.h"
 #include "fsal_cluster/mount.h"
 #include "fsal_cluster/ops/context.h"
 #include "fsal_cluster/orphan_sweep.h"
 #include "fsal_cluster/quota_watch.h"
 #include "fsal_cluster/state/file_locks.h"
 #include "fsal_cluster/state/gate.h"
+#include "fsal_cluster/state/membership.h"
 #include "fsal_cluster/state/mount_claim.h"
+#include "fsal_cluster/state/peers.h"
 
 namespace symnas::fs {
 
@@ -27,6 +30,8 @@ class ClusterMount final : public Mount {
   struct Parts {
     Claim claim;
     std::unique_ptr<Gate> gate;
+    std::unique_ptr<Membership> membership;
+    std::unique_ptr<Peers> peers;
     NameHasher hasher;
     std::unique_ptr<QuotaWatch> quota;
     std::unique_ptr<kv::Session> session;
@@ -37,7 +42,8 @@ class ClusterMount final : public Mount {
   ~ClusterMount() override;
 
   // Starts the heartbeat, takes over what ended mounts left, then removes their records; starts the
-  // sweep. Blocks. Errors: those of FileData::recover_ended_mount, Session::commit and range.
+  // sweep and the keeper of the membership. Blocks. Errors: those of FileData::recover_ended_mount,
+  // Session::commit and range.
   Status recover();
 
   Status close() override;
@@ -85,7 +91,11 @@ class ClusterMount final : public Mount {
   kv::SessionCounters counters() const override { return session_->counters(); }
 
  private:
-  Status recover_ended(const MountEntry& ended);
+  // Takes over what an ended mount left, then removes its records. Several mounts may do it at the
+  // same time. `name` for the log.
+  Status recover_ended(MountId ended, const std::string& name);
+  Status take_over(MountId ended);
+  Status turning_sole();
   Status write_end_record();
   void pause(int attempt);
   // An outcome leaves the mount only through the gate. Errors: kShutdown.
@@ -98,6 +108,8 @@ class ClusterMount final : public Mount {
   Claim claim_;
   env::SeededRandom random_;  // jitter of retries
   std::unique_ptr<Gate> gate_;
+  std::unique_ptr<Membership> membership_;
+  std::unique_ptr<Peers> peers_;
   std::unique_ptr<QuotaWatch> quota_;
   std::unique_ptr<kv::Session> session_;
   std::unique_ptr<FileData> data_;
@@ -109,6 +121,7 @@ class ClusterMount final : public Mount {
   std::atomic<bool> closed_{false};
   std::unique_ptr<Heartbeat> heartbeat_;
   std::unique_ptr<OrphanSweep> sweep_;
+  std::unique_ptr<MembershipKeeper> keeper_;
 };
 
 }  // namespace symnas::fs

@@ -52,6 +52,22 @@ inline constexpr std::int64_t kHeartbeatNs = 1'000'000'000;
 inline constexpr std::int64_t kHeartbeatPollNs = 2'000'000;
 static_assert(kGateWindowNs >= 4 * kHeartbeatNs, "one slow heartbeat does not close the gate");
 
+// A sole mount that has not proved for this long that it has not ended takes barriers: it may have
+// been fenced, and somebody else may be changing what its cache holds.
+inline constexpr std::int64_t kSoloProofNs = 2'000'000'000;
+static_assert(kSoloProofNs >= 2 * kHeartbeatNs && kSoloProofNs < kGateWindowNs);
+// Without any other mount for this long, a mount becomes sole (again): one that is restarted
+// meanwhile need not ask for it.
+inline constexpr std::int64_t kSoloAfterNs = 5'000'000'000;
+// How often a claim looks whether the sole mount has made room: about a round trip of the store.
+inline constexpr std::int64_t kSoloWaitPollMs = 10;
+// How long mounts wait at random before they take over from an ended one: mostly one of them does.
+inline constexpr std::int64_t kTakeOverDelayMaxMs = 200;
+// The membership keeper looks around at least as often, in case nothing woke it.
+inline constexpr std::int64_t kKeeperPollMs = 200;
+// After a failure (etcd away, LUN away).
+inline constexpr std::int64_t kKeeperRetryMs = 1'000;
+
 // How often a mount looks how full etcd is: at some MB/s of growth it sees a level end within some
 // thousandths of the quota.
 inline constexpr std::int64_t kQuotaLookNs = 1'500'000'000;

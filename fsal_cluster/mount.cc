@@ -29,7 +29,7 @@ ClaimOptions claim_options(const env::Clock& clock, const MountOptions& options)
 }
 
 kv::SessionOptions session_options(FsId fs, const Claim& claim, const MountOptions& options,
-                                   std::shared_ptr<const kv::QuotaGauge> quota) {
+                                   std::shared_ptr<const kv::QuotaGauge> quota, Peers& peers) {
   kv::SessionOptions out;
   out.session_id = "s";  // the prefix names the mount already
   out.slot_prefix = kv::keys::mount_slots(fs, claim.id);
@@ -40,6 +40,7 @@ kv::SessionOptions session_options(FsId fs, const Claim& claim, const MountOptio
   out.ended_key = kv::keys::mount_ended(fs, claim.id);
   out.guards = options.guards;
   out.quota = std::move(quota);
+  out.followed = {peers.followed()};
   return out;
 }
 
@@ -52,11 +53,14 @@ Result<std::unique_ptr<ClusterMount>> open_claimed(kv::Store& store, const env::
   ClusterMount::Parts parts;
   parts.hasher = hasher;
   parts.gate = std::make_unique<Gate>(clock, claim_sent_ns, kGateWindowNs);
+  parts.membership = std::make_unique<Membership>(claim.mode);
+  parts.peers = std::make_unique<Peers>(fs, claim.id);
   const auto quota = std::make_shared<kv::QuotaGauge>(options.etcd_quota_bytes);
   parts.quota = std::make_unique<QuotaWatch>(store, quota);
-  SYMNAS_ASSIGN(parts.session,
-                kv::Session::open(store, clock, session_options(fs, claim, options, quota),
-                                  options.on_ended, kAdminDeadlineMs));
+  SYMNAS_ASSIGN(
+      parts.session,
+      kv::Session::open(store, clock, session_options(fs, claim, options, quota, *parts.peers),
+                        options.on_ended, kAdminDeadlineMs));
   SYMNAS_ASSIGN(parts.data,
                 FileData::open(*parts.session, clock,
                                std::make_shared<GatedVolume>(std::move(volume), *parts.gate),
@@ -64,6 +68,8 @@ Result<std::unique_ptr<ClusterMount>> open_claimed(kv::Store& store, const env::
                                                .mount = claim.id,
                                                .block_bytes = claim.filesystem.block_bytes(),
                                                .group_blocks = claim.filesystem.group_blocks(),
+                                               .membership = parts.membership.get(),
+                                               .peers = parts.peers.get(),
                                                .on_failed_flush = options.on_ended}));
   SYMNAS_ASSIGN(parts.locks, FileLocks::load(*parts.session, clock, fs, options.vnfs));
   parts.claim = std::move(claim);

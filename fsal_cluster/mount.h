@@ -62,8 +62,9 @@ class Mount {
  public:
   // Claims the filesystem (mount record), cleans what ended mounts left (tokens with the write flag
   // bump change), opens the session. Blocks. `volume` is open and holds its OFD locks already.
-  // Errors: kBusy when another mount has not ended (the message names head and VNFS and says what
-  // to do), kNotFound, kUnavailable, kCorrupt.
+  // Errors: kBusy when a mount of the same VNFS has not ended, or another one is alone and does not
+  // let this one in (the message names head and VNFS and says what to do), kNotFound, kUnavailable,
+  // kCorrupt.
   static Result<std::unique_ptr<Mount>> open(kv::Store& store, const env::Clock& clock,
                                              std::shared_ptr<cvm::VolumeIo> volume,
                                              MountOptions options);

@@ -24,6 +24,8 @@
 #include "cvm/volume_io.h"
 #include "fsal_cluster/mount.h"
 #include "fsal_cluster/schema/records.pb.h"
+#include "fsal_cluster/state/membership.h"
+#include "fsal_cluster/state/peers.h"
 #include "fsal_cluster/types.h"
 
 namespace symnas::fs {
@@ -57,8 +59,10 @@ enum class MtimeIs : std::uint8_t {
 struct FileDataOptions {
   FsId fs;
   MountId mount;
-  std::uint32_t block_bytes = 4096;  // FilesystemRecord.block_bytes
-  std::uint64_t group_blocks = 0;    // FilesystemRecord.group_blocks
+  std::uint32_t block_bytes = 4096;        // FilesystemRecord.block_bytes
+  std::uint64_t group_blocks = 0;          // FilesystemRecord.group_blocks
+  const Membership* membership = nullptr;  // null: alone for ever
+  const Peers* peers = nullptr;            // null: nobody else
   // Called once when acknowledged UNSTABLE data could not be made stable: the process must exit
   // without answering, so that clients see a new write verifier and send again.
   std::function<void(Error)> on_failed_flush;
@@ -131,6 +135,10 @@ class FileData {
   // its allocation groups. REQUIRES: the mount's end record exists. Errors: kIo (the flush), those
   // of Session.
   virtual Status recover_ended_mount(MountId ended) = 0;
+  // Others may change files from now on: no operation that began as sole is left.
+  virtual void turned_shared() {}
+  // Nobody else may, from now on: no operation has begun as sole yet.
+  virtual void turned_sole() {}
   // To be put by the transaction that creates a regular file: its first write needs no transaction
   // of its own. Not with an mtime that the client has chosen: recover_ended_mount() would replace
   // it.

@@ -9,14 +9,12 @@
 #include "fsal_cluster/data/file_data.h"
 #include "fsal_cluster/ops/directory_flights.h"
 #include "fsal_cluster/schema/name_hash.h"
+#include "fsal_cluster/state/gate.h"
 #include "fsal_cluster/state/ino_lease.h"
+#include "fsal_cluster/state/membership.h"
 #include "fsal_cluster/state/open_files.h"
 
 namespace symnas::fs {
-
-// kSole: no other mount of the filesystem exists, so the cache is always current. kShared: strict
-// reads and negative answers need a barrier (INV-4).
-enum class Membership { kSole, kShared };
 
 struct Context {
   kv::Session& session;
@@ -28,7 +26,8 @@ struct Context {
   FsId fs;
   MountId mount;
   std::uint32_t block_bytes = 4096;
-  Membership membership = Membership::kSole;
+  Membership& membership;
+  const Gate* gate = nullptr;  // null: nothing puts its proofs in doubt
   // Waits before the n-th retry (from 1) of an operation that met a conflict.
   std::function<void(int)> pause;
 };

@@ -56,16 +56,22 @@ Result<Created> create(Context& context, const Credentials& who, const Handle& d
   std::optional<std::uint64_t> kept;
   if (mode == CreateMode::kExclusive) kept = verifier;
   const NewNodeRequest request{who, directory, name, FileType::kRegular, node, kept};
-  return retry_in_directory(
-      context, directory.ino, [&](int attempt, const auto& flight) -> Result<Created> {
-        SYMNAS_ASSIGN(const Place place, read_place(context, directory, name));
-        if (place.entry() == nullptr) return try_add_node(context, request, place, attempt, flight);
-        SYMNAS_ASSIGN(const Node file, read_target(context, place));
-        SYMNAS_TRY(check_existing(who, place, file, mode, verifier));
-        SetAttributes wanted;
-        if (mode == CreateMode::kUnchecked) wanted = node.attributes;
-        return use_existing(context, who, place, file, wanted);
-      });
+  return retry_in_directory(context, directory.ino,
+                            [&](int attempt, const DirectoryTurn& turn) -> Result<Created> {
+                              SYMNAS_ASSIGN(Place place, read_place(context, directory, name));
+                              if (place.entry() != nullptr && !is_current(context, turn.stay)) {
+                                // No transaction will confirm that the name is still there.
+                                SYMNAS_TRY(context.session.barrier());
+                                SYMNAS_ASSIGN(place, read_place(context, directory, name));
+                              }
+                              if (place.entry() == nullptr)
+                                return try_add_node(context, request, place, attempt, turn);
+                              SYMNAS_ASSIGN(const Node file, read_target(context, place));
+                              SYMNAS_TRY(check_existing(who, place, file, mode, verifier));
+                              SetAttributes wanted;
+                              if (mode == CreateMode::kUnchecked) wanted = node.attributes;
+                              return use_existing(context, who, place, file, wanted);
+                            });
 }
 
 }  // namespace symnas::fs

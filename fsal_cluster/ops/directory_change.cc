@@ -13,8 +13,8 @@ kv::Op touch(FsId fs, Ino directory, std::int64_t now_ns) {
   return kv::put(kv::keys::directory_times(fs, directory), times.SerializeAsString());
 }
 
-Pre pre_of(int attempt, const DirectoryFlights::Flight& flight) {
-  return attempt == 0 && flight.alone() ? Pre::kExact : Pre::kUnknown;
+Pre pre_of(int attempt, const DirectoryTurn& turn) {
+  return attempt == 0 && turn.stay.sole() && turn.flight.alone() ? Pre::kExact : Pre::kUnknown;
 }
 
 DirectoryChange change_of(Context& context, const Directory& before, std::int64_t now_ns,

@@ -14,11 +14,20 @@ namespace symnas::fs {
 // The blind put of content times, shared by all changes of one batch (Mutation::merged_puts).
 kv::Op touch(FsId fs, Ino directory, std::int64_t now_ns);
 
+// An operation's time in a directory that it changes: from before its first read until its reply is
+// made.
+struct DirectoryTurn {
+  DirectoryTurn(Context& context, Ino directory)
+      : stay(context.membership.enter()), flight(context.flights.enter(directory)) {}
+  Membership::Stay stay;
+  DirectoryFlights::Flight flight;
+};
+
 // Whether `before` is known to be the state just before the change.
 enum class Pre { kExact, kUnknown };
 // kExact only on the first attempt of an operation that was alone in the directory
-// (directory_flights.h).
-Pre pre_of(int attempt, const DirectoryFlights::Flight& flight);
+// (directory_flights.h), of a mount that was alone with the filesystem.
+Pre pre_of(int attempt, const DirectoryTurn& turn);
 
 // Attributes around a committed change. `now_ns` is what touch() put.
 DirectoryChange change_of(Context& context, const Directory& before, std::int64_t now_ns,
@@ -31,11 +40,11 @@ DirectoryChange no_change(const Context& context, const Directory& directory);
 void sweep_times(Context& context, Ino directory);
 
 // retry_conflicts for an operation that changes the content of `directory`: calls
-// attempt(n, flight) and leaves no times behind when it fails. Errors: those of retry_conflicts.
+// attempt(n, turn) and leaves no times behind when it fails. Errors: those of retry_conflicts.
 template <class Attempt>
 auto retry_in_directory(Context& context, Ino directory, Attempt attempt) {
-  const auto flight = context.flights.enter(directory);
-  auto result = retry_conflicts(context, [&](int n) { return attempt(n, flight); });
+  const DirectoryTurn turn(context, directory);
+  auto result = retry_conflicts(context, [&](int n) { return attempt(n, turn); });
   if (!result) sweep_times(context, directory);
   return result;
 }

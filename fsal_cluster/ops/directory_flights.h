@@ -4,8 +4,8 @@
 // reply may carry pre-operation attributes (RFC 1813 wcc_data, RFC 8881 change_info4.atomic);
 // otherwise it must not, or a client would keep a cache that misses the other change.
 //
-// Thread class: thread-safe. Correct while the filesystem has one mount; with several,
-// pre-attributes need a compare.
+// Thread class: thread-safe. Says nothing about other mounts: pre-attributes are answered under a
+// sole stay only (directory_change.h).
 #pragma once
 
 #include <array>

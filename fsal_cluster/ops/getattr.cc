@@ -10,13 +10,14 @@
 namespace symnas::fs {
 
 Result<Attributes> getattr(Context& context, const Handle& handle) {
-  SYMNAS_TRY(before_strict_read(context));
+  SYMNAS_ASSIGN(const Membership::Stay stay, before_strict_read(context));
   SYMNAS_ASSIGN(const Node node, require_node(context, handle));
   return current_attributes(context, node);
 }
 
 std::optional<Result<Attributes>> getattr_from_cache(Context& context, const Handle& handle) {
-  if (context.membership != Membership::kSole) return std::nullopt;  // needs a barrier
+  const Membership::Stay stay = context.membership.enter();
+  if (!is_current(context, stay)) return std::nullopt;  // needs a barrier
   const std::string key = kv::keys::inode(context.fs, handle.ino);
   const auto [cached, overlay] =
       read_consistent(context.data, handle.ino, [&] { return context.session.peek(key); });

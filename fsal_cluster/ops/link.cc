@@ -46,13 +46,14 @@ Result<kv::Mutation> plan_link(FsId fs, const Credentials& who, const Node& targ
 Result<DirectoryChange> link(Context& context, const Credentials& who, const Handle& target,
                              const Handle& directory, const std::string& name) {
   return retry_in_directory(
-      context, directory.ino, [&](int attempt, const auto& flight) -> Result<DirectoryChange> {
+      context, directory.ino,
+      [&](int attempt, const DirectoryTurn& turn) -> Result<DirectoryChange> {
         SYMNAS_ASSIGN(const Node node, require_node(context, target));
         SYMNAS_ASSIGN(const Place place, read_place(context, directory, name));
         const std::int64_t now_ns = context.session.next_time_ns();
         SYMNAS_ASSIGN(kv::Mutation mutation, plan_link(context.fs, who, node, place, now_ns));
         SYMNAS_ASSIGN(const kv::Committed done, commit(context, std::move(mutation)));
-        return change_of(context, place.directory, now_ns, done, pre_of(attempt, flight));
+        return change_of(context, place.directory, now_ns, done, pre_of(attempt, turn));
       });
 }
 

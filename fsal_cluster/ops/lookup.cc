@@ -30,8 +30,8 @@ Result<Attributes> lookup_name(Context& context, const Handle& directory, const 
 }  // namespace
 
 Result<Attributes> lookup(Context& context, const Handle& directory, const std::string& name) {
-  SYMNAS_TRY(before_strict_read(context));
-  auto found = retry_conflicts(context, [&](int) -> Result<Attributes> {
+  SYMNAS_ASSIGN(const Membership::Stay stay, before_strict_read(context));
+  auto found = retry_conflicts(context, Cache::kCurrent, [&](int) -> Result<Attributes> {
     if (name == "." || name == "..") return lookup_dot(context, directory, name == "..");
     return lookup_name(context, directory, name);
   });

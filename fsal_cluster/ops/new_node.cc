@@ -4,7 +4,6 @@
 
 #include "common/kv/keys.h"
 #include "fsal_cluster/access.h"
-#include "fsal_cluster/ops/directory_change.h"
 #include "fsal_cluster/ops/retry.h"
 #include "fsal_cluster/schema/dirent.h"
 
@@ -105,7 +104,7 @@ Result<NewNodePlan> plan_new_node(const NewNodeInput& input) {
 }
 
 Result<Created> try_add_node(Context& context, const NewNodeRequest& request, const Place& place,
-                             int attempt, const DirectoryFlights::Flight& flight) {
+                             int attempt, const DirectoryTurn& turn) {
   SYMNAS_ASSIGN(const Ino ino, context.inos.next());
   NewNodeInput input{.fs = context.fs,
                      .who = request.who,
@@ -128,16 +127,17 @@ Result<Created> try_add_node(Context& context, const NewNodeRequest& request, co
   out.attributes = node.is_directory()
                        ? attributes_of(context.fs, Directory{node, std::nullopt, Revision{0}})
                        : attributes_of(context.fs, node, context.block_bytes);
-  out.directory = change_of(context, place.directory, input.now_ns, done, pre_of(attempt, flight));
+  out.directory = change_of(context, place.directory, input.now_ns, done, pre_of(attempt, turn));
   return out;
 }
 
 Result<Created> add_node(Context& context, const NewNodeRequest& request) {
-  return retry_in_directory(
-      context, request.directory.ino, [&](int attempt, const auto& flight) -> Result<Created> {
-        SYMNAS_ASSIGN(const Place place, read_place(context, request.directory, request.name));
-        return try_add_node(context, request, place, attempt, flight);
-      });
+  return retry_in_directory(context, request.directory.ino,
+                            [&](int attempt, const DirectoryTurn& turn) -> Result<Created> {
+                              SYMNAS_ASSIGN(const Place place,
+                                            read_place(context, request.directory, request.name));
+                              return try_add_node(context, request, place, attempt, turn);
+                            });
 }
 
 }  // namespace symnas::fs

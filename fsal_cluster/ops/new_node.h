@@ -10,6 +10,7 @@
 #include "common/base/result.h"
 #include "common/kv/session.h"
 #include "fsal_cluster/ops/context.h"
+#include "fsal_cluster/ops/directory_change.h"
 #include "fsal_cluster/ops/nodes.h"
 #include "fsal_cluster/types.h"
 
@@ -50,6 +51,6 @@ struct NewNodeRequest {
 Result<Created> add_node(Context& context, const NewNodeRequest& request);
 // One attempt of it, on a place that was read already.
 Result<Created> try_add_node(Context& context, const NewNodeRequest& request, const Place& place,
-                             int attempt, const DirectoryFlights::Flight& flight);
+                             int attempt, const DirectoryTurn& turn);
 
 }  // namespace symnas::fs

@@ -92,7 +92,7 @@ Result<std::optional<Attributes>> attributes_or_gone(Context& context, Ino ino) 
 Result<DirectoryPage> readdir(Context& context, const Handle& directory, std::uint64_t cookie,
                               std::size_t entries_max) {
   if (cookie != 0) SYMNAS_TRY(parse_cookie(cookie));
-  SYMNAS_TRY(before_strict_read(context));
+  SYMNAS_ASSIGN(const Membership::Stay stay, before_strict_read(context));
   SYMNAS_TRY(require_directory(context, directory));
   const std::size_t wanted = std::clamp<std::size_t>(entries_max, 1, kDirectoryPageMax);
   DirectoryPage page;

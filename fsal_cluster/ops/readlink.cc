@@ -6,7 +6,7 @@
 namespace symnas::fs {
 
 Result<std::string> readlink(Context& context, const Handle& handle) {
-  SYMNAS_TRY(before_strict_read(context));
+  SYMNAS_ASSIGN(const Membership::Stay stay, before_strict_read(context));
   SYMNAS_ASSIGN(const Node node, require_node(context, handle));
   if (node.type() != FileType::kSymlink)
     return fail(ErrorCode::kInvalidArgument,

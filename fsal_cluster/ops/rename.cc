@@ -85,18 +85,25 @@ Result<Replaced> replace_target(Context& context, const RenameInput& input) {
   return out;
 }
 
-struct Flights {
-  DirectoryFlights::Flight from;
-  std::optional<DirectoryFlights::Flight> to;  // another directory
-  const DirectoryFlights::Flight& second() const { return to ? *to : from; }
+bool name_one_inode(const Place& from, const Place& to) {
+  return from.entry() != nullptr && to.entry() != nullptr &&
+         from.entry()->ino() == to.entry()->ino();
+}
+
+struct Turns {
+  DirectoryTurn from;
+  std::optional<DirectoryTurn> to;  // another directory
+  const DirectoryTurn& second() const { return to ? *to : from; }
 };
 
 Result<Mount::Renamed> try_rename(Context& context, RenameInput input, int attempt,
-                                  const Flights& flights) {
+                                  const Turns& turns) {
   SYMNAS_TRY(check_rename(input));
   std::optional<Revision> move;
   if (input.moves_directory()) {
     SYMNAS_ASSIGN(move, read_move_key(context));
+    // The key may be younger in the cache than the parents: it was loaded, or is our own.
+    if (!is_current(context, turns.from.stay)) SYMNAS_TRY(context.session.barrier());
     SYMNAS_TRY(check_no_cycle(context, input.source.ino, input.to.directory.node));
   }
   input.now_ns = context.session.next_time_ns();
@@ -105,9 +112,8 @@ Result<Mount::Renamed> try_rename(Context& context, RenameInput input, int attem
   SYMNAS_ASSIGN(const kv::Committed done, commit(context, std::move(mutation)));
   if (replaced.file) replaced.file->committed();
   return Mount::Renamed{
-      change_of(context, input.from.directory, input.now_ns, done, pre_of(attempt, flights.from)),
-      change_of(context, input.to.directory, input.now_ns, done,
-                pre_of(attempt, flights.second()))};
+      change_of(context, input.from.directory, input.now_ns, done, pre_of(attempt, turns.from)),
+      change_of(context, input.to.directory, input.now_ns, done, pre_of(attempt, turns.second()))};
 }
 
 }  // namespace
@@ -158,13 +164,19 @@ Result<kv::Mutation> plan_rename(const RenameInput& input, const TxnPart& drop,
 Result<Mount::Renamed> rename(Context& context, const Credentials& who, const Handle& from_dir,
                               const std::string& from_name, const Handle& to_dir,
                               const std::string& to_name) {
-  Flights flights{context.flights.enter(from_dir.ino), std::nullopt};
-  if (from_dir.ino != to_dir.ino) flights.to.emplace(context.flights.enter(to_dir.ino));
+  Turns turns{DirectoryTurn(context, from_dir.ino), std::nullopt};
+  if (from_dir.ino != to_dir.ino) turns.to.emplace(context, to_dir.ino);
   auto result = retry_conflicts(context, [&](int attempt) -> Result<Mount::Renamed> {
-    SYMNAS_ASSIGN(const Place from, read_place(context, from_dir, from_name));
-    SYMNAS_ASSIGN(const Place to, read_place(context, to_dir, to_name));
+    SYMNAS_ASSIGN(Place from, read_place(context, from_dir, from_name));
+    SYMNAS_ASSIGN(Place to, read_place(context, to_dir, to_name));
+    if (name_one_inode(from, to) && !is_current(context, turns.from.stay)) {
+      // No transaction will confirm that they do.
+      SYMNAS_TRY(context.session.barrier());
+      SYMNAS_ASSIGN(from, read_place(context, from_dir, from_name));
+      SYMNAS_ASSIGN(to, read_place(context, to_dir, to_name));
+    }
     if (from.entry() == nullptr) return fail(ErrorCode::kNotFound, from_name + ": no such name");
-    if (to.entry() != nullptr && to.entry()->ino() == from.entry()->ino())
+    if (name_one_inode(from, to))
       return Mount::Renamed{no_change(context, from.directory), no_change(context, to.directory)};
     SYMNAS_ASSIGN(const Node source, read_target(context, from));
     std::optional<Node> target;
@@ -172,7 +184,7 @@ Result<Mount::Renamed> rename(Context& context, const Credentials& who, const Ha
       SYMNAS_ASSIGN(target, read_target(context, to));
     }
     const RenameInput input{context.fs, who, from, to, source, target ? &*target : nullptr};
-    return try_rename(context, input, attempt, flights);
+    return try_rename(context, input, attempt, turns);
   });
   if (!result) {
     sweep_times(context, from_dir.ino);

@@ -11,20 +11,29 @@
 
 namespace symnas::fs {
 
-// Answers that say "it is not so": under kShared the cache must be current before one is given
-// (INV-4).
+// Answers that say "it is not so": the cache must be current before one is given (INV-4).
 bool is_negative(ErrorCode code);
 
 // One pause before retry `attempt` (from 1): doubles from kConflictPauseMinUs to
 // kConflictPauseMaxUs, with jitter of one half. `random` is any 64-bit number.
 std::int64_t conflict_pause_us(int attempt, std::uint64_t random);
 
+// Whether the cache shows every change acknowledged so far, for as long as the stay lasts: this
+// mount is alone, and it has proof of late that it has not ended.
+inline bool is_current(const Context& context, const Membership::Stay& stay) {
+  return stay.sole() && (context.gate == nullptr || context.gate->proven_within(kSoloProofNs));
+}
+
+// What the cache is known to show when an operation begins.
+enum class Cache { kCurrent, kMayBeOld };
+
 // Calls attempt(n), n = 0, 1, ..., until it answers anything but kConflict. Before a retry the
 // cache is brought up to date (barrier), so the attempt reads what it conflicted with. Errors:
 // kConflict after kConflictRetriesMax retries, those of the attempt and of Session::barrier.
+// REQUIRES: a stay that lasts as long.
 template <class Attempt>
-auto retry_conflicts(Context& context, Attempt attempt) -> decltype(attempt(0)) {
-  bool confirmed = context.membership == Membership::kSole;
+auto retry_conflicts(Context& context, Cache cache, Attempt attempt) -> decltype(attempt(0)) {
+  bool confirmed = cache == Cache::kCurrent;
   bool conflicted = false;
   for (int n = 0; n <= kConflictRetriesMax; ++n) {
     if (conflicted) context.pause(n);
@@ -40,10 +49,20 @@ auto retry_conflicts(Context& context, Attempt attempt) -> decltype(attempt(0)) 
   return fail(ErrorCode::kConflict, "others kept changing the same objects; try again later");
 }
 
-// Strict reads (GETATTR, LOOKUP, READDIR, ...): under kShared, one barrier before the cache is
-// believed.
-inline Status before_strict_read(Context& context) {
-  return context.membership == Membership::kShared ? context.session.barrier() : Status();
+// The same with a stay of its own.
+template <class Attempt>
+auto retry_conflicts(Context& context, Attempt attempt) -> decltype(attempt(0)) {
+  const Membership::Stay stay = context.membership.enter();
+  const Cache cache = is_current(context, stay) ? Cache::kCurrent : Cache::kMayBeOld;
+  return retry_conflicts(context, cache, std::move(attempt));
+}
+
+// Strict reads (GETATTR, LOOKUP, READDIR, ...): one barrier before the cache is believed, unless it
+// is current. The stay lasts as long as the answer is being made. Errors: Session::barrier.
+inline Result<Membership::Stay> before_strict_read(Context& context) {
+  Membership::Stay stay = context.membership.enter();
+  if (!is_current(context, stay)) SYMNAS_TRY(context.session.barrier());
+  return stay;
 }
 
 // Commits; a failed compare becomes kConflict.

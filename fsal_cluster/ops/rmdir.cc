@@ -41,7 +41,8 @@ Status check_empty(Context& context, Ino directory, const std::string& name) {
 Result<DirectoryChange> rmdir(Context& context, const Credentials& who, const Handle& directory,
                               const std::string& name) {
   return retry_in_directory(
-      context, directory.ino, [&](int attempt, const auto& flight) -> Result<DirectoryChange> {
+      context, directory.ino,
+      [&](int attempt, const DirectoryTurn& turn) -> Result<DirectoryChange> {
         SYMNAS_ASSIGN(const Place place, read_place(context, directory, name));
         if (place.entry() == nullptr) return fail(ErrorCode::kNotFound, name + ": no such name");
         SYMNAS_ASSIGN(const Node target, read_target(context, place));
@@ -52,7 +53,7 @@ Result<DirectoryChange> rmdir(Context& context, const Credentials& who, const Ha
         const std::int64_t now_ns = context.session.next_time_ns();
         SYMNAS_ASSIGN(const kv::Committed done,
                       commit(context, plan_rmdir(context.fs, place, target, now_ns)));
-        return change_of(context, place.directory, now_ns, done, pre_of(attempt, flight));
+        return change_of(context, place.directory, now_ns, done, pre_of(attempt, turn));
       });
 }
 

@@ -30,7 +30,8 @@ kv::Mutation plan_unlink(FsId fs, const Place& place, const TxnPart& drop, std::
 Result<DirectoryChange> unlink(Context& context, const Credentials& who, const Handle& directory,
                                const std::string& name) {
   return retry_in_directory(
-      context, directory.ino, [&](int attempt, const auto& flight) -> Result<DirectoryChange> {
+      context, directory.ino,
+      [&](int attempt, const DirectoryTurn& turn) -> Result<DirectoryChange> {
         SYMNAS_ASSIGN(const Place place, read_place(context, directory, name));
         if (place.entry() == nullptr) return fail(ErrorCode::kNotFound, name + ": no such name");
         SYMNAS_ASSIGN(const Node target, read_target(context, place));
@@ -40,7 +41,7 @@ Result<DirectoryChange> unlink(Context& context, const Credentials& who, const H
         SYMNAS_ASSIGN(const kv::Committed done,
                       commit(context, plan_unlink(context.fs, place, drop.part(), now_ns)));
         drop.committed();
-        return change_of(context, place.directory, now_ns, done, pre_of(attempt, flight));
+        return change_of(context, place.directory, now_ns, done, pre_of(attempt, turn));
       });
 }
 

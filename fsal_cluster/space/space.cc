@@ -294,6 +294,7 @@ Result<std::vector<BlockRun>> Space::read_used(std::uint32_t group) {
 }
 
 Status Space::take_over(MountId ended) {
+  SYMNAS_TRY(read_owners());  // it may have claimed some since
   for (;;) {
     kv::Mutation move;
     move.growth = kv::Growth::kMustGo;

@@ -1,7 +1,10 @@
 // Claiming a filesystem: the transaction that makes an instance a mount. Thread-safe; blocks.
-// Two claims of one filesystem cannot both win: each compares and puts one key (keys::mount_claim).
+// Two claims of one filesystem that read the same state cannot both win: each compares and puts one
+// key (keys::mount_claim). Who finds no living mount becomes the sole one; who finds a sole one
+// waits until it has made room (several_mounts.md).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +12,7 @@
 #include "common/kv/store.h"
 #include "fsal_cluster/schema/mount_entry.h"
 #include "fsal_cluster/schema/records.pb.h"
+#include "fsal_cluster/state/membership.h"
 
 namespace symnas::fs {
 
@@ -23,6 +27,7 @@ struct Claim {
   Revision create_revision;  // of the mount record: what every later transaction compares
   records::FilesystemRecord filesystem;
   std::vector<MountEntry> ended;  // to be recovered, then their records removed
+  Membership::Mode mode = Membership::Mode::kShared;
 };
 
 // What one read transaction says about the filesystem.
@@ -32,22 +37,26 @@ struct ClaimView {
   kv::OpResult mount_counter;
   kv::OpResult claim;
   kv::OpResult stamp;
+  kv::OpResult solo;
+  kv::OpResult want_solo;
 };
 
 struct ClaimPlan {
   kv::Txn txn;
   Claim claim;  // without create_revision
+  // The sole mount that must make room first: `txn` asks it to, or is empty when somebody has.
+  std::optional<MountEntry> waits_for;
 };
 
-// Pure. Errors: kNotFound (no such filesystem, or it is being removed), kBusy (another mount has
-// not ended: the message names its head and VNFS and says what to do), kNotSupported (another
-// schema version), kCorrupt.
-Result<ClaimPlan> plan_claim(const ClaimView& view, const ClaimOptions& options);
+// Pure. `attempt`, from 0: see advance_stamp(). Errors: kNotFound (no such filesystem, or it is
+// being removed), kBusy (another mount of the same VNFS has not ended: the message names its head
+// and says what to do), kNotSupported (another schema version), kCorrupt.
+Result<ClaimPlan> plan_claim(const ClaimView& view, const ClaimOptions& options, int attempt);
 
 // Claims, at most deadline_ms long. A lost reply is looked up by the mount record itself.
-// Errors: those of plan_claim, kNoSpace (quota: not claimed), kEnded (a guard does not hold),
-// kUnavailable, kUnknownOutcome (the deadline passed: the caller must exit; its fence ends the
-// mount, should it exist).
+// Errors: those of plan_claim, kBusy (a sole mount did not make room), kNoSpace (quota: not
+// claimed), kEnded (a guard does not hold), kUnavailable, kUnknownOutcome (the deadline passed: the
+// caller must exit; its fence ends the mount, should it exist).
 Result<Claim> claim_mount(kv::Store& store, const ClaimOptions& options, std::int64_t deadline_ms);
 
 }  // namespace symnas::fs

@@ -6,6 +6,7 @@
 #include "common/kv/keys.h"
 #include "fsal_cluster/limits.h"
 #include "fsal_cluster/schema/inode.h"
+#include "fsal_cluster/schema/stamp.h"
 
 namespace symnas::fs {
 namespace {
@@ -18,16 +19,12 @@ std::string end_record(const env::Clock& clock, const EndProof& proof) {
   return record.SerializeAsString();
 }
 
-kv::Txn plan_end(FsId fs, MountId mount, const kv::OpResult& stamp, std::string record) {
-  const std::string stamp_key = kv::keys::stamp(fs);
-  const bool stamped = !stamp.kvs.empty();
+kv::Txn plan_end(FsId fs, MountId mount, StampAdvance stamp, std::string record) {
   kv::Txn txn;
-  txn.compares = {
-      kv::key_exists(kv::keys::mount(fs, mount)), kv::key_absent(kv::keys::mount_ended(fs, mount)),
-      // Put back as it is, so that time does not go back under a session that advances it.
-      kv::mod_revision_is(stamp_key, stamped ? stamp.kvs.front().mod_revision : Revision{0})};
+  txn.compares = {kv::key_exists(kv::keys::mount(fs, mount)),
+                  kv::key_absent(kv::keys::mount_ended(fs, mount)), std::move(stamp.compare)};
   txn.success = {kv::put(kv::keys::mount_ended(fs, mount), std::move(record)),
-                 kv::put(stamp_key, stamped ? stamp.kvs.front().value : "")};
+                 std::move(stamp.put)};
   return txn;
 }
 
@@ -56,7 +53,9 @@ Status end_mount(kv::Store& store, const env::Clock& clock, FsId fs, MountId mou
     if (view.nothing_to_do) return {};
     if (full) return tl::unexpected<Error>(*full);
     const auto done = kv::txn_blocking(
-        store, plan_end(fs, mount, view.stamp, end_record(clock, proof)), kAdminDeadlineMs);
+        store,
+        plan_end(fs, mount, advance_stamp(fs, view.stamp, attempt), end_record(clock, proof)),
+        kAdminDeadlineMs);
     if (done && done->succeeded) return {};
     if (!done && !kv::maybe_executed(done.error())) return tl::unexpected<Error>(done.error());
     if (!done && done.error().code == ErrorCode::kNoSpace) full = done.error();

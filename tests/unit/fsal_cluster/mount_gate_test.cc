@@ -110,7 +110,11 @@ TEST_F(MountGateTest, HoldsWritesAndAnswersUntilTheStoreIsBack) {
   EXPECT_FALSE(mount->gate().is_open());
   const auto writes = volume->counts().writes;
   auto written = write("in place");
+  // Waits for a barrier: without a proof of late the mount does not believe that it is alone.
   auto looked = std::async(std::launch::async, [&] { return mount->getattr(file).has_value(); });
+  auto was_read = std::make_shared<std::promise<bool>>();
+  mount->read(file, FileOffset{0}, 6,
+              [was_read](Result<ReadResult> result) { was_read->set_value(result.has_value()); });
   // The write may wait for its flag instead, which the jump has let lapse.
   while (mount->gate().held() < 1) std::this_thread::yield();
   EXPECT_EQ(written.wait_for(0s), std::future_status::timeout);
@@ -119,6 +123,7 @@ TEST_F(MountGateTest, HoldsWritesAndAnswersUntilTheStoreIsBack) {
   store.set_away(false);
   EXPECT_TRUE(written.get());
   EXPECT_TRUE(looked.get());
+  EXPECT_TRUE(was_read->get_future().get());
   EXPECT_TRUE(mount->gate().is_open());
 }
 

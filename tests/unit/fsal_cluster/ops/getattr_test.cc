@@ -62,7 +62,7 @@ TEST(GetattrTest, FromTheCacheItNeverAsks) {
   const auto known = getattr_from_cache(world.context(), unknown);
   ASSERT_TRUE(known);
   EXPECT_EQ(known->error().code, ErrorCode::kStale);
-  world.context().membership = Membership::kShared;
+  world.context().membership.turn_shared();
   EXPECT_FALSE(getattr_from_cache(world.context(), world.root()));
 }
 

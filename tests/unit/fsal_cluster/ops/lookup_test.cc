@@ -55,7 +55,7 @@ TEST(LookupTest, ASoleMountNeedsNoBarrierASharedOneDoes) {
   world.session().forget();
   ASSERT_TRUE(lookup(world.context(), world.root(), "f"));
   EXPECT_EQ(world.session().barriers(), 0);
-  world.context().membership = Membership::kShared;
+  world.context().membership.turn_shared();
   ASSERT_TRUE(lookup(world.context(), world.root(), "f"));
   EXPECT_EQ(world.session().barriers(), 1);
 }

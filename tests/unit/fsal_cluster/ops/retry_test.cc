@@ -33,7 +33,7 @@ TEST(RetryTest, GivesUpAfterTheBound) {
 
 TEST(RetryTest, ASharedMountConfirmsANegativeAnswerOnce) {
   World world;
-  world.context().membership = Membership::kShared;
+  world.context().membership.turn_shared();
   world.session().forget();
   int attempts = 0;
   const Status done = retry_conflicts(world.context(), [&](int) -> Status {

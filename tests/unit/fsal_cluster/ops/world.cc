@@ -132,7 +132,7 @@ void World::mount(const std::string& filesystem) {
               .fs = fs,
               .mount = claim.id,
               .block_bytes = 4096,
-              .membership = Membership::kSole,
+              .membership = membership_,
               .pause = [](int) {}});
 }
 

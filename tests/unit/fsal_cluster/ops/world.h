@@ -88,6 +88,7 @@ class World {
   OpenFiles open_files_;
   std::unique_ptr<InoLease> inos_;
   DirectoryFlights flights_;
+  Membership membership_{Membership::Mode::kSole};
   std::unique_ptr<Context> context_;
 };
 

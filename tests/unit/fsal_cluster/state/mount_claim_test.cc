@@ -14,7 +14,7 @@ ClaimOptions claim_by(const std::string& vnfs, std::uint64_t epoch) {
   options.filesystem_name = "u04";
   options.record.set_head("c1n1");
   options.record.set_vnfs(vnfs);
-  options.record.set_vnfs_id(3);
+  options.record.set_vnfs_id(vnfs == "vnfs1" ? 3 : 4);
   options.record.set_epoch(epoch);
   return options;
 }
@@ -27,6 +27,23 @@ class MountClaimTest : public testing::Test {
   Status end(MountId id) {
     return end_mount(*formatted.store, env::system_clock(), formatted.fs, id,
                      EndProof{"c1n1", "killed, reaped"});
+  }
+  std::string value(const std::string& key) {
+    const auto read = kv::range_blocking(*formatted.store, kv::single_key(key), 1, 1000);
+    return read->kvs.empty() ? "" : read->kvs[0].value;
+  }
+  ClaimView read() {
+    kv::Txn txn;
+    const FsId fs = formatted.fs;
+    txn.success = {kv::get(kv::keys::kFilesystems + "u04"),
+                   kv::get_range(kv::prefix_range(kv::keys::mounts(fs))),
+                   kv::get(kv::keys::kMountIdCounter),
+                   kv::get(kv::keys::mount_claim(fs)),
+                   kv::get(kv::keys::stamp(fs)),
+                   kv::get(kv::keys::solo(fs)),
+                   kv::get(kv::keys::want_solo(fs))};
+    const auto results = kv::txn_blocking(*formatted.store, txn, 1000)->results;
+    return {results[0], results[1], results[2], results[3], results[4], results[5], results[6]};
   }
   Formatted formatted;
 };
@@ -44,13 +61,75 @@ TEST_F(MountClaimTest, TheFirstClaimGetsTheFilesystem) {
   EXPECT_TRUE((*mounts)[0].alive());
 }
 
-TEST_F(MountClaimTest, ALivingMountIsNamedWithWhatToDo) {
-  ASSERT_TRUE(claim(claim_by("vnfs1", 17)));
-  const auto second = claim(claim_by("vnfs2", 18));
+// Who is alone, and whether somebody wants to join.
+TEST_F(MountClaimTest, ASoleMountThatMakesNoRoomIsNamedWithWhatToDo) {
+  const auto first = claim(claim_by("vnfs1", 17));
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->mode, Membership::Mode::kSole);
+  EXPECT_EQ(value(kv::keys::solo(formatted.fs)), "1");
+  const auto second = claim_mount(*formatted.store, claim_by("vnfs2", 18), 30);
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, ErrorCode::kBusy);
   for (const char* part : {"u04", "vnfs1", "c1n1", "17", "symnas status"})
     EXPECT_NE(second.error().message.find(part), std::string::npos) << part;
+  EXPECT_EQ(value(kv::keys::want_solo(formatted.fs)), "18");
+}
+
+TEST_F(MountClaimTest, JoinsWhenTheSoleMountHasMadeRoom) {
+  ASSERT_TRUE(claim(claim_by("vnfs1", 17)));
+  ASSERT_FALSE(claim_mount(*formatted.store, claim_by("vnfs2", 18), 30));
+  const std::string before = value(kv::keys::stamp(formatted.fs));
+  kv::Txn room;
+  room.success = {kv::erase(kv::keys::solo(formatted.fs)),
+                  kv::erase(kv::keys::want_solo(formatted.fs))};
+  ASSERT_TRUE(kv::txn_blocking(*formatted.store, room, 1000));
+  const auto second = claim(claim_by("vnfs2", 18));
+  ASSERT_TRUE(second) << second.error().message;
+  EXPECT_EQ(second->mode, Membership::Mode::kShared);
+  EXPECT_EQ(value(kv::keys::solo(formatted.fs)), "");
+  EXPECT_GT(value(kv::keys::stamp(formatted.fs)), before);
+  EXPECT_EQ(claim(claim_by("vnfs2", 19)).error().code, ErrorCode::kBusy) << "one mount per VNFS";
+}
+
+TEST_F(MountClaimTest, WhoWasSoleWhenItEndedIsNotWaitedFor) {
+  const auto first = claim(claim_by("vnfs1", 17));
+  ASSERT_TRUE(first);
+  ASSERT_FALSE(claim_mount(*formatted.store, claim_by("vnfs2", 18), 30));
+  ASSERT_TRUE(end(first->id));
+  const auto second = claim(claim_by("vnfs2", 18));
+  ASSERT_TRUE(second) << second.error().message;
+  EXPECT_EQ(second->mode, Membership::Mode::kSole);
+  EXPECT_EQ(value(kv::keys::solo(formatted.fs)), "2");
+}
+
+// A mount that sees itself alone puts `solo` between a claim's look and its transaction.
+TEST_F(MountClaimTest, AClaimBesideMountsComparesThatNobodyBecomesSole) {
+  ASSERT_TRUE(claim(claim_by("vnfs1", 17)));
+  kv::Txn room;
+  room.success = {kv::erase(kv::keys::solo(formatted.fs))};
+  ASSERT_TRUE(kv::txn_blocking(*formatted.store, room, 1000));
+  const auto plan = plan_claim(read(), claim_by("vnfs2", 18), 0);
+  ASSERT_TRUE(plan && !plan->waits_for);
+  kv::Txn sole;
+  sole.success = {kv::put(kv::keys::solo(formatted.fs), "1")};
+  ASSERT_TRUE(kv::txn_blocking(*formatted.store, sole, 1000));
+  EXPECT_FALSE(kv::txn_blocking(*formatted.store, plan->txn, 1000)->succeeded);
+}
+
+// Sessions advance the stamp all the time: a claim must not need it to stand still, nor put it
+// back.
+TEST_F(MountClaimTest, TheStampNeverGoesBack) {
+  const auto plan = plan_claim(read(), claim_by("vnfs1", 17), 0);
+  const auto later = plan_claim(read(), claim_by("vnfs1", 17), 10);
+  const std::string key = kv::keys::stamp(formatted.fs);
+  std::string ahead = value(key);
+  ahead[4] = static_cast<char>(ahead[4] + 1);  // 2^24 ns
+  kv::Txn txn;
+  txn.success = {kv::put(key, ahead)};
+  ASSERT_TRUE(kv::txn_blocking(*formatted.store, txn, 1000));
+  EXPECT_FALSE(kv::txn_blocking(*formatted.store, plan->txn, 1000)->succeeded);
+  EXPECT_TRUE(kv::txn_blocking(*formatted.store, later->txn, 1000)->succeeded);
+  EXPECT_GT(value(key), ahead);
 }
 
 TEST_F(MountClaimTest, AfterTheEndRecordTheNextClaimKnowsWhatToRecover) {
@@ -81,7 +160,10 @@ TEST_F(MountClaimTest, ALivingMountBehindThousandsOfEndedOnesIsSeen) {
     ASSERT_TRUE(kv::txn_blocking(*formatted.store, txn, 1000));
   }
   EXPECT_EQ(list_mounts(*formatted.store, formatted.fs)->size(), kMounts);
-  EXPECT_EQ(claim(claim_by("vnfs2", 9)).error().code, ErrorCode::kBusy);
+  kv::Txn solo;
+  solo.success = {kv::put(kv::keys::solo(formatted.fs), std::to_string(99 + kMounts))};
+  ASSERT_TRUE(kv::txn_blocking(*formatted.store, solo, 1000));
+  EXPECT_EQ(claim_mount(*formatted.store, claim_by("vnfs2", 9), 30).error().code, ErrorCode::kBusy);
   EXPECT_EQ(remove_filesystem(*formatted.store, "u04", {}).error().code, ErrorCode::kBusy);
   // Its own claim whose reply was lost is found as well.
   EXPECT_EQ(claim(claim_by("vnfs1", 99 + kMounts))->id, MountId{99 + kMounts});
@@ -93,24 +175,16 @@ TEST_F(MountClaimTest, ALivingMountBehindThousandsOfEndedOnesIsSeen) {
 
 // Two claims read the same state; the second transaction must fail.
 TEST_F(MountClaimTest, OfTwoSimultaneousClaimsOneFails) {
-  const auto read = [&] {
-    kv::Txn txn;
-    txn.success = {kv::get(kv::keys::kFilesystems + "u04"),
-                   kv::get_range(kv::prefix_range(kv::keys::mounts(formatted.fs))),
-                   kv::get(kv::keys::kMountIdCounter), kv::get(kv::keys::mount_claim(formatted.fs)),
-                   kv::get(kv::keys::stamp(formatted.fs))};
-    const auto results = kv::txn_blocking(*formatted.store, txn, 1000)->results;
-    return ClaimView{results[0], results[1], results[2], results[3], results[4]};
-  };
-  const auto one = plan_claim(read(), claim_by("vnfs1", 1));
-  auto two = plan_claim(read(), claim_by("vnfs2", 2));
+  const auto one = plan_claim(read(), claim_by("vnfs1", 1), 0);
+  auto two = plan_claim(read(), claim_by("vnfs2", 2), 0);
   ASSERT_TRUE(one && two);
   // Other filesystems' claims move the counter too: this compare must not be what saves us.
   std::erase_if(two->txn.compares, [](const kv::Compare& compare) {
     return compare.range.key == kv::keys::kMountIdCounter;
   });
   std::erase_if(two->txn.compares, [&](const kv::Compare& compare) {
-    return compare.range.key == kv::keys::stamp(formatted.fs);
+    return compare.range.key == kv::keys::stamp(formatted.fs) ||
+           compare.range.key == kv::keys::solo(formatted.fs);
   });
   EXPECT_TRUE(kv::txn_blocking(*formatted.store, one->txn, 1000)->succeeded);
   EXPECT_FALSE(kv::txn_blocking(*formatted.store, two->txn, 1000)->succeeded);

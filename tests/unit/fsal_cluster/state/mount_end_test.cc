@@ -41,7 +41,7 @@ TEST_F(MountEndTest, AMountThatNeverWasIsNotEnded) {
   EXPECT_TRUE(mounts().empty());
 }
 
-TEST_F(MountEndTest, AdvancesTheStampAndKeepsItsTime) {
+TEST_F(MountEndTest, AdvancesTheStamp) {
   const std::string key = kv::keys::stamp(formatted.fs);
   const auto stamp = [&] {
     return kv::range_blocking(*formatted.store, kv::single_key(key), 1, 1000)->kvs[0];
@@ -50,7 +50,7 @@ TEST_F(MountEndTest, AdvancesTheStampAndKeepsItsTime) {
   const kv::KeyValue before = stamp();
   ASSERT_TRUE(end(id));
   EXPECT_EQ(stamp().version, before.version + 1);
-  EXPECT_EQ(stamp().value, before.value);
+  EXPECT_GT(stamp().value, before.value) << "big-endian: a later time";
 }
 
 TEST_F(MountEndTest, LostRepliesEndOnce) {

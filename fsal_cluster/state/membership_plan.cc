@@ -1,0 +1,53 @@
+#include "fsal_cluster/state/membership_plan.h"
+
+#include <algorithm>
+
+#include "fsal_cluster/limits.h"
+
+namespace symnas::fs {
+namespace {
+
+constexpr std::int64_t kTakeOverDelayMaxNs = kTakeOverDelayMaxMs * 1'000'000;
+
+}  // namespace
+
+MembershipStep MembershipPlan::next(const MembershipView& view, std::int64_t now_ns,
+                                    std::uint64_t random) {
+  using Kind = MembershipStep::Kind;
+  const bool has_solo = view.solo && view.solo->holder == view.self;
+  if (has_solo && view.solo_wanted) return {Kind::kMakeRoom, {}, {}};
+
+  std::erase_if(due_ns_, [&](const auto& entry) {
+    return std::find(view.ended.begin(), view.ended.end(), entry.first) == view.ended.end();
+  });
+  MembershipStep step;
+  const auto wake_by = [&step](std::int64_t at_ns) {
+    step.wake_ns = std::min(step.wake_ns.value_or(at_ns), at_ns);
+  };
+  for (const MountId id : view.ended) {
+    const std::int64_t delay_ns = static_cast<std::int64_t>(random % kTakeOverDelayMaxNs);
+    const std::int64_t due_ns = due_ns_.try_emplace(id, now_ns + delay_ns).first->second;
+    if (due_ns <= now_ns) return {Kind::kTakeOver, id, {}};
+    wake_by(due_ns);
+  }
+
+  const bool may_be_sole = view.mode == Membership::Mode::kShared && view.no_others &&
+                           !view.solo_wanted && (!view.solo || has_solo);
+  if (!may_be_sole) {
+    alone_since_ns_.reset();
+    return step;
+  }
+  if (!alone_since_ns_) alone_since_ns_ = now_ns;
+  const std::int64_t sole_ns =
+      std::max(has_solo ? now_ns : *alone_since_ns_ + kSoloAfterNs, not_sole_before_ns_);
+  if (sole_ns <= now_ns) return {Kind::kBecomeSole, {}, {}};
+  wake_by(sole_ns);
+  return step;
+}
+
+void MembershipPlan::failed(const MembershipStep& step, std::int64_t retry_ns) {
+  if (step.kind == MembershipStep::Kind::kTakeOver) due_ns_[step.ended] = retry_ns;
+  if (step.kind == MembershipStep::Kind::kBecomeSole) not_sole_before_ns_ = retry_ns;
+}
+
+}  // namespace symnas::fs

@@ -1,0 +1,53 @@
+// MembershipPlan: what a mount has to do about the others: make room for who wants to join, take
+// over from who has ended, become sole when nobody else is left. Decides; the keeper acts.
+//
+// Thread class: thread-compatible. Pure: time and chance are given.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "fsal_cluster/state/membership.h"
+#include "fsal_cluster/state/peers.h"
+
+namespace symnas::fs {
+
+// What the keeper sees, of one moment.
+struct MembershipView {
+  MountId self;
+  Membership::Mode mode = Membership::Mode::kShared;
+  std::optional<Peers::Solo> solo;
+  bool solo_wanted = false;
+  bool no_others = false;
+  std::vector<MountId> ended;
+};
+
+struct MembershipStep {
+  enum class Kind {
+    kWait,
+    kMakeRoom,    // this mount has `solo` and somebody wants to join
+    kTakeOver,    // from `ended`
+    kBecomeSole,  // alone for kSoloAfterNs, or `solo` is put already
+  };
+  Kind kind = Kind::kWait;
+  MountId ended;
+  std::optional<std::int64_t> wake_ns;  // kWait: look again by then
+};
+
+class MembershipPlan {
+ public:
+  // `random` is any 64-bit number: mounts that see one end must not all take over at once.
+  MembershipStep next(const MembershipView& view, std::int64_t now_ns, std::uint64_t random);
+  // A step failed: it is not tried again before `retry_ns`.
+  void failed(const MembershipStep& step, std::int64_t retry_ns);
+
+ private:
+  std::optional<std::int64_t> alone_since_ns_;
+  std::int64_t not_sole_before_ns_ = 0;
+  std::map<MountId, std::int64_t> due_ns_;  // of the take-overs
+};
+
+}  // namespace symnas::fs

@@ -1,0 +1,212 @@
+// Mounts of several VNFSs of one filesystem at the same time: who may join, what each sees of the
+// others, what the living do for those that have ended.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <thread>
+
+#include "fsal_cluster/limits.h"
+#include "fsal_cluster/mount.h"
+#include "fsal_cluster/schema/mount_entry.h"
+#include "fsal_cluster/state/mount_end.h"
+#include "tests/support/sim_volume.h"
+#include "tests/unit/fsal_cluster/ops/world.h"
+
+namespace symnas::fs {
+namespace {
+
+using test::SimDisk;
+using test::SimVolume;
+
+// The system's clock, and jumps on top of it.
+class JumpingClock final : public env::Clock {
+ public:
+  std::int64_t mono_ns() const override { return env::system_clock().mono_ns() + ahead_ns_; }
+  std::int64_t wall_ns() const override { return env::system_clock().wall_ns() + ahead_ns_; }
+  void jump_ns(std::int64_t delta_ns) { ahead_ns_ += delta_ns; }
+
+ private:
+  std::atomic<std::int64_t> ahead_ns_{0};
+};
+
+class SeveralMountsTest : public testing::Test {
+ protected:
+  std::unique_ptr<Mount> open(std::uint32_t vnfs) {
+    MountOptions options;
+    options.fs = formatted.fs;
+    options.filesystem_name = "u04";
+    options.head = "c1n" + std::to_string(vnfs);
+    options.vnfs = "vnfs" + std::to_string(vnfs);
+    options.vnfs_id = VnfsId{vnfs};
+    options.epoch = Epoch{++epoch};
+    options.on_ended = [this](Error) { ++disproofs; };
+    auto mount =
+        Mount::open(*formatted.store, clock,
+                    std::make_shared<SimVolume>(disk, SimVolume::Mode::kImmediate), options);
+    EXPECT_TRUE(mount) << mount.error().message;
+    return mount ? std::move(*mount) : nullptr;
+  }
+  void fence(MountId id) {
+    ASSERT_TRUE(end_mount(*formatted.store, clock, formatted.fs, id,
+                          EndProof{"c1n9", "killed, reaped, OFD locks obtained"}));
+  }
+  static bool eventually(const std::function<bool()>& condition) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (!condition()) {
+      if (std::chrono::steady_clock::now() > deadline) return false;
+      std::this_thread::yield();
+    }
+    return true;
+  }
+  std::string value(const std::string& key) {
+    const auto read = kv::range_blocking(*formatted.store, kv::single_key(key), 1, 1000);
+    return read->kvs.empty() ? "" : read->kvs[0].value;
+  }
+  // Time goes by until it has noticed how long it has been alone.
+  void become_sole(Mount& mount) {
+    const auto is_sole = [&] {
+      return value(kv::keys::solo(formatted.fs)) == std::to_string(mount.id().value());
+    };
+    for (int i = 0; i < 100 && !is_sole(); ++i) {
+      clock.jump_ns(kSoloAfterNs);
+      for (int look = 0; look < 50 && !is_sole(); ++look)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    EXPECT_TRUE(is_sole());
+  }
+  std::size_t mount_records() { return list_mounts(*formatted.store, formatted.fs)->size(); }
+  Handle root() const { return Handle{formatted.fs, kRootIno, Generation{1}}; }
+  Handle create(Mount& mount, const std::string& name) {
+    const auto made = mount.create(kRoot, root(), name, CreateMode::kGuarded, 0, {});
+    EXPECT_TRUE(made) << made.error().message;
+    return made ? made->attributes.handle : Handle{};
+  }
+  static ErrorCode code(const Result<Attributes>& result) {
+    return result ? ErrorCode::kInternal : result.error().code;
+  }
+
+  Formatted formatted;
+  JumpingClock clock;
+  std::uint64_t epoch = 0;
+  std::atomic<int> disproofs{0};
+  std::shared_ptr<SimDisk> disk =
+      std::make_shared<SimDisk>(std::uint64_t{64} << 20, std::byte{0xEE});
+};
+
+TEST_F(SeveralMountsTest, ASecondOneJoinsWhileTheFirstIsBusy) {
+  const auto first = open(1);
+  ASSERT_TRUE(first);
+  EXPECT_EQ(value(kv::keys::solo(formatted.fs)), std::to_string(first->id().value()));
+  std::atomic<bool> stop{false};
+  std::atomic<int> made{0};
+  std::thread busy([&] {
+    while (!stop) create(*first, "f" + std::to_string(made++));
+  });
+  const auto second = open(2);
+  ASSERT_TRUE(second);
+  EXPECT_EQ(value(kv::keys::solo(formatted.fs)), "");
+  EXPECT_EQ(value(kv::keys::want_solo(formatted.fs)), "");
+  const int then = made;
+  EXPECT_TRUE(eventually([&] { return made > then + 3; })) << "and goes on";
+  stop = true;
+  busy.join();
+  for (int i = 0; i < made; ++i) EXPECT_TRUE(second->lookup(root(), "f" + std::to_string(i))) << i;
+  const auto third = open(3);
+  EXPECT_TRUE(third);
+}
+
+TEST_F(SeveralMountsTest, EachSeesAtOnceWhatTheOthersHaveChanged) {
+  const auto a = open(1);
+  const auto b = open(2);
+  ASSERT_TRUE(a && b);
+  for (int i = 0; i < 20; ++i) {
+    const std::string name = "n" + std::to_string(i);
+    EXPECT_EQ(code(b->lookup(root(), name)), ErrorCode::kNotFound);
+    const Handle file = create(*a, name);
+    EXPECT_EQ(b->lookup(root(), name)->handle, file) << "no old negative answer";
+    SetAttributes mode;
+    mode.mode = 0600 + i % 8;
+    ASSERT_TRUE(b->setattr(kRoot, file, mode));
+    EXPECT_EQ(a->getattr(file)->mode, *mode.mode);
+    ASSERT_TRUE(a->rename(kRoot, root(), name, root(), "moved"));
+    EXPECT_EQ(code(b->lookup(root(), name)), ErrorCode::kNotFound);
+    EXPECT_EQ(b->create(kRoot, root(), "moved", CreateMode::kGuarded, 0, {}).error().code,
+              ErrorCode::kAlreadyExists);
+    ASSERT_TRUE(b->unlink(kRoot, root(), "moved"));
+    EXPECT_EQ(code(a->lookup(root(), "moved")), ErrorCode::kNotFound);
+    const auto again = a->create(kRoot, root(), "moved", CreateMode::kUnchecked, 0, {});
+    ASSERT_TRUE(again);
+    EXPECT_FALSE(again->existed) << "no positive answer from an old cache";
+    ASSERT_TRUE(b->unlink(kRoot, root(), "moved"));
+  }
+}
+
+TEST_F(SeveralMountsTest, NoPreAttributesBesideOthers) {
+  const auto a = open(1);
+  EXPECT_TRUE(a->create(kRoot, root(), "sole", CreateMode::kGuarded, 0, {})->directory.pre);
+  const auto b = open(2);
+  ASSERT_TRUE(a && b);
+  EXPECT_FALSE(a->create(kRoot, root(), "f", CreateMode::kGuarded, 0, {})->directory.pre);
+  EXPECT_FALSE(a->getattr_from_cache(root())) << "needs a barrier";
+}
+
+// Directories moved below one another through two mounts must not make a circle.
+TEST_F(SeveralMountsTest, CrossingDirectoryMovesMakeNoCircle) {
+  const auto a = open(1);
+  const auto b = open(2);
+  ASSERT_TRUE(a && b);
+  for (int i = 0; i < 10; ++i) {
+    const std::string x = "x" + std::to_string(i);
+    const std::string y = "y" + std::to_string(i);
+    const Handle x_dir = a->mkdir(kRoot, root(), x, {})->attributes.handle;
+    const Handle y_dir = b->mkdir(kRoot, root(), y, {})->attributes.handle;
+    bool moved_x = false;
+    std::thread other([&] { moved_x = b->rename(kRoot, root(), x, y_dir, "in").has_value(); });
+    const bool moved_y = a->rename(kRoot, root(), y, x_dir, "in").has_value();
+    other.join();
+    EXPECT_NE(moved_x, moved_y) << i;
+  }
+}
+
+TEST_F(SeveralMountsTest, TheLivingTakeOverAndBecomeSoleAgain) {
+  const auto a = open(1);
+  auto b = open(2);
+  auto c = open(3);
+  ASSERT_TRUE(a && b && c);
+  const Handle file = create(*b, "of b");
+  fence(b->id());
+  EXPECT_TRUE(eventually([&] { return mount_records() == 2; })) << "somebody took over";
+  EXPECT_TRUE(eventually([&] { return disproofs == 1; })) << "b alone has been told";
+  EXPECT_EQ(a->lookup(root(), "of b")->handle, file);
+  EXPECT_EQ(value(kv::keys::heartbeat(formatted.fs, b->id())), "");
+  ASSERT_TRUE(c->close());
+  c.reset();
+  EXPECT_TRUE(eventually([&] { return mount_records() == 1; }));
+  EXPECT_EQ(value(kv::keys::solo(formatted.fs)), "") << "not yet: it may come back";
+  become_sole(*a);
+  EXPECT_TRUE(eventually([&] { return a->getattr_from_cache(root()).has_value(); }));
+  EXPECT_TRUE(a->create(kRoot, root(), "sole", CreateMode::kGuarded, 0, {})->directory.pre);
+  c = open(3);
+  ASSERT_TRUE(c);
+  EXPECT_TRUE(c->lookup(root(), "sole"));
+}
+
+TEST_F(SeveralMountsTest, OneMountPerVnfs) {
+  const auto a = open(1);
+  MountOptions options;
+  options.fs = formatted.fs;
+  options.filesystem_name = "u04";
+  options.vnfs = "vnfs1";
+  options.vnfs_id = VnfsId{1};
+  options.epoch = Epoch{99};
+  const auto again =
+      Mount::open(*formatted.store, clock,
+                  std::make_shared<SimVolume>(disk, SimVolume::Mode::kImmediate), options);
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().code, ErrorCode::kBusy);
+}
+
+}  // namespace
+}  // namespace symnas::fs
