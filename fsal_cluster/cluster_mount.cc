@@ -90,7 +90,9 @@ void ClusterMount::pause(int attempt) {
 }
 
 Status ClusterMount::recover() {
-  heartbeat_ = std::make_unique<Heartbeat>(*session_, clock_, *gate_, context_.fs, claim_.id);
+  heartbeat_ =
+      std::make_unique<Heartbeat>(*session_, clock_, *gate_, context_.fs, claim_.id,
+                                  [this](records::HeartbeatRecord& record) { report(record); });
   for (const MountEntry& ended : claim_.ended) SYMNAS_TRY(recover_ended(ended.id, describe(ended)));
   claim_.ended.clear();
   SYMNAS_ASSIGN(std::vector<Ino> orphans, list_orphans(context_));
@@ -103,7 +105,14 @@ Status ClusterMount::recover() {
   return {};
 }
 
+void ClusterMount::report(records::HeartbeatRecord& record) {
+  const SpaceAnnouncement space = data_->announcement();
+  record.set_quiesced(static_cast<std::uint64_t>(space.quiesced.value()));
+  record.set_allocated_blocks(space.allocated_blocks);
+}
+
 Status ClusterMount::turning_sole() {
+  SYMNAS_TRY(locks_->turning_sole());
   data_->turned_sole();
   return {};
 }

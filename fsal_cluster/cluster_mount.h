@@ -96,6 +96,8 @@ class ClusterMount final : public Mount {
   Status recover_ended(MountId ended, const std::string& name);
   Status take_over(MountId ended);
   Status turning_sole();
+  // What the heartbeat tells the others.
+  void report(records::HeartbeatRecord& record);
   Status write_end_record();
   void pause(int attempt);
   // An outcome leaves the mount only through the gate. Errors: kShutdown.

@@ -7,15 +7,18 @@
 #include "common/base/log.h"
 #include "common/kv/keys.h"
 #include "fsal_cluster/limits.h"
-#include "fsal_cluster/schema/records.pb.h"
 
 namespace symnas::fs {
 
 Heartbeat::Heartbeat(kv::Session& session, const env::Clock& clock, Gate& gate, FsId fs,
-                     MountId mount)
-    : session_(session), clock_(clock), gate_(gate), fs_(fs), mount_(mount), thread_([this] {
-        run();
-      }) {}
+                     MountId mount, Report report)
+    : session_(session),
+      clock_(clock),
+      gate_(gate),
+      fs_(fs),
+      mount_(mount),
+      report_(std::move(report)),
+      thread_([this] { run(); }) {}
 
 Heartbeat::~Heartbeat() {
   {
@@ -85,6 +88,7 @@ void Heartbeat::prove(std::int64_t sent_ns) {
 std::optional<Result<kv::Committed>> Heartbeat::put_key(std::int64_t sent_ns) {
   records::HeartbeatRecord record;
   record.set_sent_ns(sent_ns);
+  report_(record);
   kv::Mutation mutation;
   mutation.growth = kv::Growth::kMustGo;
   mutation.writes = {kv::put(kv::keys::heartbeat(fs_, mount_), record.SerializeAsString())};

@@ -11,6 +11,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -19,14 +20,19 @@
 #include "common/base/ids.h"
 #include "common/env/clock.h"
 #include "common/kv/session.h"
+#include "fsal_cluster/schema/records.pb.h"
 #include "fsal_cluster/state/gate.h"
 
 namespace symnas::fs {
 
 class Heartbeat {
  public:
-  // `session`, `clock` and `gate` outlive it.
-  Heartbeat(kv::Session& session, const env::Clock& clock, Gate& gate, FsId fs, MountId mount);
+  // Fills in what the mount tells the others, before each heartbeat is sent. Called on its thread:
+  // must not block.
+  using Report = std::function<void(records::HeartbeatRecord&)>;
+  // `session`, `clock`, `gate` and what `report` needs outlive it.
+  Heartbeat(kv::Session& session, const env::Clock& clock, Gate& gate, FsId fs, MountId mount,
+            Report report);
   // Stops the thread; waits for the store only while a proof is being read.
   ~Heartbeat();
   Heartbeat(const Heartbeat&) = delete;
@@ -59,6 +65,7 @@ class Heartbeat {
   Gate& gate_;
   const FsId fs_;
   const MountId mount_;
+  const Report report_;
   const std::shared_ptr<State> state_ = std::make_shared<State>();
   std::thread thread_;
 };

@@ -71,7 +71,8 @@ Result<std::unique_ptr<ClusterMount>> open_claimed(kv::Store& store, const env::
                                                .membership = parts.membership.get(),
                                                .peers = parts.peers.get(),
                                                .on_failed_flush = options.on_ended}));
-  SYMNAS_ASSIGN(parts.locks, FileLocks::load(*parts.session, clock, fs, options.vnfs));
+  SYMNAS_ASSIGN(parts.locks,
+                FileLocks::load(*parts.session, clock, fs, options.vnfs, parts.membership.get()));
   parts.claim = std::move(claim);
   auto mount = std::make_unique<ClusterMount>(clock, std::move(parts));
   SYMNAS_TRY(mount->recover());

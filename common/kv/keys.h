@@ -99,6 +99,9 @@ inline std::string heartbeats(FsId fs) { return table(fs, 'w', 'H'); }
 // Names the mount that is alone, while it is; who wants to join it puts the other one.
 inline std::string solo(FsId fs) { return table(fs, 'w', 'L'); }
 inline std::string want_solo(FsId fs) { return table(fs, 'w', 'V'); }
+// Every mount looks at the open ones: it may have such an inode open.
+inline std::string orphans(FsId fs) { return table(fs, 'w', 'O'); }
+inline std::string orphan(FsId fs, Ino ino) { return table64(fs, 'w', 'O', ino.value()); }
 inline std::string directory_move(FsId fs) { return table(fs, 'w', 'R'); }
 
 // Outside the watched area.
@@ -108,8 +111,6 @@ inline std::string mount_slots(FsId fs, MountId id) { return table64(fs, 'u', 'S
 inline std::string next_ino(FsId fs) { return table(fs, 'u', 'N'); }
 // Compared and put by every claim: of two simultaneous claims of a filesystem one fails.
 inline std::string mount_claim(FsId fs) { return table(fs, 'u', 'C'); }
-inline std::string orphans(FsId fs) { return table(fs, 'u', 'O'); }
-inline std::string orphan(FsId fs, Ino ino) { return table64(fs, 'u', 'O', ino.value()); }
 inline std::string group_owners(FsId fs) { return table(fs, 'u', 'G'); }
 inline std::string group_owner(FsId fs, std::uint32_t group) {
   std::string key = table(fs, 'u', 'G');

@@ -19,9 +19,10 @@ struct Table {
   char letter;
 };
 // Who is held against whom decides the order: mounts and inodes first, the reverse map last.
-constexpr Table kOrder[] = {{'w', 'S'}, {'u', 'N'}, {'u', 'C'}, {'w', 'B'}, {'w', 'I'}, {'u', 'O'},
-                            {'w', 'T'}, {'w', 'D'}, {'w', 'M'}, {'w', 'K'}, {'w', 'W'}, {'w', 'H'},
-                            {'w', 'R'}, {'u', 'G'}, {'u', 'S'}, {'u', 'L'}, {'u', 'R'}};
+constexpr Table kOrder[] = {{'w', 'S'}, {'u', 'N'}, {'u', 'C'}, {'w', 'B'}, {'w', 'I'},
+                            {'w', 'O'}, {'w', 'T'}, {'w', 'D'}, {'w', 'M'}, {'w', 'K'},
+                            {'w', 'W'}, {'w', 'H'}, {'w', 'R'}, {'w', 'P'}, {'w', 'L'},
+                            {'w', 'V'}, {'u', 'G'}, {'u', 'S'}, {'u', 'L'}, {'u', 'R'}};
 
 std::optional<NameHasher> hasher_of(const Context& context) {
   auto hasher = NameHasher::create(context.filesystem.name_hash_key());
@@ -126,7 +127,15 @@ void Checker::take_watched(char table, const kv::KeyValue& kv, std::string_view 
     case 'H':
       if (ids.size() == 8) return holders_.take_heartbeat(MountId{read_be64(ids, 0)});
       break;
+    case 'O':
+      if (ids.size() == 8) return orphans_.take(ino(), kv.value);
+      break;
+    case 'P':
+      if (ids.size() == 16) return holders_.take_hold(ino(), MountId{read_be64(ids, 8)});
+      break;
     case 'R':
+    case 'L':
+    case 'V':
       if (ids.empty()) return;
       break;
     default: break;
@@ -141,9 +150,6 @@ void Checker::take_unwatched(char table, const kv::KeyValue& kv, std::string_vie
       break;
     case 'C':
       if (ids.empty()) return take_claim(kv.value);
-      break;
-    case 'O':
-      if (ids.size() == 8) return orphans_.take(Ino{read_be64(ids, 0)}, kv.value);
       break;
     case 'G':
       if (ids.size() != 4) break;

@@ -28,6 +28,7 @@ class Holders {
   void take_token(Ino ino, MountId mount, std::string_view value);
   void take_want(Ino ino);
   void take_heartbeat(MountId mount) { held_by(mount, Ino{0}, "its heartbeat"); }
+  void take_hold(Ino ino, MountId mount) { held_by(mount, ino, "a hold of it"); }
   // `rest`: the key behind the mount's id.
   void take_slot(MountId mount, std::string_view rest, std::string_view value);
   void take_group(std::uint32_t group, std::string_view value);

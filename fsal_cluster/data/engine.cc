@@ -42,6 +42,8 @@ Result<std::unique_ptr<Engine>> Engine::open(kv::Session& session, const env::Cl
   space.group_blocks = self->options_.group_blocks;
   space.volume_blocks = [self] { return self->volume_->size_bytes() / kBlockBytes; };
   space.return_reservations = [self] { return self->return_reservations(); };
+  space.membership = self->options_.membership;
+  space.peers = self->options_.peers;
   space.frees_pending = [self] { return self->sweeps_.load() > 0; };
   SYMNAS_ASSIGN(self->space_, Space::open(session, clock, *self->background_, std::move(space)));
   self->arm_tick();

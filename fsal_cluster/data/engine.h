@@ -68,6 +68,7 @@ class Engine final : public FileData {
   Result<SpaceUse> space() override;
   Status sweep_orphan(Ino ino, const records::Orphan& orphan) override;
   Status recover_ended_mount(MountId ended) override;
+  SpaceAnnouncement announcement() override { return space_->announcement(); }
   std::vector<kv::Op> tokens_at_create(Ino ino) override;
 
   // One round of what timers do; the engine calls it every kTickNs.

@@ -24,6 +24,7 @@
 #include "cvm/volume_io.h"
 #include "fsal_cluster/mount.h"
 #include "fsal_cluster/schema/records.pb.h"
+#include "fsal_cluster/space/space.h"
 #include "fsal_cluster/state/membership.h"
 #include "fsal_cluster/state/peers.h"
 #include "fsal_cluster/types.h"
@@ -139,6 +140,8 @@ class FileData {
   virtual void turned_shared() {}
   // Nobody else may, from now on: no operation has begun as sole yet.
   virtual void turned_sole() {}
+  // For the heartbeat, about once a second. Never blocks.
+  virtual SpaceAnnouncement announcement() { return {}; }
   // To be put by the transaction that creates a regular file: its first write needs no transaction
   // of its own. Not with an mtime that the client has chosen: recover_ended_mount() would replace
   // it.

@@ -1,5 +1,7 @@
 #include "fsal_cluster/space/allocator.h"
 
+#include <utility>
+
 #include "common/base/check.h"
 
 namespace symnas::fs {
@@ -37,6 +39,7 @@ std::optional<BlockRun> Allocator::allocate(const SpaceWish& wish) {
   free_blocks_ -= run->blocks;
   if (map.free_blocks() == 0) with_space_.erase(chosen);
   last_used_ = chosen;
+  handed_out_.add(*run);
   return run;
 }
 
@@ -50,12 +53,15 @@ void Allocator::put_back(BlockRun run) {
 }
 
 void Allocator::give_back(BlockRun run) {
-  if (run.blocks > 0) put_back(run);
+  if (run.blocks == 0) return;
+  handed_out_.remove(run);
+  put_back(run);
 }
 
 void Allocator::release(BlockRun run) {
   if (run.blocks == 0 || !groups_.contains(group_of(run.start))) return;
-  waiting_.push_back({run, quiescence_.retire()});
+  handed_out_.remove(run);
+  waiting_.push_back({run, quiescence_.retire(), Revision{0}});
   waiting_blocks_ += run.blocks;
   collect();
 }
@@ -65,10 +71,50 @@ void Allocator::end_io(Quiescence::Ticket ticket) {
   collect();
 }
 
+void Allocator::set_horizon(Horizon horizon) {
+  horizon_ = horizon;
+  collect();
+}
+
+Quiescence::Stamp Allocator::newest_free() const {
+  CHECK(!waiting_.empty(), "nothing waits");
+  return waiting_.back().stamp;
+}
+
+void Allocator::date(Quiescence::Stamp upto, Revision revision) {
+  for (; dated_ < waiting_.size() && waiting_[dated_].stamp <= upto; ++dated_)
+    waiting_[dated_].freed_by = revision;
+  collect();
+}
+
+std::uint64_t Allocator::reclaim(std::uint32_t group, const std::vector<BlockRun>& used,
+                                 const std::vector<BlockRun>& announced) {
+  const FreeMap& map = groups_.at(group);
+  for (const BlockRun& run : used) handed_out_.remove(run);
+  std::vector<BlockRun> occupied = map.runs();
+  const auto add = [&occupied](const std::vector<BlockRun>& runs) {
+    occupied.insert(occupied.end(), runs.begin(), runs.end());
+  };
+  add(used);
+  add(announced);
+  add(handed_out_.within(map.group()));
+  for (const Waiting& waiting : waiting_) occupied.push_back(waiting.run);
+  std::uint64_t blocks = 0;
+  for (const BlockRun& run : gaps(map.group(), std::move(occupied))) {
+    blocks += run.blocks;
+    release(run);
+  }
+  return blocks;
+}
+
 void Allocator::collect() {
   while (!waiting_.empty() && quiescence_.reusable(waiting_.front().stamp)) {
-    const BlockRun run = waiting_.front().run;
+    const Waiting& first = waiting_.front();
+    const bool others_done = horizon_.alone || (dated_ > 0 && first.freed_by <= horizon_.quiesced);
+    if (!others_done) return;
+    const BlockRun run = first.run;
     waiting_.pop_front();
+    if (dated_ > 0) --dated_;
     waiting_blocks_ -= run.blocks;
     put_back(run);
   }

@@ -1,10 +1,11 @@
 // Allocator: which blocks of the groups that this mount owns are free, taken, or freed but not
 // reusable yet. Thread class: thread-compatible. Pure: claims of groups are somebody else's
 // (space.h). Invariants: no block is handed out twice without having come back; a block that was
-// visible comes back only through release() and is handed out again only when its I/O has ended
-// (INV-6).
+// visible comes back only through release() and is handed out again only when its I/O has ended, on
+// every mount (INV-6): this one's by Quiescence, the others' by the revision that they announce.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -12,8 +13,10 @@
 #include <set>
 #include <vector>
 
+#include "common/base/ids.h"
 #include "fsal_cluster/space/free_map.h"
 #include "fsal_cluster/space/quiescence.h"
+#include "fsal_cluster/space/run_set.h"
 
 namespace symnas::fs {
 
@@ -38,6 +41,29 @@ class Allocator {
   // Blocks that a committed transaction has freed. Those of groups not owned are forgotten.
   void release(BlockRun run);
 
+  // How far the other mounts have come. Alone (at first): nobody else has I/O under way.
+  struct Horizon {
+    bool alone = true;
+    Revision quiesced;  // of all others
+  };
+  void set_horizon(Horizon horizon);
+  // Freed blocks beside other mounts wait for a revision that is not below that of their free:
+  // whoever reads one after newest_free() tells it to date(). False: all have theirs.
+  bool undated() const { return dated_ < waiting_.size(); }
+  Quiescence::Stamp newest_free() const;
+  void date(Quiescence::Stamp upto, Revision revision);
+
+  // Blocks of an owned group that other mounts have freed: those that no reverse-map key names
+  // (`used` is all that do, read after the last call for this group), are neither free nor waiting
+  // here, nor handed out and perhaps not recorded yet, nor in `announced`. They are released.
+  // Returns how many.
+  std::uint64_t reclaim(std::uint32_t group, const std::vector<BlockRun>& used,
+                        const std::vector<BlockRun>& announced);
+
+  // Marks a moment; ended_before(): every I/O that had begun by then has ended.
+  Quiescence::Stamp mark() { return quiescence_.retire(); }
+  bool ended_before(Quiescence::Stamp mark) const { return quiescence_.reusable(mark); }
+
   Quiescence::Ticket begin_io() { return quiescence_.begin(); }
   void end_io(Quiescence::Ticket ticket);
 
@@ -48,6 +74,7 @@ class Allocator {
   struct Waiting {
     BlockRun run;
     Quiescence::Stamp stamp;
+    Revision freed_by;  // of the free, or later; 0 = not dated
   };
   void put_back(BlockRun run);
   void collect();
@@ -60,6 +87,9 @@ class Allocator {
   std::uint64_t waiting_blocks_ = 0;
   Quiescence quiescence_;
   std::deque<Waiting> waiting_;  // ascending stamp
+  std::size_t dated_ = 0;        // of waiting_, its first ones
+  Horizon horizon_;
+  RunSet handed_out_;  // and not known to be in the reverse map
 };
 
 }  // namespace symnas::fs

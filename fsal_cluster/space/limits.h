@@ -1,6 +1,7 @@
 // Bounds of fsal_cluster/space, each with its reason.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace symnas::fs {
@@ -27,6 +28,18 @@ inline constexpr int kTakeoverGroupsMax = 200;
 // than this.
 inline constexpr std::int64_t kRoomWaitMs = 2000;
 inline constexpr std::int64_t kRoomPollMs = 5;
+// Beside other mounts a free waits for their heartbeats as well, two of each, and own groups are
+// read again first.
+inline constexpr std::int64_t kSharedRoomWaitMs = 5000;
+// How often own groups are read again for what other mounts have freed there: it costs a range read
+// of each.
+inline constexpr std::int64_t kReclaimNs = 3'000'000'000;
+static_assert(kSharedRoomWaitMs * 1'000'000 > kReclaimNs + 1'000'000'000);
+// How often everything is counted again for statfs, while other mounts change it.
+inline constexpr std::int64_t kRecountNs = 10'000'000'000;
+// Moments whose I/O is waited for at once, one per heartbeat: while one I/O takes longer than so
+// many, further ones are not marked.
+inline constexpr std::size_t kQuiescenceMarksMax = 64;
 // Threads of Background: one may sit in a range read while etcd is away, the others keep timers and
 // claims going.
 inline constexpr int kBackgroundThreads = 3;

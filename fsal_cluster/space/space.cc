@@ -104,6 +104,7 @@ BlockRun Space::group_run(std::uint32_t group) const {
 std::optional<BlockRun> Space::allocate(const SpaceWish& wish) {
   const std::scoped_lock lock(mutex_);
   const auto run = allocator_.allocate(wish);
+  if (run) allocated_ += static_cast<std::int64_t>(run->blocks);
   ready_.store(allocator_.free_blocks(), std::memory_order_relaxed);
   if (allocator_.free_blocks() < kReadyBlocksLow && !claiming_ahead_ && !all_claimed_) {
     claiming_ahead_ = true;
@@ -124,6 +125,7 @@ void Space::claim_ahead() {
 void Space::give_back(BlockRun run) {
   const std::scoped_lock lock(mutex_);
   allocator_.give_back(run);
+  allocated_ -= static_cast<std::int64_t>(run.blocks);
   ready_.store(allocator_.free_blocks(), std::memory_order_relaxed);
 }
 
@@ -151,13 +153,15 @@ void Space::conclude(const std::vector<BlockRun>& runs, FreeOutcome outcome) {
 
 void Space::release_locked(BlockRun run) {
   all_claimed_ = false;
+  allocated_ -= static_cast<std::int64_t>(run.blocks);
   const std::uint32_t group = allocator_.group_of(run.start);
   if (loading_ == group) {
     freed_while_loading_.push_back(run);
     return;
   }
+  look_around_locked();
   allocator_.release(run);
-  ready_.store(allocator_.free_blocks(), std::memory_order_relaxed);
+  let_go_locked();
   const auto known = groups_.find(group);
   if (known != groups_.end() && !known->second.loaded && known->second.free_blocks) {
     *known->second.free_blocks += run.blocks;
@@ -171,7 +175,91 @@ Quiescence::Ticket Space::begin_io() {
 
 void Space::end_io(Quiescence::Ticket ticket) {
   const std::scoped_lock lock(mutex_);
+  look_around_locked();
   allocator_.end_io(ticket);
+}
+
+// --- beside other mounts
+
+void Space::look_around_locked() {
+  if (alone()) {
+    // Whatever waits now was freed while nobody else was there, or everybody else has ended.
+    allocator_.set_horizon({.alone = true, .quiesced = {}});
+  } else {
+    const bool waits = allocator_.waiting_blocks() > 0;
+    allocator_.set_horizon(
+        {.alone = false, .quiesced = waits ? options_.peers->quiesced() : Revision{0}});
+  }
+  ready_.store(allocator_.free_blocks(), std::memory_order_relaxed);
+}
+
+void Space::let_go_locked() {
+  look_around_locked();
+  if (alone() || !allocator_.undated() || dating_) return;
+  dating_ = true;
+  background_.post([this] { date_frees(); });
+}
+
+// The stamp's revision is not below that of any change acknowledged before it is read.
+void Space::date_frees() {
+  Quiescence::Stamp upto = 0;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!allocator_.undated()) {
+      dating_ = false;
+      return;
+    }
+    upto = allocator_.newest_free();
+  }
+  const auto stamp = session_.range(kv::single_key(keys::stamp(options_.fs)), 1);
+  const std::scoped_lock lock(mutex_);
+  dating_ = false;  // after a failure the next heartbeat begins anew
+  if (!stamp || stamp->kvs.empty()) return;
+  allocator_.date(upto, stamp->kvs.front().mod_revision);
+  let_go_locked();
+}
+
+SpaceAnnouncement Space::announcement() {
+  const Revision applied = session_.applied();  // before the mark: I/O after it sees at least this
+  const std::scoped_lock lock(mutex_);
+  if (marks_.size() < kQuiescenceMarksMax) marks_.push_back({allocator_.mark(), applied});
+  while (!marks_.empty() && allocator_.ended_before(marks_.front().stamp)) {
+    quiesced_ = marks_.front().applied;
+    marks_.pop_front();
+  }
+  let_go_locked();
+  return {quiesced_, allocated_};
+}
+
+Result<std::uint64_t> Space::reclaim(std::uint32_t group) {
+  SYMNAS_ASSIGN(const std::vector<BlockRun> used, read_used(group));
+  const std::scoped_lock lock(mutex_);
+  std::vector<BlockRun> announced;
+  for (const auto& [start, blocks] : announced_) announced.push_back({start, blocks});
+  look_around_locked();
+  const std::uint64_t blocks = allocator_.reclaim(group, used, announced);
+  taken_since_ += static_cast<std::int64_t>(blocks);
+  return blocks;
+}
+
+Result<bool> Space::reclaim() {
+  std::vector<std::uint32_t> own;
+  {
+    const std::scoped_lock lock(mutex_);
+    const std::int64_t now_ns = clock_.mono_ns();
+    if (alone() || (reclaimed_ns_ != 0 && now_ns - reclaimed_ns_ < kReclaimNs)) return false;
+    reclaimed_ns_ = now_ns;
+    for (const auto& [index, group] : groups_)
+      if (group.loaded) own.push_back(index);
+  }
+  std::uint64_t blocks = 0;
+  for (const std::uint32_t group : own) {
+    SYMNAS_ASSIGN(const std::uint64_t found, reclaim(group));
+    blocks += found;
+  }
+  const std::scoped_lock lock(mutex_);
+  let_go_locked();
+  return blocks > 0;
 }
 
 std::optional<kv::Compare> Space::guard(std::uint64_t volume_block) const {
@@ -209,6 +297,8 @@ std::vector<std::uint32_t> Space::candidates() const {
 }
 
 Result<bool> Space::claim_one() {
+  SYMNAS_ASSIGN(const bool reclaimed, reclaim());
+  if (reclaimed) return true;
   const std::vector<std::uint32_t> list = candidates();
   for (const std::uint32_t group : list) {
     SYMNAS_ASSIGN(const bool claimed, claim(group));
@@ -235,6 +325,7 @@ Result<bool> Space::claim(std::uint32_t group) {
   const auto give_up = [this](Result<bool> answer) {
     const std::scoped_lock lock(mutex_);
     loading_.reset();
+    look_around_locked();
     for (const BlockRun& run : freed_while_loading_) allocator_.release(run);
     freed_while_loading_.clear();
     return answer;
@@ -273,8 +364,9 @@ Result<bool> Space::claim(std::uint32_t group) {
   freed_while_loading_.clear();
   loading_.reset();
   groups_[group].loaded = true;
+  look_around_locked();
   allocator_.add_group(FreeMap::without(group_run(group), in_use));
-  ready_.store(allocator_.free_blocks(), std::memory_order_relaxed);
+  let_go_locked();
   return true;
 }
 
@@ -334,7 +426,8 @@ void Space::make_room(std::function<void(Result<Room>)> done) {
     room_waiters_.push_back(std::move(done));
     if (room_waiters_.size() > 1) return;
   }
-  const std::int64_t deadline_ns = clock_.mono_ns() + kRoomWaitMs * 1'000'000;
+  const std::int64_t wait_ms = alone() ? kRoomWaitMs : kSharedRoomWaitMs;
+  const std::int64_t deadline_ns = clock_.mono_ns() + wait_ms * 1'000'000;
   background_.post([this, deadline_ns] { room_round(deadline_ns); });
 }
 
@@ -350,6 +443,7 @@ void Space::answer_room(Result<Room> answer) {
 void Space::room_round(std::int64_t deadline_ns) {
   const auto have_room = [this] {
     const std::scoped_lock lock(mutex_);
+    let_go_locked();
     return allocator_.free_blocks() > 0;
   };
   if (have_room()) return answer_room(Room::kMaybe);
@@ -361,6 +455,9 @@ void Space::room_round(std::int64_t deadline_ns) {
   bool hope = held || options_.frees_pending();
   {
     const std::scoped_lock lock(mutex_);
+    // Beside others: full only when the own groups have been read again since it was asked for.
+    const std::int64_t began_ns = deadline_ns - kSharedRoomWaitMs * 1'000'000;
+    hope = hope || (!alone() && reclaimed_ns_ <= began_ns);
     hope = hope || allocator_.waiting_blocks() > 0 || loading_.has_value() || !all_claimed_;
   }
   if (!hope || clock_.mono_ns() >= deadline_ns) return answer_room(Room::kNone);
@@ -371,6 +468,8 @@ void Space::room_round(std::int64_t deadline_ns) {
 // --- counting
 
 Status Space::count_groups() {
+  const std::int64_t foreign = foreign_blocks();  // before: what changes meanwhile is counted
+                                                  // twice, not lost, until the next count
   std::map<std::uint32_t, std::uint64_t> used;
   const std::string prefix = keys::table(options_.fs, 'u', 'R');
   SYMNAS_TRY(
@@ -388,7 +487,37 @@ Status Space::count_groups() {
     groups_[index].free_blocks = blocks >= size ? 0 : size - blocks;
   }
   counted_ = true;
+  counted_ns_ = clock_.mono_ns();
+  counted_foreign_ = foreign;
+  taken_since_ = 0;
   return {};
+}
+
+std::int64_t Space::foreign_blocks() const {
+  std::int64_t out = 0;
+  if (options_.peers == nullptr) return out;
+  for (const auto& [mount, blocks] : options_.peers->allocated_blocks()) out += blocks;
+  return out;
+}
+
+void Space::recount_if_stale() {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (recounting_ || foreign_blocks() == counted_foreign_ ||
+        clock_.mono_ns() - counted_ns_ < kRecountNs)
+      return;
+    recounting_ = true;
+  }
+  background_.post([this] {
+    const std::scoped_lock count_lock(count_mutex_);
+    Status counted;
+    if (const auto reclaimed = reclaim(); !reclaimed)
+      counted = tl::unexpected<Error>(reclaimed.error());
+    if (counted) counted = count_groups();
+    if (!counted) log::warn("count of free space: {}", counted.error().message);
+    const std::scoped_lock lock(mutex_);
+    recounting_ = false;
+  });
 }
 
 Result<Space::Use> Space::use() {
@@ -401,6 +530,7 @@ Result<Space::Use> Space::use() {
     }
     if (!counted) SYMNAS_TRY(count_groups());
   }
+  recount_if_stale();
   const std::uint32_t count = group_count();
   const std::scoped_lock lock(mutex_);
   Use out;
@@ -414,6 +544,10 @@ Result<Space::Use> Space::use() {
   }
   out.free_blocks += allocator_.free_blocks() + allocator_.waiting_blocks();
   out.free_blocks += out.total_blocks - known_blocks;
+  const std::int64_t foreign = foreign_blocks() - counted_foreign_ + taken_since_;
+  const std::int64_t free = static_cast<std::int64_t>(out.free_blocks) - foreign;
+  out.free_blocks =
+      std::min(static_cast<std::uint64_t>(std::max<std::int64_t>(free, 0)), out.total_blocks);
   return out;
 }
 

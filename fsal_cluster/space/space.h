@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -26,6 +27,8 @@
 #include "common/kv/store.h"
 #include "fsal_cluster/space/allocator.h"
 #include "fsal_cluster/space/background.h"
+#include "fsal_cluster/state/membership.h"
+#include "fsal_cluster/state/peers.h"
 
 namespace symnas::fs {
 
@@ -36,7 +39,15 @@ struct SpaceOptions {
   std::function<std::uint64_t()> volume_blocks;  // of the volume now; it may grow
   // Asks files to give back what they have reserved; true when busy files still hold some.
   std::function<bool()> return_reservations;
-  std::function<bool()> frees_pending;  // dead maps are being swept
+  std::function<bool()> frees_pending;     // dead maps are being swept
+  const Membership* membership = nullptr;  // null: alone for ever
+  const Peers* peers = nullptr;            // null: nobody else
+};
+
+// What a mount tells the others about its space, once per heartbeat.
+struct SpaceAnnouncement {
+  Revision quiesced;                  // every I/O begun before this revision was applied has ended
+  std::int64_t allocated_blocks = 0;  // less freed ones, since the claim
 };
 
 class Space {
@@ -75,6 +86,9 @@ class Space {
   // The reverse-map keys of [begin, end). REQUIRES: one group.
   kv::KeyRange reverse_range(std::uint64_t begin, std::uint64_t end) const;
 
+  // For the heartbeat, about once a second. Never blocks.
+  SpaceAnnouncement announcement();
+
   // Takes over the groups of a mount that has ended. Blocks. Errors: as Session.
   Status take_over(MountId ended);
 
@@ -82,7 +96,9 @@ class Space {
     std::uint64_t total_blocks = 0;
     std::uint64_t free_blocks = 0;
   };
-  // Counts the groups that are not owned from their reverse map, once, then follows. Blocks.
+  // Counts the groups that are not owned from their reverse map, once, then follows: the own
+  // changes at once, the others' as they announce them; and counts again in the background while
+  // they change something. Blocks.
   Result<Use> use();
   // About how many blocks allocate() could hand out without a claim.
   std::uint64_t ready_blocks() const { return ready_.load(std::memory_order_relaxed); }
@@ -97,6 +113,20 @@ class Space {
   Space(kv::Session& session, const env::Clock& clock, Background& background,
         SpaceOptions options);
   void release_locked(BlockRun run);
+  bool alone() const {
+    return options_.membership == nullptr || options_.peers == nullptr ||
+           options_.membership->is_sole();
+  }
+  // Both REQUIRE: mutex_ is held. The first, before anything that may let freed blocks go: the
+  // allocator must know whether others are there. The second also has frees dated.
+  void look_around_locked();
+  void let_go_locked();
+  void date_frees();
+  // Takes what other mounts have freed in owned groups, at most every kReclaimNs. True: something.
+  Result<bool> reclaim();
+  Result<std::uint64_t> reclaim(std::uint32_t group);
+  std::int64_t foreign_blocks() const;
+  void recount_if_stale();
   Status read_owners();
   std::uint32_t group_count() const;
   BlockRun group_run(std::uint32_t group) const;
@@ -121,6 +151,19 @@ class Space {
   std::optional<std::uint32_t> loading_;
   std::vector<std::function<void(Result<Room>)>> room_waiters_;
   bool counted_ = false;
+  std::int64_t counted_ns_ = 0;       // when; all four as of the last count
+  std::int64_t counted_foreign_ = 0;  // foreign_blocks()
+  std::int64_t taken_since_ = 0;      // reclaimed: also in what its mount has announced
+  bool recounting_ = false;
+  std::int64_t reclaimed_ns_ = 0;  // when it was last begun
+  std::int64_t allocated_ = 0;
+  bool dating_ = false;
+  struct Mark {
+    Quiescence::Stamp stamp;
+    Revision applied;
+  };
+  std::deque<Mark> marks_;
+  Revision quiesced_;
   bool claiming_ahead_ = false;
   bool all_claimed_ = false;  // the last search found no group to claim; any free resets it
   std::mutex count_mutex_;    // one count at a time

@@ -1,24 +1,35 @@
 #include "fsal_cluster/state/file_locks.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "common/base/bytes.h"
 #include "common/base/log.h"
 #include "common/kv/keys.h"
+#include "fsal_cluster/limits.h"
 #include "fsal_cluster/schema/records.pb.h"
 
 namespace symnas::fs {
 namespace {
 
-// One key per inode and owner: the owner's identity is part of the key.
-std::string lock_key(FsId fs, Ino ino, const LockOwner& owner) {
-  std::string identity;
-  identity.push_back(owner.protocol == LockProtocol::kNlm ? 'n' : '4');
-  append_be32(identity, static_cast<std::uint32_t>(owner.client.size()));
-  identity += owner.client + owner.owner;
+std::string locks_of(FsId fs, Ino ino) {
   std::string key = kv::keys::locks(fs);
   append_be64(key, ino.value());
-  return key + identity;
+  return key;
+}
+
+void append_counted(std::string& out, const std::string& bytes) {
+  append_be32(out, static_cast<std::uint32_t>(bytes.size()));
+  out += bytes;
+}
+
+// One key per inode, VNFS and owner: one client may lock a file through two VNFSs.
+std::string lock_key(FsId fs, Ino ino, const std::string& vnfs, const LockOwner& owner) {
+  std::string key = locks_of(fs, ino);
+  key.push_back(owner.protocol == LockProtocol::kNlm ? 'n' : '4');
+  append_counted(key, vnfs);
+  append_counted(key, owner.client);
+  return key + owner.owner;
 }
 
 records::LockRecord to_record(Ino ino, const std::string& vnfs, const LockOwner& owner,
@@ -52,24 +63,41 @@ std::vector<LockRange> ranges_of(const records::LockRecord& record) {
   return ranges;
 }
 
+Result<records::LockRecord> parse_lock(const kv::KeyValue& kv) {
+  records::LockRecord record;
+  if (!record.ParseFromString(kv.value))
+    return fail(ErrorCode::kCorrupt,
+                "lock record " + to_hex(kv.key) + " cannot be parsed; run symnas fs check");
+  return record;
+}
+
+ForeignLock foreign_lock(const kv::KeyValue& kv, const records::LockRecord& record) {
+  return {kv.key, kv.mod_revision, record.vnfs(), owner_of(record), ranges_of(record)};
+}
+
 }  // namespace
 
-FileLocks::FileLocks(kv::Session& session, const env::Clock& clock, FsId fs, std::string vnfs)
+FileLocks::FileLocks(kv::Session& session, const env::Clock& clock, FsId fs, std::string vnfs,
+                     Membership* membership)
     : session_(session),
       clock_(clock),
       fs_(fs),
       vnfs_(std::move(vnfs)),
-      loaded_ns_(clock.mono_ns()) {}
+      membership_(membership),
+      loaded_ns_(clock.mono_ns()),
+      alone_since_ns_(loaded_ns_) {}
 
 Result<std::unique_ptr<FileLocks>> FileLocks::load(kv::Session& session, const env::Clock& clock,
-                                                   FsId fs, std::string vnfs) {
-  std::unique_ptr<FileLocks> locks(new FileLocks(session, clock, fs, std::move(vnfs)));
+                                                   FsId fs, std::string vnfs,
+                                                   Membership* membership) {
+  std::unique_ptr<FileLocks> locks(new FileLocks(session, clock, fs, std::move(vnfs), membership));
   SYMNAS_ASSIGN(const kv::OpResult found, session.range(kv::prefix_range(kv::keys::locks(fs)), 0));
   for (const kv::KeyValue& kv : found.kvs) {
-    records::LockRecord record;
-    if (!record.ParseFromString(kv.value))
-      return fail(ErrorCode::kCorrupt,
-                  "lock record " + to_hex(kv.key) + " cannot be parsed; run symnas fs check");
+    SYMNAS_ASSIGN(const records::LockRecord record, parse_lock(kv));
+    if (record.vnfs() != locks->vnfs_) {
+      locks->foreign_.add(Ino{record.ino()}, foreign_lock(kv, record));
+      continue;
+    }
     const Key key{Ino{record.ino()}, owner_of(record)};
     locks->table_.set(key.first, key.second, ranges_of(record));
     locks->mod_revision_[key] = kv.mod_revision;
@@ -126,19 +154,84 @@ Status FileLocks::revoke_client(const LockOwner& holder) {
   return {};
 }
 
+std::optional<Membership::Stay> FileLocks::enter() const {
+  if (membership_ == nullptr) return std::nullopt;
+  return membership_->enter();
+}
+
+Result<kv::Compare> FileLocks::look(Ino ino) {
+  const kv::KeyRange range = kv::prefix_range(locks_of(fs_, ino));
+  SYMNAS_ASSIGN(const kv::OpResult found, session_.range(range, 0));
+  std::vector<ForeignLock> foreign;
+  std::int64_t newest = 0;
+  for (const kv::KeyValue& kv : found.kvs) {
+    newest = std::max(newest, kv.mod_revision.value());
+    SYMNAS_ASSIGN(const records::LockRecord record, parse_lock(kv));
+    if (record.vnfs() != vnfs_) foreign.push_back(foreign_lock(kv, record));
+  }
+  foreign_.set(ino, std::move(foreign));
+  // Whatever is put later has a higher revision; what goes away only makes room.
+  kv::Compare unchanged;
+  unchanged.range = range;
+  unchanged.target = kv::Compare::Target::kModRevision;
+  unchanged.relation = kv::Compare::Relation::kLess;
+  unchanged.number = newest + 1;
+  return unchanged;
+}
+
+std::optional<LockConflict> FileLocks::foreign_conflict(Ino ino, const LockRange& range,
+                                                        const Membership::Stay* stay) {
+  for (;;) {
+    const auto conflict = foreign_.conflict(ino, range);
+    if (!conflict) return std::nullopt;
+    const LockConflict answer{conflict->lock.owner, conflict->range};
+    const bool alone = stay == nullptr || stay->sole();
+    if (!alone || answer.holder.protocol != LockProtocol::kNfs4 ||
+        clock_.mono_ns() - alone_since_ns_ <= kUnclaimedNfs4LockNs)
+      return answer;
+    log::warn("locks of client {} of {} are revoked: no mount has served it for {} s",
+              to_hex(answer.holder.client), conflict->lock.vnfs,
+              kUnclaimedNfs4LockNs / 1'000'000'000);
+    for (const ForeignLock& lock :
+         foreign_.take_client(conflict->lock.vnfs, answer.holder.protocol, answer.holder.client)) {
+      kv::Mutation mutation;
+      mutation.growth = kv::Growth::kMustGo;
+      mutation.compares = {kv::mod_revision_is(lock.store_key, lock.revision)};
+      mutation.writes = {kv::erase(lock.store_key)};
+      const auto erased = session_.commit_blocking(std::move(mutation));
+      if (!erased) return answer;
+    }
+  }
+}
+
+Status FileLocks::turning_sole() {
+  const std::scoped_lock order(order_mutex_);
+  SYMNAS_ASSIGN(const kv::OpResult found,
+                session_.range(kv::prefix_range(kv::keys::locks(fs_)), 0));
+  foreign_.clear();
+  for (const kv::KeyValue& kv : found.kvs) {
+    SYMNAS_ASSIGN(const records::LockRecord record, parse_lock(kv));
+    if (record.vnfs() != vnfs_) foreign_.add(Ino{record.ino()}, foreign_lock(kv, record));
+  }
+  alone_since_ns_ = clock_.mono_ns();
+  return {};
+}
+
 Result<Revision> FileLocks::stored_revision(const std::string& store_key) {
   SYMNAS_ASSIGN(const kv::OpResult found, session_.range(kv::single_key(store_key), 1));
   return found.kvs.empty() ? Revision{} : found.kvs.front().mod_revision;
 }
 
-Status FileLocks::write(const Key& key, const std::vector<LockRange>& ranges) {
-  const std::string store_key = lock_key(fs_, key.first, key.second);
+Status FileLocks::write(const Key& key, const std::vector<LockRange>& ranges,
+                        std::optional<kv::Compare> unchanged) {
+  const std::string store_key = lock_key(fs_, key.first, vnfs_, key.second);
   const auto known = mod_revision_.find(key);
   if (known == mod_revision_.end() && ranges.empty()) return {};
   kv::Mutation mutation;
   mutation.growth = ranges.empty() ? kv::Growth::kMustGo : kv::Growth::kChanges;
   mutation.compares.push_back(
       kv::mod_revision_is(store_key, known == mod_revision_.end() ? Revision{} : known->second));
+  if (unchanged) mutation.compares.push_back(std::move(*unchanged));
   mutation.writes.push_back(
       ranges.empty()
           ? kv::erase(store_key)
@@ -146,9 +239,13 @@ Status FileLocks::write(const Key& key, const std::vector<LockRange>& ranges) {
                     to_record(key.first, vnfs_, key.second, ranges).SerializeAsString()));
   SYMNAS_ASSIGN(const kv::Committed committed, session_.commit_blocking(std::move(mutation)));
   if (!committed.succeeded) {
-    SYMNAS_ASSIGN(mod_revision_[key], stored_revision(store_key));
-    return fail(ErrorCode::kConflict,
-                "a lock record was changed by somebody else while this mount is the only one");
+    SYMNAS_ASSIGN(const Revision stored, stored_revision(store_key));
+    if (stored == Revision{}) {
+      mod_revision_.erase(key);
+    } else {
+      mod_revision_[key] = stored;
+    }
+    return fail(ErrorCode::kConflict, "lock records of the inode were changed by somebody else");
   }
   if (ranges.empty())
     mod_revision_.erase(key);
@@ -224,17 +321,34 @@ Result<FileLocks::Answer> FileLocks::lock(Ino ino, const LockOwner& owner, const
   if (auto conflict = standing_conflict(ino, owner, range))
     return Answer{.granted = false, .conflict = std::move(*conflict)};
   SYMNAS_TRY(write_late_of(ino));
+  for (int attempt = 0; attempt <= kConflictRetriesMax; ++attempt) {
+    auto tried = try_lock(key, range);
+    if (!tried && tried.error().code == ErrorCode::kConflict) continue;
+    if (!tried) return tl::unexpected<Error>(std::move(tried.error()));
+    if (*tried) return Answer{.granted = false, .conflict = std::move(**tried)};
+    const std::scoped_lock lock(mutex_);
+    // Not what was written: the owner may have unlocked something meanwhile.
+    table_.set(ino, owner, with_range(table_.held(ino, owner), range));
+    unclaimed_.erase(key);
+    return Answer{.granted = true, .conflict = {}};
+  }
+  return fail(ErrorCode::kConflict, "others kept locking the same file; try again later");
+}
+
+Result<std::optional<LockConflict>> FileLocks::try_lock(const Key& key, const LockRange& range) {
+  const auto stay = enter();
+  std::optional<kv::Compare> unchanged;
+  if (stay && !stay->sole()) {
+    SYMNAS_ASSIGN(unchanged, look(key.first));
+  }
+  if (auto conflict = foreign_conflict(key.first, range, stay ? &*stay : nullptr)) return conflict;
   std::vector<LockRange> ranges;
   {
     const std::scoped_lock lock(mutex_);
-    ranges = with_range(table_.held(ino, owner), range);
+    ranges = with_range(table_.held(key.first, key.second), range);
   }
-  SYMNAS_TRY(write(key, ranges));
-  const std::scoped_lock lock(mutex_);
-  // Not `ranges`: the owner may have unlocked something meanwhile.
-  table_.set(ino, owner, with_range(table_.held(ino, owner), range));
-  unclaimed_.erase(key);
-  return Answer{.granted = true, .conflict = {}};
+  SYMNAS_TRY(write(key, ranges, std::move(unchanged)));
+  return std::optional<LockConflict>();
 }
 
 Status FileLocks::unlock(Ino ino, const LockOwner& owner, std::uint64_t start, std::uint64_t end,
@@ -261,6 +375,11 @@ Status FileLocks::unlock(Ino ino, const LockOwner& owner, std::uint64_t start, s
 FileLocks::Answer FileLocks::test(Ino ino, const LockOwner& owner, const LockRange& range) {
   const std::scoped_lock order(order_mutex_);
   if (auto conflict = standing_conflict(ino, owner, range))
+    return Answer{.granted = false, .conflict = std::move(*conflict)};
+  const auto stay = enter();
+  // A failure means that the mount is over: its answer is not told.
+  if (stay && !stay->sole()) static_cast<void>(look(ino));
+  if (auto conflict = foreign_conflict(ino, range, stay ? &*stay : nullptr))
     return Answer{.granted = false, .conflict = std::move(*conflict)};
   return Answer{.granted = true, .conflict = {}};
 }

@@ -6,8 +6,10 @@
 // Invariants: the store never says less than the table: an unlock may be recorded late (a thread of
 // its own tries until it is), a lock never. No record is written that conflicts with another one in
 // the store: what is late for an inode is written before a lock of it.
-// In this slice a filesystem has one mount, so the table in memory, loaded at mount, decides
-// conflicts. Locks: order_mutex_ (held across transactions) -> mutex_ (short).
+// A VNFS has one mount of a filesystem, so the table in memory, loaded at mount, is what its owners
+// hold. Owners of other VNFSs conflict, too: alone, by what was loaded; beside other mounts each
+// decision reads what is recorded of the inode, and its transaction compares that nothing of it has
+// changed since. Locks: order_mutex_ (held across transactions) -> mutex_ (short).
 #pragma once
 
 #include <condition_variable>
@@ -25,7 +27,9 @@
 #include "common/base/result.h"
 #include "common/env/clock.h"
 #include "common/kv/session.h"
+#include "fsal_cluster/state/foreign_locks.h"
 #include "fsal_cluster/state/lock_table.h"
+#include "fsal_cluster/state/membership.h"
 
 namespace symnas::fs {
 
@@ -39,8 +43,10 @@ inline constexpr std::int64_t kLateUnlockRetryMs = 500;
 class FileLocks {
  public:
   // Loads every recorded lock. Blocks. Errors: those of Session::range, kCorrupt.
+  // `membership` outlives it; null: alone for ever.
   static Result<std::unique_ptr<FileLocks>> load(kv::Session& session, const env::Clock& clock,
-                                                 FsId fs, std::string vnfs);
+                                                 FsId fs, std::string vnfs,
+                                                 Membership* membership = nullptr);
   ~FileLocks();
 
   // What a lock request came to.
@@ -62,19 +68,34 @@ class FileLocks {
   // Records what is late. Errors: those of Session::commit; the rest stays late.
   Status record_unlocks();
   Answer test(Ino ino, const LockOwner& owner, const LockRange& range);
+  // Loads what owners of other VNFSs have recorded, before this mount turns sole. Blocks. Errors:
+  // as load().
+  Status turning_sole();
 
   std::size_t size() const;
 
  private:
-  FileLocks(kv::Session& session, const env::Clock& clock, FsId fs, std::string vnfs);
+  FileLocks(kv::Session& session, const env::Clock& clock, FsId fs, std::string vnfs,
+            Membership* membership);
   using Key = std::pair<Ino, LockOwner>;
 
   // REQUIRES for all: order_mutex_ is held.
   std::optional<LockConflict> standing_conflict(Ino ino, const LockOwner& owner,
                                                 const LockRange& range);
   Status revoke_client(const LockOwner& holder);
+  // A stay, and nullopt when nobody else can record anything.
+  std::optional<Membership::Stay> enter() const;
+  // What is recorded of the inode now. The compare holds until something is added to it or changed.
+  // Errors: Session::range, kCorrupt.
+  Result<kv::Compare> look(Ino ino);
+  // Of owners of other VNFSs, as known. Alone, those that stay away too long are revoked.
+  std::optional<LockConflict> foreign_conflict(Ino ino, const LockRange& range,
+                                               const Membership::Stay* stay);
   // Writes these ranges of one owner, nothing else changes. The key is not late afterwards.
-  Status write(const Key& key, const std::vector<LockRange>& ranges);
+  // Errors: kConflict (a compare did not hold), Session::commit.
+  Status write(const Key& key, const std::vector<LockRange>& ranges,
+               std::optional<kv::Compare> unchanged = std::nullopt);
+  Result<std::optional<LockConflict>> try_lock(const Key& key, const LockRange& range);
   Status write_late(const Key& key);
   Status write_late_of(Ino ino);
   Result<Revision> stored_revision(const std::string& store_key);
@@ -86,10 +107,13 @@ class FileLocks {
   const env::Clock& clock_;
   const FsId fs_;
   const std::string vnfs_;
+  Membership* const membership_;
   const std::int64_t loaded_ns_;
 
   std::mutex order_mutex_;                // one transaction at a time
   std::map<Key, Revision> mod_revision_;  // of the records; guarded by order_mutex_
+  ForeignLocks foreign_;                  // guarded by order_mutex_
+  std::int64_t alone_since_ns_;           // guarded by order_mutex_
 
   mutable std::mutex mutex_;  // guards the rest
   LockTable table_;

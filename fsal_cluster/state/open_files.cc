@@ -22,6 +22,12 @@ void OpenFiles::opened(Ino ino) {
   ++settled(lock, ino).opens;
 }
 
+bool OpenFiles::is_open(Ino ino) const {
+  const std::scoped_lock lock(mutex_);
+  const auto found = entries_.find(ino);
+  return found != entries_.end() && found->second.opens > found->second.late_closes;
+}
+
 OpenFiles::Closed OpenFiles::closed(Ino ino) {
   const std::scoped_lock lock(mutex_);
   Entry& entry = entries_[ino];

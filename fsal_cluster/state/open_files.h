@@ -22,6 +22,8 @@ class OpenFiles {
   // One more open. REQUIRES: the caller looks afterwards whether the inode (still) exists.
   void opened(Ino ino);
 
+  bool is_open(Ino ino) const;
+
   enum class Closed { kStillNeeded, kLastOfOrphan };
   // One less. kLastOfOrphan: nothing holds the nameless inode any more; the caller removes it, or
   // has it removed. Never waits.
@@ -66,7 +68,7 @@ class OpenFiles {
   Entry& settled(std::unique_lock<std::mutex>& lock, Ino ino);
   void forget_if_idle(Ino ino);
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable settled_;
   std::unordered_map<Ino, Entry>
       entries_;  // guarded by mutex_; only inodes that are open or being removed

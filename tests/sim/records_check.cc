@@ -62,7 +62,7 @@ class RecordsCheck {
       for (const auto& entry : bucket.entries()) {
         names_.push_back({dir, entry.ino(), std::string(entry.name())});
       }
-    } else if (in('u', 'O')) {
+    } else if (in('w', 'O')) {
       orphans_[read_be64(kv.key, at)] = parse<fs::records::Orphan>(kv);
     } else if (in('w', 'B')) {
       mounts_.insert(read_be64(kv.key, at));

@@ -408,12 +408,8 @@ std::vector<Damage> holder_damages() {
       {"EndRecordWithoutMount",
        [](Keys& k) { k.put(keys::mount_ended(k.fs, kNoMount), records::EndRecord()); },
        "leftover: mount 77: an end record without the mount: nothing is left to prove"},
-      {"TwoLivingMounts",
-       [](Keys& k) {
-         k.context.next_mount = 100;
-         k.put(keys::mount(k.fs, kNoMount), records::MountRecord());
-       },
-       "leftover: 2 mounts are alive"},
+      {"HoldOfAnUnknownMount", [](Keys& k) { k.put(keys::hold(k.fs, kOpen, kNoMount), ""); },
+       "leftover inode 26: a hold of it is left of mount 77, which does not exist"},
       {"EndedMountThatNobodyRecovers",
        [](Keys& k) {
          k.put(keys::mount_ended(k.fs, kMount), records::EndRecord());

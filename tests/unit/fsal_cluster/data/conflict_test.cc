@@ -26,7 +26,7 @@ std::string name_of(const kv::KeyRange& range) {
                     : table('w', 'K') ? "token"
                     : table('u', 'G') ? "group"
                     : table('u', 'R') ? "rmap"
-                    : table('u', 'O') ? "orphan"
+                    : table('w', 'O') ? "orphan"
                     : table('w', 'B') ? "mount"
                                       : "other";
   if (!range.end.empty()) out += " range";

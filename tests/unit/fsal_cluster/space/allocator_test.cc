@@ -61,5 +61,63 @@ TEST(Allocator, FreesInForeignGroupsAreForgotten) {
   EXPECT_EQ(allocator.free_blocks() + allocator.waiting_blocks(), 0u);
 }
 
+// INV-6 over mounts: the own I/O has ended, and all others have announced that theirs has.
+TEST(Allocator, BesideOthersAFreeWaitsForWhatTheyAnnounce) {
+  Allocator allocator(100);
+  allocator.add_group(FreeMap::without({0, 100}, {}));
+  const auto run = allocator.allocate({.blocks = 100});
+  allocator.set_horizon({.alone = false, .quiesced = Revision{1000}});
+  allocator.release(*run);
+  EXPECT_EQ(allocator.free_blocks(), 0u) << "its revision is not known yet";
+  EXPECT_TRUE(allocator.undated());
+  allocator.date(allocator.newest_free(), Revision{1001});
+  EXPECT_FALSE(allocator.undated());
+  EXPECT_EQ(allocator.free_blocks(), 0u);
+  allocator.set_horizon({.alone = false, .quiesced = Revision{1001}});
+  EXPECT_EQ(allocator.free_blocks(), 100u);
+}
+
+TEST(Allocator, AFreeIsNotDatedByARevisionReadBeforeIt) {
+  Allocator allocator(100);
+  allocator.add_group(FreeMap::without({0, 100}, {}));
+  const auto run = allocator.allocate({.blocks = 100});
+  allocator.set_horizon({.alone = false, .quiesced = Revision{10}});
+  allocator.release({run->start, 10});
+  const auto first = allocator.newest_free();
+  allocator.release({run->start + 10, 90});
+  allocator.date(first, Revision{5});
+  EXPECT_EQ(allocator.free_blocks(), 10u);
+  EXPECT_TRUE(allocator.undated());
+  allocator.set_horizon({.alone = true, .quiesced = {}});
+  EXPECT_EQ(allocator.free_blocks(), 100u) << "alone, nobody else is waited for";
+  EXPECT_FALSE(allocator.undated());
+}
+
+TEST(Allocator, ReclaimsWhatOthersHaveFreedAndNothingElse) {
+  Allocator allocator(100);
+  allocator.add_group(FreeMap::without({0, 100}, {{0, 20}}));
+  const auto mine = allocator.allocate({.blocks = 10});
+  EXPECT_EQ(*mine, (BlockRun{20, 10}));
+  allocator.set_horizon({.alone = false, .quiesced = Revision{10}});
+  EXPECT_EQ(allocator.reclaim(0, {{5, 15}}, {{0, 2}}), 3u)
+      << "2 to 4; 0 and 1 are being freed here";
+  EXPECT_EQ(allocator.waiting_blocks(), 3u);
+  EXPECT_EQ(allocator.reclaim(0, {{5, 15}}, {{0, 2}}), 0u) << "they wait already";
+  // Recorded, then freed by somebody else.
+  EXPECT_EQ(allocator.reclaim(0, {{5, 15}, {20, 4}}, {{0, 2}}), 0u);
+  EXPECT_EQ(allocator.reclaim(0, {{5, 15}}, {{0, 2}}), 4u) << "24 to 29 may not be recorded yet";
+}
+
+TEST(Allocator, MarksSayWhenWhatHadBegunHasEnded) {
+  Allocator allocator(100);
+  const auto early = allocator.begin_io();
+  const auto mark = allocator.mark();
+  const auto late = allocator.begin_io();
+  EXPECT_FALSE(allocator.ended_before(mark));
+  allocator.end_io(early);
+  EXPECT_TRUE(allocator.ended_before(mark));
+  allocator.end_io(late);
+}
+
 }  // namespace
 }  // namespace symnas::fs

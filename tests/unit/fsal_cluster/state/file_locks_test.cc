@@ -134,5 +134,37 @@ TEST_F(FileLocksTest, AnUnlockDuringALockOfTheSameOwnerIsKept) {
   }
 }
 
+// Two VNFSs, each with its own mount.
+TEST_F(FileLocksTest, OwnersOfOtherVnfsesConflictEvenUnderTheSameName) {
+  Membership shared(Membership::Mode::kShared);
+  const auto of_vnfs = [&](const std::string& vnfs) {
+    return std::move(
+        *FileLocks::load(world_->session(), env::system_clock(), world_->fs(), vnfs, &shared));
+  };
+  const auto one = of_vnfs("vnfs1");
+  const auto two = of_vnfs("vnfs2");
+  ASSERT_TRUE(one->lock(kFile, kAnna, exclusive(0, 9), false)->granted);
+  const auto refused = two->lock(kFile, kAnna, exclusive(5, 5), false);
+  ASSERT_TRUE(refused);
+  EXPECT_FALSE(refused->granted);
+  EXPECT_EQ(refused->conflict.holder, kAnna);
+  EXPECT_FALSE(two->test(kFile, kAnna, exclusive(9, 9)).granted);
+  EXPECT_TRUE(two->lock(kFile, kAnna, exclusive(10, 19), false)->granted);
+  EXPECT_FALSE(one->lock(kFile, kBert, exclusive(19, 30), false)->granted);
+  ASSERT_TRUE(one->unlock(kFile, kAnna, 0, 9, Record::kNow));
+  EXPECT_TRUE(two->lock(kFile, kBert, exclusive(0, 9), false)->granted);
+}
+
+TEST_F(FileLocksTest, WhoTurnsSoleKnowsWhatOthersLeft) {
+  Membership membership(Membership::Mode::kShared);
+  const auto two = std::move(
+      *FileLocks::load(world_->session(), env::system_clock(), world_->fs(), "vnfs2", &membership));
+  ASSERT_TRUE(lock(kBert, exclusive(0, 9)));
+  ASSERT_TRUE(two->turning_sole());
+  membership.turn_sole();
+  EXPECT_FALSE(two->lock(kFile, kAnna, exclusive(0, 9), false)->granted);
+  EXPECT_FALSE(two->test(kFile, kAnna, exclusive(0, 9)).granted);
+}
+
 }  // namespace
 }  // namespace symnas::fs

@@ -1,0 +1,46 @@
+// ForeignLocks: what owners of other VNFSs have recorded on inodes of this filesystem. Their own
+// mounts change it: what is known here is as old as the last look. Pure.
+//
+// Thread class: thread-compatible.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "fsal_cluster/state/lock_table.h"
+
+namespace symnas::fs {
+
+struct ForeignLock {
+  std::string store_key;
+  Revision revision;  // of the record
+  std::string vnfs;
+  LockOwner owner;
+  std::vector<LockRange> ranges;
+};
+
+class ForeignLocks {
+ public:
+  // In place of what was known of the inode.
+  void set(Ino ino, std::vector<ForeignLock> locks);
+  void add(Ino ino, ForeignLock lock);
+  void clear() { locks_.clear(); }
+  // A lock that `range` conflicts with, and where; nullopt: none. Owners of another VNFS are
+  // others, whatever they are called.
+  struct Conflict {
+    ForeignLock lock;
+    LockRange range;
+  };
+  std::optional<Conflict> conflict(Ino ino, const LockRange& range) const;
+  // Everything that one client of one VNFS has recorded, and forgets it.
+  std::vector<ForeignLock> take_client(const std::string& vnfs, LockProtocol protocol,
+                                       const std::string& client);
+
+ private:
+  std::map<Ino, std::vector<ForeignLock>> locks_;
+};
+
+}  // namespace symnas::fs

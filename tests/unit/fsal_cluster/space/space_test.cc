@@ -1,0 +1,187 @@
+// Space beside other mounts: what is freed, found or claimed is handed out only when every other
+// mount has said that its I/O of before has ended.
+#include "fsal_cluster/space/space.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+
+#include "common/kv/keys.h"
+#include "fsal_cluster/schema/records.pb.h"
+#include "fsal_cluster/space/limits.h"
+#include "tests/unit/fsal_cluster/ops/world.h"
+
+namespace symnas::fs {
+namespace {
+
+// Runs its jobs when it is told to.
+class ManualBackground final : public Background {
+ public:
+  explicit ManualBackground(env::ManualClock& clock) : clock_(clock) {}
+  void post(std::function<void()> job) override { post_at(clock_.mono_ns(), std::move(job)); }
+  void post_at(std::int64_t mono_ns, std::function<void()> job) override {
+    jobs_.emplace(mono_ns, std::move(job));
+  }
+  void stop() override { jobs_.clear(); }
+  void run_due() {
+    while (!jobs_.empty() && jobs_.begin()->first <= clock_.mono_ns()) {
+      auto job = std::move(jobs_.begin()->second);
+      jobs_.erase(jobs_.begin());
+      job();
+    }
+  }
+
+ private:
+  env::ManualClock& clock_;
+  std::multimap<std::int64_t, std::function<void()>> jobs_;
+};
+
+constexpr MountId kOther{99};
+constexpr std::uint64_t kGroup = 256;
+
+class SpaceTest : public testing::Test {
+ protected:
+  SpaceTest() {
+    SpaceOptions options;
+    options.fs = world.fs();
+    options.mount = world.context().mount;
+    options.group_blocks = kGroup;
+    options.volume_blocks = [] { return 2 * kGroup; };
+    options.return_reservations = [] { return false; };
+    options.frees_pending = [] { return false; };
+    options.membership = &membership;
+    options.peers = &peers;
+    peers.on_image({{kv::keys::mount(world.fs(), kOther), "", Revision{1}, Revision{1}, 1}},
+                   Revision{1});
+    space = std::move(*Space::open(world.session(), clock, background, options));
+  }
+  // The other mount's heartbeat.
+  void announce(std::int64_t quiesced, std::int64_t allocated_blocks = 0) {
+    records::HeartbeatRecord record;
+    record.set_quiesced(static_cast<std::uint64_t>(quiesced));
+    record.set_allocated_blocks(allocated_blocks);
+    kv::WatchEvent event{false,
+                         {kv::keys::heartbeat(world.fs(), kOther), record.SerializeAsString(),
+                          Revision{quiesced}, Revision{quiesced}, 1}};
+    peers.on_events({event}, Revision{quiesced});
+  }
+  static constexpr std::int64_t kAll = 1'000'000;
+  // What make_room() comes to while time goes by.
+  std::optional<Space::Room> make_room(std::int64_t span_ns = 0) {
+    auto answer = std::make_shared<std::optional<Space::Room>>();
+    space->make_room([answer](Result<Space::Room> room) { *answer = *room; });
+    const std::int64_t end_ns = clock.mono_ns() + span_ns;
+    for (;;) {
+      background.run_due();
+      if (*answer || clock.mono_ns() >= end_ns) return *answer;
+      clock.advance_ns(kRoomPollMs * 1'000'000);
+    }
+  }
+  void record(BlockRun run) {
+    records::ReverseMap extent;
+    extent.set_ino(17);
+    extent.set_blocks(static_cast<std::uint32_t>(run.blocks));
+    kv::Mutation mutation;
+    mutation.writes = {kv::put(space->reverse_key(run.start), extent.SerializeAsString())};
+    ASSERT_TRUE(world.session().commit_blocking(std::move(mutation)));
+  }
+  void erase(BlockRun run) {
+    kv::Mutation mutation;
+    mutation.writes = {kv::erase(space->reverse_key(run.start))};
+    ASSERT_TRUE(world.session().commit_blocking(std::move(mutation)));
+  }
+
+  World world;
+  env::ManualClock clock;
+  ManualBackground background{clock};
+  Membership membership{Membership::Mode::kShared};
+  Peers peers{world.fs(), world.context().mount};
+  std::unique_ptr<Space> space;
+};
+
+TEST_F(SpaceTest, AClaimedGroupWaitsForTheOthers) {
+  EXPECT_EQ(make_room(), std::nullopt) << "the other one may still be reading there";
+  EXPECT_FALSE(space->allocate({.blocks = 1}));
+  announce(kAll);
+  clock.advance_ns(kRoomPollMs * 1'000'000);
+  background.run_due();
+  EXPECT_TRUE(space->allocate({.blocks = 1}));
+}
+
+TEST_F(SpaceTest, AloneNobodyIsWaitedFor) {
+  membership.turn_sole();
+  EXPECT_EQ(make_room(), Space::Room::kMaybe);
+  const auto run = space->allocate({.blocks = 8});
+  ASSERT_TRUE(run);
+  const auto free = space->ready_blocks();
+  space->release(*run);
+  EXPECT_EQ(space->ready_blocks(), free + 8);
+}
+
+TEST_F(SpaceTest, AFreeWaitsUntilTheOthersHaveQuiesced) {
+  announce(kAll);
+  ASSERT_EQ(make_room(kSharedRoomWaitMs * 1'000'000), Space::Room::kMaybe);
+  const auto run = space->allocate({.blocks = 8});
+  ASSERT_TRUE(run);
+  background.run_due();  // claims ahead
+  announce(1);
+  peers.on_events({}, Revision{kAll});
+  const auto free = space->ready_blocks();
+  space->release(*run);
+  background.run_due();
+  space->announcement();
+  EXPECT_EQ(space->ready_blocks(), free);
+  announce(kAll);
+  space->announcement();
+  EXPECT_EQ(space->ready_blocks(), free + 8);
+}
+
+TEST_F(SpaceTest, QuiescedIsBehindTheOldestIo) {
+  const auto io = space->begin_io();
+  const Revision before = space->announcement().quiesced;
+  record({0, 1});
+  ASSERT_TRUE(world.session().barrier());
+  EXPECT_EQ(space->announcement().quiesced, before);
+  space->end_io(io);
+  EXPECT_EQ(space->announcement().quiesced, world.session().applied());
+}
+
+TEST_F(SpaceTest, TakesWhatOthersHaveFreedBeforeItClaimsMore) {
+  announce(kAll);
+  ASSERT_EQ(make_room(kSharedRoomWaitMs * 1'000'000), Space::Room::kMaybe);
+  const auto run = space->allocate({.blocks = kGroup});
+  ASSERT_TRUE(run);
+  ASSERT_EQ(run->blocks, kGroup);
+  background.run_due();  // claims ahead
+  const auto rest = space->allocate({.blocks = kGroup});
+  ASSERT_TRUE(rest);
+  record(*run);
+  EXPECT_EQ(make_room(2 * kSharedRoomWaitMs * 1'000'000), Space::Room::kNone)
+      << "the second one is handed out, though nothing of it is recorded";
+  erase(*run);  // by another mount
+  EXPECT_EQ(make_room(2 * kSharedRoomWaitMs * 1'000'000), Space::Room::kMaybe);
+  EXPECT_EQ(space->allocate({.blocks = kGroup}), *run);
+}
+
+TEST_F(SpaceTest, UseFollowsWhatTheOthersAnnounce) {
+  announce(kAll, 100);
+  const auto before = space->use();
+  ASSERT_TRUE(before);
+  EXPECT_EQ(before->free_blocks, 2 * kGroup) << "what was allocated before the count is in it";
+  announce(kAll + 1, 130);
+  EXPECT_EQ(space->use()->free_blocks, 2 * kGroup - 30);
+  announce(kAll + 2, 90);
+  EXPECT_EQ(space->use()->free_blocks, 2 * kGroup) << "never more than there is";
+  record({0, 50});
+  announce(kAll + 3, 150);
+  clock.advance_ns(kRecountNs);
+  EXPECT_EQ(space->use()->free_blocks, 2 * kGroup - 50);
+  background.run_due();
+  EXPECT_EQ(space->use()->free_blocks, 2 * kGroup - 50) << "counted again, from there on";
+}
+
+}  // namespace
+}  // namespace symnas::fs
