@@ -4,6 +4,7 @@
 #include <thread>
 #include <utility>
 
+#include "common/base/bytes.h"
 #include "common/base/log.h"
 #include "common/kv/keys.h"
 #include "fsal_cluster/ops/create.h"
@@ -33,6 +34,7 @@ ClusterMount::ClusterMount(const env::Clock& clock, Parts parts)
       gate_(std::move(parts.gate)),
       membership_(std::move(parts.membership)),
       peers_(std::move(parts.peers)),
+      orphans_(std::move(parts.orphans)),
       quota_(std::move(parts.quota)),
       session_(std::move(parts.session)),
       data_(std::move(parts.data)),
@@ -56,6 +58,7 @@ ClusterMount::~ClusterMount() {
   heartbeat_.reset();
   gate_->shut_down();
   keeper_.reset();
+  orphan_watch_.reset();
   sweep_.reset();
 }
 
@@ -90,6 +93,8 @@ void ClusterMount::pause(int attempt) {
 }
 
 Status ClusterMount::recover() {
+  orphan_watch_ =
+      std::make_unique<OrphanWatch>(context_, *orphans_, *peers_, claim_.create_revision);
   heartbeat_ =
       std::make_unique<Heartbeat>(*session_, clock_, *gate_, context_.fs, claim_.id,
                                   [this](records::HeartbeatRecord& record) { report(record); });
@@ -109,6 +114,7 @@ void ClusterMount::report(records::HeartbeatRecord& record) {
   const SpaceAnnouncement space = data_->announcement();
   record.set_quiesced(static_cast<std::uint64_t>(space.quiesced.value()));
   record.set_allocated_blocks(space.allocated_blocks);
+  record.set_looked(static_cast<std::uint64_t>(orphan_watch_->looked().value()));
 }
 
 Status ClusterMount::turning_sole() {
@@ -134,6 +140,7 @@ Status ClusterMount::take_over(MountId ended) {
 // once.
 Status ClusterMount::recover_ended(MountId ended, const std::string& name) {
   SYMNAS_TRY(data_->recover_ended_mount(ended));
+  SYMNAS_TRY(erase_holds(ended));
   const FsId fs = context_.fs;
   kv::Mutation mutation;
   mutation.growth = kv::Growth::kMustGo;
@@ -148,9 +155,24 @@ Status ClusterMount::recover_ended(MountId ended, const std::string& name) {
   return {};
 }
 
+Status ClusterMount::erase_holds(MountId ended) {
+  const std::string table = kv::keys::holds(context_.fs);
+  SYMNAS_ASSIGN(const kv::OpResult holds, session_->range(kv::prefix_range(table), 0));
+  for (const kv::KeyValue& kv : holds.kvs) {
+    if (kv.key.size() != table.size() + 16) continue;
+    if (read_be64(kv.key, table.size() + 8) != ended.value()) continue;
+    kv::Mutation mutation;
+    mutation.growth = kv::Growth::kMustGo;
+    mutation.writes = {kv::erase(kv.key)};
+    SYMNAS_TRY(session_->commit_blocking(std::move(mutation)));
+  }
+  return {};
+}
+
 Status ClusterMount::close() {
   if (closed_.exchange(true)) return {};
   keeper_.reset();
+  orphan_watch_->stop();
   sweep_->stop();
   SYMNAS_TRY(data_->flush_all());
   SYMNAS_TRY(locks_->record_unlocks());
@@ -175,7 +197,13 @@ Result<Attributes> ClusterMount::lookup(const Handle& dir, const std::string& na
   return gated(fs::lookup(context_, dir, name));
 }
 Result<Attributes> ClusterMount::getattr(const Handle& handle) {
-  return gated(fs::getattr(context_, handle));
+  auto found = fs::getattr(context_, handle);
+  // A change attribute begins with the revision of the record.
+  if (found && found->nlink == 0 && !membership_->is_sole() &&
+      !orphan_watch_->may_use(handle.ino, Revision{static_cast<std::int64_t>(found->change >> 16)}))
+    found = fail(ErrorCode::kStale,
+                 "inode " + std::to_string(handle.ino.value()) + ": its last name is gone");
+  return gated(std::move(found));
 }
 std::optional<Result<Attributes>> ClusterMount::getattr_from_cache(const Handle& handle) {
   auto known = fs::getattr_from_cache(context_, handle);
@@ -235,8 +263,12 @@ Result<Attributes> ClusterMount::resolve(const std::string& path) {
 void ClusterMount::opened(const Handle& handle) { open_files_.opened(handle.ino); }
 
 void ClusterMount::closed(const Handle& handle) {
-  if (open_files_.closed(handle.ino) == OpenFiles::Closed::kLastOfOrphan)
+  const OpenFiles::Closed closed = open_files_.closed(handle.ino);
+  if (!membership_->is_sole()) {
+    orphan_watch_->wake();
+  } else if (closed == OpenFiles::Closed::kLastOfOrphan) {
     sweep_->last_closed(handle.ino);
+  }
 }
 
 void ClusterMount::read(const Handle& handle, FileOffset offset, std::size_t bytes,

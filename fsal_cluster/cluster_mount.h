@@ -15,11 +15,13 @@
 #include "fsal_cluster/mount.h"
 #include "fsal_cluster/ops/context.h"
 #include "fsal_cluster/orphan_sweep.h"
+#include "fsal_cluster/orphan_watch.h"
 #include "fsal_cluster/quota_watch.h"
 #include "fsal_cluster/state/file_locks.h"
 #include "fsal_cluster/state/gate.h"
 #include "fsal_cluster/state/membership.h"
 #include "fsal_cluster/state/mount_claim.h"
+#include "fsal_cluster/state/open_orphans.h"
 #include "fsal_cluster/state/peers.h"
 
 namespace symnas::fs {
@@ -32,6 +34,7 @@ class ClusterMount final : public Mount {
     std::unique_ptr<Gate> gate;
     std::unique_ptr<Membership> membership;
     std::unique_ptr<Peers> peers;
+    std::unique_ptr<OpenOrphans> orphans;
     NameHasher hasher;
     std::unique_ptr<QuotaWatch> quota;
     std::unique_ptr<kv::Session> session;
@@ -98,6 +101,7 @@ class ClusterMount final : public Mount {
   Status turning_sole();
   // What the heartbeat tells the others.
   void report(records::HeartbeatRecord& record);
+  Status erase_holds(MountId ended);
   Status write_end_record();
   void pause(int attempt);
   // An outcome leaves the mount only through the gate. Errors: kShutdown.
@@ -112,6 +116,7 @@ class ClusterMount final : public Mount {
   std::unique_ptr<Gate> gate_;
   std::unique_ptr<Membership> membership_;
   std::unique_ptr<Peers> peers_;
+  std::unique_ptr<OpenOrphans> orphans_;
   std::unique_ptr<QuotaWatch> quota_;
   std::unique_ptr<kv::Session> session_;
   std::unique_ptr<FileData> data_;
@@ -121,6 +126,7 @@ class ClusterMount final : public Mount {
   DirectoryFlights flights_;
   Context context_;
   std::atomic<bool> closed_{false};
+  std::unique_ptr<OrphanWatch> orphan_watch_;
   std::unique_ptr<Heartbeat> heartbeat_;
   std::unique_ptr<OrphanSweep> sweep_;
   std::unique_ptr<MembershipKeeper> keeper_;

@@ -29,7 +29,8 @@ ClaimOptions claim_options(const env::Clock& clock, const MountOptions& options)
 }
 
 kv::SessionOptions session_options(FsId fs, const Claim& claim, const MountOptions& options,
-                                   std::shared_ptr<const kv::QuotaGauge> quota, Peers& peers) {
+                                   std::shared_ptr<const kv::QuotaGauge> quota,
+                                   std::vector<kv::SessionOptions::Followed> followed) {
   kv::SessionOptions out;
   out.session_id = "s";  // the prefix names the mount already
   out.slot_prefix = kv::keys::mount_slots(fs, claim.id);
@@ -40,7 +41,7 @@ kv::SessionOptions session_options(FsId fs, const Claim& claim, const MountOptio
   out.ended_key = kv::keys::mount_ended(fs, claim.id);
   out.guards = options.guards;
   out.quota = std::move(quota);
-  out.followed = {peers.followed()};
+  out.followed = std::move(followed);
   return out;
 }
 
@@ -55,11 +56,14 @@ Result<std::unique_ptr<ClusterMount>> open_claimed(kv::Store& store, const env::
   parts.gate = std::make_unique<Gate>(clock, claim_sent_ns, kGateWindowNs);
   parts.membership = std::make_unique<Membership>(claim.mode);
   parts.peers = std::make_unique<Peers>(fs, claim.id);
+  parts.orphans = std::make_unique<OpenOrphans>(fs);
   const auto quota = std::make_shared<kv::QuotaGauge>(options.etcd_quota_bytes);
   parts.quota = std::make_unique<QuotaWatch>(store, quota);
   SYMNAS_ASSIGN(
       parts.session,
-      kv::Session::open(store, clock, session_options(fs, claim, options, quota, *parts.peers),
+      kv::Session::open(store, clock,
+                        session_options(fs, claim, options, quota,
+                                        {parts.peers->followed(), parts.orphans->followed()}),
                         options.on_ended, kAdminDeadlineMs));
   SYMNAS_ASSIGN(parts.data,
                 FileData::open(*parts.session, clock,

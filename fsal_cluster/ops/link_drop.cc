@@ -48,12 +48,15 @@ TxnPart plan_link_drop(FsId fs, MountId mount, const Node& node, Fate fate, cons
 
 Result<LinkDrop> LinkDrop::prepare(Context& context, const Node& node, std::int64_t now_ns) {
   if (node.record.nlink() > 1) {
-    LinkDrop drop(context, node.ino, Fate::kKeepsLinks);
+    LinkDrop drop(context, node.ino, Fate::kKeepsLinks, context.membership.enter());
     drop.part_ = plan_link_drop(context.fs, context.mount, node, drop.fate_, {}, now_ns);
     return drop;
   }
   OpenFiles::Removal open = context.open_files.begin_removal(node.ino);
-  LinkDrop drop(context, node.ino, open.open() ? Fate::kOrphaned : Fate::kRemoved);
+  Membership::Stay stay = context.membership.enter();
+  const bool others_may_have_it = !stay.sole() && node.is_regular();
+  const Fate fate = open.open() || others_may_have_it ? Fate::kOrphaned : Fate::kRemoved;
+  LinkDrop drop(context, node.ino, fate, std::move(stay));
   drop.open_.emplace(std::move(open));
   TxnPart removal;
   if (drop.fate_ == Fate::kRemoved && node.is_regular()) {
@@ -71,7 +74,8 @@ Result<LinkDrop> LinkDrop::prepare(Context& context, const Node& node, std::int6
 }
 
 LinkDrop::LinkDrop(LinkDrop&& other) noexcept
-    : context_(std::exchange(other.context_, nullptr)),
+    : stay_(std::move(other.stay_)),
+      context_(std::exchange(other.context_, nullptr)),
       ino_(other.ino_),
       fate_(other.fate_),
       part_(std::move(other.part_)),
@@ -86,7 +90,8 @@ void LinkDrop::committed() {
   if (data_) context_->data.removed(std::move(*data_));
   Context* const context = std::exchange(context_, nullptr);
   if (!open_ || fate_ != Fate::kOrphaned) return;
-  if (open_->orphaned() == OpenFiles::Closed::kStillNeeded) return;
+  if (open_->open() && open_->orphaned() == OpenFiles::Closed::kStillNeeded) return;
+  if (!stay_.sole()) return;  // OrphanWatch, when nobody else needs it
   const Status ended = end_orphan(*context, ino_);
   if (!ended)  // the orphan record stays: the next mount's sweep finishes it
     log::warn("inode {} of filesystem {}: unlinked, closed, not removed yet: {}", ino_.value(),

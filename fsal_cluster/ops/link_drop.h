@@ -1,6 +1,6 @@
 // LinkDrop: taking one link from an inode that is no directory: what UNLINK and RENAME onto a file
-// share. The last link of a file that this process holds open leaves the inode without a name (an
-// orphan); otherwise inode and data go.
+// share. The last link of a file that this process holds open, or beside other mounts, which may,
+// leaves the inode without a name (an orphan); otherwise inode and data go.
 //
 // Thread class: confined to its operation. Between prepare() and its end the inode's open count and
 // I/O stand still.
@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "common/base/result.h"
@@ -15,6 +16,7 @@
 #include "fsal_cluster/data/file_data.h"
 #include "fsal_cluster/ops/context.h"
 #include "fsal_cluster/schema/inode.h"
+#include "fsal_cluster/state/membership.h"
 #include "fsal_cluster/state/open_files.h"
 
 namespace symnas::fs {
@@ -46,8 +48,10 @@ class LinkDrop {
   void committed();
 
  private:
-  LinkDrop(Context& context, Ino ino, Fate fate) : context_(&context), ino_(ino), fate_(fate) {}
+  LinkDrop(Context& context, Ino ino, Fate fate, Membership::Stay stay)
+      : stay_(std::move(stay)), context_(&context), ino_(ino), fate_(fate) {}
 
+  Membership::Stay stay_;
   Context* context_;
   Ino ino_;
   Fate fate_;

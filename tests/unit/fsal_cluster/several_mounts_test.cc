@@ -64,6 +64,16 @@ class SeveralMountsTest : public testing::Test {
     const auto read = kv::range_blocking(*formatted.store, kv::single_key(key), 1, 1000);
     return read->kvs.empty() ? "" : read->kvs[0].value;
   }
+  // 0: the key does not exist.
+  std::int64_t revision(const std::string& key) {
+    const auto read = kv::range_blocking(*formatted.store, kv::single_key(key), 1, 1000);
+    return read->kvs.empty() ? 0 : read->kvs[0].mod_revision.value();
+  }
+  std::int64_t looked(Mount& mount) {
+    records::HeartbeatRecord heartbeat;
+    heartbeat.ParseFromString(value(kv::keys::heartbeat(formatted.fs, mount.id())));
+    return static_cast<std::int64_t>(heartbeat.looked());
+  }
   // Time goes by until it has noticed how long it has been alone.
   void become_sole(Mount& mount) {
     const auto is_sole = [&] {
@@ -191,6 +201,55 @@ TEST_F(SeveralMountsTest, TheLivingTakeOverAndBecomeSoleAgain) {
   c = open(3);
   ASSERT_TRUE(c);
   EXPECT_TRUE(c->lookup(root(), "sole"));
+}
+
+TEST_F(SeveralMountsTest, AFileUnlinkedWhileOpenElsewhereLivesUntilItsLastClose) {
+  const auto a = open(1);
+  const auto b = open(2);
+  const auto c = open(3);
+  ASSERT_TRUE(a && b && c);
+  const Handle file = create(*a, "f");
+  const std::string inode = kv::keys::inode(formatted.fs, file.ino);
+  b->opened(file);
+  ASSERT_TRUE(b->getattr(file));
+  ASSERT_TRUE(a->unlink(kRoot, root(), "f"));
+  const auto nameless = b->getattr(file);
+  ASSERT_TRUE(nameless) << nameless.error().message;
+  EXPECT_EQ(nameless->nlink, 0u);
+  const std::string hold = kv::keys::hold(formatted.fs, file.ino, b->id());
+  EXPECT_TRUE(eventually([&] { return revision(hold) > 0; }));
+  const std::int64_t unlinked = revision(kv::keys::orphan(formatted.fs, file.ino));
+  EXPECT_TRUE(eventually([&] { return looked(*c) >= unlinked; }));
+  c->opened(file);
+  EXPECT_EQ(code(c->getattr(file)), ErrorCode::kStale) << "nobody opens it anew";
+  c->closed(file);
+  EXPECT_TRUE(eventually([&] { return looked(*b) >= unlinked; }));
+  EXPECT_NE(value(inode), "");
+  EXPECT_TRUE(b->getattr(file));
+  b->closed(file);
+  EXPECT_TRUE(eventually([&] { return value(inode).empty(); }));
+  EXPECT_EQ(value(kv::keys::orphan(formatted.fs, file.ino)), "");
+}
+
+TEST_F(SeveralMountsTest, WhatAnEndedMountUnlinkedOrHeldIsRemoved) {
+  const auto a = open(1);
+  auto b = open(2);
+  ASSERT_TRUE(a && b);
+  const Handle held = create(*a, "held");
+  b->opened(held);
+  ASSERT_TRUE(a->unlink(kRoot, root(), "held"));
+  ASSERT_TRUE(b->getattr(held));
+  const Handle unlinked = create(*b, "unlinked");
+  b->opened(unlinked);
+  ASSERT_TRUE(b->unlink(kRoot, root(), "unlinked"));
+  fence(b->id());
+  for (const Handle& file : {held, unlinked})
+    EXPECT_TRUE(eventually([&] { return value(kv::keys::inode(formatted.fs, file.ino)).empty(); }));
+  EXPECT_TRUE(eventually([&] {
+    return kv::range_blocking(*formatted.store, kv::prefix_range(kv::keys::holds(formatted.fs)), 0,
+                              1000)
+        ->kvs.empty();
+  }));
 }
 
 TEST_F(SeveralMountsTest, OneMountPerVnfs) {

@@ -1,0 +1,52 @@
+// OpenOrphans: the inodes without links that somebody may still have open, as the store shows them:
+// a complete image, kept by the session's watch.
+//
+// Thread class: thread-safe; its mutex is a leaf.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/kv/follower.h"
+#include "common/kv/session.h"
+
+namespace symnas::fs {
+
+class OpenOrphans final : public kv::Follower {
+ public:
+  explicit OpenOrphans(FsId fs) : fs_(fs) {}
+  // For SessionOptions::followed. REQUIRES: this object outlives the session.
+  kv::SessionOptions::Followed followed();
+
+  struct Orphan {
+    Ino ino;
+    MountId mount;      // whose unlink it was
+    Revision revision;  // of its record: not before the inode lost its last link
+  };
+  struct Image {
+    Revision newest;  // everything up to here is in it
+    std::vector<Orphan> orphans;
+  };
+  // nullopt: unknown, the image is lost.
+  std::optional<Image> image() const;
+
+  void on_image(const std::vector<kv::KeyValue>& image, Revision at) override;
+  void on_events(const std::vector<kv::WatchEvent>& events, Revision newest) override;
+  void on_lost() override;
+
+ private:
+  // REQUIRES: mutex_ is held.
+  void put(const kv::KeyValue& kv);
+  std::optional<Ino> ino_of(const std::string& key) const;
+
+  const FsId fs_;
+  mutable std::mutex mutex_;
+  std::optional<Revision> newest_;  // guarded by mutex_
+  std::map<Ino, Orphan> orphans_;   // guarded by mutex_
+};
+
+}  // namespace symnas::fs
