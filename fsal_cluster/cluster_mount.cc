@@ -35,6 +35,7 @@ ClusterMount::ClusterMount(const env::Clock& clock, Parts parts)
       membership_(std::move(parts.membership)),
       peers_(std::move(parts.peers)),
       orphans_(std::move(parts.orphans)),
+      tokens_(std::move(parts.tokens)),
       quota_(std::move(parts.quota)),
       session_(std::move(parts.session)),
       data_(std::move(parts.data)),
@@ -104,8 +105,7 @@ Status ClusterMount::recover() {
   sweep_ = std::make_unique<OrphanSweep>(context_, std::move(orphans));
   keeper_ = std::make_unique<MembershipKeeper>(
       *session_, clock_, *membership_, *peers_, context_.fs, claim_.id,
-      MembershipKeeper::Actions{.turned_shared = [this] { data_->turned_shared(); },
-                                .turning_sole = [this] { return turning_sole(); },
+      MembershipKeeper::Actions{.turning_sole = [this] { return turning_sole(); },
                                 .take_over = [this](MountId ended) { return take_over(ended); }});
   return {};
 }

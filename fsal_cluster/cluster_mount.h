@@ -35,6 +35,7 @@ class ClusterMount final : public Mount {
     std::unique_ptr<Membership> membership;
     std::unique_ptr<Peers> peers;
     std::unique_ptr<OpenOrphans> orphans;
+    std::unique_ptr<TokenTable> tokens;
     NameHasher hasher;
     std::unique_ptr<QuotaWatch> quota;
     std::unique_ptr<kv::Session> session;
@@ -117,6 +118,7 @@ class ClusterMount final : public Mount {
   std::unique_ptr<Membership> membership_;
   std::unique_ptr<Peers> peers_;
   std::unique_ptr<OpenOrphans> orphans_;
+  std::unique_ptr<TokenTable> tokens_;
   std::unique_ptr<QuotaWatch> quota_;
   std::unique_ptr<kv::Session> session_;
   std::unique_ptr<FileData> data_;

@@ -95,7 +95,6 @@ Status MembershipKeeper::act(const MembershipStep& step, const MembershipView& v
 Status MembershipKeeper::make_room(const MembershipView& view) {
   if (membership_.is_sole()) {
     membership_.turn_shared();
-    actions_.turned_shared();
   }
   kv::Mutation mutation;
   mutation.growth = kv::Growth::kMustGo;

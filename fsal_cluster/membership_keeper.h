@@ -26,7 +26,6 @@ class MembershipKeeper {
  public:
   // All called on the keeper's thread.
   struct Actions {
-    std::function<void()> turned_shared;   // no sole stay is left; `solo` is still there
     std::function<Status()> turning_sole;  // nobody else is there; no sole stay has begun
     std::function<Status(MountId)> take_over;
   };

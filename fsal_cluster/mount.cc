@@ -57,23 +57,25 @@ Result<std::unique_ptr<ClusterMount>> open_claimed(kv::Store& store, const env::
   parts.membership = std::make_unique<Membership>(claim.mode);
   parts.peers = std::make_unique<Peers>(fs, claim.id);
   parts.orphans = std::make_unique<OpenOrphans>(fs);
+  parts.tokens = std::make_unique<TokenTable>(fs, claim.id);
   const auto quota = std::make_shared<kv::QuotaGauge>(options.etcd_quota_bytes);
   parts.quota = std::make_unique<QuotaWatch>(store, quota);
-  SYMNAS_ASSIGN(
-      parts.session,
-      kv::Session::open(store, clock,
-                        session_options(fs, claim, options, quota,
-                                        {parts.peers->followed(), parts.orphans->followed()}),
-                        options.on_ended, kAdminDeadlineMs));
+  SYMNAS_ASSIGN(parts.session, kv::Session::open(store, clock,
+                                                 session_options(fs, claim, options, quota,
+                                                                 {parts.peers->followed(),
+                                                                  parts.orphans->followed(),
+                                                                  parts.tokens->followed()}),
+                                                 options.on_ended, kAdminDeadlineMs));
   SYMNAS_ASSIGN(parts.data,
                 FileData::open(*parts.session, clock,
                                std::make_shared<GatedVolume>(std::move(volume), *parts.gate),
                                FileDataOptions{.fs = fs,
                                                .mount = claim.id,
-                                               .block_bytes = claim.filesystem.block_bytes(),
-                                               .group_blocks = claim.filesystem.group_blocks(),
                                                .membership = parts.membership.get(),
                                                .peers = parts.peers.get(),
+                                               .tokens = parts.tokens.get(),
+                                               .block_bytes = claim.filesystem.block_bytes(),
+                                               .group_blocks = claim.filesystem.group_blocks(),
                                                .on_failed_flush = options.on_ended}));
   SYMNAS_ASSIGN(parts.locks,
                 FileLocks::load(*parts.session, clock, fs, options.vnfs, parts.membership.get()));

@@ -20,6 +20,7 @@ class FilesystemTime {
   std::int64_t next_stamp(std::int64_t wall_ns);
   // A stamp that was read or came through the watch.
   void observe(std::int64_t stamp_ns);
+  std::int64_t newest_stamp() const { return newest_stamp_.load(std::memory_order_acquire); }
 
  private:
   std::atomic<std::int64_t> newest_stamp_{0};

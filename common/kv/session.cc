@@ -144,8 +144,14 @@ class ThreadedSession final : public Session {
     return passed.wait();
   }
 
+  void barrier_async(std::function<void(Status)> done) override {
+    const SessionContext::Inside inside(*core_);
+    core_->barriers().barrier(std::move(done));
+  }
+
   Revision applied() const override { return core_->watch_keeper().applied(); }
   std::int64_t next_time_ns() override { return core_->time.next(clock_.wall_ns()); }
+  std::int64_t stamp_time_ns() const override { return core_->time.newest_stamp(); }
   SessionCounters counters() const override { return core_->snapshot_counters(); }
 
  private:

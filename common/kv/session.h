@@ -139,12 +139,17 @@ class Session {
   // stamp read that has not been sent yet. A sole mount of a filesystem (no other mount can exist)
   // skips it by not calling it.
   virtual Status barrier() = 0;
+  // The same for threads that must not block; `done` is called on any thread, maybe at once.
+  virtual void barrier_async(std::function<void(Status)> done) = 0;
 
   // The newest revision the watch has applied.
   virtual Revision applied() const = 0;
   // Filesystem time: max(local wall clock, newest stamp + 65,536 ns), strictly ascending per
   // session.
   virtual std::int64_t next_time_ns() = 0;
+  // The newest stamp this session knows; 0: none. Every later change of anything carries a time at
+  // least 65,536 ns above it.
+  virtual std::int64_t stamp_time_ns() const = 0;
   virtual SessionCounters counters() const = 0;
 };
 

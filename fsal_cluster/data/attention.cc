@@ -52,7 +52,13 @@ bool Engine::attend(const FilePtr& f, std::int64_t now_ns) {
         start = true;
       } else {
         trim_reservations(*f);
-        if (f->map.reserved_blocks() == 0 && f->flag.state() == WriteFlag::State::kClear) {
+        const bool clear = f->flag.state() == WriteFlag::State::kClear;
+        if (clear && f->token != TokenMode::kNone) {
+          if (now_ns < std::max(f->last_write_ns, f->last_read_ns) + kTokenIdleNs) return true;
+          if (!closing_) return_token(f, nullptr);
+          return true;
+        }
+        if (f->map.reserved_blocks() == 0 && clear) {
           f->listed = false;
           const std::scoped_lock list_lock(attention_mutex_);
           attention_.erase(f->ino);
@@ -166,6 +172,7 @@ Detached Engine::erase_tokens(std::vector<FilePtr> files, StatusCallback done) {
     {
       const std::scoped_lock lock(f->mutex);
       f->flag.drop_done(erased, clock_.mono_ns());
+      if (erased) token_gone(*f);
       if (!erased) list(*f);
       waiters.swap(f->flag_waiters);
     }

@@ -50,7 +50,7 @@ Task<Status> Engine::commit_file(FileState& f, DropFlag drop) {
 Task<Status> Engine::commit_everything(FileState& f) {
   {
     const std::scoped_lock lock(f.mutex);
-    f.commit_times = f.commit_times || f.dirty;
+    f.commit_times = f.commit_times || f.dirty || f.made_up;
   }
   Status status = co_await commit_file(f, DropFlag::kNo);
   co_return status;
@@ -94,7 +94,8 @@ Engine::CommitWork Engine::begin_commit(FileState& f, DropFlag drop, bool times)
   const bool growth = f.has_growth();
   work.drop = f.writers == 0 && f.flag.state() == WriteFlag::State::kSet &&
               (drop == DropFlag::kYes || (growth && f.flag.may_drop_with_commit()));
-  work.transaction = growth || work.drop || (times && f.dirty);
+  work.made_up = f.made_up;
+  work.transaction = growth || work.drop || (times && (f.dirty || f.made_up));
   work.flush = std::exchange(f.unflushed, false);
   work.size_bytes = f.size();
   work.dirty = f.dirty;
@@ -141,6 +142,7 @@ void Engine::end_commit(FileState& f, const CommitWork& work, const Status& outc
     if (!outcome && work.flush) f.unflushed = true;
     if (work.drop) {
       f.flag.drop_done(outcome.has_value(), clock_.mono_ns());
+      if (outcome) token_gone(f);
       waiters.swap(f.flag_waiters);
     }
     if (outcome && f.writers == 0 && f.size() <= kInlineBytesMax) trim_reservations(f);
@@ -165,6 +167,8 @@ Task<Status> Engine::commit_step(FileState& f, const CommitWork& work, std::size
     f.map.committed(work.steps[index], next.inode.chunked() ? committed->revision : Revision{0});
     f.committed_size = next.inode.size_bytes();
     f.version = next_version_.fetch_add(1);
+    // As long as the flag stays in an S token others go on making up changes.
+    if (last && f.token != TokenMode::kShared) f.made_up = false;
     if (last && work.dirty && f.writes_seen == work.writes_seen) f.dirty = false;
     co_return Status{};
   }
@@ -178,7 +182,8 @@ kv::Mutation Engine::step_mutation(FileState& f, const CommitWork& work, std::si
   records::Inode& inode = record.inode;
   kv::Mutation mutation;
   mutation.growth = kv::Growth::kMustGo;
-  const bool changes = work.dirty || !step.chunks.empty() || inode.size_bytes() != work.size_bytes;
+  const bool changes =
+      work.dirty || work.made_up || !step.chunks.empty() || inode.size_bytes() != work.size_bytes;
   if (work.drop && last) mutation.writes.push_back(kv::erase(token_key(f.ino)));
   if (!changes) return mutation;  // the flag of a file that nobody wrote to
 
@@ -196,7 +201,11 @@ kv::Mutation Engine::step_mutation(FileState& f, const CommitWork& work, std::si
   inode.set_size_bytes(last ? work.size_bytes : std::max(inode.size_bytes(), covered));
   inode.set_used_blocks(static_cast<std::uint64_t>(static_cast<std::int64_t>(inode.used_blocks()) +
                                                    step.used_blocks_delta));
-  if (work.dirty) {
+  if (work.made_up) {
+    const std::int64_t now_ns = session_.next_time_ns();
+    inode.set_mtime_ns(now_ns);
+    inode.set_ctime_ns(now_ns);
+  } else if (work.dirty) {
     inode.set_mtime_ns(work.mtime_ns);  // later than any SETATTR of it: set_times.cc
     inode.set_ctime_ns(std::max(inode.ctime_ns(), work.mtime_ns));
   }
@@ -263,10 +272,24 @@ Status Engine::flush_all() {
     if (f) commit_idle(std::move(f), DropFlag::kYes, expect());
   }
   Status first;
-  for (auto& answer : answers) {
-    Status status = answer.get();
-    if (!status && status.error().code != ErrorCode::kStale && first) first = std::move(status);
+  const auto collect = [&] {
+    for (auto& answer : answers) {
+      Status status = answer.get();
+      if (!status && status.error().code != ErrorCode::kStale && first) first = std::move(status);
+    }
+    answers.clear();
+  };
+  collect();
+  for (const Ino ino : inos) {  // tokens without the flag
+    FilePtr f = find_file(ino);
+    if (!f) continue;
+    {
+      const std::scoped_lock lock(f->mutex);
+      if (f->token == TokenMode::kNone) continue;
+    }
+    return_token(std::move(f), expect());
   }
+  collect();
   return first;
 }
 

@@ -36,6 +36,13 @@ Result<std::unique_ptr<Engine>> Engine::open(kv::Session& session, const env::Cl
   std::unique_ptr<Engine> engine(
       new Engine(session, clock, std::move(volume), std::move(background), std::move(options)));
   Engine* self = engine.get();
+  if (self->options_.membership != nullptr && self->options_.tokens != nullptr) {
+    self->membership_ = self->options_.membership;
+    self->tokens_ = self->options_.tokens;
+    self->tokens_->listen([self](Ino ino, TokenSight::Want /*want*/) {
+      self->background_->post([self, ino] { self->answer_want(ino); });
+    });
+  }
   SpaceOptions space;
   space.fs = self->options_.fs;
   space.mount = self->options_.mount;
@@ -62,6 +69,7 @@ Result<std::unique_ptr<FileData>> FileData::open(kv::Session& session, const env
 
 Engine::~Engine() {
   closing_ = true;
+  if (tokens_ != nullptr) tokens_->stop();
   {
     std::unique_lock lock(running_mutex_);
     nothing_runs_.wait(lock, [this] { return running_ == 0; });
@@ -76,10 +84,17 @@ void Engine::failed_for_good(const Error& error) {
 }
 
 std::optional<Overlay> Engine::overlay(Ino ino) {
+  auto foreign = foreign_writes(ino);
   const FilePtr f = find_file(ino);
-  if (!f) return std::nullopt;
+  if (!f) {
+    if (!foreign) return std::nullopt;
+    Overlay out;
+    out.foreign = std::move(foreign);
+    return out;
+  }
   const std::scoped_lock lock(f->mutex);
   Overlay out;
+  out.foreign = std::move(foreign);
   out.version = f->version;
   if (!f->loaded) return out;
   out.dirty = f->dirty;

@@ -70,6 +70,8 @@ class Engine final : public FileData {
   Status recover_ended_mount(MountId ended) override;
   SpaceAnnouncement announcement() override { return space_->announcement(); }
   std::vector<kv::Op> tokens_at_create(Ino ino) override;
+  Status publish_foreign(Ino ino) override;
+  void turned_sole() override;
 
   // One round of what timers do; the engine calls it every kTickNs.
   void tick();
@@ -96,11 +98,26 @@ class Engine final : public FileData {
     std::uint64_t first_block = 0;
     std::optional<std::uint64_t> zero_from;  // the size, if the bytes behind it must be zeroed
   };
+  // Whether an operation may go on as it is.
+  enum class Go : std::uint8_t {
+    kOn,
+    kAgain,        // what it relied on has gone: enter again
+    kWithAll,      // it needs X, and then to enter again
+    kWithPublish,  // a foreign X holder must record first
+  };
+  // One attempt of a READ or WRITE.
+  struct Attempt {
+    bool sole = true;  // of its stay
+    Go go = Go::kOn;
+    std::uint64_t life = 0;  // of the file when it was found current
+    bool published = false;  // since the operation began
+  };
   struct CommitWork {
     std::vector<MapStep> steps;
     std::uint64_t size_bytes = 0;
     bool chunked = false;
     bool dirty = false;
+    bool made_up = false;
     std::int64_t mtime_ns = 0;
     std::uint64_t writes_seen = 0;
     bool drop = false;
@@ -126,6 +143,8 @@ class Engine final : public FileData {
   Task<Status> load(FileState& f, const Handle& handle);
   Status adopt_record(FileState& f, const Handle& handle,
                       const std::vector<kv::CachedValue>& values);
+  // REQUIRES: f.mutex held; nothing of the map is uncommitted.
+  void forget_map(FileState& f);
   // REQUIRES: entered.
   Task<Status> load_chunks(FileState& f, std::uint64_t first_block, std::uint64_t end_block);
   Task<Result<InodeRecord>> read_inode(FileState& f);
@@ -135,15 +154,22 @@ class Engine final : public FileData {
   // --- read.cc
   Detached read_operation(Handle handle, std::uint64_t offset, std::size_t bytes,
                           ReadCallback done);
-  Task<Result<ReadResult>> read_entered(FileState& f, std::uint64_t offset, std::size_t bytes);
+  struct ReadPlan;
+  Task<Result<ReadResult>> read_entered(FileState& f, const Handle& handle, Attempt& attempt,
+                                        std::uint64_t offset, std::size_t bytes);
+  // Several mounts: size and map are those of a moment after the call, or a token keeps them so.
+  Task<Status> make_current(FileState& f, const Handle& handle, Attempt& attempt);
+  Task<Status> locate(FileState& f, Attempt& attempt, ReadPlan& plan);
+  // Counts a READ without a token; true when the next one had better have one.
+  bool reads_often(FileState& f);
 
   // --- write.cc
   Detached write_operation(Handle handle, std::uint64_t offset, std::span<const std::byte> data,
                            WriteStability wanted, WriteCallback done);
-  Task<Status> write_entered(FileState& f, std::uint64_t offset, std::span<const std::byte> data,
-                             WriteStability wanted);
-  Task<Status> write_flagged(FileState& f, std::uint64_t offset, std::span<const std::byte> data,
-                             WriteStability wanted);
+  Task<Status> write_entered(FileState& f, Attempt& attempt, std::uint64_t offset,
+                             std::span<const std::byte> data, WriteStability wanted);
+  Task<Status> write_flagged(FileState& f, Attempt& attempt, std::uint64_t offset,
+                             std::span<const std::byte> data, WriteStability wanted);
   Task<Status> write_locked(FileState& f, std::uint64_t offset, std::span<const std::byte> data,
                             WriteStability wanted, std::optional<std::uint64_t> zero_from);
   // REQUIRES: f.mutex held.
@@ -161,7 +187,7 @@ class Engine final : public FileData {
   // locked (exclusively, or the gate is).
   Task<Status> zero_tail(FileState& f, std::uint64_t size);
   // On success f.writers counts the caller, and the file has no setuid or setgid to lose.
-  Task<Status> obtain_flag(FileState& f);
+  Task<Status> obtain_flag(FileState& f, Attempt& attempt);
   // Puts the flag and takes setuid and setgid away.
   Task<Status> set_flag(FileState& f);
   // By the cached record, parsed only if it has changed since the last look. False: look closer.
@@ -221,8 +247,40 @@ class Engine final : public FileData {
 
   // --- recover.cc
   Status flush_volume();  // blocks
+  Status erase_wants(MountId ended);
   Detached bump_operation(Ino ino, Revision token_revision, MountId owner, StatusCallback done);
   Task<Status> bump(Ino ino, Revision token_revision, MountId owner);
+
+  // --- tokens.cc
+  // Whether the token is for writing: then it brings the write flag.
+  enum class TokenUse : std::uint8_t { kRead, kWrite };
+  // Gets at least `needed`, however long its holders take. It may be gone again when this returns.
+  // REQUIRES: not entered.
+  Task<Status> obtain_token(FileState& f, TokenMode needed, TokenUse use);
+  Task<Status> acquire_token(FileState& f, TokenMode needed, TokenUse use);
+  Task<Status> put_want(Ino ino, records::WantRecord::Kind kind);
+  Task<Status> erase_want(Ino ino, Revision revision);
+  // False: others were faster.
+  Task<Result<bool>> grant_token(FileState& f, const TokenSight& sight, TokenMode needed,
+                                 TokenUse use);
+  // enter_exclusive with every right on the file; `stay` keeps it.
+  Task<Status> enter_owned(FileState& f, const Handle& handle,
+                           std::optional<Membership::Stay>& stay);
+  void token_gone(FileState& f);  // REQUIRES: f.mutex held
+  Detached answer_want(Ino ino);
+  // Everything is recorded and the token erased. REQUIRES: not entered.
+  Task<Status> give_token_back(FileState& f);
+  Task<Status> record_acknowledged(FileState& f);
+  Detached return_token(FilePtr f, StatusCallback done);
+  Task<Status> publish(FileState& f);
+  Detached publish_runner(FilePtr f);
+  Task<Status> ask_to_publish(Ino ino);
+  Task<Status> pass_barrier();
+  // Waits until no transaction puts or drops the flag.
+  Task<Woken> settled_flag(FileState& f);
+  Task<Woken> changed(Ino ino, const TokenSight& seen);
+  Task<Woken> pause(std::int64_t span_ns);
+  std::optional<Overlay::ForeignWrites> foreign_writes(Ino ino);
 
   // --- attention.cc
   void list(FileState& f);  // REQUIRES: f.mutex held
@@ -248,6 +306,12 @@ class Engine final : public FileData {
   const std::shared_ptr<cvm::VolumeIo> volume_;
   const FileDataOptions options_;
   std::unique_ptr<Background> background_;
+  Membership always_sole_{Membership::Mode::kSole};
+  Membership* membership_ = &always_sole_;
+  TokenTable* tokens_ = nullptr;
+  std::mutex looks_mutex_;  // leaf
+  Revision looked_at_;      // of the last made-up change
+  std::uint32_t looks_ = 0;
   std::unique_ptr<Space> space_;
   std::array<Shard, kFileTableShards> shards_;
   std::atomic<std::size_t> file_count_{0};

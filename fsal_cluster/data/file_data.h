@@ -27,6 +27,7 @@
 #include "fsal_cluster/space/space.h"
 #include "fsal_cluster/state/membership.h"
 #include "fsal_cluster/state/peers.h"
+#include "fsal_cluster/token/token_table.h"
 #include "fsal_cluster/types.h"
 
 namespace symnas::fs {
@@ -40,6 +41,14 @@ struct Overlay {
   std::uint64_t used_blocks_extra = 0;  // allocated, not in the record yet
   Revision change_base;                 // mod_revision of the record that change_n counts from
   std::uint64_t version = 0;            // another one after each metadata change of the file's data
+  // Another mount may be writing in place: nobody here knows how often. Change and times are made
+  // up: above every recorded one that is known, below the next one that is recorded.
+  struct ForeignWrites {
+    Revision applied;     // by this mount when it looked
+    std::uint32_t n = 0;  // < 2^16; another one at each look
+    std::int64_t time_ns = 0;
+  };
+  std::optional<ForeignWrites> foreign;
 };
 
 // Attributes of a regular file: the record (with its mod_revision) under what memory knows.
@@ -60,10 +69,13 @@ enum class MtimeIs : std::uint8_t {
 struct FileDataOptions {
   FsId fs;
   MountId mount;
-  std::uint32_t block_bytes = 4096;        // FilesystemRecord.block_bytes
-  std::uint64_t group_blocks = 0;          // FilesystemRecord.group_blocks
-  const Membership* membership = nullptr;  // null: alone for ever
-  const Peers* peers = nullptr;            // null: nobody else
+  // All null: this is the only mount for ever. They outlive it; the session lets the table and the
+  // peers follow.
+  Membership* membership = nullptr;
+  const Peers* peers = nullptr;
+  TokenTable* tokens = nullptr;
+  std::uint32_t block_bytes = 4096;  // FilesystemRecord.block_bytes
+  std::uint64_t group_blocks = 0;    // FilesystemRecord.group_blocks
   // Called once when acknowledged UNSTABLE data could not be made stable: the process must exit
   // without answering, so that clients see a new write verifier and send again.
   std::function<void(Error)> on_failed_flush;
@@ -83,6 +95,12 @@ class FileData {
   // nullopt: nothing is known of the inode beyond its record. Never blocks.
   // For GETATTR use read_consistent(): record and overlay must be of one moment.
   virtual std::optional<Overlay> overlay(Ino ino) = 0;
+
+  // What another mount has acknowledged of the file and not recorded yet is recorded, and this
+  // mount's cache shows it: for whoever answers the file's attributes while there are several
+  // mounts, after its barrier. Blocks while that takes; no transaction when no other mount has X.
+  // Errors: those of Session.
+  virtual Status publish_foreign(Ino /*ino*/) { return {}; }
 
   // Size plus whatever `edit` does to the inode record, in one transaction; retries conflicts.
   // `edit` is called with the record as read, size, mtime and ctime already changed, once per try;
@@ -136,9 +154,8 @@ class FileData {
   // its allocation groups. REQUIRES: the mount's end record exists. Errors: kIo (the flush), those
   // of Session.
   virtual Status recover_ended_mount(MountId ended) = 0;
-  // Others may change files from now on: no operation that began as sole is left.
-  virtual void turned_shared() {}
-  // Nobody else may, from now on: no operation has begun as sole yet.
+  // Nobody else may change files from now on: forgets what is not known to be current. REQUIRES: no
+  // operation has begun as sole yet; the cache shows everything that others have changed.
   virtual void turned_sole() {}
   // For the heartbeat, about once a second. Never blocks.
   virtual SpaceAnnouncement announcement() { return {}; }

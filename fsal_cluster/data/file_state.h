@@ -13,6 +13,7 @@
 #include "fsal_cluster/data/placement.h"
 #include "fsal_cluster/data/range_lock.h"
 #include "fsal_cluster/data/task.h"
+#include "fsal_cluster/token/grant.h"
 #include "fsal_cluster/token/write_flag.h"
 
 namespace symnas::fs {
@@ -43,6 +44,22 @@ struct FileState : std::enable_shared_from_this<FileState> {
   // The bytes between the end of the file and the end of its last block are zeros on the LUN.
   // Unknown (false) after a load and after a shrink: whoever moves the end up zeroes them first.
   bool tail_clean = false;
+
+  // --- the token of this mount. Sole, it is X while the flag is set and nothing depends on it.
+  // Changes with the gate held exclusively, or when the flag is dropped.
+  TokenMode token = TokenMode::kNone;
+  bool token_wanted = false;  // one operation is about to get it; the others wait
+  std::vector<WaiterId> token_waiters;
+  bool answering_want = false;
+  // Written under S: others may have shown changes and times that they made up (Overlay). What is
+  // recorded next must be above them, also when nothing was written since.
+  bool made_up = false;
+  Revision loaded_at;             // of the inode record that the map is of; 0: of none any more
+  std::uint64_t life = 0;         // another one when the map was forgotten or may be old
+  std::uint32_t lone_reads = 0;   // READs without a token, soon after each other
+  std::int64_t last_read_ns = 0;  // of a READ while there are several mounts
+  bool publish_running = false;
+  std::vector<Answer<Status>*> publish_requests;  // for the next one
 
   // --- now
   FileMap map;

@@ -164,13 +164,31 @@ Status Engine::adopt_record(FileState& f, const Handle& handle,
   f.growth = {};
   f.growth.size_bytes = inode.size_bytes();
   f.loaded = true;
+  f.loaded_at = record.mod_revision;
   records::TokenRecord token;
   if (f.flag.state() == WriteFlag::State::kClear && held_token && held_token->value &&
       token.ParseFromString(*held_token->value) && token.wrote()) {
     f.flag.adopt(clock_.mono_ns());
+    f.token = token.mode() == records::TokenRecord::X ? TokenMode::kExclusive : TokenMode::kShared;
     list(f);
   }
   return {};
+}
+
+void Engine::forget_map(FileState& f) {
+  if (f.loaded) {
+    for (const BlockRun& run : f.map.drop_reservations()) space_->give_back(run);
+  }
+  f.map.clear();
+  f.loaded = false;
+  f.loaded_at = Revision{0};
+  f.trim_block.reset();
+  f.chunked = false;
+  f.tail_clean = false;
+  f.growth = {};
+  f.committed_size = 0;
+  f.version = next_version_.fetch_add(1);
+  ++f.life;
 }
 
 Task<Status> Engine::load_chunks(FileState& f, std::uint64_t first_block, std::uint64_t end_block) {

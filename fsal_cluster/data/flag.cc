@@ -17,21 +17,25 @@ std::uint32_t privileges(std::uint32_t mode) {
   return bits;
 }
 
-std::string token_value() {
+std::string token_value(TokenMode mode) {
   records::TokenRecord token;
-  token.set_mode(records::TokenRecord::X);
+  token.set_mode(mode == TokenMode::kShared ? records::TokenRecord::S : records::TokenRecord::X);
   token.set_wrote(true);
   return token.SerializeAsString();
 }
 
 }  // namespace
 
-Task<Status> Engine::obtain_flag(FileState& f) {
+Task<Status> Engine::obtain_flag(FileState& f, Attempt& attempt) {
   for (;;) {
     WriteFlag::Step step = WriteFlag::Step::kWait;
     Turn turn;
     {
       const std::scoped_lock lock(f.mutex);
+      if (!attempt.sole && f.token == TokenMode::kNone) {  // went with the flag
+        attempt.go = Go::kAgain;
+        co_return Status{};
+      }
       step = f.flag.want_write(clock_.mono_ns());
       if (step == WriteFlag::Step::kProceed) ++f.writers;  // from here on nobody drops it
       if (step == WriteFlag::Step::kWait) f.flag_waiters.push_back(waiter_id(turn));
@@ -55,6 +59,8 @@ Task<Status> Engine::obtain_flag(FileState& f) {
       const std::scoped_lock lock(f.mutex);
       f.flag.set_done(set.has_value(), clock_.mono_ns());
       waiters.swap(f.flag_waiters);
+      if (set && attempt.sole) f.token = TokenMode::kExclusive;
+      if (set && f.token == TokenMode::kShared) f.made_up = true;
       if (set) list(f);
     }
     wake(waiters);
@@ -99,7 +105,14 @@ Task<Status> Engine::set_flag(FileState& f) {
     } else {
       mutation.compares.push_back(kv::key_exists(inode_key(f.ino)));
     }
-    mutation.writes.push_back(kv::put(token_key(f.ino), token_value()));
+    // Sole, whoever sets it has every right. The token can not change meanwhile: the file is
+    // entered.
+    TokenMode mode = TokenMode::kExclusive;
+    {
+      const std::scoped_lock lock(f.mutex);
+      if (f.token == TokenMode::kShared) mode = TokenMode::kShared;
+    }
+    mutation.writes.push_back(kv::put(token_key(f.ino), token_value(mode)));
     const Result<kv::Committed> committed = co_await commit_mutation(mutation);
     if (!committed) co_return tl::unexpected(committed.error());
     if (committed->succeeded) co_return Status{};
@@ -111,7 +124,7 @@ std::vector<kv::Op> Engine::tokens_at_create(Ino ino) {
     const std::scoped_lock lock(attention_mutex_);
     created_.push_back({ino, clock_.mono_ns()});
   }
-  return {kv::put(token_key(ino), token_value())};
+  return {kv::put(token_key(ino), token_value(TokenMode::kExclusive))};
 }
 
 }  // namespace symnas::fs

@@ -51,6 +51,15 @@ inline constexpr std::int64_t kTickNs = 250'000'000;
 // An idle file's reservation goes back after this long, and a dirty idle file is committed.
 inline constexpr std::int64_t kIdleNs = 2'000'000'000;
 inline constexpr std::size_t kTokenErasesPerTxn = 128;
+// A token without the write flag that nobody has used for so long goes back.
+inline constexpr std::int64_t kTokenIdleNs = 10'000'000'000;
+// So many READs of a file within this long pay a barrier each; then a token is cheaper.
+inline constexpr std::uint32_t kLoneReadsMax = 4;
+inline constexpr std::int64_t kLoneReadNs = 1'000'000'000;
+// While the last operations of a mount that was sole end.
+inline constexpr std::int64_t kUnsettledPauseNs = 1'000'000;
+// A want that could not be answered (the store refuses, a LUN fails) is tried again after this.
+inline constexpr std::int64_t kWantRetryNs = 500'000'000;
 // Writes counted below one record revision: change has 16 bits for them. A metadata transaction is
 // asked for early: from then on 61,439 writes go on without an answer of etcd, at 8 KiB in place on
 // a fast LUN some seconds; behind the last number a write waits for it.

@@ -11,70 +11,164 @@ void Engine::read(const Handle& handle, FileOffset offset, std::size_t bytes, Re
   read_operation(handle, offset.value(), bytes, std::move(done));
 }
 
+// What a READ is to fetch.
+struct Engine::ReadPlan {
+  std::uint64_t offset = 0;
+  std::uint64_t end = 0;  // of the bytes there are; 0: none
+  bool end_of_file = false;
+  std::vector<FileMap::Piece> pieces;
+};
+
 Detached Engine::read_operation(Handle handle, std::uint64_t offset, std::size_t bytes,
                                 ReadCallback done) {
   const RunningOperation running(*this);
   const FilePtr f = file(handle.ino);
-  Turn turn;
-  const Status entered = co_await enter_shared(*f, handle, turn);
-  if (!entered) {
-    forget_unused(f);
-    done(tl::unexpected(entered.error()));
+  Go before = Go::kOn;
+  for (;;) {
+    const Membership::Stay stay = membership_->enter();
+    Attempt attempt;
+    attempt.sole = stay.sole();
+    attempt.published = before == Go::kWithPublish;
+    Status ready;
+    if (!attempt.sole && reads_often(*f)) {
+      ready = co_await obtain_token(*f, TokenMode::kShared, TokenUse::kRead);
+    }
+    Turn turn;
+    if (ready) ready = co_await enter_shared(*f, handle, turn);
+    if (!ready) {
+      forget_unused(f);
+      done(tl::unexpected(ready.error()));
+      co_return;
+    }
+    Result<ReadResult> result = co_await read_entered(*f, handle, attempt, offset, bytes);
+    leave_shared(*f);
+    before = attempt.go;
+    if (attempt.go == Go::kAgain) continue;
+    if (attempt.go == Go::kWithPublish) {
+      const Status published = co_await publish(*f);
+      if (published) continue;
+      result = tl::unexpected(published.error());
+    }
+    if (!result && result.error().code == ErrorCode::kFenced) failed_for_good(result.error());
+    done(std::move(result));
     co_return;
   }
-  Result<ReadResult> result = co_await read_entered(*f, offset, bytes);
-  leave_shared(*f);
-  if (!result && result.error().code == ErrorCode::kFenced) failed_for_good(result.error());
-  done(std::move(result));
 }
 
-Task<Result<ReadResult>> Engine::read_entered(FileState& f, std::uint64_t offset,
-                                              std::size_t bytes) {
-  const IoPin pin(*space_);
+bool Engine::reads_often(FileState& f) {
+  const std::int64_t now_ns = clock_.mono_ns();
+  const std::scoped_lock lock(f.mutex);
+  if (now_ns - f.last_read_ns > kLoneReadNs) f.lone_reads = 0;
+  f.last_read_ns = now_ns;
+  return f.token != TokenMode::kNone || ++f.lone_reads > kLoneReadsMax;
+}
+
+Task<Status> Engine::make_current(FileState& f, const Handle& handle, Attempt& attempt) {
+  {
+    const std::scoped_lock lock(f.mutex);
+    attempt.life = f.life;
+    if (f.token != TokenMode::kNone) co_return Status{};
+  }
+  if (!membership_->is_settled()) {
+    attempt.go = Go::kAgain;
+    co_await pause(kUnsettledPauseNs);
+    co_return Status{};
+  }
+  const Status passed = co_await pass_barrier();
+  if (!passed) co_return passed;
+  const Result<InodeRecord> record = co_await read_inode(f);
+  if (!record) co_return tl::unexpected(record.error());
+  {
+    const std::scoped_lock lock(f.mutex);
+    if (f.token == TokenMode::kNone && f.loaded && f.loaded_at != record->revision) forget_map(f);
+  }
+  const Status loaded = co_await load(f, handle);
+  if (!loaded) co_return loaded;
+  const std::scoped_lock lock(f.mutex);
+  attempt.life = f.life;
+  if (!f.loaded) attempt.go = Go::kAgain;
+  co_return Status{};
+}
+
+Task<Status> Engine::locate(FileState& f, Attempt& attempt, ReadPlan& plan) {
+  const std::uint64_t first = plan.offset / kBlockBytes;
+  bool loads = false;
   std::uint64_t size = 0;
   {
     const std::scoped_lock lock(f.mutex);
     size = f.size();
-  }
-  ReadResult out;
-  if (offset >= size || bytes == 0) {
-    out.end_of_file = offset >= size;
-    co_return std::move(out);
-  }
-  const std::uint64_t end = std::min<std::uint64_t>(size, offset + bytes);
-  out.bytes = end - offset;
-  out.end_of_file = end == size;
-  const std::uint64_t first = offset / kBlockBytes;
-  const std::uint64_t last = (end + kBlockBytes - 1) / kBlockBytes;
-  const Status chunks = co_await load_chunks(f, first, last);
-  if (!chunks) co_return tl::unexpected(chunks.error());
-
-  std::vector<FileMap::Piece> pieces;
-  {
-    const std::scoped_lock lock(f.mutex);
-    for (std::uint64_t block = first; block < last;) {
-      const FileMap::Piece piece = f.map.find(block, last);
-      block += piece.blocks;
-      const bool data = piece.state == FileMap::State::kWritten;
-      if (!pieces.empty()) {  // extents of neighbouring chunks are often one run
-        FileMap::Piece& before = pieces.back();
-        const bool before_data = before.state == FileMap::State::kWritten;
-        if (data == before_data &&
-            (!data || before.volume_block + before.blocks == piece.volume_block)) {
-          before.blocks += piece.blocks;
-          continue;
-        }
-      }
-      pieces.push_back(piece);
+    if (plan.offset < size) plan.end = std::min(size, plan.end);
+    for (std::uint64_t chunk = first / kChunkBlocks; chunk * kMapChunkBytes < plan.end; ++chunk) {
+      loads = loads || !f.map.loaded(chunk);
     }
   }
+  plan.end_of_file = plan.end >= size;
+  const bool nothing = plan.offset >= size || plan.end <= plan.offset;
+  const std::uint64_t last = (plan.end + kBlockBytes - 1) / kBlockBytes;
+  if (!nothing && loads) {
+    const Status chunks = co_await load_chunks(f, first, last);
+    if (!chunks) co_return chunks;
+    if (!attempt.sole) {
+      // The chunks may be younger than the record: one moment only if it has not changed since.
+      const Status passed = co_await pass_barrier();
+      if (!passed) co_return passed;
+      const Result<InodeRecord> record = co_await read_inode(f);
+      if (!record) co_return tl::unexpected(record.error());
+      const std::scoped_lock lock(f.mutex);
+      if (f.token == TokenMode::kNone && f.loaded_at != record->revision) attempt.go = Go::kAgain;
+    }
+  }
+  const std::scoped_lock lock(f.mutex);
+  if (!attempt.sole && attempt.life != f.life) attempt.go = Go::kAgain;
+  if (attempt.go != Go::kOn) co_return Status{};
+  bool gap = plan.end_of_file;
+  if (nothing) plan.end = plan.offset;
+  for (std::uint64_t block = first; !nothing && block < last;) {
+    const FileMap::Piece piece = f.map.find(block, last);
+    block += piece.blocks;
+    const bool data = piece.state == FileMap::State::kWritten;
+    gap = gap || !data;
+    if (!plan.pieces.empty()) {  // extents of neighbouring chunks are often one run
+      FileMap::Piece& before = plan.pieces.back();
+      const bool before_data = before.state == FileMap::State::kWritten;
+      if (data == before_data &&
+          (!data || before.volume_block + before.blocks == piece.volume_block)) {
+        before.blocks += piece.blocks;
+        continue;
+      }
+    }
+    plan.pieces.push_back(piece);
+  }
+  const bool unsure = gap && !attempt.sole && !attempt.published && f.token == TokenMode::kNone;
+  if (!unsure) co_return Status{};
+  const TokenSight sight = tokens_->sight(f.ino);
+  if (!sight.complete || sight.foreign_exclusive) attempt.go = Go::kWithPublish;
+  co_return Status{};
+}
+
+Task<Result<ReadResult>> Engine::read_entered(FileState& f, const Handle& handle, Attempt& attempt,
+                                              std::uint64_t offset, std::size_t bytes) {
+  const IoPin pin(*space_);
+  ReadPlan plan;
+  plan.offset = offset;
+  plan.end = offset + bytes;
+  Status located;
+  if (!attempt.sole) located = co_await make_current(f, handle, attempt);
+  if (located && attempt.go == Go::kOn) located = co_await locate(f, attempt, plan);
+  if (!located) co_return tl::unexpected(located.error());
+  ReadResult out;
+  if (attempt.go != Go::kOn) co_return std::move(out);
+  out.end_of_file = plan.end_of_file;
+  out.bytes = plan.end - plan.offset;
+  if (out.bytes == 0) co_return std::move(out);
+  const std::uint64_t end = plan.end;
   const std::uint64_t unit = volume_->logical_block_bytes();
   const std::uint64_t from = offset / unit * unit;
   const std::uint64_t to = (end + unit - 1) / unit * unit;
   out.buffer = volume_->buffer(to - from);
   out.offset_bytes = offset - from;
   Join reads;
-  for (const FileMap::Piece& piece : pieces) {
+  for (const FileMap::Piece& piece : plan.pieces) {
     const std::uint64_t piece_begin = piece.file_block * kBlockBytes;
     const std::uint64_t begin = std::max(from, piece_begin);
     const std::uint64_t stop = std::min(to, piece_begin + piece.blocks * kBlockBytes);

@@ -55,7 +55,21 @@ Status Engine::recover_ended_mount(MountId ended) {
     }
     SYMNAS_TRY(std::move(first));
   }
+  SYMNAS_TRY(erase_wants(ended));
   return space_->take_over(ended);
+}
+
+Status Engine::erase_wants(MountId ended) {
+  const std::string prefix = kv::keys::wants(options_.fs);
+  SYMNAS_ASSIGN(const kv::OpResult read, session_.range(kv::prefix_range(prefix), 0));
+  for (const kv::KeyValue& kv : read.kvs) {
+    records::WantRecord want;
+    if (kv.key.size() != prefix.size() + 8 || !want.ParseFromString(kv.value) ||
+        want.mount() != ended.value())
+      continue;
+    SYMNAS_TRY(wait_for(erase_want(Ino{read_be64(kv.key, prefix.size())}, kv.mod_revision)));
+  }
+  return {};
 }
 
 Status Engine::flush_volume() {

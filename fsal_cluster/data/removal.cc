@@ -5,6 +5,7 @@ namespace symnas::fs {
 
 struct Engine::RemovalPlan {
   FilePtr file;
+  std::optional<Membership::Stay> stay;
   std::optional<FreeIntent> free;         // recorded extents that the transaction frees itself
   std::optional<records::Orphan> orphan;  // the rest is swept
 };
@@ -24,8 +25,7 @@ Task<Result<FileData::Removal>> Engine::plan_removal_task(Handle handle,
   const auto plan = std::make_shared<RemovalPlan>();
   plan->file = file(handle.ino);
   FileState& f = *plan->file;
-  Turn turn;
-  const Status entered = co_await enter_exclusive(f, handle, turn);
+  const Status entered = co_await enter_owned(f, handle, plan->stay);
   if (!entered) {
     forget_unused(plan->file);
     co_return tl::unexpected(entered.error());
@@ -66,6 +66,7 @@ void Engine::removed(Removal removal) {
     f.version = next_version_.fetch_add(1);
     f.dirty = false;
     f.listed = false;
+    token_gone(f);
     never_recorded = f.map.unrecorded();
     const std::scoped_lock list_lock(attention_mutex_);
     attention_.erase(f.ino);

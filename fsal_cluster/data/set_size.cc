@@ -36,8 +36,8 @@ Result<kv::Committed> Engine::set_size(const Handle& handle, std::uint64_t size_
 Task<Result<kv::Committed>> Engine::set_size_task(Handle handle, std::uint64_t size_bytes,
                                                   MtimeIs mtime, Edit& edit) {
   const FilePtr f = file(handle.ino);
-  Turn turn;
-  const Status entered = co_await enter_exclusive(*f, handle, turn);
+  std::optional<Membership::Stay> stay;
+  const Status entered = co_await enter_owned(*f, handle, stay);
   if (!entered) {
     forget_unused(f);
     co_return tl::unexpected(entered.error());

@@ -13,8 +13,8 @@ Result<kv::Committed> Engine::set_times(const Handle& handle,
 
 Task<Result<kv::Committed>> Engine::set_times_task(Handle handle, Edit& edit) {
   const FilePtr f = file(handle.ino);
-  Turn turn;
-  const Status entered = co_await enter_exclusive(*f, handle, turn);
+  std::optional<Membership::Stay> stay;
+  const Status entered = co_await enter_owned(*f, handle, stay);
   if (!entered) {
     forget_unused(f);
     co_return tl::unexpected(entered.error());
@@ -72,6 +72,7 @@ void Engine::end_drop(FileState& f, const Result<kv::Committed>& outcome) {
   std::vector<WaiterId> waiters;
   {
     const std::scoped_lock lock(f.mutex);
+    if (outcome) token_gone(f);
     // Clear: there was perhaps a token nevertheless, of a file loaded while the cache was shut.
     if (f.flag.state() != WriteFlag::State::kDropping) return;
     f.flag.drop_done(outcome.has_value(), clock_.mono_ns());

@@ -19,6 +19,12 @@ void show(const records::Inode& record, Revision mod_revision,
   attributes.space_used_bytes = (record.used_blocks() + extra) * block_bytes;
   attributes.change = static_cast<std::uint64_t>(mod_revision.value()) << 16;
   if (overlay && overlay->change_base == mod_revision) attributes.change |= overlay->change_n;
+  if (!overlay || !overlay->foreign) return;
+  const Overlay::ForeignWrites& foreign = *overlay->foreign;
+  attributes.change = std::max(
+      attributes.change, static_cast<std::uint64_t>(foreign.applied.value()) << 16 | foreign.n);
+  attributes.mtime_ns = std::max(attributes.mtime_ns, foreign.time_ns);
+  attributes.ctime_ns = std::max(attributes.ctime_ns, foreign.time_ns);
 }
 
 }  // namespace symnas::fs

@@ -36,15 +36,26 @@ Detached Engine::write_operation(Handle handle, std::uint64_t offset,
     co_return;
   }
   const FilePtr f = file(handle.ino);
-  Turn turn;
-  Status status = co_await enter_shared(*f, handle, turn);
-  if (!status) {
-    forget_unused(f);
-    done(tl::unexpected(status.error()));
-    co_return;
+  TokenMode needed = TokenMode::kShared;
+  Status status;
+  for (;;) {
+    const Membership::Stay stay = membership_->enter();
+    Attempt attempt;
+    attempt.sole = stay.sole();
+    status = {};
+    if (!attempt.sole) status = co_await obtain_token(*f, needed, TokenUse::kWrite);
+    Turn turn;
+    if (status) status = co_await enter_shared(*f, handle, turn);
+    if (!status) {
+      forget_unused(f);
+      done(tl::unexpected(status.error()));
+      co_return;
+    }
+    if (!data.empty()) status = co_await write_entered(*f, attempt, offset, data, wanted);
+    leave_shared(*f);
+    if (attempt.go == Go::kWithAll) needed = TokenMode::kExclusive;
+    if (!status || attempt.go == Go::kOn) break;
   }
-  if (!data.empty()) status = co_await write_entered(*f, offset, data, wanted);
-  leave_shared(*f);
   if (!status) {
     if (status.error().code == ErrorCode::kFenced) failed_for_good(status.error());
     done(tl::unexpected(status.error()));
@@ -54,12 +65,12 @@ Detached Engine::write_operation(Handle handle, std::uint64_t offset,
   done(WriteResult{data.size(), unstable ? WriteStability::kUnstable : WriteStability::kFileSync});
 }
 
-Task<Status> Engine::write_entered(FileState& f, std::uint64_t offset,
+Task<Status> Engine::write_entered(FileState& f, Attempt& attempt, std::uint64_t offset,
                                    std::span<const std::byte> data, WriteStability wanted) {
   Status status = co_await wait_for_trim(f, offset + data.size());
-  if (status) status = co_await obtain_flag(f);
-  if (!status) co_return status;
-  status = co_await write_flagged(f, offset, data, wanted);
+  if (status) status = co_await obtain_flag(f, attempt);
+  if (!status || attempt.go != Go::kOn) co_return status;
+  status = co_await write_flagged(f, attempt, offset, data, wanted);
   {
     const std::scoped_lock lock(f.mutex);
     --f.writers;
@@ -67,7 +78,7 @@ Task<Status> Engine::write_entered(FileState& f, std::uint64_t offset,
     f.flag.wrote(f.last_write_ns);
     list(f);
   }
-  if (status) status = co_await after_write(f, wanted);
+  if (status && attempt.go == Go::kOn) status = co_await after_write(f, wanted);
   co_return status;
 }
 
@@ -94,11 +105,17 @@ Task<Status> Engine::after_write(FileState& f, WriteStability wanted) {
   co_return status;
 }
 
-Task<Status> Engine::write_flagged(FileState& f, std::uint64_t offset,
+Task<Status> Engine::write_flagged(FileState& f, Attempt& attempt, std::uint64_t offset,
                                    std::span<const std::byte> data, WriteStability wanted) {
   const std::uint64_t end = offset + data.size();
   const Status chunks = co_await load_chunks(f, block_of(offset), blocks_up(end));
   if (!chunks) co_return chunks;
+  // Under S only what changes nothing but bytes (docs/architecture/several_mounts.md).
+  const auto is_too_much = [&f, &attempt, end](const WriteLock& lock) {
+    const bool in_place =
+        lock.mode == RangeLock::Mode::kShared && !lock.zero_from && end <= f.size();
+    return !attempt.sole && f.token != TokenMode::kExclusive && !in_place;
+  };
   for (;;) {
     Turn turn;
     bool held = false;
@@ -106,6 +123,10 @@ Task<Status> Engine::write_flagged(FileState& f, std::uint64_t offset,
     {
       const std::scoped_lock lock(f.mutex);
       mine = choose_lock(f, offset, end);
+      if (is_too_much(mine)) {
+        attempt.go = Go::kWithAll;
+        co_return Status{};
+      }
       held = f.ranges.acquire(waiter_id(turn), mine.first_block, blocks_up(end), mine.mode);
     }
     if (!held) co_await turn;
@@ -115,9 +136,10 @@ Task<Status> Engine::write_flagged(FileState& f, std::uint64_t offset,
     {
       const std::scoped_lock lock(f.mutex);
       needed = choose_lock(f, offset, end);
+      if (is_too_much(needed)) attempt.go = Go::kWithAll;
     }
     const bool enough =
-        mine.first_block <= needed.first_block &&
+        attempt.go == Go::kOn && mine.first_block <= needed.first_block &&
         (mine.mode == RangeLock::Mode::kExclusive || needed.mode == RangeLock::Mode::kShared);
     Status status;
     if (enough) status = co_await write_locked(f, offset, data, wanted, needed.zero_from);
@@ -127,7 +149,7 @@ Task<Status> Engine::write_flagged(FileState& f, std::uint64_t offset,
       f.ranges.release(waiter_id(turn), granted);
     }
     wake(granted);
-    if (enough) co_return status;
+    if (enough || attempt.go != Go::kOn) co_return status;
   }
 }
 

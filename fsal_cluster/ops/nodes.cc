@@ -32,6 +32,7 @@ Result<Bucket> parse_bucket(std::string key, const kv::CachedValue& value) {
 }
 
 Result<Attributes> file_attributes(Context& context, Ino ino) {
+  SYMNAS_TRY(context.data.publish_foreign(ino));
   auto [node, overlay] =
       read_consistent(context.data, ino, [&] { return find_node(context, ino); });
   if (!node) return tl::unexpected<Error>(std::move(node.error()));

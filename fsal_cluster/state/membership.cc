@@ -24,11 +24,13 @@ Membership::Stay Membership::enter() {
 }
 
 void Membership::turn_shared() {
+  settled_.store(false, std::memory_order_seq_cst);
   mode_.store(Mode::kShared, std::memory_order_seq_cst);
   for (const Shard& shard : shards_) {
     while (shard.sole_stays.load(std::memory_order_seq_cst) > 0)
       std::this_thread::sleep_for(kDrainPoll);
   }
+  settled_.store(true, std::memory_order_release);
 }
 
 }  // namespace symnas::fs

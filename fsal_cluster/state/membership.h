@@ -40,6 +40,8 @@ class Membership {
 
   // Blocks until the last sole stay has ended, which may wait for a LUN or for the store.
   void turn_shared();
+  // False while turn_shared() waits: a sole stay may still rely on what shared ones must not touch.
+  bool is_settled() const { return settled_.load(std::memory_order_acquire); }
   // REQUIRES: the store says that this mount is alone, and the cache is no older than that.
   void turn_sole() { mode_.store(Mode::kSole, std::memory_order_seq_cst); }
 
@@ -50,6 +52,7 @@ class Membership {
   static constexpr std::size_t kShards = 16;  // workers rarely meet on one
 
   std::atomic<Mode> mode_;
+  std::atomic<bool> settled_{true};
   std::array<Shard, kShards> shards_;
 };
 

@@ -57,8 +57,13 @@ class SpySession final : public kv::Session {
     ++barriers_;
     return real_->barrier();
   }
+  void barrier_async(std::function<void(Status)> done) override {
+    ++barriers_;
+    real_->barrier_async(std::move(done));
+  }
   Revision applied() const override { return real_->applied(); }
   std::int64_t next_time_ns() override { return real_->next_time_ns(); }
+  std::int64_t stamp_time_ns() const override { return real_->stamp_time_ns(); }
   kv::SessionCounters counters() const override { return real_->counters(); }
 
   // Runs once, before the next commit is sent: somebody else is faster.

@@ -1,0 +1,446 @@
+// The tokens of this mount: getting one, giving it back when another mount wants it, and what a
+// file under a foreign X shows (docs/architecture/several_mounts.md).
+#include <algorithm>
+#include <future>
+
+#include <fmt/format.h>
+
+#include "common/base/check.h"
+#include "common/base/log.h"
+#include "fsal_cluster/data/engine.h"
+
+namespace symnas::fs {
+namespace {
+
+Error closing() { return {ErrorCode::kShutdown, "the mount is being closed"}; }
+
+std::string want_value(MountId mount, records::WantRecord::Kind kind) {
+  records::WantRecord want;
+  want.set_kind(kind);
+  want.set_mount(mount.value());
+  return want.SerializeAsString();
+}
+
+// No token of the inode was put after `at`. Those erased since do not matter.
+kv::Compare no_token_after(FsId fs, Ino ino, Revision at) {
+  kv::Compare compare;
+  compare.range = kv::prefix_range(kv::keys::token_prefix(fs, ino));
+  compare.target = kv::Compare::Target::kModRevision;
+  compare.relation = kv::Compare::Relation::kLess;
+  compare.number = at.value() + 1;
+  return compare;
+}
+
+}  // namespace
+
+Task<Status> Engine::pass_barrier() {
+  Answer<Status> answer;
+  session_.barrier_async(answer.callback());
+  Status passed = co_await answer;
+  co_return passed;
+}
+
+Task<Woken> Engine::pause(std::int64_t span_ns) {
+  Turn turn;
+  background_->post_at(clock_.mono_ns() + span_ns, [&turn] { turn.deliver({}); });
+  co_await turn;
+  co_return Woken{};
+}
+
+Task<Woken> Engine::changed(Ino ino, const TokenSight& seen) {
+  Turn turn;
+  tokens_->when_changed(ino, seen,
+                        [this, &turn] { background_->post([&turn] { turn.deliver({}); }); });
+  co_await turn;
+  co_return Woken{};
+}
+
+// --- getting one
+
+Task<Status> Engine::obtain_token(FileState& f, TokenMode needed, TokenUse use) {
+  for (;;) {
+    Turn turn;
+    bool mine = false;
+    {
+      const std::scoped_lock lock(f.mutex);
+      if (f.removed || f.token >= needed) co_return Status{};
+      mine = !f.token_wanted;
+      f.token_wanted = true;
+      if (!mine) f.token_waiters.push_back(waiter_id(turn));
+    }
+    if (!mine) {
+      co_await turn;
+      continue;
+    }
+    Status acquired = co_await acquire_token(f, needed, use);
+    std::vector<WaiterId> waiters;
+    {
+      const std::scoped_lock lock(f.mutex);
+      f.token_wanted = false;
+      waiters.swap(f.token_waiters);
+    }
+    wake(waiters);
+    co_return acquired;
+  }
+}
+
+Task<Status> Engine::acquire_token(FileState& f, TokenMode needed, TokenUse use) {
+  for (;;) {
+    if (closing_) co_return tl::unexpected(closing());
+    const TokenSight sight = tokens_->sight(f.ino);
+    switch (next_grant_step(sight, options_.mount, needed)) {
+      case GrantStep::kWait: co_await changed(f.ino, sight); break;
+      case GrantStep::kAsk: {
+        const auto kind =
+            needed == TokenMode::kExclusive ? records::WantRecord::X : records::WantRecord::S;
+        const Status asked = co_await put_want(f.ino, kind);
+        if (!asked) co_return asked;
+        break;
+      }
+      case GrantStep::kGrant: {
+        const Result<bool> granted = co_await grant_token(f, sight, needed, use);
+        if (!granted) co_return tl::unexpected(granted.error());
+        if (*granted) co_return Status{};
+        break;
+      }
+    }
+  }
+}
+
+// Puts the want if there is none, and waits until the table shows what came of it.
+Task<Status> Engine::put_want(Ino ino, records::WantRecord::Kind kind) {
+  const std::string key = kv::keys::want(options_.fs, ino);
+  kv::Mutation mutation;
+  mutation.growth = kv::Growth::kMustGo;
+  mutation.compares = {kv::key_absent(key), kv::key_exists(inode_key(ino))};
+  mutation.writes = {kv::put(key, want_value(options_.mount, kind))};
+  const Result<kv::Committed> committed = co_await commit_mutation(mutation);
+  if (!committed) co_return tl::unexpected(committed.error());
+  const Status passed = co_await pass_barrier();
+  if (!passed || committed->succeeded) co_return passed;
+  std::vector<std::string> keys{inode_key(ino)};
+  Answer<Result<std::vector<kv::CachedValue>>> answer;
+  session_.read_async(std::move(keys), answer.callback());
+  const Result<std::vector<kv::CachedValue>> values = co_await answer;
+  if (!values) co_return tl::unexpected(values.error());
+  if ((*values)[0].value) co_return Status{};
+  co_return fail(ErrorCode::kStale, fmt::format("inode {} does not exist any more", ino.value()));
+}
+
+Task<Status> Engine::erase_want(Ino ino, Revision revision) {
+  const std::string key = kv::keys::want(options_.fs, ino);
+  kv::Mutation mutation;
+  mutation.growth = kv::Growth::kMustGo;
+  mutation.compares = {kv::mod_revision_is(key, revision)};
+  mutation.writes = {kv::erase(key)};
+  const Result<kv::Committed> committed = co_await commit_mutation(mutation);
+  if (!committed) co_return tl::unexpected(committed.error());
+  Status passed = co_await pass_barrier();
+  co_return passed;
+}
+
+// The gate is held exclusively for the transaction: nothing of this file puts or erases the token
+// meanwhile, and nobody works with a map of the time before.
+Task<Result<bool>> Engine::grant_token(FileState& f, const TokenSight& sight, TokenMode needed,
+                                       TokenUse use) {
+  Turn turn;
+  bool held = false;
+  {
+    const std::scoped_lock lock(f.mutex);
+    held = f.gate.acquire_exclusive(waiter_id(turn));
+  }
+  if (!held) co_await turn;
+  co_await settled_flag(f);
+  TokenMode had = TokenMode::kNone;
+  bool wrote = false;
+  {
+    const std::scoped_lock lock(f.mutex);
+    had = f.token;
+    wrote = f.flag.state() == WriteFlag::State::kSet;
+  }
+  const TokenMode take = use == TokenUse::kWrite ? mode_to_take(sight, needed) : needed;
+  const std::string want = kv::keys::want(options_.fs, f.ino);
+  records::TokenRecord token;
+  token.set_mode(take == TokenMode::kExclusive ? records::TokenRecord::X : records::TokenRecord::S);
+  token.set_wrote(wrote || use == TokenUse::kWrite);
+  kv::Mutation mutation;
+  mutation.growth = kv::Growth::kMustGo;
+  mutation.compares = {kv::key_exists(inode_key(f.ino)),
+                       kv::mod_revision_is(want, sight.want ? sight.want->revision : Revision{0}),
+                       no_token_after(options_.fs, f.ino, sight.at)};
+  mutation.writes = {kv::put(token_key(f.ino), token.SerializeAsString())};
+  if (sight.want) mutation.writes.push_back(kv::erase(want));
+  const Result<kv::Committed> committed = co_await commit_mutation(mutation);
+  // Whatever came of it: from here on the cache shows what was there before the grant.
+  Status passed = co_await pass_barrier();
+  if (committed && committed->succeeded && passed) {
+    const std::scoped_lock lock(f.mutex);
+    if (had == TokenMode::kNone) forget_map(f);
+    f.token = take;
+    f.last_read_ns = clock_.mono_ns();
+    if (token.wrote() && !wrote) f.flag.adopt(clock_.mono_ns());
+    if (token.wrote() && take == TokenMode::kShared) f.made_up = true;
+    list(f);
+  }
+  leave_exclusive(f);
+  if (!committed) co_return tl::unexpected(committed.error());
+  if (!passed) co_return tl::unexpected(passed.error());
+  if (committed->succeeded) co_return true;
+  const Result<InodeRecord> record = co_await read_inode(f);  // kStale: nothing to get
+  if (!record) co_return tl::unexpected(record.error());
+  co_return false;
+}
+
+Task<Woken> Engine::settled_flag(FileState& f) {
+  for (;;) {
+    Turn turn;
+    {
+      const std::scoped_lock lock(f.mutex);
+      const WriteFlag::State state = f.flag.state();
+      if (state == WriteFlag::State::kClear || state == WriteFlag::State::kSet) co_return Woken{};
+      f.flag_waiters.push_back(waiter_id(turn));  // erase_unused_tokens() is at it
+    }
+    co_await turn;
+  }
+}
+
+Task<Status> Engine::enter_owned(FileState& f, const Handle& handle,
+                                 std::optional<Membership::Stay>& stay) {
+  for (;;) {
+    stay.reset();
+    stay.emplace(membership_->enter());
+    Status status;
+    if (!stay->sole()) status = co_await obtain_token(f, TokenMode::kExclusive, TokenUse::kRead);
+    Turn turn;
+    if (status) status = co_await enter_exclusive(f, handle, turn);
+    if (!status) co_return status;
+    {
+      const std::scoped_lock lock(f.mutex);
+      if (stay->sole() || f.token == TokenMode::kExclusive) co_return Status{};
+    }
+    leave_exclusive(f);
+  }
+}
+
+// --- giving it back
+
+// The key is erased. What memory knows of the map is true until somebody else gets a token.
+void Engine::token_gone(FileState& f) {
+  f.token = TokenMode::kNone;
+  f.loaded_at = Revision{0};
+  ++f.life;
+}
+
+Detached Engine::answer_want(Ino ino) {
+  const RunningOperation running(*this);
+  const FilePtr f = file(ino);
+  {
+    const std::scoped_lock lock(f->mutex);
+    if (f->answering_want) co_return;  // it looks again before it ends
+    f->answering_want = true;
+  }
+  for (;;) {
+    TokenSight sight;
+    {
+      // Looked at with the file's mutex held: who comes later and finds us answering has seen
+      // nothing that we have not.
+      const std::scoped_lock lock(f->mutex);
+      sight = tokens_->sight(ino);
+      const bool asked = sight.want && sight.want->mount != options_.mount;
+      if (closing_ || f->removed || !asked || !sight.mine) {
+        f->answering_want = false;
+        break;
+      }
+    }
+    Status answered;
+    if (sight.want->kind == records::WantRecord::PUBLISH) {
+      answered = co_await record_acknowledged(*f);
+      if (answered) answered = co_await erase_want(ino, sight.want->revision);
+    } else {
+      answered = co_await give_token_back(*f);
+    }
+    if (!answered) {
+      log::warn("inode {}: another mount wants what this one can not give yet: {}", ino.value(),
+                answered.error().message);
+      co_await pause(kWantRetryNs);
+      continue;
+    }
+    co_await changed(ino, sight);
+  }
+  forget_unused(f);
+}
+
+Task<Status> Engine::record_acknowledged(FileState& f) {
+  Turn turn;
+  bool held = false;
+  {
+    const std::scoped_lock lock(f.mutex);
+    held = f.gate.acquire_shared(waiter_id(turn));
+  }
+  if (!held) co_await turn;
+  bool known = false;
+  {
+    const std::scoped_lock lock(f.mutex);
+    known = f.loaded && !f.removed;
+    f.commit_times = f.commit_times || (known && (f.dirty || f.made_up));
+  }
+  Status committed;
+  if (known) committed = co_await commit_file(f, DropFlag::kNo);
+  leave_shared(f);
+  co_return committed;
+}
+
+Task<Status> Engine::give_token_back(FileState& f) {
+  Turn turn;
+  bool held = false;
+  {
+    const std::scoped_lock lock(f.mutex);
+    held = f.gate.acquire_exclusive(waiter_id(turn));
+  }
+  if (!held) co_await turn;
+  co_await settled_flag(f);
+  bool known = false;
+  bool held_one = false;
+  {
+    const std::scoped_lock lock(f.mutex);
+    known = f.loaded && !f.removed;
+    held_one = f.token != TokenMode::kNone;
+  }
+  Status status;
+  if (known && held_one) status = co_await commit_file(f, DropFlag::kYes);
+  bool left = false;  // without the flag, not used yet, or of a file that was created and no more
+  {
+    const std::scoped_lock lock(f.mutex);
+    left = !f.removed && (f.token != TokenMode::kNone || !known);
+  }
+  if (status && left) {
+    co_await begin_drop(f);
+    kv::Mutation mutation;
+    mutation.growth = kv::Growth::kMustGo;
+    mutation.writes = {kv::erase(token_key(f.ino))};
+    const Result<kv::Committed> committed = co_await commit_mutation(mutation);
+    end_drop(f, committed);
+    if (!committed) status = tl::unexpected(committed.error());
+  }
+  if (status) {
+    const std::scoped_lock lock(f.mutex);
+    CHECK(f.removed || !f.has_growth(), "a token given back before all was recorded");
+    token_gone(f);
+    if (!f.removed) forget_map(f);
+  }
+  leave_exclusive(f);
+  co_return status;
+}
+
+Detached Engine::return_token(FilePtr f, StatusCallback done) {
+  const RunningOperation running(*this);
+  Status returned = co_await give_token_back(*f);
+  if (done) done(std::move(returned));
+}
+
+// --- what others have acknowledged
+
+Status Engine::publish_foreign(Ino ino) {
+  if (tokens_ == nullptr || membership_->is_sole()) return {};
+  const TokenSight sight = tokens_->sight(ino);
+  if (sight.complete && !sight.foreign_exclusive) return {};
+  const RunningOperation running(*this);
+  const FilePtr f = file(ino);
+  Status published = wait_for(publish(*f));
+  forget_unused(f);
+  return published;
+}
+
+// Who comes while one is under way shares the next one: what it asks for may have been acknowledged
+// after that one had been answered.
+Task<Status> Engine::publish(FileState& f) {
+  Answer<Status> answer;
+  bool start = false;
+  {
+    const std::scoped_lock lock(f.mutex);
+    f.publish_requests.push_back(&answer);
+    start = !f.publish_running;
+    f.publish_running = true;
+  }
+  if (start) publish_runner(f.shared_from_this());
+  Status published = co_await answer;
+  co_return published;
+}
+
+Detached Engine::publish_runner(FilePtr f) {
+  const RunningOperation running(*this);
+  for (;;) {
+    std::vector<Answer<Status>*> served;
+    {
+      const std::scoped_lock lock(f->mutex);
+      served.swap(f->publish_requests);
+      f->publish_running = !served.empty();
+    }
+    if (served.empty()) break;
+    const Status published = co_await ask_to_publish(f->ino);
+    for (Answer<Status>* answer : served) answer->deliver(published);
+  }
+  forget_unused(f);
+}
+
+Task<Status> Engine::ask_to_publish(Ino ino) {
+  std::optional<Revision> asked;
+  for (;;) {
+    if (closing_) co_return tl::unexpected(closing());
+    const TokenSight sight = tokens_->sight(ino);
+    const bool mine = sight.want && sight.want->mount == options_.mount;
+    if (!sight.complete) {
+      co_await changed(ino, sight);
+    } else if (asked && (!mine || sight.want->revision != *asked)) {
+      co_return Status{};  // answered
+    } else if (!sight.foreign_exclusive) {
+      if (asked) co_return co_await erase_want(ino, *asked);
+      co_return Status{};
+    } else if (sight.want) {
+      co_await changed(ino, sight);
+    } else {
+      kv::Mutation mutation;
+      mutation.growth = kv::Growth::kMustGo;
+      const std::string key = kv::keys::want(options_.fs, ino);
+      mutation.compares = {kv::key_absent(key), kv::key_exists(inode_key(ino))};
+      mutation.writes = {kv::put(key, want_value(options_.mount, records::WantRecord::PUBLISH))};
+      const Result<kv::Committed> committed = co_await commit_mutation(mutation);
+      if (!committed) co_return tl::unexpected(committed.error());
+      if (committed->succeeded) asked = committed->revision;
+      const Status passed = co_await pass_barrier();
+      if (!passed) co_return passed;
+    }
+  }
+}
+
+std::optional<Overlay::ForeignWrites> Engine::foreign_writes(Ino ino) {
+  if (tokens_ == nullptr || membership_->is_sole()) return std::nullopt;
+  const TokenSight sight = tokens_->sight(ino);
+  if (!sight.foreign_wrote || sight.foreign_exclusive) return std::nullopt;  // X: it is recorded
+  Overlay::ForeignWrites out;
+  const std::scoped_lock lock(looks_mutex_);
+  if (sight.at > looked_at_) {
+    looked_at_ = sight.at;
+    looks_ = 0;
+  }
+  looks_ = std::min(looks_ + 1, kChangeCountMax);
+  out.applied = looked_at_;
+  out.n = looks_;
+  out.time_ns = session_.stamp_time_ns() + looks_;
+  return out;
+}
+
+void Engine::turned_sole() {
+  for (Shard& shard : shards_) {
+    const std::scoped_lock lock(shard.mutex);
+    for (auto& [ino, f] : shard.files) {
+      const std::scoped_lock file_lock(f->mutex);
+      if (f->loaded && !f->removed && f->token == TokenMode::kNone &&
+          f->flag.state() == WriteFlag::State::kClear) {
+        forget_map(*f);
+      }
+    }
+  }
+}
+
+}  // namespace symnas::fs

@@ -1,0 +1,92 @@
+// TokenTable: the tokens of all mounts and what is wanted of them, as the watch tells (DESIGN 5.4,
+// docs/architecture/several_mounts.md). Complete: an inode without an entry has no token but those
+// put after `at`.
+//
+// Thread class: thread-safe; its mutex is a leaf. Actions and the listener are called by the
+// session's watch with locks held: they must only hand the work on.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/kv/follower.h"
+#include "common/kv/session.h"
+#include "fsal_cluster/schema/records.pb.h"
+
+namespace symnas::fs {
+
+// What the table says of one inode.
+struct TokenSight {
+  bool complete = false;  // else nothing is known: look again later
+  Revision at;            // no token that was put up to here is missing
+  bool mine = false;      // this mount has one
+  bool foreign = false;   // another mount has one
+  bool foreign_exclusive = false;
+  bool foreign_wrote = false;
+  struct Want {
+    MountId mount;
+    records::WantRecord::Kind kind = records::WantRecord::S;
+    Revision revision;
+  };
+  std::optional<Want> want;
+  std::uint64_t version = 0;  // another one after each change; 0: never had an entry
+};
+
+class TokenTable final : public kv::Follower {
+ public:
+  TokenTable(FsId fs, MountId mine) : fs_(fs), mine_(mine) {}
+
+  // For SessionOptions::followed. REQUIRES: this object outlives the session.
+  kv::SessionOptions::Followed followed();
+
+  TokenSight sight(Ino ino) const;
+  // Runs `action` once, when the inode's sight may be another one than `seen`; at once when it is.
+  void when_changed(Ino ino, const TokenSight& seen, std::function<void()> action);
+  // Told of every want of another mount, also again after an image. Set before the session opens.
+  using Listener = std::function<void(Ino, TokenSight::Want)>;
+  void listen(Listener listener);
+  // Runs everything that waits, now and from now on.
+  void stop();
+
+  void on_image(const std::vector<kv::KeyValue>& image, Revision at) override;
+  void on_events(const std::vector<kv::WatchEvent>& events, Revision newest) override;
+  void on_lost() override;
+
+ private:
+  struct Token {
+    bool exclusive = false;
+    bool wrote = false;
+  };
+  struct Entry {
+    std::map<MountId, Token> tokens;  // at most one per mount: few
+    std::optional<TokenSight::Want> want;
+    std::uint64_t version = 0;
+    Revision newest;  // of its tokens' puts
+  };
+  using Actions = std::vector<std::function<void()>>;
+
+  // REQUIRES for all: mutex_ is held.
+  TokenSight sight_locked(Ino ino) const;
+  void apply(const kv::WatchEvent& event, Actions& actions);
+  void touch(Ino ino, Entry& entry, Actions& actions);
+  void wake_all(Actions& actions);
+
+  const FsId fs_;
+  const MountId mine_;
+  mutable std::mutex mutex_;
+  Listener listener_;
+  bool complete_ = false;
+  bool stopped_ = false;
+  Revision at_;
+  std::uint64_t versions_ = 0;
+  std::unordered_map<Ino, Entry> entries_;
+  std::unordered_multimap<Ino, std::function<void()>> waiting_;
+};
+
+}  // namespace symnas::fs
