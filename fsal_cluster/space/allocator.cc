@@ -6,12 +6,18 @@
 
 namespace symnas::fs {
 
-void Allocator::add_group(FreeMap map) {
+void Allocator::add_group(FreeMap map, Used used) {
   const std::uint32_t group = group_of(map.group().start);
   const std::vector<BlockRun> free = map.runs();
   const bool added = groups_.emplace(group, FreeMap(map.group())).second;
   CHECK(added, "group claimed twice");
-  for (const BlockRun& run : free) release(run);
+  for (const BlockRun& run : free) {
+    if (used == Used::kNever) {
+      give_back(run);
+    } else {
+      release(run);
+    }
+  }
 }
 
 std::optional<BlockRun> Allocator::allocate(const SpaceWish& wish) {

@@ -25,9 +25,10 @@ class Allocator {
   // REQUIRES: group_blocks > 0.
   explicit Allocator(std::uint64_t group_blocks) : group_blocks_(group_blocks) {}
 
-  // A group just claimed. Its free blocks are handed out once the I/O begun before now has ended:
-  // reads of what was there before may still be on their way. REQUIRES: not owned yet.
-  void add_group(FreeMap map);
+  // A group just claimed. kBefore: its free blocks are handed out once the I/O begun before now has
+  // ended: reads of what was there may still be on their way. REQUIRES: not owned yet.
+  enum class Used { kNever, kBefore };
+  void add_group(FreeMap map, Used used = Used::kBefore);
   bool owns(std::uint64_t block) const { return groups_.contains(group_of(block)); }
   std::uint32_t group_of(std::uint64_t block) const {
     return static_cast<std::uint32_t>(block / group_blocks_);

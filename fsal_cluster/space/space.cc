@@ -106,7 +106,8 @@ std::optional<BlockRun> Space::allocate(const SpaceWish& wish) {
   const auto run = allocator_.allocate(wish);
   if (run) allocated_ += static_cast<std::int64_t>(run->blocks);
   ready_.store(allocator_.free_blocks(), std::memory_order_relaxed);
-  if (allocator_.free_blocks() < kReadyBlocksLow && !claiming_ahead_ && !all_claimed_) {
+  const std::uint64_t soon = allocator_.free_blocks() + (alone() ? 0 : allocator_.waiting_blocks());
+  if (soon < kReadyBlocksLow && !claiming_ahead_ && !all_claimed_) {
     claiming_ahead_ = true;
     background_.post([this] { claim_ahead(); });
   }
@@ -365,7 +366,10 @@ Result<bool> Space::claim(std::uint32_t group) {
   loading_.reset();
   groups_[group].loaded = true;
   look_around_locked();
-  allocator_.add_group(FreeMap::without(group_run(group), in_use));
+  // Owner keys stay for ever: a group without one has never had a block in use.
+  const bool fresh = known.owner == MountId{0} && in_use.empty();
+  allocator_.add_group(FreeMap::without(group_run(group), in_use),
+                       fresh ? Allocator::Used::kNever : Allocator::Used::kBefore);
   let_go_locked();
   return true;
 }
@@ -447,8 +451,15 @@ void Space::room_round(std::int64_t deadline_ns) {
     return allocator_.free_blocks() > 0;
   };
   if (have_room()) return answer_room(Room::kMaybe);
-  const auto claimed = claim_one();
-  if (!claimed) return answer_room(tl::unexpected(claimed.error()));
+  bool waits = false;  // what comes back soon is room enough: the other mounts need groups, too
+  {
+    const std::scoped_lock lock(mutex_);
+    waits = !alone() && allocator_.waiting_blocks() >= kReadyBlocksLow;
+  }
+  if (!waits) {
+    const auto claimed = claim_one();
+    if (!claimed) return answer_room(tl::unexpected(claimed.error()));
+  }
   if (have_room()) return answer_room(Room::kMaybe);
   const bool held = options_.return_reservations();
   if (have_room()) return answer_room(Room::kMaybe);
