@@ -95,7 +95,8 @@ Task<Status> Engine::bump(Ino ino, Revision token_revision, MountId owner) {
       co_return fail(ErrorCode::kConflict,
                      fmt::format("inode {}: its record kept changing", ino.value()));
     }
-    std::vector<std::string> keys{inode_key(ino), token};
+    const std::string ended = kv::keys::mount_ended(options_.fs, owner);
+    std::vector<std::string> keys{inode_key(ino), token, ended};
     Answer<Result<std::vector<kv::CachedValue>>> answer;
     session_.read_async(std::move(keys), answer.callback());
     const Result<std::vector<kv::CachedValue>> values = co_await answer;
@@ -103,6 +104,10 @@ Task<Status> Engine::bump(Ino ino, Revision token_revision, MountId owner) {
     const kv::CachedValue& record = (*values)[0];
     const kv::CachedValue& held = (*values)[1];
     if (!held.value || held.mod_revision != token_revision) co_return Status{};  // done already
+    if (!(*values)[2].value) {
+      co_return fail(ErrorCode::kInternal,
+                     fmt::format("mount {} has not ended: its tokens stay", owner.value()));
+    }
     records::TokenRecord flag;
     records::Inode inode;
     if (!flag.ParseFromString(*held.value) ||
@@ -113,6 +118,7 @@ Task<Status> Engine::bump(Ino ino, Revision token_revision, MountId owner) {
     kv::Mutation mutation;
     mutation.growth = kv::Growth::kMustGo;
     mutation.compares.push_back(kv::mod_revision_is(token, token_revision));
+    mutation.compares.push_back(kv::key_exists(ended));
     mutation.writes.push_back(kv::erase(token));
     if (record.value && flag.wrote()) {
       const std::int64_t now_ns = session_.next_time_ns();

@@ -411,6 +411,9 @@ Status Space::take_over(MountId ended) {
     move.compares.push_back(kv::key_exists(keys::mount_ended(options_.fs, ended)));
     SYMNAS_ASSIGN(const kv::Committed committed, session_.commit_blocking(std::move(move)));
     if (!committed.succeeded) {
+      SYMNAS_ASSIGN(const kv::OpResult record,
+                    session_.range(kv::single_key(keys::mount_ended(options_.fs, ended)), 1));
+      if (record.kvs.empty()) return {};  // another mount has taken everything over
       SYMNAS_TRY(read_owners());
       continue;
     }

@@ -158,6 +158,7 @@ Result<ClaimPlan> plan_claim(const ClaimView& view, const ClaimOptions& options,
                 parse_counter(kv::keys::kMountIdCounter, view.mount_counter));
   const MountId id{counter.next};
   const bool alone = first_alive(mounts) == nullptr;
+  std::erase_if(mounts, [](const MountEntry& entry) { return entry.alive(); });
   plan.claim = Claim{id, Revision{0}, std::move(filesystem), std::move(mounts),
                      alone ? Membership::Mode::kSole : Membership::Mode::kShared};
   StampAdvance stamp = advance_stamp(fs, view.stamp, attempt);

@@ -2,6 +2,7 @@
 // every other one must show at once.
 //
 //   nfs_shared --urls URL,URL,... [--seconds 10] [--workers 4] [--seed N] [--deadline-s 60]
+//              [--stable 0|1]
 //
 // Each worker has a connection to every head and draws one for every call.
 //   registers  512-byte sectors of files that all workers write in place: every sector's history
@@ -9,7 +10,8 @@
 //   own file   grows, shrinks and is rewritten through one head; size, bytes and times are looked
 //              at through another
 //   names      made, renamed and removed through one head; looked up and listed through another
-// A call without an answer is repeated until it has one. Prints "running", then one line of JSON.
+// A call without an answer is repeated until it has one. --stable 1: every WRITE is FILE_SYNC, so
+// that nothing acknowledged may be lost when a head dies. Prints "running", then one line of JSON.
 // Ends early on SIGTERM. Exit status: 0 all coherent, 1 not, 2 usage, 3 no mount.
 #include <signal.h>
 #include <unistd.h>
@@ -80,8 +82,8 @@ struct Registers {
 class Worker {
  public:
   Worker(const std::vector<Url>& heads, Registers& registers, std::string name, std::uint64_t seed,
-         int deadline_ms)
-      : registers_(registers), name_(std::move(name)), random_(seed) {
+         int deadline_ms, stable_how weakest)
+      : registers_(registers), name_(std::move(name)), random_(seed), weakest_(weakest) {
     for (const Url& url : heads) {
       std::string error;
       auto client = Nfs3Client::mount(url, error);
@@ -215,9 +217,8 @@ class Worker {
     const std::uint64_t at = below(3) == 0 ? below(bytes_.size() + 10'000) : bytes_.size();
     const std::string bytes(1 + below(kOwnIoMax), static_cast<char>('a' + below(26)));
     if (at + bytes.size() > kOwnBytesMax) return resize_own();
-    const auto stable = below(3) == 0 ? FILE_SYNC : UNSTABLE;
+    const auto stable = below(3) == 0 ? FILE_SYNC : weakest_;
     Nfs3Client& writer = head();
-    const auto before = writer.outages();
     const auto reply = writer.write(own_, at, bytes, stable);
     expect_status(reply.status, NFS3_OK, "WRITE own");
     if (bytes_.size() < at + bytes.size()) bytes_.resize(at + bytes.size());
@@ -227,7 +228,6 @@ class Worker {
       expect_status(committed.status, NFS3_OK, "COMMIT own");
       if (committed.verifier != reply.verifier) rewrite_own(writer);
     }
-    if (writer.outages() != before && stable == UNSTABLE) rewrite_own(writer);
     moved(head());
   }
   // After a server has lost what it had not made stable.
@@ -317,6 +317,7 @@ class Worker {
   Registers& registers_;
   const std::string name_;
   std::mt19937_64 random_;
+  const stable_how weakest_;
   std::vector<std::unique_ptr<Nfs3Client>> clients_;
   Handle directory_;
   Handle own_;
@@ -365,8 +366,9 @@ int run_all(const CommandLine& line, const std::vector<Url>& heads) {
   make_registers(*first, registers, prefix);
   std::vector<std::unique_ptr<Worker>> workers;
   for (std::uint64_t i = 0; i < line.number("workers", 4); ++i) {
-    workers.push_back(std::make_unique<Worker>(heads, registers, prefix + "w" + std::to_string(i),
-                                               seed + i, deadline_ms));
+    workers.push_back(
+        std::make_unique<Worker>(heads, registers, prefix + "w" + std::to_string(i), seed + i,
+                                 deadline_ms, line.number("stable", 0) > 0 ? FILE_SYNC : UNSTABLE));
     workers.back()->prepare();
   }
   std::printf("running, seed %llu\n", static_cast<unsigned long long>(seed));
@@ -429,7 +431,7 @@ int main(int argc, char** argv) {
   if (heads.empty()) {
     std::fprintf(stderr,
                  "usage: nfs_shared --urls nfs://ADDRESS/EXPORT,... [--seconds N] [--workers N]"
-                 " [--seed N] [--deadline-s N]\n");
+                 " [--seed N] [--deadline-s N] [--stable 0|1]\n");
     return 2;
   }
   signal(SIGTERM, [](int) { stop_requested = true; });

@@ -229,25 +229,3 @@ def volume_grows_from_another_head(bench):
     check(load.seen["reconnects"] == 0, f"the growth was noticed: {load.seen}")
     after = bench.symnas.json("fs", "check", service.filesystem)["bytes_total"]
     check(after > before + (100 << 20), f"{before} bytes before, {after} after it")
-
-
-@lab_test(luns="fuse", heads=HEADS)
-def second_head_is_refused_by_the_filesystem(bench):
-    """A VNFS for a filesystem that another head has mounted says by whom; nobody is disturbed."""
-    service = victim(bench)
-    before = service.serving()
-    bench.symnas("vnfs", "create", "vnfs9", "--vip", "10.0.0.109/24", "--network", "nfs0",
-                 "--exports", service.filesystem, "--heads", bench.services[0].head, "--no-wait")
-
-    def refused():
-        entries = bench.symnas.json("status")["vnfs"]
-        error = next(v for v in entries if v["name"] == "vnfs9").get("instance", {}).get("error")
-        return error and f"mounted by {service.name} on head {service.head}" in error
-    try:
-        with bench.load(*WRITERS, service=service) as load:
-            eventually(30.0, "vnfs9 says who has mounted its filesystem", refused)
-        check(load.seen["reconnects"] == 0, f"the other VNFS was disturbed: {load.seen}")
-        check(service.serving()["pid"] == before["pid"], "the other VNFS was restarted")
-    finally:
-        bench.symnas("vnfs", "stop", "vnfs9")
-        bench.symnas("vnfs", "rm", "vnfs9")

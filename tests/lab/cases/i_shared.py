@@ -1,22 +1,89 @@
 """Four heads, each with a VNFS, all of one filesystem: what one acknowledges the others show."""
 
-from lab_case import check, lab_test
-from symlab.service import finish_tool, last_json
+import contextlib
+
+from lab_case import check, eventually, lab_test
+from symlab.faults import Faults
+
+from .h_heads import PAUSE_S, mounts_of, victim
 
 HEADS = 4
-RUN_S = 15
+RUN_S = 15.0
 
 
-def shared_clients(bench, seconds, *args):
-    """Clients that use every head at once (tests/client/nfs_shared.cc), started."""
+@contextlib.contextmanager
+def coherent_clients(bench, *args):
+    """Clients that use every head at once (tests/client/nfs_shared.cc), and their verdict."""
     urls = ",".join(service.url for service in bench.services)
-    return bench.services[0].start_tool("nfs_shared", "--urls", urls, "--seconds", str(seconds),
-                                        *args)
+    with bench.load("nfs_shared", "--urls", urls, "--workers", "4", *args) as load:
+        yield
+    seen = load.seen
+    check(seen["violations"] == 0 and seen["operations"] > 20, f"incoherent: {seen}")
+    print(f"     {seen['operations']} operations, the longest {seen['longest_ms']:.0f} ms")
 
 
-@lab_test(heads=HEADS, shared=True)
+def living_mounts(bench):
+    return list(mounts_of(bench, bench.services[0]).values()).count(False)
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True)
 def four_heads_are_coherent(bench):
     """Registers, sizes, times and names, each call through another head."""
-    seen = last_json(finish_tool(shared_clients(bench, RUN_S, "--workers", "4"), 120.0))
-    check(seen["violations"] == 0 and seen["operations"] > 100, f"incoherent: {seen}")
-    print(f"     {seen['operations']} operations, the longest {seen['longest_ms']:.0f} ms")
+    check(living_mounts(bench) == HEADS, "not every head has mounted the filesystem")
+    with coherent_clients(bench):
+        bench.let_run(RUN_S)
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True)
+def instance_killed_among_four(bench):
+    """kill -9 of one instance, twice: nothing acknowledged is lost, nobody reads anything old."""
+    service = victim(bench)
+    with coherent_clients(bench, "--stable", "1"):
+        for _ in range(2):
+            bench.let_run(2.0)
+            before = service.serving()
+            bench.kill_recorded(before)
+            service.wait_serving(other_than=before["pid"])
+        bench.let_run(2.0)
+    eventually(20.0, "what the dead have left is taken over",
+               lambda: len(mounts_of(bench, service)) == HEADS)
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True)
+def head_fenced_by_power_among_four(bench):
+    """A head loses its power under load: its files become available, it comes back."""
+    service = victim(bench)
+    with coherent_clients(bench, "--stable", "1"):
+        bench.let_run(2.0)
+        bench.lab.fence(service.head, "power")
+        bench.let_run(2.0)
+        bench.lab.unfence(service.head)
+        service.wait_serving()
+        bench.let_run(2.0)
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True)
+def head_fenced_from_its_luns_among_four(bench):
+    """A head that the LUNs refuse goes on: nothing of it is answered or written any more."""
+    service = victim(bench)
+    with coherent_clients(bench, "--stable", "1"):
+        bench.let_run(2.0)
+        bench.lab.fence(service.head, "lun")
+        bench.let_run(3.0)
+        bench.lab.unfence(service.head)
+        service.wait_serving()
+        bench.let_run(2.0)
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True)
+def head_paused_among_four(bench):
+    """A head stands still for 15 s: who needs its files waits, then everything goes on."""
+    faults = Faults(bench.lab)
+    with coherent_clients(bench, "--stable", "1"):
+        bench.let_run(2.0)
+        faults.pause(victim(bench).head)
+        try:
+            bench.let_run(PAUSE_S)
+        finally:
+            faults.resume(victim(bench).head)
+        bench.let_run(3.0)

@@ -123,6 +123,14 @@ TEST_F(TokensTest, AFileThatWasCreatedAndNotWrittenIsGivenBackToo) {
   EXPECT_EQ(one_.read(kFile, 0, 20'000).value_or("error"), kB);
 }
 
+TEST_F(TokensTest, ALivingMountIsNotRecovered) {
+  one_.create(kFile);
+  ASSERT_TRUE(one_.write(kFile, 0, kA));
+  EXPECT_FALSE(two_.data().recover_ended_mount(one_.id()));
+  ASSERT_TRUE(one_.write(kFile, 8192, kB));
+  EXPECT_EQ(two_.read(kFile, 0, 20'000).value_or("error"), kA + kB);
+}
+
 TEST_F(TokensTest, ManyWantTheSameFile) {
   one_.create(kFile);
   std::vector<std::thread> threads;

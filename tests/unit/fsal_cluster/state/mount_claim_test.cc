@@ -145,6 +145,18 @@ TEST_F(MountClaimTest, AfterTheEndRecordTheNextClaimKnowsWhatToRecover) {
 }
 
 // Behind more ended mounts than one page shows lives one.
+TEST_F(MountClaimTest, WhatALivingMountHasIsNotToBeRecovered) {
+  ASSERT_TRUE(claim(claim_by("vnfs1", 17)));
+  ASSERT_TRUE(end(MountId{1}));
+  ASSERT_TRUE(claim(claim_by("vnfs1", 18)));
+  ASSERT_TRUE(kv::txn_blocking(*formatted.store,
+                               kv::Txn{{}, {kv::erase(kv::keys::solo(formatted.fs))}, {}}, 1000));
+  const auto beside = claim(claim_by("vnfs2", 19));
+  ASSERT_TRUE(beside) << beside.error().message;
+  ASSERT_EQ(beside->ended.size(), 1u);
+  EXPECT_EQ(beside->ended.front().id, MountId{1});
+}
+
 TEST_F(MountClaimTest, ALivingMountBehindThousandsOfEndedOnesIsSeen) {
   constexpr std::uint64_t kMounts = 3000;
   for (std::uint64_t id = 100; id < 100 + kMounts; id += 50) {
