@@ -41,6 +41,7 @@ void Engine::tick() {
 // True while the file needs attention.
 bool Engine::attend(const FilePtr& f, std::int64_t now_ns) {
   bool start = false;
+  bool give_back = false;
   {
     const std::scoped_lock lock(f->mutex);
     const bool quiet = f->writers == 0 && !f->commit_running && f->gate.shared() == 0;
@@ -54,11 +55,8 @@ bool Engine::attend(const FilePtr& f, std::int64_t now_ns) {
         trim_reservations(*f);
         const bool clear = f->flag.state() == WriteFlag::State::kClear;
         if (clear && f->token != TokenMode::kNone) {
-          if (now_ns < std::max(f->last_write_ns, f->last_read_ns) + kTokenIdleNs) return true;
-          if (!closing_) return_token(f, nullptr);
-          return true;
-        }
-        if (f->map.reserved_blocks() == 0 && clear) {
+          give_back = now_ns >= std::max(f->last_write_ns, f->last_read_ns) + kTokenIdleNs;
+        } else if (f->map.reserved_blocks() == 0 && clear) {
           f->listed = false;
           const std::scoped_lock list_lock(attention_mutex_);
           attention_.erase(f->ino);
@@ -71,6 +69,7 @@ bool Engine::attend(const FilePtr& f, std::int64_t now_ns) {
     if (start && !f->dirty && !set && !f->has_growth()) start = false;
   }
   if (start && !closing_) commit_idle(f, DropFlag::kYes, nullptr);
+  if (give_back && !closing_) return_token(f, nullptr);
   return true;
 }
 

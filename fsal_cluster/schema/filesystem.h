@@ -16,7 +16,22 @@ namespace symnas::fs {
 
 inline constexpr std::uint32_t kSchemaVersion = 1;
 inline constexpr std::uint32_t kFormatBlockBytes = 4096;
-inline constexpr std::uint64_t kFormatGroupBlocks = 65'536;  // 256 MiB: 524,288 groups on 128 TiB
+inline constexpr std::uint64_t kFormatGroupBlocks = 65'536;    // 256 MiB: 524,288 groups on 128 TiB
+inline constexpr std::uint64_t kFormatGroupBlocksMin = 4'096;  // 16 MiB
+// A mount owns groups, so that each of 16 heads must find some also on a small volume.
+inline constexpr std::uint64_t kFormatGroupsWanted = 256;
+
+// Blocks of a group on a volume of that size: a power of two.
+constexpr std::uint64_t format_group_blocks(std::uint64_t volume_bytes) {
+  std::uint64_t blocks = kFormatGroupBlocks;
+  while (blocks > kFormatGroupBlocksMin &&
+         blocks * kFormatGroupsWanted * kFormatBlockBytes > volume_bytes)
+    blocks /= 2;
+  return blocks;
+}
+static_assert(format_group_blocks(std::uint64_t{1} << 40) == kFormatGroupBlocks);
+static_assert(format_group_blocks(std::uint64_t{1} << 30) == kFormatGroupBlocksMin);
+static_assert(format_group_blocks(std::uint64_t{16} << 30) == 16'384);
 
 struct FormatOptions {
   std::string name;    // the caller has checked that it may be a name

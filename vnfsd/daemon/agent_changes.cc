@@ -177,7 +177,10 @@ Result<std::string> Agent::create_filesystem(const fs::FormatOptions& options, M
   if (mode == Mode::kDryRun) {
     return fmt::format("fs {}: would be created on volume {}", options.name, options.volume);
   }
-  SYMNAS_TRY(fs::format_filesystem(store_, clock_, options));
+  fs::FormatOptions format = options;
+  const auto& volume = before.volumes.at(options.volume).record;
+  format.group_blocks = fs::format_group_blocks(cvm::volume_size_bytes(volume));
+  SYMNAS_TRY(fs::format_filesystem(store_, clock_, format));
   std::string what = fmt::format("fs {}: created on volume {}", options.name, options.volume);
   log::info("{}", what);
   return what;

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstring>
 #include <future>
 #include <memory>
@@ -22,11 +23,22 @@ namespace symnas::fs::test {
 
 constexpr FsId kHeadsFs{7};
 
+// The system's clock, and jumps on top of it.
+class JumpingClock final : public env::Clock {
+ public:
+  std::int64_t mono_ns() const override { return env::system_clock().mono_ns() + ahead_ns_; }
+  std::int64_t wall_ns() const override { return env::system_clock().wall_ns() + ahead_ns_; }
+  void jump_ns(std::int64_t delta_ns) { ahead_ns_ += delta_ns; }
+
+ private:
+  std::atomic<std::int64_t> ahead_ns_{0};
+};
+
 // One mount. Everything blocks.
 class Head {
  public:
   Head(const std::shared_ptr<kv::MemServer>& server,
-       const std::shared_ptr<::symnas::test::SimDisk>& disk, MountId id)
+       const std::shared_ptr<::symnas::test::SimDisk>& disk, const env::Clock& clock, MountId id)
       : id_(id), tokens_(kHeadsFs, id) {
     kv::MemStoreOptions store;
     store.server = server;
@@ -48,7 +60,7 @@ class Head {
     options.ended_key = kv::keys::mount_ended(kHeadsFs, id);
     options.followed = {tokens_.followed()};
     auto session = kv::Session::open(
-        *store_, env::system_clock(), options, [](Error) {}, 5000);
+        *store_, clock, options, [](Error) {}, 5000);
     CHECK(session.has_value());
     session_ = std::move(*session);
     FileDataOptions data;
@@ -59,7 +71,7 @@ class Head {
     data.group_blocks = 1024;
     volume_ = std::make_shared<::symnas::test::SimVolume>(
         disk, ::symnas::test::SimVolume::Mode::kImmediate);
-    auto opened = FileData::open(*session_, env::system_clock(), volume_, data);
+    auto opened = FileData::open(*session_, clock, volume_, data);
     CHECK(opened.has_value());
     data_ = std::move(*opened);
   }
@@ -157,7 +169,7 @@ class HeadsWorld {
       : server_(std::make_shared<kv::MemServer>()),
         disk_(std::make_shared<::symnas::test::SimDisk>(64 << 20, std::byte{0xEE})) {
     for (int i = 0; i < heads; ++i)
-      heads_.push_back(std::make_unique<Head>(server_, disk_, MountId{++newest_}));
+      heads_.push_back(std::make_unique<Head>(server_, disk_, clock_, MountId{++newest_}));
   }
   Head& operator[](std::size_t index) { return *heads_[index]; }
   // Another head recovers what the dead one has left, and a new mount takes its place.
@@ -167,12 +179,14 @@ class HeadsWorld {
     Head& survivor = *heads_[(index + 1) % heads_.size()];
     const Status recovered = survivor.data().recover_ended_mount(dead.id());
     CHECK(recovered.has_value(), recovered ? "" : recovered.error().message);
-    heads_[index] = std::make_unique<Head>(server_, disk_, MountId{++newest_});
+    heads_[index] = std::make_unique<Head>(server_, disk_, clock_, MountId{++newest_});
   }
   std::size_t size() const { return heads_.size(); }
   kv::MemServer& server() { return *server_; }
+  JumpingClock& clock() { return clock_; }
 
  private:
+  JumpingClock clock_;
   std::shared_ptr<kv::MemServer> server_;
   std::shared_ptr<::symnas::test::SimDisk> disk_;
   std::vector<std::unique_ptr<Head>> heads_;

@@ -123,6 +123,22 @@ TEST_F(TokensTest, AFileThatWasCreatedAndNotWrittenIsGivenBackToo) {
   EXPECT_EQ(one_.read(kFile, 0, 20'000).value_or("error"), kB);
 }
 
+TEST_F(TokensTest, ATokenThatNobodyUsesGoesBack) {
+  one_.create(kFile);
+  ASSERT_TRUE(one_.write(kFile, 0, kA));
+  ASSERT_TRUE(one_.data().flush_all());
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(two_.read(kFile, 0, 8192));
+  ASSERT_TRUE(two_.session().barrier());
+  ASSERT_TRUE(one_.session().barrier());
+  EXPECT_TRUE(one_.tokens().sight(kFile).foreign);
+  for (int i = 0; i < 100 && one_.tokens().sight(kFile).foreign; ++i) {
+    heads_.clock().jump_ns(kTokenIdleNs);
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_FALSE(one_.tokens().sight(kFile).foreign);
+  EXPECT_EQ(two_.read(kFile, 0, 8192).value_or("error"), kA);
+}
+
 TEST_F(TokensTest, ALivingMountIsNotRecovered) {
   one_.create(kFile);
   ASSERT_TRUE(one_.write(kFile, 0, kA));
