@@ -68,6 +68,7 @@ void Engine::removed(Removal removal) {
     f.listed = false;
     token_gone(f);
     never_recorded = f.map.unrecorded();
+    f.map.clear();  // whoever still has the file in a list must not give them back again
     const std::scoped_lock list_lock(attention_mutex_);
     attention_.erase(f.ino);
   }
