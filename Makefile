@@ -7,12 +7,14 @@ FROM ?= 1
 SEEDS ?= 1000
 SIM ?= session mount data
 LUNS ?= file
+MINUTES ?= 30
+HEADS ?= 4
 export SYMNAS_CACHE ?= /var/cache/symnas
 export SYMNAS_BUILD := $(abspath $(BUILD))
 
 .PHONY: help setup build demo test check sim sim-mutants lab lab-down asan clean
 .PHONY: bench bench-raw bench-engine
-.PHONY: soak lab-asan lab-tsan lab-tests
+.PHONY: soak lab-asan lab-tsan lab-tests torture
 .DEFAULT_GOAL := help
 
 help:
@@ -23,6 +25,7 @@ help:
 	@echo 'make check     test, plus format, include directions, tree rules; warnings are errors'
 	@echo 'make soak      the long fault tests; SYMNAS_SOAK_OPS=300000 says how long'
 	@echo 'make lab-tests  the tests on a lab of four heads'
+	@echo 'make torture MINUTES=30 HEADS=4   random faults of heads under verified load'
 	@echo 'make lab N=1   a lab cluster of N heads on this machine; make lab-down removes it'
 	@echo 'make sim FROM=1 SEEDS=1000   deterministic simulation; SIM=... for one of them'
 	@echo 'make sim-mutants  deliberate mistakes in the product; each must be caught by a seed'
@@ -61,6 +64,9 @@ soak: build
 
 lab-tests: build
 	@tests/lab/run --heads
+
+torture: build
+	@tests/lab/torture --minutes $(MINUTES) --heads $(HEADS)
 
 lab: build
 	@deploy/lab/lab up N=$(N) LUNS=$(LUNS)
