@@ -17,7 +17,7 @@ class Follower {
   // All keys as of `at`, in place of whatever was told before.
   virtual void on_image(const std::vector<KeyValue>& image, Revision at) = 0;
   // Changes of followed keys (maybe none), and that there are no others up to `newest`. Called
-  // before the session's applied() and barriers get there.
+  // when the session's cache shows them, and before applied() and barriers get there.
   virtual void on_events(const std::vector<WatchEvent>& events, Revision newest) = 0;
   // Changes may be missing from now on; an image follows.
   virtual void on_lost() = 0;

@@ -198,7 +198,6 @@ void WatchKeeper::finish(const WatchFollower::Step& step, Actions actions) {
 
 void WatchKeeper::apply(const std::vector<WatchEvent>& events) {
   const Revision newest = events.back().kv.mod_revision;
-  for (const auto& following : following_) following->events(events, newest);
   context_.cache.begin_events(newest);
   for (const auto& event : events) {
     Cache::Fact fact{std::nullopt, event.kv.mod_revision};
@@ -206,6 +205,8 @@ void WatchKeeper::apply(const std::vector<WatchEvent>& events) {
     context_.cache.apply_event(event.kv.key, std::move(fact));
   }
   context_.cache.end_events(newest);
+  // Behind the cache: who is told of a change, or that something is gone, finds it in there.
+  for (const auto& following : following_) following->events(events, newest);
   applied_.store(newest.value(), std::memory_order_release);
   context_.applied_waiters.advance(newest);
 }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 
 #include "session_world.h"
@@ -69,6 +70,35 @@ TEST_F(FollowingTest, BeginsWithAnImageAndHearsOfFollowedKeysOnly) {
   world_.run_ms(100);
   EXPECT_EQ(image_.keys, stored());
   EXPECT_EQ(image_.images, 1);
+}
+
+// Looks up another key when it hears of a change.
+class Looker final : public Follower {
+ public:
+  void on_image(const std::vector<KeyValue>& /*image*/, Revision /*at*/) override {}
+  void on_events(const std::vector<WatchEvent>& events, Revision /*newest*/) override {
+    if (!events.empty()) found = look();
+  }
+  void on_lost() override {}
+
+  std::function<std::optional<CachedValue>()> look;
+  std::optional<CachedValue> found;
+};
+
+// A mount that hears that another one has done what it was asked for reads what that has put.
+TEST_F(FollowingTest, WhoHearsOfAChangeFindsItInTheCache) {
+  Looker looker;
+  SessionOptions options = world_.new_mount(1);
+  options.followed = {{{prefix_range(data_key("K"))}, &looker}};
+  const auto session = world_.new_session(std::move(options), world_.faults);
+  const std::string record = data_key("R");
+  looker.look = [&] { return session->core().reader().peek(record); };
+  world_.outside_stamped({put(record, "old")});
+  ASSERT_TRUE(world_.barrier(*session));
+  ASSERT_TRUE(world_.read(*session, record));
+  world_.outside_stamped({put(record, "new"), put(data_key("K"), "done")});
+  ASSERT_TRUE(world_.run_until([&] { return looker.found.has_value(); }));
+  EXPECT_EQ(looker.found->value, "new");
 }
 
 TEST_F(FollowingTest, WhatComesBeforeTheImageIsNotTwiceInIt) {
