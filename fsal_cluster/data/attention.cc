@@ -88,7 +88,7 @@ Detached Engine::commit_idle(FilePtr f, DropFlag drop, StatusCallback done) {
     if (!held) co_await turn;
     {
       const std::scoped_lock lock(f->mutex);
-      gone = f->removed;
+      gone = f->removed || !f->loaded;  // given back, or granted and not loaded yet
     }
     if (!gone) status = co_await commit_file(*f, drop);
     leave_shared(*f);
@@ -132,25 +132,37 @@ bool Engine::return_reservations() {
 
 // Files created some seconds ago and never written: their tokens carry the write flag for nothing.
 void Engine::erase_unused_tokens(std::int64_t before_ns, const StatusCallback& done) {
-  std::vector<Ino> inos;
+  std::vector<CreatedToken> due;
   {
     const std::scoped_lock lock(attention_mutex_);
     const auto end = std::find_if(created_.begin(), created_.end(),
                                   [&](const CreatedToken& c) { return c.at_ns > before_ns; });
-    for (auto it = created_.begin(); it != end; ++it) inos.push_back(it->ino);
+    due.assign(created_.begin(), end);
     created_.erase(created_.begin(), end);
   }
+  std::vector<CreatedToken> busy;
   std::vector<FilePtr> files;
-  for (const Ino ino : inos) {
-    FilePtr f = file(ino);
+  for (const CreatedToken& created : due) {
+    FilePtr f = file(created.ino);
     const std::scoped_lock lock(f->mutex);
     // A loaded file has taken the flag over (or never had one): attend() sees to it.
-    if (f->loaded || f->removed || f->flag.state() != WriteFlag::State::kClear) continue;
+    if (f->loaded || f->removed || f->flag.state() != WriteFlag::State::kClear ||
+        f->token != TokenMode::kNone)
+      continue;
+    // The token is being granted, given back or taken over: what comes of that is not to be erased.
+    if (f->token_wanted || !f->gate.idle()) {
+      busy.push_back(created);
+      continue;
+    }
     f->flag.adopt(clock_.mono_ns());
     f->flag.begin_drop();
     files.push_back(std::move(f));
     if (files.size() < kTokenErasesPerTxn) continue;
     erase_tokens(std::exchange(files, {}), nullptr);
+  }
+  if (!busy.empty()) {
+    const std::scoped_lock lock(attention_mutex_);
+    created_.insert(created_.begin(), busy.begin(), busy.end());
   }
   erase_tokens(std::move(files), done);
 }

@@ -68,14 +68,14 @@ Detached Engine::commit_runner(FilePtr f) {
       const std::scoped_lock lock(f->mutex);
       number = f->commit_requested;
       drop = std::exchange(f->commit_drop, DropFlag::kNo);
-      times = f->commit_times;
+      times = std::exchange(f->commit_times, false);
     }
     const Status status = co_await commit_once(*f, drop, times);
     std::vector<Answer<Status>*> served;
     bool more = false;
     {
       const std::scoped_lock lock(f->mutex);
-      if (times) f->commit_times = false;
+      if (times) f->renumbering = false;
       std::erase_if(f->commit_requests, [&](const FileState::CommitRequest& request) {
         if (request.number > number) return false;
         served.push_back(request.answer);

@@ -145,8 +145,20 @@ class Engine final : public FileData {
                       const std::vector<kv::CachedValue>& values);
   // REQUIRES: f.mutex held; nothing of the map is uncommitted.
   void forget_map(FileState& f);
-  // REQUIRES: entered.
-  Task<Status> load_chunks(FileState& f, std::uint64_t first_block, std::uint64_t end_block);
+  // Chunks on their way into memory, and the life of the map that they are of.
+  struct ChunkLoad {
+    std::uint64_t life = 0;
+    std::vector<std::uint64_t> wanted;
+    std::vector<kv::CachedValue> values;
+  };
+  // Brings the chunks of [first_block, end_block) into the map. `tokenless` is a READ's that
+  // perhaps has no token: then only chunks of the moment that the record is of enter, else the
+  // READ is to go again. REQUIRES: entered.
+  Task<Status> load_chunks(FileState& f, std::uint64_t first_block, std::uint64_t end_block,
+                           Attempt* tokenless = nullptr);
+  Task<Status> read_chunks(FileState& f, std::uint64_t first_block, std::uint64_t end_block,
+                           ChunkLoad& load);
+  Status take_chunks(FileState& f, const ChunkLoad& load);  // REQUIRES: f.mutex held
   Task<Result<InodeRecord>> read_inode(FileState& f);
   Task<Result<kv::Committed>> commit_mutation(kv::Mutation& mutation);
   Task<Status> pause_after_conflict(FileState& f, int round);
@@ -278,6 +290,8 @@ class Engine final : public FileData {
   Task<Status> pass_barrier();
   // Waits until no transaction puts or drops the flag.
   Task<Woken> settled_flag(FileState& f);
+  // Waits until no transaction drops it.
+  Task<Woken> dropped_flag(FileState& f);
   Task<Woken> changed(Ino ino, const TokenSight& seen);
   Task<Woken> pause(std::int64_t span_ns);
   std::optional<Overlay::ForeignWrites> foreign_writes(Ino ino);

@@ -91,7 +91,8 @@ struct FileState : std::enable_shared_from_this<FileState> {
   bool commit_running = false;
   std::uint64_t commit_requested = 0;
   DropFlag commit_drop = DropFlag::kNo;
-  bool commit_times = false;  // put the times although nothing has grown
+  bool commit_times = false;  // of the next one: put the times although nothing has grown
+  bool renumbering = false;   // that has been asked for because change runs out of numbers
   std::vector<CommitRequest> commit_requests;
 
   std::uint64_t size() const { return growth.size_bytes; }

@@ -191,11 +191,41 @@ void Engine::forget_map(FileState& f) {
   ++f.life;
 }
 
-Task<Status> Engine::load_chunks(FileState& f, std::uint64_t first_block, std::uint64_t end_block) {
+Task<Status> Engine::load_chunks(FileState& f, std::uint64_t first_block, std::uint64_t end_block,
+                                 Attempt* tokenless) {
+  for (;;) {
+    ChunkLoad load;
+    Status loaded = co_await read_chunks(f, first_block, end_block, load);
+    if (!loaded || load.wanted.empty()) co_return loaded;
+    bool sure = true;  // nobody else changes them
+    if (tokenless != nullptr) {
+      const std::scoped_lock lock(f.mutex);
+      sure = f.token != TokenMode::kNone && f.flag.state() != WriteFlag::State::kDropping;
+    }
+    if (!sure) {
+      // They may be younger than the record: of one moment only if that has not changed since.
+      const Status passed = co_await pass_barrier();
+      if (!passed) co_return passed;
+      const Result<InodeRecord> record = co_await read_inode(f);
+      if (!record) co_return tl::unexpected(record.error());
+      const std::scoped_lock lock(f.mutex);
+      if (f.loaded_at != record->revision) tokenless->go = Go::kAgain;
+    }
+    if (tokenless != nullptr && tokenless->go != Go::kOn) co_return Status{};
+    const std::scoped_lock lock(f.mutex);
+    if (f.life != load.life) continue;  // the map is another one by now: these are not its chunks
+    loaded = take_chunks(f, load);
+    co_return loaded;
+  }
+}
+
+Task<Status> Engine::read_chunks(FileState& f, std::uint64_t first_block, std::uint64_t end_block,
+                                 ChunkLoad& load) {
   std::vector<std::string> keys;
-  std::vector<std::uint64_t> wanted;
+  std::vector<std::uint64_t>& wanted = load.wanted;
   {
     const std::scoped_lock lock(f.mutex);
+    load.life = f.life;
     for (std::uint64_t chunk = first_block / kChunkBlocks; chunk * kChunkBlocks < end_block;
          ++chunk) {
       if (f.map.loaded(chunk)) continue;
@@ -208,24 +238,28 @@ Task<Status> Engine::load_chunks(FileState& f, std::uint64_t first_block, std::u
   if (!trimmed) co_return trimmed;
   Answer<Result<std::vector<kv::CachedValue>>> answer;
   session_.read_async(std::move(keys), answer.callback());
-  const Result<std::vector<kv::CachedValue>> values = co_await answer;
+  Result<std::vector<kv::CachedValue>> values = co_await answer;
   if (!values) co_return tl::unexpected(values.error());
-  const std::scoped_lock lock(f.mutex);
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
+  load.values = std::move(*values);
+  co_return Status{};
+}
+
+Status Engine::take_chunks(FileState& f, const ChunkLoad& load) {
+  for (std::size_t i = 0; i < load.wanted.size(); ++i) {
     records::MapChunk chunk;
-    const kv::CachedValue& value = (*values)[i];
+    const kv::CachedValue& value = load.values[i];
     if (value.value && !chunk.ParseFromString(*value.value)) {
-      co_return fail(ErrorCode::kCorrupt,
-                     fmt::format("inode {}: unreadable map chunk {}", f.ino.value(), wanted[i]));
+      return fail(ErrorCode::kCorrupt,
+                  fmt::format("inode {}: unreadable map chunk {}", f.ino.value(), load.wanted[i]));
     }
     const Revision revision = value.value ? value.mod_revision : Revision{0};
-    Status loaded = f.map.load_chunk(wanted[i], chunk, revision);
+    Status loaded = f.map.load_chunk(load.wanted[i], chunk, revision);
     if (!loaded) {
       loaded.error().message = fmt::format("inode {}: {}", f.ino.value(), loaded.error().message);
-      co_return loaded;
+      return loaded;
     }
   }
-  co_return Status{};
+  return {};
 }
 
 Task<Result<Engine::InodeRecord>> Engine::read_inode(FileState& f) {

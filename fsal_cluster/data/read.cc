@@ -64,10 +64,17 @@ bool Engine::reads_often(FileState& f) {
 }
 
 Task<Status> Engine::make_current(FileState& f, const Handle& handle, Attempt& attempt) {
+  bool going = false;  // the store may have erased it, and given the file to another mount
   {
     const std::scoped_lock lock(f.mutex);
     attempt.life = f.life;
-    if (f.token != TokenMode::kNone) co_return Status{};
+    going = f.flag.state() == WriteFlag::State::kDropping;
+    if (f.token != TokenMode::kNone && !going) co_return Status{};
+  }
+  if (going) {
+    attempt.go = Go::kAgain;
+    co_await dropped_flag(f);
+    co_return Status{};
   }
   if (!membership_->is_settled()) {
     attempt.go = Go::kAgain;
@@ -106,17 +113,9 @@ Task<Status> Engine::locate(FileState& f, Attempt& attempt, ReadPlan& plan) {
   const bool nothing = plan.offset >= size || plan.end <= plan.offset;
   const std::uint64_t last = (plan.end + kBlockBytes - 1) / kBlockBytes;
   if (!nothing && loads) {
-    const Status chunks = co_await load_chunks(f, first, last);
+    Attempt* const tokenless = attempt.sole ? nullptr : &attempt;
+    const Status chunks = co_await load_chunks(f, first, last, tokenless);
     if (!chunks) co_return chunks;
-    if (!attempt.sole) {
-      // The chunks may be younger than the record: one moment only if it has not changed since.
-      const Status passed = co_await pass_barrier();
-      if (!passed) co_return passed;
-      const Result<InodeRecord> record = co_await read_inode(f);
-      if (!record) co_return tl::unexpected(record.error());
-      const std::scoped_lock lock(f.mutex);
-      if (f.token == TokenMode::kNone && f.loaded_at != record->revision) attempt.go = Go::kAgain;
-    }
   }
   const std::scoped_lock lock(f.mutex);
   if (!attempt.sole && attempt.life != f.life) attempt.go = Go::kAgain;

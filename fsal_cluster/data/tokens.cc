@@ -158,6 +158,13 @@ Task<Result<bool>> Engine::grant_token(FileState& f, const TokenSight& sight, To
     had = f.token;
     wrote = f.flag.state() == WriteFlag::State::kSet;
   }
+  if (had >= needed) {  // the file was loaded meanwhile, with the token that it was created with
+    leave_exclusive(f);
+    const bool asked = sight.want && sight.want->mount == options_.mount;
+    const Status erased = asked ? co_await erase_want(f.ino, sight.want->revision) : Status();
+    if (!erased) co_return tl::unexpected(erased.error());
+    co_return true;
+  }
   const TokenMode take = use == TokenUse::kWrite ? mode_to_take(sight, needed) : needed;
   const std::string want = kv::keys::want(options_.fs, f.ino);
   records::TokenRecord token;
@@ -199,6 +206,18 @@ Task<Woken> Engine::settled_flag(FileState& f) {
       const WriteFlag::State state = f.flag.state();
       if (state == WriteFlag::State::kClear || state == WriteFlag::State::kSet) co_return Woken{};
       f.flag_waiters.push_back(waiter_id(turn));  // erase_unused_tokens() is at it
+    }
+    co_await turn;
+  }
+}
+
+Task<Woken> Engine::dropped_flag(FileState& f) {
+  for (;;) {
+    Turn turn;
+    {
+      const std::scoped_lock lock(f.mutex);
+      if (f.flag.state() != WriteFlag::State::kDropping) co_return Woken{};
+      f.flag_waiters.push_back(waiter_id(turn));
     }
     co_await turn;
   }
@@ -308,10 +327,12 @@ Task<Status> Engine::give_token_back(FileState& f) {
   }
   Status status;
   if (known && held_one) status = co_await commit_file(f, DropFlag::kYes);
-  bool left = false;  // without the flag, not used yet, or of a file that was created and no more
+  // Without the flag, not used yet, of a file that was created and no more, or one that memory does
+  // not know of.
+  bool left = false;
   {
     const std::scoped_lock lock(f.mutex);
-    left = !f.removed && (f.token != TokenMode::kNone || !known);
+    left = !f.removed && (f.token != TokenMode::kNone || !held_one);
   }
   if (status && left) {
     co_await begin_drop(f);
@@ -342,9 +363,11 @@ Detached Engine::return_token(FilePtr f, StatusCallback done) {
 
 Status Engine::publish_foreign(Ino ino) {
   if (tokens_ == nullptr || membership_->is_sole()) return {};
+  const RunningOperation running(*this);
+  // A token on its way out: what memory has, others may have replaced.
+  if (const FilePtr known = find_file(ino)) static_cast<void>(wait_for(dropped_flag(*known)));
   const TokenSight sight = tokens_->sight(ino);
   if (sight.complete && !sight.foreign_exclusive) return {};
-  const RunningOperation running(*this);
   const FilePtr f = file(ino);
   Status published = wait_for(publish(*f));
   forget_unused(f);

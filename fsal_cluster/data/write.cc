@@ -43,9 +43,16 @@ Detached Engine::write_operation(Handle handle, std::uint64_t offset,
     Attempt attempt;
     attempt.sole = stay.sole();
     status = {};
-    if (!attempt.sole) status = co_await obtain_token(*f, needed, TokenUse::kWrite);
+    if (!attempt.sole || needed == TokenMode::kExclusive) {
+      status = co_await obtain_token(*f, needed, TokenUse::kWrite);
+    }
     Turn turn;
     if (status) status = co_await enter_shared(*f, handle, turn);
+    if (status) {
+      // An S token of shared times stays one: whoever comes back relies on what it says.
+      const std::scoped_lock lock(f->mutex);
+      attempt.sole = attempt.sole && f->token != TokenMode::kShared;
+    }
     if (!status) {
       forget_unused(f);
       done(tl::unexpected(status.error()));
@@ -90,8 +97,9 @@ Task<Status> Engine::after_write(FileState& f, WriteStability wanted) {
   {
     const std::scoped_lock lock(f.mutex);
     commit = wanted != WriteStability::kUnstable && f.has_growth();
-    if (f.change_n >= kChangeCountForce && !f.commit_times) {
+    if (f.change_n >= kChangeCountForce && !f.renumbering) {
       f.commit_times = true;
+      f.renumbering = true;
       renumber = true;
     }
     commit = commit || f.change_n >= kChangeCountMax;

@@ -4,10 +4,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstring>
+#include <functional>
 #include <future>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,6 +37,91 @@ class JumpingClock final : public env::Clock {
 
  private:
   std::atomic<std::int64_t> ahead_ns_{0};
+};
+
+// Every operation of a transaction, those of nested ones too.
+inline void for_each_op(const kv::Txn& txn, const std::function<void(const kv::Op&)>& visit) {
+  for (const std::vector<kv::Op>* ops : {&txn.success, &txn.failure}) {
+    for (const kv::Op& op : *ops) {
+      visit(op);
+      if (op.txn) for_each_op(*op.txn, visit);
+    }
+  }
+}
+
+// A store whose replies can be late: the transaction has been executed, its sender does not know.
+class LateReplies final : public kv::Store {
+ public:
+  using Matches = std::function<bool(const kv::Op&)>;
+
+  explicit LateReplies(kv::Store& store) : store_(store) {}
+  // Replies to transactions with such an operation are kept from now on.
+  void hold(Matches matches) {
+    const std::scoped_lock lock(mutex_);
+    matches_ = std::move(matches);
+  }
+  // False: nothing was kept for some seconds.
+  bool wait_until_held(std::size_t replies = 1) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::seconds(10),
+                             [&] { return held_.size() >= replies; });
+  }
+  // The oldest reply goes on.
+  void release_one() {
+    std::function<void()> reply;
+    {
+      const std::scoped_lock lock(mutex_);
+      reply = std::move(held_.front());
+      held_.erase(held_.begin());
+    }
+    reply();
+  }
+  // All go on, and none is kept any more.
+  void release() {
+    std::vector<std::function<void()>> replies;
+    {
+      const std::scoped_lock lock(mutex_);
+      matches_ = nullptr;
+      replies.swap(held_);
+    }
+    for (const auto& reply : replies) reply();
+  }
+
+  void txn(kv::Txn txn, kv::TryOptions options, kv::TxnCallback done) override {
+    bool late = false;
+    {
+      const std::scoped_lock lock(mutex_);
+      if (matches_) for_each_op(txn, [&](const kv::Op& op) { late = late || matches_(op); });
+    }
+    if (!late) {
+      store_.txn(std::move(txn), options, std::move(done));
+      return;
+    }
+    store_.txn(std::move(txn), options, [this, done = std::move(done)](auto answer) {
+      {
+        const std::scoped_lock lock(mutex_);
+        held_.push_back([done, answer = std::move(answer)] { done(answer); });
+      }
+      changed_.notify_all();
+    });
+  }
+  std::unique_ptr<kv::Watch> watch(kv::KeyRange range, Revision start_revision,
+                                   kv::WatchHandler* handler) override {
+    return store_.watch(std::move(range), start_revision, handler);
+  }
+  Status compact(Revision revision, kv::TryOptions options) override {
+    return store_.compact(revision, options);
+  }
+  std::vector<kv::MemberStatus> status(kv::TryOptions options) override {
+    return store_.status(options);
+  }
+
+ private:
+  kv::Store& store_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  Matches matches_;
+  std::vector<std::function<void()>> held_;
 };
 
 // One mount. Everything blocks.
@@ -59,8 +149,9 @@ class Head {
     options.mount_create_revision = claimed->revision;
     options.ended_key = kv::keys::mount_ended(kHeadsFs, id);
     options.followed = {tokens_.followed()};
+    replies_ = std::make_unique<LateReplies>(*store_);
     auto session = kv::Session::open(
-        *store_, clock, options, [](Error) {}, 5000);
+        *replies_, clock, options, [](Error) {}, 5000);
     CHECK(session.has_value());
     session_ = std::move(*session);
     FileDataOptions data;
@@ -75,6 +166,10 @@ class Head {
     CHECK(opened.has_value());
     data_ = std::move(*opened);
   }
+
+  ~Head() { replies_->release(); }
+  Head(const Head&) = delete;
+  Head& operator=(const Head&) = delete;
 
   Handle handle(Ino ino) const { return {kHeadsFs, ino, Generation{1}}; }
   void create(Ino ino) {
@@ -152,12 +247,14 @@ class Head {
   kv::Session& session() { return *session_; }
   TokenTable& tokens() { return tokens_; }
   Membership& membership() { return membership_; }
+  LateReplies& replies() { return *replies_; }
 
  private:
   const MountId id_;
   Membership membership_{Membership::Mode::kShared};
   TokenTable tokens_;
   std::unique_ptr<kv::MemStore> store_;
+  std::unique_ptr<LateReplies> replies_;
   std::unique_ptr<kv::Session> session_;
   std::shared_ptr<::symnas::test::SimVolume> volume_;
   std::unique_ptr<FileData> data_;

@@ -1,0 +1,151 @@
+// Orders of events between mounts that broke what they promise, each with the replies of the store
+// kept back where it matters.
+#include <chrono>
+#include <thread>
+
+#include "tests/unit/fsal_cluster/data/heads_world.h"
+
+namespace symnas::fs::test {
+namespace {
+
+constexpr Ino kFile{20};
+const std::string kA(8192, 'a');
+const std::string kB(8192, 'b');
+
+class InterleavingsTest : public ::testing::Test {
+ protected:
+  static LateReplies::Matches puts(std::string key) {
+    return [key = std::move(key)](const kv::Op& op) {
+      return op.kind == kv::Op::Kind::kPut && op.range.key == key;
+    };
+  }
+  static LateReplies::Matches erases(std::string key) {
+    return [key = std::move(key)](const kv::Op& op) {
+      return op.kind == kv::Op::Kind::kDelete && op.range.key == key;
+    };
+  }
+  static LateReplies::Matches reads(std::string prefix) {
+    return [prefix = std::move(prefix)](const kv::Op& op) {
+      return op.kind == kv::Op::Kind::kRange && op.range.key.starts_with(prefix);
+    };
+  }
+  static std::string token(const Head& head) { return kv::keys::token(kHeadsFs, kFile, head.id()); }
+  // What is meant to be blocked has come to where it is.
+  static void let_it_come() { std::this_thread::sleep_for(std::chrono::milliseconds(100)); }
+  template <class Call>
+  static auto later(Call call) {
+    return std::async(std::launch::async, std::move(call));
+  }
+
+  HeadsWorld heads_{2};
+  Head& one_ = heads_[0];
+  Head& two_ = heads_[1];
+};
+
+TEST_F(InterleavingsTest, ATokenOnItsWayOutIsNoRightToRead) {
+  one_.create(kFile);
+  ASSERT_TRUE(one_.write(kFile, 0, kA));
+  one_.replies().hold(erases(token(one_)));
+  auto committed = later([&] { return one_.commit(kFile); });  // the token goes with it
+  ASSERT_TRUE(one_.replies().wait_until_held());
+  ASSERT_TRUE(two_.write(kFile, kA.size(), kB, WriteStability::kFileSync));
+  auto read = later([&] { return one_.read(kFile, 0, 20'000); });
+  auto shown = later([&] { return one_.attributes(kFile); });
+  let_it_come();
+  one_.replies().release();
+  EXPECT_EQ(read.get().value_or("error"), kA + kB);
+  EXPECT_EQ(shown.get().size_bytes, kA.size() + kB.size());
+  EXPECT_TRUE(committed.get());
+}
+
+TEST_F(InterleavingsTest, AChunkThatComesLateIsNotOfTheMapOfToday) {
+  constexpr std::uint64_t kMiB = 1 << 20;
+  one_.create(kFile);
+  ASSERT_TRUE(one_.write(kFile, 0, std::string(2 * kMiB, 'a'), WriteStability::kFileSync));
+  ASSERT_TRUE(one_.data().flush_all());
+  two_.replies().hold(reads(kv::keys::map_prefix(kHeadsFs, kFile, MapGeneration{0})
+                                .substr(0, kv::keys::inode(kHeadsFs, kFile).size())));
+  auto first = later([&] { return two_.read(kFile, 0, 8192); });
+  ASSERT_TRUE(two_.replies().wait_until_held());
+  ASSERT_TRUE(one_.set_size(kFile, 0));
+  ASSERT_TRUE(one_.write(kFile, kMiB, std::string(kMiB, 'b'), WriteStability::kFileSync));
+  ASSERT_TRUE(one_.data().flush_all());
+  auto second = later([&] { return two_.read(kFile, 0, 8192); });
+  ASSERT_TRUE(two_.replies().wait_until_held(2)) << "the map of now, its chunk not there yet";
+  two_.replies().release_one();
+  let_it_come();
+  two_.replies().release();
+  EXPECT_EQ(first.get().value_or("error"), std::string(8192, '\0'));
+  EXPECT_EQ(second.get().value_or("error"), std::string(8192, '\0'));
+  EXPECT_EQ(two_.read(kFile, 0, 8192).value_or("error"), std::string(8192, '\0'));
+}
+
+TEST_F(InterleavingsTest, SIsNotMoreForBeingAloneMeanwhile) {
+  one_.create(kFile);
+  ASSERT_TRUE(one_.write(kFile, 0, kA, WriteStability::kFileSync));
+  ASSERT_TRUE(one_.data().flush_all());
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(one_.read(kFile, 0, 8192));  // S
+  one_.data().turned_sole();
+  one_.membership().turn_sole();
+  ASSERT_TRUE(one_.write(kFile, kA.size(), kB));
+  one_.membership().turn_shared();
+  EXPECT_EQ(two_.attributes(kFile).size_bytes, kA.size() + kB.size());
+  EXPECT_EQ(two_.read(kFile, 0, 20'000).value_or("error"), kA + kB);
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(two_.read(kFile, 0, 8192));  // S, the map stands still
+  ASSERT_TRUE(one_.write(kFile, 2 * kA.size(), kA));
+  EXPECT_EQ(two_.read(kFile, 0, 30'000).value_or("error"), kA + kB + kA);
+}
+
+TEST_F(InterleavingsTest, ACreatedFilesTokenIsNotErasedWhileItIsGranted) {
+  one_.create(kFile);
+  one_.replies().hold(puts(token(one_)));
+  auto written = later([&] { return one_.write(kFile, 0, kA); });
+  ASSERT_TRUE(one_.replies().wait_until_held());
+  auto flushed = later([&] { return one_.data().flush_all(); });  // erases what was not used
+  let_it_come();
+  one_.replies().release();
+  EXPECT_TRUE(written.get());
+  EXPECT_TRUE(flushed.get());
+  EXPECT_EQ(two_.read(kFile, 0, 20'000).value_or("error"), kA);
+  ASSERT_TRUE(two_.write(kFile, kA.size(), kB));
+  EXPECT_EQ(one_.read(kFile, 0, 20'000).value_or("error"), kA + kB);
+}
+
+TEST_F(InterleavingsTest, WhatIsToBePublishedIsNotForgottenByTheCommitUnderWay) {
+  one_.create(kFile);
+  ASSERT_TRUE(one_.write(kFile, 0, kA, WriteStability::kFileSync));
+  ASSERT_TRUE(one_.write(kFile, 0, kA));  // X, in place
+  one_.replies().hold(puts(kv::keys::inode(kHeadsFs, kFile)));
+  for (std::uint32_t i = 0; i < kChangeCountForce; ++i) ASSERT_TRUE(one_.write(kFile, 0, kA));
+  ASSERT_TRUE(one_.replies().wait_until_held()) << "change gets new numbers";
+  const std::int64_t before_ns = one_.session().next_time_ns();
+  ASSERT_TRUE(one_.write(kFile, 0, kB));
+  auto shown = later([&] { return two_.attributes(kFile); });
+  let_it_come();
+  one_.replies().release();
+  EXPECT_GT(shown.get().mtime_ns, before_ns);
+}
+
+// A file can be loaded without the cache's help, and so without its token.
+TEST_F(InterleavingsTest, ATokenThatMemoryDoesNotKnowOfIsGivenBack) {
+  one_.create(kFile);
+  ASSERT_TRUE(one_.data().flush_all());
+  ASSERT_TRUE(one_.read(kFile, 0, 10));
+  records::TokenRecord x;
+  x.set_mode(records::TokenRecord::X);
+  kv::Mutation forgotten;
+  forgotten.writes = {kv::put(token(one_), x.SerializeAsString())};
+  ASSERT_TRUE(one_.session().commit_blocking(forgotten)->succeeded);
+  auto written = later([&] { return two_.write(kFile, 0, kB); });
+  const bool granted = written.wait_for(std::chrono::seconds(5)) == std::future_status::ready;
+  EXPECT_TRUE(granted);
+  if (!granted) {  // let it end
+    kv::Mutation erased;
+    erased.writes = {kv::erase(token(one_))};
+    ASSERT_TRUE(one_.session().commit_blocking(erased)->succeeded);
+  }
+  EXPECT_TRUE(written.get());
+}
+
+}  // namespace
+}  // namespace symnas::fs::test
