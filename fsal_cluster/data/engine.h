@@ -237,8 +237,10 @@ class Engine final : public FileData {
 
   // --- set_times.cc
   // The caller's transaction erases the token; then end_drop(). REQUIRES: entered exclusively.
-  Task<Woken> begin_drop(FileState& f);
-  void end_drop(FileState& f, const Result<kv::Committed>& outcome);
+  // kNothing: the flag is clear; erase_unused_tokens() may begin a drop of its own meanwhile.
+  enum class Drop { kNothing, kBegun };
+  Task<Drop> begin_drop(FileState& f);
+  void end_drop(FileState& f, Drop drop, const Result<kv::Committed>& outcome);
   Task<Result<kv::Committed>> set_times_task(Handle handle, Edit& edit);
   Task<Result<kv::Committed>> set_times_entered(FileState& f, Edit& edit);
   Task<Result<kv::Committed>> commit_times(FileState& f, Edit& edit);

@@ -69,9 +69,10 @@ Task<Result<kv::Committed>> Engine::set_size_entered(FileState& f, std::uint64_t
   if (status && change.shrinks) status = co_await plan_shrink(f, change);
   if (!status) co_return tl::unexpected(status.error());
   change.drops_flag = mtime == MtimeIs::kChosen;
-  if (change.drops_flag) co_await begin_drop(f);
+  Drop drop = Drop::kNothing;
+  if (change.drops_flag) drop = co_await begin_drop(f);
   Result<kv::Committed> committed = co_await commit_size(f, change, edit);
-  if (change.drops_flag) end_drop(f, committed);
+  if (change.drops_flag) end_drop(f, drop, committed);
   co_return committed;
 }
 

@@ -27,9 +27,9 @@ Task<Result<kv::Committed>> Engine::set_times_task(Handle handle, Edit& edit) {
 Task<Result<kv::Committed>> Engine::set_times_entered(FileState& f, Edit& edit) {
   const Status pending = co_await commit_everything(f);
   if (!pending) co_return tl::unexpected(pending.error());
-  co_await begin_drop(f);
+  const Drop drop = co_await begin_drop(f);
   Result<kv::Committed> committed = co_await commit_times(f, edit);
-  end_drop(f, committed);
+  end_drop(f, drop, committed);
   co_return committed;
 }
 
@@ -54,27 +54,28 @@ Task<Result<kv::Committed>> Engine::commit_times(FileState& f, Edit& edit) {
   }
 }
 
-Task<Woken> Engine::begin_drop(FileState& f) {
+Task<Engine::Drop> Engine::begin_drop(FileState& f) {
   for (;;) {
     Turn turn;
     {
       const std::scoped_lock lock(f.mutex);
       const WriteFlag::State state = f.flag.state();
       if (state == WriteFlag::State::kSet) f.flag.begin_drop();
-      if (state != WriteFlag::State::kDropping) co_return Woken{};
+      if (state == WriteFlag::State::kSet) co_return Drop::kBegun;
+      if (state != WriteFlag::State::kDropping) co_return Drop::kNothing;
       f.flag_waiters.push_back(waiter_id(turn));  // erase_unused_tokens() is at it
     }
     co_await turn;
   }
 }
 
-void Engine::end_drop(FileState& f, const Result<kv::Committed>& outcome) {
+void Engine::end_drop(FileState& f, Drop drop, const Result<kv::Committed>& outcome) {
   std::vector<WaiterId> waiters;
   {
     const std::scoped_lock lock(f.mutex);
     if (outcome) token_gone(f);
     // Clear: there was perhaps a token nevertheless, of a file loaded while the cache was shut.
-    if (f.flag.state() != WriteFlag::State::kDropping) return;
+    if (drop == Drop::kNothing) return;
     f.flag.drop_done(outcome.has_value(), clock_.mono_ns());
     waiters.swap(f.flag_waiters);
   }

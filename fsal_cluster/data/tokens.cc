@@ -335,12 +335,12 @@ Task<Status> Engine::give_token_back(FileState& f) {
     left = !f.removed && (f.token != TokenMode::kNone || !held_one);
   }
   if (status && left) {
-    co_await begin_drop(f);
+    const Drop drop = co_await begin_drop(f);
     kv::Mutation mutation;
     mutation.growth = kv::Growth::kMustGo;
     mutation.writes = {kv::erase(token_key(f.ino))};
     const Result<kv::Committed> committed = co_await commit_mutation(mutation);
-    end_drop(f, committed);
+    end_drop(f, drop, committed);
     if (!committed) status = tl::unexpected(committed.error());
   }
   if (status) {
