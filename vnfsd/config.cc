@@ -152,6 +152,10 @@ Status read_sections(const toml::table& root, std::string_view origin, Config& c
     }
   }
   fence.number("timeout_s", 1, 600, config.fence.timeout_s);
+  fence.text("cuts", config.fence.cuts);
+  if (config.fence.cuts != "power" && config.fence.cuts != "luns") {
+    fence.error("cuts", "must be \"power\" or \"luns\"");
+  }
   SYMNAS_TRY(fence.finish());
 
   TableReader ganesha(root, origin, "ganesha");
@@ -244,7 +248,8 @@ std::string render_config(const Config& c) {
                                         {"log_level", c.ganesha.log_level}}) +
          section("fence", toml::table{{"agent", c.fence.agent},
                                       {"options", to_array(c.fence.options)},
-                                      {"timeout_s", c.fence.timeout_s}});
+                                      {"timeout_s", c.fence.timeout_s},
+                                      {"cuts", c.fence.cuts}});
 }
 
 }  // namespace symnas::vnfsd

@@ -111,6 +111,7 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   void note_failed_fence(const std::string& head, const Error& error);
   Status note_proof(const std::string& head, const std::string& proof);
   Result<std::string> finish_fence(const std::string& head);
+  static void wait_for_last_answers(const std::string& head);
   Result<records::FenceRecord> my_fence(const ClusterView& view, const std::string& head,
                                         Revision& revision) const;
   Status put_fence(const std::string& head, const records::FenceRecord& record, kv::Txn txn);

@@ -1,11 +1,14 @@
 // Agent: fencing another head. Order (INV-8): fence record -> proof -> owner records disproved ->
 // end records -> owner records and the fence done. Whatever ends in between, a repetition goes on.
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include <fmt/format.h>
 
 #include "common/base/log.h"
 #include "common/kv/keys.h"
+#include "fsal_cluster/limits.h"
 #include "fsal_cluster/state/mount_end.h"
 #include "vnfsd/daemon/agent.h"
 #include "vnfsd/daemon/limits.h"
@@ -13,6 +16,8 @@
 
 namespace symnas::vnfsd::daemon {
 namespace {
+
+static_assert(kLastAnswersMs * 1'000'000 >= fs::kGateWindowNs / 10 * 11);
 
 std::string fence_key(const std::string& head) { return kv::keys::kFences + head; }
 
@@ -164,6 +169,14 @@ Status Agent::note_proof(const std::string& head, const std::string& proof) {
   return put_fence(head, record, std::move(txn));
 }
 
+// A head that has lost its LUNs only may be cut off from etcd as well: until its proof of life is
+// too old it answers its clients from memory, and what others change meanwhile it would not show.
+void Agent::wait_for_last_answers(const std::string& head) {
+  log::info("head {}: its mounts end in {} ms, when nothing of it may answer any more", head,
+            kLastAnswersMs);
+  std::this_thread::sleep_for(std::chrono::milliseconds(kLastAnswersMs));
+}
+
 Result<std::string> Agent::finish_fence(const std::string& head) {
   SYMNAS_ASSIGN(const ClusterView view, read_view(store_, kStoreDeadlineMs));
   const auto fence = view.fences.find(head);
@@ -174,6 +187,7 @@ Result<std::string> Agent::finish_fence(const std::string& head) {
   }
   records::FenceRecord record = fence->second.record;
   const fs::EndProof proof{config_.head_name, record.proof()};
+  if (config_.fence.cuts != "power") wait_for_last_answers(head);
   kv::Txn txn;
   txn.compares = {kv::mod_revision_is(fence_key(head), fence->second.mod_revision)};
   std::size_t mounts = 0;

@@ -18,4 +18,8 @@ inline constexpr std::int64_t kReadyTimeoutMs =
 inline constexpr std::int64_t kRefreshPollMs = 100;      // an administrator waits
 inline constexpr std::int64_t kStoreDeadlineMs = 5'000;  // of one step; its caller tries again
 
+// From the proof that a head's LUNs are cut off until nothing of it can answer any more: the window
+// of its gate (fsal_cluster, kGateWindowNs), and a tenth for its clock.
+inline constexpr std::int64_t kLastAnswersMs = 8'800;
+
 }  // namespace symnas::vnfsd::daemon

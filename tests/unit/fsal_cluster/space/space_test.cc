@@ -44,19 +44,22 @@ constexpr std::uint64_t kGroup = 256;
 
 class SpaceTest : public testing::Test {
  protected:
+  SpaceOptions options() {
+    SpaceOptions out;
+    out.fs = world.fs();
+    out.mount = world.context().mount;
+    out.group_blocks = kGroup;
+    out.volume_blocks = [] { return 2 * kGroup; };
+    out.return_reservations = [] { return false; };
+    out.frees_pending = [] { return false; };
+    out.membership = &membership;
+    out.peers = &peers;
+    return out;
+  }
   SpaceTest() {
-    SpaceOptions options;
-    options.fs = world.fs();
-    options.mount = world.context().mount;
-    options.group_blocks = kGroup;
-    options.volume_blocks = [] { return 2 * kGroup; };
-    options.return_reservations = [] { return false; };
-    options.frees_pending = [] { return false; };
-    options.membership = &membership;
-    options.peers = &peers;
     peers.on_image({{kv::keys::mount(world.fs(), kOther), "", Revision{1}, Revision{1}, 1}},
                    Revision{1});
-    space = std::move(*Space::open(world.session(), clock, background, options));
+    space = std::move(*Space::open(world.session(), clock, background, options()));
   }
   // The other mount's heartbeat.
   void announce(std::int64_t quiesced, std::int64_t allocated_blocks = 0) {
@@ -69,6 +72,18 @@ class SpaceTest : public testing::Test {
     peers.on_events({event}, Revision{quiesced});
   }
   static constexpr std::int64_t kAll = 1'000'000;
+  // Both groups were a mount's that has ended.
+  void owned_before(MountId ended) {
+    records::GroupOwner owner;
+    owner.set_mount(ended.value());
+    kv::Mutation mutation;
+    mutation.writes = {kv::put(kv::keys::group_owner(world.fs(), 0), owner.SerializeAsString()),
+                       kv::put(kv::keys::group_owner(world.fs(), 1), owner.SerializeAsString()),
+                       kv::put(kv::keys::mount_ended(world.fs(), ended), "killed")};
+    ASSERT_TRUE(world.session().commit_blocking(std::move(mutation)));
+    space.reset();
+    space = std::move(*Space::open(world.session(), clock, background, options()));
+  }
   // What make_room() comes to while time goes by.
   std::optional<Space::Room> make_room(std::int64_t span_ns = 0) {
     auto answer = std::make_shared<std::optional<Space::Room>>();
@@ -102,7 +117,13 @@ class SpaceTest : public testing::Test {
   std::unique_ptr<Space> space;
 };
 
+TEST_F(SpaceTest, AGroupThatNobodyEverHadWaitsForNobody) {
+  EXPECT_EQ(make_room(), Space::Room::kMaybe);
+  EXPECT_TRUE(space->allocate({.blocks = 1}));
+}
+
 TEST_F(SpaceTest, AClaimedGroupWaitsForTheOthers) {
+  owned_before(MountId{98});
   EXPECT_EQ(make_room(), std::nullopt) << "the other one may still be reading there";
   EXPECT_FALSE(space->allocate({.blocks = 1}));
   announce(kAll);

@@ -45,6 +45,7 @@ class FencingTest : public ::testing::Test {
     config.cluster_uuid = *cvm::uuid_from_bytes(std::string(16, 'c'));
     config.head_name = head;
     config.head_address = "10.99.0." + head.substr(3);
+    config.fence.cuts = "power";
     config.daemon.run_dir = ::testing::TempDir() + "symnas-fencing";
     agents[head].reset();
     agents[head] =
