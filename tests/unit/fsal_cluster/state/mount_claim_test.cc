@@ -86,6 +86,7 @@ TEST_F(MountClaimTest, JoinsWhenTheSoleMountHasMadeRoom) {
   const auto second = claim(claim_by("vnfs2", 18));
   ASSERT_TRUE(second) << second.error().message;
   EXPECT_EQ(second->mode, Membership::Mode::kShared);
+  EXPECT_TRUE(second->ended.empty()) << "what a living mount holds is not there to be recovered";
   EXPECT_EQ(value(kv::keys::solo(formatted.fs)), "");
   EXPECT_GT(value(kv::keys::stamp(formatted.fs)), before);
   EXPECT_EQ(claim(claim_by("vnfs2", 19)).error().code, ErrorCode::kBusy) << "one mount per VNFS";
