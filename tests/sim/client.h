@@ -17,10 +17,19 @@
 #include <vector>
 
 #include "tests/sim/file_model.h"
-#include "tests/sim/mount_world.h"
+#include "tests/sim/heads.h"
 #include "tests/unit/fsal_cluster/ops/namespace_model.h"
 
 namespace symnas::sim {
+
+// What a file's bytes rest on: the instances through which they were changed since all of it was
+// known to be recorded. While they live everything acknowledged is there; the end of another one
+// does not matter.
+struct FileUse {
+  std::map<std::size_t, std::uint64_t> epochs;  // of the heads
+  std::uint64_t round = 0;                      // of looking at it anew
+  std::map<FileModel::Number, std::size_t> head_of;
+};
 
 // A file of which every client writes its own cells: pieces of `piece_cells`, in turn.
 struct SharedFile {
@@ -28,7 +37,6 @@ struct SharedFile {
   fs::Handle handle;
   std::uint64_t piece_cells = 1;
   std::uint64_t cells_max = 0;
-  std::uint64_t epoch = 0;
   bool resolving = false;
 };
 
@@ -46,6 +54,7 @@ struct Shared {
   std::vector<SharedFile> files;
   std::map<std::string, SharedName> names;
   std::uint64_t next_file = 1;  // FileModel ids
+  std::map<std::uint64_t, FileUse> uses;
 };
 
 struct Workload {
@@ -58,8 +67,8 @@ struct Workload {
 
 class Client {
  public:
-  Client(MountWorld& world, Shared& shared, int index, Workload workload)
-      : world_(world), shared_(shared), index_(index), workload_(workload) {}
+  Client(Heads& heads, Shared& shared, int index, Workload workload)
+      : heads_(heads), shared_(shared), index_(index), workload_(workload) {}
 
   // Makes its directory. REQUIRES: no faults yet.
   void prepare();
@@ -82,10 +91,12 @@ class Client {
   void one_shared_name();
   void open_unlinked();
 
-  // The client has noticed a new instance. False: nothing to do.
-  void follow_instance();
-  // As MountWorld::call, to the instance that this client knows.
+  // Chooses the instance that the next operation goes to. Who has lost an answer waits until it is
+  // decided what became of it.
+  void choose_instance();
+  // As MountWorld::call, to that instance.
   Reply call(const std::function<void(fs::Mount&)>& request);
+  fs::Handle root() { return heads_.first().root(); }
 
   // --- tree
   // Expects what `after`, the tree with the change, has answered. `ask` gives the real answer and
@@ -117,6 +128,15 @@ class Client {
   };
   std::optional<Target> pick_file();
   Target shared_target(SharedFile& file);
+  FileUse& use_of(const Target& file) { return shared_.uses[file.model->id()]; }
+  // The file is changed through the chosen instance now.
+  void uses(const Target& file);
+  // Everything acknowledged is there.
+  bool sound(const Target& file);
+  // What an answer says can be judged: nothing that it rests on has ended since `round`.
+  bool sound(const Target& file, std::uint64_t round);
+  bool ready(const Target& file);
+  FileModel::Snapshot through_head(const Target& file, FileModel::Snapshot all);
   bool resolve(const Target& file);
   bool resolve_shared(const Target& file);
   void write(const Target& file);
@@ -129,11 +149,13 @@ class Client {
   std::int64_t pick_mtime_ns(const Target& file);
   void must(const std::string& complaint) const;
 
-  MountWorld& world_;
+  Heads& heads_;
   Shared& shared_;
   const int index_;
   const Workload workload_;
+  std::size_t head_ = 0;
   std::uint64_t epoch_ = 0;
+  bool lost_ = false;  // its last answer
   fs::NamespaceModel tree_;
   std::map<Id, fs::Handle> handles_;
   std::optional<fs::NamespaceModel> maybe_;  // the tree, if the last operation has happened

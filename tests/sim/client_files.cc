@@ -73,10 +73,7 @@ void Client::one_in_file() {
     one_in_tree();
     return;
   }
-  if (file->shared != nullptr ? !resolve_shared(*file)
-                              : file->model->must_resolve() && !resolve(*file)) {
-    return;
-  }
+  if (!ready(*file)) return;
   switch (below(16)) {
     case 0:
     case 1: commit(*file); break;
@@ -92,9 +89,45 @@ void Client::one_in_file() {
   }
 }
 
-// --- after a new instance
+// --- after the end of an instance
+
+void Client::uses(const Target& file) {
+  std::uint64_t& epoch = use_of(file).epochs[head_];
+  epoch = std::max(epoch, epoch_);
+}
+
+bool Client::sound(const Target& file) {
+  const auto& epochs = use_of(file).epochs;
+  return std::all_of(epochs.begin(), epochs.end(),
+                     [this](const auto& one) { return heads_[one.first].lives(one.second); });
+}
+
+bool Client::sound(const Target& file, std::uint64_t round) {
+  return use_of(file).round == round && sound(file);
+}
+
+bool Client::ready(const Target& file) {
+  if (file.shared != nullptr) return resolve_shared(file);
+  return (sound(file) && !file.model->must_resolve()) || resolve(file);
+}
 
 bool Client::resolve(const Target& file) {
+  if (!sound(file)) {
+    // What is not recorded is gone, and nothing else will come of it.
+    FileUse& use = use_of(file);
+    const auto epochs = use.epochs;
+    for (const auto& [head, epoch] : epochs) {
+      if (!heads_[head].lives(epoch)) heads_[head].wait_fenced(epoch);
+    }
+    std::erase_if(use.epochs, [this](const auto& one) {
+      return !heads_[one.first].lives(one.second) && heads_[one.first].fenced(one.second);
+    });
+    ++use.round;
+    file.model->instance_changed(use.epochs.empty() ? FileModel::Others::kNone
+                                                    : FileModel::Others::kLive);
+    if (!sound(file) || !heads_[head_].lives(epoch_)) return false;
+  }
+  const std::uint64_t round = use_of(file).round;
   std::string wrong;
   bool known = false;
   std::uint64_t change = 0;
@@ -117,7 +150,7 @@ bool Client::resolve(const Target& file) {
     known = true;
     wrong = file.model->resolve(got->bytes, attributes->size_bytes);
   });
-  if (reply != Reply::kAnswered) return false;
+  if (reply != Reply::kAnswered || !sound(file, round)) return false;
   must(wrong);
   trace("client %d: file %llu resolved, size %llu, change %llu", index_,
         static_cast<unsigned long long>(file.model->id()),
@@ -132,13 +165,9 @@ bool Client::resolve(const Target& file) {
 bool Client::resolve_shared(const Target& file) {
   SharedFile& shared = *file.shared;
   wait_until(&shared, "another client's look", [&shared] { return !shared.resolving; });
-  if (shared.epoch < epoch_) {
-    shared.epoch = epoch_;
-    file.model->instance_changed();
-  }
-  if (shared.epoch != epoch_) return false;
-  if (!file.model->must_resolve()) return true;
+  if (sound(file) && !file.model->must_resolve()) return true;
   shared.resolving = true;
+  wait_until(&shared, "writes under way", [&file] { return file.model->in_flight() == 0; });
   const bool known = resolve(file);
   shared.resolving = false;
   wake(&shared);
@@ -185,6 +214,7 @@ void Client::write(const Target& file) {
     Waiting<fs::WriteResult> waiting;
     std::optional<Result<fs::WriteResult>> result;
   };
+  uses(file);
   std::vector<std::unique_ptr<One>> writes;  // at once, beside each other
   const std::uint64_t count = below(3) == 0 ? 1 + below(4) : 1;
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -199,6 +229,7 @@ void Client::write(const Target& file) {
     if (!apart || begin >= end) continue;
     auto one = std::make_unique<One>();
     one->write = file.model->begin_write(begin, end);
+    use_of(file).head_of[one->write.number] = head_;
     if (below(4) == 0) one->wanted = fs::WriteStability::kFileSync;
     trace("client %d: file %llu write %u, cells %llu to %llu%s", index_,
           static_cast<unsigned long long>(file.model->id()), one->write.number,
@@ -235,6 +266,7 @@ void Client::write(const Target& file) {
     }
   }
   // Nobody knows what was sent to an instance that has moved on: nothing was.
+  if (file.shared != nullptr) wake(file.shared);
 }
 
 void Client::read(const Target& file) {
@@ -243,6 +275,7 @@ void Client::read(const Target& file) {
       below(2) == 0 ? 0 : below(size / FileModel::kCell + 2) * FileModel::kCell;
   const std::uint64_t bytes = (1 + below(600)) * FileModel::kCell;
   const FileModel::Snapshot before = file.model->snapshot();
+  const std::uint64_t round = use_of(file).round;
   std::string wrong;
   call([&](Mount& mount) {
     const auto got = read_bytes(mount, file.handle, file.model->base() + begin, bytes);
@@ -252,7 +285,20 @@ void Client::read(const Target& file) {
       wrong = "read: " + got.error().message;
     }
   });
-  must(wrong);
+  if (sound(file, round)) must(wrong);
+}
+
+// COMMIT is about what was written through the same instance.
+FileModel::Snapshot Client::through_head(const Target& file, FileModel::Snapshot all) {
+  const FileUse& use = use_of(file);
+  for (FileModel::Number& number : all.now) {
+    const auto head = use.head_of.find(number);
+    if (head != use.head_of.end() && head->second != head_) number = 0;
+  }
+  const bool alone = std::all_of(use.epochs.begin(), use.epochs.end(),
+                                 [this](const auto& one) { return one.first == head_; });
+  if (!alone) all.size = 0;
+  return all;
 }
 
 void Client::commit(const Target& file) {
@@ -265,7 +311,7 @@ void Client::commit(const Target& file) {
   });
   if (reply != Reply::kAnswered) return;
   if (*status) {
-    file.model->committed(before);
+    file.model->committed(through_head(file, before));
     trace("client %d: file %llu committed", index_,
           static_cast<unsigned long long>(file.model->id()));
   } else if (status->error().code != ErrorCode::kNoSpace &&
@@ -277,21 +323,23 @@ void Client::commit(const Target& file) {
 void Client::getattr(const Target& file) {
   const FileModel::Snapshot before = file.model->snapshot();
   const std::uint64_t activity = file.model->activity();
+  const std::uint64_t round = use_of(file).round;
   std::optional<Result<fs::Attributes>> got;
   const Reply reply = call([&](Mount& mount) { got = mount.getattr(file.handle); });
   if (reply != Reply::kAnswered) return;
   if (!*got) must("getattr: " + got->error().message);
-  must(file.model->check_size((*got)->size_bytes, before));
-  trace("client %d: file %llu change %llu", index_,
+  const bool judged = sound(file, round);
+  if (judged) must(file.model->check_size((*got)->size_bytes, before));
+  trace("client %d: file %llu change %llu ctime %lld", index_,
         static_cast<unsigned long long>(file.model->id()),
-        static_cast<unsigned long long>((*got)->change));
+        static_cast<unsigned long long>((*got)->change), static_cast<long long>((*got)->ctime_ns));
   if (file.last_change != nullptr) {
     if ((*got)->change < *file.last_change) must("the change of a file went back");
     *file.last_change = (*got)->change;
     *file.last_mtime_ns = (*got)->mtime_ns;
-    must(file.model->check_mtime((*got)->mtime_ns));
+    if (judged) must(file.model->check_mtime((*got)->mtime_ns));
   }
-  if (file.model->activity() == activity) must(file.model->note_change((*got)->change));
+  if (judged && file.model->activity() == activity) must(file.model->note_change((*got)->change));
 }
 
 void Client::set_size(const Target& file) {
@@ -304,6 +352,8 @@ void Client::set_size(const Target& file) {
   if (below(3) == 0) changes.mtime_ns = pick_mtime_ns(file);
   trace("client %d: file %llu size %llu", index_, static_cast<unsigned long long>(file.model->id()),
         static_cast<unsigned long long>(*changes.size_bytes));
+  uses(file);
+  const std::uint64_t round = use_of(file).round;
   std::optional<Result<fs::Attributes>> got;
   const Reply reply = call([&](Mount& mount) { got = mount.setattr(kRoot, file.handle, changes); });
   if (reply == Reply::kMoved) return;
@@ -314,7 +364,7 @@ void Client::set_size(const Target& file) {
   if (reply == Reply::kAnswered && *got) {
     file.model->set_size(size);
     if (changes.mtime_ns) file.model->set_mtime(*changes.mtime_ns, (*got)->ctime_ns);
-    must(file.model->check_mtime((*got)->mtime_ns));
+    if (sound(file, round)) must(file.model->check_mtime((*got)->mtime_ns));
     if ((*got)->size_bytes != *changes.size_bytes) must("setattr answers another size");
     return;
   }
@@ -341,6 +391,8 @@ void Client::set_mtime(const Target& file) {
   trace("client %d: file %llu mtime %lld", index_,
         static_cast<unsigned long long>(file.model->id()),
         static_cast<long long>(*changes.mtime_ns));
+  uses(file);
+  const std::uint64_t round = use_of(file).round;
   std::optional<Result<fs::Attributes>> got;
   const Reply reply = call([&](Mount& mount) { got = mount.setattr(kRoot, file.handle, changes); });
   if (reply == Reply::kMoved) return;
@@ -351,7 +403,7 @@ void Client::set_mtime(const Target& file) {
   if (reply == Reply::kAnswered && *got) {
     if (file.shared != nullptr) return;
     file.model->set_mtime(*changes.mtime_ns, (*got)->ctime_ns);
-    must(file.model->check_mtime((*got)->mtime_ns));
+    if (sound(file, round)) must(file.model->check_mtime((*got)->mtime_ns));
     return;
   }
   if (reply == Reply::kAnswered && got->error().code != ErrorCode::kNoSpace &&
@@ -364,7 +416,8 @@ void Client::set_mtime(const Target& file) {
 // A file without a name lives until its last close.
 void Client::open_unlinked() {
   const auto found = std::find_if(files_.begin(), files_.end(), [this](const auto& entry) {
-    return tree_.nlink(entry.first) == 1 && !entry.second->must_resolve();
+    return tree_.nlink(entry.first) == 1 && !entry.second->must_resolve() &&
+           sound({entry.second.get(), {}, nullptr, nullptr, nullptr});
   });
   if (found == files_.end()) return;
   const Id id = found->first;

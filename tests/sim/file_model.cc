@@ -190,12 +190,12 @@ bool FileModel::keeps(const Cell& cell, Number number) {
          std::find(cell.may.begin(), cell.may.end(), number) != cell.may.end();
 }
 
-void FileModel::instance_changed() {
+void FileModel::instance_changed(Others others) {
   first_of_instance_ = last_ + 1;
   // A stamp that was sent again may lie below a newer one, and the next clock starts there.
   mtime_set_at_ns_ = 0;
   must_resolve_ = true;
-  new_instance_ = true;
+  new_instance_ = others == Others::kNone;
   ++activity_;
 }
 

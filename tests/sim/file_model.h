@@ -63,8 +63,10 @@ class FileModel {
   std::string check_size(std::uint64_t file_size, const Snapshot& before) const;
 
   // --- a new instance
-  // What was not durable may be gone. Writes from now on belong to the new one.
-  void instance_changed();
+  // What was not durable may be gone. Writes from now on belong to the new one. kLive: other
+  // instances hold some of it in memory only, still.
+  enum class Others { kNone, kLive };
+  void instance_changed(Others others = Others::kNone);
   bool must_resolve() const { return must_resolve_; }
   // `got`: everything from base on, `file_size` as GETATTR says. From now on this is the truth.
   std::string resolve(std::string_view got, std::uint64_t file_size);

@@ -5,9 +5,11 @@
 
 int main(int argc, char** argv) {
   using namespace symnas::sim;
-  return run_command_line(argc, argv,
-                          {{"session", run_session}, {"mount", run_mount}, {"data", run_data}}, [] {
-                            symnas::log::init("sim", "critical");
-                            prepare_disks();
-                          });
+  return run_command_line(
+      argc, argv,
+      {{"session", run_session}, {"mount", run_mount}, {"data", run_data}, {"heads", run_heads}},
+      [] {
+        symnas::log::init("sim", "critical");
+        prepare_disks();
+      });
 }

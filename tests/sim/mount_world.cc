@@ -13,9 +13,7 @@ namespace symnas::sim {
 namespace {
 
 constexpr std::int64_t kNsPerMs = 1'000'000;
-constexpr VnfsId kVnfs{3};
 const std::string kFilesystem = "u04";
-const std::string kOwnerKey = "c/owner/vnfs1";
 
 std::int64_t up_to_ms(std::uint64_t ms) {
   return static_cast<std::int64_t>(below(ms * static_cast<std::uint64_t>(kNsPerMs) + 1));
@@ -33,12 +31,29 @@ MountWorld::MountWorld(const MountWorldOptions& options)
       latency_ns_max_(below(2) == 0 ? 100'000 : 1'500'000),
       weights_(SimFaults::draw_weights()),
       lun_faults_(LunFaults::draw()),
+      vnfs_(1),
       server_(std::make_shared<kv::MemServer>()),
       array_(std::make_shared<SimArray>(options.disk, options.volume_bytes)),
       daemon_(new_process("vnfsd")),
       daemon_store_(daemon_, server_, nullptr, latency_ns_max_) {}
 
+MountWorld::MountWorld(const MountWorld& first, unsigned vnfs)
+    : options_(first.options_),
+      latency_ns_max_(first.latency_ns_max_),
+      weights_(SimFaults::draw_weights()),
+      lun_faults_(LunFaults::draw()),
+      vnfs_(vnfs),
+      server_(first.server_),
+      array_(first.array_),
+      daemon_(new_process("vnfsd" + std::to_string(vnfs))),
+      daemon_store_(daemon_, server_, nullptr, latency_ns_max_),
+      fs_(first.fs_) {}
+
 void MountWorld::start() {
+  if (fs_ != FsId{}) {
+    spawn(daemon_, "vnfsd", [this] { vnfsd(); });
+    return;
+  }
   bool formatted = false;
   spawn(daemon_, "format", [this, &formatted] {
     kv::Txn volume;
@@ -63,6 +78,7 @@ void MountWorld::start() {
 
 void MountWorld::vnfsd() {
   for (;;) {
+    wait_until(&presence_, "its return", [this] { return presence_ == Presence::kHere; });
     start_instance();
     Instance& instance = *instance_;
     Process& process = *instance.process;
@@ -75,20 +91,22 @@ void MountWorld::vnfsd() {
     } else {
       fence(instance);
     }
+    fenced_epoch_ = instance.epoch;
     dead_.push_back(std::move(instance_));
+    wake(this);
   }
 }
 
 void MountWorld::start_instance() {
   const std::uint64_t epoch = epoch_ + 1;
   kv::Txn claim;
-  claim.success = {kv::put(kOwnerKey, owner_record(epoch))};
+  claim.success = {kv::put(owner_key_, owner_record(epoch))};
   while (!kv::txn_blocking(daemon_store_, claim, 10'000)) sleep_ns(100 * kNsPerMs);
   epoch_ = epoch;
   auto made = std::make_unique<Instance>();
   Instance& instance = *made;
   instance.epoch = epoch;
-  instance.process = &new_process("instance" + std::to_string(epoch));
+  instance.process = &new_process(vnfs_name_ + "." + std::to_string(epoch));
   instance.faults = std::make_shared<SimFaults>(weights_);
   instance.store = new SimStore(*instance.process, server_, instance.faults, latency_ns_max_);
   instance.lun =
@@ -100,11 +118,11 @@ void MountWorld::start_instance() {
     fs::MountOptions options;
     options.fs = fs_;
     options.filesystem_name = kFilesystem;
-    options.head = "c1n1";
-    options.vnfs = "vnfs1";
-    options.vnfs_id = kVnfs;
+    options.head = head_;
+    options.vnfs = vnfs_name_;
+    options.vnfs_id = VnfsId{vnfs_};
     options.epoch = Epoch{epoch};
-    options.guards = {kv::value_is(kOwnerKey, owner_record(epoch))};
+    options.guards = {kv::value_is(owner_key_, owner_record(epoch))};
     options.on_ended = [&instance](const Error& error) {
       trace("exits: %s", error.message.c_str());
       kill(*instance.process);
@@ -129,8 +147,9 @@ void MountWorld::fence(Instance& instance) {
 void MountWorld::end_mounts(const Instance& instance) {
   trace("fenced %s", instance.process->name().c_str());
   for (;;) {
-    const auto ended = fs::end_mounts_of(daemon_store_, daemon_, kVnfs, Epoch{instance.epoch},
-                                         {"c1n1", "killed, reaped, OFD locks obtained on 1 LUN"});
+    const auto ended =
+        fs::end_mounts_of(daemon_store_, daemon_, VnfsId{vnfs_}, Epoch{instance.epoch},
+                          {head_, "killed, reaped, OFD locks obtained on 1 LUN"});
     if (ended) return;
     sleep_ns(50 * kNsPerMs);
   }
@@ -166,6 +185,15 @@ bool MountWorld::serving() const {
          !instance_->closing && !instance_->outlives;
 }
 
+void MountWorld::wait_fenced(std::uint64_t epoch) {
+  wait_until(this, "a fence", [this, epoch] { return fenced(epoch); });
+}
+
+void MountWorld::set_presence(Presence presence) {
+  presence_ = presence;
+  wake(&presence_);
+}
+
 // --- requests
 
 MountWorld::Reply MountWorld::call(std::uint64_t epoch,
@@ -199,11 +227,15 @@ void MountWorld::kill_instance() {
   if (instance_ && instance_->process->alive()) kill(*instance_->process);
 }
 
-void MountWorld::lose_power() {
+void MountWorld::kill_all() {
   kill_instance();
   for (const auto& instance : dead_) {
     if (instance->process->alive()) kill(*instance->process);
   }
+}
+
+void MountWorld::lose_power() {
+  kill_all();
   array_->lose_power();
 }
 
@@ -271,6 +303,7 @@ void MountWorld::disturb(const Hazards& hazards) {
 void MountWorld::settle() {
   calm_ = true;
   calm();
+  set_presence(Presence::kHere);
   server_->set_quota(kv::MemServer::Quota::kFree);
   if (instance_ && !instance_->outlives) {  // that one must stay cut off until it has been ended
     const auto lun = instance_->lun;

@@ -1,6 +1,6 @@
 // MountWorld: one filesystem, its disk, and the instances of one VNFS that serve it one after the
 // other. A vnfsd fences what has died (waits for its queue, writes the end records) and starts the
-// next one.
+// next one. Others may serve the same filesystem beside it: heads.h.
 //
 // Thread class: for simulated threads; no thread of an instance.
 #pragma once
@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "fsal_cluster/mount.h"
@@ -26,13 +27,21 @@ struct MountWorldOptions {
 class MountWorld {
  public:
   explicit MountWorld(const MountWorldOptions& options);
+  // Another VNFS, 2 and up, of the first one's filesystem, on the same disk and etcd.
+  MountWorld(const MountWorld& first, unsigned vnfs);
 
-  // Makes the filesystem and lets vnfsd start the first instance.
+  // Makes the filesystem (the first one) and lets vnfsd start the first instance.
   void start();
 
   // Counts instances: what one of them holds in memory is gone when it changes. Waits until one
   // serves.
   std::uint64_t epoch();
+  bool serving() const;
+  // The instance of that epoch serves, or would but for a pause: what it has acknowledged holds.
+  bool lives(std::uint64_t epoch) const { return serving() && epoch_ == epoch; }
+  // Its end is recorded: nothing of it will happen any more.
+  bool fenced(std::uint64_t epoch) const { return fenced_epoch_ >= epoch; }
+  void wait_fenced(std::uint64_t epoch);
   // A request to the instance of this epoch. kLost: it died; whether it has done anything is not
   // known. kMoved: another one serves; nothing was sent. Blocks.
   enum class Reply { kAnswered, kLost, kMoved };
@@ -54,11 +63,16 @@ class MountWorld {
   void disturb(const Hazards& hazards);
   void kill_instance();
   void lose_power();
+  // The instances, dead ones that live on included.
+  void kill_all();
   // A planned move: running requests end, the mount closes, then the process is killed.
   void close_cleanly();
   // The instance is cut off from etcd, its LUNs refuse it, and its mount is ended after the gate's
   // window without a kill: it goes on, and must answer nothing that it is asked from then on.
   void outlive();
+  // No further instance until it comes back.
+  enum class Presence { kHere, kAway };
+  void set_presence(Presence presence);
   // No more faults; returns when an instance serves.
   void settle();
 
@@ -85,12 +99,15 @@ class MountWorld {
   void fence(Instance& instance);
   void end_mounts(const Instance& instance);
   void fence_alive(Instance& instance, fs::Mount& mount);
-  bool serving() const;
 
   const MountWorldOptions options_;
   const std::int64_t latency_ns_max_;
   const kv::FaultWeights weights_;
   const LunFaults lun_faults_;
+  const unsigned vnfs_;
+  const std::string head_ = "c1n" + std::to_string(vnfs_);
+  const std::string vnfs_name_ = "vnfs" + std::to_string(vnfs_);
+  const std::string owner_key_ = "c/owner/" + vnfs_name_;
   std::shared_ptr<kv::MemServer> server_;
   std::shared_ptr<SimArray> array_;
   Process& daemon_;
@@ -99,6 +116,8 @@ class MountWorld {
   std::vector<std::unique_ptr<Instance>> dead_;
   FsId fs_;
   std::uint64_t epoch_ = 0;
+  std::uint64_t fenced_epoch_ = 0;
+  Presence presence_ = Presence::kHere;
   bool calm_ = false;
 };
 

@@ -18,7 +18,8 @@ namespace keys = kv::keys;
 
 class RecordsCheck {
  public:
-  RecordsCheck(FsId fs, std::uint64_t volume_blocks) : fs_(fs), volume_blocks_(volume_blocks) {}
+  RecordsCheck(FsId fs, std::uint64_t volume_blocks, std::size_t living_mounts)
+      : fs_(fs), volume_blocks_(volume_blocks), living_mounts_(living_mounts) {}
 
   std::string run(const std::vector<kv::KeyValue>& dump, Moment moment) {
     for (const kv::KeyValue& kv : dump) take(kv);
@@ -69,7 +70,7 @@ class RecordsCheck {
     } else if (in('u', 'S')) {
       slots_.insert(read_be64(kv.key, at));
     } else if (in('w', 'K')) {
-      ++tokens_;
+      ++tokens_[read_be64(kv.key, at + 8)];
     }
   }
 
@@ -142,11 +143,14 @@ class RecordsCheck {
 
   void check_leftovers() {
     if (!orphans_.empty()) complain(name_of(orphans_.begin()->first) + " is still an orphan");
-    if (mounts_.size() > 1) complain("records of ended mounts are left");
+    if (mounts_.size() > living_mounts_) complain("records of ended mounts are left");
     for (const std::uint64_t mount : slots_) {
       if (!mounts_.contains(mount)) complain("slots of an ended mount are left");
     }
-    if (tokens_ > 0) complain("tokens are left");
+    for (const auto& [mount, count] : tokens_) {
+      if (living_mounts_ > 1 && mounts_.contains(mount)) continue;  // used a moment ago
+      complain("tokens are left");
+    }
     for (const auto& [ino, inode] : inodes_) {
       if (inode.has_trim_block()) complain(name_of(ino) + " is still being trimmed");
     }
@@ -159,6 +163,7 @@ class RecordsCheck {
   };
   const FsId fs_;
   const std::uint64_t volume_blocks_;
+  const std::size_t living_mounts_;
   std::string wrong_;
   std::map<std::uint64_t, fs::records::Inode> inodes_;
   std::map<std::uint64_t, std::uint64_t> mapped_;
@@ -168,14 +173,14 @@ class RecordsCheck {
   std::vector<Name> names_;
   std::set<std::uint64_t> mounts_;
   std::set<std::uint64_t> slots_;
-  int tokens_ = 0;
+  std::map<std::uint64_t, int> tokens_;  // by mount
 };
 
 }  // namespace
 
 std::string check_records(const kv::MemServer& server, FsId fs, std::uint64_t volume_blocks,
-                          Moment moment) {
-  return RecordsCheck(fs, volume_blocks).run(server.dump(), moment);
+                          Moment moment, std::size_t living_mounts) {
+  return RecordsCheck(fs, volume_blocks, living_mounts).run(server.dump(), moment);
 }
 
 std::uint64_t mapped_blocks(const kv::MemServer& server, FsId fs) {

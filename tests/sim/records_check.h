@@ -2,6 +2,7 @@
 // them: it reads the keys.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -15,7 +16,7 @@ namespace symnas::sim {
 // Empty: fine; else the first thing that is wrong.
 enum class Moment { kAny, kQuiet };
 std::string check_records(const kv::MemServer& server, FsId fs, std::uint64_t volume_blocks,
-                          Moment moment);
+                          Moment moment, std::size_t living_mounts = 1);
 // Blocks that the reverse map names.
 std::uint64_t mapped_blocks(const kv::MemServer& server, FsId fs);
 

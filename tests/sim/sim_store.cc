@@ -1,6 +1,9 @@
 #include "tests/sim/sim_store.h"
 
+#include <string>
 #include <utility>
+
+#include "common/base/bytes.h"
 
 namespace symnas::sim {
 
@@ -36,6 +39,31 @@ const char* outcome_of(const Result<kv::TxnResult>& result) {
 }
 
 }  // namespace
+
+// What it reads and changes: "put wI16", the tables of common/kv/keys.h.
+std::string keys_of(const kv::Txn& txn) {
+  std::string out;
+  for (const kv::Op& op : txn.success) {
+    if (op.txn) {
+      out += " {" + keys_of(*op.txn) + " }";
+      continue;
+    }
+    const std::string& key = op.range.key;
+    out += op.kind == kv::Op::Kind::kPut     ? ", put "
+           : op.kind == kv::Op::Kind::kRange ? ", get "
+                                             : ", erase ";
+    if (!key.starts_with("f/") || key.size() < 8) {
+      out += key;
+      continue;
+    }
+    out += key.substr(6, 2);
+    if (key.size() == 12) out += std::to_string(read_be32(key, 8));
+    for (std::size_t at = 8; at + 8 <= key.size(); at += 8) {
+      out += (at == 8 ? "" : "/") + std::to_string(read_be64(key, at));
+    }
+  }
+  return out;
+}
 
 // --- faults
 
@@ -168,8 +196,9 @@ void SimStore::txn(kv::Txn txn, kv::TryOptions options, kv::TxnCallback done) {
     const NoSwitch no_switch;
     const bool refused = faults_ != nullptr && faults_->refuses(txn);
     const std::uint64_t number = ++sent_;
-    trace("txn %llu: %zu compares, %zu operations%s", static_cast<unsigned long long>(number),
-          txn.compares.size(), txn.success.size(), refused ? ", to be refused late" : "");
+    trace("txn %llu: %zu compares, %zu operations%s%s", static_cast<unsigned long long>(number),
+          txn.compares.size(), txn.success.size(), refused ? ", to be refused late" : "",
+          keys_of(txn).c_str());
     store_->txn(std::move(txn), options,
                 [inbox = inbox_, number, refused,
                  done = std::move(done)](Result<kv::TxnResult> result) mutable {

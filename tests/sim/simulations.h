@@ -14,6 +14,9 @@ void run_mount(std::uint64_t seed);
 // Data commit: halves of blocks, edges, COMMIT and verifier, power loss.
 void run_data(std::uint64_t seed);
 
+// Several mounts at the same time: tokens, barriers, membership, space reuse, orphans.
+void run_heads(std::uint64_t seed);
+
 // What the runs of a program share. Before the first of them.
 void prepare_disks();
 

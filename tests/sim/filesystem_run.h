@@ -1,0 +1,21 @@
+// A run of clients on one filesystem: faults while they work, then everything is looked at once
+// more.
+#pragma once
+
+#include <cstddef>
+
+#include "tests/sim/client.h"
+
+namespace symnas::sim {
+
+struct RunOptions {
+  MountWorldOptions world;
+  std::size_t heads = 1;
+  Workload workload;
+  MountWorld::Hazards hazards;
+  int come_and_go = 0;  // of 16 disturbances
+};
+// Ends the OS process when something was wrong.
+void run_filesystem(const RunOptions& options);
+
+}  // namespace symnas::sim

@@ -1,0 +1,30 @@
+// Simulation 3: two or three mounts of one filesystem at the same time, with tokens, barriers and
+// space that others may still read; each is stopped, killed, fenced, replaced, moved and cut off,
+// goes for a while and comes back (sole and shared).
+// Clients ask any of the mounts: what one has acknowledged every other one shows (client.h), and a
+// file that several write in place is registers (registers.h).
+#include "tests/sim/disks.h"
+#include "tests/sim/filesystem_run.h"
+#include "tests/sim/simulations.h"
+
+namespace symnas::sim {
+
+void run_heads(std::uint64_t /*seed*/) {
+  RunOptions options;
+  options.world.volume_bytes = below(2) == 0 ? kSmallVolume : kVolume;
+  options.world.disk = prepared_disk();
+  options.heads = 2 + below(2);
+  options.workload.operations = 15 + below(30);
+  options.workload.namespace_weight = static_cast<int>(1 + below(6));
+  options.workload.data_weight = 6;
+  options.workload.file_cells_max = below(2) == 0 ? 512 : 2048;
+  options.hazards.kill = 3;
+  options.hazards.pause = 3;
+  options.hazards.close = 1;
+  options.hazards.power = 0;
+  options.hazards.outlive = below(3) == 0 ? 2 : 0;
+  options.come_and_go = below(2) == 0 ? 0 : 4;
+  run_filesystem(options);
+}
+
+}  // namespace symnas::sim
