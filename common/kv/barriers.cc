@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "common/kv/limits.h"
+#include "common/kv/watch_follower.h"
 
 namespace symnas::kv {
 
@@ -57,6 +58,9 @@ void Barriers::on_stamp(const std::shared_ptr<Round>& round, const Result<TxnRes
   }
   const auto& kvs = answer->results.front().kvs;
   const Revision stamped = kvs.empty() ? Revision(0) : kvs.front().mod_revision;
+  // With a shut cache the caller reads on although the watch has not told of the stamp.
+  if (!kvs.empty())
+    if (const auto time_ns = decode_stamp(kvs.front().value)) context_.time.observe(*time_ns);
   context_.when_applied(stamped, kBarrierWatchWaitMs, [this, round] {
     finish(*round,
            context_.is_closed() ? Status(tl::unexpected<Error>(context_.close_error())) : Status());

@@ -311,7 +311,7 @@ void Client::read_tree() {
   const auto [it, fresh] = names_of_change_.emplace(
       std::pair(attributes->handle.ino.value(), attributes->change), names);
   if (it->second != names) must("one change of a directory stands for two contents");
-  std::uint64_t& last = last_change_[attributes->handle.ino.value()];
+  std::uint64_t& last = last_change_[{head_, attributes->handle.ino.value()}];
   if (attributes->change < last) must("the change of a directory went back");
   last = attributes->change;
 }
@@ -359,7 +359,7 @@ void Client::check_all() {
     must(wrong);
     bool all = true;
     for (auto& [id, file] : files_) {
-      const Target target{file.get(), handles_[id], nullptr, nullptr, nullptr};
+      const Target target{file.get(), handles_[id], nullptr, nullptr, nullptr, nullptr};
       all = all && ready(target);
       if (!all) break;
       read(target);

@@ -125,6 +125,7 @@ class Client {
     SharedFile* shared = nullptr;
     std::uint64_t* last_change = nullptr;
     std::int64_t* last_mtime_ns = nullptr;
+    std::int64_t* last_ctime_ns = nullptr;
   };
   std::optional<Target> pick_file();
   Target shared_target(SharedFile& file);
@@ -147,6 +148,10 @@ class Client {
   void set_size(const Target& file);
   void set_mtime(const Target& file);
   std::int64_t pick_mtime_ns(const Target& file);
+  // What a look at a file may be answered, too: beside others it puts a want, or a token.
+  bool may_refuse(ErrorCode code) const {
+    return code == ErrorCode::kIo || (code == ErrorCode::kNoSpace && heads_.size() > 1);
+  }
   void must(const std::string& complaint) const;
 
   Heads& heads_;
@@ -162,7 +167,9 @@ class Client {
   std::string maybe_what_;
   std::map<Id, std::unique_ptr<FileModel>> files_;
   std::set<Id> was_open_;  // unlinked while open: when their handles become stale is not foreseen
-  std::map<std::uint64_t, std::uint64_t> last_change_;   // inode -> newest change seen
+  // Newest seen, of an inode through one head: an NFS client asks one VNFS.
+  std::map<std::pair<std::size_t, std::uint64_t>, std::uint64_t> last_change_;
+  std::map<std::pair<std::size_t, std::uint64_t>, std::int64_t> last_ctime_ns_;
   std::map<std::uint64_t, std::int64_t> last_mtime_ns_;  // inode -> seen last
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> names_of_change_;
 };

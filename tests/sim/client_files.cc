@@ -52,7 +52,7 @@ Result<Bytes> read_bytes(Mount& mount, const fs::Handle& handle, std::uint64_t o
 }  // namespace
 
 Client::Target Client::shared_target(SharedFile& file) {
-  return {file.model.get(), file.handle, &file, nullptr, nullptr};
+  return {file.model.get(), file.handle, &file, nullptr, nullptr, nullptr};
 }
 
 std::optional<Client::Target> Client::pick_file() {
@@ -64,7 +64,8 @@ std::optional<Client::Target> Client::pick_file() {
   std::advance(it, static_cast<std::ptrdiff_t>(below(files_.size())));
   const fs::Handle handle = handles_[it->first];
   const std::uint64_t ino = handle.ino.value();
-  return Target{it->second.get(), handle, nullptr, &last_change_[ino], &last_mtime_ns_[ino]};
+  return Target{it->second.get(), handle, nullptr, &last_change_[{head_, ino}], &last_mtime_ns_[ino],
+                &last_ctime_ns_[{head_, ino}]};
 }
 
 void Client::one_in_file() {
@@ -135,6 +136,7 @@ bool Client::resolve(const Target& file) {
   const std::uint64_t bytes = workload_.file_cells_max * FileModel::kCell;
   const Reply reply = call([&](Mount& mount) {
     const auto attributes = mount.getattr(file.handle);
+    if (!attributes && may_refuse(attributes.error().code)) return;
     if (!attributes) {
       wrong = "getattr: " + attributes.error().message;
       return;
@@ -142,7 +144,7 @@ bool Client::resolve(const Target& file) {
     change = attributes->change;
     mtime_ns = attributes->mtime_ns;
     const auto got = read_bytes(mount, file.handle, file.model->base(), bytes);
-    if (!got && got.error().code == ErrorCode::kIo) return;
+    if (!got && may_refuse(got.error().code)) return;
     if (!got) {
       wrong = "read: " + got.error().message;
       return;
@@ -156,7 +158,7 @@ bool Client::resolve(const Target& file) {
         static_cast<unsigned long long>(file.model->id()),
         static_cast<unsigned long long>(file.model->size()),
         static_cast<unsigned long long>(change));
-  if (known) must(file.model->note_change(change));
+  if (known) must(file.model->note_change(head_, change));
   if (known && file.shared == nullptr) must(file.model->check_mtime(mtime_ns));
   return known;
 }
@@ -281,7 +283,7 @@ void Client::read(const Target& file) {
     const auto got = read_bytes(mount, file.handle, file.model->base() + begin, bytes);
     if (got) {
       wrong = file.model->check_read(begin, bytes, got->bytes, got->end_of_file, before);
-    } else if (got.error().code != ErrorCode::kIo) {
+    } else if (!may_refuse(got.error().code)) {
       wrong = "read: " + got.error().message;
     }
   });
@@ -327,6 +329,7 @@ void Client::getattr(const Target& file) {
   std::optional<Result<fs::Attributes>> got;
   const Reply reply = call([&](Mount& mount) { got = mount.getattr(file.handle); });
   if (reply != Reply::kAnswered) return;
+  if (!*got && may_refuse(got->error().code)) return;
   if (!*got) must("getattr: " + got->error().message);
   const bool judged = sound(file, round);
   if (judged) must(file.model->check_size((*got)->size_bytes, before));
@@ -336,10 +339,12 @@ void Client::getattr(const Target& file) {
   if (file.last_change != nullptr) {
     if ((*got)->change < *file.last_change) must("the change of a file went back");
     *file.last_change = (*got)->change;
+    if ((*got)->ctime_ns < *file.last_ctime_ns) must("the ctime of a file went back");
+    *file.last_ctime_ns = (*got)->ctime_ns;
     *file.last_mtime_ns = (*got)->mtime_ns;
     if (judged) must(file.model->check_mtime((*got)->mtime_ns));
   }
-  if (judged && file.model->activity() == activity) must(file.model->note_change((*got)->change));
+  if (judged && file.model->activity() == activity) must(file.model->note_change(head_, (*got)->change));
 }
 
 void Client::set_size(const Target& file) {
@@ -417,7 +422,7 @@ void Client::set_mtime(const Target& file) {
 void Client::open_unlinked() {
   const auto found = std::find_if(files_.begin(), files_.end(), [this](const auto& entry) {
     return tree_.nlink(entry.first) == 1 && !entry.second->must_resolve() &&
-           sound({entry.second.get(), {}, nullptr, nullptr, nullptr});
+           sound({entry.second.get(), {}, nullptr, nullptr, nullptr, nullptr});
   });
   if (found == files_.end()) return;
   const Id id = found->first;
@@ -438,7 +443,7 @@ void Client::open_unlinked() {
         const auto done = mount.unlink(kRoot, at, entry);
         return {done ? Answer() : Answer(done.error().code), std::nullopt};
       });
-      const Target target{model.get(), handle, nullptr, nullptr, nullptr};
+      const Target target{model.get(), handle, nullptr, nullptr, nullptr, nullptr};
       if (tree_.nlink(id) == 0) {
         read(target);
         write(target);

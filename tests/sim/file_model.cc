@@ -274,14 +274,14 @@ std::string FileModel::check_mtime(std::int64_t mtime_ns) const {
 
 // --- change attribute
 
-std::string FileModel::note_change(std::uint64_t change) {
+std::string FileModel::note_change(std::size_t head, std::uint64_t change) {
   if (!exact() || must_resolve_) return {};
   std::uint64_t hash = mix(size_);
   for (std::uint64_t cell = 0; cell < cells_.size(); ++cell) {
     if (cells_[cell].unsure) return {};
     if (cells_[cell].now != 0) hash ^= mix(cell << 32 ^ cells_[cell].now);
   }
-  const auto [it, fresh] = contents_of_change_.emplace(change, hash);
+  const auto [it, fresh] = contents_of_change_.emplace(std::pair(head, change), hash);
   if (it->second == hash) return {};
   return "file " + std::to_string(id_) + ": change " + std::to_string(change) +
          " stands for two contents";

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace symnas::sim {
@@ -79,8 +80,8 @@ class FileModel {
   // REQUIRES: nothing in flight.
   std::string check_mtime(std::int64_t mtime_ns) const;
 
-  // --- change attribute: one value never stands for two contents
-  std::string note_change(std::uint64_t change);
+  // --- change attribute: one value of one head never stands for two contents
+  std::string note_change(std::size_t head, std::uint64_t change);
 
  private:
   struct Cell {
@@ -113,7 +114,7 @@ class FileModel {
   bool must_resolve_ = false;
   bool new_instance_ = false;  // not resolved since
   std::optional<std::uint64_t> pending_size_;
-  std::map<std::uint64_t, std::uint64_t> contents_of_change_;
+  std::map<std::pair<std::size_t, std::uint64_t>, std::uint64_t> contents_of_change_;
   std::vector<std::int64_t> mtimes_set_;  // that it may have
   bool written_since_ = true;             // or one after mtime_set_at_ns_
   std::int64_t mtime_set_at_ns_ = 0;

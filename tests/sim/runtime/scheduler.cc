@@ -190,7 +190,13 @@ Thread& Scheduler::next() {
       if (!some) deadlock();
       break;
     }
-    if (then > kSimulatedNsMax) fail("no end: too much time");
+    if (then > kSimulatedNsMax) {
+      for (const auto& thread : threads) {
+        if (thread->state != Thread::State::kBlocked || !thread->process->alive_) continue;
+        trace("%s/%s waits: %s", thread->process->name().c_str(), thread->name, thread->why);
+      }
+      fail("no end: too much time");
+    }
     now_ns = std::max(now_ns, then);
   }
   return *candidates_[candidates_.size() == 1 ? 0 : below(candidates_.size())];

@@ -70,5 +70,17 @@ TEST_F(BarriersTest, ABarrierThatWaitsTooLongForTheWatchDropsTheCache) {
   EXPECT_EQ(world_.read(*session, key)->value, "2");
 }
 
+// While the cache is shut reads go to etcd, and what they show may have a newer time than the watch
+// has told of: what is changed after it must not get an older one.
+TEST_F(BarriersTest, WithAShutCacheTimesFollowWhatTheBarrierHasSeen) {
+  auto session = world_.new_session();
+  world_.run_ms(100);
+  const std::int64_t later_ns = session->core().time().next(0) + 3'600'000 * kNsPerMs;
+  world_.faults->push_watch(WatchFault::Kind::kDropRevision);
+  world_.outside({put(world_.stamp_key(), encode_stamp(later_ns))});
+  ASSERT_TRUE(world_.barrier(*session));
+  EXPECT_GT(session->core().time().next(0), later_ns);
+}
+
 }  // namespace
 }  // namespace symnas::kv
