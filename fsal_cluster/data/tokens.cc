@@ -94,11 +94,13 @@ Task<Status> Engine::acquire_token(FileState& f, TokenMode needed, TokenUse use)
         const auto kind =
             needed == TokenMode::kExclusive ? records::WantRecord::X : records::WantRecord::S;
         const Status asked = co_await put_want(f.ino, kind);
+        if (!asked) withdraw_want(f.ino);
         if (!asked) co_return asked;
         break;
       }
       case GrantStep::kGrant: {
         const Result<bool> granted = co_await grant_token(f, sight, needed, use);
+        if (!granted) withdraw_want(f.ino);
         if (!granted) co_return tl::unexpected(granted.error());
         if (*granted) co_return Status{};
         break;
@@ -137,6 +139,20 @@ Task<Status> Engine::erase_want(Ino ino, Revision revision) {
   if (!committed) co_return tl::unexpected(committed.error());
   Status passed = co_await pass_barrier();
   co_return passed;
+}
+
+Detached Engine::withdraw_want(Ino ino) {
+  const RunningOperation running(*this);
+  while (!closing_) {
+    const TokenSight sight = tokens_->sight(ino);
+    if (!sight.complete) {
+      co_await changed(ino, sight);
+      continue;
+    }
+    if (!sight.want || sight.want->mount != options_.mount) co_return;
+    const Status erased = co_await erase_want(ino, sight.want->revision);
+    if (!erased) co_await pause(kWantRetryNs);
+  }
 }
 
 // The gate is held exclusively for the transaction: nothing of this file puts or erases the token
@@ -431,6 +447,7 @@ Task<Status> Engine::ask_to_publish(Ino ino) {
       if (!committed) co_return tl::unexpected(committed.error());
       if (committed->succeeded) asked = committed->revision;
       const Status passed = co_await pass_barrier();
+      if (!passed) withdraw_want(ino);
       if (!passed) co_return passed;
     }
   }

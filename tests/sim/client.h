@@ -18,6 +18,7 @@
 
 #include "tests/sim/file_model.h"
 #include "tests/sim/heads.h"
+#include "tests/sim/registers.h"
 #include "tests/unit/fsal_cluster/ops/namespace_model.h"
 
 namespace symnas::sim {
@@ -55,12 +56,14 @@ struct Shared {
   std::map<std::string, SharedName> names;
   std::uint64_t next_file = 1;  // FileModel ids
   std::map<std::uint64_t, FileUse> uses;
+  std::unique_ptr<Registers> registers;  // null: none
 };
 
 struct Workload {
   std::uint64_t operations = 30;
   int namespace_weight = 5;
   int data_weight = 5;
+  int register_weight = 0;
   std::uint64_t file_cells_max = 2048;
   std::uint64_t big_write_cells = 600;
 };
@@ -90,6 +93,7 @@ class Client {
   void one_in_file();
   void one_shared_name();
   void open_unlinked();
+  void one_register();
 
   // Chooses the instance that the next operation goes to. Who has lost an answer waits until it is
   // decided what became of it.
@@ -117,6 +121,12 @@ class Client {
   Id pick_node();
   std::string pick_name();
   void read_tree();
+
+  // --- registers
+  std::pair<std::uint64_t, std::uint64_t> pick_registers();
+  void write_registers();
+  void read_registers();
+  void resize_behind_registers();
 
   // --- files
   struct Target {

@@ -1,9 +1,9 @@
 // Client: what it does with the contents of files.
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "tests/sim/client.h"
+#include "tests/sim/data_calls.h"
 
 namespace symnas::sim {
 
@@ -12,42 +12,6 @@ namespace {
 using fs::Mount;
 
 const fs::Credentials kRoot{};
-
-// In a thread of the instance: waits for the callback.
-template <class T>
-class Waiting {
- public:
-  std::function<void(Result<T>)> callback() {
-    return [this](Result<T> result) {
-      answer_ = std::move(result);
-      wake(this);
-    };
-  }
-  Result<T> get() {
-    wait_until(this, "an answer of the data path", [this] { return answer_.has_value(); });
-    return std::move(*answer_);
-  }
-
- private:
-  std::optional<Result<T>> answer_;
-};
-
-struct Bytes {
-  std::string bytes;
-  bool end_of_file = false;
-};
-Result<Bytes> read_bytes(Mount& mount, const fs::Handle& handle, std::uint64_t offset,
-                         std::size_t bytes) {
-  Waiting<fs::ReadResult> waiting;
-  mount.read(handle, FileOffset{offset}, bytes, waiting.callback());
-  const Result<fs::ReadResult> got = waiting.get();
-  if (!got) return tl::unexpected<Error>(got.error());
-  Bytes out{std::string(got->bytes, '\0'), got->end_of_file};
-  if (got->bytes > 0) {
-    std::memcpy(out.bytes.data(), got->buffer.data() + got->offset_bytes, got->bytes);
-  }
-  return out;
-}
 
 }  // namespace
 

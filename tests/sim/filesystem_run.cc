@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/sim/data_calls.h"
 #include "tests/sim/records_check.h"
 
 namespace symnas::sim {
@@ -50,6 +51,7 @@ class FilesystemRun {
     shared_.clients = static_cast<int>(2 + below(3));
     std::vector<fs::Handle> handles;
     MountWorld& world = heads_.first();
+    if (options_.workload.register_weight > 0) shared_.registers = std::make_unique<Registers>();
     world.call(world.epoch(), [&](fs::Mount& mount) {
       const fs::Credentials root;
       fs::NewNode node;
@@ -61,6 +63,16 @@ class FilesystemRun {
                                       fs::CreateMode::kGuarded, 0, node)
                               ->attributes.handle);
       }
+      if (shared_.registers == nullptr) return;
+      shared_.registers->handle = mount
+                                      .create(root, shared_.directory, "registers",
+                                              fs::CreateMode::kGuarded, 0, node)
+                                      ->attributes.handle;
+      const std::string zeros(Registers::kSectors * Registers::kSectorBytes, '\0');
+      Waiting<fs::WriteResult> waiting;
+      mount.write(shared_.registers->handle, FileOffset{0}, std::as_bytes(std::span(zeros)),
+                  fs::WriteStability::kFileSync, waiting.callback());
+      static_cast<void>(waiting.get());
     });
     for (const fs::Handle& handle : handles) {
       SharedFile file;
@@ -91,6 +103,10 @@ class FilesystemRun {
     heads_.settle();
     check_clients();
     check(" (clients done)");
+    if (shared_.registers != nullptr) {
+      const std::string wrong = shared_.registers->check();
+      if (!wrong.empty()) fail(wrong);
+    }
     heads_.close_cleanly();
     for (auto& client : clients_) client->closed_cleanly();
     for (SharedFile& file : shared_.files) file.model->committed(file.model->snapshot());

@@ -17,6 +17,7 @@ void run_heads(std::uint64_t /*seed*/) {
   options.workload.operations = 15 + below(30);
   options.workload.namespace_weight = static_cast<int>(1 + below(6));
   options.workload.data_weight = 6;
+  options.workload.register_weight = static_cast<int>(2 + below(12));
   options.workload.file_cells_max = below(2) == 0 ? 512 : 2048;
   options.hazards.kill = 3;
   options.hazards.pause = 3;
