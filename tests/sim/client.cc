@@ -270,6 +270,10 @@ std::string Client::compare_directory(const NamespaceModel& model, Id dir,
   std::uint64_t cookie = 0;
   for (bool more = true; more;) {
     const auto page = mount.readdir(found[dir], cookie, 1 + below(4));
+    if (!page && heads_.size() > 1 && page.error().code == ErrorCode::kNoSpace) {
+      sleep_ns(20'000'000);  // a want could not be put
+      continue;
+    }
     if (!page) return "directory " + std::to_string(dir) + ": " + page.error().message;
     for (const fs::DirectoryEntry& entry : page->entries) {
       if (!seen.emplace(entry.name, entry.attributes).second) return "a name listed twice";

@@ -69,10 +69,12 @@ class FilesystemRun {
                                               fs::CreateMode::kGuarded, 0, node)
                                       ->attributes.handle;
       const std::string zeros(Registers::kSectors * Registers::kSectorBytes, '\0');
-      Waiting<fs::WriteResult> waiting;
-      mount.write(shared_.registers->handle, FileOffset{0}, std::as_bytes(std::span(zeros)),
-                  fs::WriteStability::kFileSync, waiting.callback());
-      static_cast<void>(waiting.get());
+      for (bool written = false; !written;) {  // the LUN may fail
+        Waiting<fs::WriteResult> waiting;
+        mount.write(shared_.registers->handle, FileOffset{0}, std::as_bytes(std::span(zeros)),
+                    fs::WriteStability::kFileSync, waiting.callback());
+        written = waiting.get().has_value();
+      }
     });
     for (const fs::Handle& handle : handles) {
       SharedFile file;
