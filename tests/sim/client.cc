@@ -71,8 +71,7 @@ void Client::run() {
 void Client::one() {
   choose_instance();
   if (maybe_ && !look_at_tree()) return;
-  const auto all =
-      static_cast<std::uint64_t>(workload_.namespace_weight + workload_.data_weight);
+  const auto all = static_cast<std::uint64_t>(workload_.namespace_weight + workload_.data_weight);
   const auto registers = static_cast<std::uint64_t>(workload_.register_weight);
   if (registers > 0 && below(all + registers) < registers) {
     one_register();

@@ -3,7 +3,9 @@
 // shares a directory and files with the others.
 //   - an answer is what the model of the namespace says; no answer: what was asked for has happened
 //     as a whole or not at all, which the next look decides for ever;
-//   - contents: file_model.h.
+//   - contents: file_model.h; exact while every instance that has changed the file lives (FileUse);
+//   - change and ctime do not go back through one head;
+//   - registers.h: sectors that all clients write in place.
 //
 // Thread class: for the simulated thread that calls run().
 #pragma once

@@ -28,7 +28,11 @@ std::optional<Client::Target> Client::pick_file() {
   std::advance(it, static_cast<std::ptrdiff_t>(below(files_.size())));
   const fs::Handle handle = handles_[it->first];
   const std::uint64_t ino = handle.ino.value();
-  return Target{it->second.get(), handle, nullptr, &last_change_[{head_, ino}], &last_mtime_ns_[ino],
+  return Target{it->second.get(),
+                handle,
+                nullptr,
+                &last_change_[{head_, ino}],
+                &last_mtime_ns_[ino],
                 &last_ctime_ns_[{head_, ino}]};
 }
 
@@ -308,7 +312,8 @@ void Client::getattr(const Target& file) {
     *file.last_mtime_ns = (*got)->mtime_ns;
     if (judged) must(file.model->check_mtime((*got)->mtime_ns));
   }
-  if (judged && file.model->activity() == activity) must(file.model->note_change(head_, (*got)->change));
+  if (judged && file.model->activity() == activity)
+    must(file.model->note_change(head_, (*got)->change));
 }
 
 void Client::set_size(const Target& file) {

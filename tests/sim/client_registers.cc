@@ -33,8 +33,7 @@ void Client::write_registers() {
     values.push_back(registers.new_value());
     bytes += Registers::sector(values.back());
   }
-  const auto wanted =
-      below(3) == 0 ? fs::WriteStability::kFileSync : fs::WriteStability::kUnstable;
+  const auto wanted = below(3) == 0 ? fs::WriteStability::kFileSync : fs::WriteStability::kUnstable;
   const std::int64_t start = registers.moment();
   std::optional<Result<fs::WriteResult>> result;
   trace("client %d: registers %llu to %llu become %llu and up", index_,

@@ -64,10 +64,9 @@ class FilesystemRun {
                               ->attributes.handle);
       }
       if (shared_.registers == nullptr) return;
-      shared_.registers->handle = mount
-                                      .create(root, shared_.directory, "registers",
-                                              fs::CreateMode::kGuarded, 0, node)
-                                      ->attributes.handle;
+      shared_.registers->handle =
+          mount.create(root, shared_.directory, "registers", fs::CreateMode::kGuarded, 0, node)
+              ->attributes.handle;
       const std::string zeros(Registers::kSectors * Registers::kSectorBytes, '\0');
       for (bool written = false; !written;) {  // the LUN may fail
         Waiting<fs::WriteResult> waiting;
