@@ -274,7 +274,8 @@ class Engine final : public FileData {
   Task<Status> acquire_token(FileState& f, TokenMode needed, TokenUse use);
   Task<Status> put_want(Ino ino, records::WantRecord::Kind kind);
   Task<Status> erase_want(Ino ino, Revision revision);
-  // The own want, if there is one: whoever asked has been refused, and others wait until it is gone.
+  // The own want, if there is one: whoever asked has been refused, and others wait until it is
+  // gone.
   Detached withdraw_want(Ino ino);
   // False: others were faster.
   Task<Result<bool>> grant_token(FileState& f, const TokenSight& sight, TokenMode needed,

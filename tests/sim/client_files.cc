@@ -122,6 +122,9 @@ bool Client::resolve(const Target& file) {
   });
   if (reply != Reply::kAnswered || !sound(file, round)) return false;
   must(wrong);
+  // What an instance that has died had shown and not recorded is in no stamp: the next one's clock
+  // may be behind it (docs/plan.md).
+  if (file.last_ctime_ns != nullptr) *file.last_ctime_ns = 0;
   trace("client %d: file %llu resolved, size %llu, change %llu", index_,
         static_cast<unsigned long long>(file.model->id()),
         static_cast<unsigned long long>(file.model->size()),
