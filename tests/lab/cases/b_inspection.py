@@ -10,6 +10,8 @@ from symlab.etcd_keys import EtcdKeys
 FINDINGS = 8  # exit status
 FILESYSTEM = "u04"
 
+GROUP_BLOCKS = 4096  # of a volume of 2 GiB (format_group_blocks)
+
 
 def prefix(bench, table):
     """Of one table of u04's keys (docs/formats/keys.md)."""
@@ -101,7 +103,7 @@ def planted_damages_are_found(bench):
     with bench.load("nfs_io", "gaps", "--kinds", "read"):
         reverse_map = keys.below(prefix(bench, b"uR"))
         group = next(iter(keys.below(prefix(bench, b"uG"))))
-        far = struct.pack(">IQ", 3, 3 * 65536 + 77)
+        far = struct.pack(">IQ", 3, 3 * GROUP_BLOCKS + 77)
         some = next(iter(reverse_map))
         ino = struct.pack(">Q", 9_999_999)
         planted("an entry of the reverse map is gone", some, None, "reverse_map")
