@@ -114,7 +114,7 @@ def planted_damages_are_found(bench):
         planted("directory times of nothing", prefix(bench, b"wT") + ino, b"", "leftover")
         planted("names in no directory", prefix(bench, b"wD") + ino * 2, b"", "tree")
         planted("an inode without a name", prefix(bench, b"wI") + ino, b"\x08\x01\x28\x01", "links")
-        planted("a counter that goes back", prefix(bench, b"uN"), b"17", "counter")
+        planted("a counter that goes back", prefix(bench, b"uN"), b"3", "counter")
         planted("a key of no table", prefix(bench, b"wQ"), b"", "key")
         planted("a slot of nobody", prefix(bench, b"uS") + ino + b"s/\0", bytes(12), "leftover")
     check(not findings(bench), f"left after everything was put right: {findings(bench)}")
