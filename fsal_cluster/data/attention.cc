@@ -47,7 +47,8 @@ bool Engine::attend(const FilePtr& f, std::int64_t now_ns) {
     const bool quiet = f->writers == 0 && !f->commit_running && f->gate.shared() == 0;
     const bool set = f->flag.state() == WriteFlag::State::kSet;
     if (quiet && set && now_ns >= f->flag.drop_due_ns()) {
-      start = true;
+      start = f->loaded;
+      give_back = !f->loaded;  // granted for a WRITE that has not come
     } else if (quiet && !set && now_ns >= f->last_write_ns + kIdleNs) {
       if (f->dirty || f->has_growth()) {
         start = true;
@@ -68,7 +69,7 @@ bool Engine::attend(const FilePtr& f, std::int64_t now_ns) {
     }
     if (start && !f->dirty && !set && !f->has_growth()) start = false;
   }
-  if (start && !closing_) commit_idle(f, DropFlag::kYes, nullptr);
+  if (start && !closing_) commit_idle(f, DropFlag::kMust, nullptr);
   if (give_back && !closing_) return_token(f, nullptr);
   return true;
 }
@@ -125,7 +126,7 @@ bool Engine::return_reservations() {
       held = true;
       commit = f->writers == 0 && !f->commit_running && f->has_growth();
     }
-    if (commit && !closing_) commit_idle(f, DropFlag::kNo, nullptr);
+    if (commit && !closing_) commit_idle(f, DropFlag::kMay, nullptr);
   }
   return held;
 }

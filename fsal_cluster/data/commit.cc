@@ -26,7 +26,7 @@ Detached Engine::commit_operation(Handle handle, StatusCallback done) {
     done(std::move(status));
     co_return;
   }
-  status = co_await commit_file(*f, DropFlag::kNo);
+  status = co_await commit_file(*f, DropFlag::kMay);
   leave_shared(*f);
   if (!status && status.error().code == ErrorCode::kFenced) failed_for_good(status.error());
   done(std::move(status));
@@ -38,7 +38,7 @@ Task<Status> Engine::commit_file(FileState& f, DropFlag drop) {
   {
     const std::scoped_lock lock(f.mutex);
     f.commit_requests.push_back({++f.commit_requested, &answer});
-    if (drop == DropFlag::kYes) f.commit_drop = DropFlag::kYes;
+    if (drop != DropFlag::kMay) f.commit_drop = drop;
     start = !f.commit_running;
     f.commit_running = true;
   }
@@ -52,7 +52,10 @@ Task<Status> Engine::commit_everything(FileState& f) {
     const std::scoped_lock lock(f.mutex);
     f.commit_times = f.commit_times || f.dirty || f.made_up;
   }
-  Status status = co_await commit_file(f, DropFlag::kNo);
+  Status status = co_await commit_file(f, DropFlag::kMustNot);
+  const std::scoped_lock lock(f.mutex);
+  CHECK(membership_->is_sole() || f.token == TokenMode::kExclusive,
+        "a change of the whole file without its token");
   co_return status;
 }
 
@@ -62,12 +65,12 @@ Detached Engine::commit_runner(FilePtr f) {
   const RunningOperation running(*this);
   for (;;) {
     std::uint64_t number = 0;
-    DropFlag drop = DropFlag::kNo;
+    DropFlag drop = DropFlag::kMay;
     bool times = false;
     {
       const std::scoped_lock lock(f->mutex);
       number = f->commit_requested;
-      drop = std::exchange(f->commit_drop, DropFlag::kNo);
+      drop = std::exchange(f->commit_drop, DropFlag::kMay);
       times = std::exchange(f->commit_times, false);
     }
     const Status status = co_await commit_once(*f, drop, times);
@@ -93,7 +96,8 @@ Engine::CommitWork Engine::begin_commit(FileState& f, DropFlag drop, bool times)
   CommitWork work;
   const bool growth = f.has_growth();
   work.drop = f.writers == 0 && f.flag.state() == WriteFlag::State::kSet &&
-              (drop == DropFlag::kYes || (growth && f.flag.may_drop_with_commit()));
+              drop != DropFlag::kMustNot &&
+              (drop == DropFlag::kMust || (growth && f.flag.may_drop_with_commit()));
   work.made_up = f.made_up;
   work.transaction = growth || work.drop || (times && (f.dirty || f.made_up));
   work.flush = std::exchange(f.unflushed, false);
@@ -269,7 +273,7 @@ Status Engine::flush_all() {
   erase_unused_tokens(INT64_MAX, expect());
   for (const Ino ino : inos) {
     FilePtr f = find_file(ino);
-    if (f) commit_idle(std::move(f), DropFlag::kYes, expect());
+    if (f) commit_idle(std::move(f), DropFlag::kMust, expect());
   }
   Status first;
   const auto collect = [&] {

@@ -211,7 +211,8 @@ class Engine final : public FileData {
   Detached commit_operation(Handle handle, StatusCallback done);
   // Commits what is written now, together with others who ask meanwhile. REQUIRES: entered.
   Task<Status> commit_file(FileState& f, DropFlag drop);
-  // Until memory has nothing that the records do not say. REQUIRES: entered exclusively.
+  // Until memory has nothing that the records do not say; the token stays. REQUIRES: entered
+  // exclusively, and owned.
   Task<Status> commit_everything(FileState& f);
   Detached commit_runner(FilePtr f);
   Task<Status> commit_once(FileState& f, DropFlag drop, bool times);
@@ -272,7 +273,7 @@ class Engine final : public FileData {
   // REQUIRES: not entered.
   Task<Status> obtain_token(FileState& f, TokenMode needed, TokenUse use);
   Task<Status> acquire_token(FileState& f, TokenMode needed, TokenUse use);
-  Task<Status> put_want(Ino ino, records::WantRecord::Kind kind);
+  Task<Result<std::optional<Revision>>> put_want(Ino ino, records::WantRecord::Kind kind);
   Task<Status> erase_want(Ino ino, Revision revision);
   // The own want, if there is one: whoever asked has been refused, and others wait until it is
   // gone.
@@ -293,8 +294,6 @@ class Engine final : public FileData {
   Detached publish_runner(FilePtr f);
   Task<Status> ask_to_publish(Ino ino);
   Task<Status> pass_barrier();
-  // Waits until no transaction puts or drops the flag.
-  Task<Woken> settled_flag(FileState& f);
   // Waits until no transaction drops it.
   Task<Woken> dropped_flag(FileState& f);
   Task<Woken> changed(Ino ino, const TokenSight& seen);

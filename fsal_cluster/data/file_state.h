@@ -26,7 +26,9 @@ inline void wake(const std::vector<WaiterId>& ids) {
   for (const WaiterId id : ids) reinterpret_cast<Turn*>(id)->deliver({});
 }
 
-enum class DropFlag : std::uint8_t { kNo, kYes };
+// Whether a commit drops the write flag, and the token with it. kMay: when it puts something anyway
+// and nobody writes. kMustNot: whoever commits goes on with the token.
+enum class DropFlag : std::uint8_t { kMay, kMust, kMustNot };
 
 struct FileState : std::enable_shared_from_this<FileState> {
   FileState(Ino number, std::uint64_t group_blocks) : ino(number), map(group_blocks) {}
@@ -90,7 +92,7 @@ struct FileState : std::enable_shared_from_this<FileState> {
   };
   bool commit_running = false;
   std::uint64_t commit_requested = 0;
-  DropFlag commit_drop = DropFlag::kNo;
+  DropFlag commit_drop = DropFlag::kMay;
   bool commit_times = false;  // of the next one: put the times although nothing has grown
   bool renumbering = false;   // that has been asked for because change runs out of numbers
   std::vector<CommitRequest> commit_requests;

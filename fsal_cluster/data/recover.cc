@@ -104,6 +104,12 @@ Task<Status> Engine::bump(Ino ino, Revision token_revision, MountId owner) {
     const kv::CachedValue& record = (*values)[0];
     const kv::CachedValue& held = (*values)[1];
     if (!held.value || held.mod_revision != token_revision) co_return Status{};  // done already
+    if (!(*values)[2].value && round == 0) {
+      // Another mount may have taken everything over, and the cache not heard of the token yet.
+      const Status passed = co_await pass_barrier();
+      if (!passed) co_return passed;
+      continue;
+    }
     if (!(*values)[2].value) {
       co_return fail(ErrorCode::kInternal,
                      fmt::format("mount {} has not ended: its tokens stay", owner.value()));

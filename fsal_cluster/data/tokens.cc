@@ -93,9 +93,11 @@ Task<Status> Engine::acquire_token(FileState& f, TokenMode needed, TokenUse use)
       case GrantStep::kAsk: {
         const auto kind =
             needed == TokenMode::kExclusive ? records::WantRecord::X : records::WantRecord::S;
-        const Status asked = co_await put_want(f.ino, kind);
-        if (!asked) withdraw_want(f.ino);
-        if (!asked) co_return asked;
+        const auto asked = co_await put_want(f.ino, kind);
+        if (!asked) co_return tl::unexpected(asked.error());
+        if (*asked) break;
+        const Result<InodeRecord> record = co_await read_inode(f);  // kStale: nothing to ask for
+        if (!record) co_return tl::unexpected(record.error());
         break;
       }
       case GrantStep::kGrant: {
@@ -109,8 +111,9 @@ Task<Status> Engine::acquire_token(FileState& f, TokenMode needed, TokenUse use)
   }
 }
 
-// Puts the want if there is none, and waits until the table shows what came of it.
-Task<Status> Engine::put_want(Ino ino, records::WantRecord::Kind kind) {
+// Puts the want if there is none, and waits until the table shows what came of it. Answers its
+// revision; nullopt: there is one, or the inode is gone.
+Task<Result<std::optional<Revision>>> Engine::put_want(Ino ino, records::WantRecord::Kind kind) {
   const std::string key = kv::keys::want(options_.fs, ino);
   kv::Mutation mutation;
   mutation.growth = kv::Growth::kMustGo;
@@ -119,14 +122,11 @@ Task<Status> Engine::put_want(Ino ino, records::WantRecord::Kind kind) {
   const Result<kv::Committed> committed = co_await commit_mutation(mutation);
   if (!committed) co_return tl::unexpected(committed.error());
   const Status passed = co_await pass_barrier();
-  if (!passed || committed->succeeded) co_return passed;
-  std::vector<std::string> keys{inode_key(ino)};
-  Answer<Result<std::vector<kv::CachedValue>>> answer;
-  session_.read_async(std::move(keys), answer.callback());
-  const Result<std::vector<kv::CachedValue>> values = co_await answer;
-  if (!values) co_return tl::unexpected(values.error());
-  if ((*values)[0].value) co_return Status{};
-  co_return fail(ErrorCode::kStale, fmt::format("inode {} does not exist any more", ino.value()));
+  if (!passed) withdraw_want(ino);
+  if (!passed) co_return tl::unexpected(passed.error());
+  std::optional<Revision> put;
+  if (committed->succeeded) put = committed->revision;
+  co_return put;
 }
 
 Task<Status> Engine::erase_want(Ino ino, Revision revision) {
@@ -166,7 +166,7 @@ Task<Result<bool>> Engine::grant_token(FileState& f, const TokenSight& sight, To
     held = f.gate.acquire_exclusive(waiter_id(turn));
   }
   if (!held) co_await turn;
-  co_await settled_flag(f);
+  co_await dropped_flag(f);  // by erase_unused_tokens()
   TokenMode had = TokenMode::kNone;
   bool wrote = false;
   {
@@ -212,19 +212,6 @@ Task<Result<bool>> Engine::grant_token(FileState& f, const TokenSight& sight, To
   const Result<InodeRecord> record = co_await read_inode(f);  // kStale: nothing to get
   if (!record) co_return tl::unexpected(record.error());
   co_return false;
-}
-
-Task<Woken> Engine::settled_flag(FileState& f) {
-  for (;;) {
-    Turn turn;
-    {
-      const std::scoped_lock lock(f.mutex);
-      const WriteFlag::State state = f.flag.state();
-      if (state == WriteFlag::State::kClear || state == WriteFlag::State::kSet) co_return Woken{};
-      f.flag_waiters.push_back(waiter_id(turn));  // erase_unused_tokens() is at it
-    }
-    co_await turn;
-  }
 }
 
 Task<Woken> Engine::dropped_flag(FileState& f) {
@@ -320,7 +307,7 @@ Task<Status> Engine::record_acknowledged(FileState& f) {
     f.commit_times = f.commit_times || (known && (f.dirty || f.made_up));
   }
   Status committed;
-  if (known) committed = co_await commit_file(f, DropFlag::kNo);
+  if (known) committed = co_await commit_file(f, DropFlag::kMay);
   leave_shared(f);
   co_return committed;
 }
@@ -333,7 +320,7 @@ Task<Status> Engine::give_token_back(FileState& f) {
     held = f.gate.acquire_exclusive(waiter_id(turn));
   }
   if (!held) co_await turn;
-  co_await settled_flag(f);
+  co_await dropped_flag(f);  // by erase_unused_tokens()
   bool known = false;
   bool held_one = false;
   {
@@ -342,7 +329,7 @@ Task<Status> Engine::give_token_back(FileState& f) {
     held_one = f.token != TokenMode::kNone;
   }
   Status status;
-  if (known && held_one) status = co_await commit_file(f, DropFlag::kYes);
+  if (known && held_one) status = co_await commit_file(f, DropFlag::kMust);
   // Without the flag, not used yet, of a file that was created and no more, or one that memory does
   // not know of.
   bool left = false;
@@ -438,17 +425,9 @@ Task<Status> Engine::ask_to_publish(Ino ino) {
     } else if (sight.want) {
       co_await changed(ino, sight);
     } else {
-      kv::Mutation mutation;
-      mutation.growth = kv::Growth::kMustGo;
-      const std::string key = kv::keys::want(options_.fs, ino);
-      mutation.compares = {kv::key_absent(key), kv::key_exists(inode_key(ino))};
-      mutation.writes = {kv::put(key, want_value(options_.mount, records::WantRecord::PUBLISH))};
-      const Result<kv::Committed> committed = co_await commit_mutation(mutation);
-      if (!committed) co_return tl::unexpected(committed.error());
-      if (committed->succeeded) asked = committed->revision;
-      const Status passed = co_await pass_barrier();
-      if (!passed) withdraw_want(ino);
-      if (!passed) co_return passed;
+      const auto put = co_await put_want(ino, records::WantRecord::PUBLISH);
+      if (!put) co_return tl::unexpected(put.error());
+      if (*put) asked = **put;
     }
   }
 }

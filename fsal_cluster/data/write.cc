@@ -106,9 +106,9 @@ Task<Status> Engine::after_write(FileState& f, WriteStability wanted) {
   }
   Status status;
   if (commit) {
-    status = co_await commit_file(f, DropFlag::kNo);
+    status = co_await commit_file(f, DropFlag::kMay);
   } else if (renumber) {
-    commit_idle(f.shared_from_this(), DropFlag::kNo, nullptr);
+    commit_idle(f.shared_from_this(), DropFlag::kMay, nullptr);
   }
   co_return status;
 }

@@ -126,6 +126,23 @@ TEST_F(InterleavingsTest, WhatIsToBePublishedIsNotForgottenByTheCommitUnderWay) 
   EXPECT_GT(shown.get().mtime_ns, before_ns);
 }
 
+// What is pending is recorded first: that commit must not take the token with it.
+TEST_F(InterleavingsTest, ASizeChangeKeepsTheTokenUntilItIsDone) {
+  one_.create(kFile);
+  ASSERT_TRUE(one_.write(kFile, 0, kA));
+  one_.replies().hold(puts(kv::keys::inode(kHeadsFs, kFile)));
+  auto cut = later([&] { return one_.set_size(kFile, 100); });
+  ASSERT_TRUE(one_.replies().wait_until_held());
+  auto written = later([&] { return two_.write(kFile, kA.size(), kB, WriteStability::kFileSync); });
+  EXPECT_EQ(written.wait_for(std::chrono::milliseconds(300)), std::future_status::timeout);
+  one_.replies().release();
+  EXPECT_TRUE(cut.get());
+  EXPECT_TRUE(written.get());
+  const std::string expected = kA.substr(0, 100) + std::string(kA.size() - 100, '\0') + kB;
+  EXPECT_EQ(two_.read(kFile, 0, 20'000).value_or("error"), expected);
+  EXPECT_EQ(one_.read(kFile, 0, 20'000).value_or("error"), expected);
+}
+
 // A file can be loaded without the cache's help, and so without its token.
 TEST_F(InterleavingsTest, ATokenThatMemoryDoesNotKnowOfIsGivenBack) {
   one_.create(kFile);
