@@ -136,14 +136,19 @@ void WatchKeeper::on_anchor(std::uint64_t number, Result<TxnResult> answer) {
 void WatchKeeper::on_events(std::uint64_t number, const std::vector<WatchEvent>& events) {
   WatchFollower::Step step;
   Actions actions;
+  bool early = false;
   {
     const std::scoped_lock lock(mutex_);
     if (closed_ || number != number_) return;
     failures_ = 0;
     step = follower_.on_events(events);
+    // While the cache is shut they are only kept for the followers' images: before the anchor can
+    // open it, so that no barrier passes in between.
+    early = step.apply && !context_.cache.is_open();
+    if (early) tell_followers(events);
     actions = obey_locked(step);
   }
-  if (step.apply) apply(events);
+  if (step.apply) apply(events, early ? Told::kAlready : Told::kNotYet);
   finish(step, std::move(actions));
 }
 
@@ -196,7 +201,12 @@ void WatchKeeper::finish(const WatchFollower::Step& step, Actions actions) {
   if (step.disproof) on_disproof_(*step.disproof);
 }
 
-void WatchKeeper::apply(const std::vector<WatchEvent>& events) {
+void WatchKeeper::tell_followers(const std::vector<WatchEvent>& events) {
+  const Revision newest = events.back().kv.mod_revision;
+  for (const auto& following : following_) following->events(events, newest);
+}
+
+void WatchKeeper::apply(const std::vector<WatchEvent>& events, Told told) {
   const Revision newest = events.back().kv.mod_revision;
   context_.cache.begin_events(newest);
   for (const auto& event : events) {
@@ -206,7 +216,7 @@ void WatchKeeper::apply(const std::vector<WatchEvent>& events) {
   }
   context_.cache.end_events(newest);
   // Behind the cache: who is told of a change, or that something is gone, finds it in there.
-  for (const auto& following : following_) following->events(events, newest);
+  if (told == Told::kNotYet) tell_followers(events);
   applied_.store(newest.value(), std::memory_order_release);
   context_.applied_waiters.advance(newest);
 }

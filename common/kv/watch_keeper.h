@@ -51,7 +51,9 @@ class WatchKeeper {
   Actions obey_locked(const WatchFollower::Step& step);
   void reopen_locked(Revision from, Actions& actions);
   void finish(const WatchFollower::Step& step, Actions actions);
-  void apply(const std::vector<WatchEvent>& events);
+  enum class Told { kNotYet, kAlready };  // the followers
+  void apply(const std::vector<WatchEvent>& events, Told told);
+  void tell_followers(const std::vector<WatchEvent>& events);
   void close(const Error& error);
 
   SessionContext& context_;
