@@ -13,6 +13,7 @@
 #include "fsal_cluster/ops/lookup.h"
 #include "fsal_cluster/ops/mkdir.h"
 #include "fsal_cluster/ops/mknod.h"
+#include "fsal_cluster/ops/nodes.h"
 #include "fsal_cluster/ops/orphan.h"
 #include "fsal_cluster/ops/readdir.h"
 #include "fsal_cluster/ops/readlink.h"
@@ -193,25 +194,35 @@ Status ClusterMount::write_end_record() {
   return done ? Status() : Status(tl::unexpected<Error>(done.error()));
 }
 
+Status ClusterMount::usable_without_name(const Handle& handle) {
+  SYMNAS_ASSIGN(const std::optional<Node> node, find_node(context_, handle.ino));
+  if (!node || node->record.nlink() > 0) return {};
+  if (orphan_watch_->may_use(handle.ino, node->mod_revision)) return {};
+  return fail(ErrorCode::kStale,
+              "inode " + std::to_string(handle.ino.value()) + ": its last name is gone");
+}
+
 Result<Attributes> ClusterMount::lookup(const Handle& dir, const std::string& name) {
   return gated(fs::lookup(context_, dir, name));
 }
 Result<Attributes> ClusterMount::getattr(const Handle& handle) {
   auto found = fs::getattr(context_, handle);
-  // A change attribute begins with the revision of the record.
-  if (found && found->nlink == 0 && !membership_->is_sole() &&
-      !orphan_watch_->may_use(handle.ino, Revision{static_cast<std::int64_t>(found->change >> 16)}))
-    found = fail(ErrorCode::kStale,
-                 "inode " + std::to_string(handle.ino.value()) + ": its last name is gone");
+  if (found && found->nlink == 0) {
+    const Status usable = usable_without_name(handle);
+    if (!usable) found = tl::unexpected(usable.error());
+  }
   return gated(std::move(found));
 }
 std::optional<Result<Attributes>> ClusterMount::getattr_from_cache(const Handle& handle) {
   auto known = fs::getattr_from_cache(context_, handle);
   if (!gate_->is_open()) return std::nullopt;
+  if (known && *known && (*known)->nlink == 0) return std::nullopt;  // may have to wait
   return known;
 }
 Result<Attributes> ClusterMount::setattr(const Credentials& who, const Handle& handle,
                                          const SetAttributes& changes) {
+  const Status usable = usable_without_name(handle);
+  if (!usable) return gated(Result<Attributes>(tl::unexpected(usable.error())));
   return gated(fs::setattr(context_, who, handle, changes));
 }
 Result<Created> ClusterMount::create(const Credentials& who, const Handle& dir,

@@ -104,6 +104,8 @@ class ClusterMount final : public Mount {
   void report(records::HeartbeatRecord& record);
   Status erase_holds(MountId ended);
   Status write_end_record();
+  // Errors: kStale for an inode whose last name is gone and that nobody here has had open since.
+  Status usable_without_name(const Handle& handle);
   void pause(int attempt);
   // An outcome leaves the mount only through the gate. Errors: kShutdown.
   template <class T>

@@ -52,11 +52,6 @@ inline constexpr std::int64_t kHeartbeatNs = 1'000'000'000;
 inline constexpr std::int64_t kHeartbeatPollNs = 2'000'000;
 static_assert(kGateWindowNs >= 4 * kHeartbeatNs, "one slow heartbeat does not close the gate");
 
-// A sole mount answers strict reads without a barrier while its proof of life is no older than
-// this: as long as its gate is open. Who ends a mount whose process may still run waits that long
-// first, and sees to it that it proves nothing meanwhile (docs/architecture/fencing.md).
-inline constexpr std::int64_t kSoloProofNs = kGateWindowNs;
-static_assert(kSoloProofNs >= 2 * kHeartbeatNs && kSoloProofNs <= kGateWindowNs);
 // Without any other mount for this long, a mount becomes sole (again): one that is restarted
 // meanwhile need not ask for it.
 inline constexpr std::int64_t kSoloAfterNs = 5'000'000'000;

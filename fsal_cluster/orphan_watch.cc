@@ -125,6 +125,7 @@ bool OrphanWatch::round() {
 
 bool OrphanWatch::may_use(Ino ino, Revision seen) {
   for (;;) {
+    if (context_.open_files.keeps(ino)) return true;
     const auto image = orphans_.image();
     {
       std::unique_lock lock(mutex_);
@@ -135,8 +136,10 @@ bool OrphanWatch::may_use(Ino ino, Revision seen) {
             std::find_if(image->orphans.begin(), image->orphans.end(),
                          [ino](const OpenOrphans::Orphan& orphan) { return orphan.ino == ino; });
         if (found == image->orphans.end()) return false;  // removed
-        if (found->mount == context_.mount) return true;
-        if (found->revision <= claimed_ || looked() >= found->revision) return false;
+        if (found->mount == context_.mount) return false;
+        // What an ended mount had open is claimed again while nobody else can have removed it.
+        if (found->revision <= claimed_) return context_.membership.is_sole();
+        if (looked() >= found->revision) return false;
       }
       woken_ = true;
     }

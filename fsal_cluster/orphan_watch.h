@@ -36,8 +36,8 @@ class OrphanWatch {
   // For the heartbeat.
   Revision looked() const { return Revision{looked_.load(std::memory_order_acquire)}; }
   // Whether an inode without links, as its record of revision `seen` says, may be used here: only
-  // where others wait for its last close. Waits until this mount has looked at it. REQUIRES: who
-  // asks for an open has counted it before.
+  // where its removal waits for a last close. Waits until this mount has looked at it. REQUIRES:
+  // who asks for an open has counted it before.
   bool may_use(Ino ino, Revision seen);
 
  private:

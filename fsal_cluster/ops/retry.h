@@ -21,7 +21,7 @@ std::int64_t conflict_pause_us(int attempt, std::uint64_t random);
 // Whether the cache shows every change acknowledged so far, for as long as the stay lasts: this
 // mount is alone, and it has proof of late that it has not ended.
 inline bool is_current(const Context& context, const Membership::Stay& stay) {
-  return stay.sole() && (context.gate == nullptr || context.gate->proven_within(kSoloProofNs));
+  return stay.sole() && (context.gate == nullptr || context.gate->is_open());
 }
 
 // What the cache is known to show when an operation begins.

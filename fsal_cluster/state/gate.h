@@ -34,10 +34,6 @@ class Gate {
   bool is_open() const {
     return clock_.mono_ns() - proven_ns_.load(std::memory_order_acquire) < window_ns_;
   }
-  // Whether the last proof was sent less than span_ns ago.
-  bool proven_within(std::int64_t span_ns) const {
-    return clock_.mono_ns() - proven_ns_.load(std::memory_order_acquire) < span_ns;
-  }
   // Runs `action` at once when open, else when the gate opens again.
   void pass(Action action);
   // The same for callers that may block.

@@ -28,6 +28,13 @@ bool OpenFiles::is_open(Ino ino) const {
   return found != entries_.end() && found->second.opens > found->second.late_closes;
 }
 
+bool OpenFiles::keeps(Ino ino) const {
+  const std::scoped_lock lock(mutex_);
+  const auto found = entries_.find(ino);
+  if (found == entries_.end() || found->second.opens == 0) return false;
+  return found->second.orphan || found->second.removing;
+}
+
 OpenFiles::Closed OpenFiles::closed(Ino ino) {
   const std::scoped_lock lock(mutex_);
   Entry& entry = entries_[ino];

@@ -23,6 +23,9 @@ class OpenFiles {
   void opened(Ino ino);
 
   bool is_open(Ino ino) const;
+  // Whether an inode without links lives on for who has it open here: its last link went while it
+  // was open, or its removal is being decided.
+  bool keeps(Ino ino) const;
 
   enum class Closed { kStillNeeded, kLastOfOrphan };
   // One less. kLastOfOrphan: nothing holds the nameless inode any more; the caller removes it, or

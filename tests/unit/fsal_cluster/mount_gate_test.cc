@@ -11,6 +11,7 @@
 #include "fsal_cluster/limits.h"
 #include "fsal_cluster/mount.h"
 #include "fsal_cluster/state/gate.h"
+#include "tests/support/jumping_clock.h"
 #include "tests/support/sim_volume.h"
 #include "tests/unit/fsal_cluster/ops/world.h"
 
@@ -18,19 +19,9 @@ namespace symnas::fs {
 namespace {
 
 using namespace std::chrono_literals;
+using test::JumpingClock;
 using test::SimDisk;
 using test::SimVolume;
-
-// The system's clock, and jumps on top of it.
-class JumpingClock final : public env::Clock {
- public:
-  std::int64_t mono_ns() const override { return env::system_clock().mono_ns() + ahead_ns_; }
-  std::int64_t wall_ns() const override { return env::system_clock().wall_ns() + ahead_ns_; }
-  void jump_ns(std::int64_t delta_ns) { ahead_ns_ += delta_ns; }
-
- private:
-  std::atomic<std::int64_t> ahead_ns_{0};
-};
 
 // A store that can be away: then every transaction fails before it is executed.
 class AwayStore final : public kv::Store {

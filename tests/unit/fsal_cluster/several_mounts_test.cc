@@ -11,25 +11,16 @@
 #include "fsal_cluster/mount.h"
 #include "fsal_cluster/schema/mount_entry.h"
 #include "fsal_cluster/state/mount_end.h"
+#include "tests/support/jumping_clock.h"
 #include "tests/support/sim_volume.h"
 #include "tests/unit/fsal_cluster/ops/world.h"
 
 namespace symnas::fs {
 namespace {
 
+using test::JumpingClock;
 using test::SimDisk;
 using test::SimVolume;
-
-// The system's clock, and jumps on top of it.
-class JumpingClock final : public env::Clock {
- public:
-  std::int64_t mono_ns() const override { return env::system_clock().mono_ns() + ahead_ns_; }
-  std::int64_t wall_ns() const override { return env::system_clock().wall_ns() + ahead_ns_; }
-  void jump_ns(std::int64_t delta_ns) { ahead_ns_ += delta_ns; }
-
- private:
-  std::atomic<std::int64_t> ahead_ns_{0};
-};
 
 class SeveralMountsTest : public testing::Test {
  protected:
@@ -229,6 +220,29 @@ TEST_F(SeveralMountsTest, AFileUnlinkedWhileOpenElsewhereLivesUntilItsLastClose)
   b->closed(file);
   EXPECT_TRUE(eventually([&] { return value(inode).empty(); }));
   EXPECT_EQ(value(kv::keys::orphan(formatted.fs, file.ino)), "");
+}
+
+// The inode is still there: the others have to say first that they do not have it open.
+TEST_F(SeveralMountsTest, AHandleOfAFileThatNobodyHasOpenIsStaleAfterItsLastUnlink) {
+  const auto a = open(1);
+  auto b = open(2);
+  ASSERT_TRUE(a && b);
+  SetAttributes mode;
+  mode.mode = 0600;
+  for (int i = 0; i < 20; ++i) {
+    const Handle file = create(*a, "f");
+    ASSERT_TRUE(a->unlink(kRoot, root(), "f"));
+    EXPECT_EQ(code(a->getattr(file)), ErrorCode::kStale);
+    EXPECT_EQ(code(a->setattr(kRoot, file, mode)), ErrorCode::kStale);
+  }
+  const Handle open_here = create(*a, "f");
+  a->opened(open_here);
+  ASSERT_TRUE(a->unlink(kRoot, root(), "f"));
+  EXPECT_TRUE(a->getattr(open_here));
+  EXPECT_TRUE(a->setattr(kRoot, open_here, mode));
+  a->closed(open_here);
+  EXPECT_TRUE(
+      eventually([&] { return value(kv::keys::inode(formatted.fs, open_here.ino)).empty(); }));
 }
 
 TEST_F(SeveralMountsTest, WhatAnEndedMountUnlinkedOrHeldIsRemoved) {

@@ -22,22 +22,12 @@
 #include "common/kv/mem/mem_store.h"
 #include "fsal_cluster/data/engine.h"
 #include "fsal_cluster/schema/stamp.h"
+#include "tests/support/jumping_clock.h"
 #include "tests/support/sim_volume.h"
 
 namespace symnas::fs::test {
 
 constexpr FsId kHeadsFs{7};
-
-// The system's clock, and jumps on top of it.
-class JumpingClock final : public env::Clock {
- public:
-  std::int64_t mono_ns() const override { return env::system_clock().mono_ns() + ahead_ns_; }
-  std::int64_t wall_ns() const override { return env::system_clock().wall_ns() + ahead_ns_; }
-  void jump_ns(std::int64_t delta_ns) { ahead_ns_ += delta_ns; }
-
- private:
-  std::atomic<std::int64_t> ahead_ns_{0};
-};
 
 // Every operation of a transaction, those of nested ones too.
 inline void for_each_op(const kv::Txn& txn, const std::function<void(const kv::Op&)>& visit) {
@@ -280,10 +270,10 @@ class HeadsWorld {
   }
   std::size_t size() const { return heads_.size(); }
   kv::MemServer& server() { return *server_; }
-  JumpingClock& clock() { return clock_; }
+  ::symnas::test::JumpingClock& clock() { return clock_; }
 
  private:
-  JumpingClock clock_;
+  ::symnas::test::JumpingClock clock_;
   std::shared_ptr<kv::MemServer> server_;
   std::shared_ptr<::symnas::test::SimDisk> disk_;
   std::vector<std::unique_ptr<Head>> heads_;
