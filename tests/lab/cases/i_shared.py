@@ -49,30 +49,27 @@ def instance_killed_among_four(bench):
                lambda: len(mounts_of(bench, service)) == HEADS)
 
 
-@lab_test(luns="fuse", heads=HEADS, shared=True)
-def head_fenced_by_power_among_four(bench):
-    """A head loses its power under load: its files become available, it comes back."""
+def fence_and_back(bench, kind):
     service = victim(bench)
     with coherent_clients(bench, "--stable", "1"):
         bench.let_run(2.0)
-        bench.lab.fence(service.head, "power")
-        bench.let_run(2.0)
+        bench.lab.fence(service.head, kind)
+        bench.let_run(3.0)
         bench.lab.unfence(service.head)
         service.wait_serving()
         bench.let_run(2.0)
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True)
+def head_fenced_by_power_among_four(bench):
+    """A head loses its power under load: its files become available, it comes back."""
+    fence_and_back(bench, "power")
 
 
 @lab_test(luns="fuse", heads=HEADS, shared=True)
 def head_fenced_from_its_luns_among_four(bench):
     """A head that the LUNs refuse goes on: nothing of it is answered or written any more."""
-    service = victim(bench)
-    with coherent_clients(bench, "--stable", "1"):
-        bench.let_run(2.0)
-        bench.lab.fence(service.head, "lun")
-        bench.let_run(3.0)
-        bench.lab.unfence(service.head)
-        service.wait_serving()
-        bench.let_run(2.0)
+    fence_and_back(bench, "lun")
 
 
 @lab_test(luns="fuse", heads=HEADS, shared=True)
