@@ -7,11 +7,13 @@ import struct
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "deploy", "lab"))
 
 from symlab import faults, fencing, head_processes, processes  # noqa: E402
+from symlab.cluster import Lab  # noqa: E402
 from symlab.errors import LabError  # noqa: E402
 
 HEADS = ["c1n1", "c1n2"]
@@ -73,6 +75,19 @@ class FenceAgent(unittest.TestCase):
         with tempfile.NamedTemporaryFile() as file:
             self.assertTrue(fencing.try_byte(file.name, 3))
             self.assertTrue(fencing.try_byte(file.name, 3))
+
+
+class State(unittest.TestCase):
+    def test_a_lab_interrupted_before_its_first_note_is_removed(self):
+        with tempfile.TemporaryDirectory() as root, \
+                unittest.mock.patch.dict(os.environ, {"SYMNAS_LAB": root}):
+            lab = Lab(f"t{os.getpid()}")
+            self.assertFalse(lab.down())
+            os.makedirs(lab.directory)
+            with open(lab.state.path + ".new", "w", encoding="utf-8"):
+                pass
+            self.assertTrue(lab.down())
+            self.assertFalse(os.path.exists(lab.directory))
 
 
 class Processes(unittest.TestCase):

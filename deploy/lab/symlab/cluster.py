@@ -110,9 +110,9 @@ class Lab:
                        "fuse": os.path.join(fuse_luns.shared_dir(self.directory), "*")}[kind]
             # Named after the directory too: a lab kept elsewhere has another one.
             cgroup = f"symnas-lab-{self.prefix}-{zlib.crc32(self.directory.encode()):08x}"
-            self.state.create(cgroup=processes.create_cgroup(cgroup),
-                              lun_paths=[pattern], lun_dir=directory, lun_kind=kind,
+            self.state.create(lun_paths=[pattern], lun_dir=directory, lun_kind=kind,
                               etcd_quota_bytes=etcd_quota_bytes)
+            self._make_cgroup(cgroup)
             with concurrent.futures.ThreadPoolExecutor(2) as pool:
                 files = self._plan_luns(directory, lun_count)
                 writing = [pool.submit(luns.create_file, path, size) for path in files]
@@ -132,6 +132,17 @@ class Lab:
             self.wait_members()
             self.state.data["complete"] = True
             self.state.save()
+
+    def _make_cgroup(self, name):
+        """In the first place that takes one; none where the machine offers none."""
+        for path in processes.cgroup_places(name):
+            self.state.data["cgroup"] = path
+            self.state.save()
+            with contextlib.suppress(OSError):
+                os.makedirs(path, exist_ok=True)
+                return
+        self.state.data["cgroup"] = None
+        self.state.save()
 
     def _refuse_foreign_names(self):
         """A lab of this prefix that is kept in another directory must never be noted as ours."""
@@ -340,7 +351,7 @@ class Lab:
     def down(self):
         """Removes everything; returns False when there was nothing."""
         if not self.state.load():
-            return False
+            return self.state.remove_unborn()
         with self.state.locked():
             data = self.state.data
             # First: what waits for a LUN that hangs cannot be killed before it has its answer.

@@ -150,18 +150,11 @@ def kill_pids(pids):
             raise LabError(f"pid {record['pid']} survives SIGKILL")
 
 
-def create_cgroup(name):
-    """Makes a version-2 cgroup and returns its path, or None where the machine offers none."""
+def cgroup_places(name):
+    """Where a version-2 cgroup of that name could be made."""
     with open("/proc/mounts", encoding="ascii", errors="replace") as mounts:
-        roots = [line.split()[1] for line in mounts if line.split()[2] == "cgroup2"]
-    for root in roots:
-        path = os.path.join(root, name)
-        try:
-            os.makedirs(path, exist_ok=True)
-            return path
-        except OSError:
-            continue
-    return None
+        return [os.path.join(line.split()[1], name) for line in mounts
+                if line.split()[2] == "cgroup2"]
 
 
 def cgroup_members(path):

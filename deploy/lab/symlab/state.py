@@ -52,6 +52,18 @@ class LabState:
         self.data.update(fields)
         self.save()
 
+    def remove_unborn(self):
+        """What create() had made when it was interrupted; returns False when there was nothing."""
+        with self.locked():
+            if self.load() or not os.path.isdir(self.directory):
+                return False
+            with contextlib.suppress(FileNotFoundError):
+                os.remove(self.path + ".new")
+            with contextlib.suppress(OSError):  # not ours: something else is in it
+                os.rmdir(self.directory)
+                return True
+        return False
+
     def save(self):
         with open(self.path + ".new", "w", encoding="utf-8") as file:
             json.dump(self.data, file, indent=1)
