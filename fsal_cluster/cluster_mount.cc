@@ -213,8 +213,9 @@ Result<Attributes> ClusterMount::getattr(const Handle& handle) {
   }
   return gated(std::move(found));
 }
-std::optional<Result<Attributes>> ClusterMount::getattr_from_cache(const Handle& handle) {
-  auto known = fs::getattr_from_cache(context_, handle);
+std::optional<Result<Attributes>> ClusterMount::getattr_from_cache(const Handle& handle,
+                                                                   Freshness freshness) {
+  auto known = fs::getattr_from_cache(context_, handle, freshness);
   if (!gate_->is_open()) return std::nullopt;
   if (known && *known && (*known)->nlink == 0) return std::nullopt;  // may have to wait
   return known;

@@ -56,7 +56,8 @@ class ClusterMount final : public Mount {
 
   Result<Attributes> lookup(const Handle& dir, const std::string& name) override;
   Result<Attributes> getattr(const Handle& handle) override;
-  std::optional<Result<Attributes>> getattr_from_cache(const Handle& handle) override;
+  std::optional<Result<Attributes>> getattr_from_cache(const Handle& handle,
+                                                       Freshness freshness) override;
   Result<Attributes> setattr(const Credentials& who, const Handle& handle,
                              const SetAttributes& changes) override;
   Result<Created> create(const Credentials& who, const Handle& dir, const std::string& name,

@@ -80,7 +80,8 @@ class Mount {
   virtual Result<Attributes> lookup(const Handle& dir, const std::string& name) = 0;
   virtual Result<Attributes> getattr(const Handle& handle) = 0;
   // getattr without ever waiting; nullopt: it would have to.
-  virtual std::optional<Result<Attributes>> getattr_from_cache(const Handle& handle) = 0;
+  virtual std::optional<Result<Attributes>> getattr_from_cache(const Handle& handle,
+                                                               Freshness freshness) = 0;
   virtual Result<Attributes> setattr(const Credentials& who, const Handle& handle,
                                      const SetAttributes& changes) = 0;
   virtual Result<Created> create(const Credentials& who, const Handle& dir, const std::string& name,

@@ -44,6 +44,10 @@ struct Credentials {
   std::vector<std::uint32_t> groups;
 };
 
+// Which changes attributes show. kStrict: every one that was acknowledged to anybody before they
+// were asked for. kApplied: those this mount has heard of.
+enum class Freshness : std::uint8_t { kStrict, kApplied };
+
 struct Attributes {
   Handle handle;
   FileType type = FileType::kRegular;

@@ -15,14 +15,17 @@ Result<Attributes> getattr(Context& context, const Handle& handle) {
   return current_attributes(context, node);
 }
 
-std::optional<Result<Attributes>> getattr_from_cache(Context& context, const Handle& handle) {
+std::optional<Result<Attributes>> getattr_from_cache(Context& context, const Handle& handle,
+                                                     Freshness freshness) {
   const Membership::Stay stay = context.membership.enter();
-  if (!is_current(context, stay)) return std::nullopt;  // needs a barrier
+  const bool current = is_current(context, stay);
+  if (!current && freshness == Freshness::kStrict) return std::nullopt;  // needs a barrier
   const std::string key = kv::keys::inode(context.fs, handle.ino);
   const auto [cached, overlay] =
       read_consistent(context.data, handle.ino, [&] { return context.session.peek(key); });
   if (!cached) return std::nullopt;
   Result<Node> node = node_of(context, handle, *cached);
+  if (!node && !current) return std::nullopt;  // others may have made it
   if (!node) return tl::unexpected<Error>(std::move(node.error()));
   if (!node->is_directory()) {
     Attributes out = attributes_of(context.fs, *node, context.block_bytes);

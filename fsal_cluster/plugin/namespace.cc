@@ -187,7 +187,9 @@ fsal_status_t getattrs(fsal_obj_handle* handle, fsal_attrlist* attrs) {
   };
   return contained([&] {
     // Every READ and WRITE comes here, too: a place is taken only where etcd has to be asked.
-    if (const auto known = object->mount->getattr_from_cache(object->handle)) return answer(*known);
+    const auto freshness = freshness_of_request();
+    if (const auto known = object->mount->getattr_from_cache(object->handle, freshness))
+      return answer(*known);
     return guarded([&] { return answer(object->mount->getattr(object->handle)); });
   });
 }

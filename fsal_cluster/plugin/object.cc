@@ -86,6 +86,14 @@ Result<fs::SetAttributes> to_set_attributes(const fsal_attrlist& in) {
   return set;
 }
 
+fs::Freshness freshness_of_request() {
+  if (op_ctx == nullptr || op_ctx->nfs_reqdata == nullptr) return fs::Freshness::kStrict;
+  const rpc_msg& call = op_ctx->nfs_reqdata->svc.rq_msg;
+  const bool io = call.cb_prog == NFS_PROGRAM && call.cb_vers == NFS_V3 &&
+                  (call.cb_proc == NFSPROC3_READ || call.cb_proc == NFSPROC3_WRITE);
+  return io ? fs::Freshness::kApplied : fs::Freshness::kStrict;
+}
+
 fs::Credentials caller() {
   fs::Credentials who;
   if (op_ctx == nullptr) return who;

@@ -54,6 +54,9 @@ void fill_if_wanted(fsal_attrlist* out, const std::optional<fs::Attributes>& att
 Result<fs::SetAttributes> to_set_attributes(const fsal_attrlist& in);
 // The squashed caller of the request that runs on this thread; root for internal calls.
 fs::Credentials caller();
+// What attributes have to show that the request on this thread asks for: those of NFSv3 READ and
+// WRITE, and of the access checks before them, must not make I/O wait for etcd (INV-4).
+fs::Freshness freshness_of_request();
 object_file_type_t to_object_type(fs::FileType type);
 
 inline constexpr attrmask_t kSuppliedAttributes = ATTRS_POSIX;

@@ -150,7 +150,24 @@ TEST_F(SeveralMountsTest, NoPreAttributesBesideOthers) {
   const auto b = open(2);
   ASSERT_TRUE(a && b);
   EXPECT_FALSE(a->create(kRoot, root(), "f", CreateMode::kGuarded, 0, {})->directory.pre);
-  EXPECT_FALSE(a->getattr_from_cache(root())) << "needs a barrier";
+  EXPECT_FALSE(a->getattr_from_cache(root(), Freshness::kStrict)) << "needs a barrier";
+}
+
+// What READ and WRITE replies show: no etcd on their way, and no absence that may be over.
+TEST_F(SeveralMountsTest, AppliedAttributesNeedNoBarrier) {
+  const auto a = open(1);
+  const auto b = open(2);
+  ASSERT_TRUE(a && b);
+  const Handle file = create(*a, "f");
+  ASSERT_TRUE(b->getattr(file));
+  const auto before = b->counters();
+  const auto known = b->getattr_from_cache(file, Freshness::kApplied);
+  ASSERT_TRUE(known && *known);
+  EXPECT_EQ((*known)->handle, file);
+  EXPECT_EQ(b->counters().barriers, before.barriers);
+  ASSERT_TRUE(a->unlink(kRoot, root(), "f"));
+  EXPECT_TRUE(eventually([&] { return code(b->getattr(file)) == ErrorCode::kStale; }));
+  EXPECT_FALSE(b->getattr_from_cache(file, Freshness::kApplied)) << "told strictly only";
 }
 
 // Directories moved below one another through two mounts must not make a circle.
@@ -187,7 +204,7 @@ TEST_F(SeveralMountsTest, TheLivingTakeOverAndBecomeSoleAgain) {
   EXPECT_TRUE(eventually([&] { return mount_records() == 1; }));
   EXPECT_EQ(value(kv::keys::solo(formatted.fs)), "") << "not yet: it may come back";
   become_sole(*a);
-  EXPECT_TRUE(eventually([&] { return a->getattr_from_cache(root()).has_value(); }));
+  EXPECT_TRUE(eventually([&] { return a->getattr_from_cache(root(), Freshness::kStrict).has_value(); }));
   EXPECT_TRUE(a->create(kRoot, root(), "sole", CreateMode::kGuarded, 0, {})->directory.pre);
   c = open(3);
   ASSERT_TRUE(c);
