@@ -13,7 +13,7 @@ export SYMNAS_CACHE ?= /var/cache/symnas
 export SYMNAS_BUILD := $(abspath $(BUILD))
 
 .PHONY: help setup build demo test check sim sim-mutants lab lab-down asan clean
-.PHONY: bench bench-raw bench-engine
+.PHONY: bench bench-raw bench-engine bench-shared
 .PHONY: soak lab-asan lab-tsan lab-tests torture
 .DEFAULT_GOAL := help
 
@@ -33,6 +33,7 @@ help:
 	@echo 'make lab-asan  the lab tests with everything of ours under AddressSanitizer and UBSan'
 	@echo 'make lab-tsan  the same under ThreadSanitizer; TESTS=kill chooses by parts of names'
 	@echo 'make bench     the same load on symnas and on ganesha FSAL_VFS, with ratios'
+	@echo 'make bench-shared  four heads on one filesystem: shared against private files, scans, creates'
 	@echo 'make bench-raw symnas against the raw LUN file; make bench-engine: its volume engine'
 	@echo 'make clean     remove $(BUILD)/'
 	@echo
@@ -101,6 +102,9 @@ lab-asan lab-tsan: lab-%: setup $(BUILD)/%/build.ninja
 
 bench: build
 	@tests/bench/run
+
+bench-shared: build
+	@tests/bench/shared
 
 bench-raw: build
 	@tests/bench/raw

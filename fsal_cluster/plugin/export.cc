@@ -64,7 +64,8 @@ fsal_status_t create_handle(fsal_export* e, gsh_buffdesc* buffer, fsal_obj_handl
     fs::Mount* const mount = export_of(e)->mount;
     const auto decoded = decode(e, buffer);
     if (!decoded) return failed(decoded);
-    if (const auto known = mount->getattr_from_cache(*decoded, freshness_of_request())) return answer(*known);
+    if (const auto known = mount->getattr_from_cache(*decoded, freshness_of_request()))
+      return answer(*known);
     return guarded([&] { return answer(mount->getattr(*decoded)); });
   });
 }

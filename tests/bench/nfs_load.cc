@@ -3,7 +3,8 @@
 // seconds, ops_per_s, mib_per_s, p50_us, p99_us, errors}.
 //
 // Usage: nfs_load --url nfs://SERVER/EXPORT --case CASE [--connections N] [--depth N] [--seconds S]
-//                 [--file NAME] [--file-mib M] [--seed N]
+//                 [--file NAME] [--file-mib M] [--seed N] [--dir NAME]
+// --dir: create_remove works in that directory, which is made.
 // Cases: prepare (writes and commits the file), read8k, write8k (unstable), write8k_sync, read1m,
 // write1m, getattr, create_remove.
 #include <poll.h>
@@ -32,6 +33,7 @@ struct Options {
   std::string url;
   std::string load_case;
   std::string file = "bench.dat";
+  std::string dir;
   int connections = 1;
   int depth = 1;
   double seconds = 5;
@@ -123,6 +125,7 @@ class Load {
       connection->rpc = nfs_get_rpc_context(connection->nfs);
       connection->dir_handle = root_handle(url->server, url->path);
       connection->file_handle = file_handle(*connection, options_.file);
+      if (!options_.dir.empty()) connection->dir_handle = dir_handle(*connection, options_.dir);
       nfs_destroy_url(url);
       for (int d = 0; d < options_.depth; ++d) {
         auto slot = std::make_unique<Slot>();
@@ -157,6 +160,36 @@ class Load {
     if (rpc_nfs3_create_async(c.rpc, on_create, &args, &wait) != 0) die("CREATE not sent");
     while (!wait.done) serve(c.rpc);
     if (wait.handle.empty()) die("CREATE " + name + " failed");
+    return wait.handle;
+  }
+
+  // A directory's handle, by MKDIR, and by LOOKUP if it exists.
+  static std::string dir_handle(Connection& c, std::string name) {
+    struct Wait {
+      bool done = false;
+      std::string handle;
+    } wait;
+    MKDIR3args args{};
+    args.where.dir = fh3(c.dir_handle);
+    args.where.name = name.data();
+    const auto on_mkdir = [](rpc_context*, int, void*, void* private_data) {
+      static_cast<Wait*>(private_data)->done = true;
+    };
+    if (rpc_nfs3_mkdir_async(c.rpc, on_mkdir, &args, &wait) != 0) die("MKDIR not sent");
+    while (!wait.done) serve(c.rpc);
+    wait.done = false;
+    LOOKUP3args look{args.where};
+    const auto on_lookup = [](rpc_context*, int status, void* data, void* private_data) {
+      auto* out = static_cast<Wait*>(private_data);
+      out->done = true;
+      const auto* res = static_cast<LOOKUP3res*>(data);
+      if (status != RPC_STATUS_SUCCESS || res->status != NFS3_OK) return;
+      const auto& fh = res->LOOKUP3res_u.resok.object.data;
+      out->handle.assign(fh.data_val, fh.data_len);
+    };
+    if (rpc_nfs3_lookup_async(c.rpc, on_lookup, &look, &wait) != 0) die("LOOKUP not sent");
+    while (!wait.done) serve(c.rpc);
+    if (wait.handle.empty()) die("MKDIR " + name + " failed");
     return wait.handle;
   }
 
@@ -350,6 +383,7 @@ int main(int argc, char** argv) {
   app.add_option("--url", options.url)->required();
   app.add_option("--case", options.load_case)->required();
   app.add_option("--file", options.file);
+  app.add_option("--dir", options.dir);
   app.add_option("--connections", options.connections)->check(CLI::Range(1, 64));
   app.add_option("--depth", options.depth)->check(CLI::Range(1, 256));
   app.add_option("--seconds", options.seconds)->check(CLI::Range(0.1, 600.0));

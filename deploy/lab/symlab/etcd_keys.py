@@ -24,20 +24,31 @@ class EtcdKeys:
         self.context = ssl.create_default_context(cafile=os.path.join(tls, "ca.crt"))
         self.context.load_cert_chain(os.path.join(tls, "head.crt"), os.path.join(tls, "head.key"))
 
-    def _ask(self, verb, body):
+    def _call(self, member, *request):
         with netns.entered(self.head["netns"]):
-            connection = http.client.HTTPSConnection(self.head["mgmt"], 2379, timeout=TIMEOUT_S,
+            connection = http.client.HTTPSConnection(member, 2379, timeout=TIMEOUT_S,
                                                      context=self.context)
             connection.connect()
         try:
-            connection.request("POST", f"/v3/kv/{verb}", json.dumps(body))
+            connection.request(*request)
             answer = connection.getresponse()
             text = answer.read()
         finally:
             connection.close()
         if answer.status != 200:
-            raise LabError(f"etcd: {verb}: status {answer.status}: {text[:300]}")
-        return json.loads(text)
+            raise LabError(f"etcd: {request[1]}: status {answer.status}: {text[:300]}")
+        return text
+
+    def _ask(self, verb, body):
+        return json.loads(self._call(self.head["mgmt"], "POST", f"/v3/kv/{verb}",
+                                     json.dumps(body)))
+
+    def requests_served(self, members):
+        """How many transactions and reads these members (addresses) have served so far."""
+        text = "".join(self._call(member, "GET", "/metrics").decode() for member in members)
+        return sum(int(float(line.split()[-1])) for line in text.splitlines()
+                   if line.startswith("grpc_server_handled_total")
+                   and 'grpc_service="etcdserverpb.KV"' in line)
 
     @staticmethod
     def _text(value):

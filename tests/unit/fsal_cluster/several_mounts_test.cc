@@ -204,7 +204,8 @@ TEST_F(SeveralMountsTest, TheLivingTakeOverAndBecomeSoleAgain) {
   EXPECT_TRUE(eventually([&] { return mount_records() == 1; }));
   EXPECT_EQ(value(kv::keys::solo(formatted.fs)), "") << "not yet: it may come back";
   become_sole(*a);
-  EXPECT_TRUE(eventually([&] { return a->getattr_from_cache(root(), Freshness::kStrict).has_value(); }));
+  EXPECT_TRUE(
+      eventually([&] { return a->getattr_from_cache(root(), Freshness::kStrict).has_value(); }));
   EXPECT_TRUE(a->create(kRoot, root(), "sole", CreateMode::kGuarded, 0, {})->directory.pre);
   c = open(3);
   ASSERT_TRUE(c);
