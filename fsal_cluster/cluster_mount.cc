@@ -115,6 +115,7 @@ void ClusterMount::report(records::HeartbeatRecord& record) {
   const SpaceAnnouncement space = data_->announcement();
   record.set_quiesced(static_cast<std::uint64_t>(space.quiesced.value()));
   record.set_allocated_blocks(space.allocated_blocks);
+  record.set_needs_space(space.needs_space);
   record.set_looked(static_cast<std::uint64_t>(orphan_watch_->looked().value()));
 }
 

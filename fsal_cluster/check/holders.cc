@@ -134,7 +134,8 @@ void Holders::take_group(std::uint32_t group, std::string_view value) {
     findings_.add(
         Kind::kGroup, Ino{0},
         fmt::format("allocation group {} has an owner, the volume has {} groups", group, groups));
-  held_by(MountId{owner.mount()}, Ino{0}, fmt::format("allocation group {}", group));
+  if (owner.mount() != 0)
+    held_by(MountId{owner.mount()}, Ino{0}, fmt::format("allocation group {}", group));
 }
 
 // --- locks

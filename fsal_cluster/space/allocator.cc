@@ -1,5 +1,6 @@
 #include "fsal_cluster/space/allocator.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "common/base/check.h"
@@ -18,6 +19,22 @@ void Allocator::add_group(FreeMap map, Used used) {
       release(run);
     }
   }
+}
+
+bool Allocator::is_idle(std::uint32_t group) const {
+  const bool waits = std::any_of(waiting_.begin(), waiting_.end(), [&](const Waiting& waiting) {
+    return group_of(waiting.run.start) == group;
+  });
+  return !waits && handed_out_.within(groups_.at(group).group()).empty();
+}
+
+std::uint64_t Allocator::remove_group(std::uint32_t group) {
+  CHECK(is_idle(group), "a group given back while it is in use");
+  const std::uint64_t blocks = groups_.at(group).free_blocks();
+  groups_.erase(group);
+  with_space_.erase(group);
+  free_blocks_ -= blocks;
+  return blocks;
 }
 
 std::optional<BlockRun> Allocator::allocate(const SpaceWish& wish) {
@@ -46,6 +63,7 @@ std::optional<BlockRun> Allocator::allocate(const SpaceWish& wish) {
   if (map.free_blocks() == 0) with_space_.erase(chosen);
   last_used_ = chosen;
   handed_out_.add(*run);
+  if (handed_out_since_) handed_out_since_->add(*run);
   return run;
 }
 
@@ -96,7 +114,11 @@ void Allocator::date(Quiescence::Stamp upto, Revision revision) {
 std::uint64_t Allocator::reclaim(std::uint32_t group, const std::vector<BlockRun>& used,
                                  const std::vector<BlockRun>& announced) {
   const FreeMap& map = groups_.at(group);
-  for (const BlockRun& run : used) handed_out_.remove(run);
+  for (const BlockRun& run : used) {
+    for (const BlockRun& known : gaps(run, handed_out_since_->within(run)))
+      handed_out_.remove(known);
+  }
+  handed_out_since_.reset();
   std::vector<BlockRun> occupied = map.runs();
   const auto add = [&occupied](const std::vector<BlockRun>& runs) {
     occupied.insert(occupied.end(), runs.begin(), runs.end());

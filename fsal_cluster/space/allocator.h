@@ -34,6 +34,13 @@ class Allocator {
     return static_cast<std::uint32_t>(block / group_blocks_);
   }
 
+  // The contrary: its free blocks, so many, are forgotten. REQUIRES: owned and idle.
+  std::uint64_t remove_group(std::uint32_t group);
+  // Nothing of it is waiting, or handed out and not known to be in the reverse map.
+  bool is_idle(std::uint32_t group) const;
+  const FreeMap& map(std::uint32_t group) const { return groups_.at(group); }
+  std::uint32_t last_used() const { return last_used_; }
+
   // Up to wish.blocks consecutive blocks of one group; the goal's group first, then the one last
   // used.
   std::optional<BlockRun> allocate(const SpaceWish& wish);
@@ -55,9 +62,10 @@ class Allocator {
   void date(Quiescence::Stamp upto, Revision revision);
 
   // Blocks of an owned group that other mounts have freed: those that no reverse-map key names
-  // (`used` is all that do, read after the last call for this group), are neither free nor waiting
-  // here, nor handed out and perhaps not recorded yet, nor in `announced`. They are released.
-  // Returns how many.
+  // (`used` is all that do, read since begin_reclaim()), are neither free nor waiting here, nor
+  // handed out and perhaps not recorded yet, nor in `announced`. They are released. Returns how
+  // many. One at a time.
+  void begin_reclaim() { handed_out_since_.emplace(); }
   std::uint64_t reclaim(std::uint32_t group, const std::vector<BlockRun>& used,
                         const std::vector<BlockRun>& announced);
 
@@ -90,7 +98,8 @@ class Allocator {
   std::deque<Waiting> waiting_;  // ascending stamp
   std::size_t dated_ = 0;        // of waiting_, its first ones
   Horizon horizon_;
-  RunSet handed_out_;  // and not known to be in the reverse map
+  RunSet handed_out_;                       // and not known to be in the reverse map
+  std::optional<RunSet> handed_out_since_;  // begin_reclaim(): what is read may know older uses
 };
 
 }  // namespace symnas::fs

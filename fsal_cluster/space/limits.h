@@ -19,9 +19,14 @@ inline constexpr std::uint64_t kGroupBlocksMax = std::uint64_t{1} << 24;  // 64 
 inline constexpr std::int64_t kReverseMapPage = 4096;
 // A claim looks at this many groups before it says that there is none.
 inline constexpr int kClaimTriesMax = 64;
-// Below so many ready blocks (128 MiB) the next group is claimed ahead of need: a claim takes two
-// round trips.
+// Below so many ready blocks (128 MiB; of small volumes a share, at least one group) the next group
+// is claimed ahead of need: a claim takes two round trips.
 inline constexpr std::uint64_t kReadyBlocksLow = 32768;
+inline constexpr std::uint64_t kReadyShare = 64;
+// Beside other mounts whole free groups above so many times that are given back.
+inline constexpr std::uint64_t kSurplusTimes = 2;
+// How often owners are read again while no group is found: others may have given some back.
+inline constexpr std::int64_t kOwnersNs = 500'000'000;
 // Ownership records moved in one transaction while an ended mount's groups are taken over.
 inline constexpr int kTakeoverGroupsMax = 200;
 // ENOSPC waits for frees that are on their way: one round of quiescence or one sweep is far shorter

@@ -85,6 +85,8 @@ Status Space::read_owners() {
   for (auto& [index, group] : groups) {
     Group& known = groups_[index];
     if (known.loaded) continue;
+    if (known.revision != group.revision)
+      known.free_blocks.reset();  // another owner has been there
     known.owner = group.owner;
     known.revision = group.revision;
   }
@@ -107,7 +109,7 @@ std::optional<BlockRun> Space::allocate(const SpaceWish& wish) {
   if (run) allocated_ += static_cast<std::int64_t>(run->blocks);
   ready_.store(allocator_.free_blocks(), std::memory_order_relaxed);
   const std::uint64_t soon = allocator_.free_blocks() + (alone() ? 0 : allocator_.waiting_blocks());
-  if (soon < kReadyBlocksLow && !claiming_ahead_ && !all_claimed_) {
+  if (soon < ready_low() && !claiming_ahead_ && !all_claimed_) {
     claiming_ahead_ = true;
     background_.post([this] { claim_ahead(); });
   }
@@ -229,10 +231,20 @@ SpaceAnnouncement Space::announcement() {
     marks_.pop_front();
   }
   let_go_locked();
-  return {quiesced_, allocated_};
+  if (!giving_back_ && (surplus_locked() || needed_locked())) {
+    giving_back_ = true;
+    background_.post([this] { give_surplus_back(); });
+  }
+  return {quiesced_, allocated_, !room_waiters_.empty()};
 }
 
 Result<std::uint64_t> Space::reclaim(std::uint32_t group) {
+  const std::scoped_lock one_at_a_time(reclaim_mutex_);
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!groups_[group].loaded) return 0;  // given back meanwhile
+    allocator_.begin_reclaim();
+  }
   SYMNAS_ASSIGN(const std::vector<BlockRun> used, read_used(group));
   const std::scoped_lock lock(mutex_);
   std::vector<BlockRun> announced;
@@ -263,6 +275,86 @@ Result<bool> Space::reclaim() {
   return blocks > 0;
 }
 
+// --- giving back
+
+std::uint64_t Space::ready_low() const {
+  const std::uint64_t share = options_.volume_blocks() / kReadyShare;
+  return std::clamp(share, std::min(options_.group_blocks, kReadyBlocksLow), kReadyBlocksLow);
+}
+
+bool Space::needed_locked() const {
+  return !alone() && allocator_.free_blocks() > 0 && options_.peers->someone_needs_space();
+}
+
+// A group to be given back; nullopt: none.
+std::optional<std::uint32_t> Space::surplus_locked() const {
+  if (alone()) return std::nullopt;
+  const bool needed = needed_locked();
+  const std::uint64_t free = allocator_.free_blocks();
+  if (!needed && free < kSurplusTimes * ready_low()) return std::nullopt;
+  for (auto it = groups_.rbegin(); it != groups_.rend(); ++it) {
+    const auto& [index, group] = *it;
+    if (!group.loaded || index == allocator_.last_used()) continue;
+    const FreeMap& map = allocator_.map(index);
+    const bool whole = map.free_blocks() == map.group().blocks;
+    if (needed ? map.free_blocks() == 0 : !whole) continue;
+    if (!needed && free - map.free_blocks() < kSurplusTimes * ready_low()) continue;
+    if (allocator_.is_idle(index)) return index;
+  }
+  return std::nullopt;
+}
+
+void Space::give_surplus_back() {
+  bool needed = false;
+  {
+    const std::scoped_lock lock(mutex_);
+    needed = needed_locked();
+  }
+  // Which groups have nothing on its way into a map is known once they have been read again.
+  if (const auto read = needed ? reclaim() : false; !read)
+    log::warn("own allocation groups not read: {}", read.error().message);
+  for (;;) {
+    std::optional<std::uint32_t> group;
+    {
+      const std::scoped_lock lock(mutex_);
+      group = surplus_locked();
+      if (!group) giving_back_ = false;
+    }
+    if (!group) return;
+    const Status given = give_group_back(*group);
+    if (given) continue;
+    log::warn("allocation group {} not given back: {}", *group, given.error().message);
+    const std::scoped_lock lock(mutex_);
+    giving_back_ = false;
+    return;
+  }
+}
+
+// Nothing is handed out of it from before the transaction on. Should the outcome not be known, the
+// next claim finds out: it compares the revision from before.
+Status Space::give_group_back(std::uint32_t group) {
+  kv::Mutation giving;
+  giving.growth = kv::Growth::kMustGo;
+  const std::string key = keys::group_owner(options_.fs, group);
+  {
+    const std::scoped_lock reading(reclaim_mutex_);
+    const std::scoped_lock lock(mutex_);
+    Group& known = groups_[group];
+    if (!known.loaded || !allocator_.is_idle(group)) return {};
+    giving.compares = {kv::mod_revision_is(key, known.revision)};
+    known.free_blocks = allocator_.remove_group(group);
+    known.loaded = false;
+    known.owner = MountId{0};
+    ready_.store(allocator_.free_blocks(), std::memory_order_relaxed);
+  }
+  giving.writes = {kv::put(key, records::GroupOwner().SerializeAsString())};
+  SYMNAS_ASSIGN(const kv::Committed given, session_.commit_blocking(std::move(giving)));
+  if (!given.succeeded) return {};
+  const std::scoped_lock lock(mutex_);
+  groups_[group].revision = given.revision;
+  return {};
+}
+
 std::optional<kv::Compare> Space::guard(std::uint64_t volume_block) const {
   const std::scoped_lock lock(mutex_);
   const std::uint32_t group = allocator_.group_of(volume_block);
@@ -290,6 +382,9 @@ std::vector<std::uint32_t> Space::candidates() const {
     const auto known = groups_.find(group);
     if (known != groups_.end()) {
       if (known->second.loaded || known->second.free_blocks == 0) continue;
+      const MountId owner = known->second.owner;
+      const bool foreign = owner != MountId{0} && owner != options_.mount;
+      if (foreign && options_.peers != nullptr && !options_.peers->has_ended(owner)) continue;
     }
     out.push_back(group);
     if (out.size() >= kClaimTriesMax) break;
@@ -300,6 +395,19 @@ std::vector<std::uint32_t> Space::candidates() const {
 Result<bool> Space::claim_one() {
   SYMNAS_ASSIGN(const bool reclaimed, reclaim());
   if (reclaimed) return true;
+  SYMNAS_ASSIGN(const bool claimed, claim_any());
+  if (claimed) return true;
+  {
+    const std::scoped_lock lock(mutex_);
+    const std::int64_t now_ns = clock_.mono_ns();
+    if (alone() || (owners_ns_ != 0 && now_ns - owners_ns_ < kOwnersNs)) return false;
+    owners_ns_ = now_ns;
+  }
+  SYMNAS_TRY(read_owners());
+  return claim_any();
+}
+
+Result<bool> Space::claim_any() {
   const std::vector<std::uint32_t> list = candidates();
   for (const std::uint32_t group : list) {
     SYMNAS_ASSIGN(const bool claimed, claim(group));
@@ -367,7 +475,7 @@ Result<bool> Space::claim(std::uint32_t group) {
   groups_[group].loaded = true;
   look_around_locked();
   // Owner keys stay for ever: a group without one has never had a block in use.
-  const bool fresh = known.owner == MountId{0} && in_use.empty();
+  const bool fresh = known.revision == Revision{0} && in_use.empty();
   allocator_.add_group(FreeMap::without(group_run(group), in_use),
                        fresh ? Allocator::Used::kNever : Allocator::Used::kBefore);
   let_go_locked();
@@ -400,10 +508,8 @@ Status Space::take_over(MountId ended) {
       for (const auto& [index, group] : groups_) {
         if (group.owner != ended || moved.size() >= kTakeoverGroupsMax) continue;
         const std::string key = keys::group_owner(options_.fs, index);
-        records::GroupOwner owner;
-        owner.set_mount(options_.mount.value());
         move.compares.push_back(kv::mod_revision_is(key, group.revision));
-        move.writes.push_back(kv::put(key, owner.SerializeAsString()));
+        move.writes.push_back(kv::put(key, records::GroupOwner().SerializeAsString()));
         moved.push_back(index);
       }
     }
@@ -419,9 +525,10 @@ Status Space::take_over(MountId ended) {
     }
     const std::scoped_lock lock(mutex_);
     for (const std::uint32_t index : moved) {
-      groups_[index].owner = options_.mount;
+      groups_[index].owner = MountId{0};
       groups_[index].revision = committed.revision;
     }
+    all_claimed_ = false;
   }
 }
 
@@ -457,7 +564,7 @@ void Space::room_round(std::int64_t deadline_ns) {
   bool waits = false;  // what comes back soon is room enough: the other mounts need groups, too
   {
     const std::scoped_lock lock(mutex_);
-    waits = !alone() && allocator_.waiting_blocks() >= kReadyBlocksLow;
+    waits = !alone() && allocator_.waiting_blocks() >= ready_low();
   }
   if (!waits) {
     const auto claimed = claim_one();
@@ -469,10 +576,9 @@ void Space::room_round(std::int64_t deadline_ns) {
   bool hope = held || options_.frees_pending();
   {
     const std::scoped_lock lock(mutex_);
-    // Beside others: full only when the own groups have been read again since it was asked for.
-    const std::int64_t began_ns = deadline_ns - kSharedRoomWaitMs * 1'000'000;
-    hope = hope || (!alone() && reclaimed_ns_ <= began_ns);
-    hope = hope || allocator_.waiting_blocks() > 0 || loading_.has_value() || !all_claimed_;
+    // Beside others: they hear of it, and give groups back.
+    hope = hope || !alone() || allocator_.waiting_blocks() > 0 || loading_.has_value() ||
+           !all_claimed_;
   }
   if (!hope || clock_.mono_ns() >= deadline_ns) return answer_room(Room::kNone);
   background_.post_at(clock_.mono_ns() + kRoomPollMs * 1'000'000,

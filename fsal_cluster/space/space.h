@@ -48,6 +48,7 @@ struct SpaceOptions {
 struct SpaceAnnouncement {
   Revision quiesced;                  // every I/O begun before this revision was applied has ended
   std::int64_t allocated_blocks = 0;  // less freed ones, since the claim
+  bool needs_space = false;
 };
 
 class Space {
@@ -89,7 +90,7 @@ class Space {
   // For the heartbeat, about once a second. Never blocks.
   SpaceAnnouncement announcement();
 
-  // Takes over the groups of a mount that has ended. Blocks. Errors: as Session.
+  // The groups of a mount that has ended are nobody's from now on. Blocks. Errors: as Session.
   Status take_over(MountId ended);
 
   struct Use {
@@ -136,8 +137,17 @@ class Space {
   Result<bool> claim(std::uint32_t group);
   Result<std::vector<BlockRun>> read_used(std::uint32_t group);
   std::vector<std::uint32_t> candidates() const;
+  Result<bool> claim_any();
   Status count_groups();
   void claim_ahead();
+  // Gives groups back that others may need more. What is given back has no block that is waiting or
+  // on its way into a map.
+  std::uint64_t ready_low() const;
+  void give_surplus_back();
+  // Both REQUIRE: mutex_ is held.
+  bool needed_locked() const;
+  std::optional<std::uint32_t> surplus_locked() const;
+  Status give_group_back(std::uint32_t group);
 
   kv::Session& session_;
   const env::Clock& clock_;
@@ -156,6 +166,8 @@ class Space {
   std::int64_t taken_since_ = 0;      // reclaimed: also in what its mount has announced
   bool recounting_ = false;
   std::int64_t reclaimed_ns_ = 0;  // when it was last begun
+  std::int64_t owners_ns_ = 0;     // when they were last read again
+  bool giving_back_ = false;
   std::int64_t allocated_ = 0;
   bool dating_ = false;
   struct Mark {
@@ -167,6 +179,7 @@ class Space {
   bool claiming_ahead_ = false;
   bool all_claimed_ = false;  // the last search found no group to claim; any free resets it
   std::mutex count_mutex_;    // one count at a time
+  std::mutex reclaim_mutex_;  // one reading of an own group at a time; behind count_mutex_
   std::atomic<std::uint64_t> ready_{0};
 };
 

@@ -121,6 +121,13 @@ std::map<MountId, std::int64_t> Peers::allocated_blocks() const {
   return out;
 }
 
+bool Peers::someone_needs_space() const {
+  const std::scoped_lock lock(mutex_);
+  return newest_ && std::any_of(mounts_.begin(), mounts_.end(), [this](const auto& entry) {
+           return entry.first != self_ && entry.second.needs_space && lives(entry.first);
+         });
+}
+
 std::optional<bool> Peers::held_by_others(Ino ino) const {
   const std::scoped_lock lock(mutex_);
   if (!newest_) return std::nullopt;
@@ -145,6 +152,7 @@ void Peers::put_heartbeat(MountId id, const std::string& value) {
   mount.quiesced = Revision{static_cast<std::int64_t>(record.quiesced())};
   mount.looked = Revision{static_cast<std::int64_t>(record.looked())};
   mount.allocated_blocks = record.allocated_blocks();
+  mount.needs_space = record.needs_space();
 }
 
 void Peers::put(const kv::KeyValue& kv) {

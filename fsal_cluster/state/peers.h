@@ -64,6 +64,8 @@ class Peers final : public kv::Follower {
   // Blocks that the other mounts have allocated less those they have freed, as each announces it,
   // by mount; ended ones with what they announced last while their records stand.
   std::map<MountId, std::int64_t> allocated_blocks() const;
+  // Whether another living mount finds no group to claim. False also when it is unknown.
+  bool someone_needs_space() const;
   // Whether another mount that has not ended holds the inode; nullopt: unknown.
   std::optional<bool> held_by_others(Ino ino) const;
   // False also when it is unknown.
@@ -80,6 +82,7 @@ class Peers final : public kv::Follower {
     Revision quiesced;
     Revision looked;
     std::int64_t allocated_blocks = 0;
+    bool needs_space = false;
   };
   // REQUIRES for all: mutex_ is held.
   void put(const kv::KeyValue& kv);

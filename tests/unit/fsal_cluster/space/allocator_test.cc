@@ -99,13 +99,47 @@ TEST(Allocator, ReclaimsWhatOthersHaveFreedAndNothingElse) {
   const auto mine = allocator.allocate({.blocks = 10});
   EXPECT_EQ(*mine, (BlockRun{20, 10}));
   allocator.set_horizon({.alone = false, .quiesced = Revision{10}});
-  EXPECT_EQ(allocator.reclaim(0, {{5, 15}}, {{0, 2}}), 3u)
-      << "2 to 4; 0 and 1 are being freed here";
+  const auto reclaim = [&](const std::vector<BlockRun>& used) {
+    allocator.begin_reclaim();
+    return allocator.reclaim(0, used, {{0, 2}});
+  };
+  EXPECT_EQ(reclaim({{5, 15}}), 3u) << "2 to 4; 0 and 1 are being freed here";
   EXPECT_EQ(allocator.waiting_blocks(), 3u);
-  EXPECT_EQ(allocator.reclaim(0, {{5, 15}}, {{0, 2}}), 0u) << "they wait already";
+  EXPECT_EQ(reclaim({{5, 15}}), 0u) << "they wait already";
   // Recorded, then freed by somebody else.
-  EXPECT_EQ(allocator.reclaim(0, {{5, 15}, {20, 4}}, {{0, 2}}), 0u);
-  EXPECT_EQ(allocator.reclaim(0, {{5, 15}}, {{0, 2}}), 4u) << "24 to 29 may not be recorded yet";
+  EXPECT_EQ(reclaim({{5, 15}, {20, 4}}), 0u);
+  EXPECT_EQ(reclaim({{5, 15}}), 4u) << "24 to 29 may not be recorded yet";
+}
+
+// The read of the reverse map may have seen an older use of a block that is handed out by now.
+TEST(Allocator, WhatIsHandedOutWhileTheMapIsReadStaysSo) {
+  Allocator allocator(100);
+  allocator.add_group(FreeMap::without({0, 100}, {{0, 90}}), Allocator::Used::kNever);
+  allocator.begin_reclaim();
+  ASSERT_EQ(allocator.allocate({.blocks = 10}), (BlockRun{90, 10}));
+  EXPECT_EQ(allocator.reclaim(0, {{0, 100}}, {}), 0u);
+  allocator.begin_reclaim();
+  EXPECT_EQ(allocator.reclaim(0, {{0, 90}}, {}), 0u) << "90 to 99 may not be recorded yet";
+  EXPECT_FALSE(allocator.is_idle(0));
+}
+
+TEST(Allocator, AnIdleGroupIsForgotten) {
+  Allocator allocator(100);
+  allocator.add_group(FreeMap::without({0, 100}, {{0, 50}}), Allocator::Used::kNever);
+  allocator.add_group(FreeMap::without({100, 100}, {}), Allocator::Used::kNever);
+  const auto run = allocator.allocate({.blocks = 10, .goal = 50});
+  EXPECT_FALSE(allocator.is_idle(0));
+  EXPECT_TRUE(allocator.is_idle(1));
+  EXPECT_EQ(allocator.remove_group(1), 100u);
+  EXPECT_FALSE(allocator.owns(150));
+  EXPECT_EQ(allocator.free_blocks(), 40u);
+  const auto io = allocator.begin_io();
+  allocator.release(*run);
+  EXPECT_FALSE(allocator.is_idle(0)) << "its block waits";
+  allocator.end_io(io);
+  EXPECT_TRUE(allocator.is_idle(0));
+  EXPECT_EQ(allocator.allocate({.blocks = 50})->blocks, 50u);
+  EXPECT_FALSE(allocator.allocate({.blocks = 1}));
 }
 
 TEST(Allocator, MarksSayWhenWhatHadBegunHasEnded) {

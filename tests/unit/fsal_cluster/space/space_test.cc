@@ -49,7 +49,7 @@ class SpaceTest : public testing::Test {
     out.fs = world.fs();
     out.mount = world.context().mount;
     out.group_blocks = kGroup;
-    out.volume_blocks = [] { return 2 * kGroup; };
+    out.volume_blocks = [this] { return groups * kGroup; };
     out.return_reservations = [] { return false; };
     out.frees_pending = [] { return false; };
     out.membership = &membership;
@@ -62,8 +62,10 @@ class SpaceTest : public testing::Test {
     space = std::move(*Space::open(world.session(), clock, background, options()));
   }
   // The other mount's heartbeat.
-  void announce(std::int64_t quiesced, std::int64_t allocated_blocks = 0) {
+  void announce(std::int64_t quiesced, std::int64_t allocated_blocks = 0,
+                bool needs_space = false) {
     records::HeartbeatRecord record;
+    record.set_needs_space(needs_space);
     record.set_quiesced(static_cast<std::uint64_t>(quiesced));
     record.set_allocated_blocks(allocated_blocks);
     kv::WatchEvent event{false,
@@ -72,6 +74,40 @@ class SpaceTest : public testing::Test {
     peers.on_events({event}, Revision{quiesced});
   }
   static constexpr std::int64_t kAll = 1'000'000;
+  void owned_by(MountId owner, std::uint64_t first, std::uint64_t end) {
+    records::GroupOwner record;
+    record.set_mount(owner.value());
+    kv::Mutation mutation;
+    for (std::uint64_t group = first; group < end; ++group)
+      mutation.writes.push_back(
+          kv::put(kv::keys::group_owner(world.fs(), static_cast<std::uint32_t>(group)),
+                  record.SerializeAsString()));
+    ASSERT_TRUE(world.session().commit_blocking(std::move(mutation))->succeeded);
+  }
+  MountId owner_of(std::uint32_t group) {
+    records::GroupOwner record;
+    const auto value =
+        world.session().range(kv::single_key(kv::keys::group_owner(world.fs(), group)), 1);
+    if (value->kvs.empty()) return MountId{0};
+    EXPECT_TRUE(record.ParseFromString(value->kvs.front().value));
+    return MountId{record.mount()};
+  }
+  std::uint32_t own_groups() {
+    std::uint32_t count = 0;
+    for (std::uint32_t group = 0; group < groups; ++group)
+      if (owner_of(group) == world.context().mount) ++count;
+    return count;
+  }
+  // Has `count` groups, all of them free, whatever it would have claimed on its own.
+  void claim(std::uint32_t count) {
+    std::vector<BlockRun> all;
+    while (own_groups() < count) {
+      ASSERT_EQ(make_room(kSharedRoomWaitMs * 1'000'000), Space::Room::kMaybe);
+      while (const auto run = space->allocate({.blocks = kGroup})) all.push_back(*run);
+      background.run_due();
+    }
+    for (const BlockRun& run : all) space->give_back(run);
+  }
   // Both groups were a mount's that has ended.
   void owned_before(MountId ended) {
     records::GroupOwner owner;
@@ -109,6 +145,7 @@ class SpaceTest : public testing::Test {
     ASSERT_TRUE(world.session().commit_blocking(std::move(mutation)));
   }
 
+  std::uint64_t groups = 2;
   World world;
   env::ManualClock clock;
   ManualBackground background{clock};
@@ -185,6 +222,61 @@ TEST_F(SpaceTest, TakesWhatOthersHaveFreedBeforeItClaimsMore) {
   erase(*run);  // by another mount
   EXPECT_EQ(make_room(2 * kSharedRoomWaitMs * 1'000'000), Space::Room::kMaybe);
   EXPECT_EQ(space->allocate({.blocks = kGroup}), *run);
+}
+
+TEST_F(SpaceTest, ManyGroupsOfTheLivingDoNotHideAFreeOne) {
+  groups = 2 * kClaimTriesMax + 1;
+  owned_by(kOther, 0, groups - 1);
+  EXPECT_EQ(make_room(kSharedRoomWaitMs * 1'000'000), Space::Room::kMaybe);
+  EXPECT_EQ(space->allocate({.blocks = 1})->start / kGroup, groups - 1);
+}
+
+TEST_F(SpaceTest, AGroupGivenBackByAnotherIsFound) {
+  owned_by(kOther, 0, groups);
+  EXPECT_EQ(make_room(kSharedRoomWaitMs * 1'000'000), Space::Room::kNone);
+  std::optional<Space::Room> answer;
+  space->make_room([&](Result<Space::Room> room) { answer = *room; });
+  background.run_due();
+  EXPECT_TRUE(space->announcement().needs_space);
+  owned_by(MountId{0}, 1, 2);
+  announce(kAll);
+  for (int i = 0; i < 1000 && !answer; ++i) {
+    clock.advance_ns(kRoomPollMs * 1'000'000);
+    background.run_due();
+  }
+  EXPECT_EQ(answer, Space::Room::kMaybe);
+  EXPECT_EQ(space->allocate({.blocks = 1})->start / kGroup, 1u);
+  EXPECT_FALSE(space->announcement().needs_space);
+}
+
+TEST_F(SpaceTest, WholeGroupsThatAreTooManyAreGivenBack) {
+  groups = 10;
+  announce(kAll);
+  claim(8);
+  space->announcement();
+  background.run_due();
+  EXPECT_EQ(own_groups(), kSurplusTimes);
+  EXPECT_EQ(space->use()->free_blocks, groups * kGroup) << "nothing is lost by it";
+  EXPECT_EQ(space->ready_blocks(), kSurplusTimes * kGroup);
+}
+
+TEST_F(SpaceTest, WhoNeedsSpaceGetsAllButTheGroupInUse) {
+  groups = 4;
+  announce(kAll);
+  claim(4);
+  const auto recorded = space->allocate({.blocks = 10});
+  record(*recorded);
+  const auto on_its_way = space->allocate({.blocks = kGroup});
+  const auto last = space->allocate({.blocks = 1});
+  ASSERT_NE(recorded->start / kGroup, on_its_way->start / kGroup);
+  clock.advance_ns(2 * kReclaimNs);
+  announce(kAll + 1, 0, true);
+  space->announcement();
+  background.run_due();
+  EXPECT_EQ(own_groups(), 2u);
+  EXPECT_EQ(owner_of(static_cast<std::uint32_t>(on_its_way->start / kGroup)), world.context().mount)
+      << "of which a block may be recorded yet";
+  EXPECT_EQ(owner_of(static_cast<std::uint32_t>(last->start / kGroup)), world.context().mount);
 }
 
 TEST_F(SpaceTest, UseFollowsWhatTheOthersAnnounce) {
