@@ -33,7 +33,7 @@ help:
 	@echo 'make lab-asan  the lab tests with everything of ours under AddressSanitizer and UBSan'
 	@echo 'make lab-tsan  the same under ThreadSanitizer; TESTS=kill chooses by parts of names'
 	@echo 'make bench     the same load on symnas and on ganesha FSAL_VFS, with ratios'
-	@echo 'make bench-shared  four heads on one filesystem: shared against private files, scans, creates'
+	@echo 'make bench-shared  four heads on one filesystem: shared files, scans, creates'
 	@echo 'make bench-raw symnas against the raw LUN file; make bench-engine: its volume engine'
 	@echo 'make clean     remove $(BUILD)/'
 	@echo

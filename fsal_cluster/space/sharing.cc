@@ -1,0 +1,224 @@
+// Space beside other mounts: when freed blocks may be handed out again, what others have freed in
+// own groups, groups that are given back.
+#include <algorithm>
+#include <utility>
+
+#include "common/base/log.h"
+#include "common/kv/keys.h"
+#include "fsal_cluster/schema/records.pb.h"
+#include "fsal_cluster/space/limits.h"
+#include "fsal_cluster/space/space.h"
+
+namespace symnas::fs {
+
+namespace keys = kv::keys;
+
+// --- beside other mounts
+
+void Space::look_around_locked() {
+  if (alone()) {
+    // Whatever waits now was freed while nobody else was there, or everybody else has ended.
+    allocator_.set_horizon({.alone = true, .quiesced = {}});
+  } else {
+    const bool waits = allocator_.waiting_blocks() > 0;
+    allocator_.set_horizon(
+        {.alone = false, .quiesced = waits ? options_.peers->quiesced() : Revision{0}});
+  }
+  ready_.store(allocator_.free_blocks(), std::memory_order_relaxed);
+}
+
+void Space::let_go_locked() {
+  look_around_locked();
+  if (alone() || !allocator_.undated() || dating_) return;
+  dating_ = true;
+  background_.post([this] { date_frees(); });
+}
+
+// The stamp's revision is not below that of any change acknowledged before it is read.
+void Space::date_frees() {
+  Quiescence::Stamp upto = 0;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!allocator_.undated()) {
+      dating_ = false;
+      return;
+    }
+    upto = allocator_.newest_free();
+  }
+  const auto stamp = session_.range(kv::single_key(keys::stamp(options_.fs)), 1);
+  const std::scoped_lock lock(mutex_);
+  dating_ = false;  // after a failure the next heartbeat begins anew
+  if (!stamp || stamp->kvs.empty()) return;
+  allocator_.date(upto, stamp->kvs.front().mod_revision);
+  let_go_locked();
+}
+
+SpaceAnnouncement Space::announcement() {
+  const Revision applied = session_.applied();  // before the mark: I/O after it sees at least this
+  const std::scoped_lock lock(mutex_);
+  if (marks_.size() < kQuiescenceMarksMax) marks_.push_back({allocator_.mark(), applied});
+  while (!marks_.empty() && allocator_.ended_before(marks_.front().stamp)) {
+    quiesced_ = marks_.front().applied;
+    marks_.pop_front();
+  }
+  let_go_locked();
+  if (!giving_back_ && (surplus_locked() || needed_locked())) {
+    giving_back_ = true;
+    background_.post([this] { give_surplus_back(); });
+  }
+  return {quiesced_, allocated_, !room_waiters_.empty()};
+}
+
+Result<std::uint64_t> Space::reclaim(std::uint32_t group) {
+  const std::scoped_lock one_at_a_time(reclaim_mutex_);
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!groups_[group].loaded) return 0;  // given back meanwhile
+    allocator_.begin_reclaim();
+  }
+  SYMNAS_ASSIGN(const std::vector<BlockRun> used, read_used(group));
+  const std::scoped_lock lock(mutex_);
+  std::vector<BlockRun> announced;
+  for (const auto& [start, blocks] : announced_) announced.push_back({start, blocks});
+  look_around_locked();
+  const std::uint64_t blocks = allocator_.reclaim(group, used, announced);
+  taken_since_ += static_cast<std::int64_t>(blocks);
+  return blocks;
+}
+
+Result<bool> Space::reclaim() {
+  std::vector<std::uint32_t> own;
+  {
+    const std::scoped_lock lock(mutex_);
+    const std::int64_t now_ns = clock_.mono_ns();
+    if (alone() || (reclaimed_ns_ != 0 && now_ns - reclaimed_ns_ < kReclaimNs)) return false;
+    reclaimed_ns_ = now_ns;
+    for (const auto& [index, group] : groups_)
+      if (group.loaded) own.push_back(index);
+  }
+  std::uint64_t blocks = 0;
+  for (const std::uint32_t group : own) {
+    SYMNAS_ASSIGN(const std::uint64_t found, reclaim(group));
+    blocks += found;
+  }
+  const std::scoped_lock lock(mutex_);
+  let_go_locked();
+  return blocks > 0;
+}
+
+// --- giving back
+
+std::uint64_t Space::ready_low() const {
+  const std::uint64_t share = options_.volume_blocks() / kReadyShare;
+  return std::clamp(share, std::min(options_.group_blocks, kReadyBlocksLow), kReadyBlocksLow);
+}
+
+bool Space::needed_locked() const {
+  return !alone() && allocator_.free_blocks() > 0 && options_.peers->someone_needs_space();
+}
+
+// A group to be given back; nullopt: none.
+std::optional<std::uint32_t> Space::surplus_locked() const {
+  if (alone()) return std::nullopt;
+  const bool needed = needed_locked();
+  const std::uint64_t free = allocator_.free_blocks();
+  if (!needed && free < kSurplusTimes * ready_low()) return std::nullopt;
+  for (auto it = groups_.rbegin(); it != groups_.rend(); ++it) {
+    const auto& [index, group] = *it;
+    if (!group.loaded || index == allocator_.last_used()) continue;
+    const FreeMap& map = allocator_.map(index);
+    const bool whole = map.free_blocks() == map.group().blocks;
+    if (needed ? map.free_blocks() == 0 : !whole) continue;
+    if (!needed && free - map.free_blocks() < kSurplusTimes * ready_low()) continue;
+    if (allocator_.is_idle(index)) return index;
+  }
+  return std::nullopt;
+}
+
+void Space::give_surplus_back() {
+  bool needed = false;
+  {
+    const std::scoped_lock lock(mutex_);
+    needed = needed_locked();
+  }
+  // Which groups have nothing on its way into a map is known once they have been read again.
+  if (const auto read = needed ? reclaim() : false; !read)
+    log::warn("own allocation groups not read: {}", read.error().message);
+  for (;;) {
+    std::optional<std::uint32_t> group;
+    {
+      const std::scoped_lock lock(mutex_);
+      group = surplus_locked();
+      if (!group) giving_back_ = false;
+    }
+    if (!group) return;
+    const Status given = give_group_back(*group);
+    if (given) continue;
+    log::warn("allocation group {} not given back: {}", *group, given.error().message);
+    const std::scoped_lock lock(mutex_);
+    giving_back_ = false;
+    return;
+  }
+}
+
+// Nothing is handed out of it from before the transaction on. Should the outcome not be known, the
+// next claim finds out: it compares the revision from before.
+Status Space::give_group_back(std::uint32_t group) {
+  kv::Mutation giving;
+  giving.growth = kv::Growth::kMustGo;
+  const std::string key = keys::group_owner(options_.fs, group);
+  {
+    const std::scoped_lock reading(reclaim_mutex_);
+    const std::scoped_lock lock(mutex_);
+    Group& known = groups_[group];
+    if (!known.loaded || !allocator_.is_idle(group)) return {};
+    giving.compares = {kv::mod_revision_is(key, known.revision)};
+    known.free_blocks = allocator_.remove_group(group);
+    known.loaded = false;
+    known.owner = MountId{0};
+    ready_.store(allocator_.free_blocks(), std::memory_order_relaxed);
+  }
+  giving.writes = {kv::put(key, records::GroupOwner().SerializeAsString())};
+  SYMNAS_ASSIGN(const kv::Committed given, session_.commit_blocking(std::move(giving)));
+  if (!given.succeeded) return {};
+  const std::scoped_lock lock(mutex_);
+  groups_[group].revision = given.revision;
+  return {};
+}
+
+Status Space::take_over(MountId ended) {
+  SYMNAS_TRY(read_owners());  // it may have claimed some since
+  for (;;) {
+    kv::Mutation move;
+    move.growth = kv::Growth::kMustGo;
+    std::vector<std::uint32_t> moved;
+    {
+      const std::scoped_lock lock(mutex_);
+      for (const auto& [index, group] : groups_) {
+        if (group.owner != ended || moved.size() >= kTakeoverGroupsMax) continue;
+        const std::string key = keys::group_owner(options_.fs, index);
+        move.compares.push_back(kv::mod_revision_is(key, group.revision));
+        move.writes.push_back(kv::put(key, records::GroupOwner().SerializeAsString()));
+        moved.push_back(index);
+      }
+    }
+    if (moved.empty()) return {};
+    move.compares.push_back(kv::key_exists(keys::mount_ended(options_.fs, ended)));
+    SYMNAS_ASSIGN(const kv::Committed committed, session_.commit_blocking(std::move(move)));
+    if (!committed.succeeded) {
+      SYMNAS_ASSIGN(const kv::OpResult record,
+                    session_.range(kv::single_key(keys::mount_ended(options_.fs, ended)), 1));
+      if (record.kvs.empty()) return {};  // another mount has taken everything over
+      SYMNAS_TRY(read_owners());
+      continue;
+    }
+    const std::scoped_lock lock(mutex_);
+    for (const std::uint32_t index : moved) {
+      groups_[index].owner = MountId{0};
+      groups_[index].revision = committed.revision;
+    }
+    all_claimed_ = false;
+  }
+}
+
+}  // namespace symnas::fs
