@@ -8,6 +8,7 @@
 #include "common/base/result.h"
 #include "fsal_cluster/limits.h"
 #include "fsal_cluster/ops/context.h"
+#include "fsal_cluster/ops/request.h"
 
 namespace symnas::fs {
 
@@ -57,11 +58,14 @@ auto retry_conflicts(Context& context, Attempt attempt) -> decltype(attempt(0)) 
   return retry_conflicts(context, cache, std::move(attempt));
 }
 
-// Strict reads (GETATTR, LOOKUP, READDIR, ...): one barrier before the cache is believed, unless it
-// is current. The stay lasts as long as the answer is being made. Errors: Session::barrier.
+// Strict reads (GETATTR, LOOKUP, READDIR, ...): one barrier per request before the cache is
+// believed, unless it is current. The stay lasts as long as the answer is being made. Errors:
+// Session::barrier.
 inline Result<Membership::Stay> before_strict_read(Context& context) {
   Membership::Stay stay = context.membership.enter();
-  if (!is_current(context, stay)) SYMNAS_TRY(context.session.barrier());
+  if (is_current(context, stay) || has_passed_barrier(&context.session)) return stay;
+  SYMNAS_TRY(context.session.barrier());
+  note_barrier(&context.session);
   return stay;
 }
 

@@ -4,14 +4,23 @@
 
 #include <exception>
 
+#include "fsal_cluster/ops/request.h"
 #include "fsal_cluster/plugin/instance.h"
 #include "fsal_cluster/plugin/status.h"
 
 namespace symnas::plugin {
 
+// The RPC that this thread works for.
+inline fs::RequestId this_request() {
+  if (op_ctx == nullptr || op_ctx->nfs_reqdata == nullptr) return {};
+  const timespec& at = op_ctx->start_time;
+  return {op_ctx->nfs_reqdata, std::int64_t{at.tv_sec} * 1'000'000'000 + at.tv_nsec};
+}
+
 // Runs `call` (returns fsal_status_t), which waits for nothing outside this process.
 template <class Call>
 fsal_status_t contained(Call&& call) noexcept {
+  fs::work_for(this_request());
   try {
     return call();
   } catch (const std::exception& e) {

@@ -9,6 +9,7 @@
 
 #include "fsal_cluster/limits.h"
 #include "fsal_cluster/mount.h"
+#include "fsal_cluster/ops/request.h"
 #include "fsal_cluster/schema/mount_entry.h"
 #include "fsal_cluster/state/mount_end.h"
 #include "tests/support/jumping_clock.h"
@@ -168,6 +169,36 @@ TEST_F(SeveralMountsTest, AppliedAttributesNeedNoBarrier) {
   ASSERT_TRUE(a->unlink(kRoot, root(), "f"));
   EXPECT_TRUE(eventually([&] { return code(b->getattr(file)) == ErrorCode::kStale; }));
   EXPECT_FALSE(b->getattr_from_cache(file, Freshness::kApplied)) << "told strictly only";
+}
+
+// GETATTRs of one RPC: what was acknowledged before it arrived is shown by its first barrier.
+TEST_F(SeveralMountsTest, ARequestTakesOneBarrier) {
+  const auto a = open(1);
+  const auto b = open(2);
+  ASSERT_TRUE(a && b);
+  const Handle dir = a->mkdir(kRoot, root(), "d", {})->attributes.handle;
+  const auto barriers = [&] { return b->counters().barriers; };
+  const int requests[2] = {};
+  work_for({&requests[0], 1});
+  ASSERT_TRUE(b->lookup(root(), "d"));
+  auto before = barriers();
+  ASSERT_TRUE(b->getattr(dir));
+  EXPECT_EQ(barriers(), before);
+  for (const RequestId next : {RequestId{&requests[0], 2}, RequestId{&requests[1], 2}}) {
+    SetAttributes mode;
+    mode.mode = 0700 + static_cast<std::uint32_t>(before % 8);
+    ASSERT_TRUE(a->setattr(kRoot, dir, mode));
+    work_for(next);
+    before = barriers();
+    EXPECT_EQ(b->getattr(dir)->mode, *mode.mode);
+    EXPECT_GT(barriers(), before);
+  }
+  work_for({});
+  for (int i = 0; i < 2; ++i) {
+    before = barriers();
+    ASSERT_TRUE(b->getattr(dir));
+    EXPECT_GT(barriers(), before) << "outside of a request nothing is remembered";
+  }
 }
 
 // Directories moved below one another through two mounts must not make a circle.
