@@ -11,7 +11,9 @@
 //              at through another
 //   names      made, renamed and removed through one head; looked up and listed through another
 // A call without an answer is repeated until it has one. --stable 1: every WRITE is FILE_SYNC, so
-// that nothing acknowledged may be lost when a head dies. Prints "running", then one line of JSON.
+// that nothing acknowledged may be lost when a head dies. Prints "running", then one line of JSON:
+// {operations, outages, longest_ms, violations, slow: [{kind: "io" | "metadata", head, at_s, ms}]},
+// where `slow` has the calls on registers and the LOOKUPs that took 500 ms and more.
 // Ends early on SIGTERM. Exit status: 0 all coherent, 1 not, 2 usage, 3 no mount.
 #include <signal.h>
 #include <unistd.h>
@@ -45,6 +47,7 @@ using symnas::test::RegisterHistory;
 using Clock = std::chrono::steady_clock;
 
 constexpr int kPatienceMs = 120'000;
+constexpr double kSlowMs = 500;
 constexpr std::uint64_t kSector = 512;
 constexpr std::uint64_t kSectors = 128;
 constexpr std::uint64_t kRunMax = 32;
@@ -77,6 +80,14 @@ struct Registers {
   std::mutex mutex;
   std::vector<std::vector<RegisterHistory>> histories;  // guarded by mutex
   std::atomic<std::uint64_t> newest{0};
+};
+
+// One call that took long: in place I/O on registers, or a look at attributes and names.
+struct Slow {
+  enum class Kind { kIo, kMetadata } kind;
+  std::size_t head;
+  double at_s;  // the answer, seconds since the epoch
+  double ms;
 };
 
 class Worker {
@@ -137,6 +148,7 @@ class Worker {
 
   std::uint64_t operations() const { return operations_; }
   double longest_ms() const { return longest_ms_; }
+  const std::vector<Slow>& slow() const { return slow_; }
   std::uint64_t outages() const {
     std::uint64_t sum = 0;
     for (const auto& client : clients_) sum += client->outages();
@@ -146,6 +158,14 @@ class Worker {
  private:
   std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
   Nfs3Client& head() { return *clients_[below(clients_.size())]; }
+  void note(const Nfs3Client& client, Slow::Kind kind, std::int64_t start_ns) {
+    const double ms = static_cast<double>(now_ns() - start_ns) / 1e6;
+    if (ms < kSlowMs) return;
+    std::size_t index = 0;
+    while (clients_[index].get() != &client) ++index;
+    const auto at = std::chrono::system_clock::now().time_since_epoch();
+    slow_.push_back({kind, index, std::chrono::duration<double>(at).count(), ms});
+  }
 
   void one() {
     switch (below(16)) {
@@ -178,9 +198,11 @@ class Worker {
     const std::uint64_t value = registers_.newest.fetch_add(count) + 1;
     std::string bytes;
     for (std::uint64_t i = 0; i < count; ++i) bytes += sector(value + i);
+    Nfs3Client& client = head();
     const std::int64_t start = now_ns();
-    const auto reply = head().write(registers_.files[file], first * kSector, bytes, FILE_SYNC);
+    const auto reply = client.write(registers_.files[file], first * kSector, bytes, FILE_SYNC);
     const std::int64_t end = now_ns();
+    note(client, Slow::Kind::kIo, start);
     expect_status(reply.status, NFS3_OK, "WRITE of registers");
     expect(reply.count == bytes.size(), "a short WRITE");
     const std::scoped_lock lock(registers_.mutex);
@@ -193,6 +215,7 @@ class Worker {
     const ReadReply reply = client.read(registers_.files[file], first * kSector,
                                         static_cast<std::uint32_t>(count * kSector));
     const std::int64_t end = now_ns();
+    note(client, Slow::Kind::kIo, start);
     expect_status(reply.status, NFS3_OK, "READ of registers");
     expect(reply.data.size() == count * kSector, "a short READ of registers");
     const std::scoped_lock lock(registers_.mutex);
@@ -301,8 +324,10 @@ class Worker {
     check_name(head(), other);
   }
   void check_name(Nfs3Client& client, std::size_t index) {
-    expect_status(client.lookup(directory_, entry(index)).status,
-                  exists_[index] ? NFS3_OK : NFS3ERR_NOENT, "LOOKUP " + entry(index));
+    const std::int64_t start = now_ns();
+    const int status = client.lookup(directory_, entry(index)).status;
+    note(client, Slow::Kind::kMetadata, start);
+    expect_status(status, exists_[index] ? NFS3_OK : NFS3ERR_NOENT, "LOOKUP " + entry(index));
   }
   void check_names(Nfs3Client& client) {
     const auto page = client.readdir(directory_, 0, 0, 8192);
@@ -326,6 +351,7 @@ class Worker {
   std::array<bool, kNames> exists_{};
   std::uint64_t operations_ = 0;
   double longest_ms_ = 0;
+  std::vector<Slow> slow_;
 };
 
 std::vector<Url> parse_urls(const std::string& text) {
@@ -417,9 +443,19 @@ int run_all(const CommandLine& line, const std::vector<Url>& heads) {
     first->remove(first->root(), prefix + std::to_string(file));
   }
   std::printf(
-      "{\"operations\": %llu, \"outages\": %llu, \"longest_ms\": %.1f, \"violations\": %d}\n",
+      "{\"operations\": %llu, \"outages\": %llu, \"longest_ms\": %.1f, \"violations\": %d, "
+      "\"slow\": [",
       static_cast<unsigned long long>(operations), static_cast<unsigned long long>(outages),
       longest_ms, violations);
+  const char* separator = "";
+  for (const auto& worker : workers) {
+    for (const Slow& slow : worker->slow()) {
+      std::printf("%s{\"kind\": \"%s\", \"head\": %zu, \"at_s\": %.3f, \"ms\": %.1f}", separator,
+                  slow.kind == Slow::Kind::kIo ? "io" : "metadata", slow.head, slow.at_s, slow.ms);
+      separator = ", ";
+    }
+  }
+  std::printf("]}\n");
   return violations > 0 ? 1 : 0;
 }
 
