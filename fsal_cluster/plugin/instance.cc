@@ -48,6 +48,7 @@ Result<std::vector<cvm::LunPath>> lun_paths(const InstanceFile& file) {
 Instance::Instance(std::string path, InstanceFile file, std::uint32_t workers)
     : path_(std::move(path)),
       file_(std::move(file)),
+      memory_(std::filesystem::path(path_).replace_filename("memory")),
       admission_(workers * kBlockedWorkersNumerator / kBlockedWorkersDenominator),
       io_waits_(workers / kIoWaitsShare) {}
 

@@ -19,6 +19,7 @@
 #include "fsal_cluster/mount.h"
 #include "fsal_cluster/plugin/admission.h"
 #include "fsal_cluster/plugin/instance_file.h"
+#include "fsal_cluster/plugin/memory_report.h"
 #include "fsal_cluster/plugin/volume_growth.h"
 
 namespace symnas::plugin {
@@ -70,6 +71,7 @@ class Instance {
 
   const std::string path_;
   const InstanceFile file_;
+  MemoryReport memory_;
   Admission admission_;
   Admission io_waits_;
   std::unique_ptr<kv::Store> store_;

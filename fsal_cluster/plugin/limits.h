@@ -20,6 +20,9 @@ inline constexpr std::uint32_t kBlockedWorkersDenominator = 4;
 // worth, and a LUN that hangs leaves the other workers alone.
 inline constexpr std::uint32_t kIoWaitsShare = 8;
 
+// How often vnfsd is told of a changed number of cached inodes.
+inline constexpr std::int64_t kMemoryReportMs = 1000;
+
 // Pause before a volume that could not adopt its new record, or a watch that broke, is tried again.
 inline constexpr std::int64_t kGrowthRetryMs = 500;
 

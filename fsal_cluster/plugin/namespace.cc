@@ -4,6 +4,7 @@
 
 #include "fsal_cluster/plugin/guarded.h"
 #include "fsal_cluster/plugin/limits.h"
+#include "fsal_cluster/plugin/memory_report.h"
 #include "fsal_cluster/plugin/object.h"
 
 namespace symnas::plugin {
@@ -214,6 +215,7 @@ fsal_status_t setattr2(fsal_obj_handle* handle, bool bypass, state_t* state, fsa
 void release(fsal_obj_handle* handle) {
   fsal_obj_handle_fini(handle, true);
   gsh_free(object_of(handle));
+  MemoryReport::count(-1);
 }
 
 // Two objects of one file met in MDCACHE: the original survives and takes over the share counters.

@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "fsal_cluster/plugin/file_time.h"
+#include "fsal_cluster/plugin/memory_report.h"
 
 namespace symnas::plugin {
 namespace {
@@ -36,6 +37,7 @@ Object* make_object(fsal_export* fsal_export, const fs::Attributes& attributes) 
   object->fsal.fsid.minor = 0;
   object->fsal.fileid = attributes.handle.ino.value();
   object->fsal.obj_ops = &object_operations();
+  MemoryReport::count(1);
   return object;
 }
 

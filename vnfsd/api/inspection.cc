@@ -159,6 +159,22 @@ json dump_document(const fs::check::InodeDump& dump, const std::vector<LunPlace>
   return out;
 }
 
+// What a cached inode costs is told when there are enough of them to be seen among all else.
+json instance_document(const InstanceMemory& instance) {
+  json out = {{"vnfs", instance.vnfs},
+              {"pid", instance.pid},
+              {"resident_bytes", instance.resident_bytes},
+              {"idle_resident_bytes", instance.idle_resident_bytes},
+              {"cached_inodes", instance.cached_inodes}};
+  const bool enough = instance.idle_resident_bytes > 0 &&
+                      instance.cached_inodes >= kInodesForACost &&
+                      instance.resident_bytes > instance.idle_resident_bytes;
+  if (enough)
+    out["bytes_per_cached_inode"] =
+        (instance.resident_bytes - instance.idle_resident_bytes) / instance.cached_inodes;
+  return out;
+}
+
 json capacity_document(const CapacityFacts& facts) {
   const json etcd = etcd_document(facts);
   const auto in_use = etcd["db_in_use_bytes"].get<std::uint64_t>();
@@ -170,9 +186,7 @@ json capacity_document(const CapacityFacts& facts) {
     filesystems.push_back(filesystem_document(use, cost_of_file(use, all_bytes, in_use), room));
   json instances = json::array();
   for (const InstanceMemory& instance : facts.instances)
-    instances.push_back({{"vnfs", instance.vnfs},
-                         {"pid", instance.pid},
-                         {"resident_bytes", instance.resident_bytes}});
+    instances.push_back(instance_document(instance));
   return {{"filesystems", filesystems}, {"etcd", etcd}, {"instances", instances}};
 }
 

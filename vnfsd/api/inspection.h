@@ -35,6 +35,8 @@ struct InstanceMemory {
   std::string vnfs;
   std::int64_t pid = 0;
   std::uint64_t resident_bytes = 0;
+  std::uint64_t idle_resident_bytes = 0;  // before its first client; 0: not known
+  std::uint64_t cached_inodes = 0;
 };
 struct CapacityFacts {
   std::vector<FilesystemUse> filesystems;

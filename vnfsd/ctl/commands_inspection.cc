@@ -140,7 +140,8 @@ void print_capacity(std::ostream& out, const json& capacity) {
                      etcd.value("no_space", false) ? ", FULL: only deletes work" : "");
   out << "\n"
       << render_table(
-             {plain("INSTANCE", "vnfs"), plain("PID", "pid"), size("MEMORY", "resident_bytes")},
+             {plain("INSTANCE", "vnfs"), plain("PID", "pid"), size("MEMORY", "resident_bytes"),
+              plain("INODES", "cached_inodes"), plain("BYTES/INODE", "bytes_per_cached_inode")},
              capacity.value("instances", json::array()));
 }
 

@@ -36,6 +36,19 @@ std::uint64_t resident_bytes(std::int64_t pid) {
   return 0;
 }
 
+// What the instance says of itself is missing for its first second.
+api::InstanceMemory memory_of_instance(const std::string& vnfs, std::int64_t pid,
+                                       const std::string& memory_file) {
+  api::InstanceMemory out{.vnfs = vnfs, .pid = pid, .resident_bytes = resident_bytes(pid)};
+  std::ifstream file(memory_file);
+  const json said = json::parse(file, nullptr, false);
+  if (said.is_object()) {
+    out.idle_resident_bytes = said.value("idle_resident_bytes", std::uint64_t{0});
+    out.cached_inodes = said.value("cached_inodes", std::uint64_t{0});
+  }
+  return out;
+}
+
 tl::unexpected<Error> already_looking(const std::string& what) {
   return fail(ErrorCode::kBusy,
               fmt::format("{}: this head is reading all records of a filesystem already (wait for "
@@ -100,7 +113,9 @@ Result<json> Agent::capacity() {
   const std::scoped_lock lock(mutex_);
   for (const auto& [name, supervisor] : supervisors_) {
     const std::int64_t pid = supervisor->snapshot().pid;
-    if (pid != 0) facts.instances.push_back({name, pid, resident_bytes(pid)});
+    if (pid != 0)
+      facts.instances.push_back(
+          memory_of_instance(name, pid, instance::paths_for(config_, name).memory_file));
   }
   return api::capacity_document(facts);
 }

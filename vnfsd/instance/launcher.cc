@@ -202,6 +202,7 @@ Status prepare_directory(const InstancePlan& plan, const std::string& ganesha_co
   SYMNAS_TRY(make_directories(plan.config.daemon.log_dir));
   ::unlink(paths.pid_file.c_str());
   ::unlink(paths.problems_file.c_str());
+  ::unlink(paths.memory_file.c_str());
   SYMNAS_TRY(write_file_atomically(paths.ganesha_conf, ganesha_conf, 0600));
   return write_instance_file(plan);
 }

@@ -12,6 +12,7 @@ InstancePaths paths_for(const Config& config, const std::string& vnfs) {
   paths.ganesha_conf = paths.directory + "/ganesha.conf";
   paths.instance_file = paths.directory + "/instance.json";
   paths.problems_file = paths.directory + "/problems";
+  paths.memory_file = paths.directory + "/memory";
   paths.state_file = paths.directory + "/state.json";
   paths.pid_file = paths.directory + "/ganesha.pid";
   paths.recovery_root = paths.directory + "/recovery";

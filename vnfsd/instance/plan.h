@@ -39,6 +39,7 @@ struct InstancePaths {
   std::string ganesha_conf;
   std::string instance_file;  // instance.json, read by the plugin
   std::string problems_file;  // written by the plugin
+  std::string memory_file;    // the same
   std::string state_file;     // state.json, read by the next vnfsd
   std::string pid_file;
   std::string recovery_root;

@@ -75,7 +75,10 @@ def capacity_adds_up(bench):
     check(instance["pid"] == bench.service.serving()["pid"], f"{instance}")
     with open(f"/proc/{instance['pid']}/comm", encoding="utf-8") as comm:
         name = comm.read().strip()
-    print(f"     {name}: {instance['resident_bytes'] >> 20} MiB resident")
+    print(f"     {name}: {instance['resident_bytes'] >> 20} MiB resident, "
+          f"{instance['idle_resident_bytes'] >> 20} MiB idle, {instance['cached_inodes']} inodes")
+    check(10 << 20 < instance["idle_resident_bytes"] <= instance["resident_bytes"]
+          and instance["cached_inodes"] > 0, f"{instance}")
     check(instance["resident_bytes"] > 10 << 20, f"{name}: {instance}")
 
 

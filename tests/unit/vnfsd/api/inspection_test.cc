@@ -82,6 +82,15 @@ TEST(Inspection, CapacityJudgesByTheFilesThereAre) {
   EXPECT_EQ(document["instances"][0]["resident_bytes"], 50 << 20);
 }
 
+TEST(Inspection, CapacityTellsWhatACachedInodeCosts) {
+  CapacityFacts facts = facts_of(3);
+  facts.instances[0].idle_resident_bytes = 30 << 20;
+  facts.instances[0].cached_inodes = 100;
+  EXPECT_FALSE(capacity_document(facts)["instances"][0].contains("bytes_per_cached_inode"));
+  facts.instances[0].cached_inodes = 20480;
+  EXPECT_EQ(capacity_document(facts)["instances"][0]["bytes_per_cached_inode"], 1024);
+}
+
 TEST(Inspection, CapacityOfAnAlmostEmptyFilesystemUsesTheUsualCost) {
   const json document = capacity_document(facts_of(3));
   EXPECT_GT(document["filesystems"][0]["files_fit"].get<std::uint64_t>(), 4'000'000u);

@@ -1,0 +1,39 @@
+// MemoryReport: tells vnfsd what this instance's memory is for: the file `memory` beside the
+// instance file (docs/formats/instance_file.md), written anew when something has changed.
+//
+// Thread class: owns one thread; count() is thread-safe and wait-free.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace symnas::plugin {
+
+class MemoryReport {
+ public:
+  explicit MemoryReport(std::string path);
+  ~MemoryReport();
+  MemoryReport(const MemoryReport&) = delete;
+  MemoryReport& operator=(const MemoryReport&) = delete;
+
+  // One more (or, with -1, one less) inode that ganesha keeps an object of.
+  static void count(std::int64_t change) { inodes_.fetch_add(change, std::memory_order_relaxed); }
+
+ private:
+  void run();
+  void write(std::int64_t inodes);
+
+  static inline std::atomic<std::int64_t> inodes_{0};
+  const std::string path_;
+  std::int64_t idle_bytes_ = 0;  // resident at the first report; the thread's
+  std::mutex mutex_;
+  std::condition_variable stopped_;
+  bool stop_ = false;  // guarded by mutex_
+  std::thread thread_;
+};
+
+}  // namespace symnas::plugin
