@@ -33,6 +33,10 @@ constexpr std::size_t kHeaderBytes = 13;
 constexpr std::uint32_t kMaxScriptBytes = 16u << 20;  // a script, not a file transfer
 constexpr std::size_t kOutputChunkBytes = 32768;
 constexpr int kHangupPollMs = 50;  // a port without a host polls as hung up at once: do not spin
+// A host that connects anew at once seems to be gone for a moment, also after its first bytes have
+// been read: the kernel takes the news of ports and their data from different queues.
+constexpr int kHangupSureMs = 300;
+constexpr int kHangupNapMs = 10;
 
 std::uint32_t load_u32(const char* p) {
   std::uint32_t v;
@@ -53,6 +57,7 @@ class JobServer {
   void on_frame(char type, std::uint32_t id, const std::string& payload);
   void start(std::uint32_t id, const std::string& script);
   void kill_job();
+  bool host_has_gone() const;
   void hang_up();
   void forward_output();
   void reap();
@@ -85,8 +90,19 @@ void JobServer::send(char type, std::uint32_t id, const char* data, std::size_t 
     if (n < 0 && errno != EAGAIN && errno != EINTR) return;
     pollfd p{port_, POLLOUT, 0};
     poll(&p, 1, kHangupPollMs);
-    if (p.revents & POLLHUP) return;
+    if ((p.revents & POLLHUP) && host_has_gone()) return;
   }
+}
+
+// Whether the port stays hung up.
+bool JobServer::host_has_gone() const {
+  pollfd p{port_, POLLOUT, 0};
+  for (int waited_ms = 0; waited_ms < kHangupSureMs; waited_ms += kHangupNapMs) {
+    usleep(kHangupNapMs * 1000);
+    p.revents = 0;
+    if (poll(&p, 1, 0) >= 0 && !(p.revents & POLLHUP)) return false;
+  }
+  return true;
 }
 
 void JobServer::on_input(const char* data, std::size_t length) {
@@ -161,6 +177,7 @@ void JobServer::hang_up() {
     usleep(kHangupPollMs * 1000);
     return;
   }
+  if (!host_has_gone()) return;
   host_gone_ = true;
   kill_job();
   input_.clear();
