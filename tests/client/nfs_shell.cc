@@ -6,11 +6,13 @@
 //   write NAME OFFSET BYTES FILL unstable|stable     FILL: the bytes' value: a letter, or nul
 //   read NAME OFFSET BYTES FILL                      compares
 //   commit NAME
+//   rename NAME NEW-NAME
+//   list COOKIE VERIFIER BYTES       one READDIR, continued there
 //   reconnect
 //
 // Prints one line per call: "STATUS [size=N] [verifier=X] [differs] ms=N"; STATUS is the nfsstat3's
-// name or "no reply". A call without a reply is not repeated. Exit status: 0 at the end of input, 2
-// usage, 3 no mount.
+// name or "no reply". list: "STATUS verifier=X cookie=N eof=0|1 names=NAME/NAME/... ms=N". A call
+// without a reply is not repeated. Exit status: 0 at the end of input, 2 usage, 3 no mount.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -42,6 +44,12 @@ class Shell {
       return client_->reconnect(kDefaultDeadlineMs) ? "NFS3_OK" : "no reply";
     if (command == "create") return create(name);
     if (command == "remove") return status_name(client_->remove(client_->root(), name));
+    if (command == "rename") {
+      std::string to;
+      words >> to;
+      return status_name(client_->rename(client_->root(), name, client_->root(), to));
+    }
+    if (command == "list") return list(name, words);
     const Handle* file = find(name);
     if (file == nullptr) return status_name(last_lookup_);
     if (command == "getattr") {
@@ -74,6 +82,21 @@ class Shell {
     const ObjectReply made = client_->create(client_->root(), name, UNCHECKED, attributes);
     if (made.status == NFS3_OK) files_[name] = made.handle;
     return status_name(made.status);
+  }
+
+  std::string list(const std::string& cookie, std::istringstream& words) {
+    std::uint64_t verifier = 0;
+    std::uint32_t bytes = 0;
+    words >> verifier >> bytes;
+    const DirectoryPage page =
+        client_->readdir(client_->root(), std::stoull(cookie), verifier, bytes);
+    if (page.status != NFS3_OK) return status_name(page.status);
+    std::string names;
+    for (const DirectoryEntry& entry : page.entries)
+      names += (names.empty() ? "" : "/") + entry.name;
+    return status_name(page.status) + " verifier=" + std::to_string(page.verifier) + " cookie=" +
+           (page.entries.empty() ? cookie : std::to_string(page.entries.back().cookie)) +
+           " eof=" + (page.eof ? "1" : "0") + " names=" + names;
   }
 
   const Handle* find(const std::string& name) {

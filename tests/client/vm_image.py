@@ -1,4 +1,4 @@
-"""The client VM's initial file system: busybox, two programs of ours, kernel modules, an init.
+"""The client VM's initial file system: busybox, three programs of ours, kernel modules, an init.
 
 Built from Debian's unpacked kernel package and busybox-static; kept under a name that holds a hash
 of everything that went in, so that it is made once per change.
@@ -14,7 +14,7 @@ from symlab.errors import LabError
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUSYBOX = "/bin/busybox"
-GUEST_PROGRAMS = ("guest_exec", "nfsmount")
+GUEST_PROGRAMS = ("guest_exec", "guest_file", "nfsmount")
 COMPILE_FLAGS = ("-std=gnu++20", "-Os", "-static", "-s", "-Wall", "-Wextra", "-Werror")
 # Loaded in this order, each after what it depends on.
 MODULES = ("virtio_pci", "virtio_console", "virtio_net", "virtio_blk", "nfsv3", "nfsv4", "nfs")

@@ -168,9 +168,9 @@ class Bench:
         time.sleep(seconds)
 
     @contextlib.contextmanager
-    def shell(self):
-        """A client that makes one call per line (tests/client/nfs_shell.cc)."""
-        shell = Shell(self.service)
+    def shell(self, service=None, folder=""):
+        """A client that makes one call per line (tests/client/nfs_shell.cc), in `folder`."""
+        shell = Shell(service or self.service, folder)
         try:
             yield shell
         finally:
@@ -244,8 +244,8 @@ class Bench:
 class Shell:
     """A running nfs_shell. send() and answer() in pairs: a call may be left waiting meanwhile."""
 
-    def __init__(self, service):
-        url = service.url
+    def __init__(self, service, folder=""):
+        url = f"{service.url}/{folder}" if folder else service.url
         self.process = service.lab.popen_in(
             "client", [product.program("nfs_shell"), "--url", url], stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, text=True)

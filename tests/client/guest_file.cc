@@ -1,0 +1,236 @@
+// guest_file: file calls that the client VM's busybox has no command for.
+//
+//   guest_file attributes FILE            one line: everything that a server says, times in ns
+//   guest_file names DIRECTORY            the names in the order of getdents, without a LOOKUP each
+//   guest_file append FILE WORD COUNT     COUNT lines "WORD N", each under an fcntl lock of its
+//   own,
+//                                         asked for again and again; then how often it was refused
+//   guest_file write FILE BYTES COUNT WRITER WRITERS ROUND
+//                                         O_DIRECT: the blocks WRITER, WRITER + WRITERS, ... of
+//                                         COUNT, in a random order; each names its place and round
+//                                         and has a checksum
+//   guest_file verify FILE BYTES COUNT ROUND direct|cached|mapped
+//                                         every block is there, sound and of that round
+//   guest_file map FILE BYTES COUNT ROUND FLAG
+//                                         verifies as `mapped`, says "mapped", waits until FLAG
+//                                         exists, verifies a mapping of a new open against
+//                                         ROUND + 1, with the old one still there
+// Exit status: 0; 1 an error or something differs (and says what); 2 usage.
+// Confined to one thread.
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace {
+
+constexpr std::size_t kAlignment = 4096;
+constexpr std::size_t kBlockBytesMax = 1 << 20;
+constexpr useconds_t kLockPollUs = 20'000;
+constexpr useconds_t kFlagPollUs = 50'000;
+
+[[noreturn]] void fail(const std::string& what, const std::string& object) {
+  std::printf("guest_file: %s %s: %s\n", what.c_str(), object.c_str(), std::strerror(errno));
+  std::exit(1);
+}
+
+class File {
+ public:
+  File(std::string path, int flags) : path_(std::move(path)), fd_(open(path_.c_str(), flags)) {
+    if (fd_ < 0) fail("open", path_);
+  }
+  ~File() {
+    if (close(fd_) != 0) fail("close", path_);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  int fd() const { return fd_; }
+  const std::string& path() const { return path_; }
+
+ private:
+  const std::string path_;
+  const int fd_;
+};
+
+// --- blocks
+
+struct BlockHead {
+  std::uint64_t index;
+  std::uint64_t round;
+  std::uint64_t checksum;  // of the block, with this field 0
+};
+
+std::uint64_t checksum(const char* block, std::size_t bytes) {
+  std::uint64_t sum = 0xcbf29ce484222325ull;
+  for (std::size_t at = 0; at < bytes; at += sizeof sum) {
+    std::uint64_t word = 0;
+    if (at != offsetof(BlockHead, checksum)) std::memcpy(&word, block + at, sizeof word);
+    sum = (sum ^ word) * 0x100000001b3ull;
+  }
+  return sum;
+}
+
+void make_block(char* block, std::size_t bytes, std::uint64_t index, std::uint64_t round) {
+  const std::uint64_t filler = (index << 20 | round) * 0x9e3779b97f4a7c15ull;
+  for (std::size_t at = 0; at < bytes; at += sizeof filler)
+    std::memcpy(block + at, &filler, sizeof filler);
+  BlockHead head{index, round, 0};
+  std::memcpy(block, &head, sizeof head);
+  head.checksum = checksum(block, bytes);
+  std::memcpy(block, &head, sizeof head);
+}
+
+// Says what is wrong with the block, if anything.
+bool sound(const char* block, std::size_t bytes, std::uint64_t index, std::uint64_t round) {
+  BlockHead head;
+  std::memcpy(&head, block, sizeof head);
+  if (head.index == index && head.round == round && head.checksum == checksum(block, bytes))
+    return true;
+  std::printf("block %llu: it says index %llu round %llu instead of round %llu, checksum %s\n",
+              static_cast<unsigned long long>(index), static_cast<unsigned long long>(head.index),
+              static_cast<unsigned long long>(head.round), static_cast<unsigned long long>(round),
+              head.checksum == checksum(block, bytes) ? "right" : "WRONG");
+  return false;
+}
+
+char* aligned_block(std::size_t bytes) {
+  void* memory = nullptr;
+  if (posix_memalign(&memory, kAlignment, bytes) != 0) fail("allocate", "a block");
+  return static_cast<char*>(memory);
+}
+
+int write_blocks(const std::string& path, std::size_t bytes, std::uint64_t count,
+                 std::uint64_t writer, std::uint64_t writers, std::uint64_t round) {
+  const File file(path, O_WRONLY | O_DIRECT);
+  char* const block = aligned_block(bytes);
+  std::vector<std::uint64_t> order;
+  for (std::uint64_t i = writer; i < count; i += writers) order.push_back(i);
+  std::shuffle(order.begin(), order.end(), std::mt19937_64(round * writers + writer));
+  for (const std::uint64_t index : order) {
+    make_block(block, bytes, index, round);
+    const ssize_t n = pwrite(file.fd(), block, bytes, static_cast<off_t>(index * bytes));
+    if (n != static_cast<ssize_t>(bytes)) fail("write", path);
+  }
+  if (fsync(file.fd()) != 0) fail("fsync", path);
+  return 0;
+}
+
+int verify_read(const std::string& path, std::size_t bytes, std::uint64_t count,
+                std::uint64_t round, int flags) {
+  const File file(path, O_RDONLY | flags);
+  char* const block = aligned_block(bytes);
+  std::uint64_t bad = 0;
+  for (std::uint64_t index = 0; index < count; ++index) {
+    std::memset(block, 0, bytes);
+    const ssize_t n = pread(file.fd(), block, bytes, static_cast<off_t>(index * bytes));
+    if (n < 0) fail("read", path);
+    if (n != static_cast<ssize_t>(bytes))
+      std::printf("block %llu: %zd bytes\n", static_cast<unsigned long long>(index), n);
+    bad += !sound(block, bytes, index, round);
+  }
+  return bad > 0 ? 1 : 0;
+}
+
+int verify_mapped(const std::string& path, std::size_t bytes, std::uint64_t count,
+                  std::uint64_t round) {
+  const File file(path, O_RDONLY);
+  void* const memory = mmap(nullptr, bytes * count, PROT_READ, MAP_SHARED, file.fd(), 0);
+  if (memory == MAP_FAILED) fail("map", path);
+  std::uint64_t bad = 0;
+  for (std::uint64_t index = 0; index < count; ++index)
+    bad += !sound(static_cast<const char*>(memory) + index * bytes, bytes, index, round);
+  return bad > 0 ? 1 : 0;  // the mapping stays until the program ends
+}
+
+int map_twice(const std::string& path, std::size_t bytes, std::uint64_t count, std::uint64_t round,
+              const std::string& flag) {
+  if (verify_mapped(path, bytes, count, round) != 0) return 1;
+  std::printf("mapped\n");
+  std::fflush(stdout);
+  while (access(flag.c_str(), F_OK) != 0) usleep(kFlagPollUs);
+  return verify_mapped(path, bytes, count, round + 1);
+}
+
+// --- the others
+
+int append(const std::string& path, const std::string& word, std::uint64_t count) {
+  const File file(path, O_RDWR | O_APPEND);
+  std::uint64_t refused = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    struct flock lock {};
+    lock.l_type = F_WRLCK;
+    while (fcntl(file.fd(), F_SETLK, &lock) != 0) {
+      if (errno != EAGAIN && errno != EACCES) fail("lock", path);
+      ++refused;
+      usleep(kLockPollUs);
+    }
+    const std::string line = word + " " + std::to_string(i) + "\n";
+    if (write(file.fd(), line.data(), line.size()) != static_cast<ssize_t>(line.size()))
+      fail("append to", path);
+    lock.l_type = F_UNLCK;  // the client sends what it holds before it gives the lock back
+    if (fcntl(file.fd(), F_SETLK, &lock) != 0) fail("unlock", path);
+  }
+  std::printf("refused %llu\n", static_cast<unsigned long long>(refused));
+  return 0;
+}
+
+long long time_ns(const timespec& time) { return time.tv_sec * 1'000'000'000ll + time.tv_nsec; }
+
+int attributes(const std::string& path) {
+  struct stat seen;
+  if (lstat(path.c_str(), &seen) != 0) fail("stat", path);
+  std::printf("mode=%o links=%llu uid=%u gid=%u size=%lld mtime=%lld ctime=%lld\n", seen.st_mode,
+              static_cast<unsigned long long>(seen.st_nlink), seen.st_uid, seen.st_gid,
+              static_cast<long long>(seen.st_size), time_ns(seen.st_mtim), time_ns(seen.st_ctim));
+  return 0;
+}
+
+int names(const std::string& path) {
+  DIR* const directory = opendir(path.c_str());
+  if (directory == nullptr) fail("open", path);
+  errno = 0;
+  while (const dirent* entry = readdir(directory)) std::printf("%s\n", entry->d_name);
+  if (errno != 0) fail("list", path);
+  closedir(directory);
+  return 0;
+}
+
+int usage() {
+  std::printf("usage: guest_file attributes|names|append|write|verify|map FILE ...\n");
+  return 2;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  if (words.size() < 2) return usage();
+  const std::string& command = words[0];
+  const std::string& path = words[1];
+  const auto number = [&](std::size_t at) { return std::strtoull(words[at].c_str(), nullptr, 10); };
+  if (command == "attributes" && words.size() == 2) return attributes(path);
+  if (command == "names" && words.size() == 2) return names(path);
+  if (command == "append" && words.size() == 4) return append(path, words[2], number(3));
+  if (words.size() < 6) return usage();
+  const std::size_t bytes = number(2);
+  if (bytes < sizeof(BlockHead) || bytes > kBlockBytesMax || bytes % 8 != 0) return usage();
+  if (command == "write" && words.size() == 7)
+    return write_blocks(path, bytes, number(3), number(4), number(5), number(6));
+  if (command == "map" && words.size() == 6)
+    return map_twice(path, bytes, number(3), number(4), words[5]);
+  if (command != "verify") return usage();
+  if (words[5] == "mapped") return verify_mapped(path, bytes, number(3), number(4));
+  return verify_read(path, bytes, number(3), number(4), words[5] == "direct" ? O_DIRECT : 0);
+}
