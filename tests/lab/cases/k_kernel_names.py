@@ -143,6 +143,10 @@ def kernel_listing_while_it_changes(bench):
         for client in clients:
             client.run("touch /tmp/stop")
         finish(changes)
+        # Who may read a directory and not search it gets its names without attributes.
+        one.run(f"chmod 744 {changing[0]}")
+        seen = one.run(f"su user -c 'guest_file names {listing[0]}' | grep -c ^stable")
+        check(seen == str(STABLE_NAMES), f"without search permission {seen} names are shown")
 
 
 HELD_MIB = 16
@@ -316,21 +320,23 @@ def build_beside(bench, builder, writer):
     builder.run("tar xf /dev/vda -C /")
     path = builder.mount("build", bench.services[0], f"vers=4.1,{UNCACHED}")
     its_path = writer.mount("build", bench.services[1], "vers=3")
-    make = f"export PATH=$PATH:/usr/bin; cd {path}; make -s -j3 "
+    # Only what fails is shown: the clock of a VM without acceleration is off by up to a second, of
+    # which make warns.
+    make = (f"export PATH=$PATH:/usr/bin; cd {path}; "
+            "make() { /usr/bin/make $* > /tmp/make 2>&1 || { cat /tmp/make; exit 1; }; }; ")
     texts = {**sources(), "a.h": '#define VALUE "0"\n', "b.h": '#define VALUE "0"\n'}
     writer.run(f"cd {its_path}\n" + "".join(
         f"cat > {name} <<'END'\n{text.strip()}\nEND\n" for name, text in texts.items()))
     values = {"a": 0, "b": 0}
     for turn in range(1, 5):
         built, changed = ("a", "b") if turn % 2 else ("b", "a")
-        build = builder.start(make + f"half-{built}")
+        build = builder.start(make + f"make -j3 half-{built}")
         text = f"#define VALUE \"{turn}\""
         writer.run(f"cd {its_path}; echo '{text}' > {changed}.h" if turn < 3 else
                    f"cd {its_path}; echo '{text}' > new; mv new {changed}.h")
         values[changed] = turn
         finish({f"make half-{built}, turn {turn}": build})
-        seen = builder.run(make + "prog && ./prog").split()
+        seen = builder.run(make + "make -j3 prog; ./prog").split()
         wanted = [f"{half}{n}={values[half]}" for half in "ab" for n in range(UNITS)]
         check(seen == wanted, f"turn {turn}: the program says {seen}, not {wanted}")
-    said = builder.run(make.replace(" -s ", " -q ") + "prog")
-    check(said == "", f"make is not done: {said}")
+    builder.run(make + "make -q prog")
