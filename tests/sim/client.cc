@@ -45,7 +45,7 @@ void Client::must(const std::string& complaint) const {
 
 Client::Reply Client::call(const std::function<void(Mount&)>& request) {
   const Reply reply = heads_[head_].call(epoch_, request);
-  lost_ = lost_ || reply == Reply::kLost;
+  if (reply == Reply::kLost) lost_ = {head_, epoch_};
   return reply;
 }
 
@@ -89,8 +89,8 @@ void Client::one() {
 }
 
 void Client::choose_instance() {
-  if (lost_) heads_[head_].wait_fenced(epoch_);
-  lost_ = false;
+  if (lost_) heads_[lost_->first].wait_fenced(lost_->second);
+  lost_.reset();
   head_ = heads_.pick(static_cast<std::size_t>(index_));
   epoch_ = heads_[head_].epoch();
 }

@@ -172,7 +172,7 @@ class Client {
   const Workload workload_;
   std::size_t head_ = 0;
   std::uint64_t epoch_ = 0;
-  bool lost_ = false;  // its last answer
+  std::optional<std::pair<std::size_t, std::uint64_t>> lost_;  // who owes an answer
   fs::NamespaceModel tree_;
   std::map<Id, fs::Handle> handles_;
   std::optional<fs::NamespaceModel> maybe_;  // the tree, if the last operation has happened

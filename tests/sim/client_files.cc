@@ -1,5 +1,6 @@
 // Client: what it does with the contents of files.
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "tests/sim/client.h"
@@ -411,10 +412,16 @@ void Client::open_unlinked() {
       const fs::Handle at = handles_[dir];
       const std::string entry = name;
       was_open_.insert(id);
+      const auto opener = std::pair(head_, epoch_);
+      if (heads_.size() > 1) choose_instance();  // the name goes through another one
       change_tree("unlink while open", after, expected, [&](Mount& mount) -> Told {
         const auto done = mount.unlink(kRoot, at, entry);
         return {done ? Answer() : Answer(done.error().code), std::nullopt};
       });
+      std::tie(head_, epoch_) = opener;
+      if (heads_.size() > 1 && below(2) == 0) {
+        sleep_ns(static_cast<std::int64_t>(below(5'000'000'000)));  // others look at the orphan
+      }
       const Target target{model.get(), handle, nullptr, nullptr, nullptr, nullptr};
       if (tree_.nlink(id) == 0) {
         read(target);
