@@ -143,6 +143,26 @@ TEST_F(InterleavingsTest, ASizeChangeKeepsTheTokenUntilItIsDone) {
   EXPECT_EQ(one_.read(kFile, 0, 20'000).value_or("error"), expected);
 }
 
+// Begun as sole mount it needs no token, also when the mount does not count as sole any more:
+// others wait for its end.
+TEST_F(InterleavingsTest, ASizeChangeBegunAsSoleMountEndsWhileItTurnsShared) {
+  one_.create(kFile);
+  ASSERT_TRUE(one_.commit(kFile));
+  one_.membership().turn_sole();
+  one_.replies().hold(puts(kv::keys::inode(kHeadsFs, kFile)));
+  auto written = later([&] { return one_.write(kFile, 0, kA, WriteStability::kFileSync); });
+  ASSERT_TRUE(one_.replies().wait_until_held());  // the token goes with it
+  auto cut = later([&] { return one_.set_size(kFile, 100); });
+  let_it_come();
+  auto shared = later([&] { one_.membership().turn_shared(); });
+  let_it_come();
+  one_.replies().release();
+  EXPECT_TRUE(written.get());
+  EXPECT_TRUE(cut.get());
+  shared.get();
+  EXPECT_EQ(two_.read(kFile, 0, 20'000).value_or("error"), kA.substr(0, 100));
+}
+
 // A file can be loaded without the cache's help, and so without its token.
 TEST_F(InterleavingsTest, ATokenThatMemoryDoesNotKnowOfIsGivenBack) {
   one_.create(kFile);
