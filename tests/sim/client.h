@@ -5,7 +5,7 @@
 //     as a whole or not at all, which the next look decides for ever;
 //   - contents: file_model.h; exact while every instance that has changed the file lives (FileUse);
 //   - change and ctime do not go back through one head;
-//   - registers.h: sectors that all clients write in place.
+//   - registers.h: sectors of one file that all clients write, grow and cut off.
 //
 // Thread class: for the simulated thread that calls run().
 #pragma once
@@ -66,6 +66,7 @@ struct Workload {
   int namespace_weight = 5;
   int data_weight = 5;
   int register_weight = 0;
+  int resize_weight = 1;  // of 12 operations on the registers
   std::uint64_t file_cells_max = 2048;
   std::uint64_t big_write_cells = 600;
 };
@@ -81,6 +82,8 @@ class Client {
   void run();
   // Everything it knows of is there, and nothing else.
   void check_all();
+  // All registers, through every head.
+  void check_registers();
   // The instance has closed cleanly: all that was acknowledged is durable.
   void closed_cleanly();
 
@@ -125,10 +128,16 @@ class Client {
   void read_tree();
 
   // --- registers
-  std::pair<std::uint64_t, std::uint64_t> pick_registers();
-  void write_registers();
-  void read_registers();
-  void resize_behind_registers();
+  struct Sectors {
+    std::uint64_t first = 0;
+    std::uint64_t count = 0;
+  };
+  Sectors pick_registers();
+  void write_registers(Sectors sectors);
+  bool read_registers(Sectors sectors);
+  void resize_registers();
+  void cut_registers(std::uint64_t size);
+  void commit_registers();
 
   // --- files
   struct Target {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tests/sim/data_calls.h"
+#include "tests/sim/product_check.h"
 #include "tests/sim/records_check.h"
 
 namespace symnas::sim {
@@ -92,12 +93,16 @@ class FilesystemRun {
 
   void check(const std::string& when, Moment moment = Moment::kAny) {
     MountWorld& world = heads_.first();
-    const std::string wrong =
+    std::string wrong =
         check_records(world.server(), world.fs(), world.volume_blocks(), moment, heads_.size());
+    if (wrong.empty()) {
+      wrong = check_as_product(world.server(), world.fs(), world.volume_blocks(), moment);
+    }
     if (!wrong.empty()) fail(wrong + when);
   }
   void check_clients() {
     for (auto& client : clients_) client->check_all();
+    clients_.front()->check_registers();
   }
 
   void finish_run() {

@@ -2,7 +2,8 @@
 // space that others may still read; each is stopped, killed, fenced, replaced, moved and cut off,
 // goes for a while and comes back (sole and shared).
 // Clients ask any of the mounts: what one has acknowledged every other one shows (client.h), and a
-// file that several write in place is registers (registers.h).
+// file that all write, grow and cut off is registers (registers.h). Whenever something was
+// disturbed, and at the end, the records are consistent, also for the product's own checker.
 #include "tests/sim/disks.h"
 #include "tests/sim/filesystem_run.h"
 #include "tests/sim/simulations.h"
@@ -18,6 +19,7 @@ void run_heads(std::uint64_t /*seed*/) {
   options.workload.namespace_weight = static_cast<int>(1 + below(6));
   options.workload.data_weight = 6;
   options.workload.register_weight = static_cast<int>(2 + below(12));
+  options.workload.resize_weight = static_cast<int>(below(2) == 0 ? 1 : 2 + below(8));
   options.workload.file_cells_max = below(2) == 0 ? 512 : 2048;
   options.hazards.kill = 3;
   options.hazards.pause = 3;

@@ -1,0 +1,18 @@
+// What the product's own checker (fsal_cluster/check) says of the records: double owners, lost
+// blocks, links, tokens, leftovers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "common/base/ids.h"
+#include "common/kv/mem/mem_store.h"
+#include "tests/sim/records_check.h"
+
+namespace symnas::sim {
+
+// kAny: without what a living mount may be about to mend. Empty: fine; else the first finding.
+std::string check_as_product(const kv::MemServer& server, FsId fs, std::uint64_t volume_blocks,
+                             Moment moment);
+
+}  // namespace symnas::sim
