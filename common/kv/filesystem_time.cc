@@ -30,4 +30,10 @@ void FilesystemTime::observe(std::int64_t stamp_ns) {
   }
 }
 
+void FilesystemTime::saw(std::int64_t time_ns) {
+  std::int64_t last = last_.load(std::memory_order_relaxed);
+  while (last < time_ns && !last_.compare_exchange_weak(last, time_ns, std::memory_order_acq_rel)) {
+  }
+}
+
 }  // namespace symnas::kv

@@ -20,6 +20,9 @@ class FilesystemTime {
   std::int64_t next_stamp(std::int64_t wall_ns);
   // A stamp that was read or came through the watch.
   void observe(std::int64_t stamp_ns);
+  // A time that was found in a record: later ones are above it. The newest stamp may be below it:
+  // that of the mount with the slower clock, which had not heard of the other's.
+  void saw(std::int64_t time_ns);
   std::int64_t newest_stamp() const { return newest_stamp_.load(std::memory_order_acquire); }
 
  private:

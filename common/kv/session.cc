@@ -151,6 +151,7 @@ class ThreadedSession final : public Session {
 
   Revision applied() const override { return core_->watch_keeper().applied(); }
   std::int64_t next_time_ns() override { return core_->time.next(clock_.wall_ns()); }
+  void saw_time_ns(std::int64_t time_ns) override { core_->time.saw(time_ns); }
   std::int64_t stamp_time_ns() const override { return core_->time.newest_stamp(); }
   SessionCounters counters() const override { return core_->snapshot_counters(); }
 

@@ -147,6 +147,9 @@ class Session {
   // Filesystem time: max(local wall clock, newest stamp + 65,536 ns), strictly ascending per
   // session.
   virtual std::int64_t next_time_ns() = 0;
+  // A filesystem time that was found in a record: every later one is above it. While a broken watch
+  // is replaced the stamps do not tell all that records show.
+  virtual void saw_time_ns(std::int64_t time_ns) = 0;
   // The newest stamp this session knows; 0: none. Every later change of anything carries a time at
   // least 65,536 ns above it.
   virtual std::int64_t stamp_time_ns() const = 0;

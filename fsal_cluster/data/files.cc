@@ -144,6 +144,7 @@ Status Engine::adopt_record(FileState& f, const Handle& handle,
     return fail(ErrorCode::kCorrupt, fmt::format("inode {}: unreadable record", f.ino.value()));
   }
   if (inode.generation() != handle.generation.value()) return tl::unexpected(stale(f.ino));
+  session_.saw_time_ns(inode.ctime_ns());
   if (inode.type() == static_cast<std::uint32_t>(FileType::kDirectory)) {
     return fail(ErrorCode::kIsDirectory, fmt::format("inode {} is a directory", f.ino.value()));
   }
@@ -274,6 +275,7 @@ Task<Result<Engine::InodeRecord>> Engine::read_inode(FileState& f) {
   if (!record.inode.ParseFromString(*(*values)[0].value)) {
     co_return fail(ErrorCode::kCorrupt, fmt::format("inode {}: unreadable record", f.ino.value()));
   }
+  session_.saw_time_ns(record.inode.ctime_ns());
   co_return record;
 }
 

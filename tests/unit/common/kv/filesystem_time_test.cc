@@ -22,6 +22,14 @@ TEST(FilesystemTime, StaysAboveAStampOfAHeadWhoseClockIsAhead) {
   EXPECT_EQ(time.next(1'000'000), 5'000'000 + kStampStepNs);
 }
 
+TEST(FilesystemTime, StaysAboveWhatRecordsShow) {
+  FilesystemTime time;
+  time.saw(5'000'000);
+  time.saw(4'000'000);
+  EXPECT_EQ(time.next(1'000'000), 5'000'001);
+  EXPECT_EQ(time.newest_stamp(), 0);
+}
+
 TEST(FilesystemTime, AStampCoversEveryTimeHandedOutAndStepsAreWide) {
   FilesystemTime time;
   const auto handed = time.next(1'000'000);

@@ -63,6 +63,7 @@ class SpySession final : public kv::Session {
   }
   Revision applied() const override { return real_->applied(); }
   std::int64_t next_time_ns() override { return real_->next_time_ns(); }
+  void saw_time_ns(std::int64_t time_ns) override { real_->saw_time_ns(time_ns); }
   std::int64_t stamp_time_ns() const override { return real_->stamp_time_ns(); }
   kv::SessionCounters counters() const override { return real_->counters(); }
 
