@@ -59,6 +59,7 @@ struct FileState : std::enable_shared_from_this<FileState> {
   Revision loaded_at;             // of the inode record that the map is of; 0: of none any more
   std::uint64_t life = 0;         // another one when the map was forgotten or may be old
   std::uint32_t lone_reads = 0;   // READs without a token, soon after each other
+  std::int64_t granted_ns = 0;    // the last grant of its token
   std::int64_t last_read_ns = 0;  // of a READ while there are several mounts
   bool publish_running = false;
   std::vector<Answer<Status>*> publish_requests;  // for the next one

@@ -60,6 +60,10 @@ inline constexpr std::int64_t kLoneReadNs = 1'000'000'000;
 inline constexpr std::int64_t kUnsettledPauseNs = 1'000'000;
 // A want that could not be answered (the store refuses, a LUN fails) is tried again after this.
 inline constexpr std::int64_t kWantRetryNs = 500'000'000;
+// A token stays so long after its grant: the operation that it was got for comes first. Without it
+// two mounts may take it from each other for ever before either has used it. Far below the time
+// that giving it back takes.
+inline constexpr std::int64_t kGrantStaysNs = 1'000'000;
 // Writes counted below one record revision: change has 16 bits for them. A metadata transaction is
 // asked for early: from then on 61,439 writes go on without an answer of etcd, at 8 KiB in place on
 // a fast LUN some seconds; behind the last number a write waits for it.

@@ -200,7 +200,8 @@ Task<Result<bool>> Engine::grant_token(FileState& f, const TokenSight& sight, To
     const std::scoped_lock lock(f.mutex);
     if (had == TokenMode::kNone) forget_map(f);
     f.token = take;
-    f.last_read_ns = clock_.mono_ns();
+    f.granted_ns = clock_.mono_ns();
+    f.last_read_ns = f.granted_ns;
     if (token.wrote() && !wrote) f.flag.adopt(clock_.mono_ns());
     if (token.wrote() && take == TokenMode::kShared) f.made_up = true;
     list(f);
@@ -263,6 +264,7 @@ Detached Engine::answer_want(Ino ino) {
   }
   for (;;) {
     TokenSight sight;
+    std::int64_t stays_ns = 0;
     {
       // Looked at with the file's mutex held: who comes later and finds us answering has seen
       // nothing that we have not.
@@ -273,6 +275,13 @@ Detached Engine::answer_want(Ino ino) {
         f->answering_want = false;
         break;
       }
+      if (sight.want->kind != records::WantRecord::PUBLISH) {
+        stays_ns = f->granted_ns + kGrantStaysNs - clock_.mono_ns();
+      }
+    }
+    if (stays_ns > 0) {
+      co_await pause(stays_ns);
+      continue;
     }
     Status answered;
     if (sight.want->kind == records::WantRecord::PUBLISH) {
