@@ -6,13 +6,14 @@ N ?= 1
 FROM ?= 1
 SEEDS ?= 1000
 SIM ?= session mount data heads
+HOLDS ?= 2
 LUNS ?= file
 MINUTES ?= 30
 HEADS ?= 4
 export SYMNAS_CACHE ?= /var/cache/symnas
 export SYMNAS_BUILD := $(abspath $(BUILD))
 
-.PHONY: help setup build demo test check sim sim-mutants lab lab-down asan clean
+.PHONY: help setup build demo test check sim sim-exhaustive sim-mutants lab lab-down asan clean
 .PHONY: bench bench-raw bench-engine bench-shared
 .PHONY: soak lab-asan lab-tsan lab-tests torture
 .DEFAULT_GOAL := help
@@ -28,6 +29,7 @@ help:
 	@echo 'make torture MINUTES=30 HEADS=4   random faults of heads under verified load'
 	@echo 'make lab N=1   a lab cluster of N heads on this machine; make lab-down removes it'
 	@echo 'make sim FROM=1 SEEDS=1000   deterministic simulation; SIM=... for one of them'
+	@echo 'make sim-exhaustive HOLDS=2  every order of messages between mounts, up to a bound'
 	@echo 'make sim-mutants  deliberate mistakes in the product; each must be caught by a seed'
 	@echo 'make asan      unit, property and simulation tests under AddressSanitizer and UBSan'
 	@echo 'make lab-asan  the lab tests with everything of ours under AddressSanitizer and UBSan'
@@ -80,6 +82,10 @@ sim: setup $(BUILD)/build.ninja
 	@for sim in $(SIM); do \
 	  $(BUILD)/tests/bin/symnas_sim $$sim --from $(FROM) --seeds $(SEEDS) --jobs $(JOBS) || exit 1; \
 	done
+
+sim-exhaustive: setup $(BUILD)/build.ninja
+	@ninja -C $(BUILD) -j $(JOBS) symnas_sim
+	@$(BUILD)/tests/bin/symnas_sim exhaustive --holds $(HOLDS) --jobs $(JOBS)
 
 sim-mutants: setup $(BUILD)/build.ninja
 	@ninja -C $(BUILD) -j $(JOBS) symnas_sim

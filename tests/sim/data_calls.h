@@ -34,8 +34,10 @@ struct Bytes {
   std::string bytes;
   bool end_of_file = false;
 };
-inline Result<Bytes> read_bytes(fs::Mount& mount, const fs::Handle& handle, std::uint64_t offset,
-                                std::size_t bytes) {
+// Of a Mount or a FileData.
+template <class Files>
+Result<Bytes> read_bytes(Files& mount, const fs::Handle& handle, std::uint64_t offset,
+                         std::size_t bytes) {
   Waiting<fs::ReadResult> waiting;
   mount.read(handle, FileOffset{offset}, bytes, waiting.callback());
   const Result<fs::ReadResult> got = waiting.get();

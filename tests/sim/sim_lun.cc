@@ -134,8 +134,8 @@ void SimLun::submit(Kind kind, std::uint64_t offset, std::span<std::byte> into,
 
 void SimLun::schedule(const std::shared_ptr<SimArray::Request>& request) {
   const std::int64_t most = chance(faults_.slow_ppm) ? faults_.slow_ns_max : faults_.latency_ns_max;
-  at(static_cast<std::int64_t>(below(static_cast<std::uint64_t>(most) + 1)),
-     [this, request] { execute(request); });
+  post(static_cast<std::int64_t>(below(static_cast<std::uint64_t>(most) + 1)),
+       [this, request] { execute(request); });
 }
 
 // Reads the partial sectors at the edges and puts the caller's bytes between them.

@@ -12,7 +12,7 @@ namespace {
 class Events final : public kv::Scheduler {
  public:
   void schedule(std::int64_t delay_ns, std::function<void()> event) override {
-    at(delay_ns, std::move(event));
+    post(delay_ns, std::move(event));
   }
   bool immediate() const override { return false; }
 };

@@ -67,16 +67,6 @@ bool parse(int argc, char** argv, Options& options) {
   return true;
 }
 
-// Addresses must repeat: what depends on them (none should) and what malloc does.
-void repeat_addresses(char** argv) {
-  const int now = ::personality(0xffffffff);
-  if (now != -1 && (now & ADDR_NO_RANDOMIZE) == 0 &&
-      ::personality(static_cast<unsigned long>(now) | ADDR_NO_RANDOMIZE) != -1) {
-    ::execv("/proc/self/exe", argv);
-  }
-  ::mallopt(M_ARENA_MAX, 1);
-}
-
 struct Run {
   std::uint64_t seed = 0;
   int round = 0;  // 1: the second run of --verify
@@ -225,9 +215,17 @@ class Runner {
 
 }  // namespace
 
+void repeat_addresses(char** argv) {
+  const int now = ::personality(0xffffffff);
+  if (now != -1 && (now & ADDR_NO_RANDOMIZE) == 0 &&
+      ::personality(static_cast<unsigned long>(now) | ADDR_NO_RANDOMIZE) != -1) {
+    ::execv("/proc/self/exe", argv);
+  }
+  ::mallopt(M_ARENA_MAX, 1);
+}
+
 int run_command_line(int argc, char** argv, const std::vector<Simulation>& simulations,
                      const std::function<void()>& prepare) {
-  repeat_addresses(argv);
   Options options;
   const bool understood = parse(argc, argv, options);
   const auto found =

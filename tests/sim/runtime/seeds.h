@@ -18,6 +18,10 @@ struct Simulation {
   std::function<void(std::uint64_t seed)> run;
 };
 
+// Starts the program anew without randomized addresses, if need be: nothing should depend on them,
+// but what does repeats. First thing in main().
+void repeat_addresses(char** argv);
+
 // What main() returns. `prepare` runs once, before the first fork: what all runs share and what is
 // made once per OS process.
 int run_command_line(int argc, char** argv, const std::vector<Simulation>& simulations,

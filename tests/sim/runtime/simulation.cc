@@ -168,6 +168,40 @@ void calm() {
   for (const auto& thread : scheduler.threads) thread->stalled_until_ns = 0;
 }
 
+void orderly() {
+  scheduler.tuning = {};
+  scheduler.tuning.step_ns = 100;
+}
+
+void until_quiet() {
+  const auto somebody_can_run = [] {
+    const auto& events = scheduler.events;
+    if (!events.empty() && events.front().at_ns <= scheduler.now_ns) return true;
+    for (const auto& thread : scheduler.threads) {
+      if (thread.get() == self || !thread->process->alive()) continue;
+      if (thread->state == Thread::State::kRunnable) return true;
+      if (thread->state == Thread::State::kBlocked && thread->deadline_ns <= scheduler.now_ns) {
+        return true;
+      }
+    }
+    return false;
+  };
+  while (somebody_can_run()) scheduler.yield();
+}
+
+namespace {
+PostOffice post_office;
+}  // namespace
+
+void post(std::int64_t delay_ns, std::function<void()> arrival) {
+  if (post_office) {
+    post_office(delay_ns, std::move(arrival));
+  } else {
+    at(delay_ns, std::move(arrival));
+  }
+}
+void take_over_post(PostOffice office) { post_office = std::move(office); }
+
 void trace(const char* format, ...) {
   char line[kTraceLine];
   const auto prefix = static_cast<std::size_t>(

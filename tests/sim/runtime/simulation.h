@@ -105,6 +105,18 @@ class NoSwitch {
 // No thread is delayed and no other preferred from now on: lets a run come to its end.
 void calm();
 
+// --- in place of chance: somebody else decides what happens next
+// A thread loses its turn only where it blocks, and nothing is delayed.
+void orderly();
+// Returns when nothing but the calling thread could run before time passes.
+void until_quiet();
+// A message on its way: a request, an answer, watch events, I/O. It arrives after `delay_ns`, or
+// when the one says so who has taken the post over. REQUIRES of that: set while nothing is on its
+// way, not reset.
+void post(std::int64_t delay_ns, std::function<void()> arrival);
+using PostOffice = std::function<void(std::int64_t delay_ns, std::function<void()> arrival)>;
+void take_over_post(PostOffice office);
+
 // --- trace: every line counts in the hash; it is printed with Trace::kOn.
 [[gnu::format(printf, 1, 2)]] void trace(const char* format, ...);
 
