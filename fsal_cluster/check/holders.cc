@@ -88,10 +88,10 @@ void Holders::take_token(Ino ino, MountId mount, std::string_view value) {
   if (row == nullptr) {
     // A sweep may remove the inode before the recovery of an ended mount comes to its tokens.
     const auto holder = mounts_.find(mount.value());
-    const bool recovers = holder != mounts_.end() && holder->second.ended && any_alive();
-    findings_.add(Kind::kLeftover, ino,
-                  fmt::format("{} has a token on it, but it does not exist", name_of(mount)),
-                  recovers ? Passing::kYes : Passing::kNo);
+    if (holder == mounts_.end() || !holder->second.ended) {
+      findings_.add(Kind::kLeftover, ino,
+                    fmt::format("{} has a token on it, but it does not exist", name_of(mount)));
+    }
   } else if (row->readable() && !row->is(FileType::kRegular)) {
     findings_.add(Kind::kRecord, ino,
                   fmt::format("{} has a token on it, but it is no regular file", name_of(mount)));
