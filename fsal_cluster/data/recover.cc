@@ -127,6 +127,7 @@ Task<Status> Engine::bump(Ino ino, Revision token_revision, MountId owner) {
     mutation.compares.push_back(kv::key_exists(ended));
     mutation.writes.push_back(kv::erase(token));
     if (record.value && flag.wrote()) {
+      session_.saw_time_ns(inode.ctime_ns());
       const std::int64_t now_ns = session_.next_time_ns();
       inode.set_mtime_ns(now_ns);
       inode.set_ctime_ns(now_ns);
