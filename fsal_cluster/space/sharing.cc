@@ -182,7 +182,9 @@ Status Space::give_group_back(std::uint32_t group) {
   SYMNAS_ASSIGN(const kv::Committed given, session_.commit_blocking(std::move(giving)));
   if (!given.succeeded) return {};
   const std::scoped_lock lock(mutex_);
-  groups_[group].revision = given.revision;
+  const std::optional<std::uint64_t> free = groups_[group].free_blocks;
+  learn_owner_locked(group, MountId{0}, given.revision);
+  if (!groups_[group].loaded) groups_[group].free_blocks = free;
   return {};
 }
 
@@ -213,10 +215,8 @@ Status Space::take_over(MountId ended) {
       continue;
     }
     const std::scoped_lock lock(mutex_);
-    for (const std::uint32_t index : moved) {
-      groups_[index].owner = MountId{0};
-      groups_[index].revision = committed.revision;
-    }
+    for (const std::uint32_t index : moved)
+      learn_owner_locked(index, MountId{0}, committed.revision);
     all_claimed_ = false;
   }
 }

@@ -82,15 +82,17 @@ Status Space::read_owners() {
         return {};
       }));
   const std::scoped_lock lock(mutex_);
-  for (auto& [index, group] : groups) {
-    Group& known = groups_[index];
-    if (known.loaded) continue;
-    if (known.revision != group.revision)
-      known.free_blocks.reset();  // another owner has been there
-    known.owner = group.owner;
-    known.revision = group.revision;
-  }
+  for (auto& [index, group] : groups) learn_owner_locked(index, group.owner, group.revision);
   return {};
+}
+
+// Answers come in any order: of each key the newest counts (they are never erased).
+void Space::learn_owner_locked(std::uint32_t group, MountId owner, Revision revision) {
+  Group& known = groups_[group];
+  if (revision <= known.revision || (known.loaded && owner != options_.mount)) return;
+  if (!known.loaded) known.free_blocks.reset();  // another owner has been there
+  known.owner = owner;
+  known.revision = revision;
 }
 
 std::uint32_t Space::group_count() const {
@@ -288,8 +290,7 @@ Result<bool> Space::claim(std::uint32_t group) {
       return give_up(false);
     }
     const std::scoped_lock lock(mutex_);
-    groups_[group].owner = options_.mount;
-    groups_[group].revision = committed->revision;
+    learn_owner_locked(group, options_.mount, committed->revision);
   }
   auto used = read_used(group);
   if (!used) return give_up(tl::unexpected(used.error()));

@@ -129,6 +129,7 @@ class Space {
   std::int64_t foreign_blocks() const;
   void recount_if_stale();
   Status read_owners();
+  void learn_owner_locked(std::uint32_t group, MountId owner, Revision revision);
   std::uint32_t group_count() const;
   BlockRun group_run(std::uint32_t group) const;
   void room_round(std::int64_t deadline_ns);

@@ -105,9 +105,9 @@ def planted_damages_are_found(bench):
 
     with bench.load("nfs_io", "gaps", "--kinds", "read"):
         reverse_map = keys.below(prefix(bench, b"uR"))
-        group = next(iter(keys.below(prefix(bench, b"uG"))))
         far = struct.pack(">IQ", 3, 3 * GROUP_BLOCKS + 77)
         some = next(iter(reverse_map))
+        group = prefix(bench, b"uG") + some[len(prefix(bench, b"uR")):][:4]
         ino = struct.pack(">Q", 9_999_999)
         planted("an entry of the reverse map is gone", some, None, "reverse_map")
         planted("blocks of nobody", prefix(bench, b"uR") + far, reverse_map[some], "lost_space")
