@@ -170,6 +170,11 @@ Task<Status> Engine::commit_step(FileState& f, const CommitWork& work, std::size
     const std::scoped_lock lock(f.mutex);
     f.chunked = f.chunked || (work.chunked && next.inode.chunked());
     f.map.committed(work.steps[index], next.inode.chunked() ? committed->revision : Revision{0});
+    for (const ReverseChange& change : work.steps[index].reverse) {
+      if (change.new_blocks <= change.old_blocks) continue;
+      space_->recorded(
+          {change.volume_block + change.old_blocks, change.new_blocks - change.old_blocks});
+    }
     f.committed_size = next.inode.size_bytes();
     f.version = next_version_.fetch_add(1);
     // As long as the flag stays in an S token others go on making up changes.

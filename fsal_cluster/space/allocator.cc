@@ -82,6 +82,11 @@ void Allocator::give_back(BlockRun run) {
   put_back(run);
 }
 
+void Allocator::recorded(BlockRun run) {
+  handed_out_.remove(run);
+  if (handed_out_since_) handed_out_since_->add(run);
+}
+
 void Allocator::release(BlockRun run) {
   if (run.blocks == 0 || !groups_.contains(group_of(run.start))) return;
   handed_out_.remove(run);
@@ -118,11 +123,12 @@ std::uint64_t Allocator::reclaim(std::uint32_t group, const std::vector<BlockRun
     for (const BlockRun& known : gaps(run, handed_out_since_->within(run)))
       handed_out_.remove(known);
   }
-  handed_out_since_.reset();
   std::vector<BlockRun> occupied = map.runs();
   const auto add = [&occupied](const std::vector<BlockRun>& runs) {
     occupied.insert(occupied.end(), runs.begin(), runs.end());
   };
+  add(handed_out_since_->within(map.group()));
+  handed_out_since_.reset();
   add(used);
   add(announced);
   add(handed_out_.within(map.group()));

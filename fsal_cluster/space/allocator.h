@@ -46,6 +46,8 @@ class Allocator {
   std::optional<BlockRun> allocate(const SpaceWish& wish);
   // Blocks that were handed out and never became part of a committed map: free at once.
   void give_back(BlockRun run);
+  // Blocks handed out that the reverse map has by now: they are not ours to answer for any more.
+  void recorded(BlockRun run);
   // Blocks that a committed transaction has freed. Those of groups not owned are forgotten.
   void release(BlockRun run);
 
@@ -98,8 +100,9 @@ class Allocator {
   std::deque<Waiting> waiting_;  // ascending stamp
   std::size_t dated_ = 0;        // of waiting_, its first ones
   Horizon horizon_;
-  RunSet handed_out_;                       // and not known to be in the reverse map
-  std::optional<RunSet> handed_out_since_;  // begin_reclaim(): what is read may know older uses
+  RunSet handed_out_;  // and not known to be in the reverse map
+  // Since begin_reclaim(): what is read may know older uses of them, or not yet that they are used.
+  std::optional<RunSet> handed_out_since_;
 };
 
 }  // namespace symnas::fs

@@ -25,6 +25,8 @@ inline constexpr std::uint64_t kReadyBlocksLow = 32768;
 inline constexpr std::uint64_t kReadyShare = 64;
 // Beside other mounts whole free groups above so many times that are given back.
 inline constexpr std::uint64_t kSurplusTimes = 2;
+// Groups given at once to one that needs space; the next heartbeat tells whether it still does.
+inline constexpr int kGiveAtOnce = 4;
 // How often owners are read again while no group is found: others may have given some back.
 inline constexpr std::int64_t kOwnersNs = 500'000'000;
 // Ownership records moved in one transaction while an ended mount's groups are taken over.

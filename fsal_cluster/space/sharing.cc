@@ -66,7 +66,7 @@ SpaceAnnouncement Space::announcement() {
     giving_back_ = true;
     background_.post([this] { give_surplus_back(); });
   }
-  return {quiesced_, allocated_, !room_waiters_.empty()};
+  return {quiesced_, allocated_, needs_space_};
 }
 
 Result<std::uint64_t> Space::reclaim(std::uint32_t group) {
@@ -113,8 +113,16 @@ std::uint64_t Space::ready_low() const {
   return std::clamp(share, std::min(options_.group_blocks, kReadyBlocksLow), kReadyBlocksLow);
 }
 
+bool Space::is_idle_locked(std::uint32_t group) const {
+  const bool being_freed = std::any_of(announced_.begin(), announced_.end(), [&](const auto& run) {
+    return allocator_.group_of(run.first) == group;
+  });
+  return !being_freed && allocator_.is_idle(group);
+}
+
 bool Space::needed_locked() const {
-  return !alone() && allocator_.free_blocks() > 0 && options_.peers->someone_needs_space();
+  return !alone() && room_waiters_.empty() && allocator_.free_blocks() > 0 &&
+         options_.peers->someone_needs_space();
 }
 
 // A group to be given back; nullopt: none.
@@ -130,7 +138,7 @@ std::optional<std::uint32_t> Space::surplus_locked() const {
     const bool whole = map.free_blocks() == map.group().blocks;
     if (needed ? map.free_blocks() == 0 : !whole) continue;
     if (!needed && free - map.free_blocks() < kSurplusTimes * ready_low()) continue;
-    if (allocator_.is_idle(index)) return index;
+    if (is_idle_locked(index)) return index;
   }
   return std::nullopt;
 }
@@ -144,17 +152,17 @@ void Space::give_surplus_back() {
   // Which groups have nothing on its way into a map is known once they have been read again.
   if (const auto read = needed ? reclaim() : false; !read)
     log::warn("own allocation groups not read: {}", read.error().message);
-  for (;;) {
+  for (int given = 0;; ++given) {
     std::optional<std::uint32_t> group;
     {
       const std::scoped_lock lock(mutex_);
-      group = surplus_locked();
+      if (!needed || given < kGiveAtOnce) group = surplus_locked();
       if (!group) giving_back_ = false;
     }
     if (!group) return;
-    const Status given = give_group_back(*group);
-    if (given) continue;
-    log::warn("allocation group {} not given back: {}", *group, given.error().message);
+    const Status done = give_group_back(*group);
+    if (done) continue;
+    log::warn("allocation group {} not given back: {}", *group, done.error().message);
     const std::scoped_lock lock(mutex_);
     giving_back_ = false;
     return;
@@ -171,7 +179,7 @@ Status Space::give_group_back(std::uint32_t group) {
     const std::scoped_lock reading(reclaim_mutex_);
     const std::scoped_lock lock(mutex_);
     Group& known = groups_[group];
-    if (!known.loaded || !allocator_.is_idle(group)) return {};
+    if (!known.loaded || !is_idle_locked(group)) return {};
     giving.compares = {kv::mod_revision_is(key, known.revision)};
     known.free_blocks = allocator_.remove_group(group);
     known.loaded = false;

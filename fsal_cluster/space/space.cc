@@ -134,6 +134,11 @@ void Space::give_back(BlockRun run) {
   ready_.store(allocator_.free_blocks(), std::memory_order_relaxed);
 }
 
+void Space::recorded(BlockRun run) {
+  const std::scoped_lock lock(mutex_);
+  allocator_.recorded(run);
+}
+
 void Space::release(BlockRun run) {
   const std::scoped_lock lock(mutex_);
   release_locked(run);
@@ -231,6 +236,9 @@ Result<bool> Space::claim_one() {
     const std::int64_t now_ns = clock_.mono_ns();
     if (alone() || (owners_ns_ != 0 && now_ns - owners_ns_ < kOwnersNs)) return false;
     owners_ns_ = now_ns;
+    // Others may have freed something since they were counted.
+    for (auto& [index, group] : groups_)
+      if (!group.loaded && group.free_blocks == 0) group.free_blocks.reset();
   }
   SYMNAS_TRY(read_owners());
   return claim_any();
@@ -343,6 +351,7 @@ void Space::answer_room(Result<Room> answer) {
   {
     const std::scoped_lock lock(mutex_);
     waiters.swap(room_waiters_);
+    needs_space_ = false;
   }
   for (const auto& waiter : waiters) waiter(answer);
 }
@@ -370,6 +379,7 @@ void Space::room_round(std::int64_t deadline_ns) {
   {
     const std::scoped_lock lock(mutex_);
     // Beside others: they hear of it, and give groups back.
+    needs_space_ = !alone() && allocator_.waiting_blocks() == 0 && !loading_;
     hope = hope || !alone() || allocator_.waiting_blocks() > 0 || loading_.has_value() ||
            !all_claimed_;
   }
@@ -395,6 +405,8 @@ Status Space::count_groups() {
         return {};
       }));
   const std::scoped_lock lock(mutex_);
+  for (auto& [index, group] : groups_)
+    if (!used.contains(index)) group.free_blocks.reset();  // all of it
   for (const auto& [index, blocks] : used) {
     const std::uint64_t size = group_run(index).blocks;
     groups_[index].free_blocks = blocks >= size ? 0 : size - blocks;

@@ -63,6 +63,8 @@ class Space {
   std::optional<BlockRun> allocate(const SpaceWish& wish);
   void give_back(BlockRun run);
   void release(BlockRun run);
+  // Allocated blocks that a committed transaction has put into the reverse map.
+  void recorded(BlockRun run);
 
   // Frees of recorded extents are announced before the transaction that erases their reverse-map
   // keys: a group that is loaded in between counts them as used, whatever its read of the reverse
@@ -145,7 +147,8 @@ class Space {
   // on its way into a map.
   std::uint64_t ready_low() const;
   void give_surplus_back();
-  // Both REQUIRE: mutex_ is held.
+  // All three REQUIRE: mutex_ is held.
+  bool is_idle_locked(std::uint32_t group) const;
   bool needed_locked() const;
   std::optional<std::uint32_t> surplus_locked() const;
   Status give_group_back(std::uint32_t group);
@@ -169,6 +172,7 @@ class Space {
   std::int64_t reclaimed_ns_ = 0;  // when it was last begun
   std::int64_t owners_ns_ = 0;     // when they were last read again
   bool giving_back_ = false;
+  bool needs_space_ = false;  // somebody waits, and there was no group to claim
   std::int64_t allocated_ = 0;
   bool dating_ = false;
   struct Mark {

@@ -123,6 +123,18 @@ TEST(Allocator, WhatIsHandedOutWhileTheMapIsReadStaysSo) {
   EXPECT_FALSE(allocator.is_idle(0));
 }
 
+TEST(Allocator, WhatIsRecordedComesBackWhenOthersFreeIt) {
+  Allocator allocator(100);
+  allocator.add_group(FreeMap::without({0, 100}, {}), Allocator::Used::kNever);
+  ASSERT_EQ(allocator.allocate({.blocks = 10}), (BlockRun{0, 10}));
+  allocator.begin_reclaim();
+  allocator.recorded({0, 10});
+  EXPECT_EQ(allocator.reclaim(0, {}, {}), 0u) << "what is read may be older";
+  EXPECT_TRUE(allocator.is_idle(0));
+  allocator.begin_reclaim();
+  EXPECT_EQ(allocator.reclaim(0, {{0, 4}}, {}), 6u) << "freed by another mount";
+}
+
 TEST(Allocator, AnIdleGroupIsForgotten) {
   Allocator allocator(100);
   allocator.add_group(FreeMap::without({0, 100}, {{0, 50}}), Allocator::Used::kNever);
