@@ -172,10 +172,12 @@ WatchKeeper::Actions WatchKeeper::obey_locked(const WatchFollower::Step& step) {
   Actions actions;
   for (const std::int64_t stamp_ns : step.stamps_ns) context_.time.observe(stamp_ns);
   if (step.resync) {
+    // Followers first: with the cache shut barriers pass at once, and who has passed one relies on
+    // what a complete image says.
+    for (const auto& following : following_) following->lost();
     // Empty before anything else may be concluded from it, and shut until the next watch has its
     // anchor.
     context_.cache.close();
-    for (const auto& following : following_) following->lost();
     actions = context_.applied_waiters.drop();
     context_.counters.resyncs.fetch_add(1, std::memory_order_relaxed);
     reopen_locked(Revision(0), actions);

@@ -139,12 +139,15 @@ class Load {
     }
   }
 
+  // An answer on its way, and the handle in it.
+  struct Wait {
+    bool done = false;
+    std::string handle;
+  };
+
   // The file's handle, by CREATE UNCHECKED: it makes the file or finds it.
   static std::string file_handle(Connection& c, std::string name) {
-    struct Wait {
-      bool done = false;
-      std::string handle;
-    } wait;
+    Wait wait;
     CREATE3args args{};
     args.where.dir = fh3(c.dir_handle);
     args.where.name = name.data();
@@ -165,10 +168,7 @@ class Load {
 
   // A directory's handle, by MKDIR, and by LOOKUP if it exists.
   static std::string dir_handle(Connection& c, std::string name) {
-    struct Wait {
-      bool done = false;
-      std::string handle;
-    } wait;
+    Wait wait;
     MKDIR3args args{};
     args.where.dir = fh3(c.dir_handle);
     args.where.name = name.data();
@@ -200,10 +200,7 @@ class Load {
 
   // The export's root handle by the MOUNT protocol: libnfs does not show the one it has.
   static std::string root_handle(const char* server, const char* path) {
-    struct Wait {
-      bool done = false;
-      std::string handle;
-    } wait;
+    Wait wait;
     rpc_context* rpc = rpc_init_context();
     const auto on_mount = [](rpc_context*, int status, void* data, void* private_data) {
       auto* out = static_cast<Wait*>(private_data);

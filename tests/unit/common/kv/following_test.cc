@@ -79,10 +79,13 @@ class Looker final : public Follower {
   void on_events(const std::vector<WatchEvent>& events, Revision /*newest*/) override {
     if (!events.empty()) found = look();
   }
-  void on_lost() override {}
+  void on_lost() override {
+    if (look) found_at_loss = look();
+  }
 
   std::function<std::optional<CachedValue>()> look;
   std::optional<CachedValue> found;
+  std::optional<CachedValue> found_at_loss;
 };
 
 // A mount that hears that another one has done what it was asked for reads what that has put.
@@ -99,6 +102,23 @@ TEST_F(FollowingTest, WhoHearsOfAChangeFindsItInTheCache) {
   world_.outside_stamped({put(record, "new"), put(data_key("K"), "done")});
   ASSERT_TRUE(world_.run_until([&] { return looker.found.has_value(); }));
   EXPECT_EQ(looker.found->value, "new");
+}
+
+// With the cache shut a barrier passes at once: by then the image must not count as complete.
+TEST_F(FollowingTest, TheImageIsLostBeforeTheCacheIsShut) {
+  Looker looker;
+  SessionOptions options = world_.new_mount(1);
+  options.followed = {{{prefix_range(data_key("K"))}, &looker}};
+  const auto session = world_.new_session(std::move(options), world_.faults);
+  const std::string record = data_key("R");
+  world_.outside_stamped({put(record, "known")});
+  ASSERT_TRUE(world_.barrier(*session));
+  ASSERT_TRUE(world_.read(*session, record));
+  looker.look = [&] { return session->core().reader().peek(record); };
+  ASSERT_TRUE(looker.look());
+  world_.faults->push_watch(WatchFault::Kind::kEndCompacted);
+  world_.outside_stamped({put(data_key("K"), "1")});
+  ASSERT_TRUE(world_.run_until([&] { return looker.found_at_loss.has_value(); }));
 }
 
 TEST_F(FollowingTest, WhatComesBeforeTheImageIsNotTwiceInIt) {

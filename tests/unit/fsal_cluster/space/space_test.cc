@@ -169,6 +169,19 @@ TEST_F(SpaceTest, AClaimedGroupWaitsForTheOthers) {
   EXPECT_TRUE(space->allocate({.blocks = 1}));
 }
 
+// INV-6: nobody's, but it has been somebody's.
+TEST_F(SpaceTest, AGroupThatWasGivenBackWaitsForTheOthers) {
+  owned_by(MountId{0}, 0, groups);
+  space.reset();
+  space = std::move(*Space::open(world.session(), clock, background, options()));
+  EXPECT_EQ(make_room(), std::nullopt);
+  EXPECT_FALSE(space->allocate({.blocks = 1}));
+  announce(kAll);
+  clock.advance_ns(kRoomPollMs * 1'000'000);
+  background.run_due();
+  EXPECT_TRUE(space->allocate({.blocks = 1}));
+}
+
 TEST_F(SpaceTest, AloneNobodyIsWaitedFor) {
   membership.turn_sole();
   EXPECT_EQ(make_room(), Space::Room::kMaybe);
