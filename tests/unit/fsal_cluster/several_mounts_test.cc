@@ -2,6 +2,9 @@
 // others, what the living do for those that have ended.
 #include <gtest/gtest.h>
 
+#include <future>
+#include <span>
+
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -84,6 +87,19 @@ class SeveralMountsTest : public testing::Test {
     const auto made = mount.create(kRoot, root(), name, CreateMode::kGuarded, 0, {});
     EXPECT_TRUE(made) << made.error().message;
     return made ? made->attributes.handle : Handle{};
+  }
+  static Status write(Mount& mount, const Handle& file, std::uint64_t at, const std::string& data) {
+    std::promise<Status> answer;
+    mount.write(file, FileOffset{at}, std::as_bytes(std::span(data)), WriteStability::kFileSync,
+                [&](Result<WriteResult> result) {
+                  answer.set_value(result ? Status() : tl::unexpected(result.error()));
+                });
+    return answer.get_future().get();
+  }
+  static Status fill(Mount& mount, const Handle& file, std::uint64_t mib) {
+    const std::string data(std::size_t{1} << 20, 'x');
+    for (std::uint64_t i = 0; i < mib; ++i) SYMNAS_TRY(write(mount, file, i << 20, data));
+    return {};
   }
   static ErrorCode code(const Result<Attributes>& result) {
     return result ? ErrorCode::kInternal : result.error().code;
@@ -313,6 +329,21 @@ TEST_F(SeveralMountsTest, WhatAnEndedMountUnlinkedOrHeldIsRemoved) {
                               1000)
         ->kvs.empty();
   }));
+}
+
+// Its groups are the first one's, who is not told: it has to find out, also when it has never read
+// them again before.
+TEST_F(SeveralMountsTest, WhatOneHasWrittenAndAnotherRemovedIsWrittenAgain) {
+  const auto a = open(1);
+  const auto b = open(2);
+  ASSERT_TRUE(a && b);
+  const Handle file = create(*a, "f");
+  ASSERT_TRUE(fill(*a, file, 40));
+  ASSERT_TRUE(b->unlink(kRoot, root(), "f"));
+  EXPECT_TRUE(eventually([&] { return value(kv::keys::inode(formatted.fs, file.ino)).empty(); }));
+  const Handle again = create(*a, "g");
+  const Status written = fill(*a, again, 40);
+  EXPECT_TRUE(written) << written.error().message;
 }
 
 TEST_F(SeveralMountsTest, OneMountPerVnfs) {
