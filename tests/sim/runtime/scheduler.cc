@@ -1,7 +1,5 @@
 #include "tests/sim/runtime/scheduler.h"
 
-#include <linux/futex.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,25 +22,11 @@ constexpr std::uint64_t kStepsMax = 20'000'000;
 constexpr std::size_t kThreadsMax = 400;
 constexpr std::size_t kCarrierStackBytes = 512 << 10;
 
-void wait_for_turn(Thread& thread) {
-  while (thread.turn.load(std::memory_order_acquire) == 0) {
-    libc::raw_syscall(SYS_futex, reinterpret_cast<long>(&thread.turn), FUTEX_WAIT_PRIVATE, 0, 0);
-  }
-  thread.turn.store(0, std::memory_order_relaxed);
-}
-
-void give_turn(Thread& thread) {
-  thread.turn.store(1, std::memory_order_release);
-  libc::raw_syscall(SYS_futex, reinterpret_cast<long>(&thread.turn), FUTEX_WAKE_PRIVATE, 1, 0);
-}
-
 void* carrier_main(void* argument) {
   Thread& thread = *static_cast<Thread*>(argument);
   self = &thread;
-  for (;;) {
-    wait_for_turn(thread);
-    scheduler.end_thread(thread.entry(thread.argument));
-  }
+  begin(thread.turn);
+  for (;;) scheduler.end_thread(thread.entry(thread.argument));
 }
 
 bool later(const Scheduler::Event& a, const Scheduler::Event& b) {
@@ -90,8 +74,7 @@ void Scheduler::hand_over(Thread& to) {
   hash(static_cast<std::uint64_t>(to.number) << 40 ^ static_cast<std::uint64_t>(now_ns));
   if (&to == self) return;
   ++outcome->switches;
-  give_turn(to);
-  wait_for_turn(*self);
+  sim::hand_over(self->turn, to.turn);
 }
 
 bool Scheduler::block(const void* address, const char* why, std::int64_t deadline_ns) {
@@ -240,11 +223,12 @@ Thread& Scheduler::create(Process& process, const char* name, void* (*entry)(voi
       fail("no more OS threads");
     }
     pthread_attr_destroy(&attributes);
+    wait_for_begin(thread->turn);
   }
   return *thread;
 }
 
-// The carrier goes back to its loop, where it waits for its next turn.
+// Returns when the carrier was given another thread to run.
 void Scheduler::end_thread(void* result) {
   Thread& me = *self;
   me.result = result;
@@ -253,7 +237,7 @@ void Scheduler::end_thread(void* result) {
   Thread& to = next();
   hash(static_cast<std::uint64_t>(to.number) << 40 ^ static_cast<std::uint64_t>(now_ns) ^ 1);
   ++outcome->switches;
-  give_turn(to);
+  sim::hand_over(me.turn, to.turn);
 }
 
 Thread* Scheduler::find(pthread_t carrier) {

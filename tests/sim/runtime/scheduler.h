@@ -5,12 +5,12 @@
 
 #include <pthread.h>
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <vector>
 
+#include "tests/sim/runtime/handover.h"
 #include "tests/sim/runtime/simulation.h"
 
 namespace symnas::sim {
@@ -24,7 +24,7 @@ struct Thread {
   Process* process = nullptr;
   State state = State::kIdle;
   pthread_t carrier{};
-  std::atomic<int> turn{0};
+  Turn turn;
   const void* waits_on = nullptr;
   const char* why = "";
   std::int64_t deadline_ns = INT64_MAX;  // simulated time
