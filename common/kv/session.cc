@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "common/base/check.h"
+#include "common/base/waiting.h"
 #include "common/kv/session_core.h"
 
 namespace symnas::kv {
@@ -61,7 +62,7 @@ class Promise {
   std::function<void(Result<T>)> callback() {
     return [promise = promise_](Result<T> result) { promise->set_value(std::move(result)); };
   }
-  Result<T> wait() { return promise_->get_future().get(); }
+  Result<T> wait() { return wait_and_get(promise_->get_future()); }
   // Errors: kUnavailable when it takes longer.
   Result<T> wait_for(std::int64_t deadline_ms) {
     auto future = promise_->get_future();

@@ -18,6 +18,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "common/base/waiting.h"
 #include "common/kv/keys.h"
 #include "fsal_cluster/data/file_data.h"
 #include "fsal_cluster/data/file_state.h"
@@ -371,7 +372,7 @@ T wait_for(Task<T> task) {
   const auto promise = std::make_shared<std::promise<T>>();
   auto answer = promise->get_future();
   deliver_to(std::move(task), promise);
-  return answer.get();
+  return wait_and_get(std::move(answer));
 }
 
 }  // namespace symnas::fs

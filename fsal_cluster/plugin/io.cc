@@ -1,13 +1,18 @@
 // READ, WRITE and COMMIT. READ and WRITE are asynchronous: the RPC worker is free as soon as the
 // core has the request.
+#include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "common/base/waiting.h"
 #include "fsal_cluster/plugin/guarded.h"
+#include "fsal_cluster/plugin/lun_pace.h"
 #include "fsal_cluster/plugin/object.h"
 
 namespace symnas::plugin {
@@ -38,19 +43,41 @@ void answer(const IoCall& call, fsal_status_t status) {
   release_op_context();
 }
 
+// After ganesha has made its pool (deploy/ganesha/patches/0009).
+bool limit_busy_workers() {
+  const unsigned busy =
+      std::max(kBusyWorkersMin, kBusyWorkersPerCpu * std::thread::hardware_concurrency());
+  set_wait_hooks({work_pool_wait_begin, work_pool_wait_end});
+  if (work_pool_limit_busy(&svc_work_pool, busy) == 0) return true;
+  LogWarn(COMPONENT_FSAL, "CLUSTER: every request wakes a worker: no more threads");
+  return false;
+}
+
 // ganesha calls it before every reply (deploy/ganesha/patches/0004).
 void before_reply() {
+  [[maybe_unused]] static const bool limited = limit_busy_workers();
   if (!t_core_answers) Instance::get().pass_gates();
 }
+
+LunPace pace;
 
 // An RPC worker waits for the volume itself, which saves two changes of thread, unless too many do
 // already: a LUN that hangs must not take all of them.
 struct IoWait {
   IoWait() {
     if (place) here.emplace();
+    if (pace.is_slow()) waiting.emplace();
   }
+  ~IoWait() {
+    const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - began;
+    pace.note(took.count());
+  }
+  IoWait(const IoWait&) = delete;
+  IoWait& operator=(const IoWait&) = delete;
+  const std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
   const Admission::Place place{Instance::get().io_waits()};
   std::optional<cvm::MayWaitForIo> here;
+  std::optional<Waiting> waiting;
 };
 
 // True when the instance has ended: the request stays unanswered (INV-8) and the process is about
@@ -176,6 +203,7 @@ fsal_status_t commit2(fsal_obj_handle* handle, off_t, std::size_t) {
       done = true;
       answered.notify_one();
     });
+    const Waiting waiting;
     std::unique_lock lock(mutex);
     answered.wait(lock, [&] { return done; });
     return outcome ? ok_status() : failed(outcome);

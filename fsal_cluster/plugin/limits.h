@@ -20,6 +20,15 @@ inline constexpr std::uint32_t kBlockedWorkersDenominator = 4;
 // worth, and a LUN that hangs leaves the other workers alone.
 inline constexpr std::uint32_t kIoWaitsShare = 8;
 
+// Busy RPC workers beyond which a request waits for one that is done instead of waking another:
+// this many, or so many per processor. On two processors 16 were as fast as 8 and 32.
+inline constexpr unsigned kBusyWorkersMin = 16;
+inline constexpr unsigned kBusyWorkersPerCpu = 4;
+
+// A LUN whose requests mostly take longer than this is worth another worker meanwhile: more than a
+// change of threads costs.
+inline constexpr std::int64_t kWorthAnotherWorkerNs = 200'000;
+
 // How often vnfsd is told of a changed number of cached inodes.
 inline constexpr std::int64_t kMemoryReportMs = 1000;
 

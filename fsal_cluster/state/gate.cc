@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "common/base/waiting.h"
+
 namespace symnas::fs {
 
 void Gate::pass(Action action) {
@@ -23,6 +25,7 @@ void Gate::pass(Action action) {
 
 Gate::Passage Gate::wait() {
   if (is_open()) return Passage::kOpen;
+  const Waiting waiting;
   std::unique_lock lock(mutex_);
   ++blocked_;
   opened_.wait(lock, [this] { return shut_down_ || is_open(); });
