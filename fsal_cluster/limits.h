@@ -72,4 +72,8 @@ inline constexpr std::int64_t kQuotaLookNs = 1'500'000'000;
 // instance that dies while it recovers, again and again); all are read all the same.
 inline constexpr std::int64_t kMountPageKeys = 1024;
 
+// Wants whose holders are looked for at once: below etcd's 128 operations of a transaction. Who
+// keeps the oldest ones waiting is what an administrator wants to know.
+inline constexpr std::size_t kWantsLookedAt = 64;
+
 }  // namespace symnas::fs

@@ -54,6 +54,13 @@ class TableReader {
       }
     }
   }
+  void flag(std::string_view key, bool& into) {
+    if (const toml::node* node = find(key)) {
+      const auto value = node->value_exact<bool>();
+      if (!value) return error(key, "must be true or false");
+      into = *value;
+    }
+  }
   void texts(std::string_view key, std::vector<std::string>& into) {
     const toml::node* node = find(key);
     if (node == nullptr) return;
@@ -152,6 +159,7 @@ Status read_sections(const toml::table& root, std::string_view origin, Config& c
     }
   }
   fence.number("timeout_s", 1, 600, config.fence.timeout_s);
+  fence.flag("automatic", config.fence.automatic);
   fence.text("cuts", config.fence.cuts);
   if (config.fence.cuts != "power" && config.fence.cuts != "luns") {
     fence.error("cuts", "must be \"power\" or \"luns\"");
@@ -249,6 +257,7 @@ std::string render_config(const Config& c) {
          section("fence", toml::table{{"agent", c.fence.agent},
                                       {"options", to_array(c.fence.options)},
                                       {"timeout_s", c.fence.timeout_s},
+                                      {"automatic", c.fence.automatic},
                                       {"cuts", c.fence.cuts}});
 }
 

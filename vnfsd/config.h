@@ -46,6 +46,9 @@ struct FenceConfig {
   std::string agent;                 // "" = none: no head can be fenced from here
   std::vector<std::string> options;  // "key=value"
   std::int64_t timeout_s = 60;
+  // Whether mounts that keep others waiting are ended without being asked:
+  // docs/operations/fencing.md
+  bool automatic = true;
   // What the agent cuts: "power" (nothing of the head runs afterwards) or "luns" (its processes go
   // on and may answer from memory until their proof of life is too old: its mounts end only then).
   std::string cuts = "luns";

@@ -29,6 +29,8 @@ void add_places(CLI::App* verb, HeadPlaces& places) {
   verb->add_option("--fence-option", places.fence_options,
                    "key=value for the fence agent (may be repeated)")
       ->allow_extra_args(false);
+  verb->add_flag("--fence-when-asked", places.fence_when_asked,
+                 "Fence no head and end no instance without being asked");
 }
 
 struct Invitation {

@@ -132,6 +132,21 @@ std::string fence_line(const json& head) {
       name, by, name);
 }
 
+std::string stall_line(const json& stall) {
+  const auto seconds = [&](const char* key) {
+    return static_cast<double>(stall.value(key, std::int64_t{0})) / 1000;
+  };
+  std::string what;
+  if (seconds("silent_ms") > 0) what = fmt::format("is silent for {:.1f} s", seconds("silent_ms"));
+  if (seconds("waited_ms") > 0)
+    what +=
+        fmt::format("{}keeps others waiting for {:.1f} s ({} files or more are blocked)",
+                    what.empty() ? "" : " and ", seconds("waited_ms"), stall.value("waiting", 0));
+  return fmt::format("filesystem {}: VNFS {} on head {} {}: {}", stall.value("filesystem", "?"),
+                     stall.value("vnfs", "?"), stall.value("head", "?"), what,
+                     stall.value("next", ""));
+}
+
 void print_status(std::ostream& out, const json& status) {
   const json cluster = status.value("cluster", json::object());
   out << fmt::format("cluster {}  head {}  configuration {}\n\n", cluster.value("name", "?"),
@@ -165,6 +180,8 @@ void print_status(std::ostream& out, const json& status) {
   for (const json& head : status.value("heads", json::array())) {
     if (head.contains("fence")) out << "\n" << fence_line(head) << "\n";
   }
+  for (const json& stall : status.value("stalls", json::array()))
+    out << "\n" << stall_line(stall) << "\n";
   for (const json& vnfs : status.value("vnfs", json::array())) {
     const std::string error = vnfs.value("instance", json::object()).value("error", "");
     if (!error.empty()) out << "\n" << error << "\n";

@@ -56,6 +56,7 @@ Config config_for(const std::string& cluster, const Uuid& uuid, const std::strin
   if (places.lun_paths.empty()) config.daemon.lun_paths = {"/dev/disk/by-id/*"};
   config.fence.agent = places.fence_agent;
   config.fence.options = places.fence_options;
+  config.fence.automatic = !places.fence_when_asked;
   if (!places.ganesha_prefix.empty()) config.ganesha.prefix = places.ganesha_prefix;
   config.ganesha.plugin_dir =
       places.plugin_dir.empty() ? config.ganesha.prefix + "/lib/ganesha" : places.plugin_dir;

@@ -24,6 +24,7 @@ struct HeadPlaces {
   std::vector<std::string> lun_paths;  // empty: /dev/disk/by-id/*
   std::string fence_agent;             // "": none
   std::vector<std::string> fence_options;
+  bool fence_when_asked = false;
 };
 
 struct ClusterInit {

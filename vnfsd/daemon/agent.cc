@@ -37,6 +37,7 @@ Agent::Agent(kv::Store& store, const env::Clock& clock, Config config, std::stri
       luns_(config_.cluster_uuid) {
   thread_ = std::thread([this] { work(); });
   compactor_ = std::thread([this] { compact_history(); });
+  stall_watcher_ = std::thread([this] { watch_stalls(); });
 }
 
 Agent::~Agent() {
@@ -47,6 +48,7 @@ Agent::~Agent() {
   changed_.notify_all();
   thread_.join();
   compactor_.join();
+  stall_watcher_.join();
   watch_.reset();
   supervisors_.clear();
 }

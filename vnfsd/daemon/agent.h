@@ -24,6 +24,7 @@
 #include "vnfsd/config.h"
 #include "vnfsd/daemon/compaction.h"
 #include "vnfsd/daemon/luns.h"
+#include "vnfsd/daemon/stalls.h"
 #include "vnfsd/instance/supervisor.h"
 
 namespace symnas::vnfsd::daemon {
@@ -89,6 +90,11 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   Status publish_luns(const ClusterView& view);
   void compact_history();
   void look_at_quota();
+  // Looks for mounts that keep others waiting and, if it may, ends them (agent_stalls.cc).
+  void watch_stalls();
+  std::vector<Stall> look_for_stalls(StallWatch& watch, const ClusterView& view);
+  void answer_stall(const Stall& stall, const ClusterView& view);
+  nlohmann::json describe(const Stall& stall) const;
   // Promotes learners that have caught up; says when the members have changed.
   void look_at_members();
   // Answers etcd's initial-cluster for the new member. Errors: as Membership, kAlreadyExists.
@@ -140,7 +146,8 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   bool dirty_ = true;       // records have changed since the last reconcile
   bool watch_over_ = true;  // a new watch is needed
   bool ending_ = false;
-  std::string problem_;  // why the last round of work failed; "" = it did not
+  std::vector<Stall> stalls_;  // of the last look
+  std::string problem_;        // why the last round of work failed; "" = it did not
   std::map<std::string, std::unique_ptr<instance::Supervisor>> supervisors_;  // by VNFS
 
   std::mutex scan_mutex_;        // one scan at a time; taken before mutex_
@@ -151,6 +158,8 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   bool unpublished_ = false;          // confined to thread_: publish_luns() has more to say
   std::thread thread_;
   std::thread compactor_;
+  std::map<std::string, std::int64_t> fence_tried_ms_;  // by head; confined to stall_watcher_
+  std::thread stall_watcher_;
 };
 
 // Whether the fence keeps that incarnation of its head from claiming and registering.

@@ -221,6 +221,8 @@ nlohmann::json Agent::local_status() {
   }
   document["luns"] = luns;
   const std::scoped_lock lock(mutex_);
+  document["stalls"] = json::array();
+  for (const Stall& stall : stalls_) document["stalls"].push_back(describe(stall));
   for (const auto& [name, supervisor] : supervisors_) {
     const instance::InstanceSnapshot s = supervisor->snapshot();
     document["instances"][name] = {{"state", s.state},       {"pid", s.pid},

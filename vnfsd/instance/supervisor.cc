@@ -71,6 +71,14 @@ void Supervisor::refresh() {
   ::eventfd_write(wake_.get(), 1);
 }
 
+void Supervisor::end_instance(Epoch epoch, const std::string& why) {
+  {
+    const std::scoped_lock lock(mutex_);
+    end_ = {epoch, why};
+  }
+  ::eventfd_write(wake_.get(), 1);
+}
+
 InstanceSnapshot Supervisor::snapshot() const {
   const std::scoped_lock lock(mutex_);
   return snapshot_;
@@ -179,6 +187,7 @@ void Supervisor::give_up(const Error& error) {
 // Until the instance ends or something is asked for.
 void Supervisor::watch_running() {
   if (!refreshed()) rewrite_instance_file();
+  kill_if_told();
   pollfd entries[] = {{process_->pidfd(), POLLIN, 0}, {wake_.get(), POLLIN, 0}};
   ::poll(entries, 2, -1);
   if (entries[1].revents != 0) sleep(0);
@@ -186,6 +195,19 @@ void Supervisor::watch_running() {
     const auto how = process_->wait(0);
     after_end(how ? *how : "unknown");
   }
+}
+
+// What comes of it shows when the process has ended.
+void Supervisor::kill_if_told() {
+  std::optional<std::pair<Epoch, std::string>> told;
+  {
+    const std::scoped_lock lock(mutex_);
+    told.swap(end_);
+  }
+  if (!told || told->first != state_.epoch) return;
+  log::warn("vnfs {}: instance pid {}, epoch {}: killed: {}", vnfs_, process_->id().pid,
+            state_.epoch.value(), told->second);
+  process_->kill();
 }
 
 void Supervisor::after_end(const std::string& how) {

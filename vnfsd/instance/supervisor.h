@@ -63,6 +63,8 @@ class Supervisor {
   Supervisor& operator=(const Supervisor&) = delete;
 
   void set_wanted(Wanted wanted);
+  // Kills the instance of that epoch if it still runs; then as after every end: fence, restart.
+  void end_instance(Epoch epoch, const std::string& why);
   // LUNs or volumes have changed: a running instance's instance.json is written anew.
   void refresh();
   // False while a running instance's file is older than the last refresh().
@@ -75,6 +77,7 @@ class Supervisor {
   void finish_start();
   void give_up(const Error& error);
   void watch_running();
+  void kill_if_told();
   void after_end(const std::string& how);
   void fence_until_done();
   void start();
@@ -112,6 +115,7 @@ class Supervisor {
   Wanted wanted_;
   bool ending_ = false;
   bool refresh_ = false;
+  std::optional<std::pair<Epoch, std::string>> end_;  // which instance is to be killed, and why
   InstanceSnapshot snapshot_;
   std::thread thread_;  // last: starts when all else is there
 };

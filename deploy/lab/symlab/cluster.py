@@ -13,6 +13,7 @@ import contextlib
 import glob
 import json
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -41,6 +42,7 @@ BOOT_ID = "boot_id"  # of a head, in its directory
 ETCD_CLIENT_PORT = 2379
 ETCD_READY_S = 20.0
 AGENT_READY_S = 30.0
+AGENT_STOP_S = 10.0
 MEMBERS_READY_S = 60.0
 FENCE_TIMEOUT_S = 150.0
 STOP_GRACE_S = 3.0
@@ -281,7 +283,7 @@ class Lab:
                    "--log-dir", head["log_dir"], "--plugin-dir", product.plugin_dir(),
                    "--ganesha-prefix", product.ganesha_prefix()]
         options += ["--fence-agent", FENCE_AGENT, "--fence-option", f"prefix={self.prefix}",
-                    "--fence-option", f"lab_root={root_dir()}"]
+                    "--fence-option", f"lab_root={root_dir()}", "--fence-when-asked"]
         for pattern in self.state.data["lun_paths"]:
             options += ["--lun-path", os.path.join(head["dir"], pattern)]  # absolute ones stay
         return options
@@ -456,6 +458,21 @@ class Lab:
         if self.has_etcd(head) and not processes.is_alive(self.process(f"etcd.{name}")):
             self.start_etcd(name)
         self.start_vnfsd(name)
+
+    def set_fencing(self, automatic):
+        """Whether silent heads and instances are ended without being asked; restarts the agents."""
+        for head in self.state.data["heads"]:
+            path = os.path.join(head["config_dir"], "vnfsd.toml")
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+            word = "true" if automatic else "false"
+            changed = re.sub(r"(?m)^automatic = \w+$", f"automatic = {word}", text)
+            if changed == text:
+                continue
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(changed)
+            processes.stop(self.process(f"vnfsd.{head['name']}"), AGENT_STOP_S)
+            self.start_vnfsd(head["name"])
 
     def break_fence_agent(self, broken):
         """From now on the agent fails, as with a dead power switch; or works again."""

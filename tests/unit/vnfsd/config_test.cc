@@ -45,7 +45,7 @@ TEST(Config, RenderedReadsBackEqual) {
   config.daemon.lun_paths = {"/dev/disk/by-id/*", "/with 'quote' and \"double\"/x"};
   config.ganesha.threads_max = 77;
   config.etcd.compact_interval_s = 5;
-  config.fence = {"/usr/sbin/fence_x", {"ipaddr=10.9.9.9"}, 30, "power"};
+  config.fence = {"/usr/sbin/fence_x", {"ipaddr=10.9.9.9"}, 30, false, "power"};
   const auto again = parse_config(render_config(config), "again");
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(render_config(*again), render_config(config));
@@ -54,6 +54,7 @@ TEST(Config, RenderedReadsBackEqual) {
   EXPECT_EQ(again->fence.agent, "/usr/sbin/fence_x");
   EXPECT_EQ(again->fence.options, config.fence.options);
   EXPECT_EQ(again->fence.timeout_s, 30);
+  EXPECT_EQ(again->fence.automatic, false);
   EXPECT_EQ(again->fence.cuts, "power");
 }
 
@@ -64,6 +65,8 @@ TEST(Config, SaysWhatIsWrong) {
   EXPECT_EQ(error_of(ok + "[deamon]\n"), "t.toml: 'deamon' is not a known section");
   EXPECT_EQ(error_of(ok + "[fence]\nagent = \"fence_x\"\n"),
             "t.toml: [fence] agent: must be an absolute path");
+  EXPECT_EQ(error_of(ok + "[fence]\nautomatic = 1\n"),
+            "t.toml: [fence] automatic: must be true or false");
   EXPECT_EQ(error_of(ok + "[fence]\noptions = [\"ipaddr\"]\n"),
             "t.toml: [fence] options: must be a list of \"key=value\"");
   EXPECT_EQ(error_of(ok + "[daemon]\nrun_dir = \"r\"\n"),

@@ -1,0 +1,96 @@
+"""Who stands still while others wait for its files: it is named, and ended if that is allowed."""
+
+import contextlib
+
+from lab_case import eventually, check, lab_test
+from symlab.faults import Faults
+
+from .h_heads import fence_state, others, victim
+from .i_shared import HEADS, coherent_clients
+
+NOTICED_S = 15.0
+UNNOTICED_S = 10.0
+
+
+@contextlib.contextmanager
+def automatic_fencing(bench):
+    bench.lab.set_fencing(automatic=True)
+    try:
+        yield
+    finally:
+        bench.lab.set_fencing(automatic=False)
+
+
+def named(bench, head):
+    """The line of another head's `symnas status` about a silent one."""
+    for line in bench.lab.symnas(others(bench)[0].head)("status").splitlines():
+        if f"on head {head} is silent for" in line:
+            return line
+    return None
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True)
+def silent_head_is_named_and_left_alone(bench):
+    """Without automatic fencing: status says who blocks files and what to do; nobody is ended."""
+    service = victim(bench)
+    before = service.serving()
+    faults = Faults(bench.lab)
+    with coherent_clients(bench, "--stable", "1"):
+        bench.let_run(2.0)
+        faults.pause(service.head)
+        try:
+            line = eventually(NOTICED_S, "status names the silent head",
+                              lambda: named(bench, service.head))
+            check(f"symnas head fence {service.head} --yes" in line, line)
+            eventually(NOTICED_S, "status says that files are blocked",
+                       lambda: "keeps others waiting" in (named(bench, service.head) or ""))
+            bench.let_run(5.0)
+        finally:
+            faults.resume(service.head)
+        eventually(NOTICED_S, "status says no more", lambda: not named(bench, service.head))
+        bench.let_run(2.0)
+    check(service.serving()["pid"] == before["pid"], "its instance was ended")
+    check(fence_state(bench, service.head) is None, "the head was fenced")
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True)
+def silent_instance_is_ended_by_its_own_head(bench):
+    """An instance stands still: its agent ends and restarts it, its head goes on."""
+    service = victim(bench)
+    before = service.serving()
+    with automatic_fencing(bench), coherent_clients(bench, "--stable", "1"):
+        bench.let_run(2.0)
+        Faults(bench.lab).pause(service.name)
+        after = service.wait_serving(other_than=before["pid"])
+        bench.let_run(3.0)
+    check(after["epoch"] > before["epoch"], f"not claimed anew: {before}, {after}")
+    check(fence_state(bench, service.head) is None, "its head was fenced")
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True)
+def silent_head_is_fenced(bench):
+    """A head stands still: another one fences it, and its files are free; it boots again."""
+    service = victim(bench)
+    faults = Faults(bench.lab)
+    with automatic_fencing(bench), coherent_clients(bench, "--stable", "1"):
+        bench.let_run(2.0)
+        faults.pause(service.head)
+        eventually(2 * NOTICED_S, "the head is fenced",
+                   lambda: fence_state(bench, service.head) == "done")
+        bench.let_run(2.0)
+        bench.lab.unfence(service.head)
+        service.wait_serving()
+        bench.let_run(2.0)
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True)
+def healthy_heads_are_left_alone(bench):
+    """Automatic fencing under load, an instance restarted: nobody else is ended."""
+    before = {service.head: service.serving()["pid"] for service in others(bench)}
+    with automatic_fencing(bench), coherent_clients(bench, "--stable", "1"):
+        bench.let_run(2.0)
+        bench.kill_recorded(victim(bench).serving())
+        bench.let_run(UNNOTICED_S)
+    for service in others(bench):
+        check(service.serving()["pid"] == before[service.head], f"{service.head} was ended")
+        check(fence_state(bench, service.head) is None, f"{service.head} was fenced")

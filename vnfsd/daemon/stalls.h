@@ -1,0 +1,49 @@
+// StallWatch: which mounts keep others waiting, and for how long. Fed once a second with what etcd
+// says of a filesystem; decides nothing. Thread class: thread-compatible.
+//
+// Invariant: every time it tells was watched without a gap. Whoever was paused itself, or had no
+// etcd, blames nobody for that.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "fsal_cluster/state/waits.h"
+
+namespace symnas::vnfsd::daemon {
+
+// A mount that has not put its heartbeat, or not answered a want.
+struct Stall {
+  std::string filesystem;
+  fs::MountEntry mount;
+  std::int64_t silent_ms = 0;  // since its last heartbeat was seen
+  std::int64_t waited_ms = 0;  // the oldest want that waits for it; 0: none
+  std::size_t wants = 0;       // that wait for it, of those looked at
+};
+
+class StallWatch {
+ public:
+  // As long as no mount shows heartbeats nobody is blamed for silence: etcd may be at fault. Those
+  // that are silent for kSilentMs or keep a want waiting for kUnansweredMs, by mount.
+  std::vector<Stall> look(std::int64_t now_ms, const std::string& filesystem,
+                          const fs::Waits& waits);
+  // What was watched of filesystems that are not looked at any more is forgotten.
+  void keep_only(const std::vector<std::string>& filesystems);
+
+ private:
+  struct Seen {
+    Revision revision;
+    std::int64_t since_ms = 0;  // first seen
+  };
+  struct Filesystem {
+    std::int64_t looked_ms = 0;
+    std::map<MountId, Seen> heartbeats;
+    std::map<std::string, Seen> wants;
+  };
+
+  std::map<std::string, Filesystem> filesystems_;
+};
+
+}  // namespace symnas::vnfsd::daemon
