@@ -57,6 +57,15 @@ class Rules(unittest.TestCase):
                          "tc qdisc del dev c1n2-nfs root".split())
 
 
+    def test_a_delay_is_read(self):
+        self.assertEqual(faults.parse_delay("20ms"), (20, 0))
+        self.assertEqual(faults.parse_delay("20ms+10ms"), (20, 10))
+        self.assertEqual(faults.parse_delay("off"), (None, None))
+        for word in ("20", "20s", "ms", "-1ms", "20ms+"):
+            with self.assertRaises(LabError):
+                faults.parse_delay(word)
+
+
 class FenceAgent(unittest.TestCase):
     def test_reads_the_protocol(self):
         text = "# comment\naction=off\n\nplug=c1n2\npath = /a=b \nnoise\n"

@@ -4,15 +4,20 @@ Partitions are nftables rules in the head's namespace, one table each, so that h
 tables. What goes to clients is dropped below the head's eth1, where the VNFSs' own links hang.
 """
 
+import os
+import re
 import signal
 import subprocess
+import sys
 
-from . import fuse_luns, head_processes, netns
+from . import delay, fuse_luns, head_processes, netns, processes
 from .errors import LabError
 
 PARTS = ("etcd", "peers", "luns", "clients")
 _ETCD = "{ 2379, 2380 }"
 _BURST = "256k"  # some milliseconds at 1 Gbit/s: tbf sends nothing larger than this at once
+DELAY_BRIDGES = {"mgmt": "br-mgmt", "nfs": "br-nfs"}
+_RELAY_GRACE_S = 5.0
 _LATENCY = "50ms"
 
 
@@ -51,6 +56,16 @@ def rate_commands(head_name, rate):
                      "burst", _BURST, "latency", _LATENCY]) for where, device in ends]
 
 
+def parse_delay(span):
+    """(milliseconds, more of them at random); (None, None): off. Pure."""
+    if span == "off":
+        return None, None
+    found = re.fullmatch(r"(\d{1,5})ms(?:\+(\d{1,5})ms)?", span)
+    if not found:
+        raise LabError(f"delay {span!r}: `20ms`, `20ms+10ms` or `off` is wanted")
+    return int(found[1]), int(found[2] or 0)
+
+
 def _run(argv, text=None):
     done = subprocess.run(argv, input=text, capture_output=True, text=True)
     if done.returncode != 0:
@@ -58,7 +73,7 @@ def _run(argv, text=None):
 
 
 # Command -> how many words follow. What is not among them goes to the server of the LUNs.
-COMMANDS = {"pause": 1, "resume": 1, "kill": 1, "partition": 2, "heal": 1, "rate": 2}
+COMMANDS = {"pause": 1, "resume": 1, "kill": 1, "partition": 2, "heal": 1, "rate": 2, "delay": 3}
 
 
 def is_ours(words, heads):
@@ -128,6 +143,30 @@ class Faults:
             self._drop_table(head, part)
         if self.lab.state.data["lun_kind"] == "fuse":
             fuse_luns.command(self.lab.state, "resume", "all", head_name)
+
+    def delay(self, head_name, network, span):
+        """Delays a head's packets on `mgmt` or `nfs`, each way: `20ms`, `20ms+10ms` (up to 10 ms
+        more at random), or `off`."""
+        head = self.lab.head(head_name)
+        if network not in DELAY_BRIDGES:
+            raise LabError(f"no network {network!r}: {', '.join(DELAY_BRIDGES)} are possible")
+        delay_ms, jitter_ms = parse_delay(span)
+        hub, port = self.lab.hub_netns, f"{head_name}-{network}"
+        name = f"delay.{head_name}.{network}"
+        processes.stop(self.lab.state.data["processes"].pop(name, None), _RELAY_GRACE_S)
+        self.lab.state.save()
+        if delay_ms is None:
+            netns.ip("link", "set", port, "master", DELAY_BRIDGES[network], netns=hub)
+            return
+        netns.ip("link", "set", port, "nomaster", netns=hub)
+        tap = netns.open_tap(hub, DELAY_BRIDGES[network], f"{head_name}-d{network[0]}")
+        try:
+            record = processes.spawn(
+                [sys.executable, delay.__file__, port, str(tap), str(delay_ms), str(jitter_ms)],
+                os.path.join(head["dir"], f"delay-{network}.log"), netns=hub, pass_fds=(tap,))
+        finally:
+            os.close(tap)
+        self.lab.state.note_process(name, record)
 
     def rate(self, head_name, rate):
         """Limits the head's NFS network in both directions; `off` ends it."""

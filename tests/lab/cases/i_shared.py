@@ -1,6 +1,8 @@
 """Four heads, each with a VNFS, all of one filesystem: what one acknowledges the others show."""
 
 import contextlib
+import re
+import subprocess
 
 from lab_case import check, eventually, lab_test
 from symlab.faults import Faults
@@ -70,6 +72,37 @@ def head_fenced_by_power_among_four(bench):
 def head_fenced_from_its_luns_among_four(bench):
     """A head that the LUNs refuse goes on: nothing of it is answered or written any more."""
     fence_and_back(bench, "lun")
+
+
+def round_trip_ms(bench, address):
+    """The shortest of some pings from the clients' network."""
+    ping = bench.lab.popen_in("client", ["ping", "-c", "5", "-i", "0.2", "-q", address],
+                              stdout=subprocess.PIPE, text=True)
+    said = ping.communicate()[0]
+    check(ping.returncode == 0, f"ping {address}: {said}")
+    return float(re.search(r"= ([\d.]+)/", said).group(1))
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True)
+def slow_networks(bench):
+    """Packets of a head take 60 ms more, to its clients or to etcd: slower, and as coherent."""
+    service = victim(bench)
+    faults = Faults(bench.lab)
+    near = round_trip_ms(bench, service.vip)
+    with coherent_clients(bench, "--stable", "1"):
+        try:
+            faults.delay(service.head, "nfs", "30ms")
+            far = round_trip_ms(bench, service.vip)
+            check(60 <= far < 200 and near < 30, f"round trips of {near} and {far} ms")
+            bench.let_run(3.0)
+            faults.delay(service.head, "nfs", "off")
+            faults.delay(service.head, "mgmt", "30ms+30ms")
+            bench.let_run(8.0)
+        finally:
+            faults.delay(service.head, "nfs", "off")
+            faults.delay(service.head, "mgmt", "off")
+        bench.let_run(2.0)
+    check(round_trip_ms(bench, service.vip) < 30, "the delay stays")
 
 
 @lab_test(luns="fuse", heads=HEADS, shared=True)
