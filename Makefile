@@ -14,7 +14,7 @@ export SYMNAS_CACHE ?= /var/cache/symnas
 export SYMNAS_BUILD := $(abspath $(BUILD))
 
 .PHONY: help setup build demo test check sim sim-exhaustive sim-mutants lab lab-down asan clean
-.PHONY: bench bench-profile bench-raw bench-engine bench-shared
+.PHONY: bench bench-capacity bench-profile bench-raw bench-engine bench-shared
 .PHONY: soak lab-asan lab-tsan lab-tests torture
 .DEFAULT_GOAL := help
 
@@ -36,6 +36,7 @@ help:
 	@echo 'make lab-tsan  the same under ThreadSanitizer; TESTS=kill chooses by parts of names'
 	@echo 'make bench     the same load on symnas and on ganesha FSAL_VFS, with ratios'
 	@echo 'make bench-shared  four heads on one filesystem: shared files, scans, creates'
+	@echo 'make bench-capacity FILES=200000  memory of instances and cached inodes, etcd bytes'
 	@echo 'make bench-profile CASE=...  where the processor time of one of its cases goes'
 	@echo 'make bench-raw symnas against the raw LUN file; make bench-engine: its volume engine'
 	@echo 'make clean     remove $(BUILD)/'
@@ -112,6 +113,9 @@ bench: build
 
 bench-profile: build
 	@tests/bench/profile $(CASE)
+
+bench-capacity: build
+	@tests/bench/capacity $(if $(FILES),--files $(FILES))
 
 bench-shared: build
 	@tests/bench/shared

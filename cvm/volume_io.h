@@ -85,9 +85,13 @@ class MayWaitForIo {
   static bool here() { return here_; }
   // The rest of the scope may not wait any more: what the thread wanted is done.
   static void end_here() { here_ = false; }
+  // What the thread has waited for LUNs so far.
+  static std::int64_t waited_ns() { return waited_ns_; }
+  static void add_waited(std::int64_t span_ns) { waited_ns_ += span_ns; }
 
  private:
   static inline thread_local bool here_ = false;
+  static inline thread_local std::int64_t waited_ns_ = 0;
 };
 
 class VolumeIo {

@@ -1,7 +1,7 @@
 // Waiting: a thread tells its pool that it waits for something outside of the process, so that
 // another thread may work meanwhile. The pool lends two functions; without one nothing happens.
 //
-// Thread class: thread-safe; set_wait_hooks() before the first Waiting.
+// Thread class: thread-safe. Nested ones count as one.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,8 @@ struct WaitHooks {
   void (*begin)() = nullptr;
   void (*end)() = nullptr;
 };
-void set_wait_hooks(WaitHooks hooks);
+// Once. A Waiting that exists meanwhile goes unnoticed.
+void set_wait_hooks(const WaitHooks& hooks);
 
 class Waiting {
  public:

@@ -52,12 +52,13 @@ std::int64_t call(const LunIo& io) {
 
 }  // namespace
 
-void perform_io(LunIo& io) {
+int wait_for_io(LunIo& io) {
   int error_number = 0;
   while (advance_io(io, call(io), error_number) == Progress::kAgain) {
   }
-  finish_io(io, error_number);
+  return error_number;
 }
+void perform_io(LunIo& io) { finish_io(io, wait_for_io(io)); }
 
 void finish_io(LunIo& io, int error_number) {
   if (io.lun != nullptr)

@@ -60,7 +60,9 @@ enum class Progress {
 Progress advance_io(LunIo& io, std::int64_t result, int& error_number);
 // Counts the I/O and calls back; `io` may be gone afterwards.
 void finish_io(LunIo& io, int error_number);
-// Does one I/O on the calling thread, and finishes it.
+// Does one I/O on the calling thread; answers the error number for finish_io().
+int wait_for_io(LunIo& io);
+// The same, and finishes it.
 void perform_io(LunIo& io);
 // CLOCK_MONOTONIC.
 std::int64_t now_ns();

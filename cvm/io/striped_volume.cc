@@ -231,8 +231,11 @@ void StripedVolume::run(std::unique_ptr<Request> owned) {
   const std::span<Request::Part> parts = request->parts();
   request->pending.store(parts.size(), std::memory_order_relaxed);
   if (parts.size() == 1 && MayWaitForIo::here() && parts[0].kind != IoKind::kNone) {
-    parts[0].begun_ns = now_ns();
-    perform_io(parts[0]);
+    LunIo& io = parts[0];
+    io.begun_ns = now_ns();
+    const int error_number = wait_for_io(io);
+    MayWaitForIo::add_waited(now_ns() - io.begun_ns);
+    finish_io(io, error_number);
     return;
   }
   for (std::size_t i = 0; i + 1 < parts.size(); ++i) parts[i].next = &parts[i + 1];

@@ -1,7 +1,6 @@
 // READ, WRITE and COMMIT. READ and WRITE are asynchronous: the RPC worker is free as soon as the
 // core has the request.
 #include <algorithm>
-#include <chrono>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -69,12 +68,12 @@ struct IoWait {
     if (pace.is_slow()) waiting.emplace();
   }
   ~IoWait() {
-    const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - began;
-    pace.note(took.count());
+    const std::int64_t took_ns = cvm::MayWaitForIo::waited_ns() - waited_before_ns;
+    if (took_ns > 0) pace.note(took_ns);
   }
   IoWait(const IoWait&) = delete;
   IoWait& operator=(const IoWait&) = delete;
-  const std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
+  const std::int64_t waited_before_ns = cvm::MayWaitForIo::waited_ns();
   const Admission::Place place{Instance::get().io_waits()};
   std::optional<cvm::MayWaitForIo> here;
   std::optional<Waiting> waiting;

@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "common/base/bytes.h"
 #include "common/base/check.h"
 #include "common/kv/keys.h"
@@ -22,6 +24,11 @@ bool has_to_answer(const records::WantRecord& want, const records::TokenRecord& 
 Status add_mounts(kv::Store& store, FsId fs, kv::OpResult mounts, const kv::OpResult& heartbeats,
                   Waits& waits) {
   SYMNAS_TRY(read_other_mounts(store, fs, mounts));
+  if (heartbeats.more) {
+    return fail(ErrorCode::kUnavailable,
+                fmt::format("filesystem id {}: more than {} heartbeats of mounts", fs.value(),
+                            kMountPageKeys));
+  }
   std::map<MountId, Revision> heartbeat_of;
   const std::size_t prefix = kv::keys::heartbeats(fs).size();
   for (const kv::KeyValue& kv : heartbeats.kvs) {

@@ -25,7 +25,7 @@ struct Waits {
     std::vector<MountId> holders;  // who has to answer it
   };
   std::vector<Mount> mounts;
-  std::vector<Want> wants;  // the oldest kWantsLookedAt
+  std::vector<Want> wants;  // the oldest kWantsLookedAt of the first ones
 };
 
 // Errors: kUnavailable, kCorrupt.

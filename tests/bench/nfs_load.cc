@@ -6,7 +6,7 @@
 //                 [--file NAME] [--file-mib M] [--seed N] [--dir NAME]
 // --dir: create_remove works in that directory, which is made.
 // Cases: prepare (writes and commits the file), read8k, write8k (unstable), write8k_sync, read1m,
-// write1m, getattr, create_remove.
+// write1m, getattr, create_remove, create (--files of them).
 #include <poll.h>
 #include <algorithm>
 #include <chrono>
@@ -38,16 +38,17 @@ struct Options {
   int depth = 1;
   double seconds = 5;
   std::uint64_t file_mib = 256;
+  std::uint64_t files = 1000;
   std::uint64_t seed = 1;
 };
 
-enum class Kind { kRead, kWrite, kGetattr, kCreateRemove };
+enum class Kind { kRead, kWrite, kGetattr, kCreateRemove, kCreate };
 struct Shape {
   Kind kind = Kind::kGetattr;
   std::uint32_t bytes = 0;
   bool random = false;
   stable_how stable = UNSTABLE;
-  bool once = false;  // one pass over the file instead of a duration
+  bool once = false;  // one pass over the file, or --files of them, instead of a duration
 };
 
 [[noreturn]] void die(const std::string& what) {
@@ -66,6 +67,7 @@ Shape shape_of(const std::string& name) {
   if (name == "write1m") return {Kind::kWrite, m1, false, UNSTABLE, false};
   if (name == "getattr") return {Kind::kGetattr, 0, false, UNSTABLE, false};
   if (name == "create_remove") return {Kind::kCreateRemove, 0, false, UNSTABLE, false};
+  if (name == "create") return {Kind::kCreate, 0, false, UNSTABLE, true};
   die("no case " + name);
 }
 
@@ -238,6 +240,7 @@ class Load {
   }
 
   bool finished() {
+    if (shape_.kind == Kind::kCreate) return next_ >= options_.files;
     if (shape_.once) return next_ * shape_.bytes >= file_bytes_;
     return std::chrono::duration<double>(Clock::now() - start_).count() >= options_.seconds;
   }
@@ -278,6 +281,10 @@ class Load {
         return rpc_nfs3_getattr_async(c.rpc, answered, &args, &slot);
       }
       case Kind::kCreateRemove: return create_or_remove(slot);
+      case Kind::kCreate: {
+        slot.name = "file" + std::to_string(next_++);
+        return create_or_remove(slot);
+      }
     }
     return -1;
   }
@@ -385,6 +392,7 @@ int main(int argc, char** argv) {
   app.add_option("--depth", options.depth)->check(CLI::Range(1, 256));
   app.add_option("--seconds", options.seconds)->check(CLI::Range(0.1, 600.0));
   app.add_option("--file-mib", options.file_mib)->check(CLI::Range(1, 1 << 20));
+  app.add_option("--files", options.files);
   app.add_option("--seed", options.seed);
   CLI11_PARSE(app, argc, argv);
   Load(options).run();

@@ -93,7 +93,10 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   // Looks for mounts that keep others waiting and, if it may, ends them (agent_stalls.cc).
   void watch_stalls();
   std::vector<Stall> look_for_stalls(StallWatch& watch, const ClusterView& view);
-  void answer_stall(const Stall& stall, const ClusterView& view);
+  void end_silent_instances(const std::vector<Stall>& stalls);
+  // True: a head was fenced, or that failed: all else has to be looked at anew.
+  bool end_silent_head(const Stall& stall, const ClusterView& view);
+  bool take_over_fences(const ClusterView& view);
   nlohmann::json describe(const Stall& stall) const;
   // Promotes learners that have caught up; says when the members have changed.
   void look_at_members();
@@ -113,7 +116,11 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
                                const Planner& planner);
   // The steps of fence_head(). Errors: kConflict (the head came back, or another one fences it),
   // those of the store.
-  Status begin_fence(const std::string& head, const std::string& incarnation);
+  // Answers the fence of that incarnation: running, or as it is when it has been proven before.
+  Result<records::FenceRecord> begin_fence(const std::string& head, const std::string& incarnation);
+  // As fence_head(); kConflict when another boot of it runs than `incarnation` ("": any).
+  Result<std::string> fence_boot(const std::string& head, const std::string& incarnation,
+                                 Mode mode);
   void note_failed_fence(const std::string& head, const Error& error);
   Status note_proof(const std::string& head, const std::string& proof);
   Result<std::string> finish_fence(const std::string& head);
@@ -158,7 +165,9 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   bool unpublished_ = false;          // confined to thread_: publish_luns() has more to say
   std::thread thread_;
   std::thread compactor_;
-  std::map<std::string, std::int64_t> fence_tried_ms_;  // by head; confined to stall_watcher_
+  // Confined to stall_watcher_, by head.
+  std::map<std::string, std::int64_t> fence_tried_ms_;
+  std::map<std::string, std::pair<Revision, std::int64_t>> fences_seen_;  // since when they stand
   std::thread stall_watcher_;
 };
 

@@ -31,6 +31,13 @@ std::vector<std::pair<std::string, Stored<records::OwnerRecord>>> owned_by(
   return owned;
 }
 
+tl::unexpected<Error> has_just_booted(const std::string& head) {
+  return fail(
+      ErrorCode::kConflict,
+      fmt::format("head {}: has just booted (repeat the command if that boot is to be fenced)",
+                  head));
+}
+
 }  // namespace
 
 bool forbids_claims(const records::FenceRecord& fence, const std::string& incarnation) {
@@ -38,6 +45,11 @@ bool forbids_claims(const records::FenceRecord& fence, const std::string& incarn
 }
 
 Result<std::string> Agent::fence_head(const std::string& name, Mode mode) {
+  return fence_boot(name, "", mode);
+}
+
+Result<std::string> Agent::fence_boot(const std::string& name, const std::string& incarnation,
+                                      Mode mode) {
   if (!links_.fence_off) {
     return fail(ErrorCode::kNotSupported,
                 fmt::format("head {}: no fence agent is configured on {}, so nothing can prove "
@@ -51,16 +63,13 @@ Result<std::string> Agent::fence_head(const std::string& name, Mode mode) {
   const std::scoped_lock fencing(fence_mutex_);
   SYMNAS_ASSIGN(const ClusterView view, this->view());
   SYMNAS_ASSIGN(const auto* victim, find(view.heads, "head", name));
-  const auto old = view.fences.find(name);
+  if (!incarnation.empty() && victim->record.incarnation() != incarnation)
+    return has_just_booted(name);
   if (mode == Mode::kDryRun) return fmt::format("head {}: would be fenced", name);
-  if (old != view.fences.end() &&
-      old->second.record.incarnation() == victim->record.incarnation()) {
-    if (old->second.record.state() == records::FENCE_DONE) {
-      return fmt::format("head {}: is fenced already: {}", name, old->second.record.proof());
-    }
-    if (old->second.record.state() == records::FENCE_PROVEN) return finish_fence(name);
-  }
-  SYMNAS_TRY(begin_fence(name, victim->record.incarnation()));
+  SYMNAS_ASSIGN(const records::FenceRecord fence, begin_fence(name, victim->record.incarnation()));
+  if (fence.state() == records::FENCE_DONE)
+    return fmt::format("head {}: is fenced already: {}", name, fence.proof());
+  if (fence.state() == records::FENCE_PROVEN) return finish_fence(name);
   auto proof = links_.fence_off(name);
   if (!proof) {
     note_failed_fence(name, proof.error());
@@ -98,16 +107,18 @@ Status Agent::put_fence(const std::string& head, const records::FenceRecord& rec
 }
 
 // From here on the head's incarnation claims nothing. The head may be changing its own record.
-Status Agent::begin_fence(const std::string& head, const std::string& incarnation) {
+Result<records::FenceRecord> Agent::begin_fence(const std::string& head,
+                                                const std::string& incarnation) {
   Status begun;
   for (int attempt = 0; attempt < kChangeTriesMax; ++attempt) {
     SYMNAS_ASSIGN(const ClusterView view, read_view(store_, kStoreDeadlineMs));
     SYMNAS_ASSIGN(const auto* victim, find(view.heads, "head", head));
-    if (victim->record.incarnation() != incarnation) {
-      return fail(ErrorCode::kConflict,
-                  fmt::format("head {}: has just booted (repeat the command if that boot is to be "
-                              "fenced)",
-                              head));
+    if (victim->record.incarnation() != incarnation) return has_just_booted(head);
+    const auto old = view.fences.find(head);
+    if (old != view.fences.end() && old->second.record.incarnation() == incarnation &&
+        (old->second.record.state() == records::FENCE_DONE ||
+         old->second.record.state() == records::FENCE_PROVEN)) {
+      return old->second.record;
     }
     // Who is being fenced itself fences nobody.
     const auto own = view.fences.find(config_.head_name);
@@ -130,10 +141,13 @@ Status Agent::begin_fence(const std::string& head, const std::string& incarnatio
         kv::mod_revision_is(fence_key(head), revision_of(head)),
         kv::mod_revision_is(fence_key(config_.head_name), revision_of(config_.head_name))};
     begun = put_fence(head, record, std::move(txn));
-    if (begun) log::warn("head {}: fencing its incarnation {}", head, incarnation);
-    if (begun || begun.error().code != ErrorCode::kConflict) return begun;
+    if (begun) {
+      log::warn("head {}: fencing its incarnation {}", head, incarnation);
+      return record;
+    }
+    if (begun.error().code != ErrorCode::kConflict) break;
   }
-  return begun;
+  return tl::unexpected<Error>(begun.error());
 }
 
 void Agent::note_failed_fence(const std::string& head, const Error& error) {

@@ -29,6 +29,10 @@ std::vector<std::string> served_by(const ClusterView& view, const std::string& h
   return {names.begin(), names.end()};
 }
 
+std::int64_t fence_after_ms(const Stall& stall) {
+  return stall.waited_ms >= kUnansweredMs ? kFenceSilentMs : kFenceIdleMs;
+}
+
 double seconds(std::int64_t ms) { return static_cast<double>(ms) / 1000; }
 
 }  // namespace
@@ -57,57 +61,89 @@ void Agent::watch_stalls() {
     if (ending_) return;
     if (!ready_) continue;
     lock.unlock();
+    const auto view = read_view(store_, kStoreDeadlineMs);
     std::vector<Stall> stalls;
-    if (const auto view = read_view(store_, kStoreDeadlineMs)) {
-      stalls = look_for_stalls(watch, *view);
-      lock.lock();
-      stalls_ = stalls;
-      lock.unlock();
-      for (const Stall& stall : stalls) answer_stall(stall, *view);
-    }
+    if (view) stalls = look_for_stalls(watch, *view);
+    lock.lock();
+    if (!view) continue;
+    stalls_ = stalls;
+    if (!config_.fence.automatic) continue;
+    end_silent_instances(stalls);
+    lock.unlock();
+    // One at a time: it may take minutes, and what was seen before is worth nothing then.
+    const bool fenced = std::any_of(stalls.begin(), stalls.end(), [&](const Stall& stall) {
+      return end_silent_head(stall, *view);
+    });
+    if (!fenced) take_over_fences(*view);
     lock.lock();
   }
 }
 
-void Agent::answer_stall(const Stall& stall, const ClusterView& view) {
-  const std::string& head = stall.mount.record.head();
-  const std::string& vnfs = stall.mount.record.vnfs();
-  if (!config_.fence.automatic || stall.silent_ms == 0) return;
-  if (head == config_.head_name) {
-    const std::scoped_lock lock(mutex_);
-    const auto supervisor = supervisors_.find(vnfs);
-    if (supervisor == supervisors_.end()) return;
+// REQUIRES: mutex_ is held.
+void Agent::end_silent_instances(const std::vector<Stall>& stalls) {
+  for (const Stall& stall : stalls) {
+    if (stall.mount.record.head() != config_.head_name || stall.silent_ms < kEndSilentMs) continue;
+    const auto supervisor = supervisors_.find(stall.mount.record.vnfs());
+    if (supervisor == supervisors_.end()) continue;
     supervisor->second->end_instance(
         Epoch{stall.mount.record.epoch()},
         fmt::format("silent for {:.1f} s, {} files or more wait for it", seconds(stall.silent_ms),
                     stall.wants));
-    return;
   }
-  const bool somebody_waits = stall.waited_ms >= kUnansweredMs;
-  if (!links_.fence_off || stall.silent_ms < (somebody_waits ? kFenceSilentMs : kFenceIdleMs))
-    return;
+}
+
+bool Agent::end_silent_head(const Stall& stall, const ClusterView& view) {
+  const std::string& head = stall.mount.record.head();
+  if (head == config_.head_name || !links_.fence_off || stall.silent_ms < fence_after_ms(stall))
+    return false;
   const auto victim = view.heads.find(head);
-  if (victim == view.heads.end() ||
-      victim->second.record.incarnation() != stall.mount.record.head_incarnation()) {
-    return;  // its next boot ends the old mounts itself
-  }
+  const std::string& incarnation = stall.mount.record.head_incarnation();
+  if (victim == view.heads.end() || victim->second.record.incarnation() != incarnation)
+    return false;  // its next boot ends the old mounts itself
   const auto fence = view.fences.find(head);
-  const std::int64_t now_ms = clock_.mono_ns() / 1'000'000;
-  const bool tried = fence_tried_ms_.contains(head);
-  const std::int64_t pause_ms =
-      fence != view.fences.end() && fence->second.record.state() == records::FENCE_RUNNING
-          ? config_.fence.timeout_s * 1000
-          : kFenceAgainMs;
-  if (tried && now_ms - fence_tried_ms_[head] < pause_ms) return;
-  const bool others = !tried && fence != view.fences.end() &&
-                      fence->second.record.by() != config_.head_name &&
-                      fence->second.record.incarnation() == victim->second.record.incarnation();
-  fence_tried_ms_[head] = now_ms;
-  if (others) return;  // somebody is at it
+  if (fence != view.fences.end() && fence->second.record.incarnation() == incarnation &&
+      fence->second.record.state() != records::FENCE_FAILED) {
+    return false;  // somebody is at it, or take_over_fences() will be
+  }
+  const auto tried = fence_tried_ms_.find(head);
+  if (tried != fence_tried_ms_.end() &&
+      clock_.mono_ns() / 1'000'000 - tried->second < kFenceAgainMs) {
+    return false;
+  }
   log::warn("head {}: {} has been silent for {:.1f} s and {} files or more wait for it: fencing",
             head, fs::describe(stall.mount), seconds(stall.silent_ms), stall.wants);
-  const auto done = fence_head(head, Mode::kCommit);
+  const auto done = fence_boot(head, incarnation, Mode::kCommit);
   if (!done) log::error("{}", done.error().message);
+  fence_tried_ms_[head] = clock_.mono_ns() / 1'000'000;
+  return true;
+}
+
+// A fence whose agent ended in the middle: until it is done or has failed, that boot of the head
+// may claim nothing, whatever it does now.
+bool Agent::take_over_fences(const ClusterView& view) {
+  const std::int64_t now_ms = clock_.mono_ns() / 1'000'000;
+  std::map<std::string, std::pair<Revision, std::int64_t>> seen;
+  for (const auto& [head, fence] : view.fences) {
+    const records::FenceState state = fence.record.state();
+    const auto victim = view.heads.find(head);
+    if ((state != records::FENCE_RUNNING && state != records::FENCE_PROVEN) ||
+        head == config_.head_name || !links_.fence_off || victim == view.heads.end() ||
+        victim->second.record.incarnation() != fence.record.incarnation()) {
+      continue;
+    }
+    const auto known = fences_seen_.find(head);
+    const bool same = known != fences_seen_.end() && known->second.first == fence.mod_revision;
+    seen[head] = {fence.mod_revision, same ? known->second.second : now_ms};
+  }
+  fences_seen_ = std::move(seen);
+  for (const auto& [head, since] : fences_seen_) {
+    if (now_ms - since.second < fence_span_ms(config_.fence.timeout_s)) continue;
+    log::warn("head {}: its fence does not go on: taking it over", head);
+    const auto done = fence_boot(head, view.fences.at(head).record.incarnation(), Mode::kCommit);
+    if (!done) log::error("{}", done.error().message);
+    return true;
+  }
+  return false;
 }
 
 nlohmann::json Agent::describe(const Stall& stall) const {
@@ -120,8 +156,10 @@ nlohmann::json Agent::describe(const Stall& stall) const {
   } else if (head != config_.head_name && !links_.fence_off) {
     next = fmt::format("no fence agent is configured on {}: repair or reboot head {}",
                        config_.head_name, head);
+  } else if (head == config_.head_name) {
+    next = fmt::format("the instance is ended after {} s", kEndSilentMs / 1000);
   } else {
-    next = head == config_.head_name ? "the instance is being ended" : "the head is being fenced";
+    next = fmt::format("the head is fenced after {} s", fence_after_ms(stall) / 1000);
   }
   return {{"filesystem", stall.filesystem},
           {"vnfs", stall.mount.record.vnfs()},

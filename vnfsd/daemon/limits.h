@@ -19,17 +19,27 @@ inline constexpr std::int64_t kRefreshPollMs = 100;      // an administrator wai
 inline constexpr std::int64_t kStoreDeadlineMs = 5'000;  // of one step; its caller tries again
 
 // Who keeps others waiting (stalls.h). Heartbeats come once a second and are looked at once a
-// second: three seconds without one are no accident of a healthy instance.
+// second: what is silent for three seconds is worth a line of `symnas status`.
 inline constexpr std::int64_t kStallLookMs = 1'000;
 inline constexpr std::int64_t kSilentMs = 3'000;
 inline constexpr std::int64_t kUnansweredMs = 1'000;  // DESIGN 5.4
 // A longer pause between two looks was ours, or etcd's: all ages begin anew.
 inline constexpr std::int64_t kLookGapMs = 2'500;
-// A head whose instance is silent may end it itself first, and loses nothing else by that.
-inline constexpr std::int64_t kFenceSilentMs = 5'000;
+// Until its first heartbeat a mount recovers what it left: as long as its supervisor lets it.
+inline constexpr std::int64_t kFirstHeartbeatMs = 60'000;
+// A healthy instance puts no heartbeat while it waits for its own watch, as long as its gate's
+// window. Who is silent for longer serves nobody any more: ending it costs its clients nothing.
+inline constexpr std::int64_t kEndSilentMs = 10'000;
+// A head whose instance is silent may end that itself first, and its other VNFSs lose nothing.
+inline constexpr std::int64_t kFenceSilentMs = 13'000;
 // The same when nobody waits for it: freed space and orphans do.
-inline constexpr std::int64_t kFenceIdleMs = 15'000;
+inline constexpr std::int64_t kFenceIdleMs = 25'000;
 inline constexpr std::int64_t kFenceAgainMs = 10'000;  // after a fence that failed
+// From the first sight of a fence under way until somebody takes it over: off and status of the
+// agent, kLastAnswersMs, and some transactions.
+constexpr std::int64_t fence_span_ms(std::int64_t agent_timeout_s) {
+  return 2 * agent_timeout_s * 1000 + 20'000;
+}
 
 // From the proof that a head's LUNs are cut off until nothing of it can answer any more: the window
 // of its gate (fsal_cluster, kGateWindowNs), and a tenth for its clock.

@@ -31,15 +31,20 @@ std::vector<Stall> StallWatch::look(std::int64_t now_ms, const std::string& file
   known.heartbeats = std::move(heartbeats);
   known.wants = std::move(wants);
 
-  const bool etcd_works =
-      std::any_of(waits.mounts.begin(), waits.mounts.end(), [&](const fs::Waits::Mount& mount) {
-        return now_ms - known.heartbeats[mount.entry.id].since_ms < kSilentMs;
-      });
+  const bool beats =
+      std::any_of(known.heartbeats.begin(), known.heartbeats.end(),
+                  [&](const auto& entry) { return entry.second.since_ms == now_ms; });
+  const bool etcd_was_away = now_ms - known.beat_ms > kLookGapMs;
+  if (beats) known.beat_ms = now_ms;
+  if (etcd_was_away) {
+    for (auto& [mount, seen] : known.heartbeats) seen.since_ms = now_ms;
+  }
   std::vector<Stall> stalls;
   for (const auto& mount : waits.mounts) {
     Stall stall{filesystem, mount.entry, 0, 0, 0};
-    const std::int64_t silent_ms = now_ms - known.heartbeats[mount.entry.id].since_ms;
-    if (etcd_works && silent_ms >= kSilentMs) stall.silent_ms = silent_ms;
+    std::int64_t silent_ms = now_ms - known.heartbeats[mount.entry.id].since_ms;
+    if (mount.heartbeat == Revision{}) silent_ms -= kFirstHeartbeatMs;  // it recovers first
+    if (silent_ms >= kSilentMs) stall.silent_ms = silent_ms;
     for (const auto& want : waits.wants) {
       // Nobody else holds a token: whoever put the want keeps others from getting one.
       const bool answers = want.holders.empty()

@@ -25,8 +25,9 @@ struct Stall {
 
 class StallWatch {
  public:
-  // As long as no mount shows heartbeats nobody is blamed for silence: etcd may be at fault. Those
-  // that are silent for kSilentMs or keep a want waiting for kUnansweredMs, by mount.
+  // Those that are silent for kSilentMs or keep a want waiting for kUnansweredMs, by mount. As long
+  // as no mount shows heartbeats nobody is blamed for silence, afterwards neither: etcd was at
+  // fault.
   std::vector<Stall> look(std::int64_t now_ms, const std::string& filesystem,
                           const fs::Waits& waits);
   // What was watched of filesystems that are not looked at any more is forgotten.
@@ -39,6 +40,7 @@ class StallWatch {
   };
   struct Filesystem {
     std::int64_t looked_ms = 0;
+    std::int64_t beat_ms = 0;  // when any heartbeat was new
     std::map<MountId, Seen> heartbeats;
     std::map<std::string, Seen> wants;
   };

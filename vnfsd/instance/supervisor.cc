@@ -74,6 +74,7 @@ void Supervisor::refresh() {
 void Supervisor::end_instance(Epoch epoch, const std::string& why) {
   {
     const std::scoped_lock lock(mutex_);
+    if (killed_ == epoch) return;
     end_ = {epoch, why};
   }
   ::eventfd_write(wake_.get(), 1);
@@ -165,6 +166,10 @@ void Supervisor::finish_start() {
     return;
   }
   if (const Status up = bring_addresses_up(*plan, *process_); !up) return give_up(up.error());
+  {
+    const std::scoped_lock lock(mutex_);
+    end_.reset();  // what was said of it while it started
+  }
   serving_ = true;
   policy_.served(now_ms());
   log::info("vnfs {}: serving: pid {}, epoch {}", vnfs_, process_->id().pid, state_.epoch.value());
@@ -203,8 +208,9 @@ void Supervisor::kill_if_told() {
   {
     const std::scoped_lock lock(mutex_);
     told.swap(end_);
+    if (!told || told->first != state_.epoch) return;
+    killed_ = told->first;
   }
-  if (!told || told->first != state_.epoch) return;
   log::warn("vnfs {}: instance pid {}, epoch {}: killed: {}", vnfs_, process_->id().pid,
             state_.epoch.value(), told->second);
   process_->kill();

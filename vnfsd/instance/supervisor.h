@@ -116,6 +116,7 @@ class Supervisor {
   bool ending_ = false;
   bool refresh_ = false;
   std::optional<std::pair<Epoch, std::string>> end_;  // which instance is to be killed, and why
+  Epoch killed_;                                      // the last one that was
   InstanceSnapshot snapshot_;
   std::thread thread_;  // last: starts when all else is there
 };

@@ -9,6 +9,7 @@ from .h_heads import fence_state, others, victim
 from .i_shared import HEADS, coherent_clients
 
 NOTICED_S = 15.0
+ENDED_S = 60.0  # 25 s of silence when nobody waits, and the last answers of a head without its LUNs
 UNNOTICED_S = 10.0
 
 
@@ -61,7 +62,9 @@ def silent_instance_is_ended_by_its_own_head(bench):
     with automatic_fencing(bench), coherent_clients(bench, "--stable", "1"):
         bench.let_run(2.0)
         Faults(bench.lab).pause(service.name)
-        after = service.wait_serving(other_than=before["pid"])
+        eventually(ENDED_S, "the instance is ended",
+                   lambda: service.serving()["pid"] != before["pid"])
+        after = service.wait_serving()
         bench.let_run(3.0)
     check(after["epoch"] > before["epoch"], f"not claimed anew: {before}, {after}")
     check(fence_state(bench, service.head) is None, "its head was fenced")
@@ -75,7 +78,7 @@ def silent_head_is_fenced(bench):
     with automatic_fencing(bench), coherent_clients(bench, "--stable", "1"):
         bench.let_run(2.0)
         faults.pause(service.head)
-        eventually(2 * NOTICED_S, "the head is fenced",
+        eventually(ENDED_S, "the head is fenced",
                    lambda: fence_state(bench, service.head) == "done")
         bench.let_run(2.0)
         bench.lab.unfence(service.head)

@@ -97,7 +97,16 @@ TEST_F(StallsTest, NobodyIsBlamedWhileNoMountShowsHeartbeats) {
   beating.clear();
   for (int i = 0; i < 20; ++i) EXPECT_TRUE(look().empty()) << i;
   beating = {1};
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(look().empty()) << "etcd was at fault";
   EXPECT_EQ(look().size(), 2U);
+}
+
+TEST_F(StallsTest, AMountThatRecoversIsGivenTime) {
+  waits.mounts[1].heartbeat = Revision{};
+  beating.erase(2);
+  for (int i = 0; i < 60; ++i) EXPECT_TRUE(look().empty()) << i;
+  for (int i = 0; i < 4; ++i) look();
+  EXPECT_EQ(look().size(), 1U);
 }
 
 TEST_F(StallsTest, AgesBeginAnewAfterAPauseOfOnesOwn) {
