@@ -49,6 +49,7 @@ Agent::~Agent() {
   thread_.join();
   compactor_.join();
   stall_watcher_.join();
+  if (fencing_.valid()) fencing_.wait();
   watch_.reset();
   supervisors_.clear();
 }

@@ -9,6 +9,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -94,9 +95,8 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   void watch_stalls();
   std::vector<Stall> look_for_stalls(StallWatch& watch, const ClusterView& view);
   void end_silent_instances(const std::vector<Stall>& stalls);
-  // True: a head was fenced, or that failed: all else has to be looked at anew.
-  bool end_silent_head(const Stall& stall, const ClusterView& view);
-  bool take_over_fences(const ClusterView& view);
+  void end_silent_head(const Stall& stall, const ClusterView& view);
+  void take_over_fences(const ClusterView& view);
   nlohmann::json describe(const Stall& stall) const;
   // Promotes learners that have caught up; says when the members have changed.
   void look_at_members();
@@ -116,11 +116,21 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
                                const Planner& planner);
   // The steps of fence_head(). Errors: kConflict (the head came back, or another one fences it),
   // those of the store.
+  // Why a head is fenced without being asked: when any of it is true no more, it is left alone.
+  struct FenceCause {
+    std::string incarnation;
+    Revision fence;          // of its fence record
+    std::string silent_key;  // a heartbeat's; "" = none
+    Revision silent_revision;
+  };
+  // REQUIRES: fence_mutex_ is held. `cause`: null when an administrator asks for it.
+  Result<std::string> fence_locked(const std::string& head, const FenceCause* cause, Mode mode);
   // Answers the fence of that incarnation: running, or as it is when it has been proven before.
-  Result<records::FenceRecord> begin_fence(const std::string& head, const std::string& incarnation);
-  // As fence_head(); kConflict when another boot of it runs than `incarnation` ("": any).
-  Result<std::string> fence_boot(const std::string& head, const std::string& incarnation,
-                                 Mode mode);
+  Result<records::FenceRecord> begin_fence(const std::string& head, const std::string& incarnation,
+                                           const FenceCause* cause);
+  // Unless a fence is under way here: on a thread of its own.
+  bool is_fencing() const;
+  void start_fence(const std::string& head, FenceCause cause);
   void note_failed_fence(const std::string& head, const Error& error);
   Status note_proof(const std::string& head, const std::string& proof);
   Result<std::string> finish_fence(const std::string& head);
@@ -168,6 +178,7 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   // Confined to stall_watcher_, by head.
   std::map<std::string, std::int64_t> fence_tried_ms_;
   std::map<std::string, std::pair<Revision, std::int64_t>> fences_seen_;  // since when they stand
+  std::future<void> fencing_;  // confined to stall_watcher_: the last fence without being asked
   std::thread stall_watcher_;
 };
 

@@ -45,11 +45,12 @@ bool forbids_claims(const records::FenceRecord& fence, const std::string& incarn
 }
 
 Result<std::string> Agent::fence_head(const std::string& name, Mode mode) {
-  return fence_boot(name, "", mode);
+  const std::scoped_lock fencing(fence_mutex_);
+  return fence_locked(name, nullptr, mode);
 }
 
-Result<std::string> Agent::fence_boot(const std::string& name, const std::string& incarnation,
-                                      Mode mode) {
+Result<std::string> Agent::fence_locked(const std::string& name, const FenceCause* cause,
+                                        Mode mode) {
   if (!links_.fence_off) {
     return fail(ErrorCode::kNotSupported,
                 fmt::format("head {}: no fence agent is configured on {}, so nothing can prove "
@@ -60,13 +61,13 @@ Result<std::string> Agent::fence_boot(const std::string& name, const std::string
     return fail(ErrorCode::kInvalidArgument,
                 fmt::format("head {}: is this head itself (fence it from another one)", name));
   }
-  const std::scoped_lock fencing(fence_mutex_);
   SYMNAS_ASSIGN(const ClusterView view, this->view());
   SYMNAS_ASSIGN(const auto* victim, find(view.heads, "head", name));
-  if (!incarnation.empty() && victim->record.incarnation() != incarnation)
+  if (cause != nullptr && victim->record.incarnation() != cause->incarnation)
     return has_just_booted(name);
   if (mode == Mode::kDryRun) return fmt::format("head {}: would be fenced", name);
-  SYMNAS_ASSIGN(const records::FenceRecord fence, begin_fence(name, victim->record.incarnation()));
+  SYMNAS_ASSIGN(const records::FenceRecord fence,
+                begin_fence(name, victim->record.incarnation(), cause));
   if (fence.state() == records::FENCE_DONE)
     return fmt::format("head {}: is fenced already: {}", name, fence.proof());
   if (fence.state() == records::FENCE_PROVEN) return finish_fence(name);
@@ -108,7 +109,8 @@ Status Agent::put_fence(const std::string& head, const records::FenceRecord& rec
 
 // From here on the head's incarnation claims nothing. The head may be changing its own record.
 Result<records::FenceRecord> Agent::begin_fence(const std::string& head,
-                                                const std::string& incarnation) {
+                                                const std::string& incarnation,
+                                                const FenceCause* cause) {
   Status begun;
   for (int attempt = 0; attempt < kChangeTriesMax; ++attempt) {
     SYMNAS_ASSIGN(const ClusterView view, read_view(store_, kStoreDeadlineMs));
@@ -135,11 +137,14 @@ Result<records::FenceRecord> Agent::begin_fence(const std::string& head,
     record.set_by(config_.head_name);
     record.set_began_ns(clock_.wall_ns());
     record.set_state(records::FENCE_RUNNING);
+    record.set_agent_timeout_s(config_.fence.timeout_s);
     kv::Txn txn;
     txn.compares = {
         kv::mod_revision_is(kv::keys::kHeads + head, victim->mod_revision),
-        kv::mod_revision_is(fence_key(head), revision_of(head)),
+        kv::mod_revision_is(fence_key(head), cause != nullptr ? cause->fence : revision_of(head)),
         kv::mod_revision_is(fence_key(config_.head_name), revision_of(config_.head_name))};
+    if (cause != nullptr && !cause->silent_key.empty())
+      txn.compares.push_back(kv::mod_revision_is(cause->silent_key, cause->silent_revision));
     begun = put_fence(head, record, std::move(txn));
     if (begun) {
       log::warn("head {}: fencing its incarnation {}", head, incarnation);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "common/base/log.h"
+#include "common/kv/keys.h"
 #include "fsal_cluster/limits.h"
 #include "vnfsd/daemon/agent.h"
 #include "vnfsd/daemon/limits.h"
@@ -70,11 +71,8 @@ void Agent::watch_stalls() {
     if (!config_.fence.automatic) continue;
     end_silent_instances(stalls);
     lock.unlock();
-    // One at a time: it may take minutes, and what was seen before is worth nothing then.
-    const bool fenced = std::any_of(stalls.begin(), stalls.end(), [&](const Stall& stall) {
-      return end_silent_head(stall, *view);
-    });
-    if (!fenced) take_over_fences(*view);
+    for (const Stall& stall : stalls) end_silent_head(stall, *view);
+    take_over_fences(*view);
     lock.lock();
   }
 }
@@ -92,35 +90,49 @@ void Agent::end_silent_instances(const std::vector<Stall>& stalls) {
   }
 }
 
-bool Agent::end_silent_head(const Stall& stall, const ClusterView& view) {
+void Agent::end_silent_head(const Stall& stall, const ClusterView& view) {
   const std::string& head = stall.mount.record.head();
   if (head == config_.head_name || !links_.fence_off || stall.silent_ms < fence_after_ms(stall))
-    return false;
+    return;
   const auto victim = view.heads.find(head);
   const std::string& incarnation = stall.mount.record.head_incarnation();
   if (victim == view.heads.end() || victim->second.record.incarnation() != incarnation)
-    return false;  // its next boot ends the old mounts itself
+    return;  // its next boot ends the old mounts itself
   const auto fence = view.fences.find(head);
   if (fence != view.fences.end() && fence->second.record.incarnation() == incarnation &&
       fence->second.record.state() != records::FENCE_FAILED) {
-    return false;  // somebody is at it, or take_over_fences() will be
+    return;  // somebody is at it, or take_over_fences() will be
   }
-  const auto tried = fence_tried_ms_.find(head);
-  if (tried != fence_tried_ms_.end() &&
-      clock_.mono_ns() / 1'000'000 - tried->second < kFenceAgainMs) {
-    return false;
-  }
+  std::int64_t& tried_ms = fence_tried_ms_[head];
+  const std::int64_t now_ms = clock_.mono_ns() / 1'000'000;
+  if (is_fencing() || (tried_ms != 0 && now_ms - tried_ms < kFenceAgainMs)) return;
+  tried_ms = now_ms;
   log::warn("head {}: {} has been silent for {:.1f} s and {} files or more wait for it: fencing",
             head, fs::describe(stall.mount), seconds(stall.silent_ms), stall.wants);
-  const auto done = fence_boot(head, incarnation, Mode::kCommit);
-  if (!done) log::error("{}", done.error().message);
-  fence_tried_ms_[head] = clock_.mono_ns() / 1'000'000;
-  return true;
+  start_fence(head,
+              {incarnation, fence == view.fences.end() ? Revision{} : fence->second.mod_revision,
+               kv::keys::heartbeat(FsId{view.filesystems.at(stall.filesystem).record.fsid()},
+                                   stall.mount.id),
+               stall.heartbeat});
+}
+
+bool Agent::is_fencing() const {
+  return fencing_.valid() &&
+         fencing_.wait_for(std::chrono::seconds(0)) != std::future_status::ready;
+}
+
+void Agent::start_fence(const std::string& head, FenceCause cause) {
+  fencing_ = std::async(std::launch::async, [this, head, cause = std::move(cause)] {
+    const std::unique_lock fencing(fence_mutex_, std::try_to_lock);
+    if (!fencing) return;  // an administrator has one fenced: what was seen is old afterwards
+    const auto done = fence_locked(head, &cause, Mode::kCommit);
+    if (!done) log::error("{}", done.error().message);
+  });
 }
 
 // A fence whose agent ended in the middle: until it is done or has failed, that boot of the head
 // may claim nothing, whatever it does now.
-bool Agent::take_over_fences(const ClusterView& view) {
+void Agent::take_over_fences(const ClusterView& view) {
   const std::int64_t now_ms = clock_.mono_ns() / 1'000'000;
   std::map<std::string, std::pair<Revision, std::int64_t>> seen;
   for (const auto& [head, fence] : view.fences) {
@@ -137,13 +149,12 @@ bool Agent::take_over_fences(const ClusterView& view) {
   }
   fences_seen_ = std::move(seen);
   for (const auto& [head, since] : fences_seen_) {
-    if (now_ms - since.second < fence_span_ms(config_.fence.timeout_s)) continue;
+    const records::FenceRecord& fence = view.fences.at(head).record;
+    const std::int64_t timeout_s = std::max(config_.fence.timeout_s, fence.agent_timeout_s());
+    if (is_fencing() || now_ms - since.second < fence_span_ms(timeout_s)) continue;
     log::warn("head {}: its fence does not go on: taking it over", head);
-    const auto done = fence_boot(head, view.fences.at(head).record.incarnation(), Mode::kCommit);
-    if (!done) log::error("{}", done.error().message);
-    return true;
+    start_fence(head, {fence.incarnation(), since.first, "", {}});
   }
-  return false;
 }
 
 nlohmann::json Agent::describe(const Stall& stall) const {

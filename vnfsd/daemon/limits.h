@@ -31,7 +31,7 @@ inline constexpr std::int64_t kFirstHeartbeatMs = 60'000;
 // window. Who is silent for longer serves nobody any more: ending it costs its clients nothing.
 inline constexpr std::int64_t kEndSilentMs = 10'000;
 // A head whose instance is silent may end that itself first, and its other VNFSs lose nothing.
-inline constexpr std::int64_t kFenceSilentMs = 13'000;
+inline constexpr std::int64_t kFenceSilentMs = 16'000;
 // The same when nobody waits for it: freed space and orphans do.
 inline constexpr std::int64_t kFenceIdleMs = 25'000;
 inline constexpr std::int64_t kFenceAgainMs = 10'000;  // after a fence that failed

@@ -41,7 +41,7 @@ std::vector<Stall> StallWatch::look(std::int64_t now_ms, const std::string& file
   }
   std::vector<Stall> stalls;
   for (const auto& mount : waits.mounts) {
-    Stall stall{filesystem, mount.entry, 0, 0, 0};
+    Stall stall{filesystem, mount.entry, mount.heartbeat, 0, 0, 0};
     std::int64_t silent_ms = now_ms - known.heartbeats[mount.entry.id].since_ms;
     if (mount.heartbeat == Revision{}) silent_ms -= kFirstHeartbeatMs;  // it recovers first
     if (silent_ms >= kSilentMs) stall.silent_ms = silent_ms;

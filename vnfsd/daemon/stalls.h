@@ -18,6 +18,7 @@ namespace symnas::vnfsd::daemon {
 struct Stall {
   std::string filesystem;
   fs::MountEntry mount;
+  Revision heartbeat;          // its last one, 0: none yet
   std::int64_t silent_ms = 0;  // since its last heartbeat was seen
   std::int64_t waited_ms = 0;  // the oldest want that waits for it; 0: none
   std::size_t wants = 0;       // that wait for it, of those looked at

@@ -96,8 +96,11 @@ TEST_F(OwnershipTest, FenceNeedsEveryLun) {
   EXPECT_NE(fenced.error().message.find("lun LUN0"), std::string::npos);
 }
 
+// Stopped: the agent supervises what its head owns, and would claim it again.
 TEST_F(OwnershipTest, ReleaseDeletesTheOwnRecord) {
   ASSERT_TRUE(agent->claim("vnfs1"));
+  builder.apply(
+      [](const ClusterView& v) { return plan_vnfs_state(v, "vnfs1", WantedState::kStopped); });
   EXPECT_TRUE(agent->release("vnfs1"));
   EXPECT_FALSE(builder.view().owners.contains("vnfs1"));
   EXPECT_TRUE(agent->release("vnfs1"));
