@@ -30,7 +30,10 @@ Result<kv::Committed> Engine::set_size(const Handle& handle, std::uint64_t size_
     return fail(ErrorCode::kOutOfRange,
                 fmt::format("size {}: files end at {}", size_bytes, kFileBytesMax));
   }
-  return wait_for(set_size_task(handle, size_bytes, mtime, edit));
+  Result<kv::Committed> committed = wait_for(set_size_task(handle, size_bytes, mtime, edit));
+  if (!committed && committed.error().code == ErrorCode::kFenced)
+    failed_for_good(committed.error());
+  return committed;
 }
 
 Task<Result<kv::Committed>> Engine::set_size_task(Handle handle, std::uint64_t size_bytes,

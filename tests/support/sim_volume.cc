@@ -115,7 +115,7 @@ Status SimVolume::perform(const Request& request) {
     if (dead_) return fail(ErrorCode::kShutdown, "the instance is dead");
     if (failures_[request.kind] > 0) {
       --failures_[request.kind];
-      return fail(ErrorCode::kIo, "simulated error");
+      return fail(failure_code_, "simulated error");
     }
     if (request.kind == Kind::kRead) ++counts_.reads;
     if (request.kind == Kind::kFlush) ++counts_.flushes;
@@ -178,9 +178,10 @@ void SimVolume::die(env::Random& random) {
   }
 }
 
-void SimVolume::fail_next(Kind kind, int count) {
+void SimVolume::fail_next(Kind kind, int count, ErrorCode code) {
   const std::scoped_lock lock(mutex_);
   failures_[kind] = count;
+  failure_code_ = code;
 }
 
 SimVolume::Counts SimVolume::counts() const {

@@ -70,7 +70,7 @@ class SimVolume final : public cvm::VolumeIo {
   void die(env::Random& random);
   // The next `count` requests of this kind fail with kIo and do nothing.
   enum class Kind { kRead, kWrite, kFlush };
-  void fail_next(Kind kind, int count);
+  void fail_next(Kind kind, int count, ErrorCode code = ErrorCode::kIo);
 
   struct Counts {
     std::uint64_t reads = 0;
@@ -101,6 +101,7 @@ class SimVolume final : public cvm::VolumeIo {
   mutable std::mutex mutex_;
   std::deque<Request> queue_;
   std::map<Kind, int> failures_;
+  ErrorCode failure_code_ = ErrorCode::kIo;
   Counts counts_;
   bool dead_ = false;
 };
