@@ -395,20 +395,6 @@ TEST(FileData, AFailedFlushOfUnstableDataEndsTheInstance) {
   EXPECT_EQ(world.inode(kFile).size_bytes(), 0u);  // INV-5: nothing became visible
 }
 
-// A reservation conflict is a disproof wherever it is met: here in zeroing the tail of the last
-// block.
-TEST(FileData, ASizeChangeThatALunRefusesEndsTheInstance) {
-  FileWorld world;
-  world.create(kFile);
-  ASSERT_TRUE(world.write(kFile, 0, pattern(4000, 'A'), WriteStability::kFileSync).has_value());
-  ASSERT_TRUE(world.set_size(kFile, 1000).has_value());
-  world.volume().fail_next(SimVolume::Kind::kWrite, 1, ErrorCode::kFenced);
-  const Status grown = world.set_size(kFile, 3000);
-  ASSERT_FALSE(grown.has_value());
-  EXPECT_EQ(grown.error().code, ErrorCode::kFenced);
-  EXPECT_TRUE(world.failed());
-}
-
 TEST(FileData, TheOldEndOfTheFileIsZeroedBeforeItMovesUp) {
   FileWorld world;
   world.create(kFile);

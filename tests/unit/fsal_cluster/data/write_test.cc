@@ -94,5 +94,19 @@ TEST(Write, TenThousandsOfWritesInPlaceGoOnWhileTheStoreIsAway) {
   EXPECT_EQ(world.mutations(), before + 1);  // one transaction waits
 }
 
+// A reservation conflict is a disproof wherever it is met: here in zeroing the tail of the last
+// block.
+TEST(Write, ASizeChangeThatALunRefusesEndsTheInstance) {
+  FileWorld world;
+  world.create(kFile);
+  ASSERT_TRUE(world.write(kFile, 0, std::string(4000, 'A'), WriteStability::kFileSync).has_value());
+  ASSERT_TRUE(world.set_size(kFile, 1000).has_value());
+  world.volume().fail_next(SimVolume::Kind::kWrite, 1, ErrorCode::kFenced);
+  const Status grown = world.set_size(kFile, 3000);
+  ASSERT_FALSE(grown.has_value());
+  EXPECT_EQ(grown.error().code, ErrorCode::kFenced);
+  EXPECT_TRUE(world.failed());
+}
+
 }  // namespace
 }  // namespace symnas::fs::test
