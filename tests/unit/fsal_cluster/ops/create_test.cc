@@ -220,6 +220,17 @@ TEST_F(CreateTest, NeverInARemovedDirectoryAndNoTimesAreLeft) {
   EXPECT_FALSE(world.exists(kv::keys::directory_times(world.fs(), dir.ino)));
 }
 
+TEST_F(CreateTest, NoTimesAreLeftInARemovedDirectoryThatTheCacheHasForgotten) {
+  const Handle dir = world.mkdir(world.root(), "d");
+  world.session().interrupt([&] {
+    ASSERT_TRUE(rmdir(world.context(), kRoot, world.root(), "d"));
+    world.session().evict(100);
+  });
+  EXPECT_EQ(error_of(fs::create(world.context(), kRoot, dir, "f", CreateMode::kGuarded, 0, node)),
+            ErrorCode::kStale);
+  EXPECT_FALSE(world.exists(kv::keys::directory_times(world.fs(), dir.ino)));
+}
+
 TEST(CreateLostReplyTest, HappensOnce) {
   for (const kv::TxnFault::Kind fault : kCommitFaults) {
     World world;
