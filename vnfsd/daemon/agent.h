@@ -68,6 +68,17 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
                                     const api::DumpRequest& request) override;
   nlohmann::json local_status() override;
 
+  // Why a head is fenced without being asked: when any of it is true no more, it is left alone.
+  struct FenceCause {
+    std::string incarnation;
+    Revision fence;          // of its fence record
+    std::string silent_key;  // a heartbeat's; "" = none
+    Revision silent_revision;
+  };
+  // fence_head() without being asked. Errors also: kConflict when the cause is no more, kBusy when
+  // another head is being fenced from here; then nothing was begun.
+  Result<std::string> fence_silent_head(const std::string& name, const FenceCause& cause);
+
   // --- instance::Host
   Result<instance::InstancePlan> claim(const std::string& vnfs) override;
   Result<instance::InstancePlan> plan_of(const std::string& vnfs,
@@ -116,13 +127,6 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
                                const Planner& planner);
   // The steps of fence_head(). Errors: kConflict (the head came back, or another one fences it),
   // those of the store.
-  // Why a head is fenced without being asked: when any of it is true no more, it is left alone.
-  struct FenceCause {
-    std::string incarnation;
-    Revision fence;          // of its fence record
-    std::string silent_key;  // a heartbeat's; "" = none
-    Revision silent_revision;
-  };
   // REQUIRES: fence_mutex_ is held. `cause`: null when an administrator asks for it.
   Result<std::string> fence_locked(const std::string& head, const FenceCause* cause, Mode mode);
   // Answers the fence of that incarnation: running, or as it is when it has been proven before.

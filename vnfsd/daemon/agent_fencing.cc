@@ -49,6 +49,16 @@ Result<std::string> Agent::fence_head(const std::string& name, Mode mode) {
   return fence_locked(name, nullptr, mode);
 }
 
+// An administrator's fence may take minutes: what was seen before it is worth nothing afterwards.
+Result<std::string> Agent::fence_silent_head(const std::string& name, const FenceCause& cause) {
+  const std::unique_lock fencing(fence_mutex_, std::try_to_lock);
+  if (!fencing) {
+    return fail(ErrorCode::kBusy, fmt::format("head {}: not fenced now: {} has another one fenced",
+                                              name, config_.head_name));
+  }
+  return fence_locked(name, &cause, Mode::kCommit);
+}
+
 Result<std::string> Agent::fence_locked(const std::string& name, const FenceCause* cause,
                                         Mode mode) {
   if (!links_.fence_off) {
@@ -150,7 +160,7 @@ Result<records::FenceRecord> Agent::begin_fence(const std::string& head,
       log::warn("head {}: fencing its incarnation {}", head, incarnation);
       return record;
     }
-    if (begun.error().code != ErrorCode::kConflict) break;
+    if (cause != nullptr || begun.error().code != ErrorCode::kConflict) break;
   }
   return tl::unexpected<Error>(begun.error());
 }

@@ -123,9 +123,7 @@ bool Agent::is_fencing() const {
 
 void Agent::start_fence(const std::string& head, FenceCause cause) {
   fencing_ = std::async(std::launch::async, [this, head, cause = std::move(cause)] {
-    const std::unique_lock fencing(fence_mutex_, std::try_to_lock);
-    if (!fencing) return;  // an administrator has one fenced: what was seen is old afterwards
-    const auto done = fence_locked(head, &cause, Mode::kCommit);
+    const auto done = fence_silent_head(head, cause);
     if (!done) log::error("{}", done.error().message);
   });
 }

@@ -439,17 +439,21 @@ class Lab:
         heads = [head["name"] for head in self.state.data["heads"]]
         if name not in heads:
             raise LabError(f"no head {name} in lab {self.prefix}")
-        if kind not in FENCE_KINDS:
-            raise LabError(f"fence kind {kind!r}: {' or '.join(FENCE_KINDS)} is wanted")
         fencer = by or next((head for head in heads if head != name
                              and processes.is_alive(self.process(f"vnfsd.{head}"))), None)
         if fencer is None:
             raise LabError(f"no other head than {name} is running: nobody can fence it")
-        self.state.data.update(fence_kind=kind, fence_keeps_etcd=keep_etcd)
-        self.state.save()
+        self.set_fence_kind(kind, keep_etcd)
         said = self.symnas(fencer)("head", "fence", name, "--yes", timeout_s=FENCE_TIMEOUT_S)
         self.state.load()  # what the agent has noted
         return said
+
+    def set_fence_kind(self, kind, keep_etcd=False):
+        """What the fence agent does from now on: "power" or "lun"."""
+        if kind not in FENCE_KINDS:
+            raise LabError(f"fence kind {kind!r}: {' or '.join(FENCE_KINDS)} is wanted")
+        self.state.data.update(fence_kind=kind, fence_keeps_etcd=keep_etcd)
+        self.state.save()
 
     def unfence(self, name):
         """The head boots again, as a new incarnation."""

@@ -9,6 +9,7 @@ go on. `unfence` brings the head back as a new incarnation, never as the old one
 import errno
 import fcntl
 import os
+import signal
 import struct
 import time
 
@@ -116,9 +117,13 @@ class Switch:
         return lun["path"]
 
     def on(self, name):
-        """Lets the head boot again: nothing of its old incarnation runs or is refused any more."""
+        """Lets the head boot again: nothing of its old incarnation runs or is refused any more.
+
+        Its etcd member goes on, also when the head was paused and only its LUNs were fenced.
+        """
         head = self._head(name)
         self._power_off(name, etcd=False)
+        head_processes.signal_all(head_processes.of_head(self.lab, name), signal.SIGCONT)
         if self.lab.state.data["lun_kind"] == "fuse":
             fuse_luns.command(self.lab.state, "unfence", "all", name)
         self.lab.write_boot_id(head["dir"])

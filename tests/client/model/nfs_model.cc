@@ -2,8 +2,9 @@
 //
 // usage: nfs_model --url nfs://ADDRESS/EXPORT [--url ...] [--ops 10000] [--seed N] [--outages S]
 // Prints the seed first; a difference prints the last operations and the command that replays it.
-// --outages S: the server may be killed meanwhile; it is given S seconds to come back. SIGTERM ends
-// the operations early; the tree is compared all the same.
+// --outages S: the server may be killed meanwhile; it is given S seconds to come back, and the
+// operations go on after --ops of them until SIGTERM (sent before, it ends them at --ops). Without
+// it SIGTERM ends the operations early. The tree is compared all the same.
 // Exit status: 0 no difference, 1 a difference, 2 usage, 3 the server cannot be reached.
 #include <signal.h>
 #include <unistd.h>
@@ -77,6 +78,12 @@ void report(const Options& options, const ModelRun* run, std::uint64_t done, con
               static_cast<unsigned long long>(options.seed));
 }
 
+bool goes_on(const Options& options, std::uint64_t done) {
+  const bool told = stop_requested != 0;
+  return options.patience_s > 0 ? done < options.operations || !told
+                                : done < options.operations && !told;
+}
+
 int run_model(const Options& options) {
   ModelRun::Clients clients;
   if (!connect(options, clients)) return 3;
@@ -89,7 +96,7 @@ int run_model(const Options& options) {
     if (options.patience_s > 0) run->ride_outages(options.patience_s * 1000);
     std::printf("running\n");
     std::fflush(stdout);
-    for (; done < options.operations && stop_requested == 0; ++done) run->step();
+    for (; goes_on(options, done); ++done) run->step();
     std::printf("nfs_model: comparing all\n");
     std::fflush(stdout);
     run->verify_all();

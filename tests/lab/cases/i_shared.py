@@ -51,15 +51,20 @@ def instance_killed_among_four(bench):
                lambda: len(mounts_of(bench, service)) == HEADS)
 
 
+def boot_again(bench, service):
+    """A head that was fenced serves again, and some load after it."""
+    bench.lab.unfence(service.head)
+    service.wait_serving()
+    bench.let_run(2.0)
+
+
 def fence_and_back(bench, kind):
     service = victim(bench)
     with coherent_clients(bench, "--stable", "1"):
         bench.let_run(2.0)
         bench.lab.fence(service.head, kind)
         bench.let_run(3.0)
-        bench.lab.unfence(service.head)
-        service.wait_serving()
-        bench.let_run(2.0)
+        boot_again(bench, service)
 
 
 @lab_test(luns="fuse", heads=HEADS, shared=True)

@@ -6,7 +6,7 @@ from lab_case import eventually, check, lab_test
 from symlab.faults import Faults
 
 from .h_heads import fence_state, others, victim
-from .i_shared import HEADS, coherent_clients
+from .i_shared import HEADS, boot_again, coherent_clients
 
 NOTICED_S = 15.0
 ENDED_S = 60.0  # 25 s of silence when nobody waits, and the last answers of a head without its LUNs
@@ -70,9 +70,8 @@ def silent_instance_is_ended_by_its_own_head(bench):
     check(fence_state(bench, service.head) is None, "its head was fenced")
 
 
-@lab_test(luns="fuse", heads=HEADS, shared=True)
-def silent_head_is_fenced(bench):
-    """A head stands still: another one fences it, and its files are free; it boots again."""
+def fence_while_silent(bench, kind):
+    bench.lab.set_fence_kind(kind)
     service = victim(bench)
     faults = Faults(bench.lab)
     with automatic_fencing(bench), coherent_clients(bench, "--stable", "1"):
@@ -81,9 +80,20 @@ def silent_head_is_fenced(bench):
         eventually(ENDED_S, "the head is fenced",
                    lambda: fence_state(bench, service.head) == "done")
         bench.let_run(2.0)
-        bench.lab.unfence(service.head)
-        service.wait_serving()
-        bench.let_run(2.0)
+        boot_again(bench, service)
+        bench.lab.wait_members()
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True)
+def silent_head_is_fenced_by_power(bench):
+    """A head stands still: another one fences it, and its files are free; it boots again."""
+    fence_while_silent(bench, "power")
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True)
+def silent_head_is_fenced_from_its_luns(bench):
+    """The same where its processes are left, stopped: it boots with all of its etcd member."""
+    fence_while_silent(bench, "lun")
 
 
 @lab_test(luns="fuse", heads=HEADS, shared=True)

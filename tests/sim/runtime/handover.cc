@@ -22,10 +22,7 @@ void symnas_sim_leave(symnas::sim::Turn* mine);
 }
 // Saved: what the System V ABI (AMD64 supplement, 3.2.1) says a function keeps.
 asm(R"(
-  .text
-  .globl symnas_sim_take_over
-  .type symnas_sim_take_over, @function
-symnas_sim_take_over:
+  .macro save_at_rdi
   push %rbp
   push %rbx
   push %r12
@@ -35,6 +32,13 @@ symnas_sim_take_over:
   rdfsbase %rax
   mov %rax, 8(%rdi)
   mov %rsp, 0(%rdi)
+  .endm
+
+  .text
+  .globl symnas_sim_take_over
+  .type symnas_sim_take_over, @function
+symnas_sim_take_over:
+  save_at_rdi
   mov 8(%rsi), %rax
   wrfsbase %rax
   mov 0(%rsi), %rsp
@@ -50,15 +54,7 @@ symnas_sim_take_over:
   .globl symnas_sim_leave
   .type symnas_sim_leave, @function
 symnas_sim_leave:
-  push %rbp
-  push %rbx
-  push %r12
-  push %r13
-  push %r14
-  push %r15
-  rdfsbase %rax
-  mov %rax, 8(%rdi)
-  mov %rsp, 0(%rdi)
+  save_at_rdi
   movl $1, 16(%rdi)
   lea 16(%rdi), %rdi
   mov $129, %esi   # FUTEX_WAKE_PRIVATE

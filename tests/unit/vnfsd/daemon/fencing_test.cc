@@ -1,5 +1,7 @@
 // Agent::fence_head over an in-memory store: what is recorded when, and what the victim may do
 // then.
+#include <thread>
+
 #include "fsal_cluster/schema/mount_entry.h"
 #include "tests/unit/vnfsd/view_builder.h"
 #include "vnfsd/daemon/agent.h"
@@ -143,6 +145,71 @@ TEST_F(FencingTest, AHeadThatCameBackMeanwhileIsLeftAlone) {
 TEST_F(FencingTest, ARepetitionSaysThatItIsDone) {
   ASSERT_TRUE(fence("c1n2"));
   ASSERT_TRUE(fence("c1n2"));
+  EXPECT_EQ(asked.size(), 1u);
+}
+
+// Without being asked: only while all that was seen holds.
+class SilentHeadTest : public FencingTest {
+ protected:
+  void SetUp() override {
+    FencingTest::SetUp();
+    beat();
+    const auto kv =
+        kv::range_blocking(builder.store, kv::single_key(heartbeat), 1, kTestDeadlineMs);
+    ASSERT_TRUE(kv && kv->kvs.size() == 1);
+    cause = {"boot2", Revision{}, heartbeat, kv->kvs[0].mod_revision};
+  }
+  void beat() { builder.put(heartbeat, "beat"); }
+  void expect_left_alone() {
+    const auto done = agents["c1n3"]->fence_silent_head("c1n2", cause);
+    EXPECT_EQ(code_of(done), ErrorCode::kConflict);
+    EXPECT_TRUE(asked.empty());
+    EXPECT_TRUE(mount().alive());
+  }
+  const std::string heartbeat = kv::keys::heartbeat(kFs, kMount);
+  Agent::FenceCause cause;
+};
+
+TEST_F(SilentHeadTest, IsFenced) {
+  const auto done = agents["c1n3"]->fence_silent_head("c1n2", cause);
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_FALSE(mount().alive());
+  EXPECT_EQ(record().state(), records::FENCE_DONE);
+}
+
+TEST_F(SilentHeadTest, OneThatShowsAHeartbeatIsLeftAlone) {
+  beat();
+  expect_left_alone();
+  EXPECT_FALSE(builder.view().fences.contains("c1n2"));
+}
+
+TEST_F(SilentHeadTest, ItsNextBootIsLeftAlone) {
+  start("c1n2", "boot2b", {});
+  expect_left_alone();
+}
+
+TEST_F(SilentHeadTest, OneThatAnotherHeadFencesIsLeftToIt) {
+  records::FenceRecord others;
+  others.set_head("c1n2");
+  others.set_incarnation("boot2");
+  others.set_by("c1n9");
+  builder.put(kv::keys::kFences + "c1n2", others.SerializeAsString());
+  expect_left_alone();
+  EXPECT_EQ(record().by(), "c1n9");
+  // Whose agent has ended in the middle: what was seen is that record.
+  cause.fence = builder.view().fences.at("c1n2").mod_revision;
+  EXPECT_TRUE(agents["c1n3"]->fence_silent_head("c1n2", cause));
+  EXPECT_FALSE(mount().alive());
+}
+
+TEST_F(SilentHeadTest, NothingIsBegunBesideAnotherFence) {
+  during = [&] {
+    std::thread beside([&] {
+      EXPECT_EQ(code_of(agents["c1n3"]->fence_silent_head("c1n2", cause)), ErrorCode::kBusy);
+    });
+    beside.join();
+  };
+  EXPECT_TRUE(fence("c1n2"));
   EXPECT_EQ(asked.size(), 1u);
 }
 
