@@ -59,9 +59,7 @@ ClusterMount::~ClusterMount() {
   // What the gate holds would keep the sweep and the data waiting.
   heartbeat_.reset();
   gate_->shut_down();
-  keeper_.reset();
-  orphan_watch_.reset();
-  sweep_.reset();
+  end_threads();
 }
 
 template <class T>
@@ -171,11 +169,16 @@ Status ClusterMount::erase_holds(MountId ended) {
   return {};
 }
 
+// The keeper last: the others may wait for a token of an ended mount, which it takes over.
+void ClusterMount::end_threads() {
+  if (orphan_watch_) orphan_watch_->stop();
+  if (sweep_) sweep_->stop();
+  keeper_.reset();
+}
+
 Status ClusterMount::close() {
   if (closed_.exchange(true)) return {};
-  keeper_.reset();
-  orphan_watch_->stop();
-  sweep_->stop();
+  end_threads();
   SYMNAS_TRY(data_->flush_all());
   SYMNAS_TRY(locks_->record_unlocks());
   heartbeat_.reset();

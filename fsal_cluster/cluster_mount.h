@@ -100,6 +100,7 @@ class ClusterMount final : public Mount {
   // same time. `name` for the log.
   Status recover_ended(MountId ended, const std::string& name);
   Status take_over(MountId ended);
+  void end_threads();
   Status turning_sole();
   // What the heartbeat tells the others.
   void report(records::HeartbeatRecord& record);

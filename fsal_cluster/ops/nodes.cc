@@ -22,6 +22,21 @@ Result<Node> checked(const Context& context, const Handle& handle, std::optional
   return std::move(*node);
 }
 
+// What is given a time later lies above what was read, also while a broken watch is replaced and
+// the stamps do not tell.
+Result<std::optional<Node>> read_node(const Context& context, Ino ino,
+                                      const kv::CachedValue& value) {
+  SYMNAS_ASSIGN(std::optional<Node> node, parse_node(ino, value));
+  if (node) context.session.saw_time_ns(node->record.ctime_ns());
+  return node;
+}
+
+Result<Directory> read_directory(const Context& context, Node node, const kv::CachedValue& times) {
+  SYMNAS_ASSIGN(Directory directory, parse_directory(std::move(node), times));
+  if (directory.times) context.session.saw_time_ns(directory.times->time_ns());
+  return directory;
+}
+
 Result<Bucket> parse_bucket(std::string key, const kv::CachedValue& value) {
   Bucket bucket{std::move(key), {}, Revision{0}};
   if (!value.value) return bucket;
@@ -49,7 +64,7 @@ const records::Dirent* Place::entry() const { return find_entry(bucket.record, n
 Result<std::optional<Node>> find_node(Context& context, Ino ino) {
   SYMNAS_ASSIGN(const kv::CachedValue value,
                 context.session.read(kv::keys::inode(context.fs, ino)));
-  return parse_node(ino, value);
+  return read_node(context, ino, value);
 }
 
 Result<Node> require_node(Context& context, const Handle& handle) {
@@ -58,14 +73,14 @@ Result<Node> require_node(Context& context, const Handle& handle) {
 }
 
 Result<Node> node_of(const Context& context, const Handle& handle, const kv::CachedValue& value) {
-  SYMNAS_ASSIGN(std::optional<Node> node, parse_node(handle.ino, value));
+  SYMNAS_ASSIGN(std::optional<Node> node, read_node(context, handle.ino, value));
   return checked(context, handle, std::move(node));
 }
 
 Result<Directory> with_times(Context& context, Node node) {
   SYMNAS_ASSIGN(const kv::CachedValue times,
                 context.session.read(kv::keys::directory_times(context.fs, node.ino)));
-  return parse_directory(std::move(node), times);
+  return read_directory(context, std::move(node), times);
 }
 
 Result<Directory> require_directory(Context& context, const Handle& handle) {
@@ -90,7 +105,7 @@ Result<Place> read_place(Context& context, const Handle& directory, const std::s
                 "inode " + std::to_string(directory.ino.value()) + ": not a directory");
   Place place;
   place.name = name;
-  SYMNAS_ASSIGN(place.directory, parse_directory(std::move(node), values[1]));
+  SYMNAS_ASSIGN(place.directory, read_directory(context, std::move(node), values[1]));
   SYMNAS_ASSIGN(place.bucket, parse_bucket(std::move(bucket_key), values[2]));
   return place;
 }
