@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/kv/keys.h"
 #include "fsal_cluster/ops/unlink.h"
 #include "tests/unit/fsal_cluster/ops/world.h"
 
@@ -37,6 +38,24 @@ TEST_F(LinkTest, BothNamesAreOneFile) {
   EXPECT_EQ(after.nlink, 2u);
   EXPECT_GT(after.ctime_ns, before.ctime_ns);
   EXPECT_EQ(after.mtime_ns, before.mtime_ns);
+}
+
+// As a head shows it whose clock is ahead, before this mount's watch tells of its change.
+TEST_F(LinkTest, ItsTimeLiesAboveTheFilesLast) {
+  constexpr std::int64_t kAheadNs = 3'600'000'000'000;
+  const auto read =
+      kv::range_blocking(world.store(), kv::single_key(kv::keys::inode(world.fs(), file.ino)), 1,
+                         1000);
+  ASSERT_TRUE(read && read->kvs.size() == 1);
+  records::Inode inode;
+  ASSERT_TRUE(inode.ParseFromString(read->kvs[0].value));
+  inode.set_ctime_ns(inode.ctime_ns() + kAheadNs);
+  kv::Txn txn;
+  txn.success = {kv::put(read->kvs[0].key, inode.SerializeAsString())};
+  ASSERT_TRUE(kv::txn_blocking(world.store(), std::move(txn), 1000));
+  ASSERT_TRUE(world.session().barrier());
+  ASSERT_TRUE(link(world.context(), kRoot, file, world.root(), "g"));
+  EXPECT_GT(world.attributes(file).ctime_ns, inode.ctime_ns());
 }
 
 TEST_F(LinkTest, Refusals) {
