@@ -124,6 +124,8 @@ Result<Change> plan_vnfs_remove(const ClusterView& view, const std::string& name
   }
   Change change{fmt::format("vnfs {}: removed", name), {}};
   change.txn.success.push_back(kv::erase(kv::keys::kVnfs + name));
+  change.txn.success.push_back(kv::erase(kv::keys::kMoves + name));
+  change.txn.success.push_back(kv::erase(kv::keys::kConnections + name));
   change.txn.compares.push_back(kv::key_absent(kv::keys::kOwners + name));
   return change;
 }
@@ -136,6 +138,8 @@ Result<Change> plan_vnfs_state(const ClusterView& view, const std::string& name,
   Change change{
       fmt::format("vnfs {}: {}", name, record.stopped() ? "to be stopped" : "to be started"), {}};
   change.txn.success.push_back(kv::put(kv::keys::kVnfs + name, record.SerializeAsString()));
+  // What is stopped is not on its way anywhere any more.
+  if (record.stopped()) change.txn.success.push_back(kv::erase(kv::keys::kMoves + name));
   return change;
 }
 

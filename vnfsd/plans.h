@@ -9,6 +9,7 @@
 
 #include "common/base/uuid.h"
 #include "fsal_cluster/schema/filesystem.h"
+#include "ha/policy/planner.h"
 #include "vnfsd/change.h"
 #include "vnfsd/cluster_view.h"
 
@@ -67,6 +68,19 @@ Result<Change> plan_vnfs_create(const ClusterView& view, const VnfsRequest& requ
 Result<Change> plan_vnfs_remove(const ClusterView& view, const std::string& name);
 enum class WantedState { kStarted, kStopped };
 Result<Change> plan_vnfs_state(const ClusterView& view, const std::string& name, WantedState state);
+
+// Orders a VNFS to be moved to another of its heads. Errors: kNotFound, kInvalidArgument (not one
+// of its heads), kBusy (stopped, being moved, the head is fenced or has not all LUNs),
+// kAlreadyExists (it is there).
+Result<Change> plan_vnfs_rehost(const ClusterView& view, const std::string& name,
+                                const std::string& head, std::int64_t now_ns);
+// Takes back an order that its head has not answered. Errors: kNotFound, kBusy (it has).
+Result<Change> plan_vnfs_stay(const ClusterView& view, const std::string& name);
+
+// What the planner (ha/policy) decides on.
+ha::Facts facts_of(const ClusterView& view);
+// Whether the fence keeps that incarnation of its head from claiming and registering.
+bool forbids_claims(const records::FenceRecord& fence, const std::string& incarnation);
 
 // Filesystems are made and removed by fsal_cluster/schema; these are the checks before.
 Status check_filesystem_create(const ClusterView& view, const fs::FormatOptions& options);

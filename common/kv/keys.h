@@ -17,17 +17,19 @@
 namespace symnas::kv::keys {
 
 // --- control plane
-inline const std::string kCluster = "c/cluster";  // ClusterRecord
-inline const std::string kHeads = "c/head/";      // + name: HeadRecord
-inline const std::string kNetworks = "c/net/";    // + name: NetworkRecord
-inline const std::string kLuns = "c/lun/";        // + name: cvm.LunRecord
-inline const std::string kVolumes = "c/vol/";     // + name: cvm.VolumeRecord
-inline const std::string kFilesystems = "c/fs/";  // + name: fs.FilesystemRecord
-inline const std::string kExports = "c/exp/";     // + name: ExportRecord
-inline const std::string kVnfs = "c/vnfs/";       // + name: VnfsRecord
-inline const std::string kOwners = "c/owner/";    // + VNFS name: OwnerRecord
-inline const std::string kFences = "c/fence/";    // + head: FenceRecord
-inline const std::string kCounters = "c/next/";   // + what: decimal text of the next free value
+inline const std::string kCluster = "c/cluster";    // ClusterRecord
+inline const std::string kHeads = "c/head/";        // + name: HeadRecord
+inline const std::string kNetworks = "c/net/";      // + name: NetworkRecord
+inline const std::string kLuns = "c/lun/";          // + name: cvm.LunRecord
+inline const std::string kVolumes = "c/vol/";       // + name: cvm.VolumeRecord
+inline const std::string kFilesystems = "c/fs/";    // + name: fs.FilesystemRecord
+inline const std::string kExports = "c/exp/";       // + name: ExportRecord
+inline const std::string kVnfs = "c/vnfs/";         // + name: VnfsRecord
+inline const std::string kOwners = "c/owner/";      // + VNFS name: OwnerRecord
+inline const std::string kFences = "c/fence/";      // + head: FenceRecord
+inline const std::string kMoves = "c/move/";        // + VNFS name: MoveRecord
+inline const std::string kConnections = "c/conn/";  // + VNFS name: ConnectionsRecord
+inline const std::string kCounters = "c/next/";     // + what: decimal text of the next free value
 inline const std::string kEpochCounter = "c/next/epoch";
 inline const std::string kFsIdCounter = "c/next/fsid";
 inline const std::string kExportIdCounter = "c/next/export";

@@ -4,14 +4,18 @@
 
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "common/base/log.h"
 #include "common/env/clock.h"
 #include "common/kv/etcd/etcd_store.h"
 #include "common/kv/keys.h"
 #include "common/kv/limits.h"
+#include "fsal_cluster/plugin/door.h"
 #include "fsal_cluster/plugin/limits.h"
 #include "fsal_cluster/schema/records.pb.h"
 #include "fsal_cluster/state/gate.h"
@@ -63,6 +67,9 @@ Status Instance::start(const std::string& path, std::uint32_t workers) {
   options.network_namespace = instance->file_.head_netns;
   SYMNAS_ASSIGN(instance->store_, kv::EtcdStore::open(options));
   the_instance = instance.release();
+  the_instance->control_ =
+      std::make_unique<Control>(std::filesystem::path(path).replace_filename("control"),
+                                [](const std::string& line) { return the_instance->obey(line); });
   log::info("instance of {} on {}, epoch {}", the_instance->file_.vnfs, the_instance->file_.head,
             the_instance->file_.epoch.value());
   return {};
@@ -112,6 +119,38 @@ Result<fs::Mount*> Instance::mount(const std::string& name) {
   log::info("filesystem {} is mounted, mount {}", name, mounted->id().value());
   gates_.store(new GateEntry{&mounted->gate(), gates_.load()});
   return mounts_.emplace(name, std::move(mounted)).first->second.get();
+}
+
+std::string Instance::obey(const std::string& line) {
+  std::istringstream words(line);
+  std::string command;
+  std::int64_t timeout_ms = 0;
+  if (!(words >> command >> timeout_ms) || command != "retire" || timeout_ms < 0) {
+    return nlohmann::json{{"error", "unknown command: retire MILLISECONDS is known"}}.dump();
+  }
+  return retire(timeout_ms).dump();
+}
+
+nlohmann::json Instance::retire(std::int64_t timeout_ms) {
+  const auto drained = shut_door(timeout_ms);
+  if (!drained) {
+    open_door();
+    return {{"error", drained.error().message}, {"serves", true}};
+  }
+  const std::int64_t closing_ns = env::system_clock().mono_ns();
+  const std::scoped_lock lock(mutex_);
+  for (const auto& [name, mount] : mounts_) {
+    const Status closed = mount->close();
+    if (!closed) {
+      return {{"error", fmt::format("filesystem {}: {}", name, closed.error().message)},
+              {"serves", false}};
+    }
+    log::info("filesystem {}: closed", name);
+  }
+  return {{"requests_ms", drained->requests_ms},
+          {"replies_ms", drained->replies_ms},
+          {"close_ms", (env::system_clock().mono_ns() - closing_ns) / 1'000'000},
+          {"kept", drained->kept}};
 }
 
 void Instance::report_problem(const std::string& text) const {

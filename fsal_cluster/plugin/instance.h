@@ -13,11 +13,14 @@
 #include <mutex>
 #include <string>
 
+#include <nlohmann/json.hpp>
+
 #include "common/base/result.h"
 #include "common/kv/store.h"
 #include "cvm/io/open_volume.h"
 #include "fsal_cluster/mount.h"
 #include "fsal_cluster/plugin/admission.h"
+#include "fsal_cluster/plugin/control.h"
 #include "fsal_cluster/plugin/instance_file.h"
 #include "fsal_cluster/plugin/memory_report.h"
 #include "fsal_cluster/plugin/volume_growth.h"
@@ -47,6 +50,9 @@ class Instance {
   // Returns when the gates of all mounts are open: what every reply passes before it is sent.
   // REQUIRES: not on a thread of a mount (it may be what opens the gate).
   void pass_gates();
+  // What vnfsd tells this instance: `line` of docs/formats/instance_control.md. Answers one of
+  // JSON.
+  std::string obey(const std::string& line);
   // Never returns when `error` says that this instance has ended or is ending: the request stays
   // unanswered and the process exits.
   void hold_if_ending(const Error& error);
@@ -65,6 +71,9 @@ class Instance {
 
   Instance(std::string path, InstanceFile file, std::uint32_t workers);
   Result<cvm::OpenVolume*> open_volume(const std::string& name);
+  // Finishes what was begun, begins nothing more and closes every mount. An error "requests ..." of
+  // the door opens it again; after any other one the process has to be ended.
+  nlohmann::json retire(std::int64_t timeout_ms);
   // Ends the process without answering anything: disproof (INV-8) or a failed flush of acknowledged
   // data.
   [[noreturn]] static void end(const Error& why);
@@ -79,6 +88,7 @@ class Instance {
   std::mutex mutex_;  // guards the two maps; held while a mount is opened
   std::map<std::string, std::unique_ptr<Volume>> volumes_;
   std::map<std::string, std::unique_ptr<fs::Mount>> mounts_;
+  std::unique_ptr<Control> control_;
 };
 
 }  // namespace symnas::plugin

@@ -32,6 +32,12 @@ inline constexpr std::int64_t kWorthAnotherWorkerNs = 200'000;
 // How often vnfsd is told of a changed number of cached inodes.
 inline constexpr std::int64_t kMemoryReportMs = 1000;
 
+// How often the end of what was begun is looked for while the door is shut: part of every move.
+inline constexpr std::int64_t kDrainPollUs = 500;
+// A client that has not acknowledged its replies after this long is cut off: it will ask again.
+inline constexpr std::int64_t kRepliesMs = 200;
+inline constexpr std::uint16_t kNfsPort = 2049;
+
 // Pause before a volume that could not adopt its new record, or a watch that broke, is tried again.
 inline constexpr std::int64_t kGrowthRetryMs = 500;
 

@@ -4,6 +4,7 @@
 
 #include "common/base/log.h"
 #include "fsal_cluster/plugin/config.h"
+#include "fsal_cluster/plugin/door.h"
 #include "fsal_cluster/plugin/instance.h"
 #include "fsal_cluster/plugin/limits.h"
 #include "fsal_cluster/plugin/object.h"
@@ -60,6 +61,7 @@ fsal_status_t init_config(fsal_module*, config_file_t parsed, config_error_type*
   const auto started = Instance::start(path, nfs_param.core_param.rpc.ioq_thrd_max);
   if (started) {
     gate_replies();
+    guard_door();
     return ok_status();
   }
   LogCrit(COMPONENT_FSAL, "CLUSTER: %s", started.error().message.c_str());

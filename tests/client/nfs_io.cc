@@ -175,10 +175,12 @@ class GapMeter {
   void run(Clock::time_point end);
   std::string json() const;
   bool failed() const { return errors_ > 0 || operations_ == 0; }
+  const std::string& last_error() const { return last_error_; }
   void clean_up();
 
  private:
   int once();
+  bool refuse(int status);
 
   std::string kind_;
   std::unique_ptr<Nfs3Client> client_;
@@ -193,16 +195,22 @@ class GapMeter {
   std::string last_error_;
 };
 
+bool GapMeter::refuse(int status) {
+  last_error_ = symnas::nfs3::status_name(status);
+  return false;
+}
+
 bool GapMeter::prepare() {
   name_ = "gaps-" + kind_ + "-" + std::to_string(getpid());
   const ObjectReply made = create_file(*client_, name_);
-  if (made.status != NFS3_OK) return false;
+  if (made.status != NFS3_OK) return refuse(made.status);
   file_ = made.handle;
   if (kind_ != "read" && kind_ != "write") return true;
   std::string bytes(1 << 16, 'g');
   for (std::uint64_t at = 0; at < kGapFileBytes; at += bytes.size()) {
     mark(bytes, at);
-    if (client_->write(file_, at, bytes, FILE_SYNC).status != NFS3_OK) return false;
+    const int status = client_->write(file_, at, bytes, FILE_SYNC).status;
+    if (status != NFS3_OK) return refuse(status);
   }
   return true;
 }
@@ -279,7 +287,8 @@ int run_gaps(const CommandLine& line, const Url& url) {
     meters.push_back(std::make_unique<GapMeter>(
         kind, std::move(client), static_cast<unsigned>(line.number("pause-us", 1000))));
     if (!meters.back()->prepare()) {
-      std::fprintf(stderr, "nfs_io: cannot make the file for '%s'\n", kind.c_str());
+      std::fprintf(stderr, "nfs_io: cannot make the file for '%s': %s\n", kind.c_str(),
+                   meters.back()->last_error().c_str());
       return 1;
     }
   }

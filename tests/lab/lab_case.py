@@ -36,7 +36,7 @@ class Skip(Exception):
 
 
 class LabTest:
-    def __init__(self, function, needs_service, luns, soak, heads, shared):
+    def __init__(self, function, needs_service, luns, soak, heads, shared, backups=False):
         self.function = function
         self.name = function.__name__
         self.summary = (function.__doc__ or "").strip().splitlines()[0]
@@ -45,17 +45,24 @@ class LabTest:
         self.soak = soak
         self.heads = heads
         self.shared = shared
+        self.backups = backups
+
+    @property
+    def lab(self):
+        """What the lab must be: tests with the same share one."""
+        return (self.luns, self.heads, self.shared, self.backups)
 
 
-def lab_test(needs_service=True, luns="file", soak=False, heads=1, shared=False):
+def lab_test(needs_service=True, luns="file", soak=False, heads=1, shared=False, backups=False):
     """Marks a test. needs_service: with a lab whose VNFS serves; else it makes its own.
 
     luns: of symlab.luns.KINDS. soak: only with `run --soak`. heads: with more than one the test
     is run by `run --heads` only, and each head serves a VNFS of its own (bench.services), with a
-    filesystem of its own or, shared, all of them the same one.
+    filesystem of its own or, shared, all of them the same one. backups: each VNFS may move to every
+    other head; a test leaves each at its `home`.
     """
     def mark(function):
-        _tests.append(LabTest(function, needs_service, luns, soak, heads, shared))
+        _tests.append(LabTest(function, needs_service, luns, soak, heads, shared, backups))
         return function
     return mark
 
@@ -78,7 +85,7 @@ class Bench:
         self.service = Service(self.lab)
         self.reports = Reports(product.report_folder())
         self.services = []  # of a lab with several heads, one each
-        self.made = None  # or (LUNs, heads, shared) of the lab that is up
+        self.made = None  # or LabTest.lab of the one that is up
         self.lab.down()  # what an interrupted run has left
 
     def prepare(self, test):
@@ -86,16 +93,16 @@ class Bench:
             return
         if test.luns == "fuse" and not os.path.exists("/dev/fuse"):
             raise Skip("this machine has no /dev/fuse")
-        if self.made and self.made != (test.luns, test.heads, test.shared):
+        if self.made and self.made != test.lab:
             self.discard()
         if not self.made:
             self.lab.up(test.heads, max(LUN_COUNT, test.heads), LUN_SIZE, kind=test.luns)
-            self.made = (test.luns, test.heads, test.shared)
+            self.made = test.lab
             if test.heads == 1:
                 self.service.create()
             else:
                 kind = SharedService if test.shared else HeadService
-                self.services = create_head_services(self.lab, kind)
+                self.services = create_head_services(self.lab, kind, test.backups)
         if test.heads > 1:
             self.lab.wait_members()
         for service in self.services or [self.service]:

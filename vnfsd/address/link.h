@@ -49,6 +49,15 @@ Status add_default_route(const std::string& link, const IpAddress& gateway);
 // address now. REQUIRES: the link is up. Errors: kNotFound, kIo.
 Status announce(const std::string& link, const IpAddress& address);
 
+struct TcpEnd {
+  IpAddress address;
+  std::uint16_t port = 0;
+};
+// An acknowledgement of nothing from `local` to `remote`, the ends of a connection that is over
+// here: the other end answers, is answered with a reset, and connects anew at once instead of after
+// its retransmission timeout. IPv4 only. Errors: kIo, kNotSupported.
+Status tickle(const TcpEnd& local, const TcpEnd& remote);
+
 // Runs `body` on a thread of its own inside the network namespace behind netns_fd. Errors: kIo
 // (setns), or the body's.
 Status inside_netns(int netns_fd, const std::function<Status()>& body);

@@ -191,6 +191,12 @@ Result<VnfsRequest> vnfs_request(const json& body) {
   return r;
 }
 
+Result<std::string> rehost_request(const json& body) {
+  std::string head;
+  SYMNAS_TRY(Reader(body, "vnfs rehost").text("head", head).finish());
+  return head;
+}
+
 Result<DumpRequest> dump_request(const json& body) {
   DumpRequest r;
   std::uint64_t ino = 0;

@@ -28,6 +28,8 @@ Result<ExportRequest> export_request(const nlohmann::json& body);
 Result<VnfsRequest> vnfs_request(const nlohmann::json& body);
 // Either path or ino.
 Result<DumpRequest> dump_request(const nlohmann::json& body);
+// The head.
+Result<std::string> rehost_request(const nlohmann::json& body);
 Result<InviteRequest> invite_request(const nlohmann::json& body);
 
 }  // namespace symnas::vnfsd::api

@@ -161,6 +161,14 @@ json vnfs_document(const ClusterView& view) {
       document["owner"] = owner->second.record.head();
       document["epoch"] = owner->second.record.epoch();
     }
+    const auto move = view.moves.find(vnfs.name());
+    if (move != view.moves.end()) {
+      const records::MoveRecord& record = move->second.record;
+      document["move"] = {{"from", record.from()},
+                          {"to", record.to()},
+                          {"ordered_ns", record.ordered_ns()},
+                          {"answered", !record.ready_incarnation().empty()}};
+    }
     return document;
   });
 }

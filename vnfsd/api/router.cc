@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "common/env/clock.h"
 #include "vnfsd/api/body.h"
 #include "vnfsd/api/documents.h"
 
@@ -133,6 +134,16 @@ Result<json> Router::act(const std::string& collection, const std::string& name,
     const WantedState state = action == "start" ? WantedState::kStarted : WantedState::kStopped;
     return done(backend_.change(
         [&](const ClusterView& view) { return plan_vnfs_state(view, name, state); }, mode));
+  }
+  if (collection == "vnfs" && action == "rehost") {
+    SYMNAS_ASSIGN(const std::string head, rehost_request(body));
+    const std::int64_t now_ns = env::system_clock().wall_ns();
+    return done(backend_.change(
+        [&](const ClusterView& view) { return plan_vnfs_rehost(view, name, head, now_ns); }, mode));
+  }
+  if (collection == "vnfs" && action == "stay") {
+    return done(
+        backend_.change([&](const ClusterView& view) { return plan_vnfs_stay(view, name); }, mode));
   }
   return no_such_path({"POST", "/v1/" + collection + "/" + name + "/" + action, "", mode});
 }

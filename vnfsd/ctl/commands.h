@@ -32,6 +32,8 @@ void add_export(CommandLine& line);
 void add_vnfs(CommandLine& line);
 void add_status(CommandLine& line);
 void add_capacity(CommandLine& line);
+// The verbs of vnfs that move one.
+void add_vnfs_moves(CommandLine& line, CLI::App* noun);
 // The verbs of fs that look into a filesystem.
 void add_inspection(CommandLine& line, CLI::App* filesystem);
 

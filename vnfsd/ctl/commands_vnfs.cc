@@ -241,6 +241,7 @@ void add_vnfs(CommandLine& line) {
     };
   });
   add_remove_verb(line, noun, "rm", "vnfs", "Remove a stopped VNFS");
+  add_vnfs_moves(line, noun);
 }
 
 void add_status(CommandLine& line) {

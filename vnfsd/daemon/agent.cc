@@ -12,6 +12,7 @@
 #include "vnfsd/daemon/limits.h"
 #include "vnfsd/daemon/version.h"
 #include "vnfsd/instance/files.h"
+#include "vnfsd/plans.h"
 
 namespace symnas::vnfsd::daemon {
 
@@ -166,6 +167,7 @@ Status Agent::register_head() {
 Status Agent::reconcile() {
   SYMNAS_ASSIGN(const ClusterView view, read_view(store_, kStoreDeadlineMs));
   reconcile_luns(view);
+  answer_moves(view);
   reconcile_supervisors(view);
   return publish_luns(view);
 }
@@ -234,12 +236,22 @@ void Agent::reconcile_supervisors(const ClusterView& view) {
       instance::remove_tree(instance::paths_for(config_, it->first).directory);
       it = supervisors_.erase(it);
     }
-    for (const auto& [name, vnfs] : view.vnfses) {
+    for (const auto& [name, place] : ha::plan(facts_of(view))) {
       const auto owner = view.owners.find(name);
-      const bool owned_here =
-          owner != view.owners.end() && owner->second.record.head() == config_.head_name;
-      if (vnfs.record.heads(0) != config_.head_name && !owned_here) continue;
-      const Wanted wanted = vnfs.record.stopped() ? Wanted::kStopped : Wanted::kStarted;
+      const bool owned = owner != view.owners.end();
+      const bool owned_here = owned && owner->second.record.head() == config_.head_name;
+      const bool wanted_here = place.head == config_.head_name && (!owned || owned_here);
+      if (!wanted_here && !owned_here) {
+        const auto known = supervisors_.find(name);
+        // What it has given up is another head's.
+        if (known != supervisors_.end() && place.reason != ha::Reason::kStopped &&
+            known->second->snapshot().state == "stopped") {
+          gone.push_back(std::move(known->second));
+          supervisors_.erase(known);
+        }
+        continue;
+      }
+      const Wanted wanted = wanted_here ? Wanted::kStarted : Wanted::kStopped;
       auto& supervisor = supervisors_[name];
       if (supervisor) {
         supervisor->set_wanted(wanted);

@@ -1,6 +1,6 @@
-// Agent: vnfsd's core. Owns the store, the LUNs and one supervisor per VNFS whose primary head this
-// is, and brings them in line with the records whenever those change. Thread class: thread-safe;
-// works on threads of its own.
+// Agent: vnfsd's core. Owns the store, the LUNs and one supervisor per VNFS that the planner places
+// on this head, and brings them in line with the records whenever those change. Thread class:
+// thread-safe; works on threads of its own.
 //
 // Invariant: every change of shared state is an etcd transaction with compares; destroying the
 // agent leaves the instances running.
@@ -84,7 +84,8 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   Result<instance::InstancePlan> plan_of(const std::string& vnfs,
                                          const instance::InstanceState& state) override;
   Status fence(const std::string& vnfs) override;
-  Status release(const std::string& vnfs) override;
+  Status release(const std::string& vnfs, const instance::Farewell& farewell) override;
+  Status served(const std::string& vnfs) override;
 
  private:
   // --- kv::WatchHandler
@@ -100,6 +101,8 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   void reconcile_supervisors(const ClusterView& view);
   // Says in the head's record which LUNs are open here and known to every instance.
   Status publish_luns(const ClusterView& view);
+  // Answers the orders to move a VNFS here: this boot will claim it (agent_moves.cc).
+  void answer_moves(const ClusterView& view);
   void compact_history();
   void look_at_quota();
   // Looks for mounts that keep others waiting and, if it may, ends them (agent_stalls.cc).
@@ -186,8 +189,6 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   std::thread stall_watcher_;
 };
 
-// Whether the fence keeps that incarnation of its head from claiming and registering.
-bool forbids_claims(const records::FenceRecord& fence, const std::string& incarnation);
 // What the head that it forbids to claim says: kPermission.
 tl::unexpected<Error> fenced_here(const records::FenceRecord& fence);
 

@@ -40,10 +40,6 @@ tl::unexpected<Error> has_just_booted(const std::string& head) {
 
 }  // namespace
 
-bool forbids_claims(const records::FenceRecord& fence, const std::string& incarnation) {
-  return fence.incarnation() == incarnation && fence.state() != records::FENCE_FAILED;
-}
-
 Result<std::string> Agent::fence_head(const std::string& name, Mode mode) {
   const std::scoped_lock fencing(fence_mutex_);
   return fence_locked(name, nullptr, mode);

@@ -56,6 +56,12 @@ Result<instance::InstancePlan> Agent::claim(const std::string& vnfs) {
   txn.compares.push_back(
       kv::mod_revision_is(kv::keys::kFences + config_.head_name, fence_revision));
   txn.success.push_back(kv::put(plan.owner_key, record.SerializeAsString()));
+  const auto move = view.moves.find(vnfs);
+  if (move != view.moves.end() && move->second.record.to() != config_.head_name) {
+    // Its head was lost on the way: the order is over.
+    txn.compares.push_back(kv::mod_revision_is(kv::keys::kMoves + vnfs, move->second.mod_revision));
+    txn.success.push_back(kv::erase(kv::keys::kMoves + vnfs));
+  }
   const auto result = kv::txn_blocking(store_, std::move(txn), kStoreDeadlineMs);
   if (result && !result->succeeded) {
     return fail(ErrorCode::kConflict,
@@ -140,19 +146,6 @@ Status Agent::fence(const std::string& vnfs) {
               mount.filesystem);
   }
   return {};
-}
-
-Status Agent::release(const std::string& vnfs) {
-  SYMNAS_ASSIGN(const ClusterView view, read_view(store_, kStoreDeadlineMs));
-  const auto owner = view.owners.find(vnfs);
-  if (owner == view.owners.end() || owner->second.record.head() != config_.head_name) return {};
-  kv::Txn txn;
-  txn.compares.push_back(kv::mod_revision_is(kv::keys::kOwners + vnfs, owner->second.mod_revision));
-  txn.success.push_back(kv::erase(kv::keys::kOwners + vnfs));
-  SYMNAS_ASSIGN(const kv::TxnResult result,
-                kv::txn_blocking(store_, std::move(txn), kStoreDeadlineMs));
-  if (result.succeeded) return {};
-  return fail(ErrorCode::kConflict, fmt::format("vnfs {}: its owner record changed", vnfs));
 }
 
 }  // namespace symnas::vnfsd::daemon

@@ -31,7 +31,6 @@
 namespace symnas::vnfsd::instance {
 namespace {
 
-constexpr std::uint16_t kNfsPort = 2049;
 constexpr int kFirstFreeFd = 64;  // above every descriptor number that the child uses
 
 tl::unexpected<Error> failed(const InstancePlan& plan, std::string_view what, int error) {
@@ -289,6 +288,11 @@ Status bring_addresses_up(const InstancePlan& plan, const Process& process) {
     }
     for (const LinkPlan& link : plan.links) {
       for (const Cidr& vip : link.vips) SYMNAS_TRY(address::announce(link.link, vip.address));
+    }
+    // Whoever cannot be told finds out by itself.
+    for (const Connection& old : plan.connections) {
+      (void)address::tickle({old.local.address, old.local.port},
+                            {old.remote.address, old.remote.port});
     }
     return {};
   });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 namespace symnas::vnfsd::instance {
 
@@ -16,6 +17,15 @@ inline constexpr std::int64_t kKillTimeoutMs =
 // tried again for ever.
 inline constexpr std::int64_t kFenceTryMs = 2'000;
 inline constexpr std::int64_t kRpcbindTimeoutMs = 5'000;
+
+inline constexpr std::uint16_t kNfsPort = 2049;
+inline constexpr std::string_view kLinkPrefix = "nfs";  // of the links in a VNFS's namespace
+
+// What an instance that is to be moved has begun gets this long for its end: far more than I/O to
+// healthy LUNs takes. Beyond it the instance is killed, and its clients ask again.
+inline constexpr std::int64_t kRetireTimeoutMs = 2'000;
+// After it, for the last replies and for closing its mounts: some transactions and flushes.
+inline constexpr std::int64_t kRetireCloseMs = 5'000;
 
 // Restart in place: the first at once (a crash is usually not repeated), then doubling.
 inline constexpr std::int64_t kRestartPauseMinMs = 200;

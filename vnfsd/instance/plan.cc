@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/kv/keys.h"
+#include "vnfsd/instance/limits.h"
 
 namespace symnas::vnfsd::instance {
 
@@ -14,6 +15,7 @@ InstancePaths paths_for(const Config& config, const std::string& vnfs) {
   paths.problems_file = paths.directory + "/problems";
   paths.memory_file = paths.directory + "/memory";
   paths.state_file = paths.directory + "/state.json";
+  paths.control = paths.directory + "/control";
   paths.pid_file = paths.directory + "/ganesha.pid";
   paths.recovery_root = paths.directory + "/recovery";
   paths.stage = paths.directory + "/stage";
@@ -41,11 +43,17 @@ Result<InstancePlan> plan_instance(const ClusterView& view, const Config& config
       link = &plan.links.emplace_back();
       link->network = vip.network();
       link->device = network->record.device();
-      link->link = fmt::format("nfs{}", plan.links.size() - 1);
+      link->link = fmt::format("{}{}", kLinkPrefix, plan.links.size() - 1);
       link->mtu = network->record.mtu();
       link->gateway = network->record.gateway();
     }
     link->vips.push_back({address, vip.prefix_length()});
+  }
+  const auto connections = view.connections.find(vnfs);
+  if (connections != view.connections.end()) {
+    for (const std::string& text : connections->second.record.tcp()) {
+      if (const auto connection = Connection::parse(text)) plan.connections.push_back(*connection);
+    }
   }
   for (const std::string& name : stored->record.exports()) {
     SYMNAS_ASSIGN(const auto* exported, find(view.exports, "export", name));

@@ -10,6 +10,7 @@
 #include "common/base/result.h"
 #include "vnfsd/cluster_view.h"
 #include "vnfsd/config.h"
+#include "vnfsd/instance/connections.h"
 #include "vnfsd/net_address.h"
 
 namespace symnas::vnfsd::instance {
@@ -40,6 +41,7 @@ struct InstancePaths {
   std::string instance_file;  // instance.json, read by the plugin
   std::string problems_file;  // written by the plugin
   std::string memory_file;    // the same
+  std::string control;        // socket, made by the plugin
   std::string state_file;     // state.json, read by the next vnfsd
   std::string pid_file;
   std::string recovery_root;
@@ -59,6 +61,7 @@ struct InstancePlan {
   std::vector<records::ExportRecord> exports;
   std::vector<LunPath>
       luns;  // every LUN this head has open: a volume may grow while the instance runs
+  std::vector<Connection> connections;  // of its clients, at the end of the last instance
   Config config;
   InstancePaths paths;
 };

@@ -12,6 +12,7 @@
 #include "vnfsd/instance/files.h"
 #include "vnfsd/instance/launcher.h"
 #include "vnfsd/instance/limits.h"
+#include "vnfsd/instance/retire.h"
 
 namespace symnas::vnfsd::instance {
 namespace {
@@ -173,6 +174,7 @@ void Supervisor::finish_start() {
   serving_ = true;
   policy_.served(now_ms());
   log::info("vnfs {}: serving: pid {}, epoch {}", vnfs_, process_->id().pid, state_.epoch.value());
+  if (const Status told = host_.served(vnfs_); !told) log::warn("{}", told.error().message);
   show("serving", lines_of(paths_.problems_file));
 }
 
@@ -300,9 +302,34 @@ Status Supervisor::wait_until_listening() {
   }
 }
 
+// Its clients get every answer to what it has begun, and nothing that would make them give up.
+void Supervisor::retire_instance() {
+  serving_ = false;
+  farewell_ = {};
+  records::Departure& departure = farewell_.departure;
+  departure.set_began_ns(clock_.wall_ns());
+  const auto retired = retire(paths_.control, kRetireTimeoutMs);
+  if (retired) {
+    departure.set_requests_ms(retired->requests_ms);
+    departure.set_replies_ms(retired->replies_ms);
+    departure.set_close_ms(retired->close_ms);
+    departure.set_kept(retired->kept);
+  } else {
+    log::warn("vnfs {}: killed without its farewell: {}", vnfs_, retired.error().message);
+    departure.set_error(retired.error().message);
+  }
+  for (const Connection& connection : connections_of(*process_)) {
+    farewell_.connections.push_back(connection.to_string());
+  }
+  const Status down = take_links_down(*process_);
+  if (!down) log::warn("vnfs {}: {}", vnfs_, down.error().message);
+}
+
 void Supervisor::stop() {
   if (process_) {
     show("stopping", "");
+    if (serving_) retire_instance();
+    killed_ms_ = now_ms();
     process_->kill();
     const auto how = process_->wait(kKillTimeoutMs);
     if (!how) {
@@ -321,7 +348,8 @@ void Supervisor::stop() {
     return;  // next: the fence
   }
   if (!released_) {
-    const Status released = host_.release(vnfs_);
+    farewell_.departure.set_proof_ms(now_ms() - killed_ms_);
+    const Status released = host_.release(vnfs_, farewell_);
     released_ = released.has_value();
     if (!released_) {
       show("stopping", released.error().message);

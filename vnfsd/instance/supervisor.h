@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "common/base/result.h"
 #include "common/base/unique_fd.h"
@@ -22,6 +23,12 @@
 #include "vnfsd/instance/state_file.h"
 
 namespace symnas::vnfsd::instance {
+
+// How the last instance of a VNFS on this head went.
+struct Farewell {
+  records::Departure departure;
+  std::vector<std::string> connections;  // of its clients (Connection)
+};
 
 // What a supervisor needs of its head. Thread-safe; the calls block.
 class Host {
@@ -38,7 +45,9 @@ class Host {
   virtual Status fence(const std::string& vnfs) = 0;
   // Gives ownership up. REQUIRES: fence() succeeded. Idempotent. Errors: kUnavailable,
   // kUnknownOutcome.
-  virtual Status release(const std::string& vnfs) = 0;
+  virtual Status release(const std::string& vnfs, const Farewell& farewell) = 0;
+  // Its instance serves: a move that led here is done. Errors: as release().
+  virtual Status served(const std::string& vnfs) = 0;
 };
 
 enum class Wanted { kStarted, kStopped };
@@ -78,6 +87,7 @@ class Supervisor {
   void give_up(const Error& error);
   void watch_running();
   void kill_if_told();
+  void retire_instance();
   void after_end(const std::string& how);
   void fence_until_done();
   void start();
@@ -107,6 +117,8 @@ class Supervisor {
   bool serving_ = false;
   bool fenced_ = false;    // nothing older than the next start can reach a LUN
   bool released_ = false;  // after a stop
+  Farewell farewell_;      // of the instance that was stopped last
+  std::int64_t killed_ms_ = 0;
   RestartPolicy policy_;
   std::int64_t pause_ms_ = 0;
 

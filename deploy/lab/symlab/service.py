@@ -84,10 +84,11 @@ class HeadService(Service):
     Head n: VNFS `vnfs<n>`, volume `v<n>` on LUN<n-1>, export `u<n>`, VIP 10.0.0.100+n.
     """
 
-    def __init__(self, lab, number):
+    def __init__(self, lab, number, backups=False):
         super().__init__(lab)
         self.number = number
-        self.head = f"c1n{number}"
+        self.home = self.head = f"c1n{number}"
+        self.backups = backups
         self.name = f"vnfs{number}"
         self.filesystem = f"u{number}"
         self.vip = f"10.0.0.{100 + number}"
@@ -101,9 +102,22 @@ class HeadService(Service):
             ["fs", "create", self.filesystem, "--volume", f"v{self.number}"],
             ["export", "create", self.filesystem, "--fs", self.filesystem,
              "--clients", "10.0.0.0/24", "--squash", "none"],
-            ["vnfs", "create", self.name, "--vip", f"{self.vip}/24", "--network", "nfs0",
-             "--exports", self.filesystem, "--heads", self.head],
+            self.vnfs_command(),
         ]
+
+    def vnfs_command(self):
+        heads = [self.home]
+        if self.backups:
+            others = [head["name"] for head in self.lab.state.data["heads"]]
+            at = others.index(self.home)
+            heads = others[at:] + others[:at]
+        return ["vnfs", "create", self.name, "--vip", f"{self.vip}/24", "--network", "nfs0",
+                "--exports", self.filesystem, "--heads", ",".join(heads)]
+
+    def rehost(self, head):
+        """Has it moved to another head, by way of the head that it is on."""
+        self.lab.symnas(self.head)("vnfs", "rehost", self.name, head)
+        self.head = head
 
     def vnfs(self, name=None):
         """As its own head shows it: the others only know who owns it."""
@@ -122,30 +136,28 @@ class HeadService(Service):
 class SharedService(HeadService):
     """The VNFS of one head; all of them export the one filesystem `u04` on all LUNs."""
 
-    def __init__(self, lab, number):
-        super().__init__(lab, number)
+    def __init__(self, lab, number, backups=False):
+        super().__init__(lab, number, backups)
         self.filesystem = EXPORT
         self.url = f"nfs://{self.vip}/{EXPORT}"
 
     def commands(self):
         luns = ",".join(lun["name"] for lun in self.lab.state.data["luns"])
-        vnfs = ["vnfs", "create", self.name, "--vip", f"{self.vip}/24", "--network", "nfs0",
-                "--exports", EXPORT, "--heads", self.head]
         if self.number > 1:
-            return [vnfs]
+            return [self.vnfs_command()]
         return [["volume", "create", "v1", "--luns", luns, "--stripe-unit", "256K"],
                 ["fs", "create", EXPORT, "--volume", "v1"],
                 ["export", "create", EXPORT, "--fs", EXPORT, "--clients", "10.0.0.0/24",
                  "--squash", "none"],
-                vnfs]
+                self.vnfs_command()]
 
 
-def create_head_services(lab, kind=HeadService):
-    """A service of that kind for every head of the lab, all serving."""
+def create_head_services(lab, kind=HeadService, backups=False):
+    """A serving one of that kind for every head of the lab; backups: all other heads, in turn."""
     luns = lab.state.data["luns"]
     lab.symnas()("network", "create", "nfs0", "--device", "eth1")
     lab.symnas()("lun", "import", *(f"{lun['name']}={lun['path']}" for lun in luns))
-    services = [kind(lab, n + 1) for n in range(len(lab.state.data["heads"]))]
+    services = [kind(lab, n + 1, backups) for n in range(len(lab.state.data["heads"]))]
     for service in services:
         service.create()
     return services

@@ -250,6 +250,97 @@ TEST_F(PlansTest, VnfsIdIsNeverReused) {
   EXPECT_EQ(builder.view().counters.at("vnfs").record, 2u);
 }
 
+class RehostTest : public PlansTest {
+ protected:
+  void SetUp() override {
+    PlansTest::SetUp();
+    builder.head("c1n2", "10.99.0.2").head("c1n3", "10.99.0.3");
+    builder.apply([](const ClusterView& v) {
+      VnfsRequest r = ViewBuilder::vnfs();
+      r.heads = {"c1n1", "c1n2"};
+      return plan_vnfs_create(v, r);
+    });
+    builder.owner("vnfs1", "c1n1");
+    for (const char* name : {"c1n1", "c1n2", "c1n3"}) edit(name, [](auto&) {});
+  }
+  // With the volume's LUNs open, unless the edit says otherwise.
+  template <class Edit>
+  void edit(const std::string& name, const Edit& change) {
+    const ClusterView view = builder.view();
+    records::HeadRecord head = view.heads.at(name).record;
+    head.clear_luns();
+    for (const auto* lun : luns_of_volume(view, "v1")) head.add_luns(lun->uuid());
+    change(head);
+    builder.put(kv::keys::kHeads + name, head.SerializeAsString());
+  }
+  Result<Change> rehost(const std::string& head) {
+    return plan_vnfs_rehost(builder.view(), "vnfs1", head, 7);
+  }
+  void order(const std::string& head) {
+    builder.apply([&](const ClusterView& v) { return plan_vnfs_rehost(v, "vnfs1", head, 7); });
+  }
+  void answer(const std::string& incarnation) {
+    records::MoveRecord move = builder.view().moves.at("vnfs1").record;
+    move.set_ready_incarnation(incarnation);
+    builder.put(kv::keys::kMoves + "vnfs1", move.SerializeAsString());
+  }
+  std::string place() { return ha::plan(facts_of(builder.view())).at("vnfs1").head; }
+};
+
+TEST_F(RehostTest, MovesOnlyWhenTheTargetHasAnswered) {
+  order("c1n2");
+  const auto move = builder.view().moves.at("vnfs1").record;
+  EXPECT_EQ(move.from(), "c1n1");
+  EXPECT_EQ(move.ordered_ns(), 7);
+  EXPECT_EQ(place(), "c1n1");
+  answer("an older boot");
+  EXPECT_EQ(place(), "c1n1");
+  answer("boot of c1n2");
+  EXPECT_EQ(place(), "c1n2");
+}
+
+TEST_F(RehostTest, RefusesWhatCannotBeMeant) {
+  EXPECT_EQ(code_of(rehost("c1n9")), ErrorCode::kNotFound);
+  EXPECT_EQ(code_of(rehost("c1n3")), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code_of(rehost("c1n1")), ErrorCode::kAlreadyExists);
+  EXPECT_EQ(code_of(plan_vnfs_rehost(builder.view(), "vnfs9", "c1n2", 7)), ErrorCode::kNotFound);
+  builder.apply(
+      [](const ClusterView& v) { return plan_vnfs_state(v, "vnfs1", WantedState::kStopped); });
+  EXPECT_EQ(code_of(rehost("c1n2")), ErrorCode::kBusy);
+}
+
+TEST_F(RehostTest, RefusesAHeadThatCannotServe) {
+  edit("c1n2", [](auto& head) { head.clear_luns(); });
+  const auto blind = rehost("c1n2");
+  EXPECT_EQ(code_of(blind), ErrorCode::kBusy);
+  EXPECT_NE(blind.error().message.find("LUN0, LUN1"), std::string::npos) << blind.error().message;
+  edit("c1n2", [](auto& head) { head.clear_incarnation(); });
+  EXPECT_EQ(code_of(rehost("c1n2")), ErrorCode::kBusy);
+  edit("c1n2", [](auto&) {});
+  records::FenceRecord fence;
+  fence.set_head("c1n2");
+  fence.set_incarnation("boot of c1n2");
+  builder.put(kv::keys::kFences + "c1n2", fence.SerializeAsString());
+  EXPECT_EQ(code_of(rehost("c1n2")), ErrorCode::kBusy);
+}
+
+TEST_F(RehostTest, OneOrderAtATime) {
+  order("c1n2");
+  EXPECT_EQ(code_of(rehost("c1n2")), ErrorCode::kBusy);
+  builder.apply([](const ClusterView& v) { return plan_vnfs_stay(v, "vnfs1"); });
+  EXPECT_EQ(code_of(plan_vnfs_stay(builder.view(), "vnfs1")), ErrorCode::kNotFound);
+  order("c1n2");
+  answer("boot of c1n2");
+  EXPECT_EQ(code_of(plan_vnfs_stay(builder.view(), "vnfs1")), ErrorCode::kBusy);
+}
+
+TEST_F(RehostTest, AStopEndsTheOrder) {
+  order("c1n2");
+  builder.apply(
+      [](const ClusterView& v) { return plan_vnfs_state(v, "vnfs1", WantedState::kStopped); });
+  EXPECT_TRUE(builder.view().moves.empty());
+}
+
 TEST_F(PlansTest, VolumesOfAVnfs) {
   builder.vnfs1();
   const ClusterView view = builder.view();

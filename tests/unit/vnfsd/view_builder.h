@@ -36,6 +36,7 @@ class ViewBuilder {
     records::HeadRecord record;
     record.set_name(name);
     record.set_address(address);
+    record.set_incarnation("boot of " + name);
     put(kv::keys::kHeads + name, record.SerializeAsString());
     return *this;
   }

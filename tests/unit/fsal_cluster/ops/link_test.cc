@@ -43,9 +43,8 @@ TEST_F(LinkTest, BothNamesAreOneFile) {
 // As a head shows it whose clock is ahead, before this mount's watch tells of its change.
 TEST_F(LinkTest, ItsTimeLiesAboveTheFilesLast) {
   constexpr std::int64_t kAheadNs = 3'600'000'000'000;
-  const auto read =
-      kv::range_blocking(world.store(), kv::single_key(kv::keys::inode(world.fs(), file.ino)), 1,
-                         1000);
+  const auto read = kv::range_blocking(
+      world.store(), kv::single_key(kv::keys::inode(world.fs(), file.ino)), 1, 1000);
   ASSERT_TRUE(read && read->kvs.size() == 1);
   records::Inode inode;
   ASSERT_TRUE(inode.ParseFromString(read->kvs[0].value));

@@ -63,7 +63,7 @@ TEST_F(OwnershipTest, ClaimRespectsAnotherOwner) {
   builder.owner("vnfs1", "c1n2");
   EXPECT_EQ(code_of(agent->claim("vnfs1")), ErrorCode::kBusy);
   EXPECT_EQ(code_of(agent->fence("vnfs1")), ErrorCode::kBusy);
-  EXPECT_TRUE(agent->release("vnfs1"));  // not ours: left alone
+  EXPECT_TRUE(agent->release("vnfs1", {}));  // not ours: left alone
   EXPECT_TRUE(builder.view().owners.contains("vnfs1"));
 }
 
@@ -101,9 +101,9 @@ TEST_F(OwnershipTest, ReleaseDeletesTheOwnRecord) {
   ASSERT_TRUE(agent->claim("vnfs1"));
   builder.apply(
       [](const ClusterView& v) { return plan_vnfs_state(v, "vnfs1", WantedState::kStopped); });
-  EXPECT_TRUE(agent->release("vnfs1"));
+  EXPECT_TRUE(agent->release("vnfs1", {}));
   EXPECT_FALSE(builder.view().owners.contains("vnfs1"));
-  EXPECT_TRUE(agent->release("vnfs1"));
+  EXPECT_TRUE(agent->release("vnfs1", {}));
 }
 
 TEST_F(OwnershipTest, LunSetVersionFollowsLunsAndPaths) {

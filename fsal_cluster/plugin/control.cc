@@ -1,0 +1,83 @@
+#include "fsal_cluster/plugin/control.h"
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "common/base/log.h"
+
+namespace symnas::plugin {
+namespace {
+
+constexpr std::size_t kLineBytesMax = 256;
+
+UniqueFd listen_on(const std::string& path) {
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  if (path.size() >= sizeof name.sun_path) {
+    errno = ENAMETOOLONG;
+    return UniqueFd();
+  }
+  path.copy(name.sun_path, path.size());
+  UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  ::unlink(path.c_str());
+  // Of a directory that only root can enter.
+  if (!fd.valid() || ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&name), sizeof name) != 0 ||
+      ::chmod(path.c_str(), 0600) != 0 || ::listen(fd.get(), 1) != 0) {
+    return UniqueFd();
+  }
+  return fd;
+}
+
+}  // namespace
+
+Control::Control(std::string path, Command command)
+    : path_(std::move(path)), command_(std::move(command)), listener_(listen_on(path_)) {
+  if (!listener_.valid()) {
+    log::error("{}: {} (this instance cannot be moved without a crash)", path_,
+               std::strerror(errno));
+    return;
+  }
+  thread_ = std::thread([this] { run(); });
+}
+
+Control::~Control() {
+  if (!thread_.joinable()) return;
+  ::shutdown(listener_.get(), SHUT_RDWR);  // ends accept()
+  thread_.join();
+}
+
+void Control::run() {
+  for (;;) {
+    const UniqueFd connection(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (connection.valid()) {
+      serve(connection.get());
+    } else if (errno != EINTR && errno != ECONNABORTED) {
+      return;
+    }
+  }
+}
+
+void Control::serve(int connection) {
+  std::string line;
+  while (line.size() <= kLineBytesMax) {
+    char byte = 0;
+    const ssize_t size = ::read(connection, &byte, 1);
+    if (size < 0 && errno == EINTR) continue;
+    if (size != 1) return;  // whoever asked has gone
+    if (byte != '\n') {
+      line.push_back(byte);
+      continue;
+    }
+    const std::string answer = command_(line) + '\n';
+    (void)::send(connection, answer.data(), answer.size(), MSG_NOSIGNAL);
+    return;
+  }
+}
+
+}  // namespace symnas::plugin

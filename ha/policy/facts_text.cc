@@ -1,0 +1,95 @@
+#include "ha/policy/facts_text.h"
+
+#include <sstream>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace symnas::ha {
+namespace {
+
+using Words = std::vector<std::string>;
+
+Words split(const std::string& text, char separator) {
+  Words parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, separator);) {
+    if (!part.empty()) parts.push_back(part);
+  }
+  return parts;
+}
+
+tl::unexpected<Error> refused(const std::string& line, std::string_view why) {
+  return fail(ErrorCode::kInvalidArgument, fmt::format("facts: '{}': {}", line, why));
+}
+
+Status parse_heads(const std::string& line, Words words, Facts& facts) {
+  HeadState state = HeadState::kServing;
+  if (words.back() == "lost" || words.back() == "draining") {
+    state = words.back() == "lost" ? HeadState::kLost : HeadState::kDraining;
+    words.pop_back();
+  }
+  if (words.size() < 2) return refused(line, "no head is named");
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    if (!facts.heads.emplace(words[i], state).second) return refused(line, "a head is named twice");
+  }
+  return {};
+}
+
+Status parse_vnfs(const std::string& line, const Words& words, Facts& facts) {
+  if (words.size() < 2) return refused(line, "no VNFS is named");
+  VnfsFacts vnfs;
+  for (std::size_t i = 2; i < words.size(); ++i) {
+    if (words[i] == "stopped") {
+      vnfs.stopped = true;
+      continue;
+    }
+    if (i + 1 == words.size()) return refused(line, "a word is missing at the end");
+    const std::string& value = words[i + 1];
+    if (words[i] == "on") {
+      vnfs.heads = split(value, ',');
+    } else if (words[i] == "owner") {
+      vnfs.owner = value;
+    } else if (words[i] == "target") {
+      vnfs.target = value;
+    } else {
+      return refused(line, fmt::format("{}: on, owner, target and stopped are known", words[i]));
+    }
+    ++i;
+  }
+  if (vnfs.heads.empty()) return refused(line, "it has no heads (on HEAD,...)");
+  if (!facts.vnfses.emplace(words[1], std::move(vnfs)).second) {
+    return refused(line, "the VNFS is named twice");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Facts> parse_facts(const std::string& text) {
+  Facts facts;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const Words words = split(line.substr(0, line.find('#')), ' ');
+    if (words.empty()) continue;
+    if (words[0] == "head") {
+      SYMNAS_TRY(parse_heads(line, words, facts));
+    } else if (words[0] == "vnfs") {
+      SYMNAS_TRY(parse_vnfs(line, words, facts));
+    } else {
+      return refused(line, "it begins with neither head nor vnfs");
+    }
+  }
+  return facts;
+}
+
+std::string render(const std::map<std::string, Place>& places) {
+  std::string text;
+  for (const auto& [vnfs, place] : places) {
+    text += fmt::format("{} {} {}\n", vnfs, place.head.empty() ? "-" : place.head,
+                        name_of(place.reason));
+  }
+  return text;
+}
+
+}  // namespace symnas::ha

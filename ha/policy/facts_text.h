@@ -1,0 +1,23 @@
+// The planner's input and output as a person writes and reads them. Pure functions.
+//
+//   head c1n1 c1n2            serving; "draining" or "lost" as the last word: all of the line
+//   head c1n3 lost
+//   vnfs v1 on c1n1,c1n2 owner c1n1 target c1n2
+//   vnfs v2 on c1n2 stopped
+//
+// What is rendered of a plan: "v1 c1n2 ordered", "v2 - stopped".
+#pragma once
+
+#include <string>
+
+#include "common/base/result.h"
+#include "ha/policy/planner.h"
+
+namespace symnas::ha {
+
+// "#" begins a comment. Errors: kInvalidArgument (the message names the line).
+Result<Facts> parse_facts(const std::string& text);
+// A line per VNFS, by name.
+std::string render(const std::map<std::string, Place>& places);
+
+}  // namespace symnas::ha

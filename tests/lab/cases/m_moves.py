@@ -1,0 +1,151 @@
+"""VNFSs move between four heads of one filesystem: their clients go on, nobody is disturbed."""
+
+import time
+
+from kernel_clients import finish, kernel_clients
+from lab_case import check, eventually, lab_test
+from symlab import product
+
+from .a_setup import NOT_FOUND, USAGE
+from .h_heads import GAPS, check_undisturbed, fence_state, others, victim
+from .i_shared import HEADS, coherent_clients
+
+BETWEEN_S = 1.5
+TAKEN_OVER_S = 30.0
+CONFLICT, UNAVAILABLE = 4, 5
+
+
+def heads_from(service):
+    """Every head but the one that the VNFS is on, then that one."""
+    heads = [head["name"] for head in service.lab.state.data["heads"]]
+    return [head for head in heads if head != service.head] + [service.head]
+
+
+def owner(bench, service):
+    for vnfs in bench.symnas.json("vnfs", "ls")["vnfs"]:
+        if vnfs["name"] == service.name:
+            return vnfs["owner"]
+    return None
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)
+def rehost_under_load(bench):
+    """Through every head and home under verified load: no error, nothing old is read."""
+    service = victim(bench)
+    with coherent_clients(bench, "--stable", "1"), bench.load_on_every_head(*GAPS) as loads:
+        home = service.head
+        for head in heads_from(service):
+            bench.let_run(BETWEEN_S)
+            service.rehost(head)
+            check(owner(bench, service) == head, f"{service.name} is not on {head}")
+        bench.let_run(BETWEEN_S)
+    seen = loads[home].seen
+    check_undisturbed(loads, others(bench), ("read", "write"))
+    for kind in ("read", "write", "create"):
+        check(seen[kind]["errors"] == 0, f"{kind} failed in a move: {seen}")
+        print(f"     {kind}: longest gap {seen[kind]['longest_gap_ms']:.0f} ms "
+              f"in {HEADS} moves")
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)
+def rehost_refused(bench):
+    """What cannot be obeyed is refused with the reason, and nothing moves."""
+    service = victim(bench)
+    before = service.serving()["pid"]
+    bench.refused(NOT_FOUND, "vnfs", "rehost", "nobody", "c1n1")
+    bench.refused(NOT_FOUND, "vnfs", "rehost", service.name, "c1n99")
+    told = bench.refused(CONFLICT, "vnfs", "rehost", service.name, service.head)
+    check("serves it" in told, told)
+    check("to be moved" in bench.symnas("vnfs", "rehost", service.name, "c1n1", "--dry-run"),
+          "a dry run says nothing")
+    bench.lab.symnas(service.head)("vnfs", "stop", service.name)
+    told = bench.refused(CONFLICT, "vnfs", "rehost", service.name, "c1n1")
+    check(f"symnas vnfs start {service.name}" in told, told)
+    bench.lab.symnas(service.head)("vnfs", "start", service.name)
+    check(service.serving()["pid"] != before, "it was not stopped")
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)
+def rehost_to_a_head_that_does_not_answer(bench):
+    """The order is taken back; the VNFS has not noticed anything, and does not move later."""
+    service = victim(bench)
+    before = service.serving()["pid"]
+    to = heads_from(service)[0]
+    bench.kill_process(f"vnfsd.{to}")
+    by = bench.lab.symnas(service.head)
+    try:
+        try:
+            by("vnfs", "rehost", service.name, to, "--timeout", "2")
+            raise AssertionError("it was moved to a head without an agent")
+        except product.CommandFailed as failed:
+            check("has not answered" in failed.output, failed.output)
+    finally:
+        bench.lab.start_vnfsd(to)
+    next(s for s in bench.services if s.head == to).wait_serving()
+    bench.let_run(BETWEEN_S)
+    check(service.serving()["pid"] == before, "it moved after all")
+
+
+SITTING = """
+set -e
+cd {folder}
+exec 5<> f
+{lock}
+echo one >&5
+touch sits
+until [ -e go ]; do sleep 0.2; done
+echo two >&5
+echo $(cat f) $(pwd)
+"""
+SECOND = "exec 6<> {folder}/f; if flock -n -x 6; then echo granted; else echo refused; fi"
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)
+def kernel_clients_sit_through_moves(bench):
+    """A shell in the mount with an open file, in v4.1 a locked one: both outlive every move."""
+    service = victim(bench)
+    with kernel_clients(bench, "moves") as (one, other):
+        sitting = {}
+        for version, options, lock in (("v41", "vers=4.1", "flock -n -x 5"),
+                                       ("v3", "vers=3,nolock", "true")):
+            one.run(f"mkdir -p {one.mount(version, service, options)}/{version}")
+            folder = f"/mnt/{version}/{one.folder}/{version}"
+            sitting[version] = one.start(SITTING.format(folder=folder, lock=lock))
+        looking = other.mount("v41", bench.services[0], "vers=4.1")
+        for version in sitting:
+            eventually(20.0, f"the {version} shell sits there",
+                       lambda v=version: other.run(f"ls {looking}/{v}").count("sits") == 1)
+        second = SECOND.format(folder=f"{looking}/v41")
+        for head in heads_from(service):
+            check(other.run(second) == "refused", f"the lock was stolen before the move to {head}")
+            service.rehost(head)
+            bench.let_run(BETWEEN_S)
+        check(other.run(second) == "refused", "the lock was stolen")
+        other.run(f"touch {looking}/v41/go {looking}/v3/go")
+        for version, output in finish(sitting).items():
+            wanted = f"one two /mnt/{version}/{one.folder}/{version}"
+            check(output == wanted, f"the {version} shell said {output!r}, not {wanted!r}")
+        check(other.run(second) == "granted", "the lock was not given back")
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)
+def backup_takes_over(bench):
+    """A head's power fails and it is fenced: its first backup serves; it comes back and waits."""
+    service = victim(bench)
+    home = service.head
+    backup = heads_from(service)[1]
+    with coherent_clients(bench, "--stable", "1"):
+        bench.let_run(2.0)
+        since = time.monotonic()
+        bench.lab.fence(home, "power")
+        service.head = eventually(TAKEN_OVER_S, f"{backup} serves {service.name}",
+                                  lambda: owner(bench, service) == backup and backup)
+        service.wait_serving()
+        print(f"     served by {backup} {time.monotonic() - since:.1f} s after the order to fence")
+        bench.let_run(2.0)
+        bench.lab.unfence(home)
+        eventually(TAKEN_OVER_S, f"{home} is back", lambda: fence_state(bench, home) is None)
+        bench.let_run(2.0)
+        check(owner(bench, service) == backup, "it went back by itself")
+        service.rehost(home)
+    bench.lab.wait_members()

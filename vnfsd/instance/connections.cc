@@ -1,0 +1,110 @@
+#include "vnfsd/instance/connections.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <optional>
+#include <sstream>
+
+#include <fmt/format.h>
+
+namespace symnas::vnfsd::instance {
+namespace {
+
+constexpr std::uint32_t kEstablished = 1;  // TCP_ESTABLISHED of linux/net_tcp_states.h
+
+template <class Number>
+std::optional<Number> number(std::string_view text, int base) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+// "0100007F" or 32 digits: words of the machine, each in its own byte order.
+std::optional<IpAddress> address_of(std::string_view text) {
+  if (text.size() != 8 && text.size() != 32) return std::nullopt;
+  IpAddress address;
+  for (std::size_t word = 0; word < text.size() / 8; ++word) {
+    const auto value = number<std::uint32_t>(text.substr(word * 8, 8), 16);
+    if (!value) return std::nullopt;
+    std::memcpy(address.bytes.data() + word * 4, &*value, 4);
+  }
+  if (text.size() == 8) return address;
+  static constexpr std::uint8_t kMapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+  if (std::equal(std::begin(kMapped), std::end(kMapped), address.bytes.begin())) {
+    IpAddress v4;
+    std::copy_n(address.bytes.begin() + 12, 4, v4.bytes.begin());
+    return v4;
+  }
+  address.family = AddressFamily::kIpv6;
+  return address;
+}
+
+std::optional<Endpoint> endpoint_of(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos) return std::nullopt;
+  const std::string_view view(text);
+  const auto address = address_of(view.substr(0, colon));
+  const auto port = number<std::uint16_t>(view.substr(colon + 1), 16);
+  if (!address || !port) return std::nullopt;
+  return Endpoint{*address, *port};
+}
+
+tl::unexpected<Error> unparsable(std::string_view text) {
+  return fail(ErrorCode::kInvalidArgument, fmt::format("'{}': not ADDRESS:PORT", text));
+}
+
+}  // namespace
+
+Result<Endpoint> Endpoint::parse(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos) return unparsable(text);
+  std::string_view host = text.substr(0, colon);
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  const auto port = number<std::uint16_t>(text.substr(colon + 1), 10);
+  if (!port) return unparsable(text);
+  SYMNAS_ASSIGN(const IpAddress address, IpAddress::parse(host));
+  return Endpoint{address, *port};
+}
+
+std::string Endpoint::to_string() const {
+  if (address.family == AddressFamily::kIpv4) {
+    return fmt::format("{}:{}", address.to_string(), port);
+  }
+  return fmt::format("[{}]:{}", address.to_string(), port);
+}
+
+Result<Connection> Connection::parse(std::string_view text) {
+  const std::size_t space = text.find(' ');
+  if (space == std::string_view::npos) return unparsable(text);
+  SYMNAS_ASSIGN(const Endpoint local, Endpoint::parse(text.substr(0, space)));
+  SYMNAS_ASSIGN(const Endpoint remote, Endpoint::parse(text.substr(space + 1)));
+  return Connection{local, remote};
+}
+
+std::string Connection::to_string() const {
+  return fmt::format("{} {}", local.to_string(), remote.to_string());
+}
+
+// "  0: 0100007F:0801 0200007F:03E9 01 ...": local address, remote address, state.
+std::vector<Connection> established(const std::string& proc_net_tcp, std::uint16_t port) {
+  std::vector<Connection> found;
+  std::istringstream lines(proc_net_tcp);
+  std::string line;
+  while (std::getline(lines, line)) {
+    std::istringstream words(line);
+    std::string slot;
+    std::string local;
+    std::string remote;
+    std::string state;
+    if (!(words >> slot >> local >> remote >> state)) continue;
+    const auto from = endpoint_of(local);
+    const auto to = endpoint_of(remote);
+    if (!from || !to || from->port != port) continue;
+    if (number<std::uint32_t>(state, 16) == kEstablished) found.push_back({*from, *to});
+  }
+  return found;
+}
+
+}  // namespace symnas::vnfsd::instance

@@ -1,0 +1,36 @@
+// The TCP connections of an instance's clients. Functions without state.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "vnfsd/net_address.h"
+
+namespace symnas::vnfsd::instance {
+
+struct Endpoint {
+  IpAddress address;
+  std::uint16_t port = 0;
+
+  // "10.0.0.1:2049", "[2001:db8::1]:2049". Errors: kInvalidArgument.
+  static Result<Endpoint> parse(std::string_view text);
+  std::string to_string() const;
+  friend bool operator==(const Endpoint&, const Endpoint&) = default;
+};
+
+struct Connection {
+  Endpoint local;
+  Endpoint remote;
+
+  // "LOCAL REMOTE". Errors: kInvalidArgument.
+  static Result<Connection> parse(std::string_view text);
+  std::string to_string() const;
+  friend bool operator==(const Connection&, const Connection&) = default;
+};
+
+// Those that are established on the local `port`, from the text of /proc/net/tcp or tcp6 (proc(5)),
+// IPv4-mapped addresses as IPv4. Lines that cannot be parsed are left out.
+std::vector<Connection> established(const std::string& proc_net_tcp, std::uint16_t port);
+
+}  // namespace symnas::vnfsd::instance

@@ -1,0 +1,138 @@
+// Where a VNFS is to be served: orders of administrators, and the facts for the planner.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "common/kv/keys.h"
+#include "vnfsd/plans.h"
+
+namespace symnas::vnfsd {
+namespace {
+
+tl::unexpected<Error> refused(ErrorCode code, const std::string& name, const std::string& head,
+                              std::string_view why) {
+  return fail(code, fmt::format("vnfs {}: cannot be moved to {}: {}", name, head, why));
+}
+
+std::string joined(const google::protobuf::RepeatedPtrField<std::string>& names) {
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+bool is_fenced(const ClusterView& view, const records::HeadRecord& head) {
+  const auto fence = view.fences.find(head.name());
+  return fence != view.fences.end() && forbids_claims(fence->second.record, head.incarnation());
+}
+
+// The LUNs of the VNFS that the head has not open, by name.
+std::vector<std::string> missing_luns(const ClusterView& view, const records::VnfsRecord& vnfs,
+                                      const records::HeadRecord& head) {
+  std::vector<std::string> missing;
+  for (const std::string& volume : volumes_of_vnfs(view, vnfs)) {
+    for (const auto* lun : luns_of_volume(view, volume)) {
+      const auto& open = head.luns();
+      if (std::find(open.begin(), open.end(), lun->uuid()) == open.end()) {
+        missing.push_back(lun->name());
+      }
+    }
+  }
+  return missing;
+}
+
+Status check_can_serve(const ClusterView& view, const records::VnfsRecord& vnfs,
+                       const std::string& head) {
+  SYMNAS_ASSIGN(const auto* stored, find(view.heads, "head", head));
+  if (std::find(vnfs.heads().begin(), vnfs.heads().end(), head) == vnfs.heads().end()) {
+    return refused(ErrorCode::kInvalidArgument, vnfs.name(), head,
+                   fmt::format("it is not one of its heads, {}", joined(vnfs.heads())));
+  }
+  if (stored->record.incarnation().empty()) {
+    return refused(ErrorCode::kBusy, vnfs.name(), head, "it has never been started");
+  }
+  if (is_fenced(view, stored->record)) {
+    return refused(ErrorCode::kBusy, vnfs.name(), head,
+                   "it is fenced (its next boot serves again: symnas status)");
+  }
+  const std::vector<std::string> missing = missing_luns(view, vnfs, stored->record);
+  if (missing.empty()) return {};
+  return refused(
+      ErrorCode::kBusy, vnfs.name(), head,
+      fmt::format("it has not open: {} (symnas status there says why)", fmt::join(missing, ", ")));
+}
+
+}  // namespace
+
+Result<Change> plan_vnfs_rehost(const ClusterView& view, const std::string& name,
+                                const std::string& head, std::int64_t now_ns) {
+  SYMNAS_ASSIGN(const auto* vnfs, find(view.vnfses, "vnfs", name));
+  SYMNAS_TRY(check_can_serve(view, vnfs->record, head));
+  if (vnfs->record.stopped()) {
+    return refused(ErrorCode::kBusy, name, head,
+                   fmt::format("it is stopped (symnas vnfs start {})", name));
+  }
+  const auto owner = view.owners.find(name);
+  const auto move = view.moves.find(name);
+  if (move != view.moves.end()) {
+    return refused(ErrorCode::kBusy, name, head,
+                   fmt::format("it is being moved to {}", move->second.record.to()));
+  }
+  records::MoveRecord record;
+  if (owner != view.owners.end()) record.set_from(owner->second.record.head());
+  if (record.from() == head) {
+    return fail(ErrorCode::kAlreadyExists, fmt::format("vnfs {}: {} serves it", name, head));
+  }
+  record.set_to(head);
+  record.set_ordered_ns(now_ns);
+  Change change{fmt::format("vnfs {}: to be moved from {} to {}", name,
+                            record.from().empty() ? "nowhere" : record.from(), head),
+                {}};
+  change.txn.compares.push_back(kv::key_absent(kv::keys::kMoves + name));
+  change.txn.success.push_back(kv::put(kv::keys::kMoves + name, record.SerializeAsString()));
+  return change;
+}
+
+Result<Change> plan_vnfs_stay(const ClusterView& view, const std::string& name) {
+  SYMNAS_ASSIGN(const auto* vnfs, find(view.vnfses, "vnfs", name));
+  const auto move = view.moves.find(name);
+  if (move == view.moves.end()) {
+    return fail(ErrorCode::kNotFound, fmt::format("vnfs {}: is not being moved", name));
+  }
+  if (!move->second.record.ready_incarnation().empty() && !vnfs->record.stopped()) {
+    return fail(ErrorCode::kBusy,
+                fmt::format("vnfs {}: is on its way to {}", name, move->second.record.to()));
+  }
+  Change change{fmt::format("vnfs {}: is not moved to {}", name, move->second.record.to()), {}};
+  change.txn.compares.push_back(
+      kv::mod_revision_is(kv::keys::kMoves + name, move->second.mod_revision));
+  change.txn.success.push_back(kv::erase(kv::keys::kMoves + name));
+  return change;
+}
+
+ha::Facts facts_of(const ClusterView& view) {
+  ha::Facts facts;
+  for (const auto& [name, head] : view.heads) {
+    const bool lost = head.record.incarnation().empty() || is_fenced(view, head.record);
+    facts.heads[name] = lost ? ha::HeadState::kLost : ha::HeadState::kServing;
+  }
+  for (const auto& [name, vnfs] : view.vnfses) {
+    ha::VnfsFacts& out = facts.vnfses[name];
+    out.heads.assign(vnfs.record.heads().begin(), vnfs.record.heads().end());
+    out.stopped = vnfs.record.stopped();
+    const auto owner = view.owners.find(name);
+    if (owner != view.owners.end()) out.owner = owner->second.record.head();
+    const auto move = view.moves.find(name);
+    if (move == view.moves.end()) continue;
+    // Only the boot that has answered: another one may lack what it had.
+    const auto to = view.heads.find(move->second.record.to());
+    if (to != view.heads.end() && !to->second.record.incarnation().empty() &&
+        to->second.record.incarnation() == move->second.record.ready_incarnation()) {
+      out.target = move->second.record.to();
+    }
+  }
+  return facts;
+}
+
+bool forbids_claims(const records::FenceRecord& fence, const std::string& incarnation) {
+  return fence.incarnation() == incarnation && fence.state() != records::FENCE_FAILED;
+}
+
+}  // namespace symnas::vnfsd
