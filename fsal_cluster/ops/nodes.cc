@@ -46,8 +46,7 @@ Result<Bucket> parse_bucket(std::string key, const kv::CachedValue& value) {
   return bucket;
 }
 
-Result<Attributes> file_attributes(Context& context, Ino ino) {
-  SYMNAS_TRY(context.data.publish_foreign(ino));
+Result<Attributes> file_attributes_here(Context& context, Ino ino) {
   auto [node, overlay] =
       read_consistent(context.data, ino, [&] { return find_node(context, ino); });
   if (!node) return tl::unexpected<Error>(std::move(node.error()));
@@ -55,6 +54,11 @@ Result<Attributes> file_attributes(Context& context, Ino ino) {
   Attributes out = attributes_of(context.fs, **node, context.block_bytes);
   show((*node)->record, (*node)->mod_revision, overlay, context.block_bytes, out);
   return out;
+}
+
+Result<Attributes> file_attributes(Context& context, Ino ino) {
+  SYMNAS_TRY(context.data.publish_foreign(ino));
+  return file_attributes_here(context, ino);
 }
 
 }  // namespace
@@ -122,6 +126,11 @@ Result<Attributes> current_attributes(Context& context, const Node& node) {
   if (!node.is_directory()) return attributes_of(context.fs, node, context.block_bytes);
   SYMNAS_ASSIGN(const Directory directory, with_times(context, node));
   return attributes_of(context.fs, directory);
+}
+
+Result<Attributes> attributes_here(Context& context, const Node& node) {
+  if (node.is_regular()) return file_attributes_here(context, node.ino);
+  return current_attributes(context, node);
 }
 
 Handle handle_of(const Context& context, const Node& node) {

@@ -53,6 +53,8 @@ Result<Node> read_target(Context& context, const Place& place);
 // Attributes as GETATTR shows them: the record under what FileData knows of it. Errors: kStale,
 // kCorrupt, Session::read.
 Result<Attributes> current_attributes(Context& context, const Node& node);
+// The same without what another mount may hold back of a file's size and times.
+Result<Attributes> attributes_here(Context& context, const Node& node);
 Handle handle_of(const Context& context, const Node& node);
 
 // Compares that pin what was read.

@@ -142,11 +142,15 @@ Result<kv::Mutation> plan_setattr(FsId fs, const Credentials& who, const Node& n
 
 Result<Attributes> setattr(Context& context, const Credentials& who, const Handle& handle,
                            const SetAttributes& changes) {
-  if (changes.size_bytes)
-    SYMNAS_TRY(set_with_size(context, who, handle, changes));
-  else if (!changes_nothing(changes))
-    SYMNAS_TRY(set_without_size(context, who, handle, changes));
-  return getattr(context, handle);
+  if (changes_nothing(changes)) return getattr(context, handle);
+  SYMNAS_TRY(changes.size_bytes ? set_with_size(context, who, handle, changes)
+                                : set_without_size(context, who, handle, changes));
+  auto attributes = getattr(context, handle);
+  if (attributes || attributes.error().code != ErrorCode::kNoSpace) return attributes;
+  // etcd is full, and another mount cannot be asked for the file's size: the change is done all the
+  // same.
+  SYMNAS_ASSIGN(const Node node, require_node(context, handle));
+  return attributes_here(context, node);
 }
 
 }  // namespace symnas::fs

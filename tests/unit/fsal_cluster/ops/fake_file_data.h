@@ -58,6 +58,7 @@ class FakeFileData final : public FileData {
     done(fail(ErrorCode::kNotSupported, "no bytes here"));
   }
   void commit(const Handle&, StatusCallback done) override { done(Status()); }
+  Status publish_foreign(Ino) override { return published; }
   Status flush_all() override { return {}; }
   Result<SpaceUse> space() override { return SpaceUse{.total_bytes = 1000, .free_bytes = 400}; }
   Status sweep_orphan(Ino ino, const records::Orphan&) override {
@@ -75,6 +76,7 @@ class FakeFileData final : public FileData {
   }
 
   std::map<Ino, Overlay> overlays;
+  Status published;  // what publish_foreign() answers
   int planned = 0;
   int stale_plans = 0;  // the next calls find the file removed
   int abandoned_count = 0;

@@ -276,6 +276,18 @@ TEST_F(SetattrTest, StaleHandles) {
   EXPECT_EQ(set.error().code, ErrorCode::kStale);
 }
 
+// etcd is full, and the mount that keeps the file's size cannot be asked for it.
+TEST_F(SetattrTest, WhatIsDoneIsNotAnsweredAsRefused) {
+  const Handle file = world.create(world.root(), "f");
+  world.data().published = fail(ErrorCode::kNoSpace, "full");
+  const auto set = setattr(world.context(), kRoot, file, SetAttributes{.mode = 0601});
+  ASSERT_TRUE(set) << set.error().message;
+  EXPECT_EQ(set->mode, 0601u);
+  const auto nothing = setattr(world.context(), kRoot, file, SetAttributes{});
+  ASSERT_FALSE(nothing);
+  EXPECT_EQ(nothing.error().code, ErrorCode::kNoSpace);
+}
+
 TEST(SetattrLostReplyTest, HappensOnce) {
   for (const kv::TxnFault::Kind fault : kCommitFaults) {
     World world;
