@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "common/kv/keys.h"
+#include "vnfsd/limits.h"
 #include "vnfsd/plans.h"
 
 namespace symnas::vnfsd {
@@ -71,9 +72,16 @@ Result<Change> plan_vnfs_rehost(const ClusterView& view, const std::string& name
   }
   const auto owner = view.owners.find(name);
   const auto move = view.moves.find(name);
+  Revision replaced;
   if (move != view.moves.end()) {
-    return refused(ErrorCode::kBusy, name, head,
-                   fmt::format("it is being moved to {}", move->second.record.to()));
+    // One whose head cannot finish it, or does not begin, may be replaced.
+    const std::string& to = move->second.record.to();
+    const bool over = move->second.record.ready_incarnation().empty() &&
+                      now_ns - move->second.record.ordered_ns() > kOrderNs;
+    if (!over && owner != view.owners.end() && owner->second.record.head() != to) {
+      return refused(ErrorCode::kBusy, name, head, fmt::format("it is being moved to {}", to));
+    }
+    replaced = move->second.mod_revision;
   }
   records::MoveRecord record;
   if (owner != view.owners.end()) record.set_from(owner->second.record.head());
@@ -85,7 +93,7 @@ Result<Change> plan_vnfs_rehost(const ClusterView& view, const std::string& name
   Change change{fmt::format("vnfs {}: to be moved from {} to {}", name,
                             record.from().empty() ? "nowhere" : record.from(), head),
                 {}};
-  change.txn.compares.push_back(kv::key_absent(kv::keys::kMoves + name));
+  change.txn.compares.push_back(kv::mod_revision_is(kv::keys::kMoves + name, replaced));
   change.txn.success.push_back(kv::put(kv::keys::kMoves + name, record.SerializeAsString()));
   return change;
 }
@@ -107,6 +115,12 @@ Result<Change> plan_vnfs_stay(const ClusterView& view, const std::string& name) 
   return change;
 }
 
+bool sees_luns_of(const ClusterView& view, const std::string& vnfs, const std::string& head) {
+  const records::HeadRecord& record = view.heads.at(head).record;
+  // Just started: it has not said yet what it sees.
+  return !record.luns_known() || missing_luns(view, view.vnfses.at(vnfs).record, record).empty();
+}
+
 ha::Facts facts_of(const ClusterView& view) {
   ha::Facts facts;
   for (const auto& [name, head] : view.heads) {
@@ -117,6 +131,9 @@ ha::Facts facts_of(const ClusterView& view) {
     ha::VnfsFacts& out = facts.vnfses[name];
     out.heads.assign(vnfs.record.heads().begin(), vnfs.record.heads().end());
     out.stopped = vnfs.record.stopped();
+    for (const std::string& head : out.heads) {
+      if (view.heads.contains(head) && !sees_luns_of(view, name, head)) out.blind.insert(head);
+    }
     const auto owner = view.owners.find(name);
     if (owner != view.owners.end()) out.owner = owner->second.record.head();
     const auto move = view.moves.find(name);

@@ -77,6 +77,10 @@ Result<Change> plan_vnfs_rehost(const ClusterView& view, const std::string& name
 // Takes back an order that its head has not answered. Errors: kNotFound, kBusy (it has).
 Result<Change> plan_vnfs_stay(const ClusterView& view, const std::string& name);
 
+// Whether the head has open all LUNs of the VNFS's exports, or has not said yet. REQUIRES: both
+// exist.
+bool sees_luns_of(const ClusterView& view, const std::string& vnfs, const std::string& head);
+
 // What the planner (ha/policy) decides on.
 ha::Facts facts_of(const ClusterView& view);
 // Whether the fence keeps that incarnation of its head from claiming and registering.

@@ -132,25 +132,23 @@ std::string Instance::obey(const std::string& line) {
 }
 
 nlohmann::json Instance::retire(std::int64_t timeout_ms) {
+  retiring_.store(true);
   const auto drained = shut_door(timeout_ms);
-  if (!drained) {
-    open_door();
-    return {{"error", drained.error().message}, {"serves", true}};
-  }
+  if (!drained) return {{"error", drained.error().message}};
   const std::int64_t closing_ns = env::system_clock().mono_ns();
   const std::scoped_lock lock(mutex_);
   for (const auto& [name, mount] : mounts_) {
     const Status closed = mount->close();
     if (!closed) {
-      return {{"error", fmt::format("filesystem {}: {}", name, closed.error().message)},
-              {"serves", false}};
+      return {{"error", fmt::format("filesystem {}: {}", name, closed.error().message)}};
     }
     log::info("filesystem {}: closed", name);
   }
   return {{"requests_ms", drained->requests_ms},
           {"replies_ms", drained->replies_ms},
           {"close_ms", (env::system_clock().mono_ns() - closing_ns) / 1'000'000},
-          {"kept", drained->kept}};
+          {"kept", drained->kept},
+          {"unsent", drained->unsent}};
 }
 
 void Instance::report_problem(const std::string& text) const {
@@ -175,8 +173,10 @@ void Instance::pass_gates() {
 }
 
 void Instance::hold_if_ending(const Error& error) {
-  if (error.code == ErrorCode::kEnded || error.code == ErrorCode::kFenced) end(error);
-  if (error.code != ErrorCode::kShutdown) return;
+  const bool ended = error.code == ErrorCode::kEnded || error.code == ErrorCode::kFenced;
+  if (!ended && error.code != ErrorCode::kShutdown) return;
+  // A mount that was closed has ended; its clients must not see the process end before the links.
+  if (ended && !retiring_.load()) end(error);
   for (;;) ::pause();
 }
 

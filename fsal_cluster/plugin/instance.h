@@ -71,8 +71,8 @@ class Instance {
 
   Instance(std::string path, InstanceFile file, std::uint32_t workers);
   Result<cvm::OpenVolume*> open_volume(const std::string& name);
-  // Finishes what was begun, begins nothing more and closes every mount. An error "requests ..." of
-  // the door opens it again; after any other one the process has to be ended.
+  // Finishes what was begun, begins nothing more and closes every mount. Then, whatever it answers,
+  // the process has to be ended.
   nlohmann::json retire(std::int64_t timeout_ms);
   // Ends the process without answering anything: disproof (INV-8) or a failed flush of acknowledged
   // data.
@@ -85,6 +85,7 @@ class Instance {
   Admission io_waits_;
   std::unique_ptr<kv::Store> store_;
   std::atomic<GateEntry*> gates_{nullptr};
+  std::atomic<bool> retiring_{false};
   std::mutex mutex_;  // guards the two maps; held while a mount is opened
   std::map<std::string, std::unique_ptr<Volume>> volumes_;
   std::map<std::string, std::unique_ptr<fs::Mount>> mounts_;

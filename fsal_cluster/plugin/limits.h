@@ -34,8 +34,12 @@ inline constexpr std::int64_t kMemoryReportMs = 1000;
 
 // How often the end of what was begun is looked for while the door is shut: part of every move.
 inline constexpr std::int64_t kDrainPollUs = 500;
-// A client that has not acknowledged its replies after this long is cut off: it will ask again.
-inline constexpr std::int64_t kRepliesMs = 200;
+// While replies wait for acknowledgements and none came for this long, nobody listens: several
+// retransmissions of TCP (200 ms at first, RFC 6298 and Linux's minimum).
+inline constexpr std::int64_t kRepliesMs = 1'000;
+// With empty sockets a reply that is still in a queue is about to be written, or its transport
+// died.
+inline constexpr std::int64_t kLostRepliesMs = 50;
 inline constexpr std::uint16_t kNfsPort = 2049;
 
 // Pause before a volume that could not adopt its new record, or a watch that broke, is tried again.

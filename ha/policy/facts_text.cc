@@ -48,12 +48,15 @@ Status parse_vnfs(const std::string& line, const Words& words, Facts& facts) {
     const std::string& value = words[i + 1];
     if (words[i] == "on") {
       vnfs.heads = split(value, ',');
+    } else if (words[i] == "blind") {
+      for (const std::string& head : split(value, ',')) vnfs.blind.insert(head);
     } else if (words[i] == "owner") {
       vnfs.owner = value;
     } else if (words[i] == "target") {
       vnfs.target = value;
     } else {
-      return refused(line, fmt::format("{}: on, owner, target and stopped are known", words[i]));
+      return refused(line,
+                     fmt::format("{}: on, blind, owner, target and stopped are known", words[i]));
     }
     ++i;
   }

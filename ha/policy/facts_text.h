@@ -4,6 +4,7 @@
 //   head c1n3 lost
 //   vnfs v1 on c1n1,c1n2 owner c1n1 target c1n2
 //   vnfs v2 on c1n2 stopped
+//   vnfs v3 on c1n1,c1n2 blind c1n1
 //
 // What is rendered of a plan: "v1 c1n2 ordered", "v2 - stopped".
 #pragma once

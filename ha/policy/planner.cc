@@ -45,9 +45,12 @@ class Planner {
 
   Place find_home(const VnfsFacts& vnfs) const {
     std::vector<std::string> able;
+    std::vector<std::string> blind;
     for (const std::string& head : vnfs.heads) {
-      if (state_of(head) == HeadState::kServing) able.push_back(head);
+      if (state_of(head) != HeadState::kServing) continue;
+      (vnfs.blind.contains(head) ? blind : able).push_back(head);
     }
+    if (able.empty() && vnfs.owner.empty()) able = blind;
     if (able.empty()) {
       // A drained head goes on rather than nobody.
       return vnfs.owner.empty() ? Place{"", Reason::kNowhere} : Place{vnfs.owner, Reason::kStays};

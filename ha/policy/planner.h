@@ -7,6 +7,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ enum class HeadState {
 
 struct VnfsFacts {
   std::vector<std::string> heads;  // that may serve it, the primary first
+  std::set<std::string> blind;     // of them: those that do not see all its LUNs
   std::string owner;               // "" = nobody
   std::string target;    // where it is being moved to, if that head is ready; "" = nowhere
   bool stopped = false;  // by the administrator
@@ -49,7 +51,8 @@ struct Place {
 
 // By VNFS. A head's share, in what nobody owns or a drained head gives up: the number of VNFSs
 // that are not stopped by the number of serving heads, rounded up; beyond it only when every other
-// head that could serve a VNFS has its share too.
+// head that could serve a VNFS has its share too. A head that does not see all LUNs of a VNFS gets
+// it only when no other one does.
 std::map<std::string, Place> plan(const Facts& facts);
 
 const char* name_of(Reason reason);

@@ -144,6 +144,7 @@ Status Agent::register_head() {
   head.set_agent_started_ns(clock_.wall_ns());
   head.set_version(kVersion);
   head.clear_luns();  // said anew when they are open
+  head.clear_luns_known();
   const auto fence = view.fences.find(config_.head_name);
   if (fence != view.fences.end()) {
     if (forbids_claims(fence->second.record, incarnation_))
@@ -186,7 +187,11 @@ Status Agent::publish_luns(const ClusterView& view) {
       head.add_luns(cvm::uuid_to_bytes(uuid));
     }
     const auto& said = self->second.record.luns();
-    if (std::equal(said.begin(), said.end(), head.luns().begin(), head.luns().end())) return {};
+    if (head.luns_known() &&
+        std::equal(said.begin(), said.end(), head.luns().begin(), head.luns().end())) {
+      return {};
+    }
+    head.set_luns_known(true);
     const std::scoped_lock lock(mutex_);
     for (const auto& [name, supervisor] : supervisors_) {
       unpublished_ = unpublished_ || !supervisor->refreshed();
@@ -243,9 +248,10 @@ void Agent::reconcile_supervisors(const ClusterView& view) {
       const bool wanted_here = place.head == config_.head_name && (!owned || owned_here);
       if (!wanted_here && !owned_here) {
         const auto known = supervisors_.find(name);
-        // What it has given up is another head's.
-        if (known != supervisors_.end() && place.reason != ha::Reason::kStopped &&
-            known->second->snapshot().state == "stopped") {
+        if (known == supervisors_.end()) continue;
+        known->second->set_wanted(Wanted::kStopped);
+        // What it has given up, or did not get, is another head's.
+        if (place.reason != ha::Reason::kStopped && known->second->snapshot().state == "stopped") {
           gone.push_back(std::move(known->second));
           supervisors_.erase(known);
         }

@@ -103,6 +103,8 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   Status publish_luns(const ClusterView& view);
   // Answers the orders to move a VNFS here: this boot will claim it (agent_moves.cc).
   void answer_moves(const ClusterView& view);
+  Status check_can_take(const ClusterView& view, const std::string& vnfs) const;
+  void finish_move(const ClusterView& view, const std::string& vnfs);
   void compact_history();
   void look_at_quota();
   // Looks for mounts that keep others waiting and, if it may, ends them (agent_stalls.cc).

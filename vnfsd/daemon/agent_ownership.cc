@@ -8,6 +8,7 @@
 #include "vnfsd/daemon/limits.h"
 #include "vnfsd/instance/files.h"
 #include "vnfsd/instance/limits.h"
+#include "vnfsd/plans.h"
 
 namespace symnas::vnfsd::daemon {
 namespace {
@@ -41,6 +42,12 @@ Result<instance::InstancePlan> Agent::claim(const std::string& vnfs) {
     }
     owner_revision = owner->second.mod_revision;
   }
+  const ha::Facts facts = facts_of(view);
+  const std::string& target = facts.vnfses.at(vnfs).target;
+  const bool target_serves = !target.empty() && facts.heads.at(target) == ha::HeadState::kServing;
+  if (owner == view.owners.end() && target_serves && target != config_.head_name) {
+    return fail(ErrorCode::kBusy, fmt::format("vnfs {}: is on its way to {}", vnfs, target));
+  }
   SYMNAS_ASSIGN(instance::InstancePlan plan, instance::plan_instance(view, config_, vnfs));
   kv::Txn txn;
   SYMNAS_ASSIGN(const std::uint64_t epoch,
@@ -57,9 +64,11 @@ Result<instance::InstancePlan> Agent::claim(const std::string& vnfs) {
       kv::mod_revision_is(kv::keys::kFences + config_.head_name, fence_revision));
   txn.success.push_back(kv::put(plan.owner_key, record.SerializeAsString()));
   const auto move = view.moves.find(vnfs);
-  if (move != view.moves.end() && move->second.record.to() != config_.head_name) {
+  const bool ordered = move != view.moves.end();
+  txn.compares.push_back(kv::mod_revision_is(kv::keys::kMoves + vnfs,
+                                             ordered ? move->second.mod_revision : Revision{}));
+  if (ordered && owner == view.owners.end() && move->second.record.to() != config_.head_name) {
     // Its head was lost on the way: the order is over.
-    txn.compares.push_back(kv::mod_revision_is(kv::keys::kMoves + vnfs, move->second.mod_revision));
     txn.success.push_back(kv::erase(kv::keys::kMoves + vnfs));
   }
   const auto result = kv::txn_blocking(store_, std::move(txn), kStoreDeadlineMs);
@@ -125,9 +134,8 @@ Status Agent::fence(const std::string& vnfs) {
   // Nobody owns it: the last owner gave it up after its fence.
   if (owner == view.owners.end()) return {};
   const records::OwnerRecord& record = owner->second.record;
-  if (record.head() != config_.head_name) {
-    return tl::unexpected<Error>(owned_elsewhere(vnfs, record.head()));
-  }
+  // What this head had of it ended by its own release, or was proved to have ended.
+  if (record.head() != config_.head_name) return {};
   SYMNAS_ASSIGN(const auto* stored, find(view.vnfses, "vnfs", vnfs));
   std::vector<const cvm::records::LunRecord*> luns;
   for (const std::string& volume : volumes_of_vnfs(view, stored->record)) {

@@ -71,9 +71,10 @@ Result<Retired> retire(const std::string& control, std::int64_t timeout_ms) {
     return fail(ErrorCode::kCorrupt, fmt::format("{}: answered {}", control, answer));
   }
   if (document.contains("error")) return failed(control, document["error"].get<std::string>());
-  return Retired{
-      document.value("requests_ms", std::int64_t{0}), document.value("replies_ms", std::int64_t{0}),
-      document.value("close_ms", std::int64_t{0}), document.value("kept", std::uint64_t{0})};
+  return Retired{document.value("requests_ms", std::int64_t{0}),
+                 document.value("replies_ms", std::int64_t{0}),
+                 document.value("close_ms", std::int64_t{0}),
+                 document.value("kept", std::uint64_t{0}), document.value("unsent", "")};
 }
 
 std::vector<Connection> connections_of(const Process& process) {

@@ -16,6 +16,7 @@ struct Retired {
   std::int64_t replies_ms = 0;
   std::int64_t close_ms = 0;
   std::uint64_t kept = 0;
+  std::string unsent;  // which replies did not reach their clients; "" = all did
 };
 
 // Tells the instance behind `control` (docs/formats/instance_control.md) to finish what was begun,

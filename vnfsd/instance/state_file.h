@@ -27,6 +27,7 @@ struct InstanceState {
   Revision owner_mod_revision;
   std::int64_t started_ns = 0;    // wall clock
   std::vector<LunIdentity> luns;  // what its fence has to prove on
+  bool retiring = false;          // it was told to close its mounts: it serves no more
   friend bool operator==(const InstanceState&, const InstanceState&) = default;
 };
 

@@ -119,7 +119,7 @@ void Supervisor::run() {
   adopt();
   while (!ending()) {
     if (process_) {
-      if (wanted() == Wanted::kStopped) {
+      if (wanted() == Wanted::kStopped || state_.retiring) {
         stop();
       } else if (!serving_) {
         finish_start();
@@ -150,6 +150,7 @@ void Supervisor::adopt() {
   auto process = Process::adopt(state_.process);
   if (!process) return;
   process_.emplace(std::move(*process));
+  adopted_ = true;
   log::info("vnfs {}: adopted pid {}, epoch {}", vnfs_, state_.process.pid, state_.epoch.value());
   show("starting", "");
 }
@@ -222,6 +223,7 @@ void Supervisor::after_end(const std::string& how) {
   log::warn("vnfs {}: instance pid {}, epoch {}: ended: {}", vnfs_, state_.process.pid,
             state_.epoch.value(), how);
   process_.reset();
+  adopted_ = false;
   fenced_ = false;
   pause_ms_ = policy_.ended(now_ms());
   {
@@ -305,6 +307,10 @@ Status Supervisor::wait_until_listening() {
 // Its clients get every answer to what it has begun, and nothing that would make them give up.
 void Supervisor::retire_instance() {
   serving_ = false;
+  state_.retiring = true;
+  // Before it is told: the next vnfsd must not take it for one that serves.
+  const Status noted = write_file_atomically(paths_.state_file, render_state(state_), 0600);
+  if (!noted) log::error("vnfs {}: {}", vnfs_, noted.error().message);
   farewell_ = {};
   records::Departure& departure = farewell_.departure;
   departure.set_began_ns(clock_.wall_ns());
@@ -314,6 +320,7 @@ void Supervisor::retire_instance() {
     departure.set_replies_ms(retired->replies_ms);
     departure.set_close_ms(retired->close_ms);
     departure.set_kept(retired->kept);
+    departure.set_error(retired->unsent);
   } else {
     log::warn("vnfs {}: killed without its farewell: {}", vnfs_, retired.error().message);
     departure.set_error(retired.error().message);
@@ -321,34 +328,41 @@ void Supervisor::retire_instance() {
   for (const Connection& connection : connections_of(*process_)) {
     farewell_.connections.push_back(connection.to_string());
   }
+}
+
+// Not before its links are down: what the kernel sends for a dead process would tell its clients.
+bool Supervisor::kill_and_reap() {
   const Status down = take_links_down(*process_);
   if (!down) log::warn("vnfs {}: {}", vnfs_, down.error().message);
+  killed_ms_ = now_ms();
+  process_->kill();
+  if (process_->wait(kKillTimeoutMs)) return true;
+  show("stopping", fmt::format("pid {} survives SIGKILL (hung I/O?)", process_->id().pid));
+  return false;
 }
 
 void Supervisor::stop() {
   if (process_) {
     show("stopping", "");
-    if (serving_) retire_instance();
-    killed_ms_ = now_ms();
-    process_->kill();
-    const auto how = process_->wait(kKillTimeoutMs);
-    if (!how) {
-      show("stopping", fmt::format("pid {} survives SIGKILL (hung I/O?)", process_->id().pid));
-      return;
-    }
+    if ((serving_ || adopted_) && !state_.retiring) retire_instance();
+    if (!kill_and_reap()) return;
     log::info("vnfs {}: stopped: pid {}, epoch {}", vnfs_, process_->id().pid,
               state_.epoch.value());
     process_.reset();
+    adopted_ = false;
+    state_.retiring = false;
     fenced_ = false;
     released_ = false;
     policy_.reset();
     pause_ms_ = 0;
     const std::scoped_lock lock(mutex_);
-    snapshot_.last_exit = "stopped by the administrator";
+    snapshot_.last_exit = "stopped";
     return;  // next: the fence
   }
   if (!released_) {
-    farewell_.departure.set_proof_ms(now_ms() - killed_ms_);
+    if (farewell_.departure.began_ns() != 0) {
+      farewell_.departure.set_proof_ms(now_ms() - killed_ms_);
+    }
     const Status released = host_.release(vnfs_, farewell_);
     released_ = released.has_value();
     if (!released_) {

@@ -88,6 +88,7 @@ class Supervisor {
   void watch_running();
   void kill_if_told();
   void retire_instance();
+  bool kill_and_reap();
   void after_end(const std::string& how);
   void fence_until_done();
   void start();
@@ -115,6 +116,7 @@ class Supervisor {
   std::optional<Process> process_;
   InstanceState state_;
   bool serving_ = false;
+  bool adopted_ = false;   // it may have served before this vnfsd started
   bool fenced_ = false;    // nothing older than the next start can reach a LUN
   bool released_ = false;  // after a stop
   Farewell farewell_;      // of the instance that was stopped last

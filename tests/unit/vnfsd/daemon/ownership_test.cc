@@ -62,9 +62,61 @@ TEST_F(OwnershipTest, ClaimTakesANewEpoch) {
 TEST_F(OwnershipTest, ClaimRespectsAnotherOwner) {
   builder.owner("vnfs1", "c1n2");
   EXPECT_EQ(code_of(agent->claim("vnfs1")), ErrorCode::kBusy);
-  EXPECT_EQ(code_of(agent->fence("vnfs1")), ErrorCode::kBusy);
+  EXPECT_TRUE(agent->fence("vnfs1"));        // nothing of it is here any more
   EXPECT_TRUE(agent->release("vnfs1", {}));  // not ours: left alone
   EXPECT_TRUE(builder.view().owners.contains("vnfs1"));
+}
+
+class OrderTest : public OwnershipTest {
+ protected:
+  void order(const std::string& to, const std::string& ready) {
+    records::MoveRecord move;
+    move.set_from("c1n1");
+    move.set_to(to);
+    move.set_ready_incarnation(ready);
+    builder.put(kv::keys::kMoves + "vnfs1", move.SerializeAsString());
+  }
+};
+
+TEST_F(OrderTest, WhatIsOnItsWayElsewhereIsNotClaimed) {
+  order("c1n2", "boot of c1n2");
+  EXPECT_EQ(code_of(agent->claim("vnfs1")), ErrorCode::kBusy);
+  EXPECT_TRUE(builder.view().moves.contains("vnfs1"));
+}
+
+TEST_F(OrderTest, OneThatCannotBeObeyedIsOverWithTheNextClaim) {
+  order("c1n2", "an older boot");
+  ASSERT_TRUE(agent->claim("vnfs1"));
+  EXPECT_TRUE(builder.view().moves.empty());
+}
+
+TEST_F(OrderTest, OutlivesARestartOfTheOwner) {
+  ASSERT_TRUE(agent->claim("vnfs1"));
+  order("c1n2", "");
+  ASSERT_TRUE(agent->claim("vnfs1"));
+  EXPECT_TRUE(builder.view().moves.contains("vnfs1"));
+}
+
+TEST_F(OrderTest, IsOverWhenItsTargetServes) {
+  ASSERT_TRUE(agent->claim("vnfs1"));
+  order("c1n3", "boot");
+  EXPECT_TRUE(agent->served("vnfs1"));
+  EXPECT_TRUE(builder.view().moves.empty());
+  EXPECT_TRUE(agent->served("vnfs1"));
+}
+
+TEST_F(OrderTest, ReleaseTellsTheNextHead) {
+  ASSERT_TRUE(agent->claim("vnfs1"));
+  order("c1n2", "boot of c1n2");
+  instance::Farewell farewell;
+  farewell.departure.set_began_ns(5);
+  farewell.departure.set_kept(3);
+  farewell.connections = {"10.0.0.101:2049 10.0.0.7:900"};
+  ASSERT_TRUE(agent->release("vnfs1", farewell));
+  const ClusterView view = builder.view();
+  EXPECT_FALSE(view.owners.contains("vnfs1"));
+  EXPECT_EQ(view.moves.at("vnfs1").record.departure().kept(), 3u);
+  EXPECT_EQ(view.connections.at("vnfs1").record.tcp(0), farewell.connections[0]);
 }
 
 TEST_F(OwnershipTest, ClaimOfAStoppedVnfsIsRefused) {

@@ -6,8 +6,8 @@ namespace symnas::vnfsd::instance {
 namespace {
 
 TEST(StateFile, Golden) {
-  const InstanceState state{{4711, 99},    Epoch(17), "boot-id",
-                            Revision(123), 5,         {{"uuid-1", 2049, 77}}};
+  const InstanceState state{
+      {4711, 99}, Epoch(17), "boot-id", Revision(123), 5, {{"uuid-1", 2049, 77}}, true};
   EXPECT_EQ(render_state(state), R"({
   "pid": 4711,
   "start_ticks": 99,
@@ -15,6 +15,7 @@ TEST(StateFile, Golden) {
   "incarnation": "boot-id",
   "owner_mod_revision": 123,
   "started_ns": 5,
+  "retiring": true,
   "luns": [
     {
       "uuid": "uuid-1",
