@@ -177,7 +177,8 @@ Task<Result<bool>> Engine::grant_token(FileState& f, const TokenSight& sight, To
   if (had >= needed) {  // the file was loaded meanwhile, with the token that it was created with
     leave_exclusive(f);
     const bool asked = sight.want && sight.want->mount == options_.mount;
-    const Status erased = asked ? co_await erase_want(f.ino, sight.want->revision) : Status();
+    Status erased;  // not in a conditional expression: gcc 12 frees its error twice
+    if (asked) erased = co_await erase_want(f.ino, sight.want->revision);
     if (!erased) co_return tl::unexpected(erased.error());
     co_return true;
   }
@@ -429,7 +430,9 @@ Task<Status> Engine::ask_to_publish(Ino ino) {
     } else if (asked && (!mine || sight.want->revision != *asked)) {
       co_return Status{};  // answered
     } else if (!sight.foreign_exclusive) {
-      if (asked) co_return co_await erase_want(ino, *asked);
+      Status erased;
+      if (asked) erased = co_await erase_want(ino, *asked);
+      if (!erased) withdraw_want(ino);  // nobody else does: its holder has left
       co_return Status{};
     } else if (sight.want) {
       co_await changed(ino, sight);
