@@ -241,14 +241,18 @@ void Agent::reconcile_supervisors(const ClusterView& view) {
       instance::remove_tree(instance::paths_for(config_, it->first).directory);
       it = supervisors_.erase(it);
     }
-    for (const auto& [name, place] : ha::plan(facts_of(view))) {
+    const ha::Facts facts = facts_of(view);
+    // What a fenced head has left ends itself, and its status goes on to say why it is refused.
+    const auto self = facts.heads.find(config_.head_name);
+    const bool lost = self == facts.heads.end() || self->second == ha::HeadState::kLost;
+    for (const auto& [name, place] : ha::plan(facts)) {
       const auto owner = view.owners.find(name);
       const bool owned = owner != view.owners.end();
       const bool owned_here = owned && owner->second.record.head() == config_.head_name;
       const bool wanted_here = place.head == config_.head_name && (!owned || owned_here);
       if (!wanted_here && !owned_here) {
         const auto known = supervisors_.find(name);
-        if (known == supervisors_.end()) continue;
+        if (known == supervisors_.end() || lost) continue;
         known->second->set_wanted(Wanted::kStopped);
         // What it has given up, or did not get, is another head's.
         if (place.reason != ha::Reason::kStopped && known->second->snapshot().state == "stopped") {
