@@ -5,6 +5,10 @@
 //   guest_file append FILE WORD COUNT     COUNT lines "WORD N", each under an fcntl lock of its
 //   own,
 //                                         asked for again and again; then how often it was refused
+//   guest_file hold FILE FLAG locked|open  keeps FILE open, and locked as a whole; adds "one", says
+//                                         "holding", waits until FLAG exists, adds "two", prints
+//                                         both and its working directory
+//   guest_file try FILE                   "granted" or "refused": a lock of the whole file
 //   guest_file write FILE BYTES COUNT WRITER WRITERS ROUND
 //                                         O_DIRECT: the blocks WRITER, WRITER + WRITERS, ... of
 //                                         COUNT, in a random order; each names its place and round
@@ -32,6 +36,7 @@
 #include <cstring>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace {
@@ -186,6 +191,42 @@ int append(const std::string& path, const std::string& word, std::uint64_t count
   return 0;
 }
 
+bool try_lock(const File& file, const std::string& path) {
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  if (fcntl(file.fd(), F_SETLK, &lock) == 0) return true;
+  if (errno != EAGAIN && errno != EACCES) fail("lock", path);
+  return false;
+}
+
+int hold(const std::string& path, const std::string& flag, bool locked) {
+  const File file(path, O_RDWR);
+  if (locked && !try_lock(file, path)) fail("lock", path);
+  const auto add = [&](std::string_view text) {
+    if (write(file.fd(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
+      fail("write", path);
+    }
+    if (fsync(file.fd()) != 0) fail("sync", path);
+  };
+  add("one ");
+  std::printf("holding\n");
+  std::fflush(stdout);
+  while (access(flag.c_str(), F_OK) != 0) usleep(kFlagPollUs);
+  add("two");
+  char text[16] = {};
+  if (pread(file.fd(), text, sizeof text - 1, 0) < 0) fail("read", path);
+  char directory[4096];
+  if (getcwd(directory, sizeof directory) == nullptr) fail("find", "the working directory");
+  std::printf("%s %s\n", text, directory);
+  return 0;
+}
+
+int try_once(const std::string& path) {
+  const File file(path, O_RDWR);
+  std::printf(try_lock(file, path) ? "granted\n" : "refused\n");
+  return 0;
+}
+
 long long time_ns(const timespec& time) { return time.tv_sec * 1'000'000'000ll + time.tv_nsec; }
 
 int attributes(const std::string& path) {
@@ -208,7 +249,7 @@ int names(const std::string& path) {
 }
 
 int usage() {
-  std::printf("usage: guest_file attributes|names|append|write|verify|map FILE ...\n");
+  std::printf("usage: guest_file attributes|names|append|hold|try|write|verify|map FILE ...\n");
   return 2;
 }
 
@@ -223,6 +264,8 @@ int main(int argc, char** argv) {
   if (command == "attributes" && words.size() == 2) return attributes(path);
   if (command == "names" && words.size() == 2) return names(path);
   if (command == "append" && words.size() == 4) return append(path, words[2], number(3));
+  if (command == "hold" && words.size() == 4) return hold(path, words[2], words[3] == "locked");
+  if (command == "try" && words.size() == 2) return try_once(path);
   if (words.size() < 6) return usage();
   const std::size_t bytes = number(2);
   if (bytes < sizeof(BlockHead) || bytes > kBlockBytesMax || bytes % 8 != 0) return usage();

@@ -2,7 +2,7 @@
 
 import time
 
-from kernel_clients import finish, kernel_clients
+from kernel_clients import finish, kernel_clients, output_of
 from lab_case import check, eventually, lab_test
 from symlab import product
 
@@ -86,18 +86,13 @@ def rehost_to_a_head_that_does_not_answer(bench):
     check(service.serving()["pid"] == before, "it moved after all")
 
 
-SITTING = """
-set -e
-cd {folder}
-exec 5<> f
-{lock}
-echo one >&5
-touch sits
-until [ -e go ]; do sleep 0.2; done
-echo two >&5
-echo $(cat f) $(pwd)
-"""
-SECOND = "exec 6<> {folder}/f; if flock -n -x 6; then echo granted; else echo refused; fi"
+SITTING = "cd {folder} && touch f && guest_file hold f go {how}"
+SECOND = "guest_file try {folder}/f"
+
+
+def is_holding(job):
+    check(job.poll(0.1) is None, f"ended with {job.status}: {output_of(job)}")
+    return "holding" in output_of(job)
 
 
 @lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)
@@ -106,15 +101,14 @@ def kernel_clients_sit_through_moves(bench):
     service = victim(bench)
     with kernel_clients(bench, "moves") as (one, other):
         sitting = {}
-        for version, options, lock in (("v41", "vers=4.1", "flock -n -x 5"),
-                                       ("v3", "vers=3,nolock", "true")):
+        for version, options, how in (("v41", "vers=4.1", "locked"),
+                                      ("v3", "vers=3,nolock", "open")):
             one.run(f"mkdir -p {one.mount(version, service, options)}/{version}")
             folder = f"/mnt/{version}/{one.folder}/{version}"
-            sitting[version] = one.start(SITTING.format(folder=folder, lock=lock))
+            sitting[version] = one.start(SITTING.format(folder=folder, how=how))
         looking = other.mount("v41", bench.services[0], "vers=4.1")
-        for version in sitting:
-            eventually(20.0, f"the {version} shell sits there",
-                       lambda v=version: other.run(f"ls {looking}/{v}").count("sits") == 1)
+        for version, job in sitting.items():
+            eventually(20.0, f"the {version} shell sits there", lambda j=job: is_holding(j))
         second = SECOND.format(folder=f"{looking}/v41")
         for head in heads_from(service):
             check(other.run(second) == "refused", f"the lock was stolen before the move to {head}")
@@ -123,7 +117,7 @@ def kernel_clients_sit_through_moves(bench):
         check(other.run(second) == "refused", "the lock was stolen")
         other.run(f"touch {looking}/v41/go {looking}/v3/go")
         for version, output in finish(sitting).items():
-            wanted = f"one two /mnt/{version}/{one.folder}/{version}"
+            wanted = f"holding\none two /mnt/{version}/{one.folder}/{version}"
             check(output == wanted, f"the {version} shell said {output!r}, not {wanted!r}")
         check(other.run(second) == "granted", "the lock was not given back")
 
