@@ -106,6 +106,9 @@ TEST_F(TokensTest, ChangeMovesWhileAnotherHeadHasTheFileAlone) {
   one_.create(kFile);
   ASSERT_TRUE(one_.write(kFile, 0, kA, WriteStability::kFileSync));
   ASSERT_TRUE(one_.data().flush_all());
+  // Whoever finds a token in the way has to ask, and takes S.
+  for (int i = 0; i < 2000 && two_.tokens().sight(kFile).foreign; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   ASSERT_TRUE(two_.write(kFile, 0, kB));
   std::uint64_t last = 0;
   for (int i = 0; i < 20; ++i) {
