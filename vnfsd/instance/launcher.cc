@@ -17,12 +17,12 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <thread>
 
 #include <fmt/format.h>
 
 #include "common/base/log.h"
+#include "common/base/tcp_table.h"
 #include "vnfsd/address/link.h"
 #include "vnfsd/instance/files.h"
 #include "vnfsd/instance/instance_file.h"
@@ -242,15 +242,8 @@ Result<Process> launch(const InstancePlan& plan,
 }
 
 bool listens_on(const std::string& proc_net_tcp, std::uint16_t port) {
-  // "  0: 00000000:0801 00000000:0000 0A ...": local address, remote address, state (0A = LISTEN).
-  const std::string local = fmt::format(":{:04X} ", port);
-  std::istringstream lines(proc_net_tcp);
-  std::string line;
-  while (std::getline(lines, line)) {
-    const std::size_t at = line.find(local);
-    if (at == std::string::npos) continue;
-    const std::size_t remote_end = line.find(' ', at + local.size());
-    if (remote_end != std::string::npos && line.compare(remote_end, 4, " 0A ") == 0) return true;
+  for (const TcpSocket& socket : parse_tcp_table(proc_net_tcp)) {
+    if (socket.local_port == port && socket.state == kTcpListening) return true;
   }
   return false;
 }
