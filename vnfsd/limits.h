@@ -39,6 +39,8 @@ inline constexpr std::uint64_t kUsualFileBytes = 1'700;
 // From so many cached inodes on an instance's growth since its start says what one costs.
 inline constexpr std::uint64_t kInodesForACost = 10'000;
 
+inline constexpr std::size_t kHistoryMax = 32;  // instances of a VNFS that are remembered
+
 // An order to move a VNFS that was not answered for this long is not obeyed any more: `symnas` has
 // long given up, unless it was killed before it could take the order back.
 inline constexpr std::int64_t kOrderNs = 60'000'000'000;

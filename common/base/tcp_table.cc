@@ -24,8 +24,7 @@ bool endpoint(const std::string& text, std::string& address, std::uint16_t& port
 
 }  // namespace
 
-// "  0: 0100007F:0801 0200007F:03E9 01 00000000:00000000 ...": local and remote address, state,
-// tx_queue:rx_queue.
+// "  0: 0100007F:0801 0200007F:03E9 01 ...": local and remote address, state.
 std::vector<TcpSocket> parse_tcp_table(const std::string& text) {
   std::vector<TcpSocket> sockets;
   std::istringstream lines(text);
@@ -36,17 +35,12 @@ std::vector<TcpSocket> parse_tcp_table(const std::string& text) {
     std::string local;
     std::string remote;
     std::string state;
-    std::string queues;
     TcpSocket socket;
     if (!(words >> slot >> local >> remote >> state) ||
         !endpoint(local, socket.local_address, socket.local_port) ||
         !endpoint(remote, socket.remote_address, socket.remote_port) ||
         !hexadecimal(state, socket.state)) {
       continue;
-    }
-    if (words >> queues && socket.state != kTcpListening) {
-      hexadecimal(std::string_view(queues).substr(0, queues.find(':')),
-                  socket.unacknowledged_bytes);
     }
     sockets.push_back(std::move(socket));
   }

@@ -8,7 +8,6 @@
 namespace symnas {
 
 inline constexpr unsigned kTcpEstablished = 1;  // linux/net_tcp_states.h
-inline constexpr unsigned kTcpListening = 10;
 
 struct TcpSocket {
   // As printed: words of the machine in hexadecimal, each in its own byte order; 8 or 32 digits.
@@ -17,7 +16,6 @@ struct TcpSocket {
   std::string remote_address;
   std::uint16_t remote_port = 0;
   unsigned state = 0;
-  std::uint64_t unacknowledged_bytes = 0;  // of what was sent; of a listening socket: nothing
 };
 
 // Lines that cannot be parsed are left out.

@@ -2,6 +2,7 @@
 //
 // Control plane (text): "c/<kind>/<name>". Values: protobuf of cvm/records.proto (luns, volumes),
 // fsal_cluster/schema/records.proto (filesystems, mounts) and vnfsd/records.proto (the rest).
+// History (text): "h/" + VNFS + "/" + epoch.
 // Filesystem (binary): "f/" + be32(fsid) + area + table + ids big-endian.
 //   area 'w' is the watched prefix; area 'u' lies outside it.
 #pragma once
@@ -35,6 +36,16 @@ inline const std::string kFsIdCounter = "c/next/fsid";
 inline const std::string kExportIdCounter = "c/next/export";
 inline const std::string kVnfsIdCounter = "c/next/vnfs";
 inline const std::string kMountIdCounter = "c/next/mount";
+
+// Not below "c/": who looks at the records of the cluster need not read it.
+inline std::string history_prefix(const std::string& vnfs) { return "h/" + vnfs + "/"; }
+inline std::string history(const std::string& vnfs, Epoch epoch) {
+  std::string key = history_prefix(vnfs);
+  for (int shift = 60; shift >= 0; shift -= 4) {
+    key.push_back("0123456789abcdef"[epoch.value() >> shift & 0xf]);
+  }
+  return key;
+}
 
 // --- filesystem
 inline std::string filesystem(FsId fs) {

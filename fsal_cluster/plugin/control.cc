@@ -74,9 +74,10 @@ void Control::serve(int connection) {
       line.push_back(byte);
       continue;
     }
-    const std::string answer = command_(line) + '\n';
-    (void)::send(connection, answer.data(), answer.size(), MSG_NOSIGNAL);
-    return;
+    return command_(line, [connection](const nlohmann::json& said) {
+      const std::string answer = said.dump() + '\n';
+      (void)::send(connection, answer.data(), answer.size(), MSG_NOSIGNAL);
+    });
   }
 }
 

@@ -1,6 +1,5 @@
 // Control: what vnfsd tells this instance while it runs, through a Unix socket in the instance's
-// directory (docs/formats/instance_control.md): one line with a command, one line of JSON as
-// answer.
+// directory (docs/formats/instance_control.md): one line with a command, lines of JSON as answer.
 //
 // Thread class: owns one thread, which runs the commands one after the other.
 #pragma once
@@ -9,14 +8,18 @@
 #include <string>
 #include <thread>
 
+#include <nlohmann/json.hpp>
+
 #include "common/base/unique_fd.h"
 
 namespace symnas::plugin {
 
 class Control {
  public:
-  // Answers one line (without its end) for one line. Called on the thread.
-  using Command = std::function<std::string(const std::string& line)>;
+  // Sends one line of an answer.
+  using Say = std::function<void(const nlohmann::json& line)>;
+  // Called on the thread, for one line.
+  using Command = std::function<void(const std::string& line, const Say& say)>;
 
   // Listens on `path`, which is removed first. What cannot be listened on is logged: moves then end
   // the instance without its help.

@@ -2,10 +2,10 @@
 
 #include <atomic>
 #include <chrono>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -43,16 +43,8 @@ struct Unsent {
   friend bool operator==(const Unsent&, const Unsent&) = default;
 };
 
-Unsent unsent() {
-  Unsent out;
-  out.replies = __atomic_load_n(&svc_unsent, __ATOMIC_SEQ_CST);
-  for (const char* path : {"/proc/net/tcp", "/proc/net/tcp6"}) {
-    std::ifstream file(path);
-    std::stringstream text;
-    text << file.rdbuf();
-    out.bytes += unacknowledged_bytes(text.str(), kNfsPort);
-  }
-  return out;
+Unsent unsent(const std::vector<ClientSocket>& sockets) {
+  return {__atomic_load_n(&svc_unsent, __ATOMIC_SEQ_CST), unacknowledged_bytes(sockets)};
 }
 
 std::int64_t ms_since(Clock::time_point start) {
@@ -63,12 +55,14 @@ void pause() { std::this_thread::sleep_for(std::chrono::microseconds(kDrainPollU
 
 // Returns what has not arrived when nothing has moved for too long. Replies of transports that died
 // stay counted: with empty sockets the others need a moment only.
-Unsent wait_for_clients() {
-  Unsent last = unsent();
+Unsent wait_for_clients(const std::vector<ClientSocket>& sockets) {
+  Unsent last = unsent(sockets);
   Clock::time_point moved = Clock::now();
+  bool asked = false;
   for (;;) {
-    const Unsent now = unsent();
+    const Unsent now = unsent(sockets);
     if (now == Unsent{}) return now;
+    if (now.replies == 0 && !std::exchange(asked, true)) ask_for_acknowledgements(sockets);
     if (now != last) moved = Clock::now();
     last = now;
     if (ms_since(moved) >= (now.bytes == 0 ? kLostRepliesMs : kRepliesMs)) {
@@ -82,7 +76,7 @@ Unsent wait_for_clients() {
 
 void guard_door() { nfs_before_request = admit; }
 
-Result<Drained> shut_door(std::int64_t timeout_ms) {
+Result<std::int64_t> shut_door(std::int64_t timeout_ms) {
   const Clock::time_point start = Clock::now();
   shut.store(true);
   while (begun() != 0) {
@@ -92,16 +86,21 @@ Result<Drained> shut_door(std::int64_t timeout_ms) {
     }
     pause();
   }
-  Drained drained;
-  drained.requests_ms = ms_since(start);
-  const Clock::time_point ended = Clock::now();
-  const Unsent left = wait_for_clients();
+  return ms_since(start);
+}
+
+Delivered deliver_replies() {
+  const Clock::time_point start = Clock::now();
+  Delivered delivered;
+  const std::vector<ClientSocket> sockets = client_sockets(kNfsPort);
+  const Unsent left = wait_for_clients(sockets);
   if (left.bytes != 0) {
-    drained.unsent = fmt::format("{} bytes of replies were not acknowledged", left.bytes);
+    delivered.unsent = fmt::format("{} bytes of replies were not acknowledged", left.bytes);
   }
-  drained.replies_ms = ms_since(ended);
-  drained.kept = kept.load();
-  return drained;
+  delivered.replies_ms = ms_since(start);
+  delivered.kept = kept.load();
+  delivered.connections = describe_connections(sockets);
+  return delivered;
 }
 
 }  // namespace symnas::plugin

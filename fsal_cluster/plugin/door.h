@@ -7,23 +7,27 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "common/base/result.h"
 
 namespace symnas::plugin {
 
-struct Drained {
-  std::int64_t requests_ms = 0;  // until the last request that had been begun was done
-  std::int64_t replies_ms = 0;   // until the clients had acknowledged every reply
-  std::uint64_t kept = 0;        // requests that were not begun
-  std::string unsent;            // what did not reach the clients; "" = everything did
+struct Delivered {
+  std::int64_t replies_ms = 0;           // until the clients had acknowledged every reply
+  std::uint64_t kept = 0;                // requests that were not begun
+  std::string unsent;                    // what did not reach the clients; "" = everything did
+  std::vector<std::string> connections;  // describe_connections()
 };
 
 // From now on every request passes the door.
 void guard_door();
-// Shuts it, then waits until what was begun is done and its replies have reached the clients.
-// Errors: kUnavailable after timeout_ms (requests that do not end: a LUN or etcd hangs). Clients
-// that acknowledge nothing for kRepliesMs are not waited for. Repeatable. It stays shut.
-Result<Drained> shut_door(std::int64_t timeout_ms);
+// Shuts it, then waits until what was begun is done; answers how long that took, in milliseconds.
+// Errors: kUnavailable after timeout_ms (requests that do not end: a LUN or etcd hangs).
+// Repeatable. It stays shut.
+Result<std::int64_t> shut_door(std::int64_t timeout_ms);
+// Then: waits until the replies have reached the clients. Those that acknowledge nothing for
+// kRepliesMs are not waited for.
+Delivered deliver_replies();
 
 }  // namespace symnas::plugin

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -66,12 +67,28 @@ Status Instance::start(const std::string& path, std::uint32_t workers) {
   options.key_file = instance->file_.etcd_key_file;
   options.network_namespace = instance->file_.head_netns;
   SYMNAS_ASSIGN(instance->store_, kv::EtcdStore::open(options));
+  const bool standby = instance->stands_by_ = instance->file_.standby;
   the_instance = instance.release();
-  the_instance->control_ =
-      std::make_unique<Control>(std::filesystem::path(path).replace_filename("control"),
-                                [](const std::string& line) { return the_instance->obey(line); });
+  the_instance->control_ = std::make_unique<Control>(
+      std::filesystem::path(path).replace_filename("control"),
+      [](const std::string& line, const Control::Say& say) { the_instance->obey(line, say); });
+  if (standby) SYMNAS_TRY(the_instance->wait_for_call());
   log::info("instance of {} on {}, epoch {}", the_instance->file_.vnfs, the_instance->file_.head,
             the_instance->file_.epoch.value());
+  return {};
+}
+
+// Its clients wait from the call on: what can be done before it is.
+Status Instance::wait_for_call() {
+  (void)kv::range_blocking(*store_, kv::single_key(file_.owner_key), 1, kv::kBlockingDeadlineMs);
+  std::unique_lock lock(call_mutex_);
+  called_.wait(lock, [&] { return !stands_by_; });
+  SYMNAS_ASSIGN(InstanceFile file, read_instance_file(path_));
+  if (file.standby || file.vnfs_id != file_.vnfs_id || file.epoch != file_.epoch) {
+    return fail(ErrorCode::kInvalidArgument,
+                path_ + ": is not the claim of this instance; vnfsd starts another one");
+  }
+  file_ = std::move(file);
   return {};
 }
 
@@ -121,34 +138,61 @@ Result<fs::Mount*> Instance::mount(const std::string& name) {
   return mounts_.emplace(name, std::move(mounted)).first->second.get();
 }
 
-std::string Instance::obey(const std::string& line) {
+void Instance::obey(const std::string& line, const Control::Say& say) {
   std::istringstream words(line);
   std::string command;
   std::int64_t timeout_ms = 0;
-  if (!(words >> command >> timeout_ms) || command != "retire" || timeout_ms < 0) {
-    return nlohmann::json{{"error", "unknown command: retire MILLISECONDS is known"}}.dump();
+  words >> command;
+  bool stands_by = false;
+  {
+    const std::scoped_lock lock(call_mutex_);
+    if (command == "serve") stands_by_ = false;
+    stands_by = stands_by_;
   }
-  return retire(timeout_ms).dump();
+  called_.notify_all();
+  if (command == "serve" || command == "standby") {
+    return say({{"standby", stands_by}});
+  }
+  if (command != "retire" || !(words >> timeout_ms) || timeout_ms < 0) {
+    return say({{"error", "unknown command: standby, serve, retire MILLISECONDS"}});
+  }
+  if (stands_by) return say({{"error", "it has not begun to serve"}});
+  retire(timeout_ms, say);
 }
 
-nlohmann::json Instance::retire(std::int64_t timeout_ms) {
-  retiring_.store(true);
-  const auto drained = shut_door(timeout_ms);
-  if (!drained) return {{"error", drained.error().message}};
-  const std::int64_t closing_ns = env::system_clock().mono_ns();
+Status Instance::close_mounts() {
   const std::scoped_lock lock(mutex_);
   for (const auto& [name, mount] : mounts_) {
-    const Status closed = mount->close();
-    if (!closed) {
-      return {{"error", fmt::format("filesystem {}: {}", name, closed.error().message)}};
+    if (const Status closed = mount->close(); !closed) {
+      return fail(closed.error().code,
+                  fmt::format("filesystem {}: {}", name, closed.error().message));
     }
     log::info("filesystem {}: closed", name);
   }
-  return {{"requests_ms", drained->requests_ms},
-          {"replies_ms", drained->replies_ms},
-          {"close_ms", (env::system_clock().mono_ns() - closing_ns) / 1'000'000},
-          {"kept", drained->kept},
-          {"unsent", drained->unsent}};
+  return {};
+}
+
+// The last replies and the mounts have nothing to do with each other: at the same time.
+void Instance::retire(std::int64_t timeout_ms, const Control::Say& say) {
+  retiring_.store(true);
+  const auto finished = shut_door(timeout_ms);
+  if (!finished) return say({{"error", finished.error().message}});
+  const std::int64_t closing_ns = env::system_clock().mono_ns();
+  std::int64_t close_ms = 0;
+  auto closing = std::async(std::launch::async, [&] {
+    const Status closed = close_mounts();
+    close_ms = (env::system_clock().mono_ns() - closing_ns) / 1'000'000;
+    return closed;
+  });
+  const Delivered delivered = deliver_replies();
+  say({{"requests_ms", *finished},
+       {"replies_ms", delivered.replies_ms},
+       {"kept", delivered.kept},
+       {"connections", delivered.connections},
+       {"unsent", delivered.unsent}});
+  const Status closed = closing.get();
+  if (!closed) return say({{"error", closed.error().message}});
+  say({{"close_ms", close_ms}});
 }
 
 void Instance::report_problem(const std::string& text) const {

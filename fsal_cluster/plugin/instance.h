@@ -8,6 +8,7 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -30,6 +31,7 @@ namespace symnas::plugin {
 class Instance {
  public:
   // Reads the instance file, connects to etcd. `workers` = RPC_Ioq_ThrdMax.
+  // A standby (the file says so) returns when it has been called and has read the file again.
   // Errors: kInvalidArgument (file), kUnavailable (etcd).
   static Status start(const std::string& instance_file, std::uint32_t workers);
   // REQUIRES: start() succeeded.
@@ -50,9 +52,8 @@ class Instance {
   // Returns when the gates of all mounts are open: what every reply passes before it is sent.
   // REQUIRES: not on a thread of a mount (it may be what opens the gate).
   void pass_gates();
-  // What vnfsd tells this instance: `line` of docs/formats/instance_control.md. Answers one of
-  // JSON.
-  std::string obey(const std::string& line);
+  // What vnfsd tells this instance: `line` of docs/formats/instance_control.md.
+  void obey(const std::string& line, const Control::Say& say);
   // Never returns when `error` says that this instance has ended or is ending: the request stays
   // unanswered and the process exits.
   void hold_if_ending(const Error& error);
@@ -70,23 +71,28 @@ class Instance {
   };
 
   Instance(std::string path, InstanceFile file, std::uint32_t workers);
+  Status wait_for_call();
   Result<cvm::OpenVolume*> open_volume(const std::string& name);
-  // Finishes what was begun, begins nothing more and closes every mount. Then, whatever it answers,
+  // Finishes what was begun, begins nothing more and closes every mount. Then, whatever it says,
   // the process has to be ended.
-  nlohmann::json retire(std::int64_t timeout_ms);
+  void retire(std::int64_t timeout_ms, const Control::Say& say);
+  Status close_mounts();
   // Ends the process without answering anything: disproof (INV-8) or a failed flush of acknowledged
   // data.
   [[noreturn]] static void end(const Error& why);
 
   const std::string path_;
-  const InstanceFile file_;
+  InstanceFile file_;  // const when start() has returned
   MemoryReport memory_;
   Admission admission_;
   Admission io_waits_;
   std::unique_ptr<kv::Store> store_;
   std::atomic<GateEntry*> gates_{nullptr};
   std::atomic<bool> retiring_{false};
-  std::mutex mutex_;  // guards the two maps; held while a mount is opened
+  std::mutex call_mutex_;
+  std::condition_variable called_;
+  bool stands_by_ = false;  // guarded by call_mutex_
+  std::mutex mutex_;        // guards the two maps; held while a mount is opened
   std::map<std::string, std::unique_ptr<Volume>> volumes_;
   std::map<std::string, std::unique_ptr<fs::Mount>> mounts_;
   std::unique_ptr<Control> control_;

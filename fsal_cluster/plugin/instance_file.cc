@@ -18,6 +18,7 @@ Result<InstanceFile> parse_instance_file(const std::string& text, const std::str
     file.incarnation = json.at("incarnation");
     file.owner_key = json.at("owner_key");
     file.owner_mod_revision = Revision{json.at("owner_mod_revision").get<std::int64_t>()};
+    file.standby = json.value("standby", false);
     const auto& etcd = json.at("etcd");
     file.etcd_endpoints = etcd.at("endpoints").get<std::vector<std::string>>();
     file.etcd_ca_file = etcd.value("ca", "");

@@ -19,6 +19,7 @@ struct InstanceFile {
   std::string incarnation;
   std::string owner_key;
   Revision owner_mod_revision;
+  bool standby = false;  // nothing is owned yet: wait for the command `serve`
   std::vector<std::string> etcd_endpoints;
   std::string etcd_ca_file;
   std::string etcd_cert_file;

@@ -1,13 +1,19 @@
 #include "vnfsd/address/link.h"
 
+#include <ifaddrs.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
+#include <netinet/in.h>
 #include <sched.h>
 
+#include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <thread>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -49,17 +55,55 @@ void put_link(nlmsghdr* header, const NewLink& link, unsigned parent, LinkKind k
   mnl_attr_nest_end(header, linkinfo);
 }
 
-Status set_flags(const std::string& link, unsigned flags, const char* word) {
-  SYMNAS_ASSIGN(const unsigned index, index_of(link));
-  SYMNAS_ASSIGN(Rtnetlink netlink, Rtnetlink::open());
-  return netlink.request(
-      RTM_NEWLINK, 0, fmt::format("link {}: setting it {}", link, word), [&](nlmsghdr* header) {
-        auto* info = static_cast<ifinfomsg*>(mnl_nlmsg_put_extra_header(header, sizeof(ifinfomsg)));
-        info->ifi_family = AF_UNSPEC;
-        info->ifi_index = static_cast<int>(index);
-        info->ifi_change = IFF_UP;
-        info->ifi_flags = flags;
-      });
+void put_address(nlmsghdr* header, unsigned index, const Cidr& address) {
+  auto* info = static_cast<ifaddrmsg*>(mnl_nlmsg_put_extra_header(header, sizeof(ifaddrmsg)));
+  info->ifa_family = address.address.family == AddressFamily::kIpv4 ? AF_INET : AF_INET6;
+  info->ifa_prefixlen = static_cast<unsigned char>(address.prefix_length);
+  info->ifa_scope = RT_SCOPE_UNIVERSE;
+  info->ifa_index = index;
+  const std::size_t size = address.address.size_bytes();
+  mnl_attr_put(header, IFA_LOCAL, size, address.address.bytes.data());
+  mnl_attr_put(header, IFA_ADDRESS, size, address.address.bytes.data());
+}
+
+struct LinkAddress {
+  std::string link;
+  Cidr address;
+};
+
+// Without those that the kernel makes itself (fe80::).
+Result<std::vector<LinkAddress>> addresses_of(const std::string& prefix) {
+  ifaddrs* list = nullptr;
+  if (::getifaddrs(&list) != 0) {
+    return fail(ErrorCode::kIo, fmt::format("addresses: {}", std::strerror(errno)));
+  }
+  const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owned(list, ::freeifaddrs);
+  std::vector<LinkAddress> out;
+  for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next) {
+    if (entry->ifa_addr == nullptr || !std::string_view(entry->ifa_name).starts_with(prefix))
+      continue;
+    const int family = entry->ifa_addr->sa_family;
+    if (family != AF_INET && family != AF_INET6) continue;
+    const auto bytes = [&](const sockaddr* from) {
+      return family == AF_INET ? reinterpret_cast<const std::uint8_t*>(
+                                     &reinterpret_cast<const sockaddr_in*>(from)->sin_addr)
+                               : reinterpret_cast<const std::uint8_t*>(
+                                     &reinterpret_cast<const sockaddr_in6*>(from)->sin6_addr);
+    };
+    LinkAddress& one = out.emplace_back();
+    one.link = entry->ifa_name;
+    IpAddress& address = one.address.address;
+    address.family = family == AF_INET ? AddressFamily::kIpv4 : AddressFamily::kIpv6;
+    std::copy_n(bytes(entry->ifa_addr), address.size_bytes(), address.bytes.begin());
+    int length = 0;
+    for (std::size_t i = 0; i < address.size_bytes(); ++i) {
+      length += std::popcount(bytes(entry->ifa_netmask)[i]);
+    }
+    one.address.prefix_length = static_cast<decltype(one.address.prefix_length)>(length);
+    if (family == AF_INET6 && address.bytes[0] == 0xfe && (address.bytes[1] & 0xc0) == 0x80)
+      out.pop_back();
+  }
+  return out;
 }
 
 }  // namespace
@@ -99,25 +143,64 @@ Status add_address(const std::string& link, const Cidr& address) {
       RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL,
       fmt::format("address {} on link {}: adding it", address.to_string(), link),
       [&](nlmsghdr* header) {
-        auto* info = static_cast<ifaddrmsg*>(mnl_nlmsg_put_extra_header(header, sizeof(ifaddrmsg)));
-        info->ifa_family = address.address.family == AddressFamily::kIpv4 ? AF_INET : AF_INET6;
-        info->ifa_prefixlen = static_cast<unsigned char>(address.prefix_length);
-        info->ifa_scope = RT_SCOPE_UNIVERSE;
-        info->ifa_index = index;
-        const std::size_t size = address.address.size_bytes();
-        mnl_attr_put(header, IFA_LOCAL, size, address.address.bytes.data());
-        mnl_attr_put(header, IFA_ADDRESS, size, address.address.bytes.data());
+        put_address(header, index, address);
         if (address.address.family == AddressFamily::kIpv4 && address.prefix_length < 31) {
           const IpAddress broadcast = address.last();
-          mnl_attr_put(header, IFA_BROADCAST, size, broadcast.bytes.data());
+          mnl_attr_put(header, IFA_BROADCAST, broadcast.size_bytes(), broadcast.bytes.data());
         }
       });
   if (!added && added.error().code == ErrorCode::kAlreadyExists) return {};
   return added;
 }
 
-Status set_link_up(const std::string& link) { return set_flags(link, IFF_UP, "up"); }
-Status set_link_down(const std::string& link) { return set_flags(link, 0, "down"); }
+Status remove_addresses(const std::string& prefix) {
+  SYMNAS_ASSIGN(Rtnetlink netlink, Rtnetlink::open());
+  SYMNAS_ASSIGN(const auto present, addresses_of(prefix));
+  Status last;
+  for (const LinkAddress& one : present) {
+    SYMNAS_ASSIGN(const unsigned index, index_of(one.link));
+    const Status removed = netlink.request(
+        RTM_DELADDR, 0,
+        fmt::format("address {} on link {}: removing it", one.address.to_string(), one.link),
+        [&](nlmsghdr* header) { put_address(header, index, one.address); });
+    if (!removed) last = removed;
+  }
+  if (last) return {};
+  // Some go together with the first of their network.
+  SYMNAS_ASSIGN(const auto left, addresses_of(prefix));
+  return left.empty() ? Status() : last;
+}
+
+Status delete_links(const std::string& prefix) {
+  const std::unique_ptr<struct if_nameindex[], void (*)(struct if_nameindex*)> links(
+      ::if_nameindex(), ::if_freenameindex);
+  if (!links) return fail(ErrorCode::kIo, fmt::format("links: {}", std::strerror(errno)));
+  SYMNAS_ASSIGN(Rtnetlink netlink, Rtnetlink::open());
+  for (const struct if_nameindex* link = links.get(); link->if_index != 0; ++link) {
+    if (!std::string_view(link->if_name).starts_with(prefix)) continue;
+    SYMNAS_TRY(netlink.request(
+        RTM_DELLINK, 0, fmt::format("link {}: removing it", link->if_name), [&](nlmsghdr* header) {
+          auto* info =
+              static_cast<ifinfomsg*>(mnl_nlmsg_put_extra_header(header, sizeof(ifinfomsg)));
+          info->ifi_family = AF_UNSPEC;
+          info->ifi_index = static_cast<int>(link->if_index);
+        }));
+  }
+  return {};
+}
+
+Status set_link_up(const std::string& link) {
+  SYMNAS_ASSIGN(const unsigned index, index_of(link));
+  SYMNAS_ASSIGN(Rtnetlink netlink, Rtnetlink::open());
+  return netlink.request(
+      RTM_NEWLINK, 0, fmt::format("link {}: setting it up", link), [&](nlmsghdr* header) {
+        auto* info = static_cast<ifinfomsg*>(mnl_nlmsg_put_extra_header(header, sizeof(ifinfomsg)));
+        info->ifi_family = AF_UNSPEC;
+        info->ifi_index = static_cast<int>(index);
+        info->ifi_change = IFF_UP;
+        info->ifi_flags = IFF_UP;
+      });
+}
 
 Status inside_netns(int netns_fd, const std::function<Status()>& body) {
   Status result;

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -35,7 +36,11 @@ Status create_link(const NewLink& link);
 
 Status add_address(const std::string& link, const Cidr& address);  // kAlreadyExists is success
 Status set_link_up(const std::string& link);
-Status set_link_down(const std::string& link);
+// All whose name begins with `prefix`.
+Status delete_links(const std::string& prefix);
+// Of every link whose name begins with `prefix`. From then on nothing is sent from them, not even
+// by a process that is killed, and nothing is answered: much quicker than taking the link down.
+Status remove_addresses(const std::string& prefix);
 
 // Answers through `gateway` what comes from `source`: a routing table of its own (number
 // `table`, 1..252) with a default route, and a rule that leads `source` into it. REQUIRES: the link
@@ -53,10 +58,13 @@ struct TcpEnd {
   IpAddress address;
   std::uint16_t port = 0;
 };
-// An acknowledgement of nothing from `local` to `remote`, the ends of a connection that is over
-// here: the other end answers, is answered with a reset, and connects anew at once instead of after
-// its retransmission timeout. IPv4 only. Errors: kIo, kNotSupported.
-Status tickle(const TcpEnd& local, const TcpEnd& remote);
+// Tells `remote` that its connection to `local` is over here: it connects anew at once instead of
+// after its retransmission timeout. `sequence`: of the next byte that `remote` expects; with it a
+// reset is sent, which only that connection takes for its own (RFC 9293, 3.10.7.4; RFC 5961, 3).
+// Without it an acknowledgement of nothing: the other end answers, unless it has answered something
+// of the kind half a second ago, and is answered with a reset. IPv4 only. Errors: kIo,
+// kNotSupported.
+Status tickle(const TcpEnd& local, const TcpEnd& remote, std::optional<std::uint32_t> sequence);
 
 // Runs `body` on a thread of its own inside the network namespace behind netns_fd. Errors: kIo
 // (setns), or the body's.

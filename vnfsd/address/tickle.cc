@@ -48,7 +48,8 @@ std::uint32_t network_order(const IpAddress& address) {
   return value;
 }
 
-Segment acknowledgement(const TcpEnd& local, const TcpEnd& remote) {
+Segment segment_of(const TcpEnd& local, const TcpEnd& remote,
+                   std::optional<std::uint32_t> sequence) {
   Segment segment{};
   segment.ip.version = 4;
   segment.ip.ihl = sizeof segment.ip / 4;
@@ -60,8 +61,13 @@ Segment acknowledgement(const TcpEnd& local, const TcpEnd& remote) {
   segment.tcp.source = htons(local.port);
   segment.tcp.dest = htons(remote.port);
   segment.tcp.doff = sizeof segment.tcp / 4;
-  segment.tcp.ack = 1;
-  segment.tcp.window = htons(1024);
+  if (sequence) {
+    segment.tcp.rst = 1;
+    segment.tcp.seq = htonl(*sequence);
+  } else {
+    segment.tcp.ack = 1;
+    segment.tcp.window = htons(1024);
+  }
   const PseudoHeader covered{segment.ip.saddr, segment.ip.daddr,          0,
                              IPPROTO_TCP,      htons(sizeof segment.tcp), segment.tcp};
   segment.tcp.check = checksum(&covered, sizeof covered);
@@ -70,13 +76,13 @@ Segment acknowledgement(const TcpEnd& local, const TcpEnd& remote) {
 
 }  // namespace
 
-Status tickle(const TcpEnd& local, const TcpEnd& remote) {
+Status tickle(const TcpEnd& local, const TcpEnd& remote, std::optional<std::uint32_t> sequence) {
   if (local.address.family != AddressFamily::kIpv4 ||
       remote.address.family != AddressFamily::kIpv4) {
     return fail(ErrorCode::kNotSupported, "tickle: IPv4 only");
   }
   const UniqueFd fd(::socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_RAW));
-  const Segment segment = acknowledgement(local, remote);
+  const Segment segment = segment_of(local, remote, sequence);
   sockaddr_in to{};
   to.sin_family = AF_INET;
   to.sin_addr.s_addr = segment.ip.daddr;

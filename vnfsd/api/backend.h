@@ -59,6 +59,8 @@ class Backend {
   // a time: kBusy. Documents: docs/operations/api.md.
   virtual Result<nlohmann::json> check_filesystem(const std::string& name) = 0;
   virtual Result<nlohmann::json> capacity() = 0;
+  // The last kHistoryMax instances of a VNFS. Errors: kNotFound.
+  virtual Result<nlohmann::json> vnfs_history(const std::string& name) = 0;
   virtual Result<nlohmann::json> dump_inode(const std::string& filesystem,
                                             const DumpRequest& request) = 0;
 

@@ -33,6 +33,25 @@ Result<json> done(Result<std::string> what) {
   return json{{"done", json::array({*what})}};
 }
 
+std::string arrivals_metrics(const json& arrivals) {
+  std::string out =
+      "# HELP symnas_vnfs_arrivals_total VNFSs that came to be served here, since vnfsd started.\n"
+      "# TYPE symnas_vnfs_arrivals_total counter\n";
+  std::string sums =
+      "# HELP symnas_vnfs_blackout_seconds Time without an answer before each of them.\n"
+      "# TYPE symnas_vnfs_blackout_seconds summary\n";
+  for (const json& seen : arrivals) {
+    const std::string labels = fmt::format("{{vnfs=\"{}\",cause=\"{}\"}}", seen.value("vnfs", ""),
+                                           seen.value("cause", ""));
+    out += fmt::format("symnas_vnfs_arrivals_total{} {}\n", labels, seen.value("count", 0));
+    sums += fmt::format("symnas_vnfs_blackout_seconds_sum{} {}\n", labels,
+                        static_cast<double>(seen.value("blackout_ms", std::int64_t{0})) / 1000);
+    sums +=
+        fmt::format("symnas_vnfs_blackout_seconds_count{} {}\n", labels, seen.value("timed", 0));
+  }
+  return out + sums;
+}
+
 }  // namespace
 
 Result<json> Router::handle(const ApiRequest& request) {
@@ -47,6 +66,10 @@ Result<json> Router::handle(const ApiRequest& request) {
   }
   if (request.method == "DELETE" && parts.size() == 3) {
     return remove(collection, parts[2], request.mode);
+  }
+  if (request.method == "GET" && parts.size() == 4 && collection == "vnfs" &&
+      parts[3] == "history") {
+    return backend_.vnfs_history(parts[2]);
   }
   if (request.method != "POST") return no_such_path(request);
   const json body = json::parse(request.body.empty() ? "{}" : request.body, nullptr, false);
@@ -224,7 +247,7 @@ std::string Router::metrics() {
     out += fmt::format("symnas_etcd_db_bytes{{endpoint=\"{}\"}} {}\n", member.value("endpoint", ""),
                        member.value("db_size_bytes", std::int64_t{0}));
   }
-  return out;
+  return out + arrivals_metrics(status.value("arrivals", json::array()));
 }
 
 }  // namespace symnas::vnfsd::api

@@ -1,5 +1,4 @@
 // symnas fs check, fs dump, capacity: what looks into filesystems and changes nothing.
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "vnfsd/byte_size.h"
@@ -19,10 +18,6 @@ std::string number(const json& row, const char* key) {
 }
 std::string bytes(const json& row, const char* key) {
   return approximate_byte_size(row.value(key, std::uint64_t{0}));
-}
-std::string time_text(std::int64_t ns) {
-  return fmt::format("{:%Y-%m-%d %H:%M:%S}",
-                     fmt::localtime(static_cast<std::time_t>(ns / 1'000'000'000)));
 }
 
 // It becomes part of a request's path; vnfsd applies the rules of names.
@@ -76,7 +71,7 @@ void print_inode(std::ostream& out, const json& inode) {
     out << "  target " << inode["symlink_target"].get<std::string>();
   out << "\n";
   for (const char* key : {"atime", "mtime", "ctime"})
-    out << key << " " << time_text(inode.value(std::string(key) + "_ns", std::int64_t{0})) << "  ";
+    out << key << " " << local_time(inode.value(std::string(key) + "_ns", std::int64_t{0})) << "  ";
   out << "revision " << number(inode, "revision") << "\n";
 }
 

@@ -1,4 +1,4 @@
-// symnas vnfs rehost.
+// symnas vnfs rehost, vnfs history.
 #include <chrono>
 #include <thread>
 
@@ -61,6 +61,43 @@ Status rehost(Context& context, const RehostOptions& o) {
   }
 }
 
+std::string seconds_text(const json& row, const char* key) {
+  return row.contains(key) ? fmt::format("{:.3f}", row.value(key, 0.0) / 1000) : "-";
+}
+
+std::string steps_text(const json& entry) {
+  const std::int64_t began_ns = entry.value("began_ns", std::int64_t{0});
+  std::string out;
+  for (const json& step : entry.value("steps", json::array())) {
+    const std::int64_t ns = step.value("at_ns", std::int64_t{0}) - began_ns;
+    out += fmt::format("  {:>8.3f} s  {}\n", static_cast<double>(ns) / 1e9, step.value("name", ""));
+  }
+  const auto kept = entry.value("kept", std::uint64_t{0});
+  if (kept != 0) out += fmt::format("  {} requests were left to the next instance\n", kept);
+  const std::string error = entry.value("error", "");
+  if (!error.empty()) out += fmt::format("  {}\n", error);
+  return out;
+}
+
+Status history(Context& context, const std::string& name, bool steps) {
+  SYMNAS_ASSIGN(const json document,
+                context.client.request("GET", fmt::format("/v1/vnfs/{}/history", name), {}));
+  const std::vector<Column> columns = {
+      {"WHEN", [](const json& row) { return local_time(row.value("began_ns", std::int64_t{0})); }},
+      plain("CAUSE", "cause"),
+      plain("FROM", "from"),
+      plain("TO", "to"),
+      plain("EPOCH", "epoch"),
+      {"BLACKOUT S", [](const json& row) { return seconds_text(row, "blackout_ms"); }}};
+  if (!steps || context.output == Output::kJson) {
+    return context.print(document, "history", columns);
+  }
+  for (const json& entry : document.value("history", json::array())) {
+    context.out << render_table(columns, json::array({entry})) << steps_text(entry);
+  }
+  return {};
+}
+
 }  // namespace
 
 void add_vnfs_moves(CommandLine& line, CLI::App* noun) {
@@ -73,6 +110,16 @@ void add_vnfs_moves(CommandLine& line, CLI::App* noun) {
       ->capture_default_str();
   verb->callback(
       [&line, o] { line.action = [o](Context& context) { return rehost(context, *o); }; });
+
+  auto named = std::make_shared<std::string>();
+  auto steps = std::make_shared<bool>(false);
+  CLI::App* past = noun->add_subcommand(
+      "history", "How a VNFS came to be served where: moves, failovers, restarts");
+  past->add_option("NAME", *named, "Name of the VNFS")->required();
+  past->add_flag("--steps", *steps, "What was done when");
+  past->callback([&line, named, steps] {
+    line.action = [named, steps](Context& context) { return history(context, *named, *steps); };
+  });
 }
 
 }  // namespace symnas::vnfsd::ctl

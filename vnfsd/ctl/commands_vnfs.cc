@@ -2,7 +2,6 @@
 #include <chrono>
 #include <thread>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "vnfsd/byte_size.h"
@@ -99,10 +98,7 @@ void add_state_verb(CommandLine& line, CLI::App* noun, const std::string& verb_n
 }
 
 std::string since_text(const json& row) {
-  const std::int64_t ns = row.value("instance", json::object()).value("since_ns", std::int64_t{0});
-  if (ns == 0) return "-";
-  return fmt::format("{:%Y-%m-%d %H:%M:%S}",
-                     fmt::localtime(static_cast<std::time_t>(ns / 1'000'000'000)));
+  return local_time(row.value("instance", json::object()).value("since_ns", std::int64_t{0}));
 }
 
 Column of_instance(const std::string& title, const std::string& key) {

@@ -13,10 +13,15 @@ Status Context::change(const std::string& method, const std::string& path, const
 
 Status Context::list(const std::string& collection, const std::vector<Column>& columns) {
   SYMNAS_ASSIGN(const json document, client.request("GET", "/v1/" + collection, {}));
+  return print(document, collection, columns);
+}
+
+Status Context::print(const json& document, const std::string& key,
+                      const std::vector<Column>& columns) {
   if (output == Output::kJson) {
     out << document.dump(2) << "\n";
   } else {
-    out << render_table(columns, document.value(collection, json::array()));
+    out << render_table(columns, document.value(key, json::array()));
   }
   return {};
 }

@@ -28,6 +28,9 @@ struct Context {
   // Gets a collection; prints it as JSON, or its `key` array as a table. Errors: as
   // ApiClient::request().
   Status list(const std::string& collection, const std::vector<Column>& columns);
+  // The same of a document that is known already.
+  Status print(const nlohmann::json& document, const std::string& key,
+               const std::vector<Column>& columns);
   // Prints {"done": [...]} or its lines.
   void print_done(const nlohmann::json& document);
   void print_done(const std::string& what);

@@ -1,6 +1,10 @@
 #include "vnfsd/ctl/table.h"
 
 #include <algorithm>
+#include <ctime>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
 
 #include "vnfsd/byte_size.h"
 
@@ -62,6 +66,12 @@ Column exact_size(std::string title, std::string key) {
   return {std::move(title), [key = std::move(key)](const json& row) {
             return format_byte_size(row.value(key, std::uint64_t{0}));
           }};
+}
+
+std::string local_time(std::int64_t ns) {
+  if (ns == 0) return "-";
+  return fmt::format("{:%Y-%m-%d %H:%M:%S}",
+                     fmt::localtime(static_cast<std::time_t>(ns / 1'000'000'000)));
 }
 
 }  // namespace symnas::vnfsd::ctl

@@ -250,7 +250,8 @@ void Agent::reconcile_supervisors(const ClusterView& view) {
       const bool owned = owner != view.owners.end();
       const bool owned_here = owned && owner->second.record.head() == config_.head_name;
       const bool wanted_here = place.head == config_.head_name && (!owned || owned_here);
-      if (!wanted_here && !owned_here) {
+      const bool coming = owned && !owned_here && preparing_.contains(name) && !lost;
+      if (!wanted_here && !owned_here && !coming) {
         const auto known = supervisors_.find(name);
         if (known == supervisors_.end() || lost) continue;
         known->second->set_wanted(Wanted::kStopped);
@@ -261,7 +262,9 @@ void Agent::reconcile_supervisors(const ClusterView& view) {
         }
         continue;
       }
-      const Wanted wanted = wanted_here ? Wanted::kStarted : Wanted::kStopped;
+      const Wanted wanted = coming        ? Wanted::kPrepared
+                            : wanted_here ? Wanted::kStarted
+                                          : Wanted::kStopped;
       auto& supervisor = supervisors_[name];
       if (supervisor) {
         supervisor->set_wanted(wanted);

@@ -13,6 +13,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -64,6 +66,7 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   Result<std::string> fence_head(const std::string& name, Mode mode) override;
   Result<nlohmann::json> check_filesystem(const std::string& name) override;
   Result<nlohmann::json> capacity() override;
+  Result<nlohmann::json> vnfs_history(const std::string& name) override;
   Result<nlohmann::json> dump_inode(const std::string& filesystem,
                                     const api::DumpRequest& request) override;
   nlohmann::json local_status() override;
@@ -80,12 +83,15 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   Result<std::string> fence_silent_head(const std::string& name, const FenceCause& cause);
 
   // --- instance::Host
-  Result<instance::InstancePlan> claim(const std::string& vnfs) override;
+  Result<instance::InstancePlan> prepare(const std::string& vnfs) override;
+  void prepared(const std::string& vnfs) override;
+  Result<instance::InstancePlan> claim(const std::string& vnfs,
+                                       std::optional<Epoch> prepared) override;
   Result<instance::InstancePlan> plan_of(const std::string& vnfs,
                                          const instance::InstanceState& state) override;
   Status fence(const std::string& vnfs) override;
   Status release(const std::string& vnfs, const instance::Farewell& farewell) override;
-  Status served(const std::string& vnfs) override;
+  Status served(const std::string& vnfs, const instance::Arrival& arrival) override;
 
  private:
   // --- kv::WatchHandler
@@ -105,6 +111,12 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   void answer_moves(const ClusterView& view);
   Status check_can_take(const ClusterView& view, const std::string& vnfs) const;
   void finish_move(const ClusterView& view, const std::string& vnfs);
+  bool is_prepared(const std::string& vnfs);
+  // Erases the order that led here. Errors: kConflict, those of the store.
+  Status end_move(const std::string& vnfs);
+  // What `vnfs history` shows; failures are logged only (agent_history.cc).
+  void note_arrival(const std::string& vnfs, const instance::Arrival& arrival);
+  void note_departure(const std::string& vnfs, const records::Departure& departure);
   void compact_history();
   void look_at_quota();
   // Looks for mounts that keep others waiting and, if it may, ends them (agent_stalls.cc).
@@ -175,12 +187,20 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   std::vector<Stall> stalls_;  // of the last look
   std::string problem_;        // why the last round of work failed; "" = it did not
   std::map<std::string, std::unique_ptr<instance::Supervisor>> supervisors_;  // by VNFS
+  struct Arrivals {
+    std::uint64_t count = 0;
+    std::uint64_t timed = 0;  // of them: those whose blackout is known
+    std::int64_t blackout_ms = 0;
+  };
+  // Since this vnfsd started, by VNFS and by cause (vnfsd/history.h).
+  std::map<std::string, std::map<std::string, Arrivals>> arrivals_;
 
   std::mutex scan_mutex_;        // one scan at a time; taken before mutex_
   std::string scanned_version_;  // of the LUN set at the last scan
   std::int64_t scanned_at_ms_ = 0;
 
   std::unique_ptr<kv::Watch> watch_;  // confined to thread_
+  std::set<std::string> preparing_;   // confined to thread_: VNFSs that are on their way here
   bool unpublished_ = false;          // confined to thread_: publish_luns() has more to say
   std::thread thread_;
   std::thread compactor_;

@@ -230,6 +230,16 @@ nlohmann::json Agent::local_status() {
                                    {"restarts", s.restarts}, {"last_exit", s.last_exit},
                                    {"error", s.error}};
   }
+  document["arrivals"] = json::array();
+  for (const auto& [name, causes] : arrivals_) {
+    for (const auto& [cause, seen] : causes) {
+      document["arrivals"].push_back({{"vnfs", name},
+                                      {"cause", cause},
+                                      {"count", seen.count},
+                                      {"timed", seen.timed},
+                                      {"blackout_ms", seen.blackout_ms}});
+    }
+  }
   return document;
 }
 

@@ -12,6 +12,7 @@
 #include "fsal_cluster/state/mount_end.h"
 #include "vnfsd/daemon/agent.h"
 #include "vnfsd/daemon/limits.h"
+#include "vnfsd/history.h"
 #include "vnfsd/limits.h"
 
 namespace symnas::vnfsd::daemon {
@@ -184,6 +185,7 @@ Status Agent::note_proof(const std::string& head, const std::string& proof) {
   Revision revision;
   SYMNAS_ASSIGN(records::FenceRecord record, my_fence(view, head, revision));
   record.set_state(records::FENCE_PROVEN);
+  record.set_proven_ns(clock_.wall_ns());
   record.set_proof(proof);
   kv::Txn txn;
   txn.compares = {kv::mod_revision_is(fence_key(head), revision)};
@@ -231,6 +233,15 @@ Result<std::string> Agent::finish_fence(const std::string& head) {
   }
   record.set_state(records::FENCE_DONE);
   SYMNAS_TRY(put_fence(head, record, std::move(txn)));
+  for (const auto& [vnfs, owner] : owned) {
+    records::Departure departure;
+    departure.set_epoch(owner.record.epoch());
+    departure.set_cause(records::DEPARTURE_FENCED);
+    add_step(*departure.mutable_steps(), step::kFencing, record.began_ns());
+    add_step(*departure.mutable_steps(), step::kFenced, record.proven_ns());
+    add_step(*departure.mutable_steps(), step::kProved, clock_.wall_ns());
+    note_departure(vnfs, departure);
+  }
   std::string what = fmt::format("head {}: fenced, {} mounts of {} VNFSs ended: {}", head, mounts,
                                  owned.size(), record.proof());
   log::info("{}", what);

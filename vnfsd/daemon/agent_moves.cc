@@ -1,6 +1,8 @@
 // Agent: its part in the moves of VNFSs: it answers orders, gives up, and says when one is served.
 #include <net/if.h>
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "common/base/log.h"
@@ -29,9 +31,11 @@ Status Agent::check_can_take(const ClusterView& view, const std::string& vnfs) c
 
 // What fails is done again with the next change of the records, or by the next look at them.
 void Agent::answer_moves(const ClusterView& view) {
+  preparing_.clear();
   for (const auto& [vnfs, move] : view.moves) {
     if (move.record.to() != config_.head_name || !view.vnfses.contains(vnfs)) continue;
     if (move.record.ready_incarnation() == incarnation_) {
+      if (view.owners.contains(vnfs)) preparing_.insert(vnfs);
       finish_move(view, vnfs);
       continue;
     }
@@ -40,6 +44,10 @@ void Agent::answer_moves(const ClusterView& view) {
     if (const Status able = check_can_take(view, vnfs); !able) {
       log::error("vnfs {}: is not taken over: {}", vnfs, able.error().message);
       continue;
+    }
+    if (view.owners.contains(vnfs)) {
+      preparing_.insert(vnfs);
+      if (!is_prepared(vnfs)) continue;
     }
     records::MoveRecord ready = move.record;
     ready.set_ready_incarnation(incarnation_);
@@ -50,6 +58,20 @@ void Agent::answer_moves(const ClusterView& view) {
     const auto done = kv::txn_blocking(store_, std::move(txn), kStoreDeadlineMs);
     if (!done) log::warn("vnfs {}: taking it over: {}", vnfs, done.error().message);
   }
+}
+
+bool Agent::is_prepared(const std::string& vnfs) {
+  const std::scoped_lock lock(mutex_);
+  const auto supervisor = supervisors_.find(vnfs);
+  return supervisor != supervisors_.end() && supervisor->second->snapshot().state == "prepared";
+}
+
+void Agent::prepared(const std::string&) {
+  {
+    const std::scoped_lock lock(mutex_);
+    dirty_ = true;
+  }
+  changed_.notify_all();
 }
 
 // When served() could not.
@@ -63,13 +85,16 @@ void Agent::finish_move(const ClusterView& view, const std::string& vnfs) {
       return;
     }
   }
-  if (const Status told = served(vnfs); !told) log::warn("{}", told.error().message);
+  if (const Status ended = end_move(vnfs); !ended) log::warn("{}", ended.error().message);
 }
 
 Status Agent::release(const std::string& vnfs, const instance::Farewell& farewell) {
   SYMNAS_ASSIGN(const ClusterView view, read_view(store_, kStoreDeadlineMs));
   const auto owner = view.owners.find(vnfs);
   if (owner == view.owners.end() || owner->second.record.head() != config_.head_name) return {};
+  records::Departure departure = farewell.departure;
+  const auto move = view.moves.find(vnfs);
+  if (move != view.moves.end()) departure.set_cause(records::DEPARTURE_MOVED);
   kv::Txn txn;
   txn.compares.push_back(kv::mod_revision_is(kv::keys::kOwners + vnfs, owner->second.mod_revision));
   txn.success.push_back(kv::erase(kv::keys::kOwners + vnfs));
@@ -78,20 +103,30 @@ Status Agent::release(const std::string& vnfs, const instance::Farewell& farewel
     for (const std::string& tcp : farewell.connections) connections.add_tcp(tcp);
     txn.success.push_back(kv::put(kv::keys::kConnections + vnfs, connections.SerializeAsString()));
   }
-  const auto move = view.moves.find(vnfs);
   if (move != view.moves.end()) {
     records::MoveRecord left = move->second.record;
-    if (farewell.departure.began_ns() != 0) *left.mutable_departure() = farewell.departure;
+    *left.mutable_departure() = departure;
+    // Also when no instance has run: whoever comes after has a later epoch than all there were.
+    left.mutable_departure()->set_epoch(std::max(departure.epoch(), owner->second.record.epoch()));
     txn.compares.push_back(kv::mod_revision_is(kv::keys::kMoves + vnfs, move->second.mod_revision));
     txn.success.push_back(kv::put(kv::keys::kMoves + vnfs, left.SerializeAsString()));
   }
   SYMNAS_ASSIGN(const kv::TxnResult result,
                 kv::txn_blocking(store_, std::move(txn), kStoreDeadlineMs));
-  if (result.succeeded) return {};
-  return fail(ErrorCode::kConflict, fmt::format("vnfs {}: its records changed", vnfs));
+  if (!result.succeeded) {
+    return fail(ErrorCode::kConflict, fmt::format("vnfs {}: its records changed", vnfs));
+  }
+  note_departure(vnfs, departure);
+  return {};
 }
 
-Status Agent::served(const std::string& vnfs) {
+Status Agent::served(const std::string& vnfs, const instance::Arrival& arrival) {
+  const Status ended = end_move(vnfs);
+  note_arrival(vnfs, arrival);
+  return ended;
+}
+
+Status Agent::end_move(const std::string& vnfs) {
   SYMNAS_ASSIGN(const ClusterView view, read_view(store_, kStoreDeadlineMs));
   const auto move = view.moves.find(vnfs);
   if (move == view.moves.end() || move->second.record.to() != config_.head_name) return {};
@@ -103,18 +138,6 @@ Status Agent::served(const std::string& vnfs) {
                 kv::txn_blocking(store_, std::move(txn), kStoreDeadlineMs));
   if (!done.succeeded)
     return fail(ErrorCode::kConflict, fmt::format("vnfs {}: another order", vnfs));
-  const records::Departure& left = move->second.record.departure();
-  if (left.began_ns() == 0) {
-    log::info("vnfs {}: moved from {}", vnfs, move->second.record.from());
-    return {};
-  }
-  log::info(
-      "vnfs {}: moved from {}: {} ms after the last request was begun there: requests {} ms, "
-      "replies "
-      "{} ms, close {} ms, proof {} ms; {} requests left to this head{}{}",
-      vnfs, move->second.record.from(), (clock_.wall_ns() - left.began_ns()) / 1'000'000,
-      left.requests_ms(), left.replies_ms(), left.close_ms(), left.proof_ms(), left.kept(),
-      left.error().empty() ? "" : "; ", left.error());
   return {};
 }
 

@@ -19,9 +19,38 @@ Error owned_elsewhere(const std::string& vnfs, const std::string& head) {
                       head, vnfs)};
 }
 
+// No instance of the VNFS has had a later epoch: its last owner has said which one it had when it
+// gave the VNFS up, and whoever claims in between erases or replaces that order.
+bool came_after_all(const ClusterView& view, const std::string& vnfs, Epoch epoch) {
+  const auto move = view.moves.find(vnfs);
+  if (move == view.moves.end() || view.owners.contains(vnfs)) return false;
+  const std::uint64_t last = move->second.record.departure().epoch();
+  return last != 0 && last < epoch.value();
+}
+
 }  // namespace
 
-Result<instance::InstancePlan> Agent::claim(const std::string& vnfs) {
+// Nobody else gets the epoch: it is taken although it may never be used.
+Result<instance::InstancePlan> Agent::prepare(const std::string& vnfs) {
+  SYMNAS_ASSIGN(const ClusterView view, read_view(store_, kStoreDeadlineMs));
+  SYMNAS_ASSIGN(instance::InstancePlan plan, instance::plan_instance(view, config_, vnfs));
+  kv::Txn txn;
+  SYMNAS_ASSIGN(const std::uint64_t epoch,
+                take_from_counter(view, kv::keys::kEpochCounter, 0xffffffff, txn));
+  SYMNAS_ASSIGN(const kv::TxnResult taken,
+                kv::txn_blocking(store_, std::move(txn), kStoreDeadlineMs));
+  if (!taken.succeeded) {
+    return fail(ErrorCode::kConflict, fmt::format("vnfs {}: records changed: again", vnfs));
+  }
+  plan.epoch = Epoch(epoch);
+  plan.incarnation = incarnation_;
+  plan.standby = true;
+  plan.luns = luns_.paths();
+  return plan;
+}
+
+Result<instance::InstancePlan> Agent::claim(const std::string& vnfs,
+                                            std::optional<Epoch> prepared) {
   SYMNAS_ASSIGN(const ClusterView view, read_view(store_, kStoreDeadlineMs));
   SYMNAS_ASSIGN(const auto* stored, find(view.vnfses, "vnfs", vnfs));
   if (stored->record.stopped()) {
@@ -50,8 +79,12 @@ Result<instance::InstancePlan> Agent::claim(const std::string& vnfs) {
   }
   SYMNAS_ASSIGN(instance::InstancePlan plan, instance::plan_instance(view, config_, vnfs));
   kv::Txn txn;
-  SYMNAS_ASSIGN(const std::uint64_t epoch,
-                take_from_counter(view, kv::keys::kEpochCounter, 0xffffffff, txn));
+  std::uint64_t epoch = 0;
+  if (prepared && came_after_all(view, vnfs, *prepared)) {
+    epoch = prepared->value();
+  } else {
+    SYMNAS_ASSIGN(epoch, take_from_counter(view, kv::keys::kEpochCounter, 0xffffffff, txn));
+  }
   records::OwnerRecord record;
   record.set_head(config_.head_name);
   record.set_incarnation(incarnation_);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
-#include <optional>
 
 #include <fmt/format.h>
 
@@ -68,12 +67,20 @@ Result<Connection> Connection::parse(std::string_view text) {
   const std::size_t space = text.find(' ');
   if (space == std::string_view::npos) return unparsable(text);
   SYMNAS_ASSIGN(const Endpoint local, Endpoint::parse(text.substr(0, space)));
-  SYMNAS_ASSIGN(const Endpoint remote, Endpoint::parse(text.substr(space + 1)));
-  return Connection{local, remote};
+  std::string_view rest = text.substr(space + 1);
+  Connection connection{local, {}, {}};
+  if (const std::size_t second = rest.find(' '); second != std::string_view::npos) {
+    connection.sequence = number<std::uint32_t>(rest.substr(second + 1), 10);
+    if (!connection.sequence) return unparsable(text);
+    rest = rest.substr(0, second);
+  }
+  SYMNAS_ASSIGN(connection.remote, Endpoint::parse(rest));
+  return connection;
 }
 
 std::string Connection::to_string() const {
-  return fmt::format("{} {}", local.to_string(), remote.to_string());
+  const std::string ends = fmt::format("{} {}", local.to_string(), remote.to_string());
+  return sequence ? fmt::format("{} {}", ends, *sequence) : ends;
 }
 
 std::vector<Connection> established(const std::string& proc_net_tcp, std::uint16_t port) {
@@ -82,7 +89,7 @@ std::vector<Connection> established(const std::string& proc_net_tcp, std::uint16
     const auto local = address_of(socket.local_address);
     const auto remote = address_of(socket.remote_address);
     if (!local || !remote || socket.local_port != port || socket.state != kTcpEstablished) continue;
-    found.push_back({{*local, socket.local_port}, {*remote, socket.remote_port}});
+    found.push_back({{*local, socket.local_port}, {*remote, socket.remote_port}, {}});
   }
   return found;
 }

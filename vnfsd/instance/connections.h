@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,9 @@ struct Endpoint {
 struct Connection {
   Endpoint local;
   Endpoint remote;
+  std::optional<std::uint32_t> sequence;  // of the next byte to the client
 
-  // "LOCAL REMOTE". Errors: kInvalidArgument.
+  // "LOCAL REMOTE" or "LOCAL REMOTE SEQUENCE". Errors: kInvalidArgument.
   static Result<Connection> parse(std::string_view text);
   std::string to_string() const;
   friend bool operator==(const Connection&, const Connection&) = default;

@@ -19,6 +19,7 @@ std::string render_instance_file(const InstancePlan& plan) {
                          {"incarnation", plan.incarnation},
                          {"owner_key", plan.owner_key},
                          {"owner_mod_revision", plan.owner_mod_revision.value()},
+                         {"standby", plan.standby},
                          {"etcd",
                           {{"endpoints", etcd.endpoints},
                            {"ca", etcd.ca},

@@ -16,9 +16,9 @@ inline constexpr int kStatusFd = 5;  // takes the reason of a failure; closed by
 
 struct LaunchSpec {
   std::string hostname;
-  std::string stage;              // directory that becomes /run
-  std::vector<std::string> keep;  // directories that stay visible if they lie below /run
-  std::vector<std::pair<std::string, std::vector<std::string>>> links;  // name, addresses "a/n"
+  std::string stage;               // directory that becomes /run
+  std::vector<std::string> keep;   // directories that stay visible if they lie below /run
+  std::vector<std::string> links;  // to be set up; they have no address yet
   std::string rpcbind;
   std::vector<std::string> argv;
   std::vector<std::string> environment;  // "NAME=value"

@@ -3,10 +3,12 @@
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <linux/sched.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -22,7 +24,6 @@
 #include <fmt/format.h>
 
 #include "common/base/log.h"
-#include "common/base/tcp_table.h"
 #include "vnfsd/address/link.h"
 #include "vnfsd/instance/files.h"
 #include "vnfsd/instance/instance_file.h"
@@ -171,11 +172,7 @@ LaunchSpec launch_spec_for(const InstancePlan& plan) {
   for (const LunPath& lun : plan.luns) {
     spec.keep.push_back(std::filesystem::path(lun.path).parent_path().string());
   }
-  for (const LinkPlan& link : plan.links) {
-    std::vector<std::string> addresses;
-    for (const Cidr& vip : link.vips) addresses.push_back(vip.to_string());
-    spec.links.emplace_back(link.link, std::move(addresses));
-  }
+  for (const LinkPlan& link : plan.links) spec.links.push_back(link.link);
   spec.rpcbind = ganesha.rpcbind;
   spec.argv = {ganesha.prefix + "/bin/ganesha.nfsd",
                "-x",
@@ -241,37 +238,36 @@ Result<Process> launch(const InstancePlan& plan,
   return tl::unexpected<Error>(finished.error());
 }
 
-bool listens_on(const std::string& proc_net_tcp, std::uint16_t port) {
-  for (const TcpSocket& socket : parse_tcp_table(proc_net_tcp)) {
-    if (socket.local_port == port && socket.state == kTcpListening) return true;
-  }
-  return false;
-}
-
-Status wait_listening(const Process& process, std::int64_t timeout_ms) {
+Status wait_listening(const Process& process, int netns_fd, std::int64_t timeout_ms) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
-  for (;;) {
-    for (const char* table : {"tcp6", "tcp"}) {
-      const auto text = read_file(fmt::format("/proc/{}/net/{}", process.id().pid, table));
-      if (text && listens_on(*text, kNfsPort)) return {};
+  return address::inside_netns(netns_fd, [&]() -> Status {
+    for (;;) {
+      const UniqueFd probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+      sockaddr_in nfs{};
+      nfs.sin_family = AF_INET;
+      nfs.sin_port = htons(kNfsPort);
+      nfs.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+      if (::connect(probe.get(), reinterpret_cast<const sockaddr*>(&nfs), sizeof nfs) == 0) {
+        return {};
+      }
+      pollfd entry{process.pidfd(), POLLIN, 0};
+      if (::poll(&entry, 1, static_cast<int>(kListenPollMs)) == 1) {
+        return fail(ErrorCode::kInternal, "it ended before it listened");
+      }
+      if (std::chrono::steady_clock::now() >= deadline) {
+        return fail(ErrorCode::kUnavailable,
+                    fmt::format("it does not listen after {} ms", timeout_ms));
+      }
     }
-    pollfd entry{process.pidfd(), POLLIN, 0};
-    if (::poll(&entry, 1, static_cast<int>(kListenPollMs)) == 1) {
-      return fail(ErrorCode::kInternal, "it ended before it listened");
-    }
-    if (std::chrono::steady_clock::now() >= deadline) {
-      return fail(ErrorCode::kUnavailable,
-                  fmt::format("it does not listen after {} ms", timeout_ms));
-    }
-  }
+  });
 }
 
-Status bring_addresses_up(const InstancePlan& plan, const Process& process) {
-  SYMNAS_ASSIGN(const UniqueFd netns, process.network_namespace());
-  return address::inside_netns(netns.get(), [&]() -> Status {
+Status bring_addresses_up(const InstancePlan& plan, int netns_fd) {
+  return address::inside_netns(netns_fd, [&]() -> Status {
     std::uint8_t table = 1;
     for (const LinkPlan& link : plan.links) {
       SYMNAS_TRY(address::set_link_up(link.link));
+      for (const Cidr& vip : link.vips) SYMNAS_TRY(address::add_address(link.link, vip));
       for (const Cidr& vip : link.vips) {
         if (link.gateway.empty()) continue;
         SYMNAS_ASSIGN(const IpAddress gateway, IpAddress::parse(link.gateway));
@@ -285,7 +281,7 @@ Status bring_addresses_up(const InstancePlan& plan, const Process& process) {
     // Whoever cannot be told finds out by itself.
     for (const Connection& old : plan.connections) {
       (void)address::tickle({old.local.address, old.local.port},
-                            {old.remote.address, old.remote.port});
+                            {old.remote.address, old.remote.port}, old.sequence);
     }
     return {};
   });

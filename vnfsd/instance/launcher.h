@@ -31,13 +31,11 @@ Status write_instance_file(const InstancePlan& plan);
 // kNotFound (a network device does not exist); kIo; note's.
 Result<Process> launch(const InstancePlan& plan, const std::function<Status(const Process&)>& note);
 
-// Waits until the instance listens on its NFS port. Errors: kUnavailable (timeout_ms passed),
-// kInternal (it has ended).
-Status wait_listening(const Process& process, std::int64_t timeout_ms);
-// A line of /proc/PID/net/tcp or tcp6 with this local port in state LISTEN.
-bool listens_on(const std::string& proc_net_tcp, std::uint16_t port);
+// Waits until the instance listens on its NFS port, in the namespace behind netns_fd. Errors:
+// kUnavailable (timeout_ms passed), kInternal (it has ended).
+Status wait_listening(const Process& process, int netns_fd, std::int64_t timeout_ms);
 
-// Links up, routes, gratuitous ARP. Errors: those of vnfsd/address.
-Status bring_addresses_up(const InstancePlan& plan, const Process& process);
+// VIPs, routes, gratuitous ARP, tickles. Errors: those of vnfsd/address.
+Status bring_addresses_up(const InstancePlan& plan, int netns_fd);
 
 }  // namespace symnas::vnfsd::instance

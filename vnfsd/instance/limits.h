@@ -10,7 +10,10 @@ namespace symnas::vnfsd::instance {
 inline constexpr std::int64_t kLaunchTimeoutMs = 15'000;
 // From exec to listening: includes opening LUNs and mounting filesystems, which waits for etcd.
 inline constexpr std::int64_t kListenTimeoutMs = 60'000;
-inline constexpr std::int64_t kListenPollMs = 5;  // part of every outage: short
+// The same to the point where it waits for its claim: one read of etcd.
+inline constexpr std::int64_t kStandbyTimeoutMs = 15'000;
+inline constexpr std::int64_t kCallTimeoutMs = 1'000;  // an answer to what takes no time
+inline constexpr std::int64_t kListenPollMs = 2;       // part of every outage: short
 inline constexpr std::int64_t kKillTimeoutMs =
     10'000;  // SIGKILL of a process in an uninterruptible sleep
 // One try to obtain an instance's OFD bytes. I/O in flight on a LUN that hangs may take minutes:

@@ -57,6 +57,7 @@ struct InstancePlan {
   std::string incarnation;  // boot id of the head
   std::string owner_key;
   Revision owner_mod_revision;
+  bool standby = false;  // it is not claimed yet
   std::vector<LinkPlan> links;
   std::vector<records::ExportRecord> exports;
   std::vector<LunPath>

@@ -1,18 +1,19 @@
 #include "vnfsd/instance/retire.h"
 
-#include <net/if.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
-#include <memory>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "common/base/log.h"
 #include "vnfsd/address/link.h"
 #include "vnfsd/instance/files.h"
 #include "vnfsd/instance/limits.h"
@@ -39,42 +40,97 @@ Result<UniqueFd> connect_to(const std::string& control, std::int64_t timeout_ms)
   return fd;
 }
 
-Result<std::string> ask(const std::string& control, const std::string& command,
-                        std::int64_t timeout_ms) {
-  SYMNAS_ASSIGN(const UniqueFd fd, connect_to(control, timeout_ms));
-  const std::string line = command + '\n';
-  if (::send(fd.get(), line.data(), line.size(), MSG_NOSIGNAL) !=
-      static_cast<ssize_t>(line.size())) {
-    return failed(control, std::strerror(errno));
-  }
-  std::string answer;
-  char buffer[512];
-  while (!answer.ends_with('\n')) {
-    const ssize_t size = ::read(fd.get(), buffer, sizeof buffer);
-    if (size < 0 && errno == EINTR) continue;
-    if (size < 0 && errno == EAGAIN) {
-      return failed(control, fmt::format("no answer after {} ms", timeout_ms));
+// A connection with one command, whose answer is read line by line.
+class Conversation {
+ public:
+  // Every line is waited for as long as timeout_ms. Errors: kUnavailable.
+  static Result<Conversation> begin(const std::string& control, const std::string& command,
+                                    std::int64_t timeout_ms) {
+    SYMNAS_ASSIGN(UniqueFd fd, connect_to(control, timeout_ms));
+    const std::string line = command + '\n';
+    if (::send(fd.get(), line.data(), line.size(), MSG_NOSIGNAL) !=
+        static_cast<ssize_t>(line.size())) {
+      return failed(control, std::strerror(errno));
     }
-    if (size <= 0) return failed(control, size < 0 ? std::strerror(errno) : "it ended");
-    answer.append(buffer, static_cast<std::size_t>(size));
+    return Conversation(control, std::move(fd), timeout_ms);
   }
-  return answer;
+
+  // The next line. Errors: kUnavailable (none comes, or it says that something failed), kCorrupt.
+  Result<nlohmann::json> hear() {
+    std::string line;
+    for (;;) {
+      char byte = 0;
+      const ssize_t size = ::read(fd_.get(), &byte, 1);
+      if (size < 0 && errno == EINTR) continue;
+      if (size < 0 && errno == EAGAIN) {
+        return failed(control_, fmt::format("no answer after {} ms", timeout_ms_));
+      }
+      if (size <= 0) return failed(control_, size < 0 ? std::strerror(errno) : "it ended");
+      if (byte == '\n') break;
+      line.push_back(byte);
+    }
+    auto document = nlohmann::json::parse(line, nullptr, false);
+    if (!document.is_object()) {
+      return fail(ErrorCode::kCorrupt, fmt::format("{}: answered {}", control_, line));
+    }
+    if (document.contains("error")) return failed(control_, document["error"].get<std::string>());
+    return document;
+  }
+
+ private:
+  Conversation(std::string control, UniqueFd fd, std::int64_t timeout_ms)
+      : control_(std::move(control)), fd_(std::move(fd)), timeout_ms_(timeout_ms) {}
+
+  std::string control_;
+  UniqueFd fd_;
+  std::int64_t timeout_ms_;
+};
+
+Result<bool> ask_standby(const std::string& control, const std::string& command) {
+  SYMNAS_ASSIGN(Conversation talk, Conversation::begin(control, command, kCallTimeoutMs));
+  SYMNAS_ASSIGN(const auto document, talk.hear());
+  return document.value("standby", false);
 }
 
 }  // namespace
 
-Result<Retired> retire(const std::string& control, std::int64_t timeout_ms) {
-  SYMNAS_ASSIGN(const std::string answer,
-                ask(control, fmt::format("retire {}", timeout_ms), timeout_ms + kRetireCloseMs));
-  const auto document = nlohmann::json::parse(answer, nullptr, false);
-  if (!document.is_object()) {
-    return fail(ErrorCode::kCorrupt, fmt::format("{}: answered {}", control, answer));
+Status wait_standing_by(const Process& process, const std::string& control,
+                        std::int64_t timeout_ms) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
+  for (;;) {
+    const auto standing = stands_by(control);
+    if (standing && *standing) return {};
+    pollfd entry{process.pidfd(), POLLIN, 0};
+    if (::poll(&entry, 1, static_cast<int>(kListenPollMs)) == 1) {
+      return fail(ErrorCode::kInternal, "it ended before it stood by");
+    }
+    if (std::chrono::steady_clock::now() >= deadline) {
+      return fail(ErrorCode::kUnavailable,
+                  fmt::format("it does not stand by after {} ms: {}", timeout_ms,
+                              standing ? "it serves" : standing.error().message));
+    }
   }
-  if (document.contains("error")) return failed(control, document["error"].get<std::string>());
-  return Retired{document.value("requests_ms", std::int64_t{0}),
-                 document.value("replies_ms", std::int64_t{0}),
-                 document.value("close_ms", std::int64_t{0}),
-                 document.value("kept", std::uint64_t{0}), document.value("unsent", "")};
+}
+
+Result<bool> stands_by(const std::string& control) { return ask_standby(control, "standby"); }
+
+Status serve(const std::string& control) {
+  SYMNAS_TRY(ask_standby(control, "serve"));
+  return {};
+}
+
+Result<std::int64_t> retire(const std::string& control, std::int64_t timeout_ms,
+                            const std::function<void(const Drained&)>& drained) {
+  SYMNAS_ASSIGN(Conversation talk,
+                Conversation::begin(control, fmt::format("retire {}", timeout_ms),
+                                    timeout_ms + kRetireCloseMs));
+  SYMNAS_ASSIGN(const auto answered, talk.hear());
+  drained({answered.value("requests_ms", std::int64_t{0}),
+           answered.value("replies_ms", std::int64_t{0}), answered.value("kept", std::uint64_t{0}),
+           answered.value("unsent", ""),
+           answered.value("connections", std::vector<std::string>{})});
+  SYMNAS_ASSIGN(const auto closed, talk.hear());
+  return closed.value("close_ms", std::int64_t{0});
 }
 
 std::vector<Connection> connections_of(const Process& process) {
@@ -87,19 +143,15 @@ std::vector<Connection> connections_of(const Process& process) {
   return all;
 }
 
-Status take_links_down(const Process& process) {
-  SYMNAS_ASSIGN(const UniqueFd netns, process.network_namespace());
-  return address::inside_netns(netns.get(), []() -> Status {
-    const std::unique_ptr<struct if_nameindex[], void (*)(struct if_nameindex*)> links(
-        ::if_nameindex(), ::if_freenameindex);
-    if (!links) return fail(ErrorCode::kIo, fmt::format("links: {}", std::strerror(errno)));
-    for (const struct if_nameindex* link = links.get(); link->if_index != 0; ++link) {
-      if (std::string_view(link->if_name).starts_with(kLinkPrefix)) {
-        SYMNAS_TRY(address::set_link_down(link->if_name));
-      }
-    }
-    return {};
-  });
+Status remove_vips(int netns_fd) {
+  return address::inside_netns(netns_fd,
+                               [] { return address::remove_addresses(std::string(kLinkPrefix)); });
+}
+
+void delete_vip_links(int netns_fd) {
+  const Status deleted = address::inside_netns(
+      netns_fd, [] { return address::delete_links(std::string(kLinkPrefix)); });
+  if (!deleted) log::warn("{}", deleted.error().message);
 }
 
 }  // namespace symnas::vnfsd::instance

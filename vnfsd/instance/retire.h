@@ -1,9 +1,11 @@
-// How a running instance is made to end without a trace for its clients. Thread-safe functions
-// without state.
+// What vnfsd tells a running instance (docs/formats/instance_control.md): to begin, and to end
+// without a trace for its clients. Thread-safe functions without state.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "common/base/result.h"
 #include "vnfsd/instance/connections.h"
@@ -11,24 +13,40 @@
 
 namespace symnas::vnfsd::instance {
 
-struct Retired {
+// Waits until an instance that was started as a standby has come to its claim. Errors: kInternal
+// (it has ended), kUnavailable (timeout_ms passed).
+Status wait_standing_by(const Process& process, const std::string& control,
+                        std::int64_t timeout_ms);
+// Whether it waits there now. Errors: kUnavailable, kCorrupt.
+Result<bool> stands_by(const std::string& control);
+// Tells a standby that its instance file says now what it owns. Errors: kUnavailable, kCorrupt.
+Status serve(const std::string& control);
+
+// From when on it has nothing to say to its clients any more.
+struct Drained {
   std::int64_t requests_ms = 0;
-  std::int64_t replies_ms = 0;
-  std::int64_t close_ms = 0;
+  std::int64_t replies_ms = 0;  // after these
   std::uint64_t kept = 0;
-  std::string unsent;  // which replies did not reach their clients; "" = all did
+  std::string unsent;                    // which replies did not reach their clients; "" = all did
+  std::vector<std::string> connections;  // of its clients (Connection)
 };
 
 // Tells the instance behind `control` (docs/formats/instance_control.md) to finish what was begun,
 // to begin nothing more and to close its mounts; what was begun gets timeout_ms for its end.
-// Errors: kUnavailable (it does not answer or cannot: its message), kCorrupt.
-Result<Retired> retire(const std::string& control, std::int64_t timeout_ms);
+// `drained` is called as soon as it has answered all that it will. Answers how long the mounts took
+// from the last request on, in milliseconds. Errors: kUnavailable (it does not answer or cannot:
+// its message), kCorrupt.
+Result<std::int64_t> retire(const std::string& control, std::int64_t timeout_ms,
+                            const std::function<void(const Drained&)>& drained);
 
 // The connections of its clients; empty when they cannot be read.
 std::vector<Connection> connections_of(const Process& process);
 
-// Takes every NFS link of its namespace down. Nothing that it sends, as by being killed, reaches a
-// client any more.
-Status take_links_down(const Process& process);
+// Removes every VIP from its namespace. Nothing that it sends, as by being killed, reaches a client
+// any more.
+Status remove_vips(int netns_fd);
+// The links as well: another instance of the VNFS on this head cannot have its own up while these
+// exist, and the sockets of a dead one may keep its namespace for minutes. Takes its time.
+void delete_vip_links(int netns_fd);
 
 }  // namespace symnas::vnfsd::instance

@@ -28,6 +28,7 @@ struct InstanceState {
   std::int64_t started_ns = 0;    // wall clock
   std::vector<LunIdentity> luns;  // what its fence has to prove on
   bool retiring = false;          // it was told to close its mounts: it serves no more
+  bool standby = false;           // it waits for its claim: it has no LUN open, and no link up
   friend bool operator==(const InstanceState&, const InstanceState&) = default;
 };
 

@@ -9,6 +9,7 @@
 
 #include "common/base/check.h"
 #include "common/base/log.h"
+#include "vnfsd/history.h"
 #include "vnfsd/instance/files.h"
 #include "vnfsd/instance/launcher.h"
 #include "vnfsd/instance/limits.h"
@@ -20,6 +21,7 @@ namespace {
 constexpr std::int64_t kListenSliceMs = 100;    // how soon a stop is heard while an instance starts
 constexpr std::int64_t kFencePauseMs = 500;     // between tries of a fence that cannot succeed yet
 constexpr std::int64_t kReleasePauseMs = 1000;  // between tries to give ownership up
+constexpr std::int64_t kClaimPauseMs = 50;      // the same to take it, when its clients wait
 
 // The lines of a file that need not exist, as one.
 std::string lines_of(const std::string& path) {
@@ -119,7 +121,9 @@ void Supervisor::run() {
   adopt();
   while (!ending()) {
     if (process_) {
-      if (wanted() == Wanted::kStopped || state_.retiring) {
+      if (state_.standby) {
+        attend_standby();
+      } else if (wanted() != Wanted::kStarted || state_.retiring) {
         stop();
       } else if (!serving_) {
         finish_start();
@@ -130,6 +134,8 @@ void Supervisor::run() {
       fence_until_done();
     } else if (wanted() == Wanted::kStopped) {
       stop();
+    } else if (wanted() == Wanted::kPrepared) {
+      prepare();
     } else {
       start();
     }
@@ -149,7 +155,9 @@ void Supervisor::adopt() {
   if (state_.incarnation != incarnation_) return;  // the head was rebooted: nothing runs
   auto process = Process::adopt(state_.process);
   if (!process) return;
-  process_.emplace(std::move(*process));
+  take_process(std::move(*process));
+  // Nobody knows any more whether it was called.
+  if (state_.standby || stands_by(paths_.control).value_or(false)) return discard_standby();
   adopted_ = true;
   log::info("vnfs {}: adopted pid {}, epoch {}", vnfs_, state_.process.pid, state_.epoch.value());
   show("starting", "");
@@ -161,22 +169,42 @@ void Supervisor::finish_start() {
   const Status listening = wait_until_listening();
   if (!listening && listening.error().code == ErrorCode::kShutdown) return;
   if (!listening) return give_up(listening.error());
+  note(step::kListening);
   const auto plan = host_.plan_of(vnfs_, state_);
   if (!plan) {
     show("starting", plan.error().message);
     sleep(kFencePauseMs);
     return;
   }
-  if (const Status up = bring_addresses_up(*plan, *process_); !up) return give_up(up.error());
+  if (burial_.valid()) burial_.get();
+  if (const Status up = bring_addresses_up(*plan, netns_.get()); !up) return give_up(up.error());
   {
     const std::scoped_lock lock(mutex_);
     end_.reset();  // what was said of it while it started
   }
   serving_ = true;
+  note(step::kServing);
   policy_.served(now_ms());
   log::info("vnfs {}: serving: pid {}, epoch {}", vnfs_, process_->id().pid, state_.epoch.value());
-  if (const Status told = host_.served(vnfs_); !told) log::warn("{}", told.error().message);
+  if (const Status told = host_.served(vnfs_, arrival_); !told) {
+    log::warn("{}", told.error().message);
+  }
+  arrival_ = {};
   show("serving", lines_of(paths_.problems_file));
+}
+
+void Supervisor::take_process(Process process) {
+  auto netns = process.network_namespace();
+  if (netns) netns_ = std::move(*netns);
+  process_.emplace(std::move(process));
+}
+
+// REQUIRES: it has ended.
+void Supervisor::lose_process() {
+  process_.reset();
+  if (!netns_.valid()) return;
+  burial_ = std::async(std::launch::async,
+                       [netns = std::move(netns_)] { delete_vip_links(netns.get()); });
 }
 
 void Supervisor::give_up(const Error& error) {
@@ -222,7 +250,13 @@ void Supervisor::kill_if_told() {
 void Supervisor::after_end(const std::string& how) {
   log::warn("vnfs {}: instance pid {}, epoch {}: ended: {}", vnfs_, state_.process.pid,
             state_.epoch.value(), how);
-  process_.reset();
+  if (arrival_.last.epoch() == 0) {  // else: its clients have been waiting since an earlier end
+    arrival_.last.set_epoch(state_.epoch.value());
+    arrival_.last.set_cause(records::DEPARTURE_ENDED);
+    arrival_.last.set_error(how);
+    add_step(*arrival_.last.mutable_steps(), step::kEnded, clock_.wall_ns());
+  }
+  lose_process();
   adopted_ = false;
   fenced_ = false;
   pause_ms_ = policy_.ended(now_ms());
@@ -238,6 +272,11 @@ void Supervisor::fence_until_done() {
   show("fencing", snapshot().error);
   const Status fenced = host_.fence(vnfs_);
   fenced_ = fenced.has_value();
+  records::Departure& departure =
+      farewell_.departure.epoch() != 0 ? farewell_.departure : arrival_.last;
+  if (fenced_ && departure.epoch() != 0) {
+    add_step(*departure.mutable_steps(), step::kProved, clock_.wall_ns());
+  }
   if (fenced_) return;
   show("fencing", fenced.error().message);
   sleep(kFencePauseMs);
@@ -260,20 +299,110 @@ void Supervisor::start() {
 }
 
 Status Supervisor::start_once() {
-  SYMNAS_ASSIGN(const InstancePlan plan, host_.claim(vnfs_));
+  SYMNAS_ASSIGN(const InstancePlan plan, host_.claim(vnfs_, std::nullopt));
+  arrival_.steps.Clear();
+  note(step::kClaimed);
+  fenced_ = false;  // from now on there may be something to fence
+  SYMNAS_TRY(launch_instance(plan));
+  note(step::kLaunched);
+  return {};
+}
+
+Status Supervisor::launch_instance(const InstancePlan& plan) {
   SYMNAS_ASSIGN(const std::string conf, render_ganesha_conf(plan, fsal_));
   SYMNAS_TRY(prepare_directory(plan, conf));
-  fenced_ = false;  // from now on there may be something to fence
   serving_ = false;
+  arrival_.epoch = plan.epoch;
+  farewell_ = {};
   SYMNAS_ASSIGN(Process process, launch(plan, [&](const Process& created) {
                   state_ = {created.id(),     plan.epoch, plan.incarnation, plan.owner_mod_revision,
                             clock_.wall_ns(), {}};
+                  state_.standby = plan.standby;
                   remember_luns(plan);
                   return write_file_atomically(paths_.state_file, render_state(state_), 0600);
                 }));
-  process_.emplace(std::move(process));
+  take_process(std::move(process));
   return {};
 }
+
+void Supervisor::prepare() {
+  if (pause_ms_ > 0) {
+    sleep(std::exchange(pause_ms_, 0));
+    return;
+  }
+  show("starting", snapshot().error);
+  const Status prepared = prepare_once();
+  if (!prepared) {
+    if (process_) discard_standby();
+    pause_ms_ = policy_.ended(now_ms());
+    return show("waiting", prepared.error().message);
+  }
+  log::info("vnfs {}: prepared: pid {}, epoch {}", vnfs_, process_->id().pid, state_.epoch.value());
+  note(step::kPrepared);
+  show("prepared", "");
+  host_.prepared(vnfs_);
+}
+
+Status Supervisor::prepare_once() {
+  SYMNAS_ASSIGN(const InstancePlan plan, host_.prepare(vnfs_));
+  arrival_ = {};
+  SYMNAS_TRY(launch_instance(plan));
+  return wait_standing_by(*process_, paths_.control, kStandbyTimeoutMs);
+}
+
+// It has nothing that could reach a LUN or a client: without a fence.
+void Supervisor::discard_standby() {
+  process_->kill();
+  if (!process_->wait(kKillTimeoutMs)) {
+    show("stopping", fmt::format("pid {} survives SIGKILL", process_->id().pid));
+    return;
+  }
+  log::info("vnfs {}: not needed any more: pid {}, epoch {}", vnfs_, state_.process.pid,
+            state_.epoch.value());
+  lose_process();
+  state_.standby = false;
+  arrival_ = {};
+}
+
+void Supervisor::attend_standby() {
+  switch (wanted()) {
+    case Wanted::kStopped: return discard_standby();
+    case Wanted::kStarted: return call_standby();
+    case Wanted::kPrepared: break;
+  }
+  pollfd entries[] = {{process_->pidfd(), POLLIN, 0}, {wake_.get(), POLLIN, 0}};
+  ::poll(entries, 2, -1);
+  if (entries[1].revents != 0) sleep(0);
+  if (entries[0].revents == 0) return;
+  log::warn("vnfs {}: ended before it was needed: pid {} (its log is {})", vnfs_,
+            process_->id().pid, paths_.log);
+  discard_standby();
+  pause_ms_ = policy_.ended(now_ms());
+}
+
+// From here on it may open LUNs: it is an instance like any other.
+void Supervisor::call_standby() {
+  show("starting", "");
+  const auto plan = host_.claim(vnfs_, state_.epoch);
+  if (!plan) {
+    show("starting", plan.error().message);
+    sleep(kClaimPauseMs);
+    return;
+  }
+  if (plan->epoch != state_.epoch) return discard_standby();  // start() claims again
+  note(step::kClaimed);
+  released_ = false;
+  fenced_ = false;
+  state_.standby = false;
+  state_.owner_mod_revision = plan->owner_mod_revision;
+  remember_luns(*plan);
+  Status called = write_file_atomically(paths_.state_file, render_state(state_), 0600);
+  if (called) called = write_instance_file(*plan);
+  if (called) called = serve(paths_.control);
+  if (!called) give_up(called.error());
+}
+
+void Supervisor::note(std::string_view name) { add_step(arrival_.steps, name, clock_.wall_ns()); }
 
 // Adds the plan's LUNs to the state; what is known already stays, the instance has opened that.
 bool Supervisor::remember_luns(const InstancePlan& plan) {
@@ -292,7 +421,7 @@ bool Supervisor::remember_luns(const InstancePlan& plan) {
 Status Supervisor::wait_until_listening() {
   const std::int64_t until = now_ms() + kListenTimeoutMs;
   for (;;) {
-    const Status listening = wait_listening(*process_, kListenSliceMs);
+    const Status listening = wait_listening(*process_, netns_.get(), kListenSliceMs);
     if (listening || listening.error().code != ErrorCode::kUnavailable) return listening;
     if (ending()) return fail(ErrorCode::kShutdown, "vnfsd is ending");
     if (wanted() == Wanted::kStopped) return fail(ErrorCode::kShutdown, "stopped while it started");
@@ -311,32 +440,47 @@ void Supervisor::retire_instance() {
   // Before it is told: the next vnfsd must not take it for one that serves.
   const Status noted = write_file_atomically(paths_.state_file, render_state(state_), 0600);
   if (!noted) log::error("vnfs {}: {}", vnfs_, noted.error().message);
-  farewell_ = {};
   records::Departure& departure = farewell_.departure;
-  departure.set_began_ns(clock_.wall_ns());
-  const auto retired = retire(paths_.control, kRetireTimeoutMs);
-  if (retired) {
-    departure.set_requests_ms(retired->requests_ms);
-    departure.set_replies_ms(retired->replies_ms);
-    departure.set_close_ms(retired->close_ms);
-    departure.set_kept(retired->kept);
-    departure.set_error(retired->unsent);
-  } else {
-    log::warn("vnfs {}: killed without its farewell: {}", vnfs_, retired.error().message);
-    departure.set_error(retired.error().message);
-  }
-  for (const Connection& connection : connections_of(*process_)) {
-    farewell_.connections.push_back(connection.to_string());
-  }
+  const std::int64_t began_ns = clock_.wall_ns();
+  const auto note = [&](std::string_view name, std::int64_t ms) {
+    add_step(*departure.mutable_steps(), name, began_ns + ms * 1'000'000);
+  };
+  note(step::kRetiring, 0);
+  std::int64_t finished_ms = 0;
+  const auto closed = retire(paths_.control, kRetireTimeoutMs, [&](const Drained& drained) {
+    finished_ms = drained.requests_ms;
+    note(step::kFinished, finished_ms);
+    note(step::kAcknowledged, finished_ms + drained.replies_ms);
+    departure.set_kept(drained.kept);
+    departure.set_error(drained.unsent);
+    farewell_.connections = drained.connections;
+    silence_instance();
+  });
+  if (closed) return note(step::kClosed, finished_ms + *closed);
+  log::warn("vnfs {}: killed without its farewell: {}", vnfs_, closed.error().message);
+  departure.set_error(closed.error().message);
 }
 
-// Not before its links are down: what the kernel sends for a dead process would tell its clients.
+// What the kernel sends for a dead process would tell its clients to give up.
+void Supervisor::silence_instance() {
+  if (farewell_.connections.empty()) {  // it could not say
+    for (const Connection& connection : connections_of(*process_)) {
+      farewell_.connections.push_back(connection.to_string());
+    }
+  }
+  silenced_ = true;
+  const Status removed = remove_vips(netns_.get());
+  if (!removed) log::warn("vnfs {}: {}", vnfs_, removed.error().message);
+  add_step(*farewell_.departure.mutable_steps(), step::kSilenced, clock_.wall_ns());
+}
+
 bool Supervisor::kill_and_reap() {
-  const Status down = take_links_down(*process_);
-  if (!down) log::warn("vnfs {}: {}", vnfs_, down.error().message);
-  killed_ms_ = now_ms();
+  if (!silenced_) silence_instance();
   process_->kill();
-  if (process_->wait(kKillTimeoutMs)) return true;
+  if (process_->wait(kKillTimeoutMs)) {
+    add_step(*farewell_.departure.mutable_steps(), step::kReaped, clock_.wall_ns());
+    return true;
+  }
   show("stopping", fmt::format("pid {} survives SIGKILL (hung I/O?)", process_->id().pid));
   return false;
 }
@@ -344,11 +488,16 @@ bool Supervisor::kill_and_reap() {
 void Supervisor::stop() {
   if (process_) {
     show("stopping", "");
+    if (farewell_.departure.epoch() == 0) {
+      farewell_ = {};
+      silenced_ = false;
+      farewell_.departure.set_epoch(state_.epoch.value());
+    }
     if ((serving_ || adopted_) && !state_.retiring) retire_instance();
     if (!kill_and_reap()) return;
     log::info("vnfs {}: stopped: pid {}, epoch {}", vnfs_, process_->id().pid,
               state_.epoch.value());
-    process_.reset();
+    lose_process();
     adopted_ = false;
     state_.retiring = false;
     fenced_ = false;
@@ -360,9 +509,6 @@ void Supervisor::stop() {
     return;  // next: the fence
   }
   if (!released_) {
-    if (farewell_.departure.began_ns() != 0) {
-      farewell_.departure.set_proof_ms(now_ms() - killed_ms_);
-    }
     const Status released = host_.release(vnfs_, farewell_);
     released_ = released.has_value();
     if (!released_) {

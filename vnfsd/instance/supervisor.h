@@ -7,6 +7,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <future>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -26,17 +27,30 @@ namespace symnas::vnfsd::instance {
 
 // How the last instance of a VNFS on this head went.
 struct Farewell {
-  records::Departure departure;
+  records::Departure departure;          // its epoch is 0: none has run
   std::vector<std::string> connections;  // of its clients (Connection)
+};
+
+// How its present instance came to serve.
+struct Arrival {
+  Epoch epoch;
+  google::protobuf::RepeatedPtrField<records::Step> steps;
+  records::Departure last;  // of the one before it that ended by itself here; epoch 0: none
 };
 
 // What a supervisor needs of its head. Thread-safe; the calls block.
 class Host {
  public:
   virtual ~Host() = default;
-  // Takes ownership of the VNFS with a new epoch and answers the plan of the instance to start.
+  // The plan of an instance that waits for its claim, with an epoch that nobody else gets.
+  // Errors: as claim().
+  virtual Result<InstancePlan> prepare(const std::string& vnfs) = 0;
+  // The instance of prepare() waits.
+  virtual void prepared(const std::string& vnfs) = 0;
+  // Takes ownership of the VNFS and answers the plan of the instance to start: with the epoch of
+  // prepare() if every instance of the VNFS had an earlier one, else with a new one.
   // Errors: kBusy (another head owns it), kNotFound, kUnavailable, kUnknownOutcome (try again).
-  virtual Result<InstancePlan> claim(const std::string& vnfs) = 0;
+  virtual Result<InstancePlan> claim(const std::string& vnfs, std::optional<Epoch> prepared) = 0;
   // The plan as records and LUNs are now, for the instance that runs as `state` says.
   virtual Result<InstancePlan> plan_of(const std::string& vnfs, const InstanceState& state) = 0;
   // Local fence: every process of the VNFS on this head is dead and reaped. Obtains its OFD byte on
@@ -47,14 +61,15 @@ class Host {
   // kUnknownOutcome.
   virtual Status release(const std::string& vnfs, const Farewell& farewell) = 0;
   // Its instance serves: a move that led here is done. Errors: as release().
-  virtual Status served(const std::string& vnfs) = 0;
+  virtual Status served(const std::string& vnfs, const Arrival& arrival) = 0;
 };
 
-enum class Wanted { kStarted, kStopped };
+// kPrepared: as far as it goes without owning the VNFS.
+enum class Wanted { kStarted, kStopped, kPrepared };
 
 // What `symnas status` shows.
 struct InstanceSnapshot {
-  std::string state;  // starting, serving, fencing, waiting, stopping, stopped
+  std::string state;  // prepared, starting, serving, fencing, waiting, stopping, stopped
   int pid = 0;        // 0 = none
   std::uint64_t epoch = 0;
   std::int64_t since_ns = 0;   // wall clock, of the state
@@ -88,11 +103,21 @@ class Supervisor {
   void watch_running();
   void kill_if_told();
   void retire_instance();
+  void silence_instance();
+  void take_process(Process process);
+  void lose_process();
   bool kill_and_reap();
   void after_end(const std::string& how);
   void fence_until_done();
   void start();
   Status start_once();
+  Status launch_instance(const InstancePlan& plan);
+  void prepare();
+  Status prepare_once();
+  void attend_standby();
+  void call_standby();
+  void discard_standby();
+  void note(std::string_view step);
   Status wait_until_listening();
   void stop();
   void rewrite_instance_file();
@@ -114,13 +139,16 @@ class Supervisor {
 
   // Confined to the thread.
   std::optional<Process> process_;
+  UniqueFd netns_;            // of process_; invalid: it has none any more
+  std::future<void> burial_;  // of the links of the one before
   InstanceState state_;
   bool serving_ = false;
   bool adopted_ = false;   // it may have served before this vnfsd started
   bool fenced_ = false;    // nothing older than the next start can reach a LUN
   bool released_ = false;  // after a stop
+  bool silenced_ = false;  // nothing of it reaches its clients any more
   Farewell farewell_;      // of the instance that was stopped last
-  std::int64_t killed_ms_ = 0;
+  Arrival arrival_;        // of the one that is being started
   RestartPolicy policy_;
   std::int64_t pause_ms_ = 0;
 

@@ -56,6 +56,9 @@ class FakeBackend final : public Backend {
   Result<nlohmann::json> check_filesystem(const std::string& name) override {
     return nlohmann::json{{"filesystem", name}};
   }
+  Result<nlohmann::json> vnfs_history(const std::string& name) override {
+    return nlohmann::json{{"history", {{{"to", "c1n1"}, {"cause", name}}}}};
+  }
   Result<nlohmann::json> capacity() override { return nlohmann::json{{"etcd", {}}}; }
   Result<nlohmann::json> dump_inode(const std::string& filesystem,
                                     const DumpRequest& request) override {

@@ -23,7 +23,7 @@ class FencingTest : public ::testing::Test {
       r.heads = {"c1n1", "c1n2"};  // no supervisor at c1n2: the test claims
       return plan_vnfs_create(v, r);
     });
-    const auto plan = agents["c1n2"]->claim("vnfs1");
+    const auto plan = agents["c1n2"]->claim("vnfs1", {});
     ASSERT_TRUE(plan) << plan.error().message;
     fs::records::MountRecord mount;
     mount.set_head("c1n2");
@@ -99,16 +99,16 @@ TEST_F(FencingTest, WithoutProofNothingEnds) {
   EXPECT_TRUE(builder.view().owners.contains("vnfs1"));
   EXPECT_EQ(record().state(), records::FENCE_FAILED);
   // It lives: it may go on; and it can be tried again.
-  EXPECT_TRUE(agents["c1n2"]->claim("vnfs1"));
+  EXPECT_TRUE(agents["c1n2"]->claim("vnfs1", {}));
   fails = false;
   EXPECT_TRUE(fence("c1n2"));
   EXPECT_FALSE(mount().alive());
 }
 
 TEST_F(FencingTest, TheVictimClaimsNothingFromTheBeginningOn) {
-  during = [&] { EXPECT_EQ(code_of(agents["c1n2"]->claim("vnfs1")), ErrorCode::kPermission); };
+  during = [&] { EXPECT_EQ(code_of(agents["c1n2"]->claim("vnfs1", {})), ErrorCode::kPermission); };
   ASSERT_TRUE(fence("c1n2"));
-  EXPECT_EQ(code_of(agents["c1n2"]->claim("vnfs1")), ErrorCode::kPermission);
+  EXPECT_EQ(code_of(agents["c1n2"]->claim("vnfs1", {})), ErrorCode::kPermission);
 }
 
 TEST_F(FencingTest, ItsOwnerRecordsAreDisprovedBeforeItsMountsEnd) {
@@ -124,7 +124,7 @@ TEST_F(FencingTest, ItsNextBootServesAgain) {
   ASSERT_TRUE(fence("c1n2"));
   start("c1n2", "boot2b", {});
   EXPECT_FALSE(builder.view().fences.contains("c1n2"));
-  EXPECT_TRUE(agents["c1n2"]->claim("vnfs1"));
+  EXPECT_TRUE(agents["c1n2"]->claim("vnfs1", {}));
 }
 
 TEST_F(FencingTest, TheSameBootDoesNotRegisterAgain) {
@@ -132,7 +132,7 @@ TEST_F(FencingTest, TheSameBootDoesNotRegisterAgain) {
   const std::int64_t started = builder.view().heads.at("c1n2").record.agent_started_ns();
   may_register = false;
   start("c1n2", "boot2", {});
-  EXPECT_EQ(code_of(agents["c1n2"]->claim("vnfs1")), ErrorCode::kPermission);
+  EXPECT_EQ(code_of(agents["c1n2"]->claim("vnfs1", {})), ErrorCode::kPermission);
   EXPECT_EQ(builder.view().heads.at("c1n2").record.agent_started_ns(), started);
 }
 

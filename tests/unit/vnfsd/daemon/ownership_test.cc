@@ -1,6 +1,8 @@
 // Agent's claim, fence and release over an in-memory store, without LUNs or instances.
 #include "tests/unit/vnfsd/view_builder.h"
 #include "vnfsd/daemon/agent.h"
+#include "vnfsd/history.h"
+#include "vnfsd/limits.h"
 
 namespace symnas::vnfsd::daemon {
 namespace {
@@ -48,25 +50,26 @@ TEST_F(OwnershipTest, RegistersItsHead) {
 }
 
 TEST_F(OwnershipTest, ClaimTakesANewEpoch) {
-  const auto first = agent->claim("vnfs1");
+  const auto first = agent->claim("vnfs1", {});
   ASSERT_TRUE(first) << first.error().message;
   EXPECT_EQ(first->epoch, Epoch(1));
   const ClusterView view = builder.view();
   EXPECT_EQ(view.owners.at("vnfs1").record.head(), "c1n3");
   EXPECT_EQ(view.owners.at("vnfs1").mod_revision, first->owner_mod_revision);
-  const auto second = agent->claim("vnfs1");
+  const auto second = agent->claim("vnfs1", {});
   ASSERT_TRUE(second);
   EXPECT_EQ(second->epoch, Epoch(2));
 }
 
 TEST_F(OwnershipTest, ClaimRespectsAnotherOwner) {
   builder.owner("vnfs1", "c1n2");
-  EXPECT_EQ(code_of(agent->claim("vnfs1")), ErrorCode::kBusy);
+  EXPECT_EQ(code_of(agent->claim("vnfs1", {})), ErrorCode::kBusy);
   EXPECT_TRUE(agent->fence("vnfs1"));        // nothing of it is here any more
   EXPECT_TRUE(agent->release("vnfs1", {}));  // not ours: left alone
   EXPECT_TRUE(builder.view().owners.contains("vnfs1"));
 }
 
+// An administrator's order that `ready`, a boot of `to`, has answered.
 class OrderTest : public OwnershipTest {
  protected:
   void order(const std::string& to, const std::string& ready) {
@@ -80,36 +83,36 @@ class OrderTest : public OwnershipTest {
 
 TEST_F(OrderTest, WhatIsOnItsWayElsewhereIsNotClaimed) {
   order("c1n2", "boot of c1n2");
-  EXPECT_EQ(code_of(agent->claim("vnfs1")), ErrorCode::kBusy);
+  EXPECT_EQ(code_of(agent->claim("vnfs1", {})), ErrorCode::kBusy);
   EXPECT_TRUE(builder.view().moves.contains("vnfs1"));
 }
 
 TEST_F(OrderTest, OneThatCannotBeObeyedIsOverWithTheNextClaim) {
   order("c1n2", "an older boot");
-  ASSERT_TRUE(agent->claim("vnfs1"));
+  ASSERT_TRUE(agent->claim("vnfs1", {}));
   EXPECT_TRUE(builder.view().moves.empty());
 }
 
 TEST_F(OrderTest, OutlivesARestartOfTheOwner) {
-  ASSERT_TRUE(agent->claim("vnfs1"));
+  ASSERT_TRUE(agent->claim("vnfs1", {}));
   order("c1n2", "");
-  ASSERT_TRUE(agent->claim("vnfs1"));
+  ASSERT_TRUE(agent->claim("vnfs1", {}));
   EXPECT_TRUE(builder.view().moves.contains("vnfs1"));
 }
 
 TEST_F(OrderTest, IsOverWhenItsTargetServes) {
-  ASSERT_TRUE(agent->claim("vnfs1"));
+  ASSERT_TRUE(agent->claim("vnfs1", {}));
   order("c1n3", "boot");
-  EXPECT_TRUE(agent->served("vnfs1"));
+  EXPECT_TRUE(agent->served("vnfs1", {}));
   EXPECT_TRUE(builder.view().moves.empty());
-  EXPECT_TRUE(agent->served("vnfs1"));
+  EXPECT_TRUE(agent->served("vnfs1", {}));
 }
 
 TEST_F(OrderTest, ReleaseTellsTheNextHead) {
-  ASSERT_TRUE(agent->claim("vnfs1"));
+  ASSERT_TRUE(agent->claim("vnfs1", {}));
   order("c1n2", "boot of c1n2");
   instance::Farewell farewell;
-  farewell.departure.set_began_ns(5);
+  farewell.departure.set_epoch(1);
   farewell.departure.set_kept(3);
   farewell.connections = {"10.0.0.101:2049 10.0.0.7:900"};
   ASSERT_TRUE(agent->release("vnfs1", farewell));
@@ -119,22 +122,121 @@ TEST_F(OrderTest, ReleaseTellsTheNextHead) {
   EXPECT_EQ(view.connections.at("vnfs1").record.tcp(0), farewell.connections[0]);
 }
 
+// c1n2 has given it up to this head, and had that epoch.
+class StandbyTest : public OrderTest {
+ protected:
+  void given_up(std::uint64_t epoch) {
+    records::MoveRecord move;
+    move.set_from("c1n2");
+    move.set_to("c1n3");
+    move.set_ready_incarnation("boot");
+    move.mutable_departure()->set_epoch(epoch);
+    builder.put(kv::keys::kMoves + "vnfs1", move.SerializeAsString());
+  }
+};
+
+TEST_F(StandbyTest, PreparingTakesAnEpochAndOwnsNothing) {
+  const auto standby = agent->prepare("vnfs1");
+  ASSERT_TRUE(standby) << standby.error().message;
+  EXPECT_TRUE(standby->standby);
+  EXPECT_TRUE(builder.view().owners.empty());
+  EXPECT_NE(agent->prepare("vnfs1")->epoch, standby->epoch);
+}
+
+TEST_F(StandbyTest, ClaimsWithItsOwnEpoch) {
+  const auto source = agent->prepare("vnfs1");
+  given_up(source->epoch.value());
+  const auto next = agent->prepare("vnfs1");
+  const auto plan = agent->claim("vnfs1", next->epoch);
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_EQ(plan->epoch, next->epoch);
+  EXPECT_FALSE(plan->standby);
+  EXPECT_EQ(builder.view().owners.at("vnfs1").record.epoch(), next->epoch.value());
+}
+
+// The source crashed and was restarted in place after the standby had been prepared.
+TEST_F(StandbyTest, AnEpochThatCameTooEarlyIsNotUsed) {
+  const auto standby = agent->prepare("vnfs1");
+  const auto later = agent->prepare("vnfs1");
+  given_up(later->epoch.value());
+  const auto plan = agent->claim("vnfs1", standby->epoch);
+  ASSERT_TRUE(plan);
+  EXPECT_GT(plan->epoch, later->epoch);
+}
+
+TEST_F(StandbyTest, WithoutItsSourcesFarewellAnEpochIsNotUsed) {
+  const auto standby = agent->prepare("vnfs1");
+  order("c1n3", "boot");
+  const auto plan = agent->claim("vnfs1", standby->epoch);
+  ASSERT_TRUE(plan);
+  EXPECT_GT(plan->epoch, standby->epoch);
+}
+
+// Its owner record is there already: of a claim whose answer was lost, or of an older boot.
+TEST_F(StandbyTest, WhatIsOwnedAlreadyGetsANewEpoch) {
+  given_up(1);
+  const auto first = agent->prepare("vnfs1");
+  const auto second = agent->prepare("vnfs1");
+  ASSERT_EQ(agent->claim("vnfs1", second->epoch)->epoch, second->epoch);
+  EXPECT_GT(agent->claim("vnfs1", second->epoch)->epoch, second->epoch);
+}
+
+TEST_F(OwnershipTest, HistoryTellsHowItWent) {
+  const auto plan = agent->claim("vnfs1", {});
+  instance::Arrival arrival;
+  arrival.epoch = plan->epoch;
+  add_step(arrival.steps, step::kClaimed, 1'000'000);
+  add_step(arrival.steps, step::kServing, 2'000'000);
+  ASSERT_TRUE(agent->served("vnfs1", arrival));
+  instance::Farewell farewell;
+  farewell.departure.set_epoch(plan->epoch.value());
+  add_step(*farewell.departure.mutable_steps(), step::kRetiring, 9'000'000);
+  ASSERT_TRUE(agent->release("vnfs1", farewell));
+  const auto next = agent->claim("vnfs1", {});
+  arrival.epoch = next->epoch;
+  arrival.last.set_epoch(plan->epoch.value());
+  arrival.last.set_cause(records::DEPARTURE_ENDED);
+  add_step(*arrival.last.mutable_steps(), step::kEnded, 9'000'000);
+  arrival.steps.Clear();
+  add_step(arrival.steps, step::kServing, 19'000'000);
+  ASSERT_TRUE(agent->served("vnfs1", arrival));
+  const auto document = agent->vnfs_history("vnfs1");
+  ASSERT_TRUE(document) << document.error().message;
+  const auto& history = (*document)["history"];
+  ASSERT_EQ(history.size(), 2u);
+  EXPECT_EQ(history[0]["cause"], "start");
+  EXPECT_EQ(history[1]["cause"], "restart");
+  EXPECT_EQ(history[1]["blackout_ms"], 10);
+  EXPECT_EQ(history[1]["steps"].size(), 2u);
+  EXPECT_EQ(code_of(agent->vnfs_history("nobody")), ErrorCode::kNotFound);
+}
+
+TEST_F(OwnershipTest, HistoryForgetsWhatIsOld) {
+  for (std::size_t i = 0; i < kHistoryMax + 3; ++i) {
+    instance::Arrival arrival;
+    arrival.epoch = agent->claim("vnfs1", {})->epoch;
+    add_step(arrival.steps, step::kServing, 1);
+    ASSERT_TRUE(agent->served("vnfs1", arrival));
+  }
+  EXPECT_EQ((*agent->vnfs_history("vnfs1"))["history"].size(), kHistoryMax);
+}
+
 TEST_F(OwnershipTest, ClaimOfAStoppedVnfsIsRefused) {
   builder.apply(
       [](const ClusterView& v) { return plan_vnfs_state(v, "vnfs1", WantedState::kStopped); });
-  EXPECT_EQ(code_of(agent->claim("vnfs1")), ErrorCode::kBusy);
+  EXPECT_EQ(code_of(agent->claim("vnfs1", {})), ErrorCode::kBusy);
 }
 
 TEST_F(OwnershipTest, LostReplyOfAClaimIsFoundByItsEpoch) {
   faults->push(Kind::kReplyLost, is_claim);
-  const auto plan = agent->claim("vnfs1");
+  const auto plan = agent->claim("vnfs1", {});
   ASSERT_TRUE(plan) << plan.error().message;
   EXPECT_EQ(plan->owner_mod_revision, builder.view().owners.at("vnfs1").mod_revision);
 }
 
 TEST_F(OwnershipTest, LostRequestOfAClaimIsAnError) {
   faults->push(Kind::kRequestLost, is_claim);
-  EXPECT_EQ(code_of(agent->claim("vnfs1")), ErrorCode::kUnknownOutcome);
+  EXPECT_EQ(code_of(agent->claim("vnfs1", {})), ErrorCode::kUnknownOutcome);
   EXPECT_FALSE(builder.view().owners.contains("vnfs1"));
 }
 
@@ -142,7 +244,7 @@ TEST_F(OwnershipTest, NobodysVnfsNeedsNoFence) { EXPECT_TRUE(agent->fence("vnfs1
 
 // The volume's LUNs are not visible here: nothing can be proved, so nothing is ended.
 TEST_F(OwnershipTest, FenceNeedsEveryLun) {
-  ASSERT_TRUE(agent->claim("vnfs1"));
+  ASSERT_TRUE(agent->claim("vnfs1", {}));
   const Status fenced = agent->fence("vnfs1");
   EXPECT_EQ(code_of(fenced), ErrorCode::kNotFound);
   EXPECT_NE(fenced.error().message.find("lun LUN0"), std::string::npos);
@@ -150,7 +252,7 @@ TEST_F(OwnershipTest, FenceNeedsEveryLun) {
 
 // Stopped: the agent supervises what its head owns, and would claim it again.
 TEST_F(OwnershipTest, ReleaseDeletesTheOwnRecord) {
-  ASSERT_TRUE(agent->claim("vnfs1"));
+  ASSERT_TRUE(agent->claim("vnfs1", {}));
   builder.apply(
       [](const ClusterView& v) { return plan_vnfs_state(v, "vnfs1", WantedState::kStopped); });
   EXPECT_TRUE(agent->release("vnfs1", {}));

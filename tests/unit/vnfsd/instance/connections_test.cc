@@ -33,13 +33,15 @@ TEST(ConnectionsTest, MappedAddressesAreIpv4) {
 
 TEST(ConnectionsTest, TextAndBack) {
   for (const char* text :
-       {"10.0.0.101:2049 10.0.0.201:1001", "[2001:db8::1]:2049 [2001:db8::2]:1001"}) {
+       {"10.0.0.101:2049 10.0.0.201:1001", "10.0.0.101:2049 10.0.0.201:1001 4294967295",
+        "[2001:db8::1]:2049 [2001:db8::2]:1001"}) {
     const auto connection = Connection::parse(text);
     ASSERT_TRUE(connection) << connection.error().message;
     EXPECT_EQ(connection->to_string(), text);
   }
-  for (const char* text : {"", "10.0.0.1:1", "10.0.0.1 10.0.0.2", "10.0.0.1:x 10.0.0.2:1",
-                           "10.0.0.1:99999 10.0.0.2:1", "host:1 10.0.0.2:1"}) {
+  for (const char* text :
+       {"", "10.0.0.1:1", "10.0.0.1 10.0.0.2", "10.0.0.1:x 10.0.0.2:1", "10.0.0.1:99999 10.0.0.2:1",
+        "10.0.0.1:1 10.0.0.2:1 x", "10.0.0.1:1 10.0.0.2:1 4294967296", "host:1 10.0.0.2:1"}) {
     EXPECT_FALSE(Connection::parse(text)) << text;
   }
 }

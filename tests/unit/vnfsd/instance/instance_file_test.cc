@@ -16,6 +16,7 @@ TEST(InstanceFile, Golden) {
   "incarnation": "boot-id",
   "owner_key": "c/owner/vnfs1",
   "owner_mod_revision": 123,
+  "standby": false,
   "etcd": {
     "endpoints": [
       "https://10.99.0.1:2379"

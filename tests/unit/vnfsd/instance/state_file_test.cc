@@ -7,7 +7,7 @@ namespace {
 
 TEST(StateFile, Golden) {
   const InstanceState state{
-      {4711, 99}, Epoch(17), "boot-id", Revision(123), 5, {{"uuid-1", 2049, 77}}, true};
+      {4711, 99}, Epoch(17), "boot-id", Revision(123), 5, {{"uuid-1", 2049, 77}}, true, true};
   EXPECT_EQ(render_state(state), R"({
   "pid": 4711,
   "start_ticks": 99,
@@ -16,6 +16,7 @@ TEST(StateFile, Golden) {
   "owner_mod_revision": 123,
   "started_ns": 5,
   "retiring": true,
+  "standby": true,
   "luns": [
     {
       "uuid": "uuid-1",
