@@ -25,6 +25,10 @@ void add_places(CLI::App* verb, HeadPlaces& places) {
   verb->add_option("--plugin-dir", places.plugin_dir, "Directory of libfsalcluster.so");
   verb->add_option("--lun-path", places.lun_paths,
                    "Glob, directory or file where LUNs are looked for (may be repeated)");
+  verb->add_option("--probe-address", places.probe_addresses,
+                   "Address of this head on a further network, where heads hear each other too "
+                   "(may be repeated; the same networks in the same order on every head)")
+      ->allow_extra_args(false);
   verb->add_option("--fence-agent", places.fence_agent, "Program that cuts other heads off");
   verb->add_option("--fence-option", places.fence_options,
                    "key=value for the fence agent (may be repeated)")

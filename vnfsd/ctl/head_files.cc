@@ -54,6 +54,7 @@ Config config_for(const std::string& cluster, const Uuid& uuid, const std::strin
   config.daemon.socket = places.run_dir + "/vnfsd.sock";
   config.daemon.lun_paths = places.lun_paths;
   if (places.lun_paths.empty()) config.daemon.lun_paths = {"/dev/disk/by-id/*"};
+  config.probe_addresses = places.probe_addresses;
   config.fence.agent = places.fence_agent;
   config.fence.options = places.fence_options;
   config.fence.automatic = !places.fence_when_asked;
@@ -64,6 +65,7 @@ Config config_for(const std::string& cluster, const Uuid& uuid, const std::strin
 }
 
 Status check_places(const HeadPlaces& places) {
+  for (const std::string& address : places.probe_addresses) SYMNAS_TRY(IpAddress::parse(address));
   for (const auto& [option, path] :
        {std::pair{"--config-dir", places.config_dir}, std::pair{"--etcd-dir", places.etcd_dir},
         std::pair{"--run-dir", places.run_dir}, std::pair{"--log-dir", places.log_dir},

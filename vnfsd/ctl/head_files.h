@@ -19,10 +19,11 @@ struct HeadPlaces {
   std::string etcd_dir = "/var/lib/symnas/etcd";
   std::string run_dir = "/run/symnas";
   std::string log_dir;  // "": /var/log/symnas, or run_dir/log when run_dir is not the default
-  std::string ganesha_prefix;          // "": GaneshaConfig's default
-  std::string plugin_dir;              // "": GaneshaConfig's default
-  std::vector<std::string> lun_paths;  // empty: /dev/disk/by-id/*
-  std::string fence_agent;             // "": none
+  std::string ganesha_prefix;                // "": GaneshaConfig's default
+  std::string plugin_dir;                    // "": GaneshaConfig's default
+  std::vector<std::string> lun_paths;        // empty: /dev/disk/by-id/*
+  std::vector<std::string> probe_addresses;  // of the head, beside its management address
+  std::string fence_agent;                   // "": none
   std::vector<std::string> fence_options;
   bool fence_when_asked = false;
 };

@@ -39,6 +39,7 @@ Agent::Agent(kv::Store& store, const env::Clock& clock, Config config, std::stri
   thread_ = std::thread([this] { work(); });
   compactor_ = std::thread([this] { compact_history(); });
   stall_watcher_ = std::thread([this] { watch_stalls(); });
+  head_watcher_ = std::thread([this] { watch_heads(); });
 }
 
 Agent::~Agent() {
@@ -50,6 +51,7 @@ Agent::~Agent() {
   thread_.join();
   compactor_.join();
   stall_watcher_.join();
+  head_watcher_.join();
   if (fencing_.valid()) fencing_.wait();
   watch_.reset();
   supervisors_.clear();
@@ -140,6 +142,8 @@ Status Agent::register_head() {
   }
   head.set_name(config_.head_name);
   head.set_address(config_.head_address);
+  head.clear_probe_addresses();
+  for (const std::string& address : config_.probe_addresses) head.add_probe_addresses(address);
   head.set_incarnation(incarnation_);
   head.set_agent_started_ns(clock_.wall_ns());
   head.set_version(kVersion);
@@ -167,6 +171,8 @@ Status Agent::register_head() {
 
 Status Agent::reconcile() {
   SYMNAS_ASSIGN(const ClusterView view, read_view(store_, kStoreDeadlineMs));
+  tell_prober(view);
+  SYMNAS_TRY(make_probe_key(view));
   reconcile_luns(view);
   answer_moves(view);
   reconcile_supervisors(view);

@@ -29,6 +29,7 @@
 #include "vnfsd/daemon/luns.h"
 #include "vnfsd/daemon/stalls.h"
 #include "vnfsd/instance/supervisor.h"
+#include "vnfsd/probe/prober.h"
 
 namespace symnas::vnfsd::daemon {
 
@@ -36,6 +37,7 @@ namespace symnas::vnfsd::daemon {
 struct AgentLinks {
   // Cuts a head off and answers the proof of it (ha/fencing). Empty: no agent is configured.
   std::function<Result<std::string>(const std::string& head)> fence_off;
+  probe::Prober* prober = nullptr;       // null: heads are not missed
   kv::Membership* membership = nullptr;  // null: etcd's members are left alone
   // etcd's members are others than config.etcd.endpoints says: the agent shall be made again.
   // Called on a thread of the agent, again until that happens.
@@ -77,6 +79,7 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
     Revision fence;          // of its fence record
     std::string silent_key;  // a heartbeat's; "" = none
     Revision silent_revision;
+    std::int64_t silent_since_ns = 0;  // wall clock
   };
   // fence_head() without being asked. Errors also: kConflict when the cause is no more, kBusy when
   // another head is being fenced from here; then nothing was begun.
@@ -149,9 +152,18 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   // Answers the fence of that incarnation: running, or as it is when it has been proven before.
   Result<records::FenceRecord> begin_fence(const std::string& head, const std::string& incarnation,
                                            const FenceCause* cause);
-  // Unless a fence is under way here: on a thread of its own.
-  bool is_fencing() const;
-  void start_fence(const std::string& head, FenceCause cause);
+  // On a thread of its own, unless a fence is under way here, or was begun a moment ago. False: it
+  // is not begun.
+  bool start_fence(const std::string& head, FenceCause cause);
+  // Heads whose probes stay away (agent_detection.cc).
+  void watch_heads();
+  void tell_prober(const ClusterView& view);
+  Status make_probe_key(const ClusterView& view);
+  void look_at_silent(const ha::PeerSight& sight, const std::vector<ha::PeerSight>& sights);
+  std::string why_not_fenced(const ClusterView& view, const ha::PeerSight& sight,
+                             const std::vector<ha::PeerSight>& sights) const;
+  // Writes down whom the instances of this head serve, for whoever may have to take over.
+  void record_connections(const ClusterView& view);
   void note_failed_fence(const std::string& head, const Error& error);
   Status note_proof(const std::string& head, const std::string& proof);
   Result<std::string> finish_fence(const std::string& head);
@@ -205,10 +217,15 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   std::thread thread_;
   std::thread compactor_;
   // Confined to stall_watcher_, by head.
-  std::map<std::string, std::int64_t> fence_tried_ms_;
   std::map<std::string, std::pair<Revision, std::int64_t>> fences_seen_;  // since when they stand
-  std::future<void> fencing_;  // confined to stall_watcher_: the last fence without being asked
   std::thread stall_watcher_;
+  // Confined to head_watcher_, by head.
+  std::map<std::string, std::int64_t> silent_looked_ms_;
+  std::map<std::string, std::string> silent_told_;
+  std::thread head_watcher_;
+  std::mutex fence_start_mutex_;  // leaf; guards the two below
+  std::map<std::string, std::int64_t> fence_tried_ms_;
+  std::future<void> fencing_;  // the last fence without being asked
 };
 
 // What the head that it forbids to claim says: kPermission.

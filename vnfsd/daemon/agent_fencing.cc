@@ -144,6 +144,7 @@ Result<records::FenceRecord> Agent::begin_fence(const std::string& head,
     record.set_by(config_.head_name);
     record.set_began_ns(clock_.wall_ns());
     record.set_state(records::FENCE_RUNNING);
+    if (cause != nullptr) record.set_silent_since_ns(cause->silent_since_ns);
     record.set_agent_timeout_s(config_.fence.timeout_s);
     kv::Txn txn;
     txn.compares = {
@@ -237,6 +238,8 @@ Result<std::string> Agent::finish_fence(const std::string& head) {
     records::Departure departure;
     departure.set_epoch(owner.record.epoch());
     departure.set_cause(records::DEPARTURE_FENCED);
+    if (record.silent_since_ns() != 0)
+      add_step(*departure.mutable_steps(), step::kSilent, record.silent_since_ns());
     add_step(*departure.mutable_steps(), step::kFencing, record.began_ns());
     add_step(*departure.mutable_steps(), step::kFenced, record.proven_ns());
     add_step(*departure.mutable_steps(), step::kProved, clock_.wall_ns());

@@ -9,6 +9,7 @@
 #include "common/kv/keys.h"
 #include "vnfsd/daemon/agent.h"
 #include "vnfsd/daemon/limits.h"
+#include "vnfsd/instance/retire.h"
 #include "vnfsd/limits.h"
 #include "vnfsd/plans.h"
 
@@ -86,6 +87,37 @@ void Agent::finish_move(const ClusterView& view, const std::string& vnfs) {
     }
   }
   if (const Status ended = end_move(vnfs); !ended) log::warn("{}", ended.error().message);
+}
+
+void Agent::record_connections(const ClusterView& view) {
+  for (const auto& [vnfs, owner] : view.owners) {
+    if (owner.record.head() != config_.head_name) continue;
+    int pid = 0;
+    {
+      const std::scoped_lock lock(mutex_);
+      const auto supervisor = supervisors_.find(vnfs);
+      if (supervisor == supervisors_.end()) continue;
+      const instance::InstanceSnapshot snapshot = supervisor->second->snapshot();
+      if (snapshot.state == "serving") pid = snapshot.pid;
+    }
+    if (pid == 0) continue;
+    std::set<std::string> now;
+    for (const instance::Connection& one : instance::connections_of(pid))
+      now.insert(one.to_string());
+    std::set<std::string> known;
+    const auto record = view.connections.find(vnfs);
+    if (record != view.connections.end()) {
+      known.insert(record->second.record.tcp().begin(), record->second.record.tcp().end());
+    }
+    if (now == known) continue;
+    records::ConnectionsRecord connections;
+    for (const std::string& tcp : now) connections.add_tcp(tcp);
+    kv::Txn txn;
+    txn.compares.push_back(kv::mod_revision_is(kv::keys::kOwners + vnfs, owner.mod_revision));
+    txn.success.push_back(kv::put(kv::keys::kConnections + vnfs, connections.SerializeAsString()));
+    const auto done = kv::txn_blocking(store_, std::move(txn), kStoreDeadlineMs);
+    if (!done) log::debug("vnfs {}: its connections: {}", vnfs, done.error().message);
+  }
 }
 
 Status Agent::release(const std::string& vnfs, const instance::Farewell& farewell) {

@@ -68,6 +68,9 @@ void Agent::watch_stalls() {
     lock.lock();
     if (!view) continue;
     stalls_ = stalls;
+    lock.unlock();
+    record_connections(*view);
+    lock.lock();
     if (!config_.fence.automatic) continue;
     end_silent_instances(stalls);
     lock.unlock();
@@ -103,29 +106,30 @@ void Agent::end_silent_head(const Stall& stall, const ClusterView& view) {
       fence->second.record.state() != records::FENCE_FAILED) {
     return;  // somebody is at it, or take_over_fences() will be
   }
-  std::int64_t& tried_ms = fence_tried_ms_[head];
+  const bool begun = start_fence(
+      head, {incarnation, fence == view.fences.end() ? Revision{} : fence->second.mod_revision,
+             kv::keys::heartbeat(FsId{view.filesystems.at(stall.filesystem).record.fsid()},
+                                 stall.mount.id),
+             stall.heartbeat, clock_.wall_ns() - stall.silent_ms * 1'000'000});
+  if (begun) {
+    log::warn("head {}: {} has been silent for {:.1f} s and {} files or more wait for it: fencing",
+              head, fs::describe(stall.mount), seconds(stall.silent_ms), stall.wants);
+  }
+}
+
+bool Agent::start_fence(const std::string& head, FenceCause cause) {
+  const std::scoped_lock lock(fence_start_mutex_);
   const std::int64_t now_ms = clock_.mono_ns() / 1'000'000;
-  if (is_fencing() || (tried_ms != 0 && now_ms - tried_ms < kFenceAgainMs)) return;
+  std::int64_t& tried_ms = fence_tried_ms_[head];
+  const bool busy =
+      fencing_.valid() && fencing_.wait_for(std::chrono::seconds(0)) != std::future_status::ready;
+  if (busy || (tried_ms != 0 && now_ms - tried_ms < kFenceAgainMs)) return false;
   tried_ms = now_ms;
-  log::warn("head {}: {} has been silent for {:.1f} s and {} files or more wait for it: fencing",
-            head, fs::describe(stall.mount), seconds(stall.silent_ms), stall.wants);
-  start_fence(head,
-              {incarnation, fence == view.fences.end() ? Revision{} : fence->second.mod_revision,
-               kv::keys::heartbeat(FsId{view.filesystems.at(stall.filesystem).record.fsid()},
-                                   stall.mount.id),
-               stall.heartbeat});
-}
-
-bool Agent::is_fencing() const {
-  return fencing_.valid() &&
-         fencing_.wait_for(std::chrono::seconds(0)) != std::future_status::ready;
-}
-
-void Agent::start_fence(const std::string& head, FenceCause cause) {
   fencing_ = std::async(std::launch::async, [this, head, cause = std::move(cause)] {
     const auto done = fence_silent_head(head, cause);
     if (!done) log::error("{}", done.error().message);
   });
+  return true;
 }
 
 // A fence whose agent ended in the middle: until it is done or has failed, that boot of the head
@@ -149,9 +153,10 @@ void Agent::take_over_fences(const ClusterView& view) {
   for (const auto& [head, since] : fences_seen_) {
     const records::FenceRecord& fence = view.fences.at(head).record;
     const std::int64_t timeout_s = std::max(config_.fence.timeout_s, fence.agent_timeout_s());
-    if (is_fencing() || now_ms - since.second < fence_span_ms(timeout_s)) continue;
+    if (now_ms - since.second < fence_span_ms(timeout_s)) continue;
+    if (!start_fence(head, {fence.incarnation(), since.first, "", {}, fence.silent_since_ns()}))
+      continue;
     log::warn("head {}: its fence does not go on: taking it over", head);
-    start_fence(head, {fence.incarnation(), since.first, "", {}});
   }
 }
 

@@ -41,6 +41,12 @@ constexpr std::int64_t fence_span_ms(std::int64_t agent_timeout_s) {
   return 2 * agent_timeout_s * 1000 + 20'000;
 }
 
+// A head that is not heard is looked at again after this long.
+inline constexpr std::int64_t kSilentLookMs = 500;
+// Its VIPs get this long for an answer: a second try of TCP comes after a second.
+inline constexpr std::int64_t kCanaryMs = 300;
+inline constexpr std::uint16_t kProbePort = 20'491;  // UDP, from the range that nobody registers
+
 // From the proof that a head's LUNs are cut off until nothing of it can answer any more: the window
 // of its gate (fsal_cluster, kGateWindowNs), and a tenth for its clock.
 inline constexpr std::int64_t kLastAnswersMs = 8'800;

@@ -17,6 +17,7 @@
 #include "vnfsd/api/server.h"
 #include "vnfsd/config.h"
 #include "vnfsd/daemon/agent.h"
+#include "vnfsd/daemon/limits.h"
 #include "vnfsd/daemon/version.h"
 #include "vnfsd/instance/files.h"
 #include "vnfsd/instance/process.h"
@@ -87,6 +88,8 @@ Result<Next> run(const std::string& config_path) {
       return ha::fence_off({fence.agent, fence.options, fence.timeout_s * 1000}, head);
     };
   }
+  probe::Prober prober(config.head_name, incarnation, env::system_clock(), kProbePort);
+  links.prober = &prober;
   Agent agent(*store, env::system_clock(), config, incarnation, std::move(links));
   api::Router router(agent);
   SYMNAS_ASSIGN(const std::unique_ptr<api::ApiServer> server,

@@ -133,10 +133,10 @@ Result<std::int64_t> retire(const std::string& control, std::int64_t timeout_ms,
   return closed.value("close_ms", std::int64_t{0});
 }
 
-std::vector<Connection> connections_of(const Process& process) {
+std::vector<Connection> connections_of(int pid) {
   std::vector<Connection> all;
   for (const char* table : {"tcp", "tcp6"}) {
-    const auto text = read_file(fmt::format("/proc/{}/net/{}", process.id().pid, table));
+    const auto text = read_file(fmt::format("/proc/{}/net/{}", pid, table));
     if (!text) continue;
     for (const Connection& one : established(*text, kNfsPort)) all.push_back(one);
   }

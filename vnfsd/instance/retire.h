@@ -40,7 +40,7 @@ Result<std::int64_t> retire(const std::string& control, std::int64_t timeout_ms,
                             const std::function<void(const Drained&)>& drained);
 
 // The connections of its clients; empty when they cannot be read.
-std::vector<Connection> connections_of(const Process& process);
+std::vector<Connection> connections_of(int pid);
 
 // Removes every VIP from its namespace. Nothing that it sends, as by being killed, reaches a client
 // any more.

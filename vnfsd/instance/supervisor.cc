@@ -464,7 +464,7 @@ void Supervisor::retire_instance() {
 // What the kernel sends for a dead process would tell its clients to give up.
 void Supervisor::silence_instance() {
   if (farewell_.connections.empty()) {  // it could not say
-    for (const Connection& connection : connections_of(*process_)) {
+    for (const Connection& connection : connections_of(process_->id().pid)) {
       farewell_.connections.push_back(connection.to_string());
     }
   }

@@ -284,6 +284,7 @@ class Lab:
                    "--ganesha-prefix", product.ganesha_prefix()]
         options += ["--fence-agent", FENCE_AGENT, "--fence-option", f"prefix={self.prefix}",
                     "--fence-option", f"lab_root={root_dir()}", "--fence-when-asked"]
+        options += ["--probe-address", head["nfs"]]
         for pattern in self.state.data["lun_paths"]:
             options += ["--lun-path", os.path.join(head["dir"], pattern)]  # absolute ones stay
         return options
@@ -463,14 +464,16 @@ class Lab:
             self.start_etcd(name)
         self.start_vnfsd(name)
 
-    def set_fencing(self, automatic):
-        """Whether silent heads and instances are ended without being asked; restarts the agents."""
+    def set_fencing(self, automatic, cuts="luns"):
+        """Whether silent heads and instances are ended without being asked, and what the agent cuts
+        (its kind has to be set to the same); restarts the agents."""
         for head in self.state.data["heads"]:
             path = os.path.join(head["config_dir"], "vnfsd.toml")
             with open(path, encoding="utf-8") as file:
                 text = file.read()
             word = "true" if automatic else "false"
             changed = re.sub(r"(?m)^automatic = \w+$", f"automatic = {word}", text)
+            changed = re.sub(r"(?m)^cuts = .*$", f"cuts = '{cuts}'", changed)
             if changed == text:
                 continue
             with open(path, "w", encoding="utf-8") as file:

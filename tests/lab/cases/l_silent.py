@@ -14,8 +14,8 @@ UNNOTICED_S = 10.0
 
 
 @contextlib.contextmanager
-def automatic_fencing(bench):
-    bench.lab.set_fencing(automatic=True)
+def automatic_fencing(bench, cuts="luns"):
+    bench.lab.set_fencing(automatic=True, cuts=cuts)
     try:
         yield
     finally:

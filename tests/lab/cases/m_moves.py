@@ -5,15 +5,18 @@ import time
 from kernel_clients import finish, kernel_clients, output_of
 from lab_case import check, eventually, lab_test
 from symlab import product
+from symlab.faults import Faults
 
 from .a_setup import NOT_FOUND
 from .h_heads import check_undisturbed, fence_state, others, victim
 from .i_shared import HEADS, coherent_clients
+from .l_silent import automatic_fencing
 
 BETWEEN_S = 1.5
 # Slow enough that what `create` has made is soon removed again.
 MEASURED = ("nfs_io", "gaps", "--pause-us", "10000", "--kinds")
 TAKEN_OVER_S = 30.0
+HEARD_S = 5.0  # every head has heard every other one for a while, and would be missed
 CONFLICT = 4
 
 
@@ -28,6 +31,10 @@ def owner(bench, service):
         if vnfs["name"] == service.name:
             return vnfs["owner"]
     return None
+
+
+def history(bench, service):
+    return bench.symnas.json("vnfs", "history", service.name)["history"]
 
 
 @lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)
@@ -147,3 +154,54 @@ def backup_takes_over(bench):
         check(owner(bench, service) == backup, "it went back by itself")
         service.rehost(home)
     bench.lab.wait_members()
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)
+def head_crash(bench):
+    """A head is gone from one moment to the next: unasked it is fenced, and its backup serves."""
+    service = victim(bench)
+    home = service.head
+    backup = heads_from(service)[1]
+    other = others(bench)[0]
+    bench.lab.set_fence_kind("power")
+    with automatic_fencing(bench, "power"):
+        with coherent_clients(bench, "--stable", "1"), \
+                bench.load(*MEASURED, "read,write,create", service=service) as load, \
+                bench.load(*MEASURED, "read,write", service=other) as beside:
+            bench.let_run(HEARD_S)
+            Faults(bench.lab).kill(home)
+            eventually(TAKEN_OVER_S, f"{backup} serves {service.name}",
+                       lambda: owner(bench, service) == backup)
+            bench.let_run(HEARD_S)
+        bench.lab.unfence(home)
+        eventually(TAKEN_OVER_S, f"{home} is back", lambda: fence_state(bench, home) is None)
+    service.head = backup
+    seen = load.seen
+    for kind in ("read", "write", "create"):
+        check(seen[kind]["errors"] == 0, f"{kind} failed in a crash: {seen}")
+        print(f"     {kind}: longest gap {seen[kind]['longest_gap_ms']:.0f} ms")
+    check_undisturbed({other.head: beside}, [other], ("read", "write"))
+    last = history(bench, service)[-1]
+    check((last["cause"], last["from"], last["to"]) == ("failover", home, backup), str(last))
+    print("     " + ", ".join(f"{step['name']} {(step['at_ns'] - last['began_ns']) // 1000000}"
+                              for step in last["steps"]))
+    service.rehost(home)
+    check(history(bench, service)[-1]["cause"] == "move", "the history does not tell the move")
+    bench.lab.wait_members()
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)
+def agent_away_is_no_crash(bench):
+    """Its agent is gone but its instance answers: nobody is fenced, nothing moves."""
+    service = victim(bench)
+    before = service.serving()
+    bench.lab.set_fence_kind("power")
+    with automatic_fencing(bench, "power"), coherent_clients(bench, "--stable", "1"):
+        bench.let_run(HEARD_S)
+        bench.kill_process(f"vnfsd.{service.head}")
+        try:
+            bench.let_run(HEARD_S)
+            check(fence_state(bench, service.head) is None, "the head was fenced")
+        finally:
+            bench.lab.start_vnfsd(service.head)
+        check(service.wait_serving()["pid"] == before["pid"], "its instance was ended")

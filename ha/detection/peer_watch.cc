@@ -1,0 +1,52 @@
+#include "ha/detection/peer_watch.h"
+
+#include <algorithm>
+
+namespace symnas::ha {
+
+void PeerWatch::heard(const std::string& head, const std::string& incarnation, std::size_t path,
+                      std::int64_t now_ms) {
+  // An older boot of it has ended.
+  for (auto it = peers_.begin(); it != peers_.end();) {
+    const bool older = it->first.first == head && it->first.second != incarnation;
+    it = older ? peers_.erase(it) : std::next(it);
+  }
+  const auto [it, is_new] = peers_.try_emplace({head, incarnation});
+  Peer& peer = it->second;
+  if (is_new || now_ms - peer.heard_ms >= kSilentMs) {
+    peer.steady_since_ms = now_ms;
+    peer.steady = false;
+  }
+  peer.steady = peer.steady || now_ms - peer.steady_since_ms >= kSteadyMs;
+  peer.heard_ms = now_ms;
+  if (peer.paths_ms.size() <= path) peer.paths_ms.resize(path + 1, -1);
+  peer.paths_ms[path] = now_ms;
+}
+
+std::vector<PeerSight> PeerWatch::look(std::int64_t now_ms) {
+  const std::int64_t pause_ms = looked_ms_ == 0 ? 0 : now_ms - looked_ms_;
+  looked_ms_ = now_ms;
+  std::vector<PeerSight> sights;
+  for (auto& [name, peer] : peers_) {
+    if (pause_ms > kLookPauseMs) {
+      peer.heard_ms += pause_ms;
+      for (std::int64_t& path_ms : peer.paths_ms) path_ms += path_ms < 0 ? 0 : pause_ms;
+    }
+    PeerSight& sight = sights.emplace_back();
+    sight.head = name.first;
+    sight.incarnation = name.second;
+    sight.silent_ms = std::max<std::int64_t>(now_ms - peer.heard_ms, 0);
+    sight.silent = peer.steady && sight.silent_ms >= kSilentMs;
+    for (const std::int64_t path_ms : peer.paths_ms) {
+      sight.paths_silent_ms.push_back(path_ms < 0 ? -1
+                                                  : std::max<std::int64_t>(now_ms - path_ms, 0));
+    }
+  }
+  return sights;
+}
+
+void PeerWatch::keep_only(const std::set<std::string>& heads) {
+  std::erase_if(peers_, [&](const auto& entry) { return !heads.contains(entry.first.first); });
+}
+
+}  // namespace symnas::ha

@@ -1,0 +1,57 @@
+// PeerWatch: which heads have fallen silent. Fed with every probe that comes in and looked at many
+// times a second; decides nothing. Thread class: thread-compatible.
+//
+// Invariant: silence counts only while this head itself was awake: whoever was paused, or starved
+// of its processor, blames nobody for that.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace symnas::ha {
+
+// How often a head sends to each other one, and is to look.
+inline constexpr std::int64_t kProbeMs = 100;
+// Six probes in a row, on every path: far more than what loss or a busy processor takes.
+inline constexpr std::int64_t kSilentMs = 600;
+// A boot of a head that has not been heard for so long without silence is not missed: it may be
+// ending, or beginning.
+inline constexpr std::int64_t kSteadyMs = 3'000;
+// A longer pause between two looks was ours: all ages begin anew.
+inline constexpr std::int64_t kLookPauseMs = 300;
+
+struct PeerSight {
+  std::string head;
+  std::string incarnation;                    // boot
+  std::int64_t silent_ms = 0;                 // since its last probe on any path
+  bool silent = false;                        // it was steady, and has been silent for kSilentMs
+  std::vector<std::int64_t> paths_silent_ms;  // by path; -1: never heard there
+};
+
+class PeerWatch {
+ public:
+  // A probe of that boot came in. `path`: which of its networks.
+  void heard(const std::string& head, const std::string& incarnation, std::size_t path,
+             std::int64_t now_ms);
+  // All boots that were ever heard, by head. To be called every kProbeMs.
+  std::vector<PeerSight> look(std::int64_t now_ms);
+  // Forgets heads that are no members any more.
+  void keep_only(const std::set<std::string>& heads);
+
+ private:
+  struct Peer {
+    std::int64_t steady_since_ms = 0;
+    std::int64_t heard_ms = 0;
+    std::vector<std::int64_t> paths_ms;
+    bool steady = false;
+  };
+  std::map<std::pair<std::string, std::string>, Peer> peers_;  // by head and boot
+  std::int64_t looked_ms_ = 0;
+};
+
+}  // namespace symnas::ha

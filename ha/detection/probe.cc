@@ -1,0 +1,76 @@
+#include "ha/detection/probe.h"
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <openssl/rand.h>
+
+#include "common/base/bytes.h"
+#include "common/base/check.h"
+
+namespace symnas::ha {
+namespace {
+
+constexpr std::string_view kMagic = "SNP1";
+constexpr std::size_t kDigestBytes = 32;
+
+std::string digest(std::string_view text, std::string_view key) {
+  unsigned char out[EVP_MAX_MD_SIZE];
+  unsigned size = 0;
+  CHECK(
+      HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
+           reinterpret_cast<const unsigned char*>(text.data()), text.size(), out, &size) != nullptr,
+      "HMAC-SHA256");
+  return std::string(reinterpret_cast<const char*>(out), size);
+}
+
+void append_name(std::string& out, const std::string& name) {
+  out.push_back(static_cast<char>(name.size()));
+  out += name;
+}
+
+// Takes a name off the front.
+bool take_name(std::string_view& text, std::string& name) {
+  if (text.empty()) return false;
+  const std::size_t size = static_cast<unsigned char>(text.front());
+  if (text.size() < 1 + size) return false;
+  name = text.substr(1, size);
+  text.remove_prefix(1 + size);
+  return true;
+}
+
+}  // namespace
+
+std::string make_probe_key() {
+  unsigned char key[kProbeKeyBytes];
+  CHECK(RAND_bytes(key, sizeof key) == 1, "RAND_bytes");
+  return std::string(reinterpret_cast<const char*>(key), sizeof key);
+}
+
+std::string render_probe(const Probe& probe, std::string_view key) {
+  std::string out(kMagic);
+  append_be64(out, probe.sequence);
+  append_name(out, probe.head);
+  append_name(out, probe.incarnation);
+  return out + digest(out, key);
+}
+
+std::optional<Probe> parse_probe(std::string_view datagram, std::string_view key) {
+  if (datagram.size() < kMagic.size() + 8 + kDigestBytes || !datagram.starts_with(kMagic)) {
+    return std::nullopt;
+  }
+  const std::string_view signed_part = datagram.substr(0, datagram.size() - kDigestBytes);
+  const std::string expected = digest(signed_part, key);
+  if (CRYPTO_memcmp(expected.data(), datagram.data() + signed_part.size(), kDigestBytes) != 0) {
+    return std::nullopt;
+  }
+  Probe probe;
+  probe.sequence = read_be64(std::string(signed_part), kMagic.size());
+  std::string_view names = signed_part.substr(kMagic.size() + 8);
+  if (!take_name(names, probe.head) || !take_name(names, probe.incarnation) || !names.empty()) {
+    return std::nullopt;
+  }
+  return probe;
+}
+
+}  // namespace symnas::ha

@@ -1,0 +1,33 @@
+// Probe: the datagram by which a head shows the others that it lives. Pure functions.
+//
+// "SNP1", be64 sequence, then head and boot (a length byte and as many characters each), then
+// HMAC-SHA256 (RFC 2104) of all of that with the cluster's key. Nothing in it is secret.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace symnas::ha {
+
+inline constexpr std::size_t kProbeKeyBytes = 32;
+inline constexpr std::size_t kProbeBytesMax = 4 + 8 + 2 * 256 + 32;
+
+struct Probe {
+  std::uint64_t sequence = 0;  // grows with every one that a boot sends: an old one is not new
+  std::string head;
+  std::string incarnation;
+  friend bool operator==(const Probe&, const Probe&) = default;
+};
+
+// A new key. Drawn once per cluster.
+std::string make_probe_key();
+
+// REQUIRES: names of at most 255 characters.
+std::string render_probe(const Probe& probe, std::string_view key);
+// nullopt: not one of ours, or damaged.
+std::optional<Probe> parse_probe(std::string_view datagram, std::string_view key);
+
+}  // namespace symnas::ha

@@ -1,0 +1,149 @@
+// Agent: heads that have gone. A head whose probes stay away on every network, and whose VIPs
+// answer nobody, is fenced; what it served falls to its backups (docs/architecture/fencing.md).
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "common/base/log.h"
+#include "common/kv/keys.h"
+#include "ha/detection/probe.h"
+#include "vnfsd/daemon/agent.h"
+#include "vnfsd/daemon/limits.h"
+#include "vnfsd/plans.h"
+#include "vnfsd/probe/canary.h"
+
+namespace symnas::vnfsd::daemon {
+namespace {
+
+std::vector<IpAddress> parsed(const records::HeadRecord& head) {
+  std::vector<IpAddress> out;
+  const auto add = [&](const std::string& text) {
+    if (const auto address = IpAddress::parse(text)) out.push_back(*address);
+  };
+  add(head.address());
+  for (const std::string& text : head.probe_addresses()) add(text);
+  return out;
+}
+
+std::vector<IpAddress> vips_of(const ClusterView& view, const std::string& head) {
+  std::vector<IpAddress> out;
+  for (const auto& [vnfs, owner] : view.owners) {
+    const auto record = view.vnfses.find(vnfs);
+    if (owner.record.head() != head || record == view.vnfses.end()) continue;
+    for (const records::Vip& vip : record->second.record.vips()) {
+      if (const auto address = IpAddress::parse(vip.address())) out.push_back(*address);
+    }
+  }
+  return out;
+}
+
+bool is_fenced(const ClusterView& view, const std::string& head, const std::string& incarnation) {
+  const auto fence = view.fences.find(head);
+  return fence != view.fences.end() && forbids_claims(fence->second.record, incarnation);
+}
+
+}  // namespace
+
+void Agent::tell_prober(const ClusterView& view) {
+  if (links_.prober == nullptr) return;
+  std::map<std::string, std::vector<IpAddress>> peers;
+  for (const auto& [name, head] : view.heads) {
+    if (name != config_.head_name) peers[name] = parsed(head.record);
+  }
+  links_.prober->set_peers(std::move(peers), view.cluster.record.probe_key());
+}
+
+// Errors: those of the store.
+Status Agent::make_probe_key(const ClusterView& view) {
+  if (!view.cluster.record.probe_key().empty()) return {};
+  records::ClusterRecord cluster = view.cluster.record;
+  cluster.set_probe_key(ha::make_probe_key());
+  kv::Txn txn;
+  txn.compares.push_back(kv::mod_revision_is(kv::keys::kCluster, view.cluster.mod_revision));
+  txn.success.push_back(kv::put(kv::keys::kCluster, cluster.SerializeAsString()));
+  SYMNAS_TRY(kv::txn_blocking(store_, std::move(txn), kStoreDeadlineMs));
+  return {};  // if another head was faster, that is read next time
+}
+
+void Agent::watch_heads() {
+  if (links_.prober == nullptr) return;
+  std::unique_lock lock(mutex_);
+  while (!ending_) {
+    changed_.wait_for(lock, std::chrono::milliseconds(ha::kProbeMs), [&] { return ending_; });
+    if (ending_) return;
+    if (!ready_) continue;
+    lock.unlock();
+    const std::vector<ha::PeerSight> sights = links_.prober->sights();
+    for (const ha::PeerSight& sight : sights) {
+      if (sight.silent) look_at_silent(sight, sights);
+    }
+    lock.lock();
+  }
+}
+
+void Agent::look_at_silent(const ha::PeerSight& sight, const std::vector<ha::PeerSight>& sights) {
+  const std::int64_t now_ms = clock_.mono_ns() / 1'000'000;
+  std::int64_t& looked_ms = silent_looked_ms_[sight.head];
+  if (looked_ms != 0 && now_ms - looked_ms < kSilentLookMs) return;
+  looked_ms = now_ms;
+  const auto view = read_view(store_, kStoreDeadlineMs);
+  if (!view) return;
+  const std::string why = why_not_fenced(*view, sight, sights);
+  std::string& told = silent_told_[sight.head];
+  if (!why.empty()) {
+    if (told != why)
+      log::warn("head {}: not heard for {} ms: {}", sight.head, sight.silent_ms, why);
+    told = why;
+    return;
+  }
+  told.clear();
+  const auto fence = view->fences.find(sight.head);
+  const FenceCause cause{sight.incarnation,
+                         fence == view->fences.end() ? Revision{} : fence->second.mod_revision,
+                         "",
+                         {},
+                         clock_.wall_ns() - sight.silent_ms * 1'000'000};
+  const bool begun = start_fence(sight.head, cause);
+  if (begun) {
+    log::warn("head {}: not heard for {} ms, and none of its VIPs answers: fencing", sight.head,
+              sight.silent_ms);
+  }
+}
+
+// "": it is to be fenced.
+std::string Agent::why_not_fenced(const ClusterView& view, const ha::PeerSight& sight,
+                                  const std::vector<ha::PeerSight>& sights) const {
+  const auto victim = view.heads.find(sight.head);
+  if (victim == view.heads.end() || victim->second.record.incarnation() != sight.incarnation) {
+    return "it has booted since";
+  }
+  if (is_fenced(view, sight.head, sight.incarnation)) return "it is fenced, or being fenced";
+  const std::vector<IpAddress> vips = vips_of(view, sight.head);
+  if (vips.empty()) return "it serves nothing";
+  if (!config_.fence.automatic) {
+    return fmt::format("nothing is done by itself (symnas head fence {} --yes)", sight.head);
+  }
+  if (!links_.fence_off) return "no fence agent is configured here ([fence] agent in vnfsd.toml)";
+  // Whoever is cut off himself hears nobody. Of two heads, each may be right: etcd's quorum decides
+  // which of them can write down a fence.
+  std::size_t members = 0;
+  std::size_t heard = 1;
+  for (const auto& [name, head] : view.heads) {
+    const std::string& incarnation = head.record.incarnation();
+    if (incarnation.empty() || is_fenced(view, name, incarnation)) continue;
+    ++members;
+    for (const ha::PeerSight& other : sights) {
+      if (other.head == name && other.incarnation == incarnation && other.silent_ms < ha::kSilentMs)
+        ++heard;
+    }
+  }
+  if (members > 2 && heard * 2 <= members) {
+    return fmt::format("this head hears {} of {} heads only: it may be the one that is cut off",
+                       heard - 1, members - 1);
+  }
+  if (probe::any_answers(vips, kCanaryMs)) return "but a VIP of it answers: its agent is away";
+  return "";
+}
+
+}  // namespace symnas::vnfsd::daemon

@@ -1,0 +1,15 @@
+// Canary: asks VIPs whether NFS answers there. Thread-safe: a function without state.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "vnfsd/net_address.h"
+
+namespace symnas::vnfsd::probe {
+
+// Whether any of them answers a NULL call of NFS version 3 (RFC 1813, 3.3.0; RFC 5531, 9) within
+// timeout_ms. Asks all at once, from this thread's network namespace.
+bool any_answers(const std::vector<IpAddress>& vips, std::int64_t timeout_ms);
+
+}  // namespace symnas::vnfsd::probe

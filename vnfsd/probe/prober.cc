@@ -1,0 +1,152 @@
+#include "vnfsd/probe/prober.h"
+
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+
+#include "common/base/check.h"
+#include "common/base/log.h"
+#include "ha/detection/probe.h"
+
+namespace symnas::vnfsd::probe {
+namespace {
+
+constexpr std::size_t kDatagramsPerTurn = 256;  // a flood is not to keep us from sending
+
+// Dual-stack: IPv4 addresses as mapped ones (RFC 4291, 2.5.5.2).
+sockaddr_in6 socket_address(const IpAddress& address, std::uint16_t port) {
+  sockaddr_in6 out{};
+  out.sin6_family = AF_INET6;
+  out.sin6_port = htons(port);
+  if (address.family == AddressFamily::kIpv6) {
+    std::copy_n(address.bytes.begin(), 16, out.sin6_addr.s6_addr);
+  } else {
+    out.sin6_addr.s6_addr[10] = out.sin6_addr.s6_addr[11] = 0xff;
+    std::copy_n(address.bytes.begin(), 4, out.sin6_addr.s6_addr + 12);
+  }
+  return out;
+}
+
+bool is_from(const IpAddress& address, const sockaddr_in6& from) {
+  const sockaddr_in6 known = socket_address(address, 0);
+  return std::memcmp(&known.sin6_addr, &from.sin6_addr, sizeof from.sin6_addr) == 0;
+}
+
+UniqueFd open_socket(std::uint16_t port) {
+  UniqueFd fd(::socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const int no = 0;
+  const sockaddr_in6 any = socket_address({AddressFamily::kIpv6, {}}, port);
+  if (!fd.valid() || ::setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no) != 0 ||
+      ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&any), sizeof any) != 0) {
+    log::error("UDP port {}: {}: heads do not hear each other, so none is missed", port,
+               std::strerror(errno));
+    return UniqueFd();
+  }
+  return fd;
+}
+
+}  // namespace
+
+Prober::Prober(std::string head, std::string incarnation, const env::Clock& clock,
+               std::uint16_t port)
+    : head_(std::move(head)),
+      incarnation_(std::move(incarnation)),
+      clock_(clock),
+      port_(port),
+      socket_(open_socket(port)),
+      wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  CHECK(wake_.valid(), "eventfd");
+  // Above the last one of this boot's earlier agents, without remembering it.
+  sequence_ = static_cast<std::uint64_t>(clock_.mono_ns());
+  if (socket_.valid()) thread_ = std::thread([this] { run(); });
+}
+
+Prober::~Prober() {
+  ending_.store(true);
+  ::eventfd_write(wake_.get(), 1);
+  if (thread_.joinable()) thread_.join();
+}
+
+void Prober::set_peers(std::map<std::string, std::vector<IpAddress>> peers, std::string key) {
+  const std::scoped_lock lock(mutex_);
+  peers_ = std::move(peers);
+  key_ = std::move(key);
+}
+
+std::vector<ha::PeerSight> Prober::sights() const {
+  const std::scoped_lock lock(mutex_);
+  return sights_;
+}
+
+void Prober::run() {
+  const sched_param priority{1};
+  if (::pthread_setschedparam(::pthread_self(), SCHED_RR, &priority) != 0) {
+    log::debug("probes: no real-time priority");
+  }
+  std::int64_t next_ms = 0;
+  while (!ending_.load()) {
+    std::int64_t now_ms = clock_.mono_ns() / 1'000'000;
+    if (now_ms >= next_ms) {
+      next_ms = now_ms + ha::kProbeMs;
+      send_probes();
+    }
+    pollfd entries[] = {{socket_.get(), POLLIN, 0}, {wake_.get(), POLLIN, 0}};
+    ::poll(entries, 2, static_cast<int>(std::max<std::int64_t>(next_ms - now_ms, 0)));
+    now_ms = clock_.mono_ns() / 1'000'000;
+    hear(now_ms);  // before looking: what came while this head slept counts
+    auto seen = watch_.look(now_ms);
+    const std::scoped_lock lock(mutex_);
+    sights_ = std::move(seen);
+  }
+}
+
+void Prober::send_probes() {
+  const std::scoped_lock lock(mutex_);
+  if (key_.empty()) return;
+  const std::string datagram = ha::render_probe({++sequence_, head_, incarnation_}, key_);
+  std::set<std::string> names;
+  for (const auto& [name, addresses] : peers_) {
+    names.insert(name);
+    for (const IpAddress& address : addresses) {
+      const sockaddr_in6 to = socket_address(address, port_);
+      // What cannot be sent is missed over there.
+      (void)::sendto(socket_.get(), datagram.data(), datagram.size(), 0,
+                     reinterpret_cast<const sockaddr*>(&to), sizeof to);
+    }
+  }
+  watch_.keep_only(names);
+}
+
+void Prober::hear(std::int64_t now_ms) {
+  const std::scoped_lock lock(mutex_);
+  for (std::size_t i = 0; i < kDatagramsPerTurn; ++i) {
+    char buffer[ha::kProbeBytesMax];
+    sockaddr_in6 from{};
+    socklen_t size = sizeof from;
+    const ssize_t length = ::recvfrom(socket_.get(), buffer, sizeof buffer, 0,
+                                      reinterpret_cast<sockaddr*>(&from), &size);
+    if (length < 0) return;
+    if (key_.empty()) continue;
+    const auto probe = ha::parse_probe({buffer, static_cast<std::size_t>(length)}, key_);
+    if (!probe) continue;
+    const auto peer = peers_.find(probe->head);
+    if (peer == peers_.end()) continue;
+    std::size_t path = 0;
+    while (path < peer->second.size() && !is_from(peer->second[path], from)) ++path;
+    if (path == peer->second.size()) continue;  // not an address of that head
+    std::uint64_t& last = heard_[{probe->incarnation, path}];
+    if (probe->sequence <= last) continue;  // one of before, once more
+    last = probe->sequence;
+    watch_.heard(probe->head, probe->incarnation, path, now_ms);
+  }
+}
+
+}  // namespace symnas::vnfsd::probe

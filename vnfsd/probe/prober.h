@@ -1,0 +1,61 @@
+// Prober: this head's probes to all others, and theirs to it (ha/detection). Thread class:
+// thread-safe; works on a thread of its own, at a real-time priority where that is allowed: a busy
+// machine is not to look like a dead one.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "common/base/unique_fd.h"
+#include "common/env/clock.h"
+#include "ha/detection/peer_watch.h"
+#include "vnfsd/net_address.h"
+
+namespace symnas::vnfsd::probe {
+
+class Prober {
+ public:
+  // Sends nothing before set_peers(). `port`: UDP, the same on all heads.
+  Prober(std::string head, std::string incarnation, const env::Clock& clock, std::uint16_t port);
+  ~Prober();
+  Prober(const Prober&) = delete;
+  Prober& operator=(const Prober&) = delete;
+
+  // The other heads with their addresses, one per network, in the same order on every head; the
+  // cluster's key.
+  void set_peers(std::map<std::string, std::vector<IpAddress>> peers, std::string key);
+  // What the last look told.
+  std::vector<ha::PeerSight> sights() const;
+
+ private:
+  void run();
+  void send_probes();
+  void hear(std::int64_t now_ms);
+
+  const std::string head_;
+  const std::string incarnation_;
+  const env::Clock& clock_;
+  const std::uint16_t port_;
+  UniqueFd socket_;
+  UniqueFd wake_;               // eventfd: the end
+  std::uint64_t sequence_ = 0;  // confined to the thread
+  ha::PeerWatch watch_;         // confined to the thread
+  // The last sequence number of each boot, by path; confined to the thread.
+  std::map<std::pair<std::string, std::size_t>, std::uint64_t> heard_;
+
+  mutable std::mutex mutex_;  // leaf
+  std::map<std::string, std::vector<IpAddress>> peers_;
+  std::string key_;
+  std::vector<ha::PeerSight> sights_;
+  std::atomic<bool> ending_{false};
+  std::thread thread_;
+};
+
+}  // namespace symnas::vnfsd::probe
