@@ -465,12 +465,18 @@ class Lab:
 
     def set_fencing(self, automatic):
         """Whether silent heads and instances are ended without being asked; restarts the agents."""
+        self._set_everywhere("automatic", "true" if automatic else "false")
+
+    def set_settling(self, seconds):
+        """How long a head serves before VNFSs fail back to it; restarts the agents."""
+        self._set_everywhere("settle_s", str(seconds))
+
+    def _set_everywhere(self, setting, value):
         for head in self.state.data["heads"]:
             path = os.path.join(head["config_dir"], "vnfsd.toml")
             with open(path, encoding="utf-8") as file:
                 text = file.read()
-            word = "true" if automatic else "false"
-            changed = re.sub(r"(?m)^automatic = \w+$", f"automatic = {word}", text)
+            changed = re.sub(rf"(?m)^{setting} = \w+$", f"{setting} = {value}", text)
             if changed == text:
                 continue
             with open(path, "w", encoding="utf-8") as file:
