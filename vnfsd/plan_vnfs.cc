@@ -234,6 +234,9 @@ Result<Change> plan_vnfs_state(const ClusterView& view, const std::string& name,
   SYMNAS_ASSIGN(const auto* vnfs, find(view.vnfses, "vnfs", name));
   records::VnfsRecord record = vnfs->record;
   record.set_stopped(state == WantedState::kStopped);
+  const auto move = view.moves.find(name);
+  if (record.stopped() && move != view.moves.end())
+    record.set_pinned(move->second.record.pinned_before());
   Change change{
       fmt::format("vnfs {}: {}", name, record.stopped() ? "to be stopped" : "to be started"), {}};
   change.txn.success.push_back(kv::put(kv::keys::kVnfs + name, record.SerializeAsString()));

@@ -92,6 +92,12 @@ std::string fence_line(const json& head) {
       name, by, name);
 }
 
+std::string draining_line(const json& head) {
+  const std::string name = head.value("name", "");
+  return fmt::format("head {}: is being drained (symnas vnfs status; symnas head undrain {})", name,
+                     name);
+}
+
 std::string stall_line(const json& stall) {
   const auto seconds = [&](const char* key) {
     return static_cast<double>(stall.value(key, std::int64_t{0})) / 1000;
@@ -139,6 +145,7 @@ void print_status(std::ostream& out, const json& status) {
                       status.value("vnfs", json::array()));
   for (const json& head : status.value("heads", json::array())) {
     if (head.contains("fence")) out << "\n" << fence_line(head) << "\n";
+    if (head.value("draining", false)) out << "\n" << draining_line(head) << "\n";
   }
   for (const json& stall : status.value("stalls", json::array()))
     out << "\n" << stall_line(stall) << "\n";

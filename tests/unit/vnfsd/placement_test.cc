@@ -248,6 +248,15 @@ TEST_F(PlacementTest, ARehostThatIsTakenBackLeavesThePinAsItWas) {
   EXPECT_EQ(pin("v1"), "c1n2");
 }
 
+TEST_F(PlacementTest, AStopEndsTheOrderAndLeavesThePinAsItWas) {
+  builder.owner("v1", "c1n1");
+  rehost("v1", "c1n2");
+  builder.apply(
+      [](const ClusterView& v) { return plan_vnfs_state(v, "v1", WantedState::kStopped); });
+  EXPECT_TRUE(builder.view().moves.empty());
+  EXPECT_EQ(pin("v1"), "");
+}
+
 TEST_F(PlacementTest, ARehostToThePrimaryPinsNothing) {
   builder.owner("v1", "c1n2");
   rehost("v1", "c1n1");
