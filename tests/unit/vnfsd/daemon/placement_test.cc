@@ -25,13 +25,17 @@ class AgentPlacementTest : public ::testing::Test {
       r.heads = {"c1n2", "c1n1"};
       return plan_vnfs_create(v, r);
     });
+    boot("boot");
+  }
+  void boot(const std::string& incarnation) {
+    agent.reset();
     Config config;
     config.cluster_name = "lab";
     config.cluster_uuid = *cvm::uuid_from_bytes(std::string(16, 'c'));
     config.head_name = "c1n3";
     config.head_address = "10.99.0.3";
     config.daemon.run_dir = ::testing::TempDir() + "symnas-agent-placement";
-    agent = std::make_unique<Agent>(builder.store, env::system_clock(), config, "boot");
+    agent = std::make_unique<Agent>(builder.store, env::system_clock(), config, incarnation);
     ASSERT_TRUE(agent->view());
   }
   // The order for vnfs1 when it is as wanted; the last one seen if it never is.
@@ -60,6 +64,14 @@ TEST_F(AgentPlacementTest, OrdersItsVnfsAwayWhenItsHeadIsDrainedAndKeepsItUntilT
   EXPECT_EQ(order.to(), "c1n2");
   EXPECT_EQ(order.cause(), records::MOVE_DRAIN);
   EXPECT_EQ(builder.view().owners.at("vnfs1").record.head(), "c1n3");
+}
+
+TEST_F(AgentPlacementTest, ADrainOutlivesBoots) {
+  builder.apply([](const ClusterView& v) { return plan_head_drain(v, "c1n3", 1); });
+  boot("the next one");
+  const records::HeadRecord head = builder.view().heads.at("c1n3").record;
+  EXPECT_EQ(head.incarnation(), "the next one");
+  EXPECT_TRUE(head.draining());
 }
 
 TEST_F(AgentPlacementTest, SaysInTheOrderWhyItDoesNotTakeAVnfs) {
