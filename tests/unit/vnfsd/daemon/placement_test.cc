@@ -57,7 +57,7 @@ class AgentPlacementTest : public ::testing::Test {
 };
 
 TEST_F(AgentPlacementTest, OrdersItsVnfsAwayWhenItsHeadIsDrainedAndKeepsItUntilThatIsAnswered) {
-  ASSERT_TRUE(agent->claim("vnfs1"));
+  ASSERT_TRUE(agent->claim("vnfs1", {}));
   builder.apply([](const ClusterView& v) { return plan_head_drain(v, "c1n3", 1); });
   const records::MoveRecord order = order_that([](const auto&) { return true; });
   EXPECT_EQ(order.from(), "c1n3");
