@@ -1,6 +1,7 @@
 #include "vnfsd/change.h"
 
 #include <chrono>
+#include <sstream>
 #include <thread>
 
 #include <fmt/format.h>
@@ -63,6 +64,13 @@ Result<Outcome> commit(kv::Store& store, const kv::Txn& txn, const std::string& 
 
 }  // namespace
 
+std::vector<std::string> lines_of(const std::string& what) {
+  std::vector<std::string> lines;
+  std::istringstream stream(what);
+  for (std::string line; std::getline(stream, line);) lines.push_back(std::move(line));
+  return lines;
+}
+
 kv::Txn guarded(const ClusterView& view, Change change, const std::string& change_id) {
   records::ClusterRecord cluster = view.cluster.record;
   cluster.set_config_version(cluster.config_version() + 1);
@@ -92,7 +100,7 @@ Result<std::string> make_change(kv::Store& store, const Planner& planner, Mode m
     SYMNAS_ASSIGN(const Outcome outcome,
                   commit(store, guarded(view, std::move(change), change_id), change_id));
     if (outcome == Outcome::kDone) {
-      log::info("{}", what);
+      for (const std::string& line : lines_of(what)) log::info("{}", line);
       return what;
     }
   }
@@ -112,16 +120,16 @@ kv::Compare unchanged_since(const ClusterView& view, const std::string& prefix) 
 }
 
 Result<std::uint64_t> take_from_counter(const ClusterView& view, const std::string& counter_key,
-                                        std::uint64_t max, kv::Txn& txn) {
+                                        std::uint64_t max, kv::Txn& txn, std::uint64_t count) {
   const auto it = view.counters.find(counter_key.substr(kv::keys::kCounters.size()));
   const std::uint64_t value = it == view.counters.end() ? 1 : it->second.record;
   const Revision revision = it == view.counters.end() ? Revision{} : it->second.mod_revision;
-  if (value > max) {
+  if (count > max || value > max - count + 1) {
     return fail(ErrorCode::kNoSpace,
                 fmt::format("counter {}: all values up to {} have been used", counter_key, max));
   }
   txn.compares.push_back(kv::mod_revision_is(counter_key, revision));
-  txn.success.push_back(kv::put(counter_key, fmt::to_string(value + 1)));
+  txn.success.push_back(kv::put(counter_key, fmt::to_string(value + count)));
   return value;
 }
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "common/base/result.h"
 #include "common/kv/store.h"
@@ -18,9 +19,12 @@
 namespace symnas::vnfsd {
 
 struct Change {
-  std::string what;  // for messages and the log: "volume v1: created"
+  std::string what;  // for messages and the log: "volume v1: created"; one line or several
   kv::Txn txn;       // without the cluster record
 };
+
+// The lines of Change::what.
+std::vector<std::string> lines_of(const std::string& what);
 
 using Planner = std::function<Result<Change>(const ClusterView&)>;
 
@@ -38,9 +42,9 @@ kv::Txn guarded(const ClusterView& view, Change change, const std::string& chang
 // not count).
 kv::Compare unchanged_since(const ClusterView& view, const std::string& prefix);
 
-// Takes one value from a counter that starts at 1; adds the put (the cluster record guards
-// it). Errors: kNoSpace when the counter has passed max.
+// Takes `count` values from a counter that starts at 1, answers the first; adds the put (the
+// cluster record guards it). Errors: kNoSpace when the counter has passed max.
 Result<std::uint64_t> take_from_counter(const ClusterView& view, const std::string& counter_key,
-                                        std::uint64_t max, kv::Txn& txn);
+                                        std::uint64_t max, kv::Txn& txn, std::uint64_t count = 1);
 
 }  // namespace symnas::vnfsd

@@ -61,6 +61,7 @@ Status take_any(ClusterView& view, const kv::KeyValue& kv) {
   SYMNAS_TRY(in(view.vnfses, kVnfs));
   SYMNAS_TRY(in(view.fences, kFences));
   SYMNAS_TRY(in(view.moves, kMoves));
+  SYMNAS_TRY(in(view.refusals, kRefusals));
   SYMNAS_TRY(in(view.connections, kConnections));
   return in(view.owners, kOwners);
 }

@@ -38,6 +38,7 @@ struct ClusterView {
   Table<records::OwnerRecord> owners;
   Table<records::FenceRecord> fences;                     // by the head that is fenced
   Table<records::MoveRecord> moves;                       // by VNFS
+  Table<records::RefusalsRecord> refusals;                // by VNFS
   Table<records::ConnectionsRecord> connections;          // by VNFS
   std::map<std::string, Stored<std::uint64_t>> counters;  // by what is counted: the next free value
 };

@@ -168,6 +168,10 @@ Status read_sections(const toml::table& root, std::string_view origin, Config& c
   }
   SYMNAS_TRY(fence.finish());
 
+  TableReader failback(root, origin, "failback");
+  failback.number("settle_s", 1, kSettleSMax, config.failback.settle_s);
+  SYMNAS_TRY(failback.finish());
+
   TableReader ganesha(root, origin, "ganesha");
   ganesha.absolute_path("prefix", config.ganesha.prefix);
   config.ganesha.plugin_dir = config.ganesha.prefix + "/lib/ganesha";
@@ -196,8 +200,8 @@ toml::array to_array(const std::vector<std::string>& values) {
 Result<Config> parse_config(std::string_view text, std::string_view origin) {
   try {
     const toml::table root = toml::parse(text);
-    static const std::set<std::string> kSections = {"cluster", "head",    "etcd",
-                                                    "daemon",  "ganesha", "fence"};
+    static const std::set<std::string> kSections = {"cluster", "head",  "etcd",    "daemon",
+                                                    "ganesha", "fence", "failback"};
     for (const auto& [key, value] : root) {
       if (!kSections.contains(std::string(key.str()))) {
         return fail(ErrorCode::kInvalidArgument,
@@ -262,7 +266,8 @@ std::string render_config(const Config& c) {
                                       {"options", to_array(c.fence.options)},
                                       {"timeout_s", c.fence.timeout_s},
                                       {"automatic", c.fence.automatic},
-                                      {"cuts", c.fence.cuts}});
+                                      {"cuts", c.fence.cuts}}) +
+         section("failback", toml::table{{"settle_s", c.failback.settle_s}});
 }
 
 }  // namespace symnas::vnfsd

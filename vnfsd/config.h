@@ -9,6 +9,7 @@
 
 #include "common/base/result.h"
 #include "common/base/uuid.h"
+#include "vnfsd/limits.h"
 
 namespace symnas::vnfsd {
 
@@ -54,6 +55,10 @@ struct FenceConfig {
   std::string cuts = "luns";
 };
 
+struct FailbackConfig {
+  std::int64_t settle_s = kSettleS;  // how long a head serves before VNFSs go back to it
+};
+
 struct Config {
   std::string cluster_name;
   Uuid cluster_uuid;
@@ -64,6 +69,7 @@ struct Config {
   DaemonConfig daemon;
   GaneshaConfig ganesha;
   FenceConfig fence;
+  FailbackConfig failback;
 };
 
 // Parses the text of a vnfsd.toml. `origin` names it in messages.

@@ -84,6 +84,22 @@ Result<Cidr> parse_vip(std::string_view text) {
   return vip;
 }
 
+Result<Cidr> vip_after(const Cidr& vip, std::uint32_t steps) {
+  std::uint64_t number = steps;
+  for (int byte = 0; byte < 4; ++byte) {
+    number += std::uint64_t{vip.address.bytes[static_cast<std::size_t>(byte)]} << (24 - 8 * byte);
+  }
+  Cidr after = vip;
+  for (int byte = 0; byte < 4; ++byte) {
+    after.address.bytes[static_cast<std::size_t>(byte)] =
+        static_cast<std::uint8_t>(number >> (24 - 8 * byte));
+  }
+  if (number >> 32 != 0 || !vip.contains(after.address)) {
+    return bad(vip.to_string(), fmt::format("its network has no address {} after it", steps));
+  }
+  return parse_vip(after.to_string());
+}
+
 Result<std::string> normalise_client(std::string_view text) {
   if (text == "*") return std::string("*");
   SYMNAS_ASSIGN(const Cidr client, Cidr::parse(text));

@@ -44,6 +44,10 @@ struct Cidr {
 // multicast or "this host" address. Errors: kInvalidArgument, kNotSupported (IPv6).
 Result<Cidr> parse_vip(std::string_view text);
 
+// The VIP `steps` addresses after it, in the same network. Errors: kInvalidArgument (there is
+// none).
+Result<Cidr> vip_after(const Cidr& vip, std::uint32_t steps);
+
 // A client specification of an export: a network or host ("10.0.0.0/24", host bits clear), or "*".
 // Answers its canonical text. Errors: kInvalidArgument.
 Result<std::string> normalise_client(std::string_view text);

@@ -5,6 +5,7 @@
 
 #include "common/kv/keys.h"
 #include "vnfsd/limits.h"
+#include "vnfsd/placement.h"
 #include "vnfsd/plans.h"
 
 namespace symnas::vnfsd {
@@ -17,11 +18,6 @@ tl::unexpected<Error> refused(ErrorCode code, const std::string& name, const std
 
 std::string joined(const google::protobuf::RepeatedPtrField<std::string>& names) {
   return fmt::format("{}", fmt::join(names, ", "));
-}
-
-bool is_fenced(const ClusterView& view, const records::HeadRecord& head) {
-  const auto fence = view.fences.find(head.name());
-  return fence != view.fences.end() && forbids_claims(fence->second.record, head.incarnation());
 }
 
 // The LUNs of the VNFS that the head has not open, by name.
@@ -39,40 +35,13 @@ std::vector<std::string> missing_luns(const ClusterView& view, const records::Vn
   return missing;
 }
 
-Status check_can_serve(const ClusterView& view, const records::VnfsRecord& vnfs,
-                       const std::string& head) {
-  SYMNAS_ASSIGN(const auto* stored, find(view.heads, "head", head));
-  if (std::find(vnfs.heads().begin(), vnfs.heads().end(), head) == vnfs.heads().end()) {
-    return refused(ErrorCode::kInvalidArgument, vnfs.name(), head,
-                   fmt::format("it is not one of its heads, {}", joined(vnfs.heads())));
-  }
-  if (stored->record.incarnation().empty()) {
-    return refused(ErrorCode::kBusy, vnfs.name(), head, "it has never been started");
-  }
-  if (is_fenced(view, stored->record)) {
-    return refused(ErrorCode::kBusy, vnfs.name(), head,
-                   "it is fenced (its next boot serves again: symnas status)");
-  }
-  const std::vector<std::string> missing = missing_luns(view, vnfs, stored->record);
-  if (missing.empty()) return {};
-  return refused(
-      ErrorCode::kBusy, vnfs.name(), head,
-      fmt::format("it has not open: {} (symnas status there says why)", fmt::join(missing, ", ")));
-}
-
-}  // namespace
-
-Result<Change> plan_vnfs_rehost(const ClusterView& view, const std::string& name,
-                                const std::string& head, std::int64_t now_ns) {
-  SYMNAS_ASSIGN(const auto* vnfs, find(view.vnfses, "vnfs", name));
-  SYMNAS_TRY(check_can_serve(view, vnfs->record, head));
-  if (vnfs->record.stopped()) {
-    return refused(ErrorCode::kBusy, name, head,
-                   fmt::format("it is stopped (symnas vnfs start {})", name));
-  }
+// `from` and the move that it replaces. Errors: kBusy, kAlreadyExists (it is there).
+Result<records::MoveRecord> begin_move(const ClusterView& view, const std::string& name,
+                                       const std::string& head, std::int64_t now_ns) {
+  records::MoveRecord record;
+  record.set_pinned_before(view.vnfses.at(name).record.pinned());
   const auto owner = view.owners.find(name);
   const auto move = view.moves.find(name);
-  Revision replaced;
   if (move != view.moves.end()) {
     // One whose head cannot finish it, or does not begin, may be replaced.
     const std::string& to = move->second.record.to();
@@ -81,20 +50,70 @@ Result<Change> plan_vnfs_rehost(const ClusterView& view, const std::string& name
     if (!over && owner != view.owners.end() && owner->second.record.head() != to) {
       return refused(ErrorCode::kBusy, name, head, fmt::format("it is being moved to {}", to));
     }
-    replaced = move->second.mod_revision;
+    record.set_pinned_before(move->second.record.pinned_before());
   }
-  records::MoveRecord record;
   if (owner != view.owners.end()) record.set_from(owner->second.record.head());
   if (record.from() == head) {
     return fail(ErrorCode::kAlreadyExists, fmt::format("vnfs {}: {} serves it", name, head));
   }
+  return record;
+}
+
+}  // namespace
+
+bool is_fenced(const ClusterView& view, const records::HeadRecord& head) {
+  const auto fence = view.fences.find(head.name());
+  return fence != view.fences.end() && forbids_claims(fence->second.record, head.incarnation());
+}
+
+Status check_can_serve(const ClusterView& view, const records::VnfsRecord& vnfs,
+                       const std::string& head) {
+  SYMNAS_ASSIGN(const auto* stored, find(view.heads, "head", head));
+  if (std::find(vnfs.heads().begin(), vnfs.heads().end(), head) == vnfs.heads().end()) {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("it is not one of its heads, {}", joined(vnfs.heads())));
+  }
+  if (stored->record.incarnation().empty()) {
+    return fail(ErrorCode::kBusy, "it has never been started");
+  }
+  if (is_fenced(view, stored->record)) {
+    return fail(ErrorCode::kBusy, "it is fenced (its next boot serves again: symnas status)");
+  }
+  if (stored->record.draining()) {
+    return fail(ErrorCode::kBusy,
+                fmt::format("it is being drained (symnas head undrain {})", head));
+  }
+  const std::vector<std::string> missing = missing_luns(view, vnfs, stored->record);
+  if (missing.empty()) return {};
+  return fail(ErrorCode::kBusy, fmt::format("it has not open: {} (symnas status there says why)",
+                                            fmt::join(missing, ", ")));
+}
+
+Result<Change> plan_vnfs_rehost(const ClusterView& view, const std::string& name,
+                                const std::string& head, std::int64_t now_ns, Pin pin) {
+  SYMNAS_ASSIGN(const auto* vnfs, find(view.vnfses, "vnfs", name));
+  SYMNAS_TRY(find(view.heads, "head", head));
+  if (const Status able = check_can_serve(view, vnfs->record, head); !able) {
+    return refused(able.error().code, name, head, able.error().message);
+  }
+  if (vnfs->record.stopped()) {
+    return refused(ErrorCode::kBusy, name, head,
+                   fmt::format("it is stopped (symnas vnfs start {})", name));
+  }
+  SYMNAS_ASSIGN(records::MoveRecord record, begin_move(view, name, head, now_ns));
   record.set_to(head);
   record.set_ordered_ns(now_ns);
   Change change{fmt::format("vnfs {}: to be moved from {} to {}", name,
                             record.from().empty() ? "nowhere" : record.from(), head),
                 {}};
-  change.txn.compares.push_back(kv::mod_revision_is(kv::keys::kMoves + name, replaced));
+  const auto replaced = view.moves.find(name);
+  change.txn.compares.push_back(kv::mod_revision_is(
+      kv::keys::kMoves + name,
+      replaced == view.moves.end() ? Revision{} : replaced->second.mod_revision));
   change.txn.success.push_back(kv::put(kv::keys::kMoves + name, record.SerializeAsString()));
+  // Its primary needs no pin: there is nothing to go back to.
+  const bool pinned = pin == Pin::kYes && vnfs->record.heads(0) != head;
+  set_pin(vnfs->record, pinned ? head : "", change);
   return change;
 }
 
@@ -109,9 +128,7 @@ Result<Change> plan_vnfs_stay(const ClusterView& view, const std::string& name) 
                 fmt::format("vnfs {}: is on its way to {}", name, move->second.record.to()));
   }
   Change change{fmt::format("vnfs {}: is not moved to {}", name, move->second.record.to()), {}};
-  change.txn.compares.push_back(
-      kv::mod_revision_is(kv::keys::kMoves + name, move->second.mod_revision));
-  change.txn.success.push_back(kv::erase(kv::keys::kMoves + name));
+  take_back(view, name, change);
   return change;
 }
 
@@ -125,12 +142,16 @@ ha::Facts facts_of(const ClusterView& view) {
   ha::Facts facts;
   for (const auto& [name, head] : view.heads) {
     const bool lost = head.record.incarnation().empty() || is_fenced(view, head.record);
-    facts.heads[name] = lost ? ha::HeadState::kLost : ha::HeadState::kServing;
+    facts.heads[name] = lost                     ? ha::HeadState::kLost
+                        : head.record.draining() ? ha::HeadState::kDraining
+                                                 : ha::HeadState::kServing;
   }
   for (const auto& [name, vnfs] : view.vnfses) {
     ha::VnfsFacts& out = facts.vnfses[name];
     out.heads.assign(vnfs.record.heads().begin(), vnfs.record.heads().end());
     out.stopped = vnfs.record.stopped();
+    if (vnfs.record.failback() == records::FAILBACK_AUTO) out.failback = ha::Failback::kAuto;
+    out.pinned = vnfs.record.pinned();
     for (const std::string& head : out.heads) {
       if (view.heads.contains(head) && !sees_luns_of(view, name, head)) out.blind.insert(head);
     }
@@ -138,12 +159,7 @@ ha::Facts facts_of(const ClusterView& view) {
     if (owner != view.owners.end()) out.owner = owner->second.record.head();
     const auto move = view.moves.find(name);
     if (move == view.moves.end()) continue;
-    // Only the boot that has answered: another one may lack what it had.
-    const auto to = view.heads.find(move->second.record.to());
-    if (to != view.heads.end() && !to->second.record.incarnation().empty() &&
-        to->second.record.incarnation() == move->second.record.ready_incarnation()) {
-      out.target = move->second.record.to();
-    }
+    if (was_answered(view, move->second.record)) out.target = move->second.record.to();
   }
   return facts;
 }

@@ -79,9 +79,17 @@ Status set_vips(const ClusterView& view, const VnfsRequest& request, records::Vn
   return {};
 }
 
-}  // namespace
+Status set_failback(const std::string& vnfs, const std::string& word, records::VnfsRecord& record) {
+  if (word != "auto" && word != "manual") {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("vnfs {}: failback '{}': auto or manual is wanted", vnfs, word));
+  }
+  record.set_failback(word == "auto" ? records::FAILBACK_AUTO : records::FAILBACK_MANUAL);
+  return {};
+}
 
-Result<Change> plan_vnfs_create(const ClusterView& view, const VnfsRequest& request) {
+// Without its id.
+Result<records::VnfsRecord> new_record(const ClusterView& view, const VnfsRequest& request) {
   SYMNAS_TRY(check_host_name("vnfs", request.name));
   if (view.vnfses.contains(request.name)) {
     return fail(ErrorCode::kAlreadyExists, fmt::format("vnfs {}: exists already", request.name));
@@ -102,12 +110,101 @@ Result<Change> plan_vnfs_create(const ClusterView& view, const VnfsRequest& requ
     SYMNAS_TRY(find(view.heads, "head", name));
     record.add_heads(name);
   }
+  SYMNAS_TRY(set_failback(request.name, request.failback, record));
+  return record;
+}
+
+struct VipRange {
+  Cidr first;
+  std::string network;
+};
+
+Result<std::vector<VipRange>> parse_ranges(const VnfsSetRequest& request) {
+  std::vector<VipRange> ranges;
+  for (const std::string& text : request.vip_ranges) {
+    const std::size_t at = text.find('@');
+    if (at == std::string::npos) {
+      return fail(ErrorCode::kInvalidArgument,
+                  fmt::format("vnfs {}: VIP range '{}': write it as 10.0.0.101/24@NETWORK",
+                              request.prefix, text));
+    }
+    SYMNAS_ASSIGN(const Cidr first, parse_vip(text.substr(0, at)));
+    ranges.push_back({first, text.substr(at + 1)});
+  }
+  return ranges;
+}
+
+std::vector<std::string> heads_of_set(const ClusterView& view, const VnfsSetRequest& request) {
+  if (!request.heads.empty()) return request.heads;
+  std::vector<std::string> heads;
+  for (const auto& [name, head] : view.heads) heads.push_back(name);
+  // c1n2 before c1n10.
+  std::stable_sort(heads.begin(), heads.end(),
+                   [](const auto& a, const auto& b) { return a.size() < b.size(); });
+  return heads;
+}
+
+}  // namespace
+
+Result<Change> plan_vnfs_create(const ClusterView& view, const VnfsRequest& request) {
+  SYMNAS_ASSIGN(records::VnfsRecord record, new_record(view, request));
   Change change{fmt::format("vnfs {}: created on {}", request.name, request.heads.front()), {}};
   SYMNAS_ASSIGN(const std::uint64_t id,
                 take_from_counter(view, kv::keys::kVnfsIdCounter,
                                   std::numeric_limits<std::uint32_t>::max(), change.txn));
   record.set_vnfs_id(static_cast<std::uint32_t>(id));
   change.txn.success.push_back(kv::put(kv::keys::kVnfs + request.name, record.SerializeAsString()));
+  return change;
+}
+
+Result<Change> plan_vnfs_create_set(const ClusterView& view, const VnfsSetRequest& request) {
+  SYMNAS_ASSIGN(const std::vector<VipRange> ranges, parse_ranges(request));
+  const std::vector<std::string> heads = heads_of_set(view, request);
+  if (heads.empty()) {
+    return fail(ErrorCode::kNotFound, fmt::format("vnfs {}: no head has joined", request.prefix));
+  }
+  Change change;
+  SYMNAS_ASSIGN(
+      const std::uint64_t first_id,
+      take_from_counter(view, kv::keys::kVnfsIdCounter, std::numeric_limits<std::uint32_t>::max(),
+                        change.txn, heads.size()));
+  ClusterView so_far = view;  // two of the set have no VIP in common either
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    VnfsRequest one;
+    one.name = fmt::format("{}{}", request.prefix, i + 1);
+    one.exports = request.exports;
+    one.failback = request.failback;
+    one.heads.assign(heads.begin() + static_cast<std::ptrdiff_t>(i), heads.end());
+    one.heads.insert(one.heads.end(), heads.begin(),
+                     heads.begin() + static_cast<std::ptrdiff_t>(i));
+    for (const VipRange& range : ranges) {
+      SYMNAS_ASSIGN(const Cidr vip, vip_after(range.first, static_cast<std::uint32_t>(i)));
+      one.vips.push_back(vip.to_string());
+      one.networks.push_back(range.network);
+    }
+    SYMNAS_ASSIGN(records::VnfsRecord record, new_record(so_far, one));
+    record.set_vnfs_id(static_cast<std::uint32_t>(first_id + i));
+    change.what += fmt::format("{}vnfs {}: created on {} with {}", i == 0 ? "" : "\n", one.name,
+                               one.heads.front(), fmt::join(one.vips, ", "));
+    change.txn.success.push_back(kv::put(kv::keys::kVnfs + one.name, record.SerializeAsString()));
+    so_far.vnfses[one.name].record = std::move(record);
+  }
+  return change;
+}
+
+Result<Change> plan_vnfs_set(const ClusterView& view, const std::string& name,
+                             const std::string& failback) {
+  SYMNAS_ASSIGN(const auto* vnfs, find(view.vnfses, "vnfs", name));
+  records::VnfsRecord record = vnfs->record;
+  SYMNAS_TRY(set_failback(name, failback, record));
+  Change change{fmt::format("vnfs {}: failback is {}", name, failback), {}};
+  if (failback == "auto" && !record.pinned().empty()) {
+    change.what += fmt::format(
+        ", but not from {}, where an administrator has moved it to (symnas "
+        "vnfs failback {})",
+        record.pinned(), name);
+  }
+  change.txn.success.push_back(kv::put(kv::keys::kVnfs + name, record.SerializeAsString()));
   return change;
 }
 
@@ -125,6 +222,7 @@ Result<Change> plan_vnfs_remove(const ClusterView& view, const std::string& name
   Change change{fmt::format("vnfs {}: removed", name), {}};
   change.txn.success.push_back(kv::erase(kv::keys::kVnfs + name));
   change.txn.success.push_back(kv::erase(kv::keys::kMoves + name));
+  change.txn.success.push_back(kv::erase(kv::keys::kRefusals + name));
   change.txn.success.push_back(kv::erase(kv::keys::kConnections + name));
   change.txn.success.push_back(kv::erase_range(kv::prefix_range(kv::keys::history_prefix(name))));
   change.txn.compares.push_back(kv::key_absent(kv::keys::kOwners + name));
@@ -136,6 +234,9 @@ Result<Change> plan_vnfs_state(const ClusterView& view, const std::string& name,
   SYMNAS_ASSIGN(const auto* vnfs, find(view.vnfses, "vnfs", name));
   records::VnfsRecord record = vnfs->record;
   record.set_stopped(state == WantedState::kStopped);
+  const auto move = view.moves.find(name);
+  if (record.stopped() && move != view.moves.end())
+    record.set_pinned(move->second.record.pinned_before());
   Change change{
       fmt::format("vnfs {}: {}", name, record.stopped() ? "to be stopped" : "to be started"), {}};
   change.txn.success.push_back(kv::put(kv::keys::kVnfs + name, record.SerializeAsString()));

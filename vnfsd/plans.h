@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -62,27 +63,57 @@ struct VnfsRequest {
   std::vector<std::string> networks;
   std::vector<std::string> exports;
   std::vector<std::string> heads;
+  std::string failback = "manual";  // manual, auto
 };
 Result<Change> plan_vnfs_create(const ClusterView& view, const VnfsRequest& request);
+
+// Several VNFSs in one transaction, one for each head: "<prefix>1" has the first head as its
+// primary and the following ones, in rotation, as its backups.
+struct VnfsSetRequest {
+  std::string prefix;
+  std::vector<std::string> vip_ranges;  // "10.0.0.101/24@nfs0": the first VIP of each
+  std::vector<std::string> exports;     // of every one
+  std::vector<std::string> heads;       // empty: all, by name
+  std::string failback = "manual";
+};
+Result<Change> plan_vnfs_create_set(const ClusterView& view, const VnfsSetRequest& request);
+// Errors: kInvalidArgument (neither manual nor auto).
+Result<Change> plan_vnfs_set(const ClusterView& view, const std::string& name,
+                             const std::string& failback);
+
 // kBusy unless it is stopped and nobody owns it.
 Result<Change> plan_vnfs_remove(const ClusterView& view, const std::string& name);
 enum class WantedState { kStarted, kStopped };
 Result<Change> plan_vnfs_state(const ClusterView& view, const std::string& name, WantedState state);
 
+// Whether a VNFS that fails back by itself does not do so from where it is moved to.
+enum class Pin { kYes, kNo };
 // Orders a VNFS to be moved to another of its heads. Errors: kNotFound, kInvalidArgument (not one
-// of its heads), kBusy (stopped, being moved, the head is fenced or has not all LUNs),
-// kAlreadyExists (it is there).
+// of its heads), kBusy (stopped, being moved, the head is fenced, is being drained or has not all
+// LUNs), kAlreadyExists (it is there).
 Result<Change> plan_vnfs_rehost(const ClusterView& view, const std::string& name,
-                                const std::string& head, std::int64_t now_ns);
+                                const std::string& head, std::int64_t now_ns, Pin pin = Pin::kYes);
 // Takes back an order that its head has not answered. Errors: kNotFound, kBusy (it has).
 Result<Change> plan_vnfs_stay(const ClusterView& view, const std::string& name);
+// Errors: as plan_vnfs_rehost, the message is only the reason: "it is fenced".
+Status check_can_serve(const ClusterView& view, const records::VnfsRecord& vnfs,
+                       const std::string& head);
 
 // Whether the head has open all LUNs of the VNFS's exports, or has not said yet. REQUIRES: both
 // exist.
 bool sees_luns_of(const ClusterView& view, const std::string& vnfs, const std::string& head);
 
-// What the planner (ha/policy) decides on.
+// What an agent has seen beside the records.
+struct Observed {
+  std::set<std::string> settled;  // heads that have served for long
+  std::int64_t now_ns = 0;        // wall clock
+};
+// What the planner (ha/policy) decides on: who claims what nobody owns. Every head decides the
+// same.
 ha::Facts facts_of(const ClusterView& view);
+// The same for the moves that an owner orders: also who has settled, and who did not take a VNFS.
+ha::Facts facts_of(const ClusterView& view, const Observed& observed);
+bool is_fenced(const ClusterView& view, const records::HeadRecord& head);
 // Whether the fence keeps that incarnation of its head from claiming and registering.
 bool forbids_claims(const records::FenceRecord& fence, const std::string& incarnation);
 

@@ -29,6 +29,7 @@ inline const std::string kVnfs = "c/vnfs/";         // + name: VnfsRecord
 inline const std::string kOwners = "c/owner/";      // + VNFS name: OwnerRecord
 inline const std::string kFences = "c/fence/";      // + head: FenceRecord
 inline const std::string kMoves = "c/move/";        // + VNFS name: MoveRecord
+inline const std::string kRefusals = "c/refusal/";  // + VNFS name: RefusalsRecord
 inline const std::string kConnections = "c/conn/";  // + VNFS name: ConnectionsRecord
 inline const std::string kCounters = "c/next/";     // + what: decimal text of the next free value
 inline const std::string kEpochCounter = "c/next/epoch";

@@ -24,14 +24,19 @@ tl::unexpected<Error> refused(const std::string& line, std::string_view why) {
 }
 
 Status parse_heads(const std::string& line, Words words, Facts& facts) {
+  static const std::map<std::string, HeadState> kStates = {{"settled", HeadState::kServing},
+                                                           {"draining", HeadState::kDraining},
+                                                           {"lost", HeadState::kLost}};
   HeadState state = HeadState::kServing;
-  if (words.back() == "lost" || words.back() == "draining") {
-    state = words.back() == "lost" ? HeadState::kLost : HeadState::kDraining;
+  const std::string last = words.back();
+  if (const auto named = kStates.find(last); named != kStates.end()) {
+    state = named->second;
     words.pop_back();
   }
   if (words.size() < 2) return refused(line, "no head is named");
   for (std::size_t i = 1; i < words.size(); ++i) {
     if (!facts.heads.emplace(words[i], state).second) return refused(line, "a head is named twice");
+    if (last == "settled") facts.settled.insert(words[i]);
   }
   return {};
 }
@@ -44,19 +49,28 @@ Status parse_vnfs(const std::string& line, const Words& words, Facts& facts) {
       vnfs.stopped = true;
       continue;
     }
+    if (words[i] == "auto") {
+      vnfs.failback = Failback::kAuto;
+      continue;
+    }
     if (i + 1 == words.size()) return refused(line, "a word is missing at the end");
     const std::string& value = words[i + 1];
     if (words[i] == "on") {
       vnfs.heads = split(value, ',');
     } else if (words[i] == "blind") {
       for (const std::string& head : split(value, ',')) vnfs.blind.insert(head);
+    } else if (words[i] == "refused") {
+      for (const std::string& head : split(value, ',')) vnfs.refused.insert(head);
+    } else if (words[i] == "pinned") {
+      vnfs.pinned = value;
     } else if (words[i] == "owner") {
       vnfs.owner = value;
     } else if (words[i] == "target") {
       vnfs.target = value;
     } else {
-      return refused(line,
-                     fmt::format("{}: on, blind, owner, target and stopped are known", words[i]));
+      return refused(line, fmt::format("{}: on, blind, refused, owner, target, pinned, auto and "
+                                       "stopped are known",
+                                       words[i]));
     }
     ++i;
   }

@@ -1,10 +1,12 @@
 // The planner's input and output as a person writes and reads them. Pure functions.
 //
-//   head c1n1 c1n2            serving; "draining" or "lost" as the last word: all of the line
-//   head c1n3 lost
+//   head c1n1 c1n2            serving; "settled" (serving for long), "draining" or "lost" as the
+//   head c1n3 lost            last word: all of the line
 //   vnfs v1 on c1n1,c1n2 owner c1n1 target c1n2
 //   vnfs v2 on c1n2 stopped
 //   vnfs v3 on c1n1,c1n2 blind c1n1
+//   vnfs v4 on c1n1,c1n2 owner c1n2 auto pinned c1n2      fails back by itself, but not from c1n2
+//   vnfs v5 on c1n1,c1n2,c1n3 owner c1n3 refused c1n1     c1n1 has not taken it lately
 //
 // What is rendered of a plan: "v1 c1n2 ordered", "v2 - stopped".
 #pragma once

@@ -7,32 +7,54 @@
 namespace symnas::ha {
 namespace {
 
+using Heads = std::vector<std::string>;
+
 class Planner {
  public:
-  explicit Planner(const Facts& facts) : facts_(facts) {}
+  explicit Planner(const Facts& facts) : facts_(facts), share_(share()) {}
 
-  std::map<std::string, Place> run() {
+  std::map<std::string, Place> plan() {
     // What has a place already counts before anything is given a new one.
-    std::vector<std::string> homeless;
+    Heads homeless;
     for (const auto& [name, vnfs] : facts_.vnfses) {
-      if (const auto place = settled(vnfs)) {
+      if (const auto place = place_of_now(vnfs)) {
         take(name, *place);
       } else {
         homeless.push_back(name);
       }
     }
-    share_ = share();
     for (const std::string& name : homeless) take(name, find_home(facts_.vnfses.at(name)));
+    while (fail_one_back()) {
+    }
+    return std::move(places_);
+  }
+
+  std::map<std::string, Place> distribute() {
+    Heads left = free_those_that_may_move();
+    for (std::size_t rank = 0; rank < most_heads(); ++rank) {
+      // Who is there already has the first claim: nobody changes places for nothing.
+      left = give_rank(left, rank, Claim::kWhoIsThere);
+      left = give_rank(left, rank, Claim::kAnybody);
+    }
+    for (const std::string& name : left) {
+      take(name, {least_evil(facts_.vnfses.at(name)), Reason::kDistributed});
+    }
+    std::erase_if(places_, [&](const auto& entry) {
+      return entry.second.reason != Reason::kDistributed ||
+             entry.second.head == facts_.vnfses.at(entry.first).owner;
+    });
     return std::move(places_);
   }
 
  private:
+  enum class Claim { kWhoIsThere, kAnybody };
+
   HeadState state_of(const std::string& head) const {
     const auto it = facts_.heads.find(head);
     return it == facts_.heads.end() ? HeadState::kLost : it->second;
   }
 
-  std::optional<Place> settled(const VnfsFacts& vnfs) const {
+  std::optional<Place> place_of_now(const VnfsFacts& vnfs) const {
     if (vnfs.stopped) return Place{"", Reason::kStopped};
     if (!vnfs.target.empty() && state_of(vnfs.target) == HeadState::kServing) {
       return Place{vnfs.target, Reason::kOrdered};
@@ -43,26 +65,129 @@ class Planner {
     return std::nullopt;
   }
 
-  Place find_home(const VnfsFacts& vnfs) const {
-    std::vector<std::string> able;
-    std::vector<std::string> blind;
+  enum class Sight { kAllLuns, kAnyLuns };
+
+  Heads heads_in(const VnfsFacts& vnfs, HeadState state, Sight sight) const {
+    Heads found;
     for (const std::string& head : vnfs.heads) {
-      if (state_of(head) != HeadState::kServing) continue;
-      (vnfs.blind.contains(head) ? blind : able).push_back(head);
+      if (state_of(head) != state) continue;
+      if (sight == Sight::kAllLuns && vnfs.blind.contains(head)) continue;
+      found.push_back(head);
     }
-    if (able.empty() && vnfs.owner.empty()) able = blind;
-    if (able.empty()) {
+    return found;
+  }
+
+  // That its owner may send it to.
+  Heads takers_of(const VnfsFacts& vnfs) const {
+    Heads takers = heads_in(vnfs, HeadState::kServing, Sight::kAllLuns);
+    std::erase_if(takers, [&](const std::string& head) { return vnfs.refused.contains(head); });
+    return takers;
+  }
+
+  Place find_home(const VnfsFacts& vnfs) const {
+    if (!vnfs.owner.empty()) {
+      const Heads takers = takers_of(vnfs);
       // A drained head goes on rather than nobody.
-      return vnfs.owner.empty() ? Place{"", Reason::kNowhere} : Place{vnfs.owner, Reason::kStays};
+      if (takers.empty()) return {vnfs.owner, Reason::kStays};
+      return {choose(takers), Reason::kDrained};
     }
-    auto chosen = std::find_if(able.begin(), able.end(),
-                               [&](const std::string& head) { return load(head) < share_; });
-    if (chosen == able.end()) {
-      chosen = std::min_element(able.begin(), able.end(),
-                                [&](const auto& a, const auto& b) { return load(a) < load(b); });
+    for (const Sight sight : {Sight::kAllLuns, Sight::kAnyLuns}) {
+      for (const HeadState state : {HeadState::kServing, HeadState::kDraining}) {
+        const Heads able = heads_in(vnfs, state, sight);
+        if (able.empty()) continue;
+        const std::string& chosen = choose(able);
+        if (state == HeadState::kDraining) return {chosen, Reason::kForced};
+        return {chosen, chosen == able.front() ? Reason::kFirst : Reason::kBalanced};
+      }
     }
-    if (!vnfs.owner.empty()) return {*chosen, Reason::kDrained};
-    return {*chosen, chosen == able.begin() ? Reason::kFirst : Reason::kBalanced};
+    return {"", Reason::kNowhere};
+  }
+
+  const std::string& choose(const Heads& able) const {
+    const auto free = std::find_if(able.begin(), able.end(),
+                                   [&](const std::string& head) { return load(head) < share_; });
+    if (free != able.end()) return *free;
+    return *std::min_element(able.begin(), able.end(),
+                             [&](const auto& a, const auto& b) { return load(a) < load(b); });
+  }
+
+  // An owned VNFS goes only to a head that has settled; what is given a new place anyhow, to any.
+  bool may_fail_back(const VnfsFacts& vnfs, const Place& place) const {
+    if (vnfs.failback != Failback::kAuto || vnfs.pinned == place.head) return false;
+    return place.reason == Reason::kStays || place.reason == Reason::kFailback ||
+           place.reason == Reason::kBalanced || place.reason == Reason::kDrained;
+  }
+
+  // Each time one VNFS comes nearer to its primary, so that it ends.
+  bool fail_one_back() {
+    for (const auto& [name, vnfs] : facts_.vnfses) {
+      Place& place = places_.at(name);
+      if (!may_fail_back(vnfs, place) || state_of(place.head) != HeadState::kServing) continue;
+      const bool goes_on = state_of(vnfs.owner) == HeadState::kServing;
+      for (const std::string& head : takers_of(vnfs)) {
+        if (index_of(vnfs, head) >= index_of(vnfs, place.head)) break;
+        if (load(head) >= share_) continue;
+        if (goes_on && !facts_.settled.contains(head)) break;  // it is waited for
+        --loads_[place.head];
+        ++loads_[head];
+        place.head = head;
+        if (goes_on) place.reason = Reason::kFailback;
+        return true;
+      }
+    }
+    return false;
+  }
+
+  static std::size_t index_of(const VnfsFacts& vnfs, const std::string& head) {
+    return static_cast<std::size_t>(std::find(vnfs.heads.begin(), vnfs.heads.end(), head) -
+                                    vnfs.heads.begin());
+  }
+
+  // Those that an owner serves. All others keep the places of the plan.
+  Heads free_those_that_may_move() {
+    for (auto& [name, place] : Planner(facts_).plan()) take(name, place);
+    Heads free;
+    for (const auto& [name, vnfs] : facts_.vnfses) {
+      if (vnfs.stopped || state_of(vnfs.owner) != HeadState::kServing ||
+          places_.at(name).reason == Reason::kOrdered || takers_of(vnfs).empty()) {
+        continue;
+      }
+      --loads_[places_.at(name).head];
+      places_.erase(name);
+      free.push_back(name);
+    }
+    return free;
+  }
+
+  std::size_t most_heads() const {
+    std::size_t most = 0;
+    for (const auto& [name, vnfs] : facts_.vnfses) most = std::max(most, vnfs.heads.size());
+    return most;
+  }
+
+  // Answers those that were not given the head of that rank.
+  Heads give_rank(const Heads& names, std::size_t rank, Claim claim) {
+    Heads left;
+    for (const std::string& name : names) {
+      const VnfsFacts& vnfs = facts_.vnfses.at(name);
+      const Heads takers = takers_of(vnfs);
+      const bool wants =
+          rank < takers.size() && (claim == Claim::kAnybody || takers[rank] == vnfs.owner);
+      if (wants && load(takers[rank]) < share_) {
+        take(name, {takers[rank], Reason::kDistributed});
+      } else {
+        left.push_back(name);
+      }
+    }
+    return left;
+  }
+
+  // All of them have their share: it stays where it is, if that is one of them.
+  std::string least_evil(const VnfsFacts& vnfs) const {
+    const Heads takers = takers_of(vnfs);
+    if (std::find(takers.begin(), takers.end(), vnfs.owner) != takers.end()) return vnfs.owner;
+    return *std::min_element(takers.begin(), takers.end(),
+                             [&](const auto& x, const auto& y) { return load(x) < load(y); });
   }
 
   std::size_t share() const {
@@ -84,14 +209,35 @@ class Planner {
   }
 
   const Facts& facts_;
-  std::size_t share_ = 0;
+  const std::size_t share_;
   std::map<std::string, std::size_t> loads_;
   std::map<std::string, Place> places_;
 };
 
 }  // namespace
 
-std::map<std::string, Place> plan(const Facts& facts) { return Planner(facts).run(); }
+std::map<std::string, Place> plan(const Facts& facts) { return Planner(facts).plan(); }
+
+std::map<std::string, Place> distribute(const Facts& facts) {
+  Facts then = facts;
+  // Whoever had to stay above a share may make room for another: again, until nobody moves.
+  for (std::size_t round = 0; round <= facts.vnfses.size(); ++round) {
+    const auto moves = Planner(then).distribute();
+    if (moves.empty()) break;
+    for (const auto& [name, place] : moves) then.vnfses.at(name).owner = place.head;
+  }
+  std::map<std::string, Place> moves;
+  for (const auto& [name, vnfs] : then.vnfses) {
+    if (vnfs.owner != facts.vnfses.at(name).owner)
+      moves.emplace(name, Place{vnfs.owner, Reason::kDistributed});
+  }
+  return moves;
+}
+
+bool needs_order(Reason reason) {
+  return reason == Reason::kDrained || reason == Reason::kFailback ||
+         reason == Reason::kDistributed;
+}
 
 const char* name_of(Reason reason) {
   switch (reason) {
@@ -101,7 +247,10 @@ const char* name_of(Reason reason) {
     case Reason::kHeld: return "held";
     case Reason::kFirst: return "first";
     case Reason::kBalanced: return "balanced";
+    case Reason::kForced: return "forced";
     case Reason::kDrained: return "drained";
+    case Reason::kFailback: return "failback";
+    case Reason::kDistributed: return "distributed";
     case Reason::kNowhere: return "nowhere";
   }
   return "?";

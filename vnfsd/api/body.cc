@@ -47,8 +47,8 @@ class Reader {
     }
     return *this;
   }
-  Reader& texts(const char* key, std::vector<std::string>& into) {
-    const json* value = member(key, Need::kRequired);
+  Reader& texts(const char* key, std::vector<std::string>& into, Need need = Need::kRequired) {
+    const json* value = member(key, need);
     if (value == nullptr) return *this;
     if (!value->is_array()) return error(key, "must be a list of strings");
     for (const json& element : *value) {
@@ -187,14 +187,35 @@ Result<VnfsRequest> vnfs_request(const json& body) {
                  .texts("networks", r.networks)
                  .texts("exports", r.exports)
                  .texts("heads", r.heads)
+                 .text("failback", r.failback, Need::kOptional)
                  .finish());
   return r;
 }
 
-Result<std::string> rehost_request(const json& body) {
-  std::string head;
-  SYMNAS_TRY(Reader(body, "vnfs rehost").text("head", head).finish());
-  return head;
+Result<VnfsSetRequest> vnfs_set_request(const json& body) {
+  VnfsSetRequest r;
+  SYMNAS_TRY(Reader(body, "vnfs set")
+                 .text("prefix", r.prefix)
+                 .texts("vip_ranges", r.vip_ranges)
+                 .texts("exports", r.exports)
+                 .texts("heads", r.heads, Need::kOptional)
+                 .text("failback", r.failback, Need::kOptional)
+                 .finish());
+  return r;
+}
+
+Result<RehostRequest> rehost_request(const json& body) {
+  RehostRequest r;
+  bool pin = true;
+  SYMNAS_TRY(Reader(body, "vnfs rehost").text("head", r.head).flag("pin", pin).finish());
+  if (!pin) r.pin = Pin::kNo;
+  return r;
+}
+
+Result<std::string> policy_request(const json& body) {
+  std::string failback;
+  SYMNAS_TRY(Reader(body, "vnfs set").text("failback", failback).finish());
+  return failback;
 }
 
 Result<DumpRequest> dump_request(const json& body) {

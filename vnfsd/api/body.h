@@ -19,6 +19,11 @@ struct InviteRequest {
   EtcdRole etcd = EtcdRole::kClient;
 };
 
+struct RehostRequest {
+  std::string head;
+  Pin pin = Pin::kYes;
+};
+
 Result<NetworkRequest> network_request(const nlohmann::json& body);
 Result<std::vector<LunImportRequest>> lun_import_requests(const nlohmann::json& body);
 Result<VolumeRequest> volume_request(const nlohmann::json& body);
@@ -28,8 +33,10 @@ Result<ExportRequest> export_request(const nlohmann::json& body);
 Result<VnfsRequest> vnfs_request(const nlohmann::json& body);
 // Either path or ino.
 Result<DumpRequest> dump_request(const nlohmann::json& body);
-// The head.
-Result<std::string> rehost_request(const nlohmann::json& body);
+Result<VnfsSetRequest> vnfs_set_request(const nlohmann::json& body);
+Result<RehostRequest> rehost_request(const nlohmann::json& body);
+// The failback policy.
+Result<std::string> policy_request(const nlohmann::json& body);
 Result<InviteRequest> invite_request(const nlohmann::json& body);
 
 }  // namespace symnas::vnfsd::api

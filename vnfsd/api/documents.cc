@@ -49,6 +49,18 @@ std::string fence_word(records::FenceState state) {
   }
 }
 
+std::string failback_word(records::Failback failback) {
+  return failback == records::FAILBACK_AUTO ? "auto" : "manual";
+}
+
+std::string cause_word(records::MoveCause cause) {
+  switch (cause) {
+    case records::MOVE_DRAIN: return "drain";
+    case records::MOVE_FAILBACK: return "failback";
+    default: return "administrator";
+  }
+}
+
 json cluster_document(const ClusterView& view) {
   const records::ClusterRecord& cluster = view.cluster.record;
   return {{"name", cluster.name()},
@@ -64,7 +76,8 @@ json heads_document(const ClusterView& view) {
                      {"incarnation", head.incarnation()},
                      {"agent_started_ns", head.agent_started_ns()},
                      {"version", head.version()},
-                     {"lun_paths", texts(head.lun_paths())}};
+                     {"lun_paths", texts(head.lun_paths())},
+                     {"draining", head.draining()}};
     const auto fence = view.fences.find(head.name());
     if (fence != view.fences.end()) {
       const records::FenceRecord& record = fence->second.record;
@@ -155,6 +168,8 @@ json vnfs_document(const ClusterView& view) {
                      {"exports", texts(vnfs.exports())},
                      {"heads", texts(vnfs.heads())},
                      {"wanted", vnfs.stopped() ? "stopped" : "started"},
+                     {"failback", failback_word(vnfs.failback())},
+                     {"pinned", vnfs.pinned()},
                      {"owner", ""}};
     const auto owner = view.owners.find(vnfs.name());
     if (owner != view.owners.end()) {
@@ -167,7 +182,9 @@ json vnfs_document(const ClusterView& view) {
       document["move"] = {{"from", record.from()},
                           {"to", record.to()},
                           {"ordered_ns", record.ordered_ns()},
-                          {"answered", !record.ready_incarnation().empty()}};
+                          {"answered", !record.ready_incarnation().empty()},
+                          {"cause", cause_word(record.cause())},
+                          {"refusal", record.refusal()}};
     }
     return document;
   });

@@ -23,6 +23,8 @@ nlohmann::json cluster_document(const ClusterView& view);
 // Words of the command line for record values.
 std::string access_word(records::Access access);
 std::string fence_word(records::FenceState state);  // running, failed, proven, done
+std::string failback_word(records::Failback failback);
+std::string cause_word(records::MoveCause cause);  // administrator, drain, failback
 std::string squash_word(records::Squash squash);
 
 }  // namespace symnas::vnfsd::api

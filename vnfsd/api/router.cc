@@ -5,6 +5,8 @@
 #include "common/env/clock.h"
 #include "vnfsd/api/body.h"
 #include "vnfsd/api/documents.h"
+#include "vnfsd/api/placement.h"
+#include "vnfsd/placement.h"
 
 namespace symnas::vnfsd::api {
 namespace {
@@ -30,8 +32,10 @@ tl::unexpected<Error> no_such_path(const ApiRequest& request) {
 
 Result<json> done(Result<std::string> what) {
   if (!what) return tl::unexpected<Error>(std::move(what.error()));
-  return json{{"done", json::array({*what})}};
+  return json{{"done", lines_of(*what)}};
 }
+
+std::int64_t now_ns() { return env::system_clock().wall_ns(); }
 
 std::string arrivals_metrics(const json& arrivals) {
   std::string out =
@@ -62,6 +66,8 @@ Result<json> Router::handle(const ApiRequest& request) {
     if (collection == "status") return status();
     if (collection == "capacity") return backend_.capacity();
     if (collection == "members") return backend_.etcd_members();
+    if (collection == "placement" || collection == "distribution")
+      return look_at_places(collection);
     return list(collection);
   }
   if (request.method == "DELETE" && parts.size() == 3) {
@@ -119,6 +125,11 @@ Result<json> Router::create(const std::string& collection, const json& body, Mod
     return done(
         backend_.change([&](const ClusterView& view) { return plan_vnfs_create(view, r); }, mode));
   }
+  if (collection == "vnfs-sets") {
+    SYMNAS_ASSIGN(const VnfsSetRequest r, vnfs_set_request(body));
+    return done(backend_.change(
+        [&](const ClusterView& view) { return plan_vnfs_create_set(view, r); }, mode));
+  }
   if (collection == "heads") {
     SYMNAS_ASSIGN(const InviteRequest r, invite_request(body));
     return backend_.invite_head(r.name, r.address, r.etcd, mode);
@@ -153,22 +164,48 @@ Result<json> Router::act(const std::string& collection, const std::string& name,
     SYMNAS_ASSIGN(const DumpRequest r, dump_request(body));
     return backend_.dump_inode(name, r);
   }
-  if (collection == "vnfs" && (action == "start" || action == "stop")) {
-    const WantedState state = action == "start" ? WantedState::kStarted : WantedState::kStopped;
-    return done(backend_.change(
-        [&](const ClusterView& view) { return plan_vnfs_state(view, name, state); }, mode));
-  }
-  if (collection == "vnfs" && action == "rehost") {
-    SYMNAS_ASSIGN(const std::string head, rehost_request(body));
-    const std::int64_t now_ns = env::system_clock().wall_ns();
-    return done(backend_.change(
-        [&](const ClusterView& view) { return plan_vnfs_rehost(view, name, head, now_ns); }, mode));
-  }
-  if (collection == "vnfs" && action == "stay") {
-    return done(
-        backend_.change([&](const ClusterView& view) { return plan_vnfs_stay(view, name); }, mode));
-  }
+  const auto planned = [&](const Planner& plan) { return done(backend_.change(plan, mode)); };
+  if (collection == "heads" && action == "drain")
+    return planned([&](const ClusterView& v) { return plan_head_drain(v, name, now_ns()); });
+  if (collection == "heads" && action == "undrain")
+    return planned([&](const ClusterView& v) { return plan_head_undrain(v, name); });
+  if (collection == "vnfs") return act_on_vnfs(name, action, body, mode);
   return no_such_path({"POST", "/v1/" + collection + "/" + name + "/" + action, "", mode});
+}
+
+Result<json> Router::act_on_vnfs(const std::string& name, const std::string& action,
+                                 const json& body, Mode mode) {
+  const auto planned = [&](const Planner& plan) { return done(backend_.change(plan, mode)); };
+  if (action == "start" || action == "stop") {
+    const WantedState state = action == "start" ? WantedState::kStarted : WantedState::kStopped;
+    return planned([&](const ClusterView& v) { return plan_vnfs_state(v, name, state); });
+  }
+  if (action == "set") {
+    SYMNAS_ASSIGN(const std::string failback, policy_request(body));
+    return planned([&](const ClusterView& v) { return plan_vnfs_set(v, name, failback); });
+  }
+  if (action == "rehost") {
+    SYMNAS_ASSIGN(const RehostRequest r, rehost_request(body));
+    return planned(
+        [&](const ClusterView& v) { return plan_vnfs_rehost(v, name, r.head, now_ns(), r.pin); });
+  }
+  if (action == "failback")
+    return planned([&](const ClusterView& v) { return plan_vnfs_failback(v, name, now_ns()); });
+  if (action == "stay")
+    return planned([&](const ClusterView& v) { return plan_vnfs_stay(v, name); });
+  return no_such_path({"POST", "/v1/vnfs/" + name + "/" + action, "", mode});
+}
+
+Result<json> Router::look_at_places(const std::string& collection) {
+  auto view = backend_.view();
+  if (!view) {
+    view.error().message =
+        "vnfs: nothing can move now, what is served goes on where it is: " + view.error().message;
+    return tl::unexpected<Error>(std::move(view.error()));
+  }
+  if (collection == "distribution") return distribution_document(*view, now_ns());
+  return placement_document(*view, backend_.local_status().value("instances", json::object()),
+                            now_ns());
 }
 
 Result<json> Router::import_luns(const json& body, Mode mode) {

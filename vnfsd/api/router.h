@@ -33,6 +33,10 @@ class Router {
   Result<nlohmann::json> remove(const std::string& collection, const std::string& name, Mode mode);
   Result<nlohmann::json> act(const std::string& collection, const std::string& name,
                              const std::string& action, const nlohmann::json& body, Mode mode);
+  Result<nlohmann::json> act_on_vnfs(const std::string& name, const std::string& action,
+                                     const nlohmann::json& body, Mode mode);
+  // What says where VNFSs are or might go; without etcd nothing can move.
+  Result<nlohmann::json> look_at_places(const std::string& collection);
   Result<nlohmann::json> import_luns(const nlohmann::json& body, Mode mode);
   Result<nlohmann::json> status();
 

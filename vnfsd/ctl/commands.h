@@ -32,10 +32,32 @@ void add_export(CommandLine& line);
 void add_vnfs(CommandLine& line);
 void add_status(CommandLine& line);
 void add_capacity(CommandLine& line);
-// The verbs of vnfs that move one.
+// The verbs of vnfs that move some.
 void add_vnfs_moves(CommandLine& line, CLI::App* noun);
+// The verb of vnfs that shows where all are.
+void add_vnfs_places(CommandLine& line, CLI::App* noun);
+// The verbs of head that empty one.
+void add_drains(CommandLine& line, CLI::App* noun);
+// The verbs of vnfs that make several, or change one.
+void add_vnfs_sets(CommandLine& line, CLI::App* noun);
 // The verbs of fs that look into a filesystem.
 void add_inspection(CommandLine& line, CLI::App* filesystem);
+
+// How a verb waits for the VNFS that it has changed.
+struct WaitOptions {
+  std::string name;
+  int timeout_s = 60;
+  bool no_wait = false;
+};
+void add_wait(CLI::App* verb, WaitOptions& o);
+// --failback auto|manual
+CLI::Option* add_failback(CLI::App* verb, std::string& policy);
+// Waits until the VNFS is in the wanted state. Errors: kUnavailable after timeout_s, with what
+// holds it up.
+Status wait_for_state(Context& context, const std::string& name, const std::string& wanted,
+                      int timeout_s);
+// It becomes part of a path; vnfsd applies the rules of names. Errors: kInvalidArgument.
+Status check_path_name(const std::string& name);
 
 // A verb that changes something: also takes --dry-run.
 CLI::App* add_change_verb(CommandLine& line, CLI::App* noun, const std::string& verb,

@@ -63,9 +63,7 @@ Status invite(Context& context, const Invitation& invitation) {
 
 // It cuts a machine off that may be serving: --yes says that this is meant.
 Status fence_head(Context& context, const std::string& name, bool yes) {
-  if (name.empty() || name.find_first_of("/?#% ") != std::string::npos) {
-    return fail(ErrorCode::kInvalidArgument, fmt::format("'{}': not a name", name));
-  }
+  SYMNAS_TRY(check_path_name(name));
   if (!yes && context.mode == Mode::kCommit) {
     return fail(ErrorCode::kInvalidArgument,
                 fmt::format("head {}: fencing takes its power or its LUNs away while it may be "
@@ -75,6 +73,8 @@ Status fence_head(Context& context, const std::string& name, bool yes) {
   context.client.wait_at_most(kFenceAnswerS);
   return context.change("POST", "/v1/heads/" + name + "/fence", json::object());
 }
+
+std::string draining_text(const json& head) { return head.value("draining", false) ? "yes" : "-"; }
 
 std::string fence_text(const json& head) {
   return head.value("fence", json::object()).value("state", "-");
@@ -154,9 +154,11 @@ void add_head(CommandLine& line) {
     line.action = [](Context& context) {
       return context.list(
           "heads", {plain("NAME", "name"), plain("ADDRESS", "address"), plain("VERSION", "version"),
-                    plain("INCARNATION", "incarnation"), Column{"FENCE", fence_text}});
+                    plain("INCARNATION", "incarnation"), Column{"DRAINING", draining_text},
+                    Column{"FENCE", fence_text}});
     };
   });
+  add_drains(line, noun);
 }
 
 void add_etcd(CommandLine& line) {

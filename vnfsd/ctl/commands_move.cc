@@ -1,4 +1,4 @@
-// symnas vnfs rehost, vnfs history.
+// symnas vnfs rehost, failback, distribute, history.
 #include <chrono>
 #include <thread>
 
@@ -13,11 +13,16 @@ using nlohmann::json;
 
 constexpr auto kMovePoll = std::chrono::milliseconds(50);
 
-struct RehostOptions {
+struct MoveOptions {
   std::string name;
   std::string head;
-  int timeout_s = 10;
+  bool all = false;
+  int timeout_s = 15;
 };
+
+std::string path_of(const std::string& vnfs, const std::string& action) {
+  return fmt::format("/v1/vnfs/{}/{}", vnfs, action);
+}
 
 // Errors: kNotFound.
 Result<json> vnfs_entry(Context& context, const std::string& name) {
@@ -29,34 +34,38 @@ Result<json> vnfs_entry(Context& context, const std::string& name) {
 }
 
 // The order is gone: its head serves, or the order was overtaken by a failure.
-Status report_end(const RehostOptions& o, const std::string& owner) {
-  if (owner == o.head) return {};
+Status report_end(const std::string& name, const std::string& head, const std::string& owner) {
+  if (owner == head) return {};
   return fail(
       ErrorCode::kConflict,
       fmt::format("vnfs {}: {} serves it, not {} (that head was lost on the way, or another "
                   "order came: symnas status)",
-                  o.name, owner.empty() ? "nobody" : owner, o.head));
+                  name, owner.empty() ? "nobody" : owner, head));
 }
 
 // An order that its head has not answered is taken back: nothing has happened.
-Status give_up(Context& context, const RehostOptions& o) {
-  const auto stays =
-      context.client.request("POST", fmt::format("/v1/vnfs/{}/stay", o.name), json::object());
-  const std::string seen =
-      stays ? fmt::format("{} has not answered, the VNFS stays where it is", o.head)
-            : stays.error().message;
+Status give_up(Context& context, const MoveOptions& o, const json& move) {
+  const std::string head = move.value("to", "?");
+  const std::string refusal = move.value("refusal", "");
+  const auto stays = context.client.request("POST", path_of(o.name, "stay"), json::object());
+  const std::string why =
+      refusal.empty() ? head + " has not answered" : fmt::format("{} says: {}", head, refusal);
+  const std::string seen = stays ? why + ", the VNFS stays where it is" : stays.error().message;
   return fail(ErrorCode::kUnavailable, fmt::format("vnfs {}: not moved to {} after {} s: {}",
-                                                   o.name, o.head, o.timeout_s, seen));
+                                                   o.name, head, o.timeout_s, seen));
 }
 
-Status rehost(Context& context, const RehostOptions& o) {
-  SYMNAS_TRY(context.change("POST", fmt::format("/v1/vnfs/{}/rehost", o.name), {{"head", o.head}}));
-  if (context.mode == Mode::kDryRun) return {};
+// Waits until nothing of the VNFS is on its way any more. Errors: kUnavailable (the order was taken
+// back), kConflict.
+Status wait_for_move(Context& context, const MoveOptions& o) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(o.timeout_s);
+  std::string head = o.head;
   for (;;) {
     SYMNAS_ASSIGN(const json vnfs, vnfs_entry(context, o.name));
-    if (!vnfs.contains("move")) return report_end(o, vnfs.value("owner", ""));
-    if (std::chrono::steady_clock::now() >= deadline) return give_up(context, o);
+    const std::string owner = vnfs.value("owner", "");
+    if (!vnfs.contains("move")) return head.empty() ? Status() : report_end(o.name, head, owner);
+    if (o.head.empty()) head = vnfs["move"].value("to", "");
+    if (std::chrono::steady_clock::now() >= deadline) return give_up(context, o, vnfs["move"]);
     std::this_thread::sleep_for(kMovePoll);
   }
 }
@@ -98,16 +107,90 @@ Status history(Context& context, const std::string& name, bool steps) {
   return {};
 }
 
+Status rehost(Context& context, const MoveOptions& o) {
+  SYMNAS_TRY(check_path_name(o.name));
+  SYMNAS_TRY(context.change("POST", path_of(o.name, "rehost"), {{"head", o.head}}));
+  if (context.mode == Mode::kDryRun) return {};
+  return wait_for_move(context, o);
+}
+
+// One order of a series.
+struct Order {
+  MoveOptions move;  // head: "" = as vnfsd finds it
+  std::string action;
+  json body;
+};
+
+// One move at a time, so that the clients of one VNFS at most wait; goes on after one that fails.
+Status move_in_turn(Context& context, const std::vector<Order>& orders) {
+  const std::string query = context.mode == Mode::kDryRun ? "?dry_run=true" : "";
+  json lines = json::array();
+  Status first;
+  std::size_t failed = 0;
+  for (const Order& order : orders) {
+    const auto done =
+        context.client.request("POST", path_of(order.move.name, order.action) + query, order.body);
+    Status moved = done ? Status() : tl::unexpected<Error>(done.error());
+    if (done) lines.insert(lines.end(), (*done)["done"].begin(), (*done)["done"].end());
+    if (moved && context.mode == Mode::kCommit) moved = wait_for_move(context, order.move);
+    if (moved) continue;
+    ++failed;
+    if (first) first = moved;
+  }
+  context.print_done(json{{"done", lines}});
+  if (!first) first.error().message += fmt::format(" [{} of {} VNFSs]", failed, orders.size());
+  return first;
+}
+
+Status fail_back(Context& context, const MoveOptions& o) {
+  if (o.all != o.name.empty()) {
+    return fail(ErrorCode::kInvalidArgument, "vnfs failback: give a name or --all");
+  }
+  if (!o.all) {
+    SYMNAS_TRY(check_path_name(o.name));
+    return move_in_turn(context, {{o, "failback", json::object()}});
+  }
+  SYMNAS_ASSIGN(const json listed, context.client.request("GET", "/v1/vnfs", {}));
+  std::vector<Order> orders;
+  for (const json& vnfs : listed.value("vnfs", json::array())) {
+    if (vnfs.value("wanted", "") == "stopped") continue;
+    MoveOptions one = o;
+    one.name = vnfs.value("name", "");
+    orders.push_back({one, "failback", json::object()});
+  }
+  return move_in_turn(context, orders);
+}
+
+Status distribute(Context& context, const MoveOptions& o) {
+  SYMNAS_ASSIGN(const json planned, context.client.request("GET", "/v1/distribution", {}));
+  std::vector<Order> orders;
+  for (const json& move : planned.value("moves", json::array())) {
+    MoveOptions one = o;
+    one.name = move.value("vnfs", "");
+    one.head = move.value("to", "");
+    orders.push_back({one, "rehost", {{"head", one.head}, {"pin", false}}});
+  }
+  if (orders.empty()) {
+    context.print_done(std::string("vnfs: every one is on the best of its heads"));
+    return {};
+  }
+  return move_in_turn(context, orders);
+}
+
+void add_timeout(CLI::App* verb, MoveOptions& o) {
+  verb->add_option("--timeout", o.timeout_s, "Seconds to wait until one is served there")
+      ->capture_default_str();
+}
+
 }  // namespace
 
 void add_vnfs_moves(CommandLine& line, CLI::App* noun) {
-  auto o = std::make_shared<RehostOptions>();
+  auto o = std::make_shared<MoveOptions>();
   CLI::App* verb = add_change_verb(line, noun, "rehost",
                                    "Move a VNFS to another of its heads; its clients go on");
   verb->add_option("NAME", o->name, "Name of the VNFS")->required();
   verb->add_option("HEAD", o->head, "Head that is to serve it")->required();
-  verb->add_option("--timeout", o->timeout_s, "Seconds to wait until it is served there")
-      ->capture_default_str();
+  add_timeout(verb, *o);
   verb->callback(
       [&line, o] { line.action = [o](Context& context) { return rehost(context, *o); }; });
 
@@ -119,6 +202,24 @@ void add_vnfs_moves(CommandLine& line, CLI::App* noun) {
   past->add_flag("--steps", *steps, "What was done when");
   past->callback([&line, named, steps] {
     line.action = [named, steps](Context& context) { return history(context, *named, *steps); };
+  });
+
+  auto back = std::make_shared<MoveOptions>();
+  verb = add_change_verb(line, noun, "failback",
+                         "Move a VNFS to the first of its heads that can serve it now");
+  verb->add_option("NAME", back->name, "Name of the VNFS");
+  verb->add_flag("--all", back->all, "Every VNFS, one after the other");
+  add_timeout(verb, *back);
+  verb->callback([&line, back] {
+    line.action = [back](Context& context) { return fail_back(context, *back); };
+  });
+
+  auto all = std::make_shared<MoveOptions>();
+  verb = add_change_verb(line, noun, "distribute",
+                         "Move every VNFS to the best of its heads, none above its share");
+  add_timeout(verb, *all);
+  verb->callback([&line, all] {
+    line.action = [all](Context& context) { return distribute(context, *all); };
   });
 }
 

@@ -40,42 +40,6 @@ json entry_of(const json& status, const std::string& name) {
   return {};
 }
 
-// Waits until the VNFS is in the wanted state. Errors: kUnavailable after timeout_s, with what
-// holds it up.
-Status wait_for_state(Context& context, const std::string& name, const std::string& wanted,
-                      int timeout_s) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(timeout_s);
-  for (;;) {
-    SYMNAS_ASSIGN(const json status, context.client.request("GET", "/v1/status", {}));
-    const json vnfs = entry_of(status, name);
-    const std::string state = vnfs.value("state", "");
-    if (state == wanted) return {};
-    // Only its own head knows more than that it is owned.
-    if (wanted == "serving" && !vnfs.contains("instance") && state == "owned") return {};
-    if (std::chrono::steady_clock::now() >= deadline) {
-      const json instance = vnfs.value("instance", json::object());
-      return fail(ErrorCode::kUnavailable,
-                  fmt::format("vnfs {}: is {} after {} s, not {}: {} (look at symnas status and at "
-                              "the logs of vnfsd and of the VNFS)",
-                              name, state, timeout_s, wanted,
-                              instance.value("error", "no reason is known on this head")));
-    }
-    std::this_thread::sleep_for(kStatusPoll);
-  }
-}
-
-struct WaitOptions {
-  std::string name;
-  int timeout_s = 60;
-  bool no_wait = false;
-};
-
-void add_wait(CLI::App* verb, WaitOptions& o) {
-  verb->add_option("--timeout", o.timeout_s, "Seconds to wait for the new state")
-      ->capture_default_str();
-  verb->add_flag("--no-wait", o.no_wait, "Only record the change");
-}
-
 Status change_and_wait(Context& context, const WaitOptions& o, const std::string& path,
                        const json& body, const std::string& wanted) {
   SYMNAS_TRY(context.change("POST", path, body));
@@ -128,6 +92,12 @@ std::string fence_line(const json& head) {
       name, by, name);
 }
 
+std::string draining_line(const json& head) {
+  const std::string name = head.value("name", "");
+  return fmt::format("head {}: is being drained (symnas vnfs status; symnas head undrain {})", name,
+                     name);
+}
+
 std::string stall_line(const json& stall) {
   const auto seconds = [&](const char* key) {
     return static_cast<double>(stall.value(key, std::int64_t{0})) / 1000;
@@ -175,6 +145,7 @@ void print_status(std::ostream& out, const json& status) {
                       status.value("vnfs", json::array()));
   for (const json& head : status.value("heads", json::array())) {
     if (head.contains("fence")) out << "\n" << fence_line(head) << "\n";
+    if (head.value("draining", false)) out << "\n" << draining_line(head) << "\n";
   }
   for (const json& stall : status.value("stalls", json::array()))
     out << "\n" << stall_line(stall) << "\n";
@@ -197,10 +168,39 @@ Status show_status(Context& context) {
 
 }  // namespace
 
+Status wait_for_state(Context& context, const std::string& name, const std::string& wanted,
+                      int timeout_s) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(timeout_s);
+  for (;;) {
+    SYMNAS_ASSIGN(const json status, context.client.request("GET", "/v1/status", {}));
+    const json vnfs = entry_of(status, name);
+    const std::string state = vnfs.value("state", "");
+    if (state == wanted) return {};
+    // Only its own head knows more than that it is owned.
+    if (wanted == "serving" && !vnfs.contains("instance") && state == "owned") return {};
+    if (std::chrono::steady_clock::now() >= deadline) {
+      const json instance = vnfs.value("instance", json::object());
+      return fail(ErrorCode::kUnavailable,
+                  fmt::format("vnfs {}: is {} after {} s, not {}: {} (look at symnas status and at "
+                              "the logs of vnfsd and of the VNFS)",
+                              name, state, timeout_s, wanted,
+                              instance.value("error", "no reason is known on this head")));
+    }
+    std::this_thread::sleep_for(kStatusPoll);
+  }
+}
+
+void add_wait(CLI::App* verb, WaitOptions& o) {
+  verb->add_option("--timeout", o.timeout_s, "Seconds to wait for the new state")
+      ->capture_default_str();
+  verb->add_flag("--no-wait", o.no_wait, "Only record the change");
+}
+
 void add_vnfs(CommandLine& line) {
   CLI::App* noun = line.app.add_subcommand("vnfs", "Virtual NFS servers")->require_subcommand(1);
   struct Options {
     std::vector<std::string> vips, networks, exports, heads;
+    std::string failback = "manual";
     WaitOptions wait;
   };
   auto o = std::make_shared<Options>();
@@ -213,6 +213,7 @@ void add_vnfs(CommandLine& line) {
   add_list("--network", o->networks, "Network of all VIPs, or one for each");
   add_list("--exports", o->exports, "Exports, separated by commas");
   add_list("--heads", o->heads, "Heads, primary first, separated by commas");
+  add_failback(verb, o->failback)->capture_default_str();
   add_wait(verb, o->wait);
   verb->callback([&line, o] {
     line.action = [o](Context& context) {
@@ -221,7 +222,8 @@ void add_vnfs(CommandLine& line) {
                               {"vips", o->vips},
                               {"networks", o->networks},
                               {"exports", o->exports},
-                              {"heads", o->heads}},
+                              {"heads", o->heads},
+                              {"failback", o->failback}},
                              "serving");
     };
   });
@@ -237,7 +239,9 @@ void add_vnfs(CommandLine& line) {
     };
   });
   add_remove_verb(line, noun, "rm", "vnfs", "Remove a stopped VNFS");
+  add_vnfs_sets(line, noun);
   add_vnfs_moves(line, noun);
+  add_vnfs_places(line, noun);
 }
 
 void add_status(CommandLine& line) {

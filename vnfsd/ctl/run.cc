@@ -25,6 +25,11 @@ int report(const Error& error, Output output, std::ostream& out, std::ostream& e
 
 }  // namespace
 
+Status check_path_name(const std::string& name) {
+  if (!name.empty() && name.find_first_of("/?#% ") == std::string::npos) return {};
+  return fail(ErrorCode::kInvalidArgument, "'" + name + "': not a name");
+}
+
 CLI::App* add_change_verb(CommandLine& line, CLI::App* noun, const std::string& verb,
                           const std::string& what) {
   CLI::App* app = noun->add_subcommand(verb, what);
@@ -39,10 +44,7 @@ void add_remove_verb(CommandLine& line, CLI::App* noun, const std::string& verb,
   app->add_option("NAME", *name, "Name")->required();
   app->callback([&line, name, collection] {
     line.action = [name, collection](Context& context) -> Status {
-      // It becomes part of a path; vnfsd applies the rules of names.
-      if (name->empty() || name->find_first_of("/?#% ") != std::string::npos) {
-        return fail(ErrorCode::kInvalidArgument, "'" + *name + "': not a name");
-      }
+      SYMNAS_TRY(check_path_name(*name));
       return context.change("DELETE", "/v1/" + collection + "/" + *name, {});
     };
   });

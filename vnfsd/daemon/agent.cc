@@ -100,8 +100,10 @@ void Agent::work() {
       ready_ = true;
       problem_.clear();
       changed_.notify_all();
-      changed_.wait_for(lock,
-                        std::chrono::milliseconds(unpublished_ ? kRefreshPollMs : kReconcileMs),
+      const std::int64_t pause_ms = unpublished_ ? kRefreshPollMs
+                                    : moving_    ? kOwnMovesPollMs
+                                                 : kReconcileMs;
+      changed_.wait_for(lock, std::chrono::milliseconds(pause_ms),
                         [&] { return ending_ || dirty_ || watch_over_; });
       dirty_ = true;  // also when nothing happened: records are looked at every kReconcileMs
     } else {
@@ -175,6 +177,7 @@ Status Agent::reconcile() {
   SYMNAS_TRY(make_probe_key(view));
   reconcile_luns(view);
   answer_moves(view);
+  order_moves(view);
   reconcile_supervisors(view);
   return publish_luns(view);
 }
@@ -255,7 +258,10 @@ void Agent::reconcile_supervisors(const ClusterView& view) {
       const auto owner = view.owners.find(name);
       const bool owned = owner != view.owners.end();
       const bool owned_here = owned && owner->second.record.head() == config_.head_name;
-      const bool wanted_here = place.head == config_.head_name && (!owned || owned_here);
+      // What it is to give up it serves until the other head has answered the order.
+      const bool wanted_here =
+          owned ? owned_here && (place.head == config_.head_name || ha::needs_order(place.reason))
+                : place.head == config_.head_name;
       const bool coming = owned && !owned_here && preparing_.contains(name) && !lost;
       if (!wanted_here && !owned_here && !coming) {
         const auto known = supervisors_.find(name);

@@ -27,6 +27,7 @@
 #include "vnfsd/config.h"
 #include "vnfsd/daemon/compaction.h"
 #include "vnfsd/daemon/luns.h"
+#include "vnfsd/daemon/settling.h"
 #include "vnfsd/daemon/stalls.h"
 #include "vnfsd/instance/supervisor.h"
 #include "vnfsd/probe/prober.h"
@@ -113,6 +114,11 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   // Answers the orders to move a VNFS here: this boot will claim it (agent_moves.cc).
   void answer_moves(const ClusterView& view);
   Status check_can_take(const ClusterView& view, const std::string& vnfs) const;
+  // Says in the order why it is not answered (agent_placement.cc).
+  void say_why_not(const std::string& vnfs, const Stored<records::MoveRecord>& move,
+                   const std::string& why);
+  // Orders the moves of its own VNFSs that the planner wants, and takes orders back.
+  void order_moves(const ClusterView& view);
   void finish_move(const ClusterView& view, const std::string& vnfs);
   bool is_prepared(const std::string& vnfs);
   // Erases the order that led here. Errors: kConflict, those of the store.
@@ -214,6 +220,8 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   std::unique_ptr<kv::Watch> watch_;  // confined to thread_
   std::set<std::string> preparing_;   // confined to thread_: VNFSs that are on their way here
   bool unpublished_ = false;          // confined to thread_: publish_luns() has more to say
+  bool moving_ = false;               // confined to thread_: what it ordered is under way
+  SettleWatch settling_;              // confined to thread_
   std::thread thread_;
   std::thread compactor_;
   // Confined to stall_watcher_, by head.

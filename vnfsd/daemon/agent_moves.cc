@@ -16,14 +16,16 @@
 namespace symnas::vnfsd::daemon {
 
 Status Agent::check_can_take(const ClusterView& view, const std::string& vnfs) const {
+  const auto self = view.heads.find(config_.head_name);
+  if (self != view.heads.end() && self->second.record.draining())
+    return fail(ErrorCode::kBusy, "this head is being drained");
   SYMNAS_ASSIGN(const instance::InstancePlan plan, instance::plan_instance(view, config_, vnfs));
   for (const instance::LinkPlan& link : plan.links) {
     if (::if_nametoindex(link.device.c_str()) != 0) continue;
     return fail(ErrorCode::kNotFound,
                 fmt::format("network {}: this head has no device {}", link.network, link.device));
   }
-  if (view.heads.contains(config_.head_name) &&
-      view.heads.at(config_.head_name).record.luns_known() &&
+  if (self != view.heads.end() && self->second.record.luns_known() &&
       sees_luns_of(view, vnfs, config_.head_name)) {
     return {};
   }
@@ -43,7 +45,7 @@ void Agent::answer_moves(const ClusterView& view) {
     // Whoever gave it does not wait any more.
     if (clock_.wall_ns() - move.record.ordered_ns() > kOrderNs) continue;
     if (const Status able = check_can_take(view, vnfs); !able) {
-      log::error("vnfs {}: is not taken over: {}", vnfs, able.error().message);
+      say_why_not(vnfs, move, able.error().message);
       continue;
     }
     if (view.owners.contains(vnfs)) {
@@ -52,6 +54,7 @@ void Agent::answer_moves(const ClusterView& view) {
     }
     records::MoveRecord ready = move.record;
     ready.set_ready_incarnation(incarnation_);
+    ready.clear_refusal();
     const std::string key = kv::keys::kMoves + vnfs;
     kv::Txn txn;
     txn.compares.push_back(kv::mod_revision_is(key, move.mod_revision));

@@ -10,7 +10,8 @@ inline constexpr std::int64_t kQuotaLookMs = 2000;  // how full etcd is
 // History that is kept while etcd's quota runs out: a session that lags further behind reads anew.
 inline constexpr std::int64_t kTightKeepMs = 10'000;
 inline constexpr std::int64_t kTightKeepRevisions = 1000;
-inline constexpr std::int64_t kReconcileMs = 10'000;  // even when no event says so
+inline constexpr std::int64_t kReconcileMs = 10'000;    // even when no event says so
+inline constexpr std::int64_t kOwnMovesPollMs = 1'000;  // while moves of its own are under way
 inline constexpr std::int64_t kRescanMs =
     30'000;  // for LUNs that are missing: a path may come back
 inline constexpr std::int64_t kReadyTimeoutMs =

@@ -467,13 +467,20 @@ class Lab:
     def set_fencing(self, automatic, cuts="luns"):
         """Whether silent heads and instances are ended without being asked, and what the agent cuts
         (its kind has to be set to the same); restarts the agents."""
+        self._set_everywhere({"automatic": "true" if automatic else "false", "cuts": f"'{cuts}'"})
+
+    def set_settling(self, seconds):
+        """How long a head serves before VNFSs fail back to it; restarts the agents."""
+        self._set_everywhere({"settle_s": str(seconds)})
+
+    def _set_everywhere(self, settings):
         for head in self.state.data["heads"]:
             path = os.path.join(head["config_dir"], "vnfsd.toml")
             with open(path, encoding="utf-8") as file:
                 text = file.read()
-            word = "true" if automatic else "false"
-            changed = re.sub(r"(?m)^automatic = \w+$", f"automatic = {word}", text)
-            changed = re.sub(r"(?m)^cuts = .*$", f"cuts = '{cuts}'", changed)
+            changed = text
+            for setting, value in settings.items():
+                changed = re.sub(rf"(?m)^{setting} = .*$", f"{setting} = {value}", changed)
             if changed == text:
                 continue
             with open(path, "w", encoding="utf-8") as file:

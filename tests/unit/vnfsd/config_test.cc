@@ -31,6 +31,7 @@ TEST(Config, DefaultsFillIn) {
   EXPECT_EQ(config->daemon.socket, "/run/symnas/vnfsd.sock");
   EXPECT_EQ(config->ganesha.plugin_dir, "/usr/lib/symnas/ganesha/lib/ganesha");
   EXPECT_EQ(config->etcd.compact_keep_s, 600);
+  EXPECT_EQ(config->failback.settle_s, 60);
 }
 
 TEST(Config, SocketFollowsRunDir) {
@@ -45,6 +46,7 @@ TEST(Config, RenderedReadsBackEqual) {
   config.daemon.lun_paths = {"/dev/disk/by-id/*", "/with 'quote' and \"double\"/x"};
   config.ganesha.threads_max = 77;
   config.etcd.compact_interval_s = 5;
+  config.failback.settle_s = 5;
   config.fence = {"/usr/sbin/fence_x", {"ipaddr=10.9.9.9"}, 30, false, "power"};
   const auto again = parse_config(render_config(config), "again");
   ASSERT_TRUE(again) << again.error().message;
@@ -56,6 +58,7 @@ TEST(Config, RenderedReadsBackEqual) {
   EXPECT_EQ(again->fence.timeout_s, 30);
   EXPECT_EQ(again->fence.automatic, false);
   EXPECT_EQ(again->fence.cuts, "power");
+  EXPECT_EQ(again->failback.settle_s, 5);
 }
 
 TEST(Config, SaysWhatIsWrong) {

@@ -47,5 +47,15 @@ TEST(NetAddress, ClientsAreNetworksHostsOrEverybody) {
   EXPECT_FALSE(normalise_client("host.example"));
 }
 
+TEST(Vip, TheNextOnesStayInTheirNetwork) {
+  const Cidr first = *parse_vip("10.0.0.250/23");
+  EXPECT_EQ(vip_after(first, 0)->to_string(), "10.0.0.250/23");
+  EXPECT_EQ(vip_after(first, 7)->to_string(), "10.0.1.1/23");
+  EXPECT_EQ(vip_after(first, 260)->to_string(), "10.0.1.254/23");
+  EXPECT_FALSE(vip_after(first, 261));  // the broadcast address
+  EXPECT_FALSE(vip_after(first, 262));
+  EXPECT_FALSE(vip_after(first, 0xffffffff));
+}
+
 }  // namespace
 }  // namespace symnas::vnfsd

@@ -37,13 +37,19 @@ TEST(Records, Head) {
   r.set_agent_started_ns(1);
   r.set_version("v");
   r.add_lun_paths("p");
+  r.add_luns("l");
+  r.set_luns_known(true);
+  r.set_draining(true);
   EXPECT_EQ(hex_of(r),
             "0a0168"
             "120161"
             "1a0169"
             "2001"
             "2a0176"
-            "320170");
+            "320170"
+            "3a016c"
+            "4001"
+            "4801");
 }
 
 TEST(Records, Network) {
@@ -89,6 +95,8 @@ TEST(Records, Vnfs) {
   r.add_exports("e");
   r.add_heads("h");
   r.set_stopped(true);
+  r.set_failback(FAILBACK_AUTO);
+  r.set_pinned("h");
   EXPECT_EQ(hex_of(r),
             "0a0176"
             "1003"
@@ -98,7 +106,9 @@ TEST(Records, Vnfs) {
             "1a016e"
             "220165"
             "2a0168"
-            "3001");
+            "3001"
+            "3801"
+            "420168");
 }
 
 TEST(Records, Owner) {
@@ -114,6 +124,43 @@ TEST(Records, Owner) {
             "1811"
             "2003"
             "2804");
+}
+
+TEST(Records, Move) {
+  MoveRecord r;
+  r.set_from("f");
+  r.set_to("t");
+  r.set_ordered_ns(3);
+  r.set_ready_incarnation("i");
+  r.mutable_departure()->set_kept(2);
+  r.set_cause(MOVE_FAILBACK);
+  r.set_refusal("w");
+  r.set_pinned_before("p");
+  EXPECT_EQ(hex_of(r),
+            "0a0166"
+            "120174"
+            "1803"
+            "220169"
+            "2a02"
+            "2002"
+            "3002"
+            "3a0177"
+            "420170");
+}
+
+TEST(Records, Refusals) {
+  RefusalsRecord r;
+  Refusal& refusal = *r.add_refusals();
+  refusal.set_head("h");
+  refusal.set_incarnation("i");
+  refusal.set_why("w");
+  refusal.set_at_ns(4);
+  EXPECT_EQ(hex_of(r),
+            "0a0b"
+            "0a0168"
+            "120169"
+            "1a0177"
+            "2004");
 }
 
 }  // namespace

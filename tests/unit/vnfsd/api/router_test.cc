@@ -155,6 +155,109 @@ TEST_F(RouterTest, StatusWithoutEtcdStillShowsThisHead) {
   EXPECT_EQ(status["vnfs"][0]["state"], "serving");
 }
 
+class PlacementRouterTest : public RouterTest {
+ protected:
+  // v1 on c1n1, v2 on c1n2, each the other one's backup.
+  void SetUp() override {
+    backend.builder.basics().head("c1n2", "10.99.0.2");
+    for (const char* name : {"c1n1", "c1n2"}) {
+      const ClusterView view = backend.builder.view();
+      records::HeadRecord head = view.heads.at(name).record;
+      for (const auto* lun : luns_of_volume(view, "v1")) head.add_luns(lun->uuid());
+      head.set_luns_known(true);
+      backend.builder.put(kv::keys::kHeads + name, head.SerializeAsString());
+    }
+    const auto made = ask("POST", "/v1/vnfs-sets",
+                          R"({"prefix": "v", "vip_ranges": ["10.0.0.101/24@nfs0"],
+                              "exports": ["u04"], "failback": "auto"})");
+    ASSERT_TRUE(made) << made.error().message;
+    EXPECT_EQ((*made)["done"].size(), 2u);
+    backend.builder.owner("v1", "c1n1").owner("v2", "c1n2");
+  }
+  json placement() { return *ask("GET", "/v1/placement"); }
+  void fence(const std::string& head, records::FenceState state) {
+    records::FenceRecord fence;
+    fence.set_incarnation("boot of " + head);
+    fence.set_state(state);
+    backend.builder.put(kv::keys::kFences + head, fence.SerializeAsString());
+  }
+};
+
+TEST_F(PlacementRouterTest, ShowsWhoIsWhere) {
+  const json seen = placement();
+  EXPECT_EQ(seen["heads"], (json{{{"name", "c1n1"}, {"state", "serving"}},
+                                 {{"name", "c1n2"}, {"state", "serving"}}}));
+  EXPECT_EQ(seen["vnfs"][0]["places"], (json{{"c1n1", "*P"}, {"c1n2", "1"}}));
+  EXPECT_EQ(seen["vnfs"][1]["places"], (json{{"c1n1", "1"}, {"c1n2", "*P"}}));
+  EXPECT_EQ(seen["vnfs"][0]["state"], "serving");
+  EXPECT_EQ(seen["vnfs"][0]["failback"], "auto");
+}
+
+TEST_F(PlacementRouterTest, ShowsWhatMovesWaitsOrIsHeld) {
+  ASSERT_TRUE(ask("POST", "/v1/vnfs/v1/rehost", R"({"head": "c1n2"})"));
+  EXPECT_EQ(placement()["vnfs"][0]["state"], "moving to c1n2");
+  EXPECT_EQ(placement()["vnfs"][0]["pinned"], "c1n2");
+  ASSERT_TRUE(ask("POST", "/v1/vnfs/v1/stay"));
+  fence("c1n1", records::FENCE_RUNNING);
+  EXPECT_EQ(placement()["vnfs"][0]["state"], "held");
+  EXPECT_EQ(placement()["heads"][0]["state"], "fencing");
+  fence("c1n1", records::FENCE_FAILED);
+  EXPECT_EQ(placement()["vnfs"][0]["state"], "held");
+  EXPECT_EQ(placement()["heads"][0]["state"], "unfenced");
+  fence("c1n1", records::FENCE_DONE);
+  kv::Txn ended;
+  ended.success.push_back(kv::erase(kv::keys::kOwners + "v1"));
+  ASSERT_TRUE(kv::txn_blocking(backend.builder.store, std::move(ended), kTestDeadlineMs));
+  EXPECT_EQ(placement()["vnfs"][0]["state"], "waiting");
+  EXPECT_EQ(placement()["vnfs"][0]["why"], "c1n2 is to serve it");
+  EXPECT_EQ(placement()["heads"][0]["state"], "fenced");
+  ASSERT_TRUE(ask("POST", "/v1/vnfs/v1/stop"));
+  EXPECT_EQ(placement()["vnfs"][0]["state"], "stopped");
+}
+
+TEST_F(PlacementRouterTest, DrainsAndSaysWhyWhatStays) {
+  const auto dry = ask("POST", "/v1/heads/c1n1/drain", "", Mode::kDryRun);
+  ASSERT_TRUE(dry);
+  EXPECT_EQ((*dry)["done"], (json{"head c1n1: is being drained", "vnfs v1: goes to c1n2"}));
+  EXPECT_EQ(placement()["heads"][0]["state"], "serving");
+  ASSERT_TRUE(ask("POST", "/v1/heads/c1n1/drain"));
+  EXPECT_EQ(placement()["heads"][0]["state"], "draining");
+  EXPECT_EQ((*ask("GET", "/v1/heads"))["heads"][0]["draining"], true);
+  fence("c1n2", records::FENCE_DONE);
+  const std::string why = placement()["vnfs"][0]["why"];
+  EXPECT_TRUE(why.starts_with("c1n2: it is fenced")) << why;
+  ASSERT_TRUE(ask("POST", "/v1/heads/c1n1/undrain"));
+  EXPECT_EQ(placement()["heads"][0]["state"], "serving");
+  EXPECT_EQ(code_of(ask("POST", "/v1/heads/c1n9/drain")), ErrorCode::kNotFound);
+}
+
+TEST_F(PlacementRouterTest, FailsBackDistributesAndSetsThePolicy) {
+  EXPECT_EQ((*ask("GET", "/v1/distribution"))["moves"], json::array());
+  backend.builder.owner("v2", "c1n1");
+  EXPECT_EQ((*ask("GET", "/v1/distribution"))["moves"],
+            (json{{{"vnfs", "v2"}, {"from", "c1n1"}, {"to", "c1n2"}}}));
+  ASSERT_TRUE(ask("POST", "/v1/vnfs/v2/rehost", R"({"head": "c1n2", "pin": false})"));
+  EXPECT_EQ(placement()["vnfs"][1]["pinned"], "");
+  ASSERT_TRUE(ask("POST", "/v1/vnfs/v2/stay"));
+  ASSERT_TRUE(ask("POST", "/v1/vnfs/v2/failback"));
+  EXPECT_EQ((*ask("GET", "/v1/vnfs"))["vnfs"][1]["move"]["to"], "c1n2");
+  EXPECT_EQ((*ask("GET", "/v1/vnfs"))["vnfs"][1]["move"]["cause"], "administrator");
+  ASSERT_TRUE(ask("POST", "/v1/vnfs/v2/set", R"({"failback": "manual"})"));
+  EXPECT_EQ((*ask("GET", "/v1/vnfs"))["vnfs"][1]["failback"], "manual");
+  EXPECT_EQ(code_of(ask("POST", "/v1/vnfs/v2/set", R"({"failback": "x"})")),
+            ErrorCode::kInvalidArgument);
+}
+
+TEST_F(PlacementRouterTest, WithoutEtcdNothingCanMove) {
+  backend.away = true;
+  for (const char* path : {"/v1/placement", "/v1/distribution"}) {
+    const auto answer = ask("GET", path);
+    ASSERT_EQ(code_of(answer), ErrorCode::kUnavailable) << path;
+    EXPECT_NE(answer.error().message.find("nothing can move now"), std::string::npos);
+    EXPECT_NE(answer.error().message.find("etcd: away"), std::string::npos);
+  }
+}
+
 TEST_F(RouterTest, LooksIntoFilesystems) {
   EXPECT_EQ((*ask("POST", "/v1/filesystems/u04/check", "{}"))["filesystem"], "u04");
   EXPECT_EQ((*ask("POST", "/v1/filesystems/u04/dump", R"({"path": "/a"})"))["path"], "/a");

@@ -252,6 +252,7 @@ TEST_F(RunTest, StatusShowsInstancesAndTheirErrors) {
                    {"revision", 9},
                    {"error", ""}}}},
                 {"luns", json::array()},
+                {"heads", {{{"name", "c1n2"}, {"draining", true}}}},
                 {"vnfs",
                  {{{"name", "vnfs1"},
                    {"state", "waiting"},
@@ -262,6 +263,7 @@ TEST_F(RunTest, StatusShowsInstancesAndTheirErrors) {
   EXPECT_NE(out.str().find("https://x:2379  leader  20.0K  9         -\n"), std::string::npos);
   EXPECT_NE(out.str().find("vnfs1  waiting  c1n1   10.0.0.1/24"), std::string::npos);
   EXPECT_NE(out.str().find("\nvnfs vnfs1: no\n"), std::string::npos);
+  EXPECT_NE(out.str().find("\nhead c1n2: is being drained"), std::string::npos);
 }
 
 TEST_F(RunTest, StatusWithoutEtcdIsUnreachable) {

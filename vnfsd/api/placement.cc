@@ -1,0 +1,122 @@
+#include "vnfsd/api/placement.h"
+
+#include <set>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "vnfsd/api/documents.h"
+#include "vnfsd/placement.h"
+
+namespace symnas::vnfsd::api {
+namespace {
+
+using nlohmann::json;
+
+const records::FenceRecord* fence_of(const ClusterView& view, const std::string& head) {
+  const auto known = view.heads.find(head);
+  const auto fence = view.fences.find(head);
+  if (known == view.heads.end() || fence == view.fences.end()) return nullptr;
+  if (fence->second.record.incarnation() != known->second.record.incarnation()) return nullptr;
+  return &fence->second.record;
+}
+
+std::string state_of_head(const ClusterView& view, const std::string& head) {
+  const auto known = view.heads.find(head);
+  if (known == view.heads.end() || known->second.record.incarnation().empty()) return "unknown";
+  if (const auto* fence = fence_of(view, head)) {
+    if (fence->state() == records::FENCE_DONE) return "fenced";
+    return fence->state() == records::FENCE_FAILED ? "unfenced" : "fencing";
+  }
+  return known->second.record.draining() ? "draining" : "serving";
+}
+
+struct Story {
+  std::string state;
+  std::string why;  // it is not served, or not where it should be
+};
+
+Story story_of_owned(const ClusterView& view, const std::string& name, const json& instances,
+                     const std::string& owner, std::int64_t now_ns) {
+  if (const auto* fence = fence_of(view, owner); fence != nullptr) {
+    if (fence->state() == records::FENCE_FAILED) {
+      return {"held", fmt::format("{} could not be fenced and may be serving it: {} (symnas head "
+                                  "fence {} --yes)",
+                                  owner, fence->error(), owner)};
+    }
+    return {"held",
+            fmt::format("{} is lost, and its end is not proved yet (symnas status)", owner)};
+  }
+  Story story{"serving", ""};
+  if (const auto instance = instances.find(name); instance != instances.end()) {
+    story = {instance->value("state", "?"), instance->value("error", "")};
+  }
+  if (state_of_head(view, owner) == "draining" && story.why.empty()) {
+    story.why = fmt::format("{}", fmt::join(reasons_to_stay(view, name, now_ns), "; "));
+  }
+  return story;
+}
+
+Story story_of(const ClusterView& view, const std::string& name, const json& instances,
+               std::int64_t now_ns) {
+  const auto owner = view.owners.find(name);
+  if (view.vnfses.at(name).record.stopped()) {
+    return {owner == view.owners.end() ? "stopped" : "stopping", ""};
+  }
+  const auto move = view.moves.find(name);
+  if (move != view.moves.end()) {
+    return {"moving to " + move->second.record.to(), move->second.record.refusal()};
+  }
+  if (owner != view.owners.end())
+    return story_of_owned(view, name, instances, owner->second.record.head(), now_ns);
+  const ha::Place place = ha::plan(facts_of(view)).at(name);
+  if (place.head.empty()) return {"waiting", "none of its heads can serve"};
+  return {"waiting", fmt::format("{} is to serve it", place.head)};
+}
+
+// "P", "1", "2", ... of each of its heads, "*" before the one that has it.
+json places_of(const records::VnfsRecord& vnfs, const std::string& owner) {
+  json places = json::object();
+  for (int i = 0; i < vnfs.heads_size(); ++i) {
+    places[vnfs.heads(i)] = i == 0 ? "P" : fmt::to_string(i);
+  }
+  if (!owner.empty()) places[owner] = "*" + places.value(owner, "");
+  return places;
+}
+
+}  // namespace
+
+json placement_document(const ClusterView& view, const json& instances, std::int64_t now_ns) {
+  std::set<std::string> heads;
+  for (const auto& [name, head] : view.heads) heads.insert(name);
+  json rows = json::array();
+  for (const auto& [name, vnfs] : view.vnfses) {
+    const auto stored = view.owners.find(name);
+    const std::string owner = stored == view.owners.end() ? "" : stored->second.record.head();
+    const Story story = story_of(view, name, instances, now_ns);
+    rows.push_back({{"name", name},
+                    {"state", story.state},
+                    {"why", story.why},
+                    {"owner", owner},
+                    {"failback", failback_word(vnfs.record.failback())},
+                    {"pinned", vnfs.record.pinned()},
+                    {"places", places_of(vnfs.record, owner)}});
+    heads.insert(vnfs.record.heads().begin(), vnfs.record.heads().end());
+    if (!owner.empty()) heads.insert(owner);
+  }
+  json columns = json::array();
+  for (const std::string& head : heads)
+    columns.push_back({{"name", head}, {"state", state_of_head(view, head)}});
+  return {{"heads", columns}, {"vnfs", rows}};
+}
+
+json distribution_document(const ClusterView& view, std::int64_t now_ns) {
+  json moves = json::array();
+  for (const auto& [name, place] : ha::distribute(facts_of(view, Observed{{}, now_ns}))) {
+    moves.push_back(
+        {{"vnfs", name}, {"from", view.owners.at(name).record.head()}, {"to", place.head}});
+  }
+  return {{"moves", moves}};
+}
+
+}  // namespace symnas::vnfsd::api

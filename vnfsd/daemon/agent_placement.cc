@@ -1,0 +1,41 @@
+// Agent: the moves that it orders for its own VNFSs (drains, failback), so that each VNFS has one
+// head that decides on it. What is to be done is planned in vnfsd/placement.h.
+#include "common/base/log.h"
+#include "common/kv/keys.h"
+#include "vnfsd/daemon/agent.h"
+#include "vnfsd/daemon/limits.h"
+#include "vnfsd/placement.h"
+
+namespace symnas::vnfsd::daemon {
+
+// What fails is done again with the next look at the records.
+void Agent::order_moves(const ClusterView& view) {
+  const std::int64_t now_ms = clock_.mono_ns() / 1'000'000;
+  const Observed observed{settling_.look(now_ms, view, config_.failback.settle_s * 1000),
+                          clock_.wall_ns()};
+  moving_ = has_own_moves(view, config_.head_name);
+  if (!plan_own_moves(view, config_.head_name, observed)) return;  // nothing is to be moved
+  moving_ = true;
+  const auto done = make_change(
+      store_,
+      [&](const ClusterView& now) { return plan_own_moves(now, config_.head_name, observed); },
+      Mode::kCommit);
+  if (!done && done.error().code != ErrorCode::kNotFound)
+    log::warn("head {}: its moves: {}", config_.head_name, done.error().message);
+}
+
+void Agent::say_why_not(const std::string& vnfs, const Stored<records::MoveRecord>& move,
+                        const std::string& why) {
+  if (move.record.refusal() == why) return;
+  log::error("vnfs {}: is not taken over: {}", vnfs, why);
+  records::MoveRecord refused = move.record;
+  refused.set_refusal(why);
+  const std::string key = kv::keys::kMoves + vnfs;
+  kv::Txn txn;
+  txn.compares.push_back(kv::mod_revision_is(key, move.mod_revision));
+  txn.success.push_back(kv::put(key, refused.SerializeAsString()));
+  const auto done = kv::txn_blocking(store_, std::move(txn), kStoreDeadlineMs);
+  if (!done) log::warn("vnfs {}: refusing it: {}", vnfs, done.error().message);
+}
+
+}  // namespace symnas::vnfsd::daemon
