@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <future>
@@ -19,6 +20,7 @@
 #include "fsal_cluster/plugin/door.h"
 #include "fsal_cluster/plugin/limits.h"
 #include "fsal_cluster/schema/records.pb.h"
+#include "fsal_cluster/state/file_locks.h"
 #include "fsal_cluster/state/gate.h"
 
 namespace symnas::plugin {
@@ -72,6 +74,7 @@ Status Instance::start(const std::string& path, std::uint32_t workers) {
   the_instance->control_ = std::make_unique<Control>(
       std::filesystem::path(path).replace_filename("control"),
       [](const std::string& line, const Control::Say& say) { the_instance->obey(line, say); });
+  SYMNAS_TRY(the_instance->start_status_monitor());
   if (standby) SYMNAS_TRY(the_instance->wait_for_call());
   log::info("instance of {} on {}, epoch {}", the_instance->file_.vnfs, the_instance->file_.head,
             the_instance->file_.epoch.value());
@@ -135,7 +138,47 @@ Result<fs::Mount*> Instance::mount(const std::string& name) {
                                 std::move(options)));
   log::info("filesystem {} is mounted, mount {}", name, mounted->id().value());
   gates_.store(new GateEntry{&mounted->gate(), gates_.load()});
+  notify_nlm_clients(*mounted);
   return mounts_.emplace(name, std::move(mounted)).first->second.get();
+}
+
+// An instance that was not put into a network namespace of its own leaves the machine's ports
+// alone.
+Status Instance::start_status_monitor() {
+  if (file_.head_netns.empty()) return {};
+  nsm::ServiceOptions options;
+  options.state = nsm::state_of_epoch(file_.epoch.value());
+  options.name = file_.vnfs;
+  options.has_locks = [this](const std::string& address) { return has_nlm_locks(address); };
+  SYMNAS_ASSIGN(status_monitor_, nsm::Service::start(std::move(options)));
+  return {};
+}
+
+void Instance::notify_nlm_clients(fs::Mount& mount) {
+  std::vector<nsm::NoticeTarget> targets;
+  for (const fs::NlmClient& client : mount.locks().nlm_clients())
+    targets.push_back({client.address, client.server});
+  if (status_monitor_) status_monitor_->notify(targets);
+}
+
+bool Instance::has_nlm_locks(const std::string& address) {
+  const std::scoped_lock lock(mutex_);
+  return std::any_of(mounts_.begin(), mounts_.end(), [&](const auto& mount) {
+    return mount.second->locks().has_nlm_client(address);
+  });
+}
+
+void Instance::forget_nlm_client(const std::string& address,
+                                 std::optional<std::int32_t> but_state) {
+  std::vector<fs::Mount*> mounts;
+  {
+    const std::scoped_lock lock(mutex_);
+    for (const auto& [name, mount] : mounts_) mounts.push_back(mount.get());
+  }
+  for (fs::Mount* mount : mounts) {
+    const Status recorded = mount->locks().forget_nlm_client(address, but_state);
+    if (!recorded) hold_if_ending(recorded.error());
+  }
 }
 
 void Instance::obey(const std::string& line, const Control::Say& say) {

@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -20,6 +21,7 @@
 #include "common/kv/store.h"
 #include "cvm/io/open_volume.h"
 #include "fsal_cluster/mount.h"
+#include "fsal_cluster/nsm/service.h"
 #include "fsal_cluster/plugin/admission.h"
 #include "fsal_cluster/plugin/control.h"
 #include "fsal_cluster/plugin/instance_file.h"
@@ -49,6 +51,9 @@ class Instance {
   Admission& admission() { return admission_; }
   // Workers that may wait for a LUN at once; the others leave their I/O to the volume's engine.
   Admission& io_waits() { return io_waits_; }
+  // The NLM client at `address` has lost its locks but those of its life `but_state`. Blocks until
+  // that is recorded in every mount; what could not be recorded yet follows.
+  void forget_nlm_client(const std::string& address, std::optional<std::int32_t> but_state);
   // Returns when the gates of all mounts are open: what every reply passes before it is sent.
   // REQUIRES: not on a thread of a mount (it may be what opens the gate).
   void pass_gates();
@@ -73,6 +78,10 @@ class Instance {
   Instance(std::string path, InstanceFile file, std::uint32_t workers);
   Status wait_for_call();
   Result<cvm::OpenVolume*> open_volume(const std::string& name);
+  Status start_status_monitor();
+  bool has_nlm_locks(const std::string& address);
+  // Whoever holds NLM locks in the mount hears of this start.
+  void notify_nlm_clients(fs::Mount& mount);
   // Finishes what was begun, begins nothing more and closes every mount. Then, whatever it says,
   // the process has to be ended.
   void retire(std::int64_t timeout_ms, const Control::Say& say);
@@ -95,6 +104,7 @@ class Instance {
   std::mutex mutex_;        // guards the two maps; held while a mount is opened
   std::map<std::string, std::unique_ptr<Volume>> volumes_;
   std::map<std::string, std::unique_ptr<fs::Mount>> mounts_;
+  std::unique_ptr<nsm::Service> status_monitor_;
   std::unique_ptr<Control> control_;
 };
 

@@ -1,13 +1,34 @@
 // Byte-range locks: ganesha's owner becomes an identity that outlives this process.
+#include <arpa/inet.h>
+
+#include <optional>
 #include <string>
 
 #include "common/base/bytes.h"
 #include "fsal_cluster/plugin/guarded.h"
 #include "fsal_cluster/plugin/object.h"
 #include "fsal_cluster/state/file_locks.h"
+#include "fsal_cluster/state/nlm_client.h"
 
 namespace symnas::plugin {
 namespace {
+
+// Ganesha's sockets are dual-stack.
+std::string text_of(const sockaddr_t& address) {
+  char text[INET6_ADDRSTRLEN] = "";
+  if (address.ss_family == AF_INET) {
+    const auto* v4 = reinterpret_cast<const sockaddr_in*>(&address);
+    ::inet_ntop(AF_INET, &v4->sin_addr, text, sizeof text);
+  } else if (address.ss_family == AF_INET6) {
+    const in6_addr& v6 = reinterpret_cast<const sockaddr_in6*>(&address)->sin6_addr;
+    if (IN6_IS_ADDR_V4MAPPED(&v6)) {
+      ::inet_ntop(AF_INET, &v6.s6_addr[12], text, sizeof text);
+    } else {
+      ::inet_ntop(AF_INET6, &v6, text, sizeof text);
+    }
+  }
+  return text;
+}
 
 fs::LockOwner identity(const state_owner_t* owner) {
   fs::LockOwner id;
@@ -15,8 +36,12 @@ fs::LockOwner identity(const state_owner_t* owner) {
   if (owner->so_type == STATE_LOCK_OWNER_NLM) {
     id.protocol = fs::LockProtocol::kNlm;
     const state_nlm_owner_t& nlm = owner->so_owner.so_nlm_owner;
-    id.client.assign(nlm.so_client->slc_nlm_caller_name,
-                     static_cast<std::size_t>(nlm.so_client->slc_nlm_caller_name_len));
+    const state_nlm_client_t& client = *nlm.so_client;
+    // The name that the core monitors is the client's address, an IPv4-mapped one as IPv4.
+    id.client = fs::identity_of(
+        {client.slc_nsm_client->ssc_nlm_caller_name, text_of(client.slc_server_addr),
+         std::string(client.slc_nlm_caller_name,
+                     static_cast<std::size_t>(client.slc_nlm_caller_name_len))});
     std::string svid;
     append_be32(svid, static_cast<std::uint32_t>(nlm.so_nlm_svid));
     id.owner = svid + id.owner;
@@ -25,6 +50,12 @@ fs::LockOwner identity(const state_owner_t* owner) {
   const nfs_client_record_t* record = owner->so_owner.so_nfs4_owner.so_clientrec->cid_client_record;
   id.client.assign(record->cr_client_val, static_cast<std::size_t>(record->cr_client_val_len));
   return id;
+}
+
+// In which of its lives an NLM client locks; 0: it has not told.
+std::int32_t life_of(const state_owner_t* owner, const state_t* state) {
+  if (owner->so_type != STATE_LOCK_OWNER_NLM || state == nullptr) return 0;
+  return static_cast<std::int32_t>(state->state_seqid);
 }
 
 // Ganesha: length 0 = to the end of the file.
@@ -64,9 +95,10 @@ fsal_status_t test(const Object* object, const fs::LockOwner& owner, const fs::L
 }
 
 fsal_status_t lock(const Object* object, const fs::LockOwner& owner, const fs::LockRange& range,
-                   bool is_reclaim, fsal_lock_param_t* conflicting) {
+                   bool is_reclaim, std::int32_t nsm_state, fsal_lock_param_t* conflicting) {
   return guarded([&] {
-    const auto answer = object->mount->locks().lock(object->handle.ino, owner, range, is_reclaim);
+    const auto answer =
+        object->mount->locks().lock(object->handle.ino, owner, range, is_reclaim, nsm_state);
     if (!answer) return failed(answer);
     if (answer->granted) return ok_status();
     report_conflict(answer->conflict, conflicting);
@@ -87,11 +119,13 @@ fsal_status_t unlock(const Object* object, const fs::LockOwner& owner, const fs:
   });
 }
 
-fsal_status_t lock_op2(fsal_obj_handle* handle, state_t*, void* owner_pointer, fsal_lock_op_t op,
-                       fsal_lock_param_t* request, fsal_lock_param_t* conflicting) {
+fsal_status_t lock_op2(fsal_obj_handle* handle, state_t* state, void* owner_pointer,
+                       fsal_lock_op_t op, fsal_lock_param_t* request,
+                       fsal_lock_param_t* conflicting) {
   return contained([&] {
     const Object* object = object_of(handle);
-    const fs::LockOwner owner = identity(static_cast<const state_owner_t*>(owner_pointer));
+    const auto* asked_for = static_cast<const state_owner_t*>(owner_pointer);
+    const fs::LockOwner owner = identity(asked_for);
     const fs::LockRange range{
         request->lock_start, last_byte(*request),
         request->lock_type == FSAL_LOCK_W ? fs::LockMode::kExclusive : fs::LockMode::kShared};
@@ -102,7 +136,9 @@ fsal_status_t lock_op2(fsal_obj_handle* handle, state_t*, void* owner_pointer, f
     switch (op) {
       case FSAL_OP_LOCKT: return test(object, owner, range, conflicting);
       case FSAL_OP_LOCK:
-      case FSAL_OP_LOCKB: return lock(object, owner, range, wants_reclaim(*request), conflicting);
+      case FSAL_OP_LOCKB:
+        return lock(object, owner, range, wants_reclaim(*request), life_of(asked_for, state),
+                    conflicting);
       case FSAL_OP_UNLOCK: return unlock(object, owner, range);
       case FSAL_OP_CANCEL: return ok_status();  // blocking locks are polled: nothing waits here
     }
@@ -110,8 +146,21 @@ fsal_status_t lock_op2(fsal_obj_handle* handle, state_t*, void* owner_pointer, f
   });
 }
 
+// A client has lost its locks. On an RPC worker: the answer leaves it when that is recorded.
+void nlm_client_gone(const char* address, bool but_state, std::int32_t state) {
+  (void)contained([&] {
+    std::optional<std::int32_t> living;
+    if (but_state) living = state;
+    Instance::get().forget_nlm_client(address, living);
+    return ok_status();
+  });
+}
+
 }  // namespace
 
-void set_lock_operations(fsal_obj_ops& ops) { ops.lock_op2 = lock_op2; }
+void set_lock_operations(fsal_obj_ops& ops) {
+  ops.lock_op2 = lock_op2;
+  nfs_nlm_client_gone = nlm_client_gone;
+}
 
 }  // namespace symnas::plugin

@@ -33,7 +33,7 @@ std::string lock_key(FsId fs, Ino ino, const std::string& vnfs, const LockOwner&
 }
 
 records::LockRecord to_record(Ino ino, const std::string& vnfs, const LockOwner& owner,
-                              const std::vector<LockRange>& ranges) {
+                              const std::vector<LockRange>& ranges, std::int32_t nsm_state) {
   records::LockRecord record;
   record.set_ino(ino.value());
   record.set_vnfs(vnfs);
@@ -41,6 +41,7 @@ records::LockRecord to_record(Ino ino, const std::string& vnfs, const LockOwner&
                                                            : records::LockRecord::NFS4);
   record.set_client(owner.client);
   record.set_owner(owner.owner);
+  record.set_nsm_state(nsm_state);
   for (const LockRange& range : ranges) {
     auto* out = record.add_ranges();
     out->set_start(range.start);
@@ -99,7 +100,8 @@ Result<std::unique_ptr<FileLocks>> FileLocks::load(kv::Session& session, const e
       continue;
     }
     const Key key{Ino{record.ino()}, owner_of(record)};
-    locks->table_.set(key.first, key.second, ranges_of(record));
+    locks->hold(key, ranges_of(record));
+    if (record.nsm_state() != 0) locks->nsm_state_[key] = record.nsm_state();
     locks->mod_revision_[key] = kv.mod_revision;
     locks->unclaimed_.insert(key);
   }
@@ -119,6 +121,29 @@ FileLocks::~FileLocks() {
 bool FileLocks::revocable(const Key& key) const {
   return key.second.protocol == LockProtocol::kNfs4 && unclaimed_.contains(key) &&
          clock_.mono_ns() - loaded_ns_ > kUnclaimedNfs4LockNs;
+}
+
+std::int32_t FileLocks::nsm_state_of(const Key& key) const {
+  const auto told = nsm_state_.find(key);
+  return told == nsm_state_.end() ? 0 : told->second;
+}
+
+void FileLocks::hold(const Key& key, std::vector<LockRange> ranges) {
+  const bool held = !table_.held(key.first, key.second).empty();
+  const bool holds = !ranges.empty();
+  if (!holds) {
+    unclaimed_.erase(key);
+    nsm_state_.erase(key);
+  }
+  table_.set(key.first, key.second, std::move(ranges));
+  if (held == holds || key.second.protocol != LockProtocol::kNlm) return;
+  const auto client = parse_nlm_client(key.second.client);
+  if (!client) return;
+  if (holds) {
+    ++nlm_clients_[*client];
+  } else if (--nlm_clients_[*client] == 0) {
+    nlm_clients_.erase(*client);
+  }
 }
 
 std::optional<LockConflict> FileLocks::standing_conflict(Ino ino, const LockOwner& owner,
@@ -146,10 +171,9 @@ Status FileLocks::revoke_client(const LockOwner& holder) {
       if (unclaimed_.contains(key)) keys.push_back(key);
   }
   for (const Key& key : keys) {
-    SYMNAS_TRY(write(key, {}));
+    SYMNAS_TRY(write(key, {}, 0));
     const std::scoped_lock lock(mutex_);
-    table_.set(key.first, key.second, {});
-    unclaimed_.erase(key);
+    hold(key, {});
   }
   return {};
 }
@@ -223,7 +247,7 @@ Result<Revision> FileLocks::stored_revision(const std::string& store_key) {
 }
 
 Status FileLocks::write(const Key& key, const std::vector<LockRange>& ranges,
-                        std::optional<kv::Compare> unchanged) {
+                        std::int32_t nsm_state, std::optional<kv::Compare> unchanged) {
   const std::string store_key = lock_key(fs_, key.first, vnfs_, key.second);
   const auto known = mod_revision_.find(key);
   if (known == mod_revision_.end() && ranges.empty()) return {};
@@ -235,8 +259,9 @@ Status FileLocks::write(const Key& key, const std::vector<LockRange>& ranges,
   mutation.writes.push_back(
       ranges.empty()
           ? kv::erase(store_key)
-          : kv::put(store_key,
-                    to_record(key.first, vnfs_, key.second, ranges).SerializeAsString()));
+          : kv::put(
+                store_key,
+                to_record(key.first, vnfs_, key.second, ranges, nsm_state).SerializeAsString()));
   SYMNAS_ASSIGN(const kv::Committed committed, session_.commit_blocking(std::move(mutation)));
   if (!committed.succeeded) {
     SYMNAS_ASSIGN(const Revision stored, stored_revision(store_key));
@@ -256,12 +281,14 @@ Status FileLocks::write(const Key& key, const std::vector<LockRange>& ranges,
 
 Status FileLocks::write_late(const Key& key) {
   std::vector<LockRange> ranges;
+  std::int32_t nsm_state = 0;
   {
     const std::scoped_lock lock(mutex_);
     if (late_.erase(key) == 0) return {};
     ranges = table_.held(key.first, key.second);
+    nsm_state = nsm_state_of(key);
   }
-  Status written = write(key, ranges);
+  Status written = write(key, ranges, nsm_state);
   if (written) return written;
   const std::scoped_lock lock(mutex_);
   late_.insert(key);
@@ -307,12 +334,14 @@ void FileLocks::run() {
 }
 
 Result<FileLocks::Answer> FileLocks::lock(Ino ino, const LockOwner& owner, const LockRange& range,
-                                          bool is_reclaim) {
+                                          bool is_reclaim, std::int32_t nsm_state) {
   const std::scoped_lock order(order_mutex_);
   const Key key{ino, owner};
   {
     const std::scoped_lock lock(mutex_);
-    if (covers(table_.held(ino, owner), range)) {
+    // A client that lives anew, and locks what its former life left: recorded as the new one's.
+    const bool known_life = is_reclaim || nsm_state == 0 || nsm_state == nsm_state_of(key);
+    if (known_life && covers(table_.held(ino, owner), range)) {
       unclaimed_.erase(key);
       return Answer{.granted = true, .conflict = {}};
     }
@@ -322,20 +351,22 @@ Result<FileLocks::Answer> FileLocks::lock(Ino ino, const LockOwner& owner, const
     return Answer{.granted = false, .conflict = std::move(*conflict)};
   SYMNAS_TRY(write_late_of(ino));
   for (int attempt = 0; attempt <= kConflictRetriesMax; ++attempt) {
-    auto tried = try_lock(key, range);
+    auto tried = try_lock(key, range, nsm_state);
     if (!tried && tried.error().code == ErrorCode::kConflict) continue;
     if (!tried) return tl::unexpected<Error>(std::move(tried.error()));
     if (*tried) return Answer{.granted = false, .conflict = std::move(**tried)};
     const std::scoped_lock lock(mutex_);
     // Not what was written: the owner may have unlocked something meanwhile.
-    table_.set(ino, owner, with_range(table_.held(ino, owner), range));
+    hold(key, with_range(table_.held(ino, owner), range));
     unclaimed_.erase(key);
+    if (nsm_state != 0) nsm_state_[key] = nsm_state;
     return Answer{.granted = true, .conflict = {}};
   }
   return fail(ErrorCode::kConflict, "others kept locking the same file; try again later");
 }
 
-Result<std::optional<LockConflict>> FileLocks::try_lock(const Key& key, const LockRange& range) {
+Result<std::optional<LockConflict>> FileLocks::try_lock(const Key& key, const LockRange& range,
+                                                        std::int32_t nsm_state) {
   const auto stay = enter();
   std::optional<kv::Compare> unchanged;
   if (stay && !stay->sole()) {
@@ -346,8 +377,9 @@ Result<std::optional<LockConflict>> FileLocks::try_lock(const Key& key, const Lo
   {
     const std::scoped_lock lock(mutex_);
     ranges = with_range(table_.held(key.first, key.second), range);
+    if (nsm_state == 0) nsm_state = nsm_state_of(key);
   }
-  SYMNAS_TRY(write(key, ranges, std::move(unchanged)));
+  SYMNAS_TRY(write(key, ranges, nsm_state, std::move(unchanged)));
   return std::optional<LockConflict>();
 }
 
@@ -359,8 +391,7 @@ Status FileLocks::unlock(Ino ino, const LockOwner& owner, std::uint64_t start, s
     const std::vector<LockRange>& held = table_.held(ino, owner);
     std::vector<LockRange> left = without_range(held, start, end);
     if (left == held) return {};
-    if (left.empty()) unclaimed_.erase(key);
-    table_.set(ino, owner, std::move(left));
+    hold(key, std::move(left));
     late_.insert(key);
   }
   Status recorded;
@@ -370,6 +401,48 @@ Status FileLocks::unlock(Ino ino, const LockOwner& owner, std::uint64_t start, s
   }
   wake_.notify_all();
   return recorded;
+}
+
+Status FileLocks::forget_nlm_client(const std::string& address,
+                                    std::optional<std::int32_t> but_state) {
+  std::vector<Key> keys;
+  {
+    const std::scoped_lock lock(mutex_);
+    for (Key& key : table_.of_protocol(LockProtocol::kNlm)) {
+      const auto client = parse_nlm_client(key.second.client);
+      if (!client || client->address != address) continue;
+      if (but_state && nsm_state_of(key) == *but_state) continue;
+      hold(key, {});
+      late_.insert(key);
+      keys.push_back(std::move(key));
+    }
+  }
+  if (keys.empty()) return {};
+  log::info("NLM client {}: has lost its locks: they are released on {} files", address,
+            keys.size());
+  Status recorded;
+  {
+    const std::scoped_lock order(order_mutex_);
+    for (const Key& key : keys) {
+      Status written = write_late(key);
+      if (!written) recorded = std::move(written);
+    }
+  }
+  wake_.notify_all();
+  return recorded;
+}
+
+std::set<NlmClient> FileLocks::nlm_clients() const {
+  std::set<NlmClient> clients;
+  const std::scoped_lock lock(mutex_);
+  for (const auto& [client, keys] : nlm_clients_) clients.insert(client);
+  return clients;
+}
+
+bool FileLocks::has_nlm_client(const std::string& address) const {
+  const std::scoped_lock lock(mutex_);
+  const auto first = nlm_clients_.lower_bound({address, "", ""});
+  return first != nlm_clients_.end() && first->first.address == address;
 }
 
 FileLocks::Answer FileLocks::test(Ino ino, const LockOwner& owner, const LockRange& range) {

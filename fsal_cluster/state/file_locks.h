@@ -30,6 +30,7 @@
 #include "fsal_cluster/state/foreign_locks.h"
 #include "fsal_cluster/state/lock_table.h"
 #include "fsal_cluster/state/membership.h"
+#include "fsal_cluster/state/nlm_client.h"
 
 namespace symnas::fs {
 
@@ -57,14 +58,23 @@ class FileLocks {
 
   // Locks `range`, replacing what the owner held there. A reclaim is granted only when the records
   // say that the owner holds it (RFC 8881 8.4.3: otherwise somebody else may have held it in
-  // between); attaching costs no write.
-  Result<Answer> lock(Ino ino, const LockOwner& owner, const LockRange& range, bool is_reclaim);
+  // between); attaching costs no write. `nsm_state`: in which of its lives an NLM client locks; it
+  // is recorded. 0: not told, as by reclaims and NFSv4.
+  Result<Answer> lock(Ino ino, const LockOwner& owner, const LockRange& range, bool is_reclaim,
+                      std::int32_t nsm_state = 0);
   // Unlocks, also when it answers an error: the server in front of us has forgotten the range
   // already, nobody would ask again. The record follows later then. kNow waits for the record,
   // kLater for nothing. Errors: those of Session::commit.
   enum class Record { kNow, kLater };
   Status unlock(Ino ino, const LockOwner& owner, std::uint64_t start, std::uint64_t end,
                 Record when);
+  // The NLM client at `address` has lost its locks: unlocks all of them but those of its life
+  // `but_state`. Nothing is asked when it has none. Errors: as unlock().
+  Status forget_nlm_client(const std::string& address, std::optional<std::int32_t> but_state);
+  // Whose NLM locks are recorded under this VNFS.
+  std::set<NlmClient> nlm_clients() const;
+  // Whether any of them is at `address`. Cheap: whoever likes may ask.
+  bool has_nlm_client(const std::string& address) const;
   // Records what is late. Errors: those of Session::commit; the rest stays late.
   Status record_unlocks();
   Answer test(Ino ino, const LockOwner& owner, const LockRange& range);
@@ -93,14 +103,18 @@ class FileLocks {
                                                const Membership::Stay* stay);
   // Writes these ranges of one owner, nothing else changes. The key is not late afterwards.
   // Errors: kConflict (a compare did not hold), Session::commit.
-  Status write(const Key& key, const std::vector<LockRange>& ranges,
+  Status write(const Key& key, const std::vector<LockRange>& ranges, std::int32_t nsm_state,
                std::optional<kv::Compare> unchanged = std::nullopt);
-  Result<std::optional<LockConflict>> try_lock(const Key& key, const LockRange& range);
+  Result<std::optional<LockConflict>> try_lock(const Key& key, const LockRange& range,
+                                               std::int32_t nsm_state);
   Status write_late(const Key& key);
   Status write_late_of(Ino ino);
   Result<Revision> stored_revision(const std::string& store_key);
 
-  bool revocable(const Key& key) const;  // REQUIRES: mutex_ is held
+  // REQUIRES: mutex_ is held.
+  bool revocable(const Key& key) const;
+  std::int32_t nsm_state_of(const Key& key) const;
+  void hold(const Key& key, std::vector<LockRange> ranges);
   void run();
 
   kv::Session& session_;
@@ -117,8 +131,10 @@ class FileLocks {
 
   mutable std::mutex mutex_;  // guards the rest
   LockTable table_;
-  std::set<Key> unclaimed_;  // loaded, and its owner has not come back yet
-  std::set<Key> late_;       // the store still says more than the table
+  std::map<Key, std::int32_t> nsm_state_;         // of those that told one
+  std::map<NlmClient, std::size_t> nlm_clients_;  // on how many keys they hold something
+  std::set<Key> unclaimed_;                       // loaded, and its owner has not come back yet
+  std::set<Key> late_;                            // the store still says more than the table
   bool stop_ = false;
   std::condition_variable wake_;
   std::thread thread_;  // records what is late

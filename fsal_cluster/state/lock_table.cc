@@ -88,4 +88,11 @@ std::vector<std::pair<Ino, LockOwner>> LockTable::of_client(LockProtocol protoco
   return found;
 }
 
+std::vector<std::pair<Ino, LockOwner>> LockTable::of_protocol(LockProtocol protocol) const {
+  std::vector<std::pair<Ino, LockOwner>> found;
+  for (const auto& [key, ranges] : held_)
+    if (key.second.protocol == protocol) found.push_back(key);
+  return found;
+}
+
 }  // namespace symnas::fs

@@ -58,6 +58,7 @@ class LockTable {
   // Every (inode, owner) of one client.
   std::vector<std::pair<Ino, LockOwner>> of_client(LockProtocol protocol,
                                                    const std::string& client) const;
+  std::vector<std::pair<Ino, LockOwner>> of_protocol(LockProtocol protocol) const;
   std::size_t size() const { return held_.size(); }  // (inode, owner) pairs
 
  private:

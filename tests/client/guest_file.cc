@@ -9,6 +9,7 @@
 //                                         "holding", waits until FLAG exists, adds "two", prints
 //                                         both and its working directory
 //   guest_file try FILE                   "granted" or "refused": a lock of the whole file
+//   guest_file wait FILE                  waits for a lock of the whole file, then "granted"
 //   guest_file write FILE BYTES COUNT WRITER WRITERS ROUND
 //                                         O_DIRECT: the blocks WRITER, WRITER + WRITERS, ... of
 //                                         COUNT, in a random order; each names its place and round
@@ -227,6 +228,17 @@ int try_once(const std::string& path) {
   return 0;
 }
 
+int wait_for_lock(const std::string& path) {
+  const File file(path, O_RDWR);
+  std::printf("waiting\n");
+  std::fflush(stdout);
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  if (fcntl(file.fd(), F_SETLKW, &lock) != 0) fail("lock", path);
+  std::printf("granted\n");
+  return 0;
+}
+
 long long time_ns(const timespec& time) { return time.tv_sec * 1'000'000'000ll + time.tv_nsec; }
 
 int attributes(const std::string& path) {
@@ -249,7 +261,8 @@ int names(const std::string& path) {
 }
 
 int usage() {
-  std::printf("usage: guest_file attributes|names|append|hold|try|write|verify|map FILE ...\n");
+  std::printf(
+      "usage: guest_file attributes|names|append|hold|try|wait|write|verify|map FILE ...\n");
   return 2;
 }
 
@@ -266,6 +279,7 @@ int main(int argc, char** argv) {
   if (command == "append" && words.size() == 4) return append(path, words[2], number(3));
   if (command == "hold" && words.size() == 4) return hold(path, words[2], words[3] == "locked");
   if (command == "try" && words.size() == 2) return try_once(path);
+  if (command == "wait" && words.size() == 2) return wait_for_lock(path);
   if (words.size() < 6) return usage();
   const std::size_t bytes = number(2);
   if (bytes < sizeof(BlockHead) || bytes > kBlockBytesMax || bytes % 8 != 0) return usage();

@@ -4,7 +4,7 @@
 //
 // Adds what the kernel's text interface (nfs(5), fs/nfs/fs_context.c) expects from user space:
 // addr=, for version 4 clientaddr=, for version 3 proto, mountproto and, unless `lock` was asked
-// for, nolock (there is no rpc.statd in the client VM). The MOUNT port is looked up by the kernel
+// for (guest_statd starts what that needs), nolock. The MOUNT port is looked up by the kernel
 // through the server's rpcbind. Defaults: vers=4.1,proto=tcp,hard,port=2049.
 // Exit status: 0 mounted, 1 refused (errno is printed), 2 usage.
 #include <arpa/inet.h>

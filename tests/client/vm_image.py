@@ -1,12 +1,13 @@
-"""The client VM's initial file system: busybox, three programs of ours, kernel modules, an init.
+"""The client VM's initial file system: busybox, programs of ours, what NFSv3 locks need, modules.
 
-Built from Debian's unpacked kernel package and busybox-static; kept under a name that holds a hash
-of everything that went in, so that it is made once per change.
+Built from Debian's unpacked packages, busybox-static and the machine's libraries; kept under a name
+that holds a hash of everything that went in, so that it is made once per change.
 """
 
 import glob
 import hashlib
 import os
+import re
 import stat
 import subprocess
 
@@ -15,6 +16,17 @@ from symlab.errors import LabError
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUSYBOX = "/bin/busybox"
 GUEST_PROGRAMS = ("guest_exec", "guest_file", "nfsmount")
+SCRIPTS = ("guest_init", "guest_statd")
+RPCBIND = "/usr/sbin/rpcbind"
+# What its libraries look names and transports up in.
+LOOKED_UP = {
+    "etc/passwd": b"root:x:0:0:root:/root:/bin/sh\nuser:x:1000:1000::/:/bin/sh\n"
+                  b"_rpc:x:101:101::/run/rpcbind:/bin/false\n",
+    "etc/group": b"root:x:0:\nuser:x:1000:\n_rpc:x:101:\n",
+    "etc/hosts": b"127.0.0.1 localhost\n",
+    "etc/nsswitch.conf": b"passwd: files\nhosts: files\nservices: files\nprotocols: files\n",
+}
+COPIED = ("etc/netconfig", "etc/services", "etc/protocols")
 COMPILE_FLAGS = ("-std=gnu++20", "-Os", "-static", "-s", "-Wall", "-Wextra", "-Werror")
 # Loaded in this order, each after what it depends on.
 MODULES = ("virtio_pci", "virtio_console", "virtio_net", "virtio_blk", "nfsv3", "nfsv4", "nfs")
@@ -35,6 +47,27 @@ def find_kernel():
         if os.path.exists(image):
             return image, modules[-1]
     raise LabError(f"no vmlinuz for {release} under {root}: the kernel package is incomplete")
+
+
+def _statd_programs():
+    """{name: path} of the programs that need libraries."""
+    root = os.path.join(cache_dir(), "statd")
+    programs = {name: os.path.join(root, name) for name in ("rpc.statd", "sm-notify")}
+    for path in programs.values():
+        if not os.path.exists(path):
+            raise LabError(f"no {path}: run deploy/setup/setup first")
+    return {"rpcbind": RPCBIND, **programs}
+
+
+def _libraries(programs):
+    """The files that the dynamic linker loads for them, itself included."""
+    found = set()
+    for path in programs:
+        result = subprocess.run(["ldd", path], capture_output=True, text=True, check=False)
+        if result.returncode != 0 or "not found" in result.stdout:
+            raise LabError(f"client VM image: ldd {path}: {result.stdout}{result.stderr}")
+        found.update(re.findall(r"(/\S+) \(0x", result.stdout))
+    return sorted(found)
 
 
 def _module_field(path, field):
@@ -113,7 +146,13 @@ def _read(path):
 
 def _assemble(work_dir, module_files):
     archive = _Cpio()
-    for name in ("bin", "dev", "proc", "sys", "modules", "etc", "root", "run"):
+    programs = _statd_programs()
+    libraries = _libraries(programs.values())
+    folders = {"bin", "dev", "proc", "sys", "modules", "etc", "root", "run"}
+    for path in libraries:
+        parts = os.path.dirname(path).strip("/").split("/")
+        folders.update("/".join(parts[:at + 1]) for at in range(len(parts)))
+    for name in sorted(folders):
         archive.directory(name)
     archive.add("dev/console", stat.S_IFCHR | 0o600, device=(5, 1))
     archive.file("bin/busybox", _read(BUSYBOX))
@@ -127,8 +166,15 @@ def _assemble(work_dir, module_files):
         archive.file(f"modules/{os.path.basename(path)}", _read(path))
     order = "\n".join(os.path.basename(path) for path in module_files) + "\n"
     archive.file("modules/order", order.encode())
-    archive.file("etc/passwd", b"root:x:0:0:root:/root:/bin/sh\nuser:x:1000:1000::/:/bin/sh\n")
-    archive.file("etc/group", b"root:x:0:\nuser:x:1000:\n")
+    for name, path in programs.items():
+        archive.file(f"bin/{name}", _read(path))
+    for path in libraries:
+        archive.file(path.strip("/"), _read(path))
+    for name, text in LOOKED_UP.items():
+        archive.file(name, text)
+    for name in COPIED:
+        archive.file(name, _read("/" + name))
+    archive.file("bin/guest_statd", _read(os.path.join(HERE, "guest_statd")))
     archive.file("init", _read(os.path.join(HERE, "guest_init")))
     return archive.finish()
 
@@ -137,7 +183,8 @@ def build():
     """Returns (kernel image, initial file system), building the latter when an input changed."""
     kernel, modules_dir = find_kernel()
     inputs = [os.path.join(HERE, name + ".cc") for name in GUEST_PROGRAMS]
-    inputs += [os.path.join(HERE, "guest_init"), os.path.abspath(__file__), BUSYBOX]
+    inputs += [os.path.join(HERE, name) for name in SCRIPTS]
+    inputs += [os.path.abspath(__file__), BUSYBOX, *_statd_programs().values()]
     digest = hashlib.sha256(modules_dir.encode())
     for path in inputs:
         digest.update(_read(path))

@@ -121,7 +121,7 @@ class Bench:
 
     def new_reports(self):
         """What a sanitizer had to say since the last call (sanitizer/README.md)."""
-        found = self.reports.new(self._logs())
+        found = self.reports.new(self.logs())
         return f"sanitizer reports:\n{found}" if found else ""
 
     def discard(self):
@@ -233,7 +233,7 @@ class Bench:
         self.signal_process(name, signal.SIGKILL)
         check(processes.wait_gone(self.lab.process(name), 10.0), f"{name} survives SIGKILL")
 
-    def _logs(self):
+    def logs(self):
         """The logs of our programs."""
         return [os.path.join(directory, name)
                 for directory, _, names in os.walk(os.path.join(self.lab.directory, "heads"))
@@ -241,7 +241,7 @@ class Bench:
                 if name.endswith(".log") and not name.startswith("etcd")]
 
     def show_logs(self):
-        for path in self._logs():
+        for path in self.logs():
             with open(path, "rb") as file:
                 file.seek(max(0, os.path.getsize(path) - LOG_TAIL_BYTES))
                 print(f"--- {os.path.basename(path)}\n{file.read().decode(errors='replace')}",

@@ -55,6 +55,23 @@ TEST(RecordsTest, Heartbeat) {
   EXPECT_EQ(hex_of(heartbeat), "09050000000000000010ac0218ad022003");
 }
 
+TEST(RecordsTest, LockOfAnNlmClient) {
+  LockRecord lock;
+  lock.set_ino(18);
+  lock.set_vnfs("vnfs2");
+  lock.set_protocol(LockRecord::NLM);
+  lock.set_client("10.0.0.202 10.0.0.102 vm1");
+  lock.set_owner(std::string("\0\0\0\1", 4) + "0@vm1");
+  auto* range = lock.add_ranges();
+  range->set_start(4);
+  range->set_end(9);
+  range->set_exclusive(true);
+  lock.set_nsm_state(5);
+  EXPECT_EQ(hex_of(lock),
+            "08121205766e6673321801221931302e302e302e3230322031302e302e302e31303220766d31"
+            "2a09000000013040766d3132060804100918013805");
+}
+
 TEST(RecordsTest, Inode) {
   Inode inode;
   inode.set_type(1);

@@ -166,5 +166,76 @@ TEST_F(FileLocksTest, WhoTurnsSoleKnowsWhatOthersLeft) {
   EXPECT_FALSE(two->test(kFile, kAnna, exclusive(0, 9)).granted);
 }
 
+// --- NLM clients, which have no lease but tell of their reboots
+
+const NlmClient kHost{"10.0.0.202", "10.0.0.101", "vm1"};
+const NlmClient kSameName{"10.0.0.203", "10.0.0.101", "vm1"};
+
+LockOwner process(const NlmClient& host, const std::string& svid) {
+  return {LockProtocol::kNlm, identity_of(host), svid};
+}
+
+TEST_F(FileLocksTest, ARebootedNlmClientLosesItsLocksAndNobodyElseDoes) {
+  ASSERT_TRUE(locks_->lock(kFile, process(kHost, "1"), exclusive(0, 9), false, 3)->granted);
+  ASSERT_TRUE(locks_->lock(kFile, process(kHost, "2"), exclusive(10, 19), false)->granted);
+  ASSERT_TRUE(locks_->lock(kFile, process(kSameName, "1"), exclusive(20, 29), false, 3)->granted);
+  ASSERT_TRUE(lock(kAnna, exclusive(30, 39)));
+  ASSERT_TRUE(locks_->forget_nlm_client(kHost.address, 5));
+  const auto found = load();
+  for (FileLocks* locks : {locks_.get(), found.get()}) {
+    EXPECT_TRUE(is_free(*locks, exclusive(0, 19)));
+    EXPECT_FALSE(is_free(*locks, exclusive(29, 29)));
+    EXPECT_FALSE(is_free(*locks, exclusive(30, 30)));
+  }
+}
+
+TEST_F(FileLocksTest, ANoticeThatComesLateLeavesTheLocksOfTheNewLife) {
+  ASSERT_TRUE(locks_->lock(kFile, process(kHost, "1"), exclusive(0, 9), false, 3)->granted);
+  ASSERT_TRUE(locks_->lock(kFile, process(kHost, "2"), exclusive(10, 19), false, 3)->granted);
+  // Rebooted; the first process of the new life has the old one's number and locks the same.
+  ASSERT_TRUE(locks_->lock(kFile, process(kHost, "1"), exclusive(0, 9), false, 5)->granted);
+  const auto next_head = load();
+  for (FileLocks* locks : {locks_.get(), next_head.get()}) {
+    static_cast<void>(locks->forget_nlm_client(kHost.address, 5));
+    EXPECT_FALSE(is_free(*locks, exclusive(0, 0)));
+    EXPECT_TRUE(is_free(*locks, exclusive(10, 19)));
+  }
+}
+
+TEST_F(FileLocksTest, AReclaimKeepsTheLifeInWhichItWasLocked) {
+  ASSERT_TRUE(locks_->lock(kFile, process(kHost, "1"), exclusive(0, 9), false, 3)->granted);
+  const auto found = load();
+  EXPECT_TRUE(found->lock(kFile, process(kHost, "1"), exclusive(0, 9), true)->granted);
+  ASSERT_TRUE(found->forget_nlm_client(kHost.address, 3));
+  EXPECT_FALSE(is_free(*found, exclusive(0, 9)));
+  ASSERT_TRUE(found->forget_nlm_client(kHost.address, std::nullopt));
+  EXPECT_TRUE(is_free(*found, exclusive(0, 9)));
+}
+
+TEST_F(FileLocksTest, WhoHoldsNlmLocksIsKnownFromTheRecords) {
+  EXPECT_TRUE(locks_->nlm_clients().empty());
+  ASSERT_TRUE(locks_->lock(kFile, process(kHost, "1"), exclusive(0, 9), false)->granted);
+  ASSERT_TRUE(locks_->lock(kFile, process(kHost, "2"), exclusive(10, 19), false)->granted);
+  ASSERT_TRUE(lock(kAnna, exclusive(30, 39)));
+  EXPECT_EQ(load()->nlm_clients(), std::set<NlmClient>{kHost});
+  EXPECT_TRUE(load()->has_nlm_client(kHost.address));
+  for (const char* other : {"", "10.0.0.20", "10.0.0.203", "10.0.0.101"})
+    EXPECT_FALSE(locks_->has_nlm_client(other)) << other;
+  ASSERT_TRUE(locks_->unlock(kFile, process(kHost, "1"), 0, UINT64_MAX, Record::kNow));
+  EXPECT_EQ(locks_->nlm_clients(), std::set<NlmClient>{kHost});
+  ASSERT_TRUE(locks_->unlock(kFile, process(kHost, "2"), 0, UINT64_MAX, Record::kNow));
+  EXPECT_TRUE(load()->nlm_clients().empty());
+  EXPECT_FALSE(locks_->has_nlm_client(kHost.address));
+}
+
+TEST_F(FileLocksTest, WhoLockedBeforeTheMoveUnlocksAfterItWithoutReclaiming) {
+  ASSERT_TRUE(locks_->lock(kFile, process(kHost, "1"), exclusive(0, 9), false, 3)->granted);
+  const auto found = load();
+  EXPECT_FALSE(found->lock(kFile, process(kSameName, "1"), exclusive(0, 9), false, 3)->granted);
+  EXPECT_FALSE(found->lock(kFile, process(kSameName, "1"), exclusive(0, 9), true)->granted);
+  ASSERT_TRUE(found->unlock(kFile, process(kHost, "1"), 0, UINT64_MAX, Record::kNow));
+  EXPECT_TRUE(found->lock(kFile, process(kSameName, "1"), exclusive(0, 9), false, 3)->granted);
+}
+
 }  // namespace
 }  // namespace symnas::fs

@@ -1,0 +1,73 @@
+#include "fsal_cluster/nsm/answers.h"
+
+#include <fmt/format.h>
+
+#include "fsal_cluster/nsm/limits.h"
+#include "fsal_cluster/nsm/rpc_message.h"
+#include "fsal_cluster/nsm/xdr.h"
+
+namespace symnas::nsm {
+namespace {
+
+constexpr std::uint32_t kNull = 0;
+constexpr std::uint32_t kSmStat = 1;
+constexpr std::uint32_t kSmMon = 2;
+constexpr std::uint32_t kSmUnmon = 3;
+constexpr std::uint32_t kSmUnmonAll = 4;
+constexpr std::uint32_t kSmSimuCrash = 5;
+constexpr std::uint32_t kStatFail = 1;
+
+std::string sm_stat_res(std::int32_t state) {
+  XdrWriter out;
+  out.put_u32(kStatFail);
+  out.put_i32(state);
+  return out.take();
+}
+
+std::string sm_stat(std::int32_t state) {
+  XdrWriter out;
+  out.put_i32(state);
+  return out.take();
+}
+
+Answer notified(const RpcCall& call, const Peer& peer,
+                const std::function<bool(const std::string&)>& has_locks) {
+  XdrReader in(call.arguments);
+  in.string(kNameBytesMax);  // whatever it calls itself
+  const std::int32_t state = in.i32();
+  if (in.failed()) return {encode_reply(call.xid, AcceptState::kGarbageArguments, ""), {}, {}};
+  Answer out{encode_reply(call.xid, AcceptState::kSuccess, ""), {}, {}};
+  if (!has_locks(peer.address)) {
+    out.refused = "it has no locks here";
+  } else if (peer.port >= kReservedPortsEnd) {
+    out.refused = fmt::format("it was sent from port {}, which any user may do", peer.port);
+  } else {
+    out.reboot = Reboot{peer.address, state};
+  }
+  return out;
+}
+
+}  // namespace
+
+Answer answer(std::string_view message, const Peer& peer, std::int32_t state,
+              const std::function<bool(const std::string&)>& has_locks) {
+  const auto call = decode_call(message);
+  if (!call) return {};
+  const auto reply = [&](AcceptState accept, std::string_view results) {
+    return Answer{encode_reply(call->xid, accept, results), {}, {}};
+  };
+  if (call->program != kNsmProgram) return reply(AcceptState::kProgramUnavailable, "");
+  if (call->version != kNsmVersion) return reply(AcceptState::kProgramMismatch, "");
+  switch (call->procedure) {
+    case kNull:
+    case kSmSimuCrash: return reply(AcceptState::kSuccess, "");
+    case kSmStat:
+    case kSmMon: return reply(AcceptState::kSuccess, sm_stat_res(state));
+    case kSmUnmon:
+    case kSmUnmonAll: return reply(AcceptState::kSuccess, sm_stat(state));
+    case kSmNotify: return notified(*call, peer, has_locks);
+    default: return reply(AcceptState::kProcedureUnavailable, "");
+  }
+}
+
+}  // namespace symnas::nsm

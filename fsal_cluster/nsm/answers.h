@@ -1,0 +1,39 @@
+// What the status monitor of an instance answers (XNFS chapter 11, program 100024 version 1). Pure.
+//
+// It monitors nobody on request: the NLM beside it records every lock, and who has a recorded lock
+// is notified. So of its procedures only SM_NOTIFY does anything, and that releases locks: it is
+// obeyed only when it comes from an address that holds NLM locks, and from a reserved port.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace symnas::nsm {
+
+struct Peer {
+  std::string address;  // text
+  std::uint16_t port = 0;
+};
+
+// A client that lost its locks; `state` is its life from now on.
+struct Reboot {
+  std::string address;
+  std::int32_t state = 0;
+  friend bool operator==(const Reboot&, const Reboot&) = default;
+};
+
+struct Answer {
+  std::string reply;             // "": none, it was no call
+  std::optional<Reboot> reboot;  // the reply is due when its old locks are released
+  std::string refused;           // why an SM_NOTIFY is answered and nothing is done; "" = it is not
+};
+
+// `state`: the number of this life of the instance. `has_locks`: whether NLM locks of that client
+// are recorded.
+Answer answer(std::string_view message, const Peer& peer, std::int32_t state,
+              const std::function<bool(const std::string&)>& has_locks);
+
+}  // namespace symnas::nsm

@@ -1,0 +1,52 @@
+#include "fsal_cluster/nsm/reboots.h"
+
+#include <algorithm>
+
+#include "common/base/log.h"
+#include "fsal_cluster/nsm/limits.h"
+
+namespace symnas::nsm {
+
+Reboots::Reboots(std::function<Status(const Reboot&)> release)
+    : release_(std::move(release)), thread_([this] { run(); }) {}
+
+Reboots::~Reboots() {
+  {
+    const std::scoped_lock lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+}
+
+void Reboots::add(Reboot reboot, std::function<void()> done) {
+  {
+    const std::scoped_lock lock(mutex_);
+    const bool waits = std::any_of(items_.begin(), items_.end(),
+                                   [&](const Item& item) { return item.reboot == reboot; });
+    if (waits || items_.size() >= kRebootsMax) return;
+    items_.push_back({std::move(reboot), std::move(done)});
+  }
+  wake_.notify_all();
+}
+
+void Reboots::run() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    wake_.wait(lock, [this] { return stop_ || !items_.empty(); });
+    if (stop_) return;
+    const Item& item = items_.front();  // only this thread removes it
+    lock.unlock();
+    const Status released = release_(item.reboot);
+    if (released) {
+      item.done();
+    } else {
+      log::warn("NLM client {}: rebooted, but its locks are not released yet: {}",
+                item.reboot.address, released.error().message);
+    }
+    lock.lock();
+    items_.pop_front();
+  }
+}
+
+}  // namespace symnas::nsm

@@ -1,0 +1,44 @@
+// Reboots: clients whose old locks are being released, one after the other, on a thread of its own:
+// it waits for the NLM of this instance, which waits for etcd. Thread class: thread-safe.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+#include "common/base/result.h"
+#include "fsal_cluster/nsm/answers.h"
+
+namespace symnas::nsm {
+
+class Reboots {
+ public:
+  // `release` is called on the thread and may block. Errors: whatever it cannot do now.
+  explicit Reboots(std::function<Status(const Reboot&)> release);
+  ~Reboots();
+  Reboots(const Reboots&) = delete;
+  Reboots& operator=(const Reboots&) = delete;
+
+  // `done` is called on the thread when the locks are released, and never when that fails, when the
+  // same reboot waits already or when too many do: the client asks again.
+  void add(Reboot reboot, std::function<void()> done);
+
+ private:
+  struct Item {
+    Reboot reboot;
+    std::function<void()> done;
+  };
+
+  void run();
+
+  const std::function<Status(const Reboot&)> release_;
+  std::mutex mutex_;  // guards the rest
+  std::condition_variable wake_;
+  std::deque<Item> items_;  // the first one is being worked on
+  bool stop_ = false;
+  std::thread thread_;  // last: starts when all else is there
+};
+
+}  // namespace symnas::nsm

@@ -1,0 +1,218 @@
+#include "fsal_cluster/nsm/service.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <chrono>
+#include <random>
+
+#include "common/base/check.h"
+#include "common/base/log.h"
+#include "fsal_cluster/nsm/limits.h"
+#include "fsal_cluster/nsm/rpc_message.h"
+#include "fsal_cluster/nsm/sockets.h"
+
+namespace symnas::nsm {
+namespace {
+
+constexpr std::size_t kMarkBytes = 4;
+
+std::int64_t now_ms() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+std::function<std::uint32_t()> random_words() {
+  auto engine = std::make_shared<std::mt19937>(std::random_device()());
+  return [engine] { return static_cast<std::uint32_t>((*engine)()); };
+}
+
+Status release_locks(const Reboot& reboot) {
+  const std::uint32_t xid = std::random_device()();
+  return call_loopback(kNlmPort, nlm_sm_notify(xid, reboot.address, reboot.state), kNlmTimeoutMs);
+}
+
+void report(const Notices::Ended& notice) {
+  switch (notice.how) {
+    case Notices::End::kTold:
+      return log::info("NLM client {}: was told of the restart", notice.target.client);
+    case Notices::End::kGivenUp:
+      return log::warn(
+          "NLM client {}: its status monitor has not answered for {} s: it was not "
+          "told of the restart, its locks stay recorded",
+          notice.target.client, kGiveUpMs / 1000);
+  }
+}
+
+}  // namespace
+
+std::int32_t state_of_epoch(std::uint64_t epoch) {
+  return static_cast<std::int32_t>((2 * epoch + 1) & 0x7fffffff);
+}
+
+Result<std::unique_ptr<Service>> Service::start(ServiceOptions options) {
+  SYMNAS_ASSIGN(UniqueFd udp, open_udp(kNsmPort));
+  SYMNAS_ASSIGN(UniqueFd tcp, listen_tcp(kNsmPort));
+  for (const Transport transport : {Transport::kUdp, Transport::kTcp}) {
+    const Status registered = register_port(transport, kNsmPort);
+    if (!registered) log::error("{}", registered.error().message);
+  }
+  return std::unique_ptr<Service>(new Service(std::move(options), std::move(udp), std::move(tcp)));
+}
+
+Service::Service(ServiceOptions options, UniqueFd udp, UniqueFd tcp)
+    : options_(std::move(options)),
+      udp_(std::move(udp)),
+      tcp_(std::move(tcp)),
+      wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      reboots_(release_locks),
+      notices_(options_.state, options_.name, random_words()) {
+  CHECK(wake_.valid(), "eventfd");
+  thread_ = std::thread([this] { run(); });
+}
+
+Service::~Service() {
+  {
+    const std::scoped_lock lock(mutex_);
+    stop_ = true;
+  }
+  ::eventfd_write(wake_.get(), 1);
+  thread_.join();
+}
+
+void Service::notify(const std::vector<NoticeTarget>& targets) {
+  if (targets.empty()) return;
+  {
+    const std::scoped_lock lock(mutex_);
+    for (const NoticeTarget& target : targets) notices_.add(target, now_ms());
+  }
+  ::eventfd_write(wake_.get(), 1);
+}
+
+void Service::run() {
+  for (;;) {
+    send_notices();
+    std::vector<pollfd> entries = {
+        {wake_.get(), POLLIN, 0}, {udp_.get(), POLLIN, 0}, {tcp_.get(), POLLIN, 0}};
+    for (const Connection& connection : connections_)
+      entries.push_back({connection.fd->get(), POLLIN, 0});
+    const std::size_t first_sender = entries.size();
+    for (const auto& [server, fd] : senders_) entries.push_back({fd.get(), POLLIN, 0});
+    ::poll(entries.data(), entries.size(), pause_ms());
+    {
+      const std::scoped_lock lock(mutex_);
+      if (stop_) return;
+    }
+    eventfd_t count = 0;
+    ::eventfd_read(wake_.get(), &count);
+    for (std::size_t at = first_sender; at < entries.size(); ++at)
+      if (entries[at].revents != 0) receive_acknowledgements(entries[at].fd);
+    auto connection = connections_.begin();
+    for (std::size_t at = 3; at < first_sender; ++at) {
+      const auto present = connection++;
+      if (entries[at].revents != 0 && !answer_stream(*present)) connections_.erase(present);
+    }
+    if (entries[1].revents != 0) answer_datagram();
+    if (entries[2].revents != 0) accept_connection();
+  }
+}
+
+int Service::pause_ms() {
+  const std::scoped_lock lock(mutex_);
+  const auto next = notices_.next_ms();
+  if (!next) return -1;
+  return static_cast<int>(std::clamp<std::int64_t>(*next - now_ms(), 0, kRepeatMaxMs));
+}
+
+void Service::send_notices() {
+  std::vector<Notices::Message> messages;
+  std::vector<Notices::Ended> ended;
+  {
+    const std::scoped_lock lock(mutex_);
+    messages = notices_.due(now_ms());
+    ended = notices_.ended();
+  }
+  for (const Notices::Ended& notice : ended) report(notice);
+  for (const Notices::Message& message : messages) {
+    const UniqueFd* fd = sender(message.to.server);
+    if (fd != nullptr && send_to(fd->get(), message.to.client, message.port, message.bytes))
+      continue;
+    const std::scoped_lock lock(mutex_);
+    notices_.unsent(message.to, now_ms());
+  }
+}
+
+const UniqueFd* Service::sender(const std::string& server) {
+  const auto known = senders_.find(server);
+  if (known != senders_.end()) return &known->second;
+  auto opened = open_sender(server);
+  if (!opened) return nullptr;
+  return &senders_.emplace(server, std::move(*opened)).first->second;
+}
+
+void Service::receive_acknowledgements(int fd) {
+  while (const auto datagram = receive(fd)) {
+    const std::scoped_lock lock(mutex_);
+    notices_.received(datagram->peer().address, datagram->bytes, now_ms());
+  }
+}
+
+void Service::give(const Answer& answer, const Peer& peer,
+                   std::function<void(const std::string&)> send) {
+  if (!answer.refused.empty()) {
+    // Anybody may send such: said once, not once per message.
+    std::string refused = peer.address + ": nothing is done: " + answer.refused;
+    if (refused != last_refused_) log::info("SM_NOTIFY from {}", refused);
+    last_refused_ = std::move(refused);
+  }
+  if (answer.reply.empty()) return;
+  if (!answer.reboot) return send(answer.reply);
+  reboots_.add(*answer.reboot, [reply = answer.reply, send = std::move(send)] { send(reply); });
+}
+
+void Service::answer_datagram() {
+  const auto datagram = receive(udp_.get());
+  if (!datagram) return;
+  const Peer peer = datagram->peer();
+  give(answer(datagram->bytes, peer, options_.state, options_.has_locks), peer,
+       [this, question = *datagram](const std::string& reply) {
+         reply_to(udp_.get(), question, reply);
+       });
+}
+
+void Service::accept_connection() {
+  sockaddr_in from{};
+  socklen_t size = sizeof from;
+  UniqueFd fd(::accept4(tcp_.get(), reinterpret_cast<sockaddr*>(&from), &size,
+                        SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (!fd.valid()) return;
+  if (connections_.size() >= kConnectionsMax) connections_.pop_front();
+  connections_.push_back({std::make_shared<UniqueFd>(std::move(fd)),
+                          {text_of(from.sin_addr), ntohs(from.sin_port)},
+                          ""});
+}
+
+bool Service::answer_stream(Connection& connection) {
+  char buffer[1024];
+  const ssize_t size = ::recv(connection.fd->get(), buffer, sizeof buffer, MSG_DONTWAIT);
+  if (size <= 0) return size < 0 && (errno == EAGAIN || errno == EINTR);
+  connection.input.append(buffer, static_cast<std::size_t>(size));
+  while (connection.input.size() >= kMarkBytes) {
+    const auto bytes = fragment_bytes(connection.input);
+    if (!bytes || *bytes > kMessageBytesMax) return false;
+    if (connection.input.size() < kMarkBytes + *bytes) return true;
+    const std::string message = connection.input.substr(kMarkBytes, *bytes);
+    connection.input.erase(0, kMarkBytes + *bytes);
+    give(answer(message, connection.peer, options_.state, options_.has_locks), connection.peer,
+         [fd = connection.fd](const std::string& reply) {
+           const std::string record = record_mark(reply.size()) + reply;
+           (void)::send(fd->get(), record.data(), record.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+         });
+  }
+  return true;
+}
+
+}  // namespace symnas::nsm

@@ -1,0 +1,84 @@
+// Service: the network status monitor of one instance, in its process and network namespace. Tells
+// the clients that hold NLM locks of the start (SM_NOTIFY), hears of theirs, and has the locks
+// released that they lost. docs/architecture/nsm.md.
+//
+// Thread class: thread-safe; owns two threads, which act in the network namespace of the thread
+// that started it. IPv4 only.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/base/unique_fd.h"
+#include "fsal_cluster/nsm/answers.h"
+#include "fsal_cluster/nsm/notices.h"
+#include "fsal_cluster/nsm/reboots.h"
+
+namespace symnas::nsm {
+
+// The number of an instance's life: odd, as of a host that is up, another one for every start.
+std::int32_t state_of_epoch(std::uint64_t epoch);
+
+struct ServiceOptions {
+  std::int32_t state = 0;
+  std::string name;  // what clients may call the server, beside its addresses
+  std::function<bool(const std::string& address)> has_locks;
+};
+
+class Service {
+ public:
+  // Opens the ports and registers them; what cannot be registered is logged. Errors: kIo.
+  static Result<std::unique_ptr<Service>> start(ServiceOptions options);
+  ~Service();
+  Service(const Service&) = delete;
+  Service& operator=(const Service&) = delete;
+
+  // They hold locks of before the start.
+  void notify(const std::vector<NoticeTarget>& targets);
+
+ private:
+  struct Connection {
+    std::shared_ptr<UniqueFd> fd;  // shared with a reply that is due later
+    Peer peer;
+    std::string input;
+  };
+
+  Service(ServiceOptions options, UniqueFd udp, UniqueFd tcp);
+  void run();
+  void send_notices();
+  // Milliseconds until there is something to send; -1: nothing is.
+  int pause_ms();
+  void accept_connection();
+  void answer_datagram();
+  // False: the connection is over.
+  bool answer_stream(Connection& connection);
+  void give(const Answer& answer, const Peer& peer, std::function<void(const std::string&)> send);
+  void receive_acknowledgements(int fd);
+  const UniqueFd* sender(const std::string& server);
+
+  const ServiceOptions options_;
+  const UniqueFd udp_;
+  const UniqueFd tcp_;
+  const UniqueFd wake_;  // eventfd
+  Reboots reboots_;
+
+  // Confined to the thread.
+  std::list<Connection> connections_;        // oldest first
+  std::map<std::string, UniqueFd> senders_;  // by address of ours
+  std::string last_refused_;
+
+  std::mutex mutex_;  // guards the rest
+  Notices notices_;
+  bool stop_ = false;
+  std::thread thread_;  // last: starts when all else is there
+};
+
+}  // namespace symnas::nsm

@@ -1,0 +1,50 @@
+// IPv4 sockets of the status monitor and what is sent through them. Functions without state.
+//
+// All of them act on the network namespace of the calling thread.
+#pragma once
+
+#include <netinet/in.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/base/result.h"
+#include "common/base/unique_fd.h"
+#include "fsal_cluster/nsm/answers.h"
+#include "fsal_cluster/nsm/rpc_message.h"
+
+namespace symnas::nsm {
+
+std::string text_of(const in_addr& address);
+
+// Bound to every address. Errors: kIo.
+Result<UniqueFd> open_udp(std::uint16_t port);
+Result<UniqueFd> listen_tcp(std::uint16_t port);
+// UDP, bound to `address` and a reserved port, or any port when none is free. Errors: kIo,
+// kInvalidArgument (no IPv4 address).
+Result<UniqueFd> open_sender(const std::string& address);
+
+struct Datagram {
+  std::string bytes;
+  sockaddr_in from{};
+  in_addr to{};  // the address of ours that it was sent to
+  Peer peer() const;
+};
+// nullopt: none is there.
+std::optional<Datagram> receive(int fd);
+// From the address that `question` was sent to. What cannot be sent is lost, as any datagram.
+void reply_to(int fd, const Datagram& question, std::string_view bytes);
+// False: there is no way to `address` (yet).
+bool send_to(int fd, const std::string& address, std::uint16_t port, std::string_view bytes);
+
+// Sets program 100024 at the port mapper of this machine. Blocks at most some seconds. Errors:
+// kUnavailable (no answer, or it refused).
+Status register_port(Transport transport, std::uint16_t port);
+
+// One call over TCP to 127.0.0.1; done when it was answered with success. Blocks at most
+// timeout_ms. Errors: kUnavailable.
+Status call_loopback(std::uint16_t port, const RpcCall& call, std::int64_t timeout_ms);
+
+}  // namespace symnas::nsm
