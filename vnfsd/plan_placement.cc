@@ -79,14 +79,13 @@ class OwnMoves {
   std::string why_over(const records::MoveRecord& move) const {
     const auto to = view_.heads.find(move.to());
     const std::int64_t age_ns = observed_.now_ns - move.ordered_ns();
-    if (!is_own(move)) {
-      if (age_ns <= kOrderNs || was_answered(view_, move)) return "";
-      return "it did not answer, and nobody took the order back";
-    }
     if (to == view_.heads.end()) return "it is no head any more";
     if (is_fenced(view_, to->second.record)) return "it was fenced";
     if (to->second.record.draining()) return "it is being drained";
     if (was_answered(view_, move)) return "";
+    if (!is_own(move)) {
+      return age_ns <= kOrderNs ? "" : "it did not answer, and nobody took the order back";
+    }
     if (!move.refusal().empty()) return move.refusal();
     if (age_ns > kAnswerNs) {
       return fmt::format("it has not answered for {} s", kAnswerNs / 1'000'000'000);

@@ -46,17 +46,19 @@ Result<UniqueFd> open_bound(int type, std::uint16_t port) {
   return fd;
 }
 
-void bind_reserved(int fd, in_addr address) {
+// Errors: kIo (the address is not there, as before the VNFS has its VIPs).
+Status bind_reserved(int fd, in_addr address) {
   constexpr unsigned kCount = kReservedPortsEnd - kReservedPortsBegin;
   const unsigned first = std::random_device()() % kCount;
   for (unsigned i = 0; i < kCount; ++i) {
     const auto port = static_cast<std::uint16_t>(kReservedPortsBegin + (first + i) % kCount);
     const sockaddr_in local = address_of(address, port);
-    if (::bind(fd, generic(local), sizeof local) == 0) return;
+    if (::bind(fd, generic(local), sizeof local) == 0) return {};
     if (errno != EADDRINUSE) break;
   }
   const sockaddr_in local = address_of(address, 0);
-  (void)::bind(fd, generic(local), sizeof local);
+  if (::bind(fd, generic(local), sizeof local) == 0) return {};
+  return failed(text_of(address));
 }
 
 Status set_timeout(int fd, std::int64_t timeout_ms) {
@@ -112,7 +114,7 @@ Result<UniqueFd> open_sender(const std::string& address) {
   }
   UniqueFd fd(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd.valid()) return failed("a socket");
-  bind_reserved(fd.get(), local);
+  SYMNAS_TRY(bind_reserved(fd.get(), local));
   return fd;
 }
 

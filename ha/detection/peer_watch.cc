@@ -4,16 +4,26 @@
 
 namespace symnas::ha {
 
+PeerWatch::Peer& PeerWatch::peer_of(const std::string& head, const std::string& incarnation,
+                                    std::int64_t now_ms) {
+  // An older boot of it has ended.
+  std::erase_if(peers_, [&](const auto& entry) {
+    return entry.first.first == head && entry.first.second != incarnation;
+  });
+  const auto [it, is_new] = peers_.try_emplace({head, incarnation});
+  if (is_new) it->second.heard_ms = it->second.steady_since_ms = now_ms;
+  return it->second;
+}
+
+void PeerWatch::expect(const std::string& head, const std::string& incarnation,
+                       std::int64_t now_ms) {
+  peer_of(head, incarnation, now_ms);
+}
+
 void PeerWatch::heard(const std::string& head, const std::string& incarnation, std::size_t path,
                       std::int64_t now_ms) {
-  // An older boot of it has ended.
-  for (auto it = peers_.begin(); it != peers_.end();) {
-    const bool older = it->first.first == head && it->first.second != incarnation;
-    it = older ? peers_.erase(it) : std::next(it);
-  }
-  const auto [it, is_new] = peers_.try_emplace({head, incarnation});
-  Peer& peer = it->second;
-  if (is_new || now_ms - peer.heard_ms >= kSilentMs) {
+  Peer& peer = peer_of(head, incarnation, now_ms);
+  if (now_ms - peer.heard_ms >= kSilentMs) {
     peer.steady_since_ms = now_ms;
     peer.steady = false;
   }
@@ -36,7 +46,7 @@ std::vector<PeerSight> PeerWatch::look(std::int64_t now_ms) {
     sight.head = name.first;
     sight.incarnation = name.second;
     sight.silent_ms = std::max<std::int64_t>(now_ms - peer.heard_ms, 0);
-    sight.silent = peer.steady && sight.silent_ms >= kSilentMs;
+    sight.silent = sight.silent_ms >= (peer.steady ? kSilentMs : kUnheardMs);
     for (const std::int64_t path_ms : peer.paths_ms) {
       sight.paths_silent_ms.push_back(path_ms < 0 ? -1
                                                   : std::max<std::int64_t>(now_ms - path_ms, 0));

@@ -22,14 +22,16 @@ inline constexpr std::int64_t kSilentMs = 600;
 // A boot of a head that has not been heard for so long without silence is not missed: it may be
 // ending, or beginning.
 inline constexpr std::int64_t kSteadyMs = 3'000;
+// A boot that is to be there and was not heard for so long is missed all the same.
+inline constexpr std::int64_t kUnheardMs = 30'000;
 // A longer pause between two looks was ours: all ages begin anew.
 inline constexpr std::int64_t kLookPauseMs = 300;
 
 struct PeerSight {
   std::string head;
-  std::string incarnation;                    // boot
-  std::int64_t silent_ms = 0;                 // since its last probe on any path
-  bool silent = false;                        // it was steady, and has been silent for kSilentMs
+  std::string incarnation;     // boot
+  std::int64_t silent_ms = 0;  // since its last probe on any path
+  bool silent = false;         // for kSilentMs after it was steady, or for kUnheardMs
   std::vector<std::int64_t> paths_silent_ms;  // by path; -1: never heard there
 };
 
@@ -38,7 +40,9 @@ class PeerWatch {
   // A probe of that boot came in. `path`: which of its networks.
   void heard(const std::string& head, const std::string& incarnation, std::size_t path,
              std::int64_t now_ms);
-  // All boots that were ever heard, by head. To be called every kProbeMs.
+  // That boot is registered: it is to be heard from now on.
+  void expect(const std::string& head, const std::string& incarnation, std::int64_t now_ms);
+  // All boots that were expected or heard, by head. To be called every kProbeMs.
   std::vector<PeerSight> look(std::int64_t now_ms);
   // Forgets heads that are no members any more.
   void keep_only(const std::set<std::string>& heads);
@@ -50,7 +54,9 @@ class PeerWatch {
     std::vector<std::int64_t> paths_ms;
     bool steady = false;
   };
-  std::map<std::pair<std::string, std::string>, Peer> peers_;  // by head and boot
+  Peer& peer_of(const std::string& head, const std::string& incarnation, std::int64_t now_ms);
+
+  std::map<std::pair<std::string, std::string>, Peer> peers_;  // by head and boot; one boot each
   std::int64_t looked_ms_ = 0;
 };
 

@@ -189,6 +189,18 @@ Status delete_links(const std::string& prefix) {
   return {};
 }
 
+Status set_mac(const std::string& link, const MacAddress& mac) {
+  SYMNAS_ASSIGN(const unsigned index, index_of(link));
+  SYMNAS_ASSIGN(Rtnetlink netlink, Rtnetlink::open());
+  return netlink.request(
+      RTM_NEWLINK, 0, fmt::format("link {}: setting its MAC", link), [&](nlmsghdr* header) {
+        auto* info = static_cast<ifinfomsg*>(mnl_nlmsg_put_extra_header(header, sizeof(ifinfomsg)));
+        info->ifi_family = AF_UNSPEC;
+        info->ifi_index = static_cast<int>(index);
+        mnl_attr_put(header, IFLA_ADDRESS, mac.size(), mac.data());
+      });
+}
+
 Status set_link_up(const std::string& link) {
   SYMNAS_ASSIGN(const unsigned index, index_of(link));
   SYMNAS_ASSIGN(Rtnetlink netlink, Rtnetlink::open());

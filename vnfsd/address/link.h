@@ -35,7 +35,9 @@ struct NewLink {
 Status create_link(const NewLink& link);
 
 Status add_address(const std::string& link, const Cidr& address);  // kAlreadyExists is success
+// Errors: kBusy (another link of the device is up with its MAC), as Rtnetlink::request().
 Status set_link_up(const std::string& link);
+Status set_mac(const std::string& link, const MacAddress& mac);
 // All whose name begins with `prefix`.
 Status delete_links(const std::string& prefix);
 // Of every link whose name begins with `prefix`. From then on nothing is sent from them, not even

@@ -22,6 +22,7 @@ ErrorCode code_of(int error_number) {
     case ESRCH: return ErrorCode::kNotFound;
     case EOPNOTSUPP: return ErrorCode::kNotSupported;
     case EBUSY: return ErrorCode::kBusy;
+    case EADDRINUSE: return ErrorCode::kBusy;
     case EPERM: return ErrorCode::kPermission;
     default: return ErrorCode::kIo;
   }

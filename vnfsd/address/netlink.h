@@ -22,8 +22,9 @@ class Rtnetlink {
 
   // Sends one request and waits for its acknowledgement. `fill` gets the header with type and flags
   // set and appends the rest. `what` begins the message of an error. Errors: kAlreadyExists
-  // (EEXIST), kNotFound (ENODEV, ENOENT, ESRCH), kNotSupported (EOPNOTSUPP), kBusy (EBUSY),
-  // kPermission (EPERM), else kIo; the kernel's own words are in the message where it gives any.
+  // (EEXIST), kNotFound (ENODEV, ENOENT, ESRCH), kNotSupported (EOPNOTSUPP), kBusy (EBUSY,
+  // EADDRINUSE), kPermission (EPERM), else kIo; the kernel's own words are in the message where it
+  // gives any.
   Status request(std::uint16_t type, std::uint16_t flags, const std::string& what,
                  const std::function<void(nlmsghdr*)>& fill);
 

@@ -173,6 +173,7 @@ Status Agent::register_head() {
 
 Status Agent::reconcile() {
   SYMNAS_ASSIGN(const ClusterView view, read_view(store_, kStoreDeadlineMs));
+  if (!std::exchange(swept_, true)) end_standbys();
   tell_prober(view);
   SYMNAS_TRY(make_probe_key(view));
   reconcile_luns(view);

@@ -121,6 +121,8 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   void order_moves(const ClusterView& view);
   void finish_move(const ClusterView& view, const std::string& vnfs);
   bool is_prepared(const std::string& vnfs);
+  // Those that the agent before this one has left: nobody knows what became of their orders.
+  void end_standbys() const;
   // Erases the order that led here. Errors: kConflict, those of the store.
   Status end_move(const std::string& vnfs);
   // What `vnfs history` shows; failures are logged only (agent_history.cc).
@@ -219,6 +221,7 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
 
   std::unique_ptr<kv::Watch> watch_;  // confined to thread_
   std::set<std::string> preparing_;   // confined to thread_: VNFSs that are on their way here
+  bool swept_ = false;                // confined to thread_: end_standbys() is done
   bool unpublished_ = false;          // confined to thread_: publish_luns() has more to say
   bool moving_ = false;               // confined to thread_: what it ordered is under way
   SettleWatch settling_;              // confined to thread_

@@ -26,16 +26,24 @@ std::vector<IpAddress> parsed(const records::HeadRecord& head) {
   return out;
 }
 
-std::vector<IpAddress> vips_of(const ClusterView& view, const std::string& head) {
-  std::vector<IpAddress> out;
-  for (const auto& [vnfs, owner] : view.owners) {
-    const auto record = view.vnfses.find(vnfs);
-    if (owner.record.head() != head || record == view.vnfses.end()) continue;
-    for (const records::Vip& vip : record->second.record.vips()) {
-      if (const auto address = IpAddress::parse(vip.address())) out.push_back(*address);
+// VIPs of what the head serves, or is to serve: others wait for it.
+std::vector<Cidr> vips_of(const ClusterView& view, const std::string& head) {
+  std::vector<Cidr> out;
+  for (const auto& [vnfs, place] : ha::plan(facts_of(view))) {
+    const auto owner = view.owners.find(vnfs);
+    const bool owned = owner != view.owners.end() && owner->second.record.head() == head;
+    if (!owned && (place.head != head || owner != view.owners.end())) continue;
+    for (const records::Vip& vip : view.vnfses.at(vnfs).record.vips()) {
+      const auto address = IpAddress::parse(vip.address());
+      if (address) out.push_back({*address, vip.prefix_length()});
     }
   }
   return out;
+}
+
+bool owns_something(const ClusterView& view, const std::string& head) {
+  return std::any_of(view.owners.begin(), view.owners.end(),
+                     [&](const auto& owner) { return owner.second.record.head() == head; });
 }
 
 bool is_fenced(const ClusterView& view, const std::string& head, const std::string& incarnation) {
@@ -47,9 +55,9 @@ bool is_fenced(const ClusterView& view, const std::string& head, const std::stri
 
 void Agent::tell_prober(const ClusterView& view) {
   if (links_.prober == nullptr) return;
-  std::map<std::string, std::vector<IpAddress>> peers;
+  std::map<std::string, probe::Prober::Peer> peers;
   for (const auto& [name, head] : view.heads) {
-    if (name != config_.head_name) peers[name] = parsed(head.record);
+    if (name != config_.head_name) peers[name] = {head.record.incarnation(), parsed(head.record)};
   }
   links_.prober->set_peers(std::move(peers), view.cluster.record.probe_key());
 }
@@ -119,30 +127,36 @@ std::string Agent::why_not_fenced(const ClusterView& view, const ha::PeerSight& 
     return "it has booted since";
   }
   if (is_fenced(view, sight.head, sight.incarnation)) return "it is fenced, or being fenced";
-  const std::vector<IpAddress> vips = vips_of(view, sight.head);
-  if (vips.empty()) return "it serves nothing";
+  const std::vector<Cidr> vips = vips_of(view, sight.head);
+  if (vips.empty()) return "it serves nothing, and nothing waits for it";
   if (!config_.fence.automatic) {
     return fmt::format("nothing is done by itself (symnas head fence {} --yes)", sight.head);
   }
   if (!links_.fence_off) return "no fence agent is configured here ([fence] agent in vnfsd.toml)";
-  // Whoever is cut off himself hears nobody. Of two heads, each may be right: etcd's quorum decides
-  // which of them can write down a fence.
-  std::size_t members = 0;
+  // Whoever is cut off itself hears nobody. Of two heads, each may be right: etcd's quorum decides
+  // which of them can write down a fence. Heads that have been off for long, and serve nothing, say
+  // nothing either way.
+  std::size_t members = 1;
   std::size_t heard = 1;
-  for (const auto& [name, head] : view.heads) {
-    const std::string& incarnation = head.record.incarnation();
-    if (incarnation.empty() || is_fenced(view, name, incarnation)) continue;
-    ++members;
-    for (const ha::PeerSight& other : sights) {
-      if (other.head == name && other.incarnation == incarnation && other.silent_ms < ha::kSilentMs)
-        ++heard;
+  for (const ha::PeerSight& other : sights) {
+    const auto head = view.heads.find(other.head);
+    if (head == view.heads.end() || head->second.record.incarnation() != other.incarnation ||
+        is_fenced(view, other.head, other.incarnation)) {
+      continue;
     }
+    if (other.silent_ms < ha::kSilentMs) ++heard;
+    if (other.silent_ms < kLongOffMs || owns_something(view, other.head)) ++members;
   }
   if (members > 2 && heard * 2 <= members) {
-    return fmt::format("this head hears {} of {} heads only: it may be the one that is cut off",
+    return fmt::format("this head hears {} of {} others only: it may be the one that is cut off",
                        heard - 1, members - 1);
   }
-  if (probe::any_answers(vips, kCanaryMs)) return "but a VIP of it answers: its agent is away";
+  const std::vector<IpAddress> near = probe::in_reach(vips);
+  if (near.empty()) {
+    return "this head has no address in the networks of its VIPs, so it cannot ask whether they "
+           "answer";
+  }
+  if (probe::any_answers(near, kCanaryMs)) return "but a VIP of it answers: its agent is away";
   return "";
 }
 

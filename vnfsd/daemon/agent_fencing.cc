@@ -187,6 +187,7 @@ Status Agent::note_proof(const std::string& head, const std::string& proof) {
   SYMNAS_ASSIGN(records::FenceRecord record, my_fence(view, head, revision));
   record.set_state(records::FENCE_PROVEN);
   record.set_proven_ns(clock_.wall_ns());
+  record.set_cuts(config_.fence.cuts);
   record.set_proof(proof);
   kv::Txn txn;
   txn.compares = {kv::mod_revision_is(fence_key(head), revision)};
@@ -215,7 +216,7 @@ Result<std::string> Agent::finish_fence(const std::string& head) {
   }
   records::FenceRecord record = fence->second.record;
   const fs::EndProof proof{config_.head_name, record.proof()};
-  if (config_.fence.cuts != "power") wait_for_last_answers(head);
+  if (record.cuts() != "power") wait_for_last_answers(head);
   kv::Txn txn;
   txn.compares = {kv::mod_revision_is(fence_key(head), fence->second.mod_revision)};
   std::size_t mounts = 0;

@@ -2,13 +2,17 @@
 #include <net/if.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include <fmt/format.h>
 
 #include "common/base/log.h"
 #include "common/kv/keys.h"
+#include "vnfsd/crash_point.h"
 #include "vnfsd/daemon/agent.h"
 #include "vnfsd/daemon/limits.h"
+#include "vnfsd/instance/files.h"
+#include "vnfsd/instance/limits.h"
 #include "vnfsd/instance/retire.h"
 #include "vnfsd/limits.h"
 #include "vnfsd/plans.h"
@@ -61,6 +65,23 @@ void Agent::answer_moves(const ClusterView& view) {
     txn.success.push_back(kv::put(key, ready.SerializeAsString()));
     const auto done = kv::txn_blocking(store_, std::move(txn), kStoreDeadlineMs);
     if (!done) log::warn("vnfs {}: taking it over: {}", vnfs, done.error().message);
+    crash_point("answered", vnfs);
+  }
+}
+
+void Agent::end_standbys() const {
+  std::error_code error;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(config_.daemon.run_dir + "/vnfs", error)) {
+    const std::string vnfs = entry.path().filename().string();
+    const auto text = instance::read_file(instance::paths_for(config_, vnfs).state_file);
+    const auto state = text ? instance::parse_state(*text) : tl::unexpected<Error>(text.error());
+    if (!state || !state->standby || state->incarnation != incarnation_) continue;
+    const auto process = instance::Process::adopt(state->process);
+    if (!process) continue;
+    process->kill();
+    process->wait(instance::kKillTimeoutMs);
+    log::info("vnfs {}: standby pid {} of an earlier agent: ended", vnfs, state->process.pid);
   }
 }
 

@@ -44,6 +44,8 @@ constexpr std::int64_t fence_span_ms(std::int64_t agent_timeout_s) {
 
 // A head that is not heard is looked at again after this long.
 inline constexpr std::int64_t kSilentLookMs = 500;
+// Then a head that serves nothing does not count any more when heads count each other.
+inline constexpr std::int64_t kLongOffMs = 60'000;
 // Its VIPs get this long for an answer: a second try of TCP comes after a second.
 inline constexpr std::int64_t kCanaryMs = 300;
 inline constexpr std::uint16_t kProbePort = 20'491;  // UDP, from the range that nobody registers

@@ -114,6 +114,18 @@ Result<Child> clone_launcher(const InstancePlan& plan, std::array<Inherited, 7>&
   return Child{static_cast<int>(pid), UniqueFd(pidfd)};
 }
 
+// A link of an instance that nobody saw die may be up for minutes (its sockets keep its namespace),
+// without an address but with the MAC: then another one, which is no other head's either.
+Status set_up(const InstancePlan& plan, const LinkPlan& link) {
+  const Status up = address::set_link_up(link.link);
+  if (up || up.error().code != ErrorCode::kBusy) return up;
+  log::info("vnfs {}: link {}: its MAC is still in use on this head: another one", plan.vnfs,
+            link.link);
+  const std::string salted = fmt::format("{} {}", plan.config.head_name, plan.epoch.value());
+  SYMNAS_TRY(address::set_mac(link.link, address::mac_for(salted, plan.vnfs, link.network)));
+  return address::set_link_up(link.link);
+}
+
 Status create_links(const InstancePlan& plan, const Process& process) {
   SYMNAS_ASSIGN(const UniqueFd netns, process.network_namespace());
   for (const LinkPlan& link : plan.links) {
@@ -262,11 +274,22 @@ Status wait_listening(const Process& process, int netns_fd, std::int64_t timeout
   });
 }
 
+void wake_clients(const std::vector<Connection>& connections, int netns_fd) {
+  // Whoever cannot be told finds out by itself.
+  (void)address::inside_netns(netns_fd, [&]() -> Status {
+    for (const Connection& old : connections) {
+      (void)address::tickle({old.local.address, old.local.port},
+                            {old.remote.address, old.remote.port}, old.sequence);
+    }
+    return {};
+  });
+}
+
 Status bring_addresses_up(const InstancePlan& plan, int netns_fd) {
-  return address::inside_netns(netns_fd, [&]() -> Status {
+  const Status up = address::inside_netns(netns_fd, [&]() -> Status {
     std::uint8_t table = 1;
     for (const LinkPlan& link : plan.links) {
-      SYMNAS_TRY(address::set_link_up(link.link));
+      SYMNAS_TRY(set_up(plan, link));
       for (const Cidr& vip : link.vips) SYMNAS_TRY(address::add_address(link.link, vip));
       for (const Cidr& vip : link.vips) {
         if (link.gateway.empty()) continue;
@@ -278,13 +301,10 @@ Status bring_addresses_up(const InstancePlan& plan, int netns_fd) {
     for (const LinkPlan& link : plan.links) {
       for (const Cidr& vip : link.vips) SYMNAS_TRY(address::announce(link.link, vip.address));
     }
-    // Whoever cannot be told finds out by itself.
-    for (const Connection& old : plan.connections) {
-      (void)address::tickle({old.local.address, old.local.port},
-                            {old.remote.address, old.remote.port}, old.sequence);
-    }
     return {};
   });
+  if (up) wake_clients(plan.connections, netns_fd);
+  return up;
 }
 
 }  // namespace symnas::vnfsd::instance

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "common/base/result.h"
 #include "vnfsd/instance/launch_spec.h"
@@ -35,7 +36,10 @@ Result<Process> launch(const InstancePlan& plan, const std::function<Status(cons
 // kUnavailable (timeout_ms passed), kInternal (it has ended).
 Status wait_listening(const Process& process, int netns_fd, std::int64_t timeout_ms);
 
-// VIPs, routes, gratuitous ARP, tickles. Errors: those of vnfsd/address.
+// Tells old clients that their connections are over (address::tickle()).
+void wake_clients(const std::vector<Connection>& connections, int netns_fd);
+
+// VIPs, routes, gratuitous ARP, wake_clients(). Errors: those of vnfsd/address.
 Status bring_addresses_up(const InstancePlan& plan, int netns_fd);
 
 }  // namespace symnas::vnfsd::instance

@@ -39,6 +39,10 @@ inline constexpr std::int64_t kRestartPauseMaxMs = 30'000;
 // minute.
 inline constexpr std::int64_t kHealthyServiceMs = 2'000;
 
+// Clients that were left without a farewell are told twice: what they are told first may get lost,
+// and Linux answers what lies out of its window once in half a second (tcp_invalid_ratelimit).
+inline constexpr std::int64_t kWakeAgainMs = 1'000;
+
 inline constexpr std::uint64_t kOpenFilesMax = 65'536;  // one per client connection, and the LUNs
 
 static_assert(kRestartPauseMinMs < kRestartPauseMaxMs);

@@ -34,6 +34,7 @@ Result<UniqueFd> connect_to(const std::string& control, std::int64_t timeout_ms)
   const timeval timeout{timeout_ms / 1000, timeout_ms % 1000 * 1000};
   if (!fd.valid() ||
       ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout) != 0 ||
+      ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout) != 0 ||
       ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&name), sizeof name) != 0) {
     return failed(control, std::strerror(errno));
   }

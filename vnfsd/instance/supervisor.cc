@@ -9,6 +9,7 @@
 
 #include "common/base/check.h"
 #include "common/base/log.h"
+#include "vnfsd/crash_point.h"
 #include "vnfsd/history.h"
 #include "vnfsd/instance/files.h"
 #include "vnfsd/instance/launcher.h"
@@ -169,6 +170,7 @@ void Supervisor::finish_start() {
   const Status listening = wait_until_listening();
   if (!listening && listening.error().code == ErrorCode::kShutdown) return;
   if (!listening) return give_up(listening.error());
+  crash_point("listening", vnfs_);
   note(step::kListening);
   const auto plan = host_.plan_of(vnfs_, state_);
   if (!plan) {
@@ -182,9 +184,12 @@ void Supervisor::finish_start() {
     const std::scoped_lock lock(mutex_);
     end_.reset();  // what was said of it while it started
   }
+  crash_point("announced", vnfs_);
   serving_ = true;
   note(step::kServing);
   policy_.served(now_ms());
+  to_wake_ = plan->connections;
+  wake_at_ms_ = now_ms() + kWakeAgainMs;
   log::info("vnfs {}: serving: pid {}, epoch {}", vnfs_, process_->id().pid, state_.epoch.value());
   if (const Status told = host_.served(vnfs_, arrival_); !told) {
     log::warn("{}", told.error().message);
@@ -225,7 +230,9 @@ void Supervisor::watch_running() {
   if (!refreshed()) rewrite_instance_file();
   kill_if_told();
   pollfd entries[] = {{process_->pidfd(), POLLIN, 0}, {wake_.get(), POLLIN, 0}};
-  ::poll(entries, 2, -1);
+  const std::int64_t left_ms = std::max<std::int64_t>(wake_at_ms_ - now_ms(), 0);
+  const int ready = ::poll(entries, 2, to_wake_.empty() ? -1 : static_cast<int>(left_ms));
+  if (ready == 0) wake_clients(std::exchange(to_wake_, {}), netns_.get());
   if (entries[1].revents != 0) sleep(0);
   if (entries[0].revents != 0) {
     const auto how = process_->wait(0);
@@ -338,6 +345,7 @@ void Supervisor::prepare() {
     return show("waiting", prepared.error().message);
   }
   log::info("vnfs {}: prepared: pid {}, epoch {}", vnfs_, process_->id().pid, state_.epoch.value());
+  crash_point("prepared", vnfs_);
   note(step::kPrepared);
   show("prepared", "");
   host_.prepared(vnfs_);
@@ -347,6 +355,7 @@ Status Supervisor::prepare_once() {
   SYMNAS_ASSIGN(const InstancePlan plan, host_.prepare(vnfs_));
   arrival_ = {};
   SYMNAS_TRY(launch_instance(plan));
+  crash_point("standby launched", vnfs_);
   return wait_standing_by(*process_, paths_.control, kStandbyTimeoutMs);
 }
 
@@ -378,11 +387,13 @@ void Supervisor::attend_standby() {
             process_->id().pid, paths_.log);
   discard_standby();
   pause_ms_ = policy_.ended(now_ms());
+  show("waiting", "");
 }
 
 // From here on it may open LUNs: it is an instance like any other.
 void Supervisor::call_standby() {
   show("starting", "");
+  released_ = false;  // whatever comes of it
   const auto plan = host_.claim(vnfs_, state_.epoch);
   if (!plan) {
     show("starting", plan.error().message);
@@ -390,15 +401,17 @@ void Supervisor::call_standby() {
     return;
   }
   if (plan->epoch != state_.epoch) return discard_standby();  // start() claims again
+  crash_point("claimed", vnfs_);
   note(step::kClaimed);
-  released_ = false;
   fenced_ = false;
   state_.standby = false;
   state_.owner_mod_revision = plan->owner_mod_revision;
   remember_luns(*plan);
   Status called = write_file_atomically(paths_.state_file, render_state(state_), 0600);
   if (called) called = write_instance_file(*plan);
+  crash_point("recorded", vnfs_);
   if (called) called = serve(paths_.control);
+  crash_point("called", vnfs_);
   if (!called) give_up(called.error());
 }
 
@@ -447,6 +460,7 @@ void Supervisor::retire_instance() {
   };
   note(step::kRetiring, 0);
   std::int64_t finished_ms = 0;
+  crash_point("retiring", vnfs_);
   const auto closed = retire(paths_.control, kRetireTimeoutMs, [&](const Drained& drained) {
     finished_ms = drained.requests_ms;
     note(step::kFinished, finished_ms);
@@ -454,7 +468,9 @@ void Supervisor::retire_instance() {
     departure.set_kept(drained.kept);
     departure.set_error(drained.unsent);
     farewell_.connections = drained.connections;
+    crash_point("drained", vnfs_);
     silence_instance();
+    crash_point("silenced", vnfs_);
   });
   if (closed) return note(step::kClosed, finished_ms + *closed);
   log::warn("vnfs {}: killed without its farewell: {}", vnfs_, closed.error().message);
@@ -494,7 +510,9 @@ void Supervisor::stop() {
       farewell_.departure.set_epoch(state_.epoch.value());
     }
     if ((serving_ || adopted_) && !state_.retiring) retire_instance();
+    crash_point("retired", vnfs_);
     if (!kill_and_reap()) return;
+    crash_point("reaped", vnfs_);
     log::info("vnfs {}: stopped: pid {}, epoch {}", vnfs_, process_->id().pid,
               state_.epoch.value());
     lose_process();
@@ -509,7 +527,9 @@ void Supervisor::stop() {
     return;  // next: the fence
   }
   if (!released_) {
+    crash_point("fenced", vnfs_);
     const Status released = host_.release(vnfs_, farewell_);
+    crash_point("released", vnfs_);
     released_ = released.has_value();
     if (!released_) {
       show("stopping", released.error().message);

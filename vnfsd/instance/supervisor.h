@@ -143,12 +143,14 @@ class Supervisor {
   std::future<void> burial_;  // of the links of the one before
   InstanceState state_;
   bool serving_ = false;
-  bool adopted_ = false;   // it may have served before this vnfsd started
-  bool fenced_ = false;    // nothing older than the next start can reach a LUN
-  bool released_ = false;  // after a stop
-  bool silenced_ = false;  // nothing of it reaches its clients any more
-  Farewell farewell_;      // of the instance that was stopped last
-  Arrival arrival_;        // of the one that is being started
+  bool adopted_ = false;             // it may have served before this vnfsd started
+  bool fenced_ = false;              // nothing older than the next start can reach a LUN
+  bool released_ = false;            // after a stop
+  bool silenced_ = false;            // nothing of it reaches its clients any more
+  Farewell farewell_;                // of the instance that was stopped last
+  Arrival arrival_;                  // of the one that is being started
+  std::vector<Connection> to_wake_;  // clients that may not have heard that they were left
+  std::int64_t wake_at_ms_ = 0;
   RestartPolicy policy_;
   std::int64_t pause_ms_ = 0;
 

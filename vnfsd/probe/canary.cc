@@ -1,9 +1,12 @@
 #include "vnfsd/probe/canary.h"
 
+#include <ifaddrs.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <string>
@@ -74,7 +77,42 @@ bool go_on(Question& question, pollfd& entry) {
   return false;
 }
 
+std::vector<IpAddress> own_addresses() {
+  std::vector<IpAddress> out;
+  ifaddrs* list = nullptr;
+  if (::getifaddrs(&list) != 0) return out;
+  for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next) {
+    if (entry->ifa_addr == nullptr || (entry->ifa_flags & IFF_RUNNING) == 0) continue;
+    IpAddress address;
+    if (entry->ifa_addr->sa_family == AF_INET) {
+      std::memcpy(address.bytes.data(),
+                  &reinterpret_cast<const sockaddr_in*>(entry->ifa_addr)->sin_addr, 4);
+    } else if (entry->ifa_addr->sa_family == AF_INET6) {
+      address.family = AddressFamily::kIpv6;
+      std::memcpy(address.bytes.data(),
+                  &reinterpret_cast<const sockaddr_in6*>(entry->ifa_addr)->sin6_addr, 16);
+    } else {
+      continue;
+    }
+    out.push_back(address);
+  }
+  ::freeifaddrs(list);
+  return out;
+}
+
 }  // namespace
+
+std::vector<IpAddress> in_reach(const std::vector<Cidr>& vips) {
+  const std::vector<IpAddress> own = own_addresses();
+  std::vector<IpAddress> out;
+  for (const Cidr& vip : vips) {
+    const bool near = std::any_of(own.begin(), own.end(), [&](const IpAddress& address) {
+      return address.family == vip.address.family && vip.contains(address);
+    });
+    if (near) out.push_back(vip.address);
+  }
+  return out;
+}
 
 bool any_answers(const std::vector<IpAddress>& vips, std::int64_t timeout_ms) {
   std::vector<Question> questions;

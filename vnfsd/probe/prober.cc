@@ -75,7 +75,7 @@ Prober::~Prober() {
   if (thread_.joinable()) thread_.join();
 }
 
-void Prober::set_peers(std::map<std::string, std::vector<IpAddress>> peers, std::string key) {
+void Prober::set_peers(std::map<std::string, Peer> peers, std::string key) {
   const std::scoped_lock lock(mutex_);
   peers_ = std::move(peers);
   key_ = std::move(key);
@@ -96,7 +96,7 @@ void Prober::run() {
     std::int64_t now_ms = clock_.mono_ns() / 1'000'000;
     if (now_ms >= next_ms) {
       next_ms = now_ms + ha::kProbeMs;
-      send_probes();
+      send_probes(now_ms);
     }
     pollfd entries[] = {{socket_.get(), POLLIN, 0}, {wake_.get(), POLLIN, 0}};
     ::poll(entries, 2, static_cast<int>(std::max<std::int64_t>(next_ms - now_ms, 0)));
@@ -108,14 +108,15 @@ void Prober::run() {
   }
 }
 
-void Prober::send_probes() {
+void Prober::send_probes(std::int64_t now_ms) {
   const std::scoped_lock lock(mutex_);
   if (key_.empty()) return;
   const std::string datagram = ha::render_probe({++sequence_, head_, incarnation_}, key_);
   std::set<std::string> names;
-  for (const auto& [name, addresses] : peers_) {
+  for (const auto& [name, peer] : peers_) {
     names.insert(name);
-    for (const IpAddress& address : addresses) {
+    if (!peer.incarnation.empty()) watch_.expect(name, peer.incarnation, now_ms);
+    for (const IpAddress& address : peer.addresses) {
       const sockaddr_in6 to = socket_address(address, port_);
       // What cannot be sent is missed over there.
       (void)::sendto(socket_.get(), datagram.data(), datagram.size(), 0,
@@ -138,10 +139,11 @@ void Prober::hear(std::int64_t now_ms) {
     const auto probe = ha::parse_probe({buffer, static_cast<std::size_t>(length)}, key_);
     if (!probe) continue;
     const auto peer = peers_.find(probe->head);
-    if (peer == peers_.end()) continue;
+    if (peer == peers_.end() || peer->second.incarnation != probe->incarnation) continue;
     std::size_t path = 0;
-    while (path < peer->second.size() && !is_from(peer->second[path], from)) ++path;
-    if (path == peer->second.size()) continue;  // not an address of that head
+    const std::vector<IpAddress>& addresses = peer->second.addresses;
+    while (path < addresses.size() && !is_from(addresses[path], from)) ++path;
+    if (path == addresses.size()) continue;  // not an address of that head
     std::uint64_t& last = heard_[{probe->incarnation, path}];
     if (probe->sequence <= last) continue;  // one of before, once more
     last = probe->sequence;

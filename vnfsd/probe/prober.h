@@ -28,15 +28,18 @@ class Prober {
   Prober(const Prober&) = delete;
   Prober& operator=(const Prober&) = delete;
 
-  // The other heads with their addresses, one per network, in the same order on every head; the
-  // cluster's key.
-  void set_peers(std::map<std::string, std::vector<IpAddress>> peers, std::string key);
+  struct Peer {
+    std::string incarnation;           // the boot that is registered: no other is listened to
+    std::vector<IpAddress> addresses;  // one per network, in the same order on every head
+  };
+  // The other heads, by name, and the cluster's key.
+  void set_peers(std::map<std::string, Peer> peers, std::string key);
   // What the last look told.
   std::vector<ha::PeerSight> sights() const;
 
  private:
   void run();
-  void send_probes();
+  void send_probes(std::int64_t now_ms);
   void hear(std::int64_t now_ms);
 
   const std::string head_;
@@ -51,7 +54,7 @@ class Prober {
   std::map<std::pair<std::string, std::size_t>, std::uint64_t> heard_;
 
   mutable std::mutex mutex_;  // leaf
-  std::map<std::string, std::vector<IpAddress>> peers_;
+  std::map<std::string, Peer> peers_;
   std::string key_;
   std::vector<ha::PeerSight> sights_;
   std::atomic<bool> ending_{false};

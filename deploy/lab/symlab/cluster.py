@@ -302,13 +302,15 @@ class Lab:
                    and self._listens(head, ETCD_CLIENT_PORT))
         return record
 
-    def start_vnfsd(self, head_name):
+    def start_vnfsd(self, head_name, env=None):
+        """env: variables for it beside ours."""
         head = self.head(head_name)
         argv = [product.program("vnfsd"), "--config",
                 os.path.join(head["config_dir"], "vnfsd.toml")]
         record = processes.spawn(argv, os.path.join(head["dir"], "vnfsd.log"),
                                  netns=head["netns"], hostname=head_name,
                                  cgroup=head_processes.cgroup_of(self.state, head_name),
+                                 env={**os.environ, **env} if env else None,
                                  binds=self._binds(head))
         self.state.note_process(f"vnfsd.{head_name}", record)
         eventually(AGENT_READY_S, f"vnfsd on {head_name} answers",

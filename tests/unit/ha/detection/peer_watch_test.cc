@@ -55,6 +55,15 @@ TEST_F(PeerWatchTest, WhoWasNeverSteadyIsNotMissed) {
   EXPECT_GE(sights[0].silent_ms, 9'000);
 }
 
+TEST_F(PeerWatchTest, WhoIsExpectedAndNeverComesIsMissedInTheEnd) {
+  watch.expect("c1n2", "boot", now_ms);
+  run(kUnheardMs - kProbeMs, {});
+  EXPECT_FALSE(silent());
+  watch.expect("c1n2", "boot", now_ms);
+  run(2 * kProbeMs, {});
+  EXPECT_TRUE(silent());
+}
+
 TEST_F(PeerWatchTest, AfterASilenceItHasToBeSteadyAnew) {
   run(5'000, {0});
   run(1'000, {});
