@@ -19,6 +19,7 @@ std::string render_state(const InstanceState& state) {
                          {"owner_mod_revision", state.owner_mod_revision.value()},
                          {"started_ns", state.started_ns},
                          {"retiring", state.retiring},
+                         {"connections", state.connections},
                          {"standby", state.standby},
                          {"luns", luns}};
   return document.dump(2) + "\n";
@@ -35,6 +36,7 @@ Result<InstanceState> parse_state(const std::string& text) {
     state.owner_mod_revision = Revision(document.at("owner_mod_revision").get<std::int64_t>());
     document.at("started_ns").get_to(state.started_ns);
     state.retiring = document.value("retiring", false);
+    state.connections = document.value("connections", std::vector<std::string>{});
     state.standby = document.value("standby", false);
     for (const json& lun : document.value("luns", json::array())) {
       state.luns.push_back({lun.at("uuid").get<std::string>(),

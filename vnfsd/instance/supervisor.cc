@@ -485,6 +485,9 @@ void Supervisor::silence_instance() {
     }
   }
   silenced_ = true;
+  state_.connections = farewell_.connections;
+  const Status noted = write_file_atomically(paths_.state_file, render_state(state_), 0600);
+  if (!noted) log::error("vnfs {}: {}", vnfs_, noted.error().message);
   const Status removed = remove_vips(netns_.get());
   if (!removed) log::warn("vnfs {}: {}", vnfs_, removed.error().message);
   add_step(*farewell_.departure.mutable_steps(), step::kSilenced, clock_.wall_ns());
@@ -527,6 +530,7 @@ void Supervisor::stop() {
     return;  // next: the fence
   }
   if (!released_) {
+    if (farewell_.connections.empty()) farewell_.connections = state_.connections;
     crash_point("fenced", vnfs_);
     const Status released = host_.release(vnfs_, farewell_);
     crash_point("released", vnfs_);

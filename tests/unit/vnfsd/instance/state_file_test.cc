@@ -6,8 +6,9 @@ namespace symnas::vnfsd::instance {
 namespace {
 
 TEST(StateFile, Golden) {
-  const InstanceState state{
-      {4711, 99}, Epoch(17), "boot-id", Revision(123), 5, {{"uuid-1", 2049, 77}}, true, true};
+  const InstanceState state{{4711, 99},    Epoch(17), "boot-id",
+                            Revision(123), 5,         {{"uuid-1", 2049, 77}},
+                            true,          {"a b"},   true};
   EXPECT_EQ(render_state(state), R"({
   "pid": 4711,
   "start_ticks": 99,
@@ -16,6 +17,9 @@ TEST(StateFile, Golden) {
   "owner_mod_revision": 123,
   "started_ns": 5,
   "retiring": true,
+  "connections": [
+    "a b"
+  ],
   "standby": true,
   "luns": [
     {
