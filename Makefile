@@ -21,7 +21,7 @@ export SYMNAS_BUILD := $(abspath $(BUILD))
 help:
 	@echo 'make setup     prepare this Debian 12 machine (root): packages, ganesha, etcd, a kernel'
 	@echo 'make build     compile the product into $(BUILD)/'
-	@echo 'make demo      one head serves a striped volume to a client VM, end to end'
+	@echo 'make demo      one head serves a client VM; then three heads, a move and a crash under it'
 	@echo 'make test      unit, contract, property and lab tests; last line: N passed, N failed'
 	@echo 'make check     test, plus format, include directions, tree rules; warnings are errors'
 	@echo 'make soak      the long fault tests; SYMNAS_SOAK_OPS=300000 says how long'
