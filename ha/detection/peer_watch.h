@@ -22,8 +22,10 @@ inline constexpr std::int64_t kSilentMs = 600;
 // A boot of a head that has not been heard for so long without silence is not missed: it may be
 // ending, or beginning.
 inline constexpr std::int64_t kSteadyMs = 3'000;
-// A boot that is to be there and was not heard for so long is missed all the same.
-inline constexpr std::int64_t kUnheardMs = 30'000;
+// A boot that is registered and was never heard by this head is missed all the same, but not before
+// a machine could have booted anew: after a failure of all heads one of them is the first, and must
+// not cut off those that come later. (A boot that was heard is missed by whoever has heard it.)
+inline constexpr std::int64_t kUnheardMs = 300'000;
 // A longer pause between two looks was ours: all ages begin anew.
 inline constexpr std::int64_t kLookPauseMs = 300;
 

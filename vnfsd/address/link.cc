@@ -55,6 +55,19 @@ void put_link(nlmsghdr* header, const NewLink& link, unsigned parent, LinkKind k
   mnl_attr_nest_end(header, linkinfo);
 }
 
+// `fill` appends what is to be changed.
+Status change(const std::string& link, std::uint16_t type, const char* what,
+              const std::function<void(nlmsghdr*, ifinfomsg*)>& fill) {
+  SYMNAS_ASSIGN(const unsigned index, index_of(link));
+  SYMNAS_ASSIGN(Rtnetlink netlink, Rtnetlink::open());
+  return netlink.request(type, 0, fmt::format("link {}: {}", link, what), [&](nlmsghdr* header) {
+    auto* info = static_cast<ifinfomsg*>(mnl_nlmsg_put_extra_header(header, sizeof(ifinfomsg)));
+    info->ifi_family = AF_UNSPEC;
+    info->ifi_index = static_cast<int>(index);
+    fill(header, info);
+  });
+}
+
 void put_address(nlmsghdr* header, unsigned index, const Cidr& address) {
   auto* info = static_cast<ifaddrmsg*>(mnl_nlmsg_put_extra_header(header, sizeof(ifaddrmsg)));
   info->ifa_family = address.address.family == AddressFamily::kIpv4 ? AF_INET : AF_INET6;
@@ -175,43 +188,24 @@ Status delete_links(const std::string& prefix) {
   const std::unique_ptr<struct if_nameindex[], void (*)(struct if_nameindex*)> links(
       ::if_nameindex(), ::if_freenameindex);
   if (!links) return fail(ErrorCode::kIo, fmt::format("links: {}", std::strerror(errno)));
-  SYMNAS_ASSIGN(Rtnetlink netlink, Rtnetlink::open());
   for (const struct if_nameindex* link = links.get(); link->if_index != 0; ++link) {
     if (!std::string_view(link->if_name).starts_with(prefix)) continue;
-    SYMNAS_TRY(netlink.request(
-        RTM_DELLINK, 0, fmt::format("link {}: removing it", link->if_name), [&](nlmsghdr* header) {
-          auto* info =
-              static_cast<ifinfomsg*>(mnl_nlmsg_put_extra_header(header, sizeof(ifinfomsg)));
-          info->ifi_family = AF_UNSPEC;
-          info->ifi_index = static_cast<int>(link->if_index);
-        }));
+    SYMNAS_TRY(change(link->if_name, RTM_DELLINK, "removing it", [](nlmsghdr*, ifinfomsg*) {}));
   }
   return {};
 }
 
 Status set_mac(const std::string& link, const MacAddress& mac) {
-  SYMNAS_ASSIGN(const unsigned index, index_of(link));
-  SYMNAS_ASSIGN(Rtnetlink netlink, Rtnetlink::open());
-  return netlink.request(
-      RTM_NEWLINK, 0, fmt::format("link {}: setting its MAC", link), [&](nlmsghdr* header) {
-        auto* info = static_cast<ifinfomsg*>(mnl_nlmsg_put_extra_header(header, sizeof(ifinfomsg)));
-        info->ifi_family = AF_UNSPEC;
-        info->ifi_index = static_cast<int>(index);
-        mnl_attr_put(header, IFLA_ADDRESS, mac.size(), mac.data());
-      });
+  return change(link, RTM_NEWLINK, "setting its MAC", [&](nlmsghdr* header, ifinfomsg*) {
+    mnl_attr_put(header, IFLA_ADDRESS, mac.size(), mac.data());
+  });
 }
 
 Status set_link_up(const std::string& link) {
-  SYMNAS_ASSIGN(const unsigned index, index_of(link));
-  SYMNAS_ASSIGN(Rtnetlink netlink, Rtnetlink::open());
-  return netlink.request(
-      RTM_NEWLINK, 0, fmt::format("link {}: setting it up", link), [&](nlmsghdr* header) {
-        auto* info = static_cast<ifinfomsg*>(mnl_nlmsg_put_extra_header(header, sizeof(ifinfomsg)));
-        info->ifi_family = AF_UNSPEC;
-        info->ifi_index = static_cast<int>(index);
-        info->ifi_change = IFF_UP;
-        info->ifi_flags = IFF_UP;
-      });
+  return change(link, RTM_NEWLINK, "setting it up", [](nlmsghdr*, ifinfomsg* info) {
+    info->ifi_change = IFF_UP;
+    info->ifi_flags = IFF_UP;
+  });
 }
 
 Status inside_netns(int netns_fd, const std::function<Status()>& body) {

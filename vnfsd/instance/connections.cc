@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <sstream>
 
 #include <fmt/format.h>
 
-#include "common/base/tcp_table.h"
-
 namespace symnas::vnfsd::instance {
 namespace {
+
+constexpr std::uint32_t kEstablished = 1;  // TCP_ESTABLISHED of linux/net_tcp_states.h
 
 template <class Number>
 std::optional<Number> number(std::string_view text, int base) {
@@ -37,6 +38,16 @@ std::optional<IpAddress> address_of(std::string_view text) {
   }
   address.family = AddressFamily::kIpv6;
   return address;
+}
+
+std::optional<Endpoint> endpoint_of(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos) return std::nullopt;
+  const std::string_view view(text);
+  const auto address = address_of(view.substr(0, colon));
+  const auto port = number<std::uint16_t>(view.substr(colon + 1), 16);
+  if (!address || !port) return std::nullopt;
+  return Endpoint{*address, *port};
 }
 
 tl::unexpected<Error> unparsable(std::string_view text) {
@@ -83,13 +94,22 @@ std::string Connection::to_string() const {
   return sequence ? fmt::format("{} {}", ends, *sequence) : ends;
 }
 
+// "  0: 0100007F:0801 0200007F:03E9 01 ...": local address, remote address, state.
 std::vector<Connection> established(const std::string& proc_net_tcp, std::uint16_t port) {
   std::vector<Connection> found;
-  for (const TcpSocket& socket : parse_tcp_table(proc_net_tcp)) {
-    const auto local = address_of(socket.local_address);
-    const auto remote = address_of(socket.remote_address);
-    if (!local || !remote || socket.local_port != port || socket.state != kTcpEstablished) continue;
-    found.push_back({{*local, socket.local_port}, {*remote, socket.remote_port}, {}});
+  std::istringstream lines(proc_net_tcp);
+  std::string line;
+  while (std::getline(lines, line)) {
+    std::istringstream words(line);
+    std::string slot;
+    std::string local;
+    std::string remote;
+    std::string state;
+    if (!(words >> slot >> local >> remote >> state)) continue;
+    const auto from = endpoint_of(local);
+    const auto to = endpoint_of(remote);
+    if (!from || !to || from->port != port) continue;
+    if (number<std::uint32_t>(state, 16) == kEstablished) found.push_back({*from, *to, {}});
   }
   return found;
 }
