@@ -127,7 +127,13 @@ bool Agent::start_fence(const std::string& head, FenceCause cause) {
   tried_ms = now_ms;
   fencing_ = std::async(std::launch::async, [this, head, cause = std::move(cause)] {
     const auto done = fence_silent_head(head, cause);
-    if (!done) log::error("{}", done.error().message);
+    if (done) return;
+    if (done.error().code == ErrorCode::kConflict) {
+      log::info("head {}: another head was faster, or it has changed: {}", head,
+                done.error().message);
+    } else {
+      log::error("{}", done.error().message);
+    }
   });
   return true;
 }

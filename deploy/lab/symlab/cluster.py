@@ -447,9 +447,7 @@ class Lab:
         if fencer is None:
             raise LabError(f"no other head than {name} is running: nobody can fence it")
         self.set_fence_kind(kind, keep_etcd)
-        said = self.symnas(fencer)("head", "fence", name, "--yes", timeout_s=FENCE_TIMEOUT_S)
-        self.state.load()  # what the agent has noted
-        return said
+        return self.symnas(fencer)("head", "fence", name, "--yes", timeout_s=FENCE_TIMEOUT_S)
 
     def set_fence_kind(self, kind, keep_etcd=False):
         """What the fence agent does from now on: "power" or "lun"."""

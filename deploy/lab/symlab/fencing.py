@@ -6,6 +6,7 @@ lun: the LUN server refuses the head (EBADE, as after a reservation was preempte
 go on. `unfence` brings the head back as a new incarnation, never as the old one.
 """
 
+import contextlib
 import errno
 import fcntl
 import os
@@ -18,6 +19,7 @@ from .errors import LabError
 
 KINDS = ("power", "lun")
 STATUS_ON, STATUS_ERROR, STATUS_OFF = 0, 1, 2  # exit statuses of a fence agent's status
+CUT_OFF = "cut_off"  # in a head's directory
 OFD_WAIT_S = 20.0
 _F_OFD_SETLK = 37  # linux/fcntl.h
 _POLL_S = 0.05
@@ -59,7 +61,7 @@ def obtain_byte(path, byte, wait_s=OFD_WAIT_S):
 
 
 class Switch:
-    """What cuts the heads of a lab off; its memory is in lab.json."""
+    """What cuts the heads of a lab off; its memory is a file per head, for several cut at once."""
 
     def __init__(self, lab):
         self.lab = lab
@@ -70,18 +72,26 @@ class Switch:
                 return head
         raise LabError(f"no head {name} in lab {self.lab.prefix}")
 
+    def _memory(self, name):
+        return os.path.join(self._head(name)["dir"], CUT_OFF)
+
     def _note(self, name, kind):
-        cut = self.lab.state.data.setdefault("cut_off", {})
+        path = self._memory(name)
         if kind:
-            cut[name] = kind
+            with open(path + ".new", "w", encoding="utf-8") as file:
+                file.write(kind)
+            os.rename(path + ".new", path)
         else:
-            cut.pop(name, None)
-        self.lab.state.save()
+            with contextlib.suppress(FileNotFoundError):
+                os.remove(path)
 
     def kind_of(self, name):
         """The way in which the head is cut off, or None."""
-        self._head(name)
-        return self.lab.state.data.get("cut_off", {}).get(name)
+        try:
+            with open(self._memory(name), encoding="utf-8") as file:
+                return file.read()
+        except FileNotFoundError:
+            return None
 
     def status(self, name):
         return STATUS_OFF if self.kind_of(name) else STATUS_ON
@@ -122,7 +132,9 @@ class Switch:
         Its etcd member goes on, also when the head was paused and only its LUNs were fenced.
         """
         head = self._head(name)
-        self._power_off(name, etcd=False)
+        # Proved when it was switched off; other heads' instances may hold the bytes since.
+        if self.kind_of(name) != "power":
+            self._power_off(name, etcd=False)
         head_processes.signal_all(head_processes.of_head(self.lab, name), signal.SIGCONT)
         if self.lab.state.data["lun_kind"] == "fuse":
             fuse_luns.command(self.lab.state, "unfence", "all", name)
