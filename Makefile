@@ -9,12 +9,13 @@ SIM ?= session mount data heads
 HOLDS ?= 2
 LUNS ?= file
 MINUTES ?= 30
+RUNS ?= 30
 HEADS ?= 4
 export SYMNAS_CACHE ?= /var/cache/symnas
 export SYMNAS_BUILD := $(abspath $(BUILD))
 
 .PHONY: help setup build demo test check sim sim-exhaustive sim-mutants lab lab-down asan clean
-.PHONY: bench bench-capacity bench-profile bench-raw bench-engine bench-shared
+.PHONY: bench bench-capacity bench-profile bench-raw bench-engine bench-shared bench-failover
 .PHONY: soak lab-asan lab-tsan lab-tests torture
 .DEFAULT_GOAL := help
 
@@ -26,7 +27,7 @@ help:
 	@echo 'make check     test, plus format, include directions, tree rules; warnings are errors'
 	@echo 'make soak      the long fault tests; SYMNAS_SOAK_OPS=300000 says how long'
 	@echo 'make lab-tests  the tests on a lab of four heads'
-	@echo 'make torture MINUTES=30 HEADS=4   random faults of heads under verified load'
+	@echo 'make torture MINUTES=30 HEADS=4   random faults and moves under verified load'
 	@echo 'make lab N=1   a lab cluster of N heads on this machine; make lab-down removes it'
 	@echo 'make sim FROM=1 SEEDS=1000   deterministic simulation; SIM=... for one of them'
 	@echo 'make sim-exhaustive HOLDS=2  every order of messages between mounts, up to a bound'
@@ -36,6 +37,7 @@ help:
 	@echo 'make lab-tsan  the same under ThreadSanitizer; TESTS=kill chooses by parts of names'
 	@echo 'make bench     the same load on symnas and on ganesha FSAL_VFS, with ratios'
 	@echo 'make bench-shared  four heads on one filesystem: shared files, scans, creates'
+	@echo 'make bench-failover RUNS=30 HEADS=4  how long clients wait for a move and for a crash'
 	@echo 'make bench-capacity FILES=200000  memory of instances and cached inodes, etcd bytes'
 	@echo 'make bench-profile CASE=...  where the processor time of one of its cases goes'
 	@echo 'make bench-raw symnas against the raw LUN file; make bench-engine: its volume engine'
@@ -116,6 +118,9 @@ bench-profile: build
 
 bench-capacity: build
 	@tests/bench/capacity $(if $(FILES),--files $(FILES))
+
+bench-failover: build
+	@tests/bench/failover --runs $(RUNS) --heads $(HEADS)
 
 bench-shared: build
 	@tests/bench/shared

@@ -209,12 +209,22 @@ fsal_status_t commit2(fsal_obj_handle* handle, off_t, std::size_t) {
   });
 }
 
+// SEEK, ALLOCATE and DEALLOCATE of NFSv4.2 are optional (RFC 7862 §15); a client that is told so
+// does without. Ganesha's own answer to them is the same, with a line in the log for each.
+fsal_status_t seek2(fsal_obj_handle*, state_t*, io_info*) { return {ERR_FSAL_NOTSUPP, ENOTSUP}; }
+
+fsal_status_t fallocate_refused(fsal_obj_handle*, state_t*, std::uint64_t, std::uint64_t, bool) {
+  return {ERR_FSAL_NOTSUPP, ENOTSUP};
+}
+
 }  // namespace
 
 void set_io_operations(fsal_obj_ops& ops) {
   ops.read2 = read2;
   ops.write2 = write2;
   ops.commit2 = commit2;
+  ops.seek2 = seek2;
+  ops.fallocate = fallocate_refused;
 }
 
 void gate_replies() { nfs_before_reply = before_reply; }

@@ -7,7 +7,7 @@
 //               [--deadline-ms 60000]
 //       one client per kind, one request at a time; the longest gap is the longest time between two
 //       successful answers. `write` overwrites mapped blocks in place, stably. Ends early on
-//       SIGTERM.
+//       SIGTERM. --noted-ms N: each gap of N ms and more is listed, with the time of its end.
 // Prints one line of JSON. Exit status: 0; 1 an operation failed or bytes differ; 2 usage; 3 no
 // mount.
 #include <signal.h>
@@ -19,8 +19,10 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <iomanip>
 #include <sstream>
 #include <thread>
+#include <vector>
 
 #include "tests/client/command_line.h"
 #include "tests/client/nfs3_client.h"
@@ -167,8 +169,12 @@ int run_throughput(const CommandLine& line, Nfs3Client& client) {
 // One kind of operation, repeated by one client until told to stop.
 class GapMeter {
  public:
-  GapMeter(std::string kind, std::unique_ptr<Nfs3Client> client, unsigned pause_us)
-      : kind_(std::move(kind)), client_(std::move(client)), pause_us_(pause_us) {}
+  GapMeter(std::string kind, std::unique_ptr<Nfs3Client> client, unsigned pause_us,
+           std::uint64_t noted_ms)
+      : kind_(std::move(kind)),
+        client_(std::move(client)),
+        pause_us_(pause_us),
+        noted_ms_(noted_ms) {}
 
   // Makes the file it works on; answers false when that fails.
   bool prepare();
@@ -179,12 +185,20 @@ class GapMeter {
   void clean_up();
 
  private:
+  struct Gap {
+    double at_s;  // when it ended, since 1970
+    double ms;
+  };
+
   int once();
   bool refuse(int status);
+  void note(double ms);
 
   std::string kind_;
   std::unique_ptr<Nfs3Client> client_;
   unsigned pause_us_;
+  std::uint64_t noted_ms_;  // 0: none
+  std::vector<Gap> gaps_;
   std::string name_;
   symnas::nfs3::Handle file_;
   std::uint64_t count_ = 0;
@@ -238,7 +252,7 @@ void GapMeter::run(Clock::time_point end) {
   while (!stop_requested && Clock::now() < end) {
     const int status = once();
     if (status == NFS3_OK) {
-      if (operations_ > 0) longest_ms_ = std::max(longest_ms_, ms_since(last));
+      if (operations_ > 0) note(ms_since(last));
       last = Clock::now();
       ++operations_;
       ++count_;
@@ -254,14 +268,28 @@ void GapMeter::run(Clock::time_point end) {
     }
   }
   // A gap that has not ended counts too.
-  if (operations_ > 0) longest_ms_ = std::max(longest_ms_, ms_since(last));
+  if (operations_ > 0) note(ms_since(last));
+}
+
+void GapMeter::note(double ms) {
+  longest_ms_ = std::max(longest_ms_, ms);
+  if (noted_ms_ == 0 || ms < static_cast<double>(noted_ms_)) return;
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  gaps_.push_back({std::chrono::duration<double>(now).count(), ms});
 }
 
 std::string GapMeter::json() const {
   std::ostringstream out;
   out << '"' << kind_ << "\": {\"operations\": " << operations_ << ", \"errors\": " << errors_
       << ", \"last_error\": \"" << last_error_ << "\", \"reconnects\": " << reconnects_
-      << ", \"longest_gap_ms\": " << std::lround(longest_ms_ * 10) / 10.0 << "}";
+      << ", \"longest_gap_ms\": " << std::lround(longest_ms_ * 10) / 10.0 << ", \"gaps\": [";
+  const char* separator = "";
+  for (const Gap& gap : gaps_) {
+    out << separator << "{\"at_s\": " << std::fixed << std::setprecision(3) << gap.at_s
+        << ", \"ms\": " << std::setprecision(1) << gap.ms << "}";
+    separator = ", ";
+  }
+  out << "]}";
   return out.str();
 }
 
@@ -285,7 +313,8 @@ int run_gaps(const CommandLine& line, const Url& url) {
     }
     client->set_deadline_ms(static_cast<int>(line.number("deadline-ms", 60'000)));
     meters.push_back(std::make_unique<GapMeter>(
-        kind, std::move(client), static_cast<unsigned>(line.number("pause-us", 1000))));
+        kind, std::move(client), static_cast<unsigned>(line.number("pause-us", 1000)),
+        line.number("noted-ms", 0)));
     if (!meters.back()->prepare()) {
       std::fprintf(stderr, "nfs_io: cannot make the file for '%s': %s\n", kind.c_str(),
                    meters.back()->last_error().c_str());

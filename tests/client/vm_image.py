@@ -15,7 +15,7 @@ from symlab.errors import LabError
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUSYBOX = "/bin/busybox"
-GUEST_PROGRAMS = ("guest_exec", "guest_file", "nfsmount")
+GUEST_PROGRAMS = ("guest_exec", "guest_file", "guest_gaps", "guest_locks", "nfsmount")
 SCRIPTS = ("guest_init", "guest_statd")
 RPCBIND = "/usr/sbin/rpcbind"
 # What its libraries look names and transports up in.

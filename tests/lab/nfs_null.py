@@ -1,4 +1,4 @@
-"""Whether a server answers: an NFSv3 NULL call over a connection of its own (RFC 5531 §9, RFC 1813)."""
+"""Whether a server answers: an NFSv3 NULL call, each over a connection of its own (RFC 5531)."""
 
 import concurrent.futures
 import socket

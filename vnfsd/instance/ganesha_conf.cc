@@ -61,7 +61,7 @@ std::string core_blocks(const InstancePlan& plan) {
 }}
 
 NFSv4 {{
-  Minor_Versions = 0, 1;
+  Minor_Versions = 0, 1, 2;
   Graceless = true;
   Lease_Lifetime = {};
   Grace_Period = {};

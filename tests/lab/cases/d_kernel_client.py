@@ -10,10 +10,11 @@ TIMEOUT_S = 120.0
 # Without the client's attribute and name caches each mount shows what the server says now.
 MOUNT = f"""
 uncached=actimeo=0,lookupcache=none
-mkdir -p /mnt/v3 /mnt/v40 /mnt/v41
+mkdir -p /mnt/v3 /mnt/v40 /mnt/v41 /mnt/v42
 nfsmount -o vers=3,$uncached {VIP}:/u04 /mnt/v3 || exit 1
 nfsmount -o vers=4.0,$uncached {VIP}:/u04 /mnt/v40 || exit 1
 nfsmount -o vers=4.1,$uncached {VIP}:/u04 /mnt/v41 || exit 1
+nfsmount -o vers=4.2,$uncached {VIP}:/u04 /mnt/v42 || exit 1
 """
 
 # Each version writes, the next one reads; names, links, modes and sizes are compared.
@@ -21,13 +22,13 @@ CROSS = """
 set -e
 fail() { echo "$*"; exit 1; }
 rm -rf /mnt/v3/vm; mkdir /mnt/v3/vm
-for from in v3 v40 v41; do
+for from in v3 v40 v41 v42; do
   d=/mnt/$from/vm/$from; mkdir $d
   dd if=/dev/urandom of=$d/data bs=1000 count=700 2>/dev/null
   ln $d/data $d/hard; ln -s data $d/soft; chmod 640 $d/data; mkfifo $d/fifo
   for i in $(seq 1 200); do : > $d/n$i; done
   sync
-  for to in v3 v40 v41; do
+  for to in v3 v40 v41 v42; do
     t=/mnt/$to/vm/$from
     cmp $d/data $t/hard || fail "$from -> $to: data"
     [ "$(readlink $t/soft)" = data ] || fail "$from -> $to: symlink"
@@ -52,7 +53,7 @@ done
 
 @lab_test()
 def kernel_client_all_versions(bench):
-    """Linux mounts v3, v4.0 and v4.1; each sees what the others did; writes survive a kill."""
+    """Linux mounts v3 to v4.2; each sees what the others did; writes survive a kill."""
     vm = ClientVm("vm1", bench.lab.vm_root())
     vm.stop()
     vm.start("10.0.0.202/24", NFS_BRIDGE, bench.lab.hub_netns, cgroup=bench.lab.cgroup())
@@ -61,7 +62,7 @@ def kernel_client_all_versions(bench):
             result = vm.run(script, TIMEOUT_S)
             check(result.status == 0, f"{what} ended with {result.status}: {result.output}")
         jobs = [vm.start_job(f"set -- /mnt/{version}; mkdir -p $1/w; set -- $1/w" + WRITER)
-                for version in ("v3", "v41")]
+                for version in ("v3", "v41", "v42")]
         before = bench.kill_instance()
         bench.service.wait_serving(other_than=before["pid"])
         for job in jobs:

@@ -27,7 +27,7 @@ NFS_CORE_PARAM {
 }
 
 NFSv4 {
-  Minor_Versions = 0, 1;
+  Minor_Versions = 0, 1, 2;
   Graceless = true;
   Lease_Lifetime = 20;
   Grace_Period = 20;

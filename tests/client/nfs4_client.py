@@ -1,0 +1,366 @@
+"""A synchronous NFSv4.0 and v4.1 client that knows just enough to read, write, open and lock.
+
+What the Linux client does around a server's restart it does too, without waiting: a new connection
+as soon as the old one is reset, the same request again, a new client id or session when the server
+does not know the old one, opens reclaimed by CLAIM_PREVIOUS and, where the server has no grace
+period (NO_GRACE), opened anew. Requests and answers: RFC 5531, RFC 7530, RFC 8881.
+
+Thread class: confined to one thread; one client each.
+"""
+
+import os
+import socket
+import struct
+import time
+
+PORT = 2049
+ANSWER_S = 10.0
+AGAIN_S = 0.2  # after DELAY and GRACE
+GIVE_UP_S = 300.0
+RECORD_MAX = 4 << 20
+
+OK = 0
+GRACE, DELAY, NO_GRACE, EXIST = 10013, 10008, 10033, 17
+# What says that the server has started anew, or has forgotten us.
+FORGOTTEN = {10022: "STALE_CLIENTID", 10023: "STALE_STATEID", 10025: "BAD_STATEID",
+             10011: "EXPIRED", 10052: "BADSESSION", 10078: "DEADSESSION",
+             10055: "CONN_NOT_BOUND_TO_SESSION", 10063: "SEQ_MISORDERED", 10026: "BAD_SEQID"}
+
+(CLOSE, GETATTR, GETFH, LOCK, LOCKU, LOOKUP, OPEN, OPEN_CONFIRM, PUTFH, PUTROOTFH, READ,
+ SETCLIENTID, SETCLIENTID_CONFIRM, WRITE, EXCHANGE_ID, CREATE_SESSION, SEQUENCE,
+ RECLAIM_COMPLETE) = (
+     4, 9, 10, 12, 14, 15, 18, 20, 22, 24, 25, 35, 36, 38, 42, 43, 53, 58)
+_BOTH_WAYS = 3  # OPEN4_SHARE_ACCESS_BOTH
+_NO_DELEGATION = 0x400  # OPEN4_SHARE_ACCESS_WANT_NO_DELEG
+_CONFIRM = 2  # OPEN4_RESULT_CONFIRM
+_WRITE_LOCK = 2
+_FILE_SYNC = 2
+_SIZE_BIT = 1 << 4
+
+
+class Gone(Exception):
+    """The connection has ended, or an answer did not come in time."""
+
+
+class _Restarted(Exception):
+    """A stateid of before the server's restart is not sent again."""
+
+
+class Refused(Exception):
+    """The server's status of an operation."""
+
+    def __init__(self, op, status):
+        super().__init__(f"operation {op}: status {status}")
+        self.op = op
+        self.status = status
+
+
+def u32(*values):
+    return struct.pack(f">{len(values)}I", *values)
+
+
+def u64(*values):
+    return struct.pack(f">{len(values)}Q", *values)
+
+
+def opaque(data):
+    data = data.encode() if isinstance(data, str) else data
+    return u32(len(data)) + data + b"\0" * (-len(data) % 4)
+
+
+class Answer:
+    """Reads XDR."""
+
+    def __init__(self, data):
+        self.data = data
+        self.at = 0
+
+    def take(self, size):
+        if self.at + size > len(self.data):
+            raise Gone(f"an answer of {len(self.data)} bytes is cut off")
+        self.at += size
+        return self.data[self.at - size:self.at]
+
+    def u32(self):
+        return struct.unpack(">I", self.take(4))[0]
+
+    def u64(self):
+        return struct.unpack(">Q", self.take(8))[0]
+
+    def opaque(self):
+        size = self.u32()
+        data = self.take(size)
+        self.take(-size % 4)
+        return data
+
+    def bitmap(self):
+        for _ in range(self.u32()):
+            self.u32()
+
+
+class Connection:
+    """Calls of the COMPOUND procedure, one at a time."""
+
+    def __init__(self, address):
+        self.xid = int.from_bytes(os.urandom(4), "big")
+        try:
+            self.socket = socket.create_connection((address, PORT))
+        except OSError as error:
+            raise Gone(str(error)) from error
+        self.socket.settimeout(ANSWER_S)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def close(self):
+        self.socket.close()
+
+    def _receive(self, size):
+        data = b""
+        while len(data) < size:
+            more = self.socket.recv(size - len(data))
+            if not more:
+                raise Gone("closed by the server")
+            data += more
+        return data
+
+    def compound(self, minor, operations):
+        """operations: [(number, arguments)]. Returns the Answer behind its count of results."""
+        self.xid = (self.xid + 1) & 0xFFFFFFFF
+        credential = u32(0) + opaque("nfs4") + u32(0, 0, 0)  # stamp, machine, uid, gid, no others
+        call = u32(self.xid, 0, 2, 100003, 4, 1, 1) + opaque(credential) + u32(0, 0)
+        call += opaque("") + u32(minor, len(operations))
+        call += b"".join(u32(number) + arguments for number, arguments in operations)
+        try:
+            self.socket.sendall(u32(0x80000000 | len(call)) + call)
+            while True:
+                data, last = b"", False
+                while not last:
+                    mark = struct.unpack(">I", self._receive(4))[0]
+                    last = bool(mark & 0x80000000)
+                    data += self._receive(min(mark & 0x7FFFFFFF, RECORD_MAX))
+                answer = Answer(data)
+                if answer.u32() == self.xid:
+                    break
+        except OSError as error:
+            raise Gone(str(error)) from error
+        kind, state = answer.u32(), answer.u32()
+        answer.u32()
+        answer.opaque()  # verifier
+        if kind != 1 or state != 0 or answer.u32() != 0:
+            raise Gone("the call was not accepted")
+        answer.u32()  # the status of the last operation is its own
+        answer.opaque()
+        answer.u32()
+        return answer
+
+
+class Client:
+    """One client id with one open file, over NFSv4.`minor`."""
+
+    def __init__(self, address, export, minor):
+        self.address = address
+        self.path = export.strip("/").split("/")
+        self.minor = minor
+        self.owner = f"nfs4_client {os.getpid()} {os.urandom(6).hex()}"
+        self.verifier = os.urandom(8)
+        self.reconnects = 0
+        self.recoveries = 0
+        self.locks = 0
+        self.connection = Connection(address)
+        self.client_id = 0
+        self.session = b""
+        self.slot_sequence = 0
+        self.owner_sequence = 0
+        self.name = None
+        self.handle = self.root = b""
+        self.stateid = b"\0" * 16
+        self._recover(time.monotonic() + GIVE_UP_S)
+        self.root = self._find_root()
+
+    # --- calls
+
+    def _once(self, *operations):
+        """One COMPOUND: [Answer at the result of each operation] is walked by `parse` functions.
+
+        operations: (number, arguments, parse); returns what the parse functions returned.
+        """
+        wanted = [(number, arguments) for number, arguments, _ in operations]
+        if self.minor and self.session:
+            self.slot_sequence += 1
+            arguments = self.session + u32(self.slot_sequence, 0, 0, 0)
+            wanted.insert(0, (SEQUENCE, arguments))
+        answer = self.connection.compound(self.minor, wanted)
+        results = []
+        if self.minor and self.session:
+            self._status(answer)
+            answer.take(16 + 4 * 5)
+        for _, _, parse in operations:
+            self._status(answer)
+            results.append(parse(answer) if parse else None)
+        return results
+
+    @staticmethod
+    def _status(answer):
+        number, status = answer.u32(), answer.u32()
+        if status != OK:
+            raise Refused(number, status)
+
+    def call(self, *operations):
+        """As _once, until the server answers: over new connections, after recovery, after DELAY.
+
+        operations may be callables, which are asked anew for each attempt.
+        """
+        end = time.monotonic() + GIVE_UP_S
+        while True:
+            try:
+                return self._once(*[op() if callable(op) else op for op in operations])
+            except Gone:
+                if time.monotonic() > end:
+                    raise
+                self._reconnect(end)
+            except Refused as refused:
+                if refused.status in (GRACE, DELAY) and time.monotonic() < end:
+                    time.sleep(AGAIN_S)
+                elif refused.status in FORGOTTEN and time.monotonic() < end:
+                    self._recover(end)
+                else:
+                    raise
+
+    def _reconnect(self, end):
+        self.reconnects += 1
+        self.connection.close()
+        while True:
+            try:
+                self.connection = Connection(self.address)
+                return
+            except Gone:
+                if time.monotonic() > end:
+                    raise
+                time.sleep(0.005)
+
+    # --- who we are
+
+    def _introduce(self):
+        self.session = b""
+        if self.minor:
+            arguments = self.verifier + opaque(self.owner) + u32(0, 0, 0)
+            [(self.client_id, sequence)] = self._once(
+                (EXCHANGE_ID, arguments, lambda a: (a.u64(), a.u32())))
+            channel = u32(0, 1 << 20, 1 << 20, 4096, 16, 1, 0)
+            arguments = u64(self.client_id) + u32(sequence, 0) + channel * 2 + u32(0x40000000, 1, 0)
+            [self.session] = self._once((CREATE_SESSION, arguments, lambda a: a.take(16)))
+            self.slot_sequence = 0
+            return
+        arguments = self.verifier + opaque(self.owner) + u32(0x40000000) + opaque("tcp") \
+            + opaque("0.0.0.0.0.0") + u32(0)
+        [(self.client_id, confirm)] = self._once(
+            (SETCLIENTID, arguments, lambda a: (a.u64(), a.take(8))))
+        self._once((SETCLIENTID_CONFIRM, u64(self.client_id) + confirm, None))
+
+    def _reclaim_complete(self):
+        if self.minor:
+            self._once((RECLAIM_COMPLETE, u32(0), None))
+
+    def _recover(self, end):
+        """What we held is claimed from a server that has started anew."""
+        self.recoveries += 1
+        while True:
+            try:
+                self._introduce()
+                if self.name is not None:
+                    try:
+                        self._open(u32(1, 0), self.handle)  # CLAIM_PREVIOUS, no delegation
+                    except Refused as refused:
+                        if refused.status != NO_GRACE:
+                            raise
+                        self._open(u32(0) + opaque(self.name), self.root)
+                self._reclaim_complete()
+                return
+            except Gone:
+                self._reconnect(end)
+            except Refused as refused:
+                if time.monotonic() > end or refused.status not in (GRACE, DELAY, *FORGOTTEN):
+                    raise
+                time.sleep(AGAIN_S)
+
+    def _find_root(self):
+        handles = self.call((PUTROOTFH, b"", None),
+                            *((LOOKUP, opaque(name), None) for name in self.path),
+                            (GETFH, b"", Answer.opaque))
+        return handles[-1]
+
+    # --- files
+
+    def _next_owner_sequence(self):
+        if self.minor:
+            return 0
+        self.owner_sequence += 1
+        return self.owner_sequence
+
+    def _open(self, claim, at, create=False, owner="file"):
+        """Opens what is claimed relative to the handle `at`; the file's handle and stateid."""
+        access = _BOTH_WAYS | (_NO_DELEGATION if self.minor else 0)
+        arguments = u32(self._next_owner_sequence(), access, 0) + u64(self.client_id) \
+            + opaque(f"{self.owner} {owner}")
+        arguments += u32(1, 0, 1, 0, 0) if create else u32(0)  # UNCHECKED4, no attributes
+
+        def parse(answer):
+            stateid = answer.take(16)
+            answer.take(20)
+            flags = answer.u32()
+            answer.bitmap()
+            if answer.u32() == 3 and answer.u32() in (1, 2):  # OPEN_DELEGATE_NONE_EXT
+                answer.u32()
+            return stateid, flags
+
+        _, (stateid, flags), handle = self._once(
+            (PUTFH, opaque(at), None), (OPEN, arguments + claim, parse),
+            (GETFH, b"", Answer.opaque))
+        if flags & _CONFIRM and not self.minor:
+            _, stateid = self._once(
+                (PUTFH, opaque(handle), None),
+                (OPEN_CONFIRM, stateid + u32(self._next_owner_sequence()), lambda a: a.take(16)))
+        self.handle, self.stateid = handle, stateid
+
+    def open(self, name):
+        """Opens a file of the export, created if needed, and keeps it open over restarts."""
+        self._open(u32(0) + opaque(name), self.root, create=True)
+        self.name = name
+
+    def _here(self):
+        return PUTFH, opaque(self.handle), None
+
+    def read(self, offset, size):
+        return self.call(self._here, lambda: (
+            READ, self.stateid + u64(offset) + u32(size),
+            lambda a: (a.u32(), a.opaque())[1]))[1]
+
+    def write(self, offset, data):
+        self.call(self._here, lambda: (
+            WRITE, self.stateid + u64(offset) + u32(_FILE_SYNC) + opaque(data),
+            lambda a: a.take(16)))
+
+    def getattr(self):
+        self.call(self._here, (GETATTR, u32(1, _SIZE_BIT), lambda a: (a.bitmap(), a.opaque())))
+
+    def lock(self):
+        """Locks the whole file for writing, and unlocks it; one of before a restart is claimed."""
+        self.locks += 1
+
+        def wanted():
+            return LOCK, u32(_WRITE_LOCK, 0) + u64(0, (1 << 64) - 1) + u32(
+                1, self._next_owner_sequence()) + self.stateid + u32(0) + u64(self.client_id) \
+                + opaque(f"{self.owner} lock {self.locks}"), lambda a: a.take(16)
+
+        def given_back():
+            if self.recoveries != at:
+                raise _Restarted
+            return LOCKU, u32(_WRITE_LOCK, 1) + held + u64(0, (1 << 64) - 1), lambda a: a.take(16)
+
+        while True:
+            held = self.call(self._here, wanted)[1]
+            at = self.recoveries
+            try:
+                self.call(self._here, given_back)
+                return
+            except _Restarted:
+                pass

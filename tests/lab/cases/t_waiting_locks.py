@@ -1,0 +1,53 @@
+"""Locks that are waited for, while their holders come through other VNFSs."""
+
+import signal
+
+from kernel_clients import finish, kernel_clients, output_of
+from lab_case import check, eventually, lab_test
+from symlab import processes
+
+from .i_shared import HEADS
+from .m_moves import SITTING, is_holding
+from .n_nlm import GRANTED_S, SEES_IT_S, WAITING
+
+SETTLED_S = 3.0
+
+
+def hold(client, folder, flag):
+    """A process that locks the file as a whole until the flag's file exists."""
+    script = SITTING.format(folder=folder, how="locked").replace(" f go ", f" f {flag} ")
+    job = client.start(script)
+    eventually(SEES_IT_S, f"the holder until {flag} has its lock", lambda: is_holding(job))
+    return job
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True)
+def available_lock_is_not_granted_over_the_head_of_another(bench):
+    """NFSv4.1: what a waiter is told to fetch may have gone to another VNFS's client since."""
+    with kernel_clients(bench, "waiting") as (one, other):
+        folder = one.mount("v41", bench.services[0], "vers=4.1")
+        one.run(f"mkdir -p {folder}")
+        elsewhere = one.mount("beside", bench.services[1], "vers=4.1")
+        first = hold(one, folder, "go1")
+        waiter = other.start(WAITING.format(folder=other.mount("v41", bench.services[0],
+                                                               "vers=4.1")))
+        eventually(SEES_IT_S, "the waiter waits", lambda: waits(waiter))
+        bench.let_run(SETTLED_S)
+        processes.send_signal(other.vm.record(), signal.SIGSTOP)
+        try:
+            one.run(f"touch {folder}/go1")
+            finish({"the first holder": first})
+            second = hold(one, elsewhere, "go2")
+        finally:
+            processes.send_signal(other.vm.record(), signal.SIGCONT)
+        bench.let_run(GRANTED_S)
+        check(waits(waiter), f"the waiter was granted a lock that is held: {output_of(waiter)}")
+        one.run(f"touch {elsewhere}/go2")
+        finish({"the second holder": second})
+        seen = finish({"the waiter": waiter}, GRANTED_S)
+        check("granted" in seen["the waiter"], f"the waiter said {seen}")
+
+
+def waits(job):
+    check(job.poll(0.1) is None, f"the waiter ended with {job.status}: {output_of(job)}")
+    return "waiting" in output_of(job) and "granted" not in output_of(job)
