@@ -341,12 +341,17 @@ Result<FileLocks::Answer> FileLocks::lock(Ino ino, const LockOwner& owner, const
     const std::scoped_lock lock(mutex_);
     // A client that lives anew, and locks what its former life left: recorded as the new one's.
     const bool known_life = is_reclaim || nsm_state == 0 || nsm_state == nsm_state_of(key);
-    if (known_life && covers(table_.held(ino, owner), range)) {
+    const std::vector<LockRange>& held = table_.held(ino, owner);
+    const bool attaches = is_reclaim ? covers_at_least(held, range) : covers(held, range);
+    if (known_life && attaches) {
       unclaimed_.erase(key);
       return Answer{.granted = true, .conflict = {}};
     }
+    // Recorded weaker than it is reclaimed: the answer to the change did not reach the owner. It
+    // has held the range all the time, and gets it back unless somebody else is in its way now.
+    const LockRange at_all{range.start, range.end, LockMode::kShared};
+    if (is_reclaim && !covers_at_least(held, at_all)) return Answer{};
   }
-  if (is_reclaim) return Answer{};
   if (auto conflict = standing_conflict(ino, owner, range))
     return Answer{.granted = false, .conflict = std::move(*conflict)};
   SYMNAS_TRY(write_late_of(ino));

@@ -57,9 +57,11 @@ class FileLocks {
   };
 
   // Locks `range`, replacing what the owner held there. A reclaim is granted only when the records
-  // say that the owner holds it (RFC 8881 8.4.3: otherwise somebody else may have held it in
-  // between); attaching costs no write. `nsm_state`: in which of its lives an NLM client locks; it
-  // is recorded. 0: not told, as by reclaims and NFSv4.
+  // say that the owner holds all of it (RFC 8881 8.4.3: otherwise somebody else may have held it in
+  // between); attaching costs no write. The mode may be another one, as after a change of it that
+  // was not answered: a stronger one stays, a weaker one is changed as by any other lock.
+  // `nsm_state`: in which of its lives an NLM client locks; it is recorded. 0: not told, as by
+  // reclaims and NFSv4.
   Result<Answer> lock(Ino ino, const LockOwner& owner, const LockRange& range, bool is_reclaim,
                       std::int32_t nsm_state = 0);
   // Unlocks, also when it answers an error: the server in front of us has forgotten the range

@@ -53,6 +53,15 @@ bool covers(const std::vector<LockRange>& held, const LockRange& range) {
   });
 }
 
+bool covers_at_least(const std::vector<LockRange>& held, const LockRange& range) {
+  std::vector<LockRange> missing = {range};
+  for (const LockRange& h : held) {
+    if (h.mode == LockMode::kExclusive || range.mode == LockMode::kShared)
+      missing = without_range(std::move(missing), h.start, h.end);
+  }
+  return missing.empty();
+}
+
 std::optional<LockConflict> LockTable::conflict(Ino ino, const LockOwner& owner,
                                                 const LockRange& range) const {
   for (auto it = held_.lower_bound({ino, LockOwner{}}); it != held_.end() && it->first.first == ino;

@@ -46,6 +46,8 @@ std::vector<LockRange> without_range(std::vector<LockRange> held, std::uint64_t 
                                      std::uint64_t end);
 // True when every byte of `range` is held in its mode.
 bool covers(const std::vector<LockRange>& held, const LockRange& range);
+// True when every byte of `range` is held in its mode or a stronger one.
+bool covers_at_least(const std::vector<LockRange>& held, const LockRange& range);
 
 class LockTable {
  public:

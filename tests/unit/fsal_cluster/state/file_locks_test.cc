@@ -134,6 +134,29 @@ TEST_F(FileLocksTest, AnUnlockDuringALockOfTheSameOwnerIsKept) {
   }
 }
 
+// A change of the mode was recorded, its answer was not heard: the owner reclaims what it knows of.
+TEST_F(FileLocksTest, AReclaimOfAnotherModeThanTheRecordedOneIsGranted) {
+  const LockRange reads{0, 9, LockMode::kShared};
+  ASSERT_TRUE(lock(kAnna, exclusive(0, 9)));
+  auto next = load();
+  EXPECT_TRUE(next->lock(kFile, kAnna, reads, true)->granted);
+  EXPECT_FALSE(next->lock(kFile, kBert, reads, false)->granted);  // the stronger one stays
+  ASSERT_TRUE(lock(kAnna, reads));
+  next = load();
+  EXPECT_TRUE(next->lock(kFile, kAnna, exclusive(0, 9), true)->granted);
+  EXPECT_FALSE(load()->lock(kFile, kBert, reads, false)->granted);  // recorded
+  EXPECT_FALSE(next->lock(kFile, kAnna, exclusive(0, 10), true)->granted);
+}
+
+TEST_F(FileLocksTest, AReclaimOfAStrongerModeGivesWayToWhoCameInBetween) {
+  const LockRange reads{0, 9, LockMode::kShared};
+  ASSERT_TRUE(lock(kAnna, reads));
+  ASSERT_TRUE(lock(kBert, reads));
+  const auto answer = load()->lock(kFile, kAnna, exclusive(0, 9), true);
+  EXPECT_FALSE(answer->granted);
+  EXPECT_EQ(answer->conflict.holder, kBert);
+}
+
 // Two VNFSs, each with its own mount.
 TEST_F(FileLocksTest, OwnersOfOtherVnfsesConflictEvenUnderTheSameName) {
   Membership shared(Membership::Mode::kShared);

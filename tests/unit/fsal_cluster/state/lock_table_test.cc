@@ -43,6 +43,16 @@ TEST(LockRanges, CoversOnlyInItsMode) {
   EXPECT_FALSE(covers({exclusive(0, 99)}, exclusive(90, 100)));
 }
 
+TEST(LockRanges, CoversAtLeastInItsModeWithSeveralRanges) {
+  const std::vector<LockRange> held = {exclusive(0, 49), shared(50, 99)};
+  EXPECT_TRUE(covers_at_least(held, shared(0, 99)));
+  EXPECT_TRUE(covers_at_least(held, exclusive(10, 49)));
+  EXPECT_FALSE(covers_at_least(held, exclusive(10, 50)));
+  EXPECT_FALSE(covers_at_least(held, shared(99, 100)));
+  EXPECT_FALSE(covers_at_least({}, shared(0, 0)));
+  EXPECT_TRUE(covers_at_least({shared(0, UINT64_MAX)}, shared(7, UINT64_MAX)));
+}
+
 TEST(LockTable, ExclusiveStandsAgainstEveryOtherOwner) {
   LockTable table;
   table.set(kFile, kAnna, {exclusive(0, 99)});
