@@ -13,11 +13,14 @@ int main(int argc, char** argv) {
     symnas::log::init("sim", "critical");
     return run_exhaustive(argc, argv);
   }
-  return run_command_line(
-      argc, argv,
-      {{"session", run_session}, {"mount", run_mount}, {"data", run_data}, {"heads", run_heads}},
-      [] {
-        symnas::log::init("sim", "critical");
-        prepare_disks();
-      });
+  return run_command_line(argc, argv,
+                          {{"session", run_session},
+                           {"mount", run_mount},
+                           {"data", run_data},
+                           {"heads", run_heads},
+                           {"moves", run_moves}},
+                          [] {
+                            symnas::log::init("sim", "critical");
+                            prepare_disks();
+                          });
 }

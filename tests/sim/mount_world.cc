@@ -133,7 +133,9 @@ void MountWorld::start_instance() {
       kill(*instance.process);
     }
     trace("serves, mount %llu", static_cast<unsigned long long>((*mount)->id().value()));
-    instance.mount = mount->release();
+    fs::Mount* const opened = mount->release();
+    if (on_serving_) on_serving_(epoch, *opened);
+    instance.mount = opened;
     wake(this);
   });
 }
@@ -216,6 +218,28 @@ MountWorld::Reply MountWorld::call(std::uint64_t epoch,
   return done ? Reply::kAnswered : Reply::kLost;
 }
 
+bool MountWorld::send(std::uint64_t epoch, std::function<void(fs::Mount&)> request) {
+  if (!begin_request(epoch)) return false;
+  fs::Mount& mount = *instance_->mount;
+  spawn(*instance_->process, "rpc", [this, epoch, &mount, request = std::move(request)] {
+    request(mount);
+    end_request(epoch);
+  });
+  return true;
+}
+
+bool MountWorld::begin_request(std::uint64_t epoch) {
+  if (!lives(epoch)) return false;
+  ++instance_->requests;
+  return true;
+}
+
+void MountWorld::end_request(std::uint64_t epoch) {
+  if (instance_ == nullptr || instance_->epoch != epoch) return;
+  --instance_->requests;
+  wake(this);
+}
+
 std::uint64_t MountWorld::epoch() {
   wait_until(this, "an instance that serves", [this] { return serving(); });
   return instance_->epoch;
@@ -255,9 +279,10 @@ void MountWorld::close_cleanly() {
   wait_until(this, "running requests", [&] { return instance.requests == 0 || !process.alive(); });
   if (!process.alive()) return;
   const bool destroys = below(2) == 0;
-  spawn(process, "close", [&instance, &process, destroys] {
+  spawn(process, "close", [this, &instance, &process, destroys] {
     const Status closed = instance.mount->close();
     trace("closed: %s", closed ? "well" : closed.error().message.c_str());
+    if (closed) retired_.insert(instance.epoch);
     if (closed && destroys) delete instance.mount;
     kill(process);
   });

@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fsal_cluster/mount.h"
@@ -46,6 +48,18 @@ class MountWorld {
   // known. kMoved: another one serves; nothing was sent. Blocks.
   enum class Reply { kAnswered, kLost, kMoved };
   Reply call(std::uint64_t epoch, const std::function<void(fs::Mount&)>& request);
+  // The same without waiting. False: that instance takes no request any more; nothing was sent. A
+  // request that was sent ends before a planned move goes on, or never, with its instance.
+  bool send(std::uint64_t epoch, std::function<void(fs::Mount&)> request);
+  // For work that an instance gives itself: as a request, on the thread that calls it. False: none
+  // is taken any more.
+  bool begin_request(std::uint64_t epoch);
+  void end_request(std::uint64_t epoch);
+  // Called on a thread of every instance that follows, before it serves.
+  using Served = std::function<void(std::uint64_t epoch, fs::Mount&)>;
+  void on_serving(Served served) { on_serving_ = std::move(served); }
+  // The instance of that epoch has ended all its requests and closed its mount.
+  bool retired(std::uint64_t epoch) const { return retired_.contains(epoch); }
 
   // --- faults
   // One of all those that follow, or none.
@@ -77,6 +91,7 @@ class MountWorld {
   void settle();
 
   kv::MemServer& server() { return *server_; }
+  const std::shared_ptr<kv::MemServer>& server_ptr() { return server_; }
   FsId fs() const { return fs_; }
   fs::Handle root() const { return {fs_, fs::kRootIno, Generation{1}}; }
   std::uint64_t volume_blocks() const { return options_.volume_bytes / 4096; }
@@ -117,6 +132,8 @@ class MountWorld {
   FsId fs_;
   std::uint64_t epoch_ = 0;
   std::uint64_t fenced_epoch_ = 0;
+  std::set<std::uint64_t> retired_;
+  Served on_serving_;
   Presence presence_ = Presence::kHere;
   bool calm_ = false;
 };

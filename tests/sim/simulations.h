@@ -17,6 +17,9 @@ void run_data(std::uint64_t seed);
 // Several mounts at the same time: tokens, barriers, membership, space reuse, orphans.
 void run_heads(std::uint64_t seed);
 
+// What clients hold over moves of VNFSs: locks of NLM and NFSv4, repeated operations.
+void run_moves(std::uint64_t seed);
+
 // What the runs of a program share. Before the first of them.
 void prepare_disks();
 

@@ -1,0 +1,287 @@
+#include "tests/sim/moves/life.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "fsal_cluster/nsm/answers.h"
+#include "fsal_cluster/nsm/rpc_message.h"
+#include "fsal_cluster/nsm/service.h"
+#include "fsal_cluster/state/file_locks.h"
+#include "fsal_cluster/state/gate.h"
+#include "fsal_cluster/state/nlm_client.h"
+#include "tests/sim/runtime/simulation.h"
+
+namespace symnas::sim {
+
+namespace {
+
+constexpr std::int64_t kNsPerMs = 1'000'000;
+constexpr std::int64_t kLeaseNs = 20'000 * kNsPerMs;
+constexpr std::uint16_t kStatdOfClient = 700;  // reserved: an administrator's
+
+bool mount_is_over(const Error& error) {
+  return error.code == ErrorCode::kEnded || error.code == ErrorCode::kFenced ||
+         error.code == ErrorCode::kShutdown;
+}
+
+bool overlap(const fs::LockRange& a, const fs::LockRange& b) {
+  return a.start <= b.end && b.start <= a.end;
+}
+
+bool same_wait(const LockCall& a, const LockCall& b) {
+  return a.file == b.file && a.owner == b.owner && a.range == b.range;
+}
+
+}  // namespace
+
+// ganesha's st_lock of the file.
+class Life::FileTurn {
+ public:
+  FileTurn(Life& life, std::size_t file) : life_(life), file_(file) {
+    wait_until(&life_.busy_, "another lock operation", [&] { return !life_.busy_[file_]; });
+    life_.busy_[file_] = true;
+  }
+  ~FileTurn() {
+    life_.busy_[file_] = false;
+    wake(&life_.busy_);
+  }
+  FileTurn(const FileTurn&) = delete;
+  FileTurn& operator=(const FileTurn&) = delete;
+
+ private:
+  Life& life_;
+  const std::size_t file_;
+};
+
+// As plugin/instance.cc: what is told of a reboot is released, and the answer leaves when that is
+// recorded.
+Life::Life(MountWorld& world, std::uint64_t epoch, fs::Mount& mount, std::vector<fs::Handle> files)
+    : world_(world),
+      epoch_(epoch),
+      mount_(mount),
+      files_(std::move(files)),
+      busy_(files_.size(), false),
+      reboots_([this](const nsm::Reboot& reboot) -> Status {
+        if (!world_.begin_request(epoch_))
+          return symnas::fail(ErrorCode::kUnavailable, "no request is begun any more");
+        const bool answers = forget_nlm_client(reboot.address, reboot.state).has_value();
+        if (!answers) sleep_ns(INT64_MAX / 4);
+        world_.end_request(epoch_);
+        return {};
+      }),
+      notices_(nsm::state_of_epoch(epoch), "vnfs",
+               [] { return static_cast<std::uint32_t>(below(UINT32_MAX)); }) {
+  for (const fs::NlmClient& client : mount_.locks().nlm_clients())
+    notices_.add({client.address, client.server}, now_ns() / kNsPerMs);
+}
+
+void Life::serve(const Key& key, const Body& body, const std::function<void(Answer)>& answered) {
+  const auto known = replies_.find(key);
+  std::optional<Answer> answer;
+  if (known != replies_.end()) {
+    if (!known->second) return;  // is being worked on: that one answers
+    answer = known->second;
+  } else {
+    replies_[key] = std::nullopt;
+    answer = body(*this);
+    if (!answer) return;
+    replies_[key] = answer;
+  }
+  if (mount_.gate().wait() == fs::Gate::Passage::kOpen) answered(*answer);
+}
+
+// --- locks
+
+std::optional<Answer> Life::locked(const LockCall& call) {
+  const auto answer =
+      mount_.locks().lock(ino(call.file), call.owner, call.range, call.reclaim, {call.nsm_state});
+  if (answer) return answer->granted ? Answer::kGranted : Answer::kDenied;
+  trace("lock: %s", answer.error().message.c_str());
+  if (mount_is_over(answer.error())) return std::nullopt;
+  return Answer::kDelay;
+}
+
+std::optional<Answer> Life::unlocked(const LockCall& call) {
+  const Status recorded = mount_.locks().unlock(ino(call.file), call.owner, call.range.start,
+                                                call.range.end, fs::FileLocks::Record::kNow);
+  if (!recorded && mount_is_over(recorded.error())) return std::nullopt;
+  return Answer::kGranted;
+}
+
+std::optional<Answer> Life::lock(const LockCall& call) {
+  const FileTurn turn(*this, call.file);
+  return locked(call);
+}
+
+std::optional<Answer> Life::unlock(const LockCall& call) {
+  const FileTurn turn(*this, call.file);
+  return unlocked(call);
+}
+
+std::optional<Answer> Life::test(const LockCall& call) {
+  const FileTurn turn(*this, call.file);
+  const auto answer = mount_.locks().test(ino(call.file), call.owner, call.range);
+  return answer.granted ? Answer::kGranted : Answer::kDenied;
+}
+
+// --- NLM
+
+void Life::settle_grants(const LockCall& call) {
+  std::erase_if(grants_, [&](const Waiter& grant) {
+    return grant.call.file == call.file && grant.call.owner == call.owner &&
+           overlap(grant.call.range, call.range);
+  });
+}
+
+std::optional<Answer> Life::nlm_lock(const LockCall& call, const Granted& wait) {
+  const FileTurn turn(*this, call.file);
+  const auto answer = locked(call);
+  if (!answer) return answer;
+  if (*answer == Answer::kGranted) settle_grants(call);
+  const auto waits = std::find_if(waiters_.begin(), waiters_.end(), [&](const Waiter& waiter) {
+    return same_wait(waiter.call, call);
+  });
+  if (*answer != Answer::kDenied || !wait) {
+    if (waits != waiters_.end()) waiters_.erase(waits);
+    return answer;
+  }
+  if (waits == waiters_.end()) {
+    waiters_.push_back({call, wait, ++last_cookie_});
+  } else {
+    waits->wait = wait;
+  }
+  return Answer::kBlocked;
+}
+
+std::optional<Answer> Life::nlm_unlock(const LockCall& call) {
+  const FileTurn turn(*this, call.file);
+  settle_grants(call);
+  return unlocked(call);
+}
+
+std::optional<Answer> Life::nlm_cancel(const LockCall& call) {
+  const FileTurn turn(*this, call.file);
+  std::erase_if(waiters_, [&](const Waiter& waiter) { return same_wait(waiter.call, call); });
+  return Answer::kGranted;
+}
+
+// What the client waited for in its former life is over, too.
+std::optional<Answer> Life::forget_nlm_client(const std::string& address,
+                                              std::optional<std::int32_t> but_state) {
+  std::erase_if(waiters_, [&](const Waiter& waiter) {
+    const auto client = fs::parse_nlm_client(waiter.call.owner.client);
+    return client && client->address == address && waiter.call.nsm_state != but_state;
+  });
+  const Status recorded = mount_.locks().forget_nlm_client(address, but_state);
+  if (!recorded && mount_is_over(recorded.error())) return std::nullopt;
+  return Answer::kGranted;
+}
+
+bool Life::poll(std::size_t index) {
+  if (index >= waiters_.size()) return false;
+  const std::size_t file = waiters_[index].call.file;
+  const FileTurn turn(*this, file);
+  if (index >= waiters_.size() || waiters_[index].call.file != file) return true;
+  const Waiter waiter = waiters_[index];
+  if (locked(waiter.call) != Answer::kGranted) return true;
+  std::erase_if(waiters_, [&](const Waiter& one) { return one.cookie == waiter.cookie; });
+  grants_.push_back(waiter);
+  if (mount_.gate().wait() == fs::Gate::Passage::kOpen) call_back(waiter);
+  return true;
+}
+
+// A message to the client, and its answer; each may be lost.
+void Life::call_back(const Waiter& waiter) {
+  static Process& network = new_process("callbacks");
+  spawn(network, "callback", [this, waiter] {
+    if (below(4) == 0) return;
+    sleep_ns(static_cast<std::int64_t>(below(50)) * kNsPerMs);
+    const bool wanted = waiter.wait();
+    if (below(4) == 0) return;
+    world_.send(epoch_, [this, waiter, wanted](fs::Mount&) {
+      const FileTurn turn(*this, waiter.call.file);
+      grant_answered(waiter.cookie, wanted);
+    });
+  });
+}
+
+void Life::grant_answered(std::uint64_t cookie, bool wanted) {
+  const auto grant = std::find_if(grants_.begin(), grants_.end(),
+                                  [&](const Waiter& one) { return one.cookie == cookie; });
+  if (grant == grants_.end()) return;
+  const LockCall call = grant->call;
+  grants_.erase(grant);
+  if (!wanted) static_cast<void>(unlocked(call));
+}
+
+void Life::sm_notify(const std::string& address, std::int32_t state,
+                     const std::function<void()>& answered) {
+  const std::string message = nsm::encode_call(nsm::sm_notify(1, "localhost", state));
+  const nsm::Answer answer =
+      nsm::answer(message, {address, kStatdOfClient}, nsm::state_of_epoch(epoch_),
+                  [this](const std::string& who) { return mount_.locks().has_nlm_client(who); });
+  if (answer.reply.empty()) fail("an SM_NOTIFY was taken for no call");
+  if (!answer.reboot) return answered();
+  reboots_.add(*answer.reboot, answered);
+}
+
+// --- NFSv4
+
+// False: the mount is over. The client may be gone when it returns.
+bool Life::drop_state(Nfs4Client& client) {
+  wait_until(&nfs4_clients_, "operations of a client", [&] { return client.running == 0; });
+  for (const auto& [file, owner] : std::exchange(client.locked, {})) {
+    if (!unlock({owner, file, {0, UINT64_MAX, fs::LockMode::kShared}})) return false;
+  }
+  return true;
+}
+
+std::optional<Answer> Life::nfs4_establish(const std::string& name, std::uint64_t verifier) {
+  Nfs4Client& client = nfs4_clients_[name];
+  if (client.verifier != 0 && client.verifier != verifier) {
+    client.verifier = UINT64_MAX;  // neither life is served meanwhile
+    if (!drop_state(client)) return std::nullopt;
+  }
+  nfs4_clients_[name].verifier = verifier;
+  nfs4_clients_[name].renewed_ns = now_ns();
+  return Answer::kOk;
+}
+
+std::optional<Answer> Life::nfs4(const std::string& name, std::uint64_t verifier,
+                                 const std::function<std::optional<Answer>()>& operation) {
+  const auto found = nfs4_clients_.find(name);
+  if (found == nfs4_clients_.end() || found->second.verifier != verifier)
+    return Answer::kUnknownClient;
+  Nfs4Client& client = found->second;
+  client.renewed_ns = now_ns();
+  ++client.running;
+  const auto answer = operation();
+  --client.running;
+  wake(&nfs4_clients_);
+  return answer;
+}
+
+std::optional<Answer> Life::nfs4_lock(const std::string& name, std::uint64_t verifier,
+                                      const LockCall& call) {
+  return nfs4(name, verifier, [&] {
+    nfs4_clients_[name].locked.insert({call.file, call.owner});
+    return lock(call);
+  });
+}
+
+bool Life::knows_any_of(const std::set<std::string>& dead) const {
+  return std::any_of(dead.begin(), dead.end(),
+                     [this](const std::string& name) { return nfs4_clients_.contains(name); });
+}
+
+void Life::nfs4_reap(const std::set<std::string>& dead) {
+  for (const std::string& name : dead) {
+    const auto found = nfs4_clients_.find(name);
+    if (found == nfs4_clients_.end() || now_ns() - found->second.renewed_ns < kLeaseNs) continue;
+    found->second.verifier = UINT64_MAX;
+    if (!drop_state(found->second)) return;
+    nfs4_clients_.erase(name);
+  }
+}
+
+}  // namespace symnas::sim

@@ -1,0 +1,98 @@
+#include "tests/sim/moves/names_client.h"
+
+#include "tests/sim/runtime/simulation.h"
+
+namespace symnas::sim {
+
+namespace {
+
+constexpr std::int64_t kNsPerMs = 1'000'000;
+constexpr bool kNeverGone = false;
+
+std::optional<Answer> answer_of(const Error& error) {
+  switch (error.code) {
+    case ErrorCode::kAlreadyExists: return Answer::kExists;
+    case ErrorCode::kNotFound: return Answer::kNoEntry;
+    case ErrorCode::kEnded:
+    case ErrorCode::kFenced:
+    case ErrorCode::kShutdown: return std::nullopt;
+    default: trace("names: %s", error.message.c_str()); return Answer::kDelay;
+  }
+}
+
+template <class T>
+std::optional<Answer> answer_of(const Result<T>& result) {
+  if (result) return Answer::kOk;
+  return answer_of(result.error());
+}
+
+}  // namespace
+
+std::string NamesClient::draw_name() const {
+  return "client " + std::to_string(number_) + " name " + std::to_string(below(3));
+}
+
+Server::Reply NamesClient::ask(const Life::Body& body) {
+  for (;;) {
+    const auto reply = server_.call(number_, body, &kNeverGone);
+    if (reply->answer != Answer::kDelay) return *reply;
+    sleep_ns(100 * kNsPerMs);
+  }
+}
+
+void NamesClient::run(std::size_t operations) {
+  for (std::size_t i = 0; i < operations; ++i) {
+    const std::string name = draw_name();
+    if (below(2) == 0) {
+      make(name);
+    } else {
+      remove(name);
+    }
+    sleep_ns(static_cast<std::int64_t>(below(200)) * kNsPerMs);
+  }
+}
+
+void NamesClient::expect(const char* what, const std::string& name, const Server::Reply& reply,
+                         Answer expected, Answer second) {
+  if (reply.answer == expected) return;
+  if (!kRepliesOutliveInstances && reply.across_crash && reply.answer == second) {
+    trace("%s of %s: the second answer", what, name.c_str());
+    ++second_answers_;
+    return;
+  }
+  fail(std::string(what) + " of " + name + ": not the first answer, but " +
+       std::to_string(static_cast<int>(reply.answer)));
+}
+
+void NamesClient::make(const std::string& name) {
+  const auto reply = ask([this, name](Life& life) {
+    fs::NewNode node;
+    node.attributes.mode = 0755;
+    return answer_of(life.mount().mkdir(fs::Credentials{}, directory_, name, node));
+  });
+  expect("mkdir", name, reply, there_.contains(name) ? Answer::kExists : Answer::kOk,
+         Answer::kExists);
+  there_.insert(name);
+}
+
+void NamesClient::remove(const std::string& name) {
+  const auto reply = ask([this, name](Life& life) {
+    return answer_of(life.mount().rmdir(fs::Credentials{}, directory_, name));
+  });
+  expect("rmdir", name, reply, there_.contains(name) ? Answer::kOk : Answer::kNoEntry,
+         Answer::kNoEntry);
+  there_.erase(name);
+}
+
+void NamesClient::check() {
+  for (int i = 0; i < 3; ++i) {
+    const std::string name = "client " + std::to_string(number_) + " name " + std::to_string(i);
+    const auto reply =
+        ask([this, name](Life& life) { return answer_of(life.mount().lookup(directory_, name)); });
+    const bool exists = reply.answer == Answer::kOk;
+    if (exists != there_.contains(name))
+      fail(name + (exists ? ": is there after its removal" : ": is not there"));
+  }
+}
+
+}  // namespace symnas::sim

@@ -1,0 +1,50 @@
+// NamesClient: an NFSv3 or v4.0 client that makes and removes directories and repeats what was not
+// answered, at whatever instance serves then.
+//
+// What must hold: one effect and the first answer. What is repeated at the instance that has done
+// it (a broken connection), and what a planned move finds begun, gets its first answer. The answer
+// of an instance that has crashed is gone (kRepliesOutliveInstances): then the second answer may be
+// that of the second try, EXIST or NOENT; the tree shows one effect all the same, as the names are
+// this client's only.
+//
+// Thread class: for one simulated thread of the clients.
+#pragma once
+
+#include <cstddef>
+#include <set>
+#include <string>
+
+#include "tests/sim/moves/server.h"
+
+namespace symnas::sim {
+
+// The reply cache (DESIGN 5.5) is to make it true.
+inline constexpr bool kRepliesOutliveInstances = false;
+
+class NamesClient {
+ public:
+  NamesClient(Server& server, unsigned number, fs::Handle directory)
+      : server_(server), number_(number), directory_(directory) {}
+
+  void run(std::size_t operations);
+  // Every name is there that should be, and no other.
+  void check();
+  // Answers that were not the first ones.
+  std::size_t second_answers() const { return second_answers_; }
+
+ private:
+  std::string draw_name() const;
+  void make(const std::string& name);
+  void remove(const std::string& name);
+  void expect(const char* what, const std::string& name, const Server::Reply& reply,
+              Answer expected, Answer second);
+  Server::Reply ask(const Life::Body& body);
+
+  Server& server_;
+  const unsigned number_;
+  const fs::Handle directory_;
+  std::set<std::string> there_;
+  std::size_t second_answers_ = 0;
+};
+
+}  // namespace symnas::sim

@@ -1,0 +1,72 @@
+// NlmClient: an NFSv3 client that locks. Believes that it holds what it was GRANTED, until it
+// unlocks it or boots; keeps no lease. It hears of restarts of the server (or not), and reclaims;
+// of its own boots it tells (late, twice, or when it has locked again already).
+//
+// Thread class: for simulated threads of the clients.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "fsal_cluster/state/nlm_client.h"
+#include "tests/sim/moves/arbiter.h"
+#include "tests/sim/moves/server.h"
+
+namespace symnas::sim {
+
+class ModelNlmClient final : public Statd {
+ public:
+  ModelNlmClient(Server& server, Arbiter& arbiter, unsigned number, std::size_t files);
+
+  // Its operations, one after the other.
+  void run(std::size_t operations);
+  // Unlocks everything that it has ever locked in this life, as the end of its processes does.
+  // The server is to have heard of its last boot first.
+  void close_all();
+  // It neither answers nor returns, or its boot was never told: what is recorded of it stays.
+  bool left_locks() const { return left_locks_; }
+  bool dead() const { return dead_; }
+  const std::string& address() const { return identity_.address; }
+
+  std::string datagram(std::uint16_t port, const std::string& message) override;
+
+ private:
+  struct Wait {  // for a GRANTED call
+    Arbiter::Holder holder;
+    std::size_t file = 0;
+    Span span;
+    fs::LockMode mode = fs::LockMode::kShared;
+    bool granted = false;
+    bool over = false;
+  };
+
+  void one();
+  void lock(Arbiter::Holder holder, std::size_t file, Span span, fs::LockMode mode);
+  void lock_and_wait(Arbiter::Holder holder, std::size_t file, Span span, fs::LockMode mode);
+  void unlock(Arbiter::Holder holder, std::size_t file, Span span);
+  void reboot();
+  void announce();
+  void free_all();
+  void reclaim();
+  bool granted(const std::shared_ptr<Wait>& wait);
+  std::optional<Answer> ask_lock(const LockCall& call, const Granted& wait);
+  LockCall call_of(Arbiter::Holder holder, std::size_t file, Span span, fs::LockMode mode) const;
+
+  Server& server_;
+  Arbiter& arbiter_;
+  const unsigned number_;
+  const std::size_t files_;
+  const fs::NlmClient identity_;
+  std::int32_t life_ = 3;                                       // NSM state: odd while it is up
+  std::shared_ptr<bool> gone_ = std::make_shared<bool>(false);  // this life of it
+  std::set<std::pair<std::size_t, unsigned>> used_;             // (file, owner) of this life
+  bool busy_ = false;                                           // an operation, or who reclaims
+  bool reclaims_ = false;
+  bool told_ = true;  // of its last boot
+  bool dead_ = false;
+  bool left_locks_ = false;
+};
+
+}  // namespace symnas::sim
