@@ -2,9 +2,12 @@
 
 #include <arpa/inet.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include <fmt/format.h>
+
+#include "vnfsd/gateways.h"
 
 namespace symnas::vnfsd {
 namespace {
@@ -21,6 +24,31 @@ IpAddress with_host_bits(IpAddress address, unsigned prefix_length, std::uint8_t
     byte = static_cast<std::uint8_t>((byte & ~mask) | (fill & mask));
   }
   return address;
+}
+
+Result<Cidr> checked_ipv4(const Cidr& vip, std::string_view text) {
+  const std::uint8_t first = vip.address.bytes[0];
+  if (first == 0 || first == 127 || first >= 224) return bad(text, "not a host's address");
+  if (vip.prefix_length < 31 && (vip.address == vip.network() || vip.address == vip.last())) {
+    return bad(text, "it is the network's own or its broadcast address");
+  }
+  return vip;
+}
+
+// RFC 4291, 2.5 to 2.7.
+Result<Cidr> checked_ipv6(const Cidr& vip, std::string_view text) {
+  if (is_link_local(vip.address)) {
+    return bad(text,
+               "it is link-local: clients would have to name their device (give a unique local "
+               "address, fd00::/8, or a global one)");
+  }
+  static constexpr std::array<std::uint8_t, 10> kZeros{};
+  const bool special = std::equal(kZeros.begin(), kZeros.end(), vip.address.bytes.begin());
+  if (special || vip.address.bytes[0] == 0xff) return bad(text, "not a host's address");
+  if (vip.prefix_length < 127 && vip.address == vip.network()) {
+    return bad(text, "it is the anycast address of the network's routers");
+  }
+  return vip;
 }
 
 }  // namespace
@@ -68,33 +96,25 @@ bool Cidr::contains(const IpAddress& other) const {
 
 Result<Cidr> parse_vip(std::string_view text) {
   if (text.find('/') == std::string_view::npos) {
-    return bad(text, "a VIP needs the prefix length of its network (10.0.0.101/24)");
+    return bad(text, "a VIP needs the prefix length of its network (10.0.0.101/24, fd00::101/64)");
   }
   SYMNAS_ASSIGN(const Cidr vip, Cidr::parse(text));
-  if (vip.address.family == AddressFamily::kIpv6) {
-    return fail(ErrorCode::kNotSupported,
-                fmt::format("address '{}': IPv6 VIPs are not supported (use IPv4)", text));
+  if (vip.prefix_length == 0) {
+    return bad(text, fmt::format("a VIP's prefix length must be 1 to {}", vip.address.bits()));
   }
-  if (vip.prefix_length == 0) return bad(text, "a VIP's prefix length must be 1 to 32");
-  const std::uint8_t first = vip.address.bytes[0];
-  if (first == 0 || first == 127 || first >= 224) return bad(text, "not a host's address");
-  if (vip.prefix_length < 31 && (vip.address == vip.network() || vip.address == vip.last())) {
-    return bad(text, "it is the network's own or its broadcast address");
-  }
-  return vip;
+  return vip.address.family == AddressFamily::kIpv4 ? checked_ipv4(vip, text)
+                                                    : checked_ipv6(vip, text);
 }
 
 Result<Cidr> vip_after(const Cidr& vip, std::uint32_t steps) {
-  std::uint64_t number = steps;
-  for (int byte = 0; byte < 4; ++byte) {
-    number += std::uint64_t{vip.address.bytes[static_cast<std::size_t>(byte)]} << (24 - 8 * byte);
-  }
   Cidr after = vip;
-  for (int byte = 0; byte < 4; ++byte) {
-    after.address.bytes[static_cast<std::size_t>(byte)] =
-        static_cast<std::uint8_t>(number >> (24 - 8 * byte));
+  std::uint64_t carry = steps;
+  for (std::size_t at = vip.address.size_bytes(); at-- > 0;) {
+    carry += after.address.bytes[at];
+    after.address.bytes[at] = static_cast<std::uint8_t>(carry);
+    carry >>= 8;
   }
-  if (number >> 32 != 0 || !vip.contains(after.address)) {
+  if (carry != 0 || !vip.contains(after.address)) {
     return bad(vip.to_string(), fmt::format("its network has no address {} after it", steps));
   }
   return parse_vip(after.to_string());
@@ -106,6 +126,9 @@ Result<std::string> normalise_client(std::string_view text) {
   if (client.address != client.network()) {
     return bad(text, fmt::format("host bits are set (did you mean {}/{}?)",
                                  client.network().to_string(), client.prefix_length));
+  }
+  if (client.prefix_length >= 100 && client.prefix_length < 128) {
+    return bad(text, "ganesha knows the prefix lengths 0 to 99 and 128 of IPv6 clients only");
   }
   return client.to_string();
 }

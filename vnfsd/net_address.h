@@ -40,8 +40,8 @@ struct Cidr {
   bool contains(const IpAddress& other) const;
 };
 
-// A VIP: an IPv4 host address with the prefix of its network; not a network, broadcast, loopback,
-// multicast or "this host" address. Errors: kInvalidArgument, kNotSupported (IPv6).
+// A VIP: a host's address with the prefix of its network; not a network, broadcast, loopback,
+// multicast, "this host" or (IPv6) link-local address. Errors: kInvalidArgument.
 Result<Cidr> parse_vip(std::string_view text);
 
 // The VIP `steps` addresses after it, in the same network. Errors: kInvalidArgument (there is

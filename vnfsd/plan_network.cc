@@ -1,12 +1,18 @@
 #include <fmt/format.h>
 
 #include "common/kv/keys.h"
+#include "vnfsd/gateways.h"
 #include "vnfsd/limits.h"
 #include "vnfsd/names.h"
 #include "vnfsd/net_address.h"
 #include "vnfsd/plans.h"
 
 namespace symnas::vnfsd {
+namespace {
+
+constexpr std::size_t kNetworksMax = 4;  // DESIGN section 1
+
+}  // namespace
 
 Result<Change> plan_network_create(const ClusterView& view, const NetworkRequest& request) {
   SYMNAS_TRY(check_name("network", request.name));
@@ -19,13 +25,15 @@ Result<Change> plan_network_create(const ClusterView& view, const NetworkRequest
                 fmt::format("network {}: mtu {}: must be {} to {}", request.name, request.mtu,
                             kMtuMin, kMtuMax));
   }
-  if (!request.gateway.empty()) {
-    SYMNAS_ASSIGN(const IpAddress gateway, IpAddress::parse(request.gateway));
-    if (gateway.family != AddressFamily::kIpv4) {
-      return fail(ErrorCode::kNotSupported,
-                  fmt::format("network {}: gateway {}: IPv6 is not supported (use IPv4)",
-                              request.name, request.gateway));
-    }
+  if (const auto gateways = Gateways::parse(request.gateway); !gateways) {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("network {}: {}", request.name, gateways.error().message));
+  }
+  if (view.networks.size() >= kNetworksMax) {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("network {}: a cluster has at most {} networks (symnas network ls; "
+                            "remove one that no VNFS uses)",
+                            request.name, kNetworksMax));
   }
   for (const auto& [name, network] : view.networks) {
     if (network.record.device() == request.device) {

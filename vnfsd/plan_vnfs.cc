@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "common/kv/keys.h"
+#include "vnfsd/gateways.h"
 #include "vnfsd/limits.h"
 #include "vnfsd/names.h"
 #include "vnfsd/net_address.h"
@@ -30,17 +31,67 @@ Status check_count(const VnfsRequest& request, const std::vector<std::string>& v
   return {};
 }
 
-// Who already answers for an address: a VNFS or a head. Empty: nobody.
-std::string holder_of(const ClusterView& view, const std::string& address) {
+bool is(const std::string& text, const IpAddress& address) {
+  const auto parsed = IpAddress::parse(text);
+  return parsed && *parsed == address;
+}
+
+// Who already answers for an address: a VNFS, a head or a router. Empty: nobody.
+std::string holder_of(const ClusterView& view, const IpAddress& address) {
   for (const auto& [name, vnfs] : view.vnfses) {
     for (const records::Vip& vip : vnfs.record.vips()) {
-      if (vip.address() == address) return "VNFS " + name;
+      if (is(vip.address(), address)) return "VNFS " + name;
     }
   }
   for (const auto& [name, head] : view.heads) {
-    if (head.record.address() == address) return "head " + name;
+    if (is(head.record.address(), address)) return "head " + name;
+    for (const std::string& text : head.record.probe_addresses()) {
+      if (is(text, address)) return "head " + name;
+    }
+  }
+  for (const auto& [name, network] : view.networks) {
+    const auto gateways = Gateways::parse(network.record.gateway());
+    if (gateways && gateways->of(address.family) == address) {
+      return fmt::format("the gateway of network {}", name);
+    }
   }
   return "";
+}
+
+// Two VIPs of one subnet are in one network, and agree about its length.
+Status check_beside(const VnfsRequest& request, const Cidr& vip, const std::string& network,
+                    const records::VnfsRecord& vnfs) {
+  for (const records::Vip& other : vnfs.vips()) {
+    SYMNAS_ASSIGN(const IpAddress address, IpAddress::parse(other.address()));
+    const Cidr there{address, other.prefix_length()};
+    if (!vip.contains(address) && !there.contains(vip.address)) continue;
+    if (other.network() != network) {
+      return bad(request,
+                 fmt::format("VIP {}: its subnet is that of network {}, where VIP {} of "
+                             "VNFS {} is (choose that network, or another address)",
+                             vip.to_string(), other.network(), there.to_string(), vnfs.name()));
+    }
+    if (there.prefix_length != vip.prefix_length) {
+      return bad(request, fmt::format("VIP {}: VIP {} of VNFS {} has another prefix length",
+                                      vip.to_string(), there.to_string(), vnfs.name()));
+    }
+  }
+  return {};
+}
+
+// `record`: what the VNFS has so far. The subnets of a network are those of its gateways and VIPs.
+Status check_subnet(const ClusterView& view, const VnfsRequest& request, const Cidr& vip,
+                    const records::NetworkRecord& network, const records::VnfsRecord& record) {
+  SYMNAS_ASSIGN(const Gateways gateways, Gateways::parse(network.gateway()));
+  const auto& gateway = gateways.of(vip.address.family);
+  if (gateway && !vip.contains(*gateway) && !is_link_local(*gateway)) {
+    return bad(request, fmt::format("VIP {}: the gateway {} of network {} lies outside its prefix",
+                                    vip.to_string(), gateway->to_string(), network.name()));
+  }
+  for (const auto& [name, vnfs] : view.vnfses) {
+    SYMNAS_TRY(check_beside(request, vip, network.name(), vnfs.record));
+  }
+  return check_beside(request, vip, network.name(), record);
 }
 
 Status set_vips(const ClusterView& view, const VnfsRequest& request, records::VnfsRecord& record) {
@@ -57,7 +108,7 @@ Status set_vips(const ClusterView& view, const VnfsRequest& request, records::Vn
     if (!addresses.insert(address).second) {
       return bad(request, fmt::format("VIP {} is named twice", address));
     }
-    const std::string holder = holder_of(view, address);
+    const std::string holder = holder_of(view, vip.address);
     if (!holder.empty()) {
       return fail(ErrorCode::kBusy, fmt::format("vnfs {}: VIP {} belongs to {} (choose another)",
                                                 request.name, address, holder));
@@ -65,12 +116,7 @@ Status set_vips(const ClusterView& view, const VnfsRequest& request, records::Vn
     const std::string& network_name =
         request.networks.size() == 1 ? request.networks.front() : request.networks[i];
     SYMNAS_ASSIGN(const auto* network, find(view.networks, "network", network_name));
-    const std::string& gateway = network->record.gateway();
-    if (!gateway.empty() && !vip.contains(*IpAddress::parse(gateway))) {
-      return bad(request,
-                 fmt::format("VIP {}: the gateway {} of network {} lies outside its prefix",
-                             vip.to_string(), gateway, network_name));
-    }
+    SYMNAS_TRY(check_subnet(view, request, vip, network->record, record));
     records::Vip& out = *record.add_vips();
     out.set_address(address);
     out.set_prefix_length(vip.prefix_length);

@@ -20,7 +20,7 @@ struct NetworkRequest {
   std::string name;
   std::string device;
   std::uint64_t mtu = 0;  // 0 = the device's
-  std::string gateway;    // empty = none
+  std::string gateway;    // one of each family, separated by a comma; empty = none
 };
 Result<Change> plan_network_create(const ClusterView& view, const NetworkRequest& request);
 Result<Change> plan_network_remove(const ClusterView& view, const std::string& name);

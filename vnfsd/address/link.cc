@@ -18,6 +18,8 @@
 #include <fmt/format.h>
 
 #include "vnfsd/address/netlink.h"
+#include "vnfsd/address/route.h"
+#include "vnfsd/gateways.h"
 
 namespace symnas::vnfsd::address {
 namespace {
@@ -113,8 +115,7 @@ Result<std::vector<LinkAddress>> addresses_of(const std::string& prefix) {
       length += std::popcount(bytes(entry->ifa_netmask)[i]);
     }
     one.address.prefix_length = static_cast<decltype(one.address.prefix_length)>(length);
-    if (family == AF_INET6 && address.bytes[0] == 0xfe && (address.bytes[1] & 0xc0) == 0x80)
-      out.pop_back();
+    if (is_link_local(address)) out.pop_back();
   }
   return out;
 }
@@ -152,12 +153,17 @@ Status create_link(const NewLink& link) {
 Status add_address(const std::string& link, const Cidr& address) {
   SYMNAS_ASSIGN(const unsigned index, index_of(link));
   SYMNAS_ASSIGN(Rtnetlink netlink, Rtnetlink::open());
+  SYMNAS_TRY(let_speak(address.address));
   const Status added = netlink.request(
       RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL,
       fmt::format("address {} on link {}: adding it", address.to_string(), link),
       [&](nlmsghdr* header) {
         put_address(header, index, address);
-        if (address.address.family == AddressFamily::kIpv4 && address.prefix_length < 31) {
+        if (address.address.family == AddressFamily::kIpv6) {
+          // Without the second in which its conflicts would be looked for (RFC 4862, 5.4): it is
+          // nobody else's, its owner record says so.
+          static_cast<ifaddrmsg*>(mnl_nlmsg_get_payload(header))->ifa_flags = IFA_F_NODAD;
+        } else if (address.prefix_length < 31) {
           const IpAddress broadcast = address.last();
           mnl_attr_put(header, IFA_BROADCAST, broadcast.size_bytes(), broadcast.bytes.data());
         }
@@ -172,6 +178,8 @@ Status remove_addresses(const std::string& prefix) {
   Status last;
   for (const LinkAddress& one : present) {
     SYMNAS_ASSIGN(const unsigned index, index_of(one.link));
+    const Status silenced = silence(one.address.address);
+    if (!silenced) last = silenced;
     const Status removed = netlink.request(
         RTM_DELADDR, 0,
         fmt::format("address {} on link {}: removing it", one.address.to_string(), one.link),

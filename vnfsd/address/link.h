@@ -34,7 +34,8 @@ struct NewLink {
 // address. Errors: kNotFound (no such device), as Rtnetlink::request().
 Status create_link(const NewLink& link);
 
-Status add_address(const std::string& link, const Cidr& address);  // kAlreadyExists is success
+// kAlreadyExists is success. An IPv6 address can be used at once (no duplicate address detection).
+Status add_address(const std::string& link, const Cidr& address);
 // Errors: kBusy (another link of the device is up with its MAC), as Rtnetlink::request().
 Status set_link_up(const std::string& link);
 Status set_mac(const std::string& link, const MacAddress& mac);
@@ -44,16 +45,18 @@ Status delete_links(const std::string& prefix);
 // by a process that is killed, and nothing is answered: much quicker than taking the link down.
 Status remove_addresses(const std::string& prefix);
 
-// Answers through `gateway` what comes from `source`: a routing table of its own (number
-// `table`, 1..252) with a default route, and a rule that leads `source` into it. REQUIRES: the link
-// is up.
-Status add_source_route(const std::string& link, const IpAddress& source, const IpAddress& gateway,
-                        std::uint8_t table);
-// The namespace's own default route. kAlreadyExists is success. REQUIRES: the link is up.
+// Answers from `source` leave by `link`, whatever other links there are: a routing table of its own
+// (number `table`, 1..252, one per link) with the route to its network and, if there is a gateway,
+// the default route, and a rule that leads the address into it. REQUIRES: the link is up.
+Status add_source_route(const std::string& link, const Cidr& source,
+                        const std::optional<IpAddress>& gateway, std::uint8_t table);
+// The namespace's own default route of the gateway's family, for what names no source.
+// kAlreadyExists is success. REQUIRES: the link is up.
 Status add_default_route(const std::string& link, const IpAddress& gateway);
 
-// Gratuitous ARP (request and reply, RFC 5227 section 3): everybody on the link learns who has the
-// address now. REQUIRES: the link is up. Errors: kNotFound, kIo.
+// Everybody on the link learns who has the address now: gratuitous ARP (request and reply, RFC 5227
+// section 3), or an unsolicited neighbour advertisement to all nodes (RFC 4861, 7.2.6). REQUIRES:
+// the link is up and has the address. Errors: kNotFound, kIo.
 Status announce(const std::string& link, const IpAddress& address);
 
 struct TcpEnd {
@@ -64,8 +67,8 @@ struct TcpEnd {
 // after its retransmission timeout. `sequence`: of the next byte that `remote` expects; with it a
 // reset is sent, which only that connection takes for its own (RFC 9293, 3.10.7.4; RFC 5961, 3).
 // Without it an acknowledgement of nothing: the other end answers, unless it has answered something
-// of the kind half a second ago, and is answered with a reset. IPv4 only. Errors: kIo,
-// kNotSupported.
+// of the kind half a second ago, and is answered with a reset. REQUIRES: `local` is an address of
+// this namespace. Errors: kIo, kInvalidArgument (two families).
 Status tickle(const TcpEnd& local, const TcpEnd& remote, std::optional<std::uint32_t> sequence);
 
 // Runs `body` on a thread of its own inside the network namespace behind netns_fd. Errors: kIo

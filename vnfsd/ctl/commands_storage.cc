@@ -88,7 +88,8 @@ void add_network(CommandLine& line) {
   verb->add_option("NAME", o->name, "Name of the network")->required();
   verb->add_option("--device", o->device, "Network device, the same on every head")->required();
   verb->add_option("--mtu", o->mtu, "MTU of the VIPs' links; 0: the device's");
-  verb->add_option("--gateway", o->gateway, "Router for clients outside the network");
+  verb->add_option("--gateway", o->gateway,
+                   "Router for clients outside it; of each family one, with a comma");
   verb->callback([&line, o] {
     line.action = [o](Context& context) {
       return context.change(

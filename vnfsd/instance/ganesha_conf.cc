@@ -95,11 +95,18 @@ LOG {{
                      ganesha.log_level);
 }
 
+// Its parser takes prefix lengths of one or two digits, the first of which is not 0.
+std::string client_text(const std::string& client) {
+  if (client == "0.0.0.0/0") return "0.0.0.0/1, 128.0.0.0/1";
+  if (client == "::/0") return "::/1, 8000::/1";
+  return client.ends_with("/128") ? client.substr(0, client.size() - 4) : client;
+}
+
 std::string export_block(const records::ExportRecord& exported, const FsalBlocks& fsal) {
   std::string clients;
   for (const std::string& client : exported.clients()) {
     if (!clients.empty()) clients += ", ";
-    clients += client;
+    clients += client_text(client);
   }
   return fmt::format(R"(
 EXPORT {{

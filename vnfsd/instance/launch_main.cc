@@ -1,8 +1,8 @@
 // symnas-launch: process 1 of an instance's namespaces. Sets them up and becomes ganesha.nfsd.
 // Single-threaded; started only by vnfsd, which passes the descriptors of launch_spec.h.
 //
-// IPv6 is switched off in the namespace while a VNFS has only IPv4 VIPs, and ganesha gets no
-// Bind_addr: its sockets are then dual-stack on every head alike. (With a Bind_addr ganesha 6.5
+// IPv6 is switched off in the namespace of a VNFS that has only IPv4 VIPs, and ganesha gets no
+// Bind_addr: its sockets are dual-stack on every head alike. (With a Bind_addr ganesha 6.5
 // looks for configured addresses and may bind something else than was asked for.)
 #include <fcntl.h>
 #include <netdb.h>
@@ -19,6 +19,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -103,15 +104,46 @@ Status write_setting(const std::string& path, std::string_view value) {
   return {};
 }
 
-Status own_network(const LaunchSpec& spec) {
-  for (const char* scope : {"all", "default"}) {
-    SYMNAS_TRY(write_setting(fmt::format("/proc/sys/net/ipv6/conf/{}/disable_ipv6", scope), "1"));
+// What the head has set is not what a VNFS needs: it may have several links, perhaps to one
+// network.
+Status set_ipv4() {
+  // The larger one of "all" and the link's counts (ip-sysctl).
+  constexpr std::pair<const char*, const char*> kSettings[] = {
+      {"arp_ignore", "1"},    // only the link that has an address answers for it
+      {"arp_announce", "2"},  // and asks in its own name
+      {"rp_filter", "2"},     // without a gateway answers may leave by another link: loose
+  };
+  for (const auto& [name, value] : kSettings) {
+    SYMNAS_TRY(write_setting(fmt::format("/proc/sys/net/ipv4/conf/all/{}", name), value));
   }
+  return {};
+}
+
+// Of `scope`: a link, "all" or "default". Addresses and routes are the administrator's: nothing is
+// learnt from routers, and no address waits for the detection of duplicates.
+Status set_ipv6(const LaunchSpec& spec, const std::string& scope) {
+  const auto set = [&](const char* name, const char* value) {
+    return write_setting(fmt::format("/proc/sys/net/ipv6/conf/{}/{}", scope, name), value);
+  };
+  if (!spec.ipv6) return set("disable_ipv6", "1");
+  for (const char* name : {"accept_ra", "autoconf", "accept_redirects", "accept_dad",
+                           "dad_transmits", "use_tempaddr", "disable_ipv6"}) {
+    SYMNAS_TRY(set(name, "0"));
+  }
+  return {};
+}
+
+Status own_network(const LaunchSpec& spec) {
+  SYMNAS_TRY(set_ipv4());
+  for (const char* scope : {"all", "default"}) SYMNAS_TRY(set_ipv6(spec, scope));
   SYMNAS_TRY(address::set_link_up("lo"));
   SYMNAS_TRY(wait_for_links());
-  // Early, because it takes its time. One that cannot be set up now (the links of an instance
-  // before have not gone yet) is, or is complained of, when it gets its addresses.
-  for (const std::string& link : spec.links) (void)address::set_link_up(link);
+  for (const std::string& link : spec.links) {
+    SYMNAS_TRY(set_ipv6(spec, link));  // it may be older than what was set for new ones
+    // Early, because it takes its time. One that cannot be set up now (the links of an instance
+    // before have not gone yet) is, or is complained of, when it gets its addresses.
+    (void)address::set_link_up(link);
+  }
   return {};
 }
 

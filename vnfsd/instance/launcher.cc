@@ -13,18 +13,21 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <thread>
 
 #include <fmt/format.h>
 
 #include "common/base/log.h"
 #include "vnfsd/address/link.h"
+#include "vnfsd/gateways.h"
 #include "vnfsd/instance/files.h"
 #include "vnfsd/instance/instance_file.h"
 #include "vnfsd/instance/limits.h"
@@ -126,6 +129,19 @@ Status set_up(const InstancePlan& plan, const LinkPlan& link) {
   return address::set_link_up(link.link);
 }
 
+// `table`: of the link's own routes.
+Status bring_link_up(const InstancePlan& plan, const LinkPlan& link, std::uint8_t table) {
+  SYMNAS_TRY(set_up(plan, link));
+  SYMNAS_ASSIGN(const Gateways gateways, Gateways::parse(link.gateway));
+  for (const Cidr& vip : link.vips) {
+    SYMNAS_TRY(address::add_address(link.link, vip));
+    const std::optional<IpAddress>& gateway = gateways.of(vip.address.family);
+    SYMNAS_TRY(address::add_source_route(link.link, vip, gateway, table));
+    if (gateway) SYMNAS_TRY(address::add_default_route(link.link, *gateway));
+  }
+  return {};
+}
+
 Status create_links(const InstancePlan& plan, const Process& process) {
   SYMNAS_ASSIGN(const UniqueFd netns, process.network_namespace());
   for (const LinkPlan& link : plan.links) {
@@ -168,6 +184,11 @@ Status finish_launch(const InstancePlan& plan, const Process& process, Pipe& go,
   return fail(ErrorCode::kInternal, fmt::format("vnfs {}: launching: {}", plan.vnfs, message));
 }
 
+bool has_ipv6(const LinkPlan& link) {
+  return std::any_of(link.vips.begin(), link.vips.end(),
+                     [](const Cidr& vip) { return vip.address.family == AddressFamily::kIpv6; });
+}
+
 }  // namespace
 
 LaunchSpec launch_spec_for(const InstancePlan& plan) {
@@ -185,6 +206,7 @@ LaunchSpec launch_spec_for(const InstancePlan& plan) {
     spec.keep.push_back(std::filesystem::path(lun.path).parent_path().string());
   }
   for (const LinkPlan& link : plan.links) spec.links.push_back(link.link);
+  spec.ipv6 = std::any_of(plan.links.begin(), plan.links.end(), has_ipv6);
   spec.rpcbind = ganesha.rpcbind;
   spec.argv = {ganesha.prefix + "/bin/ganesha.nfsd",
                "-x",
@@ -287,17 +309,8 @@ void wake_clients(const std::vector<Connection>& connections, int netns_fd) {
 
 Status bring_addresses_up(const InstancePlan& plan, int netns_fd) {
   const Status up = address::inside_netns(netns_fd, [&]() -> Status {
-    std::uint8_t table = 1;
-    for (const LinkPlan& link : plan.links) {
-      SYMNAS_TRY(set_up(plan, link));
-      for (const Cidr& vip : link.vips) SYMNAS_TRY(address::add_address(link.link, vip));
-      for (const Cidr& vip : link.vips) {
-        if (link.gateway.empty()) continue;
-        SYMNAS_ASSIGN(const IpAddress gateway, IpAddress::parse(link.gateway));
-        SYMNAS_TRY(address::add_source_route(link.link, vip.address, gateway, table++));
-        SYMNAS_TRY(address::add_default_route(link.link, gateway));
-      }
-    }
+    std::uint8_t table = 0;
+    for (const LinkPlan& link : plan.links) SYMNAS_TRY(bring_link_up(plan, link, ++table));
     for (const LinkPlan& link : plan.links) {
       for (const Cidr& vip : link.vips) SYMNAS_TRY(address::announce(link.link, vip.address));
     }

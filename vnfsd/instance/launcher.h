@@ -39,7 +39,8 @@ Status wait_listening(const Process& process, int netns_fd, std::int64_t timeout
 // Tells old clients that their connections are over (address::tickle()).
 void wake_clients(const std::vector<Connection>& connections, int netns_fd);
 
-// VIPs, routes, gratuitous ARP, wake_clients(). Errors: those of vnfsd/address.
+// VIPs, routes, their announcements on each network, wake_clients(). Errors: those of
+// vnfsd/address.
 Status bring_addresses_up(const InstancePlan& plan, int netns_fd);
 
 }  // namespace symnas::vnfsd::instance

@@ -21,7 +21,7 @@ struct LinkPlan {
   std::string device;     // of the head
   std::string link;       // inside the namespace
   std::uint32_t mtu = 0;  // 0 = the device's
-  std::string gateway;    // "" = none
+  std::string gateway;    // as the network's record has it; "" = none
   std::vector<Cidr> vips;
 };
 

@@ -67,8 +67,11 @@ TEST_F(ChangeTest, UnrelatedOvertakingIsHarmless) {
 TEST_F(ChangeTest, GivesUpWhenOthersAlwaysComeFirst) {
   int others = 0;
   const auto racing = [&](const ClusterView& view) {
-    builder.apply(network("n" + std::to_string(others), "e" + std::to_string(others)));
-    ++others;
+    if (others++ % 2 == 0) {
+      builder.apply(network("other", "eth2"));
+    } else {
+      builder.apply([](const ClusterView& v) { return plan_network_remove(v, "other"); });
+    }
     return plan_network_create(view, {"nfs0", "eth1", 0, ""});
   };
   EXPECT_EQ(code_of(make_change(builder.store, racing, Mode::kCommit)), ErrorCode::kConflict);

@@ -34,7 +34,17 @@ TEST(NetAddress, VipIsAHostAddressWithPrefix) {
                            "224.0.0.1/24", "0.0.0.1/24", "10.0.0.1/0"}) {
     EXPECT_FALSE(parse_vip(text)) << text;
   }
-  EXPECT_EQ(parse_vip("fd00::1/64").error().code, ErrorCode::kNotSupported);
+}
+
+TEST(NetAddress, VipMayBeIpv6) {
+  EXPECT_EQ(parse_vip("FD00:0::101/64")->to_string(), "fd00::101/64");
+  EXPECT_TRUE(parse_vip("2001:db8::/127"));
+  EXPECT_TRUE(parse_vip("2001:db8::/128"));
+  for (const char* text : {"fd00::1", "::/64", "::1/128", "ff02::1/64", "fe80::1/64", "fd00::/64",
+                           "::ffff:10.0.0.1/120", "fd00::1/0", "fd00::1/129"}) {
+    EXPECT_FALSE(parse_vip(text)) << text;
+  }
+  EXPECT_NE(parse_vip("fe80::1/64").error().message.find("link-local"), std::string::npos);
 }
 
 TEST(NetAddress, ClientsAreNetworksHostsOrEverybody) {
@@ -45,6 +55,8 @@ TEST(NetAddress, ClientsAreNetworksHostsOrEverybody) {
   EXPECT_EQ(normalise_client("10.0.0.1/24").error().message,
             "address '10.0.0.1/24': host bits are set (did you mean 10.0.0.0/24?)");
   EXPECT_FALSE(normalise_client("host.example"));
+  EXPECT_EQ(*normalise_client("fd00::7"), "fd00::7/128");
+  EXPECT_FALSE(normalise_client("fd00::/100"));
 }
 
 TEST(Vip, TheNextOnesStayInTheirNetwork) {
@@ -55,6 +67,9 @@ TEST(Vip, TheNextOnesStayInTheirNetwork) {
   EXPECT_FALSE(vip_after(first, 261));  // the broadcast address
   EXPECT_FALSE(vip_after(first, 262));
   EXPECT_FALSE(vip_after(first, 0xffffffff));
+  const Cidr ipv6 = *parse_vip("fd00::fffe/64");
+  EXPECT_EQ(vip_after(ipv6, 3)->to_string(), "fd00::1:1/64");
+  EXPECT_FALSE(vip_after(*parse_vip("fd00::fffe/112"), 2));
 }
 
 }  // namespace

@@ -11,27 +11,6 @@ class PlansTest : public ::testing::Test {
   ViewBuilder builder;
 };
 
-TEST_F(PlansTest, NetworkIsChecked) {
-  const ClusterView view = builder.view();
-  EXPECT_EQ(code_of(plan_network_create(view, {"nfs0", "eth2", 0, ""})), ErrorCode::kAlreadyExists);
-  EXPECT_EQ(code_of(plan_network_create(view, {"nfs1", "eth1", 0, ""})), ErrorCode::kBusy);
-  EXPECT_EQ(code_of(plan_network_create(view, {"a b", "eth2", 0, ""})),
-            ErrorCode::kInvalidArgument);
-  EXPECT_EQ(code_of(plan_network_create(view, {"n", "e/h", 0, ""})), ErrorCode::kInvalidArgument);
-  EXPECT_EQ(code_of(plan_network_create(view, {"n", "eth2", 1279, ""})),
-            ErrorCode::kInvalidArgument);
-  EXPECT_EQ(code_of(plan_network_create(view, {"n", "eth2", 0, "gw"})),
-            ErrorCode::kInvalidArgument);
-  EXPECT_TRUE(plan_network_create(view, {"n", "eth2", 9000, "10.0.0.254"}));
-}
-
-TEST_F(PlansTest, NetworkInUseStays) {
-  EXPECT_TRUE(plan_network_remove(builder.view(), "nfs0"));
-  builder.vnfs1();
-  EXPECT_EQ(code_of(plan_network_remove(builder.view(), "nfs0")), ErrorCode::kBusy);
-  EXPECT_EQ(code_of(plan_network_remove(builder.view(), "x")), ErrorCode::kNotFound);
-}
-
 TEST_F(PlansTest, LunIsImportedOnce) {
   cvm::records::LunRecord lun = builder.view().luns.at("LUN3").record;
   EXPECT_EQ(code_of(plan_lun_import(builder.view(), lun, "c1n1", "/x")), ErrorCode::kAlreadyExists);

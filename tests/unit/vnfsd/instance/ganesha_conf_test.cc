@@ -136,5 +136,16 @@ TEST(GaneshaConf, EverybodyIsAStar) {
             std::string::npos);
 }
 
+TEST(GaneshaConf, ClientsAreWrittenAsItsParserTakesThem) {
+  InstancePlan plan = test_plan();
+  plan.exports[0].clear_clients();
+  for (const char* client : {"0.0.0.0/0", "::/0", "fd00::7/128", "fd00::/64"})
+    plan.exports[0].add_clients(client);
+  EXPECT_NE(
+      render_ganesha_conf(plan, cluster_fsal())
+          ->find("    Clients = 0.0.0.0/1, 128.0.0.0/1, ::/1, 8000::/1, fd00::7, fd00::/64;\n"),
+      std::string::npos);
+}
+
 }  // namespace
 }  // namespace symnas::vnfsd::instance

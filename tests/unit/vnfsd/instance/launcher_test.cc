@@ -17,6 +17,7 @@ TEST(Launcher, SpecificationOfAPlan) {
                                                  "-p", "/run/symnas/vnfs/vnfs1/ganesha.pid", "-L",
                                                  "/var/log/symnas/vnfs1.log", "-E", "17"}));
   EXPECT_EQ(spec.links, std::vector<std::string>{"nfs0"});
+  EXPECT_FALSE(spec.ipv6);
   // Everything that the instance opens and that might lie below /run.
   for (const char* directory : {"/run/symnas", "/var/log/symnas", "/etc/symnas/tls", "/dev"}) {
     EXPECT_NE(std::find(spec.keep.begin(), spec.keep.end(), directory), spec.keep.end())
@@ -25,7 +26,10 @@ TEST(Launcher, SpecificationOfAPlan) {
 }
 
 TEST(LaunchSpec, ReadsBackEqual) {
-  const LaunchSpec spec = launch_spec_for(test_plan());
+  InstancePlan plan = test_plan();
+  plan.links[0].vips.push_back(*Cidr::parse("fd00::101/64"));
+  const LaunchSpec spec = launch_spec_for(plan);
+  EXPECT_TRUE(spec.ipv6);
   const auto again = parse_launch_spec(render_launch_spec(spec));
   ASSERT_TRUE(again);
   EXPECT_EQ(*again, spec);

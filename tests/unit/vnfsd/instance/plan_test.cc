@@ -9,12 +9,12 @@ TEST(InstancePlan, VipsOfOneNetworkShareALink) {
   ViewBuilder builder;
   builder.basics();
   builder.apply([](const ClusterView& v) {
-    return plan_network_create(v, {"nfs1", "eth2", 9000, "10.1.0.1"});
+    return plan_network_create(v, {"nfs1", "eth2", 9000, "10.1.0.1,fe80::1"});
   });
   builder.apply([](const ClusterView& v) {
     VnfsRequest r = ViewBuilder::vnfs();
-    r.vips = {"10.0.0.101/24", "10.1.0.101/24", "10.0.0.102/24"};
-    r.networks = {"nfs0", "nfs1", "nfs0"};
+    r.vips = {"10.0.0.101/24", "10.1.0.101/24", "10.0.0.102/24", "fd00::101/64"};
+    r.networks = {"nfs0", "nfs1", "nfs0", "nfs1"};
     return plan_vnfs_create(v, r);
   });
   Config config;
@@ -26,7 +26,8 @@ TEST(InstancePlan, VipsOfOneNetworkShareALink) {
   EXPECT_EQ(plan->links[0].vips.size(), 2u);
   EXPECT_EQ(plan->links[1].device, "eth2");
   EXPECT_EQ(plan->links[1].mtu, 9000u);
-  EXPECT_EQ(plan->links[1].gateway, "10.1.0.1");
+  EXPECT_EQ(plan->links[1].gateway, "10.1.0.1,fe80::1");
+  EXPECT_EQ(plan->links[1].vips.size(), 2u);
   EXPECT_EQ(plan->owner_key, "c/owner/vnfs1");
   EXPECT_EQ(plan->exports.size(), 1u);
 }
