@@ -147,7 +147,8 @@ class ClientVm:
     def start(self, address, bridge, bridge_netns=None, gateway=None, disks=(), cgroup=None):
         """Boots the VM and waits until it runs scripts.
 
-        address: "10.0.0.201/24"; disks: files shown read-only as /dev/vda, /dev/vdb, ...
+        address: "10.0.0.201/24", gateway: "10.0.0.254"; or a list with one of each family; disks:
+        files shown read-only as /dev/vda, /dev/vdb, ...
         """
         if self.running():
             raise LabError(f"client VM {self.name} runs already (`vm stop --name {self.name}`)")
@@ -158,9 +159,10 @@ class ClientVm:
         # A tap of an earlier VM may take a moment to go: a new name each time.
         tap = netns.open_tap(bridge_netns, bridge, f"tap{secrets.token_hex(4)}")
         try:
-            arguments = f"{KERNEL_ARGUMENTS} symnas.name={self.name} symnas.ip={address}"
-            if gateway:
-                arguments += f" symnas.gw={gateway}"
+            arguments = f"{KERNEL_ARGUMENTS} symnas.name={self.name}"
+            for word, given in (("ip", address), ("gw", gateway)):
+                for one in [given] if isinstance(given, str) else given or ():
+                    arguments += f" symnas.{word}={one}"
             mac = "52:54:00:" + ":".join(digest[i:i + 2] for i in (0, 2, 4))
             argv = self._qemu(kernel, initrd, arguments, tap, mac, disks)
             log = os.path.join(self.directory, "qemu.log")

@@ -1,13 +1,14 @@
 // nfsmount: mounts an NFS export with mount(2), as mount.nfs does for numeric addresses.
 //
-// usage: nfsmount [-o OPTION,...] ADDRESS:/PATH DIRECTORY
+// usage: nfsmount [-o OPTION,...] ADDRESS:/PATH DIRECTORY    (an IPv6 address in brackets)
 //
 // Adds what the kernel's text interface (nfs(5), fs/nfs/fs_context.c) expects from user space:
 // addr=, for version 4 clientaddr=, for version 3 proto, mountproto and, unless `lock` was asked
 // for (guest_statd starts what that needs), nolock. The MOUNT port is looked up by the kernel
-// through the server's rpcbind. Defaults: vers=4.1,proto=tcp,hard,port=2049.
+// through the server's rpcbind. Defaults: vers=4.1,proto=tcp (IPv6: tcp6),hard,port=2049.
 // Exit status: 0 mounted, 1 refused (errno is printed), 2 usage.
 #include <arpa/inet.h>
+#include <netinet/in.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -40,21 +41,43 @@ void add_option(std::string& options, const std::string& option) {
   options += option;
 }
 
+bool is_ipv6(const std::string& address) { return address.find(':') != std::string::npos; }
+
 // The address this host would use to reach `server`: what the server may call back.
-std::string own_address(const std::string& server) {
-  sockaddr_in to{};
-  to.sin_family = AF_INET;
-  to.sin_port = htons(2049);
-  if (inet_pton(AF_INET, server.c_str(), &to.sin_addr) != 1) return "";
-  const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  sockaddr_in from{};
+template <class Address>
+std::string own_address(const std::string& server, int family, sa_family_t Address::*family_field,
+                        in_port_t Address::*port, auto Address::*bytes) {
+  Address to{};
+  to.*family_field = static_cast<sa_family_t>(family);
+  to.*port = htons(2049);
+  if (inet_pton(family, server.c_str(), &(to.*bytes)) != 1) return "";
+  const int fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  Address from{};
   socklen_t length = sizeof from;
   const bool known = connect(fd, reinterpret_cast<sockaddr*>(&to), sizeof to) == 0 &&
                      getsockname(fd, reinterpret_cast<sockaddr*>(&from), &length) == 0;
   close(fd);
-  char text[INET_ADDRSTRLEN] = "";
-  if (known) inet_ntop(AF_INET, &from.sin_addr, text, sizeof text);
+  char text[INET6_ADDRSTRLEN] = "";
+  if (known) inet_ntop(family, &(from.*bytes), text, sizeof text);
   return text;
+}
+
+std::string own_address(const std::string& server) {
+  return is_ipv6(server) ? own_address(server, AF_INET6, &sockaddr_in6::sin6_family,
+                                       &sockaddr_in6::sin6_port, &sockaddr_in6::sin6_addr)
+                         : own_address(server, AF_INET, &sockaddr_in::sin_family,
+                                       &sockaddr_in::sin_port, &sockaddr_in::sin_addr);
+}
+
+// "10.0.0.1" of "10.0.0.1:/path", "fd00::1" of "[fd00::1]:/path"; "" when it is neither.
+std::string server_of(const std::string& source) {
+  const std::size_t colon = source.find(":/");
+  if (colon == std::string::npos) return "";
+  const std::string server = source.substr(0, colon);
+  if (server.size() > 2 && server.front() == '[' && server.back() == ']') {
+    return server.substr(1, server.size() - 2);
+  }
+  return is_ipv6(server) ? "" : server;
 }
 
 int usage() {
@@ -73,18 +96,18 @@ int main(int argc, char** argv) {
   }
   if (argc - arg != 2) return usage();
   const std::string source = argv[arg];
-  const std::size_t colon = source.find(":/");
-  if (colon == std::string::npos) return usage();
-  const std::string server = source.substr(0, colon);
+  const std::string server = server_of(source);
+  if (server.empty()) return usage();
+  const std::string tcp = is_ipv6(server) ? "tcp6" : "tcp";
 
   unsigned long flags = 0;
   if (has_option(options, "ro")) flags |= MS_RDONLY;
   add_option(options, "vers=4.1");
-  add_option(options, "proto=tcp");
+  add_option(options, "proto=" + tcp);
   add_option(options, "port=2049");
   if (!has_option(options, "soft")) add_option(options, "hard");
   if (option_value(options, "vers") == "3") {
-    add_option(options, "mountproto=tcp");
+    add_option(options, "mountproto=" + tcp);
     add_option(options, "mountvers=3");
     add_option(options, "mountaddr=" + server);
     if (!has_option(options, "lock")) add_option(options, "nolock");

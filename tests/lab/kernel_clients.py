@@ -12,6 +12,7 @@ import shutil
 
 from client_vm import ClientVm
 from lab_case import Skip, check
+from symlab import client_networks
 from symlab.cluster import NFS_BRIDGE
 from symlab.wait import SLOWER
 
@@ -39,10 +40,12 @@ class Client:
         self.vm = vm
         self.folder = folder
 
-    def mount(self, name, service, options):
+    def mount(self, name, service, options, vip=None):
         """Mounts what the service exports; returns the path of the case's folder there."""
+        vip = vip or service.vip
+        server = f"[{vip}]" if ":" in vip else vip
         self.run(f"mkdir -p /mnt/{name}; nfsmount -o {options} "
-                 f"{service.vip}:/{service.filesystem} /mnt/{name}", MOUNT_S)
+                 f"{server}:/{service.filesystem} /mnt/{name}", MOUNT_S)
         return f"/mnt/{name}/{self.folder}"
 
     def run(self, script, timeout_s=TIMEOUT_S):
@@ -82,7 +85,13 @@ def boot(bench, name, address, disks=()):
         raise Skip("this machine has no qemu-system-x86_64")
     vm = ClientVm(name, bench.lab.vm_root())
     if not vm.running():
-        vm.start(f"10.0.0.{address}/24", NFS_BRIDGE, bench.lab.hub_netns, disks=disks,
+        addresses = [f"{client_networks.address(1, address)}/24"]
+        routers = []
+        if bench.lab.state.data["networks"] > 1:
+            addresses.append(f"{client_networks.address6(1, address)}/64")
+            routers = [client_networks.address(1, client_networks.ROUTER_HOST),
+                       client_networks.address6(1, client_networks.ROUTER_HOST)]
+        vm.start(addresses, NFS_BRIDGE, bench.lab.hub_netns, routers, disks,
                  cgroup=bench.lab.cgroup())
     return vm
 

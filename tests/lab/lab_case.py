@@ -17,8 +17,8 @@ import time
 from reports import Reports
 from symlab import processes, product
 from symlab.cluster import Lab
-from symlab.service import (VNFS, HeadService, Service, SharedService, create_head_services,
-                            finish_tool, last_json, wait_for_line)
+from symlab.service import (VNFS, HeadService, NetworksService, Service, SharedService,
+                            create_head_services, finish_tool, last_json, wait_for_line)
 from symlab.wait import eventually
 
 FOLDER = "cases"
@@ -36,7 +36,8 @@ class Skip(Exception):
 
 
 class LabTest:
-    def __init__(self, function, needs_service, luns, soak, heads, shared, backups=False):
+    def __init__(self, function, needs_service, luns, soak, heads, shared, backups=False,
+                 networks=1):
         self.function = function
         self.name = function.__name__
         self.summary = (function.__doc__ or "").strip().splitlines()[0]
@@ -46,23 +47,27 @@ class LabTest:
         self.heads = heads
         self.shared = shared
         self.backups = backups
+        self.networks = networks
 
     @property
     def lab(self):
         """What the lab must be: tests with the same share one."""
-        return (self.luns, self.heads, self.shared, self.backups)
+        return (self.luns, self.heads, self.shared, self.backups, self.networks)
 
 
-def lab_test(needs_service=True, luns="file", soak=False, heads=1, shared=False, backups=False):
+def lab_test(needs_service=True, luns="file", soak=False, heads=1, shared=False, backups=False,
+             networks=1):
     """Marks a test. needs_service: with a lab whose VNFS serves; else it makes its own.
 
     luns: of symlab.luns.KINDS. soak: only with `run --soak`. heads: with more than one the test
     is run by `run --heads` only, and each head serves a VNFS of its own (bench.services), with a
     filesystem of its own or, shared, all of them the same one. backups: each VNFS may move to every
-    other head; a test leaves each at its `home`.
+    other head; a test leaves each at its `home`. networks: NetworksService.NETWORKS of them, and
+    each VNFS has four VIPs in them (shared, whatever `shared` says).
     """
     def mark(function):
-        _tests.append(LabTest(function, needs_service, luns, soak, heads, shared, backups))
+        _tests.append(LabTest(function, needs_service, luns, soak, heads, shared, backups,
+                              networks))
         return function
     return mark
 
@@ -96,12 +101,15 @@ class Bench:
         if self.made and self.made != test.lab:
             self.discard()
         if not self.made:
-            self.lab.up(test.heads, max(LUN_COUNT, test.heads), LUN_SIZE, kind=test.luns)
+            self.lab.up(test.heads, max(LUN_COUNT, test.heads), LUN_SIZE, kind=test.luns,
+                        networks=test.networks)
             self.made = test.lab
             if test.heads == 1:
                 self.service.create()
             else:
                 kind = SharedService if test.shared else HeadService
+                if test.networks > 1:
+                    kind = NetworksService
                 self.services = create_head_services(self.lab, kind, test.backups)
         if test.heads > 1:
             self.lab.wait_members()
@@ -150,9 +158,10 @@ class Bench:
     # --- load
 
     @contextlib.contextmanager
-    def load(self, tool, *args, service=None):
-        """Runs a client program in the background until the body ends; yields a Load."""
-        process = (service or self.service).start_tool(tool, *args, "--seconds", "600")
+    def load(self, tool, *args, service=None, **where):
+        """Runs a client program in the background until the body ends; yields a Load. where: url,
+        where (Service.start_tool)."""
+        process = (service or self.service).start_tool(tool, *args, "--seconds", "600", **where)
         load = Load(process)
         try:
             wait_for_line(process, "running")

@@ -2,6 +2,7 @@
 
 Addresses: head n has 10.99.0.n (eth0, management) and 10.0.0.n (eth1, NFS network); the client
 namespace has 10.0.0.200. Virtual IPs are taken from 10.0.0.101 upwards, client VMs from 10.0.0.201.
+Further NFS networks, IPv6 and what lies behind a router: client_networks.py.
 Etcd members are the first three heads; with two heads a witness (10.99.0.100) is the third.
 
 Invariant: what `up` makes is noted in the state file first (state.py), and `down` removes all of
@@ -20,7 +21,7 @@ import time
 import uuid
 import zlib
 
-from . import fuse_luns, head_processes, luns, netns, processes, product
+from . import client_networks, fuse_luns, head_processes, luns, netns, processes, product
 from .errors import LabDeadEnd, LabError
 from .fencing import KINDS as FENCE_KINDS
 from .fencing import Switch
@@ -92,8 +93,10 @@ class Lab:
     # --- up
 
     def up(self, heads=1, lun_count=4, lun_size="2G", lun_dir=None, kind="file",
-           etcd_quota_bytes=None):
+           etcd_quota_bytes=None, networks=1):
         """Makes the lab; a failure leaves what was made, for `down`. kind: of luns.KINDS."""
+        if not 1 <= networks <= client_networks.NETWORKS_MAX:
+            raise LabError(f"{networks} networks: 1 to {client_networks.NETWORKS_MAX} are possible")
         if kind not in luns.KINDS:
             raise LabError(f"LUNs of kind {kind!r}: {', '.join(luns.KINDS)} are possible")
         if not 1 <= heads <= MAX_HEADS:
@@ -113,12 +116,13 @@ class Lab:
             # Named after the directory too: a lab kept elsewhere has another one.
             cgroup = f"symnas-lab-{self.prefix}-{zlib.crc32(self.directory.encode()):08x}"
             self.state.create(lun_paths=[pattern], lun_dir=directory, lun_kind=kind,
-                              etcd_quota_bytes=etcd_quota_bytes)
+                              etcd_quota_bytes=etcd_quota_bytes, networks=networks)
             self._make_cgroup(cgroup)
             with concurrent.futures.ThreadPoolExecutor(2) as pool:
                 files = self._plan_luns(directory, lun_count)
                 writing = [pool.submit(luns.create_file, path, size) for path in files]
                 self._make_networks(heads)
+                self._make_client_networks(networks)
                 if kind == "fuse":  # a head sees its view only if it starts later
                     for done in writing:
                         done.result()
@@ -208,6 +212,34 @@ class Lab:
                                     self.hub_netns, MGMT_BRIDGE, f"{WITNESS}-mgmt")
             self._note_head("witnesses", WITNESS, mgmt=WITNESS_ADDRESS)
 
+    def _make_client_networks(self, networks):
+        """Of a lab with several: both families, and the router."""
+        if networks == 1:
+            return
+        for number in range(2, networks + 1):
+            netns.create_bridge(self.hub_netns, client_networks.bridge(number))
+        netns.create_bridge(self.hub_netns, client_networks.FAR_BRIDGE)
+        clients = {self.client_netns: ("client", client_networks.CLIENT_HOST)}
+        for head in self.state.data["heads"]:
+            clients[head["netns"]] = (head["name"], int(head["name"].removeprefix("c1n")))
+        for space, (name, host) in clients.items():
+            client_networks.add_ipv6(space, 1, host)
+            for number in range(2, networks + 1):
+                client_networks.connect(space, name, number, host, self.hub_netns)
+        self._make_netns(self.space_of("router"))
+        client_networks.make_router(self.space_of("router"), networks, self.hub_netns)
+        self._make_netns(self.space_of("far"))
+        client_networks.connect(self.space_of("far"), "far", client_networks.FAR,
+                                client_networks.CLIENT_HOST, self.hub_netns)
+        client_networks.route_through_router(self.client_netns, 1)
+        client_networks.route_through_router(self.space_of("far"), client_networks.FAR)
+
+    def space_of(self, where):
+        """The namespace of a head, or of "client", "router", "far"."""
+        if where in ("client", "router", "far"):
+            return f"{self.prefix}-{where}"
+        return self.head(where)["netns"]
+
     def _note_head(self, kind, name, **addresses):
         directory = os.path.join(self.directory, "heads", name)
         os.makedirs(directory, exist_ok=True)
@@ -284,7 +316,9 @@ class Lab:
                    "--ganesha-prefix", product.ganesha_prefix()]
         options += ["--fence-agent", FENCE_AGENT, "--fence-option", f"prefix={self.prefix}",
                     "--fence-option", f"lab_root={root_dir()}", "--fence-when-asked"]
-        options += ["--probe-address", head["nfs"]]
+        host = int(head["name"].removeprefix("c1n"))
+        for number in range(1, self.state.data["networks"] + 1):
+            options += ["--probe-address", client_networks.address(number, host)]
         for pattern in self.state.data["lun_paths"]:
             options += ["--lun-path", os.path.join(head["dir"], pattern)]  # absolute ones stay
         return options
@@ -420,9 +454,8 @@ class Lab:
         return rows
 
     def exec_in(self, where, argv):
-        """Runs argv in a head's or the client's namespace; returns its status."""
-        space = self.client_netns if where == "client" else self.head(where)["netns"]
-        with netns.entered(space):
+        """Runs argv in a namespace (space_of); returns its status."""
+        with netns.entered(self.space_of(where)):
             return subprocess.run(argv).returncode
 
     def add_lun(self, name, size):
@@ -498,9 +531,8 @@ class Lab:
         return fuse_luns.command(self.state, *words)
 
     def popen_in(self, where, argv, **options):
-        """Starts argv in a head's or the client's namespace, as subprocess.Popen."""
-        space = self.client_netns if where == "client" else self.head(where)["netns"]
-        with netns.entered(space):
+        """Starts argv in a namespace (space_of), as subprocess.Popen."""
+        with netns.entered(self.space_of(where)):
             return subprocess.Popen(argv, **options)
 
     def cgroup(self):

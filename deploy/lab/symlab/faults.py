@@ -13,7 +13,7 @@ import sys
 from . import delay, fuse_luns, head_processes, netns, processes
 from .errors import LabError
 
-PARTS = ("etcd", "peers", "luns", "clients")
+PARTS = ("etcd", "peers", "luns", "clients", "eth2", "eth3", "eth4")
 _ETCD = "{ 2379, 2380 }"
 _BURST = "256k"  # some milliseconds at 1 Gbit/s: tbf sends nothing larger than this at once
 DELAY_BRIDGES = {"mgmt": "br-mgmt", "nfs": "br-nfs"}
@@ -23,14 +23,16 @@ _LATENCY = "50ms"
 
 def table_of(part):
     """Family and name of a partition's table."""
-    return ("netdev" if part == "clients" else "inet", f"lab_{part}")
+    on_device = part == "clients" or part.startswith("eth")
+    return ("netdev" if on_device else "inet", f"lab_{part}")
 
 
 def rules(part):
     """The nftables script of a partition; pure."""
     family, name = table_of(part)
-    if part == "clients":
-        hooks = [f'chain {c} {{ type filter hook {h} device "eth1" priority 0; policy drop; }}'
+    if family == "netdev":
+        device = "eth1" if part == "clients" else part
+        hooks = [f'chain {c} {{ type filter hook {h} device "{device}" priority 0; policy drop; }}'
                  for c, h in (("in", "ingress"), ("out", "egress"))]
     elif part == "etcd":
         # Also its own member's, on whatever device: nobody on this head reaches any member.
@@ -139,7 +141,7 @@ class Faults:
     def heal(self, head_name):
         """Ends every partition of the head."""
         head = self.lab.head(head_name)
-        for part in ("etcd", "peers", "clients"):
+        for part in PARTS:
             self._drop_table(head, part)
         if self.lab.state.data["lun_kind"] == "fuse":
             fuse_luns.command(self.lab.state, "resume", "all", head_name)

@@ -77,6 +77,16 @@ def entered(name):
         os.close(home)
 
 
+def sysctl(netns, name, value):
+    """Sets /proc/sys/`name` of a namespace."""
+    with entered(netns):
+        try:
+            with open(f"/proc/sys/{name}", "w", encoding="ascii") as file:
+                file.write(str(value))
+        except OSError as error:
+            raise LabError(f"/proc/sys/{name} in {netns}: {error.strerror}") from error
+
+
 def create_bridge(netns, bridge):
     ip("link", "add", bridge, "type", "bridge", "forward_delay", "0", netns=netns)
     ip("link", "set", bridge, "up", netns=netns)

@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 
-from . import product
+from . import client_networks, product
 from .errors import LabError
 from .wait import eventually
 
@@ -66,15 +66,15 @@ class Service:
 
     # --- user-space clients in the client namespace
 
-    def start_tool(self, name, *args, url=None):
-        """Starts a client program of tests/client; its output is piped."""
+    def start_tool(self, name, *args, url=None, where="client"):
+        """Starts a client program of tests/client (in Lab.space_of); its output is piped."""
         words = [product.program(name), *args, "--url", url or self.url]
-        return self.lab.popen_in("client", words, stdout=subprocess.PIPE,
+        return self.lab.popen_in(where, words, stdout=subprocess.PIPE,
                                  stderr=subprocess.PIPE, text=True)
 
-    def run_tool(self, name, *args, timeout_s=120.0, url=None):
+    def run_tool(self, name, *args, timeout_s=120.0, url=None, where="client"):
         """Runs a client program to its end and returns its standard output."""
-        process = self.start_tool(name, *args, url=url)
+        process = self.start_tool(name, *args, url=url, where=where)
         return finish_tool(process, timeout_s)
 
 
@@ -93,6 +93,10 @@ class HeadService(Service):
         self.filesystem = f"u{number}"
         self.vip = f"10.0.0.{100 + number}"
         self.url = f"nfs://{self.vip}/{self.filesystem}"
+
+    @classmethod
+    def network_commands(cls):
+        return [["network", "create", "nfs0", "--device", "eth1"]]
 
     def commands(self):
         """What makes it, on a lab whose network and LUNs are there."""
@@ -152,10 +156,57 @@ class SharedService(HeadService):
                 self.vnfs_command()]
 
 
+class NetworksService(SharedService):
+    """As SharedService, in a lab with three networks: four VIPs, of both families.
+
+    nfs1 (eth1) has IPv4, nfs2 IPv6, nfs3 both; each a router for either family.
+    """
+
+    NETWORKS = 3
+    CLIENTS = ("10.0.0.0/24", "10.0.2.0/24", "10.0.9.0/24", "fd00:0:0:1::/64",
+               f"{client_networks.address6(2, client_networks.CLIENT_HOST)}", "fd00:0:0:3::/64",
+               "fd00:0:0:9::/64")
+
+    def __init__(self, lab, number, backups=False):
+        super().__init__(lab, number, backups)
+        host = 100 + number
+        self.vips = {client_networks.address(1, host): ("nfs1", 1),
+                     client_networks.address6(2, host): ("nfs2", 2),
+                     client_networks.address(3, host): ("nfs3", 3),
+                     client_networks.address6(3, host): ("nfs3", 3)}
+
+    def url_of(self, vip):
+        return f"nfs://{vip}/{self.filesystem}"
+
+    @classmethod
+    def network_commands(cls):
+        router = client_networks.ROUTER_HOST
+        return [["network", "create", f"nfs{number}", "--device", client_networks.device(number),
+                 "--gateway", f"{client_networks.address(number, router)},"
+                 f"{client_networks.address6(number, router)}"]
+                for number in range(1, cls.NETWORKS + 1)]
+
+    def commands(self):
+        if self.number > 1:
+            return [self.vnfs_command()]
+        *first, _, _ = super().commands()
+        return [*first, ["export", "create", EXPORT, "--fs", EXPORT, "--squash", "none",
+                         "--clients", ",".join(self.CLIENTS)], self.vnfs_command()]
+
+    def vnfs_command(self):
+        words = super().vnfs_command()
+        at = words.index("--vip")
+        del words[at:at + 4]
+        for vip, (network, _) in self.vips.items():
+            words += ["--vip", f"{vip}/{64 if ':' in vip else 24}", "--network", network]
+        return words
+
+
 def create_head_services(lab, kind=HeadService, backups=False):
     """A serving one of that kind for every head of the lab; backups: all other heads, in turn."""
     luns = lab.state.data["luns"]
-    lab.symnas()("network", "create", "nfs0", "--device", "eth1")
+    for command in kind.network_commands():
+        lab.symnas()(*command)
     lab.symnas()("lun", "import", *(f"{lun['name']}={lun['path']}" for lun in luns))
     services = [kind(lab, n + 1, backups) for n in range(len(lab.state.data["heads"]))]
     for service in services:

@@ -1,0 +1,73 @@
+"""The NFS networks of a lab: their names and addresses, and the router between them.
+
+Network n (1 to 4): device eth<n> of every head and of the client, 10.0.<n-1>.0/24 and, in a lab
+with several networks, fd00:0:0:<n>::/64. There the namespace `router` (host 254) leads to the
+others and to the namespace `far`, which is in none of them (10.0.9.0/24, fd00:0:0:9::/64). It lets
+a packet pass only on the device that it would send the answer to: an answer that leaves a VNFS by
+another network than its VIP's never arrives.
+"""
+
+import itertools
+
+from . import netns
+
+NETWORKS_MAX = 4
+FAR = 9
+FAR_BRIDGE = "br-far"
+ROUTER_HOST = 254
+CLIENT_HOST = 200
+
+
+def device(number):
+    return f"eth{number}"
+
+
+def bridge(number):
+    if number == FAR:
+        return FAR_BRIDGE
+    return "br-nfs" if number == 1 else f"br-nfs{number}"
+
+
+def port(name, number):
+    """The end on the bridge of a namespace's device."""
+    return f"{name}-nfs" if number == 1 else f"{name}-nfs{number}"
+
+
+def address(number, host):
+    return f"10.0.{FAR if number == FAR else number - 1}.{host}"
+
+
+def address6(number, host):
+    return f"fd00:0:0:{number}::{host}"
+
+
+def connect(space, name, number, host, hub):
+    """A device in that network with an address of each family, usable at once."""
+    netns.connect_to_bridge(space, device(number), f"{address(number, host)}/24", hub,
+                            bridge(number), port(name, number))
+    add_ipv6(space, number, host)
+
+
+def add_ipv6(space, number, host):
+    netns.ip("addr", "add", f"{address6(number, host)}/64", "dev", device(number), "nodad",
+             netns=space)
+
+
+def route_through_router(space, number):
+    """What is in none of its networks goes to the router, over this one."""
+    netns.ip("route", "add", "default", "via", address(number, ROUTER_HOST), netns=space)
+    netns.ip("-6", "route", "add", "default", "via", address6(number, ROUTER_HOST), netns=space)
+
+
+def make_router(space, networks, hub):
+    numbers = (*range(1, networks + 1), FAR)
+    for number in numbers:
+        connect(space, "router", number, ROUTER_HOST, hub)
+    netns.sysctl(space, "net/ipv4/ip_forward", 1)
+    netns.sysctl(space, "net/ipv6/conf/all/forwarding", 1)
+    netns.sysctl(space, "net/ipv4/conf/all/send_redirects", 0)
+    netns.sysctl(space, "net/ipv4/conf/all/rp_filter", 1)
+    # IPv6 has no rp_filter.
+    for number, other in itertools.permutations(numbers, 2):
+        netns.ip("-6", "rule", "add", "priority", 100 + number, "iif", device(number),
+                 "from", f"{address6(other, '')}/64", "blackhole", netns=space)

@@ -1,0 +1,222 @@
+"""VNFSs with four VIPs on three networks, IPv4 and IPv6, and clients behind a strict router."""
+
+import contextlib
+import time
+
+from kernel_clients import finish, kernel_clients
+from lab_case import check, eventually, lab_test
+from symlab import client_networks, netns, product
+from symlab.faults import Faults
+from symlab.service import NetworksService, last_json
+
+from .h_heads import fence_state
+from .l_silent import automatic_fencing
+from .m_moves import HEARD_S, MEASURED, TAKEN_OVER_S, history, is_holding, owner
+
+HEADS = 3
+NETWORKS = NetworksService.NETWORKS
+BETWEEN_S = 1.5
+LOOKED_S = 2.0
+KINDS = ("read", "write")
+CUT = 2  # the network that fails
+# What resolving addresses and keeping them costs beside a load.
+HOUSEKEEPING_PACKETS = 60
+# A v4 VIP and a v6 VIP from afar, the others from their own networks.
+PLACES = ("client", "client", "far", "far")
+INVALID = 2
+
+
+def multi(bench):
+    return bench.services[1]
+
+
+def backup(service):
+    heads = [head["name"] for head in service.lab.state.data["heads"]]
+    return heads[(heads.index(service.home) + 1) % len(heads)]
+
+
+@contextlib.contextmanager
+def load_on_every_vip(bench, service):
+    """Reads and writes through each VIP at once; yields {VIP: Load}."""
+    with contextlib.ExitStack() as stack:
+        yield {vip: stack.enter_context(bench.load(
+            *MEASURED, ",".join(KINDS), service=service, url=service.url_of(vip), where=where))
+            for vip, where in zip(service.vips, PLACES)}
+
+
+def report(loads, what):
+    """No load has failed; prints the longest gap of each VIP."""
+    for vip, load in loads.items():
+        for kind in KINDS:
+            check(load.seen[kind]["errors"] == 0, f"{kind} through {vip} failed: {load.seen}")
+    print(f"     {what}: longest gaps " + ", ".join(
+        f"{vip} {max(load.seen[kind]['longest_gap_ms'] for kind in KINDS):.0f} ms"
+        for vip, load in loads.items()))
+
+
+def received_by_router(bench):
+    """{network: packets that its routers' device has received}."""
+    counts = {}
+    with netns.entered(bench.lab.space_of("router")), open("/proc/thread-self/net/dev") as table:
+        for line in list(table)[2:]:
+            name, _, numbers = line.partition(":")
+            if name.strip().startswith("eth"):
+                counts[int(name.strip()[3:])] = int(numbers.split()[1])
+    return counts
+
+
+@lab_test(luns="fuse", heads=HEADS, networks=NETWORKS, backups=True)
+def every_vip_serves(bench):
+    """From its own network and from behind the router; answers come back where questions went."""
+    service = multi(bench)
+    for vip, (_, number) in service.vips.items():
+        url = service.url_of(vip)
+        service.run_tool(*MEASURED, "read,write,create", "--seconds", "1", url=url)
+        before = received_by_router(bench)
+        seen = last_json(service.run_tool(*MEASURED, "read,write", "--seconds", "2", url=url,
+                                          where="far"))
+        for kind in KINDS:
+            check(seen[kind]["errors"] == 0 and seen[kind]["operations"] > 0, f"{vip}: {seen}")
+        after = received_by_router(bench)
+        more = {at: after[at] - before[at] for at in before}
+        check(more[number] > sum(seen[kind]["operations"] for kind in KINDS), f"{vip}: {more}")
+        others = {at: count for at, count in more.items()
+                  if at not in (number, client_networks.FAR)}
+        check(max(others.values()) < HOUSEKEEPING_PACKETS, f"{vip}: answers strayed: {more}")
+
+
+@lab_test(luns="fuse", heads=HEADS, networks=NETWORKS, backups=True)
+def clients_are_told_apart_in_ipv6(bench):
+    """A client whose prefix or address the export does not name is refused, also in IPv6."""
+    service = multi(bench)
+    for vip, (_, number) in service.vips.items():
+        # The router is named by prefix, but in network 2.
+        try:
+            service.run_tool(*MEASURED, "read", "--seconds", "1", url=service.url_of(vip),
+                             where="router")
+            refused = False
+        except product.LabError as failed:
+            refused = "refused: 13" in str(failed)
+            check(refused, str(failed))
+        check(refused == (number == 2), f"the router through {vip}: refused {refused}")
+
+
+@lab_test(luns="fuse", heads=HEADS, networks=NETWORKS, backups=True)
+def all_vips_move(bench):
+    """Through every head and home under load on all VIPs, near and far: no error."""
+    service = multi(bench)
+    home = service.head
+    heads = [head["name"] for head in bench.lab.state.data["heads"] if head["name"] != home]
+    with load_on_every_vip(bench, service) as loads:
+        for head in (*heads, home):
+            bench.let_run(BETWEEN_S)
+            service.rehost(head)
+        bench.let_run(BETWEEN_S)
+    report(loads, f"{HEADS} moves")
+
+
+@lab_test(luns="fuse", heads=HEADS, networks=NETWORKS, backups=True)
+def all_vips_survive_a_crash(bench):
+    """Its head is gone from one moment to the next: the backup has all its VIPs."""
+    service = multi(bench)
+    home, to = service.head, backup(service)
+    bench.lab.set_fence_kind("power")
+    with automatic_fencing(bench, "power"):
+        try:
+            with load_on_every_vip(bench, service) as loads:
+                bench.let_run(HEARD_S)
+                Faults(bench.lab).kill(home)
+                eventually(TAKEN_OVER_S, f"{to} serves {service.name}",
+                           lambda: owner(bench, service) == to)
+                bench.let_run(HEARD_S)
+        finally:
+            bench.lab.unfence(home)
+            eventually(TAKEN_OVER_S, f"{home} is back", lambda: fence_state(bench, home) is None)
+    service.head = to
+    report(loads, "crash")
+    check(history(bench, service)[-1]["cause"] == "failover", "no failover was noted")
+    service.rehost(home)
+    bench.lab.wait_members()
+
+
+@lab_test(luns="fuse", heads=HEADS, networks=NETWORKS, backups=True)
+def one_network_is_cut(bench):
+    """One of its networks fails on its head: clients on the others go on, nothing is moved."""
+    service = multi(bench)
+    before = service.serving()["pid"]
+    with load_on_every_vip(bench, service) as loads:
+        bench.let_run(LOOKED_S)
+        Faults(bench.lab).partition(service.head, client_networks.device(CUT))
+        try:
+            cut_s = time.monotonic()
+            bench.let_run(2 * LOOKED_S)
+            cut_s = time.monotonic() - cut_s
+        finally:
+            Faults(bench.lab).heal(service.head)
+        bench.let_run(LOOKED_S)
+    report(loads, f"network {CUT} cut for {cut_s:.1f} s")
+    for vip, (_, number) in service.vips.items():
+        gap_ms = max(loads[vip].seen[kind]["longest_gap_ms"] for kind in KINDS)
+        check((gap_ms > 1000 * LOOKED_S) == (number == CUT), f"{vip}: longest gap {gap_ms} ms")
+    check(service.serving()["pid"] == before, "its instance was ended")
+
+
+@lab_test(luns="fuse", heads=HEADS, networks=NETWORKS, backups=True)
+def kernel_clients_on_every_vip(bench):
+    """Linux through each VIP, v3 and v4.1, a lock over IPv6: all go on through moves."""
+    service = multi(bench)
+    with kernel_clients(bench, "networks") as (one, other):
+        folders = {}
+        for at, vip in enumerate(service.vips):
+            options = "vers=4.1" if at % 2 else "vers=3,nolock"
+            folders[vip] = one.mount(f"vip{at}", service, f"{options},actimeo=0", vip)
+            one.run(f"mkdir {folders[vip]}/{at}")
+            folders[vip] += f"/{at}"
+        locked = [folder for vip, folder in folders.items() if ":" in vip][0]
+        sitting = one.start(f"cd {locked} && touch f && guest_file hold f go locked")
+        eventually(20.0, "the lock is held", lambda: is_holding(sitting))
+        looking = other.mount("v41", bench.services[0], "vers=4.1")
+        second = f"guest_file try {looking}/{locked.rsplit('/', 1)[1]}/f"
+        writing = one.start("".join(
+            f"(for i in $(seq 60); do echo $i > {folder}/$i && [ $(cat {folder}/$i) = $i ] || "
+            f"echo {folder}/$i; done) & " for folder in folders.values()) + "wait")
+        for head in (backup(service), service.home):
+            service.rehost(head)
+            check(other.run(second) == "refused", f"the lock was stolen in the move to {head}")
+            bench.let_run(BETWEEN_S)
+        said = finish({"writing": writing})["writing"]
+        check(said == "", f"was not written: {said}")
+        other.run(f"touch {looking}/{locked.rsplit('/', 1)[1]}/go")
+        finish({"the locked shell": sitting})
+
+
+@lab_test(luns="fuse", heads=HEADS, networks=NETWORKS, backups=True)
+def two_paths_to_one_file(bench):
+    """Two connections of a client to two VIPs, as Direct NFS has them: one file, through a move."""
+    service = multi(bench)
+    vips = list(service.vips)
+    with bench.load("nfs_crash", "--workers", "2", service=service, url=service.url_of(vips[0])), \
+            bench.load("nfs_crash", "--workers", "2", service=service,
+                       url=service.url_of(vips[1])):
+        bench.let_run(BETWEEN_S)
+        service.rehost(backup(service))
+        bench.let_run(BETWEEN_S)
+        service.rehost(service.home)
+        bench.let_run(BETWEEN_S)
+
+
+@lab_test(luns="fuse", heads=HEADS, networks=NETWORKS, backups=True)
+def vips_that_cannot_be(bench):
+    """Each is refused with what is wrong with it."""
+    def create(*words):
+        return bench.refused(INVALID, "vnfs", "create", "x", *words, "--exports", "u04",
+                             "--heads", "c1n1")
+    for words, why in (
+            (("--vip", "fd00:0:0:7::1/64", "--network", "nfs2"), "lies outside its prefix"),
+            (("--vip", "fd00:0:0:2::9/48", "--network", "nfs2"), "another prefix length"),
+            (("--vip", "fe80::1/64", "--network", "nfs2"), "link-local"),
+            (("--vip", "10.0.0.9/24,10.0.0.9/24", "--network", "nfs1"), "named twice"),
+            (("--vip", ",".join(f"10.0.0.{n}/24" for n in range(50, 55)), "--network", "nfs1"),
+             "more than 4 VIPs")):
+        told = create(*words)
+        check(why in told, told)
