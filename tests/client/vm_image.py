@@ -59,11 +59,15 @@ def _statd_programs():
     return {"rpcbind": RPCBIND, **programs}
 
 
-def _libraries(programs):
-    """The files that the dynamic linker loads for them, itself included."""
+def libraries(programs, beside=""):
+    """The files that the dynamic linker loads for them, itself included.
+
+    beside: a folder with libraries that this machine does not have installed.
+    """
     found = set()
     for path in programs:
-        result = subprocess.run(["ldd", path], capture_output=True, text=True, check=False)
+        result = subprocess.run(["ldd", path], capture_output=True, text=True, check=False,
+                                env={**os.environ, "LD_LIBRARY_PATH": beside})
         if result.returncode != 0 or "not found" in result.stdout:
             raise LabError(f"client VM image: ldd {path}: {result.stdout}{result.stderr}")
         found.update(re.findall(r"(/\S+) \(0x", result.stdout))
@@ -77,8 +81,8 @@ def _module_field(path, field):
     return data[at + len(field) + 2:data.index(b"\0", at + 1)].decode() if at >= 0 else ""
 
 
-def _modules_in_order(directory):
-    """The files of MODULES and what they need, dependencies first (modules.dep is not shipped)."""
+def modules_in_order(directory, names):
+    """The files of these modules and what they need, dependencies first (no modules.dep there)."""
     files = {}
     for path in glob.glob(f"{directory}/**/*.ko", recursive=True):
         files[os.path.basename(path)[:-3].replace("-", "_")] = path
@@ -95,7 +99,7 @@ def _modules_in_order(directory):
             add(need.replace("-", "_"))
         order.append(files[name])
 
-    for name in MODULES:
+    for name in names:
         add(name)
     return order
 
@@ -147,9 +151,9 @@ def _read(path):
 def _assemble(work_dir, module_files):
     archive = _Cpio()
     programs = _statd_programs()
-    libraries = _libraries(programs.values())
+    library_files = libraries(programs.values())
     folders = {"bin", "dev", "proc", "sys", "modules", "etc", "root", "run"}
-    for path in libraries:
+    for path in library_files:
         parts = os.path.dirname(path).strip("/").split("/")
         folders.update("/".join(parts[:at + 1]) for at in range(len(parts)))
     for name in sorted(folders):
@@ -168,7 +172,7 @@ def _assemble(work_dir, module_files):
     archive.file("modules/order", order.encode())
     for name, path in programs.items():
         archive.file(f"bin/{name}", _read(path))
-    for path in libraries:
+    for path in library_files:
         archive.file(path.strip("/"), _read(path))
     for name, text in LOOKED_UP.items():
         archive.file(name, text)
@@ -196,7 +200,7 @@ def build():
             os.unlink(old)
         work_dir = os.path.join(directory, f"work-{os.getpid()}")
         os.makedirs(work_dir)
-        data = _assemble(work_dir, _modules_in_order(modules_dir))
+        data = _assemble(work_dir, modules_in_order(modules_dir, MODULES))
         for program in GUEST_PROGRAMS:
             os.unlink(os.path.join(work_dir, program))
         os.rmdir(work_dir)

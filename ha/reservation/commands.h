@@ -1,0 +1,50 @@
+// The commands of symnas-fence over all LUNs: every phase on every LUN before the next one begins.
+// Confined to one thread.
+//
+// Nothing is changed on any LUN unless all of them answer and agree that it may be: a head that
+// reaches only some of them must not cut another one off those.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ha/reservation/device.h"
+#include "ha/reservation/each_lun.h"
+#include "ha/reservation/limits.h"
+#include "ha/reservation/lun_steps.h"
+#include "ha/reservation/report.h"
+
+namespace symnas::ha {
+
+enum class Command { kRegister, kPreempt, kVerify, kKeys, kUnregister };
+
+struct Request {
+  Command command = Command::kKeys;
+  std::vector<std::string> devices;  // at least one
+  ReservationKey own;
+  std::optional<ReservationKey> victim;  // of preempt; of verify if it is to be absent
+  std::string journal_directory;         // of register and unregister
+  Last last = Last::kRefuse;
+  std::int64_t timeout_ms = kStepTimeoutMs;  // of each phase
+};
+
+// How LUNs are reached. Tests put arrays of their own here.
+struct Reach {
+  std::function<Result<std::unique_ptr<Device>>(const std::string&)> open;
+  std::function<std::vector<Result<LunState>>(const std::vector<std::string>&, std::int64_t,
+                                              const LunStep&)>
+      on_each;
+  // Called before the LUN's preemption: where a test ends the command.
+  std::function<void(const std::string& device)> about_to_preempt = [](const std::string&) {};
+};
+
+// REQUIRES: what the command needs is set; own != victim.
+Report run_command(const Request& request, const Reach& reach);
+
+std::string_view to_string(Command command);
+
+}  // namespace symnas::ha

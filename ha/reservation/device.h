@@ -1,0 +1,47 @@
+// Device: one LUN as far as reservations go. Thread class: confined to one thread; calls block.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "common/base/result.h"
+#include "ha/reservation/scsi_wire.h"
+
+namespace symnas::ha {
+
+// How a change ended. Only what the LUN shows afterwards says whether it happened.
+enum class Outcome {
+  kDone,
+  kRefused,  // the LUN itself answered no: it has not been executed
+  kUnknown,  // an error on the way: it may have been executed, or be executed later
+};
+
+struct Change {
+  Outcome outcome = Outcome::kUnknown;
+  std::string what;  // for people
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  // The LUN's own name, the same on every head and path. Errors: kNotFound, kIo, kCorrupt.
+  virtual Result<std::string> identity() = 0;
+  // Errors: kIo, kCorrupt, kTooLarge, kNotSupported.
+  virtual Result<Registrations> registrations() = 0;
+  // With the generation at which it was read.
+  virtual Result<ReservationAnswer> reservation() = 0;
+  virtual Result<Capabilities> capabilities() = 0;
+
+  // Registers the key for this device's path or paths, in place of what they had; kept through a
+  // power loss of the LUN (APTPL).
+  virtual Change enroll(ReservationKey key) = 0;
+  virtual Change withdraw(ReservationKey key) = 0;
+  // Exclusive Access - Registrants Only.
+  virtual Change reserve(ReservationKey key) = 0;
+  // Removes every registration of `victim` and has its commands aborted; what it reserved, `own`
+  // reserves from then on.
+  virtual Change preempt_and_abort(ReservationKey own, ReservationKey victim) = 0;
+};
+
+}  // namespace symnas::ha

@@ -1,0 +1,22 @@
+// Runs a step on every LUN at once, each in a process of its own: a path that hangs holds up that
+// process only, in the kernel, where nothing can end it. Confined to one thread: it forks.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "ha/reservation/registrations.h"
+
+namespace symnas::ha {
+
+using LunStep = std::function<Result<LunState>(const std::string& device)>;
+
+// Answers in the order of the devices. kUnavailable: no answer within timeout_ms, counted from the
+// call for all of them; that process was sent SIGKILL, and what it has sent may still be executed.
+std::vector<Result<LunState>> on_each(const std::vector<std::string>& devices,
+                                      std::int64_t timeout_ms, const LunStep& step);
+
+}  // namespace symnas::ha

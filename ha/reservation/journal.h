@@ -1,0 +1,45 @@
+// Journal: what one boot incarnation has ever done to register itself, one file per key, so that it
+// registers on no LUN twice. A fenced head could, as far as SCSI goes, register again and write on.
+// Thread class: thread-compatible; appends of several processes do not mix.
+//
+// Lines "begun LUN", "refused LUN", "done LUN", "withdrawn LUN" (docs/formats/reservation.md).
+// "begun" is on disk before the command is sent. The folder must live as long as the boot: /run.
+// Whoever deletes it takes the responsibility for a second registration.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "common/base/result.h"
+#include "common/base/unique_fd.h"
+#include "ha/reservation/key.h"
+
+namespace symnas::ha {
+
+enum class Enrolment {
+  kNever,
+  kBegun,      // sent, or about to be: the outcome is not known
+  kDone,       // the key was seen on the LUN
+  kWithdrawn,  // given back; not to be taken again
+};
+
+class Journal {
+ public:
+  // Opens or makes the key's file in `directory`, and locks it until the object and every process
+  // forked meanwhile have gone. Errors: kBusy (another registration of this key runs, or hangs),
+  // kIo, kCorrupt (a line is no line of ours).
+  static Result<Journal> open(const std::string& directory, ReservationKey key);
+
+  Enrolment of(const std::string& lun) const;
+  // Appends a line and has it on disk. kNever: the LUN refused what had begun. Errors: kIo.
+  Status note(const std::string& lun, Enrolment what);
+
+ private:
+  Journal(UniqueFd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+
+  UniqueFd fd_;
+  std::string path_;
+  std::map<std::string, Enrolment> seen_;
+};
+
+}  // namespace symnas::ha

@@ -1,0 +1,34 @@
+// Bounds of ha/reservation, each with its reason.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace symnas::ha {
+
+// PERSISTENT RESERVE IN has an allocation length of 16 bits: 8 bytes of header, 8 per key.
+inline constexpr std::size_t kReadKeysBytesMax = 65'528;
+inline constexpr std::size_t kReadKeysBytesFirst = 2'056;  // 256 keys: 16 heads with 16 paths each
+static_assert(kReadKeysBytesFirst < kReadKeysBytesMax);
+inline constexpr std::size_t kVpdBytesMax = 1'024;  // of page 83h
+// A reservation report of NVMe: the header and 64 bytes per controller.
+inline constexpr std::size_t kNvmeReportBytesMax = 65'536;
+
+// One SCSI command. The kernel's own time-out of PR OUT is 30 s; a path that hangs for longer is
+// given up by the deadline of the whole step.
+inline constexpr std::uint32_t kCommandTimeoutMs = 10'000;
+// A unit attention is reported once per event: a few in a row while others register.
+inline constexpr int kCommandTriesMax = 8;
+// Others may register or preempt between two reads of one LUN.
+inline constexpr int kLookTriesMax = 8;
+// A preempted key that is back at once belongs to somebody who breaks the rules.
+inline constexpr int kPreemptTriesMax = 3;
+inline constexpr int kReserveTriesMax = 4;
+
+inline constexpr std::size_t kLunsMax = 1'024;  // in one command; each has a process for a moment
+inline constexpr std::int64_t kStepTimeoutMs = 5'000;  // default of --timeout-ms
+inline constexpr std::int64_t kStepTimeoutMsMax = 600'000;
+inline constexpr std::size_t kJournalBytesMax = 1u << 20;
+inline constexpr std::size_t kIncarnationCharsMax = 512;
+
+}  // namespace symnas::ha

@@ -1,0 +1,48 @@
+// What a LUN says of its reservation. Thread class: value types.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ha/reservation/key.h"
+
+namespace symnas::ha {
+
+// Exclusive Access - Registrants Only, as SPC-4 numbers it. NVMe calls it 4, as <linux/pr.h> does.
+inline constexpr std::uint8_t kExclusiveAccessRegistrantsOnly = 6;
+
+struct Registrations {
+  std::uint32_t generation = 0;      // grows with every change of them
+  std::vector<ReservationKey> keys;  // one per path (I_T nexus): a key may stand here repeatedly
+  friend bool operator==(const Registrations&, const Registrations&) = default;
+};
+
+struct Reservation {
+  ReservationKey holder;
+  std::uint8_t type = 0;  // as SPC-4 numbers it
+  friend bool operator==(const Reservation&, const Reservation&) = default;
+};
+
+struct Capabilities {
+  bool survives_power_loss = false;  // PTPL_C: the LUN can keep registrations through one
+  bool knows_type = false;           // Exclusive Access - Registrants Only
+};
+
+// All that was seen of one LUN at one generation.
+struct LunState {
+  std::string device;
+  std::string identity;
+  Registrations registrations;
+  std::optional<Reservation> reservation;
+  std::string did;  // what a step did here: "registered", "preempted", "absent", ...
+
+  bool has(ReservationKey key) const {
+    return std::ranges::find(registrations.keys, key) != registrations.keys.end();
+  }
+  friend bool operator==(const LunState&, const LunState&) = default;
+};
+
+}  // namespace symnas::ha

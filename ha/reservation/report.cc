@@ -1,0 +1,131 @@
+#include "ha/reservation/report.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace symnas::ha {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json json_of(const LunState& lun) {
+  Json json;
+  json["device"] = lun.device;
+  json["lun"] = lun.identity;
+  if (!lun.did.empty()) json["did"] = lun.did;
+  json["generation"] = lun.registrations.generation;
+  json["keys"] = Json::array();
+  for (const ReservationKey key : lun.registrations.keys) json["keys"].push_back(render_key(key));
+  if (lun.reservation) {
+    json["holder"] = render_key(lun.reservation->holder);
+    json["type"] = lun.reservation->type;
+  }
+  return json;
+}
+
+LunState lun_of(const Json& json) {
+  LunState lun{.device = json.at("device"), .identity = json.at("lun")};
+  lun.did = json.value("did", "");
+  lun.registrations.generation = json.at("generation");
+  for (const auto& key : json.at("keys")) {
+    lun.registrations.keys.push_back(parse_key(key.get<std::string>()).value());
+  }
+  if (json.contains("holder")) {
+    // A reservation of all registrants has no holder: 0 is allowed here.
+    const auto holder = parse_key(json.at("holder").get<std::string>());
+    lun.reservation = Reservation{holder ? *holder : ReservationKey(), json.at("type")};
+  }
+  return lun;
+}
+
+std::string_view word_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kDone: return "done";
+    case Verdict::kNotDone: return "not_done";
+    case Verdict::kUsage: return "usage";
+    case Verdict::kOwnKeyMissing: return "own_key_missing";
+    case Verdict::kSecondTime: return "second_time";
+    case Verdict::kConflict: return "conflict";
+  }
+  return "";
+}
+
+Verdict verdict_of(const Error& error) {
+  if (error.code == ErrorCode::kFenced) return Verdict::kOwnKeyMissing;
+  if (error.code == ErrorCode::kPermission) return Verdict::kSecondTime;
+  const bool conflict = error.code == ErrorCode::kConflict || error.code == ErrorCode::kBusy;
+  return conflict ? Verdict::kConflict : Verdict::kNotDone;
+}
+
+}  // namespace
+
+Verdict verdict_of(const std::vector<Result<LunState>>& luns) {
+  constexpr std::array kGravestFirst = {Verdict::kOwnKeyMissing, Verdict::kSecondTime,
+                                        Verdict::kConflict, Verdict::kNotDone};
+  // About no LUN nothing can be proven.
+  if (luns.empty()) return Verdict::kNotDone;
+  for (const Verdict grave : kGravestFirst) {
+    for (const auto& lun : luns) {
+      if (!lun && verdict_of(lun.error()) == grave) return grave;
+    }
+  }
+  return Verdict::kDone;
+}
+
+std::string render_json(const Report& report) {
+  Json json;
+  json["command"] = report.command;
+  json["verdict"] = word_of(verdict_of(report.luns));
+  if (!report.own.empty()) json["own"] = report.own;
+  if (!report.victim.empty()) json["victim"] = report.victim;
+  json["luns"] = Json::array();
+  for (std::size_t i = 0; i < report.luns.size(); ++i) {
+    const auto& lun = report.luns[i];
+    json["luns"].push_back(
+        lun ? json_of(*lun) : Json{{"device", report.devices[i]}, {"error", lun.error().message}});
+  }
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string render_text(const Report& report) {
+  std::string text;
+  for (const auto& lun : report.luns) {
+    if (!lun) {
+      text += lun.error().message + "\n";
+      continue;
+    }
+    std::string keys;
+    for (const ReservationKey key : lun->registrations.keys) keys += " " + render_key(key);
+    const std::string held = lun->reservation ? fmt::format("type {} by {}", lun->reservation->type,
+                                                            render_key(lun->reservation->holder))
+                                              : "not reserved";
+    text += fmt::format("{}  {}  {}generation {}  {}  keys:{}\n", lun->device, lun->identity,
+                        lun->did.empty() ? "" : lun->did + "  ", lun->registrations.generation,
+                        held, keys.empty() ? " none" : keys);
+  }
+  return text + fmt::format("{}: {}\n", report.command, word_of(verdict_of(report.luns)));
+}
+
+std::string render_answer(const Result<LunState>& answer) {
+  const Json json = answer ? json_of(*answer)
+                           : Json{{"code", static_cast<int>(answer.error().code)},
+                                  {"error", answer.error().message}};
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Result<LunState> parse_answer(const std::string& text, const std::string& device) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object()) {
+    return fail(ErrorCode::kUnavailable,
+                fmt::format("{}: its process ended without an answer", device));
+  }
+  if (json.contains("error")) {
+    return fail(static_cast<ErrorCode>(json.at("code").get<int>()), json.at("error"));
+  }
+  return lun_of(json);
+}
+
+}  // namespace symnas::ha

@@ -1,0 +1,147 @@
+// Commands over several LUNs: nothing half, everything repeatable.
+#include "ha/reservation/commands.h"
+
+#include <gtest/gtest.h>
+
+#include "fake_array.h"
+#include "temporary_directory.h"
+
+namespace symnas::ha {
+namespace {
+
+constexpr ReservationKey kA(0xa), kB(0xb);
+const std::vector<std::string> kDevices = {"sda", "sdb", "sdc"};
+
+class CommandsTest : public ::testing::Test {
+ protected:
+  CommandsTest() : array(kDevices) {}
+  Verdict run(Command command, const std::string& nexus, ReservationKey own,
+              std::optional<ReservationKey> victim = std::nullopt) {
+    Request request;
+    request.command = command;
+    request.devices = kDevices;
+    request.own = own;
+    request.victim = victim;
+    request.journal_directory = directory.path + "/" + nexus;
+    report = run_command(request, array.reach(nexus));
+    return verdict_of(report.luns);
+  }
+  void both_register() {
+    ASSERT_EQ(run(Command::kRegister, "a", kA), Verdict::kDone);
+    ASSERT_EQ(run(Command::kRegister, "b", kB), Verdict::kDone);
+    array.changes = 0;
+  }
+  std::string did() const {
+    std::string all;
+    for (const auto& lun : report.luns) all += (lun ? lun->did : "error") + " ";
+    return all;
+  }
+  TemporaryDirectory directory;
+  FakeArray array;
+  Report report;
+};
+
+TEST_F(CommandsTest, AHeadIsCutOffEverywhere) {
+  both_register();
+  EXPECT_EQ(run(Command::kVerify, "b", kB, kA), Verdict::kConflict);
+  EXPECT_EQ(run(Command::kPreempt, "b", kB, kA), Verdict::kDone);
+  EXPECT_EQ(did(), "preempted preempted preempted ");
+  EXPECT_EQ(run(Command::kVerify, "b", kB, kA), Verdict::kDone);
+  EXPECT_EQ(run(Command::kVerify, "a", kA), Verdict::kOwnKeyMissing);
+  EXPECT_EQ(run(Command::kRegister, "a", kA), Verdict::kSecondTime);
+}
+
+TEST_F(CommandsTest, WhatWasInterruptedIsResumed) {
+  both_register();
+  array.luns["sda"].preempts("b", kB, kA);
+  EXPECT_EQ(run(Command::kVerify, "b", kB, kA), Verdict::kConflict);
+  EXPECT_EQ(run(Command::kPreempt, "b", kB, kA), Verdict::kDone);
+  EXPECT_EQ(did(), "absent preempted preempted ");
+}
+
+TEST_F(CommandsTest, WhoReachesOnlySomeCutsNobodyOff) {
+  both_register();
+  array.faults["sdc"] = Fault::kUnreachable;
+  EXPECT_EQ(run(Command::kPreempt, "b", kB, kA), Verdict::kNotDone);
+  EXPECT_EQ(array.changes, 0);
+  EXPECT_TRUE(array.luns["sda"].has(kA));
+}
+
+TEST_F(CommandsTest, OneLunWithoutProofIsNoProof) {
+  both_register();
+  array.faults["sdb"] = Fault::kNotExecuted;
+  EXPECT_NE(run(Command::kPreempt, "b", kB, kA), Verdict::kDone);
+  array.faults["sdb"] = Fault::kNone;
+  EXPECT_EQ(run(Command::kPreempt, "b", kB, kA), Verdict::kDone);
+  EXPECT_EQ(did(), "absent preempted absent ");
+}
+
+TEST_F(CommandsTest, OurKeyMissingAnywhereStopsEverything) {
+  both_register();
+  array.luns["sdc"].preempts("a", kA, kB);
+  EXPECT_EQ(run(Command::kPreempt, "b", kB, kA), Verdict::kOwnKeyMissing);
+  EXPECT_EQ(array.changes, 0);
+}
+
+// The victim registers again on a LUN that was done before the last one is.
+TEST_F(CommandsTest, ProofIsALookAfterTheLastLun) {
+  both_register();
+  array.afterwards = [this](const std::string& device) {
+    if (device == "sdc") array.luns["sda"].registers("a", kA);
+  };
+  EXPECT_EQ(run(Command::kPreempt, "b", kB, kA), Verdict::kConflict);
+}
+
+TEST_F(CommandsTest, RegistersNowhereIfItMayNotSomewhere) {
+  ASSERT_EQ(run(Command::kRegister, "a", kA), Verdict::kDone);
+  array.luns["sdb"].can.survives_power_loss = false;
+  array.changes = 0;
+  EXPECT_EQ(run(Command::kRegister, "b", kB), Verdict::kNotDone);
+  EXPECT_EQ(array.changes, 0);
+}
+
+TEST_F(CommandsTest, ARegistrationThatWasInterruptedGoesOn) {
+  array.faults["sdc"] = Fault::kRefuses;
+  EXPECT_EQ(run(Command::kRegister, "a", kA), Verdict::kNotDone);
+  EXPECT_TRUE(array.luns["sda"].has(kA));
+  array.faults["sdc"] = Fault::kNone;
+  EXPECT_EQ(run(Command::kRegister, "a", kA), Verdict::kDone);
+  EXPECT_EQ(did(), "present present registered ");
+}
+
+// Fenced while its registration was half done: it must not complete it.
+TEST_F(CommandsTest, AHalfRegistrationThatWasFencedStaysFenced) {
+  array.faults["sdc"] = Fault::kRefuses;
+  EXPECT_EQ(run(Command::kRegister, "a", kA), Verdict::kNotDone);
+  array.faults["sdc"] = Fault::kNone;
+  ASSERT_EQ(run(Command::kRegister, "b", kB), Verdict::kDone);
+  ASSERT_EQ(run(Command::kPreempt, "b", kB, kA), Verdict::kDone);
+  EXPECT_EQ(run(Command::kRegister, "a", kA), Verdict::kSecondTime);
+  EXPECT_FALSE(array.luns["sdc"].has(kA));
+}
+
+TEST_F(CommandsTest, TwoPathsAreNotTwoLuns) {
+  array.luns["sdb"].identity = array.luns["sda"].identity;
+  EXPECT_EQ(run(Command::kRegister, "a", kA), Verdict::kNotDone);
+  EXPECT_EQ(array.changes, 0);
+  EXPECT_NE(report.luns[1].error().message.find("multipath"), std::string::npos);
+}
+
+// The array has lost its memory: nobody is kept out, so nothing is proven.
+TEST_F(CommandsTest, ALunThatForgotItsKeysProvesNothing) {
+  both_register();
+  array.luns["sdb"].registered.clear();
+  array.luns["sdb"].reservation.reset();
+  EXPECT_EQ(run(Command::kVerify, "b", kB, kA), Verdict::kOwnKeyMissing);
+  EXPECT_EQ(run(Command::kPreempt, "b", kB, kA), Verdict::kOwnKeyMissing);
+}
+
+TEST_F(CommandsTest, KeysAreShownWhateverTheyAre) {
+  EXPECT_EQ(run(Command::kKeys, "x", ReservationKey()), Verdict::kDone);
+  array.faults["sda"] = Fault::kUnreachable;
+  EXPECT_EQ(run(Command::kKeys, "x", ReservationKey()), Verdict::kNotDone);
+  EXPECT_TRUE(report.luns[1]);
+}
+
+}  // namespace
+}  // namespace symnas::ha
