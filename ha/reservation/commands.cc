@@ -72,6 +72,11 @@ class Run {
   Answers unregister_all() {
     auto journal = Journal::open(request_.journal_directory, request_.own);
     if (!journal) return all_fail(journal.error());
+    Answers answers = on_all([&](Device& device, const std::string& name) {
+      return may_unregister(device, name, request_.own, request_.last);
+    });
+    refuse_doubles(answers);
+    if (!all_done(answers)) return answers;
     return on_all([&](Device& device, const std::string& name) {
       return unregister_here(device, name, *journal, request_.own, request_.last);
     });

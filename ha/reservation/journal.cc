@@ -48,7 +48,8 @@ Result<std::string> read_all(int fd, const std::string& path) {
     if (got == 0) return text;
     text.append(piece, static_cast<std::size_t>(got));
     if (text.size() > kJournalBytesMax) {
-      return fail(ErrorCode::kCorrupt, fmt::format("{}: longer than any journal of ours", path));
+      return fail(ErrorCode::kPermission,
+                  fmt::format("{}: longer than any journal of ours (reboot this head)", path));
     }
   }
 }
@@ -63,7 +64,7 @@ Result<Journal> Journal::open(const std::string& directory, ReservationKey key) 
   UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
   if (!fd.valid()) return io_error(path, "cannot be opened");
   if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
-    return fail(ErrorCode::kBusy,
+    return fail(ErrorCode::kUnavailable,
                 fmt::format("{}: another registration of this boot runs, or hangs in a LUN that "
                             "does not answer (wait for its end)",
                             path));
@@ -77,7 +78,7 @@ Result<Journal> Journal::open(const std::string& directory, ReservationKey key) 
     std::istringstream words(line);
     const auto meaning = words >> word >> lun ? meaning_of(word) : std::nullopt;
     if (!meaning || taken > text.size() || words >> word) {
-      return fail(ErrorCode::kCorrupt,
+      return fail(ErrorCode::kPermission,
                   fmt::format("{}: '{}' is no line of ours, so nobody knows what this boot has "
                               "registered (reboot this head)",
                               path, line.substr(0, 80)));

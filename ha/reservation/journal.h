@@ -26,8 +26,8 @@ enum class Enrolment {
 class Journal {
  public:
   // Opens or makes the key's file in `directory`, and locks it until the object and every process
-  // forked meanwhile have gone. Errors: kBusy (another registration of this key runs, or hangs),
-  // kIo, kCorrupt (a line is no line of ours).
+  // forked meanwhile have gone. Errors: kUnavailable (another registration of this key runs, or
+  // hangs), kIo, kPermission (a line is no line of ours: nobody knows what this boot has done).
   static Result<Journal> open(const std::string& directory, ReservationKey key);
 
   Enrolment of(const std::string& lun) const;

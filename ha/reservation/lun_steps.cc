@@ -144,14 +144,10 @@ Result<LunState> preempt_here(Device& device, const std::string& name, Reservati
                                                 name, render_key(victim), change.what));
 }
 
-Result<LunState> unregister_here(Device& device, const std::string& name, Journal& journal,
-                                 ReservationKey own, Last last) {
+Result<LunState> may_unregister(Device& device, const std::string& name, ReservationKey own,
+                                Last last) {
   SYMNAS_ASSIGN(LunState seen, look(device, name));
-  seen.did = "absent";
-  if (!seen.has(own)) {
-    SYMNAS_TRY(journal.note(seen.identity, Enrolment::kWithdrawn));
-    return seen;
-  }
+  if (!seen.has(own)) return seen;
   const bool alone = std::ranges::all_of(seen.registrations.keys,
                                          [own](ReservationKey key) { return key == own; });
   if (alone && last == Last::kRefuse) {
@@ -166,7 +162,15 @@ Result<LunState> unregister_here(Device& device, const std::string& name, Journa
                             "preempt {})",
                             name, render_key(own)));
   }
+  return seen;
+}
+
+Result<LunState> unregister_here(Device& device, const std::string& name, Journal& journal,
+                                 ReservationKey own, Last last) {
+  SYMNAS_ASSIGN(LunState seen, may_unregister(device, name, own, last));
   SYMNAS_TRY(journal.note(seen.identity, Enrolment::kWithdrawn));
+  seen.did = "absent";
+  if (!seen.has(own)) return seen;
   const Change change = device.withdraw(own);
   SYMNAS_ASSIGN(seen, look(device, name));
   seen.did = "unregistered";

@@ -36,9 +36,14 @@ Result<LunState> register_here(Device& device, const std::string& name, Journal&
 Result<LunState> preempt_here(Device& device, const std::string& name, ReservationKey own,
                               ReservationKey victim);
 
-// Gives our registration back. kBusy: we hold the reservation, which would end with it (have
-// another head preempt our key), or nobody else is registered, and `last` is not set.
+// May our registration be given back? Changes nothing. kBusy: we hold the reservation, which would
+// end with it (have another head preempt our key), or nobody else is registered and `last` is
+// unset.
 enum class Last { kRefuse, kAllow };
+Result<LunState> may_unregister(Device& device, const std::string& name, ReservationKey own,
+                                Last last);
+
+// Gives it back. did: "unregistered", or "absent". Errors also: as may_unregister.
 Result<LunState> unregister_here(Device& device, const std::string& name, Journal& journal,
                                  ReservationKey own, Last last);
 

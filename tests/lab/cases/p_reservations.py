@@ -12,7 +12,7 @@ from san_vm import san
 from symlab import product
 
 LUNS = {"one": {0: "sanlun00", 1: "sanlun01"}, "two": {0: "sanlun02"}}
-STATE = "/run/symnas/reservation"
+STATE = "/run/symnas-reservation"
 TOOL = "symnas-fence"
 DONE, NOT_DONE, USAGE, OWN_KEY_MISSING, SECOND_TIME, CONFLICT = range(6)
 GONE = 137  # of a shell whose command was ended by SIGKILL
@@ -33,7 +33,6 @@ class Head:
 
     def __init__(self, machine):
         self.machine = machine
-        machine.run("mkdir -p /run/symnas")
         for name in LUNS:
             machine.log_in(name)
         self.devices = {serial: eventually(30.0, f"{serial} on {machine.name}",
@@ -124,12 +123,11 @@ def stays_out(one, two):
     """SCSI would let it in again; the tool does not, and the other head would see it."""
     one.register(status=SECOND_TIME)
     two.verify(one)
-    lost = "mv /run/symnas/reservation /run/symnas/aside"
-    one.machine.run(lost)  # as if the journal had been lost: what the journal is for
+    one.machine.run(f"mv {STATE} {STATE}.aside")  # what the journal is for
     one.register()
     two.verify(one, status=CONFLICT)
     check(did(two.preempt(one)) == ["preempted"] * 3, "not preempted again")
-    one.machine.run("rm -rf /run/symnas/reservation; mv /run/symnas/aside /run/symnas/reservation")
+    one.machine.run(f"rm -rf {STATE}; mv {STATE}.aside {STATE}")
     one.register(status=SECOND_TIME)
 
 

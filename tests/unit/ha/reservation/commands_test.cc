@@ -127,6 +127,17 @@ TEST_F(CommandsTest, TwoPathsAreNotTwoLuns) {
   EXPECT_NE(report.luns[1].error().message.find("multipath"), std::string::npos);
 }
 
+TEST_F(CommandsTest, GivesNothingBackIfALunWouldBeOpenThen) {
+  both_register();  // a holds every reservation
+  array.luns["sdc"].holder = "b";
+  array.luns["sdc"].reservation->holder = kB;
+  EXPECT_EQ(run(Command::kUnregister, "a", kA), Verdict::kConflict);
+  EXPECT_EQ(array.changes, 0);
+  EXPECT_EQ(run(Command::kPreempt, "b", kB, kA), Verdict::kDone);
+  EXPECT_EQ(run(Command::kUnregister, "a", kA), Verdict::kDone);
+  EXPECT_EQ(did(), "absent absent absent ");
+}
+
 // The array has lost its memory: nobody is kept out, so nothing is proven.
 TEST_F(CommandsTest, ALunThatForgotItsKeysProvesNothing) {
   both_register();

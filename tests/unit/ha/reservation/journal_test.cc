@@ -40,7 +40,7 @@ TEST(Journal, IsOfOneKey) {
 TEST(Journal, IsOpenOnce) {
   const TemporaryDirectory directory;
   std::optional first = Journal::open(directory.path, kKey);
-  EXPECT_EQ(Journal::open(directory.path, kKey).error().code, ErrorCode::kBusy);
+  EXPECT_EQ(Journal::open(directory.path, kKey).error().code, ErrorCode::kUnavailable);
   first.reset();
   EXPECT_TRUE(Journal::open(directory.path, kKey));
 }
@@ -53,7 +53,7 @@ TEST(Journal, ALineThatIsNoneOfOursIsNotPassedOver) {
     std::ofstream(directory.path + "/" + render_key(kKey)) << text;
     const auto journal = Journal::open(directory.path, kKey);
     ASSERT_FALSE(journal) << text;
-    EXPECT_EQ(journal.error().code, ErrorCode::kCorrupt) << text;
+    EXPECT_EQ(journal.error().code, ErrorCode::kPermission) << text;
   }
 }
 
