@@ -69,6 +69,8 @@ Status Instance::start(const std::string& path, std::uint32_t workers) {
   options.key_file = instance->file_.etcd_key_file;
   options.network_namespace = instance->file_.head_netns;
   SYMNAS_ASSIGN(instance->store_, kv::EtcdStore::open(options));
+  instance->beat_ =
+      std::make_unique<Beat>([self = instance.get()] { return self->open_until_ns(); });
   const bool standby = instance->stands_by_ = instance->file_.standby;
   the_instance = instance.release();
   the_instance->control_ = std::make_unique<Control>(
@@ -257,6 +259,13 @@ void Instance::pass_gates() {
       for (;;) ::pause();
     }
   }
+}
+
+std::int64_t Instance::open_until_ns() const {
+  std::int64_t first_ns = fs::kAlwaysOpen;
+  for (const GateEntry* entry = gates_.load(); entry != nullptr; entry = entry->next)
+    first_ns = std::min(first_ns, entry->gate->open_until_ns());
+  return first_ns;
 }
 
 void Instance::hold_if_ending(const Error& error) {

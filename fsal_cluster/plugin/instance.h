@@ -23,6 +23,7 @@
 #include "fsal_cluster/mount.h"
 #include "fsal_cluster/nsm/service.h"
 #include "fsal_cluster/plugin/admission.h"
+#include "fsal_cluster/plugin/beat.h"
 #include "fsal_cluster/plugin/control.h"
 #include "fsal_cluster/plugin/instance_file.h"
 #include "fsal_cluster/plugin/memory_report.h"
@@ -57,6 +58,8 @@ class Instance {
   // Returns when the gates of all mounts are open: what every reply passes before it is sent.
   // REQUIRES: not on a thread of a mount (it may be what opens the gate).
   void pass_gates();
+  // When the first of them closes without a further proof (Pulse::open_until_ns). Never blocks.
+  std::int64_t open_until_ns() const;
   // What vnfsd tells this instance: `line` of docs/formats/instance_control.md.
   void obey(const std::string& line, const Control::Say& say);
   // Never returns when `error` says that this instance has ended or is ending: the request stays
@@ -106,6 +109,7 @@ class Instance {
   std::map<std::string, std::unique_ptr<fs::Mount>> mounts_;
   std::unique_ptr<nsm::Service> status_monitor_;
   std::unique_ptr<Control> control_;
+  std::unique_ptr<Beat> beat_;
 };
 
 }  // namespace symnas::plugin

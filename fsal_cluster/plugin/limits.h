@@ -32,6 +32,12 @@ inline constexpr std::int64_t kWorthAnotherWorkerNs = 200'000;
 // How often vnfsd is told of a changed number of cached inodes.
 inline constexpr std::int64_t kMemoryReportMs = 1000;
 
+// How often vnfsd is shown that the instance runs: far below what it waits for, nothing beside what
+// else is done in that time.
+inline constexpr std::int64_t kBeatMs = 100;
+// The same while a gate is shut: clients wait for its VIPs from the proof on.
+inline constexpr std::int64_t kShutBeatMs = 10;
+
 // How often the end of what was begun is looked for while the door is shut: part of every move.
 inline constexpr std::int64_t kDrainPollUs = 500;
 // While replies wait for acknowledgements and none came for this long, nobody listens: several

@@ -31,8 +31,10 @@ class Gate {
   Gate(const env::Clock& clock, std::int64_t proven_ns, std::int64_t window_ns)
       : clock_(clock), window_ns_(window_ns), proven_ns_(proven_ns) {}
 
-  bool is_open() const {
-    return clock_.mono_ns() - proven_ns_.load(std::memory_order_acquire) < window_ns_;
+  bool is_open() const { return clock_.mono_ns() < open_until_ns(); }
+  // When it closes, or has closed, without a further proof.
+  std::int64_t open_until_ns() const {
+    return proven_ns_.load(std::memory_order_acquire) + window_ns_;
   }
   // Runs `action` at once when open, else when the gate opens again.
   void pass(Action action);

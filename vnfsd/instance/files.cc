@@ -74,4 +74,12 @@ Status remove_tree(const std::string& path) {
   return {};
 }
 
+std::string lines_of(const std::string& path) {
+  std::string text = read_file(path).value_or("");
+  while (text.ends_with('\n')) text.pop_back();
+  for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos;)
+    text.replace(at, 1, "; ");
+  return text;
+}
+
 }  // namespace symnas::vnfsd::instance

@@ -30,6 +30,19 @@ inline constexpr std::int64_t kRetireTimeoutMs = 2'000;
 // After it, for the last replies and for closing its mounts: some transactions and flushes.
 inline constexpr std::int64_t kRetireCloseMs = 5'000;
 
+// The pulse of an instance (fsal_cluster/pulse) is looked at so often: part of the outage when the
+// proof is back, so more often while its VIPs are down.
+inline constexpr std::int64_t kPulseLookMs = 200;
+inline constexpr std::int64_t kHiddenLookMs = 20;
+// DESIGN 6: a gate that has been shut for so long will hardly open at once.
+inline constexpr std::int64_t kHideAfterMs = 1'000;
+// Its beat comes every 100 ms from a thread that waits for nothing: far above what a busy machine
+// keeps a thread waiting.
+inline constexpr std::int64_t kStillMs = 3'000;
+// After a longer pause between two looks nothing is known: this head stood still itself.
+inline constexpr std::int64_t kPulseGapMs = 700;
+static_assert(kPulseGapMs > 3 * kPulseLookMs && kStillMs > 4 * kPulseGapMs);
+
 // Restart in place: the first at once (a crash is usually not repeated), then doubling.
 inline constexpr std::int64_t kRestartPauseMinMs = 200;
 inline constexpr std::int64_t kRestartPauseMaxMs = 30'000;

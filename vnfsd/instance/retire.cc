@@ -139,7 +139,9 @@ std::vector<Connection> connections_of(int pid) {
   for (const char* table : {"tcp", "tcp6"}) {
     const auto text = read_file(fmt::format("/proc/{}/net/{}", pid, table));
     if (!text) continue;
-    for (const Connection& one : established(*text, kNfsPort)) all.push_back(one);
+    for (const Connection& one : established(*text, kNfsPort)) {
+      if (one.local.address != one.remote.address) all.push_back(one);  // of this head's own calls
+    }
   }
   return all;
 }

@@ -24,15 +24,6 @@ constexpr std::int64_t kFencePauseMs = 500;     // between tries of a fence that
 constexpr std::int64_t kReleasePauseMs = 1000;  // between tries to give ownership up
 constexpr std::int64_t kClaimPauseMs = 50;      // the same to take it, when its clients wait
 
-// The lines of a file that need not exist, as one.
-std::string lines_of(const std::string& path) {
-  std::string text = read_file(path).value_or("");
-  while (text.ends_with('\n')) text.pop_back();
-  for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos;)
-    text.replace(at, 1, "; ");
-  return text;
-}
-
 }  // namespace
 
 Supervisor::Supervisor(std::string vnfs, InstancePaths paths, std::string incarnation, Host& host,
@@ -171,6 +162,8 @@ void Supervisor::finish_start() {
   if (!listening && listening.error().code == ErrorCode::kShutdown) return;
   if (!listening) return give_up(listening.error());
   crash_point("listening", vnfs_);
+  find_pulse();
+  if (!may_show_vips()) return;
   note(step::kListening);
   const auto plan = host_.plan_of(vnfs_, state_);
   if (!plan) {
@@ -179,7 +172,9 @@ void Supervisor::finish_start() {
     return;
   }
   if (burial_.valid()) burial_.get();
+  if (!may_show_vips()) return;  // reading the plan may have taken long
   if (const Status up = bring_addresses_up(*plan, netns_.get()); !up) return give_up(up.error());
+  vips_ = *plan;
   {
     const std::scoped_lock lock(mutex_);
     end_.reset();  // what was said of it while it started
@@ -202,6 +197,8 @@ void Supervisor::take_process(Process process) {
   auto netns = process.network_namespace();
   if (netns) netns_ = std::move(*netns);
   process_.emplace(std::move(process));
+  pulse_.reset();
+  pulse_watch_ = {};
 }
 
 // REQUIRES: it has ended.
@@ -227,12 +224,14 @@ void Supervisor::give_up(const Error& error) {
 
 // Until the instance ends or something is asked for.
 void Supervisor::watch_running() {
-  if (!refreshed()) rewrite_instance_file();
+  // While its VIPs are down the store is away, and waiting for it would keep them down.
+  if (!refreshed() && !pulse_watch_.hidden()) rewrite_instance_file();
   kill_if_told();
+  attend_pulse();
   pollfd entries[] = {{process_->pidfd(), POLLIN, 0}, {wake_.get(), POLLIN, 0}};
-  const std::int64_t left_ms = std::max<std::int64_t>(wake_at_ms_ - now_ms(), 0);
-  const int ready = ::poll(entries, 2, to_wake_.empty() ? -1 : static_cast<int>(left_ms));
-  if (ready == 0) wake_clients(std::exchange(to_wake_, {}), netns_.get());
+  ::poll(entries, 2, static_cast<int>(pulse_watch_.hidden() ? kHiddenLookMs : kPulseLookMs));
+  if (!to_wake_.empty() && now_ms() >= wake_at_ms_)
+    wake_clients(std::exchange(to_wake_, {}), netns_.get());
   if (entries[1].revents != 0) sleep(0);
   if (entries[0].revents != 0) {
     const auto how = process_->wait(0);

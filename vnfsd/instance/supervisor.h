@@ -20,6 +20,7 @@
 #include "vnfsd/instance/ganesha_conf.h"
 #include "vnfsd/instance/plan.h"
 #include "vnfsd/instance/process.h"
+#include "vnfsd/instance/pulse_watch.h"
 #include "vnfsd/instance/restart_policy.h"
 #include "vnfsd/instance/state_file.h"
 
@@ -102,6 +103,13 @@ class Supervisor {
   void give_up(const Error& error);
   void watch_running();
   void kill_if_told();
+  // Its pulse (supervisor_pulse.cc): without the store, and without an answer of the instance.
+  void find_pulse();
+  PulseWatch::Verdict look_at_pulse();
+  void attend_pulse();
+  bool may_show_vips();
+  void hide_vips();
+  void show_vips();
   void retire_instance();
   void silence_instance();
   void take_process(Process process);
@@ -142,6 +150,9 @@ class Supervisor {
   UniqueFd netns_;            // of process_; invalid: it has none any more
   std::future<void> burial_;  // of the links of the one before
   InstanceState state_;
+  std::optional<fs::PulseReader> pulse_;  // none: it is judged by nothing
+  PulseWatch pulse_watch_;                // of process_
+  InstancePlan vips_;                     // what its VIPs were brought up by
   bool serving_ = false;
   bool adopted_ = false;             // it may have served before this vnfsd started
   bool fenced_ = false;              // nothing older than the next start can reach a LUN

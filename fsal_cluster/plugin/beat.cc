@@ -1,0 +1,41 @@
+#include "fsal_cluster/plugin/beat.h"
+
+#include <chrono>
+#include <utility>
+
+#include "common/base/log.h"
+#include "common/env/clock.h"
+#include "fsal_cluster/plugin/limits.h"
+
+namespace symnas::plugin {
+
+Beat::Beat(std::function<std::int64_t()> open_until) : open_until_(std::move(open_until)) {
+  auto page = fs::PulseWriter::create();
+  if (!page) {
+    log::error("{}: vnfsd cannot see whether this instance is healthy", page.error().message);
+    return;
+  }
+  thread_ = std::thread([this, page = std::move(*page)]() mutable { run(page); });
+}
+
+Beat::~Beat() {
+  {
+    const std::scoped_lock lock(mutex_);
+    stop_ = true;
+  }
+  stopped_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Beat::run(fs::PulseWriter& page) {
+  std::unique_lock lock(mutex_);
+  std::int64_t pause_ms = 0;
+  while (!stopped_.wait_for(lock, std::chrono::milliseconds(pause_ms), [this] { return stop_; })) {
+    const std::int64_t now_ns = env::system_clock().mono_ns();
+    const std::int64_t open_until_ns = open_until_();
+    page.write({now_ns, open_until_ns});
+    pause_ms = open_until_ns > now_ns ? kBeatMs : kShutBeatMs;
+  }
+}
+
+}  // namespace symnas::plugin

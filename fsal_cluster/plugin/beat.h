@@ -1,0 +1,34 @@
+// Beat: shows vnfsd that this instance runs and until when it may answer (fsal_cluster/pulse).
+//
+// Thread class: owns one thread, which waits for nothing.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+#include "fsal_cluster/pulse/pulse.h"
+
+namespace symnas::plugin {
+
+class Beat {
+ public:
+  // `open_until`: Pulse::open_until_ns; called on the thread, must not block.
+  explicit Beat(std::function<std::int64_t()> open_until);
+  ~Beat();
+  Beat(const Beat&) = delete;
+  Beat& operator=(const Beat&) = delete;
+
+ private:
+  void run(fs::PulseWriter& page);
+
+  const std::function<std::int64_t()> open_until_;
+  std::mutex mutex_;
+  std::condition_variable stopped_;
+  bool stop_ = false;  // guarded by mutex_
+  std::thread thread_;
+};
+
+}  // namespace symnas::plugin

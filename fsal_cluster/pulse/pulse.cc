@@ -1,0 +1,103 @@
+#include "fsal_cluster/pulse/pulse.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <new>
+#include <system_error>
+
+#include <fmt/format.h>
+
+namespace symnas::fs {
+
+namespace {
+
+constexpr std::uint64_t kMagic = 0x3145534c55504d53;  // "SMPULSE1"
+constexpr const char* kName = "symnas-pulse";
+constexpr const char* kLink = "/memfd:symnas-pulse (deleted)";  // proc_pid_fd(5)
+
+}  // namespace
+
+struct PulsePage {
+  std::atomic<std::uint64_t> magic;  // last of all: then the rest is there
+  std::atomic<std::int64_t> beat_ns;
+  std::atomic<std::int64_t> open_until_ns;
+};
+
+namespace {
+
+static_assert(sizeof(PulsePage) == 24);
+static_assert(std::atomic<std::int64_t>::is_always_lock_free);
+
+tl::unexpected<Error> failed(const char* what) {
+  return fail(ErrorCode::kIo, fmt::format("pulse: {}: {}", what, std::strerror(errno)));
+}
+
+// The descriptor of the page in a process, opened anew.
+UniqueFd find_page(int pid) {
+  std::error_code error;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(fmt::format("/proc/{}/fd", pid), error)) {
+    std::error_code gone;
+    if (std::filesystem::read_symlink(entry.path(), gone) == kLink)
+      return UniqueFd(::open(entry.path().c_str(), O_RDONLY | O_CLOEXEC));
+  }
+  return UniqueFd();
+}
+
+}  // namespace
+
+void PulseWriter::Unmap::operator()(PulsePage* page) const { ::munmap(page, sizeof *page); }
+
+void PulseReader::Unmap::operator()(const PulsePage* page) const {
+  ::munmap(const_cast<PulsePage*>(page), sizeof *page);
+}
+
+Result<PulseWriter> PulseWriter::create() {
+  UniqueFd fd(::memfd_create(kName, MFD_CLOEXEC));
+  if (!fd.valid() || ::ftruncate(fd.get(), sizeof(PulsePage)) != 0) return failed("making it");
+  void* memory =
+      ::mmap(nullptr, sizeof(PulsePage), PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
+  if (memory == MAP_FAILED) return failed("mapping it");
+  return PulseWriter(std::move(fd), new (memory) PulsePage{});
+}
+
+void PulseWriter::write(const Pulse& pulse) {
+  page_->open_until_ns.store(pulse.open_until_ns);
+  page_->beat_ns.store(pulse.beat_ns);
+  page_->magic.store(kMagic);
+}
+
+Result<PulseReader> PulseReader::open(int pid) {
+  const UniqueFd fd = find_page(pid);
+  struct stat status {};
+  if (!fd.valid()) {
+    return fail(ErrorCode::kNotFound, fmt::format("process {}: shows no pulse", pid));
+  }
+  // Reading behind its end would be a SIGBUS; nobody makes it smaller.
+  if (::fstat(fd.get(), &status) != 0) return failed("reading its size");
+  if (status.st_size < static_cast<off_t>(sizeof(PulsePage))) {
+    return fail(ErrorCode::kNotFound, fmt::format("process {}: has only begun", pid));
+  }
+  void* memory = ::mmap(nullptr, sizeof(PulsePage), PROT_READ, MAP_SHARED, fd.get(), 0);
+  if (memory == MAP_FAILED) return failed("mapping it");
+  PulseReader reader(static_cast<const PulsePage*>(memory));
+  const std::uint64_t magic = reader.page_->magic.load();
+  if (magic == 0) {
+    return fail(ErrorCode::kNotFound, fmt::format("process {}: has only begun", pid));
+  }
+  if (magic != kMagic) {
+    return fail(ErrorCode::kCorrupt,
+                fmt::format("process {}: its pulse is of another version", pid));
+  }
+  return reader;
+}
+
+Pulse PulseReader::read() const { return {page_->beat_ns.load(), page_->open_until_ns.load()}; }
+
+}  // namespace symnas::fs
