@@ -24,6 +24,13 @@ std::optional<std::uint64_t> number(const std::string& text) {
   return value;
 }
 
+std::optional<RequestKind> kind_of(const std::string& word) {
+  if (word == "read") return RequestKind::kRead;
+  if (word == "write") return RequestKind::kWrite;
+  if (word == "flush") return RequestKind::kFlush;
+  return std::nullopt;
+}
+
 }  // namespace
 
 Status Control::listen(const std::string& path) {
@@ -122,15 +129,10 @@ Status Control::run_on(FaultyLun& lun, const std::vector<std::string>& words, st
     argument.empty() ? lun.resume() : lun.resume(argument);
   } else if (command == "eio") {
     const std::string on = words.size() > 3 ? words[3] : "";
-    if (on != "on" && on != "off") return wrong("eio LUN read|write|flush on|off");
-    if (argument == "read")
-      lun.set_eio(RequestKind::kRead, on == "on");
-    else if (argument == "write")
-      lun.set_eio(RequestKind::kWrite, on == "on");
-    else if (argument == "flush")
-      lun.set_eio(RequestKind::kFlush, on == "on");
-    else
-      return wrong("eio LUN read|write|flush on|off");
+    const auto kind = kind_of(argument);
+    if ((on != "on" && on != "off") || !kind)
+      return wrong("eio LUN read|write|flush on|off [HEAD]");
+    words.size() > 4 ? lun.set_eio(*kind, on == "on", words[4]) : lun.set_eio(*kind, on == "on");
   } else if (command == "vanish") {
     lun.vanish();
   } else if (command == "appear") {

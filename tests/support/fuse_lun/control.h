@@ -9,7 +9,7 @@
 //   hang LUN | resume LUN   let requests wait | execute what waits and go on
 //   hang all N              the same, from before the N-th write or flush on
 //   hang LUN HEAD | resume LUN HEAD    the same for one head's requests
-//   eio LUN read|write|flush on|off
+//   eio LUN read|write|flush on|off [HEAD]    of all requests, or of one head's
 //   vanish LUN | appear LUN
 //   fence LUN HEAD | unfence LUN HEAD
 //   heal LUN                end every fault but a power loss

@@ -99,6 +99,19 @@ TEST_F(ControlTest, Eio) {
   EXPECT_EQ(byte(), 'w');
 }
 
+TEST_F(ControlTest, EioOfOneHead) {
+  EXPECT_EQ(say("eio LUN0 read on c1n2"), "ok\n");
+  EXPECT_EQ(run(RequestKind::kRead, Stability::kVolatile, "c1n2"), EIO);
+  EXPECT_EQ(run(RequestKind::kWrite, Stability::kVolatile, "c1n2"), 0);
+  EXPECT_EQ(run(RequestKind::kWrite), 0);
+  EXPECT_EQ(byte(), 'w');
+  EXPECT_EQ(say("eio LUN0 read off c1n2"), "ok\n");
+  EXPECT_EQ(run(RequestKind::kRead, Stability::kVolatile, "c1n2"), -'w');
+  EXPECT_EQ(say("eio LUN0 read on c1n2"), "ok\n");
+  EXPECT_EQ(say("heal LUN0"), "ok\n");
+  EXPECT_EQ(run(RequestKind::kRead, Stability::kVolatile, "c1n2"), -'w');
+}
+
 TEST_F(ControlTest, WhatHangsIsExecutedInTheEnd) {
   EXPECT_EQ(say("hang all"), "ok\n");
   std::future<int> write = start(RequestKind::kWrite);

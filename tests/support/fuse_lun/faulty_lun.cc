@@ -74,6 +74,7 @@ int FaultyLun::refusal(const Request& request) const {
 
 int FaultyLun::execute(Request& request) {
   if (failing_.contains(request.kind)) return EIO;
+  if (failing_heads_.contains({request.kind, request.head})) return EIO;
   switch (request.kind) {
     case RequestKind::kRead:
       ++counters_.reads;
@@ -163,6 +164,15 @@ void FaultyLun::set_eio(RequestKind kind, bool fails) {
     failing_.erase(kind);
 }
 
+void FaultyLun::set_eio(RequestKind kind, bool fails, const std::string& head) {
+  const std::scoped_lock lock(mutex_);
+  if (fails) {
+    failing_heads_.insert({kind, head});
+  } else {
+    failing_heads_.erase({kind, head});
+  }
+}
+
 void FaultyLun::vanish() {
   std::deque<Request> ended;
   {
@@ -223,6 +233,7 @@ void FaultyLun::heal() {
   hanging_ = false;
   vanished_ = false;
   failing_.clear();
+  failing_heads_.clear();
   fenced_.clear();
   hanging_heads_.clear();
   release([](const Request&) { return true; });

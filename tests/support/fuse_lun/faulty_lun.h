@@ -19,6 +19,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tests/support/fuse_lun/medium.h"
@@ -88,6 +89,8 @@ class FaultyLun {
   void hang(const std::string& head);
   void resume(const std::string& head);
   void set_eio(RequestKind kind, bool fails);
+  // The same for one head's requests.
+  void set_eio(RequestKind kind, bool fails, const std::string& head);
   void vanish();  // what waits ends with EIO, as when a path goes
   void appear();
   void fence(const std::string& head);  // what waits and what comes ends with EBADE
@@ -132,6 +135,7 @@ class FaultyLun {
   bool powered_off_ = false;
   bool vanished_ = false;
   std::set<RequestKind> failing_;
+  std::set<std::pair<RequestKind, std::string>> failing_heads_;
   std::set<std::string> fenced_;
   Counters counters_;
   bool stopping_ = false;
