@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -44,6 +45,23 @@ Result<Change> plan_draining(const ClusterView& view, const std::string& name, b
   return change;
 }
 
+std::pair<records::MoveCause, const char*> cause_of(ha::Reason reason) {
+  if (reason == ha::Reason::kDrained) return {records::MOVE_DRAIN, "the former is being drained"};
+  if (reason == ha::Reason::kStorage)
+    return {records::MOVE_STORAGE, "the former reaches its LUNs badly, the latter does not"};
+  return {records::MOVE_FAILBACK, "it fails back"};
+}
+
+bool uses_any(const ClusterView& view, const std::string& vnfs,
+              const std::set<std::string>& lun_uuids) {
+  for (const std::string& volume : volumes_of_vnfs(view, view.vnfses.at(vnfs).record)) {
+    for (const auto* lun : luns_of_volume(view, volume)) {
+      if (lun_uuids.contains(lun->uuid())) return true;
+    }
+  }
+  return false;
+}
+
 // The plan of one head's own moves.
 class OwnMoves {
  public:
@@ -52,7 +70,7 @@ class OwnMoves {
 
   Result<Change> plan() {
     for (const auto& [vnfs, move] : view_.moves) {
-      const std::string why = why_over(move.record);
+      const std::string why = why_over(move);
       if (!why.empty() && owns(vnfs) && view_.vnfses.contains(vnfs)) {
         end_order(vnfs, move.record, why);
       } else if (move.record.from() == head_) {
@@ -76,9 +94,11 @@ class OwnMoves {
   }
 
   // "" = the order stands.
-  std::string why_over(const records::MoveRecord& move) const {
+  std::string why_over(const Stored<records::MoveRecord>& stored) const {
+    const records::MoveRecord& move = stored.record;
     const auto to = view_.heads.find(move.to());
-    const std::int64_t age_ns = observed_.now_ns - move.ordered_ns();
+    const auto known = observed_.order_ages_ns.find(stored.mod_revision);
+    const std::int64_t age_ns = known == observed_.order_ages_ns.end() ? 0 : known->second;
     if (to == view_.heads.end()) return "it is no head any more";
     if (is_fenced(view_, to->second.record)) return "it was fenced";
     if (to->second.record.draining()) return "it is being drained";
@@ -119,15 +139,14 @@ class OwnMoves {
       if (!ha::needs_order(place.reason) || !owns(vnfs) || view_.moves.contains(vnfs)) continue;
       if (under_way_ >= kMovesAtOnceMax) return;
       ++under_way_;
-      const bool drained = place.reason == ha::Reason::kDrained;
       records::MoveRecord move;
       move.set_from(head_);
       move.set_to(place.head);
       move.set_ordered_ns(observed_.now_ns);
-      move.set_cause(drained ? records::MOVE_DRAIN : records::MOVE_FAILBACK);
+      const auto [cause, why] = cause_of(place.reason);
+      move.set_cause(cause);
       move.set_pinned_before(view_.vnfses.at(vnfs).record.pinned());
-      say(fmt::format("vnfs {}: to be moved from {} to {}: {}", vnfs, head_, place.head,
-                      drained ? "the former is being drained" : "it fails back"));
+      say(fmt::format("vnfs {}: to be moved from {} to {}: {}", vnfs, head_, place.head, why));
       change_.txn.compares.push_back(kv::key_absent(kv::keys::kMoves + vnfs));
       change_.txn.compares.push_back(
           kv::mod_revision_is(kv::keys::kOwners + vnfs, view_.owners.at(vnfs).mod_revision));
@@ -242,6 +261,9 @@ ha::Facts facts_of(const ClusterView& view, const Observed& observed) {
   ha::Facts facts = facts_of(view);
   facts.settled = observed.settled;
   for (auto& [name, vnfs] : facts.vnfses) {
+    vnfs.ailing = !observed.ill_luns.empty() && vnfs.owner == observed.head &&
+                  uses_any(view, name, observed.ill_luns);
+    if (vnfs.ailing) vnfs.blind.insert(observed.head);  // whatever its record says yet
     for (const records::Refusal& refusal : recent_refusals(view, name, observed.now_ns)) {
       vnfs.refused.insert(refusal.head());
     }

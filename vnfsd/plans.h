@@ -105,13 +105,18 @@ bool sees_luns_of(const ClusterView& view, const std::string& vnfs, const std::s
 
 // What an agent has seen beside the records.
 struct Observed {
-  std::set<std::string> settled;  // heads that have served for long
-  std::int64_t now_ns = 0;        // wall clock
+  std::set<std::string> settled;   // heads that have served for long
+  std::int64_t now_ns = 0;         // wall clock
+  std::string head;                // it
+  std::set<std::string> ill_luns;  // by uuid bytes: those that it has reached badly for long
+  // How long it has known each order, by the order's mod_revision; clocks of two heads differ.
+  std::map<Revision, std::int64_t> order_ages_ns;
 };
 // What the planner (ha/policy) decides on: who claims what nobody owns. Every head decides the
 // same.
 ha::Facts facts_of(const ClusterView& view);
-// The same for the moves that an owner orders: also who has settled, and who did not take a VNFS.
+// The same for the moves that an owner orders: also who has settled, who did not take a VNFS, and
+// which of its own VNFSs the observer serves from LUNs that it reaches badly.
 ha::Facts facts_of(const ClusterView& view, const Observed& observed);
 bool is_fenced(const ClusterView& view, const records::HeadRecord& head);
 // Whether the fence keeps that incarnation of its head from claiming and registering.

@@ -49,6 +49,10 @@ Status parse_vnfs(const std::string& line, const Words& words, Facts& facts) {
       vnfs.stopped = true;
       continue;
     }
+    if (words[i] == "ailing") {
+      vnfs.ailing = true;
+      continue;
+    }
     if (words[i] == "auto") {
       vnfs.failback = Failback::kAuto;
       continue;
@@ -68,8 +72,8 @@ Status parse_vnfs(const std::string& line, const Words& words, Facts& facts) {
     } else if (words[i] == "target") {
       vnfs.target = value;
     } else {
-      return refused(line, fmt::format("{}: on, blind, refused, owner, target, pinned, auto and "
-                                       "stopped are known",
+      return refused(line, fmt::format("{}: on, blind, refused, owner, target, pinned, ailing, "
+                                       "auto and stopped are known",
                                        words[i]));
     }
     ++i;

@@ -7,6 +7,7 @@
 //   vnfs v3 on c1n1,c1n2 blind c1n1
 //   vnfs v4 on c1n1,c1n2 owner c1n2 auto pinned c1n2      fails back by itself, but not from c1n2
 //   vnfs v5 on c1n1,c1n2,c1n3 owner c1n3 refused c1n1     c1n1 has not taken it lately
+//   vnfs v6 on c1n1,c1n2 owner c1n1 ailing blind c1n1     c1n1 reaches its LUNs badly
 //
 // What is rendered of a plan: "v1 c1n2 ordered", "v2 - stopped".
 #pragma once

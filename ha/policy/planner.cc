@@ -60,7 +60,10 @@ class Planner {
       return Place{vnfs.target, Reason::kOrdered};
     }
     if (vnfs.owner.empty()) return std::nullopt;
-    if (state_of(vnfs.owner) == HeadState::kServing) return Place{vnfs.owner, Reason::kStays};
+    if (state_of(vnfs.owner) == HeadState::kServing) {
+      if (vnfs.ailing && !takers_of(vnfs).empty()) return std::nullopt;
+      return Place{vnfs.owner, Reason::kStays};
+    }
     if (state_of(vnfs.owner) == HeadState::kLost) return Place{vnfs.owner, Reason::kHeld};
     return std::nullopt;
   }
@@ -77,10 +80,12 @@ class Planner {
     return found;
   }
 
-  // That its owner may send it to.
+  // That its owner may send it to. One that ails may keep it, but is nobody to send it to.
   Heads takers_of(const VnfsFacts& vnfs) const {
     Heads takers = heads_in(vnfs, HeadState::kServing, Sight::kAllLuns);
-    std::erase_if(takers, [&](const std::string& head) { return vnfs.refused.contains(head); });
+    std::erase_if(takers, [&](const std::string& head) {
+      return vnfs.refused.contains(head) || (vnfs.ailing && head == vnfs.owner);
+    });
     return takers;
   }
 
@@ -89,7 +94,8 @@ class Planner {
       const Heads takers = takers_of(vnfs);
       // A drained head goes on rather than nobody.
       if (takers.empty()) return {vnfs.owner, Reason::kStays};
-      return {choose(takers), Reason::kDrained};
+      const bool drained = state_of(vnfs.owner) == HeadState::kDraining;
+      return {choose(takers), drained ? Reason::kDrained : Reason::kStorage};
     }
     for (const Sight sight : {Sight::kAllLuns, Sight::kAnyLuns}) {
       for (const HeadState state : {HeadState::kServing, HeadState::kDraining}) {
@@ -235,7 +241,7 @@ std::map<std::string, Place> distribute(const Facts& facts) {
 }
 
 bool needs_order(Reason reason) {
-  return reason == Reason::kDrained || reason == Reason::kFailback ||
+  return reason == Reason::kDrained || reason == Reason::kStorage || reason == Reason::kFailback ||
          reason == Reason::kDistributed;
 }
 
@@ -249,6 +255,7 @@ const char* name_of(Reason reason) {
     case Reason::kBalanced: return "balanced";
     case Reason::kForced: return "forced";
     case Reason::kDrained: return "drained";
+    case Reason::kStorage: return "storage";
     case Reason::kFailback: return "failback";
     case Reason::kDistributed: return "distributed";
     case Reason::kNowhere: return "nowhere";

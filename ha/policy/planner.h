@@ -2,9 +2,9 @@
 // head computes it for itself and does what falls to it.
 //
 // Invariant: a VNFS stays where it is unless an administrator moves it, its head cannot serve it
-// any more or is being drained, or it fails back by itself to a head that has settled; whoever
-// claims still needs the owner record (INV-8), so two heads that plan from different records never
-// both serve. A plan that was carried out is planned again.
+// any more (and another one can) or is being drained, or it fails back by itself to a head that has
+// settled; whoever claims still needs the owner record (INV-8), so two heads that plan from
+// different records never both serve. A plan that was carried out is planned again.
 #pragma once
 
 #include <map>
@@ -30,6 +30,7 @@ struct VnfsFacts {
   std::set<std::string> blind;     // of them: those that do not see all its LUNs
   std::set<std::string> refused;   // of them: those that did not take it lately
   std::string owner;               // "" = nobody
+  bool ailing = false;   // its owner's head can reach its LUNs badly, for longer than a moment
   std::string target;    // where it is being moved to, if that head is ready; "" = nowhere
   bool stopped = false;  // by the administrator
   Failback failback = Failback::kManual;
@@ -51,6 +52,7 @@ enum class Reason {
   kBalanced,     // a later one of its heads: the earlier ones have their share
   kForced,       // a head that is being drained: nobody else can serve
   kDrained,      // away from a head that is being drained
+  kStorage,      // away from a head that reaches its LUNs badly, to one that does not
   kFailback,     // back to an earlier one of its heads
   kDistributed,  // to the place that its preferences and the shares give it
   kNowhere,      // none of its heads can serve

@@ -56,6 +56,7 @@ std::string failback_word(records::Failback failback) {
 std::string cause_word(records::MoveCause cause) {
   switch (cause) {
     case records::MOVE_DRAIN: return "drain";
+    case records::MOVE_STORAGE: return "storage";
     case records::MOVE_FAILBACK: return "failback";
     default: return "administrator";
   }

@@ -40,6 +40,7 @@ Agent::Agent(kv::Store& store, const env::Clock& clock, Config config, std::stri
   compactor_ = std::thread([this] { compact_history(); });
   stall_watcher_ = std::thread([this] { watch_stalls(); });
   head_watcher_ = std::thread([this] { watch_heads(); });
+  instance_watcher_ = std::thread([this] { watch_instances(); });
 }
 
 Agent::~Agent() {
@@ -52,26 +53,24 @@ Agent::~Agent() {
   compactor_.join();
   stall_watcher_.join();
   head_watcher_.join();
+  instance_watcher_.join();
   if (fencing_.valid()) fencing_.wait();
   watch_.reset();
   supervisors_.clear();
 }
 
-void Agent::on_watch_created(Revision) {
-  {
-    const std::scoped_lock lock(mutex_);
-    dirty_ = true;  // what happened before the watch began is seen by reading
-  }
-  changed_.notify_all();
-}
-
-void Agent::on_watch_events(std::vector<kv::WatchEvent>, Revision) {
+void Agent::look_again() {
   {
     const std::scoped_lock lock(mutex_);
     dirty_ = true;
   }
   changed_.notify_all();
 }
+
+// What happened before the watch began is seen by reading.
+void Agent::on_watch_created(Revision) { look_again(); }
+
+void Agent::on_watch_events(std::vector<kv::WatchEvent>, Revision) { look_again(); }
 
 void Agent::on_watch_ended(Error) {
   {
@@ -177,8 +176,10 @@ Status Agent::reconcile() {
   tell_prober(view);
   SYMNAS_TRY(make_probe_key(view));
   reconcile_luns(view);
-  answer_moves(view);
-  order_moves(view);
+  canaries_.follow(luns_.paths());
+  auto ages = order_ages_.look(clock_.mono_ns(), view);
+  answer_moves(view, ages);
+  order_moves(view, std::move(ages));
   reconcile_supervisors(view);
   return publish_luns(view);
 }
@@ -192,7 +193,9 @@ Status Agent::publish_luns(const ClusterView& view) {
   {
     // No scan now: what it finds and the supervisors' notice of it belong together.
     const std::scoped_lock scanning(scan_mutex_);
+    const auto ill = canaries_.ill();
     for (const instance::LunPath& lun : luns_.paths()) {
+      if (ill.contains(lun.uuid)) continue;
       SYMNAS_ASSIGN(const Uuid uuid, Uuid::parse(lun.uuid));
       head.add_luns(cvm::uuid_to_bytes(uuid));
     }

@@ -25,8 +25,11 @@
 #include "common/kv/store.h"
 #include "vnfsd/api/backend.h"
 #include "vnfsd/config.h"
+#include "vnfsd/daemon/answers.h"
 #include "vnfsd/daemon/compaction.h"
+#include "vnfsd/daemon/lun_health.h"
 #include "vnfsd/daemon/luns.h"
+#include "vnfsd/daemon/order_ages.h"
 #include "vnfsd/daemon/settling.h"
 #include "vnfsd/daemon/stalls.h"
 #include "vnfsd/instance/supervisor.h"
@@ -109,16 +112,18 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   Status reconcile();
   void reconcile_luns(const ClusterView& view);
   void reconcile_supervisors(const ClusterView& view);
-  // Says in the head's record which LUNs are open here and known to every instance.
+  // Says in the head's record which LUNs are open and well here and known to every instance.
   Status publish_luns(const ClusterView& view);
+  void look_again();  // at the records, and at what this head knows itself
   // Answers the orders to move a VNFS here: this boot will claim it (agent_moves.cc).
-  void answer_moves(const ClusterView& view);
+  // `ages`: of OrderAges.
+  void answer_moves(const ClusterView& view, const std::map<Revision, std::int64_t>& ages);
   Status check_can_take(const ClusterView& view, const std::string& vnfs) const;
   // Says in the order why it is not answered (agent_placement.cc).
   void say_why_not(const std::string& vnfs, const Stored<records::MoveRecord>& move,
                    const std::string& why);
   // Orders the moves of its own VNFSs that the planner wants, and takes orders back.
-  void order_moves(const ClusterView& view);
+  void order_moves(const ClusterView& view, std::map<Revision, std::int64_t> ages);
   void finish_move(const ClusterView& view, const std::string& vnfs);
   bool is_prepared(const std::string& vnfs);
   // Those that the agent before this one has left: nobody knows what became of their orders.
@@ -163,6 +168,9 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   // On a thread of its own, unless a fence is under way here, or was begun a moment ago. False: it
   // is not begun.
   bool start_fence(const std::string& head, FenceCause cause);
+  // Instances of this head whose workers do nothing any more (agent_instances.cc).
+  void watch_instances();
+  void ask_instances();
   // Heads whose probes stay away (agent_detection.cc).
   void watch_heads();
   void tell_prober(const ClusterView& view);
@@ -225,6 +233,8 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   bool unpublished_ = false;          // confined to thread_: publish_luns() has more to say
   bool moving_ = false;               // confined to thread_: what it ordered is under way
   SettleWatch settling_;              // confined to thread_
+  OrderAges order_ages_;              // confined to thread_
+  LunCanaries canaries_{[this] { look_again(); }};
   std::thread thread_;
   std::thread compactor_;
   // Confined to stall_watcher_, by head.
@@ -234,6 +244,8 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   std::map<std::string, std::int64_t> silent_looked_ms_;
   std::map<std::string, std::string> silent_told_;
   std::thread head_watcher_;
+  std::map<std::string, AnswerWatch> answers_;  // confined to instance_watcher_, by VNFS
+  std::thread instance_watcher_;
   std::mutex fence_start_mutex_;  // leaf; guards the two below
   std::map<std::string, std::int64_t> fence_tried_ms_;
   std::future<void> fencing_;  // the last fence without being asked

@@ -215,9 +215,17 @@ nlohmann::json Agent::local_status() {
   document["quota"] = {{"level", kv::name_of(quota_.level())},
                        {"quota_bytes", quota_.quota_bytes()},
                        {"in_use_permille", quota_.in_use_permille()}};
+  std::map<std::string, std::string> ill;  // by name
+  const auto ill_uuids = canaries_.ill();
+  for (const instance::LunPath& lun : luns_.paths()) {
+    const auto found = ill_uuids.find(lun.uuid);
+    if (found != ill_uuids.end()) ill[lun.name] = found->second;
+  }
   json luns = json::array();
   for (const LunSight& lun : luns_.sights()) {
-    luns.push_back({{"name", lun.name}, {"path", lun.path}, {"error", lun.error}});
+    const auto found = ill.find(lun.name);
+    const std::string& error = lun.error.empty() && found != ill.end() ? found->second : lun.error;
+    luns.push_back({{"name", lun.name}, {"path", lun.path}, {"error", error}});
   }
   document["luns"] = luns;
   const std::scoped_lock lock(mutex_);

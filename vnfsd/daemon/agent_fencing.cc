@@ -13,12 +13,15 @@
 #include "vnfsd/daemon/agent.h"
 #include "vnfsd/daemon/limits.h"
 #include "vnfsd/history.h"
+#include "vnfsd/instance/limits.h"
 #include "vnfsd/limits.h"
 
 namespace symnas::vnfsd::daemon {
 namespace {
 
-static_assert(kLastAnswersMs * 1'000'000 >= fs::kGateWindowNs / 10 * 11);
+static_assert(kLastAnswersMs >=
+              (fs::kGateWindowNs / 1'000'000 + instance::kHideAfterMs + instance::kPulseLookMs) /
+                  10 * 11);
 
 std::string fence_key(const std::string& head) { return kv::keys::kFences + head; }
 

@@ -37,7 +37,7 @@ Status Agent::check_can_take(const ClusterView& view, const std::string& vnfs) c
 }
 
 // What fails is done again with the next change of the records, or by the next look at them.
-void Agent::answer_moves(const ClusterView& view) {
+void Agent::answer_moves(const ClusterView& view, const std::map<Revision, std::int64_t>& ages) {
   preparing_.clear();
   for (const auto& [vnfs, move] : view.moves) {
     if (move.record.to() != config_.head_name || !view.vnfses.contains(vnfs)) continue;
@@ -47,7 +47,7 @@ void Agent::answer_moves(const ClusterView& view) {
       continue;
     }
     // Whoever gave it does not wait any more.
-    if (clock_.wall_ns() - move.record.ordered_ns() > kOrderNs) continue;
+    if (ages.at(move.mod_revision) > kOrderNs) continue;
     if (const Status able = check_can_take(view, vnfs); !able) {
       say_why_not(vnfs, move, able.error().message);
       continue;
@@ -91,13 +91,7 @@ bool Agent::is_prepared(const std::string& vnfs) {
   return supervisor != supervisors_.end() && supervisor->second->snapshot().state == "prepared";
 }
 
-void Agent::prepared(const std::string&) {
-  {
-    const std::scoped_lock lock(mutex_);
-    dirty_ = true;
-  }
-  changed_.notify_all();
-}
+void Agent::prepared(const std::string&) { look_again(); }
 
 // When served() could not.
 void Agent::finish_move(const ClusterView& view, const std::string& vnfs) {

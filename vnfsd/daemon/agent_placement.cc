@@ -2,17 +2,30 @@
 // head that decides on it. What is to be done is planned in vnfsd/placement.h.
 #include "common/base/log.h"
 #include "common/kv/keys.h"
+#include "cvm/volume.h"
 #include "vnfsd/daemon/agent.h"
 #include "vnfsd/daemon/limits.h"
 #include "vnfsd/placement.h"
 
 namespace symnas::vnfsd::daemon {
+namespace {
+
+std::set<std::string> bytes_of(const std::set<std::string>& uuids) {
+  std::set<std::string> out;
+  for (const std::string& text : uuids) {
+    if (const auto uuid = Uuid::parse(text)) out.insert(cvm::uuid_to_bytes(*uuid));
+  }
+  return out;
+}
+
+}  // namespace
 
 // What fails is done again with the next look at the records.
-void Agent::order_moves(const ClusterView& view) {
+void Agent::order_moves(const ClusterView& view, std::map<Revision, std::int64_t> ages) {
   const std::int64_t now_ms = clock_.mono_ns() / 1'000'000;
   const Observed observed{settling_.look(now_ms, view, config_.failback.settle_s * 1000),
-                          clock_.wall_ns()};
+                          clock_.wall_ns(), config_.head_name, bytes_of(canaries_.worse()),
+                          std::move(ages)};
   moving_ = has_own_moves(view, config_.head_name);
   if (!plan_own_moves(view, config_.head_name, observed)) return;  // nothing is to be moved
   moving_ = true;

@@ -1,6 +1,7 @@
 // Bounds of vnfsd/daemon, each with its reason.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace symnas::vnfsd::daemon {
@@ -42,6 +43,32 @@ constexpr std::int64_t fence_span_ms(std::int64_t agent_timeout_s) {
   return 2 * agent_timeout_s * 1000 + 20'000;
 }
 
+// NULL calls to the instances of this head (answers.h): so often, each with so long for an answer.
+inline constexpr std::int64_t kAskEveryMs = 1'000;
+inline constexpr std::int64_t kAskMs = 1'500;
+// Silent for so long, asked so often: at least an eighth of the workers wait for nothing, and no
+// queue before them is that long.
+inline constexpr std::int64_t kDeadWorkersMs = 8'000;
+inline constexpr int kUnansweredMin = 4;
+// A longer pause between two questions was this head's.
+inline constexpr std::int64_t kAskGapMs = 4'000;
+static_assert(kAskGapMs > kAskEveryMs + kAskMs);
+
+// Canary reads of LUNs (lun_health.h): so often, so much.
+inline constexpr std::int64_t kLunReadMs = 1'000;
+inline constexpr std::int64_t kLunLookMs = 500;
+inline constexpr std::size_t kLunReadBytes = 4096;
+// Multipath answers errors only when its last path has gone; one retry of an array passes.
+inline constexpr int kLunFailuresMin = 3;
+inline constexpr std::int64_t kLunFailsMs = 2'000;
+// Far above what a busy array or a change of paths takes.
+inline constexpr std::int64_t kLunHangsMs = 15'000;
+// From the first head's knowledge of a fault that all have to the last one's, and its record's.
+inline constexpr std::int64_t kLunWorseMs = 4'000;
+static_assert(kLunWorseMs > 2 * (kLunReadMs + kLunLookMs));
+// A LUN that comes and goes moves a VNFS once in so long at most.
+inline constexpr std::int64_t kLunWellMs = 60'000;
+
 // A head that is not heard is looked at again after this long.
 inline constexpr std::int64_t kSilentLookMs = 500;
 // Then a head that serves nothing does not count any more when heads count each other.
@@ -50,8 +77,9 @@ inline constexpr std::int64_t kLongOffMs = 60'000;
 inline constexpr std::int64_t kCanaryMs = 300;
 inline constexpr std::uint16_t kProbePort = 20'491;  // UDP, from the range that nobody registers
 
-// From the proof that a head's LUNs are cut off until nothing of it can answer any more: the window
-// of its gate (fsal_cluster, kGateWindowNs), and a tenth for its clock.
-inline constexpr std::int64_t kLastAnswersMs = 8'800;
+// From the proof that a head's LUNs are cut off until nothing of it can answer any more, and none
+// of its VIPs is up: the window of its gate (fsal_cluster, kGateWindowNs), the second and the look
+// after which its VIPs go (instance/limits.h), and a tenth for its clock.
+inline constexpr std::int64_t kLastAnswersMs = 10'200;
 
 }  // namespace symnas::vnfsd::daemon

@@ -22,6 +22,8 @@ using Clock = std::chrono::steady_clock;
 constexpr std::uint16_t kNfsPort = 2049;
 constexpr std::uint32_t kNfsProgram = 100003;
 constexpr std::uint32_t kXid = 0x73796d6e;
+constexpr std::size_t kAnswerBytesMax = 256;  // of a NULL call: 28
+constexpr ssize_t kHeaderBytes = 8;           // record mark and xid
 
 // A record of one fragment (RFC 5531, 11) with a call without credentials.
 std::string null_call() {
@@ -70,9 +72,10 @@ bool go_on(Question& question, pollfd& entry) {
     if (!question.asked) entry.fd = -1;  // refused
     return false;
   }
-  std::string answer(8, 0);  // record mark and xid
+  // All of it: what is left unread would make a reset of the end of the connection.
+  std::string answer(kAnswerBytesMax, 0);
   const ssize_t size = ::recv(entry.fd, answer.data(), answer.size(), 0);
-  if (size == static_cast<ssize_t>(answer.size()) && read_be32(answer, 4) == kXid) return true;
+  if (size >= kHeaderBytes && read_be32(answer, 4) == kXid) return true;
   entry.fd = -1;
   return false;
 }

@@ -49,7 +49,9 @@ class PlacementTest : public ::testing::Test {
   }
   // What the head's agent does at that time.
   std::string act(const std::string& head, std::int64_t at_ns = kNow) {
-    const Observed observed{settled, at_ns};
+    Observed observed{settled, at_ns, head, ill_luns, {}};
+    for (const auto& [vnfs, move] : builder.view().moves)
+      observed.order_ages_ns[move.mod_revision] = at_ns - move.record.ordered_ns();
     const auto done = make_change(
         builder.store, [&](const ClusterView& v) { return plan_own_moves(v, head, observed); },
         Mode::kCommit);
@@ -68,6 +70,7 @@ class PlacementTest : public ::testing::Test {
 
   ViewBuilder builder;
   std::set<std::string> settled;
+  std::set<std::string> ill_luns;  // of whoever acts
 };
 
 TEST_F(PlacementTest, ADrainIsRecordedOverBootsAndTakenBack) {
@@ -96,6 +99,35 @@ TEST_F(PlacementTest, ADrainSaysWhatGoesWhereAndWhatStays) {
   ASSERT_TRUE(change);
   EXPECT_EQ(lines_of(change->what).at(1), "vnfs v1: goes to c1n2");
   EXPECT_EQ(lines_of(change->what).size(), 3u);
+}
+
+TEST_F(PlacementTest, AHeadSendsAwayWhatItsBadLunsAreNeededFor) {
+  builder.owner("v1", "c1n1");
+  const std::string bad = builder.view().luns.at("LUN0").record.uuid();
+  ill_luns = {builder.view().luns.at("LUN3").record.uuid()};
+  EXPECT_EQ(act("c1n1"), "") << "no volume of it is on that LUN";
+  ill_luns = {bad};
+  EXPECT_EQ(act("c1n2"), "") << "not its VNFS";
+  EXPECT_NE(act("c1n1").find("reaches its LUNs badly"), std::string::npos);
+  EXPECT_EQ(move("v1").from(), "c1n1");
+  EXPECT_EQ(move("v1").to(), "c1n2");
+  EXPECT_EQ(move("v1").cause(), records::MOVE_STORAGE);
+}
+
+TEST_F(PlacementTest, NothingIsSentToHeadsThatHaveTheBadLunToo) {
+  builder.owner("v1", "c1n1");
+  ill_luns = {builder.view().luns.at("LUN0").record.uuid()};
+  for (const char* head : {"c1n2", "c1n3"}) {
+    edit_head(head, [&](records::HeadRecord& record) {
+      const auto seen = record.luns();
+      record.clear_luns();
+      for (const std::string& uuid : seen) {
+        if (!ill_luns.contains(uuid)) record.add_luns(uuid);
+      }
+    });
+  }
+  EXPECT_EQ(act("c1n1"), "");
+  EXPECT_TRUE(builder.view().moves.empty());
 }
 
 TEST_F(PlacementTest, TheOwnerOfADrainedHeadOrdersTwoMovesAtATime) {

@@ -82,6 +82,8 @@ class RandomCluster {
     }
     if (pick(2) == 0) out.failback = Failback::kAuto;
     if (pick(4) == 0) out.pinned = any_head();
+    out.ailing = !out.owner.empty() && pick(5) == 0;
+    if (out.ailing) out.blind.insert(out.owner);
     return out;
   }
   std::mt19937 random_;
@@ -113,8 +115,10 @@ std::ptrdiff_t index_of(const VnfsFacts& vnfs, const std::string& head) {
 Facts carried_out(Facts facts, const std::map<std::string, Place>& places) {
   for (const auto& [name, place] : places) {
     if (place.reason == Reason::kHeld) continue;
-    facts.vnfses.at(name).owner = place.head;
-    facts.vnfses.at(name).target.clear();
+    VnfsFacts& vnfs = facts.vnfses.at(name);
+    if (vnfs.owner != place.head) vnfs.ailing = false;
+    vnfs.owner = place.head;
+    vnfs.target.clear();
   }
   return facts;
 }
@@ -138,7 +142,9 @@ TEST(PlannerProperty, NobodyIsDisturbedWithoutAReason) {
       const bool back = place.reason == Reason::kFailback && vnfs.failback == Failback::kAuto &&
                         vnfs.pinned != vnfs.owner && facts.settled.contains(place.head) &&
                         index_of(vnfs, place.head) < index_of(vnfs, vnfs.owner);
-      EXPECT_TRUE(ordered || drained || back) << name;
+      const bool ailing = place.reason == Reason::kStorage && vnfs.ailing &&
+                          facts.heads.at(vnfs.owner) == HeadState::kServing;
+      EXPECT_TRUE(ordered || drained || back || ailing) << name;
       if (!ordered) {
         EXPECT_TRUE(needs_order(place.reason) && can_take(facts, vnfs, place.head)) << name;
       }
@@ -200,7 +206,7 @@ std::size_t share_of(const Facts& facts) {
 
 bool is_new(const Place& place) {
   return place.reason == Reason::kFirst || place.reason == Reason::kBalanced ||
-         place.reason == Reason::kDrained;
+         place.reason == Reason::kDrained || place.reason == Reason::kStorage;
 }
 
 TEST(PlannerProperty, NoHeadIsGivenMoreThanItsShareUnlessAllHaveTheirs) {
@@ -263,8 +269,7 @@ TEST(PlannerProperty, OneMoveAfterTheOtherEndsToo) {
       });
       if (next == places.end()) return;
       ASSERT_LT(moves, bound) << next->first << " goes to and fro";
-      facts.vnfses.at(next->first).owner = next->second.head;
-      facts.vnfses.at(next->first).target.clear();
+      facts = carried_out(facts, {*next});
     }
   });
 }
