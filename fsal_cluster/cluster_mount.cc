@@ -41,6 +41,7 @@ ClusterMount::ClusterMount(const env::Clock& clock, Parts parts)
       session_(std::move(parts.session)),
       data_(std::move(parts.data)),
       locks_(std::move(parts.locks)),
+      replies_(std::move(parts.replies)),
       inos_(*session_, FsId{claim_.filesystem.fsid()}),
       context_{.session = *session_,
                .data = *data_,
@@ -53,6 +54,7 @@ ClusterMount::ClusterMount(const env::Clock& clock, Parts parts)
                .block_bytes = claim_.filesystem.block_bytes(),
                .membership = *membership_,
                .gate = gate_.get(),
+               .replies = replies_.get(),
                .pause = [this](int attempt) { pause(attempt); }} {}
 
 ClusterMount::~ClusterMount() {
@@ -102,6 +104,7 @@ Status ClusterMount::recover() {
   claim_.ended.clear();
   SYMNAS_ASSIGN(std::vector<Ino> orphans, list_orphans(context_));
   sweep_ = std::make_unique<OrphanSweep>(context_, std::move(orphans));
+  replies_->start_sweep();
   keeper_ = std::make_unique<MembershipKeeper>(
       *session_, clock_, *membership_, *peers_, context_.fs, claim_.id,
       MembershipKeeper::Actions{.turning_sole = [this] { return turning_sole(); },
@@ -171,6 +174,7 @@ Status ClusterMount::erase_holds(MountId ended) {
 
 // The keeper last: the others may wait for a token of an ended mount, which it takes over.
 void ClusterMount::end_threads() {
+  replies_->stop();
   if (orphan_watch_) orphan_watch_->stop();
   if (sweep_) sweep_->stop();
   keeper_.reset();
@@ -274,6 +278,12 @@ Result<DirectoryPage> ClusterMount::readdir(const Handle& dir, std::uint64_t coo
 Result<SpaceUse> ClusterMount::statfs() { return gated(fs::statfs(context_)); }
 Result<Attributes> ClusterMount::resolve(const std::string& path) {
   return gated(fs::resolve(context_, path));
+}
+
+Result<std::optional<Handle>> ClusterMount::done_before(const Call& call) {
+  SYMNAS_ASSIGN(const std::optional<Done> done, replies_->find(call));
+  if (!done) return std::optional<Handle>();
+  return std::optional<Handle>(Handle{context_.fs, done->ino, done->generation});
 }
 
 void ClusterMount::opened(const Handle& handle) { open_files_.opened(handle.ino); }

@@ -17,6 +17,7 @@
 #include "fsal_cluster/orphan_sweep.h"
 #include "fsal_cluster/orphan_watch.h"
 #include "fsal_cluster/quota_watch.h"
+#include "fsal_cluster/reply/replies.h"
 #include "fsal_cluster/state/file_locks.h"
 #include "fsal_cluster/state/gate.h"
 #include "fsal_cluster/state/membership.h"
@@ -41,6 +42,7 @@ class ClusterMount final : public Mount {
     std::unique_ptr<kv::Session> session;
     std::unique_ptr<FileData> data;
     std::unique_ptr<FileLocks> locks;
+    std::unique_ptr<Replies> replies;
   };
   ClusterMount(const env::Clock& clock, Parts parts);
   ~ClusterMount() override;
@@ -82,6 +84,8 @@ class ClusterMount final : public Mount {
                                 std::size_t entries_max) override;
   Result<SpaceUse> statfs() override;
   Result<Attributes> resolve(const std::string& path) override;
+
+  Result<std::optional<Handle>> done_before(const Call& call) override;
 
   void opened(const Handle& handle) override;
   void closed(const Handle& handle) override;
@@ -127,6 +131,7 @@ class ClusterMount final : public Mount {
   std::unique_ptr<kv::Session> session_;
   std::unique_ptr<FileData> data_;
   std::unique_ptr<FileLocks> locks_;
+  std::unique_ptr<Replies> replies_;
   OpenFiles open_files_;
   InoLease inos_;
   DirectoryFlights flights_;

@@ -79,6 +79,9 @@ Result<std::unique_ptr<ClusterMount>> open_claimed(kv::Store& store, const env::
                                                .on_failed_flush = options.on_ended}));
   SYMNAS_ASSIGN(parts.locks,
                 FileLocks::load(*parts.session, clock, fs, options.vnfs, parts.membership.get()));
+  parts.replies = std::make_unique<Replies>(
+      *parts.session, clock,
+      Replies::Options{.fs = fs, .vnfs = options.vnfs_id, .epoch = options.epoch});
   parts.claim = std::move(claim);
   auto mount = std::make_unique<ClusterMount>(clock, std::move(parts));
   SYMNAS_TRY(mount->recover());

@@ -21,6 +21,7 @@
 #include "common/kv/session.h"
 #include "common/kv/store.h"
 #include "cvm/volume_io.h"
+#include "fsal_cluster/reply/call.h"
 #include "fsal_cluster/types.h"
 
 namespace symnas::fs {
@@ -138,6 +139,12 @@ class Mount {
   virtual FileLocks& locks() = 0;
 
   virtual kv::SessionCounters counters() const = 0;
+
+  // What a former instance of this VNFS has carried out for the call: the object that it made or
+  // changed (all zero: the answer names none). nullopt: nothing that is known. For kReplyLookNs
+  // after the mount was opened the first call of each client blocks for one read. Errors: those of
+  // Session::range.
+  virtual Result<std::optional<Handle>> done_before(const Call& call) = 0;
 };
 
 }  // namespace symnas::fs

@@ -19,10 +19,10 @@ struct Table {
   char letter;
 };
 // Who is held against whom decides the order: mounts and inodes first, the reverse map last.
-constexpr Table kOrder[] = {{'w', 'S'}, {'u', 'N'}, {'u', 'C'}, {'w', 'B'}, {'w', 'I'},
-                            {'w', 'O'}, {'w', 'T'}, {'w', 'D'}, {'w', 'M'}, {'w', 'K'},
-                            {'w', 'W'}, {'w', 'H'}, {'w', 'R'}, {'w', 'P'}, {'w', 'L'},
-                            {'w', 'V'}, {'u', 'G'}, {'u', 'S'}, {'u', 'L'}, {'u', 'R'}};
+constexpr Table kOrder[] = {{'w', 'S'}, {'u', 'N'}, {'u', 'C'}, {'w', 'B'}, {'w', 'I'}, {'w', 'O'},
+                            {'w', 'T'}, {'w', 'D'}, {'w', 'M'}, {'w', 'K'}, {'w', 'W'}, {'w', 'H'},
+                            {'w', 'R'}, {'w', 'P'}, {'w', 'L'}, {'w', 'V'}, {'u', 'G'}, {'u', 'S'},
+                            {'u', 'L'}, {'u', 'A'}, {'u', 'R'}};
 
 std::optional<NameHasher> hasher_of(const Context& context) {
   auto hasher = NameHasher::create(context.filesystem.name_hash_key());
@@ -162,6 +162,9 @@ void Checker::take_unwatched(char table, const kv::KeyValue& kv, std::string_vie
     case 'L':
       if (ids.size() > 8)
         return holders_.take_lock(Ino{read_be64(ids, 0)}, ids.substr(8), kv.value);
+      break;
+    case 'A':
+      if (ids.size() == 4 + 16 + 8 + 4) return;
       break;
     case 'R':
       if (ids.size() == 12)

@@ -55,9 +55,10 @@ class Engine final : public FileData {
 
   std::optional<Overlay> overlay(Ino ino) override;
   Result<kv::Committed> set_size(const Handle& handle, std::uint64_t size_bytes, MtimeIs mtime,
-                                 std::function<Status(records::Inode&)> edit) override;
-  Result<kv::Committed> set_times(const Handle& handle,
-                                  std::function<Status(records::Inode&)> edit) override;
+                                 std::function<Status(records::Inode&)> edit,
+                                 std::optional<kv::Op> also = std::nullopt) override;
+  Result<kv::Committed> set_times(const Handle& handle, std::function<Status(records::Inode&)> edit,
+                                  std::optional<kv::Op> also = std::nullopt) override;
   Result<Removal> plan_removal(const Handle& handle, const records::Inode& record) override;
   void removed(Removal removal) override;
   void abandoned(Removal removal) override;
@@ -79,7 +80,13 @@ class Engine final : public FileData {
 
  private:
   friend struct RunningOperation;
-  using Edit = std::function<Status(records::Inode&)>;
+  struct Edit {
+    std::function<Status(records::Inode&)> inode;
+    std::optional<kv::Op> also;
+    void add_to(kv::Mutation& mutation) const {
+      if (also) mutation.writes.push_back(*also);
+    }
+  };
   // An inode record and the revision it has.
   struct InodeRecord {
     records::Inode inode;

@@ -105,17 +105,19 @@ class FileData {
   // Size plus whatever `edit` does to the inode record, in one transaction; retries conflicts.
   // `edit` is called with the record as read, size, mtime and ctime already changed, once per try;
   // its error is returned and nothing happens (permission checks belong there); it must not block.
+  // `also`: one more put of the same transaction.
   // Errors: kStale, kOutOfRange (beyond kFileBytesMax), kIsDirectory, kInvalidArgument (no regular
   // file), what edit says, what the session says.
   virtual Result<kv::Committed> set_size(const Handle& handle, std::uint64_t size_bytes,
-                                         MtimeIs mtime,
-                                         std::function<Status(records::Inode&)> edit) = 0;
+                                         MtimeIs mtime, std::function<Status(records::Inode&)> edit,
+                                         std::optional<kv::Op> also = std::nullopt) = 0;
 
   // What `edit` does to the record of a regular file, while nobody writes to it: for SETATTR of
   // mtime without a size. `edit` is called with the record as read. Otherwise as set_size() with
   // MtimeIs::kChosen.
   virtual Result<kv::Committed> set_times(const Handle& handle,
-                                          std::function<Status(records::Inode&)> edit) = 0;
+                                          std::function<Status(records::Inode&)> edit,
+                                          std::optional<kv::Op> also = std::nullopt) = 0;
 
   // Part of the transaction that removes an inode record for ever. Between plan and
   // removed()/abandoned() the inode's I/O stands still (waiting, not failing).

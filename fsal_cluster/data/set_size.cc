@@ -3,6 +3,7 @@
 // shrink to zero leaves the old map to a sweep by taking the next map generation; a large partial
 // one leaves a watermark (trim_block) above which the map is dead.
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -24,12 +25,14 @@ struct Engine::SizeChange {
 };
 
 Result<kv::Committed> Engine::set_size(const Handle& handle, std::uint64_t size_bytes,
-                                       MtimeIs mtime, std::function<Status(records::Inode&)> edit) {
+                                       MtimeIs mtime, std::function<Status(records::Inode&)> inode,
+                                       std::optional<kv::Op> also) {
   const RunningOperation running(*this);
   if (size_bytes > kFileBytesMax) {
     return fail(ErrorCode::kOutOfRange,
                 fmt::format("size {}: files end at {}", size_bytes, kFileBytesMax));
   }
+  Edit edit{std::move(inode), std::move(also)};
   Result<kv::Committed> committed = wait_for(set_size_task(handle, size_bytes, mtime, edit));
   if (!committed && committed.error().code == ErrorCode::kFenced)
     failed_for_good(committed.error());
@@ -138,11 +141,12 @@ Task<Result<kv::Committed>> Engine::commit_size(FileState& f, SizeChange& change
     kv::Mutation mutation = size_mutation(f, change, *record);
     record->inode.set_mtime_ns(now_ns);
     record->inode.set_ctime_ns(now_ns);
-    if (edit) {
-      const Status edited = edit(record->inode);
+    if (edit.inode) {
+      const Status edited = edit.inode(record->inode);
       if (!edited) co_return tl::unexpected(edited.error());
     }
     mutation.writes.push_back(kv::put(inode_key(f.ino), record->inode.SerializeAsString()));
+    edit.add_to(mutation);
     FreeIntent free(*space_, change.cut.freed);
     const Result<kv::Committed> committed = co_await commit_mutation(mutation);
     if (!committed) co_return tl::unexpected(committed.error());

@@ -1,13 +1,17 @@
 // SETATTR of a file's mtime, in the file's exclusive turn. What is pending is committed before, so
 // that an unrecorded write is always the later one; the same transaction erases the token with the
 // write flag, so that no recovery replaces what was set.
+#include <utility>
+
 #include "fsal_cluster/data/engine.h"
 
 namespace symnas::fs {
 
 Result<kv::Committed> Engine::set_times(const Handle& handle,
-                                        std::function<Status(records::Inode&)> edit) {
+                                        std::function<Status(records::Inode&)> inode,
+                                        std::optional<kv::Op> also) {
   const RunningOperation running(*this);
+  Edit edit{std::move(inode), std::move(also)};
   return wait_for(set_times_task(handle, edit));
 }
 
@@ -39,12 +43,13 @@ Task<Result<kv::Committed>> Engine::commit_times(FileState& f, Edit& edit) {
     if (!pause) co_return tl::unexpected(pause.error());
     Result<InodeRecord> record = co_await read_inode(f);
     if (!record) co_return tl::unexpected(record.error());
-    const Status edited = edit(record->inode);
+    const Status edited = edit.inode(record->inode);
     if (!edited) co_return tl::unexpected(edited.error());
     kv::Mutation mutation;
     mutation.compares.push_back(kv::mod_revision_is(inode_key(f.ino), record->revision));
     mutation.writes.push_back(kv::put(inode_key(f.ino), record->inode.SerializeAsString()));
     mutation.writes.push_back(kv::erase(token_key(f.ino)));
+    edit.add_to(mutation);
     const Result<kv::Committed> committed = co_await commit_mutation(mutation);
     if (!committed) co_return tl::unexpected(committed.error());
     if (!committed->succeeded) continue;

@@ -16,6 +16,8 @@
 
 namespace symnas::fs {
 
+class Replies;  // reply/replies.h
+
 struct Context {
   kv::Session& session;
   FileData& data;
@@ -28,6 +30,7 @@ struct Context {
   std::uint32_t block_bytes = 4096;
   Membership& membership;
   const Gate* gate = nullptr;  // null: nothing puts its proofs in doubt
+  Replies* replies = nullptr;  // null: what was done for whom is not recorded
   // Waits before the n-th retry (from 1) of an operation that met a conflict.
   std::function<void(int)> pause;
 };

@@ -52,7 +52,7 @@ Result<DirectoryChange> link(Context& context, const Credentials& who, const Han
         SYMNAS_ASSIGN(const Place place, read_place(context, directory, name));
         const std::int64_t now_ns = context.session.next_time_ns();
         SYMNAS_ASSIGN(kv::Mutation mutation, plan_link(context.fs, who, node, place, now_ns));
-        SYMNAS_ASSIGN(const kv::Committed done, commit(context, std::move(mutation)));
+        SYMNAS_ASSIGN(const kv::Committed done, commit_call(context, std::move(mutation)));
         return change_of(context, place.directory, now_ns, done, pre_of(attempt, turn));
       });
 }

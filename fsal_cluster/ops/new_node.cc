@@ -121,7 +121,8 @@ Result<Created> try_add_node(Context& context, const NewNodeRequest& request, co
   if (request.type == FileType::kRegular && mtime.value_or(kServerTime) == kServerTime)
     input.tokens = context.data.tokens_at_create(ino);
   SYMNAS_ASSIGN(NewNodePlan plan, plan_new_node(input));
-  SYMNAS_ASSIGN(const kv::Committed done, commit(context, std::move(plan.mutation)));
+  const Handle made{context.fs, ino, input.generation};
+  SYMNAS_ASSIGN(const kv::Committed done, commit_call(context, std::move(plan.mutation), made));
   const Node node{ino, std::move(plan.inode), done.revision};
   Created out;
   out.attributes = node.is_directory()

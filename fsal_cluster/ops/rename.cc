@@ -109,7 +109,7 @@ Result<Mount::Renamed> try_rename(Context& context, RenameInput input, int attem
   input.now_ns = context.session.next_time_ns();
   SYMNAS_ASSIGN(Replaced replaced, replace_target(context, input));
   SYMNAS_ASSIGN(kv::Mutation mutation, plan_rename(input, replaced.part, move));
-  SYMNAS_ASSIGN(const kv::Committed done, commit(context, std::move(mutation)));
+  SYMNAS_ASSIGN(const kv::Committed done, commit_call(context, std::move(mutation)));
   if (replaced.file) replaced.file->committed();
   return Mount::Renamed{
       change_of(context, input.from.directory, input.now_ns, done, pre_of(attempt, turns.from)),

@@ -1,6 +1,9 @@
 #include "fsal_cluster/ops/retry.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "fsal_cluster/reply/replies.h"
 
 namespace symnas::fs {
 
@@ -51,6 +54,16 @@ Result<kv::Committed> commit(Context& context, kv::Mutation mutation) {
   SYMNAS_ASSIGN(kv::Committed done, context.session.commit_blocking(std::move(mutation)));
   if (!done.succeeded) return fail(ErrorCode::kConflict, "a compare failed");
   return done;
+}
+
+std::optional<kv::Op> record_of_call(Context& context, const Handle& object) {
+  if (context.replies == nullptr) return std::nullopt;
+  return context.replies->record(object.ino, object.generation);
+}
+
+Result<kv::Committed> commit_call(Context& context, kv::Mutation mutation, const Handle& object) {
+  if (auto record = record_of_call(context, object)) mutation.writes.push_back(std::move(*record));
+  return commit(context, std::move(mutation));
 }
 
 }  // namespace symnas::fs

@@ -2,6 +2,7 @@
 // retry, with a bound and pauses. The only place of namespace operations that retries.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "fsal_cluster/limits.h"
 #include "fsal_cluster/ops/context.h"
 #include "fsal_cluster/ops/request.h"
+#include "fsal_cluster/types.h"
 
 namespace symnas::fs {
 
@@ -71,5 +73,12 @@ inline Result<Membership::Stay> before_strict_read(Context& context) {
 
 // Commits; a failed compare becomes kConflict.
 Result<kv::Committed> commit(Context& context, kv::Mutation mutation);
+
+// The put that records, in the transaction that carries the call of this thread out, that it was.
+// `object`: what it made or changed, if its answer names that. nullopt: nobody will ask again.
+std::optional<kv::Op> record_of_call(Context& context, const Handle& object = {});
+// commit() of what the call of this thread asks for, recorded. REQUIRES: its only one.
+Result<kv::Committed> commit_call(Context& context, kv::Mutation mutation,
+                                  const Handle& object = {});
 
 }  // namespace symnas::fs

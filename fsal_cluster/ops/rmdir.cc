@@ -52,7 +52,7 @@ Result<DirectoryChange> rmdir(Context& context, const Credentials& who, const Ha
         SYMNAS_TRY(check_empty(context, target.ino, name));
         const std::int64_t now_ns = context.session.next_time_ns();
         SYMNAS_ASSIGN(const kv::Committed done,
-                      commit(context, plan_rmdir(context.fs, place, target, now_ns)));
+                      commit_call(context, plan_rmdir(context.fs, place, target, now_ns)));
         return change_of(context, place.directory, now_ns, done, pre_of(attempt, turn));
       });
 }

@@ -76,7 +76,8 @@ Status set_with_size(Context& context, const Credentials& who, const Handle& han
     return apply_setattr(who, changes, context.session.next_time_ns(), inode);
   };
   const MtimeIs mtime = changes.mtime_ns ? MtimeIs::kChosen : MtimeIs::kOfTheChange;
-  const auto done = context.data.set_size(handle, *changes.size_bytes, mtime, edit);
+  const auto done = context.data.set_size(handle, *changes.size_bytes, mtime, edit,
+                                          record_of_call(context, handle));
   return done ? Status() : Status(tl::unexpected<Error>(done.error()));
 }
 
@@ -88,7 +89,7 @@ Status set_file_mtime(Context& context, const Credentials& who, const Handle& ha
   };
   records::Inode trial = node.record;
   SYMNAS_TRY(edit(trial));  // who may not, does not make us commit
-  const auto done = context.data.set_times(handle, edit);
+  const auto done = context.data.set_times(handle, edit, record_of_call(context, handle));
   return done ? Status() : Status(tl::unexpected<Error>(done.error()));
 }
 
@@ -100,7 +101,7 @@ Status set_without_size(Context& context, const Credentials& who, const Handle& 
       return set_file_mtime(context, who, handle, node, changes);
     SYMNAS_ASSIGN(kv::Mutation mutation,
                   plan_setattr(context.fs, who, node, changes, context.session.next_time_ns()));
-    const auto done = commit(context, std::move(mutation));
+    const auto done = commit_call(context, std::move(mutation), handle);
     return done ? Status() : Status(tl::unexpected<Error>(done.error()));
   });
 }

@@ -39,7 +39,7 @@ Result<DirectoryChange> unlink(Context& context, const Credentials& who, const H
         const std::int64_t now_ns = context.session.next_time_ns();
         SYMNAS_ASSIGN(LinkDrop drop, LinkDrop::prepare(context, target, now_ns));
         SYMNAS_ASSIGN(const kv::Committed done,
-                      commit(context, plan_unlink(context.fs, place, drop.part(), now_ns)));
+                      commit_call(context, plan_unlink(context.fs, place, drop.part(), now_ns)));
         drop.committed();
         return change_of(context, place.directory, now_ns, done, pre_of(attempt, turn));
       });

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "common/base/log.h"
+#include "fsal_cluster/plugin/answers.h"
 #include "fsal_cluster/plugin/config.h"
 #include "fsal_cluster/plugin/door.h"
 #include "fsal_cluster/plugin/instance.h"
@@ -62,6 +63,7 @@ fsal_status_t init_config(fsal_module*, config_file_t parsed, config_error_type*
   if (started) {
     gate_replies();
     guard_door();
+    answer_former_calls();
     return ok_status();
   }
   LogCrit(COMPONENT_FSAL, "CLUSTER: %s", started.error().message.c_str());

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string>
 
+#include "fsal_cluster/plugin/answers.h"
 #include "fsal_cluster/plugin/guarded.h"
 #include "fsal_cluster/plugin/limits.h"
 #include "fsal_cluster/plugin/memory_report.h"
@@ -78,6 +79,7 @@ fsal_status_t mkdir(fsal_obj_handle* dir, const char* name, fsal_attrlist* attrs
                     fsal_obj_handle** handle, fsal_attrlist* attrs_out, fsal_attrlist* pre,
                     fsal_attrlist* post) {
   return guarded([&] {
+    const fs::CallScope scope(this_call());
     const Object* object = object_of(dir);
     const auto node = new_node(fs::FileType::kDirectory, attrs_in);
     if (!node) return failed(node);
@@ -90,6 +92,7 @@ fsal_status_t mknode(fsal_obj_handle* dir, const char* name, object_file_type_t 
                      fsal_attrlist* attrs_in, fsal_obj_handle** handle, fsal_attrlist* attrs_out,
                      fsal_attrlist* pre, fsal_attrlist* post) {
   return guarded([&] {
+    const fs::CallScope scope(this_call());
     const Object* object = object_of(dir);
     auto node = new_node(fs::FileType::kFifo, attrs_in);
     if (!node) return failed(node);
@@ -113,6 +116,7 @@ fsal_status_t symlink(fsal_obj_handle* dir, const char* name, const char* target
                       fsal_attrlist* attrs_in, fsal_obj_handle** handle, fsal_attrlist* attrs_out,
                       fsal_attrlist* pre, fsal_attrlist* post) {
   return guarded([&] {
+    const fs::CallScope scope(this_call());
     const Object* object = object_of(dir);
     auto node = new_node(fs::FileType::kSymlink, attrs_in);
     if (!node) return failed(node);
@@ -137,6 +141,7 @@ fsal_status_t readlink(fsal_obj_handle* handle, gsh_buffdesc* content, bool) {
 fsal_status_t link(fsal_obj_handle* handle, fsal_obj_handle* dir, const char* name,
                    fsal_attrlist* pre, fsal_attrlist* post) {
   return guarded([&] {
+    const fs::CallScope scope(this_call());
     const Object* object = object_of(handle);
     const auto change = object->mount->link(caller(), object->handle, object_of(dir)->handle, name);
     if (!change) return failed(change);
@@ -150,6 +155,7 @@ fsal_status_t rename(fsal_obj_handle*, fsal_obj_handle* old_dir, const char* old
                      fsal_obj_handle* new_dir, const char* new_name, fsal_attrlist* old_pre,
                      fsal_attrlist* old_post, fsal_attrlist* new_pre, fsal_attrlist* new_post) {
   return guarded([&] {
+    const fs::CallScope scope(this_call());
     const Object* from = object_of(old_dir);
     const auto renamed =
         from->mount->rename(caller(), from->handle, old_name, object_of(new_dir)->handle, new_name);
@@ -165,6 +171,7 @@ fsal_status_t rename(fsal_obj_handle*, fsal_obj_handle* old_dir, const char* old
 fsal_status_t unlink(fsal_obj_handle* dir, fsal_obj_handle* victim, const char* name,
                      fsal_attrlist* pre, fsal_attrlist* post) {
   return guarded([&] {
+    const fs::CallScope scope(this_call());
     const Object* object = object_of(dir);
     const auto change = victim->type == DIRECTORY
                             ? object->mount->rmdir(caller(), object->handle, name)
@@ -197,6 +204,7 @@ fsal_status_t getattrs(fsal_obj_handle* handle, fsal_attrlist* attrs) {
 
 fsal_status_t setattr2(fsal_obj_handle* handle, bool bypass, state_t* state, fsal_attrlist* attrs) {
   return guarded([&] {
+    const fs::CallScope scope(this_call());
     Object* object = object_of(handle);
     if ((attrs->valid_mask & ATTR_SIZE) != 0 && state == nullptr) {
       // A size change without an open state is a write: it respects deny modes (RFC 8881 18.30.3).

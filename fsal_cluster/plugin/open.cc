@@ -2,6 +2,7 @@
 // one mount in this slice); opens write nothing to etcd.
 #include <cstring>
 
+#include "fsal_cluster/plugin/answers.h"
 #include "fsal_cluster/plugin/guarded.h"
 #include "fsal_cluster/plugin/object.h"
 
@@ -131,6 +132,7 @@ fsal_status_t open2(fsal_obj_handle* handle, state_t* state, fsal_openflags_t fl
                     fsal_attrlist* attrs_out, bool* caller_perm_check, fsal_attrlist* pre,
                     fsal_attrlist* post) {
   return guarded([&] {
+    const fs::CallScope scope(this_call());
     if (name == nullptr) {
       // MDCACHE comes here from an open by name, too, where nobody has looked at the file's mode
       // yet.

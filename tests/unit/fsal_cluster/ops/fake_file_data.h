@@ -25,18 +25,22 @@ class FakeFileData final : public FileData {
   }
 
   Result<kv::Committed> set_size(const Handle& handle, std::uint64_t size_bytes, MtimeIs mtime,
-                                 std::function<Status(records::Inode&)> edit) override {
+                                 std::function<Status(records::Inode&)> edit,
+                                 std::optional<kv::Op> also) override {
     if (mtime == MtimeIs::kChosen) mtimes_chosen.push_back(handle.ino);
-    return change(handle, [&](records::Inode& inode) -> Status {
-      inode.set_size_bytes(size_bytes);
-      inode.set_mtime_ns(session_.next_time_ns());
-      return edit(inode);
-    });
+    return change(
+        handle,
+        [&](records::Inode& inode) -> Status {
+          inode.set_size_bytes(size_bytes);
+          inode.set_mtime_ns(session_.next_time_ns());
+          return edit(inode);
+        },
+        also);
   }
-  Result<kv::Committed> set_times(const Handle& handle,
-                                  std::function<Status(records::Inode&)> edit) override {
+  Result<kv::Committed> set_times(const Handle& handle, std::function<Status(records::Inode&)> edit,
+                                  std::optional<kv::Op> also) override {
     mtimes_chosen.push_back(handle.ino);
-    return change(handle, edit);
+    return change(handle, edit, also);
   }
 
   Result<Removal> plan_removal(const Handle& handle, const records::Inode&) override {
@@ -86,7 +90,8 @@ class FakeFileData final : public FileData {
 
  private:
   Result<kv::Committed> change(const Handle& handle,
-                               const std::function<Status(records::Inode&)>& edit) {
+                               const std::function<Status(records::Inode&)>& edit,
+                               const std::optional<kv::Op>& also) {
     for (;;) {
       SYMNAS_ASSIGN(const kv::CachedValue value, session_.read(kv::keys::inode(fs_, handle.ino)));
       if (!value.value) return fail(ErrorCode::kStale, "gone");
@@ -98,6 +103,7 @@ class FakeFileData final : public FileData {
       mutation.compares = {
           kv::mod_revision_is(kv::keys::inode(fs_, handle.ino), value.mod_revision)};
       mutation.writes = {kv::put(kv::keys::inode(fs_, handle.ino), inode.SerializeAsString())};
+      if (also) mutation.writes.push_back(*also);
       SYMNAS_ASSIGN(const kv::Committed done, session_.commit_blocking(std::move(mutation)));
       if (done.succeeded) return done;
     }

@@ -1,0 +1,90 @@
+// Replies: the reply cache of a mount. What an operation changes for a call is recorded in the same
+// transaction; the next instance of the VNFS answers the same call from the record instead of
+// changing anything again. Why, and against which interleavings: docs/decisions/0009.
+//
+// Thread class: thread-safe; owns a thread (the sweep).
+// Invariants: a record exists exactly when its operation was carried out; only calls of former
+// epochs are answered, and only for kReplyLookNs after the start.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <unordered_map>
+
+#include "common/base/ids.h"
+#include "common/base/result.h"
+#include "common/env/clock.h"
+#include "common/kv/session.h"
+#include "fsal_cluster/reply/call.h"
+#include "fsal_cluster/reply/known_replies.h"
+#include "fsal_cluster/reply/reply_ring.h"
+
+namespace symnas::fs {
+
+class Replies {
+ public:
+  struct Options {
+    FsId fs;
+    VnfsId vnfs;
+    Epoch epoch;
+  };
+  // `session` and `clock` outlive it. The time in which it looks for answers begins now.
+  Replies(kv::Session& session, const env::Clock& clock, Options options);
+  ~Replies();
+  Replies(const Replies&) = delete;
+  Replies& operator=(const Replies&) = delete;
+
+  // The put that records, with the transaction it is given to, that the call of this thread was
+  // carried out (call_in_progress()). nullopt: there is no call, or its client is one too many.
+  // Every try of one call has the same key. Never blocks.
+  std::optional<kv::Op> record(Ino ino, Generation generation);
+
+  // What a former instance has done for the call; nullopt: nothing that is known. The first call of
+  // a client reads its records (one range read), the others of it wait for that. Errors: those of
+  // Session::range.
+  Result<std::optional<Done>> find(const Call& call);
+
+  // Erases what is not needed any more, now and from time to time.
+  void start_sweep();
+  void stop();
+  // One look: records of former epochs after kReplyEraseNs, those of clients that are idle.
+  // Errors: those of the session.
+  Status sweep();
+
+ private:
+  struct Client {
+    std::mutex mutex;
+    bool loaded = false;
+    KnownReplies known;
+  };
+
+  std::optional<std::uint32_t> place_for(const std::string& client);
+  std::shared_ptr<Client> client_of(const Call& call);
+  bool looks() const;
+  Status erase_former();
+  Status erase_idle();
+  Status erase(kv::KeyRange range);
+  void run();
+
+  kv::Session& session_;
+  const env::Clock& clock_;
+  const Options options_;
+  const std::int64_t started_ns_;       // monotonic
+  const std::int64_t started_time_ns_;  // filesystem time
+  std::mutex mutex_;                    // guards the two maps; a leaf
+  std::unordered_map<std::string, ReplyRing> rings_;
+  std::unordered_map<std::string, std::shared_ptr<Client>> former_;
+  bool former_erased_ = false;  // of the sweep
+  std::mutex sweep_mutex_;
+  std::condition_variable stop_wanted_;
+  bool stop_ = false;  // guarded by sweep_mutex_
+  std::thread thread_;
+};
+
+}  // namespace symnas::fs
