@@ -73,9 +73,7 @@ TEST(KnownRepliesTest, TheBytesOfARecord) {
   const kv::KeyValue kv = record(4, 258, call(7, 9, 2), 100, 1);
   EXPECT_EQ(to_hex(kv.key),
             "662f0000000175410000000363636363636363636363636363636363000000000000000400000102");
-  EXPECT_EQ(to_hex(kv.value),
-            "0d07000000110900000000000000180220012864"
-            "3065");
+  EXPECT_EQ(to_hex(kv.value), "0d070000001109000000000000001802200128643065");
 }
 
 }  // namespace
