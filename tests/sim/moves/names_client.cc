@@ -40,6 +40,21 @@ Server::Reply NamesClient::ask(const Life::Body& body) {
   }
 }
 
+Server::Reply NamesClient::change(
+    const std::function<std::optional<Answer>(fs::Mount&)>& operation) {
+  const fs::Call call{.client = "client " + std::string(8, static_cast<char>('0' + number_)) + " ",
+                      .xid = ++last_xid_,
+                      .checksum = 1,
+                      .operation = 0};
+  return ask([call, operation](Life& life) -> std::optional<Answer> {
+    const auto done = life.mount().done_before(call);
+    if (!done) return answer_of(done.error());
+    if (*done) return Answer::kOk;
+    const fs::CallScope scope(call);
+    return operation(life.mount());
+  });
+}
+
 void NamesClient::run(std::size_t operations) {
   for (std::size_t i = 0; i < operations; ++i) {
     const std::string name = draw_name();
@@ -65,10 +80,10 @@ void NamesClient::expect(const char* what, const std::string& name, const Server
 }
 
 void NamesClient::make(const std::string& name) {
-  const auto reply = ask([this, name](Life& life) {
+  const auto reply = change([this, name](fs::Mount& mount) {
     fs::NewNode node;
     node.attributes.mode = 0755;
-    return answer_of(life.mount().mkdir(fs::Credentials{}, directory_, name, node));
+    return answer_of(mount.mkdir(fs::Credentials{}, directory_, name, node));
   });
   expect("mkdir", name, reply, there_.contains(name) ? Answer::kExists : Answer::kOk,
          Answer::kExists);
@@ -76,8 +91,8 @@ void NamesClient::make(const std::string& name) {
 }
 
 void NamesClient::remove(const std::string& name) {
-  const auto reply = ask([this, name](Life& life) {
-    return answer_of(life.mount().rmdir(fs::Credentials{}, directory_, name));
+  const auto reply = change([this, name](fs::Mount& mount) {
+    return answer_of(mount.rmdir(fs::Credentials{}, directory_, name));
   });
   expect("rmdir", name, reply, there_.contains(name) ? Answer::kOk : Answer::kNoEntry,
          Answer::kNoEntry);

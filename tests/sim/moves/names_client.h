@@ -2,15 +2,16 @@
 // answered, at whatever instance serves then.
 //
 // What must hold: one effect and the first answer. What is repeated at the instance that has done
-// it (a broken connection), and what a planned move finds begun, gets its first answer. The answer
-// of an instance that has crashed is gone (kRepliesOutliveInstances): then the second answer may be
-// that of the second try, EXIST or NOENT; the tree shows one effect all the same, as the names are
-// this client's only.
+// it (a broken connection), and what a planned move finds begun, gets its first answer from that
+// instance's memory; what an instance has done that has crashed, from its record (decision 0009).
 //
 // Thread class: for one simulated thread of the clients.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -18,8 +19,8 @@
 
 namespace symnas::sim {
 
-// The reply cache (DESIGN 5.5) is to make it true.
-inline constexpr bool kRepliesOutliveInstances = false;
+// False: a repetition at another instance may be answered EXIST or NOENT.
+inline constexpr bool kRepliesOutliveInstances = true;
 
 class NamesClient {
  public:
@@ -39,12 +40,15 @@ class NamesClient {
   void expect(const char* what, const std::string& name, const Server::Reply& reply,
               Answer expected, Answer second);
   Server::Reply ask(const Life::Body& body);
+  // Of a change: carried out unless a former instance has (fsal_cluster/plugin/answers.cc).
+  Server::Reply change(const std::function<std::optional<Answer>(fs::Mount&)>& operation);
 
   Server& server_;
   const unsigned number_;
   const fs::Handle directory_;
   std::set<std::string> there_;
   std::size_t second_answers_ = 0;
+  std::uint32_t last_xid_ = 0;
 };
 
 }  // namespace symnas::sim
