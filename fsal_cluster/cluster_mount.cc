@@ -37,6 +37,8 @@ ClusterMount::ClusterMount(const env::Clock& clock, Parts parts)
       peers_(std::move(parts.peers)),
       orphans_(std::move(parts.orphans)),
       tokens_(std::move(parts.tokens)),
+      lock_orders_(std::move(parts.lock_orders)),
+      release_locks_(std::move(parts.release_locks)),
       quota_(std::move(parts.quota)),
       session_(std::move(parts.session)),
       data_(std::move(parts.data)),
@@ -105,6 +107,7 @@ Status ClusterMount::recover() {
   SYMNAS_ASSIGN(std::vector<Ino> orphans, list_orphans(context_));
   sweep_ = std::make_unique<OrphanSweep>(context_, std::move(orphans));
   replies_->start_sweep();
+  lock_clearing_ = std::make_unique<LockClearing>(context_, *locks_, *lock_orders_, release_locks_);
   keeper_ = std::make_unique<MembershipKeeper>(
       *session_, clock_, *membership_, *peers_, context_.fs, claim_.id,
       MembershipKeeper::Actions{.turning_sole = [this] { return turning_sole(); },
@@ -177,6 +180,7 @@ void ClusterMount::end_threads() {
   replies_->stop();
   if (orphan_watch_) orphan_watch_->stop();
   if (sweep_) sweep_->stop();
+  lock_clearing_.reset();
   keeper_.reset();
 }
 

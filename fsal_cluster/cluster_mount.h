@@ -11,6 +11,7 @@
 #include "common/env/random.h"
 #include "fsal_cluster/data/file_data.h"
 #include "fsal_cluster/heartbeat.h"
+#include "fsal_cluster/lock_clearing.h"
 #include "fsal_cluster/membership_keeper.h"
 #include "fsal_cluster/mount.h"
 #include "fsal_cluster/ops/context.h"
@@ -20,6 +21,7 @@
 #include "fsal_cluster/reply/replies.h"
 #include "fsal_cluster/state/file_locks.h"
 #include "fsal_cluster/state/gate.h"
+#include "fsal_cluster/state/lock_orders.h"
 #include "fsal_cluster/state/membership.h"
 #include "fsal_cluster/state/mount_claim.h"
 #include "fsal_cluster/state/open_orphans.h"
@@ -37,6 +39,8 @@ class ClusterMount final : public Mount {
     std::unique_ptr<Peers> peers;
     std::unique_ptr<OpenOrphans> orphans;
     std::unique_ptr<TokenTable> tokens;
+    std::unique_ptr<LockOrders> lock_orders;
+    ReleaseLocks release_locks;
     NameHasher hasher;
     std::unique_ptr<QuotaWatch> quota;
     std::unique_ptr<kv::Session> session;
@@ -127,6 +131,8 @@ class ClusterMount final : public Mount {
   std::unique_ptr<Peers> peers_;
   std::unique_ptr<OpenOrphans> orphans_;
   std::unique_ptr<TokenTable> tokens_;
+  std::unique_ptr<LockOrders> lock_orders_;
+  const ReleaseLocks release_locks_;
   std::unique_ptr<QuotaWatch> quota_;
   std::unique_ptr<kv::Session> session_;
   std::unique_ptr<FileData> data_;
@@ -140,6 +146,7 @@ class ClusterMount final : public Mount {
   std::unique_ptr<OrphanWatch> orphan_watch_;
   std::unique_ptr<Heartbeat> heartbeat_;
   std::unique_ptr<OrphanSweep> sweep_;
+  std::unique_ptr<LockClearing> lock_clearing_;
   std::unique_ptr<MembershipKeeper> keeper_;
 };
 

@@ -40,6 +40,13 @@ inline constexpr std::int64_t kAdminDeadlineMs = 15'000;
 // Keys deleted by one step of `fs rm`: an etcd member applies it in some milliseconds.
 inline constexpr std::int64_t kRemoveStepKeys = 500;
 
+// Orders about locks wake their thread; it also looks so often, and tries again what failed.
+inline constexpr std::int64_t kLockOrderWaitMs = 10'000;
+inline constexpr std::int64_t kLockOrderRetryMs = 200;
+
+// How often an administrator's command looks whether its orders were obeyed.
+inline constexpr std::int64_t kLockClearPollMs = 20;
+
 // Orphans read at once by the sweep.
 inline constexpr std::int64_t kSweepPageKeys = 128;
 inline constexpr std::int64_t kSweepRetryMs = 5'000;  // after a failure (etcd away)

@@ -58,14 +58,17 @@ Result<std::unique_ptr<ClusterMount>> open_claimed(kv::Store& store, const env::
   parts.peers = std::make_unique<Peers>(fs, claim.id);
   parts.orphans = std::make_unique<OpenOrphans>(fs);
   parts.tokens = std::make_unique<TokenTable>(fs, claim.id);
+  parts.lock_orders = std::make_unique<LockOrders>(fs, options.vnfs);
+  parts.release_locks = options.release_locks;
   const auto quota = std::make_shared<kv::QuotaGauge>(options.etcd_quota_bytes);
   parts.quota = std::make_unique<QuotaWatch>(store, quota);
-  SYMNAS_ASSIGN(parts.session, kv::Session::open(store, clock,
-                                                 session_options(fs, claim, options, quota,
-                                                                 {parts.peers->followed(),
-                                                                  parts.orphans->followed(),
-                                                                  parts.tokens->followed()}),
-                                                 options.on_ended, kAdminDeadlineMs));
+  SYMNAS_ASSIGN(
+      parts.session,
+      kv::Session::open(store, clock,
+                        session_options(fs, claim, options, quota,
+                                        {parts.peers->followed(), parts.orphans->followed(),
+                                         parts.tokens->followed(), parts.lock_orders->followed()}),
+                        options.on_ended, kAdminDeadlineMs));
   SYMNAS_ASSIGN(parts.data,
                 FileData::open(*parts.session, clock,
                                std::make_shared<GatedVolume>(std::move(volume), *parts.gate),
@@ -78,7 +81,8 @@ Result<std::unique_ptr<ClusterMount>> open_claimed(kv::Store& store, const env::
                                                .group_blocks = claim.filesystem.group_blocks(),
                                                .on_failed_flush = options.on_ended}));
   SYMNAS_ASSIGN(parts.locks,
-                FileLocks::load(*parts.session, clock, fs, options.vnfs, parts.membership.get()));
+                FileLocks::load(*parts.session, clock, fs, options.vnfs, parts.membership.get(),
+                                parts.gate.get(), options.nfs_lease_s));
   parts.replies = std::make_unique<Replies>(
       *parts.session, clock,
       Replies::Options{.fs = fs, .vnfs = options.vnfs_id, .epoch = options.epoch});

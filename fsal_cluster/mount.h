@@ -26,8 +26,9 @@
 
 namespace symnas::fs {
 
-class FileLocks;  // state/file_locks.h
-class Gate;       // state/gate.h
+class FileLocks;   // state/file_locks.h
+struct LockOwner;  // state/lock_table.h
+class Gate;        // state/gate.h
 
 enum class WriteStability { kUnstable, kDataSync, kFileSync };
 
@@ -45,6 +46,14 @@ struct WriteResult {
 using WriteCallback = std::function<void(Result<WriteResult>)>;
 using StatusCallback = std::function<void(Status)>;
 
+// Makes the server in front forget what `owner` holds of a file in its own lists. From `begin`,
+// which may say that there is nothing to do, to `end`, which follows then, no lock of that file is
+// taken or given up. Errors: kUnavailable (it does not serve the file yet: to be asked again);
+// neither was called then, or `begin` said no.
+using ReleaseLocks =
+    std::function<Status(const Handle& file, const LockOwner& owner,
+                         const std::function<bool()>& begin, const std::function<void()>& end)>;
+
 struct MountOptions {
   FsId fs;
   std::string filesystem_name;
@@ -57,6 +66,8 @@ struct MountOptions {
   std::int64_t etcd_quota_bytes = 0;  // 0: nothing is kept back of it
   std::function<void(Error)>
       on_ended;  // disproof or failed flush: the process must exit without answering
+  std::int64_t nfs_lease_s = 20;  // of NFSv4
+  ReleaseLocks release_locks;     // empty: the server keeps no lists of its own
 };
 
 class Mount {

@@ -116,6 +116,8 @@ inline std::string want_solo(FsId fs) { return table(fs, 'w', 'V'); }
 // Every mount looks at the open ones: it may have such an inode open.
 inline std::string orphans(FsId fs) { return table(fs, 'w', 'O'); }
 inline std::string orphan(FsId fs, Ino ino) { return table64(fs, 'w', 'O', ino.value()); }
+// Orders about lock records; what follows is as in the record's own key.
+inline std::string lock_orders(FsId fs) { return table(fs, 'w', 'X'); }
 inline std::string directory_move(FsId fs) { return table(fs, 'w', 'R'); }
 
 // Outside the watched area.

@@ -158,6 +158,7 @@ fsal_status_t create_export(fsal_module* module, void* parse_node, config_error_
       return posix2fsal_status(attached);
     }
     op_ctx->fsal_export = e;
+    Instance::get().note_export((*made)->mount->fsid(), op_ctx->ctx_export->export_id);
     return ok_status();
   });
 }

@@ -19,6 +19,7 @@
 #include "common/kv/limits.h"
 #include "fsal_cluster/plugin/door.h"
 #include "fsal_cluster/plugin/limits.h"
+#include "fsal_cluster/plugin/object.h"
 #include "fsal_cluster/schema/records.pb.h"
 #include "fsal_cluster/state/file_locks.h"
 #include "fsal_cluster/state/gate.h"
@@ -135,6 +136,8 @@ Result<fs::Mount*> Instance::mount(const std::string& name) {
   options.etcd_quota_bytes = file_.etcd_quota_bytes;
   options.guards = {kv::mod_revision_is(file_.owner_key, file_.owner_mod_revision)};
   options.on_ended = [](const Error& why) { end(why); };
+  options.release_locks = release_locks;
+  options.nfs_lease_s = nfs_param.nfsv4_param.lease_lifetime;
   SYMNAS_ASSIGN(auto mounted,
                 fs::Mount::open(*store_, env::system_clock(), volumes_.at(record.volume())->open,
                                 std::move(options)));
@@ -172,15 +175,37 @@ bool Instance::has_nlm_locks(const std::string& address) {
 
 void Instance::forget_nlm_client(const std::string& address,
                                  std::optional<std::int32_t> but_state) {
-  std::vector<fs::Mount*> mounts;
-  {
-    const std::scoped_lock lock(mutex_);
-    for (const auto& [name, mount] : mounts_) mounts.push_back(mount.get());
-  }
-  for (fs::Mount* mount : mounts) {
+  for (fs::Mount* mount : mounts()) {
     const Status recorded = mount->locks().forget_nlm_client(address, but_state);
     if (!recorded) hold_if_ending(recorded.error());
   }
+}
+
+void Instance::forget_former_lives(const std::string& client, const std::string& verifier) {
+  for (fs::Mount* mount : mounts()) {
+    const Status recorded = mount->locks().forget_former_lives(client, verifier);
+    if (!recorded) hold_if_ending(recorded.error());
+  }
+}
+
+std::vector<fs::Mount*> Instance::mounts() {
+  std::vector<fs::Mount*> out;
+  const std::scoped_lock lock(mutex_);
+  for (const auto& [name, mount] : mounts_) out.push_back(mount.get());
+  return out;
+}
+
+void Instance::note_export(FsId fs, std::uint16_t export_id) {
+  const std::scoped_lock lock(exports_mutex_);
+  exports_.emplace(fs, export_id);
+}
+
+std::vector<std::uint16_t> Instance::exports_of(FsId fs) {
+  std::vector<std::uint16_t> out;
+  const std::scoped_lock lock(exports_mutex_);
+  const auto [first, last] = exports_.equal_range(fs);
+  for (auto it = first; it != last; ++it) out.push_back(it->second);
+  return out;
 }
 
 void Instance::obey(const std::string& line, const Control::Say& say) {

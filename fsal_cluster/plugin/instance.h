@@ -14,6 +14,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -55,6 +56,11 @@ class Instance {
   // The NLM client at `address` has lost its locks but those of its life `but_state`. Blocks until
   // that is recorded in every mount; what could not be recorded yet follows.
   void forget_nlm_client(const std::string& address, std::optional<std::int32_t> but_state);
+  // The NFSv4 client `client` has come with that verifier: as forget_nlm_client().
+  void forget_former_lives(const std::string& client, const std::string& verifier);
+  // Ids of the exports that use a filesystem, for who has to name one to ganesha.
+  void note_export(FsId fs, std::uint16_t export_id);
+  std::vector<std::uint16_t> exports_of(FsId fs);
   // Returns when the gates of all mounts are open: what every reply passes before it is sent.
   // REQUIRES: not on a thread of a mount (it may be what opens the gate).
   void pass_gates();
@@ -83,6 +89,7 @@ class Instance {
   Result<cvm::OpenVolume*> open_volume(const std::string& name);
   Status start_status_monitor();
   bool has_nlm_locks(const std::string& address);
+  std::vector<fs::Mount*> mounts();
   // Whoever holds NLM locks in the mount hears of this start.
   void notify_nlm_clients(fs::Mount& mount);
   // Finishes what was begun, begins nothing more and closes every mount. Then, whatever it says,
@@ -107,6 +114,8 @@ class Instance {
   std::mutex mutex_;        // guards the two maps; held while a mount is opened
   std::map<std::string, std::unique_ptr<Volume>> volumes_;
   std::map<std::string, std::unique_ptr<fs::Mount>> mounts_;
+  std::mutex exports_mutex_;                    // leaf
+  std::multimap<FsId, std::uint16_t> exports_;  // guarded by exports_mutex_
   std::unique_ptr<nsm::Service> status_monitor_;
   std::unique_ptr<Control> control_;
   std::unique_ptr<Beat> beat_;

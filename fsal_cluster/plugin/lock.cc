@@ -1,6 +1,7 @@
 // Byte-range locks: ganesha's owner becomes an identity that outlives this process.
 #include <arpa/inet.h>
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -52,10 +53,16 @@ fs::LockOwner identity(const state_owner_t* owner) {
   return id;
 }
 
-// In which of its lives an NLM client locks; 0: it has not told.
-std::int32_t life_of(const state_owner_t* owner, const state_t* state) {
-  if (owner->so_type != STATE_LOCK_OWNER_NLM || state == nullptr) return 0;
-  return static_cast<std::int32_t>(state->state_seqid);
+// In which of its lives a client locks.
+fs::ClientLife life_of(const state_owner_t* owner, const state_t* state) {
+  fs::ClientLife life;
+  if (owner->so_type != STATE_LOCK_OWNER_NLM) {
+    const nfs_client_id_t* client = owner->so_owner.so_nfs4_owner.so_clientrec;
+    life.verifier.assign(client->cid_verifier, sizeof client->cid_verifier);
+  } else if (state != nullptr) {
+    life.nsm_state = static_cast<std::int32_t>(state->state_seqid);
+  }
+  return life;
 }
 
 // Ganesha: length 0 = to the end of the file.
@@ -95,10 +102,10 @@ fsal_status_t test(const Object* object, const fs::LockOwner& owner, const fs::L
 }
 
 fsal_status_t lock(const Object* object, const fs::LockOwner& owner, const fs::LockRange& range,
-                   bool is_reclaim, std::int32_t nsm_state, fsal_lock_param_t* conflicting) {
+                   bool is_reclaim, const fs::ClientLife& life, fsal_lock_param_t* conflicting) {
   return guarded([&] {
     const auto answer =
-        object->mount->locks().lock(object->handle.ino, owner, range, is_reclaim, nsm_state);
+        object->mount->locks().lock(object->handle.ino, owner, range, is_reclaim, life);
     if (!answer) return failed(answer);
     if (answer->granted) return ok_status();
     report_conflict(answer->conflict, conflicting);
@@ -156,11 +163,82 @@ void nlm_client_gone(const char* address, bool but_state, std::int32_t state) {
   });
 }
 
+// As nlm_client_gone().
+void nfs4_client_back(const char* client, int length, const char* verifier) {
+  (void)contained([&] {
+    Instance::get().forget_former_lives(std::string(client, static_cast<std::size_t>(length)),
+                                        std::string(verifier, NFS4_VERIFIER_SIZE));
+    return ok_status();
+  });
+}
+
+// What release_locks() wants of ganesha, which calls back in C.
+struct Releasing {
+  const fs::LockOwner* owner;
+  const std::function<bool()>* begin;
+  const std::function<void()>* end;
+};
+
+bool begin_release(void* arg) {
+  bool begins = false;
+  (void)contained([&] {
+    begins = (*static_cast<Releasing*>(arg)->begin)();
+    return ok_status();
+  });
+  return begins;
+}
+
+bool is_holder(const state_owner_t* owner, void* arg) {
+  return identity(owner) == *static_cast<Releasing*>(arg)->owner;
+}
+
+void end_release(void* arg) {
+  (void)contained([&] {
+    (*static_cast<Releasing*>(arg)->end)();
+    return ok_status();
+  });
+}
+
+// An export of the filesystem, referenced; nullptr: none is there (yet).
+gsh_export* export_of_filesystem(FsId fs) {
+  for (const std::uint16_t id : Instance::get().exports_of(fs)) {
+    gsh_export* found = get_gsh_export(id);
+    if (found != nullptr) return found;
+  }
+  return nullptr;
+}
+
 }  // namespace
+
+Status release_locks(const fs::Handle& file, const fs::LockOwner& owner,
+                     const std::function<bool()>& begin, const std::function<void()>& end) {
+  gsh_export* exported = export_of_filesystem(file.fs);
+  if (exported == nullptr)
+    return fail(ErrorCode::kUnavailable, "no export of its filesystem is served yet");
+  req_op_context context;
+  init_op_context_simple(&context, exported, exported->fsal_export);
+  std::string wire = fs::encode_handle(file);
+  gsh_buffdesc key{wire.data(), wire.size()};
+  fsal_obj_handle* object = nullptr;
+  const fsal_status_t found =
+      exported->fsal_export->exp_ops.create_handle(exported->fsal_export, &key, &object, nullptr);
+  const bool is_file = found.major == ERR_FSAL_NO_ERROR && object->type == REGULAR_FILE;
+  if (is_file) {
+    Releasing releasing{&owner, &begin, &end};
+    state_release_locks(object, begin_release, is_holder, end_release, &releasing);
+  } else if (found.major == ERR_FSAL_STALE && begin()) {
+    end();  // nobody can lock what is gone
+  }
+  if (object != nullptr) object->obj_ops->put_ref(object);
+  release_op_context();  // gives the export back
+  if (is_file || found.major == ERR_FSAL_STALE) return {};
+  return fail(ErrorCode::kUnavailable, "its file cannot be looked at now");
+}
 
 void set_lock_operations(fsal_obj_ops& ops) {
   ops.lock_op2 = lock_op2;
   nfs_nlm_client_gone = nlm_client_gone;
+  nfs4_client_is_back = nfs4_client_back;
 }
 
 }  // namespace symnas::plugin

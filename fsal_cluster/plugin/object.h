@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <string>
 
 #include "fsal_cluster/mount.h"
@@ -68,6 +69,9 @@ void set_io_operations(fsal_obj_ops& ops);
 // From now on every reply of this process passes the gates of the mounts.
 void gate_replies();
 void set_lock_operations(fsal_obj_ops& ops);
+// fs::ReleaseLocks: of ganesha's lists of locks. Not on an RPC worker.
+Status release_locks(const fs::Handle& file, const fs::LockOwner& owner,
+                     const std::function<bool()>& begin, const std::function<void()>& end);
 void set_export_operations(export_ops& ops);
 // The module's object operations, filled once at registration.
 fsal_obj_ops& object_operations();

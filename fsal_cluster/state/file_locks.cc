@@ -8,90 +8,28 @@
 #include "common/kv/keys.h"
 #include "fsal_cluster/limits.h"
 #include "fsal_cluster/schema/records.pb.h"
+#include "fsal_cluster/state/lock_record.h"
 
 namespace symnas::fs {
-namespace {
-
-std::string locks_of(FsId fs, Ino ino) {
-  std::string key = kv::keys::locks(fs);
-  append_be64(key, ino.value());
-  return key;
-}
-
-void append_counted(std::string& out, const std::string& bytes) {
-  append_be32(out, static_cast<std::uint32_t>(bytes.size()));
-  out += bytes;
-}
-
-// One key per inode, VNFS and owner: one client may lock a file through two VNFSs.
-std::string lock_key(FsId fs, Ino ino, const std::string& vnfs, const LockOwner& owner) {
-  std::string key = locks_of(fs, ino);
-  key.push_back(owner.protocol == LockProtocol::kNlm ? 'n' : '4');
-  append_counted(key, vnfs);
-  append_counted(key, owner.client);
-  return key + owner.owner;
-}
-
-records::LockRecord to_record(Ino ino, const std::string& vnfs, const LockOwner& owner,
-                              const std::vector<LockRange>& ranges, std::int32_t nsm_state) {
-  records::LockRecord record;
-  record.set_ino(ino.value());
-  record.set_vnfs(vnfs);
-  record.set_protocol(owner.protocol == LockProtocol::kNlm ? records::LockRecord::NLM
-                                                           : records::LockRecord::NFS4);
-  record.set_client(owner.client);
-  record.set_owner(owner.owner);
-  record.set_nsm_state(nsm_state);
-  for (const LockRange& range : ranges) {
-    auto* out = record.add_ranges();
-    out->set_start(range.start);
-    out->set_end(range.end);
-    out->set_exclusive(range.mode == LockMode::kExclusive);
-  }
-  return record;
-}
-
-LockOwner owner_of(const records::LockRecord& record) {
-  return {record.protocol() == records::LockRecord::NLM ? LockProtocol::kNlm : LockProtocol::kNfs4,
-          record.client(), record.owner()};
-}
-
-std::vector<LockRange> ranges_of(const records::LockRecord& record) {
-  std::vector<LockRange> ranges;
-  for (const auto& range : record.ranges())
-    ranges.push_back(
-        {range.start(), range.end(), range.exclusive() ? LockMode::kExclusive : LockMode::kShared});
-  return ranges;
-}
-
-Result<records::LockRecord> parse_lock(const kv::KeyValue& kv) {
-  records::LockRecord record;
-  if (!record.ParseFromString(kv.value))
-    return fail(ErrorCode::kCorrupt,
-                "lock record " + to_hex(kv.key) + " cannot be parsed; run symnas fs check");
-  return record;
-}
-
-ForeignLock foreign_lock(const kv::KeyValue& kv, const records::LockRecord& record) {
-  return {kv.key, kv.mod_revision, record.vnfs(), owner_of(record), ranges_of(record)};
-}
-
-}  // namespace
 
 FileLocks::FileLocks(kv::Session& session, const env::Clock& clock, FsId fs, std::string vnfs,
-                     Membership* membership)
+                     Membership* membership, const Gate* gate, std::int64_t lease_s)
     : session_(session),
       clock_(clock),
       fs_(fs),
       vnfs_(std::move(vnfs)),
       membership_(membership),
+      gate_(gate),
+      unclaimed_ns_(kUnclaimedLeases * lease_s * 1'000'000'000),
       loaded_ns_(clock.mono_ns()),
       alone_since_ns_(loaded_ns_) {}
 
 Result<std::unique_ptr<FileLocks>> FileLocks::load(kv::Session& session, const env::Clock& clock,
                                                    FsId fs, std::string vnfs,
-                                                   Membership* membership) {
-  std::unique_ptr<FileLocks> locks(new FileLocks(session, clock, fs, std::move(vnfs), membership));
+                                                   Membership* membership, const Gate* gate,
+                                                   std::int64_t lease_s) {
+  std::unique_ptr<FileLocks> locks(
+      new FileLocks(session, clock, fs, std::move(vnfs), membership, gate, lease_s));
   SYMNAS_ASSIGN(const kv::OpResult found, session.range(kv::prefix_range(kv::keys::locks(fs)), 0));
   for (const kv::KeyValue& kv : found.kvs) {
     SYMNAS_ASSIGN(const records::LockRecord record, parse_lock(kv));
@@ -100,8 +38,12 @@ Result<std::unique_ptr<FileLocks>> FileLocks::load(kv::Session& session, const e
       continue;
     }
     const Key key{Ino{record.ino()}, owner_of(record)};
-    locks->hold(key, ranges_of(record));
-    if (record.nsm_state() != 0) locks->nsm_state_[key] = record.nsm_state();
+    RecordedLock lock = lock_of(record);
+    if (lock.ranges.empty())
+      return fail(ErrorCode::kCorrupt,
+                  "lock record " + to_hex(kv.key) + " holds nothing; run symnas fs check");
+    locks->hold(key, std::move(lock.ranges));
+    locks->kept_[key] = {std::move(lock.life), lock.since_ns};
     locks->mod_revision_[key] = kv.mod_revision;
     locks->unclaimed_.insert(key);
   }
@@ -118,14 +60,23 @@ FileLocks::~FileLocks() {
   if (thread_.joinable()) thread_.join();
 }
 
-bool FileLocks::revocable(const Key& key) const {
-  return key.second.protocol == LockProtocol::kNfs4 && unclaimed_.contains(key) &&
-         clock_.mono_ns() - loaded_ns_ > kUnclaimedNfs4LockNs;
+std::int64_t FileLocks::serving_since_ns() const {
+  return gate_ == nullptr ? loaded_ns_ : std::max(loaded_ns_, gate_->open_since_ns());
 }
 
-std::int32_t FileLocks::nsm_state_of(const Key& key) const {
-  const auto told = nsm_state_.find(key);
-  return told == nsm_state_.end() ? 0 : told->second;
+bool FileLocks::revocable(const Key& key) const {
+  return key.second.protocol == LockProtocol::kNfs4 && unclaimed_.contains(key) &&
+         clock_.mono_ns() - serving_since_ns() > unclaimed_ns_;
+}
+
+FileLocks::Kept FileLocks::kept(const Key& key) const {
+  const auto found = kept_.find(key);
+  return found == kept_.end() ? Kept{} : found->second;
+}
+
+std::vector<LockRange> FileLocks::held_in(const Key& key, const ClientLife& life) const {
+  if (is_another_life(kept(key).life, life)) return {};
+  return table_.held(key.first, key.second);
 }
 
 void FileLocks::hold(const Key& key, std::vector<LockRange> ranges) {
@@ -133,7 +84,7 @@ void FileLocks::hold(const Key& key, std::vector<LockRange> ranges) {
   const bool holds = !ranges.empty();
   if (!holds) {
     unclaimed_.erase(key);
-    nsm_state_.erase(key);
+    kept_.erase(key);
   }
   table_.set(key.first, key.second, std::move(ranges));
   if (held == holds || key.second.protocol != LockProtocol::kNlm) return;
@@ -163,7 +114,7 @@ std::optional<LockConflict> FileLocks::standing_conflict(Ino ino, const LockOwne
 // ends for the whole client: half of its locks would be worth nothing to it).
 Status FileLocks::revoke_client(const LockOwner& holder) {
   log::warn("locks of client {} are revoked: it has not returned for {} s", to_hex(holder.client),
-            kUnclaimedNfs4LockNs / 1'000'000'000);
+            unclaimed_ns_ / 1'000'000'000);
   std::vector<Key> keys;
   {
     const std::scoped_lock lock(mutex_);
@@ -171,11 +122,26 @@ Status FileLocks::revoke_client(const LockOwner& holder) {
       if (unclaimed_.contains(key)) keys.push_back(key);
   }
   for (const Key& key : keys) {
-    SYMNAS_TRY(write(key, {}, 0));
+    SYMNAS_TRY(write(key, {}));
     const std::scoped_lock lock(mutex_);
     hold(key, {});
   }
   return {};
+}
+
+Status FileLocks::revoke_if_away(Ino ino, const LockOwner& owner) {
+  const std::scoped_lock order(order_mutex_);
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!revocable({ino, owner})) return {};
+  }
+  return revoke_client(owner);
+}
+
+bool FileLocks::is_recorded_as(Ino ino, const LockOwner& owner, Revision revision) {
+  const std::scoped_lock order(order_mutex_);
+  const auto known = mod_revision_.find({ino, owner});
+  return known != mod_revision_.end() && known->second == revision;
 }
 
 std::optional<Membership::Stay> FileLocks::enter() const {
@@ -205,17 +171,21 @@ Result<kv::Compare> FileLocks::look(Ino ino) {
 
 std::optional<LockConflict> FileLocks::foreign_conflict(Ino ino, const LockRange& range,
                                                         const Membership::Stay* stay) {
+  const bool alone = stay == nullptr || stay->sole();
+  // What a VNFS that nobody serves has left may have been cleared since it was loaded. Without an
+  // answer it stands.
+  if (alone && foreign_.conflict(ino, range)) static_cast<void>(look(ino));
   for (;;) {
     const auto conflict = foreign_.conflict(ino, range);
     if (!conflict) return std::nullopt;
     const LockConflict answer{conflict->lock.owner, conflict->range};
-    const bool alone = stay == nullptr || stay->sole();
+    if (!alone) ask_for(conflict->lock);
+    const std::int64_t since_ns = std::max(alone_since_ns_, serving_since_ns());
     if (!alone || answer.holder.protocol != LockProtocol::kNfs4 ||
-        clock_.mono_ns() - alone_since_ns_ <= kUnclaimedNfs4LockNs)
+        clock_.mono_ns() - since_ns <= unclaimed_ns_)
       return answer;
     log::warn("locks of client {} of {} are revoked: no mount has served it for {} s",
-              to_hex(answer.holder.client), conflict->lock.vnfs,
-              kUnclaimedNfs4LockNs / 1'000'000'000);
+              to_hex(answer.holder.client), conflict->lock.vnfs, unclaimed_ns_ / 1'000'000'000);
     for (const ForeignLock& lock :
          foreign_.take_client(conflict->lock.vnfs, answer.holder.protocol, answer.holder.client)) {
       kv::Mutation mutation;
@@ -226,6 +196,26 @@ std::optional<LockConflict> FileLocks::foreign_conflict(Ino ino, const LockRange
       if (!erased) return answer;
     }
   }
+}
+
+// Only its own instance knows whether a client is away.
+void FileLocks::ask_for(const ForeignLock& lock) {
+  if (lock.owner.protocol != LockProtocol::kNfs4) return;
+  const std::int64_t now_ns = clock_.mono_ns();
+  std::erase_if(asked_ns_, [&](const auto& asked) { return now_ns - asked.second > kAskAgainNs; });
+  if (!asked_ns_.try_emplace(lock.store_key, now_ns).second) return;
+  records::LockOrder order;
+  order.set_kind(records::LockOrder::CONFLICT);
+  order.set_lock_revision(lock.revision.value());
+  order.set_ordered_ns(clock_.wall_ns());
+  order.set_by(vnfs_);
+  const std::string key = lock_order_key(fs_, lock.store_key);
+  kv::Mutation mutation;
+  mutation.growth = kv::Growth::kChanges;
+  mutation.compares = {kv::mod_revision_is(lock.store_key, lock.revision), kv::key_absent(key)};
+  mutation.writes = {kv::put(key, order.SerializeAsString())};
+  const auto asked = session_.commit_blocking(std::move(mutation));
+  if (!asked) log::info("a lock of {} cannot be asked for: {}", lock.vnfs, asked.error().message);
 }
 
 Status FileLocks::turning_sole() {
@@ -246,22 +236,20 @@ Result<Revision> FileLocks::stored_revision(const std::string& store_key) {
   return found.kvs.empty() ? Revision{} : found.kvs.front().mod_revision;
 }
 
-Status FileLocks::write(const Key& key, const std::vector<LockRange>& ranges,
-                        std::int32_t nsm_state, std::optional<kv::Compare> unchanged) {
+Status FileLocks::write(const Key& key, const RecordedLock& lock,
+                        std::optional<kv::Compare> unchanged) {
   const std::string store_key = lock_key(fs_, key.first, vnfs_, key.second);
   const auto known = mod_revision_.find(key);
-  if (known == mod_revision_.end() && ranges.empty()) return {};
+  if (known == mod_revision_.end() && lock.ranges.empty()) return {};
   kv::Mutation mutation;
-  mutation.growth = ranges.empty() ? kv::Growth::kMustGo : kv::Growth::kChanges;
+  mutation.growth = lock.ranges.empty() ? kv::Growth::kMustGo : kv::Growth::kChanges;
   mutation.compares.push_back(
       kv::mod_revision_is(store_key, known == mod_revision_.end() ? Revision{} : known->second));
   if (unchanged) mutation.compares.push_back(std::move(*unchanged));
   mutation.writes.push_back(
-      ranges.empty()
+      lock.ranges.empty()
           ? kv::erase(store_key)
-          : kv::put(
-                store_key,
-                to_record(key.first, vnfs_, key.second, ranges, nsm_state).SerializeAsString()));
+          : kv::put(store_key, to_record(key.first, vnfs_, key.second, lock).SerializeAsString()));
   SYMNAS_ASSIGN(const kv::Committed committed, session_.commit_blocking(std::move(mutation)));
   if (!committed.succeeded) {
     SYMNAS_ASSIGN(const Revision stored, stored_revision(store_key));
@@ -272,7 +260,7 @@ Status FileLocks::write(const Key& key, const std::vector<LockRange>& ranges,
     }
     return fail(ErrorCode::kConflict, "lock records of the inode were changed by somebody else");
   }
-  if (ranges.empty())
+  if (lock.ranges.empty())
     mod_revision_.erase(key);
   else
     mod_revision_[key] = committed.revision;
@@ -280,15 +268,14 @@ Status FileLocks::write(const Key& key, const std::vector<LockRange>& ranges,
 }
 
 Status FileLocks::write_late(const Key& key) {
-  std::vector<LockRange> ranges;
-  std::int32_t nsm_state = 0;
+  RecordedLock now;
   {
     const std::scoped_lock lock(mutex_);
     if (late_.erase(key) == 0) return {};
-    ranges = table_.held(key.first, key.second);
-    nsm_state = nsm_state_of(key);
+    Kept known = kept(key);
+    now = {table_.held(key.first, key.second), std::move(known.life), known.since_ns};
   }
-  Status written = write(key, ranges, nsm_state);
+  Status written = write(key, now);
   if (written) return written;
   const std::scoped_lock lock(mutex_);
   late_.insert(key);
@@ -334,14 +321,23 @@ void FileLocks::run() {
 }
 
 Result<FileLocks::Answer> FileLocks::lock(Ino ino, const LockOwner& owner, const LockRange& range,
-                                          bool is_reclaim, std::int32_t nsm_state) {
+                                          bool is_reclaim, const ClientLife& life) {
   const std::scoped_lock order(order_mutex_);
   const Key key{ino, owner};
   {
     const std::scoped_lock lock(mutex_);
-    // A client that lives anew, and locks what its former life left: recorded as the new one's.
-    const bool known_life = is_reclaim || nsm_state == 0 || nsm_state == nsm_state_of(key);
+    const ClientLife known = kept(key).life;
     const std::vector<LockRange>& held = table_.held(ino, owner);
+    // What was sent before the client's reboot and comes after it locks nothing. Nor does a client
+    // that counts its lives anew: its old locks have to be cleared first.
+    if (!is_reclaim && is_former_life(life.nsm_state, known.nsm_state))
+      return Answer{.granted = false, .conflict = {owner, held.front()}};
+    // What a former life left is no lock of this one: that is recorded anew.
+    const bool known_life = is_reclaim
+                                ? !is_another_life({0, known.verifier}, {0, life.verifier})
+                                : (life.nsm_state == 0 || life.nsm_state == known.nsm_state) &&
+                                      !is_another_life(known, life);
+    if (is_reclaim && !known_life) return Answer{};
     const bool attaches = is_reclaim ? covers_at_least(held, range) : covers(held, range);
     if (known_life && attaches) {
       unclaimed_.erase(key);
@@ -356,35 +352,44 @@ Result<FileLocks::Answer> FileLocks::lock(Ino ino, const LockOwner& owner, const
     return Answer{.granted = false, .conflict = std::move(*conflict)};
   SYMNAS_TRY(write_late_of(ino));
   for (int attempt = 0; attempt <= kConflictRetriesMax; ++attempt) {
-    auto tried = try_lock(key, range, nsm_state);
+    auto tried = try_lock(key, range, is_reclaim ? ClientLife{} : life);
     if (!tried && tried.error().code == ErrorCode::kConflict) continue;
     if (!tried) return tl::unexpected<Error>(std::move(tried.error()));
     if (*tried) return Answer{.granted = false, .conflict = std::move(**tried)};
-    const std::scoped_lock lock(mutex_);
-    // Not what was written: the owner may have unlocked something meanwhile.
-    hold(key, with_range(table_.held(ino, owner), range));
-    unclaimed_.erase(key);
-    if (nsm_state != 0) nsm_state_[key] = nsm_state;
     return Answer{.granted = true, .conflict = {}};
   }
   return fail(ErrorCode::kConflict, "others kept locking the same file; try again later");
 }
 
+FileLocks::Kept FileLocks::kept_after(const Key& key, const ClientLife& life) const {
+  Kept out = kept(key);
+  if (is_another_life(out.life, life) || out.since_ns == 0) out.since_ns = clock_.wall_ns();
+  if (life.nsm_state != 0) out.life.nsm_state = life.nsm_state;
+  if (!life.verifier.empty()) out.life.verifier = life.verifier;
+  return out;
+}
+
 Result<std::optional<LockConflict>> FileLocks::try_lock(const Key& key, const LockRange& range,
-                                                        std::int32_t nsm_state) {
+                                                        const ClientLife& life) {
   const auto stay = enter();
   std::optional<kv::Compare> unchanged;
   if (stay && !stay->sole()) {
     SYMNAS_ASSIGN(unchanged, look(key.first));
   }
   if (auto conflict = foreign_conflict(key.first, range, stay ? &*stay : nullptr)) return conflict;
-  std::vector<LockRange> ranges;
+  RecordedLock wanted;
+  Kept after;
   {
     const std::scoped_lock lock(mutex_);
-    ranges = with_range(table_.held(key.first, key.second), range);
-    if (nsm_state == 0) nsm_state = nsm_state_of(key);
+    after = kept_after(key, life);
+    wanted = {with_range(held_in(key, life), range), after.life, after.since_ns};
   }
-  SYMNAS_TRY(write(key, ranges, nsm_state, std::move(unchanged)));
+  SYMNAS_TRY(write(key, wanted, std::move(unchanged)));
+  const std::scoped_lock lock(mutex_);
+  // Not what was written: the owner may have unlocked something meanwhile.
+  hold(key, with_range(held_in(key, life), range));
+  unclaimed_.erase(key);
+  kept_[key] = std::move(after);
   return std::optional<LockConflict>();
 }
 
@@ -416,7 +421,8 @@ Status FileLocks::forget_nlm_client(const std::string& address,
     for (Key& key : table_.of_protocol(LockProtocol::kNlm)) {
       const auto client = parse_nlm_client(key.second.client);
       if (!client || client->address != address) continue;
-      if (but_state && nsm_state_of(key) == *but_state) continue;
+      const std::int32_t locked_in = kept(key).life.nsm_state;
+      if (but_state && locked_in != 0 && !is_former_life(locked_in, *but_state)) continue;
       hold(key, {});
       late_.insert(key);
       keys.push_back(std::move(key));
@@ -425,6 +431,28 @@ Status FileLocks::forget_nlm_client(const std::string& address,
   if (keys.empty()) return {};
   log::info("NLM client {}: has lost its locks: they are released on {} files", address,
             keys.size());
+  return write_all(keys);
+}
+
+Status FileLocks::forget_former_lives(const std::string& client, const std::string& verifier) {
+  std::vector<Key> keys;
+  {
+    const std::scoped_lock lock(mutex_);
+    for (Key& key : table_.of_client(LockProtocol::kNfs4, client)) {
+      if (!unclaimed_.contains(key) || !is_another_life(kept(key).life, {0, verifier})) continue;
+      hold(key, {});
+      late_.insert(key);
+      keys.push_back(std::move(key));
+    }
+  }
+  if (keys.empty()) return {};
+  log::info(
+      "client {}: is back in a new life: its locks of the former one are released on {} files",
+      to_hex(client), keys.size());
+  return write_all(keys);
+}
+
+Status FileLocks::write_all(const std::vector<Key>& keys) {
   Status recorded;
   {
     const std::scoped_lock order(order_mutex_);

@@ -28,15 +28,21 @@
 #include "common/env/clock.h"
 #include "common/kv/session.h"
 #include "fsal_cluster/state/foreign_locks.h"
+#include "fsal_cluster/state/gate.h"
+#include "fsal_cluster/state/lock_record.h"
 #include "fsal_cluster/state/lock_table.h"
 #include "fsal_cluster/state/membership.h"
 #include "fsal_cluster/state/nlm_client.h"
 
 namespace symnas::fs {
 
-// How long the records of an NFSv4 client that has not come back stand against others: two NFS
+// How long the records of an NFSv4 client that has not come back stand against others: so many NFS
 // leases of continuous service (DESIGN 5.5). NLM has no lease: its records never expire.
-inline constexpr std::int64_t kUnclaimedNfs4LockNs = 40'000'000'000;  // 2 x Lease_Lifetime of 20 s
+inline constexpr std::int64_t kUnclaimedLeases = 2;
+inline constexpr std::int64_t kUsualLeaseS = 20;
+
+// How often the instance of another VNFS is asked whether the client of a lock there is away.
+inline constexpr std::int64_t kAskAgainNs = 5'000'000'000;
 
 // Pause before an unlock that could not be recorded (quota, queue full) is tried again.
 inline constexpr std::int64_t kLateUnlockRetryMs = 500;
@@ -44,10 +50,12 @@ inline constexpr std::int64_t kLateUnlockRetryMs = 500;
 class FileLocks {
  public:
   // Loads every recorded lock. Blocks. Errors: those of Session::range, kCorrupt.
-  // `membership` outlives it; null: alone for ever.
+  // `membership` and `gate` outlive it; null: alone for ever, and always open. `lease_s`: of NFSv4.
   static Result<std::unique_ptr<FileLocks>> load(kv::Session& session, const env::Clock& clock,
                                                  FsId fs, std::string vnfs,
-                                                 Membership* membership = nullptr);
+                                                 Membership* membership = nullptr,
+                                                 const Gate* gate = nullptr,
+                                                 std::int64_t lease_s = kUsualLeaseS);
   ~FileLocks();
 
   // What a lock request came to.
@@ -60,10 +68,11 @@ class FileLocks {
   // say that the owner holds all of it (RFC 8881 8.4.3: otherwise somebody else may have held it in
   // between); attaching costs no write. The mode may be another one, as after a change of it that
   // was not answered: a stronger one stays, a weaker one is changed as by any other lock.
-  // `nsm_state`: in which of its lives an NLM client locks; it is recorded. 0: not told, as by
-  // reclaims and NFSv4.
+  // `life`: in which of its lives the client locks; it is recorded, and what the owner has locked
+  // of the file in a former one is dropped with it. A reclaim changes nothing about that. A lock
+  // that an NLM client asked for in a life before the recorded one is denied.
   Result<Answer> lock(Ino ino, const LockOwner& owner, const LockRange& range, bool is_reclaim,
-                      std::int32_t nsm_state = 0);
+                      const ClientLife& life = {});
   // Unlocks, also when it answers an error: the server in front of us has forgotten the range
   // already, nobody would ask again. The record follows later then. kNow waits for the record,
   // kLater for nothing. Errors: those of Session::commit.
@@ -71,8 +80,16 @@ class FileLocks {
   Status unlock(Ino ino, const LockOwner& owner, std::uint64_t start, std::uint64_t end,
                 Record when);
   // The NLM client at `address` has lost its locks: unlocks all of them but those of its life
-  // `but_state`. Nothing is asked when it has none. Errors: as unlock().
+  // `but_state` and of later ones. Nothing is asked when it has none. Errors: as unlock().
   Status forget_nlm_client(const std::string& address, std::optional<std::int32_t> but_state);
+  // The NFSv4 client lives now as `verifier` says: unlocks what it has not claimed since these
+  // locks were loaded, and locked in another life. Errors: as unlock().
+  Status forget_former_lives(const std::string& client, const std::string& verifier);
+  // Somebody elsewhere wants what is recorded so: revokes its client if that has has been away for
+  // too long (kUnclaimedLeases). Errors: Session::commit.
+  Status revoke_if_away(Ino ino, const LockOwner& owner);
+  // Whether the owner's record is still the one of that revision.
+  bool is_recorded_as(Ino ino, const LockOwner& owner, Revision revision);
   // Whose NLM locks are recorded under this VNFS.
   std::set<NlmClient> nlm_clients() const;
   // Whether any of them is at `address`. Cheap: whoever likes may ask.
@@ -88,8 +105,12 @@ class FileLocks {
 
  private:
   FileLocks(kv::Session& session, const env::Clock& clock, FsId fs, std::string vnfs,
-            Membership* membership);
+            Membership* membership, const Gate* gate, std::int64_t lease_s);
   using Key = std::pair<Ino, LockOwner>;
+  struct Kept {
+    ClientLife life;
+    std::int64_t since_ns = 0;  // wall clock: since when the owner holds something; 0: not known
+  };
 
   // REQUIRES for all: order_mutex_ is held.
   std::optional<LockConflict> standing_conflict(Ino ino, const LockOwner& owner,
@@ -103,20 +124,29 @@ class FileLocks {
   // Of owners of other VNFSs, as known. Alone, those that stay away too long are revoked.
   std::optional<LockConflict> foreign_conflict(Ino ino, const LockRange& range,
                                                const Membership::Stay* stay);
-  // Writes these ranges of one owner, nothing else changes. The key is not late afterwards.
+  // Has the instance that holds it asked, at most every kAskAgainNs.
+  void ask_for(const ForeignLock& lock);
+  // Writes what one owner holds, nothing else changes. The key is not late afterwards.
   // Errors: kConflict (a compare did not hold), Session::commit.
-  Status write(const Key& key, const std::vector<LockRange>& ranges, std::int32_t nsm_state,
+  Status write(const Key& key, const RecordedLock& lock,
                std::optional<kv::Compare> unchanged = std::nullopt);
   Result<std::optional<LockConflict>> try_lock(const Key& key, const LockRange& range,
-                                               std::int32_t nsm_state);
+                                               const ClientLife& life);
   Status write_late(const Key& key);
   Status write_late_of(Ino ino);
   Result<Revision> stored_revision(const std::string& store_key);
 
-  // REQUIRES: mutex_ is held.
+  // REQUIRES for all: mutex_ is held.
   bool revocable(const Key& key) const;
-  std::int32_t nsm_state_of(const Key& key) const;
+  Kept kept(const Key& key) const;
+  Kept kept_after(const Key& key, const ClientLife& life) const;
+  // What it holds in that life: nothing that was locked in another one.
+  std::vector<LockRange> held_in(const Key& key, const ClientLife& life) const;
   void hold(const Key& key, std::vector<LockRange> ranges);
+
+  // Since when every client could come back.
+  std::int64_t serving_since_ns() const;
+  Status write_all(const std::vector<Key>& keys);
   void run();
 
   kv::Session& session_;
@@ -124,16 +154,19 @@ class FileLocks {
   const FsId fs_;
   const std::string vnfs_;
   Membership* const membership_;
+  const Gate* const gate_;
+  const std::int64_t unclaimed_ns_;  // how long NFSv4 locks stand unclaimed
   const std::int64_t loaded_ns_;
 
-  std::mutex order_mutex_;                // one transaction at a time
-  std::map<Key, Revision> mod_revision_;  // of the records; guarded by order_mutex_
-  ForeignLocks foreign_;                  // guarded by order_mutex_
-  std::int64_t alone_since_ns_;           // guarded by order_mutex_
+  std::mutex order_mutex_;                        // one transaction at a time
+  std::map<Key, Revision> mod_revision_;          // of the records; guarded by order_mutex_
+  ForeignLocks foreign_;                          // guarded by order_mutex_
+  std::int64_t alone_since_ns_;                   // guarded by order_mutex_
+  std::map<std::string, std::int64_t> asked_ns_;  // by lock key; guarded by order_mutex_
 
   mutable std::mutex mutex_;  // guards the rest
   LockTable table_;
-  std::map<Key, std::int32_t> nsm_state_;         // of those that told one
+  std::map<Key, Kept> kept_;                      // of those that hold something
   std::map<NlmClient, std::size_t> nlm_clients_;  // on how many keys they hold something
   std::set<Key> unclaimed_;                       // loaded, and its owner has not come back yet
   std::set<Key> late_;                            // the store still says more than the table

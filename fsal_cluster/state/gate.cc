@@ -37,6 +37,7 @@ void Gate::prove(std::int64_t sent_ns) {
   std::vector<Action> going;
   {
     const std::scoped_lock lock(mutex_);
+    if (!is_open()) open_since_ns_.store(clock_.mono_ns(), std::memory_order_release);
     if (sent_ns > proven_ns_.load(std::memory_order_relaxed))
       proven_ns_.store(sent_ns, std::memory_order_release);
     if (!is_open()) return;  // the proof is too old already

@@ -29,13 +29,15 @@ class Gate {
 
   // Open until window_ns after proven_ns: when the transaction that made the mount was sent.
   Gate(const env::Clock& clock, std::int64_t proven_ns, std::int64_t window_ns)
-      : clock_(clock), window_ns_(window_ns), proven_ns_(proven_ns) {}
+      : clock_(clock), window_ns_(window_ns), proven_ns_(proven_ns), open_since_ns_(proven_ns) {}
 
   bool is_open() const { return clock_.mono_ns() < open_until_ns(); }
   // When it closes, or has closed, without a further proof.
   std::int64_t open_until_ns() const {
     return proven_ns_.load(std::memory_order_acquire) + window_ns_;
   }
+  // Since when it has not been closed, by the clock.
+  std::int64_t open_since_ns() const { return open_since_ns_.load(std::memory_order_acquire); }
   // Runs `action` at once when open, else when the gate opens again.
   void pass(Action action);
   // The same for callers that may block.
@@ -52,6 +54,7 @@ class Gate {
   const env::Clock& clock_;
   const std::int64_t window_ns_;
   std::atomic<std::int64_t> proven_ns_;
+  std::atomic<std::int64_t> open_since_ns_;
 
   mutable std::mutex mutex_;
   std::condition_variable opened_;

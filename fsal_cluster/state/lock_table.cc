@@ -27,6 +27,19 @@ std::vector<LockRange> normalized(std::vector<LockRange> ranges) {
 
 }  // namespace
 
+bool is_former_life(std::int32_t a, std::int32_t b) {
+  if (a == 0 || b == 0) return false;
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(b) - static_cast<std::uint32_t>(a)) >
+         0;
+}
+
+bool is_another_life(const ClientLife& a, const ClientLife& b) {
+  const bool other_state = a.nsm_state != 0 && b.nsm_state != 0 && a.nsm_state != b.nsm_state;
+  const bool other_verifier =
+      !a.verifier.empty() && !b.verifier.empty() && a.verifier != b.verifier;
+  return other_state || other_verifier;
+}
+
 std::vector<LockRange> without_range(std::vector<LockRange> held, std::uint64_t start,
                                      std::uint64_t end) {
   std::vector<LockRange> left;

@@ -34,6 +34,18 @@ struct LockOwner {
   friend auto operator<=>(const LockOwner&, const LockOwner&) = default;
 };
 
+// In which of its lives a client locks: another one has lost what it locked in this one. Empty: it
+// has not told.
+struct ClientLife {
+  std::int32_t nsm_state = 0;  // NLM: grows with each life, and may wrap
+  std::string verifier;        // NFSv4
+  friend bool operator==(const ClientLife&, const ClientLife&) = default;
+};
+// True when an NLM client lived as `a` before it lived as `b`; false when either is not told.
+bool is_former_life(std::int32_t a, std::int32_t b);
+// True when both have told and are not the same life.
+bool is_another_life(const ClientLife& a, const ClientLife& b);
+
 struct LockConflict {
   LockOwner holder;
   LockRange range;

@@ -72,6 +72,29 @@ TEST(RecordsTest, LockOfAnNlmClient) {
             "2a09000000013040766d3132060804100918013805");
 }
 
+TEST(RecordsTest, LockOfAnNfs4Client) {
+  LockRecord lock;
+  lock.set_ino(18);
+  lock.set_client("id");
+  lock.set_since_ns(300);
+  lock.set_verifier("12345678");
+  EXPECT_EQ(hex_of(lock),
+            "081222026964"
+            "40ac02"
+            "4a083132333435363738");
+}
+
+TEST(RecordsTest, OrderAboutALock) {
+  LockOrder order;
+  order.set_kind(LockOrder::CONFLICT);
+  order.set_lock_revision(300);
+  order.set_ordered_ns(5);
+  order.set_by("c1n1");
+  EXPECT_EQ(hex_of(order),
+            "080110ac021805"
+            "220463316e31");
+}
+
 TEST(RecordsTest, Inode) {
   Inode inode;
   inode.set_type(1);

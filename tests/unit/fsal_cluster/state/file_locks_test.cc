@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "common/kv/keys.h"
 #include "common/kv/mem/mem_store.h"
 #include "tests/unit/fsal_cluster/ops/world.h"
 
@@ -199,9 +200,9 @@ LockOwner process(const NlmClient& host, const std::string& svid) {
 }
 
 TEST_F(FileLocksTest, ARebootedNlmClientLosesItsLocksAndNobodyElseDoes) {
-  ASSERT_TRUE(locks_->lock(kFile, process(kHost, "1"), exclusive(0, 9), false, 3)->granted);
+  ASSERT_TRUE(locks_->lock(kFile, process(kHost, "1"), exclusive(0, 9), false, {3})->granted);
   ASSERT_TRUE(locks_->lock(kFile, process(kHost, "2"), exclusive(10, 19), false)->granted);
-  ASSERT_TRUE(locks_->lock(kFile, process(kSameName, "1"), exclusive(20, 29), false, 3)->granted);
+  ASSERT_TRUE(locks_->lock(kFile, process(kSameName, "1"), exclusive(20, 29), false, {3})->granted);
   ASSERT_TRUE(lock(kAnna, exclusive(30, 39)));
   ASSERT_TRUE(locks_->forget_nlm_client(kHost.address, 5));
   const auto found = load();
@@ -213,10 +214,10 @@ TEST_F(FileLocksTest, ARebootedNlmClientLosesItsLocksAndNobodyElseDoes) {
 }
 
 TEST_F(FileLocksTest, ANoticeThatComesLateLeavesTheLocksOfTheNewLife) {
-  ASSERT_TRUE(locks_->lock(kFile, process(kHost, "1"), exclusive(0, 9), false, 3)->granted);
-  ASSERT_TRUE(locks_->lock(kFile, process(kHost, "2"), exclusive(10, 19), false, 3)->granted);
+  ASSERT_TRUE(locks_->lock(kFile, process(kHost, "1"), exclusive(0, 9), false, {3})->granted);
+  ASSERT_TRUE(locks_->lock(kFile, process(kHost, "2"), exclusive(10, 19), false, {3})->granted);
   // Rebooted; the first process of the new life has the old one's number and locks the same.
-  ASSERT_TRUE(locks_->lock(kFile, process(kHost, "1"), exclusive(0, 9), false, 5)->granted);
+  ASSERT_TRUE(locks_->lock(kFile, process(kHost, "1"), exclusive(0, 9), false, {5})->granted);
   const auto next_head = load();
   for (FileLocks* locks : {locks_.get(), next_head.get()}) {
     static_cast<void>(locks->forget_nlm_client(kHost.address, 5));
@@ -226,7 +227,7 @@ TEST_F(FileLocksTest, ANoticeThatComesLateLeavesTheLocksOfTheNewLife) {
 }
 
 TEST_F(FileLocksTest, AReclaimKeepsTheLifeInWhichItWasLocked) {
-  ASSERT_TRUE(locks_->lock(kFile, process(kHost, "1"), exclusive(0, 9), false, 3)->granted);
+  ASSERT_TRUE(locks_->lock(kFile, process(kHost, "1"), exclusive(0, 9), false, {3})->granted);
   const auto found = load();
   EXPECT_TRUE(found->lock(kFile, process(kHost, "1"), exclusive(0, 9), true)->granted);
   ASSERT_TRUE(found->forget_nlm_client(kHost.address, 3));
@@ -252,12 +253,173 @@ TEST_F(FileLocksTest, WhoHoldsNlmLocksIsKnownFromTheRecords) {
 }
 
 TEST_F(FileLocksTest, WhoLockedBeforeTheMoveUnlocksAfterItWithoutReclaiming) {
-  ASSERT_TRUE(locks_->lock(kFile, process(kHost, "1"), exclusive(0, 9), false, 3)->granted);
+  ASSERT_TRUE(locks_->lock(kFile, process(kHost, "1"), exclusive(0, 9), false, {3})->granted);
   const auto found = load();
-  EXPECT_FALSE(found->lock(kFile, process(kSameName, "1"), exclusive(0, 9), false, 3)->granted);
+  EXPECT_FALSE(found->lock(kFile, process(kSameName, "1"), exclusive(0, 9), false, {3})->granted);
   EXPECT_FALSE(found->lock(kFile, process(kSameName, "1"), exclusive(0, 9), true)->granted);
   ASSERT_TRUE(found->unlock(kFile, process(kHost, "1"), 0, UINT64_MAX, Record::kNow));
-  EXPECT_TRUE(found->lock(kFile, process(kSameName, "1"), exclusive(0, 9), false, 3)->granted);
+  EXPECT_TRUE(found->lock(kFile, process(kSameName, "1"), exclusive(0, 9), false, {3})->granted);
+}
+
+TEST_F(FileLocksTest, ALockOfANewLifeDropsWhatTheFormerOneLockedOfTheFile) {
+  ASSERT_TRUE(locks_->lock(kFile, process(kHost, "1"), exclusive(0, 29), false, {3})->granted);
+  ASSERT_TRUE(locks_->lock(kFile, process(kHost, "1"), exclusive(5, 9), false, {5})->granted);
+  const auto next_head = load();
+  for (FileLocks* locks : {locks_.get(), next_head.get()}) {
+    static_cast<void>(locks->forget_nlm_client(kHost.address, 5));
+    EXPECT_FALSE(is_free(*locks, exclusive(5, 9)));
+    EXPECT_TRUE(is_free(*locks, exclusive(10, 29)));
+    EXPECT_TRUE(is_free(*locks, exclusive(0, 4)));
+  }
+}
+
+TEST_F(FileLocksTest, AnOlderNoticeLeavesTheLocksOfLaterLives) {
+  ASSERT_TRUE(locks_->lock(kFile, process(kHost, "1"), exclusive(0, 9), false, {7})->granted);
+  ASSERT_TRUE(locks_->forget_nlm_client(kHost.address, 5));
+  EXPECT_FALSE(is_free(*locks_, exclusive(0, 9)));
+  ASSERT_TRUE(locks_->forget_nlm_client(kHost.address, 8)) << "it is down";
+  EXPECT_TRUE(is_free(*locks_, exclusive(0, 9)));
+}
+
+TEST_F(FileLocksTest, ALockThatWasAskedForInAFormerLifeIsDenied) {
+  ASSERT_TRUE(locks_->lock(kFile, process(kHost, "1"), exclusive(0, 9), false, {5})->granted);
+  EXPECT_FALSE(locks_->lock(kFile, process(kHost, "1"), exclusive(20, 29), false, {3})->granted);
+  ASSERT_TRUE(locks_->forget_nlm_client(kHost.address, 5));
+  EXPECT_FALSE(is_free(*locks_, exclusive(0, 9)));
+}
+
+TEST_F(FileLocksTest, NumbersOfLivesWrap) {
+  EXPECT_TRUE(is_former_life(INT32_MAX, INT32_MIN + 1));
+  EXPECT_FALSE(is_former_life(INT32_MIN + 1, INT32_MAX));
+  EXPECT_FALSE(is_former_life(3, 3));
+  EXPECT_FALSE(is_former_life(0, 3));
+}
+
+// --- NFSv4 clients, which have a lease, and a verifier of each life
+
+const ClientLife kOneLife{0, "11111111"};
+const ClientLife kNextLife{0, "22222222"};
+
+TEST_F(FileLocksTest, AClientThatIsBackInANewLifeDropsWhatItHasNotClaimed) {
+  ASSERT_TRUE(locks_->lock(kFile, kAnna, exclusive(0, 9), false, kOneLife)->granted);
+  ASSERT_TRUE(locks_->forget_former_lives(kAnna.client, kNextLife.verifier));
+  EXPECT_FALSE(is_free(*locks_, exclusive(0, 9))) << "the server in front has it and ends it";
+  const auto found = load();
+  ASSERT_TRUE(found->forget_former_lives("client b", kNextLife.verifier));
+  ASSERT_TRUE(found->forget_former_lives(kAnna.client, kOneLife.verifier));
+  EXPECT_FALSE(is_free(*found, exclusive(0, 9)));
+  ASSERT_TRUE(found->forget_former_lives(kAnna.client, kNextLife.verifier));
+  EXPECT_TRUE(is_free(*found, exclusive(0, 9)));
+  EXPECT_TRUE(is_free(*load(), exclusive(0, 9)));
+}
+
+TEST_F(FileLocksTest, ANewLifeReclaimsNothing) {
+  ASSERT_TRUE(locks_->lock(kFile, kAnna, exclusive(0, 9), false, kOneLife)->granted);
+  const auto found = load();
+  EXPECT_FALSE(found->lock(kFile, kAnna, exclusive(0, 9), true, kNextLife)->granted);
+  EXPECT_TRUE(found->lock(kFile, kAnna, exclusive(0, 9), true, kOneLife)->granted);
+}
+
+class LeaseTest : public FileLocksTest {
+ protected:
+  std::unique_ptr<FileLocks> load_at(Membership* membership = nullptr, const Gate* gate = nullptr,
+                                     const std::string& vnfs = "vnfs1") {
+    return std::move(
+        *FileLocks::load(world_->session(), clock_, world_->fs(), vnfs, membership, gate));
+  }
+  void pass_s(std::int64_t seconds) { clock_.advance_ns(seconds * 1'000'000'000); }
+  env::ManualClock clock_;
+};
+
+TEST_F(LeaseTest, WhoIsAwayForTwoLeasesOfServiceLosesItsLocksToOthers) {
+  ASSERT_TRUE(locks_->lock(kFile, kAnna, exclusive(0, 9), false, kOneLife)->granted);
+  ASSERT_TRUE(locks_->lock(kFile, kBert, exclusive(10, 19), false)->granted);
+  const auto found = load_at();
+  EXPECT_FALSE(is_free(*found, exclusive(0, 0)));
+  pass_s(41);
+  EXPECT_TRUE(is_free(*found, exclusive(0, 9)));
+  EXPECT_FALSE(is_free(*found, exclusive(10, 10))) << "NLM has no lease";
+}
+
+TEST_F(LeaseTest, TheLeaseIsTheOneThatIsConfigured) {
+  ASSERT_TRUE(locks_->lock(kFile, kAnna, exclusive(0, 9), false, kOneLife)->granted);
+  const auto found = std::move(
+      *FileLocks::load(world_->session(), clock_, world_->fs(), "vnfs1", nullptr, nullptr, 60));
+  pass_s(119);
+  EXPECT_FALSE(is_free(*found, exclusive(0, 9)));
+  pass_s(2);
+  EXPECT_TRUE(is_free(*found, exclusive(0, 9)));
+}
+
+TEST_F(LeaseTest, WhoHasComeBackKeepsThem) {
+  ASSERT_TRUE(locks_->lock(kFile, kAnna, exclusive(0, 9), false, kOneLife)->granted);
+  const auto found = load_at();
+  pass_s(30);
+  ASSERT_TRUE(found->lock(kFile, kAnna, exclusive(0, 9), true, kOneLife)->granted);
+  pass_s(30);
+  EXPECT_FALSE(is_free(*found, exclusive(0, 9)));
+}
+
+TEST_F(LeaseTest, ServiceThatWasInterruptedCountsFromItsReturn) {
+  ASSERT_TRUE(locks_->lock(kFile, kAnna, exclusive(0, 9), false, kOneLife)->granted);
+  Gate gate(clock_, clock_.mono_ns(), 8'000'000'000);
+  const auto found = load_at(nullptr, &gate);
+  pass_s(35);
+  gate.prove(clock_.mono_ns());
+  for (int s = 0; s < 35; s += 5) {
+    pass_s(5);
+    gate.prove(clock_.mono_ns());
+  }
+  EXPECT_FALSE(is_free(*found, exclusive(0, 9)));
+  for (int s = 0; s < 10; s += 5) {
+    pass_s(5);
+    gate.prove(clock_.mono_ns());
+  }
+  EXPECT_TRUE(is_free(*found, exclusive(0, 9)));
+}
+
+TEST_F(LeaseTest, AnotherVnfsHasTheOwnersInstanceAsked) {
+  Membership shared(Membership::Mode::kShared);
+  ASSERT_TRUE(locks_->lock(kFile, kAnna, exclusive(0, 9), false, kOneLife)->granted);
+  const auto other = load_at(&shared, nullptr, "vnfs2");
+  const auto orders = [&] {
+    return world_->session()
+        .range(kv::prefix_range(kv::keys::lock_orders(world_->fs())), 0)
+        ->kvs.size();
+  };
+  EXPECT_FALSE(other->lock(kFile, kBert, exclusive(0, 9), false)->granted);
+  EXPECT_FALSE(other->lock(kFile, kBert, exclusive(0, 9), false)->granted);
+  EXPECT_EQ(orders(), 1u);
+  const auto owners = load_at(&shared);
+  ASSERT_TRUE(owners->revoke_if_away(kFile, kAnna));
+  EXPECT_FALSE(other->lock(kFile, kBert, exclusive(0, 9), false)->granted);
+  pass_s(41);
+  ASSERT_TRUE(owners->revoke_if_away(kFile, kAnna));
+  EXPECT_TRUE(other->lock(kFile, kBert, exclusive(0, 9), false)->granted);
+}
+
+TEST_F(FileLocksTest, WhoIsAloneSeesThatTheLockOfAnotherVnfsWasCleared) {
+  ASSERT_TRUE(lock(kBert, exclusive(0, 9)));
+  const auto two =
+      std::move(*FileLocks::load(world_->session(), env::system_clock(), world_->fs(), "vnfs2"));
+  EXPECT_FALSE(two->lock(kFile, kAnna, exclusive(0, 9), false)->granted);
+  kv::Mutation cleared;
+  cleared.writes = {kv::erase(lock_key(world_->fs(), kFile, "vnfs1", kBert))};
+  ASSERT_TRUE(world_->session().commit_blocking(std::move(cleared)));
+  EXPECT_TRUE(two->lock(kFile, kAnna, exclusive(0, 9), false)->granted);
+}
+
+TEST_F(FileLocksTest, TheRecordSaysSinceWhenSomethingIsHeld) {
+  ASSERT_TRUE(lock(kAnna, exclusive(0, 9)));
+  const auto record = [&] {
+    const auto found =
+        world_->session().range(kv::single_key(lock_key(world_->fs(), kFile, "vnfs1", kAnna)), 1);
+    return *parse_lock(found->kvs.at(0));
+  };
+  const std::int64_t since_ns = record().since_ns();
+  EXPECT_GT(since_ns, 0);
+  ASSERT_TRUE(lock(kAnna, exclusive(20, 29)));
+  EXPECT_EQ(record().since_ns(), since_ns);
 }
 
 }  // namespace

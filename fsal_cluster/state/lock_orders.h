@@ -1,0 +1,62 @@
+// LockOrders: what the store says is to be done about the lock records of one VNFS in one
+// filesystem (`wX` of docs/formats/keys.md): a complete image, kept by the session's watch.
+//
+// Thread class: thread-safe; its mutex is a leaf.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/kv/follower.h"
+#include "common/kv/session.h"
+#include "fsal_cluster/schema/records.pb.h"
+#include "fsal_cluster/state/lock_table.h"
+
+namespace symnas::fs {
+
+struct LockOrder {
+  std::string key;
+  Revision revision;  // of the order
+  Ino ino;
+  LockOwner owner;
+  records::LockOrder::Kind kind = records::LockOrder::CLEAR;
+  Revision lock_revision;  // of the record that is meant
+};
+
+class LockOrders final : public kv::Follower {
+ public:
+  LockOrders(FsId fs, std::string vnfs) : fs_(fs), vnfs_(std::move(vnfs)) {}
+  // For SessionOptions::followed. REQUIRES: this object outlives the session.
+  kv::SessionOptions::Followed followed();
+
+  // Waits for an order, at most wait_ms; stop() ends it. Empty: there is none, or it is not known.
+  std::vector<LockOrder> wait(std::int64_t wait_ms);
+  // It is done: not told again, though the watch may still show it.
+  void done(const LockOrder& order);
+  // Idempotent.
+  void stop();
+  bool stopping() const;
+
+  void on_image(const std::vector<kv::KeyValue>& image, Revision at) override;
+  void on_events(const std::vector<kv::WatchEvent>& events, Revision newest) override;
+  void on_lost() override;
+
+ private:
+  // REQUIRES: mutex_ is held.
+  void put(const kv::KeyValue& kv);
+
+  const FsId fs_;
+  const std::string vnfs_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<std::string, LockOrder> orders_;  // by key; guarded by mutex_
+  bool stop_ = false;                        // guarded by mutex_
+};
+
+}  // namespace symnas::fs

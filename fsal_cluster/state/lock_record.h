@@ -1,0 +1,45 @@
+// How locks are recorded (docs/formats/keys.md, `uL` and `wX`). Thread-safe: pure functions.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/base/result.h"
+#include "common/kv/store.h"
+#include "fsal_cluster/schema/records.pb.h"
+#include "fsal_cluster/state/foreign_locks.h"
+#include "fsal_cluster/state/lock_table.h"
+
+namespace symnas::fs {
+
+// Everything that is recorded of an inode begins with it.
+std::string locks_of(FsId fs, Ino ino);
+// One key per inode, VNFS and owner: one client may lock a file through two VNFSs.
+std::string lock_key(FsId fs, Ino ino, const std::string& vnfs, const LockOwner& owner);
+// What a lock's key says. nullopt: it is none.
+struct LockHolder {
+  Ino ino;
+  std::string vnfs;
+  LockOwner owner;
+};
+std::optional<LockHolder> parse_lock_key(FsId fs, const std::string& key);
+// The key of an order about the record `lock_key`, and back. nullopt: `order_key` is none.
+std::string lock_order_key(FsId fs, const std::string& lock_key);
+std::optional<std::string> ordered_lock_key(FsId fs, const std::string& order_key);
+
+struct RecordedLock {
+  std::vector<LockRange> ranges;
+  ClientLife life;
+  std::int64_t since_ns = 0;  // wall clock; 0: not known
+};
+records::LockRecord to_record(Ino ino, const std::string& vnfs, const LockOwner& owner,
+                              const RecordedLock& lock);
+LockOwner owner_of(const records::LockRecord& record);
+RecordedLock lock_of(const records::LockRecord& record);
+// Errors: kCorrupt.
+Result<records::LockRecord> parse_lock(const kv::KeyValue& kv);
+ForeignLock foreign_lock(const kv::KeyValue& kv, const records::LockRecord& record);
+
+}  // namespace symnas::fs

@@ -1,0 +1,149 @@
+"""Byte-range locks: lives of clients, and who may release locks."""
+
+import os
+import subprocess
+import sys
+
+from kernel_clients import FIRST_ADDRESS, NAMES, Client, boot, finish, kernel_clients, output_of
+from lab_case import check, eventually, lab_test
+from symlab.service import EXPORT, VIP
+from symlab.wait import SLOWER
+
+from .h_heads import victim
+from .i_shared import HEADS
+from .m_moves import BETWEEN_S, heads_from
+from .n_nlm import WAITING, Holder, check_granted, check_refused
+
+PEER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "nlm_peer.py")
+# Another process of the client: it holds nothing, and is refused what the first one holds.
+OTHER = ("--svid", "2")
+PEER_S = 60.0
+SEES_IT_S = 20.0
+
+
+def peer(bench, file, what, *options):
+    """One call of an NFSv3 client's lock manager or status monitor; the answer's word."""
+    process = bench.lab.popen_in("client", [sys.executable, PEER, VIP, "/" + EXPORT, file, what,
+                                            *options],
+                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    output, _ = process.communicate(timeout=PEER_S)
+    check(process.returncode == 0, f"nlm_peer {what}: {output}")
+    return output.strip()
+
+
+def expect(wanted, bench, file, what, *options):
+    seen = peer(bench, file, what, *options)
+    check(seen == wanted, f"{what} {' '.join(options)} of {file}: {seen}, should be {wanted}")
+
+
+@lab_test()
+def nlm_lives_of_a_client_are_in_order(bench):
+    """What is locked anew before a notice is of the new life, and an older notice releases none."""
+    file = "lives"
+    expect("granted", bench, file, "lock", "--state", "3", "--length", "100")
+    # Rebooted: the same process number locks a part of it, before the notice is there.
+    expect("granted", bench, file, "lock", "--state", "5", "--length", "10")
+    expect("granted", bench, file, "test", *OTHER, "--start", "50", "--length", "10")
+    expect("done", bench, file, "notify", "--state", "5")
+    expect("denied", bench, file, "test", *OTHER, "--length", "10")
+    expect("denied", bench, file, "lock", "--state", "3", "--start", "200", "--length", "10")
+    expect("done", bench, file, "notify", "--state", "3")
+    expect("denied", bench, file, "test", *OTHER, "--length", "10")
+    before = bench.kill_instance()
+    bench.service.wait_serving(other_than=before["pid"])
+    expect("done", bench, file, "notify", "--state", "5")
+    expect("denied", bench, file, "test", *OTHER, "--length", "10")
+    expect("done", bench, file, "notify", "--state", "7")
+    expect("granted", bench, file, "test", *OTHER)
+
+
+@lab_test()
+def nlm_locks_are_released_from_reserved_ports_only(bench):
+    """FREE_ALL and SM_NOTIFY of an ordinary user of a client release nothing."""
+    file = "ports"
+    expect("granted", bench, file, "lock", "--state", "3")
+    expect("done", bench, file, "free_all", "--high-port")
+    expect("done", bench, file, "notify", "--state", "5", "--high-port")
+    expect("denied", bench, file, "test", *OTHER)
+    expect("done", bench, file, "free_all")
+    expect("granted", bench, file, "test", *OTHER)
+
+
+# --- NFSv4
+
+LEASE_S = 20  # lease_s of vnfsd.toml
+# Two leases of service, then some tries.
+REVOKED_S = 2 * LEASE_S + 20.0
+
+
+def switched_off(client):
+    """The client's machine is gone; nobody tells the server."""
+    client.vm.stop()
+
+
+def switched_on(bench, client):
+    """The same machine in a new life; with the mount that kernel_clients() had made."""
+    again = Client(boot(bench, client.vm.name, FIRST_ADDRESS + NAMES.index(client.vm.name)),
+                   client.folder)
+    again.mount("folder", bench.services[0], "vers=3")
+    return again
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)
+def v4_locks_of_a_dead_client_are_revoked(bench):
+    """Its locks stand after a move, and go after two leases when somebody wants them."""
+    service = victim(bench)
+    with kernel_clients(bench, "dead") as (one, other):
+        folder = one.mount("v41", service, "vers=4.1")
+        beside = other.mount("v41", service, "vers=4.1")
+        elsewhere = other.mount("elsewhere", bench.services[0], "vers=4.1")
+        Holder(one, folder)
+        switched_off(one)
+        service.rehost(heads_from(service)[0])
+        # Also through another VNFS, which has the owner's instance look.
+        check_refused(other, (beside, elsewhere), "after the move")
+        bench.let_run(LEASE_S)
+        check_refused(other, (elsewhere,), "after one lease")
+
+        def granted():
+            return other.run(f"guest_file try {elsewhere}/f") == "granted"
+        eventually(REVOKED_S * SLOWER, "the lock is free", granted)
+        switched_on(bench, one)
+        service.rehost(service.home)
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)
+def v4_client_in_a_new_life_has_no_locks(bench):
+    """A client that is booted anew loses what it held before a move, as soon as it is back."""
+    service = victim(bench)
+    with kernel_clients(bench, "reborn") as (one, other):
+        folder = one.mount("v41", service, "vers=4.1")
+        beside = other.mount("v41", service, "vers=4.1")
+        Holder(one, folder)
+        switched_off(one)
+        service.rehost(heads_from(service)[0])
+        check_refused(other, (beside,), "after the move")
+        again = switched_on(bench, one)
+        again.mount("v41", service, "vers=4.1")
+        check_granted(other, beside, "when its client is back")
+        service.rehost(service.home)
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)
+def v40_waiter_does_not_end_the_instance(bench):
+    """Who waits with SETLKW in v4.0 is granted at a later try, and the instance lives."""
+    service = victim(bench)
+    with kernel_clients(bench, "waiters") as (one, other):
+        before = service.serving()
+        folder = one.mount("v40", service, "vers=4.0")
+        beside = other.mount("v40", service, "vers=4.0")
+        holder = Holder(one, folder)
+        waiter = other.start(WAITING.format(folder=beside))
+        eventually(SEES_IT_S, "it waits", lambda: waiter.poll(0.1) is None
+                   and "waiting" in output_of(waiter))
+        bench.let_run(BETWEEN_S)
+        check(waiter.poll() is None, f"it did not wait: {output_of(waiter)}")
+        holder.release()
+        output = finish({"the waiter": waiter}, REVOKED_S)["the waiter"]
+        check(output == "waiting\ngranted", f"the waiter said {output!r}")
+        check(service.serving()["pid"] == before["pid"], "the instance has been restarted")

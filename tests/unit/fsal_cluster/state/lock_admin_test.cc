@@ -1,0 +1,78 @@
+// Locks seen and cleared from outside. The world is a mount of "vnfs1"; "elsewhere" has none.
+#include "fsal_cluster/state/lock_admin.h"
+
+#include <gtest/gtest.h>
+
+#include "fsal_cluster/state/file_locks.h"
+#include "tests/unit/fsal_cluster/ops/world.h"
+
+namespace symnas::fs {
+namespace {
+
+constexpr Ino kFile{7};
+const LockOwner kAnna{LockProtocol::kNfs4, "client a", "anna"};
+constexpr std::int64_t kWaitMs = 40;
+
+class LockAdminTest : public testing::Test {
+ protected:
+  std::unique_ptr<FileLocks> load(const std::string& vnfs) {
+    return std::move(*FileLocks::load(world_.session(), env::system_clock(), world_.fs(), vnfs));
+  }
+  static void lock(FileLocks& locks, std::uint64_t start) {
+    ASSERT_TRUE(locks.lock(kFile, kAnna, {start, start + 9, LockMode::kExclusive}, false)->granted);
+  }
+  std::vector<LockEntry> listed() { return *list_locks(world_.store(), world_.fs()); }
+  Result<ClearedLocks> clear(const std::vector<LockEntry>& locks) {
+    return clear_locks(world_.store(), env::system_clock(), world_.fs(), locks, "c1n1", kWaitMs);
+  }
+  World world_;
+};
+
+TEST_F(LockAdminTest, ShowsWhatIsRecorded) {
+  const auto locks = load("vnfs1");
+  lock(*locks, 10);
+  const auto seen = listed();
+  ASSERT_EQ(seen.size(), 1u);
+  EXPECT_EQ(seen[0].ino, kFile);
+  EXPECT_EQ(seen[0].vnfs, "vnfs1");
+  EXPECT_EQ(seen[0].owner, kAnna);
+  EXPECT_EQ(seen[0].lock.ranges, (std::vector<LockRange>{{10, 19, LockMode::kExclusive}}));
+  EXPECT_GT(seen[0].lock.since_ns, 0);
+  EXPECT_FALSE(seen[0].is_older_than_mount);
+}
+
+TEST_F(LockAdminTest, WhatNobodyBelievesInGoesAtOnce) {
+  const auto locks = load("elsewhere");
+  lock(*locks, 10);
+  ASSERT_TRUE(listed().at(0).is_older_than_mount);
+  const auto cleared = clear(listed());
+  ASSERT_TRUE(cleared);
+  EXPECT_EQ(cleared->released, 1u);
+  EXPECT_TRUE(cleared->unanswered.empty());
+  EXPECT_TRUE(listed().empty());
+}
+
+TEST_F(LockAdminTest, WhatAMountBelievesInIsLeftToIt) {
+  const auto locks = load("vnfs1");
+  lock(*locks, 10);
+  const auto cleared = clear(listed());
+  ASSERT_TRUE(cleared);
+  EXPECT_EQ(cleared->released, 0u);
+  EXPECT_EQ(cleared->unanswered, std::vector<std::string>{"vnfs1"});
+  EXPECT_EQ(listed().size(), 1u);
+  EXPECT_FALSE(world_.exists(lock_order_key(world_.fs(), listed()[0].key))) << "taken back";
+}
+
+TEST_F(LockAdminTest, WhatHasChangedSinceItWasSeenStays) {
+  const auto locks = load("elsewhere");
+  lock(*locks, 10);
+  const auto seen = listed();
+  lock(*locks, 30);
+  const auto cleared = clear(seen);
+  ASSERT_TRUE(cleared);
+  EXPECT_EQ(cleared->changed, 1u);
+  EXPECT_EQ(listed().size(), 1u);
+}
+
+}  // namespace
+}  // namespace symnas::fs

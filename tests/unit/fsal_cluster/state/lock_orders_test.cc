@@ -1,0 +1,60 @@
+#include "fsal_cluster/state/lock_orders.h"
+
+#include <gtest/gtest.h>
+
+#include "fsal_cluster/state/lock_record.h"
+
+namespace symnas::fs {
+namespace {
+
+constexpr FsId kFs{7};
+const LockOwner kAnna{LockProtocol::kNfs4, "client a", "anna"};
+
+kv::KeyValue order(const std::string& vnfs, std::int64_t revision) {
+  records::LockOrder record;
+  record.set_kind(records::LockOrder::CLEAR);
+  record.set_lock_revision(4);
+  return {lock_order_key(kFs, lock_key(kFs, Ino{18}, vnfs, kAnna)), record.SerializeAsString(),
+          Revision{revision}, Revision{revision}, 1};
+}
+
+TEST(LockOrdersTest, OnlyThoseOfItsVnfsAreTold) {
+  LockOrders orders(kFs, "v1");
+  orders.on_image({order("v1", 10), order("v2", 10)}, Revision{20});
+  const auto told = orders.wait(0);
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].ino, Ino{18});
+  EXPECT_EQ(told[0].owner, kAnna);
+  EXPECT_EQ(told[0].lock_revision, Revision{4});
+  EXPECT_EQ(told[0].revision, Revision{10});
+}
+
+TEST(LockOrdersTest, WhatIsDoneIsNotToldAgainUntilItIsOrderedAgain) {
+  LockOrders orders(kFs, "v1");
+  orders.on_events({{false, order("v1", 10)}}, Revision{10});
+  orders.done(orders.wait(0).at(0));
+  EXPECT_TRUE(orders.wait(0).empty());
+  orders.on_events({{true, order("v1", 11)}}, Revision{11});
+  orders.on_events({{false, order("v1", 12)}}, Revision{12});
+  EXPECT_EQ(orders.wait(0).size(), 1u);
+}
+
+TEST(LockOrdersTest, AnOrderThatIsTakenBackIsNone) {
+  LockOrders orders(kFs, "v1");
+  orders.on_events({{false, order("v1", 10)}}, Revision{10});
+  orders.on_events({{true, order("v1", 11)}}, Revision{11});
+  EXPECT_TRUE(orders.wait(0).empty());
+  orders.on_events({{false, order("v1", 12)}}, Revision{12});
+  orders.on_lost();
+  EXPECT_TRUE(orders.wait(0).empty());
+}
+
+TEST(LockOrdersTest, WhoWaitsIsStopped) {
+  LockOrders orders(kFs, "v1");
+  orders.stop();
+  EXPECT_TRUE(orders.stopping());
+  EXPECT_TRUE(orders.wait(60'000).empty());
+}
+
+}  // namespace
+}  // namespace symnas::fs
