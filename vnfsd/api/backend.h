@@ -26,6 +26,18 @@ struct DumpRequest {
   Ino ino;
 };
 
+// Which locks are meant: all that match everything that is given.
+struct LockFilter {
+  std::string filesystem;
+  std::string vnfs;
+  std::string client;  // address or caller_name (NLM), client id (NFSv4): as `lock ls` shows them
+  std::string path;    // within the filesystem
+  Ino ino;
+  bool narrows() const {
+    return !filesystem.empty() || !vnfs.empty() || !client.empty() || !path.empty() || ino != Ino{};
+  }
+};
+
 enum class EtcdRole { kClient, kMember };
 
 class Backend {
@@ -66,6 +78,12 @@ class Backend {
 
   // Live state of this head: etcd members, LUN access, instances.
   virtual nlohmann::json local_status() = 0;
+
+  // Recorded byte-range locks. Errors: kNotFound (filesystem, VNFS or path).
+  virtual Result<nlohmann::json> locks(const LockFilter& filter) = 0;
+  // Takes them away from their owners, who are not told. Errors: as locks(), kInvalidArgument (no
+  // filter), kUnavailable (an instance does not obey: its locks stay).
+  virtual Result<std::string> clear_locks(const LockFilter& filter, Mode mode) = 0;
 };
 
 }  // namespace symnas::vnfsd::api

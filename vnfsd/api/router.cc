@@ -5,6 +5,7 @@
 #include "common/env/clock.h"
 #include "vnfsd/api/body.h"
 #include "vnfsd/api/documents.h"
+#include "vnfsd/api/locks.h"
 #include "vnfsd/api/placement.h"
 #include "vnfsd/placement.h"
 
@@ -62,6 +63,7 @@ Result<json> Router::handle(const ApiRequest& request) {
   const std::vector<std::string> parts = components(request.path);
   if (parts.size() < 2 || parts.size() > 4 || parts[0] != "v1") return no_such_path(request);
   const std::string& collection = parts[1];
+  if (collection == "locks" && parts.size() == 2) return act_on_locks(request);
   if (request.method == "GET" && parts.size() == 2) {
     if (collection == "status") return status();
     if (collection == "capacity") return backend_.capacity();
@@ -206,6 +208,13 @@ Result<json> Router::look_at_places(const std::string& collection) {
   if (collection == "distribution") return distribution_document(*view, now_ns());
   return placement_document(*view, backend_.local_status().value("instances", json::object()),
                             now_ns());
+}
+
+Result<json> Router::act_on_locks(const ApiRequest& request) {
+  if (request.method != "GET" && request.method != "DELETE") return no_such_path(request);
+  SYMNAS_ASSIGN(const LockFilter filter, lock_filter(request.query));
+  if (request.method == "GET") return backend_.locks(filter);
+  return done(backend_.clear_locks(filter, request.mode));
 }
 
 Result<json> Router::import_luns(const json& body, Mode mode) {

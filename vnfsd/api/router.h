@@ -2,6 +2,7 @@
 // tests drive it. Thread-safe if the backend is. Paths and documents: docs/operations/api.md.
 #pragma once
 
+#include <map>
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -15,6 +16,7 @@ struct ApiRequest {
   std::string path;    // "/v1/volumes/v1/grow"
   std::string body;
   Mode mode = Mode::kCommit;
+  std::map<std::string, std::string> query = {};  // without dry_run
 };
 
 class Router {
@@ -37,6 +39,7 @@ class Router {
                                      const nlohmann::json& body, Mode mode);
   // What says where VNFSs are or might go; without etcd nothing can move.
   Result<nlohmann::json> look_at_places(const std::string& collection);
+  Result<nlohmann::json> act_on_locks(const ApiRequest& request);
   Result<nlohmann::json> import_luns(const nlohmann::json& body, Mode mode);
   Result<nlohmann::json> status();
 

@@ -78,6 +78,8 @@ void answer(Router& router, const httplib::Request& request, httplib::Response& 
   }
   ApiRequest api{request.method, request.path, request.body, Mode::kCommit};
   if (request.get_param_value("dry_run") == "true") api.mode = Mode::kDryRun;
+  for (const auto& [name, value] : request.params)
+    if (name != "dry_run") api.query[name] = value;
   const auto result = router.handle(api);
   response.status = result ? 200 : http_status(result.error().code);
   const nlohmann::json document = result ? *result : error_to_json(result.error());

@@ -74,6 +74,7 @@ int run_symnas(std::vector<std::string> arguments, const ClientFactory& factory,
   add_filesystem(line);
   add_export(line);
   add_vnfs(line);
+  add_lock(line);
   add_status(line);
   add_capacity(line);
   try {

@@ -72,6 +72,8 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   Result<std::string> fence_head(const std::string& name, Mode mode) override;
   Result<nlohmann::json> check_filesystem(const std::string& name) override;
   Result<nlohmann::json> capacity() override;
+  Result<nlohmann::json> locks(const api::LockFilter& filter) override;
+  Result<std::string> clear_locks(const api::LockFilter& filter, Mode mode) override;
   Result<nlohmann::json> vnfs_history(const std::string& name) override;
   Result<nlohmann::json> dump_inode(const std::string& filesystem,
                                     const api::DumpRequest& request) override;

@@ -6,6 +6,10 @@
 
 namespace symnas::vnfsd::daemon {
 
+// For instances to release locks that are cleared: a transaction each. Below the time that `symnas`
+// waits for an answer.
+inline constexpr std::int64_t kLockClearMs = 8'000;
+
 inline constexpr std::int64_t kRetryMs = 500;       // after an error of etcd
 inline constexpr std::int64_t kQuotaLookMs = 2000;  // how full etcd is
 // History that is kept while etcd's quota runs out: a session that lags further behind reads anew.

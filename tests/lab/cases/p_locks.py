@@ -1,4 +1,4 @@
-"""Byte-range locks: lives of clients, and who may release locks."""
+"""Byte-range locks: lives of NFSv3 clients, who may release locks, `symnas lock ls` and `clear`."""
 
 import os
 import subprocess
@@ -6,13 +6,13 @@ import sys
 
 from kernel_clients import FIRST_ADDRESS, NAMES, Client, boot, finish, kernel_clients, output_of
 from lab_case import check, eventually, lab_test
-from symlab.service import EXPORT, VIP
+from symlab.service import EXPORT, VIP, VNFS
 from symlab.wait import SLOWER
 
 from .h_heads import victim
 from .i_shared import HEADS
 from .m_moves import BETWEEN_S, heads_from
-from .n_nlm import WAITING, Holder, check_granted, check_refused
+from .n_nlm import WAITING, Holder, check_granted, check_refused, locking_clients
 
 PEER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "nlm_peer.py")
 # Another process of the client: it holds nothing, and is refused what the first one holds.
@@ -34,6 +34,10 @@ def peer(bench, file, what, *options):
 def expect(wanted, bench, file, what, *options):
     seen = peer(bench, file, what, *options)
     check(seen == wanted, f"{what} {' '.join(options)} of {file}: {seen}, should be {wanted}")
+
+
+def locks_of(bench, *filters):
+    return bench.symnas.json("lock", "ls", *filters)["locks"]
 
 
 @lab_test()
@@ -67,6 +71,86 @@ def nlm_locks_are_released_from_reserved_ports_only(bench):
     expect("denied", bench, file, "test", *OTHER)
     expect("done", bench, file, "free_all")
     expect("granted", bench, file, "test", *OTHER)
+
+
+@lab_test()
+def locks_are_listed_and_cleared(bench):
+    """`lock ls` shows who holds what, `lock clear` takes it away, in the instance too."""
+    file = "cleared"
+    expect("granted", bench, file, "lock", "--state", "3", "--start", "10", "--length", "20")
+    expect("granted", bench, file, "lock", "--state", "3", "--start", "100")
+    expect("granted", bench, "kept", "lock", "--state", "3", *OTHER)
+    found = locks_of(bench, "--fs", EXPORT, "--path", f"/{file}")
+    check(len(found) == 1, f"not one owner: {found}")
+    seen = found[0]
+    check((seen["protocol"], seen["client"], seen["vnfs"], seen["vip"], seen["revocable"]) ==
+          ("nlm", "peer", VNFS, VIP, "no") and seen["path"] == f"/{file}" and seen["age_s"] < 600,
+          f"shown as {seen}")
+    check(seen["ranges"] == [{"start": 10, "length": 20, "type": "write"},
+                             {"start": 100, "type": "write"}], f"shown as {seen['ranges']}")
+    check(seen["owner"].startswith("1/"), f"the owner is shown as {seen['owner']}")
+    bench.refused(2, "lock", "clear", "--yes")
+    line = bench.refused(2, "lock", "clear", "--fs", EXPORT, "--path", f"/{file}")
+    check("locks of 1 owner would be released" in line and "--yes" in line, line)
+    bench.refused(3, "lock", "ls", "--vnfs", "nobody")
+    expect("denied", bench, file, "test", *OTHER, "--start", "15", "--length", "1")
+    done = bench.symnas("lock", "clear", "--fs", EXPORT, "--path", f"/{file}", "--yes")
+    check("locks of 1 owner released" in done, done)
+    expect("granted", bench, file, "lock", *OTHER, "--state", "3", "--start", "15", "--length",
+           "1")
+    # The cleared owner: its unlock is none, its lock is asked for anew.
+    expect("denied", bench, file, "lock", "--state", "3", "--start", "10", "--length", "20")
+    expect("granted", bench, file, "unlock")
+    expect("granted", bench, file, "lock", "--state", "3", "--start", "100")
+    check(len(locks_of(bench, "--client", "peer")) == 3, "the other file's lock is not there")
+    before = bench.kill_instance()
+    bench.service.wait_serving(other_than=before["pid"])
+    done = bench.symnas("lock", "clear", "--client", "peer", "--yes")
+    check("locks of 3 owners released" in done, done)
+    check(locks_of(bench) == [], f"left: {locks_of(bench)}")
+    expect("granted", bench, file, "test", "--svid", "3")
+    check("nothing to do" in bench.symnas("lock", "clear", "--client", "peer", "--yes"), "not so")
+
+
+@lab_test()
+def locks_of_a_stopped_vnfs_are_cleared(bench):
+    """Nobody serves it: its records go at once, and its next instance knows nothing of them."""
+    expect("granted", bench, "stopped", "lock", "--state", "3")
+    bench.symnas("vnfs", "stop", VNFS)
+    try:
+        check(len(locks_of(bench, "--vnfs", VNFS)) == 1, "the lock is gone with its instance")
+        bench.symnas("lock", "clear", "--vnfs", VNFS, "--yes")
+        check(locks_of(bench) == [], "it is still recorded")
+    finally:
+        bench.symnas("vnfs", "start", VNFS)
+    bench.service.wait_serving()
+    expect("granted", bench, "stopped", "test", *OTHER)
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)
+def locks_of_kernel_clients_are_cleared(bench):
+    """NFSv3 and v4.1, before and after a move: the next client gets the lock, the old one not."""
+    service = victim(bench)
+    with locking_clients(bench, "clear") as ((one, other), (folder, beside)):
+        v41 = [client.mount("v41", service, "vers=4.1") for client in (one, other)]
+        for mine, others, moves in ((folder, beside, False), (folder, beside, True),
+                                    (v41[0], v41[1], False), (v41[0], v41[1], True)):
+            one.run(f"rm -f {mine}/go")
+            holder = Holder(one, mine)
+            check_refused(other, (others,), "while it is held")
+            if moves:
+                service.rehost(heads_from(service)[0])
+                check_refused(other, (others,), "after the move")
+            held = locks_of(bench, "--vnfs", service.name)
+            check(len(held) == 1, f"shown: {held}")
+            check(held[0]["protocol"] == ("nlm" if mine == folder else "nfs4"), f"shown: {held}")
+            bench.symnas("lock", "clear", "--vnfs", service.name, "--yes")
+            check_granted(other, others, "after it was cleared")
+            holder.job.kill()
+            eventually(SEES_IT_S, "nothing is held",
+                       lambda: locks_of(bench, "--vnfs", service.name) == [])
+            if moves:
+                service.rehost(service.home)
 
 
 # --- NFSv4

@@ -56,6 +56,12 @@ class FakeBackend final : public Backend {
   Result<nlohmann::json> check_filesystem(const std::string& name) override {
     return nlohmann::json{{"filesystem", name}};
   }
+  Result<nlohmann::json> locks(const LockFilter& filter) override {
+    return nlohmann::json{{"locks", {{{"client", filter.client}, {"ino", filter.ino.value()}}}}};
+  }
+  Result<std::string> clear_locks(const LockFilter& filter, Mode mode) override {
+    return noted((mode == Mode::kDryRun ? "would clear " : "clear ") + filter.client);
+  }
   Result<nlohmann::json> vnfs_history(const std::string& name) override {
     return nlohmann::json{{"history", {{{"to", "c1n1"}, {"cause", name}}}}};
   }

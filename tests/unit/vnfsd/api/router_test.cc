@@ -28,6 +28,19 @@ TEST_F(RouterTest, CreatesListsAndRemoves) {
   EXPECT_EQ(code_of(ask("DELETE", "/v1/networks/nfs0")), ErrorCode::kNotFound);
 }
 
+TEST_F(RouterTest, LocksAreFilteredByTheQuery) {
+  ApiRequest request{"GET", "/v1/locks", "", Mode::kCommit, {{"client", "db1"}}};
+  EXPECT_EQ((*router.handle(request))["locks"][0]["client"], "db1");
+  request.method = "DELETE";
+  EXPECT_EQ((*router.handle(request))["done"][0], "clear db1");
+  request.mode = Mode::kDryRun;
+  EXPECT_EQ((*router.handle(request))["done"][0], "would clear db1");
+  request.query = {{"clinet", "db1"}};
+  EXPECT_EQ(code_of(router.handle(request)), ErrorCode::kInvalidArgument);
+  request.method = "POST";
+  EXPECT_EQ(code_of(router.handle(request)), ErrorCode::kNotSupported);
+}
+
 TEST_F(RouterTest, DryRunReachesThePlan) {
   ASSERT_TRUE(ask("POST", "/v1/networks", R"({"name": "nfs0", "device": "eth1"})", Mode::kDryRun));
   EXPECT_TRUE(backend.builder.view().networks.empty());
