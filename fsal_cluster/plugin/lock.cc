@@ -58,7 +58,7 @@ fs::ClientLife life_of(const state_owner_t* owner, const state_t* state) {
   fs::ClientLife life;
   if (owner->so_type != STATE_LOCK_OWNER_NLM) {
     const nfs_client_id_t* client = owner->so_owner.so_nfs4_owner.so_clientrec;
-    life.verifier.assign(client->cid_verifier, sizeof client->cid_verifier);
+    life.verifier.assign(client->cid_incoming_verifier, sizeof client->cid_incoming_verifier);
   } else if (state != nullptr) {
     life.nsm_state = static_cast<std::int32_t>(state->state_seqid);
   }
