@@ -1,5 +1,6 @@
 #include "vnfsd/change.h"
 
+#include <algorithm>
 #include <chrono>
 #include <sstream>
 #include <thread>
@@ -8,6 +9,7 @@
 
 #include "common/base/log.h"
 #include "common/base/uuid.h"
+#include "common/env/clock.h"
 #include "common/kv/keys.h"
 #include "common/kv/limits.h"
 #include "vnfsd/limits.h"
@@ -62,6 +64,20 @@ Result<Outcome> commit(kv::Store& store, const kv::Txn& txn, const std::string& 
   }
 }
 
+void add_events(Change& change, const EventSink& events) {
+  const auto is_order = [&](const kv::Op& op) {
+    return op.kind == kv::Op::Kind::kPut && op.range.key.starts_with(kv::keys::kMoves);
+  };
+  const bool ordered = std::any_of(change.txn.success.begin(), change.txn.success.end(), is_order);
+  const std::int64_t now_ns = env::system_clock().wall_ns();
+  std::size_t count = 0;
+  for (const std::string& line : lines_of(change.what)) {
+    if (++count > kEventsPerChangeMax) return;
+    auto op = events(make_event(ordered ? event::kMoveOrdered : event::kChange, line, now_ns));
+    if (op) change.txn.success.push_back(std::move(*op));
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> lines_of(const std::string& what) {
@@ -84,7 +100,8 @@ kv::Txn guarded(const ClusterView& view, Change change, const std::string& chang
   return txn;
 }
 
-Result<std::string> make_change(kv::Store& store, const Planner& planner, Mode mode) {
+Result<std::string> make_change(kv::Store& store, const Planner& planner, Mode mode,
+                                const EventSink& events) {
   for (int attempt = 0; attempt < kChangeTriesMax; ++attempt) {
     SYMNAS_ASSIGN(const ClusterView view, read_view(store, kChangeDeadlineMs));
     if (view.cluster.mod_revision == Revision{}) {
@@ -95,6 +112,7 @@ Result<std::string> make_change(kv::Store& store, const Planner& planner, Mode m
     SYMNAS_ASSIGN(Change change, planner(view));
     std::string what = change.what;
     if (mode == Mode::kDryRun) return what;
+    if (events) add_events(change, events);
     const Uuid id = Uuid::generate();
     const std::string change_id(reinterpret_cast<const char*>(id.bytes.data()), id.bytes.size());
     SYMNAS_ASSIGN(const Outcome outcome,

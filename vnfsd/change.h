@@ -14,6 +14,7 @@
 #include "common/base/result.h"
 #include "common/kv/store.h"
 #include "vnfsd/cluster_view.h"
+#include "vnfsd/events.h"
 #include "vnfsd/mode.h"
 
 namespace symnas::vnfsd {
@@ -32,7 +33,9 @@ using Planner = std::function<Result<Change>(const ClusterView&)>;
 // times. kDryRun: only reads and plans. Answers Change::what. Errors: the planner's, kConflict (too
 // many others), kUnavailable, kUnknownOutcome (etcd did not answer within kChangeDeadlineMs; the
 // change may still come to be), kNoSpace.
-Result<std::string> make_change(kv::Store& store, const Planner& planner, Mode mode);
+// `events`: gets one for each line of Change::what, in the same transaction. Empty: nobody is told.
+Result<std::string> make_change(kv::Store& store, const Planner& planner, Mode mode,
+                                const EventSink& events = {});
 
 // The transaction as it is sent: `change` plus the guard on the cluster record, tagged with
 // `change_id`.

@@ -41,6 +41,13 @@ inline constexpr std::uint64_t kInodesForACost = 10'000;
 
 inline constexpr std::size_t kHistoryMax = 32;  // instances of a VNFS that are remembered
 
+// Events that a head keeps: with 16 heads half a MiB of etcd at most, and a look at all of them is
+// one answer.
+inline constexpr std::uint64_t kEventsPerHead = 128;
+inline constexpr std::size_t kEventTextBytesMax = 500;
+inline constexpr std::size_t kEventsPerChangeMax = 16;  // a set of VNFSs has one line for each
+inline constexpr std::size_t kEventsWaitingMax = 64;    // for etcd, on one head; the oldest goes
+
 // An order to move a VNFS that was not answered for this long is not obeyed any more: `symnas` has
 // long given up, unless it was killed before it could take the order back.
 inline constexpr std::int64_t kOrderNs = 60'000'000'000;

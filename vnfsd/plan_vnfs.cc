@@ -275,6 +275,27 @@ Result<Change> plan_vnfs_remove(const ClusterView& view, const std::string& name
   return change;
 }
 
+Result<Change> plan_vnfs_kill(const ClusterView& view, const std::string& name) {
+  SYMNAS_ASSIGN(const auto* vnfs, find(view.vnfses, "vnfs", name));
+  const auto owner = view.owners.find(name);
+  if (vnfs->record.stopped() || owner == view.owners.end() || view.moves.contains(name)) {
+    return fail(ErrorCode::kBusy,
+                fmt::format("vnfs {}: nothing is killed: it is stopped, being moved or owned by "
+                            "nobody (symnas vnfs status)",
+                            name));
+  }
+  records::VnfsRecord record = vnfs->record;
+  record.set_killed_epoch(owner->second.record.epoch());
+  Change change{fmt::format("vnfs {}: its instance on {}, epoch {}, is to be killed", name,
+                            owner->second.record.head(), record.killed_epoch()),
+                {}};
+  change.txn.success.push_back(kv::put(kv::keys::kVnfs + name, record.SerializeAsString()));
+  // Not the one that comes after it.
+  change.txn.compares.push_back(
+      kv::mod_revision_is(kv::keys::kOwners + name, owner->second.mod_revision));
+  return change;
+}
+
 Result<Change> plan_vnfs_state(const ClusterView& view, const std::string& name,
                                WantedState state) {
   SYMNAS_ASSIGN(const auto* vnfs, find(view.vnfses, "vnfs", name));

@@ -86,6 +86,10 @@ Result<Change> plan_vnfs_remove(const ClusterView& view, const std::string& name
 enum class WantedState { kStarted, kStopped };
 Result<Change> plan_vnfs_state(const ClusterView& view, const std::string& name, WantedState state);
 
+// Has its instance killed as by a crash (a drill). Errors: kNotFound, kBusy (nobody owns it, it is
+// stopped or being moved).
+Result<Change> plan_vnfs_kill(const ClusterView& view, const std::string& name);
+
 // Whether a VNFS that fails back by itself does not do so from where it is moved to.
 enum class Pin { kYes, kNo };
 // Orders a VNFS to be moved to another of its heads. Errors: kNotFound, kInvalidArgument (not one

@@ -172,6 +172,13 @@ Status add_address(const std::string& link, const Cidr& address) {
   return added;
 }
 
+Result<std::vector<IpAddress>> addresses_on(const std::string& prefix) {
+  SYMNAS_ASSIGN(const auto present, addresses_of(prefix));
+  std::vector<IpAddress> out;
+  for (const LinkAddress& one : present) out.push_back(one.address.address);
+  return out;
+}
+
 Status remove_addresses(const std::string& prefix) {
   SYMNAS_ASSIGN(Rtnetlink netlink, Rtnetlink::open());
   SYMNAS_ASSIGN(const auto present, addresses_of(prefix));

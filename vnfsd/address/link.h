@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/base/result.h"
 #include "vnfsd/net_address.h"
@@ -41,6 +42,9 @@ Status set_link_up(const std::string& link);
 Status set_mac(const std::string& link, const MacAddress& mac);
 // All whose name begins with `prefix`.
 Status delete_links(const std::string& prefix);
+// Of every link whose name begins with `prefix`, without those that the kernel makes itself.
+// Errors: kIo.
+Result<std::vector<IpAddress>> addresses_on(const std::string& prefix);
 // Of every link whose name begins with `prefix`. From then on nothing is sent from them, not even
 // by a process that is killed, and nothing is answered: much quicker than taking the link down.
 Status remove_addresses(const std::string& prefix);

@@ -38,6 +38,9 @@ struct LockFilter {
   }
 };
 
+// Whether an administrator has said that clients may be lost (--yes).
+enum class Consent { kNo, kYes };
+
 enum class EtcdRole { kClient, kMember };
 
 class Backend {
@@ -47,6 +50,16 @@ class Backend {
   virtual Result<ClusterView> view() = 0;
   // A change of records only. Answers what was done. Errors: as make_change().
   virtual Result<std::string> change(const Planner& planner, Mode mode) = 0;
+
+  // As change(); kBusy also when somebody in the network answers for one of the VIPs.
+  virtual Result<std::string> create_vnfs(const VnfsRequest& request, Mode mode) = 0;
+  virtual Result<std::string> create_vnfs_set(const VnfsSetRequest& request, Mode mode) = 0;
+
+  // kBusy also when it has clients or locks, without consent: the message says how many.
+  virtual Result<std::string> remove_vnfs(const std::string& name, Consent consent, Mode mode) = 0;
+  // kDryRun: says who would notice it, and for how long.
+  virtual Result<std::string> rehost_vnfs(const std::string& name, const std::string& head, Pin pin,
+                                          Mode mode) = 0;
 
   // Changes that touch devices, or many records. Answers as change().
   virtual Result<std::string> import_lun(const LunImportRequest& request, Mode mode) = 0;
@@ -73,6 +86,8 @@ class Backend {
   virtual Result<nlohmann::json> capacity() = 0;
   // The last kHistoryMax instances of a VNFS. Errors: kNotFound.
   virtual Result<nlohmann::json> vnfs_history(const std::string& name) = 0;
+  // What happened after that revision of etcd (vnfsd/events.h).
+  virtual Result<nlohmann::json> events(Revision after) = 0;
   virtual Result<nlohmann::json> dump_inode(const std::string& filesystem,
                                             const DumpRequest& request) = 0;
 

@@ -1,5 +1,8 @@
 #include "vnfsd/api/documents.h"
 
+#include <set>
+#include <sstream>
+
 #include "cvm/volume.h"
 
 namespace symnas::vnfsd::api {
@@ -24,6 +27,21 @@ json texts(const Repeated& values) {
   json out = json::array();
   for (const auto& value : values) out.push_back(value);
   return out;
+}
+
+// Addresses of those that were connected when its head looked last, each once.
+json clients_of(const ClusterView& view, const std::string& vnfs) {
+  std::set<std::string> clients;
+  const auto record = view.connections.find(vnfs);
+  if (record == view.connections.end()) return json::array();
+  for (const std::string& tcp : record->second.record.tcp()) {
+    std::istringstream words(tcp);
+    std::string local;
+    std::string remote;
+    words >> local >> remote;
+    clients.insert(remote.substr(0, remote.rfind(':')));
+  }
+  return clients;
 }
 
 }  // namespace
@@ -177,6 +195,7 @@ json vnfs_document(const ClusterView& view) {
       document["owner"] = owner->second.record.head();
       document["epoch"] = owner->second.record.epoch();
     }
+    document["clients"] = clients_of(view, vnfs.name());
     const auto move = view.moves.find(vnfs.name());
     if (move != view.moves.end()) {
       const records::MoveRecord& record = move->second.record;

@@ -68,12 +68,13 @@ Result<json> Router::handle(const ApiRequest& request) {
     if (collection == "status") return status();
     if (collection == "capacity") return backend_.capacity();
     if (collection == "members") return backend_.etcd_members();
+    if (collection == "events") return backend_.events(request.after);
     if (collection == "placement" || collection == "distribution")
       return look_at_places(collection);
     return list(collection);
   }
   if (request.method == "DELETE" && parts.size() == 3) {
-    return remove(collection, parts[2], request.mode);
+    return remove(collection, parts[2], request);
   }
   if (request.method == "GET" && parts.size() == 4 && collection == "vnfs" &&
       parts[3] == "history") {
@@ -124,13 +125,11 @@ Result<json> Router::create(const std::string& collection, const json& body, Mod
   }
   if (collection == "vnfs") {
     SYMNAS_ASSIGN(const VnfsRequest r, vnfs_request(body));
-    return done(
-        backend_.change([&](const ClusterView& view) { return plan_vnfs_create(view, r); }, mode));
+    return done(backend_.create_vnfs(r, mode));
   }
   if (collection == "vnfs-sets") {
     SYMNAS_ASSIGN(const VnfsSetRequest r, vnfs_set_request(body));
-    return done(backend_.change(
-        [&](const ClusterView& view) { return plan_vnfs_create_set(view, r); }, mode));
+    return done(backend_.create_vnfs_set(r, mode));
   }
   if (collection == "heads") {
     SYMNAS_ASSIGN(const InviteRequest r, invite_request(body));
@@ -139,7 +138,9 @@ Result<json> Router::create(const std::string& collection, const json& body, Mod
   return no_such_path({"POST", "/v1/" + collection, "", mode});
 }
 
-Result<json> Router::remove(const std::string& collection, const std::string& name, Mode mode) {
+Result<json> Router::remove(const std::string& collection, const std::string& name,
+                            const ApiRequest& request) {
+  const Mode mode = request.mode;
   const auto planned = [&](auto plan) {
     return done(backend_.change([&](const ClusterView& view) { return plan(view, name); }, mode));
   };
@@ -148,7 +149,7 @@ Result<json> Router::remove(const std::string& collection, const std::string& na
   if (collection == "volumes") return done(backend_.remove_volume(name, mode));
   if (collection == "filesystems") return done(backend_.remove_filesystem(name, mode));
   if (collection == "exports") return planned(plan_export_remove);
-  if (collection == "vnfs") return planned(plan_vnfs_remove);
+  if (collection == "vnfs") return done(backend_.remove_vnfs(name, request.consent, mode));
   if (collection == "members") return done(backend_.remove_etcd_member(name, mode));
   return no_such_path({"DELETE", "/v1/" + collection + "/" + name, "", mode});
 }
@@ -188,11 +189,12 @@ Result<json> Router::act_on_vnfs(const std::string& name, const std::string& act
   }
   if (action == "rehost") {
     SYMNAS_ASSIGN(const RehostRequest r, rehost_request(body));
-    return planned(
-        [&](const ClusterView& v) { return plan_vnfs_rehost(v, name, r.head, now_ns(), r.pin); });
+    return done(backend_.rehost_vnfs(name, r.head, r.pin, mode));
   }
   if (action == "failback")
     return planned([&](const ClusterView& v) { return plan_vnfs_failback(v, name, now_ns()); });
+  if (action == "kill")
+    return planned([&](const ClusterView& v) { return plan_vnfs_kill(v, name); });
   if (action == "stay")
     return planned([&](const ClusterView& v) { return plan_vnfs_stay(v, name); });
   return no_such_path({"POST", "/v1/vnfs/" + name + "/" + action, "", mode});

@@ -16,7 +16,9 @@ struct ApiRequest {
   std::string path;    // "/v1/volumes/v1/grow"
   std::string body;
   Mode mode = Mode::kCommit;
-  std::map<std::string, std::string> query = {};  // without dry_run
+  Consent consent = Consent::kNo;                 // ?yes=true
+  Revision after = {};                            // ?after=: of events
+  std::map<std::string, std::string> query = {};  // what else was said
 };
 
 class Router {
@@ -32,7 +34,8 @@ class Router {
   Result<nlohmann::json> list(const std::string& collection);
   Result<nlohmann::json> create(const std::string& collection, const nlohmann::json& body,
                                 Mode mode);
-  Result<nlohmann::json> remove(const std::string& collection, const std::string& name, Mode mode);
+  Result<nlohmann::json> remove(const std::string& collection, const std::string& name,
+                                const ApiRequest& request);
   Result<nlohmann::json> act(const std::string& collection, const std::string& name,
                              const std::string& action, const nlohmann::json& body, Mode mode);
   Result<nlohmann::json> act_on_vnfs(const std::string& name, const std::string& action,

@@ -7,7 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <thread>
 
@@ -71,6 +73,13 @@ class RootOnlyServer final : public httplib::Server {
   }
 };
 
+// From the beginning unless it is a number.
+Revision revision_of(const std::string& text) {
+  std::int64_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return Revision(std::max<std::int64_t>(value, 0));
+}
+
 void answer(Router& router, const httplib::Request& request, httplib::Response& response) {
   if (request.path == "/metrics") {
     response.set_content(router.metrics(), "text/plain; version=0.0.4");
@@ -79,7 +88,9 @@ void answer(Router& router, const httplib::Request& request, httplib::Response& 
   ApiRequest api{request.method, request.path, request.body, Mode::kCommit};
   if (request.get_param_value("dry_run") == "true") api.mode = Mode::kDryRun;
   for (const auto& [name, value] : request.params)
-    if (name != "dry_run") api.query[name] = value;
+    if (name != "dry_run" && name != "yes" && name != "after") api.query[name] = value;
+  if (request.get_param_value("yes") == "true") api.consent = Consent::kYes;
+  api.after = revision_of(request.get_param_value("after"));
   const auto result = router.handle(api);
   response.status = result ? 200 : http_status(result.error().code);
   const nlohmann::json document = result ? *result : error_to_json(result.error());

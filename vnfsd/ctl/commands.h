@@ -33,6 +33,8 @@ void add_vnfs(CommandLine& line);
 void add_lock(CommandLine& line);
 void add_status(CommandLine& line);
 void add_capacity(CommandLine& line);
+void add_events(CommandLine& line);
+void add_drill(CommandLine& line);
 // The verbs of vnfs that move some.
 void add_vnfs_moves(CommandLine& line, CLI::App* noun);
 // The verb of vnfs that shows where all are.
@@ -53,6 +55,10 @@ struct WaitOptions {
 void add_wait(CLI::App* verb, WaitOptions& o);
 // --failback auto|manual
 CLI::Option* add_failback(CLI::App* verb, std::string& policy);
+// Orders a VNFS to a head and waits until it is served there; prints nothing. Errors: as vnfs
+// rehost.
+Status move_to(Context& context, const std::string& name, const std::string& head,
+               const nlohmann::json& body, int timeout_s);
 // Waits until the VNFS is in the wanted state. Errors: kUnavailable after timeout_s, with what
 // holds it up.
 Status wait_for_state(Context& context, const std::string& name, const std::string& wanted,

@@ -184,6 +184,16 @@ void add_timeout(CLI::App* verb, MoveOptions& o) {
 
 }  // namespace
 
+Status move_to(Context& context, const std::string& name, const std::string& head, const json& body,
+               int timeout_s) {
+  MoveOptions o;
+  o.name = name;
+  o.head = head;
+  o.timeout_s = timeout_s;
+  SYMNAS_TRY(context.client.request("POST", path_of(name, "rehost"), body));
+  return wait_for_move(context, o);
+}
+
 void add_vnfs_moves(CommandLine& line, CLI::App* noun) {
   auto o = std::make_shared<MoveOptions>();
   CLI::App* verb = add_change_verb(line, noun, "rehost",

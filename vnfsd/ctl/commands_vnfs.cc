@@ -196,6 +196,27 @@ void add_wait(CLI::App* verb, WaitOptions& o) {
   verb->add_flag("--no-wait", o.no_wait, "Only record the change");
 }
 
+namespace {
+
+void add_vnfs_remove(CommandLine& line, CLI::App* noun) {
+  struct Options {
+    std::string name;
+    bool yes = false;
+  };
+  auto o = std::make_shared<Options>();
+  CLI::App* verb = add_change_verb(line, noun, "rm", "Remove a stopped VNFS");
+  verb->add_option("NAME", o->name, "Name")->required();
+  verb->add_flag("--yes", o->yes, "Also one whose clients still have it mounted, with their locks");
+  verb->callback([&line, o] {
+    line.action = [o](Context& context) -> Status {
+      SYMNAS_TRY(check_path_name(o->name));
+      return context.change("DELETE", "/v1/vnfs/" + o->name, {}, o->yes ? "yes=true" : "");
+    };
+  });
+}
+
+}  // namespace
+
 void add_vnfs(CommandLine& line) {
   CLI::App* noun = line.app.add_subcommand("vnfs", "Virtual NFS servers")->require_subcommand(1);
   struct Options {
@@ -238,7 +259,7 @@ void add_vnfs(CommandLine& line) {
                    plain("EXPORTS", "exports"), plain("HEADS", "heads")});
     };
   });
-  add_remove_verb(line, noun, "rm", "vnfs", "Remove a stopped VNFS");
+  add_vnfs_remove(line, noun);
   add_vnfs_sets(line, noun);
   add_vnfs_moves(line, noun);
   add_vnfs_places(line, noun);

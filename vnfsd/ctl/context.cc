@@ -4,8 +4,10 @@ namespace symnas::vnfsd::ctl {
 
 using nlohmann::json;
 
-Status Context::change(const std::string& method, const std::string& path, const json& body) {
-  const std::string query = mode == Mode::kDryRun ? "?dry_run=true" : "";
+Status Context::change(const std::string& method, const std::string& path, const json& body,
+                       std::string query) {
+  if (mode == Mode::kDryRun) query += query.empty() ? "dry_run=true" : "&dry_run=true";
+  if (!query.empty()) query = "?" + query;
   SYMNAS_ASSIGN(const json document, client.request(method, path + query, body));
   print_done(document);
   return {};

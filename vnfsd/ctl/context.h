@@ -23,8 +23,10 @@ struct Context {
   Mode mode = Mode::kCommit;
   int exit_code = 0;  // of a command that has done its work
 
-  // Sends a change; prints what was done. Errors: as ApiClient::request().
-  Status change(const std::string& method, const std::string& path, const nlohmann::json& body);
+  // Sends a change; prints what was done. `query`: "key=value", "" = none. Errors: as
+  // ApiClient::request().
+  Status change(const std::string& method, const std::string& path, const nlohmann::json& body,
+                std::string query = "");
   // Gets a collection; prints it as JSON, or its `key` array as a table. Errors: as
   // ApiClient::request().
   Status list(const std::string& collection, const std::vector<Column>& columns);

@@ -77,6 +77,8 @@ int run_symnas(std::vector<std::string> arguments, const ClientFactory& factory,
   add_lock(line);
   add_status(line);
   add_capacity(line);
+  add_events(line);
+  add_drill(line);
   try {
     std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // as CLI11 wants it
     app.parse(reversed);

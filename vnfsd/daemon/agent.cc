@@ -33,6 +33,7 @@ Agent::Agent(kv::Store& store, const env::Clock& clock, Config config, std::stri
       clock_(clock),
       config_(std::move(config)),
       quota_(config_.etcd.quota_bytes),
+      event_ring_(config_.head_name),
       incarnation_(std::move(incarnation)),
       links_(std::move(links)),
       luns_(config_.cluster_uuid) {
@@ -117,6 +118,9 @@ void Agent::work() {
 
 Status Agent::register_head() {
   SYMNAS_ASSIGN(const ClusterView view, read_view(store_, kStoreDeadlineMs));
+  if (const Status known = event_ring_.resume(store_, kStoreDeadlineMs); !known) {
+    log::warn("events: none are written: {}", known.error().message);
+  }
   const std::string uuid = cvm::uuid_to_bytes(config_.cluster_uuid);
   if (view.cluster.mod_revision != Revision{} && view.cluster.record.uuid() != uuid) {
     return fail(
@@ -145,6 +149,9 @@ Status Agent::register_head() {
   head.set_address(config_.head_address);
   head.clear_probe_addresses();
   for (const std::string& address : config_.probe_addresses) head.add_probe_addresses(address);
+  head.clear_macs();
+  for (const address::MacAddress& mac : address::device_macs())
+    head.add_macs(std::string(mac.begin(), mac.end()));
   head.set_incarnation(incarnation_);
   head.set_agent_started_ns(clock_.wall_ns());
   head.set_version(kVersion);
@@ -164,6 +171,11 @@ Status Agent::register_head() {
   const std::string key = kv::keys::kHeads + config_.head_name;
   txn.compares.push_back(kv::mod_revision_is(key, revision));
   txn.success.push_back(kv::put(key, head.SerializeAsString()));
+  const bool booted = old == view.heads.end() || old->second.record.incarnation() != incarnation_;
+  add_event(txn, make_event(event::kHeadStarted,
+                            fmt::format("head {}: its agent {} has started{}", config_.head_name,
+                                        kVersion, booted ? ", first of this boot" : ""),
+                            clock_.wall_ns()));
   SYMNAS_ASSIGN(const kv::TxnResult result, kv::txn_blocking(store_, txn, kStoreDeadlineMs));
   if (!result.succeeded) return fail(ErrorCode::kConflict, "head: registering again");
   log::info("head {}: registered in cluster {}", config_.head_name, config_.cluster_name);
@@ -180,6 +192,7 @@ Status Agent::reconcile() {
   auto ages = order_ages_.look(clock_.mono_ns(), view);
   answer_moves(view, ages);
   order_moves(view, std::move(ages));
+  look_at_drain(view);
   reconcile_supervisors(view);
   return publish_luns(view);
 }
@@ -282,8 +295,11 @@ void Agent::reconcile_supervisors(const ClusterView& view) {
                             : wanted_here ? Wanted::kStarted
                                           : Wanted::kStopped;
       auto& supervisor = supervisors_[name];
+      const std::uint64_t killed = view.vnfses.at(name).record.killed_epoch();
       if (supervisor) {
         supervisor->set_wanted(wanted);
+        if (owned_here && killed == owner->second.record.epoch())
+          supervisor->end_instance(Epoch(killed), "an administrator has ordered it (symnas drill)");
       } else {
         supervisor =
             std::make_unique<Supervisor>(name, instance::paths_for(config_, name), incarnation_,
@@ -300,11 +316,19 @@ void Agent::compact_history() {
   Compaction usual(config_.etcd.compact_keep_s * 1000, config_.etcd.compact_keep_revisions);
   Compaction tight(kTightKeepMs, kTightKeepRevisions);
   std::int64_t next_ms = 0;
+  std::int64_t looked_ms = 0;
   std::unique_lock lock(mutex_);
   while (!ending_) {
-    changed_.wait_for(lock, std::chrono::milliseconds(kQuotaLookMs), [&] { return ending_; });
+    changed_.wait_for(lock, std::chrono::milliseconds(kQuotaLookMs),
+                      [&] { return ending_ || (ready_ && !told_.empty()); });
     if (ending_) return;
     lock.unlock();
+    write_told_events();
+    if (clock_.mono_ns() / 1'000'000 - looked_ms < kQuotaLookMs) {
+      lock.lock();
+      continue;
+    }
+    looked_ms = clock_.mono_ns() / 1'000'000;
     look_at_quota();
     look_at_members();
     const std::int64_t now_ms = clock_.mono_ns() / 1'000'000;
@@ -324,6 +348,9 @@ void Agent::look_at_quota() {
   log::warn("etcd: {} permille of its quota of {} bytes are in use: level {} (was {})",
             quota_.in_use_permille(), quota_.quota_bytes(), kv::name_of(quota_.level()),
             kv::name_of(before));
+  tell(event::kQuota, fmt::format("etcd: {} per cent of its quota are in use: level {} (was {})",
+                                  quota_.in_use_permille() / 10, kv::name_of(quota_.level()),
+                                  kv::name_of(before)));
 }
 
 void Agent::discard_history(std::int64_t now_ms, Compaction& compaction) {

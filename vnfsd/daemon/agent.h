@@ -8,6 +8,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <future>
 #include <map>
@@ -23,6 +24,8 @@
 #include "common/kv/membership.h"
 #include "common/kv/quota.h"
 #include "common/kv/store.h"
+#include "fsal_cluster/state/lock_use.h"
+#include "vnfsd/address/holders.h"
 #include "vnfsd/api/backend.h"
 #include "vnfsd/config.h"
 #include "vnfsd/daemon/answers.h"
@@ -41,7 +44,12 @@ namespace symnas::vnfsd::daemon {
 struct AgentLinks {
   // Cuts a head off and answers the proof of it (ha/fencing). Empty: no agent is configured.
   std::function<Result<std::string>(const std::string& head)> fence_off;
-  probe::Prober* prober = nullptr;       // null: heads are not missed
+  probe::Prober* prober = nullptr;  // null: heads are not missed
+  // Who answers for addresses on the network of a device of this head (vnfsd/address). Empty:
+  // nobody is asked.
+  std::function<Result<std::vector<address::Holder>>(const std::string& device,
+                                                     const std::vector<IpAddress>& addresses)>
+      who_has;
   kv::Membership* membership = nullptr;  // null: etcd's members are left alone
   // etcd's members are others than config.etcd.endpoints says: the agent shall be made again.
   // Called on a thread of the agent, again until that happens.
@@ -58,6 +66,8 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   // --- api::Backend
   Result<ClusterView> view() override;
   Result<std::string> change(const Planner& planner, Mode mode) override;
+  Result<std::string> create_vnfs(const VnfsRequest& request, Mode mode) override;
+  Result<std::string> create_vnfs_set(const VnfsSetRequest& request, Mode mode) override;
   Result<std::string> import_lun(const api::LunImportRequest& request, Mode mode) override;
   Result<std::string> release_lun(const std::string& name, Mode mode) override;
   Result<std::string> create_volume(const VolumeRequest& request, Mode mode) override;
@@ -74,6 +84,11 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   Result<nlohmann::json> capacity() override;
   Result<nlohmann::json> locks(const api::LockFilter& filter) override;
   Result<std::string> clear_locks(const api::LockFilter& filter, Mode mode) override;
+  Result<nlohmann::json> events(Revision after) override;
+  Result<std::string> remove_vnfs(const std::string& name, api::Consent consent,
+                                  Mode mode) override;
+  Result<std::string> rehost_vnfs(const std::string& name, const std::string& head, Pin pin,
+                                  Mode mode) override;
   Result<nlohmann::json> vnfs_history(const std::string& name) override;
   Result<nlohmann::json> dump_inode(const std::string& filesystem,
                                     const api::DumpRequest& request) override;
@@ -100,6 +115,9 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
                                          const instance::InstanceState& state) override;
   Status fence(const std::string& vnfs) override;
   Status release(const std::string& vnfs, const instance::Farewell& farewell) override;
+  void ended(const std::string& vnfs, Epoch epoch, const std::string& how) override;
+  void vips_taken(const std::string& vnfs, const std::string& by_whom) override;
+  Result<std::vector<std::pair<std::string, Epoch>>> earlier(const std::string& vnfs) override;
   Status served(const std::string& vnfs, const instance::Arrival& arrival) override;
 
  private:
@@ -110,6 +128,25 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
 
   void work();
   Status register_head();
+  // make_change() with its events.
+  Result<std::string> commit(const Planner& planner, Mode mode);
+  // Adds an event to a transaction, if one can be written (agent_events.cc).
+  void add_event(kv::Txn& txn, records::EventRecord event);
+  std::optional<kv::Op> event_op(records::EventRecord event);
+  // Writes an event soon, if etcd takes it; waits for nothing.
+  void tell(std::string_view kind, const std::string& text);
+  void write_told_events();
+  Status write_told(const records::EventRecord& event);
+  void look_at_drain(const ClusterView& view);
+  // Who is connected and what is locked (agent_clients.cc). Errors: those of the store.
+  struct ClientUse {
+    std::size_t clients = 0;
+    std::size_t connections = 0;
+    std::size_t lock_records = 0;
+  };
+  Result<ClientUse> client_use(const ClusterView& view, const std::string& vnfs);
+  Result<std::vector<std::pair<FsId, fs::LockUse>>> locks_of(const ClusterView& view,
+                                                             const std::string& vnfs);
   // Brings LUNs and supervisors in line with the records. Errors: as read_view().
   Status reconcile();
   void reconcile_luns(const ClusterView& view);
@@ -124,10 +161,14 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   // Says in the order why it is not answered (agent_placement.cc).
   void say_why_not(const std::string& vnfs, const Stored<records::MoveRecord>& move,
                    const std::string& why);
+  // A change that gives addresses to VNFSs: nobody else may answer for them (agent_vips.cc).
+  Result<std::string> change_with_vips(const Planner& planner, Mode mode);
+  Status check_vips_free(const ClusterView& before, const Change& change) const;
   // Orders the moves of its own VNFSs that the planner wants, and takes orders back.
   void order_moves(const ClusterView& view, std::map<Revision, std::int64_t> ages);
   void finish_move(const ClusterView& view, const std::string& vnfs);
-  bool is_prepared(const std::string& vnfs);
+  // `why_not`: set if it can never be as things are.
+  bool is_prepared(const std::string& vnfs, std::string& why_not);
   // Those that the agent before this one has left: nobody knows what became of their orders.
   void end_standbys() const;
   // Erases the order that led here. Errors: kConflict, those of the store.
@@ -196,6 +237,7 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   const env::Clock& clock_;
   const Config config_;
   kv::QuotaGauge quota_;
+  EventRing event_ring_;
   const std::string incarnation_;
   const AgentLinks links_;
   LunSet luns_;
@@ -214,8 +256,9 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   bool dirty_ = true;       // records have changed since the last reconcile
   bool watch_over_ = true;  // a new watch is needed
   bool ending_ = false;
-  std::vector<Stall> stalls_;  // of the last look
-  std::string problem_;        // why the last round of work failed; "" = it did not
+  std::deque<records::EventRecord> told_;  // not written yet, at most kEventsWaitingMax
+  std::vector<Stall> stalls_;              // of the last look
+  std::string problem_;                    // why the last round of work failed; "" = it did not
   std::map<std::string, std::unique_ptr<instance::Supervisor>> supervisors_;  // by VNFS
   struct Arrivals {
     std::uint64_t count = 0;
@@ -234,6 +277,7 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   bool swept_ = false;                // confined to thread_: end_standbys() is done
   bool unpublished_ = false;          // confined to thread_: publish_luns() has more to say
   bool moving_ = false;               // confined to thread_: what it ordered is under way
+  bool drains_ = false;               // confined to thread_: it is being drained, and owns some
   SettleWatch settling_;              // confined to thread_
   OrderAges order_ages_;              // confined to thread_
   LunCanaries canaries_{[this] { look_again(); }};

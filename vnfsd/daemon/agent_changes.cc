@@ -22,7 +22,7 @@ Result<ClusterView> Agent::view() {
 
 Result<std::string> Agent::change(const Planner& planner, Mode mode) {
   SYMNAS_TRY(wait_ready());
-  return make_change(store_, planner, mode);
+  return commit(planner, mode);
 }
 
 Result<std::string> Agent::import_lun(const api::LunImportRequest& request, Mode mode) {
@@ -49,8 +49,7 @@ Result<std::string> Agent::import_lun(const api::LunImportRequest& request, Mode
       config_.cluster_uuid, request.name, request.path,
       request.force == api::LunImportRequest::Force::kYes ? request.name : "", recorded};
   SYMNAS_ASSIGN(const cvm::records::LunRecord lun, cvm::import_lun(import));
-  auto done = make_change(
-      store_,
+  auto done = commit(
       [&](const ClusterView& view) {
         return plan_lun_import(view, lun, config_.head_name, request.path);
       },
@@ -77,8 +76,8 @@ Result<std::string> Agent::release_lun(const std::string& name, Mode mode) {
   // No record says that a volume uses it: a volume in its label is a change that was never
   // finished, and would keep the label from being erased.
   if (mode != Mode::kDryRun) SYMNAS_TRY(cvm::assign_lun(*path, config_.cluster_uuid, uuid, Uuid{}));
-  const auto done = make_change(
-      store_, [&](const ClusterView& view) { return plan_lun_release(view, name); }, mode);
+  const auto done =
+      commit([&](const ClusterView& view) { return plan_lun_release(view, name); }, mode);
   if (!done || mode == Mode::kDryRun) return done;
   luns_.forget(lun->record.uuid());
   if (const Status erased = cvm::release_lun(*path, config_.cluster_uuid, uuid); !erased) {
@@ -112,10 +111,10 @@ Result<std::string> Agent::use_luns(const VolumeRequest& request, const Uuid& vo
                                     const Planner& planner) {
   SYMNAS_ASSIGN(const ClusterView before, view());
   SYMNAS_TRY(planner(before));
-  if (mode == Mode::kDryRun) return make_change(store_, planner, mode);
+  if (mode == Mode::kDryRun) return commit(planner, mode);
   Status labelled = assign_labels(before, request.luns, volume);
   if (labelled) {
-    auto done = make_change(store_, planner, mode);
+    auto done = commit(planner, mode);
     if (done || done.error().code == ErrorCode::kUnknownOutcome) return done;
     labelled = tl::unexpected<Error>(done.error());
   }
@@ -158,8 +157,8 @@ Status Agent::wait_for_heads(const VolumeRequest& request) {
 Result<std::string> Agent::remove_volume(const std::string& name, Mode mode) {
   const std::scoped_lock admin(admin_mutex_);
   SYMNAS_ASSIGN(const ClusterView before, view());
-  const auto done = make_change(
-      store_, [&](const ClusterView& view) { return plan_volume_remove(view, name); }, mode);
+  const auto done =
+      commit([&](const ClusterView& view) { return plan_volume_remove(view, name); }, mode);
   if (!done || mode == Mode::kDryRun) return done;
   std::vector<std::string> luns;
   for (const auto* lun : luns_of_volume(before, name)) luns.push_back(lun->name());
@@ -236,7 +235,7 @@ nlohmann::json Agent::local_status() {
     document["instances"][name] = {{"state", s.state},       {"pid", s.pid},
                                    {"epoch", s.epoch},       {"since_ns", s.since_ns},
                                    {"restarts", s.restarts}, {"last_exit", s.last_exit},
-                                   {"error", s.error}};
+                                   {"error", s.error},       {"vips_taken", s.vips_taken}};
   }
   document["arrivals"] = json::array();
   for (const auto& [name, causes] : arrivals_) {

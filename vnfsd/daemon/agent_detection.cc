@@ -84,7 +84,11 @@ void Agent::watch_heads() {
     lock.unlock();
     const std::vector<ha::PeerSight> sights = links_.prober->sights();
     for (const ha::PeerSight& sight : sights) {
-      if (sight.silent) look_at_silent(sight, sights);
+      if (sight.silent) {
+        look_at_silent(sight, sights);
+      } else if (silent_told_.erase(sight.head) != 0) {
+        tell(event::kHeadHeard, fmt::format("head {}: is heard again", sight.head));
+      }
     }
     lock.lock();
   }
@@ -100,8 +104,10 @@ void Agent::look_at_silent(const ha::PeerSight& sight, const std::vector<ha::Pee
   const std::string why = why_not_fenced(*view, sight, sights);
   std::string& told = silent_told_[sight.head];
   if (!why.empty()) {
-    if (told != why)
+    if (told != why) {
       log::warn("head {}: not heard for {} ms: {}", sight.head, sight.silent_ms, why);
+      tell(event::kHeadSilent, fmt::format("head {}: is not heard by others: {}", sight.head, why));
+    }
     told = why;
     return;
   }

@@ -42,6 +42,25 @@ tl::unexpected<Error> has_just_booted(const std::string& head) {
                   head));
 }
 
+// Nothing for what is only a step.
+std::optional<records::EventRecord> event_of(const std::string& head,
+                                             const records::FenceRecord& fence,
+                                             std::int64_t now_ns) {
+  const auto event = [&](std::string_view kind, const std::string& what) {
+    return make_event(kind, fmt::format("head {}: {}", head, what), now_ns);
+  };
+  switch (fence.state()) {
+    case records::FENCE_RUNNING:
+      return event(event::kFenceBegun, fmt::format("{} fences it", fence.by()));
+    case records::FENCE_FAILED:
+      return event(event::kFenceFailed,
+                   fmt::format("{} could not fence it: {}", fence.by(), fence.error()));
+    case records::FENCE_DONE:
+      return event(event::kFenced, fmt::format("fenced by {}: {}", fence.by(), fence.proof()));
+    default: return std::nullopt;
+  }
+}
+
 }  // namespace
 
 Result<std::string> Agent::fence_head(const std::string& name, Mode mode) {
@@ -109,6 +128,7 @@ Result<records::FenceRecord> Agent::my_fence(const ClusterView& view, const std:
 
 Status Agent::put_fence(const std::string& head, const records::FenceRecord& record, kv::Txn txn) {
   txn.success.push_back(kv::put(fence_key(head), record.SerializeAsString()));
+  if (auto event = event_of(head, record, clock_.wall_ns())) add_event(txn, std::move(*event));
   const auto done = kv::txn_blocking(store_, std::move(txn), kStoreDeadlineMs);
   if (!done) return tl::unexpected<Error>(done.error());
   if (done->succeeded) return {};

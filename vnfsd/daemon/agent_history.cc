@@ -28,6 +28,17 @@ std::string text_of(const Transition& last) {
   return text;
 }
 
+records::EventRecord event_of(const std::string& vnfs, const Transition& last,
+                              std::int64_t now_ns) {
+  std::string text = fmt::format("vnfs {}: served by {}", vnfs, last.to);
+  if (!last.from.empty() && last.from != last.to) text += ", before by " + last.from;
+  if (last.blackout_ms >= 0) text += fmt::format("; {} ms without an answer", last.blackout_ms);
+  if (!last.error.empty()) text += "; " + last.error;
+  records::EventRecord event = make_event(name_of(last.cause), text, now_ns);
+  if (last.blackout_ms >= 0) event.set_blackout_ms(last.blackout_ms);
+  return event;
+}
+
 }  // namespace
 
 void Agent::note_arrival(const std::string& vnfs, const instance::Arrival& arrival) {
@@ -51,6 +62,7 @@ void Agent::note_arrival(const std::string& vnfs, const instance::Arrival& arriv
     tenures.push_back(now);
     const Transition last = transitions(tenures).back();
     log::info("vnfs {}: {}", vnfs, text_of(last));
+    add_event(txn, event_of(vnfs, last, clock_.wall_ns()));
     {
       const std::scoped_lock lock(mutex_);
       Arrivals& arrivals = arrivals_[vnfs][name_of(last.cause)];

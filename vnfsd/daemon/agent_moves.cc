@@ -54,7 +54,11 @@ void Agent::answer_moves(const ClusterView& view, const std::map<Revision, std::
     }
     if (view.owners.contains(vnfs)) {
       preparing_.insert(vnfs);
-      if (!is_prepared(vnfs)) continue;
+      std::string why_not;
+      if (!is_prepared(vnfs, why_not)) {
+        if (!why_not.empty()) say_why_not(vnfs, move, why_not);
+        continue;
+      }
     }
     records::MoveRecord ready = move.record;
     ready.set_ready_incarnation(incarnation_);
@@ -85,10 +89,13 @@ void Agent::end_standbys() const {
   }
 }
 
-bool Agent::is_prepared(const std::string& vnfs) {
+bool Agent::is_prepared(const std::string& vnfs, std::string& why_not) {
   const std::scoped_lock lock(mutex_);
   const auto supervisor = supervisors_.find(vnfs);
-  return supervisor != supervisors_.end() && supervisor->second->snapshot().state == "prepared";
+  if (supervisor == supervisors_.end()) return false;
+  const instance::InstanceSnapshot snapshot = supervisor->second->snapshot();
+  if (!snapshot.vips_taken.empty()) why_not = snapshot.vips_taken;
+  return snapshot.state == "prepared";
 }
 
 void Agent::prepared(const std::string&) { look_again(); }
@@ -152,6 +159,8 @@ Status Agent::release(const std::string& vnfs, const instance::Farewell& farewel
     records::ConnectionsRecord connections;
     for (const std::string& tcp : farewell.connections) connections.add_tcp(tcp);
     txn.success.push_back(kv::put(kv::keys::kConnections + vnfs, connections.SerializeAsString()));
+  } else if (departure.epoch() != 0) {  // its last instance has said that there are none
+    txn.success.push_back(kv::erase(kv::keys::kConnections + vnfs));
   }
   if (move != view.moves.end()) {
     records::MoveRecord left = move->second.record;

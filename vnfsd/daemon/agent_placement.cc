@@ -29,8 +29,7 @@ void Agent::order_moves(const ClusterView& view, std::map<Revision, std::int64_t
   moving_ = has_own_moves(view, config_.head_name);
   if (!plan_own_moves(view, config_.head_name, observed)) return;  // nothing is to be moved
   moving_ = true;
-  const auto done = make_change(
-      store_,
+  const auto done = commit(
       [&](const ClusterView& now) { return plan_own_moves(now, config_.head_name, observed); },
       Mode::kCommit);
   if (!done && done.error().code != ErrorCode::kNotFound)
@@ -47,6 +46,10 @@ void Agent::say_why_not(const std::string& vnfs, const Stored<records::MoveRecor
   kv::Txn txn;
   txn.compares.push_back(kv::mod_revision_is(key, move.mod_revision));
   txn.success.push_back(kv::put(key, refused.SerializeAsString()));
+  add_event(txn, make_event(event::kMoveRefused,
+                            fmt::format("vnfs {}: {} does not take it over: {}", vnfs,
+                                        config_.head_name, why),
+                            clock_.wall_ns()));
   const auto done = kv::txn_blocking(store_, std::move(txn), kStoreDeadlineMs);
   if (!done) log::warn("vnfs {}: refusing it: {}", vnfs, done.error().message);
 }

@@ -21,7 +21,9 @@ inline constexpr std::int64_t kRescanMs =
     30'000;  // for LUNs that are missing: a path may come back
 inline constexpr std::int64_t kReadyTimeoutMs =
     15'000;  // an API call right after the start waits for etcd
-inline constexpr std::int64_t kRefreshPollMs = 100;      // an administrator waits
+inline constexpr std::int64_t kRefreshPollMs = 100;  // an administrator waits
+// An administrator waits for it; RFC 5227 would take six seconds.
+inline constexpr std::int64_t kVipAskMs = 500;
 inline constexpr std::int64_t kStoreDeadlineMs = 5'000;  // of one step; its caller tries again
 
 // Who keeps others waiting (stalls.h). Heartbeats come once a second and are looked at once a

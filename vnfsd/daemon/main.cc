@@ -88,6 +88,9 @@ Result<Next> run(const std::string& config_path) {
       return ha::fence_off({fence.agent, fence.options, fence.timeout_s * 1000}, head);
     };
   }
+  links.who_has = [](const std::string& device, const std::vector<IpAddress>& addresses) {
+    return address::who_has(device, addresses, {kVipAskMs, kVipAskMs, nullptr});
+  };
   probe::Prober prober(config.head_name, incarnation, env::system_clock(), kProbePort);
   links.prober = &prober;
   Agent agent(*store, env::system_clock(), config, incarnation, std::move(links));

@@ -124,8 +124,8 @@ Status set_up(const InstancePlan& plan, const LinkPlan& link) {
   if (up || up.error().code != ErrorCode::kBusy) return up;
   log::info("vnfs {}: link {}: its MAC is still in use on this head: another one", plan.vnfs,
             link.link);
-  const std::string salted = fmt::format("{} {}", plan.config.head_name, plan.epoch.value());
-  SYMNAS_TRY(address::set_mac(link.link, address::mac_for(salted, plan.vnfs, link.network)));
+  SYMNAS_TRY(address::set_mac(
+      link.link, spare_mac(plan.config.head_name, plan.vnfs, link.network, plan.epoch)));
   return address::set_link_up(link.link);
 }
 
@@ -307,7 +307,14 @@ void wake_clients(const std::vector<Connection>& connections, int netns_fd) {
   });
 }
 
-Status bring_addresses_up(const InstancePlan& plan, int netns_fd) {
+Status bring_addresses_up(const InstancePlan& whole, int netns_fd,
+                          const std::vector<IpAddress>& held) {
+  InstancePlan plan = whole;
+  for (LinkPlan& link : plan.links) {
+    std::erase_if(link.vips, [&](const Cidr& vip) {
+      return std::find(held.begin(), held.end(), vip.address) != held.end();
+    });
+  }
   const Status up = address::inside_netns(netns_fd, [&]() -> Status {
     std::uint8_t table = 0;
     for (const LinkPlan& link : plan.links) SYMNAS_TRY(bring_link_up(plan, link, ++table));

@@ -39,8 +39,9 @@ Status wait_listening(const Process& process, int netns_fd, std::int64_t timeout
 // Tells old clients that their connections are over (address::tickle()).
 void wake_clients(const std::vector<Connection>& connections, int netns_fd);
 
-// VIPs, routes, their announcements on each network, wake_clients(). Errors: those of
-// vnfsd/address.
-Status bring_addresses_up(const InstancePlan& plan, int netns_fd);
+// VIPs, routes, their announcements on each network, wake_clients(). What is in `held` is left out:
+// others have it. Errors: those of vnfsd/address.
+Status bring_addresses_up(const InstancePlan& plan, int netns_fd,
+                          const std::vector<IpAddress>& held = {});
 
 }  // namespace symnas::vnfsd::instance

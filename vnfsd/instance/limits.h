@@ -56,6 +56,13 @@ inline constexpr std::int64_t kHealthyServiceMs = 2'000;
 // and Linux answers what lies out of its window once in half a second (tcp_invalid_ratelimit).
 inline constexpr std::int64_t kWakeAgainMs = 1'000;
 
+// Whether somebody else has a VIP is asked while the instance starts, which takes longer than this;
+// who lives on the same network answers within a millisecond or two.
+inline constexpr std::int64_t kVipAskMinMs = 40;
+// Where nobody waits for the answer: before a planned move, and while somebody else has a VIP.
+inline constexpr std::int64_t kVipAskMs = 200;
+inline constexpr std::int64_t kVipRetryMs = 2'000;  // until it is asked again whether a VIP is free
+
 inline constexpr std::uint64_t kOpenFilesMax = 65'536;  // one per client connection, and the LUNs
 
 static_assert(kRestartPauseMinMs < kRestartPauseMaxMs);

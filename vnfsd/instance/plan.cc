@@ -1,5 +1,7 @@
 #include "vnfsd/instance/plan.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "common/kv/keys.h"
@@ -21,6 +23,36 @@ InstancePaths paths_for(const Config& config, const std::string& vnfs) {
   paths.stage = paths.directory + "/stage";
   paths.log = config.daemon.log_dir + "/" + vnfs + ".log";
   return paths;
+}
+
+namespace {
+
+// By head: macvlan's of its link, and those of its devices, which an ipvlan link has in common.
+std::vector<address::MacAddress> own_macs(const ClusterView& view, const std::string& vnfs,
+                                          const std::string& network) {
+  std::vector<address::MacAddress> macs;
+  for (const auto& [name, head] : view.heads) {
+    macs.push_back(address::mac_for(name, vnfs, network));
+    for (const std::string& bytes : head.record.macs()) {
+      address::MacAddress mac{};
+      if (bytes.size() != mac.size()) continue;
+      std::copy(bytes.begin(), bytes.end(), mac.begin());
+      macs.push_back(mac);
+    }
+  }
+  const auto owner = view.owners.find(vnfs);
+  if (owner != view.owners.end()) {
+    macs.push_back(
+        spare_mac(owner->second.record.head(), vnfs, network, Epoch(owner->second.record.epoch())));
+  }
+  return macs;
+}
+
+}  // namespace
+
+address::MacAddress spare_mac(const std::string& head, const std::string& vnfs,
+                              const std::string& network, Epoch epoch) {
+  return address::mac_for(fmt::format("{} {}", head, epoch.value()), vnfs, network);
 }
 
 Result<InstancePlan> plan_instance(const ClusterView& view, const Config& config,
@@ -46,6 +78,7 @@ Result<InstancePlan> plan_instance(const ClusterView& view, const Config& config
       link->link = fmt::format("{}{}", kLinkPrefix, plan.links.size() - 1);
       link->mtu = network->record.mtu();
       link->gateway = network->record.gateway();
+      link->own_macs = own_macs(view, vnfs, vip.network());
     }
     link->vips.push_back({address, vip.prefix_length()});
   }

@@ -8,6 +8,7 @@
 
 #include "common/base/ids.h"
 #include "common/base/result.h"
+#include "vnfsd/address/link.h"
 #include "vnfsd/cluster_view.h"
 #include "vnfsd/config.h"
 #include "vnfsd/instance/connections.h"
@@ -23,6 +24,9 @@ struct LinkPlan {
   std::uint32_t mtu = 0;  // 0 = the device's
   std::string gateway;    // as the network's record has it; "" = none
   std::vector<Cidr> vips;
+  // What an instance of this VNFS may answer with for them, on any head: it is being moved, or its
+  // head is going down.
+  std::vector<address::MacAddress> own_macs;
 };
 
 struct LunPath {
@@ -66,6 +70,10 @@ struct InstancePlan {
   Config config;
   InstancePaths paths;
 };
+
+// The MAC of a link of an instance that found its usual one in use on its head.
+address::MacAddress spare_mac(const std::string& head, const std::string& vnfs,
+                              const std::string& network, Epoch epoch);
 
 // From the records. epoch, owner and luns are left to the caller.
 // Errors: kNotFound (the VNFS, or something it names, is gone).

@@ -164,7 +164,7 @@ void Supervisor::finish_start() {
   crash_point("listening", vnfs_);
   find_pulse();
   if (!may_show_vips()) return;
-  note(step::kListening);
+  if (held_.empty()) note(step::kListening);
   const auto plan = host_.plan_of(vnfs_, state_);
   if (!plan) {
     show("starting", plan.error().message);
@@ -173,7 +173,9 @@ void Supervisor::finish_start() {
   }
   if (burial_.valid()) burial_.get();
   if (!may_show_vips()) return;  // reading the plan may have taken long
-  if (const Status up = bring_addresses_up(*plan, netns_.get()); !up) return give_up(up.error());
+  const auto vips = take_vips(*plan);
+  if (!vips) return give_up(vips.error());
+  if (*vips == Vips::kTaken) return sleep(kVipRetryMs);
   vips_ = *plan;
   {
     const std::scoped_lock lock(mutex_);
@@ -190,7 +192,7 @@ void Supervisor::finish_start() {
     log::warn("{}", told.error().message);
   }
   arrival_ = {};
-  show("serving", lines_of(paths_.problems_file));
+  show_serving();
 }
 
 void Supervisor::take_process(Process process) {
@@ -204,6 +206,7 @@ void Supervisor::take_process(Process process) {
 // REQUIRES: it has ended.
 void Supervisor::lose_process() {
   process_.reset();
+  question_.reset();
   if (!netns_.valid()) return;
   burial_ = std::async(std::launch::async,
                        [netns = std::move(netns_)] { delete_vip_links(netns.get()); });
@@ -232,6 +235,7 @@ void Supervisor::watch_running() {
   ::poll(entries, 2, static_cast<int>(pulse_watch_.hidden() ? kHiddenLookMs : kPulseLookMs));
   if (!to_wake_.empty() && now_ms() >= wake_at_ms_)
     wake_clients(std::exchange(to_wake_, {}), netns_.get());
+  if (!held_.empty() && !pulse_watch_.hidden() && now_ms() >= try_vips_ms_) try_held_vips();
   if (entries[1].revents != 0) sleep(0);
   if (entries[0].revents != 0) {
     const auto how = process_->wait(0);
@@ -256,6 +260,7 @@ void Supervisor::kill_if_told() {
 void Supervisor::after_end(const std::string& how) {
   log::warn("vnfs {}: instance pid {}, epoch {}: ended: {}", vnfs_, state_.process.pid,
             state_.epoch.value(), how);
+  host_.ended(vnfs_, state_.epoch, how);
   if (arrival_.last.epoch() == 0) {  // else: its clients have been waiting since an earlier end
     arrival_.last.set_epoch(state_.epoch.value());
     arrival_.last.set_cause(records::DEPARTURE_ENDED);
@@ -320,6 +325,8 @@ Status Supervisor::launch_instance(const InstancePlan& plan) {
   serving_ = false;
   arrival_.epoch = plan.epoch;
   farewell_ = {};
+  question_ =
+      std::make_unique<VipQuestion>(plan.links, plan.standby ? kVipAskMs : kVipAskMinMs, kVipAskMs);
   SYMNAS_ASSIGN(Process process, launch(plan, [&](const Process& created) {
                   state_ = {created.id(),     plan.epoch, plan.incarnation, plan.owner_mod_revision,
                             clock_.wall_ns(), {}};
@@ -340,7 +347,7 @@ void Supervisor::prepare() {
   const Status prepared = prepare_once();
   if (!prepared) {
     if (process_) discard_standby();
-    pause_ms_ = policy_.ended(now_ms());
+    pause_ms_ = held_.empty() ? policy_.ended(now_ms()) : kVipRetryMs;
     return show("waiting", prepared.error().message);
   }
   log::info("vnfs {}: prepared: pid {}, epoch {}", vnfs_, process_->id().pid, state_.epoch.value());
@@ -355,7 +362,10 @@ Status Supervisor::prepare_once() {
   arrival_ = {};
   SYMNAS_TRY(launch_instance(plan));
   crash_point("standby launched", vnfs_);
-  return wait_standing_by(*process_, paths_.control, kStandbyTimeoutMs);
+  SYMNAS_TRY(wait_standing_by(*process_, paths_.control, kStandbyTimeoutMs));
+  look_for_holders(plan);
+  if (held_.empty()) return {};
+  return fail(ErrorCode::kBusy, text_of(held_));
 }
 
 // It has nothing that could reach a LUN or a client: without a fence.
@@ -403,6 +413,7 @@ void Supervisor::call_standby() {
   crash_point("claimed", vnfs_);
   note(step::kClaimed);
   fenced_ = false;
+  question_ = std::make_unique<VipQuestion>(plan->links, 0, kVipAskMs);  // it was asked before
   state_.standby = false;
   state_.owner_mod_revision = plan->owner_mod_revision;
   remember_luns(*plan);
@@ -524,7 +535,9 @@ void Supervisor::stop() {
     released_ = false;
     policy_.reset();
     pause_ms_ = 0;
+    held_.clear();
     const std::scoped_lock lock(mutex_);
+    snapshot_.vips_taken.clear();
     snapshot_.last_exit = "stopped";
     return;  // next: the fence
   }

@@ -8,10 +8,12 @@
 #include <condition_variable>
 #include <cstdint>
 #include <future>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "common/base/result.h"
@@ -23,6 +25,7 @@
 #include "vnfsd/instance/pulse_watch.h"
 #include "vnfsd/instance/restart_policy.h"
 #include "vnfsd/instance/state_file.h"
+#include "vnfsd/instance/vip_question.h"
 
 namespace symnas::vnfsd::instance {
 
@@ -61,6 +64,12 @@ class Host {
   // Gives ownership up. REQUIRES: fence() succeeded. Idempotent. Errors: kUnavailable,
   // kUnknownOutcome.
   virtual Status release(const std::string& vnfs, const Farewell& farewell) = 0;
+  // Its instance has ended without being told to. Waits for nothing.
+  virtual void ended(const std::string& vnfs, Epoch epoch, const std::string& how) = 0;
+  // Others answer for VIPs of it (text_of()), so that these are not taken. The same.
+  virtual void vips_taken(const std::string& vnfs, const std::string& by_whom) = 0;
+  // Head and epoch of each of its instances that is remembered. Errors: as release().
+  virtual Result<std::vector<std::pair<std::string, Epoch>>> earlier(const std::string& vnfs) = 0;
   // Its instance serves: a move that led here is done. Errors: as release().
   virtual Status served(const std::string& vnfs, const Arrival& arrival) = 0;
 };
@@ -77,6 +86,7 @@ struct InstanceSnapshot {
   std::uint64_t restarts = 0;  // since vnfsd started
   std::string last_exit;
   std::string error;  // why it is not further, or what it does not serve; "" = nothing is wrong
+  std::string vips_taken;  // which VIPs it has not, because who answers for them; "" = none
 };
 
 class Supervisor {
@@ -100,6 +110,16 @@ class Supervisor {
   void run();
   void adopt();
   void finish_start();
+  // What nobody else has of its VIPs (supervisor_vips.cc).
+  enum class Vips { kUp, kTaken };
+  Result<Vips> take_vips(const InstancePlan& plan);
+  Result<InstancePlan> without_own_vips(InstancePlan plan) const;
+  std::vector<TakenVip> who_else(const InstancePlan& plan);
+  void look_for_holders(const InstancePlan& plan);
+  void hold(std::vector<TakenVip> taken);
+  std::vector<IpAddress> held_vips() const;
+  void try_held_vips();
+  void show_serving();
   void give_up(const Error& error);
   void watch_running();
   void kill_if_told();
@@ -162,6 +182,9 @@ class Supervisor {
   Arrival arrival_;                  // of the one that is being started
   std::vector<Connection> to_wake_;  // clients that may not have heard that they were left
   std::int64_t wake_at_ms_ = 0;
+  std::unique_ptr<VipQuestion> question_;  // about the VIPs of the one that is being started
+  std::vector<TakenVip> held_;             // others have them
+  std::int64_t try_vips_ms_ = 0;           // when to look again
   RestartPolicy policy_;
   std::int64_t pause_ms_ = 0;
 

@@ -70,12 +70,12 @@ void Supervisor::hide_vips() {
 
 void Supervisor::show_vips() {
   vips_.connections.clear();  // those that have lived on
-  if (const Status up = bring_addresses_up(vips_, netns_.get()); !up) {
+  if (const Status up = bring_addresses_up(vips_, netns_.get(), held_vips()); !up) {
     log::error("vnfs {}: {}", vnfs_, up.error().message);
     return pulse_watch_.undo();
   }
   log::info("vnfs {}: its VIPs are back: it can prove again that it may answer", vnfs_);
-  show("serving", lines_of(paths_.problems_file));
+  show_serving();
 }
 
 }  // namespace symnas::vnfsd::instance

@@ -320,6 +320,14 @@ TEST_F(RehostTest, AStopEndsTheOrder) {
   EXPECT_TRUE(builder.view().moves.empty());
 }
 
+TEST_F(RehostTest, AKillMeansThatInstanceOnly) {
+  builder.apply([](const ClusterView& v) { return plan_vnfs_kill(v, "vnfs1"); });
+  EXPECT_EQ(builder.view().vnfses.at("vnfs1").record.killed_epoch(), 7u);
+  order("c1n2");
+  EXPECT_EQ(code_of(plan_vnfs_kill(builder.view(), "vnfs1")), ErrorCode::kBusy);
+  EXPECT_EQ(code_of(plan_vnfs_kill(builder.view(), "none")), ErrorCode::kNotFound);
+}
+
 TEST_F(PlansTest, VolumesOfAVnfs) {
   builder.vnfs1();
   const ClusterView view = builder.view();

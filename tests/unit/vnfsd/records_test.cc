@@ -40,6 +40,7 @@ TEST(Records, Head) {
   r.add_luns("l");
   r.set_luns_known(true);
   r.set_draining(true);
+  r.add_macs("m");
   EXPECT_EQ(hex_of(r),
             "0a0168"
             "120161"
@@ -49,7 +50,27 @@ TEST(Records, Head) {
             "320170"
             "3a016c"
             "4001"
-            "4801");
+            "4801"
+            "5a016d");
+}
+
+TEST(Records, Event) {
+  EventRecord r;
+  r.set_sequence(1);
+  r.set_at_ns(2);
+  r.set_kind("k");
+  r.set_head("h");
+  r.set_vnfs("v");
+  r.set_text("t");
+  r.set_blackout_ms(0);
+  EXPECT_EQ(hex_of(r),
+            "0801"
+            "1002"
+            "1a016b"
+            "220168"
+            "2a0176"
+            "320174"
+            "3800");
 }
 
 TEST(Records, Network) {
@@ -97,6 +118,7 @@ TEST(Records, Vnfs) {
   r.set_stopped(true);
   r.set_failback(FAILBACK_AUTO);
   r.set_pinned("h");
+  r.set_killed_epoch(1);
   EXPECT_EQ(hex_of(r),
             "0a0176"
             "1003"
@@ -108,7 +130,8 @@ TEST(Records, Vnfs) {
             "2a0168"
             "3001"
             "3801"
-            "420168");
+            "420168"
+            "4801");
 }
 
 TEST(Records, Owner) {

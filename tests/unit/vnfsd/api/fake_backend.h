@@ -1,6 +1,7 @@
 // FakeBackend: the API's backend over an in-memory store, without devices.
 #pragma once
 
+#include "common/env/clock.h"
 #include "tests/unit/vnfsd/view_builder.h"
 #include "vnfsd/api/backend.h"
 
@@ -14,6 +15,27 @@ class FakeBackend final : public Backend {
   }
   Result<std::string> change(const Planner& planner, Mode mode) override {
     return make_change(builder.store, planner, mode);
+  }
+  Result<std::string> create_vnfs(const VnfsRequest& request, Mode mode) override {
+    return change([&](const ClusterView& v) { return plan_vnfs_create(v, request); }, mode);
+  }
+  Result<std::string> create_vnfs_set(const VnfsSetRequest& request, Mode mode) override {
+    return change([&](const ClusterView& v) { return plan_vnfs_create_set(v, request); }, mode);
+  }
+  Result<std::string> remove_vnfs(const std::string& name, Consent consent, Mode mode) override {
+    if (consent == Consent::kYes) notes.push_back("remove by consent " + name);
+    return change([&](const ClusterView& v) { return plan_vnfs_remove(v, name); }, mode);
+  }
+  Result<std::string> rehost_vnfs(const std::string& name, const std::string& head, Pin pin,
+                                  Mode mode) override {
+    return change(
+        [&](const ClusterView& v) {
+          return plan_vnfs_rehost(v, name, head, env::system_clock().wall_ns(), pin);
+        },
+        mode);
+  }
+  Result<nlohmann::json> events(Revision after) override {
+    return nlohmann::json{{"events", nlohmann::json::array()}, {"revision", after.value()}};
   }
   Result<std::string> import_lun(const LunImportRequest& request, Mode) override {
     if (request.path == "/bad") return fail(ErrorCode::kForeign, "lun: foreign");

@@ -288,5 +288,17 @@ TEST_F(RouterTest, Metrics) {
   EXPECT_NE(text.find("symnas_lun_found{lun=\"LUN0\"} 1\n"), std::string::npos);
 }
 
+TEST_F(RouterTest, ConsentAndRevisionReachTheBackend) {
+  ApiRequest removal{"DELETE", "/v1/vnfs/v1", "", Mode::kCommit};
+  removal.consent = Consent::kYes;
+  EXPECT_EQ(code_of(router.handle(removal)), ErrorCode::kNotFound);
+  EXPECT_EQ(backend.notes, std::vector<std::string>{"remove by consent v1"});
+  ApiRequest events{"GET", "/v1/events", "", Mode::kCommit};
+  events.after = Revision(7);
+  const auto page = router.handle(events);
+  ASSERT_TRUE(page);
+  EXPECT_EQ((*page)["revision"], 7);
+}
+
 }  // namespace
 }  // namespace symnas::vnfsd::api

@@ -271,5 +271,65 @@ TEST_F(RunTest, StatusWithoutEtcdIsUnreachable) {
   EXPECT_EQ(run({"status"}), 5);
 }
 
+TEST_F(RunTest, VnfsRemoveSaysWhetherClientsMayBeLost) {
+  EXPECT_EQ(run({"vnfs", "rm", "v1"}), 0);
+  EXPECT_EQ(asked.at(0).path, "/v1/vnfs/v1");
+  EXPECT_EQ(run({"vnfs", "rm", "v1", "--yes"}), 0);
+  EXPECT_EQ(asked.at(0).path, "/v1/vnfs/v1?yes=true");
+  EXPECT_EQ(run({"vnfs", "rm", "v1", "--yes", "--dry-run"}), 0);
+  EXPECT_EQ(asked.at(0).path, "/v1/vnfs/v1?yes=true&dry_run=true");
+}
+
+TEST_F(RunTest, EventsOfOneVnfs) {
+  answer = json{{"revision", 9},
+                {"lost", json::array()},
+                {"events",
+                 {{{"kind", "move"}, {"vnfs", "v1"}, {"text", "vnfs v1: served by b"}},
+                  {{"kind", "change"}, {"vnfs", "v2"}, {"text", "vnfs v2: to be stopped"}}}}};
+  EXPECT_EQ(run({"events", "--vnfs", "v1", "--after", "4"}), 0);
+  EXPECT_EQ(asked.at(0).path, "/v1/events?after=4");
+  EXPECT_EQ(out.str(), "-  move            vnfs v1: served by b\n");
+  EXPECT_EQ(run({"events", "-o", "json"}), 0);
+  const std::string first = out.str().substr(0, out.str().find('\n'));
+  EXPECT_EQ(json::parse(first)["text"], "vnfs v1: served by b");
+}
+
+TEST_F(RunTest, DrillRefusesWhatItCannotSee) {
+  answer = json{{"head", "c1n1"},
+                {"vnfs",
+                 {{{"name", "v1"},
+                   {"owner", "c1n1"},
+                   {"heads", {"c1n1", "c1n2"}},
+                   {"vips", {{{"address", "127.0.0.1"}}}}}}}};
+  EXPECT_EQ(run({"drill", "kill", "v1", "--yes"}), 2);
+  EXPECT_NE(err.str().find("run it on another head than c1n1"), std::string::npos) << err.str();
+  EXPECT_EQ(run({"drill", "move", "v2"}), 3);
+  for (const Asked& one : asked) EXPECT_EQ(one.method, "GET");
+}
+
+TEST_F(RunTest, DrillOfAKillNeedsConsent) {
+  answer = json{{"head", "c1n3"},
+                {"vnfs",
+                 {{{"name", "v1"},
+                   {"owner", "c1n1"},
+                   {"clients", {"10.0.0.7"}},
+                   {"heads", {"c1n1", "c1n2"}},
+                   {"vips", {{{"address", "127.0.0.1"}}}}}}}};
+  EXPECT_EQ(run({"drill", "kill", "v1"}), 4);
+  EXPECT_NE(err.str().find("1 clients are connected"), std::string::npos) << err.str();
+}
+
+TEST_F(RunTest, DrillOfACrashIsExplained) {
+  EXPECT_EQ(run({"drill", "crash"}), 0);
+  EXPECT_NE(out.str().find("symnas events --follow"), std::string::npos);
+  EXPECT_TRUE(asked.empty());
+}
+
+TEST_F(RunTest, EventsSayWhatMayBeMissing) {
+  answer = json{{"revision", 9}, {"lost", {"c1n2"}}, {"events", json::array()}};
+  EXPECT_EQ(run({"events"}), 0);
+  EXPECT_NE(out.str().find("head c1n2: older events may be missing"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace symnas::vnfsd::ctl

@@ -42,5 +42,12 @@ TEST_F(FilesTest, RemovingWhatIsNotThereIsFine) {
   EXPECT_FALSE(write_file_atomically(directory + "/no/such/dir", "x", 0600));
 }
 
+TEST(Files, LinesAreJoined) {
+  const std::string path = ::testing::TempDir() + "symnas-joined-lines";
+  ASSERT_TRUE(write_file_atomically(path, "one\ntwo\n", 0600));
+  EXPECT_EQ(lines_of(path), "one; two");
+  EXPECT_EQ(lines_of(path + ".none"), "");
+}
+
 }  // namespace
 }  // namespace symnas::vnfsd::instance
