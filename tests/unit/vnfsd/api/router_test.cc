@@ -29,7 +29,8 @@ TEST_F(RouterTest, CreatesListsAndRemoves) {
 }
 
 TEST_F(RouterTest, LocksAreFilteredByTheQuery) {
-  ApiRequest request{"GET", "/v1/locks", "", Mode::kCommit, {{"client", "db1"}}};
+  ApiRequest request{"GET", "/v1/locks", "", Mode::kCommit};
+  request.query = {{"client", "db1"}};
   EXPECT_EQ((*router.handle(request))["locks"][0]["client"], "db1");
   request.method = "DELETE";
   EXPECT_EQ((*router.handle(request))["done"][0], "clear db1");
