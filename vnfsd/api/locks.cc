@@ -86,7 +86,7 @@ bool matches(const LockFilter& filter, const fs::LockEntry& lock) {
   const auto nlm = lock.owner.protocol == fs::LockProtocol::kNlm
                        ? fs::parse_nlm_client(lock.owner.client)
                        : std::nullopt;
-  if (nlm) return filter.client == nlm->address || filter.client == nlm->name;
+  if (nlm) return filter.client == nlm->address || filter.client == text_of(nlm->name);
   return filter.client == text_of(lock.owner.client);
 }
 
@@ -102,7 +102,7 @@ json lock_document(const std::string& filesystem, const std::string& path,
               {"revocable", !is_nlm && lock.is_older_than_mount ? "if_away" : "no"}};
   if (!path.empty()) out["path"] = path;
   const auto nlm = is_nlm ? fs::parse_nlm_client(lock.owner.client) : std::nullopt;
-  out["client"] = nlm ? nlm->name : text_of(lock.owner.client);
+  out["client"] = text_of(nlm ? nlm->name : lock.owner.client);
   if (nlm) {
     out["address"] = nlm->address;
     out["vip"] = nlm->server;

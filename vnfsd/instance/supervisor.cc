@@ -201,6 +201,7 @@ void Supervisor::take_process(Process process) {
   process_.emplace(std::move(process));
   pulse_.reset();
   pulse_watch_ = {};
+  hide_again_ = false;
 }
 
 // REQUIRES: it has ended.

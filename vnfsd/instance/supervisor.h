@@ -172,6 +172,7 @@ class Supervisor {
   InstanceState state_;
   std::optional<fs::PulseReader> pulse_;  // none: it is judged by nothing
   PulseWatch pulse_watch_;                // of process_
+  bool hide_again_ = false;               // not all of its VIPs could be removed
   InstancePlan vips_;                     // what its VIPs were brought up by
   bool serving_ = false;
   bool adopted_ = false;             // it may have served before this vnfsd started

@@ -37,7 +37,7 @@ PulseWatch::Verdict Supervisor::look_at_pulse() {
 // REQUIRES: it serves.
 void Supervisor::attend_pulse() {
   switch (look_at_pulse()) {
-    case PulseWatch::Verdict::kGoOn: return;
+    case PulseWatch::Verdict::kGoOn: return hide_again_ ? hide_vips() : void();
     case PulseWatch::Verdict::kHide: return hide_vips();
     case PulseWatch::Verdict::kShow: return show_vips();
     case PulseWatch::Verdict::kEnd: break;
@@ -61,14 +61,14 @@ bool Supervisor::may_show_vips() {
 }
 
 void Supervisor::hide_vips() {
-  if (const Status removed = remove_vips(netns_.get()); !removed) {
-    log::error("vnfs {}: {}", vnfs_, removed.error().message);
-    return pulse_watch_.undo();
-  }
+  const Status removed = remove_vips(netns_.get());
+  hide_again_ = !removed;  // some may be gone: all are put back by show_vips()
+  if (!removed) log::error("vnfs {}: {}", vnfs_, removed.error().message);
   if (serving_) show("serving", kNoProof);
 }
 
 void Supervisor::show_vips() {
+  hide_again_ = false;
   vips_.connections.clear();  // those that have lived on
   if (const Status up = bring_addresses_up(vips_, netns_.get(), held_vips()); !up) {
     log::error("vnfs {}: {}", vnfs_, up.error().message);

@@ -28,7 +28,9 @@ constexpr std::size_t kFiles = 2;
 constexpr unsigned kProber = 99;
 constexpr bool kNeverGone = false;
 // Two leases on the slowest clock, and some.
-constexpr std::int64_t kTwoLeasesNs = fs::kUnclaimedNfs4LockNs * 10 / 9 + 5'000 * kNsPerMs;
+std::int64_t two_leases_ns() {
+  return 2 * fs::MountOptions{}.nfs_lease_s * 1000 * kNsPerMs * 10 / 9 + 5'000 * kNsPerMs;
+}
 
 class MovesRun {
  public:
@@ -166,7 +168,7 @@ class MovesRun {
     for (auto& client : nfs4_) {
       if (!client->dead()) client->close_all();
     }
-    sleep_ns(kTwoLeasesNs);
+    sleep_ns(two_leases_ns());
     for (auto& server : servers_) {
       for (std::size_t file = 0; file < kFiles; ++file) {
         const LockCall call = probe_of(file, {0, kBytes - 1}, fs::LockMode::kExclusive);
