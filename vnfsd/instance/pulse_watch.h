@@ -27,7 +27,6 @@ class PulseWatch {
 
  private:
   bool hidden_ = false;
-  bool ending_ = false;         // it has stood still for too long
   std::int64_t looked_ns_ = 0;  // 0: not yet
   std::int64_t beat_ns_ = 0;    // the last one seen
   std::int64_t since_ns_ = 0;   // when it was seen first

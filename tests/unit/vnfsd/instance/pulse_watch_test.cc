@@ -79,19 +79,9 @@ TEST_F(PulseWatchTest, WhoStandsStillIsEndedWhateverItsGate) {
     beats = false;
     const std::int64_t since_ns = now_ns;
     EXPECT_EQ(look_for(60'000), Verdict::kEnd);
-    EXPECT_LE(now_ns - since_ns, (kStillMs + 2 * kPulseLookMs) * kMs);
-    EXPECT_EQ(look_for(kStillMs + kPulseLookMs), Verdict::kEnd) << "again, until it is done";
+    EXPECT_LE(now_ns - since_ns, (kStillMs + kPulseLookMs) * kMs);
+    EXPECT_EQ(look_for(kPulseLookMs), Verdict::kEnd) << "again, until it is done";
   }
-}
-
-TEST_F(PulseWatchTest, WhoIsEndedHasNoVipsHoweverLongItTakes) {
-  look_for(2'000);
-  beats = false;
-  EXPECT_EQ(look_for(60'000), Verdict::kEnd);
-  EXPECT_TRUE(watch.hidden());
-  for (int i = 0; i < 100; ++i) EXPECT_NE(look_for(kPulseLookMs), Verdict::kShow);
-  beats = true;
-  EXPECT_EQ(look_for(kPulseLookMs), Verdict::kShow) << "it went on after all";
 }
 
 TEST_F(PulseWatchTest, NobodyIsBlamedForTimeInWhichNobodyLooked) {
