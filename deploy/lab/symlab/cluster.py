@@ -84,6 +84,20 @@ class Lab:
         name = head or self.state.data["heads"][0]["name"]
         return product.Symnas(self.head(name)["socket"])
 
+    def running_symnas(self):
+        """The CLI on a head whose agent runs; LabError: there is none."""
+        for head in self.state.data["heads"]:
+            if processes.is_alive(self.process(f"vnfsd.{head['name']}")):
+                return self.symnas(head["name"])
+        raise LabError("no head runs")
+
+    def etcd_leader(self):
+        """The head whose etcd member leads."""
+        address = {f"https://{head['mgmt']}:{ETCD_CLIENT_PORT}": head["name"]
+                   for head in self.state.data["heads"]}
+        return next(address[m["endpoint"]] for m in self.running_symnas().json("status")["etcd"]
+                    if m["leader"])
+
     def exists(self):
         return self.state.load()
 
@@ -316,9 +330,10 @@ class Lab:
                    "--ganesha-prefix", product.ganesha_prefix()]
         options += ["--fence-agent", FENCE_AGENT, "--fence-option", f"prefix={self.prefix}",
                     "--fence-option", f"lab_root={root_dir()}", "--fence-when-asked"]
-        host = int(head["name"].removeprefix("c1n"))
-        for number in range(1, self.state.data["networks"] + 1):
-            options += ["--probe-address", client_networks.address(number, host)]
+        if head["name"] != WITNESS:  # it is on the management network only
+            host = int(head["name"].removeprefix("c1n"))
+            for number in range(1, self.state.data["networks"] + 1):
+                options += ["--probe-address", client_networks.address(number, host)]
         for pattern in self.state.data["lun_paths"]:
             options += ["--lun-path", os.path.join(head["dir"], pattern)]  # absolute ones stay
         return options
