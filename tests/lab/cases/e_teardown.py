@@ -80,3 +80,16 @@ def two_labs_beside_each_other(bench):
     finally:
         for lab in labs:
             lab.down()
+
+
+@lab_test(needs_service=False)
+def two_heads_have_a_witness(bench):
+    """A lab of two heads has a third etcd member, on the management network only."""
+    lab = Lab(bench.prefix[:6] + "w")
+    lab.down()
+    try:
+        lab.up(2, 1, "64M")
+        members = lab.running_symnas().json("status")["etcd"]
+        check(len(members) == 3 and all(member["reachable"] for member in members), str(members))
+    finally:
+        lab.down()
