@@ -102,7 +102,11 @@ Status ClusterMount::recover() {
   heartbeat_ =
       std::make_unique<Heartbeat>(*session_, clock_, *gate_, context_.fs, claim_.id,
                                   [this](records::HeartbeatRecord& record) { report(record); });
-  for (const MountEntry& ended : claim_.ended) SYMNAS_TRY(recover_ended(ended.id, describe(ended)));
+  for (const MountEntry& ended : claim_.ended) {
+    // Nobody has to wait for what it has left: the keeper takes that over.
+    if (ended.ended->clean()) continue;
+    SYMNAS_TRY(recover_ended(ended.id, describe(ended)));
+  }
   claim_.ended.clear();
   SYMNAS_ASSIGN(std::vector<Ino> orphans, list_orphans(context_));
   sweep_ = std::make_unique<OrphanSweep>(context_, std::move(orphans));
@@ -197,6 +201,7 @@ Status ClusterMount::write_end_record() {
   records::EndRecord record;
   record.set_by("self");
   record.set_proof("clean close");
+  record.set_clean(true);
   record.set_ended_ns(clock_.wall_ns());
   kv::Mutation mutation;
   mutation.growth = kv::Growth::kMustGo;

@@ -78,6 +78,8 @@ inline constexpr std::int64_t kQuotaLookNs = 1'500'000'000;
 // Keys of mounts read at once. More than one page means that nobody recovers ended ones (an
 // instance that dies while it recovers, again and again); all are read all the same.
 inline constexpr std::int64_t kMountPageKeys = 1024;
+// Reads in one transaction; etcd's default --max-txn-ops is 128.
+inline constexpr std::size_t kFilesystemsAtOnce = 64;
 
 // Wants whose holders are looked for at once: below etcd's 128 operations of a transaction. Who
 // keeps the oldest ones waiting is what an administrator wants to know.

@@ -44,10 +44,29 @@ Status read_other_mounts(kv::Store& store, FsId fs, kv::OpResult& read) {
 }
 
 Result<std::vector<MountEntry>> list_mounts(kv::Store& store, FsId fs) {
-  SYMNAS_ASSIGN(kv::OpResult read, kv::range_blocking(store, kv::prefix_range(kv::keys::mounts(fs)),
-                                                      kMountPageKeys, kAdminDeadlineMs));
-  SYMNAS_TRY(read_other_mounts(store, fs, read));
-  return parse_mounts(fs, read);
+  SYMNAS_ASSIGN(auto of_each, list_mounts_of_each(store, {fs}));
+  return std::move(of_each.front());
+}
+
+Result<std::vector<std::vector<MountEntry>>> list_mounts_of_each(
+    kv::Store& store, const std::vector<FsId>& filesystems) {
+  std::vector<std::vector<MountEntry>> out;
+  while (out.size() < filesystems.size()) {
+    const std::size_t begin = out.size();
+    const std::size_t end = std::min(filesystems.size(), begin + kFilesystemsAtOnce);
+    kv::Txn txn;
+    for (std::size_t i = begin; i < end; ++i)
+      txn.success.push_back(
+          kv::get_range(kv::prefix_range(kv::keys::mounts(filesystems[i])), kMountPageKeys));
+    SYMNAS_ASSIGN(kv::TxnResult read, kv::txn_blocking(store, std::move(txn), kAdminDeadlineMs));
+    for (std::size_t i = begin; i < end; ++i) {
+      kv::OpResult& first = read.results[i - begin];
+      SYMNAS_TRY(read_other_mounts(store, filesystems[i], first));
+      SYMNAS_ASSIGN(std::vector<MountEntry> mounts, parse_mounts(filesystems[i], first));
+      out.push_back(std::move(mounts));
+    }
+  }
+  return out;
 }
 
 std::string describe(const MountEntry& mount) {

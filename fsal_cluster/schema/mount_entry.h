@@ -30,6 +30,9 @@ Result<std::vector<MountEntry>> parse_mounts(FsId fs, const kv::OpResult& read);
 Status read_other_mounts(kv::Store& store, FsId fs, kv::OpResult& read);
 // Ascending by id. Errors: kUnavailable, kCorrupt.
 Result<std::vector<MountEntry>> list_mounts(kv::Store& store, FsId fs);
+// The same of several filesystems, in their order.
+Result<std::vector<std::vector<MountEntry>>> list_mounts_of_each(
+    kv::Store& store, const std::vector<FsId>& filesystems);
 // For messages: "vnfs1 on head c1n1 (mount 12, epoch 17)".
 std::string describe(const MountEntry& mount);
 // The first mount that has not ended, or nullptr.

@@ -69,18 +69,23 @@ Result<std::vector<EndedMount>> end_mounts_of(kv::Store& store, const env::Clock
   SYMNAS_ASSIGN(
       kv::OpResult filesystems,
       kv::range_blocking(store, kv::prefix_range(kv::keys::kFilesystems), 0, kAdminDeadlineMs));
-  std::vector<EndedMount> out;
+  std::vector<std::string> names;
+  std::vector<FsId> ids;
   for (const kv::KeyValue& kv : filesystems.kvs) {
     SYMNAS_ASSIGN(records::FilesystemRecord record,
                   parse_record<records::FilesystemRecord>(kv.value, kv.key));
-    const FsId fs{record.fsid()};
-    SYMNAS_ASSIGN(std::vector<MountEntry> mounts, list_mounts(store, fs));
-    for (MountEntry& mount : mounts) {
+    names.push_back(record.name());
+    ids.push_back(FsId{record.fsid()});
+  }
+  SYMNAS_ASSIGN(auto mounts_of_each, list_mounts_of_each(store, ids));
+  std::vector<EndedMount> out;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    for (MountEntry& mount : mounts_of_each[i]) {
       if (!mount.alive() || mount.record.vnfs_id() != vnfs.value() ||
           mount.record.epoch() > epoch_max.value())
         continue;
-      SYMNAS_TRY(end_mount(store, clock, fs, mount.id, proof));
-      out.push_back(EndedMount{record.name(), std::move(mount)});
+      SYMNAS_TRY(end_mount(store, clock, ids[i], mount.id, proof));
+      out.push_back(EndedMount{names[i], std::move(mount)});
     }
   }
   return out;
