@@ -17,6 +17,7 @@
 
 #include "common/base/unique_fd.h"
 #include "vnfsd/address/link.h"
+#include "vnfsd/address/packet_socket.h"
 
 namespace symnas::vnfsd::address {
 namespace {
@@ -88,7 +89,7 @@ struct Announcer {
 };
 
 Status announce_ipv4(const Announcer& announcer) {
-  const UniqueFd fd(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, htons(ETH_P_ARP)));
+  const PacketSocket fd(UniqueFd(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0)));
   if (!fd.valid()) return announcer.failed("socket");
   std::uint8_t mac[ETH_ALEN];
   sockaddr_ll to{};

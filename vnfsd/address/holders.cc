@@ -21,6 +21,7 @@
 #include <fmt/format.h>
 
 #include "common/base/unique_fd.h"
+#include "vnfsd/address/packet_socket.h"
 
 namespace symnas::vnfsd::address {
 namespace {
@@ -187,8 +188,8 @@ Status join_all_nodes(int fd, const std::string& name, const Device& device) {
   return failed(name, "joining all nodes");
 }
 
-Result<UniqueFd> open_on(const std::string& name, const Device& device, AddressFamily family) {
-  UniqueFd fd(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+Result<PacketSocket> open_on(const std::string& name, const Device& device, AddressFamily family) {
+  PacketSocket fd(UniqueFd(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)));
   if (!fd.valid()) return failed(name, "socket");
   if (family == AddressFamily::kIpv6) {
     SYMNAS_TRY(let_advertisements_in(fd.get(), name));
@@ -205,14 +206,14 @@ Result<UniqueFd> open_on(const std::string& name, const Device& device, AddressF
 }
 
 // One for each family that is asked for.
-Result<std::vector<UniqueFd>> open_for(const std::string& name, const Device& device,
-                                       const std::vector<IpAddress>& addresses) {
-  std::vector<UniqueFd> sockets;
+Result<std::vector<PacketSocket>> open_for(const std::string& name, const Device& device,
+                                           const std::vector<IpAddress>& addresses) {
+  std::vector<PacketSocket> sockets;
   for (const AddressFamily family : {AddressFamily::kIpv4, AddressFamily::kIpv6}) {
     const bool wanted = std::any_of(addresses.begin(), addresses.end(),
                                     [&](const IpAddress& one) { return one.family == family; });
     if (!wanted) continue;
-    SYMNAS_ASSIGN(UniqueFd fd, open_on(name, device, family));
+    SYMNAS_ASSIGN(PacketSocket fd, open_on(name, device, family));
     sockets.push_back(std::move(fd));
   }
   return sockets;
@@ -260,12 +261,12 @@ std::optional<Holder> holder_in(std::string_view frame) {
 
 Result<std::vector<Holder>> who_has(const std::string& device_name,
                                     const std::vector<IpAddress>& addresses, Patience patience) {
-  const UniqueFd any(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0));
+  const UniqueFd any(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!any.valid()) return failed(device_name, "socket");
   SYMNAS_ASSIGN(const Device device, find_device(any.get(), device_name));
-  SYMNAS_ASSIGN(const std::vector<UniqueFd> sockets, open_for(device_name, device, addresses));
+  SYMNAS_ASSIGN(const std::vector<PacketSocket> sockets, open_for(device_name, device, addresses));
   std::vector<pollfd> entries;
-  for (const UniqueFd& fd : sockets) entries.push_back({fd.get(), POLLIN, 0});
+  for (const PacketSocket& fd : sockets) entries.push_back({fd.get(), POLLIN, 0});
   std::vector<Holder> holders;
   const auto began = Clock::now();
   std::int64_t next_ms = 0;
@@ -290,7 +291,7 @@ Result<std::vector<Holder>> who_has(const std::string& device_name,
 
 std::vector<MacAddress> device_macs() {
   std::vector<MacAddress> out;
-  const UniqueFd fd(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0));
+  const UniqueFd fd(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   const std::unique_ptr<struct if_nameindex[], void (*)(struct if_nameindex*)> links(
       ::if_nameindex(), ::if_freenameindex);
   if (!links || !fd.valid()) return out;

@@ -1,0 +1,29 @@
+// PacketSocket: an AF_PACKET socket (packet(7)) whose end nobody waits for: the kernel lets its
+// closing wait for all processors, tens of milliseconds on a busy head, and a VIP on its way would
+// wait, too. Thread-compatible.
+#pragma once
+
+#include <thread>
+#include <utility>
+
+#include "common/base/unique_fd.h"
+
+namespace symnas::vnfsd::address {
+
+class PacketSocket {
+ public:
+  explicit PacketSocket(UniqueFd fd) : fd_(std::move(fd)) {}
+  PacketSocket(PacketSocket&&) = default;
+  PacketSocket& operator=(PacketSocket&&) = delete;
+  ~PacketSocket() {
+    if (fd_.valid()) std::thread([fd = std::move(fd_)] {}).detach();
+  }
+
+  int get() const { return fd_.get(); }
+  bool valid() const { return fd_.valid(); }
+
+ private:
+  UniqueFd fd_;
+};
+
+}  // namespace symnas::vnfsd::address
