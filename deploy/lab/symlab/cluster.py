@@ -21,7 +21,7 @@ import time
 import uuid
 import zlib
 
-from . import client_networks, fuse_luns, head_processes, luns, netns, processes, product
+from . import client_networks, fuse_luns, head_processes, luns, mounts, netns, processes, product
 from .errors import LabDeadEnd, LabError
 from .fencing import KINDS as FENCE_KINDS
 from .fencing import Switch
@@ -265,6 +265,9 @@ class Lab:
             "run_dir": os.path.join(directory, "run"),
             "log_dir": os.path.join(directory, "log"),
             "socket": os.path.join(directory, "run", "vnfsd.sock")})
+        run_dir = os.path.join(directory, "run")
+        self.state.note("run_dirs", run_dir)
+        mounts.mount_run_dir(run_dir)
 
     @staticmethod
     def write_boot_id(directory):
@@ -342,6 +345,7 @@ class Lab:
 
     def start_etcd(self, head_name):
         head = self.head(head_name)
+        head_processes.set_cables(self, head_name, "up")
         argv = [product.program("etcd"), "--config-file", self._etcd_config(head)]
         record = processes.spawn(argv, os.path.join(head["dir"], "etcd.log"), netns=head["netns"],
                                  cgroup=head_processes.cgroup_of(self.state, f"{head_name}-etcd"))
@@ -354,6 +358,7 @@ class Lab:
     def start_vnfsd(self, head_name, env=None):
         """env: variables for it beside ours."""
         head = self.head(head_name)
+        head_processes.set_cables(self, head_name, "up")
         argv = [product.program("vnfsd"), "--config",
                 os.path.join(head["config_dir"], "vnfsd.toml")]
         record = processes.spawn(argv, os.path.join(head["dir"], "vnfsd.log"),
@@ -416,6 +421,7 @@ class Lab:
             self._stop_vms()
             self._stop_instances()
             self._kill_offspring()
+            mounts.unmount(data.get("run_dirs", []))
             for name in data["namespaces"]:
                 netns.delete(name)
             for path in data["files"]:

@@ -116,9 +116,12 @@ class Faults:
         return count
 
     def kill(self, target):
-        """SIGKILL; a killed instance is restarted by its agent. No proof of anything."""
+        """SIGKILL; a killed instance is restarted by its agent, a head loses its power. No proof
+        of anything."""
         if target.startswith("vnfs"):
             return self._signal(target, signal.SIGKILL)
+        if any(head["name"] == target for head in self.lab.state.data["heads"]):
+            return head_processes.lose_power(self.lab, target)
         return head_processes.kill_all(lambda: head_processes.of_target(self.lab, target))
 
     def partition(self, head_name, part):

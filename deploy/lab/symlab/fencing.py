@@ -112,8 +112,11 @@ class Switch:
         head = self._head(name)
         bytes_held = {vnfs: described["vnfs_id"]
                       for vnfs, (_, described) in head_processes.instances(head).items()}
-        killed = head_processes.kill_all(
-            lambda: head_processes.of_head(self.lab, name, etcd=etcd))
+        if etcd:
+            killed = head_processes.lose_power(self.lab, name)
+        else:
+            killed = head_processes.kill_all(
+                lambda: head_processes.of_head(self.lab, name, etcd=False))
         paths = [self._lun_path(head, lun) for lun in self.lab.state.data["luns"]]
         for path in paths:
             for byte in bytes_held.values():
@@ -138,5 +141,6 @@ class Switch:
         head_processes.signal_all(head_processes.of_head(self.lab, name), signal.SIGCONT)
         if self.lab.state.data["lun_kind"] == "fuse":
             fuse_luns.command(self.lab.state, "unfence", "all", name)
+        head_processes.set_cables(self.lab, name, "up")
         self.lab.write_boot_id(head["dir"])
         self._note(name, None)

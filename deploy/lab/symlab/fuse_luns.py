@@ -2,9 +2,8 @@
 
 import os
 import socket
-import subprocess
 
-from . import processes, product
+from . import mounts, processes, product
 from .errors import LabDeadEnd, LabError
 from .wait import eventually
 
@@ -94,9 +93,4 @@ def command(state, *words):
 def stop(state):
     """Ends the server and takes its mounts away; may be repeated."""
     processes.stop(state.data["processes"].get(PROCESS), STOP_S)
-    mounts = state.data.get("mounts", [])
-    with open("/proc/self/mountinfo", encoding="utf-8", errors="replace") as table:
-        mounted = {line.split()[4] for line in table}
-    for directory in mounts:
-        if directory in mounted:
-            subprocess.run(["umount", "--lazy", directory], capture_output=True)
+    mounts.unmount(state.data.get("mounts", []))

@@ -47,8 +47,8 @@ class LabState:
         if os.path.exists(self.path):
             raise LabError(f"lab {self.prefix} exists in {self.directory}: `lab down` first")
         self.data = {"prefix": self.prefix, "namespaces": [], "processes": {}, "files": [],
-                     "loops": [], "mounts": [], "heads": [], "witnesses": [], "luns": [],
-                     "cgroup": None, "complete": False}
+                     "loops": [], "mounts": [], "run_dirs": [], "heads": [],
+                     "witnesses": [], "luns": [], "cgroup": None, "complete": False}
         self.data.update(fields)
         self.save()
 
