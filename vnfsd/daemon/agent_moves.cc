@@ -30,7 +30,7 @@ Status Agent::check_can_take(const ClusterView& view, const std::string& vnfs) c
                 fmt::format("network {}: this head has no device {}", link.network, link.device));
   }
   if (self != view.heads.end() && self->second.record.luns_known() &&
-      sees_luns_of(view, vnfs, config_.head_name)) {
+      reaches_all_of(view, vnfs, config_.head_name)) {
     return {};
   }
   return fail(ErrorCode::kBusy, "this head has not all its LUNs open");
@@ -123,7 +123,7 @@ void Agent::record_connections(const ClusterView& view) {
       const auto supervisor = supervisors_.find(vnfs);
       if (supervisor == supervisors_.end()) continue;
       const instance::InstanceSnapshot snapshot = supervisor->second->snapshot();
-      if (snapshot.state == "serving") pid = snapshot.pid;
+      if (snapshot.state == "serving" && !snapshot.silent) pid = snapshot.pid;
     }
     if (pid == 0) continue;
     std::set<std::string> now;

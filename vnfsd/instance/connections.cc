@@ -94,6 +94,15 @@ std::string Connection::to_string() const {
   return sequence ? fmt::format("{} {}", ends, *sequence) : ends;
 }
 
+void add_missing(std::vector<Connection>& all, const std::vector<Connection>& more) {
+  for (const Connection& one : more) {
+    const bool known = std::any_of(all.begin(), all.end(), [&](const Connection& other) {
+      return other.local == one.local && other.remote == one.remote;
+    });
+    if (!known) all.push_back(one);
+  }
+}
+
 // "  0: 0100007F:0801 0200007F:03E9 01 ...": local address, remote address, state.
 std::vector<Connection> established(const std::string& proc_net_tcp, std::uint16_t port) {
   std::vector<Connection> found;

@@ -31,6 +31,9 @@ struct Connection {
   friend bool operator==(const Connection&, const Connection&) = default;
 };
 
+// Adds to `all` those of `more` whose ends it does not have.
+void add_missing(std::vector<Connection>& all, const std::vector<Connection>& more);
+
 // Those that are established on the local `port`, from the text of /proc/net/tcp or tcp6 (proc(5)),
 // IPv4-mapped addresses as IPv4. Lines that cannot be parsed are left out.
 std::vector<Connection> established(const std::string& proc_net_tcp, std::uint16_t port);

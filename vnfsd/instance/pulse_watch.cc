@@ -13,7 +13,7 @@ PulseWatch::Verdict PulseWatch::look(std::int64_t now_ns, const fs::Pulse& pulse
     beat_ns_ = pulse.beat_ns;
     since_ns_ = now_ns;
   }
-  if (now_ns - since_ns_ >= kStillMs * 1'000'000) return Verdict::kEnd;
+  if (ending_ || now_ns - since_ns_ >= kStillMs * 1'000'000) return Verdict::kEnd;
   const bool hide = !hidden_ && pulse.open_until_ns < now_ns - kHideAfterMs * 1'000'000;
   const bool show = hidden_ && pulse.open_until_ns > now_ns;
   if (hide || show) hidden_ = hide;

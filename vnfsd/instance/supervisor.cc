@@ -19,10 +19,9 @@
 namespace symnas::vnfsd::instance {
 namespace {
 
-constexpr std::int64_t kListenSliceMs = 100;    // how soon a stop is heard while an instance starts
-constexpr std::int64_t kFencePauseMs = 500;     // between tries of a fence that cannot succeed yet
-constexpr std::int64_t kReleasePauseMs = 1000;  // between tries to give ownership up
-constexpr std::int64_t kClaimPauseMs = 50;      // the same to take it, when its clients wait
+constexpr std::int64_t kListenSliceMs = 100;  // how soon a stop is heard while an instance starts
+constexpr std::int64_t kFencePauseMs = 500;   // between tries of a fence that cannot succeed yet
+constexpr std::int64_t kClaimPauseMs = 50;    // the same to take it, when its clients wait
 
 }  // namespace
 
@@ -151,6 +150,7 @@ void Supervisor::adopt() {
   // Nobody knows any more whether it was called.
   if (state_.standby || stands_by(paths_.control).value_or(false)) return discard_standby();
   adopted_ = true;
+  has_vips_ = true;
   log::info("vnfs {}: adopted pid {}, epoch {}", vnfs_, state_.process.pid, state_.epoch.value());
   show("starting", "");
 }
@@ -158,6 +158,7 @@ void Supervisor::adopt() {
 // From "the process exists" to "it serves". An adopted instance may have been left anywhere on this
 // way: what is done already is done again without effect.
 void Supervisor::finish_start() {
+  if (pulse_watch_.ending()) return await_end();
   const Status listening = wait_until_listening();
   if (!listening && listening.error().code == ErrorCode::kShutdown) return;
   if (!listening) return give_up(listening.error());
@@ -165,21 +166,25 @@ void Supervisor::finish_start() {
   find_pulse();
   if (!may_show_vips()) return;
   if (held_.empty()) note(step::kListening);
-  const auto plan = host_.plan_of(vnfs_, state_);
+  auto plan = claimed_ ? Result<InstancePlan>(*claimed_) : read_plan();
+  claimed_.reset();
   if (!plan) {
     show("starting", plan.error().message);
     sleep(kFencePauseMs);
     return;
   }
+  add_missing(plan->connections, left_);
   if (burial_.valid()) burial_.get();
   if (!may_show_vips()) return;  // reading the plan may have taken long
   const auto vips = take_vips(*plan);
   if (!vips) return give_up(vips.error());
   if (*vips == Vips::kTaken) return sleep(kVipRetryMs);
   vips_ = *plan;
+  left_.clear();
   {
     const std::scoped_lock lock(mutex_);
     end_.reset();  // what was said of it while it started
+    snapshot_.silent = false;
   }
   crash_point("announced", vnfs_);
   serving_ = true;
@@ -188,11 +193,11 @@ void Supervisor::finish_start() {
   to_wake_ = plan->connections;
   wake_at_ms_ = now_ms() + kWakeAgainMs;
   log::info("vnfs {}: serving: pid {}, epoch {}", vnfs_, process_->id().pid, state_.epoch.value());
-  if (const Status told = host_.served(vnfs_, arrival_); !told) {
-    log::warn("{}", told.error().message);
-  }
+  auto told = std::async(std::launch::async, [this] { return host_.served(vnfs_, arrival_); });
+  attend_pulse_until(told);
+  if (const Status status = told.get(); !status) log::warn("{}", status.error().message);
   arrival_ = {};
-  show_serving();
+  if (!pulse_watch_.hidden()) show_serving();
 }
 
 void Supervisor::take_process(Process process) {
@@ -200,8 +205,9 @@ void Supervisor::take_process(Process process) {
   if (netns) netns_ = std::move(*netns);
   process_.emplace(std::move(process));
   pulse_.reset();
+  claimed_.reset();
   pulse_watch_ = {};
-  hide_again_ = false;
+  has_vips_ = false;
 }
 
 // REQUIRES: it has ended.
@@ -214,12 +220,9 @@ void Supervisor::lose_process() {
 }
 
 void Supervisor::give_up(const Error& error) {
-  process_->kill();
+  end_process(error.message);
   const auto how = process_->wait(kKillTimeoutMs);
-  if (!how) {
-    show("stopping", fmt::format("pid {} survives SIGKILL (hung I/O?)", process_->id().pid));
-    return;
-  }
+  if (!how) return await_end();
   after_end(*how);
   // What the instance said itself is the cause of what was seen from outside.
   const std::string said = lines_of(paths_.problems_file);
@@ -253,9 +256,7 @@ void Supervisor::kill_if_told() {
     if (!told || told->first != state_.epoch) return;
     killed_ = told->first;
   }
-  log::warn("vnfs {}: instance pid {}, epoch {}: killed: {}", vnfs_, process_->id().pid,
-            state_.epoch.value(), told->second);
-  process_->kill();
+  end_process(told->second);
 }
 
 void Supervisor::after_end(const std::string& how) {
@@ -316,6 +317,7 @@ Status Supervisor::start_once() {
   note(step::kClaimed);
   fenced_ = false;  // from now on there may be something to fence
   SYMNAS_TRY(launch_instance(plan));
+  claimed_ = plan;
   note(step::kLaunched);
   return {};
 }
@@ -418,6 +420,7 @@ void Supervisor::call_standby() {
   state_.standby = false;
   state_.owner_mod_revision = plan->owner_mod_revision;
   remember_luns(*plan);
+  claimed_ = *plan;
   Status called = write_file_atomically(paths_.state_file, render_state(state_), 0600);
   if (called) called = write_instance_file(*plan);
   crash_point("recorded", vnfs_);
@@ -457,107 +460,6 @@ Status Supervisor::wait_until_listening() {
   }
 }
 
-// Its clients get every answer to what it has begun, and nothing that would make them give up.
-void Supervisor::retire_instance() {
-  serving_ = false;
-  state_.retiring = true;
-  // Before it is told: the next vnfsd must not take it for one that serves.
-  const Status noted = write_file_atomically(paths_.state_file, render_state(state_), 0600);
-  if (!noted) log::error("vnfs {}: {}", vnfs_, noted.error().message);
-  records::Departure& departure = farewell_.departure;
-  const std::int64_t began_ns = clock_.wall_ns();
-  const auto note = [&](std::string_view name, std::int64_t ms) {
-    add_step(*departure.mutable_steps(), name, began_ns + ms * 1'000'000);
-  };
-  note(step::kRetiring, 0);
-  std::int64_t finished_ms = 0;
-  crash_point("retiring", vnfs_);
-  const auto closed = retire(paths_.control, kRetireTimeoutMs, [&](const Drained& drained) {
-    finished_ms = drained.requests_ms;
-    note(step::kFinished, finished_ms);
-    note(step::kAcknowledged, finished_ms + drained.replies_ms);
-    departure.set_kept(drained.kept);
-    departure.set_error(drained.unsent);
-    farewell_.connections = drained.connections;
-    crash_point("drained", vnfs_);
-    silence_instance();
-    crash_point("silenced", vnfs_);
-  });
-  if (closed) return note(step::kClosed, finished_ms + *closed);
-  log::warn("vnfs {}: killed without its farewell: {}", vnfs_, closed.error().message);
-  departure.set_error(closed.error().message);
-}
-
-// What the kernel sends for a dead process would tell its clients to give up.
-void Supervisor::silence_instance() {
-  if (farewell_.connections.empty()) {  // it could not say
-    for (const Connection& connection : connections_of(process_->id().pid)) {
-      farewell_.connections.push_back(connection.to_string());
-    }
-  }
-  silenced_ = true;
-  state_.connections = farewell_.connections;
-  const Status noted = write_file_atomically(paths_.state_file, render_state(state_), 0600);
-  if (!noted) log::error("vnfs {}: {}", vnfs_, noted.error().message);
-  const Status removed = remove_vips(netns_.get());
-  if (!removed) log::warn("vnfs {}: {}", vnfs_, removed.error().message);
-  add_step(*farewell_.departure.mutable_steps(), step::kSilenced, clock_.wall_ns());
-}
-
-bool Supervisor::kill_and_reap() {
-  if (!silenced_) silence_instance();
-  process_->kill();
-  if (process_->wait(kKillTimeoutMs)) {
-    add_step(*farewell_.departure.mutable_steps(), step::kReaped, clock_.wall_ns());
-    return true;
-  }
-  show("stopping", fmt::format("pid {} survives SIGKILL (hung I/O?)", process_->id().pid));
-  return false;
-}
-
-void Supervisor::stop() {
-  if (process_) {
-    show("stopping", "");
-    if (farewell_.departure.epoch() == 0) {
-      farewell_ = {};
-      silenced_ = false;
-      farewell_.departure.set_epoch(state_.epoch.value());
-    }
-    if ((serving_ || adopted_) && !state_.retiring) retire_instance();
-    crash_point("retired", vnfs_);
-    if (!kill_and_reap()) return;
-    crash_point("reaped", vnfs_);
-    log::info("vnfs {}: stopped: pid {}, epoch {}", vnfs_, process_->id().pid,
-              state_.epoch.value());
-    lose_process();
-    adopted_ = false;
-    state_.retiring = false;
-    fenced_ = false;
-    released_ = false;
-    policy_.reset();
-    pause_ms_ = 0;
-    held_.clear();
-    const std::scoped_lock lock(mutex_);
-    snapshot_.vips_taken.clear();
-    snapshot_.last_exit = "stopped";
-    return;  // next: the fence
-  }
-  if (!released_) {
-    if (farewell_.connections.empty()) farewell_.connections = state_.connections;
-    crash_point("fenced", vnfs_);
-    const Status released = host_.release(vnfs_, farewell_);
-    crash_point("released", vnfs_);
-    released_ = released.has_value();
-    if (!released_) {
-      show("stopping", released.error().message);
-      sleep(kReleasePauseMs);
-      return;
-    }
-  }
-  show("stopped", "");
-  sleep(-1);
-}
-
 bool Supervisor::refreshed() const {
   const std::scoped_lock lock(mutex_);
   return !refresh_ || snapshot_.pid == 0;
@@ -568,7 +470,7 @@ void Supervisor::rewrite_instance_file() {
     const std::scoped_lock lock(mutex_);
     refresh_ = false;
   }
-  const auto plan = host_.plan_of(vnfs_, state_);
+  const auto plan = read_plan();
   Status written = plan ? Status() : tl::unexpected<Error>(plan.error());
   if (written && remember_luns(*plan)) {  // before the instance can open them
     written = write_file_atomically(paths_.state_file, render_state(state_), 0600);

@@ -5,6 +5,7 @@
 // supervisor leaves the instance running.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <future>
@@ -20,6 +21,7 @@
 #include "common/base/unique_fd.h"
 #include "common/env/clock.h"
 #include "vnfsd/instance/ganesha_conf.h"
+#include "vnfsd/instance/limits.h"
 #include "vnfsd/instance/plan.h"
 #include "vnfsd/instance/process.h"
 #include "vnfsd/instance/pulse_watch.h"
@@ -87,6 +89,7 @@ struct InstanceSnapshot {
   std::string last_exit;
   std::string error;  // why it is not further, or what it does not serve; "" = nothing is wrong
   std::string vips_taken;  // which VIPs it has not, because who answers for them; "" = none
+  bool silent = false;     // its VIPs are down: who is connected cannot be told from its sockets
 };
 
 class Supervisor {
@@ -127,6 +130,15 @@ class Supervisor {
   void find_pulse();
   PulseWatch::Verdict look_at_pulse();
   void attend_pulse();
+  // What waits for the store or the instance is waited for in this way.
+  template <class T>
+  void attend_pulse_until(const std::future<T>& done) {
+    while (done.wait_for(std::chrono::milliseconds(kHiddenLookMs)) != std::future_status::ready)
+      attend_pulse();
+  }
+  Result<InstancePlan> read_plan();
+  void end_process(const std::string& why);
+  void await_end();
   bool may_show_vips();
   void hide_vips();
   void show_vips();
@@ -172,7 +184,9 @@ class Supervisor {
   InstanceState state_;
   std::optional<fs::PulseReader> pulse_;  // none: it is judged by nothing
   PulseWatch pulse_watch_;                // of process_
-  bool hide_again_ = false;               // not all of its VIPs could be removed
+  std::string pulse_error_;               // why there is none
+  bool has_vips_ = false;                 // some at least, perhaps
+  std::optional<InstancePlan> claimed_;   // what its claim was answered, until that was used
   InstancePlan vips_;                     // what its VIPs were brought up by
   bool serving_ = false;
   bool adopted_ = false;             // it may have served before this vnfsd started
@@ -181,6 +195,7 @@ class Supervisor {
   bool silenced_ = false;            // nothing of it reaches its clients any more
   Farewell farewell_;                // of the instance that was stopped last
   Arrival arrival_;                  // of the one that is being started
+  std::vector<Connection> left_;     // who was connected when its VIPs went, to be woken
   std::vector<Connection> to_wake_;  // clients that may not have heard that they were left
   std::int64_t wake_at_ms_ = 0;
   std::unique_ptr<VipQuestion> question_;  // about the VIPs of the one that is being started

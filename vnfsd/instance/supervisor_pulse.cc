@@ -1,7 +1,10 @@
 // Supervisor: what the pulse of the running instance says. While it cannot prove that it may
 // answer, its VIPs are down, so that nobody waits for it where another head may have taken over;
 // when it stands still it is ended. Needs neither the store nor an answer of the instance.
+#include <chrono>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "common/base/log.h"
 #include "vnfsd/instance/files.h"
@@ -19,33 +22,60 @@ constexpr const char* kNoProof =
 
 }  // namespace
 
+// Again until it is found.
 void Supervisor::find_pulse() {
   if (pulse_) return;
   auto found = fs::PulseReader::open(process_->id().pid);
   if (found) {
     pulse_ = std::move(*found);
-  } else {
-    log::warn("vnfs {}: whether it is healthy cannot be seen: {}", vnfs_, found.error().message);
+    pulse_error_.clear();
+  } else if (found.error().message != pulse_error_) {
+    pulse_error_ = found.error().message;
+    log::warn("vnfs {}: whether it is healthy cannot be seen: {}", vnfs_, pulse_error_);
   }
 }
 
 PulseWatch::Verdict Supervisor::look_at_pulse() {
-  if (!pulse_) return PulseWatch::Verdict::kGoOn;
-  return pulse_watch_.look(clock_.mono_ns(), pulse_->read());
+  find_pulse();
+  if (pulse_) return pulse_watch_.look(clock_.mono_ns(), pulse_->read());
+  return pulse_watch_.ending() ? PulseWatch::Verdict::kEnd : PulseWatch::Verdict::kGoOn;
 }
 
-// REQUIRES: it serves.
 void Supervisor::attend_pulse() {
   switch (look_at_pulse()) {
-    case PulseWatch::Verdict::kGoOn: return hide_again_ ? hide_vips() : void();
+    case PulseWatch::Verdict::kGoOn:
+      if (pulse_watch_.hidden() && has_vips_) hide_vips();
+      return;
     case PulseWatch::Verdict::kHide: return hide_vips();
-    case PulseWatch::Verdict::kShow: return show_vips();
-    case PulseWatch::Verdict::kEnd: break;
+    case PulseWatch::Verdict::kShow: return serving_ ? show_vips() : void();
+    case PulseWatch::Verdict::kEnd:
+      return end_process(fmt::format("it has stood still for {} ms", kStillMs));
   }
-  log::warn("vnfs {}: instance pid {}, epoch {}: killed: it has stood still for {} ms", vnfs_,
-            process_->id().pid, state_.epoch.value(), kStillMs);
-  process_->kill();  // what comes of it shows when it has ended
-  sleep(kPulseLookMs);
+}
+
+Result<InstancePlan> Supervisor::read_plan() {
+  auto plan = std::async(std::launch::async, [this] { return host_.plan_of(vnfs_, state_); });
+  attend_pulse_until(plan);
+  return plan.get();
+}
+
+// SIGKILL; await_end() follows. Its death may take long (I/O that hangs), and its VIPs are not to
+// wait for that: its clients are woken when the VNFS is served again. Repeatable.
+void Supervisor::end_process(const std::string& why) {
+  if (!pulse_watch_.ending()) {
+    log::warn("vnfs {}: instance pid {}, epoch {}: killed: {}", vnfs_, process_->id().pid,
+              state_.epoch.value(), why);
+  }
+  pulse_watch_.end();
+  if (has_vips_) hide_vips();
+  process_->kill();
+}
+
+// What comes of a kill.
+void Supervisor::await_end() {
+  if (has_vips_) hide_vips();
+  if (const auto how = process_->wait(kHiddenLookMs)) return after_end(*how);
+  show("stopping", fmt::format("pid {} survives SIGKILL (hung I/O?)", process_->id().pid));
 }
 
 // One that was adopted may have lost its proof, and another head may serve its VIPs: it is waited
@@ -53,26 +83,40 @@ void Supervisor::attend_pulse() {
 bool Supervisor::may_show_vips() {
   if (!pulse_ || pulse_->read().open_until_ns > clock_.mono_ns()) return true;
   const PulseWatch::Verdict verdict = look_at_pulse();
-  if (verdict == PulseWatch::Verdict::kHide) hide_vips();
-  if (verdict == PulseWatch::Verdict::kEnd) process_->kill();
+  if (verdict == PulseWatch::Verdict::kEnd) {
+    end_process("it stands still");
+    return false;
+  }
+  if (verdict == PulseWatch::Verdict::kHide || (pulse_watch_.hidden() && has_vips_)) hide_vips();
   show("starting", kNoProof);
   sleep(kHiddenLookMs);
   return false;
 }
 
+// Whoever is connected now hears nothing of its end, should it not come back.
 void Supervisor::hide_vips() {
+  {
+    const std::scoped_lock lock(mutex_);
+    snapshot_.silent = true;
+  }
+  if (left_.empty()) left_ = connections_of(process_->id().pid);
   const Status removed = remove_vips(netns_.get());
-  hide_again_ = !removed;  // some may be gone: all are put back by show_vips()
+  has_vips_ = !removed;  // some may be gone: all are put back by show_vips()
   if (!removed) log::error("vnfs {}: {}", vnfs_, removed.error().message);
-  if (serving_) show("serving", kNoProof);
+  if (serving_ && !pulse_watch_.ending()) show("serving", kNoProof);
 }
 
 void Supervisor::show_vips() {
-  hide_again_ = false;
+  has_vips_ = true;
   vips_.connections.clear();  // those that have lived on
+  left_.clear();
   if (const Status up = bring_addresses_up(vips_, netns_.get(), held_vips()); !up) {
     log::error("vnfs {}: {}", vnfs_, up.error().message);
     return pulse_watch_.undo();
+  }
+  {
+    const std::scoped_lock lock(mutex_);
+    snapshot_.silent = false;
   }
   log::info("vnfs {}: its VIPs are back: it can prove again that it may answer", vnfs_);
   show_serving();

@@ -94,6 +94,7 @@ Result<Supervisor::Vips> Supervisor::take_vips(const InstancePlan& plan) {
                                  text_of(held_), kVipRetryMs / 1000));
     return Vips::kTaken;
   }
+  has_vips_ = true;
   SYMNAS_TRY(bring_addresses_up(plan, netns_.get(), held));
   return Vips::kUp;
 }
@@ -102,8 +103,8 @@ Result<Supervisor::Vips> Supervisor::take_vips(const InstancePlan& plan) {
 void Supervisor::try_held_vips() {
   const std::vector<IpAddress> before = held_vips();
   try_vips_ms_ = now_ms() + kVipRetryMs;
-  auto plan = host_.plan_of(vnfs_, state_);
-  if (!plan) return;
+  auto plan = read_plan();
+  if (!plan || pulse_watch_.hidden()) return;
   const auto missing = without_own_vips(*plan);
   if (!missing) return log::warn("vnfs {}: {}", vnfs_, missing.error().message);
   question_ = std::make_unique<VipQuestion>(missing->links, kVipAskMs, kVipAskMs);

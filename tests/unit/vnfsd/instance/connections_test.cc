@@ -31,6 +31,18 @@ TEST(ConnectionsTest, MappedAddressesAreIpv4) {
   EXPECT_EQ(found[1].to_string(), "[2001:db8::1]:2049 [2001:db8::2]:1001");
 }
 
+TEST(ConnectionsTest, WhatIsKnownOfAConnectionStays) {
+  std::vector<Connection> all = {
+      *Connection::parse("10.0.0.101:2049 10.0.0.201:1001 7"),
+      *Connection::parse("10.0.0.101:2049 10.0.0.201:1002"),
+  };
+  add_missing(all, {*Connection::parse("10.0.0.101:2049 10.0.0.201:1001"),
+                    *Connection::parse("10.0.0.102:2049 10.0.0.201:1001")});
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[0].sequence, 7u);
+  EXPECT_EQ(all[2].local.to_string(), "10.0.0.102:2049");
+}
+
 TEST(ConnectionsTest, TextAndBack) {
   for (const char* text :
        {"10.0.0.101:2049 10.0.0.201:1001", "10.0.0.101:2049 10.0.0.201:1001 4294967295",

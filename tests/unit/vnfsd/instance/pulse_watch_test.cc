@@ -84,6 +84,17 @@ TEST_F(PulseWatchTest, WhoStandsStillIsEndedWhateverItsGate) {
   }
 }
 
+TEST_F(PulseWatchTest, WhoIsEndedHasNoVipsHoweverLongItTakes) {
+  look_for(2'000);
+  watch.end();
+  EXPECT_TRUE(watch.hidden());
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(look_for(kPulseLookMs), Verdict::kEnd) << "again";
+  open_until_ns = now_ns;
+  EXPECT_EQ(look_for(2 * kHideAfterMs), Verdict::kEnd);
+  open_until_ns = fs::kAlwaysOpen;
+  EXPECT_EQ(look_for(kPulseLookMs), Verdict::kEnd) << "a proof brings nothing back";
+}
+
 TEST_F(PulseWatchTest, NobodyIsBlamedForTimeInWhichNobodyLooked) {
   look_for(1'000);
   beats = false;

@@ -1,0 +1,140 @@
+// Supervisor: how an instance that is to be moved or stopped ends, and its VNFS is given up.
+#include <future>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/base/log.h"
+#include "vnfsd/crash_point.h"
+#include "vnfsd/history.h"
+#include "vnfsd/instance/files.h"
+#include "vnfsd/instance/limits.h"
+#include "vnfsd/instance/retire.h"
+#include "vnfsd/instance/supervisor.h"
+
+namespace symnas::vnfsd::instance {
+namespace {
+
+constexpr std::int64_t kReleasePauseMs = 1000;  // between tries to give ownership up
+
+}  // namespace
+
+// Its clients get every answer to what it has begun, and nothing that would make them give up.
+void Supervisor::retire_instance() {
+  serving_ = false;
+  state_.retiring = true;
+  // Before it is told: the next vnfsd must not take it for one that serves.
+  const Status noted = write_file_atomically(paths_.state_file, render_state(state_), 0600);
+  if (!noted) log::error("vnfs {}: {}", vnfs_, noted.error().message);
+  records::Departure& departure = farewell_.departure;
+  const std::int64_t began_ns = clock_.wall_ns();
+  const auto note = [&](std::string_view name, std::int64_t ms) {
+    add_step(*departure.mutable_steps(), name, began_ns + ms * 1'000'000);
+  };
+  note(step::kRetiring, 0);
+  std::int64_t finished_ms = 0;
+  crash_point("retiring", vnfs_);
+  std::promise<std::optional<Drained>> said;
+  auto closing = std::async(std::launch::async, [&] {
+    bool drained = false;
+    auto closed = retire(paths_.control, kRetireTimeoutMs, [&](const Drained& what) {
+      drained = true;
+      said.set_value(what);
+    });
+    if (!drained) said.set_value(std::nullopt);
+    return closed;
+  });
+  auto saying = said.get_future();
+  attend_pulse_until(saying);
+  if (const auto drained = saying.get()) {
+    finished_ms = drained->requests_ms;
+    note(step::kFinished, finished_ms);
+    note(step::kAcknowledged, finished_ms + drained->replies_ms);
+    departure.set_kept(drained->kept);
+    departure.set_error(drained->unsent);
+    farewell_.connections = drained->connections;
+    crash_point("drained", vnfs_);
+    silence_instance();
+    crash_point("silenced", vnfs_);
+  }
+  const auto closed = closing.get();
+  if (closed) return note(step::kClosed, finished_ms + *closed);
+  log::warn("vnfs {}: killed without its farewell: {}", vnfs_, closed.error().message);
+  departure.set_error(closed.error().message);
+}
+
+// What the kernel sends for a dead process would tell its clients to give up.
+void Supervisor::silence_instance() {
+  if (farewell_.connections.empty()) {  // it could not say
+    add_missing(left_, connections_of(process_->id().pid));
+    for (const Connection& connection : std::exchange(left_, {}))
+      farewell_.connections.push_back(connection.to_string());
+  }
+  silenced_ = true;
+  state_.connections = farewell_.connections;
+  const Status noted = write_file_atomically(paths_.state_file, render_state(state_), 0600);
+  if (!noted) log::error("vnfs {}: {}", vnfs_, noted.error().message);
+  const Status removed = remove_vips(netns_.get());
+  has_vips_ = !removed;
+  if (!removed) log::warn("vnfs {}: {}", vnfs_, removed.error().message);
+  add_step(*farewell_.departure.mutable_steps(), step::kSilenced, clock_.wall_ns());
+}
+
+bool Supervisor::kill_and_reap() {
+  if (!silenced_) silence_instance();
+  process_->kill();
+  if (process_->wait(kKillTimeoutMs)) {
+    add_step(*farewell_.departure.mutable_steps(), step::kReaped, clock_.wall_ns());
+    return true;
+  }
+  show("stopping", fmt::format("pid {} survives SIGKILL (hung I/O?)", process_->id().pid));
+  return false;
+}
+
+void Supervisor::stop() {
+  if (process_) {
+    show("stopping", "");
+    if (farewell_.departure.epoch() == 0) {
+      farewell_ = {};
+      silenced_ = false;
+      farewell_.departure.set_epoch(state_.epoch.value());
+    }
+    const bool serves = (serving_ || adopted_) && !pulse_watch_.ending();
+    if (serves && !state_.retiring) retire_instance();
+    crash_point("retired", vnfs_);
+    if (!kill_and_reap()) return;
+    crash_point("reaped", vnfs_);
+    log::info("vnfs {}: stopped: pid {}, epoch {}", vnfs_, process_->id().pid,
+              state_.epoch.value());
+    lose_process();
+    adopted_ = false;
+    state_.retiring = false;
+    fenced_ = false;
+    released_ = false;
+    policy_.reset();
+    pause_ms_ = 0;
+    held_.clear();
+    const std::scoped_lock lock(mutex_);
+    snapshot_.vips_taken.clear();
+    snapshot_.last_exit = "stopped";
+    return;  // next: the fence
+  }
+  if (!released_) {
+    if (farewell_.connections.empty()) farewell_.connections = state_.connections;
+    for (const Connection& one : std::exchange(left_, {}))
+      farewell_.connections.push_back(one.to_string());
+    crash_point("fenced", vnfs_);
+    const Status released = host_.release(vnfs_, farewell_);
+    crash_point("released", vnfs_);
+    released_ = released.has_value();
+    if (!released_) {
+      show("stopping", released.error().message);
+      sleep(kReleasePauseMs);
+      return;
+    }
+  }
+  show("stopped", "");
+  sleep(-1);
+}
+
+}  // namespace symnas::vnfsd::instance
