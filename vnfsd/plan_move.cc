@@ -35,6 +35,17 @@ std::vector<std::string> missing_luns(const ClusterView& view, const records::Vn
   return missing;
 }
 
+// The networks of the VNFS that the head reaches badly.
+std::set<std::string> ill_networks(const records::VnfsRecord& vnfs,
+                                   const records::HeadRecord& head) {
+  std::set<std::string> ill;
+  for (const records::Vip& vip : vnfs.vips()) {
+    const auto& said = head.ill_networks();
+    if (std::find(said.begin(), said.end(), vip.network()) != said.end()) ill.insert(vip.network());
+  }
+  return ill;
+}
+
 // `from` and the move that it replaces. Errors: kBusy, kAlreadyExists (it is there).
 Result<records::MoveRecord> begin_move(const ClusterView& view, const std::string& name,
                                        const std::string& head, std::int64_t now_ns) {
@@ -82,6 +93,11 @@ Status check_can_serve(const ClusterView& view, const records::VnfsRecord& vnfs,
   if (stored->record.draining()) {
     return fail(ErrorCode::kBusy,
                 fmt::format("it is being drained (symnas head undrain {})", head));
+  }
+  const std::set<std::string> ill = ill_networks(vnfs, stored->record);
+  if (!ill.empty()) {
+    return fail(ErrorCode::kBusy, fmt::format("it reaches badly: {} (symnas status there says why)",
+                                              fmt::join(ill, ", ")));
   }
   const std::vector<std::string> missing = missing_luns(view, vnfs, stored->record);
   if (missing.empty()) return {};
@@ -132,10 +148,12 @@ Result<Change> plan_vnfs_stay(const ClusterView& view, const std::string& name) 
   return change;
 }
 
-bool sees_luns_of(const ClusterView& view, const std::string& vnfs, const std::string& head) {
+bool reaches_all_of(const ClusterView& view, const std::string& vnfs, const std::string& head) {
   const records::HeadRecord& record = view.heads.at(head).record;
+  const records::VnfsRecord& served = view.vnfses.at(vnfs).record;
+  if (!ill_networks(served, record).empty()) return false;
   // Just started: it has not said yet what it sees.
-  return !record.luns_known() || missing_luns(view, view.vnfses.at(vnfs).record, record).empty();
+  return !record.luns_known() || missing_luns(view, served, record).empty();
 }
 
 ha::Facts facts_of(const ClusterView& view) {
@@ -153,7 +171,7 @@ ha::Facts facts_of(const ClusterView& view) {
     if (vnfs.record.failback() == records::FAILBACK_AUTO) out.failback = ha::Failback::kAuto;
     out.pinned = vnfs.record.pinned();
     for (const std::string& head : out.heads) {
-      if (view.heads.contains(head) && !sees_luns_of(view, name, head)) out.blind.insert(head);
+      if (view.heads.contains(head) && !reaches_all_of(view, name, head)) out.blind.insert(head);
     }
     const auto owner = view.owners.find(name);
     if (owner != view.owners.end()) out.owner = owner->second.record.head();

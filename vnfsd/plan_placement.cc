@@ -45,9 +45,12 @@ Result<Change> plan_draining(const ClusterView& view, const std::string& name, b
   return change;
 }
 
-std::pair<records::MoveCause, const char*> cause_of(ha::Reason reason) {
+// `on_network`: what its owner reaches badly is one of its networks.
+std::pair<records::MoveCause, const char*> cause_of(ha::Reason reason, bool on_network) {
   if (reason == ha::Reason::kDrained) return {records::MOVE_DRAIN, "the former is being drained"};
-  if (reason == ha::Reason::kStorage)
+  if (reason == ha::Reason::kAiling && on_network)
+    return {records::MOVE_NETWORK, "the former reaches its networks badly, the latter does not"};
+  if (reason == ha::Reason::kAiling)
     return {records::MOVE_STORAGE, "the former reaches its LUNs badly, the latter does not"};
   return {records::MOVE_FAILBACK, "it fails back"};
 }
@@ -60,6 +63,11 @@ bool uses_any(const ClusterView& view, const std::string& vnfs,
     }
   }
   return false;
+}
+
+bool is_on_any(const records::VnfsRecord& vnfs, const std::set<std::string>& networks) {
+  return std::any_of(vnfs.vips().begin(), vnfs.vips().end(),
+                     [&](const records::Vip& vip) { return networks.contains(vip.network()); });
 }
 
 // The plan of one head's own moves.
@@ -143,7 +151,8 @@ class OwnMoves {
       move.set_from(head_);
       move.set_to(place.head);
       move.set_ordered_ns(observed_.now_ns);
-      const auto [cause, why] = cause_of(place.reason);
+      const auto [cause, why] =
+          cause_of(place.reason, is_on_any(view_.vnfses.at(vnfs).record, observed_.ill_networks));
       move.set_cause(cause);
       move.set_pinned_before(view_.vnfses.at(vnfs).record.pinned());
       say(fmt::format("vnfs {}: to be moved from {} to {}: {}", vnfs, head_, place.head, why));
@@ -261,8 +270,9 @@ ha::Facts facts_of(const ClusterView& view, const Observed& observed) {
   ha::Facts facts = facts_of(view);
   facts.settled = observed.settled;
   for (auto& [name, vnfs] : facts.vnfses) {
-    vnfs.ailing = !observed.ill_luns.empty() && vnfs.owner == observed.head &&
-                  uses_any(view, name, observed.ill_luns);
+    vnfs.ailing = vnfs.owner == observed.head &&
+                  (uses_any(view, name, observed.ill_luns) ||
+                   is_on_any(view.vnfses.at(name).record, observed.ill_networks));
     if (vnfs.ailing) vnfs.blind.insert(observed.head);  // whatever its record says yet
     for (const records::Refusal& refusal : recent_refusals(view, name, observed.now_ns)) {
       vnfs.refused.insert(refusal.head());

@@ -103,9 +103,9 @@ Result<Change> plan_vnfs_stay(const ClusterView& view, const std::string& name);
 Status check_can_serve(const ClusterView& view, const records::VnfsRecord& vnfs,
                        const std::string& head);
 
-// Whether the head has open all LUNs of the VNFS's exports, or has not said yet. REQUIRES: both
-// exist.
-bool sees_luns_of(const ClusterView& view, const std::string& vnfs, const std::string& head);
+// Whether the head has open all LUNs of the VNFS's exports, or has not said yet, and reaches all
+// its networks well. REQUIRES: both exist.
+bool reaches_all_of(const ClusterView& view, const std::string& vnfs, const std::string& head);
 
 // What an agent has seen beside the records.
 struct Observed {
@@ -115,12 +115,13 @@ struct Observed {
   std::set<std::string> ill_luns;  // by uuid bytes: those that it has reached badly for long
   // How long it has known each order, by the order's mod_revision; clocks of two heads differ.
   std::map<Revision, std::int64_t> order_ages_ns;
+  std::set<std::string> ill_networks;  // as ill_luns, by name
 };
 // What the planner (ha/policy) decides on: who claims what nobody owns. Every head decides the
 // same.
 ha::Facts facts_of(const ClusterView& view);
 // The same for the moves that an owner orders: also who has settled, who did not take a VNFS, and
-// which of its own VNFSs the observer serves from LUNs that it reaches badly.
+// which of its own VNFSs the observer serves from LUNs or on networks that it reaches badly.
 ha::Facts facts_of(const ClusterView& view, const Observed& observed);
 bool is_fenced(const ClusterView& view, const records::HeadRecord& head);
 // Whether the fence keeps that incarnation of its head from claiming and registering.

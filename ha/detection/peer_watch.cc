@@ -46,6 +46,7 @@ std::vector<PeerSight> PeerWatch::look(std::int64_t now_ms) {
     sight.head = name.first;
     sight.incarnation = name.second;
     sight.silent_ms = std::max<std::int64_t>(now_ms - peer.heard_ms, 0);
+    sight.suspect = peer.steady && sight.silent_ms >= kSuspectMs;
     sight.silent = sight.silent_ms >= (peer.steady ? kSilentMs : kUnheardMs);
     for (const std::int64_t path_ms : peer.paths_ms) {
       sight.paths_silent_ms.push_back(path_ms < 0 ? -1

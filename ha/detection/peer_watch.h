@@ -17,8 +17,11 @@ namespace symnas::ha {
 
 // How often a head sends to each other one, and is to look.
 inline constexpr std::int64_t kProbeMs = 100;
-// Six probes in a row, on every path: far more than what loss or a busy processor takes.
-inline constexpr std::int64_t kSilentMs = 600;
+// Two probes in a row, on every path: time to ask whether its VIPs answer, so that this is known
+// by the time it is missed.
+inline constexpr std::int64_t kSuspectMs = 200;
+// Five probes in a row: more than what loss or a busy processor takes.
+inline constexpr std::int64_t kSilentMs = 500;
 // A boot of a head that has not been heard for so long without silence is not missed: it may be
 // ending, or beginning.
 inline constexpr std::int64_t kSteadyMs = 3'000;
@@ -33,6 +36,7 @@ struct PeerSight {
   std::string head;
   std::string incarnation;     // boot
   std::int64_t silent_ms = 0;  // since its last probe on any path
+  bool suspect = false;        // for kSuspectMs after it was steady
   bool silent = false;         // for kSilentMs after it was steady, or for kUnheardMs
   std::vector<std::int64_t> paths_silent_ms;  // by path; -1: never heard there
 };

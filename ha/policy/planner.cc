@@ -95,7 +95,7 @@ class Planner {
       // A drained head goes on rather than nobody.
       if (takers.empty()) return {vnfs.owner, Reason::kStays};
       const bool drained = state_of(vnfs.owner) == HeadState::kDraining;
-      return {choose(takers), drained ? Reason::kDrained : Reason::kStorage};
+      return {choose(takers), drained ? Reason::kDrained : Reason::kAiling};
     }
     for (const Sight sight : {Sight::kAllLuns, Sight::kAnyLuns}) {
       for (const HeadState state : {HeadState::kServing, HeadState::kDraining}) {
@@ -241,7 +241,7 @@ std::map<std::string, Place> distribute(const Facts& facts) {
 }
 
 bool needs_order(Reason reason) {
-  return reason == Reason::kDrained || reason == Reason::kStorage || reason == Reason::kFailback ||
+  return reason == Reason::kDrained || reason == Reason::kAiling || reason == Reason::kFailback ||
          reason == Reason::kDistributed;
 }
 
@@ -255,7 +255,7 @@ const char* name_of(Reason reason) {
     case Reason::kBalanced: return "balanced";
     case Reason::kForced: return "forced";
     case Reason::kDrained: return "drained";
-    case Reason::kStorage: return "storage";
+    case Reason::kAiling: return "ailing";
     case Reason::kFailback: return "failback";
     case Reason::kDistributed: return "distributed";
     case Reason::kNowhere: return "nowhere";

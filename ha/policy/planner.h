@@ -27,11 +27,11 @@ enum class Failback {
 
 struct VnfsFacts {
   std::vector<std::string> heads;  // that may serve it, the primary first
-  std::set<std::string> blind;     // of them: those that do not see all its LUNs
+  std::set<std::string> blind;     // of them: those that do not reach all its LUNs and networks
   std::set<std::string> refused;   // of them: those that did not take it lately
   std::string owner;               // "" = nobody
-  bool ailing = false;   // its owner's head can reach its LUNs badly, for longer than a moment
-  std::string target;    // where it is being moved to, if that head is ready; "" = nowhere
+  bool ailing = false;  // its owner's head reaches its LUNs or networks badly, and not for a moment
+  std::string target;   // where it is being moved to, if that head is ready; "" = nowhere
   bool stopped = false;  // by the administrator
   Failback failback = Failback::kManual;
   std::string pinned;  // where an administrator has moved it to: it does not fail back from there
@@ -52,7 +52,7 @@ enum class Reason {
   kBalanced,     // a later one of its heads: the earlier ones have their share
   kForced,       // a head that is being drained: nobody else can serve
   kDrained,      // away from a head that is being drained
-  kStorage,      // away from a head that reaches its LUNs badly, to one that does not
+  kAiling,       // away from a head that reaches its LUNs or networks badly, to one that does not
   kFailback,     // back to an earlier one of its heads
   kDistributed,  // to the place that its preferences and the shares give it
   kNowhere,      // none of its heads can serve

@@ -75,6 +75,7 @@ std::string cause_word(records::MoveCause cause) {
   switch (cause) {
     case records::MOVE_DRAIN: return "drain";
     case records::MOVE_STORAGE: return "storage";
+    case records::MOVE_NETWORK: return "network";
     case records::MOVE_FAILBACK: return "failback";
     default: return "administrator";
   }

@@ -138,6 +138,10 @@ void print_status(std::ostream& out, const json& status) {
       << render_table({plain("LUN", "name"), plain("DEVICE", "path"), plain("ERROR", "error")},
                       status.value("luns", json::array()));
   out << "\n"
+      << render_table(
+             {plain("NETWORK", "name"), plain("DEVICE", "device"), plain("ERROR", "error")},
+             status.value("networks", json::array()));
+  out << "\n"
       << render_table({plain("VNFS", "name"), plain("STATE", "state"), plain("OWNER", "owner"),
                        Column{"VIPS", vips_text}, of_instance("PID", "pid"),
                        plain("EPOCH", "epoch"), Column{"SINCE", since_text},

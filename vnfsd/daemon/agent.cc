@@ -27,6 +27,19 @@ tl::unexpected<Error> fenced_here(const records::FenceRecord& fence) {
                           fence.proof().empty() ? "no proof yet" : fence.proof()));
 }
 
+namespace {
+
+// Of its LUNs, as text.
+std::set<std::string> uuids_of(const ClusterView& view) {
+  std::set<std::string> uuids;
+  for (const auto& [name, lun] : view.luns) {
+    if (const auto uuid = cvm::uuid_from_bytes(lun.record.uuid())) uuids.insert(uuid->to_string());
+  }
+  return uuids;
+}
+
+}  // namespace
+
 Agent::Agent(kv::Store& store, const env::Clock& clock, Config config, std::string incarnation,
              AgentLinks links)
     : store_(store),
@@ -188,7 +201,7 @@ Status Agent::reconcile() {
   tell_prober(view);
   SYMNAS_TRY(make_probe_key(view));
   reconcile_luns(view);
-  canaries_.follow(luns_.paths());
+  canaries_.follow(luns_.paths(), uuids_of(view));
   auto ages = order_ages_.look(clock_.mono_ns(), view);
   answer_moves(view, ages);
   order_moves(view, std::move(ages));
@@ -212,13 +225,15 @@ Status Agent::publish_luns(const ClusterView& view) {
       SYMNAS_ASSIGN(const Uuid uuid, Uuid::parse(lun.uuid));
       head.add_luns(cvm::uuid_to_bytes(uuid));
     }
-    const auto& said = self->second.record.luns();
-    if (head.luns_known() &&
-        std::equal(said.begin(), said.end(), head.luns().begin(), head.luns().end())) {
+    const std::scoped_lock lock(mutex_);
+    head.clear_ill_networks();
+    for (const auto& [name, why] : ill_networks_) head.add_ill_networks(name);
+    const auto& said = self->second.record;
+    if (head.luns_known() && std::ranges::equal(said.luns(), head.luns()) &&
+        std::ranges::equal(said.ill_networks(), head.ill_networks())) {
       return {};
     }
     head.set_luns_known(true);
-    const std::scoped_lock lock(mutex_);
     for (const auto& [name, supervisor] : supervisors_) {
       unpublished_ = unpublished_ || !supervisor->refreshed();
     }

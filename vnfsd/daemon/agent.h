@@ -32,6 +32,7 @@
 #include "vnfsd/daemon/compaction.h"
 #include "vnfsd/daemon/lun_health.h"
 #include "vnfsd/daemon/luns.h"
+#include "vnfsd/daemon/network_health.h"
 #include "vnfsd/daemon/order_ages.h"
 #include "vnfsd/daemon/settling.h"
 #include "vnfsd/daemon/stalls.h"
@@ -165,6 +166,7 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   Result<std::string> change_with_vips(const Planner& planner, Mode mode);
   Status check_vips_free(const ClusterView& before, const Change& change) const;
   // Orders the moves of its own VNFSs that the planner wants, and takes orders back.
+  std::set<std::string> worse_networks();
   void order_moves(const ClusterView& view, std::map<Revision, std::int64_t> ages);
   void finish_move(const ClusterView& view, const std::string& vnfs);
   // `why_not`: set if it can never be as things are.
@@ -218,9 +220,12 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   void watch_heads();
   void tell_prober(const ClusterView& view);
   Status make_probe_key(const ClusterView& view);
+  void look_at_networks(const std::vector<ha::PeerSight>& sights);
+  void ask_vips_of(const std::string& head);
+  bool vip_answers(const std::string& head, const std::vector<IpAddress>& vips);
   void look_at_silent(const ha::PeerSight& sight, const std::vector<ha::PeerSight>& sights);
   std::string why_not_fenced(const ClusterView& view, const ha::PeerSight& sight,
-                             const std::vector<ha::PeerSight>& sights) const;
+                             const std::vector<ha::PeerSight>& sights);
   // Writes down whom the instances of this head serve, for whoever may have to take over.
   void record_connections(const ClusterView& view);
   void note_failed_fence(const std::string& head, const Error& error);
@@ -286,7 +291,21 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   // Confined to stall_watcher_, by head.
   std::map<std::string, std::pair<Revision, std::int64_t>> fences_seen_;  // since when they stand
   std::thread stall_watcher_;
+  // At the last reconcile; guarded by mutex_.
+  std::map<std::string, std::vector<Cidr>> vips_by_head_;
+  std::map<std::string, std::vector<IpAddress>> addresses_by_head_;  // of others, by path
+  std::map<std::string, std::string> devices_by_network_;
+  // Guarded by mutex_: what `network_health_` says.
+  std::map<std::string, std::string> ill_networks_;
+  std::set<std::string> worse_networks_;
   // Confined to head_watcher_, by head.
+  struct VipQuestion {
+    std::vector<IpAddress> vips;
+    std::future<bool> answered;
+  };
+  std::map<std::string, VipQuestion> vip_questions_;  // of this silence of the head
+  NetworkHealth network_health_;
+  std::int64_t networks_looked_ms_ = 0;
   std::map<std::string, std::int64_t> silent_looked_ms_;
   std::map<std::string, std::string> silent_told_;
   std::thread head_watcher_;

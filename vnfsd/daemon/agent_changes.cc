@@ -227,7 +227,14 @@ nlohmann::json Agent::local_status() {
     luns.push_back({{"name", lun.name}, {"path", lun.path}, {"error", error}});
   }
   document["luns"] = luns;
+  document["networks"] = json::array();
   const std::scoped_lock lock(mutex_);
+  for (const auto& [name, device] : devices_by_network_) {
+    const auto why = ill_networks_.find(name);
+    document["networks"].push_back({{"name", name},
+                                    {"device", device},
+                                    {"error", why == ill_networks_.end() ? "" : why->second}});
+  }
   document["stalls"] = json::array();
   for (const Stall& stall : stalls_) document["stalls"].push_back(describe(stall));
   for (const auto& [name, supervisor] : supervisors_) {

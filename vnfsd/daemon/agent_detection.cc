@@ -55,6 +55,20 @@ bool is_fenced(const ClusterView& view, const std::string& head, const std::stri
 
 void Agent::tell_prober(const ClusterView& view) {
   if (links_.prober == nullptr) return;
+  std::map<std::string, std::vector<Cidr>> vips;
+  std::map<std::string, std::vector<IpAddress>> addresses;
+  for (const auto& [name, head] : view.heads) {
+    vips[name] = vips_of(view, name);
+    if (name != config_.head_name) addresses[name] = parsed(head.record);
+  }
+  std::map<std::string, std::string> devices;
+  for (const auto& [name, network] : view.networks) devices[name] = network.record.device();
+  {
+    const std::scoped_lock lock(mutex_);
+    vips_by_head_ = std::move(vips);
+    addresses_by_head_ = std::move(addresses);
+    devices_by_network_ = std::move(devices);
+  }
   std::map<std::string, probe::Prober::Peer> peers;
   for (const auto& [name, head] : view.heads) {
     if (name != config_.head_name) peers[name] = {head.record.incarnation(), parsed(head.record)};
@@ -78,12 +92,18 @@ void Agent::watch_heads() {
   if (links_.prober == nullptr) return;
   std::unique_lock lock(mutex_);
   while (!ending_) {
-    changed_.wait_for(lock, std::chrono::milliseconds(ha::kProbeMs), [&] { return ending_; });
+    changed_.wait_for(lock, std::chrono::milliseconds(kHeadLookMs), [&] { return ending_; });
     if (ending_) return;
     if (!ready_) continue;
     lock.unlock();
     const std::vector<ha::PeerSight> sights = links_.prober->sights();
+    look_at_networks(sights);
     for (const ha::PeerSight& sight : sights) {
+      if (!sight.suspect && !sight.silent) {
+        vip_questions_.erase(sight.head);
+      } else if (!vip_questions_.contains(sight.head)) {
+        ask_vips_of(sight.head);
+      }
       if (sight.silent) {
         look_at_silent(sight, sights);
       } else if (silent_told_.erase(sight.head) != 0) {
@@ -92,6 +112,57 @@ void Agent::watch_heads() {
     }
     lock.lock();
   }
+}
+
+void Agent::look_at_networks(const std::vector<ha::PeerSight>& sights) {
+  const std::int64_t now_ms = clock_.mono_ns() / 1'000'000;
+  if (now_ms - networks_looked_ms_ < kTryMs) return;
+  networks_looked_ms_ = now_ms;
+  NetworkView view;
+  {
+    const std::scoped_lock lock(mutex_);
+    view.networks = devices_by_network_;
+    view.peers = addresses_by_head_;
+  }
+  view.devices = probe::devices();
+  view.sights = sights;
+  const std::map<std::string, std::string> before = network_health_.ill();
+  if (!network_health_.look(now_ms, view)) return;
+  for (const auto& [name, why] : network_health_.ill()) {
+    if (!before.contains(name)) log::warn("network {}: {}", name, why);
+  }
+  for (const auto& [name, why] : before) {
+    if (!network_health_.ill().contains(name)) log::info("network {}: is well again", name);
+  }
+  {
+    const std::scoped_lock lock(mutex_);
+    ill_networks_ = network_health_.ill();
+    worse_networks_ = network_health_.worse();
+  }
+  look_again();
+}
+
+// Whoever asks waits for as long as a VIP may take, so it begins before the head is missed.
+void Agent::ask_vips_of(const std::string& head) {
+  std::vector<Cidr> vips;
+  {
+    const std::scoped_lock lock(mutex_);
+    vips = vips_by_head_[head];
+  }
+  std::vector<IpAddress> near = probe::in_reach(vips);
+  auto answered = std::async(
+      std::launch::async, [near] { return !near.empty() && probe::any_answers(near, kCanaryMs); });
+  vip_questions_[head] = {std::move(near), std::move(answered)};
+}
+
+// An answer is of use once: the next time is asked anew.
+bool Agent::vip_answers(const std::string& head, const std::vector<IpAddress>& vips) {
+  const auto asked = vip_questions_.find(head);
+  if (asked == vip_questions_.end() || asked->second.vips != vips ||
+      !asked->second.answered.valid()) {
+    return probe::any_answers(vips, kCanaryMs);
+  }
+  return asked->second.answered.get();
 }
 
 void Agent::look_at_silent(const ha::PeerSight& sight, const std::vector<ha::PeerSight>& sights) {
@@ -127,7 +198,7 @@ void Agent::look_at_silent(const ha::PeerSight& sight, const std::vector<ha::Pee
 
 // "": it is to be fenced.
 std::string Agent::why_not_fenced(const ClusterView& view, const ha::PeerSight& sight,
-                                  const std::vector<ha::PeerSight>& sights) const {
+                                  const std::vector<ha::PeerSight>& sights) {
   const auto victim = view.heads.find(sight.head);
   if (victim == view.heads.end() || victim->second.record.incarnation() != sight.incarnation) {
     return "it has booted since";
@@ -162,7 +233,7 @@ std::string Agent::why_not_fenced(const ClusterView& view, const ha::PeerSight& 
     return "this head has no address in the networks of its VIPs, so it cannot ask whether they "
            "answer";
   }
-  if (probe::any_answers(near, kCanaryMs)) return "but a VIP of it answers: its agent is away";
+  if (vip_answers(sight.head, near)) return "but a VIP of it answers: its agent is away";
   return "";
 }
 

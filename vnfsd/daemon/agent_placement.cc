@@ -20,12 +20,20 @@ std::set<std::string> bytes_of(const std::set<std::string>& uuids) {
 
 }  // namespace
 
+std::set<std::string> Agent::worse_networks() {
+  const std::scoped_lock lock(mutex_);
+  return worse_networks_;
+}
+
 // What fails is done again with the next look at the records.
 void Agent::order_moves(const ClusterView& view, std::map<Revision, std::int64_t> ages) {
   const std::int64_t now_ms = clock_.mono_ns() / 1'000'000;
   const Observed observed{settling_.look(now_ms, view, config_.failback.settle_s * 1000),
-                          clock_.wall_ns(), config_.head_name, bytes_of(canaries_.worse()),
-                          std::move(ages)};
+                          clock_.wall_ns(),
+                          config_.head_name,
+                          bytes_of(canaries_.worse()),
+                          std::move(ages),
+                          worse_networks()};
   moving_ = has_own_moves(view, config_.head_name);
   if (!plan_own_moves(view, config_.head_name, observed)) return;  // nothing is to be moved
   moving_ = true;

@@ -60,21 +60,23 @@ inline constexpr int kUnansweredMin = 4;
 inline constexpr std::int64_t kAskGapMs = 4'000;
 static_assert(kAskGapMs > kAskEveryMs + kAskMs);
 
-// Canary reads of LUNs (lun_health.h): so often, so much.
-inline constexpr std::int64_t kLunReadMs = 1'000;
+// LUNs and networks (health.h) are tried so often.
+inline constexpr std::int64_t kTryMs = 1'000;
 inline constexpr std::int64_t kLunLookMs = 500;
 inline constexpr std::size_t kLunReadBytes = 4096;
 // Multipath answers errors only when its last path has gone; one retry of an array passes.
-inline constexpr int kLunFailuresMin = 3;
-inline constexpr std::int64_t kLunFailsMs = 2'000;
+inline constexpr int kFailuresMin = 3;
+inline constexpr std::int64_t kFailsMs = 2'000;
 // Far above what a busy array or a change of paths takes.
-inline constexpr std::int64_t kLunHangsMs = 15'000;
+inline constexpr std::int64_t kHangsMs = 15'000;
 // From the first head's knowledge of a fault that all have to the last one's, and its record's.
-inline constexpr std::int64_t kLunWorseMs = 4'000;
-static_assert(kLunWorseMs > 2 * (kLunReadMs + kLunLookMs));
-// A LUN that comes and goes moves a VNFS once in so long at most.
-inline constexpr std::int64_t kLunWellMs = 60'000;
+inline constexpr std::int64_t kWorseMs = 4'000;
+static_assert(kWorseMs > 2 * (kTryMs + kLunLookMs));
+// What comes and goes moves a VNFS once in so long at most.
+inline constexpr std::int64_t kWellMs = 60'000;
 
+// How often it is looked who has fallen silent (at least every ha::kProbeMs).
+inline constexpr std::int64_t kHeadLookMs = 50;
 // A head that is not heard is looked at again after this long.
 inline constexpr std::int64_t kSilentLookMs = 500;
 // Then a head that serves nothing does not count any more when heads count each other.

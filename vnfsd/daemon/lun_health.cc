@@ -20,57 +20,14 @@ std::int64_t now_ms() { return env::system_clock().mono_ns() / 1'000'000; }
 
 }  // namespace
 
-void LunHealth::asked(std::int64_t now_ms) { asked_ms_ = now_ms; }
-
-void LunHealth::answered(std::int64_t now_ms, const std::string& error) {
-  asked_ms_ = -1;
-  if (error.empty()) {
-    failing_ms_ = -1;
-    failures_ = 0;
-    return;
-  }
-  if (failing_ms_ < 0) failing_ms_ = now_ms;
-  ++failures_;
-  error_ = error;
-}
-
-bool LunHealth::fails(std::int64_t now_ms) const {
-  const bool hangs = asked_ms_ >= 0 && now_ms - asked_ms_ >= kLunHangsMs;
-  const bool errs =
-      failures_ >= kLunFailuresMin && failing_ms_ >= 0 && now_ms - failing_ms_ >= kLunFailsMs;
-  return hangs || errs;
-}
-
-LunHealth::State LunHealth::look(std::int64_t now_ms) {
-  if (fails(now_ms)) {
-    if (ill_ms_ < 0) ill_ms_ = now_ms;
-    well_ms_ = -1;
-    const bool hangs = asked_ms_ >= 0 && now_ms - asked_ms_ >= kLunHangsMs;
-    why_ = hangs ? fmt::format("a read of it has not been answered for {} s or more on this head",
-                               kLunHangsMs / 1000)
-                 : fmt::format("it cannot be read on this head: {}", error_);
-    return now_ms - ill_ms_ >= kLunWorseMs ? State::kWorse : State::kIll;
-  }
-  if (ill_ms_ < 0) return State::kWell;
-  const bool answers = failures_ == 0 && asked_ms_ < 0;
-  if (!answers && failures_ > 0) well_ms_ = -1;
-  if (answers && well_ms_ < 0) well_ms_ = now_ms;
-  if (well_ms_ >= 0 && now_ms - well_ms_ >= kLunWellMs) {
-    ill_ms_ = well_ms_ = -1;
-    why_.clear();
-    return State::kWell;
-  }
-  return State::kIll;
-}
-
 struct LunCanaries::Canary {
-  explicit Canary(instance::LunPath path) : lun(std::move(path)) {}
+  Canary(instance::LunPath path, Health before) : lun(std::move(path)), health(before) {}
 
-  const instance::LunPath lun;
+  const instance::LunPath lun;  // its path is "": it has gone
   std::mutex mutex;
   std::condition_variable changed;
   bool ending = false;
-  LunHealth health;
+  Health health;
 };
 
 LunCanaries::LunCanaries(std::function<void()> changed)
@@ -83,13 +40,19 @@ LunCanaries::~LunCanaries() {
   }
   ending_now_.notify_all();
   thread_.join();
-  follow({});
+  follow({}, {});
 }
 
-void LunCanaries::follow(const std::vector<instance::LunPath>& luns) {
+void LunCanaries::follow(const std::vector<instance::LunPath>& luns,
+                         const std::set<std::string>& cluster) {
   std::map<std::string, std::shared_ptr<Canary>> wanted;
   const std::scoped_lock lock(mutex_);
-  for (const instance::LunPath& lun : luns) {
+  std::map<std::string, instance::LunPath> all;
+  for (const auto& [uuid, canary] : canaries_) {
+    if (cluster.contains(uuid)) all[uuid] = {canary->lun.name, uuid, "", 0, 0};
+  }
+  for (const instance::LunPath& lun : luns) all[lun.uuid] = lun;
+  for (const auto& [uuid, lun] : all) {
     const auto known = canaries_.find(lun.uuid);
     const bool same = known != canaries_.end() && known->second->lun.path == lun.path &&
                       known->second->lun.lock_inode == lun.lock_inode &&
@@ -98,7 +61,13 @@ void LunCanaries::follow(const std::vector<instance::LunPath>& luns) {
       wanted.insert(canaries_.extract(known));
       continue;
     }
-    const auto canary = std::make_shared<Canary>(lun);
+    Health before;  // of the LUN, whatever it was called
+    if (known != canaries_.end()) {
+      const std::scoped_lock canary_lock(known->second->mutex);
+      before = known->second->health;
+      before.given_up();
+    }
+    const auto canary = std::make_shared<Canary>(lun, before);
     std::thread(read_again_and_again, canary).detach();
     wanted.emplace(lun.uuid, canary);
   }
@@ -121,7 +90,9 @@ void LunCanaries::read_again_and_again(const std::shared_ptr<Canary>& canary) {
     canary->health.asked(now_ms());
     lock.unlock();
     std::string error;
-    if (!device) {
+    if (canary->lun.path.empty()) {
+      error = "no device with its label is visible any more";
+    } else if (!device) {
       auto opened = cvm::LunDevice::open(canary->lun.path, cvm::Access::kRead);
       if (opened) {
         device = std::move(*opened);
@@ -138,7 +109,7 @@ void LunCanaries::read_again_and_again(const std::shared_ptr<Canary>& canary) {
     }
     lock.lock();
     canary->health.answered(now_ms(), error);
-    canary->changed.wait_for(lock, std::chrono::milliseconds(kLunReadMs),
+    canary->changed.wait_for(lock, std::chrono::milliseconds(kTryMs),
                              [&] { return canary->ending; });
   }
 }
@@ -160,10 +131,14 @@ bool LunCanaries::look() {
   bool changed = false;
   for (const auto& [uuid, canary] : canaries_) {
     const std::scoped_lock lock(canary->mutex);
-    const LunHealth::State state = canary->health.look(now_ms());
+    const Health::State state = canary->health.look(now_ms());
     const bool was_ill = ill_.contains(uuid);
-    if (state != LunHealth::State::kWell) ill[uuid] = canary->health.why();
-    if (state == LunHealth::State::kWorse) worse.insert(uuid);
+    if (state != Health::State::kWell)
+      ill[uuid] = fmt::format("it cannot be read on this head: {}", canary->health.why());
+    // What is here could not be given up: nothing proves the end of its I/O to a node that has
+    // gone.
+    const bool gone = canary->lun.path.empty();
+    if (state == Health::State::kWorse && !gone) worse.insert(uuid);
     changed = changed || was_ill != ill.contains(uuid);
     if (!was_ill && ill.contains(uuid)) log::warn("lun {}: {}", canary->lun.name, ill[uuid]);
     if (was_ill && !ill.contains(uuid)) log::info("lun {}: is well again", canary->lun.name);

@@ -1,9 +1,7 @@
 // Whether this head reaches its LUNs well: a small read per LUN and second, each LUN's on a thread
 // of its own that may hang for ever without harm.
 //
-// LunHealth: what follows from the answers of one LUN; pure, thread-compatible. LunCanaries: the
-// threads; thread-safe. Invariant: one slow or failed read says nothing; a LUN that was ill is well
-// again only after kLunWellMs without a fault, so that nothing moves to and fro with it.
+// Thread-safe. What follows from the answers of one LUN: health.h.
 #pragma once
 
 #include <condition_variable>
@@ -17,35 +15,10 @@
 #include <thread>
 #include <vector>
 
+#include "vnfsd/daemon/health.h"
 #include "vnfsd/instance/plan.h"
 
 namespace symnas::vnfsd::daemon {
-
-class LunHealth {
- public:
-  // A read begins.
-  void asked(std::int64_t now_ms);
-  // It ended; "" = well.
-  void answered(std::int64_t now_ms, const std::string& error);
-
-  // Ill: nothing that needs the LUN is to be brought here. kWorse: for so long that every other
-  // head that has the fault too has said so, and what is here may go to one that has not.
-  enum class State { kWell, kIll, kWorse };
-  State look(std::int64_t now_ms);
-  // Why it is ill, for a person; "" = it is not.
-  const std::string& why() const { return why_; }
-
- private:
-  bool fails(std::int64_t now_ms) const;
-
-  std::int64_t asked_ms_ = -1;    // of the read under way; -1: none is
-  std::int64_t failing_ms_ = -1;  // since when every read has failed; -1: the last was answered
-  int failures_ = 0;              // in a row
-  std::string error_;             // of the last of them
-  std::int64_t ill_ms_ = -1;      // since when; -1: it is well
-  std::int64_t well_ms_ = -1;     // an ill one: since when nothing has failed
-  std::string why_;
-};
 
 class LunCanaries {
  public:
@@ -56,11 +29,12 @@ class LunCanaries {
   LunCanaries(const LunCanaries&) = delete;
   LunCanaries& operator=(const LunCanaries&) = delete;
 
-  // These LUNs are watched from now on.
-  void follow(const std::vector<instance::LunPath>& luns);
+  // These LUNs are watched from now on. Of `cluster` (uuids, text) those that were, and are among
+  // them no more, have gone from this head: as if every read of them failed, but never worse().
+  void follow(const std::vector<instance::LunPath>& luns, const std::set<std::string>& cluster);
   // Of those that are not well: why, by LUN uuid (text).
   std::map<std::string, std::string> ill() const;
-  // Those that have been ill for long (LunHealth::State::kWorse).
+  // Those that have been ill for long (Health::State::kWorse).
   std::set<std::string> worse() const;
 
  private:

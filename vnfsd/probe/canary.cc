@@ -1,7 +1,5 @@
 #include "vnfsd/probe/canary.h"
 
-#include <ifaddrs.h>
-#include <net/if.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -13,6 +11,7 @@
 
 #include "common/base/bytes.h"
 #include "common/base/unique_fd.h"
+#include "vnfsd/probe/devices.h"
 
 namespace symnas::vnfsd::probe {
 namespace {
@@ -82,24 +81,10 @@ bool go_on(Question& question, pollfd& entry) {
 
 std::vector<IpAddress> own_addresses() {
   std::vector<IpAddress> out;
-  ifaddrs* list = nullptr;
-  if (::getifaddrs(&list) != 0) return out;
-  for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next) {
-    if (entry->ifa_addr == nullptr || (entry->ifa_flags & IFF_RUNNING) == 0) continue;
-    IpAddress address;
-    if (entry->ifa_addr->sa_family == AF_INET) {
-      std::memcpy(address.bytes.data(),
-                  &reinterpret_cast<const sockaddr_in*>(entry->ifa_addr)->sin_addr, 4);
-    } else if (entry->ifa_addr->sa_family == AF_INET6) {
-      address.family = AddressFamily::kIpv6;
-      std::memcpy(address.bytes.data(),
-                  &reinterpret_cast<const sockaddr_in6*>(entry->ifa_addr)->sin6_addr, 16);
-    } else {
-      continue;
-    }
-    out.push_back(address);
+  for (const auto& [name, device] : devices()) {
+    if (!device.running) continue;
+    for (const Cidr& own : device.addresses) out.push_back(own.address);
   }
-  ::freeifaddrs(list);
   return out;
 }
 

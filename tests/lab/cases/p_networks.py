@@ -12,6 +12,7 @@ from symlab.service import NetworksService, last_json
 from .h_heads import fence_state
 from .l_silent import automatic_fencing
 from .m_moves import HEARD_S, MEASURED, TAKEN_OVER_S, history, is_holding, owner
+from .r_faults import wait_networks_well
 
 HEADS = 3
 NETWORKS = NetworksService.NETWORKS
@@ -159,6 +160,7 @@ def one_network_is_cut(bench):
         gap_ms = max(loads[vip].seen[kind]["longest_gap_ms"] for kind in KINDS)
         check((gap_ms > 1000 * LOOKED_S) == (number == CUT), f"{vip}: longest gap {gap_ms} ms")
     check(service.serving()["pid"] == before, "its instance was ended")
+    wait_networks_well(bench)
 
 
 @lab_test(luns="fuse", heads=HEADS, networks=NETWORKS, backups=True)

@@ -83,6 +83,15 @@ def wait_luns_well(bench):
     eventually(WELL_S, "every head reaches its LUNs well", well)
 
 
+def wait_networks_well(bench):
+    """The same of their networks."""
+    def well():
+        return not [network for head in bench.lab.state.data["heads"]
+                    for network in bench.lab.symnas(head["name"]).json("status")["networks"]
+                    if network["error"]]
+    eventually(WELL_S, "every head reaches its networks well", well)
+
+
 def check_nobody_fenced(bench):
     for head in bench.lab.state.data["heads"]:
         check(fence_state(bench, head["name"]) is None, f"{head['name']} was fenced")
@@ -232,6 +241,33 @@ def luns_that_fail_on_one_head(bench):
     check_nobody_fenced(bench)
 
     wait_luns_well(bench)
+    service.rehost(home)
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)
+def client_network_of_one_head(bench):
+    """Clients reach one head no more: its VNFS goes to another one, nobody is fenced."""
+    service = victim(bench)
+    home = service.head
+    backup = heads_from(service)[1]
+    with bench.load(*WRITERS, service=service):
+        bench.let_run(HEARD_S)
+        since = time.monotonic()
+        with cut_off(bench, home, "clients"):
+            service.head = eventually(ILL_S, f"{backup} serves {service.name}",
+                                      lambda: owner(bench, service) == backup and backup)
+            service.wait_serving()
+            print(f"     served by {backup} {time.monotonic() - since:.1f} s after the cut")
+            networks = bench.lab.symnas(home).json("status")["networks"]
+            check("eth1" in networks[0]["error"], str(networks))
+            bench.refused(CONFLICT, "vnfs", "rehost", service.name, home)
+            with bench.load(*WRITERS, service=service):
+                bench.let_run(STEADY_S)
+    last = history(bench, service)[-1]
+    check((last["from"], last["to"], last["cause"]) == (home, backup, "move"), str(last))
+    check_nobody_fenced(bench)
+
+    wait_networks_well(bench)
     service.rehost(home)
 
 

@@ -49,7 +49,7 @@ class PlacementTest : public ::testing::Test {
   }
   // What the head's agent does at that time.
   std::string act(const std::string& head, std::int64_t at_ns = kNow) {
-    Observed observed{settled, at_ns, head, ill_luns, {}};
+    Observed observed{settled, at_ns, head, ill_luns, {}, ill_networks};
     for (const auto& [vnfs, move] : builder.view().moves)
       observed.order_ages_ns[move.mod_revision] = at_ns - move.record.ordered_ns();
     const auto done = make_change(
@@ -71,6 +71,7 @@ class PlacementTest : public ::testing::Test {
   ViewBuilder builder;
   std::set<std::string> settled;
   std::set<std::string> ill_luns;  // of whoever acts
+  std::set<std::string> ill_networks;
 };
 
 TEST_F(PlacementTest, ADrainIsRecordedOverBootsAndTakenBack) {
@@ -112,6 +113,29 @@ TEST_F(PlacementTest, AHeadSendsAwayWhatItsBadLunsAreNeededFor) {
   EXPECT_EQ(move("v1").from(), "c1n1");
   EXPECT_EQ(move("v1").to(), "c1n2");
   EXPECT_EQ(move("v1").cause(), records::MOVE_STORAGE);
+}
+
+TEST_F(PlacementTest, AHeadSendsAwayWhatItsBadNetworksAreNeededFor) {
+  builder.owner("v1", "c1n1");
+  ill_networks = {"nfs9"};
+  EXPECT_EQ(act("c1n1"), "") << "no VIP of it is there";
+  ill_networks = {"nfs0"};
+  EXPECT_EQ(act("c1n2"), "") << "not its VNFS";
+  edit_head("c1n2", [](auto& head) { head.add_ill_networks("nfs0"); });
+  EXPECT_NE(act("c1n1").find("reaches its networks badly"), std::string::npos);
+  EXPECT_EQ(move("v1").to(), "c1n3") << "not to one that has the fault, too";
+  EXPECT_EQ(move("v1").cause(), records::MOVE_NETWORK);
+}
+
+TEST_F(PlacementTest, NothingIsSentToHeadsThatReachTheNetworkBadlyToo) {
+  builder.owner("v1", "c1n1");
+  ill_networks = {"nfs0"};
+  for (const char* head : {"c1n1", "c1n2", "c1n3"})
+    edit_head(head, [](auto& record) { record.add_ill_networks("nfs0"); });
+  EXPECT_EQ(act("c1n1"), "");
+  const auto order = plan_vnfs_rehost(builder.view(), "v1", "c1n2", kNow);
+  ASSERT_FALSE(order);
+  EXPECT_NE(order.error().message.find("reaches badly: nfs0"), std::string::npos);
 }
 
 TEST_F(PlacementTest, NothingIsSentToHeadsThatHaveTheBadLunToo) {

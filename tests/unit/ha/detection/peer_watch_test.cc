@@ -32,12 +32,17 @@ TEST_F(PeerWatchTest, WhoSendsIsHeard) {
 
 TEST_F(PeerWatchTest, WhoStopsIsSilentSoon) {
   run(5'000, {0, 1});
-  run(kSilentMs - kProbeMs, {});
+  run(kSuspectMs - kProbeMs, {});
+  EXPECT_FALSE(sights[0].suspect);
+  run(2 * kProbeMs, {});
+  EXPECT_TRUE(sights[0].suspect);
+  run(kSilentMs - kSuspectMs - 2 * kProbeMs, {});
   EXPECT_FALSE(silent());
   run(2 * kProbeMs, {});
   EXPECT_TRUE(silent());
   run(kProbeMs, {1});
   EXPECT_FALSE(silent());
+  EXPECT_FALSE(sights[0].suspect);
 }
 
 TEST_F(PeerWatchTest, OnePathIsEnough) {
@@ -52,6 +57,7 @@ TEST_F(PeerWatchTest, WhoWasNeverSteadyIsNotMissed) {
   run(kSteadyMs - kProbeMs, {0});
   run(10'000, {});
   EXPECT_FALSE(silent());
+  EXPECT_FALSE(sights[0].suspect);
   EXPECT_GE(sights[0].silent_ms, 9'000);
 }
 

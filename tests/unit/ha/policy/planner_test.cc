@@ -142,7 +142,7 @@ TEST(PlannerProperty, NobodyIsDisturbedWithoutAReason) {
       const bool back = place.reason == Reason::kFailback && vnfs.failback == Failback::kAuto &&
                         vnfs.pinned != vnfs.owner && facts.settled.contains(place.head) &&
                         index_of(vnfs, place.head) < index_of(vnfs, vnfs.owner);
-      const bool ailing = place.reason == Reason::kStorage && vnfs.ailing &&
+      const bool ailing = place.reason == Reason::kAiling && vnfs.ailing &&
                           facts.heads.at(vnfs.owner) == HeadState::kServing;
       EXPECT_TRUE(ordered || drained || back || ailing) << name;
       if (!ordered) {
@@ -206,7 +206,7 @@ std::size_t share_of(const Facts& facts) {
 
 bool is_new(const Place& place) {
   return place.reason == Reason::kFirst || place.reason == Reason::kBalanced ||
-         place.reason == Reason::kDrained || place.reason == Reason::kStorage;
+         place.reason == Reason::kDrained || place.reason == Reason::kAiling;
 }
 
 TEST(PlannerProperty, NoHeadIsGivenMoreThanItsShareUnlessAllHaveTheirs) {

@@ -1,4 +1,4 @@
-#include "vnfsd/daemon/lun_health.h"
+#include "vnfsd/daemon/health.h"
 
 #include <gtest/gtest.h>
 
@@ -7,10 +7,10 @@
 namespace symnas::vnfsd::daemon {
 namespace {
 
-using State = LunHealth::State;
+using State = Health::State;
 
 // Reads that end at once, one a second, each looked at.
-class LunHealthTest : public testing::Test {
+class HealthTest : public testing::Test {
  protected:
   State read_for(std::int64_t ms, const std::string& error) {
     State last = State::kWell;
@@ -18,54 +18,54 @@ class LunHealthTest : public testing::Test {
       health.asked(now_ms);
       health.answered(now_ms, error);
       last = health.look(now_ms);
-      now_ms += kLunReadMs;
+      now_ms += kTryMs;
     }
     return last;
   }
 
-  LunHealth health;
+  Health health;
   std::int64_t now_ms = 1000;
 };
 
-TEST_F(LunHealthTest, AHealthyOneIsWell) {
+TEST_F(HealthTest, AHealthyOneIsWell) {
   EXPECT_EQ(health.look(now_ms), State::kWell) << "nothing is known against it";
   EXPECT_EQ(read_for(100'000, ""), State::kWell);
   EXPECT_EQ(health.why(), "");
 }
 
-TEST_F(LunHealthTest, AnErrorOrTwoSayNothing) {
+TEST_F(HealthTest, AnErrorOrTwoSayNothing) {
   for (int i = 0; i < 100; ++i) {
-    ASSERT_EQ(read_for(2 * kLunReadMs, "EIO"), State::kWell);
-    ASSERT_EQ(read_for(kLunReadMs, ""), State::kWell);
+    ASSERT_EQ(read_for(2 * kTryMs, "EIO"), State::kWell);
+    ASSERT_EQ(read_for(kTryMs, ""), State::kWell);
   }
 }
 
-TEST_F(LunHealthTest, ErrorsAloneMakeItIllAndThenWorse) {
-  EXPECT_EQ(read_for(kLunFailsMs, "EIO"), State::kWell);
-  EXPECT_EQ(read_for(kLunReadMs, "EIO"), State::kIll);
-  EXPECT_EQ(health.why(), "it cannot be read on this head: EIO");
-  EXPECT_EQ(read_for(kLunWorseMs, "EIO"), State::kWorse);
+TEST_F(HealthTest, ErrorsAloneMakeItIllAndThenWorse) {
+  EXPECT_EQ(read_for(kFailsMs, "EIO"), State::kWell);
+  EXPECT_EQ(read_for(kTryMs, "EIO"), State::kIll);
+  EXPECT_EQ(health.why(), "EIO");
+  EXPECT_EQ(read_for(kWorseMs, "EIO"), State::kWorse);
 }
 
-TEST_F(LunHealthTest, AReadThatHangsMakesItIll) {
+TEST_F(HealthTest, AReadThatHangsMakesItIll) {
   read_for(5'000, "");
   health.asked(now_ms);
-  EXPECT_EQ(health.look(now_ms + kLunHangsMs - 1), State::kWell);
-  EXPECT_EQ(health.look(now_ms + kLunHangsMs), State::kIll);
-  EXPECT_NE(health.why().find("has not been answered"), std::string::npos);
-  EXPECT_EQ(health.look(now_ms + kLunHangsMs + kLunWorseMs), State::kWorse);
+  EXPECT_EQ(health.look(now_ms + kHangsMs - 1), State::kWell);
+  EXPECT_EQ(health.look(now_ms + kHangsMs), State::kIll);
+  EXPECT_NE(health.why().find("no answer"), std::string::npos);
+  EXPECT_EQ(health.look(now_ms + kHangsMs + kWorseMs), State::kWorse);
   now_ms += 100'000;
   health.answered(now_ms, "");
   EXPECT_EQ(health.look(now_ms), State::kIll) << "not worse any more, but watched";
-  EXPECT_EQ(read_for(kLunWellMs, ""), State::kIll);
-  EXPECT_EQ(read_for(2 * kLunReadMs, ""), State::kWell);
+  EXPECT_EQ(read_for(kWellMs, ""), State::kIll);
+  EXPECT_EQ(read_for(2 * kTryMs, ""), State::kWell);
 }
 
-TEST_F(LunHealthTest, IsWellAgainOnlyAfterLongWithoutAFault) {
-  ASSERT_EQ(read_for(kLunFailsMs + kLunWorseMs + 2 * kLunReadMs, "EIO"), State::kWorse);
-  EXPECT_EQ(read_for(kLunWellMs - 5'000, ""), State::kIll);
-  EXPECT_EQ(read_for(kLunReadMs, "EIO"), State::kIll) << "the time begins anew";
-  EXPECT_EQ(read_for(kLunWellMs - 5'000, ""), State::kIll);
+TEST_F(HealthTest, IsWellAgainOnlyAfterLongWithoutAFault) {
+  ASSERT_EQ(read_for(kFailsMs + kWorseMs + 2 * kTryMs, "EIO"), State::kWorse);
+  EXPECT_EQ(read_for(kWellMs - 5'000, ""), State::kIll);
+  EXPECT_EQ(read_for(kTryMs, "EIO"), State::kIll) << "the time begins anew";
+  EXPECT_EQ(read_for(kWellMs - 5'000, ""), State::kIll);
   EXPECT_EQ(read_for(10'000, ""), State::kWell);
   EXPECT_EQ(health.why(), "");
 }
