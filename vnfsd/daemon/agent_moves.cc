@@ -126,9 +126,11 @@ void Agent::record_connections(const ClusterView& view) {
       if (snapshot.state == "serving" && !snapshot.silent) pid = snapshot.pid;
     }
     if (pid == 0) continue;
+    // Not to be read: it is dying. Who was connected is still to be woken.
+    const auto connections_now = instance::connections_of(pid);
+    if (!connections_now) continue;
     std::set<std::string> now;
-    for (const instance::Connection& one : instance::connections_of(pid))
-      now.insert(one.to_string());
+    for (const instance::Connection& one : *connections_now) now.insert(one.to_string());
     std::set<std::string> known;
     const auto record = view.connections.find(vnfs);
     if (record != view.connections.end()) {

@@ -134,15 +134,34 @@ Result<std::int64_t> retire(const std::string& control, std::int64_t timeout_ms,
   return closed.value("close_ms", std::int64_t{0});
 }
 
-std::vector<Connection> connections_of(int pid) {
-  std::vector<Connection> all;
+namespace {
+
+Status read_connections(const std::string& process, std::vector<Connection>& all) {
   for (const char* table : {"tcp", "tcp6"}) {
-    const auto text = read_file(fmt::format("/proc/{}/net/{}", pid, table));
-    if (!text) continue;
+    const auto text = read_file(fmt::format("/proc/{}/net/{}", process, table));
+    if (!text && text.error().code == ErrorCode::kNotFound && table == std::string_view("tcp6"))
+      continue;  // the kernel has no IPv6
+    if (!text) return tl::unexpected<Error>(text.error());
     for (const Connection& one : established(*text, kNfsPort)) {
       if (one.local.address != one.remote.address) all.push_back(one);  // of this head's own calls
     }
   }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<Connection>> connections_of(int pid) {
+  std::vector<Connection> all;
+  SYMNAS_TRY(read_connections(fmt::to_string(pid), all));
+  return all;
+}
+
+std::vector<Connection> connections_in(int netns_fd) {
+  std::vector<Connection> all;
+  const Status read =
+      address::inside_netns(netns_fd, [&all] { return read_connections("thread-self", all); });
+  if (!read) log::warn("{}", read.error().message);
   return all;
 }
 

@@ -39,8 +39,11 @@ struct Drained {
 Result<std::int64_t> retire(const std::string& control, std::int64_t timeout_ms,
                             const std::function<void(const Drained&)>& drained);
 
-// The connections of its clients; empty when they cannot be read.
-std::vector<Connection> connections_of(int pid);
+// The connections of its clients. Errors: kNotFound (also of a process that is dying).
+Result<std::vector<Connection>> connections_of(int pid);
+// The same by its network namespace, whatever has become of the process; empty when they cannot be
+// read.
+std::vector<Connection> connections_in(int netns_fd);
 
 // Removes every VIP from its namespace. Nothing that it sends, as by being killed, reaches a client
 // any more.

@@ -99,7 +99,7 @@ void Supervisor::hide_vips() {
     const std::scoped_lock lock(mutex_);
     snapshot_.silent = true;
   }
-  if (left_.empty()) left_ = connections_of(process_->id().pid);
+  if (left_.empty()) left_ = connections_in(netns_.get());
   const Status removed = remove_vips(netns_.get());
   has_vips_ = !removed;  // some may be gone: all are put back by show_vips()
   if (!removed) log::error("vnfs {}: {}", vnfs_, removed.error().message);

@@ -66,7 +66,7 @@ void Supervisor::retire_instance() {
 // What the kernel sends for a dead process would tell its clients to give up.
 void Supervisor::silence_instance() {
   if (farewell_.connections.empty()) {  // it could not say
-    add_missing(left_, connections_of(process_->id().pid));
+    add_missing(left_, connections_in(netns_.get()));
     for (const Connection& connection : std::exchange(left_, {}))
       farewell_.connections.push_back(connection.to_string());
   }

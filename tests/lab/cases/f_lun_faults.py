@@ -1,6 +1,9 @@
 """A LUN that answers EIO, hangs, vanishes, or refuses the head, under a real instance."""
 
+import socket
+
 from lab_case import check, eventually, lab_test
+from symlab import netns
 from symlab.errors import LabError
 from symlab.wait import SLOWER
 
@@ -139,6 +142,16 @@ def lun_vanishes_and_comes_back(bench):
         shell.expect("NFS3_OK", "remove", "gone")
 
 
+def answers_at(bench, vip):
+    """Whether a client's SYN is answered."""
+    with netns.entered(bench.lab.client_netns):
+        try:
+            socket.create_connection((vip, 2049), timeout=1.0).close()
+            return True
+        except OSError:
+            return False
+
+
 def names_lun3(bench):
     """Nothing serves, and the status says why."""
     vnfs = bench.service.vnfs()
@@ -181,6 +194,8 @@ def killed_instances_io_lands_before_the_next_one_starts(bench):
         vnfs = bench.service.vnfs()
         check(vnfs["state"] != "serving" or vnfs["instance"]["pid"] == before["pid"],
               f"another instance serves with {queued} old requests in flight")
+        check(not answers_at(bench, bench.service.vip),
+              "what is dying still has its VIP, which another head may serve by now")
         fault("resume", "all")
         # Only now: a thread that was inside the system call could not end before.
         check(shell.answer().startswith("no reply"), "a killed instance has answered")
