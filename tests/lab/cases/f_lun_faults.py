@@ -5,6 +5,7 @@ import socket
 from lab_case import check, eventually, lab_test
 from symlab import netns
 from symlab.errors import LabError
+from symlab.service import VIP
 from symlab.wait import SLOWER
 
 # Four stripes of 256 KiB: one on each LUN.
@@ -194,7 +195,7 @@ def killed_instances_io_lands_before_the_next_one_starts(bench):
         vnfs = bench.service.vnfs()
         check(vnfs["state"] != "serving" or vnfs["instance"]["pid"] == before["pid"],
               f"another instance serves with {queued} old requests in flight")
-        check(not answers_at(bench, bench.service.vip),
+        check(not answers_at(bench, VIP),
               "what is dying still has its VIP, which another head may serve by now")
         fault("resume", "all")
         # Only now: a thread that was inside the system call could not end before.
