@@ -184,15 +184,13 @@ void Service::answer_datagram() {
 }
 
 void Service::accept_connection() {
-  sockaddr_in from{};
+  sockaddr_in6 from{};
   socklen_t size = sizeof from;
   UniqueFd fd(::accept4(tcp_.get(), reinterpret_cast<sockaddr*>(&from), &size,
                         SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (!fd.valid()) return;
   if (connections_.size() >= kConnectionsMax) connections_.pop_front();
-  connections_.push_back({std::make_shared<UniqueFd>(std::move(fd)),
-                          {text_of(from.sin_addr), ntohs(from.sin_port)},
-                          ""});
+  connections_.push_back({std::make_shared<UniqueFd>(std::move(fd)), peer_of(from), ""});
 }
 
 bool Service::answer_stream(Connection& connection) {

@@ -3,7 +3,7 @@
 // released that they lost. docs/architecture/nsm.md.
 //
 // Thread class: thread-safe; owns two threads, which act in the network namespace of the thread
-// that started it. IPv4 only.
+// that started it.
 #pragma once
 
 #include <cstdint>
