@@ -143,8 +143,19 @@ class FileLocks {
   // Of owners of other VNFSs, as known. Alone, those that stay away too long are revoked.
   std::optional<LockConflict> foreign_conflict(Ino ino, const LockRange& range,
                                                const Membership::Stay* stay);
-  // Has the instance that holds it asked, at most every kAskAgainNs.
-  void ask_for(const ForeignLock& lock);
+  // Beside other mounts, at most every kAskAgainNs: has the instance that holds it asked. Where
+  // there has been none for too long, takes the client's locks itself: true.
+  bool ask_for(const ForeignLock& lock);
+  void order_look_at(const ForeignLock& lock);
+  // Since when nobody serves the VNFS, by the claim of the youngest mount. nullopt: somebody does.
+  // Errors: Session::range, kCorrupt.
+  struct Unserved {
+    Revision claimed;
+    std::int64_t since_ns = 0;
+  };
+  Result<std::optional<Unserved>> unserved(const std::string& vnfs);
+  // Erases them if no mount has been claimed since. Errors: as write().
+  Status erase_unserved(const ForeignLock& lock, Revision claimed);
   // Writes what one owner holds, nothing else changes. The key is not late afterwards.
   // Errors: kConflict (a compare did not hold), Session::commit.
   Status write(const Key& key, const RecordedLock& lock,
@@ -188,6 +199,7 @@ class FileLocks {
   ForeignLocks foreign_;                          // guarded by order_mutex_
   std::int64_t alone_since_ns_;                   // guarded by order_mutex_
   std::map<std::string, std::int64_t> asked_ns_;  // by lock key; guarded by order_mutex_
+  std::map<std::string, Unserved> unserved_;      // by VNFS; guarded by order_mutex_
 
   mutable std::mutex mutex_;  // guards the rest
   LockTable table_;

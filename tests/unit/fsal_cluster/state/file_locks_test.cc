@@ -502,6 +502,56 @@ TEST_F(LeaseTest, AnotherVnfsHasTheOwnersInstanceAsked) {
   EXPECT_TRUE(other->lock(kFile, kBert, exclusive(0, 9), false)->granted);
 }
 
+// "gone" has no mount, as the store says.
+TEST_F(LeaseTest, ALockOfAVnfsThatNobodyServesStandsForTwoLeasesBesideOthers) {
+  Membership shared(Membership::Mode::kShared);
+  const auto gone = load_at(&shared, nullptr, "gone");
+  ASSERT_TRUE(gone->lock(kFile, kAnna, exclusive(0, 9), false, kOneLife)->granted);
+  ASSERT_TRUE(gone->lock(Ino{8}, kAnna, exclusive(0, 9), false, kOneLife)->granted);
+  ASSERT_TRUE(gone->lock(kFile, kBert, exclusive(10, 19), false)->granted);
+  const auto other = load_at(&shared, nullptr, "vnfs2");
+  const auto tries = [&](Ino ino, const LockRange& range) {
+    return other->lock(ino, kAnna, range, false)->granted;
+  };
+  EXPECT_FALSE(tries(kFile, exclusive(0, 9)));
+  pass_s(39);
+  EXPECT_FALSE(tries(kFile, exclusive(0, 9)));
+  pass_s(6);
+  EXPECT_TRUE(tries(kFile, exclusive(0, 9)));
+  EXPECT_TRUE(tries(Ino{8}, exclusive(0, 9))) << "the client's other locks go with it";
+  EXPECT_FALSE(tries(kFile, exclusive(10, 19))) << "NLM has no lease";
+  EXPECT_TRUE(world_->session()
+                  .range(kv::prefix_range(kv::keys::lock_orders(world_->fs())), 0)
+                  ->kvs.empty())
+      << "nobody would read it";
+}
+
+TEST_F(LeaseTest, AMountThatWasClaimedMeanwhileStartsTheTwoLeasesAnew) {
+  Membership shared(Membership::Mode::kShared);
+  const auto gone = load_at(&shared, nullptr, "gone");
+  ASSERT_TRUE(gone->lock(kFile, kAnna, exclusive(0, 9), false, kOneLife)->granted);
+  const auto other = load_at(&shared, nullptr, "vnfs2");
+  const auto is_granted = [&] {
+    return other->lock(kFile, kBert, exclusive(0, 9), false)->granted;
+  };
+  const auto claim = [&] {
+    kv::Mutation claimed;
+    claimed.writes = {kv::put(kv::keys::mount_claim(world_->fs()), "77")};
+    EXPECT_TRUE(world_->session().commit_blocking(std::move(claimed)));
+  };
+  EXPECT_FALSE(is_granted());
+  pass_s(30);
+  claim();
+  EXPECT_FALSE(is_granted());
+  pass_s(30);
+  EXPECT_FALSE(is_granted());
+  pass_s(15);
+  // It mounts while it is being revoked, and believes in what it has loaded.
+  world_->session().interrupt(claim);
+  EXPECT_FALSE(is_granted());
+  EXPECT_FALSE(is_free(*load_at(&shared, nullptr, "gone"), exclusive(0, 9)));
+}
+
 TEST_F(FileLocksTest, WhoIsAloneSeesThatTheLockOfAnotherVnfsWasCleared) {
   ASSERT_TRUE(lock(kBert, exclusive(0, 9)));
   const auto two =
