@@ -4,10 +4,12 @@ import itertools
 import os
 import subprocess
 import sys
+import threading
 
+import nfs_wire
 from kernel_clients import FIRST_ADDRESS, NAMES, Client, boot, finish, kernel_clients, output_of
 from lab_case import check, eventually, lab_test
-from symlab.service import EXPORT, VIP, VNFS
+from symlab.service import EXPORT, VIP, VNFS, finish_tool, last_json, wait_for_line
 from symlab.wait import SLOWER
 
 from .h_heads import victim
@@ -15,6 +17,8 @@ from .i_shared import HEADS
 from .m_moves import BETWEEN_S, heads_from
 from .n_nlm import WAITING, Holder, check_granted, check_refused, locking_clients
 
+LIVES = os.path.join(os.path.dirname(nfs_wire.__file__), "nfs4_lives")
+LIVES_S = 120.0
 PEER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "nlm_peer.py")
 # Another process of the client: it holds nothing, and is refused what the first one holds.
 OTHER = ("--svid", "2")
@@ -282,6 +286,39 @@ def v4_client_in_a_new_life_has_no_locks(bench):
         again.mount("v41", service, "vers=4.1")
         check_granted(other, beside, "when its client is back")
         service.rehost(service.home)
+
+
+BOOT_DELAYS_S = (0.0, 0.15, 0.4)  # into a move, which takes about 0.3 s
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)
+def v41_client_boots_while_its_server_moves(bench):
+    """Its former life's locks go, nobody else's do, and the new life gets its own."""
+    service = victim(bench)
+    for delay_s in BOOT_DELAYS_S:
+        process = bench.lab.popen_in(
+            "client", [sys.executable, LIVES, "--url", service.url, "--file", f"lives{delay_s}"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        try:
+            wait_for_line(process, "held")
+            moving = threading.Thread(target=service.rehost, args=(heads_from(service)[0],))
+            moving.start()
+            bench.let_run(delay_s)
+            process.stdin.write("boot\n")
+            process.stdin.flush()
+            wait_for_line(process, "booted")
+            moving.join()
+            process.stdin.write("look\n")
+            process.stdin.flush()
+            seen = last_json(finish_tool(process, LIVES_S))
+        finally:
+            process.kill()
+            process.wait()
+        wanted = {"new life locks a part": True, "others get the rest": True,
+                  "others get the part": False, "others get what another client holds": False,
+                  "who stayed has its lock": True, "who stayed had to claim it": True}
+        check(seen == wanted, f"booted {delay_s} s into the move: {seen}")
+    service.rehost(service.home)
 
 
 @lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)
