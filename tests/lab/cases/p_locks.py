@@ -272,6 +272,29 @@ def v4_locks_of_a_dead_client_are_revoked(bench):
 
 
 @lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)
+def v4_locks_of_a_vnfs_that_nobody_serves_fall_to_others(bench):
+    """Beside other mounts: they stand for two leases, then somebody else gets what he wants."""
+    service = victim(bench)
+    with kernel_clients(bench, "unserved") as (one, other):
+        folder = one.mount("v41", service, "vers=4.1")
+        elsewhere = other.mount("elsewhere", bench.services[0], "vers=4.1")
+        holder = Holder(one, folder)
+        bench.symnas("vnfs", "stop", service.name)
+        try:
+            check_refused(other, (elsewhere,), "after the stop")
+            bench.let_run(LEASE_S)
+            check_refused(other, (elsewhere,), "after one lease")
+
+            def granted():
+                return other.run(f"guest_file try {elsewhere}/f") == "granted"
+            eventually(REVOKED_S * SLOWER, "the lock is free", granted)
+        finally:
+            bench.symnas("vnfs", "start", service.name)
+        service.wait_serving()
+        holder.job.kill()
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)
 def v4_client_in_a_new_life_has_no_locks(bench):
     """A client that is booted anew loses what it held before a move, as soon as it is back."""
     service = victim(bench)
