@@ -44,6 +44,10 @@ inline constexpr std::int64_t kRemoveStepKeys = 500;
 inline constexpr std::int64_t kLockOrderWaitMs = 10'000;
 inline constexpr std::int64_t kLockOrderRetryMs = 200;
 
+// How long a mount carries out an order to clear a lock: longer than an administrator's command
+// waits for it (kLockClearMs of vnfsd, 8 s).
+inline constexpr std::int64_t kLockOrderValidNs = 10'000'000'000;
+
 // How often an administrator's command looks whether its orders were obeyed.
 inline constexpr std::int64_t kLockClearPollMs = 20;
 

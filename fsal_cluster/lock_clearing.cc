@@ -40,7 +40,8 @@ void LockClearing::run() {
 
 Status LockClearing::clear(const LockOrder& order) {
   const auto begin = [&] {
-    return locks_.is_recorded_as(order.ino, order.owner, order.lock_revision);
+    return orders_.is_valid(order) &&
+           locks_.is_recorded_as(order.ino, order.owner, order.lock_revision);
   };
   const auto end = [&] {
     log::warn("locks of inode {} are cleared by order", order.ino.value());
@@ -58,7 +59,9 @@ Status LockClearing::clear(const LockOrder& order) {
 }
 
 Status LockClearing::carry_out(const LockOrder& order) {
-  if (order.kind == records::LockOrder::CLEAR) {
+  if (!orders_.is_valid(order)) {
+    log::warn("an order to clear locks of inode {} is too old: nothing is done", order.ino.value());
+  } else if (order.kind == records::LockOrder::CLEAR) {
     SYMNAS_TRY(clear(order));
   } else if (locks_.is_recorded_as(order.ino, order.owner, order.lock_revision)) {
     SYMNAS_TRY(locks_.revoke_if_away(order.ino, order.owner));

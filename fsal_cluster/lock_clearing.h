@@ -3,7 +3,7 @@
 //
 // Thread class: owns one thread; the destructor ends it between two orders.
 // Invariant: an order about a record is done or void before the order is erased, and void when the
-// record is another one by then.
+// record is another one by then, or the order too old (LockOrders::is_valid).
 #pragma once
 
 #include <thread>

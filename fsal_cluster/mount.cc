@@ -58,7 +58,7 @@ Result<std::unique_ptr<ClusterMount>> open_claimed(kv::Store& store, const env::
   parts.peers = std::make_unique<Peers>(fs, claim.id);
   parts.orphans = std::make_unique<OpenOrphans>(fs);
   parts.tokens = std::make_unique<TokenTable>(fs, claim.id);
-  parts.lock_orders = std::make_unique<LockOrders>(fs, options.vnfs);
+  parts.lock_orders = std::make_unique<LockOrders>(clock, fs, options.vnfs);
   parts.release_locks = options.release_locks;
   const auto quota = std::make_shared<kv::QuotaGauge>(options.etcd_quota_bytes);
   parts.quota = std::make_unique<QuotaWatch>(store, quota);

@@ -30,16 +30,17 @@ std::string sm_stat(std::int32_t state) {
   return out.take();
 }
 
-Answer notified(const RpcCall& call, const Peer& peer,
-                const std::function<bool(const std::string&)>& has_locks) {
+Answer notified(const RpcCall& call, const Peer& peer, const Clients& clients) {
   XdrReader in(call.arguments);
   in.string(kNameBytesMax);  // whatever it calls itself
   const std::int32_t state = in.i32();
   if (in.failed()) return {encode_reply(call.xid, AcceptState::kGarbageArguments, ""), {}, {}};
   Answer out{encode_reply(call.xid, AcceptState::kSuccess, ""), {}, {}};
-  if (!has_locks(peer.address)) {
+  const bool trusted = peer.port < kReservedPortsEnd;
+  if (trusted) clients.note({peer.address, state});
+  if (!clients.has_locks(peer.address)) {
     out.refused = "it has no locks here";
-  } else if (peer.port >= kReservedPortsEnd) {
+  } else if (!trusted) {
     out.refused = fmt::format("it was sent from port {}, which any user may do", peer.port);
   } else {
     out.reboot = Reboot{peer.address, state};
@@ -50,7 +51,7 @@ Answer notified(const RpcCall& call, const Peer& peer,
 }  // namespace
 
 Answer answer(std::string_view message, const Peer& peer, std::int32_t state,
-              const std::function<bool(const std::string&)>& has_locks) {
+              const Clients& clients) {
   const auto call = decode_call(message);
   if (!call) return {};
   const auto reply = [&](AcceptState accept, std::string_view results) {
@@ -65,7 +66,7 @@ Answer answer(std::string_view message, const Peer& peer, std::int32_t state,
     case kSmMon: return reply(AcceptState::kSuccess, sm_stat_res(state));
     case kSmUnmon:
     case kSmUnmonAll: return reply(AcceptState::kSuccess, sm_stat(state));
-    case kSmNotify: return notified(*call, peer, has_locks);
+    case kSmNotify: return notified(*call, peer, clients);
     default: return reply(AcceptState::kProcedureUnavailable, "");
   }
 }

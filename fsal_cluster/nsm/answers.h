@@ -31,9 +31,17 @@ struct Answer {
   std::string refused;           // why an SM_NOTIFY is answered and nothing is done; "" = it is not
 };
 
-// `state`: the number of this life of the instance. `has_locks`: whether NLM locks of that client
-// are recorded.
+// What the instance knows of its NLM clients, by their addresses. Thread-safe.
+struct Clients {
+  // One has told of a life, whether it has locks or not: from now on it locks nothing in former
+  // ones. Before has_locks() is asked.
+  std::function<void(const Reboot&)> note;
+  // Whether locks of it are recorded, or being recorded.
+  std::function<bool(const std::string&)> has_locks;
+};
+
+// `state`: the number of this life of the instance.
 Answer answer(std::string_view message, const Peer& peer, std::int32_t state,
-              const std::function<bool(const std::string&)>& has_locks);
+              const Clients& clients);
 
 }  // namespace symnas::nsm

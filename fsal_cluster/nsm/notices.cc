@@ -7,6 +7,22 @@
 #include "fsal_cluster/nsm/xdr.h"
 
 namespace symnas::nsm {
+namespace {
+
+bool is_ipv6(const NoticeTarget& target) { return target.client.find(':') != std::string::npos; }
+
+// The answer of its port mapper; 0: none is registered.
+std::uint16_t port_in(std::string_view results, const NoticeTarget& target) {
+  XdrReader in(results);
+  if (is_ipv6(target)) {
+    const std::string_view address = in.string(kNameBytesMax);
+    return in.failed() ? 0 : port_of_universal(address).value_or(0);
+  }
+  const std::uint32_t port = in.u32();
+  return in.failed() || port > UINT16_MAX ? 0 : static_cast<std::uint16_t>(port);
+}
+
+}  // namespace
 
 Notices::Notices(std::int32_t state, std::string name, std::function<std::uint32_t()> random)
     : state_(state), name_(std::move(name)), random_(std::move(random)) {}
@@ -39,7 +55,9 @@ void Notices::repeat_later(Notice& notice, std::int64_t now_ms) {
 
 Notices::Message Notices::message_of(const Notice& notice) const {
   if (notice.port == 0) {
-    return {notice.target, kPortmapPort, encode_call(portmap_lookup(notice.xid, Transport::kUdp))};
+    const RpcCall lookup = is_ipv6(notice.target) ? rpcbind_lookup(notice.xid, Transport::kUdp)
+                                                  : portmap_lookup(notice.xid, Transport::kUdp);
+    return {notice.target, kPortmapPort, encode_call(lookup)};
   }
   return {notice.target, notice.port,
           encode_call(sm_notify(notice.xid, notice.names.front(), state_))};
@@ -85,11 +103,10 @@ void Notices::received(const std::string& from, std::string_view message, std::i
   });
   if (notice == notices_.end()) return;
   if (notice->port == 0) {
-    XdrReader in(reply->results);
-    const std::uint32_t port = in.u32();
+    const std::uint16_t port = reply->succeeded ? port_in(reply->results, notice->target) : 0;
     // Not registered: its statd may not have been started yet.
-    if (!reply->succeeded || in.failed() || port == 0 || port > UINT16_MAX) return;
-    notice->port = static_cast<std::uint16_t>(port);
+    if (port == 0) return;
+    notice->port = port;
     begin_step(*notice, now_ms);
     return;
   }

@@ -1,5 +1,9 @@
 #include "fsal_cluster/nsm/rpc_message.h"
 
+#include <charconv>
+
+#include <fmt/format.h>
+
 #include "common/base/bytes.h"
 #include "fsal_cluster/nsm/limits.h"
 #include "fsal_cluster/nsm/xdr.h"
@@ -18,6 +22,9 @@ constexpr std::uint32_t kPortmapProgram = 100000;
 constexpr std::uint32_t kPortmapVersion = 2;
 constexpr std::uint32_t kPortmapSet = 1;
 constexpr std::uint32_t kPortmapGetPort = 3;
+constexpr std::uint32_t kRpcbindVersion = 4;
+constexpr std::uint32_t kRpcbindSet = 1;
+constexpr std::uint32_t kRpcbindGetAddress = 3;
 constexpr std::uint32_t kNlmProgram = 100021;
 constexpr std::uint32_t kNlmVersion = 4;
 constexpr std::uint32_t kNlmSmNotify = 16;
@@ -41,6 +48,29 @@ RpcCall portmap(std::uint32_t xid, std::uint32_t procedure, Transport transport,
   out.put_u32(static_cast<std::uint32_t>(transport));
   out.put_u32(port);
   return {xid, kPortmapProgram, kPortmapVersion, procedure, out.take()};
+}
+
+RpcCall rpcbind(std::uint32_t xid, std::uint32_t procedure, Transport transport,
+                std::string_view address) {
+  XdrWriter out;
+  out.put_u32(kNsmProgram);
+  out.put_u32(kNsmVersion);
+  out.put_string(transport == Transport::kUdp ? "udp6" : "tcp6");
+  out.put_string(address);
+  out.put_string("");  // owner
+  return {xid, kPortmapProgram, kRpcbindVersion, procedure, out.take()};
+}
+
+// A decimal number of a byte at the end of `text`, behind a dot; both are taken off.
+std::optional<std::uint8_t> take_last_byte(std::string_view& text) {
+  const std::size_t dot = text.rfind('.');
+  if (dot == std::string_view::npos) return std::nullopt;
+  const std::string_view digits = text.substr(dot + 1);
+  std::uint8_t value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+  text = text.substr(0, dot);
+  return value;
 }
 
 }  // namespace
@@ -115,6 +145,21 @@ RpcCall portmap_lookup(std::uint32_t xid, Transport transport) {
 
 RpcCall portmap_set(std::uint32_t xid, Transport transport, std::uint16_t port) {
   return portmap(xid, kPortmapSet, transport, port);
+}
+
+RpcCall rpcbind_lookup(std::uint32_t xid, Transport transport) {
+  return rpcbind(xid, kRpcbindGetAddress, transport, "");
+}
+
+RpcCall rpcbind_set(std::uint32_t xid, Transport transport, std::uint16_t port) {
+  return rpcbind(xid, kRpcbindSet, transport, fmt::format("::.{}.{}", port >> 8, port & 0xff));
+}
+
+std::optional<std::uint16_t> port_of_universal(std::string_view address) {
+  const auto low = take_last_byte(address);
+  const auto high = low ? take_last_byte(address) : std::nullopt;
+  if (!high) return std::nullopt;
+  return static_cast<std::uint16_t>(*high << 8 | *low);
 }
 
 RpcCall sm_notify(std::uint32_t xid, std::string_view name, std::int32_t state) {

@@ -30,9 +30,13 @@ std::function<std::uint32_t()> random_words() {
   return [engine] { return static_cast<std::uint32_t>((*engine)()); };
 }
 
-Status release_locks(const Reboot& reboot) {
+// The NLM has no word for what it could not record.
+Status release_locks(const Reboot& reboot, const ServiceOptions& options) {
   const std::uint32_t xid = std::random_device()();
-  return call_loopback(kNlmPort, nlm_sm_notify(xid, reboot.address, reboot.state), kNlmTimeoutMs);
+  SYMNAS_TRY(
+      call_loopback(kNlmPort, nlm_sm_notify(xid, reboot.address, reboot.state), kNlmTimeoutMs));
+  if (options.is_released(reboot.address)) return {};
+  return fail(ErrorCode::kUnavailable, "that cannot be recorded now");
 }
 
 void report(const Notices::Ended& notice) {
@@ -68,7 +72,7 @@ Service::Service(ServiceOptions options, UniqueFd udp, UniqueFd tcp)
       udp_(std::move(udp)),
       tcp_(std::move(tcp)),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      reboots_(release_locks),
+      reboots_([this](const Reboot& reboot) { return release_locks(reboot, options_); }),
       notices_(options_.state, options_.name, random_words()) {
   CHECK(wake_.valid(), "eventfd");
   thread_ = std::thread([this] { run(); });
@@ -177,22 +181,20 @@ void Service::answer_datagram() {
   const auto datagram = receive(udp_.get());
   if (!datagram) return;
   const Peer peer = datagram->peer();
-  give(answer(datagram->bytes, peer, options_.state, options_.has_locks), peer,
+  give(answer(datagram->bytes, peer, options_.state, options_.clients), peer,
        [this, question = *datagram](const std::string& reply) {
          reply_to(udp_.get(), question, reply);
        });
 }
 
 void Service::accept_connection() {
-  sockaddr_in from{};
+  sockaddr_in6 from{};
   socklen_t size = sizeof from;
   UniqueFd fd(::accept4(tcp_.get(), reinterpret_cast<sockaddr*>(&from), &size,
                         SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (!fd.valid()) return;
   if (connections_.size() >= kConnectionsMax) connections_.pop_front();
-  connections_.push_back({std::make_shared<UniqueFd>(std::move(fd)),
-                          {text_of(from.sin_addr), ntohs(from.sin_port)},
-                          ""});
+  connections_.push_back({std::make_shared<UniqueFd>(std::move(fd)), peer_of(from), ""});
 }
 
 bool Service::answer_stream(Connection& connection) {
@@ -206,7 +208,7 @@ bool Service::answer_stream(Connection& connection) {
     if (connection.input.size() < kMarkBytes + *bytes) return true;
     const std::string message = connection.input.substr(kMarkBytes, *bytes);
     connection.input.erase(0, kMarkBytes + *bytes);
-    give(answer(message, connection.peer, options_.state, options_.has_locks), connection.peer,
+    give(answer(message, connection.peer, options_.state, options_.clients), connection.peer,
          [fd = connection.fd](const std::string& reply) {
            const std::string record = record_mark(reply.size()) + reply;
            (void)::send(fd->get(), record.data(), record.size(), MSG_DONTWAIT | MSG_NOSIGNAL);

@@ -3,7 +3,7 @@
 // released that they lost. docs/architecture/nsm.md.
 //
 // Thread class: thread-safe; owns two threads, which act in the network namespace of the thread
-// that started it. IPv4 only.
+// that started it.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,9 @@ std::int32_t state_of_epoch(std::uint64_t epoch);
 struct ServiceOptions {
   std::int32_t state = 0;
   std::string name;  // what clients may call the server, beside its addresses
-  std::function<bool(const std::string& address)> has_locks;
+  Clients clients;
+  // Whether everything that the client lost is recorded as released.
+  std::function<bool(const std::string& address)> is_released;
 };
 
 class Service {

@@ -19,15 +19,41 @@
 namespace symnas::nsm {
 namespace {
 
-sockaddr_in address_of(in_addr address, std::uint16_t port) {
-  sockaddr_in out{};
-  out.sin_family = AF_INET;
-  out.sin_port = htons(port);
-  out.sin_addr = address;
+// An IPv4 address as IPv6 has it: ::ffff:10.0.0.1.
+in6_addr mapped(const in_addr& address) {
+  in6_addr out{};
+  out.s6_addr[10] = out.s6_addr[11] = 0xff;
+  std::memcpy(&out.s6_addr[12], &address, sizeof address);
   return out;
 }
 
-const sockaddr* generic(const sockaddr_in& address) {
+std::string text_of(const in6_addr& address) {
+  char text[INET6_ADDRSTRLEN] = "";
+  if (IN6_IS_ADDR_V4MAPPED(&address)) {
+    ::inet_ntop(AF_INET, &address.s6_addr[12], text, sizeof text);
+  } else {
+    ::inet_ntop(AF_INET6, &address, text, sizeof text);
+  }
+  return text;
+}
+
+std::optional<in6_addr> parse(const std::string& text) {
+  in_addr v4{};
+  in6_addr v6{};
+  if (::inet_pton(AF_INET, text.c_str(), &v4) == 1) return mapped(v4);
+  if (::inet_pton(AF_INET6, text.c_str(), &v6) == 1) return v6;
+  return std::nullopt;
+}
+
+sockaddr_in6 address_of(const in6_addr& address, std::uint16_t port) {
+  sockaddr_in6 out{};
+  out.sin6_family = AF_INET6;
+  out.sin6_port = htons(port);
+  out.sin6_addr = address;
+  return out;
+}
+
+const sockaddr* generic(const sockaddr_in6& address) {
   return reinterpret_cast<const sockaddr*>(&address);
 }
 
@@ -35,11 +61,19 @@ tl::unexpected<Error> failed(std::string_view what) {
   return fail(ErrorCode::kIo, fmt::format("status monitor: {}: {}", what, std::strerror(errno)));
 }
 
+Result<UniqueFd> open_dual(int type) {
+  UniqueFd fd(::socket(AF_INET6, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const int off = 0;
+  if (!fd.valid() || ::setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) != 0)
+    return failed("a socket");
+  return fd;
+}
+
 Result<UniqueFd> open_bound(int type, std::uint16_t port) {
-  UniqueFd fd(::socket(AF_INET, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  SYMNAS_ASSIGN(UniqueFd fd, open_dual(type));
   const int on = 1;
-  const sockaddr_in any = address_of({htonl(INADDR_ANY)}, port);
-  if (!fd.valid() || ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
+  const sockaddr_in6 any = address_of(in6addr_any, port);
+  if (::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
       ::bind(fd.get(), generic(any), sizeof any) != 0) {
     return failed(fmt::format("port {}", port));
   }
@@ -47,16 +81,16 @@ Result<UniqueFd> open_bound(int type, std::uint16_t port) {
 }
 
 // Errors: kIo (the address is not there, as before the VNFS has its VIPs).
-Status bind_reserved(int fd, in_addr address) {
+Status bind_reserved(int fd, const in6_addr& address) {
   constexpr unsigned kCount = kReservedPortsEnd - kReservedPortsBegin;
   const unsigned first = std::random_device()() % kCount;
   for (unsigned i = 0; i < kCount; ++i) {
     const auto port = static_cast<std::uint16_t>(kReservedPortsBegin + (first + i) % kCount);
-    const sockaddr_in local = address_of(address, port);
+    const sockaddr_in6 local = address_of(address, port);
     if (::bind(fd, generic(local), sizeof local) == 0) return {};
     if (errno != EADDRINUSE) break;
   }
-  const sockaddr_in local = address_of(address, 0);
+  const sockaddr_in6 local = address_of(address, 0);
   if (::bind(fd, generic(local), sizeof local) == 0) return {};
   return failed(text_of(address));
 }
@@ -84,19 +118,15 @@ std::string read_exactly(int fd, std::size_t bytes) {
 
 }  // namespace
 
-std::string text_of(const in_addr& address) {
-  char text[INET_ADDRSTRLEN] = "";
-  ::inet_ntop(AF_INET, &address, text, sizeof text);
-  return text;
-}
+Peer peer_of(const sockaddr_in6& from) { return {text_of(from.sin6_addr), ntohs(from.sin6_port)}; }
 
-Peer Datagram::peer() const { return {text_of(from.sin_addr), ntohs(from.sin_port)}; }
+Peer Datagram::peer() const { return peer_of(from); }
 
 Result<UniqueFd> open_udp(std::uint16_t port) {
   SYMNAS_ASSIGN(UniqueFd fd, open_bound(SOCK_DGRAM, port));
   const int on = 1;
-  if (::setsockopt(fd.get(), IPPROTO_IP, IP_PKTINFO, &on, sizeof on) != 0)
-    return failed("IP_PKTINFO");
+  if (::setsockopt(fd.get(), IPPROTO_IPV6, IPV6_RECVPKTINFO, &on, sizeof on) != 0)
+    return failed("IPV6_RECVPKTINFO");
   return fd;
 }
 
@@ -107,14 +137,13 @@ Result<UniqueFd> listen_tcp(std::uint16_t port) {
 }
 
 Result<UniqueFd> open_sender(const std::string& address) {
-  in_addr local{};
-  if (::inet_pton(AF_INET, address.c_str(), &local) != 1) {
+  const auto local = parse(address);
+  if (!local) {
     return fail(ErrorCode::kInvalidArgument,
-                fmt::format("status monitor: {} is no IPv4 address", address));
+                fmt::format("status monitor: {} is no IP address", address));
   }
-  UniqueFd fd(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!fd.valid()) return failed("a socket");
-  SYMNAS_TRY(bind_reserved(fd.get(), local));
+  SYMNAS_ASSIGN(UniqueFd fd, open_dual(SOCK_DGRAM));
+  SYMNAS_TRY(bind_reserved(fd.get(), *local));
   return fd;
 }
 
@@ -134,18 +163,18 @@ std::optional<Datagram> receive(int fd) {
   if (size < 0) return std::nullopt;
   for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr;
        header = CMSG_NXTHDR(&message, header)) {
-    if (header->cmsg_level != IPPROTO_IP || header->cmsg_type != IP_PKTINFO) continue;
-    in_pktinfo info;
+    if (header->cmsg_level != IPPROTO_IPV6 || header->cmsg_type != IPV6_PKTINFO) continue;
+    in6_pktinfo info;
     std::memcpy(&info, CMSG_DATA(header), sizeof info);
-    datagram.to = info.ipi_spec_dst;
+    datagram.to = info.ipi6_addr;
   }
   datagram.bytes.assign(buffer.data(), static_cast<std::size_t>(size));
   return datagram;
 }
 
 void reply_to(int fd, const Datagram& question, std::string_view bytes) {
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(in_pktinfo))> control{};
-  sockaddr_in to = question.from;
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(in6_pktinfo))> control{};
+  sockaddr_in6 to = question.from;
   iovec data{const_cast<char*>(bytes.data()), bytes.size()};
   msghdr message{};
   message.msg_name = &to;
@@ -155,42 +184,52 @@ void reply_to(int fd, const Datagram& question, std::string_view bytes) {
   message.msg_control = control.data();
   message.msg_controllen = control.size();
   cmsghdr* header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = IPPROTO_IP;
-  header->cmsg_type = IP_PKTINFO;
-  header->cmsg_len = CMSG_LEN(sizeof(in_pktinfo));
-  in_pktinfo info{};
-  info.ipi_spec_dst = question.to;
+  header->cmsg_level = IPPROTO_IPV6;
+  header->cmsg_type = IPV6_PKTINFO;
+  header->cmsg_len = CMSG_LEN(sizeof(in6_pktinfo));
+  in6_pktinfo info{};
+  info.ipi6_addr = question.to;
   std::memcpy(CMSG_DATA(header), &info, sizeof info);
   (void)::sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 bool send_to(int fd, const std::string& address, std::uint16_t port, std::string_view bytes) {
-  in_addr remote{};
-  if (::inet_pton(AF_INET, address.c_str(), &remote) != 1) return false;
-  const sockaddr_in to = address_of(remote, port);
+  const auto remote = parse(address);
+  if (!remote) return false;
+  const sockaddr_in6 to = address_of(*remote, port);
   return ::sendto(fd, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL, generic(to),
                   sizeof to) == static_cast<ssize_t>(bytes.size());
 }
 
-Status register_port(Transport transport, std::uint16_t port) {
-  SYMNAS_ASSIGN(const UniqueFd fd, open_sender("127.0.0.1"));
-  const std::uint32_t xid = std::random_device()();
-  const std::string call = encode_call(portmap_set(xid, transport, port));
+namespace {
+
+Status set_at_port_mapper(const UniqueFd& fd, const RpcCall& set) {
+  const std::string call = encode_call(set);
   for (int attempt = 0; attempt < kPortmapTries; ++attempt) {
     send_to(fd.get(), "127.0.0.1", kPortmapPort, call);
     pollfd entry{fd.get(), POLLIN, 0};
     if (::poll(&entry, 1, static_cast<int>(kPortmapTimeoutMs)) != 1) continue;
     const auto datagram = receive(fd.get());
     const auto reply = datagram ? decode_reply(datagram->bytes) : std::nullopt;
-    if (!reply || reply->xid != xid) continue;
+    if (!reply || reply->xid != set.xid) continue;
     if (reply->succeeded && reply->results.size() >= 4 && read_be32(reply->results, 0) == 1)
       return {};
     break;
   }
-  return fail(ErrorCode::kUnavailable,
-              fmt::format("status monitor: port {} cannot be registered with rpcbind: clients that "
-                          "reboot cannot tell, and their locks stay",
-                          port));
+  return fail(
+      ErrorCode::kUnavailable,
+      fmt::format("status monitor: its port cannot be registered with rpcbind ({}): clients "
+                  "that reboot cannot tell, and their locks stay",
+                  set.version == 2 ? "IPv4" : "IPv6"));
+}
+
+}  // namespace
+
+Status register_port(Transport transport, std::uint16_t port) {
+  SYMNAS_ASSIGN(const UniqueFd fd, open_sender("127.0.0.1"));
+  std::random_device random;
+  SYMNAS_TRY(set_at_port_mapper(fd, portmap_set(random(), transport, port)));
+  return set_at_port_mapper(fd, rpcbind_set(random(), transport, port));
 }
 
 Status call_loopback(std::uint16_t port, const RpcCall& call, std::int64_t timeout_ms) {
@@ -199,9 +238,13 @@ Status call_loopback(std::uint16_t port, const RpcCall& call, std::int64_t timeo
                 fmt::format("status monitor: port {} of this instance: {}", port, why));
   };
   const UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const sockaddr_in to = address_of({htonl(INADDR_LOOPBACK)}, port);
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(port);
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   SYMNAS_TRY(set_timeout(fd.get(), timeout_ms));
-  if (::connect(fd.get(), generic(to), sizeof to) != 0) return unanswered(std::strerror(errno));
+  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0)
+    return unanswered(std::strerror(errno));
   const std::string message = encode_call(call);
   const std::string bytes = record_mark(message.size()) + message;
   if (::send(fd.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) !=

@@ -1,4 +1,5 @@
-// IPv4 sockets of the status monitor and what is sent through them. Functions without state.
+// Sockets of the status monitor, for IPv4 and IPv6, and what is sent through them. Functions
+// without state. Text of an IPv4 address is IPv4's.
 //
 // All of them act on the network namespace of the calling thread.
 #pragma once
@@ -17,19 +18,19 @@
 
 namespace symnas::nsm {
 
-std::string text_of(const in_addr& address);
+Peer peer_of(const sockaddr_in6& from);
 
 // Bound to every address. Errors: kIo.
 Result<UniqueFd> open_udp(std::uint16_t port);
 Result<UniqueFd> listen_tcp(std::uint16_t port);
 // UDP, bound to `address` and a reserved port, or any port when none is free. Errors: kIo,
-// kInvalidArgument (no IPv4 address).
+// kInvalidArgument (no IP address).
 Result<UniqueFd> open_sender(const std::string& address);
 
 struct Datagram {
   std::string bytes;
-  sockaddr_in from{};
-  in_addr to{};  // the address of ours that it was sent to
+  sockaddr_in6 from{};
+  in6_addr to{};  // the address of ours that it was sent to
   Peer peer() const;
 };
 // nullopt: none is there.
@@ -39,8 +40,8 @@ void reply_to(int fd, const Datagram& question, std::string_view bytes);
 // False: there is no way to `address` (yet).
 bool send_to(int fd, const std::string& address, std::uint16_t port, std::string_view bytes);
 
-// Sets program 100024 at the port mapper of this machine. Blocks at most some seconds. Errors:
-// kUnavailable (no answer, or it refused).
+// Sets program 100024 at the port mapper of this machine, for IPv4 and IPv6. Blocks at most some
+// seconds. Errors: kUnavailable (no answer, or it refused).
 Status register_port(Transport transport, std::uint16_t port);
 
 // One call over TCP to 127.0.0.1; done when it was answered with success. Blocks at most

@@ -154,7 +154,15 @@ Status Instance::start_status_monitor() {
   nsm::ServiceOptions options;
   options.state = nsm::state_of_epoch(file_.epoch.value());
   options.name = file_.vnfs;
-  options.has_locks = [this](const std::string& address) { return has_nlm_locks(address); };
+  options.clients.note = [this](const nsm::Reboot& client) {
+    for (fs::Mount* mount : mounts()) mount->locks().note_nlm_life(client.address, client.state);
+  };
+  options.clients.has_locks = [this](const std::string& address) {
+    return any_mount([&](fs::FileLocks& locks) { return locks.has_nlm_client(address); });
+  };
+  options.is_released = [this](const std::string& address) {
+    return !any_mount([&](fs::FileLocks& locks) { return locks.owes_unlocks_of(address); });
+  };
   SYMNAS_ASSIGN(status_monitor_, nsm::Service::start(std::move(options)));
   return {};
 }
@@ -166,11 +174,10 @@ void Instance::notify_nlm_clients(fs::Mount& mount) {
   if (status_monitor_) status_monitor_->notify(targets);
 }
 
-bool Instance::has_nlm_locks(const std::string& address) {
+bool Instance::any_mount(const std::function<bool(fs::FileLocks&)>& says) {
   const std::scoped_lock lock(mutex_);
-  return std::any_of(mounts_.begin(), mounts_.end(), [&](const auto& mount) {
-    return mount.second->locks().has_nlm_client(address);
-  });
+  return std::any_of(mounts_.begin(), mounts_.end(),
+                     [&](const auto& mount) { return says(mount.second->locks()); });
 }
 
 void Instance::forget_nlm_client(const std::string& address,

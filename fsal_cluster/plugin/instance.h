@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -54,7 +55,8 @@ class Instance {
   // Workers that may wait for a LUN at once; the others leave their I/O to the volume's engine.
   Admission& io_waits() { return io_waits_; }
   // The NLM client at `address` has lost its locks but those of its life `but_state`. Blocks until
-  // that is recorded in every mount; what could not be recorded yet follows.
+  // that is recorded in every mount; what could not be recorded yet follows, and its status monitor
+  // is not answered until then.
   void forget_nlm_client(const std::string& address, std::optional<std::int32_t> but_state);
   // The NFSv4 client `client` has come with that verifier: as forget_nlm_client().
   void forget_former_lives(const std::string& client, const std::string& verifier);
@@ -88,7 +90,8 @@ class Instance {
   Status wait_for_call();
   Result<cvm::OpenVolume*> open_volume(const std::string& name);
   Status start_status_monitor();
-  bool has_nlm_locks(const std::string& address);
+  // Asks every mount that there is.
+  bool any_mount(const std::function<bool(fs::FileLocks&)>& says);
   std::vector<fs::Mount*> mounts();
   // Whoever holds NLM locks in the mount hears of this start.
   void notify_nlm_clients(fs::Mount& mount);

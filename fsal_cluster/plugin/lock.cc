@@ -113,8 +113,17 @@ fsal_status_t lock(const Object* object, const fs::LockOwner& owner, const fs::L
   });
 }
 
-// ganesha has dropped its own range before it calls us, and makes nothing of an error: there is
-// none.
+// Whether this thread works on an NLM client's UNLOCK: one that will ask again.
+bool serves_nlm_unlock() {
+  if (op_ctx == nullptr || op_ctx->nfs_reqdata == nullptr) return false;
+  const auto& message = op_ctx->nfs_reqdata->svc.rq_msg;
+  return message.cb_prog == NLMPROG &&
+         (message.cb_proc == NLMPROC4_UNLOCK || message.cb_proc == NLMPROC4_UNLOCK_MSG);
+}
+
+// ganesha has dropped its own range before it calls us. What could not be recorded follows, but if
+// this process ends before, an NLM client's lock would stay for ever: such a client is told to ask
+// again. Of an NFSv4 client the next instance revokes what it does not claim.
 fsal_status_t unlock(const Object* object, const fs::LockOwner& owner, const fs::LockRange& range) {
   return contained([&] {
     const Admission::Place place(Instance::get().admission());
@@ -122,6 +131,7 @@ fsal_status_t unlock(const Object* object, const fs::LockOwner& owner, const fs:
     const Status recorded =
         object->mount->locks().unlock(object->handle.ino, owner, range.start, range.end, when);
     if (!recorded) Instance::get().hold_if_ending(recorded.error());
+    if ((!recorded || !place) && serves_nlm_unlock()) return fsalstat(ERR_FSAL_DELAY, EAGAIN);
     return ok_status();
   });
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "common/base/bytes.h"
 #include "common/base/log.h"
@@ -11,6 +12,55 @@
 #include "fsal_cluster/state/lock_record.h"
 
 namespace symnas::fs {
+namespace {
+
+std::string nlm_address_of(const LockOwner& owner) {
+  if (owner.protocol != LockProtocol::kNlm) return "";
+  const auto client = parse_nlm_client(owner.client);
+  return client ? client->address : "";
+}
+
+bool is_of_nlm_client(const std::pair<Ino, LockOwner>& key, const std::string& address) {
+  return key.second.protocol == LockProtocol::kNlm && nlm_address_of(key.second) == address;
+}
+
+// Calls `write` with kLocksAtOnce at a time, until one fails.
+template <class Key, class Write>
+Status in_parts(const std::vector<Key>& keys, Write&& write) {
+  const std::span<const Key> all(keys);
+  for (std::size_t at = 0; at < all.size(); at += kLocksAtOnce)
+    SYMNAS_TRY(write(all.subspan(at, std::min(kLocksAtOnce, all.size() - at))));
+  return {};
+}
+
+}  // namespace
+
+// A LOCK of an NLM client, as long as it is worked on.
+class FileLocks::UnderWay {
+ public:
+  UnderWay(FileLocks& locks, const LockOwner& owner)
+      : locks_(locks), address_(nlm_address_of(owner)), begun_ns_(locks.clock_.mono_ns()) {
+    if (address_.empty()) return;
+    const std::scoped_lock lock(locks_.mutex_);
+    locks_.lives_.begin(address_);
+  }
+  ~UnderWay() {
+    if (address_.empty()) return;
+    const std::scoped_lock lock(locks_.mutex_);
+    locks_.lives_.end(address_);
+  }
+  UnderWay(const UnderWay&) = delete;
+  UnderWay& operator=(const UnderWay&) = delete;
+  // REQUIRES: mutex_ is held.
+  bool is_of_former_life(std::int32_t state) const {
+    return locks_.lives_.is_over(address_, state, begun_ns_);
+  }
+
+ private:
+  FileLocks& locks_;
+  const std::string address_;  // "": of no NLM client
+  const std::int64_t begun_ns_;
+};
 
 FileLocks::FileLocks(kv::Session& session, const env::Clock& clock, FsId fs, std::string vnfs,
                      Membership* membership, const Gate* gate, std::int64_t lease_s)
@@ -121,16 +171,16 @@ Status FileLocks::revoke_client(const LockOwner& holder) {
     for (const Key& key : table_.of_client(holder.protocol, holder.client))
       if (unclaimed_.contains(key)) keys.push_back(key);
   }
-  for (const Key& key : keys) {
-    SYMNAS_TRY(write(key, {}));
+  return in_parts(keys, [this](std::span<const Key> part) -> Status {
+    SYMNAS_TRY(erase(part));
     const std::scoped_lock lock(mutex_);
-    hold(key, {});
-  }
-  return {};
+    for (const Key& key : part) hold(key, {});
+    return {};
+  });
 }
 
 Status FileLocks::revoke_if_away(Ino ino, const LockOwner& owner) {
-  const std::scoped_lock order(order_mutex_);
+  const auto order = take_turn();
   {
     const std::scoped_lock lock(mutex_);
     if (!revocable({ino, owner})) return {};
@@ -139,96 +189,19 @@ Status FileLocks::revoke_if_away(Ino ino, const LockOwner& owner) {
 }
 
 bool FileLocks::is_recorded_as(Ino ino, const LockOwner& owner, Revision revision) {
-  const std::scoped_lock order(order_mutex_);
+  const auto order = take_turn();
   const auto known = mod_revision_.find({ino, owner});
   return known != mod_revision_.end() && known->second == revision;
+}
+
+std::unique_lock<std::mutex> FileLocks::take_turn() {
+  const std::scoped_lock next(next_mutex_);
+  return std::unique_lock(order_mutex_);
 }
 
 std::optional<Membership::Stay> FileLocks::enter() const {
   if (membership_ == nullptr) return std::nullopt;
   return membership_->enter();
-}
-
-Result<kv::Compare> FileLocks::look(Ino ino) {
-  const kv::KeyRange range = kv::prefix_range(locks_of(fs_, ino));
-  SYMNAS_ASSIGN(const kv::OpResult found, session_.range(range, 0));
-  std::vector<ForeignLock> foreign;
-  std::int64_t newest = 0;
-  for (const kv::KeyValue& kv : found.kvs) {
-    newest = std::max(newest, kv.mod_revision.value());
-    SYMNAS_ASSIGN(const records::LockRecord record, parse_lock(kv));
-    if (record.vnfs() != vnfs_) foreign.push_back(foreign_lock(kv, record));
-  }
-  foreign_.set(ino, std::move(foreign));
-  // Whatever is put later has a higher revision; what goes away only makes room.
-  kv::Compare unchanged;
-  unchanged.range = range;
-  unchanged.target = kv::Compare::Target::kModRevision;
-  unchanged.relation = kv::Compare::Relation::kLess;
-  unchanged.number = newest + 1;
-  return unchanged;
-}
-
-std::optional<LockConflict> FileLocks::foreign_conflict(Ino ino, const LockRange& range,
-                                                        const Membership::Stay* stay) {
-  const bool alone = stay == nullptr || stay->sole();
-  // What a VNFS that nobody serves has left may have been cleared since it was loaded. Without an
-  // answer it stands.
-  if (alone && foreign_.conflict(ino, range)) static_cast<void>(look(ino));
-  for (;;) {
-    const auto conflict = foreign_.conflict(ino, range);
-    if (!conflict) return std::nullopt;
-    const LockConflict answer{conflict->lock.owner, conflict->range};
-    if (!alone) ask_for(conflict->lock);
-    const std::int64_t since_ns = std::max(alone_since_ns_, serving_since_ns());
-    if (!alone || answer.holder.protocol != LockProtocol::kNfs4 ||
-        clock_.mono_ns() - since_ns <= unclaimed_ns_)
-      return answer;
-    log::warn("locks of client {} of {} are revoked: no mount has served it for {} s",
-              to_hex(answer.holder.client), conflict->lock.vnfs, unclaimed_ns_ / 1'000'000'000);
-    for (const ForeignLock& lock :
-         foreign_.take_client(conflict->lock.vnfs, answer.holder.protocol, answer.holder.client)) {
-      kv::Mutation mutation;
-      mutation.growth = kv::Growth::kMustGo;
-      mutation.compares = {kv::mod_revision_is(lock.store_key, lock.revision)};
-      mutation.writes = {kv::erase(lock.store_key)};
-      const auto erased = session_.commit_blocking(std::move(mutation));
-      if (!erased) return answer;
-    }
-  }
-}
-
-// Only its own instance knows whether a client is away.
-void FileLocks::ask_for(const ForeignLock& lock) {
-  if (lock.owner.protocol != LockProtocol::kNfs4) return;
-  const std::int64_t now_ns = clock_.mono_ns();
-  std::erase_if(asked_ns_, [&](const auto& asked) { return now_ns - asked.second > kAskAgainNs; });
-  if (!asked_ns_.try_emplace(lock.store_key, now_ns).second) return;
-  records::LockOrder order;
-  order.set_kind(records::LockOrder::CONFLICT);
-  order.set_lock_revision(lock.revision.value());
-  order.set_ordered_ns(clock_.wall_ns());
-  order.set_by(vnfs_);
-  const std::string key = lock_order_key(fs_, lock.store_key);
-  kv::Mutation mutation;
-  mutation.growth = kv::Growth::kChanges;
-  mutation.compares = {kv::mod_revision_is(lock.store_key, lock.revision), kv::key_absent(key)};
-  mutation.writes = {kv::put(key, order.SerializeAsString())};
-  const auto asked = session_.commit_blocking(std::move(mutation));
-  if (!asked) log::info("a lock of {} cannot be asked for: {}", lock.vnfs, asked.error().message);
-}
-
-Status FileLocks::turning_sole() {
-  const std::scoped_lock order(order_mutex_);
-  SYMNAS_ASSIGN(const kv::OpResult found,
-                session_.range(kv::prefix_range(kv::keys::locks(fs_)), 0));
-  foreign_.clear();
-  for (const kv::KeyValue& kv : found.kvs) {
-    SYMNAS_ASSIGN(const records::LockRecord record, parse_lock(kv));
-    if (record.vnfs() != vnfs_) foreign_.add(Ino{record.ino()}, foreign_lock(kv, record));
-  }
-  alone_since_ns_ = clock_.mono_ns();
-  return {};
 }
 
 Result<Revision> FileLocks::stored_revision(const std::string& store_key) {
@@ -267,18 +240,67 @@ Status FileLocks::write(const Key& key, const RecordedLock& lock,
   return {};
 }
 
+Status FileLocks::write_all(const std::vector<Key>& keys) {
+  return in_parts(keys, [this](std::span<const Key> part) {
+    const auto order = take_turn();
+    return write_late(part);
+  });
+}
+
+Status FileLocks::erase(std::span<const Key> keys) {
+  kv::Mutation mutation;
+  mutation.growth = kv::Growth::kMustGo;
+  for (const Key& key : keys) {
+    const auto known = mod_revision_.find(key);
+    if (known == mod_revision_.end()) continue;
+    const std::string store_key = lock_key(fs_, key.first, vnfs_, key.second);
+    mutation.compares.push_back(kv::mod_revision_is(store_key, known->second));
+    mutation.writes.push_back(kv::erase(store_key));
+  }
+  if (mutation.writes.empty()) return {};
+  SYMNAS_ASSIGN(const kv::Committed committed, session_.commit_blocking(std::move(mutation)));
+  if (!committed.succeeded) {
+    // One of them was changed by somebody else: each is compared by itself.
+    for (const Key& key : keys) SYMNAS_TRY(write(key, {}));
+    return {};
+  }
+  for (const Key& key : keys) mod_revision_.erase(key);
+  return {};
+}
+
+Status FileLocks::write_late(std::span<const Key> keys) {
+  std::vector<Key> gone;
+  {
+    const std::scoped_lock lock(mutex_);
+    for (const Key& key : keys)
+      if (late_.contains(key) && table_.held(key.first, key.second).empty()) gone.push_back(key);
+    for (const Key& key : gone) late_.erase(key);
+    writing_.insert(gone.begin(), gone.end());
+  }
+  const Status erased = erase(gone);
+  {
+    const std::scoped_lock lock(mutex_);
+    writing_.clear();
+    if (!erased) late_.insert(gone.begin(), gone.end());
+  }
+  if (!erased) return erased;
+  for (const Key& key : keys) SYMNAS_TRY(write_late(key));
+  return {};
+}
+
 Status FileLocks::write_late(const Key& key) {
   RecordedLock now;
   {
     const std::scoped_lock lock(mutex_);
     if (late_.erase(key) == 0) return {};
+    writing_.insert(key);
     Kept known = kept(key);
     now = {table_.held(key.first, key.second), std::move(known.life), known.since_ns};
   }
   Status written = write(key, now);
-  if (written) return written;
   const std::scoped_lock lock(mutex_);
-  late_.insert(key);
+  writing_.clear();
+  if (!written) late_.insert(key);
   return written;
 }
 
@@ -296,14 +318,12 @@ Status FileLocks::write_late_of(Ino ino) {
 }
 
 Status FileLocks::record_unlocks() {
-  std::set<Key> keys;
+  std::vector<Key> keys;
   {
     const std::scoped_lock lock(mutex_);
-    keys = late_;
+    keys.assign(late_.begin(), late_.end());
   }
-  const std::scoped_lock order(order_mutex_);
-  for (const Key& key : keys) SYMNAS_TRY(write_late(key));
-  return {};
+  return write_all(keys);
 }
 
 void FileLocks::run() {
@@ -322,10 +342,13 @@ void FileLocks::run() {
 
 Result<FileLocks::Answer> FileLocks::lock(Ino ino, const LockOwner& owner, const LockRange& range,
                                           bool is_reclaim, const ClientLife& life) {
-  const std::scoped_lock order(order_mutex_);
+  const UnderWay under_way(*this, owner);
+  const auto order = take_turn();
   const Key key{ino, owner};
   {
     const std::scoped_lock lock(mutex_);
+    if (!is_reclaim && under_way.is_of_former_life(life.nsm_state))
+      return fail(ErrorCode::kInvalidArgument, "the client has told of a later life since");
     const ClientLife known = kept(key).life;
     const std::vector<LockRange>& held = table_.held(ino, owner);
     // What was sent before the client's reboot and comes after it locks nothing. Nor does a client
@@ -400,38 +423,52 @@ Status FileLocks::unlock(Ino ino, const LockOwner& owner, std::uint64_t start, s
     const std::scoped_lock lock(mutex_);
     const std::vector<LockRange>& held = table_.held(ino, owner);
     std::vector<LockRange> left = without_range(held, start, end);
-    if (left == held) return {};
-    hold(key, std::move(left));
-    late_.insert(key);
+    if (left != held) {
+      hold(key, std::move(left));
+      late_.insert(key);
+    } else if (!late_.contains(key) && !writing_.contains(key)) {
+      return {};
+    }
   }
   Status recorded;
   if (when == Record::kNow) {
-    const std::scoped_lock order(order_mutex_);
+    const auto order = take_turn();
     recorded = write_late(key);
   }
   wake_.notify_all();
   return recorded;
 }
 
+void FileLocks::note_nlm_life(const std::string& address, std::int32_t state) {
+  const std::scoped_lock lock(mutex_);
+  lives_.note(address, state, clock_.mono_ns());
+}
+
 Status FileLocks::forget_nlm_client(const std::string& address,
                                     std::optional<std::int32_t> but_state) {
+  if (but_state) note_nlm_life(address, *but_state);
   std::vector<Key> keys;
   {
+    // LOCKs that were begun before are in the table now.
+    const auto order = take_turn();
     const std::scoped_lock lock(mutex_);
-    for (Key& key : table_.of_protocol(LockProtocol::kNlm)) {
-      const auto client = parse_nlm_client(key.second.client);
-      if (!client || client->address != address) continue;
+    for (const Key& key : table_.of_protocol(LockProtocol::kNlm)) {
+      if (!is_of_nlm_client(key, address)) continue;
       const std::int32_t locked_in = kept(key).life.nsm_state;
-      if (but_state && locked_in != 0 && !is_former_life(locked_in, *but_state)) continue;
+      if (but_state && !is_lost_by_notice(locked_in, *but_state)) continue;
       hold(key, {});
       late_.insert(key);
-      keys.push_back(std::move(key));
     }
+    // Also what a try before could not record.
+    for (const Key& key : late_)
+      if (is_of_nlm_client(key, address)) keys.push_back(key);
   }
   if (keys.empty()) return {};
   log::info("NLM client {}: has lost its locks: they are released on {} files", address,
             keys.size());
-  return write_all(keys);
+  const Status recorded = write_all(keys);
+  wake_.notify_all();
+  return recorded;
 }
 
 Status FileLocks::forget_former_lives(const std::string& client, const std::string& verifier) {
@@ -449,18 +486,7 @@ Status FileLocks::forget_former_lives(const std::string& client, const std::stri
   log::info(
       "client {}: is back in a new life: its locks of the former one are released on {} files",
       to_hex(client), keys.size());
-  return write_all(keys);
-}
-
-Status FileLocks::write_all(const std::vector<Key>& keys) {
-  Status recorded;
-  {
-    const std::scoped_lock order(order_mutex_);
-    for (const Key& key : keys) {
-      Status written = write_late(key);
-      if (!written) recorded = std::move(written);
-    }
-  }
+  const Status recorded = write_all(keys);
   wake_.notify_all();
   return recorded;
 }
@@ -475,11 +501,23 @@ std::set<NlmClient> FileLocks::nlm_clients() const {
 bool FileLocks::has_nlm_client(const std::string& address) const {
   const std::scoped_lock lock(mutex_);
   const auto first = nlm_clients_.lower_bound({address, "", ""});
-  return first != nlm_clients_.end() && first->first.address == address;
+  if (first != nlm_clients_.end() && first->first.address == address) return true;
+  return lives_.any_under_way(address) || owes(address);
+}
+
+bool FileLocks::owes_unlocks_of(const std::string& address) const {
+  const std::scoped_lock lock(mutex_);
+  return owes(address);
+}
+
+bool FileLocks::owes(const std::string& address) const {
+  const auto its = [&](const Key& key) { return is_of_nlm_client(key, address); };
+  return std::any_of(late_.begin(), late_.end(), its) ||
+         std::any_of(writing_.begin(), writing_.end(), its);
 }
 
 FileLocks::Answer FileLocks::test(Ino ino, const LockOwner& owner, const LockRange& range) {
-  const std::scoped_lock order(order_mutex_);
+  const auto order = take_turn();
   if (auto conflict = standing_conflict(ino, owner, range))
     return Answer{.granted = false, .conflict = std::move(*conflict)};
   const auto stay = enter();

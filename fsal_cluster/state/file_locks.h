@@ -9,7 +9,8 @@
 // A VNFS has one mount of a filesystem, so the table in memory, loaded at mount, is what its owners
 // hold. Owners of other VNFSs conflict, too: alone, by what was loaded; beside other mounts each
 // decision reads what is recorded of the inode, and its transaction compares that nothing of it has
-// changed since. Locks: order_mutex_ (held across transactions) -> mutex_ (short).
+// changed since. Locks: next_mutex_ (held by who waits
+// for the next) -> order_mutex_ (held across transactions) -> mutex_ (short).
 #pragma once
 
 #include <condition_variable>
@@ -19,9 +20,11 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "common/base/ids.h"
 #include "common/base/result.h"
@@ -33,6 +36,7 @@
 #include "fsal_cluster/state/lock_table.h"
 #include "fsal_cluster/state/membership.h"
 #include "fsal_cluster/state/nlm_client.h"
+#include "fsal_cluster/state/nlm_lives.h"
 
 namespace symnas::fs {
 
@@ -46,6 +50,9 @@ inline constexpr std::int64_t kAskAgainNs = 5'000'000'000;
 
 // Pause before an unlock that could not be recorded (quota, queue full) is tried again.
 inline constexpr std::int64_t kLateUnlockRetryMs = 500;
+
+// Records of one transaction when many go: a member of the store applies it in about a millisecond.
+inline constexpr std::size_t kLocksAtOnce = 100;
 
 class FileLocks {
  public:
@@ -71,16 +78,21 @@ class FileLocks {
   // `life`: in which of its lives the client locks; it is recorded, and what the owner has locked
   // of the file in a former one is dropped with it. A reclaim changes nothing about that. A lock
   // that an NLM client asked for in a life before the recorded one is denied.
+  // Errors: those of Session, kConflict; kInvalidArgument: the life is over (note_nlm_life).
   Result<Answer> lock(Ino ino, const LockOwner& owner, const LockRange& range, bool is_reclaim,
                       const ClientLife& life = {});
   // Unlocks, also when it answers an error: the server in front of us has forgotten the range
-  // already, nobody would ask again. The record follows later then. kNow waits for the record,
-  // kLater for nothing. Errors: those of Session::commit.
+  // already. The record follows later then, or with the next UNLOCK of the owner. kNow waits for
+  // the record, kLater for nothing. Errors: those of Session::commit.
   enum class Record { kNow, kLater };
   Status unlock(Ino ino, const LockOwner& owner, std::uint64_t start, std::uint64_t end,
                 Record when);
-  // The NLM client at `address` has lost its locks: unlocks all of them but those of its life
-  // `but_state` and of later ones. Nothing is asked when it has none. Errors: as unlock().
+  // The NLM client at `address` lives as `state` from now on: what it asks for in former lives is
+  // refused, wherever it is on its way. Never blocks for a transaction.
+  void note_nlm_life(const std::string& address, std::int32_t state);
+  // It has lost its locks: unlocks all of them but those of its life `but_state` and of later ones,
+  // also those of LOCKs that are under way, and tries again what could not be recorded before.
+  // Waits for the transaction under way. Errors: as unlock().
   Status forget_nlm_client(const std::string& address, std::optional<std::int32_t> but_state);
   // The NFSv4 client lives now as `verifier` says: unlocks what it has not claimed since these
   // locks were loaded, and locked in another life. Errors: as unlock().
@@ -92,8 +104,11 @@ class FileLocks {
   bool is_recorded_as(Ino ino, const LockOwner& owner, Revision revision);
   // Whose NLM locks are recorded under this VNFS.
   std::set<NlmClient> nlm_clients() const;
-  // Whether any of them is at `address`. Cheap: whoever likes may ask.
+  // Whether any of them is at `address`, locks at this moment, or has unlocks that are late. Cheap:
+  // whoever likes may ask.
   bool has_nlm_client(const std::string& address) const;
+  // Whether unlocks of the NLM client at `address` are late.
+  bool owes_unlocks_of(const std::string& address) const;
   // Records what is late. Errors: those of Session::commit; the rest stays late.
   Status record_unlocks();
   Answer test(Ino ino, const LockOwner& owner, const LockRange& range);
@@ -107,10 +122,14 @@ class FileLocks {
   FileLocks(kv::Session& session, const env::Clock& clock, FsId fs, std::string vnfs,
             Membership* membership, const Gate* gate, std::int64_t lease_s);
   using Key = std::pair<Ino, LockOwner>;
+  class UnderWay;
   struct Kept {
     ClientLife life;
     std::int64_t since_ns = 0;  // wall clock: since when the owner holds something; 0: not known
   };
+
+  // order_mutex_, not twice in a row while another thread waits for it.
+  std::unique_lock<std::mutex> take_turn();
 
   // REQUIRES for all: order_mutex_ is held.
   std::optional<LockConflict> standing_conflict(Ino ino, const LockOwner& owner,
@@ -124,15 +143,29 @@ class FileLocks {
   // Of owners of other VNFSs, as known. Alone, those that stay away too long are revoked.
   std::optional<LockConflict> foreign_conflict(Ino ino, const LockRange& range,
                                                const Membership::Stay* stay);
-  // Has the instance that holds it asked, at most every kAskAgainNs.
-  void ask_for(const ForeignLock& lock);
+  // Beside other mounts, at most every kAskAgainNs: has the instance that holds it asked. Where
+  // there has been none for too long, takes the client's locks itself: true.
+  bool ask_for(const ForeignLock& lock);
+  void order_look_at(const ForeignLock& lock);
+  // Since when nobody serves the VNFS, by the claim of the youngest mount. nullopt: somebody does.
+  // Errors: Session::range, kCorrupt.
+  struct Unserved {
+    Revision claimed;
+    std::int64_t since_ns = 0;
+  };
+  Result<std::optional<Unserved>> unserved(const std::string& vnfs);
+  // Erases them if no mount has been claimed since. Errors: as write().
+  Status erase_unserved(const ForeignLock& lock, Revision claimed);
   // Writes what one owner holds, nothing else changes. The key is not late afterwards.
   // Errors: kConflict (a compare did not hold), Session::commit.
   Status write(const Key& key, const RecordedLock& lock,
                std::optional<kv::Compare> unchanged = std::nullopt);
   Result<std::optional<LockConflict>> try_lock(const Key& key, const LockRange& range,
                                                const ClientLife& life);
+  // Erases their records, if nobody else has changed them. Errors: as write().
+  Status erase(std::span<const Key> keys);
   Status write_late(const Key& key);
+  Status write_late(std::span<const Key> keys);
   Status write_late_of(Ino ino);
   Result<Revision> stored_revision(const std::string& store_key);
 
@@ -143,9 +176,11 @@ class FileLocks {
   // What it holds in that life: nothing that was locked in another one.
   std::vector<LockRange> held_in(const Key& key, const ClientLife& life) const;
   void hold(const Key& key, std::vector<LockRange> ranges);
+  bool owes(const std::string& address) const;
 
   // Since when every client could come back.
   std::int64_t serving_since_ns() const;
+  // Records what is late of them, kLocksAtOnce in a transaction. Takes order_mutex_ for each.
   Status write_all(const std::vector<Key>& keys);
   void run();
 
@@ -158,18 +193,22 @@ class FileLocks {
   const std::int64_t unclaimed_ns_;  // how long NFSv4 locks stand unclaimed
   const std::int64_t loaded_ns_;
 
+  std::mutex next_mutex_;                         // held by who waits for order_mutex_, one
   std::mutex order_mutex_;                        // one transaction at a time
   std::map<Key, Revision> mod_revision_;          // of the records; guarded by order_mutex_
   ForeignLocks foreign_;                          // guarded by order_mutex_
   std::int64_t alone_since_ns_;                   // guarded by order_mutex_
   std::map<std::string, std::int64_t> asked_ns_;  // by lock key; guarded by order_mutex_
+  std::map<std::string, Unserved> unserved_;      // by VNFS; guarded by order_mutex_
 
   mutable std::mutex mutex_;  // guards the rest
   LockTable table_;
   std::map<Key, Kept> kept_;                      // of those that hold something
   std::map<NlmClient, std::size_t> nlm_clients_;  // on how many keys they hold something
   std::set<Key> unclaimed_;                       // loaded, and its owner has not come back yet
-  std::set<Key> late_;                            // the store still says more than the table
+  NlmLives lives_;
+  std::set<Key> late_;     // the store still says more than the table
+  std::set<Key> writing_;  // were late; their transaction is under way
   bool stop_ = false;
   std::condition_variable wake_;
   std::thread thread_;  // records what is late

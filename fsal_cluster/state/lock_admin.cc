@@ -109,7 +109,9 @@ Status take_back(kv::Store& store, FsId fs, const std::string& order_key) {
   return fail(ErrorCode::kConflict, "locks: an order could not be taken back; try again");
 }
 
-Status wait_until_obeyed(kv::Store& store, FsId fs, const std::vector<LockEntry>& ordered,
+// A mount that comes meanwhile obeys no order of before: it is given anew.
+Status wait_until_obeyed(kv::Store& store, const env::Clock& clock, FsId fs,
+                         std::vector<LockEntry> ordered, const std::string& by,
                          std::int64_t wait_ms) {
   for (std::int64_t waited_ms = 0; waited_ms < wait_ms; waited_ms += kLockClearPollMs) {
     SYMNAS_ASSIGN(const kv::OpResult orders,
@@ -117,10 +119,17 @@ Status wait_until_obeyed(kv::Store& store, FsId fs, const std::vector<LockEntry>
                                      kAdminDeadlineMs));
     std::set<std::string> left;
     for (const kv::KeyValue& kv : orders.kvs) left.insert(kv.key);
-    const bool any = std::any_of(ordered.begin(), ordered.end(), [&](const LockEntry& lock) {
-      return left.contains(lock_order_key(fs, lock.key));
-    });
-    if (!any) return {};
+    std::vector<LockEntry> waiting;
+    for (LockEntry& lock : ordered) {
+      if (!left.contains(lock_order_key(fs, lock.key))) {
+        SYMNAS_ASSIGN(const auto stored, read_key(store, lock.key));
+        if (!stored || stored->mod_revision != lock.revision) continue;
+        SYMNAS_TRY(begin_clear(store, clock, fs, lock, by));
+      }
+      waiting.push_back(std::move(lock));
+    }
+    if (waiting.empty()) return {};
+    ordered = std::move(waiting);
     std::this_thread::sleep_for(std::chrono::milliseconds(kLockClearPollMs));
   }
   return {};
@@ -162,7 +171,7 @@ Result<ClearedLocks> clear_locks(kv::Store& store, const env::Clock& clock, FsId
     if (begun == Begun::kChanged) ++out.changed;
     if (begun == Begun::kOrdered) ordered.push_back(lock);
   }
-  SYMNAS_TRY(wait_until_obeyed(store, fs, ordered, wait_ms));
+  SYMNAS_TRY(wait_until_obeyed(store, clock, fs, ordered, by, wait_ms));
   std::set<std::string> unanswered;
   for (const LockEntry& lock : ordered) {
     SYMNAS_TRY(take_back(store, fs, lock_order_key(fs, lock.key)));

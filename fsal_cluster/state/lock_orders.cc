@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/kv/keys.h"
+#include "fsal_cluster/limits.h"
 #include "fsal_cluster/state/lock_record.h"
 
 namespace symnas::fs {
@@ -41,21 +42,27 @@ bool LockOrders::stopping() const {
   return stop_;
 }
 
-void LockOrders::put(const kv::KeyValue& kv) {
+bool LockOrders::is_valid(const LockOrder& order) const {
+  if (order.kind != records::LockOrder::CLEAR) return true;
+  return order.given_ns && clock_.mono_ns() - *order.given_ns < kLockOrderValidNs;
+}
+
+void LockOrders::put(const kv::KeyValue& kv, std::optional<std::int64_t> given_ns) {
   orders_.erase(kv.key);
   const auto lock_key = ordered_lock_key(fs_, kv.key);
   const auto holder = lock_key ? parse_lock_key(fs_, *lock_key) : std::nullopt;
   records::LockOrder record;
   if (!holder || holder->vnfs != vnfs_ || !record.ParseFromString(kv.value)) return;
   orders_[kv.key] = {kv.key,        kv.mod_revision, holder->ino,
-                     holder->owner, record.kind(),   Revision{record.lock_revision()}};
+                     holder->owner, record.kind(),   Revision{record.lock_revision()},
+                     given_ns};
 }
 
 void LockOrders::on_image(const std::vector<kv::KeyValue>& image, Revision) {
   {
     const std::scoped_lock lock(mutex_);
     orders_.clear();
-    for (const kv::KeyValue& kv : image) put(kv);
+    for (const kv::KeyValue& kv : image) put(kv, std::nullopt);
   }
   changed_.notify_all();
 }
@@ -68,7 +75,7 @@ void LockOrders::on_events(const std::vector<kv::WatchEvent>& events, Revision) 
       if (event.deleted) {
         orders_.erase(event.kv.key);
       } else {
-        put(event.kv);
+        put(event.kv, clock_.mono_ns());
       }
     }
   }

@@ -1,6 +1,9 @@
 // LockOrders: what the store says is to be done about the lock records of one VNFS in one
 // filesystem (`wX` of docs/formats/keys.md): a complete image, kept by the session's watch.
 //
+// An order to clear a lock counts only while its administrator may still wait for it. How old one
+// is that was there before it was watched nobody knows; of others the mount's own clock tells.
+//
 // Thread class: thread-safe; its mutex is a leaf.
 #pragma once
 
@@ -13,6 +16,7 @@
 #include <vector>
 
 #include "common/base/ids.h"
+#include "common/env/clock.h"
 #include "common/kv/follower.h"
 #include "common/kv/session.h"
 #include "fsal_cluster/schema/records.pb.h"
@@ -27,11 +31,15 @@ struct LockOrder {
   LockOwner owner;
   records::LockOrder::Kind kind = records::LockOrder::CLEAR;
   Revision lock_revision;  // of the record that is meant
+  // When it was given, as this mount saw it (monotonic clock); nullopt: it was there before.
+  std::optional<std::int64_t> given_ns;
 };
 
 class LockOrders final : public kv::Follower {
  public:
-  LockOrders(FsId fs, std::string vnfs) : fs_(fs), vnfs_(std::move(vnfs)) {}
+  // `clock` outlives it.
+  LockOrders(const env::Clock& clock, FsId fs, std::string vnfs)
+      : clock_(clock), fs_(fs), vnfs_(std::move(vnfs)) {}
   // For SessionOptions::followed. REQUIRES: this object outlives the session.
   kv::SessionOptions::Followed followed();
 
@@ -39,6 +47,8 @@ class LockOrders final : public kv::Follower {
   std::vector<LockOrder> wait(std::int64_t wait_ms);
   // It is done: not told again, though the watch may still show it.
   void done(const LockOrder& order);
+  // Whether it may still be carried out.
+  bool is_valid(const LockOrder& order) const;
   // Idempotent.
   void stop();
   bool stopping() const;
@@ -49,8 +59,9 @@ class LockOrders final : public kv::Follower {
 
  private:
   // REQUIRES: mutex_ is held.
-  void put(const kv::KeyValue& kv);
+  void put(const kv::KeyValue& kv, std::optional<std::int64_t> given_ns);
 
+  const env::Clock& clock_;
   const FsId fs_;
   const std::string vnfs_;
   mutable std::mutex mutex_;

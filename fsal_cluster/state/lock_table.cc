@@ -33,6 +33,10 @@ bool is_former_life(std::int32_t a, std::int32_t b) {
          0;
 }
 
+bool is_lost_by_notice(std::int32_t locked_in, std::int32_t now) {
+  return locked_in == 0 || is_former_life(locked_in, now);
+}
+
 bool is_another_life(const ClientLife& a, const ClientLife& b) {
   const bool other_state = a.nsm_state != 0 && b.nsm_state != 0 && a.nsm_state != b.nsm_state;
   const bool other_verifier =

@@ -37,13 +37,17 @@ struct LockOwner {
 // In which of its lives a client locks: another one has lost what it locked in this one. Empty: it
 // has not told.
 struct ClientLife {
-  std::int32_t nsm_state = 0;  // NLM: grows with each life, and may wrap
+  std::int32_t nsm_state = 0;  // NLM: grows with each life, and may wrap; 0: not told
   std::string verifier;        // NFSv4
   friend bool operator==(const ClientLife&, const ClientLife&) = default;
 };
 // True when an NLM client lived as `a` before it lived as `b`; false when either is not told.
 bool is_former_life(std::int32_t a, std::int32_t b);
-// True when both have told and are not the same life.
+// True when an NLM client that lives as `now` has lost what it locked in `locked_in`: in a former
+// life, or without having told in which.
+bool is_lost_by_notice(std::int32_t locked_in, std::int32_t now);
+// True when both have told and are not the same life: what was locked without having told stays,
+// and becomes of the life that locks next.
 bool is_another_life(const ClientLife& a, const ClientLife& b);
 
 struct LockConflict {

@@ -4,24 +4,17 @@
 
 #include <fmt/format.h>
 
-#include "common/base/bytes.h"
 #include "common/kv/keys.h"
+#include "fsal_cluster/state/lock_record.h"
 
 namespace symnas::fs {
 namespace {
 
 constexpr std::int64_t kPageKeys = 1000;
-constexpr std::size_t kForgetAtOnce = 500;  // below kTxnOpsMax
-constexpr std::size_t kInoBytes = 8;
+constexpr std::size_t kForgetAtOnce = 500;
+static_assert(2 * kForgetAtOnce < static_cast<std::size_t>(kv::kTxnOpsMax), "a lock and its order");
 
 }  // namespace
-
-std::string vnfs_of_lock(std::string_view key, std::size_t prefix_bytes) {
-  const std::size_t at = prefix_bytes + kInoBytes + 1;  // behind the letter of its protocol
-  if (key.size() < at + 4) return "";
-  const std::size_t size = read_be32(key, at);
-  return key.size() < at + 4 + size ? "" : std::string(key.substr(at + 4, size));
-}
 
 Result<LockUse> lock_use(kv::Store& store, FsId fs, const std::string& vnfs,
                          std::int64_t deadline_ms) {
@@ -32,20 +25,23 @@ Result<LockUse> lock_use(kv::Store& store, FsId fs, const std::string& vnfs,
     SYMNAS_ASSIGN(const kv::OpResult page,
                   kv::range_blocking(store, range, kPageKeys, deadline_ms));
     for (const kv::KeyValue& kv : page.kvs) {
-      if (vnfs_of_lock(kv.key, prefix.size()) == vnfs) use.keys.push_back(kv.key);
+      const auto holder = parse_lock_key(fs, kv.key);
+      if (holder && holder->vnfs == vnfs) use.keys.push_back(kv.key);
     }
     if (page.kvs.size() < static_cast<std::size_t>(kPageKeys)) return use;
     range.key = page.kvs.back().key + std::string(1, '\0');
   }
 }
 
-Status forget_locks(kv::Store& store, const LockUse& use, const std::string& vnfs_key,
+Status forget_locks(kv::Store& store, FsId fs, const LockUse& use, const std::string& vnfs_key,
                     std::int64_t deadline_ms) {
   for (std::size_t at = 0; at < use.keys.size(); at += kForgetAtOnce) {
     kv::Txn txn;
     txn.compares.push_back(kv::key_absent(vnfs_key));
-    for (std::size_t i = at; i < std::min(use.keys.size(), at + kForgetAtOnce); ++i)
+    for (std::size_t i = at; i < std::min(use.keys.size(), at + kForgetAtOnce); ++i) {
       txn.success.push_back(kv::erase(use.keys[i]));
+      txn.success.push_back(kv::erase(lock_order_key(fs, use.keys[i])));
+    }
     SYMNAS_ASSIGN(const kv::TxnResult done, kv::txn_blocking(store, std::move(txn), deadline_ms));
     if (!done.succeeded)
       return fail(ErrorCode::kConflict, fmt::format("{}: was made again meanwhile", vnfs_key));

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "common/base/ids.h"
@@ -18,16 +17,13 @@ struct LockUse {
   std::vector<std::string> keys;  // one for each owner of locks in a file
 };
 
-// The VNFS in the key of a lock record, behind its prefix and inode; "" if the key is none.
-std::string vnfs_of_lock(std::string_view key, std::size_t prefix_bytes);
-
 // Reads the whole table, in pages. Errors: those of the store.
 Result<LockUse> lock_use(kv::Store& store, FsId fs, const std::string& vnfs,
                          std::int64_t deadline_ms);
 
-// Forgets those records, unless somebody has made a VNFS of that key (`vnfs_key`) again. Errors:
-// those of the store, kConflict.
-Status forget_locks(kv::Store& store, const LockUse& use, const std::string& vnfs_key,
+// Forgets those records and what is ordered about them, unless somebody has made a VNFS of that key
+// (`vnfs_key`) again. Errors: those of the store, kConflict.
+Status forget_locks(kv::Store& store, FsId fs, const LockUse& use, const std::string& vnfs_key,
                     std::int64_t deadline_ms);
 
 }  // namespace symnas::fs

@@ -20,7 +20,7 @@ GIVE_UP_S = 300.0
 RECORD_MAX = 4 << 20
 
 OK = 0
-GRACE, DELAY, NO_GRACE, EXIST = 10013, 10008, 10033, 17
+GRACE, DELAY, NO_GRACE, EXIST, DENIED = 10013, 10008, 10033, 17, 10010
 # What says that the server has started anew, or has forgotten us.
 FORGOTTEN = {10022: "STALE_CLIENTID", 10023: "STALE_STATEID", 10025: "BAD_STATEID",
              10011: "EXPIRED", 10052: "BADSESSION", 10078: "DEADSESSION",
@@ -156,11 +156,12 @@ class Connection:
 class Client:
     """One client id with one open file, over NFSv4.`minor`."""
 
-    def __init__(self, address, export, minor):
+    def __init__(self, address, export, minor, owner=None):
+        """`owner`: of another Client, whose next life this is; a life has a verifier of its own."""
         self.address = address
         self.path = export.strip("/").split("/")
         self.minor = minor
-        self.owner = f"nfs4_client {os.getpid()} {os.urandom(6).hex()}"
+        self.owner = owner or f"nfs4_client {os.getpid()} {os.urandom(6).hex()}"
         self.verifier = os.urandom(8)
         self.reconnects = 0
         self.recoveries = 0
@@ -209,10 +210,14 @@ class Client:
 
         operations may be callables, which are asked anew for each attempt.
         """
+        return self._until_answered(
+            lambda: self._once(*[op() if callable(op) else op for op in operations]))
+
+    def _until_answered(self, attempt):
         end = time.monotonic() + GIVE_UP_S
         while True:
             try:
-                return self._once(*[op() if callable(op) else op for op in operations])
+                return attempt()
             except Gone:
                 if time.monotonic() > end:
                     raise
@@ -323,7 +328,7 @@ class Client:
 
     def open(self, name):
         """Opens a file of the export, created if needed, and keeps it open over restarts."""
-        self._open(u32(0) + opaque(name), self.root, create=True)
+        self._until_answered(lambda: self._open(u32(0) + opaque(name), self.root, create=True))
         self.name = name
 
     def _here(self):
@@ -341,6 +346,20 @@ class Client:
 
     def getattr(self):
         self.call(self._here, (GETATTR, u32(1, _SIZE_BIT), lambda a: (a.bitmap(), a.opaque())))
+
+    def hold(self, start, length):
+        """Locks a range of the open file for writing, and keeps it. False: somebody else has it."""
+        def wanted():
+            return LOCK, u32(_WRITE_LOCK, 0) + u64(start, length) + u32(
+                1, self._next_owner_sequence()) + self.stateid + u32(0) + u64(self.client_id) \
+                + opaque(f"{self.owner} holds"), lambda a: a.take(16)
+        try:
+            self.call(self._here, wanted)
+        except Refused as refused:
+            if refused.status != DENIED:
+                raise
+            return False
+        return True
 
     def lock(self):
         """Locks the whole file for writing, and unlocks it; one of before a restart is claimed."""

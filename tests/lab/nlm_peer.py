@@ -1,7 +1,7 @@
 """An NFSv3 client's lock manager and status monitor, as far as cases need them: one call per
 program run, from a port of choice.
 
-    nlm_peer.py VIP EXPORT FILE lock|test|unlock|free_all|notify [options]
+    nlm_peer.py VIP EXPORT FILE lock|test|cancel|unlock|free_all|notify [options]
 
 Prints the answer's word (granted, denied, ...) or "done". Run as root in the client's namespace:
 reserved ports are bound. RFC 1813, RFC 5531, X/Open XNFS chapters 10 and 11.
@@ -131,10 +131,13 @@ def nlm_call(options, procedure, arguments):
 
 
 def run(options):
-    exclusive, no = u32(1), u32(0)
+    exclusive, no = u32(not options.shared), u32(0)
+    block = u32(options.block)
     if options.what == "lock":
-        return nlm_call(options, 2, opaque(b"c") + no + exclusive + lock_of(options) + no
+        return nlm_call(options, 2, opaque(b"c") + block + exclusive + lock_of(options) + no
                         + u32(options.state))
+    if options.what == "cancel":
+        return nlm_call(options, 3, opaque(b"c") + block + exclusive + lock_of(options))
     if options.what == "test":
         return nlm_call(options, 1, opaque(b"c") + exclusive + lock_of(options))
     if options.what == "unlock":
@@ -152,12 +155,14 @@ def main():
     parser.add_argument("vip")
     parser.add_argument("export")
     parser.add_argument("file")
-    parser.add_argument("what", choices=["lock", "test", "unlock", "free_all", "notify"])
+    parser.add_argument("what", choices=["lock", "test", "cancel", "unlock", "free_all", "notify"])
     parser.add_argument("--name", default="peer", help="caller_name")
     parser.add_argument("--svid", type=int, default=1, help="the locking process")
     parser.add_argument("--state", type=int, default=0, help="the client's life")
     parser.add_argument("--start", type=int, default=0)
     parser.add_argument("--length", type=int, default=TO_THE_END)
+    parser.add_argument("--block", action="store_true", help="wait for it (nobody is called back)")
+    parser.add_argument("--shared", action="store_true")
     parser.add_argument("--high-port", action="store_true", help="from a port of any user")
     print(run(parser.parse_args()))
     return 0

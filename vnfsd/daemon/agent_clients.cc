@@ -73,8 +73,9 @@ Result<std::string> Agent::remove_vnfs(const std::string& name, api::Consent con
   if (used) *done += fmt::format("\nvnfs {}: had {}", name, who);
   if (mode == Mode::kDryRun) return done;
   SYMNAS_ASSIGN(const auto locks, locks_of(before, name));
-  for (const auto& [fs, one] : locks) {
-    const Status gone = fs::forget_locks(store_, one, kv::keys::kVnfs + name, kStoreDeadlineMs);
+  for (const auto& [fsid, one] : locks) {
+    const Status gone =
+        fs::forget_locks(store_, fsid, one, kv::keys::kVnfs + name, kStoreDeadlineMs);
     if (!gone) log::warn("vnfs {}: locks of its clients stay: {}", name, gone.error().message);
   }
   return done;

@@ -1,12 +1,15 @@
 """Byte-range locks: lives of NFSv3 clients, who may release locks, `symnas lock ls` and `clear`."""
 
+import itertools
 import os
 import subprocess
 import sys
+import threading
 
+import nfs_wire
 from kernel_clients import FIRST_ADDRESS, NAMES, Client, boot, finish, kernel_clients, output_of
 from lab_case import check, eventually, lab_test
-from symlab.service import EXPORT, VIP, VNFS
+from symlab.service import EXPORT, VIP, VNFS, finish_tool, last_json, wait_for_line
 from symlab.wait import SLOWER
 
 from .h_heads import victim
@@ -14,10 +17,13 @@ from .i_shared import HEADS
 from .m_moves import BETWEEN_S, heads_from
 from .n_nlm import WAITING, Holder, check_granted, check_refused, locking_clients
 
+LIVES = os.path.join(os.path.dirname(nfs_wire.__file__), "nfs4_lives")
+LIVES_S = 120.0
 PEER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "nlm_peer.py")
 # Another process of the client: it holds nothing, and is refused what the first one holds.
 OTHER = ("--svid", "2")
 PEER_S = 60.0
+_LIVES = itertools.count(3, 2)
 SEES_IT_S = 20.0
 
 
@@ -36,6 +42,11 @@ def expect(wanted, bench, file, what, *options):
     check(seen == wanted, f"{what} {' '.join(options)} of {file}: {seen}, should be {wanted}")
 
 
+def new_lives(count):
+    """Numbers of lives that the client (there is one) lives after all that were given before."""
+    return [str(next(_LIVES)) for _ in range(count)]
+
+
 def locks_of(bench, *filters):
     return bench.symnas.json("lock", "ls", *filters)["locks"]
 
@@ -43,31 +54,93 @@ def locks_of(bench, *filters):
 @lab_test()
 def nlm_lives_of_a_client_are_in_order(bench):
     """What is locked anew before a notice is of the new life, and an older notice releases none."""
+    first, second, third = new_lives(3)
     file = "lives"
-    expect("granted", bench, file, "lock", "--state", "3", "--length", "100")
+    expect("granted", bench, file, "lock", "--state", first, "--length", "100")
     # Rebooted: the same process number locks a part of it, before the notice is there.
-    expect("granted", bench, file, "lock", "--state", "5", "--length", "10")
+    expect("granted", bench, file, "lock", "--state", second, "--length", "10")
     expect("granted", bench, file, "test", *OTHER, "--start", "50", "--length", "10")
-    expect("done", bench, file, "notify", "--state", "5")
+    expect("done", bench, file, "notify", "--state", second)
     expect("denied", bench, file, "test", *OTHER, "--length", "10")
-    expect("denied", bench, file, "lock", "--state", "3", "--start", "200", "--length", "10")
-    expect("done", bench, file, "notify", "--state", "3")
+    expect("failed", bench, file, "lock", "--state", first, "--start", "200", "--length", "10")
+    expect("done", bench, file, "notify", "--state", first)
     expect("denied", bench, file, "test", *OTHER, "--length", "10")
     before = bench.kill_instance()
     bench.service.wait_serving(other_than=before["pid"])
-    expect("done", bench, file, "notify", "--state", "5")
+    expect("done", bench, file, "notify", "--state", second)
     expect("denied", bench, file, "test", *OTHER, "--length", "10")
-    expect("done", bench, file, "notify", "--state", "7")
+    expect("done", bench, file, "notify", "--state", third)
+    expect("granted", bench, file, "test", *OTHER)
+
+
+@lab_test()
+def nlm_wait_of_a_new_life_outlives_the_notice(bench):
+    """Who waits for what its former life waited for goes on waiting when the notice comes."""
+    first, second = new_lives(2)
+    file = "waiting"
+    expect("granted", bench, file, "lock", *OTHER, "--state", second, "--length", "10")
+    expect("blocked", bench, file, "lock", "--block", "--state", first, "--length", "100")
+    expect("blocked", bench, file, "lock", "--block", "--state", second, "--length", "100")
+    expect("done", bench, file, "notify", "--state", second)
+    # What is waited for is not given to who comes later.
+    late = ("--svid", "3", "--state", second, "--start", "50", "--length", "10")
+    expect("denied", bench, file, "lock", *late)
+    expect("granted", bench, file, "cancel", "--block", "--length", "100")
+    expect("granted", bench, file, "lock", *late)
+    # A request of the former life that is late waits for no longer than until it is tried.
+    expect("blocked", bench, file, "lock", "--block", "--state", first, "--length", "100")
+    expect("failed", bench, "elsewhere", "lock", "--block", "--state", first)
+    eventually(SEES_IT_S, "nobody waits", lambda: peer(
+        bench, file, "lock", "--svid", "4", "--state", second, "--start", "80", "--length", "1"
+    ) == "granted")
+    expect("done", bench, file, "free_all")
+
+
+@lab_test()
+def nlm_cancelled_wait_takes_no_lock(bench):
+    """A shared lock that was to become an exclusive one stays when nobody waits any more."""
+    [first] = new_lives(1)
+    file = "upgraded"
+    for svid in ("1", "2"):
+        expect("granted", bench, file, "lock", "--shared", "--state", first, "--svid", svid)
+    expect("blocked", bench, file, "lock", "--block", "--state", first)
+    expect("granted", bench, file, "cancel", "--block", "--state", first)
+    found = locks_of(bench, "--fs", EXPORT, "--path", f"/{file}")
+    check(len(found) == 2, f"recorded: {found}")
+    expect("granted", bench, file, "unlock", *OTHER)
+    expect("denied", bench, file, "test", *OTHER)
+    before = bench.kill_instance()
+    bench.service.wait_serving(other_than=before["pid"])
+    expect("denied", bench, file, "test", *OTHER)
+    expect("done", bench, file, "free_all")
+
+
+@lab_test()
+def nlm_life_that_is_not_told_is_no_other_life(bench):
+    """What was locked without a number stays beside locks with one, and goes with a notice."""
+    first, second = new_lives(2)
+    file = "numbers"
+    expect("granted", bench, file, "lock", "--length", "100")
+    expect("granted", bench, file, "lock", "--state", first, "--start", "200", "--length", "10")
+    expect("denied", bench, file, "test", *OTHER, "--start", "50", "--length", "10")
+    expect("done", bench, file, "notify", "--state", first)
+    expect("denied", bench, file, "test", *OTHER, "--start", "50", "--length", "10")
+    expect("granted", bench, file, "lock", "--svid", "3", "--start", "300", "--length", "10")
+    expect("done", bench, file, "notify", "--state", first)
+    expect("granted", bench, file, "test", *OTHER, "--start", "300", "--length", "10")
+    expect("denied", bench, file, "test", *OTHER, "--start", "200", "--length", "10")
+    expect("done", bench, file, "notify", "--state", second)
     expect("granted", bench, file, "test", *OTHER)
 
 
 @lab_test()
 def nlm_locks_are_released_from_reserved_ports_only(bench):
     """FREE_ALL and SM_NOTIFY of an ordinary user of a client release nothing."""
+    first, second = new_lives(2)
     file = "ports"
-    expect("granted", bench, file, "lock", "--state", "3")
+    expect("granted", bench, file, "lock", "--state", first)
     expect("done", bench, file, "free_all", "--high-port")
-    expect("done", bench, file, "notify", "--state", "5", "--high-port")
+    expect("done", bench, file, "notify", "--state", second, "--high-port")
     expect("denied", bench, file, "test", *OTHER)
     expect("done", bench, file, "free_all")
     expect("granted", bench, file, "test", *OTHER)
@@ -76,10 +149,11 @@ def nlm_locks_are_released_from_reserved_ports_only(bench):
 @lab_test()
 def locks_are_listed_and_cleared(bench):
     """`lock ls` shows who holds what, `lock clear` takes it away, in the instance too."""
+    [first] = new_lives(1)
     file = "cleared"
-    expect("granted", bench, file, "lock", "--state", "3", "--start", "10", "--length", "20")
-    expect("granted", bench, file, "lock", "--state", "3", "--start", "100")
-    expect("granted", bench, "kept", "lock", "--state", "3", *OTHER)
+    expect("granted", bench, file, "lock", "--state", first, "--start", "10", "--length", "20")
+    expect("granted", bench, file, "lock", "--state", first, "--start", "100")
+    expect("granted", bench, "kept", "lock", "--state", first, *OTHER)
     found = locks_of(bench, "--fs", EXPORT, "--path", f"/{file}")
     check(len(found) == 1, f"not one owner: {found}")
     seen = found[0]
@@ -96,12 +170,12 @@ def locks_are_listed_and_cleared(bench):
     expect("denied", bench, file, "test", *OTHER, "--start", "15", "--length", "1")
     done = bench.symnas("lock", "clear", "--fs", EXPORT, "--path", f"/{file}", "--yes")
     check("locks of 1 owner released" in done, done)
-    expect("granted", bench, file, "lock", *OTHER, "--state", "3", "--start", "15", "--length",
+    expect("granted", bench, file, "lock", *OTHER, "--state", first, "--start", "15", "--length",
            "1")
     # The cleared owner: its unlock is none, its lock is asked for anew.
-    expect("denied", bench, file, "lock", "--state", "3", "--start", "10", "--length", "20")
+    expect("denied", bench, file, "lock", "--state", first, "--start", "10", "--length", "20")
     expect("granted", bench, file, "unlock")
-    expect("granted", bench, file, "lock", "--state", "3", "--start", "100")
+    expect("granted", bench, file, "lock", "--state", first, "--start", "100")
     check(len(locks_of(bench, "--client", "peer")) == 3, "the other file's lock is not there")
     before = bench.kill_instance()
     bench.service.wait_serving(other_than=before["pid"])
@@ -115,7 +189,8 @@ def locks_are_listed_and_cleared(bench):
 @lab_test()
 def locks_of_a_stopped_vnfs_are_cleared(bench):
     """Nobody serves it: its records go at once, and its next instance knows nothing of them."""
-    expect("granted", bench, "stopped", "lock", "--state", "3")
+    [first] = new_lives(1)
+    expect("granted", bench, "stopped", "lock", "--state", first)
     bench.symnas("vnfs", "stop", VNFS)
     try:
         check(len(locks_of(bench, "--vnfs", VNFS)) == 1, "the lock is gone with its instance")
@@ -197,6 +272,29 @@ def v4_locks_of_a_dead_client_are_revoked(bench):
 
 
 @lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)
+def v4_locks_of_a_vnfs_that_nobody_serves_fall_to_others(bench):
+    """Beside other mounts: they stand for two leases, then somebody else gets what he wants."""
+    service = victim(bench)
+    with kernel_clients(bench, "unserved") as (one, other):
+        folder = one.mount("v41", service, "vers=4.1")
+        elsewhere = other.mount("elsewhere", bench.services[0], "vers=4.1")
+        holder = Holder(one, folder)
+        bench.symnas("vnfs", "stop", service.name)
+        try:
+            check_refused(other, (elsewhere,), "after the stop")
+            bench.let_run(LEASE_S)
+            check_refused(other, (elsewhere,), "after one lease")
+
+            def granted():
+                return other.run(f"guest_file try {elsewhere}/f") == "granted"
+            eventually(REVOKED_S * SLOWER, "the lock is free", granted)
+        finally:
+            bench.symnas("vnfs", "start", service.name)
+        service.wait_serving()
+        holder.job.kill()
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)
 def v4_client_in_a_new_life_has_no_locks(bench):
     """A client that is booted anew loses what it held before a move, as soon as it is back."""
     service = victim(bench)
@@ -211,6 +309,39 @@ def v4_client_in_a_new_life_has_no_locks(bench):
         again.mount("v41", service, "vers=4.1")
         check_granted(other, beside, "when its client is back")
         service.rehost(service.home)
+
+
+BOOT_DELAYS_S = (0.0, 0.15, 0.4)  # into a move, which takes about 0.3 s
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)
+def v41_client_boots_while_its_server_moves(bench):
+    """Its former life's locks go, nobody else's do, and the new life gets its own."""
+    service = victim(bench)
+    for delay_s in BOOT_DELAYS_S:
+        process = bench.lab.popen_in(
+            "client", [sys.executable, LIVES, "--url", service.url, "--file", f"lives{delay_s}"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        try:
+            wait_for_line(process, "held")
+            moving = threading.Thread(target=service.rehost, args=(heads_from(service)[0],))
+            moving.start()
+            bench.let_run(delay_s)
+            process.stdin.write("boot\n")
+            process.stdin.flush()
+            wait_for_line(process, "booted")
+            moving.join()
+            process.stdin.write("look\n")
+            process.stdin.flush()
+            seen = last_json(finish_tool(process, LIVES_S))
+        finally:
+            process.kill()
+            process.wait()
+        wanted = {"new life locks a part": True, "others get the rest": True,
+                  "others get the part": False, "others get what another client holds": False,
+                  "who stayed has its lock": True, "who stayed had to claim it": True}
+        check(seen == wanted, f"booted {delay_s} s into the move: {seen}")
+    service.rehost(service.home)
 
 
 @lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)

@@ -12,12 +12,14 @@ from symlab.service import NetworksService, last_json
 from .h_heads import fence_state
 from .l_silent import automatic_fencing
 from .m_moves import HEARD_S, MEASURED, TAKEN_OVER_S, history, is_holding, owner
+from .n_nlm import REBOOT, Holder, check_granted, check_refused
 from .r_faults import wait_networks_well
 
 HEADS = 3
 NETWORKS = NetworksService.NETWORKS
 BETWEEN_S = 1.5
 LOOKED_S = 2.0
+HEARD_IN_S = 20.0
 KINDS = ("read", "write")
 CUT = 2  # the network that fails
 # What resolving addresses and keeping them costs beside a load.
@@ -190,6 +192,36 @@ def kernel_clients_on_every_vip(bench):
         check(said == "", f"was not written: {said}")
         other.run(f"touch {looking}/{locked.rsplit('/', 1)[1]}/go")
         finish({"the locked shell": sitting})
+
+
+def is_told(bench, family):
+    """Whether an instance has told an NLM client of a restart, in that family of addresses."""
+    for path in bench.logs():
+        with open(path, encoding="utf-8", errors="replace") as file:
+            if any("was told" in line and (":" in line.partition("NLM client ")[2].split(": ")[0])
+                   == (family == "IPv6") for line in file if "NLM client " in line):
+                return True
+    return False
+
+
+@lab_test(luns="fuse", heads=HEADS, networks=NETWORKS, backups=True)
+def nlm_clients_are_told_and_heard_in_ipv6(bench):
+    """A lock of NFSv3 over IPv6 sits through a move, and goes when its client has booted."""
+    service = multi(bench)
+    vip = [vip for vip in service.vips if ":" in vip][0]
+    with kernel_clients(bench, "six") as (one, other):
+        one.run("guest_statd")
+        folder = one.mount("six", service, "vers=3,lock", vip)
+        holder = Holder(one, folder)
+        looking = other.mount("v41", bench.services[0], "vers=4.1")
+        check_refused(other, (looking,), "before the move")
+        service.rehost(backup(service))
+        eventually(HEARD_IN_S, "the client is told", lambda: is_told(bench, "IPv6"))
+        check_refused(other, (looking,), "after the move")
+        one.run(REBOOT)
+        check_granted(other, looking, "after the reboot")
+        holder.job.kill()
+        service.rehost(service.home)
 
 
 @lab_test(luns="fuse", heads=HEADS, networks=NETWORKS, backups=True)

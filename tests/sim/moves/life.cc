@@ -67,6 +67,8 @@ Life::Life(MountWorld& world, std::uint64_t epoch, fs::Mount& mount, std::vector
         const bool answers = forget_nlm_client(reboot.address, reboot.state).has_value();
         if (!answers) sleep_ns(INT64_MAX / 4);
         world_.end_request(epoch_);
+        if (mount_.locks().owes_unlocks_of(reboot.address))
+          return symnas::fail(ErrorCode::kUnavailable, "not recorded yet");
         return {};
       }),
       notices_(nsm::state_of_epoch(epoch), "vnfs",
@@ -104,8 +106,9 @@ std::optional<Answer> Life::locked(const LockCall& call) {
 std::optional<Answer> Life::unlocked(const LockCall& call) {
   const Status recorded = mount_.locks().unlock(ino(call.file), call.owner, call.range.start,
                                                 call.range.end, fs::FileLocks::Record::kNow);
-  if (!recorded && mount_is_over(recorded.error())) return std::nullopt;
-  return Answer::kGranted;
+  if (recorded) return Answer::kGranted;
+  if (mount_is_over(recorded.error())) return std::nullopt;
+  return Answer::kDelay;
 }
 
 std::optional<Answer> Life::lock(const LockCall& call) {
@@ -113,9 +116,11 @@ std::optional<Answer> Life::lock(const LockCall& call) {
   return locked(call);
 }
 
+// Of NFSv4: what is not recorded is said to be done (plugin/lock.cc).
 std::optional<Answer> Life::unlock(const LockCall& call) {
   const FileTurn turn(*this, call.file);
-  return unlocked(call);
+  const auto answer = unlocked(call);
+  return answer == Answer::kDelay ? Answer::kGranted : answer;
 }
 
 std::optional<Answer> Life::test(const LockCall& call) {
@@ -133,8 +138,19 @@ void Life::settle_grants(const LockCall& call) {
   });
 }
 
+// As ganesha patch 0021: what the owner waited for in a former life is over.
+void Life::drop_former_waits(const LockCall& call) {
+  for (std::vector<Waiter>* list : {&waiters_, &grants_}) {
+    std::erase_if(*list, [&](const Waiter& waiter) {
+      return waiter.call.file == call.file && waiter.call.owner == call.owner &&
+             fs::is_former_life(waiter.call.nsm_state, call.nsm_state);
+    });
+  }
+}
+
 std::optional<Answer> Life::nlm_lock(const LockCall& call, const Granted& wait) {
   const FileTurn turn(*this, call.file);
+  drop_former_waits(call);
   const auto answer = locked(call);
   if (!answer) return answer;
   if (*answer == Answer::kGranted) settle_grants(call);
@@ -168,10 +184,13 @@ std::optional<Answer> Life::nlm_cancel(const LockCall& call) {
 // What the client waited for in its former life is over, too.
 std::optional<Answer> Life::forget_nlm_client(const std::string& address,
                                               std::optional<std::int32_t> but_state) {
-  std::erase_if(waiters_, [&](const Waiter& waiter) {
-    const auto client = fs::parse_nlm_client(waiter.call.owner.client);
-    return client && client->address == address && waiter.call.nsm_state != but_state;
-  });
+  for (std::vector<Waiter>* list : {&waiters_, &grants_}) {
+    std::erase_if(*list, [&](const Waiter& waiter) {
+      const auto client = fs::parse_nlm_client(waiter.call.owner.client);
+      return client && client->address == address &&
+             (!but_state || fs::is_lost_by_notice(waiter.call.nsm_state, *but_state));
+    });
+  }
   const Status recorded = mount_.locks().forget_nlm_client(address, but_state);
   if (!recorded && mount_is_over(recorded.error())) return std::nullopt;
   return Answer::kGranted;
@@ -217,9 +236,13 @@ void Life::grant_answered(std::uint64_t cookie, bool wanted) {
 void Life::sm_notify(const std::string& address, std::int32_t state,
                      const std::function<void()>& answered) {
   const std::string message = nsm::encode_call(nsm::sm_notify(1, "localhost", state));
+  nsm::Clients clients;
+  clients.note = [this](const nsm::Reboot& client) {
+    mount_.locks().note_nlm_life(client.address, client.state);
+  };
+  clients.has_locks = [this](const std::string& who) { return mount_.locks().has_nlm_client(who); };
   const nsm::Answer answer =
-      nsm::answer(message, {address, kStatdOfClient}, nsm::state_of_epoch(epoch_),
-                  [this](const std::string& who) { return mount_.locks().has_nlm_client(who); });
+      nsm::answer(message, {address, kStatdOfClient}, nsm::state_of_epoch(epoch_), clients);
   if (answer.reply.empty()) fail("an SM_NOTIFY was taken for no call");
   if (!answer.reboot) return answered();
   reboots_.add(*answer.reboot, answered);

@@ -109,6 +109,7 @@ class Life {
   std::optional<Answer> unlocked(const LockCall& call);
   void call_back(const Waiter& waiter);
   void grant_answered(std::uint64_t cookie, bool wanted);
+  void drop_former_waits(const LockCall& call);
   // Drops cookies of grants that the client knows of by now.
   void settle_grants(const LockCall& call);
   bool drop_state(Nfs4Client& client);

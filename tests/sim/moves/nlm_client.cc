@@ -13,6 +13,7 @@ namespace symnas::sim {
 namespace {
 
 constexpr std::int64_t kNsPerMs = 1'000'000;
+constexpr std::int64_t kAskAgainNs = 5'000 * kNsPerMs;
 constexpr unsigned kOwners = 2;
 constexpr std::uint32_t kStatdPort = 40'000;
 
@@ -85,7 +86,8 @@ void ModelNlmClient::one() {
   }
 }
 
-// Now and then it boots while it waits for the answer.
+// Now and then it boots while it waits for the answer, or leaves the request in the server's
+// buffers.
 void ModelNlmClient::lock(Arbiter::Holder holder, std::size_t file, Span span, fs::LockMode mode) {
   const auto gone = gone_;
   const auto asks = std::make_shared<bool>(true);
@@ -96,6 +98,11 @@ void ModelNlmClient::lock(Arbiter::Holder holder, std::size_t file, Span span, f
     });
   }
   used_.insert({file, holder.owner});
+  if (below(24) == 0) {
+    const LockCall call = call_of(holder, file, span, mode);
+    server_.deliver_late([call](Life& life) { return life.nlm_lock(call, nullptr); });
+    return reboot();
+  }
   {
     const Turn turn(busy_);
     if (mode == fs::LockMode::kShared) arbiter_.weakens(file, holder, span);
@@ -129,6 +136,12 @@ void ModelNlmClient::lock_and_wait(Arbiter::Holder holder, std::size_t file, Spa
       if (wait->granted) return;
     }
     if (now_ns() > until_ns) break;
+    if (below(12) == 0) {
+      // It boots, and what is started then waits for the same.
+      wait->over = true;
+      reboot();
+      return lock_and_wait(holder, file, span, mode);
+    }
     const std::int64_t again_ns = now_ns() + kNsPerMs * 1'000 + up_to_ms(6'000);
     while (!wait->granted && now_ns() < again_ns && now_ns() < until_ns) sleep_ns(20 * kNsPerMs);
     if (wait->granted) return;
@@ -139,8 +152,7 @@ void ModelNlmClient::lock_and_wait(Arbiter::Holder holder, std::size_t file, Spa
   const auto gone = gone_;
   server_.call(
       number_, [call](Life& life) { return life.nlm_cancel(call); }, gone.get());
-  server_.call(
-      number_, [call](Life& life) { return life.nlm_unlock(call); }, gone.get());
+  unlock(call);
 }
 
 void ModelNlmClient::unlock(Arbiter::Holder holder, std::size_t file, Span span) {
@@ -149,8 +161,17 @@ void ModelNlmClient::unlock(Arbiter::Holder holder, std::size_t file, Span span)
   const LockCall call = call_of(holder, file, span, fs::LockMode::kShared);
   trace("client %u: UNLOCK file %zu %zu-%zu %s", number_, file, span.first, span.last,
         call.owner.owner.c_str());
-  server_.call(
-      number_, [call](Life& life) { return life.nlm_unlock(call); }, gone_.get());
+  unlock(call);
+}
+
+// What is not recorded is asked for again (ganesha patch 0025).
+void ModelNlmClient::unlock(const LockCall& call) {
+  const auto gone = gone_;
+  for (;; sleep_ns(kAskAgainNs)) {
+    const auto reply = server_.call(
+        number_, [call](Life& life) { return life.nlm_unlock(call); }, gone.get());
+    if (!reply || reply->answer == Answer::kGranted) return;
+  }
 }
 
 void ModelNlmClient::close_all() {

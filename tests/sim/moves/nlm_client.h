@@ -46,6 +46,7 @@ class ModelNlmClient final : public Statd {
   void lock(Arbiter::Holder holder, std::size_t file, Span span, fs::LockMode mode);
   void lock_and_wait(Arbiter::Holder holder, std::size_t file, Span span, fs::LockMode mode);
   void unlock(Arbiter::Holder holder, std::size_t file, Span span);
+  void unlock(const LockCall& call);
   void reboot();
   void announce();
   void free_all();

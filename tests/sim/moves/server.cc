@@ -77,6 +77,16 @@ bool Server::wait_for(const Sent& sent, std::uint64_t epoch, const bool* gone) {
   return true;
 }
 
+void Server::deliver_late(const Life::Body& body) {
+  Life* const life = life_;
+  if (life == nullptr) return;
+  spawn(current_process(), "late request", [this, life, body] {
+    sleep_ns(up_to_ms(6'000));
+    if (!world_.lives(life->epoch())) return;
+    world_.send(life->epoch(), [life, body](fs::Mount&) { static_cast<void>(body(*life)); });
+  });
+}
+
 bool Server::sm_notify(const std::string& address, std::int32_t state) {
   Life* const life = life_;
   if (life == nullptr || !world_.lives(life->epoch())) return false;

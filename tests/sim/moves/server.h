@@ -46,6 +46,8 @@ class Server {
         false;  // an earlier instance, which has crashed, or its connection had, had it
   };
   std::optional<Reply> call(unsigned client, const Life::Body& body, const bool* gone);
+  // A request that the instance of now begins with later; nobody hears the answer.
+  void deliver_late(const Life::Body& body);
   // An SM_NOTIFY, once. True: it was answered.
   bool sm_notify(const std::string& address, std::int32_t state);
 

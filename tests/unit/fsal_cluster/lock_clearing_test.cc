@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <thread>
 
 #include "common/kv/keys.h"
+#include "fsal_cluster/limits.h"
 #include "fsal_cluster/state/lock_record.h"
 #include "tests/unit/fsal_cluster/ops/world.h"
 
@@ -27,12 +29,15 @@ class LockClearingTest : public testing::Test {
   }
   // Puts the order, and has it watched.
   void give(Revision lock_revision) {
+    put_order(lock_revision);
+    orders_.on_events({{false, stored(order_key())}}, Revision{});
+  }
+  void put_order(Revision lock_revision) {
     records::LockOrder order;
     order.set_lock_revision(lock_revision.value());
     kv::Mutation mutation;
     mutation.writes = {kv::put(order_key(), order.SerializeAsString())};
     ASSERT_TRUE(world_.session().commit_blocking(mutation)->succeeded);
-    orders_.on_events({{false, stored(order_key())}}, Revision{});
   }
   std::string order_key() { return lock_order_key(world_.fs(), key_); }
   void wait_done() {
@@ -47,7 +52,8 @@ class LockClearingTest : public testing::Test {
 
   World world_;
   std::unique_ptr<FileLocks> locks_;
-  LockOrders orders_{world_.fs(), "v1"};
+  env::ManualClock clock_;
+  LockOrders orders_{clock_, world_.fs(), "v1"};
   Handle file_;
   std::string key_;
 };
@@ -88,6 +94,32 @@ TEST_F(LockClearingTest, TheServerInFrontIsAskedUntilItCan) {
   }
   EXPECT_EQ(asked, 2);
   EXPECT_TRUE(is_free());
+}
+
+TEST_F(LockClearingTest, AnOrderThatIsTooOldByThenIsVoid) {
+  std::atomic<int> asked{0};
+  const ReleaseLocks release = [&](const Handle&, const LockOwner&, const auto& begin,
+                                   const auto&) -> Status {
+    clock_.advance_ns(kLockOrderValidNs);
+    EXPECT_FALSE(begin());
+    if (++asked == 1) return fail(ErrorCode::kUnavailable, "not yet");
+    return {};
+  };
+  {
+    const LockClearing clearing(world_.context(), *locks_, orders_, release);
+    give(stored(key_).mod_revision);
+    wait_done();
+  }
+  EXPECT_EQ(asked, 1);
+  EXPECT_FALSE(is_free());
+}
+
+TEST_F(LockClearingTest, AnOrderOfBeforeThisMountIsVoid) {
+  put_order(stored(key_).mod_revision);
+  orders_.on_image({stored(order_key())}, Revision{});
+  const LockClearing clearing(world_.context(), *locks_, orders_, {});
+  wait_done();
+  EXPECT_FALSE(is_free());
 }
 
 }  // namespace

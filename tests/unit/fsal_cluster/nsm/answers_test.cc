@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "common/base/bytes.h"
 #include "fsal_cluster/nsm/rpc_message.h"
 
@@ -11,9 +13,13 @@ namespace {
 const std::string kHolder = "10.0.0.202";
 const Peer kMonitor{kHolder, 700};
 
-Answer ask(const RpcCall& call, const Peer& peer) {
-  return answer(encode_call(call), peer, 9,
-                [](const std::string& address) { return address == kHolder; });
+Answer ask(const RpcCall& call, const Peer& peer, std::vector<Reboot>* noted = nullptr) {
+  Clients clients;
+  clients.note = [&](const Reboot& client) {
+    if (noted != nullptr) noted->push_back(client);
+  };
+  clients.has_locks = [](const std::string& address) { return address == kHolder; };
+  return answer(encode_call(call), peer, 9, clients);
 }
 
 Answer ask(std::uint32_t procedure) {
@@ -46,6 +52,15 @@ TEST(AnswersTest, ANoticeOfAnOrdinaryUserOfAHolderIsNone) {
   EXPECT_TRUE(ask(sm_notify(1, "vm1", 5), {kHolder, 1023}).reboot);
 }
 
+// It may be about to lock in its former life.
+TEST(AnswersTest, ALifeIsNotedWhetherThereAreLocksOrNot) {
+  std::vector<Reboot> noted;
+  ask(sm_notify(1, "vm1", 5), kMonitor, &noted);
+  ask(sm_notify(1, "vm2", 7), {"10.0.0.203", 700}, &noted);
+  ask(sm_notify(1, "vm1", 9), {kHolder, 1024}, &noted);
+  EXPECT_EQ(noted, (std::vector<Reboot>{{kHolder, 5}, {"10.0.0.203", 7}}));
+}
+
 TEST(AnswersTest, ANoticeThatCannotBeReadIsNone) {
   RpcCall call = sm_notify(1, std::string(1025, 'x'), 5);
   EXPECT_FALSE(ask(call, kMonitor).reboot);
@@ -69,7 +84,7 @@ TEST(AnswersTest, NobodyIsMonitoredOnRequest) {
 TEST(AnswersTest, OtherProgramsAndVersionsAreRefused) {
   EXPECT_EQ(results(ask({1, 100021, 4, 16, ""}, kMonitor)), "refused");
   EXPECT_EQ(results(ask({1, kNsmProgram, 2, 6, ""}, kMonitor)), "refused");
-  EXPECT_EQ(answer("nonsense", kMonitor, 9, [](const std::string&) { return true; }).reply, "");
+  EXPECT_EQ(answer("nonsense", kMonitor, 9, {}).reply, "");
 }
 
 }  // namespace

@@ -69,6 +69,29 @@ TEST_F(NoticesTest, AClientIsToldUnderEveryNameThatItMayKnow) {
   EXPECT_EQ(ended[0].how, Notices::End::kTold);
 }
 
+TEST_F(NoticesTest, AClientIsToldInIPv6) {
+  const NoticeTarget client{"fd00:0:0:2::202", "fd00:0:0:2::101"};
+  const auto address_is = [](const std::string& address) {
+    XdrWriter out;
+    out.put_string(address);
+    return out.take();
+  };
+  notices_.add(client, now_ms_);
+  for (const char* unknown : {"", "::.1", "::.0.0"}) {
+    const auto lookup = only();
+    EXPECT_EQ(lookup.port, kPortmapPort);
+    EXPECT_EQ(call_of(lookup).version, 4u);
+    answered(lookup, address_is(unknown));
+    EXPECT_TRUE(notices_.due(now_ms_).empty());
+    wait();
+  }
+  answered(only(), address_is("::.156.64"));
+  const auto notice = only();
+  EXPECT_EQ(notice.to, client);
+  EXPECT_EQ(notice.port, 40'000);
+  EXPECT_EQ(name_in(notice), client.server);
+}
+
 TEST_F(NoticesTest, WhatIsNotAnsweredIsRepeatedLessAndLessOften) {
   notices_.add(kClient, now_ms_);
   const auto first = only();

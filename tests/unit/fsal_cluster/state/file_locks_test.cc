@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
+#include <future>
+
 #include "common/kv/keys.h"
 #include "common/kv/mem/mem_store.h"
 #include "tests/unit/fsal_cluster/ops/world.h"
@@ -288,6 +292,106 @@ TEST_F(FileLocksTest, ALockThatWasAskedForInAFormerLifeIsDenied) {
   EXPECT_FALSE(is_free(*locks_, exclusive(0, 9)));
 }
 
+// Its LOCK waits for the store when the notice comes.
+TEST_F(FileLocksTest, ALockOfAFormerLifeThatIsUnderWayGoesWithTheNotice) {
+  std::future<Status> forgotten;
+  world_->session().interrupt([&] {
+    EXPECT_TRUE(locks_->has_nlm_client(kHost.address)) << "the notice would be for nobody";
+    locks_->note_nlm_life(kHost.address, 5);
+    forgotten =
+        std::async(std::launch::async, [&] { return locks_->forget_nlm_client(kHost.address, 5); });
+    EXPECT_EQ(forgotten.wait_for(std::chrono::milliseconds(20)), std::future_status::timeout);
+  });
+  static_cast<void>(locks_->lock(kFile, process(kHost, "1"), exclusive(0, 9), false, {3}));
+  ASSERT_TRUE(forgotten.get());
+  EXPECT_TRUE(is_free(*locks_, exclusive(0, 9)));
+  EXPECT_TRUE(is_free(*load(), exclusive(0, 9)));
+  EXPECT_FALSE(locks_->has_nlm_client(kHost.address));
+}
+
+TEST_F(FileLocksTest, ALockOfAFormerLifeThatComesBehindTheNoticeIsRefused) {
+  ASSERT_TRUE(locks_->forget_nlm_client(kHost.address, 5));
+  const auto late = locks_->lock(kFile, process(kHost, "1"), exclusive(0, 9), false, {3});
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_TRUE(locks_->lock(kFile, process(kSameName, "1"), exclusive(0, 9), false, {3})->granted);
+  EXPECT_TRUE(locks_->lock(kFile, process(kHost, "1"), exclusive(10, 19), false, {5})->granted);
+  EXPECT_TRUE(locks_->lock(kFile, process(kHost, "2"), exclusive(20, 29), false)->granted);
+}
+
+TEST_F(FileLocksTest, WhatIsLockedWithoutTellingTheLifeStaysUntilANotice) {
+  const LockOwner owner = process(kHost, "1");
+  ASSERT_TRUE(locks_->lock(kFile, owner, exclusive(0, 9), false)->granted);
+  ASSERT_TRUE(locks_->lock(kFile, owner, exclusive(20, 29), false, {5})->granted);
+  EXPECT_FALSE(is_free(*locks_, exclusive(0, 9))) << "no other life";
+  ASSERT_TRUE(locks_->lock(kFile, process(kHost, "2"), exclusive(40, 49), false)->granted);
+  ASSERT_TRUE(locks_->forget_nlm_client(kHost.address, 5));
+  EXPECT_FALSE(is_free(*locks_, exclusive(0, 9))) << "it is of the life that locked after it";
+  EXPECT_TRUE(is_free(*locks_, exclusive(40, 49)));
+  ASSERT_TRUE(locks_->forget_nlm_client(kHost.address, 7));
+  EXPECT_TRUE(is_free(*locks_, exclusive(0, 29)));
+}
+
+TEST_F(FileLocksTest, ANoticeIsNotDoneBeforeItsReleasesAreRecorded) {
+  ASSERT_TRUE(locks_->lock(kFile, process(kHost, "1"), exclusive(0, 9), false, {3})->granted);
+  server_->set_quota(kv::MemServer::Quota::kFull);
+  EXPECT_FALSE(locks_->forget_nlm_client(kHost.address, 5));
+  EXPECT_TRUE(locks_->owes_unlocks_of(kHost.address));
+  EXPECT_TRUE(locks_->has_nlm_client(kHost.address)) << "it has to be told again";
+  EXPECT_FALSE(locks_->forget_nlm_client(kHost.address, 5));
+  EXPECT_FALSE(locks_->owes_unlocks_of(kSameName.address));
+  server_->set_quota(kv::MemServer::Quota::kFree);
+  ASSERT_TRUE(locks_->forget_nlm_client(kHost.address, 5));
+  EXPECT_FALSE(locks_->owes_unlocks_of(kHost.address));
+  EXPECT_FALSE(locks_->has_nlm_client(kHost.address));
+  EXPECT_TRUE(is_free(*load(), exclusive(0, 9)));
+}
+
+TEST_F(FileLocksTest, AnUnlockThatIsAskedForAgainWaitsForItsRecord) {
+  ASSERT_TRUE(lock(kBert, exclusive(0, 9)));
+  server_->set_quota(kv::MemServer::Quota::kFull);
+  for (int twice = 0; twice < 2; ++twice)
+    EXPECT_FALSE(unlock(kBert, exclusive(0, 9), Record::kNow));
+  server_->set_quota(kv::MemServer::Quota::kFree);
+  EXPECT_TRUE(unlock(kBert, exclusive(0, 9), Record::kNow));
+  EXPECT_EQ(load()->size(), 0u);
+}
+
+TEST_F(FileLocksTest, ManyLocksAreReleasedInPartsAndOthersLockInBetween) {
+  constexpr std::size_t kLocks = 2 * kLocksAtOnce + 1;
+  for (std::size_t i = 0; i < kLocks; ++i)
+    ASSERT_TRUE(locks_->lock(Ino{100 + i}, process(kHost, "1"), exclusive(0, 9), false)->granted);
+  world_->session().forget();
+  std::future<bool> other;
+  world_->session().interrupt([&] {
+    const LockOwner owner = process(kSameName, "1");
+    other = std::async(std::launch::async, [&, owner] { return lock(owner, exclusive(0, 9)); });
+    while (!locks_->has_nlm_client(kSameName.address)) std::this_thread::yield();
+    EXPECT_EQ(other.wait_for(std::chrono::milliseconds(20)), std::future_status::timeout);
+  });
+  ASSERT_TRUE(locks_->forget_nlm_client(kHost.address, 5));
+  EXPECT_TRUE(other.get());
+  const auto& mutations = world_->session().mutations();
+  ASSERT_EQ(mutations.size(), 4u);
+  const auto locking = std::find_if(mutations.begin(), mutations.end(), [](const auto& mutation) {
+    return mutation.writes.size() == 1 && mutation.growth == kv::Growth::kChanges;
+  });
+  EXPECT_LT(locking - mutations.begin(), 3) << "it waited for all of them";
+  EXPECT_EQ(load()->size(), 1u);
+}
+
+TEST_F(FileLocksTest, WhatSomebodyElseHasErasedDoesNotStopTheOthers) {
+  for (std::uint64_t i = 0; i < 3; ++i)
+    ASSERT_TRUE(locks_->lock(Ino{100 + i}, process(kHost, "1"), exclusive(0, 9), false)->granted);
+  kv::Mutation erased;
+  erased.writes = {kv::erase(lock_key(world_->fs(), Ino{101}, "vnfs1", process(kHost, "1")))};
+  ASSERT_TRUE(world_->session().commit_blocking(std::move(erased)));
+  for (int tries = 0; tries < 3 && !locks_->forget_nlm_client(kHost.address, 5); ++tries) {
+  }
+  EXPECT_FALSE(locks_->owes_unlocks_of(kHost.address));
+  EXPECT_EQ(load()->size(), 0u);
+}
+
 TEST_F(FileLocksTest, NumbersOfLivesWrap) {
   EXPECT_TRUE(is_former_life(INT32_MAX, INT32_MIN + 1));
   EXPECT_FALSE(is_former_life(INT32_MIN + 1, INT32_MAX));
@@ -396,6 +500,56 @@ TEST_F(LeaseTest, AnotherVnfsHasTheOwnersInstanceAsked) {
   pass_s(41);
   ASSERT_TRUE(owners->revoke_if_away(kFile, kAnna));
   EXPECT_TRUE(other->lock(kFile, kBert, exclusive(0, 9), false)->granted);
+}
+
+// "gone" has no mount, as the store says.
+TEST_F(LeaseTest, ALockOfAVnfsThatNobodyServesStandsForTwoLeasesBesideOthers) {
+  Membership shared(Membership::Mode::kShared);
+  const auto gone = load_at(&shared, nullptr, "gone");
+  ASSERT_TRUE(gone->lock(kFile, kAnna, exclusive(0, 9), false, kOneLife)->granted);
+  ASSERT_TRUE(gone->lock(Ino{8}, kAnna, exclusive(0, 9), false, kOneLife)->granted);
+  ASSERT_TRUE(gone->lock(kFile, kBert, exclusive(10, 19), false)->granted);
+  const auto other = load_at(&shared, nullptr, "vnfs2");
+  const auto tries = [&](Ino ino, const LockRange& range) {
+    return other->lock(ino, kAnna, range, false)->granted;
+  };
+  EXPECT_FALSE(tries(kFile, exclusive(0, 9)));
+  pass_s(39);
+  EXPECT_FALSE(tries(kFile, exclusive(0, 9)));
+  pass_s(6);
+  EXPECT_TRUE(tries(kFile, exclusive(0, 9)));
+  EXPECT_TRUE(tries(Ino{8}, exclusive(0, 9))) << "the client's other locks go with it";
+  EXPECT_FALSE(tries(kFile, exclusive(10, 19))) << "NLM has no lease";
+  EXPECT_TRUE(world_->session()
+                  .range(kv::prefix_range(kv::keys::lock_orders(world_->fs())), 0)
+                  ->kvs.empty())
+      << "nobody would read it";
+}
+
+TEST_F(LeaseTest, AMountThatWasClaimedMeanwhileStartsTheTwoLeasesAnew) {
+  Membership shared(Membership::Mode::kShared);
+  const auto gone = load_at(&shared, nullptr, "gone");
+  ASSERT_TRUE(gone->lock(kFile, kAnna, exclusive(0, 9), false, kOneLife)->granted);
+  const auto other = load_at(&shared, nullptr, "vnfs2");
+  const auto is_granted = [&] {
+    return other->lock(kFile, kBert, exclusive(0, 9), false)->granted;
+  };
+  const auto claim = [&] {
+    kv::Mutation claimed;
+    claimed.writes = {kv::put(kv::keys::mount_claim(world_->fs()), "77")};
+    EXPECT_TRUE(world_->session().commit_blocking(std::move(claimed)));
+  };
+  EXPECT_FALSE(is_granted());
+  pass_s(30);
+  claim();
+  EXPECT_FALSE(is_granted());
+  pass_s(30);
+  EXPECT_FALSE(is_granted());
+  pass_s(15);
+  // It mounts while it is being revoked, and believes in what it has loaded.
+  world_->session().interrupt(claim);
+  EXPECT_FALSE(is_granted());
+  EXPECT_FALSE(is_free(*load_at(&shared, nullptr, "gone"), exclusive(0, 9)));
 }
 
 TEST_F(FileLocksTest, WhoIsAloneSeesThatTheLockOfAnotherVnfsWasCleared) {

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+
 #include "fsal_cluster/state/file_locks.h"
 #include "tests/unit/fsal_cluster/ops/world.h"
 
@@ -61,6 +64,35 @@ TEST_F(LockAdminTest, WhatAMountBelievesInIsLeftToIt) {
   EXPECT_EQ(cleared->unanswered, std::vector<std::string>{"vnfs1"});
   EXPECT_EQ(listed().size(), 1u);
   EXPECT_FALSE(world_.exists(lock_order_key(world_.fs(), listed()[0].key))) << "taken back";
+}
+
+// By a mount that has come meanwhile and does not know how old the first one is.
+TEST_F(LockAdminTest, AnOrderThatIsFoundVoidIsGivenAnew) {
+  const auto locks = load("vnfs1");
+  lock(*locks, 10);
+  const LockEntry seen = listed().at(0);
+  std::atomic<bool> stop{false};
+  std::thread mount([&] {
+    const std::string order = lock_order_key(world_.fs(), seen.key);
+    const auto wait_for_order = [&] {
+      while (!stop && !world_.exists(order)) std::this_thread::yield();
+    };
+    const auto erase = [&](std::vector<std::string> keys) {
+      kv::Txn txn;
+      for (std::string& key : keys) txn.success.push_back(kv::erase(std::move(key)));
+      EXPECT_TRUE(kv::txn_blocking(world_.store(), std::move(txn), 1000));
+    };
+    wait_for_order();
+    erase({order});
+    wait_for_order();
+    if (!stop) erase({order, seen.key});
+  });
+  const auto cleared =
+      clear_locks(world_.store(), env::system_clock(), world_.fs(), {seen}, "c1n1", 100 * kWaitMs);
+  stop = true;
+  mount.join();
+  ASSERT_TRUE(cleared);
+  EXPECT_EQ(cleared->released, 1u);
 }
 
 TEST_F(LockAdminTest, WhatHasChangedSinceItWasSeenStays) {

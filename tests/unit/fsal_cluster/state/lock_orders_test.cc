@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fsal_cluster/limits.h"
 #include "fsal_cluster/state/lock_record.h"
 
 namespace symnas::fs {
@@ -10,16 +11,18 @@ namespace {
 constexpr FsId kFs{7};
 const LockOwner kAnna{LockProtocol::kNfs4, "client a", "anna"};
 
-kv::KeyValue order(const std::string& vnfs, std::int64_t revision) {
+kv::KeyValue order(const std::string& vnfs, std::int64_t revision,
+                   records::LockOrder::Kind kind = records::LockOrder::CLEAR) {
   records::LockOrder record;
-  record.set_kind(records::LockOrder::CLEAR);
+  record.set_kind(kind);
   record.set_lock_revision(4);
   return {lock_order_key(kFs, lock_key(kFs, Ino{18}, vnfs, kAnna)), record.SerializeAsString(),
           Revision{revision}, Revision{revision}, 1};
 }
 
 TEST(LockOrdersTest, OnlyThoseOfItsVnfsAreTold) {
-  LockOrders orders(kFs, "v1");
+  env::ManualClock clock;
+  LockOrders orders(clock, kFs, "v1");
   orders.on_image({order("v1", 10), order("v2", 10)}, Revision{20});
   const auto told = orders.wait(0);
   ASSERT_EQ(told.size(), 1u);
@@ -30,7 +33,8 @@ TEST(LockOrdersTest, OnlyThoseOfItsVnfsAreTold) {
 }
 
 TEST(LockOrdersTest, WhatIsDoneIsNotToldAgainUntilItIsOrderedAgain) {
-  LockOrders orders(kFs, "v1");
+  env::ManualClock clock;
+  LockOrders orders(clock, kFs, "v1");
   orders.on_events({{false, order("v1", 10)}}, Revision{10});
   orders.done(orders.wait(0).at(0));
   EXPECT_TRUE(orders.wait(0).empty());
@@ -40,7 +44,8 @@ TEST(LockOrdersTest, WhatIsDoneIsNotToldAgainUntilItIsOrderedAgain) {
 }
 
 TEST(LockOrdersTest, AnOrderThatIsTakenBackIsNone) {
-  LockOrders orders(kFs, "v1");
+  env::ManualClock clock;
+  LockOrders orders(clock, kFs, "v1");
   orders.on_events({{false, order("v1", 10)}}, Revision{10});
   orders.on_events({{true, order("v1", 11)}}, Revision{11});
   EXPECT_TRUE(orders.wait(0).empty());
@@ -49,8 +54,31 @@ TEST(LockOrdersTest, AnOrderThatIsTakenBackIsNone) {
   EXPECT_TRUE(orders.wait(0).empty());
 }
 
+TEST(LockOrdersTest, OrdersToClearAreValidForAWhileThatTheMountItselfMeasures) {
+  env::ManualClock clock;
+  LockOrders orders(clock, kFs, "v1");
+  orders.on_events({{false, order("v1", 10)}}, Revision{10});
+  const LockOrder given = orders.wait(0).at(0);
+  EXPECT_TRUE(orders.is_valid(given));
+  clock.advance_ns(kLockOrderValidNs - 1);
+  EXPECT_TRUE(orders.is_valid(given));
+  clock.advance_ns(1);
+  EXPECT_FALSE(orders.is_valid(given));
+  EXPECT_FALSE(orders.is_valid(orders.wait(0).at(0)));
+}
+
+TEST(LockOrdersTest, OfUnknownAgeOnlyConflictsAreValid) {
+  env::ManualClock clock;
+  LockOrders orders(clock, kFs, "v1");
+  orders.on_image({order("v1", 10)}, Revision{20});
+  EXPECT_FALSE(orders.is_valid(orders.wait(0).at(0)));
+  orders.on_image({order("v1", 10, records::LockOrder::CONFLICT)}, Revision{20});
+  EXPECT_TRUE(orders.is_valid(orders.wait(0).at(0)));
+}
+
 TEST(LockOrdersTest, WhoWaitsIsStopped) {
-  LockOrders orders(kFs, "v1");
+  env::ManualClock clock;
+  LockOrders orders(clock, kFs, "v1");
   orders.stop();
   EXPECT_TRUE(orders.stopping());
   EXPECT_TRUE(orders.wait(60'000).empty());

@@ -1,0 +1,157 @@
+// FileLocks, as far as owners of other VNFSs are concerned.
+#include <algorithm>
+
+#include "common/base/bytes.h"
+#include "common/base/log.h"
+#include "common/kv/keys.h"
+#include "fsal_cluster/schema/mount_entry.h"
+#include "fsal_cluster/schema/records.pb.h"
+#include "fsal_cluster/state/file_locks.h"
+#include "fsal_cluster/state/lock_record.h"
+
+namespace symnas::fs {
+
+Result<kv::Compare> FileLocks::look(Ino ino) {
+  const kv::KeyRange range = kv::prefix_range(locks_of(fs_, ino));
+  SYMNAS_ASSIGN(const kv::OpResult found, session_.range(range, 0));
+  std::vector<ForeignLock> foreign;
+  std::int64_t newest = 0;
+  for (const kv::KeyValue& kv : found.kvs) {
+    newest = std::max(newest, kv.mod_revision.value());
+    SYMNAS_ASSIGN(const records::LockRecord record, parse_lock(kv));
+    if (record.vnfs() != vnfs_) foreign.push_back(foreign_lock(kv, record));
+  }
+  foreign_.set(ino, std::move(foreign));
+  // Whatever is put later has a higher revision; what goes away only makes room.
+  kv::Compare unchanged;
+  unchanged.range = range;
+  unchanged.target = kv::Compare::Target::kModRevision;
+  unchanged.relation = kv::Compare::Relation::kLess;
+  unchanged.number = newest + 1;
+  return unchanged;
+}
+
+std::optional<LockConflict> FileLocks::foreign_conflict(Ino ino, const LockRange& range,
+                                                        const Membership::Stay* stay) {
+  const bool alone = stay == nullptr || stay->sole();
+  // What a VNFS that nobody serves has left may have been cleared since it was loaded. Without an
+  // answer it stands.
+  if (alone && foreign_.conflict(ino, range)) static_cast<void>(look(ino));
+  for (;;) {
+    const auto conflict = foreign_.conflict(ino, range);
+    if (!conflict) return std::nullopt;
+    const LockConflict answer{conflict->lock.owner, conflict->range};
+    if (!alone && ask_for(conflict->lock)) continue;
+    const std::int64_t since_ns = std::max(alone_since_ns_, serving_since_ns());
+    if (!alone || answer.holder.protocol != LockProtocol::kNfs4 ||
+        clock_.mono_ns() - since_ns <= unclaimed_ns_)
+      return answer;
+    log::warn("locks of client {} of {} are revoked: no mount has served it for {} s",
+              to_hex(answer.holder.client), conflict->lock.vnfs, unclaimed_ns_ / 1'000'000'000);
+    for (const ForeignLock& lock :
+         foreign_.take_client(conflict->lock.vnfs, answer.holder.protocol, answer.holder.client)) {
+      kv::Mutation mutation;
+      mutation.growth = kv::Growth::kMustGo;
+      mutation.compares = {kv::mod_revision_is(lock.store_key, lock.revision)};
+      mutation.writes = {kv::erase(lock.store_key)};
+      const auto erased = session_.commit_blocking(std::move(mutation));
+      if (!erased) return answer;
+    }
+  }
+}
+
+// Only its own instance knows whether a client is away. Without an instance it is.
+bool FileLocks::ask_for(const ForeignLock& lock) {
+  if (lock.owner.protocol != LockProtocol::kNfs4) return false;
+  const std::int64_t now_ns = clock_.mono_ns();
+  std::erase_if(asked_ns_, [&](const auto& asked) { return now_ns - asked.second > kAskAgainNs; });
+  if (!asked_ns_.try_emplace(lock.store_key, now_ns).second) return false;
+  const auto unserved_since = unserved(lock.vnfs);
+  if (!unserved_since) return false;
+  if (!*unserved_since) {
+    order_look_at(lock);
+    return false;
+  }
+  const std::int64_t since_ns = std::max((*unserved_since)->since_ns, serving_since_ns());
+  if (now_ns - since_ns <= unclaimed_ns_) return false;
+  log::warn("locks of client {} of {} are revoked: no mount has served it for {} s",
+            to_hex(lock.owner.client), lock.vnfs, unclaimed_ns_ / 1'000'000'000);
+  if (!erase_unserved(lock, (*unserved_since)->claimed)) return false;
+  static_cast<void>(foreign_.take_client(lock.vnfs, lock.owner.protocol, lock.owner.client));
+  return true;
+}
+
+Result<std::optional<FileLocks::Unserved>> FileLocks::unserved(const std::string& vnfs) {
+  SYMNAS_ASSIGN(const kv::OpResult claim,
+                session_.range(kv::single_key(kv::keys::mount_claim(fs_)), 1));
+  // Later than the claim: who mounts after that changes it.
+  SYMNAS_ASSIGN(const kv::OpResult read,
+                session_.range(kv::prefix_range(kv::keys::mounts(fs_)), 0));
+  SYMNAS_ASSIGN(const std::vector<MountEntry> mounts, parse_mounts(fs_, read));
+  const bool is_served = std::any_of(mounts.begin(), mounts.end(), [&](const MountEntry& mount) {
+    return mount.alive() && mount.record.vnfs() == vnfs;
+  });
+  if (is_served) {
+    unserved_.erase(vnfs);
+    return std::optional<Unserved>();
+  }
+  const Revision claimed = claim.kvs.empty() ? Revision{} : claim.kvs.front().mod_revision;
+  const auto known = unserved_.try_emplace(vnfs, Unserved{claimed, clock_.mono_ns()}).first;
+  if (known->second.claimed != claimed) known->second = {claimed, clock_.mono_ns()};
+  return std::optional<Unserved>(known->second);
+}
+
+Status FileLocks::erase_unserved(const ForeignLock& lock, Revision claimed) {
+  SYMNAS_ASSIGN(const kv::OpResult found,
+                session_.range(kv::prefix_range(kv::keys::locks(fs_)), 0));
+  std::vector<const kv::KeyValue*> its;
+  for (const kv::KeyValue& kv : found.kvs) {
+    const auto holder = parse_lock_key(fs_, kv.key);
+    if (holder && holder->vnfs == lock.vnfs && holder->owner.protocol == lock.owner.protocol &&
+        holder->owner.client == lock.owner.client)
+      its.push_back(&kv);
+  }
+  for (std::size_t at = 0; at < its.size(); at += kLocksAtOnce) {
+    kv::Mutation mutation;
+    mutation.growth = kv::Growth::kMustGo;
+    mutation.compares = {kv::mod_revision_is(kv::keys::mount_claim(fs_), claimed)};
+    for (std::size_t i = at; i < std::min(its.size(), at + kLocksAtOnce); ++i) {
+      mutation.compares.push_back(kv::mod_revision_is(its[i]->key, its[i]->mod_revision));
+      mutation.writes.push_back(kv::erase(its[i]->key));
+    }
+    SYMNAS_ASSIGN(const kv::Committed erased, session_.commit_blocking(std::move(mutation)));
+    if (!erased.succeeded)
+      return fail(ErrorCode::kConflict, lock.vnfs + ": is served again, or its locks are cleared");
+  }
+  return {};
+}
+
+void FileLocks::order_look_at(const ForeignLock& lock) {
+  records::LockOrder order;
+  order.set_kind(records::LockOrder::CONFLICT);
+  order.set_lock_revision(lock.revision.value());
+  order.set_ordered_ns(clock_.wall_ns());
+  order.set_by(vnfs_);
+  const std::string key = lock_order_key(fs_, lock.store_key);
+  kv::Mutation mutation;
+  mutation.growth = kv::Growth::kChanges;
+  mutation.compares = {kv::mod_revision_is(lock.store_key, lock.revision), kv::key_absent(key)};
+  mutation.writes = {kv::put(key, order.SerializeAsString())};
+  const auto asked = session_.commit_blocking(std::move(mutation));
+  if (!asked) log::info("a lock of {} cannot be asked for: {}", lock.vnfs, asked.error().message);
+}
+
+Status FileLocks::turning_sole() {
+  const auto order = take_turn();
+  SYMNAS_ASSIGN(const kv::OpResult found,
+                session_.range(kv::prefix_range(kv::keys::locks(fs_)), 0));
+  foreign_.clear();
+  for (const kv::KeyValue& kv : found.kvs) {
+    SYMNAS_ASSIGN(const records::LockRecord record, parse_lock(kv));
+    if (record.vnfs() != vnfs_) foreign_.add(Ino{record.ino()}, foreign_lock(kv, record));
+  }
+  alone_since_ns_ = clock_.mono_ns();
+  return {};
+}
+
+}  // namespace symnas::fs

@@ -1,0 +1,55 @@
+#include "fsal_cluster/state/nlm_lives.h"
+
+#include <gtest/gtest.h>
+
+namespace symnas::fs {
+namespace {
+
+const std::string kHost = "10.0.0.202";
+
+TEST(NlmLivesTest, TheNewestLifeThatWasToldCounts) {
+  NlmLives lives;
+  EXPECT_FALSE(lives.is_over(kHost, 3, 0));
+  lives.note(kHost, 5, 0);
+  lives.note(kHost, 3, 0);
+  lives.note(kHost, 0, 0);
+  EXPECT_TRUE(lives.is_over(kHost, 3, 0));
+  EXPECT_FALSE(lives.is_over(kHost, 5, 0));
+  EXPECT_FALSE(lives.is_over(kHost, 7, 0));
+  EXPECT_FALSE(lives.is_over(kHost, 0, 0)) << "not told";
+  EXPECT_FALSE(lives.is_over("10.0.0.20", 3, 0));
+}
+
+TEST(NlmLivesTest, WhoCountsAnewIsServedAfterAWhile) {
+  NlmLives lives;
+  lives.note(kHost, 50, 0);
+  EXPECT_TRUE(lives.is_over(kHost, 1, kLifeRememberedNs - 1));
+  EXPECT_FALSE(lives.is_over(kHost, 1, kLifeRememberedNs));
+  EXPECT_TRUE(lives.is_over(kHost, 1, -kLifeRememberedNs)) << "it was begun before";
+  lives.note(kHost, 3, kLifeRememberedNs);
+  EXPECT_TRUE(lives.is_over(kHost, 1, kLifeRememberedNs));
+}
+
+TEST(NlmLivesTest, TheOldestMakesRoom) {
+  NlmLives lives;
+  for (std::size_t i = 0; i <= kLivesRemembered; ++i)
+    lives.note(std::to_string(i), 5, static_cast<std::int64_t>(i));
+  EXPECT_FALSE(lives.is_over("0", 3, 0));
+  EXPECT_TRUE(lives.is_over("1", 3, 0));
+  EXPECT_TRUE(lives.is_over(std::to_string(kLivesRemembered), 3, 0));
+}
+
+TEST(NlmLivesTest, WhoLocksIsKnownUntilTheLastOneEnds) {
+  NlmLives lives;
+  EXPECT_FALSE(lives.any_under_way(kHost));
+  lives.begin(kHost);
+  lives.begin(kHost);
+  lives.end(kHost);
+  EXPECT_TRUE(lives.any_under_way(kHost));
+  EXPECT_FALSE(lives.any_under_way("10.0.0.20"));
+  lives.end(kHost);
+  EXPECT_FALSE(lives.any_under_way(kHost));
+}
+
+}  // namespace
+}  // namespace symnas::fs
