@@ -14,6 +14,7 @@
 #include "common/base/result.h"
 #include "common/base/uuid.h"
 #include "cvm/label.h"
+#include "cvm/lun_node.h"
 #include "cvm/records.pb.h"
 
 namespace symnas::cvm {
@@ -64,6 +65,10 @@ struct LunScan {
   std::vector<ScanProblem>
       problems;  // LUNs of this cluster that cannot be used, and unreadable candidates
 };
+
+// The devices and files that `candidates` (as of scan_luns) name, each once; nothing is opened.
+// Errors: kInvalidArgument when they are more than kScanCandidatesMax.
+Result<std::vector<LunNode>> candidate_nodes(std::span<const std::string> candidates);
 
 // Finds this cluster's LUNs. `candidates`: paths, directories (their entries, not below), or
 // glob(7) patterns. What carries no label of ours is passed over. Two devices with one label uuid

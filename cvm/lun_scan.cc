@@ -103,6 +103,13 @@ void refuse_twins(LunScan& scan) {
 
 }  // namespace
 
+Result<std::vector<LunNode>> candidate_nodes(std::span<const std::string> candidates) {
+  SYMNAS_ASSIGN(const std::set<std::string> paths, expand(candidates));
+  std::vector<LunNode> nodes;
+  for (auto& [path, node] : resolve(paths)) nodes.push_back(std::move(node));
+  return nodes;
+}
+
 Result<LunScan> scan_luns(const Uuid& cluster, std::span<const std::string> candidates) {
   SYMNAS_ASSIGN(const std::set<std::string> paths, expand(candidates));
   LunScan scan;

@@ -150,6 +150,10 @@ Status read_sections(const toml::table& root, std::string_view origin, Config& c
   SYMNAS_TRY(daemon.finish());
 
   TableReader fence(root, origin, "fence");
+  fence.flag("persistent_reservations", config.fence.persistent_reservations);
+  fence.text("reservation_program", config.fence.reservation_program);
+  if (!config.fence.reservation_program.empty() && config.fence.reservation_program.front() != '/')
+    fence.error("reservation_program", "must be an absolute path");
   fence.text("agent", config.fence.agent);
   if (!config.fence.agent.empty() && config.fence.agent.front() != '/') {
     fence.error("agent", "must be an absolute path");
@@ -262,7 +266,9 @@ std::string render_config(const Config& c) {
                                         {"lease_s", c.ganesha.lease_s},
                                         {"grace_s", c.ganesha.grace_s},
                                         {"log_level", c.ganesha.log_level}}) +
-         section("fence", toml::table{{"agent", c.fence.agent},
+         section("fence", toml::table{{"persistent_reservations", c.fence.persistent_reservations},
+                                      {"reservation_program", c.fence.reservation_program},
+                                      {"agent", c.fence.agent},
                                       {"options", to_array(c.fence.options)},
                                       {"timeout_s", c.fence.timeout_s},
                                       {"automatic", c.fence.automatic},

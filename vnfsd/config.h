@@ -42,9 +42,12 @@ struct GaneshaConfig {
   std::string log_level = "EVENT";
 };
 
-// The program that cuts other heads off: ha/fencing/fence_agent.h.
+// How other heads are cut off: ha/fencing. Of two ways the agent is the second.
 struct FenceConfig {
-  std::string agent;                 // "" = none: no head can be fenced from here
+  // By persistent reservations of the LUNs: every head registers on them, and preempts.
+  bool persistent_reservations = false;
+  std::string reservation_program;   // "" = symnas-fence beside vnfsd
+  std::string agent;                 // a program: ha/fencing/fence_agent.h; "" = none
   std::vector<std::string> options;  // "key=value"
   std::int64_t timeout_s = 60;
   // Whether mounts that keep others waiting are ended without being asked:
@@ -54,6 +57,12 @@ struct FenceConfig {
   // on and may answer from memory until their proof of life is too old: its mounts end only then).
   std::string cuts = "luns";
 };
+
+// How long one action of a fence may take, of whichever way is tried.
+inline std::int64_t fence_timeout_s(const FenceConfig& fence) {
+  return fence.persistent_reservations && !fence.agent.empty() ? 2 * fence.timeout_s
+                                                               : fence.timeout_s;
+}
 
 struct FailbackConfig {
   std::int64_t settle_s = kSettleS;  // how long a head serves before VNFSs go back to it

@@ -35,6 +35,22 @@ void put_volume(const VolumeRecord& volume, std::vector<LunRecord> luns, Change&
   }
 }
 
+// A fence of the LUNs proves something of those that it has named: their set, and what an instance
+// of the fenced head might reach, stay as they are until its end records are written.
+Status keep_from_fences(const ClusterView& view, const std::string& object, Change& change) {
+  for (const auto& [head, fence] : view.fences) {
+    const records::FenceState state = fence.record.state();
+    if (state != records::FENCE_RUNNING && state != records::FENCE_PROVEN) continue;
+    return fail(ErrorCode::kBusy,
+                fmt::format("{}: {} is fencing head {}, which concerns the LUNs that there are now "
+                            "(repeat this when symnas status shows the fence as done or failed; "
+                            "symnas head fence {} --yes goes on with one that stands still)",
+                            object, fence.record.by(), head, head));
+  }
+  change.txn.compares.push_back(unchanged_since(view, kv::keys::kFences));
+  return {};
+}
+
 }  // namespace
 
 Result<Change> plan_lun_import(const ClusterView& view, const LunRecord& lun,
@@ -47,8 +63,14 @@ Result<Change> plan_lun_import(const ClusterView& view, const LunRecord& lun,
       return fail(ErrorCode::kAlreadyExists,
                   fmt::format("lun {}: {} is imported as {} already", lun.name(), path, name));
     }
+    if (!lun.identification().empty() && other.record.identification() == lun.identification()) {
+      return fail(ErrorCode::kAlreadyExists,
+                  fmt::format("lun {}: {} is {}, which is imported as {} already", lun.name(), path,
+                              lun.identification(), name));
+    }
   }
   Change change{fmt::format("lun {}: imported from {}", lun.name(), path), {}};
+  SYMNAS_TRY(keep_from_fences(view, "lun " + lun.name(), change));
   change.txn.success.push_back(kv::put(kv::keys::kLuns + lun.name(), lun.SerializeAsString()));
   const auto it = view.heads.find(head);
   if (it != view.heads.end()) {
@@ -72,6 +94,7 @@ Result<Change> plan_lun_release(const ClusterView& view, const std::string& name
                                               name, lun->record.volume(), lun->record.volume()));
   }
   Change change{fmt::format("lun {}: released", name), {}};
+  SYMNAS_TRY(keep_from_fences(view, "lun " + name, change));
   change.txn.success.push_back(kv::erase(kv::keys::kLuns + name));
   return change;
 }
@@ -121,6 +144,7 @@ Result<Change> plan_volume_grow(const ClusterView& view, const VolumeRequest& re
   for (const LunRecord* lun : luns_of_volume(view, request.name)) present.push_back(*lun);
   SYMNAS_ASSIGN(const VolumeRecord grown, cvm::grow_volume(volume->record, present, added));
   Change change{fmt::format("volume {}: grown by {} LUNs", request.name, added.size()), {}};
+  SYMNAS_TRY(keep_from_fences(view, "volume " + request.name, change));
   put_volume(grown, added, change);
   // Heads say what they see outside the cluster record's order, and so do claims.
   change.txn.compares.push_back(unchanged_since(view, kv::keys::kHeads));

@@ -96,7 +96,7 @@ class Bench:
     def prepare(self, test):
         if not test.needs_service:
             return
-        if test.luns == "fuse" and not os.path.exists("/dev/fuse"):
+        if test.luns in ("fuse", "reserved") and not os.path.exists("/dev/fuse"):
             raise Skip("this machine has no /dev/fuse")
         if self.made and self.made != test.lab:
             self.discard()

@@ -126,7 +126,8 @@ json luns_document(const ClusterView& view) {
             {"uuid", uuid_text(lun.uuid())},
             {"size_bytes", lun.size_bytes()},
             {"logical_block_bytes", lun.logical_block_bytes()},
-            {"volume", lun.volume()}};
+            {"volume", lun.volume()},
+            {"identification", lun.identification()}};
   });
 }
 

@@ -29,6 +29,8 @@ void add_places(CLI::App* verb, HeadPlaces& places) {
                    "Address of this head on a further network, where heads hear each other too "
                    "(may be repeated; the same networks in the same order on every head)")
       ->allow_extra_args(false);
+  verb->add_flag("--fence-reservations", places.fence_reservations,
+                 "Cut other heads off by persistent reservations of the LUNs");
   verb->add_option("--fence-agent", places.fence_agent, "Program that cuts other heads off");
   verb->add_option("--fence-option", places.fence_options,
                    "key=value for the fence agent (may be repeated)")

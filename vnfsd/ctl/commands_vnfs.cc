@@ -137,6 +137,10 @@ void print_status(std::ostream& out, const json& status) {
   out << "\n"
       << render_table({plain("LUN", "name"), plain("DEVICE", "path"), plain("ERROR", "error")},
                       status.value("luns", json::array()));
+  const std::string unregistered = status.value("reservations", json::object()).value("error", "");
+  if (!unregistered.empty())
+    out << "\n"
+        << "reservations: " << unregistered << "\n";
   out << "\n"
       << render_table(
              {plain("NETWORK", "name"), plain("DEVICE", "device"), plain("ERROR", "error")},

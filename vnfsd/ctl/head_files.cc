@@ -55,6 +55,7 @@ Config config_for(const std::string& cluster, const Uuid& uuid, const std::strin
   config.daemon.lun_paths = places.lun_paths;
   if (places.lun_paths.empty()) config.daemon.lun_paths = {"/dev/disk/by-id/*"};
   config.probe_addresses = places.probe_addresses;
+  config.fence.persistent_reservations = places.fence_reservations;
   config.fence.agent = places.fence_agent;
   config.fence.options = places.fence_options;
   config.fence.automatic = !places.fence_when_asked;

@@ -23,7 +23,8 @@ struct HeadPlaces {
   std::string plugin_dir;                    // "": GaneshaConfig's default
   std::vector<std::string> lun_paths;        // empty: /dev/disk/by-id/*
   std::vector<std::string> probe_addresses;  // of the head, beside its management address
-  std::string fence_agent;                   // "": none
+  bool fence_reservations = false;
+  std::string fence_agent;  // "": none
   std::vector<std::string> fence_options;
   bool fence_when_asked = false;
 };

@@ -50,6 +50,10 @@ Agent::Agent(kv::Store& store, const env::Clock& clock, Config config, std::stri
       incarnation_(std::move(incarnation)),
       links_(std::move(links)),
       luns_(config_.cluster_uuid) {
+  if (config_.fence.persistent_reservations && links_.reservations) {
+    reservations_ = std::make_unique<Reservations>(
+        links_.reservations, config_.head_name + "/" + incarnation_, [this] { look_again(); });
+  }
   thread_ = std::thread([this] { work(); });
   compactor_ = std::thread([this] { compact_history(); });
   stall_watcher_ = std::thread([this] { watch_stalls(); });
@@ -71,6 +75,7 @@ Agent::~Agent() {
   if (fencing_.valid()) fencing_.wait();
   watch_.reset();
   supervisors_.clear();
+  reservations_.reset();
 }
 
 void Agent::look_again() {
@@ -200,6 +205,7 @@ Status Agent::reconcile() {
   if (!std::exchange(swept_, true)) end_standbys();
   tell_prober(view);
   SYMNAS_TRY(make_probe_key(view));
+  follow_reservations(view);
   reconcile_luns(view);
   canaries_.follow(luns_.paths(), uuids_of(view));
   auto ages = order_ages_.look(clock_.mono_ns(), view);
@@ -212,6 +218,7 @@ Status Agent::reconcile() {
 
 Status Agent::publish_luns(const ClusterView& view) {
   unpublished_ = false;
+  if (reservations_ && reservations_->undecided()) return {};  // its LUNs cannot be read yet
   const auto self = view.heads.find(config_.head_name);
   if (self == view.heads.end() || self->second.record.incarnation() != incarnation_) return {};
   records::HeadRecord head = self->second.record;
@@ -221,7 +228,8 @@ Status Agent::publish_luns(const ClusterView& view) {
     const std::scoped_lock scanning(scan_mutex_);
     const auto ill = canaries_.ill();
     for (const instance::LunPath& lun : luns_.paths()) {
-      if (ill.contains(lun.uuid)) continue;
+      // An instance that meets a LUN where others are registered and this head is not would end.
+      if (ill.contains(lun.uuid) || !is_registered_on(view, lun.name)) continue;
       SYMNAS_ASSIGN(const Uuid uuid, Uuid::parse(lun.uuid));
       head.add_luns(cvm::uuid_to_bytes(uuid));
     }
@@ -252,10 +260,22 @@ void Agent::reconcile_luns(const ClusterView& view) {
   const std::int64_t now_ms = clock_.mono_ns() / 1'000'000;
   const std::scoped_lock scanning(scan_mutex_);
   if (luns_.complete(view)) return;
-  const std::string version = lun_set_version(view);
+  std::string version = lun_set_version(view);
+  if (reservations_) {
+    // Whoever is not registered reads no label.
+    const std::uint64_t times = reservations_->registered_times();
+    if (times == 0) return;
+    version += fmt::to_string(times);
+  }
   if (version == scanned_version_ && now_ms - scanned_at_ms_ < kRescanMs) return;
   scanned_version_ = version;
   scanned_at_ms_ = now_ms;
+  if (!luns_.scan(view, lun_candidates(view))) return;
+  const std::scoped_lock lock(mutex_);
+  for (const auto& [name, supervisor] : supervisors_) supervisor->refresh();
+}
+
+std::vector<std::string> Agent::lun_candidates(const ClusterView& view) const {
   std::vector<std::string> candidates = config_.daemon.lun_paths;
   for (const auto& [name, head] : view.heads) {
     for (const std::string& path : head.record.lun_paths()) {
@@ -264,9 +284,7 @@ void Agent::reconcile_luns(const ClusterView& view) {
       }
     }
   }
-  if (!luns_.scan(view, candidates)) return;
-  const std::scoped_lock lock(mutex_);
-  for (const auto& [name, supervisor] : supervisors_) supervisor->refresh();
+  return candidates;
 }
 
 void Agent::reconcile_supervisors(const ClusterView& view) {

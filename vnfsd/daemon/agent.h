@@ -30,10 +30,12 @@
 #include "vnfsd/config.h"
 #include "vnfsd/daemon/answers.h"
 #include "vnfsd/daemon/compaction.h"
+#include "vnfsd/daemon/limits.h"
 #include "vnfsd/daemon/lun_health.h"
 #include "vnfsd/daemon/luns.h"
 #include "vnfsd/daemon/network_health.h"
 #include "vnfsd/daemon/order_ages.h"
+#include "vnfsd/daemon/reservations.h"
 #include "vnfsd/daemon/settling.h"
 #include "vnfsd/daemon/stalls.h"
 #include "vnfsd/instance/supervisor.h"
@@ -43,9 +45,12 @@ namespace symnas::vnfsd::daemon {
 
 // What an agent uses beside the store.
 struct AgentLinks {
+  // symnas-fence (ha/fencing). Empty: LUNs get no identification.
+  ReservationCalls reservations;
   // Cuts a head off and answers the proof of it (ha/fencing). Empty: no agent is configured.
   std::function<Result<std::string>(const std::string& head)> fence_off;
-  probe::Prober* prober = nullptr;  // null: heads are not missed
+  std::int64_t last_answers_ms = kLastAnswersMs;  // shorter in unit tests only
+  probe::Prober* prober = nullptr;                // null: heads are not missed
   // Who answers for addresses on the network of a device of this head (vnfsd/address). Empty:
   // nobody is asked.
   std::function<Result<std::vector<address::Holder>>(const std::string& device,
@@ -55,6 +60,13 @@ struct AgentLinks {
   // etcd's members are others than config.etcd.endpoints says: the agent shall be made again.
   // Called on a thread of the agent, again until that happens.
   std::function<void(const std::vector<std::string>& endpoints)> endpoints_changed;
+};
+
+// Proof that a head is cut off.
+struct CutOff {
+  std::string proof;
+  std::string cuts;              // as FenceConfig::cuts
+  std::optional<LunNames> luns;  // those it was proved of; nothing: it does not depend on them
 };
 
 class Agent final : public api::Backend, public instance::Host, private kv::WatchHandler {
@@ -151,6 +163,22 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   // Brings LUNs and supervisors in line with the records. Errors: as read_view().
   Status reconcile();
   void reconcile_luns(const ClusterView& view);
+  std::vector<std::string> lun_candidates(const ClusterView& view) const;
+  // Persistent reservations (agent_reservations.cc).
+  void follow_reservations(const ClusterView& view);
+  // Whether an instance of the VNFS may start here. Errors: kPermission (this boot was fenced),
+  // kUnavailable (it is not registered), kNotFound.
+  Status check_registered(const ClusterView& view, const std::string& vnfs) const;
+  bool is_registered_on(const ClusterView& view, const std::string& lun) const;
+  // "" = it has none. Errors: kNotSupported (it has none, and reservations are wanted).
+  Result<std::string> identification_of(const std::string& name, const std::string& path);
+  bool can_fence() const;  // as configured
+  // Whether it can just now: who is not registered preempts nobody. Errors: kPermission,
+  // kUnavailable.
+  Status check_can_fence(const ClusterView& view) const;
+  // Errors: those of the way that was tried last; the message names both. REQUIRES: can_fence().
+  Result<CutOff> cut_off(const std::string& head, const std::string& incarnation);
+  Result<CutOff> preempt_head(const std::string& head, const std::string& incarnation);
   void reconcile_supervisors(const ClusterView& view);
   // Says in the head's record which LUNs are open and well here and known to every instance.
   Status publish_luns(const ClusterView& view);
@@ -229,9 +257,10 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   // Writes down whom the instances of this head serve, for whoever may have to take over.
   void record_connections(const ClusterView& view);
   void note_failed_fence(const std::string& head, const Error& error);
-  Status note_proof(const std::string& head, const std::string& proof);
+  // Errors also: kConflict (the cluster has other LUNs now than those it was proved of).
+  Status note_proof(const std::string& head, const CutOff& done);
   Result<std::string> finish_fence(const std::string& head);
-  static void wait_for_last_answers(const std::string& head);
+  void wait_for_last_answers(const std::string& head) const;
   Result<records::FenceRecord> my_fence(const ClusterView& view, const std::string& head,
                                         Revision& revision) const;
   Status put_fence(const std::string& head, const records::FenceRecord& record, kv::Txn txn);
@@ -313,11 +342,15 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   std::thread instance_watcher_;
   std::mutex fence_start_mutex_;  // leaf; guards the two below
   std::map<std::string, std::int64_t> fence_tried_ms_;
-  std::future<void> fencing_;  // the last fence without being asked
+  std::future<void> fencing_;                   // the last fence without being asked
+  std::unique_ptr<Reservations> reservations_;  // null: not configured. Made before any thread
 };
 
 // What the head that it forbids to claim says: kPermission.
 tl::unexpected<Error> fenced_here(const records::FenceRecord& fence);
+
+// Those that have an identification.
+LunNames identified_luns(const ClusterView& view);
 
 // Changes whenever a scan may find something new.
 std::string lun_set_version(const ClusterView& view);

@@ -33,9 +33,10 @@ Result<std::string> Agent::import_lun(const api::LunImportRequest& request, Mode
     return fail(ErrorCode::kInvalidArgument,
                 fmt::format("lun {}: path '{}': not absolute", request.name, request.path));
   }
-  if (before.luns.contains(request.name)) {
-    return fail(ErrorCode::kAlreadyExists, fmt::format("lun {}: exists already", request.name));
-  }
+  // Before its label is written; what the plan wants to know of it is not known yet.
+  cvm::records::LunRecord wish;
+  wish.set_name(request.name);
+  SYMNAS_TRY(plan_lun_import(before, wish, config_.head_name, request.path));
   if (mode == Mode::kDryRun) {
     SYMNAS_TRY(cvm::LunDevice::open(request.path, cvm::Access::kRead));
     return fmt::format("lun {}: would be imported from {}", request.name, request.path);
@@ -48,7 +49,18 @@ Result<std::string> Agent::import_lun(const api::LunImportRequest& request, Mode
   const cvm::LunImport import{
       config_.cluster_uuid, request.name, request.path,
       request.force == api::LunImportRequest::Force::kYes ? request.name : "", recorded};
-  SYMNAS_ASSIGN(const cvm::records::LunRecord lun, cvm::import_lun(import));
+  SYMNAS_ASSIGN(const std::string identification, identification_of(request.name, request.path));
+  auto imported = cvm::import_lun(import);
+  if (!imported) {
+    if (imported.error().code == ErrorCode::kFenced) {
+      imported.error().message +=
+          " (it is reserved by others: symnas-fence keys shows by whom, sg_persist --clear frees "
+          "it)";
+    }
+    return tl::unexpected<Error>(imported.error());
+  }
+  cvm::records::LunRecord lun = std::move(*imported);
+  lun.set_identification(identification);
   auto done = commit(
       [&](const ClusterView& view) {
         return plan_lun_import(view, lun, config_.head_name, request.path);
@@ -58,7 +70,15 @@ Result<std::string> Agent::import_lun(const api::LunImportRequest& request, Mode
     done.error().message += " [its label has been written: importing it again is harmless]";
     return done;
   }
-  if (const auto now = read_view(store_, kStoreDeadlineMs)) reconcile_luns(*now);
+  const auto now = read_view(store_, kStoreDeadlineMs);
+  if (!now) return done;
+  if (reservations_) {
+    follow_reservations(*now);
+    const Status registered =
+        reservations_->wait({{identification, request.name}}, kImportRegistersMs);
+    if (!registered) log::warn("lun {}: {}", request.name, registered.error().message);
+  }
+  reconcile_luns(*now);
   return done;
 }
 
@@ -228,6 +248,7 @@ nlohmann::json Agent::local_status() {
   }
   document["luns"] = luns;
   document["networks"] = json::array();
+  if (reservations_) document["reservations"] = {{"error", reservations_->error()}};
   const std::scoped_lock lock(mutex_);
   for (const auto& [name, device] : devices_by_network_) {
     const auto why = ill_networks_.find(name);

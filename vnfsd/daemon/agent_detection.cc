@@ -209,7 +209,9 @@ std::string Agent::why_not_fenced(const ClusterView& view, const ha::PeerSight& 
   if (!config_.fence.automatic) {
     return fmt::format("nothing is done by itself (symnas head fence {} --yes)", sight.head);
   }
-  if (!links_.fence_off) return "no fence agent is configured here ([fence] agent in vnfsd.toml)";
+  if (!can_fence())
+    return "neither reservations nor a fence agent are configured here ([fence] in vnfsd.toml)";
+  if (const Status able = check_can_fence(view); !able) return able.error().message;
   // Whoever is cut off itself hears nobody. Of two heads, each may be right: etcd's quorum decides
   // which of them can write down a fence. Heads that have been off for long, and serve nothing, say
   // nothing either way.

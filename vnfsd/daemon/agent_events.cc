@@ -90,6 +90,7 @@ Status Agent::write_told(const records::EventRecord& event) {
 void Agent::ended(const std::string& vnfs, Epoch epoch, const std::string& how) {
   tell(event::kEnded, fmt::format("vnfs {}: its instance on {}, epoch {}, ended: {}", vnfs,
                                   config_.head_name, epoch.value(), how));
+  if (reservations_) reservations_->doubt();
 }
 
 // Says when the last of its VNFSs has gone.

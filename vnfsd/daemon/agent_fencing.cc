@@ -80,10 +80,11 @@ Result<std::string> Agent::fence_silent_head(const std::string& name, const Fenc
 
 Result<std::string> Agent::fence_locked(const std::string& name, const FenceCause* cause,
                                         Mode mode) {
-  if (!links_.fence_off) {
+  if (!can_fence()) {
     return fail(ErrorCode::kNotSupported,
-                fmt::format("head {}: no fence agent is configured on {}, so nothing can prove "
-                            "that it does nothing any more ([fence] agent in vnfsd.toml)",
+                fmt::format("head {}: neither reservations nor a fence agent are configured on {}, "
+                            "so nothing can prove that it does nothing any more ([fence] in "
+                            "vnfsd.toml)",
                             name, config_.head_name));
   }
   if (name == config_.head_name) {
@@ -94,22 +95,26 @@ Result<std::string> Agent::fence_locked(const std::string& name, const FenceCaus
   SYMNAS_ASSIGN(const auto* victim, find(view.heads, "head", name));
   if (cause != nullptr && victim->record.incarnation() != cause->incarnation)
     return has_just_booted(name);
+  if (const Status able = check_can_fence(view); !able) {
+    return fail(able.error().code,
+                fmt::format("head {}: not fenced: {}", name, able.error().message));
+  }
   if (mode == Mode::kDryRun) return fmt::format("head {}: would be fenced", name);
   SYMNAS_ASSIGN(const records::FenceRecord fence,
                 begin_fence(name, victim->record.incarnation(), cause));
   if (fence.state() == records::FENCE_DONE)
     return fmt::format("head {}: is fenced already: {}", name, fence.proof());
   if (fence.state() == records::FENCE_PROVEN) return finish_fence(name);
-  auto proof = links_.fence_off(name);
-  if (!proof) {
-    note_failed_fence(name, proof.error());
-    return fail(proof.error().code,
+  const auto done = cut_off(name, victim->record.incarnation());
+  if (!done) {
+    note_failed_fence(name, done.error());
+    return fail(done.error().code,
                 fmt::format("head {}: not fenced: {} (its mounts have not ended, and what they "
-                            "hold stays blocked: look at the agent and repeat the command)",
-                            name, proof.error().message));
+                            "hold stays blocked: look at that and repeat the command)",
+                            name, done.error().message));
   }
-  log::warn("head {}: fenced: {}", name, *proof);
-  SYMNAS_TRY(note_proof(name, *proof));
+  log::warn("head {}: cut off: {}", name, done->proof);
+  SYMNAS_TRY(note_proof(name, *done));
   return finish_fence(name);
 }
 
@@ -168,7 +173,7 @@ Result<records::FenceRecord> Agent::begin_fence(const std::string& head,
     record.set_began_ns(clock_.wall_ns());
     record.set_state(records::FENCE_RUNNING);
     if (cause != nullptr) record.set_silent_since_ns(cause->silent_since_ns);
-    record.set_agent_timeout_s(config_.fence.timeout_s);
+    record.set_agent_timeout_s(fence_timeout_s(config_.fence));
     kv::Txn txn;
     txn.compares = {
         kv::mod_revision_is(kv::keys::kHeads + head, victim->mod_revision),
@@ -204,16 +209,26 @@ void Agent::note_failed_fence(const std::string& head, const Error& error) {
 
 // Also puts the head's owner records again: nothing that compares them commits any more, so no
 // instance of it makes a mount behind the end records.
-Status Agent::note_proof(const std::string& head, const std::string& proof) {
+Status Agent::note_proof(const std::string& head, const CutOff& done) {
   SYMNAS_ASSIGN(const ClusterView view, read_view(store_, kStoreDeadlineMs));
   Revision revision;
   SYMNAS_ASSIGN(records::FenceRecord record, my_fence(view, head, revision));
+  kv::Txn txn;
+  if (done.luns) {
+    if (*done.luns != identified_luns(view) || done.luns->size() != view.luns.size()) {
+      const Error error{ErrorCode::kConflict,
+                        "the cluster has other LUNs now than those it was cut off from"};
+      note_failed_fence(head, error);
+      return fail(error.code,
+                  fmt::format("head {}: not fenced: {} (repeat the command)", head, error.message));
+    }
+    txn.compares.push_back(unchanged_since(view, kv::keys::kLuns));
+  }
   record.set_state(records::FENCE_PROVEN);
   record.set_proven_ns(clock_.wall_ns());
-  record.set_cuts(config_.fence.cuts);
-  record.set_proof(proof);
-  kv::Txn txn;
-  txn.compares = {kv::mod_revision_is(fence_key(head), revision)};
+  record.set_cuts(done.cuts);
+  record.set_proof(done.proof);
+  txn.compares.push_back(kv::mod_revision_is(fence_key(head), revision));
   for (const auto& [vnfs, owner] : owned_by(view, head)) {
     txn.compares.push_back(kv::mod_revision_is(kv::keys::kOwners + vnfs, owner.mod_revision));
     txn.success.push_back(kv::put(kv::keys::kOwners + vnfs, owner.record.SerializeAsString()));
@@ -223,10 +238,10 @@ Status Agent::note_proof(const std::string& head, const std::string& proof) {
 
 // A head that has lost its LUNs only may be cut off from etcd as well: until its proof of life is
 // too old it answers its clients from memory, and what others change meanwhile it would not show.
-void Agent::wait_for_last_answers(const std::string& head) {
+void Agent::wait_for_last_answers(const std::string& head) const {
   log::info("head {}: its mounts end in {} ms, when nothing of it may answer any more", head,
-            kLastAnswersMs);
-  std::this_thread::sleep_for(std::chrono::milliseconds(kLastAnswersMs));
+            links_.last_answers_ms);
+  std::this_thread::sleep_for(std::chrono::milliseconds(links_.last_answers_ms));
 }
 
 Result<std::string> Agent::finish_fence(const std::string& head) {

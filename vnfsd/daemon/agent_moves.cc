@@ -23,6 +23,7 @@ Status Agent::check_can_take(const ClusterView& view, const std::string& vnfs) c
   const auto self = view.heads.find(config_.head_name);
   if (self != view.heads.end() && self->second.record.draining())
     return fail(ErrorCode::kBusy, "this head is being drained");
+  SYMNAS_TRY(check_registered(view, vnfs));
   SYMNAS_ASSIGN(const instance::InstancePlan plan, instance::plan_instance(view, config_, vnfs));
   for (const instance::LinkPlan& link : plan.links) {
     if (::if_nametoindex(link.device.c_str()) != 0) continue;

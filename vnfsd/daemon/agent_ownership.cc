@@ -33,6 +33,7 @@ bool came_after_all(const ClusterView& view, const std::string& vnfs, Epoch epoc
 // Nobody else gets the epoch: it is taken although it may never be used.
 Result<instance::InstancePlan> Agent::prepare(const std::string& vnfs) {
   SYMNAS_ASSIGN(const ClusterView view, read_view(store_, kStoreDeadlineMs));
+  SYMNAS_TRY(check_registered(view, vnfs));
   SYMNAS_ASSIGN(instance::InstancePlan plan, instance::plan_instance(view, config_, vnfs));
   kv::Txn txn;
   SYMNAS_ASSIGN(const std::uint64_t epoch,
@@ -63,6 +64,7 @@ Result<instance::InstancePlan> Agent::claim(const std::string& vnfs,
       return fenced_here(fence->second.record);
     fence_revision = fence->second.mod_revision;
   }
+  SYMNAS_TRY(check_registered(view, vnfs));
   const auto owner = view.owners.find(vnfs);
   Revision owner_revision;
   if (owner != view.owners.end()) {

@@ -95,8 +95,7 @@ void Agent::end_silent_instances(const std::vector<Stall>& stalls) {
 
 void Agent::end_silent_head(const Stall& stall, const ClusterView& view) {
   const std::string& head = stall.mount.record.head();
-  if (head == config_.head_name || !links_.fence_off || stall.silent_ms < fence_after_ms(stall))
-    return;
+  if (head == config_.head_name || !can_fence() || stall.silent_ms < fence_after_ms(stall)) return;
   const auto victim = view.heads.find(head);
   const std::string& incarnation = stall.mount.record.head_incarnation();
   if (victim == view.heads.end() || victim->second.record.incarnation() != incarnation)
@@ -147,7 +146,7 @@ void Agent::take_over_fences(const ClusterView& view) {
     const records::FenceState state = fence.record.state();
     const auto victim = view.heads.find(head);
     if ((state != records::FENCE_RUNNING && state != records::FENCE_PROVEN) ||
-        head == config_.head_name || !links_.fence_off || victim == view.heads.end() ||
+        head == config_.head_name || !can_fence() || victim == view.heads.end() ||
         victim->second.record.incarnation() != fence.record.incarnation()) {
       continue;
     }
@@ -158,7 +157,8 @@ void Agent::take_over_fences(const ClusterView& view) {
   fences_seen_ = std::move(seen);
   for (const auto& [head, since] : fences_seen_) {
     const records::FenceRecord& fence = view.fences.at(head).record;
-    const std::int64_t timeout_s = std::max(config_.fence.timeout_s, fence.agent_timeout_s());
+    const std::int64_t timeout_s =
+        std::max(fence_timeout_s(config_.fence), fence.agent_timeout_s());
     if (now_ms - since.second < fence_span_ms(timeout_s)) continue;
     if (!start_fence(head, {fence.incarnation(), since.first, "", {}, fence.silent_since_ns()}))
       continue;
@@ -173,8 +173,8 @@ nlohmann::json Agent::describe(const Stall& stall) const {
     next = "it lives but cannot give up what it holds: look at its head's LUNs";
   } else if (!config_.fence.automatic) {
     next = fmt::format("nothing is done by itself: symnas head fence {} --yes", head);
-  } else if (head != config_.head_name && !links_.fence_off) {
-    next = fmt::format("no fence agent is configured on {}: repair or reboot head {}",
+  } else if (head != config_.head_name && !can_fence()) {
+    next = fmt::format("no fencing is configured on {}: repair or reboot head {}",
                        config_.head_name, head);
   } else if (head == config_.head_name) {
     next = fmt::format("the instance is ended after {} s", kEndSilentMs / 1000);

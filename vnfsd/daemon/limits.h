@@ -44,10 +44,15 @@ inline constexpr std::int64_t kFenceSilentMs = 16'000;
 inline constexpr std::int64_t kFenceIdleMs = 25'000;
 inline constexpr std::int64_t kFenceAgainMs = 10'000;  // after a fence that failed
 // From the first sight of a fence under way until somebody takes it over: off and status of the
-// agent, kLastAnswersMs, and some transactions.
+// agent (or a preemption), kLastAnswersMs, and some transactions.
 constexpr std::int64_t fence_span_ms(std::int64_t agent_timeout_s) {
   return 2 * agent_timeout_s * 1000 + 20'000;
 }
+
+// Registration on the LUNs (reservations.h): again after so long; an import waits so long for it,
+// less than `symnas` waits for an answer.
+inline constexpr std::int64_t kRegisterAgainMs = 2'000;
+inline constexpr std::int64_t kImportRegistersMs = 8'000;
 
 // NULL calls to the instances of this head (answers.h): so often, each with so long for an answer.
 inline constexpr std::int64_t kAskEveryMs = 1'000;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "common/kv/etcd/etcd_membership.h"
 #include "common/kv/etcd/etcd_store.h"
 #include "ha/fencing/fence_agent.h"
+#include "ha/fencing/reservation_program.h"
 #include "vnfsd/api/server.h"
 #include "vnfsd/config.h"
 #include "vnfsd/daemon/agent.h"
@@ -27,6 +29,8 @@ namespace {
 
 constexpr int kExitFailed = 1;
 constexpr int kExitUsage = 2;
+// On a tmpfs that no service cleans up: it has to live as long as the boot (ha/reservation).
+constexpr const char* kReservationJournal = "/run/symnas-reservation";
 
 int report(const Error& error) {
   fmt::print(stderr, "vnfsd: {}\n", error.message);
@@ -48,6 +52,14 @@ void write_endpoints(const std::string& config_path, const std::vector<std::stri
   } else {
     log::error("etcd: its members have changed: {}", written.error().message);
   }
+}
+
+ha::ReservationProgram reservation_program(const FenceConfig& fence) {
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  return {fence.reservation_program.empty() ? (self.parent_path() / "symnas-fence").string()
+                                            : fence.reservation_program,
+          kReservationJournal, fence.timeout_s * 1000};
 }
 
 // One life with one configuration. kAgain: the configuration shall be read anew.
@@ -83,6 +95,13 @@ Result<Next> run(const std::string& config_path) {
   links.endpoints_changed = [&config_path](const std::vector<std::string>& endpoints) {
     write_endpoints(config_path, endpoints);
   };
+  const ha::ReservationProgram reservations = reservation_program(config.fence);
+  links.reservations = {
+      [&](const auto& devices) { return ha::identify_luns(reservations, devices); },
+      [&](const auto& own, const auto& luns) { return ha::register_boot(reservations, own, luns); },
+      [&](const auto& own, const auto& victim, const auto& luns) {
+        return ha::preempt_boot(reservations, own, victim, luns);
+      }};
   if (!config.fence.agent.empty()) {
     links.fence_off = [&fence = config.fence](const std::string& head) {
       return ha::fence_off({fence.agent, fence.options, fence.timeout_s * 1000}, head);

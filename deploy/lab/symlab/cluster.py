@@ -21,7 +21,8 @@ import time
 import uuid
 import zlib
 
-from . import client_networks, fuse_luns, head_processes, luns, mounts, netns, processes, product
+from . import (client_networks, fuse_luns, head_processes, luns, mounts, netns, processes, product,
+               reservations)
 from .errors import LabDeadEnd, LabError
 from .fencing import KINDS as FENCE_KINDS
 from .fencing import Switch
@@ -30,6 +31,7 @@ from .wait import eventually
 
 FENCE_AGENT = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__))),
                            "fence_agent")
+FENCE_RESERVATIONS = os.path.join(os.path.dirname(FENCE_AGENT), "fence_reservations")
 MAX_HEADS = 16
 MAX_LUNS = 64
 CLUSTER_NAME = "lab"
@@ -118,6 +120,8 @@ class Lab:
         if not 0 <= lun_count <= MAX_LUNS:
             raise LabError(f"{lun_count} LUNs: 0 to {MAX_LUNS} are possible")
         size = luns.parse_size(lun_size)
+        reserved = kind == "reserved"
+        kind = "fuse" if reserved else kind
         wanted = ("etcd", "vnfsd", "symnas", "symnas-launch")
         for name in wanted + ((fuse_luns.PROGRAM,) if kind == "fuse" else ()):
             product.program(name)
@@ -130,7 +134,8 @@ class Lab:
             # Named after the directory too: a lab kept elsewhere has another one.
             cgroup = f"symnas-lab-{self.prefix}-{zlib.crc32(self.directory.encode()):08x}"
             self.state.create(lun_paths=[pattern], lun_dir=directory, lun_kind=kind,
-                              etcd_quota_bytes=etcd_quota_bytes, networks=networks)
+                              etcd_quota_bytes=etcd_quota_bytes, networks=networks,
+                              reserved=reserved)
             self._make_cgroup(cgroup)
             with concurrent.futures.ThreadPoolExecutor(2) as pool:
                 files = self._plan_luns(directory, lun_count)
@@ -282,6 +287,10 @@ class Lab:
         else:
             self._join(head, etcd_member=len(self.state.data["heads"]) > 1
                        and index < ETCD_MEMBERS_MAX)
+        if self.state.data.get("reserved"):
+            program = reservations.install(self.directory, FENCE_RESERVATIONS, root_dir(),
+                                           self.prefix)
+            self._set_in_config(head, {"reservation_program": f"'{program}'"})
         if self.has_etcd(head):
             self.start_etcd(head["name"])
         self.start_vnfsd(head["name"])
@@ -331,8 +340,12 @@ class Lab:
         options = ["--config-dir", head["config_dir"], "--run-dir", head["run_dir"],
                    "--log-dir", head["log_dir"], "--plugin-dir", product.plugin_dir(),
                    "--ganesha-prefix", product.ganesha_prefix()]
-        options += ["--fence-agent", FENCE_AGENT, "--fence-option", f"prefix={self.prefix}",
-                    "--fence-option", f"lab_root={root_dir()}", "--fence-when-asked"]
+        options += ["--fence-when-asked"]
+        if self.state.data.get("reserved"):
+            options += ["--fence-reservations"]
+        else:
+            options += ["--fence-agent", FENCE_AGENT, "--fence-option", f"prefix={self.prefix}",
+                        "--fence-option", f"lab_root={root_dir()}"]
         if head["name"] != WITNESS:  # it is on the management network only
             host = int(head["name"].removeprefix("c1n"))
             for number in range(1, self.state.data["networks"] + 1):
@@ -529,18 +542,34 @@ class Lab:
 
     def _set_everywhere(self, settings):
         for head in self.state.data["heads"]:
-            path = os.path.join(head["config_dir"], "vnfsd.toml")
-            with open(path, encoding="utf-8") as file:
-                text = file.read()
-            changed = text
-            for setting, value in settings.items():
-                changed = re.sub(rf"(?m)^{setting} = .*$", f"{setting} = {value}", changed)
-            if changed == text:
+            if not self._set_in_config(head, settings):
                 continue
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(changed)
             processes.stop(self.process(f"vnfsd.{head['name']}"), AGENT_STOP_S)
             self.start_vnfsd(head["name"])
+
+    @staticmethod
+    def _set_in_config(head, settings):
+        """Changes vnfsd.toml; returns whether it says something else now."""
+        path = os.path.join(head["config_dir"], "vnfsd.toml")
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        changed = text
+        for setting, value in settings.items():
+            changed = re.sub(rf"(?m)^{setting} = .*$", f"{setting} = {value}", changed)
+        if changed == text:
+            return False
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(changed)
+        return True
+
+    def set_fence_timeout(self, seconds):
+        """How long one action of a fence may take; restarts the agents."""
+        self._set_everywhere({"timeout_s": str(seconds)})
+
+    def incarnation(self, name):
+        """HEAD/BOOT-ID of the head's boot."""
+        with open(os.path.join(self.head(name)["dir"], BOOT_ID), encoding="ascii") as file:
+            return f"{name}/{file.read().strip()}"
 
     def break_fence_agent(self, broken):
         """From now on the agent fails, as with a dead power switch; or works again."""

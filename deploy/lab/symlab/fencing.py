@@ -139,7 +139,8 @@ class Switch:
         if self.kind_of(name) != "power":
             self._power_off(name, etcd=False)
         head_processes.signal_all(head_processes.of_head(self.lab, name), signal.SIGCONT)
-        if self.lab.state.data["lun_kind"] == "fuse":
+        reserved = self.lab.state.data.get("reserved")  # there its next boot has to register
+        if self.lab.state.data["lun_kind"] == "fuse" and not reserved:
             fuse_luns.command(self.lab.state, "unfence", "all", name)
         head_processes.set_cables(self.lab, name, "up")
         self.lab.write_boot_id(head["dir"])

@@ -14,8 +14,9 @@ from .errors import LabError
 
 STALE_MARK = b"symnas-lab-stale-block "
 CHUNK_BYTES = 4 << 20
-# The files themselves, loop devices on them, or served with faults (fuse_luns.py).
-KINDS = ("file", "loop", "fuse")
+# The files themselves, loop devices on them, served with faults (fuse_luns.py), or these with
+# persistent reservations, which heads fence each other by (reservations.py).
+KINDS = ("file", "loop", "fuse", "reserved")
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 

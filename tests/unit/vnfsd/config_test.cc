@@ -47,12 +47,15 @@ TEST(Config, RenderedReadsBackEqual) {
   config.ganesha.threads_max = 77;
   config.etcd.compact_interval_s = 5;
   config.failback.settle_s = 5;
-  config.fence = {"/usr/sbin/fence_x", {"ipaddr=10.9.9.9"}, 30, false, "power"};
+  config.fence = {true,   "/opt/symnas-fence", "/usr/sbin/fence_x", {"ipaddr=10.9.9.9"}, 30, false,
+                  "power"};
   const auto again = parse_config(render_config(config), "again");
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(render_config(*again), render_config(config));
   EXPECT_EQ(again->daemon.lun_paths, config.daemon.lun_paths);
   EXPECT_EQ(again->ganesha.threads_max, 77);
+  EXPECT_TRUE(again->fence.persistent_reservations);
+  EXPECT_EQ(again->fence.reservation_program, "/opt/symnas-fence");
   EXPECT_EQ(again->fence.agent, "/usr/sbin/fence_x");
   EXPECT_EQ(again->fence.options, config.fence.options);
   EXPECT_EQ(again->fence.timeout_s, 30);
@@ -68,6 +71,10 @@ TEST(Config, SaysWhatIsWrong) {
   EXPECT_EQ(error_of(ok + "[deamon]\n"), "t.toml: 'deamon' is not a known section");
   EXPECT_EQ(error_of(ok + "[fence]\nagent = \"fence_x\"\n"),
             "t.toml: [fence] agent: must be an absolute path");
+  EXPECT_EQ(error_of(ok + "[fence]\npersistent_reservations = \"yes\"\n"),
+            "t.toml: [fence] persistent_reservations: must be true or false");
+  EXPECT_EQ(error_of(ok + "[fence]\nreservation_program = \"symnas-fence\"\n"),
+            "t.toml: [fence] reservation_program: must be an absolute path");
   EXPECT_EQ(error_of(ok + "[fence]\nautomatic = 1\n"),
             "t.toml: [fence] automatic: must be true or false");
   EXPECT_EQ(error_of(ok + "[fence]\noptions = [\"ipaddr\"]\n"),

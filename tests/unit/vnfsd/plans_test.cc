@@ -18,6 +18,64 @@ TEST_F(PlansTest, LunIsImportedOnce) {
   EXPECT_EQ(code_of(plan_lun_import(builder.view(), lun, "c1n1", "/x")), ErrorCode::kAlreadyExists);
 }
 
+TEST_F(PlansTest, LunOfOneIdentificationIsImportedOnce) {
+  cvm::records::LunRecord lun;
+  lun.set_uuid(std::string(16, 'u'));
+  lun.set_identification("naa.1");
+  lun.set_name("LUN7");
+  builder.apply([&](const ClusterView& v) { return plan_lun_import(v, lun, "c1n1", "/x"); });
+  lun.set_uuid(std::string(16, 'w'));
+  lun.set_name("LUN8");
+  EXPECT_EQ(code_of(plan_lun_import(builder.view(), lun, "c1n1", "/x")), ErrorCode::kAlreadyExists);
+  lun.set_identification("naa.2");
+  EXPECT_TRUE(plan_lun_import(builder.view(), lun, "c1n1", "/x"));
+}
+
+// From the fence record to the end records the LUNs stay as they are.
+TEST_F(PlansTest, NoLunComesOrGoesWhileAHeadIsFenced) {
+  cvm::records::LunRecord lun;
+  lun.set_uuid(std::string(16, 'u'));
+  lun.set_name("LUN7");
+  const std::vector<std::pair<std::string, Planner>> planners = {
+      {"import", [&](const ClusterView& v) { return plan_lun_import(v, lun, "c1n1", "/x"); }},
+      {"release", [](const ClusterView& v) { return plan_lun_release(v, "LUN3"); }},
+      {"grow", [](const ClusterView& v) {
+         return plan_volume_grow(v, {"v1", {"LUN2"}, 0, {}});
+       }}};
+  const auto fence = [&](records::FenceState state) {
+    records::FenceRecord record;
+    record.set_head("c1n2");
+    record.set_by("c1n3");
+    record.set_state(state);
+    builder.put(kv::keys::kFences + "c1n2", record.SerializeAsString());
+  };
+  for (const auto& [name, planner] : planners) {
+    SCOPED_TRACE(name);
+    fence(records::FENCE_RUNNING);
+    const auto refused = planner(builder.view());
+    EXPECT_EQ(code_of(refused), ErrorCode::kBusy);
+    EXPECT_NE(refused.error().message.find("symnas head fence c1n2 --yes"), std::string::npos);
+    fence(records::FENCE_PROVEN);
+    EXPECT_EQ(code_of(planner(builder.view())), ErrorCode::kBusy);
+    fence(records::FENCE_FAILED);
+    EXPECT_TRUE(planner(builder.view()));
+    fence(records::FENCE_DONE);
+    EXPECT_TRUE(planner(builder.view()));
+    // One that begins after the plan was made.
+    int made = 0;
+    const auto late = make_change(
+        builder.store,
+        [&](const ClusterView& view) {
+          auto change = planner(view);
+          if (made++ == 0) fence(records::FENCE_RUNNING);
+          return change;
+        },
+        Mode::kCommit);
+    EXPECT_EQ(code_of(late), ErrorCode::kBusy);
+    EXPECT_EQ(made, 2);
+  }
+}
+
 TEST_F(PlansTest, ImportRemembersThePathOnce) {
   EXPECT_EQ(builder.view().heads.at("c1n1").record.lun_paths_size(), 1);  // four LUNs from "/l"
 }

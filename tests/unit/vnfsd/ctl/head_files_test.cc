@@ -111,6 +111,7 @@ TEST_F(HeadFilesTest, JoinInstallsTheBundle) {
                       std::int64_t{3} << 30};
   HeadPlaces p = places("two");
   p.lun_paths = {"/luns/*"};
+  p.fence_reservations = true;
   ASSERT_TRUE(join_cluster(bundle, p, Mode::kCommit));
   const auto config = load_config(p.config_dir + "/vnfsd.toml");
   ASSERT_TRUE(config);
@@ -119,6 +120,7 @@ TEST_F(HeadFilesTest, JoinInstallsTheBundle) {
   EXPECT_EQ(config->etcd.endpoints, bundle.endpoints);
   EXPECT_EQ(config->etcd.quota_bytes, std::int64_t{3} << 30);
   EXPECT_EQ(config->daemon.lun_paths, p.lun_paths);
+  EXPECT_TRUE(config->fence.persistent_reservations);
   EXPECT_EQ(*read_file(config->etcd.key), identity.key_pem);
   EXPECT_EQ(mode_of(config->etcd.key), 0600u);
   EXPECT_FALSE(read_file(p.config_dir + "/tls/ca.key"));

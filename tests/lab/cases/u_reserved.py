@@ -1,0 +1,183 @@
+"""Three heads that fence each other by persistent reservations (symlab/reservations.py)."""
+
+import contextlib
+import threading
+
+from lab_case import check, eventually, lab_test
+from symlab import product
+from symlab.errors import LabError
+from symlab.faults import Faults
+from symlab.reservations import Array, key_of
+
+from .h_heads import fence_state, mounts_of, victim
+from .i_shared import coherent_clients
+from .l_silent import automatic_fencing
+from .m_moves import owner
+
+HEADS = 3
+UNAVAILABLE, BUSY = 5, 4
+FENCED_S = 60.0
+MOVED_S = 30.0
+TOLD_S = 20.0
+TIMEOUT_S = 3  # of the program, where it hangs
+
+
+@contextlib.contextmanager
+def breaking(bench, way):
+    Array(bench.lab).break_with(way)
+    try:
+        yield
+    finally:
+        Array(bench.lab).break_with("")
+
+
+def registered(bench, head):
+    """On how many LUNs the head's boot is registered, of how many."""
+    key = key_of(bench.lab.incarnation(head))
+    names = [lun["name"] for lun in bench.symnas.json("lun", "ls")["luns"]]
+    with Array(bench.lab).changing() as state:
+        return sum(key in state["luns"].get(name, {}) for name in names), len(names)
+
+
+def all_registered(bench, head):
+    have, want = registered(bench, head)
+    if have != want or want == 0:
+        raise LabError(f"{head} is registered on {have} of {want} LUNs")
+    return True
+
+
+def moved(bench, service):
+    """Its owner, once that is another head."""
+    now = owner(bench, service)
+    return now if now not in (None, service.home) else None
+
+
+def goes_home(bench, service):
+    """The victim boots again, registers, and takes its VNFS back."""
+    away = owner(bench, service)
+    bench.lab.unfence(service.home)
+    bench.lab.wait_members()
+    eventually(TOLD_S, "the next boot is registered", lambda: all_registered(bench, service.home))
+    eventually(TOLD_S, "its fence is over", lambda: fence_state(bench, service.home) is None)
+    service.head = away
+    eventually(MOVED_S, "it can go home", lambda: [service.rehost(service.home)])
+    service.wait_serving()
+
+
+@lab_test(luns="reserved", heads=HEADS, shared=True, backups=True)
+def heads_register_before_they_serve(bench):
+    """LUN records know the LUNs; every head is registered on all of them, and says so."""
+    luns = bench.symnas.json("lun", "ls")["luns"]
+    check(all(lun["identification"] == f"lab.{lun['name']}" for lun in luns), str(luns))
+    for service in bench.services:
+        all_registered(bench, service.head)
+        told = bench.lab.symnas(service.head).json("status")["reservations"]
+        check(told == {"error": ""}, f"{service.head}: {told}")
+
+
+@lab_test(luns="reserved", heads=HEADS, shared=True, backups=True)
+def reservations_fence_a_head(bench):
+    """A head is cut off from every LUN under load: its VNFS goes on elsewhere; it boots again."""
+    service = victim(bench)
+    with coherent_clients(bench, "--stable", "1"):
+        bench.let_run(2.0)
+        said = bench.symnas("head", "fence", service.home, "--yes", timeout_s=FENCED_S)
+        check("preempted and absent on 4 LUNs: lab.LUN0" in said, f"no proof is named: {said}")
+        eventually(MOVED_S, "its VNFS is served elsewhere", lambda: moved(bench, service))
+        check(registered(bench, service.home)[0] == 0, "its key is there")
+        told = bench.lab.symnas(service.home)("status")
+        check("reboot" in told, f"nobody is told to reboot it: {told}")
+        bench.let_run(3.0)
+        goes_home(bench, service)
+        bench.let_run(2.0)
+
+
+@lab_test(luns="reserved", heads=HEADS, shared=True, backups=True)
+def unproven_reservations_end_nothing(bench):
+    """The program fails, hangs, lies about the LUNs: nothing is claimed, files stay blocked."""
+    service = victim(bench)
+    faults = Faults(bench.lab)
+    bench.lab.set_fence_timeout(TIMEOUT_S)
+    try:
+        for serving in bench.services:
+            serving.wait_serving()
+        faults.pause(service.home)
+        for way in ("fails", "hangs", "lies"):
+            with breaking(bench, way):
+                told = bench.refused(UNAVAILABLE, "head", "fence", service.home, "--yes")
+            print(f"     {way}: {told}")
+            check("not fenced" in told, told)
+            check(False in mounts_of(bench, service).values(), f"{way}: a mount was ended")
+            check(owner(bench, service) == service.home, f"{way}: its VNFS was claimed")
+            check(fence_state(bench, service.home) == "failed", f"{way}: it is not recorded")
+        bench.symnas("head", "fence", service.home, "--yes", timeout_s=FENCED_S)
+        eventually(MOVED_S, "its VNFS is served elsewhere", lambda: moved(bench, service))
+        goes_home(bench, service)
+    finally:
+        with contextlib.suppress(LabError):
+            faults.resume(service.home)
+        bench.lab.set_fence_timeout(60)
+
+
+@lab_test(luns="reserved", heads=HEADS, shared=True, backups=True)
+def luns_stay_while_a_head_is_fenced(bench):
+    """No LUN comes or goes between a fence record and the end records; a person is told why."""
+    service = victim(bench)
+    path = bench.lab.add_lun("LATE", "64M")
+    refused = []
+
+    def fence():
+        with contextlib.suppress(product.CommandFailed):
+            bench.lab.symnas()("head", "fence", service.home, "--yes", timeout_s=FENCED_S)
+    bench.lab.set_fence_timeout(TIMEOUT_S)
+    try:
+        for serving in bench.services:
+            serving.wait_serving()
+        with breaking(bench, "hangs"):
+            fencing = threading.Thread(target=fence)
+            fencing.start()
+            eventually(TOLD_S, "the fence runs",
+                       lambda: fence_state(bench, service.home) == "running")
+            refused.append(bench.refused(BUSY, "lun", "import", f"LATE={path}"))
+            fencing.join()
+    finally:
+        bench.lab.set_fence_timeout(60)
+    check(f"symnas head fence {service.home} --yes" in refused[0], refused[0])
+    for serving in bench.services:
+        serving.wait_serving()
+    bench.symnas("lun", "import", f"LATE={path}")
+    for serving in bench.services:
+        eventually(TOLD_S, "registered on the new LUN",
+                   lambda head=serving.head: all_registered(bench, head))
+    bench.symnas("lun", "release", "LATE")
+
+
+@lab_test(luns="reserved", heads=HEADS, shared=True, backups=True)
+def dead_head_is_fenced_by_its_luns(bench):
+    """All of a head is killed: it is missed, cut off from the LUNs, its VNFS served elsewhere."""
+    service = victim(bench)
+    with automatic_fencing(bench), coherent_clients(bench, "--stable", "1"):
+        bench.let_run(5.0)
+        Faults(bench.lab).kill(service.home)
+        eventually(FENCED_S, "the head is fenced",
+                   lambda: fence_state(bench, service.home) == "done")
+        eventually(MOVED_S, "its VNFS is served elsewhere", lambda: moved(bench, service))
+        goes_home(bench, service)
+
+
+@lab_test(luns="reserved", heads=HEADS, shared=True, backups=True)
+def preempted_by_nobody_we_know(bench):
+    """A key that goes without a fence record: the instance ends, the head says what to do."""
+    service = victim(bench)
+    with coherent_clients(bench, "--stable", "1"):
+        bench.let_run(2.0)
+        Array(bench.lab).preempt_by_hand(bench.lab.incarnation(service.home))
+        eventually(TOLD_S, "the head says that it must be rebooted",
+                   lambda: "reboot this head" in bench.lab.symnas(service.home)("status"))
+        check(service.vnfs()["state"] != "serving", "a head without its key serves")
+        check(registered(bench, service.home)[0] == 0, "it has registered again")
+        # Nobody else may take it before it is proved that its mounts are over.
+        check(owner(bench, service) == service.home, "its VNFS was claimed without a proof")
+        bench.symnas("head", "fence", service.home, "--yes", timeout_s=FENCED_S)
+        eventually(MOVED_S, "its VNFS is served elsewhere", lambda: moved(bench, service))
+        goes_home(bench, service)

@@ -1,0 +1,103 @@
+// Agent: persistent reservations. This boot registers on the cluster's LUNs before it starts any
+// instance; a fence preempts another boot's key on all of them (docs/architecture/fencing.md).
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "common/base/log.h"
+#include "vnfsd/daemon/agent.h"
+#include "vnfsd/daemon/limits.h"
+#include "vnfsd/plans.h"
+
+namespace symnas::vnfsd::daemon {
+
+LunNames identified_luns(const ClusterView& view) {
+  LunNames luns;
+  for (const auto& [name, lun] : view.luns) {
+    if (!lun.record.identification().empty()) luns[lun.record.identification()] = name;
+  }
+  return luns;
+}
+
+void Agent::follow_reservations(const ClusterView& view) {
+  if (!reservations_) return;
+  const auto self = view.heads.find(config_.head_name);
+  if (self == view.heads.end() || self->second.record.incarnation() != incarnation_) return;
+  const auto fence = view.fences.find(config_.head_name);
+  if (fence != view.fences.end() && forbids_claims(fence->second.record, incarnation_)) return;
+  reservations_->follow(identified_luns(view), lun_candidates(view));
+}
+
+Status Agent::check_registered(const ClusterView& view, const std::string& vnfs) const {
+  if (!reservations_) return {};
+  SYMNAS_ASSIGN(const auto* stored, find(view.vnfses, "vnfs", vnfs));
+  LunNames used;
+  for (const std::string& volume : volumes_of_vnfs(view, stored->record)) {
+    for (const auto* lun : luns_of_volume(view, volume)) {
+      if (!lun->identification().empty()) used[lun->identification()] = lun->name();
+    }
+  }
+  const Status registered = reservations_->check(used);
+  if (registered) return {};
+  return fail(registered.error().code,
+              fmt::format("vnfs {}: not started: {}", vnfs, registered.error().message));
+}
+
+bool Agent::is_registered_on(const ClusterView& view, const std::string& lun) const {
+  const auto found = view.luns.find(lun);
+  if (!reservations_ || found == view.luns.end() || found->second.record.identification().empty())
+    return true;
+  return reservations_->check({{found->second.record.identification(), lun}}).has_value();
+}
+
+Result<std::string> Agent::identification_of(const std::string& name, const std::string& path) {
+  if (!links_.reservations) return std::string();
+  const auto node = cvm::canonical_lun_node(path);
+  if (!node) return std::string();  // its import says why
+  const auto found = links_.reservations.identify({node->path});
+  if (found && found->contains(node->path)) return found->at(node->path);
+  if (!reservations_) return std::string();
+  return fail(ErrorCode::kNotSupported,
+              fmt::format("lun {}: {} answers no persistent reservations, so no head could be cut "
+                          "off from it: {} (persistent_reservations in vnfsd.toml asks for them)",
+                          name, path, found ? "it has no identification" : found.error().message));
+}
+
+bool Agent::can_fence() const { return reservations_ != nullptr || links_.fence_off != nullptr; }
+
+Status Agent::check_can_fence(const ClusterView& view) const {
+  if (!reservations_ || links_.fence_off) return {};
+  return reservations_->check(identified_luns(view));
+}
+
+// Nothing is proved about LUNs that nobody named: all of the cluster are, or it says which not.
+Result<CutOff> Agent::preempt_head(const std::string& head, const std::string& incarnation) {
+  SYMNAS_ASSIGN(const ClusterView view, read_view(store_, kStoreDeadlineMs));
+  for (const auto& [name, lun] : view.luns) {
+    if (!lun.record.identification().empty()) continue;
+    return fail(ErrorCode::kUnavailable,
+                fmt::format("reservations: lun {} has no identification: no head can be cut off "
+                            "from it (release it and import it again)",
+                            name));
+  }
+  const LunNames luns = identified_luns(view);
+  SYMNAS_ASSIGN(std::string proof, reservations_->preempt(head + "/" + incarnation, luns));
+  return CutOff{std::move(proof), "luns", luns};
+}
+
+// The ladder: reservations first, because nobody loses its power by them.
+Result<CutOff> Agent::cut_off(const std::string& head, const std::string& incarnation) {
+  Error first;
+  if (reservations_) {
+    auto done = preempt_head(head, incarnation);
+    if (done || !links_.fence_off) return done;
+    first = done.error();
+    log::warn("head {}: {}; trying the fence agent", head, first.message);
+  }
+  auto proof = links_.fence_off(head);
+  if (proof) return CutOff{std::move(*proof), config_.fence.cuts, std::nullopt};
+  if (!first.message.empty()) proof.error().message = first.message + "; " + proof.error().message;
+  return tl::unexpected<Error>(proof.error());
+}
+
+}  // namespace symnas::vnfsd::daemon

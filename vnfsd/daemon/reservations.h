@@ -1,0 +1,94 @@
+// Reservations: this boot's registration on the cluster's LUNs (symnas-fence register), on a thread
+// of its own, and the fences that rest on it. Thread-safe.
+//
+// Invariants: a LUN is found by its identification, because a head that is not registered cannot
+// read labels. What ended with anything but success is not registered. Once this boot has been
+// fenced, nothing is registered or preempted any more.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/base/result.h"
+#include "ha/fencing/reservation_program.h"
+
+namespace symnas::vnfsd::daemon {
+
+// ha/fencing/reservation_program.h, without the program.
+struct ReservationCalls {
+  std::function<Result<std::map<std::string, std::string>>(const std::vector<std::string>& devices)>
+      identify;
+  std::function<Status(const std::string& own, const std::vector<ha::NamedLun>&)> register_boot;
+  std::function<Result<std::string>(const std::string& own, const std::string& victim,
+                                    const std::vector<ha::NamedLun>&)>
+      preempt;
+  explicit operator bool() const { return static_cast<bool>(preempt); }
+};
+
+using LunNames = std::map<std::string, std::string>;  // by identification
+
+class Reservations {
+ public:
+  // own: "HEAD/BOOT-ID". `changed` is called on a thread of this object when check() may say
+  // something else.
+  Reservations(ReservationCalls calls, std::string own, std::function<void()> changed);
+  // Waits for a call that is under way.
+  ~Reservations();
+  Reservations(const Reservations&) = delete;
+  Reservations& operator=(const Reservations&) = delete;
+
+  // All LUNs of the cluster that have an identification, and where they may be (as of
+  // cvm::scan_luns). REQUIRES: the head's record says that this boot is its incarnation, and it is
+  // not being fenced.
+  void follow(const LunNames& luns, std::vector<std::string> candidates);
+  // An instance has ended: perhaps because our key is gone.
+  void doubt();
+
+  // Whether instances that use these LUNs may start. Errors: kPermission (this boot was fenced:
+  // reboot), kUnavailable (not registered yet: why not).
+  Status check(const LunNames& luns) const;
+  // check() that waits for it. Errors: as check().
+  Status wait(const LunNames& luns, std::int64_t timeout_ms) const;
+  // How often a registration of all LUNs has succeeded: with each more labels can be read.
+  std::uint64_t registered_times() const;
+  // Nothing is registered yet, and nobody knows why that might fail.
+  bool undecided() const;
+  // Why not all of it is registered, or the last look at it failed; "" = it is.
+  std::string error() const;
+
+  // Cuts `victim` ("HEAD/BOOT-ID") off from these LUNs; answers the proof. Errors: as check() and
+  // ha::preempt_boot: nothing is proved.
+  Result<std::string> preempt(const std::string& victim, const LunNames& luns);
+
+ private:
+  Status check_locked(const LunNames& luns) const;
+  bool is_due() const;  // REQUIRES: mutex_ is held
+  void run();
+  Result<std::vector<ha::NamedLun>> find(const LunNames& luns,
+                                         const std::vector<std::string>& candidates) const;
+
+  const ReservationCalls calls_;
+  const std::string own_;
+  const std::function<void()> changed_;
+  mutable std::mutex mutex_;
+  mutable std::condition_variable wake_;
+  bool ending_ = false;
+  bool followed_ = false;
+  bool fenced_ = false;   // for ever
+  bool doubted_ = false;  // the keys are to be looked at anew
+  std::uint64_t times_ = 0;
+  std::uint64_t wishes_ = 0;  // grows with every change of what is wanted
+  LunNames wanted_;
+  std::vector<std::string> candidates_;
+  std::map<std::string, std::string> registered_;  // device by identification
+  std::string error_;
+  std::thread thread_;  // last
+};
+
+}  // namespace symnas::vnfsd::daemon
