@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -15,6 +16,15 @@
 #include "vnfsd/cluster_view.h"
 
 namespace symnas::vnfsd {
+
+// Whether VNFSs that may move to a head lose it as a place.
+enum class TakeOff { kNo, kYes };
+// Errors also: kBusy (it serves or is about to, is neither drained nor fenced, a VNFS may move to
+// it, or to nothing else; it is the only one).
+Result<Change> plan_head_remove(const ClusterView& view, const std::string& name, TakeOff take_off,
+                                std::int64_t now_ns);
+// A head of that name may register again. Errors: kNotFound (none was removed).
+Result<Change> plan_head_readmit(const ClusterView& view, const std::string& name);
 
 struct NetworkRequest {
   std::string name;
@@ -53,9 +63,30 @@ struct ExportRequest {
   std::vector<std::string> clients;
   std::string access = "rw";    // rw, ro
   std::string squash = "root";  // root, none, all
+  std::string pseudo;           // path that clients mount; empty: "/" and the name
 };
 Result<Change> plan_export_create(const ClusterView& view, const ExportRequest& request);
+
+// Edits of exports that VNFSs may be serving (vnfsd/daemon/agent_exports.cc has them served).
+struct ExportEdit {
+  std::string name;
+  std::optional<std::vector<std::string>> clients;  // what is not given stays
+  std::optional<std::string> access, squash, pseudo;
+};
+// Errors also: kBusy (its new path hides another export of a VNFS).
+Result<Change> plan_export_set(const ClusterView& view, const ExportEdit& edit);
+// More VNFSs serve it. Errors also: kBusy (the head of one has not all LUNs open).
+Result<Change> plan_export_add(const ClusterView& view, const std::string& name,
+                               const std::vector<std::string>& vnfses);
+// These VNFSs serve it no more. Errors also: kBusy (it is the only one of a VNFS).
+Result<Change> plan_export_take_off(const ClusterView& view, const std::string& name,
+                                    const std::vector<std::string>& vnfses);
+// None does, and it is removed. Errors: the same.
 Result<Change> plan_export_remove(const ClusterView& view, const std::string& name);
+// Takes back what `change` has done to exports and VNFSs since `before`. Errors: kConflict (others
+// have changed the same).
+Result<Change> plan_exports_undone(const ClusterView& view, const ClusterView& before,
+                                   const Change& change);
 
 struct VnfsRequest {
   std::string name;
@@ -77,9 +108,14 @@ struct VnfsSetRequest {
   std::string failback = "manual";
 };
 Result<Change> plan_vnfs_create_set(const ClusterView& view, const VnfsSetRequest& request);
-// Errors: kInvalidArgument (neither manual nor auto).
-Result<Change> plan_vnfs_set(const ClusterView& view, const std::string& name,
-                             const std::string& failback);
+// What is not given stays.
+struct VnfsEdit {
+  std::string name;
+  std::optional<std::string> failback;
+  std::optional<std::vector<std::string>> heads;
+};
+// Errors also: kBusy (it is on, or on its way to, a head that is not among them).
+Result<Change> plan_vnfs_set(const ClusterView& view, const VnfsEdit& edit);
 
 // kBusy unless it is stopped and nobody owns it.
 Result<Change> plan_vnfs_remove(const ClusterView& view, const std::string& name);

@@ -55,6 +55,16 @@ class Backend {
   virtual Result<std::string> create_vnfs(const VnfsRequest& request, Mode mode) = 0;
   virtual Result<std::string> create_vnfs_set(const VnfsSetRequest& request, Mode mode) = 0;
 
+  // change() of exports that VNFSs may be serving: is done when all their instances serve what it
+  // says. When one cannot, it is taken back. Errors also: kConflict (somebody else has edited the
+  // same, or is at it), kUnavailable (an instance could not: its message).
+  virtual Result<std::string> edit_exports(const Planner& planner, Mode mode) = 0;
+  // Takes it off these VNFSs; none given: off all, and removes it. Errors: as edit_exports(), kBusy
+  // also when clients use it there, without consent.
+  virtual Result<std::string> remove_export(const std::string& name,
+                                            const std::vector<std::string>& vnfses, Consent consent,
+                                            Mode mode) = 0;
+
   // kBusy also when it has clients or locks, without consent: the message says how many.
   virtual Result<std::string> remove_vnfs(const std::string& name, Consent consent, Mode mode) = 0;
   // kDryRun: says who would notice it, and for how long.
@@ -80,6 +90,9 @@ class Backend {
   // Has the fence agent cut the head off, then ends its mounts. Errors: kNotSupported (no agent),
   // kUnavailable (nothing is proved: nothing is ended), kConflict.
   virtual Result<std::string> fence_head(const std::string& name, Mode mode) = 0;
+  // Also takes it off the heads of all VNFSs, with consent, and its etcd off the members. Errors:
+  // as plan_head_remove(), kBusy (etcd would have no quorum).
+  virtual Result<std::string> remove_head(const std::string& name, Consent consent, Mode mode) = 0;
   // Reads all records of the filesystem: seconds, for millions of files a minute. One such look at
   // a time: kBusy. Documents: docs/operations/api.md.
   virtual Result<nlohmann::json> check_filesystem(const std::string& name) = 0;

@@ -93,11 +93,16 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   Result<nlohmann::json> etcd_members() override;
   Result<std::string> remove_etcd_member(const std::string& name, Mode mode) override;
   Result<std::string> fence_head(const std::string& name, Mode mode) override;
+  Result<std::string> remove_head(const std::string& name, api::Consent consent,
+                                  Mode mode) override;
   Result<nlohmann::json> check_filesystem(const std::string& name) override;
   Result<nlohmann::json> capacity() override;
   Result<nlohmann::json> locks(const api::LockFilter& filter) override;
   Result<std::string> clear_locks(const api::LockFilter& filter, Mode mode) override;
   Result<nlohmann::json> events(Revision after) override;
+  Result<std::string> edit_exports(const Planner& planner, Mode mode) override;
+  Result<std::string> remove_export(const std::string& name, const std::vector<std::string>& vnfses,
+                                    api::Consent consent, Mode mode) override;
   Result<std::string> remove_vnfs(const std::string& name, api::Consent consent,
                                   Mode mode) override;
   Result<std::string> rehost_vnfs(const std::string& name, const std::string& head, Pin pin,
@@ -131,6 +136,7 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   void ended(const std::string& vnfs, Epoch epoch, const std::string& how) override;
   void vips_taken(const std::string& vnfs, const std::string& by_whom) override;
   Result<std::vector<std::pair<std::string, Epoch>>> earlier(const std::string& vnfs) override;
+  void exports_told(const instance::InstancePlan& plan, const Status& taken) override;
   Status served(const std::string& vnfs, const instance::Arrival& arrival) override;
 
  private:
@@ -215,6 +221,10 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   void end_silent_head(const Stall& stall, const ClusterView& view);
   void take_over_fences(const ClusterView& view);
   nlohmann::json describe(const Stall& stall) const;
+  // Whether the others can do without its etcd; null: it has none. Errors: kBusy.
+  Result<std::optional<kv::StoreMember>> spare_member(const std::string& head);
+  // Of this head. Errors: kForeign.
+  Status check_not_removed(const ClusterView& view) const;
   // Promotes learners that have caught up; says when the members have changed.
   void look_at_members();
   // Answers etcd's initial-cluster for the new member. Errors: as Membership, kAlreadyExists.
@@ -224,6 +234,14 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   // Errors: kCorrupt, kIo (state.json tells no more what the instance has opened).
   Result<std::vector<instance::LunIdentity>> opened_luns(const std::string& vnfs) const;
   Status wait_ready();
+  // Edits of exports (agent_exports.cc).
+  Status check_edit(const ClusterView& view, const Change& change) const;
+  Status wait_exports_served(const std::set<std::string>& vnfses, std::int64_t timeout_ms);
+  Result<std::string> undo_edit(const ClusterView& before, const Change& change,
+                                const std::set<std::string>& vnfses, const Error& why);
+  // Who would lose it, "" = nobody is known to. Errors: those of the store.
+  Result<std::string> users_of_export(const ClusterView& view, const std::string& name,
+                                      const std::set<std::string>& vnfses);
   // Notes in the labels which volume uses the LUNs (nil: none). Errors: as cvm::assign_lun,
   // kNotFound.
   Status assign_labels(const ClusterView& view, const std::vector<std::string>& luns,
@@ -287,6 +305,7 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   std::mutex mutex_;
   std::condition_variable changed_;
   bool ready_ = false;      // the head is registered
+  bool removed_ = false;    // this head is none of the cluster (any more)
   bool dirty_ = true;       // records have changed since the last reconcile
   bool watch_over_ = true;  // a new watch is needed
   bool ending_ = false;

@@ -18,6 +18,33 @@
 #include "vnfsd/plans.h"
 
 namespace symnas::vnfsd::daemon {
+namespace {
+
+// In order, so that equal ones look equal.
+Result<records::ConnectionsRecord> connections_now(int pid, const std::string& control) {
+  SYMNAS_ASSIGN(const auto connections, instance::connections_of(pid));
+  std::set<std::string> tcp;
+  std::set<std::string> clients;
+  for (const instance::Connection& one : connections) {
+    tcp.insert(one.to_string());
+    clients.insert(one.remote.address.to_string());
+  }
+  records::ConnectionsRecord record;
+  for (const std::string& one : tcp) record.add_tcp(one);
+  const auto used = instance::export_clients(control);
+  if (!used) return record;
+  for (const auto& [id, users] : *used) {
+    records::ExportClients one;
+    one.set_export_id(id);
+    for (const std::string& client : std::set<std::string>(users.begin(), users.end())) {
+      if (clients.contains(client)) one.add_clients(client);
+    }
+    if (one.clients_size() != 0) *record.add_exports() = std::move(one);
+  }
+  return record;
+}
+
+}  // namespace
 
 Status Agent::check_can_take(const ClusterView& view, const std::string& vnfs) const {
   const auto self = view.heads.find(config_.head_name);
@@ -127,22 +154,17 @@ void Agent::record_connections(const ClusterView& view) {
       if (snapshot.state == "serving" && !snapshot.silent) pid = snapshot.pid;
     }
     if (pid == 0) continue;
+    const auto now = connections_now(pid, instance::paths_for(config_, vnfs).control);
     // Not to be read: it is dying. Who was connected is still to be woken.
-    const auto connections_now = instance::connections_of(pid);
-    if (!connections_now) continue;
-    std::set<std::string> now;
-    for (const instance::Connection& one : *connections_now) now.insert(one.to_string());
-    std::set<std::string> known;
+    if (!now) continue;
     const auto record = view.connections.find(vnfs);
-    if (record != view.connections.end()) {
-      known.insert(record->second.record.tcp().begin(), record->second.record.tcp().end());
+    if (record != view.connections.end() &&
+        record->second.record.SerializeAsString() == now->SerializeAsString()) {
+      continue;
     }
-    if (now == known) continue;
-    records::ConnectionsRecord connections;
-    for (const std::string& tcp : now) connections.add_tcp(tcp);
     kv::Txn txn;
     txn.compares.push_back(kv::mod_revision_is(kv::keys::kOwners + vnfs, owner.mod_revision));
-    txn.success.push_back(kv::put(kv::keys::kConnections + vnfs, connections.SerializeAsString()));
+    txn.success.push_back(kv::put(kv::keys::kConnections + vnfs, now->SerializeAsString()));
     const auto done = kv::txn_blocking(store_, std::move(txn), kStoreDeadlineMs);
     if (!done) log::debug("vnfs {}: its connections: {}", vnfs, done.error().message);
   }

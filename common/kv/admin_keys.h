@@ -1,0 +1,12 @@
+// Further keys of the control plane (keys.h): what administration leaves beside the records that it
+// changes.
+#pragma once
+
+#include <string>
+
+namespace symnas::kv::keys {
+
+inline const std::string kServed = "c/served/";    // + VNFS name: ServedRecord
+inline const std::string kRemoved = "c/removed/";  // + head: RemovedHeadRecord
+
+}  // namespace symnas::kv::keys
