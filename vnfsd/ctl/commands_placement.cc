@@ -161,6 +161,10 @@ void add_vnfs_sets(CommandLine& line, CLI::App* noun) {
       json body = json::object();
       if (!edit->failback.empty()) body["failback"] = edit->failback;
       if (!edit->heads.empty()) body["heads"] = edit->heads;
+      if (body.empty()) {
+        return fail(ErrorCode::kInvalidArgument,
+                    "vnfs set: nothing to change was given (--failback, --heads)");
+      }
       return context.change("POST", "/v1/vnfs/" + edit->name + "/set", body);
     };
   });

@@ -90,7 +90,7 @@ TEST_F(OwnershipTest, ARemovedHeadClaimsNothing) {
 }
 
 TEST_F(OwnershipTest, ARemovedHeadSaysSoAndComesBackByInvitationOnly) {
-  builder.apply([](const ClusterView& v) {
+  builder.apply([](const ClusterView&) {
     records::RemovedHeadRecord removed;
     removed.set_name("c1n3");
     Change change{"removed", {}};
