@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "common/kv/admin_keys.h"
 #include "common/kv/keys.h"
 
 namespace symnas::vnfsd {
@@ -63,6 +64,7 @@ Status take_any(ClusterView& view, const kv::KeyValue& kv) {
   SYMNAS_TRY(in(view.moves, kMoves));
   SYMNAS_TRY(in(view.refusals, kRefusals));
   SYMNAS_TRY(in(view.connections, kConnections));
+  SYMNAS_TRY(in(view.served, kServed));
   return in(view.owners, kOwners);
 }
 
@@ -113,15 +115,22 @@ std::vector<const cvm::records::LunRecord*> luns_of_volume(const ClusterView& vi
 
 std::vector<std::string> volumes_of_vnfs(const ClusterView& view, const records::VnfsRecord& vnfs) {
   std::vector<std::string> volumes;
-  for (const std::string& name : vnfs.exports()) {
-    const auto exported = view.exports.find(name);
-    if (exported == view.exports.end()) continue;
-    const auto filesystem = view.filesystems.find(exported->second.record.filesystem());
-    if (filesystem == view.filesystems.end()) continue;
+  const auto add_volume_of = [&](const std::string& name) {
+    const auto filesystem = view.filesystems.find(name);
+    if (filesystem == view.filesystems.end()) return;
     const std::string& volume = filesystem->second.record.volume();
     if (std::find(volumes.begin(), volumes.end(), volume) == volumes.end()) {
       volumes.push_back(volume);
     }
+  };
+  for (const std::string& name : vnfs.exports()) {
+    const auto exported = view.exports.find(name);
+    if (exported != view.exports.end()) add_volume_of(exported->second.record.filesystem());
+  }
+  const auto owner = view.owners.find(vnfs.name());
+  for (const records::LeftFilesystem& left : vnfs.left()) {
+    const bool mounted = owner != view.owners.end() && owner->second.record.epoch() == left.epoch();
+    if (mounted) add_volume_of(left.filesystem());
   }
   return volumes;
 }

@@ -40,6 +40,7 @@ struct ClusterView {
   Table<records::MoveRecord> moves;                       // by VNFS
   Table<records::RefusalsRecord> refusals;                // by VNFS
   Table<records::ConnectionsRecord> connections;          // by VNFS
+  Table<records::ServedRecord> served;                    // by VNFS
   std::map<std::string, Stored<std::uint64_t>> counters;  // by what is counted: the next free value
 };
 
@@ -68,7 +69,8 @@ Result<const Stored<Record>*> find(const Table<Record>& table, std::string_view 
 // The volume's LUNs by uuid, in the order of its segments. LUNs without a record are left out.
 std::vector<const cvm::records::LunRecord*> luns_of_volume(const ClusterView& view,
                                                            const std::string& volume);
-// Names of the volumes behind a VNFS's exports, each once.
+// Names of the volumes behind a VNFS's exports, and behind what its instance still has mounted,
+// each once.
 std::vector<std::string> volumes_of_vnfs(const ClusterView& view, const records::VnfsRecord& vnfs);
 
 }  // namespace symnas::vnfsd

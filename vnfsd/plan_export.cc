@@ -1,59 +1,12 @@
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "common/kv/keys.h"
+#include "vnfsd/export_options.h"
 #include "vnfsd/limits.h"
 #include "vnfsd/names.h"
-#include "vnfsd/net_address.h"
 #include "vnfsd/plans.h"
 
 namespace symnas::vnfsd {
-namespace {
-
-tl::unexpected<Error> bad(const ExportRequest& request, std::string_view why) {
-  return fail(ErrorCode::kInvalidArgument, fmt::format("export {}: {}", request.name, why));
-}
-
-Status set_options(const ExportRequest& request, records::ExportRecord& record) {
-  if (request.access == "rw") {
-    record.set_access(records::ACCESS_RW);
-  } else if (request.access == "ro") {
-    record.set_access(records::ACCESS_RO);
-  } else {
-    return bad(request, fmt::format("access '{}': must be rw or ro", request.access));
-  }
-  if (request.squash == "root") {
-    record.set_squash(records::SQUASH_ROOT);
-  } else if (request.squash == "none") {
-    record.set_squash(records::SQUASH_NONE);
-  } else if (request.squash == "all") {
-    record.set_squash(records::SQUASH_ALL);
-  } else {
-    return bad(request, fmt::format("squash '{}': must be root, none or all", request.squash));
-  }
-  return {};
-}
-
-Status set_clients(const ExportRequest& request, records::ExportRecord& record) {
-  if (request.clients.empty()) {
-    return bad(request, "no clients: nobody could mount it (give networks, or '*' for everybody)");
-  }
-  if (request.clients.size() > kClientsPerExportMax) {
-    return bad(request, fmt::format("more than {} clients", kClientsPerExportMax));
-  }
-  for (const std::string& text : request.clients) {
-    SYMNAS_ASSIGN(const std::string client, normalise_client(text));
-    if (std::find(record.clients().begin(), record.clients().end(), client) !=
-        record.clients().end()) {
-      return bad(request, fmt::format("client {}: named twice", client));
-    }
-    record.add_clients(client);
-  }
-  return {};
-}
-
-}  // namespace
 
 Result<Change> plan_export_create(const ClusterView& view, const ExportRequest& request) {
   SYMNAS_TRY(check_name("export", request.name));
@@ -71,8 +24,8 @@ Result<Change> plan_export_create(const ClusterView& view, const ExportRequest& 
   record.set_filesystem(request.filesystem);
   SYMNAS_ASSIGN(const std::string path, normalise_export_path(request.path));
   record.set_path(path);
-  SYMNAS_TRY(set_clients(request, record));
-  SYMNAS_TRY(set_options(request, record));
+  SYMNAS_TRY(set_export_options(
+      {request.name, request.clients, request.access, request.squash, request.pseudo}, record));
 
   Change change{
       fmt::format("export {}: created for {} of {}", request.name, path, request.filesystem), {}};
@@ -84,21 +37,6 @@ Result<Change> plan_export_create(const ClusterView& view, const ExportRequest& 
   // The filesystem may not go meanwhile: fs rm works outside the cluster record's order.
   change.txn.compares.push_back(
       kv::mod_revision_is(kv::keys::kFilesystems + request.filesystem, filesystem->mod_revision));
-  return change;
-}
-
-Result<Change> plan_export_remove(const ClusterView& view, const std::string& name) {
-  SYMNAS_TRY(find(view.exports, "export", name));
-  for (const auto& [vnfs_name, vnfs] : view.vnfses) {
-    const auto& exports = vnfs.record.exports();
-    if (std::find(exports.begin(), exports.end(), name) != exports.end()) {
-      return fail(ErrorCode::kBusy,
-                  fmt::format("export {}: served by VNFS {} (symnas vnfs stop {} and rm {})", name,
-                              vnfs_name, vnfs_name, vnfs_name));
-    }
-  }
-  Change change{fmt::format("export {}: removed", name), {}};
-  change.txn.success.push_back(kv::erase(kv::keys::kExports + name));
   return change;
 }
 

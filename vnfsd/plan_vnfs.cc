@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "common/kv/admin_keys.h"
 #include "common/kv/keys.h"
+#include "vnfsd/exports.h"
 #include "vnfsd/gateways.h"
 #include "vnfsd/limits.h"
 #include "vnfsd/names.h"
@@ -152,6 +154,7 @@ Result<records::VnfsRecord> new_record(const ClusterView& view, const VnfsReques
     SYMNAS_TRY(find(view.exports, "export", name));
     record.add_exports(name);
   }
+  SYMNAS_TRY(check_pseudo_paths(view, record));
   for (const std::string& name : request.heads) {
     SYMNAS_TRY(find(view.heads, "head", name));
     record.add_heads(name);
@@ -270,6 +273,7 @@ Result<Change> plan_vnfs_remove(const ClusterView& view, const std::string& name
   change.txn.success.push_back(kv::erase(kv::keys::kMoves + name));
   change.txn.success.push_back(kv::erase(kv::keys::kRefusals + name));
   change.txn.success.push_back(kv::erase(kv::keys::kConnections + name));
+  change.txn.success.push_back(kv::erase(kv::keys::kServed + name));
   change.txn.success.push_back(kv::erase_range(kv::prefix_range(kv::keys::history_prefix(name))));
   change.txn.compares.push_back(kv::key_absent(kv::keys::kOwners + name));
   return change;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -53,9 +54,30 @@ struct ExportRequest {
   std::vector<std::string> clients;
   std::string access = "rw";    // rw, ro
   std::string squash = "root";  // root, none, all
+  std::string pseudo;           // path that clients mount; empty: "/" and the name
 };
 Result<Change> plan_export_create(const ClusterView& view, const ExportRequest& request);
+
+// Edits of exports that VNFSs may be serving (vnfsd/daemon/agent_exports.cc has them served).
+struct ExportEdit {
+  std::string name;
+  std::optional<std::vector<std::string>> clients;  // what is not given stays
+  std::optional<std::string> access, squash, pseudo;
+};
+// Errors also: kBusy (its new path hides another export of a VNFS).
+Result<Change> plan_export_set(const ClusterView& view, const ExportEdit& edit);
+// More VNFSs serve it. Errors also: kBusy (the head of one has not all LUNs open).
+Result<Change> plan_export_add(const ClusterView& view, const std::string& name,
+                               const std::vector<std::string>& vnfses);
+// These VNFSs serve it no more. Errors also: kBusy (it is the only one of a VNFS).
+Result<Change> plan_export_take_off(const ClusterView& view, const std::string& name,
+                                    const std::vector<std::string>& vnfses);
+// None does, and it is removed. Errors: the same.
 Result<Change> plan_export_remove(const ClusterView& view, const std::string& name);
+// Takes back what `change` has done to exports and VNFSs since `before`. Errors: kConflict (others
+// have changed the same).
+Result<Change> plan_exports_undone(const ClusterView& view, const ClusterView& before,
+                                   const Change& change);
 
 struct VnfsRequest {
   std::string name;

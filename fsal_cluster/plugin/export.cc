@@ -16,8 +16,10 @@ void release(fsal_export* e) {
   Export* exported = export_of(e);
   fsal_detach_export(e->fsal, &e->exports);
   free_export_ops(e);
+  delete exported->filesystem;
   delete exported->subtree;
   delete exported->full_path;
+  delete exported->clients;
   gsh_free(exported);
 }
 
@@ -48,6 +50,8 @@ Result<fs::Handle> decode(fsal_export* e, const gsh_buffdesc* buffer) {
 // The wire form is the host form. A handle that never was ours is refused before anything looks at
 // it.
 fsal_status_t wire_to_host(fsal_export* e, fsal_digesttype_t, gsh_buffdesc* buffer, int) {
+  if (op_ctx != nullptr && op_ctx->caller_addr != nullptr)
+    (*export_of(e)->clients)->note(*op_ctx->caller_addr);
   const auto handle = decode(e, buffer);
   return handle ? ok_status() : to_fsal(handle.error());
 }
@@ -107,20 +111,33 @@ void report_missing_root(fs::Mount& mount, const std::string& filesystem,
   Instance::get().report_problem(text);
 }
 
-Result<Export*> make_export(void* parse_node, config_error_type* errors) {
+struct Place {
+  std::string filesystem;
+  std::string subtree;
+};
+
+Result<Place> place_of(void* parse_node, config_error_type* errors) {
   symnas_export_config config{};
   if (load_config_from_node(parse_node, symnas_export_block(), &config, true, errors) != 0)
     return fail(ErrorCode::kInvalidArgument, "EXPORT FSAL block: Filesystem is missing or wrong");
-  const std::string filesystem(config.filesystem);
-  auto subtree = std::make_unique<std::string>(config.subtree);
+  Place place{config.filesystem, config.subtree};
   gsh_free(config.filesystem);
   gsh_free(config.subtree);
+  return place;
+}
+
+Result<Export*> make_export(void* parse_node, config_error_type* errors) {
+  SYMNAS_ASSIGN(const Place place, place_of(parse_node, errors));
+  const std::string& filesystem = place.filesystem;
+  auto subtree = std::make_unique<std::string>(place.subtree);
   SYMNAS_ASSIGN(fs::Mount * mount, Instance::get().mount(filesystem));
   report_missing_root(*mount, filesystem, *subtree);
   auto* exported = static_cast<Export*>(gsh_calloc(1, sizeof(Export)));
   exported->mount = mount;
+  exported->filesystem = new std::string(filesystem);
   exported->subtree = subtree.release();
   exported->full_path = new std::string(CTX_FULLPATH(op_ctx));
+  exported->clients = new std::shared_ptr<ExportClients>(std::make_shared<ExportClients>());
   return exported;
 }
 
@@ -158,8 +175,26 @@ fsal_status_t create_export(fsal_module* module, void* parse_node, config_error_
       return posix2fsal_status(attached);
     }
     op_ctx->fsal_export = e;
-    Instance::get().note_export((*made)->mount->fsid(), op_ctx->ctx_export->export_id);
+    Instance::get().note_export((*made)->mount->fsid(), op_ctx->ctx_export->export_id,
+                                *(*made)->clients);
     return ok_status();
+  });
+}
+
+// Handles name a file of one filesystem, and a MOUNT a directory below one subtree.
+fsal_status_t check_export_update(fsal_module* module, void* parse_node, config_error_type* errors,
+                                  fsal_export* original, fsal_module* updated_super) {
+  const fsal_status_t stacked =
+      ::update_export(module, parse_node, errors, original, updated_super);
+  if (FSAL_IS_ERROR(stacked)) return stacked;
+  return contained([&] {
+    const auto place = place_of(parse_node, errors);
+    if (!place) return to_fsal(place.error());
+    const Export* exported = export_of(original);
+    if (place->subtree == *exported->subtree && place->filesystem == *exported->filesystem)
+      return ok_status();
+    Instance::get().report_problem("an export's filesystem and path cannot be changed");
+    return fsalstat(ERR_FSAL_INVAL, EINVAL);
   });
 }
 

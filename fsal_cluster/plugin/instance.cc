@@ -58,7 +58,10 @@ Instance::Instance(std::string path, InstanceFile file, std::uint32_t workers)
       file_(std::move(file)),
       memory_(std::filesystem::path(path_).replace_filename("memory")),
       admission_(workers * kBlockedWorkersNumerator / kBlockedWorkersDenominator),
-      io_waits_(workers / kIoWaitsShare) {}
+      io_waits_(workers / kIoWaitsShare),
+      export_changes_(file_.exports,
+                      {[this](const InstanceFile::Export& wanted) { return set_export(wanted); },
+                       [this](std::uint16_t id) { remove_export(id); }}) {}
 
 Status Instance::start(const std::string& path, std::uint32_t workers) {
   SYMNAS_ASSIGN(InstanceFile file, read_instance_file(path));
@@ -106,7 +109,9 @@ Result<cvm::OpenVolume*> Instance::open_volume(const std::string& name) {
   if (known != volumes_.end()) return known->second->open.get();
   SYMNAS_ASSIGN(const auto record, read_record<cvm::records::VolumeRecord>(
                                        *store_, kv::keys::kVolumes + name, "volume " + name));
-  SYMNAS_ASSIGN(const auto paths, lun_paths(file_));
+  // There may be more since the start: vnfsd lists them before a record uses them.
+  SYMNAS_ASSIGN(const InstanceFile file, read_instance_file(path_));
+  SYMNAS_ASSIGN(const auto paths, lun_paths(file));
   cvm::OpenOptions options;
   options.ofd_byte = file_.vnfs_id.value();
   auto volume = std::make_unique<Volume>();
@@ -117,10 +122,15 @@ Result<cvm::OpenVolume*> Instance::open_volume(const std::string& name) {
   return volumes_.emplace(name, std::move(volume)).first->second->open.get();
 }
 
-Result<fs::Mount*> Instance::mount(const std::string& name) {
+fs::Mount* Instance::known_mount(const std::string& filesystem) {
   const std::scoped_lock lock(mutex_);
-  const auto known = mounts_.find(name);
-  if (known != mounts_.end()) return known->second.get();
+  const auto known = mounts_.find(filesystem);
+  return known == mounts_.end() ? nullptr : known->second.get();
+}
+
+Result<fs::Mount*> Instance::mount(const std::string& name) {
+  const std::scoped_lock mounting(mounting_mutex_);
+  if (fs::Mount* const known = known_mount(name)) return known;
   SYMNAS_ASSIGN(const auto record,
                 read_record<fs::records::FilesystemRecord>(*store_, kv::keys::kFilesystems + name,
                                                            "filesystem " + name));
@@ -144,6 +154,7 @@ Result<fs::Mount*> Instance::mount(const std::string& name) {
   log::info("filesystem {} is mounted, mount {}", name, mounted->id().value());
   gates_.store(new GateEntry{&mounted->gate(), gates_.load()});
   notify_nlm_clients(*mounted);
+  const std::scoped_lock lock(mutex_);
   return mounts_.emplace(name, std::move(mounted)).first->second.get();
 }
 
@@ -195,19 +206,6 @@ std::vector<fs::Mount*> Instance::mounts() {
   return out;
 }
 
-void Instance::note_export(FsId fs, std::uint16_t export_id) {
-  const std::scoped_lock lock(exports_mutex_);
-  exports_.emplace(fs, export_id);
-}
-
-std::vector<std::uint16_t> Instance::exports_of(FsId fs) {
-  std::vector<std::uint16_t> out;
-  const std::scoped_lock lock(exports_mutex_);
-  const auto [first, last] = exports_.equal_range(fs);
-  for (auto it = first; it != last; ++it) out.push_back(it->second);
-  return out;
-}
-
 void Instance::obey(const std::string& line, const Control::Say& say) {
   std::istringstream words(line);
   std::string command;
@@ -223,8 +221,11 @@ void Instance::obey(const std::string& line, const Control::Say& say) {
   if (command == "serve" || command == "standby") {
     return say({{"standby", stands_by}});
   }
+  if (command == "exports" && !stands_by && !retiring_.load()) return change_exports(say);
+  if (command == "clients" && !stands_by) return say_clients(say);
   if (command != "retire" || !(words >> timeout_ms) || timeout_ms < 0) {
-    return say({{"error", "unknown command: standby, serve, retire MILLISECONDS"}});
+    return say(
+        {{"error", "unknown command: standby, serve, exports, clients, retire MILLISECONDS"}});
   }
   if (stands_by) return say({{"error", "it has not begun to serve"}});
   retire(timeout_ms, say);
@@ -263,12 +264,6 @@ void Instance::retire(std::int64_t timeout_ms, const Control::Say& say) {
   const Status closed = closing.get();
   if (!closed) return say({{"error", closed.error().message}});
   say({{"close_ms", close_ms}});
-}
-
-void Instance::report_problem(const std::string& text) const {
-  std::ofstream file(std::filesystem::path(path_).parent_path() / "problems", std::ios::app);
-  file << text << "\n";
-  if (!file.flush()) log::error("vnfsd cannot be told: {}", text);
 }
 
 void Instance::end(const Error& why) {

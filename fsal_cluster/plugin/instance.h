@@ -26,6 +26,8 @@
 #include "fsal_cluster/plugin/admission.h"
 #include "fsal_cluster/plugin/beat.h"
 #include "fsal_cluster/plugin/control.h"
+#include "fsal_cluster/plugin/export_changes.h"
+#include "fsal_cluster/plugin/export_clients.h"
 #include "fsal_cluster/plugin/instance_file.h"
 #include "fsal_cluster/plugin/memory_report.h"
 #include "fsal_cluster/plugin/volume_growth.h"
@@ -47,7 +49,7 @@ class Instance {
   Result<fs::Mount*> mount(const std::string& filesystem);
 
   // Tells vnfsd what does not work although the instance serves: a line of the file `problems`
-  // beside the instance file. For what is known before the instance listens.
+  // beside the instance file, or while exports are changed the reason why that failed.
   void report_problem(const std::string& text) const;
 
   Admission& admission() { return admission_; }
@@ -59,7 +61,7 @@ class Instance {
   // The NFSv4 client `client` has come with that verifier: as forget_nlm_client().
   void forget_former_lives(const std::string& client, const std::string& verifier);
   // Ids of the exports that use a filesystem, for who has to name one to ganesha.
-  void note_export(FsId fs, std::uint16_t export_id);
+  void note_export(FsId fs, std::uint16_t export_id, std::shared_ptr<ExportClients> clients);
   std::vector<std::uint16_t> exports_of(FsId fs);
   // Returns when the gates of all mounts are open: what every reply passes before it is sent.
   // REQUIRES: not on a thread of a mount (it may be what opens the gate).
@@ -87,6 +89,12 @@ class Instance {
   Instance(std::string path, InstanceFile file, std::uint32_t workers);
   Status wait_for_call();
   Result<cvm::OpenVolume*> open_volume(const std::string& name);
+  fs::Mount* known_mount(const std::string& filesystem);
+  // Of edited exports (exports.cc); on the thread of `control_`.
+  void change_exports(const Control::Say& say);
+  Status set_export(const InstanceFile::Export& wanted);
+  void remove_export(std::uint16_t id);
+  void say_clients(const Control::Say& say);
   Status start_status_monitor();
   bool has_nlm_locks(const std::string& address);
   std::vector<fs::Mount*> mounts();
@@ -110,12 +118,18 @@ class Instance {
   std::atomic<bool> retiring_{false};
   std::mutex call_mutex_;
   std::condition_variable called_;
-  bool stands_by_ = false;  // guarded by call_mutex_
-  std::mutex mutex_;        // guards the two maps; held while a mount is opened
+  bool stands_by_ = false;     // guarded by call_mutex_
+  std::mutex mounting_mutex_;  // held while a mount is opened; guards volumes_
   std::map<std::string, std::unique_ptr<Volume>> volumes_;
+  std::mutex mutex_;  // guards mounts_
   std::map<std::string, std::unique_ptr<fs::Mount>> mounts_;
-  std::mutex exports_mutex_;                    // leaf
-  std::multimap<FsId, std::uint16_t> exports_;  // guarded by exports_mutex_
+  struct ExportEntry {
+    FsId fs;
+    std::shared_ptr<ExportClients> clients;
+  };
+  std::mutex exports_mutex_;                      // leaf
+  std::map<std::uint16_t, ExportEntry> exports_;  // guarded by exports_mutex_
+  ExportChanges export_changes_;                  // confined to the thread of control_
   std::unique_ptr<nsm::Service> status_monitor_;
   std::unique_ptr<Control> control_;
   std::unique_ptr<Beat> beat_;

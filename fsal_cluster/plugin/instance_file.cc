@@ -28,6 +28,9 @@ Result<InstanceFile> parse_instance_file(const std::string& text, const std::str
     file.head_netns = json.value("head_netns", "");
     for (const auto& lun : json.at("luns"))
       file.luns.push_back({lun.at("name"), lun.at("uuid"), lun.at("path")});
+    for (const auto& one : json.value("exports", nlohmann::json::array()))
+      file.exports.push_back(
+          {one.at("id").get<std::uint16_t>(), one.at("pseudo"), one.at("block")});
     if (file.etcd_endpoints.empty())
       return fail(ErrorCode::kInvalidArgument, origin + ": etcd.endpoints is empty");
     return file;

@@ -32,6 +32,12 @@ struct InstanceFile {
     std::string path;
   };
   std::vector<Lun> luns;
+  struct Export {
+    std::uint16_t id = 0;
+    std::string pseudo;  // path that clients mount
+    std::string block;   // of ganesha's configuration
+  };
+  std::vector<Export> exports;
 };
 
 // Errors: kNotFound (no such file), kInvalidArgument (names the missing or wrong field).

@@ -48,6 +48,9 @@ inline constexpr std::int64_t kRepliesMs = 1'000;
 inline constexpr std::int64_t kLostRepliesMs = 50;
 inline constexpr std::uint16_t kNfsPort = 2049;
 
+// Addresses that are remembered of each export, for who wants to know whom its removal concerns.
+inline constexpr std::size_t kExportClientsMax = 4096;
+
 // Pause before a volume that could not adopt its new record, or a watch that broke, is tried again.
 inline constexpr std::int64_t kGrowthRetryMs = 500;
 

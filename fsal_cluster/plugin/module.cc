@@ -79,6 +79,7 @@ void register_module() {
     return;
   }
   self.fsal.m_ops.create_export = create_export;
+  self.fsal.m_ops.update_export = check_export_update;
   self.fsal.m_ops.init_config = init_config;
   fsal_default_obj_ops_init(&self.operations);
   set_namespace_operations(self.operations);

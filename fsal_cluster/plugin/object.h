@@ -6,9 +6,11 @@
 
 #include <array>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "fsal_cluster/mount.h"
+#include "fsal_cluster/plugin/export_clients.h"
 #include "fsal_cluster/plugin/ganesha.h"
 #include "fsal_cluster/schema/handle.h"
 #include "fsal_cluster/types.h"
@@ -33,8 +35,10 @@ struct OpenState {
 struct Export {
   fsal_export fsal;
   fs::Mount* mount;
-  std::string* subtree;    // inside the filesystem
-  std::string* full_path;  // as clients name it
+  std::string* filesystem;
+  std::string* subtree;    // inside it
+  std::string* full_path;  // "/" and its name
+  std::shared_ptr<ExportClients>* clients;
 };
 
 inline Object* object_of(fsal_obj_handle* handle) { return reinterpret_cast<Object*>(handle); }

@@ -184,9 +184,9 @@ class Bench:
         time.sleep(seconds)
 
     @contextlib.contextmanager
-    def shell(self, service=None, folder=""):
+    def shell(self, service=None, folder="", url=None):
         """A client that makes one call per line (tests/client/nfs_shell.cc), in `folder`."""
-        shell = Shell(service or self.service, folder)
+        shell = Shell(service or self.service, folder, url)
         try:
             yield shell
         finally:
@@ -260,8 +260,8 @@ class Bench:
 class Shell:
     """A running nfs_shell. send() and answer() in pairs: a call may be left waiting meanwhile."""
 
-    def __init__(self, service, folder=""):
-        url = f"{service.url}/{folder}" if folder else service.url
+    def __init__(self, service, folder="", url=None):
+        url = url or (f"{service.url}/{folder}" if folder else service.url)
         self.process = service.lab.popen_in(
             "client", [product.program("nfs_shell"), "--url", url], stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, text=True)

@@ -55,6 +55,16 @@ class Backend {
   virtual Result<std::string> create_vnfs(const VnfsRequest& request, Mode mode) = 0;
   virtual Result<std::string> create_vnfs_set(const VnfsSetRequest& request, Mode mode) = 0;
 
+  // change() of exports that VNFSs may be serving: is done when all their instances serve what it
+  // says. When one cannot, it is taken back. Errors also: kConflict (somebody else has edited the
+  // same, or is at it), kUnavailable (an instance could not: its message).
+  virtual Result<std::string> edit_exports(const Planner& planner, Mode mode) = 0;
+  // Takes it off these VNFSs; none given: off all, and removes it. Errors: as edit_exports(), kBusy
+  // also when clients use it there, without consent.
+  virtual Result<std::string> remove_export(const std::string& name,
+                                            const std::vector<std::string>& vnfses, Consent consent,
+                                            Mode mode) = 0;
+
   // kBusy also when it has clients or locks, without consent: the message says how many.
   virtual Result<std::string> remove_vnfs(const std::string& name, Consent consent, Mode mode) = 0;
   // kDryRun: says who would notice it, and for how long.

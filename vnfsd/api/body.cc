@@ -175,8 +175,33 @@ Result<ExportRequest> export_request(const json& body) {
                  .texts("clients", r.clients)
                  .text("access", r.access, Need::kOptional)
                  .text("squash", r.squash, Need::kOptional)
+                 .text("pseudo", r.pseudo, Need::kOptional)
                  .finish());
   return r;
+}
+
+Result<ExportEdit> export_edit(const json& body) {
+  std::vector<std::string> clients;
+  std::string access, squash, pseudo;
+  SYMNAS_TRY(Reader(body, "export set")
+                 .texts("clients", clients, Need::kOptional)
+                 .text("access", access, Need::kOptional)
+                 .text("squash", squash, Need::kOptional)
+                 .text("pseudo", pseudo, Need::kOptional)
+                 .finish());
+  ExportEdit edit;
+  if (body.contains("clients")) edit.clients = std::move(clients);
+  if (body.contains("access")) edit.access = std::move(access);
+  if (body.contains("squash")) edit.squash = std::move(squash);
+  if (body.contains("pseudo")) edit.pseudo = std::move(pseudo);
+  return edit;
+}
+
+Result<std::vector<std::string>> vnfses_request(const json& body) {
+  std::vector<std::string> vnfses;
+  SYMNAS_TRY(Reader(body, "export").texts("vnfs", vnfses).finish());
+  if (vnfses.empty()) return fail(ErrorCode::kInvalidArgument, "export: no VNFS is named");
+  return vnfses;
 }
 
 Result<VnfsRequest> vnfs_request(const json& body) {

@@ -30,6 +30,10 @@ Result<VolumeRequest> volume_request(const nlohmann::json& body);
 Result<VolumeRequest> grow_request(const nlohmann::json& body);
 Result<fs::FormatOptions> filesystem_request(const nlohmann::json& body);
 Result<ExportRequest> export_request(const nlohmann::json& body);
+// Without the name.
+Result<ExportEdit> export_edit(const nlohmann::json& body);
+// The VNFSs that begin or cease to serve an export.
+Result<std::vector<std::string>> vnfses_request(const nlohmann::json& body);
 Result<VnfsRequest> vnfs_request(const nlohmann::json& body);
 // Either path or ino.
 Result<DumpRequest> dump_request(const nlohmann::json& body);

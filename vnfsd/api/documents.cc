@@ -1,9 +1,11 @@
 #include "vnfsd/api/documents.h"
 
+#include <algorithm>
 #include <set>
 #include <sstream>
 
 #include "cvm/volume.h"
+#include "vnfsd/exports.h"
 
 namespace symnas::vnfsd::api {
 namespace {
@@ -161,12 +163,23 @@ json filesystems_document(const ClusterView& view) {
   });
 }
 
+json vnfses_of(const ClusterView& view, const std::string& exported) {
+  json out = json::array();
+  for (const auto& [name, vnfs] : view.vnfses) {
+    const auto& exports = vnfs.record.exports();
+    if (std::find(exports.begin(), exports.end(), exported) != exports.end()) out.push_back(name);
+  }
+  return out;
+}
+
 json exports_document(const ClusterView& view) {
-  return array_of(view.exports, [](const records::ExportRecord& exported) -> json {
+  return array_of(view.exports, [&](const records::ExportRecord& exported) -> json {
     return {{"name", exported.name()},
             {"export_id", exported.export_id()},
             {"filesystem", exported.filesystem()},
             {"path", exported.path()},
+            {"pseudo", pseudo_of(exported)},
+            {"vnfs", vnfses_of(view, exported.name())},
             {"clients", texts(exported.clients())},
             {"access", access_word(exported.access())},
             {"squash", squash_word(exported.squash())}};

@@ -87,7 +87,7 @@ Result<json> Router::handle(const ApiRequest& request) {
                 fmt::format("API: POST {}: the body is not a JSON object", request.path));
   }
   if (parts.size() == 2) return create(collection, body, request.mode);
-  if (parts.size() == 4) return act(collection, parts[2], parts[3], body, request.mode);
+  if (parts.size() == 4) return act(collection, parts[2], parts[3], body, request);
   return no_such_path(request);
 }
 
@@ -148,14 +148,15 @@ Result<json> Router::remove(const std::string& collection, const std::string& na
   if (collection == "luns") return done(backend_.release_lun(name, mode));
   if (collection == "volumes") return done(backend_.remove_volume(name, mode));
   if (collection == "filesystems") return done(backend_.remove_filesystem(name, mode));
-  if (collection == "exports") return planned(plan_export_remove);
+  if (collection == "exports") return done(backend_.remove_export(name, {}, request.consent, mode));
   if (collection == "vnfs") return done(backend_.remove_vnfs(name, request.consent, mode));
   if (collection == "members") return done(backend_.remove_etcd_member(name, mode));
   return no_such_path({"DELETE", "/v1/" + collection + "/" + name, "", mode});
 }
 
 Result<json> Router::act(const std::string& collection, const std::string& name,
-                         const std::string& action, const json& body, Mode mode) {
+                         const std::string& action, const json& body, const ApiRequest& request) {
+  const Mode mode = request.mode;
   if (collection == "volumes" && action == "grow") {
     SYMNAS_ASSIGN(VolumeRequest r, grow_request(body));
     r.name = name;
@@ -173,7 +174,29 @@ Result<json> Router::act(const std::string& collection, const std::string& name,
   if (collection == "heads" && action == "undrain")
     return planned([&](const ClusterView& v) { return plan_head_undrain(v, name); });
   if (collection == "vnfs") return act_on_vnfs(name, action, body, mode);
+  if (collection == "exports") return act_on_export(name, action, body, request);
   return no_such_path({"POST", "/v1/" + collection + "/" + name + "/" + action, "", mode});
+}
+
+Result<json> Router::act_on_export(const std::string& name, const std::string& action,
+                                   const json& body, const ApiRequest& request) {
+  if (action == "set") {
+    SYMNAS_ASSIGN(ExportEdit edit, export_edit(body));
+    edit.name = name;
+    return done(backend_.edit_exports(
+        [&](const ClusterView& view) { return plan_export_set(view, edit); }, request.mode));
+  }
+  if (action == "add") {
+    SYMNAS_ASSIGN(const std::vector<std::string> vnfses, vnfses_request(body));
+    return done(backend_.edit_exports(
+        [&](const ClusterView& view) { return plan_export_add(view, name, vnfses); },
+        request.mode));
+  }
+  if (action == "take-off") {
+    SYMNAS_ASSIGN(const std::vector<std::string> vnfses, vnfses_request(body));
+    return done(backend_.remove_export(name, vnfses, request.consent, request.mode));
+  }
+  return no_such_path({"POST", "/v1/exports/" + name + "/" + action, "", request.mode});
 }
 
 Result<json> Router::act_on_vnfs(const std::string& name, const std::string& action,

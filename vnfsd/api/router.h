@@ -37,7 +37,10 @@ class Router {
   Result<nlohmann::json> remove(const std::string& collection, const std::string& name,
                                 const ApiRequest& request);
   Result<nlohmann::json> act(const std::string& collection, const std::string& name,
-                             const std::string& action, const nlohmann::json& body, Mode mode);
+                             const std::string& action, const nlohmann::json& body,
+                             const ApiRequest& request);
+  Result<nlohmann::json> act_on_export(const std::string& name, const std::string& action,
+                                       const nlohmann::json& body, const ApiRequest& request);
   Result<nlohmann::json> act_on_vnfs(const std::string& name, const std::string& action,
                                      const nlohmann::json& body, Mode mode);
   // What says where VNFSs are or might go; without etcd nothing can move.

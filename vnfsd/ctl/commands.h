@@ -69,6 +69,9 @@ Status check_path_name(const std::string& name);
 // A verb that changes something: also takes --dry-run.
 CLI::App* add_change_verb(CommandLine& line, CLI::App* noun, const std::string& verb,
                           const std::string& what);
+// The verb ls: GET of /v1/<collection>.
+void add_list_verb(CommandLine& line, CLI::App* noun, const std::string& collection,
+                   std::vector<Column> columns);
 // A verb with a single NAME: DELETE of /v1/<collection>/<NAME>.
 void add_remove_verb(CommandLine& line, CLI::App* noun, const std::string& verb,
                      const std::string& collection, const std::string& what);

@@ -1,4 +1,4 @@
-// symnas network, lun, volume, fs, export.
+// symnas network, lun, volume, fs.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -10,16 +10,6 @@ namespace symnas::vnfsd::ctl {
 namespace {
 
 using nlohmann::json;
-
-void add_list_verb(CommandLine& line, CLI::App* noun, const std::string& collection,
-                   std::vector<Column> columns) {
-  noun->add_subcommand("ls", "List them")
-      ->callback([&line, collection, columns = std::move(columns)] {
-        line.action = [collection, columns](Context& context) {
-          return context.list(collection, columns);
-        };
-      });
-}
 
 // "LUN0=/path". Errors: kInvalidArgument.
 Result<json> import_body(const std::vector<std::string>& pairs,
@@ -193,44 +183,6 @@ void add_filesystem(CommandLine& line) {
                  plain("EXPORTS", "exports")});
   add_remove_verb(line, noun, "rm", "filesystems", "Remove a filesystem and everything in it");
   add_inspection(line, noun);
-}
-
-void add_export(CommandLine& line) {
-  CLI::App* noun =
-      line.app.add_subcommand("export", "What clients may mount, and how")->require_subcommand(1);
-  struct Options {
-    std::string name, filesystem;
-    std::string path = "/";
-    std::string access = "rw";
-    std::string squash = "root";
-    std::vector<std::string> clients;
-  };
-  auto o = std::make_shared<Options>();
-  CLI::App* verb = add_change_verb(line, noun, "create", "Export a subtree of a filesystem");
-  verb->add_option("NAME", o->name, "Name of the export: clients mount <VIP>:/NAME")->required();
-  verb->add_option("--fs", o->filesystem, "The filesystem")->required();
-  verb->add_option("--path", o->path, "Directory inside it")->capture_default_str();
-  verb->add_option("--clients", o->clients, "Networks or hosts, separated by commas, or '*'")
-      ->required()
-      ->delimiter(',');
-  verb->add_option("--access", o->access, "rw or ro")->capture_default_str();
-  verb->add_option("--squash", o->squash, "root, none or all")->capture_default_str();
-  verb->callback([&line, o] {
-    line.action = [o](Context& context) {
-      return context.change("POST", "/v1/exports",
-                            {{"name", o->name},
-                             {"filesystem", o->filesystem},
-                             {"path", o->path},
-                             {"clients", o->clients},
-                             {"access", o->access},
-                             {"squash", o->squash}});
-    };
-  });
-  add_list_verb(line, noun, "exports",
-                {plain("NAME", "name"), plain("ID", "export_id"), plain("FS", "filesystem"),
-                 plain("PATH", "path"), plain("ACCESS", "access"), plain("SQUASH", "squash"),
-                 plain("CLIENTS", "clients")});
-  add_remove_verb(line, noun, "rm", "exports", "Remove an export that no VNFS serves");
 }
 
 }  // namespace symnas::vnfsd::ctl

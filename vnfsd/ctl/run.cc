@@ -37,6 +37,16 @@ CLI::App* add_change_verb(CommandLine& line, CLI::App* noun, const std::string& 
   return app;
 }
 
+void add_list_verb(CommandLine& line, CLI::App* noun, const std::string& collection,
+                   std::vector<Column> columns) {
+  noun->add_subcommand("ls", "List them")
+      ->callback([&line, collection, columns = std::move(columns)] {
+        line.action = [collection, columns](Context& context) {
+          return context.list(collection, columns);
+        };
+      });
+}
+
 void add_remove_verb(CommandLine& line, CLI::App* noun, const std::string& verb,
                      const std::string& collection, const std::string& what) {
   auto name = std::make_shared<std::string>();

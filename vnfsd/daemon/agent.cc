@@ -11,6 +11,7 @@
 #include "vnfsd/daemon/compaction.h"
 #include "vnfsd/daemon/limits.h"
 #include "vnfsd/daemon/version.h"
+#include "vnfsd/exports.h"
 #include "vnfsd/instance/files.h"
 #include "vnfsd/plans.h"
 
@@ -298,6 +299,7 @@ void Agent::reconcile_supervisors(const ClusterView& view) {
       const std::uint64_t killed = view.vnfses.at(name).record.killed_epoch();
       if (supervisor) {
         supervisor->set_wanted(wanted);
+        if (owned_here && exports_pending(view, name)) supervisor->refresh();
         if (owned_here && killed == owner->second.record.epoch())
           supervisor->end_instance(Epoch(killed), "an administrator has ordered it (symnas drill)");
       } else {

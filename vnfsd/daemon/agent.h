@@ -85,6 +85,9 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   Result<nlohmann::json> locks(const api::LockFilter& filter) override;
   Result<std::string> clear_locks(const api::LockFilter& filter, Mode mode) override;
   Result<nlohmann::json> events(Revision after) override;
+  Result<std::string> edit_exports(const Planner& planner, Mode mode) override;
+  Result<std::string> remove_export(const std::string& name, const std::vector<std::string>& vnfses,
+                                    api::Consent consent, Mode mode) override;
   Result<std::string> remove_vnfs(const std::string& name, api::Consent consent,
                                   Mode mode) override;
   Result<std::string> rehost_vnfs(const std::string& name, const std::string& head, Pin pin,
@@ -118,6 +121,7 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   void ended(const std::string& vnfs, Epoch epoch, const std::string& how) override;
   void vips_taken(const std::string& vnfs, const std::string& by_whom) override;
   Result<std::vector<std::pair<std::string, Epoch>>> earlier(const std::string& vnfs) override;
+  void exports_told(const instance::InstancePlan& plan, const Status& taken) override;
   Status served(const std::string& vnfs, const instance::Arrival& arrival) override;
 
  private:
@@ -194,6 +198,14 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   // Errors: kCorrupt, kIo (state.json tells no more what the instance has opened).
   Result<std::vector<instance::LunIdentity>> opened_luns(const std::string& vnfs) const;
   Status wait_ready();
+  // Edits of exports (agent_exports.cc).
+  Status check_edit(const ClusterView& view, const Change& change) const;
+  Status wait_exports_served(const std::set<std::string>& vnfses, std::int64_t timeout_ms);
+  Result<std::string> undo_edit(const ClusterView& before, const Change& change,
+                                const std::set<std::string>& vnfses, const Error& why);
+  // Who would lose it, "" = nobody is known to. Errors: those of the store.
+  Result<std::string> users_of_export(const ClusterView& view, const std::string& name,
+                                      const std::set<std::string>& vnfses);
   // Notes in the labels which volume uses the LUNs (nil: none). Errors: as cvm::assign_lun,
   // kNotFound.
   Status assign_labels(const ClusterView& view, const std::vector<std::string>& luns,

@@ -18,6 +18,32 @@
 #include "vnfsd/plans.h"
 
 namespace symnas::vnfsd::daemon {
+namespace {
+
+// In order, so that equal ones look equal.
+records::ConnectionsRecord connections_now(int pid, const std::string& control) {
+  std::set<std::string> tcp;
+  std::set<std::string> clients;
+  for (const instance::Connection& one : instance::connections_of(pid)) {
+    tcp.insert(one.to_string());
+    clients.insert(one.remote.address.to_string());
+  }
+  records::ConnectionsRecord record;
+  for (const std::string& one : tcp) record.add_tcp(one);
+  const auto used = instance::export_clients(control);
+  if (!used) return record;
+  for (const auto& [id, users] : *used) {
+    records::ExportClients one;
+    one.set_export_id(id);
+    for (const std::string& client : std::set<std::string>(users.begin(), users.end())) {
+      if (clients.contains(client)) one.add_clients(client);
+    }
+    if (one.clients_size() != 0) *record.add_exports() = std::move(one);
+  }
+  return record;
+}
+
+}  // namespace
 
 Status Agent::check_can_take(const ClusterView& view, const std::string& vnfs) const {
   const auto self = view.heads.find(config_.head_name);
@@ -126,17 +152,13 @@ void Agent::record_connections(const ClusterView& view) {
       if (snapshot.state == "serving") pid = snapshot.pid;
     }
     if (pid == 0) continue;
-    std::set<std::string> now;
-    for (const instance::Connection& one : instance::connections_of(pid))
-      now.insert(one.to_string());
-    std::set<std::string> known;
+    const records::ConnectionsRecord connections =
+        connections_now(pid, instance::paths_for(config_, vnfs).control);
     const auto record = view.connections.find(vnfs);
-    if (record != view.connections.end()) {
-      known.insert(record->second.record.tcp().begin(), record->second.record.tcp().end());
+    if (record != view.connections.end() &&
+        record->second.record.SerializeAsString() == connections.SerializeAsString()) {
+      continue;
     }
-    if (now == known) continue;
-    records::ConnectionsRecord connections;
-    for (const std::string& tcp : now) connections.add_tcp(tcp);
     kv::Txn txn;
     txn.compares.push_back(kv::mod_revision_is(kv::keys::kOwners + vnfs, owner.mod_revision));
     txn.success.push_back(kv::put(kv::keys::kConnections + vnfs, connections.SerializeAsString()));

@@ -22,6 +22,11 @@ inline constexpr std::int64_t kRescanMs =
 inline constexpr std::int64_t kReadyTimeoutMs =
     15'000;  // an API call right after the start waits for etcd
 inline constexpr std::int64_t kRefreshPollMs = 100;  // an administrator waits
+// For instances to serve edited exports (instance::kExportsTimeoutMs, and to say so); the same
+// again to take it back. Both below the time that `symnas` waits for an answer.
+inline constexpr std::int64_t kExportsServedMs = 12'000;
+inline constexpr std::int64_t kExportsUndoneMs = 5'000;
+inline constexpr std::int64_t kExportsPollMs = 20;  // an edit takes some milliseconds
 // An administrator waits for it; RFC 5227 would take six seconds.
 inline constexpr std::int64_t kVipAskMs = 500;
 inline constexpr std::int64_t kStoreDeadlineMs = 5'000;  // of one step; its caller tries again

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "vnfsd/exports.h"
+
 namespace symnas::vnfsd::instance {
 namespace {
 
@@ -112,7 +114,7 @@ std::string export_block(const records::ExportRecord& exported, const FsalBlocks
 EXPORT {{
   Export_Id = {};
   Path = "/{}";
-  Pseudo = "/{}";
+  Pseudo = "{}";
   Tag = "{}";
   Protocols = 3, 4;
   Transports = TCP;
@@ -134,7 +136,7 @@ EXPORT {{
   }}
 }}
 )",
-                     exported.export_id(), exported.name(), exported.name(), exported.name(),
+                     exported.export_id(), exported.name(), pseudo_of(exported), exported.name(),
                      kIoBytesMax, kIoBytesMax, kIoBytesMax, kIoBytesMax,
                      fsal.export_block(exported), clients, access_type(exported),
                      squash_type(exported));
@@ -156,6 +158,18 @@ const FsalBlocks& cluster_fsal() {
   return fsal;
 }
 
+Result<std::string> render_export(const records::ExportRecord& exported, const FsalBlocks& fsal) {
+  SYMNAS_TRY(check_quotable("export", exported.name()));
+  SYMNAS_TRY(check_quotable("filesystem", exported.filesystem()));
+  SYMNAS_TRY(check_quotable("path", exported.path()));
+  SYMNAS_TRY(check_quotable("path that clients mount", exported.pseudo()));
+  for (const std::string& client : exported.clients()) {
+    // Not quoted there: ganesha takes a list of addresses.
+    if (client != "*") SYMNAS_TRY(Cidr::parse(client));
+  }
+  return export_block(exported, fsal);
+}
+
 Result<std::string> render_ganesha_conf(const InstancePlan& plan, const FsalBlocks& fsal) {
   SYMNAS_TRY(check_quotable("VNFS name", plan.vnfs));
   SYMNAS_TRY(check_quotable("plugin_dir", plan.config.ganesha.plugin_dir));
@@ -165,14 +179,8 @@ Result<std::string> render_ganesha_conf(const InstancePlan& plan, const FsalBloc
   conf += core_blocks(plan);
   conf += fsal.global_blocks(plan);
   for (const records::ExportRecord& exported : plan.exports) {
-    SYMNAS_TRY(check_quotable("export", exported.name()));
-    SYMNAS_TRY(check_quotable("filesystem", exported.filesystem()));
-    SYMNAS_TRY(check_quotable("path", exported.path()));
-    for (const std::string& client : exported.clients()) {
-      // Not quoted there: ganesha takes a list of addresses.
-      if (client != "*") SYMNAS_TRY(Cidr::parse(client));
-    }
-    conf += export_block(exported, fsal);
+    SYMNAS_ASSIGN(const std::string block, render_export(exported, fsal));
+    conf += block;
   }
   return conf;
 }

@@ -24,6 +24,8 @@ const FsalBlocks& cluster_fsal();
 
 // Errors: kInvalidArgument when a value holds what cannot be quoted (the rules of names keep that
 // out).
+Result<std::string> render_export(const records::ExportRecord& exported, const FsalBlocks& fsal);
+// Errors: the same.
 Result<std::string> render_ganesha_conf(const InstancePlan& plan, const FsalBlocks& fsal);
 
 }  // namespace symnas::vnfsd::instance

@@ -3,13 +3,22 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "vnfsd/exports.h"
+#include "vnfsd/instance/ganesha_conf.h"
+
 namespace symnas::vnfsd::instance {
 
-std::string render_instance_file(const InstancePlan& plan) {
+Result<std::string> render_instance_file(const InstancePlan& plan) {
   using json = nlohmann::ordered_json;
   json luns = json::array();
   for (const LunPath& lun : plan.luns) {
     luns.push_back({{"name", lun.name}, {"uuid", lun.uuid}, {"path", lun.path}});
+  }
+  json exports = json::array();
+  for (const records::ExportRecord& exported : plan.exports) {
+    SYMNAS_ASSIGN(const std::string block, render_export(exported, cluster_fsal()));
+    exports.push_back(
+        {{"id", exported.export_id()}, {"pseudo", pseudo_of(exported)}, {"block", block}});
   }
   const EtcdConfig& etcd = plan.config.etcd;
   const json document = {{"head", plan.config.head_name},
@@ -27,7 +36,8 @@ std::string render_instance_file(const InstancePlan& plan) {
                            {"key", etcd.key},
                            {"quota_bytes", etcd.quota_bytes}}},
                          {"head_netns", fmt::format("/proc/self/fd/{}", kHeadNetnsFd)},
-                         {"luns", luns}};
+                         {"luns", luns},
+                         {"exports", exports}};
   return document.dump(2) + "\n";
 }
 

@@ -1,5 +1,5 @@
-// instance.json: what the plugin reads at start, and again when a volume of its grows. Pure
-// rendering. Format: docs/formats/instance_file.md.
+// instance.json: what the plugin reads at start, and again when a volume of its grows or its
+// exports change. Pure rendering. Format: docs/formats/instance_file.md.
 #pragma once
 
 #include <string>
@@ -11,6 +11,7 @@ namespace symnas::vnfsd::instance {
 // The head's network namespace is inherited by the instance as this descriptor.
 inline constexpr int kHeadNetnsFd = 9;
 
-std::string render_instance_file(const InstancePlan& plan);
+// Errors: as render_export().
+Result<std::string> render_instance_file(const InstancePlan& plan);
 
 }  // namespace symnas::vnfsd::instance

@@ -238,7 +238,8 @@ Status prepare_directory(const InstancePlan& plan, const std::string& ganesha_co
 }
 
 Status write_instance_file(const InstancePlan& plan) {
-  return write_file_atomically(plan.paths.instance_file, render_instance_file(plan), 0600);
+  SYMNAS_ASSIGN(const std::string text, render_instance_file(plan));
+  return write_file_atomically(plan.paths.instance_file, text, 0600);
 }
 
 Result<Process> launch(const InstancePlan& plan,

@@ -23,7 +23,7 @@ LaunchSpec launch_spec_for(const InstancePlan& plan);
 // Writes the instance's files into its directory (made if missing) and removes what an older
 // instance left there. Errors: kIo (which file, errno).
 Status prepare_directory(const InstancePlan& plan, const std::string& ganesha_conf);
-// Replaces instance.json by a complete new one in one step. Errors: kIo.
+// Replaces instance.json by a complete new one in one step. Errors: kIo, those of rendering it.
 Status write_instance_file(const InstancePlan& plan);
 
 // `note` is called when the process exists but cannot do anything yet: it records it for the next

@@ -30,6 +30,10 @@ inline constexpr std::int64_t kRetireTimeoutMs = 2'000;
 // After it, for the last replies and for closing its mounts: some transactions and flushes.
 inline constexpr std::int64_t kRetireCloseMs = 5'000;
 
+// An edit of exports: one that opens a volume and mounts a filesystem takes some hundred
+// milliseconds.
+inline constexpr std::int64_t kExportsTimeoutMs = 8'000;
+
 // The pulse of an instance (fsal_cluster/pulse) is looked at so often: part of the outage when the
 // proof is back, so more often while its VIPs are down.
 inline constexpr std::int64_t kPulseLookMs = 200;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "common/kv/keys.h"
+#include "vnfsd/exports.h"
 #include "vnfsd/instance/limits.h"
 
 namespace symnas::vnfsd::instance {
@@ -92,6 +93,7 @@ Result<InstancePlan> plan_instance(const ClusterView& view, const Config& config
     SYMNAS_ASSIGN(const auto* exported, find(view.exports, "export", name));
     plan.exports.push_back(exported->record);
   }
+  plan.exports_digest = exports_digest(view, stored->record);
   return plan;
 }
 

@@ -64,6 +64,7 @@ struct InstancePlan {
   bool standby = false;  // it is not claimed yet
   std::vector<LinkPlan> links;
   std::vector<records::ExportRecord> exports;
+  std::string exports_digest;  // vnfsd/exports.h
   std::vector<LunPath>
       luns;  // every LUN this head has open: a volume may grow while the instance runs
   std::vector<Connection> connections;  // of its clients, at the end of the last instance

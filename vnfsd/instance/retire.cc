@@ -120,6 +120,23 @@ Status serve(const std::string& control) {
   return {};
 }
 
+Status change_exports(const std::string& control) {
+  SYMNAS_ASSIGN(Conversation talk, Conversation::begin(control, "exports", kExportsTimeoutMs));
+  SYMNAS_TRY(talk.hear());
+  return {};
+}
+
+Result<std::map<std::uint32_t, std::vector<std::string>>> export_clients(
+    const std::string& control) {
+  SYMNAS_ASSIGN(Conversation talk, Conversation::begin(control, "clients", kCallTimeoutMs));
+  SYMNAS_ASSIGN(const auto document, talk.hear());
+  std::map<std::uint32_t, std::vector<std::string>> out;
+  for (const auto& one : document.value("exports", nlohmann::json::array())) {
+    out[one.value("id", 0U)] = one.value("clients", std::vector<std::string>{});
+  }
+  return out;
+}
+
 Result<std::int64_t> retire(const std::string& control, std::int64_t timeout_ms,
                             const std::function<void(const Drained&)>& drained) {
   SYMNAS_ASSIGN(Conversation talk,

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,14 @@ Status wait_standing_by(const Process& process, const std::string& control,
 Result<bool> stands_by(const std::string& control);
 // Tells a standby that its instance file says now what it owns. Errors: kUnavailable, kCorrupt.
 Status serve(const std::string& control);
+
+// Tells the instance that its instance file lists other exports, and waits until it serves them and
+// no others. Errors: kUnavailable (it does not answer, or could not: its message), kCorrupt.
+Status change_exports(const std::string& control);
+
+// Who has used which export since it started, by its id. Errors: kUnavailable, kCorrupt.
+Result<std::map<std::uint32_t, std::vector<std::string>>> export_clients(
+    const std::string& control);
 
 // From when on it has nothing to say to its clients any more.
 struct Drained {

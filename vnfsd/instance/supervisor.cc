@@ -229,7 +229,7 @@ void Supervisor::give_up(const Error& error) {
 // Until the instance ends or something is asked for.
 void Supervisor::watch_running() {
   // While its VIPs are down the store is away, and waiting for it would keep them down.
-  if (!refreshed() && !pulse_watch_.hidden()) rewrite_instance_file();
+  if (!refreshed() && !is_telling() && !pulse_watch_.hidden()) rewrite_instance_file();
   kill_if_told();
   attend_pulse();
   pollfd entries[] = {{process_->pidfd(), POLLIN, 0}, {wake_.get(), POLLIN, 0}};
@@ -574,7 +574,7 @@ void Supervisor::rewrite_instance_file() {
     written = write_file_atomically(paths_.state_file, render_state(state_), 0600);
   }
   if (written) written = write_instance_file(*plan);
-  if (written) return;
+  if (written) return tell_exports(*plan);
   log::error("vnfs {}: {}: {}", vnfs_, paths_.instance_file, written.error().message);
   {
     const std::scoped_lock lock(mutex_);

@@ -70,6 +70,8 @@ class Host {
   virtual void vips_taken(const std::string& vnfs, const std::string& by_whom) = 0;
   // Head and epoch of each of its instances that is remembered. Errors: as release().
   virtual Result<std::vector<std::pair<std::string, Epoch>>> earlier(const std::string& vnfs) = 0;
+  // Its instance was told to serve the exports of the plan, and does or could not. The same.
+  virtual void exports_told(const InstancePlan& plan, const Status& taken) = 0;
   // Its instance serves: a move that led here is done. Errors: as release().
   virtual Status served(const std::string& vnfs, const Arrival& arrival) = 0;
 };
@@ -100,7 +102,8 @@ class Supervisor {
   void set_wanted(Wanted wanted);
   // Kills the instance of that epoch if it still runs; then as after every end: fence, restart.
   void end_instance(Epoch epoch, const std::string& why);
-  // LUNs or volumes have changed: a running instance's instance.json is written anew.
+  // LUNs, volumes or exports have changed: a running instance's instance.json is written anew, and
+  // the instance told of its exports.
   void refresh();
   // False while a running instance's file is older than the last refresh().
   bool refreshed() const;
@@ -150,6 +153,8 @@ class Supervisor {
   void stop();
   void rewrite_instance_file();
   bool remember_luns(const InstancePlan& plan);
+  void tell_exports(InstancePlan plan);
+  bool is_telling() const;
 
   bool ending() const;
   Wanted wanted() const;
@@ -197,7 +202,8 @@ class Supervisor {
   std::optional<std::pair<Epoch, std::string>> end_;  // which instance is to be killed, and why
   Epoch killed_;                                      // the last one that was
   InstanceSnapshot snapshot_;
-  std::thread thread_;  // last: starts when all else is there
+  std::future<void> telling_;  // of exports; confined to the thread
+  std::thread thread_;         // last: starts when all else is there
 };
 
 }  // namespace symnas::vnfsd::instance

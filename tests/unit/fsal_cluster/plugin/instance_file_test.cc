@@ -26,6 +26,18 @@ TEST(InstanceFile, ReadsEveryField) {
   EXPECT_EQ(file->luns[0].path, "/dev/sda");
 }
 
+TEST(InstanceFile, ReadsExports) {
+  std::string text = kComplete;
+  text.insert(text.rfind('}'), R"(, "exports": [{"id": 5, "pseudo": "/a", "block": "EXPORT {}"}])");
+  const auto file = parse_instance_file(text, "test");
+  ASSERT_TRUE(file) << file.error().message;
+  ASSERT_EQ(file->exports.size(), 1u);
+  EXPECT_EQ(file->exports[0].id, 5);
+  EXPECT_EQ(file->exports[0].pseudo, "/a");
+  EXPECT_EQ(file->exports[0].block, "EXPORT {}");
+  EXPECT_TRUE(parse_instance_file(kComplete, "test")->exports.empty());
+}
+
 TEST(InstanceFile, NamesTheMissingField) {
   std::string text = kComplete;
   text.replace(text.find("\"epoch\""), 7, "\"epocc\"");

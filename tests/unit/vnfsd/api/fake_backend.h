@@ -22,6 +22,19 @@ class FakeBackend final : public Backend {
   Result<std::string> create_vnfs_set(const VnfsSetRequest& request, Mode mode) override {
     return change([&](const ClusterView& v) { return plan_vnfs_create_set(v, request); }, mode);
   }
+  Result<std::string> edit_exports(const Planner& planner, Mode mode) override {
+    return change(planner, mode);
+  }
+  Result<std::string> remove_export(const std::string& name, const std::vector<std::string>& vnfses,
+                                    Consent consent, Mode mode) override {
+    if (consent == Consent::kYes) notes.push_back("remove by consent " + name);
+    return change(
+        [&](const ClusterView& v) {
+          return vnfses.empty() ? plan_export_remove(v, name)
+                                : plan_export_take_off(v, name, vnfses);
+        },
+        mode);
+  }
   Result<std::string> remove_vnfs(const std::string& name, Consent consent, Mode mode) override {
     if (consent == Consent::kYes) notes.push_back("remove by consent " + name);
     return change([&](const ClusterView& v) { return plan_vnfs_remove(v, name); }, mode);

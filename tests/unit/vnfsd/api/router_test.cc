@@ -114,6 +114,25 @@ TEST_F(RouterTest, WholeConfigurationAsDocuments) {
   EXPECT_EQ(vnfs["wanted"], "started");
 }
 
+TEST_F(RouterTest, ExportsAreEdited) {
+  backend.builder.basics().vnfs1();
+  ASSERT_TRUE(ask("POST", "/v1/exports/u04/set", R"({"access": "ro", "pseudo": "/db"})"));
+  const auto exported = [&] { return (*ask("GET", "/v1/exports"))["exports"][0]; };
+  EXPECT_EQ(exported()["access"], "ro");
+  EXPECT_EQ(exported()["pseudo"], "/db");
+  EXPECT_EQ(exported()["squash"], "root");
+  EXPECT_EQ(exported()["vnfs"], json({"vnfs1"}));
+  EXPECT_EQ(code_of(ask("POST", "/v1/exports/u04/set", R"({"acces": "ro"})")),
+            ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code_of(ask("POST", "/v1/exports/u04/add", R"({"vnfs": ["vnfs1"]})")),
+            ErrorCode::kAlreadyExists);
+  EXPECT_EQ(code_of(ask("POST", "/v1/exports/u04/take-off", R"({"vnfs": ["vnfs1"]})")),
+            ErrorCode::kBusy);
+  EXPECT_EQ(code_of(ask("POST", "/v1/exports/u04/take-off", R"({"vnfs": []})")),
+            ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code_of(ask("DELETE", "/v1/exports/u04")), ErrorCode::kBusy);
+}
+
 TEST_F(RouterTest, HeadsAreInvitedAsEtcdMembersOnRequest) {
   EXPECT_EQ((*ask("POST", "/v1/heads", R"({"name": "c1n2", "address": "10.99.0.2"})"))["done"][0],
             "invited c1n2");

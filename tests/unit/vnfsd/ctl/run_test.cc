@@ -121,6 +121,27 @@ TEST_F(RunTest, VnfsCreateWithoutWaiting) {
   EXPECT_EQ(asked[0].body["exports"], json({"a", "b"}));
 }
 
+TEST_F(RunTest, ExportSetSendsOnlyWhatIsGiven) {
+  EXPECT_EQ(run({"export", "set", "u04", "--access", "ro", "--clients", "a,b"}), 0);
+  ASSERT_EQ(asked.size(), 1u);
+  EXPECT_EQ(asked[0].path, "/v1/exports/u04/set");
+  EXPECT_EQ(asked[0].body, (json{{"access", "ro"}, {"clients", {"a", "b"}}}));
+}
+
+TEST_F(RunTest, ExportRmOfSomeVnfsesOrOfAll) {
+  EXPECT_EQ(run({"export", "rm", "u04", "--vnfs", "vnfs1,vnfs2", "--yes"}), 0);
+  ASSERT_EQ(asked.size(), 1u);
+  EXPECT_EQ(asked[0].path, "/v1/exports/u04/take-off?yes=true");
+  EXPECT_EQ(asked[0].body["vnfs"], json({"vnfs1", "vnfs2"}));
+  EXPECT_EQ(run({"export", "rm", "u04"}), 0);
+  ASSERT_EQ(asked.size(), 1u);
+  EXPECT_EQ(asked[0].method, "DELETE");
+  EXPECT_EQ(asked[0].path, "/v1/exports/u04");
+  EXPECT_EQ(run({"export", "add", "u04", "--vnfs", "vnfs1"}), 0);
+  ASSERT_EQ(asked.size(), 1u);
+  EXPECT_EQ(asked[0].path, "/v1/exports/u04/add");
+}
+
 TEST_F(RunTest, VnfsStopWaitsUntilItIsStopped) {
   answer = json{{"done", {"ok"}}, {"vnfs", {{{"name", "vnfs1"}, {"state", "stopped"}}}}};
   EXPECT_EQ(run({"vnfs", "stop", "vnfs1"}), 0);

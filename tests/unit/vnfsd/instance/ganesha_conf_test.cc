@@ -128,6 +128,14 @@ TEST(GaneshaConf, RefusesWhatCouldBreakOutOfItsQuotes) {
   }
 }
 
+TEST(GaneshaConf, PathThatClientsMount) {
+  InstancePlan plan = test_plan();
+  plan.exports[0].set_pseudo("/db/one");
+  EXPECT_NE(render_ganesha_conf(plan, cluster_fsal())
+                ->find("  Path = \"/u04\";\n  Pseudo = \"/db/one\";\n  Tag = \"u04\";\n"),
+            std::string::npos);
+}
+
 TEST(GaneshaConf, EverybodyIsAStar) {
   InstancePlan plan = test_plan();
   plan.exports[0].clear_clients();

@@ -8,7 +8,7 @@ namespace symnas::vnfsd::instance {
 namespace {
 
 TEST(InstanceFile, Golden) {
-  EXPECT_EQ(render_instance_file(test_plan()), R"({
+  EXPECT_EQ(*render_instance_file(test_plan()), R"({
   "head": "c1n1",
   "vnfs": "vnfs1",
   "vnfs_id": 3,
@@ -33,9 +33,22 @@ TEST(InstanceFile, Golden) {
       "uuid": "00112233-4455-6677-8899-aabbccddeeff",
       "path": "/dev/sda"
     }
+  ],
+  "exports": [
+    {
+      "id": 5,
+      "pseudo": "/u04",
+      "block": "\nEXPORT {\n  Export_Id = 5;\n  Path = \"/u04\";\n  Pseudo = \"/u04\";\n  Tag = \"u04\";\n  Protocols = 3, 4;\n  Transports = TCP;\n  SecType = sys;\n  Access_Type = None;\n  Squash = Root_Squash;\n  Attr_Expiration_Time = 0;\n  MaxRead = 1048576;\n  MaxWrite = 1048576;\n  PrefRead = 1048576;\n  PrefWrite = 1048576;\n  FSAL {\n    Name = CLUSTER;\n    Filesystem = \"u04\";\n    Subtree = \"/data\";\n  }\n  CLIENT {\n    Clients = 10.0.0.0/24, 10.9.0.7/32;\n    Access_Type = RW;\n    Squash = Root_Squash;\n  }\n}\n"
+    }
   ]
 }
 )");
+}
+
+TEST(InstanceFile, IsNotWrittenWithAnExportThatCannotBe) {
+  InstancePlan plan = test_plan();
+  plan.exports[0].set_pseudo("/x\"; Squash = None; #");
+  EXPECT_EQ(render_instance_file(plan).error().code, ErrorCode::kInvalidArgument);
 }
 
 }  // namespace

@@ -1,0 +1,11 @@
+// Further keys of the control plane (keys.h): what administration leaves beside the records that it
+// changes.
+#pragma once
+
+#include <string>
+
+namespace symnas::kv::keys {
+
+inline const std::string kServed = "c/served/";  // + VNFS name: ServedRecord
+
+}  // namespace symnas::kv::keys
