@@ -54,6 +54,7 @@ Status take_any(ClusterView& view, const kv::KeyValue& kv) {
     return {};
   };
   SYMNAS_TRY(in(view.heads, kHeads));
+  SYMNAS_TRY(in(view.removed, kRemoved));
   SYMNAS_TRY(in(view.networks, kNetworks));
   SYMNAS_TRY(in(view.luns, kLuns));
   SYMNAS_TRY(in(view.volumes, kVolumes));

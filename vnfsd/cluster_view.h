@@ -29,6 +29,7 @@ struct ClusterView {
   Revision revision;  // at which all this was read
   Stored<records::ClusterRecord> cluster;
   Table<records::HeadRecord> heads;
+  Table<records::RemovedHeadRecord> removed;
   Table<records::NetworkRecord> networks;
   Table<cvm::records::LunRecord> luns;
   Table<cvm::records::VolumeRecord> volumes;

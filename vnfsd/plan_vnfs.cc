@@ -136,6 +136,28 @@ Status set_failback(const std::string& vnfs, const std::string& word, records::V
   return {};
 }
 
+Status set_heads(const ClusterView& view, const VnfsEdit& edit, records::VnfsRecord& record) {
+  VnfsRequest request;
+  request.name = edit.name;
+  SYMNAS_TRY(check_count(request, *edit.heads, "head", kHeadsMax));
+  record.clear_heads();
+  for (const std::string& name : *edit.heads) {
+    SYMNAS_TRY(find(view.heads, "head", name));
+    record.add_heads(name);
+  }
+  const auto check = [&](const std::string& head, std::string_view why) -> Status {
+    const auto& heads = *edit.heads;
+    if (head.empty() || std::find(heads.begin(), heads.end(), head) != heads.end()) return {};
+    return fail(ErrorCode::kBusy,
+                fmt::format("vnfs {}: {} {} (symnas vnfs rehost it first)", edit.name, why, head));
+  };
+  const auto owner = view.owners.find(edit.name);
+  if (owner != view.owners.end()) SYMNAS_TRY(check(owner->second.record.head(), "it is on"));
+  const auto move = view.moves.find(edit.name);
+  if (move != view.moves.end()) SYMNAS_TRY(check(move->second.record.to(), "it is moving to"));
+  return {};
+}
+
 // Without its id.
 Result<records::VnfsRecord> new_record(const ClusterView& view, const VnfsRequest& request) {
   SYMNAS_TRY(check_host_name("vnfs", request.name));
@@ -241,19 +263,29 @@ Result<Change> plan_vnfs_create_set(const ClusterView& view, const VnfsSetReques
   return change;
 }
 
-Result<Change> plan_vnfs_set(const ClusterView& view, const std::string& name,
-                             const std::string& failback) {
-  SYMNAS_ASSIGN(const auto* vnfs, find(view.vnfses, "vnfs", name));
+Result<Change> plan_vnfs_set(const ClusterView& view, const VnfsEdit& edit) {
+  SYMNAS_ASSIGN(const auto* vnfs, find(view.vnfses, "vnfs", edit.name));
   records::VnfsRecord record = vnfs->record;
-  SYMNAS_TRY(set_failback(name, failback, record));
-  Change change{fmt::format("vnfs {}: failback is {}", name, failback), {}};
-  if (failback == "auto" && !record.pinned().empty()) {
-    change.what += fmt::format(
-        ", but not from {}, where an administrator has moved it to (symnas "
-        "vnfs failback {})",
-        record.pinned(), name);
+  std::vector<std::string> what;
+  if (edit.failback) {
+    SYMNAS_TRY(set_failback(edit.name, *edit.failback, record));
+    what.push_back(fmt::format("failback is {}", *edit.failback));
+    if (*edit.failback == "auto" && !record.pinned().empty()) {
+      what.back() += fmt::format(
+          ", but not from {}, where an administrator has moved it to (symnas vnfs failback {})",
+          record.pinned(), edit.name);
+    }
   }
-  change.txn.success.push_back(kv::put(kv::keys::kVnfs + name, record.SerializeAsString()));
+  if (edit.heads) {
+    SYMNAS_TRY(set_heads(view, edit, record));
+    what.push_back(fmt::format("its heads are {}", fmt::join(*edit.heads, ",")));
+  }
+  if (what.empty()) {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("vnfs {}: nothing to change was given", edit.name));
+  }
+  Change change{fmt::format("vnfs {}: {}", edit.name, fmt::join(what, "; ")), {}};
+  change.txn.success.push_back(kv::put(kv::keys::kVnfs + edit.name, record.SerializeAsString()));
   return change;
 }
 

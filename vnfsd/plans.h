@@ -17,6 +17,15 @@
 
 namespace symnas::vnfsd {
 
+// Whether VNFSs that may move to a head lose it as a place.
+enum class TakeOff { kNo, kYes };
+// Errors also: kBusy (it serves or is about to, is neither drained nor fenced, a VNFS may move to
+// it, or to nothing else; it is the only one).
+Result<Change> plan_head_remove(const ClusterView& view, const std::string& name, TakeOff take_off,
+                                std::int64_t now_ns);
+// A head of that name may register again. Errors: kNotFound (none was removed).
+Result<Change> plan_head_readmit(const ClusterView& view, const std::string& name);
+
 struct NetworkRequest {
   std::string name;
   std::string device;
@@ -99,9 +108,14 @@ struct VnfsSetRequest {
   std::string failback = "manual";
 };
 Result<Change> plan_vnfs_create_set(const ClusterView& view, const VnfsSetRequest& request);
-// Errors: kInvalidArgument (neither manual nor auto).
-Result<Change> plan_vnfs_set(const ClusterView& view, const std::string& name,
-                             const std::string& failback);
+// What is not given stays.
+struct VnfsEdit {
+  std::string name;
+  std::optional<std::string> failback;
+  std::optional<std::vector<std::string>> heads;
+};
+// Errors also: kBusy (it is on, or on its way to, a head that is not among them).
+Result<Change> plan_vnfs_set(const ClusterView& view, const VnfsEdit& edit);
 
 // kBusy unless it is stopped and nobody owns it.
 Result<Change> plan_vnfs_remove(const ClusterView& view, const std::string& name);

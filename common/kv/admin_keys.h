@@ -6,6 +6,7 @@
 
 namespace symnas::kv::keys {
 
-inline const std::string kServed = "c/served/";  // + VNFS name: ServedRecord
+inline const std::string kServed = "c/served/";    // + VNFS name: ServedRecord
+inline const std::string kRemoved = "c/removed/";  // + head: RemovedHeadRecord
 
 }  // namespace symnas::kv::keys

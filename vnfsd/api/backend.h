@@ -90,6 +90,9 @@ class Backend {
   // Has the fence agent cut the head off, then ends its mounts. Errors: kNotSupported (no agent),
   // kUnavailable (nothing is proved: nothing is ended), kConflict.
   virtual Result<std::string> fence_head(const std::string& name, Mode mode) = 0;
+  // Also takes it off the heads of all VNFSs, with consent, and its etcd off the members. Errors:
+  // as plan_head_remove(), kBusy (etcd would have no quorum).
+  virtual Result<std::string> remove_head(const std::string& name, Consent consent, Mode mode) = 0;
   // Reads all records of the filesystem: seconds, for millions of files a minute. One such look at
   // a time: kBusy. Documents: docs/operations/api.md.
   virtual Result<nlohmann::json> check_filesystem(const std::string& name) = 0;

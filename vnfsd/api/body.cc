@@ -237,10 +237,17 @@ Result<RehostRequest> rehost_request(const json& body) {
   return r;
 }
 
-Result<std::string> policy_request(const json& body) {
+Result<VnfsEdit> vnfs_edit(const json& body) {
   std::string failback;
-  SYMNAS_TRY(Reader(body, "vnfs set").text("failback", failback).finish());
-  return failback;
+  std::vector<std::string> heads;
+  SYMNAS_TRY(Reader(body, "vnfs set")
+                 .text("failback", failback, Need::kOptional)
+                 .texts("heads", heads, Need::kOptional)
+                 .finish());
+  VnfsEdit edit;
+  if (body.contains("failback")) edit.failback = std::move(failback);
+  if (body.contains("heads")) edit.heads = std::move(heads);
+  return edit;
 }
 
 Result<DumpRequest> dump_request(const json& body) {

@@ -39,8 +39,8 @@ Result<VnfsRequest> vnfs_request(const nlohmann::json& body);
 Result<DumpRequest> dump_request(const nlohmann::json& body);
 Result<VnfsSetRequest> vnfs_set_request(const nlohmann::json& body);
 Result<RehostRequest> rehost_request(const nlohmann::json& body);
-// The failback policy.
-Result<std::string> policy_request(const nlohmann::json& body);
+// Without the name.
+Result<VnfsEdit> vnfs_edit(const nlohmann::json& body);
 Result<InviteRequest> invite_request(const nlohmann::json& body);
 
 }  // namespace symnas::vnfsd::api

@@ -150,6 +150,7 @@ Result<json> Router::remove(const std::string& collection, const std::string& na
   if (collection == "filesystems") return done(backend_.remove_filesystem(name, mode));
   if (collection == "exports") return done(backend_.remove_export(name, {}, request.consent, mode));
   if (collection == "vnfs") return done(backend_.remove_vnfs(name, request.consent, mode));
+  if (collection == "heads") return done(backend_.remove_head(name, request.consent, mode));
   if (collection == "members") return done(backend_.remove_etcd_member(name, mode));
   return no_such_path({"DELETE", "/v1/" + collection + "/" + name, "", mode});
 }
@@ -207,8 +208,9 @@ Result<json> Router::act_on_vnfs(const std::string& name, const std::string& act
     return planned([&](const ClusterView& v) { return plan_vnfs_state(v, name, state); });
   }
   if (action == "set") {
-    SYMNAS_ASSIGN(const std::string failback, policy_request(body));
-    return planned([&](const ClusterView& v) { return plan_vnfs_set(v, name, failback); });
+    SYMNAS_ASSIGN(VnfsEdit edit, vnfs_edit(body));
+    edit.name = name;
+    return planned([&](const ClusterView& v) { return plan_vnfs_set(v, edit); });
   }
   if (action == "rehost") {
     SYMNAS_ASSIGN(const RehostRequest r, rehost_request(body));

@@ -150,6 +150,18 @@ void add_head(CommandLine& line) {
     };
   });
 
+  auto removed = std::make_shared<Fence>();
+  verb = add_change_verb(line, noun, "rm", "Remove a head that is drained or fenced");
+  verb->add_option("NAME", removed->name, "Name of the head")->required();
+  verb->add_flag("--yes", removed->yes, "Also take it off the heads of every VNFS");
+  verb->callback([&line, removed] {
+    line.action = [removed](Context& context) -> Status {
+      SYMNAS_TRY(check_path_name(removed->name));
+      return context.change("DELETE", "/v1/heads/" + removed->name, {},
+                            removed->yes ? "yes=true" : "");
+    };
+  });
+
   noun->add_subcommand("ls", "List the heads")->callback([&line] {
     line.action = [](Context& context) {
       return context.list(

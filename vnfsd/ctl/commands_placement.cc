@@ -144,18 +144,28 @@ void add_drains(CommandLine& line, CLI::App* noun) {
 }
 
 void add_vnfs_sets(CommandLine& line, CLI::App* noun) {
-  struct Policy {
+  struct Edit {
     std::string name, failback;
+    std::vector<std::string> heads;
   };
-  auto policy = std::make_shared<Policy>();
-  CLI::App* verb = add_change_verb(line, noun, "set", "Change the policy of a VNFS");
-  verb->add_option("NAME", policy->name, "Name of the VNFS")->required();
-  add_failback(verb, policy->failback)->required();
-  verb->callback([&line, policy] {
-    line.action = [policy](Context& context) -> Status {
-      SYMNAS_TRY(check_path_name(policy->name));
-      return context.change("POST", "/v1/vnfs/" + policy->name + "/set",
-                            {{"failback", policy->failback}});
+  auto edit = std::make_shared<Edit>();
+  CLI::App* verb = add_change_verb(line, noun, "set", "Change a VNFS, also while it is served");
+  verb->add_option("NAME", edit->name, "Name of the VNFS")->required();
+  add_failback(verb, edit->failback);
+  verb->add_option("--heads", edit->heads, "Heads, primary first, separated by commas")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  verb->callback([&line, edit] {
+    line.action = [edit](Context& context) -> Status {
+      SYMNAS_TRY(check_path_name(edit->name));
+      json body = json::object();
+      if (!edit->failback.empty()) body["failback"] = edit->failback;
+      if (!edit->heads.empty()) body["heads"] = edit->heads;
+      if (body.empty()) {
+        return fail(ErrorCode::kInvalidArgument,
+                    "vnfs set: nothing to change was given (--failback, --heads)");
+      }
+      return context.change("POST", "/v1/vnfs/" + edit->name + "/set", body);
     };
   });
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "common/base/log.h"
+#include "common/kv/admin_keys.h"
 #include "common/kv/keys.h"
 #include "cvm/volume.h"
 #include "vnfsd/daemon/compaction.h"
@@ -26,6 +27,16 @@ tl::unexpected<Error> fenced_here(const records::FenceRecord& fence) {
                           "boot serves again)",
                           fence.head(), fence.by(),
                           fence.proof().empty() ? "no proof yet" : fence.proof()));
+}
+
+Status Agent::check_not_removed(const ClusterView& view) const {
+  if (!view.removed.contains(config_.head_name)) return {};
+  return fail(
+      ErrorCode::kForeign,
+      fmt::format("head {}: was removed from the cluster, it can do nothing for it any more "
+                  "(stop vnfsd here; symnas head invite {} on another head lets one of "
+                  "this name join)",
+                  config_.head_name, config_.head_name));
 }
 
 Agent::Agent(kv::Store& store, const env::Clock& clock, Config config, std::string incarnation,
@@ -99,6 +110,7 @@ void Agent::work() {
     lock.lock();
     if (done) {
       ready_ = true;
+      removed_ = false;
       problem_.clear();
       changed_.notify_all();
       const std::int64_t pause_ms = unpublished_ ? kRefreshPollMs
@@ -108,6 +120,8 @@ void Agent::work() {
                         [&] { return ending_ || dirty_ || watch_over_; });
       dirty_ = true;  // also when nothing happened: records are looked at every kReconcileMs
     } else {
+      removed_ = done.error().code == ErrorCode::kForeign;
+      ready_ = ready_ && !removed_;
       if (problem_ != done.error().message) log::warn("{}", done.error().message);
       problem_ = done.error().message;
       dirty_ = true;
@@ -130,7 +144,9 @@ Status Agent::register_head() {
                     "[cluster] uuid in vnfsd.toml)",
                     config_.cluster_name, view.cluster.record.name()));
   }
+  SYMNAS_TRY(check_not_removed(view));
   kv::Txn txn;
+  txn.compares.push_back(kv::key_absent(kv::keys::kRemoved + config_.head_name));
   if (view.cluster.mod_revision == Revision{}) {
     records::ClusterRecord cluster;
     cluster.set_name(config_.cluster_name);
@@ -185,6 +201,10 @@ Status Agent::register_head() {
 
 Status Agent::reconcile() {
   SYMNAS_ASSIGN(const ClusterView view, read_view(store_, kStoreDeadlineMs));
+  if (const Status allowed = check_not_removed(view); !allowed) {
+    reconcile_supervisors(view);  // it owns nothing: what waits here to be called is not needed
+    return allowed;
+  }
   if (!std::exchange(swept_, true)) end_standbys();
   tell_prober(view);
   SYMNAS_TRY(make_probe_key(view));
@@ -370,10 +390,11 @@ void Agent::discard_history(std::int64_t now_ms, Compaction& compaction) {
 Status Agent::wait_ready() {
   std::unique_lock lock(mutex_);
   if (changed_.wait_for(lock, std::chrono::milliseconds(kReadyTimeoutMs),
-                        [&] { return ready_ || ending_; }) &&
+                        [&] { return ready_ || ending_ || removed_; }) &&
       ready_) {
     return {};
   }
+  if (removed_) return fail(ErrorCode::kForeign, problem_);
   return fail(ErrorCode::kUnavailable,
               fmt::format("vnfsd: etcd cannot be used: {} (is etcd running? symnas status)",
                           problem_.empty() ? "no answer yet" : problem_));

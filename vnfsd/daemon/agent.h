@@ -80,6 +80,8 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   Result<nlohmann::json> etcd_members() override;
   Result<std::string> remove_etcd_member(const std::string& name, Mode mode) override;
   Result<std::string> fence_head(const std::string& name, Mode mode) override;
+  Result<std::string> remove_head(const std::string& name, api::Consent consent,
+                                  Mode mode) override;
   Result<nlohmann::json> check_filesystem(const std::string& name) override;
   Result<nlohmann::json> capacity() override;
   Result<nlohmann::json> locks(const api::LockFilter& filter) override;
@@ -189,6 +191,10 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   void end_silent_head(const Stall& stall, const ClusterView& view);
   void take_over_fences(const ClusterView& view);
   nlohmann::json describe(const Stall& stall) const;
+  // Whether the others can do without its etcd; null: it has none. Errors: kBusy.
+  Result<std::optional<kv::StoreMember>> spare_member(const std::string& head);
+  // Of this head. Errors: kForeign.
+  Status check_not_removed(const ClusterView& view) const;
   // Promotes learners that have caught up; says when the members have changed.
   void look_at_members();
   // Answers etcd's initial-cluster for the new member. Errors: as Membership, kAlreadyExists.
@@ -265,6 +271,7 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   std::mutex mutex_;
   std::condition_variable changed_;
   bool ready_ = false;      // the head is registered
+  bool removed_ = false;    // this head is none of the cluster (any more)
   bool dirty_ = true;       // records have changed since the last reconcile
   bool watch_over_ = true;  // a new watch is needed
   bool ending_ = false;

@@ -48,7 +48,11 @@ void Agent::add_event(kv::Txn& txn, records::EventRecord event) {
 }
 
 Result<std::string> Agent::commit(const Planner& planner, Mode mode) {
-  return make_change(store_, planner, mode,
+  const Planner allowed = [&](const ClusterView& view) -> Result<Change> {
+    SYMNAS_TRY(check_not_removed(view));  // the removal is a change, so none comes between
+    return planner(view);
+  };
+  return make_change(store_, allowed, mode,
                      [this](records::EventRecord event) { return event_op(std::move(event)); });
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "common/base/log.h"
+#include "common/kv/admin_keys.h"
 #include "common/kv/keys.h"
 #include "fsal_cluster/limits.h"
 #include "fsal_cluster/state/mount_end.h"
@@ -152,6 +153,7 @@ Result<records::FenceRecord> Agent::begin_fence(const std::string& head,
          old->second.record.state() == records::FENCE_PROVEN)) {
       return old->second.record;
     }
+    SYMNAS_TRY(check_not_removed(view));
     // Who is being fenced itself fences nobody.
     const auto own = view.fences.find(config_.head_name);
     if (own != view.fences.end() && forbids_claims(own->second.record, incarnation_)) {
@@ -173,7 +175,8 @@ Result<records::FenceRecord> Agent::begin_fence(const std::string& head,
     txn.compares = {
         kv::mod_revision_is(kv::keys::kHeads + head, victim->mod_revision),
         kv::mod_revision_is(fence_key(head), cause != nullptr ? cause->fence : revision_of(head)),
-        kv::mod_revision_is(fence_key(config_.head_name), revision_of(config_.head_name))};
+        kv::mod_revision_is(fence_key(config_.head_name), revision_of(config_.head_name)),
+        kv::key_absent(kv::keys::kRemoved + config_.head_name)};
     if (cause != nullptr && !cause->silent_key.empty())
       txn.compares.push_back(kv::mod_revision_is(cause->silent_key, cause->silent_revision));
     begun = put_fence(head, record, std::move(txn));

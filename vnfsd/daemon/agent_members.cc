@@ -1,6 +1,7 @@
 // Agent: inviting heads, and the members of etcd.
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -50,6 +51,9 @@ Result<nlohmann::json> Agent::invite_head(const std::string& name, const std::st
   SYMNAS_ASSIGN(const pki::Authority authority, pki::Authority::load(ca, *ca_key));
   if (mode == Mode::kDryRun) {
     return nlohmann::json{{"done", {fmt::format("head {}: would be invited", name)}}};
+  }
+  if (view.removed.contains(name)) {
+    SYMNAS_TRY(commit([&](const ClusterView& now) { return plan_head_readmit(now, name); }, mode));
   }
   SYMNAS_ASSIGN(const pki::Identity identity, authority.issue(name, {address, "127.0.0.1", name}));
   Bundle bundle{config_.cluster_name,
@@ -127,6 +131,50 @@ Result<std::string> Agent::remove_etcd_member(const std::string& name, Mode mode
   std::string what = fmt::format("etcd {}: removed (stop its etcd and delete its data)", name);
   log::info("{}", what);
   return what;
+}
+
+Result<std::optional<kv::StoreMember>> Agent::spare_member(const std::string& head) {
+  if (links_.membership == nullptr) return std::nullopt;
+  SYMNAS_ASSIGN(const std::vector<kv::StoreMember> members, links_.membership->members());
+  const auto found = std::find_if(members.begin(), members.end(),
+                                  [&](const auto& member) { return member.name == head; });
+  if (found == members.end()) return std::nullopt;
+  std::set<std::string> reachable;
+  for (const kv::MemberStatus& member : store_.status({})) {
+    if (member.reachable) reachable.insert(member.endpoint);
+  }
+  std::size_t others = 0;
+  std::size_t answer = 0;
+  for (const kv::StoreMember& member : members) {
+    if (member.role != Role::kVoter || member.name == head) continue;
+    ++others;
+    if (reachable.contains(member.client_url)) ++answer;
+  }
+  if (found->role == Role::kVoter && (others == 0 || answer < others / 2 + 1)) {
+    return fail(ErrorCode::kBusy,
+                fmt::format("head {}: its etcd member is needed: only {} of the {} others answer, "
+                            "so they would have no quorum (bring them back, or add one: symnas "
+                            "head invite --etcd-member)",
+                            head, answer, others));
+  }
+  return *found;
+}
+
+Result<std::string> Agent::remove_head(const std::string& name, api::Consent consent, Mode mode) {
+  const TakeOff take_off = consent == api::Consent::kYes ? TakeOff::kYes : TakeOff::kNo;
+  const Planner planner = [&](const ClusterView& view) {
+    return plan_head_remove(view, name, take_off, clock_.wall_ns());
+  };
+  SYMNAS_ASSIGN(const ClusterView before, view());
+  SYMNAS_TRY(planner(before));
+  SYMNAS_ASSIGN(const std::optional<kv::StoreMember> member, spare_member(name));
+  auto done = commit(planner, mode);
+  if (!done || mode == Mode::kDryRun || !member) return done;
+  const Status removed = links_.membership->remove(member->id);
+  *done += removed ? fmt::format("\netcd {}: removed (stop its etcd and delete its data)", name)
+                   : fmt::format("\netcd {}: is still a member: {} (symnas etcd rm {})", name,
+                                 removed.error().message, name);
+  return done;
 }
 
 void Agent::look_at_members() {

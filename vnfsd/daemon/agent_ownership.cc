@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "common/base/log.h"
+#include "common/kv/admin_keys.h"
 #include "common/kv/keys.h"
 #include "fsal_cluster/state/mount_end.h"
 #include "vnfsd/daemon/agent.h"
@@ -56,6 +57,7 @@ Result<instance::InstancePlan> Agent::claim(const std::string& vnfs,
   if (stored->record.stopped()) {
     return fail(ErrorCode::kBusy, fmt::format("vnfs {}: stopped by the administrator", vnfs));
   }
+  SYMNAS_TRY(check_not_removed(view));
   const auto fence = view.fences.find(config_.head_name);
   Revision fence_revision;
   if (fence != view.fences.end()) {
@@ -93,6 +95,7 @@ Result<instance::InstancePlan> Agent::claim(const std::string& vnfs,
   record.set_claimed_ns(clock_.wall_ns());
   txn.compares.push_back(kv::mod_revision_is(plan.owner_key, owner_revision));
   txn.compares.push_back(kv::mod_revision_is(kv::keys::kVnfs + vnfs, stored->mod_revision));
+  txn.compares.push_back(kv::key_absent(kv::keys::kRemoved + config_.head_name));
   txn.compares.push_back(
       kv::mod_revision_is(kv::keys::kFences + config_.head_name, fence_revision));
   txn.success.push_back(kv::put(plan.owner_key, record.SerializeAsString()));

@@ -323,6 +323,15 @@ class Lab:
                      "--etcd-dir", head["etcd_dir"], *self._head_options(head)])
         os.unlink(bundle)
 
+    def join_anew(self, name):
+        """A head that was removed from the cluster joins it as if it were a new one."""
+        head = self.head(name)
+        processes.stop(self.process(f"vnfsd.{name}"), STOP_GRACE_S)
+        shutil.rmtree(head["config_dir"])
+        self.write_boot_id(head["dir"])
+        self._join(head, etcd_member=False)
+        self.start_vnfsd(name)
+
     def _head_options(self, head):
         """What `cluster init` and `head join` write into this head's vnfsd.toml."""
         options = ["--config-dir", head["config_dir"], "--run-dir", head["run_dir"],

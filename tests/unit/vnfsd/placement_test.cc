@@ -237,13 +237,17 @@ TEST_F(PlacementTest, FailsBackWhenThePrimaryHasSettled) {
 TEST_F(PlacementTest, ManualFailbackWaitsForAnOrder) {
   builder.owner("v1", "c1n2");
   settled = {"c1n1", "c1n2", "c1n3"};
-  builder.apply([](const ClusterView& v) { return plan_vnfs_set(v, "v1", "manual"); });
+  builder.apply([](const ClusterView& v) {
+    return plan_vnfs_set(v, {"v1", "manual", std::nullopt});
+  });
   EXPECT_EQ(act("c1n2"), "");
   builder.apply([](const ClusterView& v) { return plan_vnfs_failback(v, "v1", kNow); });
   EXPECT_EQ(move("v1").to(), "c1n1");
   EXPECT_EQ(move("v1").cause(), records::MOVE_ADMINISTRATOR);
-  EXPECT_EQ(code_of(plan_vnfs_set(builder.view(), "v1", "never")), ErrorCode::kInvalidArgument);
-  EXPECT_EQ(code_of(plan_vnfs_set(builder.view(), "v9", "auto")), ErrorCode::kNotFound);
+  EXPECT_EQ(code_of(plan_vnfs_set(builder.view(), {"v1", "never", std::nullopt})),
+            ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code_of(plan_vnfs_set(builder.view(), {"v9", "auto", std::nullopt})),
+            ErrorCode::kNotFound);
 }
 
 TEST_F(PlacementTest, ARehostAwayFromThePrimarySticksUntilItIsToldToFailBack) {
@@ -253,7 +257,7 @@ TEST_F(PlacementTest, ARehostAwayFromThePrimarySticksUntilItIsToldToFailBack) {
   EXPECT_EQ(pin("v1"), "c1n2");
   serve("v1", "c1n2");
   EXPECT_EQ(act("c1n2"), "");
-  const auto set = plan_vnfs_set(builder.view(), "v1", "auto");
+  const auto set = plan_vnfs_set(builder.view(), {"v1", "auto", std::nullopt});
   ASSERT_TRUE(set);
   EXPECT_NE(set->what.find("symnas vnfs failback v1"), std::string::npos) << set->what;
   builder.apply([](const ClusterView& v) { return plan_vnfs_failback(v, "v1", kNow); });

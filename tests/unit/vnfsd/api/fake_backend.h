@@ -85,6 +85,10 @@ class FakeBackend final : public Backend {
   Result<std::string> remove_etcd_member(const std::string& name, Mode) override {
     return noted("remove etcd " + name);
   }
+  Result<std::string> remove_head(const std::string& name, Consent consent, Mode) override {
+    return noted(std::string("remove head ") + (consent == Consent::kYes ? "by consent " : "") +
+                 name);
+  }
   Result<std::string> fence_head(const std::string& name, Mode) override {
     return noted("fence " + name);
   }

@@ -144,6 +144,11 @@ TEST_F(RouterTest, HeadsAreInvitedAsEtcdMembersOnRequest) {
   EXPECT_EQ(backend.notes.back(), "remove etcd c1n2");
 }
 
+TEST_F(RouterTest, HeadsAreRemoved) {
+  ASSERT_TRUE(ask("DELETE", "/v1/heads/c1n2"));
+  EXPECT_EQ(backend.notes.back(), "remove head c1n2");
+}
+
 TEST_F(RouterTest, FencesAndShowsIt) {
   ASSERT_TRUE(ask("POST", "/v1/heads/c1n2/fence"));
   EXPECT_EQ(backend.notes.back(), "fence c1n2");

@@ -142,6 +142,16 @@ TEST_F(RunTest, ExportRmOfSomeVnfsesOrOfAll) {
   EXPECT_EQ(asked[0].path, "/v1/exports/u04/add");
 }
 
+TEST_F(RunTest, HeadRmAndHeadsOfAVnfs) {
+  EXPECT_EQ(run({"head", "rm", "c1n2", "--yes"}), 0);
+  ASSERT_EQ(asked.size(), 1u);
+  EXPECT_EQ(asked[0].path, "/v1/heads/c1n2?yes=true");
+  EXPECT_EQ(run({"vnfs", "set", "vnfs1", "--heads", "c1n1,c1n3"}), 0);
+  ASSERT_EQ(asked.size(), 1u);
+  EXPECT_EQ(asked[0].path, "/v1/vnfs/vnfs1/set");
+  EXPECT_EQ(asked[0].body, (json{{"heads", {"c1n1", "c1n3"}}}));
+}
+
 TEST_F(RunTest, VnfsStopWaitsUntilItIsStopped) {
   answer = json{{"done", {"ok"}}, {"vnfs", {{{"name", "vnfs1"}, {"state", "stopped"}}}}};
   EXPECT_EQ(run({"vnfs", "stop", "vnfs1"}), 0);

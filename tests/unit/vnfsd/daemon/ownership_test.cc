@@ -1,4 +1,7 @@
 // Agent's claim, fence and release over an in-memory store, without LUNs or instances.
+#include <thread>
+
+#include "common/kv/admin_keys.h"
 #include "tests/unit/vnfsd/view_builder.h"
 #include "vnfsd/daemon/agent.h"
 #include "vnfsd/history.h"
@@ -68,6 +71,44 @@ TEST_F(OwnershipTest, ClaimTakesANewEpoch) {
   const auto second = claim(std::nullopt);
   ASSERT_TRUE(second);
   EXPECT_EQ(second->epoch, Epoch(2));
+}
+
+TEST_F(OwnershipTest, ARemovedHeadClaimsNothing) {
+  bool compared = false;  // its agent may not have seen the removal
+  faults->push(kv::TxnFault{}, [&](const kv::Txn& txn) {
+    for (const kv::Compare& compare : txn.compares) {
+      compared = compared || (is_claim(txn) && compare.range.key == kv::keys::kRemoved + "c1n3");
+    }
+    return false;
+  });
+  ASSERT_TRUE(claim(std::nullopt));
+  EXPECT_TRUE(compared);
+  builder.put(kv::keys::kRemoved + "c1n3", records::RemovedHeadRecord().SerializeAsString());
+  const auto refused = claim(std::nullopt);
+  EXPECT_EQ(code_of(refused), ErrorCode::kForeign);
+  EXPECT_NE(refused.error().message.find("was removed from the cluster"), std::string::npos);
+}
+
+TEST_F(OwnershipTest, ARemovedHeadSaysSoAndComesBackByInvitationOnly) {
+  builder.apply([](const ClusterView&) {
+    records::RemovedHeadRecord removed;
+    removed.set_name("c1n3");
+    Change change{"removed", {}};
+    change.txn.success.push_back(kv::erase(kv::keys::kHeads + "c1n3"));
+    change.txn.success.push_back(kv::put(kv::keys::kRemoved + "c1n3", removed.SerializeAsString()));
+    return Result<Change>(change);
+  });
+  const auto answer = [&] { return agent->view(); };
+  for (int i = 0; i < 500 && answer(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_EQ(code_of(answer()), ErrorCode::kForeign);
+  const Planner any = [](const ClusterView&) { return Result<Change>(Change{"any", {}}); };
+  EXPECT_EQ(code_of(agent->change(any, Mode::kCommit)), ErrorCode::kForeign);
+  EXPECT_FALSE(builder.view().heads.contains("c1n3"));
+  builder.apply([](const ClusterView& v) { return plan_head_readmit(v, "c1n3"); });
+  for (int i = 0; i < 500 && !answer(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_TRUE(builder.view().heads.contains("c1n3"));
 }
 
 TEST_F(OwnershipTest, ClaimRespectsAnotherOwner) {

@@ -1,0 +1,58 @@
+"""Heads join and leave while clients work."""
+
+from lab_case import check, eventually, lab_test
+from symlab.errors import LabError
+
+from .i_shared import HEADS, coherent_clients
+from .m_moves import BETWEEN_S, CONFLICT, MEASURED
+
+NOT_PERMITTED = 7
+NOTICED_S = 15.0
+
+
+def heads(bench):
+    return [head["name"] for head in bench.symnas.json("head", "ls")["heads"]]
+
+
+def is_turned_away(bench, name):
+    try:
+        bench.lab.symnas(name)("vnfs", "ls")
+    except LabError as error:
+        return "was removed from the cluster" in str(error)
+    return False
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)
+def heads_come_and_go_under_load(bench):
+    """One is removed, joins anew and takes a VNFS; another is drained and removed: no failure."""
+    service = bench.services[0]
+    guest, leaving = f"c1n{HEADS}", f"c1n{HEADS - 1}"  # the latter has an etcd member
+    with coherent_clients(bench, "--stable", "1"), \
+            bench.load(*MEASURED, "read,write", service=service) as load:
+        bench.let_run(BETWEEN_S)
+        told = bench.refused(CONFLICT, "head", "rm", guest, "--yes")
+        check(f"symnas head drain {guest}" in told, told)
+        bench.symnas("head", "drain", guest, "--wait", timeout_s=150)
+        told = bench.refused(CONFLICT, "head", "rm", guest)
+        check("may move to it" in told, told)
+        bench.symnas("head", "rm", guest, "--yes")
+        check(guest not in heads(bench), f"there are {heads(bench)}")
+        eventually(NOTICED_S, "its vnfsd says so", lambda: is_turned_away(bench, guest))
+        bench.let_run(BETWEEN_S)
+        bench.lab.join_anew(guest)
+        check(guest in heads(bench), f"there are {heads(bench)}")
+        bench.symnas("vnfs", "set", service.name, "--heads", f"{service.home},c1n2,{guest}")
+        eventually(NOTICED_S, "it takes the VNFS", lambda: [
+            bench.symnas("vnfs", "rehost", service.name, guest)])
+        service.head = guest
+        bench.let_run(BETWEEN_S)
+        bench.symnas("head", "drain", leaving, "--wait", timeout_s=150)
+        told = bench.symnas("head", "rm", leaving, "--yes")
+        check(f"etcd {leaving}: removed" in told, told)
+        eventually(NOTICED_S, "its vnfsd says so", lambda: is_turned_away(bench, leaving))
+        bench.let_run(BETWEEN_S)
+        service.wait_serving()  # the agents begin anew when etcd's members have changed
+    for kind in ("read", "write"):
+        check(load.seen[kind]["errors"] == 0, f"{kind} failed: {load.seen}")
+        print(f"     {kind}: longest gap {load.seen[kind]['longest_gap_ms']:.0f} ms in one rehost")
+    bench.discard()  # its heads are not those that the next test expects
