@@ -3,6 +3,7 @@
 // wait, too. Thread-compatible.
 #pragma once
 
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -16,7 +17,14 @@ class PacketSocket {
   PacketSocket(PacketSocket&&) = default;
   PacketSocket& operator=(PacketSocket&&) = delete;
   ~PacketSocket() {
-    if (fd_.valid()) std::thread([fd = std::move(fd_)] {}).detach();
+    if (!fd_.valid()) return;
+    const int fd = fd_.get();
+    try {
+      std::thread([fd] { const UniqueFd closed(fd); }).detach();
+      fd_.release();
+    } catch (const std::system_error&) {
+      // No thread is to be had: it is closed here, and waited for.
+    }
   }
 
   int get() const { return fd_.get(); }

@@ -201,6 +201,7 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   Status check_vips_free(const ClusterView& before, const Change& change) const;
   // Orders the moves of its own VNFSs that the planner wants, and takes orders back.
   std::set<std::string> worse_networks();
+  std::string why_ill(const std::string& network) const;  // "" = it is not
   void order_moves(const ClusterView& view, std::map<Revision, std::int64_t> ages);
   void finish_move(const ClusterView& view, const std::string& vnfs);
   // `why_not`: set if it can never be as things are.
@@ -269,7 +270,8 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   void look_at_networks(const std::vector<ha::PeerSight>& sights);
   void ask_vips_of(const std::string& head);
   bool vip_answers(const std::string& head, const std::vector<IpAddress>& vips);
-  void look_at_silent(const ha::PeerSight& sight, const std::vector<ha::PeerSight>& sights);
+  void forget_question(const std::string& head);
+  void look_at_silent(const ha::PeerSight& seen);
   std::string why_not_fenced(const ClusterView& view, const ha::PeerSight& sight,
                              const std::vector<ha::PeerSight>& sights);
   // Writes down whom the instances of this head serve, for whoever may have to take over.
@@ -302,7 +304,7 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   // free. Taken before mutex_.
   std::mutex look_mutex_;
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool ready_ = false;      // the head is registered
   bool removed_ = false;    // this head is none of the cluster (any more)
@@ -343,17 +345,22 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   std::map<std::string, std::vector<Cidr>> vips_by_head_;
   std::map<std::string, std::vector<IpAddress>> addresses_by_head_;  // of others, by path
   std::map<std::string, std::string> devices_by_network_;
+  std::map<std::string, std::set<std::string>> ill_there_;  // by other head: what it says is ill
+  bool networks_remembered_ = false;  // what this head said last of them is in `ill_networks_`
   // Guarded by mutex_: what `network_health_` says.
   std::map<std::string, std::string> ill_networks_;
   std::set<std::string> worse_networks_;
   // Confined to head_watcher_, by head.
   struct VipQuestion {
+    std::int64_t asked_ms = 0;
     std::vector<IpAddress> vips;
     std::future<bool> answered;
   };
   std::map<std::string, VipQuestion> vip_questions_;  // of this silence of the head
+  std::vector<std::future<bool>> not_needed_;         // answers that nobody waits for any more
   NetworkHealth network_health_;
   std::int64_t networks_looked_ms_ = 0;
+  bool networks_looked_at_ = false;
   std::map<std::string, std::int64_t> silent_looked_ms_;
   std::map<std::string, std::string> silent_told_;
   std::thread head_watcher_;

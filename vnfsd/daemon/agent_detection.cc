@@ -2,6 +2,7 @@
 // answer nobody, is fenced; what it served falls to its backups (docs/architecture/fencing.md).
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -57,8 +58,10 @@ void Agent::tell_prober(const ClusterView& view) {
   if (links_.prober == nullptr) return;
   std::map<std::string, std::vector<Cidr>> vips;
   std::map<std::string, std::vector<IpAddress>> addresses;
+  std::map<std::string, std::set<std::string>> ill;
   for (const auto& [name, head] : view.heads) {
     vips[name] = vips_of(view, name);
+    ill[name] = {head.record.ill_networks().begin(), head.record.ill_networks().end()};
     if (name != config_.head_name) addresses[name] = parsed(head.record);
   }
   std::map<std::string, std::string> devices;
@@ -68,6 +71,11 @@ void Agent::tell_prober(const ClusterView& view) {
     vips_by_head_ = std::move(vips);
     addresses_by_head_ = std::move(addresses);
     devices_by_network_ = std::move(devices);
+    if (!std::exchange(networks_remembered_, true)) {
+      for (const std::string& name : ill[config_.head_name])
+        ill_networks_[name] = "it was reached badly before this vnfsd was started";
+    }
+    ill_there_ = std::move(ill);
   }
   std::map<std::string, probe::Prober::Peer> peers;
   for (const auto& [name, head] : view.heads) {
@@ -100,12 +108,12 @@ void Agent::watch_heads() {
     look_at_networks(sights);
     for (const ha::PeerSight& sight : sights) {
       if (!sight.suspect && !sight.silent) {
-        vip_questions_.erase(sight.head);
+        forget_question(sight.head);
       } else if (!vip_questions_.contains(sight.head)) {
         ask_vips_of(sight.head);
       }
       if (sight.silent) {
-        look_at_silent(sight, sights);
+        look_at_silent(sight);
       } else if (silent_told_.erase(sight.head) != 0) {
         tell(event::kHeadHeard, fmt::format("head {}: is heard again", sight.head));
       }
@@ -119,12 +127,18 @@ void Agent::look_at_networks(const std::vector<ha::PeerSight>& sights) {
   if (now_ms - networks_looked_ms_ < kTryMs) return;
   networks_looked_ms_ = now_ms;
   NetworkView view;
+  std::set<std::string> remembered;
   {
     const std::scoped_lock lock(mutex_);
+    if (!networks_remembered_) return;
     view.networks = devices_by_network_;
     view.peers = addresses_by_head_;
+    view.ill_there = ill_there_;
+    for (const auto& [name, why] : ill_networks_) remembered.insert(name);
   }
+  if (!std::exchange(networks_looked_at_, true)) network_health_.remember(now_ms, remembered);
   view.devices = probe::devices();
+  if (view.devices.empty()) return;  // the kernel did not say: there is always `lo`
   view.sights = sights;
   const std::map<std::string, std::string> before = network_health_.ill();
   if (!network_health_.look(now_ms, view)) return;
@@ -152,26 +166,46 @@ void Agent::ask_vips_of(const std::string& head) {
   std::vector<IpAddress> near = probe::in_reach(vips);
   auto answered = std::async(
       std::launch::async, [near] { return !near.empty() && probe::any_answers(near, kCanaryMs); });
-  vip_questions_[head] = {std::move(near), std::move(answered)};
+  vip_questions_[head] = {clock_.mono_ns() / 1'000'000, std::move(near), std::move(answered)};
 }
 
-// An answer is of use once: the next time is asked anew.
+void Agent::forget_question(const std::string& head) {
+  std::erase_if(not_needed_, [](const std::future<bool>& answer) {
+    return answer.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+  });
+  const auto asked = vip_questions_.find(head);
+  if (asked == vip_questions_.end()) return;
+  // Its end would be waited for where it is destroyed.
+  if (asked->second.answered.valid()) not_needed_.push_back(std::move(asked->second.answered));
+  vip_questions_.erase(asked);
+}
+
+// An answer is of use once, and not for long: what has been waited for since (the store) may have
+// taken seconds in which the head came back.
 bool Agent::vip_answers(const std::string& head, const std::vector<IpAddress>& vips) {
   const auto asked = vip_questions_.find(head);
-  if (asked == vip_questions_.end() || asked->second.vips != vips ||
-      !asked->second.answered.valid()) {
-    return probe::any_answers(vips, kCanaryMs);
-  }
-  return asked->second.answered.get();
+  const std::int64_t now_ms = clock_.mono_ns() / 1'000'000;
+  const bool fresh = asked != vip_questions_.end() && asked->second.vips == vips &&
+                     asked->second.answered.valid() &&
+                     now_ms - asked->second.asked_ms <= kAnswerAgeMs;
+  if (fresh) return asked->second.answered.get();
+  return probe::any_answers(vips, kCanaryMs);
 }
 
-void Agent::look_at_silent(const ha::PeerSight& sight, const std::vector<ha::PeerSight>& sights) {
+void Agent::look_at_silent(const ha::PeerSight& seen) {
   const std::int64_t now_ms = clock_.mono_ns() / 1'000'000;
-  std::int64_t& looked_ms = silent_looked_ms_[sight.head];
+  std::int64_t& looked_ms = silent_looked_ms_[seen.head];
   if (looked_ms != 0 && now_ms - looked_ms < kSilentLookMs) return;
   looked_ms = now_ms;
   const auto view = read_view(store_, kStoreDeadlineMs);
   if (!view) return;
+  // It may have been heard while the store was waited for.
+  const std::vector<ha::PeerSight> sights = links_.prober->sights();
+  const auto now = std::find_if(sights.begin(), sights.end(), [&](const ha::PeerSight& one) {
+    return one.head == seen.head && one.incarnation == seen.incarnation;
+  });
+  if (now == sights.end() || !now->silent) return;
+  const ha::PeerSight& sight = *now;
   const std::string why = why_not_fenced(*view, sight, sights);
   std::string& told = silent_told_[sight.head];
   if (!why.empty()) {

@@ -53,6 +53,8 @@ Status Agent::check_can_take(const ClusterView& view, const std::string& vnfs) c
   SYMNAS_TRY(check_registered(view, vnfs));
   SYMNAS_ASSIGN(const instance::InstancePlan plan, instance::plan_instance(view, config_, vnfs));
   for (const instance::LinkPlan& link : plan.links) {
+    if (const std::string why = why_ill(link.network); !why.empty())
+      return fail(ErrorCode::kBusy, fmt::format("network {}: {}", link.network, why));
     if (::if_nametoindex(link.device.c_str()) != 0) continue;
     return fail(ErrorCode::kNotFound,
                 fmt::format("network {}: this head has no device {}", link.network, link.device));

@@ -25,6 +25,12 @@ std::set<std::string> Agent::worse_networks() {
   return worse_networks_;
 }
 
+std::string Agent::why_ill(const std::string& network) const {
+  const std::scoped_lock lock(mutex_);
+  const auto found = ill_networks_.find(network);
+  return found == ill_networks_.end() ? "" : found->second;
+}
+
 // What fails is done again with the next look at the records.
 void Agent::order_moves(const ClusterView& view, std::map<Revision, std::int64_t> ages) {
   const std::int64_t now_ms = clock_.mono_ns() / 1'000'000;

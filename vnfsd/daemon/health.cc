@@ -6,6 +6,11 @@
 
 namespace symnas::vnfsd::daemon {
 
+void Health::was_ill(std::int64_t now_ms, const std::string& why) {
+  ill_ms_ = now_ms;
+  why_ = why;
+}
+
 void Health::asked(std::int64_t now_ms) { asked_ms_ = now_ms; }
 
 void Health::answered(std::int64_t now_ms, const std::string& error) {

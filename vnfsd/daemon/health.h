@@ -10,6 +10,8 @@ namespace symnas::vnfsd::daemon {
 
 class Health {
  public:
+  // It was ill when it was known last: it is until it has been well for as long as any.
+  void was_ill(std::int64_t now_ms, const std::string& why);
   // A try begins.
   void asked(std::int64_t now_ms);
   // It ended; "" = well.

@@ -93,6 +93,8 @@ inline constexpr std::int64_t kSilentLookMs = 500;
 inline constexpr std::int64_t kLongOffMs = 60'000;
 // Its VIPs get this long for an answer: a second try of TCP comes after a second.
 inline constexpr std::int64_t kCanaryMs = 300;
+// What they did or did not answer counts for so long after they were asked.
+inline constexpr std::int64_t kAnswerAgeMs = 600;
 inline constexpr std::uint16_t kProbePort = 20'491;  // UDP, from the range that nobody registers
 
 // From the proof that a head's LUNs are cut off until nothing of it can answer any more, and none

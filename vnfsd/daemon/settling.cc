@@ -20,6 +20,7 @@ std::set<std::string> SettleWatch::look(std::int64_t now_ms, const ClusterView& 
     state.set_incarnation(record.incarnation());
     state.set_agent_started_ns(record.agent_started_ns());
     *state.mutable_luns() = record.luns();
+    *state.mutable_ill_networks() = record.ill_networks();
     const auto before = seen_.find(name);
     Seen now{state.SerializeAsString(), now_ms};
     if (before != seen_.end() && before->second.state == now.state) {

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <filesystem>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -155,9 +156,8 @@ namespace {
 
 Status read_connections(const std::string& process, std::vector<Connection>& all) {
   for (const char* table : {"tcp", "tcp6"}) {
+    if (!std::filesystem::exists(fmt::format("/proc/self/net/{}", table))) continue;  // no IPv6
     const auto text = read_file(fmt::format("/proc/{}/net/{}", process, table));
-    if (!text && text.error().code == ErrorCode::kNotFound && table == std::string_view("tcp6"))
-      continue;  // the kernel has no IPv6
     if (!text) return tl::unexpected<Error>(text.error());
     for (const Connection& one : established(*text, kNfsPort)) {
       if (one.local.address != one.remote.address) all.push_back(one);  // of this head's own calls

@@ -47,7 +47,11 @@ void Supervisor::attend_pulse() {
       if (pulse_watch_.hidden() && has_vips_) hide_vips();
       return;
     case PulseWatch::Verdict::kHide: return hide_vips();
-    case PulseWatch::Verdict::kShow: return serving_ ? show_vips() : void();
+    case PulseWatch::Verdict::kShow: {
+      // The last replies of one that retires need them, too.
+      const bool retires = state_.retiring && !silenced_;
+      return serving_ || retires ? show_vips() : void();
+    }
     case PulseWatch::Verdict::kEnd:
       return end_process(fmt::format("it has stood still for {} ms", kStillMs));
   }
@@ -67,6 +71,7 @@ void Supervisor::end_process(const std::string& why) {
               state_.epoch.value(), why);
   }
   pulse_watch_.end();
+  serving_ = false;
   if (has_vips_) hide_vips();
   process_->kill();
 }
@@ -81,6 +86,7 @@ void Supervisor::await_end() {
 // One that was adopted may have lost its proof, and another head may serve its VIPs: it is waited
 // for as long as it has none.
 bool Supervisor::may_show_vips() {
+  if (pulse_watch_.ending()) return false;
   if (!pulse_ || pulse_->read().open_until_ns > clock_.mono_ns()) return true;
   const PulseWatch::Verdict verdict = look_at_pulse();
   if (verdict == PulseWatch::Verdict::kEnd) {
@@ -103,7 +109,7 @@ void Supervisor::hide_vips() {
   const Status removed = remove_vips(netns_.get());
   has_vips_ = !removed;  // some may be gone: all are put back by show_vips()
   if (!removed) log::error("vnfs {}: {}", vnfs_, removed.error().message);
-  if (serving_ && !pulse_watch_.ending()) show("serving", kNoProof);
+  if (serving_) show("serving", kNoProof);
 }
 
 void Supervisor::show_vips() {
@@ -119,7 +125,7 @@ void Supervisor::show_vips() {
     snapshot_.silent = false;
   }
   log::info("vnfs {}: its VIPs are back: it can prove again that it may answer", vnfs_);
-  show_serving();
+  if (serving_) show_serving();
 }
 
 }  // namespace symnas::vnfsd::instance

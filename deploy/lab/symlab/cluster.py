@@ -18,7 +18,6 @@ import re
 import shutil
 import subprocess
 import time
-import uuid
 import zlib
 
 from . import (client_networks, fuse_luns, head_processes, luns, mounts, netns, processes, product,
@@ -41,7 +40,6 @@ CLIENT_ADDRESS = "10.0.0.200"
 WITNESS = "witness"
 WITNESS_ADDRESS = "10.99.0.100"
 ETCD_MEMBERS_MAX = 3
-BOOT_ID = "boot_id"  # of a head, in its directory
 ETCD_CLIENT_PORT = 2379
 ETCD_READY_S = 20.0
 AGENT_READY_S = 30.0
@@ -262,7 +260,7 @@ class Lab:
     def _note_head(self, kind, name, **addresses):
         directory = os.path.join(self.directory, "heads", name)
         os.makedirs(directory, exist_ok=True)
-        self.write_boot_id(directory)
+        head_processes.write_boot_id(directory)
         self.state.note(kind, {
             "name": name, "netns": f"{self.prefix}-{name}", "dir": directory, **addresses,
             "etcd_dir": os.path.join(directory, "etcd"),
@@ -270,15 +268,8 @@ class Lab:
             "run_dir": os.path.join(directory, "run"),
             "log_dir": os.path.join(directory, "log"),
             "socket": os.path.join(directory, "run", "vnfsd.sock")})
-        run_dir = os.path.join(directory, "run")
-        self.state.note("run_dirs", run_dir)
-        mounts.mount_run_dir(run_dir)
-
-    @staticmethod
-    def write_boot_id(directory):
-        """A head's next boot: every incarnation of it has an id of its own."""
-        with open(os.path.join(directory, BOOT_ID), "w", encoding="ascii") as file:
-            file.write(f"{uuid.uuid4()}\n")
+        self.state.note("run_dirs", os.path.join(directory, "run"))
+        mounts.mount_run_dir(os.path.join(directory, "run"))
 
     def _start_head(self, index):
         head = self.state.data["heads"][index]
@@ -340,7 +331,7 @@ class Lab:
         head = self.head(name)
         processes.stop(self.process(f"vnfsd.{name}"), STOP_GRACE_S)
         shutil.rmtree(head["config_dir"])
-        self.write_boot_id(head["dir"])
+        head_processes.write_boot_id(head["dir"])
         self._join(head, etcd_member=False)
         self.start_vnfsd(name)
 
@@ -396,7 +387,7 @@ class Lab:
 
     def _binds(self, head):
         """What makes the agent believe that the head is a machine of its own."""
-        binds = [(os.path.join(head["dir"], BOOT_ID), "/proc/sys/kernel/random/boot_id")]
+        binds = [(head_processes.boot_id_file(head["dir"]), "/proc/sys/kernel/random/boot_id")]
         if self.state.data["lun_kind"] == "fuse":
             binds += fuse_luns.binds(self.state, head)
         return binds
@@ -577,7 +568,7 @@ class Lab:
 
     def incarnation(self, name):
         """HEAD/BOOT-ID of the head's boot."""
-        with open(os.path.join(self.head(name)["dir"], BOOT_ID), encoding="ascii") as file:
+        with open(head_processes.boot_id_file(self.head(name)["dir"]), encoding="ascii") as file:
             return f"{name}/{file.read().strip()}"
 
     def break_fence_agent(self, broken):

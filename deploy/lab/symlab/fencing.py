@@ -143,5 +143,5 @@ class Switch:
         if self.lab.state.data["lun_kind"] == "fuse" and not reserved:
             fuse_luns.command(self.lab.state, "unfence", "all", name)
         head_processes.set_cables(self.lab, name, "up")
-        self.lab.write_boot_id(head["dir"])
+        head_processes.write_boot_id(head["dir"])
         self._note(name, None)

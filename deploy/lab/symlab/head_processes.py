@@ -8,9 +8,21 @@ import contextlib
 import glob
 import json
 import os
+import uuid
 
 from . import netns, processes
 from .errors import LabError
+
+
+def boot_id_file(directory):
+    """Of a head, in its directory."""
+    return os.path.join(directory, "boot_id")
+
+
+def write_boot_id(directory):
+    """A head's next boot: every incarnation of it has an id of its own."""
+    with open(boot_id_file(directory), "w", encoding="ascii") as file:
+        file.write(f"{uuid.uuid4()}\n")
 
 
 def cgroup_of(state, head_name):

@@ -77,6 +77,47 @@ TEST_F(NetworkHealthTest, OfTwoHeadsNobodyIsBlamed) {
   EXPECT_FALSE(is_ill());
 }
 
+TEST_F(NetworkHealthTest, TwoAddressesOfOneHeadAreOneWitness) {
+  view.peers.erase("c1n3");
+  view.peers["c1n2"].push_back(*IpAddress::parse("10.0.0.22"));
+  hear(0, 10'000);
+  view.sights[0].paths_silent_ms.push_back(10'000);
+  run(60'000);
+  EXPECT_FALSE(is_ill());
+}
+
+TEST_F(NetworkHealthTest, WhoSaysThatItIsCutOffItselfIsNoWitness) {
+  hear(0, 10'000);
+  view.ill_there["c1n2"] = {"nfs0"};
+  view.ill_there["c1n3"] = {"nfs1"};
+  run(60'000);
+  EXPECT_FALSE(is_ill());
+}
+
+TEST_F(NetworkHealthTest, WhatWasIllStaysSoUntilSomebodyIsHeardThere) {
+  health.remember(now_ms, {"nfs0"});
+  EXPECT_TRUE(is_ill());
+  hear(0, -1);
+  run(3 * kWellMs);
+  EXPECT_TRUE(is_ill()) << "after a start nobody has come that way yet";
+  EXPECT_TRUE(health.worse().contains("nfs0"));
+  hear(0, 0);
+  run(kWellMs);
+  EXPECT_TRUE(is_ill());
+  run(2 * kTryMs);
+  EXPECT_FALSE(is_ill());
+}
+
+TEST_F(NetworkHealthTest, WhatWasIllAndCannotBeToldIsWellAfterItsTime) {
+  view.peers.clear();
+  view.sights.clear();
+  health.remember(now_ms, {"nfs0"});
+  run(kWellMs);
+  EXPECT_TRUE(is_ill());
+  run(2 * kTryMs);
+  EXPECT_FALSE(is_ill());
+}
+
 TEST_F(NetworkHealthTest, HeadsThatHaveGoneSayNothing) {
   hear(10'000, 10'000);
   run(60'000);
