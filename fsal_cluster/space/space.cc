@@ -246,6 +246,10 @@ Result<bool> Space::claim_one() {
 
 Result<bool> Space::claim_any() {
   const std::vector<std::uint32_t> list = candidates();
+  {
+    const std::scoped_lock lock(mutex_);
+    claim_lost_ = false;
+  }
   for (const std::uint32_t group : list) {
     SYMNAS_ASSIGN(const bool claimed, claim(group));
     if (!claimed) continue;
@@ -253,7 +257,7 @@ Result<bool> Space::claim_any() {
     if (allocator_.free_blocks() > 0 || allocator_.waiting_blocks() > 0) return true;
   }
   const std::scoped_lock lock(mutex_);
-  if (list.size() < kClaimTriesMax && !loading_) all_claimed_ = true;
+  if (list.size() < kClaimTriesMax && !loading_ && !claim_lost_) all_claimed_ = true;
   return false;
 }
 
@@ -293,6 +297,10 @@ Result<bool> Space::claim(std::uint32_t group) {
     const auto committed = session_.commit_blocking(std::move(claim));
     if (!committed) return give_up(tl::unexpected(committed.error()));
     if (!committed->succeeded) {
+      {
+        const std::scoped_lock lock(mutex_);
+        claim_lost_ = true;
+      }
       const Status again = read_owners();
       if (!again) return give_up(tl::unexpected(again.error()));
       return give_up(false);
@@ -391,8 +399,8 @@ void Space::room_round(std::int64_t deadline_ns) {
 // --- counting
 
 Status Space::count_groups() {
-  const std::int64_t foreign = foreign_blocks();  // before: what changes meanwhile is counted
-                                                  // twice, not lost, until the next count
+  const auto foreign = foreign_blocks();  // before: what changes meanwhile is counted
+                                          // twice, not lost, until the next count
   std::map<std::uint32_t, std::uint64_t> used;
   const std::string prefix = keys::table(options_.fs, 'u', 'R');
   SYMNAS_TRY(
@@ -418,10 +426,19 @@ Status Space::count_groups() {
   return {};
 }
 
-std::int64_t Space::foreign_blocks() const {
+std::map<MountId, std::int64_t> Space::foreign_blocks() const {
+  if (options_.peers == nullptr) return {};
+  return options_.peers->allocated_blocks();
+}
+
+// What the others have allocated since they were counted. Of one that has gone since then nothing:
+// all that it allocated until it was counted is counted.
+std::int64_t Space::foreign_since_locked() const {
   std::int64_t out = 0;
-  if (options_.peers == nullptr) return out;
-  for (const auto& [mount, blocks] : options_.peers->allocated_blocks()) out += blocks;
+  for (const auto& [mount, blocks] : foreign_blocks()) {
+    const auto counted = counted_foreign_.find(mount);
+    out += blocks - (counted == counted_foreign_.end() ? 0 : counted->second);
+  }
   return out;
 }
 
@@ -469,7 +486,7 @@ Result<Space::Use> Space::use() {
   }
   out.free_blocks += allocator_.free_blocks() + allocator_.waiting_blocks();
   out.free_blocks += out.total_blocks - known_blocks;
-  const std::int64_t foreign = foreign_blocks() - counted_foreign_ + taken_since_;
+  const std::int64_t foreign = foreign_since_locked() + taken_since_;
   const std::int64_t free = static_cast<std::int64_t>(out.free_blocks) - foreign;
   out.free_blocks =
       std::min(static_cast<std::uint64_t>(std::max<std::int64_t>(free, 0)), out.total_blocks);

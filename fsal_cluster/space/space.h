@@ -128,7 +128,8 @@ class Space {
   // Takes what other mounts have freed in owned groups, at most every kReclaimNs. True: something.
   Result<bool> reclaim();
   Result<std::uint64_t> reclaim(std::uint32_t group);
-  std::int64_t foreign_blocks() const;
+  std::map<MountId, std::int64_t> foreign_blocks() const;
+  std::int64_t foreign_since_locked() const;
   void recount_if_stale();
   Status read_owners();
   void learn_owner_locked(std::uint32_t group, MountId owner, Revision revision);
@@ -165,9 +166,9 @@ class Space {
   std::optional<std::uint32_t> loading_;
   std::vector<std::function<void(Result<Room>)>> room_waiters_;
   bool counted_ = false;
-  std::int64_t counted_ns_ = 0;       // when; all four as of the last count
-  std::int64_t counted_foreign_ = 0;  // foreign_blocks()
-  std::int64_t taken_since_ = 0;      // reclaimed: also in what its mount has announced
+  std::int64_t counted_ns_ = 0;                      // when; all four as of the last count
+  std::map<MountId, std::int64_t> counted_foreign_;  // foreign_blocks()
+  std::int64_t taken_since_ = 0;  // reclaimed: also in what its mount has announced
   bool recounting_ = false;
   std::int64_t reclaimed_ns_ = 0;  // when it was last begun
   std::int64_t owners_ns_ = 0;     // when they were last read again
@@ -183,6 +184,7 @@ class Space {
   Revision quiesced_;
   bool claiming_ahead_ = false;
   bool all_claimed_ = false;  // the last search found no group to claim; any free resets it
+  bool claim_lost_ = false;   // in the last search the owner of a group had changed: look again
   std::mutex count_mutex_;    // one count at a time
   std::mutex reclaim_mutex_;  // one reading of an own group at a time; behind count_mutex_
   std::atomic<std::uint64_t> ready_{0};

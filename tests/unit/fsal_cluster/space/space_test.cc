@@ -237,6 +237,14 @@ TEST_F(SpaceTest, TakesWhatOthersHaveFreedBeforeItClaimsMore) {
   EXPECT_EQ(space->allocate({.blocks = kGroup}), *run);
 }
 
+TEST_F(SpaceTest, AGroupThatChangesHandsWhileItIsClaimedIsNotGivenUp) {
+  groups = 1;
+  owned_before(MountId{98});
+  membership.turn_sole();
+  owned_by(MountId{0}, 0, groups);  // somebody else was faster in taking over from the ended one
+  EXPECT_EQ(make_room(kRoomWaitMs * 1'000'000), Space::Room::kMaybe);
+}
+
 TEST_F(SpaceTest, ManyGroupsOfTheLivingDoNotHideAFreeOne) {
   groups = 2 * kClaimTriesMax + 1;
   owned_by(kOther, 0, groups - 1);
@@ -307,6 +315,17 @@ TEST_F(SpaceTest, UseFollowsWhatTheOthersAnnounce) {
   EXPECT_EQ(space->use()->free_blocks, 2 * kGroup - 50);
   background.run_due();
   EXPECT_EQ(space->use()->free_blocks, 2 * kGroup - 50) << "counted again, from there on";
+}
+
+TEST_F(SpaceTest, WhoIsGoneHasNotGivenBackWhatItAllocated) {
+  announce(kAll, 100);
+  record({0, 100});
+  ASSERT_TRUE(space->use());
+  kv::WatchEvent gone{true, {kv::keys::mount(world.fs(), kOther), "", {}, Revision{kAll}, 1}};
+  kv::WatchEvent silent{true, {kv::keys::heartbeat(world.fs(), kOther), "", {}, Revision{kAll}, 1}};
+  peers.on_events({gone, silent}, Revision{kAll});
+  ASSERT_TRUE(peers.allocated_blocks().empty());
+  EXPECT_EQ(space->use()->free_blocks, 2 * kGroup - 100);
 }
 
 }  // namespace
