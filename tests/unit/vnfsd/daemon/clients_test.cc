@@ -1,5 +1,5 @@
 // Agent: changes that clients notice.
-#include "common/base/bytes.h"
+#include "fsal_cluster/state/lock_record.h"
 #include "tests/unit/vnfsd/view_builder.h"
 #include "vnfsd/daemon/agent.h"
 
@@ -38,11 +38,9 @@ class ClientsTest : public ::testing::Test {
     builder.put(kv::keys::kConnections + "vnfs1", connections.SerializeAsString());
   }
   std::string lock(const std::string& vnfs) {
-    std::string key = kv::keys::locks(FsId(1));
-    append_be64(key, 16);
-    key.push_back('4');
-    append_be32(key, static_cast<std::uint32_t>(vnfs.size()));
-    key += vnfs + "owner";
+    const fs::LockOwner owner{
+        .protocol = fs::LockProtocol::kNfs4, .client = "client", .owner = "owner"};
+    std::string key = fs::lock_key(FsId(1), Ino(16), vnfs, owner);
     builder.put(key, "x");
     return key;
   }
