@@ -14,33 +14,16 @@
 #include <fmt/format.h>
 
 #include "common/base/bytes.h"
+#include "common/base/ip_text.h"
 #include "fsal_cluster/nsm/limits.h"
 
 namespace symnas::nsm {
 namespace {
 
-// An IPv4 address as IPv6 has it: ::ffff:10.0.0.1.
-in6_addr mapped(const in_addr& address) {
-  in6_addr out{};
-  out.s6_addr[10] = out.s6_addr[11] = 0xff;
-  std::memcpy(&out.s6_addr[12], &address, sizeof address);
-  return out;
-}
-
-std::string text_of(const in6_addr& address) {
-  char text[INET6_ADDRSTRLEN] = "";
-  if (IN6_IS_ADDR_V4MAPPED(&address)) {
-    ::inet_ntop(AF_INET, &address.s6_addr[12], text, sizeof text);
-  } else {
-    ::inet_ntop(AF_INET6, &address, text, sizeof text);
-  }
-  return text;
-}
-
 std::optional<in6_addr> parse(const std::string& text) {
   in_addr v4{};
   in6_addr v6{};
-  if (::inet_pton(AF_INET, text.c_str(), &v4) == 1) return mapped(v4);
+  if (::inet_pton(AF_INET, text.c_str(), &v4) == 1) return ipv4_mapped(v4);
   if (::inet_pton(AF_INET6, text.c_str(), &v6) == 1) return v6;
   return std::nullopt;
 }
@@ -92,7 +75,7 @@ Status bind_reserved(int fd, const in6_addr& address) {
   }
   const sockaddr_in6 local = address_of(address, 0);
   if (::bind(fd, generic(local), sizeof local) == 0) return {};
-  return failed(text_of(address));
+  return failed(ip_text(address));
 }
 
 Status set_timeout(int fd, std::int64_t timeout_ms) {
@@ -118,7 +101,7 @@ std::string read_exactly(int fd, std::size_t bytes) {
 
 }  // namespace
 
-Peer peer_of(const sockaddr_in6& from) { return {text_of(from.sin6_addr), ntohs(from.sin6_port)}; }
+Peer peer_of(const sockaddr_in6& from) { return {ip_text(from.sin6_addr), ntohs(from.sin6_port)}; }
 
 Peer Datagram::peer() const { return peer_of(from); }
 

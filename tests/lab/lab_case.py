@@ -162,15 +162,8 @@ class Bench:
         """Runs a client program in the background until the body ends; yields a Load. where: url,
         where (Service.start_tool)."""
         process = (service or self.service).start_tool(tool, *args, "--seconds", "600", **where)
-        load = Load(process)
-        try:
-            wait_for_line(process, "running")
+        with load_of(process) as load:
             yield load
-            load.finish()
-        finally:
-            if process.poll() is None:
-                process.kill()
-                process.wait()
 
     @contextlib.contextmanager
     def load_on_every_head(self, tool, *args):
@@ -311,4 +304,19 @@ class Load:
         return self.seen
 
 
-__all__ = ["Bench", "Load", "Shell", "Skip", "all_tests", "check", "eventually", "lab_test"]
+@contextlib.contextmanager
+def load_of(process):
+    """A started client program until the body ends; yields its Load."""
+    load = Load(process)
+    try:
+        wait_for_line(process, "running")
+        yield load
+        load.finish()
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+
+
+__all__ = ["Bench", "Load", "Shell", "Skip", "all_tests", "check", "eventually", "lab_test",
+           "load_of"]

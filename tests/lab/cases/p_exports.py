@@ -5,9 +5,9 @@ import os
 import subprocess
 import threading
 
-from lab_case import Load, check, eventually, lab_test
+from lab_case import check, eventually, lab_test, load_of
 from symlab import product
-from symlab.service import EXPORT, VIP, VNFS, wait_for_line
+from symlab.service import EXPORT, VIP, VNFS
 
 from .a_setup import NOT_FOUND, USAGE
 from .m_moves import CONFLICT, MEASURED
@@ -60,15 +60,8 @@ def nfs4_load(bench, *args):
     words = [NFS4_GAPS, "--url", bench.service.url, "--minor", "1", "--seconds", "600", *args]
     process = bench.lab.popen_in("client", words, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                  text=True)
-    load = Load(process)
-    try:
-        wait_for_line(process, "running")
+    with load_of(process) as load:
         yield load
-        load.finish()
-    finally:
-        if process.poll() is None:
-            process.kill()
-            process.wait()
 
 
 def longest(load):

@@ -41,6 +41,8 @@ TEST_F(SettlingTest, WhateverChangesBetweenTwoLooksBeginsItAnew) {
   begins_anew("boot", [&] { head().set_incarnation("another"); });
   begins_anew("vnfsd", [&] { head().set_agent_started_ns(2); });
   begins_anew("LUNs", [&] { head().add_luns("LUN0"); });
+  begins_anew("a network that gets ill", [&] { head().add_ill_networks("nfs0"); });
+  begins_anew("one that is well again", [&] { head().clear_ill_networks(); });
 }
 
 TEST_F(SettlingTest, WhoCannotServeBeginsAnewAfterwards) {
