@@ -16,6 +16,7 @@ namespace {
 
 ClaimOptions claim_options(const env::Clock& clock, const MountOptions& options) {
   ClaimOptions out;
+  out.fs = options.fs;
   out.filesystem_name = options.filesystem_name;
   out.guards = options.guards;
   out.record.set_head(options.head);

@@ -4,6 +4,8 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <functional>
+#include <future>
 
 #include <fmt/format.h>
 
@@ -35,6 +37,20 @@ Error part_error(const LunIo& io, int error_number) {
       fmt::format("lun {}: {} of {} bytes at {} failed: {} (errno {}); look at the device {}",
                   io.lun->name(), what, io.length_bytes, io.offset, std::strerror(error_number),
                   error_number, io.lun->path())};
+}
+
+// At once: each waits for some round trips to its LUN, and clients wait for all of them.
+Result<std::vector<std::unique_ptr<LunFile>>> open_all(const std::vector<LunFileOptions>& all) {
+  std::vector<std::future<Result<std::unique_ptr<LunFile>>>> opening;
+  opening.reserve(all.size());
+  for (const LunFileOptions& one : all)
+    opening.push_back(std::async(std::launch::async, LunFile::open, std::cref(one)));
+  std::vector<std::unique_ptr<LunFile>> opened;
+  for (auto& one : opening) {
+    SYMNAS_ASSIGN(auto file, one.get());
+    opened.push_back(std::move(file));
+  }
+  return opened;
 }
 
 Error shut_down_error() { return Error{ErrorCode::kShutdown, "the volume is being closed"}; }
@@ -102,8 +118,7 @@ Status StripedVolume::adopt(const records::VolumeRecord& record, std::span<const
 
   SYMNAS_ASSIGN(const Uuid volume_uuid, uuid_from_bytes(record.uuid()));
   const std::vector<Uuid> wanted = luns_of(record);
-  std::vector<std::unique_ptr<LunFile>> opened;
-  std::uint32_t block_bytes = 0;
+  std::vector<LunFileOptions> to_open;
   for (std::size_t i = next->luns.size(); i < wanted.size(); ++i) {
     const auto found = std::find_if(luns.begin(), luns.end(),
                                     [&](const LunPath& lun) { return lun.uuid == wanted[i]; });
@@ -112,18 +127,19 @@ Status StripedVolume::adopt(const records::VolumeRecord& record, std::span<const
                   fmt::format("volume {}: its LUN {} has not been found on this head; is it mapped "
                               "and in lun_paths?",
                               record.name(), wanted[i].to_string()));
-    SYMNAS_ASSIGN(
-        auto file,
-        LunFile::open({.name = found->name,
+    to_open.push_back({.name = found->name,
                        .path = found->path,
                        .lun = wanted[i],
                        .volume = volume_uuid,
                        .data_bytes = map.bytes_on(LunIndex(static_cast<std::uint32_t>(i))),
                        .ofd_byte = options_.ofd_byte,
-                       .direct = options_.direct}));
+                       .direct = options_.direct});
+  }
+  SYMNAS_ASSIGN(std::vector<std::unique_ptr<LunFile>> opened, open_all(to_open));
+  std::uint32_t block_bytes = 0;
+  for (const auto& file : opened) {
     block_bytes = std::max(block_bytes, file->logical_block_bytes());
     next->luns.push_back(file.get());
-    opened.push_back(std::move(file));
   }
   if (before == nullptr) logical_block_bytes_ = block_bytes;
   if (block_bytes > logical_block_bytes_)

@@ -31,15 +31,41 @@ namespace {
 Instance* the_instance = nullptr;
 
 template <class Record>
-Result<Record> read_record(kv::Store& store, const std::string& key, const std::string& what) {
-  SYMNAS_ASSIGN(const kv::OpResult found,
-                kv::range_blocking(store, kv::single_key(key), 1, kv::kBlockingDeadlineMs));
-  if (found.kvs.empty())
-    return fail(ErrorCode::kNotFound, what + " is not recorded in the cluster (symnas fs ls)");
+Result<Record> parse(const kv::KeyValue& kv, const std::string& what) {
   Record record;
-  if (!record.ParseFromString(found.kvs.front().value))
-    return fail(ErrorCode::kCorrupt, "the record of " + what + " cannot be parsed");
-  return record;
+  if (record.ParseFromString(kv.value)) return record;
+  return fail(ErrorCode::kCorrupt, "the record of " + what + " cannot be parsed");
+}
+
+tl::unexpected<Error> not_recorded(const std::string& what) {
+  return fail(ErrorCode::kNotFound, what + " is not recorded in the cluster (symnas fs ls)");
+}
+
+// Where a filesystem lies, as the cluster has it now: one question for both records.
+struct Place {
+  fs::records::FilesystemRecord filesystem;
+  cvm::records::VolumeRecord volume;
+};
+
+Result<Place> place_of(kv::Store& store, const std::string& filesystem) {
+  kv::Txn txn;
+  txn.success = {kv::get(kv::keys::kFilesystems + filesystem),
+                 kv::get_range(kv::prefix_range(kv::keys::kVolumes))};
+  SYMNAS_ASSIGN(const kv::TxnResult found,
+                kv::txn_blocking(store, std::move(txn), kv::kBlockingDeadlineMs));
+  const std::string what = "filesystem " + filesystem;
+  if (found.results.at(0).kvs.empty()) return not_recorded(what);
+  Place place;
+  SYMNAS_ASSIGN(place.filesystem,
+                parse<fs::records::FilesystemRecord>(found.results[0].kvs.front(), what));
+  const std::string key = kv::keys::kVolumes + place.filesystem.volume();
+  const auto& volumes = found.results.at(1).kvs;
+  const auto volume = std::find_if(volumes.begin(), volumes.end(),
+                                   [&](const kv::KeyValue& kv) { return kv.key == key; });
+  if (volume == volumes.end()) return not_recorded("volume " + place.filesystem.volume());
+  SYMNAS_ASSIGN(place.volume,
+                parse<cvm::records::VolumeRecord>(*volume, "volume " + place.filesystem.volume()));
+  return place;
 }
 
 Result<std::vector<cvm::LunPath>> lun_paths(const InstanceFile& file) {
@@ -104,11 +130,9 @@ Status Instance::wait_for_call() {
 Instance& Instance::get() { return *the_instance; }
 bool Instance::started() { return the_instance != nullptr; }
 
-Result<cvm::OpenVolume*> Instance::open_volume(const std::string& name) {
-  const auto known = volumes_.find(name);
-  if (known != volumes_.end()) return known->second->open.get();
-  SYMNAS_ASSIGN(const auto record, read_record<cvm::records::VolumeRecord>(
-                                       *store_, kv::keys::kVolumes + name, "volume " + name));
+Status Instance::open_volume(const cvm::records::VolumeRecord& record) {
+  const std::string& name = record.name();
+  if (volumes_.contains(name)) return {};
   // There may be more since the start: vnfsd lists them before a record uses them.
   SYMNAS_ASSIGN(const InstanceFile file, read_instance_file(path_));
   SYMNAS_ASSIGN(const auto paths, lun_paths(file));
@@ -119,7 +143,8 @@ Result<cvm::OpenVolume*> Instance::open_volume(const std::string& name) {
   log::info("volume {}: {} bytes through {}", name, volume->open->size_bytes(),
             volume->open->engine_name());
   volume->growth = std::make_unique<VolumeGrowth>(*store_, name, path_, *volume->open);
-  return volumes_.emplace(name, std::move(volume)).first->second->open.get();
+  volumes_.emplace(name, std::move(volume));
+  return {};
 }
 
 fs::Mount* Instance::known_mount(const std::string& filesystem) {
@@ -131,12 +156,10 @@ fs::Mount* Instance::known_mount(const std::string& filesystem) {
 Result<fs::Mount*> Instance::mount(const std::string& name) {
   const std::scoped_lock mounting(mounting_mutex_);
   if (fs::Mount* const known = known_mount(name)) return known;
-  SYMNAS_ASSIGN(const auto record,
-                read_record<fs::records::FilesystemRecord>(*store_, kv::keys::kFilesystems + name,
-                                                           "filesystem " + name));
-  SYMNAS_TRY(open_volume(record.volume()));
+  SYMNAS_ASSIGN(const Place place, place_of(*store_, name));
+  SYMNAS_TRY(open_volume(place.volume));
   fs::MountOptions options;
-  options.fs = FsId{record.fsid()};
+  options.fs = FsId{place.filesystem.fsid()};
   options.filesystem_name = name;
   options.head = file_.head;
   options.vnfs = file_.vnfs;
@@ -149,8 +172,8 @@ Result<fs::Mount*> Instance::mount(const std::string& name) {
   options.release_locks = release_locks;
   options.nfs_lease_s = nfs_param.nfsv4_param.lease_lifetime;
   SYMNAS_ASSIGN(auto mounted,
-                fs::Mount::open(*store_, env::system_clock(), volumes_.at(record.volume())->open,
-                                std::move(options)));
+                fs::Mount::open(*store_, env::system_clock(),
+                                volumes_.at(place.volume.name())->open, std::move(options)));
   log::info("filesystem {} is mounted, mount {}", name, mounted->id().value());
   gates_.store(new GateEntry{&mounted->gate(), gates_.load()});
   notify_nlm_clients(*mounted);

@@ -90,7 +90,7 @@ class Instance {
 
   Instance(std::string path, InstanceFile file, std::uint32_t workers);
   Status wait_for_call();
-  Result<cvm::OpenVolume*> open_volume(const std::string& name);
+  Status open_volume(const cvm::records::VolumeRecord& record);
   fs::Mount* known_mount(const std::string& filesystem);
   // Of edited exports (exports.cc); on the thread of `control_`.
   void change_exports(const Control::Say& say);

@@ -24,7 +24,8 @@ Revision mod_revision_of(const kv::OpResult& read) {
 }
 
 Result<records::FilesystemRecord> usable_filesystem(const kv::OpResult& read,
-                                                    const std::string& name) {
+                                                    const ClaimOptions& options) {
+  const std::string& name = options.filesystem_name;
   if (read.kvs.empty())
     return fail(ErrorCode::kNotFound,
                 "filesystem " + name + ": does not exist; see `symnas fs ls`");
@@ -32,6 +33,10 @@ Result<records::FilesystemRecord> usable_filesystem(const kv::OpResult& read,
                 parse_record<records::FilesystemRecord>(read.kvs.front().value, name));
   if (record.removing())
     return fail(ErrorCode::kNotFound, "filesystem " + name + ": is being removed");
+  if (FsId{record.fsid()} != options.fs)
+    return fail(ErrorCode::kNotFound, "filesystem " + name +
+                                          ": is another one now; an instance that is started anew "
+                                          "serves it");
   if (record.schema_version() != kSchemaVersion)
     return fail(ErrorCode::kNotSupported,
                 "filesystem " + name + ": schema version " +
@@ -40,17 +45,10 @@ Result<records::FilesystemRecord> usable_filesystem(const kv::OpResult& read,
   return record;
 }
 
-Result<FsId> find_fsid(kv::Store& store, const ClaimOptions& options) {
-  SYMNAS_ASSIGN(
-      kv::OpResult read,
-      kv::range_blocking(store, kv::single_key(filesystem_key(options)), 1, kAdminDeadlineMs));
-  SYMNAS_ASSIGN(records::FilesystemRecord record, usable_filesystem(read, options.filesystem_name));
-  return FsId{record.fsid()};
-}
-
 // The filesystem's state at one revision; of many mounts the later pages are newer (the claim's
 // compare of mount_claim tells whether one was added).
-Result<ClaimView> read_view(kv::Store& store, FsId fs, const ClaimOptions& options) {
+Result<ClaimView> read_view(kv::Store& store, const ClaimOptions& options) {
+  const FsId fs = options.fs;
   kv::Txn txn;
   txn.success = {kv::get(filesystem_key(options)),
                  kv::get_range(kv::prefix_range(kv::keys::mounts(fs)), kMountPageKeys),
@@ -143,8 +141,7 @@ Error no_room(const ClaimOptions& options, const MountEntry& holder) {
 }  // namespace
 
 Result<ClaimPlan> plan_claim(const ClaimView& view, const ClaimOptions& options, int attempt) {
-  SYMNAS_ASSIGN(records::FilesystemRecord filesystem,
-                usable_filesystem(view.filesystem, options.filesystem_name));
+  SYMNAS_ASSIGN(records::FilesystemRecord filesystem, usable_filesystem(view.filesystem, options));
   const FsId fs{filesystem.fsid()};
   SYMNAS_ASSIGN(std::vector<MountEntry> mounts, parse_mounts(fs, view.mounts));
   SYMNAS_TRY(check_own_vnfs(mounts, options));
@@ -184,15 +181,14 @@ Result<ClaimPlan> plan_claim(const ClaimView& view, const ClaimOptions& options,
 Result<Claim> claim_mount(kv::Store& store, const ClaimOptions& options, std::int64_t deadline_ms) {
   using Clock = std::chrono::steady_clock;
   const auto deadline = Clock::now() + std::chrono::milliseconds(deadline_ms);
-  SYMNAS_ASSIGN(const FsId fs, find_fsid(store, options));
   Error last{ErrorCode::kConflict, ""};
   int conflicts = 0;  // not the rounds of waiting: the stamp must not run ahead for them
   while (Clock::now() < deadline) {
-    SYMNAS_ASSIGN(const ClaimView view, read_view(store, fs, options));
-    SYMNAS_ASSIGN(std::vector<MountEntry> mounts, parse_mounts(fs, view.mounts));
+    SYMNAS_ASSIGN(const ClaimView view, read_view(store, options));
+    SYMNAS_ASSIGN(std::vector<MountEntry> mounts, parse_mounts(options.fs, view.mounts));
     if (const MountEntry* mine = already_claimed(mounts, options)) {
       SYMNAS_ASSIGN(records::FilesystemRecord filesystem,
-                    usable_filesystem(view.filesystem, options.filesystem_name));
+                    usable_filesystem(view.filesystem, options));
       return claim_of(*mine, std::move(filesystem), std::move(mounts), view.solo);
     }
     if (last.code == ErrorCode::kNoSpace) return tl::unexpected<Error>(last);

@@ -17,6 +17,7 @@
 namespace symnas::fs {
 
 struct ClaimOptions {
+  FsId fs;
   std::string filesystem_name;
   records::MountRecord record;      // epoch and vnfs_id make it unlike any other
   std::vector<kv::Compare> guards;  // owner record of the VNFS (INV-3)
@@ -48,9 +49,9 @@ struct ClaimPlan {
   std::optional<MountEntry> waits_for;
 };
 
-// Pure. `attempt`, from 0: see advance_stamp(). Errors: kNotFound (no such filesystem, or it is
-// being removed), kBusy (another mount of the same VNFS has not ended: the message names its head
-// and says what to do), kNotSupported (another schema version), kCorrupt.
+// Pure. `attempt`, from 0: see advance_stamp(). Errors: kNotFound (no such filesystem, another one
+// of that name, or it is being removed), kBusy (another mount of the same VNFS has not ended: the
+// message names its head and says what to do), kNotSupported (another schema version), kCorrupt.
 Result<ClaimPlan> plan_claim(const ClaimView& view, const ClaimOptions& options, int attempt);
 
 // Claims, at most deadline_ms long. A lost reply is looked up by the mount record itself.

@@ -101,7 +101,12 @@ World::World(kv::Store& store, const std::string& filesystem) : store_(store) { 
 World::~World() = default;
 
 void World::mount(const std::string& filesystem) {
+  const auto recorded = must(
+      kv::range_blocking(store_, kv::single_key(kv::keys::kFilesystems + filesystem), 1, 10'000));
+  records::FilesystemRecord record;
+  CHECK(!recorded.kvs.empty() && record.ParseFromString(recorded.kvs[0].value));
   ClaimOptions claim_options;
+  claim_options.fs = FsId{record.fsid()};
   claim_options.filesystem_name = filesystem;
   claim_options.record.set_vnfs("vnfs1");
   claim_options.record.set_epoch(1);

@@ -11,6 +11,7 @@ namespace {
 
 ClaimOptions claim_by(const std::string& vnfs, std::uint64_t epoch) {
   ClaimOptions options;
+  options.fs = FsId{1};  // the first one of a store
   options.filesystem_name = "u04";
   options.record.set_head("c1n1");
   options.record.set_vnfs(vnfs);
@@ -232,6 +233,14 @@ TEST_F(MountClaimTest, AGuardThatDoesNotHoldIsADisproof) {
   ASSERT_FALSE(mine);
   EXPECT_EQ(mine.error().code, ErrorCode::kEnded);
   EXPECT_TRUE(list_mounts(*formatted.store, formatted.fs)->empty());
+}
+
+TEST_F(MountClaimTest, AnotherFilesystemOfThatNameIsNotClaimed) {
+  ASSERT_TRUE(remove_filesystem(*formatted.store, "u04", {}));
+  ASSERT_NE(format_for_test(*formatted.store, "u04"), formatted.fs);
+  const auto refused = claim(claim_by("vnfs1", 17));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kNotFound);
 }
 
 TEST_F(MountClaimTest, UnknownAndRemovedFilesystems) {

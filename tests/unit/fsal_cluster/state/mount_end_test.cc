@@ -14,6 +14,7 @@ class MountEndTest : public testing::Test {
  protected:
   MountId claim(std::uint64_t epoch) {
     ClaimOptions options;
+    options.fs = formatted.fs;
     options.filesystem_name = "u04";
     options.record.set_vnfs("vnfs1");
     options.record.set_vnfs_id(3);
@@ -57,6 +58,7 @@ TEST_F(MountEndTest, LostRepliesEndOnce) {
   for (const kv::TxnFault::Kind fault : kCommitFaults) {
     Formatted fresh;
     ClaimOptions options;
+    options.fs = fresh.fs;
     options.filesystem_name = "u04";
     const MountId id = claim_mount(*fresh.store, options, 1000)->id;
     fresh.faults->push(fault, [](const kv::Txn& txn) { return kv::could_put(txn); });
