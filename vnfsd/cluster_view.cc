@@ -78,19 +78,24 @@ Result<ClusterView> view_of(const std::vector<kv::KeyValue>& kvs, Revision revis
   return view;
 }
 
-Result<ClusterView> read_view(kv::Store& store, std::int64_t deadline_ms) {
+Result<ClusterRecords> read_records(kv::Store& store, std::int64_t deadline_ms) {
   kv::Txn txn;
   txn.success.push_back(kv::get_range(kv::prefix_range("c/")));
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(deadline_ms);
   for (;;) {
-    const auto read = kv::txn_blocking(store, txn, deadline_ms);
-    if (read) return view_of(read->results.at(0).kvs, read->revision);
+    auto read = kv::txn_blocking(store, txn, deadline_ms);
+    if (read) return ClusterRecords{std::move(read->results.at(0).kvs), read->revision};
     // A read of unknown outcome changed nothing: ask again.
     if (read.error().code != ErrorCode::kUnknownOutcome ||
         std::chrono::steady_clock::now() >= deadline) {
       return tl::unexpected<Error>(read.error());
     }
   }
+}
+
+Result<ClusterView> read_view(kv::Store& store, std::int64_t deadline_ms) {
+  SYMNAS_ASSIGN(const ClusterRecords records, read_records(store, deadline_ms));
+  return view_of(records.kvs, records.revision);
 }
 
 tl::unexpected<Error> no_such_object(std::string_view kind, std::string_view name) {

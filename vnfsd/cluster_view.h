@@ -48,7 +48,14 @@ struct ClusterView {
 // Errors: kCorrupt (the message names the key).
 Result<ClusterView> view_of(const std::vector<kv::KeyValue>& kvs, Revision revision);
 
-// Reads "c/". Blocks at most deadline_ms. Errors: as kv::range_blocking, kCorrupt.
+struct ClusterRecords {
+  std::vector<kv::KeyValue> kvs;  // of all keys under "c/"
+  Revision revision;
+};
+
+// Reads "c/". Blocks at most deadline_ms. Errors: as kv::range_blocking.
+Result<ClusterRecords> read_records(kv::Store& store, std::int64_t deadline_ms);
+// The same, as a view. Errors: also kCorrupt.
 Result<ClusterView> read_view(kv::Store& store, std::int64_t deadline_ms);
 
 // The object called `name`, or kNotFound: "volume v1: does not exist (symnas volume ls shows what

@@ -99,11 +99,18 @@ void Agent::look_again() {
 }
 
 // What happened before the watch began is seen by reading.
-void Agent::on_watch_created(Revision) { look_again(); }
+void Agent::on_watch_created(Revision) {
+  copy_.watch_began();
+  look_again();
+}
 
-void Agent::on_watch_events(std::vector<kv::WatchEvent>, Revision) { look_again(); }
+void Agent::on_watch_events(std::vector<kv::WatchEvent> events, Revision) {
+  copy_.apply(std::move(events));
+  look_again();
+}
 
 void Agent::on_watch_ended(Error) {
+  copy_.watch_ended();
   {
     const std::scoped_lock lock(mutex_);
     watch_over_ = true;
@@ -111,7 +118,20 @@ void Agent::on_watch_ended(Error) {
   changed_.notify_all();
 }
 
+Result<ClusterView> Agent::fresh_view() {
+  const std::uint64_t watch = copy_.watch();
+  SYMNAS_ASSIGN(const ClusterRecords records, read_records(store_, kStoreDeadlineMs));
+  copy_.fill(records, watch);
+  return view_of(records.kvs, records.revision);
+}
+
+Result<ClusterView> Agent::seen_view() {
+  if (auto seen = copy_.view()) return std::move(*seen);
+  return fresh_view();
+}
+
 void Agent::work() {
+  std::int64_t read_ms = 0;  // when the records were read last, whatever the watch has shown
   std::unique_lock lock(mutex_);
   while (!ending_) {
     const bool open_watch = std::exchange(watch_over_, false);
@@ -124,7 +144,13 @@ void Agent::work() {
       watch_.reset();
       watch_ = store_.watch(kv::prefix_range("c/"), Revision{}, this);
     }
-    if (done && (look || !registered)) done = reconcile();
+    if (done && (look || !registered)) {
+      const std::int64_t now_ms = clock_.mono_ns() / 1'000'000;
+      const bool due = !registered || now_ms - read_ms >= kReconcileMs;
+      const auto view = due ? fresh_view() : seen_view();
+      if (due && view) read_ms = now_ms;
+      done = view ? reconcile(*view) : tl::unexpected<Error>(view.error());
+    }
     lock.lock();
     if (done) {
       ready_ = true;
@@ -134,10 +160,12 @@ void Agent::work() {
       const std::int64_t pause_ms = unpublished_ ? kRefreshPollMs
                                     : moving_    ? kOwnMovesPollMs
                                                  : kReconcileMs;
-      changed_.wait_for(lock, std::chrono::milliseconds(pause_ms),
-                        [&] { return ending_ || dirty_ || watch_over_; });
+      const bool told = changed_.wait_for(lock, std::chrono::milliseconds(pause_ms),
+                                          [&] { return ending_ || dirty_ || watch_over_; });
+      if (!told) read_ms = clock_.mono_ns() / 1'000'000 - kReconcileMs;
       dirty_ = true;  // also when nothing happened: records are looked at every kReconcileMs
     } else {
+      read_ms = clock_.mono_ns() / 1'000'000 - kReconcileMs;
       removed_ = done.error().code == ErrorCode::kForeign;
       ready_ = ready_ && !removed_;
       if (problem_ != done.error().message) log::warn("{}", done.error().message);
@@ -217,8 +245,7 @@ Status Agent::register_head() {
   return {};
 }
 
-Status Agent::reconcile() {
-  SYMNAS_ASSIGN(const ClusterView view, read_view(store_, kStoreDeadlineMs));
+Status Agent::reconcile(const ClusterView& view) {
   if (const Status allowed = check_not_removed(view); !allowed) {
     reconcile_supervisors(view);  // it owns nothing: what waits here to be called is not needed
     return allowed;

@@ -29,6 +29,7 @@
 #include "vnfsd/api/backend.h"
 #include "vnfsd/config.h"
 #include "vnfsd/daemon/answers.h"
+#include "vnfsd/daemon/cluster_copy.h"
 #include "vnfsd/daemon/compaction.h"
 #include "vnfsd/daemon/limits.h"
 #include "vnfsd/daemon/lun_health.h"
@@ -166,8 +167,16 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   Result<ClientUse> client_use(const ClusterView& view, const std::string& vnfs);
   Result<std::vector<std::pair<FsId, fs::LockUse>>> locks_of(const ClusterView& view,
                                                              const std::string& vnfs);
+  // What the watch has shown, if it has; what etcd answers otherwise. It may lag behind the store.
+  // Errors: as read_view().
+  Result<ClusterView> seen_view();
+  // What etcd answers. Errors: as read_view().
+  Result<ClusterView> fresh_view();
+  Result<instance::InstancePlan> claim_from(const ClusterView& view, const std::string& vnfs,
+                                            std::optional<Epoch> prepared);
+  Result<ClusterView> view_of_claim(const std::string& vnfs);
   // Brings LUNs and supervisors in line with the records. Errors: as read_view().
-  Status reconcile();
+  Status reconcile(const ClusterView& view);
   void reconcile_luns(const ClusterView& view);
   std::vector<std::string> lun_candidates(const ClusterView& view) const;
   // Persistent reservations (agent_reservations.cc).
@@ -210,6 +219,9 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   void end_standbys() const;
   // Erases the order that led here. Errors: kConflict, those of the store.
   Status end_move(const std::string& vnfs);
+  Status end_move_of(const ClusterView& view, const std::string& vnfs);
+  Status release_of(const ClusterView& view, const std::string& vnfs,
+                    const instance::Farewell& farewell);
   // What `vnfs history` shows; failures are logged only (agent_history.cc).
   void note_arrival(const std::string& vnfs, const instance::Arrival& arrival);
   void note_departure(const std::string& vnfs, const records::Departure& departure);
@@ -315,6 +327,7 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   std::vector<Stall> stalls_;              // of the last look
   std::string problem_;                    // why the last round of work failed; "" = it did not
   std::map<std::string, std::unique_ptr<instance::Supervisor>> supervisors_;  // by VNFS
+  std::map<std::string, Epoch> claimed_;  // by VNFS: what this agent claimed last
   struct Arrivals {
     std::uint64_t count = 0;
     std::uint64_t timed = 0;  // of them: those whose blackout is known
@@ -327,6 +340,7 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   std::string scanned_version_;  // of the LUN set at the last scan
   std::int64_t scanned_at_ms_ = 0;
 
+  ClusterCopy copy_;
   std::unique_ptr<kv::Watch> watch_;  // confined to thread_
   std::set<std::string> preparing_;   // confined to thread_: VNFSs that are on their way here
   bool swept_ = false;                // confined to thread_: end_standbys() is done

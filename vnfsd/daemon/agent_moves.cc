@@ -172,8 +172,21 @@ void Agent::record_connections(const ClusterView& view) {
   }
 }
 
+// The clients wait: what the watch has shown is tried first, the transaction compares it.
 Status Agent::release(const std::string& vnfs, const instance::Farewell& farewell) {
-  SYMNAS_ASSIGN(const ClusterView view, read_view(store_, kStoreDeadlineMs));
+  const auto seen = copy_.view();
+  const bool owned = seen && *seen && (*seen)->owners.contains(vnfs) &&
+                     (*seen)->owners.at(vnfs).record.head() == config_.head_name;
+  if (owned) {
+    const Status released = release_of(**seen, vnfs, farewell);
+    if (released || released.error().code != ErrorCode::kConflict) return released;
+  }
+  SYMNAS_ASSIGN(const ClusterView view, fresh_view());
+  return release_of(view, vnfs, farewell);
+}
+
+Status Agent::release_of(const ClusterView& view, const std::string& vnfs,
+                         const instance::Farewell& farewell) {
   const auto owner = view.owners.find(vnfs);
   if (owner == view.owners.end() || owner->second.record.head() != config_.head_name) return {};
   records::Departure departure = farewell.departure;
@@ -194,9 +207,10 @@ Status Agent::release(const std::string& vnfs, const instance::Farewell& farewel
     *left.mutable_departure() = departure;
     // Also when no instance has run: whoever comes after has a later epoch than all there were.
     left.mutable_departure()->set_epoch(std::max(departure.epoch(), owner->second.record.epoch()));
-    txn.compares.push_back(kv::mod_revision_is(kv::keys::kMoves + vnfs, move->second.mod_revision));
     txn.success.push_back(kv::put(kv::keys::kMoves + vnfs, left.SerializeAsString()));
   }
+  txn.compares.push_back(kv::mod_revision_is(
+      kv::keys::kMoves + vnfs, move == view.moves.end() ? Revision{} : move->second.mod_revision));
   SYMNAS_ASSIGN(const kv::TxnResult result,
                 kv::txn_blocking(store_, std::move(txn), kStoreDeadlineMs));
   if (!result.succeeded) {
@@ -213,7 +227,14 @@ Status Agent::served(const std::string& vnfs, const instance::Arrival& arrival) 
 }
 
 Status Agent::end_move(const std::string& vnfs) {
-  SYMNAS_ASSIGN(const ClusterView view, read_view(store_, kStoreDeadlineMs));
+  SYMNAS_ASSIGN(const ClusterView seen, seen_view());
+  const Status ended = end_move_of(seen, vnfs);
+  if (ended || ended.error().code != ErrorCode::kConflict) return ended;
+  SYMNAS_ASSIGN(const ClusterView view, fresh_view());
+  return end_move_of(view, vnfs);
+}
+
+Status Agent::end_move_of(const ClusterView& view, const std::string& vnfs) {
   const auto move = view.moves.find(vnfs);
   if (move == view.moves.end() || move->second.record.to() != config_.head_name) return {};
   const std::string key = kv::keys::kMoves + vnfs;

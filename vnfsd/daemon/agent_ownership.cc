@@ -51,9 +51,20 @@ Result<instance::InstancePlan> Agent::prepare(const std::string& vnfs) {
   return plan;
 }
 
+// The clients wait: what the watch has shown is tried first. The transaction compares what the plan
+// is made from: every change of the configuration puts the cluster record.
 Result<instance::InstancePlan> Agent::claim(const std::string& vnfs,
                                             std::optional<Epoch> prepared) {
-  SYMNAS_ASSIGN(const ClusterView view, read_view(store_, kStoreDeadlineMs));
+  if (const auto seen = copy_.view(); seen && *seen) {
+    auto plan = claim_from(**seen, vnfs, prepared);
+    if (plan || kv::maybe_executed(plan.error())) return plan;
+  }
+  SYMNAS_ASSIGN(const ClusterView view, fresh_view());
+  return claim_from(view, vnfs, prepared);
+}
+
+Result<instance::InstancePlan> Agent::claim_from(const ClusterView& view, const std::string& vnfs,
+                                                 std::optional<Epoch> prepared) {
   SYMNAS_ASSIGN(const auto* stored, find(view.vnfses, "vnfs", vnfs));
   if (stored->record.stopped()) {
     return fail(ErrorCode::kBusy, fmt::format("vnfs {}: stopped by the administrator", vnfs));
@@ -95,6 +106,7 @@ Result<instance::InstancePlan> Agent::claim(const std::string& vnfs,
   record.set_epoch(epoch);
   record.set_vnfs_id(stored->record.vnfs_id());
   record.set_claimed_ns(clock_.wall_ns());
+  txn.compares.push_back(kv::mod_revision_is(kv::keys::kCluster, view.cluster.mod_revision));
   txn.compares.push_back(kv::mod_revision_is(plan.owner_key, owner_revision));
   txn.compares.push_back(kv::mod_revision_is(kv::keys::kVnfs + vnfs, stored->mod_revision));
   txn.compares.push_back(kv::key_absent(kv::keys::kRemoved + config_.head_name));
@@ -132,6 +144,10 @@ Result<instance::InstancePlan> Agent::claim(const std::string& vnfs,
   plan.epoch = Epoch(epoch);
   plan.incarnation = incarnation_;
   plan.luns = luns_.paths();
+  {
+    const std::scoped_lock lock(mutex_);
+    claimed_[vnfs] = plan.epoch;
+  }
   log::info("vnfs {}: claimed with epoch {}", vnfs, epoch);
   return plan;
 }
@@ -166,8 +182,25 @@ Result<std::vector<instance::LunIdentity>> Agent::opened_luns(const std::string&
   return std::move(state->luns);
 }
 
+// What the watch has shown, if it shows this head's last claim; what etcd answers otherwise.
+Result<ClusterView> Agent::view_of_claim(const std::string& vnfs) {
+  auto seen = copy_.view();
+  if (!seen || !*seen) return fresh_view();
+  const auto owner = (*seen)->owners.find(vnfs);
+  const bool mine =
+      owner != (*seen)->owners.end() && owner->second.record.head() == config_.head_name;
+  {
+    const std::scoped_lock lock(mutex_);
+    const auto claimed = claimed_.find(vnfs);
+    if (mine && claimed != claimed_.end() &&
+        owner->second.record.epoch() == claimed->second.value())
+      return std::move(*seen);
+  }
+  return fresh_view();
+}
+
 Status Agent::fence(const std::string& vnfs) {
-  SYMNAS_ASSIGN(const ClusterView view, read_view(store_, kStoreDeadlineMs));
+  SYMNAS_ASSIGN(const ClusterView view, view_of_claim(vnfs));
   const auto owner = view.owners.find(vnfs);
   // Nobody owns it: the last owner gave it up after its fence.
   if (owner == view.owners.end()) return {};

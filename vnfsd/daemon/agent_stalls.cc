@@ -62,7 +62,7 @@ void Agent::watch_stalls() {
     if (ending_) return;
     if (!ready_) continue;
     lock.unlock();
-    const auto view = read_view(store_, kStoreDeadlineMs);
+    const auto view = fresh_view();
     std::vector<Stall> stalls;
     if (view) stalls = look_for_stalls(watch, *view);
     lock.lock();
