@@ -11,7 +11,6 @@ namespace symnas::fs {
 QuotaWatch::QuotaWatch(kv::Store& store, std::shared_ptr<kv::QuotaGauge> gauge)
     : store_(store), gauge_(std::move(gauge)) {
   if (gauge_->quota_bytes() <= 0) return;
-  look();
   thread_ = std::thread([this] { run(); });
 }
 
@@ -35,11 +34,11 @@ void QuotaWatch::look() {
 
 void QuotaWatch::run() {
   std::unique_lock lock(mutex_);
-  while (!changed_.wait_for(lock, std::chrono::nanoseconds(kQuotaLookNs), [&] { return stop_; })) {
+  do {
     lock.unlock();
     look();
     lock.lock();
-  }
+  } while (!changed_.wait_for(lock, std::chrono::nanoseconds(kQuotaLookNs), [&] { return stop_; }));
 }
 
 }  // namespace symnas::fs

@@ -14,7 +14,8 @@ namespace symnas::fs {
 
 class QuotaWatch {
  public:
-  // Has looked once when it returns. `store` outlives it. A gauge without a quota: does nothing.
+  // Waits for no answer: after the crash of a head its member gives none, and clients wait for this
+  // mount. `store` outlives it. A gauge without a quota: does nothing.
   QuotaWatch(kv::Store& store, std::shared_ptr<kv::QuotaGauge> gauge);
   ~QuotaWatch();
   QuotaWatch(const QuotaWatch&) = delete;

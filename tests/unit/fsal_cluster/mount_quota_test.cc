@@ -1,7 +1,9 @@
 // A mount while etcd's quota runs out: what it refuses, and what goes on.
-#include <gtest/gtest.h>
-
+#include <chrono>
 #include <future>
+#include <thread>
+
+#include <gtest/gtest.h>
 
 #include "fsal_cluster/mount.h"
 #include "fsal_cluster/state/file_locks.h"
@@ -29,6 +31,9 @@ class MountQuotaTest : public testing::Test {
   void reopen(double share) {
     const auto bytes = static_cast<double>(formatted.store->status({}).front().db_in_use_bytes);
     ASSERT_TRUE(open(static_cast<std::int64_t>(bytes / share)));
+    // Nobody waits for the first look at the members.
+    for (int i = 0; share > 0.8 && i < 5000 && create("early" + std::to_string(i)); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   bool open(std::int64_t quota_bytes) {
     mount.reset();
@@ -104,6 +109,50 @@ TEST_F(MountQuotaTest, AtTheEndOnlyWhatMustGoGoes) {
   EXPECT_TRUE(mount->unlink(kRoot, root(), "f2"));
   EXPECT_TRUE(mount->unlink(kRoot, root(), "file"));
   EXPECT_TRUE(mount->close());
+}
+
+// A store one of whose members does not answer, as that of a head that has just crashed.
+class SilentMember final : public kv::Store {
+ public:
+  explicit SilentMember(kv::Store& store) : store_(store) {}
+  void txn(kv::Txn txn, kv::TryOptions options, kv::TxnCallback done) override {
+    store_.txn(std::move(txn), options, std::move(done));
+  }
+  std::unique_ptr<kv::Watch> watch(kv::KeyRange range, Revision start_revision,
+                                   kv::WatchHandler* handler) override {
+    return store_.watch(std::move(range), start_revision, handler);
+  }
+  Status compact(Revision revision, kv::TryOptions options) override {
+    return store_.compact(revision, options);
+  }
+  std::vector<kv::MemberStatus> status(kv::TryOptions options) override {
+    over_.get_future().wait();
+    return store_.status(options);
+  }
+  void end_question() { over_.set_value(); }
+
+ private:
+  kv::Store& store_;
+  std::promise<void> over_;
+};
+
+TEST_F(MountQuotaTest, AMemberThatDoesNotAnswerDelaysNothing) {
+  mount.reset();
+  SilentMember store(*formatted.store);
+  MountOptions options;
+  options.fs = formatted.fs;
+  options.filesystem_name = "u04";
+  options.vnfs_id = VnfsId{3};
+  options.epoch = Epoch{++epoch};
+  options.etcd_quota_bytes = std::int64_t{1} << 30;
+  auto opened =
+      Mount::open(store, env::system_clock(),
+                  std::make_shared<SimVolume>(disk, SimVolume::Mode::kImmediate), options);
+  ASSERT_TRUE(opened) << opened.error().message;
+  mount = std::move(*opened);
+  EXPECT_TRUE(create("new"));
+  store.end_question();
+  mount.reset();
 }
 
 TEST_F(MountQuotaTest, WithRoomNothingIsRefused) {
