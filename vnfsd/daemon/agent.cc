@@ -86,6 +86,7 @@ Agent::~Agent() {
   instance_watcher_.join();
   if (fencing_.valid()) fencing_.wait();
   watch_.reset();
+  copy_.watch_ended();
   supervisors_.clear();
   reservations_.reset();
 }
@@ -121,7 +122,7 @@ void Agent::on_watch_ended(Error) {
 Result<ClusterView> Agent::fresh_view() {
   const std::uint64_t watch = copy_.watch();
   SYMNAS_ASSIGN(const ClusterRecords records, read_records(store_, kStoreDeadlineMs));
-  copy_.fill(records, watch);
+  if (copy_.fill(records, watch)) look_again();
   return view_of(records.kvs, records.revision);
 }
 
@@ -142,6 +143,7 @@ void Agent::work() {
     if (!registered) done = register_head();
     if (done && open_watch) {
       watch_.reset();
+      copy_.watch_ended();  // it did not say so itself
       watch_ = store_.watch(kv::prefix_range("c/"), Revision{}, this);
     }
     if (done && (look || !registered)) {

@@ -174,7 +174,6 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   Result<ClusterView> fresh_view();
   Result<instance::InstancePlan> claim_from(const ClusterView& view, const std::string& vnfs,
                                             std::optional<Epoch> prepared);
-  Result<ClusterView> view_of_claim(const std::string& vnfs);
   // Brings LUNs and supervisors in line with the records. Errors: as read_view().
   Status reconcile(const ClusterView& view);
   void reconcile_luns(const ClusterView& view);
@@ -327,7 +326,6 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   std::vector<Stall> stalls_;              // of the last look
   std::string problem_;                    // why the last round of work failed; "" = it did not
   std::map<std::string, std::unique_ptr<instance::Supervisor>> supervisors_;  // by VNFS
-  std::map<std::string, Epoch> claimed_;  // by VNFS: what this agent claimed last
   struct Arrivals {
     std::uint64_t count = 0;
     std::uint64_t timed = 0;  // of them: those whose blackout is known

@@ -70,7 +70,7 @@ Result<std::string> Agent::import_lun(const api::LunImportRequest& request, Mode
     done.error().message += " [its label has been written: importing it again is harmless]";
     return done;
   }
-  const auto now = read_view(store_, kStoreDeadlineMs);
+  const auto now = fresh_view();  // before anybody plans from what the watch has shown
   if (!now) return done;
   if (reservations_) {
     follow_reservations(*now);

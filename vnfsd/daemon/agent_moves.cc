@@ -216,6 +216,7 @@ Status Agent::release_of(const ClusterView& view, const std::string& vnfs,
   if (!result.succeeded) {
     return fail(ErrorCode::kConflict, fmt::format("vnfs {}: its records changed", vnfs));
   }
+  copy_.must_show(result.revision);
   note_departure(vnfs, departure);
   return {};
 }

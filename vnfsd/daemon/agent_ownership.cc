@@ -118,7 +118,15 @@ Result<instance::InstancePlan> Agent::claim_from(const ClusterView& view, const 
   txn.compares.push_back(kv::mod_revision_is(kv::keys::kMoves + vnfs,
                                              ordered ? move->second.mod_revision : Revision{}));
   if (ordered && owner == view.owners.end() && move->second.record.to() != config_.head_name) {
-    // Its head was lost on the way: the order is over.
+    // Its head was lost on the way, and still is: the order is over.
+    const std::string& to = move->second.record.to();
+    const auto head = view.heads.find(to);
+    const auto lost = view.fences.find(to);
+    txn.compares.push_back(kv::mod_revision_is(
+        kv::keys::kHeads + to, head == view.heads.end() ? Revision{} : head->second.mod_revision));
+    txn.compares.push_back(
+        kv::mod_revision_is(kv::keys::kFences + to,
+                            lost == view.fences.end() ? Revision{} : lost->second.mod_revision));
     txn.success.push_back(kv::erase(kv::keys::kMoves + vnfs));
   }
   const auto result = kv::txn_blocking(store_, std::move(txn), kStoreDeadlineMs);
@@ -144,10 +152,7 @@ Result<instance::InstancePlan> Agent::claim_from(const ClusterView& view, const 
   plan.epoch = Epoch(epoch);
   plan.incarnation = incarnation_;
   plan.luns = luns_.paths();
-  {
-    const std::scoped_lock lock(mutex_);
-    claimed_[vnfs] = plan.epoch;
-  }
+  copy_.must_show(plan.owner_mod_revision);
   log::info("vnfs {}: claimed with epoch {}", vnfs, epoch);
   return plan;
 }
@@ -182,25 +187,9 @@ Result<std::vector<instance::LunIdentity>> Agent::opened_luns(const std::string&
   return std::move(state->luns);
 }
 
-// What the watch has shown, if it shows this head's last claim; what etcd answers otherwise.
-Result<ClusterView> Agent::view_of_claim(const std::string& vnfs) {
-  auto seen = copy_.view();
-  if (!seen || !*seen) return fresh_view();
-  const auto owner = (*seen)->owners.find(vnfs);
-  const bool mine =
-      owner != (*seen)->owners.end() && owner->second.record.head() == config_.head_name;
-  {
-    const std::scoped_lock lock(mutex_);
-    const auto claimed = claimed_.find(vnfs);
-    if (mine && claimed != claimed_.end() &&
-        owner->second.record.epoch() == claimed->second.value())
-      return std::move(*seen);
-  }
-  return fresh_view();
-}
-
+// Read after the process was reaped: what it may have come to use is in there.
 Status Agent::fence(const std::string& vnfs) {
-  SYMNAS_ASSIGN(const ClusterView view, view_of_claim(vnfs));
+  SYMNAS_ASSIGN(const ClusterView view, fresh_view());
   const auto owner = view.owners.find(vnfs);
   // Nobody owns it: the last owner gave it up after its fence.
   if (owner == view.owners.end()) return {};

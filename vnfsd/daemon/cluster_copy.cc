@@ -43,16 +43,26 @@ void ClusterCopy::apply_one(kv::WatchEvent event) {
   }
 }
 
-void ClusterCopy::fill(const ClusterRecords& read, std::uint64_t watch) {
+bool ClusterCopy::fill(const ClusterRecords& read, std::uint64_t watch) {
   const std::scoped_lock lock(mutex_);
   // A watch that began while this was read may have missed what happened in between.
-  if (watch != watch_ || watch_ % 2 == 0) return;
-  if (filled_ && read.revision <= revision_) return;
-  records_.clear();
-  for (const kv::KeyValue& kv : read.kvs) records_[kv.key] = kv;
+  if (watch != watch_ || watch_ % 2 == 0) return false;
+  if (filled_ && read.revision <= revision_) return false;
+  std::map<std::string, kv::KeyValue> now;
+  for (const kv::KeyValue& kv : read.kvs) now[kv.key] = kv;
+  const bool news = filled_ && !std::ranges::equal(records_, now, [](const auto& a, const auto& b) {
+                      return a.first == b.first && a.second.mod_revision == b.second.mod_revision;
+                    });
+  records_ = std::move(now);
   filled_ = true;
   read_at_ = revision_ = read.revision;
   for (kv::WatchEvent& event : std::exchange(early_, {})) apply_one(std::move(event));
+  return news;
+}
+
+void ClusterCopy::must_show(Revision revision) {
+  const std::scoped_lock lock(mutex_);
+  must_show_ = std::max(must_show_, revision);
 }
 
 std::uint64_t ClusterCopy::watch() const {
@@ -65,7 +75,7 @@ std::optional<Result<ClusterView>> ClusterCopy::view() const {
   Revision revision;
   {
     const std::scoped_lock lock(mutex_);
-    if (!filled_) return std::nullopt;
+    if (!filled_ || revision_ < must_show_) return std::nullopt;
     kvs.reserve(records_.size());
     for (const auto& [key, kv] : records_) kvs.push_back(kv);
     revision = revision_;

@@ -21,11 +21,14 @@ class ClusterCopy {
   void watch_ended();
   // What the watch brings, every event of a revision in one call.
   void apply(std::vector<kv::WatchEvent> events);
-  // What was read; nothing happens unless the watch had begun before the reading did.
-  void fill(const ClusterRecords& read, std::uint64_t watch);
+  // What was read; nothing happens unless the watch had begun before the reading did. Whether it
+  // shows what the watch had not shown.
+  bool fill(const ClusterRecords& read, std::uint64_t watch);
+  // From now on it says nothing that is older: what was done here is seen here.
+  void must_show(Revision revision);
   // To be asked before a reading begins.
   std::uint64_t watch() const;
-  // Nothing: it has not been filled. Errors: kCorrupt.
+  // Nothing: it has not been filled, or it is too old. Errors: kCorrupt.
   std::optional<Result<ClusterView>> view() const;
 
  private:
@@ -36,6 +39,7 @@ class ClusterCopy {
   bool filled_ = false;
   Revision read_at_;  // events up to it are in what was read
   Revision revision_;
+  Revision must_show_;
   std::map<std::string, kv::KeyValue> records_;  // by key
   std::vector<kv::WatchEvent> early_;            // of this watch, until it is filled
 };

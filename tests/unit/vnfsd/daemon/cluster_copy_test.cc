@@ -30,8 +30,8 @@ kv::WatchEvent erased(const std::string& vnfs, std::int64_t revision) {
 
 class ClusterCopyTest : public testing::Test {
  protected:
-  void fill(std::vector<kv::KeyValue> kvs, std::int64_t revision) {
-    copy.fill({std::move(kvs), Revision{revision}}, copy.watch());
+  bool fill(std::vector<kv::KeyValue> kvs, std::int64_t revision) {
+    return copy.fill({std::move(kvs), Revision{revision}}, copy.watch());
   }
   // "vnfs1=c1n1 vnfs2=c1n2 @7"; "" when it says nothing.
   std::string shown() const {
@@ -81,6 +81,27 @@ TEST_F(ClusterCopyTest, AnOlderReadingChangesNothing) {
   copy.apply({put("vnfs1", "c1n1", 7)});
   fill({owner("vnfs2", "c1n2", 3)}, 6);
   EXPECT_EQ(shown(), "vnfs1=c1n1 @7");
+}
+
+TEST_F(ClusterCopyTest, TellsWhenAReadingShowsMoreThanTheWatchDid) {
+  copy.watch_began();
+  EXPECT_FALSE(fill({owner("vnfs1", "c1n1", 5)}, 6));
+  EXPECT_FALSE(fill({owner("vnfs1", "c1n1", 5)}, 9)) << "others have written elsewhere";
+  EXPECT_TRUE(fill({owner("vnfs1", "c1n2", 11)}, 12));
+  EXPECT_TRUE(fill({}, 13));
+}
+
+TEST_F(ClusterCopyTest, SaysNothingThatIsOlderThanWhatWasDoneHere) {
+  copy.watch_began();
+  fill({owner("vnfs1", "c1n1", 5)}, 6);
+  copy.must_show(Revision{8});
+  EXPECT_EQ(shown(), "");
+  copy.apply({put("vnfs1", "c1n2", 7)});
+  EXPECT_EQ(shown(), "");
+  copy.apply({put("vnfs1", "c1n3", 8)});
+  EXPECT_EQ(shown(), "vnfs1=c1n3 @8");
+  copy.must_show(Revision{3});
+  EXPECT_EQ(shown(), "vnfs1=c1n3 @8");
 }
 
 // What happened between the reading and the beginning of the watch would be missing.

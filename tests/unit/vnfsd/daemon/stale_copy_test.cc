@@ -102,6 +102,21 @@ TEST_F(StaleCopyTest, AFenceKnowsOfTheOwnClaim) {
   EXPECT_EQ(code_of(agent->fence("vnfs1")), ErrorCode::kNotFound);
 }
 
+// Its instance may have come to use what the watch has not shown.
+TEST_F(StaleCopyTest, AFenceWantsTheLunsOfNow) {
+  ASSERT_TRUE(agent->claim("vnfs1", std::nullopt));
+  builder.apply([](const ClusterView& v) {
+    Change change{"the volume lies elsewhere", {}};
+    cvm::records::VolumeRecord volume = v.volumes.at("v1").record;
+    volume.mutable_segments(0)->set_lun_uuids(0, v.luns.at("LUN3").record.uuid());
+    change.txn.success.push_back(kv::put(kv::keys::kVolumes + "v1", volume.SerializeAsString()));
+    return Result<Change>(change);
+  });
+  const Status fenced = agent->fence("vnfs1");
+  EXPECT_EQ(code_of(fenced), ErrorCode::kNotFound);
+  EXPECT_NE(fenced.error().message.find("lun LUN3"), std::string::npos) << fenced.error().message;
+}
+
 TEST_F(StaleCopyTest, AReleaseKnowsOfTheOwnClaimAndOfTheOrder) {
   const auto plan = agent->claim("vnfs1", std::nullopt);
   ASSERT_TRUE(plan);
