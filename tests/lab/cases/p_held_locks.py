@@ -1,0 +1,73 @@
+"""Locks that are held as long as the server's own list and the record say so, and no longer."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+
+import nfs_wire
+from lab_case import check, eventually, lab_test
+from symlab import processes
+from symlab.service import EXPORT, wait_for_line
+from symlab.wait import SLOWER
+
+from .p_locks import LEASE_S, OTHER, SEES_IT_S, expect, locks_of, new_lives, peer
+
+LOCKS = os.path.join(os.path.dirname(nfs_wire.__file__), "nfs4_locks")
+
+
+class Locks:
+    """A client of nfs4_locks."""
+
+    def __init__(self, bench, file):
+        self.process = bench.lab.popen_in(
+            "client", [sys.executable, LOCKS, "--url", bench.service.url, "--file", file],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        wait_for_line(self.process, "ready")
+
+    def __call__(self, *words):
+        self.process.stdin.write(" ".join(map(str, words)) + "\n")
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline().strip()
+        check(answer, f"nfs4_locks has ended: {words}")
+        return answer
+
+    def expect(self, wanted, *words):
+        answer = self(*words)
+        check(answer == wanted, f"{words} is answered {answer}, should be {wanted}")
+
+    def die(self):
+        self.process.kill()
+        self.process.communicate()
+
+
+@contextlib.contextmanager
+def locks(bench, file):
+    client = Locks(bench, file)
+    try:
+        yield client
+    finally:
+        client.die()
+
+
+@lab_test()
+def sigterm_releases_no_lock(bench):
+    """An instance that is asked to end does so at once: its locks are held by the next one."""
+    [first] = new_lives(1)
+    file = "terminated"
+    with locks(bench, "terminated-v4") as client:
+        client.expect("granted", "hold", 0, 10)
+        expect("granted", bench, file, "lock", "--state", first)
+        before = bench.service.serving()
+        record = {"pid": before["pid"], "start_time": processes.start_time(before["pid"])}
+        check(processes.send_signal(record, signal.SIGTERM), "the instance was gone already")
+        bench.service.wait_serving(other_than=before["pid"])
+        expect("denied", bench, file, "test", *OTHER)
+        expect("denied", bench, "terminated-v4", "test", "--length", "5")
+        check(len(locks_of(bench)) == 2, f"recorded: {locks_of(bench)}")
+        client.expect("granted", "hold", 0, 10)
+        client.expect("done", "release", 0, 10)
+    expect("done", bench, file, "free_all")
+
+
