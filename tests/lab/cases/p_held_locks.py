@@ -51,6 +51,11 @@ def locks(bench, file):
         client.die()
 
 
+def ranges_of(bench, file):
+    found = locks_of(bench, "--fs", EXPORT, "--path", f"/{file}")
+    return [entry["ranges"] for entry in found]
+
+
 @lab_test()
 def sigterm_releases_no_lock(bench):
     """An instance that is asked to end does so at once: its locks are held by the next one."""
@@ -68,6 +73,26 @@ def sigterm_releases_no_lock(bench):
         check(len(locks_of(bench)) == 2, f"recorded: {locks_of(bench)}")
         client.expect("granted", "hold", 0, 10)
         client.expect("done", "release", 0, 10)
+    expect("done", bench, file, "free_all")
+
+
+@lab_test()
+def downgrade_to_the_end_of_the_file_holds(bench):
+    """Who makes its exclusive byte a part of a shared rest of the file lets others share it."""
+    [first] = new_lives(1)
+    file = "downgraded"
+    byte = ("--start", "5", "--length", "1", "--state", first)
+    expect("granted", bench, file, "lock", *byte)
+    expect("granted", bench, file, "lock", "--shared", "--state", first)
+    expect("granted", bench, file, "lock", "--shared", *OTHER, *byte)
+    expect("denied", bench, file, "lock", *byte)
+    # A byte in the middle of what reaches to the end, the other way round.
+    expect("granted", bench, file, "unlock", *OTHER)
+    expect("granted", bench, file, "lock", *byte)
+    expect("granted", bench, file, "lock", "--shared", *byte)
+    expect("granted", bench, file, "test", "--shared", *OTHER, *byte)
+    check(ranges_of(bench, file) == [[{"start": 0, "type": "read"}]],
+          f"recorded: {ranges_of(bench, file)}")
     expect("done", bench, file, "free_all")
 
 
