@@ -96,3 +96,26 @@ def downgrade_to_the_end_of_the_file_holds(bench):
     expect("done", bench, file, "free_all")
 
 
+@lab_test()
+def nlm_grant_that_is_not_delivered_leaves_what_was_held(bench):
+    """A shared lock that was to become an exclusive one stays when its owner cannot be called."""
+    [first] = new_lives(1)
+    file = "unheard"
+    for svid in ("1", "2"):
+        expect("granted", bench, file, "lock", "--shared", "--state", first, "--svid", svid,
+               "--start", "10", "--length", "10")
+    expect("blocked", bench, file, "lock", "--block", "--state", first, "--length", "30")
+    expect("granted", bench, file, "unlock", *OTHER)
+    # Nobody answers for the client: the exclusive lock is granted, then taken back.
+    late = ("--shared", "--svid", "3", "--state", first, "--start", "25", "--length", "1")
+    eventually(SEES_IT_S, "nobody waits", lambda: peer(
+        bench, file, "test", *late) == "granted")
+    check(ranges_of(bench, file) == [[{"start": 10, "length": 10, "type": "read"}]],
+          f"recorded: {ranges_of(bench, file)}")
+    before = bench.kill_instance()
+    bench.service.wait_serving(other_than=before["pid"])
+    expect("denied", bench, file, "test", *OTHER)
+    expect("granted", bench, file, "test", "--shared", *OTHER)
+    expect("done", bench, file, "free_all")
+
+
