@@ -154,8 +154,9 @@ class FileLocks {
     std::int64_t since_ns = 0;
   };
   Result<std::optional<Unserved>> unserved(const std::string& vnfs);
-  // Erases them if no mount has been claimed since. Errors: as write().
-  Status erase_unserved(const ForeignLock& lock, Revision claimed);
+  // Erases everything that its client has recorded through its VNFS, if no mount has been claimed
+  // since `claimed` (nullopt: whatever was claimed), and only then forgets it. Errors: as write().
+  Status take_client(const ForeignLock& lock, std::optional<Revision> claimed);
   // Writes what one owner holds, nothing else changes. The key is not late afterwards.
   // Errors: kConflict (a compare did not hold), Session::commit.
   Status write(const Key& key, const RecordedLock& lock,

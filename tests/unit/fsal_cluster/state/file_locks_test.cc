@@ -8,54 +8,13 @@
 #include <future>
 
 #include "common/kv/keys.h"
-#include "common/kv/mem/mem_store.h"
-#include "tests/unit/fsal_cluster/ops/world.h"
+#include "fsal_cluster/state/lock_record.h"
+#include "tests/unit/fsal_cluster/state/locks_world.h"
 
 namespace symnas::fs {
 namespace {
 
 using Record = FileLocks::Record;
-constexpr Ino kFile{7};
-const LockOwner kAnna{LockProtocol::kNfs4, "client a", "anna"};
-const LockOwner kBert{LockProtocol::kNlm, "client b", "bert"};
-
-LockRange exclusive(std::uint64_t start, std::uint64_t end) {
-  return {start, end, LockMode::kExclusive};
-}
-
-class FileLocksTest : public ::testing::Test {
- protected:
-  FileLocksTest() {
-    kv::MemStoreOptions options;
-    options.server = server_;
-    store_ = std::make_unique<kv::MemStore>(options);
-    format_for_test(*store_, "u04");
-    world_ = std::make_unique<World>(*store_, "u04");
-    locks_ = load();
-  }
-  // As the next mount finds them.
-  std::unique_ptr<FileLocks> load() {
-    auto locks = FileLocks::load(world_->session(), env::system_clock(), world_->fs(), "vnfs1");
-    EXPECT_TRUE(locks);
-    return std::move(*locks);
-  }
-  bool lock(const LockOwner& owner, const LockRange& range) {
-    const auto answer = locks_->lock(kFile, owner, range, false);
-    return answer && answer->granted;
-  }
-  Status unlock(const LockOwner& owner, const LockRange& range, Record when) {
-    return locks_->unlock(kFile, owner, range.start, range.end, when);
-  }
-  static bool is_free(FileLocks& locks, const LockRange& range) {
-    const LockOwner somebody{LockProtocol::kNfs4, "client c", "clara"};
-    return locks.test(kFile, somebody, range).granted;
-  }
-
-  std::shared_ptr<kv::MemServer> server_ = std::make_shared<kv::MemServer>();
-  std::unique_ptr<kv::MemStore> store_;
-  std::unique_ptr<World> world_;
-  std::unique_ptr<FileLocks> locks_;
-};
 
 TEST_F(FileLocksTest, ARecordedLockIsAHeldLock) {
   ASSERT_TRUE(lock(kAnna, exclusive(0, 9)));
@@ -160,38 +119,6 @@ TEST_F(FileLocksTest, AReclaimOfAStrongerModeGivesWayToWhoCameInBetween) {
   const auto answer = load()->lock(kFile, kAnna, exclusive(0, 9), true);
   EXPECT_FALSE(answer->granted);
   EXPECT_EQ(answer->conflict.holder, kBert);
-}
-
-// Two VNFSs, each with its own mount.
-TEST_F(FileLocksTest, OwnersOfOtherVnfsesConflictEvenUnderTheSameName) {
-  Membership shared(Membership::Mode::kShared);
-  const auto of_vnfs = [&](const std::string& vnfs) {
-    return std::move(
-        *FileLocks::load(world_->session(), env::system_clock(), world_->fs(), vnfs, &shared));
-  };
-  const auto one = of_vnfs("vnfs1");
-  const auto two = of_vnfs("vnfs2");
-  ASSERT_TRUE(one->lock(kFile, kAnna, exclusive(0, 9), false)->granted);
-  const auto refused = two->lock(kFile, kAnna, exclusive(5, 5), false);
-  ASSERT_TRUE(refused);
-  EXPECT_FALSE(refused->granted);
-  EXPECT_EQ(refused->conflict.holder, kAnna);
-  EXPECT_FALSE(two->test(kFile, kAnna, exclusive(9, 9)).granted);
-  EXPECT_TRUE(two->lock(kFile, kAnna, exclusive(10, 19), false)->granted);
-  EXPECT_FALSE(one->lock(kFile, kBert, exclusive(19, 30), false)->granted);
-  ASSERT_TRUE(one->unlock(kFile, kAnna, 0, 9, Record::kNow));
-  EXPECT_TRUE(two->lock(kFile, kBert, exclusive(0, 9), false)->granted);
-}
-
-TEST_F(FileLocksTest, WhoTurnsSoleKnowsWhatOthersLeft) {
-  Membership membership(Membership::Mode::kShared);
-  const auto two = std::move(
-      *FileLocks::load(world_->session(), env::system_clock(), world_->fs(), "vnfs2", &membership));
-  ASSERT_TRUE(lock(kBert, exclusive(0, 9)));
-  ASSERT_TRUE(two->turning_sole());
-  membership.turn_sole();
-  EXPECT_FALSE(two->lock(kFile, kAnna, exclusive(0, 9), false)->granted);
-  EXPECT_FALSE(two->test(kFile, kAnna, exclusive(0, 9)).granted);
 }
 
 // --- NLM clients, which have no lease but tell of their reboots
@@ -401,7 +328,6 @@ TEST_F(FileLocksTest, NumbersOfLivesWrap) {
 
 // --- NFSv4 clients, which have a lease, and a verifier of each life
 
-const ClientLife kOneLife{0, "11111111"};
 const ClientLife kNextLife{0, "22222222"};
 
 TEST_F(FileLocksTest, AClientThatIsBackInANewLifeDropsWhatItHasNotClaimed) {
@@ -423,17 +349,6 @@ TEST_F(FileLocksTest, ANewLifeReclaimsNothing) {
   EXPECT_FALSE(found->lock(kFile, kAnna, exclusive(0, 9), true, kNextLife)->granted);
   EXPECT_TRUE(found->lock(kFile, kAnna, exclusive(0, 9), true, kOneLife)->granted);
 }
-
-class LeaseTest : public FileLocksTest {
- protected:
-  std::unique_ptr<FileLocks> load_at(Membership* membership = nullptr, const Gate* gate = nullptr,
-                                     const std::string& vnfs = "vnfs1") {
-    return std::move(
-        *FileLocks::load(world_->session(), clock_, world_->fs(), vnfs, membership, gate));
-  }
-  void pass_s(std::int64_t seconds) { clock_.advance_ns(seconds * 1'000'000'000); }
-  env::ManualClock clock_;
-};
 
 TEST_F(LeaseTest, WhoIsAwayForTwoLeasesOfServiceLosesItsLocksToOthers) {
   ASSERT_TRUE(locks_->lock(kFile, kAnna, exclusive(0, 9), false, kOneLife)->granted);
@@ -480,87 +395,6 @@ TEST_F(LeaseTest, ServiceThatWasInterruptedCountsFromItsReturn) {
     gate.prove(clock_.mono_ns());
   }
   EXPECT_TRUE(is_free(*found, exclusive(0, 9)));
-}
-
-TEST_F(LeaseTest, AnotherVnfsHasTheOwnersInstanceAsked) {
-  Membership shared(Membership::Mode::kShared);
-  ASSERT_TRUE(locks_->lock(kFile, kAnna, exclusive(0, 9), false, kOneLife)->granted);
-  const auto other = load_at(&shared, nullptr, "vnfs2");
-  const auto orders = [&] {
-    return world_->session()
-        .range(kv::prefix_range(kv::keys::lock_orders(world_->fs())), 0)
-        ->kvs.size();
-  };
-  EXPECT_FALSE(other->lock(kFile, kBert, exclusive(0, 9), false)->granted);
-  EXPECT_FALSE(other->lock(kFile, kBert, exclusive(0, 9), false)->granted);
-  EXPECT_EQ(orders(), 1u);
-  const auto owners = load_at(&shared);
-  ASSERT_TRUE(owners->revoke_if_away(kFile, kAnna));
-  EXPECT_FALSE(other->lock(kFile, kBert, exclusive(0, 9), false)->granted);
-  pass_s(41);
-  ASSERT_TRUE(owners->revoke_if_away(kFile, kAnna));
-  EXPECT_TRUE(other->lock(kFile, kBert, exclusive(0, 9), false)->granted);
-}
-
-// "gone" has no mount, as the store says.
-TEST_F(LeaseTest, ALockOfAVnfsThatNobodyServesStandsForTwoLeasesBesideOthers) {
-  Membership shared(Membership::Mode::kShared);
-  const auto gone = load_at(&shared, nullptr, "gone");
-  ASSERT_TRUE(gone->lock(kFile, kAnna, exclusive(0, 9), false, kOneLife)->granted);
-  ASSERT_TRUE(gone->lock(Ino{8}, kAnna, exclusive(0, 9), false, kOneLife)->granted);
-  ASSERT_TRUE(gone->lock(kFile, kBert, exclusive(10, 19), false)->granted);
-  const auto other = load_at(&shared, nullptr, "vnfs2");
-  const auto tries = [&](Ino ino, const LockRange& range) {
-    return other->lock(ino, kAnna, range, false)->granted;
-  };
-  EXPECT_FALSE(tries(kFile, exclusive(0, 9)));
-  pass_s(39);
-  EXPECT_FALSE(tries(kFile, exclusive(0, 9)));
-  pass_s(6);
-  EXPECT_TRUE(tries(kFile, exclusive(0, 9)));
-  EXPECT_TRUE(tries(Ino{8}, exclusive(0, 9))) << "the client's other locks go with it";
-  EXPECT_FALSE(tries(kFile, exclusive(10, 19))) << "NLM has no lease";
-  EXPECT_TRUE(world_->session()
-                  .range(kv::prefix_range(kv::keys::lock_orders(world_->fs())), 0)
-                  ->kvs.empty())
-      << "nobody would read it";
-}
-
-TEST_F(LeaseTest, AMountThatWasClaimedMeanwhileStartsTheTwoLeasesAnew) {
-  Membership shared(Membership::Mode::kShared);
-  const auto gone = load_at(&shared, nullptr, "gone");
-  ASSERT_TRUE(gone->lock(kFile, kAnna, exclusive(0, 9), false, kOneLife)->granted);
-  const auto other = load_at(&shared, nullptr, "vnfs2");
-  const auto is_granted = [&] {
-    return other->lock(kFile, kBert, exclusive(0, 9), false)->granted;
-  };
-  const auto claim = [&] {
-    kv::Mutation claimed;
-    claimed.writes = {kv::put(kv::keys::mount_claim(world_->fs()), "77")};
-    EXPECT_TRUE(world_->session().commit_blocking(std::move(claimed)));
-  };
-  EXPECT_FALSE(is_granted());
-  pass_s(30);
-  claim();
-  EXPECT_FALSE(is_granted());
-  pass_s(30);
-  EXPECT_FALSE(is_granted());
-  pass_s(15);
-  // It mounts while it is being revoked, and believes in what it has loaded.
-  world_->session().interrupt(claim);
-  EXPECT_FALSE(is_granted());
-  EXPECT_FALSE(is_free(*load_at(&shared, nullptr, "gone"), exclusive(0, 9)));
-}
-
-TEST_F(FileLocksTest, WhoIsAloneSeesThatTheLockOfAnotherVnfsWasCleared) {
-  ASSERT_TRUE(lock(kBert, exclusive(0, 9)));
-  const auto two =
-      std::move(*FileLocks::load(world_->session(), env::system_clock(), world_->fs(), "vnfs2"));
-  EXPECT_FALSE(two->lock(kFile, kAnna, exclusive(0, 9), false)->granted);
-  kv::Mutation cleared;
-  cleared.writes = {kv::erase(lock_key(world_->fs(), kFile, "vnfs1", kBert))};
-  ASSERT_TRUE(world_->session().commit_blocking(std::move(cleared)));
-  EXPECT_TRUE(two->lock(kFile, kAnna, exclusive(0, 9), false)->granted);
 }
 
 TEST_F(FileLocksTest, TheRecordSaysSinceWhenSomethingIsHeld) {
