@@ -295,6 +295,16 @@ std::int64_t Instance::open_until_ns() const {
   return first_ns;
 }
 
+std::optional<std::int64_t> Instance::open_for_ns() const {
+  std::int64_t least_ns = INT64_MAX;
+  for (const GateEntry* entry = gates_.load(); entry != nullptr; entry = entry->next) {
+    const auto open_ns = entry->gate->open_for_ns();
+    if (!open_ns) return std::nullopt;
+    least_ns = std::min(least_ns, *open_ns);
+  }
+  return least_ns;
+}
+
 void Instance::hold_if_ending(const Error& error) {
   const bool ended = error.code == ErrorCode::kEnded || error.code == ErrorCode::kFenced;
   if (!ended && error.code != ErrorCode::kShutdown) return;

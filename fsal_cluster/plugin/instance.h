@@ -70,6 +70,8 @@ class Instance {
   void pass_gates();
   // When the first of them closes without a further proof (Pulse::open_until_ns). Never blocks.
   std::int64_t open_until_ns() const;
+  // For how long all of them have been open, at least; nullopt: one is closed. Never blocks.
+  std::optional<std::int64_t> open_for_ns() const;
   // What vnfsd tells this instance: `line` of docs/formats/instance_control.md.
   void obey(const std::string& line, const Control::Say& say);
   // Never returns when `error` says that this instance has ended or is ending: the request stays

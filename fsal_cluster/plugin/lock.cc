@@ -2,6 +2,8 @@
 #include <arpa/inet.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <ctime>
 #include <functional>
 #include <optional>
 #include <string>
@@ -227,6 +229,15 @@ void end_with_locks() {
   ::_exit(1);
 }
 
+// Seconds, as time() counts.
+time_t renewable_since() {
+  const time_t now = ::time(nullptr);
+  if (!Instance::started()) return now;
+  const auto open_ns = Instance::get().open_for_ns();
+  if (!open_ns) return 0;
+  return now - std::min<time_t>(*open_ns / 1'000'000'000, now - 1);
+}
+
 }  // namespace
 
 Status release_locks(const fs::Handle& file, const fs::LockOwner& owner,
@@ -258,6 +269,7 @@ void set_lock_operations(fsal_obj_ops& ops) {
   ops.lock_op2 = lock_op2;
   nfs_nlm_client_gone = nlm_client_gone;
   nfs4_client_is_back = nfs4_client_back;
+  nfs4_renewable_since = renewable_since;
   nfs_before_halt = end_with_locks;
 }
 

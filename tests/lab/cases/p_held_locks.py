@@ -15,6 +15,10 @@ from symlab.wait import SLOWER
 from .p_locks import LEASE_S, OTHER, SEES_IT_S, expect, locks_of, new_lives, peer
 
 LOCKS = os.path.join(os.path.dirname(nfs_wire.__file__), "nfs4_locks")
+# The server's reaper looks at leases every LEASE_S / 2, at most every 10 s.
+EXPIRED_S = LEASE_S + 15.0
+# Longer than a lease, and than the gate's window.
+AWAY_S = LEASE_S + 8.0
 
 
 class Locks:
@@ -117,5 +121,35 @@ def nlm_grant_that_is_not_delivered_leaves_what_was_held(bench):
     expect("denied", bench, file, "test", *OTHER)
     expect("granted", bench, file, "test", "--shared", *OTHER)
     expect("done", bench, file, "free_all")
+
+
+@lab_test()
+def v41_lock_outlives_an_outage_of_etcd(bench):
+    """No lease runs out while nothing is answered; the client goes on as if nothing had been."""
+    file = "outage"
+    with locks(bench, file) as client:
+        client.expect("granted", "hold", 0, 10)
+        before = bench.service.serving()
+        bench.signal_process("etcd.c1n1", signal.SIGSTOP)
+        try:
+            bench.let_run(AWAY_S)
+        finally:
+            bench.signal_process("etcd.c1n1", signal.SIGCONT)
+        client.expect("done", "release", 5, 5)
+        client.expect("1", "recoveries")
+        expect("denied", bench, file, "test", "--length", "5")
+        expect("granted", bench, file, "test", "--start", "5", "--length", "5")
+        check(bench.service.wait_serving()["pid"] == before["pid"], "the instance was restarted")
+
+
+@lab_test()
+def v41_locks_of_a_client_that_dies_go_with_its_lease(bench):
+    """While its instance serves: nobody has to ask for them, and none of it stays recorded."""
+    file = "died"
+    with locks(bench, file) as client:
+        client.expect("granted", "hold", 0, 10)
+    expect("denied", bench, file, "test")
+    eventually(EXPIRED_S * SLOWER, "its lease is over", lambda: locks_of(bench) == [])
+    expect("granted", bench, file, "test")
 
 
