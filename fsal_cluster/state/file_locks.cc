@@ -476,7 +476,7 @@ Status FileLocks::forget_former_lives(const std::string& client, const std::stri
   {
     const std::scoped_lock lock(mutex_);
     for (Key& key : table_.of_client(LockProtocol::kNfs4, client)) {
-      if (!unclaimed_.contains(key) || !is_another_life(kept(key).life, {0, verifier})) continue;
+      if (!is_another_life(kept(key).life, {0, verifier})) continue;
       hold(key, {});
       late_.insert(key);
       keys.push_back(std::move(key));

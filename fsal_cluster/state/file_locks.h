@@ -94,8 +94,8 @@ class FileLocks {
   // also those of LOCKs that are under way, and tries again what could not be recorded before.
   // Waits for the transaction under way. Errors: as unlock().
   Status forget_nlm_client(const std::string& address, std::optional<std::int32_t> but_state);
-  // The NFSv4 client lives now as `verifier` says: unlocks what it has not claimed since these
-  // locks were loaded, and locked in another life. Errors: as unlock().
+  // The NFSv4 client lives now as `verifier` says: unlocks what it locked in another life. Errors:
+  // as unlock().
   Status forget_former_lives(const std::string& client, const std::string& verifier);
   // Somebody elsewhere wants what is recorded so: revokes its client if that has has been away for
   // too long (kUnclaimedLeases). Errors: Session::commit.

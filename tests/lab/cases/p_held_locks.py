@@ -153,3 +153,16 @@ def v41_locks_of_a_client_that_dies_go_with_its_lease(bench):
     expect("granted", bench, file, "test")
 
 
+@lab_test()
+def v41_unlock_of_what_is_not_claimed_is_recorded(bench):
+    """A range that its owner does not lock again after a restart can still be unlocked."""
+    file = "unclaimed"
+    with locks(bench, file) as client:
+        client.expect("granted", "hold", 0, 10)
+        client.expect("granted", "hold", 100, 10)
+        before = bench.kill_instance()
+        bench.service.wait_serving(other_than=before["pid"])
+        client.expect("granted", "hold", 0, 10)
+        client.expect("done", "release", 0, 10)
+        client.expect("done", "release", 100, 10)
+        check(locks_of(bench) == [], f"recorded: {locks_of(bench)}")

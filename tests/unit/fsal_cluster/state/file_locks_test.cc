@@ -333,7 +333,8 @@ const ClientLife kNextLife{0, "22222222"};
 TEST_F(FileLocksTest, AClientThatIsBackInANewLifeDropsWhatItHasNotClaimed) {
   ASSERT_TRUE(locks_->lock(kFile, kAnna, exclusive(0, 9), false, kOneLife)->granted);
   ASSERT_TRUE(locks_->forget_former_lives(kAnna.client, kNextLife.verifier));
-  EXPECT_FALSE(is_free(*locks_, exclusive(0, 9))) << "the server in front has it and ends it";
+  EXPECT_TRUE(is_free(*locks_, exclusive(0, 9)));
+  ASSERT_TRUE(locks_->lock(kFile, kAnna, exclusive(0, 9), false, kOneLife)->granted);
   const auto found = load();
   ASSERT_TRUE(found->forget_former_lives("client b", kNextLife.verifier));
   ASSERT_TRUE(found->forget_former_lives(kAnna.client, kOneLife.verifier));
@@ -341,6 +342,17 @@ TEST_F(FileLocksTest, AClientThatIsBackInANewLifeDropsWhatItHasNotClaimed) {
   ASSERT_TRUE(found->forget_former_lives(kAnna.client, kNextLife.verifier));
   EXPECT_TRUE(is_free(*found, exclusive(0, 9)));
   EXPECT_TRUE(is_free(*load(), exclusive(0, 9)));
+}
+
+TEST_F(FileLocksTest, ANewLifeDropsTheRestOfWhatWasClaimed) {
+  ASSERT_TRUE(locks_->lock(kFile, kAnna, exclusive(0, 9), false, kOneLife)->granted);
+  ASSERT_TRUE(locks_->lock(kFile, kAnna, exclusive(20, 29), false, kOneLife)->granted);
+  const auto found = load();
+  ASSERT_TRUE(found->lock(kFile, kAnna, exclusive(0, 9), true, kOneLife)->granted);
+  ASSERT_TRUE(found->unlock(kFile, kAnna, 0, 9, Record::kNow));
+  EXPECT_FALSE(is_free(*found, exclusive(20, 29)));
+  ASSERT_TRUE(found->forget_former_lives(kAnna.client, kNextLife.verifier));
+  EXPECT_EQ(load()->size(), 0u);
 }
 
 TEST_F(FileLocksTest, ANewLifeReclaimsNothing) {
