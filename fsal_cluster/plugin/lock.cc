@@ -110,6 +110,9 @@ fsal_status_t lock(const Object* object, const fs::LockOwner& owner, const fs::L
   return guarded([&] {
     const auto answer =
         object->mount->locks().lock(object->handle.ino, owner, range, is_reclaim, life);
+    // Too many locks: NLM4_DENIED_NOLOCKS, NFS4ERR_RESOURCE.
+    if (!answer && answer.error().code == ErrorCode::kTooLarge)
+      return fsalstat(ERR_FSAL_NOMEM, ENOLCK);
     if (!answer) return failed(answer);
     if (answer->granted) return ok_status();
     report_conflict(answer->conflict, conflicting);

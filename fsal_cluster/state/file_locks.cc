@@ -4,6 +4,8 @@
 #include <chrono>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "common/base/bytes.h"
 #include "common/base/log.h"
 #include "common/kv/keys.h"
@@ -405,7 +407,12 @@ Result<std::optional<LockConflict>> FileLocks::try_lock(const Key& key, const Lo
   {
     const std::scoped_lock lock(mutex_);
     after = kept_after(key, life);
-    wanted = {with_range(held_in(key, life), range), after.life, after.since_ns};
+    const std::vector<LockRange> held = held_in(key, life);
+    wanted = {with_range(held, range), after.life, after.since_ns};
+    if (wanted.ranges.size() > std::max(held.size(), kLockRangesMax))
+      return fail(ErrorCode::kTooLarge, fmt::format("one owner holds {} ranges of the file: unlock "
+                                                    "some, or lock larger ones",
+                                                    held.size()));
   }
   SYMNAS_TRY(write(key, wanted, std::move(unchanged)));
   const std::scoped_lock lock(mutex_);
@@ -423,6 +430,11 @@ Status FileLocks::unlock(Ino ino, const LockOwner& owner, std::uint64_t start, s
     const std::scoped_lock lock(mutex_);
     const std::vector<LockRange>& held = table_.held(ino, owner);
     std::vector<LockRange> left = without_range(held, start, end);
+    if (left.size() > std::max(held.size(), kLockRangesHeldMax)) {
+      log::warn("inode {}: a range is not split for an unlock: its owner holds {}", ino.value(),
+                held.size());
+      return {};
+    }
     if (left != held) {
       hold(key, std::move(left));
       late_.insert(key);

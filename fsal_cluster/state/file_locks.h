@@ -51,6 +51,16 @@ inline constexpr std::int64_t kAskAgainNs = 5'000'000'000;
 // Pause before an unlock that could not be recorded (quota, queue full) is tried again.
 inline constexpr std::int64_t kLateUnlockRetryMs = 500;
 
+// Ranges of one owner on one inode. Each LOCK and UNLOCK writes its whole record anew, which the
+// store keeps until it is compacted: 1,000 locked bytes, one after the other, are some 10 MB.
+inline constexpr std::size_t kLockRangesMax = 1'000;
+// An UNLOCK may split a range: of so many it leaves what it would split.
+inline constexpr std::size_t kLockRangesHeldMax = 4'000;
+inline constexpr std::int64_t kLockRangeBytesMax = 32;  // encoded
+static_assert(kLockRangesMax < kLockRangesHeldMax);
+static_assert(static_cast<std::int64_t>(kLockRangesHeldMax) * kLockRangeBytesMax <
+              kv::kTxnBytesMax / 2);
+
 // Records of one transaction when many go: a member of the store applies it in about a millisecond.
 inline constexpr std::size_t kLocksAtOnce = 100;
 
@@ -78,12 +88,14 @@ class FileLocks {
   // `life`: in which of its lives the client locks; it is recorded, and what the owner has locked
   // of the file in a former one is dropped with it. A reclaim changes nothing about that. A lock
   // that an NLM client asked for in a life before the recorded one is denied.
-  // Errors: those of Session, kConflict; kInvalidArgument: the life is over (note_nlm_life).
+  // Errors: those of Session, kConflict; kInvalidArgument: the life is over (note_nlm_life);
+  // kTooLarge: the owner would hold more than kLockRangesMax ranges of the file.
   Result<Answer> lock(Ino ino, const LockOwner& owner, const LockRange& range, bool is_reclaim,
                       const ClientLife& life = {});
   // Unlocks, also when it answers an error: the server in front of us has forgotten the range
   // already. The record follows later then, or with the next UNLOCK of the owner. kNow waits for
-  // the record, kLater for nothing. Errors: those of Session::commit.
+  // the record, kLater for nothing. Errors: those of Session::commit. Of an owner that holds
+  // kLockRangesHeldMax ranges of the file only whole ones are unlocked: the rest stays locked.
   enum class Record { kNow, kLater };
   Status unlock(Ino ino, const LockOwner& owner, std::uint64_t start, std::uint64_t end,
                 Record when);

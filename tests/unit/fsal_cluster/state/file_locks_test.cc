@@ -409,6 +409,32 @@ TEST_F(LeaseTest, ServiceThatWasInterruptedCountsFromItsReturn) {
   EXPECT_TRUE(is_free(*found, exclusive(0, 9)));
 }
 
+// Recorded at once, as a thousand LOCKs are slow.
+TEST_F(FileLocksTest, AnOwnerHoldsSoManyRangesAtMost) {
+  const auto record = [&](std::size_t count) {
+    RecordedLock many;
+    for (std::size_t i = 0; i < count; ++i) many.ranges.push_back(exclusive(10 * i, 10 * i + 2));
+    kv::Mutation mutation;
+    mutation.writes = {kv::put(lock_key(world_->fs(), kFile, "vnfs1", kAnna),
+                               to_record(kFile, "vnfs1", kAnna, many).SerializeAsString())};
+    ASSERT_TRUE(world_->session().commit_blocking(std::move(mutation)));
+    locks_ = load();
+  };
+  record(kLockRangesMax);
+  const auto refused = locks_->lock(kFile, kAnna, exclusive(1'000'000, 1'000'000), false);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kTooLarge);
+  EXPECT_TRUE(lock(kAnna, exclusive(3, 3))) << "no range more";
+  EXPECT_TRUE(lock(kBert, exclusive(1'000'000, 1'000'000)));
+  ASSERT_TRUE(unlock(kAnna, exclusive(1, 1), Record::kNow)) << "it splits";
+  EXPECT_TRUE(is_free(*load(), exclusive(1, 1)));
+  record(kLockRangesHeldMax);
+  ASSERT_TRUE(unlock(kAnna, exclusive(1, 1), Record::kNow));
+  EXPECT_FALSE(is_free(*load(), exclusive(1, 1))) << "what is split would not fit";
+  ASSERT_TRUE(unlock(kAnna, exclusive(0, 2), Record::kNow));
+  EXPECT_TRUE(is_free(*load(), exclusive(0, 9)));
+}
+
 TEST_F(FileLocksTest, TheRecordSaysSinceWhenSomethingIsHeld) {
   ASSERT_TRUE(lock(kAnna, exclusive(0, 9)));
   const auto record = [&] {
