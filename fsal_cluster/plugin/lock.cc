@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <ctime>
 #include <functional>
 #include <optional>
@@ -33,6 +34,11 @@ std::string text_of(const sockaddr_t& address) {
     }
   }
   return text;
+}
+
+std::uint16_t port_of(const sockaddr_t& address) {
+  static_assert(offsetof(sockaddr_in, sin_port) == offsetof(sockaddr_in6, sin6_port));
+  return ntohs(reinterpret_cast<const sockaddr_in&>(address).sin_port);
 }
 
 fs::LockOwner identity(const state_owner_t* owner) {
@@ -105,6 +111,14 @@ fsal_status_t test(const Object* object, const fs::LockOwner& owner, const fs::L
   });
 }
 
+// Whether this thread works on a LOCK that an NLM client has sent from a port below 1024.
+bool serves_trusted_nlm_lock() {
+  if (op_ctx == nullptr || op_ctx->nfs_reqdata == nullptr || op_ctx->caller_addr == nullptr)
+    return false;
+  const auto& message = op_ctx->nfs_reqdata->svc.rq_msg;
+  return message.cb_prog == NLMPROG && port_of(*op_ctx->caller_addr) < IPPORT_RESERVED;
+}
+
 fsal_status_t lock(const Object* object, const fs::LockOwner& owner, const fs::LockRange& range,
                    bool is_reclaim, const fs::ClientLife& life, fsal_lock_param_t* conflicting) {
   return guarded([&] {
@@ -114,7 +128,11 @@ fsal_status_t lock(const Object* object, const fs::LockOwner& owner, const fs::L
     if (!answer && answer.error().code == ErrorCode::kTooLarge)
       return fsalstat(ERR_FSAL_NOMEM, ENOLCK);
     if (!answer) return failed(answer);
-    if (answer->granted) return ok_status();
+    if (answer->granted) {
+      if (!is_reclaim && life.nsm_state != 0 && serves_trusted_nlm_lock())
+        Instance::get().note_nlm_lock(owner, life.nsm_state);
+      return ok_status();
+    }
     report_conflict(answer->conflict, conflicting);
     return conflict_status();
   });

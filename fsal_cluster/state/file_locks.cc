@@ -517,6 +517,25 @@ bool FileLocks::has_nlm_client(const std::string& address) const {
   return lives_.any_under_way(address) || owes(address);
 }
 
+bool FileLocks::has_outlived_locks(const LockOwner& owner, std::int32_t state) {
+  const auto client =
+      owner.protocol == LockProtocol::kNlm ? parse_nlm_client(owner.client) : std::nullopt;
+  if (!client || state == 0) return false;
+  const std::pair who(client->address, client->name);
+  const std::scoped_lock lock(mutex_);
+  const auto known = without_former_.find(who);
+  if (known != without_former_.end() && known->second == state) return false;
+  for (const Key& key : table_.of_protocol(LockProtocol::kNlm)) {
+    const auto holder = parse_nlm_client(key.second.client);
+    if (holder && std::pair(holder->address, holder->name) == who &&
+        is_former_life(kept(key).life.nsm_state, state))
+      return true;
+  }
+  if (without_former_.size() >= kLivesRemembered) without_former_.clear();
+  without_former_[who] = state;
+  return false;
+}
+
 bool FileLocks::owes_unlocks_of(const std::string& address) const {
   const std::scoped_lock lock(mutex_);
   return owes(address);

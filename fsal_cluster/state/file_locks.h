@@ -119,6 +119,10 @@ class FileLocks {
   // Whether any of them is at `address`, locks at this moment, or has unlocks that are late. Cheap:
   // whoever likes may ask.
   bool has_nlm_client(const std::string& address) const;
+  // Whether an NLM client that locks as `state` now still has locks of former lives here: its
+  // notice was lost. A client: an address and a name, through whatever VIP. Cheap but for the first
+  // question of a life.
+  bool has_outlived_locks(const LockOwner& owner, std::int32_t state);
   // Whether unlocks of the NLM client at `address` are late.
   bool owes_unlocks_of(const std::string& address) const;
   // Records what is late. Errors: those of Session::commit; the rest stays late.
@@ -220,6 +224,8 @@ class FileLocks {
   std::map<NlmClient, std::size_t> nlm_clients_;  // on how many keys they hold something
   std::set<Key> unclaimed_;                       // loaded, and its owner has not come back yet
   NlmLives lives_;
+  // (address, name) of NLM clients without locks of lives before that one.
+  std::map<std::pair<std::string, std::string>, std::int32_t> without_former_;
   std::set<Key> late_;     // the store still says more than the table
   std::set<Key> writing_;  // were late; their transaction is under way
   bool stop_ = false;

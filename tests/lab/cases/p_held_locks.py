@@ -124,6 +124,26 @@ def nlm_grant_that_is_not_delivered_leaves_what_was_held(bench):
 
 
 @lab_test()
+def nlm_notice_that_was_lost_is_made_up_for(bench):
+    """A client that locks in its next life has lost what it locked before, whoever heard of it."""
+    first, second, third = new_lives(3)
+    expect("granted", bench, "lost", "lock", "--state", first)
+    expect("granted", bench, "found", "lock", *OTHER, "--state", second, "--high-port")
+    expect("denied", bench, "lost", "test", *OTHER)
+    expect("granted", bench, "found anew", "lock", *OTHER, "--state", second)
+    eventually(SEES_IT_S, "what it held is free",
+               lambda: peer(bench, "lost", "test", *OTHER) == "granted")
+    expect("denied", bench, "found", "test")
+    # After a restart the records say in which life it locked.
+    before = bench.kill_instance()
+    bench.service.wait_serving(other_than=before["pid"])
+    expect("granted", bench, "found too", "lock", "--state", third)
+    eventually(SEES_IT_S, "what it held is free",
+               lambda: peer(bench, "found", "test") == "granted")
+    expect("done", bench, "lost", "free_all")
+
+
+@lab_test()
 def v41_lock_outlives_an_outage_of_etcd(bench):
     """No lease runs out while nothing is answered; the client goes on as if nothing had been."""
     file = "outage"

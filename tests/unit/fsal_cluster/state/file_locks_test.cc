@@ -319,6 +319,24 @@ TEST_F(FileLocksTest, WhatSomebodyElseHasErasedDoesNotStopTheOthers) {
   EXPECT_EQ(load()->size(), 0u);
 }
 
+TEST_F(FileLocksTest, LocksOfAFormerLifeShowThatTheNoticeWasLost) {
+  const LockOwner there = process(kHost, "1");
+  ASSERT_TRUE(locks_->lock(kFile, there, exclusive(0, 9), false, {3})->granted);
+  ASSERT_TRUE(locks_->lock(Ino{8}, process(kSameName, "1"), exclusive(0, 9), false, {3})->granted);
+  EXPECT_FALSE(locks_->has_outlived_locks(there, 3));
+  EXPECT_FALSE(locks_->has_outlived_locks(there, 0));
+  EXPECT_FALSE(locks_->has_outlived_locks(kAnna, 5));
+  const NlmClient other_name{kHost.address, kHost.server, "vm2"};
+  EXPECT_FALSE(locks_->has_outlived_locks(process(other_name, "1"), 5)) << "behind one address";
+  const NlmClient other_vip{kHost.address, "10.0.0.102", kHost.name};
+  EXPECT_TRUE(locks_->has_outlived_locks(process(other_vip, "9"), 5));
+  EXPECT_TRUE(locks_->has_outlived_locks(there, 5));
+  ASSERT_TRUE(locks_->forget_nlm_client(kHost.address, 5));
+  EXPECT_FALSE(locks_->has_outlived_locks(there, 5));
+  ASSERT_TRUE(locks_->lock(kFile, there, exclusive(0, 9), false, {5})->granted);
+  EXPECT_TRUE(locks_->has_outlived_locks(there, 7));
+}
+
 TEST_F(FileLocksTest, NumbersOfLivesWrap) {
   EXPECT_TRUE(is_former_life(INT32_MAX, INT32_MIN + 1));
   EXPECT_FALSE(is_former_life(INT32_MIN + 1, INT32_MAX));
