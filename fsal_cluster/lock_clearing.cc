@@ -38,9 +38,17 @@ void LockClearing::run() {
   }
 }
 
+Result<bool> LockClearing::is_given(const LockOrder& order) {
+  SYMNAS_ASSIGN(const kv::OpResult found, context_.session.range(kv::single_key(order.key), 1));
+  return !found.kvs.empty() && found.kvs.front().mod_revision == order.revision;
+}
+
 Status LockClearing::clear(const LockOrder& order) {
+  Status looked;
   const auto begin = [&] {
-    return orders_.is_valid(order) &&
+    const auto given = is_given(order);
+    if (!given) looked = tl::unexpected<Error>(given.error());
+    return given && *given && orders_.is_valid(order) &&
            locks_.is_recorded_as(order.ino, order.owner, order.lock_revision);
   };
   const auto end = [&] {
@@ -55,6 +63,7 @@ Status LockClearing::clear(const LockOrder& order) {
   } else if (begin()) {
     end();
   }
+  SYMNAS_TRY(looked);
   return locks_.record_unlocks();
 }
 

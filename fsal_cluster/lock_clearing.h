@@ -3,7 +3,7 @@
 //
 // Thread class: owns one thread; the destructor ends it between two orders.
 // Invariant: an order about a record is done or void before the order is erased, and void when the
-// record is another one by then, or the order too old (LockOrders::is_valid).
+// record is another one by then, or the order taken back or too old (LockOrders::is_valid).
 #pragma once
 
 #include <thread>
@@ -29,6 +29,8 @@ class LockClearing {
   // Errors: those of ReleaseLocks and Session::commit.
   Status carry_out(const LockOrder& order);
   Status clear(const LockOrder& order);
+  // Whether the store still says so: it may have been taken back. Errors: Session::range.
+  Result<bool> is_given(const LockOrder& order);
 
   Context& context_;
   FileLocks& locks_;

@@ -43,6 +43,11 @@ class Service {
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
+  // The client has lost its locks, as something else than its notice tells.
+  void rebooted(const Reboot& reboot) {
+    reboots_.add(reboot, [] {});
+  }
+
   // They hold locks of before the start.
   void notify(const std::vector<NoticeTarget>& targets);
 

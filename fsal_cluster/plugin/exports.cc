@@ -35,6 +35,7 @@ void Instance::note_export(FsId fs, std::uint16_t export_id,
                            std::shared_ptr<ExportClients> clients) {
   const std::scoped_lock lock(exports_mutex_);
   exports_[export_id] = {fs, std::move(clients)};
+  unserved_exports_.served(export_id);
 }
 
 std::vector<std::uint16_t> Instance::exports_of(FsId fs) {
@@ -61,6 +62,7 @@ Status Instance::set_export(const InstanceFile::Export& wanted) {
   out.close();
   if (!out) return fail(ErrorCode::kIo, path.string() + ": cannot be written");
   std::string why;
+  unserved_exports_.wanted(wanted.id);
   reason = &why;
   char* const refused = nfs_set_export(path.c_str(), wanted.id);
   reason = nullptr;
@@ -80,6 +82,7 @@ void Instance::remove_export(std::uint16_t id) {
   {
     const std::scoped_lock lock(exports_mutex_);
     exports_.erase(id);
+    unserved_exports_.removed(id);
   }
   if (nfs_remove_export(id)) log::info("export {}: removed", id);
 }

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <future>
+#include <set>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -77,6 +78,12 @@ Result<std::vector<cvm::LunPath>> lun_paths(const InstanceFile& file) {
   return paths;
 }
 
+std::set<std::uint16_t> ids_of(const std::vector<InstanceFile::Export>& exports) {
+  std::set<std::uint16_t> ids;
+  for (const InstanceFile::Export& one : exports) ids.insert(one.id);
+  return ids;
+}
+
 }  // namespace
 
 Instance::Instance(std::string path, InstanceFile file, std::uint32_t workers)
@@ -87,7 +94,9 @@ Instance::Instance(std::string path, InstanceFile file, std::uint32_t workers)
       io_waits_(workers / kIoWaitsShare),
       export_changes_(file_.exports,
                       {[this](const InstanceFile::Export& wanted) { return set_export(wanted); },
-                       [this](std::uint16_t id) { remove_export(id); }}) {}
+                       [this](std::uint16_t id) { remove_export(id); }}) {
+  unserved_exports_.begin(ids_of(file_.exports));
+}
 
 Status Instance::start(const std::string& path, std::uint32_t workers) {
   SYMNAS_ASSIGN(InstanceFile file, read_instance_file(path));
@@ -124,6 +133,7 @@ Status Instance::wait_for_call() {
                 path_ + ": is not the claim of this instance; vnfsd starts another one");
   }
   file_ = std::move(file);
+  unserved_exports_.begin(ids_of(file_.exports));
   return {};
 }
 
@@ -192,9 +202,11 @@ Status Instance::start_status_monitor() {
     for (fs::Mount* mount : mounts()) mount->locks().note_nlm_life(client.address, client.state);
   };
   options.clients.has_locks = [this](const std::string& address) {
+    if (unserved_exports_.any()) return true;  // nobody knows
     return any_mount([&](fs::FileLocks& locks) { return locks.has_nlm_client(address); });
   };
   options.is_released = [this](const std::string& address) {
+    if (unserved_exports_.any()) return false;
     return !any_mount([&](fs::FileLocks& locks) { return locks.owes_unlocks_of(address); });
   };
   SYMNAS_ASSIGN(status_monitor_, nsm::Service::start(std::move(options)));
@@ -220,6 +232,15 @@ void Instance::forget_nlm_client(const std::string& address,
     const Status recorded = mount->locks().forget_nlm_client(address, but_state);
     if (!recorded) hold_if_ending(recorded.error());
   }
+}
+
+void Instance::note_nlm_lock(const fs::LockOwner& owner, std::int32_t state) {
+  if (!status_monitor_) return;
+  if (!any_mount([&](fs::FileLocks& locks) { return locks.has_outlived_locks(owner, state); }))
+    return;
+  const auto client = fs::parse_nlm_client(owner.client);
+  log::info("NLM client {}: locks in another life, and its notice was not heard", client->address);
+  status_monitor_->rebooted({client->address, state});
 }
 
 void Instance::forget_former_lives(const std::string& client, const std::string& verifier) {
@@ -316,6 +337,16 @@ std::int64_t Instance::open_until_ns() const {
   for (const GateEntry* entry = gates_.load(); entry != nullptr; entry = entry->next)
     first_ns = std::min(first_ns, entry->gate->open_until_ns());
   return first_ns;
+}
+
+std::optional<std::int64_t> Instance::open_for_ns() const {
+  std::int64_t least_ns = INT64_MAX;
+  for (const GateEntry* entry = gates_.load(); entry != nullptr; entry = entry->next) {
+    const auto open_ns = entry->gate->open_for_ns();
+    if (!open_ns) return std::nullopt;
+    least_ns = std::min(least_ns, *open_ns);
+  }
+  return least_ns;
 }
 
 void Instance::hold_if_ending(const Error& error) {

@@ -31,6 +31,7 @@
 #include "fsal_cluster/plugin/export_clients.h"
 #include "fsal_cluster/plugin/instance_file.h"
 #include "fsal_cluster/plugin/memory_report.h"
+#include "fsal_cluster/plugin/unserved_exports.h"
 #include "fsal_cluster/plugin/volume_growth.h"
 
 namespace symnas::plugin {
@@ -60,6 +61,9 @@ class Instance {
   // that is recorded in every mount; what could not be recorded yet follows, and its status monitor
   // is not answered until then.
   void forget_nlm_client(const std::string& address, std::optional<std::int32_t> but_state);
+  // It has been granted a lock in its life `state`: what it locked in former ones is released, if
+  // its notice was not heard. Does not wait for that.
+  void note_nlm_lock(const fs::LockOwner& owner, std::int32_t state);
   // The NFSv4 client `client` has come with that verifier: as forget_nlm_client().
   void forget_former_lives(const std::string& client, const std::string& verifier);
   // Ids of the exports that use a filesystem, for who has to name one to ganesha.
@@ -70,6 +74,8 @@ class Instance {
   void pass_gates();
   // When the first of them closes without a further proof (Pulse::open_until_ns). Never blocks.
   std::int64_t open_until_ns() const;
+  // For how long all of them have been open, at least; nullopt: one is closed. Never blocks.
+  std::optional<std::int64_t> open_for_ns() const;
   // What vnfsd tells this instance: `line` of docs/formats/instance_control.md.
   void obey(const std::string& line, const Control::Say& say);
   // Never returns when `error` says that this instance has ended or is ending: the request stays
@@ -132,7 +138,8 @@ class Instance {
   };
   std::mutex exports_mutex_;                      // leaf
   std::map<std::uint16_t, ExportEntry> exports_;  // guarded by exports_mutex_
-  ExportChanges export_changes_;                  // confined to the thread of control_
+  UnservedExports unserved_exports_;
+  ExportChanges export_changes_;  // confined to the thread of control_
   std::unique_ptr<nsm::Service> status_monitor_;
   std::unique_ptr<Control> control_;
   std::unique_ptr<Beat> beat_;

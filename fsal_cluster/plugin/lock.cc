@@ -1,11 +1,16 @@
 // Byte-range locks: ganesha's owner becomes an identity that outlives this process.
 #include <arpa/inet.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <ctime>
 #include <functional>
 #include <optional>
 #include <string>
 
 #include "common/base/bytes.h"
+#include "common/base/log.h"
 #include "fsal_cluster/plugin/guarded.h"
 #include "fsal_cluster/plugin/object.h"
 #include "fsal_cluster/state/file_locks.h"
@@ -29,6 +34,11 @@ std::string text_of(const sockaddr_t& address) {
     }
   }
   return text;
+}
+
+std::uint16_t port_of(const sockaddr_t& address) {
+  static_assert(offsetof(sockaddr_in, sin_port) == offsetof(sockaddr_in6, sin6_port));
+  return ntohs(reinterpret_cast<const sockaddr_in&>(address).sin_port);
 }
 
 fs::LockOwner identity(const state_owner_t* owner) {
@@ -101,13 +111,28 @@ fsal_status_t test(const Object* object, const fs::LockOwner& owner, const fs::L
   });
 }
 
+// Whether this thread works on a LOCK that an NLM client has sent from a port below 1024.
+bool serves_trusted_nlm_lock() {
+  if (op_ctx == nullptr || op_ctx->nfs_reqdata == nullptr || op_ctx->caller_addr == nullptr)
+    return false;
+  const auto& message = op_ctx->nfs_reqdata->svc.rq_msg;
+  return message.cb_prog == NLMPROG && port_of(*op_ctx->caller_addr) < IPPORT_RESERVED;
+}
+
 fsal_status_t lock(const Object* object, const fs::LockOwner& owner, const fs::LockRange& range,
                    bool is_reclaim, const fs::ClientLife& life, fsal_lock_param_t* conflicting) {
   return guarded([&] {
     const auto answer =
         object->mount->locks().lock(object->handle.ino, owner, range, is_reclaim, life);
+    // Too many locks: NLM4_DENIED_NOLOCKS, NFS4ERR_RESOURCE.
+    if (!answer && answer.error().code == ErrorCode::kTooLarge)
+      return fsalstat(ERR_FSAL_NOMEM, ENOLCK);
     if (!answer) return failed(answer);
-    if (answer->granted) return ok_status();
+    if (answer->granted) {
+      if (!is_reclaim && life.nsm_state != 0 && serves_trusted_nlm_lock())
+        Instance::get().note_nlm_lock(owner, life.nsm_state);
+      return ok_status();
+    }
     report_conflict(answer->conflict, conflicting);
     return conflict_status();
   });
@@ -218,6 +243,22 @@ gsh_export* export_of_filesystem(FsId fs) {
   return nullptr;
 }
 
+// Asked to end, ganesha would unlock everything that it knows of. Its clients are told of nothing.
+void end_with_locks() {
+  log::warn("this instance is asked to end, and does so at once: its locks stay recorded");
+  spdlog::default_logger()->flush();
+  ::_exit(1);
+}
+
+// Seconds, as time() counts.
+time_t renewable_since() {
+  const time_t now = ::time(nullptr);
+  if (!Instance::started()) return now;
+  const auto open_ns = Instance::get().open_for_ns();
+  if (!open_ns) return 0;
+  return now - std::min<time_t>(*open_ns / 1'000'000'000, now - 1);
+}
+
 }  // namespace
 
 Status release_locks(const fs::Handle& file, const fs::LockOwner& owner,
@@ -249,6 +290,8 @@ void set_lock_operations(fsal_obj_ops& ops) {
   ops.lock_op2 = lock_op2;
   nfs_nlm_client_gone = nlm_client_gone;
   nfs4_client_is_back = nfs4_client_back;
+  nfs4_renewable_since = renewable_since;
+  nfs_before_halt = end_with_locks;
 }
 
 }  // namespace symnas::plugin

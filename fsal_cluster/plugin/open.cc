@@ -1,5 +1,5 @@
-// Open, close and share reservations. Deny modes are arbitrated in this process (a filesystem has
-// one mount in this slice); opens write nothing to etcd.
+// Open, close and share reservations. Deny modes are arbitrated in this process, between the
+// clients of its VNFS (docs/architecture/locks.md, Limits); opens write nothing to etcd.
 #include <cstring>
 
 #include "fsal_cluster/plugin/answers.h"

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "common/base/bytes.h"
 #include "common/base/log.h"
 #include "common/kv/keys.h"
@@ -405,7 +407,12 @@ Result<std::optional<LockConflict>> FileLocks::try_lock(const Key& key, const Lo
   {
     const std::scoped_lock lock(mutex_);
     after = kept_after(key, life);
-    wanted = {with_range(held_in(key, life), range), after.life, after.since_ns};
+    const std::vector<LockRange> held = held_in(key, life);
+    wanted = {with_range(held, range), after.life, after.since_ns};
+    if (wanted.ranges.size() > std::max(held.size(), kLockRangesMax))
+      return fail(ErrorCode::kTooLarge, fmt::format("one owner holds {} ranges of the file: unlock "
+                                                    "some, or lock larger ones",
+                                                    held.size()));
   }
   SYMNAS_TRY(write(key, wanted, std::move(unchanged)));
   const std::scoped_lock lock(mutex_);
@@ -423,6 +430,11 @@ Status FileLocks::unlock(Ino ino, const LockOwner& owner, std::uint64_t start, s
     const std::scoped_lock lock(mutex_);
     const std::vector<LockRange>& held = table_.held(ino, owner);
     std::vector<LockRange> left = without_range(held, start, end);
+    if (left.size() > std::max(held.size(), kLockRangesHeldMax)) {
+      log::warn("inode {}: a range is not split for an unlock: its owner holds {}", ino.value(),
+                held.size());
+      return {};
+    }
     if (left != held) {
       hold(key, std::move(left));
       late_.insert(key);
@@ -476,7 +488,7 @@ Status FileLocks::forget_former_lives(const std::string& client, const std::stri
   {
     const std::scoped_lock lock(mutex_);
     for (Key& key : table_.of_client(LockProtocol::kNfs4, client)) {
-      if (!unclaimed_.contains(key) || !is_another_life(kept(key).life, {0, verifier})) continue;
+      if (!is_another_life(kept(key).life, {0, verifier})) continue;
       hold(key, {});
       late_.insert(key);
       keys.push_back(std::move(key));
@@ -503,6 +515,25 @@ bool FileLocks::has_nlm_client(const std::string& address) const {
   const auto first = nlm_clients_.lower_bound({address, "", ""});
   if (first != nlm_clients_.end() && first->first.address == address) return true;
   return lives_.any_under_way(address) || owes(address);
+}
+
+bool FileLocks::has_outlived_locks(const LockOwner& owner, std::int32_t state) {
+  const auto client =
+      owner.protocol == LockProtocol::kNlm ? parse_nlm_client(owner.client) : std::nullopt;
+  if (!client || state == 0) return false;
+  const std::pair who(client->address, client->name);
+  const std::scoped_lock lock(mutex_);
+  const auto known = without_former_.find(who);
+  if (known != without_former_.end() && known->second == state) return false;
+  for (const Key& key : table_.of_protocol(LockProtocol::kNlm)) {
+    const auto holder = parse_nlm_client(key.second.client);
+    if (holder && std::pair(holder->address, holder->name) == who &&
+        is_former_life(kept(key).life.nsm_state, state))
+      return true;
+  }
+  if (without_former_.size() >= kLivesRemembered) without_former_.clear();
+  without_former_[who] = state;
+  return false;
 }
 
 bool FileLocks::owes_unlocks_of(const std::string& address) const {

@@ -51,6 +51,16 @@ inline constexpr std::int64_t kAskAgainNs = 5'000'000'000;
 // Pause before an unlock that could not be recorded (quota, queue full) is tried again.
 inline constexpr std::int64_t kLateUnlockRetryMs = 500;
 
+// Ranges of one owner on one inode. Each LOCK and UNLOCK writes its whole record anew, which the
+// store keeps until it is compacted: 1,000 locked bytes, one after the other, are some 10 MB.
+inline constexpr std::size_t kLockRangesMax = 1'000;
+// An UNLOCK may split a range: of so many it leaves what it would split.
+inline constexpr std::size_t kLockRangesHeldMax = 4'000;
+inline constexpr std::int64_t kLockRangeBytesMax = 32;  // encoded
+static_assert(kLockRangesMax < kLockRangesHeldMax);
+static_assert(static_cast<std::int64_t>(kLockRangesHeldMax) * kLockRangeBytesMax <
+              kv::kTxnBytesMax / 2);
+
 // Records of one transaction when many go: a member of the store applies it in about a millisecond.
 inline constexpr std::size_t kLocksAtOnce = 100;
 
@@ -78,12 +88,14 @@ class FileLocks {
   // `life`: in which of its lives the client locks; it is recorded, and what the owner has locked
   // of the file in a former one is dropped with it. A reclaim changes nothing about that. A lock
   // that an NLM client asked for in a life before the recorded one is denied.
-  // Errors: those of Session, kConflict; kInvalidArgument: the life is over (note_nlm_life).
+  // Errors: those of Session, kConflict; kInvalidArgument: the life is over (note_nlm_life);
+  // kTooLarge: the owner would hold more than kLockRangesMax ranges of the file.
   Result<Answer> lock(Ino ino, const LockOwner& owner, const LockRange& range, bool is_reclaim,
                       const ClientLife& life = {});
   // Unlocks, also when it answers an error: the server in front of us has forgotten the range
   // already. The record follows later then, or with the next UNLOCK of the owner. kNow waits for
-  // the record, kLater for nothing. Errors: those of Session::commit.
+  // the record, kLater for nothing. Errors: those of Session::commit. Of an owner that holds
+  // kLockRangesHeldMax ranges of the file only whole ones are unlocked: the rest stays locked.
   enum class Record { kNow, kLater };
   Status unlock(Ino ino, const LockOwner& owner, std::uint64_t start, std::uint64_t end,
                 Record when);
@@ -94,8 +106,8 @@ class FileLocks {
   // also those of LOCKs that are under way, and tries again what could not be recorded before.
   // Waits for the transaction under way. Errors: as unlock().
   Status forget_nlm_client(const std::string& address, std::optional<std::int32_t> but_state);
-  // The NFSv4 client lives now as `verifier` says: unlocks what it has not claimed since these
-  // locks were loaded, and locked in another life. Errors: as unlock().
+  // The NFSv4 client lives now as `verifier` says: unlocks what it locked in another life. Errors:
+  // as unlock().
   Status forget_former_lives(const std::string& client, const std::string& verifier);
   // Somebody elsewhere wants what is recorded so: revokes its client if that has has been away for
   // too long (kUnclaimedLeases). Errors: Session::commit.
@@ -107,6 +119,10 @@ class FileLocks {
   // Whether any of them is at `address`, locks at this moment, or has unlocks that are late. Cheap:
   // whoever likes may ask.
   bool has_nlm_client(const std::string& address) const;
+  // Whether an NLM client that locks as `state` now still has locks of former lives here: its
+  // notice was lost. A client: an address and a name, through whatever VIP. Cheap but for the first
+  // question of a life.
+  bool has_outlived_locks(const LockOwner& owner, std::int32_t state);
   // Whether unlocks of the NLM client at `address` are late.
   bool owes_unlocks_of(const std::string& address) const;
   // Records what is late. Errors: those of Session::commit; the rest stays late.
@@ -154,8 +170,9 @@ class FileLocks {
     std::int64_t since_ns = 0;
   };
   Result<std::optional<Unserved>> unserved(const std::string& vnfs);
-  // Erases them if no mount has been claimed since. Errors: as write().
-  Status erase_unserved(const ForeignLock& lock, Revision claimed);
+  // Erases everything that its client has recorded through its VNFS, if no mount has been claimed
+  // since `claimed` (nullopt: whatever was claimed), and only then forgets it. Errors: as write().
+  Status take_client(const ForeignLock& lock, std::optional<Revision> claimed);
   // Writes what one owner holds, nothing else changes. The key is not late afterwards.
   // Errors: kConflict (a compare did not hold), Session::commit.
   Status write(const Key& key, const RecordedLock& lock,
@@ -207,6 +224,8 @@ class FileLocks {
   std::map<NlmClient, std::size_t> nlm_clients_;  // on how many keys they hold something
   std::set<Key> unclaimed_;                       // loaded, and its owner has not come back yet
   NlmLives lives_;
+  // (address, name) of NLM clients without locks of lives before that one.
+  std::map<std::pair<std::string, std::string>, std::int32_t> without_former_;
   std::set<Key> late_;     // the store still says more than the table
   std::set<Key> writing_;  // were late; their transaction is under way
   bool stop_ = false;

@@ -48,15 +48,7 @@ std::optional<LockConflict> FileLocks::foreign_conflict(Ino ino, const LockRange
       return answer;
     log::warn("locks of client {} of {} are revoked: no mount has served it for {} s",
               to_hex(answer.holder.client), conflict->lock.vnfs, unclaimed_ns_ / 1'000'000'000);
-    for (const ForeignLock& lock :
-         foreign_.take_client(conflict->lock.vnfs, answer.holder.protocol, answer.holder.client)) {
-      kv::Mutation mutation;
-      mutation.growth = kv::Growth::kMustGo;
-      mutation.compares = {kv::mod_revision_is(lock.store_key, lock.revision)};
-      mutation.writes = {kv::erase(lock.store_key)};
-      const auto erased = session_.commit_blocking(std::move(mutation));
-      if (!erased) return answer;
-    }
+    if (!take_client(conflict->lock, std::nullopt)) return answer;
   }
 }
 
@@ -76,9 +68,7 @@ bool FileLocks::ask_for(const ForeignLock& lock) {
   if (now_ns - since_ns <= unclaimed_ns_) return false;
   log::warn("locks of client {} of {} are revoked: no mount has served it for {} s",
             to_hex(lock.owner.client), lock.vnfs, unclaimed_ns_ / 1'000'000'000);
-  if (!erase_unserved(lock, (*unserved_since)->claimed)) return false;
-  static_cast<void>(foreign_.take_client(lock.vnfs, lock.owner.protocol, lock.owner.client));
-  return true;
+  return take_client(lock, (*unserved_since)->claimed).has_value();
 }
 
 Result<std::optional<FileLocks::Unserved>> FileLocks::unserved(const std::string& vnfs) {
@@ -101,7 +91,7 @@ Result<std::optional<FileLocks::Unserved>> FileLocks::unserved(const std::string
   return std::optional<Unserved>(known->second);
 }
 
-Status FileLocks::erase_unserved(const ForeignLock& lock, Revision claimed) {
+Status FileLocks::take_client(const ForeignLock& lock, std::optional<Revision> claimed) {
   SYMNAS_ASSIGN(const kv::OpResult found,
                 session_.range(kv::prefix_range(kv::keys::locks(fs_)), 0));
   std::vector<const kv::KeyValue*> its;
@@ -114,7 +104,7 @@ Status FileLocks::erase_unserved(const ForeignLock& lock, Revision claimed) {
   for (std::size_t at = 0; at < its.size(); at += kLocksAtOnce) {
     kv::Mutation mutation;
     mutation.growth = kv::Growth::kMustGo;
-    mutation.compares = {kv::mod_revision_is(kv::keys::mount_claim(fs_), claimed)};
+    if (claimed) mutation.compares = {kv::mod_revision_is(kv::keys::mount_claim(fs_), *claimed)};
     for (std::size_t i = at; i < std::min(its.size(), at + kLocksAtOnce); ++i) {
       mutation.compares.push_back(kv::mod_revision_is(its[i]->key, its[i]->mod_revision));
       mutation.writes.push_back(kv::erase(its[i]->key));
@@ -123,6 +113,7 @@ Status FileLocks::erase_unserved(const ForeignLock& lock, Revision claimed) {
     if (!erased.succeeded)
       return fail(ErrorCode::kConflict, lock.vnfs + ": is served again, or its locks are cleared");
   }
+  foreign_.forget_client(lock.vnfs, lock.owner.protocol, lock.owner.client);
   return {};
 }
 

@@ -29,20 +29,14 @@ std::optional<ForeignLocks::Conflict> ForeignLocks::conflict(Ino ino,
   return std::nullopt;
 }
 
-std::vector<ForeignLock> ForeignLocks::take_client(const std::string& vnfs, LockProtocol protocol,
-                                                   const std::string& client) {
-  std::vector<ForeignLock> out;
+void ForeignLocks::forget_client(const std::string& vnfs, LockProtocol protocol,
+                                 const std::string& client) {
   for (auto it = locks_.begin(); it != locks_.end();) {
-    std::vector<ForeignLock> rest;
-    for (ForeignLock& lock : it->second) {
-      const bool its =
-          lock.vnfs == vnfs && lock.owner.protocol == protocol && lock.owner.client == client;
-      (its ? out : rest).push_back(std::move(lock));
-    }
-    it->second = std::move(rest);
+    std::erase_if(it->second, [&](const ForeignLock& lock) {
+      return lock.vnfs == vnfs && lock.owner.protocol == protocol && lock.owner.client == client;
+    });
     it = it->second.empty() ? locks_.erase(it) : std::next(it);
   }
-  return out;
 }
 
 }  // namespace symnas::fs

@@ -35,9 +35,8 @@ class ForeignLocks {
     LockRange range;
   };
   std::optional<Conflict> conflict(Ino ino, const LockRange& range) const;
-  // Everything that one client of one VNFS has recorded, and forgets it.
-  std::vector<ForeignLock> take_client(const std::string& vnfs, LockProtocol protocol,
-                                       const std::string& client);
+  // Everything that one client of one VNFS had recorded is gone.
+  void forget_client(const std::string& vnfs, LockProtocol protocol, const std::string& client);
 
  private:
   std::map<Ino, std::vector<ForeignLock>> locks_;

@@ -1,10 +1,18 @@
 #include "fsal_cluster/state/gate.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "common/base/waiting.h"
 
 namespace symnas::fs {
+
+std::optional<std::int64_t> Gate::open_for_ns() const {
+  // In this order: prove() sets the beginning first.
+  const std::int64_t now_ns = clock_.mono_ns();
+  if (now_ns >= open_until_ns()) return std::nullopt;
+  return std::max<std::int64_t>(now_ns - open_since_ns(), 0);
+}
 
 void Gate::pass(Action action) {
   if (!is_open()) {

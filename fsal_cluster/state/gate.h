@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "common/env/clock.h"
@@ -38,6 +39,8 @@ class Gate {
   }
   // Since when it has not been closed, by the clock.
   std::int64_t open_since_ns() const { return open_since_ns_.load(std::memory_order_acquire); }
+  // For how long it has been open without a break; nullopt: it is closed.
+  std::optional<std::int64_t> open_for_ns() const;
   // Runs `action` at once when open, else when the gate opens again.
   void pass(Action action);
   // The same for callers that may block.

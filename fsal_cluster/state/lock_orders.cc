@@ -44,7 +44,10 @@ bool LockOrders::stopping() const {
 
 bool LockOrders::is_valid(const LockOrder& order) const {
   if (order.kind != records::LockOrder::CLEAR) return true;
-  return order.given_ns && clock_.mono_ns() - *order.given_ns < kLockOrderValidNs;
+  const std::scoped_lock lock(mutex_);
+  const auto known = orders_.find(order.key);
+  return known != orders_.end() && known->second.revision == order.revision && order.given_ns &&
+         clock_.mono_ns() - *order.given_ns < kLockOrderValidNs;
 }
 
 void LockOrders::put(const kv::KeyValue& kv, std::optional<std::int64_t> given_ns) {

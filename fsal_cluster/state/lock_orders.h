@@ -47,7 +47,7 @@ class LockOrders final : public kv::Follower {
   std::vector<LockOrder> wait(std::int64_t wait_ms);
   // It is done: not told again, though the watch may still show it.
   void done(const LockOrder& order);
-  // Whether it may still be carried out.
+  // Whether it may still be carried out, as far as the watch has told.
   bool is_valid(const LockOrder& order) const;
   // Idempotent.
   void stop();

@@ -174,6 +174,7 @@ class Client:
         self.name = None
         self.handle = self.root = b""
         self.stateid = b"\0" * 16
+        self.held = None  # of hold(): (recoveries then, stateid)
         self._recover(time.monotonic() + GIVE_UP_S)
         self.root = self._find_root()
 
@@ -330,6 +331,7 @@ class Client:
         """Opens a file of the export, created if needed, and keeps it open over restarts."""
         self._until_answered(lambda: self._open(u32(0) + opaque(name), self.root, create=True))
         self.name = name
+        self.held = None
 
     def _here(self):
         return PUTFH, opaque(self.handle), None
@@ -350,16 +352,29 @@ class Client:
     def hold(self, start, length):
         """Locks a range of the open file for writing, and keeps it. False: somebody else has it."""
         def wanted():
-            return LOCK, u32(_WRITE_LOCK, 0) + u64(start, length) + u32(
-                1, self._next_owner_sequence()) + self.stateid + u32(0) + u64(self.client_id) \
-                + opaque(f"{self.owner} holds"), lambda a: a.take(16)
+            if self.held and self.held[0] == self.recoveries:
+                locker = u32(0) + self.held[1] + u32(self._next_owner_sequence())
+            else:
+                locker = u32(1, self._next_owner_sequence()) + self.stateid + u32(0) \
+                    + u64(self.client_id) + opaque(f"{self.owner} holds")
+            return (LOCK, u32(_WRITE_LOCK, 0) + u64(start, length) + locker,
+                    lambda a: (self.recoveries, a.take(16)))
         try:
-            self.call(self._here, wanted)
+            self.held = self.call(self._here, wanted)[1]
         except Refused as refused:
             if refused.status != DENIED:
                 raise
             return False
         return True
+
+    def release(self, start, length):
+        """Unlocks what hold() has locked since the server knows us."""
+        def unwanted():
+            if not self.held or self.held[0] != self.recoveries:
+                raise _Restarted
+            return (LOCKU, u32(_WRITE_LOCK, self._next_owner_sequence()) + self.held[1]
+                    + u64(start, length), lambda a: (self.recoveries, a.take(16)))
+        self.held = self.call(self._here, unwanted)[1]
 
     def lock(self):
         """Locks the whole file for writing, and unlocks it; one of before a restart is claimed."""

@@ -67,6 +67,7 @@ NFSv4 {{
   Graceless = true;
   Lease_Lifetime = {};
   Grace_Period = {};
+  Expired_Client_Threshold = 0;
   Server_Owner = "{}";
   Server_Scope = "{}";
   Only_Numeric_Owners = true;

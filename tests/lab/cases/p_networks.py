@@ -3,7 +3,7 @@
 import contextlib
 import time
 
-from kernel_clients import finish, kernel_clients
+from kernel_clients import finish, kernel_clients, output_of
 from lab_case import check, eventually, lab_test
 from symlab import client_networks, netns, product
 from symlab.faults import Faults
@@ -12,7 +12,7 @@ from symlab.service import NetworksService, last_json
 from .h_heads import fence_state
 from .l_silent import automatic_fencing
 from .m_moves import HEARD_S, MEASURED, TAKEN_OVER_S, history, is_holding, owner
-from .n_nlm import REBOOT, Holder, check_granted, check_refused
+from .n_nlm import REBOOT, WAITING, Holder, check_granted, check_refused
 from .r_faults import wait_networks_well
 
 HEADS = 3
@@ -20,6 +20,7 @@ NETWORKS = NetworksService.NETWORKS
 BETWEEN_S = 1.5
 LOOKED_S = 2.0
 HEARD_IN_S = 20.0
+CALLED_S = 10.0  # a Linux client asks again by itself after 30 s
 KINDS = ("read", "write")
 CUT = 2  # the network that fails
 # What resolving addresses and keeping them costs beside a load.
@@ -222,6 +223,25 @@ def nlm_clients_are_told_and_heard_in_ipv6(bench):
         check_granted(other, looking, "after the reboot")
         holder.job.kill()
         service.rehost(service.home)
+
+
+@lab_test(luns="fuse", heads=HEADS, networks=NETWORKS, backups=True)
+def nlm_waiter_is_called_back_in_ipv6(bench):
+    """Who waits over IPv6 is granted the lock when it is free, not when it asks again."""
+    service = multi(bench)
+    vip = [vip for vip in service.vips if ":" in vip][0]
+    with kernel_clients(bench, "six") as clients:
+        for client in clients:
+            client.run("guest_statd")
+        folder, beside = [client.mount("six", service, "vers=3,lock", vip) for client in clients]
+        holder = Holder(clients[0], folder)
+        waiter = clients[1].start(WAITING.format(folder=beside))
+        eventually(HEARD_IN_S, "it waits", lambda: waiter.poll(0.1) is None
+                   and "waiting" in output_of(waiter))
+        bench.let_run(BETWEEN_S)
+        holder.release()
+        output = finish({"the waiter": waiter}, CALLED_S)["the waiter"]
+        check(output == "waiting\ngranted", f"the waiter said {output!r}")
 
 
 @lab_test(luns="fuse", heads=HEADS, networks=NETWORKS, backups=True)

@@ -114,6 +114,28 @@ TEST_F(LockClearingTest, AnOrderThatIsTooOldByThenIsVoid) {
   EXPECT_FALSE(is_free());
 }
 
+// Its watch has not told yet.
+TEST_F(LockClearingTest, AnOrderThatWasTakenBackIsVoid) {
+  std::atomic<int> asked{0};
+  const ReleaseLocks release = [&](const Handle&, const LockOwner&, const auto& begin,
+                                   const auto& end) -> Status {
+    kv::Mutation taken_back;
+    taken_back.writes = {kv::erase(order_key())};
+    EXPECT_TRUE(world_.session().commit_blocking(taken_back));
+    if (begin()) end();
+    ++asked;
+    return {};
+  };
+  {
+    const LockClearing clearing(world_.context(), *locks_, orders_, release);
+    give(stored(key_).mod_revision);
+    for (int i = 0; i < 5000 && asked == 0; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_EQ(asked, 1);
+  EXPECT_FALSE(is_free());
+}
+
 TEST_F(LockClearingTest, AnOrderOfBeforeThisMountIsVoid) {
   put_order(stored(key_).mod_revision);
   orders_.on_image({stored(order_key())}, Revision{});

@@ -8,54 +8,13 @@
 #include <future>
 
 #include "common/kv/keys.h"
-#include "common/kv/mem/mem_store.h"
-#include "tests/unit/fsal_cluster/ops/world.h"
+#include "fsal_cluster/state/lock_record.h"
+#include "tests/unit/fsal_cluster/state/locks_world.h"
 
 namespace symnas::fs {
 namespace {
 
 using Record = FileLocks::Record;
-constexpr Ino kFile{7};
-const LockOwner kAnna{LockProtocol::kNfs4, "client a", "anna"};
-const LockOwner kBert{LockProtocol::kNlm, "client b", "bert"};
-
-LockRange exclusive(std::uint64_t start, std::uint64_t end) {
-  return {start, end, LockMode::kExclusive};
-}
-
-class FileLocksTest : public ::testing::Test {
- protected:
-  FileLocksTest() {
-    kv::MemStoreOptions options;
-    options.server = server_;
-    store_ = std::make_unique<kv::MemStore>(options);
-    format_for_test(*store_, "u04");
-    world_ = std::make_unique<World>(*store_, "u04");
-    locks_ = load();
-  }
-  // As the next mount finds them.
-  std::unique_ptr<FileLocks> load() {
-    auto locks = FileLocks::load(world_->session(), env::system_clock(), world_->fs(), "vnfs1");
-    EXPECT_TRUE(locks);
-    return std::move(*locks);
-  }
-  bool lock(const LockOwner& owner, const LockRange& range) {
-    const auto answer = locks_->lock(kFile, owner, range, false);
-    return answer && answer->granted;
-  }
-  Status unlock(const LockOwner& owner, const LockRange& range, Record when) {
-    return locks_->unlock(kFile, owner, range.start, range.end, when);
-  }
-  static bool is_free(FileLocks& locks, const LockRange& range) {
-    const LockOwner somebody{LockProtocol::kNfs4, "client c", "clara"};
-    return locks.test(kFile, somebody, range).granted;
-  }
-
-  std::shared_ptr<kv::MemServer> server_ = std::make_shared<kv::MemServer>();
-  std::unique_ptr<kv::MemStore> store_;
-  std::unique_ptr<World> world_;
-  std::unique_ptr<FileLocks> locks_;
-};
 
 TEST_F(FileLocksTest, ARecordedLockIsAHeldLock) {
   ASSERT_TRUE(lock(kAnna, exclusive(0, 9)));
@@ -160,38 +119,6 @@ TEST_F(FileLocksTest, AReclaimOfAStrongerModeGivesWayToWhoCameInBetween) {
   const auto answer = load()->lock(kFile, kAnna, exclusive(0, 9), true);
   EXPECT_FALSE(answer->granted);
   EXPECT_EQ(answer->conflict.holder, kBert);
-}
-
-// Two VNFSs, each with its own mount.
-TEST_F(FileLocksTest, OwnersOfOtherVnfsesConflictEvenUnderTheSameName) {
-  Membership shared(Membership::Mode::kShared);
-  const auto of_vnfs = [&](const std::string& vnfs) {
-    return std::move(
-        *FileLocks::load(world_->session(), env::system_clock(), world_->fs(), vnfs, &shared));
-  };
-  const auto one = of_vnfs("vnfs1");
-  const auto two = of_vnfs("vnfs2");
-  ASSERT_TRUE(one->lock(kFile, kAnna, exclusive(0, 9), false)->granted);
-  const auto refused = two->lock(kFile, kAnna, exclusive(5, 5), false);
-  ASSERT_TRUE(refused);
-  EXPECT_FALSE(refused->granted);
-  EXPECT_EQ(refused->conflict.holder, kAnna);
-  EXPECT_FALSE(two->test(kFile, kAnna, exclusive(9, 9)).granted);
-  EXPECT_TRUE(two->lock(kFile, kAnna, exclusive(10, 19), false)->granted);
-  EXPECT_FALSE(one->lock(kFile, kBert, exclusive(19, 30), false)->granted);
-  ASSERT_TRUE(one->unlock(kFile, kAnna, 0, 9, Record::kNow));
-  EXPECT_TRUE(two->lock(kFile, kBert, exclusive(0, 9), false)->granted);
-}
-
-TEST_F(FileLocksTest, WhoTurnsSoleKnowsWhatOthersLeft) {
-  Membership membership(Membership::Mode::kShared);
-  const auto two = std::move(
-      *FileLocks::load(world_->session(), env::system_clock(), world_->fs(), "vnfs2", &membership));
-  ASSERT_TRUE(lock(kBert, exclusive(0, 9)));
-  ASSERT_TRUE(two->turning_sole());
-  membership.turn_sole();
-  EXPECT_FALSE(two->lock(kFile, kAnna, exclusive(0, 9), false)->granted);
-  EXPECT_FALSE(two->test(kFile, kAnna, exclusive(0, 9)).granted);
 }
 
 // --- NLM clients, which have no lease but tell of their reboots
@@ -392,6 +319,24 @@ TEST_F(FileLocksTest, WhatSomebodyElseHasErasedDoesNotStopTheOthers) {
   EXPECT_EQ(load()->size(), 0u);
 }
 
+TEST_F(FileLocksTest, LocksOfAFormerLifeShowThatTheNoticeWasLost) {
+  const LockOwner there = process(kHost, "1");
+  ASSERT_TRUE(locks_->lock(kFile, there, exclusive(0, 9), false, {3})->granted);
+  ASSERT_TRUE(locks_->lock(Ino{8}, process(kSameName, "1"), exclusive(0, 9), false, {3})->granted);
+  EXPECT_FALSE(locks_->has_outlived_locks(there, 3));
+  EXPECT_FALSE(locks_->has_outlived_locks(there, 0));
+  EXPECT_FALSE(locks_->has_outlived_locks(kAnna, 5));
+  const NlmClient other_name{kHost.address, kHost.server, "vm2"};
+  EXPECT_FALSE(locks_->has_outlived_locks(process(other_name, "1"), 5)) << "behind one address";
+  const NlmClient other_vip{kHost.address, "10.0.0.102", kHost.name};
+  EXPECT_TRUE(locks_->has_outlived_locks(process(other_vip, "9"), 5));
+  EXPECT_TRUE(locks_->has_outlived_locks(there, 5));
+  ASSERT_TRUE(locks_->forget_nlm_client(kHost.address, 5));
+  EXPECT_FALSE(locks_->has_outlived_locks(there, 5));
+  ASSERT_TRUE(locks_->lock(kFile, there, exclusive(0, 9), false, {5})->granted);
+  EXPECT_TRUE(locks_->has_outlived_locks(there, 7));
+}
+
 TEST_F(FileLocksTest, NumbersOfLivesWrap) {
   EXPECT_TRUE(is_former_life(INT32_MAX, INT32_MIN + 1));
   EXPECT_FALSE(is_former_life(INT32_MIN + 1, INT32_MAX));
@@ -401,13 +346,13 @@ TEST_F(FileLocksTest, NumbersOfLivesWrap) {
 
 // --- NFSv4 clients, which have a lease, and a verifier of each life
 
-const ClientLife kOneLife{0, "11111111"};
 const ClientLife kNextLife{0, "22222222"};
 
 TEST_F(FileLocksTest, AClientThatIsBackInANewLifeDropsWhatItHasNotClaimed) {
   ASSERT_TRUE(locks_->lock(kFile, kAnna, exclusive(0, 9), false, kOneLife)->granted);
   ASSERT_TRUE(locks_->forget_former_lives(kAnna.client, kNextLife.verifier));
-  EXPECT_FALSE(is_free(*locks_, exclusive(0, 9))) << "the server in front has it and ends it";
+  EXPECT_TRUE(is_free(*locks_, exclusive(0, 9)));
+  ASSERT_TRUE(locks_->lock(kFile, kAnna, exclusive(0, 9), false, kOneLife)->granted);
   const auto found = load();
   ASSERT_TRUE(found->forget_former_lives("client b", kNextLife.verifier));
   ASSERT_TRUE(found->forget_former_lives(kAnna.client, kOneLife.verifier));
@@ -417,23 +362,23 @@ TEST_F(FileLocksTest, AClientThatIsBackInANewLifeDropsWhatItHasNotClaimed) {
   EXPECT_TRUE(is_free(*load(), exclusive(0, 9)));
 }
 
+TEST_F(FileLocksTest, ANewLifeDropsTheRestOfWhatWasClaimed) {
+  ASSERT_TRUE(locks_->lock(kFile, kAnna, exclusive(0, 9), false, kOneLife)->granted);
+  ASSERT_TRUE(locks_->lock(kFile, kAnna, exclusive(20, 29), false, kOneLife)->granted);
+  const auto found = load();
+  ASSERT_TRUE(found->lock(kFile, kAnna, exclusive(0, 9), true, kOneLife)->granted);
+  ASSERT_TRUE(found->unlock(kFile, kAnna, 0, 9, Record::kNow));
+  EXPECT_FALSE(is_free(*found, exclusive(20, 29)));
+  ASSERT_TRUE(found->forget_former_lives(kAnna.client, kNextLife.verifier));
+  EXPECT_EQ(load()->size(), 0u);
+}
+
 TEST_F(FileLocksTest, ANewLifeReclaimsNothing) {
   ASSERT_TRUE(locks_->lock(kFile, kAnna, exclusive(0, 9), false, kOneLife)->granted);
   const auto found = load();
   EXPECT_FALSE(found->lock(kFile, kAnna, exclusive(0, 9), true, kNextLife)->granted);
   EXPECT_TRUE(found->lock(kFile, kAnna, exclusive(0, 9), true, kOneLife)->granted);
 }
-
-class LeaseTest : public FileLocksTest {
- protected:
-  std::unique_ptr<FileLocks> load_at(Membership* membership = nullptr, const Gate* gate = nullptr,
-                                     const std::string& vnfs = "vnfs1") {
-    return std::move(
-        *FileLocks::load(world_->session(), clock_, world_->fs(), vnfs, membership, gate));
-  }
-  void pass_s(std::int64_t seconds) { clock_.advance_ns(seconds * 1'000'000'000); }
-  env::ManualClock clock_;
-};
 
 TEST_F(LeaseTest, WhoIsAwayForTwoLeasesOfServiceLosesItsLocksToOthers) {
   ASSERT_TRUE(locks_->lock(kFile, kAnna, exclusive(0, 9), false, kOneLife)->granted);
@@ -482,85 +427,30 @@ TEST_F(LeaseTest, ServiceThatWasInterruptedCountsFromItsReturn) {
   EXPECT_TRUE(is_free(*found, exclusive(0, 9)));
 }
 
-TEST_F(LeaseTest, AnotherVnfsHasTheOwnersInstanceAsked) {
-  Membership shared(Membership::Mode::kShared);
-  ASSERT_TRUE(locks_->lock(kFile, kAnna, exclusive(0, 9), false, kOneLife)->granted);
-  const auto other = load_at(&shared, nullptr, "vnfs2");
-  const auto orders = [&] {
-    return world_->session()
-        .range(kv::prefix_range(kv::keys::lock_orders(world_->fs())), 0)
-        ->kvs.size();
+// Recorded at once, as a thousand LOCKs are slow.
+TEST_F(FileLocksTest, AnOwnerHoldsSoManyRangesAtMost) {
+  const auto record = [&](std::size_t count) {
+    RecordedLock many;
+    for (std::size_t i = 0; i < count; ++i) many.ranges.push_back(exclusive(10 * i, 10 * i + 2));
+    kv::Mutation mutation;
+    mutation.writes = {kv::put(lock_key(world_->fs(), kFile, "vnfs1", kAnna),
+                               to_record(kFile, "vnfs1", kAnna, many).SerializeAsString())};
+    ASSERT_TRUE(world_->session().commit_blocking(std::move(mutation)));
+    locks_ = load();
   };
-  EXPECT_FALSE(other->lock(kFile, kBert, exclusive(0, 9), false)->granted);
-  EXPECT_FALSE(other->lock(kFile, kBert, exclusive(0, 9), false)->granted);
-  EXPECT_EQ(orders(), 1u);
-  const auto owners = load_at(&shared);
-  ASSERT_TRUE(owners->revoke_if_away(kFile, kAnna));
-  EXPECT_FALSE(other->lock(kFile, kBert, exclusive(0, 9), false)->granted);
-  pass_s(41);
-  ASSERT_TRUE(owners->revoke_if_away(kFile, kAnna));
-  EXPECT_TRUE(other->lock(kFile, kBert, exclusive(0, 9), false)->granted);
-}
-
-// "gone" has no mount, as the store says.
-TEST_F(LeaseTest, ALockOfAVnfsThatNobodyServesStandsForTwoLeasesBesideOthers) {
-  Membership shared(Membership::Mode::kShared);
-  const auto gone = load_at(&shared, nullptr, "gone");
-  ASSERT_TRUE(gone->lock(kFile, kAnna, exclusive(0, 9), false, kOneLife)->granted);
-  ASSERT_TRUE(gone->lock(Ino{8}, kAnna, exclusive(0, 9), false, kOneLife)->granted);
-  ASSERT_TRUE(gone->lock(kFile, kBert, exclusive(10, 19), false)->granted);
-  const auto other = load_at(&shared, nullptr, "vnfs2");
-  const auto tries = [&](Ino ino, const LockRange& range) {
-    return other->lock(ino, kAnna, range, false)->granted;
-  };
-  EXPECT_FALSE(tries(kFile, exclusive(0, 9)));
-  pass_s(39);
-  EXPECT_FALSE(tries(kFile, exclusive(0, 9)));
-  pass_s(6);
-  EXPECT_TRUE(tries(kFile, exclusive(0, 9)));
-  EXPECT_TRUE(tries(Ino{8}, exclusive(0, 9))) << "the client's other locks go with it";
-  EXPECT_FALSE(tries(kFile, exclusive(10, 19))) << "NLM has no lease";
-  EXPECT_TRUE(world_->session()
-                  .range(kv::prefix_range(kv::keys::lock_orders(world_->fs())), 0)
-                  ->kvs.empty())
-      << "nobody would read it";
-}
-
-TEST_F(LeaseTest, AMountThatWasClaimedMeanwhileStartsTheTwoLeasesAnew) {
-  Membership shared(Membership::Mode::kShared);
-  const auto gone = load_at(&shared, nullptr, "gone");
-  ASSERT_TRUE(gone->lock(kFile, kAnna, exclusive(0, 9), false, kOneLife)->granted);
-  const auto other = load_at(&shared, nullptr, "vnfs2");
-  const auto is_granted = [&] {
-    return other->lock(kFile, kBert, exclusive(0, 9), false)->granted;
-  };
-  const auto claim = [&] {
-    kv::Mutation claimed;
-    claimed.writes = {kv::put(kv::keys::mount_claim(world_->fs()), "77")};
-    EXPECT_TRUE(world_->session().commit_blocking(std::move(claimed)));
-  };
-  EXPECT_FALSE(is_granted());
-  pass_s(30);
-  claim();
-  EXPECT_FALSE(is_granted());
-  pass_s(30);
-  EXPECT_FALSE(is_granted());
-  pass_s(15);
-  // It mounts while it is being revoked, and believes in what it has loaded.
-  world_->session().interrupt(claim);
-  EXPECT_FALSE(is_granted());
-  EXPECT_FALSE(is_free(*load_at(&shared, nullptr, "gone"), exclusive(0, 9)));
-}
-
-TEST_F(FileLocksTest, WhoIsAloneSeesThatTheLockOfAnotherVnfsWasCleared) {
-  ASSERT_TRUE(lock(kBert, exclusive(0, 9)));
-  const auto two =
-      std::move(*FileLocks::load(world_->session(), env::system_clock(), world_->fs(), "vnfs2"));
-  EXPECT_FALSE(two->lock(kFile, kAnna, exclusive(0, 9), false)->granted);
-  kv::Mutation cleared;
-  cleared.writes = {kv::erase(lock_key(world_->fs(), kFile, "vnfs1", kBert))};
-  ASSERT_TRUE(world_->session().commit_blocking(std::move(cleared)));
-  EXPECT_TRUE(two->lock(kFile, kAnna, exclusive(0, 9), false)->granted);
+  record(kLockRangesMax);
+  const auto refused = locks_->lock(kFile, kAnna, exclusive(1'000'000, 1'000'000), false);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kTooLarge);
+  EXPECT_TRUE(lock(kAnna, exclusive(3, 3))) << "no range more";
+  EXPECT_TRUE(lock(kBert, exclusive(1'000'000, 1'000'000)));
+  ASSERT_TRUE(unlock(kAnna, exclusive(1, 1), Record::kNow)) << "it splits";
+  EXPECT_TRUE(is_free(*load(), exclusive(1, 1)));
+  record(kLockRangesHeldMax);
+  ASSERT_TRUE(unlock(kAnna, exclusive(1, 1), Record::kNow));
+  EXPECT_FALSE(is_free(*load(), exclusive(1, 1))) << "what is split would not fit";
+  ASSERT_TRUE(unlock(kAnna, exclusive(0, 2), Record::kNow));
+  EXPECT_TRUE(is_free(*load(), exclusive(0, 9)));
 }
 
 TEST_F(FileLocksTest, TheRecordSaysSinceWhenSomethingIsHeld) {

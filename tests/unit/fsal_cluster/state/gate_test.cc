@@ -58,6 +58,21 @@ TEST_F(GateTest, AProofThatIsTooOldOpensNothing) {
   EXPECT_EQ(gate.held(), 0u);
 }
 
+TEST_F(GateTest, TellsForHowLongItHasBeenOpen) {
+  Gate gate(clock, clock.mono_ns(), kWindow);
+  clock.advance_ns(6 * kSecond);
+  gate.prove(clock.mono_ns());
+  clock.advance_ns(6 * kSecond);
+  EXPECT_EQ(gate.open_for_ns(), 12 * kSecond);
+  clock.advance_ns(2 * kSecond);
+  EXPECT_EQ(gate.open_for_ns(), std::nullopt);
+  clock.advance_ns(10 * kSecond);
+  gate.prove(clock.mono_ns() - 2 * kSecond);
+  EXPECT_EQ(gate.open_for_ns(), 0) << "from when it opened, not from its proof";
+  clock.advance_ns(5 * kSecond);
+  EXPECT_EQ(gate.open_for_ns(), 5 * kSecond);
+}
+
 TEST_F(GateTest, ShutDownLetsEverythingGoAndSaysSo) {
   Gate gate(clock, clock.mono_ns(), kWindow);
   clock.advance_ns(kWindow);

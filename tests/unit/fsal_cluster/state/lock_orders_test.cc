@@ -47,9 +47,12 @@ TEST(LockOrdersTest, AnOrderThatIsTakenBackIsNone) {
   env::ManualClock clock;
   LockOrders orders(clock, kFs, "v1");
   orders.on_events({{false, order("v1", 10)}}, Revision{10});
+  const LockOrder given = orders.wait(0).at(0);
   orders.on_events({{true, order("v1", 11)}}, Revision{11});
   EXPECT_TRUE(orders.wait(0).empty());
+  EXPECT_FALSE(orders.is_valid(given));
   orders.on_events({{false, order("v1", 12)}}, Revision{12});
+  EXPECT_FALSE(orders.is_valid(given)) << "it was given anew";
   orders.on_lost();
   EXPECT_TRUE(orders.wait(0).empty());
 }

@@ -31,6 +31,7 @@ NFSv4 {
   Graceless = true;
   Lease_Lifetime = 20;
   Grace_Period = 20;
+  Expired_Client_Threshold = 0;
   Server_Owner = "vnfs1";
   Server_Scope = "vnfs1";
   Only_Numeric_Owners = true;

@@ -1,0 +1,46 @@
+// UnservedExports: exports of the VNFS whose filesystems this instance has not mounted (yet), and
+// of which it does not know who holds locks there. Thread-safe; its mutex is a leaf.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <set>
+#include <utility>
+
+namespace symnas::plugin {
+
+class UnservedExports {
+ public:
+  // These are to be served, and no others. REQUIRES: none is served yet.
+  void begin(std::set<std::uint16_t> ids) {
+    const std::scoped_lock lock(mutex_);
+    unserved_ = std::move(ids);
+  }
+  // It is to be served. One that is served stays so, however it is changed.
+  void wanted(std::uint16_t id) {
+    const std::scoped_lock lock(mutex_);
+    if (!served_.contains(id)) unserved_.insert(id);
+  }
+  // Its filesystem is mounted.
+  void served(std::uint16_t id) {
+    const std::scoped_lock lock(mutex_);
+    unserved_.erase(id);
+    served_.insert(id);
+  }
+  void removed(std::uint16_t id) {
+    const std::scoped_lock lock(mutex_);
+    unserved_.erase(id);
+    served_.erase(id);
+  }
+  bool any() const {
+    const std::scoped_lock lock(mutex_);
+    return !unserved_.empty();
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::set<std::uint16_t> unserved_;
+  std::set<std::uint16_t> served_;
+};
+
+}  // namespace symnas::plugin

@@ -1,0 +1,188 @@
+"""Locks that are held as long as the server's own list and the record say so, and no longer."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+
+import nfs_wire
+from lab_case import check, eventually, lab_test
+from symlab import processes
+from symlab.service import EXPORT, wait_for_line
+from symlab.wait import SLOWER
+
+from .p_locks import LEASE_S, OTHER, SEES_IT_S, expect, locks_of, new_lives, peer
+
+LOCKS = os.path.join(os.path.dirname(nfs_wire.__file__), "nfs4_locks")
+# The server's reaper looks at leases every LEASE_S / 2, at most every 10 s.
+EXPIRED_S = LEASE_S + 15.0
+# Longer than a lease, and than the gate's window.
+AWAY_S = LEASE_S + 8.0
+
+
+class Locks:
+    """A client of nfs4_locks."""
+
+    def __init__(self, bench, file):
+        self.process = bench.lab.popen_in(
+            "client", [sys.executable, LOCKS, "--url", bench.service.url, "--file", file],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        wait_for_line(self.process, "ready")
+
+    def __call__(self, *words):
+        self.process.stdin.write(" ".join(map(str, words)) + "\n")
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline().strip()
+        check(answer, f"nfs4_locks has ended: {words}")
+        return answer
+
+    def expect(self, wanted, *words):
+        answer = self(*words)
+        check(answer == wanted, f"{words} is answered {answer}, should be {wanted}")
+
+    def die(self):
+        self.process.kill()
+        self.process.communicate()
+
+
+@contextlib.contextmanager
+def locks(bench, file):
+    client = Locks(bench, file)
+    try:
+        yield client
+    finally:
+        client.die()
+
+
+def ranges_of(bench, file):
+    found = locks_of(bench, "--fs", EXPORT, "--path", f"/{file}")
+    return [entry["ranges"] for entry in found]
+
+
+@lab_test()
+def sigterm_releases_no_lock(bench):
+    """An instance that is asked to end does so at once: its locks are held by the next one."""
+    [first] = new_lives(1)
+    file = "terminated"
+    with locks(bench, "terminated-v4") as client:
+        client.expect("granted", "hold", 0, 10)
+        expect("granted", bench, file, "lock", "--state", first)
+        before = bench.service.serving()
+        record = {"pid": before["pid"], "start_time": processes.start_time(before["pid"])}
+        check(processes.send_signal(record, signal.SIGTERM), "the instance was gone already")
+        bench.service.wait_serving(other_than=before["pid"])
+        expect("denied", bench, file, "test", *OTHER)
+        expect("denied", bench, "terminated-v4", "test", "--length", "5")
+        check(len(locks_of(bench)) == 2, f"recorded: {locks_of(bench)}")
+        client.expect("granted", "hold", 0, 10)
+        client.expect("done", "release", 0, 10)
+    expect("done", bench, file, "free_all")
+
+
+@lab_test()
+def downgrade_to_the_end_of_the_file_holds(bench):
+    """Who makes its exclusive byte a part of a shared rest of the file lets others share it."""
+    [first] = new_lives(1)
+    file = "downgraded"
+    byte = ("--start", "5", "--length", "1", "--state", first)
+    expect("granted", bench, file, "lock", *byte)
+    expect("granted", bench, file, "lock", "--shared", "--state", first)
+    expect("granted", bench, file, "lock", "--shared", *OTHER, *byte)
+    expect("denied", bench, file, "lock", *byte)
+    # A byte in the middle of what reaches to the end, the other way round.
+    expect("granted", bench, file, "unlock", *OTHER)
+    expect("granted", bench, file, "lock", *byte)
+    expect("granted", bench, file, "lock", "--shared", *byte)
+    expect("granted", bench, file, "test", "--shared", *OTHER, *byte)
+    check(ranges_of(bench, file) == [[{"start": 0, "type": "read"}]],
+          f"recorded: {ranges_of(bench, file)}")
+    expect("done", bench, file, "free_all")
+
+
+@lab_test()
+def nlm_grant_that_is_not_delivered_leaves_what_was_held(bench):
+    """A shared lock that was to become an exclusive one stays when its owner cannot be called."""
+    [first] = new_lives(1)
+    file = "unheard"
+    for svid in ("1", "2"):
+        expect("granted", bench, file, "lock", "--shared", "--state", first, "--svid", svid,
+               "--start", "10", "--length", "10")
+    expect("blocked", bench, file, "lock", "--block", "--state", first, "--length", "30")
+    expect("granted", bench, file, "unlock", *OTHER)
+    # Nobody answers for the client: the exclusive lock is granted, then taken back.
+    late = ("--shared", "--svid", "3", "--state", first, "--start", "25", "--length", "1")
+    eventually(SEES_IT_S, "nobody waits", lambda: peer(
+        bench, file, "test", *late) == "granted")
+    check(ranges_of(bench, file) == [[{"start": 10, "length": 10, "type": "read"}]],
+          f"recorded: {ranges_of(bench, file)}")
+    before = bench.kill_instance()
+    bench.service.wait_serving(other_than=before["pid"])
+    expect("denied", bench, file, "test", *OTHER)
+    expect("granted", bench, file, "test", "--shared", *OTHER)
+    expect("done", bench, file, "free_all")
+
+
+@lab_test()
+def nlm_notice_that_was_lost_is_made_up_for(bench):
+    """A client that locks in its next life has lost what it locked before, whoever heard of it."""
+    first, second, third = new_lives(3)
+    expect("granted", bench, "lost", "lock", "--state", first)
+    expect("granted", bench, "found", "lock", *OTHER, "--state", second, "--high-port")
+    expect("denied", bench, "lost", "test", *OTHER)
+    expect("granted", bench, "found anew", "lock", *OTHER, "--state", second)
+    eventually(SEES_IT_S, "what it held is free",
+               lambda: peer(bench, "lost", "test", *OTHER) == "granted")
+    expect("denied", bench, "found", "test")
+    # After a restart the records say in which life it locked.
+    before = bench.kill_instance()
+    bench.service.wait_serving(other_than=before["pid"])
+    expect("granted", bench, "found too", "lock", "--state", third)
+    eventually(SEES_IT_S, "what it held is free",
+               lambda: peer(bench, "found", "test") == "granted")
+    expect("done", bench, "lost", "free_all")
+
+
+@lab_test()
+def v41_lock_outlives_an_outage_of_etcd(bench):
+    """No lease runs out while nothing is answered; the client goes on as if nothing had been."""
+    file = "outage"
+    with locks(bench, file) as client:
+        client.expect("granted", "hold", 0, 10)
+        before = bench.service.serving()
+        bench.signal_process("etcd.c1n1", signal.SIGSTOP)
+        try:
+            bench.let_run(AWAY_S)
+        finally:
+            bench.signal_process("etcd.c1n1", signal.SIGCONT)
+        client.expect("done", "release", 5, 5)
+        client.expect("1", "recoveries")
+        expect("denied", bench, file, "test", "--length", "5")
+        expect("granted", bench, file, "test", "--start", "5", "--length", "5")
+        check(bench.service.wait_serving()["pid"] == before["pid"], "the instance was restarted")
+
+
+@lab_test()
+def v41_locks_of_a_client_that_dies_go_with_its_lease(bench):
+    """While its instance serves: nobody has to ask for them, and none of it stays recorded."""
+    file = "died"
+    with locks(bench, file) as client:
+        client.expect("granted", "hold", 0, 10)
+    expect("denied", bench, file, "test")
+    eventually(EXPIRED_S * SLOWER, "its lease is over", lambda: locks_of(bench) == [])
+    expect("granted", bench, file, "test")
+
+
+@lab_test()
+def v41_unlock_of_what_is_not_claimed_is_recorded(bench):
+    """A range that its owner does not lock again after a restart can still be unlocked."""
+    file = "unclaimed"
+    with locks(bench, file) as client:
+        client.expect("granted", "hold", 0, 10)
+        client.expect("granted", "hold", 100, 10)
+        before = bench.kill_instance()
+        bench.service.wait_serving(other_than=before["pid"])
+        client.expect("granted", "hold", 0, 10)
+        client.expect("done", "release", 0, 10)
+        client.expect("done", "release", 100, 10)
+        check(locks_of(bench) == [], f"recorded: {locks_of(bench)}")
