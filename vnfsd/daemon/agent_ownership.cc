@@ -1,4 +1,6 @@
 // Agent: ownership of VNFSs and the local fence, for the supervisors.
+#include <set>
+
 #include <fmt/format.h>
 
 #include "common/base/log.h"
@@ -97,6 +99,8 @@ Result<instance::InstancePlan> Agent::claim(const std::string& vnfs,
   record.set_claimed_ns(clock_.wall_ns());
   txn.compares.push_back(kv::mod_revision_is(plan.owner_key, owner_revision));
   txn.compares.push_back(kv::mod_revision_is(kv::keys::kVnfs + vnfs, stored->mod_revision));
+  // Whoever edits them later sees the owner, and waits for it.
+  txn.compares.push_back(unchanged_since(view, kv::keys::kExports));
   txn.compares.push_back(kv::key_absent(kv::keys::kRemoved + config_.head_name));
   txn.compares.push_back(
       kv::mod_revision_is(kv::keys::kFences + config_.head_name, fence_revision));
@@ -175,11 +179,20 @@ Status Agent::fence(const std::string& vnfs) {
   // What this head had of it ended by its own release, or was proved to have ended.
   if (record.head() != config_.head_name) return {};
   SYMNAS_ASSIGN(const auto* stored, find(view.vnfses, "vnfs", vnfs));
+  const VnfsId id(record.vnfs_id());
+  // What is to be ended is proved to have ended, whatever the records say of exports by now.
+  SYMNAS_ASSIGN(const auto living, fs::living_mounts_of(store_, id, Epoch(record.epoch())));
+  std::set<std::string> volumes;
+  for (std::string& volume : volumes_of_vnfs(view, stored->record))
+    volumes.insert(std::move(volume));
+  for (const fs::MountOf& mount : living) {
+    SYMNAS_ASSIGN(const auto* filesystem, find(view.filesystems, "fs", mount.filesystem));
+    volumes.insert(filesystem->record.volume());
+  }
   std::vector<const cvm::records::LunRecord*> luns;
-  for (const std::string& volume : volumes_of_vnfs(view, stored->record)) {
+  for (const std::string& volume : volumes) {
     for (const auto* lun : luns_of_volume(view, volume)) luns.push_back(lun);
   }
-  const VnfsId id(record.vnfs_id());
   const auto opened = opened_luns(vnfs);
   if (!opened) return tl::unexpected<Error>(opened.error());
   SYMNAS_TRY(luns_.obtain_bytes(luns, *opened, id, instance::kFenceTryMs));

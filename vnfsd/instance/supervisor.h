@@ -191,6 +191,7 @@ class Supervisor {
   PulseWatch pulse_watch_;                // of process_
   std::string pulse_error_;               // why there is none
   bool has_vips_ = false;                 // some at least, perhaps
+  InstancePlan prepared_;                 // what the last standby was started with
   std::optional<InstancePlan> claimed_;   // what its claim was answered, until that was used
   InstancePlan vips_;                     // what its VIPs were brought up by
   bool serving_ = false;

@@ -89,6 +89,20 @@ TEST_F(OwnershipTest, ARemovedHeadClaimsNothing) {
   EXPECT_NE(refused.error().message.find("was removed from the cluster"), std::string::npos);
 }
 
+// Who edits an export of a VNFS that nobody owns waits for nobody: the next owner has to know.
+TEST_F(OwnershipTest, AClaimIsMadeWithTheExportsOfItsMoment) {
+  bool compared = false;
+  faults->push(kv::TxnFault{}, [&](const kv::Txn& txn) {
+    for (const kv::Compare& compare : txn.compares) {
+      compared = compared || (is_claim(txn) && compare.range.key == kv::keys::kExports &&
+                              compare.target == kv::Compare::Target::kModRevision);
+    }
+    return false;
+  });
+  ASSERT_TRUE(claim(std::nullopt));
+  EXPECT_TRUE(compared);
+}
+
 TEST_F(OwnershipTest, ARemovedHeadSaysSoAndComesBackByInvitationOnly) {
   builder.apply([](const ClusterView&) {
     records::RemovedHeadRecord removed;
@@ -305,6 +319,28 @@ TEST_F(OwnershipTest, FenceNeedsEveryLun) {
   const Status fenced = agent->fence("vnfs1");
   EXPECT_EQ(code_of(fenced), ErrorCode::kNotFound);
   EXPECT_NE(fenced.error().message.find("lun LUN0"), std::string::npos);
+}
+
+// Of a filesystem that no export of the VNFS uses: what is ended is proved, not what is exported.
+TEST_F(OwnershipTest, FenceNeedsEveryLunOfWhatIsMounted) {
+  ASSERT_TRUE(claim(std::nullopt));
+  builder.apply([](const ClusterView& v) {
+    VolumeRequest r{"v0", {"LUN2", "LUN3"}, 256 << 10, {}};
+    r.uuid.bytes[0] = 2;
+    return plan_volume_create(v, r);
+  });
+  fs::records::FilesystemRecord filesystem;
+  filesystem.set_name("old");
+  filesystem.set_volume("v0");
+  filesystem.set_fsid(2);
+  builder.put(kv::keys::kFilesystems + "old", filesystem.SerializeAsString());
+  fs::records::MountRecord mount;
+  mount.set_vnfs_id(1);
+  mount.set_epoch(1);
+  builder.put(kv::keys::mount(FsId(2), MountId(5)), mount.SerializeAsString());
+  const Status fenced = agent->fence("vnfs1");
+  EXPECT_EQ(code_of(fenced), ErrorCode::kNotFound);
+  EXPECT_NE(fenced.error().message.find("lun LUN2"), std::string::npos) << fenced.error().message;
 }
 
 // Stopped: the agent supervises what its head owns, and would claim it again.
