@@ -228,7 +228,10 @@ void Instance::obey(const std::string& line, const Control::Say& say) {
   if (command == "serve" || command == "standby") {
     return say({{"standby", stands_by}});
   }
-  if (command == "exports" && !stands_by && !retiring_.load()) return change_exports(say);
+  if (command == "exports" && !stands_by) {
+    if (!retiring_.load()) change_exports(say);  // else it serves none: no answer is no refusal
+    return;
+  }
   if (command == "clients" && !stands_by) return say_clients(say);
   if (command != "retire" || !(words >> timeout_ms) || timeout_ms < 0) {
     return say(

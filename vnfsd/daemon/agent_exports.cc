@@ -137,21 +137,48 @@ Result<std::string> Agent::undo_edit(const ClusterView& before, const Change& ch
                                     served ? "" : ", but " + served.error().message));
 }
 
-void Agent::exports_told(const instance::InstancePlan& plan, const Status& taken) {
+// What is written last is what was told last: of what comes late, the revision is another one.
+Result<std::optional<Revision>> Agent::tells_exports(const instance::InstancePlan& plan) {
+  SYMNAS_ASSIGN(const ClusterView view, read_view(store_, kStoreDeadlineMs));
+  const auto said = view.served.find(plan.vnfs);
+  if (said != view.served.end() && said->second.record.epoch() == plan.epoch.value() &&
+      said->second.record.exports() == plan.exports_digest) {
+    return std::nullopt;
+  }
+  records::ServedRecord record;
+  record.set_epoch(plan.epoch.value());
+  return put_served(plan, said == view.served.end() ? Revision{} : said->second.mod_revision,
+                    record);
+}
+
+Status Agent::exports_told(const instance::InstancePlan& plan, Revision telling,
+                           const Status& taken) {
   records::ServedRecord record;
   record.set_epoch(plan.epoch.value());
   if (taken) {
     record.set_exports(plan.exports_digest);
-  } else {
+  } else if (taken.error().code == ErrorCode::kInvalidArgument) {
     record.set_refused(plan.exports_digest);
     record.set_why(taken.error().message);
+  } else {
+    return taken;
   }
+  SYMNAS_TRY(put_served(plan, telling, record));
+  return taken;
+}
+
+Result<Revision> Agent::put_served(const instance::InstancePlan& plan, Revision before,
+                                   const records::ServedRecord& record) {
+  const std::string key = kv::keys::kServed + plan.vnfs;
   kv::Txn txn;
   txn.compares.push_back(kv::mod_revision_is(plan.owner_key, plan.owner_mod_revision));
-  txn.success.push_back(kv::put(kv::keys::kServed + plan.vnfs, record.SerializeAsString()));
-  // What is not written is found out by the next look at the records: it is told again.
-  const auto done = kv::txn_blocking(store_, std::move(txn), kStoreDeadlineMs);
-  if (!done) log::warn("vnfs {}: which exports it serves: {}", plan.vnfs, done.error().message);
+  txn.compares.push_back(kv::mod_revision_is(key, before));
+  txn.success.push_back(kv::put(key, record.SerializeAsString()));
+  SYMNAS_ASSIGN(const kv::TxnResult done,
+                kv::txn_blocking(store_, std::move(txn), kStoreDeadlineMs));
+  if (done.succeeded) return done.revision;
+  return fail(ErrorCode::kConflict,
+              fmt::format("vnfs {}: its records changed while it was told", plan.vnfs));
 }
 
 Result<std::string> Agent::users_of_export(const ClusterView& view, const std::string& name,

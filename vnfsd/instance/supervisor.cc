@@ -151,6 +151,7 @@ void Supervisor::adopt() {
   if (state_.standby || stands_by(paths_.control).value_or(false)) return discard_standby();
   adopted_ = true;
   has_vips_ = true;
+  refresh();  // LUNs may have come while no vnfsd ran
   log::info("vnfs {}: adopted pid {}, epoch {}", vnfs_, state_.process.pid, state_.epoch.value());
   show("starting", "");
 }

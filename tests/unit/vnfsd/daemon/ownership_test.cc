@@ -4,6 +4,7 @@
 #include "common/kv/admin_keys.h"
 #include "tests/unit/vnfsd/view_builder.h"
 #include "vnfsd/daemon/agent.h"
+#include "vnfsd/exports.h"
 #include "vnfsd/history.h"
 #include "vnfsd/limits.h"
 
@@ -319,6 +320,68 @@ TEST_F(OwnershipTest, FenceNeedsEveryLun) {
   const Status fenced = agent->fence("vnfs1");
   EXPECT_EQ(code_of(fenced), ErrorCode::kNotFound);
   EXPECT_NE(fenced.error().message.find("lun LUN0"), std::string::npos);
+}
+
+class ToldExportsTest : public OwnershipTest {
+ protected:
+  void SetUp() override {
+    OwnershipTest::SetUp();
+    plan = *claim(std::nullopt);
+  }
+  void set_access(const char* word) {
+    builder.apply([&](const ClusterView& v) {
+      return plan_export_set(v, {"u04", std::nullopt, word, std::nullopt, std::nullopt});
+    });
+    plan.exports_digest = agent->plan_of("vnfs1", {})->exports_digest;
+  }
+  bool pending() { return exports_pending(builder.view(), "vnfs1"); }
+  void tell(const Status& taken) {
+    const auto telling = agent->tells_exports(plan);
+    ASSERT_TRUE(telling && *telling);
+    EXPECT_EQ(agent->exports_told(plan, **telling, taken).has_value(), taken.has_value());
+  }
+  instance::InstancePlan plan;
+};
+
+TEST_F(ToldExportsTest, IsToldOnce) {
+  EXPECT_TRUE(pending());
+  tell({});
+  EXPECT_FALSE(pending());
+  const auto again = agent->tells_exports(plan);
+  ASSERT_TRUE(again);
+  EXPECT_FALSE(*again);
+}
+
+// Its agent was cut off, or died, after the instance had followed: then the edit was taken back.
+TEST_F(ToldExportsTest, WhatWasToldWithoutAWordOfItIsInDoubtAlsoWhenItWasTakenBack) {
+  tell({});
+  set_access("ro");
+  ASSERT_TRUE(agent->tells_exports(plan));
+  set_access("rw");
+  EXPECT_TRUE(pending());
+  tell({});
+  EXPECT_FALSE(pending());
+}
+
+TEST_F(ToldExportsTest, ALateWordDoesNotHideWhatWasToldAfterIt) {
+  set_access("ro");
+  const auto early = agent->tells_exports(plan);
+  const auto former = plan;
+  set_access("rw");
+  const auto late = agent->tells_exports(plan);
+  ASSERT_TRUE(early && *early && late && *late);
+  EXPECT_EQ(code_of(agent->exports_told(former, **early, {})), ErrorCode::kConflict);
+  EXPECT_TRUE(agent->exports_told(plan, **late, {}));
+  EXPECT_FALSE(pending());
+}
+
+TEST_F(ToldExportsTest, OnlyTheInstanceRefuses) {
+  tell(fail(ErrorCode::kUnavailable, "control: no answer after 8000 ms"));
+  EXPECT_TRUE(pending());
+  EXPECT_EQ(builder.view().served.at("vnfs1").record.refused(), "");
+  tell(fail(ErrorCode::kInvalidArgument, "no such directory"));
+  EXPECT_FALSE(pending());
+  EXPECT_EQ(builder.view().served.at("vnfs1").record.why(), "no such directory");
 }
 
 // Of a filesystem that no export of the VNFS uses: what is ended is proved, not what is exported.
