@@ -85,6 +85,12 @@ void Instance::remove_export(std::uint16_t id) {
 }
 
 void Instance::say_clients(const Control::Say& say) {
+bool Instance::has_export(std::uint16_t id) {
+  gsh_export* const found = get_gsh_export(id);
+  if (found != nullptr) put_gsh_export(found);
+  return found != nullptr;
+}
+
   nlohmann::json exports = nlohmann::json::array();
   const std::scoped_lock lock(exports_mutex_);
   for (const auto& [id, entry] : exports_)

@@ -61,7 +61,8 @@ Instance::Instance(std::string path, InstanceFile file, std::uint32_t workers)
       io_waits_(workers / kIoWaitsShare),
       export_changes_(file_.exports,
                       {[this](const InstanceFile::Export& wanted) { return set_export(wanted); },
-                       [this](std::uint16_t id) { remove_export(id); }}) {}
+                       [this](std::uint16_t id) { remove_export(id); },
+                       [](std::uint16_t id) { return has_export(id); }}) {}
 
 Status Instance::start(const std::string& path, std::uint32_t workers) {
   SYMNAS_ASSIGN(InstanceFile file, read_instance_file(path));

@@ -98,6 +98,7 @@ class Instance {
   void remove_export(std::uint16_t id);
   void say_clients(const Control::Say& say);
   Status start_status_monitor();
+  static bool has_export(std::uint16_t id);
   // Asks every mount that there is.
   bool any_mount(const std::function<bool(fs::FileLocks&)>& says);
   std::vector<fs::Mount*> mounts();

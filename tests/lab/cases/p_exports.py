@@ -9,12 +9,13 @@ from lab_case import check, eventually, lab_test, load_of
 from symlab import product
 from symlab.service import EXPORT, VIP, VNFS
 
-from .a_setup import NOT_FOUND, USAGE
-from .m_moves import CONFLICT, MEASURED
+from .a_setup import NOT_FOUND, UNREACHABLE, USAGE
+from .i_shared import HEADS
+from .m_moves import CONFLICT, MEASURED, heads_from
+from .p_locks import locks_of, peer
 
 NFS4_GAPS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "client",
                          "nfs4_gaps")
-UNREACHABLE = 5
 SECOND = "second"
 CLIENTS = "10.0.0.0/24"
 ELSEWHERE = "192.0.2.0/24"
