@@ -10,8 +10,7 @@ from symlab import product
 from symlab.service import EXPORT, VIP, VNFS
 
 from .a_setup import NOT_FOUND, UNREACHABLE, USAGE
-from .i_shared import HEADS
-from .m_moves import CONFLICT, MEASURED, heads_from
+from .m_moves import CONFLICT, MEASURED
 from .p_locks import locks_of, peer
 
 NFS4_GAPS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "client",
@@ -206,3 +205,34 @@ def two_administrators_edit_one_export(bench):
         shell.expect("NFS3_OK", "remove", "both")
     check(set(outcomes) <= {0, CONFLICT} and 0 in outcomes, f"they were told {outcomes}")
     print(f"     {outcomes.count(CONFLICT)} of {len(outcomes)} edits were refused")
+
+
+@contextlib.contextmanager
+def side_filesystem(bench, name="side"):
+    """A filesystem of its own, exported under its name by the VNFS."""
+    lun = bench.lab.add_lun(name, "256M")
+    for words in (("lun", "import", f"SIDE={lun}"),
+                  ("volume", "create", "vside", "--luns", "SIDE", "--stripe-unit", "64K"),
+                  ("fs", "create", name, "--volume", "vside"),
+                  ("export", "create", name, "--fs", name, "--clients", CLIENTS, "--squash",
+                   "none"),
+                  ("export", "add", name, "--vnfs", VNFS)):
+        bench.symnas(*words)
+    yield name
+    before = bench.kill_instance()  # it has it mounted until it ends
+    bench.service.wait_serving(other_than=before["pid"])
+    for words in (("fs", "rm", name), ("volume", "rm", "vside"), ("lun", "release", "SIDE")):
+        bench.symnas(*words)
+
+
+@lab_test()
+def locks_of_removed_exports_are_cleared(bench):
+    """A lock that was taken before the instance began, in a filesystem that it exports no more."""
+    with side_filesystem(bench) as side:
+        check(peer(bench, "held", "lock", "--length", "100", export=side) == "granted", "no lock")
+        before = bench.kill_instance()
+        bench.service.wait_serving(other_than=before["pid"])
+        bench.symnas("export", "rm", side, "--yes")
+        check(len(locks_of(bench, "--fs", side)) == 1, "its lock is not recorded any more")
+        bench.symnas("lock", "clear", "--fs", side, "--yes")
+        check(not locks_of(bench, "--fs", side), "it is still locked")
