@@ -226,8 +226,9 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   nlohmann::json describe(const Stall& stall) const;
   // Whether the others can do without its etcd; null: it has none. Errors: kBusy.
   Result<std::optional<kv::StoreMember>> spare_member(const std::string& head);
-  // Of this head. Errors: kForeign.
+  // Whether this machine, in this boot, is the head of its name. Errors: kForeign.
   Status check_not_removed(const ClusterView& view) const;
+  void compare_admission(const ClusterView& view, kv::Txn& txn) const;
   // Promotes learners that have caught up; says when the members have changed.
   void look_at_members();
   // Answers etcd's initial-cluster for the new member. Errors: as Membership, kAlreadyExists.

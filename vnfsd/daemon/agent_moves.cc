@@ -176,6 +176,7 @@ Status Agent::release(const std::string& vnfs, const instance::Farewell& farewel
   SYMNAS_ASSIGN(const ClusterView view, read_view(store_, kStoreDeadlineMs));
   const auto owner = view.owners.find(vnfs);
   if (owner == view.owners.end() || owner->second.record.head() != config_.head_name) return {};
+  if (!check_not_removed(view)) return {};  // another machine's of this name
   records::Departure departure = farewell.departure;
   const auto move = view.moves.find(vnfs);
   if (move != view.moves.end()) departure.set_cause(records::DEPARTURE_MOVED);

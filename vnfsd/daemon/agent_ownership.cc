@@ -101,7 +101,7 @@ Result<instance::InstancePlan> Agent::claim(const std::string& vnfs,
   txn.compares.push_back(kv::mod_revision_is(kv::keys::kVnfs + vnfs, stored->mod_revision));
   // Whoever edits them later sees the owner, and waits for it.
   txn.compares.push_back(unchanged_since(view, kv::keys::kExports));
-  txn.compares.push_back(kv::key_absent(kv::keys::kRemoved + config_.head_name));
+  compare_admission(view, txn);
   txn.compares.push_back(
       kv::mod_revision_is(kv::keys::kFences + config_.head_name, fence_revision));
   txn.success.push_back(kv::put(plan.owner_key, record.SerializeAsString()));
@@ -177,7 +177,7 @@ Status Agent::fence(const std::string& vnfs) {
   if (owner == view.owners.end()) return {};
   const records::OwnerRecord& record = owner->second.record;
   // What this head had of it ended by its own release, or was proved to have ended.
-  if (record.head() != config_.head_name) return {};
+  if (record.head() != config_.head_name || !check_not_removed(view)) return {};
   SYMNAS_ASSIGN(const auto* stored, find(view.vnfses, "vnfs", vnfs));
   const VnfsId id(record.vnfs_id());
   // What is to be ended is proved to have ended, whatever the records say of exports by now.

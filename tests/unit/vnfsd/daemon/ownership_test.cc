@@ -3,6 +3,7 @@
 
 #include "common/kv/admin_keys.h"
 #include "tests/unit/vnfsd/view_builder.h"
+#include "vnfsd/admission.h"
 #include "vnfsd/daemon/agent.h"
 #include "vnfsd/exports.h"
 #include "vnfsd/history.h"
@@ -42,7 +43,6 @@ class OwnershipTest : public ::testing::Test {
       r.heads = {"c1n2", "c1n1"};
       return plan_vnfs_create(v, r);
     });
-    Config config;
     config.cluster_name = "lab";
     config.cluster_uuid = *cvm::uuid_from_bytes(std::string(16, 'c'));
     config.head_name = "c1n3";
@@ -53,6 +53,7 @@ class OwnershipTest : public ::testing::Test {
   }
   std::shared_ptr<kv::ScriptedFaults> faults = std::make_shared<kv::ScriptedFaults>();
   ViewBuilder builder{{.server = nullptr, .scheduler = nullptr, .faults = faults}};
+  Config config;
   std::unique_ptr<Agent> agent;
 };
 
@@ -104,26 +105,87 @@ TEST_F(OwnershipTest, AClaimIsMadeWithTheExportsOfItsMoment) {
   EXPECT_TRUE(compared);
 }
 
-TEST_F(OwnershipTest, ARemovedHeadSaysSoAndComesBackByInvitationOnly) {
-  builder.apply([](const ClusterView&) {
-    records::RemovedHeadRecord removed;
-    removed.set_name("c1n3");
-    Change change{"removed", {}};
-    change.txn.success.push_back(kv::erase(kv::keys::kHeads + "c1n3"));
-    change.txn.success.push_back(kv::put(kv::keys::kRemoved + "c1n3", removed.SerializeAsString()));
-    return Result<Change>(change);
-  });
-  const auto answer = [&] { return agent->view(); };
-  for (int i = 0; i < 500 && answer(); ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  EXPECT_EQ(code_of(answer()), ErrorCode::kForeign);
+// It was removed; `admission`: of the machine that is invited since.
+class RemovedHeadTest : public OwnershipTest {
+ protected:
+  void SetUp() override {
+    OwnershipTest::SetUp();
+    builder.apply([](const ClusterView&) {
+      records::RemovedHeadRecord removed;
+      removed.set_name("c1n3");
+      Change change{"removed", {}};
+      change.txn.success.push_back(kv::erase(kv::keys::kHeads + "c1n3"));
+      change.txn.success.push_back(
+          kv::put(kv::keys::kRemoved + "c1n3", removed.SerializeAsString()));
+      return Result<Change>(change);
+    });
+    for (int i = 0; i < 500 && agent->view(); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  void invite(const std::string& admission) {
+    builder.apply([&](const ClusterView&) { return plan_head_admit("c1n3", admission, 1); });
+  }
+  // Of the machine that is invited, or of one that is not.
+  std::unique_ptr<Agent> start(const std::string& admission, const std::string& incarnation) {
+    config.admission = admission;
+    return std::make_unique<Agent>(builder.store, env::system_clock(), config, incarnation);
+  }
+  Revision claimed_by_another() {
+    records::OwnerRecord record;
+    record.set_head("c1n3");
+    record.set_epoch(9);
+    record.set_vnfs_id(1);
+    builder.put(kv::keys::kOwners + "vnfs1", record.SerializeAsString());
+    return builder.view().owners.at("vnfs1").mod_revision;
+  }
+};
+
+TEST_F(RemovedHeadTest, SaysSo) {
+  const auto answer = agent->view();
+  EXPECT_EQ(code_of(answer), ErrorCode::kForeign);
+  EXPECT_NE(answer.error().message.find("was removed from the cluster"), std::string::npos);
   const Planner any = [](const ClusterView&) { return Result<Change>(Change{"any", {}}); };
   EXPECT_EQ(code_of(agent->change(any, Mode::kCommit)), ErrorCode::kForeign);
   EXPECT_FALSE(builder.view().heads.contains("c1n3"));
-  builder.apply([](const ClusterView& v) { return plan_head_readmit(v, "c1n3"); });
-  for (int i = 0; i < 500 && !answer(); ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  EXPECT_TRUE(builder.view().heads.contains("c1n3"));
+}
+
+TEST_F(RemovedHeadTest, TheInvitedMachineTakesTheName) {
+  invite("new");
+  EXPECT_TRUE(builder.view().removed.contains("c1n3"));  // until it is there
+  const auto other = start("new", "its boot");
+  ASSERT_TRUE(other->view());
+  EXPECT_FALSE(builder.view().removed.contains("c1n3"));
+  EXPECT_EQ(builder.view().heads.at("c1n3").record.incarnation(), "its boot");
+}
+
+TEST_F(RemovedHeadTest, TheOldMachineNeverActsForTheNameAgain) {
+  invite("new");
+  const auto other = start("new", "its boot");
+  ASSERT_TRUE(other->view());
+  EXPECT_EQ(code_of(agent->view()), ErrorCode::kForeign);
+  EXPECT_EQ(code_of(claim(std::nullopt)), ErrorCode::kForeign);
+  const auto rebooted = start("", "a later boot");
+  EXPECT_EQ(code_of(rebooted->view()), ErrorCode::kForeign);
+  EXPECT_EQ(builder.view().heads.at("c1n3").record.incarnation(), "its boot");
+  // What the new one owns is not its own: nothing is proved or given up here.
+  builder.apply(
+      [](const ClusterView& v) { return plan_vnfs_state(v, "vnfs1", WantedState::kStopped); });
+  const Revision owned = claimed_by_another();
+  EXPECT_TRUE(agent->fence("vnfs1"));
+  EXPECT_TRUE(agent->release("vnfs1", {}));
+  EXPECT_EQ(builder.view().owners.at("vnfs1").mod_revision, owned);
+}
+
+TEST_F(RemovedHeadTest, ABootThatWasFencedComesInUnderNoName) {
+  builder.put(kv::keys::kFencedBoots + "its boot", records::FencedBootRecord().SerializeAsString());
+  invite("new");
+  const auto fenced = start("new", "its boot")->view();
+  EXPECT_EQ(code_of(fenced), ErrorCode::kForeign);
+  EXPECT_NE(fenced.error().message.find("reboot it"), std::string::npos);
+  config.head_name = "c1n9";
+  EXPECT_EQ(code_of(start("", "its boot")->view()), ErrorCode::kForeign);
+  EXPECT_FALSE(builder.view().heads.contains("c1n9"));
+  EXPECT_TRUE(start("", "the next boot")->view());
 }
 
 TEST_F(OwnershipTest, ClaimRespectsAnotherOwner) {
