@@ -213,7 +213,9 @@ Status Agent::register_head() {
 Status Agent::reconcile() {
   SYMNAS_ASSIGN(const ClusterView view, read_view(store_, kStoreDeadlineMs));
   if (const Status allowed = check_not_removed(view); !allowed) {
-    reconcile_supervisors(view);  // it owns nothing: what waits here to be called is not needed
+    // It owns nothing: what waits here to be called is not needed.
+    const std::scoped_lock lock(mutex_);
+    for (const auto& [name, supervisor] : supervisors_) supervisor->set_wanted(Wanted::kStopped);
     return allowed;
   }
   if (!std::exchange(swept_, true)) end_standbys();

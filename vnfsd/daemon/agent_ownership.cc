@@ -1,4 +1,5 @@
 // Agent: ownership of VNFSs and the local fence, for the supervisors.
+#include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
@@ -76,6 +77,10 @@ Result<instance::InstancePlan> Agent::claim(const std::string& vnfs,
       return tl::unexpected<Error>(owned_elsewhere(vnfs, owner->second.record.head()));
     }
     owner_revision = owner->second.mod_revision;
+  } else if (std::ranges::find(stored->record.heads(), config_.head_name) ==
+             stored->record.heads().end()) {
+    return fail(ErrorCode::kBusy,
+                fmt::format("vnfs {}: {} is none of its heads", vnfs, config_.head_name));
   }
   const ha::Facts facts = facts_of(view);
   const std::string& target = facts.vnfses.at(vnfs).target;

@@ -154,5 +154,16 @@ TEST_F(PlanHeadTest, HeadsOfAVnfsAreSet) {
   EXPECT_EQ(heads(), (Texts{"c1n3", "c1n2"}));
 }
 
+// A claim changes neither the VNFS nor the cluster record.
+TEST_F(PlanHeadTest, WhoClaimsMeanwhileStaysAmongTheHeads) {
+  bool raced = false;
+  const auto planner = [&](const ClusterView& v) {
+    auto change = plan_vnfs_set(v, {"vnfs1", std::nullopt, Texts{"c1n2"}});
+    if (!std::exchange(raced, true)) builder.owner("vnfs1", "c1n1");
+    return change;
+  };
+  EXPECT_EQ(code_of(make_change(builder.store, planner, Mode::kCommit)), ErrorCode::kBusy);
+}
+
 }  // namespace
 }  // namespace symnas::vnfsd

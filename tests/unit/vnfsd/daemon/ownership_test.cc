@@ -36,11 +36,11 @@ class OwnershipTest : public ::testing::Test {
   // vnfs1's primary is another head, so that the agent starts no supervisor: the tests are the
   // supervisor.
   void SetUp() override {
-    builder.head("c1n2", "10.99.0.2");
+    builder.head("c1n2", "10.99.0.2").head("c1n3", "10.99.0.3");
     builder.basics();
     builder.apply([](const ClusterView& v) {
       VnfsRequest r = ViewBuilder::vnfs();
-      r.heads = {"c1n2", "c1n1"};
+      r.heads = {"c1n2", "c1n1", "c1n3"};
       return plan_vnfs_create(v, r);
     });
     config.cluster_name = "lab";
@@ -186,6 +186,15 @@ TEST_F(RemovedHeadTest, ABootThatWasFencedComesInUnderNoName) {
   EXPECT_EQ(code_of(start("", "its boot")->view()), ErrorCode::kForeign);
   EXPECT_FALSE(builder.view().heads.contains("c1n9"));
   EXPECT_TRUE(start("", "the next boot")->view());
+}
+
+TEST_F(OwnershipTest, OnlyOneOfItsHeadsClaimsAVnfs) {
+  builder.apply([](const ClusterView& v) {
+    return plan_vnfs_set(v, {"vnfs1", std::nullopt, std::vector<std::string>{"c1n2", "c1n1"}});
+  });
+  const auto refused = claim(std::nullopt);
+  EXPECT_EQ(code_of(refused), ErrorCode::kBusy);
+  EXPECT_NE(refused.error().message.find("none of its heads"), std::string::npos);
 }
 
 TEST_F(OwnershipTest, ClaimRespectsAnotherOwner) {
