@@ -11,16 +11,17 @@ constexpr int kBundleVersion = 1;
 }  // namespace
 
 json bundle_to_json(const Bundle& b) {
-  return {{"symnas_bundle", kBundleVersion},
-          {"cluster", {{"name", b.cluster_name}, {"uuid", b.cluster_uuid.to_string()}}},
-          {"head", {{"name", b.head_name}, {"address", b.head_address}}},
-          {"etcd",
-           {{"endpoints", b.endpoints},
-            {"initial_cluster", b.initial_cluster},
-            {"quota_bytes", b.quota_bytes},
-            {"ca", b.ca_pem},
-            {"certificate", b.certificate_pem},
-            {"key", b.key_pem}}}};
+  return {
+      {"symnas_bundle", kBundleVersion},
+      {"cluster", {{"name", b.cluster_name}, {"uuid", b.cluster_uuid.to_string()}}},
+      {"head", {{"name", b.head_name}, {"address", b.head_address}, {"admission", b.admission}}},
+      {"etcd",
+       {{"endpoints", b.endpoints},
+        {"initial_cluster", b.initial_cluster},
+        {"quota_bytes", b.quota_bytes},
+        {"ca", b.ca_pem},
+        {"certificate", b.certificate_pem},
+        {"key", b.key_pem}}}};
 }
 
 Result<Bundle> bundle_from_json(const json& document) {
@@ -34,6 +35,7 @@ Result<Bundle> bundle_from_json(const json& document) {
                   Uuid::parse(document.at("cluster").at("uuid").get<std::string>()));
     document.at("head").at("name").get_to(b.head_name);
     document.at("head").at("address").get_to(b.head_address);
+    b.admission = document.at("head").value("admission", "");
     const json& etcd = document.at("etcd");
     etcd.at("endpoints").get_to(b.endpoints);
     etcd.at("initial_cluster").get_to(b.initial_cluster);

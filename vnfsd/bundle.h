@@ -25,6 +25,7 @@ struct Bundle {
   std::string certificate_pem;
   std::string key_pem;
   std::int64_t quota_bytes = EtcdConfig().quota_bytes;  // of etcd
+  std::string admission;                                // vnfsd/admission.h
 };
 
 nlohmann::json bundle_to_json(const Bundle& bundle);

@@ -55,6 +55,8 @@ Status take_any(ClusterView& view, const kv::KeyValue& kv) {
   };
   SYMNAS_TRY(in(view.heads, kHeads));
   SYMNAS_TRY(in(view.removed, kRemoved));
+  SYMNAS_TRY(in(view.admissions, kAdmissions));
+  SYMNAS_TRY(in(view.fenced_boots, kFencedBoots));
   SYMNAS_TRY(in(view.networks, kNetworks));
   SYMNAS_TRY(in(view.luns, kLuns));
   SYMNAS_TRY(in(view.volumes, kVolumes));

@@ -30,6 +30,8 @@ struct ClusterView {
   Stored<records::ClusterRecord> cluster;
   Table<records::HeadRecord> heads;
   Table<records::RemovedHeadRecord> removed;
+  Table<records::AdmissionRecord> admissions;     // by head
+  Table<records::FencedBootRecord> fenced_boots;  // by incarnation
   Table<records::NetworkRecord> networks;
   Table<cvm::records::LunRecord> luns;
   Table<cvm::records::VolumeRecord> volumes;

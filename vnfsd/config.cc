@@ -119,6 +119,7 @@ Status read_identity(const toml::table& root, std::string_view origin, Config& c
   TableReader head(root, origin, "head");
   head.required_text("name", config.head_name);
   head.required_text("address", config.head_address);
+  head.text("admission", config.admission);
   head.texts("probe_addresses", config.probe_addresses);
   SYMNAS_TRY(head.finish());
   SYMNAS_TRY(check_host_name("head", config.head_name));
@@ -245,6 +246,7 @@ std::string render_config(const Config& c) {
                  toml::table{{"name", c.cluster_name}, {"uuid", c.cluster_uuid.to_string()}}) +
          section("head", toml::table{{"name", c.head_name},
                                      {"address", c.head_address},
+                                     {"admission", c.admission},
                                      {"probe_addresses", to_array(c.probe_addresses)}}) +
          section("etcd", toml::table{{"endpoints", to_array(c.etcd.endpoints)},
                                      {"ca", c.etcd.ca},

@@ -73,6 +73,7 @@ struct Config {
   Uuid cluster_uuid;
   std::string head_name;
   std::string head_address;
+  std::string admission;                     // vnfsd/admission.h; "" = it was not invited
   std::vector<std::string> probe_addresses;  // of the head on further networks (ha/detection)
   EtcdConfig etcd;
   DaemonConfig daemon;

@@ -85,6 +85,21 @@ bool exports_pending(const ClusterView& view, const std::string& vnfs) {
          (told.exports() != wanted && told.refused() != wanted);
 }
 
+std::string exports_problem(const ClusterView& view, const std::string& vnfs) {
+  const auto owner = view.owners.find(vnfs);
+  const auto served = view.served.find(vnfs);
+  if (owner == view.owners.end() || served == view.served.end()) return "";
+  const records::ServedRecord& told = served->second.record;
+  if (told.epoch() != owner->second.record.epoch()) return "";
+  if (exports_pending(view, vnfs)) {
+    return fmt::format("head {} has not said yet that it serves its exports as they are recorded",
+                       owner->second.record.head());
+  }
+  if (told.refused().empty()) return "";
+  return fmt::format(
+      "its exports are not served as they are recorded: {} (symnas export set or rm)", told.why());
+}
+
 ClusterView after(const ClusterView& view, const Change& change) {
   ClusterView then = view;
   for (const kv::Op& op : change.txn.success) {

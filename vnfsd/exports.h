@@ -27,6 +27,10 @@ std::string exports_digest(const ClusterView& view, const records::VnfsRecord& v
 // say, nor has refused it.
 bool exports_pending(const ClusterView& view, const std::string& vnfs);
 
+// Why the VNFS is not served with the exports that its records have, "" = it is, or there is no
+// word of its present instance yet.
+std::string exports_problem(const ClusterView& view, const std::string& vnfs);
+
 // The records of exports and VNFSs as they are when the change is made.
 ClusterView after(const ClusterView& view, const Change& change);
 

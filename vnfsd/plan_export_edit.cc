@@ -281,6 +281,12 @@ Result<Change> plan_exports_undone(const ClusterView& view, const ClusterView& b
                                undo.what.empty() ? "" : "\n", name);
     }
   }
+  // Somebody may have given the old path to another one meanwhile.
+  const ClusterView then = after(view, undo);
+  for (const auto& [name, vnfs] : then.vnfses) {
+    const auto hidden = check_pseudo_paths(then, vnfs.record);
+    if (!hidden) return fail(ErrorCode::kConflict, hidden.error().message);
+  }
   return undo;
 }
 

@@ -100,17 +100,17 @@ Result<Change> plan_head_remove(const ClusterView& view, const std::string& name
                             owner == view.owners.end() ? Revision{} : owner->second.mod_revision));
   }
   change.txn.success.push_back(kv::erase(kv::keys::kHeads + name));
-  change.txn.success.push_back(kv::erase(kv::keys::kFences + name));
-  change.txn.success.push_back(kv::put(kv::keys::kRemoved + name, removed.SerializeAsString()));
-  return change;
-}
-
-Result<Change> plan_head_readmit(const ClusterView& view, const std::string& name) {
-  if (!view.removed.contains(name)) {
-    return fail(ErrorCode::kNotFound, fmt::format("head {}: was not removed", name));
+  change.txn.success.push_back(kv::erase(kv::keys::kAdmissions + name));
+  const auto fence = view.fences.find(name);
+  if (fence != view.fences.end() && fence->second.record.state() != records::FENCE_FAILED) {
+    // It stays: that boot is turned away under this name and any other; the next one deletes it.
+    records::FencedBootRecord boot;
+    boot.set_head(name);
+    boot.set_removed_ns(now_ns);
+    change.txn.success.push_back(kv::put(
+        kv::keys::kFencedBoots + fence->second.record.incarnation(), boot.SerializeAsString()));
   }
-  Change change{fmt::format("head {}: may join again", name), {}};
-  change.txn.success.push_back(kv::erase(kv::keys::kRemoved + name));
+  change.txn.success.push_back(kv::put(kv::keys::kRemoved + name, removed.SerializeAsString()));
   return change;
 }
 

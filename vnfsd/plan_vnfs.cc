@@ -280,11 +280,16 @@ Result<Change> plan_vnfs_set(const ClusterView& view, const VnfsEdit& edit) {
     SYMNAS_TRY(set_heads(view, edit, record));
     what.push_back(fmt::format("its heads are {}", fmt::join(*edit.heads, ",")));
   }
+  const auto owner = view.owners.find(edit.name);
   if (what.empty()) {
     return fail(ErrorCode::kInvalidArgument,
                 fmt::format("vnfs {}: nothing to change was given", edit.name));
   }
   Change change{fmt::format("vnfs {}: {}", edit.name, fmt::join(what, "; ")), {}};
+  // Claims do not touch the cluster record.
+  change.txn.compares.push_back(
+      kv::mod_revision_is(kv::keys::kOwners + edit.name,
+                          owner == view.owners.end() ? Revision{} : owner->second.mod_revision));
   change.txn.success.push_back(kv::put(kv::keys::kVnfs + edit.name, record.SerializeAsString()));
   return change;
 }

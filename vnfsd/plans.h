@@ -23,8 +23,6 @@ enum class TakeOff { kNo, kYes };
 // it, or to nothing else; it is the only one).
 Result<Change> plan_head_remove(const ClusterView& view, const std::string& name, TakeOff take_off,
                                 std::int64_t now_ns);
-// A head of that name may register again. Errors: kNotFound (none was removed).
-Result<Change> plan_head_readmit(const ClusterView& view, const std::string& name);
 
 struct NetworkRequest {
   std::string name;

@@ -6,7 +6,9 @@
 
 namespace symnas::kv::keys {
 
-inline const std::string kServed = "c/served/";    // + VNFS name: ServedRecord
-inline const std::string kRemoved = "c/removed/";  // + head: RemovedHeadRecord
+inline const std::string kServed = "c/served/";           // + VNFS name: ServedRecord
+inline const std::string kRemoved = "c/removed/";         // + head: RemovedHeadRecord
+inline const std::string kAdmissions = "c/admission/";    // + head: AdmissionRecord
+inline const std::string kFencedBoots = "c/fencedboot/";  // + incarnation: FencedBootRecord
 
 }  // namespace symnas::kv::keys

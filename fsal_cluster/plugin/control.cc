@@ -15,6 +15,9 @@ namespace symnas::plugin {
 namespace {
 
 constexpr std::size_t kLineBytesMax = 256;
+// Who asks for what takes no time gives up after a second, and asks again; a change of exports may
+// take several.
+constexpr int kWaitingMax = 16;
 
 UniqueFd listen_on(const std::string& path) {
   sockaddr_un name{};
@@ -28,7 +31,7 @@ UniqueFd listen_on(const std::string& path) {
   ::unlink(path.c_str());
   // Of a directory that only root can enter.
   if (!fd.valid() || ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&name), sizeof name) != 0 ||
-      ::chmod(path.c_str(), 0600) != 0 || ::listen(fd.get(), 1) != 0) {
+      ::chmod(path.c_str(), 0600) != 0 || ::listen(fd.get(), kWaitingMax) != 0) {
     return UniqueFd();
   }
   return fd;

@@ -24,6 +24,7 @@ Status ExportChanges::set(const InstanceFile::Export& wanted) {
 }
 
 Status ExportChanges::follow(const std::vector<InstanceFile::Export>& wanted) {
+  std::erase_if(served_, [&](const auto& one) { return !server_.has(one.first); });
   for (auto it = served_.begin(); it != served_.end();) {
     const bool stays = std::any_of(wanted.begin(), wanted.end(),
                                    [&](const auto& one) { return one.id == it->first; });

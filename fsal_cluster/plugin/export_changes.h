@@ -21,9 +21,11 @@ class ExportChanges {
     std::function<Status(const InstanceFile::Export&)> set;
     // If it is there.
     std::function<void(std::uint16_t id)> remove;
+    // Whether it is there: what could not be served at the start was left out.
+    std::function<bool(std::uint16_t id)> has;
   };
 
-  // `served`: what the server has begun with.
+  // `served`: what the server was to begin with.
   ExportChanges(const std::vector<InstanceFile::Export>& served, Server server);
 
   // Removes what is not wanted, then sets what is new or other. Ends with the first error; what was

@@ -48,6 +48,7 @@ std::vector<std::uint16_t> Instance::exports_of(FsId fs) {
 }
 
 void Instance::change_exports(const Control::Say& say) {
+  exports_read_ = true;  // it listens by now
   const auto file = read_instance_file(path_);
   if (!file) return say({{"error", file.error().message}});
   const Status done = export_changes_.follow(file->exports);
@@ -85,6 +86,12 @@ void Instance::remove_export(std::uint16_t id) {
     unserved_exports_.removed(id);
   }
   if (nfs_remove_export(id)) log::info("export {}: removed", id);
+}
+
+bool Instance::has_export(std::uint16_t id) {
+  gsh_export* const found = get_gsh_export(id);
+  if (found != nullptr) put_gsh_export(found);
+  return found != nullptr;
 }
 
 void Instance::say_clients(const Control::Say& say) {

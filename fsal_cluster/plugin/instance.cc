@@ -94,7 +94,8 @@ Instance::Instance(std::string path, InstanceFile file, std::uint32_t workers)
       io_waits_(workers / kIoWaitsShare),
       export_changes_(file_.exports,
                       {[this](const InstanceFile::Export& wanted) { return set_export(wanted); },
-                       [this](std::uint16_t id) { remove_export(id); }}) {
+                       [this](std::uint16_t id) { remove_export(id); },
+                       [](std::uint16_t id) { return has_export(id); }}) {
   unserved_exports_.begin(ids_of(file_.exports));
 }
 
@@ -272,7 +273,10 @@ void Instance::obey(const std::string& line, const Control::Say& say) {
   if (command == "serve" || command == "standby") {
     return say({{"standby", stands_by}});
   }
-  if (command == "exports" && !stands_by && !retiring_.load()) return change_exports(say);
+  if (command == "exports" && !stands_by) {
+    if (!retiring_.load()) change_exports(say);  // else it serves none: no answer is no refusal
+    return;
+  }
   if (command == "clients" && !stands_by) return say_clients(say);
   if (command != "retire" || !(words >> timeout_ms) || timeout_ms < 0) {
     return say(

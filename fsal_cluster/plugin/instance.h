@@ -69,6 +69,8 @@ class Instance {
   // Ids of the exports that use a filesystem, for who has to name one to ganesha.
   void note_export(FsId fs, std::uint16_t export_id, std::shared_ptr<ExportClients> clients);
   std::vector<std::uint16_t> exports_of(FsId fs);
+  // Whether ganesha has all that it was started with. vnfsd tells of exports after every start.
+  bool has_read_exports() const { return exports_read_.load(); }
   // Returns when the gates of all mounts are open: what every reply passes before it is sent.
   // REQUIRES: not on a thread of a mount (it may be what opens the gate).
   void pass_gates();
@@ -102,6 +104,7 @@ class Instance {
   void change_exports(const Control::Say& say);
   Status set_export(const InstanceFile::Export& wanted);
   void remove_export(std::uint16_t id);
+  static bool has_export(std::uint16_t id);
   void say_clients(const Control::Say& say);
   Status start_status_monitor();
   // Asks every mount that there is.
@@ -140,6 +143,7 @@ class Instance {
   std::map<std::uint16_t, ExportEntry> exports_;  // guarded by exports_mutex_
   UnservedExports unserved_exports_;
   ExportChanges export_changes_;  // confined to the thread of control_
+  std::atomic<bool> exports_read_{false};
   std::unique_ptr<nsm::Service> status_monitor_;
   std::unique_ptr<Control> control_;
   std::unique_ptr<Beat> beat_;

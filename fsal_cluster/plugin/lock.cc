@@ -264,8 +264,12 @@ time_t renewable_since() {
 Status release_locks(const fs::Handle& file, const fs::LockOwner& owner,
                      const std::function<bool()>& begin, const std::function<void()>& end) {
   gsh_export* exported = export_of_filesystem(file.fs);
-  if (exported == nullptr)
+  if (exported == nullptr && !Instance::get().has_read_exports())
     return fail(ErrorCode::kUnavailable, "no export of its filesystem is served yet");
+  if (exported == nullptr) {
+    if (begin()) end();  // its exports were removed, and with them ganesha's lists
+    return {};
+  }
   req_op_context context;
   init_op_context_simple(&context, exported, exported->fsal_export);
   std::string wire = fs::encode_handle(file);

@@ -64,8 +64,7 @@ Status end_mount(kv::Store& store, const env::Clock& clock, FsId fs, MountId mou
                                         ": its end record was not written; try again");
 }
 
-Result<std::vector<EndedMount>> end_mounts_of(kv::Store& store, const env::Clock& clock,
-                                              VnfsId vnfs, Epoch epoch_max, const EndProof& proof) {
+Result<std::vector<MountOf>> living_mounts_of(kv::Store& store, VnfsId vnfs, Epoch epoch_max) {
   SYMNAS_ASSIGN(
       kv::OpResult filesystems,
       kv::range_blocking(store, kv::prefix_range(kv::keys::kFilesystems), 0, kAdminDeadlineMs));
@@ -78,17 +77,25 @@ Result<std::vector<EndedMount>> end_mounts_of(kv::Store& store, const env::Clock
     ids.push_back(FsId{record.fsid()});
   }
   SYMNAS_ASSIGN(auto mounts_of_each, list_mounts_of_each(store, ids));
-  std::vector<EndedMount> out;
+  std::vector<MountOf> out;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     for (MountEntry& mount : mounts_of_each[i]) {
       if (!mount.alive() || mount.record.vnfs_id() != vnfs.value() ||
           mount.record.epoch() > epoch_max.value())
         continue;
-      SYMNAS_TRY(end_mount(store, clock, ids[i], mount.id, proof));
-      out.push_back(EndedMount{names[i], std::move(mount)});
+      out.push_back(MountOf{names[i], ids[i], std::move(mount)});
     }
   }
   return out;
+}
+
+Result<std::vector<MountOf>> end_mounts_of(kv::Store& store, const env::Clock& clock, VnfsId vnfs,
+                                           Epoch epoch_max, const EndProof& proof) {
+  SYMNAS_ASSIGN(std::vector<MountOf> living, living_mounts_of(store, vnfs, epoch_max));
+  for (const MountOf& mount : living) {
+    SYMNAS_TRY(end_mount(store, clock, mount.fs, mount.mount.id, proof));
+  }
+  return living;
 }
 
 }  // namespace symnas::fs

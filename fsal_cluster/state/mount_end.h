@@ -25,14 +25,18 @@ struct EndProof {
 Status end_mount(kv::Store& store, const env::Clock& clock, FsId fs, MountId mount,
                  const EndProof& proof);
 
-// What vnfsd calls after the local fence of an instance: ends every living mount of the VNFS whose
-// epoch is at most `epoch_max`, on every filesystem. Returns what it ended, for the event log.
-// Idempotent. Errors: as end_mount.
-struct EndedMount {
+struct MountOf {
   std::string filesystem;
+  FsId fs;
   MountEntry mount;
 };
-Result<std::vector<EndedMount>> end_mounts_of(kv::Store& store, const env::Clock& clock,
-                                              VnfsId vnfs, Epoch epoch_max, const EndProof& proof);
+// The living mounts of the VNFS whose epoch is at most `epoch_max`, on every filesystem. Errors:
+// those of the store, kCorrupt.
+Result<std::vector<MountOf>> living_mounts_of(kv::Store& store, VnfsId vnfs, Epoch epoch_max);
+
+// What vnfsd calls after the local fence of an instance: ends all of living_mounts_of(). Returns
+// what it ended, for the event log. Idempotent. Errors: as end_mount.
+Result<std::vector<MountOf>> end_mounts_of(kv::Store& store, const env::Clock& clock, VnfsId vnfs,
+                                           Epoch epoch_max, const EndProof& proof);
 
 }  // namespace symnas::fs

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "vnfsd/api/documents.h"
+#include "vnfsd/exports.h"
 #include "vnfsd/placement.h"
 
 namespace symnas::vnfsd::api {
@@ -100,6 +101,7 @@ json placement_document(const ClusterView& view, const json& instances, std::int
                     {"owner", owner},
                     {"failback", failback_word(vnfs.record.failback())},
                     {"pinned", vnfs.record.pinned()},
+                    {"exports_problem", exports_problem(view, name)},
                     {"places", places_of(vnfs.record, owner)}});
     heads.insert(vnfs.record.heads().begin(), vnfs.record.heads().end());
     if (!owner.empty()) heads.insert(owner);

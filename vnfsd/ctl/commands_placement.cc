@@ -38,8 +38,10 @@ Status show_places(Context& context) {
   const json vnfses = document.value("vnfs", json::array());
   context.out << render_table(columns, vnfses);
   for (const json& vnfs : vnfses) {
-    const std::string why = vnfs.value("why", "");
-    if (!why.empty()) context.out << fmt::format("vnfs {}: {}\n", vnfs.value("name", "?"), why);
+    for (const char* member : {"why", "exports_problem"}) {
+      const std::string why = vnfs.value(member, "");
+      if (!why.empty()) context.out << fmt::format("vnfs {}: {}\n", vnfs.value("name", "?"), why);
+    }
   }
   return {};
 }

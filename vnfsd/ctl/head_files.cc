@@ -211,6 +211,7 @@ Result<std::string> join_cluster(const Bundle& bundle, const HeadPlaces& places,
   Config config = config_for(bundle.cluster_name, bundle.cluster_uuid, bundle.head_name,
                              bundle.head_address, bundle.endpoints, places);
   config.etcd.quota_bytes = bundle.quota_bytes;
+  config.admission = bundle.admission;
   const std::string tls = tls_dir(places);
   std::vector<NewFile> files = {{tls + "/ca.crt", bundle.ca_pem, 0644},
                                 {tls + "/head.crt", bundle.certificate_pem, 0644},

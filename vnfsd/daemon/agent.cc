@@ -29,16 +29,6 @@ tl::unexpected<Error> fenced_here(const records::FenceRecord& fence) {
                           fence.proof().empty() ? "no proof yet" : fence.proof()));
 }
 
-Status Agent::check_not_removed(const ClusterView& view) const {
-  if (!view.removed.contains(config_.head_name)) return {};
-  return fail(
-      ErrorCode::kForeign,
-      fmt::format("head {}: was removed from the cluster, it can do nothing for it any more "
-                  "(stop vnfsd here; symnas head invite {} on another head lets one of "
-                  "this name join)",
-                  config_.head_name, config_.head_name));
-}
-
 namespace {
 
 // Of its LUNs, as text.
@@ -172,6 +162,7 @@ void Agent::work() {
       ready_ = ready_ && !removed_;
       if (problem_ != done.error().message) log::warn("{}", done.error().message);
       problem_ = done.error().message;
+      if (removed_) changed_.notify_all();  // who waits for its registration waits in vain
       dirty_ = true;
       watch_over_ = watch_over_ || open_watch;
       changed_.wait_for(lock, std::chrono::milliseconds(kRetryMs), [&] { return ending_; });
@@ -194,7 +185,9 @@ Status Agent::register_head() {
   }
   SYMNAS_TRY(check_not_removed(view));
   kv::Txn txn;
-  txn.compares.push_back(kv::key_absent(kv::keys::kRemoved + config_.head_name));
+  compare_admission(view, txn);
+  if (view.removed.contains(config_.head_name))  // another machine's, or another life of this one
+    txn.success.push_back(kv::erase(kv::keys::kRemoved + config_.head_name));
   if (view.cluster.mod_revision == Revision{}) {
     records::ClusterRecord cluster;
     cluster.set_name(config_.cluster_name);
@@ -249,7 +242,9 @@ Status Agent::register_head() {
 
 Status Agent::reconcile(const ClusterView& view) {
   if (const Status allowed = check_not_removed(view); !allowed) {
-    reconcile_supervisors(view);  // it owns nothing: what waits here to be called is not needed
+    // It owns nothing: what waits here to be called is not needed.
+    const std::scoped_lock lock(mutex_);
+    for (const auto& [name, supervisor] : supervisors_) supervisor->set_wanted(Wanted::kStopped);
     return allowed;
   }
   if (!std::exchange(swept_, true)) end_standbys();

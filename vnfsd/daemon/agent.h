@@ -137,7 +137,9 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   void ended(const std::string& vnfs, Epoch epoch, const std::string& how) override;
   void vips_taken(const std::string& vnfs, const std::string& by_whom) override;
   Result<std::vector<std::pair<std::string, Epoch>>> earlier(const std::string& vnfs) override;
-  void exports_told(const instance::InstancePlan& plan, const Status& taken) override;
+  Result<std::optional<Revision>> tells_exports(const instance::InstancePlan& plan) override;
+  Status exports_told(const instance::InstancePlan& plan, Revision telling,
+                      const Status& taken) override;
   Status served(const std::string& vnfs, const instance::Arrival& arrival) override;
 
  private:
@@ -235,8 +237,9 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   nlohmann::json describe(const Stall& stall) const;
   // Whether the others can do without its etcd; null: it has none. Errors: kBusy.
   Result<std::optional<kv::StoreMember>> spare_member(const std::string& head);
-  // Of this head. Errors: kForeign.
+  // Whether this machine, in this boot, is the head of its name. Errors: kForeign.
   Status check_not_removed(const ClusterView& view) const;
+  void compare_admission(const ClusterView& view, kv::Txn& txn) const;
   // Promotes learners that have caught up; says when the members have changed.
   void look_at_members();
   // Answers etcd's initial-cluster for the new member. Errors: as Membership, kAlreadyExists.
@@ -251,6 +254,9 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   Status wait_exports_served(const std::set<std::string>& vnfses, std::int64_t timeout_ms);
   Result<std::string> undo_edit(const ClusterView& before, const Change& change,
                                 const std::set<std::string>& vnfses, const Error& why);
+  // Answers the record's revision. Errors: kConflict, those of the store.
+  Result<Revision> put_served(const instance::InstancePlan& plan, Revision before,
+                              const records::ServedRecord& record);
   // Who would lose it, "" = nobody is known to. Errors: those of the store.
   Result<std::string> users_of_export(const ClusterView& view, const std::string& name,
                                       const std::set<std::string>& vnfses);

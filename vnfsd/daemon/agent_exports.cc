@@ -1,6 +1,7 @@
 // Agent: edits of exports while they are served. The records are changed first; the owner of each
 // VNFS brings its instance in line with them and says so in c/served/<vnfs>. When one cannot, the
 // records are put back, and its instance follows them again.
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -18,7 +19,7 @@
 namespace symnas::vnfsd::daemon {
 namespace {
 
-// Whose instances the change concerns.
+// Whose instances serve other exports then.
 std::set<std::string> concerned(const ClusterView& view, const ClusterView& then) {
   std::set<std::string> out;
   for (const auto& [name, vnfs] : then.vnfses) {
@@ -30,6 +31,23 @@ std::set<std::string> concerned(const ClusterView& view, const ClusterView& then
   return out;
 }
 
+// Who serves what is edited, whether or not that changes anything: whoever repeats an edit wants to
+// know whether it is in force.
+std::set<std::string> edited(const ClusterView& view, const Change& change) {
+  std::set<std::string> out;
+  for (const kv::Op& op : change.txn.success) {
+    const std::string& key = op.range.key;
+    if (key.starts_with(kv::keys::kVnfs)) out.insert(key.substr(kv::keys::kVnfs.size()));
+    if (!key.starts_with(kv::keys::kExports)) continue;
+    const std::string name = key.substr(kv::keys::kExports.size());
+    for (const auto& [vnfs, stored] : view.vnfses) {
+      const auto& exports = stored.record.exports();
+      if (std::find(exports.begin(), exports.end(), name) != exports.end()) out.insert(vnfs);
+    }
+  }
+  return out;
+}
+
 // What is said of the instance that owns the VNFS now; null: nothing yet.
 const records::ServedRecord* said_of_owner(const ClusterView& view, const std::string& vnfs) {
   const auto owner = view.owners.find(vnfs);
@@ -37,6 +55,19 @@ const records::ServedRecord* said_of_owner(const ClusterView& view, const std::s
   const bool known = owner != view.owners.end() && served != view.served.end() &&
                      served->second.record.epoch() == owner->second.record.epoch();
   return known ? &served->second.record : nullptr;
+}
+
+// What an instance has refused it is told again.
+void ask_again(const ClusterView& view, const std::set<std::string>& vnfses, Change& change) {
+  for (const std::string& vnfs : vnfses) {
+    const auto served = view.served.find(vnfs);
+    if (served == view.served.end() || served->second.record.refused().empty()) continue;
+    records::ServedRecord record;
+    record.set_epoch(served->second.record.epoch());
+    const std::string key = kv::keys::kServed + vnfs;
+    change.txn.compares.push_back(kv::mod_revision_is(key, served->second.mod_revision));
+    change.txn.success.push_back(kv::put(key, record.SerializeAsString()));
+  }
 }
 
 // What is edited is as it was when the edit began.
@@ -63,7 +94,7 @@ Status check_unedited(const ClusterView& began, const ClusterView& view, const C
 // Nothing is written that an instance could not even read.
 Status Agent::check_edit(const ClusterView& view, const Change& change) const {
   const ClusterView then = after(view, change);
-  for (const std::string& vnfs : concerned(view, then)) {
+  for (const std::string& vnfs : edited(view, change)) {
     if (said_of_owner(view, vnfs) != nullptr && exports_pending(view, vnfs)) {
       return fail(ErrorCode::kConflict,
                   fmt::format("vnfs {}: another change of its exports is being made (repeat in a "
@@ -84,14 +115,19 @@ Result<std::string> Agent::edit_exports(const Planner& planner, Mode mode) {
     SYMNAS_ASSIGN(change, planner(now));
     SYMNAS_TRY(check_unedited(began, now, change));
     SYMNAS_TRY(check_edit(now, change));
+    ask_again(now, edited(now, change), change);
     before = now;
     return change;
   };
   SYMNAS_ASSIGN(std::string what, commit(checked, mode));
   if (mode == Mode::kDryRun) return what;
-  const std::set<std::string> vnfses = concerned(before, after(before, change));
+  const std::set<std::string> vnfses = edited(before, change);
   const Status served = wait_exports_served(vnfses, kExportsServedMs);
   if (served) return what;
+  if (concerned(before, after(before, change)).empty()) {
+    return fail(served.error().code,
+                served.error().message + " [the records said so before, and stay]");
+  }
   return undo_edit(before, change, vnfses, served.error());
 }
 
@@ -137,21 +173,48 @@ Result<std::string> Agent::undo_edit(const ClusterView& before, const Change& ch
                                     served ? "" : ", but " + served.error().message));
 }
 
-void Agent::exports_told(const instance::InstancePlan& plan, const Status& taken) {
+// What is written last is what was told last: of what comes late, the revision is another one.
+Result<std::optional<Revision>> Agent::tells_exports(const instance::InstancePlan& plan) {
+  SYMNAS_ASSIGN(const ClusterView view, read_view(store_, kStoreDeadlineMs));
+  const auto said = view.served.find(plan.vnfs);
+  if (said != view.served.end() && said->second.record.epoch() == plan.epoch.value() &&
+      said->second.record.exports() == plan.exports_digest) {
+    return std::nullopt;
+  }
+  records::ServedRecord record;
+  record.set_epoch(plan.epoch.value());
+  return put_served(plan, said == view.served.end() ? Revision{} : said->second.mod_revision,
+                    record);
+}
+
+Status Agent::exports_told(const instance::InstancePlan& plan, Revision telling,
+                           const Status& taken) {
   records::ServedRecord record;
   record.set_epoch(plan.epoch.value());
   if (taken) {
     record.set_exports(plan.exports_digest);
-  } else {
+  } else if (taken.error().code == ErrorCode::kInvalidArgument) {
     record.set_refused(plan.exports_digest);
     record.set_why(taken.error().message);
+  } else {
+    return taken;
   }
+  SYMNAS_TRY(put_served(plan, telling, record));
+  return taken;
+}
+
+Result<Revision> Agent::put_served(const instance::InstancePlan& plan, Revision before,
+                                   const records::ServedRecord& record) {
+  const std::string key = kv::keys::kServed + plan.vnfs;
   kv::Txn txn;
   txn.compares.push_back(kv::mod_revision_is(plan.owner_key, plan.owner_mod_revision));
-  txn.success.push_back(kv::put(kv::keys::kServed + plan.vnfs, record.SerializeAsString()));
-  // What is not written is found out by the next look at the records: it is told again.
-  const auto done = kv::txn_blocking(store_, std::move(txn), kStoreDeadlineMs);
-  if (!done) log::warn("vnfs {}: which exports it serves: {}", plan.vnfs, done.error().message);
+  txn.compares.push_back(kv::mod_revision_is(key, before));
+  txn.success.push_back(kv::put(key, record.SerializeAsString()));
+  SYMNAS_ASSIGN(const kv::TxnResult done,
+                kv::txn_blocking(store_, std::move(txn), kStoreDeadlineMs));
+  if (done.succeeded) return done.revision;
+  return fail(ErrorCode::kConflict,
+              fmt::format("vnfs {}: its records changed while it was told", plan.vnfs));
 }
 
 Result<std::string> Agent::users_of_export(const ClusterView& view, const std::string& name,

@@ -6,6 +6,9 @@
 #include <fmt/format.h>
 
 #include "common/base/log.h"
+#include "common/base/uuid.h"
+#include "common/kv/admin_keys.h"
+#include "vnfsd/admission.h"
 #include "vnfsd/bundle.h"
 #include "vnfsd/daemon/agent.h"
 #include "vnfsd/daemon/members.h"
@@ -24,6 +27,37 @@ tl::unexpected<Error> no_membership() {
 }
 
 }  // namespace
+
+Status Agent::check_not_removed(const ClusterView& view) const {
+  const std::string& name = config_.head_name;
+  if (!is_admitted(view, name, config_.admission)) {
+    const bool replaced = !view.removed.contains(name);
+    return fail(ErrorCode::kForeign,
+                fmt::format("head {}: {}, it can do nothing for the cluster any more (stop vnfsd "
+                            "here; symnas head invite {} on another head lets one of "
+                            "this name join)",
+                            name,
+                            replaced ? "another machine was invited under this name"
+                                     : "was removed from the cluster",
+                            name));
+  }
+  const auto boot = view.fenced_boots.find(incarnation_);
+  if (boot == view.fenced_boots.end()) return {};
+  return fail(ErrorCode::kForeign,
+              fmt::format("head {}: this boot of the machine was fenced as head {}, which was "
+                          "removed from the cluster then (reboot it: the next boot may join)",
+                          name, boot->second.record.head()));
+}
+
+// Who is admitted, and whether the boot is one that was fenced, is as it was seen.
+void Agent::compare_admission(const ClusterView& view, kv::Txn& txn) const {
+  const auto removed = view.removed.find(config_.head_name);
+  txn.compares.push_back(admitted_as_seen(view, config_.head_name));
+  txn.compares.push_back(kv::mod_revision_is(
+      kv::keys::kRemoved + config_.head_name,
+      removed == view.removed.end() ? Revision{} : removed->second.mod_revision));
+  txn.compares.push_back(kv::key_absent(kv::keys::kFencedBoots + incarnation_));
+}
 
 Result<nlohmann::json> Agent::invite_head(const std::string& name, const std::string& address,
                                           api::EtcdRole role, Mode mode) {
@@ -52,9 +86,16 @@ Result<nlohmann::json> Agent::invite_head(const std::string& name, const std::st
   if (mode == Mode::kDryRun) {
     return nlohmann::json{{"done", {fmt::format("head {}: would be invited", name)}}};
   }
-  if (view.removed.contains(name)) {
-    SYMNAS_TRY(commit([&](const ClusterView& now) { return plan_head_readmit(now, name); }, mode));
-  }
+  const std::string admission = Uuid::generate().to_string();
+  SYMNAS_TRY(commit(
+      [&](const ClusterView& now) -> Result<Change> {
+        if (now.heads.contains(name)) {
+          return fail(ErrorCode::kAlreadyExists,
+                      fmt::format("head {}: has joined meanwhile (choose another name)", name));
+        }
+        return plan_head_admit(name, admission, clock_.wall_ns());
+      },
+      mode));
   SYMNAS_ASSIGN(const pki::Identity identity, authority.issue(name, {address, "127.0.0.1", name}));
   Bundle bundle{config_.cluster_name,
                 config_.cluster_uuid,
@@ -65,7 +106,8 @@ Result<nlohmann::json> Agent::invite_head(const std::string& name, const std::st
                 ca,
                 identity.certificate_pem,
                 identity.key_pem,
-                config_.etcd.quota_bytes};
+                config_.etcd.quota_bytes,
+                admission};
   if (role == api::EtcdRole::kMember) {
     SYMNAS_ASSIGN(bundle.initial_cluster, add_etcd_learner(name, address));
   }

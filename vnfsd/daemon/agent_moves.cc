@@ -189,6 +189,7 @@ Status Agent::release_of(const ClusterView& view, const std::string& vnfs,
                          const instance::Farewell& farewell) {
   const auto owner = view.owners.find(vnfs);
   if (owner == view.owners.end() || owner->second.record.head() != config_.head_name) return {};
+  if (!check_not_removed(view)) return {};  // another machine's of this name
   records::Departure departure = farewell.departure;
   const auto move = view.moves.find(vnfs);
   if (move != view.moves.end()) departure.set_cause(records::DEPARTURE_MOVED);

@@ -1,4 +1,7 @@
 // Agent: ownership of VNFSs and the local fence, for the supervisors.
+#include <algorithm>
+#include <set>
+
 #include <fmt/format.h>
 
 #include "common/base/log.h"
@@ -85,6 +88,10 @@ Result<instance::InstancePlan> Agent::claim_from(const ClusterView& view, const 
       return tl::unexpected<Error>(owned_elsewhere(vnfs, owner->second.record.head()));
     }
     owner_revision = owner->second.mod_revision;
+  } else if (std::ranges::find(stored->record.heads(), config_.head_name) ==
+             stored->record.heads().end()) {
+    return fail(ErrorCode::kBusy,
+                fmt::format("vnfs {}: {} is none of its heads", vnfs, config_.head_name));
   }
   const ha::Facts facts = facts_of(view);
   const std::string& target = facts.vnfses.at(vnfs).target;
@@ -109,7 +116,9 @@ Result<instance::InstancePlan> Agent::claim_from(const ClusterView& view, const 
   txn.compares.push_back(kv::mod_revision_is(kv::keys::kCluster, view.cluster.mod_revision));
   txn.compares.push_back(kv::mod_revision_is(plan.owner_key, owner_revision));
   txn.compares.push_back(kv::mod_revision_is(kv::keys::kVnfs + vnfs, stored->mod_revision));
-  txn.compares.push_back(kv::key_absent(kv::keys::kRemoved + config_.head_name));
+  // Whoever edits them later sees the owner, and waits for it.
+  txn.compares.push_back(unchanged_since(view, kv::keys::kExports));
+  compare_admission(view, txn);
   txn.compares.push_back(
       kv::mod_revision_is(kv::keys::kFences + config_.head_name, fence_revision));
   txn.success.push_back(kv::put(plan.owner_key, record.SerializeAsString()));
@@ -195,13 +204,22 @@ Status Agent::fence(const std::string& vnfs) {
   if (owner == view.owners.end()) return {};
   const records::OwnerRecord& record = owner->second.record;
   // What this head had of it ended by its own release, or was proved to have ended.
-  if (record.head() != config_.head_name) return {};
+  if (record.head() != config_.head_name || !check_not_removed(view)) return {};
   SYMNAS_ASSIGN(const auto* stored, find(view.vnfses, "vnfs", vnfs));
+  const VnfsId id(record.vnfs_id());
+  // What is to be ended is proved to have ended, whatever the records say of exports by now.
+  SYMNAS_ASSIGN(const auto living, fs::living_mounts_of(store_, id, Epoch(record.epoch())));
+  std::set<std::string> volumes;
+  for (std::string& volume : volumes_of_vnfs(view, stored->record))
+    volumes.insert(std::move(volume));
+  for (const fs::MountOf& mount : living) {
+    SYMNAS_ASSIGN(const auto* filesystem, find(view.filesystems, "fs", mount.filesystem));
+    volumes.insert(filesystem->record.volume());
+  }
   std::vector<const cvm::records::LunRecord*> luns;
-  for (const std::string& volume : volumes_of_vnfs(view, stored->record)) {
+  for (const std::string& volume : volumes) {
     for (const auto* lun : luns_of_volume(view, volume)) luns.push_back(lun);
   }
-  const VnfsId id(record.vnfs_id());
   const auto opened = opened_luns(vnfs);
   if (!opened) return tl::unexpected<Error>(opened.error());
   SYMNAS_TRY(luns_.obtain_bytes(luns, *opened, id, instance::kFenceTryMs));

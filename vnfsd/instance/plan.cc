@@ -97,4 +97,8 @@ Result<InstancePlan> plan_instance(const ClusterView& view, const Config& config
   return plan;
 }
 
+bool may_call(const InstancePlan& prepared, const InstancePlan& claimed) {
+  return prepared.epoch == claimed.epoch && prepared.exports_digest == claimed.exports_digest;
+}
+
 }  // namespace symnas::vnfsd::instance

@@ -81,4 +81,9 @@ address::MacAddress spare_mac(const std::string& head, const std::string& vnfs,
 Result<InstancePlan> plan_instance(const ClusterView& view, const Config& config,
                                    const std::string& vnfs);
 
+// Whether a standby that was started as `prepared` says is what was claimed. Its exports it has
+// read from its configuration by then: other rules, or a filesystem that the proof of its end would
+// not cover, it must not be called with (INV-1).
+bool may_call(const InstancePlan& prepared, const InstancePlan& claimed);
+
 }  // namespace symnas::vnfsd::instance

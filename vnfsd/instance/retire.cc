@@ -57,7 +57,7 @@ class Conversation {
     return Conversation(control, std::move(fd), timeout_ms);
   }
 
-  // The next line. Errors: kUnavailable (none comes, or it says that something failed), kCorrupt.
+  // The next line. Errors: kUnavailable (none comes), those of answer_of().
   Result<nlohmann::json> hear() {
     std::string line;
     for (;;) {
@@ -71,12 +71,10 @@ class Conversation {
       if (byte == '\n') break;
       line.push_back(byte);
     }
-    auto document = nlohmann::json::parse(line, nullptr, false);
-    if (!document.is_object()) {
-      return fail(ErrorCode::kCorrupt, fmt::format("{}: answered {}", control_, line));
-    }
-    if (document.contains("error")) return failed(control_, document["error"].get<std::string>());
-    return document;
+    auto answer = answer_of(line);
+    if (!answer)
+      return fail(answer.error().code, fmt::format("{}: {}", control_, answer.error().message));
+    return answer;
   }
 
  private:
@@ -95,6 +93,15 @@ Result<bool> ask_standby(const std::string& control, const std::string& command)
 }
 
 }  // namespace
+
+Result<nlohmann::json> answer_of(const std::string& line) {
+  auto document = nlohmann::json::parse(line, nullptr, false);
+  if (!document.is_object()) return fail(ErrorCode::kCorrupt, "answered " + line);
+  const auto error = document.find("error");
+  if (error == document.end()) return document;
+  return fail(ErrorCode::kInvalidArgument,
+              error->is_string() ? error->get<std::string>() : error->dump());
+}
 
 Status wait_standing_by(const Process& process, const std::string& control,
                         std::int64_t timeout_ms) {

@@ -8,11 +8,17 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "common/base/result.h"
 #include "vnfsd/instance/connections.h"
 #include "vnfsd/instance/process.h"
 
 namespace symnas::vnfsd::instance {
+
+// One line of an answer. Errors: kInvalidArgument (it says that it could not: its message),
+// kCorrupt.
+Result<nlohmann::json> answer_of(const std::string& line);
 
 // Waits until an instance that was started as a standby has come to its claim. Errors: kInternal
 // (it has ended), kUnavailable (timeout_ms passed).
@@ -24,7 +30,8 @@ Result<bool> stands_by(const std::string& control);
 Status serve(const std::string& control);
 
 // Tells the instance that its instance file lists other exports, and waits until it serves them and
-// no others. Errors: kUnavailable (it does not answer, or could not: its message), kCorrupt.
+// no others. Errors: kInvalidArgument (it could not: its message), kUnavailable (it does not
+// answer: nobody knows what it serves), kCorrupt.
 Status change_exports(const std::string& control);
 
 // Who has used which export since it started, by its id. Errors: kUnavailable, kCorrupt.
@@ -43,8 +50,8 @@ struct Drained {
 // Tells the instance behind `control` (docs/formats/instance_control.md) to finish what was begun,
 // to begin nothing more and to close its mounts; what was begun gets timeout_ms for its end.
 // `drained` is called as soon as it has answered all that it will. Answers how long the mounts took
-// from the last request on, in milliseconds. Errors: kUnavailable (it does not answer or cannot:
-// its message), kCorrupt.
+// from the last request on, in milliseconds. Errors: kUnavailable (it does not answer),
+// kInvalidArgument (it cannot: its message), kCorrupt.
 Result<std::int64_t> retire(const std::string& control, std::int64_t timeout_ms,
                             const std::function<void(const Drained&)>& drained);
 

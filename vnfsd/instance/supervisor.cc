@@ -151,6 +151,7 @@ void Supervisor::adopt() {
   if (state_.standby || stands_by(paths_.control).value_or(false)) return discard_standby();
   adopted_ = true;
   has_vips_ = true;
+  refresh();  // LUNs may have come while no vnfsd ran
   log::info("vnfs {}: adopted pid {}, epoch {}", vnfs_, state_.process.pid, state_.epoch.value());
   show("starting", "");
 }
@@ -361,12 +362,12 @@ void Supervisor::prepare() {
 }
 
 Status Supervisor::prepare_once() {
-  SYMNAS_ASSIGN(const InstancePlan plan, host_.prepare(vnfs_));
+  SYMNAS_ASSIGN(prepared_, host_.prepare(vnfs_));
   arrival_ = {};
-  SYMNAS_TRY(launch_instance(plan));
+  SYMNAS_TRY(launch_instance(prepared_));
   crash_point("standby launched", vnfs_);
   SYMNAS_TRY(wait_standing_by(*process_, paths_.control, kStandbyTimeoutMs));
-  look_for_holders(plan);
+  look_for_holders(prepared_);
   if (held_.empty()) return {};
   return fail(ErrorCode::kBusy, text_of(held_));
 }
@@ -412,7 +413,7 @@ void Supervisor::call_standby() {
     sleep(kClaimPauseMs);
     return;
   }
-  if (plan->epoch != state_.epoch) return discard_standby();  // start() claims again
+  if (!may_call(prepared_, *plan)) return discard_standby();  // start() claims again
   crash_point("claimed", vnfs_);
   note(step::kClaimed);
   fenced_ = false;

@@ -72,8 +72,14 @@ class Host {
   virtual void vips_taken(const std::string& vnfs, const std::string& by_whom) = 0;
   // Head and epoch of each of its instances that is remembered. Errors: as release().
   virtual Result<std::vector<std::pair<std::string, Epoch>>> earlier(const std::string& vnfs) = 0;
-  // Its instance was told to serve the exports of the plan, and does or could not. The same.
-  virtual void exports_told(const InstancePlan& plan, const Status& taken) = 0;
+  // Before its instance is told to serve the exports of the plan: from here on nobody knows what it
+  // serves. Nothing: it does so already, and need not be told. Errors: kConflict (somebody else
+  // owns it), those of the store.
+  virtual Result<std::optional<Revision>> tells_exports(const InstancePlan& plan) = 0;
+  // It was told, and serves them or has refused them (kInvalidArgument); after any other error it
+  // is not known, and stays so. `telling`: the answer of tells_exports(). Errors: the same, and
+  // `taken`.
+  virtual Status exports_told(const InstancePlan& plan, Revision telling, const Status& taken) = 0;
   // Its instance serves: a move that led here is done. Errors: as release().
   virtual Status served(const std::string& vnfs, const Arrival& arrival) = 0;
 };
@@ -166,6 +172,7 @@ class Supervisor {
   void rewrite_instance_file();
   bool remember_luns(const InstancePlan& plan);
   void tell_exports(InstancePlan plan);
+  Status tell_once(const InstancePlan& plan);
   bool is_telling() const;
 
   bool ending() const;
@@ -191,6 +198,7 @@ class Supervisor {
   PulseWatch pulse_watch_;                // of process_
   std::string pulse_error_;               // why there is none
   bool has_vips_ = false;                 // some at least, perhaps
+  InstancePlan prepared_;                 // what the last standby was started with
   std::optional<InstancePlan> claimed_;   // what its claim was answered, until that was used
   InstancePlan vips_;                     // what its VIPs were brought up by
   bool serving_ = false;

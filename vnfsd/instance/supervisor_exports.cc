@@ -9,6 +9,11 @@
 #include "vnfsd/instance/supervisor.h"
 
 namespace symnas::vnfsd::instance {
+namespace {
+
+constexpr auto kTellPause = std::chrono::milliseconds(500);  // after a try that has failed
+
+}  // namespace
 
 // REQUIRES: the instance file lists them. On a thread of its own: a new filesystem takes time to
 // mount, and the pulse is to be watched meanwhile.
@@ -19,11 +24,20 @@ void Supervisor::tell_exports(InstancePlan plan) {
     if (!written) log::warn("vnfs {}: {}", vnfs_, written.error().message);
   }
   telling_ = std::async(std::launch::async, [this, plan = std::move(plan)] {
-    const Status taken = change_exports(paths_.control);
-    if (!taken) log::error("vnfs {}: its exports: {}", vnfs_, taken.error().message);
-    host_.exports_told(plan, taken);
+    const Status told = tell_once(plan);
+    if (!told) {
+      log::error("vnfs {}: its exports: {}", vnfs_, told.error().message);
+      std::this_thread::sleep_for(kTellPause);
+    }
     ::eventfd_write(wake_.get(), 1);
   });
+}
+
+// What fails is done again when the records are looked at: they say that it is not known.
+Status Supervisor::tell_once(const InstancePlan& plan) {
+  SYMNAS_ASSIGN(const std::optional<Revision> telling, host_.tells_exports(plan));
+  if (!telling) return {};
+  return host_.exports_told(plan, *telling, change_exports(paths_.control));
 }
 
 bool Supervisor::is_telling() const {

@@ -4,11 +4,11 @@ import os
 import shutil
 import subprocess
 
-from lab_case import Skip, check, lab_test
+from lab_case import Skip, check, eventually, lab_test
 from symlab import luns, product
 from symlab.cluster import Lab
 
-USAGE, NOT_FOUND, EXISTS, NOT_PERMITTED = 2, 3, 4, 7
+USAGE, NOT_FOUND, EXISTS, UNREACHABLE, NOT_PERMITTED = 2, 3, 4, 5, 7
 
 
 @lab_test()
@@ -108,6 +108,11 @@ def missing_export_path_is_reported(bench):
     bench.service.run_tool("nfs_badinput", "names", url="nfs://10.0.0.104/good")
     status = str(symnas.json("status"))
     check("/no/such" in status and "gone" in status, f"status does not name the path: {status}")
+    eventually(10.0, "vnfs status names it, too", lambda: "/no/such" in symnas("vnfs", "status"))
+    told = bench.refused(UNREACHABLE, "export", "set", "good", "--access", "ro")
+    check("/no/such" in told, f"the edit does not say what is in its way: {told}")
+    symnas("export", "rm", "gone", "--vnfs", "vnfs4")
+    symnas("export", "set", "good", "--access", "ro")
     symnas("vnfs", "stop", "vnfs4")
     symnas("vnfs", "rm", "vnfs4")
     for name in ("good", "gone"):

@@ -9,12 +9,13 @@ from lab_case import check, eventually, lab_test, load_of
 from symlab import product
 from symlab.service import EXPORT, VIP, VNFS
 
-from .a_setup import NOT_FOUND, USAGE
-from .m_moves import CONFLICT, MEASURED
+from .a_setup import NOT_FOUND, UNREACHABLE, USAGE
+from .i_shared import HEADS
+from .m_moves import CONFLICT, MEASURED, heads_from
+from .p_locks import locks_of, peer
 
 NFS4_GAPS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "client",
                          "nfs4_gaps")
-UNREACHABLE = 5
 SECOND = "second"
 CLIENTS = "10.0.0.0/24"
 ELSEWHERE = "192.0.2.0/24"
@@ -205,3 +206,76 @@ def two_administrators_edit_one_export(bench):
         shell.expect("NFS3_OK", "remove", "both")
     check(set(outcomes) <= {0, CONFLICT} and 0 in outcomes, f"they were told {outcomes}")
     print(f"     {outcomes.count(CONFLICT)} of {len(outcomes)} edits were refused")
+
+
+@contextlib.contextmanager
+def side_filesystem(bench, name="side"):
+    """A filesystem of its own, exported under its name by the VNFS."""
+    lun = bench.lab.add_lun(name, "256M")
+    for words in (("lun", "import", f"SIDE={lun}"),
+                  ("volume", "create", "vside", "--luns", "SIDE", "--stripe-unit", "64K"),
+                  ("fs", "create", name, "--volume", "vside"),
+                  ("export", "create", name, "--fs", name, "--clients", CLIENTS, "--squash",
+                   "none"),
+                  ("export", "add", name, "--vnfs", VNFS)):
+        bench.symnas(*words)
+    yield name
+    before = bench.kill_instance()  # it has it mounted until it ends
+    bench.service.wait_serving(other_than=before["pid"])
+    for words in (("fs", "rm", name), ("volume", "rm", "vside"), ("lun", "release", "SIDE")):
+        bench.symnas(*words)
+
+
+@lab_test()
+def locks_of_removed_exports_are_cleared(bench):
+    """A lock that was taken before the instance began, in a filesystem that it exports no more."""
+    with side_filesystem(bench) as side:
+        check(peer(bench, "held", "lock", "--length", "100", export=side) == "granted", "no lock")
+        before = bench.kill_instance()
+        bench.service.wait_serving(other_than=before["pid"])
+        bench.symnas("export", "rm", side, "--yes")
+        check(len(locks_of(bench, "--fs", side)) == 1, "its lock is not recorded any more")
+        bench.symnas("lock", "clear", "--fs", side, "--yes")
+        check(not locks_of(bench, "--fs", side), "it is still locked")
+
+
+def order(bench, *words):
+    """Its exit code."""
+    try:
+        bench.symnas(*words)
+    except product.CommandFailed as failed:
+        return failed.status
+    return 0
+
+
+def answer_of_next(shell, *words):
+    """On the connection that there is, or a new one to whoever has the VIP by then."""
+    def answer():
+        said = shell(*words)
+        if said.startswith("no reply"):
+            shell("reconnect")
+            return None
+        return said
+    return eventually(20.0, "an answer", answer)
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)
+def edits_beside_moves_hold_at_once(bench):
+    """What is edited while a VNFS moves is what its next head serves, from the first call on."""
+    service = bench.services[0]
+    with bench.shell(service=service) as shell:
+        shell.expect("NFS3_OK", "create", "moved")
+        for turn, head in enumerate(heads_from(service)):
+            move = threading.Thread(target=service.rehost, args=(head,))
+            move.start()
+            bench.let_run(0.05 * turn)
+            eventually(20.0, "the edit is made", lambda: order(
+                bench, "export", "set", EXPORT, "--access", "ro") == 0)
+            said = answer_of_next(shell, "write", "moved", 0, 512, "x", "stable")
+            check(said.startswith("NFS3ERR_ROFS"), f"the old rules are served: {said}")
+            move.join()
+            service.wait_serving()
+            bench.symnas("export", "set", EXPORT, "--access", "rw")
+            said = answer_of_next(shell, "write", "moved", 0, 512, "y", "stable")
+            check(said.startswith("NFS3_OK"), f"the new rules are not served: {said}")
+        shell.expect("NFS3_OK", "remove", "moved")

@@ -1,5 +1,7 @@
 """Heads join and leave while clients work."""
 
+import os
+
 from lab_case import check, eventually, lab_test
 from symlab.errors import LabError
 
@@ -38,7 +40,13 @@ def heads_come_and_go_under_load(bench):
         bench.symnas("head", "rm", guest, "--yes")
         check(guest not in heads(bench), f"there are {heads(bench)}")
         eventually(NOTICED_S, "its vnfsd says so", lambda: is_turned_away(bench, guest))
+        # Another machine is invited under its name: that does not let this one in again.
+        bundle = os.path.join(bench.lab.head(guest)["dir"], "other.bundle")
+        bench.symnas("head", "invite", guest, "--address", bench.lab.head(guest)["mgmt"], "--out",
+                     bundle)
+        os.unlink(bundle)
         bench.let_run(BETWEEN_S)
+        check(guest not in heads(bench) and is_turned_away(bench, guest), "it is back")
         bench.lab.join_anew(guest)
         check(guest in heads(bench), f"there are {heads(bench)}")
         bench.symnas("vnfs", "set", service.name, "--heads", f"{service.home},c1n2,{guest}")

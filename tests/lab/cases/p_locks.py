@@ -27,9 +27,9 @@ _LIVES = itertools.count(3, 2)
 SEES_IT_S = 20.0
 
 
-def peer(bench, file, what, *options):
+def peer(bench, file, what, *options, export=EXPORT):
     """One call of an NFSv3 client's lock manager or status monitor; the answer's word."""
-    process = bench.lab.popen_in("client", [sys.executable, PEER, VIP, "/" + EXPORT, file, what,
+    process = bench.lab.popen_in("client", [sys.executable, PEER, VIP, "/" + export, file, what,
                                             *options],
                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     output, _ = process.communicate(timeout=PEER_S)

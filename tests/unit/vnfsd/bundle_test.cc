@@ -15,11 +15,13 @@ TEST(Bundle, ReadsBackWhatWasWritten) {
                 "CA",
                 "CERT",
                 "KEY",
-                std::int64_t{3} << 30};
+                std::int64_t{3} << 30,
+                "admitted"};
   const auto again = bundle_from_json(bundle_to_json(bundle));
   ASSERT_TRUE(again);
   EXPECT_EQ(bundle_to_json(*again), bundle_to_json(bundle));
   EXPECT_EQ(again->key_pem, "KEY");
+  EXPECT_EQ(again->admission, "admitted");
   EXPECT_EQ(again->quota_bytes, std::int64_t{3} << 30);
 }
 

@@ -47,6 +47,7 @@ TEST(Config, RenderedReadsBackEqual) {
   config.ganesha.threads_max = 77;
   config.etcd.compact_interval_s = 5;
   config.failback.settle_s = 5;
+  config.admission = "an id";
   config.fence = {true,   "/opt/symnas-fence", "/usr/sbin/fence_x", {"ipaddr=10.9.9.9"}, 30, false,
                   "power"};
   const auto again = parse_config(render_config(config), "again");
@@ -62,6 +63,7 @@ TEST(Config, RenderedReadsBackEqual) {
   EXPECT_EQ(again->fence.automatic, false);
   EXPECT_EQ(again->fence.cuts, "power");
   EXPECT_EQ(again->failback.settle_s, 5);
+  EXPECT_EQ(again->admission, "an id");
 }
 
 TEST(Config, SaysWhatIsWrong) {

@@ -31,9 +31,15 @@ TEST(Exports, ArePendingUntilTheOwnersInstanceHasSaidIt) {
   };
   const ClusterView view = builder.view();
   const std::string digest = exports_digest(view, view.vnfses.at("vnfs1").record);
+  EXPECT_EQ(exports_problem(builder.view(), "vnfs1"), "");  // it starts
   EXPECT_FALSE(say(7, digest, ""));
+  EXPECT_EQ(exports_problem(builder.view(), "vnfs1"), "");
   EXPECT_FALSE(say(7, "", digest));
+  EXPECT_NE(exports_problem(builder.view(), "vnfs1").find("not served as they are recorded"),
+            std::string::npos);
   EXPECT_TRUE(say(6, digest, ""));
+  EXPECT_TRUE(say(7, "", ""));
+  EXPECT_NE(exports_problem(builder.view(), "vnfs1").find("has not said yet"), std::string::npos);
   builder.apply([](const ClusterView& v) {
     return plan_export_set(v, {"u04", std::nullopt, "ro", std::nullopt, std::nullopt});
   });

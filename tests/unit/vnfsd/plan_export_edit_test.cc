@@ -209,5 +209,26 @@ TEST_F(PlanExportEditTest, WhatSomebodyElseHasChangedIsNotTakenBack) {
   EXPECT_EQ(code_of(plan_exports_undone(builder.view(), before, change)), ErrorCode::kConflict);
 }
 
+// Two exports at one path: ganesha does not even start with them.
+TEST_F(PlanExportEditTest, APathThatAnotherExportHasByNowIsNotTakenBack) {
+  add("u05");
+  const ClusterView before = builder.view();
+  Change change;
+  builder.apply([&](const ClusterView& v) {
+    auto planned = plan_export_set(v, edit("/other"));
+    change = *planned;
+    return planned;
+  });
+  builder.apply([](const ClusterView& v) {
+    ExportEdit e;
+    e.name = "u05";
+    e.pseudo = "/u04";
+    return plan_export_set(v, e);
+  });
+  const auto undone = plan_exports_undone(builder.view(), before, change);
+  EXPECT_EQ(code_of(undone), ErrorCode::kConflict);
+  EXPECT_NE(undone.error().message.find("one would hide the other"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace symnas::vnfsd

@@ -1,6 +1,7 @@
 // Removal of heads, and the heads of a VNFS.
 #include "common/kv/admin_keys.h"
 #include "tests/unit/vnfsd/view_builder.h"
+#include "vnfsd/admission.h"
 #include "vnfsd/placement.h"
 
 namespace symnas::vnfsd {
@@ -65,7 +66,9 @@ TEST_F(PlanHeadTest, OneThatWasFencedGoes) {
   builder.apply([&](const ClusterView&) { return remove("c1n3"); });
   const ClusterView view = builder.view();
   EXPECT_FALSE(view.heads.contains("c1n3"));
-  EXPECT_FALSE(view.fences.contains("c1n3"));
+  // That boot stays away, under this name and any other.
+  EXPECT_TRUE(view.fences.contains("c1n3"));
+  EXPECT_EQ(view.fenced_boots.at("boot of c1n3").record.head(), "c1n3");
   EXPECT_EQ(view.removed.at("c1n3").record.removed_ns(), 5);
 }
 
@@ -115,12 +118,27 @@ TEST_F(PlanHeadTest, OneThatClaimsMeanwhileStays) {
   EXPECT_EQ(code_of(make_change(builder.store, planner, Mode::kCommit)), ErrorCode::kBusy);
 }
 
-TEST_F(PlanHeadTest, AnInvitationLetsItJoinAgain) {
-  EXPECT_EQ(code_of(plan_head_readmit(builder.view(), "c1n3")), ErrorCode::kNotFound);
+// Another machine of that name is admitted, the old one is not: with or without an id of its own.
+TEST_F(PlanHeadTest, WhoWasRemovedIsNotAdmittedByTheNextInvitation) {
+  EXPECT_TRUE(is_admitted(builder.view(), "c1n3", ""));  // the first head has none
+  builder.apply([](const ClusterView&) { return plan_head_admit("c1n3", "first", 1); });
+  EXPECT_TRUE(is_admitted(builder.view(), "c1n3", "first"));
+  EXPECT_FALSE(is_admitted(builder.view(), "c1n3", ""));
   drain("c1n3");
   builder.apply([&](const ClusterView&) { return remove("c1n3"); });
-  builder.apply([](const ClusterView& v) { return plan_head_readmit(v, "c1n3"); });
-  EXPECT_TRUE(builder.view().removed.empty());
+  EXPECT_FALSE(is_admitted(builder.view(), "c1n3", "first"));
+  EXPECT_FALSE(is_admitted(builder.view(), "c1n3", ""));
+  builder.apply([](const ClusterView&) { return plan_head_admit("c1n3", "second", 1); });
+  const auto check = [&] {
+    EXPECT_TRUE(is_admitted(builder.view(), "c1n3", "second"));
+    EXPECT_FALSE(is_admitted(builder.view(), "c1n3", "first"));
+    EXPECT_FALSE(is_admitted(builder.view(), "c1n3", ""));
+  };
+  check();
+  kv::Txn joined;
+  joined.success.push_back(kv::erase(kv::keys::kRemoved + "c1n3"));
+  ASSERT_TRUE(kv::txn_blocking(builder.store, std::move(joined), kTestDeadlineMs));
+  check();
 }
 
 TEST_F(PlanHeadTest, HeadsOfAVnfsAreSet) {
@@ -134,6 +152,17 @@ TEST_F(PlanHeadTest, HeadsOfAVnfsAreSet) {
             ErrorCode::kInvalidArgument);
   builder.apply([&](const ClusterView&) { return set({"c1n3", "c1n2"}); });
   EXPECT_EQ(heads(), (Texts{"c1n3", "c1n2"}));
+}
+
+// A claim changes neither the VNFS nor the cluster record.
+TEST_F(PlanHeadTest, WhoClaimsMeanwhileStaysAmongTheHeads) {
+  bool raced = false;
+  const auto planner = [&](const ClusterView& v) {
+    auto change = plan_vnfs_set(v, {"vnfs1", std::nullopt, Texts{"c1n2"}});
+    if (!std::exchange(raced, true)) builder.owner("vnfs1", "c1n1");
+    return change;
+  };
+  EXPECT_EQ(code_of(make_change(builder.store, planner, Mode::kCommit)), ErrorCode::kBusy);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "fsal_cluster/plugin/export_changes.h"
 
+#include <set>
+
 #include <gtest/gtest.h>
 
 namespace symnas::plugin {
@@ -16,13 +18,15 @@ class ExportChangesTest : public ::testing::Test {
          if (one.block == refused) return fail(ErrorCode::kIo, "refused");
          return {};
        },
-       [this](std::uint16_t id) { calls.push_back("remove " + std::to_string(id)); }}};
+       [this](std::uint16_t id) { calls.push_back("remove " + std::to_string(id)); },
+       [this](std::uint16_t id) { return !left_out.contains(id); }}};
   std::vector<std::string> called(const std::vector<Export>& wanted) {
     calls.clear();
     status = changes.follow(wanted);
     return calls;
   }
   std::string refused;
+  std::set<std::uint16_t> left_out;
   std::vector<std::string> calls;
   Status status;
 };
@@ -33,6 +37,16 @@ TEST_F(ExportChangesTest, WhatStaysIsNotTouched) {
   EXPECT_EQ(called({{2, "/b", "B"}, {1, "/a", "A"}}), Calls{});
   EXPECT_EQ(called({{1, "/a", "A"}, {2, "/b", "B2"}}), Calls{"set /b B2"});
   EXPECT_EQ(called({{1, "/a", "A"}, {2, "/b", "B2"}}), Calls{});
+}
+
+// Its directory was missing when the server began.
+TEST_F(ExportChangesTest, WhatTheServerHasLeftOutIsSet) {
+  left_out = {2};
+  refused = "B";
+  EXPECT_EQ(called({{1, "/a", "A"}, {2, "/b", "B"}}), (Calls{"set /b B", "remove 2"}));
+  EXPECT_FALSE(status);
+  EXPECT_EQ(called({{1, "/a", "A"}}), Calls{});
+  EXPECT_TRUE(status);
 }
 
 TEST_F(ExportChangesTest, RemovalsComeFirst) {

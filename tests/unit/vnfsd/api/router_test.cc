@@ -1,5 +1,6 @@
 #include "vnfsd/api/router.h"
 
+#include "common/kv/admin_keys.h"
 #include "tests/unit/vnfsd/api/fake_backend.h"
 
 namespace symnas::vnfsd::api {
@@ -229,6 +230,11 @@ TEST_F(PlacementRouterTest, ShowsWhoIsWhere) {
   EXPECT_EQ(seen["vnfs"][1]["places"], (json{{"c1n1", "1"}, {"c1n2", "*P"}}));
   EXPECT_EQ(seen["vnfs"][0]["state"], "serving");
   EXPECT_EQ(seen["vnfs"][0]["failback"], "auto");
+  EXPECT_EQ(seen["vnfs"][0]["exports_problem"], "");
+  records::ServedRecord served;
+  served.set_epoch(7);
+  backend.builder.put(kv::keys::kServed + "v1", served.SerializeAsString());
+  EXPECT_NE(placement()["vnfs"][0]["exports_problem"], "");
 }
 
 TEST_F(PlacementRouterTest, ShowsWhatMovesWaitsOrIsHeld) {

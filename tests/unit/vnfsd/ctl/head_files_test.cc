@@ -108,7 +108,8 @@ TEST_F(HeadFilesTest, JoinInstallsTheBundle) {
                       authority.certificate_pem(),
                       identity.certificate_pem,
                       identity.key_pem,
-                      std::int64_t{3} << 30};
+                      std::int64_t{3} << 30,
+                      "admitted"};
   HeadPlaces p = places("two");
   p.lun_paths = {"/luns/*"};
   p.fence_reservations = true;
@@ -117,6 +118,7 @@ TEST_F(HeadFilesTest, JoinInstallsTheBundle) {
   ASSERT_TRUE(config);
   EXPECT_EQ(config->head_name, "c1n2");
   EXPECT_EQ(config->cluster_uuid, bundle.cluster_uuid);
+  EXPECT_EQ(config->admission, "admitted");
   EXPECT_EQ(config->etcd.endpoints, bundle.endpoints);
   EXPECT_EQ(config->etcd.quota_bytes, std::int64_t{3} << 30);
   EXPECT_EQ(config->daemon.lun_paths, p.lun_paths);
@@ -137,7 +139,9 @@ TEST_F(HeadFilesTest, JoinOfAnEtcdMemberWritesItsConfiguration) {
                       {"c1n1=https://10.99.0.1:2380", "c1n2=https://10.99.0.2:2380"},
                       "ca",
                       "certificate",
-                      "key"};
+                      "key",
+                      std::int64_t{3} << 30,
+                      "admitted"};
   const HeadPlaces p = places("two");
   const auto done = join_cluster(bundle, p, Mode::kCommit);
   ASSERT_TRUE(done) << done.error().message;

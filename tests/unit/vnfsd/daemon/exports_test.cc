@@ -96,6 +96,29 @@ TEST_F(ExportsTest, WhatTheInstanceRefusesIsTakenBack) {
   EXPECT_FALSE(exports_pending(builder.view(), "vnfs1"));
 }
 
+// By whoever gave the order first, and died.
+TEST_F(ExportsTest, ARepeatedEditIsNotDoneBeforeItIsServed) {
+  silent = true;
+  builder.apply([](const ClusterView& v) {
+    ExportEdit edit;
+    edit.name = "u04";
+    edit.pseudo = "/other";
+    return plan_export_set(v, edit);
+  });
+  EXPECT_EQ(code_of(set("/other")), ErrorCode::kConflict);
+  say("no room");
+  refuses = "no room yet";
+  silent = false;
+  const auto refused = set("/other");
+  EXPECT_EQ(code_of(refused), ErrorCode::kUnavailable);
+  EXPECT_EQ(refused.error().message,
+            "vnfs vnfs1: no room yet [the records said so before, and stay]");
+  EXPECT_EQ(pseudo(), "/other");
+  const auto done = set("/other");
+  EXPECT_TRUE(done) << done.error().message;
+  EXPECT_EQ(exports_problem(builder.view(), "vnfs1"), "");
+}
+
 TEST_F(ExportsTest, WhatWouldHideAnotherIsNotEvenWritten) {
   add_second();
   const Revision before = builder.view().exports.at("u04").mod_revision;

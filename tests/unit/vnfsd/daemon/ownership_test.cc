@@ -3,7 +3,9 @@
 
 #include "common/kv/admin_keys.h"
 #include "tests/unit/vnfsd/view_builder.h"
+#include "vnfsd/admission.h"
 #include "vnfsd/daemon/agent.h"
+#include "vnfsd/exports.h"
 #include "vnfsd/history.h"
 #include "vnfsd/limits.h"
 
@@ -34,14 +36,13 @@ class OwnershipTest : public ::testing::Test {
   // vnfs1's primary is another head, so that the agent starts no supervisor: the tests are the
   // supervisor.
   void SetUp() override {
-    builder.head("c1n2", "10.99.0.2");
+    builder.head("c1n2", "10.99.0.2").head("c1n3", "10.99.0.3");
     builder.basics();
     builder.apply([](const ClusterView& v) {
       VnfsRequest r = ViewBuilder::vnfs();
-      r.heads = {"c1n2", "c1n1"};
+      r.heads = {"c1n2", "c1n1", "c1n3"};
       return plan_vnfs_create(v, r);
     });
-    Config config;
     config.cluster_name = "lab";
     config.cluster_uuid = *cvm::uuid_from_bytes(std::string(16, 'c'));
     config.head_name = "c1n3";
@@ -52,6 +53,7 @@ class OwnershipTest : public ::testing::Test {
   }
   std::shared_ptr<kv::ScriptedFaults> faults = std::make_shared<kv::ScriptedFaults>();
   ViewBuilder builder{{.server = nullptr, .scheduler = nullptr, .faults = faults}};
+  Config config;
   std::unique_ptr<Agent> agent;
 };
 
@@ -89,26 +91,110 @@ TEST_F(OwnershipTest, ARemovedHeadClaimsNothing) {
   EXPECT_NE(refused.error().message.find("was removed from the cluster"), std::string::npos);
 }
 
-TEST_F(OwnershipTest, ARemovedHeadSaysSoAndComesBackByInvitationOnly) {
-  builder.apply([](const ClusterView&) {
-    records::RemovedHeadRecord removed;
-    removed.set_name("c1n3");
-    Change change{"removed", {}};
-    change.txn.success.push_back(kv::erase(kv::keys::kHeads + "c1n3"));
-    change.txn.success.push_back(kv::put(kv::keys::kRemoved + "c1n3", removed.SerializeAsString()));
-    return Result<Change>(change);
+// Who edits an export of a VNFS that nobody owns waits for nobody: the next owner has to know.
+TEST_F(OwnershipTest, AClaimIsMadeWithTheExportsOfItsMoment) {
+  bool compared = false;
+  faults->push(kv::TxnFault{}, [&](const kv::Txn& txn) {
+    for (const kv::Compare& compare : txn.compares) {
+      compared = compared || (is_claim(txn) && compare.range.key == kv::keys::kExports &&
+                              compare.target == kv::Compare::Target::kModRevision);
+    }
+    return false;
   });
-  const auto answer = [&] { return agent->view(); };
-  for (int i = 0; i < 500 && answer(); ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  EXPECT_EQ(code_of(answer()), ErrorCode::kForeign);
+  ASSERT_TRUE(claim(std::nullopt));
+  EXPECT_TRUE(compared);
+}
+
+// It was removed; `admission`: of the machine that is invited since.
+class RemovedHeadTest : public OwnershipTest {
+ protected:
+  void SetUp() override {
+    OwnershipTest::SetUp();
+    builder.apply([](const ClusterView&) {
+      records::RemovedHeadRecord removed;
+      removed.set_name("c1n3");
+      Change change{"removed", {}};
+      change.txn.success.push_back(kv::erase(kv::keys::kHeads + "c1n3"));
+      change.txn.success.push_back(
+          kv::put(kv::keys::kRemoved + "c1n3", removed.SerializeAsString()));
+      return Result<Change>(change);
+    });
+    for (int i = 0; i < 500 && agent->view(); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  void invite(const std::string& admission) {
+    builder.apply([&](const ClusterView&) { return plan_head_admit("c1n3", admission, 1); });
+  }
+  // Of the machine that is invited, or of one that is not.
+  std::unique_ptr<Agent> start(const std::string& admission, const std::string& incarnation) {
+    config.admission = admission;
+    return std::make_unique<Agent>(builder.store, env::system_clock(), config, incarnation);
+  }
+  Revision claimed_by_another() {
+    records::OwnerRecord record;
+    record.set_head("c1n3");
+    record.set_epoch(9);
+    record.set_vnfs_id(1);
+    builder.put(kv::keys::kOwners + "vnfs1", record.SerializeAsString());
+    return builder.view().owners.at("vnfs1").mod_revision;
+  }
+};
+
+TEST_F(RemovedHeadTest, SaysSo) {
+  const auto answer = agent->view();
+  EXPECT_EQ(code_of(answer), ErrorCode::kForeign);
+  EXPECT_NE(answer.error().message.find("was removed from the cluster"), std::string::npos);
   const Planner any = [](const ClusterView&) { return Result<Change>(Change{"any", {}}); };
   EXPECT_EQ(code_of(agent->change(any, Mode::kCommit)), ErrorCode::kForeign);
   EXPECT_FALSE(builder.view().heads.contains("c1n3"));
-  builder.apply([](const ClusterView& v) { return plan_head_readmit(v, "c1n3"); });
-  for (int i = 0; i < 500 && !answer(); ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  EXPECT_TRUE(builder.view().heads.contains("c1n3"));
+}
+
+TEST_F(RemovedHeadTest, TheInvitedMachineTakesTheName) {
+  invite("new");
+  EXPECT_TRUE(builder.view().removed.contains("c1n3"));  // until it is there
+  const auto other = start("new", "its boot");
+  ASSERT_TRUE(other->view());
+  EXPECT_FALSE(builder.view().removed.contains("c1n3"));
+  EXPECT_EQ(builder.view().heads.at("c1n3").record.incarnation(), "its boot");
+}
+
+TEST_F(RemovedHeadTest, TheOldMachineNeverActsForTheNameAgain) {
+  invite("new");
+  const auto other = start("new", "its boot");
+  ASSERT_TRUE(other->view());
+  EXPECT_EQ(code_of(agent->view()), ErrorCode::kForeign);
+  EXPECT_EQ(code_of(claim(std::nullopt)), ErrorCode::kForeign);
+  const auto rebooted = start("", "a later boot");
+  EXPECT_EQ(code_of(rebooted->view()), ErrorCode::kForeign);
+  EXPECT_EQ(builder.view().heads.at("c1n3").record.incarnation(), "its boot");
+  // What the new one owns is not its own: nothing is proved or given up here.
+  builder.apply(
+      [](const ClusterView& v) { return plan_vnfs_state(v, "vnfs1", WantedState::kStopped); });
+  const Revision owned = claimed_by_another();
+  EXPECT_TRUE(agent->fence("vnfs1"));
+  EXPECT_TRUE(agent->release("vnfs1", {}));
+  EXPECT_EQ(builder.view().owners.at("vnfs1").mod_revision, owned);
+}
+
+TEST_F(RemovedHeadTest, ABootThatWasFencedComesInUnderNoName) {
+  builder.put(kv::keys::kFencedBoots + "its boot", records::FencedBootRecord().SerializeAsString());
+  invite("new");
+  const auto fenced = start("new", "its boot")->view();
+  EXPECT_EQ(code_of(fenced), ErrorCode::kForeign);
+  EXPECT_NE(fenced.error().message.find("reboot it"), std::string::npos);
+  config.head_name = "c1n9";
+  EXPECT_EQ(code_of(start("", "its boot")->view()), ErrorCode::kForeign);
+  EXPECT_FALSE(builder.view().heads.contains("c1n9"));
+  EXPECT_TRUE(start("", "the next boot")->view());
+}
+
+TEST_F(OwnershipTest, OnlyOneOfItsHeadsClaimsAVnfs) {
+  builder.apply([](const ClusterView& v) {
+    return plan_vnfs_set(v, {"vnfs1", std::nullopt, std::vector<std::string>{"c1n2", "c1n1"}});
+  });
+  const auto refused = claim(std::nullopt);
+  EXPECT_EQ(code_of(refused), ErrorCode::kBusy);
+  EXPECT_NE(refused.error().message.find("none of its heads"), std::string::npos);
 }
 
 TEST_F(OwnershipTest, ClaimRespectsAnotherOwner) {
@@ -305,6 +391,90 @@ TEST_F(OwnershipTest, FenceNeedsEveryLun) {
   const Status fenced = agent->fence("vnfs1");
   EXPECT_EQ(code_of(fenced), ErrorCode::kNotFound);
   EXPECT_NE(fenced.error().message.find("lun LUN0"), std::string::npos);
+}
+
+class ToldExportsTest : public OwnershipTest {
+ protected:
+  void SetUp() override {
+    OwnershipTest::SetUp();
+    plan = *claim(std::nullopt);
+  }
+  void set_access(const char* word) {
+    builder.apply([&](const ClusterView& v) {
+      return plan_export_set(v, {"u04", std::nullopt, word, std::nullopt, std::nullopt});
+    });
+    plan.exports_digest = agent->plan_of("vnfs1", {})->exports_digest;
+  }
+  bool pending() { return exports_pending(builder.view(), "vnfs1"); }
+  void tell(const Status& taken) {
+    const auto telling = agent->tells_exports(plan);
+    ASSERT_TRUE(telling && *telling);
+    EXPECT_EQ(agent->exports_told(plan, **telling, taken).has_value(), taken.has_value());
+  }
+  instance::InstancePlan plan;
+};
+
+TEST_F(ToldExportsTest, IsToldOnce) {
+  EXPECT_TRUE(pending());
+  tell({});
+  EXPECT_FALSE(pending());
+  const auto again = agent->tells_exports(plan);
+  ASSERT_TRUE(again);
+  EXPECT_FALSE(*again);
+}
+
+// Its agent was cut off, or died, after the instance had followed: then the edit was taken back.
+TEST_F(ToldExportsTest, WhatWasToldWithoutAWordOfItIsInDoubtAlsoWhenItWasTakenBack) {
+  tell({});
+  set_access("ro");
+  ASSERT_TRUE(agent->tells_exports(plan));
+  set_access("rw");
+  EXPECT_TRUE(pending());
+  tell({});
+  EXPECT_FALSE(pending());
+}
+
+TEST_F(ToldExportsTest, ALateWordDoesNotHideWhatWasToldAfterIt) {
+  set_access("ro");
+  const auto early = agent->tells_exports(plan);
+  const auto former = plan;
+  set_access("rw");
+  const auto late = agent->tells_exports(plan);
+  ASSERT_TRUE(early && *early && late && *late);
+  EXPECT_EQ(code_of(agent->exports_told(former, **early, {})), ErrorCode::kConflict);
+  EXPECT_TRUE(agent->exports_told(plan, **late, {}));
+  EXPECT_FALSE(pending());
+}
+
+TEST_F(ToldExportsTest, OnlyTheInstanceRefuses) {
+  tell(fail(ErrorCode::kUnavailable, "control: no answer after 8000 ms"));
+  EXPECT_TRUE(pending());
+  EXPECT_EQ(builder.view().served.at("vnfs1").record.refused(), "");
+  tell(fail(ErrorCode::kInvalidArgument, "no such directory"));
+  EXPECT_FALSE(pending());
+  EXPECT_EQ(builder.view().served.at("vnfs1").record.why(), "no such directory");
+}
+
+// Of a filesystem that no export of the VNFS uses: what is ended is proved, not what is exported.
+TEST_F(OwnershipTest, FenceNeedsEveryLunOfWhatIsMounted) {
+  ASSERT_TRUE(claim(std::nullopt));
+  builder.apply([](const ClusterView& v) {
+    VolumeRequest r{"v0", {"LUN2", "LUN3"}, 256 << 10, {}};
+    r.uuid.bytes[0] = 2;
+    return plan_volume_create(v, r);
+  });
+  fs::records::FilesystemRecord filesystem;
+  filesystem.set_name("old");
+  filesystem.set_volume("v0");
+  filesystem.set_fsid(2);
+  builder.put(kv::keys::kFilesystems + "old", filesystem.SerializeAsString());
+  fs::records::MountRecord mount;
+  mount.set_vnfs_id(1);
+  mount.set_epoch(1);
+  builder.put(kv::keys::mount(FsId(2), MountId(5)), mount.SerializeAsString());
+  const Status fenced = agent->fence("vnfs1");
+  EXPECT_EQ(code_of(fenced), ErrorCode::kNotFound);
+  EXPECT_NE(fenced.error().message.find("lun LUN2"), std::string::npos) << fenced.error().message;
 }
 
 // Stopped: the agent supervises what its head owns, and would claim it again.

@@ -14,7 +14,7 @@ class AgentPlacementTest : public ::testing::Test {
  protected:
   // The agent's head may serve vnfs1 only when it is told to, so that it claims nothing itself.
   void SetUp() override {
-    builder.basics().head("c1n2", "10.99.0.2");
+    builder.basics().head("c1n2", "10.99.0.2").head("c1n3", "10.99.0.3");
     const ClusterView view = builder.view();
     records::HeadRecord head = view.heads.at("c1n2").record;
     for (const auto* lun : luns_of_volume(view, "v1")) head.add_luns(lun->uuid());
@@ -22,7 +22,7 @@ class AgentPlacementTest : public ::testing::Test {
     builder.put(kv::keys::kHeads + "c1n2", head.SerializeAsString());
     builder.apply([](const ClusterView& v) {
       VnfsRequest r = ViewBuilder::vnfs();
-      r.heads = {"c1n2", "c1n1"};
+      r.heads = {"c1n2", "c1n1", "c1n3"};
       return plan_vnfs_create(v, r);
     });
     boot("boot");

@@ -37,6 +37,24 @@ TEST(InstancePlan, VanishedVnfsIsNotFound) {
   EXPECT_EQ(code_of(plan_instance(builder.view(), Config{}, "vnfs1")), ErrorCode::kNotFound);
 }
 
+// An edit of exports between a standby's start and its claim: it has parsed the old ones.
+TEST(InstancePlan, AStandbyIsCalledOnlyWithTheExportsThatItHasParsed) {
+  ViewBuilder builder;
+  builder.basics().vnfs1();
+  auto prepared = *plan_instance(builder.view(), Config{}, "vnfs1");
+  prepared.epoch = Epoch(3);
+  auto claimed = prepared;
+  EXPECT_TRUE(may_call(prepared, claimed));
+  claimed.epoch = Epoch(4);
+  EXPECT_FALSE(may_call(prepared, claimed));
+  builder.apply([](const ClusterView& v) {
+    return plan_export_set(v, {"u04", std::nullopt, "ro", std::nullopt, std::nullopt});
+  });
+  claimed = *plan_instance(builder.view(), Config{}, "vnfs1");
+  claimed.epoch = Epoch(3);
+  EXPECT_FALSE(may_call(prepared, claimed));
+}
+
 TEST(InstancePlan, PathsLieBelowRunDir) {
   Config config;
   config.daemon.run_dir = "/r";
