@@ -49,11 +49,14 @@ std::string first_error(const Json& json) {
   return "it did not say why";
 }
 
+std::int64_t step_of(const ReservationProgram& program) {
+  return std::clamp<std::int64_t>(program.timeout_ms / kReservationSteps, 1, kStepTimeoutMs);
+}
+
 Result<Answer> ask(const ReservationProgram& program, const std::string& command,
                    const std::vector<std::string>& options,
                    const std::vector<std::string>& devices) {
-  const std::int64_t step_ms =
-      std::clamp<std::int64_t>(program.timeout_ms / kReservationSteps, 1, kStepTimeoutMs);
+  const std::int64_t step_ms = step_of(program);
   ProgramCall call;
   call.name = "reservations:";
   call.program = program.program;
@@ -78,6 +81,13 @@ Result<Answer> ask(const ReservationProgram& program, const std::string& command
                                          end.exit_status));
   }
   return answer;
+}
+
+// An abort may wait for the array as long as there is time: what is not seen to succeed has to be
+// done again, by a reset that interrupts everybody.
+std::string abort_timeout(const ReservationProgram& program) {
+  const std::int64_t left_ms = program.timeout_ms - (kReservationSteps - 1) * step_of(program);
+  return fmt::to_string(std::clamp<std::int64_t>(left_ms, 1, kStepTimeoutMsMax));
 }
 
 std::vector<std::string> devices_of(const std::vector<NamedLun>& luns) {
@@ -109,8 +119,9 @@ Status judge(const Answer& answer, const std::string& own) {
   return refuse(ErrorCode::kUnavailable, "an unknown answer");
 }
 
-// Whether it says of every LUN that `own` is registered, `victim` is not, and that the LUN is
-// reserved for its registrants. Throws Json::exception.
+// Whether it says of every LUN that `own` is registered, that the LUN is reserved for its
+// registrants, and of a victim that it is not registered and its commands have ended. Throws
+// Json::exception.
 Status check_luns(const ReservationProgram& program, const Json& json,
                   const std::vector<NamedLun>& luns, const std::string& own,
                   const std::string& victim) {
@@ -124,9 +135,11 @@ Status check_luns(const ReservationProgram& program, const Json& json,
     const auto has = [&](const std::string& key) {
       return std::ranges::find(keys, key) != keys.end();
     };
-    const bool fits = lun.at("lun") == luns[i].identification && !lun.contains("error") &&
-                      lun.at("type") == kExclusiveAccessRegistrantsOnly && has(own) &&
-                      (victim.empty() || !has(victim));
+    const bool fits =
+        lun.at("lun") == luns[i].identification && !lun.contains("error") &&
+        lun.at("type") == kExclusiveAccessRegistrantsOnly && has(own) &&
+        (victim.empty() ||
+         (!has(victim) && (lun.at("did") == "preempted" || lun.at("did") == "reset")));
     if (fits) continue;
     return no_proof(program, fmt::format("says that it is done, but not what is to be proved of "
                                          "LUN {} at {}: {}",
@@ -176,8 +189,10 @@ Status register_boot(const ReservationProgram& program, const std::string& own,
 
 Result<std::string> preempt_boot(const ReservationProgram& program, const std::string& own,
                                  const std::string& victim, const std::vector<NamedLun>& luns) {
-  SYMNAS_ASSIGN(const Answer answer,
-                ask(program, "preempt", {"--own", own, "--victim", victim}, devices_of(luns)));
+  SYMNAS_ASSIGN(const Answer answer, ask(program, "preempt",
+                                         {"--own", own, "--victim", victim, "--abort-timeout-ms",
+                                          abort_timeout(program)},
+                                         devices_of(luns)));
   SYMNAS_TRY(check_done(program, answer, luns, own, victim));
   std::string proof = fmt::format("reservations: key {} of {} preempted and absent on {} LUNs:",
                                   render_key(key_of(victim)), victim, luns.size());

@@ -54,10 +54,12 @@ class Run {
     });
     refuse_doubles(answers);
     if (!all_done(answers)) return answers;
-    answers = on_all([&](Device& device, const std::string& name) {
-      reach_.about_to_preempt(name);
-      return preempt_here(device, name, request_.own, *request_.victim);
-    });
+    answers = on_all(
+        [&](Device& device, const std::string& name) {
+          reach_.about_to_preempt(name);
+          return preempt_here(device, name, request_.own, *request_.victim);
+        },
+        request_.abort_timeout_ms);
     return all_done(answers) ? judge_all(answers) : answers;
   }
 
@@ -87,8 +89,9 @@ class Run {
     return Answers(request_.devices.size(), tl::unexpected<Error>(error));
   }
 
-  Answers on_all(const DeviceStep& step) const {
-    return reach_.on_each(request_.devices, request_.timeout_ms,
+  Answers on_all(const DeviceStep& step) const { return on_all(step, request_.timeout_ms); }
+  Answers on_all(const DeviceStep& step, std::int64_t timeout_ms) const {
+    return reach_.on_each(request_.devices, timeout_ms,
                           [&](const std::string& name) -> Result<LunState> {
                             SYMNAS_ASSIGN(const auto device, reach_.open(name));
                             return step(*device, name);

@@ -29,7 +29,8 @@ struct Request {
   std::optional<ReservationKey> victim;  // of preempt; of verify if it is to be absent
   std::string journal_directory;         // of register and unregister
   Last last = Last::kRefuse;
-  std::int64_t timeout_ms = kStepTimeoutMs;  // of each phase
+  std::int64_t timeout_ms = kStepTimeoutMs;        // of each phase
+  std::int64_t abort_timeout_ms = kStepTimeoutMs;  // of the preemption itself
 };
 
 // How LUNs are reached. Tests put arrays of their own here.

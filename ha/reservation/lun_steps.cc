@@ -48,6 +48,21 @@ Status hold_reservation(Device& device, LunState& seen, ReservationKey own) {
               fmt::format("{}: cannot be reserved: {}", seen.device, change.what));
 }
 
+// Somebody has removed the key, and perhaps waits still for the commands that this aborts: LIO
+// shows it gone before they have ended.
+Result<LunState> reset_here(Device& device, const LunState& seen, ReservationKey victim) {
+  const Change change = device.reset();
+  if (change.outcome != Outcome::kDone) {
+    return fail(ErrorCode::kUnavailable,
+                fmt::format("{}: key {} is gone, but nothing says that its commands have ended: "
+                            "reset of the LUN: {}",
+                            seen.device, render_key(victim), change.what));
+  }
+  SYMNAS_ASSIGN(LunState now, look(device, seen.device));
+  now.did = "reset";
+  return now;
+}
+
 // The key is not there, and the journal knows of no attempt.
 Status enroll(Device& device, const LunState& seen, Journal& journal, ReservationKey key) {
   SYMNAS_TRY(journal.note(seen.identity, Enrolment::kBegun));
@@ -127,17 +142,18 @@ Result<LunState> register_here(Device& device, const std::string& name, Journal&
 Result<LunState> preempt_here(Device& device, const std::string& name, ReservationKey own,
                               ReservationKey victim) {
   SYMNAS_ASSIGN(LunState seen, look(device, name));
-  seen.did = "absent";
   Change change;
   for (int attempt = 0;; ++attempt) {
     // Without a reservation nobody is kept out, registered or not.
     SYMNAS_TRY(hold_reservation(device, seen, own));
-    if (!seen.has(victim)) return seen;
+    if (!seen.has(victim)) {
+      if (seen.did == "preempted") return seen;
+      return reset_here(device, seen, victim);
+    }
     if (attempt == kPreemptTriesMax) break;
     change = device.preempt_and_abort(own, victim);
     SYMNAS_ASSIGN(LunState now, look(device, name));
-    // A conflict, and it is gone: another fencer was faster.
-    now.did = change.outcome == Outcome::kRefused ? "absent" : "preempted";
+    if (change.outcome == Outcome::kDone && !now.has(victim)) now.did = "preempted";
     seen = std::move(now);
   }
   return fail(ErrorCode::kConflict, fmt::format("{}: key {} is still there, or there again: {}",

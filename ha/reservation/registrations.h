@@ -37,7 +37,7 @@ struct LunState {
   std::string identity;
   Registrations registrations;
   std::optional<Reservation> reservation;
-  std::string did;  // what a step did here: "registered", "preempted", "absent", ...
+  std::string did;  // what a step did here: "registered", "preempted", "reset", ...
 
   bool has(ReservationKey key) const {
     return std::ranges::find(registrations.keys, key) != registrations.keys.end();

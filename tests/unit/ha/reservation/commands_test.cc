@@ -56,7 +56,7 @@ TEST_F(CommandsTest, WhatWasInterruptedIsResumed) {
   array.luns["sda"].preempts("b", kB, kA);
   EXPECT_EQ(run(Command::kVerify, "b", kB, kA), Verdict::kConflict);
   EXPECT_EQ(run(Command::kPreempt, "b", kB, kA), Verdict::kDone);
-  EXPECT_EQ(did(), "absent preempted preempted ");
+  EXPECT_EQ(did(), "reset preempted preempted ");
 }
 
 TEST_F(CommandsTest, WhoReachesOnlySomeCutsNobodyOff) {
@@ -73,7 +73,7 @@ TEST_F(CommandsTest, OneLunWithoutProofIsNoProof) {
   EXPECT_NE(run(Command::kPreempt, "b", kB, kA), Verdict::kDone);
   array.faults["sdb"] = Fault::kNone;
   EXPECT_EQ(run(Command::kPreempt, "b", kB, kA), Verdict::kDone);
-  EXPECT_EQ(did(), "absent preempted absent ");
+  EXPECT_EQ(did(), "reset preempted reset ");
 }
 
 TEST_F(CommandsTest, OurKeyMissingAnywhereStopsEverything) {
