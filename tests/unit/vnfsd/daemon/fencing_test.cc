@@ -17,6 +17,8 @@
 namespace symnas::vnfsd::daemon {
 namespace {
 
+using namespace std::string_literals;
+
 constexpr FsId kFs{1};
 constexpr MountId kMount{5};
 
@@ -76,7 +78,17 @@ class FencingTest : public ::testing::Test {
   }
   records::FenceRecord record() { return builder.view().fences.at("c1n2").record; }
 
-  ViewBuilder builder;
+  // The next transaction that puts the victim's fence record.
+  void next_step_meets(kv::TxnFault::Kind fault) {
+    faults->push(fault, [](const kv::Txn& txn) {
+      return std::ranges::any_of(txn.success, [](const kv::Op& op) {
+        return op.kind == kv::Op::Kind::kPut && op.range.key == kv::keys::kFences + "c1n2"s;
+      });
+    });
+  }
+
+  std::shared_ptr<kv::ScriptedFaults> faults = std::make_shared<kv::ScriptedFaults>();
+  ViewBuilder builder{kv::MemStoreOptions{.faults = faults}};
   std::map<std::string, std::unique_ptr<Agent>> agents;
   std::vector<std::string> asked;
   std::vector<records::FenceState> states_at_proof;
@@ -154,6 +166,30 @@ TEST_F(FencingTest, AHeadThatCameBackMeanwhileIsLeftAlone) {
   EXPECT_TRUE(mount().alive());
 }
 
+// It would stand still for minutes, and that boot could claim nothing.
+TEST_F(FencingTest, EachStepGoesOnWhenEtcdDidNotSayWhatBecameOfIt) {
+  for (int step = 0; step < 3; ++step) {
+    next_step_meets(kv::TxnFault::Kind::kRequestLost);
+    next_step_meets(kv::TxnFault::Kind::kReplyLost);
+  }
+  const auto done = fence("c1n2");
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_TRUE(faults->empty());
+  EXPECT_EQ(asked.size(), 1u);
+  EXPECT_FALSE(mount().alive());
+  EXPECT_EQ(record().state(), records::FENCE_DONE);
+}
+
+TEST_F(FencingTest, AFailureIsNotedWhenEtcdDidNotSayWhatBecameOfIt) {
+  fails = true;
+  during = [&] {
+    next_step_meets(kv::TxnFault::Kind::kRequestLost);
+    next_step_meets(kv::TxnFault::Kind::kReplyLost);
+  };
+  EXPECT_FALSE(fence("c1n2"));
+  EXPECT_EQ(record().state(), records::FENCE_FAILED);
+}
+
 TEST_F(FencingTest, ARepetitionSaysThatItIsDone) {
   ASSERT_TRUE(fence("c1n2"));
   ASSERT_TRUE(fence("c1n2"));
@@ -187,6 +223,19 @@ TEST_F(SilentHeadTest, IsFenced) {
   ASSERT_TRUE(done) << done.error().message;
   EXPECT_FALSE(mount().alive());
   EXPECT_EQ(record().state(), records::FENCE_DONE);
+}
+
+TEST_F(SilentHeadTest, IsFencedWhenEtcdDidNotSayThatItBegan) {
+  next_step_meets(kv::TxnFault::Kind::kReplyLost);
+  EXPECT_TRUE(agents["c1n3"]->fence_silent_head("c1n2", cause));
+  EXPECT_EQ(asked.size(), 1u);
+  EXPECT_FALSE(mount().alive());
+}
+
+TEST_F(SilentHeadTest, OneThatShowsAHeartbeatWhileEtcdDoesNotAnswerIsLeftAlone) {
+  next_step_meets(kv::TxnFault::Kind::kRequestLost);
+  beat();
+  expect_left_alone();
 }
 
 TEST_F(SilentHeadTest, OneThatShowsAHeartbeatIsLeftAlone) {
@@ -240,7 +289,7 @@ class ReservedTest : public FencingTest {
   }
   AgentLinks links(bool with_agent) {
     AgentLinks links;
-    links.last_answers_ms = 10;
+    links.last_answers_ms = pause_ms;
     links.reservations.identify =
         [this](const std::vector<std::string>&) -> Result<std::map<std::string, std::string>> {
       return paths;
@@ -292,6 +341,7 @@ class ReservedTest : public FencingTest {
 
   cvm::LunFiles files;
   std::map<std::string, std::string> paths;
+  std::int64_t pause_ms = 10;
   Status registered;
   std::shared_future<void> waits_for;
   Status proof;
@@ -324,6 +374,26 @@ TEST_F(ReservedTest, AVerifiedPreemptionEndsItsMounts) {
   EXPECT_FALSE(builder.view().owners.contains("vnfs1"));
   EXPECT_EQ(record().state(), records::FENCE_DONE);
   EXPECT_EQ(record().cuts(), "luns") << "whatever the agent cuts: its processes go on";
+}
+
+// The abort frees the I/O that its local fence waited for: it gives up what it was asked for.
+TEST_F(ReservedTest, AVictimMayGiveUpWhatItOwnsDuringThePause) {
+  pause_ms = 60;
+  with_reservations();
+  settled();
+  std::thread victim([&] {
+    for (int i = 0; i < 2'000; ++i, ::usleep(1'000)) {
+      const ClusterView view = builder.view();
+      const auto fence = view.fences.find("c1n2");
+      if (fence != view.fences.end() && fence->second.record.state() == records::FENCE_PROVEN)
+        break;
+    }
+    EXPECT_TRUE(agents["c1n2"]->release("vnfs1", {}));
+  });
+  const auto done = fence("c1n2");
+  victim.join();
+  EXPECT_TRUE(done) << done.error().message;
+  EXPECT_EQ(record().state(), records::FENCE_DONE);
 }
 
 TEST_F(ReservedTest, OtherLunsThanBeforeAreNoProof) {
