@@ -109,6 +109,8 @@ Result<LunState> may_register(Device& device, const std::string& name, const Jou
                                            : "knows no Exclusive Access - Registrants Only"));
   }
   SYMNAS_ASSIGN(LunState seen, look(device, name));
+  if (const std::string other = journal.other_key_of(seen.identity); !other.empty())
+    return second_registration(name, fmt::format("it has registered as {} before", other));
   if (seen.reservation && seen.reservation->type != kExclusiveAccessRegistrantsOnly) {
     return reserved_otherwise(name, *seen.reservation);
   }

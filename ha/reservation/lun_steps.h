@@ -20,7 +20,8 @@ namespace symnas::ha {
 Result<LunState> look(Device& device, const std::string& name);
 
 // May this boot register here, as far as the LUN and the journal say? Changes nothing. Errors:
-// kPermission (it has registered here before and the key is gone, or it gave it back),
+// kPermission (it has registered here before and the key is gone, or it gave it back, or it has
+// registered here with another key: under another name its kernel may still have I/O under way),
 // kNotSupported (the LUN forgets reservations at a power loss, or does not know the type).
 Result<LunState> may_register(Device& device, const std::string& name, const Journal& journal,
                               ReservationKey key);

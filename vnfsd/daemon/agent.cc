@@ -34,8 +34,8 @@ Status Agent::check_not_removed(const ClusterView& view) const {
   return fail(
       ErrorCode::kForeign,
       fmt::format("head {}: was removed from the cluster, it can do nothing for it any more "
-                  "(stop vnfsd here; symnas head invite {} on another head lets one of "
-                  "this name join)",
+                  "(stop vnfsd and reboot this head: its kernel may still hold requests for the "
+                  "LUNs; then symnas head invite {} on another head lets one of this name join)",
                   config_.head_name, config_.head_name));
 }
 

@@ -64,6 +64,21 @@ TEST_F(LunStepsTest, DoesNotRegisterAgainAfterAFence) {
   EXPECT_FALSE(lun().has(kA));
 }
 
+TEST_F(LunStepsTest, DoesNotRegisterUnderAnotherName) {
+  ASSERT_TRUE(register_a());
+  lun().registers("b", kB);
+  ASSERT_TRUE(preempt());
+  auto renamed = Journal::open(directory.path, kC);
+  ASSERT_TRUE(renamed);
+  const auto again = register_here(*array.open("sda", "a"), "sda", *renamed, kC);
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().code, ErrorCode::kPermission);
+  EXPECT_NE(again.error().message.find("it has registered as 0x000000000000000a before"),
+            std::string::npos)
+      << again.error().message;
+  EXPECT_FALSE(lun().has(kC));
+}
+
 TEST_F(LunStepsTest, ALostAnswerOfARegistrationThatHappenedDoesNoHarm) {
   array.faults["sda"] = Fault::kAnswerLost;
   const auto seen = register_a();
