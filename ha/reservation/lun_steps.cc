@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "ha/reservation/limits.h"
+#include "ha/reservation/report.h"
 
 namespace symnas::ha {
 namespace {
@@ -102,18 +103,14 @@ Result<LunState> look(Device& device, const std::string& name) {
 Result<LunState> may_register(Device& device, const std::string& name, const Journal& journal,
                               ReservationKey key) {
   SYMNAS_ASSIGN(const Capabilities can, device.capabilities());
-  if (!can.survives_power_loss || !can.knows_type) {
-    return fail(ErrorCode::kNotSupported,
-                fmt::format("{}: {}: it cannot fence", name,
-                            can.knows_type ? "forgets reservations at a power loss (no PTPL_C)"
-                                           : "knows no Exclusive Access - Registrants Only"));
-  }
+  if (const std::string cannot = why_cannot_fence(can); !cannot.empty())
+    return fail(ErrorCode::kNotSupported, fmt::format("{}: {}: it cannot fence", name, cannot));
   SYMNAS_ASSIGN(LunState seen, look(device, name));
-  if (const std::string other = journal.other_key_of(seen.identity); !other.empty())
-    return second_registration(name, fmt::format("it has registered as {} before", other));
   if (seen.reservation && seen.reservation->type != kExclusiveAccessRegistrantsOnly) {
     return reserved_otherwise(name, *seen.reservation);
   }
+  if (const std::string other = journal.other_key_of(seen.identity); !other.empty())
+    return second_registration(name, fmt::format("it has registered as {} before", other));
   const Enrolment before = journal.of(seen.identity);
   if (before == Enrolment::kWithdrawn) {
     return second_registration(name, "its registration was given back");

@@ -26,7 +26,8 @@ constexpr const char* kUsage =
     "  verify     --own WHO [--absent WHO]                     look at the keys, change nothing\n"
     "  keys                                                    show what is registered\n"
     "  unregister --own HEAD/BOOT-ID --state FOLDER [--last]   a head leaves the cluster\n"
-    "WHO: HEAD/BOOT-ID, or a key (0x...). DEVICE: whole disks; of a multipath LUN its dm device.\n";
+    "WHO: HEAD/BOOT-ID, or a key (0x...). DEVICE: whole disks; of a multipath LUN its dm device;\n"
+    "DEVICE=IDENTIFICATION: nothing is sent there if it is another LUN.\n";
 
 struct Line {
   Request request;
@@ -98,7 +99,10 @@ Result<Line> take_words(const std::vector<std::string>& arguments, Words& words)
     } else if (value == nullptr && words.command.empty()) {
       words.command = word;
     } else if (value == nullptr) {
-      line.request.devices.push_back(word);
+      const std::size_t sign = word.rfind('=');
+      const std::string device = word.substr(0, sign);
+      if (sign != std::string::npos) line.request.identities[device] = word.substr(sign + 1);
+      line.request.devices.push_back(device);
     }
   }
   return line;

@@ -106,7 +106,7 @@ class Call:
             elif self.command is None:
                 self.command = word
             else:
-                self.devices.append(word)
+                self.devices.append(word.split("=")[0])  # its identification is always that
         self.own = self.options.get("--own", "")
         self.victim = self.options.get("--victim", "")
 
@@ -149,7 +149,8 @@ class Call:
                 **more}
 
     def look(self, state):
-        luns = [self.lun(state, device) for device in self.devices]
+        luns = [self.lun(state, device, survives_power_loss=True, knows_type=True)
+                for device in self.devices]
         return (NOT_DONE if any("error" in lun for lun in luns) else DONE), luns
 
     def register(self, state):

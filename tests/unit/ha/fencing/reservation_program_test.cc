@@ -54,7 +54,7 @@ TEST_F(ReservationProgramTest, AVerifiedPreemptionIsTheProof) {
   EXPECT_EQ(*proof, "reservations: key " + key(kVictim) + " of " + kVictim +
                         " preempted and absent on 2 LUNs: naa.1 naa.2");
   EXPECT_EQ(arguments(), "-o\njson\n--timeout-ms\n500\npreempt\n--own\n" + kOwn + "\n--victim\n" +
-                             kVictim + "\n--abort-timeout-ms\n500\n/dev/a\n/dev/b\n");
+                             kVictim + "\n--abort-timeout-ms\n500\n/dev/a=naa.1\n/dev/b=naa.2\n");
 }
 
 // What hangs may be looked at soon; what is aborted may take its time.
@@ -154,7 +154,7 @@ TEST_F(ReservationProgramTest, RegistersThisBoot) {
   const Status done = register_boot(tool(), kOwn, kLuns);
   EXPECT_TRUE(done) << done.error().message;
   EXPECT_EQ(arguments(), "-o\njson\n--timeout-ms\n500\nregister\n--own\n" + kOwn +
-                             "\n--state\n/run/journal\n/dev/a\n/dev/b\n");
+                             "\n--state\n/run/journal\n/dev/a=naa.1\n/dev/b=naa.2\n");
   says(answer("register", two("")), 0);
   EXPECT_EQ(register_boot(tool(), kOwn, kLuns).error().code, ErrorCode::kUnavailable);
 }
@@ -183,6 +183,24 @@ TEST_F(ReservationProgramTest, IdentifiesWhatItCan) {
   says("nothing", 0);
   EXPECT_FALSE(identify_luns(tool(), {"/dev/a"}));
   EXPECT_TRUE(identify_luns(tool(), {})->empty());
+}
+
+TEST_F(ReservationProgramTest, SaysWhetherALunCouldFence) {
+  const auto capable = [&](const std::string& fields, int status = 0) {
+    says(R"({"command":"keys","verdict":"done","luns":[{"device":"/dev/a","lun":"naa.1")" + fields +
+             "}]}",
+         status);
+    const Status able = check_lun_can_fence(tool(), "/dev/a");
+    return able ? std::nullopt : std::optional(able.error().code);
+  };
+  EXPECT_EQ(capable(R"(,"survives_power_loss":true,"knows_type":true)"), std::nullopt);
+  for (const char* fields : {R"(,"survives_power_loss":false,"knows_type":true)",
+                             R"(,"survives_power_loss":true,"knows_type":false)", "",
+                             R"(,"survives_power_loss":1,"knows_type":true)"}) {
+    EXPECT_EQ(capable(fields), ErrorCode::kNotSupported) << fields;
+  }
+  EXPECT_EQ(capable(R"(,"survives_power_loss":true,"knows_type":true)", 1),
+            ErrorCode::kUnavailable);
 }
 
 }  // namespace
