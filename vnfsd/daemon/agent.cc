@@ -250,7 +250,7 @@ Status Agent::publish_luns(const ClusterView& view) {
     const auto ill = canaries_.ill();
     for (const instance::LunPath& lun : luns_.paths()) {
       // An instance that meets a LUN where others are registered and this head is not would end.
-      if (ill.contains(lun.uuid) || !is_registered_on(view, lun.name)) continue;
+      if (ill.contains(lun.uuid) || !is_registered_on(view, lun.name, lun.path)) continue;
       SYMNAS_ASSIGN(const Uuid uuid, Uuid::parse(lun.uuid));
       head.add_luns(cvm::uuid_to_bytes(uuid));
     }

@@ -84,7 +84,7 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   Result<std::string> create_vnfs(const VnfsRequest& request, Mode mode) override;
   Result<std::string> create_vnfs_set(const VnfsSetRequest& request, Mode mode) override;
   Result<std::string> import_lun(const api::LunImportRequest& request, Mode mode) override;
-  Result<std::string> release_lun(const std::string& name, Mode mode) override;
+  Result<std::string> release_lun(const std::string& name, api::Label label, Mode mode) override;
   Result<std::string> create_volume(const VolumeRequest& request, Mode mode) override;
   Result<std::string> grow_volume(const VolumeRequest& request, Mode mode) override;
   Result<std::string> remove_volume(const std::string& name, Mode mode) override;
@@ -177,8 +177,11 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   // Whether an instance of the VNFS may start here. Errors: kPermission (this boot was fenced),
   // kUnavailable (it is not registered), kNotFound.
   Status check_registered(const ClusterView& view, const std::string& vnfs) const;
-  bool is_registered_on(const ClusterView& view, const std::string& lun) const;
-  // "" = it has none. Errors: kNotSupported (it has none, and reservations are wanted).
+  // By `device`, where its label was found.
+  bool is_registered_on(const ClusterView& view, const std::string& lun,
+                        const std::string& device) const;
+  // "" = it has none. Errors: kNotSupported (it has none, or could not fence, and reservations are
+  // wanted).
   Result<std::string> identification_of(const std::string& name, const std::string& path);
   bool can_fence() const;  // as configured
   // Whether it can just now: who is not registered preempts nobody. Errors: kPermission,
