@@ -194,8 +194,10 @@ Status Agent::register_head() {
   head.clear_luns_known();
   const auto fence = view.fences.find(config_.head_name);
   if (fence != view.fences.end()) {
-    if (forbids_claims(fence->second.record, incarnation_))
+    if (forbids_claims(fence->second.record, incarnation_)) {
+      reconcile_supervisors(view);  // what this boot has started is to be hidden and ended
       return fenced_here(fence->second.record);
+    }
     // An earlier incarnation's: this one has nothing to do with it.
     txn.compares.push_back(
         kv::mod_revision_is(kv::keys::kFences + config_.head_name, fence->second.mod_revision));
@@ -334,8 +336,15 @@ void Agent::reconcile_supervisors(const ClusterView& view) {
           owned ? owned_here && (place.head == config_.head_name || ha::needs_order(place.reason))
                 : place.head == config_.head_name;
       const bool coming = owned && !owned_here && preparing_.contains(name) && !lost;
+      const auto supervise = [&](Wanted wanted) {
+        return std::make_unique<Supervisor>(name, instance::paths_for(config_, name), incarnation_,
+                                            *this, instance::cluster_fsal(), clock_, wanted);
+      };
       if (!wanted_here && !owned_here && !coming) {
         const auto known = supervisors_.find(name);
+        // An earlier agent of a boot that was fenced since: it may hang, with its VIPs up.
+        if (known == supervisors_.end() && lost && was_left_here(name))
+          supervisors_[name] = supervise(Wanted::kStopped);
         if (known == supervisors_.end() || lost) continue;
         known->second->set_wanted(Wanted::kStopped);
         // What it has given up, or did not get, is another head's.
@@ -356,9 +365,7 @@ void Agent::reconcile_supervisors(const ClusterView& view) {
         if (owned_here && killed == owner->second.record.epoch())
           supervisor->end_instance(Epoch(killed), "an administrator has ordered it (symnas drill)");
       } else {
-        supervisor =
-            std::make_unique<Supervisor>(name, instance::paths_for(config_, name), incarnation_,
-                                         *this, instance::cluster_fsal(), clock_, wanted);
+        supervisor = supervise(wanted);
       }
     }
   }

@@ -213,6 +213,7 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   bool is_prepared(const std::string& vnfs, std::string& why_not);
   // Those that the agent before this one has left: nobody knows what became of their orders.
   void end_standbys() const;
+  bool was_left_here(const std::string& vnfs) const;  // an instance of this boot
   // Erases the order that led here. Errors: kConflict, those of the store.
   Status end_move(const std::string& vnfs);
   // What `vnfs history` shows; failures are logged only (agent_history.cc).

@@ -1,6 +1,8 @@
 """Three heads that fence each other by persistent reservations (symlab/reservations.py)."""
 
 import contextlib
+import os
+import signal
 import threading
 
 from lab_case import check, eventually, lab_test
@@ -184,6 +186,28 @@ def dead_lun_keeps_nobody_from_the_others(bench):
     check(False in mounts_of(bench, service).values(), "a mount was ended")
     bench.symnas("lun", "release", "DEAD", "--forget")
     all_ready(bench)
+
+
+@lab_test(luns="reserved", heads=HEADS, shared=True, backups=True)
+def frozen_head_is_hidden_by_its_next_vnfsd(bench):
+    """vnfsd restarts on a head that is being fenced, where the instance hangs: its VIPs go."""
+    service = victim(bench)
+    for serving in bench.services:
+        serving.wait_serving()
+    pid = service.serving()["pid"]
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        bench.kill_process(f"vnfsd.{service.home}")
+        bench.symnas("head", "fence", service.home, "--yes", timeout_s=FENCED_S)
+        with contextlib.suppress(LabError):  # this boot does not register any more
+            bench.lab.start_vnfsd(service.home)
+        eventually(TOLD_S, "what an earlier vnfsd has left is ended",
+                   lambda: not os.path.exists(f"/proc/{pid}"))
+        eventually(MOVED_S, "its VNFS is served elsewhere", lambda: moved(bench, service))
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGCONT)
+    goes_home(bench, service)
 
 
 @lab_test(luns="reserved", heads=HEADS, shared=True, backups=True)

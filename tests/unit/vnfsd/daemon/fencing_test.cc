@@ -182,6 +182,22 @@ TEST_F(SilentHeadTest, NothingIsBegunBesideAnotherFence) {
   EXPECT_EQ(asked.size(), 1u);
 }
 
+// vnfsd restarts on a head whose instance hangs: its VIPs must go.
+TEST_F(FencingTest, AnAgentOfAFencedBootLooksAfterWhatIsThere) {
+  const auto supervised = [&] {
+    const nlohmann::json status = agents["c1n2"]->local_status();
+    return status.contains("instances") && status["instances"].contains("vnfs1");
+  };
+  fails = true;
+  during = [&] {
+    may_register = false;
+    start("c1n2", "boot2", {});
+    for (int i = 0; i < 2'000 && !supervised(); ++i) ::usleep(1'000);
+    EXPECT_TRUE(supervised());
+  };
+  EXPECT_FALSE(fence("c1n2"));
+}
+
 TEST_F(FencingTest, RefusesWhatCannotBeMeant) {
   EXPECT_EQ(code_of(fence("c1n3")), ErrorCode::kInvalidArgument);
   EXPECT_EQ(code_of(fence("c1n9")), ErrorCode::kNotFound);
