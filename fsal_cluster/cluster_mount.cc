@@ -40,6 +40,7 @@ ClusterMount::ClusterMount(const env::Clock& clock, Parts parts)
       lock_orders_(std::move(parts.lock_orders)),
       release_locks_(std::move(parts.release_locks)),
       quota_(std::move(parts.quota)),
+      proof_(std::move(parts.proof)),
       session_(std::move(parts.session)),
       data_(std::move(parts.data)),
       locks_(std::move(parts.locks)),
@@ -100,7 +101,7 @@ Status ClusterMount::recover() {
   orphan_watch_ =
       std::make_unique<OrphanWatch>(context_, *orphans_, *peers_, claim_.create_revision);
   heartbeat_ =
-      std::make_unique<Heartbeat>(*session_, clock_, *gate_, context_.fs, claim_.id,
+      std::make_unique<Heartbeat>(*session_, clock_, *gate_, context_.fs, claim_.id, proof_,
                                   [this](records::HeartbeatRecord& record) { report(record); });
   for (const MountEntry& ended : claim_.ended) {
     // Nobody has to wait for what it has left: the keeper takes that over.

@@ -47,6 +47,7 @@ class ClusterMount final : public Mount {
     std::unique_ptr<FileData> data;
     std::unique_ptr<FileLocks> locks;
     std::unique_ptr<Replies> replies;
+    Heartbeat::Proof proof;
   };
   ClusterMount(const env::Clock& clock, Parts parts);
   ~ClusterMount() override;
@@ -134,6 +135,7 @@ class ClusterMount final : public Mount {
   std::unique_ptr<LockOrders> lock_orders_;
   const ReleaseLocks release_locks_;
   std::unique_ptr<QuotaWatch> quota_;
+  const Heartbeat::Proof proof_;
   std::unique_ptr<kv::Session> session_;
   std::unique_ptr<FileData> data_;
   std::unique_ptr<FileLocks> locks_;

@@ -6,17 +6,19 @@
 
 #include "common/base/log.h"
 #include "common/kv/keys.h"
+#include "common/kv/slot.h"
 #include "fsal_cluster/limits.h"
 
 namespace symnas::fs {
 
 Heartbeat::Heartbeat(kv::Session& session, const env::Clock& clock, Gate& gate, FsId fs,
-                     MountId mount, Report report)
+                     MountId mount, Proof proof, Report report)
     : session_(session),
       clock_(clock),
       gate_(gate),
       fs_(fs),
       mount_(mount),
+      proof_(std::move(proof)),
       report_(std::move(report)),
       thread_([this] { run(); }) {}
 
@@ -51,6 +53,7 @@ bool Heartbeat::beat() {
       return true;
     }
     const Error& error = proof.error();
+    if (error.code == ErrorCode::kEnded && proof_.on_ended) proof_.on_ended(error);
     if (error.code == ErrorCode::kEnded || error.code == ErrorCode::kShutdown) return false;
     log::warn("heartbeat: {}", error.message);
     return true;
@@ -74,6 +77,14 @@ Status Heartbeat::read_proof() {
     exists = exists || kv.key == record;
   }
   if (!exists) return fail(ErrorCode::kEnded, "this mount's record is gone");
+  // A fence disproves the owner record first; the end records come later.
+  for (const kv::Compare& guard : proof_.guards) {
+    SYMNAS_ASSIGN(const kv::OpResult guarded, session_.range(guard.range, 0));
+    if (!kv::holds(guard, guarded.kvs))
+      return fail(ErrorCode::kEnded,
+                  "what this mount depends on does not hold any more: the owner "
+                  "record of its VNFS is another one");
+  }
   return session_.barrier();
 }
 

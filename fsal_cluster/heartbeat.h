@@ -2,7 +2,8 @@
 // transaction with INV-3's compares, and when that change has come back through the mount's own
 // watch it proves to the gate that the mount had not ended when the transaction was sent, and that
 // the cache is no older than that. While etcd's quota is used up nothing can be put: then a
-// linearizable read of the mount's records proves the first, and a barrier after it the second.
+// linearizable read of the mount's records and of what its guards compare proves the first, and a
+// barrier after it the second.
 //
 // Thread class: thread-safe. Owns one thread. While the store is away one heartbeat is under way;
 // its late answer proves nothing (the gate counts from its sending), so the next one follows at
@@ -16,6 +17,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include "common/base/ids.h"
 #include "common/env/clock.h"
@@ -30,9 +32,14 @@ class Heartbeat {
   // Fills in what the mount tells the others, before each heartbeat is sent. Called on its thread:
   // must not block.
   using Report = std::function<void(records::HeartbeatRecord&)>;
+  // The session's own guards, and whom it tells a disproof: it sees only what is watched, or put.
+  struct Proof {
+    std::vector<kv::Compare> guards;
+    std::function<void(Error)> on_ended;
+  };
   // `session`, `clock`, `gate` and what `report` needs outlive it.
   Heartbeat(kv::Session& session, const env::Clock& clock, Gate& gate, FsId fs, MountId mount,
-            Report report);
+            Proof proof, Report report);
   // Stops the thread; waits for the store only while a proof is being read.
   ~Heartbeat();
   Heartbeat(const Heartbeat&) = delete;
@@ -65,6 +72,7 @@ class Heartbeat {
   Gate& gate_;
   const FsId fs_;
   const MountId mount_;
+  const Proof proof_;
   const Report report_;
   const std::shared_ptr<State> state_ = std::make_shared<State>();
   std::thread thread_;

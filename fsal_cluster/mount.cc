@@ -87,6 +87,7 @@ Result<std::unique_ptr<ClusterMount>> open_claimed(kv::Store& store, const env::
   parts.replies = std::make_unique<Replies>(
       *parts.session, clock,
       Replies::Options{.fs = fs, .vnfs = options.vnfs_id, .epoch = options.epoch});
+  parts.proof = {options.guards, options.on_ended};
   parts.claim = std::move(claim);
   auto mount = std::make_unique<ClusterMount>(clock, std::move(parts));
   SYMNAS_TRY(mount->recover());

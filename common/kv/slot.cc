@@ -81,6 +81,8 @@ bool holds_for(const Compare& compare, const KeyValue& kv) {
   return relation_holds(compare.relation, order);
 }
 
+}  // namespace
+
 // As etcd: every key of the range must pass; an empty range is a key of version 0, which no value
 // compare passes.
 bool holds(const Compare& compare, const std::vector<KeyValue>& kvs) {
@@ -90,8 +92,6 @@ bool holds(const Compare& compare, const std::vector<KeyValue>& kvs) {
   return std::all_of(kvs.begin(), kvs.end(),
                      [&](const KeyValue& kv) { return holds_for(compare, kv); });
 }
-
-}  // namespace
 
 Result<Frame::Reading> Frame::read(const std::string& slot_key, const TxnResult& outer) const {
   if (outer.results.size() != compares_.size() + 1) {

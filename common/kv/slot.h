@@ -33,6 +33,9 @@ struct SlotValue {
 };
 std::optional<SlotValue> decode_slot(std::string_view value);
 
+// Whether a compare holds for what its range has now, as etcd judges it.
+bool holds(const Compare& compare, const std::vector<KeyValue>& kvs);
+
 // --- what a session adds to every transaction: INV-3
 class Frame {
  public:

@@ -16,7 +16,8 @@ inline constexpr std::int64_t kProgramReapMs = 5'000;  // after SIGKILL
 // symnas-fence tells of kLunsMax LUNs at most, some 500 bytes each with a dozen registrations; a
 // longer answer is cut and proves nothing.
 inline constexpr std::size_t kReservationAnswerBytesMax = 4u << 20;
-// It looks at all LUNs at most three times in one command, and has a moment for itself.
+// It looks at all LUNs or changes them at most three times in one command, and has a moment for
+// itself.
 inline constexpr std::int64_t kReservationSteps = 4;
 
 }  // namespace symnas::ha

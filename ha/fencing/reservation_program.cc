@@ -49,17 +49,20 @@ std::string first_error(const Json& json) {
   return "it did not say why";
 }
 
+std::int64_t step_of(const ReservationProgram& program) {
+  return std::clamp<std::int64_t>(program.timeout_ms / kReservationSteps, 1, kStepTimeoutMs);
+}
+
 Result<Answer> ask(const ReservationProgram& program, const std::string& command,
-                   const std::vector<std::string>& options,
-                   const std::vector<std::string>& devices) {
-  const std::int64_t step_ms =
-      std::clamp<std::int64_t>(program.timeout_ms / kReservationSteps, 1, kStepTimeoutMs);
+                   const std::vector<std::string>& options, const std::vector<std::string>& devices,
+                   const std::vector<std::string>& named) {
+  const std::int64_t step_ms = step_of(program);
   ProgramCall call;
   call.name = "reservations:";
   call.program = program.program;
   call.arguments = {"-o", "json", "--timeout-ms", fmt::to_string(step_ms), command};
   call.arguments.insert(call.arguments.end(), options.begin(), options.end());
-  call.arguments.insert(call.arguments.end(), devices.begin(), devices.end());
+  call.arguments.insert(call.arguments.end(), named.begin(), named.end());
   call.timeout_ms = program.timeout_ms;
   call.channels = Channels::kApart;
   call.output_bytes_max = kReservationAnswerBytesMax;
@@ -80,10 +83,24 @@ Result<Answer> ask(const ReservationProgram& program, const std::string& command
   return answer;
 }
 
+// An abort may wait for the array as long as there is time: what is not seen to succeed has to be
+// done again, by a reset that interrupts everybody.
+std::string abort_timeout(const ReservationProgram& program) {
+  const std::int64_t left_ms = program.timeout_ms - (kReservationSteps - 1) * step_of(program);
+  return fmt::to_string(std::clamp<std::int64_t>(left_ms, 1, kStepTimeoutMsMax));
+}
+
 std::vector<std::string> devices_of(const std::vector<NamedLun>& luns) {
   std::vector<std::string> devices;
   for (const NamedLun& lun : luns) devices.push_back(lun.device);
   return devices;
+}
+
+// As the program takes them: each is to be that LUN.
+std::vector<std::string> words_of(const std::vector<NamedLun>& luns) {
+  std::vector<std::string> words;
+  for (const NamedLun& lun : luns) words.push_back(lun.device + "=" + lun.identification);
+  return words;
 }
 
 // What the exit status says, for people.
@@ -109,8 +126,9 @@ Status judge(const Answer& answer, const std::string& own) {
   return refuse(ErrorCode::kUnavailable, "an unknown answer");
 }
 
-// Whether it says of every LUN that `own` is registered, `victim` is not, and that the LUN is
-// reserved for its registrants. Throws Json::exception.
+// Whether it says of every LUN that `own` is registered, that the LUN is reserved for its
+// registrants, and of a victim that it is not registered and its commands have ended. Throws
+// Json::exception.
 Status check_luns(const ReservationProgram& program, const Json& json,
                   const std::vector<NamedLun>& luns, const std::string& own,
                   const std::string& victim) {
@@ -124,9 +142,11 @@ Status check_luns(const ReservationProgram& program, const Json& json,
     const auto has = [&](const std::string& key) {
       return std::ranges::find(keys, key) != keys.end();
     };
-    const bool fits = lun.at("lun") == luns[i].identification && !lun.contains("error") &&
-                      lun.at("type") == kExclusiveAccessRegistrantsOnly && has(own) &&
-                      (victim.empty() || !has(victim));
+    const bool fits =
+        lun.at("lun") == luns[i].identification && !lun.contains("error") &&
+        lun.at("type") == kExclusiveAccessRegistrantsOnly && has(own) &&
+        (victim.empty() ||
+         (!has(victim) && (lun.at("did") == "preempted" || lun.at("did") == "reset")));
     if (fits) continue;
     return no_proof(program, fmt::format("says that it is done, but not what is to be proved of "
                                          "LUN {} at {}: {}",
@@ -156,7 +176,7 @@ Result<std::map<std::string, std::string>> identify_luns(const ReservationProgra
     const std::size_t end = std::min(begin + kLunsMax, devices.size());
     const std::vector<std::string> some(devices.begin() + static_cast<std::ptrdiff_t>(begin),
                                         devices.begin() + static_cast<std::ptrdiff_t>(end));
-    SYMNAS_ASSIGN(const Answer answer, ask(program, "keys", {}, some));
+    SYMNAS_ASSIGN(const Answer answer, ask(program, "keys", {}, some, some));
     for (const Json& lun : answer.json.at("luns")) {
       const auto identification = lun.find("lun");
       if (identification == lun.end() || !identification->is_string()) continue;
@@ -166,18 +186,37 @@ Result<std::map<std::string, std::string>> identify_luns(const ReservationProgra
   return found;
 }
 
+Status check_lun_can_fence(const ReservationProgram& program, const std::string& device) {
+  SYMNAS_ASSIGN(const Answer answer, ask(program, "keys", {}, {device}, {device}));
+  if (answer.verdict != Verdict::kDone) return no_proof(program, answer.errors);
+  const Json& lun = answer.json.at("luns")[0];
+  const auto says = [&](const char* field) {
+    const auto found = lun.find(field);
+    return found != lun.end() && found->is_boolean() && found->get<bool>();
+  };
+  if (!lun.contains("knows_type"))
+    return fail(ErrorCode::kNotSupported,
+                fmt::format("{}: does not say what its reservations can do", device));
+  const std::string cannot = why_cannot_fence(
+      {.survives_power_loss = says("survives_power_loss"), .knows_type = says("knows_type")});
+  if (cannot.empty()) return {};
+  return fail(ErrorCode::kNotSupported, fmt::format("{}: {}", device, cannot));
+}
+
 Status register_boot(const ReservationProgram& program, const std::string& own,
                      const std::vector<NamedLun>& luns) {
   SYMNAS_ASSIGN(const Answer answer,
                 ask(program, "register", {"--own", own, "--state", program.journal_directory},
-                    devices_of(luns)));
+                    devices_of(luns), words_of(luns)));
   return check_done(program, answer, luns, own, "");
 }
 
 Result<std::string> preempt_boot(const ReservationProgram& program, const std::string& own,
                                  const std::string& victim, const std::vector<NamedLun>& luns) {
-  SYMNAS_ASSIGN(const Answer answer,
-                ask(program, "preempt", {"--own", own, "--victim", victim}, devices_of(luns)));
+  SYMNAS_ASSIGN(const Answer answer, ask(program, "preempt",
+                                         {"--own", own, "--victim", victim, "--abort-timeout-ms",
+                                          abort_timeout(program)},
+                                         devices_of(luns), words_of(luns)));
   SYMNAS_TRY(check_done(program, answer, luns, own, victim));
   std::string proof = fmt::format("reservations: key {} of {} preempted and absent on {} LUNs:",
                                   render_key(key_of(victim)), victim, luns.size());

@@ -30,6 +30,10 @@ struct NamedLun {
 Result<std::map<std::string, std::string>> identify_luns(const ReservationProgram& program,
                                                          const std::vector<std::string>& devices);
 
+// Whether the LUN there keeps registrations through a power loss, and knows the type. Errors:
+// kNotSupported (it does not), kUnavailable (no answer), those of run_program.
+Status check_lun_can_fence(const ReservationProgram& program, const std::string& device);
+
 // Registers this boot, `own` = "HEAD/BOOT-ID", on the LUNs; may be repeated. Errors: kPermission
 // (this boot has been fenced, or nobody knows: it never registers again), kConflict (a LUN is
 // reserved in another way), kUnavailable (not done on every LUN: repeat it), those of run_program.

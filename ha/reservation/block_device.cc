@@ -7,10 +7,12 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <random>
 
 #include <fmt/format.h>
 
@@ -28,6 +30,7 @@ constexpr int kTaskSetFull = 0x28;
 constexpr unsigned kUnitAttention = 0x6;
 constexpr unsigned char kInquiry = 0x12;
 constexpr unsigned char kPersistentReserveIn = 0x5e;
+constexpr int kNoEscalation = 0x100;  // SG_SCSI_RESET_NO_ESCALATE, which glibc's header lacks
 enum ServiceAction : unsigned char { kReadKeys = 0, kReadReservation = 1, kReportCapabilities = 2 };
 // NVMe: status codes as the kernel hands them on, and the command.
 constexpr int kNvmeStatusType = 0x700;
@@ -98,8 +101,27 @@ class ScsiDevice : public BlockDevice {
     SYMNAS_ASSIGN(const std::string answer, reserve_in(kReportCapabilities, 256));
     return parse_report_capabilities(answer);
   }
+  // Of this LUN only: without the flag the kernel goes on to the target, the bus and the adapter.
+  // An adapter does one at a time: while it is at another LUN's this one is told EAGAIN, or, if
+  // both began at once, EIO.
+  Change reset() override {
+    int error = 0;
+    int failures = 0;
+    for (int attempt = 0; attempt < kResetWaitsMax && failures < kResetTriesMax; ++attempt) {
+      if (attempt > 0) ::usleep(kResetPauseUs / 2 + random_() % kResetPauseUs);
+      int what = SG_SCSI_RESET_DEVICE | kNoEscalation;
+      if (::ioctl(fd_.get(), SG_SCSI_RESET, &what) == 0) return {Outcome::kDone, "done"};
+      error = errno;
+      if (error == EAGAIN) continue;
+      if (error != EIO) break;
+      ++failures;
+    }
+    return {Outcome::kUnknown, std::strerror(error)};
+  }
 
  private:
+  std::minstd_rand random_{std::random_device{}()};
+
   Transport transport() const override { return Transport::kScsi; }
 
   Result<std::string> reserve_in(ServiceAction action, std::size_t room) {
@@ -170,6 +192,7 @@ class NvmeDevice : public BlockDevice {
   }
   // A namespace without them refuses the registration, which asks for persistence (CPTPL).
   Result<Capabilities> capabilities() override { return Capabilities{true, true}; }
+  Change reset() override { return {Outcome::kRefused, "NVMe has no reset of a namespace"}; }
 
  private:
   Transport transport() const override { return Transport::kNvme; }

@@ -54,10 +54,12 @@ class Run {
     });
     refuse_doubles(answers);
     if (!all_done(answers)) return answers;
-    answers = on_all([&](Device& device, const std::string& name) {
-      reach_.about_to_preempt(name);
-      return preempt_here(device, name, request_.own, *request_.victim);
-    });
+    answers = on_all(
+        [&](Device& device, const std::string& name) {
+          reach_.about_to_preempt(name);
+          return preempt_here(device, name, request_.own, *request_.victim);
+        },
+        request_.abort_timeout_ms);
     return all_done(answers) ? judge_all(answers) : answers;
   }
 
@@ -67,7 +69,14 @@ class Run {
     return answers;
   }
 
-  Answers look_at_all() { return on_all(look); }
+  Answers look_at_all() {
+    return on_all([](Device& device, const std::string& name) -> Result<LunState> {
+      SYMNAS_ASSIGN(LunState seen, look(device, name));
+      // Some that answer the rest do not know the question: then it stays open.
+      if (const auto can = device.capabilities()) seen.can = *can;
+      return seen;
+    });
+  }
 
   Answers unregister_all() {
     auto journal = Journal::open(request_.journal_directory, request_.own);
@@ -87,12 +96,24 @@ class Run {
     return Answers(request_.devices.size(), tl::unexpected<Error>(error));
   }
 
-  Answers on_all(const DeviceStep& step) const {
-    return reach_.on_each(request_.devices, request_.timeout_ms,
+  Answers on_all(const DeviceStep& step) const { return on_all(step, request_.timeout_ms); }
+  Answers on_all(const DeviceStep& step, std::int64_t timeout_ms) const {
+    return reach_.on_each(request_.devices, timeout_ms,
                           [&](const std::string& name) -> Result<LunState> {
                             SYMNAS_ASSIGN(const auto device, reach_.open(name));
+                            SYMNAS_TRY(check_expected(*device, name));
                             return step(*device, name);
                           });
+  }
+
+  // A node may have become another disk since its name was looked up.
+  Status check_expected(Device& device, const std::string& name) const {
+    const auto expected = request_.identities.find(name);
+    if (expected == request_.identities.end()) return {};
+    SYMNAS_ASSIGN(const std::string identity, device.identity());
+    if (identity == expected->second) return {};
+    return fail(ErrorCode::kUnavailable,
+                fmt::format("{}: is {}, not {}", name, identity, expected->second));
   }
 
   // Looks anew, after the last LUN was done. `before` says what was done, for the report.

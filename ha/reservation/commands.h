@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,11 +26,14 @@ enum class Command { kRegister, kPreempt, kVerify, kKeys, kUnregister };
 struct Request {
   Command command = Command::kKeys;
   std::vector<std::string> devices;  // at least one
+  // By device: what is to be found there. It is asked before anything else is sent.
+  std::map<std::string, std::string> identities;
   ReservationKey own;
   std::optional<ReservationKey> victim;  // of preempt; of verify if it is to be absent
   std::string journal_directory;         // of register and unregister
   Last last = Last::kRefuse;
-  std::int64_t timeout_ms = kStepTimeoutMs;  // of each phase
+  std::int64_t timeout_ms = kStepTimeoutMs;        // of each phase
+  std::int64_t abort_timeout_ms = kStepTimeoutMs;  // of the preemption itself
 };
 
 // How LUNs are reached. Tests put arrays of their own here.

@@ -42,6 +42,9 @@ class Device {
   // Removes every registration of `victim` and has its commands aborted; what it reserved, `own`
   // reserves from then on.
   virtual Change preempt_and_abort(ReservationKey own, ReservationKey victim) = 0;
+  // LOGICAL UNIT RESET. kDone: every command that the LUN had taken before, whoever sent it, has
+  // ended; registrations and reservation stay. Others' commands are aborted too, and sent again.
+  virtual Change reset() = 0;
 };
 
 }  // namespace symnas::ha

@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <optional>
 #include <sstream>
 
@@ -54,6 +55,48 @@ Result<std::string> read_all(int fd, const std::string& path) {
   }
 }
 
+using Seen = std::map<std::string, Enrolment>;
+
+Result<Seen> parse(const std::string& text, const std::string& path) {
+  Seen seen;
+  std::istringstream lines(text);
+  std::size_t taken = 0;
+  for (std::string word, lun, line; std::getline(lines, line);) {
+    taken += line.size() + 1;
+    std::istringstream words(line);
+    const auto meaning = words >> word >> lun ? meaning_of(word) : std::nullopt;
+    if (!meaning || taken > text.size() || words >> word) {
+      return fail(ErrorCode::kPermission,
+                  fmt::format("{}: '{}' is no line of ours, so nobody knows what this boot has "
+                              "registered (reboot this head)",
+                              path, line.substr(0, 80)));
+    }
+    seen[lun] = *meaning;
+  }
+  return seen;
+}
+
+// Where this boot has registered with other keys, by LUN.
+Result<std::map<std::string, std::string>> read_others(const std::string& directory,
+                                                       const std::string& own) {
+  std::map<std::string, std::string> others;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
+    const std::string key = entry.path().filename().string();
+    if (key == own || !key.starts_with("0x") || !parse_key(key)) continue;
+    const std::string path = entry.path().string();
+    const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!fd.valid()) return io_error(path, "cannot be opened");
+    SYMNAS_ASSIGN(const std::string text, read_all(fd.get(), path));
+    SYMNAS_ASSIGN(const Seen seen, parse(text, path));
+    for (const auto& [lun, what] : seen) {
+      if (what == Enrolment::kBegun || what == Enrolment::kDone) others[lun] = key;
+    }
+  }
+  if (error) return fail(ErrorCode::kIo, fmt::format("{}: {}", directory, error.message()));
+  return others;
+}
+
 }  // namespace
 
 Result<Journal> Journal::open(const std::string& directory, ReservationKey key) {
@@ -71,21 +114,14 @@ Result<Journal> Journal::open(const std::string& directory, ReservationKey key) 
   }
   SYMNAS_ASSIGN(const std::string text, read_all(fd.get(), path));
   Journal journal(std::move(fd), path);
-  std::istringstream lines(text);
-  std::size_t taken = 0;
-  for (std::string word, lun, line; std::getline(lines, line);) {
-    taken += line.size() + 1;
-    std::istringstream words(line);
-    const auto meaning = words >> word >> lun ? meaning_of(word) : std::nullopt;
-    if (!meaning || taken > text.size() || words >> word) {
-      return fail(ErrorCode::kPermission,
-                  fmt::format("{}: '{}' is no line of ours, so nobody knows what this boot has "
-                              "registered (reboot this head)",
-                              path, line.substr(0, 80)));
-    }
-    journal.seen_[lun] = *meaning;
-  }
+  SYMNAS_ASSIGN(journal.seen_, parse(text, path));
+  SYMNAS_ASSIGN(journal.others_, read_others(directory, render_key(key)));
   return journal;
+}
+
+std::string Journal::other_key_of(const std::string& lun) const {
+  const auto found = others_.find(lun);
+  return found == others_.end() ? "" : found->second;
 }
 
 Enrolment Journal::of(const std::string& lun) const {

@@ -1,5 +1,6 @@
 // Journal: what one boot incarnation has ever done to register itself, one file per key, so that it
-// registers on no LUN twice. A fenced head could, as far as SCSI goes, register again and write on.
+// registers on no LUN twice. A fenced head could, as far as SCSI goes, register again and write on;
+// also under another name, which is another key of the same boot.
 // Thread class: thread-compatible; appends of several processes do not mix.
 //
 // Lines "begun LUN", "refused LUN", "done LUN", "withdrawn LUN" (docs/formats/reservation.md).
@@ -27,10 +28,13 @@ class Journal {
  public:
   // Opens or makes the key's file in `directory`, and locks it until the object and every process
   // forked meanwhile have gone. Errors: kUnavailable (another registration of this key runs, or
-  // hangs), kIo, kPermission (a line is no line of ours: nobody knows what this boot has done).
+  // hangs), kIo, kPermission (a line, of this key or another one, is no line of ours: nobody knows
+  // what this boot has done).
   static Result<Journal> open(const std::string& directory, ReservationKey key);
 
   Enrolment of(const std::string& lun) const;
+  // Which other key this boot has registered there, or tried to, and not given back; "" = none.
+  std::string other_key_of(const std::string& lun) const;
   // Appends a line and has it on disk. kNever: the LUN refused what had begun. Errors: kIo.
   Status note(const std::string& lun, Enrolment what);
 
@@ -40,6 +44,7 @@ class Journal {
   UniqueFd fd_;
   std::string path_;
   std::map<std::string, Enrolment> seen_;
+  std::map<std::string, std::string> others_;  // key by LUN
 };
 
 }  // namespace symnas::ha

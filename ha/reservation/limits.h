@@ -24,9 +24,13 @@ inline constexpr int kLookTriesMax = 8;
 // A preempted key that is back at once belongs to somebody who breaks the rules.
 inline constexpr int kPreemptTriesMax = 3;
 inline constexpr int kReserveTriesMax = 4;
+// An adapter resets one LUN at a time, in some milliseconds if nothing hangs: others ask again.
+inline constexpr unsigned kResetPauseUs = 50'000;
+inline constexpr int kResetWaitsMax = 1'000;
+inline constexpr int kResetTriesMax = 5;  // that failed
 
 inline constexpr std::size_t kLunsMax = 1'024;  // in one command; each has a process for a moment
-inline constexpr std::int64_t kStepTimeoutMs = 5'000;  // default of --timeout-ms
+inline constexpr std::int64_t kStepTimeoutMs = 5'000;  // default of --timeout-ms and the other
 inline constexpr std::int64_t kStepTimeoutMsMax = 600'000;
 inline constexpr std::size_t kJournalBytesMax = 1u << 20;
 inline constexpr std::size_t kIncarnationCharsMax = 512;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "ha/reservation/limits.h"
+#include "ha/reservation/report.h"
 
 namespace symnas::ha {
 namespace {
@@ -48,6 +49,21 @@ Status hold_reservation(Device& device, LunState& seen, ReservationKey own) {
               fmt::format("{}: cannot be reserved: {}", seen.device, change.what));
 }
 
+// Somebody has removed the key, and perhaps waits still for the commands that this aborts: LIO
+// shows it gone before they have ended.
+Result<LunState> reset_here(Device& device, const LunState& seen, ReservationKey victim) {
+  const Change change = device.reset();
+  if (change.outcome != Outcome::kDone) {
+    return fail(ErrorCode::kUnavailable,
+                fmt::format("{}: key {} is gone, but nothing says that its commands have ended: "
+                            "reset of the LUN: {}",
+                            seen.device, render_key(victim), change.what));
+  }
+  SYMNAS_ASSIGN(LunState now, look(device, seen.device));
+  now.did = "reset";
+  return now;
+}
+
 // The key is not there, and the journal knows of no attempt.
 Status enroll(Device& device, const LunState& seen, Journal& journal, ReservationKey key) {
   SYMNAS_TRY(journal.note(seen.identity, Enrolment::kBegun));
@@ -87,16 +103,14 @@ Result<LunState> look(Device& device, const std::string& name) {
 Result<LunState> may_register(Device& device, const std::string& name, const Journal& journal,
                               ReservationKey key) {
   SYMNAS_ASSIGN(const Capabilities can, device.capabilities());
-  if (!can.survives_power_loss || !can.knows_type) {
-    return fail(ErrorCode::kNotSupported,
-                fmt::format("{}: {}: it cannot fence", name,
-                            can.knows_type ? "forgets reservations at a power loss (no PTPL_C)"
-                                           : "knows no Exclusive Access - Registrants Only"));
-  }
+  if (const std::string cannot = why_cannot_fence(can); !cannot.empty())
+    return fail(ErrorCode::kNotSupported, fmt::format("{}: {}: it cannot fence", name, cannot));
   SYMNAS_ASSIGN(LunState seen, look(device, name));
   if (seen.reservation && seen.reservation->type != kExclusiveAccessRegistrantsOnly) {
     return reserved_otherwise(name, *seen.reservation);
   }
+  if (const std::string other = journal.other_key_of(seen.identity); !other.empty())
+    return second_registration(name, fmt::format("it has registered as {} before", other));
   const Enrolment before = journal.of(seen.identity);
   if (before == Enrolment::kWithdrawn) {
     return second_registration(name, "its registration was given back");
@@ -127,17 +141,18 @@ Result<LunState> register_here(Device& device, const std::string& name, Journal&
 Result<LunState> preempt_here(Device& device, const std::string& name, ReservationKey own,
                               ReservationKey victim) {
   SYMNAS_ASSIGN(LunState seen, look(device, name));
-  seen.did = "absent";
   Change change;
   for (int attempt = 0;; ++attempt) {
     // Without a reservation nobody is kept out, registered or not.
     SYMNAS_TRY(hold_reservation(device, seen, own));
-    if (!seen.has(victim)) return seen;
+    if (!seen.has(victim)) {
+      if (seen.did == "preempted") return seen;
+      return reset_here(device, seen, victim);
+    }
     if (attempt == kPreemptTriesMax) break;
     change = device.preempt_and_abort(own, victim);
     SYMNAS_ASSIGN(LunState now, look(device, name));
-    // A conflict, and it is gone: another fencer was faster.
-    now.did = change.outcome == Outcome::kRefused ? "absent" : "preempted";
+    if (change.outcome == Outcome::kDone && !now.has(victim)) now.did = "preempted";
     seen = std::move(now);
   }
   return fail(ErrorCode::kConflict, fmt::format("{}: key {} is still there, or there again: {}",

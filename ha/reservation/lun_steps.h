@@ -1,6 +1,7 @@
 // What is done on one LUN: look, register, preempt, unregister, judge. Each step may be repeated,
-// and believes what the LUN shows afterwards, never what a command returned. Thread-safe: functions
-// without state of their own.
+// and of keys believes what the LUN shows afterwards, never what a command returned. That aborted
+// commands have ended no LUN shows: of that the command's own success is believed, and nothing
+// else. Thread-safe: functions without state of their own.
 //
 // Errors of all of them: kFenced (our own key is not there: this boot has been fenced, or never
 // registered: stop), kConflict (the LUN is reserved in another way, or a key comes back), those of
@@ -19,7 +20,8 @@ namespace symnas::ha {
 Result<LunState> look(Device& device, const std::string& name);
 
 // May this boot register here, as far as the LUN and the journal say? Changes nothing. Errors:
-// kPermission (it has registered here before and the key is gone, or it gave it back),
+// kPermission (it has registered here before and the key is gone, or it gave it back, or it has
+// registered here with another key: under another name its kernel may still have I/O under way),
 // kNotSupported (the LUN forgets reservations at a power loss, or does not know the type).
 Result<LunState> may_register(Device& device, const std::string& name, const Journal& journal,
                               ReservationKey key);
@@ -30,8 +32,10 @@ Result<LunState> may_register(Device& device, const std::string& name, const Jou
 Result<LunState> register_here(Device& device, const std::string& name, Journal& journal,
                                ReservationKey key);
 
-// Removes the victim's key, has its commands aborted. did: "preempted", or "absent" (it was not
-// there: another fencer has removed it, or it never registered here).
+// Removes the victim's key, and has its commands ended. did: "preempted" (our PREEMPT AND ABORT
+// said that it was done), or "reset" (the key was not there, or is gone and we were not told how:
+// a LOGICAL UNIT RESET was done instead, which aborts everybody's commands). Errors also:
+// kUnavailable (the reset was not done either: commands of the victim may still be executed).
 // REQUIRES: own != victim.
 Result<LunState> preempt_here(Device& device, const std::string& name, ReservationKey own,
                               ReservationKey victim);

@@ -29,6 +29,7 @@ struct Reservation {
 struct Capabilities {
   bool survives_power_loss = false;  // PTPL_C: the LUN can keep registrations through one
   bool knows_type = false;           // Exclusive Access - Registrants Only
+  friend bool operator==(const Capabilities&, const Capabilities&) = default;
 };
 
 // All that was seen of one LUN at one generation.
@@ -37,7 +38,8 @@ struct LunState {
   std::string identity;
   Registrations registrations;
   std::optional<Reservation> reservation;
-  std::string did;  // what a step did here: "registered", "preempted", "absent", ...
+  std::optional<Capabilities> can;  // of `keys` only, and only if the LUN says it
+  std::string did;                  // what a step did here: "registered", "preempted", "reset", ...
 
   bool has(ReservationKey key) const {
     return std::ranges::find(registrations.keys, key) != registrations.keys.end();

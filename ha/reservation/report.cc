@@ -16,6 +16,10 @@ Json json_of(const LunState& lun) {
   json["device"] = lun.device;
   json["lun"] = lun.identity;
   if (!lun.did.empty()) json["did"] = lun.did;
+  if (lun.can) {
+    json["survives_power_loss"] = lun.can->survives_power_loss;
+    json["knows_type"] = lun.can->knows_type;
+  }
   json["generation"] = lun.registrations.generation;
   json["keys"] = Json::array();
   for (const ReservationKey key : lun.registrations.keys) json["keys"].push_back(render_key(key));
@@ -29,6 +33,8 @@ Json json_of(const LunState& lun) {
 LunState lun_of(const Json& json) {
   LunState lun{.device = json.at("device"), .identity = json.at("lun")};
   lun.did = json.value("did", "");
+  if (json.contains("knows_type"))
+    lun.can = Capabilities{json.at("survives_power_loss"), json.at("knows_type")};
   lun.registrations.generation = json.at("generation");
   for (const auto& key : json.at("keys")) {
     lun.registrations.keys.push_back(parse_key(key.get<std::string>()).value());
@@ -61,6 +67,11 @@ Verdict verdict_of(const Error& error) {
 }
 
 }  // namespace
+
+std::string why_cannot_fence(const Capabilities& can) {
+  if (!can.knows_type) return "knows no Exclusive Access - Registrants Only";
+  return can.survives_power_loss ? "" : "forgets reservations at a power loss (no PTPL_C)";
+}
 
 Verdict verdict_of(const std::vector<Result<LunState>>& luns) {
   constexpr std::array kGravestFirst = {Verdict::kOwnKeyMissing, Verdict::kSecondTime,
@@ -102,9 +113,11 @@ std::string render_text(const Report& report) {
     const std::string held = lun->reservation ? fmt::format("type {} by {}", lun->reservation->type,
                                                             render_key(lun->reservation->holder))
                                               : "not reserved";
-    text += fmt::format("{}  {}  {}generation {}  {}  keys:{}\n", lun->device, lun->identity,
+    const std::string cannot = lun->can ? why_cannot_fence(*lun->can) : "";
+    text += fmt::format("{}  {}  {}generation {}  {}  keys:{}{}\n", lun->device, lun->identity,
                         lun->did.empty() ? "" : lun->did + "  ", lun->registrations.generation,
-                        held, keys.empty() ? " none" : keys);
+                        held, keys.empty() ? " none" : keys,
+                        cannot.empty() ? "" : "  cannot fence: " + cannot);
   }
   return text + fmt::format("{}: {}\n", report.command, word_of(verdict_of(report.luns)));
 }

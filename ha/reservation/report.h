@@ -20,6 +20,9 @@ enum class Verdict {
   kConflict = 5,       // reserved in another way, not reserved, or a key that is there
 };
 
+// "": it can.
+std::string why_cannot_fence(const Capabilities& can);
+
 // The gravest of what happened: 3, then 4, 5, 1.
 Verdict verdict_of(const std::vector<Result<LunState>>& luns);
 

@@ -22,11 +22,12 @@ namespace {
 constexpr const char* kUsage =
     "usage: symnas-fence [-o json|text] [--timeout-ms N] COMMAND ... DEVICE...\n"
     "  register   --own HEAD/BOOT-ID --state FOLDER            once per boot, on every LUN\n"
-    "  preempt    --own WHO --victim WHO                       cut a head off, and prove it\n"
-    "  verify     --own WHO [--absent WHO]                     prove it, change nothing\n"
+    "  preempt    --own WHO --victim WHO [--abort-timeout-ms N] cut a head off, and prove it\n"
+    "  verify     --own WHO [--absent WHO]                     look at the keys, change nothing\n"
     "  keys                                                    show what is registered\n"
     "  unregister --own HEAD/BOOT-ID --state FOLDER [--last]   a head leaves the cluster\n"
-    "WHO: HEAD/BOOT-ID, or a key (0x...). DEVICE: whole disks; of a multipath LUN its dm device.\n";
+    "WHO: HEAD/BOOT-ID, or a key (0x...). DEVICE: whole disks; of a multipath LUN its dm device;\n"
+    "DEVICE=IDENTIFICATION: nothing is sent there if it is another LUN.\n";
 
 struct Line {
   Request request;
@@ -45,12 +46,12 @@ Result<Command> parse_command(const std::string& word) {
   return wrong(fmt::format("'{}' is no command", word));
 }
 
-Result<std::int64_t> parse_timeout(const std::string& text) {
+Result<std::int64_t> parse_timeout(std::string_view option, const std::string& text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < 1 ||
       value > kStepTimeoutMsMax) {
-    return wrong(fmt::format("--timeout-ms {}: 1 to {} are", text, kStepTimeoutMsMax));
+    return wrong(fmt::format("{} {}: 1 to {} are possible", option, text, kStepTimeoutMsMax));
   }
   return value;
 }
@@ -66,7 +67,7 @@ Status is_this_boot(const std::string& incarnation) {
 
 // What was given, before it is known whether it fits the command.
 struct Words {
-  std::string command, own, victim, absent, state;
+  std::string command, own, victim, absent, state, abort_timeout;
   bool last = false;
 };
 
@@ -74,11 +75,12 @@ Result<Line> take_words(const std::vector<std::string>& arguments, Words& words)
   Line line;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& word = arguments[i];
-    std::string* value = word == "--own"      ? &words.own
-                         : word == "--victim" ? &words.victim
-                         : word == "--absent" ? &words.absent
-                         : word == "--state"  ? &words.state
-                                              : nullptr;
+    std::string* value = word == "--own"                ? &words.own
+                         : word == "--victim"           ? &words.victim
+                         : word == "--absent"           ? &words.absent
+                         : word == "--state"            ? &words.state
+                         : word == "--abort-timeout-ms" ? &words.abort_timeout
+                                                        : nullptr;
     std::string text;
     if (word == "-o" || word == "--timeout-ms") value = &text;
     if (value != nullptr) {
@@ -89,7 +91,7 @@ Result<Line> take_words(const std::vector<std::string>& arguments, Words& words)
       if (text != "json" && text != "text") return wrong("-o is json or text");
       line.json = text == "json";
     } else if (word == "--timeout-ms") {
-      SYMNAS_ASSIGN(line.request.timeout_ms, parse_timeout(text));
+      SYMNAS_ASSIGN(line.request.timeout_ms, parse_timeout(word, text));
     } else if (word == "--last") {
       words.last = true;
     } else if (value == nullptr && word.starts_with('-')) {
@@ -97,7 +99,10 @@ Result<Line> take_words(const std::vector<std::string>& arguments, Words& words)
     } else if (value == nullptr && words.command.empty()) {
       words.command = word;
     } else if (value == nullptr) {
-      line.request.devices.push_back(word);
+      const std::size_t sign = word.rfind('=');
+      const std::string device = word.substr(0, sign);
+      if (sign != std::string::npos) line.request.identities[device] = word.substr(sign + 1);
+      line.request.devices.push_back(device);
     }
   }
   return line;
@@ -117,6 +122,7 @@ Status check_fit(const Words& words, Command command) {
   SYMNAS_TRY(fits("--absent", !words.absent.empty(), false, command == Command::kVerify));
   SYMNAS_TRY(fits("--state", !words.state.empty(), registers, registers));
   SYMNAS_TRY(fits("--last", words.last, false, command == Command::kUnregister));
+  SYMNAS_TRY(fits("--abort-timeout-ms", !words.abort_timeout.empty(), false, preempt));
   return registers ? is_this_boot(words.own) : Status();
 }
 
@@ -128,6 +134,11 @@ Result<Line> parse_line(const std::vector<std::string>& arguments) {
   SYMNAS_TRY(check_fit(words, request.command));
   if (!words.own.empty()) {
     SYMNAS_ASSIGN(request.own, parse_key(words.own));
+  }
+  request.abort_timeout_ms = request.timeout_ms;
+  if (!words.abort_timeout.empty()) {
+    SYMNAS_ASSIGN(request.abort_timeout_ms,
+                  parse_timeout("--abort-timeout-ms", words.abort_timeout));
   }
   const std::string& victim = words.victim.empty() ? words.absent : words.victim;
   if (!victim.empty()) {

@@ -41,6 +41,10 @@ struct LockFilter {
 // Whether an administrator has said that clients may be lost (--yes).
 enum class Consent { kNo, kYes };
 
+// What becomes of the label of a LUN that is released. kForget: it is left as it is, because the
+// LUN does not answer any more.
+enum class Label { kErase, kForget };
+
 enum class EtcdRole { kClient, kMember };
 
 class Backend {
@@ -73,7 +77,7 @@ class Backend {
 
   // Changes that touch devices, or many records. Answers as change().
   virtual Result<std::string> import_lun(const LunImportRequest& request, Mode mode) = 0;
-  virtual Result<std::string> release_lun(const std::string& name, Mode mode) = 0;
+  virtual Result<std::string> release_lun(const std::string& name, Label label, Mode mode) = 0;
   virtual Result<std::string> create_volume(const VolumeRequest& request, Mode mode) = 0;
   virtual Result<std::string> grow_volume(const VolumeRequest& request, Mode mode) = 0;
   virtual Result<std::string> remove_volume(const std::string& name, Mode mode) = 0;

@@ -145,7 +145,11 @@ Result<json> Router::remove(const std::string& collection, const std::string& na
     return done(backend_.change([&](const ClusterView& view) { return plan(view, name); }, mode));
   };
   if (collection == "networks") return planned(plan_network_remove);
-  if (collection == "luns") return done(backend_.release_lun(name, mode));
+  if (collection == "luns") {
+    const auto forget = request.query.find("forget");
+    const bool is_gone = forget != request.query.end() && forget->second == "true";
+    return done(backend_.release_lun(name, is_gone ? Label::kForget : Label::kErase, mode));
+  }
   if (collection == "volumes") return done(backend_.remove_volume(name, mode));
   if (collection == "filesystems") return done(backend_.remove_filesystem(name, mode));
   if (collection == "exports") return done(backend_.remove_export(name, {}, request.consent, mode));

@@ -1,4 +1,6 @@
 // symnas cluster, symnas head: the files of a head.
+#include <iostream>
+
 #include <fmt/format.h>
 
 #include "vnfsd/ctl/commands.h"
@@ -33,8 +35,11 @@ void add_places(CLI::App* verb, HeadPlaces& places) {
                  "Cut other heads off by persistent reservations of the LUNs");
   verb->add_option("--fence-agent", places.fence_agent, "Program that cuts other heads off");
   verb->add_option("--fence-option", places.fence_options,
-                   "key=value for the fence agent (may be repeated)")
+                   "key=value for the fence agent (may be repeated); everybody sees it in the "
+                   "list of processes")
       ->allow_extra_args(false);
+  verb->add_option("--fence-options-file", places.fence_options_file,
+                   "File of them, a line each; - is standard input: for passwords");
   verb->add_flag("--fence-when-asked", places.fence_when_asked,
                  "Fence no head and end no instance without being asked");
 }
@@ -82,9 +87,10 @@ std::string fence_text(const json& head) {
   return head.value("fence", json::object()).value("state", "-");
 }
 
-Status join(Context& context, const std::string& file, const HeadPlaces& places) {
+Status join(Context& context, const std::string& file, const HeadPlaces& given) {
   SYMNAS_ASSIGN(const std::string text, instance::read_file(file));
   SYMNAS_ASSIGN(const Bundle bundle, bundle_from_json(json::parse(text, nullptr, false)));
+  SYMNAS_ASSIGN(const HeadPlaces places, with_fence_options(given, std::cin));
   SYMNAS_ASSIGN(const std::string what, join_cluster(bundle, places, context.mode));
   context.print_done(what);
   return {};
@@ -105,7 +111,9 @@ void add_cluster(CommandLine& line) {
   add_places(init, request->places);
   init->callback([&line, request] {
     line.action = [request](Context& context) -> Status {
-      SYMNAS_ASSIGN(const std::string what, init_cluster(*request, context.mode));
+      ClusterInit filled = *request;
+      SYMNAS_ASSIGN(filled.places, with_fence_options(request->places, std::cin));
+      SYMNAS_ASSIGN(const std::string what, init_cluster(filled, context.mode));
       context.print_done(what);
       return {};
     };

@@ -116,7 +116,22 @@ void add_lun(CommandLine& line) {
       line, noun, "luns",
       {plain("NAME", "name"), size("SIZE", "size_bytes"), plain("BLOCK", "logical_block_bytes"),
        plain("VOLUME", "volume"), plain("UUID", "uuid")});
-  add_remove_verb(line, noun, "release", "luns", "Erase the label of a LUN that no volume uses");
+  struct Release {
+    std::string name;
+    bool forget = false;
+  };
+  auto release = std::make_shared<Release>();
+  verb = add_change_verb(line, noun, "release", "Erase the label of a LUN that no volume uses");
+  verb->add_option("NAME", release->name, "Name")->required();
+  verb->add_flag("--forget", release->forget,
+                 "It is gone for ever: forget it, and leave its label as it is");
+  verb->callback([&line, release] {
+    line.action = [release](Context& context) -> Status {
+      SYMNAS_TRY(check_path_name(release->name));
+      return context.change("DELETE", "/v1/luns/" + release->name, {},
+                            release->forget ? "forget=true" : "");
+    };
+  });
 }
 
 void add_volume(CommandLine& line) {

@@ -4,6 +4,8 @@
 
 #include <cerrno>
 #include <cstring>
+#include <iterator>
+#include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
@@ -124,6 +126,31 @@ Status make_private_directory(const std::string& path) {
 }
 
 }  // namespace
+
+Result<HeadPlaces> with_fence_options(HeadPlaces places, std::istream& standard_input) {
+  if (places.fence_options_file.empty()) return places;
+  std::string text;
+  if (places.fence_options_file == "-") {
+    text.assign(std::istreambuf_iterator<char>(standard_input), {});
+  } else {
+    SYMNAS_ASSIGN(text, instance::read_file(places.fence_options_file));
+  }
+  if (text.size() > kRequestBytesMax)
+    return fail(ErrorCode::kTooLarge, "--fence-options-file: that long no fence agent takes them");
+  std::istringstream lines(text);
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    if (line.empty() || line.front() == '#') continue;
+    if (line.find('=') == std::string::npos) {
+      return fail(ErrorCode::kInvalidArgument,
+                  fmt::format("--fence-options-file {}: line {}: is not key=value",
+                              places.fence_options_file, number));
+    }
+    places.fence_options.push_back(line);
+  }
+  return places;
+}
 
 std::string render_etcd_config(const EtcdMember& member, const HeadPlaces& places) {
   const std::string tls = tls_dir(places);

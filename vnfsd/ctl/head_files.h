@@ -3,6 +3,7 @@
 // docs/operations/configuration.md.
 #pragma once
 
+#include <istream>
 #include <string>
 #include <vector>
 
@@ -26,8 +27,14 @@ struct HeadPlaces {
   bool fence_reservations = false;
   std::string fence_agent;  // "": none
   std::vector<std::string> fence_options;
+  std::string fence_options_file;  // more of them, a line each: "" = none, "-" = standard input
   bool fence_when_asked = false;
 };
+
+// With the options of its file: what is secret stands in no command line. Empty lines and those
+// that begin with # are left out. Errors: kNotFound, kIo, kInvalidArgument (a line without "=": its
+// number is told, not what it says), kTooLarge.
+Result<HeadPlaces> with_fence_options(HeadPlaces places, std::istream& standard_input);
 
 struct ClusterInit {
   std::string cluster;

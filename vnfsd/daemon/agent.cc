@@ -217,8 +217,10 @@ Status Agent::register_head() {
   head.clear_luns_known();
   const auto fence = view.fences.find(config_.head_name);
   if (fence != view.fences.end()) {
-    if (forbids_claims(fence->second.record, incarnation_))
+    if (forbids_claims(fence->second.record, incarnation_)) {
+      reconcile_supervisors(view);  // what this boot has started is to be hidden and ended
       return fenced_here(fence->second.record);
+    }
     // An earlier incarnation's: this one has nothing to do with it.
     txn.compares.push_back(
         kv::mod_revision_is(kv::keys::kFences + config_.head_name, fence->second.mod_revision));
@@ -274,7 +276,7 @@ Status Agent::publish_luns(const ClusterView& view) {
     const auto ill = canaries_.ill();
     for (const instance::LunPath& lun : luns_.paths()) {
       // An instance that meets a LUN where others are registered and this head is not would end.
-      if (ill.contains(lun.uuid) || !is_registered_on(view, lun.name)) continue;
+      if (ill.contains(lun.uuid) || !is_registered_on(view, lun.name, lun.path)) continue;
       SYMNAS_ASSIGN(const Uuid uuid, Uuid::parse(lun.uuid));
       head.add_luns(cvm::uuid_to_bytes(uuid));
     }
@@ -358,8 +360,15 @@ void Agent::reconcile_supervisors(const ClusterView& view) {
           owned ? owned_here && (place.head == config_.head_name || ha::needs_order(place.reason))
                 : place.head == config_.head_name;
       const bool coming = owned && !owned_here && preparing_.contains(name) && !lost;
+      const auto supervise = [&](Wanted wanted) {
+        return std::make_unique<Supervisor>(name, instance::paths_for(config_, name), incarnation_,
+                                            *this, instance::cluster_fsal(), clock_, wanted);
+      };
       if (!wanted_here && !owned_here && !coming) {
         const auto known = supervisors_.find(name);
+        // An earlier agent of a boot that was fenced since: it may hang, with its VIPs up.
+        if (known == supervisors_.end() && lost && was_left_here(name))
+          supervisors_[name] = supervise(Wanted::kStopped);
         if (known == supervisors_.end() || lost) continue;
         known->second->set_wanted(Wanted::kStopped);
         // What it has given up, or did not get, is another head's.
@@ -380,9 +389,7 @@ void Agent::reconcile_supervisors(const ClusterView& view) {
         if (owned_here && killed == owner->second.record.epoch())
           supervisor->end_instance(Epoch(killed), "an administrator has ordered it (symnas drill)");
       } else {
-        supervisor =
-            std::make_unique<Supervisor>(name, instance::paths_for(config_, name), incarnation_,
-                                         *this, instance::cluster_fsal(), clock_, wanted);
+        supervisor = supervise(wanted);
       }
     }
   }

@@ -25,12 +25,14 @@
 #include "common/kv/quota.h"
 #include "common/kv/store.h"
 #include "fsal_cluster/state/lock_use.h"
+#include "fsal_cluster/state/mount_end.h"
 #include "vnfsd/address/holders.h"
 #include "vnfsd/api/backend.h"
 #include "vnfsd/config.h"
 #include "vnfsd/daemon/answers.h"
 #include "vnfsd/daemon/cluster_copy.h"
 #include "vnfsd/daemon/compaction.h"
+#include "vnfsd/daemon/fence_watch.h"
 #include "vnfsd/daemon/limits.h"
 #include "vnfsd/daemon/lun_health.h"
 #include "vnfsd/daemon/luns.h"
@@ -83,7 +85,7 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   Result<std::string> create_vnfs(const VnfsRequest& request, Mode mode) override;
   Result<std::string> create_vnfs_set(const VnfsSetRequest& request, Mode mode) override;
   Result<std::string> import_lun(const api::LunImportRequest& request, Mode mode) override;
-  Result<std::string> release_lun(const std::string& name, Mode mode) override;
+  Result<std::string> release_lun(const std::string& name, api::Label label, Mode mode) override;
   Result<std::string> create_volume(const VolumeRequest& request, Mode mode) override;
   Result<std::string> grow_volume(const VolumeRequest& request, Mode mode) override;
   Result<std::string> remove_volume(const std::string& name, Mode mode) override;
@@ -185,8 +187,11 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   // Whether an instance of the VNFS may start here. Errors: kPermission (this boot was fenced),
   // kUnavailable (it is not registered), kNotFound.
   Status check_registered(const ClusterView& view, const std::string& vnfs) const;
-  bool is_registered_on(const ClusterView& view, const std::string& lun) const;
-  // "" = it has none. Errors: kNotSupported (it has none, and reservations are wanted).
+  // By `device`, where its label was found.
+  bool is_registered_on(const ClusterView& view, const std::string& lun,
+                        const std::string& device) const;
+  // "" = it has none. Errors: kNotSupported (it has none, or could not fence, and reservations are
+  // wanted).
   Result<std::string> identification_of(const std::string& name, const std::string& path);
   bool can_fence() const;  // as configured
   // Whether it can just now: who is not registered preempts nobody. Errors: kPermission,
@@ -218,6 +223,7 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   bool is_prepared(const std::string& vnfs, std::string& why_not);
   // Those that the agent before this one has left: nobody knows what became of their orders.
   void end_standbys() const;
+  bool was_left_here(const std::string& vnfs) const;  // an instance of this boot
   // Erases the order that led here. Errors: kConflict, those of the store.
   Status end_move(const std::string& vnfs);
   Status end_move_of(const ClusterView& view, const std::string& vnfs);
@@ -293,14 +299,32 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
                              const std::vector<ha::PeerSight>& sights);
   // Writes down whom the instances of this head serve, for whoever may have to take over.
   void record_connections(const ClusterView& view);
-  void note_failed_fence(const std::string& head, const Error& error);
+  void note_failed_fence(const std::string& head, const std::string& incarnation,
+                         const Error& error);
   // Errors also: kConflict (the cluster has other LUNs now than those it was proved of).
-  Status note_proof(const std::string& head, const CutOff& done);
-  Result<std::string> finish_fence(const std::string& head);
+  Status note_proof(const std::string& head, const std::string& incarnation, const CutOff& done);
+  Result<std::string> finish_fence(const std::string& head, const std::string& incarnation);
+  // What finish_fence() has ended.
+  struct EndedMounts {
+    std::size_t count = 0;
+    std::map<std::string, std::uint64_t> epochs;  // by VNFS
+  };
+  // Puts the end records of what it owns; answers the transaction that erases those records.
+  // Errors: those of fs::end_mounts_of.
+  Result<kv::Txn> end_mounts_of_head(const ClusterView& view, const std::string& head,
+                                     const fs::EndProof& proof, EndedMounts& ended);
+  void note_fenced(const records::FenceRecord& fence, const EndedMounts& ended);
   void wait_for_last_answers(const std::string& head) const;
-  Result<records::FenceRecord> my_fence(const ClusterView& view, const std::string& head,
-                                        Revision& revision) const;
-  Status put_fence(const std::string& head, const records::FenceRecord& record, kv::Txn txn);
+  // Errors: kConflict (it is another head's, another boot's, or gone).
+  Result<Stored<records::FenceRecord>> my_fence(const ClusterView& view, const std::string& head,
+                                                const std::string& incarnation) const;
+  // kUnclear: etcd has not said what became of it. After that, and after a conflict, the records
+  // tell: it may have been put all the same.
+  enum class PutFence { kDone, kConflict, kUnclear };
+  PutFence put_fence(const std::string& head, const records::FenceRecord& record, kv::Txn txn);
+  // Of a fence with nothing proven, whose fencer has gone and whose head is heard.
+  void give_up_fence(const ClusterView& view, const std::string& head);
+  std::set<std::string> heard_heads(const ClusterView& view) const;  // just now, their last boots
   // Waits until check_luns_seen() holds. Errors: those of it.
   Status wait_for_heads(const VolumeRequest& request);
 
@@ -356,8 +380,7 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   LunCanaries canaries_{[this] { look_again(); }};
   std::thread thread_;
   std::thread compactor_;
-  // Confined to stall_watcher_, by head.
-  std::map<std::string, std::pair<Revision, std::int64_t>> fences_seen_;  // since when they stand
+  FenceWatch fence_watch_;  // confined to stall_watcher_
   std::thread stall_watcher_;
   // At the last reconcile; guarded by mutex_.
   std::map<std::string, std::vector<Cidr>> vips_by_head_;

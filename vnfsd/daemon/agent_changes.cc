@@ -82,15 +82,23 @@ Result<std::string> Agent::import_lun(const api::LunImportRequest& request, Mode
   return done;
 }
 
-Result<std::string> Agent::release_lun(const std::string& name, Mode mode) {
+Result<std::string> Agent::release_lun(const std::string& name, api::Label label, Mode mode) {
   const std::scoped_lock admin(admin_mutex_);
   SYMNAS_ASSIGN(const ClusterView before, view());
   SYMNAS_ASSIGN(const auto* lun, find(before.luns, "lun", name));
   SYMNAS_TRY(plan_lun_release(before, name));
+  if (label == api::Label::kForget) {
+    auto done = commit([&](const ClusterView& view) { return plan_lun_release(view, name); }, mode);
+    if (!done || mode == Mode::kDryRun) return done;
+    luns_.forget(lun->record.uuid());
+    return *done + " (its label is left: should it come back, import it with --force)";
+  }
   const auto path = luns_.path_of(lun->record.uuid());
   if (!path) {
     return fail(ErrorCode::kNotFound,
-                fmt::format("lun {}: {} (its label must be erased)", name, path.error().message));
+                fmt::format("lun {}: {} (its label must be erased; if it is gone for ever: symnas "
+                            "lun release {} --forget)",
+                            name, path.error().message, name));
   }
   SYMNAS_ASSIGN(const Uuid uuid, cvm::uuid_from_bytes(lun->record.uuid()));
   // No record says that a volume uses it: a volume in its label is a change that was never

@@ -180,6 +180,20 @@ void Agent::forget_question(const std::string& head) {
   vip_questions_.erase(asked);
 }
 
+std::set<std::string> Agent::heard_heads(const ClusterView& view) const {
+  std::set<std::string> heard;
+  if (links_.prober == nullptr) return heard;
+  for (const ha::PeerSight& sight : links_.prober->sights()) {
+    const auto head = view.heads.find(sight.head);
+    const bool now = std::ranges::any_of(sight.paths_silent_ms, [](std::int64_t silent_ms) {
+      return silent_ms >= 0 && silent_ms < ha::kSilentMs;
+    });
+    if (now && head != view.heads.end() && head->second.record.incarnation() == sight.incarnation)
+      heard.insert(sight.head);
+  }
+  return heard;
+}
+
 // An answer is of use once, and not for long: what has been waited for since (the store) may have
 // taken seconds in which the head came back.
 bool Agent::vip_answers(const std::string& head, const std::vector<IpAddress>& vips) {

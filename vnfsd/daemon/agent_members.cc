@@ -34,8 +34,9 @@ Status Agent::check_not_removed(const ClusterView& view) const {
     const bool replaced = !view.removed.contains(name);
     return fail(ErrorCode::kForeign,
                 fmt::format("head {}: {}, it can do nothing for the cluster any more (stop vnfsd "
-                            "here; symnas head invite {} on another head lets one of "
-                            "this name join)",
+                            "and reboot this head: its kernel may still hold requests for the "
+                            "LUNs; symnas head invite {} on another head lets one of this name "
+                            "join)",
                             name,
                             replaced ? "another machine was invited under this name"
                                      : "was removed from the cluster",

@@ -196,6 +196,12 @@ Result<std::vector<instance::LunIdentity>> Agent::opened_luns(const std::string&
   return std::move(state->luns);
 }
 
+bool Agent::was_left_here(const std::string& vnfs) const {
+  const auto text = instance::read_file(instance::paths_for(config_, vnfs).state_file);
+  const auto state = text ? instance::parse_state(*text) : tl::unexpected<Error>(text.error());
+  return state && state->incarnation == incarnation_;
+}
+
 // Read after the process was reaped: what it may have come to use is in there.
 Status Agent::fence(const std::string& vnfs) {
   SYMNAS_ASSIGN(const ClusterView view, fresh_view());

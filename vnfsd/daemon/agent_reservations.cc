@@ -37,17 +37,25 @@ Status Agent::check_registered(const ClusterView& view, const std::string& vnfs)
       if (!lun->identification().empty()) used[lun->identification()] = lun->name();
     }
   }
-  const Status registered = reservations_->check(used);
+  Status registered = reservations_->check(used);
+  for (const instance::LunPath& lun : luns_.paths()) {
+    const auto found = std::ranges::find(used, lun.name, &LunNames::value_type::second);
+    if (registered && found != used.end())
+      registered = reservations_->check_device(found->first, lun.name, lun.path);
+  }
   if (registered) return {};
   return fail(registered.error().code,
               fmt::format("vnfs {}: not started: {}", vnfs, registered.error().message));
 }
 
-bool Agent::is_registered_on(const ClusterView& view, const std::string& lun) const {
+bool Agent::is_registered_on(const ClusterView& view, const std::string& lun,
+                             const std::string& device) const {
   const auto found = view.luns.find(lun);
   if (!reservations_ || found == view.luns.end() || found->second.record.identification().empty())
     return true;
-  return reservations_->check({{found->second.record.identification(), lun}}).has_value();
+  const std::string& identification = found->second.record.identification();
+  return reservations_->check({{identification, lun}}).has_value() &&
+         reservations_->check_device(identification, lun, device).has_value();
 }
 
 Result<std::string> Agent::identification_of(const std::string& name, const std::string& path) {
@@ -55,7 +63,15 @@ Result<std::string> Agent::identification_of(const std::string& name, const std:
   const auto node = cvm::canonical_lun_node(path);
   if (!node) return std::string();  // its import says why
   const auto found = links_.reservations.identify({node->path});
-  if (found && found->contains(node->path)) return found->at(node->path);
+  if (found && found->contains(node->path)) {
+    // One LUN that cannot would keep every head from registering on it.
+    const Status able = reservations_ ? links_.reservations.check_capable(node->path) : Status();
+    if (able) return found->at(node->path);
+    return fail(ErrorCode::kNotSupported,
+                fmt::format("lun {}: no head could be cut off from it: {} (persistent_reservations "
+                            "in vnfsd.toml asks for that)",
+                            name, able.error().message));
+  }
   if (!reservations_) return std::string();
   return fail(ErrorCode::kNotSupported,
               fmt::format("lun {}: {} answers no persistent reservations, so no head could be cut "

@@ -140,29 +140,23 @@ bool Agent::start_fence(const std::string& head, FenceCause cause) {
 // A fence whose agent ended in the middle: until it is done or has failed, that boot of the head
 // may claim nothing, whatever it does now.
 void Agent::take_over_fences(const ClusterView& view) {
-  const std::int64_t now_ms = clock_.mono_ns() / 1'000'000;
-  std::map<std::string, std::pair<Revision, std::int64_t>> seen;
-  for (const auto& [head, fence] : view.fences) {
-    const records::FenceState state = fence.record.state();
-    const auto victim = view.heads.find(head);
-    if ((state != records::FENCE_RUNNING && state != records::FENCE_PROVEN) ||
-        head == config_.head_name || !can_fence() || victim == view.heads.end() ||
-        victim->second.record.incarnation() != fence.record.incarnation()) {
+  if (!can_fence()) return;
+  auto under_way = FenceWatch::UnderWay::kOne;
+  if (const std::unique_lock fencing(fence_mutex_, std::try_to_lock); fencing)
+    under_way = FenceWatch::UnderWay::kNone;
+  const auto abandoned =
+      fence_watch_.look(clock_.mono_ns() / 1'000'000, view, config_.head_name, under_way,
+                        fence_timeout_s(config_.fence), heard_heads(view));
+  for (const AbandonedFence& one : abandoned) {
+    if (one.next == AbandonedFence::Next::kGiveUp) {
+      give_up_fence(view, one.head);
       continue;
     }
-    const auto known = fences_seen_.find(head);
-    const bool same = known != fences_seen_.end() && known->second.first == fence.mod_revision;
-    seen[head] = {fence.mod_revision, same ? known->second.second : now_ms};
-  }
-  fences_seen_ = std::move(seen);
-  for (const auto& [head, since] : fences_seen_) {
-    const records::FenceRecord& fence = view.fences.at(head).record;
-    const std::int64_t timeout_s =
-        std::max(fence_timeout_s(config_.fence), fence.agent_timeout_s());
-    if (now_ms - since.second < fence_span_ms(timeout_s)) continue;
-    if (!start_fence(head, {fence.incarnation(), since.first, "", {}, fence.silent_since_ns()}))
+    const records::FenceRecord& fence = view.fences.at(one.head).record;
+    if (!start_fence(one.head,
+                     {fence.incarnation(), one.revision, "", {}, fence.silent_since_ns()}))
       continue;
-    log::warn("head {}: its fence does not go on: taking it over", head);
+    log::warn("head {}: its fence does not go on: taking it over", one.head);
   }
 }
 

@@ -48,6 +48,10 @@ inline constexpr std::int64_t kFenceSilentMs = 16'000;
 // The same when nobody waits for it: freed space and orphans do.
 inline constexpr std::int64_t kFenceIdleMs = 25'000;
 inline constexpr std::int64_t kFenceAgainMs = 10'000;  // after a fence that failed
+// One step of a fence is done again for so long while etcd has not said what became of it, or the
+// victim changes what it compares: longer than elections of etcd take.
+inline constexpr std::int64_t kFenceStepMs = 15'000;
+inline constexpr std::int64_t kFenceStepPauseMs = 20;
 // From the first sight of a fence under way until somebody takes it over: off and status of the
 // agent (or a preemption), kLastAnswersMs, and some transactions.
 constexpr std::int64_t fence_span_ms(std::int64_t agent_timeout_s) {

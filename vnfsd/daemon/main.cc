@@ -101,7 +101,8 @@ Result<Next> run(const std::string& config_path) {
       [&](const auto& own, const auto& luns) { return ha::register_boot(reservations, own, luns); },
       [&](const auto& own, const auto& victim, const auto& luns) {
         return ha::preempt_boot(reservations, own, victim, luns);
-      }};
+      },
+      [&](const auto& device) { return ha::check_lun_can_fence(reservations, device); }};
   if (!config.fence.agent.empty()) {
     links.fence_off = [&fence = config.fence](const std::string& head) {
       return ha::fence_off({fence.agent, fence.options, fence.timeout_s * 1000}, head);

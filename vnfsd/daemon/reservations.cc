@@ -43,6 +43,8 @@ void Reservations::follow(const LunNames& luns, std::vector<std::string> candida
     wanted_ = luns;
     candidates_ = std::move(candidates);
     std::erase_if(registered_, [&](const auto& lun) { return !wanted_.contains(lun.first); });
+    doubted_ = doubted_ && !registered_.empty();  // there is nothing to look at
+    if (!fenced_ && !is_due()) error_.clear();    // what failed is not wanted any more
     if (wanted_.empty() && times_ == 0) times_ = 1;
   }
   wake_.notify_all();
@@ -66,6 +68,38 @@ Status Reservations::check_locked(const LunNames& luns) const {
 Status Reservations::check(const LunNames& luns) const {
   const std::scoped_lock lock(mutex_);
   return check_locked(luns);
+}
+
+Status Reservations::check_device(const std::string& identification, const std::string& lun,
+                                  const std::string& device) {
+  {
+    const std::scoped_lock lock(mutex_);
+    const auto known = registered_.find(identification);
+    if (known == registered_.end()) return {};
+    if (known->second == device) {
+      disputed_.erase(identification);
+      return {};
+    }
+    if (disputed_[identification] == device)
+      return fail(
+          ErrorCode::kUnavailable,
+          fmt::format("lun {}: its label is on {}, but {} has its identification {}, and is "
+                      "what this head is registered on (a copy of the LUN? take one of "
+                      "them off this head)",
+                      lun, device, known->second, identification));
+    disputed_[identification] = device;
+    doubted_ = true;
+  }
+  wake_.notify_all();
+  return fail(ErrorCode::kUnavailable,
+              fmt::format("lun {}: its label is on {}, where this head has not registered: looking "
+                          "anew",
+                          lun, device));
+}
+
+bool Reservations::is_ending() const {
+  const std::scoped_lock lock(mutex_);
+  return ending_;
 }
 
 Status Reservations::wait(const LunNames& luns, std::int64_t timeout_ms) const {
@@ -92,17 +126,24 @@ std::string Reservations::error() const {
 }
 
 Result<std::string> Reservations::preempt(const std::string& victim, const LunNames& luns) {
-  std::vector<ha::NamedLun> named;
+  std::vector<std::string> candidates;
   {
     const std::scoped_lock lock(mutex_);
     SYMNAS_TRY(check_locked(luns));
-    for (const auto& [identification, name] : luns)
-      named.push_back({identification, registered_.at(identification)});
+    candidates = candidates_;
   }
-  if (named.empty())
+  if (luns.empty())
     return fail(ErrorCode::kUnavailable, "reservations: no LUN has them: nothing can be proved");
-  auto proof = calls_.preempt(own_, victim, named);
-  if (!proof && proof.error().code == ErrorCode::kPermission) doubt();
+  // What was its device at registration may be gone, or another LUN: an idle head notices nothing.
+  const auto found = find(luns, candidates);
+  const Status all = found ? found->all : tl::unexpected<Error>(found.error());
+  Result<std::string> proof;
+  if (all) {
+    proof = calls_.preempt(own_, victim, found->luns);
+  } else {
+    proof = fail(ErrorCode::kUnavailable, "reservations: " + all.error().message);
+  }
+  if (!proof) doubt();
   return proof;
 }
 
@@ -120,26 +161,32 @@ void Reservations::run() {
     const std::uint64_t wishes = wishes_;
     doubted_ = false;
     lock.unlock();
-    auto luns = find(wanted, candidates);
-    Status done;
-    if (!luns) {
-      done = tl::unexpected<Error>(luns.error());
+    auto found = find(wanted, candidates);
+    Found now;
+    if (found) {
+      now = register_found(std::move(*found), wanted);
     } else {
-      done = calls_.register_boot(own_, *luns);
+      now.all = tl::unexpected<Error>(found.error());
     }
+    const Status& done = now.all;
     lock.lock();
     const std::string before = std::exchange(error_, done ? "" : done.error().message);
-    if (done) {
-      for (const ha::NamedLun& lun : *luns) registered_[lun.identification] = lun.device;
-      std::erase_if(registered_, [&](const auto& lun) { return !wanted_.contains(lun.first); });
+    bool more = done.has_value();
+    for (const ha::NamedLun& lun : now.luns) {
+      more = more || !registered_.contains(lun.identification);
+      registered_[lun.identification] = lun.device;
+    }
+    std::erase_if(registered_, [&](const auto& lun) { return !wanted_.contains(lun.first); });
+    if (more) {
       ++times_;
-      log::info("{}: registered on {} LUNs", own_, luns->size());
-    } else if (done.error().code == ErrorCode::kPermission) {
+      log::info("{}: registered on {} LUNs", own_, now.luns.size());
+    }
+    if (!done && done.error().code == ErrorCode::kPermission) {
       fenced_ = true;
       registered_.clear();
       error_ = fmt::format("{}: {} (reboot this head: its next boot registers and serves again)",
                            own_, done.error().message);
-    } else {
+    } else if (!done) {
       doubted_ = doubted_ || all_in(wanted_, registered_);
     }
     if (error_ != before && !error_.empty()) log::error("{}", error_);
@@ -153,17 +200,49 @@ void Reservations::run() {
   }
 }
 
+// All at once; if that fails, one after the other: what is dead keeps nobody from the others.
+Reservations::Found Reservations::register_found(Found found, const LunNames& wanted) const {
+  if (found.luns.empty()) return found;
+  const Status at_once = calls_.register_boot(own_, found.luns);
+  if (at_once) return found;
+  Found done;
+  done.all = at_once;
+  if (at_once.error().code == ErrorCode::kPermission) return done;
+  bool told = false;
+  for (const ha::NamedLun& lun : found.luns) {
+    if (is_ending()) break;
+    Status one = at_once;
+    if (found.luns.size() > 1) one = calls_.register_boot(own_, {lun});
+    if (one) {
+      done.luns.push_back(lun);
+      continue;
+    }
+    if (one.error().code == ErrorCode::kPermission) return {{}, one};
+    if (std::exchange(told, true)) continue;
+    const std::string& name = wanted.at(lun.identification);
+    done.all = fail(one.error().code,
+                    fmt::format("lun {} at {}: {} (if it is gone for ever, and no volume uses it: "
+                                "symnas lun release {} --forget)",
+                                name, lun.device, one.error().message, name));
+  }
+  if (!told) done.all = found.all;  // each of them could be
+  return done;
+}
+
 // One device for each LUN: with several paths the one that is part of no other.
-Result<std::vector<ha::NamedLun>> Reservations::find(
-    const LunNames& luns, const std::vector<std::string>& candidates) const {
+Result<Reservations::Found> Reservations::find(const LunNames& luns,
+                                               const std::vector<std::string>& candidates) const {
   SYMNAS_ASSIGN(const std::vector<cvm::LunNode> nodes, cvm::candidate_nodes(candidates));
   std::vector<std::string> devices;
   for (const cvm::LunNode& node : nodes) devices.push_back(node.path);
   SYMNAS_ASSIGN(const auto identifications, calls_.identify(devices));
-  std::vector<ha::NamedLun> found;
+  Found found;
   for (const auto& [identification, name] : luns) {
     std::vector<std::string> usable;
-    std::string why = "no device with its identification is visible (lun_paths in vnfsd.toml)";
+    std::string why = fmt::format(
+        "no device with its identification is visible (lun_paths in vnfsd.toml; if it is gone for "
+        "ever, and no volume uses it: symnas lun release {} --forget)",
+        name);
     for (const cvm::LunNode& node : nodes) {
       const auto it = identifications.find(node.path);
       if (it == identifications.end() || it->second != identification) continue;
@@ -175,9 +254,12 @@ Result<std::vector<ha::NamedLun>> Reservations::find(
     }
     if (usable.size() > 1)
       why = fmt::format("{} and {} both have its identification", usable[0], usable[1]);
-    if (usable.size() != 1)
-      return fail(ErrorCode::kNotFound, fmt::format("lun {} ({}): {}", name, identification, why));
-    found.push_back({identification, usable[0]});
+    if (usable.size() == 1) {
+      found.luns.push_back({identification, usable[0]});
+    } else if (found.all) {
+      found.all =
+          fail(ErrorCode::kNotFound, fmt::format("lun {} ({}): {}", name, identification, why));
+    }
   }
   return found;
 }

@@ -2,7 +2,8 @@
 // of its own, and the fences that rest on it. Thread-safe.
 //
 // Invariants: a LUN is found by its identification, because a head that is not registered cannot
-// read labels. What ended with anything but success is not registered. Once this boot has been
+// read labels; what is used of it is the device that was found. What ended with anything but
+// success is not registered; one LUN that is away keeps no other from it. Once this boot has been
 // fenced, nothing is registered or preempted any more.
 #pragma once
 
@@ -28,6 +29,8 @@ struct ReservationCalls {
   std::function<Result<std::string>(const std::string& own, const std::string& victim,
                                     const std::vector<ha::NamedLun>&)>
       preempt;
+  // Whether the LUN there could fence. Errors: kNotSupported, kUnavailable.
+  std::function<Status(const std::string& device)> check_capable;
   explicit operator bool() const { return static_cast<bool>(preempt); }
 };
 
@@ -53,25 +56,36 @@ class Reservations {
   // Whether instances that use these LUNs may start. Errors: kPermission (this boot was fenced:
   // reboot), kUnavailable (not registered yet: why not).
   Status check(const LunNames& luns) const;
+  // Whether it is registered by the device where the LUN's label was found, and instances write: a
+  // LUN that was copied has two devices with one label. Looks anew, once, if it is another one.
+  // Errors: kUnavailable.
+  Status check_device(const std::string& identification, const std::string& lun,
+                      const std::string& device);
   // check() that waits for it. Errors: as check().
   Status wait(const LunNames& luns, std::int64_t timeout_ms) const;
-  // How often a registration of all LUNs has succeeded: with each more labels can be read.
+  // How often something was registered: with each more labels can be read.
   std::uint64_t registered_times() const;
   // Nothing is registered yet, and nobody knows why that might fail.
   bool undecided() const;
   // Why not all of it is registered, or the last look at it failed; "" = it is.
   std::string error() const;
 
-  // Cuts `victim` ("HEAD/BOOT-ID") off from these LUNs; answers the proof. Errors: as check() and
-  // ha::preempt_boot: nothing is proved.
+  // Cuts `victim` ("HEAD/BOOT-ID") off from these LUNs, which are looked for anew; answers the
+  // proof. Errors: as check() and ha::preempt_boot: nothing is proved.
   Result<std::string> preempt(const std::string& victim, const LunNames& luns);
 
  private:
   Status check_locked(const LunNames& luns) const;
   bool is_due() const;  // REQUIRES: mutex_ is held
   void run();
-  Result<std::vector<ha::NamedLun>> find(const LunNames& luns,
-                                         const std::vector<std::string>& candidates) const;
+  struct Found {
+    std::vector<ha::NamedLun> luns;
+    Status all;  // why not all of them
+  };
+  // Errors: those of the candidates and of identify.
+  Result<Found> find(const LunNames& luns, const std::vector<std::string>& candidates) const;
+  Found register_found(Found found, const LunNames& wanted) const;
+  bool is_ending() const;
 
   const ReservationCalls calls_;
   const std::string own_;
@@ -87,6 +101,7 @@ class Reservations {
   LunNames wanted_;
   std::vector<std::string> candidates_;
   std::map<std::string, std::string> registered_;  // device by identification
+  std::map<std::string, std::string> disputed_;    // the same, where labels were found
   std::string error_;
   std::thread thread_;  // last
 };

@@ -3,7 +3,7 @@
 The server of the LUNs refuses a head (EBADE) wherever others are registered and it is not. A LUN
 is identified as `lab.<name>`. State is kept in the lab's directory, under a lock. What `break_with`
 says the next preemptions do: "fails", "hangs" (for longer than anybody waits), "lies" (leaves the
-last LUN as it is, and says that all is done).
+last LUN as it is, and says that all is done). A LUN that `lose` names answers nobody any more.
 """
 
 import contextlib
@@ -73,6 +73,10 @@ class Array:
         with self.changing() as state:
             state["breaks"] = way
 
+    def lose(self, name):
+        with self.changing() as state:
+            state.setdefault("lost", []).append(name)
+
     def breaks(self):
         with self.changing() as state:
             return state["breaks"]
@@ -106,7 +110,7 @@ class Call:
             elif self.command is None:
                 self.command = word
             else:
-                self.devices.append(word)
+                self.devices.append(word.split("=")[0])  # its identification is always that
         self.own = self.options.get("--own", "")
         self.victim = self.options.get("--victim", "")
 
@@ -129,7 +133,12 @@ class Call:
         if self.command not in how or "--state" not in self.options and self.command == "register":
             return USAGE
         with self.array.changing() as state:
-            status, luns = how[self.command](state)
+            dead = [d for d in self.devices if self.name_of(d) in state.get("lost", [])]
+            if dead and self.command != "keys":
+                status, luns = NOT_DONE, [{"device": d, "error": f"{dead[0]}: no answer"}
+                                          for d in self.devices]
+            else:
+                status, luns = how[self.command](state)
         return self.say(status, luns)
 
     def say(self, status, luns):
@@ -141,6 +150,8 @@ class Call:
 
     def lun(self, state, device, **more):
         name = self.name_of(device)
+        if name in state.get("lost", []):
+            return {"device": device, "error": f"{device}: no answer"}
         if name is None:
             return {"device": device, "error": f"{device}: is no block device"}
         keys = list(state["luns"].get(name, {}))
@@ -149,7 +160,8 @@ class Call:
                 **more}
 
     def look(self, state):
-        luns = [self.lun(state, device) for device in self.devices]
+        luns = [self.lun(state, device, survives_power_loss=True, knows_type=True)
+                for device in self.devices]
         return (NOT_DONE if any("error" in lun for lun in luns) else DONE), luns
 
     def register(self, state):

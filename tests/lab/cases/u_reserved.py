@@ -1,6 +1,8 @@
 """Three heads that fence each other by persistent reservations (symlab/reservations.py)."""
 
 import contextlib
+import os
+import signal
 import threading
 
 from lab_case import check, eventually, lab_test
@@ -44,6 +46,15 @@ def all_registered(bench, head):
     if have != want or want == 0:
         raise LabError(f"{head} is registered on {have} of {want} LUNs")
     return True
+
+
+def all_ready(bench):
+    """Every VNFS serves, and every vnfsd that was started anew knows that it is registered."""
+    for serving in bench.services:
+        serving.wait_serving()
+        symnas = bench.lab.symnas(serving.head)
+        eventually(TOLD_S, f"{serving.head} is registered", lambda symnas=symnas: symnas.json(
+            "status")["reservations"] == {"error": ""})
 
 
 def moved(bench, service):
@@ -99,8 +110,7 @@ def unproven_reservations_end_nothing(bench):
     faults = Faults(bench.lab)
     bench.lab.set_fence_timeout(TIMEOUT_S)
     try:
-        for serving in bench.services:
-            serving.wait_serving()
+        all_ready(bench)
         faults.pause(service.home)
         for way in ("fails", "hangs", "lies"):
             with breaking(bench, way):
@@ -131,8 +141,7 @@ def luns_stay_while_a_head_is_fenced(bench):
             bench.lab.symnas()("head", "fence", service.home, "--yes", timeout_s=FENCED_S)
     bench.lab.set_fence_timeout(TIMEOUT_S)
     try:
-        for serving in bench.services:
-            serving.wait_serving()
+        all_ready(bench)
         with breaking(bench, "hangs"):
             fencing = threading.Thread(target=fence)
             fencing.start()
@@ -150,6 +159,55 @@ def luns_stay_while_a_head_is_fenced(bench):
         eventually(TOLD_S, "registered on the new LUN",
                    lambda head=serving.head: all_registered(bench, head))
     bench.symnas("lun", "release", "LATE")
+
+
+@lab_test(luns="reserved", heads=HEADS, shared=True, backups=True)
+def dead_lun_keeps_nobody_from_the_others(bench):
+    """A LUN that no volume uses dies: a vnfsd that starts then serves; it can be forgotten."""
+    service = victim(bench)
+    path = bench.lab.add_lun("DEAD", "64M")
+    for serving in bench.services:
+        serving.wait_serving()
+    bench.symnas("lun", "import", f"DEAD={path}")
+    for serving in bench.services:
+        eventually(TOLD_S, "registered on the new LUN",
+                   lambda head=serving.head: all_registered(bench, head))
+    Array(bench.lab).lose("DEAD")
+    bench.kill_process(f"vnfsd.{service.home}")
+    bench.lab.start_vnfsd(service.home)
+    there = bench.lab.symnas(service.home)
+    eventually(TOLD_S, "a person is told what to do",
+               lambda: "symnas lun release DEAD --forget" in there("status"))
+    killed = eventually(TOLD_S, "it is supervised again", service.serving)
+    bench.kill_recorded(killed)
+    service.wait_serving(other_than=killed["pid"])
+    told = bench.refused(UNAVAILABLE, "head", "fence", service.home, "--yes")
+    check("lun DEAD" in told, told)
+    check(False in mounts_of(bench, service).values(), "a mount was ended")
+    bench.symnas("lun", "release", "DEAD", "--forget")
+    all_ready(bench)
+
+
+@lab_test(luns="reserved", heads=HEADS, shared=True, backups=True)
+def frozen_head_is_hidden_by_its_next_vnfsd(bench):
+    """vnfsd restarts on a head that is being fenced, where the instance hangs: its VIPs go."""
+    service = victim(bench)
+    for serving in bench.services:
+        serving.wait_serving()
+    pid = service.serving()["pid"]
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        bench.kill_process(f"vnfsd.{service.home}")
+        bench.symnas("head", "fence", service.home, "--yes", timeout_s=FENCED_S)
+        with contextlib.suppress(LabError):  # this boot does not register any more
+            bench.lab.start_vnfsd(service.home)
+        eventually(TOLD_S, "what an earlier vnfsd has left is ended",
+                   lambda: not os.path.exists(f"/proc/{pid}"))
+        eventually(MOVED_S, "its VNFS is served elsewhere", lambda: moved(bench, service))
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGCONT)
+    goes_home(bench, service)
 
 
 @lab_test(luns="reserved", heads=HEADS, shared=True, backups=True)

@@ -62,7 +62,10 @@ class MountGateTest : public testing::Test {
     options.vnfs = "vnfs1";
     options.vnfs_id = VnfsId{3};
     options.epoch = Epoch{1};
-    options.on_ended = [](Error) {};
+    options.on_ended = [this](Error error) {
+      if (error.code == ErrorCode::kEnded) ended = true;
+    };
+    options.guards = {kv::mod_revision_is(kOwner, put_owner())};
     volume = std::make_shared<SimVolume>(disk, SimVolume::Mode::kImmediate);
     auto opened = Mount::open(store, clock, volume, options);
     EXPECT_TRUE(opened) << opened.error().message;
@@ -81,11 +84,18 @@ class MountGateTest : public testing::Test {
         [outcome, data](Result<WriteResult> result) { outcome->set_value(result.has_value()); });
     return outcome->get_future();
   }
+  Revision put_owner() {
+    kv::Txn txn;
+    txn.success.push_back(kv::put(kOwner, "c1n1"));
+    return kv::txn_blocking(*formatted.store, std::move(txn), 1'000)->revision;
+  }
   void leave_for_a_minute() {
     store.set_away(true);
     clock.jump_ns(60'000'000'000);
   }
 
+  static constexpr const char* kOwner = "c/owner/vnfs1";
+  std::atomic<bool> ended{false};
   Formatted formatted;
   AwayStore store{*formatted.store};
   JumpingClock clock;
@@ -124,6 +134,19 @@ TEST_F(MountGateTest, ProvesByReadingWhileNothingCanBePut) {
   EXPECT_FALSE(mount->gate().is_open());
   EXPECT_TRUE(mount->getattr(file)) << "held until the gate opened again";
   EXPECT_TRUE(mount->gate().is_open());
+}
+
+// A fence disproves the owner record before there is an end record; deletions pass.
+TEST_F(MountGateTest, FindsThatItIsDisprovedWhileNothingCanBePut) {
+  formatted.store->server().set_quota(kv::MemServer::Quota::kFull);
+  kv::Txn txn;
+  txn.success.push_back(kv::erase(kOwner));
+  ASSERT_TRUE(kv::txn_blocking(*formatted.store, std::move(txn), 1'000));
+  clock.jump_ns(60'000'000'000);
+  for (int i = 0; i < 5'000 && !ended && !mount->gate().is_open(); ++i)
+    std::this_thread::sleep_for(1ms);
+  EXPECT_FALSE(mount->gate().is_open());
+  EXPECT_TRUE(ended);
 }
 
 TEST(GatedVolumeTest, IoThatWasNotBegunFailsWhenTheGateIsShutDown) {

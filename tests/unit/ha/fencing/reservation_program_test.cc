@@ -21,10 +21,11 @@ class ReservationProgramTest : public ScriptTest {
   ReservationProgram tool() const { return {program, "/run/journal", 2'000}; }
   // One LUN of an answer.
   static std::string lun(const std::string& device, const std::string& identification,
-                         const std::string& keys, int type = 6) {
+                         const std::string& keys, int type = 6,
+                         const std::string& did = "preempted") {
     return fmt::format(
-        R"({{"device":"{}","lun":"{}","did":"x","generation":7,"keys":[{}],"holder":"0x1","type":{}}})",
-        device, identification, keys, type);
+        R"({{"device":"{}","lun":"{}","did":"{}","generation":7,"keys":[{}],"holder":"0x1","type":{}}})",
+        device, identification, did, keys, type);
   }
   static std::string answer(const std::string& command, const std::string& luns,
                             const std::string& verdict = "done") {
@@ -53,7 +54,24 @@ TEST_F(ReservationProgramTest, AVerifiedPreemptionIsTheProof) {
   EXPECT_EQ(*proof, "reservations: key " + key(kVictim) + " of " + kVictim +
                         " preempted and absent on 2 LUNs: naa.1 naa.2");
   EXPECT_EQ(arguments(), "-o\njson\n--timeout-ms\n500\npreempt\n--own\n" + kOwn + "\n--victim\n" +
-                             kVictim + "\n/dev/a\n/dev/b\n");
+                             kVictim + "\n--abort-timeout-ms\n500\n/dev/a=naa.1\n/dev/b=naa.2\n");
+}
+
+// What hangs may be looked at soon; what is aborted may take its time.
+TEST_F(ReservationProgramTest, AnAbortMayTakeWhatIsLeft) {
+  says(answer("preempt", two(own_only())), 0);
+  ReservationProgram patient = tool();
+  patient.timeout_ms = 60'000;
+  ASSERT_TRUE(preempt_boot(patient, kOwn, kVictim, kLuns));
+  EXPECT_NE(arguments().find("--timeout-ms\n5000\n"), std::string::npos);
+  EXPECT_NE(arguments().find("--abort-timeout-ms\n45000\n"), std::string::npos);
+}
+
+TEST_F(ReservationProgramTest, AResetIsAProofToo) {
+  says(answer("preempt", lun("/dev/a", "naa.1", own_only(), 6, "reset") + "," +
+                             lun("/dev/b", "naa.2", own_only())),
+       0);
+  EXPECT_TRUE(preempt_boot(tool(), kOwn, kVictim, kLuns));
 }
 
 TEST_F(ReservationProgramTest, EveryOtherStatusProvesNothing) {
@@ -100,6 +118,8 @@ TEST_F(ReservationProgramTest, ASuccessThatShowsSomethingElseProvesNothing) {
       answer("preempt", two("\"" + key(kVictim) + "\"")),
       answer("preempt", two("")),  // ours is not
       answer("preempt", a + "," + lun("/dev/b", "naa.2", own_only(), 5)),
+      // The key is gone, and nobody has seen its commands end.
+      answer("preempt", a + "," + lun("/dev/b", "naa.2", own_only(), 6, "absent")),
       answer("preempt", a + R"(,{"device":"/dev/b","error":"x"})"),
       answer("preempt", a + R"(,{"device":"/dev/b","lun":"naa.2","keys":[)" + own_only() + "]}"),
       answer("verify", two(own_only())),
@@ -134,7 +154,7 @@ TEST_F(ReservationProgramTest, RegistersThisBoot) {
   const Status done = register_boot(tool(), kOwn, kLuns);
   EXPECT_TRUE(done) << done.error().message;
   EXPECT_EQ(arguments(), "-o\njson\n--timeout-ms\n500\nregister\n--own\n" + kOwn +
-                             "\n--state\n/run/journal\n/dev/a\n/dev/b\n");
+                             "\n--state\n/run/journal\n/dev/a=naa.1\n/dev/b=naa.2\n");
   says(answer("register", two("")), 0);
   EXPECT_EQ(register_boot(tool(), kOwn, kLuns).error().code, ErrorCode::kUnavailable);
 }
@@ -163,6 +183,24 @@ TEST_F(ReservationProgramTest, IdentifiesWhatItCan) {
   says("nothing", 0);
   EXPECT_FALSE(identify_luns(tool(), {"/dev/a"}));
   EXPECT_TRUE(identify_luns(tool(), {})->empty());
+}
+
+TEST_F(ReservationProgramTest, SaysWhetherALunCouldFence) {
+  const auto capable = [&](const std::string& fields, int status = 0) {
+    says(R"({"command":"keys","verdict":"done","luns":[{"device":"/dev/a","lun":"naa.1")" + fields +
+             "}]}",
+         status);
+    const Status able = check_lun_can_fence(tool(), "/dev/a");
+    return able ? std::nullopt : std::optional(able.error().code);
+  };
+  EXPECT_EQ(capable(R"(,"survives_power_loss":true,"knows_type":true)"), std::nullopt);
+  for (const char* fields : {R"(,"survives_power_loss":false,"knows_type":true)",
+                             R"(,"survives_power_loss":true,"knows_type":false)", "",
+                             R"(,"survives_power_loss":1,"knows_type":true)"}) {
+    EXPECT_EQ(capable(fields), ErrorCode::kNotSupported) << fields;
+  }
+  EXPECT_EQ(capable(R"(,"survives_power_loss":true,"knows_type":true)", 1),
+            ErrorCode::kUnavailable);
 }
 
 }  // namespace

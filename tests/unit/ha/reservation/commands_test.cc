@@ -20,6 +20,7 @@ class CommandsTest : public ::testing::Test {
     Request request;
     request.command = command;
     request.devices = kDevices;
+    request.identities = identities;
     request.own = own;
     request.victim = victim;
     request.journal_directory = directory.path + "/" + nexus;
@@ -38,6 +39,7 @@ class CommandsTest : public ::testing::Test {
   }
   TemporaryDirectory directory;
   FakeArray array;
+  std::map<std::string, std::string> identities;
   Report report;
 };
 
@@ -56,7 +58,7 @@ TEST_F(CommandsTest, WhatWasInterruptedIsResumed) {
   array.luns["sda"].preempts("b", kB, kA);
   EXPECT_EQ(run(Command::kVerify, "b", kB, kA), Verdict::kConflict);
   EXPECT_EQ(run(Command::kPreempt, "b", kB, kA), Verdict::kDone);
-  EXPECT_EQ(did(), "absent preempted preempted ");
+  EXPECT_EQ(did(), "reset preempted preempted ");
 }
 
 TEST_F(CommandsTest, WhoReachesOnlySomeCutsNobodyOff) {
@@ -73,7 +75,7 @@ TEST_F(CommandsTest, OneLunWithoutProofIsNoProof) {
   EXPECT_NE(run(Command::kPreempt, "b", kB, kA), Verdict::kDone);
   array.faults["sdb"] = Fault::kNone;
   EXPECT_EQ(run(Command::kPreempt, "b", kB, kA), Verdict::kDone);
-  EXPECT_EQ(did(), "absent preempted absent ");
+  EXPECT_EQ(did(), "reset preempted reset ");
 }
 
 TEST_F(CommandsTest, OurKeyMissingAnywhereStopsEverything) {
@@ -145,6 +147,30 @@ TEST_F(CommandsTest, ALunThatForgotItsKeysProvesNothing) {
   array.luns["sdb"].reservation.reset();
   EXPECT_EQ(run(Command::kVerify, "b", kB, kA), Verdict::kOwnKeyMissing);
   EXPECT_EQ(run(Command::kPreempt, "b", kB, kA), Verdict::kOwnKeyMissing);
+}
+
+// A node that has become another disk since its LUN was looked for.
+TEST_F(CommandsTest, NothingIsSentToAnotherLunThanTheOneThatIsMeant) {
+  identities = {{"sda", "naa.sda"}, {"sdb", "naa.other"}};
+  for (const Command command : {Command::kRegister, Command::kUnregister}) {
+    EXPECT_EQ(run(command, "a", kA), Verdict::kNotDone);
+    EXPECT_EQ(array.changes, 0);
+  }
+  EXPECT_EQ(report.luns[1].error().message, "sdb: is naa.sdb, not naa.other");
+  identities.clear();
+  both_register();
+  identities = {{"sdc", "naa.other"}};
+  EXPECT_EQ(run(Command::kPreempt, "b", kB, kA), Verdict::kNotDone);
+  EXPECT_EQ(array.changes, 0);
+  identities = {{"sdc", "naa.sdc"}};
+  EXPECT_EQ(run(Command::kPreempt, "b", kB, kA), Verdict::kDone);
+}
+
+TEST_F(CommandsTest, KeysSaysWhoCannotFence) {
+  array.luns["sdb"].can.survives_power_loss = false;
+  ASSERT_EQ(run(Command::kKeys, "x", ReservationKey()), Verdict::kDone);
+  EXPECT_EQ(report.luns[0]->can, (Capabilities{true, true}));
+  EXPECT_EQ(report.luns[1]->can, (Capabilities{false, true}));
 }
 
 TEST_F(CommandsTest, KeysAreShownWhateverTheyAre) {

@@ -40,6 +40,9 @@ class FakeDevice : public Device {
   Change preempt_and_abort(ReservationKey own, ReservationKey victim) override {
     return change([&] { return lun().preempts(nexus_, own, victim); });
   }
+  Change reset() override {
+    return change([&] { return ++lun().resets > 0; });
+  }
 
  private:
   FakeLun& lun() { return array_.luns.at(name_); }

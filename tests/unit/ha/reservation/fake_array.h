@@ -20,6 +20,7 @@ struct FakeLun {
   std::string holder;  // its nexus
   Capabilities can{.survives_power_loss = true, .knows_type = true};
   int aborts = 0;
+  int resets = 0;
 
   bool registers(const std::string& nexus, ReservationKey key);
   bool reserves(const std::string& nexus, ReservationKey key);

@@ -37,6 +37,30 @@ TEST(Journal, IsOfOneKey) {
   EXPECT_EQ(Journal::open(directory.path, ReservationKey(2))->of("naa.1"), Enrolment::kNever);
 }
 
+// One kernel, whatever name its head has now.
+TEST(Journal, KnowsWhatThisBootHasRegisteredWithOtherKeys) {
+  const TemporaryDirectory directory;
+  {
+    auto other = Journal::open(directory.path, kKey);
+    ASSERT_TRUE(other->note("naa.begun", Enrolment::kBegun));
+    ASSERT_TRUE(other->note("naa.done", Enrolment::kDone));
+    ASSERT_TRUE(other->note("naa.refused", Enrolment::kBegun));
+    ASSERT_TRUE(other->note("naa.refused", Enrolment::kNever));
+    ASSERT_TRUE(other->note("naa.back", Enrolment::kDone));
+    ASSERT_TRUE(other->note("naa.back", Enrolment::kWithdrawn));
+    EXPECT_EQ(other->other_key_of("naa.done"), "");
+  }
+  std::ofstream(directory.path + "/README") << "no journal\n";
+  const auto journal = Journal::open(directory.path, ReservationKey(2));
+  ASSERT_TRUE(journal) << journal.error().message;
+  EXPECT_EQ(journal->other_key_of("naa.begun"), render_key(kKey));
+  EXPECT_EQ(journal->other_key_of("naa.done"), render_key(kKey));
+  for (const char* lun : {"naa.refused", "naa.back", "naa.new"})
+    EXPECT_EQ(journal->other_key_of(lun), "") << lun;
+  std::ofstream(directory.path + "/" + render_key(ReservationKey(3))) << "what\n";
+  EXPECT_EQ(Journal::open(directory.path, ReservationKey(4)).error().code, ErrorCode::kPermission);
+}
+
 TEST(Journal, IsOpenOnce) {
   const TemporaryDirectory directory;
   std::optional first = Journal::open(directory.path, kKey);

@@ -64,6 +64,21 @@ TEST_F(LunStepsTest, DoesNotRegisterAgainAfterAFence) {
   EXPECT_FALSE(lun().has(kA));
 }
 
+TEST_F(LunStepsTest, DoesNotRegisterUnderAnotherName) {
+  ASSERT_TRUE(register_a());
+  lun().registers("b", kB);
+  ASSERT_TRUE(preempt());
+  auto renamed = Journal::open(directory.path, kC);
+  ASSERT_TRUE(renamed);
+  const auto again = register_here(*array.open("sda", "a"), "sda", *renamed, kC);
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().code, ErrorCode::kPermission);
+  EXPECT_NE(again.error().message.find("it has registered as 0x000000000000000a before"),
+            std::string::npos)
+      << again.error().message;
+  EXPECT_FALSE(lun().has(kC));
+}
+
 TEST_F(LunStepsTest, ALostAnswerOfARegistrationThatHappenedDoesNoHarm) {
   array.faults["sda"] = Fault::kAnswerLost;
   const auto seen = register_a();
@@ -115,10 +130,15 @@ TEST_F(LunStepsTest, PreemptsAndAborts) {
   EXPECT_EQ(seen->reservation->holder, kB);
 }
 
-TEST_F(LunStepsTest, AnAbsentKeyIsNoFailure) {
+// Who removed the key may wait for what it aborted, and does not tell us when that has ended.
+TEST_F(LunStepsTest, AnAbsentKeyIsNoProofThatItsCommandsHaveEnded) {
   registered("b", kB);
-  EXPECT_EQ(preempt()->did, "absent");
-  EXPECT_EQ(array.changes, 0);
+  EXPECT_EQ(preempt()->did, "reset");
+  EXPECT_EQ(lun().resets, 1);
+  for (const Fault fault : {Fault::kNotExecuted, Fault::kAnswerLost, Fault::kRefuses}) {
+    array.faults["sda"] = fault;
+    EXPECT_EQ(preempt().error().code, ErrorCode::kUnavailable);
+  }
 }
 
 TEST_F(LunStepsTest, AnotherFencerWasFaster) {
@@ -128,7 +148,7 @@ TEST_F(LunStepsTest, AnotherFencerWasFaster) {
   array.meanwhile = [this](const std::string&) { lun().preempts("c", kC, kA); };
   const auto seen = preempt();
   ASSERT_TRUE(seen) << seen.error().message;
-  EXPECT_EQ(seen->did, "absent");
+  EXPECT_EQ(seen->did, "reset");
 }
 
 TEST_F(LunStepsTest, WhoIsFencedItselfFencesNobody) {
@@ -141,11 +161,28 @@ TEST_F(LunStepsTest, WhoIsFencedItselfFencesNobody) {
   EXPECT_TRUE(lun().has(kA));
 }
 
-TEST_F(LunStepsTest, ALostAnswerOfAPreemptionThatHappenedIsAProof) {
+// The key is gone; whether its commands have ended nobody has said.
+TEST_F(LunStepsTest, ALostAnswerOfAPreemptionThatHappenedIsNoProof) {
   registered("a", kA);
   lun().registers("b", kB);
   array.faults["sda"] = Fault::kAnswerLost;
-  EXPECT_TRUE(preempt());
+  EXPECT_EQ(preempt().error().code, ErrorCode::kUnavailable);
+  EXPECT_FALSE(lun().has(kA));
+  array.faults["sda"] = Fault::kNone;
+  EXPECT_EQ(preempt()->did, "reset");
+  EXPECT_EQ(lun().aborts, 1);
+}
+
+// The first attempt is lost, the second is done: it aborts what there is then.
+TEST_F(LunStepsTest, TheLastPreemptionCounts) {
+  registered("b", kB);
+  lun().registers("a", kA);
+  array.faults["sda"] = Fault::kNotExecuted;
+  array.meanwhile = [this](const std::string&) {
+    if (array.changes == 1) array.faults["sda"] = Fault::kNone;
+  };
+  EXPECT_EQ(preempt()->did, "preempted");
+  EXPECT_EQ(lun().resets, 0);
 }
 
 TEST_F(LunStepsTest, APreemptionThatDoesNotHappenIsNone) {
@@ -230,6 +267,7 @@ TEST_F(LunStepsTest, LooksUntilNothingChangedInBetween) {
     Change withdraw(ReservationKey) override { return {}; }
     Change reserve(ReservationKey) override { return {}; }
     Change preempt_and_abort(ReservationKey, ReservationKey) override { return {}; }
+    Change reset() override { return {}; }
   };
   Restless device;
   const auto seen = look(device, "sda");

@@ -27,6 +27,19 @@ TEST(Report, IsOneLineOfJson) {
             "0x5300000000000002\n/dev/sdb: I/O error\npreempt: not_done\n");
 }
 
+TEST(Report, SaysWhatReservationsCanDo) {
+  LunState seen = lun();
+  seen.did.clear();
+  seen.can = Capabilities{.survives_power_loss = false, .knows_type = true};
+  const Report report{.command = "keys", .devices = {"/dev/sda"}, .luns = {seen}};
+  EXPECT_NE(render_json(report).find("\"survives_power_loss\":false,\"knows_type\":true"),
+            std::string::npos)
+      << render_json(report);
+  EXPECT_NE(render_text(report).find("cannot fence: forgets reservations at a power loss"),
+            std::string::npos);
+  EXPECT_EQ(*parse_answer(render_answer(seen), "/dev/sda"), seen);
+}
+
 TEST(Report, TheGravestDecides) {
   const auto error = [](ErrorCode code) { return Result<LunState>(fail(code, "x")); };
   EXPECT_EQ(verdict_of({lun()}), Verdict::kDone);

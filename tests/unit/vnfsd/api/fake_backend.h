@@ -55,8 +55,8 @@ class FakeBackend final : public Backend {
     const bool force = request.force == LunImportRequest::Force::kYes;
     return noted("import " + request.name + (force ? " by force" : ""));
   }
-  Result<std::string> release_lun(const std::string& name, Mode) override {
-    return noted("release " + name);
+  Result<std::string> release_lun(const std::string& name, Label label, Mode) override {
+    return noted((label == Label::kForget ? "forget " : "release ") + name);
   }
   Result<std::string> create_volume(const VolumeRequest& request, Mode mode) override {
     return change([&](const ClusterView& v) { return plan_volume_create(v, request); }, mode);

@@ -2,6 +2,9 @@
 
 #include <sys/stat.h>
 
+#include <fstream>
+#include <sstream>
+
 #include <gtest/gtest.h>
 
 #include "vnfsd/instance/files.h"
@@ -128,6 +131,27 @@ TEST_F(HeadFilesTest, JoinInstallsTheBundle) {
   EXPECT_FALSE(read_file(p.config_dir + "/tls/ca.key"));
   EXPECT_FALSE(read_file(p.config_dir + "/etcd.yml"));
   EXPECT_EQ(join_cluster(bundle, p, Mode::kCommit).error().code, ErrorCode::kAlreadyExists);
+}
+
+// A password on a command line is in /proc and in the history of the shell.
+TEST_F(HeadFilesTest, OptionsOfTheFenceAgentComeFromAFile) {
+  using Options = std::vector<std::string>;
+  HeadPlaces p = places("one");
+  p.fence_options = {"ip=10.99.1.9"};
+  std::istringstream in("# who and what\nusername=fence\n\npassword=a=b #c\n");
+  EXPECT_EQ(with_fence_options(p, in)->fence_options, Options{"ip=10.99.1.9"});
+  p.fence_options_file = "-";
+  EXPECT_EQ(with_fence_options(p, in)->fence_options,
+            (Options{"ip=10.99.1.9", "username=fence", "password=a=b #c"}));
+  p.fence_options_file = top + "/options";
+  std::istringstream none;
+  EXPECT_EQ(with_fence_options(p, none).error().code, ErrorCode::kNotFound);
+  std::ofstream(p.fence_options_file) << "password=x\nsecret\n";
+  const auto refused = with_fence_options(p, none);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_NE(refused.error().message.find("line 2"), std::string::npos);
+  EXPECT_EQ(refused.error().message.find("secret"), std::string::npos);
 }
 
 TEST_F(HeadFilesTest, JoinOfAnEtcdMemberWritesItsConfiguration) {

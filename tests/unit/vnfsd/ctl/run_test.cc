@@ -65,6 +65,13 @@ TEST_F(RunTest, DryRunIsPassedOnAndShown) {
   EXPECT_EQ(out.str(), "dry run: it is done\n");
 }
 
+TEST_F(RunTest, ALunMayBeForgotten) {
+  EXPECT_EQ(run({"lun", "release", "LUN0", "--forget", "--dry-run"}), 0);
+  EXPECT_EQ(asked[0].path, "/v1/luns/LUN0?forget=true&dry_run=true");
+  EXPECT_EQ(run({"lun", "release", "LUN0"}), 0);
+  EXPECT_EQ(asked.back().path, "/v1/luns/LUN0");
+}
+
 TEST_F(RunTest, OutputAndSocketMayStandAnywhere) {
   EXPECT_EQ(run({"lun", "release", "LUN0", "-o", "json", "--socket", "/s"}), 0);
   EXPECT_EQ(json::parse(out.str()), (json{{"done", {"it is done"}}, {"dry_run", false}}));
