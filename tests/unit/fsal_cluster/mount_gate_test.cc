@@ -7,6 +7,7 @@
 #include <future>
 #include <thread>
 
+#include "common/kv/limits.h"
 #include "fsal_cluster/gated_volume.h"
 #include "fsal_cluster/limits.h"
 #include "fsal_cluster/mount.h"
@@ -139,6 +140,11 @@ TEST_F(MountGateTest, ProvesByReadingWhileNothingCanBePut) {
 // A fence disproves the owner record before there is an end record; deletions pass.
 TEST_F(MountGateTest, FindsThatItIsDisprovedWhileNothingCanBePut) {
   formatted.store->server().set_quota(kv::MemServer::Quota::kFull);
+  // What was refused is aborted, which compares the owner record, as long as there are slots.
+  for (std::size_t i = 0; i < 2 * kv::kSessionSlots; ++i) {
+    EXPECT_FALSE(mount->create(kRoot, Handle{formatted.fs, kRootIno, Generation{1}},
+                               "g" + std::to_string(i), CreateMode::kGuarded, 0, {}));
+  }
   kv::Txn txn;
   txn.success.push_back(kv::erase(kOwner));
   ASSERT_TRUE(kv::txn_blocking(*formatted.store, std::move(txn), 1'000));
