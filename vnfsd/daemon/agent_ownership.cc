@@ -55,7 +55,7 @@ Result<instance::InstancePlan> Agent::prepare(const std::string& vnfs) {
 }
 
 // The clients wait: what the watch has shown is tried first. The transaction compares what the plan
-// is made from: every change of the configuration puts the cluster record.
+// is made from.
 Result<instance::InstancePlan> Agent::claim(const std::string& vnfs,
                                             std::optional<Epoch> prepared) {
   if (const auto seen = copy_.view(); seen && *seen) {
@@ -113,11 +113,11 @@ Result<instance::InstancePlan> Agent::claim_from(const ClusterView& view, const 
   record.set_epoch(epoch);
   record.set_vnfs_id(stored->record.vnfs_id());
   record.set_claimed_ns(clock_.wall_ns());
-  txn.compares.push_back(kv::mod_revision_is(kv::keys::kCluster, view.cluster.mod_revision));
   txn.compares.push_back(kv::mod_revision_is(plan.owner_key, owner_revision));
   txn.compares.push_back(kv::mod_revision_is(kv::keys::kVnfs + vnfs, stored->mod_revision));
   // Whoever edits them later sees the owner, and waits for it.
   txn.compares.push_back(unchanged_since(view, kv::keys::kExports));
+  txn.compares.push_back(unchanged_since(view, kv::keys::kNetworks));
   compare_admission(view, txn);
   txn.compares.push_back(
       kv::mod_revision_is(kv::keys::kFences + config_.head_name, fence_revision));

@@ -53,13 +53,14 @@ class DeafStore final : public kv::Store {
 
 class StaleCopyTest : public ::testing::Test {
  protected:
-  // c1n2 is the primary, so that the agent has no supervisor for the VNFS.
+  // c1n2 is the primary, so that the agent starts no supervisor for the VNFS.
   void SetUp() override {
     builder.head("c1n2", "10.99.0.2");
+    builder.head("c1n3", "10.99.0.3");
     builder.basics();
     builder.apply([](const ClusterView& v) {
       VnfsRequest r = ViewBuilder::vnfs();
-      r.heads = {"c1n2", "c1n1"};
+      r.heads = {"c1n2", "c1n3"};
       return plan_vnfs_create(v, r);
     });
     Config config;
