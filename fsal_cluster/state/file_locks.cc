@@ -196,10 +196,7 @@ bool FileLocks::is_recorded_as(Ino ino, const LockOwner& owner, Revision revisio
   return known != mod_revision_.end() && known->second == revision;
 }
 
-std::unique_lock<std::mutex> FileLocks::take_turn() {
-  const std::scoped_lock next(next_mutex_);
-  return std::unique_lock(order_mutex_);
-}
+std::unique_lock<FifoMutex> FileLocks::take_turn() { return std::unique_lock(order_mutex_); }
 
 std::optional<Membership::Stay> FileLocks::enter() const {
   if (membership_ == nullptr) return std::nullopt;

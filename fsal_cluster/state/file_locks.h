@@ -9,8 +9,7 @@
 // A VNFS has one mount of a filesystem, so the table in memory, loaded at mount, is what its owners
 // hold. Owners of other VNFSs conflict, too: alone, by what was loaded; beside other mounts each
 // decision reads what is recorded of the inode, and its transaction compares that nothing of it has
-// changed since. Locks: next_mutex_ (held by who waits
-// for the next) -> order_mutex_ (held across transactions) -> mutex_ (short).
+// changed since. Locks: order_mutex_ (held across transactions, got in turn) -> mutex_ (short).
 #pragma once
 
 #include <condition_variable>
@@ -26,6 +25,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/fifo_mutex.h"
 #include "common/base/ids.h"
 #include "common/base/result.h"
 #include "common/env/clock.h"
@@ -144,8 +144,8 @@ class FileLocks {
     std::int64_t since_ns = 0;  // wall clock: since when the owner holds something; 0: not known
   };
 
-  // order_mutex_, not twice in a row while another thread waits for it.
-  std::unique_lock<std::mutex> take_turn();
+  // order_mutex_: who releases much does it in parts, and others get their turn in between.
+  std::unique_lock<FifoMutex> take_turn();
 
   // REQUIRES for all: order_mutex_ is held.
   std::optional<LockConflict> standing_conflict(Ino ino, const LockOwner& owner,
@@ -210,8 +210,7 @@ class FileLocks {
   const std::int64_t unclaimed_ns_;  // how long NFSv4 locks stand unclaimed
   const std::int64_t loaded_ns_;
 
-  std::mutex next_mutex_;                         // held by who waits for order_mutex_, one
-  std::mutex order_mutex_;                        // one transaction at a time
+  FifoMutex order_mutex_;                         // one transaction at a time
   std::map<Key, Revision> mod_revision_;          // of the records; guarded by order_mutex_
   ForeignLocks foreign_;                          // guarded by order_mutex_
   std::int64_t alone_since_ns_;                   // guarded by order_mutex_

@@ -3,9 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <fstream>
 #include <future>
+#include <iterator>
 
 #include "common/kv/keys.h"
 #include "fsal_cluster/state/lock_record.h"
@@ -284,6 +289,14 @@ TEST_F(FileLocksTest, AnUnlockThatIsAskedForAgainWaitsForItsRecord) {
   EXPECT_EQ(load()->size(), 0u);
 }
 
+// The state in proc_pid_stat(5).
+bool is_asleep(pid_t thread) {
+  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const std::size_t name_end = text.rfind(") ");
+  return name_end != std::string::npos && text.at(name_end + 2) == 'S';
+}
+
 TEST_F(FileLocksTest, ManyLocksAreReleasedInPartsAndOthersLockInBetween) {
   constexpr std::size_t kLocks = 2 * kLocksAtOnce + 1;
   for (std::size_t i = 0; i < kLocks; ++i)
@@ -292,9 +305,16 @@ TEST_F(FileLocksTest, ManyLocksAreReleasedInPartsAndOthersLockInBetween) {
   std::future<bool> other;
   world_->session().interrupt([&] {
     const LockOwner owner = process(kSameName, "1");
-    other = std::async(std::launch::async, [&, owner] { return lock(owner, exclusive(0, 9)); });
+    std::atomic<pid_t> thread{0};
+    other = std::async(std::launch::async, [&, owner] {
+      thread = ::gettid();
+      return lock(owner, exclusive(0, 9));
+    });
     while (!locks_->has_nlm_client(kSameName.address)) std::this_thread::yield();
-    EXPECT_EQ(other.wait_for(std::chrono::milliseconds(20)), std::future_status::timeout);
+    // What it sleeps for from here on is its turn.
+    for (int asleep = 0; asleep < 20; asleep = is_asleep(thread) ? asleep + 1 : 0)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_EQ(other.wait_for(std::chrono::milliseconds(0)), std::future_status::timeout);
   });
   ASSERT_TRUE(locks_->forget_nlm_client(kHost.address, 5));
   EXPECT_TRUE(other.get());
