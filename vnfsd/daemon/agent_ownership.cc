@@ -231,9 +231,8 @@ Status Agent::fence(const std::string& vnfs) {
   SYMNAS_TRY(luns_.obtain_bytes(luns, *opened, id, instance::kFenceTryMs));
   const fs::EndProof proof{
       config_.head_name, fmt::format("killed, reaped, OFD locks obtained on {} LUNs", luns.size())};
-  SYMNAS_ASSIGN(const auto ended,
-                fs::end_mounts_of(store_, clock_, id, Epoch(record.epoch()), proof));
-  for (const auto& mount : ended) {
+  for (const fs::MountOf& mount : living) {
+    SYMNAS_TRY(fs::end_mount(store_, clock_, mount.fs, mount.mount.id, proof));
     log::info("vnfs {}: fenced: ended {} of filesystem {}", vnfs, fs::describe(mount.mount),
               mount.filesystem);
   }
