@@ -53,7 +53,7 @@ struct AgentLinks {
   // Cuts a head off and answers the proof of it (ha/fencing). Empty: no agent is configured.
   std::function<Result<std::string>(const std::string& head)> fence_off;
   std::int64_t last_answers_ms = kLastAnswersMs;  // shorter in unit tests only
-  probe::Prober* prober = nullptr;                // null: heads are not missed
+  probe::HeadSights* prober = nullptr;            // null: heads are not missed
   // Who answers for addresses on the network of a device of this head (vnfsd/address). Empty:
   // nobody is asked.
   std::function<Result<std::vector<address::Holder>>(const std::string& device,

@@ -77,7 +77,7 @@ void Agent::tell_prober(const ClusterView& view) {
     }
     ill_there_ = std::move(ill);
   }
-  std::map<std::string, probe::Prober::Peer> peers;
+  std::map<std::string, probe::HeadSights::Peer> peers;
   for (const auto& [name, head] : view.heads) {
     if (name != config_.head_name) peers[name] = {head.record.incarnation(), parsed(head.record)};
   }

@@ -1,6 +1,6 @@
 // Prober: this head's probes to all others, and theirs to it (ha/detection). Thread class:
 // thread-safe; works on a thread of its own, at a real-time priority where that is allowed: a busy
-// machine is not to look like a dead one.
+// machine is not to look like a dead one. HeadSights is what an agent needs of it.
 #pragma once
 
 #include <atomic>
@@ -20,22 +20,31 @@
 
 namespace symnas::vnfsd::probe {
 
-class Prober {
+// Thread class: thread-safe.
+class HeadSights {
  public:
-  // Sends nothing before set_peers(). `port`: UDP, the same on all heads.
-  Prober(std::string head, std::string incarnation, const env::Clock& clock, std::uint16_t port);
-  ~Prober();
-  Prober(const Prober&) = delete;
-  Prober& operator=(const Prober&) = delete;
+  virtual ~HeadSights() = default;
 
   struct Peer {
     std::string incarnation;           // the boot that is registered: no other is listened to
     std::vector<IpAddress> addresses;  // one per network, in the same order on every head
   };
   // The other heads, by name, and the cluster's key.
-  void set_peers(std::map<std::string, Peer> peers, std::string key);
+  virtual void set_peers(std::map<std::string, Peer> peers, std::string key) = 0;
   // What the last look told.
-  std::vector<ha::PeerSight> sights() const;
+  virtual std::vector<ha::PeerSight> sights() const = 0;
+};
+
+class Prober final : public HeadSights {
+ public:
+  // Sends nothing before set_peers(). `port`: UDP, the same on all heads.
+  Prober(std::string head, std::string incarnation, const env::Clock& clock, std::uint16_t port);
+  ~Prober() override;
+  Prober(const Prober&) = delete;
+  Prober& operator=(const Prober&) = delete;
+
+  void set_peers(std::map<std::string, Peer> peers, std::string key) override;
+  std::vector<ha::PeerSight> sights() const override;
 
  private:
   void run();

@@ -42,6 +42,7 @@ class FencingTest : public ::testing::Test {
     mount.set_epoch(plan->epoch.value());
     builder.put(kv::keys::mount(kFs, kMount), mount.SerializeAsString());
     AgentLinks links;
+    links.prober = sights.get();
     links.fence_off = [this](const std::string& head) -> Result<std::string> {
       asked.push_back(head);
       states_at_proof.push_back(builder.view().fences.at(head).record.state());
@@ -89,6 +90,7 @@ class FencingTest : public ::testing::Test {
 
   std::shared_ptr<kv::ScriptedFaults> faults = std::make_shared<kv::ScriptedFaults>();
   ViewBuilder builder{kv::MemStoreOptions{.faults = faults}};
+  std::unique_ptr<probe::HeadSights> sights;  // c1n3's; null: it hears nobody and misses nobody
   std::map<std::string, std::unique_ptr<Agent>> agents;
   std::vector<std::string> asked;
   std::vector<records::FenceState> states_at_proof;

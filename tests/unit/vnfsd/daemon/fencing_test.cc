@@ -1,5 +1,6 @@
 // Agent::fence_head over an in-memory store: what is recorded when, and what the victim may do
 // then.
+#include <atomic>
 #include <thread>
 
 #include "tests/unit/vnfsd/daemon/fencing_cluster.h"
@@ -150,6 +151,50 @@ TEST_F(SilentHeadTest, OneThatShowsAHeartbeatIsLeftAlone) {
   beat();
   expect_left_alone();
   EXPECT_FALSE(builder.view().fences.contains("c1n2"));
+}
+
+// c1n2 is heard from the beginning of its fence on, or never.
+class SightsOfOne final : public probe::HeadSights {
+ public:
+  explicit SightsOfOne(ViewBuilder& builder) : builder_(builder) {}
+  void set_peers(std::map<std::string, Peer>, std::string) override {}
+  std::vector<ha::PeerSight> sights() const override {
+    const bool heard = comes_back && builder_.view().fences.contains("c1n2");
+    const std::int64_t silent_ms = heard ? 10 : 2 * ha::kSilentMs;
+    return {{.head = "c1n2",
+             .incarnation = "boot2",
+             .silent_ms = silent_ms,
+             .suspect = !heard,
+             .silent = !heard,
+             .paths_silent_ms = {-1, silent_ms}}};
+  }
+  std::atomic<bool> comes_back{true};
+
+ private:
+  ViewBuilder& builder_;
+};
+
+class UnheardHeadTest : public SilentHeadTest {
+ protected:
+  void SetUp() override {
+    sights = std::make_unique<SightsOfOne>(builder);
+    SilentHeadTest::SetUp();
+    cause = {"boot2", Revision{}, "", {}, env::system_clock().wall_ns()};
+  }
+};
+
+// The steps of a fence are tried for long: what was seen before them may hold no more.
+TEST_F(UnheardHeadTest, OneThatIsHeardAgainWhileItsFenceBeginsIsNotCutOff) {
+  expect_left_alone();
+  EXPECT_EQ(record().state(), records::FENCE_FAILED);
+  EXPECT_NE(record().error().find("heard again"), std::string::npos) << record().error();
+  EXPECT_TRUE(agents["c1n2"]->claim("vnfs1", {}));
+}
+
+TEST_F(UnheardHeadTest, OneThatStaysAwayIsFenced) {
+  dynamic_cast<SightsOfOne&>(*sights).comes_back = false;
+  EXPECT_TRUE(agents["c1n3"]->fence_silent_head("c1n2", cause));
+  EXPECT_FALSE(mount().alive());
 }
 
 TEST_F(SilentHeadTest, ItsNextBootIsLeftAlone) {
