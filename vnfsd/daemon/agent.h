@@ -122,6 +122,9 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
     std::string silent_key;  // a heartbeat's; "" = none
     Revision silent_revision;
     std::int64_t silent_since_ns = 0;  // wall clock
+    // Its probes stay away: whoever is heard again is spared. Otherwise a mount of it is silent,
+    // which its agent, if that lives, could not end.
+    bool unheard = false;
   };
   // fence_head() without being asked. Errors also: kConflict when the cause is no more, kBusy when
   // another head is being fenced from here; then nothing was begun.

@@ -236,7 +236,8 @@ void Agent::look_at_silent(const ha::PeerSight& seen) {
                          fence == view->fences.end() ? Revision{} : fence->second.mod_revision,
                          "",
                          {},
-                         clock_.wall_ns() - sight.silent_ms * 1'000'000};
+                         clock_.wall_ns() - sight.silent_ms * 1'000'000,
+                         true};
   const bool begun = start_fence(sight.head, cause);
   if (begun) {
     log::warn("head {}: not heard for {} ms, and none of its VIPs answers: fencing", sight.head,

@@ -145,8 +145,7 @@ Result<std::string> Agent::fence_locked(const std::string& name, const FenceCaus
   const std::string& incarnation = victim->record.incarnation();
   if (fence.state() == records::FENCE_PROVEN) return finish_fence(name, incarnation);
   // To write the record may have taken seconds: whoever was only away for a moment is not cut off.
-  const bool for_silence = cause != nullptr && cause->silent_since_ns != 0;
-  if (for_silence && heard_heads(view).contains(name)) {
+  if (cause != nullptr && cause->unheard && heard_heads(view).contains(name)) {
     const Error error{ErrorCode::kConflict, "it is heard again"};
     note_failed_fence(name, incarnation, error);
     return fail(error.code, fmt::format("head {}: not fenced: {}", name, error.message));

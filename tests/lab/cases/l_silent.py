@@ -30,13 +30,34 @@ def named(bench, head):
     return None
 
 
+@contextlib.contextmanager
+def held_elsewhere(bench, service):
+    """A file that `service` has written and may keep. Yields a function that asks another head for
+    it, again when that one said NFS3ERR_JUKEBOX, and answers whether it has been read."""
+    with bench.shell(service) as writer, bench.shell(others(bench)[0]) as reader:
+        writer.expect("NFS3_OK", "create", "held")
+        writer.expect("NFS3_OK", "write", "held", 0, 8192, "x", "unstable")
+        asked = False
+
+        def wanted():
+            nonlocal asked
+            if not asked:
+                reader.send("read", "held", 0, 8192, "x")
+            asked = not reader.answered()
+            answer = "" if asked else reader.answer()
+            check("differs" not in answer, f"not what was written: {answer}")
+            return answer.startswith("NFS3_OK ")
+        yield wanted
+
+
 @lab_test(luns="fuse", heads=HEADS, shared=True)
 def silent_head_is_named_and_left_alone(bench):
     """Without automatic fencing: status says who blocks files and what to do; nobody is ended."""
     service = victim(bench)
     before = service.serving()
     faults = Faults(bench.lab)
-    with coherent_clients(bench, "--stable", "1"):
+    with coherent_clients(bench, "--stable", "1"), \
+            held_elsewhere(bench, service) as wanted:
         bench.let_run(2.0)
         faults.pause(service.head)
         try:
@@ -44,11 +65,14 @@ def silent_head_is_named_and_left_alone(bench):
                               lambda: named(bench, service.head))
             check(f"symnas head fence {service.head} --yes" in line, line)
             eventually(NOTICED_S, "status says that files are blocked",
-                       lambda: "keeps others waiting" in (named(bench, service.head) or ""))
+                       lambda: not wanted() and
+                       "keeps others waiting" in (named(bench, service.head) or ""))
             bench.let_run(5.0)
+            check(not wanted(), "another head gave away what the silent one holds")
         finally:
             faults.resume(service.head)
         eventually(NOTICED_S, "status says no more", lambda: not named(bench, service.head))
+        eventually(NOTICED_S, "the file is read", wanted)
         bench.let_run(2.0)
     check(service.serving()["pid"] == before["pid"], "its instance was ended")
     check(fence_state(bench, service.head) is None, "the head was fenced")

@@ -179,12 +179,22 @@ class UnheardHeadTest : public SilentHeadTest {
   void SetUp() override {
     sights = std::make_unique<SightsOfOne>(builder);
     SilentHeadTest::SetUp();
-    cause = {"boot2", Revision{}, "", {}, env::system_clock().wall_ns()};
+    cause.silent_since_ns = env::system_clock().wall_ns();
+  }
+  Agent::FenceCause unheard() const {
+    return {"boot2", Revision{}, "", {}, cause.silent_since_ns, true};
   }
 };
 
+// Its agent lives and could not end the mount.
+TEST_F(UnheardHeadTest, OneThatIsHeardIsFencedForASilentMount) {
+  EXPECT_TRUE(agents["c1n3"]->fence_silent_head("c1n2", cause));
+  EXPECT_FALSE(mount().alive());
+}
+
 // The steps of a fence are tried for long: what was seen before them may hold no more.
 TEST_F(UnheardHeadTest, OneThatIsHeardAgainWhileItsFenceBeginsIsNotCutOff) {
+  cause = unheard();
   expect_left_alone();
   EXPECT_EQ(record().state(), records::FENCE_FAILED);
   EXPECT_NE(record().error().find("heard again"), std::string::npos) << record().error();
@@ -193,6 +203,7 @@ TEST_F(UnheardHeadTest, OneThatIsHeardAgainWhileItsFenceBeginsIsNotCutOff) {
 
 TEST_F(UnheardHeadTest, OneThatStaysAwayIsFenced) {
   dynamic_cast<SightsOfOne&>(*sights).comes_back = false;
+  cause = unheard();
   EXPECT_TRUE(agents["c1n3"]->fence_silent_head("c1n2", cause));
   EXPECT_FALSE(mount().alive());
 }
