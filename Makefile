@@ -26,7 +26,7 @@ help:
 	@echo 'make test      unit, contract, property and lab tests; last line: N passed, N failed'
 	@echo 'make check     test, plus format, include directions, tree rules; warnings are errors'
 	@echo 'make soak      the long fault tests; SYMNAS_SOAK_OPS=300000 says how long'
-	@echo 'make lab-tests  the tests on a lab of four heads'
+	@echo 'make lab-tests  all tests on a lab: of one head, then of several'
 	@echo 'make torture MINUTES=30 HEADS=4   random faults and moves under verified load'
 	@echo 'make lab N=1   a lab cluster of N heads on this machine; make lab-down removes it'
 	@echo 'make sim FROM=1 SEEDS=1000   deterministic simulation; SIM=... for one of them'
@@ -70,6 +70,7 @@ soak: build
 	@tests/lab/run --soak
 
 lab-tests: build
+	@tests/lab/run
 	@tests/lab/run --heads
 
 torture: build

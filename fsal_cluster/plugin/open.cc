@@ -2,6 +2,7 @@
 // clients of its VNFS (docs/architecture/locks.md, Limits); opens write nothing to etcd.
 #include <cstring>
 
+#include "fsal_cluster/access.h"
 #include "fsal_cluster/plugin/answers.h"
 #include "fsal_cluster/plugin/guarded.h"
 #include "fsal_cluster/plugin/object.h"
@@ -16,12 +17,30 @@ std::uint64_t to_verifier(const fsal_verifier_t verifier) {
   return value;
 }
 
-Status truncate(Object* object) {
+// ganesha looks at the caller's rights after an open: what it empties is looked at here before. An
+// owner without the mode's bits may truncate (SETATTR), but not by an open.
+fsal_status_t check_may_empty(Object* object, const state_t* state, fsal_openflags_t flags) {
+  const auto attributes = object->mount->getattr(object->handle);
+  if (!attributes) return failed(attributes);
+  const std::uint32_t wanted = ((flags & FSAL_O_READ) != 0 ? fs::kMayRead : 0) |
+                               ((flags & FSAL_O_WRITE) != 0 ? fs::kMayWrite : 0);
+  if (const Status allowed = fs::check_access(caller(), *attributes, wanted); !allowed)
+    return to_fsal(allowed.error());
+  if (state != nullptr) return ok_status();  // take_share() has looked
+  const auto denied = check_share_conflict_and_update_locked(&object->fsal, &object->share,
+                                                             FSAL_O_CLOSED, FSAL_O_WRITE, false);
+  if (FSAL_IS_ERROR(denied)) return denied;
+  update_share_counters_locked(&object->fsal, &object->share, FSAL_O_WRITE, FSAL_O_CLOSED);
+  return ok_status();
+}
+
+fsal_status_t truncate(Object* object, const state_t* state, fsal_openflags_t flags) {
+  const auto allowed = check_may_empty(object, state, flags);
+  if (FSAL_IS_ERROR(allowed)) return allowed;
   fs::SetAttributes empty;
   empty.size_bytes = 0;
   const auto done = object->mount->setattr(caller(), object->handle, empty);
-  if (!done) return tl::unexpected(done.error());
-  return {};
+  return done ? ok_status() : failed(done);
 }
 
 // Takes the share reservation for `state` and counts the open.
@@ -46,26 +65,40 @@ void give_share_back(Object* object, state_t* state) {
   open->counted = false;
 }
 
+Result<bool> has_verifier(const Object* object, const fsal_verifier_t verifier) {
+  SYMNAS_ASSIGN(const fs::Attributes attributes, object->mount->getattr(object->handle));
+  return attributes.exclusive_verifier && *attributes.exclusive_verifier == to_verifier(verifier);
+}
+
+// Whether the file is what an exclusive create has made whose answer was lost. ganesha has no third
+// answer: who asks again for an open is told by open_by_handle() that it is not known now.
 bool check_verifier(fsal_obj_handle* handle, fsal_verifier_t verifier) {
-  const Object* object = object_of(handle);
-  const auto attributes = object->mount->getattr(object->handle);
-  return attributes && attributes->exclusive_verifier &&
-         *attributes->exclusive_verifier == to_verifier(verifier);
+  bool same = false;
+  const auto asked = contained([&] {
+    const auto found = has_verifier(object_of(handle), verifier);
+    if (!found) return failed(found);
+    same = *found;
+    return ok_status();
+  });
+  return same || asked.major == ERR_FSAL_DELAY;
 }
 
 fsal_status_t open_by_handle(fsal_obj_handle* handle, state_t* state, fsal_openflags_t flags,
                              fsal_create_mode mode, fsal_verifier_t verifier,
                              fsal_attrlist* attrs_out) {
   Object* object = object_of(handle);
-  if (mode >= FSAL_EXCLUSIVE && !check_verifier(handle, verifier))
-    return fsalstat(ERR_FSAL_EXIST, EEXIST);
+  if (mode >= FSAL_EXCLUSIVE) {
+    const auto same = has_verifier(object, verifier);
+    if (!same) return failed(same);
+    if (!*same) return fsalstat(ERR_FSAL_EXIST, EEXIST);
+  }
   const auto taken = take_share(object, state, flags);
   if (FSAL_IS_ERROR(taken)) return taken;
   if ((flags & FSAL_O_TRUNC) != 0 && mode < FSAL_EXCLUSIVE) {
-    const auto emptied = truncate(object);
-    if (!emptied) {
+    const auto emptied = truncate(object, state, flags);
+    if (FSAL_IS_ERROR(emptied)) {
       if (state != nullptr) give_share_back(object, state);
-      return failed(emptied);
+      return emptied;
     }
   }
   const auto attributes = object->mount->getattr(object->handle);
@@ -104,7 +137,7 @@ Result<fs::Created> find_or_create(const Object* dir, const char* name, fsal_cre
     SYMNAS_ASSIGN(node.attributes, to_set_attributes(*attrs_in));
   }
   // Emptying an existing file waits for the permission check: below, with the caller's rights.
-  node.attributes.size_bytes.reset();
+  if (node.attributes.size_bytes == 0) node.attributes.size_bytes.reset();
   const std::uint64_t stored = mode >= FSAL_EXCLUSIVE ? to_verifier(verifier) : 0;
   return dir->mount->create(caller(), dir->handle, name, to_create_mode(mode), stored, node);
 }
@@ -113,11 +146,11 @@ enum class Content { kKeep, kEmpty };
 
 // Between the name's lookup or creation and the counting of the open somebody may have removed the
 // file; from now on it lives until the close.
-fsal_status_t look_again(Object* object, const state_t* state, Content content,
-                         fs::Created& created) {
+fsal_status_t look_again(Object* object, const state_t* state, fsal_openflags_t flags,
+                         Content content, fs::Created& created) {
   if (content == Content::kEmpty) {
-    const auto emptied = truncate(object);
-    if (!emptied) return failed(emptied);
+    const auto emptied = truncate(object, state, flags);
+    if (FSAL_IS_ERROR(emptied)) return emptied;
   }
   if (state == nullptr && content == Content::kKeep) return ok_status();  // nothing is open
   const auto now = object->mount->getattr(object->handle);
@@ -150,7 +183,7 @@ fsal_status_t open2(fsal_obj_handle* handle, state_t* state, fsal_openflags_t fl
     auto status = take_share(object, state, flags);
     if (!FSAL_IS_ERROR(status)) {
       const bool empty = created->existed && (flags & FSAL_O_TRUNC) != 0 && mode < FSAL_EXCLUSIVE;
-      status = look_again(object, state, empty ? Content::kEmpty : Content::kKeep, *created);
+      status = look_again(object, state, flags, empty ? Content::kEmpty : Content::kKeep, *created);
       if (FSAL_IS_ERROR(status) && state != nullptr) give_share_back(object, state);
     }
     if (FSAL_IS_ERROR(status)) {
@@ -177,11 +210,11 @@ fsal_status_t reopen2(fsal_obj_handle* handle, state_t* state, fsal_openflags_t 
     const auto taken = take_share(object, state, flags);
     if (FSAL_IS_ERROR(taken)) return taken;
     if ((flags & FSAL_O_TRUNC) == 0) return ok_status();
-    const auto emptied = truncate(object);
-    if (emptied) return ok_status();
+    const auto emptied = truncate(object, state, flags);
+    if (!FSAL_IS_ERROR(emptied)) return ok_status();
     update_share_counters_locked(handle, &object->share, open_state_of(state)->openflags, before);
     open_state_of(state)->openflags = before;
-    return failed(emptied);
+    return emptied;
   });
 }
 

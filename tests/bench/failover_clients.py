@@ -22,10 +22,11 @@ from symlab.service import wait_for_line  # noqa: E402
 
 NFS4_GAPS = os.path.join(HERE, "../client/nfs4_gaps")
 NOTED_MS = "10"
-PAUSE_US = "2000"
+PAUSE_US = "5000"
 FOREVER_S = "36000"
 STOP_S = 400.0
 SLACK_S = 0.05
+VERSIONS = ("v3", "v4.0", "v4.1")
 VM_ADDRESS = "10.0.0.202/24"
 VM_VERSIONS = {"v3": "vers=3,nolock", "v4.0": "vers=4.0", "v4.1": "vers=4.1"}
 VM_S = 120.0
@@ -38,13 +39,19 @@ def longest(gaps, since, to):
                default=float(NOTED_MS))
 
 
+def by_version(version, kind):
+    return f"{version}, lock" if kind == "lock" else version
+
+
 class NativeClients:
     """A context: a program per version, each with a connection per kind of operation."""
 
-    def __init__(self, lab, url, versions=("v3", "v4.0", "v4.1")):
+    def __init__(self, lab, url, versions=VERSIONS, row=by_version):
+        """`row`: the name of the client to which (version, kind) counts."""
         self.lab = lab
         self.url = url
         self.versions = versions
+        self.row = row
         self.tools = {}
 
     def _command(self, version):
@@ -64,7 +71,7 @@ class NativeClients:
         return self
 
     def finish(self):
-        """{client: gaps}; v4 clients have a second row for locks."""
+        """{client: gaps}."""
         found = {}
         for version, tool in self.tools.items():
             tool.send_signal(signal.SIGTERM)
@@ -72,8 +79,8 @@ class NativeClients:
             if tool.returncode:
                 raise LabError(f"the {version} client failed: {out[-2000:]}{err[-2000:]}")
             for kind, seen in json.loads(out.strip().splitlines()[-1]).items():
-                client = f"{version}, lock" if kind == "lock" else version
-                found.setdefault(client, []).extend((g["at_s"], g["ms"]) for g in seen["gaps"])
+                gaps = found.setdefault(self.row(version, kind), [])
+                gaps.extend((gap["at_s"], gap["ms"]) for gap in seen["gaps"])
         return found
 
     def __exit__(self, *_):

@@ -146,15 +146,22 @@ def announce(space):
                       + mac + address + b"\0" * 6 + address)
 
 
-def measure(lab, runs, spread):
-    """Rows of bench-failover: `runs` moves and crashes for each grace period."""
+def measure(lab, runs, spread, load_of):
+    """Rows of bench-failover: `runs` moves and crashes for each grace period and load.
+
+    load_of(lab, url, judged): a context with load on that server.
+    """
     rows = []
     for name, lease_s, grace_s in GRACES:
         with Pair(lab, lease_s, grace_s) as pair:
-            for action in ("rehost", "crash"):
-                rows += [{"load": "none", "action": f"peer, {name}: {action}", "client": client,
-                          **spread(values)}
-                         for client, values in moves(lab, pair, action == "crash", runs).items()]
+            for load in ("none", "load"):
+                beside = load_of(lab, pair.url, judged=False)
+                with beside if load == "load" else contextlib.nullcontext():
+                    for action in ("rehost", "crash"):
+                        seen = moves(lab, pair, action == "crash", runs)
+                        rows += [{"load": load, "action": f"peer, {name}: {action}",
+                                  "client": client, **spread(values)}
+                                 for client, values in seen.items()]
     return rows
 
 

@@ -2,7 +2,9 @@
 //
 //   nfs_shell --url nfs://ADDRESS/EXPORT [--deadline-s 240]
 //
-//   create NAME | remove NAME | getattr NAME | truncate NAME SIZE
+//   create NAME [SIZE] | remove NAME | getattr NAME | truncate NAME SIZE
+//   chmod NAME MODE | chown NAME UID      MODE: octal
+//   as UID                                whoever asks from now on; at first root
 //   write NAME OFFSET BYTES FILL unstable|stable     FILL: the bytes' value: a letter, or nul
 //   read NAME OFFSET BYTES FILL                      compares
 //   commit NAME
@@ -42,7 +44,11 @@ class Shell {
     words >> command >> name;
     if (command == "reconnect")
       return client_->reconnect(kDefaultDeadlineMs) ? "NFS3_OK" : "no reply";
-    if (command == "create") return create(name);
+    if (command == "create") return create(name, words);
+    if (command == "as") {
+      client_->set_identity(std::stoi(name), std::stoi(name));
+      return "NFS3_OK";
+    }
     if (command == "remove") return status_name(client_->remove(client_->root(), name));
     if (command == "rename") {
       std::string to;
@@ -56,6 +62,14 @@ class Shell {
       const AttributesReply got = client_->getattr(*file);
       return status_name(got.status) +
              (got.attributes ? " size=" + std::to_string(got.attributes->size) : "");
+    }
+    if (command == "chmod" || command == "chown") {
+      NewAttributes attributes;
+      std::string number;
+      words >> number;
+      if (command == "chmod") attributes.mode = std::stoul(number, nullptr, 8);
+      if (command == "chown") attributes.uid = std::stoul(number);
+      return status_name(client_->setattr(*file, attributes).status);
     }
     if (command == "truncate") {
       NewAttributes attributes;
@@ -76,9 +90,11 @@ class Shell {
   }
 
  private:
-  std::string create(const std::string& name) {
+  std::string create(const std::string& name, std::istringstream& words) {
     NewAttributes attributes;
     attributes.mode = 0644;
+    std::uint64_t size = 0;
+    if (words >> size) attributes.size = size;
     const ObjectReply made = client_->create(client_->root(), name, UNCHECKED, attributes);
     if (made.status == NFS3_OK) files_[name] = made.handle;
     return status_name(made.status);

@@ -26,6 +26,7 @@ class Arbiter:
         self._inside = {}  # client: (file, first, end, exclusive, since)
         self._counts = {}  # (file, slot): exclusive holders so far
         self.granted = 0
+        self._granted_to = {}  # client: how many
         self.stolen = []
         self.lost = []
         self.corrupt = []
@@ -34,6 +35,11 @@ class Arbiter:
         """How many locks are held now."""
         with self._mutex:
             return len(self._inside)
+
+    def granted_to(self, name):
+        """How many locks clients whose names begin so were granted."""
+        with self._mutex:
+            return sum(n for client, n in self._granted_to.items() if client.startswith(name))
 
     def enter(self, client, file, first, end, exclusive):
         """Returns how often the first slot was held exclusively before."""
@@ -47,6 +53,7 @@ class Arbiter:
                                        f"{other} holds {its_first} to {its_end} since {since}")
             self._inside[client] = (file, first, end, exclusive, now)
             self.granted += 1
+            self._granted_to[client] = self._granted_to.get(client, 0) + 1
             before = self._counts.get((file, first), 0)
             if exclusive:
                 self._counts[file, first] = before + 1

@@ -25,9 +25,9 @@ def answers(address, timeout_s=_TRY_S):
         return False
 
 
-def wait_for_all(space, addresses, deadline_s):
-    """Asks all at once until each has answered: {address: seconds until then, None: never}."""
-    since = time.monotonic()
+def wait_for_all(space, addresses, deadline_s, since):
+    """Asks all at once until each has answered: {address: seconds from `since`, a time.monotonic(),
+    until then; None: never}."""
 
     def wait_for(address):
         with netns.entered(space):

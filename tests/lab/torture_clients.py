@@ -13,7 +13,7 @@ from symlab.wait import eventually
 
 PROGRAMS = 4  # each has a connection of every worker to every VNFS
 WORKERS = "2"
-NOTED_MS = 500
+NOTED_MS = 50
 BOOT_S = 60.0
 MOUNT_S = 300.0  # faults go on meanwhile
 STOP_S = 300.0
@@ -116,8 +116,13 @@ def lock_holders(bench, clients, folder):
                 for at, client in enumerate(clients)]
         eventually(BOOT_S, "locks are held", lambda: arbiter.granted > len(jobs))
         yield arbiter
-        judge(arbiter, [finish_holders(client, job) for client, job in jobs])
+        judge(arbiter, [finish_holders(client, job) for client, job in jobs],
+              [holders_name(client, options) for client in clients for options in LOCKING])
         clients[0].run(f"rm -rf /mnt/l0/{folder}", STOP_S)
+
+
+def holders_name(client, options):
+    return f"{client.vm.name}.{options}"
 
 
 def start_holders(client, at, services, folder, port):
@@ -128,7 +133,7 @@ def start_holders(client, at, services, folder, port):
         client.mount(name, services[(at * 2 + number) % len(services)], options)
         client.run(f"mkdir -p /mnt/{name}/{folder}", MOUNT_S)
         lines.append(f"guest_locks /mnt/{name}/{folder} {CLIENT_ADDRESS} {port} "
-                     f"{client.vm.name}.{options} {LOCKERS} /tmp/stop & pids=\"$pids $!\"")
+                     f"{holders_name(client, options)} {LOCKERS} /tmp/stop & pids=\"$pids $!\"")
     lines.append("worst=0; for pid in $pids; do wait $pid || worst=1; done; exit $worst")
     return client.start("\n".join(lines))
 
@@ -140,8 +145,11 @@ def finish_holders(client, job):
     return status, f"{client.vm.name}: {output_of(job)}"
 
 
-def judge(arbiter, outputs):
+def judge(arbiter, outputs, names):
+    """names: of mounts, each of which is to have had locks."""
     line, fine, wrong = arbiter.verdict()
+    idle = [name for name in names if not arbiter.granted_to(name)]
+    check(not idle, f"no lock was granted to {idle}")
     print(f"{arbiter.granted} locks granted; {line}", flush=True)
     check(fine and not any(status for status, _ in outputs),
           "\n".join([line, *wrong[:20], *(text for _, text in outputs)]))

@@ -141,6 +141,11 @@ void print_status(std::ostream& out, const json& status) {
   if (!unregistered.empty())
     out << "\n"
         << "reservations: " << unregistered << "\n";
+  const std::string no_failover = status.value("failover", json::object()).value("error", "");
+  if (!no_failover.empty() && status.value("heads", json::array()).size() > 1)
+    out << "\n"
+        << "failover: the VNFSs of a head that dies stay down as far as this head is concerned: "
+        << no_failover << "\n";
   out << "\n"
       << render_table(
              {plain("NETWORK", "name"), plain("DEVICE", "device"), plain("ERROR", "error")},

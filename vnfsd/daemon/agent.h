@@ -197,6 +197,8 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   // wanted).
   Result<std::string> identification_of(const std::string& name, const std::string& path);
   bool can_fence() const;  // as configured
+  // Why this head does not fence others unasked, from its configuration; "": it does.
+  std::string why_no_failover() const;
   // Whether it can just now: who is not registered preempts nobody. Errors: kPermission,
   // kUnavailable.
   Status check_can_fence(const ClusterView& view) const;

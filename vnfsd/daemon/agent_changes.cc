@@ -256,6 +256,7 @@ nlohmann::json Agent::local_status() {
   }
   document["luns"] = luns;
   document["networks"] = json::array();
+  document["failover"] = {{"error", why_no_failover()}};
   if (reservations_) document["reservations"] = {{"error", reservations_->error()}};
   const std::scoped_lock lock(mutex_);
   for (const auto& [name, device] : devices_by_network_) {

@@ -255,11 +255,7 @@ std::string Agent::why_not_fenced(const ClusterView& view, const ha::PeerSight& 
   if (is_fenced(view, sight.head, sight.incarnation)) return "it is fenced, or being fenced";
   const std::vector<Cidr> vips = vips_of(view, sight.head);
   if (vips.empty()) return "it serves nothing, and nothing waits for it";
-  if (!config_.fence.automatic) {
-    return fmt::format("nothing is done by itself (symnas head fence {} --yes)", sight.head);
-  }
-  if (!can_fence())
-    return "neither reservations nor a fence agent are configured here ([fence] in vnfsd.toml)";
+  if (std::string why = why_no_failover(); !why.empty()) return why;
   if (const Status able = check_can_fence(view); !able) return able.error().message;
   // Whoever is cut off itself hears nobody. Of two heads, each may be right: etcd's quorum decides
   // which of them can write down a fence. Heads that have been off for long, and serve nothing, say

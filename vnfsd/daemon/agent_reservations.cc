@@ -81,6 +81,20 @@ Result<std::string> Agent::identification_of(const std::string& name, const std:
 
 bool Agent::can_fence() const { return reservations_ != nullptr || links_.fence_off != nullptr; }
 
+std::string Agent::why_no_failover() const {
+  if (!can_fence()) {
+    return fmt::format(
+        "neither reservations nor a fence agent are configured on {} ([fence] in vnfsd.toml)",
+        config_.head_name);
+  }
+  if (!config_.fence.automatic) {
+    return fmt::format(
+        "`automatic` is off on {} ([fence] in vnfsd.toml); symnas head fence does it",
+        config_.head_name);
+  }
+  return "";
+}
+
 Status Agent::check_can_fence(const ClusterView& view) const {
   if (!reservations_ || links_.fence_off) return {};
   return reservations_->check(identified_luns(view));

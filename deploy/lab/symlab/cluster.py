@@ -24,7 +24,7 @@ from . import (client_networks, fuse_luns, head_processes, luns, mounts, netns, 
                reservations)
 from .errors import LabDeadEnd, LabError
 from .fencing import KINDS as FENCE_KINDS
-from .fencing import Switch
+from .fencing import WAYS_TO_BREAK, Switch
 from .state import LabState, root_dir
 from .wait import eventually
 
@@ -571,9 +571,12 @@ class Lab:
         with open(head_processes.boot_id_file(self.head(name)["dir"]), encoding="ascii") as file:
             return f"{name}/{file.read().strip()}"
 
-    def break_fence_agent(self, broken):
-        """From now on the agent fails, as with a dead power switch; or works again."""
-        self.state.data["fence_breaks"] = broken
+    def break_fence_agent(self, way):
+        """From now on the agent fails, as with a dead power switch, hangs, or says "off" of a head
+        that is on; "": it works again."""
+        if way not in WAYS_TO_BREAK:
+            raise LabError(f"a way to break {way!r}: {WAYS_TO_BREAK} are possible")
+        self.state.data["fence_breaks"] = way
         self.state.save()
 
     def fault(self, *words):

@@ -18,6 +18,7 @@ from . import fuse_luns, head_processes
 from .errors import LabError
 
 KINDS = ("power", "lun")
+WAYS_TO_BREAK = ("", "fails", "hangs", "lies")  # of what fences
 STATUS_ON, STATUS_ERROR, STATUS_OFF = 0, 1, 2  # exit statuses of a fence agent's status
 CUT_OFF = "cut_off"  # in a head's directory
 OFD_WAIT_S = 20.0

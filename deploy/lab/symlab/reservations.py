@@ -16,13 +16,13 @@ import time
 
 from . import fuse_luns
 from .errors import LabError
+from .fencing import WAYS_TO_BREAK
 
 TYPE = 6  # Exclusive Access - Registrants Only
 DONE, NOT_DONE, USAGE, OWN_KEY_MISSING, SECOND_TIME, CONFLICT = range(6)
 VERDICTS = {DONE: "done", NOT_DONE: "not_done", OWN_KEY_MISSING: "own_key_missing",
             SECOND_TIME: "second_time", CONFLICT: "conflict"}
 PROGRAM = "symnas-fence"  # in the lab's directory, for vnfsd.toml
-WAYS_TO_BREAK = ("", "fails", "hangs", "lies")
 _HANG_S = 600.0
 _MASK = (1 << 64) - 1
 

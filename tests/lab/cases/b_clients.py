@@ -2,7 +2,7 @@
 
 import random
 
-from lab_case import lab_test
+from lab_case import check, lab_test
 
 MODEL_OPERATIONS = "10000"
 SMALL_VIP = "10.0.0.103"
@@ -50,6 +50,34 @@ def full_volume_and_foreign_handles(bench):
     symnas("fs", "rm", "small")
     symnas("volume", "rm", "vfull")
     symnas("lun", "release", "FULL")
+
+
+@lab_test()
+def creates_that_are_refused_empty_nothing(bench):
+    """CREATE with a size of 0 needs the bits of an open; a new file gets the size it is given."""
+    with bench.shell() as shell:
+        def full(name, mode, owner):
+            shell.expect("NFS3_OK", "create", name)
+            shell.expect("NFS3_OK", "write", name, 0, 4096, "x", "stable")
+            shell.expect("NFS3_OK", "chown", name, owner)
+            shell.expect("NFS3_OK", "chmod", name, mode)
+        full("own", "444", 1000)
+        full("log", "622", 0)
+        full("open", "666", 0)
+        shell.expect("NFS3_OK", "as", 1000)
+        shell.expect("NFS3ERR_ACCES", "create", "own", 0)
+        shell.expect("NFS3ERR_ACCES", "create", "log", 0)
+        shell.expect("NFS3_OK", "create", "open", 0)
+        shell.expect("NFS3_OK", "as", 0)
+        shell.expect("NFS3_OK", "read", "own", 0, 4096, "x")
+        shell.expect("NFS3_OK", "read", "log", 0, 4096, "x")
+        check("size=0 " in shell("getattr", "open"), "it was not emptied")
+        shell.expect("NFS3_OK", "create", "sized", 8192)
+        check("size=8192 " in shell("getattr", "sized"), "it has not the size it was given")
+        shell.expect("NFS3_OK", "create", "own", 8192)
+        check("size=4096 " in shell("getattr", "own"), "an existing file got a size")
+        for name in ("own", "log", "open", "sized"):
+            shell.expect("NFS3_OK", "remove", name)
 
 
 @lab_test()

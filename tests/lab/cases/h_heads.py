@@ -132,11 +132,11 @@ def unproven_fence_ends_nothing(bench):
     """The agent fails, or I/O is in flight: mounts live on and status says so; then it works."""
     service = victim(bench)
     before = service.serving()
-    bench.lab.break_fence_agent(True)
+    bench.lab.break_fence_agent("fails")
     try:
         said = bench.refused(5, "head", "fence", service.head, "--yes")
     finally:
-        bench.lab.break_fence_agent(False)
+        bench.lab.break_fence_agent("")
     check("the switch is broken" in said, said)
     check("could not be fenced" in bench.symnas("status"), "symnas status does not say so")
     check(False in mounts_of(bench, service).values(), "a mount was ended without proof")

@@ -16,6 +16,9 @@ BETWEEN_S = 1.5
 # Slow enough that what `create` has made is soon removed again.
 MEASURED = ("nfs_io", "gaps", "--pause-us", "10000", "--kinds")
 TAKEN_OVER_S = 30.0
+# What clients wait for at most, also on a busy machine; how long it takes: make bench-failover.
+MOVED_MS = 3_000.0
+CRASHED_MS = 8_000.0
 HEARD_S = 5.0  # every head has heard every other one for a while, and would be missed
 CONFLICT = 4
 
@@ -37,6 +40,15 @@ def history(bench, service):
     return bench.symnas.json("vnfs", "history", service.name)["history"]
 
 
+def check_gaps(seen, kinds, limit_ms):
+    """No operation failed, and none of the clients waited for longer."""
+    for kind in kinds:
+        print(f"     {kind}: longest gap {seen[kind]['longest_gap_ms']:.0f} ms")
+        check(seen[kind]["errors"] == 0, f"{kind} failed: {seen}")
+        check(seen[kind]["longest_gap_ms"] < limit_ms,
+              f"{kind} was not answered for more than {limit_ms:.0f} ms: {seen[kind]}")
+
+
 @lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)
 def rehost_under_load(bench):
     """Through every head and home under verified load: no error, nothing old is read."""
@@ -50,12 +62,8 @@ def rehost_under_load(bench):
             service.rehost(head)
             check(owner(bench, service) == head, f"{service.name} is not on {head}")
         bench.let_run(BETWEEN_S)
-    seen = load.seen
     check_undisturbed({other.head: beside}, [other], ("read", "write"))
-    for kind in ("read", "write", "create"):
-        check(seen[kind]["errors"] == 0, f"{kind} failed in a move: {seen}")
-        print(f"     {kind}: longest gap {seen[kind]['longest_gap_ms']:.0f} ms "
-              f"in {HEADS} moves")
+    check_gaps(load.seen, ("read", "write", "create"), MOVED_MS)
 
 
 @lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)
@@ -108,11 +116,11 @@ def is_holding(job):
 
 @lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)
 def kernel_clients_sit_through_moves(bench):
-    """A shell in the mount with an open file, in v4.1 a locked one: both outlive every move."""
+    """A shell in the mount with an open file, in v4 a locked one: all outlive every move."""
     service = victim(bench)
     with kernel_clients(bench, "moves") as (one, other):
         sitting = {}
-        for version, options, how in (("v41", "vers=4.1", "locked"),
+        for version, options, how in (("v41", "vers=4.1", "locked"), ("v40", "vers=4.0", "locked"),
                                       ("v3", "vers=3,nolock", "open")):
             one.run(f"mkdir -p {one.mount(version, service, options)}/{version}")
             folder = f"/mnt/{version}/{one.folder}/{version}"
@@ -120,17 +128,22 @@ def kernel_clients_sit_through_moves(bench):
         looking = other.mount("v41", bench.services[0], "vers=4.1")
         for version, job in sitting.items():
             eventually(20.0, f"the {version} shell sits there", lambda j=job: is_holding(j))
-        second = SECOND.format(folder=f"{looking}/v41")
+        second = {version: SECOND.format(folder=f"{looking}/{version}")
+                  for version in ("v41", "v40")}
         for head in heads_from(service):
-            check(other.run(second) == "refused", f"the lock was stolen before the move to {head}")
+            for version, command in second.items():
+                check(other.run(command) == "refused",
+                      f"the {version} lock was stolen before the move to {head}")
             service.rehost(head)
             bench.let_run(BETWEEN_S)
-        check(other.run(second) == "refused", "the lock was stolen")
-        other.run(f"touch {looking}/v41/go {looking}/v3/go")
+        for version, command in second.items():
+            check(other.run(command) == "refused", f"the {version} lock was stolen")
+        other.run(f"touch {looking}/v41/go {looking}/v40/go {looking}/v3/go")
         for version, output in finish(sitting).items():
             wanted = f"holding\none two /mnt/{version}/{one.folder}/{version}"
             check(output == wanted, f"the {version} shell said {output!r}, not {wanted!r}")
-        check(other.run(second) == "granted", "the lock was not given back")
+        for version, command in second.items():
+            check(other.run(command) == "granted", f"the {version} lock was not given back")
 
 
 @lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)
@@ -176,10 +189,7 @@ def head_crash(bench):
         bench.lab.unfence(home)
         eventually(TAKEN_OVER_S, f"{home} is back", lambda: fence_state(bench, home) is None)
     service.head = backup
-    seen = load.seen
-    for kind in ("read", "write", "create"):
-        check(seen[kind]["errors"] == 0, f"{kind} failed in a crash: {seen}")
-        print(f"     {kind}: longest gap {seen[kind]['longest_gap_ms']:.0f} ms")
+    check_gaps(load.seen, ("read", "write", "create"), CRASHED_MS)
     check_undisturbed({other.head: beside}, [other], ("read", "write"))
     last = history(bench, service)[-1]
     check((last["cause"], last["from"], last["to"]) == ("failover", home, backup), str(last))

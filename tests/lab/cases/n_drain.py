@@ -11,7 +11,8 @@ from symlab.faults import Faults
 from .a_setup import NOT_FOUND, USAGE
 from .h_heads import fence_state, others, victim
 from .i_shared import HEADS, coherent_clients
-from .m_moves import BETWEEN_S, CONFLICT, MEASURED, TAKEN_OVER_S, heads_from, owner
+from .m_moves import (BETWEEN_S, CONFLICT, MEASURED, MOVED_MS, TAKEN_OVER_S, check_gaps,
+                      heads_from, owner)
 
 UNREACHABLE = 5
 SETTLE_S = 5
@@ -85,9 +86,7 @@ def drain_under_load(bench):
         check(owner(bench, service) == service.head, "it went back by itself")
         service.rehost(home)
         bench.let_run(BETWEEN_S)
-    for kind in ("read", "write"):
-        check(load.seen[kind]["errors"] == 0, f"{kind} failed in a move: {load.seen}")
-        print(f"     {kind}: longest gap {load.seen[kind]['longest_gap_ms']:.0f} ms")
+    check_gaps(load.seen, ("read", "write"), MOVED_MS)
 
 
 def what_stays(bench, head):

@@ -1,6 +1,8 @@
 """vnfsd is killed at every step of a move, on both heads: the VNFS is served, its clients go on."""
 
 import contextlib
+import os
+import re
 
 from lab_case import check, eventually, lab_test
 from symlab import processes, product
@@ -40,9 +42,21 @@ def crash(bench, service, head, step, to):
                lambda: serves(bench, service))
 
 
+def named_steps():
+    """The crash points in vnfsd's sources."""
+    found = set()
+    for folder, _, files in os.walk(os.path.join(product.REPO, "vnfsd")):
+        for name in files:
+            if name.endswith(".cc"):
+                with open(os.path.join(folder, name), encoding="utf-8") as file:
+                    found |= set(re.findall(r'crash_point\("([^"]+)"', file.read()))
+    return found
+
+
 @lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)
 def agent_killed_at_every_step(bench):
     """Never two owners, never nobody for good; no operation fails and nothing old is read."""
+    check(named_steps() == {*SOURCE, *TARGET}, f"steps that are not killed at: {named_steps()}")
     service = victim(bench)
     home = service.head
     to = heads_from(service)[1]

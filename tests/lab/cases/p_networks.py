@@ -248,15 +248,15 @@ def nlm_waiter_is_called_back_in_ipv6(bench):
 def two_paths_to_one_file(bench):
     """Two connections of a client to two VIPs, as Direct NFS has them: one file, through a move."""
     service = multi(bench)
-    vips = list(service.vips)
-    with bench.load("nfs_crash", "--workers", "2", service=service, url=service.url_of(vips[0])), \
-            bench.load("nfs_crash", "--workers", "2", service=service,
-                       url=service.url_of(vips[1])):
+    urls = ",".join(service.url_of(vip) for vip in list(service.vips)[:2])
+    with bench.load("nfs_shared", "--urls", urls, "--workers", "4", "--stable", "1",
+                    service=service) as load:
         bench.let_run(BETWEEN_S)
         service.rehost(backup(service))
         bench.let_run(BETWEEN_S)
         service.rehost(service.home)
         bench.let_run(BETWEEN_S)
+    check(load.seen["violations"] == 0 and load.seen["operations"] > 20, f"{load.seen}")
 
 
 @lab_test(luns="fuse", heads=HEADS, networks=NETWORKS, backups=True)

@@ -16,8 +16,8 @@ from .f_quota import LEVEL_DEADLINE_S, QUOTA_BYTES
 from .h_heads import check_undisturbed, fence_state, leader, others, victim
 from .i_shared import HEADS
 from .l_silent import automatic_fencing
-from .m_moves import (CONFLICT, HEARD_S, MEASURED, SECOND, SITTING, TAKEN_OVER_S, heads_from,
-                      history, is_holding, owner)
+from .m_moves import (CONFLICT, CRASHED_MS, HEARD_S, MEASURED, SECOND, SITTING, TAKEN_OVER_S,
+                      check_gaps, heads_from, history, is_holding, owner)
 
 # They wait for as long as a fault may last.
 WRITERS = ("nfs_crash", "--workers", "2", "--pause-us", "2000", "--deadline-s", "180")
@@ -358,9 +358,7 @@ def crash_of_the_head_that_leads_etcd(bench):
                 lambda: (seen := owner_seen_by(bench, looks, service)) not in (None, home, "")
                 and seen)
             bench.let_run(HEARD_S)
-        for kind, seen in load.seen.items():
-            check(seen["errors"] == 0, f"{kind} failed in a crash: {seen}")
-            print(f"     {kind}: longest gap {seen['longest_gap_ms']:.0f} ms")
+        check_gaps(load.seen, load.seen, CRASHED_MS)
         bring_home(bench, service, home)
 
 

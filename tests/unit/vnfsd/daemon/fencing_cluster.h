@@ -60,6 +60,7 @@ class FencingTest : public ::testing::Test {
     config.head_address = "10.99.0." + head.substr(3);
     config.fence.cuts = "power";
     config.fence.persistent_reservations = reserves;
+    config.fence.automatic = automatic;
     config.daemon.lun_paths = lun_paths;
     config.daemon.run_dir = ::testing::TempDir() + "symnas-fencing";
     agents[head].reset();
@@ -98,6 +99,7 @@ class FencingTest : public ::testing::Test {
   bool fails = false;
   bool may_register = true;
   bool reserves = false;
+  bool automatic = true;
   std::vector<std::string> lun_paths;
 };
 

@@ -1,0 +1,155 @@
+"""What cannot be proved is not claimed: agents that fail, hang and lie, dead heads, no quorum."""
+
+import contextlib
+import time
+
+from lab_case import check, eventually, lab_test
+from symlab import head_processes, processes, product
+from symlab.errors import LabError
+from symlab.faults import Faults
+
+from .h_heads import fence_state, others, victim
+from .i_shared import HEADS
+from .l_silent import automatic_fencing
+from .m_moves import CONFLICT, HEARD_S, TAKEN_OVER_S, heads_from, owner
+from .r_faults import STEADY_S, bring_home, cut_off, take_over
+from .u_reserved import TIMEOUT_S, check_unproven
+
+HUNG_S = 20.0  # longer than a LUN may hang before it counts as ill
+UNDISTURBED = ("nfs_io", "gaps", "--pause-us", "10000", "--kinds", "read,write")
+
+
+@contextlib.contextmanager
+def broken_agent(bench, way):
+    bench.lab.break_fence_agent(way)
+    try:
+        yield
+    finally:
+        bench.lab.break_fence_agent("")
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)
+def unproven_agents_end_nothing(bench):
+    """A fence agent fails, hangs, says "off" of a head that runs: files stay blocked, no claim."""
+    service = victim(bench)
+    home = service.head
+    faults = Faults(bench.lab)
+    bench.lab.set_fence_kind("power")
+    bench.lab.set_fence_timeout(TIMEOUT_S)
+    try:
+        faults.pause(home)
+        check_unproven(bench, service, broken_agent)
+        bench.lab.set_fence_timeout(60)
+        bench.lab.fence(home, "power")
+        take_over(bench, service, home)
+    finally:
+        with contextlib.suppress(LabError):  # nothing of it is left
+            faults.resume(home)
+        bench.lab.set_fence_timeout(60)
+    bring_home(bench, service, home)
+
+
+def instances_of(bench, vnfs):
+    """The heads on which an instance of it runs."""
+    return [head["name"] for head in bench.lab.state.data["heads"]
+            if (found := head_processes.instances(head).get(vnfs)) and processes.is_alive(found[0])]
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)
+def a_head_dies_without_quorum(bench):
+    """A head is lost while etcd has no quorum: nothing of it is served before etcd is back."""
+    faults = Faults(bench.lab)
+    names = [head["name"] for head in bench.lab.state.data["heads"]]
+    members = [name for name in names if bench.lab.has_etcd(bench.lab.head(name))]
+    service = next(s for s in bench.services if s.head not in members)
+    home = service.head
+    bench.lab.set_fence_kind("power")
+    with automatic_fencing(bench, "power"):
+        bench.let_run(HEARD_S)
+        for name in members[:2]:
+            faults.kill(f"etcd-{name}")
+        try:
+            faults.kill(home)
+            until = time.monotonic() + STEADY_S
+            while time.monotonic() < until:
+                check(not instances_of(bench, service.name),
+                      f"{service.name} runs on {instances_of(bench, service.name)}")
+                bench.let_run(0.2)
+        finally:
+            for name in members[:2]:
+                bench.lab.start_etcd(name)
+        take_over(bench, service, home)
+        bring_home(bench, service, home)
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)
+def luns_hang_on_one_head(bench):
+    """One head's I/O hangs: its VNFS waits, the others do not; nobody serves it beside that I/O."""
+    service = victim(bench)
+    home = service.head
+    other = others(bench)[0]
+    with bench.load("nfs_crash", "--workers", "2", "--deadline-s", "180", service=service), \
+            bench.load(*UNDISTURBED, service=other) as beside:
+        bench.let_run(HEARD_S)
+        with cut_off(bench, home, "luns"):
+            until = time.monotonic() + HUNG_S
+            while time.monotonic() < until:
+                where = instances_of(bench, service.name)
+                check(set(where) <= {home}, f"{service.name} runs on {where}")
+                bench.let_run(0.2)
+            told = bench.lab.symnas(home)("status")
+            check("no answer" in told or "hang" in told, f"status of {home}: {told}")
+        since = time.monotonic()
+        service.head = eventually(4 * TAKEN_OVER_S, f"{service.name} is served",
+                                  lambda: serving_at(bench, service))
+        print(f"     served by {service.head} {time.monotonic() - since:.1f} s after the I/O ended")
+        bench.let_run(2.0)
+    for kind in ("read", "write"):
+        check(beside.seen[kind]["longest_gap_ms"] < 2000, f"others waited: {beside.seen}")
+    if service.head != home:
+        eventually(4 * TAKEN_OVER_S, "it can go home", lambda: went_home(service, home))
+
+
+def serving_at(bench, service):
+    for row in bench.symnas.json("vnfs", "status")["vnfs"]:
+        if row["name"] == service.name:
+            return row["state"] == "serving" and row["owner"]
+    return None
+
+
+def went_home(service, home):
+    """LUNs that were ill count as ill for a minute."""
+    try:
+        service.rehost(home)
+        return True
+    except product.CommandFailed:
+        return False
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)
+def rehost_to_a_dead_head(bench):
+    """Refused with the reason, before and after the dead head is fenced; nobody notices."""
+    service = victim(bench)
+    before = service.serving()["pid"]
+    to = heads_from(service)[0]
+    lost = next(s for s in bench.services if s.head == to)
+    by = bench.lab.symnas(service.head)
+    bench.lab.set_fence_kind("power")
+    Faults(bench.lab).kill(to)
+    try:
+        by("vnfs", "rehost", service.name, to, "--timeout", "2")
+        raise AssertionError("it was moved to a dead head")
+    except product.CommandFailed as failed:
+        check("has not answered" in failed.output, failed.output)
+    by("head", "fence", to, "--yes", timeout_s=60)
+    eventually(TAKEN_OVER_S, f"{lost.name} is served elsewhere",
+               lambda: owner(bench, lost) not in (to, "", None))
+    try:
+        by("vnfs", "rehost", service.name, to)
+        raise AssertionError("it was moved to a fenced head")
+    except product.CommandFailed as failed:
+        check(failed.status == CONFLICT and "fenced" in failed.output, failed.output)
+    check(service.serving()["pid"] == before, "it was disturbed")
+    lost.head = owner(bench, lost)
+    bring_home(bench, lost, to)
+    check(fence_state(bench, to) is None, "the fence is not over")
