@@ -16,10 +16,10 @@ TIMEOUT_S = 10.0
 
 
 class EtcdKeys:
-    """Keys of the first head's etcd member; the lab must be up."""
+    """Keys of a head's etcd member, the first one's unless told otherwise; it must be up."""
 
-    def __init__(self, lab):
-        self.head = lab.state.data["heads"][0]
+    def __init__(self, lab, head=None):
+        self.head = lab.head(head) if head else lab.state.data["heads"][0]
         tls = os.path.join(self.head["config_dir"], "tls")
         self.context = ssl.create_default_context(cafile=os.path.join(tls, "ca.crt"))
         self.context.load_cert_chain(os.path.join(tls, "head.crt"), os.path.join(tls, "head.key"))
