@@ -1,0 +1,111 @@
+"""The judges of torture and bench-failover: what they have to find, and what they excuse."""
+
+import importlib.machinery
+import importlib.util
+import os
+import sys
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BENCH = os.path.join(HERE, "..", "bench")
+sys.path[:0] = [HERE, BENCH, os.path.join(HERE, "..", "client"),
+                os.path.join(HERE, "..", "..", "deploy", "lab")]
+
+from arbiter import Arbiter  # noqa: E402
+from failover_clients import longest  # noqa: E402
+
+
+def program(path):
+    """A program without a suffix, as a module."""
+    loader = importlib.machinery.SourceFileLoader(os.path.basename(path) + "_program", path)
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    return module
+
+
+TORTURE = program(os.path.join(HERE, "torture"))
+FAILOVER = program(os.path.join(BENCH, "failover"))
+
+
+class Arbitration(unittest.TestCase):
+    def setUp(self):
+        self.arbiter = Arbiter()
+
+    def test_two_inside_one_range_are_a_stolen_lock(self):
+        self.arbiter.enter("a", "f", 0, 4, True)
+        self.arbiter.enter("b", "f", 3, 4, False)
+        line, fine, wrong = self.arbiter.verdict()
+        self.assertFalse(fine)
+        self.assertEqual(line, "locks lost 0, locks stolen 1")
+        self.assertIn("which a holds 0 to 4", wrong[0])
+
+    def test_others_files_ranges_and_readers_are_not(self):
+        self.arbiter.enter("a", "f", 0, 2, True)
+        self.arbiter.enter("b", "f", 2, 4, True)
+        self.arbiter.enter("c", "g", 0, 4, False)
+        self.arbiter.enter("d", "g", 0, 4, False)
+        self.arbiter.leave("a")
+        self.arbiter.enter("e", "f", 0, 2, True)
+        self.assertEqual(self.arbiter.verdict()[:2], ("locks lost 0, locks stolen 0", True))
+        self.assertEqual(self.arbiter.held(), 4)
+
+    def test_complaints_and_old_content_count(self):
+        self.assertEqual(self.arbiter.enter("a", "f", 0, 1, True), 0)
+        self.arbiter.leave("a")
+        self.assertEqual(self.arbiter.enter("b", "f", 0, 1, False), 1)
+        self.arbiter.complain("lost", "b", "EIO")
+        self.arbiter.complain("corrupt", "b", "slot 0 says 0 instead of 1")
+        line, fine, wrong = self.arbiter.verdict()
+        self.assertFalse(fine)
+        self.assertEqual(line, "locks lost 1, locks stolen 0")
+        self.assertEqual(len(wrong), 2)
+
+    def test_who_was_granted_nothing_is_seen(self):
+        self.arbiter.enter("vm1.vers=4.1.0", "f", 0, 1, True)
+        self.assertEqual(self.arbiter.granted_to("vm1.vers=4.1"), 1)
+        self.assertEqual(self.arbiter.granted_to("vm2.vers=4.1"), 0)
+
+
+class Excuses(unittest.TestCase):
+    def setUp(self):
+        self.work = TORTURE.Torture(bench=_Bench(), chance=None)
+        self.work.spans = [("vnfs1", 100.0, 110.0)]
+
+    def test_only_the_vnfs_with_the_fault_is_excused_and_only_then(self):
+        def seen(at_s, ms):
+            return {"read": {"gaps": [{"at_s": at_s, "ms": ms}]}, "write": {"gaps": []}}
+        self.assertEqual(self.work.delayed_of_others({"vnfs1": seen(105.0, 9000.0)}), [])
+        self.assertEqual(self.work.delayed_of_others({"vnfs2": seen(105.0, 499.0)}), [])
+        self.assertEqual(len(self.work.delayed_of_others({"vnfs2": seen(105.0, 500.0)})), 1)
+        self.assertEqual(len(self.work.delayed_of_others({"vnfs1": seen(99.0, 800.0)})), 1)
+        self.assertEqual(len(self.work.delayed_of_others({"vnfs1": seen(112.0, 800.0)})), 1)
+        self.assertEqual(self.work.longest_own_ms, 800.0)
+
+
+class _Bench:
+    lab = None
+
+
+class Figures(unittest.TestCase):
+    def test_the_longest_gap_that_overlaps_the_run(self):
+        gaps = [(10.0, 300.0), (12.0, 50.0), (20.0, 900.0)]
+        self.assertEqual(longest(gaps, 9.9, 15.0), 300.0)
+        self.assertEqual(longest(gaps, 11.0, 15.0), 50.0)
+        self.assertEqual(longest(gaps, 13.0, 15.0), 10.0)
+        self.assertEqual(longest(gaps, 13.0, 19.2), 900.0)
+
+    def test_percentiles_are_values_that_were_seen(self):
+        values = list(range(1, 31))
+        self.assertEqual(FAILOVER.percentile(values, 0.5), 16)
+        self.assertEqual(FAILOVER.percentile(values, 0.99), 30)
+        self.assertEqual(FAILOVER.percentile([7], 0.99), 7)
+
+    def test_native_clients_are_judged_by_the_budget(self):
+        row = {"client": "v3", "action": "rehost", "p50_ms": 101.0, "p99_ms": 400.0}
+        self.assertEqual(FAILOVER.verdict(row), "p50 100 MISSED, p99 500 met")
+        self.assertEqual(FAILOVER.verdict({**row, "client": "v3, Linux in a VM"}), "")
+        self.assertEqual(FAILOVER.verdict({**row, "action": "nothing"}), "")
+
+
+if __name__ == "__main__":
+    unittest.main()
