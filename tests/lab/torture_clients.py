@@ -116,6 +116,9 @@ def lock_holders(bench, clients, folder):
                 for at, client in enumerate(clients)]
         eventually(BOOT_S, "locks are held", lambda: arbiter.granted > len(jobs))
         yield arbiter
+        # All at once: a v4.0 client asks every 30 s for what others take turns at meanwhile.
+        for client in clients:
+            client.run("touch /tmp/stop", STOP_S)
         judge(arbiter, [finish_holders(client, job) for client, job in jobs],
               [holders_name(client, options) for client in clients for options in LOCKING])
         clients[0].run(f"rm -rf /mnt/l0/{folder}", STOP_S)
@@ -140,7 +143,6 @@ def start_holders(client, at, services, folder, port):
 
 def finish_holders(client, job):
     """Their output, also when one of them has failed: the arbiter knows why."""
-    client.run("touch /tmp/stop", STOP_S)
     status = job.wait(STOP_S)
     return status, f"{client.vm.name}: {output_of(job)}"
 
