@@ -10,7 +10,7 @@
 
 namespace symnas::fs {
 
-// kUnchecked on an existing regular file applies a size attribute and nothing else. kExclusive on a
+// kUnchecked on an existing regular file applies a size of 0 and nothing else. kExclusive on a
 // file that was made with the same verifier succeeds again: the first reply was lost. Errors: as
 // add_node; kAlreadyExists (guarded, exclusive, or unchecked on something that is no file),
 // kIsDirectory (unchecked on a directory), kPermission (also: truncating without write permission).

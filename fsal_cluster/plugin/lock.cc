@@ -121,7 +121,7 @@ bool serves_trusted_nlm_lock() {
 
 fsal_status_t lock(const Object* object, const fs::LockOwner& owner, const fs::LockRange& range,
                    bool is_reclaim, const fs::ClientLife& life, fsal_lock_param_t* conflicting) {
-  const auto locked = [&] {
+  return guarded([&] {
     const auto answer =
         object->mount->locks().lock(object->handle.ino, owner, range, is_reclaim, life);
     // Too many locks: NLM4_DENIED_NOLOCKS, NFS4ERR_RESOURCE.
@@ -135,9 +135,7 @@ fsal_status_t lock(const Object* object, const fs::LockOwner& owner, const fs::L
     }
     report_conflict(answer->conflict, conflicting);
     return conflict_status();
-  };
-  // A client gives up a reclaim that is to be sent again; what is recorded is attached from memory.
-  return is_reclaim ? contained(locked) : guarded(locked);
+  });
 }
 
 // Whether this thread works on an NLM client's UNLOCK: one that will ask again.

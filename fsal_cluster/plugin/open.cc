@@ -70,17 +70,17 @@ Result<bool> has_verifier(const Object* object, const fsal_verifier_t verifier) 
   return attributes.exclusive_verifier && *attributes.exclusive_verifier == to_verifier(verifier);
 }
 
-// Whether the file is what an exclusive create has made whose answer was lost. ganesha has no third
-// answer: who asks again for an open is told by open_by_handle() that it is not known now.
+// Whether the file is what an exclusive create has made whose answer was lost. ganesha has no
+// answer for "not known now".
 bool check_verifier(fsal_obj_handle* handle, fsal_verifier_t verifier) {
   bool same = false;
-  const auto asked = contained([&] {
+  (void)contained([&] {
     const auto found = has_verifier(object_of(handle), verifier);
     if (!found) return failed(found);
     same = *found;
     return ok_status();
   });
-  return same || asked.major == ERR_FSAL_DELAY;
+  return same;
 }
 
 fsal_status_t open_by_handle(fsal_obj_handle* handle, state_t* state, fsal_openflags_t flags,
