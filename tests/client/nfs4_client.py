@@ -172,6 +172,7 @@ class Client:
         self.slot_sequence = 0
         self.owner_sequence = 0
         self.name = None
+        self.deny = 0
         self.handle = self.root = b""
         self.stateid = b"\0" * 16
         self.held = None  # of hold(): (recoveries then, stateid)
@@ -305,7 +306,7 @@ class Client:
     def _open(self, claim, at, create=False, owner="file"):
         """Opens what is claimed relative to the handle `at`; the file's handle and stateid."""
         access = _BOTH_WAYS | (_NO_DELEGATION if self.minor else 0)
-        arguments = u32(self._next_owner_sequence(), access, 0) + u64(self.client_id) \
+        arguments = u32(self._next_owner_sequence(), access, self.deny) + u64(self.client_id) \
             + opaque(f"{self.owner} {owner}")
         arguments += u32(1, 0, 1, 0, 0) if create else u32(0)  # UNCHECKED4, no attributes
 
@@ -327,8 +328,11 @@ class Client:
                 (OPEN_CONFIRM, stateid + u32(self._next_owner_sequence()), lambda a: a.take(16)))
         self.handle, self.stateid = handle, stateid
 
-    def open(self, name):
-        """Opens a file of the export, created if needed, and keeps it open over restarts."""
+    def open(self, name, deny=0):
+        """Opens a file of the export, created if needed, and keeps it open over restarts.
+
+        deny: OPEN4_SHARE_DENY_..., of reading 1, of writing 2."""
+        self.deny = deny
         self._until_answered(lambda: self._open(u32(0) + opaque(name), self.root, create=True))
         self.name = name
         self.held = None

@@ -19,16 +19,18 @@ LOCKS = os.path.join(os.path.dirname(nfs_wire.__file__), "nfs4_locks")
 EXPIRED_S = LEASE_S + 15.0
 # Longer than a lease, and than the gate's window.
 AWAY_S = LEASE_S + 8.0
+SHARE_DENIED = 10015  # NFS4ERR_SHARE_DENIED
 
 
 class Locks:
     """A client of nfs4_locks."""
 
-    def __init__(self, bench, file):
+    def __init__(self, bench, file, deny=0, says="ready"):
         self.process = bench.lab.popen_in(
-            "client", [sys.executable, LOCKS, "--url", bench.service.url, "--file", file],
+            "client", [sys.executable, LOCKS, "--url", bench.service.url, "--file", file,
+                       "--deny", str(deny)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        wait_for_line(self.process, "ready")
+        wait_for_line(self.process, says)
 
     def __call__(self, *words):
         self.process.stdin.write(" ".join(map(str, words)) + "\n")
@@ -47,8 +49,8 @@ class Locks:
 
 
 @contextlib.contextmanager
-def locks(bench, file):
-    client = Locks(bench, file)
+def locks(bench, file, **how):
+    client = Locks(bench, file, **how)
     try:
         yield client
     finally:
@@ -141,6 +143,26 @@ def nlm_notice_that_was_lost_is_made_up_for(bench):
     eventually(SEES_IT_S, "what it held is free",
                lambda: peer(bench, "found", "test") == "granted")
     expect("done", bench, "lost", "free_all")
+
+
+@lab_test()
+def v41_deny_mode_keeps_others_of_the_vnfs_out(bench):
+    """Who has denied others to write is alone with that, by v4 and v3, after a restart as well."""
+    file = "denying"
+    with locks(bench, file, deny=2) as client, bench.shell() as shell:
+        def others_are_out():
+            with locks(bench, file, says=f"refused {SHARE_DENIED}"):
+                pass
+            shell.expect("NFS3ERR_ACCES", "write", file, 0, 4096, "x", "stable")
+            shell.expect("NFS3ERR_ACCES", "create", file, 0)
+            shell.expect("NFS3_OK", "read", file, 0, 0, "x")
+        others_are_out()
+        before = bench.kill_instance()
+        bench.service.wait_serving(other_than=before["pid"])
+        client.expect("granted", "hold", 0, 10)  # it has claimed what it had open
+        client.expect("done", "release", 0, 10)
+        shell.expect("NFS3_OK", "reconnect")
+        others_are_out()
 
 
 @lab_test()
