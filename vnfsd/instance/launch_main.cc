@@ -116,7 +116,10 @@ Status set_ipv4() {
   for (const auto& [name, value] : kSettings) {
     SYMNAS_TRY(write_setting(fmt::format("/proc/sys/net/ipv4/conf/all/{}", name), value));
   }
-  return {};
+  // Sockets that outlive a killed instance, because a client does not acknowledge what they have
+  // sent, keep this namespace, and with it the VIPs: they would answer beside the next instance's,
+  // for minutes. Two retransmissions take a second (tcp(7): tcp_orphan_retries).
+  return write_setting("/proc/sys/net/ipv4/tcp_orphan_retries", "1");
 }
 
 // Of `scope`: a link, "all" or "default". Addresses and routes are the administrator's: nothing is

@@ -116,8 +116,7 @@ class Switch:
         if etcd:
             killed = head_processes.lose_power(self.lab, name)
         else:
-            killed = head_processes.kill_all(
-                lambda: head_processes.of_head(self.lab, name, etcd=False))
+            killed = head_processes.end_kernel(self.lab, name, etcd=False)
         paths = [self._lun_path(head, lun) for lun in self.lab.state.data["luns"]]
         for path in paths:
             for byte in bytes_held.values():

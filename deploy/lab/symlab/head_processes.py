@@ -132,7 +132,32 @@ def lose_power(lab, head_name):
     Returns how many processes there were. It has no network until something of it is started.
     """
     set_cables(lab, head_name, "down")
-    return kill_all(lambda: of_head(lab, head_name))
+    return end_kernel(lab, head_name)
+
+
+def end_kernel(lab, head_name, etcd=True):
+    """Ends the head's processes and the networks of its instances; returns how many processes.
+
+    A machine that boots has no sockets of before. Here those that still had something to send keep
+    the namespace of an instance that was killed, and with it its VIPs, which would answer again as
+    soon as the cables are there.
+    """
+    spaces = {os.stat(os.path.join(netns.RUN_DIR, lab.head(head_name)["netns"])).st_ino: None}
+    try:
+        for record in of_head(lab, head_name, etcd):
+            with contextlib.suppress(OSError):
+                space = os.open(f"/proc/{record['pid']}/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+                if os.fstat(space).st_ino in spaces:
+                    os.close(space)
+                else:
+                    spaces[os.fstat(space).st_ino] = space
+        killed = kill_all(lambda: of_head(lab, head_name, etcd))
+        for space in filter(None, spaces.values()):
+            netns.remove_links(space)
+        return killed
+    finally:
+        for space in filter(None, spaces.values()):
+            os.close(space)
 
 
 def kill_all(find):

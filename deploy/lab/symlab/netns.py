@@ -7,6 +7,7 @@ already gone, so that a teardown may run twice.
 import contextlib
 import ctypes
 import fcntl
+import json
 import os
 import struct
 import subprocess
@@ -66,15 +67,32 @@ def entered(name):
     if name is None:
         yield
         return
-    home = os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
     there = os.open(os.path.join(RUN_DIR, name), os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        with entered_file(there):
+            yield
+    finally:
+        os.close(there)
+
+
+@contextlib.contextmanager
+def entered_file(there):
+    """The same with an open file of a namespace, which need not have a name, or processes."""
+    home = os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
     try:
         setns(there)
         yield
     finally:
         setns(home)
-        os.close(there)
         os.close(home)
+
+
+def remove_links(there):
+    """Of a namespace that is to be over: sockets without a process keep it for minutes."""
+    with entered_file(there):
+        for link in json.loads(ip("-j", "link", "show")):
+            with contextlib.suppress(LabError):  # the loopback, and what the kernel makes itself
+                ip("link", "delete", link["ifname"])
 
 
 def sysctl(netns, name, value):

@@ -2,6 +2,7 @@
 
 import time
 
+import arp
 from kernel_clients import finish, kernel_clients, output_of
 from lab_case import check, eventually, lab_test
 from symlab import product
@@ -188,6 +189,8 @@ def head_crash(bench):
             bench.let_run(HEARD_S)
         bench.lab.unfence(home)
         eventually(TAKEN_OVER_S, f"{home} is back", lambda: fence_state(bench, home) is None)
+        answering = arp.holders(bench.lab.client_netns, "eth1", service.vip)
+        check(len(answering) == 1, f"{service.vip} is answered for by {answering}")
     service.head = backup
     check_gaps(load.seen, ("read", "write", "create"), CRASHED_MS)
     check_undisturbed({other.head: beside}, [other], ("read", "write"))

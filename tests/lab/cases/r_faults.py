@@ -5,6 +5,7 @@ import signal
 import subprocess
 import time
 
+import arp
 from kernel_clients import finish, kernel_clients
 from lab_case import LUN_COUNT, LUN_SIZE, Shell, check, eventually, lab_test
 from symlab import product
@@ -22,6 +23,7 @@ from .m_moves import (CONFLICT, CRASHED_MS, HEARD_S, MEASURED, SECOND, SITTING, 
 
 # They wait for as long as a fault may last.
 WRITERS = ("nfs_crash", "--workers", "2", "--pause-us", "2000", "--deadline-s", "180")
+ORPHANS_S = 6.0  # of a namespace without processes
 SILENT_S = 15.0  # 8 s of the gate, 1 s until the VIPs go, and a busy machine
 BACK_S = 3.0
 NOTICED_S = 10.0  # 3 s of stillness, a fence, a start
@@ -334,6 +336,28 @@ def second_crash_during_a_take_over(bench):
         each.wait_serving()
         if each.head != each.home:
             each.rehost(each.home)
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)
+def vips_of_a_dead_instance_do_not_come_back(bench):
+    """Instance and agent die while no client hears it: its VIP answers no more, then the next's."""
+    service = victim(bench)
+    home = service.head
+    with bench.load(*WRITERS, service=service):
+        bench.let_run(1.0)
+        with cut_off(bench, home, "clients"):
+            bench.let_run(0.5)  # replies that nobody acknowledges
+            instance = service.serving()
+            bench.kill_process(f"vnfsd.{home}")
+            bench.kill_recorded(instance)
+            bench.let_run(ORPHANS_S)
+        answering = arp.holders(bench.lab.client_netns, "eth1", service.vip)
+        check(not answering, f"{service.vip} is still answered for by {answering}")
+        bench.lab.start_vnfsd(home)
+        service.wait_serving()
+        answering = arp.holders(bench.lab.client_netns, "eth1", service.vip)
+        check(len(answering) == 1, f"{service.vip} is answered for by {answering}")
+        bench.let_run(2.0)
 
 
 def owner_seen_by(bench, head, service):
