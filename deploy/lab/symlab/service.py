@@ -157,23 +157,25 @@ class SharedService(HeadService):
 
 
 class NetworksService(SharedService):
-    """As SharedService, in a lab with three networks: four VIPs, of both families.
+    """As SharedService, in a lab with four networks: four VIPs, of both families.
 
-    nfs1 (eth1) has IPv4, nfs2 IPv6, nfs3 both; each a router for either family.
+    nfs1 (eth1) has IPv4, nfs2 IPv6, nfs3 IPv4, nfs4 IPv6; each a router for either family. The last
+    VNFS has no VIP in nfs4, but two in nfs3.
     """
 
-    NETWORKS = 3
+    NETWORKS = 4
     CLIENTS = ("10.0.0.0/24", "10.0.2.0/24", "10.0.9.0/24", "fd00:0:0:1::/64",
                f"{client_networks.address6(2, client_networks.CLIENT_HOST)}", "fd00:0:0:3::/64",
-               "fd00:0:0:9::/64")
+               "fd00:0:0:4::/64", "fd00:0:0:9::/64")
 
     def __init__(self, lab, number, backups=False):
         super().__init__(lab, number, backups)
         host = 100 + number
+        last = 3 if number == len(lab.state.data["heads"]) else 4
         self.vips = {client_networks.address(1, host): ("nfs1", 1),
                      client_networks.address6(2, host): ("nfs2", 2),
                      client_networks.address(3, host): ("nfs3", 3),
-                     client_networks.address6(3, host): ("nfs3", 3)}
+                     client_networks.address6(last, host): (f"nfs{last}", last)}
 
     def url_of(self, vip):
         return f"nfs://{vip}/{self.filesystem}"

@@ -1,5 +1,6 @@
 """VNFSs move between four heads of one filesystem: their clients go on, nobody is disturbed."""
 
+import socket
 import time
 
 import arp
@@ -65,6 +66,38 @@ def rehost_under_load(bench):
         bench.let_run(BETWEEN_S)
     check_undisturbed({other.head: beside}, [other], ("read", "write"))
     check_gaps(load.seen, ("read", "write", "create"), MOVED_MS)
+
+
+def metrics_of(bench, head):
+    """{name with labels: value} of the head's vnfsd."""
+    with socket.socket(socket.AF_UNIX) as api:
+        api.connect(bench.lab.head(head)["socket"])
+        api.sendall(b"GET /metrics HTTP/1.1\r\nHost: vnfsd\r\nConnection: close\r\n\r\n")
+        with api.makefile(encoding="utf-8") as answer:
+            lines = [line.rsplit(" ", 1) for line in answer.read().splitlines()
+                     if line.startswith("symnas_")]
+    return {name: float(value) for name, value in lines}
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)
+def move_is_announced_and_counted(bench):
+    """The new head announces the VIP by ARP, with its own MAC; its metrics have the blackout."""
+    service = victim(bench)
+    to = heads_from(service)[0]
+    labels = f'{{vnfs="{service.name}",cause="move"}}'
+    before = metrics_of(bench, to)
+    [old] = arp.holders(bench.lab.client_netns, "eth1", service.vip)
+    with arp.announcements(bench.lab.client_netns, "eth1", service.vip) as announced:
+        service.rehost(to)
+        [new] = arp.holders(bench.lab.client_netns, "eth1", service.vip)
+    check(new != old and set(announced) == {new}, f"{old}, then {new}: announced {announced}")
+    after = metrics_of(bench, to)
+    names = [f"symnas_vnfs_blackout_seconds_{part}{labels}" for part in ("count", "sum")]
+    count, seconds = [after[name] - before.get(name, 0.0) for name in names]
+    blackout_ms = history(bench, service)[-1]["blackout_ms"]
+    check(count == 1 and abs(1000 * seconds - blackout_ms) < 1,
+          f"{count} moves with {seconds} s; the history has {blackout_ms} ms")
+    service.rehost(service.home)
 
 
 @lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)

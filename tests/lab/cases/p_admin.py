@@ -5,15 +5,16 @@ import json
 import socket
 import subprocess
 
+import arp
 from lab_case import check, eventually, lab_test
 from symlab import netns, product
 from symlab.cluster import NFS_BRIDGE
 from symlab.service import EXPORT, VIP, VNFS
 
 from .a_setup import USAGE
-from .h_heads import others, victim
+from .h_heads import fence_state, others, victim
 from .i_shared import HEADS, coherent_clients
-from .m_moves import BETWEEN_S, CONFLICT, heads_from, history
+from .m_moves import BETWEEN_S, CONFLICT, TAKEN_OVER_S, heads_from, history
 
 UNREACHABLE = 5
 SECOND = "vnfs2"
@@ -197,6 +198,35 @@ def move_is_refused_where_a_vip_is_taken(bench):
     mac_seen_by_clients(bench, service.vip)  # who asked the stranger asks anew
     service.rehost(to)
     service.rehost(service.home)
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)
+def vip_taken_when_its_head_dies(bench):
+    """A stranger has the VIP at a failover: the backup says so and waits; then it serves."""
+    service = victim(bench)
+    home, backup = service.head, heads_from(service)[1]
+    by = bench.lab.symnas(backup)
+    bench.lab.set_fence_kind("power")
+    with squatter(bench, service.vip) as mac:
+        bench.lab.fence(home, "power", by=backup)
+
+        def told():
+            row = next(row for row in by.json("status")["vnfs"] if row["name"] == service.name)
+            return mac in row.get("instance", {}).get("error", "")
+        eventually(NOTICED_S, f"status of {backup} names the holder", told)
+        bench.let_run(BETWEEN_S)
+        seen = arp.holders(bench.lab.client_netns, CLIENT_DEVICE, service.vip)
+        check(seen == {mac}, f"{service.vip} is answered for by {seen}, not by {mac}")
+    service.head = backup
+    service.wait_serving()
+    seen = arp.holders(bench.lab.client_netns, CLIENT_DEVICE, service.vip)
+    check(len(seen) == 1 and mac not in seen, f"{service.vip} is answered for by {seen}")
+    mac_seen_by_clients(bench, service.vip)  # who asked the stranger asks anew
+    service.run_tool("nfs_io", "gaps", "--seconds", "2", "--kinds", "read,write")
+    bench.lab.unfence(home)
+    eventually(2 * TAKEN_OVER_S, f"{home} is back", lambda: fence_state(bench, home) is None)
+    service.rehost(home)
+    bench.lab.wait_members()
 
 
 @lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)

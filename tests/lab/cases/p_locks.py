@@ -1,10 +1,12 @@
 """Byte-range locks: lives of NFSv3 clients, who may release locks, `symnas lock ls` and `clear`."""
 
+import contextlib
 import itertools
 import os
 import subprocess
 import sys
 import threading
+import time
 
 import nfs_wire
 from kernel_clients import FIRST_ADDRESS, NAMES, Client, boot, finish, kernel_clients, output_of
@@ -27,14 +29,18 @@ _LIVES = itertools.count(3, 2)
 SEES_IT_S = 20.0
 
 
-def peer(bench, file, what, *options, export=EXPORT):
-    """One call of an NFSv3 client's lock manager or status monitor; the answer's word."""
-    process = bench.lab.popen_in("client", [sys.executable, PEER, VIP, "/" + export, file, what,
-                                            *options],
-                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    output, _ = process.communicate(timeout=PEER_S)
-    check(process.returncode == 0, f"nlm_peer {what}: {output}")
-    return output.strip()
+def peer(bench, file, what, *options, export=EXPORT, vip=VIP, again=False):
+    """One call of an NFSv3 client's lock manager or status monitor; the answer's word. again: as
+    often as nobody answers."""
+    end = time.monotonic() + PEER_S
+    while True:
+        process = bench.lab.popen_in("client", [sys.executable, PEER, vip, "/" + export, file,
+                                                what, *options],
+                                     stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        output, _ = process.communicate(timeout=PEER_S)
+        if process.returncode == 0:
+            return output.strip()
+        check(again and time.monotonic() < end, f"nlm_peer {what}: {output}")
 
 
 def expect(wanted, bench, file, what, *options):
@@ -314,34 +320,73 @@ def v4_client_in_a_new_life_has_no_locks(bench):
 BOOT_DELAYS_S = (0.0, 0.15, 0.4)  # into a move, which takes about 0.3 s
 
 
+@contextlib.contextmanager
+def moving_for(bench, service, delay_s):
+    """The body begins so long after the order to move the VNFS, which has moved when it is left."""
+    moving = threading.Thread(target=service.rehost, args=(heads_from(service)[0],))
+    moving.start()
+    bench.let_run(delay_s)
+    try:
+        yield
+    finally:
+        moving.join()
+
+
 @lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)
-def v41_client_boots_while_its_server_moves(bench):
-    """Its former life's locks go, nobody else's do, and the new life gets its own."""
+def v4_clients_boot_while_their_server_moves(bench):
+    """The former life's locks go, nobody else's do, and the new life gets its own."""
     service = victim(bench)
-    for delay_s in BOOT_DELAYS_S:
+    wanted = {"new life locks a part": True, "others get the rest": True,
+              "others get the part": False, "others get what another client holds": False,
+              "who stayed has its lock": True, "who stayed had to claim it": True}
+    for minor, delay_s in itertools.product("10", BOOT_DELAYS_S):
         process = bench.lab.popen_in(
-            "client", [sys.executable, LIVES, "--url", service.url, "--file", f"lives{delay_s}"],
+            "client", [sys.executable, LIVES, "--url", service.url, "--minor", minor,
+                       "--file", f"lives{minor}-{delay_s}"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         try:
             wait_for_line(process, "held")
-            moving = threading.Thread(target=service.rehost, args=(heads_from(service)[0],))
-            moving.start()
-            bench.let_run(delay_s)
-            process.stdin.write("boot\n")
-            process.stdin.flush()
-            wait_for_line(process, "booted")
-            moving.join()
+            with moving_for(bench, service, delay_s):
+                process.stdin.write("boot\n")
+                process.stdin.flush()
+                wait_for_line(process, "booted")
             process.stdin.write("look\n")
             process.stdin.flush()
             seen = last_json(finish_tool(process, LIVES_S))
         finally:
             process.kill()
             process.wait()
-        wanted = {"new life locks a part": True, "others get the rest": True,
-                  "others get the part": False, "others get what another client holds": False,
-                  "who stayed has its lock": True, "who stayed had to claim it": True}
-        check(seen == wanted, f"booted {delay_s} s into the move: {seen}")
+        check(seen == wanted, f"v4.{minor}, booted {delay_s} s into the move: {seen}")
     service.rehost(service.home)
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)
+def v3_client_boots_while_its_server_moves(bench):
+    """The same with NLM: its notice of the boot meets the move; a kernel client keeps its lock."""
+    service = victim(bench)
+    with locking_clients(bench, "stays") as ((one, other), (folder, beside)):
+        stays = Holder(one, folder)
+        for delay_s in BOOT_DELAYS_S:
+            former, new = new_lives(2)
+            file = f"boots{delay_s}"
+
+            def asked(what, *options, name=file):
+                return peer(bench, name, what, *options, vip=service.vip, again=True,
+                            export=service.filesystem)
+
+            check(asked("lock", "--state", former, "--length", "1000") == "granted", "not locked")
+            with moving_for(bench, service, delay_s):
+                check(asked("notify", "--state", new) == "done", "the notice was not taken")
+                check(asked("lock", "--state", new, "--length", "10") == "granted",
+                      f"booted {delay_s} s into the move: the new life gets no lock")
+            seen = {"the rest": asked("test", *OTHER, "--start", "500", "--length", "10"),
+                    "the part": asked("test", *OTHER, "--start", "5", "--length", "1")}
+            check(seen == {"the rest": "granted", "the part": "denied"},
+                  f"booted {delay_s} s into the move: {seen}")
+            check_refused(other, (beside,), f"after a boot {delay_s} s into the move")
+        stays.release()
+        check_granted(other, beside, "after the unlock")
+        service.rehost(service.home)
 
 
 @lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)

@@ -1,4 +1,4 @@
-"""VNFSs with four VIPs on three networks, IPv4 and IPv6, and clients behind a strict router."""
+"""VNFSs with four VIPs on three or four networks, of both families; clients behind a router."""
 
 import contextlib
 import time
@@ -11,7 +11,7 @@ from symlab.service import NetworksService, last_json
 
 from .h_heads import fence_state
 from .l_silent import automatic_fencing
-from .m_moves import HEARD_S, MEASURED, TAKEN_OVER_S, history, is_holding, owner
+from .m_moves import HEARD_S, MEASURED, TAKEN_OVER_S, heads_from, history, is_holding, owner
 from .n_nlm import REBOOT, WAITING, Holder, check_granted, check_refused
 from .r_faults import wait_networks_well
 
@@ -31,7 +31,13 @@ INVALID = 2
 
 
 def multi(bench):
+    """A VNFS with a VIP in each network."""
     return bench.services[1]
+
+
+def doubled(bench):
+    """One with two VIPs in the same network, of either family."""
+    return bench.services[-1]
 
 
 def backup(service):
@@ -72,8 +78,9 @@ def received_by_router(bench):
 @lab_test(luns="fuse", heads=HEADS, networks=NETWORKS, backups=True)
 def every_vip_serves(bench):
     """From its own network and from behind the router; answers come back where questions went."""
-    service = multi(bench)
-    for vip, (_, number) in service.vips.items():
+    for service, vip in ((service, vip) for service in (multi(bench), doubled(bench))
+                         for vip in service.vips):
+        _, number = service.vips[vip]
         url = service.url_of(vip)
         service.run_tool(*MEASURED, "read,write,create", "--seconds", "1", url=url)
         before = received_by_router(bench)
@@ -108,15 +115,13 @@ def clients_are_told_apart_in_ipv6(bench):
 @lab_test(luns="fuse", heads=HEADS, networks=NETWORKS, backups=True)
 def all_vips_move(bench):
     """Through every head and home under load on all VIPs, near and far: no error."""
-    service = multi(bench)
-    home = service.head
-    heads = [head["name"] for head in bench.lab.state.data["heads"] if head["name"] != home]
-    with load_on_every_vip(bench, service) as loads:
-        for head in (*heads, home):
+    for service in (multi(bench), doubled(bench)):
+        with load_on_every_vip(bench, service) as loads:
+            for head in heads_from(service):
+                bench.let_run(BETWEEN_S)
+                service.rehost(head)
             bench.let_run(BETWEEN_S)
-            service.rehost(head)
-        bench.let_run(BETWEEN_S)
-    report(loads, f"{HEADS} moves")
+        report(loads, f"{HEADS} moves of {service.name}")
 
 
 @lab_test(luns="fuse", heads=HEADS, networks=NETWORKS, backups=True)

@@ -1,8 +1,10 @@
 """Partitions, sick instances, LUNs that fail on one head, failures on top of failures."""
 
 import contextlib
+import os
 import signal
 import subprocess
+import sys
 import time
 
 import arp
@@ -27,8 +29,10 @@ ORPHANS_S = 6.0  # of a namespace without processes
 SILENT_S = 15.0  # 8 s of the gate, 1 s until the VIPs go, and a busy machine
 BACK_S = 3.0
 NOTICED_S = 10.0  # 3 s of stillness, a fence, a start
+ANSWERS_S = 8.0  # an instance that answers no NULL for so long has no workers
 STEADY_S = 12.0  # longer than a head is missed, and than a gate's window
 WELL_S = 100.0  # a minute without a fault
+FREEZER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "frozen_threads.py")
 JUNK, JUNK_BYTES = b"zz/junk/", 64 << 10
 ILL_S = 30.0  # a LUN is ill, all heads that have the fault have said so, the move
 
@@ -185,6 +189,30 @@ def paused_instance_is_found(bench):
 
 
 @lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)
+def instance_that_takes_no_requests_is_found(bench):
+    """Heartbeats and pulse go on, but nobody answers: after 8 s it is ended and restarted."""
+    service = victim(bench)
+    before = service.serving()
+    with bench.load(*WRITERS, service=service) as load:
+        bench.let_run(1.0)
+        freezer = subprocess.Popen([sys.executable, FREEZER, str(before["pid"]), "ganesha.nfsd"],
+                                   stdout=subprocess.PIPE, text=True)
+        try:
+            check(int(freezer.stdout.readline()) > 0, "no thread was frozen")
+            since = time.monotonic()
+            after = service.wait_serving(other_than=before["pid"])
+            took_s = time.monotonic() - since
+        finally:
+            freezer.kill()
+            freezer.wait()
+        bench.let_run(1.0)
+    print(f"     serves again {took_s:.1f} s after it took no more requests")
+    check(ANSWERS_S < took_s < ANSWERS_S + NOTICED_S, f"found after {took_s:.1f} s")
+    check(after["epoch"] > before["epoch"], "it was not claimed anew")
+    check(load.seen["reconnects"] > 0, f"the clients saw nothing: {load.seen}")
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)
 def instance_out_of_memory(bench):
     """An instance gets no memory any more: it ends or is ended, and serves again."""
     service = victim(bench)
@@ -274,6 +302,22 @@ def client_network_of_one_head(bench):
 
     wait_networks_well(bench)
     service.rehost(home)
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)
+def one_network_of_probes_is_enough(bench):
+    """A head is heard on the NFS network alone: nobody is fenced, nothing moves."""
+    service = victim(bench)
+    before = service.serving()["pid"]
+    bench.lab.set_fence_kind("power")
+    with automatic_fencing(bench, "power"), bench.load(*WRITERS, service=service) as load:
+        bench.let_run(HEARD_S)
+        with cut_off(bench, service.head, "peers"):
+            bench.let_run(STEADY_S)
+        bench.let_run(1.0)
+    check_nobody_fenced(bench)
+    check(load.seen["reconnects"] == 0, f"a client lost its connection: {load.seen}")
+    check(service.serving()["pid"] == before, "its instance was ended")
 
 
 @lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)

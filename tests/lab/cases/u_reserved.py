@@ -4,9 +4,10 @@ import contextlib
 import os
 import signal
 import threading
+import time
 
 from lab_case import check, eventually, lab_test
-from symlab import product
+from symlab import processes, product
 from symlab.errors import LabError
 from symlab.faults import Faults
 from symlab.reservations import Array, key_of
@@ -21,6 +22,7 @@ UNAVAILABLE, BUSY = 5, 4
 FENCED_S = 60.0
 MOVED_S = 30.0
 TOLD_S = 20.0
+UNREGISTERED_S = 12.0
 TIMEOUT_S = 3  # of the program, where it hangs
 
 
@@ -61,6 +63,12 @@ def moved(bench, service):
     """Its owner, once that is another head."""
     now = owner(bench, service)
     return now if now not in (None, service.home) else None
+
+
+def boot(bench, head):
+    """Its agent may be ready later only."""
+    with contextlib.suppress(LabError):
+        bench.lab.unfence(head)
 
 
 def goes_home(bench, service):
@@ -244,3 +252,31 @@ def preempted_by_nobody_we_know(bench):
         bench.symnas("head", "fence", service.home, "--yes", timeout_s=FENCED_S)
         eventually(MOVED_S, "its VNFS is served elsewhere", lambda: moved(bench, service))
         goes_home(bench, service)
+
+
+@lab_test(luns="reserved", heads=HEADS, shared=True, backups=True)
+def boot_without_quorum_registers_nothing(bench):
+    """A head boots while etcd has no quorum: its key comes when quorum is there, not before."""
+    service = victim(bench)
+    faults = Faults(bench.lab)
+    members = [serving.home for serving in bench.services if serving is not service]
+    bench.let_run(2.0)
+    faults.kill(service.home)
+    for name in members:
+        faults.kill(f"etcd-{name}")
+    booting = threading.Thread(target=boot, args=(bench, service.home))
+    try:
+        booting.start()
+        until = time.monotonic() + UNREGISTERED_S
+        while time.monotonic() < until:
+            check(registered(bench, service.home)[0] == 0, "it has registered without quorum")
+            bench.let_run(0.2)
+        vnfsd = bench.lab.process(f"vnfsd.{service.home}")
+        check(vnfsd and processes.is_alive(vnfsd), "its vnfsd has not waited for quorum")
+    finally:
+        for name in members:
+            bench.lab.start_etcd(name)
+        booting.join()
+    eventually(FENCED_S, "it is registered", lambda: all_registered(bench, service.home))
+    all_ready(bench)
+    bench.lab.wait_members()
