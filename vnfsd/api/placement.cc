@@ -37,7 +37,7 @@ struct Story {
   std::string why;  // it is not served, or not where it should be
 };
 
-Story story_of_owned(const ClusterView& view, const std::string& name, const json& instances,
+Story story_of_owned(const ClusterView& view, const std::string& name, const json& here,
                      const std::string& owner, std::int64_t now_ns) {
   if (const auto* fence = fence_of(view, owner); fence != nullptr) {
     if (fence->state() == records::FENCE_FAILED) {
@@ -49,8 +49,13 @@ Story story_of_owned(const ClusterView& view, const std::string& name, const jso
             fmt::format("{} is lost, and its end is not proved yet (symnas status)", owner)};
   }
   Story story{"serving", ""};
+  const json instances = here.value("instances", json::object());
   if (const auto instance = instances.find(name); instance != instances.end()) {
     story = {instance->value("state", "?"), instance->value("error", "")};
+  }
+  for (const json& head : here.value("silent", json::array())) {
+    if (head.value("head", "") == owner)
+      story = {"unheard", fmt::format("{} is not heard: {}", owner, head.value("why", ""))};
   }
   if (state_of_head(view, owner) == "draining" && story.why.empty()) {
     story.why = fmt::format("{}", fmt::join(reasons_to_stay(view, name, now_ns), "; "));
@@ -58,7 +63,7 @@ Story story_of_owned(const ClusterView& view, const std::string& name, const jso
   return story;
 }
 
-Story story_of(const ClusterView& view, const std::string& name, const json& instances,
+Story story_of(const ClusterView& view, const std::string& name, const json& here,
                std::int64_t now_ns) {
   const auto owner = view.owners.find(name);
   if (view.vnfses.at(name).record.stopped()) {
@@ -69,7 +74,7 @@ Story story_of(const ClusterView& view, const std::string& name, const json& ins
     return {"moving to " + move->second.record.to(), move->second.record.refusal()};
   }
   if (owner != view.owners.end())
-    return story_of_owned(view, name, instances, owner->second.record.head(), now_ns);
+    return story_of_owned(view, name, here, owner->second.record.head(), now_ns);
   const ha::Place place = ha::plan(facts_of(view)).at(name);
   if (place.head.empty()) return {"waiting", "none of its heads can serve"};
   return {"waiting", fmt::format("{} is to serve it", place.head)};
@@ -87,14 +92,14 @@ json places_of(const records::VnfsRecord& vnfs, const std::string& owner) {
 
 }  // namespace
 
-json placement_document(const ClusterView& view, const json& instances, std::int64_t now_ns) {
+json placement_document(const ClusterView& view, const json& here, std::int64_t now_ns) {
   std::set<std::string> heads;
   for (const auto& [name, head] : view.heads) heads.insert(name);
   json rows = json::array();
   for (const auto& [name, vnfs] : view.vnfses) {
     const auto stored = view.owners.find(name);
     const std::string owner = stored == view.owners.end() ? "" : stored->second.record.head();
-    const Story story = story_of(view, name, instances, now_ns);
+    const Story story = story_of(view, name, here, now_ns);
     rows.push_back({{"name", name},
                     {"state", story.state},
                     {"why", story.why},

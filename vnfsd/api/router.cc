@@ -237,8 +237,7 @@ Result<json> Router::look_at_places(const std::string& collection) {
     return tl::unexpected<Error>(std::move(view.error()));
   }
   if (collection == "distribution") return distribution_document(*view, now_ns());
-  return placement_document(*view, backend_.local_status().value("instances", json::object()),
-                            now_ns());
+  return placement_document(*view, backend_.local_status(), now_ns());
 }
 
 Result<json> Router::act_on_locks(const ApiRequest& request) {

@@ -160,6 +160,10 @@ void print_status(std::ostream& out, const json& status) {
     if (head.contains("fence")) out << "\n" << fence_line(head) << "\n";
     if (head.value("draining", false)) out << "\n" << draining_line(head) << "\n";
   }
+  for (const json& head : status.value("silent", json::array())) {
+    out << fmt::format("\nhead {}: is not heard by this head: {}\n", head.value("head", "?"),
+                       head.value("why", "?"));
+  }
   for (const json& stall : status.value("stalls", json::array()))
     out << "\n" << stall_line(stall) << "\n";
   for (const json& vnfs : status.value("vnfs", json::array())) {

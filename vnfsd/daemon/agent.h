@@ -33,6 +33,7 @@
 #include "vnfsd/daemon/cluster_copy.h"
 #include "vnfsd/daemon/compaction.h"
 #include "vnfsd/daemon/fence_watch.h"
+#include "vnfsd/daemon/last_answers.h"
 #include "vnfsd/daemon/limits.h"
 #include "vnfsd/daemon/lun_health.h"
 #include "vnfsd/daemon/luns.h"
@@ -205,6 +206,7 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   // Errors: those of the way that was tried last; the message names both. REQUIRES: can_fence().
   Result<CutOff> cut_off(const std::string& head, const std::string& incarnation);
   Result<CutOff> preempt_head(const std::string& head, const std::string& incarnation);
+  Status check_still_fenced(const std::string& head, const std::string& incarnation);
   void reconcile_supervisors(const ClusterView& view);
   // Says in the head's record which LUNs are open and well here and known to every instance.
   Status publish_luns(const ClusterView& view);
@@ -300,6 +302,7 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   bool vip_answers(const std::string& head, const std::vector<IpAddress>& vips);
   void forget_question(const std::string& head);
   void look_at_silent(const ha::PeerSight& seen);
+  bool note_silence(const std::string& head, const std::optional<std::string>& why);
   std::string why_not_fenced(const ClusterView& view, const ha::PeerSight& sight,
                              const std::vector<ha::PeerSight>& sights);
   // Writes down whom the instances of this head serve, for whoever may have to take over.
@@ -408,7 +411,8 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   std::int64_t networks_looked_ms_ = 0;
   bool networks_looked_at_ = false;
   std::map<std::string, std::int64_t> silent_looked_ms_;
-  std::map<std::string, std::string> silent_told_;
+  LastAnswers last_answers_;                        // confined to head_watcher_
+  std::map<std::string, std::string> silent_told_;  // why it is not fenced; guarded by mutex_
   std::thread head_watcher_;
   std::map<std::string, AnswerWatch> answers_;  // confined to instance_watcher_, by VNFS
   std::thread instance_watcher_;

@@ -265,6 +265,10 @@ nlohmann::json Agent::local_status() {
                                     {"device", device},
                                     {"error", why == ill_networks_.end() ? "" : why->second}});
   }
+  document["silent"] = json::array();
+  for (const auto& [head, why] : silent_told_) {
+    if (!why.empty()) document["silent"].push_back({{"head", head}, {"why", why}});
+  }
   document["stalls"] = json::array();
   for (const Stall& stall : stalls_) document["stalls"].push_back(describe(stall));
   for (const auto& [name, supervisor] : supervisors_) {

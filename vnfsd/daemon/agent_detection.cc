@@ -114,7 +114,8 @@ void Agent::watch_heads() {
       }
       if (sight.silent) {
         look_at_silent(sight);
-      } else if (silent_told_.erase(sight.head) != 0) {
+      } else if (note_silence(sight.head, std::nullopt)) {
+        last_answers_.forget(sight.head);
         tell(event::kHeadHeard, fmt::format("head {}: is heard again", sight.head));
       }
     }
@@ -206,13 +207,23 @@ bool Agent::vip_answers(const std::string& head, const std::vector<IpAddress>& v
   return probe::any_answers(vips, kCanaryMs);
 }
 
+// nullopt: it is heard. Answers whether that is news.
+bool Agent::note_silence(const std::string& head, const std::optional<std::string>& why) {
+  const std::scoped_lock lock(mutex_);
+  if (!why) return silent_told_.erase(head) != 0;
+  return std::exchange(silent_told_[head], *why) != *why;
+}
+
 void Agent::look_at_silent(const ha::PeerSight& seen) {
   const std::int64_t now_ms = clock_.mono_ns() / 1'000'000;
   std::int64_t& looked_ms = silent_looked_ms_[seen.head];
   if (looked_ms != 0 && now_ms - looked_ms < kSilentLookMs) return;
   looked_ms = now_ms;
   const auto view = read_view(store_, kStoreDeadlineMs);
-  if (!view) return;
+  if (!view) {
+    last_answers_.excuse(seen.head);
+    return;
+  }
   // It may have been heard while the store was waited for.
   const std::vector<ha::PeerSight> sights = links_.prober->sights();
   const auto now = std::find_if(sights.begin(), sights.end(), [&](const ha::PeerSight& one) {
@@ -221,16 +232,13 @@ void Agent::look_at_silent(const ha::PeerSight& seen) {
   if (now == sights.end() || !now->silent) return;
   const ha::PeerSight& sight = *now;
   const std::string why = why_not_fenced(*view, sight, sights);
-  std::string& told = silent_told_[sight.head];
+  const bool news = note_silence(sight.head, why);
   if (!why.empty()) {
-    if (told != why) {
-      log::warn("head {}: not heard for {} ms: {}", sight.head, sight.silent_ms, why);
-      tell(event::kHeadSilent, fmt::format("head {}: is not heard by others: {}", sight.head, why));
-    }
-    told = why;
+    if (!news) return;
+    log::warn("head {}: not heard for {} ms: {}", sight.head, sight.silent_ms, why);
+    tell(event::kHeadSilent, fmt::format("head {}: is not heard by others: {}", sight.head, why));
     return;
   }
-  told.clear();
   const auto fence = view->fences.find(sight.head);
   const FenceCause cause{sight.incarnation,
                          fence == view->fences.end() ? Revision{} : fence->second.mod_revision,
@@ -280,7 +288,8 @@ std::string Agent::why_not_fenced(const ClusterView& view, const ha::PeerSight& 
     return "this head has no address in the networks of its VIPs, so it cannot ask whether they "
            "answer";
   }
-  if (vip_answers(sight.head, near)) return "but a VIP of it answers: its agent is away";
+  if (!last_answers_.asked(sight.head, vip_answers(sight.head, near)))
+    return "but a VIP of it answers: its agent is away";
   return "";
 }
 

@@ -97,6 +97,9 @@ inline constexpr std::int64_t kSilentLookMs = 500;
 inline constexpr std::int64_t kLongOffMs = 60'000;
 // Its VIPs get this long for an answer: a second try of TCP comes after a second.
 inline constexpr std::int64_t kCanaryMs = 300;
+// Questions in a row that a head whose VIPs have answered since it was last heard leaves unanswered
+// before it counts as dead: longer than until that second try, and than a pause of an instance.
+inline constexpr int kMissingMin = 4;
 // What they did or did not answer counts for so long after they were asked.
 inline constexpr std::int64_t kAnswerAgeMs = 600;
 inline constexpr std::uint16_t kProbePort = 20'491;  // UDP, from the range that nobody registers

@@ -124,6 +124,8 @@ void Supervisor::stop() {
     for (const Connection& one : std::exchange(left_, {}))
       farewell_.connections.push_back(one.to_string());
     crash_point("fenced", vnfs_);
+    // Its end came before anybody took its VIPs away: they go with its links.
+    if (has_vips_ && burial_.valid()) burial_.get();
     const Status released = host_.release(vnfs_, farewell_);
     crash_point("released", vnfs_);
     released_ = released.has_value();

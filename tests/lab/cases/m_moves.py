@@ -23,6 +23,7 @@ MOVED_MS = 3_000.0
 CRASHED_MS = 8_000.0
 HEARD_S = 5.0  # every head has heard every other one for a while, and would be missed
 CONFLICT = 4
+HICCUPS, HICCUP_S = 3, 0.8
 
 
 def heads_from(service):
@@ -238,7 +239,7 @@ def head_crash(bench):
 
 @lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)
 def agent_away_is_no_crash(bench):
-    """Its agent is gone but its instance answers: nobody is fenced, nothing moves."""
+    """Its agent is gone, its instance answers, with hiccups: nobody is fenced, nothing moves."""
     service = victim(bench)
     before = service.serving()
     bench.lab.set_fence_kind("power")
@@ -247,6 +248,13 @@ def agent_away_is_no_crash(bench):
         bench.kill_process(f"vnfsd.{service.head}")
         try:
             bench.let_run(HEARD_S)
+            told = bench.lab.symnas(others(bench)[0].head)("status")
+            check(f"head {service.head}: is not heard by this head: but a VIP" in told, told)
+            for _ in range(HICCUPS):  # others ask each half second, and wait for 0.3 s
+                Faults(bench.lab).pause(service.name)
+                bench.let_run(HICCUP_S)
+                Faults(bench.lab).resume(service.name)
+                bench.let_run(BETWEEN_S)
             check(fence_state(bench, service.head) is None, "the head was fenced")
         finally:
             bench.lab.start_vnfsd(service.head)

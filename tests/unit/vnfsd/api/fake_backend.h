@@ -112,6 +112,7 @@ class FakeBackend final : public Backend {
   }
   nlohmann::json local_status() override {
     return {{"head", "c1n1"},
+            {"silent", silent},
             {"etcd", nlohmann::json::array()},
             {"luns", {{{"name", "LUN0"}, {"path", "/dev/sda"}, {"error", ""}}}},
             {"instances",
@@ -127,6 +128,7 @@ class FakeBackend final : public Backend {
   std::vector<std::string> notes;
   fs::FormatOptions formatted;
   bool away = false;
+  nlohmann::json silent = nlohmann::json::array();
 };
 
 }  // namespace symnas::vnfsd::api

@@ -259,6 +259,13 @@ TEST_F(PlacementRouterTest, ShowsWhatMovesWaitsOrIsHeld) {
   EXPECT_EQ(placement()["vnfs"][0]["state"], "stopped");
 }
 
+TEST_F(PlacementRouterTest, SaysWhoIsNotHeardAndWhyItIsNotFenced) {
+  backend.silent = {{{"head", "c1n2"}, {"why", "nobody may fence it"}}};
+  EXPECT_EQ(placement()["vnfs"][0]["state"], "serving");
+  EXPECT_EQ(placement()["vnfs"][1]["state"], "unheard");
+  EXPECT_EQ(placement()["vnfs"][1]["why"], "c1n2 is not heard: nobody may fence it");
+}
+
 TEST_F(PlacementRouterTest, DrainsAndSaysWhyWhatStays) {
   const auto dry = ask("POST", "/v1/heads/c1n1/drain", "", Mode::kDryRun);
   ASSERT_TRUE(dry);

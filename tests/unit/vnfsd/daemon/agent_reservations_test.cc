@@ -182,6 +182,15 @@ TEST_F(ReservedTest, TheAgentIsTheSecondStep) {
   EXPECT_EQ(record().cuts(), "power");
 }
 
+TEST_F(ReservedTest, TheAgentIsNotAskedForAHeadThatHasBootedMeanwhile) {
+  with_reservations(true);
+  settled();
+  proof = fail(ErrorCode::kUnavailable, "LUN1: no answer");
+  during = [this] { start("c1n2", "boot4", {}); };
+  EXPECT_EQ(code_of(fence("c1n2")), ErrorCode::kConflict);
+  EXPECT_TRUE(asked.empty()) << "the power of a healthy head was switched off";
+}
+
 // What the program says, whatever it is, through to the records.
 TEST_F(ReservedTest, AnswersOfTheProgramThatProveNothing) {
   const std::string program = files.directory() + "-program";

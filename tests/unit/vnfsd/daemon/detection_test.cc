@@ -89,6 +89,10 @@ TEST_F(DetectionTest, WhoHearsNoMajorityMayBeTheOneThatIsCutOff) {
 TEST_F(DetectionTest, WhoCannotAskTheVipsDoesNotFence) {
   look(0, fencing());
   expect_told("no address in the networks of its VIPs");
+  const nlohmann::json silent = agents["c1n3"]->local_status()["silent"];
+  ASSERT_EQ(silent.size(), 1u);
+  EXPECT_EQ(silent[0]["head"], "c1n2");
+  EXPECT_NE(silent[0]["why"].get<std::string>().find("no address"), std::string::npos);
   EXPECT_EQ(agents["c1n3"]->local_status()["failover"]["error"], "");
 }
 

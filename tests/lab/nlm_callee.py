@@ -1,0 +1,87 @@
+"""The machine of an NFSv3 client that is called back: a portmapper and a lock manager that hears
+GRANTED_MSG and never answers it.
+
+    nlm_callee.py
+
+Prints "ready", then "SVID START LENGTH" for each GRANTED_MSG. Run as root in the client's
+namespace, where no portmapper runs. RFC 1833, RFC 5531, X/Open XNFS chapter 10.
+"""
+
+import socket
+import struct
+import sys
+import threading
+
+from nlm_peer import NLM, PORTMAP, Reader, opaque, u32
+
+PORTMAP_PORT, NLM_PORT = 111, 4045
+GETPORT, GRANTED_MSG = 3, 10
+BACKLOG = 16
+
+
+def answer_to(call, host):
+    """The reply to a call, or None: there is none."""
+    reader = Reader(call)
+    xid = reader.u32()
+    for _ in range(2):
+        reader.u32()
+    program, version, procedure = reader.u32(), reader.u32(), reader.u32()
+    for _ in range(2):
+        reader.u32()
+        reader.opaque()
+    result = b""
+    if program == PORTMAP and procedure == GETPORT:
+        universal = f"{host}.{NLM_PORT >> 8}.{NLM_PORT & 255}".encode()
+        result = u32(NLM_PORT) if version == 2 else opaque(universal)
+    elif program == NLM and procedure == GRANTED_MSG:
+        reader.opaque()
+        reader.u32()
+        for _ in range(3):
+            reader.opaque()
+        svid = reader.u32()
+        start, length = struct.unpack_from(">QQ", reader.data)
+        print(svid, start, length, flush=True)
+        return None
+    return u32(xid) + u32(1) + u32(0) + u32(0) + u32(0) + u32(0) + result
+
+
+def received(stream, size):
+    """Fewer bytes: it is closed."""
+    data = b""
+    while len(data) < size and (more := stream.recv(size - len(data))):
+        data += more
+    return data
+
+
+def serve(stream):
+    host = stream.getsockname()[0]
+    with stream:
+        while len(mark := received(stream, 4)) == 4:
+            reply = answer_to(received(stream, struct.unpack(">I", mark)[0] & 0x7fffffff), host)
+            if reply:
+                stream.sendall(u32(0x80000000 | len(reply)) + reply)
+
+
+def accept_all(listener):
+    while True:
+        stream, _ = listener.accept()
+        threading.Thread(target=serve, args=(stream,), daemon=True).start()
+
+
+def main():
+    for port in (PORTMAP_PORT, NLM_PORT):
+        listener = socket.create_server(("", port), backlog=BACKLOG)
+        threading.Thread(target=accept_all, args=(listener,), daemon=True).start()
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams:
+        datagrams.bind(("", PORTMAP_PORT))
+        print("ready", flush=True)
+        while True:
+            call, peer = datagrams.recvfrom(1 << 16)
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as path:
+                path.connect(peer)  # the address that the caller sees
+                host = path.getsockname()[0]
+            datagrams.sendto(answer_to(call, host), peer)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
