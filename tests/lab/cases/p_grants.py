@@ -36,6 +36,9 @@ def called_back(bench):
     finally:
         process.kill()
         process.communicate()
+    # Nobody is to be called over its connection any more.
+    before = bench.kill_instance()
+    bench.service.wait_serving(other_than=before["pid"])
 
 
 def wait_and_be_granted(bench, file, life, heard, svid="1"):
