@@ -170,7 +170,8 @@ class Client:
         self.client_id = 0
         self.session = b""
         self.slot_sequence = 0
-        self.owner_sequence = 0
+        self.owner_sequence = 0  # of the open owner
+        self.lock_sequence = 0  # of the lock owner of hold(); the first request has 0
         self.name = None
         self.deny = 0
         self.handle = self.root = b""
@@ -303,6 +304,10 @@ class Client:
         self.owner_sequence += 1
         return self.owner_sequence
 
+    def _next_lock_sequence(self):
+        self.lock_sequence += 0 if self.minor else 1
+        return self.lock_sequence
+
     def _open(self, claim, at, create=False, owner="file"):
         """Opens what is claimed relative to the handle `at`; the file's handle and stateid."""
         access = _BOTH_WAYS | (_NO_DELEGATION if self.minor else 0)
@@ -357,8 +362,9 @@ class Client:
         """Locks a range of the open file for writing, and keeps it. False: somebody else has it."""
         def wanted():
             if self.held and self.held[0] == self.recoveries:
-                locker = u32(0) + self.held[1] + u32(self._next_owner_sequence())
+                locker = u32(0) + self.held[1] + u32(self._next_lock_sequence())
             else:
+                self.lock_sequence = 0
                 locker = u32(1, self._next_owner_sequence()) + self.stateid + u32(0) \
                     + u64(self.client_id) + opaque(f"{self.owner} holds")
             return (LOCK, u32(_WRITE_LOCK, 0) + u64(start, length) + locker,
@@ -376,7 +382,7 @@ class Client:
         def unwanted():
             if not self.held or self.held[0] != self.recoveries:
                 raise _Restarted
-            return (LOCKU, u32(_WRITE_LOCK, self._next_owner_sequence()) + self.held[1]
+            return (LOCKU, u32(_WRITE_LOCK, self._next_lock_sequence()) + self.held[1]
                     + u64(start, length), lambda a: (self.recoveries, a.take(16)))
         self.held = self.call(self._here, unwanted)[1]
 

@@ -357,7 +357,8 @@ def v4_clients_boot_while_their_server_moves(bench):
             process.kill()
             process.wait()
         check(seen == wanted, f"v4.{minor}, booted {delay_s} s into the move: {seen}")
-    service.rehost(service.home)
+    if service.head != service.home:
+        service.rehost(service.home)
 
 
 @lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)
