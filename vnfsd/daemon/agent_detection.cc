@@ -114,9 +114,10 @@ void Agent::watch_heads() {
       }
       if (sight.silent) {
         look_at_silent(sight);
-      } else if (note_silence(sight.head, std::nullopt)) {
+      } else {
         last_answers_.forget(sight.head);
-        tell(event::kHeadHeard, fmt::format("head {}: is heard again", sight.head));
+        if (note_silence(sight.head, std::nullopt))
+          tell(event::kHeadHeard, fmt::format("head {}: is heard again", sight.head));
       }
     }
     lock.lock();
