@@ -302,6 +302,7 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   bool vip_answers(const std::string& head, const std::vector<IpAddress>& vips);
   void forget_question(const std::string& head);
   void look_at_silent(const ha::PeerSight& seen);
+  void forget_removed(const std::vector<ha::PeerSight>& sights);
   bool note_silence(const std::string& head, const std::optional<std::string>& why);
   std::string why_not_fenced(const ClusterView& view, const ha::PeerSight& sight,
                              const std::vector<ha::PeerSight>& sights);

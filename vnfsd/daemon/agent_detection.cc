@@ -106,6 +106,7 @@ void Agent::watch_heads() {
     lock.unlock();
     const std::vector<ha::PeerSight> sights = links_.prober->sights();
     look_at_networks(sights);
+    forget_removed(sights);
     for (const ha::PeerSight& sight : sights) {
       if (!sight.suspect && !sight.silent) {
         forget_question(sight.head);
@@ -206,6 +207,15 @@ bool Agent::vip_answers(const std::string& head, const std::vector<IpAddress>& v
                      now_ms - asked->second.asked_ms <= kAnswerAgeMs;
   if (fresh) return asked->second.answered.get();
   return probe::any_answers(vips, kCanaryMs);
+}
+
+// Of heads that are in the cluster no more nothing is told.
+void Agent::forget_removed(const std::vector<ha::PeerSight>& sights) {
+  const std::scoped_lock lock(mutex_);
+  std::erase_if(silent_told_, [&](const auto& told) {
+    return std::ranges::none_of(
+        sights, [&](const ha::PeerSight& sight) { return sight.head == told.first; });
+  });
 }
 
 // nullopt: it is heard. Answers whether that is news.

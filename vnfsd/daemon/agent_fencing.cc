@@ -177,6 +177,16 @@ Result<Stored<records::FenceRecord>> Agent::my_fence(const ClusterView& view,
                           head));
 }
 
+// kConflict: it has booted since, or its fence is not this head's any more.
+Status Agent::check_still_fenced(const std::string& head, const std::string& incarnation) {
+  SYMNAS_ASSIGN(const ClusterView view, read_view(store_, kStoreDeadlineMs));
+  SYMNAS_ASSIGN(const auto fence, my_fence(view, head, incarnation));
+  SYMNAS_ASSIGN(const auto* victim, find(view.heads, "head", head));
+  if (victim->record.incarnation() != incarnation) return has_just_booted(head);
+  if (fence.record.state() != records::FENCE_RUNNING) return has_come_back(head);
+  return {};
+}
+
 Agent::PutFence Agent::put_fence(const std::string& head, const records::FenceRecord& record,
                                  kv::Txn txn) {
   txn.success.push_back(kv::put(fence_key(head), record.SerializeAsString()));

@@ -115,19 +115,6 @@ Result<CutOff> Agent::preempt_head(const std::string& head, const std::string& i
   return CutOff{std::move(proof), "luns", luns};
 }
 
-// kConflict: it has booted since, or its fence is not this head's any more.
-Status Agent::check_still_fenced(const std::string& head, const std::string& incarnation) {
-  SYMNAS_ASSIGN(const ClusterView view, read_view(store_, kStoreDeadlineMs));
-  SYMNAS_ASSIGN(const auto fence, my_fence(view, head, incarnation));
-  SYMNAS_ASSIGN(const auto* victim, find(view.heads, "head", head));
-  if (fence.record.state() == records::FENCE_RUNNING &&
-      victim->record.incarnation() == incarnation) {
-    return {};
-  }
-  return fail(ErrorCode::kConflict,
-              fmt::format("head {}: it has come back meanwhile: its power is left alone", head));
-}
-
 // The ladder: reservations first, because nobody loses its power by them.
 Result<CutOff> Agent::cut_off(const std::string& head, const std::string& incarnation) {
   Error first;
