@@ -45,14 +45,18 @@ DirectoryChange no_change(const Context& context, const Directory& directory) {
 void sweep_times(Context& context, Ino directory) {
   const std::string inode = kv::keys::inode(context.fs, directory);
   const std::string times = kv::keys::directory_times(context.fs, directory);
-  // Not only what the cache has: a reply that was lost makes it forget.
-  const auto found = context.session.read({inode, times});
-  if (!found || (*found)[0].value || !(*found)[1].value) return;  // something else was stale
-  kv::Mutation mutation;
-  mutation.compares = {kv::key_absent(inode)};
-  mutation.writes = {kv::erase(times)};
   // Whatever comes of it: the record is ignored as long as it stays.
-  static_cast<void>(context.session.commit_blocking(std::move(mutation)));
+  static_cast<void>(retry_conflicts(context, [&](int) -> Status {
+    // Not only what the cache has: a reply that was lost makes it forget.
+    SYMNAS_ASSIGN(const auto found, context.session.read({inode, times}));
+    if (found[0].value || !found[1].value) return {};  // something else was stale
+    kv::Mutation mutation;
+    mutation.compares = {kv::key_absent(inode)};
+    mutation.writes = {kv::erase(times)};
+    SYMNAS_ASSIGN(const auto swept, commit(context, std::move(mutation)));
+    static_cast<void>(swept);
+    return {};
+  }));
 }
 
 }  // namespace symnas::fs

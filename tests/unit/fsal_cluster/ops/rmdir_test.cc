@@ -67,6 +67,21 @@ TEST_F(RmdirTest, ConflictsWithAChmodOfIt) {
   EXPECT_EQ(world.session().conflicts(), 1);
 }
 
+// The CREATE's batch puts times for a directory that is gone; the first sweep conflicts.
+TEST_F(RmdirTest, ACreateThatComesTooLateLeavesNoTimes) {
+  const Handle dir = world.mkdir(world.root(), "d");
+  world.session().interrupt([&] {
+    ASSERT_TRUE(rmdir(world.context(), kRoot, world.root(), "d"));
+    world.fail_next_commit(kv::TxnFault::Kind::kNone);
+    world.fail_next_commit(kv::TxnFault::Kind::kConflict);
+  });
+  const auto made = create(world.context(), kRoot, dir, "f", CreateMode::kGuarded, 0, NewNode());
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code, ErrorCode::kStale);
+  EXPECT_TRUE(world.faults_met());
+  EXPECT_FALSE(world.exists(kv::keys::directory_times(world.fs(), dir.ino)));
+}
+
 TEST_F(RmdirTest, DoesNotConflictWithACreateBesideIt) {
   world.mkdir(world.root(), "d");
   world.session().forget();
