@@ -39,7 +39,9 @@ ClusterMount::ClusterMount(const env::Clock& clock, Parts parts)
       tokens_(std::move(parts.tokens)),
       lock_orders_(std::move(parts.lock_orders)),
       release_locks_(std::move(parts.release_locks)),
+      vnfs_(parts.vnfs),
       quota_(std::move(parts.quota)),
+      orphans_left_(std::move(parts.orphans_left)),
       proof_(std::move(parts.proof)),
       session_(std::move(parts.session)),
       data_(std::move(parts.data)),
@@ -105,12 +107,18 @@ Status ClusterMount::recover() {
                                   [this](records::HeartbeatRecord& record) { report(record); });
   for (const MountEntry& ended : claim_.ended) {
     // Nobody has to wait for what it has left: the keeper takes that over.
-    if (ended.ended->clean()) continue;
+    if (ended.ended->clean()) {
+      if (ended.record.vnfs_id() == vnfs_.value())
+        data_->fetch({ended.ended->in_use().begin(), ended.ended->in_use().end()});
+      continue;
+    }
     SYMNAS_TRY(recover_ended(ended.id, describe(ended)));
   }
   claim_.ended.clear();
-  SYMNAS_ASSIGN(std::vector<Ino> orphans, list_orphans(context_));
-  sweep_ = std::make_unique<OrphanSweep>(context_, std::move(orphans));
+  if (!orphans_left_) {
+    SYMNAS_ASSIGN(orphans_left_, list_orphans(*session_, context_.fs));
+  }
+  sweep_ = std::make_unique<OrphanSweep>(context_, std::move(*orphans_left_));
   replies_->start_sweep();
   lock_clearing_ = std::make_unique<LockClearing>(context_, *locks_, *lock_orders_, release_locks_);
   keeper_ = std::make_unique<MembershipKeeper>(
@@ -192,17 +200,19 @@ void ClusterMount::end_threads() {
 Status ClusterMount::close() {
   if (closed_.exchange(true)) return {};
   end_threads();
+  std::vector<records::FileInUse> in_use = data_->files_in_use();
   SYMNAS_TRY(data_->flush_all());
   SYMNAS_TRY(locks_->record_unlocks());
   heartbeat_.reset();
-  return write_end_record();
+  return write_end_record(std::move(in_use));
 }
 
-Status ClusterMount::write_end_record() {
+Status ClusterMount::write_end_record(std::vector<records::FileInUse> in_use) {
   records::EndRecord record;
   record.set_by("self");
   record.set_proof("clean close");
   record.set_clean(true);
+  for (records::FileInUse& file : in_use) *record.add_in_use() = std::move(file);
   record.set_ended_ns(clock_.wall_ns());
   kv::Mutation mutation;
   mutation.growth = kv::Growth::kMustGo;

@@ -6,7 +6,9 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "common/env/random.h"
 #include "fsal_cluster/data/file_data.h"
@@ -41,12 +43,14 @@ class ClusterMount final : public Mount {
     std::unique_ptr<TokenTable> tokens;
     std::unique_ptr<LockOrders> lock_orders;
     ReleaseLocks release_locks;
+    VnfsId vnfs;
     NameHasher hasher;
     std::unique_ptr<QuotaWatch> quota;
     std::unique_ptr<kv::Session> session;
     std::unique_ptr<FileData> data;
     std::unique_ptr<FileLocks> locks;
     std::unique_ptr<Replies> replies;
+    std::optional<std::vector<Ino>> orphans_left;  // nullopt: not known yet
     Heartbeat::Proof proof;
   };
   ClusterMount(const env::Clock& clock, Parts parts);
@@ -114,7 +118,7 @@ class ClusterMount final : public Mount {
   // What the heartbeat tells the others.
   void report(records::HeartbeatRecord& record);
   Status erase_holds(MountId ended);
-  Status write_end_record();
+  Status write_end_record(std::vector<records::FileInUse> in_use);
   // Errors: kStale for an inode whose last name is gone and that nobody here has had open since.
   Status usable_without_name(const Handle& handle);
   void pause(int attempt);
@@ -134,7 +138,9 @@ class ClusterMount final : public Mount {
   std::unique_ptr<TokenTable> tokens_;
   std::unique_ptr<LockOrders> lock_orders_;
   const ReleaseLocks release_locks_;
+  const VnfsId vnfs_;
   std::unique_ptr<QuotaWatch> quota_;
+  std::optional<std::vector<Ino>> orphans_left_;
   const Heartbeat::Proof proof_;
   std::unique_ptr<kv::Session> session_;
   std::unique_ptr<FileData> data_;

@@ -70,6 +70,9 @@ inline constexpr std::int64_t kSoloAfterNs = 5'000'000'000;
 inline constexpr std::int64_t kSoloWaitPollMs = 10;
 // How long mounts wait at random before they take over from an ended one: mostly one of them does.
 inline constexpr std::int64_t kTakeOverDelayMaxMs = 200;
+// From one that was closed nobody waits for anything; its VNFS is on the move, and the next mount
+// finds in the end record what it was working on.
+inline constexpr std::int64_t kTakeOverAfterCloseNs = 1'000'000'000;
 // The membership keeper looks around at least as often, in case nothing woke it.
 inline constexpr std::int64_t kKeeperPollMs = 200;
 // After a failure (etcd away, LUN away).

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <future>
 #include <utility>
 
 #include "common/base/log.h"
@@ -33,8 +35,9 @@ kv::SessionOptions session_options(FsId fs, const Claim& claim, const MountOptio
                                    std::shared_ptr<const kv::QuotaGauge> quota,
                                    std::vector<kv::SessionOptions::Followed> followed) {
   kv::SessionOptions out;
-  out.session_id = "s";  // the prefix names the mount already
+  out.session_id = kMountSession;
   out.slot_prefix = kv::keys::mount_slots(fs, claim.id);
+  out.slots_armed_at = claim.create_revision;
   out.watched = kv::keys::watched(fs);
   out.stamp_key = kv::keys::stamp(fs);
   out.mount_key = kv::keys::mount(fs, claim.id);
@@ -44,6 +47,43 @@ kv::SessionOptions session_options(FsId fs, const Claim& claim, const MountOptio
   out.quota = std::move(quota);
   out.followed = std::move(followed);
   return out;
+}
+
+// What each of them reads depends on nothing that another one reads, and clients wait: at once.
+Status read_parts(ClusterMount::Parts& parts, const env::Clock& clock,
+                  std::shared_ptr<cvm::VolumeIo> volume, const MountOptions& options,
+                  const Claim& claim) {
+  const FsId fs{claim.filesystem.fsid()};
+  kv::Session& session = *parts.session;
+  // Every export begins at a directory, mostly this one.
+  session.read_async({kv::keys::inode(fs, kRootIno), kv::keys::directory_times(fs, kRootIno)},
+                     [](const Result<std::vector<kv::CachedValue>>&) {});
+  auto locks = std::async(std::launch::async, [&] {
+    return FileLocks::load(session, clock, fs, options.vnfs, parts.membership.get(),
+                           parts.gate.get(), options.nfs_lease_s);
+  });
+  // Recovery makes more of them.
+  const bool clean = std::ranges::all_of(
+      claim.ended, [](const MountEntry& entry) { return entry.ended->clean(); });
+  auto orphans = std::async(std::launch::async, [&]() -> Result<std::optional<std::vector<Ino>>> {
+    if (!clean) return std::nullopt;
+    SYMNAS_ASSIGN(std::vector<Ino> left, list_orphans(session, fs));
+    return std::optional(std::move(left));
+  });
+  SYMNAS_ASSIGN(
+      parts.data,
+      FileData::open(session, clock, std::make_shared<GatedVolume>(std::move(volume), *parts.gate),
+                     FileDataOptions{.fs = fs,
+                                     .mount = claim.id,
+                                     .membership = parts.membership.get(),
+                                     .peers = parts.peers.get(),
+                                     .tokens = parts.tokens.get(),
+                                     .block_bytes = claim.filesystem.block_bytes(),
+                                     .group_blocks = claim.filesystem.group_blocks(),
+                                     .on_failed_flush = options.on_ended}));
+  SYMNAS_ASSIGN(parts.locks, locks.get());
+  SYMNAS_ASSIGN(parts.orphans_left, orphans.get());
+  return {};
 }
 
 Result<std::unique_ptr<ClusterMount>> open_claimed(kv::Store& store, const env::Clock& clock,
@@ -61,6 +101,7 @@ Result<std::unique_ptr<ClusterMount>> open_claimed(kv::Store& store, const env::
   parts.tokens = std::make_unique<TokenTable>(fs, claim.id);
   parts.lock_orders = std::make_unique<LockOrders>(clock, fs, options.vnfs);
   parts.release_locks = options.release_locks;
+  parts.vnfs = options.vnfs_id;
   const auto quota = std::make_shared<kv::QuotaGauge>(options.etcd_quota_bytes);
   parts.quota = std::make_unique<QuotaWatch>(store, quota);
   SYMNAS_ASSIGN(
@@ -70,20 +111,7 @@ Result<std::unique_ptr<ClusterMount>> open_claimed(kv::Store& store, const env::
                                         {parts.peers->followed(), parts.orphans->followed(),
                                          parts.tokens->followed(), parts.lock_orders->followed()}),
                         options.on_ended, kAdminDeadlineMs));
-  SYMNAS_ASSIGN(parts.data,
-                FileData::open(*parts.session, clock,
-                               std::make_shared<GatedVolume>(std::move(volume), *parts.gate),
-                               FileDataOptions{.fs = fs,
-                                               .mount = claim.id,
-                                               .membership = parts.membership.get(),
-                                               .peers = parts.peers.get(),
-                                               .tokens = parts.tokens.get(),
-                                               .block_bytes = claim.filesystem.block_bytes(),
-                                               .group_blocks = claim.filesystem.group_blocks(),
-                                               .on_failed_flush = options.on_ended}));
-  SYMNAS_ASSIGN(parts.locks,
-                FileLocks::load(*parts.session, clock, fs, options.vnfs, parts.membership.get(),
-                                parts.gate.get(), options.nfs_lease_s));
+  SYMNAS_TRY(read_parts(parts, clock, std::move(volume), options, claim));
   parts.replies = std::make_unique<Replies>(
       *parts.session, clock,
       Replies::Options{.fs = fs, .vnfs = options.vnfs_id, .epoch = options.epoch});

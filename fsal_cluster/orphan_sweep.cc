@@ -27,12 +27,12 @@ Result<bool> held_open(Context& context, MountId holder) {
 
 }  // namespace
 
-Result<std::vector<Ino>> list_orphans(Context& context) {
-  const std::string prefix = kv::keys::orphans(context.fs);
+Result<std::vector<Ino>> list_orphans(kv::Session& session, FsId fs) {
+  const std::string prefix = kv::keys::orphans(fs);
   kv::KeyRange rest = kv::prefix_range(prefix);
   std::vector<Ino> out;
   for (;;) {
-    SYMNAS_ASSIGN(const kv::OpResult page, context.session.range(rest, kSweepPageKeys));
+    SYMNAS_ASSIGN(const kv::OpResult page, session.range(rest, kSweepPageKeys));
     for (const kv::KeyValue& kv : page.kvs)
       if (kv.key.size() == prefix.size() + 8) out.push_back(Ino{read_be64(kv.key, prefix.size())});
     if (!page.more || page.kvs.empty()) return out;

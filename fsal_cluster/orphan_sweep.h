@@ -16,7 +16,7 @@
 namespace symnas::fs {
 
 // The orphans that exist now. Cost: kSweepPageKeys records per read. Errors: Session::range.
-Result<std::vector<Ino>> list_orphans(Context& context);
+Result<std::vector<Ino>> list_orphans(kv::Session& session, FsId fs);
 // Finishes one orphan: nothing to do when it is gone, or held open by a mount that has not ended.
 // Errors: those of end_orphan and FileData::sweep_orphan, kCorrupt.
 Status sweep_orphan(Context& context, Ino ino);

@@ -24,10 +24,13 @@ Committer::Committer(SessionContext& context)
 void Committer::start(std::function<void(Status)> ready) {
   {
     const std::scoped_lock lock(mutex_);
-    ready_ = std::move(ready);
-    slots_to_start_ = kSessionSlots;
-    for (int i = 0; i < kSessionSlots; ++i) arm_locked();
+    if (!slots_.has_armed()) {
+      ready_ = std::exchange(ready, nullptr);
+      slots_to_start_ = kSessionSlots;
+      for (int i = 0; i < kSessionSlots; ++i) arm_locked();
+    }
   }
+  if (ready) ready({});
   send_waiting();
 }
 

@@ -66,8 +66,10 @@ struct SessionOptions {
   std::string session_id;   // names the slot keys: slot_prefix + session_id + index
   std::string slot_prefix;  // outside the watched prefix
   KeyRange watched;         // cached keys live in it
-  std::string stamp_key;    // inside `watched`
-  std::string mount_key;    // INV-3: compared by create_revision
+  // Of the transaction with arm_slots(), which made the mount; 0: the session arms them itself.
+  Revision slots_armed_at;
+  std::string stamp_key;  // inside `watched`
+  std::string mount_key;  // INV-3: compared by create_revision
   Revision mount_create_revision;
   std::string ended_key;        // INV-3: must be absent
   std::vector<Compare> guards;  // further compares of every transaction (VNFS owner record)
@@ -81,6 +83,10 @@ struct SessionOptions {
   };
   std::vector<Followed> followed;
 };
+
+// Arms all slots of a session that has none yet: for the transaction that makes its mount, which
+// saves the session one of its own.
+std::vector<Op> arm_slots(const std::string& slot_prefix, const std::string& session_id);
 
 struct SessionCounters {
   std::uint64_t operations = 0;

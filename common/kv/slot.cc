@@ -14,6 +14,16 @@ std::string slot_key(const SessionOptions& options, int index) {
   return key;
 }
 
+std::vector<Op> arm_slots(const std::string& slot_prefix, const std::string& session_id) {
+  SessionOptions options;
+  options.slot_prefix = slot_prefix;
+  options.session_id = session_id;
+  std::vector<Op> puts;
+  for (int i = 0; i < kSessionSlots; ++i)
+    puts.push_back(put(slot_key(options, i), encode_slot(0, 0)));
+  return puts;
+}
+
 std::string slot_operation_key(const std::string& slot_key, int operation) {
   std::string key = slot_key;
   key.push_back(static_cast<char>(operation));
@@ -268,7 +278,8 @@ Verdict judge_arm(const Frame& frame, const SlotUse& use, const Result<TxnResult
 // --- SlotTable
 
 SlotTable::SlotTable(const SessionOptions& options) {
-  for (int i = 0; i < kSessionSlots; ++i) slots_.push_back(Slot{.key = slot_key(options, i)});
+  for (int i = 0; i < kSessionSlots; ++i)
+    slots_.push_back(Slot{.key = slot_key(options, i), .mod_revision = options.slots_armed_at});
 }
 
 SlotUse SlotTable::use_of(int index) const {

@@ -279,7 +279,18 @@ Status Engine::flush_all() {
   erase_unused_tokens(INT64_MAX, expect());
   for (const Ino ino : inos) {
     FilePtr f = find_file(ino);
-    if (f) commit_idle(std::move(f), DropFlag::kMust, expect());
+    if (!f) continue;
+    bool nothing_to_record = false;
+    {
+      const std::scoped_lock lock(f->mutex);
+      nothing_to_record = f->token != TokenMode::kNone && !f->dirty && !f->has_growth() &&
+                          f->flag.state() == WriteFlag::State::kClear;
+    }
+    if (nothing_to_record) {
+      return_token(std::move(f), expect());
+    } else {
+      commit_idle(std::move(f), DropFlag::kMust, expect());
+    }
   }
   Status first;
   const auto collect = [&] {
@@ -290,7 +301,7 @@ Status Engine::flush_all() {
     answers.clear();
   };
   collect();
-  for (const Ino ino : inos) {  // tokens without the flag
+  for (const Ino ino : inos) {  // tokens that are left
     FilePtr f = find_file(ino);
     if (!f) continue;
     {

@@ -74,6 +74,8 @@ class Engine final : public FileData {
   std::vector<kv::Op> tokens_at_create(Ino ino) override;
   Status publish_foreign(Ino ino) override;
   void turned_sole() override;
+  std::vector<records::FileInUse> files_in_use() override;
+  void fetch(const std::vector<records::FileInUse>& files) override;
 
   // One round of what timers do; the engine calls it every kTickNs.
   void tick();
@@ -307,6 +309,9 @@ class Engine final : public FileData {
   Task<Woken> changed(Ino ino, const TokenSight& seen);
   Task<Woken> pause(std::int64_t span_ns);
   std::optional<Overlay::ForeignWrites> foreign_writes(Ino ino);
+
+  // --- in_use.cc
+  Detached fetch_file(records::FileInUse file);
 
   // --- attention.cc
   void list(FileState& f);  // REQUIRES: f.mutex held

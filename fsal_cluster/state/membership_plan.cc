@@ -18,16 +18,18 @@ MembershipStep MembershipPlan::next(const MembershipView& view, std::int64_t now
   if (has_solo && view.solo_wanted) return {Kind::kMakeRoom, {}, {}};
 
   std::erase_if(due_ns_, [&](const auto& entry) {
-    return std::find(view.ended.begin(), view.ended.end(), entry.first) == view.ended.end();
+    return std::ranges::none_of(view.ended,
+                                [&](const Peers::Ended& ended) { return ended.id == entry.first; });
   });
   MembershipStep step;
   const auto wake_by = [&step](std::int64_t at_ns) {
     step.wake_ns = std::min(step.wake_ns.value_or(at_ns), at_ns);
   };
-  for (const MountId id : view.ended) {
-    const std::int64_t delay_ns = static_cast<std::int64_t>(random % kTakeOverDelayMaxNs);
-    const std::int64_t due_ns = due_ns_.try_emplace(id, now_ns + delay_ns).first->second;
-    if (due_ns <= now_ns) return {Kind::kTakeOver, id, {}};
+  for (const Peers::Ended& ended : view.ended) {
+    const std::int64_t delay_ns = (ended.clean ? kTakeOverAfterCloseNs : 0) +
+                                  static_cast<std::int64_t>(random % kTakeOverDelayMaxNs);
+    const std::int64_t due_ns = due_ns_.try_emplace(ended.id, now_ns + delay_ns).first->second;
+    if (due_ns <= now_ns) return {Kind::kTakeOver, ended.id, {}};
     wake_by(due_ns);
   }
 

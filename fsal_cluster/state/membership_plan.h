@@ -22,7 +22,7 @@ struct MembershipView {
   std::optional<Peers::Solo> solo;
   bool solo_wanted = false;
   bool no_others = false;
-  std::vector<MountId> ended;
+  std::vector<Peers::Ended> ended;
 };
 
 struct MembershipStep {

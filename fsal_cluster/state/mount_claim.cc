@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/kv/keys.h"
+#include "common/kv/session.h"
 #include "fsal_cluster/limits.h"
 #include "fsal_cluster/schema/counter.h"
 #include "fsal_cluster/schema/filesystem.h"
@@ -175,6 +176,8 @@ Result<ClaimPlan> plan_claim(const ClaimView& view, const ClaimOptions& options,
       std::move(stamp.put),
       alone ? kv::put(kv::keys::solo(fs), solo_value(id)) : kv::erase(kv::keys::solo(fs)),
   };
+  for (kv::Op& put : kv::arm_slots(kv::keys::mount_slots(fs, id), kMountSession))
+    plan.txn.success.push_back(std::move(put));
   return plan;
 }
 

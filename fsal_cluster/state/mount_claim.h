@@ -16,6 +16,10 @@
 
 namespace symnas::fs {
 
+// SessionOptions::session_id of a mount's only session: the prefix of its slots names the mount.
+// The claim arms them (SessionOptions::slots_armed_at).
+inline constexpr const char* kMountSession = "s";
+
 struct ClaimOptions {
   FsId fs;
   std::string filesystem_name;

@@ -64,34 +64,45 @@ Status end_mount(kv::Store& store, const env::Clock& clock, FsId fs, MountId mou
                                         ": its end record was not written; try again");
 }
 
-Result<std::vector<MountOf>> living_mounts_of(kv::Store& store, VnfsId vnfs, Epoch epoch_max) {
+Result<Filesystems> list_filesystems(kv::Store& store) {
   SYMNAS_ASSIGN(
-      kv::OpResult filesystems,
+      kv::OpResult found,
       kv::range_blocking(store, kv::prefix_range(kv::keys::kFilesystems), 0, kAdminDeadlineMs));
-  std::vector<std::string> names;
-  std::vector<FsId> ids;
-  for (const kv::KeyValue& kv : filesystems.kvs) {
+  Filesystems out;
+  for (const kv::KeyValue& kv : found.kvs) {
     SYMNAS_ASSIGN(records::FilesystemRecord record,
                   parse_record<records::FilesystemRecord>(kv.value, kv.key));
-    names.push_back(record.name());
-    ids.push_back(FsId{record.fsid()});
-  }
-  SYMNAS_ASSIGN(auto mounts_of_each, list_mounts_of_each(store, ids));
-  std::vector<MountOf> out;
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    for (MountEntry& mount : mounts_of_each[i]) {
-      if (!mount.alive() || mount.record.vnfs_id() != vnfs.value() ||
-          mount.record.epoch() > epoch_max.value())
-        continue;
-      out.push_back(MountOf{names[i], ids[i], std::move(mount)});
-    }
+    out.emplace(record.name(), FsId{record.fsid()});
   }
   return out;
 }
 
+Result<std::vector<MountOf>> living_mounts(kv::Store& store, const Filesystems& filesystems) {
+  std::vector<FsId> ids;
+  for (const auto& [name, id] : filesystems) ids.push_back(id);
+  SYMNAS_ASSIGN(auto mounts_of_each, list_mounts_of_each(store, ids));
+  std::vector<MountOf> out;
+  auto found = mounts_of_each.begin();
+  for (const auto& [name, id] : filesystems) {
+    for (MountEntry& mount : *found++)
+      if (mount.alive()) out.push_back(MountOf{name, id, std::move(mount)});
+  }
+  return out;
+}
+
+std::vector<MountOf> mounts_of(std::vector<MountOf> mounts, VnfsId vnfs, Epoch epoch_max) {
+  std::erase_if(mounts, [&](const MountOf& one) {
+    return one.mount.record.vnfs_id() != vnfs.value() ||
+           one.mount.record.epoch() > epoch_max.value();
+  });
+  return mounts;
+}
+
 Result<std::vector<MountOf>> end_mounts_of(kv::Store& store, const env::Clock& clock, VnfsId vnfs,
                                            Epoch epoch_max, const EndProof& proof) {
-  SYMNAS_ASSIGN(std::vector<MountOf> living, living_mounts_of(store, vnfs, epoch_max));
+  SYMNAS_ASSIGN(const Filesystems filesystems, list_filesystems(store));
+  SYMNAS_ASSIGN(std::vector<MountOf> all, living_mounts(store, filesystems));
+  std::vector<MountOf> living = mounts_of(std::move(all), vnfs, epoch_max);
   for (const MountOf& mount : living) {
     SYMNAS_TRY(end_mount(store, clock, mount.fs, mount.mount.id, proof));
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -30,12 +31,17 @@ struct MountOf {
   FsId fs;
   MountEntry mount;
 };
-// The living mounts of the VNFS whose epoch is at most `epoch_max`, on every filesystem. Errors:
-// those of the store, kCorrupt.
-Result<std::vector<MountOf>> living_mounts_of(kv::Store& store, VnfsId vnfs, Epoch epoch_max);
+// Every filesystem there is, by name. Errors: those of the store, kCorrupt.
+using Filesystems = std::map<std::string, FsId>;
+Result<Filesystems> list_filesystems(kv::Store& store);
+// The living mounts of all these filesystems. Errors: those of the store, kCorrupt.
+Result<std::vector<MountOf>> living_mounts(kv::Store& store, const Filesystems& filesystems);
+// Those of the VNFS whose epoch is at most `epoch_max`.
+std::vector<MountOf> mounts_of(std::vector<MountOf> mounts, VnfsId vnfs, Epoch epoch_max);
 
-// What vnfsd calls after the local fence of an instance: ends all of living_mounts_of(). Returns
-// what it ended, for the event log. Idempotent. Errors: as end_mount.
+// What vnfsd calls after a fence: ends the living mounts of the VNFS, on every filesystem, whose
+// epoch is at most `epoch_max`. Returns what it ended, for the event log. Idempotent. Errors: as
+// end_mount.
 Result<std::vector<MountOf>> end_mounts_of(kv::Store& store, const env::Clock& clock, VnfsId vnfs,
                                            Epoch epoch_max, const EndProof& proof);
 

@@ -68,12 +68,12 @@ bool Peers::has_ended(MountId id) const {
   return newest_ && !lives(id);
 }
 
-std::vector<MountId> Peers::ended() const {
+std::vector<Peers::Ended> Peers::ended() const {
   const std::scoped_lock lock(mutex_);
-  std::vector<MountId> out;
+  std::vector<Ended> out;
   if (!newest_) return out;
   for (const auto& [id, mount] : mounts_)
-    if (id != self_ && mount.ended) out.push_back(id);
+    if (id != self_ && mount.ended) out.push_back({id, mount.clean});
   return out;
 }
 
@@ -162,7 +162,10 @@ void Peers::put(const kv::KeyValue& kv) {
   if (in_table(kv.key, mounts, 8)) {
     mounts_[MountId{read_be64(kv.key, mounts.size())}].claimed = kv.create_revision;
   } else if (in_table(kv.key, mounts, 9)) {
-    mounts_[MountId{read_be64(kv.key, mounts.size())}].ended = true;
+    Mount& mount = mounts_[MountId{read_be64(kv.key, mounts.size())}];
+    records::EndRecord record;
+    mount.ended = true;
+    mount.clean = record.ParseFromString(kv.value) && record.clean();
   } else if (in_table(kv.key, heartbeats, 8)) {
     put_heartbeat(MountId{read_be64(kv.key, heartbeats.size())}, kv.value);
   } else if (in_table(kv.key, holds, 16)) {

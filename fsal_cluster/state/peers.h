@@ -42,7 +42,12 @@ class Peers final : public kv::Follower {
   bool has_ended(MountId id) const;
   // The others whose end record is there: what they left is still to be taken over. Ascending;
   // empty also when it is unknown.
-  std::vector<MountId> ended() const;
+  struct Ended {
+    MountId id;
+    bool clean = false;  // by its own close: nobody waits for anything that it left
+    friend bool operator==(const Ended&, const Ended&) = default;
+  };
+  std::vector<Ended> ended() const;
   // No record of another mount at all, living or ended. False when it is unknown.
   bool no_others() const;
 
@@ -79,6 +84,7 @@ class Peers final : public kv::Follower {
   struct Mount {
     Revision claimed;  // 0: there is no mount record, only something that it left
     bool ended = false;
+    bool clean = false;  // its end
     Revision quiesced;
     Revision looked;
     std::int64_t allocated_blocks = 0;

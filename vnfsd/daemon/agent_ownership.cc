@@ -1,5 +1,6 @@
 // Agent: ownership of VNFSs and the local fence, for the supervisors.
 #include <algorithm>
+#include <future>
 #include <set>
 
 #include <fmt/format.h>
@@ -30,6 +31,13 @@ bool came_after_all(const ClusterView& view, const std::string& vnfs, Epoch epoc
   if (move == view.moves.end() || view.owners.contains(vnfs)) return false;
   const std::uint64_t last = move->second.record.departure().epoch();
   return last != 0 && last < epoch.value();
+}
+
+fs::Filesystems filesystems_of(const ClusterView& view) {
+  fs::Filesystems out;
+  for (const auto& [name, filesystem] : view.filesystems)
+    out.emplace(name, FsId{filesystem.record.fsid()});
+  return out;
 }
 
 }  // namespace
@@ -202,9 +210,16 @@ bool Agent::was_left_here(const std::string& vnfs) const {
   return state && state->incarnation == incarnation_;
 }
 
-// Read after the process was reaped: what it may have come to use is in there.
+// Read after the process was reaped: what it may have come to use is in there. Which filesystems
+// there are is known but for the newest: their mounts are read at the same time.
 Status Agent::fence(const std::string& vnfs) {
+  fs::Filesystems known;
+  if (const auto seen = copy_.view(); seen && *seen) known = filesystems_of(**seen);
+  auto read = std::async(std::launch::async, [&] { return fs::living_mounts(store_, known); });
   SYMNAS_ASSIGN(const ClusterView view, fresh_view());
+  auto mounts = read.get();
+  if (const fs::Filesystems now = filesystems_of(view); now != known)
+    mounts = fs::living_mounts(store_, now);
   const auto owner = view.owners.find(vnfs);
   // Nobody owns it: the last owner gave it up after its fence.
   if (owner == view.owners.end()) return {};
@@ -214,7 +229,8 @@ Status Agent::fence(const std::string& vnfs) {
   SYMNAS_ASSIGN(const auto* stored, find(view.vnfses, "vnfs", vnfs));
   const VnfsId id(record.vnfs_id());
   // What is to be ended is proved to have ended, whatever the records say of exports by now.
-  SYMNAS_ASSIGN(const auto living, fs::living_mounts_of(store_, id, Epoch(record.epoch())));
+  SYMNAS_TRY(mounts);
+  const auto living = fs::mounts_of(std::move(*mounts), id, Epoch(record.epoch()));
   std::set<std::string> volumes;
   for (std::string& volume : volumes_of_vnfs(view, stored->record))
     volumes.insert(std::move(volume));

@@ -50,7 +50,7 @@ TEST_F(OrphanSweepTest, ThoseOfARemovedMountGo) {
   give_to(file, MountId{999});
   ASSERT_TRUE(sweep_orphan(world.context(), file.ino));
   EXPECT_FALSE(exists(file));
-  EXPECT_TRUE(list_orphans(world.context())->empty());
+  EXPECT_TRUE(list_orphans(world.session(), world.fs())->empty());
 }
 
 TEST_F(OrphanSweepTest, ThoseOfALivingMountStayUntilItsEnd) {
@@ -79,7 +79,7 @@ TEST_F(OrphanSweepTest, RemovesInTheBackgroundWhatThisMountHasClosed) {
   sweep.last_closed(file.ino);
   while (exists(file)) std::this_thread::yield();
   sweep.stop();
-  EXPECT_TRUE(list_orphans(world.context())->empty());
+  EXPECT_TRUE(list_orphans(world.session(), world.fs())->empty());
 }
 
 TEST_F(OrphanSweepTest, DeadMapsGoToTheData) {
@@ -95,7 +95,7 @@ TEST_F(OrphanSweepTest, ListsManyPages) {
   const std::size_t count = 2 * kSweepPageKeys + 3;
   for (std::size_t i = 0; i < count; ++i)
     put(kv::keys::orphan(world.fs(), Ino{100 + i}), dead.SerializeAsString());
-  const auto orphans = list_orphans(world.context());
+  const auto orphans = list_orphans(world.session(), world.fs());
   ASSERT_TRUE(orphans);
   EXPECT_EQ(orphans->size(), count);
   EXPECT_EQ(orphans->back(), Ino{100 + count - 1});
@@ -105,7 +105,7 @@ TEST_F(OrphanSweepTest, TheThreadSweepsAllAndStops) {
   const Handle file = unlinked_while_open("f");
   give_to(file, MountId{999});
   {
-    OrphanSweep sweep(world.context(), *list_orphans(world.context()));
+    OrphanSweep sweep(world.context(), *list_orphans(world.session(), world.fs()));
     while (exists(file)) std::this_thread::yield();
   }
   EXPECT_FALSE(exists(file));

@@ -161,6 +161,20 @@ TEST_F(SeveralMountsTest, EachSeesAtOnceWhatTheOthersHaveChanged) {
   }
 }
 
+TEST_F(SeveralMountsTest, TheNextMountOfAVnfsFetchesWhatTheLastOneHadInUse) {
+  const auto other = open(2);
+  auto moving = open(1);
+  const Handle file = create(*moving, "f");
+  ASSERT_TRUE(write(*moving, file, 0, "bytes"));
+  ASSERT_TRUE(write(*moving, file, 0, "again")) << "in place: it keeps the token";
+  ASSERT_TRUE(moving->close());
+  moving.reset();
+  const auto next = open(1);
+  const std::string token = kv::keys::token(formatted.fs, file.ino, next->id());
+  EXPECT_TRUE(eventually([&] { return !value(token).empty(); }));
+  EXPECT_TRUE(write(*next, file, 0, "other"));
+}
+
 TEST_F(SeveralMountsTest, NoPreAttributesBesideOthers) {
   const auto a = open(1);
   EXPECT_TRUE(a->create(kRoot, root(), "sole", CreateMode::kGuarded, 0, {})->directory.pre);

@@ -71,6 +71,38 @@ TEST_F(SessionTest, CommitsReadsAndCloses) {
   EXPECT_EQ(session->counters().operations, 1u);
 }
 
+TEST_F(SessionTest, SlotsThatItsMountHasArmedNeedNoTransactionOfTheirOwn) {
+  auto options = new_mount(1);
+  Txn txn;
+  txn.success = arm_slots(options.slot_prefix, options.session_id);
+  const Revision armed = txn_blocking(*store_, std::move(txn), 1000)->revision;
+  options.slots_armed_at = armed;
+  auto session = open(options);
+  EXPECT_EQ(server_->revision(), armed);
+  for (int i = 0; i < 10; ++i) {
+    const auto committed = session->commit_blocking(put_mutation(data_key("Ia"), "1"));
+    ASSERT_TRUE(committed && committed->succeeded);
+  }
+  // Aborted, a slot is armed anew as any other.
+  faults_->push(TxnFault::Kind::kOverQuota, [](const Txn& one) { return could_put(one); });
+  static_cast<void>(session->commit_blocking(put_mutation(data_key("Ib"), "1")));
+  const auto after = session->commit_blocking(put_mutation(data_key("Ic"), "1"));
+  EXPECT_TRUE(after && after->succeeded);
+  EXPECT_EQ(ended_, 0);
+}
+
+TEST_F(SessionTest, SlotsOfAnotherTransactionAreSomebodyElses) {
+  auto options = new_mount(1);
+  Txn txn;
+  txn.success = arm_slots(options.slot_prefix, options.session_id);
+  const Revision armed = txn_blocking(*store_, std::move(txn), 1000)->revision;
+  options.slots_armed_at = Revision(armed.value() - 1);
+  auto session = open(options);
+  const auto committed = session->commit_blocking(put_mutation(data_key("Ia"), "1"));
+  ASSERT_FALSE(committed);
+  EXPECT_EQ(committed.error().code, ErrorCode::kEnded);
+}
+
 TEST_F(SessionTest, ManyThreadsCountExactly) {
   auto session = open(new_mount(1));
   const auto key = data_key("Icount");

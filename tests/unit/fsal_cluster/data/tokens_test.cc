@@ -142,6 +142,40 @@ TEST_F(TokensTest, ATokenThatNobodyUsesGoesBack) {
   EXPECT_EQ(two_.read(kFile, 0, 8192).value_or("error"), kA);
 }
 
+TEST_F(TokensTest, WhatOneHadInUseTheOtherFetches) {
+  one_.create(kFile);
+  ASSERT_TRUE(one_.write(kFile, 0, kA, WriteStability::kFileSync));
+  ASSERT_TRUE(one_.write(kFile, 0, kB));
+  const auto in_use = one_.data().files_in_use();
+  ASSERT_EQ(in_use.size(), 1u);
+  EXPECT_EQ(Ino{in_use[0].ino()}, kFile);
+  EXPECT_TRUE(in_use[0].token() && in_use[0].wrote());
+  ASSERT_TRUE(one_.data().flush_all());
+  two_.data().fetch(in_use);
+  for (int i = 0; i < 2000 && !one_.tokens().sight(kFile).foreign; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const auto before = heads_.server().revision();
+  ASSERT_TRUE(two_.write(kFile, 0, kA));
+  EXPECT_EQ(two_.read(kFile, 0, 8192).value_or("error"), kA);
+  EXPECT_EQ(heads_.server().revision(), before) << "everything was there";
+}
+
+TEST_F(TokensTest, NothingIsTakenFromAnybodyToBeFetched) {
+  one_.create(kFile);
+  ASSERT_TRUE(one_.write(kFile, 0, kA, WriteStability::kFileSync));
+  ASSERT_TRUE(two_.session().barrier());
+  const auto before = heads_.server().revision();
+  two_.data().fetch(one_.data().files_in_use());
+  EXPECT_EQ(one_.read(kFile, 0, 8192).value_or("error"), kA);
+  EXPECT_EQ(heads_.server().revision(), before) << "no want, no grant";
+  records::FileInUse gone;
+  gone.set_ino(99);
+  gone.set_generation(1);
+  gone.set_token(true);
+  two_.data().fetch({gone});
+  EXPECT_EQ(two_.read(kFile, 0, 8192).value_or("error"), kA);
+}
+
 TEST_F(TokensTest, ALivingMountIsNotRecovered) {
   one_.create(kFile);
   ASSERT_TRUE(one_.write(kFile, 0, kA));

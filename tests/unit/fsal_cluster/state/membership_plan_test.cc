@@ -24,7 +24,7 @@ TEST(MembershipPlanTest, TheHolderOfSoloMakesRoomForWhoWantsToJoin) {
   MembershipView sole = view(Membership::Mode::kSole);
   EXPECT_EQ(plan.next(sole, 0, 0).kind, Kind::kWait);
   sole.solo_wanted = true;
-  sole.ended = {kOther};
+  sole.ended = {{kOther}};
   EXPECT_EQ(plan.next(sole, 0, 0).kind, Kind::kMakeRoom)
       << "before anything else: who waits, waits";
   sole.mode = Membership::Mode::kShared;
@@ -37,7 +37,7 @@ TEST(MembershipPlanTest, TheHolderOfSoloMakesRoomForWhoWantsToJoin) {
 TEST(MembershipPlanTest, TakesOverAfterARandomWaitUnlessSomebodyWasFaster) {
   MembershipPlan plan;
   MembershipView shared = view(Membership::Mode::kShared);
-  shared.ended = {kOther};
+  shared.ended = {{kOther}};
   const MembershipStep wait = plan.next(shared, 1000, 50'000'000);
   EXPECT_EQ(wait.kind, Kind::kWait);
   EXPECT_EQ(wait.wake_ns, 50'001'000);
@@ -50,6 +50,14 @@ TEST(MembershipPlanTest, TakesOverAfterARandomWaitUnlessSomebodyWasFaster) {
   EXPECT_EQ(plan.next(shared, 60'000'000, 7).kind, Kind::kTakeOver);
   shared.ended.clear();
   EXPECT_EQ(plan.next(shared, 60'000'001, 7).kind, Kind::kWait);
+}
+
+TEST(MembershipPlanTest, WhatACloseLeftIsTakenOverWhenItsVnfsHasMoved) {
+  MembershipPlan plan;
+  MembershipView shared = view(Membership::Mode::kShared);
+  shared.ended = {{kOther, true}};
+  EXPECT_EQ(plan.next(shared, 0, 7).wake_ns, kTakeOverAfterCloseNs + 7);
+  EXPECT_EQ(plan.next(shared, kTakeOverAfterCloseNs + 7, 0).kind, Kind::kTakeOver);
 }
 
 TEST(MembershipPlanTest, BecomesSoleAfterBeingAloneForLong) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "common/kv/limits.h"
 #include "fsal_cluster/schema/filesystem.h"
 #include "fsal_cluster/state/mount_end.h"
 #include "tests/unit/fsal_cluster/ops/world.h"
@@ -55,6 +56,10 @@ TEST_F(MountClaimTest, TheFirstClaimGetsTheFilesystem) {
   EXPECT_EQ(mine->id, MountId{1});
   EXPECT_EQ(mine->filesystem.name(), "u04");
   EXPECT_TRUE(mine->ended.empty());
+  const auto slots = kv::range_blocking(
+      *formatted.store, kv::prefix_range(kv::keys::mount_slots(formatted.fs, mine->id)), 0, 1000);
+  ASSERT_EQ(slots->kvs.size(), static_cast<std::size_t>(kv::kSessionSlots));
+  EXPECT_EQ(slots->kvs[0].mod_revision, mine->create_revision) << "armed for the mount's session";
   const auto mounts = list_mounts(*formatted.store, formatted.fs);
   ASSERT_TRUE(mounts);
   ASSERT_EQ(mounts->size(), 1u);

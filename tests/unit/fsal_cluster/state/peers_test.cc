@@ -61,7 +61,7 @@ TEST_F(PeersTest, AloneOnlyWithoutAnyOtherRecord) {
   EXPECT_EQ(peers.living(), std::vector{kOther});
   put(keys::mount_ended(kFs, kOther), 22);
   EXPECT_EQ(peers.living(), std::vector<MountId>{});
-  EXPECT_EQ(peers.ended(), std::vector{kOther});
+  EXPECT_EQ(peers.ended(), (std::vector<Peers::Ended>{{kOther, false}}));
   EXPECT_TRUE(peers.has_ended(kOther));
   EXPECT_FALSE(peers.no_others()) << "what it left is still to be taken over";
   erase(keys::mount(kFs, kOther), 23);
