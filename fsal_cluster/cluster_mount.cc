@@ -105,11 +105,12 @@ Status ClusterMount::recover() {
   heartbeat_ =
       std::make_unique<Heartbeat>(*session_, clock_, *gate_, context_.fs, claim_.id, proof_,
                                   [this](records::HeartbeatRecord& record) { report(record); });
+  std::vector<records::FileInUse> in_use;
   for (const MountEntry& ended : claim_.ended) {
     // Nobody has to wait for what it has left: the keeper takes that over.
     if (ended.ended->clean()) {
       if (ended.record.vnfs_id() == vnfs_.value())
-        data_->fetch({ended.ended->in_use().begin(), ended.ended->in_use().end()});
+        in_use.assign(ended.ended->in_use().begin(), ended.ended->in_use().end());
       continue;
     }
     SYMNAS_TRY(recover_ended(ended.id, describe(ended)));
@@ -125,6 +126,7 @@ Status ClusterMount::recover() {
       *session_, clock_, *membership_, *peers_, context_.fs, claim_.id,
       MembershipKeeper::Actions{.turning_sole = [this] { return turning_sole(); },
                                 .take_over = [this](MountId ended) { return take_over(ended); }});
+  data_->fetch(in_use);
   return {};
 }
 
@@ -200,6 +202,7 @@ void ClusterMount::end_threads() {
 Status ClusterMount::close() {
   if (closed_.exchange(true)) return {};
   end_threads();
+  data_->stop_fetching();
   std::vector<records::FileInUse> in_use = data_->files_in_use();
   SYMNAS_TRY(data_->flush_all());
   SYMNAS_TRY(locks_->record_unlocks());

@@ -76,6 +76,7 @@ class Engine final : public FileData {
   void turned_sole() override;
   std::vector<records::FileInUse> files_in_use() override;
   void fetch(const std::vector<records::FileInUse>& files) override;
+  void stop_fetching() override;
 
   // One round of what timers do; the engine calls it every kTickNs.
   void tick();
@@ -312,6 +313,9 @@ class Engine final : public FileData {
 
   // --- in_use.cc
   Detached fetch_file(records::FileInUse file);
+  Task<Woken> take_free_token(FileState& f, bool alone);
+  bool begin_fetch();  // false: there shall be none any more
+  void end_fetch();
 
   // --- attention.cc
   void list(FileState& f);  // REQUIRES: f.mutex held
@@ -362,6 +366,8 @@ class Engine final : public FileData {
   std::mutex running_mutex_;  // leaf
   std::condition_variable nothing_runs_;
   std::uint64_t running_ = 0;
+  std::uint64_t fetches_ = 0;      // guarded by running_mutex_
+  bool fetching_stopped_ = false;  // guarded by running_mutex_
 };
 
 // Counts an operation, so that the engine's destructor waits for it. First local of every Detached

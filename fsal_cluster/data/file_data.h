@@ -161,11 +161,13 @@ class FileData {
   virtual void turned_sole() {}
 
   // The files that were in use of late, most recent first, at most kFilesInUseMax: for the end
-  // record, before flush_all(). Never blocks.
+  // record, after stop_fetching() and before flush_all(). Never blocks.
   virtual std::vector<records::FileInUse> files_in_use() { return {}; }
   // Gets, in the background, what the first READ or WRITE of each would wait for, unless another
-  // mount is in the way. Never blocks; failures are nobody's.
+  // mount has or wants the file's token. Never blocks; failures are nobody's.
   virtual void fetch(const std::vector<records::FileInUse>& /*files*/) {}
+  // Returns when no fetch is under way; none begins any more.
+  virtual void stop_fetching() {}
   // For the heartbeat, about once a second. Never blocks.
   virtual SpaceAnnouncement announcement() { return {}; }
   // To be put by the transaction that creates a regular file: its first write needs no transaction

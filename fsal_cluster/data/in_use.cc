@@ -37,33 +37,75 @@ void Engine::fetch(const std::vector<records::FileInUse>& files) {
   for (const records::FileInUse& file : files) fetch_file(file);
 }
 
-// As a READ or WRITE does before its first byte, but takes nothing from anybody: whoever has a
-// token meanwhile needs it.
+void Engine::stop_fetching() {
+  std::unique_lock lock(running_mutex_);
+  fetching_stopped_ = true;
+  nothing_runs_.wait(lock, [this] { return fetches_ == 0; });
+}
+
+bool Engine::begin_fetch() {
+  const std::scoped_lock lock(running_mutex_);
+  if (fetching_stopped_) return false;
+  ++fetches_;
+  return true;
+}
+
+void Engine::end_fetch() {
+  {
+    const std::scoped_lock lock(running_mutex_);
+    --fetches_;
+  }
+  nothing_runs_.notify_all();
+}
+
+// What the first READ waits for, and most of what the first WRITE does: not the write flag, which
+// would change the times of a file that nobody writes to.
 Detached Engine::fetch_file(records::FileInUse file) {
   const RunningOperation running(*this);
+  if (!begin_fetch()) co_return;
   const Handle handle{options_.fs, Ino{file.ino()}, Generation{file.generation()}};
   const FilePtr f = this->file(handle.ino);
-  const Membership::Stay stay = membership_->enter();
-  const TokenMode mode = TokenMode::kShared;
-  Status ready;
-  if (!stay.sole() && file.token()) {
-    const TokenSight sight = tokens_->sight(handle.ino);
-    if (next_grant_step(sight, options_.mount, mode) != GrantStep::kGrant) {
-      forget_unused(f);
-      co_return;
+  {
+    const Membership::Stay stay = membership_->enter();
+    if (!stay.sole() && file.token()) co_await take_free_token(*f, file.wrote());
+    Turn turn;
+    const Status entered = co_await enter_shared(*f, handle, turn);
+    if (entered) {
+      Attempt attempt;
+      attempt.sole = stay.sole();
+      bool sure = attempt.sole;
+      {
+        const std::scoped_lock lock(f->mutex);
+        sure = sure || f->token != TokenMode::kNone;
+      }
+      Attempt* const tokenless = attempt.sole ? nullptr : &attempt;
+      if (sure) static_cast<void>(co_await load_chunks(*f, 0, 1, tokenless));
+      leave_shared(*f);
     }
-    const TokenUse use = file.wrote() ? TokenUse::kWrite : TokenUse::kRead;
-    ready = co_await obtain_token(*f, mode, use);
   }
-  Turn turn;
-  if (ready) ready = co_await enter_shared(*f, handle, turn);
-  if (!ready) {
-    forget_unused(f);
-    co_return;
+  forget_unused(f);
+  end_fetch();
+}
+
+// One try, and only if nobody else has one or wants one: nothing is taken from anybody.
+Task<Woken> Engine::take_free_token(FileState& f, bool alone) {
+  const TokenSight sight = tokens_->sight(f.ino);
+  const TokenMode mode = alone ? TokenMode::kExclusive : TokenMode::kShared;
+  if (!sight.complete || sight.foreign || sight.want) co_return Woken{};
+  {
+    const std::scoped_lock lock(f.mutex);
+    if (f.removed || f.token != TokenMode::kNone || f.token_wanted) co_return Woken{};
+    f.token_wanted = true;
   }
-  Status loaded;
-  if (stay.sole() || file.token()) loaded = co_await load_chunks(*f, 0, 1);
-  leave_shared(*f);
+  static_cast<void>(co_await grant_token(f, sight, mode, TokenUse::kRead));
+  std::vector<WaiterId> waiters;
+  {
+    const std::scoped_lock lock(f.mutex);
+    f.token_wanted = false;
+    waiters.swap(f.token_waiters);
+  }
+  wake(waiters);
+  co_return Woken{};
 }
 
 }  // namespace symnas::fs

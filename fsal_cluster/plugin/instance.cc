@@ -26,12 +26,6 @@
 #include "fsal_cluster/state/gate.h"
 
 namespace symnas::plugin {
-
-struct Instance::Place {
-  fs::records::FilesystemRecord filesystem;
-  cvm::records::VolumeRecord volume;
-};
-
 namespace {
 
 // Lives until the process ends: requests and callbacks may hold references to the last moment.
@@ -48,30 +42,30 @@ tl::unexpected<Error> not_recorded(const std::string& what) {
   return fail(ErrorCode::kNotFound, what + " is not recorded in the cluster (symnas fs ls)");
 }
 
-std::string what(const std::string& filesystem) { return "filesystem " + filesystem; }
+// Where a filesystem lies, as the cluster has it now: one question for both records.
+struct Place {
+  fs::records::FilesystemRecord filesystem;
+  cvm::records::VolumeRecord volume;
+};
 
-// The records by which a filesystem is found.
-Result<kv::TxnResult> read_places(kv::Store& store) {
+Result<Place> place_of(kv::Store& store, const std::string& filesystem) {
   kv::Txn txn;
-  txn.success = {kv::get_range(kv::prefix_range(kv::keys::kFilesystems)),
+  txn.success = {kv::get(kv::keys::kFilesystems + filesystem),
                  kv::get_range(kv::prefix_range(kv::keys::kVolumes))};
-  return kv::txn_blocking(store, std::move(txn), kv::kBlockingDeadlineMs);
-}
-
-const kv::KeyValue* find(const kv::OpResult& records, const std::string& key) {
-  const auto found = std::ranges::find(records.kvs, key, &kv::KeyValue::key);
-  return found == records.kvs.end() ? nullptr : &*found;
-}
-
-Result<Instance::Place> place_in(const kv::TxnResult& places, const std::string& filesystem) {
-  const kv::KeyValue* const found = find(places.results.at(0), kv::keys::kFilesystems + filesystem);
-  if (found == nullptr) return not_recorded(what(filesystem));
-  Instance::Place place;
-  SYMNAS_ASSIGN(place.filesystem, parse<fs::records::FilesystemRecord>(*found, what(filesystem)));
-  const std::string& name = place.filesystem.volume();
-  const kv::KeyValue* const volume = find(places.results.at(1), kv::keys::kVolumes + name);
-  if (volume == nullptr) return not_recorded("volume " + name);
-  SYMNAS_ASSIGN(place.volume, parse<cvm::records::VolumeRecord>(*volume, "volume " + name));
+  SYMNAS_ASSIGN(const kv::TxnResult found,
+                kv::txn_blocking(store, std::move(txn), kv::kBlockingDeadlineMs));
+  const std::string what = "filesystem " + filesystem;
+  if (found.results.at(0).kvs.empty()) return not_recorded(what);
+  Place place;
+  SYMNAS_ASSIGN(place.filesystem,
+                parse<fs::records::FilesystemRecord>(found.results[0].kvs.front(), what));
+  const std::string key = kv::keys::kVolumes + place.filesystem.volume();
+  const auto& volumes = found.results.at(1).kvs;
+  const auto volume = std::find_if(volumes.begin(), volumes.end(),
+                                   [&](const kv::KeyValue& kv) { return kv.key == key; });
+  if (volume == volumes.end()) return not_recorded("volume " + place.filesystem.volume());
+  SYMNAS_ASSIGN(place.volume,
+                parse<cvm::records::VolumeRecord>(*volume, "volume " + place.filesystem.volume()));
   return place;
 }
 
@@ -131,7 +125,7 @@ Status Instance::start(const std::string& path, std::uint32_t workers) {
 
 // Its clients wait from the call on: what can be done before it is.
 Status Instance::wait_for_call() {
-  if (auto places = read_places(*store_)) places_ = std::move(*places);
+  (void)kv::range_blocking(*store_, kv::single_key(file_.owner_key), 1, kv::kBlockingDeadlineMs);
   std::unique_lock lock(call_mutex_);
   called_.wait(lock, [&] { return !stands_by_; });
   SYMNAS_ASSIGN(InstanceFile file, read_instance_file(path_));
@@ -173,24 +167,8 @@ fs::Mount* Instance::known_mount(const std::string& filesystem) {
 Result<fs::Mount*> Instance::mount(const std::string& name) {
   const std::scoped_lock mounting(mounting_mutex_);
   if (fs::Mount* const known = known_mount(name)) return known;
-  // A filesystem of that name that was made since is another one: the claim says so.
-  if (places_) {
-    if (const auto known = place_in(*places_, name)) {
-      auto mounted = mount_at(*known);
-      if (mounted || mounted.error().code != ErrorCode::kNotFound) return mounted;
-    }
-  }
-  SYMNAS_ASSIGN(places_, read_places(*store_));
-  SYMNAS_ASSIGN(const Place place, place_in(*places_, name));
-  return mount_at(place);
-}
-
-Result<fs::Mount*> Instance::mount_at(const Place& place) {
-  const std::string& name = place.filesystem.name();
+  SYMNAS_ASSIGN(const Place place, place_of(*store_, name));
   SYMNAS_TRY(open_volume(place.volume));
-  const Volume& volume = *volumes_.at(place.volume.name());
-  // What was read before the call may be of before the last growth.
-  const auto grown = std::async(std::launch::async, [&] { return volume.growth->adopt(); });
   fs::MountOptions options;
   options.fs = FsId{place.filesystem.fsid()};
   options.filesystem_name = name;
@@ -205,8 +183,8 @@ Result<fs::Mount*> Instance::mount_at(const Place& place) {
   options.release_locks = release_locks;
   options.nfs_lease_s = nfs_param.nfsv4_param.lease_lifetime;
   SYMNAS_ASSIGN(auto mounted,
-                fs::Mount::open(*store_, env::system_clock(), volume.open, std::move(options)));
-  grown.wait();
+                fs::Mount::open(*store_, env::system_clock(),
+                                volumes_.at(place.volume.name())->open, std::move(options)));
   log::info("filesystem {} is mounted, mount {}", name, mounted->id().value());
   gates_.store(new GateEntry{&mounted->gate(), gates_.load()});
   notify_nlm_clients(*mounted);

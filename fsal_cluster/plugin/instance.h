@@ -83,7 +83,6 @@ class Instance {
   // Never returns when `error` says that this instance has ended or is ending: the request stays
   // unanswered and the process exits.
   void hold_if_ending(const Error& error);
-  struct Place;  // where a filesystem lies
 
  private:
   struct Volume {
@@ -100,7 +99,6 @@ class Instance {
   Instance(std::string path, InstanceFile file, std::uint32_t workers);
   Status wait_for_call();
   Status open_volume(const cvm::records::VolumeRecord& record);
-  Result<fs::Mount*> mount_at(const Place& place);  // REQUIRES: mounting_mutex_ is held
   fs::Mount* known_mount(const std::string& filesystem);
   // Of edited exports (exports.cc); on the thread of `control_`.
   void change_exports(const Control::Say& say);
@@ -133,8 +131,7 @@ class Instance {
   std::mutex call_mutex_;
   std::condition_variable called_;
   bool stands_by_ = false;     // guarded by call_mutex_
-  std::mutex mounting_mutex_;  // held while a mount is opened; guards volumes_ and places_
-  std::optional<kv::TxnResult> places_;  // as they were read last: a standby does before its call
+  std::mutex mounting_mutex_;  // held while a mount is opened; guards volumes_
   std::map<std::string, std::unique_ptr<Volume>> volumes_;
   std::mutex mutex_;  // guards mounts_
   std::map<std::string, std::unique_ptr<fs::Mount>> mounts_;

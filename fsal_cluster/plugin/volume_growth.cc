@@ -68,7 +68,6 @@ void VolumeGrowth::run() {
 }
 
 bool VolumeGrowth::adopt() {
-  const std::scoped_lock adopting(adopting_);
   const auto found = kv::range_blocking(store_, kv::single_key(kv::keys::kVolumes + volume_name_),
                                         1, kv::kBlockingDeadlineMs);
   if (!found) return false;

@@ -1,7 +1,7 @@
 // VolumeGrowth: follows one volume's record and lets the open volume adopt each newer version while
 // I/O runs.
 //
-// Thread class: thread-safe; works on a thread of its own. vnfsd lists a new LUN in the
+// Thread class: confined to its own thread after construction. vnfsd lists a new LUN in the
 // instance file before the record that uses it is written, so the file read after the event names
 // every LUN.
 #pragma once
@@ -27,9 +27,6 @@ class VolumeGrowth final : private kv::WatchHandler {
   VolumeGrowth(const VolumeGrowth&) = delete;
   VolumeGrowth& operator=(const VolumeGrowth&) = delete;
 
-  // Adopts the record as it is now; a failure is logged and tried again. Thread-safe; blocks.
-  bool adopt();
-
  private:
   void on_watch_created(Revision revision) override;
   void on_watch_events(std::vector<kv::WatchEvent> events, Revision revision) override;
@@ -37,12 +34,13 @@ class VolumeGrowth final : private kv::WatchHandler {
 
   void run();
   void wake(bool reopen);
+  // Adopts the record as it is now; a failure is logged and tried again.
+  bool adopt();
 
   kv::Store& store_;
   const std::string volume_name_;
   const std::string instance_file_;
   cvm::OpenVolume& volume_;
-  std::mutex adopting_;
   std::mutex mutex_;
   std::condition_variable changed_;
   bool look_ = false;   // the record may be newer than the volume

@@ -151,13 +151,36 @@ TEST_F(TokensTest, WhatOneHadInUseTheOtherFetches) {
   EXPECT_EQ(Ino{in_use[0].ino()}, kFile);
   EXPECT_TRUE(in_use[0].token() && in_use[0].wrote());
   ASSERT_TRUE(one_.data().flush_all());
+  ASSERT_TRUE(two_.session().barrier());  // it sees that the token has gone
   two_.data().fetch(in_use);
-  for (int i = 0; i < 2000 && !one_.tokens().sight(kFile).foreign; ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  two_.data().stop_fetching();
   const auto before = heads_.server().revision();
+  const auto barriers = two_.session().counters().barriers;
+  EXPECT_EQ(two_.read(kFile, 0, 8192).value_or("error"), kB);
+  EXPECT_EQ(two_.session().counters().barriers, barriers) << "everything was there";
+  EXPECT_EQ(heads_.server().revision(), before);
   ASSERT_TRUE(two_.write(kFile, 0, kA));
-  EXPECT_EQ(two_.read(kFile, 0, 8192).value_or("error"), kA);
-  EXPECT_EQ(heads_.server().revision(), before) << "everything was there";
+  EXPECT_EQ(one_.read(kFile, 0, 8192).value_or("error"), kA);
+}
+
+TEST_F(TokensTest, WhatIsOnlyFetchedKeepsItsTimes) {
+  one_.create(kFile);
+  ASSERT_TRUE(one_.write(kFile, 0, kA, WriteStability::kFileSync));
+  ASSERT_TRUE(one_.write(kFile, 0, kB));
+  const auto in_use = one_.data().files_in_use();
+  ASSERT_TRUE(one_.data().flush_all());
+  const Attributes before = one_.attributes(kFile);
+  ASSERT_TRUE(two_.session().barrier());
+  const auto revision = heads_.server().revision();
+  two_.data().fetch(in_use);
+  two_.data().stop_fetching();
+  EXPECT_GT(heads_.server().revision(), revision);
+  ASSERT_TRUE(two_.data().flush_all());
+  EXPECT_EQ(one_.attributes(kFile).mtime_ns, before.mtime_ns);
+  EXPECT_EQ(one_.attributes(kFile).change, before.change);
+  EXPECT_FALSE(one_.tokens().sight(kFile).foreign) << "given back as every other one";
+  two_.data().fetch(in_use);
+  EXPECT_FALSE(one_.tokens().sight(kFile).foreign) << "none begins any more";
 }
 
 TEST_F(TokensTest, NothingIsTakenFromAnybodyToBeFetched) {
