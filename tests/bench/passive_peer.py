@@ -135,11 +135,9 @@ class Pair:
 def announce(space):
     """A gratuitous ARP request (RFC 5944 §4.6) for the VIP."""
     with netns.entered(space):
-        with open("/sys/class/net/eth1/address", encoding="ascii") as file:
-            text = file.read().strip()
-        mac = bytes.fromhex(text.replace(":", ""))
         with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as link:
             link.bind(("eth1", ETH_ARP))
+            mac = link.getsockname()[4]
             address = socket.inet_aton(VIP)
             link.send(b"\xff" * 6 + mac + struct.pack(">HHHBBH", ETH_ARP, 1, 0x0800, 6, 4,
                                                       ARP_REQUEST)
