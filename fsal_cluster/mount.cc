@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <future>
+#include <thread>
 #include <utility>
 
 #include "common/base/log.h"
@@ -35,7 +35,7 @@ kv::SessionOptions session_options(FsId fs, const Claim& claim, const MountOptio
                                    std::shared_ptr<const kv::QuotaGauge> quota,
                                    std::vector<kv::SessionOptions::Followed> followed) {
   kv::SessionOptions out;
-  out.session_id = kMountSession;
+  out.session_id = std::string(kMountSession);
   out.slot_prefix = kv::keys::mount_slots(fs, claim.id);
   out.slots_armed_at = claim.create_revision;
   out.watched = kv::keys::watched(fs);
@@ -58,31 +58,35 @@ Status read_parts(ClusterMount::Parts& parts, const env::Clock& clock,
   // Every export begins at a directory, mostly this one.
   session.read_async({kv::keys::inode(fs, kRootIno), kv::keys::directory_times(fs, kRootIno)},
                      [](const Result<std::vector<kv::CachedValue>>&) {});
-  auto locks = std::async(std::launch::async, [&] {
-    return FileLocks::load(session, clock, fs, options.vnfs, parts.membership.get(),
-                           parts.gate.get(), options.nfs_lease_s);
-  });
   // Recovery makes more of them.
   const bool clean = std::ranges::all_of(
       claim.ended, [](const MountEntry& entry) { return entry.ended->clean(); });
-  auto orphans = std::async(std::launch::async, [&]() -> Result<std::optional<std::vector<Ino>>> {
-    if (!clean) return std::nullopt;
-    SYMNAS_ASSIGN(std::vector<Ino> left, list_orphans(session, fs));
-    return std::optional(std::move(left));
-  });
-  SYMNAS_ASSIGN(
-      parts.data,
-      FileData::open(session, clock, std::make_shared<GatedVolume>(std::move(volume), *parts.gate),
-                     FileDataOptions{.fs = fs,
-                                     .mount = claim.id,
-                                     .membership = parts.membership.get(),
-                                     .peers = parts.peers.get(),
-                                     .tokens = parts.tokens.get(),
-                                     .block_bytes = claim.filesystem.block_bytes(),
-                                     .group_blocks = claim.filesystem.group_blocks(),
-                                     .on_failed_flush = options.on_ended}));
-  SYMNAS_ASSIGN(parts.locks, locks.get());
-  SYMNAS_ASSIGN(parts.orphans_left, orphans.get());
+  Result<std::unique_ptr<FileData>> data;
+  Result<std::unique_ptr<FileLocks>> locks;
+  Result<std::vector<Ino>> orphans;
+  {
+    const std::jthread of_locks([&] {
+      locks = FileLocks::load(session, clock, fs, options.vnfs, parts.membership.get(),
+                              parts.gate.get(), options.nfs_lease_s);
+    });
+    const std::jthread of_orphans([&] {
+      if (clean) orphans = list_orphans(session, fs);
+    });
+    data = FileData::open(session, clock,
+                          std::make_shared<GatedVolume>(std::move(volume), *parts.gate),
+                          FileDataOptions{.fs = fs,
+                                          .mount = claim.id,
+                                          .membership = parts.membership.get(),
+                                          .peers = parts.peers.get(),
+                                          .tokens = parts.tokens.get(),
+                                          .block_bytes = claim.filesystem.block_bytes(),
+                                          .group_blocks = claim.filesystem.group_blocks(),
+                                          .on_failed_flush = options.on_ended});
+  }
+  SYMNAS_ASSIGN(parts.data, std::move(data));
+  SYMNAS_ASSIGN(parts.locks, std::move(locks));
+  SYMNAS_TRY(orphans);
+  if (clean) parts.orphans_left = std::move(*orphans);
   return {};
 }
 
