@@ -2,9 +2,7 @@
 #include <net/if.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
-#include <thread>
 
 #include <fmt/format.h>
 
@@ -220,8 +218,6 @@ Status Agent::release_of(const ClusterView& view, const std::string& vnfs,
     return fail(ErrorCode::kConflict, fmt::format("vnfs {}: its records changed", vnfs));
   }
   copy_.must_show(result.revision);
-  if (move != view.moves.end())
-    std::this_thread::sleep_for(std::chrono::milliseconds(instance::kFirstRequestsMs));
   note_departure(vnfs, departure);
   return {};
 }

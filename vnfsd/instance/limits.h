@@ -19,9 +19,6 @@ inline constexpr std::int64_t kKillTimeoutMs =
 // One try to obtain an instance's OFD bytes. I/O in flight on a LUN that hangs may take minutes:
 // tried again for ever.
 inline constexpr std::int64_t kFenceTryMs = 2'000;
-// After a move: what is only written down leaves etcd to the first requests of those that have
-// waited.
-inline constexpr std::int64_t kFirstRequestsMs = 200;
 inline constexpr std::int64_t kRpcbindTimeoutMs = 5'000;
 
 inline constexpr std::uint16_t kNfsPort = 2049;

@@ -4,8 +4,6 @@
 #include <sys/eventfd.h>
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
 
 #include <fmt/format.h>
 
@@ -196,11 +194,7 @@ void Supervisor::finish_start() {
   to_wake_ = plan->connections;
   wake_at_ms_ = now_ms() + kWakeAgainMs;
   log::info("vnfs {}: serving: pid {}, epoch {}", vnfs_, process_->id().pid, state_.epoch.value());
-  auto told = std::async(std::launch::async, [this] {
-    if (arrival_.last.epoch() != 0)
-      std::this_thread::sleep_for(std::chrono::milliseconds(kFirstRequestsMs));
-    return host_.served(vnfs_, arrival_);
-  });
+  auto told = std::async(std::launch::async, [this] { return host_.served(vnfs_, arrival_); });
   attend_pulse_until(told);
   if (const Status status = told.get(); !status) log::warn("{}", status.error().message);
   arrival_ = {};
