@@ -41,7 +41,6 @@ ClusterMount::ClusterMount(const env::Clock& clock, Parts parts)
       release_locks_(std::move(parts.release_locks)),
       vnfs_(parts.vnfs),
       quota_(std::move(parts.quota)),
-      orphans_left_(std::move(parts.orphans_left)),
       proof_(std::move(parts.proof)),
       session_(std::move(parts.session)),
       data_(std::move(parts.data)),
@@ -99,7 +98,7 @@ void ClusterMount::pause(int attempt) {
       std::chrono::microseconds(conflict_pause_us(attempt, random_.next())));
 }
 
-Status ClusterMount::recover() {
+Status ClusterMount::recover(std::optional<std::vector<Ino>> orphans) {
   orphan_watch_ =
       std::make_unique<OrphanWatch>(context_, *orphans_, *peers_, claim_.create_revision);
   heartbeat_ =
@@ -116,10 +115,10 @@ Status ClusterMount::recover() {
     SYMNAS_TRY(recover_ended(ended.id, describe(ended)));
   }
   claim_.ended.clear();
-  if (!orphans_left_) {
-    SYMNAS_ASSIGN(orphans_left_, list_orphans(*session_, context_.fs));
+  if (!orphans) {
+    SYMNAS_ASSIGN(orphans, list_orphans(*session_, context_.fs));
   }
-  sweep_ = std::make_unique<OrphanSweep>(context_, std::move(*orphans_left_));
+  sweep_ = std::make_unique<OrphanSweep>(context_, std::move(*orphans));
   replies_->start_sweep();
   lock_clearing_ = std::make_unique<LockClearing>(context_, *locks_, *lock_orders_, release_locks_);
   keeper_ = std::make_unique<MembershipKeeper>(

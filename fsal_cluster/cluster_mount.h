@@ -50,7 +50,6 @@ class ClusterMount final : public Mount {
     std::unique_ptr<FileData> data;
     std::unique_ptr<FileLocks> locks;
     std::unique_ptr<Replies> replies;
-    std::optional<std::vector<Ino>> orphans_left;  // nullopt: not known yet
     Heartbeat::Proof proof;
   };
   ClusterMount(const env::Clock& clock, Parts parts);
@@ -58,8 +57,8 @@ class ClusterMount final : public Mount {
 
   // Starts the heartbeat, takes over what ended mounts left, then removes their records; starts the
   // sweep and the keeper of the membership. Blocks. Errors: those of FileData::recover_ended_mount,
-  // Session::commit and range.
-  Status recover();
+  // Session::commit and range. `orphans`: those that there are; nullopt: recovery makes more.
+  Status recover(std::optional<std::vector<Ino>> orphans);
 
   Status close() override;
   MountId id() const override { return claim_.id; }
@@ -140,7 +139,6 @@ class ClusterMount final : public Mount {
   const ReleaseLocks release_locks_;
   const VnfsId vnfs_;
   std::unique_ptr<QuotaWatch> quota_;
-  std::optional<std::vector<Ino>> orphans_left_;
   const Heartbeat::Proof proof_;
   std::unique_ptr<kv::Session> session_;
   std::unique_ptr<FileData> data_;

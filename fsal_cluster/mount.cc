@@ -50,15 +50,17 @@ kv::SessionOptions session_options(FsId fs, const Claim& claim, const MountOptio
 }
 
 // What each of them reads depends on nothing that another one reads, and clients wait: at once.
-Status read_parts(ClusterMount::Parts& parts, const env::Clock& clock,
-                  std::shared_ptr<cvm::VolumeIo> volume, const MountOptions& options,
-                  const Claim& claim) {
+// Answers the orphans that there are; nullopt: recovery makes more, so they are listed behind it.
+Result<std::optional<std::vector<Ino>>> read_parts(ClusterMount::Parts& parts,
+                                                   const env::Clock& clock,
+                                                   std::shared_ptr<cvm::VolumeIo> volume,
+                                                   const MountOptions& options,
+                                                   const Claim& claim) {
   const FsId fs{claim.filesystem.fsid()};
   kv::Session& session = *parts.session;
   // Every export begins at a directory, mostly this one.
   session.read_async({kv::keys::inode(fs, kRootIno), kv::keys::directory_times(fs, kRootIno)},
                      [](const Result<std::vector<kv::CachedValue>>&) {});
-  // Recovery makes more of them.
   const bool clean = std::ranges::all_of(
       claim.ended, [](const MountEntry& entry) { return entry.ended->clean(); });
   Result<std::unique_ptr<FileData>> data;
@@ -86,8 +88,8 @@ Status read_parts(ClusterMount::Parts& parts, const env::Clock& clock,
   SYMNAS_ASSIGN(parts.data, std::move(data));
   SYMNAS_ASSIGN(parts.locks, std::move(locks));
   SYMNAS_TRY(orphans);
-  if (clean) parts.orphans_left = std::move(*orphans);
-  return {};
+  if (!clean) return std::nullopt;
+  return std::optional(std::move(*orphans));
 }
 
 Result<std::unique_ptr<ClusterMount>> open_claimed(kv::Store& store, const env::Clock& clock,
@@ -115,14 +117,14 @@ Result<std::unique_ptr<ClusterMount>> open_claimed(kv::Store& store, const env::
                                         {parts.peers->followed(), parts.orphans->followed(),
                                          parts.tokens->followed(), parts.lock_orders->followed()}),
                         options.on_ended, kAdminDeadlineMs));
-  SYMNAS_TRY(read_parts(parts, clock, std::move(volume), options, claim));
+  SYMNAS_ASSIGN(auto orphans, read_parts(parts, clock, std::move(volume), options, claim));
   parts.replies = std::make_unique<Replies>(
       *parts.session, clock,
       Replies::Options{.fs = fs, .vnfs = options.vnfs_id, .epoch = options.epoch});
   parts.proof = {options.guards, options.on_ended};
   parts.claim = std::move(claim);
   auto mount = std::make_unique<ClusterMount>(clock, std::move(parts));
-  SYMNAS_TRY(mount->recover());
+  SYMNAS_TRY(mount->recover(std::move(orphans)));
   return mount;
 }
 

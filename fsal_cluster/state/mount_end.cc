@@ -43,6 +43,19 @@ Result<EndView> read_end_view(kv::Store& store, FsId fs, MountId mount) {
   return EndView{removed || ended, std::move(read.results[2])};
 }
 
+Result<Filesystems> list_filesystems(kv::Store& store) {
+  SYMNAS_ASSIGN(
+      kv::OpResult found,
+      kv::range_blocking(store, kv::prefix_range(kv::keys::kFilesystems), 0, kAdminDeadlineMs));
+  Filesystems out;
+  for (const kv::KeyValue& kv : found.kvs) {
+    SYMNAS_ASSIGN(records::FilesystemRecord record,
+                  parse_record<records::FilesystemRecord>(kv.value, kv.key));
+    out.emplace(record.name(), FsId{record.fsid()});
+  }
+  return out;
+}
+
 }  // namespace
 
 Status end_mount(kv::Store& store, const env::Clock& clock, FsId fs, MountId mount,
@@ -62,19 +75,6 @@ Status end_mount(kv::Store& store, const env::Clock& clock, FsId fs, MountId mou
   }
   return fail(ErrorCode::kConflict, "mount " + std::to_string(mount.value()) +
                                         ": its end record was not written; try again");
-}
-
-Result<Filesystems> list_filesystems(kv::Store& store) {
-  SYMNAS_ASSIGN(
-      kv::OpResult found,
-      kv::range_blocking(store, kv::prefix_range(kv::keys::kFilesystems), 0, kAdminDeadlineMs));
-  Filesystems out;
-  for (const kv::KeyValue& kv : found.kvs) {
-    SYMNAS_ASSIGN(records::FilesystemRecord record,
-                  parse_record<records::FilesystemRecord>(kv.value, kv.key));
-    out.emplace(record.name(), FsId{record.fsid()});
-  }
-  return out;
 }
 
 Result<std::vector<MountOf>> living_mounts(kv::Store& store, const Filesystems& filesystems) {

@@ -31,9 +31,7 @@ struct MountOf {
   FsId fs;
   MountEntry mount;
 };
-// Every filesystem there is, by name. Errors: those of the store, kCorrupt.
-using Filesystems = std::map<std::string, FsId>;
-Result<Filesystems> list_filesystems(kv::Store& store);
+using Filesystems = std::map<std::string, FsId>;  // by name
 // The living mounts of all these filesystems. Errors: those of the store, kCorrupt.
 Result<std::vector<MountOf>> living_mounts(kv::Store& store, const Filesystems& filesystems);
 // Those of the VNFS whose epoch is at most `epoch_max`.

@@ -15,6 +15,17 @@ class TokensTest : public ::testing::Test {
   HeadsWorld heads_{2};
   Head& one_ = heads_[0];
   Head& two_ = heads_[1];
+
+  // Of a file that the first head has written in place, and given back; the second one sees that.
+  std::vector<records::FileInUse> in_use_by_one() {
+    one_.create(kFile);
+    EXPECT_TRUE(one_.write(kFile, 0, kA, WriteStability::kFileSync));
+    EXPECT_TRUE(one_.write(kFile, 0, kB));
+    auto in_use = one_.data().files_in_use();
+    EXPECT_TRUE(one_.data().flush_all());
+    EXPECT_TRUE(two_.session().barrier());
+    return in_use;
+  }
 };
 
 TEST_F(TokensTest, WhatOneHasAcknowledgedTheOtherReads) {
@@ -143,15 +154,10 @@ TEST_F(TokensTest, ATokenThatNobodyUsesGoesBack) {
 }
 
 TEST_F(TokensTest, WhatOneHadInUseTheOtherFetches) {
-  one_.create(kFile);
-  ASSERT_TRUE(one_.write(kFile, 0, kA, WriteStability::kFileSync));
-  ASSERT_TRUE(one_.write(kFile, 0, kB));
-  const auto in_use = one_.data().files_in_use();
+  const auto in_use = in_use_by_one();
   ASSERT_EQ(in_use.size(), 1u);
   EXPECT_EQ(Ino{in_use[0].ino()}, kFile);
   EXPECT_TRUE(in_use[0].token() && in_use[0].wrote());
-  ASSERT_TRUE(one_.data().flush_all());
-  ASSERT_TRUE(two_.session().barrier());  // it sees that the token has gone
   two_.data().fetch(in_use);
   two_.data().stop_fetching();
   const auto before = heads_.server().revision();
@@ -164,13 +170,8 @@ TEST_F(TokensTest, WhatOneHadInUseTheOtherFetches) {
 }
 
 TEST_F(TokensTest, WhatIsOnlyFetchedKeepsItsTimes) {
-  one_.create(kFile);
-  ASSERT_TRUE(one_.write(kFile, 0, kA, WriteStability::kFileSync));
-  ASSERT_TRUE(one_.write(kFile, 0, kB));
-  const auto in_use = one_.data().files_in_use();
-  ASSERT_TRUE(one_.data().flush_all());
+  const auto in_use = in_use_by_one();
   const Attributes before = one_.attributes(kFile);
-  ASSERT_TRUE(two_.session().barrier());
   const auto revision = heads_.server().revision();
   two_.data().fetch(in_use);
   two_.data().stop_fetching();
