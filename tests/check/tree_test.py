@@ -39,5 +39,15 @@ class Readmes(unittest.TestCase):
         self.assertEqual(missing, ["common", "common/kv", "common/kv/etcd", "cvm/io"])
 
 
+class Tests(unittest.TestCase):
+    def test_without_a_target(self):
+        lists = {"tests/CMakeLists.txt": "symnas_test(SOURCES u/a_test.cc)\nforeach(name b c)",
+                 "tests/u/CMakeLists.txt": "foreach(name b)", "tests/g/CMakeLists.txt": "GLOB x"}
+        paths = {*lists, "tests/u/a_test.cc", "tests/u/b_test.cc", "tests/u/c_test.cc",
+                 "tests/g/d_test.cc"}
+        found = [line.split(":")[0] for line in tree.check_tests(lists.get, paths)]
+        self.assertEqual(found, ["tests/u/c_test.cc"])
+
+
 if __name__ == "__main__":
     unittest.main()

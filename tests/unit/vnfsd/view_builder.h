@@ -72,6 +72,25 @@ class ViewBuilder {
     apply([](const ClusterView& v) { return plan_network_create(v, {"nfs0", "eth1", 0, ""}); });
     return apply([](const ClusterView& v) { return plan_export_create(v, exported()); });
   }
+  // A filesystem on LUN2 and LUN3 that no export uses, and which an instance of vnfs1 (ID 1) of the
+  // first epoch has mounted.
+  ViewBuilder& mounted_beside() {
+    apply([](const ClusterView& v) {
+      VolumeRequest r{"v0", {"LUN2", "LUN3"}, 256 << 10, {}};
+      r.uuid.bytes[0] = 2;
+      return plan_volume_create(v, r);
+    });
+    fs::records::FilesystemRecord record;
+    record.set_name("old");
+    record.set_volume("v0");
+    record.set_fsid(2);
+    put(kv::keys::kFilesystems + "old", record.SerializeAsString());
+    fs::records::MountRecord mount;
+    mount.set_vnfs_id(1);
+    mount.set_epoch(1);
+    put(kv::keys::mount(FsId(2), MountId(5)), mount.SerializeAsString());
+    return *this;
+  }
   ViewBuilder& vnfs1() {
     return apply([](const ClusterView& v) { return plan_vnfs_create(v, vnfs()); });
   }

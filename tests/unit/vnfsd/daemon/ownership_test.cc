@@ -458,20 +458,7 @@ TEST_F(ToldExportsTest, OnlyTheInstanceRefuses) {
 // Of a filesystem that no export of the VNFS uses: what is ended is proved, not what is exported.
 TEST_F(OwnershipTest, FenceNeedsEveryLunOfWhatIsMounted) {
   ASSERT_TRUE(claim(std::nullopt));
-  builder.apply([](const ClusterView& v) {
-    VolumeRequest r{"v0", {"LUN2", "LUN3"}, 256 << 10, {}};
-    r.uuid.bytes[0] = 2;
-    return plan_volume_create(v, r);
-  });
-  fs::records::FilesystemRecord filesystem;
-  filesystem.set_name("old");
-  filesystem.set_volume("v0");
-  filesystem.set_fsid(2);
-  builder.put(kv::keys::kFilesystems + "old", filesystem.SerializeAsString());
-  fs::records::MountRecord mount;
-  mount.set_vnfs_id(1);
-  mount.set_epoch(1);
-  builder.put(kv::keys::mount(FsId(2), MountId(5)), mount.SerializeAsString());
+  builder.mounted_beside();
   const Status fenced = agent->fence("vnfs1");
   EXPECT_EQ(code_of(fenced), ErrorCode::kNotFound);
   EXPECT_NE(fenced.error().message.find("lun LUN2"), std::string::npos) << fenced.error().message;

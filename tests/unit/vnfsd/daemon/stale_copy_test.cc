@@ -118,6 +118,15 @@ TEST_F(StaleCopyTest, AFenceWantsTheLunsOfNow) {
   EXPECT_NE(fenced.error().message.find("lun LUN3"), std::string::npos) << fenced.error().message;
 }
 
+// Mounts of the filesystems that the copy knows are read beside the records; this one it does not.
+TEST_F(StaleCopyTest, AFenceEndsMountsOfTheNewestFilesystem) {
+  ASSERT_TRUE(agent->claim("vnfs1", std::nullopt));
+  builder.mounted_beside();
+  const Status fenced = agent->fence("vnfs1");
+  EXPECT_EQ(code_of(fenced), ErrorCode::kNotFound);
+  EXPECT_NE(fenced.error().message.find("lun LUN2"), std::string::npos) << fenced.error().message;
+}
+
 TEST_F(StaleCopyTest, AReleaseKnowsOfTheOwnClaimAndOfTheOrder) {
   const auto plan = agent->claim("vnfs1", std::nullopt);
   ASSERT_TRUE(plan);
