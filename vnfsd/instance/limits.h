@@ -56,8 +56,9 @@ inline constexpr std::int64_t kRestartPauseMaxMs = 30'000;
 // minute.
 inline constexpr std::int64_t kHealthyServiceMs = 2'000;
 
-// Clients that were left without a farewell are told twice: what they are told first may get lost,
-// and Linux answers what lies out of its window once in half a second (tcp_invalid_ratelimit).
+// Clients are told twice: what they are told first may get lost, a reset is ignored by whoever has
+// received more than its number says, and Linux answers what lies out of its window once in half a
+// second (tcp_invalid_ratelimit).
 inline constexpr std::int64_t kWakeAgainMs = 1'000;
 
 // Whether somebody else has a VIP is asked while the instance starts, which takes longer than this;

@@ -191,7 +191,9 @@ void Supervisor::finish_start() {
   serving_ = true;
   note(step::kServing);
   policy_.served(now_ms());
-  to_wake_ = plan->connections;
+  to_wake_ = std::move(plan->connections);
+  // Whoever has ignored a reset ignores its repetition, too.
+  for (Connection& connection : to_wake_) connection.sequence.reset();
   wake_at_ms_ = now_ms() + kWakeAgainMs;
   log::info("vnfs {}: serving: pid {}, epoch {}", vnfs_, process_->id().pid, state_.epoch.value());
   auto told = std::async(std::launch::async, [this] { return host_.served(vnfs_, arrival_); });

@@ -4,9 +4,11 @@ import socket
 import time
 
 import arp
+import late_bytes
+import nfs_null
 from kernel_clients import finish, kernel_clients, output_of
 from lab_case import check, eventually, lab_test
-from symlab import product
+from symlab import netns, product
 from symlab.faults import Faults
 
 from .a_setup import NOT_FOUND
@@ -21,6 +23,7 @@ TAKEN_OVER_S = 30.0
 # What clients wait for at most, also on a busy machine; how long it takes: make bench-failover.
 MOVED_MS = 3_000.0
 CRASHED_MS = 8_000.0
+WOKEN_S = 5.0
 HEARD_S = 5.0  # every head has heard every other one for a while, and would be missed
 CONFLICT = 4
 HICCUPS, HICCUP_S = 3, 0.8
@@ -98,6 +101,25 @@ def move_is_announced_and_counted(bench):
     blackout_ms = history(bench, service)[-1]["blackout_ms"]
     check(count == 1 and abs(1000 * seconds - blackout_ms) < 1,
           f"{count} moves with {seconds} s; the history has {blackout_ms} ms")
+    service.rehost(service.home)
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)
+def reset_that_is_ignored(bench):
+    """A client that has received more than the old head knows is told once more, and hears it."""
+    service = victim(bench)
+    with netns.entered(bench.lab.client_netns), \
+            socket.create_connection((service.vip, nfs_null.PORT), WOKEN_S) as client:
+        late_bytes.receive(client, b"late")
+        check(client.recv(16) == b"late", "it has received something else")
+        service.rehost(heads_from(service)[0])
+        try:
+            told = f"got {client.recv(16)}"
+        except ConnectionResetError:
+            told = "reset"
+        except TimeoutError:
+            told = "waits"
+    check(told == "reset", f"the client {told}")
     service.rehost(service.home)
 
 
