@@ -9,13 +9,13 @@
 
 namespace symnas::vnfsd {
 
-void crash_point(std::string_view step, const std::string& vnfs) {
+void crash_point(std::string_view step, const std::string& name) {
   static const std::string chosen = [] {
     const char* const text = std::getenv("SYMNAS_CRASH_AT");
     return std::string(text == nullptr ? "" : text);
   }();
-  if (chosen.empty() || chosen != std::string(step) + ' ' + vnfs) return;
-  log::warn("vnfs {}: ends at crash point '{}'", vnfs, step);
+  if (chosen.empty() || chosen != std::string(step) + ' ' + name) return;
+  log::warn("{}: ends at crash point '{}'", name, step);
   ::kill(::getpid(), SIGKILL);
   for (;;) ::pause();
 }

@@ -1,7 +1,8 @@
-// Crash points: where a test has vnfsd end, as by SIGKILL, in the middle of a move. Thread-safe.
+// Crash points: where a test has vnfsd end, as by SIGKILL, in the middle of a move or of a fence.
+// Thread-safe.
 //
-// SYMNAS_CRASH_AT="STEP VNFS" in vnfsd's environment names one; without it nothing happens, and the
-// environment is read once. Tests: `agent_killed_at_every_step` in
+// SYMNAS_CRASH_AT="STEP NAME" in vnfsd's environment names one, of the move of that VNFS or of the
+// fence of that head; without it nothing happens, and the environment is read once. Tests:
 // tests/lab/cases/o_crash_points.py.
 #pragma once
 
@@ -10,7 +11,7 @@
 
 namespace symnas::vnfsd {
 
-// Ends the process if that step of that VNFS is the one to end at.
-void crash_point(std::string_view step, const std::string& vnfs);
+// Ends the process if that step of that VNFS or head is the one to end at.
+void crash_point(std::string_view step, const std::string& name);
 
 }  // namespace symnas::vnfsd

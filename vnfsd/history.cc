@@ -31,6 +31,7 @@ Transition transition(const records::TenureRecord* before, const records::Tenure
   out.to = now.head();
   out.epoch = now.epoch();
   out.steps.assign(now.arrival().begin(), now.arrival().end());
+  out.steps.insert(out.steps.end(), now.later().begin(), now.later().end());
   if (before != nullptr) {
     const records::Departure& left = before->departure();
     out.from = before->head();

@@ -36,6 +36,9 @@ inline constexpr std::string_view kClaimed = "claimed";
 inline constexpr std::string_view kLaunched = "launched";
 inline constexpr std::string_view kListening = "listening";
 inline constexpr std::string_view kServing = "serving";
+// Then its clients, as the instance saw it; the last one is what was the last so far:
+inline constexpr std::string_view kFirstRequest = "first request";
+inline constexpr std::string_view kLastReclaim = "last reclaim";
 }  // namespace step
 
 void add_step(google::protobuf::RepeatedPtrField<records::Step>& steps, std::string_view name,

@@ -9,7 +9,7 @@
 
 namespace symnas::plugin {
 
-Beat::Beat(std::function<std::int64_t()> open_until) : open_until_(std::move(open_until)) {
+Beat::Beat(std::function<fs::Pulse()> look) : look_(std::move(look)) {
   auto page = fs::PulseWriter::create();
   if (!page) {
     log::error("{}: vnfsd cannot see whether this instance is healthy", page.error().message);
@@ -32,9 +32,10 @@ void Beat::run(fs::PulseWriter& page) {
   std::int64_t pause_ms = 0;
   while (!stopped_.wait_for(lock, std::chrono::milliseconds(pause_ms), [this] { return stop_; })) {
     const std::int64_t now_ns = env::system_clock().mono_ns();
-    const std::int64_t open_until_ns = open_until_();
-    page.write({now_ns, open_until_ns});
-    pause_ms = open_until_ns > now_ns ? kBeatMs : kShutBeatMs;
+    fs::Pulse pulse = look_();
+    pulse.beat_ns = now_ns;
+    page.write(pulse);
+    pause_ms = pulse.open_until_ns > now_ns ? kBeatMs : kShutBeatMs;
   }
 }
 

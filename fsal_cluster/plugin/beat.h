@@ -15,8 +15,8 @@ namespace symnas::plugin {
 
 class Beat {
  public:
-  // `open_until`: Pulse::open_until_ns; called on the thread, must not block.
-  explicit Beat(std::function<std::int64_t()> open_until);
+  // `look`: what to show, but for Pulse::beat_ns; called on the thread, must not block.
+  explicit Beat(std::function<fs::Pulse()> look);
   ~Beat();
   Beat(const Beat&) = delete;
   Beat& operator=(const Beat&) = delete;
@@ -24,7 +24,7 @@ class Beat {
  private:
   void run(fs::PulseWriter& page);
 
-  const std::function<std::int64_t()> open_until_;
+  const std::function<fs::Pulse()> look_;
   std::mutex mutex_;
   std::condition_variable stopped_;
   bool stop_ = false;  // guarded by mutex_

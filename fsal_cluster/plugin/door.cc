@@ -11,6 +11,7 @@
 
 #include "fsal_cluster/plugin/ganesha.h"
 #include "fsal_cluster/plugin/limits.h"
+#include "fsal_cluster/plugin/milestones.h"
 #include "fsal_cluster/plugin/send_queues.h"
 
 namespace symnas::plugin {
@@ -23,8 +24,11 @@ std::atomic<std::uint64_t> kept{0};
 
 // In the thread that has decoded the request. The counters of shut_door() count a request before it
 // comes here: one that saw the door open is waited for. One that is kept is never resumed.
-bool admit(svc_req*) {
-  if (!shut.load()) return true;
+bool admit(svc_req* request) {
+  if (!shut.load()) {
+    if (request->rq_msg.cb_proc != 0) note_request();
+    return true;
+  }
   kept.fetch_add(1);
   return false;
 }

@@ -20,6 +20,7 @@
 #include "common/kv/limits.h"
 #include "fsal_cluster/plugin/door.h"
 #include "fsal_cluster/plugin/limits.h"
+#include "fsal_cluster/plugin/milestones.h"
 #include "fsal_cluster/plugin/object.h"
 #include "fsal_cluster/schema/records.pb.h"
 #include "fsal_cluster/state/file_locks.h"
@@ -109,8 +110,10 @@ Status Instance::start(const std::string& path, std::uint32_t workers) {
   options.key_file = instance->file_.etcd_key_file;
   options.network_namespace = instance->file_.head_netns;
   SYMNAS_ASSIGN(instance->store_, kv::EtcdStore::open(options));
-  instance->beat_ =
-      std::make_unique<Beat>([self = instance.get()] { return self->open_until_ns(); });
+  instance->beat_ = std::make_unique<Beat>([self = instance.get()] {
+    const Milestones passed = milestones();
+    return fs::Pulse{0, self->open_until_ns(), passed.first_request_ns, passed.last_reclaim_ns};
+  });
   const bool standby = instance->stands_by_ = instance->file_.standby;
   the_instance = instance.release();
   the_instance->control_ = std::make_unique<Control>(

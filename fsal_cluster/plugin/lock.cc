@@ -12,6 +12,7 @@
 #include "common/base/bytes.h"
 #include "common/base/log.h"
 #include "fsal_cluster/plugin/guarded.h"
+#include "fsal_cluster/plugin/milestones.h"
 #include "fsal_cluster/plugin/object.h"
 #include "fsal_cluster/state/file_locks.h"
 #include "fsal_cluster/state/nlm_client.h"
@@ -129,6 +130,7 @@ fsal_status_t lock(const Object* object, const fs::LockOwner& owner, const fs::L
       return fsalstat(ERR_FSAL_NOMEM, ENOLCK);
     if (!answer) return failed(answer);
     if (answer->granted) {
+      if (is_reclaim) note_reclaim();
       if (!is_reclaim && life.nsm_state != 0 && serves_trusted_nlm_lock())
         Instance::get().note_nlm_lock(owner, life.nsm_state);
       return ok_status();

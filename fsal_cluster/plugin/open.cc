@@ -5,6 +5,7 @@
 #include "fsal_cluster/access.h"
 #include "fsal_cluster/plugin/answers.h"
 #include "fsal_cluster/plugin/guarded.h"
+#include "fsal_cluster/plugin/milestones.h"
 #include "fsal_cluster/plugin/object.h"
 
 namespace symnas::plugin {
@@ -107,6 +108,7 @@ fsal_status_t open_by_handle(fsal_obj_handle* handle, state_t* state, fsal_openf
     return failed(attributes);
   }
   if (attrs_out != nullptr) fill_attributes(attrs_out, *attributes);
+  if ((flags & FSAL_O_RECLAIM) != 0) note_reclaim();
   return ok_status();
 }
 

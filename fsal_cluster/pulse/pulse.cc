@@ -17,7 +17,7 @@ namespace symnas::fs {
 
 namespace {
 
-constexpr std::uint64_t kMagic = 0x3145534c55504d53;  // "SMPULSE1"
+constexpr std::uint64_t kMagic = 0x3245534c55504d53;  // "SMPULSE2"
 constexpr const char* kName = "symnas-pulse";
 constexpr const char* kLink = "/memfd:symnas-pulse (deleted)";  // proc_pid_fd(5)
 
@@ -27,11 +27,13 @@ struct PulsePage {
   std::atomic<std::uint64_t> magic;  // last of all: then the rest is there
   std::atomic<std::int64_t> beat_ns;
   std::atomic<std::int64_t> open_until_ns;
+  std::atomic<std::int64_t> first_request_ns;
+  std::atomic<std::int64_t> last_reclaim_ns;
 };
 
 namespace {
 
-static_assert(sizeof(PulsePage) == 24);
+static_assert(sizeof(PulsePage) == 40);
 static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 
 tl::unexpected<Error> failed(const char* what) {
@@ -69,6 +71,8 @@ Result<PulseWriter> PulseWriter::create() {
 
 void PulseWriter::write(const Pulse& pulse) {
   page_->open_until_ns.store(pulse.open_until_ns);
+  page_->first_request_ns.store(pulse.first_request_ns);
+  page_->last_reclaim_ns.store(pulse.last_reclaim_ns);
   page_->beat_ns.store(pulse.beat_ns);
   page_->magic.store(kMagic);
 }
@@ -98,6 +102,9 @@ Result<PulseReader> PulseReader::open(int pid) {
   return reader;
 }
 
-Pulse PulseReader::read() const { return {page_->beat_ns.load(), page_->open_until_ns.load()}; }
+Pulse PulseReader::read() const {
+  return {page_->beat_ns.load(), page_->open_until_ns.load(), page_->first_request_ns.load(),
+          page_->last_reclaim_ns.load()};
+}
 
 }  // namespace symnas::fs

@@ -20,6 +20,9 @@ inline constexpr std::int64_t kAlwaysOpen = std::numeric_limits<std::int64_t>::m
 struct Pulse {
   std::int64_t beat_ns = 0;        // CLOCK_MONOTONIC: when it was written
   std::int64_t open_until_ns = 0;  // the same: when the first of its gates closes without a proof
+  // The same; 0: not yet. When it began the first request of a client, and granted a reclaim last.
+  std::int64_t first_request_ns = 0;
+  std::int64_t last_reclaim_ns = 0;
 };
 
 struct PulsePage;  // pulse.cc

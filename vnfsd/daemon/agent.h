@@ -43,6 +43,7 @@
 #include "vnfsd/daemon/settling.h"
 #include "vnfsd/daemon/stalls.h"
 #include "vnfsd/instance/supervisor.h"
+#include "vnfsd/probe/canary.h"
 #include "vnfsd/probe/prober.h"
 
 namespace symnas::vnfsd::daemon {
@@ -238,6 +239,9 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
                     const instance::Farewell& farewell);
   // What `vnfs history` shows; failures are logged only (agent_history.cc).
   void note_arrival(const std::string& vnfs, const instance::Arrival& arrival);
+  void note_later();
+  struct Later;
+  Status put_later(const std::string& vnfs, const Later& later);
   void note_departure(const std::string& vnfs, const records::Departure& departure);
   void compact_history();
   void look_at_quota();
@@ -299,13 +303,15 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   Status make_probe_key(const ClusterView& view);
   void look_at_networks(const std::vector<ha::PeerSight>& sights);
   void ask_vips_of(const std::string& head);
-  bool vip_answers(const std::string& head, const std::vector<IpAddress>& vips);
+  void ask_vips(const std::string& head, std::vector<IpAddress> vips);
+  std::optional<probe::Sign> sign_of_vips(const std::string& head,
+                                          const std::vector<IpAddress>& vips);
   void forget_question(const std::string& head);
   void look_at_silent(const ha::PeerSight& seen);
   void forget_removed(const std::vector<ha::PeerSight>& sights);
   bool note_silence(const std::string& head, const std::optional<std::string>& why);
-  std::string why_not_fenced(const ClusterView& view, const ha::PeerSight& sight,
-                             const std::vector<ha::PeerSight>& sights);
+  std::optional<std::string> why_not_fenced(const ClusterView& view, const ha::PeerSight& sight,
+                                            const std::vector<ha::PeerSight>& sights);
   // Writes down whom the instances of this head serve, for whoever may have to take over.
   void record_connections(const ClusterView& view);
   void note_failed_fence(const std::string& head, const std::string& incarnation,
@@ -363,8 +369,17 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   bool ending_ = false;
   std::deque<records::EventRecord> told_;  // not written yet, at most kEventsWaitingMax
   std::vector<Stall> stalls_;              // of the last look
+  bool clients_come_ = false;              // an instance of this head has come to serve
+  std::int64_t clients_new_until_ms_ = 0;  // mono, of the last such instance
   std::string problem_;                    // why the last round of work failed; "" = it did not
   std::map<std::string, std::unique_ptr<instance::Supervisor>> supervisors_;  // by VNFS
+  // Of the instance of that epoch: fs::Pulse.
+  struct Later {
+    std::uint64_t epoch = 0;
+    std::int64_t first_request_ns = 0;
+    std::int64_t last_reclaim_ns = 0;
+    friend bool operator==(const Later&, const Later&) = default;
+  };
   struct Arrivals {
     std::uint64_t count = 0;
     std::uint64_t timed = 0;  // of them: those whose blackout is known
@@ -372,6 +387,8 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   };
   // Since this vnfsd started, by VNFS and by cause (vnfsd/history.h).
   std::map<std::string, std::map<std::string, Arrivals>> arrivals_;
+  // What is in the history already, by VNFS; confined to the thread of watch_stalls().
+  std::map<std::string, Later> later_;
 
   std::mutex scan_mutex_;        // one scan at a time; taken before mutex_
   std::string scanned_version_;  // of the LUN set at the last scan
@@ -404,10 +421,10 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   struct VipQuestion {
     std::int64_t asked_ms = 0;
     std::vector<IpAddress> vips;
-    std::future<bool> answered;
+    std::future<probe::Sign> sign;
   };
   std::map<std::string, VipQuestion> vip_questions_;  // of this silence of the head
-  std::vector<std::future<bool>> not_needed_;         // answers that nobody waits for any more
+  std::vector<std::future<probe::Sign>> not_needed_;  // that nobody waits for any more
   NetworkHealth network_health_;
   std::int64_t networks_looked_ms_ = 0;
   bool networks_looked_at_ = false;

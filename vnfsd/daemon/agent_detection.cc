@@ -166,20 +166,22 @@ void Agent::ask_vips_of(const std::string& head) {
     const std::scoped_lock lock(mutex_);
     vips = vips_by_head_[head];
   }
-  std::vector<IpAddress> near = probe::in_reach(vips);
-  auto answered = std::async(
-      std::launch::async, [near] { return !near.empty() && probe::any_answers(near, kCanaryMs); });
-  vip_questions_[head] = {clock_.mono_ns() / 1'000'000, std::move(near), std::move(answered)};
+  ask_vips(head, probe::in_reach(vips));
+}
+
+void Agent::ask_vips(const std::string& head, std::vector<IpAddress> vips) {
+  auto sign = std::async(std::launch::async, [vips] { return probe::any_sign(vips, kCanaryMs); });
+  vip_questions_[head] = {clock_.mono_ns() / 1'000'000, std::move(vips), std::move(sign)};
 }
 
 void Agent::forget_question(const std::string& head) {
-  std::erase_if(not_needed_, [](const std::future<bool>& answer) {
-    return answer.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+  std::erase_if(not_needed_, [](const std::future<probe::Sign>& sign) {
+    return sign.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
   });
   const auto asked = vip_questions_.find(head);
   if (asked == vip_questions_.end()) return;
   // Its end would be waited for where it is destroyed.
-  if (asked->second.answered.valid()) not_needed_.push_back(std::move(asked->second.answered));
+  if (asked->second.sign.valid()) not_needed_.push_back(std::move(asked->second.sign));
   vip_questions_.erase(asked);
 }
 
@@ -198,15 +200,24 @@ std::set<std::string> Agent::heard_heads(const ClusterView& view) const {
 }
 
 // An answer is of use once, and not for long: what has been waited for since (the store) may have
-// taken seconds in which the head came back.
-bool Agent::vip_answers(const std::string& head, const std::vector<IpAddress>& vips) {
+// taken seconds in which the head came back. nullopt: they are being asked, and no other head is to
+// wait for that.
+std::optional<probe::Sign> Agent::sign_of_vips(const std::string& head,
+                                               const std::vector<IpAddress>& vips) {
   const auto asked = vip_questions_.find(head);
   const std::int64_t now_ms = clock_.mono_ns() / 1'000'000;
   const bool fresh = asked != vip_questions_.end() && asked->second.vips == vips &&
-                     asked->second.answered.valid() &&
-                     now_ms - asked->second.asked_ms <= kAnswerAgeMs;
-  if (fresh) return asked->second.answered.get();
-  return probe::any_answers(vips, kCanaryMs);
+                     asked->second.sign.valid() && now_ms - asked->second.asked_ms <= kAnswerAgeMs;
+  if (!fresh) {
+    forget_question(head);
+    ask_vips(head, vips);
+    return std::nullopt;
+  }
+  const bool ready =
+      asked->second.sign.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+  const bool soon = now_ms + kHeadLookMs >= asked->second.asked_ms + kCanaryMs;
+  if (!ready && !soon) return std::nullopt;
+  return asked->second.sign.get();
 }
 
 // Of heads that are in the cluster no more nothing is told.
@@ -242,12 +253,16 @@ void Agent::look_at_silent(const ha::PeerSight& seen) {
   });
   if (now == sights.end() || !now->silent) return;
   const ha::PeerSight& sight = *now;
-  const std::string why = why_not_fenced(*view, sight, sights);
-  const bool news = note_silence(sight.head, why);
-  if (!why.empty()) {
+  const std::optional<std::string> why = why_not_fenced(*view, sight, sights);
+  if (!why) {
+    looked_ms = now_ms + kCanaryMs - kSilentLookMs;
+    return;
+  }
+  const bool news = note_silence(sight.head, *why);
+  if (!why->empty()) {
     if (!news) return;
-    log::warn("head {}: not heard for {} ms: {}", sight.head, sight.silent_ms, why);
-    tell(event::kHeadSilent, fmt::format("head {}: is not heard by others: {}", sight.head, why));
+    log::warn("head {}: not heard for {} ms: {}", sight.head, sight.silent_ms, *why);
+    tell(event::kHeadSilent, fmt::format("head {}: is not heard by others: {}", sight.head, *why));
     return;
   }
   const auto fence = view->fences.find(sight.head);
@@ -264,9 +279,10 @@ void Agent::look_at_silent(const ha::PeerSight& seen) {
   }
 }
 
-// "": it is to be fenced.
-std::string Agent::why_not_fenced(const ClusterView& view, const ha::PeerSight& sight,
-                                  const std::vector<ha::PeerSight>& sights) {
+// "": it is to be fenced; nullopt: not known before its VIPs have had their time to answer.
+std::optional<std::string> Agent::why_not_fenced(const ClusterView& view,
+                                                 const ha::PeerSight& sight,
+                                                 const std::vector<ha::PeerSight>& sights) {
   const auto victim = view.heads.find(sight.head);
   if (victim == view.heads.end() || victim->second.record.incarnation() != sight.incarnation) {
     return "it has booted since";
@@ -299,9 +315,11 @@ std::string Agent::why_not_fenced(const ClusterView& view, const ha::PeerSight& 
     return "this head has no address in the networks of its VIPs, so it cannot ask whether they "
            "answer";
   }
-  if (!last_answers_.asked(sight.head, vip_answers(sight.head, near)))
-    return "but a VIP of it answers: its agent is away";
-  return "";
+  const auto sign = sign_of_vips(sight.head, near);
+  if (!sign) return std::nullopt;
+  if (last_answers_.asked(sight.head, *sign) == LastAnswers::Verdict::kDead) return "";
+  ask_vips(sight.head, near);
+  return "but a VIP of it answers, or may only be late: its agent is away";
 }
 
 }  // namespace symnas::vnfsd::daemon

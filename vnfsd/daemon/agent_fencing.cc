@@ -12,6 +12,7 @@
 #include "common/kv/keys.h"
 #include "fsal_cluster/limits.h"
 #include "fsal_cluster/state/mount_end.h"
+#include "vnfsd/crash_point.h"
 #include "vnfsd/daemon/agent.h"
 #include "vnfsd/daemon/limits.h"
 #include "vnfsd/history.h"
@@ -140,6 +141,7 @@ Result<std::string> Agent::fence_locked(const std::string& name, const FenceCaus
   if (mode == Mode::kDryRun) return fmt::format("head {}: would be fenced", name);
   SYMNAS_ASSIGN(const records::FenceRecord fence,
                 begin_fence(name, victim->record.incarnation(), cause));
+  crash_point("fencing", name);
   if (fence.state() == records::FENCE_DONE)
     return fmt::format("head {}: is fenced already: {}", name, fence.proof());
   const std::string& incarnation = victim->record.incarnation();
@@ -159,7 +161,9 @@ Result<std::string> Agent::fence_locked(const std::string& name, const FenceCaus
                             name, done.error().message));
   }
   log::warn("head {}: cut off: {}", name, done->proof);
+  crash_point("cut off", name);
   SYMNAS_TRY(note_proof(name, incarnation, *done));
+  crash_point("fence proven", name);
   return finish_fence(name, incarnation);
 }
 
@@ -388,10 +392,12 @@ Result<std::string> Agent::finish_fence(const std::string& head, const std::stri
       auto txn = end_mounts_of_head(view, head, {config_.head_name, record.proof()}, ended);
       if (!txn && !may_be_done_again(txn.error())) return tl::unexpected<Error>(txn.error());
       if (!txn) continue;
+      crash_point("mounts ended", head);
       txn->compares.push_back(kv::mod_revision_is(fence_key(head), fence.mod_revision));
       record.set_state(records::FENCE_DONE);
       if (put_fence(head, record, std::move(*txn)) != PutFence::kDone) continue;
     }
+    crash_point("fence done", head);
     note_fenced(record, ended);
     std::string what = fmt::format("head {}: fenced, {} mounts of {} VNFSs ended: {}", head,
                                    ended.count, ended.epochs.size(), record.proof());

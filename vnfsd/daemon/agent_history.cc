@@ -4,6 +4,7 @@
 
 #include "common/base/log.h"
 #include "common/kv/keys.h"
+#include "fsal_cluster/pulse/pulse.h"
 #include "vnfsd/daemon/agent.h"
 #include "vnfsd/daemon/limits.h"
 #include "vnfsd/history.h"
@@ -94,6 +95,54 @@ void Agent::note_departure(const std::string& vnfs, const records::Departure& de
     return {};
   }();
   if (!noted) log::warn("vnfs {}: its history: {}", vnfs, noted.error().message);
+}
+
+// Once a second: what the clients have done since the instance served, as far as it is news.
+void Agent::note_later() {
+  std::map<std::string, std::pair<int, Later>> serving;  // pid
+  {
+    const std::scoped_lock lock(mutex_);
+    for (const auto& [vnfs, supervisor] : supervisors_) {
+      const instance::InstanceSnapshot snapshot = supervisor->snapshot();
+      if (snapshot.state == "serving") serving[vnfs] = {snapshot.pid, {snapshot.epoch, 0, 0}};
+    }
+  }
+  std::erase_if(later_, [&](const auto& known) { return !serving.contains(known.first); });
+  for (auto& [vnfs, instance] : serving) {
+    auto& [pid, later] = instance;
+    const auto reader = fs::PulseReader::open(pid);
+    if (!reader) continue;
+    const fs::Pulse pulse = reader->read();
+    later.first_request_ns = pulse.first_request_ns;
+    later.last_reclaim_ns = pulse.last_reclaim_ns;
+    if (later.first_request_ns == 0 || later_[vnfs] == later) continue;
+    if (put_later(vnfs, later)) later_[vnfs] = later;
+  }
+}
+
+// Errors: kNotFound (its arrival could not be written), kConflict (its departure is being written),
+// kCorrupt, those of the store.
+Status Agent::put_later(const std::string& vnfs, const Later& later) {
+  const std::string key = kv::keys::history(vnfs, Epoch(later.epoch));
+  SYMNAS_ASSIGN(const kv::OpResult read,
+                kv::range_blocking(store_, kv::single_key(key), 0, kStoreDeadlineMs));
+  if (read.kvs.empty()) return fail(ErrorCode::kNotFound, fmt::format("{}: is not there", key));
+  records::TenureRecord tenure;
+  if (!tenure.ParseFromString(read.kvs[0].value))
+    return fail(ErrorCode::kCorrupt, fmt::format("{}: cannot be parsed", key));
+  tenure.clear_later();
+  const auto add = [&](std::string_view name, std::int64_t mono_ns) {
+    if (mono_ns == 0) return;
+    add_step(*tenure.mutable_later(), name, clock_.wall_ns() - (clock_.mono_ns() - mono_ns));
+  };
+  add(step::kFirstRequest, later.first_request_ns);
+  add(step::kLastReclaim, later.last_reclaim_ns);
+  kv::Txn txn;
+  txn.compares.push_back(kv::mod_revision_is(key, read.kvs[0].mod_revision));
+  txn.success.push_back(put_tenure(vnfs, tenure));
+  SYMNAS_ASSIGN(const auto done, kv::txn_blocking(store_, std::move(txn), kStoreDeadlineMs));
+  if (!done.succeeded) return fail(ErrorCode::kConflict, fmt::format("{}: has changed", key));
+  return {};
 }
 
 Result<nlohmann::json> Agent::vnfs_history(const std::string& name) {

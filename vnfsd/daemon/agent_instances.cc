@@ -29,7 +29,7 @@ AnswerWatch::Answer ask(int pid, const env::Clock& clock) {
   bool given = false;
   const Status asked = address::inside_netns(netns.get(), [&]() -> Status {
     SYMNAS_ASSIGN(const IpAddress itself, IpAddress::parse("127.0.0.1"));
-    given = probe::any_answers({itself}, kAskMs);
+    given = probe::any_sign({itself}, kAskMs) == probe::Sign::kAnswered;
     return {};
   });
   if (given) return AnswerWatch::Answer::kGiven;

@@ -223,6 +223,12 @@ Status Agent::release_of(const ClusterView& view, const std::string& vnfs,
 }
 
 Status Agent::served(const std::string& vnfs, const instance::Arrival& arrival) {
+  {
+    const std::scoped_lock lock(mutex_);
+    clients_new_until_ms_ = clock_.mono_ns() / 1'000'000 + kNewClientsMs;
+    clients_come_ = true;
+  }
+  changed_.notify_all();
   const Status ended = end_move(vnfs);
   note_arrival(vnfs, arrival);
   return ended;

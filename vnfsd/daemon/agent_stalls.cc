@@ -56,12 +56,22 @@ std::vector<Stall> Agent::look_for_stalls(StallWatch& watch, const ClusterView& 
 
 void Agent::watch_stalls() {
   StallWatch watch;
+  std::int64_t looked_ms = 0;
   std::unique_lock lock(mutex_);
   while (!ending_) {
-    changed_.wait_for(lock, std::chrono::milliseconds(kStallLookMs), [&] { return ending_; });
+    const bool are_new = clock_.mono_ns() / 1'000'000 < clients_new_until_ms_;
+    changed_.wait_for(lock, std::chrono::milliseconds(are_new ? kNewClientsLookMs : kStallLookMs),
+                      [&] { return ending_ || std::exchange(clients_come_, false); });
     if (ending_) return;
     if (!ready_) continue;
     lock.unlock();
+    const std::int64_t now_ms = clock_.mono_ns() / 1'000'000;
+    if (now_ms - looked_ms < kStallLookMs) {
+      if (const auto seen = seen_view()) record_connections(*seen);
+      lock.lock();
+      continue;
+    }
+    looked_ms = now_ms;
     const auto view = fresh_view();
     std::vector<Stall> stalls;
     if (view) stalls = look_for_stalls(watch, *view);
@@ -70,18 +80,18 @@ void Agent::watch_stalls() {
     stalls_ = stalls;
     lock.unlock();
     record_connections(*view);
-    lock.lock();
-    if (!config_.fence.automatic) continue;
-    end_silent_instances(stalls);
-    lock.unlock();
-    for (const Stall& stall : stalls) end_silent_head(stall, *view);
+    note_later();
+    if (config_.fence.automatic) {
+      end_silent_instances(stalls);
+      for (const Stall& stall : stalls) end_silent_head(stall, *view);
+    }
     take_over_fences(*view);
     lock.lock();
   }
 }
 
-// REQUIRES: mutex_ is held.
 void Agent::end_silent_instances(const std::vector<Stall>& stalls) {
+  const std::scoped_lock lock(mutex_);
   for (const Stall& stall : stalls) {
     if (stall.mount.record.head() != config_.head_name || stall.silent_ms < kEndSilentMs) continue;
     const auto supervisor = supervisors_.find(stall.mount.record.vnfs());
@@ -153,6 +163,9 @@ void Agent::take_over_fences(const ClusterView& view) {
       continue;
     }
     const records::FenceRecord& fence = view.fences.at(one.head).record;
+    // What was begun unasked, before it was configured otherwise, is not gone on with.
+    const bool asked_for = fence.silent_since_ns() == 0;
+    if (!config_.fence.automatic && !asked_for && fence.state() == records::FENCE_RUNNING) continue;
     if (!start_fence(one.head,
                      {fence.incarnation(), one.revision, "", {}, fence.silent_since_ns()}))
       continue;

@@ -4,11 +4,15 @@
 
 namespace symnas::vnfsd::daemon {
 
-bool LastAnswers::asked(const std::string& head, bool answered) {
-  if (answered) missing_[head] = 0;
-  if (answered) return false;
+LastAnswers::Verdict LastAnswers::asked(const std::string& head, probe::Sign sign) {
+  if (sign == probe::Sign::kAnswered) {
+    missing_[head] = 0;
+    return Verdict::kLives;
+  }
+  if (sign == probe::Sign::kAccepted) missing_.try_emplace(head, 0);
   const auto known = missing_.find(head);
-  return known == missing_.end() || ++known->second >= kMissingMin;
+  if (known == missing_.end()) return Verdict::kDead;
+  return ++known->second < kMissingMin ? Verdict::kLives : Verdict::kDead;
 }
 
 }  // namespace symnas::vnfsd::daemon

@@ -36,6 +36,11 @@ inline constexpr std::int64_t kStoreDeadlineMs = 5'000;  // of one step; its cal
 inline constexpr std::int64_t kStallLookMs = 1'000;
 inline constexpr std::int64_t kSilentMs = 3'000;
 inline constexpr std::int64_t kUnansweredMs = 1'000;  // DESIGN 5.4
+// Who is connected is written down at each look. All clients connect anew when an instance has come
+// to serve; whoever is in no record when its head crashes waits for an answer until its own
+// time-out, up to a minute.
+inline constexpr std::int64_t kNewClientsLookMs = 150;
+inline constexpr std::int64_t kNewClientsMs = 2'000;
 // A longer pause between two looks was ours, or etcd's: all ages begin anew.
 inline constexpr std::int64_t kLookGapMs = 2'500;
 // Until its first heartbeat a mount recovers what it left: as long as its supervisor lets it.
@@ -97,11 +102,13 @@ inline constexpr std::int64_t kSilentLookMs = 500;
 inline constexpr std::int64_t kLongOffMs = 60'000;
 // Its VIPs get this long for an answer: a second try of TCP comes after a second.
 inline constexpr std::int64_t kCanaryMs = 300;
-// Questions in a row that a head whose VIPs have answered since it was last heard leaves unanswered
-// before it counts as dead: longer than until that second try, and than a pause of an instance.
+// Questions in a row that a head whose VIPs have given a sign since it was last heard leaves
+// unanswered before it counts as dead: longer than until that second try, and than a pause of an
+// instance.
 inline constexpr int kMissingMin = 4;
 // What they did or did not answer counts for so long after they were asked.
-inline constexpr std::int64_t kAnswerAgeMs = 600;
+inline constexpr std::int64_t kAnswerAgeMs = 1'000;
+static_assert(kAnswerAgeMs > kSilentLookMs + kCanaryMs);
 inline constexpr std::uint16_t kProbePort = 20'491;  // UDP, from the range that nobody registers
 
 // From the proof that a head's LUNs are cut off until nothing of it can answer any more, and none

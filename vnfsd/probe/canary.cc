@@ -61,22 +61,22 @@ struct Question {
   bool asked = false;
 };
 
-// True when an answer has come.
-bool go_on(Question& question, pollfd& entry) {
+Sign go_on(Question& question, pollfd& entry) {
   if (!question.asked) {
     const std::string call = null_call();
     question.asked = ::send(entry.fd, call.data(), call.size(), MSG_NOSIGNAL) ==
                      static_cast<ssize_t>(call.size());
     entry.events = POLLIN;
-    if (!question.asked) entry.fd = -1;  // refused
-    return false;
+    if (question.asked) return Sign::kAccepted;
+    entry.fd = -1;  // refused
+    return Sign::kNone;
   }
   // All of it: what is left unread would make a reset of the end of the connection.
   std::string answer(kAnswerBytesMax, 0);
   const ssize_t size = ::recv(entry.fd, answer.data(), answer.size(), 0);
-  if (size >= kHeaderBytes && read_be32(answer, 4) == kXid) return true;
+  if (size >= kHeaderBytes && read_be32(answer, 4) == kXid) return Sign::kAnswered;
   entry.fd = -1;
-  return false;
+  return Sign::kNone;
 }
 
 std::vector<IpAddress> own_addresses() {
@@ -102,24 +102,24 @@ std::vector<IpAddress> in_reach(const std::vector<Cidr>& vips) {
   return out;
 }
 
-bool any_answers(const std::vector<IpAddress>& vips, std::int64_t timeout_ms) {
+Sign any_sign(const std::vector<IpAddress>& vips, std::int64_t timeout_ms) {
   std::vector<Question> questions;
   std::vector<pollfd> entries;
   for (const IpAddress& vip : vips) {
     questions.push_back({begin_connect(vip)});
     entries.push_back({questions.back().fd.get(), POLLOUT, 0});
   }
+  Sign best = Sign::kNone;
   const auto deadline = Clock::now() + std::chrono::milliseconds(timeout_ms);
   for (;;) {
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    if (left <= 0 || ::poll(entries.data(), entries.size(), static_cast<int>(left)) <= 0) {
-      return false;
-    }
+    // Also when the time is over: what has come while this thread had no processor counts.
+    const auto left = std::max<std::int64_t>(
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count(), 0);
+    if (::poll(entries.data(), entries.size(), static_cast<int>(left)) <= 0) return best;
     for (std::size_t i = 0; i < entries.size(); ++i) {
-      if (entries[i].fd >= 0 && entries[i].revents != 0 && go_on(questions[i], entries[i])) {
-        return true;
-      }
+      if (entries[i].fd < 0 || entries[i].revents == 0) continue;
+      best = std::max(best, go_on(questions[i], entries[i]));
+      if (best == Sign::kAnswered) return best;
     }
   }
 }

@@ -8,9 +8,16 @@
 
 namespace symnas::vnfsd::probe {
 
-// Whether any of them answers a NULL call of NFS version 3 (RFC 1813, 3.3.0; RFC 5531, 9) within
-// timeout_ms. Asks all at once, from this thread's network namespace.
-bool any_answers(const std::vector<IpAddress>& vips, std::int64_t timeout_ms);
+enum class Sign {
+  kNone,      // no connection: nothing listens, or nothing is there
+  kAccepted,  // a kernel took the connection: it lives, however late its ganesha is
+  kAnswered,
+};
+
+// The best sign of life that any of them gives when it gets a NULL call of NFS version 3 (RFC 1813,
+// 3.3.0; RFC 5531, 9): kAnswered at once, else what timeout_ms brought. Asks all at once, from this
+// thread's network namespace.
+Sign any_sign(const std::vector<IpAddress>& vips, std::int64_t timeout_ms);
 
 // Those in a network where this head has an address of its own, and its link is up: without one a
 // question would go nowhere, and no answer would mean nothing.

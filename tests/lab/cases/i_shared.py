@@ -1,6 +1,7 @@
 """Four heads, each with a VNFS, all of one filesystem: what one acknowledges the others show."""
 
 import contextlib
+import math
 import re
 import subprocess
 
@@ -14,14 +15,16 @@ RUN_S = 15.0
 
 
 @contextlib.contextmanager
-def coherent_clients(bench, *args):
-    """Clients that use every head at once (tests/client/nfs_shared.cc), and their verdict."""
+def coherent_clients(bench, *args, limit_s=math.inf):
+    """Clients that use every head at once (tests/client/nfs_shared.cc), and their verdict. limit_s:
+    what no operation may take."""
     urls = ",".join(service.url for service in bench.services)
     with bench.load("nfs_shared", "--urls", urls, "--workers", "4", *args) as load:
         yield
     seen = load.seen
     check(seen["violations"] == 0 and seen["operations"] > 20, f"incoherent: {seen}")
     print(f"     {seen['operations']} operations, the longest {seen['longest_ms']:.0f} ms")
+    check(seen["longest_ms"] < 1000 * limit_s, f"an operation has waited for too long: {seen}")
 
 
 def living_mounts(bench):

@@ -1,22 +1,26 @@
-"""vnfsd is killed at every step of a move, on both heads: the VNFS is served, its clients go on."""
+"""vnfsd is killed at every step of a move or a fence: the VNFS is served, its clients go on."""
 
 import contextlib
 import os
 import re
+import time
 
 from lab_case import check, eventually, lab_test
 from symlab import processes, product
+from symlab.faults import Faults
 
-from .h_heads import victim
+from .h_heads import fence_state, others, victim
 from .i_shared import HEADS, coherent_clients
 from .m_moves import heads_from, owner
 
-# The names of vnfsd/crash_point.h, in the order in which they are passed.
+# The crash points in vnfsd, in the order in which they are passed.
 SOURCE = ("retiring", "drained", "silenced", "retired", "reaped", "fenced", "released")
 TARGET = ("standby launched", "prepared", "answered", "claimed", "recorded", "called", "listening",
           "announced")
+FENCER = ("fencing", "cut off", "fence proven", "mounts ended", "fence done")
 REACHED_S = 30.0
 SERVED_S = 60.0
+UNWOKEN_S = 50.0  # less than what a client waits for an answer to what was lost with its server
 
 
 def serves(bench, service):
@@ -28,16 +32,23 @@ def serves(bench, service):
     return service.head and service.serving() and service.head
 
 
-def crash(bench, service, head, step, to):
-    """Orders the move to `to`; the agent of `head` dies at the step and is started again."""
+@contextlib.contextmanager
+def dying_agent(bench, head, step, name):
+    """The agent of `head` is to die at that step of `name` in the body, and is started again."""
     bench.kill_process(f"vnfsd.{head}")
-    bench.lab.start_vnfsd(head, env={"SYMNAS_CRASH_AT": f"{step} {service.name}"})
-    service.wait_serving()
+    bench.lab.start_vnfsd(head, env={"SYMNAS_CRASH_AT": f"{step} {name}"})
     with contextlib.suppress(product.CommandFailed):
-        bench.symnas("vnfs", "rehost", service.name, to, "--timeout", "3")
+        yield
     check(processes.wait_gone(bench.lab.process(f"vnfsd.{head}"), REACHED_S),
           f"the agent of {head} did not come to '{step}'")
     bench.lab.start_vnfsd(head)
+
+
+def crash(bench, service, head, step, to):
+    """Orders the move to `to`; the agent of `head` dies at the step."""
+    with dying_agent(bench, head, step, service.name):
+        service.wait_serving()
+        bench.symnas("vnfs", "rehost", service.name, to, "--timeout", "3")
     eventually(SERVED_S, f"{service.name} is served after a crash at '{step}'",
                lambda: serves(bench, service))
 
@@ -56,7 +67,8 @@ def named_steps():
 @lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)
 def agent_killed_at_every_step(bench):
     """Never two owners, never nobody for good; no operation fails and nothing old is read."""
-    check(named_steps() == {*SOURCE, *TARGET}, f"steps that are not killed at: {named_steps()}")
+    check(named_steps() == {*SOURCE, *TARGET, *FENCER},
+          f"steps that are not killed at: {named_steps()}")
     service = victim(bench)
     home = service.head
     to = heads_from(service)[1]
@@ -66,3 +78,27 @@ def agent_killed_at_every_step(bench):
             print(f"     {step}: then served by {service.head}")
             if service.head != home:
                 service.rehost(home)
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)
+def agent_killed_at_every_step_of_a_fence(bench):
+    """A head loses its power; who fences it dies at each step, comes back and goes on with it."""
+    service = victim(bench)
+    home = service.home
+    fencer = others(bench)[-1].head
+    with coherent_clients(bench, "--stable", "1", limit_s=UNWOKEN_S):
+        for step in FENCER:
+            with dying_agent(bench, fencer, step, home):
+                since = time.monotonic()
+                Faults(bench.lab).kill(home)
+                bench.lab.fence(home, "power", by=fencer)
+            eventually(SERVED_S, f"{service.name} leaves {home}",
+                       lambda: owner(bench, service) not in (None, home))
+            eventually(SERVED_S, f"{service.name} is served after a crash at '{step}'",
+                       lambda: serves(bench, service))
+            check(fence_state(bench, home) == "done", f"{home} is not fenced")
+            print(f"     {step}: served by {service.head} after {time.monotonic() - since:.1f} s")
+            bench.lab.unfence(home)
+            eventually(SERVED_S, f"{home} is back", lambda: fence_state(bench, home) is None)
+            service.rehost(home)
+    bench.lab.wait_members()

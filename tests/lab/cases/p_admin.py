@@ -15,6 +15,7 @@ from .a_setup import USAGE
 from .h_heads import fence_state, others, victim
 from .i_shared import HEADS, coherent_clients
 from .m_moves import BETWEEN_S, CONFLICT, TAKEN_OVER_S, heads_from, history
+from .p_exports import nfs4_load
 
 UNREACHABLE = 5
 SECOND = "vnfs2"
@@ -178,6 +179,30 @@ def crash_of_an_instance_is_told(bench):
     check([event["kind"] for event in seen] == ["instance-ended", "restart"] * 2, str(seen))
     check(all(event["vnfs"] == VNFS for event in seen), str(seen))
     check(seen[1].get("blackout_ms", -1) >= 0, str(seen[1]))
+
+
+def last_steps(bench, service):
+    """{step: when, in ms since the transition began} of the last one."""
+    last = history(bench, service)[-1]
+    return {step["name"]: (step["at_ns"] - last["began_ns"]) / 1e6 for step in last["steps"]}
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)
+def timeline_ends_with_the_clients(bench):
+    """A move's history tells its clients' first request and the last reclaim."""
+    service = victim(bench)
+    with nfs4_load(bench, "--kinds", "read,write", service=service):
+        bench.let_run(BETWEEN_S)
+        service.rehost(heads_from(service)[0])
+        eventually(NOTICED_S, "a reclaim is in the history",
+                   lambda: "last reclaim" in last_steps(bench, service))
+        bench.let_run(BETWEEN_S)
+    steps = last_steps(bench, service)
+    first, reclaimed = steps["first request"], steps["last reclaim"]
+    print(f"     served {steps['serving']:.0f}, first request {first:.0f}, last reclaim "
+          f"{reclaimed:.0f} ms after the move began")
+    check(steps["listening"] < first < reclaimed < 1000 * NOTICED_S, str(steps))
+    service.rehost(service.home)
 
 
 @lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)

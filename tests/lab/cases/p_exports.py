@@ -56,9 +56,10 @@ def second_export(bench, **options):
 
 
 @contextlib.contextmanager
-def nfs4_load(bench, *args):
+def nfs4_load(bench, *args, service=None):
     """A native NFSv4.1 client with an open and locked file (tests/client/nfs4_gaps)."""
-    words = [NFS4_GAPS, "--url", bench.service.url, "--minor", "1", "--seconds", "600", *args]
+    url = (service or bench.service).url
+    words = [NFS4_GAPS, "--url", url, "--minor", "1", "--seconds", "600", *args]
     process = bench.lab.popen_in("client", words, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                  text=True)
     with load_of(process) as load:

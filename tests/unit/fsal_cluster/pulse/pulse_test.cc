@@ -13,12 +13,14 @@ TEST(Pulse, AReaderSeesWhatIsWrittenWithoutAsking) {
   const auto early = PulseReader::open(::getpid());
   ASSERT_FALSE(early);
   EXPECT_EQ(early.error().code, ErrorCode::kNotFound) << "nothing has been written";
-  writer->write({1, 2});
+  writer->write({1, 2, 5, 6});
   const auto reader = PulseReader::open(::getpid());
   ASSERT_TRUE(reader) << reader.error().message;
   EXPECT_EQ(reader->read().beat_ns, 1);
   EXPECT_EQ(reader->read().open_until_ns, 2);
-  writer->write({3, kAlwaysOpen});
+  EXPECT_EQ(reader->read().first_request_ns, 5);
+  EXPECT_EQ(reader->read().last_reclaim_ns, 6);
+  writer->write({.beat_ns = 3, .open_until_ns = kAlwaysOpen});
   EXPECT_EQ(reader->read().beat_ns, 3);
   EXPECT_EQ(reader->read().open_until_ns, kAlwaysOpen);
 }
@@ -26,7 +28,7 @@ TEST(Pulse, AReaderSeesWhatIsWrittenWithoutAsking) {
 TEST(Pulse, IsThereForReadersWhenItsWriterHasGone) {
   auto writer = PulseWriter::create();
   ASSERT_TRUE(writer);
-  writer->write({7, 8});
+  writer->write({.beat_ns = 7, .open_until_ns = 8});
   const auto reader = PulseReader::open(::getpid());
   ASSERT_TRUE(reader);
   writer = fail(ErrorCode::kIo, "gone");
