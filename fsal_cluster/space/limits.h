@@ -35,6 +35,9 @@ inline constexpr int kTakeoverGroupsMax = 200;
 // than this.
 inline constexpr std::int64_t kRoomWaitMs = 2000;
 inline constexpr std::int64_t kRoomPollMs = 5;
+// What is longer between two looks counts as this: the process stood still, or etcd did, and nobody
+// could give it a group.
+inline constexpr std::int64_t kRoomStepNs = 500'000'000;
 // Beside other mounts a free waits for their heartbeats as well, two of each, and own groups are
 // read again first.
 inline constexpr std::int64_t kSharedRoomWaitMs = 5000;

@@ -350,8 +350,8 @@ void Space::make_room(std::function<void(Result<Room>)> done) {
     if (room_waiters_.size() > 1) return;
   }
   const std::int64_t wait_ms = alone() ? kRoomWaitMs : kSharedRoomWaitMs;
-  const std::int64_t deadline_ns = clock_.mono_ns() + wait_ms * 1'000'000;
-  background_.post([this, deadline_ns] { room_round(deadline_ns); });
+  const RoomWait wait{wait_ms * 1'000'000, clock_.mono_ns()};
+  background_.post([this, wait] { room_round(wait); });
 }
 
 void Space::answer_room(Result<Room> answer) {
@@ -364,7 +364,7 @@ void Space::answer_room(Result<Room> answer) {
   for (const auto& waiter : waiters) waiter(answer);
 }
 
-void Space::room_round(std::int64_t deadline_ns) {
+void Space::room_round(RoomWait wait) {
   const auto have_room = [this] {
     const std::scoped_lock lock(mutex_);
     let_go_locked();
@@ -391,9 +391,11 @@ void Space::room_round(std::int64_t deadline_ns) {
     hope = hope || !alone() || allocator_.waiting_blocks() > 0 || loading_.has_value() ||
            !all_claimed_;
   }
-  if (!hope || clock_.mono_ns() >= deadline_ns) return answer_room(Room::kNone);
-  background_.post_at(clock_.mono_ns() + kRoomPollMs * 1'000'000,
-                      [this, deadline_ns] { room_round(deadline_ns); });
+  const std::int64_t now_ns = clock_.mono_ns();
+  wait.left_ns -= std::min(now_ns - wait.looked_ns, kRoomStepNs);
+  wait.looked_ns = now_ns;
+  if (!hope || wait.left_ns <= 0) return answer_room(Room::kNone);
+  background_.post_at(now_ns + kRoomPollMs * 1'000'000, [this, wait] { room_round(wait); });
 }
 
 // --- counting

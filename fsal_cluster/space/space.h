@@ -135,7 +135,11 @@ class Space {
   void learn_owner_locked(std::uint32_t group, MountId owner, Revision revision);
   std::uint32_t group_count() const;
   BlockRun group_run(std::uint32_t group) const;
-  void room_round(std::int64_t deadline_ns);
+  struct RoomWait {
+    std::int64_t left_ns;
+    std::int64_t looked_ns;  // mono
+  };
+  void room_round(RoomWait wait);
   void answer_room(Result<Room> answer);
   Result<bool> claim_one();
   Result<bool> claim(std::uint32_t group);

@@ -252,6 +252,24 @@ TEST_F(SpaceTest, ManyGroupsOfTheLivingDoNotHideAFreeOne) {
   EXPECT_EQ(space->allocate({.blocks = 1})->start / kGroup, groups - 1);
 }
 
+// A head that was paused while it waited said NFS3ERR_NOSPC when it went on.
+TEST_F(SpaceTest, APauseIsNoReasonToBeFull) {
+  owned_by(kOther, 0, groups);
+  std::optional<Space::Room> answer;
+  space->make_room([&](Result<Space::Room> room) { answer = *room; });
+  background.run_due();
+  clock.advance_ns(10 * kSharedRoomWaitMs * 1'000'000);
+  background.run_due();
+  EXPECT_EQ(answer, std::nullopt);
+  owned_by(MountId{0}, 1, 2);
+  announce(kAll);
+  for (int i = 0; i < 1000 && !answer; ++i) {
+    clock.advance_ns(kRoomPollMs * 1'000'000);
+    background.run_due();
+  }
+  EXPECT_EQ(answer, Space::Room::kMaybe);
+}
+
 TEST_F(SpaceTest, AGroupGivenBackByAnotherIsFound) {
   owned_by(kOther, 0, groups);
   EXPECT_EQ(make_room(kSharedRoomWaitMs * 1'000'000), Space::Room::kNone);
