@@ -33,7 +33,7 @@ FORGOTTEN = {10022: "STALE_CLIENTID", 10023: "STALE_STATEID", 10025: "BAD_STATEI
 _BOTH_WAYS = 3  # OPEN4_SHARE_ACCESS_BOTH
 _NO_DELEGATION = 0x400  # OPEN4_SHARE_ACCESS_WANT_NO_DELEG
 _CONFIRM = 2  # OPEN4_RESULT_CONFIRM
-_WRITE_LOCK = 2
+_WRITE_LOCK, _AWAITED_WRITE_LOCK = 2, 4
 _FILE_SYNC = 2
 _SIZE_BIT = 1 << 4
 
@@ -47,12 +47,13 @@ class _Restarted(Exception):
 
 
 class Refused(Exception):
-    """The server's status of an operation."""
+    """The server's status of an operation. answer: what follows it."""
 
-    def __init__(self, op, status):
+    def __init__(self, op, status, answer=None):
         super().__init__(f"operation {op}: status {status}")
         self.op = op
         self.status = status
+        self.answer = answer
 
 
 def u32(*values):
@@ -206,7 +207,7 @@ class Client:
     def _status(answer):
         number, status = answer.u32(), answer.u32()
         if status != OK:
-            raise Refused(number, status)
+            raise Refused(number, status, answer)
 
     def call(self, *operations):
         """As _once, until the server answers: over new connections, after recovery, after DELAY.
@@ -358,8 +359,9 @@ class Client:
     def getattr(self):
         self.call(self._here, (GETATTR, u32(1, _SIZE_BIT), lambda a: (a.bitmap(), a.opaque())))
 
-    def hold(self, start, length):
-        """Locks a range of the open file for writing, and keeps it. False: somebody else has it."""
+    def hold(self, start, length, waits=False):
+        """Locks a range of the open file for writing, and keeps it. False: somebody else has it
+        (self.conflict: start and length). waits: the server may keep a place for it."""
         def wanted():
             if self.held and self.held[0] == self.recoveries:
                 locker = u32(0) + self.held[1] + u32(self._next_lock_sequence())
@@ -367,13 +369,15 @@ class Client:
                 self.lock_sequence = 0
                 locker = u32(1, self._next_owner_sequence()) + self.stateid + u32(0) \
                     + u64(self.client_id) + opaque(f"{self.owner} holds")
-            return (LOCK, u32(_WRITE_LOCK, 0) + u64(start, length) + locker,
+            kind = _AWAITED_WRITE_LOCK if waits else _WRITE_LOCK
+            return (LOCK, u32(kind, 0) + u64(start, length) + locker,
                     lambda a: (self.recoveries, a.take(16)))
         try:
             self.held = self.call(self._here, wanted)[1]
         except Refused as refused:
             if refused.status != DENIED:
                 raise
+            self.conflict = refused.answer.u64(), refused.answer.u64()
             return False
         return True
 

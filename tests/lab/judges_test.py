@@ -5,12 +5,14 @@ import importlib.util
 import os
 import sys
 import unittest
+from types import SimpleNamespace
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BENCH = os.path.join(HERE, "..", "bench")
 sys.path[:0] = [HERE, BENCH, os.path.join(HERE, "..", "client"),
                 os.path.join(HERE, "..", "..", "deploy", "lab")]
 
+import disk_probe  # noqa: E402
 from arbiter import Arbiter  # noqa: E402
 from failover_clients import longest  # noqa: E402
 
@@ -74,12 +76,22 @@ class Excuses(unittest.TestCase):
     def test_only_the_vnfs_with_the_fault_is_excused_and_only_then(self):
         def seen(at_s, ms):
             return {"read": {"gaps": [{"at_s": at_s, "ms": ms}]}, "write": {"gaps": []}}
-        self.assertEqual(self.work.delayed_of_others({"vnfs1": seen(105.0, 9000.0)}), [])
-        self.assertEqual(self.work.delayed_of_others({"vnfs2": seen(105.0, 499.0)}), [])
-        self.assertEqual(len(self.work.delayed_of_others({"vnfs2": seen(105.0, 500.0)})), 1)
-        self.assertEqual(len(self.work.delayed_of_others({"vnfs1": seen(99.0, 800.0)})), 1)
-        self.assertEqual(len(self.work.delayed_of_others({"vnfs1": seen(112.0, 800.0)})), 1)
+        self.assertEqual(self.work.delayed_of_others({"vnfs1": seen(105.0, 9000.0)}, []), [])
+        self.assertEqual(self.work.delayed_of_others({"vnfs2": seen(105.0, 499.0)}, []), [])
+        self.assertEqual(len(self.work.delayed_of_others({"vnfs2": seen(105.0, 500.0)}, [])), 1)
+        self.assertEqual(len(self.work.delayed_of_others({"vnfs1": seen(99.0, 800.0)}, [])), 1)
+        self.assertEqual(len(self.work.delayed_of_others({"vnfs1": seen(112.0, 800.0)}, [])), 1)
         self.assertEqual(self.work.longest_own_ms, 800.0)
+
+    def test_what_the_disk_took_meanwhile_stands_beside_it(self):
+        slow = {"read": {"gaps": [{"at_s": 105.0, "ms": 800.0}]}, "write": {"gaps": []}}
+        disk = [{"at_s": 104.1, "ms": 900.0}, {"at_s": 104.9, "ms": 300.0},
+                {"at_s": 107.0, "ms": 1900.0}]
+        self.assertEqual(disk_probe.during(disk, 105.0, 800.0), 300.0)
+        self.assertEqual(disk_probe.during(disk, 105.2, 1200.0), 1900.0)
+        self.assertEqual(disk_probe.during(disk, 110.0, 800.0), 0.0)
+        [line] = self.work.delayed_of_others({"vnfs2": slow}, disk)
+        self.assertIn("the disk itself took 300 ms", line)
 
 
 class _Bench:
@@ -93,6 +105,16 @@ class Figures(unittest.TestCase):
         self.assertEqual(longest(gaps, 11.0, 15.0), 50.0)
         self.assertEqual(longest(gaps, 13.0, 15.0), 10.0)
         self.assertEqual(longest(gaps, 13.0, 19.2), 900.0)
+
+    def test_the_steps_of_the_longest_move_are_kept(self):
+        def recorded(ms):
+            return {"blackout_ms": ms, "began_ns": 5_000_000,
+                    "steps": [{"name": "claimed", "at_ns": 5_000_000 + ms * 1_000_000}]}
+        work = SimpleNamespace(windows={("none", "rehost"): [
+            (0, 1, recorded(80)), (1, 2, None), (2, 3, recorded(120))]})
+        [row] = FAILOVER.recorded_rows(work)
+        self.assertEqual((row["runs"], row["longest_ms"]), (2, 120))
+        self.assertEqual(row["longest_steps_ms"], {"claimed": 120})
 
     def test_percentiles_are_values_that_were_seen(self):
         values = list(range(1, 31))

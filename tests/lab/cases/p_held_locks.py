@@ -25,9 +25,10 @@ SHARE_DENIED = 10015  # NFS4ERR_SHARE_DENIED
 class Locks:
     """A client of nfs4_locks."""
 
-    def __init__(self, bench, file, deny=0, says="ready"):
+    def __init__(self, bench, file, deny=0, says="ready", service=None):
+        url = (service or bench.service).url
         self.process = bench.lab.popen_in(
-            "client", [sys.executable, LOCKS, "--url", bench.service.url, "--file", file,
+            "client", [sys.executable, LOCKS, "--url", url, "--file", file,
                        "--deny", str(deny)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         wait_for_line(self.process, says)
@@ -182,6 +183,15 @@ def v41_lock_outlives_an_outage_of_etcd(bench):
         expect("denied", bench, file, "test", "--length", "5")
         expect("granted", bench, file, "test", "--start", "5", "--length", "5")
         check(bench.service.wait_serving()["pid"] == before["pid"], "the instance was restarted")
+
+
+@lab_test()
+def v41_wait_names_its_conflict(bench):
+    """A LOCK that may wait is told which lock it waits for (patch 0038: it was told anything)."""
+    file = "conflict"
+    with locks(bench, file) as holder, locks(bench, file) as waiter:
+        holder.expect("granted", "hold", 10, 20)
+        waiter.expect("denied 10 20", "wait", 0, 100)
 
 
 @lab_test()

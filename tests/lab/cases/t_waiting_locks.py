@@ -9,6 +9,7 @@ from symlab import processes
 from .i_shared import HEADS
 from .m_moves import SITTING, is_holding
 from .n_nlm import GRANTED_S, SEES_IT_S, WAITING
+from .p_held_locks import locks
 
 SETTLED_S = 3.0
 
@@ -46,6 +47,24 @@ def available_lock_is_not_granted_over_the_head_of_another(bench):
         finish({"the second holder": second})
         seen = finish({"the waiter": waiter}, GRANTED_S)
         check("granted" in seen["the waiter"], f"the waiter said {seen}")
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True)
+def refused_lock_is_waited_for_by_nobody(bench):
+    """NFSv4.1: who has waited and now only tries once keeps nobody from the lock (patch 0039)."""
+    file = "tried"
+    here, there = bench.services[:2]
+    with locks(bench, file, service=here) as first, locks(bench, file, service=here) as waiter, \
+            locks(bench, file, service=there) as elsewhere, \
+            locks(bench, file, service=here) as last:
+        first.expect("granted", "hold", 0, 10)
+        waiter.expect("denied 0 10", "wait", 0, 10)
+        first.expect("done", "release", 0, 10)
+        eventually(GRANTED_S, "another VNFS has the lock",
+                   lambda: elsewhere("hold", 0, 10) == "granted")
+        waiter.expect("denied", "hold", 0, 10)
+        elsewhere.expect("done", "release", 0, 10)
+        last.expect("granted", "hold", 0, 10)
 
 
 def waits(job):
