@@ -1,5 +1,7 @@
 #include "ha/fencing/fence_agent.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "ha/fencing/limits.h"
@@ -10,6 +12,15 @@ namespace {
 
 constexpr int kStatusOff = 2;
 
+const char* word_of(FenceAction action) {
+  switch (action) {
+    case FenceAction::kOff: return "off";
+    case FenceAction::kStatus: return "status";
+    case FenceAction::kMonitor: return "monitor";
+  }
+  return "status";
+}
+
 }  // namespace
 
 Result<FenceAnswer> run_fence_agent(const FenceAgent& agent, FenceAction action,
@@ -17,11 +28,12 @@ Result<FenceAnswer> run_fence_agent(const FenceAgent& agent, FenceAction action,
   ProgramCall call;
   call.name = "fence agent";
   call.program = agent.program;
+  call.input = fmt::format("action={}\n", word_of(action));
   // `plug` and its older name.
-  call.input = fmt::format("action={0}\nplug={1}\nport={1}\nnodename={1}\n",
-                           action == FenceAction::kOff ? "off" : "status", plug);
+  if (!plug.empty()) call.input += fmt::format("plug={0}\nport={0}\nnodename={0}\n", plug);
   for (const std::string& option : agent.options) call.input += option + "\n";
   call.timeout_ms = agent.timeout_ms;
+  call.stop_fd = agent.stop_fd;
   call.output_bytes_max = kAgentOutputBytesMax;
   SYMNAS_ASSIGN(ProgramEnd end, run_program(call));
   return FenceAnswer{end.exit_status, std::move(end.output)};
@@ -41,6 +53,18 @@ Result<std::string> fence_off(const FenceAgent& agent, const std::string& plug) 
                             agent.program, plug, status.exit_status, last_line(status.output)));
   }
   return fmt::format("agent {}: {}; status: off", agent.program, last_line(off.output));
+}
+
+Status check_fence_agent(const FenceAgent& agent, int stop_fd) {
+  FenceAgent hurried = agent;
+  hurried.timeout_ms = std::min(agent.timeout_ms, kAgentCheckMsMax);
+  hurried.stop_fd = stop_fd;
+  SYMNAS_ASSIGN(const FenceAnswer answer, run_fence_agent(hurried, FenceAction::kMonitor, ""));
+  if (answer.exit_status == 0) return {};
+  return fail(ErrorCode::kUnavailable,
+              fmt::format("fence agent {}: it could cut nothing off now (monitor ended with status "
+                          "{}): {}",
+                          agent.program, answer.exit_status, last_line(answer.output)));
 }
 
 }  // namespace symnas::ha

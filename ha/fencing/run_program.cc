@@ -95,18 +95,21 @@ struct Channel {
   }
 };
 
-// Reads until the process has ended or the deadline is over. Answers whether it has ended.
-bool follow(int process, Channel& output, Channel& errors, Clock::time_point deadline) {
+// Reads until the process has ended, it is to be stopped or the deadline is over. Answers whether
+// it has ended.
+bool follow(int process, int stop, Channel& output, Channel& errors, Clock::time_point deadline) {
   for (;;) {
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
     if (left <= 0) return false;
     pollfd entries[] = {{process, POLLIN, 0},
                         {output.open ? output.fd : -1, POLLIN, 0},
-                        {errors.open ? errors.fd : -1, POLLIN, 0}};
-    ::poll(entries, 3, static_cast<int>(std::min<std::int64_t>(left, 60'000)));
+                        {errors.open ? errors.fd : -1, POLLIN, 0},
+                        {stop, POLLIN, 0}};
+    ::poll(entries, 4, static_cast<int>(std::min<std::int64_t>(left, 60'000)));
     if (output.open && entries[1].revents != 0) output.drain();
     if (errors.open && entries[2].revents != 0) errors.drain();
+    if (entries[0].revents == 0 && entries[3].revents != 0) return false;
     if (entries[0].revents == 0) continue;
     output.drain_rest();
     errors.drain_rest();
@@ -154,7 +157,7 @@ Result<ProgramEnd> run_program(const ProgramCall& call) {
   Channel out{output.read.get(), &end.output, call.output_bytes_max, true};
   Channel err{errors.read.get(), &end.errors, call.output_bytes_max, apart};
   const bool told = written == static_cast<ssize_t>(call.input.size()) && process.valid();
-  const bool ended = told && follow(process.get(), out, err,
+  const bool ended = told && follow(process.get(), call.stop_fd, out, err,
                                     Clock::now() + std::chrono::milliseconds(call.timeout_ms));
   if (!ended) ::kill(-pid, SIGKILL);
   int status = 0;

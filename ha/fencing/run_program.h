@@ -22,6 +22,7 @@ struct ProgramCall {
   std::int64_t timeout_ms = 60'000;
   Channels channels = Channels::kTogether;
   std::size_t output_bytes_max = 4096;  // of each channel; the end is kept
+  int stop_fd = -1;                     // when that can be read it is killed, as after timeout_ms
 };
 
 struct ProgramEnd {

@@ -1,14 +1,18 @@
 // The protocol of fence agents, with shell scripts as agents.
 #include "ha/fencing/fence_agent.h"
 
+#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <sstream>
 
 #include <gtest/gtest.h>
+
+#include "common/base/unique_fd.h"
 
 namespace symnas::ha {
 namespace {
@@ -90,6 +94,26 @@ TEST_F(FenceAgentTest, OffspringThatKeepsThePipeOpenHoldsNothingUp) {
   const auto answer = run_fence_agent(agent, FenceAction::kOff, "c1n2");
   ASSERT_TRUE(answer) << answer.error().message;
   EXPECT_EQ(answer->output, "done\n");
+}
+
+TEST_F(FenceAgentTest, IsAskedWhetherItCouldWork) {
+  agent.options = {"login=root"};
+  script("[ $action = monitor ] && exit 0; exit 1");
+  EXPECT_TRUE(check_fence_agent(agent, -1));
+  EXPECT_EQ(input(), "action=monitor\nlogin=root\n");
+  script("echo no route to 10.9.9.9; exit 1");
+  const Status works = check_fence_agent(agent, -1);
+  ASSERT_FALSE(works);
+  EXPECT_EQ(works.error().code, ErrorCode::kUnavailable);
+  EXPECT_NE(works.error().message.find("no route to 10.9.9.9"), std::string::npos);
+}
+
+TEST_F(FenceAgentTest, WhoEndsDoesNotWaitForACheck) {
+  script("exec sleep 30");
+  const UniqueFd stop(::eventfd(1, EFD_CLOEXEC));
+  const auto before = std::chrono::steady_clock::now();
+  EXPECT_FALSE(check_fence_agent(agent, stop.get()));
+  EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(4));
 }
 
 TEST_F(FenceAgentTest, AMissingProgramIsNamed) {
