@@ -68,6 +68,7 @@ Status take_any(ClusterView& view, const kv::KeyValue& kv) {
   SYMNAS_TRY(in(view.refusals, kRefusals));
   SYMNAS_TRY(in(view.connections, kConnections));
   SYMNAS_TRY(in(view.served, kServed));
+  SYMNAS_TRY(in(view.left, kLeft));
   return in(view.owners, kOwners);
 }
 

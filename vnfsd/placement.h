@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,9 @@ Result<Change> plan_own_moves(const ClusterView& view, const std::string& head,
                               const Observed& observed);
 // Whether moves that `head` ordered are under way.
 bool has_own_moves(const ClusterView& view, const std::string& head);
+
+// VNFSs of heads that are being fenced, and that `head` is to serve when that is done.
+std::set<std::string> falling_to(const ClusterView& view, const std::string& head);
 
 // Why the VNFS stays where it is although its head is being drained, a text for each other head of
 // it that does not take it; empty: one can.

@@ -244,6 +244,23 @@ bool has_own_moves(const ClusterView& view, const std::string& head) {
   });
 }
 
+std::set<std::string> falling_to(const ClusterView& view, const std::string& head) {
+  const auto is_being_fenced = [&](const auto& owner) {
+    const auto fence = view.fences.find(owner.second.record.head());
+    return fence != view.fences.end() &&
+           forbids_claims(fence->second.record, owner.second.record.incarnation());
+  };
+  std::set<std::string> falling;
+  if (std::ranges::none_of(view.owners, is_being_fenced)) return falling;
+  ClusterView then = view;
+  std::erase_if(then.owners, is_being_fenced);
+  for (const auto& [vnfs, place] : ha::plan(facts_of(then))) {
+    if (place.head == head && view.owners.contains(vnfs) && !then.owners.contains(vnfs))
+      falling.insert(vnfs);
+  }
+  return falling;
+}
+
 std::vector<std::string> reasons_to_stay(const ClusterView& view, const std::string& vnfs,
                                          std::int64_t now_ns) {
   const records::VnfsRecord& record = view.vnfses.at(vnfs).record;

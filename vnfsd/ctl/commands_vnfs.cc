@@ -141,6 +141,8 @@ void print_status(std::ostream& out, const json& status) {
   if (!unregistered.empty())
     out << "\n"
         << "reservations: " << unregistered << "\n";
+  const std::string no_agent = status.value("fence_agent", json::object()).value("error", "");
+  if (!no_agent.empty()) out << "\n" << no_agent << "\n";
   const std::string no_failover = status.value("failover", json::object()).value("error", "");
   if (!no_failover.empty() && status.value("heads", json::array()).size() > 1)
     out << "\n"

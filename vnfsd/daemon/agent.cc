@@ -1,10 +1,13 @@
 #include "vnfsd/daemon/agent.h"
 
+#include <sys/eventfd.h>
+
 #include <algorithm>
 #include <chrono>
 
 #include <fmt/format.h>
 
+#include "common/base/check.h"
 #include "common/base/log.h"
 #include "common/kv/admin_keys.h"
 #include "common/kv/keys.h"
@@ -52,6 +55,8 @@ Agent::Agent(kv::Store& store, const env::Clock& clock, Config config, std::stri
       incarnation_(std::move(incarnation)),
       links_(std::move(links)),
       luns_(config_.cluster_uuid) {
+  ends_ = UniqueFd(::eventfd(0, EFD_CLOEXEC));
+  CHECK(ends_.valid(), "eventfd");
   if (config_.fence.persistent_reservations && links_.reservations) {
     reservations_ = std::make_unique<Reservations>(
         links_.reservations, config_.head_name + "/" + incarnation_, [this] { look_again(); });
@@ -69,6 +74,7 @@ Agent::~Agent() {
     ending_ = true;
   }
   changed_.notify_all();
+  ::eventfd_write(ends_.get(), 1);
   thread_.join();
   compactor_.join();
   stall_watcher_.join();
@@ -417,6 +423,7 @@ void Agent::compact_history() {
     looked_ms = clock_.mono_ns() / 1'000'000;
     look_at_quota();
     look_at_members();
+    look_at_fence_agent();
     const std::int64_t now_ms = clock_.mono_ns() / 1'000'000;
     const bool short_of_space = quota_.level() != kv::QuotaLevel::kFree;
     if (short_of_space || now_ms >= next_ms) {

@@ -20,6 +20,7 @@
 #include <thread>
 #include <vector>
 
+#include "common/base/unique_fd.h"
 #include "common/env/clock.h"
 #include "common/kv/membership.h"
 #include "common/kv/quota.h"
@@ -54,6 +55,9 @@ struct AgentLinks {
   ReservationCalls reservations;
   // Cuts a head off and answers the proof of it (ha/fencing). Empty: no agent is configured.
   std::function<Result<std::string>(const std::string& head)> fence_off;
+  // Whether that could work, as far as its agent can tell; given up when stop_fd can be read.
+  // Empty: nobody asks.
+  std::function<Status(int stop_fd)> fence_check;
   std::int64_t last_answers_ms = kLastAnswersMs;  // shorter in unit tests only
   probe::HeadSights* prober = nullptr;            // null: heads are not missed
   // Who answers for addresses on the network of a device of this head (vnfsd/address). Empty:
@@ -201,6 +205,7 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   bool can_fence() const;  // as configured
   // Why this head does not fence others unasked, from its configuration; "": it does.
   std::string why_no_failover() const;
+  void look_at_fence_agent();
   // Whether it can just now: who is not registered preempts nobody. Errors: kPermission,
   // kUnavailable.
   Status check_can_fence(const ClusterView& view) const;
@@ -314,6 +319,8 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
                                             const std::vector<ha::PeerSight>& sights);
   // Writes down whom the instances of this head serve, for whoever may have to take over.
   void record_connections(const ClusterView& view);
+  // Whether one of them has accepted connections since its record was made.
+  bool have_new_clients();
   void note_failed_fence(const std::string& head, const std::string& incarnation,
                          const Error& error);
   // Errors also: kConflict (the cluster has other LUNs now than those it was proved of).
@@ -369,11 +376,9 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   bool ending_ = false;
   std::deque<records::EventRecord> told_;  // not written yet, at most kEventsWaitingMax
   std::vector<Stall> stalls_;              // of the last look
-  bool clients_come_ = false;              // an instance of this head has come to serve
-  std::int64_t clients_new_until_ms_ = 0;  // mono, of the last such instance
   std::string problem_;                    // why the last round of work failed; "" = it did not
   std::map<std::string, std::unique_ptr<instance::Supervisor>> supervisors_;  // by VNFS
-  // Of the instance of that epoch: fs::Pulse.
+  // Of the instance of that epoch: InstanceSnapshot.
   struct Later {
     std::uint64_t epoch = 0;
     std::int64_t first_request_ns = 0;
@@ -389,6 +394,8 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   std::map<std::string, std::map<std::string, Arrivals>> arrivals_;
   // What is in the history already, by VNFS; confined to the thread of watch_stalls().
   std::map<std::string, Later> later_;
+  // Pid and accepted connections (instance::accepted_by) of which c/conn tells; as later_.
+  std::map<std::string, std::pair<int, std::uint64_t>> recorded_clients_;
 
   std::mutex scan_mutex_;        // one scan at a time; taken before mutex_
   std::string scanned_version_;  // of the LUN set at the last scan
@@ -397,6 +404,7 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   ClusterCopy copy_;
   std::unique_ptr<kv::Watch> watch_;  // confined to thread_
   std::set<std::string> preparing_;   // confined to thread_: VNFSs that are on their way here
+  std::set<std::string> unproven_;    // confined to thread_: boots whose fence has failed
   bool swept_ = false;                // confined to thread_: end_standbys() is done
   bool unpublished_ = false;          // confined to thread_: publish_luns() has more to say
   bool moving_ = false;               // confined to thread_: what it ordered is under way
@@ -405,6 +413,10 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   OrderAges order_ages_;              // confined to thread_
   LunCanaries canaries_{[this] { look_again(); }};
   std::thread thread_;
+  UniqueFd ends_;                    // eventfd: the agent ends
+  std::future<Status> fence_check_;  // confined to compactor_
+  std::int64_t fence_checked_ms_ = 0;
+  std::string fence_agent_error_;  // of its last check; guarded by mutex_
   std::thread compactor_;
   FenceWatch fence_watch_;  // confined to stall_watcher_
   std::thread stall_watcher_;

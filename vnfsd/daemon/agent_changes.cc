@@ -259,6 +259,7 @@ nlohmann::json Agent::local_status() {
   document["failover"] = {{"error", why_no_failover()}};
   if (reservations_) document["reservations"] = {{"error", reservations_->error()}};
   const std::scoped_lock lock(mutex_);
+  document["fence_agent"] = {{"error", fence_agent_error_}};
   for (const auto& [name, device] : devices_by_network_) {
     const auto why = ill_networks_.find(name);
     document["networks"].push_back({{"name", name},

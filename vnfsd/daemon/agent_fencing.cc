@@ -350,6 +350,9 @@ Result<kv::Txn> Agent::end_mounts_of_head(const ClusterView& view, const std::st
     ended.epochs[vnfs] = owner.record.epoch();
     txn.compares.push_back(kv::mod_revision_is(kv::keys::kOwners + vnfs, owner.mod_revision));
     txn.success.push_back(kv::erase(kv::keys::kOwners + vnfs));
+    records::LeftRecord left;
+    left.set_epoch(owner.record.epoch());
+    txn.success.push_back(kv::put(kv::keys::kLeft + vnfs, left.SerializeAsString()));
   }
   return txn;
 }

@@ -4,7 +4,6 @@
 
 #include "common/base/log.h"
 #include "common/kv/keys.h"
-#include "fsal_cluster/pulse/pulse.h"
 #include "vnfsd/daemon/agent.h"
 #include "vnfsd/daemon/limits.h"
 #include "vnfsd/history.h"
@@ -99,22 +98,17 @@ void Agent::note_departure(const std::string& vnfs, const records::Departure& de
 
 // Once a second: what the clients have done since the instance served, as far as it is news.
 void Agent::note_later() {
-  std::map<std::string, std::pair<int, Later>> serving;  // pid
+  std::map<std::string, Later> serving;
   {
     const std::scoped_lock lock(mutex_);
     for (const auto& [vnfs, supervisor] : supervisors_) {
       const instance::InstanceSnapshot snapshot = supervisor->snapshot();
-      if (snapshot.state == "serving") serving[vnfs] = {snapshot.pid, {snapshot.epoch, 0, 0}};
+      if (snapshot.state != "serving") continue;
+      serving[vnfs] = {snapshot.epoch, snapshot.first_request_ns, snapshot.last_reclaim_ns};
     }
   }
   std::erase_if(later_, [&](const auto& known) { return !serving.contains(known.first); });
-  for (auto& [vnfs, instance] : serving) {
-    auto& [pid, later] = instance;
-    const auto reader = fs::PulseReader::open(pid);
-    if (!reader) continue;
-    const fs::Pulse pulse = reader->read();
-    later.first_request_ns = pulse.first_request_ns;
-    later.last_reclaim_ns = pulse.last_reclaim_ns;
+  for (const auto& [vnfs, later] : serving) {
     if (later.first_request_ns == 0 || later_[vnfs] == later) continue;
     if (put_later(vnfs, later)) later_[vnfs] = later;
   }

@@ -15,6 +15,7 @@
 #include "vnfsd/instance/limits.h"
 #include "vnfsd/instance/retire.h"
 #include "vnfsd/limits.h"
+#include "vnfsd/placement.h"
 #include "vnfsd/plans.h"
 
 namespace symnas::vnfsd::daemon {
@@ -101,6 +102,14 @@ void Agent::answer_moves(const ClusterView& view, const std::map<Revision, std::
     if (!done) log::warn("vnfs {}: taking it over: {}", vnfs, done.error().message);
     crash_point("answered", vnfs);
   }
+  // Their standbys start while their heads are being fenced; not again each time that fails.
+  for (const auto& [head, fence] : view.fences) {
+    if (fence.record.state() == records::FENCE_FAILED) unproven_.insert(fence.record.incarnation());
+  }
+  for (const std::string& vnfs : falling_to(view, config_.head_name)) {
+    const bool failed = unproven_.contains(view.owners.at(vnfs).record.incarnation());
+    if (!failed && check_can_take(view, vnfs)) preparing_.insert(vnfs);
+  }
 }
 
 void Agent::end_standbys() const {
@@ -144,6 +153,22 @@ void Agent::finish_move(const ClusterView& view, const std::string& vnfs) {
   if (const Status ended = end_move(vnfs); !ended) log::warn("{}", ended.error().message);
 }
 
+bool Agent::have_new_clients() {
+  std::map<std::string, int> pids;
+  {
+    const std::scoped_lock lock(mutex_);
+    for (const auto& [vnfs, supervisor] : supervisors_) {
+      const instance::InstanceSnapshot snapshot = supervisor->snapshot();
+      if (snapshot.state == "serving" && !snapshot.silent) pids[vnfs] = snapshot.pid;
+    }
+  }
+  std::erase_if(recorded_clients_, [&](const auto& known) { return !pids.contains(known.first); });
+  return std::ranges::any_of(pids, [&](const auto& one) {
+    const auto accepted = instance::accepted_by(one.second);
+    return accepted && recorded_clients_[one.first] != std::pair(one.second, *accepted);
+  });
+}
+
 void Agent::record_connections(const ClusterView& view) {
   for (const auto& [vnfs, owner] : view.owners) {
     if (owner.record.head() != config_.head_name) continue;
@@ -156,19 +181,28 @@ void Agent::record_connections(const ClusterView& view) {
       if (snapshot.state == "serving" && !snapshot.silent) pid = snapshot.pid;
     }
     if (pid == 0) continue;
+    const auto accepted = instance::accepted_by(pid);
     const auto now = connections_now(pid, instance::paths_for(config_, vnfs).control);
     // Not to be read: it is dying. Who was connected is still to be woken.
     if (!now) continue;
+    const auto is_recorded = [&] {
+      if (accepted) recorded_clients_[vnfs] = {pid, *accepted};
+    };
     const auto record = view.connections.find(vnfs);
     if (record != view.connections.end() &&
         record->second.record.SerializeAsString() == now->SerializeAsString()) {
+      is_recorded();
       continue;
     }
     kv::Txn txn;
     txn.compares.push_back(kv::mod_revision_is(kv::keys::kOwners + vnfs, owner.mod_revision));
     txn.success.push_back(kv::put(kv::keys::kConnections + vnfs, now->SerializeAsString()));
     const auto done = kv::txn_blocking(store_, std::move(txn), kStoreDeadlineMs);
-    if (!done) log::debug("vnfs {}: its connections: {}", vnfs, done.error().message);
+    if (done) {
+      is_recorded();
+    } else {
+      log::debug("vnfs {}: its connections: {}", vnfs, done.error().message);
+    }
   }
 }
 
@@ -223,12 +257,6 @@ Status Agent::release_of(const ClusterView& view, const std::string& vnfs,
 }
 
 Status Agent::served(const std::string& vnfs, const instance::Arrival& arrival) {
-  {
-    const std::scoped_lock lock(mutex_);
-    clients_new_until_ms_ = clock_.mono_ns() / 1'000'000 + kNewClientsMs;
-    clients_come_ = true;
-  }
-  changed_.notify_all();
   const Status ended = end_move(vnfs);
   note_arrival(vnfs, arrival);
   return ended;

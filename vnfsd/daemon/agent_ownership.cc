@@ -13,6 +13,7 @@
 #include "vnfsd/daemon/limits.h"
 #include "vnfsd/instance/files.h"
 #include "vnfsd/instance/limits.h"
+#include "vnfsd/placement.h"
 #include "vnfsd/plans.h"
 
 namespace symnas::vnfsd::daemon {
@@ -25,11 +26,14 @@ Error owned_elsewhere(const std::string& vnfs, const std::string& head) {
 }
 
 // No instance of the VNFS has had a later epoch: its last owner has said which one it had when it
-// gave the VNFS up, and whoever claims in between erases or replaces that order.
+// gave the VNFS up, or whoever fenced that has. Whoever claims in between erases both.
 bool came_after_all(const ClusterView& view, const std::string& vnfs, Epoch epoch) {
+  if (view.owners.contains(vnfs)) return false;
   const auto move = view.moves.find(vnfs);
-  if (move == view.moves.end() || view.owners.contains(vnfs)) return false;
-  const std::uint64_t last = move->second.record.departure().epoch();
+  const auto left = view.left.find(vnfs);
+  const std::uint64_t last =
+      std::max(move == view.moves.end() ? 0 : move->second.record.departure().epoch(),
+               left == view.left.end() ? 0 : left->second.record.epoch());
   return last != 0 && last < epoch.value();
 }
 
@@ -58,6 +62,7 @@ Result<instance::InstancePlan> Agent::prepare(const std::string& vnfs) {
   plan.epoch = Epoch(epoch);
   plan.incarnation = incarnation_;
   plan.standby = true;
+  plan.is_awaited = falling_to(view, config_.head_name).contains(vnfs);
   plan.luns = luns_.paths();
   return plan;
 }
@@ -129,7 +134,12 @@ Result<instance::InstancePlan> Agent::claim_from(const ClusterView& view, const 
   compare_admission(view, txn);
   txn.compares.push_back(
       kv::mod_revision_is(kv::keys::kFences + config_.head_name, fence_revision));
+  // Whether its last owner had an earlier epoch than a standby is true of this one only.
+  const auto left = view.left.find(vnfs);
+  txn.compares.push_back(kv::mod_revision_is(
+      kv::keys::kLeft + vnfs, left == view.left.end() ? Revision{} : left->second.mod_revision));
   txn.success.push_back(kv::put(plan.owner_key, record.SerializeAsString()));
+  txn.success.push_back(kv::erase(kv::keys::kLeft + vnfs));
   const auto move = view.moves.find(vnfs);
   const bool ordered = move != view.moves.end();
   txn.compares.push_back(kv::mod_revision_is(kv::keys::kMoves + vnfs,

@@ -1,6 +1,9 @@
 // Agent: persistent reservations. This boot registers on the cluster's LUNs before it starts any
 // instance; a fence preempts another boot's key on all of them (docs/architecture/fencing.md).
 #include <algorithm>
+#include <chrono>
+#include <future>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -93,6 +96,36 @@ std::string Agent::why_no_failover() const {
         config_.head_name);
   }
   return "";
+}
+
+// What is broken is to be known before a head dies.
+void Agent::look_at_fence_agent() {
+  const std::int64_t now_ms = clock_.mono_ns() / 1'000'000;
+  if (!fence_check_.valid()) {
+    const bool due = fence_checked_ms_ == 0 || now_ms - fence_checked_ms_ >= kFenceCheckMs;
+    if (!links_.fence_check || !due) return;
+    // What it talks to may have one session only: not beside a fence, as far as is known here.
+    const auto seen = copy_.view();
+    const bool fencing = seen && *seen && std::ranges::any_of((*seen)->fences, [](const auto& one) {
+                           return one.second.record.state() == records::FENCE_RUNNING;
+                         });
+    if (fencing) return;
+    fence_checked_ms_ = now_ms;
+    fence_check_ = std::async(std::launch::async, links_.fence_check, ends_.get());
+    return;
+  }
+  if (fence_check_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
+  const Status works = fence_check_.get();
+  const std::string error = works ? "" : works.error().message;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (std::exchange(fence_agent_error_, error) == error) return;
+  }
+  if (works) {
+    log::info("the fence agent works again");
+  } else {
+    log::error("{}", error);
+  }
 }
 
 Status Agent::check_can_fence(const ClusterView& view) const {

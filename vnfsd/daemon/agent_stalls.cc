@@ -59,15 +59,15 @@ void Agent::watch_stalls() {
   std::int64_t looked_ms = 0;
   std::unique_lock lock(mutex_);
   while (!ending_) {
-    const bool are_new = clock_.mono_ns() / 1'000'000 < clients_new_until_ms_;
-    changed_.wait_for(lock, std::chrono::milliseconds(are_new ? kNewClientsLookMs : kStallLookMs),
-                      [&] { return ending_ || std::exchange(clients_come_, false); });
+    changed_.wait_for(lock, std::chrono::milliseconds(kNewClientsLookMs), [&] { return ending_; });
     if (ending_) return;
     if (!ready_) continue;
     lock.unlock();
     const std::int64_t now_ms = clock_.mono_ns() / 1'000'000;
     if (now_ms - looked_ms < kStallLookMs) {
-      if (const auto seen = seen_view()) record_connections(*seen);
+      if (have_new_clients()) {
+        if (const auto seen = seen_view()) record_connections(*seen);
+      }
       lock.lock();
       continue;
     }

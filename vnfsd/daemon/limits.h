@@ -36,11 +36,10 @@ inline constexpr std::int64_t kStoreDeadlineMs = 5'000;  // of one step; its cal
 inline constexpr std::int64_t kStallLookMs = 1'000;
 inline constexpr std::int64_t kSilentMs = 3'000;
 inline constexpr std::int64_t kUnansweredMs = 1'000;  // DESIGN 5.4
-// Who is connected is written down at each look. All clients connect anew when an instance has come
-// to serve; whoever is in no record when its head crashes waits for an answer until its own
-// time-out, up to a minute.
+// Who is connected is written down at each look, and as soon as this one shows that somebody has
+// come: whoever is in no record when the head crashes waits for an answer until its own time-out,
+// up to a minute.
 inline constexpr std::int64_t kNewClientsLookMs = 150;
-inline constexpr std::int64_t kNewClientsMs = 2'000;
 // A longer pause between two looks was ours, or etcd's: all ages begin anew.
 inline constexpr std::int64_t kLookGapMs = 2'500;
 // Until its first heartbeat a mount recovers what it left: as long as its supervisor lets it.
@@ -53,6 +52,7 @@ inline constexpr std::int64_t kFenceSilentMs = 16'000;
 // The same when nobody waits for it: freed space and orphans do.
 inline constexpr std::int64_t kFenceIdleMs = 25'000;
 inline constexpr std::int64_t kFenceAgainMs = 10'000;  // after a fence that failed
+inline constexpr std::int64_t kFenceCheckMs = 60'000;  // whether its agent could work
 // One step of a fence is done again for so long while etcd has not said what became of it, or the
 // victim changes what it compares: longer than elections of etcd take.
 inline constexpr std::int64_t kFenceStepMs = 15'000;

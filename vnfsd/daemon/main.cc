@@ -104,9 +104,10 @@ Result<Next> run(const std::string& config_path) {
       },
       [&](const auto& device) { return ha::check_lun_can_fence(reservations, device); }};
   if (!config.fence.agent.empty()) {
-    links.fence_off = [&fence = config.fence](const std::string& head) {
-      return ha::fence_off({fence.agent, fence.options, fence.timeout_s * 1000}, head);
-    };
+    const ha::FenceAgent fence{config.fence.agent, config.fence.options,
+                               config.fence.timeout_s * 1000};
+    links.fence_off = [fence](const std::string& head) { return ha::fence_off(fence, head); };
+    links.fence_check = [fence](int stop_fd) { return ha::check_fence_agent(fence, stop_fd); };
   }
   links.who_has = [](const std::string& device, const std::vector<IpAddress>& addresses) {
     return address::who_has(device, addresses, {kVipAskMs, kVipAskMs, nullptr});

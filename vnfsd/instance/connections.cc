@@ -123,4 +123,21 @@ std::vector<Connection> established(const std::string& proc_net_tcp, std::uint16
   return found;
 }
 
+// "Tcp: RtoAlgorithm RtoMin ..." and, in the next line, "Tcp: 1 200 ...".
+std::optional<std::uint64_t> passive_opens(const std::string& proc_net_snmp) {
+  std::istringstream lines(proc_net_snmp);
+  std::string names;
+  while (std::getline(lines, names) && !names.starts_with("Tcp: ")) continue;
+  std::string values;
+  std::getline(lines, values);
+  std::istringstream name_words(names);
+  std::istringstream value_words(values);
+  std::string name;
+  std::string value;
+  while (name_words >> name && value_words >> value) {
+    if (name == "PassiveOpens") return number<std::uint64_t>(value, 10);
+  }
+  return std::nullopt;
+}
+
 }  // namespace symnas::vnfsd::instance

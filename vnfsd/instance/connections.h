@@ -38,4 +38,8 @@ void add_missing(std::vector<Connection>& all, const std::vector<Connection>& mo
 // IPv4-mapped addresses as IPv4. Lines that cannot be parsed are left out.
 std::vector<Connection> established(const std::string& proc_net_tcp, std::uint16_t port);
 
+// How many connections were ever accepted, on all ports: PassiveOpens of the text of /proc/net/snmp
+// (RFC 4022 tcpPassiveOpens). Nothing: it is not there.
+std::optional<std::uint64_t> passive_opens(const std::string& proc_net_snmp);
+
 }  // namespace symnas::vnfsd::instance

@@ -61,7 +61,8 @@ struct InstancePlan {
   std::string incarnation;  // boot id of the head
   std::string owner_key;
   Revision owner_mod_revision;
-  bool standby = false;  // it is not claimed yet
+  bool standby = false;     // it is not claimed yet
+  bool is_awaited = false;  // though a standby: nobody serves its clients
   std::vector<LinkPlan> links;
   std::vector<records::ExportRecord> exports;
   std::string exports_digest;  // vnfsd/exports.h

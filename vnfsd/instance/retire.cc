@@ -181,6 +181,14 @@ Result<std::vector<Connection>> connections_of(int pid) {
   return all;
 }
 
+Result<std::uint64_t> accepted_by(int pid) {
+  const std::string path = fmt::format("/proc/{}/net/snmp", pid);
+  SYMNAS_ASSIGN(const std::string text, read_file(path));
+  const auto accepted = passive_opens(text);
+  if (!accepted) return fail(ErrorCode::kCorrupt, fmt::format("{}: no PassiveOpens", path));
+  return *accepted;
+}
+
 std::vector<Connection> connections_in(int netns_fd) {
   std::vector<Connection> all;
   const Status read =

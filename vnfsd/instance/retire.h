@@ -57,8 +57,11 @@ Result<std::int64_t> retire(const std::string& control, std::int64_t timeout_ms,
 
 // The connections of its clients. Errors: kNotFound (also of a process that is dying).
 Result<std::vector<Connection>> connections_of(int pid);
-// The same by its network namespace, whatever has become of the process; empty when they cannot be
-// read.
+// How many connections its namespace has ever accepted: another number says that there are new
+// ones. Errors: kNotFound (also of a process that is dying), kCorrupt.
+Result<std::uint64_t> accepted_by(int pid);
+// The connections by its network namespace, whatever has become of the process; empty when they
+// cannot be read.
 std::vector<Connection> connections_in(int netns_fd);
 
 // Removes every VIP from its namespace. Nothing that it sends, as by being killed, reaches a client

@@ -4,6 +4,7 @@
 #include <sys/eventfd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -98,7 +99,9 @@ void Supervisor::show(const std::string& state, const std::string& why) {
   snapshot_.state = state;
   snapshot_.error = error;
   snapshot_.pid = process_ ? process_->id().pid : 0;
-  snapshot_.epoch = state_.epoch.value();
+  if (std::exchange(snapshot_.epoch, state_.epoch.value()) == state_.epoch.value()) return;
+  snapshot_.first_request_ns = 0;
+  snapshot_.last_reclaim_ns = 0;
 }
 
 void Supervisor::sleep(std::int64_t timeout_ms) {
@@ -131,6 +134,7 @@ void Supervisor::run() {
       start();
     }
   }
+  if (process_ && state_.standby) discard_standby();  // nobody else will call it
 }
 
 void Supervisor::adopt() {
@@ -331,8 +335,9 @@ Status Supervisor::launch_instance(const InstancePlan& plan) {
   serving_ = false;
   arrival_.epoch = plan.epoch;
   farewell_ = {};
+  const bool has_time = plan.standby && !plan.is_awaited;
   question_ =
-      std::make_unique<VipQuestion>(plan.links, plan.standby ? kVipAskMs : kVipAskMinMs, kVipAskMs);
+      std::make_unique<VipQuestion>(plan.links, has_time ? kVipAskMs : kVipAskMinMs, kVipAskMs);
   SYMNAS_ASSIGN(Process process, launch(plan, [&](const Process& created) {
                   state_ = {created.id(),     plan.epoch, plan.incarnation, plan.owner_mod_revision,
                             clock_.wall_ns(), {}};
@@ -354,6 +359,7 @@ void Supervisor::prepare() {
   if (!prepared) {
     if (process_) discard_standby();
     pause_ms_ = held_.empty() ? policy_.ended(now_ms()) : kVipRetryMs;
+    if (wanted() == Wanted::kStarted) pause_ms_ = 0;  // it is done in another way now
     return show("waiting", prepared.error().message);
   }
   log::info("vnfs {}: prepared: pid {}, epoch {}", vnfs_, process_->id().pid, state_.epoch.value());
@@ -465,7 +471,8 @@ Status Supervisor::wait_until_listening() {
 
 bool Supervisor::refreshed() const {
   const std::scoped_lock lock(mutex_);
-  return !refresh_ || snapshot_.pid == 0;
+  // A standby gets its file when it is called.
+  return !refresh_ || snapshot_.pid == 0 || snapshot_.state == "prepared";
 }
 
 void Supervisor::rewrite_instance_file() {

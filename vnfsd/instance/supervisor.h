@@ -2,7 +2,7 @@
 // fences and restarts its instance. Thread class: thread-safe; works on a thread of its own.
 //
 // Invariants: no start before the local fence of everything older (INV-1, INV-8); destroying a
-// supervisor leaves the instance running.
+// supervisor leaves the instance running, unless it is a standby.
 #pragma once
 
 #include <chrono>
@@ -98,6 +98,9 @@ struct InstanceSnapshot {
   std::string error;  // why it is not further, or what it does not serve; "" = nothing is wrong
   std::string vips_taken;  // which VIPs it has not, because who answers for them; "" = none
   bool silent = false;     // its VIPs are down: who is connected cannot be told from its sockets
+  // By its pulse, monotonic clock; 0: not yet.
+  std::int64_t first_request_ns = 0;
+  std::int64_t last_reclaim_ns = 0;
 };
 
 class Supervisor {
@@ -114,7 +117,7 @@ class Supervisor {
   // LUNs, volumes or exports have changed: a running instance's instance.json is written anew, and
   // the instance told of its exports.
   void refresh();
-  // False while a running instance's file is older than the last refresh().
+  // False while the file of an instance that may open LUNs is older than the last refresh().
   bool refreshed() const;
   InstanceSnapshot snapshot() const;
 

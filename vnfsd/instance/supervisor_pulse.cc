@@ -37,8 +37,15 @@ void Supervisor::find_pulse() {
 
 PulseWatch::Verdict Supervisor::look_at_pulse() {
   find_pulse();
-  if (pulse_) return pulse_watch_.look(clock_.mono_ns(), pulse_->read());
-  return pulse_watch_.ending() ? PulseWatch::Verdict::kEnd : PulseWatch::Verdict::kGoOn;
+  if (!pulse_)
+    return pulse_watch_.ending() ? PulseWatch::Verdict::kEnd : PulseWatch::Verdict::kGoOn;
+  const fs::Pulse pulse = pulse_->read();
+  {
+    const std::scoped_lock lock(mutex_);
+    snapshot_.first_request_ns = pulse.first_request_ns;
+    snapshot_.last_reclaim_ns = pulse.last_reclaim_ns;
+  }
+  return pulse_watch_.look(clock_.mono_ns(), pulse);
 }
 
 void Supervisor::attend_pulse() {

@@ -439,5 +439,23 @@ TEST_F(PlacementTest, ASetIsMadeAsAWholeOrNotAtAll) {
   EXPECT_EQ(refused(r).first, ErrorCode::kInvalidArgument);
 }
 
+// v2's primary is being fenced: its first backup starts a standby, the other head does not.
+TEST_F(PlacementTest, WhatIsBeingFencedFallsToItsBackup) {
+  records::OwnerRecord owner;
+  owner.set_head("c1n2");
+  owner.set_incarnation("boot of c1n2");
+  owner.set_epoch(7);
+  builder.put(kv::keys::kOwners + "v2", owner.SerializeAsString());
+  EXPECT_TRUE(falling_to(builder.view(), "c1n3").empty());
+  fence("c1n2");
+  EXPECT_EQ(falling_to(builder.view(), "c1n3"), std::set<std::string>{"v2"});
+  EXPECT_TRUE(falling_to(builder.view(), "c1n1").empty());
+  EXPECT_TRUE(falling_to(builder.view(), "c1n2").empty());
+  records::FenceRecord failed = builder.view().fences.at("c1n2").record;
+  failed.set_state(records::FENCE_FAILED);
+  builder.put(kv::keys::kFences + "c1n2", failed.SerializeAsString());
+  EXPECT_TRUE(falling_to(builder.view(), "c1n3").empty());
+}
+
 }  // namespace
 }  // namespace symnas::vnfsd

@@ -18,6 +18,7 @@ TEST_F(FencingTest, EndsEveryMountOfTheHeadAfterTheProof) {
   EXPECT_EQ(mount().ended->by(), "c1n3");
   EXPECT_EQ(mount().ended->proof(), "power is off");
   EXPECT_FALSE(builder.view().owners.contains("vnfs1"));
+  EXPECT_EQ(builder.view().left.at("vnfs1").record.epoch(), 1u);
   EXPECT_EQ(record().state(), records::FENCE_DONE);
   EXPECT_EQ(record().incarnation(), "boot2");
 }
@@ -252,6 +253,16 @@ TEST_F(FencingTest, AnAgentOfAFencedBootLooksAfterWhatIsThere) {
     EXPECT_TRUE(supervised());
   };
   EXPECT_FALSE(fence("c1n2"));
+}
+
+TEST_F(FencingTest, AnAgentThatCouldNotWorkIsShown) {
+  AgentLinks links;
+  links.fence_check = [](int) { return fail(ErrorCode::kUnavailable, "agent: no route"); };
+  start("c1n4", "boot4", links);
+  const auto error = [&] { return agents["c1n4"]->local_status()["fence_agent"]["error"]; };
+  for (int i = 0; i < 1000 && error() == ""; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_EQ(error(), "agent: no route");
 }
 
 TEST_F(FencingTest, RefusesWhatCannotBeMeant) {

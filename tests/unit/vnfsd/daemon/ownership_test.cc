@@ -311,6 +311,45 @@ TEST_F(StandbyTest, WithoutItsSourcesFarewellAnEpochIsNotUsed) {
   EXPECT_GT(plan->epoch, standby->epoch);
 }
 
+// Its last owner was fenced with that epoch.
+class FallingTest : public StandbyTest {
+ protected:
+  void left(Epoch epoch) {
+    records::LeftRecord record;
+    record.set_epoch(epoch.value());
+    builder.put(kv::keys::kLeft + "vnfs1", record.SerializeAsString());
+  }
+};
+
+TEST_F(FallingTest, AStandbyOfTheFenceClaimsWithItsOwnEpoch) {
+  const auto owner = agent->prepare("vnfs1");
+  const auto standby = agent->prepare("vnfs1");
+  left(owner->epoch);
+  const auto plan = claim(standby->epoch);
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_EQ(plan->epoch, standby->epoch);
+  EXPECT_TRUE(builder.view().left.empty()) << "an older standby must not use it";
+}
+
+TEST_F(FallingTest, AnEpochFromBeforeTheOwnersIsNotUsed) {
+  const auto standby = agent->prepare("vnfs1");
+  left(agent->prepare("vnfs1")->epoch);
+  const auto plan = claim(standby->epoch);
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_GT(plan->epoch, standby->epoch);
+}
+
+// It was fenced on its way from an older one, whose farewell stands there yet.
+TEST_F(FallingTest, TheLaterOfTwoOwnersCounts) {
+  const auto first = agent->prepare("vnfs1");
+  const auto standby = agent->prepare("vnfs1");
+  given_up(first->epoch.value());
+  left(agent->prepare("vnfs1")->epoch);
+  const auto plan = claim(standby->epoch);
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_GT(plan->epoch, standby->epoch);
+}
+
 // Its owner record is there already: of a claim whose answer was lost, or of an older boot.
 TEST_F(StandbyTest, WhatIsOwnedAlreadyGetsANewEpoch) {
   given_up(1);

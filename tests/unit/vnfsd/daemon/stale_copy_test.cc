@@ -1,6 +1,7 @@
 // Agent whose watch has stopped telling: what it plans from old records is planned anew.
 #include <atomic>
 
+#include "common/kv/admin_keys.h"
 #include "common/kv/keys.h"
 #include "tests/unit/vnfsd/view_builder.h"
 #include "vnfsd/daemon/agent.h"
@@ -89,6 +90,21 @@ TEST_F(StaleCopyTest, AClaimKnowsOfEveryChange) {
   ASSERT_TRUE(plan) << plan.error().message;
   ASSERT_EQ(plan->exports.size(), 1u);
   EXPECT_EQ(plan->exports[0].squash(), records::SQUASH_ALL);
+}
+
+// Since this head saw it fenced, the VNFS has been served and fenced on another one.
+TEST_F(StaleCopyTest, AStandbyKnowsOfTheLastEpoch) {
+  const auto left = [&](Epoch epoch) {
+    records::LeftRecord record;
+    record.set_epoch(epoch.value());
+    builder.put(kv::keys::kLeft + "vnfs1", record.SerializeAsString());
+  };
+  const auto standby = agent->prepare("vnfs1");
+  ASSERT_TRUE(standby) << standby.error().message;
+  left(agent->prepare("vnfs1")->epoch);
+  const auto plan = agent->claim("vnfs1", standby->epoch);
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_GT(plan->epoch, standby->epoch);
 }
 
 TEST_F(StaleCopyTest, AStoppedVnfsIsNotClaimed) {

@@ -43,6 +43,16 @@ TEST(ConnectionsTest, WhatIsKnownOfAConnectionStays) {
   EXPECT_EQ(all[2].local.to_string(), "10.0.0.102:2049");
 }
 
+TEST(ConnectionsTest, AcceptedOnesAreCounted) {
+  const std::string ip = "Ip: Forwarding DefaultTTL\nIp: 1 64\n";
+  EXPECT_EQ(passive_opens(ip + "Tcp: RtoAlgorithm ActiveOpens PassiveOpens AttemptFails\n"
+                               "Tcp: 1 17528 5088 12343\nUdp: InDatagrams\nUdp: 3\n"),
+            5088u);
+  EXPECT_EQ(passive_opens(ip), std::nullopt);
+  EXPECT_EQ(passive_opens(ip + "Tcp: RtoAlgorithm\nTcp: 1\n"), std::nullopt);
+  EXPECT_EQ(passive_opens(ip + "Tcp: RtoAlgorithm PassiveOpens\nTcp: 1\n"), std::nullopt);
+}
+
 TEST(ConnectionsTest, TextAndBack) {
   for (const char* text :
        {"10.0.0.101:2049 10.0.0.201:1001", "10.0.0.101:2049 10.0.0.201:1001 4294967295",
