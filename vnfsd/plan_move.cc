@@ -186,4 +186,10 @@ bool forbids_claims(const records::FenceRecord& fence, const std::string& incarn
   return fence.incarnation() == incarnation && fence.state() != records::FENCE_FAILED;
 }
 
+bool is_any_being_cut_off(const ClusterView& view) {
+  return std::ranges::any_of(view.fences, [](const auto& one) {
+    return one.second.record.state() == records::FENCE_RUNNING;
+  });
+}
+
 }  // namespace symnas::vnfsd

@@ -160,6 +160,8 @@ ha::Facts facts_of(const ClusterView& view, const Observed& observed);
 bool is_fenced(const ClusterView& view, const records::HeadRecord& head);
 // Whether the fence keeps that incarnation of its head from claiming and registering.
 bool forbids_claims(const records::FenceRecord& fence, const std::string& incarnation);
+// Somebody is looking for a proof.
+bool is_any_being_cut_off(const ClusterView& view);
 
 // Filesystems are made and removed by fsal_cluster/schema; these are the checks before.
 Status check_filesystem_create(const ClusterView& view, const fs::FormatOptions& options);

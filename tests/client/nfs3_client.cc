@@ -107,6 +107,7 @@ int Nfs3Client::call_once(const std::function<int(rpc_context*, rpc_cb, void*)>&
     answered = true;
     take(data);
   };
+  const auto began = Clock::now();
   const auto end = after_ms(deadline_ms_);
   if (submit(rpc_, on_reply, &pending) != 0) {
     disconnect();
@@ -116,6 +117,8 @@ int Nfs3Client::call_once(const std::function<int(rpc_context*, rpc_cb, void*)>&
     const int left_ms = ms_until(end);
     if (left_ms == 0 || !pump(rpc_, std::min(left_ms, kPollStepMs))) break;
   }
+  longest_wait_ms_ = std::max(
+      longest_wait_ms_, std::chrono::duration<double, std::milli>(Clock::now() - began).count());
   // Destroying the context answers what is outstanding, so `pending` is not referred to later.
   if (!answered) disconnect();
   return answered ? NFS3_OK : kNoReply;

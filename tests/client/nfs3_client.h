@@ -142,6 +142,9 @@ class Nfs3Client {
   bool repeated() const { return repeated_; }
   // Outages ridden out so far.
   std::uint64_t outages() const { return outages_; }
+  // The longest time that one copy of a call was waited for: until its answer, the loss of its
+  // connection or the deadline.
+  double longest_wait_ms() const { return longest_wait_ms_; }
 
   AttributesReply getattr(const Handle& object);
   // guard: the ctime that the object must still have.
@@ -215,6 +218,7 @@ class Nfs3Client {
   bool recovering_ = false;  // inside recovered_
   bool repeated_ = false;
   std::uint64_t outages_ = 0;
+  double longest_wait_ms_ = 0;
 };
 
 // "NFS3ERR_NOENT" and the like; "no reply" for kNoReply.

@@ -12,9 +12,10 @@
 //   names      made, renamed and removed through one head; looked up and listed through another
 // A call without an answer is repeated until it has one. --stable 1: every WRITE is FILE_SYNC, so
 // that nothing acknowledged may be lost when a head dies. Prints "running", then one line of JSON:
-// {operations, outages, longest_ms, violations, slow: [{kind: "io" | "metadata", head, at_s, ms}]},
-// where `slow` has the calls on registers and the LOOKUPs that took 500 ms and more.
-// Ends early on SIGTERM. Exit status: 0 all coherent, 1 not, 2 usage, 3 no mount.
+// {operations, outages, longest_ms, violations, waits_ms: [of each head, the longest time that a
+// copy of a call was waited for], slow: [{kind: "io" | "metadata", head, at_s, ms}]}, where `slow`
+// has the calls on registers and the LOOKUPs that took 500 ms and more. Ends early on SIGTERM. Exit
+// status: 0 all coherent, 1 not, 2 usage, 3 no mount.
 #include <signal.h>
 #include <unistd.h>
 
@@ -148,6 +149,7 @@ class Worker {
 
   std::uint64_t operations() const { return operations_; }
   double longest_ms() const { return longest_ms_; }
+  double longest_wait_ms(std::size_t head) const { return clients_.at(head)->longest_wait_ms(); }
   const std::vector<Slow>& slow() const { return slow_; }
   std::uint64_t outages() const {
     std::uint64_t sum = 0;
@@ -444,10 +446,19 @@ int run_all(const CommandLine& line, const std::vector<Url>& heads) {
   }
   std::printf(
       "{\"operations\": %llu, \"outages\": %llu, \"longest_ms\": %.1f, \"violations\": %d, "
-      "\"slow\": [",
+      "\"waits_ms\": [",
       static_cast<unsigned long long>(operations), static_cast<unsigned long long>(outages),
       longest_ms, violations);
   const char* separator = "";
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    double longest_wait_ms = 0;
+    for (const auto& worker : workers)
+      longest_wait_ms = std::max(longest_wait_ms, worker->longest_wait_ms(i));
+    std::printf("%s%.1f", separator, longest_wait_ms);
+    separator = ", ";
+  }
+  std::printf("], \"slow\": [");
+  separator = "";
   for (const auto& worker : workers) {
     for (const Slow& slow : worker->slow()) {
       std::printf("%s{\"kind\": \"%s\", \"head\": %zu, \"at_s\": %.3f, \"ms\": %.1f}", separator,

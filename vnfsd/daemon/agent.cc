@@ -55,8 +55,8 @@ Agent::Agent(kv::Store& store, const env::Clock& clock, Config config, std::stri
       incarnation_(std::move(incarnation)),
       links_(std::move(links)),
       luns_(config_.cluster_uuid) {
-  ends_ = UniqueFd(::eventfd(0, EFD_CLOEXEC));
-  CHECK(ends_.valid(), "eventfd");
+  stop_check_ = UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  CHECK(stop_check_.valid(), "eventfd");
   if (config_.fence.persistent_reservations && links_.reservations) {
     reservations_ = std::make_unique<Reservations>(
         links_.reservations, config_.head_name + "/" + incarnation_, [this] { look_again(); });
@@ -74,7 +74,7 @@ Agent::~Agent() {
     ending_ = true;
   }
   changed_.notify_all();
-  ::eventfd_write(ends_.get(), 1);
+  ::eventfd_write(stop_check_.get(), 1);
   thread_.join();
   compactor_.join();
   stall_watcher_.join();
@@ -257,6 +257,7 @@ Status Agent::reconcile(const ClusterView& view) {
   }
   if (!std::exchange(swept_, true)) end_standbys();
   tell_prober(view);
+  if (is_any_being_cut_off(view)) ::eventfd_write(stop_check_.get(), 1);
   SYMNAS_TRY(make_probe_key(view));
   follow_reservations(view);
   reconcile_luns(view);
@@ -375,6 +376,9 @@ void Agent::reconcile_supervisors(const ClusterView& view) {
         // An earlier agent of a boot that was fenced since: it may hang, with its VIPs up.
         if (known == supervisors_.end() && lost && was_left_here(name))
           supervisors_[name] = supervise(Wanted::kStopped);
+        // It may not be called any more.
+        if (known != supervisors_.end() && lost && known->second->snapshot().state == "prepared")
+          known->second->set_wanted(Wanted::kStopped);
         if (known == supervisors_.end() || lost) continue;
         known->second->set_wanted(Wanted::kStopped);
         // What it has given up, or did not get, is another head's.

@@ -206,6 +206,9 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   // Why this head does not fence others unasked, from its configuration; "": it does.
   std::string why_no_failover() const;
   void look_at_fence_agent();
+  std::optional<Status> check_fence_agent();
+  // Ends a check that runs.
+  std::unique_lock<std::timed_mutex> take_fence_agent();
   // Whether it can just now: who is not registered preempts nobody. Errors: kPermission,
   // kUnavailable.
   Status check_can_fence(const ClusterView& view) const;
@@ -318,9 +321,11 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   std::optional<std::string> why_not_fenced(const ClusterView& view, const ha::PeerSight& sight,
                                             const std::vector<ha::PeerSight>& sights);
   // Writes down whom the instances of this head serve, for whoever may have to take over.
-  void record_connections(const ClusterView& view);
-  // Whether one of them has accepted connections since its record was made.
-  bool have_new_clients();
+  void record_connections(const ClusterView& view, const std::map<std::string, int>& pids);
+  // By VNFS; whose sockets can be looked at.
+  std::map<std::string, int> pids_of_serving() const;
+  // Those of them that have accepted connections since their records were made.
+  std::map<std::string, int> pids_with_new_clients();
   void note_failed_fence(const std::string& head, const std::string& incarnation,
                          const Error& error);
   // Errors also: kConflict (the cluster has other LUNs now than those it was proved of).
@@ -404,17 +409,21 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   ClusterCopy copy_;
   std::unique_ptr<kv::Watch> watch_;  // confined to thread_
   std::set<std::string> preparing_;   // confined to thread_: VNFSs that are on their way here
-  std::set<std::string> unproven_;    // confined to thread_: boots whose fence has failed
-  bool swept_ = false;                // confined to thread_: end_standbys() is done
-  bool unpublished_ = false;          // confined to thread_: publish_luns() has more to say
-  bool moving_ = false;               // confined to thread_: what it ordered is under way
-  bool drains_ = false;               // confined to thread_: it is being drained, and owns some
-  SettleWatch settling_;              // confined to thread_
-  OrderAges order_ages_;              // confined to thread_
+  // Boots whose fence has failed, in which record, seen first when (mono); confined to thread_.
+  std::map<std::string, std::pair<Revision, std::int64_t>> unproven_;
+  bool swept_ = false;        // confined to thread_: end_standbys() is done
+  bool unpublished_ = false;  // confined to thread_: publish_luns() has more to say
+  bool moving_ = false;       // confined to thread_: what it ordered is under way
+  bool drains_ = false;       // confined to thread_: it is being drained, and owns some
+  SettleWatch settling_;      // confined to thread_
+  OrderAges order_ages_;      // confined to thread_
   LunCanaries canaries_{[this] { look_again(); }};
   std::thread thread_;
-  UniqueFd ends_;                    // eventfd: the agent ends
-  std::future<Status> fence_check_;  // confined to compactor_
+  // Held while the fence agent runs for this head: what it talks to may have one session only.
+  std::timed_mutex fence_agent_mutex_;
+  UniqueFd stop_check_;  // eventfd: its check ends now
+  // Nothing: it was stopped, or not begun. Confined to compactor_.
+  std::future<std::optional<Status>> fence_check_;
   std::int64_t fence_checked_ms_ = 0;
   std::string fence_agent_error_;  // of its last check; guarded by mutex_
   std::thread compactor_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -103,9 +104,14 @@ void Agent::answer_moves(const ClusterView& view, const std::map<Revision, std::
     crash_point("answered", vnfs);
   }
   // Their standbys start while their heads are being fenced; not again each time that fails.
+  const std::int64_t now_ms = clock_.mono_ns() / 1'000'000;
   for (const auto& [head, fence] : view.fences) {
-    if (fence.record.state() == records::FENCE_FAILED) unproven_.insert(fence.record.incarnation());
+    if (fence.record.state() != records::FENCE_FAILED) continue;
+    auto& [revision, since_ms] = unproven_[fence.record.incarnation()];
+    if (std::exchange(revision, fence.mod_revision) != fence.mod_revision) since_ms = now_ms;
   }
+  std::erase_if(unproven_,
+                [&](const auto& one) { return now_ms - one.second.second > kUnprovenMs; });
   for (const std::string& vnfs : falling_to(view, config_.head_name)) {
     const bool failed = unproven_.contains(view.owners.at(vnfs).record.incarnation());
     if (!failed && check_can_take(view, vnfs)) preparing_.insert(vnfs);
@@ -153,56 +159,46 @@ void Agent::finish_move(const ClusterView& view, const std::string& vnfs) {
   if (const Status ended = end_move(vnfs); !ended) log::warn("{}", ended.error().message);
 }
 
-bool Agent::have_new_clients() {
+std::map<std::string, int> Agent::pids_of_serving() const {
   std::map<std::string, int> pids;
-  {
-    const std::scoped_lock lock(mutex_);
-    for (const auto& [vnfs, supervisor] : supervisors_) {
-      const instance::InstanceSnapshot snapshot = supervisor->snapshot();
-      if (snapshot.state == "serving" && !snapshot.silent) pids[vnfs] = snapshot.pid;
-    }
+  const std::scoped_lock lock(mutex_);
+  for (const auto& [vnfs, supervisor] : supervisors_) {
+    const instance::InstanceSnapshot snapshot = supervisor->snapshot();
+    if (snapshot.state == "serving" && !snapshot.silent) pids[vnfs] = snapshot.pid;
   }
-  std::erase_if(recorded_clients_, [&](const auto& known) { return !pids.contains(known.first); });
-  return std::ranges::any_of(pids, [&](const auto& one) {
-    const auto accepted = instance::accepted_by(one.second);
-    return accepted && recorded_clients_[one.first] != std::pair(one.second, *accepted);
-  });
+  return pids;
 }
 
-void Agent::record_connections(const ClusterView& view) {
-  for (const auto& [vnfs, owner] : view.owners) {
-    if (owner.record.head() != config_.head_name) continue;
-    int pid = 0;
-    {
-      const std::scoped_lock lock(mutex_);
-      const auto supervisor = supervisors_.find(vnfs);
-      if (supervisor == supervisors_.end()) continue;
-      const instance::InstanceSnapshot snapshot = supervisor->second->snapshot();
-      if (snapshot.state == "serving" && !snapshot.silent) pid = snapshot.pid;
-    }
-    if (pid == 0) continue;
+std::map<std::string, int> Agent::pids_with_new_clients() {
+  std::map<std::string, int> pids = pids_of_serving();
+  std::erase_if(recorded_clients_, [&](const auto& known) { return !pids.contains(known.first); });
+  std::erase_if(pids, [&](const auto& one) {
+    const auto accepted = instance::accepted_by(one.second);
+    return !accepted || recorded_clients_[one.first] == std::pair(one.second, *accepted);
+  });
+  return pids;
+}
+
+void Agent::record_connections(const ClusterView& view, const std::map<std::string, int>& pids) {
+  for (const auto& [vnfs, pid] : pids) {
+    const auto owner = view.owners.find(vnfs);
+    if (owner == view.owners.end() || owner->second.record.head() != config_.head_name) continue;
     const auto accepted = instance::accepted_by(pid);
     const auto now = connections_now(pid, instance::paths_for(config_, vnfs).control);
     // Not to be read: it is dying. Who was connected is still to be woken.
     if (!now) continue;
-    const auto is_recorded = [&] {
-      if (accepted) recorded_clients_[vnfs] = {pid, *accepted};
-    };
-    const auto record = view.connections.find(vnfs);
-    if (record != view.connections.end() &&
-        record->second.record.SerializeAsString() == now->SerializeAsString()) {
-      is_recorded();
-      continue;
+    const auto old = view.connections.find(vnfs);
+    if (old == view.connections.end() ||
+        old->second.record.SerializeAsString() != now->SerializeAsString()) {
+      kv::Txn txn;
+      txn.compares.push_back(
+          kv::mod_revision_is(kv::keys::kOwners + vnfs, owner->second.mod_revision));
+      txn.success.push_back(kv::put(kv::keys::kConnections + vnfs, now->SerializeAsString()));
+      const auto done = kv::txn_blocking(store_, std::move(txn), kStoreDeadlineMs);
+      if (!done) log::debug("vnfs {}: its connections: {}", vnfs, done.error().message);
+      if (!done || !done->succeeded) continue;
     }
-    kv::Txn txn;
-    txn.compares.push_back(kv::mod_revision_is(kv::keys::kOwners + vnfs, owner.mod_revision));
-    txn.success.push_back(kv::put(kv::keys::kConnections + vnfs, now->SerializeAsString()));
-    const auto done = kv::txn_blocking(store_, std::move(txn), kStoreDeadlineMs);
-    if (done) {
-      is_recorded();
-    } else {
-      log::debug("vnfs {}: its connections: {}", vnfs, done.error().message);
-    }
+    if (accepted) recorded_clients_[vnfs] = {pid, *accepted};
   }
 }
 

@@ -1,5 +1,9 @@
 // Agent: persistent reservations. This boot registers on the cluster's LUNs before it starts any
-// instance; a fence preempts another boot's key on all of them (docs/architecture/fencing.md).
+// instance; a fence preempts another boot's key on all of them (docs/architecture/fencing.md). And
+// the fence agent, the other way to cut a head off.
+#include <poll.h>
+#include <sys/eventfd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <future>
@@ -104,28 +108,47 @@ void Agent::look_at_fence_agent() {
   if (!fence_check_.valid()) {
     const bool due = fence_checked_ms_ == 0 || now_ms - fence_checked_ms_ >= kFenceCheckMs;
     if (!links_.fence_check || !due) return;
-    // What it talks to may have one session only: not beside a fence, as far as is known here.
-    const auto seen = copy_.view();
-    const bool fencing = seen && *seen && std::ranges::any_of((*seen)->fences, [](const auto& one) {
-                           return one.second.record.state() == records::FENCE_RUNNING;
-                         });
-    if (fencing) return;
+    if (const auto seen = copy_.view(); seen && *seen && is_any_being_cut_off(**seen)) return;
     fence_checked_ms_ = now_ms;
-    fence_check_ = std::async(std::launch::async, links_.fence_check, ends_.get());
+    fence_check_ = std::async(std::launch::async, [this] { return check_fence_agent(); });
     return;
   }
   if (fence_check_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
-  const Status works = fence_check_.get();
-  const std::string error = works ? "" : works.error().message;
+  const std::optional<Status> works = fence_check_.get();
+  if (!works) return;
+  const std::string error = *works ? "" : works->error().message;
   {
     const std::scoped_lock lock(mutex_);
     if (std::exchange(fence_agent_error_, error) == error) return;
   }
-  if (works) {
+  if (*works) {
     log::info("the fence agent works again");
   } else {
     log::error("{}", error);
   }
+}
+
+std::optional<Status> Agent::check_fence_agent() {
+  eventfd_t ignored = 0;
+  ::eventfd_read(stop_check_.get(), &ignored);  // of before; whoever wants its end says it again
+  {
+    const std::scoped_lock lock(mutex_);
+    if (ending_) return std::nullopt;
+  }
+  const std::unique_lock agent(fence_agent_mutex_, std::try_to_lock);
+  if (!agent) return std::nullopt;
+  Status works = links_.fence_check(stop_check_.get());
+  pollfd stopped{stop_check_.get(), POLLIN, 0};
+  if (::poll(&stopped, 1, 0) != 0) return std::nullopt;
+  return works;
+}
+
+std::unique_lock<std::timed_mutex> Agent::take_fence_agent() {
+  std::unique_lock agent(fence_agent_mutex_, std::defer_lock);
+  do {
+    ::eventfd_write(stop_check_.get(), 1);
+  } while (!agent.try_lock_for(std::chrono::milliseconds(kFenceCheckEndsMs)));
+  return agent;
 }
 
 Status Agent::check_can_fence(const ClusterView& view) const {
@@ -159,6 +182,7 @@ Result<CutOff> Agent::cut_off(const std::string& head, const std::string& incarn
     // That may have taken a minute, and the agent knows the head by its name only.
     SYMNAS_TRY(check_still_fenced(head, incarnation));
   }
+  const auto agent = take_fence_agent();
   auto proof = links_.fence_off(head);
   if (proof) return CutOff{std::move(*proof), config_.fence.cuts, std::nullopt};
   if (!first.message.empty()) proof.error().message = first.message + "; " + proof.error().message;

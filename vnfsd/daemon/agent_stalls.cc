@@ -65,8 +65,8 @@ void Agent::watch_stalls() {
     lock.unlock();
     const std::int64_t now_ms = clock_.mono_ns() / 1'000'000;
     if (now_ms - looked_ms < kStallLookMs) {
-      if (have_new_clients()) {
-        if (const auto seen = seen_view()) record_connections(*seen);
+      if (const auto pids = pids_with_new_clients(); !pids.empty()) {
+        if (const auto seen = seen_view()) record_connections(*seen, pids);
       }
       lock.lock();
       continue;
@@ -79,7 +79,7 @@ void Agent::watch_stalls() {
     if (!view) continue;
     stalls_ = stalls;
     lock.unlock();
-    record_connections(*view);
+    record_connections(*view, pids_of_serving());
     note_later();
     if (config_.fence.automatic) {
       end_silent_instances(stalls);

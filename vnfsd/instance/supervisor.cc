@@ -20,9 +20,10 @@
 namespace symnas::vnfsd::instance {
 namespace {
 
-constexpr std::int64_t kListenSliceMs = 100;  // how soon a stop is heard while an instance starts
-constexpr std::int64_t kFencePauseMs = 500;   // between tries of a fence that cannot succeed yet
-constexpr std::int64_t kClaimPauseMs = 50;    // the same to take it, when its clients wait
+constexpr std::int64_t kListenSliceMs = 100;   // how soon a stop is heard while an instance starts
+constexpr std::int64_t kFencePauseMs = 500;    // between tries of a fence that cannot succeed yet
+constexpr std::int64_t kClaimPauseMs = 50;     // the same to take it, when its clients wait
+constexpr std::int64_t kConflictPauseMs = 20;  // after a transaction that met another's
 
 }  // namespace
 
@@ -302,6 +303,11 @@ void Supervisor::fence_until_done() {
   sleep(kFencePauseMs);
 }
 
+// What others have changed meanwhile is no failure of its own.
+std::int64_t Supervisor::pause_after(const Error& error) {
+  return error.code == ErrorCode::kConflict ? kConflictPauseMs : policy_.ended(now_ms());
+}
+
 void Supervisor::start() {
   if (pause_ms_ > 0) {
     show("waiting", snapshot().error);
@@ -314,7 +320,7 @@ void Supervisor::start() {
   show("starting", snapshot().error);
   const Status started = start_once();
   if (started) return show("starting", "");
-  pause_ms_ = policy_.ended(now_ms());
+  pause_ms_ = pause_after(started.error());
   show(fenced_ ? "waiting" : "fencing", started.error().message);
 }
 
@@ -358,7 +364,7 @@ void Supervisor::prepare() {
   const Status prepared = prepare_once();
   if (!prepared) {
     if (process_) discard_standby();
-    pause_ms_ = held_.empty() ? policy_.ended(now_ms()) : kVipRetryMs;
+    pause_ms_ = held_.empty() ? pause_after(prepared.error()) : kVipRetryMs;
     if (wanted() == Wanted::kStarted) pause_ms_ = 0;  // it is done in another way now
     return show("waiting", prepared.error().message);
   }

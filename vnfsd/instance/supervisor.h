@@ -161,6 +161,7 @@ class Supervisor {
   bool kill_and_reap();
   void after_end(const std::string& how);
   void fence_until_done();
+  std::int64_t pause_after(const Error& error);
   void start();
   Status start_once();
   Status launch_instance(const InstancePlan& plan);

@@ -1,5 +1,7 @@
 // Agent::fence_head over an in-memory store: what is recorded when, and what the victim may do
 // then.
+#include <poll.h>
+
 #include <atomic>
 #include <thread>
 
@@ -263,6 +265,30 @@ TEST_F(FencingTest, AnAgentThatCouldNotWorkIsShown) {
   for (int i = 0; i < 1000 && error() == ""; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   EXPECT_EQ(error(), "agent: no route");
+}
+
+// What it talks to may have one session only.
+TEST_F(FencingTest, ACheckOfTheAgentEndsBeforeItCutsAHeadOff) {
+  std::atomic<bool> checks = false;
+  AgentLinks links;
+  links.prober = sights.get();
+  links.fence_check = [&](int stop_fd) -> Status {
+    checks = true;
+    pollfd stop{stop_fd, POLLIN, 0};
+    ::poll(&stop, 1, 20'000);
+    checks = false;
+    return {};
+  };
+  links.fence_off = [&](const std::string&) -> Result<std::string> {
+    EXPECT_FALSE(checks);
+    return "power is off";
+  };
+  start("c1n3", "boot3", links);
+  for (int i = 0; i < 1000 && !checks; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  ASSERT_TRUE(checks);
+  EXPECT_TRUE(fence("c1n2"));
+  agents.erase("c1n3");
 }
 
 TEST_F(FencingTest, RefusesWhatCannotBeMeant) {
