@@ -66,6 +66,7 @@ Agent::Agent(kv::Store& store, const env::Clock& clock, Config config, std::stri
   stall_watcher_ = std::thread([this] { watch_stalls(); });
   head_watcher_ = std::thread([this] { watch_heads(); });
   instance_watcher_ = std::thread([this] { watch_instances(); });
+  client_watcher_ = std::thread([this] { watch_clients(); });
 }
 
 Agent::~Agent() {
@@ -80,6 +81,7 @@ Agent::~Agent() {
   stall_watcher_.join();
   head_watcher_.join();
   instance_watcher_.join();
+  client_watcher_.join();
   if (fencing_.valid()) fencing_.wait();
   watch_.reset();
   copy_.watch_ended();

@@ -321,11 +321,11 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   std::optional<std::string> why_not_fenced(const ClusterView& view, const ha::PeerSight& sight,
                                             const std::vector<ha::PeerSight>& sights);
   // Writes down whom the instances of this head serve, for whoever may have to take over.
-  void record_connections(const ClusterView& view, const std::map<std::string, int>& pids);
-  // By VNFS; whose sockets can be looked at.
-  std::map<std::string, int> pids_of_serving() const;
-  // Those of them that have accepted connections since their records were made.
-  std::map<std::string, int> pids_with_new_clients();
+  void watch_clients();
+  void record_connections(const ClusterView& view,
+                          const std::map<std::string, instance::InstanceSnapshot>& serving);
+  // By VNFS: those that have accepted connections since their records were made.
+  void keep_those_with_new_clients(std::map<std::string, instance::InstanceSnapshot>& serving);
   void note_failed_fence(const std::string& head, const std::string& incarnation,
                          const Error& error);
   // Errors also: kConflict (the cluster has other LUNs now than those it was proved of).
@@ -399,7 +399,8 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   std::map<std::string, std::map<std::string, Arrivals>> arrivals_;
   // What is in the history already, by VNFS; confined to the thread of watch_stalls().
   std::map<std::string, Later> later_;
-  // Pid and accepted connections (instance::accepted_by) of which c/conn tells; as later_.
+  // Pid and accepted connections (instance::accepted_by) of which c/conn tells; confined to
+  // client_watcher_.
   std::map<std::string, std::pair<int, std::uint64_t>> recorded_clients_;
 
   std::mutex scan_mutex_;        // one scan at a time; taken before mutex_
@@ -455,6 +456,7 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   std::thread head_watcher_;
   std::map<std::string, AnswerWatch> answers_;  // confined to instance_watcher_, by VNFS
   std::thread instance_watcher_;
+  std::thread client_watcher_;
   std::mutex fence_start_mutex_;  // leaf; guards the two below
   std::map<std::string, std::int64_t> fence_tried_ms_;
   std::future<void> fencing_;                   // the last fence without being asked

@@ -159,34 +159,52 @@ void Agent::finish_move(const ClusterView& view, const std::string& vnfs) {
   if (const Status ended = end_move(vnfs); !ended) log::warn("{}", ended.error().message);
 }
 
-std::map<std::string, int> Agent::pids_of_serving() const {
-  std::map<std::string, int> pids;
-  const std::scoped_lock lock(mutex_);
-  for (const auto& [vnfs, supervisor] : supervisors_) {
-    const instance::InstanceSnapshot snapshot = supervisor->snapshot();
-    if (snapshot.state == "serving" && !snapshot.silent) pids[vnfs] = snapshot.pid;
+void Agent::watch_clients() {
+  std::int64_t recorded_ms = 0;
+  std::unique_lock lock(mutex_);
+  while (!ending_) {
+    changed_.wait_for(lock, std::chrono::milliseconds(kNewClientsLookMs), [&] { return ending_; });
+    if (ending_) return;
+    if (!ready_) continue;
+    std::map<std::string, instance::InstanceSnapshot> serving;
+    for (const auto& [vnfs, supervisor] : supervisors_) {
+      const instance::InstanceSnapshot snapshot = supervisor->snapshot();
+      if (snapshot.state == "serving" && !snapshot.silent) serving[vnfs] = snapshot;
+    }
+    lock.unlock();
+    const std::int64_t now_ms = clock_.mono_ns() / 1'000'000;
+    if (now_ms - recorded_ms >= kClientsLookMs) {
+      recorded_ms = now_ms;
+    } else {
+      keep_those_with_new_clients(serving);
+    }
+    const auto seen = copy_.view();
+    if (!serving.empty() && seen && *seen) record_connections(**seen, serving);
+    lock.lock();
   }
-  return pids;
 }
 
-std::map<std::string, int> Agent::pids_with_new_clients() {
-  std::map<std::string, int> pids = pids_of_serving();
-  std::erase_if(recorded_clients_, [&](const auto& known) { return !pids.contains(known.first); });
-  std::erase_if(pids, [&](const auto& one) {
-    const auto accepted = instance::accepted_by(one.second);
-    return !accepted || recorded_clients_[one.first] == std::pair(one.second, *accepted);
+void Agent::keep_those_with_new_clients(
+    std::map<std::string, instance::InstanceSnapshot>& serving) {
+  std::erase_if(recorded_clients_,
+                [&](const auto& known) { return !serving.contains(known.first); });
+  std::erase_if(serving, [&](const auto& one) {
+    const auto accepted = instance::accepted_by(one.second.pid);
+    return !accepted || recorded_clients_[one.first] == std::pair(one.second.pid, *accepted);
   });
-  return pids;
 }
 
-void Agent::record_connections(const ClusterView& view, const std::map<std::string, int>& pids) {
-  for (const auto& [vnfs, pid] : pids) {
+void Agent::record_connections(const ClusterView& view,
+                               const std::map<std::string, instance::InstanceSnapshot>& serving) {
+  for (const auto& [vnfs, snapshot] : serving) {
+    const int pid = snapshot.pid;
     const auto owner = view.owners.find(vnfs);
     if (owner == view.owners.end() || owner->second.record.head() != config_.head_name) continue;
     const auto accepted = instance::accepted_by(pid);
-    const auto now = connections_now(pid, instance::paths_for(config_, vnfs).control);
+    auto now = connections_now(pid, instance::paths_for(config_, vnfs).control);
     // Not to be read: it is dying. Who was connected is still to be woken.
     if (!now) continue;
+    for (const std::string& one : snapshot.unheard) now->add_unheard(one);
     const auto old = view.connections.find(vnfs);
     if (old == view.connections.end() ||
         old->second.record.SerializeAsString() != now->SerializeAsString()) {
@@ -226,9 +244,10 @@ Status Agent::release_of(const ClusterView& view, const std::string& vnfs,
   kv::Txn txn;
   txn.compares.push_back(kv::mod_revision_is(kv::keys::kOwners + vnfs, owner->second.mod_revision));
   txn.success.push_back(kv::erase(kv::keys::kOwners + vnfs));
-  if (!farewell.connections.empty()) {
+  if (!farewell.connections.empty() || !farewell.unheard.empty()) {
     records::ConnectionsRecord connections;
     for (const std::string& tcp : farewell.connections) connections.add_tcp(tcp);
+    for (const std::string& tcp : farewell.unheard) connections.add_unheard(tcp);
     txn.success.push_back(kv::put(kv::keys::kConnections + vnfs, connections.SerializeAsString()));
   } else if (departure.epoch() != 0) {  // its last instance has said that there are none
     txn.success.push_back(kv::erase(kv::keys::kConnections + vnfs));

@@ -56,22 +56,12 @@ std::vector<Stall> Agent::look_for_stalls(StallWatch& watch, const ClusterView& 
 
 void Agent::watch_stalls() {
   StallWatch watch;
-  std::int64_t looked_ms = 0;
   std::unique_lock lock(mutex_);
   while (!ending_) {
-    changed_.wait_for(lock, std::chrono::milliseconds(kNewClientsLookMs), [&] { return ending_; });
+    changed_.wait_for(lock, std::chrono::milliseconds(kStallLookMs), [&] { return ending_; });
     if (ending_) return;
     if (!ready_) continue;
     lock.unlock();
-    const std::int64_t now_ms = clock_.mono_ns() / 1'000'000;
-    if (now_ms - looked_ms < kStallLookMs) {
-      if (const auto pids = pids_with_new_clients(); !pids.empty()) {
-        if (const auto seen = seen_view()) record_connections(*seen, pids);
-      }
-      lock.lock();
-      continue;
-    }
-    looked_ms = now_ms;
     const auto view = fresh_view();
     std::vector<Stall> stalls;
     if (view) stalls = look_for_stalls(watch, *view);
@@ -79,7 +69,6 @@ void Agent::watch_stalls() {
     if (!view) continue;
     stalls_ = stalls;
     lock.unlock();
-    record_connections(*view, pids_of_serving());
     note_later();
     if (config_.fence.automatic) {
       end_silent_instances(stalls);

@@ -39,7 +39,8 @@ inline constexpr std::int64_t kUnansweredMs = 1'000;  // DESIGN 5.4
 // Who is connected is written down at each look, and as soon as this one shows that somebody has
 // come: whoever is in no record when the head crashes waits for an answer until its own time-out,
 // up to a minute.
-inline constexpr std::int64_t kNewClientsLookMs = 150;
+inline constexpr std::int64_t kNewClientsLookMs = 50;
+inline constexpr std::int64_t kClientsLookMs = 1'000;
 // A longer pause between two looks was ours, or etcd's: all ages begin anew.
 inline constexpr std::int64_t kLookGapMs = 2'500;
 // Until its first heartbeat a mount recovers what it left: as long as its supervisor lets it.

@@ -85,8 +85,13 @@ Result<InstancePlan> plan_instance(const ClusterView& view, const Config& config
   }
   const auto connections = view.connections.find(vnfs);
   if (connections != view.connections.end()) {
-    for (const std::string& text : connections->second.record.tcp()) {
+    const records::ConnectionsRecord& record = connections->second.record;
+    for (const std::string& text : record.tcp()) {
       if (const auto connection = Connection::parse(text)) plan.connections.push_back(*connection);
+    }
+    for (const std::string& text : record.unheard()) {
+      if (const auto connection = Connection::parse(text))
+        add_missing(plan.connections, {*connection});
     }
   }
   for (const std::string& name : stored->record.exports()) {

@@ -196,16 +196,30 @@ void Supervisor::finish_start() {
   serving_ = true;
   note(step::kServing);
   policy_.served(now_ms());
-  to_wake_ = std::move(plan->connections);
-  // Whoever has ignored a reset ignores its repetition, too.
-  for (Connection& connection : to_wake_) connection.sequence.reset();
-  wake_at_ms_ = now_ms() + kWakeAgainMs;
+  wake_again(std::move(plan->connections));
   log::info("vnfs {}: serving: pid {}, epoch {}", vnfs_, process_->id().pid, state_.epoch.value());
   auto told = std::async(std::launch::async, [this] { return host_.served(vnfs_, arrival_); });
   attend_pulse_until(told);
   if (const Status status = told.get(); !status) log::warn("{}", status.error().message);
   arrival_ = {};
   if (!pulse_watch_.hidden()) show_serving();
+}
+
+void Supervisor::wake_again(std::vector<Connection> connections) {
+  to_wake_ = std::move(connections);
+  wake_at_ms_ = now_ms() + kWakeAgainMs;
+  const std::scoped_lock lock(mutex_);
+  snapshot_.unheard.clear();
+  for (Connection& connection : to_wake_) {
+    connection.sequence.reset();  // whoever has ignored a reset ignores its repetition, too
+    snapshot_.unheard.push_back(connection.to_string());
+  }
+}
+
+std::vector<Connection> Supervisor::take_unheard() {
+  const std::scoped_lock lock(mutex_);
+  snapshot_.unheard.clear();
+  return std::exchange(to_wake_, {});
 }
 
 void Supervisor::take_process(Process process) {
@@ -245,8 +259,7 @@ void Supervisor::watch_running() {
   attend_pulse();
   pollfd entries[] = {{process_->pidfd(), POLLIN, 0}, {wake_.get(), POLLIN, 0}};
   ::poll(entries, 2, static_cast<int>(pulse_watch_.hidden() ? kHiddenLookMs : kPulseLookMs));
-  if (!to_wake_.empty() && now_ms() >= wake_at_ms_)
-    wake_clients(std::exchange(to_wake_, {}), netns_.get());
+  if (!to_wake_.empty() && now_ms() >= wake_at_ms_) wake_clients(take_unheard(), netns_.get());
   if (!held_.empty() && !pulse_watch_.hidden() && now_ms() >= try_vips_ms_) try_held_vips();
   if (entries[1].revents != 0) sleep(0);
   if (entries[0].revents != 0) {

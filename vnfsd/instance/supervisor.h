@@ -35,6 +35,7 @@ namespace symnas::vnfsd::instance {
 struct Farewell {
   records::Departure departure;          // its epoch is 0: none has run
   std::vector<std::string> connections;  // of its clients (Connection)
+  std::vector<std::string> unheard;  // of before it; they may not have heard that they were left
 };
 
 // How its present instance came to serve.
@@ -98,6 +99,7 @@ struct InstanceSnapshot {
   std::string error;  // why it is not further, or what it does not serve; "" = nothing is wrong
   std::string vips_taken;  // which VIPs it has not, because who answers for them; "" = none
   bool silent = false;     // its VIPs are down: who is connected cannot be told from its sockets
+  std::vector<std::string> unheard;  // as in Farewell
   // By its pulse, monotonic clock; 0: not yet.
   std::int64_t first_request_ns = 0;
   std::int64_t last_reclaim_ns = 0;
@@ -135,6 +137,8 @@ class Supervisor {
   std::vector<IpAddress> held_vips() const;
   void try_held_vips();
   void show_serving();
+  void wake_again(std::vector<Connection> connections);
+  std::vector<Connection> take_unheard();
   void give_up(const Error& error);
   void watch_running();
   void kill_if_told();

@@ -123,6 +123,7 @@ void Supervisor::stop() {
     if (farewell_.connections.empty()) farewell_.connections = state_.connections;
     for (const Connection& one : std::exchange(left_, {}))
       farewell_.connections.push_back(one.to_string());
+    for (const Connection& one : take_unheard()) farewell_.unheard.push_back(one.to_string());
     crash_point("fenced", vnfs_);
     // Its end came before anybody took its VIPs away: they go with its links.
     if (has_vips_ && burial_.valid()) burial_.get();

@@ -253,11 +253,13 @@ TEST_F(OrderTest, ReleaseTellsTheNextHead) {
   farewell.departure.set_epoch(1);
   farewell.departure.set_kept(3);
   farewell.connections = {"10.0.0.101:2049 10.0.0.7:900"};
+  farewell.unheard = {"10.0.0.101:2049 10.0.0.7:899"};
   ASSERT_TRUE(agent->release("vnfs1", farewell));
   const ClusterView view = builder.view();
   EXPECT_FALSE(view.owners.contains("vnfs1"));
   EXPECT_EQ(view.moves.at("vnfs1").record.departure().kept(), 3u);
   EXPECT_EQ(view.connections.at("vnfs1").record.tcp(0), farewell.connections[0]);
+  EXPECT_EQ(view.connections.at("vnfs1").record.unheard(0), farewell.unheard[0]);
 }
 
 // c1n2 has given it up to this head, and had that epoch. (To an older boot of it: else the agent's

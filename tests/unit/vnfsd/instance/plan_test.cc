@@ -55,6 +55,21 @@ TEST(InstancePlan, AStandbyIsCalledOnlyWithTheExportsThatItHasParsed) {
   EXPECT_FALSE(may_call(prepared, claimed));
 }
 
+TEST(InstancePlan, WakesAlsoWhoMayNotHaveHeardOfTheMoveBefore) {
+  ViewBuilder builder;
+  builder.basics().vnfs1();
+  records::ConnectionsRecord record;
+  record.add_tcp("10.0.0.101:2049 10.0.0.7:900 17");
+  record.add_unheard("10.0.0.101:2049 10.0.0.7:900");
+  record.add_unheard("10.0.0.101:2049 10.0.0.7:899");
+  builder.put(kv::keys::kConnections + "vnfs1", record.SerializeAsString());
+  const auto plan = plan_instance(builder.view(), Config{}, "vnfs1");
+  ASSERT_TRUE(plan) << plan.error().message;
+  ASSERT_EQ(plan->connections.size(), 2u);
+  EXPECT_EQ(plan->connections[0].to_string(), record.tcp(0));
+  EXPECT_EQ(plan->connections[1].to_string(), record.unheard(1));
+}
+
 TEST(InstancePlan, PathsLieBelowRunDir) {
   Config config;
   config.daemon.run_dir = "/r";
