@@ -208,7 +208,7 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   void look_at_fence_agent();
   std::optional<Status> check_fence_agent();
   // Ends a check that runs.
-  std::unique_lock<std::timed_mutex> take_fence_agent();
+  std::unique_lock<std::mutex> take_fence_agent();
   // Whether it can just now: who is not registered preempts nobody. Errors: kPermission,
   // kUnavailable.
   Status check_can_fence(const ClusterView& view) const;
@@ -421,7 +421,7 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   LunCanaries canaries_{[this] { look_again(); }};
   std::thread thread_;
   // Held while the fence agent runs for this head: what it talks to may have one session only.
-  std::timed_mutex fence_agent_mutex_;
+  std::mutex fence_agent_mutex_;
   UniqueFd stop_check_;  // eventfd: its check ends now
   // Nothing: it was stopped, or not begun. Confined to compactor_.
   std::future<std::optional<Status>> fence_check_;

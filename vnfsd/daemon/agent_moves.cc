@@ -110,10 +110,15 @@ void Agent::answer_moves(const ClusterView& view, const std::map<Revision, std::
     auto& [revision, since_ms] = unproven_[fence.record.incarnation()];
     if (std::exchange(revision, fence.mod_revision) != fence.mod_revision) since_ms = now_ms;
   }
-  std::erase_if(unproven_,
-                [&](const auto& one) { return now_ms - one.second.second > kUnprovenMs; });
+  std::erase_if(unproven_, [&](const auto& one) {
+    return std::ranges::none_of(view.fences, [&](const auto& fence) {
+      return fence.second.record.incarnation() == one.first;
+    });
+  });
   for (const std::string& vnfs : falling_to(view, config_.head_name)) {
-    const bool failed = unproven_.contains(view.owners.at(vnfs).record.incarnation());
+    const auto unproven = unproven_.find(view.owners.at(vnfs).record.incarnation());
+    const bool failed =
+        unproven != unproven_.end() && now_ms - unproven->second.second <= kUnprovenMs;
     if (!failed && check_can_take(view, vnfs)) preparing_.insert(vnfs);
   }
 }
@@ -178,8 +183,10 @@ void Agent::watch_clients() {
     } else {
       keep_those_with_new_clients(serving);
     }
-    const auto seen = copy_.view();
-    if (!serving.empty() && seen && *seen) record_connections(**seen, serving);
+    if (!serving.empty()) {
+      const auto seen = copy_.view();
+      if (seen && *seen) record_connections(**seen, serving);
+    }
     lock.lock();
   }
 }

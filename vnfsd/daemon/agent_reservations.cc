@@ -143,12 +143,13 @@ std::optional<Status> Agent::check_fence_agent() {
   return works;
 }
 
-std::unique_lock<std::timed_mutex> Agent::take_fence_agent() {
+std::unique_lock<std::mutex> Agent::take_fence_agent() {
   std::unique_lock agent(fence_agent_mutex_, std::defer_lock);
-  do {
+  for (;;) {
     ::eventfd_write(stop_check_.get(), 1);
-  } while (!agent.try_lock_for(std::chrono::milliseconds(kFenceCheckEndsMs)));
-  return agent;
+    if (agent.try_lock()) return agent;
+    std::this_thread::sleep_for(std::chrono::milliseconds(kFenceCheckEndsMs));
+  }
 }
 
 Status Agent::check_can_fence(const ClusterView& view) const {

@@ -54,7 +54,7 @@ inline constexpr std::int64_t kFenceSilentMs = 16'000;
 inline constexpr std::int64_t kFenceIdleMs = 25'000;
 inline constexpr std::int64_t kFenceAgainMs = 10'000;  // after a fence that failed
 inline constexpr std::int64_t kFenceCheckMs = 60'000;  // whether its agent could work
-inline constexpr std::int64_t kFenceCheckEndsMs = 50;  // how long a stopped one takes at most
+inline constexpr std::int64_t kFenceCheckEndsMs = 10;  // how long a stopped one takes, about
 // For so long after a fence that failed no standby is started for that boot.
 inline constexpr std::int64_t kUnprovenMs = 60'000;
 // One step of a fence is done again for so long while etcd has not said what became of it, or the

@@ -1,6 +1,7 @@
 // Bounds of vnfsd/instance, each with its reason.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -60,6 +61,7 @@ inline constexpr std::int64_t kHealthyServiceMs = 2'000;
 // received more than its number says, and Linux answers what lies out of its window once in half a
 // second (tcp_invalid_ratelimit).
 inline constexpr std::int64_t kWakeAgainMs = 1'000;
+inline constexpr std::ptrdiff_t kUnheardMax = 4'096;  // of one VNFS: 200 KB of c/conn
 
 // Whether somebody else has a VIP is asked while the instance starts, which takes longer than this;
 // who lives on the same network answers within a millisecond or two.

@@ -207,6 +207,9 @@ void Supervisor::finish_start() {
 
 void Supervisor::wake_again(std::vector<Connection> connections) {
   to_wake_ = std::move(connections);
+  // Lives of less than a second could leave more than a record takes; the oldest are the last.
+  if (std::ssize(to_wake_) > kUnheardMax)
+    to_wake_.erase(to_wake_.begin() + kUnheardMax, to_wake_.end());
   wake_at_ms_ = now_ms() + kWakeAgainMs;
   const std::scoped_lock lock(mutex_);
   snapshot_.unheard.clear();
@@ -259,7 +262,8 @@ void Supervisor::watch_running() {
   attend_pulse();
   pollfd entries[] = {{process_->pidfd(), POLLIN, 0}, {wake_.get(), POLLIN, 0}};
   ::poll(entries, 2, static_cast<int>(pulse_watch_.hidden() ? kHiddenLookMs : kPulseLookMs));
-  if (!to_wake_.empty() && now_ms() >= wake_at_ms_) wake_clients(take_unheard(), netns_.get());
+  if (!to_wake_.empty() && !pulse_watch_.hidden() && now_ms() >= wake_at_ms_)
+    wake_clients(take_unheard(), netns_.get());
   if (!held_.empty() && !pulse_watch_.hidden() && now_ms() >= try_vips_ms_) try_held_vips();
   if (entries[1].revents != 0) sleep(0);
   if (entries[0].revents != 0) {

@@ -123,7 +123,11 @@ void Supervisor::stop() {
     if (farewell_.connections.empty()) farewell_.connections = state_.connections;
     for (const Connection& one : std::exchange(left_, {}))
       farewell_.connections.push_back(one.to_string());
-    for (const Connection& one : take_unheard()) farewell_.unheard.push_back(one.to_string());
+    // Of one that has ended by itself the record says more than is known here: it stays.
+    const bool has_farewell = farewell_.departure.epoch() != 0 || !farewell_.connections.empty();
+    for (const Connection& one : take_unheard()) {
+      if (has_farewell) farewell_.unheard.push_back(one.to_string());
+    }
     crash_point("fenced", vnfs_);
     // Its end came before anybody took its VIPs away: they go with its links.
     if (has_vips_ && burial_.valid()) burial_.get();
