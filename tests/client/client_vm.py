@@ -31,7 +31,7 @@ STATUS_TIMED_OUT = 124     # as timeout(1)
 STATUS_VM_GONE = 125
 CHUNK_BYTES = 65536
 TRANSLATION_CACHE_MIB = 128
-KERNEL_ARGUMENTS = ("console=ttyS0 loglevel=4 panic=-1 mitigations=off nokaslr tsc=reliable "
+KERNEL_ARGUMENTS = ("console=ttyS0 loglevel=5 panic=-1 mitigations=off nokaslr tsc=reliable "
                     "no_timer_check random.trust_cpu=on rcupdate.rcu_expedited=1 "
                     "cryptomgr.notests init_on_alloc=0 audit=0 apparmor=0 selinux=0 nowatchdog "
                     "nohz=off highres=off")

@@ -9,6 +9,7 @@ import contextlib
 import json
 import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -241,6 +242,16 @@ class Bench:
                 for directory, _, names in os.walk(os.path.join(self.lab.directory, "heads"))
                 for name in sorted(names)
                 if name.endswith(".log") and not name.startswith("etcd")]
+
+    def keep_logs(self):
+        """Copies them, whole, to the build directory; returns where."""
+        folder = os.path.join(product.build_dir(), "kept_logs", self.prefix)
+        shutil.rmtree(folder, ignore_errors=True)
+        os.makedirs(folder)
+        for path in self.logs():
+            shutil.copy(path, os.path.join(folder, os.path.relpath(path, self.lab.directory)
+                                           .replace(os.sep, ".")))
+        return folder
 
     def show_logs(self):
         for path in self.logs():

@@ -4,16 +4,19 @@ Everything is a context manager that begins a load and, when its body ends well,
 """
 
 import contextlib
+import sys
 
 from arbiter import arbiter_at
 from kernel_clients import FIRST_ADDRESS, NAMES, Client, boot, output_of
 from lab_case import check
 from symlab.cluster import CLIENT_ADDRESS
+from symlab.errors import LabError
 from symlab.wait import eventually
 
 PROGRAMS = 4  # each has a connection of every worker to every VNFS
 WORKERS = "2"
 NOTED_MS = 50
+CONSOLE_TAIL = 4000  # what the kernels had to say
 BOOT_S = 60.0
 MOUNT_S = 300.0  # faults go on meanwhile
 STOP_S = 300.0
@@ -82,6 +85,11 @@ def kernel_vms(bench):
         client.run("rm -f /tmp/stop; guest_statd", BOOT_S)
     try:
         yield clients
+    except (LabError, AssertionError):
+        for client in clients:
+            print(f"--- console of {client.vm.name}\n{client.vm.console()[-CONSOLE_TAIL:]}",
+                  file=sys.stderr)
+        raise
     finally:
         for client in clients:
             client.vm.stop()
