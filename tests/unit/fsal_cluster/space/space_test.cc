@@ -120,6 +120,14 @@ class SpaceTest : public testing::Test {
     space.reset();
     space = std::move(*Space::open(world.session(), clock, background, options()));
   }
+  // Time goes by until it is there, or for 5 s.
+  void poll_for(const std::optional<Space::Room>& answer) {
+    for (int i = 0; i < 1000 && !answer; ++i) {
+      clock.advance_ns(kRoomPollMs * 1'000'000);
+      background.run_due();
+    }
+  }
+
   // What make_room() comes to while time goes by.
   std::optional<Space::Room> make_room(std::int64_t span_ns = 0) {
     auto answer = std::make_shared<std::optional<Space::Room>>();
@@ -263,10 +271,7 @@ TEST_F(SpaceTest, APauseIsNoReasonToBeFull) {
   EXPECT_EQ(answer, std::nullopt);
   owned_by(MountId{0}, 1, 2);
   announce(kAll);
-  for (int i = 0; i < 1000 && !answer; ++i) {
-    clock.advance_ns(kRoomPollMs * 1'000'000);
-    background.run_due();
-  }
+  poll_for(answer);
   EXPECT_EQ(answer, Space::Room::kMaybe);
 }
 
@@ -279,10 +284,7 @@ TEST_F(SpaceTest, AGroupGivenBackByAnotherIsFound) {
   EXPECT_TRUE(space->announcement().needs_space);
   owned_by(MountId{0}, 1, 2);
   announce(kAll);
-  for (int i = 0; i < 1000 && !answer; ++i) {
-    clock.advance_ns(kRoomPollMs * 1'000'000);
-    background.run_due();
-  }
+  poll_for(answer);
   EXPECT_EQ(answer, Space::Room::kMaybe);
   EXPECT_EQ(space->allocate({.blocks = 1})->start / kGroup, 1u);
   EXPECT_FALSE(space->announcement().needs_space);
