@@ -1,6 +1,29 @@
 #include "fsal_cluster/plugin/status.h"
 
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+#include "common/base/log.h"
+
 namespace symnas::plugin {
+namespace {
+
+constexpr std::chrono::nanoseconds kReportPause = std::chrono::seconds(1);
+
+// Clients see only that there was an error: its cause is for the log. A LUN that fails is not
+// reported for each of its requests.
+void report(const Error& error) {
+  using std::chrono::steady_clock;
+  static std::atomic<std::int64_t> next_ns{0};
+  const std::int64_t now_ns = steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+  std::int64_t due_ns = next_ns.load();
+  if (now_ns < due_ns || !next_ns.compare_exchange_strong(due_ns, now_ns + kReportPause.count()))
+    return;
+  log::error("a client is answered with an I/O error: {}", error.message);
+}
+
+}  // namespace
 
 fsal_status_t to_fsal(const Error& error) {
   switch (error.code) {
@@ -11,7 +34,7 @@ fsal_status_t to_fsal(const Error& error) {
     case ErrorCode::kOutOfRange:
     case ErrorCode::kTooLarge: return fsalstat(ERR_FSAL_FBIG, EFBIG);
     case ErrorCode::kIo:
-    case ErrorCode::kCorrupt: return fsalstat(ERR_FSAL_IO, EIO);
+    case ErrorCode::kCorrupt: report(error); return fsalstat(ERR_FSAL_IO, EIO);
     case ErrorCode::kPermission: return fsalstat(ERR_FSAL_ACCESS, EACCES);
     case ErrorCode::kNotOwner: return fsalstat(ERR_FSAL_PERM, EPERM);
     case ErrorCode::kStale: return fsalstat(ERR_FSAL_STALE, ESTALE);
@@ -34,7 +57,7 @@ fsal_status_t to_fsal(const Error& error) {
     case ErrorCode::kFenced:
     case ErrorCode::kShutdown: return fsalstat(ERR_FSAL_DELAY, EAGAIN);
     case ErrorCode::kForeign:
-    case ErrorCode::kInternal: return fsalstat(ERR_FSAL_SERVERFAULT, EREMOTEIO);
+    case ErrorCode::kInternal: report(error); return fsalstat(ERR_FSAL_SERVERFAULT, EREMOTEIO);
   }
   return fsalstat(ERR_FSAL_SERVERFAULT, EREMOTEIO);
 }

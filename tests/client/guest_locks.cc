@@ -124,9 +124,23 @@ class Worker {
   // The lock is gone, says the kernel: EIO for whatever needs it (fs/nfs/nfs4state.c).
   [[noreturn]] void lost(const std::string& what) {
     const int error = errno;
+    stop_trace(what);
     tell("lost " + what + ": " + std::strerror(error));
     errno = error;
     fail(what);
+  }
+
+  // So that what led to it stays in the kernel's buffer, where there is one.
+  void stop_trace(const std::string& what) const {
+    write_to("/sys/kernel/tracing/trace_marker", name_ + ": " + what);
+    write_to("/sys/kernel/tracing/tracing_on", "0");
+  }
+
+  static void write_to(const char* path, const std::string& text) {
+    const int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0) return;
+    if (write(fd, text.data(), text.size()) < 0) perror(path);
+    close(fd);
   }
 
   void hold() {

@@ -4,6 +4,7 @@ Everything is a context manager that begins a load and, when its body ends well,
 """
 
 import contextlib
+import os
 import sys
 
 from arbiter import arbiter_at
@@ -20,8 +21,24 @@ CONSOLE_TAIL = 4000  # what the kernels had to say
 BOOT_S = 60.0
 MOUNT_S = 300.0  # faults go on meanwhile
 STOP_S = 300.0
+TRACED = ("nfs4_xdr_status nfs4_state_mgr nfs4_state_mgr_failed nfs4_open_reclaim "
+          "nfs4_open_expired nfs4_get_lock nfs4_set_lock nfs4_unlock nfs4_state_lock_reclaim "
+          "nfs4_test_lock_stateid nfs4_test_open_stateid nfs4_exchange_id nfs4_create_session "
+          "nfs4_reclaim_complete nfs4_setclientid nfs4_setclientid_confirm")
 LOCKERS = "2"  # processes of a mount
 LOCKING = ("vers=3,lock", "vers=4.0", "vers=4.1", "vers=4.2")
+
+# What the NFS client does with its state, and every error it is answered; a holder whose lock is
+# lost stops it (guest_locks). The buffer is of each processor.
+TRACE = f"""
+cd /sys/kernel/tracing 2>/dev/null && [ -e trace ] || {{
+  mount -t tracefs none /sys/kernel/tracing && cd /sys/kernel/tracing; }} || exit 0
+echo 8192 > buffer_size_kb
+for event in {TRACED}; do
+  [ ! -e events/nfs4/$event/enable ] || echo 1 > events/nfs4/$event/enable
+done
+echo 1 > tracing_on
+"""
 
 # Whether a rename or removal that is sent again finds nothing any more says nothing; what is there
 # afterwards does.
@@ -83,16 +100,27 @@ def kernel_vms(bench):
     clients = [Client(boot(bench, name, FIRST_ADDRESS + at), "") for at, name in enumerate(NAMES)]
     for client in clients:
         client.run("rm -f /tmp/stop; guest_statd", BOOT_S)
+        client.run(TRACE, BOOT_S)
     try:
         yield clients
     except (LabError, AssertionError):
         for client in clients:
+            keep_trace(bench, client)
             print(f"--- console of {client.vm.name}\n{client.vm.console()[-CONSOLE_TAIL:]}",
                   file=sys.stderr)
         raise
     finally:
         for client in clients:
             client.vm.stop()
+
+
+def keep_trace(bench, client):
+    """Leaves what the kernel traced where keep_logs() finds it."""
+    with contextlib.suppress(LabError, AssertionError):
+        trace = client.run("cat /sys/kernel/tracing/trace", STOP_S)
+        path = os.path.join(bench.lab.directory, "heads", f"{client.vm.name}.trace.log")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(trace)
 
 
 def stop(client, job, what):
