@@ -254,6 +254,13 @@ void Instance::forget_former_lives(const std::string& client, const std::string&
   }
 }
 
+void Instance::forget_unclaimed(const std::string& client) {
+  for (fs::Mount* mount : mounts()) {
+    const Status recorded = mount->locks().forget_unclaimed(client);
+    if (!recorded) hold_if_ending(recorded.error());
+  }
+}
+
 std::vector<fs::Mount*> Instance::mounts() {
   std::vector<fs::Mount*> out;
   const std::scoped_lock lock(mutex_);

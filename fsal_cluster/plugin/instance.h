@@ -66,6 +66,8 @@ class Instance {
   void note_nlm_lock(const fs::LockOwner& owner, std::int32_t state);
   // The NFSv4 client `client` has come with that verifier: as forget_nlm_client().
   void forget_former_lives(const std::string& client, const std::string& verifier);
+  // It has reclaimed everything that it holds: what it does not hold is released in every mount.
+  void forget_unclaimed(const std::string& client);
   // Ids of the exports that use a filesystem, for who has to name one to ganesha.
   void note_export(FsId fs, std::uint16_t export_id, std::shared_ptr<ExportClients> clients);
   std::vector<std::uint16_t> exports_of(FsId fs);

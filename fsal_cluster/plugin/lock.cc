@@ -209,6 +209,14 @@ void nfs4_client_back(const char* client, int length, const char* verifier) {
   });
 }
 
+// As nlm_client_gone().
+void nfs4_client_reclaimed(const char* client, int length) {
+  (void)contained([&] {
+    Instance::get().forget_unclaimed(std::string(client, static_cast<std::size_t>(length)));
+    return ok_status();
+  });
+}
+
 // What release_locks() wants of ganesha, which calls back in C.
 struct Releasing {
   const fs::LockOwner* owner;
@@ -296,6 +304,7 @@ void set_lock_operations(fsal_obj_ops& ops) {
   ops.lock_op2 = lock_op2;
   nfs_nlm_client_gone = nlm_client_gone;
   nfs4_client_is_back = nfs4_client_back;
+  nfs4_client_has_reclaimed = nfs4_client_reclaimed;
   nfs4_renewable_since = renewable_since;
   nfs_before_halt = end_with_locks;
 }

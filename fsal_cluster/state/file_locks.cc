@@ -481,20 +481,31 @@ Status FileLocks::forget_nlm_client(const std::string& address,
 }
 
 Status FileLocks::forget_former_lives(const std::string& client, const std::string& verifier) {
+  return forget_nfs4_client(client, "is back in a new life: its locks of the former one are",
+                            [&](const Key& key) {
+                              return is_another_life(kept(key).life, {0, verifier});
+                            });
+}
+
+Status FileLocks::forget_unclaimed(const std::string& client) {
+  return forget_nfs4_client(client, "has reclaimed what it holds: what it does not hold is",
+                            [&](const Key& key) { return unclaimed_.contains(key); });
+}
+
+Status FileLocks::forget_nfs4_client(const std::string& client, std::string_view why,
+                                     const std::function<bool(const Key&)>& is_over) {
   std::vector<Key> keys;
   {
     const std::scoped_lock lock(mutex_);
     for (Key& key : table_.of_client(LockProtocol::kNfs4, client)) {
-      if (!is_another_life(kept(key).life, {0, verifier})) continue;
+      if (!is_over(key)) continue;
       hold(key, {});
       late_.insert(key);
       keys.push_back(std::move(key));
     }
   }
   if (keys.empty()) return {};
-  log::info(
-      "client {}: is back in a new life: its locks of the former one are released on {} files",
-      to_hex(client), keys.size());
+  log::info("client {}: {} released on {} files", to_hex(client), why, keys.size());
   const Status recorded = write_all(keys);
   wake_.notify_all();
   return recorded;

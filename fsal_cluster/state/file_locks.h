@@ -14,6 +14,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -21,6 +22,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -109,6 +111,10 @@ class FileLocks {
   // The NFSv4 client lives now as `verifier` says: unlocks what it locked in another life. Errors:
   // as unlock().
   Status forget_former_lives(const std::string& client, const std::string& verifier);
+  // The NFSv4 client has reclaimed everything that it holds (RECLAIM_COMPLETE, RFC 8881 18.51):
+  // unlocks what it was recorded to hold and has neither reclaimed nor locked anew since the load.
+  // Errors: as unlock().
+  Status forget_unclaimed(const std::string& client);
   // Somebody elsewhere wants what is recorded so: revokes its client if that has has been away for
   // too long (kUnclaimedLeases). Errors: Session::commit.
   Status revoke_if_away(Ino ino, const LockOwner& owner);
@@ -199,6 +205,9 @@ class FileLocks {
   std::int64_t serving_since_ns() const;
   // Records what is late of them, kLocksAtOnce in a transaction. Takes order_mutex_ for each.
   Status write_all(const std::vector<Key>& keys);
+  // Unlocks what an NFSv4 client holds on the files of which is_over(key) (called under mutex_).
+  Status forget_nfs4_client(const std::string& client, std::string_view why,
+                            const std::function<bool(const Key&)>& is_over);
   void run();
 
   kv::Session& session_;

@@ -10,6 +10,9 @@
 //                                         both and its working directory
 //   guest_file try FILE                   "granted" or "refused": a lock of the whole file
 //   guest_file wait FILE                  waits for a lock of the whole file, then "granted"
+//   guest_file turns FILE COUNT           COUNT times: opens it, waits for a lock of the whole
+//   file,
+//                                         counts up the number in it, unlocks and closes it
 //   guest_file write FILE BYTES COUNT WRITER WRITERS ROUND
 //                                         O_DIRECT: the blocks WRITER, WRITER + WRITERS, ... of
 //                                         COUNT, in a random order; each names its place and round
@@ -260,9 +263,25 @@ int names(const std::string& path) {
   return 0;
 }
 
+int take_turns(const std::string& path, std::uint64_t count) {
+  for (std::uint64_t turn = 0; turn < count; ++turn) {
+    const File file(path, O_RDWR);
+    struct flock lock {};
+    lock.l_type = F_WRLCK;
+    if (fcntl(file.fd(), F_SETLKW, &lock) != 0) fail("lock", path);
+    std::uint64_t taken = 0;
+    if (pread(file.fd(), &taken, sizeof taken, 0) < 0) fail("read", path);
+    ++taken;
+    if (pwrite(file.fd(), &taken, sizeof taken, 0) != sizeof taken) fail("write", path);
+    lock.l_type = F_UNLCK;
+    if (fcntl(file.fd(), F_SETLK, &lock) != 0) fail("unlock", path);
+  }
+  return 0;
+}
+
 int usage() {
   std::printf(
-      "usage: guest_file attributes|names|append|hold|try|wait|write|verify|map FILE ...\n");
+      "usage: guest_file attributes|names|append|hold|try|wait|turns|write|verify|map FILE ...\n");
   return 2;
 }
 
@@ -280,6 +299,7 @@ int main(int argc, char** argv) {
   if (command == "hold" && words.size() == 4) return hold(path, words[2], words[3] == "locked");
   if (command == "try" && words.size() == 2) return try_once(path);
   if (command == "wait" && words.size() == 2) return wait_for_lock(path);
+  if (command == "turns" && words.size() == 3) return take_turns(path, number(2));
   if (words.size() < 6) return usage();
   const std::size_t bytes = number(2);
   if (bytes < sizeof(BlockHead) || bytes > kBlockBytesMax || bytes % 8 != 0) return usage();

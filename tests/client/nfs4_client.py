@@ -20,7 +20,8 @@ GIVE_UP_S = 300.0
 RECORD_MAX = 4 << 20
 
 OK = 0
-GRACE, DELAY, NO_GRACE, EXIST, DENIED = 10013, 10008, 10033, 17, 10010
+GRACE, DELAY, NO_GRACE, EXIST = 10013, 10008, 10033, 17
+DENIED, RECLAIM_BAD = 10010, 10034
 # What says that the server has started anew, or has forgotten us.
 FORGOTTEN = {10022: "STALE_CLIENTID", 10023: "STALE_STATEID", 10025: "BAD_STATEID",
              10011: "EXPIRED", 10052: "BADSESSION", 10078: "DEADSESSION",
@@ -30,6 +31,8 @@ FORGOTTEN = {10022: "STALE_CLIENTID", 10023: "STALE_STATEID", 10025: "BAD_STATEI
  SETCLIENTID, SETCLIENTID_CONFIRM, WRITE, EXCHANGE_ID, CREATE_SESSION, SEQUENCE,
  RECLAIM_COMPLETE) = (
      4, 9, 10, 12, 14, 15, 18, 20, 22, 24, 25, 35, 36, 38, 42, 43, 53, 58)
+_SEQUENCE_BYTES = 16 + 4 * 5  # of its result
+_CLAIM_FH = 4
 _BOTH_WAYS = 3  # OPEN4_SHARE_ACCESS_BOTH
 _NO_DELEGATION = 0x400  # OPEN4_SHARE_ACCESS_WANT_NO_DELEG
 _CONFIRM = 2  # OPEN4_RESULT_CONFIRM
@@ -125,6 +128,14 @@ class Connection:
 
     def compound(self, minor, operations):
         """operations: [(number, arguments)]. Returns the Answer behind its count of results."""
+        xid = self.send(minor, operations)
+        while True:
+            answered, answer = self.receive()
+            if answered == xid:
+                return answer
+
+    def send(self, minor, operations):
+        """Returns the xid by which receive() names the answer."""
         self.xid = (self.xid + 1) & 0xFFFFFFFF
         credential = u32(0) + opaque("nfs4") + u32(0, 0, 0)  # stamp, machine, uid, gid, no others
         call = u32(self.xid, 0, 2, 100003, 4, 1, 1) + opaque(credential) + u32(0, 0)
@@ -132,17 +143,22 @@ class Connection:
         call += b"".join(u32(number) + arguments for number, arguments in operations)
         try:
             self.socket.sendall(u32(0x80000000 | len(call)) + call)
-            while True:
-                data, last = b"", False
-                while not last:
-                    mark = struct.unpack(">I", self._receive(4))[0]
-                    last = bool(mark & 0x80000000)
-                    data += self._receive(min(mark & 0x7FFFFFFF, RECORD_MAX))
-                answer = Answer(data)
-                if answer.u32() == self.xid:
-                    break
         except OSError as error:
             raise Gone(str(error)) from error
+        return self.xid
+
+    def receive(self):
+        """(xid, Answer behind its count of results) of the next answer."""
+        data, last = b"", False
+        try:
+            while not last:
+                mark = struct.unpack(">I", self._receive(4))[0]
+                last = bool(mark & 0x80000000)
+                data += self._receive(min(mark & 0x7FFFFFFF, RECORD_MAX))
+        except OSError as error:
+            raise Gone(str(error)) from error
+        answer = Answer(data)
+        xid = answer.u32()
         kind, state = answer.u32(), answer.u32()
         answer.u32()
         answer.opaque()  # verifier
@@ -151,7 +167,7 @@ class Connection:
         answer.u32()  # the status of the last operation is its own
         answer.opaque()
         answer.u32()
-        return answer
+        return xid, answer
 
 
 class Client:
@@ -170,7 +186,8 @@ class Client:
         self.connection = Connection(address)
         self.client_id = 0
         self.session = b""
-        self.slot_sequence = 0
+        self.slot_sequence = 0  # of slot 0
+        self.slots = {}  # sequences of the others
         self.owner_sequence = 0  # of the open owner
         self.lock_sequence = 0  # of the lock owner of hold(); the first request has 0
         self.name = None
@@ -178,6 +195,8 @@ class Client:
         self.handle = self.root = b""
         self.stateid = b"\0" * 16
         self.held = None  # of hold(): (recoveries then, stateid)
+        self.ranges = []  # (start, length) that hold() has locked
+        self.reclaims = None  # how many of these are claimed from a server that has started anew
         self._recover(time.monotonic() + GIVE_UP_S)
         self.root = self._find_root()
 
@@ -197,7 +216,7 @@ class Client:
         results = []
         if self.minor and self.session:
             self._status(answer)
-            answer.take(16 + 4 * 5)
+            answer.take(_SEQUENCE_BYTES)
         for _, _, parse in operations:
             self._status(answer)
             results.append(parse(answer) if parse else None)
@@ -254,16 +273,27 @@ class Client:
             arguments = self.verifier + opaque(self.owner) + u32(0, 0, 0)
             [(self.client_id, sequence)] = self._once(
                 (EXCHANGE_ID, arguments, lambda a: (a.u64(), a.u32())))
-            channel = u32(0, 1 << 20, 1 << 20, 4096, 16, 1, 0)
+            channel = u32(0, 1 << 20, 1 << 20, 4096, 16, 4, 0)
             arguments = u64(self.client_id) + u32(sequence, 0) + channel * 2 + u32(0x40000000, 1, 0)
             [self.session] = self._once((CREATE_SESSION, arguments, lambda a: a.take(16)))
             self.slot_sequence = 0
+            self.slots = {}
             return
         arguments = self.verifier + opaque(self.owner) + u32(0x40000000) + opaque("tcp") \
             + opaque("0.0.0.0.0.0") + u32(0)
         [(self.client_id, confirm)] = self._once(
             (SETCLIENTID, arguments, lambda a: (a.u64(), a.take(8))))
         self._once((SETCLIENTID_CONFIRM, u64(self.client_id) + confirm, None))
+
+    def _reclaim_locks(self):
+        self.ranges = self.ranges[:self.reclaims]
+        for held in list(self.ranges):
+            try:
+                self.held = self._once(self._here(), self._lock(*held, _WRITE_LOCK, True))[1]
+            except Refused as refused:
+                if refused.status not in (DENIED, RECLAIM_BAD):
+                    raise
+                self.ranges.remove(held)
 
     def _reclaim_complete(self):
         if self.minor:
@@ -282,6 +312,7 @@ class Client:
                         if refused.status != NO_GRACE:
                             raise
                         self._open(u32(0) + opaque(self.name), self.root)
+                    self._reclaim_locks()
                 self._reclaim_complete()
                 return
             except Gone:
@@ -343,6 +374,40 @@ class Client:
         self.name = name
         self.held = None
 
+    def reopen(self, apart_s):
+        """NFSv4.1: opens the file once more, and apart_s after that was sent, before it is
+        answered, closes what was open until now. Returns the statuses of OPEN and CLOSE."""
+        before = self.stateid
+        claim = u32(0, _BOTH_WAYS | _NO_DELEGATION, self.deny) + u64(self.client_id) \
+            + opaque(f"{self.owner} file") + u32(0, _CLAIM_FH)
+        slots = {self._send_on(1, (OPEN, claim)): 0}
+        time.sleep(apart_s)
+        slots[self._send_on(2, (CLOSE, u32(0) + before))] = 1
+        statuses = [None, None]
+        for _ in slots:
+            xid, answer = self.connection.receive()
+            self._status(answer)
+            answer.take(_SEQUENCE_BYTES)
+            self._status(answer)
+            answer.u32()
+            statuses[slots[xid]] = answer.u32()
+            if slots[xid] == 0 and statuses[0] == OK:
+                self.stateid = answer.take(16)
+        return statuses
+
+    def _send_on(self, slot, operation):
+        self.slots[slot] = self.slots.get(slot, 0) + 1
+        sequence = self.session + u32(self.slots[slot], slot, slot, 0)
+        return self.connection.send(self.minor, [(SEQUENCE, sequence), self._here()[:2], operation])
+
+    def status_of_read(self):
+        """Of a READ that is sent once, whatever it is answered."""
+        try:
+            self._once(self._here(), (READ, self.stateid + u64(0) + u32(1), None))
+        except Refused as refused:
+            return refused.status
+        return OK
+
     def _here(self):
         return PUTFH, opaque(self.handle), None
 
@@ -362,24 +427,28 @@ class Client:
     def hold(self, start, length, waits=False):
         """Locks a range of the open file for writing, and keeps it. False: somebody else has it
         (self.conflict: start and length). waits: the server may keep a place for it."""
-        def wanted():
-            if self.held and self.held[0] == self.recoveries:
-                locker = u32(0) + self.held[1] + u32(self._next_lock_sequence())
-            else:
-                self.lock_sequence = 0
-                locker = u32(1, self._next_owner_sequence()) + self.stateid + u32(0) \
-                    + u64(self.client_id) + opaque(f"{self.owner} holds")
-            kind = _AWAITED_WRITE_LOCK if waits else _WRITE_LOCK
-            return (LOCK, u32(kind, 0) + u64(start, length) + locker,
-                    lambda a: (self.recoveries, a.take(16)))
+        kind = _AWAITED_WRITE_LOCK if waits else _WRITE_LOCK
         try:
-            self.held = self.call(self._here, wanted)[1]
+            self.held = self.call(self._here, lambda: self._lock(start, length, kind))[1]
         except Refused as refused:
             if refused.status != DENIED:
                 raise
             self.conflict = refused.answer.u64(), refused.answer.u64()
             return False
+        if (start, length) not in self.ranges:
+            self.ranges.append((start, length))
         return True
+
+    def _lock(self, start, length, kind, reclaim=False):
+        """The LOCK of hold(), by its one owner."""
+        if self.held and self.held[0] == self.recoveries:
+            locker = u32(0) + self.held[1] + u32(self._next_lock_sequence())
+        else:
+            self.lock_sequence = 0
+            locker = u32(1, self._next_owner_sequence()) + self.stateid + u32(0) \
+                + u64(self.client_id) + opaque(f"{self.owner} holds")
+        return (LOCK, u32(kind, int(reclaim)) + u64(start, length) + locker,
+                lambda a: (self.recoveries, a.take(16)))
 
     def release(self, start, length):
         """Unlocks what hold() has locked since the server knows us."""
@@ -389,6 +458,7 @@ class Client:
             return (LOCKU, u32(_WRITE_LOCK, self._next_lock_sequence()) + self.held[1]
                     + u64(start, length), lambda a: (self.recoveries, a.take(16)))
         self.held = self.call(self._here, unwanted)[1]
+        self.ranges = [held for held in self.ranges if held != (start, length)]
 
     def lock(self):
         """Locks the whole file for writing, and unlocks it; one of before a restart is claimed."""

@@ -19,23 +19,31 @@ LOCKS = os.path.join(os.path.dirname(nfs_wire.__file__), "nfs4_locks")
 EXPIRED_S = LEASE_S + 15.0
 # Longer than a lease, and than the gate's window.
 AWAY_S = LEASE_S + 8.0
+OLD_STATEID = 10024  # NFS4ERR_OLD_STATEID
 SHARE_DENIED = 10015  # NFS4ERR_SHARE_DENIED
 
 
 class Locks:
     """A client of nfs4_locks."""
 
-    def __init__(self, bench, file, deny=0, says="ready", service=None):
+    def __init__(self, bench, file, deny=0, says="ready", service=None, reclaims=None):
         url = (service or bench.service).url
+        limit = [] if reclaims is None else ["--reclaims", str(reclaims)]
         self.process = bench.lab.popen_in(
             "client", [sys.executable, LOCKS, "--url", url, "--file", file,
-                       "--deny", str(deny)],
+                       "--deny", str(deny), *limit],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         wait_for_line(self.process, says)
 
     def __call__(self, *words):
+        self.say(*words)
+        return self.answer(*words)
+
+    def say(self, *words):
         self.process.stdin.write(" ".join(map(str, words)) + "\n")
         self.process.stdin.flush()
+
+    def answer(self, *words):
         answer = self.process.stdout.readline().strip()
         check(answer, f"nfs4_locks has ended: {words}")
         return answer
@@ -210,7 +218,7 @@ def v41_unlock_of_what_is_not_claimed_is_recorded(bench):
     """A range that its owner does not lock again after a restart can still be unlocked."""
     file = "unclaimed"
     others = {lock["client"] for lock in locks_of(bench)}  # of other tests, until their leases end
-    with locks(bench, file) as client:
+    with locks(bench, file, reclaims=1) as client:
         client.expect("granted", "hold", 0, 10)
         client.expect("granted", "hold", 100, 10)
         before = bench.kill_instance()
@@ -220,3 +228,47 @@ def v41_unlock_of_what_is_not_claimed_is_recorded(bench):
         client.expect("done", "release", 100, 10)
         left = [lock for lock in locks_of(bench) if lock["client"] not in others]
         check(not left, f"recorded: {left}")
+
+
+@lab_test()
+def v41_client_that_has_reclaimed_holds_nothing_else(bench):
+    """What it unlocked just as the instance ended is free when it says that it claims no more."""
+    file = "reclaimed"
+    others = {lock["client"] for lock in locks_of(bench)}
+    with locks(bench, file, reclaims=0) as unlocked, locks(bench, file) as holder, \
+            locks(bench, file) as other:
+        unlocked.expect("granted", "hold", 0, 10)
+        holder.expect("granted", "hold", 100, 10)
+        before = bench.kill_instance()
+        bench.service.wait_serving(other_than=before["pid"])
+        other.expect("denied", "hold", 0, 10)
+        unlocked.expect("granted", "hold", 200, 10)  # it is back
+        other.expect("granted", "hold", 0, 10)
+        other.expect("denied", "hold", 100, 10)
+        holder.expect("done", "release", 100, 10)
+        other.expect("granted", "hold", 100, 10)
+        for client, at in ((other, 0), (other, 100), (unlocked, 200)):
+            client.expect("done", "release", at, 10)
+        left = [lock for lock in locks_of(bench) if lock["client"] not in others]
+        check(not left, f"recorded: {left}")
+
+
+@lab_test()
+def v41_close_leaves_what_was_opened_beside_it(bench):
+    """An OPEN and a CLOSE of one owner wait for the same file: the open file stays open (0047)."""
+    file = "reopened"
+    with locks(bench, file) as client, locks(bench, file) as other:
+        client.expect("granted", "hold", 20, 10)
+        bench.signal_process("etcd.c1n1", signal.SIGSTOP)
+        try:
+            other.say("hold", 0, 10)  # holds the state lock of the file until etcd goes on
+            bench.let_run(0.5)
+            client.say("reopen")
+            bench.let_run(1.0)
+        finally:
+            bench.signal_process("etcd.c1n1", signal.SIGCONT)
+        check(other.answer() == "granted", "the lock of the other client was not granted")
+        seen = client.answer("reopen")
+        check(seen == f"0 {OLD_STATEID}", f"OPEN and CLOSE were answered {seen}")
+        client.expect("0", "read")
+        other.expect("denied", "hold", 20, 10)

@@ -70,3 +70,41 @@ def refused_lock_is_waited_for_by_nobody(bench):
 def waits(job):
     check(job.poll(0.1) is None, f"the waiter ended with {job.status}: {output_of(job)}")
     return "waiting" in output_of(job) and "granted" not in output_of(job)
+
+
+TURNS = 40  # of each process
+PROCESSES = 4  # of each client
+TURN_S = 180.0  # for all of them; without notices some of them wait for minutes
+# What the client's state manager does about stateids that the server does not know (any more).
+WATCH_RECOVERIES = """
+cd /sys/kernel/tracing 2>/dev/null && [ -e trace ] || {
+  mount -t tracefs none /sys/kernel/tracing && cd /sys/kernel/tracing; }
+echo > trace; echo 1 > events/nfs4/nfs4_state_mgr/enable; echo 1 > tracing_on
+"""
+TAKE_TURNS = """
+for process in $(seq {processes}); do guest_file turns {file} {turns} & pids="$pids $!"; done
+for pid in $pids; do wait $pid || exit 1; done
+"""
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True)
+def waiters_take_turns(bench):
+    """NFSv4.1: processes that open, lock, unlock and close one file all get their turns.
+
+    They are told when it is theirs (patch 0046), and no CLOSE takes what an OPEN beside it was
+    given (patch 0047): then Linux would have to recover, and would give up locks.
+    """
+    with kernel_clients(bench, "turns") as clients:
+        files = [client.mount("v41", bench.services[0], "vers=4.1") + "/turns"
+                 for client in clients]
+        clients[0].run(f"head -c 8 /dev/zero > {files[0]}")
+        for client in clients:
+            client.run(WATCH_RECOVERIES)
+        finish({client.vm.name: client.start(TAKE_TURNS.format(
+            file=file, processes=PROCESSES, turns=TURNS))
+            for client, file in zip(clients, files)}, TURN_S)
+        count = clients[1].run(f"od -A n -t d8 {files[1]}")
+        check(count == str(len(clients) * PROCESSES * TURNS), f"{count} turns were taken")
+        for client in clients:
+            seen = client.run("grep NOGRACE /sys/kernel/tracing/trace || true")
+            check(not seen, f"{client.vm.name} had to recover: {seen}")

@@ -382,6 +382,25 @@ TEST_F(FileLocksTest, AClientThatIsBackInANewLifeDropsWhatItHasNotClaimed) {
   EXPECT_TRUE(is_free(*load(), exclusive(0, 9)));
 }
 
+// The UNLOCK of what is not reclaimed went down with the process before.
+TEST_F(FileLocksTest, AClientThatHasReclaimedHoldsNothingElse) {
+  const LockOwner other{LockProtocol::kNfs4, kAnna.client, "other owner"};
+  const LockOwner third{LockProtocol::kNfs4, kAnna.client, "third owner"};
+  ASSERT_TRUE(locks_->lock(kFile, kAnna, exclusive(0, 9), false, kOneLife)->granted);
+  ASSERT_TRUE(locks_->lock(kFile, other, exclusive(10, 19), false, kOneLife)->granted);
+  ASSERT_TRUE(locks_->lock(kFile, third, exclusive(20, 29), false, kOneLife)->granted);
+  const auto found = load();
+  ASSERT_TRUE(found->lock(kFile, kAnna, exclusive(0, 9), true, kOneLife)->granted);
+  ASSERT_TRUE(found->lock(kFile, third, exclusive(20, 29), false, kOneLife)->granted);
+  ASSERT_TRUE(found->forget_unclaimed("client b"));
+  EXPECT_FALSE(is_free(*found, exclusive(10, 19)));
+  ASSERT_TRUE(found->forget_unclaimed(kAnna.client));
+  EXPECT_TRUE(is_free(*found, exclusive(10, 19)));
+  EXPECT_FALSE(is_free(*found, exclusive(0, 9)));
+  EXPECT_FALSE(is_free(*found, exclusive(20, 29)));
+  EXPECT_TRUE(is_free(*load(), exclusive(10, 19)));
+}
+
 TEST_F(FileLocksTest, ANewLifeDropsTheRestOfWhatWasClaimed) {
   ASSERT_TRUE(locks_->lock(kFile, kAnna, exclusive(0, 9), false, kOneLife)->granted);
   ASSERT_TRUE(locks_->lock(kFile, kAnna, exclusive(20, 29), false, kOneLife)->granted);
