@@ -37,9 +37,12 @@ ClusterMount::ClusterMount(const env::Clock& clock, Parts parts)
       peers_(std::move(parts.peers)),
       orphans_(std::move(parts.orphans)),
       tokens_(std::move(parts.tokens)),
+      share_table_(std::move(parts.share_table)),
       lock_orders_(std::move(parts.lock_orders)),
       release_locks_(std::move(parts.release_locks)),
       vnfs_(parts.vnfs),
+      vnfs_name_(std::move(parts.vnfs_name)),
+      nfs_lease_s_(parts.nfs_lease_s),
       quota_(std::move(parts.quota)),
       proof_(std::move(parts.proof)),
       session_(std::move(parts.session)),
@@ -104,6 +107,10 @@ Status ClusterMount::recover(std::optional<std::vector<Ino>> orphans) {
   heartbeat_ =
       std::make_unique<Heartbeat>(*session_, clock_, *gate_, context_.fs, claim_.id, proof_,
                                   [this](records::HeartbeatRecord& record) { report(record); });
+  shares_ = std::make_unique<ShareModes>(
+      *session_, clock_, *share_table_, *peers_, *gate_,
+      ShareModes::Options{
+          .fs = context_.fs, .mount = claim_.id, .vnfs = vnfs_name_, .lease_s = nfs_lease_s_});
   std::vector<records::FileInUse> in_use;
   for (const MountEntry& ended : claim_.ended) {
     // Nobody has to wait for what it has left: the keeper takes that over.
@@ -193,6 +200,7 @@ Status ClusterMount::erase_holds(MountId ended) {
 void ClusterMount::end_threads() {
   replies_->stop();
   if (orphan_watch_) orphan_watch_->stop();
+  if (shares_) shares_->stop();
   if (sweep_) sweep_->stop();
   lock_clearing_.reset();
   keeper_.reset();
@@ -220,6 +228,9 @@ Status ClusterMount::write_end_record(std::vector<records::FileInUse> in_use) {
   mutation.growth = kv::Growth::kMustGo;
   mutation.writes = {
       kv::put(kv::keys::mount_ended(context_.fs, claim_.id), record.SerializeAsString())};
+  // Nobody has to wait for clients of this mount to reclaim what they never had.
+  if (shares_ && !shares_->may_have_opens())
+    mutation.writes.push_back(kv::erase(kv::keys::share(context_.fs, Ino{0}, claim_.id)));
   const auto done = session_->commit_blocking(std::move(mutation));
   return done ? Status() : Status(tl::unexpected<Error>(done.error()));
 }
@@ -317,6 +328,16 @@ void ClusterMount::closed(const Handle& handle) {
   } else if (closed == OpenFiles::Closed::kLastOfOrphan) {
     sweep_->last_closed(handle.ino);
   }
+}
+
+Result<ShareAnswer> ClusterMount::share(const Handle& handle, ShareMode before, ShareMode after,
+                                        bool is_reclaim) {
+  auto answer = shares_->change(handle.ino, before, after, is_reclaim);
+  // What is given up is told to nobody.
+  return contains(before, after) ? std::move(answer) : gated(std::move(answer));
+}
+bool ClusterMount::is_denied(const Handle& handle, std::uint8_t bits) const {
+  return shares_->is_denied(handle.ino, bits);
 }
 
 void ClusterMount::read(const Handle& handle, FileOffset offset, std::size_t bytes,

@@ -28,6 +28,8 @@
 #include "fsal_cluster/state/mount_claim.h"
 #include "fsal_cluster/state/open_orphans.h"
 #include "fsal_cluster/state/peers.h"
+#include "fsal_cluster/state/share_modes.h"
+#include "fsal_cluster/state/share_table.h"
 
 namespace symnas::fs {
 
@@ -41,9 +43,12 @@ class ClusterMount final : public Mount {
     std::unique_ptr<Peers> peers;
     std::unique_ptr<OpenOrphans> orphans;
     std::unique_ptr<TokenTable> tokens;
+    std::unique_ptr<ShareTable> share_table;
     std::unique_ptr<LockOrders> lock_orders;
     ReleaseLocks release_locks;
     VnfsId vnfs;
+    std::string vnfs_name;
+    std::int64_t nfs_lease_s = 0;
     NameHasher hasher;
     std::unique_ptr<QuotaWatch> quota;
     std::unique_ptr<kv::Session> session;
@@ -97,6 +102,9 @@ class ClusterMount final : public Mount {
 
   void opened(const Handle& handle) override;
   void closed(const Handle& handle) override;
+  Result<ShareAnswer> share(const Handle& handle, ShareMode before, ShareMode after,
+                            bool is_reclaim) override;
+  bool is_denied(const Handle& handle, std::uint8_t bits) const override;
 
   void read(const Handle& handle, FileOffset offset, std::size_t bytes, ReadCallback done) override;
   void write(const Handle& handle, FileOffset offset, std::span<const std::byte> data,
@@ -135,9 +143,12 @@ class ClusterMount final : public Mount {
   std::unique_ptr<Peers> peers_;
   std::unique_ptr<OpenOrphans> orphans_;
   std::unique_ptr<TokenTable> tokens_;
+  std::unique_ptr<ShareTable> share_table_;
   std::unique_ptr<LockOrders> lock_orders_;
   const ReleaseLocks release_locks_;
   const VnfsId vnfs_;
+  const std::string vnfs_name_;
+  const std::int64_t nfs_lease_s_;
   std::unique_ptr<QuotaWatch> quota_;
   const Heartbeat::Proof proof_;
   std::unique_ptr<kv::Session> session_;
@@ -150,6 +161,7 @@ class ClusterMount final : public Mount {
   Context context_;
   std::atomic<bool> closed_{false};
   std::unique_ptr<OrphanWatch> orphan_watch_;
+  std::unique_ptr<ShareModes> shares_;
   std::unique_ptr<Heartbeat> heartbeat_;
   std::unique_ptr<OrphanSweep> sweep_;
   std::unique_ptr<LockClearing> lock_clearing_;

@@ -105,9 +105,12 @@ Result<std::unique_ptr<ClusterMount>> open_claimed(kv::Store& store, const env::
   parts.peers = std::make_unique<Peers>(fs, claim.id);
   parts.orphans = std::make_unique<OpenOrphans>(fs);
   parts.tokens = std::make_unique<TokenTable>(fs, claim.id);
+  parts.share_table = std::make_unique<ShareTable>(fs, claim.id);
   parts.lock_orders = std::make_unique<LockOrders>(clock, fs, options.vnfs);
   parts.release_locks = options.release_locks;
   parts.vnfs = options.vnfs_id;
+  parts.vnfs_name = options.vnfs;
+  parts.nfs_lease_s = options.nfs_lease_s;
   const auto quota = std::make_shared<kv::QuotaGauge>(options.etcd_quota_bytes);
   parts.quota = std::make_unique<QuotaWatch>(store, quota);
   SYMNAS_ASSIGN(
@@ -115,7 +118,8 @@ Result<std::unique_ptr<ClusterMount>> open_claimed(kv::Store& store, const env::
       kv::Session::open(store, clock,
                         session_options(fs, claim, options, quota,
                                         {parts.peers->followed(), parts.orphans->followed(),
-                                         parts.tokens->followed(), parts.lock_orders->followed()}),
+                                         parts.tokens->followed(), parts.share_table->followed(),
+                                         parts.lock_orders->followed()}),
                         options.on_ended, kAdminDeadlineMs));
   SYMNAS_ASSIGN(auto orphans, read_parts(parts, clock, std::move(volume), options, claim));
   parts.replies = std::make_unique<Replies>(

@@ -22,13 +22,15 @@
 #include "common/kv/store.h"
 #include "cvm/volume_io.h"
 #include "fsal_cluster/reply/call.h"
+#include "fsal_cluster/state/share_mode.h"
 #include "fsal_cluster/types.h"
 
 namespace symnas::fs {
 
-class FileLocks;   // state/file_locks.h
-struct LockOwner;  // state/lock_table.h
-class Gate;        // state/gate.h
+class FileLocks;         // state/file_locks.h
+enum class ShareAnswer;  // state/share_modes.h
+struct LockOwner;        // state/lock_table.h
+class Gate;              // state/gate.h
 
 enum class WriteStability { kUnstable, kDataSync, kFileSync };
 
@@ -131,6 +133,10 @@ class Mount {
   // closed() never waits: the inode is removed in the background.
   virtual void opened(const Handle& handle) = 0;
   virtual void closed(const Handle& handle) = 0;
+  // ShareModes::change and is_denied: share reservations among the opens of all mounts.
+  virtual Result<ShareAnswer> share(const Handle& handle, ShareMode before, ShareMode after,
+                                    bool is_reclaim) = 0;
+  virtual bool is_denied(const Handle& handle, std::uint8_t bits) const = 0;
 
   // --- data. READ of at most kIoBytesMax; a hole reads as zeros without I/O.
   virtual void read(const Handle& handle, FileOffset offset, std::size_t bytes,

@@ -116,6 +116,14 @@ inline std::string want_solo(FsId fs) { return table(fs, 'w', 'V'); }
 // Every mount looks at the open ones: it may have such an inode open.
 inline std::string orphans(FsId fs) { return table(fs, 'w', 'O'); }
 inline std::string orphan(FsId fs, Ino ino) { return table64(fs, 'w', 'O', ino.value()); }
+// What the opens of one mount share of a file, where some open denies something.
+inline std::string shares(FsId fs) { return table(fs, 'w', 'Y'); }
+inline std::string shares_of(FsId fs, Ino ino) { return table64(fs, 'w', 'Y', ino.value()); }
+inline std::string share(FsId fs, Ino ino, MountId id) {
+  std::string key = shares_of(fs, ino);
+  append_be64(key, id.value());
+  return key;
+}
 // Orders about lock records; what follows is as in the record's own key.
 inline std::string lock_orders(FsId fs) { return table(fs, 'w', 'X'); }
 inline std::string directory_move(FsId fs) { return table(fs, 'w', 'R'); }

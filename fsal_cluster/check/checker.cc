@@ -21,8 +21,8 @@ struct Table {
 // Who is held against whom decides the order: mounts and inodes first, the reverse map last.
 constexpr Table kOrder[] = {{'w', 'S'}, {'u', 'N'}, {'u', 'C'}, {'w', 'B'}, {'w', 'I'}, {'w', 'O'},
                             {'w', 'T'}, {'w', 'D'}, {'w', 'M'}, {'w', 'K'}, {'w', 'W'}, {'w', 'H'},
-                            {'w', 'R'}, {'w', 'P'}, {'w', 'X'}, {'w', 'L'}, {'w', 'V'}, {'u', 'G'},
-                            {'u', 'S'}, {'u', 'L'}, {'u', 'A'}, {'u', 'R'}};
+                            {'w', 'R'}, {'w', 'P'}, {'w', 'X'}, {'w', 'Y'}, {'w', 'L'}, {'w', 'V'},
+                            {'u', 'G'}, {'u', 'S'}, {'u', 'L'}, {'u', 'A'}, {'u', 'R'}};
 
 std::optional<NameHasher> hasher_of(const Context& context) {
   auto hasher = NameHasher::create(context.filesystem.name_hash_key());
@@ -132,6 +132,9 @@ void Checker::take_watched(char table, const kv::KeyValue& kv, std::string_view 
       break;
     case 'P':
       if (ids.size() == 16) return holders_.take_hold(ino(), MountId{read_be64(ids, 8)});
+      break;
+    case 'Y':
+      if (ids.size() == 16) return;  // of any inode: records of removed files go with their mounts
       break;
     case 'X':
       if (ids.size() > 8) return;

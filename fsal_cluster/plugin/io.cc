@@ -109,6 +109,8 @@ void hand_out_read(fsal_io_arg* arg, fs::ReadResult result) {
 fsal_status_t check_deny(Object* object, const fsal_io_arg* arg, fsal_openflags_t access,
                          bool bypass) {
   if (arg->state != nullptr) return ok_status();
+  const auto elsewhere = check_denied_elsewhere(object, access, bypass);
+  if (FSAL_IS_ERROR(elsewhere)) return elsewhere;
   const fsal_share& share = object->share;
   if (share.share_deny_read == 0 && share.share_deny_write == 0 && share.share_deny_write_mand == 0)
     return ok_status();

@@ -212,6 +212,8 @@ fsal_status_t setattr2(fsal_obj_handle* handle, bool bypass, state_t* state, fsa
           handle, &object->share, FSAL_O_CLOSED, FSAL_O_WRITE, bypass);
       if (FSAL_IS_ERROR(denied)) return denied;
       update_share_counters_locked(handle, &object->share, FSAL_O_WRITE, FSAL_O_CLOSED);
+      const auto elsewhere = check_denied_elsewhere(object, FSAL_O_WRITE, bypass);
+      if (FSAL_IS_ERROR(elsewhere)) return elsewhere;
     }
     const auto changes = to_set_attributes(*attrs);
     if (!changes) return failed(changes);

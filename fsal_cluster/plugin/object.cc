@@ -96,6 +96,29 @@ fs::Freshness freshness_of_request() {
   return io ? fs::Freshness::kApplied : fs::Freshness::kStrict;
 }
 
+fs::ShareMode share_of(fsal_openflags_t flags) {
+  const auto bit = [flags](fsal_openflags_t flag, int bits) {
+    return static_cast<std::uint8_t>((flags & flag) != 0 ? bits : 0);
+  };
+  fs::ShareMode mode;
+  mode.access |= bit(FSAL_O_READ, fs::kShareRead);
+  mode.access |= bit(FSAL_O_WRITE, fs::kShareWrite);
+  mode.deny |= bit(FSAL_O_DENY_READ, fs::kShareRead);
+  mode.deny |= bit(FSAL_O_DENY_WRITE, fs::kShareWrite);
+  mode.deny |= bit(FSAL_O_DENY_WRITE_MAND, fs::kShareWrite | fs::kShareMandatory);
+  return mode;
+}
+
+fsal_status_t check_denied_elsewhere(const Object* object, fsal_openflags_t access, bool bypass) {
+  // As check_share_conflict() of ganesha does with the opens of its own.
+  std::uint8_t bits = 0;
+  if ((access & FSAL_O_READ) != 0 && !bypass) bits |= fs::kShareRead;
+  if ((access & FSAL_O_WRITE) != 0) bits |= bypass ? fs::kShareMandatory : fs::kShareWrite;
+  if (bits == 0 || !object->mount->is_denied(object->handle, bits))
+    return fsalstat(ERR_FSAL_NO_ERROR, 0);
+  return fsalstat(ERR_FSAL_SHARE_DENIED, EBUSY);
+}
+
 fs::Credentials caller() {
   fs::Credentials who;
   if (op_ctx == nullptr) return who;

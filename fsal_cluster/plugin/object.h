@@ -57,6 +57,11 @@ void fill_attributes(fsal_attrlist* out, const fs::Attributes& attributes);
 void fill_if_wanted(fsal_attrlist* out, const std::optional<fs::Attributes>& attributes);
 // What a client asked to set; ATTR_SIZE included. Errors: kInvalidArgument (a time we cannot keep).
 Result<fs::SetAttributes> to_set_attributes(const fsal_attrlist& in);
+// Share modes of an open with these flags.
+fs::ShareMode share_of(fsal_openflags_t flags);
+// For I/O and truncation by who has not opened the file: whether an open through another VNFS
+// denies it, as far as this instance has heard (RFC 8881 9.10). `bypass`: as ganesha says.
+fsal_status_t check_denied_elsewhere(const Object* object, fsal_openflags_t access, bool bypass);
 // The squashed caller of the request that runs on this thread; root for internal calls.
 fs::Credentials caller();
 // What attributes have to show that the request on this thread asks for: those of NFSv3 READ and

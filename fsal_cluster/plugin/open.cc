@@ -1,5 +1,6 @@
-// Open, close and share reservations. Deny modes are arbitrated in this process, between the
-// clients of its VNFS (docs/architecture/locks.md, Limits); opens write nothing to etcd.
+// Open, close and share reservations. ganesha's counters arbitrate between the opens of one object,
+// the mount between those of all instances (docs/architecture/shares.md); where nobody denies
+// anything, opens write nothing to etcd.
 #include <cstring>
 
 #include "fsal_cluster/access.h"
@@ -7,6 +8,7 @@
 #include "fsal_cluster/plugin/guarded.h"
 #include "fsal_cluster/plugin/milestones.h"
 #include "fsal_cluster/plugin/object.h"
+#include "fsal_cluster/state/share_modes.h"
 
 namespace symnas::plugin {
 namespace {
@@ -32,7 +34,7 @@ fsal_status_t check_may_empty(Object* object, const state_t* state, fsal_openfla
                                                              FSAL_O_CLOSED, FSAL_O_WRITE, false);
   if (FSAL_IS_ERROR(denied)) return denied;
   update_share_counters_locked(&object->fsal, &object->share, FSAL_O_WRITE, FSAL_O_CLOSED);
-  return ok_status();
+  return check_denied_elsewhere(object, FSAL_O_WRITE, false);
 }
 
 fsal_status_t truncate(Object* object, const state_t* state, fsal_openflags_t flags) {
@@ -44,14 +46,34 @@ fsal_status_t truncate(Object* object, const state_t* state, fsal_openflags_t fl
   return done ? ok_status() : failed(done);
 }
 
+fsal_status_t share_with_others(Object* object, fsal_openflags_t before, fsal_openflags_t after,
+                                bool is_reclaim) {
+  const auto answer =
+      object->mount->share(object->handle, share_of(before), share_of(after), is_reclaim);
+  if (!answer) return failed(answer);
+  switch (*answer) {
+    case fs::ShareAnswer::kGranted: return ok_status();
+    case fs::ShareAnswer::kDenied: return fsalstat(ERR_FSAL_SHARE_DENIED, EBUSY);
+    case fs::ShareAnswer::kLater: return fsalstat(ERR_FSAL_DELAY, EAGAIN);
+  }
+  return ok_status();
+}
+
 // Takes the share reservation for `state` and counts the open.
 fsal_status_t take_share(Object* object, state_t* state, fsal_openflags_t flags) {
   if (state == nullptr) return ok_status();
   OpenState* open = open_state_of(state);
-  const auto status = check_share_conflict_and_update_locked(
-      &object->fsal, &object->share, open->openflags, FSAL_O_NFS_FLAGS(flags), false);
+  const fsal_openflags_t wanted = FSAL_O_NFS_FLAGS(flags);
+  const auto status = check_share_conflict_and_update_locked(&object->fsal, &object->share,
+                                                             open->openflags, wanted, false);
   if (FSAL_IS_ERROR(status)) return status;
-  open->openflags = FSAL_O_NFS_FLAGS(flags);
+  const auto shared =
+      share_with_others(object, open->openflags, wanted, (flags & FSAL_O_RECLAIM) != 0);
+  if (FSAL_IS_ERROR(shared)) {
+    update_share_counters_locked(&object->fsal, &object->share, wanted, open->openflags);
+    return shared;
+  }
+  open->openflags = wanted;
   if (!open->counted) object->mount->opened(object->handle);
   open->counted = true;
   return status;
@@ -59,8 +81,10 @@ fsal_status_t take_share(Object* object, state_t* state, fsal_openflags_t flags)
 
 void give_share_back(Object* object, state_t* state) {
   OpenState* open = open_state_of(state);
-  if (open->openflags != FSAL_O_CLOSED)
+  if (open->openflags != FSAL_O_CLOSED) {
     update_share_counters_locked(&object->fsal, &object->share, open->openflags, FSAL_O_CLOSED);
+    static_cast<void>(object->mount->share(object->handle, share_of(open->openflags), {}, false));
+  }
   open->openflags = FSAL_O_CLOSED;
   if (open->counted) object->mount->closed(object->handle);
   open->counted = false;
@@ -214,7 +238,10 @@ fsal_status_t reopen2(fsal_obj_handle* handle, state_t* state, fsal_openflags_t 
     if ((flags & FSAL_O_TRUNC) == 0) return ok_status();
     const auto emptied = truncate(object, state, flags);
     if (!FSAL_IS_ERROR(emptied)) return ok_status();
-    update_share_counters_locked(handle, &object->share, open_state_of(state)->openflags, before);
+    const fsal_openflags_t taken_flags = open_state_of(state)->openflags;
+    update_share_counters_locked(handle, &object->share, taken_flags, before);
+    static_cast<void>(
+        object->mount->share(object->handle, share_of(taken_flags), share_of(before), false));
     open_state_of(state)->openflags = before;
     return emptied;
   });
@@ -223,7 +250,8 @@ fsal_status_t reopen2(fsal_obj_handle* handle, state_t* state, fsal_openflags_t 
 // There is no global descriptor to close: NFSv3 I/O needs none.
 fsal_status_t close_global(fsal_obj_handle*) { return fsalstat(ERR_FSAL_NOT_OPENED, 0); }
 
-// Takes no place: it waits for nothing, and ganesha has no use for an error.
+// Takes no place: it waits only where the open denied something, or somebody else's does, and
+// ganesha has no use for an error.
 fsal_status_t close2(fsal_obj_handle* handle, state_t* state) {
   return contained([&] {
     if (open_state_of(state)->state.state_type == STATE_TYPE_SHARE || open_state_of(state)->counted)

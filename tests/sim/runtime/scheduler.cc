@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::int64_t kSimulatedNsMax = 3'600'000'000'000;  // an hour: nothing takes so long
 constexpr std::uint64_t kStepsMax = 20'000'000;
-constexpr std::size_t kThreadsMax = 400;
+constexpr std::size_t kThreadsMax = 500;
 constexpr std::size_t kCarrierStackBytes = 512 << 10;
 
 void* carrier_main(void* argument) {

@@ -1,0 +1,138 @@
+// ShareTable: the opens of this mount by their share modes, and what the store shows of files some
+// open of which denies something (`wY` of docs/formats/keys.md): a complete image of what other
+// mounts have recorded, kept by the session's watch. Share modes: docs/architecture/shares.md.
+//
+// Thread class: thread-safe; its mutex is a leaf. Invariant: an open is counted without the store
+// only while nothing is recorded of its file, as far as the watch has told, and nobody has its
+// turn.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/kv/follower.h"
+#include "common/kv/session.h"
+#include "fsal_cluster/state/share_mode.h"
+
+namespace symnas::fs {
+
+// One mount's record of a file.
+struct RecordedShare {
+  ShareMode mode;
+  bool asks = false;      // everybody is to record what he has open of the file
+  bool complete = false;  // nothing else is open through the mount, or may still be reclaimed
+  std::string vnfs;
+  friend bool operator==(const RecordedShare&, const RecordedShare&) = default;
+};
+
+class ShareTable final : public kv::Follower {
+ public:
+  ShareTable(FsId fs, MountId self) : fs_(fs), self_(self) {}
+  // For SessionOptions::followed. REQUIRES: this object outlives the session.
+  kv::SessionOptions::Followed followed();
+
+  // An open of the inode changes from `before` to `after`; {}: it is not open.
+  enum class Tried { kCounted, kDenied, kAskStore };
+  // kDenied: by another open of this mount. Never waits.
+  Tried try_change(Ino ino, ShareMode before, ShareMode after);
+  // From now on try_change() need not ask the store about files of which nothing is recorded:
+  // what this mount has open is known to outlive it.
+  void let_count() { may_count_.store(true, std::memory_order_release); }
+
+  // Who changes what this mount has recorded of an inode, one at a time.
+  class Turn {
+   public:
+    Turn(Turn&& other) noexcept : table_(std::exchange(other.table_, nullptr)), ino_(other.ino_) {}
+    Turn& operator=(Turn&&) = delete;
+    ~Turn() {
+      if (table_ != nullptr) table_->end_turn(ino_);
+    }
+
+   private:
+    friend class ShareTable;
+    Turn(ShareTable& table, Ino ino) : table_(&table), ino_(ino) {}
+    ShareTable* table_;
+    Ino ino_;
+  };
+  Turn take_turn(Ino ino);
+  std::optional<Turn> try_turn(Ino ino);
+  // REQUIRES for all four: the inode's turn.
+  // All opens of this mount together, without one that is open as `but`.
+  ShareMode opens(Ino ino, ShareMode but = {}) const;
+  void count(Ino ino, ShareMode before, ShareMode after);
+  // What this mount has recorded.
+  std::optional<RecordedShare> own(Ino ino) const;
+  void note_own(Ino ino, std::optional<RecordedShare> own);
+
+  // What other mounts have recorded, living or not, as far as the watch has told.
+  using Others = std::map<MountId, RecordedShare>;
+  Others others(Ino ino) const;
+  // The inodes of which anybody has recorded something.
+  std::vector<Ino> recorded() const;
+  // Whether another mount has recorded an open that denies any of `bits`. Cheap where nothing is
+  // recorded at all.
+  bool is_denied(Ino ino, std::uint8_t bits) const;
+  // Whether anything is open, or recorded by this mount.
+  bool has_opens() const;
+  // The revision up to which everything is known; nullopt: the image is lost.
+  std::optional<Revision> newest() const;
+
+  // Waits until something has changed in what others have recorded, at most wait_ms; wake() ends
+  // it, also one that comes.
+  void wait(std::int64_t wait_ms);
+  void wake();
+
+  void on_image(const std::vector<kv::KeyValue>& image, Revision at) override;
+  void on_events(const std::vector<kv::WatchEvent>& events, Revision newest) override;
+  void on_lost() override;
+
+ private:
+  struct Entry {
+    using Counts = std::array<std::uint32_t, 3>;  // opens by bit
+    Counts access{};
+    Counts deny{};
+    std::optional<RecordedShare> own;
+    Others others;
+    bool turn = false;
+    bool is_idle() const {
+      return !turn && !own && others.empty() && access == Counts{} && deny == Counts{};
+    }
+  };
+  static ShareMode all_opens(const Entry& entry, ShareMode but);
+  static void recount(Entry& entry, ShareMode before, ShareMode after);
+  void end_turn(Ino ino);
+  // REQUIRES for all: mutex_ is held.
+  void put(const kv::KeyValue& kv);
+  void erase(const std::string& key);
+  void forget_if_idle(Ino ino);
+  std::optional<std::pair<Ino, MountId>> parse(const std::string& key) const;
+
+  const FsId fs_;
+  const MountId self_;
+  std::atomic<bool> may_count_{false};
+  std::atomic<std::size_t> others_count_{0};  // records of files
+
+  mutable std::mutex mutex_;
+  std::condition_variable turns_;
+  std::condition_variable changed_;
+  std::optional<Revision> newest_;          // guarded by mutex_, as all below
+  std::unordered_map<Ino, Entry> entries_;  // of inode 0: the mounts that may have opens
+  bool woken_ = false;
+};
+
+// The record of a share, as it is stored, and back. Errors: kCorrupt.
+std::string encode_share(const RecordedShare& share);
+std::optional<RecordedShare> parse_share(const std::string& value);
+
+}  // namespace symnas::fs
