@@ -104,6 +104,7 @@ class ClusterMount final : public Mount {
   void closed(const Handle& handle) override;
   Result<ShareAnswer> share(const Handle& handle, ShareMode before, ShareMode after,
                             bool is_reclaim) override;
+  bool can_deny() const override { return shares_->can_deny(); }
   bool is_denied(const Handle& handle, std::uint8_t bits) const override;
 
   void read(const Handle& handle, FileOffset offset, std::size_t bytes, ReadCallback done) override;

@@ -199,6 +199,9 @@ fsal_status_t open2(fsal_obj_handle* handle, state_t* state, fsal_openflags_t fl
       *new_handle = handle;
       return open_by_handle(handle, state, flags, mode, verifier, attrs_out);
     }
+    // Not after the file has been made: the client's next try would find it.
+    if (share_of(flags).deny != 0 && !object_of(handle)->mount->can_deny())
+      return fsalstat(ERR_FSAL_DELAY, EAGAIN);
     auto created = find_or_create(object_of(handle), name, mode, verifier, attrs_in);
     if (!created) return failed(created);
     if (created->existed && created->attributes.type != fs::FileType::kRegular)

@@ -125,6 +125,14 @@ ShareAnswer ShareModes::judge(const Looked& looked, ShareMode after, bool is_rec
   return answer;
 }
 
+bool ShareModes::can_deny() const {
+  const auto living = peers_.living();
+  const auto marks = table_.others(kNoFile);
+  return is_settled() && living && std::ranges::all_of(marks, [&](const auto& mark) {
+           return std::ranges::find(*living, mark.first) != living->end();
+         });
+}
+
 bool ShareModes::all_have_recorded(Ino ino, Revision asked) {
   const std::int64_t deadline_ns = clock_.mono_ns() + kShareAskMs * 1'000'000;
   for (;;) {
@@ -136,12 +144,7 @@ bool ShareModes::all_have_recorded(Ino ino, Revision asked) {
         const auto found = others.find(id);
         return found != others.end() && found->second.complete;
       });
-      // Of mounts that have ended clients may reclaim opens that nothing shows.
-      const auto marks = table_.others(kNoFile);
-      const bool none_ended = std::ranges::all_of(marks, [&](const auto& mark) {
-        return std::ranges::find(*living, mark.first) != living->end();
-      });
-      if (!none_ended) return false;  // that lasts
+      if (!can_deny()) return false;  // that lasts
       if (all) return true;
     }
     if (stop_ || clock_.mono_ns() > deadline_ns) return false;
@@ -189,7 +192,7 @@ Result<ShareAnswer> ShareModes::change_recorded(Ino ino, ShareMode before, Share
       return other.second.vnfs == options_.vnfs && contains(other.second.mode, after);
     });
     if (after.deny != 0 && !(is_reclaim && stands)) {
-      if (!is_settled()) return ShareAnswer::kLater;
+      if (!can_deny()) return ShareAnswer::kLater;
       SYMNAS_ASSIGN(const Revision asked,
                     record(ino, share(table_.opens(ino), true), kv::Growth::kGrows));
       if (!all_have_recorded(ino, asked)) return ShareAnswer::kLater;

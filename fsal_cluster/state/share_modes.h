@@ -67,6 +67,9 @@ class ShareModes {
   // was open so through the mount that served this VNFS before.
   // Blocks where anything is recorded of the file, or is to be. Errors: those of Session.
   Result<ShareAnswer> change(Ino ino, ShareMode before, ShareMode after, bool is_reclaim);
+  // Whether an open that denies something can be granted now, as far as this mount has heard:
+  // clients of no ended mount may still reclaim what nothing shows.
+  bool can_deny() const;
   // Whether an open through another mount denies any of `bits`. As far as this mount has heard;
   // never waits.
   bool is_denied(Ino ino, std::uint8_t bits) const { return table_.is_denied(ino, bits); }
