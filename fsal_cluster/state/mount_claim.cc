@@ -1,4 +1,5 @@
 #include "fsal_cluster/state/mount_claim.h"
+#include "fsal_cluster/state/share_table.h"
 
 #include <algorithm>
 #include <chrono>
@@ -174,6 +175,9 @@ Result<ClaimPlan> plan_claim(const ClaimView& view, const ClaimOptions& options,
       kv::put(kv::keys::mount_claim(fs), std::to_string(id.value())),
       counter_advanced(kv::keys::kMountIdCounter, counter, 1),
       std::move(stamp.put),
+      // Before its first open: clients may reclaim what nothing else shows (shares.md).
+      kv::put(kv::keys::share(fs, kNoFile, id),
+              encode_share({.mode = {}, .vnfs = options.record.vnfs()})),
       alone ? kv::put(kv::keys::solo(fs), solo_value(id)) : kv::erase(kv::keys::solo(fs)),
   };
   for (kv::Op& put : kv::arm_slots(kv::keys::mount_slots(fs, id), kMountSession))

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -14,8 +15,6 @@
 
 namespace symnas::fs {
 namespace {
-
-constexpr Ino kNoFile{0};  // its records say which mounts may have opens
 
 bool left_by(const ShareTable::Others& marks, const std::string& vnfs) {
   return std::ranges::any_of(marks, [&](const auto& mark) { return mark.second.vnfs == vnfs; });
@@ -56,23 +55,11 @@ RecordedShare ShareModes::share(ShareMode mode, bool asks) const {
   return {mode, asks, is_settled(), options_.vnfs};
 }
 
-Status ShareModes::mark() {
-  if (marked_) return {};
-  kv::Mutation mutation;
-  mutation.growth = kv::Growth::kMustGo;
-  mutation.writes = {kv::put(kv::keys::share(options_.fs, kNoFile, options_.mount),
-                             encode_share(share({}, false)))};
-  SYMNAS_TRY(session_.commit_blocking(std::move(mutation)));
-  marked_ = true;
-  table_.let_count();
-  return {};
-}
-
 Result<Revision> ShareModes::record(Ino ino, const RecordedShare& share, kv::Growth growth,
-                                    std::optional<kv::Compare> unchanged) {
+                                    std::vector<kv::Compare> unchanged) {
   kv::Mutation mutation;
   mutation.growth = growth;
-  if (unchanged) mutation.compares = {std::move(*unchanged)};
+  mutation.compares = std::move(unchanged);
   mutation.writes = {
       kv::put(kv::keys::share(options_.fs, ino, options_.mount), encode_share(share))};
   SYMNAS_ASSIGN(const kv::Committed done, session_.commit_blocking(std::move(mutation)));
@@ -125,26 +112,43 @@ ShareAnswer ShareModes::judge(const Looked& looked, ShareMode after, bool is_rec
   return answer;
 }
 
-bool ShareModes::can_deny() const {
-  const auto living = peers_.living();
+// In this order: who lives is known no later than what the mounts of then have recorded.
+std::optional<std::vector<MountId>> ShareModes::living(Revision at_least) const {
+  const auto known = peers_.newest();
+  if (!known || *known < at_least) return std::nullopt;
+  auto living = peers_.living();
+  const auto until = peers_.newest();
+  const auto heard = table_.newest();
+  if (!living || !until || !heard || *heard < *until) return std::nullopt;
+  return living;
+}
+
+bool ShareModes::has_all_at_hand(const std::vector<MountId>& living) const {
   const auto marks = table_.others(kNoFile);
-  return is_settled() && living && std::ranges::all_of(marks, [&](const auto& mark) {
-           return std::ranges::find(*living, mark.first) != living->end();
+  return is_settled() && std::ranges::all_of(marks, [&](const auto& mark) {
+           return std::ranges::find(living, mark.first) != living.end();
          });
+}
+
+bool ShareModes::can_deny() const {
+  const std::int64_t deadline_ns = clock_.mono_ns() + kShareAskMs * 1'000'000;
+  for (;;) {
+    if (const auto now = living(Revision{})) return has_all_at_hand(*now);
+    if (stop_ || clock_.mono_ns() > deadline_ns) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(kShareAskPollMs));
+  }
 }
 
 bool ShareModes::all_have_recorded(Ino ino, Revision asked) {
   const std::int64_t deadline_ns = clock_.mono_ns() + kShareAskMs * 1'000'000;
   for (;;) {
-    const auto living = peers_.living();
-    const auto newest = table_.newest();
-    if (living && newest && *newest >= asked && peers_.newest() >= asked) {
+    if (const auto now = living(asked)) {
       const auto others = table_.others(ino);
-      const bool all = std::ranges::all_of(*living, [&](MountId id) {
+      const bool all = std::ranges::all_of(*now, [&](MountId id) {
         const auto found = others.find(id);
         return found != others.end() && found->second.complete;
       });
-      if (!can_deny()) return false;  // that lasts
+      if (!has_all_at_hand(*now)) return false;  // that lasts
       if (all) return true;
     }
     if (stop_ || clock_.mono_ns() > deadline_ns) return false;
@@ -154,19 +158,13 @@ bool ShareModes::all_have_recorded(Ino ino, Revision asked) {
 
 Result<ShareAnswer> ShareModes::change(Ino ino, ShareMode before, ShareMode after,
                                        bool is_reclaim) {
-  const bool gives_up = contains(before, after);
-  auto tried = table_.try_change(ino, before, after);
-  if (tried == ShareTable::Tried::kAskStore && !gives_up && !marked_) {
-    // Without room in the store nobody can ask either: only denying has to wait for it.
-    const Status marked = mark();
-    if (!marked && (after.deny != 0 || marked.error().code != ErrorCode::kNoSpace))
-      return tl::unexpected<Error>(marked.error());
-    tried = table_.try_change(ino, before, after);
+  switch (table_.try_change(ino, before, after)) {
+    case ShareTable::Tried::kCounted: return ShareAnswer::kGranted;
+    case ShareTable::Tried::kDenied: return ShareAnswer::kDenied;
+    case ShareTable::Tried::kAskStore: break;
   }
-  if (tried == ShareTable::Tried::kCounted) return ShareAnswer::kGranted;
-  if (tried == ShareTable::Tried::kDenied) return ShareAnswer::kDenied;
   const ShareTable::Turn turn = table_.take_turn(ino);
-  if (!gives_up) return change_recorded(ino, before, after, is_reclaim);
+  if (!contains(before, after)) return change_recorded(ino, before, after, is_reclaim);
   // Given up in any case. Recorded before the answer where that can be: others may be told of it.
   table_.count(ino, before, after);
   const auto own = table_.own(ino);
@@ -178,7 +176,8 @@ Result<ShareAnswer> ShareModes::change(Ino ino, ShareMode before, ShareMode afte
 
 Result<ShareAnswer> ShareModes::change_recorded(Ino ino, ShareMode before, ShareMode after,
                                                 bool is_reclaim) {
-  for (int attempt = 0; attempt < kConflictRetriesMax; ++attempt) {
+  std::optional<Revision> asked;
+  for (int attempt = 0; attempt < kConflictRetriesMax && !stop_; ++attempt) {
     const ShareMode wanted = table_.opens(ino, before) | after;
     if (conflict(table_.opens(ino, before), after)) return ShareAnswer::kDenied;
     const auto own = table_.own(ino);
@@ -187,15 +186,19 @@ Result<ShareAnswer> ShareModes::change_recorded(Ino ino, ShareMode before, Share
       return ShareAnswer::kGranted;
     }
     SYMNAS_ASSIGN(Looked looked, look(ino));
+    std::vector<kv::Compare> unchanged;
     // What a former mount of this VNFS has denied it still denies: nobody has to be asked.
-    const bool stands = std::ranges::any_of(looked.others, [&](const auto& other) {
+    const auto former = std::ranges::find_if(looked.others, [&](const auto& other) {
       return other.second.vnfs == options_.vnfs && contains(other.second.mode, after);
     });
-    if (after.deny != 0 && !(is_reclaim && stands)) {
+    if (is_reclaim && former != looked.others.end()) {
+      unchanged = {kv::key_exists(kv::keys::share(options_.fs, ino, former->first))};
+    } else if (after.deny != 0) {
       if (!can_deny()) return ShareAnswer::kLater;
-      SYMNAS_ASSIGN(const Revision asked,
-                    record(ino, share(table_.opens(ino), true), kv::Growth::kGrows));
-      if (!all_have_recorded(ino, asked)) return ShareAnswer::kLater;
+      if (!asked) {
+        SYMNAS_ASSIGN(asked, record(ino, share(table_.opens(ino), true), kv::Growth::kGrows));
+      }
+      if (!all_have_recorded(ino, *asked)) return ShareAnswer::kLater;
       SYMNAS_ASSIGN(looked, look(ino));
     }
     const ShareAnswer answer = judge(looked, after, is_reclaim);
@@ -204,8 +207,10 @@ Result<ShareAnswer> ShareModes::change_recorded(Ino ino, ShareMode before, Share
       table_.count(ino, before, after);
       return ShareAnswer::kGranted;
     }
-    const auto recorded =
-        record(ino, share(wanted, wanted.deny != 0), kv::Growth::kGrows, looked.unchanged);
+    unchanged.push_back(looked.unchanged);
+    // Only who denies something anew is refused when the store runs out of room.
+    const auto growth = after.deny == 0 || is_reclaim ? kv::Growth::kMustGo : kv::Growth::kGrows;
+    const auto recorded = record(ino, share(wanted, wanted.deny != 0), growth, unchanged);
     if (!recorded && recorded.error().code == ErrorCode::kConflict) continue;
     SYMNAS_TRY(recorded);
     table_.count(ino, before, after);
@@ -217,8 +222,6 @@ Result<ShareAnswer> ShareModes::change_recorded(Ino ino, ShareMode before, Share
 void ShareModes::run() {
   std::int64_t cleaned_ns = clock_.mono_ns();
   while (!stop_) {
-    const Status marked = mark();
-    if (!marked) log::info("opens wait for a record: {}", marked.error().message);
     const bool all = look_around();
     if (clock_.mono_ns() - cleaned_ns > kShareCleanMs * 1'000'000) {
       cleaned_ns = clock_.mono_ns();
@@ -227,9 +230,12 @@ void ShareModes::run() {
       };
       if (is_settled()) note(drop_former());
       note(drop_unserved());
-      for (const Ino ino : table_.recorded()) note(clean(ino));
+      for (const Ino ino : table_.recorded()) {
+        if (stop_) return;
+        note(clean(ino));
+      }
     }
-    table_.wait(!all ? kShareTurnMs : marked ? kShareCleanMs : kKeeperRetryMs);
+    table_.wait(all ? kShareCleanMs : kShareTurnMs);
   }
 }
 
@@ -279,7 +285,9 @@ Status ShareModes::erase_of(const std::string& vnfs, std::optional<kv::Compare> 
   SYMNAS_ASSIGN(const kv::OpResult found, session_.range(kv::prefix_range(table), 0));
   const auto living = peers_.living();
   if (!living) return fail(ErrorCode::kUnavailable, "who lives is not known now");
-  for (const kv::KeyValue& kv : found.kvs) {
+  // Backwards: what says that there is something to erase goes last.
+  for (const kv::KeyValue& kv : found.kvs | std::views::reverse) {
+    if (stop_) return fail(ErrorCode::kShutdown, "the mount is being closed");
     const auto share = parse_share(kv.value);
     const MountId id{read_be64(kv.key, kv.key.size() - 8)};
     const bool lives = id == options_.mount || std::ranges::find(*living, id) != living->end();

@@ -17,6 +17,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "common/base/ids.h"
 #include "common/base/result.h"
@@ -36,9 +37,10 @@ enum class ShareAnswer {
   kLater,   // not known yet: of a mount that does not answer, or that clients may still reclaim
 };
 
-// How long an open that denies something waits for the other mounts before its client is told to
-// try again: many times what a healthy one takes.
-inline constexpr std::int64_t kShareAskMs = 1'000;
+// How long an open that denies something waits for the other mounts, with ganesha's state lock of
+// the file held, before its client is told to try again: longer than healthy ones take. They have
+// answered by then.
+inline constexpr std::int64_t kShareAskMs = 200;
 inline constexpr std::int64_t kShareAskPollMs = 2;
 // How soon the thread tries again what somebody else is at.
 inline constexpr std::int64_t kShareTurnMs = 10;
@@ -68,7 +70,7 @@ class ShareModes {
   // Blocks where anything is recorded of the file, or is to be. Errors: those of Session.
   Result<ShareAnswer> change(Ino ino, ShareMode before, ShareMode after, bool is_reclaim);
   // Whether an open that denies something can be granted now, as far as this mount has heard:
-  // clients of no ended mount may still reclaim what nothing shows.
+  // clients of no ended mount may still reclaim what nothing shows. Waits for what is on its way.
   bool can_deny() const;
   // Whether an open through another mount denies any of `bits`. As far as this mount has heard;
   // never waits.
@@ -90,12 +92,15 @@ class ShareModes {
   bool all_have_recorded(Ino ino, Revision asked);
   // REQUIRES for all: the inode's turn. Errors: Session::commit; kConflict: the compare.
   Result<Revision> record(Ino ino, const RecordedShare& share, kv::Growth growth,
-                          std::optional<kv::Compare> unchanged = std::nullopt);
+                          std::vector<kv::Compare> unchanged = {});
   Status forget(Ino ino, kv::Compare unchanged);
   RecordedShare share(ShareMode mode, bool asks) const;
 
-  // That clients may have opens through this mount; once.
-  Status mark();
+  // The other living mounts, at that revision or later, once everything is known that the mounts of
+  // then have recorded. nullopt: not yet.
+  std::optional<std::vector<MountId>> living(Revision at_least) const;
+  // Whether nobody but them may have opens, or reclaim some.
+  bool has_all_at_hand(const std::vector<MountId>& living) const;
   // Whether all clients of the VNFS have had time to reclaim what they had open before this mount.
   bool is_settled() const;
   void run();
@@ -122,7 +127,6 @@ class ShareModes {
   const Options options_;
   const std::int64_t loaded_ns_;
 
-  std::atomic<bool> marked_{false};
   // False while mounts of this VNFS before this one may have had opens that are still reclaimed.
   std::atomic<bool> former_dropped_;
   struct Unserved {

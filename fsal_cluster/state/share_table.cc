@@ -68,8 +68,9 @@ void ShareTable::forget_if_idle(Ino ino) {
 ShareTable::Tried ShareTable::try_change(Ino ino, ShareMode before, ShareMode after) {
   const std::scoped_lock lock(mutex_);
   Entry& entry = entries_[ino];
-  const bool is_free = newest_ && may_count_.load(std::memory_order_acquire) && !entry.turn &&
-                       !entry.own && entry.others.empty();
+  // Also while the image is lost: nobody can be granted anything before this mount has answered,
+  // and it does not before it has heard.
+  const bool is_free = imaged_ && !entry.turn && !entry.own && entry.others.empty();
   Tried tried = Tried::kAskStore;
   if (conflict(all_opens(entry, before), after)) {
     tried = Tried::kDenied;
@@ -125,6 +126,7 @@ std::optional<RecordedShare> ShareTable::own(Ino ino) const {
 void ShareTable::note_own(Ino ino, std::optional<RecordedShare> own) {
   const std::scoped_lock lock(mutex_);
   entries_[ino].own = std::move(own);
+  note_recorded(ino);
 }
 
 ShareTable::Others ShareTable::others(Ino ino) const {
@@ -135,10 +137,18 @@ ShareTable::Others ShareTable::others(Ino ino) const {
 
 std::vector<Ino> ShareTable::recorded() const {
   const std::scoped_lock lock(mutex_);
-  std::vector<Ino> out;
-  for (const auto& [ino, entry] : entries_)
-    if (ino != Ino{0} && (entry.own || !entry.others.empty())) out.push_back(ino);
-  return out;
+  return {recorded_.begin(), recorded_.end()};
+}
+
+void ShareTable::note_recorded(Ino ino) {
+  const auto found = entries_.find(ino);
+  const bool is_recorded =
+      found != entries_.end() && (found->second.own || !found->second.others.empty());
+  if (is_recorded && ino != kNoFile) {
+    recorded_.insert(ino);
+  } else {
+    recorded_.erase(ino);
+  }
 }
 
 bool ShareTable::is_denied(Ino ino, std::uint8_t bits) const {
@@ -191,25 +201,32 @@ void ShareTable::put(const kv::KeyValue& kv) {
   const RecordedShare share = parse_share(kv.value).value_or(
       RecordedShare{{kAccess, kAccess | kShareMandatory}, true, false, ""});
   const bool added = entries_[ids->first].others.insert_or_assign(ids->second, share).second;
-  if (added && ids->first != Ino{0}) ++others_count_;
+  if (added && ids->first != kNoFile) ++others_count_;
+  note_recorded(ids->first);
 }
 
 void ShareTable::erase(const std::string& key) {
   const auto ids = parse(key);
   if (!ids) return;
   const bool erased = entries_[ids->first].others.erase(ids->second) > 0;
-  if (erased && ids->first != Ino{0}) --others_count_;
+  if (erased && ids->first != kNoFile) --others_count_;
+  note_recorded(ids->first);
   forget_if_idle(ids->first);
 }
 
 void ShareTable::on_image(const std::vector<kv::KeyValue>& image, Revision at) {
   {
     const std::scoped_lock lock(mutex_);
-    for (auto& [ino, entry] : entries_) entry.others.clear();
-    std::erase_if(entries_, [](const auto& entry) { return entry.second.is_idle(); });
+    recorded_.insert(kNoFile);
+    for (const Ino ino : std::exchange(recorded_, {})) {
+      entries_[ino].others.clear();
+      note_recorded(ino);  // by this mount
+      forget_if_idle(ino);
+    }
     others_count_ = 0;
     for (const kv::KeyValue& kv : image) put(kv);
     newest_ = at;
+    imaged_ = true;
     woken_ = true;
   }
   changed_.notify_all();

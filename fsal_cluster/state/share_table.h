@@ -27,6 +27,9 @@
 
 namespace symnas::fs {
 
+// Its records say which mounts may have opens: put by their claims.
+inline constexpr Ino kNoFile{0};
+
 // One mount's record of a file.
 struct RecordedShare {
   ShareMode mode;
@@ -46,9 +49,6 @@ class ShareTable final : public kv::Follower {
   enum class Tried { kCounted, kDenied, kAskStore };
   // kDenied: by another open of this mount. Never waits.
   Tried try_change(Ino ino, ShareMode before, ShareMode after);
-  // From now on try_change() need not ask the store about files of which nothing is recorded:
-  // what this mount has open is known to outlive it.
-  void let_count() { may_count_.store(true, std::memory_order_release); }
 
   // Who changes what this mount has recorded of an inode, one at a time.
   class Turn {
@@ -116,18 +116,20 @@ class ShareTable final : public kv::Follower {
   void put(const kv::KeyValue& kv);
   void erase(const std::string& key);
   void forget_if_idle(Ino ino);
+  void note_recorded(Ino ino);
   std::optional<std::pair<Ino, MountId>> parse(const std::string& key) const;
 
   const FsId fs_;
   const MountId self_;
-  std::atomic<bool> may_count_{false};
   std::atomic<std::size_t> others_count_{0};  // records of files
 
   mutable std::mutex mutex_;
   std::condition_variable turns_;
   std::condition_variable changed_;
-  std::optional<Revision> newest_;          // guarded by mutex_, as all below
-  std::unordered_map<Ino, Entry> entries_;  // of inode 0: the mounts that may have opens
+  std::optional<Revision> newest_;  // guarded by mutex_, as all below
+  bool imaged_ = false;             // there has been an image
+  std::unordered_map<Ino, Entry> entries_;
+  std::set<Ino> recorded_;  // of which anybody has recorded something, kNoFile not among them
   bool woken_ = false;
 };
 
