@@ -78,10 +78,6 @@ inline constexpr std::int64_t kKeeperPollMs = 200;
 // After a failure (etcd away, LUN away).
 inline constexpr std::int64_t kKeeperRetryMs = 1'000;
 
-// How often a mount looks how full etcd is: at some MB/s of growth it sees a level end within some
-// thousandths of the quota.
-inline constexpr std::int64_t kQuotaLookNs = 1'500'000'000;
-
 // Keys of mounts read at once. More than one page means that nobody recovers ended ones (an
 // instance that dies while it recovers, again and again); all are read all the same.
 inline constexpr std::int64_t kMountPageKeys = 1024;

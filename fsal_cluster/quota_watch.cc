@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "common/base/log.h"
-#include "fsal_cluster/limits.h"
 
 namespace symnas::fs {
 
@@ -33,12 +32,13 @@ void QuotaWatch::look() {
 }
 
 void QuotaWatch::run() {
+  const std::chrono::milliseconds pause(kv::quota_look_ms(gauge_->quota_bytes()));
   std::unique_lock lock(mutex_);
   do {
     lock.unlock();
     look();
     lock.lock();
-  } while (!changed_.wait_for(lock, std::chrono::nanoseconds(kQuotaLookNs), [&] { return stop_; }));
+  } while (!changed_.wait_for(lock, pause, [&] { return stop_; }));
 }
 
 }  // namespace symnas::fs

@@ -1,4 +1,4 @@
-// QuotaWatch: asks etcd's members every kQuotaLookNs how full they are and tells the gauge.
+// QuotaWatch: asks etcd's members how full they are (kv::quota_look_ms) and tells the gauge.
 // Thread class: owns one thread; its destruction waits for a question under way.
 #pragma once
 

@@ -5,6 +5,11 @@
 
 namespace symnas::kv {
 
+std::int64_t quota_look_ms(std::int64_t quota_bytes) {
+  if (quota_bytes <= 0) return kQuotaLookMaxMs;
+  return std::clamp(quota_bytes / 20 / kQuotaGrowthPerMs, kQuotaLookMinMs, kQuotaLookMaxMs);
+}
+
 QuotaUse quota_use(std::int64_t quota_bytes, const std::vector<MemberStatus>& members) {
   QuotaUse use;
   for (const MemberStatus& member : members) {

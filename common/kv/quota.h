@@ -34,6 +34,14 @@ inline constexpr std::int64_t kQuotaHysteresisPermille = 20;
 // inside it are all the room there is.
 inline constexpr std::int64_t kQuotaFilePermille = 950;
 
+// A twentieth of the quota does not fill between two looks: two such steps lie within each level's
+// share. Several heads that create as fast as etcd commits make 2 to 4 MB/s of records and history.
+inline constexpr std::int64_t kQuotaGrowthPerMs = 8 * 1024;
+inline constexpr std::int64_t kQuotaLookMaxMs = 1'500;
+inline constexpr std::int64_t kQuotaLookMinMs = 50;
+// How often whoever judges the level looks, in ms. Pure. 0 bytes: there is no quota.
+std::int64_t quota_look_ms(std::int64_t quota_bytes);
+
 struct QuotaUse {
   std::int64_t in_use_permille = 0;     // of the fullest member that can be reached
   std::int64_t allocated_permille = 0;  // of the largest file

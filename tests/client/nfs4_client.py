@@ -36,6 +36,8 @@ _CLAIM_FH = 4
 _BOTH_WAYS = 3  # OPEN4_SHARE_ACCESS_BOTH
 _NO_DELEGATION = 0x400  # OPEN4_SHARE_ACCESS_WANT_NO_DELEG
 _CONFIRM = 2  # OPEN4_RESULT_CONFIRM
+_CONN_BACK_CHAN = 2  # CREATE_SESSION4_FLAG_CONN_BACK_CHAN
+_CALL = 0
 _WRITE_LOCK, _AWAITED_WRITE_LOCK = 2, 4
 _FILE_SYNC = 2
 _SIZE_BIT = 1 << 4
@@ -147,8 +149,14 @@ class Connection:
             raise Gone(str(error)) from error
         return self.xid
 
-    def receive(self):
-        """(xid, Answer behind its count of results) of the next answer."""
+    def ignore_call(self):
+        """Waits for a call by the server, which is never answered."""
+        message = self._message()
+        message.u32()
+        if message.u32() != _CALL:
+            raise Gone("an answer to nothing")
+
+    def _message(self):
         data, last = b"", False
         try:
             while not last:
@@ -157,7 +165,11 @@ class Connection:
                 data += self._receive(min(mark & 0x7FFFFFFF, RECORD_MAX))
         except OSError as error:
             raise Gone(str(error)) from error
-        answer = Answer(data)
+        return Answer(data)
+
+    def receive(self):
+        """(xid, Answer behind its count of results) of the next answer."""
+        answer = self._message()
         xid = answer.u32()
         kind, state = answer.u32(), answer.u32()
         answer.u32()
@@ -173,11 +185,13 @@ class Connection:
 class Client:
     """One client id with one open file, over NFSv4.`minor`."""
 
-    def __init__(self, address, export, minor, owner=None):
-        """`owner`: of another Client, whose next life this is; a life has a verifier of its own."""
+    def __init__(self, address, export, minor, owner=None, called_back=False):
+        """`owner`: of another Client, whose next life this is; a life has a verifier of its own.
+        called_back: its connection has a back channel (RFC 8881 section 2.10.3.1)."""
         self.address = address
         self.path = export.strip("/").split("/")
         self.minor = minor
+        self.called_back = called_back
         self.owner = owner or f"nfs4_client {os.getpid()} {os.urandom(6).hex()}"
         self.verifier = os.urandom(8)
         self.reconnects = 0
@@ -274,7 +288,9 @@ class Client:
             [(self.client_id, sequence)] = self._once(
                 (EXCHANGE_ID, arguments, lambda a: (a.u64(), a.u32())))
             channel = u32(0, 1 << 20, 1 << 20, 4096, 16, 4, 0)
-            arguments = u64(self.client_id) + u32(sequence, 0) + channel * 2 + u32(0x40000000, 1, 0)
+            flags = _CONN_BACK_CHAN if self.called_back else 0
+            arguments = u64(self.client_id) + u32(sequence, flags) + channel * 2 \
+                + u32(0x40000000, 1, 0)
             [self.session] = self._once((CREATE_SESSION, arguments, lambda a: a.take(16)))
             self.slot_sequence = 0
             self.slots = {}

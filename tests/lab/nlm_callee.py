@@ -1,9 +1,10 @@
 """The machine of an NFSv3 client that is called back: a portmapper and a lock manager that hears
-GRANTED_MSG and never answers it.
+GRANTED_MSG and TEST_RES, and never answers them.
 
     nlm_callee.py
 
-Prints "ready", then "SVID START LENGTH" for each GRANTED_MSG. Run as root in the client's
+Prints "ready", then "SVID START LENGTH" for each GRANTED_MSG, and for each TEST_RES of what is
+held by somebody, of whose lock. Run as root in the client's
 namespace, where no portmapper runs. RFC 1833, RFC 5531, X/Open XNFS chapter 10.
 """
 
@@ -15,8 +16,13 @@ import threading
 from nlm_peer import NLM, PORTMAP, Reader, opaque, u32
 
 PORTMAP_PORT, NLM_PORT = 111, 4045
-GETPORT, GRANTED_MSG = 3, 10
+GETPORT, GRANTED_MSG, TEST_RES = 3, 10, 11
+DENIED = 1
 BACKLOG = 16
+
+
+def tell(reader, svid):
+    print(svid, *struct.unpack_from(">QQ", reader.data), flush=True)
 
 
 def answer_to(call, host):
@@ -38,9 +44,15 @@ def answer_to(call, host):
         reader.u32()
         for _ in range(3):
             reader.opaque()
-        svid = reader.u32()
-        start, length = struct.unpack_from(">QQ", reader.data)
-        print(svid, start, length, flush=True)
+        tell(reader, reader.u32())
+        return None
+    elif program == NLM and procedure == TEST_RES:
+        reader.opaque()
+        if reader.u32() == DENIED:
+            reader.u32()
+            svid = reader.u32()
+            reader.opaque()
+            tell(reader, svid)
         return None
     return u32(xid) + u32(1) + u32(0) + u32(0) + u32(0) + u32(0) + result
 

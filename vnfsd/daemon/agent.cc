@@ -413,24 +413,30 @@ void Agent::reconcile_supervisors(const ClusterView& view) {
 void Agent::compact_history() {
   Compaction usual(config_.etcd.compact_keep_s * 1000, config_.etcd.compact_keep_revisions);
   Compaction tight(kTightKeepMs, kTightKeepRevisions);
+  const std::int64_t look_ms = kv::quota_look_ms(quota_.quota_bytes());
   std::int64_t next_ms = 0;
   std::int64_t looked_ms = 0;
+  std::int64_t members_ms = 0;
   std::unique_lock lock(mutex_);
   while (!ending_) {
-    changed_.wait_for(lock, std::chrono::milliseconds(kQuotaLookMs),
+    changed_.wait_for(lock, std::chrono::milliseconds(look_ms),
                       [&] { return ending_ || (ready_ && !told_.empty()); });
     if (ending_) return;
     lock.unlock();
     write_told_events();
-    if (clock_.mono_ns() / 1'000'000 - looked_ms < kQuotaLookMs) {
+    std::int64_t now_ms = clock_.mono_ns() / 1'000'000;
+    if (now_ms - looked_ms < look_ms) {
       lock.lock();
       continue;
     }
-    looked_ms = clock_.mono_ns() / 1'000'000;
+    looked_ms = now_ms;
     look_at_quota();
-    look_at_members();
-    look_at_fence_agent();
-    const std::int64_t now_ms = clock_.mono_ns() / 1'000'000;
+    if (now_ms - members_ms >= kMembersLookMs) {
+      members_ms = now_ms;
+      look_at_members();
+      look_at_fence_agent();
+    }
+    now_ms = clock_.mono_ns() / 1'000'000;
     const bool short_of_space = quota_.level() != kv::QuotaLevel::kFree;
     if (short_of_space || now_ms >= next_ms) {
       next_ms = now_ms + config_.etcd.compact_interval_s * 1000;

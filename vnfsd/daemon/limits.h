@@ -10,8 +10,8 @@ namespace symnas::vnfsd::daemon {
 // waits for an answer.
 inline constexpr std::int64_t kLockClearMs = 8'000;
 
-inline constexpr std::int64_t kRetryMs = 500;       // after an error of etcd
-inline constexpr std::int64_t kQuotaLookMs = 2000;  // how full etcd is
+inline constexpr std::int64_t kRetryMs = 500;         // after an error of etcd
+inline constexpr std::int64_t kMembersLookMs = 2000;  // whether etcd's members answer
 // History that is kept while etcd's quota runs out: a session that lags further behind reads anew.
 inline constexpr std::int64_t kTightKeepMs = 10'000;
 inline constexpr std::int64_t kTightKeepRevisions = 1000;

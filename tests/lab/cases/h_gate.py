@@ -1,10 +1,17 @@
 """etcd away for longer than the gate's window: what is asked then waits, unanswered."""
 
+import contextlib
 import signal
+import subprocess
+import sys
 import threading
 import time
 
-from lab_case import check, lab_test
+from lab_case import check, eventually, lab_test
+from symlab.service import EXPORT, VIP, wait_for_line
+
+from .p_grants import called_back
+from .p_locks import OTHER, PEER, expect, new_lives
 
 # Far beyond the window. NFSv3 only: a v4.1 client's lease would run out meanwhile.
 ETCD_STOP_S = 60.0
@@ -99,3 +106,51 @@ def etcd_frozen_beyond_the_gates_window(bench):
         for name in ("away-r", "away-w"):
             shell.expect("NFS3_OK", "remove", name)
     print(f"     {load.seen}")
+
+
+# The gate is shut then, for long.
+SHUT_S = CLOSES_AFTER_S[1] + 2.0
+HEARD_S = 3.0
+
+
+@contextlib.contextmanager
+def told_later(bench, file, what, *options):
+    """A call by nlm_peer that is sent when a line has been written to its standard input."""
+    process = bench.lab.popen_in(
+        "client", [sys.executable, PEER, VIP, "/" + EXPORT, file, what, "--when-told", *options],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        wait_for_line(process, "ready")
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@lab_test()
+def shut_gate_keeps_answers_of_other_threads(bench):
+    """NLM's answers to _MSG calls and refusals of credentials wait like any reply (patch 0035)."""
+    [life] = new_lives(1)
+    file = "answered"
+    expect("granted", bench, file, "lock", "--state", life, "--start", "7", "--length", "3")
+    expect("refused", bench, file, "unknown")
+    with called_back(bench) as heard:
+        expect("done", bench, file, "test_msg", *OTHER)
+        eventually(HEARD_S, "the answer is heard", lambda: heard == [(1, 7, 3)])
+        with told_later(bench, file, "test_msg", *OTHER) as tested, \
+                told_later(bench, file, "unknown") as unknown:
+            bench.signal_process("etcd.c1n1", signal.SIGSTOP)
+            try:
+                bench.let_run(SHUT_S)
+                for process in (tested, unknown):
+                    process.stdin.write("\n")
+                    process.stdin.flush()
+                bench.let_run(HEARD_S)
+                check(len(heard) == 1, f"the answers were {heard} while the gate was shut")
+                check(unknown.poll() is None, "a credential was refused while the gate was shut")
+            finally:
+                bench.signal_process("etcd.c1n1", signal.SIGCONT)
+            for process, word in ((tested, "done"), (unknown, "refused")):
+                wait_for_line(process, word)
+            eventually(HEARD_S, "the second answer is heard", lambda: heard[1:] == [(1, 7, 3)])
+    expect("done", bench, file, "free_all")

@@ -26,12 +26,14 @@ SHARE_DENIED = 10015  # NFS4ERR_SHARE_DENIED
 class Locks:
     """A client of nfs4_locks."""
 
-    def __init__(self, bench, file, deny=0, says="ready", service=None, reclaims=None):
+    def __init__(self, bench, file, deny=0, says="ready", service=None, reclaims=None,
+                 called_back=False):
         url = (service or bench.service).url
-        limit = [] if reclaims is None else ["--reclaims", str(reclaims)]
+        more = [] if reclaims is None else ["--reclaims", str(reclaims)]
+        more += ["--called-back"] if called_back else []
         self.process = bench.lab.popen_in(
             "client", [sys.executable, LOCKS, "--url", url, "--file", file,
-                       "--deny", str(deny), *limit],
+                       "--deny", str(deny), *more],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         wait_for_line(self.process, says)
 

@@ -1,17 +1,23 @@
 """Locks that are waited for, while their holders come through other VNFSs."""
 
 import signal
+import time
+import types
 
 from kernel_clients import finish, kernel_clients, output_of
 from lab_case import check, eventually, lab_test
 from symlab import processes
 
+from .a_setup import second_vnfs
+from .h_heads import victim
 from .i_shared import HEADS
-from .m_moves import SITTING, is_holding
+from .m_moves import SITTING, heads_from, history, is_holding
 from .n_nlm import GRANTED_S, SEES_IT_S, WAITING
 from .p_held_locks import locks
 
 SETTLED_S = 3.0
+WAITS, QUEUEING_S = 200, 25.0
+TOLD_S = 5.0
 
 
 def hold(client, folder, flag):
@@ -65,6 +71,48 @@ def refused_lock_is_waited_for_by_nobody(bench):
         waiter.expect("denied", "hold", 0, 10)
         elsewhere.expect("done", "release", 0, 10)
         last.expect("granted", "hold", 0, 10)
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)
+def callback_without_an_answer_delays_no_move(bench):
+    """NFSv4.1: a waiter that is told, and says nothing, is no request to be ended (patch 0036)."""
+    service = victim(bench)
+    file = "told"
+    with locks(bench, file, service=service) as holder, \
+            locks(bench, file, service=service, called_back=True) as waiter:
+        holder.expect("granted", "hold", 0, 10)
+        waiter.expect("denied 0 10", "wait", 0, 10)
+        holder.expect("done", "release", 0, 10)
+        waiter.expect("called", "called")
+        service.rehost(heads_from(service)[0])
+        last = history(bench, service)[-1]
+        check(last["error"] == "" and "closed" in [step["name"] for step in last["steps"]],
+              f"the instance was killed: {last}")
+    service.rehost(service.home)
+
+
+@lab_test()
+def waiters_have_one_turn_each(bench):
+    """NFSv4.1: who waits for another VNFS's lock is not asked for over and over while etcd is away;
+    afterwards others are told at once (patch 0037)."""
+    file = "turn"
+    with second_vnfs(bench) as url, \
+            locks(bench, file, service=types.SimpleNamespace(url=url)) as holder, \
+            locks(bench, file, called_back=True) as waiter:
+        holder.expect("granted", "hold", 0, WAITS)
+        for at in range(WAITS):
+            waiter.expect(f"denied 0 {WAITS}", "wait", at, 1)
+        bench.signal_process("etcd.c1n1", signal.SIGSTOP)
+        try:
+            bench.let_run(QUEUEING_S)
+        finally:
+            bench.signal_process("etcd.c1n1", signal.SIGCONT)
+        holder.expect("done", "release", 0, WAITS)
+        since = time.monotonic()
+        waiter.expect("called", "called")
+        told_s = time.monotonic() - since
+    print(f"     told {told_s:.1f} s after the release")
+    check(told_s < TOLD_S, f"the first waiter was told after {told_s:.1f} s")
 
 
 def waits(job):

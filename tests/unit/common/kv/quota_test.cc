@@ -20,6 +20,13 @@ QuotaLevel level_of(std::int64_t in_use, std::int64_t allocated,
   return next_level(before, quota_use(kQuota, {member(in_use, allocated)}));
 }
 
+TEST(Quota, IsLookedAtBeforeMuchOfItCanFill) {
+  EXPECT_EQ(quota_look_ms(0), kQuotaLookMaxMs);
+  EXPECT_EQ(quota_look_ms(std::int64_t{16} << 20), 102);
+  EXPECT_EQ(quota_look_ms(std::int64_t{8} << 30), kQuotaLookMaxMs);
+  EXPECT_EQ(quota_look_ms(1), kQuotaLookMinMs);
+}
+
 TEST(Quota, LevelsOfWhatIsInUse) {
   EXPECT_EQ(level_of(0, 0), QuotaLevel::kFree);
   EXPECT_EQ(level_of(799'000, 800'000), QuotaLevel::kFree);
