@@ -158,8 +158,8 @@ def nlm_call(options, procedure, arguments):
     return NLM_WORDS[reply.u32()]
 
 
-def test_by_message(options, arguments):
-    with connected(options.vip, port_of(options.vip, NLM, 4), True) as stream:
+def test_by_message(options, port, arguments):
+    with connected(options.vip, port, True) as stream:
         stream.sendall(message(NLM, 4, TEST_MSG, arguments, root()))
     return "done"
 
@@ -184,7 +184,8 @@ def run(options):
     if options.what == "test":
         return nlm_call(options, 1, opaque(b"c") + exclusive + lock_of(options))
     if options.what == "test_msg":
-        return test_by_message(options, opaque(b"c") + exclusive + lock_of(options))
+        port = port_of(options.vip, NLM, 4)
+        return test_by_message(options, port, opaque(b"c") + exclusive + lock_of(options))
     if options.what == "unknown":
         return asked_by_nobody(options)
     if options.what == "unlock":

@@ -1,6 +1,5 @@
 """Bad input through the CLI, and what a filesystem may not be used for."""
 
-import contextlib
 import os
 import shutil
 import subprocess
@@ -123,23 +122,16 @@ def missing_export_path_is_reported(bench):
     symnas("lun", "release", "PATHS")
 
 
-@contextlib.contextmanager
-def second_vnfs(bench):
-    """Beside the first one, on its head; yields the URL of its export, which is the same."""
+@lab_test()
+def second_vnfs_shares_the_filesystem(bench):
+    """Two VNFSs on one head export one filesystem: what one makes the other shows; one leaves."""
     symnas = bench.symnas
     symnas("vnfs", "create", "vnfs2", "--vip", "10.0.0.102/24", "--network", "nfs0",
            "--exports", "u04", "--heads", "c1n1")
     try:
-        yield "nfs://10.0.0.102/u04"
+        bench.service.run_tool("nfs_shared", "--urls", "nfs://10.0.0.101/u04,nfs://10.0.0.102/u04",
+                               "--seconds", "3", "--workers", "2")
     finally:
         symnas("vnfs", "stop", "vnfs2")
         symnas("vnfs", "rm", "vnfs2")
-
-
-@lab_test()
-def second_vnfs_shares_the_filesystem(bench):
-    """Two VNFSs on one head export one filesystem: what one makes the other shows; one leaves."""
-    with second_vnfs(bench) as url:
-        bench.service.run_tool("nfs_shared", "--urls", f"nfs://10.0.0.101/u04,{url}",
-                               "--seconds", "3", "--workers", "2")
     bench.service.serving()

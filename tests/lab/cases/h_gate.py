@@ -139,6 +139,7 @@ def shut_gate_keeps_answers_of_other_threads(bench):
         eventually(HEARD_S, "the answer is heard", lambda: heard == [(1, 7, 3)])
         with told_later(bench, file, "test_msg", *OTHER) as tested, \
                 told_later(bench, file, "unknown") as unknown:
+            bench.kill_process("vnfsd.c1n1")  # it would remove the VIPs
             bench.signal_process("etcd.c1n1", signal.SIGSTOP)
             try:
                 bench.let_run(SHUT_S)
@@ -150,6 +151,7 @@ def shut_gate_keeps_answers_of_other_threads(bench):
                 check(unknown.poll() is None, "a credential was refused while the gate was shut")
             finally:
                 bench.signal_process("etcd.c1n1", signal.SIGCONT)
+                bench.lab.start_vnfsd("c1n1")
             for process, word in ((tested, "done"), (unknown, "refused")):
                 wait_for_line(process, word)
             eventually(HEARD_S, "the second answer is heard", lambda: heard[1:] == [(1, 7, 3)])
