@@ -57,21 +57,19 @@ std::int64_t ms_since(Clock::time_point start) {
 
 void pause() { std::this_thread::sleep_for(std::chrono::microseconds(kDrainPollUs)); }
 
-// Returns what has not arrived when nothing has moved for too long. Replies of transports that died
-// stay counted: with empty sockets the others need a moment only.
-Unsent wait_for_clients(const std::vector<ClientSocket>& sockets) {
+// Until nothing has moved for too long. Replies of transports that died stay counted: with empty
+// sockets the others need a moment only.
+void wait_for_clients(const std::vector<ClientSocket>& sockets) {
   Unsent last = unsent(sockets);
   Clock::time_point moved = Clock::now();
   bool asked = false;
   for (;;) {
     const Unsent now = unsent(sockets);
-    if (now == Unsent{}) return now;
+    if (now == Unsent{}) return;
     if (now.replies == 0 && !std::exchange(asked, true)) ask_for_acknowledgements(sockets);
     if (now != last) moved = Clock::now();
     last = now;
-    if (ms_since(moved) >= (now.bytes == 0 ? kLostRepliesMs : kRepliesMs)) {
-      return now.bytes == 0 ? Unsent{} : now;
-    }
+    if (ms_since(moved) >= (now.bytes == 0 ? kLostRepliesMs : kRepliesMs)) return;
     pause();
   }
 }
@@ -97,9 +95,10 @@ Delivered deliver_replies() {
   const Clock::time_point start = Clock::now();
   Delivered delivered;
   const std::vector<ClientSocket> sockets = client_sockets(kNfsPort);
-  const Unsent left = wait_for_clients(sockets);
-  if (left.bytes != 0) {
-    delivered.unsent = fmt::format("{} bytes of replies were not acknowledged", left.bytes);
+  wait_for_clients(without_silent(sockets, kSilentAfterRetransmits));
+  if (const std::uint64_t bytes = unacknowledged_bytes(sockets); bytes != 0) {
+    delivered.unsent = fmt::format("{} bytes of replies were not acknowledged: {}", bytes,
+                                   describe_outstanding(sockets));
   }
   delivered.replies_ms = ms_since(start);
   delivered.kept = kept.load();

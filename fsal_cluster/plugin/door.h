@@ -27,7 +27,7 @@ void guard_door();
 // Repeatable. It stays shut.
 Result<std::int64_t> shut_door(std::int64_t timeout_ms);
 // Then: waits until the replies have reached the clients. Those that acknowledge nothing for
-// kRepliesMs are not waited for.
+// kRepliesMs are not waited for, nor those that were silent for as long before it.
 Delivered deliver_replies();
 
 }  // namespace symnas::plugin

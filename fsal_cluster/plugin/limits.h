@@ -43,6 +43,9 @@ inline constexpr std::int64_t kDrainPollUs = 500;
 // While replies wait for acknowledgements and none came for this long, nobody listens: several
 // retransmissions of TCP (200 ms at first, RFC 6298 and Linux's minimum).
 inline constexpr std::int64_t kRepliesMs = 1'000;
+// A client to which TCP had sent something again so often when the door was shut has been silent
+// for longer than that already: 200, 400 and 800 ms.
+inline constexpr std::uint8_t kSilentAfterRetransmits = 3;
 // With empty sockets a reply that is still in a queue is about to be written, or its transport
 // died.
 inline constexpr std::int64_t kLostRepliesMs = 50;

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -55,6 +56,13 @@ std::uint64_t outstanding(int fd) {
   return ::ioctl(fd, SIOCOUTQ, &bytes) == 0 && bytes > 0 ? static_cast<std::uint64_t>(bytes) : 0;
 }
 
+std::optional<tcp_info> info_of(int fd) {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  if (::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return std::nullopt;
+  return info;
+}
+
 bool repair(int fd, int mode) {
   return ::setsockopt(fd, IPPROTO_TCP, TCP_REPAIR, &mode, sizeof mode) == 0;
 }
@@ -86,6 +94,31 @@ void ask_for_acknowledgements(const std::vector<ClientSocket>& sockets) {
     if (outstanding(socket.fd) == 0) continue;
     if (repair(socket.fd, TCP_REPAIR_ON)) repair(socket.fd, TCP_REPAIR_OFF);
   }
+}
+
+std::vector<ClientSocket> without_silent(std::vector<ClientSocket> sockets, std::uint8_t times) {
+  std::erase_if(sockets, [&](const ClientSocket& socket) {
+    const std::optional<tcp_info> info = info_of(socket.fd);
+    return info.has_value() && info->tcpi_retransmits >= times;
+  });
+  return sockets;
+}
+
+std::string describe_outstanding(const std::vector<ClientSocket>& sockets) {
+  std::string out;
+  for (const ClientSocket& socket : sockets) {
+    const std::uint64_t bytes = outstanding(socket.fd);
+    if (bytes == 0) continue;
+    out += fmt::format("{}{}: {} bytes", out.empty() ? "" : "; ", socket.ends, bytes);
+    const std::optional<tcp_info> info = info_of(socket.fd);
+    if (!info.has_value()) continue;
+    out += fmt::format(
+        " (state {}, {} segments under way, sent again {} times, probed {} times, last heard {} ms "
+        "ago, last sent {} ms ago)",
+        info->tcpi_state, info->tcpi_unacked, info->tcpi_retransmits, info->tcpi_probes,
+        info->tcpi_last_ack_recv, info->tcpi_last_data_sent);
+  }
+  return out;
 }
 
 std::vector<std::string> describe_connections(const std::vector<ClientSocket>& sockets) {

@@ -18,6 +18,12 @@ struct ClientSocket {
 std::vector<ClientSocket> client_sockets(std::uint16_t port);
 // Bytes that the clients have not acknowledged. What has been closed meanwhile counts as nothing.
 std::uint64_t unacknowledged_bytes(const std::vector<ClientSocket>& sockets);
+// Without those that are silent: what was sent to them has been sent again at least `times` times,
+// each time twice as long after the time before, and no acknowledgement came (tcp(7), TCP_INFO).
+std::vector<ClientSocket> without_silent(std::vector<ClientSocket> sockets, std::uint8_t times);
+// For people: which of them have unacknowledged bytes, how many, and what TCP did about it (tcp(7),
+// TCP_INFO).
+std::string describe_outstanding(const std::vector<ClientSocket>& sockets);
 
 // Clients may keep an acknowledgement back for 40 ms and more (delayed ACK): makes them send it
 // now, by a window probe on every connection that has something outstanding. REQUIRES: nothing is

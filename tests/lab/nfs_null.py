@@ -9,7 +9,7 @@ from symlab import netns
 
 PORT = 2049
 _CALL = struct.pack(">IIIIII16x", 0x5E55, 0, 2, 100003, 3, 0)  # no credential, no verifier
-_RECORD_MARK = struct.pack(">I", 0x80000000 | len(_CALL))
+NULL_CALL = struct.pack(">I", 0x80000000 | len(_CALL)) + _CALL  # with its record mark
 _REPLY_BYTES = 4 + 24
 _TRY_S = 0.5
 _BETWEEN_S = 0.02
@@ -19,7 +19,7 @@ def answers(address, timeout_s=_TRY_S):
     """One try, from the namespace of the calling thread."""
     try:
         with socket.create_connection((address, PORT), timeout_s) as server:
-            server.sendall(_RECORD_MARK + _CALL)
+            server.sendall(NULL_CALL)
             return len(server.recv(_REPLY_BYTES, socket.MSG_WAITALL)) == _REPLY_BYTES
     except OSError:
         return False

@@ -1,6 +1,8 @@
 """VNFSs move between four heads of one filesystem: their clients go on, nobody is disturbed."""
 
+import contextlib
 import socket
+import subprocess
 import time
 
 import arp
@@ -26,6 +28,7 @@ CRASHED_MS = 8_000.0
 WOKEN_S = 5.0
 HEARD_S = 5.0  # every head has heard every other one for a while, and would be missed
 CONFLICT = 4
+SENT_AGAIN_S = 3.0  # by TCP, more often than three times
 HICCUPS, HICCUP_S = 3, 0.8
 
 
@@ -120,6 +123,39 @@ def reset_that_is_ignored(bench):
         except TimeoutError:
             told = "waits"
     check(told == "reset", f"the client {told}")
+    service.rehost(service.home)
+
+
+@contextlib.contextmanager
+def deaf(bench, connection):
+    """Nothing reaches the client's connection any more."""
+    table = "table inet symnas_deaf {\n chain in {\n  type filter hook input priority 0;\n" \
+            f"  tcp dport {connection.getsockname()[1]} drop\n }}\n}}\n"
+    with netns.entered(bench.lab.client_netns):
+        subprocess.run(["nft", "-f", "-"], input=table, text=True, check=True)
+        try:
+            yield
+        finally:
+            subprocess.run(["nft", "delete", "table", "inet", "symnas_deaf"], check=True)
+
+
+@lab_test(luns="fuse", heads=HEADS, shared=True, backups=True)
+def client_that_is_gone_delays_no_move(bench):
+    """A reply that has long been sent in vain is not waited for, and the history names its client:
+    to wait for acknowledgements that do not come takes a second (limits.h)."""
+    service = victim(bench)
+    with netns.entered(bench.lab.client_netns), \
+            socket.create_connection((service.vip, nfs_null.PORT), WOKEN_S) as client, \
+            deaf(bench, client):
+        client.sendall(nfs_null.NULL_CALL)
+        time.sleep(SENT_AGAIN_S)
+        service.rehost(heads_from(service)[0])
+        name = ":".join(map(str, client.getsockname()))
+    move = history(bench, service)[-1]
+    ends = {step["name"]: step["at_ns"] for step in move["steps"]}
+    waited_ms = (ends["replies acknowledged"] - ends["mounts closed"]) / 1e6
+    check(name in move["error"], f"{name} is not named: {move['error']!r}")
+    check(waited_ms < 900, f"{waited_ms:.0f} ms for a client that is gone: {move}")
     service.rehost(service.home)
 
 
