@@ -73,14 +73,24 @@ EtcdCluster::~EtcdCluster() {
   std::filesystem::remove_all(directory_, ignored);
 }
 
-std::string EtcdCluster::url(int port) const {
+std::string EtcdCluster::host(int member) const {
+  // The certificate is of one address.
+  if (options_.security == EtcdClusterOptions::Security::kTls) return "127.0.0.1";
+  return "127.0.0." + std::to_string(member + 1);
+}
+
+std::string EtcdCluster::client_url(int member) const {
+  return url(host(member), processes_.at(static_cast<std::size_t>(member)).client_port);
+}
+
+std::string EtcdCluster::url(const std::string& host, int port) const {
   const bool tls = options_.security == EtcdClusterOptions::Security::kTls;
-  return std::string(tls ? "https" : "http") + "://127.0.0.1:" + std::to_string(port);
+  return std::string(tls ? "https" : "http") + "://" + host + ":" + std::to_string(port);
 }
 
 EtcdOptions EtcdCluster::client_options() const {
   EtcdOptions out;
-  for (const Process& process : processes_) out.endpoints.push_back(url(process.client_port));
+  for (int i = 0; i < options_.members; ++i) out.endpoints.push_back(client_url(i));
   if (options_.security == EtcdClusterOptions::Security::kTls) {
     out.ca_file = file("ca.crt");
     out.cert_file = file("member.crt");
@@ -94,15 +104,15 @@ std::vector<std::string> EtcdCluster::command(int member) const {
   const auto name = [](std::size_t i) { return "m" + std::to_string(i); };
   std::string cluster;
   for (std::size_t i = 0; i < processes_.size(); ++i) {
-    cluster += (i == 0 ? "" : ",") + name(i) + "=" + url(processes_[i].peer_port);
+    cluster += (i == 0 ? "" : ",") + name(i) + "=" + url("127.0.0.1", processes_[i].peer_port);
   }
   const std::string self = name(static_cast<std::size_t>(member));
   std::vector<std::string> out = {
       binary(), "--name=" + self, "--data-dir=" + directory_ + "/" + self,
-      "--listen-client-urls=" + url(process.client_port),
-      "--advertise-client-urls=" + url(process.client_port),
-      "--listen-peer-urls=" + url(process.peer_port),
-      "--initial-advertise-peer-urls=" + url(process.peer_port), "--initial-cluster=" + cluster,
+      "--listen-client-urls=" + client_url(member), "--advertise-client-urls=" + client_url(member),
+      "--listen-peer-urls=" + url("127.0.0.1", process.peer_port),
+      "--initial-advertise-peer-urls=" + url("127.0.0.1", process.peer_port),
+      "--initial-cluster=" + cluster,
       // As symnas starts its members, except that a killed process loses nothing the kernel has.
       "--max-txn-ops=2048", "--grpc-keepalive-min-time=1s", "--unsafe-no-fsync",
       "--log-level=error", "--log-outputs=stderr"};

@@ -44,6 +44,8 @@ class EtcdCluster {
   // The index of the leader, as status() tells it; -1 when none is known.
   static int leader(Store& store);
 
+  // Of the member's endpoint: without TLS each has its own.
+  std::string host(int member) const;
   // Whether the caller's thread can connect to the member's client port.
   bool accepts_connections_here(int member) const;
 
@@ -59,7 +61,8 @@ class EtcdCluster {
     pid_t pid = -1;
   };
   void start(int member);
-  std::string url(int port) const;
+  std::string url(const std::string& host, int port) const;
+  std::string client_url(int member) const;
   std::vector<std::string> command(int member) const;
 
   EtcdClusterOptions options_;

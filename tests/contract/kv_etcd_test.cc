@@ -175,6 +175,42 @@ TEST_F(KvEtcd, a_hung_member_costs_one_try) {
   cluster->resume(victim);
 }
 
+TEST_F(KvEtcd, a_member_that_is_left_holds_nobody_up) {
+  start({.members = 3});
+  const int victim = (leader() + 1) % 3;
+  auto at_victim = open_at(victim);
+  Recorder recorder;
+  const auto watch = at_victim->watch(prefix_range("w/"), Revision(0), &recorder);
+  recorder.wait_created();
+  cluster->pause(victim);
+  const auto tried = [&](Txn txn) {
+    auto promise = std::make_shared<std::promise<Result<TxnResult>>>();
+    at_victim->txn(std::move(txn), {.timeout_ms = 10 * kPatienceMs},
+                   [promise](Result<TxnResult> r) { promise->set_value(std::move(r)); });
+    return promise->get_future();
+  };
+  auto write = tried(ops({put("a", "")}));
+  at_victim->leave("192.0.2.1");  // nobody's
+  EXPECT_EQ(write.wait_for(std::chrono::milliseconds(500)), std::future_status::timeout);
+  at_victim->leave(cluster->host(victim));
+  EXPECT_EQ(write.get().error().code, ErrorCode::kUnknownOutcome);
+  EXPECT_EQ(recorder.wait_ended(), ErrorCode::kUnavailable);
+  EXPECT_TRUE(try_once(*at_victim, ops({put("a", "")})));
+  cluster->resume(victim);
+}
+
+TEST_F(KvEtcd, a_new_store_settles_at_its_first_endpoint) {
+  start({.members = 3});
+  for (int i = 0; i < 20; ++i) {
+    EtcdOptions options = cluster->client_options();
+    std::rotate(options.endpoints.begin(), options.endpoints.begin() + i % 3,
+                options.endpoints.end());
+    auto opened = open(options);
+    ASSERT_TRUE(EtcdCluster::wait_until_serving(*opened, kPatienceMs));
+    EXPECT_TRUE(opened->status({.timeout_ms = 1000}).at(0).current) << i;
+  }
+}
+
 TEST_F(KvEtcd, a_read_is_sent_again_by_the_store) {
   start({.members = 3});
   const int victim = (leader() + 1) % 3;

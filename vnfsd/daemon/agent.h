@@ -65,6 +65,9 @@ struct AgentLinks {
   std::function<Result<std::vector<address::Holder>>(const std::string& device,
                                                      const std::vector<IpAddress>& addresses)>
       who_has;
+  // The etcd member at the address is gone with its head: nothing is to wait for it. Empty: TCP
+  // finds out.
+  std::function<void(const std::string& address)> leave_member;
   kv::Membership* membership = nullptr;  // null: etcd's members are left alone
   // etcd's members are others than config.etcd.endpoints says: the agent shall be made again.
   // Called on a thread of the agent, again until that happens.
@@ -315,6 +318,7 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   std::optional<probe::Sign> sign_of_vips(const std::string& head,
                                           const std::vector<IpAddress>& vips);
   void forget_question(const std::string& head);
+  void leave_member_of(const std::string& head);
   void look_at_silent(const ha::PeerSight& seen);
   void forget_removed(const std::vector<ha::PeerSight>& sights);
   bool note_silence(const std::string& head, const std::optional<std::string>& why);
@@ -451,6 +455,7 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
   std::int64_t networks_looked_ms_ = 0;
   bool networks_looked_at_ = false;
   std::map<std::string, std::int64_t> silent_looked_ms_;
+  std::set<std::string> left_members_;              // whose heads are silent, by head
   LastAnswers last_answers_;                        // confined to head_watcher_
   std::map<std::string, std::string> silent_told_;  // why it is not fenced; guarded by mutex_
   std::thread head_watcher_;

@@ -114,8 +114,10 @@ void Agent::watch_heads() {
         ask_vips_of(sight.head);
       }
       if (sight.silent) {
+        leave_member_of(sight.head);
         look_at_silent(sight);
       } else {
+        left_members_.erase(sight.head);
         last_answers_.forget(sight.head);
         if (note_silence(sight.head, std::nullopt))
           tell(event::kHeadHeard, fmt::format("head {}: is heard again", sight.head));
@@ -234,6 +236,17 @@ bool Agent::note_silence(const std::string& head, const std::optional<std::strin
   const std::scoped_lock lock(mutex_);
   if (!why) return silent_told_.erase(head) != 0;
   return std::exchange(silent_told_[head], *why) != *why;
+}
+
+// Once: if it is only its agent that is away, its member goes on and may be the only one.
+void Agent::leave_member_of(const std::string& head) {
+  if (!links_.leave_member || !left_members_.insert(head).second) return;
+  std::vector<IpAddress> addresses;
+  {
+    const std::scoped_lock lock(mutex_);
+    addresses = addresses_by_head_[head];
+  }
+  for (const IpAddress& address : addresses) links_.leave_member(address.to_string());
 }
 
 void Agent::look_at_silent(const ha::PeerSight& seen) {

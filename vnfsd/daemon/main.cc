@@ -92,6 +92,7 @@ Result<Next> run(const std::string& config_path) {
                 kv::EtcdMembership::open(options));
   AgentLinks links;
   links.membership = membership.get();
+  links.leave_member = [store = store.get()](const std::string& address) { store->leave(address); };
   links.endpoints_changed = [&config_path](const std::vector<std::string>& endpoints) {
     write_endpoints(config_path, endpoints);
   };

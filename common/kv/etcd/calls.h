@@ -28,6 +28,7 @@ class TxnCall final : public Operation {
   void give_up(Error error) override;
   void complete(bool ok) override;
   void cancel() override;
+  bool leaves(std::size_t member) const override { return member == member_; }
 
  private:
   void fail_or_resend(Error error);
@@ -51,6 +52,7 @@ class CompactCall final : public Operation {
   void give_up(Error error) override;
   void complete(bool ok) override;
   void cancel() override { context_.TryCancel(); }
+  bool leaves(std::size_t member) const override { return member == member_; }
 
  private:
   etcdserverpb::CompactionRequest request_;
@@ -70,6 +72,7 @@ class StatusCall final : public Operation {
   void give_up(Error error) override;
   void complete(bool ok) override;
   void cancel() override { context_.TryCancel(); }
+  bool leaves(std::size_t) const override { return false; }
   std::optional<std::size_t> pinned() const override { return member_; }
 
  private:

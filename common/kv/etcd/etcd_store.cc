@@ -59,6 +59,8 @@ std::unique_ptr<Watch> EtcdStore::watch(KeyRange range, Revision start_revision,
   return watch;
 }
 
+void EtcdStore::leave(const std::string& host) { loop_->leave(host); }
+
 Status EtcdStore::compact(Revision revision, TryOptions options) {
   auto outcome = std::make_shared<std::promise<Status>>();
   std::future<Status> future = outcome->get_future();

@@ -5,8 +5,9 @@
 // gRPC is process-wide: all EtcdStores of a process must name the same namespace, and nothing else
 // in the process may use gRPC before the first is opened.
 //
-// A try goes to the current member; when it fails, the next try goes to the next member that is
-// connected. Members must run with --max-txn-ops 2048 and --grpc-keepalive-min-time 1s.
+// A try goes to the current member (at first to the first endpoint, if that can be reached); when
+// it fails, the next try goes to the next member that is connected. Members must run with
+// --max-txn-ops 2048 and --grpc-keepalive-min-time 1s.
 //
 // Thread class: thread-safe. Order of destruction: watches may be destroyed before or after the
 // store.
@@ -54,6 +55,12 @@ class EtcdStore final : public Store {
   // Errors: as txn, kCompacted (done before), kOutOfRange (beyond the current revision).
   Status compact(Revision revision, TryOptions options) override;
   std::vector<MemberStatus> status(TryOptions options) override;
+
+  // The member at `host` (as in the endpoints) is gone, as somebody has found out sooner than TCP
+  // does: what waits for it is sent to another one or gets the error of a lost connection, and its
+  // watches end with kUnavailable. A guess that was wrong costs that and no more: it is used again
+  // when the others fail. Hosts of no endpoint have no effect.
+  void leave(const std::string& host);
 
  private:
   explicit EtcdStore(std::shared_ptr<etcd::Loop> loop) : loop_(std::move(loop)) {}

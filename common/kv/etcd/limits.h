@@ -24,6 +24,10 @@ inline constexpr int kConnectTimeoutMs = 1000;
 // every other call on it.
 inline constexpr std::int64_t kSendRoomMs = 10;
 
+// A new store waits so long for its first endpoint, unless that refuses: several connects with TLS
+// handshakes on a busy machine. Whoever settled at another head's member would stall with it.
+inline constexpr std::int64_t kFirstChoiceMs = 200;
+
 // How soon a waiting try notices that a member has become reachable.
 inline constexpr std::int64_t kWaitingTickMs = 5;
 // How soon a lost idle connection is opened again.

@@ -102,6 +102,14 @@ void Loop::finished(Operation& operation) {
 
 void Loop::member_failed(std::size_t index) { members_->failed(index); }
 
+void Loop::leave(std::string host) {
+  {
+    const std::scoped_lock lock(mutex_);
+    inbox_.left.push_back(std::move(host));
+  }
+  wake_.notify_one();
+}
+
 std::size_t Loop::current_member() const { return members_->current(); }
 
 bool Loop::stopping() const {
@@ -136,6 +144,7 @@ void Loop::send_loop(Connection connection, std::string network_namespace,
         wait_for_work(std::chrono::milliseconds(waiting_.empty() ? kIdleTickMs : kWaitingTickMs));
     const auto now = SteadyClock::now();
     if (inbox.submitted.empty()) members_->keep_connecting();
+    for (const std::string& host : inbox.left) leave_now(host);
     start_waiting(now);
     for (auto& operation : inbox.submitted) start_or_wait(std::move(operation), now);
     for (const auto& operation : inbox.cancelled) cancel_now(operation);
@@ -157,7 +166,8 @@ void Loop::receive_loop() {
 Loop::Inbox Loop::wait_for_work(SteadyClock::duration tick) {
   std::unique_lock lock(mutex_);
   wake_.wait_for(lock, tick, [this] {
-    return stopping_ || !inbox_.submitted.empty() || !inbox_.cancelled.empty();
+    return stopping_ || !inbox_.submitted.empty() || !inbox_.cancelled.empty() ||
+           !inbox_.left.empty();
   });
   return std::exchange(inbox_, {});
 }
@@ -183,6 +193,17 @@ void Loop::start_or_wait(std::shared_ptr<Operation> operation, SteadyClock::time
 
 void Loop::start_waiting(SteadyClock::time_point now) {
   for (auto& operation : std::exchange(waiting_, {})) start_or_wait(std::move(operation), now);
+}
+
+void Loop::leave_now(const std::string& host) {
+  for (std::size_t i = 0; i < members_->size(); ++i) {
+    if (members_->at(i).host != host) continue;
+    members_->failed(i);
+    const std::scoped_lock lock(mutex_);
+    for (const auto& [raw, operation] : running_) {
+      if (operation->leaves(i)) operation->cancel();
+    }
+  }
 }
 
 void Loop::cancel_now(const std::shared_ptr<Operation>& operation) {

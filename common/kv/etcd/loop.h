@@ -46,6 +46,9 @@ class Operation : public std::enable_shared_from_this<Operation> {
   virtual void complete(bool ok) = 0;
   // Sending thread, while registered: have the outstanding tag come back soon.
   virtual void cancel() = 0;
+  // Sending thread, while registered: whether it should rather be tried at another member, now that
+  // `member` is known to be gone.
+  virtual bool leaves(std::size_t member) const = 0;
   // The member it must go to; nullopt: the current one, when connected.
   virtual std::optional<std::size_t> pinned() const { return std::nullopt; }
 
@@ -72,6 +75,8 @@ class Loop {
   // Receiving thread: no tag of the operation is outstanding, and it will begin no other.
   void finished(Operation& operation);
   void member_failed(std::size_t index);
+  // Has the sending thread cancel whatever waits for the members at the host, and go to others.
+  void leave(std::string host);
   // Where the next try goes if it is connected.
   std::size_t current_member() const;
 
@@ -88,6 +93,7 @@ class Loop {
   struct Inbox {
     Operations submitted;
     Operations cancelled;
+    std::vector<std::string> left;  // hosts
   };
 
   Loop() = default;
@@ -97,6 +103,7 @@ class Loop {
   Inbox wait_for_work(SteadyClock::duration tick);
   void start_or_wait(std::shared_ptr<Operation> operation, SteadyClock::time_point now);
   void start_waiting(SteadyClock::time_point now);
+  void leave_now(const std::string& host);
   void cancel_now(const std::shared_ptr<Operation>& operation);
   void shut_down();
 

@@ -45,9 +45,11 @@ Result<Target> parse_endpoint(const std::string& endpoint) {
   }
   // An address needs no resolver, and so none can be slow.
   in_addr ipv4;
-  const std::string host(rest.substr(0, colon));
-  target.address = inet_pton(AF_INET, host.c_str(), &ipv4) == 1 ? "ipv4:" : "";
+  target.host = rest.substr(0, colon);
+  target.address = inet_pton(AF_INET, target.host.c_str(), &ipv4) == 1 ? "ipv4:" : "";
   target.address += rest;
+  if (target.host.starts_with('[') && target.host.ends_with(']'))
+    target.host = target.host.substr(1, target.host.size() - 2);
   return target;
 }
 
@@ -98,12 +100,15 @@ Result<Connection> read_connection(const EtcdOptions& options) {
   return connection;
 }
 
-Members::Members(const Connection& connection) {
+Members::Members(const Connection& connection)
+    : first_choice_until_(std::chrono::steady_clock::now() +
+                          std::chrono::milliseconds(kFirstChoiceMs)) {
   const grpc::ChannelArguments arguments = channel_arguments();
   for (const Target& target : connection.targets) {
     Member member;
     member.index = members_.size();
     member.endpoint = target.endpoint;
+    member.host = target.host;
     member.channel = grpc::CreateCustomChannel(target.address,
                                                target.security == Target::Security::kTls
                                                    ? grpc::SslCredentials(connection.tls)
@@ -118,6 +123,11 @@ Members::Members(const Connection& connection) {
 }
 
 Member* Members::connected() {
+  if (std::chrono::steady_clock::now() < first_choice_until_) {
+    const grpc_connectivity_state state = members_.front().channel->GetState(true);
+    if (state == GRPC_CHANNEL_IDLE || state == GRPC_CHANNEL_CONNECTING) return nullptr;
+    first_choice_until_ = {};
+  }
   const std::size_t first = current_.load();
   for (std::size_t i = 0; i < members_.size(); ++i) {
     Member& member = members_[(first + i) % members_.size()];

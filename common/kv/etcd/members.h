@@ -6,6 +6,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,6 +22,7 @@ struct Target {
   enum class Security { kPlain, kTls };
   std::string endpoint;  // as given, for people
   std::string address;   // host:port
+  std::string host;      // without brackets
   Security security = Security::kPlain;
 };
 struct Connection {
@@ -33,6 +35,7 @@ Result<Connection> read_connection(const EtcdOptions& options);
 struct Member {
   std::size_t index = 0;
   std::string endpoint;
+  std::string host;
   std::shared_ptr<grpc::Channel> channel;
   std::unique_ptr<etcdserverpb::KV::Stub> kv;
   std::unique_ptr<etcdserverpb::Watch::Stub> watch;
@@ -45,7 +48,7 @@ class Members {
   explicit Members(const Connection& connection);
 
   // The current member if it is connected, else the next one that is (which becomes the current
-  // one), else null.
+  // one), else null. At first, for kFirstChoiceMs, only the first one, while it may still connect.
   Member* connected();
   // Reopens lost connections.
   void keep_connecting();
@@ -58,6 +61,7 @@ class Members {
 
  private:
   std::vector<Member> members_;
+  std::chrono::steady_clock::time_point first_choice_until_;
   std::atomic<std::size_t> current_ = 0;
 };
 

@@ -30,6 +30,7 @@ class WatchStream final : public Operation {
   void give_up(Error error) override;
   void complete(bool ok) override;
   void cancel() override;
+  bool leaves(std::size_t member) const override { return member == member_; }
 
  private:
   using Stream =

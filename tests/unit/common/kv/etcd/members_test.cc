@@ -26,6 +26,11 @@ TEST(EtcdConnection, endpoints) {
   EXPECT_EQ(connection->targets.at(0).endpoint, "http://10.99.0.1:2379");
   EXPECT_EQ(connection->targets.at(0).security, Target::Security::kPlain);
   EXPECT_EQ(connection->targets.at(1).address, "c1n1.example:2379");
+  EXPECT_EQ(connection->targets.at(0).host, "10.99.0.1");
+  EXPECT_EQ(connection->targets.at(1).host, "c1n1.example");
+  connection = read_connection({.endpoints = {"http://[fd00::1]:2379"}});
+  ASSERT_TRUE(connection) << connection.error().message;
+  EXPECT_EQ(connection->targets.at(0).host, "fd00::1");
 }
 
 TEST(EtcdConnection, malformed_endpoints) {
