@@ -44,8 +44,12 @@ inline constexpr std::int64_t kDrainPollUs = 500;
 // retransmissions of TCP (200 ms at first, RFC 6298 and Linux's minimum).
 inline constexpr std::int64_t kRepliesMs = 1'000;
 // A client to which TCP had sent something again so often when the door was shut has been silent
-// for longer than that already: 200, 400 and 800 ms.
-inline constexpr std::uint8_t kSilentAfterRetransmits = 3;
+// for at least 12.6 s (200 ms, doubled each time) and is gone. One that a short break of its path
+// made silent comes back within that: its reply is worth the second, as no record answers it in
+// NFSv4.1.
+inline constexpr std::uint8_t kSilentAfterRetransmits = 6;
+// A move's record is one transaction, and clients may be thousands.
+inline constexpr std::size_t kOutstandingNamed = 8;
 // With empty sockets a reply that is still in a queue is about to be written, or its transport
 // died.
 inline constexpr std::int64_t kLostRepliesMs = 50;

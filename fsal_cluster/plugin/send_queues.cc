@@ -14,6 +14,8 @@
 
 #include <fmt/format.h>
 
+#include "fsal_cluster/plugin/limits.h"
+
 namespace symnas::plugin {
 namespace {
 
@@ -106,9 +108,10 @@ std::vector<ClientSocket> without_silent(std::vector<ClientSocket> sockets, std:
 
 std::string describe_outstanding(const std::vector<ClientSocket>& sockets) {
   std::string out;
+  std::size_t clients = 0;
   for (const ClientSocket& socket : sockets) {
     const std::uint64_t bytes = outstanding(socket.fd);
-    if (bytes == 0) continue;
+    if (bytes == 0 || ++clients > kOutstandingNamed) continue;
     out += fmt::format("{}{}: {} bytes", out.empty() ? "" : "; ", socket.ends, bytes);
     const std::optional<tcp_info> info = info_of(socket.fd);
     if (!info.has_value()) continue;
@@ -118,6 +121,7 @@ std::string describe_outstanding(const std::vector<ClientSocket>& sockets) {
         info->tcpi_state, info->tcpi_unacked, info->tcpi_retransmits, info->tcpi_probes,
         info->tcpi_last_ack_recv, info->tcpi_last_data_sent);
   }
+  if (clients > kOutstandingNamed) out += fmt::format("; and {} more", clients - kOutstandingNamed);
   return out;
 }
 

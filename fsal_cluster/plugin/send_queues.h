@@ -22,7 +22,7 @@ std::uint64_t unacknowledged_bytes(const std::vector<ClientSocket>& sockets);
 // each time twice as long after the time before, and no acknowledgement came (tcp(7), TCP_INFO).
 std::vector<ClientSocket> without_silent(std::vector<ClientSocket> sockets, std::uint8_t times);
 // For people: which of them have unacknowledged bytes, how many, and what TCP did about it (tcp(7),
-// TCP_INFO).
+// TCP_INFO). The first kOutstandingNamed by name: it goes into the move's record.
 std::string describe_outstanding(const std::vector<ClientSocket>& sockets);
 
 // Clients may keep an acknowledgement back for 40 ms and more (delayed ACK): makes them send it

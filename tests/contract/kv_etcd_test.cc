@@ -199,6 +199,20 @@ TEST_F(KvEtcd, a_member_that_is_left_holds_nobody_up) {
   cluster->resume(victim);
 }
 
+// Its connection looks well until its keepalive says otherwise.
+TEST_F(KvEtcd, a_member_that_was_left_is_not_chosen_again) {
+  start({.members = 3});
+  const int victim = (leader() + 1) % 3;
+  const int current = (victim + 2) % 3;  // the victim would be next
+  auto at_current = open_at(current);
+  cluster->pause(victim);
+  at_current->leave(cluster->host(victim));
+  at_current->leave(cluster->host(current));
+  const auto write = try_once(*at_current, ops({put("a", "")}));
+  EXPECT_TRUE(write) << write.error().message;
+  cluster->resume(victim);
+}
+
 TEST_F(KvEtcd, a_new_store_settles_at_its_first_endpoint) {
   start({.members = 3});
   for (int i = 0; i < 20; ++i) {

@@ -107,6 +107,10 @@ void Agent::watch_heads() {
     const std::vector<ha::PeerSight> sights = links_.prober->sights();
     look_at_networks(sights);
     forget_removed(sights);
+    // First: everything below may wait for the store.
+    for (const ha::PeerSight& sight : sights) {
+      if (sight.silent) leave_member_of(sight.head);
+    }
     for (const ha::PeerSight& sight : sights) {
       if (!sight.suspect && !sight.silent) {
         forget_question(sight.head);
@@ -114,7 +118,6 @@ void Agent::watch_heads() {
         ask_vips_of(sight.head);
       }
       if (sight.silent) {
-        leave_member_of(sight.head);
         look_at_silent(sight);
       } else {
         left_members_.erase(sight.head);

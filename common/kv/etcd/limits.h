@@ -24,9 +24,11 @@ inline constexpr int kConnectTimeoutMs = 1000;
 // every other call on it.
 inline constexpr std::int64_t kSendRoomMs = 10;
 
-// A new store waits so long for its first endpoint, unless that refuses: several connects with TLS
-// handshakes on a busy machine. Whoever settled at another head's member would stall with it.
-inline constexpr std::int64_t kFirstChoiceMs = 200;
+// A new store waits so long for its first endpoint after another one has connected, unless the
+// first refuses: the spread of connects with TLS handshakes that began at the same time on a busy
+// machine. Whoever settled at another head's member would stall with it; where the first is that of
+// a head that is off, a failover waits.
+inline constexpr std::int64_t kFirstChoiceMs = 50;
 
 // How soon a waiting try notices that a member has become reachable.
 inline constexpr std::int64_t kWaitingTickMs = 5;

@@ -198,7 +198,7 @@ void Loop::start_waiting(SteadyClock::time_point now) {
 void Loop::leave_now(const std::string& host) {
   for (std::size_t i = 0; i < members_->size(); ++i) {
     if (members_->at(i).host != host) continue;
-    members_->failed(i);
+    members_->leave(i);
     const std::scoped_lock lock(mutex_);
     for (const auto& [raw, operation] : running_) {
       if (operation->leaves(i)) operation->cancel();

@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <string_view>
@@ -72,6 +73,10 @@ grpc::ChannelArguments channel_arguments() {
   return arguments;
 }
 
+bool ready(const Member& member) {
+  return member.channel->GetState(/*try_to_connect=*/true) == GRPC_CHANNEL_READY;
+}
+
 }  // namespace
 
 Result<Connection> read_connection(const EtcdOptions& options) {
@@ -100,9 +105,7 @@ Result<Connection> read_connection(const EtcdOptions& options) {
   return connection;
 }
 
-Members::Members(const Connection& connection)
-    : first_choice_until_(std::chrono::steady_clock::now() +
-                          std::chrono::milliseconds(kFirstChoiceMs)) {
+Members::Members(const Connection& connection) {
   const grpc::ChannelArguments arguments = channel_arguments();
   for (const Target& target : connection.targets) {
     Member member;
@@ -123,20 +126,31 @@ Members::Members(const Connection& connection)
 }
 
 Member* Members::connected() {
-  if (std::chrono::steady_clock::now() < first_choice_until_) {
-    const grpc_connectivity_state state = members_.front().channel->GetState(true);
-    if (state == GRPC_CHANNEL_IDLE || state == GRPC_CHANNEL_CONNECTING) return nullptr;
-    first_choice_until_ = {};
-  }
+  const SteadyTime now = std::chrono::steady_clock::now();
+  if (may_still_take_first(now)) return nullptr;
   const std::size_t first = current_.load();
+  Member* found = nullptr;
   for (std::size_t i = 0; i < members_.size(); ++i) {
     Member& member = members_[(first + i) % members_.size()];
-    if (member.channel->GetState(/*try_to_connect=*/true) != GRPC_CHANNEL_READY) continue;
-    std::size_t expected = first;
-    current_.compare_exchange_strong(expected, member.index);
-    return &member;
+    if (!ready(member)) continue;
+    const bool left = now < member.left_until;
+    if (found == nullptr || !left) found = &member;
+    if (!left) break;
   }
-  return nullptr;
+  if (found == nullptr) return nullptr;
+  std::size_t expected = first;
+  current_.compare_exchange_strong(expected, found->index);
+  return found;
+}
+
+bool Members::may_still_take_first(SteadyTime now) {
+  if (settled_) return false;
+  const grpc_connectivity_state state = members_.front().channel->GetState(true);
+  settled_ = state != GRPC_CHANNEL_IDLE && state != GRPC_CHANNEL_CONNECTING;
+  if (settled_ || std::ranges::none_of(members_, ready)) return false;
+  if (!another_since_) another_since_ = now;
+  settled_ = now - *another_since_ >= std::chrono::milliseconds(kFirstChoiceMs);
+  return !settled_;
 }
 
 void Members::keep_connecting() {
@@ -148,6 +162,12 @@ void Members::keep_connecting() {
 void Members::failed(std::size_t index) {
   std::size_t expected = index;
   current_.compare_exchange_strong(expected, (index + 1) % members_.size());
+}
+
+void Members::leave(std::size_t index) {
+  failed(index);
+  members_.at(index).left_until = std::chrono::steady_clock::now() +
+                                  std::chrono::milliseconds(kKeepaliveTimeMs + kKeepaliveTimeoutMs);
 }
 
 }  // namespace symnas::kv::etcd

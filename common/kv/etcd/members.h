@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,8 @@ struct Member {
   std::unique_ptr<etcdserverpb::KV::Stub> kv;
   std::unique_ptr<etcdserverpb::Watch::Stub> watch;
   std::unique_ptr<etcdserverpb::Maintenance::Stub> maintenance;
+  // Until then it is taken only if no other is connected.
+  std::chrono::steady_clock::time_point left_until;
 };
 
 class Members {
@@ -48,20 +51,28 @@ class Members {
   explicit Members(const Connection& connection);
 
   // The current member if it is connected, else the next one that is (which becomes the current
-  // one), else null. At first, for kFirstChoiceMs, only the first one, while it may still connect.
+  // one), else null; of those that were left only if there is no other. A new store gives the first
+  // one kFirstChoiceMs more than another one needed.
   Member* connected();
   // Reopens lost connections.
   void keep_connecting();
   // A try at this member went wrong: if it is still the current one, the next one is from now on.
   void failed(std::size_t index);
+  // The same, and it is not chosen again before its connection would have been found dead.
+  void leave(std::size_t index);
 
   std::size_t current() const { return current_.load(); }
   std::size_t size() const { return members_.size(); }
   Member& at(std::size_t index) { return members_.at(index); }
 
  private:
+  using SteadyTime = std::chrono::steady_clock::time_point;
+
+  bool may_still_take_first(SteadyTime now);
+
   std::vector<Member> members_;
-  std::chrono::steady_clock::time_point first_choice_until_;
+  bool settled_ = false;
+  std::optional<SteadyTime> another_since_;  // is connected, and the first one is not
   std::atomic<std::size_t> current_ = 0;
 };
 

@@ -28,7 +28,7 @@ CRASHED_MS = 8_000.0
 WOKEN_S = 5.0
 HEARD_S = 5.0  # every head has heard every other one for a while, and would be missed
 CONFLICT = 4
-SENT_AGAIN_S = 3.0  # by TCP, more often than three times
+SENT_AGAIN_S = 14.0  # by TCP, six times: 0.2 s, doubled each time
 HICCUPS, HICCUP_S = 3, 0.8
 
 

@@ -1,4 +1,5 @@
 #include "fsal_cluster/plugin/send_queues.h"
+#include "fsal_cluster/plugin/limits.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -77,6 +78,16 @@ TEST_F(SendQueuesTest, CountsUntilEverythingIsAcknowledged) {
   char byte = 0;
   ASSERT_EQ(::read(client.get(), &byte, 1), 1);
   EXPECT_EQ(byte, 'y');
+}
+
+TEST_F(SendQueuesTest, NamesAFewOfThoseThatHaveNotAcknowledged) {
+  auto sockets = client_sockets(port);
+  EXPECT_EQ(describe_outstanding(sockets), "");
+  const std::string much(16 << 20, 'x');  // more than the client's window takes
+  ASSERT_GT(::send(server.get(), much.data(), much.size(), MSG_DONTWAIT), 0);
+  EXPECT_TRUE(describe_outstanding(sockets).starts_with(sockets[0].ends + ": "));
+  sockets.resize(kOutstandingNamed + 3, sockets[0]);
+  EXPECT_TRUE(describe_outstanding(sockets).ends_with("; and 3 more"));
 }
 
 TEST_F(SendQueuesTest, TellsWhereAConnectionStands) {
