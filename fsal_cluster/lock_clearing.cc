@@ -73,7 +73,7 @@ Status LockClearing::carry_out(const LockOrder& order) {
   } else if (order.kind == records::LockOrder::CLEAR) {
     SYMNAS_TRY(clear(order));
   } else if (locks_.is_recorded_as(order.ino, order.owner, order.lock_revision)) {
-    SYMNAS_TRY(locks_.revoke_if_away(order.ino, order.owner));
+    SYMNAS_TRY(locks_.revoke_if_away(order.ino, order.owner, order.wanted));
   }
   kv::Mutation mutation;
   mutation.growth = kv::Growth::kMustGo;

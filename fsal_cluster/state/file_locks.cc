@@ -94,10 +94,11 @@ Result<std::unique_ptr<FileLocks>> FileLocks::load(kv::Session& session, const e
     if (lock.ranges.empty())
       return fail(ErrorCode::kCorrupt,
                   "lock record " + to_hex(kv.key) + " holds nothing; run symnas fs check");
+    if (key.second.protocol == LockProtocol::kNfs4)
+      locks->unclaimed_.set(key.first, key.second, lock.ranges);
     locks->hold(key, std::move(lock.ranges));
     locks->kept_[key] = {std::move(lock.life), lock.since_ns};
     locks->mod_revision_[key] = kv.mod_revision;
-    locks->unclaimed_.insert(key);
   }
   locks->thread_ = std::thread([raw = locks.get()] { raw->run(); });
   return locks;
@@ -116,8 +117,8 @@ std::int64_t FileLocks::serving_since_ns() const {
   return gate_ == nullptr ? loaded_ns_ : std::max(loaded_ns_, gate_->open_since_ns());
 }
 
-bool FileLocks::revocable(const Key& key) const {
-  return key.second.protocol == LockProtocol::kNfs4 && unclaimed_.contains(key) &&
+bool FileLocks::revocable(const Key& key, const LockRange& range) const {
+  return overlaps(unclaimed_.held(key.first, key.second), range) &&
          clock_.mono_ns() - serving_since_ns() > unclaimed_ns_;
 }
 
@@ -134,10 +135,8 @@ std::vector<LockRange> FileLocks::held_in(const Key& key, const ClientLife& life
 void FileLocks::hold(const Key& key, std::vector<LockRange> ranges) {
   const bool held = !table_.held(key.first, key.second).empty();
   const bool holds = !ranges.empty();
-  if (!holds) {
-    unclaimed_.erase(key);
-    kept_.erase(key);
-  }
+  if (!holds) kept_.erase(key);
+  unclaimed_.set(key.first, key.second, within(unclaimed_.held(key.first, key.second), ranges));
   table_.set(key.first, key.second, std::move(ranges));
   if (held == holds || key.second.protocol != LockProtocol::kNlm) return;
   const auto client = parse_nlm_client(key.second.client);
@@ -149,6 +148,14 @@ void FileLocks::hold(const Key& key, std::vector<LockRange> ranges) {
   }
 }
 
+// Who claims one recorded range in more parts than an owner may hold keeps all of it.
+void FileLocks::claim(const Key& key, const LockRange& range) {
+  const std::vector<LockRange>& before = unclaimed_.held(key.first, key.second);
+  std::vector<LockRange> left = without_range(before, range.start, range.end);
+  if (left.size() > std::max(before.size(), kLockRangesMax)) left.clear();
+  unclaimed_.set(key.first, key.second, std::move(left));
+}
+
 std::optional<LockConflict> FileLocks::standing_conflict(Ino ino, const LockOwner& owner,
                                                          const LockRange& range) {
   for (;;) {
@@ -156,38 +163,38 @@ std::optional<LockConflict> FileLocks::standing_conflict(Ino ino, const LockOwne
     {
       const std::scoped_lock lock(mutex_);
       conflict = table_.conflict(ino, owner, range);
-      if (!conflict || !revocable({ino, conflict->holder})) return conflict;
+      if (!conflict) return conflict;
+      const LockRange both{std::max(range.start, conflict->range.start),
+                           std::min(range.end, conflict->range.end), range.mode};
+      if (!revocable({ino, conflict->holder}, both)) return conflict;
     }
-    if (!revoke_client(conflict->holder)) return conflict;
+    revoke_client(conflict->holder);
   }
 }
 
 // A client that did not come back for two leases loses everything it left behind, at once (courtesy
-// ends for the whole client: half of its locks would be worth nothing to it).
-Status FileLocks::revoke_client(const LockOwner& holder) {
-  log::warn("locks of client {} are revoked: it has not returned for {} s", to_hex(holder.client),
-            unclaimed_ns_ / 1'000'000'000);
-  std::vector<Key> keys;
+// ends for the whole client: half of its locks would be worth nothing to it). One that came back
+// loses what it has not claimed: it does not believe in that. A lock of such a file waits for the
+// record, as behind any late unlock.
+void FileLocks::revoke_client(const LockOwner& holder) {
+  log::warn("locks of client {} are revoked: it has not claimed them for {} s",
+            to_hex(holder.client), unclaimed_ns_ / 1'000'000'000);
   {
     const std::scoped_lock lock(mutex_);
-    for (const Key& key : table_.of_client(holder.protocol, holder.client))
-      if (unclaimed_.contains(key)) keys.push_back(key);
+    leave_unclaimed(holder.client);
   }
-  return in_parts(keys, [this](std::span<const Key> part) -> Status {
-    SYMNAS_TRY(erase(part));
-    const std::scoped_lock lock(mutex_);
-    for (const Key& key : part) hold(key, {});
-    return {};
-  });
+  wake_.notify_all();
 }
 
-Status FileLocks::revoke_if_away(Ino ino, const LockOwner& owner) {
+Status FileLocks::revoke_if_away(Ino ino, const LockOwner& owner, const LockRange& wanted) {
   const auto order = take_turn();
+  bool away = false;
   {
     const std::scoped_lock lock(mutex_);
-    if (!revocable({ino, owner})) return {};
+    away = revocable({ino, owner}, wanted);
   }
-  return revoke_client(owner);
+  if (away) revoke_client(owner);
+  return write_late({ino, owner});
 }
 
 bool FileLocks::is_recorded_as(Ino ino, const LockOwner& owner, Revision revision) {
@@ -362,7 +369,7 @@ Result<FileLocks::Answer> FileLocks::lock(Ino ino, const LockOwner& owner, const
     if (is_reclaim && !known_life) return Answer{};
     const bool attaches = is_reclaim ? covers_at_least(held, range) : covers(held, range);
     if (known_life && attaches) {
-      unclaimed_.erase(key);
+      claim(key, range);
       return Answer{.granted = true, .conflict = {}};
     }
     // Recorded weaker than it is reclaimed: the answer to the change did not reach the owner. It
@@ -415,7 +422,7 @@ Result<std::optional<LockConflict>> FileLocks::try_lock(const Key& key, const Lo
   const std::scoped_lock lock(mutex_);
   // Not what was written: the owner may have unlocked something meanwhile.
   hold(key, with_range(held_in(key, life), range));
-  unclaimed_.erase(key);
+  claim(key, range);
   kept_[key] = std::move(after);
   return std::optional<LockConflict>();
 }
@@ -481,28 +488,41 @@ Status FileLocks::forget_nlm_client(const std::string& address,
 }
 
 Status FileLocks::forget_former_lives(const std::string& client, const std::string& verifier) {
+  const auto leave_former = [&] {
+    std::vector<Key> keys = table_.of_client(LockProtocol::kNfs4, client);
+    std::erase_if(keys, [&](const Key& key) {
+      return !is_another_life(kept(key).life, {0, verifier});
+    });
+    for (const Key& key : keys) leave(key, {});
+    return keys;
+  };
   return forget_nfs4_client(client, "is back in a new life: its locks of the former one are",
-                            [&](const Key& key) {
-                              return is_another_life(kept(key).life, {0, verifier});
-                            });
+                            leave_former);
 }
 
 Status FileLocks::forget_unclaimed(const std::string& client) {
   return forget_nfs4_client(client, "has reclaimed what it holds: what it does not hold is",
-                            [&](const Key& key) { return unclaimed_.contains(key); });
+                            [&] { return leave_unclaimed(client); });
+}
+
+void FileLocks::leave(const Key& key, std::vector<LockRange> ranges) {
+  hold(key, std::move(ranges));
+  late_.insert(key);
+}
+
+std::vector<FileLocks::Key> FileLocks::leave_unclaimed(const std::string& client) {
+  std::vector<Key> keys = unclaimed_.of_client(LockProtocol::kNfs4, client);
+  for (const Key& key : keys)
+    leave(key, outside(table_.held(key.first, key.second), unclaimed_.held(key.first, key.second)));
+  return keys;
 }
 
 Status FileLocks::forget_nfs4_client(const std::string& client, std::string_view why,
-                                     const std::function<bool(const Key&)>& is_over) {
+                                     const std::function<std::vector<Key>()>& leave_them) {
   std::vector<Key> keys;
   {
     const std::scoped_lock lock(mutex_);
-    for (Key& key : table_.of_client(LockProtocol::kNfs4, client)) {
-      if (!is_over(key)) continue;
-      hold(key, {});
-      late_.insert(key);
-      keys.push_back(std::move(key));
-    }
+    keys = leave_them();
   }
   if (keys.empty()) return {};
   log::info("client {}: {} released on {} files", to_hex(client), why, keys.size());

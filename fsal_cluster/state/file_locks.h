@@ -115,9 +115,9 @@ class FileLocks {
   // unlocks what it was recorded to hold and has neither reclaimed nor locked anew since the load.
   // Errors: as unlock().
   Status forget_unclaimed(const std::string& client);
-  // Somebody elsewhere wants what is recorded so: revokes its client if that has has been away for
-  // too long (kUnclaimedLeases). Errors: Session::commit.
-  Status revoke_if_away(Ino ino, const LockOwner& owner);
+  // Somebody elsewhere wants what is recorded so: revokes its client if that has been away from
+  // something in `wanted` for too long (kUnclaimedLeases). Errors: as write().
+  Status revoke_if_away(Ino ino, const LockOwner& owner, const LockRange& wanted);
   // Whether the owner's record is still the one of that revision.
   bool is_recorded_as(Ino ino, const LockOwner& owner, Revision revision);
   // Whose NLM locks are recorded under this VNFS.
@@ -156,7 +156,7 @@ class FileLocks {
   // REQUIRES for all: order_mutex_ is held.
   std::optional<LockConflict> standing_conflict(Ino ino, const LockOwner& owner,
                                                 const LockRange& range);
-  Status revoke_client(const LockOwner& holder);
+  void revoke_client(const LockOwner& holder);
   // A stay, and nullopt when nobody else can record anything.
   std::optional<Membership::Stay> enter() const;
   // What is recorded of the inode now. The compare holds until something is added to it or changed.
@@ -167,8 +167,8 @@ class FileLocks {
                                                const Membership::Stay* stay);
   // Beside other mounts, at most every kAskAgainNs: has the instance that holds it asked. Where
   // there has been none for too long, takes the client's locks itself: true.
-  bool ask_for(const ForeignLock& lock);
-  void order_look_at(const ForeignLock& lock);
+  bool ask_for(const ForeignLock& lock, const LockRange& wanted);
+  void order_look_at(const ForeignLock& lock, const LockRange& wanted);
   // Since when nobody serves the VNFS, by the claim of the youngest mount. nullopt: somebody does.
   // Errors: Session::range, kCorrupt.
   struct Unserved {
@@ -193,7 +193,14 @@ class FileLocks {
   Result<Revision> stored_revision(const std::string& store_key);
 
   // REQUIRES for all: mutex_ is held.
-  bool revocable(const Key& key) const;
+  // Whether its client has stayed away for too long from something of it that lies in `range`.
+  bool revocable(const Key& key, const LockRange& range) const;
+  // Its client has come back for what it holds in `range`.
+  void claim(const Key& key, const LockRange& range);
+  // It holds no more than that. The record is late then.
+  void leave(const Key& key, std::vector<LockRange> ranges);
+  // Unlocks what an NFSv4 client was recorded to hold and has not claimed. Those keys.
+  std::vector<Key> leave_unclaimed(const std::string& client);
   Kept kept(const Key& key) const;
   Kept kept_after(const Key& key, const ClientLife& life) const;
   // What it holds in that life: nothing that was locked in another one.
@@ -205,9 +212,9 @@ class FileLocks {
   std::int64_t serving_since_ns() const;
   // Records what is late of them, kLocksAtOnce in a transaction. Takes order_mutex_ for each.
   Status write_all(const std::vector<Key>& keys);
-  // Unlocks what an NFSv4 client holds on the files of which is_over(key) (called under mutex_).
+  // Has leave_them() called under mutex_, and records what it has left.
   Status forget_nfs4_client(const std::string& client, std::string_view why,
-                            const std::function<bool(const Key&)>& is_over);
+                            const std::function<std::vector<Key>()>& leave_them);
   void run();
 
   kv::Session& session_;
@@ -230,7 +237,7 @@ class FileLocks {
   LockTable table_;
   std::map<Key, Kept> kept_;                      // of those that hold something
   std::map<NlmClient, std::size_t> nlm_clients_;  // on how many keys they hold something
-  std::set<Key> unclaimed_;                       // loaded, and its owner has not come back yet
+  LockTable unclaimed_;  // NFSv4: loaded, and its owner has not come back for it
   NlmLives lives_;
   // (address, name) of NLM clients without locks of lives before that one.
   std::map<std::pair<std::string, std::string>, std::int32_t> without_former_;

@@ -41,7 +41,7 @@ std::optional<LockConflict> FileLocks::foreign_conflict(Ino ino, const LockRange
     const auto conflict = foreign_.conflict(ino, range);
     if (!conflict) return std::nullopt;
     const LockConflict answer{conflict->lock.owner, conflict->range};
-    if (!alone && ask_for(conflict->lock)) continue;
+    if (!alone && ask_for(conflict->lock, range)) continue;
     const std::int64_t since_ns = std::max(alone_since_ns_, serving_since_ns());
     if (!alone || answer.holder.protocol != LockProtocol::kNfs4 ||
         clock_.mono_ns() - since_ns <= unclaimed_ns_)
@@ -53,7 +53,7 @@ std::optional<LockConflict> FileLocks::foreign_conflict(Ino ino, const LockRange
 }
 
 // Only its own instance knows whether a client is away. Without an instance it is.
-bool FileLocks::ask_for(const ForeignLock& lock) {
+bool FileLocks::ask_for(const ForeignLock& lock, const LockRange& wanted) {
   if (lock.owner.protocol != LockProtocol::kNfs4) return false;
   const std::int64_t now_ns = clock_.mono_ns();
   std::erase_if(asked_ns_, [&](const auto& asked) { return now_ns - asked.second > kAskAgainNs; });
@@ -61,7 +61,7 @@ bool FileLocks::ask_for(const ForeignLock& lock) {
   const auto unserved_since = unserved(lock.vnfs);
   if (!unserved_since) return false;
   if (!*unserved_since) {
-    order_look_at(lock);
+    order_look_at(lock, wanted);
     return false;
   }
   const std::int64_t since_ns = std::max((*unserved_since)->since_ns, serving_since_ns());
@@ -117,12 +117,14 @@ Status FileLocks::take_client(const ForeignLock& lock, std::optional<Revision> c
   return {};
 }
 
-void FileLocks::order_look_at(const ForeignLock& lock) {
+void FileLocks::order_look_at(const ForeignLock& lock, const LockRange& wanted) {
   records::LockOrder order;
   order.set_kind(records::LockOrder::CONFLICT);
   order.set_lock_revision(lock.revision.value());
   order.set_ordered_ns(clock_.wall_ns());
   order.set_by(vnfs_);
+  order.set_start(wanted.start);
+  order.set_end(wanted.end);
   const std::string key = lock_order_key(fs_, lock.store_key);
   kv::Mutation mutation;
   mutation.growth = kv::Growth::kChanges;

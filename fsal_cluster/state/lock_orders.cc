@@ -9,6 +9,15 @@
 
 namespace symnas::fs {
 
+namespace {
+
+LockRange wanted_of(const records::LockOrder& record) {
+  if (!record.has_end()) return kWholeFile;
+  return {record.start(), record.end(), LockMode::kExclusive};
+}
+
+}  // namespace
+
 kv::SessionOptions::Followed LockOrders::followed() {
   return {{kv::prefix_range(kv::keys::lock_orders(fs_))}, this};
 }
@@ -56,9 +65,9 @@ void LockOrders::put(const kv::KeyValue& kv, std::optional<std::int64_t> given_n
   const auto holder = lock_key ? parse_lock_key(fs_, *lock_key) : std::nullopt;
   records::LockOrder record;
   if (!holder || holder->vnfs != vnfs_ || !record.ParseFromString(kv.value)) return;
-  orders_[kv.key] = {kv.key,        kv.mod_revision, holder->ino,
-                     holder->owner, record.kind(),   Revision{record.lock_revision()},
-                     given_ns};
+  orders_[kv.key] = {kv.key,        kv.mod_revision,  holder->ino,
+                     holder->owner, record.kind(),    Revision{record.lock_revision()},
+                     given_ns,      wanted_of(record)};
 }
 
 void LockOrders::on_image(const std::vector<kv::KeyValue>& image, Revision) {

@@ -33,6 +33,7 @@ struct LockOrder {
   Revision lock_revision;  // of the record that is meant
   // When it was given, as this mount saw it (monotonic clock); nullopt: it was there before.
   std::optional<std::int64_t> given_ns;
+  LockRange wanted = kWholeFile;  // of a conflict
 };
 
 class LockOrders final : public kv::Follower {

@@ -64,6 +64,37 @@ std::vector<LockRange> with_range(std::vector<LockRange> held, const LockRange& 
   return normalized(std::move(ranges));
 }
 
+std::vector<LockRange> within(const std::vector<LockRange>& held,
+                              const std::vector<LockRange>& bounds) {
+  std::vector<LockRange> inside;
+  auto bound = bounds.begin();
+  for (const LockRange& range : held) {
+    while (bound != bounds.end() && bound->end < range.start) ++bound;
+    for (auto at = bound; at != bounds.end() && at->start <= range.end; ++at)
+      inside.push_back(
+          {std::max(range.start, at->start), std::min(range.end, at->end), range.mode});
+  }
+  return normalized(std::move(inside));
+}
+
+std::vector<LockRange> outside(const std::vector<LockRange>& held,
+                               const std::vector<LockRange>& bounds) {
+  std::vector<LockRange> gaps;
+  std::uint64_t from = 0;
+  for (const LockRange& bound : bounds) {
+    if (bound.start > from) gaps.push_back({from, bound.start - 1, LockMode::kShared});
+    if (bound.end == UINT64_MAX) return within(held, gaps);
+    from = bound.end + 1;
+  }
+  gaps.push_back({from, UINT64_MAX, LockMode::kShared});
+  return within(held, gaps);
+}
+
+bool overlaps(const std::vector<LockRange>& held, const LockRange& range) {
+  return std::any_of(held.begin(), held.end(),
+                     [&](const LockRange& h) { return touches(h, range); });
+}
+
 bool covers(const std::vector<LockRange>& held, const LockRange& range) {
   return std::any_of(held.begin(), held.end(), [&](const LockRange& h) {
     return h.mode == range.mode && h.start <= range.start && h.end >= range.end;

@@ -3,8 +3,8 @@
 //
 // Thread class: thread-compatible.
 // Invariants: two owners never hold overlapping ranges of which one is exclusive; a held range goes
-// away only by unlock or by revocation of its whole client (INV-7). Semantics of ranges and of a
-// change between shared and exclusive: fcntl(2) F_SETLK.
+// away only by unlock, or by revocation of all that its client has not come back for (INV-7).
+// Semantics of ranges and of a change between shared and exclusive: fcntl(2) F_SETLK.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +26,8 @@ struct LockRange {
   LockMode mode = LockMode::kShared;
   friend bool operator==(const LockRange&, const LockRange&) = default;
 };
+
+inline constexpr LockRange kWholeFile{0, UINT64_MAX, LockMode::kExclusive};
 
 struct LockOwner {
   LockProtocol protocol = LockProtocol::kNfs4;
@@ -60,6 +62,14 @@ struct LockConflict {
 std::vector<LockRange> with_range(std::vector<LockRange> held, const LockRange& range);
 std::vector<LockRange> without_range(std::vector<LockRange> held, std::uint64_t start,
                                      std::uint64_t end);
+// What lies within `bounds`, and what does not, whatever the modes of `bounds`. REQUIRES: both as
+// with_range() and without_range() leave them: in order, and no byte twice.
+std::vector<LockRange> within(const std::vector<LockRange>& held,
+                              const std::vector<LockRange>& bounds);
+std::vector<LockRange> outside(const std::vector<LockRange>& held,
+                               const std::vector<LockRange>& bounds);
+// True when a byte of `range` is held, in whatever mode.
+bool overlaps(const std::vector<LockRange>& held, const LockRange& range);
 // True when every byte of `range` is held in its mode.
 bool covers(const std::vector<LockRange>& held, const LockRange& range);
 // True when every byte of `range` is held in its mode or a stronger one.

@@ -93,6 +93,12 @@ TEST(RecordsTest, OrderAboutALock) {
   EXPECT_EQ(hex_of(order),
             "080110ac021805"
             "220463316e31");
+  order.set_start(10);
+  order.set_end(300);
+  EXPECT_EQ(hex_of(order),
+            "080110ac021805"
+            "220463316e31"
+            "280a30ac02");
 }
 
 TEST(RecordsTest, Inode) {

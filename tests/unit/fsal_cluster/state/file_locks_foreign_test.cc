@@ -55,11 +55,43 @@ TEST_F(LeaseTest, AnotherVnfsHasTheOwnersInstanceAsked) {
   EXPECT_FALSE(other->lock(kFile, kBert, exclusive(0, 9), false)->granted);
   EXPECT_EQ(orders(), 1u);
   const auto owners = load_at(&shared);
-  ASSERT_TRUE(owners->revoke_if_away(kFile, kAnna));
+  ASSERT_TRUE(owners->revoke_if_away(kFile, kAnna, exclusive(0, 9)));
   EXPECT_FALSE(other->lock(kFile, kBert, exclusive(0, 9), false)->granted);
   pass_s(41);
-  ASSERT_TRUE(owners->revoke_if_away(kFile, kAnna));
+  ASSERT_TRUE(owners->revoke_if_away(kFile, kAnna, exclusive(0, 9)));
   EXPECT_TRUE(other->lock(kFile, kBert, exclusive(0, 9), false)->granted);
+}
+
+// One that is denied by what was claimed takes nothing of what was not.
+TEST_F(LeaseTest, AnotherVnfsRevokesWhatItWantsOnly) {
+  Membership shared(Membership::Mode::kShared);
+  ASSERT_TRUE(locks_->lock(kFile, kAnna, exclusive(0, 9), false, kOneLife)->granted);
+  ASSERT_TRUE(locks_->lock(kFile, kAnna, exclusive(20, 29), false, kOneLife)->granted);
+  const auto owners = load_at(&shared);
+  ASSERT_TRUE(owners->lock(kFile, kAnna, exclusive(0, 9), true, kOneLife)->granted);
+  pass_s(41);
+  ASSERT_TRUE(owners->revoke_if_away(kFile, kAnna, exclusive(0, 19)));
+  EXPECT_TRUE(owners->lock(kFile, kAnna, exclusive(20, 29), true, kOneLife)->granted);
+  const auto other = load_at(&shared, nullptr, "vnfs2");
+  EXPECT_FALSE(other->lock(kFile, kBert, exclusive(10, 20), false)->granted);
+}
+
+TEST_F(LeaseTest, AnOrderIsNotDoneBeforeWhatItRevokesIsRecorded) {
+  Membership shared(Membership::Mode::kShared);
+  ASSERT_TRUE(locks_->lock(kFile, kAnna, exclusive(0, 9), false, kOneLife)->granted);
+  ASSERT_TRUE(locks_->lock(kFile, kAnna, exclusive(20, 29), false, kOneLife)->granted);
+  const auto owners = load_at(&shared);
+  ASSERT_TRUE(owners->lock(kFile, kAnna, exclusive(0, 9), true, kOneLife)->granted);
+  pass_s(41);
+  server_->set_quota(kv::MemServer::Quota::kFull);
+  EXPECT_FALSE(owners->revoke_if_away(kFile, kAnna, exclusive(20, 20)));
+  EXPECT_FALSE(owners->revoke_if_away(kFile, kAnna, exclusive(20, 20)));
+  EXPECT_FALSE(owners->lock(kFile, kBert, exclusive(20, 29), false));
+  server_->set_quota(kv::MemServer::Quota::kFree);
+  ASSERT_TRUE(owners->revoke_if_away(kFile, kAnna, exclusive(20, 20)));
+  const auto other = load_at(&shared, nullptr, "vnfs2");
+  EXPECT_TRUE(other->lock(kFile, kBert, exclusive(20, 29), false)->granted);
+  EXPECT_FALSE(other->lock(kFile, kBert, exclusive(9, 9), false)->granted);
 }
 
 // "gone" has no mount, as the store says.

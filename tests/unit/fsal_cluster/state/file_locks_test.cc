@@ -401,6 +401,36 @@ TEST_F(FileLocksTest, AClientThatHasReclaimedHoldsNothingElse) {
   EXPECT_TRUE(is_free(*load(), exclusive(10, 19)));
 }
 
+TEST_F(FileLocksTest, AnOwnerThatHasReclaimedOneRangeHoldsNoOther) {
+  ASSERT_TRUE(locks_->lock(kFile, kAnna, exclusive(0, 9), false, kOneLife)->granted);
+  ASSERT_TRUE(locks_->lock(kFile, kAnna, exclusive(20, 39), false, kOneLife)->granted);
+  const auto found = load();
+  ASSERT_TRUE(found->lock(kFile, kAnna, exclusive(0, 9), true, kOneLife)->granted);
+  ASSERT_TRUE(found->lock(kFile, kAnna, exclusive(35, 49), false, kOneLife)->granted);
+  ASSERT_TRUE(found->forget_unclaimed(kAnna.client));
+  EXPECT_FALSE(is_free(*found, exclusive(0, 9)));
+  EXPECT_TRUE(is_free(*found, exclusive(10, 34)));
+  EXPECT_FALSE(is_free(*found, exclusive(35, 35)));
+  EXPECT_FALSE(is_free(*found, exclusive(49, 49)));
+  const auto next = load();
+  EXPECT_TRUE(is_free(*next, exclusive(10, 34)));
+  EXPECT_FALSE(is_free(*next, exclusive(9, 9)));
+  EXPECT_FALSE(is_free(*next, exclusive(35, 35)));
+  EXPECT_FALSE(next->lock(kFile, kAnna, exclusive(0, 9), true, kNextLife)->granted);
+  EXPECT_TRUE(next->lock(kFile, kAnna, exclusive(0, 9), true, kOneLife)->granted);
+}
+
+// The rest of one range in parts would be more ranges than an owner may hold, and record.
+TEST_F(FileLocksTest, WhoClaimsOneRangeInVeryManyPartsKeepsAllOfIt) {
+  ASSERT_TRUE(locks_->lock(kFile, kAnna, exclusive(0, UINT64_MAX), false, kOneLife)->granted);
+  const auto found = load();
+  for (std::uint64_t i = 0; i <= kLockRangesMax; ++i)
+    ASSERT_TRUE(found->lock(kFile, kAnna, exclusive(2 * i, 2 * i), true, kOneLife)->granted);
+  ASSERT_TRUE(found->forget_unclaimed(kAnna.client));
+  EXPECT_FALSE(is_free(*found, exclusive(1, 1)));
+  EXPECT_FALSE(is_free(*found, exclusive(UINT64_MAX, UINT64_MAX)));
+}
+
 TEST_F(FileLocksTest, ANewLifeDropsTheRestOfWhatWasClaimed) {
   ASSERT_TRUE(locks_->lock(kFile, kAnna, exclusive(0, 9), false, kOneLife)->granted);
   ASSERT_TRUE(locks_->lock(kFile, kAnna, exclusive(20, 29), false, kOneLife)->granted);
@@ -446,6 +476,31 @@ TEST_F(LeaseTest, WhoHasComeBackKeepsThem) {
   ASSERT_TRUE(found->lock(kFile, kAnna, exclusive(0, 9), true, kOneLife)->granted);
   pass_s(30);
   EXPECT_FALSE(is_free(*found, exclusive(0, 9)));
+}
+
+// Linux gives ids of owners out again: its next lock is no claim of what was unlocked just before a
+// crash.
+TEST_F(LeaseTest, WhoHasComeBackForOneRangeKeepsNoOther) {
+  ASSERT_TRUE(locks_->lock(kFile, kAnna, exclusive(0, 9), false, kOneLife)->granted);
+  ASSERT_TRUE(locks_->lock(kFile, kAnna, exclusive(20, 29), false, kOneLife)->granted);
+  const auto found = load_at();
+  ASSERT_TRUE(found->lock(kFile, kAnna, exclusive(0, 9), true, kOneLife)->granted);
+  ASSERT_TRUE(found->lock(kFile, kAnna, exclusive(40, 49), false, kOneLife)->granted);
+  EXPECT_FALSE(is_free(*found, exclusive(25, 30)));
+  pass_s(41);
+  EXPECT_FALSE(is_free(*found, exclusive(5, 10)));
+  EXPECT_TRUE(found->lock(kFile, kAnna, exclusive(28, 29), true, kOneLife)->granted)
+      << "nobody wanted it";
+  EXPECT_FALSE(is_free(*found, exclusive(28, 30)));
+  EXPECT_TRUE(is_free(*found, exclusive(25, 27)));
+  EXPECT_FALSE(is_free(*found, exclusive(9, 9)));
+  EXPECT_FALSE(is_free(*found, exclusive(40, 40)));
+  EXPECT_TRUE(found->lock(kFile, kBert, exclusive(20, 27), false)->granted);
+  EXPECT_FALSE(found->lock(kFile, kAnna, exclusive(20, 29), true, kOneLife)->granted);
+  const auto next = load_at();
+  EXPECT_FALSE(is_free(*next, exclusive(9, 9)));
+  EXPECT_TRUE(is_free(*next, exclusive(10, 19)));
+  EXPECT_FALSE(is_free(*next, exclusive(28, 28)));
 }
 
 TEST_F(LeaseTest, ServiceThatWasInterruptedCountsFromItsReturn) {

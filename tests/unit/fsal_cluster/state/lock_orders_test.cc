@@ -79,6 +79,21 @@ TEST(LockOrdersTest, OfUnknownAgeOnlyConflictsAreValid) {
   EXPECT_TRUE(orders.is_valid(orders.wait(0).at(0)));
 }
 
+TEST(LockOrdersTest, AConflictTellsWhatIsWantedOrAllOfTheFileIsMeant) {
+  env::ManualClock clock;
+  LockOrders orders(clock, kFs, "v1");
+  kv::KeyValue given = order("v1", 10, records::LockOrder::CONFLICT);
+  orders.on_image({given}, Revision{20});
+  EXPECT_EQ(orders.wait(0).at(0).wanted, kWholeFile);
+  records::LockOrder record;
+  record.set_kind(records::LockOrder::CONFLICT);
+  record.set_start(0);
+  record.set_end(0);
+  given.value = record.SerializeAsString();
+  orders.on_image({given}, Revision{20});
+  EXPECT_EQ(orders.wait(0).at(0).wanted, (LockRange{0, 0, LockMode::kExclusive}));
+}
+
 TEST(LockOrdersTest, WhoWaitsIsStopped) {
   env::ManualClock clock;
   LockOrders orders(clock, kFs, "v1");

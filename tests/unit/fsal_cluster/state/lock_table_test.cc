@@ -53,6 +53,27 @@ TEST(LockRanges, CoversAtLeastInItsModeWithSeveralRanges) {
   EXPECT_TRUE(covers_at_least({shared(0, UINT64_MAX)}, shared(7, UINT64_MAX)));
 }
 
+TEST(LockRanges, WithinAndOutsideKeepTheModesOfWhatIsHeld) {
+  const std::vector<LockRange> held = {exclusive(0, 9), shared(10, 19), exclusive(30, UINT64_MAX)};
+  const std::vector<LockRange> bounds = {shared(5, 12), exclusive(20, 34), shared(40, 49)};
+  EXPECT_EQ(within(held, bounds),
+            (std::vector{exclusive(5, 9), shared(10, 12), exclusive(30, 34), exclusive(40, 49)}));
+  EXPECT_EQ(outside(held, bounds), (std::vector{exclusive(0, 4), shared(13, 19), exclusive(35, 39),
+                                                exclusive(50, UINT64_MAX)}));
+  EXPECT_EQ(within(held, {kWholeFile}), held);
+  EXPECT_EQ(outside(held, {kWholeFile}), std::vector<LockRange>());
+  EXPECT_EQ(within(held, {}), std::vector<LockRange>());
+  EXPECT_EQ(outside(held, {}), held);
+  EXPECT_EQ(outside(held, {shared(40, UINT64_MAX)}),
+            (std::vector{exclusive(0, 9), shared(10, 19), exclusive(30, 39)}));
+}
+
+TEST(LockRanges, OverlapsWithinItsBounds) {
+  EXPECT_TRUE(overlaps({shared(0, 9), shared(20, 29)}, exclusive(9, 15)));
+  EXPECT_FALSE(overlaps({shared(0, 9), shared(20, 29)}, exclusive(10, 19)));
+  EXPECT_FALSE(overlaps({}, kWholeFile));
+}
+
 TEST(LockTable, ExclusiveStandsAgainstEveryOtherOwner) {
   LockTable table;
   table.set(kFile, kAnna, {exclusive(0, 99)});
