@@ -113,12 +113,13 @@ Status ClusterMount::recover(std::optional<std::vector<Ino>> orphans) {
           .fs = context_.fs, .mount = claim_.id, .vnfs = vnfs_name_, .lease_s = nfs_lease_s_});
   std::vector<records::FileInUse> in_use;
   for (const MountEntry& ended : claim_.ended) {
-    // Nobody has to wait for what it has left: the keeper takes that over.
-    if (ended.ended->clean()) {
-      if (ended.record.vnfs_id() == vnfs_.value())
-        in_use.assign(ended.ended->in_use().begin(), ended.ended->in_use().end());
-      continue;
-    }
+    const bool clean = ended.ended->clean();
+    if (clean && ended.record.vnfs_id() == vnfs_.value())
+      in_use.assign(ended.ended->in_use().begin(), ended.ended->in_use().end());
+    // Nobody has to wait for what it has left: the keeper takes that over. Not so a token: a sole
+    // mount looks at nobody's, and would give the file new times behind what its clients set.
+    if (clean && tokens_->has_none(ended.id)) continue;
+    if (clean) log::warn("{} has closed and left tokens: taken over first", describe(ended));
     SYMNAS_TRY(recover_ended(ended.id, describe(ended)));
   }
   claim_.ended.clear();

@@ -22,14 +22,14 @@ void Engine::arm_tick() {
   });
 }
 
+std::vector<Ino> Engine::listed() {
+  const std::scoped_lock lock(attention_mutex_);
+  return {attention_.begin(), attention_.end()};
+}
+
 void Engine::tick() {
-  std::vector<Ino> inos;
-  {
-    const std::scoped_lock lock(attention_mutex_);
-    inos.assign(attention_.begin(), attention_.end());
-  }
   const std::int64_t now_ns = clock_.mono_ns();
-  for (const Ino ino : inos) {
+  for (const Ino ino : listed()) {
     const FilePtr f = find_file(ino);
     if (f && attend(f, now_ns)) continue;
     const std::scoped_lock lock(attention_mutex_);
@@ -107,13 +107,8 @@ void Engine::trim_reservations(FileState& f) {
 
 // Space is out: idle files give back what they have reserved. True when busy ones still hold some.
 bool Engine::return_reservations() {
-  std::vector<Ino> inos;
-  {
-    const std::scoped_lock lock(attention_mutex_);
-    inos.assign(attention_.begin(), attention_.end());
-  }
   bool held = false;
-  for (const Ino ino : inos) {
+  for (const Ino ino : listed()) {
     const FilePtr f = find_file(ino);
     if (!f) continue;
     bool commit = false;
@@ -168,11 +163,27 @@ void Engine::erase_unused_tokens(std::int64_t before_ns, const StatusCallback& d
   erase_tokens(std::move(files), done);
 }
 
+std::vector<Ino> Engine::created_and_unused() {
+  const std::scoped_lock lock(attention_mutex_);
+  std::vector<Ino> out;
+  for (const CreatedToken& created : created_) out.push_back(created.ino);
+  return out;
+}
+
+void Engine::wait_for_erases() {
+  std::unique_lock lock(running_mutex_);
+  nothing_runs_.wait(lock, [this] { return erases_ == 0; });
+}
+
 Detached Engine::erase_tokens(std::vector<FilePtr> files, StatusCallback done) {
   const RunningOperation running(*this);
   if (files.empty()) {
     if (done) done({});
     co_return;
+  }
+  {
+    const std::scoped_lock lock(running_mutex_);
+    ++erases_;
   }
   kv::Mutation mutation;
   mutation.growth = kv::Growth::kMustGo;
@@ -191,6 +202,11 @@ Detached Engine::erase_tokens(std::vector<FilePtr> files, StatusCallback done) {
     wake(waiters);
   }
   for (const FilePtr& f : files) forget_unused(f);
+  {
+    const std::scoped_lock lock(running_mutex_);
+    --erases_;
+  }
+  nothing_runs_.notify_all();
   if (!done) co_return;
   if (committed) {
     done({});

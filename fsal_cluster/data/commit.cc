@@ -265,11 +265,6 @@ void Engine::add_reverse_changes(const std::vector<ReverseChange>& changes, Ino 
 }
 
 Status Engine::flush_all() {
-  std::vector<Ino> inos;
-  {
-    const std::scoped_lock lock(attention_mutex_);
-    inos.assign(attention_.begin(), attention_.end());
-  }
   std::vector<std::future<Status>> answers;
   const auto expect = [&answers]() -> StatusCallback {
     const auto promise = std::make_shared<std::promise<Status>>();
@@ -277,7 +272,7 @@ Status Engine::flush_all() {
     return [promise](Status status) { promise->set_value(std::move(status)); };
   };
   erase_unused_tokens(INT64_MAX, expect());
-  for (const Ino ino : inos) {
+  for (const Ino ino : listed()) {
     FilePtr f = find_file(ino);
     if (!f) continue;
     bool nothing_to_record = false;
@@ -301,16 +296,19 @@ Status Engine::flush_all() {
     answers.clear();
   };
   collect();
-  for (const Ino ino : inos) {  // tokens that are left
+  wait_for_erases();
+  for (const Ino ino : listed()) {  // tokens that are left
     FilePtr f = find_file(ino);
     if (!f) continue;
     {
       const std::scoped_lock lock(f->mutex);
-      if (f->token == TokenMode::kNone) continue;
+      if (f->token == TokenMode::kNone && f->flag.state() == WriteFlag::State::kClear) continue;
     }
     return_token(std::move(f), expect());
   }
+  for (const Ino ino : created_and_unused()) return_token(file(ino), expect());  // busy till now
   collect();
+  wait_for_erases();
   return first;
 }
 

@@ -72,6 +72,7 @@ class Engine final : public FileData {
   Status recover_ended_mount(MountId ended) override;
   SpaceAnnouncement announcement() override { return space_->announcement(); }
   std::vector<kv::Op> tokens_at_create(Ino ino) override;
+  void created(Ino ino) override;
   Status publish_foreign(Ino ino) override;
   void turned_sole() override;
   std::vector<records::FileInUse> files_in_use() override;
@@ -152,7 +153,8 @@ class Engine final : public FileData {
   void leave_shared(FileState& f);
   void leave_exclusive(FileState& f);
   Task<Status> load(FileState& f, const Handle& handle);
-  Status adopt_record(FileState& f, const Handle& handle,
+  // `values`: the record and the own token as they were read when the file's life was `life`.
+  Status adopt_record(FileState& f, const Handle& handle, std::uint64_t life,
                       const std::vector<kv::CachedValue>& values);
   // REQUIRES: f.mutex held; nothing of the map is uncommitted.
   void forget_map(FileState& f);
@@ -324,8 +326,11 @@ class Engine final : public FileData {
   Detached commit_idle(FilePtr f, DropFlag drop, StatusCallback done);
   void trim_reservations(FileState& f);  // REQUIRES: f.mutex held
   bool return_reservations();
+  std::vector<Ino> listed();
   void erase_unused_tokens(std::int64_t before_ns, const StatusCallback& done);
   Detached erase_tokens(std::vector<FilePtr> files, StatusCallback done);
+  std::vector<Ino> created_and_unused();
+  void wait_for_erases();  // blocks; those that failed are listed then
 
   void failed_for_good(const Error& error);
   std::string inode_key(Ino ino) const { return kv::keys::inode(options_.fs, ino); }
@@ -367,6 +372,7 @@ class Engine final : public FileData {
   std::condition_variable nothing_runs_;
   std::uint64_t running_ = 0;
   std::uint64_t fetches_ = 0;      // guarded by running_mutex_
+  std::uint64_t erases_ = 0;       // of unused tokens, under way; guarded by running_mutex_
   bool fetching_stopped_ = false;  // guarded by running_mutex_
 };
 

@@ -174,6 +174,9 @@ class FileData {
   // of its own. Not with an mtime that the client has chosen: recover_ended_mount() would replace
   // it.
   virtual std::vector<kv::Op> tokens_at_create(Ino ino) = 0;
+  // That transaction has succeeded: a token that nobody uses is erased some seconds from now. Never
+  // blocks.
+  virtual void created(Ino ino) = 0;
 };
 
 // Calls read_record() (which returns the record as the session's cache has it) between two looks at

@@ -110,6 +110,7 @@ Task<Status> Engine::load(FileState& f, const Handle& handle) {
   if (handle.fs != options_.fs) {
     co_return fail(ErrorCode::kBadHandle, "a handle of another filesystem");
   }
+  std::uint64_t life = 0;
   {
     const std::scoped_lock lock(f.mutex);
     if (f.removed) co_return tl::unexpected(stale(f.ino));
@@ -117,6 +118,7 @@ Task<Status> Engine::load(FileState& f, const Handle& handle) {
       if (f.generation != handle.generation) co_return tl::unexpected(stale(f.ino));
       co_return Status{};
     }
+    life = f.life;
   }
   std::vector<std::string> keys{inode_key(f.ino), token_key(f.ino)};
   Answer<Result<std::vector<kv::CachedValue>>> answer;
@@ -124,10 +126,10 @@ Task<Status> Engine::load(FileState& f, const Handle& handle) {
   const Result<std::vector<kv::CachedValue>> values = co_await answer;
   if (!values) co_return tl::unexpected(values.error());
   const std::scoped_lock lock(f.mutex);
-  co_return adopt_record(f, handle, *values);
+  co_return adopt_record(f, handle, life, *values);
 }
 
-Status Engine::adopt_record(FileState& f, const Handle& handle,
+Status Engine::adopt_record(FileState& f, const Handle& handle, std::uint64_t life,
                             const std::vector<kv::CachedValue>& values) {
   if (f.removed) return tl::unexpected(stale(f.ino));
   if (f.loaded) {
@@ -137,7 +139,10 @@ Status Engine::adopt_record(FileState& f, const Handle& handle,
   // The records as the cache has them now, not as they were when `values` were read: a trim or an
   // erase that finished in between has taken its watermark or the flag away.
   const kv::CachedValue record = session_.peek(inode_key(f.ino)).value_or(values[0]);
-  const auto held_token = session_.peek(token_key(f.ino));
+  // While the cache is shut nobody but this mount changes its token, and each erase of it begins
+  // another life.
+  auto held_token = session_.peek(token_key(f.ino));
+  if (!held_token && f.life == life) held_token = values[1];
   if (!record.value) return tl::unexpected(stale(f.ino));
   records::Inode inode;
   if (!inode.ParseFromString(*record.value)) {

@@ -119,11 +119,12 @@ Task<Status> Engine::set_flag(FileState& f) {
   }
 }
 
+void Engine::created(Ino ino) {
+  const std::scoped_lock lock(attention_mutex_);
+  created_.push_back({ino, clock_.mono_ns()});
+}
+
 std::vector<kv::Op> Engine::tokens_at_create(Ino ino) {
-  {
-    const std::scoped_lock lock(attention_mutex_);
-    created_.push_back({ino, clock_.mono_ns()});
-  }
   return {kv::put(token_key(ino), token_value(TokenMode::kExclusive))};
 }
 

@@ -8,13 +8,8 @@
 namespace symnas::fs {
 
 std::vector<records::FileInUse> Engine::files_in_use() {
-  std::vector<Ino> inos;
-  {
-    const std::scoped_lock lock(attention_mutex_);
-    inos.assign(attention_.begin(), attention_.end());
-  }
   std::vector<std::pair<std::int64_t, records::FileInUse>> found;
-  for (const Ino ino : inos) {
+  for (const Ino ino : listed()) {
     const FilePtr f = find_file(ino);
     if (!f) continue;
     const std::scoped_lock lock(f->mutex);

@@ -120,9 +120,11 @@ Result<Created> try_add_node(Context& context, const NewNodeRequest& request, co
   const auto mtime = request.node.attributes.mtime_ns;
   if (request.type == FileType::kRegular && mtime.value_or(kServerTime) == kServerTime)
     input.tokens = context.data.tokens_at_create(ino);
+  const bool has_token = !input.tokens.empty();
   SYMNAS_ASSIGN(NewNodePlan plan, plan_new_node(input));
   const Handle made{context.fs, ino, input.generation};
   SYMNAS_ASSIGN(const kv::Committed done, commit_call(context, std::move(plan.mutation), made));
+  if (has_token) context.data.created(ino);
   const Node node{ino, std::move(plan.inode), done.revision};
   Created out;
   out.attributes = node.is_directory()

@@ -19,6 +19,11 @@ TokenSight TokenTable::sight(Ino ino) const {
   return sight_locked(ino);
 }
 
+bool TokenTable::has_none(MountId mount) const {
+  const std::scoped_lock lock(mutex_);
+  return complete_ && !held_.contains(mount);
+}
+
 TokenSight TokenTable::sight_locked(Ino ino) const {
   TokenSight out;
   out.complete = complete_;
@@ -84,24 +89,31 @@ void TokenTable::touch(Ino ino, Entry& entry, Actions& actions) {
   }
 }
 
+void TokenTable::apply_token(Ino ino, MountId mount, const kv::WatchEvent& event) {
+  Entry& entry = entries_[ino];
+  const std::size_t before = entry.tokens.size();
+  records::TokenRecord record;
+  if (event.deleted) {
+    entry.tokens.erase(mount);
+  } else if (record.ParseFromString(event.kv.value)) {
+    entry.tokens[mount] = {record.mode() == records::TokenRecord::X, record.wrote()};
+    entry.newest = std::max(entry.newest, event.kv.mod_revision);
+  } else {  // somebody's right on the file that we can not read: as strong as there is
+    entry.tokens[mount] = {true, true};
+    log::error("token of inode {} and mount {}: unreadable", ino.value(), mount.value());
+  }
+  if (entry.tokens.size() > before) ++held_[mount];
+  if (entry.tokens.size() < before && --held_[mount] == 0) held_.erase(mount);
+}
+
 void TokenTable::apply(const kv::WatchEvent& event, Actions& actions) {
   const std::string tokens = kv::keys::tokens(fs_);
   const std::string wants = kv::keys::wants(fs_);
   const std::string& key = event.kv.key;
   if (key.starts_with(tokens) && key.size() == tokens.size() + 16) {
     const Ino ino{read_be64(key, tokens.size())};
-    const MountId mount{read_be64(key, tokens.size() + 8)};
+    apply_token(ino, MountId{read_be64(key, tokens.size() + 8)}, event);
     Entry& entry = entries_[ino];
-    records::TokenRecord record;
-    if (event.deleted) {
-      entry.tokens.erase(mount);
-    } else if (record.ParseFromString(event.kv.value)) {
-      entry.tokens[mount] = {record.mode() == records::TokenRecord::X, record.wrote()};
-      entry.newest = std::max(entry.newest, event.kv.mod_revision);
-    } else {  // somebody's right on the file that we can not read: as strong as there is
-      entry.tokens[mount] = {true, true};
-      log::error("token of inode {} and mount {}: unreadable", ino.value(), mount.value());
-    }
     touch(ino, entry, actions);
     if (entry.tokens.empty() && !entry.want) entries_.erase(ino);
   } else if (key.starts_with(wants) && key.size() == wants.size() + 8) {
@@ -121,6 +133,7 @@ void TokenTable::on_image(const std::vector<kv::KeyValue>& image, Revision at) {
   {
     const std::scoped_lock lock(mutex_);
     entries_.clear();
+    held_.clear();
     complete_ = true;
     at_ = at;
     for (const kv::KeyValue& kv : image) apply(kv::WatchEvent{false, kv}, actions);

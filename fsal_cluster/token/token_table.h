@@ -46,6 +46,8 @@ class TokenTable final : public kv::Follower {
   kv::SessionOptions::Followed followed();
 
   TokenSight sight(Ino ino) const;
+  // False: that mount may have tokens. True: it has none but those put after the newest image.
+  bool has_none(MountId mount) const;
   // Runs `action` once, when the inode's sight may be another one than `seen`; at once when it is.
   void when_changed(Ino ino, const TokenSight& seen, std::function<void()> action);
   // Told of every want of another mount, also again after an image. Set before the session opens.
@@ -74,6 +76,7 @@ class TokenTable final : public kv::Follower {
   // REQUIRES for all: mutex_ is held.
   TokenSight sight_locked(Ino ino) const;
   void apply(const kv::WatchEvent& event, Actions& actions);
+  void apply_token(Ino ino, MountId mount, const kv::WatchEvent& event);
   void touch(Ino ino, Entry& entry, Actions& actions);
   void wake_all(Actions& actions);
 
@@ -86,6 +89,7 @@ class TokenTable final : public kv::Follower {
   Revision at_;
   std::uint64_t versions_ = 0;
   std::unordered_map<Ino, Entry> entries_;
+  std::map<MountId, std::size_t> held_;  // how many tokens each mount has
   std::unordered_multimap<Ino, std::function<void()>> waiting_;
 };
 

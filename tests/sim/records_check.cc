@@ -25,6 +25,7 @@ class RecordsCheck {
     for (const kv::KeyValue& kv : dump) take(kv);
     if (wrong_.empty()) check_space();
     if (wrong_.empty()) check_tree();
+    if (wrong_.empty()) check_closed();
     if (wrong_.empty() && moment == Moment::kQuiet) check_leftovers();
     return wrong_;
   }
@@ -67,6 +68,8 @@ class RecordsCheck {
       orphans_[read_be64(kv.key, at)] = parse<fs::records::Orphan>(kv);
     } else if (in('w', 'B')) {
       mounts_.insert(read_be64(kv.key, at));
+      if (kv.key.size() > at + 8 && parse<fs::records::EndRecord>(kv).clean())
+        closed_.insert(read_be64(kv.key, at));
     } else if (in('u', 'S')) {
       slots_.insert(read_be64(kv.key, at));
     } else if (in('w', 'K')) {
@@ -141,6 +144,14 @@ class RecordsCheck {
     return inode.type() == static_cast<std::uint32_t>(fs::FileType::kDirectory);
   }
 
+  // Its successor serves before anybody has looked at what it has left.
+  void check_closed() {
+    for (const std::uint64_t mount : closed_) {
+      if (tokens_.contains(mount))
+        complain("mount " + std::to_string(mount) + " has closed and left a token");
+    }
+  }
+
   void check_leftovers() {
     if (!orphans_.empty()) complain(name_of(orphans_.begin()->first) + " is still an orphan");
     if (mounts_.size() > living_mounts_) complain("records of ended mounts are left");
@@ -172,6 +183,7 @@ class RecordsCheck {
   std::map<std::uint64_t, fs::records::Orphan> orphans_;
   std::vector<Name> names_;
   std::set<std::uint64_t> mounts_;
+  std::set<std::uint64_t> closed_;  // of mounts_: ended by their own close
   std::set<std::uint64_t> slots_;
   std::map<std::uint64_t, int> tokens_;  // by mount
 };

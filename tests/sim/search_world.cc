@@ -91,6 +91,7 @@ void SearchWorld::make_file() {
     mutation.writes.push_back(kv::put(keys::inode(kFs, kFile), inode.SerializeAsString()));
     const auto made = mount.session->commit_blocking(std::move(mutation));
     if (!made || !made->succeeded) fail("no file");
+    mount.data->created(kFile);
     const std::string zeros(Registers::kSectors * Registers::kSectorBytes, '\0');
     Waiting<fs::WriteResult> waiting;
     mount.data->write(handle(), FileOffset{0}, std::as_bytes(std::span(zeros)),

@@ -169,6 +169,9 @@ Thread& Scheduler::next() {
     const bool some = collect();
     if (some && !(tuning.event_ppm > 0 && chance(tuning.event_ppm))) break;
     const std::int64_t then = next_time();
+    // All that could run stall until then: as long as one thread may, or a run of little work never
+    // ends.
+    if (some && then - now_ns > tuning.stall_ns_max) break;
     if (then == INT64_MAX) {
       if (!some) deadlock();
       break;

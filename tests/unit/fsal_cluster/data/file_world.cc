@@ -197,6 +197,7 @@ Handle FileWorld::create(Ino ino, std::uint32_t mode) {
     CHECK(committed.has_value());
     if (committed->succeeded) break;
   }
+  engine_->created(ino);
   return handle(ino);
 }
 

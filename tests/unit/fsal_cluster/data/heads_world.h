@@ -171,6 +171,7 @@ class Head {
     mutation.writes = data_->tokens_at_create(ino);
     mutation.writes.push_back(kv::put(kv::keys::inode(kHeadsFs, ino), inode.SerializeAsString()));
     CHECK(session_->commit_blocking(std::move(mutation))->succeeded);
+    data_->created(ino);
   }
   Status write(Ino ino, std::uint64_t at, const std::string& bytes,
                WriteStability wanted = WriteStability::kUnstable) {

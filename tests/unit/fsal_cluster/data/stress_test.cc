@@ -84,6 +84,7 @@ class Stress : public ::testing::Test {
     mutation.writes = data_->tokens_at_create(ino);
     mutation.writes.push_back(kv::put(keys::inode(kFs, ino), inode.SerializeAsString()));
     CHECK(session_->commit_blocking(std::move(mutation))->succeeded);
+    data_->created(ino);
   }
   Status write(Ino ino, std::uint64_t at, const std::string& bytes, WriteStability wanted) {
     std::promise<Status> answer;

@@ -78,12 +78,14 @@ class FakeFileData final : public FileData {
     token.set_mode(records::TokenRecord::X);
     return {kv::put(kv::keys::token(fs_, ino, mount_), token.SerializeAsString())};
   }
+  void created(Ino ino) override { created_inos.push_back(ino); }
 
   std::map<Ino, Overlay> overlays;
   Status published;  // what publish_foreign() answers
   int planned = 0;
   int stale_plans = 0;  // the next calls find the file removed
   int abandoned_count = 0;
+  std::vector<Ino> created_inos;
   std::vector<Ino> removed_inos;
   std::vector<Ino> swept;
   std::vector<Ino> mtimes_chosen;
