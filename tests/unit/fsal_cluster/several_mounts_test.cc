@@ -178,6 +178,28 @@ TEST_F(SeveralMountsTest, TheNextMountOfAVnfsFetchesWhatTheLastOneHadInUse) {
   EXPECT_TRUE(write(*next, file, 0, "other"));
 }
 
+// A sole mount looks at no tokens: what the recovery of one does later would undo its SETATTRs.
+TEST_F(SeveralMountsTest, ATokenThatAClosedMountHasLeftIsTakenOverBeforeAnybodyIsServed) {
+  auto closing = open(1);
+  const Handle file = create(*closing, "f");
+  ASSERT_TRUE(closing->close());
+  records::TokenRecord left;
+  left.set_mode(records::TokenRecord::X);
+  left.set_wrote(true);
+  const std::string key = kv::keys::token(formatted.fs, file.ino, closing->id());
+  kv::Txn txn;
+  txn.success = {kv::put(key, left.SerializeAsString())};
+  ASSERT_TRUE(kv::txn_blocking(*formatted.store, txn, 5000));
+  closing.reset();
+  const auto next = open(1);
+  EXPECT_EQ(value(key), "");
+  SetAttributes changes;
+  changes.mtime_ns = 77;
+  ASSERT_TRUE(next->setattr(kRoot, file, changes));
+  EXPECT_TRUE(eventually([&] { return mount_records() == 1; }));
+  EXPECT_EQ(next->getattr(file)->mtime_ns, 77);
+}
+
 TEST_F(SeveralMountsTest, NoPreAttributesBesideOthers) {
   const auto a = open(1);
   EXPECT_TRUE(a->create(kRoot, root(), "sole", CreateMode::kGuarded, 0, {})->directory.pre);

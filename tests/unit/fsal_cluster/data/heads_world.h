@@ -239,6 +239,7 @@ class Head {
   TokenTable& tokens() { return tokens_; }
   Membership& membership() { return membership_; }
   LateReplies& replies() { return *replies_; }
+  kv::MemStore& store() { return *store_; }
 
  private:
   const MountId id_;

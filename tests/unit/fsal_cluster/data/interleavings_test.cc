@@ -30,6 +30,33 @@ class InterleavingsTest : public ::testing::Test {
     };
   }
   static std::string token(const Head& head) { return kv::keys::token(kHeadsFs, kFile, head.id()); }
+  // Of a whole table.
+  static LateReplies::Matches images(std::string prefix) {
+    return [range = kv::prefix_range(prefix)](const kv::Op& op) {
+      return op.kind == kv::Op::Kind::kRange && op.range.key == range.key &&
+             op.range.end == range.end;
+    };
+  }
+  bool stored(const std::string& key) {
+    const auto read = kv::range_blocking(two_.store(), kv::single_key(key), 1, 5000);
+    return read.has_value() && !read->kvs.empty();
+  }
+  bool goes(const std::string& key) {
+    for (int i = 0; i < 1000 && stored(key); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    return !stored(key);
+  }
+  // In what the watches tell: every session drops its cache and reads anew.
+  void make_a_gap() {
+    const std::string stamp = kv::keys::stamp(kHeadsFs);
+    for (const kv::Op& op :
+         {kv::erase(stamp), kv::put(stamp, encode_stamp(heads_.clock().wall_ns()))}) {
+      kv::Txn txn;
+      txn.success = {op};
+      ASSERT_TRUE(kv::txn_blocking(two_.store(), txn, 5000));
+    }
+  }
+  void let_flags_fall() { heads_.clock().jump_ns(kWriteFlagHoldNs + 1'000'000'000); }
   // What is meant to be blocked has come to where it is.
   static void let_it_come() { std::this_thread::sleep_for(std::chrono::milliseconds(100)); }
   template <class Call>
@@ -182,6 +209,44 @@ TEST_F(InterleavingsTest, ATokenThatMemoryDoesNotKnowOfIsGivenBack) {
     ASSERT_TRUE(one_.session().commit_blocking(erased)->succeeded);
   }
   EXPECT_TRUE(written.get());
+}
+
+// While the watch is lost the cache knows no token, and the file is loaded from the store.
+TEST_F(InterleavingsTest, AFileLoadedWithoutTheCacheKnowsTheTokenOfItsCreate) {
+  one_.create(kFile);
+  one_.replies().hold(images(kv::keys::tokens(kHeadsFs)));
+  make_a_gap();
+  ASSERT_TRUE(one_.replies().wait_until_held());
+  auto committed = later([&] { return one_.commit(kFile); });  // loads it
+  EXPECT_TRUE(committed.get());
+  one_.replies().release();
+  ASSERT_TRUE(one_.data().flush_all());
+  EXPECT_FALSE(stored(token(one_))) << "nobody gives it back any more";
+}
+
+TEST_F(InterleavingsTest, AFlushWaitsForTokensThatAreBeingErased) {
+  one_.create(kFile);
+  one_.replies().hold(erases(token(one_)));
+  let_flags_fall();
+  ASSERT_TRUE(one_.replies().wait_until_held());
+  auto flushed = later([&] { return one_.data().flush_all(); });
+  let_it_come();
+  EXPECT_EQ(flushed.wait_for(std::chrono::seconds(0)), std::future_status::timeout)
+      << "it may not have happened";
+  one_.replies().release();
+  EXPECT_TRUE(flushed.get());
+  EXPECT_FALSE(stored(token(one_)));
+}
+
+TEST_F(InterleavingsTest, ACreateThatTakesLongLeavesNoToken) {
+  kv::Mutation creates;
+  creates.writes = one_.data().tokens_at_create(kFile);
+  let_flags_fall();
+  let_it_come();  // a tick
+  ASSERT_TRUE(one_.session().commit_blocking(std::move(creates))->succeeded);
+  one_.data().created(kFile);
+  let_flags_fall();
+  EXPECT_TRUE(goes(token(one_)));
 }
 
 }  // namespace

@@ -34,6 +34,15 @@ TEST_F(CreateTest, ConflictSetAndWrites) {
               ElementsAre("put bucket(1)", "put inode(17)", "put token(17)", "touch times(1)"));
 }
 
+TEST_F(CreateTest, TheTokenIsKnownOnceTheNameIsThere) {
+  ASSERT_TRUE(create("f"));
+  EXPECT_THAT(world.data().created_inos, ElementsAre(Ino{17}));
+  ASSERT_FALSE(create("f"));
+  node.attributes.mtime_ns = 12345;
+  ASSERT_TRUE(create("g"));
+  EXPECT_THAT(world.data().created_inos, ElementsAre(Ino{17})) << "no token, nothing to erase";
+}
+
 // A recovery gives what has a token new times.
 TEST_F(CreateTest, NoTokenWithAnMtimeOfTheClients) {
   node.attributes.mtime_ns = 12345;

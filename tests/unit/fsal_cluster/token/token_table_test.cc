@@ -47,6 +47,21 @@ class TokenTableTest : public testing::Test {
   TokenTable table{kFs, kMine};
 };
 
+TEST_F(TokenTableTest, KnowsWhoHasNone) {
+  EXPECT_FALSE(table.has_none(kOther)) << "nothing is known yet";
+  table.on_image({token(kOther, records::TokenRecord::X, true, 5)}, Revision(9));
+  EXPECT_FALSE(table.has_none(kOther));
+  EXPECT_TRUE(table.has_none(kMine));
+  event(token(kOther, records::TokenRecord::S, true, 10));  // the same one, changed
+  erased(kv::keys::token(kFs, kIno, kOther), 11);
+  EXPECT_TRUE(table.has_none(kOther));
+  event(token(kMine, records::TokenRecord::S, false, 12));
+  table.on_lost();
+  EXPECT_FALSE(table.has_none(kOther));
+  table.on_image({}, Revision(13));
+  EXPECT_TRUE(table.has_none(kMine)) << "a new image replaces the old one";
+}
+
 TEST_F(TokenTableTest, KnowsNothingBeforeTheImageAndAfterALoss) {
   EXPECT_FALSE(table.sight(kIno).complete);
   table.on_image({token(kOther, records::TokenRecord::X, true, 5)}, Revision(9));
