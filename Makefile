@@ -16,7 +16,7 @@ export SYMNAS_BUILD := $(abspath $(BUILD))
 
 .PHONY: help setup build demo test check sim sim-exhaustive sim-mutants lab lab-down asan clean
 .PHONY: bench bench-capacity bench-profile bench-raw bench-engine bench-shared bench-failover
-.PHONY: soak lab-asan lab-tsan lab-tests torture
+.PHONY: sim-long soak lab-asan lab-tsan lab-tests torture
 .DEFAULT_GOAL := help
 
 help:
@@ -30,6 +30,7 @@ help:
 	@echo 'make torture MINUTES=30 HEADS=4   random faults and moves under verified load'
 	@echo 'make lab N=1   a lab cluster of N heads on this machine; make lab-down removes it'
 	@echo 'make sim FROM=1 SEEDS=1000   deterministic simulation; SIM=... for one of them'
+	@echo 'make sim-long MINUTES=30  seeds that this commit has not had'
 	@echo 'make sim-exhaustive HOLDS=2  every order of messages between mounts, up to a bound'
 	@echo 'make sim-mutants  deliberate mistakes in the product; each must be caught by a seed'
 	@echo 'make asan      unit, property and simulation tests under AddressSanitizer and UBSan'
@@ -61,10 +62,10 @@ demo: build
 
 test: build
 	@ninja -C $(BUILD) -j $(JOBS) tests_all
-	@tests/run --build $(BUILD) --jobs $(JOBS) --lab
+	@tests/run --build $(BUILD) --jobs $(JOBS) --fresh --lab
 
 check: setup
-	@tests/run --build $(BUILD) --jobs $(JOBS) --checks --compile --lab
+	@tests/run --build $(BUILD) --jobs $(JOBS) --checks --compile --fresh --lab
 
 soak: build
 	@tests/lab/run --soak
@@ -87,6 +88,12 @@ sim: setup $(BUILD)/build.ninja
 	@for sim in $(SIM); do \
 	  $(BUILD)/tests/bin/symnas_sim $$sim --from $(FROM) --seeds $(SEEDS) --jobs $(JOBS) || exit 1; \
 	done
+
+# EACH=100000: until each simulation has had so many seeds of this commit, however long that takes.
+sim-long: setup $(BUILD)/build.ninja
+	@ninja -C $(BUILD) -j $(JOBS) symnas_sim
+	@tests/sim/seeds long --build $(BUILD) --jobs $(JOBS) \
+	  $(if $(EACH),--each $(EACH),--minutes $(MINUTES))
 
 sim-exhaustive: setup $(BUILD)/build.ninja
 	@ninja -C $(BUILD) -j $(JOBS) symnas_sim
