@@ -85,13 +85,42 @@ bool Scheduler::block(const void* address, const char* why, std::int64_t deadlin
   me.deadline_ns = deadline_ns;
   me.timed_out = false;
   ++blocked;
+  ++waiting_[slot_of(address)];
   yield();
   me.why = "";
   return !me.timed_out;
 }
 
+std::size_t Scheduler::slot_of(const void* address) {
+  const auto number = reinterpret_cast<std::uintptr_t>(address) >> 3;
+  return (number ^ number >> 8 ^ number >> 16) % 256;
+}
+
+void Scheduler::unblock(Thread& thread) {
+  thread.state = Thread::State::kRunnable;
+  --blocked;
+  --waiting_[slot_of(thread.waits_on)];
+}
+
+Thread& Scheduler::add_first() {
+  threads.push_back(std::make_unique<Thread>());
+  living_.push_back(threads.back().get());
+  return *threads.back();
+}
+
+void Scheduler::remember(Thread& thread, const Process& process) {
+  const auto place = std::ranges::lower_bound(living_, thread.number, {}, &Thread::number);
+  const bool there = place != living_.end() && *place == &thread;
+  if (process.alive_ && !there) living_.insert(place, &thread);
+  if (!process.alive_ && there) living_.erase(place);
+}
+
+void Scheduler::forget(const Process& dead) {
+  std::erase_if(living_, [&dead](const Thread* thread) { return thread->process == &dead; });
+}
+
 void Scheduler::wake_one(const void* address) {
-  if (blocked == 0) return;
+  if (waiting_[slot_of(address)] == 0) return;
   candidates_.clear();
   for (const auto& thread : threads) {
     if (thread->state == Thread::State::kBlocked && thread->waits_on == address) {
@@ -99,36 +128,31 @@ void Scheduler::wake_one(const void* address) {
     }
   }
   if (candidates_.empty()) return;
-  Thread& chosen = *candidates_[candidates_.size() == 1 ? 0 : below(candidates_.size())];
-  chosen.state = Thread::State::kRunnable;
-  --blocked;
+  unblock(*candidates_[candidates_.size() == 1 ? 0 : below(candidates_.size())]);
 }
 
 void Scheduler::wake_all(const void* address) {
-  if (blocked == 0) return;
+  if (waiting_[slot_of(address)] == 0) return;
   for (const auto& thread : threads) {
-    if (thread->state != Thread::State::kBlocked || thread->waits_on != address) continue;
-    thread->state = Thread::State::kRunnable;
-    --blocked;
+    if (thread->state == Thread::State::kBlocked && thread->waits_on == address) unblock(*thread);
   }
 }
 
 // Fills candidates_ with the threads that could run now.
 bool Scheduler::collect() {
   candidates_.clear();
-  for (const auto& thread : threads) {
+  for (Thread* const thread : living_) {
     if (thread->state == Thread::State::kIdle || thread->state == Thread::State::kEnded) continue;
     const Process& process = *thread->process;
-    if (!process.alive_ || process.paused_until_ns_ > now_ns) continue;
+    if (process.paused_until_ns_ > now_ns) continue;
     if (thread->stalled_until_ns > now_ns) continue;
     if (thread->state == Thread::State::kBlocked) {
       const bool spurious = tuning.spurious_ppm > 0 && chance(tuning.spurious_ppm);
       if (thread->deadline_ns > now_ns && !spurious) continue;
-      thread->state = Thread::State::kRunnable;
+      unblock(*thread);
       thread->timed_out = thread->deadline_ns <= now_ns;
-      --blocked;
     }
-    candidates_.push_back(thread.get());
+    candidates_.push_back(thread);
   }
   return !candidates_.empty();
 }
@@ -136,10 +160,9 @@ bool Scheduler::collect() {
 // The next time at which something happens by itself; INT64_MAX: never.
 std::int64_t Scheduler::next_time() const {
   std::int64_t out = events.empty() ? INT64_MAX : events.front().at_ns;
-  for (const auto& thread : threads) {
+  for (const Thread* const thread : living_) {
     if (thread->state == Thread::State::kIdle || thread->state == Thread::State::kEnded) continue;
     const Process& process = *thread->process;
-    if (!process.alive_) continue;
     std::int64_t mine = thread->state == Thread::State::kBlocked ? thread->deadline_ns : 0;
     if (mine == INT64_MAX) continue;
     mine = std::max({mine, thread->stalled_until_ns, process.paused_until_ns_});
@@ -210,6 +233,7 @@ Thread& Scheduler::create(Process& process, const char* name, void* (*entry)(voi
     thread = threads.back().get();
     thread->number = static_cast<int>(threads.size());
   }
+  remember(*thread, process);
   thread->name = name;
   thread->process = &process;
   thread->state = Thread::State::kRunnable;

@@ -5,6 +5,8 @@
 
 #include <pthread.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -68,6 +70,10 @@ struct Scheduler {
   std::vector<Event> events;  // a heap, earliest first
   int blocked = 0;
 
+  // The thread that the OS process began with.
+  Thread& add_first();
+  // Threads of it never run again.
+  void forget(const Process& dead);
   void choose_tuning();
   void point();
   // Gives the turn to whoever is next; returns when this thread has it again.
@@ -89,6 +95,13 @@ struct Scheduler {
   void run_event();
   void hand_over(Thread& to);
   [[noreturn]] void deadlock();
+  void unblock(Thread& thread);
+  // A thread of that process begins.
+  void remember(Thread& thread, const Process& process);
+  // How many blocked threads wait on an address of that hash: most wakes find none.
+  static std::size_t slot_of(const void* address);
+  std::array<int, 256> waiting_{};
+  std::vector<Thread*> living_;  // of `threads`, those of processes that live, by number
   std::vector<Thread*> candidates_;
 };
 extern Scheduler scheduler;

@@ -62,8 +62,7 @@ void start(std::uint64_t seed, Trace trace, Outcome* outcome) {
   scheduler.threads.reserve(64);
   scheduler.choose_tuning();
   Process& world = new_process("world");
-  scheduler.threads.push_back(std::make_unique<Thread>());
-  Thread& first = *scheduler.threads.back();
+  Thread& first = scheduler.add_first();
   first.number = 1;
   first.name = "main";
   first.process = &world;
@@ -146,6 +145,7 @@ void spawn(Process& process, const char* name, std::function<void()> body) {
 void kill(Process& process) {
   trace("kill %s", process.name_.c_str());
   process.alive_ = false;
+  scheduler.forget(process);
   scheduler.wake_all(&process);
   if (self->process == &process && scheduler.no_switch == 0) scheduler.yield();
 }
