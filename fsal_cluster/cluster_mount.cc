@@ -118,8 +118,10 @@ Status ClusterMount::recover(std::optional<std::vector<Ino>> orphans) {
       in_use.assign(ended.ended->in_use().begin(), ended.ended->in_use().end());
     // Nobody has to wait for what it has left: the keeper takes that over. Not so a token: a sole
     // mount looks at nobody's, and would give the file new times behind what its clients set.
-    if (clean && tokens_->has_none(ended.id)) continue;
-    if (clean) log::warn("{} has closed and left tokens: taken over first", describe(ended));
+    const TokenTable::Holds holds = tokens_->holds(ended.id);
+    if (clean && holds == TokenTable::Holds::kNothing) continue;
+    if (clean && holds == TokenTable::Holds::kTokens)
+      log::warn("{} has closed and left tokens: taken over first", describe(ended));
     SYMNAS_TRY(recover_ended(ended.id, describe(ended)));
   }
   claim_.ended.clear();

@@ -128,6 +128,7 @@ bool Engine::return_reservations() {
 
 // Files created some seconds ago and never written: their tokens carry the write flag for nothing.
 void Engine::erase_unused_tokens(std::int64_t before_ns, const StatusCallback& done) {
+  const ErasingTokens counted(*this);  // until each of those it takes is where others find it
   std::vector<CreatedToken> due;
   {
     const std::scoped_lock lock(attention_mutex_);
@@ -140,18 +141,21 @@ void Engine::erase_unused_tokens(std::int64_t before_ns, const StatusCallback& d
   std::vector<FilePtr> files;
   for (const CreatedToken& created : due) {
     FilePtr f = file(created.ino);
-    const std::scoped_lock lock(f->mutex);
-    // A loaded file has taken the flag over (or never had one): attend() sees to it.
-    if (f->loaded || f->removed || f->flag.state() != WriteFlag::State::kClear ||
-        f->token != TokenMode::kNone)
-      continue;
-    // The token is being granted, given back or taken over: what comes of that is not to be erased.
-    if (f->token_wanted || !f->gate.idle()) {
-      busy.push_back(created);
-      continue;
+    {
+      const std::scoped_lock lock(f->mutex);
+      // A loaded file has taken the flag over (or never had one): attend() sees to it.
+      if (f->loaded || f->removed || f->flag.state() != WriteFlag::State::kClear ||
+          f->token != TokenMode::kNone)
+        continue;
+      // The token is being granted, given back or taken over: what comes of that is not to be
+      // erased.
+      if (f->token_wanted || !f->gate.idle()) {
+        busy.push_back(created);
+        continue;
+      }
+      f->flag.adopt(clock_.mono_ns());
+      f->flag.begin_drop();
     }
-    f->flag.adopt(clock_.mono_ns());
-    f->flag.begin_drop();
     files.push_back(std::move(f));
     if (files.size() < kTokenErasesPerTxn) continue;
     erase_tokens(std::exchange(files, {}), nullptr);
@@ -163,11 +167,14 @@ void Engine::erase_unused_tokens(std::int64_t before_ns, const StatusCallback& d
   erase_tokens(std::move(files), done);
 }
 
-std::vector<Ino> Engine::created_and_unused() {
-  const std::scoped_lock lock(attention_mutex_);
-  std::vector<Ino> out;
-  for (const CreatedToken& created : created_) out.push_back(created.ino);
-  return out;
+Engine::ErasingTokens::ErasingTokens(Engine& counted) : engine(counted) {
+  const std::scoped_lock lock(engine.running_mutex_);
+  ++engine.erases_;
+}
+
+Engine::ErasingTokens::~ErasingTokens() {
+  const std::scoped_lock lock(engine.running_mutex_);
+  if (--engine.erases_ == 0) engine.nothing_runs_.notify_all();
 }
 
 void Engine::wait_for_erases() {
@@ -181,10 +188,7 @@ Detached Engine::erase_tokens(std::vector<FilePtr> files, StatusCallback done) {
     if (done) done({});
     co_return;
   }
-  {
-    const std::scoped_lock lock(running_mutex_);
-    ++erases_;
-  }
+  const ErasingTokens counted(*this);
   kv::Mutation mutation;
   mutation.growth = kv::Growth::kMustGo;
   for (const FilePtr& f : files) mutation.writes.push_back(kv::erase(token_key(f->ino)));
@@ -196,17 +200,15 @@ Detached Engine::erase_tokens(std::vector<FilePtr> files, StatusCallback done) {
       const std::scoped_lock lock(f->mutex);
       f->flag.drop_done(erased, clock_.mono_ns());
       if (erased) token_gone(*f);
-      if (!erased) list(*f);
+      if (!erased && !f->removed) {
+        f->token = TokenMode::kExclusive;  // as the key says
+        list(*f);
+      }
       waiters.swap(f->flag_waiters);
     }
     wake(waiters);
   }
   for (const FilePtr& f : files) forget_unused(f);
-  {
-    const std::scoped_lock lock(running_mutex_);
-    --erases_;
-  }
-  nothing_runs_.notify_all();
   if (!done) co_return;
   if (committed) {
     done({});

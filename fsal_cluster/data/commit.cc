@@ -264,6 +264,24 @@ void Engine::add_reverse_changes(const std::vector<ReverseChange>& changes, Ino 
   }
 }
 
+// Those that memory knows of, and those that were created and not used.
+std::vector<Engine::FilePtr> Engine::files_with_tokens() {
+  std::vector<FilePtr> out;
+  for (const Ino ino : listed()) {
+    FilePtr f = find_file(ino);
+    if (!f) continue;
+    const std::scoped_lock lock(f->mutex);
+    if (f->token != TokenMode::kNone) out.push_back(f);
+  }
+  std::vector<CreatedToken> created;
+  {
+    const std::scoped_lock lock(attention_mutex_);
+    created.swap(created_);
+  }
+  for (const CreatedToken& one : created) out.push_back(file(one.ino));
+  return out;
+}
+
 Status Engine::flush_all() {
   std::vector<std::future<Status>> answers;
   const auto expect = [&answers]() -> StatusCallback {
@@ -296,19 +314,14 @@ Status Engine::flush_all() {
     answers.clear();
   };
   collect();
-  wait_for_erases();
-  for (const Ino ino : listed()) {  // tokens that are left
-    FilePtr f = find_file(ino);
-    if (!f) continue;
-    {
-      const std::scoped_lock lock(f->mutex);
-      if (f->token == TokenMode::kNone && f->flag.state() == WriteFlag::State::kClear) continue;
-    }
-    return_token(std::move(f), expect());
+  // A tick may put back what it could not erase while this goes on.
+  for (int round = 0; round < kFlushRoundsMax; ++round) {
+    wait_for_erases();
+    const std::vector<FilePtr> left = files_with_tokens();
+    if (left.empty()) break;
+    for (const FilePtr& f : left) return_token(f, expect());
+    collect();
   }
-  for (const Ino ino : created_and_unused()) return_token(file(ino), expect());  // busy till now
-  collect();
-  wait_for_erases();
   return first;
 }
 

@@ -228,6 +228,7 @@ class Engine final : public FileData {
   // exclusively, and owned.
   Task<Status> commit_everything(FileState& f);
   Detached commit_runner(FilePtr f);
+  std::vector<FilePtr> files_with_tokens();
   Task<Status> commit_once(FileState& f, DropFlag drop, bool times);
   CommitWork begin_commit(FileState& f, DropFlag drop, bool times);
   void end_commit(FileState& f, const CommitWork& work, const Status& outcome);
@@ -329,7 +330,14 @@ class Engine final : public FileData {
   std::vector<Ino> listed();
   void erase_unused_tokens(std::int64_t before_ns, const StatusCallback& done);
   Detached erase_tokens(std::vector<FilePtr> files, StatusCallback done);
-  std::vector<Ino> created_and_unused();
+  // Counts in erases_ while tokens are neither in created_ nor in the list of files.
+  struct ErasingTokens {
+    explicit ErasingTokens(Engine& engine);
+    ~ErasingTokens();
+    ErasingTokens(const ErasingTokens&) = delete;
+    ErasingTokens& operator=(const ErasingTokens&) = delete;
+    Engine& engine;
+  };
   void wait_for_erases();  // blocks; those that failed are listed then
 
   void failed_for_good(const Error& error);

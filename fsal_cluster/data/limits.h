@@ -51,6 +51,8 @@ inline constexpr std::int64_t kTickNs = 250'000'000;
 // An idle file's reservation goes back after this long, and a dirty idle file is committed.
 inline constexpr std::int64_t kIdleNs = 2'000'000'000;
 inline constexpr std::size_t kTokenErasesPerTxn = 128;
+// A flush gives tokens back so often: what a tick puts back meanwhile, and once more.
+inline constexpr int kFlushRoundsMax = 4;
 // Files that a mount hands on to the next one of its VNFS: some batches of grants.
 inline constexpr std::size_t kFilesInUseMax = 64;
 // A token without the write flag that nobody has used for so long goes back.

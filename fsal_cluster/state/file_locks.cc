@@ -324,6 +324,8 @@ Status FileLocks::write_late_of(Ino ino) {
 }
 
 Status FileLocks::record_unlocks() {
+  // Who has the turn has taken keys out of late_, and may yet put them back.
+  static_cast<void>(take_turn());
   std::vector<Key> keys;
   {
     const std::scoped_lock lock(mutex_);

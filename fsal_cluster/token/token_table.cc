@@ -19,9 +19,10 @@ TokenSight TokenTable::sight(Ino ino) const {
   return sight_locked(ino);
 }
 
-bool TokenTable::has_none(MountId mount) const {
+TokenTable::Holds TokenTable::holds(MountId mount) const {
   const std::scoped_lock lock(mutex_);
-  return complete_ && !held_.contains(mount);
+  if (!complete_) return Holds::kUnknown;
+  return held_.contains(mount) ? Holds::kTokens : Holds::kNothing;
 }
 
 TokenSight TokenTable::sight_locked(Ino ino) const {

@@ -46,8 +46,9 @@ class TokenTable final : public kv::Follower {
   kv::SessionOptions::Followed followed();
 
   TokenSight sight(Ino ino) const;
-  // False: that mount may have tokens. True: it has none but those put after the newest image.
-  bool has_none(MountId mount) const;
+  // What that mount has, as of the newest event. kUnknown: there is no image.
+  enum class Holds : std::uint8_t { kUnknown, kNothing, kTokens };
+  Holds holds(MountId mount) const;
   // Runs `action` once, when the inode's sight may be another one than `seen`; at once when it is.
   void when_changed(Ino ino, const TokenSight& seen, std::function<void()> action);
   // Told of every want of another mount, also again after an image. Set before the session opens.

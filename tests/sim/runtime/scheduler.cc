@@ -18,6 +18,7 @@ Scheduler scheduler;
 namespace {
 
 constexpr std::int64_t kSimulatedNsMax = 3'600'000'000'000;  // an hour: nothing takes so long
+constexpr std::int64_t kLeapsNsMax = 300'000'000'000;        // some of the longest timers
 constexpr std::uint64_t kStepsMax = 20'000'000;
 constexpr std::size_t kThreadsMax = 500;
 constexpr std::size_t kCarrierStackBytes = 512 << 10;
@@ -36,6 +37,7 @@ bool later(const Scheduler::Event& a, const Scheduler::Event& b) {
 }  // namespace
 
 void Scheduler::choose_tuning() {
+  leaps_left_ns_ = kLeapsNsMax;
   const auto one_of = [](std::initializer_list<std::int64_t> values) {
     return values.begin()[below(values.size())];
   };
@@ -192,9 +194,11 @@ Thread& Scheduler::next() {
     const bool some = collect();
     if (some && !(tuning.event_ppm > 0 && chance(tuning.event_ppm))) break;
     const std::int64_t then = next_time();
-    // All that could run stall until then: as long as one thread may, or a run of little work never
-    // ends.
-    if (some && then - now_ns > tuning.stall_ns_max) break;
+    // All that could run stall until then. Far leaps are bounded in all, or a run never ends.
+    if (some && then - now_ns > tuning.stall_ns_max) {
+      if (then - now_ns > leaps_left_ns_) break;
+      leaps_left_ns_ -= then - now_ns;
+    }
     if (then == INT64_MAX) {
       if (!some) deadlock();
       break;

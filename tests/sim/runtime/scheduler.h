@@ -95,6 +95,7 @@ struct Scheduler {
   void run_event();
   void hand_over(Thread& to);
   [[noreturn]] void deadlock();
+  std::int64_t leaps_left_ns_ = 0;
   void unblock(Thread& thread);
   // A thread of that process begins.
   void remember(Thread& thread, const Process& process);

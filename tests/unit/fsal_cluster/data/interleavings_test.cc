@@ -238,6 +238,23 @@ TEST_F(InterleavingsTest, AFlushWaitsForTokensThatAreBeingErased) {
   EXPECT_FALSE(stored(token(one_)));
 }
 
+// The flag is still set then, and so is the token: growth without one would be forgotten.
+TEST_F(InterleavingsTest, ATokenThatCouldNotBeErasedIsHeld) {
+  one_.membership().turn_sole();
+  one_.create(kFile);
+  heads_.server().set_quota(kv::MemServer::Quota::kFull);
+  one_.replies().hold(erases(token(one_)));
+  let_flags_fall();
+  ASSERT_TRUE(one_.replies().wait_until_held());
+  heads_.server().set_quota(kv::MemServer::Quota::kFree);
+  one_.replies().release();
+  let_it_come();
+  ASSERT_TRUE(one_.write(kFile, 0, kA));
+  one_.membership().turn_shared();
+  ASSERT_TRUE(one_.write(kFile, kA.size(), kB));
+  EXPECT_EQ(two_.read(kFile, 0, 20'000).value_or("error"), kA + kB);
+}
+
 TEST_F(InterleavingsTest, ACreateThatTakesLongLeavesNoToken) {
   kv::Mutation creates;
   creates.writes = one_.data().tokens_at_create(kFile);

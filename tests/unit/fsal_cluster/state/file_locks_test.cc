@@ -91,6 +91,21 @@ TEST_F(FileLocksTest, AnUnlockThatMayNotWaitDoesNotWaitForATransaction) {
   EXPECT_FALSE(is_free(*found, exclusive(100, 109)));
 }
 
+// A mount that closes says that nothing is left: what is on its way must have come there.
+TEST_F(FileLocksTest, UnlocksAreRecordedWhenThoseOnTheirWayAre) {
+  ASSERT_TRUE(lock(kAnna, exclusive(0, 9)));
+  std::promise<std::future_status> before;
+  std::future<Status> recorded;
+  world_->session().interrupt([&] {  // by the thread that records what is late
+    recorded = std::async(std::launch::async, [&] { return locks_->record_unlocks(); });
+    before.set_value(recorded.wait_for(std::chrono::milliseconds(50)));
+  });
+  ASSERT_TRUE(unlock(kAnna, exclusive(0, 9), Record::kLater));
+  EXPECT_EQ(before.get_future().get(), std::future_status::timeout);
+  EXPECT_TRUE(recorded.get());
+  EXPECT_TRUE(is_free(*load(), exclusive(0, 9)));
+}
+
 TEST_F(FileLocksTest, AnUnlockDuringALockOfTheSameOwnerIsKept) {
   ASSERT_TRUE(lock(kAnna, exclusive(0, 9)));
   world_->session().interrupt([&] { EXPECT_TRUE(unlock(kAnna, exclusive(0, 9), Record::kLater)); });

@@ -47,19 +47,20 @@ class TokenTableTest : public testing::Test {
   TokenTable table{kFs, kMine};
 };
 
-TEST_F(TokenTableTest, KnowsWhoHasNone) {
-  EXPECT_FALSE(table.has_none(kOther)) << "nothing is known yet";
+TEST_F(TokenTableTest, KnowsWhoHoldsNothing) {
+  using Holds = TokenTable::Holds;
+  EXPECT_EQ(table.holds(kOther), Holds::kUnknown);
   table.on_image({token(kOther, records::TokenRecord::X, true, 5)}, Revision(9));
-  EXPECT_FALSE(table.has_none(kOther));
-  EXPECT_TRUE(table.has_none(kMine));
+  EXPECT_EQ(table.holds(kOther), Holds::kTokens);
+  EXPECT_EQ(table.holds(kMine), Holds::kNothing);
   event(token(kOther, records::TokenRecord::S, true, 10));  // the same one, changed
   erased(kv::keys::token(kFs, kIno, kOther), 11);
-  EXPECT_TRUE(table.has_none(kOther));
+  EXPECT_EQ(table.holds(kOther), Holds::kNothing);
   event(token(kMine, records::TokenRecord::S, false, 12));
   table.on_lost();
-  EXPECT_FALSE(table.has_none(kOther));
+  EXPECT_EQ(table.holds(kOther), Holds::kUnknown);
   table.on_image({}, Revision(13));
-  EXPECT_TRUE(table.has_none(kMine)) << "a new image replaces the old one";
+  EXPECT_EQ(table.holds(kMine), Holds::kNothing) << "a new image replaces the old one";
 }
 
 TEST_F(TokenTableTest, KnowsNothingBeforeTheImageAndAfterALoss) {
