@@ -81,7 +81,7 @@ void Client::one() {
   const std::uint64_t dice = below(weight + static_cast<std::uint64_t>(workload_.data_weight));
   if (dice >= weight) {
     one_in_file();
-  } else if (below(5) == 0) {
+  } else if (below(12) < static_cast<std::uint64_t>(workload_.shared_weight)) {
     one_shared_name();
   } else {
     one_in_tree();
@@ -91,6 +91,8 @@ void Client::one() {
 void Client::choose_instance() {
   if (lost_) heads_[lost_->first].wait_fenced(lost_->second);
   lost_.reset();
+  if (lost_name_) shared_.names.tree.unanswered(*lost_name_);
+  lost_name_.reset();
   head_ = heads_.pick(static_cast<std::size_t>(index_));
   epoch_ = heads_[head_].epoch();
 }
@@ -324,35 +326,6 @@ void Client::read_tree() {
   std::uint64_t& last = last_change_[{head_, attributes->handle.ino.value()}];
   if (attributes->change < last) must("the change of a directory went back");
   last = attributes->change;
-}
-
-// --- shared names
-
-void Client::one_shared_name() {
-  const std::string name = "s" + std::to_string(below(3));
-  SharedName& counts = shared_.names[name];
-  const bool creates = below(2) == 0;
-  int& maybe = creates ? counts.maybe_created : counts.maybe_removed;
-  int& done = creates ? counts.created : counts.removed;
-  Answer answer;
-  ++maybe;
-  const Reply reply = call([&](Mount& mount) {
-    answer = creates
-                 ? answer_of(mount.create(kRoot, shared_.directory, name, fs::CreateMode::kGuarded,
-                                          0, new_node(FileType::kRegular)))
-                 : answer_of(mount.unlink(kRoot, shared_.directory, name));
-  });
-  if (reply == Reply::kLost || (answer && leaves_open(*answer))) return;
-  --maybe;
-  if (reply == Reply::kMoved || (answer && refuses(*answer))) return;
-  const ErrorCode other = creates ? ErrorCode::kAlreadyExists : ErrorCode::kNotFound;
-  if (answer && *answer != other) must("shared name " + name + ": " + text(answer));
-  if (!answer) ++done;
-  if (counts.created - counts.removed > 1 + counts.maybe_removed ||
-      counts.removed > counts.created + counts.maybe_created) {
-    must("shared name " + name + ": created " + std::to_string(counts.created) +
-         " times, removed " + std::to_string(counts.removed) + " times");
-  }
 }
 
 // --- everything

@@ -5,6 +5,7 @@
 //     as a whole or not at all, which the next look decides for ever;
 //   - contents: file_model.h; exact while every instance that has changed the file lives (FileUse);
 //   - change and ctime do not go back through one head;
+//   - shared_tree.h: names in two directories that all clients change;
 //   - registers.h: sectors of one file that all clients write, grow and cut off.
 //
 // Thread class: for the simulated thread that calls run().
@@ -21,6 +22,7 @@
 #include "tests/sim/file_model.h"
 #include "tests/sim/heads.h"
 #include "tests/sim/registers.h"
+#include "tests/sim/shared_tree.h"
 #include "tests/unit/fsal_cluster/ops/namespace_model.h"
 
 namespace symnas::sim {
@@ -43,19 +45,18 @@ struct SharedFile {
   bool resolving = false;
 };
 
-// A name that every client creates and removes.
-struct SharedName {
-  int created = 0;
-  int removed = 0;
-  int maybe_created = 0;
-  int maybe_removed = 0;
+// Names that every client changes, and the handles that anybody has seen.
+struct SharedNames {
+  SharedTree tree;
+  std::map<SharedTree::Node, fs::Handle> directories;
+  std::map<SharedTree::Node, fs::Handle> files;
 };
 
 struct Shared {
   int clients = 0;
   fs::Handle directory;
   std::vector<SharedFile> files;
-  std::map<std::string, SharedName> names;
+  SharedNames names;
   std::uint64_t next_file = 1;  // FileModel ids
   std::map<std::uint64_t, FileUse> uses;
   std::unique_ptr<Registers> registers;  // null: none
@@ -65,6 +66,9 @@ struct Workload {
   std::uint64_t operations = 30;
   int namespace_weight = 5;
   int data_weight = 5;
+  int shared_weight = 3;  // of 12 operations on names: on those that all clients change
+  std::uint64_t shared_names = 3;
+  int shared_moves = 3;  // of 12 on shared names: on directories
   int register_weight = 0;
   int resize_weight = 1;  // of 12 operations on the registers
   std::uint64_t file_cells_max = 2048;
@@ -84,6 +88,8 @@ class Client {
   void check_all();
   // All registers, through every head.
   void check_registers();
+  // All names that are shared, through every head. REQUIRES: no client works.
+  void check_shared_names();
   // The instance has closed cleanly: all that was acknowledged is durable.
   void closed_cleanly();
 
@@ -96,7 +102,6 @@ class Client {
   void one();
   void one_in_tree();
   void one_in_file();
-  void one_shared_name();
   void open_unlinked();
   void one_register();
 
@@ -126,6 +131,25 @@ class Client {
   Id pick_node();
   std::string pick_name();
   void read_tree();
+
+  // --- names that all clients change
+  void one_shared_name();
+  SharedTree::Operation pick_shared_operation();
+  SharedTree::Kind pick_shared_kind();
+  // Mostly a name that is there, of a directory or of a file.
+  void pick_shared_place(SharedTree::Operation& operation, bool directory);
+  SharedTree::Node pick_shared_directory();
+  std::string pick_shared_name();
+  // What is answered, and the handle that it tells.
+  struct SharedAnswer {
+    SharedTree::Outcome outcome;
+    std::optional<fs::Handle> handle;
+  };
+  SharedAnswer ask(fs::Mount& mount, const SharedTree::Operation& operation,
+                   SharedTree::Node number);
+  void learn(SharedTree::Node node, const fs::Handle& handle);
+  // nullopt: no answer.
+  std::optional<SharedTree::State> list_shared_names();
 
   // --- registers
   struct Sectors {
@@ -182,6 +206,7 @@ class Client {
   std::size_t head_ = 0;
   std::uint64_t epoch_ = 0;
   std::optional<std::pair<std::size_t, std::uint64_t>> lost_;  // who owes an answer
+  std::optional<SharedTree::Node> lost_name_;                  // what it owes, of shared names
   fs::NamespaceModel tree_;
   std::map<Id, fs::Handle> handles_;
   std::optional<fs::NamespaceModel> maybe_;  // the tree, if the last operation has happened

@@ -10,6 +10,20 @@
 
 namespace symnas::sim {
 
+namespace {
+
+// All clients change few names at once, and little else.
+void crowd_names(Workload& workload) {
+  workload.namespace_weight = 20;
+  workload.data_weight = 1;
+  workload.register_weight = 1;
+  workload.shared_weight = 11;
+  workload.shared_moves = below(2) == 0 ? 2 : 11;
+  workload.shared_names = 2;
+}
+
+}  // namespace
+
 void run_heads(std::uint64_t /*seed*/) {
   RunOptions options;
   options.world.volume_bytes = below(2) == 0 ? kSmallVolume : kVolume;
@@ -18,9 +32,13 @@ void run_heads(std::uint64_t /*seed*/) {
   options.workload.operations = 15 + below(30);
   options.workload.namespace_weight = static_cast<int>(1 + below(6));
   options.workload.data_weight = 6;
+  options.workload.shared_weight = static_cast<int>(2 + below(8));
+  options.workload.shared_names = 1 + below(3);
+  options.workload.shared_moves = static_cast<int>(1 + below(4));
   options.workload.register_weight = static_cast<int>(2 + below(12));
   options.workload.resize_weight = static_cast<int>(below(2) == 0 ? 1 : 2 + below(8));
   options.workload.file_cells_max = below(2) == 0 ? 512 : 2048;
+  if (below(6) == 0) crowd_names(options.workload);
   options.hazards.kill = 3;
   options.hazards.pause = 3;
   options.hazards.close = 1;

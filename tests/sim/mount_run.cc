@@ -29,6 +29,7 @@ void run_mount(std::uint64_t /*seed*/) {
   workload.operations = 15 + below(40);
   workload.namespace_weight = 6;
   workload.data_weight = 5;
+  workload.shared_moves = static_cast<int>(1 + below(6));
   MountWorld::Hazards hazards;
   hazards.kill = 4;
   hazards.close = 2;

@@ -1,0 +1,91 @@
+// SharedTree: a few names in two directories that all clients change at once, through any mount:
+// files and directories are made, linked, renamed onto each other and from one directory into
+// another, removed and looked up.
+//
+// What clients are told must have happened in one order: one operation after the other, each at
+// some moment between its sending and its answer, with the answer that POSIX gives there. An
+// operation without an answer has happened before its instance was fenced, or never does. All
+// states that this allows are kept; none left is a failure.
+//
+// What an operation makes is known by its number, which the node has as its owner: an operation
+// that was carried out twice makes two nodes of one number.
+//
+// Thread class: for simulated threads. Never blocks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+
+namespace symnas::sim {
+
+class SharedTree {
+ public:
+  using Node = std::uint32_t;  // the number of the operation that made it
+  static constexpr Node kFirst = 1;
+  static constexpr Node kSecond = 2;  // the two directories that always exist
+
+  enum class Kind { kCreate, kMkdir, kLink, kUnlink, kRmdir, kRename, kLookup };
+  struct Operation {
+    Kind kind = Kind::kLookup;
+    Node dir = kFirst;
+    std::string name;
+    Node other = kFirst;  // link: the file; rename: the directory of `to_name`
+    std::string to_name;
+  };
+  struct Outcome {
+    std::optional<ErrorCode> error;
+    Node found = 0;  // of kLookup
+    friend auto operator<=>(const Outcome&, const Outcome&) = default;
+  };
+  // Directories with the nodes that their names mean. A file without a name is gone.
+  using State = std::map<Node, std::map<std::string, Node>>;
+
+  // Before it is sent. Its number.
+  Node begin(Operation operation);
+  // Empty: fine; else what no order explains.
+  std::string answered(Node number, const Outcome& outcome);
+  // It has happened before now, or never does.
+  void unanswered(Node number);
+  // It was not sent, or its answer says that nothing was done. Empty: fine.
+  std::string not_done(Node number);
+  // What is there now. REQUIRES: nothing is under way.
+  std::string is(const State& state);
+
+  bool is_directory(Node node) const { return directories_.contains(node); }
+  // One of those that are possible.
+  const State& a_state() const { return worlds_.begin()->state; }
+  static std::string text(const Operation& operation);
+
+ private:
+  struct World {
+    State state;
+    std::map<Node, Outcome> done;  // of operations without an answer yet
+    friend auto operator<=>(const World&, const World&) = default;
+  };
+  struct Sent {
+    Operation operation;
+    bool overlaps = false;  // another change was under way with it
+  };
+
+  Outcome apply(Node number, const Operation& operation, State& state) const;
+  Outcome rename(const Operation& operation, State& state) const;
+  // A refusal that rests on two looks, at two moments. Nothing was changed.
+  static bool may_be_mixed(const Sent& sent, const Outcome& outcome);
+  // All worlds in which `number` has happened, as `wanted` says (nullptr: in any way).
+  void happened(Node number, const Outcome* wanted, const World& world, std::set<World>& out) const;
+  std::string text_of_worlds() const;
+
+  std::set<World> worlds_{World{{{kFirst, {}}, {kSecond, {}}}, {}}};
+  std::map<Node, Sent> under_way_;
+  std::set<Node> directories_{kFirst, kSecond};
+  Node last_ = kSecond;
+};
+
+}  // namespace symnas::sim
