@@ -194,17 +194,28 @@ Detached Engine::erase_tokens(std::vector<FilePtr> files, StatusCallback done) {
   for (const FilePtr& f : files) mutation.writes.push_back(kv::erase(token_key(f->ino)));
   const Result<kv::Committed> committed = co_await commit_mutation(mutation);
   const bool erased = committed && committed->succeeded;
-  for (const FilePtr& f : files) {
+  // Refused: some of them may have been given back before, and be somebody else's right by now.
+  Result<std::vector<kv::CachedValue>> left;
+  if (!erased) {
+    std::vector<std::string> keys;
+    for (const FilePtr& f : files) keys.push_back(token_key(f->ino));
+    Answer<Result<std::vector<kv::CachedValue>>> answer;
+    session_.read_async(std::move(keys), answer.callback());
+    left = co_await answer;
+  }
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    FileState& f = *files[i];
+    const bool held = !erased && left && (*left)[i].value.has_value();
     std::vector<WaiterId> waiters;
     {
-      const std::scoped_lock lock(f->mutex);
-      f->flag.drop_done(erased, clock_.mono_ns());
-      if (erased) token_gone(*f);
-      if (!erased && !f->removed) {
-        f->token = TokenMode::kExclusive;  // as the key says
-        list(*f);
+      const std::scoped_lock lock(f.mutex);
+      f.flag.drop_done(!held, clock_.mono_ns());
+      if (!held) token_gone(f);
+      if (held && !f.removed) {
+        f.token = TokenMode::kExclusive;  // as the key says
+        list(f);
       }
-      waiters.swap(f->flag_waiters);
+      waiters.swap(f.flag_waiters);
     }
     wake(waiters);
   }

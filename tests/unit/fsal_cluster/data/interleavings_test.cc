@@ -255,6 +255,22 @@ TEST_F(InterleavingsTest, ATokenThatCouldNotBeErasedIsHeld) {
   EXPECT_EQ(two_.read(kFile, 0, 20'000).value_or("error"), kA + kB);
 }
 
+// What was given back in between is another mount's: the refusal says nothing of who has it.
+TEST_F(InterleavingsTest, ATokenGivenBackIsNotHeldBecauseItCouldNotBeErased) {
+  one_.create(kFile);
+  ASSERT_TRUE(two_.write(kFile, 0, kA));
+  heads_.server().set_quota(kv::MemServer::Quota::kFull);
+  one_.replies().hold(erases(token(one_)));
+  let_flags_fall();
+  ASSERT_TRUE(one_.replies().wait_until_held());
+  heads_.server().set_quota(kv::MemServer::Quota::kFree);
+  one_.replies().release();
+  let_it_come();
+  EXPECT_EQ(one_.read(kFile, 0, 20'000).value_or("error"), kA);
+  ASSERT_TRUE(two_.write(kFile, kA.size(), kB, WriteStability::kFileSync));
+  EXPECT_EQ(one_.read(kFile, 0, 20'000).value_or("error"), kA + kB);
+}
+
 TEST_F(InterleavingsTest, ACreateThatTakesLongLeavesNoToken) {
   kv::Mutation creates;
   creates.writes = one_.data().tokens_at_create(kFile);
