@@ -1,11 +1,15 @@
 #include "tests/sim/moves/arbiter.h"
 
 #include <algorithm>
-#include <set>
 
 #include "tests/sim/runtime/simulation.h"
 
 namespace symnas::sim {
+
+std::string text_of(fs::ShareMode mode) {
+  constexpr const char* kBits[] = {"-", "r", "w", "rw"};
+  return std::string(kBits[mode.access & 3U]) + " denying " + kBits[mode.deny & 3U];
+}
 
 fs::LockRange range_of(Span span, fs::LockMode mode) {
   return {span.first, span.last + 1 == kBytes ? UINT64_MAX : span.last, mode};
@@ -39,8 +43,17 @@ std::vector<std::pair<Span, fs::LockMode>> runs(const Beliefs& beliefs) {
   return out;
 }
 
+bool Arbiter::may_have_lost(Holder holder) const {
+  const auto may = may_lose_.find(holder.client);
+  return may != may_lose_.end() && may->second();
+}
+
+void Arbiter::take_from(const std::set<unsigned>& clients) {
+  for (const unsigned client : clients) drops_all(client);
+  robbed_.insert(clients.begin(), clients.end());
+}
+
 void Arbiter::gains(std::size_t file, Holder holder, Span span, fs::LockMode mode) {
-  ++grants_;
   std::set<unsigned> gone;
   for (const auto& [key, beliefs] : all_) {
     if (key.first != file || key.second == holder) continue;
@@ -48,8 +61,7 @@ void Arbiter::gains(std::size_t file, Holder holder, Span span, fs::LockMode mod
       const bool conflicts = beliefs[byte] == Belief::kExclusive ||
                              (beliefs[byte] == Belief::kShared && mode == fs::LockMode::kExclusive);
       if (!conflicts) continue;
-      const auto may = may_lose_.find(key.second.client);
-      if (may != may_lose_.end() && may->second()) {
+      if (may_have_lost(key.second)) {
         gone.insert(key.second.client);
         break;
       }
@@ -59,7 +71,7 @@ void Arbiter::gains(std::size_t file, Holder holder, Span span, fs::LockMode mod
            " of client " + std::to_string(key.second.client) + " holds it");
     }
   }
-  for (const unsigned client : gone) drops_all(client);
+  take_from(gone);
   Beliefs& mine = all_[{file, holder}];
   for (std::size_t byte = span.first; byte <= span.last; ++byte) mine[byte] = belief_of(mode);
   trace("client %u owner %u holds file %zu bytes %zu-%zu %s", holder.client, holder.owner, file,
@@ -82,7 +94,9 @@ void Arbiter::weakens(std::size_t file, Holder holder, Span span) {
 }
 
 void Arbiter::drops_all(unsigned client) {
-  std::erase_if(all_, [client](const auto& one) { return one.first.second.client == client; });
+  const auto its = [client](const auto& one) { return one.first.second.client == client; };
+  std::erase_if(all_, its);
+  std::erase_if(opens_, its);
 }
 
 const Beliefs& Arbiter::beliefs(std::size_t file, Holder holder) const {
@@ -104,6 +118,62 @@ bool Arbiter::holds_any(std::size_t file, Holder holder, Span span) const {
   return std::any_of(mine.begin() + static_cast<std::ptrdiff_t>(span.first),
                      mine.begin() + static_cast<std::ptrdiff_t>(span.last) + 1,
                      [](Belief belief) { return belief != Belief::kNone; });
+}
+
+bool Arbiter::is_free(std::size_t file, std::size_t byte) const {
+  return std::none_of(all_.begin(), all_.end(), [&](const auto& one) {
+    return one.first.first == file && one.second[byte] != Belief::kNone;
+  });
+}
+
+// --- opens
+
+void Arbiter::opens(std::size_t file, Holder opener, fs::ShareMode mode) {
+  std::set<unsigned> gone;
+  for (const auto& [key, open] : opens_) {
+    if (key.first != file || key.second == opener || !fs::conflict(open, mode)) continue;
+    if (may_have_lost(key.second)) {
+      gone.insert(key.second.client);
+      continue;
+    }
+    fail("stolen: file " + std::to_string(file) + " is opened by owner " +
+         std::to_string(opener.owner) + " of client " + std::to_string(opener.client) + " to " +
+         text_of(mode) + ", and is open for owner " + std::to_string(key.second.owner) +
+         " of client " + std::to_string(key.second.client) + " to " + text_of(open));
+  }
+  take_from(gone);
+  opens_[{file, opener}] = mode;
+  trace("client %u owner %u has file %zu open to %s", opener.client, opener.owner, file,
+        text_of(mode).c_str());
+}
+
+void Arbiter::opens_less(std::size_t file, Holder opener, fs::ShareMode mode) {
+  const auto found = opens_.find({file, opener});
+  if (found == opens_.end()) return;
+  if (mode == fs::ShareMode{}) {
+    opens_.erase(found);
+  } else {
+    found->second = mode;
+  }
+}
+
+fs::ShareMode Arbiter::open_of(std::size_t file, Holder opener) const {
+  const auto found = opens_.find({file, opener});
+  return found == opens_.end() ? fs::ShareMode{} : found->second;
+}
+
+Arbiter::Opens Arbiter::opens_of_client(unsigned client) const {
+  Opens out;
+  for (const auto& one : opens_)
+    if (one.first.second.client == client) out.insert(one);
+  return out;
+}
+
+fs::ShareMode Arbiter::all_opens(std::size_t file) const {
+  fs::ShareMode out;
+  for (const auto& [key, mode] : opens_)
+    if (key.first == file) out = out | mode;
+  return out;
 }
 
 }  // namespace symnas::sim

@@ -1,6 +1,7 @@
-// Arbiter: judges locks from outside NFS. Knows what every client believes that it holds: from the
-// moment it has read the answer until it asks for less, dies, or is told otherwise. Two beliefs
-// that conflict end the run: one of the locks was stolen.
+// Arbiter: judges locks and opens from outside NFS. Knows what every client believes that it holds,
+// and has open: from the moment it has read the answer until it asks for less, dies, or is told
+// otherwise. Two beliefs that conflict end the run: one of the locks was stolen, or one of the
+// opens.
 //
 // A file is `kBytes` bytes; the last one stands for everything from there on.
 // Thread class: for simulated threads. Never blocks.
@@ -11,10 +12,12 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "fsal_cluster/state/lock_table.h"
+#include "fsal_cluster/state/share_mode.h"
 
 namespace symnas::sim {
 
@@ -36,17 +39,22 @@ fs::LockMode mode_of(Belief belief);
 // The runs of one mode.
 std::vector<std::pair<Span, fs::LockMode>> runs(const Beliefs& beliefs);
 
+std::string text_of(fs::ShareMode mode);
+
 class Arbiter {
  public:
-  // A lock owner of a client.
+  // A lock owner of a client, or an open owner.
   struct Holder {
     unsigned client = 0;
     unsigned owner = 0;
     friend auto operator<=>(const Holder&, const Holder&) = default;
   };
-  // Of clients whose locks may be taken from them without a word: whether that is so now. They are
-  // asked before they are believed, and it is over with their beliefs when they say yes.
+  // Of clients whose locks and opens may be taken from them without a word: whether that is so now.
+  // They are asked before they are believed, and it is over with their beliefs when they say yes.
   void may_lose(unsigned client, std::function<bool()> may) { may_lose_[client] = std::move(may); }
+
+  // Whether anything has been taken from it.
+  bool has_lost(unsigned client) const { return robbed_.contains(client); }
 
   void gains(std::size_t file, Holder holder, Span span, fs::LockMode mode);
   void drops(std::size_t file, Holder holder, Span span);
@@ -57,12 +65,27 @@ class Arbiter {
   // All of one client, on files in order.
   std::map<std::pair<std::size_t, Holder>, Beliefs> of_client(unsigned client) const;
   bool holds_any(std::size_t file, Holder holder, Span span) const;
-  std::size_t grants() const { return grants_; }
+  // By nobody.
+  bool is_free(std::size_t file, std::size_t byte) const;
+
+  // The file is open so for it, whatever it was before.
+  void opens(std::size_t file, Holder opener, fs::ShareMode mode);
+  // It asks for less; {}: it closes the file.
+  void opens_less(std::size_t file, Holder opener, fs::ShareMode mode);
+  fs::ShareMode open_of(std::size_t file, Holder opener) const;
+  using Opens = std::map<std::pair<std::size_t, Holder>, fs::ShareMode>;
+  Opens opens_of_client(unsigned client) const;
+  // By everybody together.
+  fs::ShareMode all_opens(std::size_t file) const;
 
  private:
+  bool may_have_lost(Holder holder) const;
+  void take_from(const std::set<unsigned>& clients);
+
   std::map<std::pair<std::size_t, Holder>, Beliefs> all_;
+  Opens opens_;
   std::map<unsigned, std::function<bool()>> may_lose_;
-  std::size_t grants_ = 0;
+  std::set<unsigned> robbed_;
 };
 
 }  // namespace symnas::sim

@@ -16,13 +16,7 @@ namespace symnas::sim {
 namespace {
 
 constexpr std::int64_t kNsPerMs = 1'000'000;
-constexpr std::int64_t kLeaseNs = 20'000 * kNsPerMs;
 constexpr std::uint16_t kStatdOfClient = 700;  // reserved: an administrator's
-
-bool mount_is_over(const Error& error) {
-  return error.code == ErrorCode::kEnded || error.code == ErrorCode::kFenced ||
-         error.code == ErrorCode::kShutdown;
-}
 
 bool overlap(const fs::LockRange& a, const fs::LockRange& b) {
   return a.start <= b.end && b.start <= a.end;
@@ -34,24 +28,22 @@ bool same_wait(const LockCall& a, const LockCall& b) {
 
 }  // namespace
 
-// ganesha's st_lock of the file.
-class Life::FileTurn {
- public:
-  FileTurn(Life& life, std::size_t file) : life_(life), file_(file) {
-    wait_until(&life_.busy_, "another lock operation", [&] { return !life_.busy_[file_]; });
-    life_.busy_[file_] = true;
-  }
-  ~FileTurn() {
-    life_.busy_[file_] = false;
-    wake(&life_.busy_);
-  }
-  FileTurn(const FileTurn&) = delete;
-  FileTurn& operator=(const FileTurn&) = delete;
+bool mount_is_over(const Error& error) {
+  return error.code == ErrorCode::kEnded || error.code == ErrorCode::kFenced ||
+         error.code == ErrorCode::kShutdown;
+}
 
- private:
-  Life& life_;
-  const std::size_t file_;
-};
+std::string verifier_of(std::uint64_t verifier) { return "life " + std::to_string(verifier); }
+
+Life::FileTurn::FileTurn(Life& life, std::size_t file) : life_(life), file_(file) {
+  wait_until(&life_.busy_, "another lock operation", [&] { return !life_.busy_[file_]; });
+  life_.busy_[file_] = true;
+}
+
+Life::FileTurn::~FileTurn() {
+  life_.busy_[file_] = false;
+  wake(&life_.busy_);
+}
 
 // As plugin/instance.cc: what is told of a reboot is released, and the answer leaves when that is
 // recorded.
@@ -72,7 +64,8 @@ Life::Life(MountWorld& world, std::uint64_t epoch, fs::Mount& mount, std::vector
         return {};
       }),
       notices_(nsm::state_of_epoch(epoch), "vnfs",
-               [] { return static_cast<std::uint32_t>(below(UINT32_MAX)); }) {
+               [] { return static_cast<std::uint32_t>(below(UINT32_MAX)); }),
+      nfs4_(*this) {
   for (const fs::NlmClient& client : mount_.locks().nlm_clients())
     notices_.add({client.address, client.server}, now_ns() / kNsPerMs);
 }
@@ -95,8 +88,8 @@ void Life::serve(const Key& key, const Body& body, const std::function<void(Answ
 // --- locks
 
 std::optional<Answer> Life::locked(const LockCall& call) {
-  const auto answer =
-      mount_.locks().lock(ino(call.file), call.owner, call.range, call.reclaim, {call.nsm_state});
+  const auto answer = mount_.locks().lock(ino(call.file), call.owner, call.range, call.reclaim,
+                                          {call.nsm_state, call.verifier});
   if (answer) return answer->granted ? Answer::kGranted : Answer::kDenied;
   trace("lock: %s", answer.error().message.c_str());
   if (mount_is_over(answer.error())) return std::nullopt;
@@ -116,16 +109,15 @@ std::optional<Answer> Life::lock(const LockCall& call) {
   return locked(call);
 }
 
-// Of NFSv4: what is not recorded is said to be done (plugin/lock.cc).
 std::optional<Answer> Life::unlock(const LockCall& call) {
   const FileTurn turn(*this, call.file);
-  const auto answer = unlocked(call);
-  return answer == Answer::kDelay ? Answer::kGranted : answer;
+  return unlocked(call);
 }
 
-std::optional<Answer> Life::test(const LockCall& call) {
+std::optional<Answer> Life::test(const LockCall& call, fs::LockOwner* holder) {
   const FileTurn turn(*this, call.file);
   const auto answer = mount_.locks().test(ino(call.file), call.owner, call.range);
+  if (holder != nullptr) *holder = answer.conflict.holder;
   return answer.granted ? Answer::kGranted : Answer::kDenied;
 }
 
@@ -246,65 +238,6 @@ void Life::sm_notify(const std::string& address, std::int32_t state,
   if (answer.reply.empty()) fail("an SM_NOTIFY was taken for no call");
   if (!answer.reboot) return answered();
   reboots_.add(*answer.reboot, answered);
-}
-
-// --- NFSv4
-
-// False: the mount is over. The client may be gone when it returns.
-bool Life::drop_state(Nfs4Client& client) {
-  wait_until(&nfs4_clients_, "operations of a client", [&] { return client.running == 0; });
-  for (const auto& [file, owner] : std::exchange(client.locked, {})) {
-    if (!unlock({owner, file, {0, UINT64_MAX, fs::LockMode::kShared}})) return false;
-  }
-  return true;
-}
-
-std::optional<Answer> Life::nfs4_establish(const std::string& name, std::uint64_t verifier) {
-  Nfs4Client& client = nfs4_clients_[name];
-  if (client.verifier != 0 && client.verifier != verifier) {
-    client.verifier = UINT64_MAX;  // neither life is served meanwhile
-    if (!drop_state(client)) return std::nullopt;
-  }
-  nfs4_clients_[name].verifier = verifier;
-  nfs4_clients_[name].renewed_ns = now_ns();
-  return Answer::kOk;
-}
-
-std::optional<Answer> Life::nfs4(const std::string& name, std::uint64_t verifier,
-                                 const std::function<std::optional<Answer>()>& operation) {
-  const auto found = nfs4_clients_.find(name);
-  if (found == nfs4_clients_.end() || found->second.verifier != verifier)
-    return Answer::kUnknownClient;
-  Nfs4Client& client = found->second;
-  client.renewed_ns = now_ns();
-  ++client.running;
-  const auto answer = operation();
-  --client.running;
-  wake(&nfs4_clients_);
-  return answer;
-}
-
-std::optional<Answer> Life::nfs4_lock(const std::string& name, std::uint64_t verifier,
-                                      const LockCall& call) {
-  return nfs4(name, verifier, [&] {
-    nfs4_clients_[name].locked.insert({call.file, call.owner});
-    return lock(call);
-  });
-}
-
-bool Life::knows_any_of(const std::set<std::string>& dead) const {
-  return std::any_of(dead.begin(), dead.end(),
-                     [this](const std::string& name) { return nfs4_clients_.contains(name); });
-}
-
-void Life::nfs4_reap(const std::set<std::string>& dead) {
-  for (const std::string& name : dead) {
-    const auto found = nfs4_clients_.find(name);
-    if (found == nfs4_clients_.end() || now_ns() - found->second.renewed_ns < kLeaseNs) continue;
-    found->second.verifier = UINT64_MAX;
-    if (!drop_state(found->second)) return;
-    nfs4_clients_.erase(name);
-  }
 }
 
 }  // namespace symnas::sim

@@ -1,7 +1,7 @@
 // Life: one instance as its NFS clients see it, in front of the real mount: what ganesha keeps in
-// memory (who waits for a lock, which NFSv4 clients are known, what has been answered), what the
-// plugin makes of a lock (fsal_cluster/plugin/lock.cc), and the real parts of the status monitor.
-// Nothing of it outlives the process.
+// memory (who waits for a lock, what has been answered, NFSv4 clients), what the plugin makes of a
+// lock (fsal_cluster/plugin/lock.cc), and the real parts of the status monitor. Nothing of it
+// outlives the process.
 //
 // Thread class: for threads of the instance's process; those that say so, for others.
 // Invariant, as ganesha's: of one file one lock operation runs at a time (st_lock).
@@ -21,6 +21,7 @@
 #include "fsal_cluster/nsm/reboots.h"
 #include "fsal_cluster/state/lock_table.h"
 #include "tests/sim/mount_world.h"
+#include "tests/sim/moves/nfs4_clients.h"
 
 namespace symnas::sim {
 
@@ -30,6 +31,8 @@ enum class Answer {
   kBlocked,        // NLM: will be called back
   kDelay,          // not done; ask again as another call
   kUnknownClient,  // NFSv4: STALE_CLIENTID, BADSESSION
+  kBadStateid,     // NFSv4
+  kOldStateid,     // NFSv4
   kOk,
   kExists,
   kNoEntry,
@@ -41,7 +44,10 @@ struct LockCall {
   fs::LockRange range;
   bool reclaim = false;
   std::int32_t nsm_state = 0;
+  std::string verifier;  // NFSv4
 };
+std::string verifier_of(std::uint64_t verifier);
+bool mount_is_over(const Error& error);
 
 // Called back, on a thread of the clients: whether the client takes it.
 using Granted = std::function<bool()>;
@@ -52,6 +58,8 @@ class Life {
 
   std::uint64_t epoch() const { return epoch_; }
   fs::Mount& mount() { return mount_; }
+  const fs::Handle& file(std::size_t file) const { return files_[file]; }
+  Nfs4Clients& nfs4() { return nfs4_; }
 
   // --- a call, as often as it is sent: answered once, the second time from memory. `answered` is
   // called when the answer may leave the instance, and not when it never will.
@@ -59,10 +67,27 @@ class Life {
   using Body = std::function<std::optional<Answer>(Life&)>;
   void serve(const Key& key, const Body& body, const std::function<void(Answer)>& answered);
 
-  // --- locks of any protocol. nullopt: the mount is over, there is no answer.
+  // ganesha's st_lock of a file, while it exists.
+  class FileTurn {
+   public:
+    FileTurn(Life& life, std::size_t file);
+    ~FileTurn();
+    FileTurn(const FileTurn&) = delete;
+    FileTurn& operator=(const FileTurn&) = delete;
+
+   private:
+    Life& life_;
+    const std::size_t file_;
+  };
+  // --- locks of any protocol. nullopt: the mount is over, there is no answer. REQUIRES: the file's
+  // turn.
+  std::optional<Answer> locked(const LockCall& call);
+  std::optional<Answer> unlocked(const LockCall& call);
+
+  // --- of nobody in particular. `holder`: who has denied it.
   std::optional<Answer> lock(const LockCall& call);
   std::optional<Answer> unlock(const LockCall& call);
-  std::optional<Answer> test(const LockCall& call);
+  std::optional<Answer> test(const LockCall& call, fs::LockOwner* holder = nullptr);
 
   // --- NLM. Who is BLOCKED is tried again by poll() and called back through `wait`.
   std::optional<Answer> nlm_lock(const LockCall& call, const Granted& wait);
@@ -80,39 +105,19 @@ class Life {
                  const std::function<void()>& answered);
   nsm::Notices& notices() { return notices_; }  // for one thread of the world
 
-  // --- NFSv4
-  std::optional<Answer> nfs4_establish(const std::string& client, std::uint64_t verifier);
-  std::optional<Answer> nfs4(const std::string& client, std::uint64_t verifier,
-                             const std::function<std::optional<Answer>()>& operation);
-  std::optional<Answer> nfs4_lock(const std::string& client, std::uint64_t verifier,
-                                  const LockCall& call);
-  // The lease of those that do not live any more ends.
-  void nfs4_reap(const std::set<std::string>& dead);
-  bool knows_any_of(const std::set<std::string>& dead) const;
-
  private:
   struct Waiter {
     LockCall call;
     Granted wait;
     std::uint64_t cookie = 0;
   };
-  struct Nfs4Client {
-    std::uint64_t verifier = 0;
-    std::int64_t renewed_ns = 0;
-    int running = 0;
-    std::set<std::pair<std::size_t, fs::LockOwner>> locked;
-  };
-  class FileTurn;
 
   Ino ino(std::size_t file) const { return files_[file].ino; }
-  std::optional<Answer> locked(const LockCall& call);
-  std::optional<Answer> unlocked(const LockCall& call);
   void call_back(const Waiter& waiter);
   void grant_answered(std::uint64_t cookie, bool wanted);
   void drop_former_waits(const LockCall& call);
   // Drops cookies of grants that the client knows of by now.
   void settle_grants(const LockCall& call);
-  bool drop_state(Nfs4Client& client);
 
   MountWorld& world_;
   const std::uint64_t epoch_;
@@ -125,7 +130,7 @@ class Life {
   std::uint64_t last_cookie_ = 0;
   nsm::Reboots reboots_;
   nsm::Notices notices_;
-  std::map<std::string, Nfs4Client> nfs4_clients_;
+  Nfs4Clients nfs4_;
 };
 
 }  // namespace symnas::sim

@@ -110,8 +110,8 @@ void Server::serve_by_itself() {
     if (now_ns() - polled_ns < kPollNs) continue;
     polled_ns = now_ns();
     poll_waiters(*life);
-    if (!life->knows_any_of(nfs4_dead_)) continue;
-    world_.send(life->epoch(), [this, life](fs::Mount&) { life->nfs4_reap(nfs4_dead_); });
+    if (!life->nfs4().knows_any_of(nfs4_dead_)) continue;
+    world_.send(life->epoch(), [this, life](fs::Mount&) { life->nfs4().reap(nfs4_dead_); });
   }
 }
 

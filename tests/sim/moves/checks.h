@@ -1,0 +1,62 @@
+// Checks: what must hold when the clients have stopped, by what they believe (arbiter.h): what they
+// hold, or have open, is denied to others, after further restarts, too; two leases later what
+// nobody holds can be had, though all go on with what they hold; and when everything is closed,
+// nothing stays recorded.
+//
+// Thread class: for one simulated thread that belongs to no instance.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/sim/heads.h"
+#include "tests/sim/moves/arbiter.h"
+#include "tests/sim/moves/nfs4_client.h"
+#include "tests/sim/moves/nlm_client.h"
+#include "tests/sim/moves/server.h"
+
+namespace symnas::sim {
+
+struct Scene {
+  Heads& heads;
+  Arbiter& arbiter;
+  const std::vector<std::unique_ptr<Server>>& servers;
+  const std::vector<std::unique_ptr<ModelNlmClient>>& nlm;
+  const std::vector<std::unique_ptr<ModelNfs4Client>>& nfs4;
+  std::size_t files = 0;
+};
+
+class Checks {
+ public:
+  Checks(Process& people, Scene scene) : people_(people), scene_(scene) {}
+
+  // No client has an operation under way; they renew their leases.
+  void run();
+
+ private:
+  void check_held();
+  void check_locks_held(unsigned client);
+  void check_opens_held(const ModelNfs4Client& client, unsigned number);
+  void check_free();
+  void check_bytes_free(std::size_t file, Span span);
+  void check_open_free(Server& server, std::size_t file);
+  void close_all();
+  // No record is left but of NLM clients that are gone without a word, and of who serves.
+  void check_records();
+  std::string lock_record_left(const std::string& value) const;
+  bool is_of_gone_nlm_client(const fs::LockOwner& owner) const;
+
+  Server& draw_server() { return *scene_.servers[below(scene_.servers.size())]; }
+  // Until it is answered with something else than "ask again".
+  Answer insist(Server& server, const Life::Body& body);
+  // Asks until it is done. What is left then; "": nothing.
+  void eventually(const std::function<std::string()>& left);
+
+  Process& people_;
+  const Scene scene_;
+};
+
+}  // namespace symnas::sim

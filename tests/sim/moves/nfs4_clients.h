@@ -1,0 +1,116 @@
+// Nfs4Clients: what ganesha keeps of the NFSv4 clients of one instance: in which life each is
+// known, its opens with the lock owners under each, its lease; and what the plugin makes of an open
+// (fsal_cluster/plugin/open.cc).
+//
+// Thread class: for threads of the instance's process; knows_any_of() for others.
+// Invariant, as ganesha's (patch 0047): what a request does to an open is decided under the file's
+// st_lock, by the stateid that it carries.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "fsal_cluster/state/lock_table.h"
+#include "fsal_cluster/state/share_mode.h"
+
+namespace symnas::sim {
+
+class Life;
+enum class Answer;
+struct LockCall;
+
+// An open at one instance. No other one, there or elsewhere, has its number.
+struct Stateid {
+  std::uint64_t open = 0;
+  std::uint32_t seqid = 0;  // grows with each OPEN and OPEN_DOWNGRADE
+};
+
+class Nfs4Clients {
+ public:
+  // `life` outlives it.
+  explicit Nfs4Clients(Life& life) : life_(life) {}
+
+  // co_ownerid and verifier.
+  struct Who {
+    std::string name;
+    std::uint64_t verifier = 0;
+  };
+  struct OpenCall {
+    std::size_t file = 0;
+    unsigned owner = 0;
+    fs::ShareMode mode;
+    bool reclaim = false;
+  };
+
+  // For all: nullopt: the mount is over, there is no answer. kUnknownClient: but for establish(),
+  // this life of the client is not known here. kBadStateid: there is no such open.
+  std::optional<Answer> establish(const Who& who);
+  std::optional<Answer> renew(const Who& who);
+  std::optional<Answer> reclaim_complete(const Who& who);  // v4.1
+  // An owner that has the file open has it open for more then. `given`: set when it is granted.
+  std::optional<Answer> open(const Who& who, const OpenCall& call, Stateid& given);
+  // kOldStateid: it has been opened again meanwhile. `given`: of downgrade, when it is done.
+  std::optional<Answer> downgrade(const Who& who, Stateid stateid, fs::ShareMode mode,
+                                  Stateid& given);
+  std::optional<Answer> close(const Who& who, Stateid stateid);
+  // Under an open, whatever its seqid is.
+  std::optional<Answer> lock(const Who& who, Stateid stateid, const LockCall& call);
+  // Of an owner that has locked nothing here: nothing, as its client has no stateid for that.
+  std::optional<Answer> unlock(const Who& who, Stateid stateid, const LockCall& call);
+
+  // Whether anybody could open the file so; nothing stays open.
+  std::optional<Answer> try_open(std::size_t file, fs::ShareMode mode);
+
+  // The lease of those that do not live any more ends.
+  void reap(const std::set<std::string>& dead);
+  bool knows_any_of(const std::set<std::string>& dead) const;
+
+ private:
+  struct Client {
+    std::uint64_t verifier = 0;  // 0: not known yet
+    std::uint64_t newest = 0;    // that was ever told of: lives are counted
+    std::int64_t renewed_ns = 0;
+    int running = 0;
+    bool confirming = false;
+  };
+  struct Open {
+    std::string client;
+    std::size_t file = 0;
+    unsigned owner = 0;
+    fs::ShareMode mode;
+    std::uint32_t seqid = 0;
+    std::set<fs::LockOwner> lockers;
+  };
+  using Operation = std::function<std::optional<Answer>()>;
+
+  // False: the mount is over.
+  bool confirm(const Who& who, Client& client);
+  std::optional<Answer> serve(const Who& who, const Operation& operation);
+  std::uint64_t add(const Who& who, const OpenCall& call);
+  std::optional<Answer> open_by_name(const Who& who, const OpenCall& call, Stateid& given);
+  // REQUIRES for both: the file's turn. Granted: it is open so, and has the next stateid.
+  std::optional<Answer> open_anew(const Who& who, const OpenCall& call, Stateid& given);
+  std::optional<Answer> change(std::uint64_t number, fs::ShareMode mode, bool reclaim,
+                               Stateid& given);
+  std::optional<Answer> share(std::size_t file, fs::ShareMode before, fs::ShareMode after,
+                              bool reclaim);
+  // REQUIRES: the file's turn. False: the mount is over.
+  bool end(std::uint64_t number);
+  // The same of everything that the client has here. It may be gone when it returns.
+  bool drop_state(const std::string& name);
+  std::uint64_t number_of(const Who& who, const OpenCall& call) const;  // 0: it has no such open
+  bool conflicts_here(std::uint64_t number, fs::ShareMode mode) const;
+  Open* find(Stateid stateid);
+
+  Life& life_;
+  std::map<std::string, Client> clients_;
+  std::map<std::uint64_t, Open> opens_;  // by Stateid::open
+  std::uint64_t last_open_ = 0;
+};
+
+}  // namespace symnas::sim
