@@ -23,6 +23,8 @@ namespace {
 
 constexpr std::int64_t kNsPerMs = 1'000'000;
 constexpr std::size_t kFiles = 2;
+// More than two leases on the slowest clock.
+constexpr std::int64_t kQuietNs = 50'000 * kNsPerMs;
 
 class MovesRun {
  public:
@@ -37,14 +39,17 @@ class MovesRun {
   void run() {
     heads_.start();
     prepare();
-    start_clients();
-    std::uint64_t disturbances = below(14);
-    while (running_ > 0 && disturbances-- > 0) {
-      sleep_ns(static_cast<std::int64_t>(below(below(4) == 0 ? 50'000 : 2'000)) * kNsPerMs);
-      disturb();
+    make_clients();
+    start(names_, 10 + below(40));
+    disturbed_operations();
+    if (below(2) == 0) {
+      // Opens that deny something are granted again: none of before a crash is left unclaimed.
+      wait_for_clients();
+      sleep_ns(kQuietNs);
+      disturbed_operations();
     }
     heads_.settle();
-    wait_until(&running_, "the clients", [this] { return running_ == 0; });
+    wait_for_clients();
     Checks(people_, {heads_, arbiter_, servers_, nlm_, nfs4_, kFiles}).run();
     for (auto& client : names_) client->check();
   }
@@ -74,24 +79,36 @@ class MovesRun {
 
   Server& draw_server() { return *servers_[below(servers_.size())]; }
 
-  void start_clients() {
+  void disturbed_operations() {
+    start(nlm_, 10 + below(25));
+    start(nfs4_, 10 + below(35));
+    if (below(2) == 0) sleep_ns(static_cast<std::int64_t>(below(4'000)) * kNsPerMs);
+    std::uint64_t disturbances = below(10);
+    while (running_ > 0 && disturbances-- > 0) {
+      sleep_ns(static_cast<std::int64_t>(below(below(4) == 0 ? 50'000 : 2'000)) * kNsPerMs);
+      disturb();
+    }
+  }
+  void wait_for_clients() {
+    wait_until(&running_, "the clients", [this] { return running_ == 0; });
+  }
+
+  void make_clients() {
     unsigned number = 0;
     for (std::uint64_t i = 1 + below(3); i > 0; --i)
       nlm_.push_back(std::make_unique<ModelNlmClient>(draw_server(), arbiter_, ++number, kFiles));
+    // Those of NFSv4 take turns: two have two VNFSs.
+    const std::size_t first = below(servers_.size());
     for (std::uint64_t i = 1 + below(2); i > 0; --i) {
-      Server& server = *servers_[(number + i) % servers_.size()];  // two have two VNFSs
+      Server& server = *servers_[(first + i) % servers_.size()];
       nfs4_.push_back(std::make_unique<ModelNfs4Client>(server, arbiter_, ++number, kFiles));
     }
     names_.push_back(std::make_unique<NamesClient>(draw_server(), ++number, directory_));
-    start(nlm_);
-    start(nfs4_);
-    start(names_);
   }
   template <class Clients>
-  void start(Clients& clients) {
+  void start(Clients& clients, std::size_t operations) {
     for (auto& client : clients) {
       ++running_;
-      const std::size_t operations = 10 + below(40);
       spawn(people_, "client", [this, &client, operations] {
         client->run(operations);
         --running_;

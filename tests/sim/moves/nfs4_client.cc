@@ -80,7 +80,7 @@ bool ModelNfs4Client::establish() {
 }
 
 void ModelNfs4Client::run(std::size_t operations) {
-  spawn(current_process(), "renew", [this] { renew(); });
+  if (!std::exchange(renews_, true)) spawn(current_process(), "renew", [this] { renew(); });
   for (std::size_t i = 0; i < operations && !dead_; ++i) {
     one();
     sleep_ns(up_to_ms(below(6) == 0 ? 4'000 : 100));

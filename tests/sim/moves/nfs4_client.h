@@ -112,6 +112,7 @@ class ModelNfs4Client {
   std::optional<Change> change_;
   std::int64_t contact_ns_ = 0;  // what was answered last was sent then
   bool busy_ = false;            // an operation, or who reclaims
+  bool renews_ = false;
   bool dead_ = false;
 };
 

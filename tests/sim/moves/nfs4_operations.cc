@@ -12,12 +12,18 @@ namespace {
 constexpr unsigned kOpeners = 2;
 constexpr unsigned kLockersOfOpener = 2;
 constexpr Span kAllBytes{0, kBytes - 1};
-constexpr fs::ShareMode kBothWays{fs::kShareRead | fs::kShareWrite, 0};
+
+// Mostly one of the two.
+std::uint8_t draw_access() {
+  return below(4) == 0   ? fs::kShareRead | fs::kShareWrite
+         : below(2) == 0 ? fs::kShareRead
+                         : fs::kShareWrite;
+}
 
 // Every second one denies nothing. NFSv4 denies also to those who have not opened the file.
 fs::ShareMode draw_mode() {
-  fs::ShareMode mode{static_cast<std::uint8_t>(1 + below(3)), 0};
-  if (below(2) == 0) mode.deny = static_cast<std::uint8_t>(1 + below(3));
+  fs::ShareMode mode{draw_access(), 0};
+  if (below(2) == 0) mode.deny = draw_access();
   if ((mode.deny & fs::kShareWrite) != 0) mode.deny |= fs::kShareMandatory;
   return mode;
 }
@@ -71,15 +77,15 @@ void ModelNfs4Client::one() {
     reboot();
   } else if (dice == 2 && below(3) == 0) {
     die();
-  } else if (dice < 12) {
+  } else if (dice < 14) {
     open(opener, draw_mode());
-  } else if (dice < 16) {
+  } else if (dice < 18) {
     downgrade(opener);
-  } else if (dice < 20) {
+  } else if (dice < 26) {
     close(opener);
-  } else if (dice < 24) {
+  } else if (dice < 30) {
     close_beside_open(opener, draw_mode());
-  } else if (dice < 46) {
+  } else if (dice < 48) {
     lock(locker, draw_span(), mode);
   } else {
     unlock(locker, draw_span());
@@ -107,6 +113,8 @@ std::optional<Answer> ModelNfs4Client::open_now(const Key& opener, fs::ShareMode
   const auto given = std::make_shared<Given>();
   const auto reply = ask([&] { return open_body(opener, mode, false, given); });
   if (!reply || *gone) return std::nullopt;
+  trace("client %u owner %u opens file %zu to %s: answer %d", number_, opener.second.owner,
+        opener.first, text_of(mode).c_str(), static_cast<int>(reply->answer));
   if (reply->answer != Answer::kGranted) return reply->answer;
   const Stateid stateid = given->at(reply->epoch);
   const auto known = stateids_.find(opener);
@@ -237,7 +245,7 @@ void ModelNfs4Client::lock(const Key& locker, Span span, fs::LockMode mode) {
     const PowerButton button(gone);
     const Turn turn(busy_);
     const Key opener = opener_of(locker);
-    if (!stateids_.contains(opener)) open_now(opener, kBothWays, {});
+    if (!stateids_.contains(opener)) open_now(opener, {draw_access(), 0}, {});
     if (!*gone) lock_now(locker, span, mode);
   }
   if (*gone) reboot();
