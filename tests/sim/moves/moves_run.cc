@@ -46,6 +46,7 @@ class MovesRun {
       // Opens that deny something are granted again: none of before a crash is left unclaimed.
       wait_for_clients();
       sleep_ns(kQuietNs);
+      close_some();
       disturbed_operations();
     }
     heads_.settle();
@@ -89,17 +90,22 @@ class MovesRun {
       disturb();
     }
   }
+  // Who wants to deny something has a chance.
+  void close_some() {
+    for (auto& client : nfs4_)
+      if (!client->dead() && below(2) == 0) client->close_all();
+  }
   void wait_for_clients() {
     wait_until(&running_, "the clients", [this] { return running_ == 0; });
   }
 
   void make_clients() {
     unsigned number = 0;
-    for (std::uint64_t i = 1 + below(3); i > 0; --i)
+    for (std::uint64_t i = 1 + below(2); i > 0; --i)
       nlm_.push_back(std::make_unique<ModelNlmClient>(draw_server(), arbiter_, ++number, kFiles));
     // Those of NFSv4 take turns: two have two VNFSs.
     const std::size_t first = below(servers_.size());
-    for (std::uint64_t i = 1 + below(2); i > 0; --i) {
+    for (std::uint64_t i = below(4) == 0 ? 1 : 2; i > 0; --i) {
       Server& server = *servers_[(first + i) % servers_.size()];
       nfs4_.push_back(std::make_unique<ModelNfs4Client>(server, arbiter_, ++number, kFiles));
     }
@@ -147,7 +153,7 @@ void run_moves(std::uint64_t /*seed*/) {
   MountWorldOptions options;
   options.volume_bytes = kSmallVolume;
   options.disk = prepared_disk();
-  (new MovesRun(options, 1 + below(2)))->run();
+  (new MovesRun(options, below(3) == 0 ? 1 : 2))->run();
 }
 
 }  // namespace symnas::sim
