@@ -90,6 +90,10 @@ bool name_one_inode(const Place& from, const Place& to) {
          from.entry()->ino() == to.entry()->ino();
 }
 
+bool same_bucket(const Place& before, const Place& now) {
+  return before.bucket.mod_revision == now.bucket.mod_revision;
+}
+
 struct Turns {
   DirectoryTurn from;
   std::optional<DirectoryTurn> to;  // another directory
@@ -167,17 +171,20 @@ Result<Mount::Renamed> rename(Context& context, const Credentials& who, const Ha
   Turns turns{DirectoryTurn(context, from_dir.ino), std::nullopt};
   if (from_dir.ino != to_dir.ino) turns.to.emplace(context, to_dir.ino);
   auto result = retry_conflicts(context, [&](int attempt) -> Result<Mount::Renamed> {
-    SYMNAS_ASSIGN(Place from, read_place(context, from_dir, from_name));
-    SYMNAS_ASSIGN(Place to, read_place(context, to_dir, to_name));
-    if (name_one_inode(from, to) && !is_current(context, turns.from.stay)) {
-      // No transaction will confirm that they do.
-      SYMNAS_TRY(context.session.barrier());
-      SYMNAS_ASSIGN(from, read_place(context, from_dir, from_name));
-      SYMNAS_ASSIGN(to, read_place(context, to_dir, to_name));
-    }
+    SYMNAS_ASSIGN(const Place from, read_place(context, from_dir, from_name));
+    SYMNAS_ASSIGN(const Place to, read_place(context, to_dir, to_name));
     if (from.entry() == nullptr) return fail(ErrorCode::kNotFound, from_name + ": no such name");
-    if (name_one_inode(from, to))
-      return Mount::Renamed{no_change(context, from.directory), no_change(context, to.directory)};
+    if (name_one_inode(from, to)) {
+      // No transaction will confirm that they do, and each was looked at at a moment of its own:
+      // what has not changed when both have been read was so at one moment.
+      if (!is_current(context, turns.from.stay)) SYMNAS_TRY(context.session.barrier());
+      SYMNAS_ASSIGN(const Place from_now, read_place(context, from_dir, from_name));
+      SYMNAS_ASSIGN(const Place to_now, read_place(context, to_dir, to_name));
+      if (!same_bucket(from, from_now) || !same_bucket(to, to_now))
+        return fail(ErrorCode::kConflict, from_name + ": changed between two looks at it");
+      return Mount::Renamed{no_change(context, from_now.directory),
+                            no_change(context, to_now.directory)};
+    }
     SYMNAS_ASSIGN(const Node source, read_target(context, from));
     std::optional<Node> target;
     if (to.entry() != nullptr) {

@@ -162,6 +162,15 @@ TEST_F(RenameTest, TwoNamesOfOneFileStayAsTheyAre) {
   EXPECT_THAT(world.names(root), ElementsAre("f", "g"));
 }
 
+// The first look finds the old name, the second one what another RENAME has made of the new one.
+TEST_F(RenameTest, WhatAnotherRenameHasDoneIsNotDoneTwice) {
+  const Handle dir = world.mkdir(root, "d");
+  const Handle file = world.create(root, "f");
+  world.session().after_next_read([&] { ASSERT_TRUE(move(root, "f", dir, "g")); });
+  EXPECT_EQ(error_of(move(root, "f", dir, "g")), ErrorCode::kNotFound);
+  EXPECT_EQ(at(dir, "g"), file);
+}
+
 TEST_F(RenameTest, Permissions) {
   const Handle to = world.mkdir(root, "to");
   world.create(root, "f", kAlice);
