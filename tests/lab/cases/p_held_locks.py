@@ -114,6 +114,36 @@ def downgrade_to_the_end_of_the_file_holds(bench):
 
 
 @lab_test()
+def lock_becomes_weaker_whoever_waits_for_it(bench):
+    """Who makes its exclusive lock a shared one is not refused by a waiter (patch 0048)."""
+    [first] = new_lives(1)
+    file = "weaker"
+
+    def seen(svid, start):
+        return peer(bench, file, "test", "--shared", "--svid", svid, "--start", start,
+                    "--length", "1", "--state", first)
+
+    expect("granted", bench, file, "lock", "--state", first, "--length", "100")
+    expect("blocked", bench, file, "lock", "--block", *OTHER, "--state", first, "--start", "50",
+           "--length", "10")
+    expect("granted", bench, file, "lock", "--shared", "--state", first, "--start", "40",
+           "--length", "30")
+    check(seen("3", "65") == "granted", "what is shared now is denied")
+    check(seen("3", "39") == "denied", "what is still exclusive is shared")
+    check(ranges_of(bench, file) == [[{"start": 0, "length": 40, "type": "write"},
+                                      {"start": 40, "length": 30, "type": "read"},
+                                      {"start": 70, "length": 30, "type": "write"}]],
+          f"recorded: {ranges_of(bench, file)}")
+    # Others' locks that are held stay in the way, as does a waiter of who wants more than it has.
+    expect("granted", bench, file, "lock", "--shared", "--svid", "3", "--state", first,
+           "--start", "65", "--length", "1")
+    expect("denied", bench, file, "lock", "--state", first, "--start", "60", "--length", "10")
+    expect("denied", bench, file, "lock", "--shared", "--svid", "4", "--state", first,
+           "--start", "55", "--length", "1")
+    expect("done", bench, file, "free_all")
+
+
+@lab_test()
 def nlm_grant_that_is_not_delivered_leaves_what_was_held(bench):
     """A shared lock that was to become an exclusive one stays when its owner cannot be called."""
     [first] = new_lives(1)
