@@ -51,6 +51,45 @@ class Arbitration(unittest.TestCase):
         self.assertEqual(self.arbiter.verdict()[:2], ("locks lost 0, locks stolen 0", True))
         self.assertEqual(self.arbiter.held(), 4)
 
+    def test_an_owner_holds_many_ranges_and_gives_back_parts(self):
+        self.arbiter.enter("a", "f", 0, 4, True)
+        self.arbiter.enter("a", "f", 8, 12, True)
+        self.arbiter.leave("a", "f", 1, 3)
+        self.arbiter.enter("b", "f", 1, 3, True)
+        self.assertTrue(self.arbiter.verdict()[1])
+        self.assertEqual(self.arbiter.held(), 4)
+        for first in (0, 3, 11):
+            self.arbiter.enter("c", "f", first, first + 1, False)
+        self.assertEqual(self.arbiter.verdict()[0], "locks lost 0, locks stolen 3")
+        self.assertEqual(self.arbiter.seen(), {
+            "ranges": 6, "owners": 3, "beside others": 3, "given back in parts": 1})
+
+    def test_a_lock_over_what_its_owner_holds_takes_its_place(self):
+        self.arbiter.enter("a", "f", 0, 4, True)
+        self.arbiter.enter("a", "f", 1, 2, False)
+        self.arbiter.enter("b", "f", 1, 2, False)
+        self.assertTrue(self.arbiter.verdict()[1])
+        self.arbiter.enter("b", "f", 3, 4, False)
+        self.arbiter.enter("a", "f", 1, 2, True)
+        self.assertEqual(self.arbiter.verdict()[0], "locks lost 0, locks stolen 2")
+        self.arbiter.leave("a")
+        self.arbiter.enter("c", "f", 0, 1, True)
+        self.assertEqual(self.arbiter.verdict()[0], "locks lost 0, locks stolen 2")
+
+    def test_an_open_that_does_what_another_denies_is_stolen(self):
+        self.arbiter.open("a", "f", 1, 2)
+        self.arbiter.open("b", "f", 1, 0)
+        self.arbiter.open("c", "g", 2, 0)
+        self.assertTrue(self.arbiter.verdict()[1])
+        self.arbiter.open("d", "f", 2, 0)  # a denies it
+        self.arbiter.closed("d")
+        self.arbiter.open("e", "f", 1, 1)  # denies what a and b do
+        self.assertEqual(self.arbiter.verdict()[0], "locks lost 0, locks stolen 3")
+        self.arbiter.closed("a")
+        self.assertEqual(self.arbiter.denying(), 1)
+        self.assertEqual(self.arbiter.seen()["opens that deny"], 2)
+        self.assertEqual(self.arbiter.granted_to("b"), 1)
+
     def test_complaints_and_old_content_count(self):
         self.assertEqual(self.arbiter.enter("a", "f", 0, 1, True), 0)
         self.arbiter.leave("a")
