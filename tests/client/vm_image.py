@@ -15,7 +15,9 @@ from symlab.errors import LabError
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUSYBOX = "/bin/busybox"
-GUEST_PROGRAMS = ("guest_exec", "guest_file", "guest_gaps", "guest_locks", "nfsmount")
+GUEST_PROGRAMS = ("guest_exec", "guest_file", "guest_gaps", "guest_locks", "guest_ranges",
+                  "nfsmount")
+GUEST_HEADERS = ("guest_arbiter.h", "guest_slots.h")
 SCRIPTS = ("guest_init", "guest_statd")
 RPCBIND = "/usr/sbin/rpcbind"
 # What its libraries look names and transports up in.
@@ -187,7 +189,7 @@ def build():
     """Returns (kernel image, initial file system), building the latter when an input changed."""
     kernel, modules_dir = find_kernel()
     inputs = [os.path.join(HERE, name + ".cc") for name in GUEST_PROGRAMS]
-    inputs += [os.path.join(HERE, name) for name in SCRIPTS]
+    inputs += [os.path.join(HERE, name) for name in SCRIPTS + GUEST_HEADERS]
     inputs += [os.path.abspath(__file__), BUSYBOX, *_statd_programs().values()]
     digest = hashlib.sha256(modules_dir.encode())
     for path in inputs:
