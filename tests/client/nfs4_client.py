@@ -136,18 +136,20 @@ class Connection:
             if answered == xid:
                 return answer
 
-    def send(self, minor, operations):
-        """Returns the xid by which receive() names the answer."""
-        self.xid = (self.xid + 1) & 0xFFFFFFFF
+    def send(self, minor, operations, again=None):
+        """Returns the xid by which receive() names the answer; `again`: of what is sent again."""
+        if again is None:
+            self.xid = (self.xid + 1) & 0xFFFFFFFF
+        xid = self.xid if again is None else again
         credential = u32(0) + opaque("nfs4") + u32(0, 0, 0)  # stamp, machine, uid, gid, no others
-        call = u32(self.xid, 0, 2, 100003, 4, 1, 1) + opaque(credential) + u32(0, 0)
+        call = u32(xid, 0, 2, 100003, 4, 1, 1) + opaque(credential) + u32(0, 0)
         call += opaque("") + u32(minor, len(operations))
         call += b"".join(u32(number) + arguments for number, arguments in operations)
         try:
             self.socket.sendall(u32(0x80000000 | len(call)) + call)
         except OSError as error:
             raise Gone(str(error)) from error
-        return self.xid
+        return xid
 
     def ignore_call(self):
         """Waits for a call by the server, which is never answered."""

@@ -13,8 +13,10 @@ sys.path[:0] = [HERE, BENCH, os.path.join(HERE, "..", "client"),
                 os.path.join(HERE, "..", "..", "deploy", "lab")]
 
 import disk_probe  # noqa: E402
+import nfs4_owners  # noqa: E402
 from arbiter import Arbiter  # noqa: E402
 from failover_clients import longest  # noqa: E402
+from nfs4_owners import Opened  # noqa: E402
 
 
 def program(path):
@@ -105,6 +107,45 @@ class Arbitration(unittest.TestCase):
         self.arbiter.enter("vm1.vers=4.1.0", "f", 0, 1, True)
         self.assertEqual(self.arbiter.granted_to("vm1.vers=4.1"), 1)
         self.assertEqual(self.arbiter.granted_to("vm2.vers=4.1"), 0)
+
+
+class CloseBesideOpen(unittest.TestCase):
+    """Which answers to an OPEN, the CLOSE of what was open before, and a LOCK can all be true."""
+
+    BEFORE = b"\0\0\0\1" + b"a" * 12
+    AGAIN = b"\0\0\0\2" + b"a" * 12
+    ANEW = b"\0\0\0\1" + b"b" * 12
+
+    def judged(self, stateid, **answers):
+        opened = Opened("file", "f", 3, 0)
+        opened.stateid = stateid
+        opened.held = {"a": {1}}
+        opened.locks = {"a": b"l", "c": b"m"}
+        names = {"opens": nfs4_owners.OPEN, "closes": nfs4_owners.CLOSE, "locks": nfs4_owners.LOCK}
+        outcome = nfs4_owners.Owners.judge(
+            opened, self.BEFORE, {names[name]: status for name, status in answers.items()}, "c",
+            range(4, 6))
+        return outcome, opened.held
+
+    def test_what_was_open_stays_or_goes(self):
+        self.assertEqual(self.judged(self.AGAIN, opens=0, closes=10024, locks=0),
+                         ((True, True), {"a": {1}, "c": {4, 5}}))
+        self.assertEqual(self.judged(self.ANEW, opens=0, closes=0, locks=10010),
+                         ((False, False), {}))
+
+    def test_what_was_opened_is_not_closed(self):
+        for stateid, closes, locks in ((self.AGAIN, 0, 0), (self.ANEW, 10024, 0),
+                                       (self.AGAIN, 10024, 10025)):
+            with self.assertRaises(nfs4_owners.Lost):
+                self.judged(stateid, opens=0, closes=closes, locks=locks)
+
+    def test_who_is_told_to_try_again_knows_nothing(self):
+        with self.assertRaises(nfs4_owners.Uncertain):
+            self.judged(self.BEFORE, opens=10008, closes=0)
+
+    def test_slots_are_claimed_by_runs(self):
+        self.assertEqual(nfs4_owners.runs({3, 1, 2, 7}), [(1, 4), (7, 8)])
+        self.assertEqual(nfs4_owners.runs(()), [])
 
 
 class Excuses(unittest.TestCase):
