@@ -5,13 +5,16 @@ Everything is a context manager that begins a load and, when its body ends well,
 
 import contextlib
 import os
+import subprocess
 import sys
 
+import nfs_wire
 from arbiter import arbiter_at
 from kernel_clients import FIRST_ADDRESS, NAMES, Client, boot, output_of
 from lab_case import check
 from symlab.cluster import CLIENT_ADDRESS
 from symlab.errors import LabError
+from symlab.service import finish_tool, wait_for_line
 from symlab.wait import eventually
 
 PROGRAMS = 4  # each has a connection of every worker to every VNFS
@@ -27,6 +30,17 @@ TRACED = ("nfs4_xdr_status nfs4_state_mgr nfs4_state_mgr_failed nfs4_open_reclai
           "nfs4_reclaim_complete nfs4_setclientid nfs4_setclientid_confirm")
 LOCKERS = "2"  # processes of a mount
 LOCKING = ("vers=3,lock", "vers=4.0", "vers=4.1", "vers=4.2")
+# What guest_ranges does in a mount: v3 has no CLOSE.
+RANGES = {"vers=3,lock": ("files", "process"), "vers=4.0": ("files", "turns"),
+          "vers=4.1": ("files", "process", "turns"), "vers=4.2": ("process", "turns")}
+NFS4_HOLDERS = os.path.join(os.path.dirname(nfs_wire.__file__), "nfs4_holders")
+NATIVE = ("denies0", "denies1", "reopens1")  # its clients
+# Two leases after every VNFS has served (docs/architecture/shares.md), and a while for the turn of
+# one that is not refused.
+DENYING_S = 2 * 20.0 + 35.0
+# What a run without any of it has not judged.
+JUDGED = ("ranges", "owners", "beside others", "given back in parts", "opens that deny",
+          "other opens", "beside")
 
 # What the NFS client does with its state, and every error it is answered; a holder whose lock is
 # lost stops it (guest_locks). The buffer is of each processor.
@@ -145,23 +159,39 @@ def kernel_load(bench, client):
 
 @contextlib.contextmanager
 def lock_holders(bench, clients, folder):
-    """Processes of both clients, over every version and several VNFSs; yields their arbiter."""
+    """Owners of locks and opens: processes of both clients, over every version and several VNFSs,
+    and native clients of every VNFS; yields their arbiter."""
     services = bench.services
-    with arbiter_at(bench.lab.client_netns, CLIENT_ADDRESS) as (arbiter, port):
+    with arbiter_at(bench.lab.client_netns, CLIENT_ADDRESS) as (arbiter, port), \
+            contextlib.ExitStack() as stack:
         jobs = [(client, start_holders(client, at, services, folder, port))
                 for at, client in enumerate(clients)]
+        native = [stack.enter_context(native_holders(bench, service, folder, port))
+                  for service in services]
         eventually(BOOT_S, "locks are held", lambda: arbiter.granted > len(jobs))
+        eventually(DENYING_S, "opens deny something", lambda: arbiter.denying() > 1)
         yield arbiter
+        for process in native:
+            process.terminate()
         # All at once: a v4.0 client asks every 30 s for what others take turns at meanwhile.
         for client in clients:
             client.run("touch /tmp/stop", STOP_S)
-        judge(arbiter, [finish_holders(client, job) for client, job in jobs],
-              [holders_name(client, options) for client in clients for options in LOCKING])
+        outputs = [finish_holders(client, job) for client, job in jobs]
+        outputs += [finish_native(process) for process in native]
+        judge(arbiter, outputs,
+              [name for client in clients for name in names_of(client)]
+              + [f"{service.name}.{kind}" for service in services for kind in NATIVE])
         clients[0].run(f"rm -rf /mnt/l0/{folder}", STOP_S)
 
 
-def holders_name(client, options):
-    return f"{client.vm.name}.{options}"
+def holders_name(client, options, kind="locks"):
+    return f"{client.vm.name}.{kind}.{options}"
+
+
+def names_of(client):
+    """Of all holders of a client."""
+    return [holders_name(client, options, kind)
+            for options in LOCKING for kind in ("locks", *RANGES[options])]
 
 
 def start_holders(client, at, services, folder, port):
@@ -171,8 +201,11 @@ def start_holders(client, at, services, folder, port):
         name = f"l{number}"
         client.mount(name, services[(at * 2 + number) % len(services)], options)
         client.run(f"mkdir -p /mnt/{name}/{folder}", MOUNT_S)
-        lines.append(f"guest_locks /mnt/{name}/{folder} {CLIENT_ADDRESS} {port} "
-                     f"{holders_name(client, options)} {LOCKERS} /tmp/stop & pids=\"$pids $!\"")
+        where = f"/mnt/{name}/{folder} {CLIENT_ADDRESS} {port}"
+        lines.append(f"guest_locks {where} {holders_name(client, options)} {LOCKERS} /tmp/stop & "
+                     "pids=\"$pids $!\"")
+        lines += [f"guest_ranges {where} {holders_name(client, options, kind)} /tmp/stop {kind} & "
+                  "pids=\"$pids $!\"" for kind in RANGES[options]]
     lines.append("worst=0; for pid in $pids; do wait $pid || worst=1; done; exit $worst")
     return client.start("\n".join(lines))
 
@@ -183,11 +216,47 @@ def finish_holders(client, job):
     return status, f"{client.vm.name}: {output_of(job)}"
 
 
+@contextlib.contextmanager
+def native_holders(bench, service, folder, port):
+    """Clients of a VNFS that deny others something, and close beside what they open; yields their
+    process."""
+    process = bench.lab.popen_in(
+        "client", [sys.executable, NFS4_HOLDERS, "--url", f"{service.url}/{folder}", "--arbiter",
+                   f"{CLIENT_ADDRESS}:{port}", "--name", service.name],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        wait_for_line(process, "running")
+        yield process
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+
+
+def finish_native(process):
+    """As finish_holders."""
+    try:
+        return 0, finish_tool(process, STOP_S)
+    except LabError as error:
+        return 1, str(error)
+
+
 def judge(arbiter, outputs, names):
-    """names: of mounts, each of which is to have had locks."""
+    """names: of holders, each of which is to have had locks or opens."""
     line, fine, wrong = arbiter.verdict()
-    idle = [name for name in names if not arbiter.granted_to(name)]
-    check(not idle, f"no lock was granted to {idle}")
-    print(f"{arbiter.granted} locks granted; {line}", flush=True)
+    seen = arbiter.seen()
+    print(f"{seen['ranges']} ranges of {seen['owners']} owners, {told(seen)}; {line}", flush=True)
     check(fine and not any(status for status, _ in outputs),
           "\n".join([line, *wrong[:20], *(text for _, text in outputs)]))
+    idle = [name for name in names if not arbiter.granted_to(name)]
+    check(not idle, f"nothing was granted to {idle}")
+    missing = [what for what in JUDGED if not seen[what]]
+    check(not missing, f"nothing was judged of: {', '.join(missing)}")
+
+
+def told(seen):
+    """What an Arbiter has seen, beside ranges and owners."""
+    return (f"{seen['beside others']} of them beside others of their owner, "
+            f"{seen['given back in parts']} given back in parts, {seen['opens that deny']} opens "
+            f"that deny something, {seen['other opens']} others, {seen['reclaimed']} "
+            f"reclaims, {seen['beside']} CLOSEs beside OPENs")
