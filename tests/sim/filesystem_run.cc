@@ -103,6 +103,7 @@ class FilesystemRun {
     if (wrong.empty()) {
       wrong = check_as_product(world.server(), world.fs(), world.volume_blocks(), moment);
     }
+    if (wrong.empty()) wrong = heads_.check_ends();
     if (!wrong.empty()) fail(wrong + when);
   }
   void check_clients() {

@@ -37,7 +37,7 @@ void Heads::disturb(const MountWorld::Hazards& hazards) {
 void Heads::come_and_go() {
   if (worlds_.size() == 1) return;
   MountWorld& one = *worlds_[1 + below(worlds_.size() - 1)];  // the first one stays
-  if (!one.serving()) {
+  if (!one.healthy()) {
     one.set_presence(MountWorld::Presence::kHere);
     return;
   }
@@ -56,6 +56,14 @@ void Heads::lose_power() {
 
 void Heads::close_cleanly() {
   for (auto& world : worlds_) world->close_cleanly();
+}
+
+std::string Heads::check_ends() const {
+  for (const auto& world : worlds_) {
+    std::string wrong = world->check_ends();
+    if (!wrong.empty()) return wrong;
+  }
+  return {};
 }
 
 void Heads::settle() {

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "tests/sim/mount_world.h"
@@ -34,6 +35,8 @@ class Heads {
   void close_cleanly();
   void settle();
 
+  // MountWorld::check_ends of each.
+  std::string check_ends() const;
   MountWorld& first() { return *worlds_[0]; }
 
  private:

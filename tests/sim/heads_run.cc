@@ -43,7 +43,7 @@ void run_heads(std::uint64_t /*seed*/) {
   options.hazards.pause = 3;
   options.hazards.close = 1;
   options.hazards.power = 0;
-  options.hazards.outlive = below(3) == 0 ? 2 : 0;
+  options.hazards.outlive = below(2) == 0 ? 3 : 0;
   options.come_and_go = below(2) == 0 ? 0 : 4;
   run_filesystem(options);
 }

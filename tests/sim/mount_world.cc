@@ -3,9 +3,11 @@
 #include <string>
 #include <utility>
 
+#include "common/base/bytes.h"
 #include "common/kv/keys.h"
 #include "fsal_cluster/limits.h"
 #include "fsal_cluster/schema/filesystem.h"
+#include "fsal_cluster/schema/records.pb.h"
 #include "fsal_cluster/state/mount_end.h"
 
 namespace symnas::sim {
@@ -22,7 +24,7 @@ std::int64_t up_to_ms(std::uint64_t ms) {
 // The gate's window on the slowest clock, and a thread between its check and its answer.
 constexpr std::int64_t kGateWindowWorldNs = fs::kGateWindowNs * 10 / 9 + 100 * kNsPerMs;
 
-std::string owner_record(std::uint64_t epoch) { return "epoch " + std::to_string(epoch); }
+constexpr std::int64_t kStandbyTimeoutNs = 15'000 * kNsPerMs;
 
 }  // namespace
 
@@ -84,11 +86,12 @@ void MountWorld::vnfsd() {
     Process& process = *instance.process;
     wait_until(&process, "the end of an instance",
                [&] { return !process.alive() || instance.outlives; });
-    fs::Mount* const mount = std::exchange(instance.mount, nullptr);
-    wake(this);
-    if (instance.outlives && process.alive()) {
-      fence_alive(instance, *mount);
+    if (!calm_ && below(3) == 0) prepare();  // who takes over does not wait for the proof
+    if (instance.outlives) {
+      fence_alive(instance);
     } else {
+      instance.mount = nullptr;
+      wake(this);
       fence(instance);
     }
     fenced_epoch_ = instance.epoch;
@@ -97,47 +100,92 @@ void MountWorld::vnfsd() {
   }
 }
 
+// With the standby, if there is one whose epoch is newer than all that have served.
 void MountWorld::start_instance() {
-  const std::uint64_t epoch = epoch_ + 1;
+  const bool in_place = !calm_ && below(6) == 0;  // the last one's head was faster: it waits on
+  std::unique_ptr<Instance> made = in_place ? nullptr : take_standby();
+  if (made != nullptr) {
+    made->owner = put_owner(made->epoch);
+    if (!calm_ && below(6) == 0) {
+      call_too_late(std::move(made));
+    } else if (!calm_ && below(8) == 0) {
+      discard(std::move(made));  // its exports were edited meanwhile
+    }
+  }
+  if (made == nullptr) {
+    const std::uint64_t epoch = ++last_epoch_;
+    const Revision owner = put_owner(epoch);
+    made = new_instance(epoch);
+    made->owner = owner;
+  }
+  epoch_ = made->epoch;
+  instance_ = std::move(made);
+  call_instance(*instance_);
+}
+
+Revision MountWorld::put_owner(std::uint64_t epoch) {
   kv::Txn claim;
-  claim.success = {kv::put(owner_key_, owner_record(epoch))};
-  while (!kv::txn_blocking(daemon_store_, claim, 10'000)) sleep_ns(100 * kNsPerMs);
-  epoch_ = epoch;
+  claim.success = {kv::put(owner_key_, "epoch " + std::to_string(epoch))};
+  for (;;) {
+    const auto done = kv::txn_blocking(daemon_store_, claim, 10'000);
+    if (done) return done->revision;
+    sleep_ns(100 * kNsPerMs);
+  }
+}
+
+std::unique_ptr<MountWorld::Instance> MountWorld::new_instance(std::uint64_t epoch) {
   auto made = std::make_unique<Instance>();
   Instance& instance = *made;
   instance.epoch = epoch;
   instance.process = &new_process(vnfs_name_ + "." + std::to_string(epoch));
   instance.faults = std::make_shared<SimFaults>(weights_);
   instance.store = new SimStore(*instance.process, server_, instance.faults, latency_ns_max_);
+  if (calm_) instance.faults->stop();
+  spawn(*instance.process, "open", [this, &instance] {
+    if (!instance.called) {  // its connection stands before clients wait for it
+      static_cast<void>(kv::range_blocking(*instance.store, kv::single_key(owner_key_), 1, 10'000));
+      instance.ready = true;
+    }
+    wait_until(&instance, "its call", [&instance] { return instance.called; });
+    open_mount(instance);
+  });
+  return made;
+}
+
+void MountWorld::call_instance(Instance& instance) {
   instance.lun =
       std::make_shared<SimLun>(*instance.process, array_, calm_ ? LunFaults{} : lun_faults_);
-  if (calm_) instance.faults->stop();
-  instance_ = std::move(made);
-  if (calm_) instance.lun->calm();
-  spawn(*instance.process, "open", [this, &instance, epoch] {
-    fs::MountOptions options;
-    options.fs = fs_;
-    options.filesystem_name = kFilesystem;
-    options.head = head_;
-    options.vnfs = vnfs_name_;
-    options.vnfs_id = VnfsId{vnfs_};
-    options.epoch = Epoch{epoch};
-    options.guards = {kv::value_is(owner_key_, owner_record(epoch))};
-    options.on_ended = [&instance](const Error& error) {
-      trace("exits: %s", error.message.c_str());
-      kill(*instance.process);
-    };
-    auto mount = fs::Mount::open(*instance.store, *instance.process, instance.lun, options);
-    if (!mount) {
-      trace("not opened: %s", mount.error().message.c_str());
-      kill(*instance.process);
-    }
-    trace("serves, mount %llu", static_cast<unsigned long long>((*mount)->id().value()));
-    fs::Mount* const opened = mount->release();
-    if (on_serving_) on_serving_(epoch, *opened);
-    instance.mount = opened;
-    wake(this);
-  });
+  if (instance.disproved) instance.lun->refuse();
+  instance.called = true;
+  wake(&instance);
+}
+
+void MountWorld::open_mount(Instance& instance) {
+  const bool too_late = instance.disproved;
+  fs::MountOptions options;
+  options.fs = fs_;
+  options.filesystem_name = kFilesystem;
+  options.head = head_;
+  options.vnfs = vnfs_name_;
+  options.vnfs_id = VnfsId{vnfs_};
+  options.epoch = Epoch{instance.epoch};
+  options.guards = {kv::mod_revision_is(owner_key_, instance.owner)};
+  options.on_ended = [&instance](const Error& error) {
+    trace("exits: %s", error.message.c_str());
+    kill(*instance.process);
+  };
+  auto mount = fs::Mount::open(*instance.store, *instance.process, instance.lun, options);
+  if (!mount) {
+    trace("not opened: %s", mount.error().message.c_str());
+    kill(*instance.process);
+  }
+  trace("serves, mount %llu", static_cast<unsigned long long>((*mount)->id().value()));
+  if (too_late) fail("an instance serves that was called after its claim had been disproved");
+  fs::Mount* const opened = mount->release();
+  if (instance_.get() != &instance) return;  // was ended on its way
+  if (on_serving_) on_serving_(instance.epoch, *opened);
+  instance.mount = opened;
+  wake(this);
 }
 
 // The local fence: killed, reaped, OFD locks obtained, end records.
@@ -157,12 +205,31 @@ void MountWorld::end_mounts(const Instance& instance) {
   }
 }
 
-// A fence that leaves the process alive: no I/O of it, no etcd, and its last proof has grown old.
-void MountWorld::fence_alive(Instance& instance, fs::Mount& mount) {
+// Nothing that compares its owner record commits any more.
+void MountWorld::disprove(Instance& instance) {
+  put_owner(instance.epoch);
+  instance.disproved = true;
+}
+
+// A fence that leaves the process alive: no I/O of it, nothing in etcd, and its last proof has
+// grown old. Until then it may answer from memory; nobody changes anything behind it.
+void MountWorld::fence_alive(Instance& instance) {
   instance.lun->refuse();
   instance.lun->drain();
+  disprove(instance);
+  spawn(daemon_, "etcd is back", [faults = instance.faults] {
+    sleep_ns(up_to_ms(below(3) == 0 ? 5'000 : 25'000));
+    faults->set_partitioned(false);
+  });
   sleep_ns(kGateWindowWorldNs);
+  instance.closing = true;  // is not asked any more
+  fs::Mount* const mount = std::exchange(instance.mount, nullptr);
+  wake(this);
   end_mounts(instance);
+  if (mount != nullptr) ask_after_the_end(instance, *mount);
+}
+
+void MountWorld::ask_after_the_end(Instance& instance, fs::Mount& mount) {
   for (std::uint64_t i = 0; i < 4; ++i) {
     spawn(*instance.process, "witness", [this, &mount, i] {
       sleep_ns(up_to_ms(3'000));
@@ -176,15 +243,85 @@ void MountWorld::fence_alive(Instance& instance, fs::Mount& mount) {
       });
     });
   }
-  spawn(daemon_, "etcd is back", [faults = instance.faults] {
-    sleep_ns(up_to_ms(20'000));
-    faults->set_partitioned(false);
+}
+
+// --- standbys
+
+void MountWorld::prepare() {
+  if (standby_ != nullptr) return;
+  standby_ = new_instance(++last_epoch_);
+  Process& process = *standby_->process;
+  trace("prepares %s", process.name().c_str());
+  if (calm_ || below(3) != 0) return;
+  spawn(daemon_, "trouble", [&process] {  // also after it was called
+    sleep_ns(up_to_ms(below(2) == 0 ? 50 : 3'000));
+    if (!process.alive()) return;
+    if (below(2) == 0) {
+      kill(process);
+    } else {
+      pause(process, up_to_ms(3'000));
+    }
   });
+}
+
+bool MountWorld::wait_ready(const Instance& standby) {
+  const std::int64_t end_ns = now_ns() + kStandbyTimeoutNs;
+  while (!standby.ready && standby.process->alive() && now_ns() < end_ns) sleep_ns(kNsPerMs);
+  return standby.ready && standby.process->alive();
+}
+
+std::unique_ptr<MountWorld::Instance> MountWorld::take_standby() {
+  if (standby_ == nullptr) return nullptr;
+  std::unique_ptr<Instance> taken = std::move(standby_);
+  if (taken->epoch > epoch_ && wait_ready(*taken)) return taken;
+  discard(std::move(taken));
+  return nullptr;
+}
+
+// Without a fence: it has no LUN.
+void MountWorld::discard(std::unique_ptr<Instance> standby) {
+  trace("throws away %s", standby->process->name().c_str());
+  if (standby->process->alive()) kill(*standby->process);
+  dead_.push_back(std::move(standby));
+}
+
+void MountWorld::call_too_late(std::unique_ptr<Instance> standby) {
+  Instance& instance = *standby;
+  dead_.push_back(std::move(standby));
+  spawn(daemon_, "late call", [this, &instance] {
+    sleep_ns(up_to_ms(below(2) == 0 ? 20 : 3'000));
+    trace("calls %s late", instance.process->name().c_str());
+    if (instance.process->alive()) call_instance(instance);
+  });
+  sleep_ns(up_to_ms(20));
+  disprove(instance);
+  end_mounts(instance);
+  fenced_epoch_ = instance.epoch;
+  wake(this);
+}
+
+std::string MountWorld::check_ends() const {
+  const std::uint64_t fenced = fenced_epoch_;  // the records are read later
+  std::set<std::string> alive;
+  const std::string prefix = kv::keys::mounts(fs_);
+  for (const kv::KeyValue& kv : server_->dump()) {
+    if (!kv.key.starts_with(prefix)) continue;
+    if (kv.key.size() > prefix.size() + 8) {
+      alive.erase(kv.key.substr(0, prefix.size() + 8));
+      continue;
+    }
+    fs::records::MountRecord record;
+    if (!record.ParseFromString(kv.value)) return "a mount record cannot be parsed";
+    if (record.vnfs_id() == vnfs_ && record.epoch() <= fenced) alive.insert(kv.key);
+  }
+  if (alive.empty()) return {};
+  return "mount " + std::to_string(read_be64(*alive.begin(), prefix.size())) + " of " + vnfs_name_ +
+         " lives, and the end of its epoch was recorded";
 }
 
 bool MountWorld::serving() const {
   return instance_ != nullptr && instance_->mount != nullptr && instance_->process->alive() &&
-         !instance_->closing && !instance_->outlives;
+         !instance_->closing;
 }
 
 void MountWorld::wait_fenced(std::uint64_t epoch) {
@@ -243,104 +380,6 @@ void MountWorld::end_request(std::uint64_t epoch) {
 std::uint64_t MountWorld::epoch() {
   wait_until(this, "an instance that serves", [this] { return serving(); });
   return instance_->epoch;
-}
-
-// --- faults
-
-void MountWorld::kill_instance() {
-  if (instance_ && instance_->process->alive()) kill(*instance_->process);
-}
-
-void MountWorld::kill_all() {
-  kill_instance();
-  for (const auto& instance : dead_) {
-    if (instance->process->alive()) kill(*instance->process);
-  }
-}
-
-void MountWorld::lose_power() {
-  kill_all();
-  array_->lose_power();
-}
-
-void MountWorld::outlive() {
-  wait_until(this, "an instance that serves", [this] { return serving(); });
-  Instance& instance = *instance_;
-  instance.faults->set_partitioned(true);
-  instance.outlives = true;
-  wake(instance.process);
-}
-
-void MountWorld::close_cleanly() {
-  wait_until(this, "an instance that serves", [this] { return serving(); });
-  Instance& instance = *instance_;
-  Process& process = *instance.process;
-  instance.closing = true;
-  wait_until(this, "running requests", [&] { return instance.requests == 0 || !process.alive(); });
-  if (!process.alive()) return;
-  const bool destroys = below(2) == 0;
-  spawn(process, "close", [this, &instance, &process, destroys] {
-    const Status closed = instance.mount->close();
-    trace("closed: %s", closed ? "well" : closed.error().message.c_str());
-    if (closed) retired_.insert(instance.epoch);
-    if (closed && destroys) delete instance.mount;
-    kill(process);
-  });
-  wait_until(&process, "a clean close", [&process] { return !process.alive(); });
-}
-
-void MountWorld::disturb(const Hazards& hazards) {
-  const int weights[] = {hazards.kill,      hazards.power,   hazards.pause,
-                         hazards.partition, hazards.quota,   hazards.watches,
-                         hazards.close,     hazards.outlive, hazards.nothing};
-  int total = 0;
-  for (const int weight : weights) total += weight;
-  int dice = static_cast<int>(below(static_cast<std::uint64_t>(total)));
-  int which = 0;
-  while (dice >= weights[which]) dice -= weights[which++];
-  Instance* const instance = instance_.get();
-  if (instance == nullptr || !instance->process->alive()) return;
-  const std::shared_ptr<SimFaults> faults = instance->faults;
-  switch (which) {
-    case 0: kill_instance(); break;
-    case 1: lose_power(); break;
-    case 2: pause(*instance->process, up_to_ms(below(3) == 0 ? 20'000 : 300)); break;
-    case 3:
-      if (instance->outlives) break;  // is cut off until it has been ended
-      faults->set_partitioned(true);
-      sleep_ns(up_to_ms(2'000));
-      faults->set_partitioned(false);
-      break;
-    case 4:
-      server_->set_quota(kv::MemServer::Quota::kFull);
-      faults->set_refuse_late(below(200'000));
-      sleep_ns(up_to_ms(100));
-      faults->set_refuse_late(0);
-      server_->set_quota(kv::MemServer::Quota::kFree);
-      break;
-    case 5: instance->store->end_watches(); break;
-    case 6: close_cleanly(); break;
-    case 7: outlive(); break;
-    default: break;
-  }
-}
-
-void MountWorld::settle() {
-  calm_ = true;
-  calm();
-  set_presence(Presence::kHere);
-  server_->set_quota(kv::MemServer::Quota::kFree);
-  if (instance_ && !instance_->outlives) {  // that one must stay cut off until it has been ended
-    const auto lun = instance_->lun;
-    const auto faults = instance_->faults;
-    lun->calm();
-    faults->stop();
-  }
-  for (std::size_t i = 0; i < dead_.size(); ++i) {
-    const auto faults = dead_[i]->faults;
-    faults->stop();
-  }
-  wait_until(this, "an instance that serves", [this] { return serving(); });
 }
 
 }  // namespace symnas::sim

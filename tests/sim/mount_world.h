@@ -1,6 +1,11 @@
 // MountWorld: one filesystem, its disk, and the instances of one VNFS that serve it one after the
 // other. A vnfsd fences what has died (waits for its queue, writes the end records) and starts the
-// next one. Others may serve the same filesystem beside it: heads.h.
+// next one, or calls a standby: a process with the next epoch that was started before the end of
+// the last one was proved. Others may serve the same filesystem beside it: heads.h.
+//
+// A standby has its store and has read what needs no claim; it has no LUN and no mount until it is
+// called. It may be late, killed, paused or thrown away. One whose claim was disproved before its
+// vnfsd came to call it is called all the same, late, and must never serve.
 //
 // Thread class: for simulated threads; no thread of an instance.
 #pragma once
@@ -39,7 +44,10 @@ class MountWorld {
   // serves.
   std::uint64_t epoch();
   bool serving() const;
-  // The instance of that epoch serves, or would but for a pause: what it has acknowledged holds.
+  // It serves, and is not cut off.
+  bool healthy() const { return serving() && !instance_->outlives; }
+  // The instance of that epoch serves, or would but for a pause, or is cut off and not ended yet:
+  // what it has acknowledged holds.
   bool lives(std::uint64_t epoch) const { return serving() && epoch_ == epoch; }
   // Its end is recorded: nothing of it will happen any more.
   bool fenced(std::uint64_t epoch) const { return fenced_epoch_ >= epoch; }
@@ -81,8 +89,10 @@ class MountWorld {
   void kill_all();
   // A planned move: running requests end, the mount closes, then the process is killed.
   void close_cleanly();
-  // The instance is cut off from etcd, its LUNs refuse it, and its mount is ended after the gate's
-  // window without a kill: it goes on, and must answer nothing that it is asked from then on.
+  // The instance's LUNs refuse it, mostly etcd does not hear it either, and its mount is ended
+  // after the gate's window without a kill: it goes on. Until then it is asked, and what it answers
+  // from memory must be true; it must answer nothing that it is asked from then on. It may be
+  // anywhere on its way to serving.
   void outlive();
   // No further instance until it comes back.
   enum class Presence { kHere, kAway };
@@ -95,25 +105,50 @@ class MountWorld {
   FsId fs() const { return fs_; }
   fs::Handle root() const { return {fs_, fs::kRootIno, Generation{1}}; }
   std::uint64_t volume_blocks() const { return options_.volume_bytes / 4096; }
-  std::uint64_t instances() const { return epoch_; }
+  // No mount lives of an epoch whose end was recorded. Empty: fine.
+  std::string check_ends() const;
 
  private:
   struct Instance {
     Process* process = nullptr;
     std::shared_ptr<SimFaults> faults;
     SimStore* store = nullptr;
-    std::shared_ptr<SimLun> lun;
-    fs::Mount* mount = nullptr;  // while it serves
+    std::shared_ptr<SimLun> lun;  // from its call on
+    fs::Mount* mount = nullptr;   // while it serves
     std::uint64_t epoch = 0;
+    Revision owner;  // of its claim: the record that its guard compares
     int requests = 0;
+    bool ready = false;  // a standby: waits for its call
+    bool called = false;
     bool closing = false;
     bool outlives = false;
+    bool disproved = false;  // its owner record is another one
   };
   [[noreturn]] void vnfsd();
   void start_instance();
+  std::unique_ptr<Instance> new_instance(std::uint64_t epoch);
+  void call_instance(Instance& instance);
+  // On a thread of it.
+  void open_mount(Instance& instance);
+  Revision put_owner(std::uint64_t epoch);
   void fence(Instance& instance);
   void end_mounts(const Instance& instance);
-  void fence_alive(Instance& instance, fs::Mount& mount);
+  void fence_alive(Instance& instance);
+  void disprove(Instance& instance);
+  void ask_after_the_end(Instance& instance, fs::Mount& mount);
+
+  // --- standbys
+  // Starts one, if there is none.
+  void prepare();
+  // The one that may be called now; null: there is none.
+  std::unique_ptr<Instance> take_standby();
+  bool wait_ready(const Instance& standby);
+  void discard(std::unique_ptr<Instance> standby);
+  // Its head is fenced between its claim and its call, and its vnfsd calls it later.
+  void call_too_late(std::unique_ptr<Instance> standby);
+
+  Instance* pick_victim();
+  void fill_up();
 
   const MountWorldOptions options_;
   const std::int64_t latency_ns_max_;
@@ -128,9 +163,11 @@ class MountWorld {
   Process& daemon_;
   SimStore daemon_store_;
   std::unique_ptr<Instance> instance_;
+  std::unique_ptr<Instance> standby_;
   std::vector<std::unique_ptr<Instance>> dead_;
   FsId fs_;
-  std::uint64_t epoch_ = 0;
+  std::uint64_t last_epoch_ = 0;  // given out
+  std::uint64_t epoch_ = 0;       // of the last instance that was called
   std::uint64_t fenced_epoch_ = 0;
   std::set<std::uint64_t> retired_;
   Served on_serving_;

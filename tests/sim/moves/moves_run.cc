@@ -33,7 +33,8 @@ class MovesRun {
     hazards_.power = 0;
     hazards_.pause = 2;
     hazards_.close = 5;
-    hazards_.outlive = below(3) == 0 ? 2 : 0;
+    hazards_.quota = 2;
+    hazards_.outlive = below(2) == 0 ? 3 : 0;
   }
 
   void run() {
@@ -88,6 +89,8 @@ class MovesRun {
     while (running_ > 0 && disturbances-- > 0) {
       sleep_ns(static_cast<std::int64_t>(below(below(4) == 0 ? 50'000 : 2'000)) * kNsPerMs);
       disturb();
+      const std::string wrong = heads_.check_ends();
+      if (!wrong.empty()) fail(wrong);
     }
   }
   // Who wants to deny something has a chance.
