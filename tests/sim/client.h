@@ -50,6 +50,7 @@ struct SharedNames {
   SharedTree tree;
   std::map<SharedTree::Node, fs::Handle> directories;
   std::map<SharedTree::Node, fs::Handle> files;
+  std::size_t lost_changes = 0;  // without an answer: their instance has died
 };
 
 struct Shared {

@@ -158,6 +158,7 @@ void Client::one_shared_name() {
                                   : "ok");
   if (reply == Reply::kLost) {
     lost_name_ = number;
+    if (operation.kind != Kind::kLookup) ++shared_.names.lost_changes;
   } else if (reply == Reply::kMoved || error == ErrorCode::kNoSpace) {
     must(tree.not_done(number));
   } else if (error == ErrorCode::kIo) {

@@ -101,7 +101,9 @@ class FilesystemRun {
     std::string wrong =
         check_records(world.server(), world.fs(), world.volume_blocks(), moment, heads_.size());
     if (wrong.empty()) {
-      wrong = check_as_product(world.server(), world.fs(), world.volume_blocks(), moment);
+      // RENAME touches two directories.
+      wrong = check_as_product(world.server(), world.fs(), world.volume_blocks(), moment,
+                               2 * shared_.names.lost_changes);
     }
     if (wrong.empty()) wrong = heads_.check_ends();
     if (!wrong.empty()) fail(wrong + when);

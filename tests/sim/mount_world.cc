@@ -9,6 +9,7 @@
 #include "fsal_cluster/schema/filesystem.h"
 #include "fsal_cluster/schema/records.pb.h"
 #include "fsal_cluster/state/mount_end.h"
+#include "tests/sim/holding_mount.h"
 
 namespace symnas::sim {
 
@@ -86,7 +87,7 @@ void MountWorld::vnfsd() {
     Process& process = *instance.process;
     wait_until(&process, "the end of an instance",
                [&] { return !process.alive() || instance.outlives; });
-    if (!calm_ && below(3) == 0) prepare();  // who takes over does not wait for the proof
+    if (rough() && below(3) == 0) prepare();  // who takes over does not wait for the proof
     if (instance.outlives) {
       fence_alive(instance);
     } else {
@@ -95,6 +96,7 @@ void MountWorld::vnfsd() {
       fence(instance);
     }
     fenced_epoch_ = instance.epoch;
+    if (instance.served || instance.disproved) ended_epoch_ = instance.epoch;
     dead_.push_back(std::move(instance_));
     wake(this);
   }
@@ -102,13 +104,13 @@ void MountWorld::vnfsd() {
 
 // With the standby, if there is one whose epoch is newer than all that have served.
 void MountWorld::start_instance() {
-  const bool in_place = !calm_ && below(6) == 0;  // the last one's head was faster: it waits on
+  const bool in_place = rough() && below(6) == 0;  // the last one's head was faster: it waits on
   std::unique_ptr<Instance> made = in_place ? nullptr : take_standby();
   if (made != nullptr) {
     made->owner = put_owner(made->epoch);
-    if (!calm_ && below(6) == 0) {
+    if (rough() && below(6) == 0) {
       call_too_late(std::move(made));
-    } else if (!calm_ && below(8) == 0) {
+    } else if (rough() && below(8) == 0) {
       discard(std::move(made));  // its exports were edited meanwhile
     }
   }
@@ -185,6 +187,7 @@ void MountWorld::open_mount(Instance& instance) {
   if (instance_.get() != &instance) return;  // was ended on its way
   if (on_serving_) on_serving_(instance.epoch, *opened);
   instance.mount = opened;
+  instance.served = true;
   wake(this);
 }
 
@@ -218,7 +221,7 @@ void MountWorld::fence_alive(Instance& instance) {
   instance.lun->drain();
   disprove(instance);
   spawn(daemon_, "etcd is back", [faults = instance.faults] {
-    sleep_ns(up_to_ms(below(3) == 0 ? 5'000 : 25'000));
+    sleep_ns(below(4) == 0 ? up_to_ms(9'000) : kGateWindowWorldNs + up_to_ms(15'000));
     faults->set_partitioned(false);
   });
   sleep_ns(kGateWindowWorldNs);
@@ -252,7 +255,7 @@ void MountWorld::prepare() {
   standby_ = new_instance(++last_epoch_);
   Process& process = *standby_->process;
   trace("prepares %s", process.name().c_str());
-  if (calm_ || below(3) != 0) return;
+  if (!rough() || below(3) != 0) return;
   spawn(daemon_, "trouble", [&process] {  // also after it was called
     sleep_ns(up_to_ms(below(2) == 0 ? 50 : 3'000));
     if (!process.alive()) return;
@@ -296,12 +299,12 @@ void MountWorld::call_too_late(std::unique_ptr<Instance> standby) {
   sleep_ns(up_to_ms(20));
   disprove(instance);
   end_mounts(instance);
-  fenced_epoch_ = instance.epoch;
+  fenced_epoch_ = ended_epoch_ = instance.epoch;
   wake(this);
 }
 
 std::string MountWorld::check_ends() const {
-  const std::uint64_t fenced = fenced_epoch_;  // the records are read later
+  const std::uint64_t ended = ended_epoch_;  // the records are read later
   std::set<std::string> alive;
   const std::string prefix = kv::keys::mounts(fs_);
   for (const kv::KeyValue& kv : server_->dump()) {
@@ -312,7 +315,7 @@ std::string MountWorld::check_ends() const {
     }
     fs::records::MountRecord record;
     if (!record.ParseFromString(kv.value)) return "a mount record cannot be parsed";
-    if (record.vnfs_id() == vnfs_ && record.epoch() <= fenced) alive.insert(kv.key);
+    if (record.vnfs_id() == vnfs_ && record.epoch() <= ended) alive.insert(kv.key);
   }
   if (alive.empty()) return {};
   return "mount " + std::to_string(read_be64(*alive.begin(), prefix.size())) + " of " + vnfs_name_ +
@@ -344,8 +347,10 @@ MountWorld::Reply MountWorld::call(std::uint64_t epoch,
   fs::Mount& mount = *instance.mount;
   bool done = false;
   ++instance.requests;
-  spawn(process, "rpc", [&mount, &process, &request, &done] {
-    request(mount);
+  const auto exit = hangs_in_exit_ ? HoldingMount::Exit::kHangs : HoldingMount::Exit::kAtOnce;
+  spawn(process, "rpc", [&mount, &process, &request, &done, exit] {
+    HoldingMount held(mount, exit);
+    request(held);
     done = true;
     wake(&process);
   });

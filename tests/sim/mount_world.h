@@ -105,7 +105,9 @@ class MountWorld {
   FsId fs() const { return fs_; }
   fs::Handle root() const { return {fs_, fs::kRootIno, Generation{1}}; }
   std::uint64_t volume_blocks() const { return options_.volume_bytes / 4096; }
-  // No mount lives of an epoch whose end was recorded. Empty: fine.
+  // No mount lives of an epoch that has ended. Empty: fine. A local fence does not disprove the
+  // owner record: what dies while it claims may make its mount until the next claim, which is
+  // refused for that and ends it.
   std::string check_ends() const;
 
  private:
@@ -120,6 +122,7 @@ class MountWorld {
     int requests = 0;
     bool ready = false;  // a standby: waits for its call
     bool called = false;
+    bool served = false;
     bool closing = false;
     bool outlives = false;
     bool disproved = false;  // its owner record is another one
@@ -138,6 +141,7 @@ class MountWorld {
   void ask_after_the_end(Instance& instance, fs::Mount& mount);
 
   // --- standbys
+  bool rough() const { return disturbed_ && !calm_; }
   // Starts one, if there is none.
   void prepare();
   // The one that may be called now; null: there is none.
@@ -154,6 +158,7 @@ class MountWorld {
   const std::int64_t latency_ns_max_;
   const kv::FaultWeights weights_;
   const LunFaults lun_faults_;
+  const bool hangs_in_exit_ = below(2) == 0;
   const unsigned vnfs_;
   const std::string head_ = "c1n" + std::to_string(vnfs_);
   const std::string vnfs_name_ = "vnfs" + std::to_string(vnfs_);
@@ -169,9 +174,11 @@ class MountWorld {
   std::uint64_t last_epoch_ = 0;  // given out
   std::uint64_t epoch_ = 0;       // of the last instance that was called
   std::uint64_t fenced_epoch_ = 0;
+  std::uint64_t ended_epoch_ = 0;  // no mount of it, or of one before, lives or will
   std::set<std::uint64_t> retired_;
   Served on_serving_;
   Presence presence_ = Presence::kHere;
+  bool disturbed_ = false;  // nothing goes wrong before the first fault
   bool calm_ = false;
 };
 

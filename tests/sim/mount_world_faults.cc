@@ -16,6 +16,7 @@ std::int64_t up_to_ms(std::uint64_t ms) {
 // --- faults
 
 void MountWorld::kill_instance() {
+  disturbed_ = true;
   if (instance_ && instance_->process->alive()) kill(*instance_->process);
 }
 
@@ -36,7 +37,7 @@ void MountWorld::outlive() {
   if (below(2) == 0) wait_until(this, "an instance that serves", [this] { return healthy(); });
   if (instance_ == nullptr || instance_->outlives || !instance_->process->alive()) return;
   Instance& instance = *instance_;
-  if (below(4) != 0) instance.faults->set_partitioned(true);
+  if (below(6) != 0) instance.faults->set_partitioned(true);
   instance.outlives = true;
   wake(instance.process);
 }
@@ -95,6 +96,7 @@ void MountWorld::disturb(const Hazards& hazards) {
   int dice = static_cast<int>(below(static_cast<std::uint64_t>(total)));
   int which = 0;
   while (dice >= weights[which]) dice -= weights[which++];
+  disturbed_ = true;
   Instance* const instance = which < 4 ? pick_victim() : instance_.get();
   if (instance == nullptr || !instance->process->alive()) return;
   const std::shared_ptr<SimFaults> faults = instance->faults;

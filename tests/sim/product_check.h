@@ -2,6 +2,7 @@
 // blocks, links, tokens, leftovers.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -12,7 +13,10 @@
 namespace symnas::sim {
 
 // kAny: without what a living mount may be about to mend. Empty: fine; else the first finding.
+// `unswept`: so many directories that are gone may have left their times, for ever. A change that a
+// removal was faster than deletes what its batch has put blind (docs/architecture/metadata.md);
+// one that dies before that does not.
 std::string check_as_product(const kv::MemServer& server, FsId fs, std::uint64_t volume_blocks,
-                             Moment moment);
+                             Moment moment, std::size_t unswept = 0);
 
 }  // namespace symnas::sim
