@@ -256,9 +256,9 @@ void MountWorld::prepare() {
   Process& process = *standby_->process;
   trace("prepares %s", process.name().c_str());
   if (!rough() || below(3) != 0) return;
-  spawn(daemon_, "trouble", [&process] {  // also after it was called
+  spawn(daemon_, "trouble", [this, &process] {  // also after it was called, until all settles
     sleep_ns(up_to_ms(below(2) == 0 ? 50 : 3'000));
-    if (!process.alive()) return;
+    if (!process.alive() || !rough()) return;
     if (below(2) == 0) {
       kill(process);
     } else {
