@@ -168,7 +168,7 @@ class Holder {
       for (const auto& owner : owners_) owner->open_file(directory_, name);
       for (int steps = 20 + chance_.below(60); steps > 0 && access(stop_file, F_OK) != 0; --steps) {
         step(*owners_[static_cast<std::size_t>(chance_.below(static_cast<int>(owners_.size())))]);
-        chance_.pause(chance_.one_in(20) ? 4000 : 600);
+        chance_.pause(chance_.one_in(20) ? 4000 : 900);
       }
       for (const auto& owner : owners_) {
         if (chance_.one_in(2)) owner->unlock(0, kSlots);
@@ -244,7 +244,7 @@ class Turns {
     if (tries < kTurnTries) {
       ++counts_.granted;
       const std::uint64_t count = slots_.enter(fd, name, slot, slot + 1, false);
-      chance_.pause(300);
+      chance_.pause(600);
       slots_.expect(fd, slot, count);
       arbiter_.tell("beside");
       arbiter_.tell("leave");
