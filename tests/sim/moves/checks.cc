@@ -39,7 +39,7 @@ std::string text_of(std::size_t file, Span span) {
          std::to_string(file);
 }
 
-// What conflicts with it whatever the one asks for.
+// What conflicts with it.
 fs::ShareMode opposite_of(fs::ShareMode mode) {
   constexpr std::uint8_t kAny = fs::kShareRead | fs::kShareWrite;
   const auto denied = static_cast<std::uint8_t>(mode.deny & kAny);
@@ -80,7 +80,7 @@ void Checks::check_held() {
   for (int round = 0; round < 2; ++round) {
     for (unsigned client = 0; client < kProber; ++client) check_locks_held(client);
     for (const auto& client : scene_.nfs4)
-      if (!client->dead()) check_opens_held(*client, client->number());
+      if (!client->dead()) check_opens_held(*client);
     for (std::size_t i = 0; i < scene_.heads.size(); ++i) scene_.heads[i].kill_instance();
     scene_.heads.settle();
   }
@@ -98,7 +98,8 @@ void Checks::check_locks_held(unsigned client) {
   }
 }
 
-void Checks::check_opens_held(const ModelNfs4Client& client, unsigned number) {
+void Checks::check_opens_held(const ModelNfs4Client& client) {
+  const unsigned number = client.number();
   for (const auto& [key, mode] : scene_.arbiter.opens_of_client(number)) {
     const std::size_t file = key.first;
     const std::string what = "client " + std::to_string(number) + " has file " +

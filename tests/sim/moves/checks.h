@@ -39,7 +39,7 @@ class Checks {
  private:
   void check_held();
   void check_locks_held(unsigned client);
-  void check_opens_held(const ModelNfs4Client& client, unsigned number);
+  void check_opens_held(const ModelNfs4Client& client);
   void check_free();
   void check_bytes_free(std::size_t file, Span span);
   void check_open_free(Server& server, std::size_t file);
@@ -52,7 +52,7 @@ class Checks {
   Server& draw_server() { return *scene_.servers[below(scene_.servers.size())]; }
   // Until it is answered with something else than "ask again".
   Answer insist(Server& server, const Life::Body& body);
-  // Asks until it is done. What is left then; "": nothing.
+  // Fails with what is left, unless that is nothing ("") soon.
   void eventually(const std::function<std::string()>& left);
 
   Process& people_;

@@ -154,7 +154,7 @@ bool ModelNfs4Client::weakened(const Key& key, Span span) const {
 
 void ModelNfs4Client::lose_open(const Key& opener) {
   arbiter_.opens_less(opener.first, opener.second, {});
-  for (unsigned which = 0; which < 2; ++which) {
+  for (unsigned which = 0; which < kLockersOfOpener; ++which) {
     const Key locker = locker_of(opener, which);
     arbiter_.drops(locker.first, locker.second, {0, kBytes - 1});
     if (change_ && change_->where == locker) change_.reset();
@@ -185,7 +185,7 @@ void ModelNfs4Client::give_up_some() {
     if (below(6) != 0) continue;
     trace("client %u owner %u gives up its open of file %zu", number_, opener.second.owner,
           opener.first);
-    for (unsigned which = 0; which < 2; ++which) {
+    for (unsigned which = 0; which < kLockersOfOpener; ++which) {
       const Key locker = locker_of(opener, which);
       const Beliefs& beliefs = arbiter_.beliefs(locker.first, locker.second);
       for (const auto& [span, held] : runs(beliefs)) given_up_.emplace_back(locker, span);

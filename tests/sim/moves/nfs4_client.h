@@ -35,6 +35,8 @@ class ModelNfs4Client {
   const Server& server() const { return server_; }
 
  private:
+  static constexpr unsigned kOpeners = 2;
+  static constexpr unsigned kLockersOfOpener = 2;
   enum class Version { kV40, kV41 };
   using Holder = Arbiter::Holder;
   using Key = std::pair<std::size_t, Holder>;  // a file, and an open owner or a lock owner

@@ -9,8 +9,6 @@ namespace symnas::sim {
 
 namespace {
 
-constexpr unsigned kOpeners = 2;
-constexpr unsigned kLockersOfOpener = 2;
 constexpr Span kAllBytes{0, kBytes - 1};
 
 // Mostly one of the two.
