@@ -188,7 +188,7 @@ std::optional<Answer> Life::forget_nlm_client(const std::string& address,
   }
   const Status recorded = mount_.locks().forget_nlm_client(address, but_state);
   if (!recorded && mount_is_over(recorded.error())) return std::nullopt;
-  return Answer::kGranted;
+  return recorded || but_state ? Answer::kGranted : Answer::kDelay;
 }
 
 bool Life::poll(std::size_t index) {

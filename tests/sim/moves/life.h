@@ -93,7 +93,8 @@ class Life {
   std::optional<Answer> nlm_lock(const LockCall& call, const Granted& wait);
   std::optional<Answer> nlm_unlock(const LockCall& call);
   std::optional<Answer> nlm_cancel(const LockCall& call);
-  // SM_NOTIFY: `but_state` is the life that the client has now. FREE_ALL: nullopt.
+  // SM_NOTIFY: `but_state` is the life that the client has now. FREE_ALL: nullopt; kDelay: it is
+  // obeyed, but not recorded.
   std::optional<Answer> forget_nlm_client(const std::string& address,
                                           std::optional<std::int32_t> but_state);
   // Tries one that waits. Its index; false: there are not so many.

@@ -206,18 +206,20 @@ void ModelNlmClient::announce() {
   wake(&told_);
 }
 
-// The host is shut down in order: lockd frees everything, then it boots.
+// The host is shut down in order: lockd frees everything, then it boots. It asks once, so what
+// could not be recorded may stay.
 void ModelNlmClient::free_all() {
   {
     const Turn turn(busy_);
     arbiter_.drops_all(number_);
     used_.clear();
-    server_.call(
+    const auto reply = server_.call(
         number_,
         [address = identity_.address](Life& life) {
           return life.forget_nlm_client(address, std::nullopt);
         },
         gone_.get());
+    if (reply && reply->answer == Answer::kDelay) left_locks_ = true;
   }
 }
 

@@ -25,7 +25,8 @@ class ModelNlmClient final : public Statd {
   // Unlocks everything that it has ever locked in this life, as the end of its processes does.
   // The server is to have heard of its last boot first.
   void close_all();
-  // It neither answers nor returns, or its boot was never told: what is recorded of it stays.
+  // It neither answers nor returns, or its boot was never told, or what it freed could not be
+  // recorded: what is recorded of it stays.
   bool left_locks() const { return left_locks_; }
   bool dead() const { return dead_; }
   const std::string& address() const { return identity_.address; }

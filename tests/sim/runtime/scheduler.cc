@@ -20,7 +20,7 @@ namespace {
 constexpr std::int64_t kSimulatedNsMax = 3'600'000'000'000;  // an hour: nothing takes so long
 constexpr std::int64_t kLeapsNsMax = 300'000'000'000;        // some of the longest timers
 constexpr std::uint64_t kStepsMax = 20'000'000;
-constexpr std::size_t kThreadsMax = 500;
+constexpr std::size_t kThreadsMax = 1'000;  // those of dead processes count
 constexpr std::size_t kCarrierStackBytes = 512 << 10;
 
 void* carrier_main(void* argument) {
