@@ -220,11 +220,18 @@ void MountWorld::fence_alive(Instance& instance) {
   instance.lun->refuse();
   instance.lun->drain();
   disprove(instance);
-  spawn(daemon_, "etcd is back", [faults = instance.faults] {
-    sleep_ns(below(4) == 0 ? up_to_ms(9'000) : kGateWindowWorldNs + up_to_ms(15'000));
-    faults->set_partitioned(false);
-  });
+  const bool full = rough() && below(6) == 0;  // no heartbeat can be put, and reads are answered
+  if (full) {
+    instance.faults->set_partitioned(false);
+    server_->set_quota(kv::MemServer::Quota::kFull);
+  } else {
+    spawn(daemon_, "etcd is back", [faults = instance.faults] {
+      sleep_ns(below(4) == 0 ? up_to_ms(9'000) : kGateWindowWorldNs + up_to_ms(15'000));
+      faults->set_partitioned(false);
+    });
+  }
   sleep_ns(kGateWindowWorldNs);
+  if (full) server_->set_quota(kv::MemServer::Quota::kFree);
   instance.closing = true;  // is not asked any more
   fs::Mount* const mount = std::exchange(instance.mount, nullptr);
   wake(this);
