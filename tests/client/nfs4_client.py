@@ -184,6 +184,24 @@ class Connection:
         return xid, answer
 
 
+def expect_ok(answer):
+    """Takes the head of an operation's result. Errors: Refused."""
+    number, status = answer.u32(), answer.u32()
+    if status != OK:
+        raise Refused(number, status, answer)
+
+
+def opened_stateid(answer):
+    """The stateid of an OPEN, and whether it is to be confirmed (v4.0)."""
+    stateid = answer.take(16)
+    answer.take(20)
+    flags = answer.u32()
+    answer.bitmap()
+    if answer.u32() == 3 and answer.u32() in (1, 2):  # OPEN_DELEGATE_NONE_EXT
+        answer.u32()
+    return stateid, flags & _CONFIRM
+
+
 class Client:
     """One client id with one open file, over NFSv4.`minor`."""
 
@@ -231,18 +249,12 @@ class Client:
         answer = self.connection.compound(self.minor, wanted)
         results = []
         if self.minor and self.session:
-            self._status(answer)
+            expect_ok(answer)
             answer.take(_SEQUENCE_BYTES)
         for _, _, parse in operations:
-            self._status(answer)
+            expect_ok(answer)
             results.append(parse(answer) if parse else None)
         return results
-
-    @staticmethod
-    def _status(answer):
-        number, status = answer.u32(), answer.u32()
-        if status != OK:
-            raise Refused(number, status, answer)
 
     def call(self, *operations):
         """As _once, until the server answers: over new connections, after recovery, after DELAY.
@@ -364,20 +376,10 @@ class Client:
         arguments = u32(self._next_owner_sequence(), access, self.deny) + u64(self.client_id) \
             + opaque(f"{self.owner} {owner}")
         arguments += u32(1, 0, 1, 0, 0) if create else u32(0)  # UNCHECKED4, no attributes
-
-        def parse(answer):
-            stateid = answer.take(16)
-            answer.take(20)
-            flags = answer.u32()
-            answer.bitmap()
-            if answer.u32() == 3 and answer.u32() in (1, 2):  # OPEN_DELEGATE_NONE_EXT
-                answer.u32()
-            return stateid, flags
-
-        _, (stateid, flags), handle = self._once(
-            (PUTFH, opaque(at), None), (OPEN, arguments + claim, parse),
+        _, (stateid, unconfirmed), handle = self._once(
+            (PUTFH, opaque(at), None), (OPEN, arguments + claim, opened_stateid),
             (GETFH, b"", Answer.opaque))
-        if flags & _CONFIRM and not self.minor:
+        if unconfirmed and not self.minor:
             _, stateid = self._once(
                 (PUTFH, opaque(handle), None),
                 (OPEN_CONFIRM, stateid + u32(self._next_owner_sequence()), lambda a: a.take(16)))
@@ -404,9 +406,9 @@ class Client:
         statuses = [None, None]
         for _ in slots:
             xid, answer = self.connection.receive()
-            self._status(answer)
+            expect_ok(answer)
             answer.take(_SEQUENCE_BYTES)
-            self._status(answer)
+            expect_ok(answer)
             answer.u32()
             statuses[slots[xid]] = answer.u32()
             if slots[xid] == 0 and statuses[0] == OK:

@@ -15,8 +15,8 @@ import time
 from nfs4_client import (AGAIN_S, CLOSE, CREATE_SESSION, DELAY, DENIED, EXCHANGE_ID, FORGOTTEN,
                          GETFH, GRACE, LOCK, LOCKU, LOOKUP, OK, OPEN, OPEN_CONFIRM, PUTFH,
                          PUTROOTFH, READ, RECLAIM_COMPLETE, SEQUENCE, SETCLIENTID,
-                         SETCLIENTID_CONFIRM, WRITE, Answer, Connection, Gone, Refused, opaque,
-                         u32, u64)
+                         SETCLIENTID_CONFIRM, WRITE, Answer, Connection, Gone, Refused,
+                         expect_ok, opaque, opened_stateid, u32, u64)
 
 SLOT_BYTES = 4096
 GIVE_UP_S = 200.0
@@ -24,7 +24,6 @@ OLD_STATEID, FREE_STATEID = 10024, 45
 _SEQUENCE_BYTES = 16 + 4 * 5
 _CLAIM_NULL, _CLAIM_PREVIOUS, _CLAIM_FH = 0, 1, 4
 _NO_DELEGATION = 0x400
-_CONFIRM = 2
 _WRITE_LOCK = 2
 _FILE_SYNC = 2
 _CACHE_THE_REPLY = 1
@@ -72,17 +71,6 @@ def runs(slots):
         else:
             found.append((slot, slot + 1))
     return found
-
-
-def _opened(answer):
-    """The stateid of an OPEN, and whether it is to be confirmed."""
-    stateid = answer.take(16)
-    answer.take(20)
-    flags = answer.u32()
-    answer.bitmap()
-    if answer.u32() == 3 and answer.u32() in (1, 2):  # OPEN_DELEGATE_NONE_EXT
-        answer.u32()
-    return stateid, flags & _CONFIRM
 
 
 def _stateid(answer):
@@ -137,7 +125,7 @@ class Owners:
         """What the operations' parse functions return. operations: (number, arguments, parse,
         Counters)."""
         if self.session:
-            self._status(answer)
+            expect_ok(answer)
             answer.take(_SEQUENCE_BYTES)
             self.slots[slot] = self.slots.get(slot, 0) + 1
         results = []
@@ -149,12 +137,6 @@ class Owners:
                 raise Refused(number, status, answer)
             results.append(parse(answer) if parse else None)
         return results
-
-    @staticmethod
-    def _status(answer):
-        number, status = answer.u32(), answer.u32()
-        if status != OK:
-            raise Refused(number, status, answer)
 
     def _once(self, operations):
         """One request, until it is answered."""
@@ -293,7 +275,7 @@ class Owners:
     def _open(self, opened, claim, at, ask, create=False):
         _, (stateid, unconfirmed), handle = ask(lambda: [
             (PUTFH, opaque(at), None),
-            (OPEN, self._open_arguments(opened, create) + claim, _opened,
+            (OPEN, self._open_arguments(opened, create) + claim, opened_stateid,
              self.counters[opened.owner]),
             (GETFH, b"", Answer.opaque)])
         if unconfirmed and not self.minor:
@@ -381,7 +363,7 @@ class Owners:
         Uncertain."""
         before = opened.stateid
         at = self._at(opened)
-        opens = 1, [at, (OPEN, self._open_arguments(opened) + u32(_CLAIM_FH), _opened)]
+        opens = 1, [at, (OPEN, self._open_arguments(opened) + u32(_CLAIM_FH), opened_stateid)]
         closes = 2, [at, (CLOSE, u32(0) + before, _stateid)]
         sent, answers = {}, {}
         try:
