@@ -48,7 +48,8 @@ Task<Status> Engine::commit_file(FileState& f, DropFlag drop) {
 }
 
 Task<Status> Engine::commit_everything(FileState& f) {
-  co_await dropped_flag(f);          // by erase_unused_tokens(): one that is refused is held again
+  // By erase_unused_tokens(): a token whose erase is refused is held again.
+  co_await dropped_flag(f);
   TokenMode had = TokenMode::kNone;  // who has entered as sole mount may have none
   {
     const std::scoped_lock lock(f.mutex);

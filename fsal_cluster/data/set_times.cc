@@ -79,8 +79,7 @@ void Engine::end_drop(FileState& f, Drop drop, const Result<kv::Committed>& outc
   {
     const std::scoped_lock lock(f.mutex);
     if (outcome) token_gone(f);
-    // Clear: there was perhaps a token nevertheless, of a file loaded while the cache was shut.
-    if (drop == Drop::kNothing) return;
+    if (drop == Drop::kNothing) return;  // a token for reading, or none
     f.flag.drop_done(outcome.has_value(), clock_.mono_ns());
     waiters.swap(f.flag_waiters);
   }

@@ -57,6 +57,16 @@ class InterleavingsTest : public ::testing::Test {
     }
   }
   void let_flags_fall() { heads_.clock().jump_ns(kWriteFlagHoldNs + 1'000'000'000); }
+  // Of the first head: the store is full when its tick comes to that.
+  void refuse_to_erase_what_is_unused() {
+    heads_.server().set_quota(kv::MemServer::Quota::kFull);
+    one_.replies().hold(erases(token(one_)));
+    let_flags_fall();
+    ASSERT_TRUE(one_.replies().wait_until_held());
+    heads_.server().set_quota(kv::MemServer::Quota::kFree);
+    one_.replies().release();
+    let_it_come();
+  }
   // What is meant to be blocked has come to where it is.
   static void let_it_come() { std::this_thread::sleep_for(std::chrono::milliseconds(100)); }
   template <class Call>
@@ -190,7 +200,7 @@ TEST_F(InterleavingsTest, ASizeChangeBegunAsSoleMountEndsWhileItTurnsShared) {
   EXPECT_EQ(two_.read(kFile, 0, 20'000).value_or("error"), kA.substr(0, 100));
 }
 
-// A file can be loaded without the cache's help, and so without its token.
+// Whatever the reason: nobody else could give it back.
 TEST_F(InterleavingsTest, ATokenThatMemoryDoesNotKnowOfIsGivenBack) {
   one_.create(kFile);
   ASSERT_TRUE(one_.data().flush_all());
@@ -242,13 +252,7 @@ TEST_F(InterleavingsTest, AFlushWaitsForTokensThatAreBeingErased) {
 TEST_F(InterleavingsTest, ATokenThatCouldNotBeErasedIsHeld) {
   one_.membership().turn_sole();
   one_.create(kFile);
-  heads_.server().set_quota(kv::MemServer::Quota::kFull);
-  one_.replies().hold(erases(token(one_)));
-  let_flags_fall();
-  ASSERT_TRUE(one_.replies().wait_until_held());
-  heads_.server().set_quota(kv::MemServer::Quota::kFree);
-  one_.replies().release();
-  let_it_come();
+  refuse_to_erase_what_is_unused();
   ASSERT_TRUE(one_.write(kFile, 0, kA));
   one_.membership().turn_shared();
   ASSERT_TRUE(one_.write(kFile, kA.size(), kB));
@@ -259,13 +263,7 @@ TEST_F(InterleavingsTest, ATokenThatCouldNotBeErasedIsHeld) {
 TEST_F(InterleavingsTest, ATokenGivenBackIsNotHeldBecauseItCouldNotBeErased) {
   one_.create(kFile);
   ASSERT_TRUE(two_.write(kFile, 0, kA));
-  heads_.server().set_quota(kv::MemServer::Quota::kFull);
-  one_.replies().hold(erases(token(one_)));
-  let_flags_fall();
-  ASSERT_TRUE(one_.replies().wait_until_held());
-  heads_.server().set_quota(kv::MemServer::Quota::kFree);
-  one_.replies().release();
-  let_it_come();
+  refuse_to_erase_what_is_unused();
   EXPECT_EQ(one_.read(kFile, 0, 20'000).value_or("error"), kA);
   ASSERT_TRUE(two_.write(kFile, kA.size(), kB, WriteStability::kFileSync));
   EXPECT_EQ(one_.read(kFile, 0, 20'000).value_or("error"), kA + kB);
