@@ -35,6 +35,8 @@ RANGES = {"vers=3,lock": ("files", "process"), "vers=4.0": ("files", "turns"),
           "vers=4.1": ("files", "process", "turns"), "vers=4.2": ("process", "turns")}
 NFS4_HOLDERS = os.path.join(os.path.dirname(nfs_wire.__file__), "nfs4_holders")
 NATIVE = ("denies0", "denies1", "reopens1")  # its clients
+# A file for each: where more open fewer files, those that deny nothing leave the others no turn.
+DENIERS = 2
 # Two leases after every VNFS has served (docs/architecture/shares.md), and a while for the turn of
 # one that is not refused.
 DENYING_S = 2 * 20.0 + 35.0
@@ -222,7 +224,8 @@ def native_holders(bench, service, folder, port):
     process."""
     process = bench.lab.popen_in(
         "client", [sys.executable, NFS4_HOLDERS, "--url", f"{service.url}/{folder}", "--arbiter",
-                   f"{CLIENT_ADDRESS}:{port}", "--name", service.name],
+                   f"{CLIENT_ADDRESS}:{port}", "--name", service.name,
+                   "--files", str(DENIERS * len(bench.services))],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         wait_for_line(process, "running")

@@ -4,8 +4,10 @@
 // records of locks and opens and the real parts of the status monitor (life.h, nfs4_clients.h).
 // What must hold: no two beliefs conflict (arbiter.h: stolen); what is believed to be held, or to
 // be open, can be reclaimed and is denied to others (lost); what nobody holds can be had at the end
-// (stuck: checks.h); one effect and the first answer.
+// (stuck: checks.h); no two recorded locks conflict (stored_locks.h); one effect and the first
+// answer.
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +17,7 @@
 #include "tests/sim/moves/names_client.h"
 #include "tests/sim/moves/nfs4_client.h"
 #include "tests/sim/moves/nlm_client.h"
+#include "tests/sim/moves/stored_locks.h"
 #include "tests/sim/simulations.h"
 
 namespace symnas::sim {
@@ -59,6 +62,7 @@ class MovesRun {
  private:
   void prepare() {
     MountWorld& world = heads_.first();
+    stored_locks_.emplace(world.server_ptr(), world.fs());
     world.call(world.epoch(), [&](fs::Mount& mount) {
       const fs::Credentials root;
       fs::NewNode node;
@@ -141,6 +145,7 @@ class MovesRun {
   Heads heads_;
   MountWorld::Hazards hazards_;
   Arbiter arbiter_;
+  std::optional<StoredLocks> stored_locks_;
   fs::Handle directory_;
   std::vector<fs::Handle> files_;
   std::vector<std::unique_ptr<Server>> servers_;

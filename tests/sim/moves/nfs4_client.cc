@@ -241,7 +241,10 @@ bool ModelNfs4Client::reclaim_lock(const Key& key, Span span, fs::LockMode mode)
     return life.nfs4().lock(who, stateid, call);
   });
   if (!reply) return false;
-  if (reply->answer == Answer::kGranted) return true;
+  if (reply->answer == Answer::kGranted) {
+    arbiter_.gains(key.first, key.second, span, mode);
+    return true;
+  }
   if (!lease_is_over() && !weakened(key, span)) {
     fail("lost: client " + std::to_string(number_) + " cannot reclaim file " +
          std::to_string(key.first) + " " + text_of(span));

@@ -67,6 +67,18 @@ bool parse(int argc, char** argv, Options& options) {
   return true;
 }
 
+// Threads that take turns are fastest on one CPU: one of those that this program may run on.
+void stay_on_one_cpu(std::size_t slot) {
+  cpu_set_t allowed;
+  if (::sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return;
+  std::size_t left = slot % static_cast<std::size_t>(CPU_COUNT(&allowed));
+  std::size_t cpu = 0;
+  while (!CPU_ISSET(cpu, &allowed) || left-- > 0) ++cpu;
+  CPU_ZERO(&allowed);
+  CPU_SET(cpu, &allowed);
+  ::sched_setaffinity(0, sizeof(allowed), &allowed);
+}
+
 struct Run {
   std::uint64_t seed = 0;
   int round = 0;  // 1: the second run of --verify
@@ -118,10 +130,7 @@ class Runner {
   [[noreturn]] void child(std::size_t slot, std::uint64_t seed) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     ::alarm(kRealSecondsMax);
-    cpu_set_t cpus;  // threads that take turns are fastest on one CPU
-    CPU_ZERO(&cpus);
-    CPU_SET(slot % static_cast<std::size_t>(::sysconf(_SC_NPROCESSORS_ONLN)), &cpus);
-    ::sched_setaffinity(0, sizeof(cpus), &cpus);
+    stay_on_one_cpu(slot);
     start(seed, options_.trace ? Trace::kOn : Trace::kOff, &outcomes_[slot]);
     simulation_.run(seed);
     finish();
