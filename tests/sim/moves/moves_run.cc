@@ -28,6 +28,8 @@ constexpr std::int64_t kNsPerMs = 1'000'000;
 constexpr std::size_t kFiles = 2;
 // More than two leases on the slowest clock.
 constexpr std::int64_t kQuietNs = 50'000 * kNsPerMs;
+// Longer than a mount waits until it takes itself for the only one, shorter than a lease.
+constexpr std::uint64_t kAwayMsMax = 15'000;
 
 class MovesRun {
  public:
@@ -132,6 +134,7 @@ class MovesRun {
 
   // Also a second failover in the middle of the first one's recovery.
   void disturb() {
+    if (heads_.size() > 1 && below(6) == 0) return stay_away();
     MountWorld& one = heads_[below(heads_.size())];
     if (below(6) != 0) return one.disturb(hazards_);
     one.kill_instance();
@@ -139,6 +142,19 @@ class MovesRun {
       sleep_ns(static_cast<std::int64_t>(below(400)) * kNsPerMs);
       one.kill_instance();
     }
+  }
+
+  // Nobody takes a VNFS over for a while: who is left alone takes itself for the only mount.
+  void stay_away() {
+    MountWorld& one = heads_[1 + below(heads_.size() - 1)];
+    one.set_presence(MountWorld::Presence::kAway);
+    if (one.healthy() && below(2) == 0) {
+      one.close_cleanly();
+    } else {
+      one.kill_instance();
+    }
+    sleep_ns(static_cast<std::int64_t>(below(kAwayMsMax)) * kNsPerMs);
+    one.set_presence(MountWorld::Presence::kHere);
   }
 
   Process& people_ = new_process("clients");
