@@ -30,7 +30,7 @@ help:
 	@echo 'make torture MINUTES=30 HEADS=4   random faults and moves under verified load'
 	@echo 'make lab N=1   a lab cluster of N heads on this machine; make lab-down removes it'
 	@echo 'make sim FROM=1 SEEDS=1000   deterministic simulation; SIM=... for one of them'
-	@echo 'make sim-long MINUTES=30  seeds that this commit has not had'
+	@echo 'make sim-long MINUTES=30  seeds that this tree has not had'
 	@echo 'make sim-exhaustive HOLDS=2  every order of messages between mounts, up to a bound'
 	@echo 'make sim-mutants  deliberate mistakes in the product; each must be caught by a seed'
 	@echo 'make asan      unit, property and simulation tests under AddressSanitizer and UBSan'
@@ -89,7 +89,7 @@ sim: setup $(BUILD)/build.ninja
 	  $(BUILD)/tests/bin/symnas_sim $$sim --from $(FROM) --seeds $(SEEDS) --jobs $(JOBS) || exit 1; \
 	done
 
-# EACH=100000: until each simulation has had so many seeds of this commit, however long that takes.
+# EACH=100000: until each simulation has had so many seeds of this tree, however long that takes.
 sim-long: setup $(BUILD)/build.ninja
 	@ninja -C $(BUILD) -j $(JOBS) symnas_sim
 	@tests/sim/seeds long --build $(BUILD) --jobs $(JOBS) \
