@@ -17,10 +17,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <string>
 #include <utility>
 
 namespace symnas::guest {
+
+// The server has the lock still; this kernel has given it up by itself.
+struct GivenUp : std::exception {};
 
 class Arbiter {
  public:
@@ -49,6 +53,8 @@ class Arbiter {
       }
       answer += c;
     }
+    // What led to it stays in the kernel's buffer, where there is one.
+    write_to("/sys/kernel/tracing/tracing_on", "0");
     std::printf("%s %s: %s: %s\n", program_invocation_short_name, name_.c_str(), line.c_str(),
                 answer.c_str());
     std::fflush(stdout);
@@ -63,22 +69,16 @@ class Arbiter {
     _exit(1);
   }
 
-  // The lock is gone, says the kernel: EIO for whatever needs it (fs/nfs/nfs4state.c).
+  // The lock is gone, says the kernel: EIO for whatever needs it (fs/nfs/nfs4state.c). Throws
+  // GivenUp when the arbiter knows that it is not.
   [[noreturn]] void lost(const std::string& what) const {
-    const int error = errno;
-    stop_trace(what);
-    tell("lost " + what + ": " + std::strerror(error));
-    errno = error;
-    fail(what);
+    const std::string text = what + ": " + std::strerror(errno);
+    write_to("/sys/kernel/tracing/trace_marker", name_ + ": " + what);
+    tell("gone " + text);
+    throw GivenUp();
   }
 
  private:
-  // So that what led to it stays in the kernel's buffer, where there is one.
-  void stop_trace(const std::string& what) const {
-    write_to("/sys/kernel/tracing/trace_marker", name_ + ": " + what);
-    write_to("/sys/kernel/tracing/tracing_on", "0");
-  }
-
   static void write_to(const char* path, const std::string& text) {
     const int fd = open(path, O_WRONLY | O_CLOEXEC);
     if (fd < 0) return;

@@ -8,8 +8,11 @@ inside one slot at once, one of them exclusively, have both been told that the l
 "open FILE ACCESS DENY" and "closed" say the same of an open: 1 is reading, 2 writing, 3 both. Two
 that are open at once, one of which does what the other denies, have both been told that they may.
 "reclaimed": its open has survived its server. "beside": it has a lock under what it opened while a
-CLOSE of the same open was under way. "lost TEXT": its kernel, or its server, says that what it held
-is gone. "corrupt TEXT": what it read is not what the last one wrote.
+CLOSE of the same open was under way. "lost TEXT": its server says that what it held is gone. "gone
+TEXT": its kernel says so; "ok" says that its server does not (the arbiter is told how to find out),
+and that nobody knows any more how often the slots were held exclusively: who enters next is
+answered "?" and says it: "says FILE SLOT COUNT". "corrupt TEXT": what it read is not what the last
+one wrote.
 
 Thread-safe: connections have a thread each.
 """
@@ -39,9 +42,12 @@ def without(held, file, first, end):
 
 
 class Arbiter:
-    """What is held, and what went wrong; `stolen`, `lost`, `corrupt` are lists of sentences."""
+    """What is held, and what went wrong; `stolen`, `lost`, `corrupt` are lists of sentences.
 
-    def __init__(self):
+    kept(client, [Held]): whether a server has what the client's kernel says is gone."""
+
+    def __init__(self, kept=lambda client, held: False):
+        self._kept = kept
         self._mutex = threading.Lock()
         self._inside = {}  # client: [Held]
         self._opened = {}  # client: Opened
@@ -69,7 +75,7 @@ class Arbiter:
             return sum(bool(one.deny) for one in self._opened.values())
 
     def enter(self, client, file, first, end, exclusive):
-        """Returns how often the first slot was held exclusively before."""
+        """Returns how often the first slot was held exclusively before; None: nobody knows."""
         with self._mutex:
             now = time.strftime("%H:%M:%S")
             self.stolen += [
@@ -86,9 +92,25 @@ class Arbiter:
             self.granted += 1
             self._granted_to[client] += 1
             before = self._counts.get((file, first), 0)
-            if exclusive:
+            if exclusive and before is not None:
                 self._counts[file, first] = before + 1
             return before
+
+    def says(self, file, slot, count):
+        with self._mutex:
+            self._counts[file, slot] = count
+
+    def gone(self, client, text):
+        """Whether only the client's kernel believes so. Asks the server: may take a while."""
+        with self._mutex:
+            held = list(self._inside.get(client, []))
+        if not held or not self._kept(client, held):
+            self.complain("lost", client, text)
+            return False
+        with self._mutex:
+            self.judged["given up by Linux"] += 1
+            self._counts.update({(one.file, one.first): None for one in held if one.exclusive})
+        return True
 
     def leave(self, client, file=None, first=0, end=0):
         """Gives back slots, or everything that is locked."""
@@ -163,12 +185,16 @@ class _Client(socketserver.StreamRequestHandler):
         if word == "enter" and count == 5:
             before = arbiter.enter(client, words[1], int(words[2]), int(words[3]),
                                    words[4] == "exclusive")
-            return f"ok {before}\n"
+            return f"ok {'?' if before is None else before}\n"
+        if word == "gone":
+            return "ok\n" if arbiter.gone(client, " ".join(words[1:])) else "noted\n"
         if word in ("lost", "corrupt"):
             arbiter.complain(word, client, " ".join(words[1:]))
             return "noted\n"
         if word == "leave" and count in (1, 4):
             arbiter.leave(client, *words[1:2], *map(int, words[2:]))
+        elif word == "says" and count == 4:
+            arbiter.says(words[1], int(words[2]), int(words[3]))
         elif word == "open" and count == 4:
             arbiter.open(client, words[1], int(words[2]), int(words[3]))
         elif word == "closed":
@@ -186,9 +212,9 @@ class _Server(socketserver.ThreadingTCPServer):
 
 
 @contextlib.contextmanager
-def arbiter_at(space, address):
-    """Serves in namespace `space`; yields (arbiter, port)."""
-    arbiter = Arbiter()
+def arbiter_at(space, address, kept):
+    """Serves in namespace `space`; yields (arbiter, port). kept: as in Arbiter."""
+    arbiter = Arbiter(kept)
     with netns.entered(space):
         server = _Server((address, 0), _Client)
     server.arbiter = arbiter

@@ -14,7 +14,8 @@ sys.path[:0] = [HERE, BENCH, os.path.join(HERE, "..", "client"),
 
 import disk_probe  # noqa: E402
 import nfs4_owners  # noqa: E402
-from arbiter import Arbiter  # noqa: E402
+import torture_clients  # noqa: E402
+from arbiter import Arbiter, Held  # noqa: E402
 from failover_clients import longest  # noqa: E402
 from nfs4_owners import Opened  # noqa: E402
 
@@ -102,6 +103,41 @@ class Arbitration(unittest.TestCase):
         self.assertFalse(fine)
         self.assertEqual(line, "locks lost 1, locks stolen 0")
         self.assertEqual(len(wrong), 2)
+
+    def test_a_lock_that_only_its_kernel_has_given_up_is_not_lost(self):
+        asked = []
+        self.arbiter = Arbiter(lambda client, held: asked.append((client, held[0].file)) or True)
+        self.arbiter.enter("a", "f", 0, 1, True)
+        self.assertTrue(self.arbiter.gone("a", "write: EIO"))
+        self.assertEqual(asked, [("a", "f")])
+        self.arbiter.leave("a")
+        self.assertIsNone(self.arbiter.enter("b", "f", 0, 1, True))
+        self.arbiter.says("f", 0, 7)
+        self.arbiter.leave("b")
+        self.assertEqual(self.arbiter.enter("c", "f", 0, 1, True), 7)
+        self.assertTrue(self.arbiter.verdict()[1])
+
+    def test_a_lock_that_is_gone_is_lost(self):
+        self.arbiter.enter("a", "f", 0, 1, True)
+        self.assertFalse(self.arbiter.gone("a", "write: EIO"))
+        self.assertEqual(self.arbiter.verdict()[0], "locks lost 1, locks stolen 0")
+
+    def test_only_what_the_records_have_is_kept(self):
+        held = [Held("turns0", 2, 3, True, "")]
+        record = {"client": "Linux NFSv4.0 vm2/10.0.0.104",
+                  "ranges": [{"type": "write", "start": 8192, "length": 4096}]}
+
+        def kept(client, record):
+            symnas = SimpleNamespace(json=lambda *_: {"locks": [record]})
+            bench = SimpleNamespace(lab=SimpleNamespace(running_symnas=lambda: symnas))
+            return torture_clients.is_recorded(bench, client, "folder", held)
+
+        self.assertTrue(kept("vm2.turns.vers=4.0.1", record))
+        self.assertFalse(kept("vm1.turns.vers=4.0.1", record))
+        self.assertFalse(kept("vm2.turns.vers=4.1.1", record))
+        self.assertFalse(kept("vm2.files.vers=4.0.1", record))
+        shared = {**record, "ranges": [{"type": "read", "start": 0}]}
+        self.assertFalse(kept("vm2.turns.vers=4.0.1", shared))
 
     def test_who_was_granted_nothing_is_seen(self):
         self.arbiter.enter("vm1.vers=4.1.0", "f", 0, 1, True)

@@ -14,7 +14,7 @@ from kernel_clients import FIRST_ADDRESS, NAMES, Client, boot, output_of
 from lab_case import check
 from symlab.cluster import CLIENT_ADDRESS
 from symlab.errors import LabError
-from symlab.service import finish_tool, wait_for_line
+from symlab.service import EXPORT, finish_tool, wait_for_line
 from symlab.wait import eventually
 
 PROGRAMS = 4  # each has a connection of every worker to every VNFS
@@ -24,6 +24,8 @@ CONSOLE_TAIL = 4000  # what the kernels had to say
 BOOT_S = 60.0
 MOUNT_S = 300.0  # faults go on meanwhile
 STOP_S = 300.0
+RECORDED_S = 30.0  # a fault may have the records out of reach
+SLOT_BYTES = 4096  # guest_slots.h
 TRACED = ("nfs4_xdr_status nfs4_state_mgr nfs4_state_mgr_failed nfs4_open_reclaim "
           "nfs4_open_expired nfs4_get_lock nfs4_set_lock nfs4_unlock nfs4_state_lock_reclaim "
           "nfs4_test_lock_stateid nfs4_test_open_stateid nfs4_exchange_id nfs4_create_session "
@@ -164,7 +166,11 @@ def lock_holders(bench, clients, folder):
     """Owners of locks and opens: processes of both clients, over every version and several VNFSs,
     and native clients of every VNFS; yields their arbiter."""
     services = bench.services
-    with arbiter_at(bench.lab.client_netns, CLIENT_ADDRESS) as (arbiter, port), \
+
+    def kept(client, held):
+        return is_recorded(bench, client, folder, held)
+
+    with arbiter_at(bench.lab.client_netns, CLIENT_ADDRESS, kept) as (arbiter, port), \
             contextlib.ExitStack() as stack:
         jobs = [(client, start_holders(client, at, services, folder, port))
                 for at, client in enumerate(clients)]
@@ -184,6 +190,31 @@ def lock_holders(bench, clients, folder):
               [name for client in clients for name in names_of(client)]
               + [f"{service.name}.{kind}" for service in services for kind in NATIVE])
         clients[0].run(f"rm -rf /mnt/l0/{folder}", STOP_S)
+
+
+def is_recorded(bench, client, folder, held):
+    """Whether the cluster has an exclusive lock of what is held, for the machine of that client.
+    Asked for NFSv4.0's turns only: what Linux gives up then by itself is in guest_ranges.cc."""
+    machine, kind, version = client.split(".", 2)
+    if kind != "turns" or not version.startswith("vers=4.0"):
+        return False
+
+    def covers(record, one):
+        return record["client"].startswith("Linux NFSv4.0") and machine in record["client"] and any(
+            span["type"] == "write" and span["start"] <= one.first * SLOT_BYTES
+            and one.end * SLOT_BYTES <= span["start"] + span.get("length", 1 << 63)
+            for span in record["ranges"])
+
+    def recorded():
+        return [bench.lab.running_symnas().json("lock", "ls", "--fs", EXPORT, "--path",
+                                                f"/{folder}/{one.file}")["locks"] for one in held]
+
+    try:
+        found = eventually(RECORDED_S, "the records of locks", recorded)
+    except LabError:
+        return False
+    return all(any(covers(record, one) for record in records)
+               for one, records in zip(held, found))
 
 
 def holders_name(client, options, kind="locks"):
@@ -262,4 +293,5 @@ def told(seen):
     return (f"{seen['beside others']} of them beside others of their owner, "
             f"{seen['given back in parts']} given back in parts, {seen['opens that deny']} opens "
             f"that deny something, {seen['other opens']} others, {seen['reclaimed']} "
-            f"reclaims, {seen['beside']} CLOSEs beside OPENs")
+            f"reclaims, {seen['beside']} CLOSEs beside OPENs, {seen['given up by Linux']} locks of "
+            "NFSv4.0 that only Linux gave up")
