@@ -11,7 +11,7 @@ seeds = load("../sim/seeds")
 
 
 def tree(name="abc"):
-    return types.SimpleNamespace(name=name, first_seed=1000)
+    return types.SimpleNamespace(names=dict.fromkeys(seeds.CHUNKS, name), first_seed=1000)
 
 
 class OfALedger(unittest.TestCase):
@@ -30,8 +30,7 @@ class OfALedger(unittest.TestCase):
         self.ledger.note(tree(), "data", 1000, 1009, 0, 1.0)
         self.ledger.note(tree("other"), "mount", 5000, 5009, 0, 1.0)
         self.assertEqual(self.ledger.seeds(tree(), "mount"), (200, 1200))
-        self.assertEqual([row[3] for row in self.ledger.of(tree()) if row[0] == "mount"],
-                         [0, 0, 2])
+        self.assertEqual([row[2] for row in self.ledger.of(tree(), "mount")], [0, 0, 2])
 
     def test_a_gap_is_not_counted(self):
         self.ledger.note(tree(), "heads", 1000, 1009, 0, 1.0)
