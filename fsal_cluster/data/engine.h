@@ -123,6 +123,8 @@ class Engine final : public FileData {
     Go go = Go::kOn;
     std::uint64_t life = 0;  // of the file when it was found current
     bool published = false;  // since the operation began
+    // When the record was read another mount may have had more acknowledged than it says.
+    bool unrecorded = false;
   };
   struct CommitWork {
     std::vector<MapStep> steps;

@@ -83,6 +83,10 @@ Task<Status> Engine::make_current(FileState& f, const Handle& handle, Attempt& a
   }
   const Status passed = co_await pass_barrier();
   if (!passed) co_return passed;
+  // Looked at before the record is read: who gives an exclusive token back after that has recorded
+  // what an older record lacks.
+  const TokenSight sight = tokens_->sight(f.ino);
+  attempt.unrecorded = !sight.complete || sight.foreign_exclusive;
   const Result<InodeRecord> record = co_await read_inode(f);
   if (!record) co_return tl::unexpected(record.error());
   {
@@ -138,10 +142,8 @@ Task<Status> Engine::locate(FileState& f, Attempt& attempt, ReadPlan& plan) {
     }
     plan.pieces.push_back(piece);
   }
-  const bool unsure = gap && !attempt.sole && !attempt.published && f.token == TokenMode::kNone;
-  if (!unsure) co_return Status{};
-  const TokenSight sight = tokens_->sight(f.ino);
-  if (!sight.complete || sight.foreign_exclusive) attempt.go = Go::kWithPublish;
+  const bool unsure = gap && !attempt.sole && !attempt.published && attempt.unrecorded;
+  if (unsure && f.token == TokenMode::kNone) attempt.go = Go::kWithPublish;
   co_return Status{};
 }
 

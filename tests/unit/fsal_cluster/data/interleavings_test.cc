@@ -117,6 +117,24 @@ TEST_F(InterleavingsTest, AChunkThatComesLateIsNotOfTheMapOfToday) {
   EXPECT_EQ(two_.read(kFile, 0, 8192).value_or("error"), std::string(8192, '\0'));
 }
 
+TEST_F(InterleavingsTest, ARecordFromBeforeTheHoldersCommitIsNotAllThereIs) {
+  one_.create(kFile);
+  ASSERT_EQ(two_.read(kFile, 0, 20'000).value_or("error"), "");
+  ASSERT_TRUE(one_.write(kFile, 0, kA, WriteStability::kFileSync));
+  ASSERT_TRUE(one_.write(kFile, kA.size(), kB));  // acknowledged, not recorded
+  make_a_gap();
+  let_it_come();
+  two_.replies().hold(reads(token(two_)));
+  auto read = later([&] { return two_.read(kFile, 0, 20'000); });
+  ASSERT_TRUE(two_.replies().wait_until_held()) << "the record is another one: it loads the file";
+  ASSERT_TRUE(one_.data().flush_all());
+  ASSERT_FALSE(stored(token(one_))) << "all is recorded, and the token given back";
+  make_a_gap();
+  let_it_come();
+  two_.replies().release();
+  EXPECT_EQ(read.get().value_or("error"), kA + kB);
+}
+
 TEST_F(InterleavingsTest, SIsNotMoreForBeingAloneMeanwhile) {
   one_.create(kFile);
   ASSERT_TRUE(one_.write(kFile, 0, kA, WriteStability::kFileSync));
