@@ -106,8 +106,9 @@ Result<Mount::Renamed> try_rename(Context& context, RenameInput input, int attem
   std::optional<Revision> move;
   if (input.moves_directory()) {
     SYMNAS_ASSIGN(move, read_move_key(context));
-    // The key may be younger in the cache than the parents: it was loaded, or is our own.
-    if (!is_current(context, turns.from.stay)) SYMNAS_TRY(context.session.barrier());
+    // The key may be younger than the parents in the cache: it was loaded, or is our own. Alone,
+    // too, while the reply to a change of ours is under way.
+    SYMNAS_TRY(context.session.barrier());
     SYMNAS_TRY(check_no_cycle(context, input.source.ino, input.to.directory.node));
   }
   input.now_ns = context.session.next_time_ns();
@@ -176,8 +177,9 @@ Result<Mount::Renamed> rename(Context& context, const Credentials& who, const Ha
     if (from.entry() == nullptr) return fail(ErrorCode::kNotFound, from_name + ": no such name");
     if (name_one_inode(from, to)) {
       // No transaction will confirm that they do, and each was looked at at a moment of its own:
-      // what has not changed when both have been read was so at one moment.
-      if (!is_current(context, turns.from.stay)) SYMNAS_TRY(context.session.barrier());
+      // what has not changed when both have been read was so at one moment. Alone, too: one was
+      // loaded, the other in the cache, and the reply to a change of ours under way.
+      SYMNAS_TRY(context.session.barrier());
       SYMNAS_ASSIGN(const Place from_now, read_place(context, from_dir, from_name));
       SYMNAS_ASSIGN(const Place to_now, read_place(context, to_dir, to_name));
       if (!same_bucket(from, from_now) || !same_bucket(to, to_now))

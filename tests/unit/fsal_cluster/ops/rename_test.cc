@@ -162,6 +162,25 @@ TEST_F(RenameTest, TwoNamesOfOneFileStayAsTheyAre) {
   EXPECT_THAT(world.names(root), ElementsAre("f", "g"));
 }
 
+// A name or the move key may be loaded while the reply to a change of this mount is under way: it
+// is younger than what the cache has of the rest (mount 253031646000005682).
+TEST_F(RenameTest, AloneTooWhatIsOfOneMomentIsConfirmed) {
+  const Handle file = world.create(root, "f");
+  const Handle dir = world.mkdir(root, "d");
+  ASSERT_TRUE(link(world.context(), kRoot, file, root, "g"));
+  world.session().forget();
+  ASSERT_TRUE(move(root, "f", root, "g"));
+  EXPECT_EQ(world.session().barriers(), 1);
+  const Handle other = world.mkdir(root, "other");
+  world.session().forget();
+  ASSERT_TRUE(move(root, "other", dir, "below"));
+  EXPECT_EQ(world.session().barriers(), 1);
+  world.session().forget();
+  ASSERT_TRUE(move(root, "g", dir, "g"));
+  EXPECT_EQ(world.session().barriers(), 0) << "the commit compares all of it";
+  EXPECT_EQ(at(dir, "below"), other);
+}
+
 // The first look finds the old name, the second one what another RENAME has made of the new one.
 TEST_F(RenameTest, WhatAnotherRenameHasDoneIsNotDoneTwice) {
   const Handle dir = world.mkdir(root, "d");
