@@ -9,7 +9,8 @@ includes = load("includes")
 TREE = {"common/base/result.h", "common/kv/store.h", "common/kv/etcd/rpc.proto",
         "common/kv/mem/mem_store.h", "cvm/layout.h", "cvm/io/ring.h", "fsal_cluster/mount.h",
         "fsal_cluster/ops/create.h", "fsal_cluster/plugin/entry.h", "ha/policy/planner.h",
-        "vnfsd/api/server.h"}
+        "vnfsd/records/cluster_view.h", "vnfsd/plans/plans.h", "vnfsd/api/server.h",
+        "vnfsd/ctl/table.h", "vnfsd/limits.h"}
 
 
 def problem(path, target, quote='"'):
@@ -25,7 +26,9 @@ class Direction(unittest.TestCase):
                              ("fsal_cluster/plugin/entry.cc", "cvm/io/ring.h"),
                              ("fsal_cluster/plugin/entry.cc", "fsal_cluster/mount.h"),
                              ("ha/policy/planner.cc", "cvm/layout.h"),
-                             ("vnfsd/api/server.cc", "ha/policy/planner.h"),
+                             ("vnfsd/plans/plans.cc", "ha/policy/planner.h"),
+                             ("vnfsd/plans/plans.cc", "vnfsd/records/cluster_view.h"),
+                             ("vnfsd/api/server.cc", "vnfsd/plans/plans.h"),
                              ("vnfsd/api/server.cc", "fsal_cluster/mount.h")):
             self.assertIsNone(problem(path, target), (path, target))
 
@@ -39,6 +42,10 @@ class Direction(unittest.TestCase):
                              ("fsal_cluster/mount.cc", "fsal_cluster/plugin/entry.h"),
                              ("fsal_cluster/mount.cc", "cvm/io/ring.h"),
                              ("vnfsd/api/server.cc", "fsal_cluster/plugin/entry.h"),
+                             ("vnfsd/records/cluster_view.cc", "vnfsd/plans/plans.h"),
+                             ("vnfsd/plans/plans.cc", "vnfsd/api/server.h"),
+                             ("vnfsd/ctl/table.cc", "vnfsd/records/cluster_view.h"),
+                             ("vnfsd/ctl/table.cc", "vnfsd/limits.h"),
                              ("ha/policy/planner.cc", "vnfsd/api/server.h")):
             self.assertIsNotNone(problem(path, target), (path, target))
 

@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/result.h"
-#include "vnfsd/change.h"
-#include "vnfsd/cluster_view.h"
-#include "vnfsd/plans.h"
+#include "vnfsd/plans/change.h"
+#include "vnfsd/plans/plans.h"
+#include "vnfsd/records/cluster_view.h"
 
 namespace symnas::vnfsd::api {
 
@@ -103,7 +103,7 @@ class Backend {
   virtual Result<nlohmann::json> capacity() = 0;
   // The last kHistoryMax instances of a VNFS. Errors: kNotFound.
   virtual Result<nlohmann::json> vnfs_history(const std::string& name) = 0;
-  // What happened after that revision of etcd (vnfsd/events.h).
+  // What happened after that revision of etcd (vnfsd/records/events.h).
   virtual Result<nlohmann::json> events(Revision after) = 0;
   virtual Result<nlohmann::json> dump_inode(const std::string& filesystem,
                                             const DumpRequest& request) = 0;

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "vnfsd/api/backend.h"
-#include "vnfsd/plans.h"
+#include "vnfsd/plans/plans.h"
 
 namespace symnas::vnfsd::api {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "fsal_cluster/types.h"
-#include "vnfsd/limits.h"
+#include "vnfsd/api/limits.h"
 
 namespace symnas::vnfsd::api {
 namespace {

@@ -7,7 +7,7 @@
 #include "vnfsd/api/documents.h"
 #include "vnfsd/api/locks.h"
 #include "vnfsd/api/placement.h"
-#include "vnfsd/placement.h"
+#include "vnfsd/plans/placement.h"
 
 namespace symnas::vnfsd::api {
 namespace {

@@ -15,9 +15,9 @@
 #include "vnfsd/daemon/compaction.h"
 #include "vnfsd/daemon/limits.h"
 #include "vnfsd/daemon/version.h"
-#include "vnfsd/exports.h"
 #include "vnfsd/instance/files.h"
-#include "vnfsd/plans.h"
+#include "vnfsd/plans/exports.h"
+#include "vnfsd/plans/plans.h"
 
 namespace symnas::vnfsd::daemon {
 

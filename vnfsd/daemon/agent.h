@@ -29,7 +29,7 @@
 #include "fsal_cluster/state/mount_end.h"
 #include "vnfsd/address/holders.h"
 #include "vnfsd/api/backend.h"
-#include "vnfsd/config.h"
+#include "vnfsd/config/config.h"
 #include "vnfsd/daemon/answers.h"
 #include "vnfsd/daemon/cluster_copy.h"
 #include "vnfsd/daemon/compaction.h"
@@ -399,7 +399,7 @@ class Agent final : public api::Backend, public instance::Host, private kv::Watc
     std::uint64_t timed = 0;  // of them: those whose blackout is known
     std::int64_t blackout_ms = 0;
   };
-  // Since this vnfsd started, by VNFS and by cause (vnfsd/history.h).
+  // Since this vnfsd started, by VNFS and by cause (vnfsd/records/history.h).
   std::map<std::string, std::map<std::string, Arrivals>> arrivals_;
   // What is in the history already, by VNFS; confined to the thread of watch_stalls().
   std::map<std::string, Later> later_;

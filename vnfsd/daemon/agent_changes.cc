@@ -11,7 +11,7 @@
 #include "fsal_cluster/schema/filesystem.h"
 #include "vnfsd/daemon/agent.h"
 #include "vnfsd/daemon/limits.h"
-#include "vnfsd/names.h"
+#include "vnfsd/names/names.h"
 
 namespace symnas::vnfsd::daemon {
 

@@ -8,9 +8,9 @@
 #include "common/kv/keys.h"
 #include "vnfsd/daemon/agent.h"
 #include "vnfsd/daemon/limits.h"
-#include "vnfsd/expected_pause.h"
-#include "vnfsd/history.h"
 #include "vnfsd/instance/connections.h"
+#include "vnfsd/records/expected_pause.h"
+#include "vnfsd/records/history.h"
 
 namespace symnas::vnfsd::daemon {
 namespace {

@@ -11,7 +11,7 @@
 #include "ha/detection/probe.h"
 #include "vnfsd/daemon/agent.h"
 #include "vnfsd/daemon/limits.h"
-#include "vnfsd/plans.h"
+#include "vnfsd/plans/plans.h"
 #include "vnfsd/probe/canary.h"
 
 namespace symnas::vnfsd::daemon {

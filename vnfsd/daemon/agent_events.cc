@@ -1,5 +1,5 @@
-// Agent: writes down what happens (vnfsd/events.h). Nothing waits for it, and nothing fails with
-// it: what etcd does not take is only in the log.
+// Agent: writes down what happens (vnfsd/records/events.h). Nothing waits for it, and nothing fails
+// with it: what etcd does not take is only in the log.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -8,7 +8,6 @@
 #include "common/kv/event_keys.h"
 #include "vnfsd/daemon/agent.h"
 #include "vnfsd/daemon/limits.h"
-#include "vnfsd/limits.h"
 
 namespace symnas::vnfsd::daemon {
 namespace {

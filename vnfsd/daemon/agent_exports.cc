@@ -12,9 +12,9 @@
 #include "common/kv/keys.h"
 #include "vnfsd/daemon/agent.h"
 #include "vnfsd/daemon/limits.h"
-#include "vnfsd/exports.h"
 #include "vnfsd/instance/ganesha_conf.h"
 #include "vnfsd/instance/retire.h"
+#include "vnfsd/plans/exports.h"
 
 namespace symnas::vnfsd::daemon {
 namespace {

@@ -12,12 +12,11 @@
 #include "common/kv/keys.h"
 #include "fsal_cluster/limits.h"
 #include "fsal_cluster/state/mount_end.h"
-#include "vnfsd/crash_point.h"
 #include "vnfsd/daemon/agent.h"
 #include "vnfsd/daemon/limits.h"
-#include "vnfsd/history.h"
+#include "vnfsd/instance/crash_point.h"
 #include "vnfsd/instance/limits.h"
-#include "vnfsd/limits.h"
+#include "vnfsd/records/history.h"
 
 namespace symnas::vnfsd::daemon {
 namespace {

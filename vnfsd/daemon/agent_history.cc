@@ -1,13 +1,13 @@
-// Agent: writes down what becomes of VNFSs (vnfsd/history.h). Nothing waits for it, and nothing
-// fails with it: what etcd does not take is missing in `vnfs history`.
+// Agent: writes down what becomes of VNFSs (vnfsd/records/history.h). Nothing waits for it, and
+// nothing fails with it: what etcd does not take is missing in `vnfs history`.
 #include <fmt/format.h>
 
 #include "common/base/log.h"
 #include "common/kv/keys.h"
 #include "vnfsd/daemon/agent.h"
 #include "vnfsd/daemon/limits.h"
-#include "vnfsd/history.h"
-#include "vnfsd/limits.h"
+#include "vnfsd/records/history.h"
+#include "vnfsd/records/limits.h"
 
 namespace symnas::vnfsd::daemon {
 namespace {

@@ -8,14 +8,14 @@
 #include "common/base/log.h"
 #include "common/base/uuid.h"
 #include "common/kv/admin_keys.h"
-#include "vnfsd/admission.h"
-#include "vnfsd/bundle.h"
+#include "vnfsd/config/bundle.h"
 #include "vnfsd/daemon/agent.h"
 #include "vnfsd/daemon/members.h"
 #include "vnfsd/instance/files.h"
-#include "vnfsd/names.h"
-#include "vnfsd/net_address.h"
+#include "vnfsd/names/names.h"
+#include "vnfsd/network/net_address.h"
 #include "vnfsd/pki/authority.h"
+#include "vnfsd/plans/admission.h"
 
 namespace symnas::vnfsd::daemon {
 namespace {

@@ -9,15 +9,15 @@
 
 #include "common/base/log.h"
 #include "common/kv/keys.h"
-#include "vnfsd/crash_point.h"
 #include "vnfsd/daemon/agent.h"
 #include "vnfsd/daemon/limits.h"
+#include "vnfsd/instance/crash_point.h"
 #include "vnfsd/instance/files.h"
 #include "vnfsd/instance/limits.h"
 #include "vnfsd/instance/retire.h"
-#include "vnfsd/limits.h"
-#include "vnfsd/placement.h"
-#include "vnfsd/plans.h"
+#include "vnfsd/plans/limits.h"
+#include "vnfsd/plans/placement.h"
+#include "vnfsd/plans/plans.h"
 
 namespace symnas::vnfsd::daemon {
 namespace {

@@ -13,8 +13,8 @@
 #include "vnfsd/daemon/limits.h"
 #include "vnfsd/instance/files.h"
 #include "vnfsd/instance/limits.h"
-#include "vnfsd/placement.h"
-#include "vnfsd/plans.h"
+#include "vnfsd/plans/placement.h"
+#include "vnfsd/plans/plans.h"
 
 namespace symnas::vnfsd::daemon {
 namespace {

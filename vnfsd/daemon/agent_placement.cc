@@ -1,11 +1,11 @@
 // Agent: the moves that it orders for its own VNFSs (drains, failback), so that each VNFS has one
-// head that decides on it. What is to be done is planned in vnfsd/placement.h.
+// head that decides on it. What is to be done is planned in vnfsd/plans/placement.h.
 #include "common/base/log.h"
 #include "common/kv/keys.h"
 #include "cvm/volume.h"
 #include "vnfsd/daemon/agent.h"
 #include "vnfsd/daemon/limits.h"
-#include "vnfsd/placement.h"
+#include "vnfsd/plans/placement.h"
 
 namespace symnas::vnfsd::daemon {
 namespace {

@@ -14,7 +14,7 @@
 #include "common/base/log.h"
 #include "vnfsd/daemon/agent.h"
 #include "vnfsd/daemon/limits.h"
-#include "vnfsd/plans.h"
+#include "vnfsd/plans/plans.h"
 
 namespace symnas::vnfsd::daemon {
 

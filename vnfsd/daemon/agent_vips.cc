@@ -8,7 +8,7 @@
 #include "common/kv/keys.h"
 #include "vnfsd/daemon/agent.h"
 #include "vnfsd/daemon/limits.h"
-#include "vnfsd/history.h"
+#include "vnfsd/records/history.h"
 
 namespace symnas::vnfsd::daemon {
 namespace {

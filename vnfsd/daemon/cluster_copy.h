@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "vnfsd/cluster_view.h"
+#include "vnfsd/records/cluster_view.h"
 
 namespace symnas::vnfsd::daemon {
 

@@ -10,6 +10,8 @@ namespace symnas::vnfsd::daemon {
 // waits for an answer.
 inline constexpr std::int64_t kLockClearMs = 8'000;
 
+inline constexpr std::size_t kEventsWaitingMax = 64;  // for etcd, on one head; the oldest goes
+
 inline constexpr std::int64_t kRetryMs = 500;         // after an error of etcd
 inline constexpr std::int64_t kMembersLookMs = 2000;  // whether etcd's members answer
 // History that is kept while etcd's quota runs out: a session that lags further behind reads anew.

@@ -13,9 +13,9 @@
 #include "common/base/result.h"
 #include "common/base/uuid.h"
 #include "cvm/lun_device.h"
-#include "vnfsd/cluster_view.h"
 #include "vnfsd/instance/plan.h"
 #include "vnfsd/instance/state_file.h"
+#include "vnfsd/records/cluster_view.h"
 
 namespace symnas::vnfsd::daemon {
 

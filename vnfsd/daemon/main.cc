@@ -17,7 +17,7 @@
 #include "ha/fencing/fence_agent.h"
 #include "ha/fencing/reservation_program.h"
 #include "vnfsd/api/server.h"
-#include "vnfsd/config.h"
+#include "vnfsd/config/config.h"
 #include "vnfsd/daemon/agent.h"
 #include "vnfsd/daemon/limits.h"
 #include "vnfsd/daemon/version.h"

@@ -12,7 +12,7 @@
 
 #include "ha/detection/peer_watch.h"
 #include "vnfsd/daemon/health.h"
-#include "vnfsd/net_address.h"
+#include "vnfsd/network/net_address.h"
 #include "vnfsd/probe/devices.h"
 
 namespace symnas::vnfsd::daemon {

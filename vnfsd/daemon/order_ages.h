@@ -6,7 +6,7 @@
 #include <map>
 
 #include "common/base/ids.h"
-#include "vnfsd/cluster_view.h"
+#include "vnfsd/records/cluster_view.h"
 
 namespace symnas::vnfsd::daemon {
 

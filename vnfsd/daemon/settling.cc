@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "vnfsd/plans.h"
+#include "vnfsd/plans/plans.h"
 
 namespace symnas::vnfsd::daemon {
 

@@ -11,7 +11,7 @@
 #include <set>
 #include <string>
 
-#include "vnfsd/cluster_view.h"
+#include "vnfsd/records/cluster_view.h"
 
 namespace symnas::vnfsd::daemon {
 

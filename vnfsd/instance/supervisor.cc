@@ -10,12 +10,12 @@
 
 #include "common/base/check.h"
 #include "common/base/log.h"
-#include "vnfsd/crash_point.h"
-#include "vnfsd/history.h"
+#include "vnfsd/instance/crash_point.h"
 #include "vnfsd/instance/files.h"
 #include "vnfsd/instance/launcher.h"
 #include "vnfsd/instance/limits.h"
 #include "vnfsd/instance/retire.h"
+#include "vnfsd/records/history.h"
 
 namespace symnas::vnfsd::instance {
 namespace {

@@ -5,12 +5,12 @@
 #include <fmt/format.h>
 
 #include "common/base/log.h"
-#include "vnfsd/crash_point.h"
-#include "vnfsd/history.h"
+#include "vnfsd/instance/crash_point.h"
 #include "vnfsd/instance/files.h"
 #include "vnfsd/instance/limits.h"
 #include "vnfsd/instance/retire.h"
 #include "vnfsd/instance/supervisor.h"
+#include "vnfsd/records/history.h"
 
 namespace symnas::vnfsd::instance {
 namespace {

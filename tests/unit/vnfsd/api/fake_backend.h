@@ -2,7 +2,7 @@
 #pragma once
 
 #include "common/env/clock.h"
-#include "tests/unit/vnfsd/view_builder.h"
+#include "tests/unit/vnfsd/plans/view_builder.h"
 #include "vnfsd/api/backend.h"
 
 namespace symnas::vnfsd::api {

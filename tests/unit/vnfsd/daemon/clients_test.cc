@@ -1,6 +1,6 @@
 // Agent: changes that clients notice.
 #include "fsal_cluster/state/lock_record.h"
-#include "tests/unit/vnfsd/view_builder.h"
+#include "tests/unit/vnfsd/plans/view_builder.h"
 #include "vnfsd/daemon/agent.h"
 
 namespace symnas::vnfsd::daemon {

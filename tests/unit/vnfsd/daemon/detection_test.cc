@@ -1,6 +1,6 @@
 // Agent: why a head that nobody hears is not fenced; the event and the log say it.
 #include "tests/unit/vnfsd/daemon/fencing_cluster.h"
-#include "vnfsd/events.h"
+#include "vnfsd/records/events.h"
 
 namespace symnas::vnfsd::daemon {
 namespace {

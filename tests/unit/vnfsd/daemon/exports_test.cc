@@ -2,9 +2,9 @@
 #include <thread>
 
 #include "common/kv/admin_keys.h"
-#include "tests/unit/vnfsd/view_builder.h"
+#include "tests/unit/vnfsd/plans/view_builder.h"
 #include "vnfsd/daemon/agent.h"
-#include "vnfsd/exports.h"
+#include "vnfsd/plans/exports.h"
 
 namespace symnas::vnfsd::daemon {
 namespace {

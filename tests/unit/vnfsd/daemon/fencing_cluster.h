@@ -12,7 +12,7 @@
 
 #include "fsal_cluster/schema/mount_entry.h"
 #include "tests/unit/cvm/lun_files.h"
-#include "tests/unit/vnfsd/view_builder.h"
+#include "tests/unit/vnfsd/plans/view_builder.h"
 #include "vnfsd/daemon/agent.h"
 
 namespace symnas::vnfsd::daemon {

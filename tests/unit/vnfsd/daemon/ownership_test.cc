@@ -2,12 +2,12 @@
 #include <thread>
 
 #include "common/kv/admin_keys.h"
-#include "tests/unit/vnfsd/view_builder.h"
-#include "vnfsd/admission.h"
+#include "tests/unit/vnfsd/plans/view_builder.h"
 #include "vnfsd/daemon/agent.h"
-#include "vnfsd/exports.h"
-#include "vnfsd/history.h"
-#include "vnfsd/limits.h"
+#include "vnfsd/plans/admission.h"
+#include "vnfsd/plans/exports.h"
+#include "vnfsd/records/history.h"
+#include "vnfsd/records/limits.h"
 
 namespace symnas::vnfsd::daemon {
 namespace {

@@ -1,9 +1,9 @@
 // What an agent does by itself about moves, over an in-memory store, without LUNs or instances.
 #include <thread>
 
-#include "tests/unit/vnfsd/view_builder.h"
+#include "tests/unit/vnfsd/plans/view_builder.h"
 #include "vnfsd/daemon/agent.h"
-#include "vnfsd/placement.h"
+#include "vnfsd/plans/placement.h"
 
 namespace symnas::vnfsd::daemon {
 namespace {

@@ -1,6 +1,6 @@
 #include "vnfsd/daemon/settling.h"
 
-#include "tests/unit/vnfsd/view_builder.h"
+#include "tests/unit/vnfsd/plans/view_builder.h"
 
 namespace symnas::vnfsd::daemon {
 namespace {

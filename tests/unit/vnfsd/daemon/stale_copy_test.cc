@@ -3,7 +3,7 @@
 
 #include "common/kv/admin_keys.h"
 #include "common/kv/keys.h"
-#include "tests/unit/vnfsd/view_builder.h"
+#include "tests/unit/vnfsd/plans/view_builder.h"
 #include "vnfsd/daemon/agent.h"
 
 namespace symnas::vnfsd::daemon {

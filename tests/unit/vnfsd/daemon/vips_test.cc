@@ -1,5 +1,5 @@
 // Agent: a VIP that somebody answers for is given to no VNFS.
-#include "tests/unit/vnfsd/view_builder.h"
+#include "tests/unit/vnfsd/plans/view_builder.h"
 #include "vnfsd/daemon/agent.h"
 
 namespace symnas::vnfsd::daemon {
