@@ -10,7 +10,8 @@
 #include "cvm/volume.h"
 #include "fsal_cluster/schema/filesystem.h"
 #include "vnfsd/daemon/agent.h"
-#include "vnfsd/daemon/limits.h"
+#include "vnfsd/daemon/head/limits.h"
+#include "vnfsd/daemon/luns/limits.h"
 #include "vnfsd/names/names.h"
 
 namespace symnas::vnfsd::daemon {

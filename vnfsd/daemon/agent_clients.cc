@@ -7,7 +7,7 @@
 #include "common/base/log.h"
 #include "common/kv/keys.h"
 #include "vnfsd/daemon/agent.h"
-#include "vnfsd/daemon/limits.h"
+#include "vnfsd/daemon/head/limits.h"
 #include "vnfsd/instance/connections.h"
 #include "vnfsd/records/expected_pause.h"
 #include "vnfsd/records/history.h"

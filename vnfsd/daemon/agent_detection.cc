@@ -10,7 +10,10 @@
 #include "common/kv/keys.h"
 #include "ha/detection/probe.h"
 #include "vnfsd/daemon/agent.h"
-#include "vnfsd/daemon/limits.h"
+#include "vnfsd/daemon/detection/limits.h"
+#include "vnfsd/daemon/fencing/limits.h"
+#include "vnfsd/daemon/head/limits.h"
+#include "vnfsd/daemon/health/limits.h"
 #include "vnfsd/plans/plans.h"
 #include "vnfsd/probe/canary.h"
 

@@ -7,7 +7,8 @@
 #include "common/base/log.h"
 #include "common/kv/event_keys.h"
 #include "vnfsd/daemon/agent.h"
-#include "vnfsd/daemon/limits.h"
+#include "vnfsd/daemon/head/limits.h"
+#include "vnfsd/daemon/journal/limits.h"
 
 namespace symnas::vnfsd::daemon {
 namespace {

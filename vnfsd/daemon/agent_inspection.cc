@@ -15,7 +15,6 @@
 #include "fsal_cluster/check/usage.h"
 #include "vnfsd/api/inspection.h"
 #include "vnfsd/daemon/agent.h"
-#include "vnfsd/daemon/limits.h"
 
 namespace symnas::vnfsd::daemon {
 namespace {

@@ -11,7 +11,7 @@
 #include "fsal_cluster/pulse/pulse.h"
 #include "vnfsd/address/link.h"
 #include "vnfsd/daemon/agent.h"
-#include "vnfsd/daemon/limits.h"
+#include "vnfsd/daemon/instances/limits.h"
 #include "vnfsd/probe/canary.h"
 
 namespace symnas::vnfsd::daemon {

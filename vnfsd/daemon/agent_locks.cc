@@ -5,8 +5,8 @@
 #include "fsal_cluster/check/dump.h"
 #include "fsal_cluster/state/lock_admin.h"
 #include "vnfsd/api/locks.h"
+#include "vnfsd/daemon/admin/limits.h"
 #include "vnfsd/daemon/agent.h"
-#include "vnfsd/daemon/limits.h"
 
 namespace symnas::vnfsd::daemon {
 namespace {

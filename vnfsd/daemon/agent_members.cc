@@ -10,7 +10,7 @@
 #include "common/kv/admin_keys.h"
 #include "vnfsd/config/bundle.h"
 #include "vnfsd/daemon/agent.h"
-#include "vnfsd/daemon/members.h"
+#include "vnfsd/daemon/upkeep/members.h"
 #include "vnfsd/instance/files.h"
 #include "vnfsd/names/names.h"
 #include "vnfsd/network/net_address.h"

@@ -10,7 +10,7 @@
 #include "common/kv/keys.h"
 #include "fsal_cluster/state/mount_end.h"
 #include "vnfsd/daemon/agent.h"
-#include "vnfsd/daemon/limits.h"
+#include "vnfsd/daemon/head/limits.h"
 #include "vnfsd/instance/files.h"
 #include "vnfsd/instance/limits.h"
 #include "vnfsd/plans/placement.h"

@@ -4,7 +4,7 @@
 #include "common/kv/keys.h"
 #include "cvm/volume.h"
 #include "vnfsd/daemon/agent.h"
-#include "vnfsd/daemon/limits.h"
+#include "vnfsd/daemon/head/limits.h"
 #include "vnfsd/plans/placement.h"
 
 namespace symnas::vnfsd::daemon {

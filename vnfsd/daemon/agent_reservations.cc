@@ -13,7 +13,8 @@
 
 #include "common/base/log.h"
 #include "vnfsd/daemon/agent.h"
-#include "vnfsd/daemon/limits.h"
+#include "vnfsd/daemon/fencing/limits.h"
+#include "vnfsd/daemon/head/limits.h"
 #include "vnfsd/plans/plans.h"
 
 namespace symnas::vnfsd::daemon {

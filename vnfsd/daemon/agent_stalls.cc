@@ -11,7 +11,8 @@
 #include "common/kv/keys.h"
 #include "fsal_cluster/limits.h"
 #include "vnfsd/daemon/agent.h"
-#include "vnfsd/daemon/limits.h"
+#include "vnfsd/daemon/fencing/limits.h"
+#include "vnfsd/daemon/head/limits.h"
 
 namespace symnas::vnfsd::daemon {
 namespace {

@@ -7,7 +7,7 @@
 #include "common/base/log.h"
 #include "common/kv/keys.h"
 #include "vnfsd/daemon/agent.h"
-#include "vnfsd/daemon/limits.h"
+#include "vnfsd/daemon/head/limits.h"
 #include "vnfsd/records/history.h"
 
 namespace symnas::vnfsd::daemon {

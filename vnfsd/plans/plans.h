@@ -34,7 +34,7 @@ Result<Change> plan_network_create(const ClusterView& view, const NetworkRequest
 Result<Change> plan_network_remove(const ClusterView& view, const std::string& name);
 
 // LUNs: the label is written before (import) or erased after (release) the record changes; see
-// vnfsd/daemon/luns.h.
+// vnfsd/daemon/luns/luns.h.
 Result<Change> plan_lun_import(const ClusterView& view, const cvm::records::LunRecord& lun,
                                const std::string& head, const std::string& path);
 Result<Change> plan_lun_release(const ClusterView& view, const std::string& name);
