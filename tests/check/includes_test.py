@@ -10,7 +10,8 @@ TREE = {"common/base/result.h", "common/kv/store.h", "common/kv/etcd/rpc.proto",
         "common/kv/mem/mem_store.h", "cvm/layout.h", "cvm/io/ring.h", "fsal_cluster/mount.h",
         "fsal_cluster/ops/create.h", "fsal_cluster/plugin/entry.h", "ha/policy/planner.h",
         "vnfsd/records/cluster_view.h", "vnfsd/plans/plans.h", "vnfsd/api/server.h",
-        "vnfsd/ctl/table.h", "vnfsd/limits.h"}
+        "vnfsd/ctl/table.h", "vnfsd/limits.h", "vnfsd/daemon/head/this_head.h",
+        "vnfsd/daemon/follow/cluster_reader.h", "vnfsd/daemon/admin/status_admin.h"}
 
 
 def problem(path, target, quote='"'):
@@ -29,6 +30,9 @@ class Direction(unittest.TestCase):
                              ("vnfsd/plans/plans.cc", "ha/policy/planner.h"),
                              ("vnfsd/plans/plans.cc", "vnfsd/records/cluster_view.h"),
                              ("vnfsd/api/server.cc", "vnfsd/plans/plans.h"),
+                             ("vnfsd/daemon/follow/cluster_reader.cc",
+                              "vnfsd/daemon/head/this_head.h"),
+                             ("vnfsd/daemon/agent.cc", "vnfsd/daemon/admin/status_admin.h"),
                              ("vnfsd/api/server.cc", "fsal_cluster/mount.h")):
             self.assertIsNone(problem(path, target), (path, target))
 
@@ -46,6 +50,10 @@ class Direction(unittest.TestCase):
                              ("vnfsd/plans/plans.cc", "vnfsd/api/server.h"),
                              ("vnfsd/ctl/table.cc", "vnfsd/records/cluster_view.h"),
                              ("vnfsd/ctl/table.cc", "vnfsd/limits.h"),
+                             ("vnfsd/daemon/head/this_head.cc",
+                              "vnfsd/daemon/follow/cluster_reader.h"),
+                             ("vnfsd/daemon/follow/cluster_reader.cc",
+                              "vnfsd/daemon/admin/status_admin.h"),
                              ("ha/policy/planner.cc", "vnfsd/api/server.h")):
             self.assertIsNotNone(problem(path, target), (path, target))
 

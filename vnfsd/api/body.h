@@ -8,7 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "vnfsd/api/backend.h"
+#include "vnfsd/api/requests.h"
 #include "vnfsd/plans/plans.h"
 
 namespace symnas::vnfsd::api {

@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "vnfsd/daemon/fencing/limits.h"
-
 namespace symnas::vnfsd::daemon {
 namespace {
 
