@@ -36,7 +36,7 @@ class AgentPlacementTest : public ::testing::Test {
     config.head_address = "10.99.0.3";
     config.daemon.run_dir = ::testing::TempDir() + "symnas-agent-placement";
     agent = std::make_unique<Agent>(builder.store, env::system_clock(), config, incarnation);
-    ASSERT_TRUE(agent->view());
+    ASSERT_TRUE(agent->backends().records.view());
   }
   // The order for vnfs1 when it is as wanted; the last one seen if it never is.
   template <class Wanted>
@@ -57,7 +57,7 @@ class AgentPlacementTest : public ::testing::Test {
 };
 
 TEST_F(AgentPlacementTest, OrdersItsVnfsAwayWhenItsHeadIsDrainedAndKeepsItUntilThatIsAnswered) {
-  ASSERT_TRUE(agent->claim("vnfs1", {}));
+  ASSERT_TRUE(agent->host().claim("vnfs1", {}));
   builder.apply([](const ClusterView& v) { return plan_head_drain(v, "c1n3", 1); });
   const records::MoveRecord order = order_that([](const auto&) { return true; });
   EXPECT_EQ(order.from(), "c1n3");

@@ -1,14 +1,112 @@
-// Agent::fence_head over an in-memory store: what is recorded when, and what the victim may do
-// then.
-#include <poll.h>
+// Fencing over an in-memory store: what is recorded when.
+#include "vnfsd/daemon/fencing/fencing.h"
 
+#include <algorithm>
 #include <atomic>
+#include <memory>
 #include <thread>
 
-#include "tests/unit/vnfsd/daemon/fencing_cluster.h"
+#include "common/kv/admin_keys.h"
+#include "fsal_cluster/schema/mount_entry.h"
+#include "ha/detection/probe.h"
+#include "tests/unit/vnfsd/daemon/head_world.h"
+#include "vnfsd/daemon/fencing/limits.h"
 
 namespace symnas::vnfsd::daemon {
 namespace {
+
+using namespace std::string_literals;
+
+constexpr FsId kFs{1};
+constexpr MountId kMount{5};
+
+Config with_power() {
+  Config config = config_of("c1n3");
+  config.fence.cuts = "power";
+  return config;
+}
+
+// c1n3 fences c1n2, which owns vnfs1, whose instance has mounted filesystem u04.
+class FencingTest : public HeadWorld {
+ protected:
+  FencingTest() : HeadWorld(with_power()) {}
+  void SetUp() override {
+    builder.head("c1n3", "10.99.0.3").basics();
+    boot("boot2");
+    builder.apply([](const ClusterView& v) {
+      VnfsRequest r = ViewBuilder::vnfs();
+      r.heads = {"c1n1", "c1n2"};
+      return plan_vnfs_create(v, r);
+    });
+    records::OwnerRecord owner;
+    owner.set_head("c1n2");
+    owner.set_incarnation("boot2");
+    owner.set_epoch(1);
+    owner.set_vnfs_id(builder.view().vnfses.at("vnfs1").record.vnfs_id());
+    builder.put(kv::keys::kOwners + "vnfs1"s, owner.SerializeAsString());
+    fs::records::MountRecord mounted;
+    mounted.set_head("c1n2");
+    mounted.set_vnfs("vnfs1");
+    mounted.set_vnfs_id(owner.vnfs_id());
+    mounted.set_epoch(1);
+    builder.put(kv::keys::mount(kFs, kMount), mounted.SerializeAsString());
+    begin();
+  }
+  // c1n3's part, as `sights` are by now.
+  void begin() {
+    means =
+        std::make_unique<FenceMeans>(head, nullptr, FenceCalls{off(), nullptr}, end.get_token());
+    fencing = std::make_unique<Fencing>(
+        FencingParts{head, reader, event_writer, history, *means, sights.get(), 10});
+  }
+  std::function<Result<std::string>(const std::string&)> off() {
+    return [this](const std::string& name) -> Result<std::string> {
+      asked.push_back(name);
+      states_at_proof.push_back(builder.view().fences.at(name).record.state());
+      if (during) during();
+      if (fails) return fail(ErrorCode::kUnavailable, "agent: no power switch");
+      return "power is off";
+    };
+  }
+  // c1n2 registers: another boot has nothing to do with the fence.
+  void boot(const std::string& incarnation) {
+    records::HeadRecord record;
+    record.set_name("c1n2");
+    record.set_address("10.99.0.2");
+    record.set_incarnation(incarnation);
+    kv::Txn txn;
+    txn.success.push_back(kv::put(kv::keys::kHeads + "c1n2"s, record.SerializeAsString()));
+    txn.success.push_back(kv::erase(kv::keys::kFences + "c1n2"s));
+    ASSERT_TRUE(kv::txn_blocking(builder.store, std::move(txn), kTestDeadlineMs));
+  }
+  Result<std::string> fence(const std::string& name) {
+    return fencing->fence_head(name, Mode::kCommit);
+  }
+  fs::MountEntry mount() {
+    const auto mounts = fs::list_mounts(builder.store, kFs);
+    EXPECT_TRUE(mounts && mounts->size() == 1);
+    return mounts->front();
+  }
+  records::FenceRecord record() { return builder.view().fences.at("c1n2").record; }
+  // The next transaction that puts the victim's fence record.
+  void next_step_meets(kv::TxnFault::Kind fault) {
+    faults->push(fault, [](const kv::Txn& txn) {
+      return std::ranges::any_of(txn.success, [](const kv::Op& op) {
+        return op.kind == kv::Op::Kind::kPut && op.range.key == kv::keys::kFences + "c1n2"s;
+      });
+    });
+  }
+
+  std::unique_ptr<probe::HeadSights> sights;  // null: it hears nobody and misses nobody
+  std::stop_source end;
+  HistoryWriter history{head, event_writer};
+  std::unique_ptr<FenceMeans> means;
+  std::unique_ptr<Fencing> fencing;
+  std::vector<std::string> asked;
+  std::vector<records::FenceState> states_at_proof;
+  std::function<void()> during;
+  bool fails = false;
+};
 
 TEST_F(FencingTest, EndsEveryMountOfTheHeadAfterTheProof) {
   const auto done = fence("c1n2");
@@ -34,17 +132,9 @@ TEST_F(FencingTest, WithoutProofNothingEnds) {
   EXPECT_TRUE(mount().alive());
   EXPECT_TRUE(builder.view().owners.contains("vnfs1"));
   EXPECT_EQ(record().state(), records::FENCE_FAILED);
-  // It lives: it may go on; and it can be tried again.
-  EXPECT_TRUE(agents["c1n2"]->claim("vnfs1", {}));
-  fails = false;
+  fails = false;  // it can be tried again
   EXPECT_TRUE(fence("c1n2"));
   EXPECT_FALSE(mount().alive());
-}
-
-TEST_F(FencingTest, TheVictimClaimsNothingFromTheBeginningOn) {
-  during = [&] { EXPECT_EQ(code_of(agents["c1n2"]->claim("vnfs1", {})), ErrorCode::kPermission); };
-  ASSERT_TRUE(fence("c1n2"));
-  EXPECT_EQ(code_of(agents["c1n2"]->claim("vnfs1", {})), ErrorCode::kPermission);
 }
 
 TEST_F(FencingTest, ItsOwnerRecordsAreDisprovedBeforeItsMountsEnd) {
@@ -56,24 +146,8 @@ TEST_F(FencingTest, ItsOwnerRecordsAreDisprovedBeforeItsMountsEnd) {
   EXPECT_GT(read->kvs[0].mod_revision, Revision(before.value() + 2));  // begun, proven
 }
 
-TEST_F(FencingTest, ItsNextBootServesAgain) {
-  ASSERT_TRUE(fence("c1n2"));
-  start("c1n2", "boot2b", {});
-  EXPECT_FALSE(builder.view().fences.contains("c1n2"));
-  EXPECT_TRUE(agents["c1n2"]->claim("vnfs1", {}));
-}
-
-TEST_F(FencingTest, TheSameBootDoesNotRegisterAgain) {
-  ASSERT_TRUE(fence("c1n2"));
-  const std::int64_t started = builder.view().heads.at("c1n2").record.agent_started_ns();
-  may_register = false;
-  start("c1n2", "boot2", {});
-  EXPECT_EQ(code_of(agents["c1n2"]->claim("vnfs1", {})), ErrorCode::kPermission);
-  EXPECT_EQ(builder.view().heads.at("c1n2").record.agent_started_ns(), started);
-}
-
 TEST_F(FencingTest, AHeadThatCameBackMeanwhileIsLeftAlone) {
-  during = [&] { start("c1n2", "boot2b", {}); };
+  during = [&] { boot("boot2b"); };
   EXPECT_EQ(code_of(fence("c1n2")), ErrorCode::kConflict);
   EXPECT_TRUE(mount().alive());
 }
@@ -121,17 +195,17 @@ class SilentHeadTest : public FencingTest {
   }
   void beat() { builder.put(heartbeat, "beat"); }
   void expect_left_alone() {
-    const auto done = agents["c1n3"]->fence_silent_head("c1n2", cause);
+    const auto done = fencing->fence_silent_head("c1n2", cause);
     EXPECT_EQ(code_of(done), ErrorCode::kConflict);
     EXPECT_TRUE(asked.empty());
     EXPECT_TRUE(mount().alive());
   }
   const std::string heartbeat = kv::keys::heartbeat(kFs, kMount);
-  Agent::FenceCause cause;
+  FenceCause cause;
 };
 
 TEST_F(SilentHeadTest, IsFenced) {
-  const auto done = agents["c1n3"]->fence_silent_head("c1n2", cause);
+  const auto done = fencing->fence_silent_head("c1n2", cause);
   ASSERT_TRUE(done) << done.error().message;
   EXPECT_FALSE(mount().alive());
   EXPECT_EQ(record().state(), records::FENCE_DONE);
@@ -139,7 +213,7 @@ TEST_F(SilentHeadTest, IsFenced) {
 
 TEST_F(SilentHeadTest, IsFencedWhenEtcdDidNotSayThatItBegan) {
   next_step_meets(kv::TxnFault::Kind::kReplyLost);
-  EXPECT_TRUE(agents["c1n3"]->fence_silent_head("c1n2", cause));
+  EXPECT_TRUE(fencing->fence_silent_head("c1n2", cause));
   EXPECT_EQ(asked.size(), 1u);
   EXPECT_FALSE(mount().alive());
 }
@@ -184,14 +258,12 @@ class UnheardHeadTest : public SilentHeadTest {
     SilentHeadTest::SetUp();
     cause.silent_since_ns = env::system_clock().wall_ns();
   }
-  Agent::FenceCause unheard() const {
-    return {"boot2", Revision{}, "", {}, cause.silent_since_ns, true};
-  }
+  FenceCause unheard() const { return {"boot2", Revision{}, "", {}, cause.silent_since_ns, true}; }
 };
 
 // Its agent lives and could not end the mount.
 TEST_F(UnheardHeadTest, OneThatIsHeardIsFencedForASilentMount) {
-  EXPECT_TRUE(agents["c1n3"]->fence_silent_head("c1n2", cause));
+  EXPECT_TRUE(fencing->fence_silent_head("c1n2", cause));
   EXPECT_FALSE(mount().alive());
 }
 
@@ -201,18 +273,17 @@ TEST_F(UnheardHeadTest, OneThatIsHeardAgainWhileItsFenceBeginsIsNotCutOff) {
   expect_left_alone();
   EXPECT_EQ(record().state(), records::FENCE_FAILED);
   EXPECT_NE(record().error().find("heard again"), std::string::npos) << record().error();
-  EXPECT_TRUE(agents["c1n2"]->claim("vnfs1", {}));
 }
 
 TEST_F(UnheardHeadTest, OneThatStaysAwayIsFenced) {
   dynamic_cast<SightsOfOne&>(*sights).comes_back = false;
   cause = unheard();
-  EXPECT_TRUE(agents["c1n3"]->fence_silent_head("c1n2", cause));
+  EXPECT_TRUE(fencing->fence_silent_head("c1n2", cause));
   EXPECT_FALSE(mount().alive());
 }
 
 TEST_F(SilentHeadTest, ItsNextBootIsLeftAlone) {
-  start("c1n2", "boot2b", {});
+  boot("boot2b");
   expect_left_alone();
 }
 
@@ -226,78 +297,55 @@ TEST_F(SilentHeadTest, OneThatAnotherHeadFencesIsLeftToIt) {
   EXPECT_EQ(record().by(), "c1n9");
   // Whose agent has ended in the middle: what was seen is that record.
   cause.fence = builder.view().fences.at("c1n2").mod_revision;
-  EXPECT_TRUE(agents["c1n3"]->fence_silent_head("c1n2", cause));
+  EXPECT_TRUE(fencing->fence_silent_head("c1n2", cause));
   EXPECT_FALSE(mount().alive());
 }
 
 TEST_F(SilentHeadTest, NothingIsBegunBesideAnotherFence) {
   during = [&] {
-    std::thread beside([&] {
-      EXPECT_EQ(code_of(agents["c1n3"]->fence_silent_head("c1n2", cause)), ErrorCode::kBusy);
-    });
+    std::thread beside(
+        [&] { EXPECT_EQ(code_of(fencing->fence_silent_head("c1n2", cause)), ErrorCode::kBusy); });
     beside.join();
   };
   EXPECT_TRUE(fence("c1n2"));
   EXPECT_EQ(asked.size(), 1u);
 }
 
-// vnfsd restarts on a head whose instance hangs: its VIPs must go.
-TEST_F(FencingTest, AnAgentOfAFencedBootLooksAfterWhatIsThere) {
-  const auto supervised = [&] {
-    const nlohmann::json status = agents["c1n2"]->local_status();
-    return status.contains("instances") && status["instances"].contains("vnfs1");
-  };
-  fails = true;
-  during = [&] {
-    may_register = false;
-    start("c1n2", "boot2", {});
-    for (int i = 0; i < 2'000 && !supervised(); ++i) ::usleep(1'000);
-    EXPECT_TRUE(supervised());
-  };
-  EXPECT_FALSE(fence("c1n2"));
-}
-
-TEST_F(FencingTest, AnAgentThatCouldNotWorkIsShown) {
-  AgentLinks links;
-  links.fence_check = [](int) { return fail(ErrorCode::kUnavailable, "agent: no route"); };
-  start("c1n4", "boot4", links);
-  const auto error = [&] { return agents["c1n4"]->local_status()["fence_agent"]["error"]; };
-  for (int i = 0; i < 1000 && error() == ""; ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  EXPECT_EQ(error(), "agent: no route");
-}
-
-// What it talks to may have one session only.
-TEST_F(FencingTest, ACheckOfTheAgentEndsBeforeItCutsAHeadOff) {
-  std::atomic<bool> checks = false;
-  AgentLinks links;
-  links.prober = sights.get();
-  links.fence_check = [&](int stop_fd) -> Status {
-    checks = true;
-    pollfd stop{stop_fd, POLLIN, 0};
-    ::poll(&stop, 1, 20'000);
-    checks = false;
-    return {};
-  };
-  links.fence_off = [&](const std::string&) -> Result<std::string> {
-    EXPECT_FALSE(checks);
-    return "power is off";
-  };
-  start("c1n3", "boot3", links);
-  for (int i = 0; i < 1000 && !checks; ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  ASSERT_TRUE(checks);
-  EXPECT_TRUE(fence("c1n2"));
-  agents.erase("c1n3");
-}
-
 TEST_F(FencingTest, RefusesWhatCannotBeMeant) {
   EXPECT_EQ(code_of(fence("c1n3")), ErrorCode::kInvalidArgument);
   EXPECT_EQ(code_of(fence("c1n9")), ErrorCode::kNotFound);
-  EXPECT_EQ(code_of(agents["c1n2"]->fence_head("c1n3", Mode::kCommit)), ErrorCode::kNotSupported);
-  EXPECT_TRUE(agents["c1n3"]->fence_head("c1n2", Mode::kDryRun));
+  EXPECT_TRUE(fencing->fence_head("c1n2", Mode::kDryRun));
   EXPECT_TRUE(asked.empty());
   EXPECT_TRUE(builder.view().fences.empty());
+}
+
+TEST_F(FencingTest, WithoutMeansNothingIsBegun) {
+  FenceMeans none(head, nullptr, {}, end.get_token());
+  Fencing idle({head, reader, event_writer, history, none});
+  EXPECT_EQ(code_of(idle.fence_head("c1n2", Mode::kCommit)), ErrorCode::kNotSupported);
+  EXPECT_NE(idle.why_no_failover().find("[fence] in vnfsd.toml"), std::string::npos);
+  EXPECT_TRUE(builder.view().fences.empty());
+}
+
+TEST_F(FencingTest, IsUnderWayWhileItLasts) {
+  EXPECT_FALSE(fencing->is_under_way());
+  bool seen = false;
+  during = [&] { std::thread([&] { seen = fencing->is_under_way(); }).join(); };
+  ASSERT_TRUE(fence("c1n2"));
+  EXPECT_TRUE(seen);
+  EXPECT_FALSE(fencing->is_under_way());
+}
+
+TEST_F(FencingTest, OneThatFailedIsNotBegunAgainAtOnce) {
+  fails = true;
+  const FenceCause cause{"boot2", Revision{}};
+  EXPECT_TRUE(fencing->start_fence("c1n2", cause));
+  fencing->wait();
+  EXPECT_EQ(asked.size(), 1u);
+  EXPECT_FALSE(fencing->start_fence("c1n2", cause));
+  pass_ms(kFenceAgainMs);
+  EXPECT_TRUE(fencing->start_fence("c1n2", cause));
+  fencing->wait();
 }
 
 }  // namespace

@@ -1,9 +1,11 @@
-// Agent: edits of exports that an instance serves, or refuses.
+// Edits of exports that an instance serves, or refuses.
+#include "vnfsd/daemon/admin/exports_admin.h"
+
+#include <atomic>
 #include <thread>
 
 #include "common/kv/admin_keys.h"
-#include "tests/unit/vnfsd/plans/view_builder.h"
-#include "vnfsd/daemon/agent.h"
+#include "tests/unit/vnfsd/daemon/head_world.h"
 #include "vnfsd/plans/exports.h"
 
 namespace symnas::vnfsd::daemon {
@@ -11,8 +13,8 @@ namespace {
 
 using api::Consent;
 
-// vnfs1 is owned by head c1n1, whose part the test plays; the agent is c1n3's.
-class ExportsTest : public ::testing::Test {
+// vnfs1 is owned by head c1n1, whose part the test plays; the administrator is at c1n3.
+class ExportsAdminTest : public HeadWorld {
  protected:
   void SetUp() override {
     builder.basics().vnfs1().owner("vnfs1", "c1n1");
@@ -20,13 +22,6 @@ class ExportsTest : public ::testing::Test {
       return plan_export_create(v, {"second", "u04", "/", {"*"}, "rw", "root"});
     });
     say("");
-    Config config;
-    config.cluster_name = "lab";
-    config.cluster_uuid = *cvm::uuid_from_bytes(std::string(16, 'c'));
-    config.head_name = "c1n3";
-    config.head_address = "10.99.0.3";
-    config.daemon.run_dir = ::testing::TempDir() + "symnas-exports";
-    agent = std::make_unique<Agent>(builder.store, env::system_clock(), config, "boot");
     owner = std::thread([this] {
       while (!over) {
         if (exports_pending(builder.view(), "vnfs1") && !silent) say(refuses);
@@ -54,39 +49,38 @@ class ExportsTest : public ::testing::Test {
     ExportEdit edit;
     edit.name = "u04";
     edit.pseudo = std::move(pseudo);
-    return agent->edit_exports([edit](const ClusterView& v) { return plan_export_set(v, edit); },
-                               mode);
+    return admin.edit_exports([edit](const ClusterView& v) { return plan_export_set(v, edit); },
+                              mode);
   }
   std::string pseudo() { return pseudo_of(builder.view().exports.at("u04").record); }
   void add_second() {
-    const auto added = agent->edit_exports(
+    const auto added = admin.edit_exports(
         [](const ClusterView& v) { return plan_export_add(v, "second", {"vnfs1"}); },
         Mode::kCommit);
     ASSERT_TRUE(added) << added.error().message;
   }
 
-  ViewBuilder builder;
   std::atomic<bool> over = false;
   std::atomic<bool> silent = false;
   std::string refuses;  // set before an edit
   std::string refused_pseudo;
-  std::unique_ptr<Agent> agent;
+  ExportsAdmin admin{head, reader, event_writer};
   std::thread owner;
 };
 
-TEST_F(ExportsTest, IsDoneWhenItIsServed) {
+TEST_F(ExportsAdminTest, IsDoneWhenItIsServed) {
   const auto done = set("/other");
   ASSERT_TRUE(done) << done.error().message;
   EXPECT_FALSE(exports_pending(builder.view(), "vnfs1"));
   EXPECT_EQ(pseudo(), "/other");
 }
 
-TEST_F(ExportsTest, ADryRunChangesNothing) {
+TEST_F(ExportsAdminTest, ADryRunChangesNothing) {
   ASSERT_TRUE(set("/other", Mode::kDryRun));
   EXPECT_EQ(pseudo(), "/u04");
 }
 
-TEST_F(ExportsTest, WhatTheInstanceRefusesIsTakenBack) {
+TEST_F(ExportsAdminTest, WhatTheInstanceRefusesIsTakenBack) {
   refuses = "its pseudo path cannot be made";
   const auto done = set("/other");
   EXPECT_EQ(code_of(done), ErrorCode::kUnavailable);
@@ -97,7 +91,7 @@ TEST_F(ExportsTest, WhatTheInstanceRefusesIsTakenBack) {
 }
 
 // By whoever gave the order first, and died.
-TEST_F(ExportsTest, ARepeatedEditIsNotDoneBeforeItIsServed) {
+TEST_F(ExportsAdminTest, ARepeatedEditIsNotDoneBeforeItIsServed) {
   silent = true;
   builder.apply([](const ClusterView& v) {
     ExportEdit edit;
@@ -119,14 +113,14 @@ TEST_F(ExportsTest, ARepeatedEditIsNotDoneBeforeItIsServed) {
   EXPECT_EQ(exports_problem(builder.view(), "vnfs1"), "");
 }
 
-TEST_F(ExportsTest, WhatWouldHideAnotherIsNotEvenWritten) {
+TEST_F(ExportsAdminTest, WhatWouldHideAnotherIsNotEvenWritten) {
   add_second();
   const Revision before = builder.view().exports.at("u04").mod_revision;
   EXPECT_EQ(code_of(set("/second/x")), ErrorCode::kBusy);
   EXPECT_EQ(builder.view().exports.at("u04").mod_revision, before);
 }
 
-TEST_F(ExportsTest, OfTwoAdministratorsOneIsTold) {
+TEST_F(ExportsAdminTest, OfTwoAdministratorsOneIsTold) {
   silent = true;
   std::thread first([this] { EXPECT_TRUE(set("/first")); });
   while (pseudo() != "/first") std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -138,7 +132,7 @@ TEST_F(ExportsTest, OfTwoAdministratorsOneIsTold) {
   EXPECT_EQ(pseudo(), "/first");
 }
 
-TEST_F(ExportsTest, WhatWasChangedMeanwhileIsNotOverwritten) {
+TEST_F(ExportsAdminTest, WhatWasChangedMeanwhileIsNotOverwritten) {
   int plans = 0;
   const auto planner = [&](const ClusterView& v) {
     auto change = plan_export_set(v, {"u04", std::nullopt, "ro", std::nullopt, std::nullopt});
@@ -149,27 +143,27 @@ TEST_F(ExportsTest, WhatWasChangedMeanwhileIsNotOverwritten) {
     }
     return change;
   };
-  const auto done = agent->edit_exports(planner, Mode::kCommit);
+  const auto done = admin.edit_exports(planner, Mode::kCommit);
   EXPECT_EQ(code_of(done), ErrorCode::kConflict);
   EXPECT_NE(done.error().message.find("somebody else"), std::string::npos) << done.error().message;
   EXPECT_EQ(builder.view().exports.at("u04").record.access(), records::ACCESS_RW);
 }
 
-TEST_F(ExportsTest, WhatClientsUseNeedsConsent) {
+TEST_F(ExportsAdminTest, WhatClientsUseNeedsConsent) {
   add_second();
   records::ConnectionsRecord connections;
   records::ExportClients& used = *connections.add_exports();
   used.set_export_id(builder.view().exports.at("u04").record.export_id());
   used.add_clients("10.0.0.7");
   builder.put(kv::keys::kConnections + "vnfs1", connections.SerializeAsString());
-  const auto refused = agent->remove_export("u04", {}, Consent::kNo, Mode::kCommit);
+  const auto refused = admin.remove_export("u04", {}, Consent::kNo, Mode::kCommit);
   EXPECT_EQ(code_of(refused), ErrorCode::kBusy);
   EXPECT_NE(refused.error().message.find("through VNFS vnfs1: 1 clients (10.0.0.7)"),
             std::string::npos)
       << refused.error().message;
-  ASSERT_TRUE(agent->remove_export("second", {"vnfs1"}, Consent::kNo, Mode::kCommit));
+  ASSERT_TRUE(admin.remove_export("second", {"vnfs1"}, Consent::kNo, Mode::kCommit));
   add_second();
-  const auto removed = agent->remove_export("u04", {}, Consent::kYes, Mode::kCommit);
+  const auto removed = admin.remove_export("u04", {}, Consent::kYes, Mode::kCommit);
   ASSERT_TRUE(removed) << removed.error().message;
   EXPECT_NE(removed->find("was in use"), std::string::npos);
   EXPECT_FALSE(builder.view().exports.contains("u04"));

@@ -27,7 +27,7 @@ class FixedSights final : public probe::HeadSights {
   std::vector<ha::PeerSight> seen;  // before an agent uses it
 };
 
-class DetectionTest : public FencingTest {
+class DetectionTest : public AgentFencingTest {
  protected:
   // c1n3 begins to look, with c1n2 unheard, and c1n1 as long as that.
   void look(std::int64_t c1n1_silent_ms, const AgentLinks& links) {
@@ -69,7 +69,7 @@ class DetectionTest : public FencingTest {
 TEST_F(DetectionTest, WithoutFencingNothingIsDoneAndStatusSaysSoBefore) {
   look(0, {});
   expect_told("neither reservations nor a fence agent are configured on c1n3");
-  const nlohmann::json status = agents["c1n3"]->local_status();
+  const nlohmann::json status = agents["c1n3"]->backends().status.local_status();
   const std::string why = status["failover"]["error"];
   EXPECT_NE(why.find("[fence] in vnfsd.toml"), std::string::npos) << why;
 }
@@ -89,11 +89,11 @@ TEST_F(DetectionTest, WhoHearsNoMajorityMayBeTheOneThatIsCutOff) {
 TEST_F(DetectionTest, WhoCannotAskTheVipsDoesNotFence) {
   look(0, fencing());
   expect_told("no address in the networks of its VIPs");
-  const nlohmann::json silent = agents["c1n3"]->local_status()["silent"];
+  const nlohmann::json silent = agents["c1n3"]->backends().status.local_status()["silent"];
   ASSERT_EQ(silent.size(), 1u);
   EXPECT_EQ(silent[0]["head"], "c1n2");
   EXPECT_NE(silent[0]["why"].get<std::string>().find("no address"), std::string::npos);
-  EXPECT_EQ(agents["c1n3"]->local_status()["failover"]["error"], "");
+  EXPECT_EQ(agents["c1n3"]->backends().status.local_status()["failover"]["error"], "");
 }
 
 TEST_F(DetectionTest, OneThatServesNothingIsNotMissed) {
