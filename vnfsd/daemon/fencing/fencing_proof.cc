@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "common/base/log.h"
+#include "common/kv/admin_keys.h"
 #include "common/kv/keys.h"
 #include "fsal_cluster/limits.h"
 #include "vnfsd/daemon/fencing/fence_steps.h"

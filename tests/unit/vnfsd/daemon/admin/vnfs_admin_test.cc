@@ -146,14 +146,14 @@ TEST_F(ClientsTest, ConsentDoesNotRemoveWhatServes) {
 
 TEST_F(ClientsTest, ADryMoveSaysWhoWouldNotice) {
   builder.owner("vnfs1", "c1n2");
-  records::HeadRecord head = builder.view().heads.at("c1n1").record;
-  for (const auto& [name, lun] : builder.view().luns) head.add_luns(lun.record.uuid());
-  builder.put(kv::keys::kHeads + "c1n1", head.SerializeAsString());
+  records::HeadRecord c1n1 = builder.view().heads.at("c1n1").record;
+  for (const auto& [name, lun] : builder.view().luns) c1n1.add_luns(lun.record.uuid());
+  builder.put(kv::keys::kHeads + "c1n1", c1n1.SerializeAsString());
   connect();
   lock("vnfs1");
-  const auto told = admin.rehost_vnfs("vnfs1", "c1n1", Pin::kYes, Mode::kDryRun);
-  ASSERT_TRUE(told) << told.error().message;
-  EXPECT_EQ(*told,
+  const auto said = admin.rehost_vnfs("vnfs1", "c1n1", Pin::kYes, Mode::kDryRun);
+  ASSERT_TRUE(said) << said.error().message;
+  EXPECT_EQ(*said,
             "vnfs vnfs1: to be moved from c1n2 to c1n1\n"
             "vnfs vnfs1: 2 clients with 3 connections, 1 lock owners with locks recorded\n"
             "vnfs vnfs1: expected pause: not known, no planned move of it is remembered");
@@ -162,9 +162,9 @@ TEST_F(ClientsTest, ADryMoveSaysWhoWouldNotice) {
 
 TEST_F(ClientsTest, ADryMoveThatWouldBeRefusedSaysWhy) {
   builder.owner("vnfs1", "c1n2");
-  const auto told = admin.rehost_vnfs("vnfs1", "c1n3", Pin::kYes, Mode::kDryRun);
-  EXPECT_EQ(code_of(told), ErrorCode::kInvalidArgument);
-  EXPECT_NE(told.error().message.find("not one of its heads"), std::string::npos);
+  const auto said = admin.rehost_vnfs("vnfs1", "c1n3", Pin::kYes, Mode::kDryRun);
+  EXPECT_EQ(code_of(said), ErrorCode::kInvalidArgument);
+  EXPECT_NE(said.error().message.find("not one of its heads"), std::string::npos);
 }
 
 TEST_F(ClientsTest, HistoryOfWhatDoesNotExistIsNone) {

@@ -1,5 +1,6 @@
 #include "vnfsd/daemon/journal/event_writer.h"
 
+#include "common/kv/admin_keys.h"
 #include "tests/unit/vnfsd/daemon/head_world.h"
 #include "vnfsd/daemon/journal/commit.h"
 #include "vnfsd/daemon/journal/limits.h"

@@ -216,9 +216,9 @@ class FallingTest : public StandbyTest {
 };
 
 TEST_F(FallingTest, AStandbyOfTheFenceClaimsWithItsOwnEpoch) {
-  const auto owner = owner.prepare("vnfs1");
+  const auto last = owner.prepare("vnfs1");
   const auto standby = owner.prepare("vnfs1");
-  left(owner->epoch);
+  left(last->epoch);
   const auto plan = claim(standby->epoch);
   ASSERT_TRUE(plan) << plan.error().message;
   EXPECT_EQ(plan->epoch, standby->epoch);
