@@ -65,7 +65,7 @@ struct ExportRequest {
 };
 Result<Change> plan_export_create(const ClusterView& view, const ExportRequest& request);
 
-// Edits of exports that VNFSs may be serving (vnfsd/daemon/agent_exports.cc has them served).
+// Edits of exports that VNFSs may be serving (vnfsd/daemon/admin/exports_admin.h has them served).
 struct ExportEdit {
   std::string name;
   std::optional<std::vector<std::string>> clients;  // what is not given stays
