@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "fsal_cluster/types.h"
+#include "fsal_cluster/types/types.h"
 #include "vnfsd/api/limits.h"
 
 namespace symnas::vnfsd::api {

@@ -8,7 +8,7 @@
 #include "common/base/log.h"
 #include "common/kv/admin_keys.h"
 #include "common/kv/keys.h"
-#include "fsal_cluster/limits.h"
+#include "fsal_cluster/types/limits.h"
 #include "vnfsd/daemon/fencing/fence_steps.h"
 #include "vnfsd/daemon/fencing/fencing.h"
 #include "vnfsd/daemon/fencing/limits.h"

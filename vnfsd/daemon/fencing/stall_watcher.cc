@@ -8,7 +8,7 @@
 
 #include "common/base/log.h"
 #include "common/kv/keys.h"
-#include "fsal_cluster/limits.h"
+#include "fsal_cluster/types/limits.h"
 #include "vnfsd/daemon/fencing/limits.h"
 #include "vnfsd/daemon/head/limits.h"
 

@@ -1,4 +1,4 @@
-#include "fsal_cluster/heartbeat.h"
+#include "fsal_cluster/mount/heartbeat.h"
 
 #include <algorithm>
 #include <chrono>
@@ -7,7 +7,7 @@
 #include "common/base/log.h"
 #include "common/kv/keys.h"
 #include "common/kv/slot.h"
-#include "fsal_cluster/limits.h"
+#include "fsal_cluster/types/limits.h"
 
 namespace symnas::fs {
 

@@ -10,11 +10,11 @@
 #include <functional>
 #include <thread>
 
-#include "fsal_cluster/limits.h"
-#include "fsal_cluster/mount.h"
+#include "fsal_cluster/mount/mount.h"
 #include "fsal_cluster/ops/request.h"
 #include "fsal_cluster/schema/mount_entry.h"
 #include "fsal_cluster/state/mount_end.h"
+#include "fsal_cluster/types/limits.h"
 #include "tests/support/jumping_clock.h"
 #include "tests/support/sim_volume.h"
 #include "tests/unit/fsal_cluster/ops/world.h"

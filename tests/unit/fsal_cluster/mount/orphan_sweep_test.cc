@@ -1,12 +1,12 @@
-#include "fsal_cluster/orphan_sweep.h"
+#include "fsal_cluster/mount/orphan_sweep.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <thread>
 
-#include "fsal_cluster/limits.h"
 #include "fsal_cluster/ops/unlink.h"
+#include "fsal_cluster/types/limits.h"
 #include "tests/unit/fsal_cluster/ops/world.h"
 
 namespace symnas::fs {

@@ -1,12 +1,12 @@
-#include "fsal_cluster/lock_clearing.h"
+#include "fsal_cluster/mount/lock_clearing.h"
 
 #include <chrono>
 #include <utility>
 
 #include "common/base/log.h"
-#include "fsal_cluster/limits.h"
 #include "fsal_cluster/ops/nodes.h"
 #include "fsal_cluster/schema/inode.h"
+#include "fsal_cluster/types/limits.h"
 
 namespace symnas::fs {
 

@@ -1,4 +1,4 @@
-#include "fsal_cluster/access.h"
+#include "fsal_cluster/access/access.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "fsal_cluster/mount.h"
+#include "fsal_cluster/mount/mount.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

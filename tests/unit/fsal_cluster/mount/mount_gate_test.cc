@@ -8,10 +8,10 @@
 #include <thread>
 
 #include "common/kv/limits.h"
-#include "fsal_cluster/gated_volume.h"
-#include "fsal_cluster/limits.h"
-#include "fsal_cluster/mount.h"
+#include "fsal_cluster/mount/gated_volume.h"
+#include "fsal_cluster/mount/mount.h"
 #include "fsal_cluster/state/gate.h"
+#include "fsal_cluster/types/limits.h"
 #include "tests/support/jumping_clock.h"
 #include "tests/support/sim_volume.h"
 #include "tests/unit/fsal_cluster/ops/world.h"

@@ -1,4 +1,4 @@
-#include "fsal_cluster/gated_volume.h"
+#include "fsal_cluster/mount/gated_volume.h"
 
 namespace symnas::fs {
 

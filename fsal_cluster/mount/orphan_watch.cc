@@ -1,4 +1,4 @@
-#include "fsal_cluster/orphan_watch.h"
+#include "fsal_cluster/mount/orphan_watch.h"
 
 #include <algorithm>
 #include <chrono>
@@ -6,8 +6,8 @@
 
 #include "common/base/log.h"
 #include "common/kv/keys.h"
-#include "fsal_cluster/limits.h"
 #include "fsal_cluster/ops/orphan.h"
+#include "fsal_cluster/types/limits.h"
 
 namespace symnas::fs {
 

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "fsal_cluster/mount.h"
+#include "fsal_cluster/mount/mount.h"
 #include "fsal_cluster/state/file_locks.h"
 #include "fsal_cluster/state/mount_end.h"
 #include "tests/support/sim_volume.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/kv/keys.h"
-#include "fsal_cluster/mount.h"
+#include "fsal_cluster/mount/mount.h"
 #include "fsal_cluster/state/mount_end.h"
 #include "fsal_cluster/state/share_modes.h"
 #include "tests/support/sim_volume.h"

@@ -1,4 +1,4 @@
-#include "fsal_cluster/quota_watch.h"
+#include "fsal_cluster/mount/quota_watch.h"
 
 #include <chrono>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "fsal_cluster/mount.h"
+#include "fsal_cluster/mount/mount.h"
 
 #include <unistd.h>
 
@@ -8,10 +8,10 @@
 
 #include "common/base/log.h"
 #include "common/kv/keys.h"
-#include "fsal_cluster/cluster_mount.h"
-#include "fsal_cluster/gated_volume.h"
-#include "fsal_cluster/limits.h"
+#include "fsal_cluster/mount/cluster_mount.h"
+#include "fsal_cluster/mount/gated_volume.h"
 #include "fsal_cluster/state/mount_end.h"
+#include "fsal_cluster/types/limits.h"
 
 namespace symnas::fs {
 namespace {

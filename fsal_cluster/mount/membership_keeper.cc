@@ -1,4 +1,4 @@
-#include "fsal_cluster/membership_keeper.h"
+#include "fsal_cluster/mount/membership_keeper.h"
 
 #include <algorithm>
 #include <chrono>
@@ -7,7 +7,7 @@
 
 #include "common/base/log.h"
 #include "common/kv/keys.h"
-#include "fsal_cluster/limits.h"
+#include "fsal_cluster/types/limits.h"
 
 namespace symnas::fs {
 

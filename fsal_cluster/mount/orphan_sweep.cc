@@ -1,4 +1,4 @@
-#include "fsal_cluster/orphan_sweep.h"
+#include "fsal_cluster/mount/orphan_sweep.h"
 
 #include <chrono>
 #include <string>
@@ -7,10 +7,10 @@
 #include "common/base/bytes.h"
 #include "common/base/log.h"
 #include "common/kv/keys.h"
-#include "fsal_cluster/limits.h"
 #include "fsal_cluster/ops/orphan.h"
 #include "fsal_cluster/schema/inode.h"
 #include "fsal_cluster/schema/mount_entry.h"
+#include "fsal_cluster/types/limits.h"
 
 namespace symnas::fs {
 namespace {

@@ -1,4 +1,4 @@
-#include "fsal_cluster/cluster_mount.h"
+#include "fsal_cluster/mount/cluster_mount.h"
 
 #include <chrono>
 #include <thread>

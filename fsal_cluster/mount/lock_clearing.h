@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "common/base/result.h"
-#include "fsal_cluster/mount.h"
+#include "fsal_cluster/mount/mount.h"
 #include "fsal_cluster/ops/context.h"
 #include "fsal_cluster/state/file_locks.h"
 #include "fsal_cluster/state/lock_orders.h"

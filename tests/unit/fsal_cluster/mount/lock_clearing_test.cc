@@ -1,4 +1,4 @@
-#include "fsal_cluster/lock_clearing.h"
+#include "fsal_cluster/mount/lock_clearing.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "common/kv/keys.h"
-#include "fsal_cluster/limits.h"
 #include "fsal_cluster/state/lock_record.h"
+#include "fsal_cluster/types/limits.h"
 #include "tests/unit/fsal_cluster/ops/world.h"
 
 namespace symnas::fs {
