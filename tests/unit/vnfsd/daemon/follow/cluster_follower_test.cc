@@ -66,11 +66,11 @@ TEST_F(ClusterFollowerTest, RegistersBeforeItFollows) {
   follower.start(user);
   EXPECT_TRUE(follower.wait_ready());
   user.wait([&] { return user.rounds >= 1; });
-  EXPECT_EQ(user.registrations, 1);
-  EXPECT_GE(user.follows, 1);
   EXPECT_TRUE(follower.is_ready());
   end.request_stop();
   follower.join();
+  EXPECT_EQ(user.registrations, 1);
+  EXPECT_GE(user.follows, 1);
 }
 
 TEST_F(ClusterFollowerTest, FollowsWhatTheWatchShows) {

@@ -1,5 +1,8 @@
 #include "vnfsd/daemon/upkeep/upkeep.h"
 
+#include <chrono>
+#include <thread>
+
 #include "tests/unit/vnfsd/daemon/head_world.h"
 #include "vnfsd/daemon/upkeep/limits.h"
 #include "vnfsd/daemon/upkeep/members.h"
@@ -85,7 +88,7 @@ TEST_F(UpkeepTest, AFenceAgentThatCouldNotWorkIsShown) {
   FenceAgentCheck check(head, reader, broken);
   for (int i = 0; i < 10'000 && check.error().empty(); ++i) {
     check.look();
-    std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   EXPECT_EQ(check.error(), "no route");
 }
