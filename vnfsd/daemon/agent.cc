@@ -26,7 +26,7 @@ Agent::Agent(kv::Store& store, const env::Clock& clock, Config config, std::stri
                              links.leave_member},
                             end_.get_token()),
                 AnswerWatcher(
-                    head_, instances_, [&clock](int pid) { return ask_instance(pid, clock); },
+                    head_, instances_, [this](int pid) { return ask_instance(pid, head_.clock); },
                     end_.get_token()),
                 StallWatcher(head_, records_, instances_, cutting_.fencing, end_.get_token()),
                 ClientWatcher(head_, records_, instances_, kernel_sights(), end_.get_token()),

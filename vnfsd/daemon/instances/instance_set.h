@@ -44,7 +44,7 @@ class InstanceSet final : public Instances {
 
   const ThisHead& head_;
   instance::Host& host_;
-  mutable std::mutex mutex_;  // before Supervisor::mutex_
+  mutable std::mutex mutex_;  // before SupervisorRequests::mutex_
   std::map<std::string, std::unique_ptr<instance::Supervisor>> supervisors_;  // by VNFS
 };
 
