@@ -3,6 +3,7 @@
 #include <chrono>
 #include <thread>
 
+#include "tests/unit/vnfsd/daemon/fake_membership.h"
 #include "tests/unit/vnfsd/daemon/head_world.h"
 #include "vnfsd/daemon/upkeep/limits.h"
 #include "vnfsd/daemon/upkeep/members.h"
@@ -11,25 +12,6 @@ namespace symnas::vnfsd::daemon {
 namespace {
 
 using Role = kv::StoreMember::Role;
-
-class FakeMembership final : public kv::Membership {
- public:
-  Result<std::vector<kv::StoreMember>> members() override { return all; }
-  Result<std::vector<kv::StoreMember>> add_learner(const std::string&) override { return all; }
-  Status promote(std::uint64_t id) override {
-    if (!caught_up) return fail(ErrorCode::kBusy, "it has not caught up");
-    for (kv::StoreMember& member : all) {
-      if (member.id == id) member.role = Role::kVoter;
-    }
-    return {};
-  }
-  Status remove(std::uint64_t) override { return {}; }
-
-  std::vector<kv::StoreMember> all{
-      {1, "c1n1", etcd_peer_url("10.99.0.1"), etcd_client_url("10.99.0.1"), Role::kVoter},
-      {2, "c1n2", etcd_peer_url("10.99.0.2"), etcd_client_url("10.99.0.2"), Role::kLearner}};
-  bool caught_up = true;
-};
 
 Config of_first_member() {
   Config config = config_of("c1n3");
