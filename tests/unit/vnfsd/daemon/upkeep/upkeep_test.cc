@@ -1,8 +1,5 @@
 #include "vnfsd/daemon/upkeep/upkeep.h"
 
-#include <chrono>
-#include <thread>
-
 #include "tests/unit/vnfsd/daemon/fake_membership.h"
 #include "tests/unit/vnfsd/daemon/head_world.h"
 #include "vnfsd/daemon/upkeep/limits.h"
@@ -60,19 +57,6 @@ TEST_F(UpkeepTest, AFenceAgentThatIsNotConfiguredIsNotAtFault) {
   look();
   look();
   EXPECT_EQ(upkeep.fence_agent_error(), "");
-}
-
-TEST_F(UpkeepTest, AFenceAgentThatCouldNotWorkIsShown) {
-  FenceMeans broken(head, nullptr,
-                    {[](const std::string&) -> Result<std::string> { return std::string("off"); },
-                     [](int) -> Status { return fail(ErrorCode::kUnavailable, "no route"); }},
-                    end.get_token());
-  FenceAgentCheck check(head, reader, broken);
-  for (int i = 0; i < 10'000 && check.error().empty(); ++i) {
-    check.look();
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  EXPECT_EQ(check.error(), "no route");
 }
 
 }  // namespace
