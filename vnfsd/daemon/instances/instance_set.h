@@ -19,9 +19,9 @@ class InstanceSet final : public Instances {
   // `host` is called on the supervisors' threads.
   InstanceSet(const ThisHead& head, instance::Host& host) : head_(head), host_(host) {}
 
-  // Brings the supervisors in line with the records. `coming`: VNFSs of other heads that are on
-  // their way here.
-  void follow(const ClusterView& view, const std::set<std::string>& coming);
+  // Brings the supervisors in line with the records. `coming_here`: VNFSs of other heads that are
+  // on their way here.
+  void follow(const ClusterView& view, const std::set<std::string>& coming_here);
   // This head owns nothing any more.
   void stop_all();
   // LUNs have been opened: every instance is told.
