@@ -1,7 +1,7 @@
 // Every key of the store, in one place. docs/formats/keys.md describes them byte by byte.
 //
 // Control plane (text): "c/<kind>/<name>". Values: protobuf of cvm/records.proto (luns, volumes),
-// fsal_cluster/schema/records.proto (filesystems, mounts) and vnfsd/records.proto (the rest).
+// fsal_cluster/schema/records.proto (filesystems, mounts), vnfsd/records/records.proto (the rest).
 // History (text): "h/" + VNFS + "/" + epoch.
 // Filesystem (binary): "f/" + be32(fsid) + area + table + ids big-endian.
 //   area 'w' is the watched prefix; area 'u' lies outside it.

@@ -9,7 +9,7 @@
 #include "common/base/bytes.h"
 #include "common/kv/keys.h"
 #include "fsal_cluster/check/limits.h"
-#include "fsal_cluster/limits.h"
+#include "fsal_cluster/types/limits.h"
 
 namespace symnas::fs::check {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/base/ids.h"
-#include "fsal_cluster/types.h"
+#include "fsal_cluster/types/types.h"
 
 namespace symnas::fs::check {
 

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "fsal_cluster/limits.h"
 #include "fsal_cluster/schema/dirent.h"
+#include "fsal_cluster/types/limits.h"
 
 namespace symnas::fs::check {
 namespace {

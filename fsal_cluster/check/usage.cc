@@ -2,7 +2,7 @@
 
 #include "common/kv/keys.h"
 #include "fsal_cluster/check/checker.h"
-#include "fsal_cluster/types.h"
+#include "fsal_cluster/types/types.h"
 
 namespace symnas::fs::check {
 namespace {

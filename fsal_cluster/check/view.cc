@@ -9,10 +9,10 @@
 #include "common/kv/keys.h"
 #include "cvm/volume.h"
 #include "fsal_cluster/check/limits.h"
-#include "fsal_cluster/limits.h"
 #include "fsal_cluster/schema/counter.h"
 #include "fsal_cluster/schema/filesystem.h"
 #include "fsal_cluster/schema/inode.h"
+#include "fsal_cluster/types/limits.h"
 
 namespace symnas::fs::check {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "fsal_cluster/access.h"
+#include "fsal_cluster/access/access.h"
 #include "fsal_cluster/ops/directory_change.h"
 #include "fsal_cluster/ops/new_node.h"
 #include "fsal_cluster/ops/nodes.h"

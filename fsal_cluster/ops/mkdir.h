@@ -5,7 +5,7 @@
 
 #include "common/base/result.h"
 #include "fsal_cluster/ops/context.h"
-#include "fsal_cluster/types.h"
+#include "fsal_cluster/types/types.h"
 
 namespace symnas::fs {
 

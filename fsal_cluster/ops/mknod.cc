@@ -1,6 +1,6 @@
 #include "fsal_cluster/ops/mknod.h"
 
-#include "fsal_cluster/access.h"
+#include "fsal_cluster/access/access.h"
 #include "fsal_cluster/ops/new_node.h"
 
 namespace symnas::fs {

@@ -12,7 +12,7 @@
 #include "fsal_cluster/ops/context.h"
 #include "fsal_cluster/ops/directory_change.h"
 #include "fsal_cluster/ops/nodes.h"
-#include "fsal_cluster/types.h"
+#include "fsal_cluster/types/types.h"
 
 namespace symnas::fs {
 

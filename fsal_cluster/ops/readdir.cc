@@ -7,10 +7,10 @@
 
 #include "common/base/bytes.h"
 #include "common/kv/keys.h"
-#include "fsal_cluster/limits.h"
 #include "fsal_cluster/ops/nodes.h"
 #include "fsal_cluster/ops/retry.h"
 #include "fsal_cluster/schema/name_hash.h"
+#include "fsal_cluster/types/limits.h"
 
 namespace symnas::fs {
 namespace {

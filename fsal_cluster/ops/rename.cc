@@ -3,12 +3,12 @@
 #include <utility>
 
 #include "common/kv/keys.h"
-#include "fsal_cluster/access.h"
-#include "fsal_cluster/limits.h"
+#include "fsal_cluster/access/access.h"
 #include "fsal_cluster/ops/directory_change.h"
 #include "fsal_cluster/ops/retry.h"
 #include "fsal_cluster/ops/rmdir.h"
 #include "fsal_cluster/schema/dirent.h"
+#include "fsal_cluster/types/limits.h"
 
 namespace symnas::fs {
 namespace {

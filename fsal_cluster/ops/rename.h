@@ -6,11 +6,11 @@
 #include <string>
 
 #include "common/base/result.h"
-#include "fsal_cluster/mount.h"
+#include "fsal_cluster/mount/mount.h"
 #include "fsal_cluster/ops/context.h"
 #include "fsal_cluster/ops/link_drop.h"
 #include "fsal_cluster/ops/nodes.h"
-#include "fsal_cluster/types.h"
+#include "fsal_cluster/types/types.h"
 
 namespace symnas::fs {
 

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "common/base/result.h"
-#include "fsal_cluster/limits.h"
 #include "fsal_cluster/ops/context.h"
 #include "fsal_cluster/ops/request.h"
-#include "fsal_cluster/types.h"
+#include "fsal_cluster/types/limits.h"
+#include "fsal_cluster/types/types.h"
 
 namespace symnas::fs {
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "common/kv/keys.h"
-#include "fsal_cluster/access.h"
+#include "fsal_cluster/access/access.h"
 #include "fsal_cluster/ops/getattr.h"
 #include "fsal_cluster/ops/nodes.h"
 #include "fsal_cluster/ops/retry.h"

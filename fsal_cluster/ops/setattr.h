@@ -7,7 +7,7 @@
 #include "fsal_cluster/ops/context.h"
 #include "fsal_cluster/schema/inode.h"
 #include "fsal_cluster/schema/records.pb.h"
-#include "fsal_cluster/types.h"
+#include "fsal_cluster/types/types.h"
 
 namespace symnas::fs {
 

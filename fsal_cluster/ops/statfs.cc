@@ -1,6 +1,6 @@
 #include "fsal_cluster/ops/statfs.h"
 
-#include "fsal_cluster/limits.h"
+#include "fsal_cluster/types/limits.h"
 
 namespace symnas::fs {
 

@@ -6,7 +6,7 @@
 #include <ctime>
 #include <optional>
 
-#include "fsal_cluster/types.h"
+#include "fsal_cluster/types/types.h"
 
 namespace symnas::plugin {
 

@@ -22,7 +22,7 @@
 #include "common/base/result.h"
 #include "common/kv/store.h"
 #include "cvm/io/open_volume.h"
-#include "fsal_cluster/mount.h"
+#include "fsal_cluster/mount/mount.h"
 #include "fsal_cluster/nsm/service.h"
 #include "fsal_cluster/plugin/admission.h"
 #include "fsal_cluster/plugin/beat.h"

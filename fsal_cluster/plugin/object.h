@@ -9,11 +9,11 @@
 #include <memory>
 #include <string>
 
-#include "fsal_cluster/mount.h"
+#include "fsal_cluster/mount/mount.h"
 #include "fsal_cluster/plugin/export_clients.h"
 #include "fsal_cluster/plugin/ganesha.h"
 #include "fsal_cluster/schema/handle.h"
-#include "fsal_cluster/types.h"
+#include "fsal_cluster/types/types.h"
 
 namespace symnas::plugin {
 

@@ -3,7 +3,7 @@
 // anything, opens write nothing to etcd.
 #include <cstring>
 
-#include "fsal_cluster/access.h"
+#include "fsal_cluster/access/access.h"
 #include "fsal_cluster/plugin/answers.h"
 #include "fsal_cluster/plugin/guarded.h"
 #include "fsal_cluster/plugin/milestones.h"

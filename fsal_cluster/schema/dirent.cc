@@ -1,7 +1,7 @@
 #include "fsal_cluster/schema/dirent.h"
 
 #include "common/base/check.h"
-#include "fsal_cluster/limits.h"
+#include "fsal_cluster/types/limits.h"
 
 namespace symnas::fs {
 namespace {

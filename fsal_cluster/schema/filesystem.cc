@@ -4,11 +4,11 @@
 
 #include "common/base/uuid.h"
 #include "common/kv/keys.h"
-#include "fsal_cluster/limits.h"
 #include "fsal_cluster/schema/counter.h"
 #include "fsal_cluster/schema/inode.h"
 #include "fsal_cluster/schema/mount_entry.h"
 #include "fsal_cluster/schema/stamp.h"
+#include "fsal_cluster/types/limits.h"
 
 namespace symnas::fs {
 namespace {

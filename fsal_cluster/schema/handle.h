@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "common/base/result.h"
-#include "fsal_cluster/types.h"
+#include "fsal_cluster/types/types.h"
 
 namespace symnas::fs {
 

@@ -10,7 +10,7 @@
 #include "common/base/result.h"
 #include "common/kv/session.h"
 #include "fsal_cluster/schema/records.pb.h"
-#include "fsal_cluster/types.h"
+#include "fsal_cluster/types/types.h"
 
 namespace symnas::fs {
 

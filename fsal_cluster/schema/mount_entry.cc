@@ -4,8 +4,8 @@
 
 #include "common/base/bytes.h"
 #include "common/kv/keys.h"
-#include "fsal_cluster/limits.h"
 #include "fsal_cluster/schema/inode.h"
+#include "fsal_cluster/types/limits.h"
 
 namespace symnas::fs {
 

@@ -9,9 +9,9 @@
 #include "common/base/bytes.h"
 #include "common/base/log.h"
 #include "common/kv/keys.h"
-#include "fsal_cluster/limits.h"
 #include "fsal_cluster/schema/records.pb.h"
 #include "fsal_cluster/state/lock_record.h"
+#include "fsal_cluster/types/limits.h"
 
 namespace symnas::fs {
 namespace {

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "common/kv/keys.h"
-#include "fsal_cluster/limits.h"
 #include "fsal_cluster/schema/counter.h"
+#include "fsal_cluster/types/limits.h"
 
 namespace symnas::fs {
 

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "common/kv/keys.h"
-#include "fsal_cluster/limits.h"
 #include "fsal_cluster/schema/mount_entry.h"
 #include "fsal_cluster/schema/stamp.h"
+#include "fsal_cluster/types/limits.h"
 
 namespace symnas::fs {
 namespace {

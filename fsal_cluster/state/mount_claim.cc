@@ -8,11 +8,11 @@
 
 #include "common/kv/keys.h"
 #include "common/kv/session.h"
-#include "fsal_cluster/limits.h"
 #include "fsal_cluster/schema/counter.h"
 #include "fsal_cluster/schema/filesystem.h"
 #include "fsal_cluster/schema/inode.h"
 #include "fsal_cluster/schema/stamp.h"
+#include "fsal_cluster/types/limits.h"
 
 namespace symnas::fs {
 namespace {

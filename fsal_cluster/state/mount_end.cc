@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "common/kv/keys.h"
-#include "fsal_cluster/limits.h"
 #include "fsal_cluster/schema/inode.h"
 #include "fsal_cluster/schema/stamp.h"
+#include "fsal_cluster/types/limits.h"
 
 namespace symnas::fs {
 namespace {

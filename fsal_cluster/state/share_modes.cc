@@ -9,9 +9,9 @@
 #include "common/base/bytes.h"
 #include "common/base/log.h"
 #include "common/kv/keys.h"
-#include "fsal_cluster/limits.h"
 #include "fsal_cluster/schema/mount_entry.h"
 #include "fsal_cluster/state/file_locks.h"
+#include "fsal_cluster/types/limits.h"
 
 namespace symnas::fs {
 namespace {

@@ -10,8 +10,8 @@
 #include "common/base/bytes.h"
 #include "common/base/check.h"
 #include "common/kv/keys.h"
-#include "fsal_cluster/limits.h"
 #include "fsal_cluster/schema/inode.h"
+#include "fsal_cluster/types/limits.h"
 
 namespace symnas::fs {
 namespace {

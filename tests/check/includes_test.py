@@ -7,9 +7,11 @@ from loading import load
 includes = load("includes")
 
 TREE = {"common/base/result.h", "common/kv/store.h", "common/kv/etcd/rpc.proto",
-        "common/kv/mem/mem_store.h", "cvm/layout.h", "cvm/io/ring.h", "fsal_cluster/mount.h",
+        "common/kv/mem/mem_store.h", "cvm/layout.h", "cvm/io/ring.h", "fsal_cluster/mount/mount.h",
         "fsal_cluster/ops/create.h", "fsal_cluster/plugin/entry.h", "ha/policy/planner.h",
-        "vnfsd/api/server.h"}
+        "vnfsd/records/cluster_view.h", "vnfsd/plans/plans.h", "vnfsd/api/server.h",
+        "vnfsd/ctl/table.h", "vnfsd/limits.h", "vnfsd/daemon/head/this_head.h",
+        "vnfsd/daemon/follow/cluster_reader.h", "vnfsd/daemon/admin/status_admin.h"}
 
 
 def problem(path, target, quote='"'):
@@ -21,24 +23,37 @@ class Direction(unittest.TestCase):
         for path, target in (("common/kv/store.cc", "common/base/result.h"),
                              ("cvm/layout.cc", "common/kv/store.h"),
                              ("fsal_cluster/ops/create.cc", "cvm/layout.h"),
-                             ("fsal_cluster/ops/create.cc", "fsal_cluster/mount.h"),
+                             ("fsal_cluster/ops/create.cc", "fsal_cluster/mount/mount.h"),
                              ("fsal_cluster/plugin/entry.cc", "cvm/io/ring.h"),
-                             ("fsal_cluster/plugin/entry.cc", "fsal_cluster/mount.h"),
+                             ("fsal_cluster/plugin/entry.cc", "fsal_cluster/mount/mount.h"),
                              ("ha/policy/planner.cc", "cvm/layout.h"),
-                             ("vnfsd/api/server.cc", "ha/policy/planner.h"),
-                             ("vnfsd/api/server.cc", "fsal_cluster/mount.h")):
+                             ("vnfsd/plans/plans.cc", "ha/policy/planner.h"),
+                             ("vnfsd/plans/plans.cc", "vnfsd/records/cluster_view.h"),
+                             ("vnfsd/api/server.cc", "vnfsd/plans/plans.h"),
+                             ("vnfsd/daemon/follow/cluster_reader.cc",
+                              "vnfsd/daemon/head/this_head.h"),
+                             ("vnfsd/daemon/agent.cc", "vnfsd/daemon/admin/status_admin.h"),
+                             ("vnfsd/api/server.cc", "fsal_cluster/mount/mount.h")):
             self.assertIsNone(problem(path, target), (path, target))
 
     def test_upwards_and_sideways_are_found(self):
         for path, target in (("common/base/result.cc", "common/kv/store.h"),
                              ("common/kv/store.cc", "common/kv/mem/mem_store.h"),
                              ("cvm/layout.cc", "cvm/io/ring.h"),
-                             ("cvm/layout.cc", "fsal_cluster/mount.h"),
-                             ("fsal_cluster/mount.cc", "ha/policy/planner.h"),
-                             ("ha/policy/planner.cc", "fsal_cluster/mount.h"),
-                             ("fsal_cluster/mount.cc", "fsal_cluster/plugin/entry.h"),
-                             ("fsal_cluster/mount.cc", "cvm/io/ring.h"),
+                             ("cvm/layout.cc", "fsal_cluster/mount/mount.h"),
+                             ("fsal_cluster/mount/mount.cc", "ha/policy/planner.h"),
+                             ("ha/policy/planner.cc", "fsal_cluster/mount/mount.h"),
+                             ("fsal_cluster/mount/mount.cc", "fsal_cluster/plugin/entry.h"),
+                             ("fsal_cluster/mount/mount.cc", "cvm/io/ring.h"),
                              ("vnfsd/api/server.cc", "fsal_cluster/plugin/entry.h"),
+                             ("vnfsd/records/cluster_view.cc", "vnfsd/plans/plans.h"),
+                             ("vnfsd/plans/plans.cc", "vnfsd/api/server.h"),
+                             ("vnfsd/ctl/table.cc", "vnfsd/records/cluster_view.h"),
+                             ("vnfsd/ctl/table.cc", "vnfsd/limits.h"),
+                             ("vnfsd/daemon/head/this_head.cc",
+                              "vnfsd/daemon/follow/cluster_reader.h"),
+                             ("vnfsd/daemon/follow/cluster_reader.cc",
+                              "vnfsd/daemon/admin/status_admin.h"),
                              ("ha/policy/planner.cc", "vnfsd/api/server.h")):
             self.assertIsNotNone(problem(path, target), (path, target))
 
@@ -53,7 +68,7 @@ class Direction(unittest.TestCase):
 
 class ThirdParty(unittest.TestCase):
     def test_only_in_the_folder_that_adapts_it(self):
-        for path, target in (("fsal_cluster/mount.cc", "grpcpp/grpcpp.h"),
+        for path, target in (("fsal_cluster/mount/mount.cc", "grpcpp/grpcpp.h"),
                              ("cvm/layout.cc", "liburing.h"),
                              ("cvm/layout.cc", "gtest/gtest.h"),
                              ("cvm/layout.cc", "tl/expected.hpp")):
@@ -66,7 +81,7 @@ class ThirdParty(unittest.TestCase):
 
     def test_ganesha_headers_stay_in_the_plugin(self):
         self.assertIsNone(problem("fsal_cluster/plugin/entry.cc", "fsal_api.h"))
-        self.assertIsNotNone(problem("fsal_cluster/mount.cc", "fsal_api.h"))
+        self.assertIsNotNone(problem("fsal_cluster/mount/mount.cc", "fsal_api.h"))
 
 
 if __name__ == "__main__":

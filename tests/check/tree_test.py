@@ -39,6 +39,14 @@ class Readmes(unittest.TestCase):
         self.assertEqual(missing, ["common", "common/kv", "common/kv/etcd", "cvm/io"])
 
 
+class Rooms(unittest.TestCase):
+    def test_loose_sources(self):
+        paths = {"vnfsd/names/names.h", "vnfsd/README.md", "vnfsd/CMakeLists.txt", "vnfsd/names.h",
+                 "fsal_cluster/mount.cc", "cvm/layout.cc", "tests/unit/vnfsd/x.h"}
+        found = [line.split(":")[0] for line in tree.check_rooms(paths)]
+        self.assertEqual(found, ["fsal_cluster/mount.cc", "vnfsd/names.h"])
+
+
 class Tests(unittest.TestCase):
     def test_without_a_target(self):
         lists = {"tests/CMakeLists.txt": "symnas_test(SOURCES u/a_test.cc)\nforeach(name b c)",

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "fsal_cluster/mount.h"
+#include "fsal_cluster/mount/mount.h"
 #include "tests/sim/runtime/simulation.h"
 
 namespace symnas::sim {

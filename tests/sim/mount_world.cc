@@ -5,10 +5,10 @@
 
 #include "common/base/bytes.h"
 #include "common/kv/keys.h"
-#include "fsal_cluster/limits.h"
 #include "fsal_cluster/schema/filesystem.h"
 #include "fsal_cluster/schema/records.pb.h"
 #include "fsal_cluster/state/mount_end.h"
+#include "fsal_cluster/types/limits.h"
 #include "tests/sim/holding_mount.h"
 
 namespace symnas::sim {

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "fsal_cluster/mount.h"
+#include "fsal_cluster/mount/mount.h"
 #include "tests/sim/runtime/simulation.h"
 #include "tests/sim/sim_lun.h"
 #include "tests/sim/sim_store.h"

@@ -8,7 +8,7 @@
 #include "common/base/bytes.h"
 #include "common/kv/keys.h"
 #include "fsal_cluster/schema/records.pb.h"
-#include "fsal_cluster/types.h"
+#include "fsal_cluster/types/types.h"
 
 namespace symnas::sim {
 

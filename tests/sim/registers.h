@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fsal_cluster/mount.h"
+#include "fsal_cluster/mount/mount.h"
 #include "tests/support/register_history.h"
 
 namespace symnas::sim {

@@ -11,7 +11,7 @@
 
 #include "common/base/result.h"
 #include "vnfsd/address/link.h"
-#include "vnfsd/net_address.h"
+#include "vnfsd/network/net_address.h"
 
 namespace symnas::vnfsd::address {
 

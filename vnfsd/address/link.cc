@@ -19,7 +19,7 @@
 
 #include "vnfsd/address/netlink.h"
 #include "vnfsd/address/route.h"
-#include "vnfsd/gateways.h"
+#include "vnfsd/network/gateways.h"
 
 namespace symnas::vnfsd::address {
 namespace {

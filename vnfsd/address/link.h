@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "vnfsd/net_address.h"
+#include "vnfsd/network/net_address.h"
 
 namespace symnas::vnfsd::address {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "common/base/result.h"
-#include "vnfsd/net_address.h"
+#include "vnfsd/network/net_address.h"
 
 namespace symnas::vnfsd::address {
 

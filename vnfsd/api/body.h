@@ -8,8 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "vnfsd/api/backend.h"
-#include "vnfsd/plans.h"
+#include "vnfsd/api/requests.h"
+#include "vnfsd/plans/plans.h"
 
 namespace symnas::vnfsd::api {
 

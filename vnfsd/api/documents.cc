@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "cvm/volume.h"
-#include "vnfsd/exports.h"
+#include "vnfsd/plans/exports.h"
 
 namespace symnas::vnfsd::api {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "vnfsd/cluster_view.h"
+#include "vnfsd/records/cluster_view.h"
 
 namespace symnas::vnfsd::api {
 

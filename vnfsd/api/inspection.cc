@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "fsal_cluster/types.h"
-#include "vnfsd/limits.h"
+#include "fsal_cluster/types/types.h"
+#include "vnfsd/api/limits.h"
 
 namespace symnas::vnfsd::api {
 namespace {

@@ -12,7 +12,7 @@
 #include "common/kv/store.h"
 #include "fsal_cluster/check/check.h"
 #include "fsal_cluster/check/dump.h"
-#include "vnfsd/cluster_view.h"
+#include "vnfsd/records/cluster_view.h"
 
 namespace symnas::vnfsd::api {
 

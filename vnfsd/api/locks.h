@@ -11,7 +11,7 @@
 
 #include "common/base/result.h"
 #include "fsal_cluster/state/lock_admin.h"
-#include "vnfsd/api/backend.h"
+#include "vnfsd/api/requests.h"
 
 namespace symnas::vnfsd::api {
 

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "vnfsd/api/documents.h"
-#include "vnfsd/exports.h"
-#include "vnfsd/placement.h"
+#include "vnfsd/plans/exports.h"
+#include "vnfsd/plans/placement.h"
 
 namespace symnas::vnfsd::api {
 namespace {

@@ -6,12 +6,13 @@
 
 #include <nlohmann/json.hpp>
 
-#include "vnfsd/cluster_view.h"
+#include "vnfsd/records/cluster_view.h"
 
 namespace symnas::vnfsd::api {
 
 // {"heads": [{name, state}], "vnfs": [{name, state, owner, failback, pinned, why, places}]}.
-// `here`: of this head, as Backend::local_status() has it: of others only who owns what is known.
+// `here`: of this head, as StatusBackend::local_status() has it: of others only who owns what is
+// known.
 nlohmann::json placement_document(const ClusterView& view, const nlohmann::json& here,
                                   std::int64_t now_ns);
 

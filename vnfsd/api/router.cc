@@ -7,7 +7,7 @@
 #include "vnfsd/api/documents.h"
 #include "vnfsd/api/locks.h"
 #include "vnfsd/api/placement.h"
-#include "vnfsd/placement.h"
+#include "vnfsd/plans/placement.h"
 
 namespace symnas::vnfsd::api {
 namespace {
@@ -66,9 +66,9 @@ Result<json> Router::handle(const ApiRequest& request) {
   if (collection == "locks" && parts.size() == 2) return act_on_locks(request);
   if (request.method == "GET" && parts.size() == 2) {
     if (collection == "status") return status();
-    if (collection == "capacity") return backend_.capacity();
-    if (collection == "members") return backend_.etcd_members();
-    if (collection == "events") return backend_.events(request.after);
+    if (collection == "capacity") return backends_.inspection.capacity();
+    if (collection == "members") return backends_.members.etcd_members();
+    if (collection == "events") return backends_.status.events(request.after);
     if (collection == "placement" || collection == "distribution")
       return look_at_places(collection);
     return list(collection);
@@ -78,7 +78,7 @@ Result<json> Router::handle(const ApiRequest& request) {
   }
   if (request.method == "GET" && parts.size() == 4 && collection == "vnfs" &&
       parts[3] == "history") {
-    return backend_.vnfs_history(parts[2]);
+    return backends_.vnfs.vnfs_history(parts[2]);
   }
   if (request.method != "POST") return no_such_path(request);
   const json body = json::parse(request.body.empty() ? "{}" : request.body, nullptr, false);
@@ -92,7 +92,7 @@ Result<json> Router::handle(const ApiRequest& request) {
 }
 
 Result<json> Router::list(const std::string& collection) {
-  SYMNAS_ASSIGN(const ClusterView view, backend_.view());
+  SYMNAS_ASSIGN(const ClusterView view, backends_.records.view());
   if (collection == "heads") return json{{collection, heads_document(view)}};
   if (collection == "networks") return json{{collection, networks_document(view)}};
   if (collection == "luns") return json{{collection, luns_document(view)}};
@@ -107,33 +107,33 @@ Result<json> Router::create(const std::string& collection, const json& body, Mod
   if (collection == "luns") return import_luns(body, mode);
   if (collection == "networks") {
     SYMNAS_ASSIGN(const NetworkRequest r, network_request(body));
-    return done(backend_.change(
+    return done(backends_.records.change(
         [&](const ClusterView& view) { return plan_network_create(view, r); }, mode));
   }
   if (collection == "volumes") {
     SYMNAS_ASSIGN(const VolumeRequest r, volume_request(body));
-    return done(backend_.create_volume(r, mode));
+    return done(backends_.volumes.create_volume(r, mode));
   }
   if (collection == "filesystems") {
     SYMNAS_ASSIGN(const fs::FormatOptions r, filesystem_request(body));
-    return done(backend_.create_filesystem(r, mode));
+    return done(backends_.filesystems.create_filesystem(r, mode));
   }
   if (collection == "exports") {
     SYMNAS_ASSIGN(const ExportRequest r, export_request(body));
-    return done(backend_.change(
+    return done(backends_.records.change(
         [&](const ClusterView& view) { return plan_export_create(view, r); }, mode));
   }
   if (collection == "vnfs") {
     SYMNAS_ASSIGN(const VnfsRequest r, vnfs_request(body));
-    return done(backend_.create_vnfs(r, mode));
+    return done(backends_.vnfs.create_vnfs(r, mode));
   }
   if (collection == "vnfs-sets") {
     SYMNAS_ASSIGN(const VnfsSetRequest r, vnfs_set_request(body));
-    return done(backend_.create_vnfs_set(r, mode));
+    return done(backends_.vnfs.create_vnfs_set(r, mode));
   }
   if (collection == "heads") {
     SYMNAS_ASSIGN(const InviteRequest r, invite_request(body));
-    return backend_.invite_head(r.name, r.address, r.etcd, mode);
+    return backends_.heads.invite_head(r.name, r.address, r.etcd, mode);
   }
   return no_such_path({"POST", "/v1/" + collection, "", mode});
 }
@@ -142,20 +142,22 @@ Result<json> Router::remove(const std::string& collection, const std::string& na
                             const ApiRequest& request) {
   const Mode mode = request.mode;
   const auto planned = [&](auto plan) {
-    return done(backend_.change([&](const ClusterView& view) { return plan(view, name); }, mode));
+    return done(
+        backends_.records.change([&](const ClusterView& view) { return plan(view, name); }, mode));
   };
   if (collection == "networks") return planned(plan_network_remove);
   if (collection == "luns") {
     const auto forget = request.query.find("forget");
     const bool is_gone = forget != request.query.end() && forget->second == "true";
-    return done(backend_.release_lun(name, is_gone ? Label::kForget : Label::kErase, mode));
+    return done(backends_.luns.release_lun(name, is_gone ? Label::kForget : Label::kErase, mode));
   }
-  if (collection == "volumes") return done(backend_.remove_volume(name, mode));
-  if (collection == "filesystems") return done(backend_.remove_filesystem(name, mode));
-  if (collection == "exports") return done(backend_.remove_export(name, {}, request.consent, mode));
-  if (collection == "vnfs") return done(backend_.remove_vnfs(name, request.consent, mode));
-  if (collection == "heads") return done(backend_.remove_head(name, request.consent, mode));
-  if (collection == "members") return done(backend_.remove_etcd_member(name, mode));
+  if (collection == "volumes") return done(backends_.volumes.remove_volume(name, mode));
+  if (collection == "filesystems") return done(backends_.filesystems.remove_filesystem(name, mode));
+  if (collection == "exports")
+    return done(backends_.exports.remove_export(name, {}, request.consent, mode));
+  if (collection == "vnfs") return done(backends_.vnfs.remove_vnfs(name, request.consent, mode));
+  if (collection == "heads") return done(backends_.heads.remove_head(name, request.consent, mode));
+  if (collection == "members") return done(backends_.members.remove_etcd_member(name, mode));
   return no_such_path({"DELETE", "/v1/" + collection + "/" + name, "", mode});
 }
 
@@ -165,15 +167,19 @@ Result<json> Router::act(const std::string& collection, const std::string& name,
   if (collection == "volumes" && action == "grow") {
     SYMNAS_ASSIGN(VolumeRequest r, grow_request(body));
     r.name = name;
-    return done(backend_.grow_volume(r, mode));
+    return done(backends_.volumes.grow_volume(r, mode));
   }
-  if (collection == "heads" && action == "fence") return done(backend_.fence_head(name, mode));
-  if (collection == "filesystems" && action == "check") return backend_.check_filesystem(name);
+  if (collection == "heads" && action == "fence")
+    return done(backends_.heads.fence_head(name, mode));
+  if (collection == "filesystems" && action == "check")
+    return backends_.inspection.check_filesystem(name);
   if (collection == "filesystems" && action == "dump") {
     SYMNAS_ASSIGN(const DumpRequest r, dump_request(body));
-    return backend_.dump_inode(name, r);
+    return backends_.inspection.dump_inode(name, r);
   }
-  const auto planned = [&](const Planner& plan) { return done(backend_.change(plan, mode)); };
+  const auto planned = [&](const Planner& plan) {
+    return done(backends_.records.change(plan, mode));
+  };
   if (collection == "heads" && action == "drain")
     return planned([&](const ClusterView& v) { return plan_head_drain(v, name, now_ns()); });
   if (collection == "heads" && action == "undrain")
@@ -188,25 +194,27 @@ Result<json> Router::act_on_export(const std::string& name, const std::string& a
   if (action == "set") {
     SYMNAS_ASSIGN(ExportEdit edit, export_edit(body));
     edit.name = name;
-    return done(backend_.edit_exports(
+    return done(backends_.exports.edit_exports(
         [&](const ClusterView& view) { return plan_export_set(view, edit); }, request.mode));
   }
   if (action == "add") {
     SYMNAS_ASSIGN(const std::vector<std::string> vnfses, vnfses_request(body));
-    return done(backend_.edit_exports(
+    return done(backends_.exports.edit_exports(
         [&](const ClusterView& view) { return plan_export_add(view, name, vnfses); },
         request.mode));
   }
   if (action == "take-off") {
     SYMNAS_ASSIGN(const std::vector<std::string> vnfses, vnfses_request(body));
-    return done(backend_.remove_export(name, vnfses, request.consent, request.mode));
+    return done(backends_.exports.remove_export(name, vnfses, request.consent, request.mode));
   }
   return no_such_path({"POST", "/v1/exports/" + name + "/" + action, "", request.mode});
 }
 
 Result<json> Router::act_on_vnfs(const std::string& name, const std::string& action,
                                  const json& body, Mode mode) {
-  const auto planned = [&](const Planner& plan) { return done(backend_.change(plan, mode)); };
+  const auto planned = [&](const Planner& plan) {
+    return done(backends_.records.change(plan, mode));
+  };
   if (action == "start" || action == "stop") {
     const WantedState state = action == "start" ? WantedState::kStarted : WantedState::kStopped;
     return planned([&](const ClusterView& v) { return plan_vnfs_state(v, name, state); });
@@ -218,7 +226,7 @@ Result<json> Router::act_on_vnfs(const std::string& name, const std::string& act
   }
   if (action == "rehost") {
     SYMNAS_ASSIGN(const RehostRequest r, rehost_request(body));
-    return done(backend_.rehost_vnfs(name, r.head, r.pin, mode));
+    return done(backends_.vnfs.rehost_vnfs(name, r.head, r.pin, mode));
   }
   if (action == "failback")
     return planned([&](const ClusterView& v) { return plan_vnfs_failback(v, name, now_ns()); });
@@ -230,28 +238,28 @@ Result<json> Router::act_on_vnfs(const std::string& name, const std::string& act
 }
 
 Result<json> Router::look_at_places(const std::string& collection) {
-  auto view = backend_.view();
+  auto view = backends_.records.view();
   if (!view) {
     view.error().message =
         "vnfs: nothing can move now, what is served goes on where it is: " + view.error().message;
     return tl::unexpected<Error>(std::move(view.error()));
   }
   if (collection == "distribution") return distribution_document(*view, now_ns());
-  return placement_document(*view, backend_.local_status(), now_ns());
+  return placement_document(*view, backends_.status.local_status(), now_ns());
 }
 
 Result<json> Router::act_on_locks(const ApiRequest& request) {
   if (request.method != "GET" && request.method != "DELETE") return no_such_path(request);
   SYMNAS_ASSIGN(const LockFilter filter, lock_filter(request.query));
-  if (request.method == "GET") return backend_.locks(filter);
-  return done(backend_.clear_locks(filter, request.mode));
+  if (request.method == "GET") return backends_.locks.locks(filter);
+  return done(backends_.locks.clear_locks(filter, request.mode));
 }
 
 Result<json> Router::import_luns(const json& body, Mode mode) {
   SYMNAS_ASSIGN(const std::vector<LunImportRequest> requests, lun_import_requests(body));
   json whats = json::array();
   for (const LunImportRequest& request : requests) {
-    Result<std::string> what = backend_.import_lun(request, mode);
+    Result<std::string> what = backends_.luns.import_lun(request, mode);
     if (!what) {
       Error error = std::move(what.error());
       if (!whats.empty()) {
@@ -265,8 +273,8 @@ Result<json> Router::import_luns(const json& body, Mode mode) {
 }
 
 Result<json> Router::status() {
-  json document = backend_.local_status();
-  auto view = backend_.view();
+  json document = backends_.status.local_status();
+  auto view = backends_.records.view();
   if (!view) {
     // A head without etcd still says what it sees itself.
     document["error"] = view.error().message;
@@ -296,7 +304,7 @@ Result<json> Router::status() {
 }
 
 std::string Router::metrics() {
-  const json status = backend_.local_status();
+  const json status = backends_.status.local_status();
   std::string out =
       "# HELP symnas_instance_up 1 while the instance serves.\n# TYPE symnas_instance_up gauge\n";
   std::string restarts =

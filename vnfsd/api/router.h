@@ -1,5 +1,5 @@
-// Router: from a request (method, path, body) to the backend and back to JSON. No sockets, so that
-// tests drive it. Thread-safe if the backend is. Paths and documents: docs/operations/api.md.
+// Router: from a request (method, path, body) to the backends and back to JSON. No sockets, so that
+// tests drive it. Thread-safe if the backends are. Paths and documents: docs/operations/api.md.
 #pragma once
 
 #include <map>
@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "vnfsd/api/backend.h"
+#include "vnfsd/api/backends.h"
 
 namespace symnas::vnfsd::api {
 
@@ -23,9 +23,9 @@ struct ApiRequest {
 
 class Router {
  public:
-  explicit Router(Backend& backend) : backend_(backend) {}
+  explicit Router(const Backends& backends) : backends_(backends) {}
 
-  // Errors: kNotFound (no such path), kInvalidArgument (body), and the backend's.
+  // Errors: kNotFound (no such path), kInvalidArgument (body), and the backends'.
   Result<nlohmann::json> handle(const ApiRequest& request);
   // Numbers for Prometheus (text exposition format 0.0.4).
   std::string metrics();
@@ -49,7 +49,7 @@ class Router {
   Result<nlohmann::json> import_luns(const nlohmann::json& body, Mode mode);
   Result<nlohmann::json> status();
 
-  Backend& backend_;
+  const Backends backends_;
 };
 
 }  // namespace symnas::vnfsd::api

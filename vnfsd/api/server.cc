@@ -17,8 +17,8 @@
 #include <httplib.h>
 
 #include "common/base/log.h"
+#include "vnfsd/api/limits.h"
 #include "vnfsd/api/wire.h"
-#include "vnfsd/limits.h"
 
 namespace symnas::vnfsd::api {
 namespace {

@@ -1,9 +1,9 @@
 // symnas fs check, fs dump, capacity: what looks into filesystems and changes nothing.
 #include <fmt/format.h>
 
-#include "vnfsd/byte_size.h"
 #include "vnfsd/ctl/commands.h"
 #include "vnfsd/ctl/exit_code.h"
+#include "vnfsd/names/byte_size.h"
 
 namespace symnas::vnfsd::ctl {
 namespace {

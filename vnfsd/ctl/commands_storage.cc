@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "vnfsd/byte_size.h"
 #include "vnfsd/ctl/commands.h"
+#include "vnfsd/names/byte_size.h"
 
 namespace symnas::vnfsd::ctl {
 namespace {

@@ -10,7 +10,7 @@
 #include "common/base/result.h"
 #include "vnfsd/api/client.h"
 #include "vnfsd/ctl/table.h"
-#include "vnfsd/mode.h"
+#include "vnfsd/names/mode.h"
 
 namespace symnas::vnfsd::ctl {
 

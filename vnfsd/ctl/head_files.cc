@@ -10,10 +10,11 @@
 
 #include <fmt/format.h>
 
+#include "vnfsd/api/limits.h"
+#include "vnfsd/config/limits.h"
 #include "vnfsd/instance/files.h"
-#include "vnfsd/limits.h"
-#include "vnfsd/names.h"
-#include "vnfsd/net_address.h"
+#include "vnfsd/names/names.h"
+#include "vnfsd/network/net_address.h"
 #include "vnfsd/pki/authority.h"
 
 namespace symnas::vnfsd::ctl {
@@ -135,7 +136,7 @@ Result<HeadPlaces> with_fence_options(HeadPlaces places, std::istream& standard_
   } else {
     SYMNAS_ASSIGN(text, instance::read_file(places.fence_options_file));
   }
-  if (text.size() > kRequestBytesMax)
+  if (text.size() > api::kRequestBytesMax)
     return fail(ErrorCode::kTooLarge, "--fence-options-file: that long no fence agent takes them");
   std::istringstream lines(text);
   int number = 0;

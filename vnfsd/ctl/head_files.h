@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "vnfsd/bundle.h"
-#include "vnfsd/config.h"
-#include "vnfsd/mode.h"
+#include "vnfsd/config/bundle.h"
+#include "vnfsd/config/config.h"
+#include "vnfsd/names/mode.h"
 
 namespace symnas::vnfsd::ctl {
 

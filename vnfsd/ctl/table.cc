@@ -6,7 +6,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include "vnfsd/byte_size.h"
+#include "vnfsd/names/byte_size.h"
 
 namespace symnas::vnfsd::ctl {
 namespace {

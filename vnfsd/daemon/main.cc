@@ -17,7 +17,7 @@
 #include "ha/fencing/fence_agent.h"
 #include "ha/fencing/reservation_program.h"
 #include "vnfsd/api/server.h"
-#include "vnfsd/config.h"
+#include "vnfsd/config/config.h"
 #include "vnfsd/daemon/agent.h"
 #include "vnfsd/daemon/limits.h"
 #include "vnfsd/daemon/version.h"
@@ -115,8 +115,8 @@ Result<Next> run(const std::string& config_path) {
   };
   probe::Prober prober(config.head_name, incarnation, env::system_clock(), kProbePort);
   links.prober = &prober;
-  Agent agent(*store, env::system_clock(), config, incarnation, std::move(links));
-  api::Router router(agent);
+  Agent agent(*store, env::system_clock(), config, incarnation, links);
+  api::Router router(agent.backends());
   SYMNAS_ASSIGN(const std::unique_ptr<api::ApiServer> server,
                 api::ApiServer::start(config.daemon.socket, router));
   log::info("vnfsd {} on head {}: API on {}", kVersion, config.head_name, config.daemon.socket);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "vnfsd/net_address.h"
+#include "vnfsd/network/net_address.h"
 
 namespace symnas::vnfsd::instance {
 

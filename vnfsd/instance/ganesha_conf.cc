@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "vnfsd/exports.h"
+#include "vnfsd/plans/exports.h"
 
 namespace symnas::vnfsd::instance {
 namespace {

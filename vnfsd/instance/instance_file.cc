@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "vnfsd/exports.h"
 #include "vnfsd/instance/ganesha_conf.h"
+#include "vnfsd/plans/exports.h"
 
 namespace symnas::vnfsd::instance {
 

@@ -27,10 +27,10 @@
 
 #include "common/base/log.h"
 #include "vnfsd/address/link.h"
-#include "vnfsd/gateways.h"
 #include "vnfsd/instance/files.h"
 #include "vnfsd/instance/instance_file.h"
 #include "vnfsd/instance/limits.h"
+#include "vnfsd/network/gateways.h"
 
 namespace symnas::vnfsd::instance {
 namespace {

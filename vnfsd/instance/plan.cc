@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "common/kv/keys.h"
-#include "vnfsd/exports.h"
 #include "vnfsd/instance/limits.h"
+#include "vnfsd/plans/exports.h"
 
 namespace symnas::vnfsd::instance {
 

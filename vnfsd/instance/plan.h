@@ -9,10 +9,10 @@
 #include "common/base/ids.h"
 #include "common/base/result.h"
 #include "vnfsd/address/link.h"
-#include "vnfsd/cluster_view.h"
-#include "vnfsd/config.h"
+#include "vnfsd/config/config.h"
 #include "vnfsd/instance/connections.h"
-#include "vnfsd/net_address.h"
+#include "vnfsd/network/net_address.h"
+#include "vnfsd/records/cluster_view.h"
 
 namespace symnas::vnfsd::instance {
 
@@ -65,7 +65,7 @@ struct InstancePlan {
   bool is_awaited = false;  // though a standby: nobody serves its clients
   std::vector<LinkPlan> links;
   std::vector<records::ExportRecord> exports;
-  std::string exports_digest;  // vnfsd/exports.h
+  std::string exports_digest;  // vnfsd/plans/exports.h
   std::vector<LunPath>
       luns;  // every LUN this head has open: a volume may grow while the instance runs
   std::vector<Connection> connections;  // of its clients, at the end of the last instance

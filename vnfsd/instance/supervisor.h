@@ -6,11 +6,9 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <future>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -27,6 +25,7 @@
 #include "vnfsd/instance/pulse_watch.h"
 #include "vnfsd/instance/restart_policy.h"
 #include "vnfsd/instance/state_file.h"
+#include "vnfsd/instance/supervisor_requests.h"
 #include "vnfsd/instance/vip_question.h"
 
 namespace symnas::vnfsd::instance {
@@ -85,26 +84,6 @@ class Host {
   virtual Status served(const std::string& vnfs, const Arrival& arrival) = 0;
 };
 
-// kPrepared: as far as it goes without owning the VNFS.
-enum class Wanted { kStarted, kStopped, kPrepared };
-
-// What `symnas status` shows.
-struct InstanceSnapshot {
-  std::string state;  // prepared, starting, serving, fencing, waiting, stopping, stopped
-  int pid = 0;        // 0 = none
-  std::uint64_t epoch = 0;
-  std::int64_t since_ns = 0;   // wall clock, of the state
-  std::uint64_t restarts = 0;  // since vnfsd started
-  std::string last_exit;
-  std::string error;  // why it is not further, or what it does not serve; "" = nothing is wrong
-  std::string vips_taken;  // which VIPs it has not, because who answers for them; "" = none
-  bool silent = false;     // its VIPs are down: who is connected cannot be told from its sockets
-  std::vector<std::string> unheard;  // as in Farewell
-  // By its pulse, monotonic clock; 0: not yet.
-  std::int64_t first_request_ns = 0;
-  std::int64_t last_reclaim_ns = 0;
-};
-
 class Supervisor {
  public:
   Supervisor(std::string vnfs, InstancePaths paths, std::string incarnation, Host& host,
@@ -113,23 +92,24 @@ class Supervisor {
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
 
-  void set_wanted(Wanted wanted);
+  // From any thread:
+  void set_wanted(Wanted wanted) { requests_.set_wanted(wanted); }
   // Kills the instance of that epoch if it still runs; then as after every end: fence, restart.
-  void end_instance(Epoch epoch, const std::string& why);
+  void end_instance(Epoch epoch, const std::string& why) { requests_.end_instance(epoch, why); }
   // LUNs, volumes or exports have changed: a running instance's instance.json is written anew, and
   // the instance told of its exports.
-  void refresh();
+  void refresh() { requests_.refresh(); }
   // False while the file of an instance that may open LUNs is older than the last refresh().
-  bool refreshed() const;
-  InstanceSnapshot snapshot() const;
+  bool refreshed() const { return requests_.refreshed(); }
+  InstanceSnapshot snapshot() const { return requests_.snapshot(); }
 
  private:
   void run();
   void adopt();
   void finish_start();
   // What nobody else has of its VIPs (supervisor_vips.cc).
-  enum class Vips { kUp, kTaken };
-  Result<Vips> take_vips(const InstancePlan& plan);
+  enum class VipsUp { kYes, kTaken };
+  Result<VipsUp> take_vips(const InstancePlan& plan);
   Result<InstancePlan> without_own_vips(InstancePlan plan) const;
   std::vector<TakenVip> who_else(const InstancePlan& plan);
   void look_for_holders(const InstancePlan& plan);
@@ -183,11 +163,7 @@ class Supervisor {
   Status tell_once(const InstancePlan& plan);
   bool is_telling() const;
 
-  bool ending() const;
-  Wanted wanted() const;
   void show(const std::string& state, const std::string& why);
-  // Sleeps until something was asked for or timeout_ms are over (-1: no bound).
-  void sleep(std::int64_t timeout_ms);
   std::int64_t now_ms() const { return clock_.mono_ns() / 1'000'000; }
 
   const std::string vnfs_;
@@ -197,43 +173,52 @@ class Supervisor {
   const FsalBlocks& fsal_;
   const env::Clock& clock_;
 
-  // Confined to the thread.
+  // Its VIPs, and who else has some of them.
+  struct Vips {
+    bool up = false;                        // some at least, perhaps
+    InstancePlan plan;                      // what they were brought up by
+    std::unique_ptr<VipQuestion> question;  // about those of the one that is being started
+    std::vector<TakenVip> held;             // others have them
+    std::int64_t try_ms = 0;                // when to look again
+  };
+  // Its clients that may not have heard that they were left.
+  struct Unheard {
+    std::vector<Connection> left;     // who was connected when its VIPs went, to be woken
+    std::vector<Connection> to_wake;  // again
+    std::int64_t wake_at_ms = 0;
+  };
+  // Of process_: what it says by itself.
+  struct PulseSight {
+    std::optional<fs::PulseReader> reader;  // none: it is judged by nothing
+    PulseWatch watch;
+    std::string error;  // why there is none
+  };
+  struct Progress {
+    bool serving = false;
+    bool adopted = false;   // it may have served before this vnfsd started
+    bool fenced = false;    // nothing older than the next start can reach a LUN
+    bool released = false;  // after a stop
+    bool silenced = false;  // nothing of it reaches its clients any more
+  };
+
+  // Of the thread.
   std::optional<Process> process_;
   UniqueFd netns_;            // of process_; invalid: it has none any more
   std::future<void> burial_;  // of the links of the one before
   InstanceState state_;
-  std::optional<fs::PulseReader> pulse_;  // none: it is judged by nothing
-  PulseWatch pulse_watch_;                // of process_
-  std::string pulse_error_;               // why there is none
-  bool has_vips_ = false;                 // some at least, perhaps
-  InstancePlan prepared_;                 // what the last standby was started with
-  std::optional<InstancePlan> claimed_;   // what its claim was answered, until that was used
-  InstancePlan vips_;                     // what its VIPs were brought up by
-  bool serving_ = false;
-  bool adopted_ = false;             // it may have served before this vnfsd started
-  bool fenced_ = false;              // nothing older than the next start can reach a LUN
-  bool released_ = false;            // after a stop
-  bool silenced_ = false;            // nothing of it reaches its clients any more
-  Farewell farewell_;                // of the instance that was stopped last
-  Arrival arrival_;                  // of the one that is being started
-  std::vector<Connection> left_;     // who was connected when its VIPs went, to be woken
-  std::vector<Connection> to_wake_;  // clients that may not have heard that they were left
-  std::int64_t wake_at_ms_ = 0;
-  std::unique_ptr<VipQuestion> question_;  // about the VIPs of the one that is being started
-  std::vector<TakenVip> held_;             // others have them
-  std::int64_t try_vips_ms_ = 0;           // when to look again
+  PulseSight pulse_;
+  Vips vips_;
+  Unheard unheard_;
+  Progress progress_;
+  InstancePlan prepared_;                // what the last standby was started with
+  std::optional<InstancePlan> claimed_;  // what its claim was answered, until that was used
+  Farewell farewell_;                    // of the instance that was stopped last
+  Arrival arrival_;                      // of the one that is being started
   RestartPolicy policy_;
   std::int64_t pause_ms_ = 0;
 
-  UniqueFd wake_;  // eventfd: something was asked for
-  mutable std::mutex mutex_;
-  Wanted wanted_;
-  bool ending_ = false;
-  bool refresh_ = false;
-  std::optional<std::pair<Epoch, std::string>> end_;  // which instance is to be killed, and why
-  Epoch killed_;                                      // the last one that was
-  InstanceSnapshot snapshot_;
-  std::future<void> telling_;  // of exports; confined to the thread
+  SupervisorRequests requests_;
+  std::future<void> telling_;  // of exports; of the thread; it wakes it
   std::thread thread_;         // last: starts when all else is there
 };
 

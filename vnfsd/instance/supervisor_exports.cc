@@ -1,8 +1,6 @@
 // Supervisor: the exports of a running instance follow the records, while it serves.
 #include <chrono>
 
-#include <sys/eventfd.h>
-
 #include "common/base/log.h"
 #include "vnfsd/instance/files.h"
 #include "vnfsd/instance/retire.h"
@@ -29,7 +27,7 @@ void Supervisor::tell_exports(InstancePlan plan) {
       log::error("vnfs {}: its exports: {}", vnfs_, told.error().message);
       std::this_thread::sleep_for(kTellPause);
     }
-    ::eventfd_write(wake_.get(), 1);
+    requests_.wake();
   });
 }
 

@@ -24,40 +24,39 @@ constexpr const char* kNoProof =
 
 // Again until it is found.
 void Supervisor::find_pulse() {
-  if (pulse_) return;
+  if (pulse_.reader) return;
   auto found = fs::PulseReader::open(process_->id().pid);
   if (found) {
-    pulse_ = std::move(*found);
-    pulse_error_.clear();
-  } else if (found.error().message != pulse_error_) {
-    pulse_error_ = found.error().message;
-    log::warn("vnfs {}: whether it is healthy cannot be seen: {}", vnfs_, pulse_error_);
+    pulse_.reader = std::move(*found);
+    pulse_.error.clear();
+  } else if (found.error().message != pulse_.error) {
+    pulse_.error = found.error().message;
+    log::warn("vnfs {}: whether it is healthy cannot be seen: {}", vnfs_, pulse_.error);
   }
 }
 
 PulseWatch::Verdict Supervisor::look_at_pulse() {
   find_pulse();
-  if (!pulse_)
-    return pulse_watch_.ending() ? PulseWatch::Verdict::kEnd : PulseWatch::Verdict::kGoOn;
-  const fs::Pulse pulse = pulse_->read();
-  {
-    const std::scoped_lock lock(mutex_);
-    snapshot_.first_request_ns = pulse.first_request_ns;
-    snapshot_.last_reclaim_ns = pulse.last_reclaim_ns;
-  }
-  return pulse_watch_.look(clock_.mono_ns(), pulse);
+  if (!pulse_.reader)
+    return pulse_.watch.ending() ? PulseWatch::Verdict::kEnd : PulseWatch::Verdict::kGoOn;
+  const fs::Pulse pulse = pulse_.reader->read();
+  requests_.show([&](InstanceSnapshot& shown) {
+    shown.first_request_ns = pulse.first_request_ns;
+    shown.last_reclaim_ns = pulse.last_reclaim_ns;
+  });
+  return pulse_.watch.look(clock_.mono_ns(), pulse);
 }
 
 void Supervisor::attend_pulse() {
   switch (look_at_pulse()) {
     case PulseWatch::Verdict::kGoOn:
-      if (pulse_watch_.hidden() && has_vips_) hide_vips();
+      if (pulse_.watch.hidden() && vips_.up) hide_vips();
       return;
     case PulseWatch::Verdict::kHide: return hide_vips();
     case PulseWatch::Verdict::kShow: {
       // The last replies of one that retires need them, too.
-      const bool retires = state_.retiring && !silenced_;
-      return serving_ || retires ? show_vips() : void();
+      const bool retires = state_.retiring && !progress_.silenced;
+      return progress_.serving || retires ? show_vips() : void();
     }
     case PulseWatch::Verdict::kEnd:
       return end_process(fmt::format("it has stood still for {} ms", kStillMs));
@@ -73,19 +72,19 @@ Result<InstancePlan> Supervisor::read_plan() {
 // SIGKILL; await_end() follows. Its death may take long (I/O that hangs), and its VIPs are not to
 // wait for that: its clients are woken when the VNFS is served again. Repeatable.
 void Supervisor::end_process(const std::string& why) {
-  if (!pulse_watch_.ending()) {
+  if (!pulse_.watch.ending()) {
     log::warn("vnfs {}: instance pid {}, epoch {}: killed: {}", vnfs_, process_->id().pid,
               state_.epoch.value(), why);
   }
-  pulse_watch_.end();
-  serving_ = false;
-  if (has_vips_) hide_vips();
+  pulse_.watch.end();
+  progress_.serving = false;
+  if (vips_.up) hide_vips();
   process_->kill();
 }
 
 // What comes of a kill.
 void Supervisor::await_end() {
-  if (has_vips_) hide_vips();
+  if (vips_.up) hide_vips();
   if (const auto how = process_->wait(kHiddenLookMs)) return after_end(*how);
   show("stopping", fmt::format("pid {} survives SIGKILL (hung I/O?)", process_->id().pid));
 }
@@ -93,46 +92,40 @@ void Supervisor::await_end() {
 // One that was adopted may have lost its proof, and another head may serve its VIPs: it is waited
 // for as long as it has none.
 bool Supervisor::may_show_vips() {
-  if (pulse_watch_.ending()) return false;
-  if (!pulse_ || pulse_->read().open_until_ns > clock_.mono_ns()) return true;
+  if (pulse_.watch.ending()) return false;
+  if (!pulse_.reader || pulse_.reader->read().open_until_ns > clock_.mono_ns()) return true;
   const PulseWatch::Verdict verdict = look_at_pulse();
   if (verdict == PulseWatch::Verdict::kEnd) {
     end_process("it stands still");
     return false;
   }
-  if (verdict == PulseWatch::Verdict::kHide || (pulse_watch_.hidden() && has_vips_)) hide_vips();
+  if (verdict == PulseWatch::Verdict::kHide || (pulse_.watch.hidden() && vips_.up)) hide_vips();
   show("starting", kNoProof);
-  sleep(kHiddenLookMs);
+  requests_.sleep(kHiddenLookMs);
   return false;
 }
 
 // Whoever is connected now hears nothing of its end, should it not come back.
 void Supervisor::hide_vips() {
-  {
-    const std::scoped_lock lock(mutex_);
-    snapshot_.silent = true;
-  }
-  if (left_.empty()) left_ = connections_in(netns_.get());
+  requests_.show([](InstanceSnapshot& shown) { shown.silent = true; });
+  if (unheard_.left.empty()) unheard_.left = connections_in(netns_.get());
   const Status removed = remove_vips(netns_.get());
-  has_vips_ = !removed;  // some may be gone: all are put back by show_vips()
+  vips_.up = !removed;  // some may be gone: all are put back by show_vips()
   if (!removed) log::error("vnfs {}: {}", vnfs_, removed.error().message);
-  if (serving_) show("serving", kNoProof);
+  if (progress_.serving) show("serving", kNoProof);
 }
 
 void Supervisor::show_vips() {
-  has_vips_ = true;
-  vips_.connections.clear();  // those that have lived on
-  left_.clear();
-  if (const Status up = bring_addresses_up(vips_, netns_.get(), held_vips()); !up) {
+  vips_.up = true;
+  vips_.plan.connections.clear();  // those that have lived on
+  unheard_.left.clear();
+  if (const Status up = bring_addresses_up(vips_.plan, netns_.get(), held_vips()); !up) {
     log::error("vnfs {}: {}", vnfs_, up.error().message);
-    return pulse_watch_.undo();
+    return pulse_.watch.undo();
   }
-  {
-    const std::scoped_lock lock(mutex_);
-    snapshot_.silent = false;
-  }
+  requests_.show([](InstanceSnapshot& shown) { shown.silent = false; });
   log::info("vnfs {}: its VIPs are back: it can prove again that it may answer", vnfs_);
-  if (serving_) show_serving();
+  if (progress_.serving) show_serving();
 }
 
 }  // namespace symnas::vnfsd::instance

@@ -5,12 +5,12 @@
 #include <fmt/format.h>
 
 #include "common/base/log.h"
-#include "vnfsd/crash_point.h"
-#include "vnfsd/history.h"
+#include "vnfsd/instance/crash_point.h"
 #include "vnfsd/instance/files.h"
 #include "vnfsd/instance/limits.h"
 #include "vnfsd/instance/retire.h"
 #include "vnfsd/instance/supervisor.h"
+#include "vnfsd/records/history.h"
 
 namespace symnas::vnfsd::instance {
 namespace {
@@ -21,7 +21,7 @@ constexpr std::int64_t kReleasePauseMs = 1000;  // between tries to give ownersh
 
 // Its clients get every answer to what it has begun, and nothing that would make them give up.
 void Supervisor::retire_instance() {
-  serving_ = false;
+  progress_.serving = false;
   state_.retiring = true;
   // Before it is told: the next vnfsd must not take it for one that serves.
   const Status noted = write_file_atomically(paths_.state_file, render_state(state_), 0600);
@@ -66,22 +66,22 @@ void Supervisor::retire_instance() {
 // What the kernel sends for a dead process would tell its clients to give up.
 void Supervisor::silence_instance() {
   if (farewell_.connections.empty()) {  // it could not say
-    add_missing(left_, connections_in(netns_.get()));
-    for (const Connection& connection : std::exchange(left_, {}))
+    add_missing(unheard_.left, connections_in(netns_.get()));
+    for (const Connection& connection : std::exchange(unheard_.left, {}))
       farewell_.connections.push_back(connection.to_string());
   }
-  silenced_ = true;
+  progress_.silenced = true;
   state_.connections = farewell_.connections;
   const Status noted = write_file_atomically(paths_.state_file, render_state(state_), 0600);
   if (!noted) log::error("vnfs {}: {}", vnfs_, noted.error().message);
   const Status removed = remove_vips(netns_.get());
-  has_vips_ = !removed;
+  vips_.up = !removed;
   if (!removed) log::warn("vnfs {}: {}", vnfs_, removed.error().message);
   add_step(*farewell_.departure.mutable_steps(), step::kSilenced, clock_.wall_ns());
 }
 
 bool Supervisor::kill_and_reap() {
-  if (!silenced_) silence_instance();
+  if (!progress_.silenced) silence_instance();
   process_->kill();
   if (process_->wait(kKillTimeoutMs)) {
     add_step(*farewell_.departure.mutable_steps(), step::kReaped, clock_.wall_ns());
@@ -96,10 +96,10 @@ void Supervisor::stop() {
     show("stopping", "");
     if (farewell_.departure.epoch() == 0) {
       farewell_ = {};
-      silenced_ = false;
+      progress_.silenced = false;
       farewell_.departure.set_epoch(state_.epoch.value());
     }
-    const bool serves = (serving_ || adopted_) && !pulse_watch_.ending();
+    const bool serves = (progress_.serving || progress_.adopted) && !pulse_.watch.ending();
     if (serves && !state_.retiring) retire_instance();
     crash_point("retired", vnfs_);
     if (!kill_and_reap()) return;
@@ -107,21 +107,22 @@ void Supervisor::stop() {
     log::info("vnfs {}: stopped: pid {}, epoch {}", vnfs_, process_->id().pid,
               state_.epoch.value());
     lose_process();
-    adopted_ = false;
+    progress_.adopted = false;
     state_.retiring = false;
-    fenced_ = false;
-    released_ = false;
+    progress_.fenced = false;
+    progress_.released = false;
     policy_.reset();
     pause_ms_ = 0;
-    held_.clear();
-    const std::scoped_lock lock(mutex_);
-    snapshot_.vips_taken.clear();
-    snapshot_.last_exit = "stopped";
+    vips_.held.clear();
+    requests_.show([](InstanceSnapshot& shown) {
+      shown.vips_taken.clear();
+      shown.last_exit = "stopped";
+    });
     return;  // next: the fence
   }
-  if (!released_) {
+  if (!progress_.released) {
     if (farewell_.connections.empty()) farewell_.connections = state_.connections;
-    for (const Connection& one : std::exchange(left_, {}))
+    for (const Connection& one : std::exchange(unheard_.left, {}))
       farewell_.connections.push_back(one.to_string());
     // Of one that has ended by itself the record says more than is known here: it stays.
     const bool has_farewell = farewell_.departure.epoch() != 0 || !farewell_.connections.empty();
@@ -130,18 +131,18 @@ void Supervisor::stop() {
     }
     crash_point("fenced", vnfs_);
     // Its end came before anybody took its VIPs away: they go with its links.
-    if (has_vips_ && burial_.valid()) burial_.get();
+    if (vips_.up && burial_.valid()) burial_.get();
     const Status released = host_.release(vnfs_, farewell_);
     crash_point("released", vnfs_);
-    released_ = released.has_value();
-    if (!released_) {
+    progress_.released = released.has_value();
+    if (!progress_.released) {
       show("stopping", released.error().message);
-      sleep(kReleasePauseMs);
+      requests_.sleep(kReleasePauseMs);
       return;
     }
   }
   show("stopped", "");
-  sleep(-1);
+  requests_.sleep(-1);
 }
 
 }  // namespace symnas::vnfsd::instance

@@ -29,10 +29,10 @@ Result<InstancePlan> Supervisor::without_own_vips(InstancePlan plan) const {
   return plan;
 }
 
-// What `question_` has brought, without the links of the VNFS's own earlier instances.
+// What `vips_.question` has brought, without the links of the VNFS's own earlier instances.
 std::vector<TakenVip> Supervisor::who_else(const InstancePlan& plan) {
-  std::vector<TakenVip> taken = question_->answers();
-  question_.reset();
+  std::vector<TakenVip> taken = vips_.question->answers();
+  vips_.question.reset();
   std::sort(taken.begin(), taken.end(), [](const TakenVip& a, const TakenVip& b) {
     return std::tie(a.vip.bytes, a.mac) < std::tie(b.vip.bytes, b.mac);
   });
@@ -50,21 +50,18 @@ std::vector<TakenVip> Supervisor::who_else(const InstancePlan& plan) {
   return taken;
 }
 
-// Brings `held_` up to date.
+// Brings `vips_.held` up to date.
 void Supervisor::look_for_holders(const InstancePlan& plan) {
-  try_vips_ms_ = now_ms() + kVipRetryMs;
+  vips_.try_ms = now_ms() + kVipRetryMs;
   hold(who_else(plan));
 }
 
 void Supervisor::hold(std::vector<TakenVip> taken) {
-  if (taken == held_) return;
-  held_ = std::move(taken);
-  const std::string by_whom = text_of(held_);
-  {
-    const std::scoped_lock lock(mutex_);
-    snapshot_.vips_taken = by_whom;
-  }
-  if (held_.empty()) {
+  if (taken == vips_.held) return;
+  vips_.held = std::move(taken);
+  const std::string by_whom = text_of(vips_.held);
+  requests_.show([&](InstanceSnapshot& shown) { shown.vips_taken = by_whom; });
+  if (vips_.held.empty()) {
     log::info("vnfs {}: nobody else has its VIPs any more", vnfs_);
   } else {
     host_.vips_taken(vnfs_, by_whom);
@@ -73,16 +70,16 @@ void Supervisor::hold(std::vector<TakenVip> taken) {
 
 std::vector<IpAddress> Supervisor::held_vips() const {
   std::vector<IpAddress> held;
-  for (const TakenVip& one : held_) {
+  for (const TakenVip& one : vips_.held) {
     if (std::find(held.begin(), held.end(), one.vip) == held.end()) held.push_back(one.vip);
   }
   return held;
 }
 
-Result<Supervisor::Vips> Supervisor::take_vips(const InstancePlan& plan) {
-  if (!question_) {
+Result<Supervisor::VipsUp> Supervisor::take_vips(const InstancePlan& plan) {
+  if (!vips_.question) {
     SYMNAS_ASSIGN(const InstancePlan missing, without_own_vips(plan));
-    question_ = std::make_unique<VipQuestion>(missing.links, kVipAskMs, kVipAskMs);
+    vips_.question = std::make_unique<VipQuestion>(missing.links, kVipAskMs, kVipAskMs);
   }
   look_for_holders(plan);
   const std::vector<IpAddress> held = held_vips();
@@ -91,23 +88,23 @@ Result<Supervisor::Vips> Supervisor::take_vips(const InstancePlan& plan) {
   if (held.size() == vips && vips != 0) {
     show("starting", fmt::format("{}: not taken before nobody answers for it any more (it is asked "
                                  "every {} s)",
-                                 text_of(held_), kVipRetryMs / 1000));
-    return Vips::kTaken;
+                                 text_of(vips_.held), kVipRetryMs / 1000));
+    return VipsUp::kTaken;
   }
-  has_vips_ = true;
+  vips_.up = true;
   SYMNAS_TRY(bring_addresses_up(plan, netns_.get(), held));
-  return Vips::kUp;
+  return VipsUp::kYes;
 }
 
 // Of an instance that serves with its other VIPs: their connections are left alone.
 void Supervisor::try_held_vips() {
   const std::vector<IpAddress> before = held_vips();
-  try_vips_ms_ = now_ms() + kVipRetryMs;
+  vips_.try_ms = now_ms() + kVipRetryMs;
   auto plan = read_plan();
-  if (!plan || pulse_watch_.hidden()) return;
+  if (!plan || pulse_.watch.hidden()) return;
   const auto missing = without_own_vips(*plan);
   if (!missing) return log::warn("vnfs {}: {}", vnfs_, missing.error().message);
-  question_ = std::make_unique<VipQuestion>(missing->links, kVipAskMs, kVipAskMs);
+  vips_.question = std::make_unique<VipQuestion>(missing->links, kVipAskMs, kVipAskMs);
   look_for_holders(*plan);
   const std::vector<IpAddress> held = held_vips();
   const auto is_in = [](const std::vector<IpAddress>& some, const IpAddress& vip) {
@@ -133,8 +130,8 @@ void Supervisor::try_held_vips() {
 
 void Supervisor::show_serving() {
   std::string problems = lines_of(paths_.problems_file);
-  if (!held_.empty()) {
-    problems += fmt::format("{}{}", problems.empty() ? "" : "; ", text_of(held_));
+  if (!vips_.held.empty()) {
+    problems += fmt::format("{}{}", problems.empty() ? "" : "; ", text_of(vips_.held));
   }
   show("serving", problems);
 }

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <thread>
 
-#include "vnfsd/net_address.h"
+#include "vnfsd/network/net_address.h"
 #include "vnfsd/pinger/answers.h"
 
 namespace symnas::vnfsd::pinger {

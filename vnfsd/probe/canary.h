@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "vnfsd/net_address.h"
+#include "vnfsd/network/net_address.h"
 
 namespace symnas::vnfsd::probe {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "vnfsd/net_address.h"
+#include "vnfsd/network/net_address.h"
 
 namespace symnas::vnfsd::probe {
 

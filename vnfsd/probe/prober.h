@@ -16,7 +16,7 @@
 #include "common/base/unique_fd.h"
 #include "common/env/clock.h"
 #include "ha/detection/peer_watch.h"
-#include "vnfsd/net_address.h"
+#include "vnfsd/network/net_address.h"
 
 namespace symnas::vnfsd::probe {
 

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "fsal_cluster/mount.h"
+#include "fsal_cluster/mount/mount.h"
 #include "fsal_cluster/nsm/notices.h"
 #include "fsal_cluster/nsm/reboots.h"
 #include "fsal_cluster/state/lock_table.h"

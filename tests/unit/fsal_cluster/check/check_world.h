@@ -13,7 +13,7 @@
 #include "common/kv/keys.h"
 #include "common/kv/mem/mem_store.h"
 #include "fsal_cluster/check/checker.h"
-#include "fsal_cluster/mount.h"
+#include "fsal_cluster/mount/mount.h"
 #include "tests/support/sim_volume.h"
 
 namespace symnas::fs::test {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "fsal_cluster/types.h"
+#include "fsal_cluster/types/types.h"
 
 namespace symnas::fs {
 

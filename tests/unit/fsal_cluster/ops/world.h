@@ -10,7 +10,7 @@
 #include "common/env/clock.h"
 #include "common/kv/keys.h"
 #include "common/kv/mem/mem_store.h"
-#include "fsal_cluster/mount.h"
+#include "fsal_cluster/mount/mount.h"
 #include "fsal_cluster/ops/context.h"
 #include "tests/unit/fsal_cluster/ops/fake_file_data.h"
 #include "tests/unit/fsal_cluster/ops/spy_session.h"

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "fsal_cluster/limits.h"
+#include "fsal_cluster/types/limits.h"
 
 namespace symnas::fs {
 namespace {

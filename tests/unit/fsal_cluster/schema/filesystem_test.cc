@@ -4,8 +4,8 @@
 
 #include "common/kv/keys.h"
 #include "common/kv/mem/mem_store.h"
-#include "fsal_cluster/limits.h"
 #include "fsal_cluster/schema/mount_entry.h"
+#include "fsal_cluster/types/limits.h"
 
 namespace symnas::fs {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "fsal_cluster/limits.h"
+#include "fsal_cluster/types/limits.h"
 #include "tests/unit/fsal_cluster/ops/world.h"
 
 namespace symnas::fs {

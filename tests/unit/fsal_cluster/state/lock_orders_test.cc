@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "fsal_cluster/limits.h"
 #include "fsal_cluster/state/lock_record.h"
+#include "fsal_cluster/types/limits.h"
 
 namespace symnas::fs {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "fsal_cluster/limits.h"
+#include "fsal_cluster/types/limits.h"
 #include "tests/unit/fsal_cluster/ops/world.h"
 
 namespace symnas::fs {

@@ -1,7 +1,7 @@
 #include "vnfsd/api/router.h"
 
 #include "common/kv/admin_keys.h"
-#include "tests/unit/vnfsd/api/fake_backend.h"
+#include "tests/unit/vnfsd/api/fake_backends.h"
 
 namespace symnas::vnfsd::api {
 namespace {
@@ -14,8 +14,8 @@ class RouterTest : public ::testing::Test {
                    Mode mode = Mode::kCommit) {
     return router.handle({method, path, body, mode});
   }
-  FakeBackend backend;
-  Router router{backend};
+  FakeBackends backend;
+  Router router{backend.all()};
 };
 
 TEST_F(RouterTest, CreatesListsAndRemoves) {
@@ -85,16 +85,16 @@ TEST_F(RouterTest, ImportStopsAtTheFirstFailureAndSaysHowFarItCame) {
                                        {"name": "C", "path": "/c"}]})");
   EXPECT_EQ(code_of(answer), ErrorCode::kForeign);
   EXPECT_EQ(answer.error().message, "lun: foreign [1 LUNs named before it were imported]");
-  EXPECT_EQ(backend.notes, std::vector<std::string>{"import A by force"});
+  EXPECT_EQ(backend.notes.all, std::vector<std::string>{"import A by force"});
 }
 
 TEST_F(RouterTest, FilesystemOptionsReachTheFormatter) {
   ASSERT_TRUE(
       ask("POST", "/v1/filesystems",
           R"({"name": "u04", "volume": "v1", "root_uid": 7, "root_gid": 8, "root_mode": 1023})"));
-  EXPECT_EQ(backend.formatted.root_uid, 7u);
-  EXPECT_EQ(backend.formatted.root_gid, 8u);
-  EXPECT_EQ(backend.formatted.root_mode, 01777u);
+  EXPECT_EQ(backend.filesystems.formatted.root_uid, 7u);
+  EXPECT_EQ(backend.filesystems.formatted.root_gid, 8u);
+  EXPECT_EQ(backend.filesystems.formatted.root_mode, 01777u);
   EXPECT_EQ(code_of(ask("POST", "/v1/filesystems",
                         R"({"name": "u04", "volume": "v1", "root_mode": 4096})")),
             ErrorCode::kInvalidArgument);
@@ -142,17 +142,17 @@ TEST_F(RouterTest, HeadsAreInvitedAsEtcdMembersOnRequest) {
             "invited c1n2 as a member");
   EXPECT_EQ((*ask("GET", "/v1/members"))["members"][0]["role"], "voter");
   ASSERT_TRUE(ask("DELETE", "/v1/members/c1n2"));
-  EXPECT_EQ(backend.notes.back(), "remove etcd c1n2");
+  EXPECT_EQ(backend.notes.all.back(), "remove etcd c1n2");
 }
 
 TEST_F(RouterTest, HeadsAreRemoved) {
   ASSERT_TRUE(ask("DELETE", "/v1/heads/c1n2"));
-  EXPECT_EQ(backend.notes.back(), "remove head c1n2");
+  EXPECT_EQ(backend.notes.all.back(), "remove head c1n2");
 }
 
 TEST_F(RouterTest, FencesAndShowsIt) {
   ASSERT_TRUE(ask("POST", "/v1/heads/c1n2/fence"));
-  EXPECT_EQ(backend.notes.back(), "fence c1n2");
+  EXPECT_EQ(backend.notes.all.back(), "fence c1n2");
   records::FenceRecord fence;
   fence.set_by("c1n2");
   fence.set_state(records::FENCE_FAILED);
@@ -187,7 +187,7 @@ TEST_F(RouterTest, StatusJoinsRecordsAndInstances) {
 }
 
 TEST_F(RouterTest, StatusWithoutEtcdStillShowsThisHead) {
-  backend.away = true;
+  backend.records.away = true;
   const json status = *ask("GET", "/v1/status");
   EXPECT_EQ(status["error"], "etcd: away");
   EXPECT_EQ(status["vnfs"][0]["name"], "vnfs1");
@@ -260,7 +260,7 @@ TEST_F(PlacementRouterTest, ShowsWhatMovesWaitsOrIsHeld) {
 }
 
 TEST_F(PlacementRouterTest, SaysWhoIsNotHeardAndWhyItIsNotFenced) {
-  backend.silent = {{{"head", "c1n2"}, {"why", "nobody may fence it"}}};
+  backend.status.silent = {{{"head", "c1n2"}, {"why", "nobody may fence it"}}};
   EXPECT_EQ(placement()["vnfs"][0]["state"], "serving");
   EXPECT_EQ(placement()["vnfs"][1]["state"], "unheard");
   EXPECT_EQ(placement()["vnfs"][1]["why"], "c1n2 is not heard: nobody may fence it");
@@ -300,7 +300,7 @@ TEST_F(PlacementRouterTest, FailsBackDistributesAndSetsThePolicy) {
 }
 
 TEST_F(PlacementRouterTest, WithoutEtcdNothingCanMove) {
-  backend.away = true;
+  backend.records.away = true;
   for (const char* path : {"/v1/placement", "/v1/distribution"}) {
     const auto answer = ask("GET", path);
     ASSERT_EQ(code_of(answer), ErrorCode::kUnavailable) << path;
@@ -330,7 +330,7 @@ TEST_F(RouterTest, ConsentAndRevisionReachTheBackend) {
   ApiRequest removal{"DELETE", "/v1/vnfs/v1", "", Mode::kCommit};
   removal.consent = Consent::kYes;
   EXPECT_EQ(code_of(router.handle(removal)), ErrorCode::kNotFound);
-  EXPECT_EQ(backend.notes, std::vector<std::string>{"remove by consent v1"});
+  EXPECT_EQ(backend.notes.all, std::vector<std::string>{"remove by consent v1"});
   ApiRequest events{"GET", "/v1/events", "", Mode::kCommit};
   events.after = Revision(7);
   const auto page = router.handle(events);

@@ -11,10 +11,10 @@ namespace symnas::vnfsd::daemon {
 namespace {
 
 // c1n3 has reservations; LUNs are files that an imitation of symnas-fence gives identifications.
-class ReservedTest : public FencingTest {
+class ReservedTest : public AgentFencingTest {
  protected:
   void SetUp() override {
-    FencingTest::SetUp();
+    AgentFencingTest::SetUp();
     for (const char* name : {"LUN0", "LUN1", "LUN2", "LUN3"}) identify(name);
   }
   void identify(const std::string& name) {
@@ -62,7 +62,9 @@ class ReservedTest : public FencingTest {
   }
   // Its registration is over, well or not.
   void settled() {
-    const auto told = [&] { return agents["c1n3"]->local_status()["reservations"]["error"]; };
+    const auto told = [&] {
+      return agents["c1n3"]->backends().status.local_status()["reservations"]["error"];
+    };
     for (int i = 0;
          i < 2'000 && (told() == "it is being done" || told() == "etcd has not been read yet");
          ++i) {
@@ -97,7 +99,7 @@ TEST_F(ReservedTest, WithoutProofNothingIsClaimed) {
   EXPECT_EQ(preempted.size(), 3u);
   EXPECT_EQ(preempted.front(), "c1n2/boot2 on 4");
   // It lives: it may go on.
-  EXPECT_TRUE(agents["c1n2"]->claim("vnfs1", {}));
+  EXPECT_TRUE(agents["c1n2"]->host().claim("vnfs1", {}));
 }
 
 TEST_F(ReservedTest, AVerifiedPreemptionEndsItsMounts) {
@@ -126,7 +128,7 @@ TEST_F(ReservedTest, AVictimMayGiveUpWhatItOwnsDuringThePause) {
       if (fence != view.fences.end() && fence->second.record.state() == records::FENCE_PROVEN)
         break;
     }
-    EXPECT_TRUE(agents["c1n2"]->release("vnfs1", {}));
+    EXPECT_TRUE(agents["c1n2"]->host().release("vnfs1", {}));
   });
   const auto done = fence("c1n2");
   victim.join();
@@ -227,7 +229,7 @@ class RegisteringTest : public ReservedTest {
     lun_paths = {files.directory()};
     start("c1n2", "boot2", links(false));
   }
-  Result<instance::InstancePlan> claim() { return agents["c1n2"]->claim("vnfs1", {}); }
+  Result<instance::InstancePlan> claim() { return agents["c1n2"]->host().claim("vnfs1", {}); }
   static std::string first_bytes(const std::string& path) {
     std::string bytes(16, 'x');
     std::ifstream(path).read(bytes.data(), 16);
@@ -243,9 +245,9 @@ TEST_F(RegisteringTest, ClaimsNothingBeforeItIsRegistered) {
   registered = fail(ErrorCode::kUnavailable, "LUN1: no answer");
   again();
   EXPECT_TRUE(soon(ErrorCode::kUnavailable));
-  EXPECT_EQ(code_of(agents["c1n2"]->prepare("vnfs1")), ErrorCode::kUnavailable);
+  EXPECT_EQ(code_of(agents["c1n2"]->host().prepare("vnfs1")), ErrorCode::kUnavailable);
   const auto why = [&]() -> std::string {
-    return agents["c1n2"]->local_status()["reservations"]["error"];
+    return agents["c1n2"]->backends().status.local_status()["reservations"]["error"];
   };
   for (int i = 0; i < 2'000 && why().find("LUN1: no answer") == std::string::npos; ++i)
     ::usleep(1'000);
@@ -258,7 +260,7 @@ TEST_F(RegisteringTest, SaysNothingOfItsLunsBeforeItKnows) {
   const std::shared_future<void> going = go.get_future().share();
   waits_for = going;
   again();
-  agents["c1n2"]->view();
+  agents["c1n2"]->backends().records.view();
   ::usleep(20'000);
   EXPECT_FALSE(builder.view().heads.at("c1n2").record.luns_known());
   go.set_value();
@@ -279,7 +281,7 @@ TEST_F(RegisteringTest, ANewLunIsUsableWhenItIsRegisteredOn) {
   lun.set_identification("lab.LUN8");
   builder.put(kv::keys::kLuns + "LUN8", lun.SerializeAsString());
   const auto open = [&] {
-    const nlohmann::json status = agents["c1n2"]->local_status();
+    const nlohmann::json status = agents["c1n2"]->backends().status.local_status();
     for (const auto& seen : status["luns"]) {
       if (seen["name"] == "LUN8" && seen["path"] != "") return true;
     }
@@ -303,7 +305,9 @@ TEST_F(RegisteringTest, ImportsOnlyWhatHasAnIdentification) {
   again();
   for (int i = 0; i < 2'000 && !claim(); ++i) ::usleep(1'000);
   const std::string path = files.make("LUN8");
-  const auto import = [&] { return agents["c1n2"]->import_lun({"LUN8", path}, Mode::kCommit); };
+  const auto import = [&] {
+    return agents["c1n2"]->backends().luns.import_lun({"LUN8", path}, Mode::kCommit);
+  };
   EXPECT_EQ(code_of(import()), ErrorCode::kNotSupported);
   EXPECT_FALSE(builder.view().luns.contains("LUN8"));
   paths[path] = "lab.LUN8";
@@ -321,7 +325,7 @@ TEST_F(RegisteringTest, ALunThatIsGoneIsForgotten) {
   again();
   for (int i = 0; i < 2'000 && !claim(); ++i) ::usleep(1'000);
   const auto release = [&](const std::string& name, api::Label label) {
-    return agents["c1n2"]->release_lun(name, label, Mode::kCommit);
+    return agents["c1n2"]->backends().luns.release_lun(name, label, Mode::kCommit);
   };
   const auto kept = release("LUN3", api::Label::kErase);
   ASSERT_FALSE(kept);
@@ -336,7 +340,7 @@ TEST_F(RegisteringTest, ClaimsWhenItIs) {
   again();
   for (int i = 0; i < 2'000 && !claim(); ++i) ::usleep(1'000);
   EXPECT_TRUE(claim());
-  EXPECT_EQ(agents["c1n2"]->local_status()["reservations"]["error"], "");
+  EXPECT_EQ(agents["c1n2"]->backends().status.local_status()["reservations"]["error"], "");
 }
 
 TEST_F(RegisteringTest, AFencedBootHasToBeRebooted) {

@@ -12,7 +12,7 @@
 
 #include "fsal_cluster/schema/mount_entry.h"
 #include "tests/unit/cvm/lun_files.h"
-#include "tests/unit/vnfsd/view_builder.h"
+#include "tests/unit/vnfsd/plans/view_builder.h"
 #include "vnfsd/daemon/agent.h"
 
 namespace symnas::vnfsd::daemon {
@@ -22,7 +22,7 @@ using namespace std::string_literals;
 inline constexpr FsId kFs{1};
 inline constexpr MountId kMount{5};
 
-class FencingTest : public ::testing::Test {
+class AgentFencingTest : public ::testing::Test {
  protected:
   // c1n2 owns vnfs1, whose instance has mounted filesystem u04.
   void SetUp() override {
@@ -33,7 +33,7 @@ class FencingTest : public ::testing::Test {
       r.heads = {"c1n1", "c1n2"};  // no supervisor at c1n2: the test claims
       return plan_vnfs_create(v, r);
     });
-    const auto plan = agents["c1n2"]->claim("vnfs1", {});
+    const auto plan = agents["c1n2"]->host().claim("vnfs1", {});
     ASSERT_TRUE(plan) << plan.error().message;
     fs::records::MountRecord mount;
     mount.set_head("c1n2");
@@ -67,11 +67,11 @@ class FencingTest : public ::testing::Test {
     agents[head] =
         std::make_unique<Agent>(builder.store, env::system_clock(), config, incarnation, links);
     if (may_register) {
-      ASSERT_TRUE(agents[head]->view());
+      ASSERT_TRUE(agents[head]->backends().records.view());
     }
   }
   Result<std::string> fence(const std::string& head) {
-    return agents["c1n3"]->fence_head(head, Mode::kCommit);
+    return agents["c1n3"]->fencing().fence_head(head, Mode::kCommit);
   }
   fs::MountEntry mount() {
     const auto mounts = fs::list_mounts(builder.store, kFs);

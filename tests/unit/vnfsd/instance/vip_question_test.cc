@@ -1,6 +1,6 @@
 #include "vnfsd/instance/vip_question.h"
 
-#include "tests/unit/vnfsd/view_builder.h"
+#include "tests/unit/vnfsd/plans/view_builder.h"
 
 namespace symnas::vnfsd::instance {
 namespace {

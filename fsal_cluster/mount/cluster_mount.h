@@ -1,0 +1,172 @@
+// ClusterMount: the Mount of mount.h: session, data, locks and the context of the operations, in
+// the order in which they must be made and destroyed.
+//
+// Thread class: thread-safe. Lock order: docs/architecture/lock_order.md.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/env/random.h"
+#include "fsal_cluster/data/file_data.h"
+#include "fsal_cluster/mount/heartbeat.h"
+#include "fsal_cluster/mount/lock_clearing.h"
+#include "fsal_cluster/mount/membership_keeper.h"
+#include "fsal_cluster/mount/mount.h"
+#include "fsal_cluster/mount/orphan_sweep.h"
+#include "fsal_cluster/mount/orphan_watch.h"
+#include "fsal_cluster/mount/quota_watch.h"
+#include "fsal_cluster/ops/context.h"
+#include "fsal_cluster/reply/replies.h"
+#include "fsal_cluster/state/file_locks.h"
+#include "fsal_cluster/state/gate.h"
+#include "fsal_cluster/state/lock_orders.h"
+#include "fsal_cluster/state/membership.h"
+#include "fsal_cluster/state/mount_claim.h"
+#include "fsal_cluster/state/open_orphans.h"
+#include "fsal_cluster/state/peers.h"
+#include "fsal_cluster/state/share_modes.h"
+#include "fsal_cluster/state/share_table.h"
+
+namespace symnas::fs {
+
+class ClusterMount final : public Mount {
+ public:
+  // What Mount::open has put together.
+  struct Parts {
+    Claim claim;
+    std::unique_ptr<Gate> gate;
+    std::unique_ptr<Membership> membership;
+    std::unique_ptr<Peers> peers;
+    std::unique_ptr<OpenOrphans> orphans;
+    std::unique_ptr<TokenTable> tokens;
+    std::unique_ptr<ShareTable> share_table;
+    std::unique_ptr<LockOrders> lock_orders;
+    ReleaseLocks release_locks;
+    VnfsId vnfs;
+    std::string vnfs_name;
+    std::int64_t nfs_lease_s = 0;
+    NameHasher hasher;
+    std::unique_ptr<QuotaWatch> quota;
+    std::unique_ptr<kv::Session> session;
+    std::unique_ptr<FileData> data;
+    std::unique_ptr<FileLocks> locks;
+    std::unique_ptr<Replies> replies;
+    Heartbeat::Proof proof;
+  };
+  ClusterMount(const env::Clock& clock, Parts parts);
+  ~ClusterMount() override;
+
+  // Starts the heartbeat, takes over what ended mounts left, then removes their records; starts the
+  // sweep and the keeper of the membership. Blocks. Errors: those of FileData::recover_ended_mount,
+  // Session::commit and range. `orphans`: those that there are; nullopt: recovery makes more.
+  Status recover(std::optional<std::vector<Ino>> orphans);
+
+  Status close() override;
+  MountId id() const override { return claim_.id; }
+  FsId fsid() const override { return context_.fs; }
+
+  Result<Attributes> lookup(const Handle& dir, const std::string& name) override;
+  Result<Attributes> getattr(const Handle& handle) override;
+  std::optional<Result<Attributes>> getattr_from_cache(const Handle& handle,
+                                                       Freshness freshness) override;
+  Result<Attributes> setattr(const Credentials& who, const Handle& handle,
+                             const SetAttributes& changes) override;
+  Result<Created> create(const Credentials& who, const Handle& dir, const std::string& name,
+                         CreateMode mode, std::uint64_t verifier, const NewNode& node) override;
+  Result<Created> mkdir(const Credentials& who, const Handle& dir, const std::string& name,
+                        const NewNode& node) override;
+  Result<Created> mknod(const Credentials& who, const Handle& dir, const std::string& name,
+                        const NewNode& node) override;
+  Result<Created> symlink(const Credentials& who, const Handle& dir, const std::string& name,
+                          const NewNode& node) override;
+  Result<std::string> readlink(const Handle& handle) override;
+  Result<DirectoryChange> link(const Credentials& who, const Handle& target, const Handle& dir,
+                               const std::string& name) override;
+  Result<DirectoryChange> unlink(const Credentials& who, const Handle& dir,
+                                 const std::string& name) override;
+  Result<DirectoryChange> rmdir(const Credentials& who, const Handle& dir,
+                                const std::string& name) override;
+  Result<Renamed> rename(const Credentials& who, const Handle& from_dir,
+                         const std::string& from_name, const Handle& to_dir,
+                         const std::string& to_name) override;
+  Result<DirectoryPage> readdir(const Handle& dir, std::uint64_t cookie,
+                                std::size_t entries_max) override;
+  Result<SpaceUse> statfs() override;
+  Result<Attributes> resolve(const std::string& path) override;
+
+  Result<std::optional<Handle>> done_before(const Call& call) override;
+
+  void opened(const Handle& handle) override;
+  void closed(const Handle& handle) override;
+  Result<ShareAnswer> share(const Handle& handle, ShareMode before, ShareMode after,
+                            bool is_reclaim) override;
+  bool can_deny() const override { return shares_->can_deny(); }
+  bool is_denied(const Handle& handle, std::uint8_t bits) const override;
+
+  void read(const Handle& handle, FileOffset offset, std::size_t bytes, ReadCallback done) override;
+  void write(const Handle& handle, FileOffset offset, std::span<const std::byte> data,
+             WriteStability wanted, WriteCallback done) override;
+  void commit(const Handle& handle, StatusCallback done) override;
+
+  Gate& gate() override { return *gate_; }
+  FileLocks& locks() override { return *locks_; }
+  kv::SessionCounters counters() const override { return session_->counters(); }
+
+ private:
+  // Takes over what an ended mount left, then removes its records. Several mounts may do it at the
+  // same time. `name` for the log.
+  Status recover_ended(MountId ended, const std::string& name);
+  Status take_over(MountId ended);
+  void end_threads();
+  Status turning_sole();
+  // What the heartbeat tells the others.
+  void report(records::HeartbeatRecord& record);
+  Status erase_holds(MountId ended);
+  Status write_end_record(std::vector<records::FileInUse> in_use);
+  // Errors: kStale for an inode whose last name is gone and that nobody here has had open since.
+  Status usable_without_name(const Handle& handle);
+  void pause(int attempt);
+  // An outcome leaves the mount only through the gate. Errors: kShutdown.
+  template <class T>
+  Result<T> gated(Result<T> outcome);
+  template <class T>
+  std::function<void(Result<T>)> gated(std::function<void(Result<T>)> done);
+
+  const env::Clock& clock_;
+  Claim claim_;
+  env::SeededRandom random_;  // jitter of retries
+  std::unique_ptr<Gate> gate_;
+  std::unique_ptr<Membership> membership_;
+  std::unique_ptr<Peers> peers_;
+  std::unique_ptr<OpenOrphans> orphans_;
+  std::unique_ptr<TokenTable> tokens_;
+  std::unique_ptr<ShareTable> share_table_;
+  std::unique_ptr<LockOrders> lock_orders_;
+  const ReleaseLocks release_locks_;
+  const VnfsId vnfs_;
+  const std::string vnfs_name_;
+  const std::int64_t nfs_lease_s_;
+  std::unique_ptr<QuotaWatch> quota_;
+  const Heartbeat::Proof proof_;
+  std::unique_ptr<kv::Session> session_;
+  std::unique_ptr<FileData> data_;
+  std::unique_ptr<FileLocks> locks_;
+  std::unique_ptr<Replies> replies_;
+  OpenFiles open_files_;
+  InoLease inos_;
+  DirectoryFlights flights_;
+  Context context_;
+  std::atomic<bool> closed_{false};
+  std::unique_ptr<OrphanWatch> orphan_watch_;
+  std::unique_ptr<ShareModes> shares_;
+  std::unique_ptr<Heartbeat> heartbeat_;
+  std::unique_ptr<OrphanSweep> sweep_;
+  std::unique_ptr<LockClearing> lock_clearing_;
+  std::unique_ptr<MembershipKeeper> keeper_;
+};
+
+}  // namespace symnas::fs

@@ -1,0 +1,143 @@
+#include "fsal_cluster/mount/heartbeat.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "common/base/log.h"
+#include "common/kv/keys.h"
+#include "common/kv/slot.h"
+#include "fsal_cluster/types/limits.h"
+
+namespace symnas::fs {
+
+Heartbeat::Heartbeat(kv::Session& session, const env::Clock& clock, Gate& gate, FsId fs,
+                     MountId mount, Proof proof, Report report)
+    : session_(session),
+      clock_(clock),
+      gate_(gate),
+      fs_(fs),
+      mount_(mount),
+      proof_(std::move(proof)),
+      report_(std::move(report)),
+      thread_([this] { run(); }) {}
+
+Heartbeat::~Heartbeat() {
+  {
+    const std::scoped_lock lock(state_->mutex);
+    state_->stop = true;
+  }
+  state_->changed.notify_all();
+  thread_.join();
+}
+
+void Heartbeat::run() {
+  std::int64_t due_ns = clock_.mono_ns();
+  for (;;) {
+    const std::int64_t now_ns = clock_.mono_ns();
+    if (stopped_within(due_ns - now_ns)) return;
+    due_ns = clock_.mono_ns() + kHeartbeatNs;
+    if (!beat()) return;
+  }
+}
+
+bool Heartbeat::beat() {
+  const std::int64_t sent_ns = clock_.mono_ns();
+  const auto answer = put_key(sent_ns);
+  if (!answer) return false;
+  if (!*answer) {
+    Status proof = tl::unexpected<Error>(answer->error());
+    if (proof.error().code == ErrorCode::kNoSpace) proof = read_proof();
+    if (proof) {
+      prove(sent_ns);
+      return true;
+    }
+    const Error& error = proof.error();
+    if (error.code == ErrorCode::kEnded && proof_.on_ended) proof_.on_ended(error);
+    if (error.code == ErrorCode::kEnded || error.code == ErrorCode::kShutdown) return false;
+    log::warn("heartbeat: {}", error.message);
+    return true;
+  }
+  switch (wait_until_applied((*answer)->revision, sent_ns)) {
+    case Applied::kYes: break;
+    case Applied::kTooLate: return true;
+    case Applied::kStopped: return false;
+  }
+  prove(sent_ns);
+  return true;
+}
+
+Status Heartbeat::read_proof() {
+  const std::string record = kv::keys::mount(fs_, mount_);
+  const std::string ended = kv::keys::mount_ended(fs_, mount_);
+  bool exists = false;
+  SYMNAS_ASSIGN(const kv::OpResult records, session_.range(kv::prefix_range(record), 0));
+  for (const kv::KeyValue& kv : records.kvs) {
+    if (kv.key == ended) return fail(ErrorCode::kEnded, "this mount has an end record");
+    exists = exists || kv.key == record;
+  }
+  if (!exists) return fail(ErrorCode::kEnded, "this mount's record is gone");
+  // A fence disproves the owner record first; the end records come later.
+  for (const kv::Compare& guard : proof_.guards) {
+    SYMNAS_ASSIGN(const kv::OpResult guarded, session_.range(guard.range, 0));
+    if (!kv::holds(guard, guarded.kvs))
+      return fail(ErrorCode::kEnded,
+                  "what this mount depends on does not hold any more: the owner "
+                  "record of its VNFS is another one");
+  }
+  return session_.barrier();
+}
+
+void Heartbeat::prove(std::int64_t sent_ns) {
+  const bool was_open = gate_.is_open();
+  gate_.prove(sent_ns);
+  if (!was_open && gate_.is_open())
+    log::info("the store answers again after {} ms: what was held goes on",
+              (clock_.mono_ns() - sent_ns) / 1'000'000);
+}
+
+std::optional<Result<kv::Committed>> Heartbeat::put_key(std::int64_t sent_ns) {
+  records::HeartbeatRecord record;
+  record.set_sent_ns(sent_ns);
+  report_(record);
+  kv::Mutation mutation;
+  mutation.growth = kv::Growth::kMustGo;
+  mutation.writes = {kv::put(kv::keys::heartbeat(fs_, mount_), record.SerializeAsString())};
+  session_.commit(std::move(mutation), [state = state_](Result<kv::Committed> answer) {
+    {
+      const std::scoped_lock lock(state->mutex);
+      state->answer = std::move(answer);
+    }
+    state->changed.notify_all();
+  });
+  std::unique_lock lock(state_->mutex);
+  bool said = false;
+  while (!state_->stop && !state_->answer) {
+    state_->changed.wait_for(lock, std::chrono::nanoseconds(kHeartbeatNs));
+    if (said || state_->answer || gate_.is_open()) continue;
+    said = true;
+    log::warn(
+        "no proof for {} s that this mount has not ended: requests are held until the store "
+        "answers (symnas status shows its members)",
+        kGateWindowNs / 1'000'000'000);
+  }
+  if (state_->stop) return std::nullopt;
+  return std::exchange(state_->answer, std::nullopt);
+}
+
+Heartbeat::Applied Heartbeat::wait_until_applied(Revision revision, std::int64_t sent_ns) {
+  while (session_.applied() < revision) {
+    if (clock_.mono_ns() - sent_ns >= kGateWindowNs) return Applied::kTooLate;
+    if (stopped_within(kHeartbeatPollNs)) return Applied::kStopped;
+  }
+  return Applied::kYes;
+}
+
+bool Heartbeat::stopped_within(std::int64_t span_ns) {
+  std::unique_lock lock(state_->mutex);
+  return state_->changed.wait_for(lock,
+                                  std::chrono::nanoseconds(std::max<std::int64_t>(span_ns, 0)),
+                                  [this] { return state_->stop; });
+}
+
+}  // namespace symnas::fs

@@ -1,0 +1,152 @@
+#include "fsal_cluster/mount/membership_keeper.h"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "common/base/log.h"
+#include "common/kv/keys.h"
+#include "fsal_cluster/types/limits.h"
+
+namespace symnas::fs {
+
+namespace keys = kv::keys;
+
+MembershipKeeper::MembershipKeeper(kv::Session& session, const env::Clock& clock,
+                                   Membership& membership, Peers& peers, FsId fs, MountId self,
+                                   Actions actions)
+    : session_(session),
+      clock_(clock),
+      membership_(membership),
+      peers_(peers),
+      fs_(fs),
+      self_(self),
+      actions_(std::move(actions)),
+      random_(static_cast<std::uint64_t>(clock.mono_ns()) ^ self.value()) {
+  peers_.on_change([this] {
+    {
+      const std::scoped_lock lock(mutex_);
+      woken_ = true;
+    }
+    wake_.notify_all();
+  });
+  thread_ = std::thread([this] { run(); });
+}
+
+MembershipKeeper::~MembershipKeeper() {
+  peers_.on_change(nullptr);
+  {
+    const std::scoped_lock lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+}
+
+MembershipView MembershipKeeper::look() const {
+  MembershipView view;
+  view.self = self_;
+  view.mode = membership_.is_sole() ? Membership::Mode::kSole : Membership::Mode::kShared;
+  view.solo = peers_.solo();
+  view.solo_wanted = peers_.solo_wanted();
+  view.no_others = peers_.no_others();
+  view.ended = peers_.ended();
+  return view;
+}
+
+void MembershipKeeper::run() {
+  for (;;) {
+    const MembershipView view = look();
+    const MembershipStep step = plan_.next(view, clock_.mono_ns(), random_.next());
+    if (step.kind != MembershipStep::Kind::kWait) {
+      const Status done = act(step, view);
+      if (stopped_within(0)) return;
+      if (done) continue;
+      const ErrorCode code = done.error().code;
+      if (code == ErrorCode::kEnded || code == ErrorCode::kShutdown) return;
+      log::warn("filesystem {}: {}", fs_.value(), done.error().message);
+      plan_.failed(step, clock_.mono_ns() + kKeeperRetryMs * 1'000'000);
+      if (step.kind == MembershipStep::Kind::kMakeRoom &&
+          stopped_within(kKeeperRetryMs * 1'000'000))
+        return;
+      continue;
+    }
+    std::int64_t span_ns = kKeeperPollMs * 1'000'000;
+    if (step.wake_ns)
+      span_ns = std::clamp<std::int64_t>(*step.wake_ns - clock_.mono_ns(), 0, span_ns);
+    std::unique_lock lock(mutex_);
+    wake_.wait_for(lock, std::chrono::nanoseconds(span_ns), [this] { return stop_ || woken_; });
+    if (stop_) return;
+    woken_ = false;
+  }
+}
+
+Status MembershipKeeper::act(const MembershipStep& step, const MembershipView& view) {
+  switch (step.kind) {
+    case MembershipStep::Kind::kWait: return {};
+    case MembershipStep::Kind::kMakeRoom: return make_room(view);
+    case MembershipStep::Kind::kTakeOver: return actions_.take_over(step.ended);
+    case MembershipStep::Kind::kBecomeSole: return become_sole(view);
+  }
+  return {};
+}
+
+Status MembershipKeeper::make_room(const MembershipView& view) {
+  if (membership_.is_sole()) {
+    membership_.turn_shared();
+  }
+  kv::Mutation mutation;
+  mutation.growth = kv::Growth::kMustGo;
+  mutation.compares = {kv::mod_revision_is(keys::solo(fs_), view.solo->revision)};
+  mutation.writes = {kv::erase(keys::solo(fs_)), kv::erase(keys::want_solo(fs_))};
+  SYMNAS_ASSIGN(const kv::Committed done, session_.commit_blocking(std::move(mutation)));
+  // Until the image shows it, `solo` would be given back again and again.
+  if (done.succeeded && wait_until_applied(done.revision))
+    log::info("filesystem {}: shared with others from now on", fs_.value());
+  return {};
+}
+
+Result<bool> MembershipKeeper::put_solo() {
+  // In this order: a claim before the read is in the image after the barrier, one after it has
+  // changed the claim key.
+  SYMNAS_ASSIGN(const kv::OpResult claim,
+                session_.range(kv::single_key(keys::mount_claim(fs_)), 1));
+  SYMNAS_TRY(session_.barrier());
+  if (!peers_.no_others() || peers_.solo_wanted() || peers_.solo()) return false;
+  kv::Mutation mutation;
+  mutation.growth = kv::Growth::kMustGo;
+  mutation.compares = {
+      kv::key_absent(keys::solo(fs_)), kv::key_absent(keys::want_solo(fs_)),
+      kv::mod_revision_is(keys::mount_claim(fs_),
+                          claim.kvs.empty() ? Revision{0} : claim.kvs.front().mod_revision)};
+  mutation.writes = {kv::put(keys::solo(fs_), std::to_string(self_.value()))};
+  SYMNAS_ASSIGN(const kv::Committed done, session_.commit_blocking(std::move(mutation)));
+  return done.succeeded && wait_until_applied(done.revision);
+}
+
+Status MembershipKeeper::become_sole(const MembershipView& view) {
+  if (!view.solo) {
+    SYMNAS_ASSIGN(const bool put, put_solo());
+    if (!put) return {};
+  } else if (!wait_until_applied(view.solo->revision)) {
+    return {};
+  }
+  SYMNAS_TRY(actions_.turning_sole());
+  membership_.turn_sole();
+  log::info("filesystem {}: alone with it from now on", fs_.value());
+  return {};
+}
+
+bool MembershipKeeper::wait_until_applied(Revision revision) {
+  while (session_.applied() < revision)
+    if (stopped_within(kHeartbeatPollNs)) return false;
+  return true;
+}
+
+bool MembershipKeeper::stopped_within(std::int64_t span_ns) {
+  std::unique_lock lock(mutex_);
+  return wake_.wait_for(lock, std::chrono::nanoseconds(span_ns), [this] { return stop_; });
+}
+
+}  // namespace symnas::fs

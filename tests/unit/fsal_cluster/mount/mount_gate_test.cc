@@ -1,0 +1,179 @@
+// A mount that cannot prove that it has not ended: nothing is answered, nothing is written, and
+// everything goes on when the store is back.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <thread>
+
+#include "common/kv/limits.h"
+#include "fsal_cluster/mount/gated_volume.h"
+#include "fsal_cluster/mount/mount.h"
+#include "fsal_cluster/state/gate.h"
+#include "fsal_cluster/types/limits.h"
+#include "tests/support/jumping_clock.h"
+#include "tests/support/sim_volume.h"
+#include "tests/unit/fsal_cluster/ops/world.h"
+
+namespace symnas::fs {
+namespace {
+
+using namespace std::chrono_literals;
+using test::JumpingClock;
+using test::SimDisk;
+using test::SimVolume;
+
+// A store that can be away: then every transaction fails before it is executed.
+class AwayStore final : public kv::Store {
+ public:
+  explicit AwayStore(kv::Store& store) : store_(store) {}
+  void set_away(bool away) { away_ = away; }
+
+  void txn(kv::Txn txn, kv::TryOptions options, kv::TxnCallback done) override {
+    if (away_) {
+      done(fail(ErrorCode::kUnavailable, "the store is away"));
+    } else {
+      store_.txn(std::move(txn), options, std::move(done));
+    }
+  }
+  std::unique_ptr<kv::Watch> watch(kv::KeyRange range, Revision start,
+                                   kv::WatchHandler* handler) override {
+    return store_.watch(std::move(range), start, handler);
+  }
+  Status compact(Revision revision, kv::TryOptions options) override {
+    return store_.compact(revision, options);
+  }
+  std::vector<kv::MemberStatus> status(kv::TryOptions options) override {
+    return store_.status(options);
+  }
+
+ private:
+  kv::Store& store_;
+  std::atomic<bool> away_{false};
+};
+
+class MountGateTest : public testing::Test {
+ protected:
+  MountGateTest() {
+    MountOptions options;
+    options.fs = formatted.fs;
+    options.filesystem_name = "u04";
+    options.head = "c1n1";
+    options.vnfs = "vnfs1";
+    options.vnfs_id = VnfsId{3};
+    options.epoch = Epoch{1};
+    options.on_ended = [this](Error error) {
+      if (error.code == ErrorCode::kEnded) ended = true;
+    };
+    options.guards = {kv::mod_revision_is(kOwner, put_owner())};
+    volume = std::make_shared<SimVolume>(disk, SimVolume::Mode::kImmediate);
+    auto opened = Mount::open(store, clock, volume, options);
+    EXPECT_TRUE(opened) << opened.error().message;
+    mount = std::move(*opened);
+    file = mount
+               ->create(kRoot, Handle{formatted.fs, kRootIno, Generation{1}}, "f",
+                        CreateMode::kGuarded, 0, {})
+               ->attributes.handle;
+    EXPECT_TRUE(write("before").get());
+  }
+  std::future<bool> write(const std::string& bytes) {
+    auto outcome = std::make_shared<std::promise<bool>>();
+    auto data = std::make_shared<std::string>(bytes);
+    mount->write(
+        file, FileOffset{0}, std::as_bytes(std::span(*data)), WriteStability::kFileSync,
+        [outcome, data](Result<WriteResult> result) { outcome->set_value(result.has_value()); });
+    return outcome->get_future();
+  }
+  Revision put_owner() {
+    kv::Txn txn;
+    txn.success.push_back(kv::put(kOwner, "c1n1"));
+    return kv::txn_blocking(*formatted.store, std::move(txn), 1'000)->revision;
+  }
+  void leave_for_a_minute() {
+    store.set_away(true);
+    clock.jump_ns(60'000'000'000);
+  }
+
+  static constexpr const char* kOwner = "c/owner/vnfs1";
+  std::atomic<bool> ended{false};
+  Formatted formatted;
+  AwayStore store{*formatted.store};
+  JumpingClock clock;
+  std::shared_ptr<SimDisk> disk =
+      std::make_shared<SimDisk>(std::uint64_t{64} << 20, std::byte{0xEE});
+  std::shared_ptr<SimVolume> volume;
+  std::unique_ptr<Mount> mount;
+  Handle file;
+};
+
+TEST_F(MountGateTest, HoldsWritesAndAnswersUntilTheStoreIsBack) {
+  leave_for_a_minute();
+  EXPECT_FALSE(mount->gate().is_open());
+  const auto writes = volume->counts().writes;
+  auto written = write("in place");
+  // Waits for a barrier: without a proof of late the mount does not believe that it is alone.
+  auto looked = std::async(std::launch::async, [&] { return mount->getattr(file).has_value(); });
+  auto was_read = std::make_shared<std::promise<bool>>();
+  mount->read(file, FileOffset{0}, 6,
+              [was_read](Result<ReadResult> result) { was_read->set_value(result.has_value()); });
+  // The write may wait for its flag instead, which the jump has let lapse.
+  while (mount->gate().held() < 1) std::this_thread::yield();
+  EXPECT_EQ(written.wait_for(0s), std::future_status::timeout);
+  EXPECT_EQ(looked.wait_for(0s), std::future_status::timeout);
+  EXPECT_EQ(volume->counts().writes, writes) << "nothing reaches the volume without proof";
+  store.set_away(false);
+  EXPECT_TRUE(written.get());
+  EXPECT_TRUE(looked.get());
+  EXPECT_TRUE(was_read->get_future().get());
+  EXPECT_TRUE(mount->gate().is_open());
+}
+
+TEST_F(MountGateTest, ProvesByReadingWhileNothingCanBePut) {
+  formatted.store->server().set_quota(kv::MemServer::Quota::kFull);
+  clock.jump_ns(60'000'000'000);
+  EXPECT_FALSE(mount->gate().is_open());
+  EXPECT_TRUE(mount->getattr(file)) << "held until the gate opened again";
+  EXPECT_TRUE(mount->gate().is_open());
+}
+
+// A fence disproves the owner record before there is an end record; deletions pass.
+TEST_F(MountGateTest, FindsThatItIsDisprovedWhileNothingCanBePut) {
+  formatted.store->server().set_quota(kv::MemServer::Quota::kFull);
+  // What was refused is aborted, which compares the owner record, as long as there are slots.
+  for (std::size_t i = 0; i < 2 * kv::kSessionSlots; ++i) {
+    EXPECT_FALSE(mount->create(kRoot, Handle{formatted.fs, kRootIno, Generation{1}},
+                               "g" + std::to_string(i), CreateMode::kGuarded, 0, {}));
+  }
+  kv::Txn txn;
+  txn.success.push_back(kv::erase(kOwner));
+  ASSERT_TRUE(kv::txn_blocking(*formatted.store, std::move(txn), 1'000));
+  clock.jump_ns(60'000'000'000);
+  for (int i = 0; i < 5'000 && !ended && !mount->gate().is_open(); ++i)
+    std::this_thread::sleep_for(1ms);
+  EXPECT_FALSE(mount->gate().is_open());
+  EXPECT_TRUE(ended);
+}
+
+TEST(GatedVolumeTest, IoThatWasNotBegunFailsWhenTheGateIsShutDown) {
+  env::ManualClock clock;
+  Gate gate(clock, clock.mono_ns(), kGateWindowNs);
+  const auto disk = std::make_shared<SimDisk>(std::uint64_t{1} << 20, std::byte{0});
+  const auto inner = std::make_shared<SimVolume>(disk, SimVolume::Mode::kImmediate);
+  GatedVolume volume(inner, gate);
+  std::vector<ErrorCode> outcomes;
+  const auto note = [&](Status status) { outcomes.push_back(status.error().code); };
+  std::vector<std::byte> block(4096);
+  clock.advance_ns(kGateWindowNs);
+  volume.read(VolumeOffset{0}, block, note);
+  volume.write(VolumeOffset{0}, block, cvm::Durability::kStable, note);
+  volume.write_edges(VolumeOffset{1}, std::span(block).first(10), cvm::Durability::kStable, note);
+  volume.flush(note);
+  EXPECT_TRUE(outcomes.empty());
+  gate.shut_down();
+  EXPECT_EQ(outcomes, std::vector(4, ErrorCode::kShutdown));
+  EXPECT_EQ(inner->counts().reads + inner->counts().writes + inner->counts().flushes, 0u);
+}
+
+}  // namespace
+}  // namespace symnas::fs

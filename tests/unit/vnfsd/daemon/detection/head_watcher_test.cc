@@ -1,0 +1,157 @@
+// Why a head that nobody hears is not fenced; the event and the status say it.
+#include "vnfsd/daemon/detection/head_watcher.h"
+
+#include "ha/detection/probe.h"
+#include "tests/unit/vnfsd/daemon/head_world.h"
+#include "vnfsd/daemon/detection/limits.h"
+
+namespace symnas::vnfsd::daemon {
+namespace {
+
+constexpr std::int64_t kSilentForMs = 4 * ha::kSilentMs;
+
+// What c1n3 hears.
+class ScriptedSights final : public probe::HeadSights {
+ public:
+  void set_peers(std::map<std::string, Peer> now, std::string) override { peers = std::move(now); }
+  std::vector<ha::PeerSight> sights() const override { return seen; }
+
+  void hear(const std::string& head, std::int64_t silent_ms) {
+    std::erase_if(seen, [&](const ha::PeerSight& one) { return one.head == head; });
+    const bool silent = silent_ms >= ha::kSilentMs;
+    seen.push_back({.head = head,
+                    .incarnation = "boot of " + head,
+                    .silent_ms = silent_ms,
+                    .suspect = silent,
+                    .silent = silent,
+                    .paths_silent_ms = {silent_ms}});
+  }
+  std::vector<ha::PeerSight> seen;
+  std::map<std::string, Peer> peers;
+};
+
+// c1n2 owns vnfs1, and is not heard; c1n1 is.
+class HeadWatcherTest : public HeadWorld {
+ protected:
+  void SetUp() override {
+    builder.head("c1n2", "10.99.0.2").head("c1n3", "10.99.0.3");
+    builder.basics().vnfs1().owner("vnfs1", "c1n2");
+    sights.hear("c1n1", 0);
+    sights.hear("c1n2", kSilentForMs);
+  }
+  void look() {
+    watcher.follow(builder.view());
+    pass_ms(kSilentLookMs);
+    watcher.look();
+    write_told();
+  }
+  // Why c1n2 is not fenced.
+  std::string why() {
+    look();
+    EXPECT_TRUE(fences.started.empty());
+    const auto silent = watcher.silent();
+    const auto found = silent.find("c1n2");
+    return found == silent.end() ? "it is heard" : found->second;
+  }
+
+  ScriptedSights sights;
+  FakeFenceOrders fences;
+  std::vector<std::string> left;
+  std::stop_source end;
+  HeadWatcher watcher{{head, reader, event_writer, fences, &sights,
+                       [this](const std::string& address) { left.push_back(address); }},
+                      end.get_token()};
+};
+
+TEST_F(HeadWatcherTest, WithoutFencingNothingIsDone) {
+  fences.no_failover = "no fencing is configured on c1n3";
+  EXPECT_EQ(why(), "no fencing is configured on c1n3");
+  EXPECT_NE(event_text(event::kHeadSilent).find("no fencing is configured on c1n3"),
+            std::string::npos);
+}
+
+TEST_F(HeadWatcherTest, WhoIsNotRegisteredFencesNobody) {
+  fences.able = fail(ErrorCode::kUnavailable, "not registered on LUN0");
+  EXPECT_EQ(why(), "not registered on LUN0");
+}
+
+TEST_F(HeadWatcherTest, WhoHearsNoMajorityMayBeTheOneThatIsCutOff) {
+  sights.hear("c1n1", kSilentForMs);
+  EXPECT_NE(why().find("hears 0 of 2 others only"), std::string::npos) << why();
+}
+
+// The machine of a unit test is in no network of the lab's VIPs.
+TEST_F(HeadWatcherTest, WhoCannotAskTheVipsDoesNotFence) {
+  EXPECT_NE(why().find("no address in the networks of its VIPs"), std::string::npos) << why();
+}
+
+TEST_F(HeadWatcherTest, OneThatServesNothingIsNotMissed) {
+  kv::Txn txn;
+  txn.success.push_back(kv::erase(kv::keys::kOwners + std::string("vnfs1")));
+  txn.success.push_back(kv::erase(kv::keys::kVnfs + std::string("vnfs1")));
+  ASSERT_TRUE(kv::txn_blocking(builder.store, std::move(txn), kTestDeadlineMs));
+  EXPECT_NE(why().find("it serves nothing"), std::string::npos) << why();
+}
+
+TEST_F(HeadWatcherTest, ItsNextBootIsNotMissed) {
+  records::HeadRecord record = builder.view().heads.at("c1n2").record;
+  record.set_incarnation("a later boot");
+  builder.put(kv::keys::kHeads + std::string("c1n2"), record.SerializeAsString());
+  EXPECT_EQ(why(), "it has booted since");
+}
+
+TEST_F(HeadWatcherTest, OneThatIsBeingFencedIsNotFencedAgain) {
+  records::FenceRecord fence;
+  fence.set_head("c1n2");
+  fence.set_incarnation("boot of c1n2");
+  fence.set_state(records::FENCE_RUNNING);
+  builder.put(kv::keys::kFences + std::string("c1n2"), fence.SerializeAsString());
+  EXPECT_EQ(why(), "it is fenced, or being fenced");
+}
+
+TEST_F(HeadWatcherTest, IsToldOnceAndWhenItIsHeardAgain) {
+  fences.no_failover = "no fencing";
+  look();
+  look();
+  EXPECT_EQ(events(), std::vector<std::string>{"head-silent"});
+  sights.hear("c1n2", 0);
+  look();
+  look();
+  EXPECT_EQ(events(), (std::vector<std::string>{"head-silent", "head-heard"}));
+  EXPECT_TRUE(watcher.silent().empty());
+}
+
+TEST_F(HeadWatcherTest, OfAHeadThatWasRemovedNothingIsTold) {
+  fences.no_failover = "no fencing";
+  look();
+  sights.seen.clear();
+  look();
+  EXPECT_TRUE(watcher.silent().empty());
+}
+
+TEST_F(HeadWatcherTest, ItsMemberIsLeftOnceForEachSilence) {
+  look();
+  look();
+  EXPECT_EQ(left, std::vector<std::string>{"10.99.0.2"});
+  sights.hear("c1n2", 0);
+  look();
+  sights.hear("c1n2", kSilentForMs);
+  look();
+  EXPECT_EQ(left.size(), 2u);
+}
+
+TEST_F(HeadWatcherTest, ListensToTheBootsThatAreRegistered) {
+  look();
+  ASSERT_EQ(sights.peers.size(), 2u) << "itself is none";
+  EXPECT_EQ(sights.peers.at("c1n2").incarnation, "boot of c1n2");
+  EXPECT_EQ(watcher.networks().devices().at("nfs0"), "eth1");
+}
+
+TEST_F(HeadWatcherTest, NothingIsSeenBeforeTheHeadIsRegistered) {
+  reader.ready = false;
+  look();
+  EXPECT_TRUE(watcher.silent().empty());
+}
+
+}  // namespace
+}  // namespace symnas::vnfsd::daemon

@@ -1,0 +1,159 @@
+// What the API needs of the agent, an interface for each subject. Implemented by vnfsd/daemon/admin
+// and by tests. Thread-safe: several API threads call them at once; every call may block for
+// seconds.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "common/base/result.h"
+#include "fsal_cluster/schema/filesystem.h"
+#include "vnfsd/api/requests.h"
+#include "vnfsd/names/mode.h"
+#include "vnfsd/plans/change.h"
+#include "vnfsd/plans/plans.h"
+#include "vnfsd/records/cluster_view.h"
+
+namespace symnas::vnfsd::api {
+
+// The records, and changes of nothing else.
+class RecordsBackend {
+ public:
+  virtual ~RecordsBackend() = default;
+  virtual Result<ClusterView> view() = 0;
+  // A change of records only. Answers what was done. Errors: as make_change().
+  virtual Result<std::string> change(const Planner& planner, Mode mode) = 0;
+};
+
+// VNFSs.
+class VnfsBackend {
+ public:
+  virtual ~VnfsBackend() = default;
+  // As change(); kBusy also when somebody in the network answers for one of the VIPs.
+  virtual Result<std::string> create_vnfs(const VnfsRequest& request, Mode mode) = 0;
+  virtual Result<std::string> create_vnfs_set(const VnfsSetRequest& request, Mode mode) = 0;
+  // kBusy also when it has clients or locks, without consent: the message says how many.
+  virtual Result<std::string> remove_vnfs(const std::string& name, Consent consent, Mode mode) = 0;
+  // kDryRun: says who would notice it, and for how long.
+  virtual Result<std::string> rehost_vnfs(const std::string& name, const std::string& head, Pin pin,
+                                          Mode mode) = 0;
+  // The last kHistoryMax instances of a VNFS. Errors: kNotFound.
+  virtual Result<nlohmann::json> vnfs_history(const std::string& name) = 0;
+};
+
+// Edits of exports that VNFSs may be serving.
+class ExportsBackend {
+ public:
+  virtual ~ExportsBackend() = default;
+  // change() of exports that VNFSs may be serving: is done when all their instances serve what it
+  // says. When one cannot, it is taken back. Errors also: kConflict (somebody else has edited the
+  // same, or is at it), kUnavailable (an instance could not: its message).
+  virtual Result<std::string> edit_exports(const Planner& planner, Mode mode) = 0;
+  // Takes it off these VNFSs; none given: off all, and removes it. Errors: as edit_exports(), kBusy
+  // also when clients use it there, without consent.
+  virtual Result<std::string> remove_export(const std::string& name,
+                                            const std::vector<std::string>& vnfses, Consent consent,
+                                            Mode mode) = 0;
+};
+
+// LUNs and their labels. These changes, and those below, touch devices or many records; they answer
+// as RecordsBackend::change().
+class LunsBackend {
+ public:
+  virtual ~LunsBackend() = default;
+  virtual Result<std::string> import_lun(const LunImportRequest& request, Mode mode) = 0;
+  virtual Result<std::string> release_lun(const std::string& name, Label label, Mode mode) = 0;
+};
+
+// Volumes.
+class VolumesBackend {
+ public:
+  virtual ~VolumesBackend() = default;
+  virtual Result<std::string> create_volume(const VolumeRequest& request, Mode mode) = 0;
+  virtual Result<std::string> grow_volume(const VolumeRequest& request, Mode mode) = 0;
+  virtual Result<std::string> remove_volume(const std::string& name, Mode mode) = 0;
+};
+
+// Filesystems.
+class FilesystemsBackend {
+ public:
+  virtual ~FilesystemsBackend() = default;
+  virtual Result<std::string> create_filesystem(const fs::FormatOptions& options, Mode mode) = 0;
+  virtual Result<std::string> remove_filesystem(const std::string& name, Mode mode) = 0;
+};
+
+// Heads.
+class HeadsBackend {
+ public:
+  virtual ~HeadsBackend() = default;
+  // The bundle for `symnas head join`; holds a private key. kMember: the head's etcd becomes a
+  // member as soon as it is started and has caught up.
+  virtual Result<nlohmann::json> invite_head(const std::string& name, const std::string& address,
+                                             EtcdRole role, Mode mode) = 0;
+  // Has the fence agent cut the head off, then ends its mounts. Errors: kNotSupported (no agent),
+  // kUnavailable (nothing is proved: nothing is ended), kConflict.
+  virtual Result<std::string> fence_head(const std::string& name, Mode mode) = 0;
+  // Also takes it off the heads of all VNFSs, with consent, and its etcd off the members. Errors:
+  // as plan_head_remove(), kBusy (etcd would have no quorum).
+  virtual Result<std::string> remove_head(const std::string& name, Consent consent, Mode mode) = 0;
+};
+
+// etcd's members.
+class MembersBackend {
+ public:
+  virtual ~MembersBackend() = default;
+  virtual Result<nlohmann::json> etcd_members() = 0;
+  // By its name or its id. Errors: kBusy (the others would have no quorum).
+  virtual Result<std::string> remove_etcd_member(const std::string& name, Mode mode) = 0;
+};
+
+// Looks into filesystems.
+class InspectionBackend {
+ public:
+  virtual ~InspectionBackend() = default;
+  // Reads all records of the filesystem: seconds, for millions of files a minute. One such look at
+  // a time: kBusy. Documents: docs/operations/api.md.
+  virtual Result<nlohmann::json> check_filesystem(const std::string& name) = 0;
+  virtual Result<nlohmann::json> dump_inode(const std::string& filesystem,
+                                            const DumpRequest& request) = 0;
+  virtual Result<nlohmann::json> capacity() = 0;
+};
+
+// Byte-range locks.
+class LocksBackend {
+ public:
+  virtual ~LocksBackend() = default;
+  // Recorded byte-range locks. Errors: kNotFound (filesystem, VNFS or path).
+  virtual Result<nlohmann::json> locks(const LockFilter& filter) = 0;
+  // Takes them away from their owners, who are not told. Errors: as locks(), kInvalidArgument (no
+  // filter), kUnavailable (an instance does not obey: its locks stay).
+  virtual Result<std::string> clear_locks(const LockFilter& filter, Mode mode) = 0;
+};
+
+// What this head sees, and what has happened.
+class StatusBackend {
+ public:
+  virtual ~StatusBackend() = default;
+  // Live state of this head: etcd members, LUN access, instances.
+  virtual nlohmann::json local_status() = 0;
+  // What happened after that revision of etcd (vnfsd/records/events.h).
+  virtual Result<nlohmann::json> events(Revision after) = 0;
+};
+
+struct Backends {
+  RecordsBackend& records;
+  VnfsBackend& vnfs;
+  ExportsBackend& exports;
+  LunsBackend& luns;
+  VolumesBackend& volumes;
+  FilesystemsBackend& filesystems;
+  HeadsBackend& heads;
+  MembersBackend& members;
+  InspectionBackend& inspection;
+  LocksBackend& locks;
+  StatusBackend& status;
+};
+
+}  // namespace symnas::vnfsd::api

@@ -1,0 +1,43 @@
+// What administrators ask for that is more than a name. Value types.
+#pragma once
+
+#include <string>
+
+#include "common/base/ids.h"
+
+namespace symnas::vnfsd::api {
+
+struct LunImportRequest {
+  std::string name;
+  std::string path;
+  enum class Force { kNo, kYes } force = Force::kNo;
+};
+
+// Of the two, `path` counts unless it is empty.
+struct DumpRequest {
+  std::string path;
+  Ino ino;
+};
+
+// Which locks are meant: all that match everything that is given.
+struct LockFilter {
+  std::string filesystem;
+  std::string vnfs;
+  std::string client;  // address or caller_name (NLM), client id (NFSv4): as `lock ls` shows them
+  std::string path;    // within the filesystem
+  Ino ino;
+  bool narrows() const {
+    return !filesystem.empty() || !vnfs.empty() || !client.empty() || !path.empty() || ino != Ino{};
+  }
+};
+
+// Whether an administrator has said that clients may be lost (--yes).
+enum class Consent { kNo, kYes };
+
+// What becomes of the label of a LUN that is released. kForget: it is left as it is, because the
+// LUN does not answer any more.
+enum class Label { kErase, kForget };
+
+enum class EtcdRole { kClient, kMember };
+
+}  // namespace symnas::vnfsd::api

@@ -1,0 +1,281 @@
+#include "vnfsd/config/config.h"
+
+#include <fstream>
+#include <optional>
+#include <set>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include "vnfsd/config/limits.h"
+#include "vnfsd/names/names.h"
+#include "vnfsd/network/net_address.h"
+
+namespace symnas::vnfsd {
+namespace {
+
+// Reads the keys of one table; remembers the first error and which keys were asked for, so that a
+// misspelt key is an error instead of a silent default.
+class TableReader {
+ public:
+  TableReader(const toml::table& root, std::string_view origin, std::string section)
+      : origin_(origin), section_(std::move(section)) {
+    const toml::node* node = root.get(section_);
+    if (node == nullptr) return;
+    table_ = node->as_table();
+    if (table_ == nullptr) error("", "must be a table");
+  }
+
+  void text(std::string_view key, std::string& into) {
+    if (const toml::node* node = find(key)) {
+      if (const auto value = node->value_exact<std::string>()) {
+        into = *value;
+      } else {
+        error(key, "must be a string");
+      }
+    }
+  }
+  void required_text(std::string_view key, std::string& into) {
+    text(key, into);
+    if (into.empty()) error(key, "is missing");
+  }
+  void absolute_path(std::string_view key, std::string& into) {
+    text(key, into);
+    if (into.empty() || into.front() != '/') error(key, "must be an absolute path");
+  }
+  void number(std::string_view key, std::int64_t min, std::int64_t max, std::int64_t& into) {
+    if (const toml::node* node = find(key)) {
+      const auto value = node->value_exact<std::int64_t>();
+      if (value && *value >= min && *value <= max) {
+        into = *value;
+      } else {
+        error(key, fmt::format("must be a whole number from {} to {}", min, max));
+      }
+    }
+  }
+  void flag(std::string_view key, bool& into) {
+    if (const toml::node* node = find(key)) {
+      const auto value = node->value_exact<bool>();
+      if (!value) return error(key, "must be true or false");
+      into = *value;
+    }
+  }
+  void texts(std::string_view key, std::vector<std::string>& into) {
+    const toml::node* node = find(key);
+    if (node == nullptr) return;
+    const toml::array* array = node->as_array();
+    if (array == nullptr) return error(key, "must be a list of strings");
+    into.clear();
+    for (const toml::node& element : *array) {
+      const auto value = element.value_exact<std::string>();
+      if (!value || value->empty()) return error(key, "must be a list of strings");
+      into.push_back(*value);
+    }
+  }
+  // After all keys were asked for.
+  Status finish() {
+    if (!error_ && table_ != nullptr) {
+      for (const auto& [key, value] : *table_) {
+        if (!known_.contains(std::string(key.str()))) error(key.str(), "is not a known setting");
+      }
+    }
+    if (error_) return tl::unexpected<Error>(*error_);
+    return {};
+  }
+  void error(std::string_view key, std::string_view why) {
+    if (error_) return;
+    error_ = Error{ErrorCode::kInvalidArgument,
+                   fmt::format("{}: [{}] {}: {}", origin_, section_, key, why)};
+  }
+
+ private:
+  const toml::node* find(std::string_view key) {
+    known_.emplace(key);
+    return table_ == nullptr ? nullptr : table_->get(key);
+  }
+
+  std::string origin_;
+  std::string section_;
+  const toml::table* table_ = nullptr;
+  std::set<std::string> known_;
+  std::optional<Error> error_;
+};
+
+Status read_identity(const toml::table& root, std::string_view origin, Config& config) {
+  TableReader cluster(root, origin, "cluster");
+  std::string uuid;
+  cluster.required_text("name", config.cluster_name);
+  cluster.required_text("uuid", uuid);
+  SYMNAS_TRY(cluster.finish());
+  SYMNAS_TRY(check_name("cluster", config.cluster_name));
+  const auto parsed = Uuid::parse(uuid);
+  if (!parsed) {
+    cluster.error("uuid", "is not a UUID");
+    return cluster.finish();
+  }
+  config.cluster_uuid = *parsed;
+
+  TableReader head(root, origin, "head");
+  head.required_text("name", config.head_name);
+  head.required_text("address", config.head_address);
+  head.text("admission", config.admission);
+  head.texts("probe_addresses", config.probe_addresses);
+  SYMNAS_TRY(head.finish());
+  SYMNAS_TRY(check_host_name("head", config.head_name));
+  SYMNAS_TRY(IpAddress::parse(config.head_address));
+  for (const std::string& address : config.probe_addresses) SYMNAS_TRY(IpAddress::parse(address));
+  return {};
+}
+
+Status read_sections(const toml::table& root, std::string_view origin, Config& config) {
+  TableReader etcd(root, origin, "etcd");
+  etcd.texts("endpoints", config.etcd.endpoints);
+  if (config.etcd.endpoints.empty()) etcd.error("endpoints", "is missing");
+  etcd.absolute_path("ca", config.etcd.ca);
+  etcd.absolute_path("cert", config.etcd.cert);
+  etcd.absolute_path("key", config.etcd.key);
+  etcd.number("quota_bytes", kQuotaBytesMin, kQuotaBytesMax, config.etcd.quota_bytes);
+  etcd.number("compact_interval_s", 1, 86'400, config.etcd.compact_interval_s);
+  etcd.number("compact_keep_s", 60, 86'400, config.etcd.compact_keep_s);
+  etcd.number("compact_keep_revisions", 1000, 100'000'000, config.etcd.compact_keep_revisions);
+  SYMNAS_TRY(etcd.finish());
+
+  TableReader daemon(root, origin, "daemon");
+  daemon.absolute_path("run_dir", config.daemon.run_dir);
+  daemon.absolute_path("log_dir", config.daemon.log_dir);
+  config.daemon.socket = config.daemon.run_dir + "/vnfsd.sock";
+  daemon.absolute_path("socket", config.daemon.socket);
+  daemon.text("log_level", config.daemon.log_level);
+  daemon.texts("lun_paths", config.daemon.lun_paths);
+  SYMNAS_TRY(daemon.finish());
+
+  TableReader fence(root, origin, "fence");
+  fence.flag("persistent_reservations", config.fence.persistent_reservations);
+  fence.text("reservation_program", config.fence.reservation_program);
+  if (!config.fence.reservation_program.empty() && config.fence.reservation_program.front() != '/')
+    fence.error("reservation_program", "must be an absolute path");
+  fence.text("agent", config.fence.agent);
+  if (!config.fence.agent.empty() && config.fence.agent.front() != '/') {
+    fence.error("agent", "must be an absolute path");
+  }
+  fence.texts("options", config.fence.options);
+  for (const std::string& option : config.fence.options) {
+    if (option.find('=') == std::string::npos || option.find('\n') != std::string::npos) {
+      fence.error("options", "must be a list of \"key=value\"");
+    }
+  }
+  fence.number("timeout_s", 1, 600, config.fence.timeout_s);
+  fence.flag("automatic", config.fence.automatic);
+  fence.text("cuts", config.fence.cuts);
+  if (config.fence.cuts != "power" && config.fence.cuts != "luns") {
+    fence.error("cuts", "must be \"power\" or \"luns\"");
+  }
+  SYMNAS_TRY(fence.finish());
+
+  TableReader failback(root, origin, "failback");
+  failback.number("settle_s", 1, kSettleSMax, config.failback.settle_s);
+  SYMNAS_TRY(failback.finish());
+
+  TableReader ganesha(root, origin, "ganesha");
+  ganesha.absolute_path("prefix", config.ganesha.prefix);
+  config.ganesha.plugin_dir = config.ganesha.prefix + "/lib/ganesha";
+  ganesha.absolute_path("plugin_dir", config.ganesha.plugin_dir);
+  ganesha.absolute_path("rpcbind", config.ganesha.rpcbind);
+  ganesha.number("threads_max", 2, 4096, config.ganesha.threads_max);
+  ganesha.number("lease_s", 1, 180, config.ganesha.lease_s);  // ganesha's own bounds
+  ganesha.number("grace_s", 0, 180, config.ganesha.grace_s);
+  ganesha.text("log_level", config.ganesha.log_level);
+  static const std::set<std::string> kLevels = {"FATAL", "MAJ",   "CRIT",      "WARN",      "EVENT",
+                                                "INFO",  "DEBUG", "MID_DEBUG", "FULL_DEBUG"};
+  if (!kLevels.contains(config.ganesha.log_level)) {
+    ganesha.error("log_level", "must be one of ganesha's levels (EVENT, INFO, DEBUG, ...)");
+  }
+  return ganesha.finish();
+}
+
+toml::array to_array(const std::vector<std::string>& values) {
+  toml::array array;
+  for (const std::string& value : values) array.push_back(value);
+  return array;
+}
+
+}  // namespace
+
+Result<Config> parse_config(std::string_view text, std::string_view origin) {
+  try {
+    const toml::table root = toml::parse(text);
+    static const std::set<std::string> kSections = {"cluster", "head",  "etcd",    "daemon",
+                                                    "ganesha", "fence", "failback"};
+    for (const auto& [key, value] : root) {
+      if (!kSections.contains(std::string(key.str()))) {
+        return fail(ErrorCode::kInvalidArgument,
+                    fmt::format("{}: '{}' is not a known section", origin, key.str()));
+      }
+    }
+    Config config;
+    SYMNAS_TRY(read_identity(root, origin, config));
+    SYMNAS_TRY(read_sections(root, origin, config));
+    return config;
+  } catch (const toml::parse_error& error) {
+    return fail(
+        ErrorCode::kInvalidArgument,
+        fmt::format("{}: line {}: {}", origin, error.source().begin.line, error.description()));
+  }
+}
+
+Result<Config> load_config(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) {
+    return fail(
+        ErrorCode::kNotFound,
+        fmt::format("{}: cannot be read (symnas cluster init or head join writes it)", path));
+  }
+  std::ostringstream text;
+  text << file.rdbuf();
+  return parse_config(text.str(), path);
+}
+
+std::string render_config(const Config& c) {
+  const auto section = [](std::string_view name, const toml::table& table) {
+    std::ostringstream out;
+    out << "[" << name << "]\n" << table << "\n\n";
+    return out.str();
+  };
+  return section("cluster",
+                 toml::table{{"name", c.cluster_name}, {"uuid", c.cluster_uuid.to_string()}}) +
+         section("head", toml::table{{"name", c.head_name},
+                                     {"address", c.head_address},
+                                     {"admission", c.admission},
+                                     {"probe_addresses", to_array(c.probe_addresses)}}) +
+         section("etcd", toml::table{{"endpoints", to_array(c.etcd.endpoints)},
+                                     {"ca", c.etcd.ca},
+                                     {"cert", c.etcd.cert},
+                                     {"key", c.etcd.key},
+                                     {"quota_bytes", c.etcd.quota_bytes},
+                                     {"compact_interval_s", c.etcd.compact_interval_s},
+                                     {"compact_keep_s", c.etcd.compact_keep_s},
+                                     {"compact_keep_revisions", c.etcd.compact_keep_revisions}}) +
+         section("daemon", toml::table{{"run_dir", c.daemon.run_dir},
+                                       {"log_dir", c.daemon.log_dir},
+                                       {"socket", c.daemon.socket},
+                                       {"log_level", c.daemon.log_level},
+                                       {"lun_paths", to_array(c.daemon.lun_paths)}}) +
+         section("ganesha", toml::table{{"prefix", c.ganesha.prefix},
+                                        {"plugin_dir", c.ganesha.plugin_dir},
+                                        {"rpcbind", c.ganesha.rpcbind},
+                                        {"threads_max", c.ganesha.threads_max},
+                                        {"lease_s", c.ganesha.lease_s},
+                                        {"grace_s", c.ganesha.grace_s},
+                                        {"log_level", c.ganesha.log_level}}) +
+         section("fence", toml::table{{"persistent_reservations", c.fence.persistent_reservations},
+                                      {"reservation_program", c.fence.reservation_program},
+                                      {"agent", c.fence.agent},
+                                      {"options", to_array(c.fence.options)},
+                                      {"timeout_s", c.fence.timeout_s},
+                                      {"automatic", c.fence.automatic},
+                                      {"cuts", c.fence.cuts}}) +
+         section("failback", toml::table{{"settle_s", c.failback.settle_s}});
+}
+
+}  // namespace symnas::vnfsd

@@ -1,0 +1,49 @@
+// Administration: the API's backends, one for each subject. Thread-safe.
+#pragma once
+
+#include <functional>
+
+#include "common/kv/membership.h"
+#include "vnfsd/api/backends.h"
+#include "vnfsd/daemon/admin/exports_admin.h"
+#include "vnfsd/daemon/admin/heads_admin.h"
+#include "vnfsd/daemon/admin/inspection_admin.h"
+#include "vnfsd/daemon/admin/locks_admin.h"
+#include "vnfsd/daemon/admin/members_admin.h"
+#include "vnfsd/daemon/admin/records_admin.h"
+#include "vnfsd/daemon/admin/status_admin.h"
+#include "vnfsd/daemon/admin/storage_admin.h"
+#include "vnfsd/daemon/admin/vnfs_admin.h"
+
+namespace symnas::vnfsd::daemon {
+
+// What it needs of the rest of the agent, beside what is shown.
+struct AdministrationParts {
+  StatusParts status;
+  EventWriter& events;
+  Fencing& fencing;
+  std::function<void()> luns_found;  // as of LunKeeper::look()
+  WhoHas who_has;
+  kv::Membership* membership;  // null: etcd's members are left alone
+};
+
+class Administration {
+ public:
+  explicit Administration(const AdministrationParts& parts);
+
+  // As long as this object lives.
+  api::Backends backends();
+
+ private:
+  RecordsAdmin records_;
+  VnfsAdmin vnfs_;
+  ExportsAdmin exports_;
+  StorageAdmin storage_;
+  MembersAdmin members_;
+  HeadsAdmin heads_;
+  InspectionAdmin inspection_;
+  LocksAdmin locks_;
+  StatusAdmin status_;
+};
+
+}  // namespace symnas::vnfsd::daemon

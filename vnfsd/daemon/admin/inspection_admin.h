@@ -1,0 +1,36 @@
+// InspectionAdmin: looks into filesystems. They read much and change nothing, on the thread of the
+// request. Thread-safe. Invariant: who reads all records of a filesystem does so alone; the others
+// are refused, so that the API's threads stay free.
+#pragma once
+
+#include <mutex>
+#include <string>
+
+#include "vnfsd/api/backends.h"
+#include "vnfsd/daemon/follow/cluster_reader.h"
+#include "vnfsd/daemon/head/this_head.h"
+#include "vnfsd/daemon/instances/instances.h"
+#include "vnfsd/daemon/luns/luns.h"
+
+namespace symnas::vnfsd::daemon {
+
+class InspectionAdmin final : public api::InspectionBackend {
+ public:
+  InspectionAdmin(const ThisHead& head, ClusterReader& reader, const LunSet& luns,
+                  const Instances& instances)
+      : head_(head), reader_(reader), luns_(luns), instances_(instances) {}
+
+  Result<nlohmann::json> check_filesystem(const std::string& name) override;
+  Result<nlohmann::json> dump_inode(const std::string& filesystem,
+                                    const api::DumpRequest& request) override;
+  Result<nlohmann::json> capacity() override;
+
+ private:
+  const ThisHead& head_;
+  ClusterReader& reader_;
+  const LunSet& luns_;
+  const Instances& instances_;
+  std::mutex look_mutex_;  // only tried for
+};
+
+}  // namespace symnas::vnfsd::daemon

@@ -1,0 +1,36 @@
+// MembersAdmin: the members of etcd. Thread-safe.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/kv/membership.h"
+#include "vnfsd/api/backends.h"
+#include "vnfsd/daemon/head/this_head.h"
+
+namespace symnas::vnfsd::daemon {
+
+class MembersAdmin final : public api::MembersBackend {
+ public:
+  // `membership`: null = etcd's members are left alone (kNotSupported everywhere).
+  MembersAdmin(const ThisHead& head, kv::Membership* membership)
+      : head_(head), membership_(membership) {}
+
+  Result<nlohmann::json> etcd_members() override;
+  Result<std::string> remove_etcd_member(const std::string& name, Mode mode) override;
+
+  // Answers etcd's initial-cluster for the new member. Errors: as Membership, kAlreadyExists.
+  Result<std::vector<std::string>> add_etcd_learner(const std::string& name,
+                                                    const std::string& address);
+  // Whether the others can do without its etcd; null: it has none. Errors: kBusy.
+  Result<std::optional<kv::StoreMember>> spare_member(const std::string& head);
+  // REQUIRES: spare_member() has answered it. Errors: as Membership.
+  Status remove(const kv::StoreMember& member) { return membership_->remove(member.id); }
+
+ private:
+  const ThisHead& head_;
+  kv::Membership* const membership_;
+};
+
+}  // namespace symnas::vnfsd::daemon

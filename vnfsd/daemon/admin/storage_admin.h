@@ -1,0 +1,54 @@
+// StorageAdmin: the changes that touch devices, or many records: LUNs, volumes, filesystems.
+// Thread-safe. Invariant: one change of devices at a time.
+#pragma once
+
+#include <functional>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "vnfsd/api/backends.h"
+#include "vnfsd/daemon/follow/cluster_reader.h"
+#include "vnfsd/daemon/head/this_head.h"
+#include "vnfsd/daemon/journal/event_writer.h"
+#include "vnfsd/daemon/luns/lun_keeper.h"
+
+namespace symnas::vnfsd::daemon {
+
+class StorageAdmin final : public api::LunsBackend,
+                           public api::VolumesBackend,
+                           public api::FilesystemsBackend {
+ public:
+  // `found`: as of LunKeeper::look().
+  StorageAdmin(const ThisHead& head, ClusterReader& reader, EventWriter& events, LunKeeper& luns,
+               std::function<void()> found)
+      : head_(head), reader_(reader), events_(events), keeper_(luns), found_(std::move(found)) {}
+
+  Result<std::string> import_lun(const api::LunImportRequest& request, Mode mode) override;
+  Result<std::string> release_lun(const std::string& name, api::Label label, Mode mode) override;
+  Result<std::string> create_volume(const VolumeRequest& request, Mode mode) override;
+  Result<std::string> grow_volume(const VolumeRequest& request, Mode mode) override;
+  Result<std::string> remove_volume(const std::string& name, Mode mode) override;
+  Result<std::string> create_filesystem(const fs::FormatOptions& options, Mode mode) override;
+  Result<std::string> remove_filesystem(const std::string& name, Mode mode) override;
+
+ private:
+  // Notes in the labels which volume uses the LUNs (nil: none). Errors: as cvm::assign_lun,
+  // kNotFound.
+  Status assign_labels(const ClusterView& view, const std::vector<std::string>& luns,
+                       const Uuid& volume);
+  // Labels first, then the records; a failure takes the labels back.
+  Result<std::string> use_luns(const VolumeRequest& request, const Uuid& volume, Mode mode,
+                               const Planner& planner);
+  // Waits until check_luns_seen() holds. Errors: those of it.
+  Status wait_for_heads(const VolumeRequest& request);
+
+  const ThisHead& head_;
+  ClusterReader& reader_;
+  EventWriter& events_;
+  LunKeeper& keeper_;
+  const std::function<void()> found_;
+  std::mutex admin_mutex_;  // held over etcd and device I/O; taken before all others
+};
+
+}  // namespace symnas::vnfsd::daemon

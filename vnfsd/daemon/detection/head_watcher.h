@@ -1,0 +1,95 @@
+// HeadWatcher: heads that have gone. A head whose probes stay away on every network, and whose VIPs
+// answer nobody, is fenced; what it served falls to its backups (docs/architecture/fencing.md).
+// Thread class: thread-safe; looks on a loop of its own.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <future>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "ha/detection/peer_watch.h"
+#include "vnfsd/daemon/detection/last_answers.h"
+#include "vnfsd/daemon/detection/neighbours.h"
+#include "vnfsd/daemon/detection/network_watcher.h"
+#include "vnfsd/daemon/fencing/fence_orders.h"
+#include "vnfsd/daemon/follow/cluster_reader.h"
+#include "vnfsd/daemon/head/loop.h"
+#include "vnfsd/daemon/head/this_head.h"
+#include "vnfsd/daemon/journal/event_writer.h"
+#include "vnfsd/probe/canary.h"
+#include "vnfsd/probe/prober.h"
+
+namespace symnas::vnfsd::daemon {
+
+// What it needs of the rest of the agent.
+struct HeadWatcherParts {
+  const ThisHead& head;
+  ClusterReader& reader;
+  EventWriter& events;
+  FenceOrders& fences;
+  probe::HeadSights* prober;  // null: heads are not missed, networks not looked at
+  // The etcd member at the address is gone with its head. Empty: nobody is told.
+  std::function<void(const std::string& address)> leave_member;
+};
+
+class HeadWatcher {
+ public:
+  HeadWatcher(const HeadWatcherParts& parts, std::stop_token end);
+
+  // What the records say now. Called by who follows them.
+  void follow(const ClusterView& view);
+
+  void start();
+  // Waits for the loop. REQUIRES: the end was asked for.
+  void join() { loop_.join(); }
+  // One turn of the loop. REQUIRES: it was not started.
+  void look();
+
+  const NetworkWatcher& networks() const { return networks_; }
+  // Heads that are not heard, and why they are not fenced; "": they are, or were.
+  std::map<std::string, std::string> silent() const;
+
+ private:
+  std::shared_ptr<const Neighbours> neighbours() const;
+  void ask_vips_of(const std::string& head);
+  void ask_vips(const std::string& head, std::vector<IpAddress> vips);
+  std::optional<probe::Sign> sign_of_vips(const std::string& head,
+                                          const std::vector<IpAddress>& vips);
+  void forget_question(const std::string& head);
+  void leave_member_of(const std::string& head);
+  void look_at_silent(const ha::PeerSight& seen);
+  void forget_removed(const std::vector<ha::PeerSight>& sights);
+  bool note_silence(const std::string& head, const std::optional<std::string>& why);
+  std::optional<std::string> why_not_fenced(const ClusterView& view, const ha::PeerSight& sight,
+                                            const std::vector<ha::PeerSight>& sights);
+
+  const HeadWatcherParts parts_;
+  const ThisHead& head_;
+  NetworkWatcher networks_;
+  // Of the loop, by head.
+  struct VipQuestion {
+    std::int64_t asked_ms = 0;
+    std::vector<IpAddress> vips;
+    std::future<probe::Sign> sign;
+  };
+  std::map<std::string, VipQuestion> vip_questions_;  // of this silence of the head
+  std::vector<std::future<probe::Sign>> not_needed_;  // that nobody waits for any more
+  std::map<std::string, std::int64_t> silent_looked_ms_;
+  std::set<std::string> left_members_;  // whose heads are silent, by head
+  LastAnswers last_answers_;
+
+  mutable std::mutex mutex_;                        // leaf
+  std::shared_ptr<const Neighbours> neighbours_;    // null: nothing is known yet
+  std::map<std::string, std::string> silent_told_;  // why it is not fenced
+  Loop loop_;                                       // last
+};
+
+}  // namespace symnas::vnfsd::daemon

@@ -1,0 +1,56 @@
+// NetworkWatcher: looks which networks this head reaches badly. Thread class: follow() and the
+// answers of NetworkReach are thread-safe; look() belongs to one loop.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "ha/detection/peer_watch.h"
+#include "vnfsd/daemon/detection/neighbours.h"
+#include "vnfsd/daemon/detection/network_reach.h"
+#include "vnfsd/daemon/head/this_head.h"
+#include "vnfsd/daemon/health/network_health.h"
+#include "vnfsd/probe/devices.h"
+
+namespace symnas::vnfsd::daemon {
+
+class NetworkWatcher final : public NetworkReach {
+ public:
+  using Devices = std::function<std::map<std::string, probe::Device>()>;
+  // `changed` is called by look() when ill() or worse() say something else.
+  NetworkWatcher(const ThisHead& head, Devices devices, std::function<void()> changed);
+
+  // What the records say now.
+  void follow(std::shared_ptr<const Neighbours> neighbours);
+  // Every kTryMs at most: oftener it does nothing.
+  void look(const std::vector<ha::PeerSight>& sights);
+
+  // The device of each network; empty before follow().
+  std::map<std::string, std::string> devices() const;
+
+  // --- NetworkReach
+  std::map<std::string, std::string> ill() const override;
+  std::set<std::string> worse() const override;
+
+ private:
+  const ThisHead& head_;
+  const Devices devices_;
+  const std::function<void()> changed_;
+  // Of the loop.
+  NetworkHealth health_;
+  std::int64_t looked_ms_ = 0;
+  bool looked_at_ = false;
+
+  mutable std::mutex mutex_;                      // leaf
+  std::shared_ptr<const Neighbours> neighbours_;  // null: nothing is known yet
+  std::map<std::string, std::string> ill_;        // what `health_` says, and what was said before
+  std::set<std::string> worse_;
+};
+
+}  // namespace symnas::vnfsd::daemon

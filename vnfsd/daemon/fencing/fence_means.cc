@@ -1,0 +1,108 @@
+#include "vnfsd/daemon/fencing/fence_means.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/base/check.h"
+#include "common/base/log.h"
+#include "vnfsd/daemon/fencing/limits.h"
+#include "vnfsd/daemon/head/limits.h"
+#include "vnfsd/daemon/luns/registrations.h"
+
+namespace symnas::vnfsd::daemon {
+
+FenceMeans::FenceMeans(const ThisHead& head, Reservations* reservations, FenceCalls calls,
+                       std::stop_token end)
+    : head_(head),
+      reservations_(reservations),
+      calls_(std::move(calls)),
+      end_(std::move(end)),
+      stop_check_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  CHECK(stop_check_.valid(), "eventfd");
+}
+
+bool FenceMeans::can_fence() const { return reservations_ != nullptr || calls_.off != nullptr; }
+
+std::string FenceMeans::why_no_failover() const {
+  if (!can_fence()) {
+    return fmt::format(
+        "neither reservations nor a fence agent are configured on {} ([fence] in vnfsd.toml)",
+        head_.config.head_name);
+  }
+  if (!head_.config.fence.automatic) {
+    return fmt::format(
+        "`automatic` is off on {} ([fence] in vnfsd.toml); symnas head fence does it",
+        head_.config.head_name);
+  }
+  return "";
+}
+
+std::optional<Status> FenceMeans::check_agent() {
+  eventfd_t ignored = 0;
+  ::eventfd_read(stop_check_.get(), &ignored);  // of before; whoever wants its end says it again
+  if (end_.stop_requested()) return std::nullopt;
+  const std::unique_lock agent(fence_agent_mutex_, std::try_to_lock);
+  if (!agent) return std::nullopt;
+  Status works = calls_.check(stop_check_.get());
+  pollfd stopped{stop_check_.get(), POLLIN, 0};
+  if (::poll(&stopped, 1, 0) != 0) return std::nullopt;
+  return works;
+}
+
+void FenceMeans::stop_check() { ::eventfd_write(stop_check_.get(), 1); }
+
+std::unique_lock<std::mutex> FenceMeans::take_fence_agent() {
+  std::unique_lock agent(fence_agent_mutex_, std::defer_lock);
+  for (;;) {
+    stop_check();
+    if (agent.try_lock()) return agent;
+    std::this_thread::sleep_for(std::chrono::milliseconds(kFenceCheckEndsMs));
+  }
+}
+
+Status FenceMeans::check_can_fence(const ClusterView& view) const {
+  if (!reservations_ || calls_.off) return {};
+  return reservations_->check(identified_luns(view));
+}
+
+// Nothing is proved about LUNs that nobody named: all of the cluster are, or it says which not.
+Result<CutOff> FenceMeans::preempt_head(const std::string& head, const std::string& incarnation) {
+  SYMNAS_ASSIGN(const ClusterView view, read_view(head_.store, kStoreDeadlineMs));
+  for (const auto& [name, lun] : view.luns) {
+    if (!lun.record.identification().empty()) continue;
+    return fail(ErrorCode::kUnavailable,
+                fmt::format("reservations: lun {} has no identification: no head can be cut off "
+                            "from it (release it and import it again)",
+                            name));
+  }
+  const LunNames luns = identified_luns(view);
+  SYMNAS_ASSIGN(std::string proof, reservations_->preempt(head + "/" + incarnation, luns));
+  return CutOff{std::move(proof), "luns", luns};
+}
+
+// The ladder: reservations first, because nobody loses its power by them.
+Result<CutOff> FenceMeans::cut_off(const std::string& head, const std::string& incarnation,
+                                   const std::function<Status()>& still_fenced) {
+  Error first;
+  if (reservations_) {
+    auto done = preempt_head(head, incarnation);
+    if (done || !calls_.off) return done;
+    first = done.error();
+    log::warn("head {}: {}; trying the fence agent", head, first.message);
+    // That may have taken a minute, and the agent knows the head by its name only.
+    SYMNAS_TRY(still_fenced());
+  }
+  const auto agent = take_fence_agent();
+  auto proof = calls_.off(head);
+  if (proof) return CutOff{std::move(*proof), head_.config.fence.cuts, std::nullopt};
+  if (!first.message.empty()) proof.error().message = first.message + "; " + proof.error().message;
+  return tl::unexpected<Error>(proof.error());
+}
+
+}  // namespace symnas::vnfsd::daemon

@@ -1,0 +1,291 @@
+#include "vnfsd/daemon/fencing/fencing.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/base/log.h"
+#include "common/kv/admin_keys.h"
+#include "common/kv/keys.h"
+#include "ha/detection/probe.h"
+#include "vnfsd/daemon/fencing/fence_steps.h"
+#include "vnfsd/daemon/fencing/limits.h"
+#include "vnfsd/daemon/head/limits.h"
+#include "vnfsd/instance/crash_point.h"
+#include "vnfsd/plans/plans.h"
+#include "vnfsd/records/events.h"
+
+namespace symnas::vnfsd::daemon {
+namespace {
+
+// Nothing for what is only a step.
+std::optional<records::EventRecord> event_of(const std::string& head,
+                                             const records::FenceRecord& fence,
+                                             std::int64_t now_ns) {
+  const auto event = [&](std::string_view kind, const std::string& what) {
+    return make_event(kind, fmt::format("head {}: {}", head, what), now_ns);
+  };
+  switch (fence.state()) {
+    case records::FENCE_RUNNING:
+      return event(event::kFenceBegun, fmt::format("{} fences it", fence.by()));
+    case records::FENCE_FAILED:
+      return event(event::kFenceFailed,
+                   fmt::format("{} could not fence it: {}", fence.by(), fence.error()));
+    case records::FENCE_DONE:
+      return event(event::kFenced, fmt::format("fenced by {}: {}", fence.by(), fence.proof()));
+    default: return std::nullopt;
+  }
+}
+
+}  // namespace
+
+Fencing::Fencing(const FencingParts& parts)
+    : head_(parts.head),
+      reader_(parts.reader),
+      events_(parts.events),
+      history_(parts.history),
+      means_(parts.means),
+      prober_(parts.prober),
+      last_answers_ms_(parts.last_answers_ms) {}
+
+Fencing::~Fencing() { wait(); }
+
+void Fencing::wait() {
+  if (fencing_.valid()) fencing_.wait();
+}
+
+bool Fencing::is_under_way() {
+  const std::unique_lock fencing(fence_mutex_, std::try_to_lock);
+  return !fencing.owns_lock();
+}
+
+Result<std::string> Fencing::fence_head(const std::string& name, Mode mode) {
+  const std::scoped_lock fencing(fence_mutex_);
+  return fence_locked(name, nullptr, mode);
+}
+
+// An administrator's fence may take minutes: what was seen before it is worth nothing afterwards.
+Result<std::string> Fencing::fence_silent_head(const std::string& name, const FenceCause& cause) {
+  const std::unique_lock fencing(fence_mutex_, std::try_to_lock);
+  if (!fencing) {
+    return fail(ErrorCode::kBusy, fmt::format("head {}: not fenced now: {} has another one fenced",
+                                              name, head_.config.head_name));
+  }
+  return fence_locked(name, &cause, Mode::kCommit);
+}
+
+Result<std::string> Fencing::fence_locked(const std::string& name, const FenceCause* cause,
+                                          Mode mode) {
+  if (!means_.can_fence()) {
+    return fail(ErrorCode::kNotSupported,
+                fmt::format("head {}: neither reservations nor a fence agent are configured on {}, "
+                            "so nothing can prove that it does nothing any more ([fence] in "
+                            "vnfsd.toml)",
+                            name, head_.config.head_name));
+  }
+  if (name == head_.config.head_name) {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("head {}: is this head itself (fence it from another one)", name));
+  }
+  SYMNAS_ASSIGN(const ClusterView view, read_when_ready(head_, reader_));
+  SYMNAS_ASSIGN(const auto* victim, find(view.heads, "head", name));
+  if (cause != nullptr && victim->record.incarnation() != cause->incarnation)
+    return has_just_booted(name);
+  if (const Status able = means_.check_can_fence(view); !able) {
+    return fail(able.error().code,
+                fmt::format("head {}: not fenced: {}", name, able.error().message));
+  }
+  if (mode == Mode::kDryRun) return fmt::format("head {}: would be fenced", name);
+  SYMNAS_ASSIGN(const records::FenceRecord fence,
+                begin_fence(name, victim->record.incarnation(), cause));
+  crash_point("fencing", name);
+  if (fence.state() == records::FENCE_DONE)
+    return fmt::format("head {}: is fenced already: {}", name, fence.proof());
+  const std::string& incarnation = victim->record.incarnation();
+  if (fence.state() == records::FENCE_PROVEN) return finish_fence(name, incarnation);
+  // To write the record may have taken seconds: whoever was only away for a moment is not cut off.
+  if (cause != nullptr && cause->unheard && heard_heads(view).contains(name)) {
+    const Error error{ErrorCode::kConflict, "it is heard again"};
+    note_failed_fence(name, incarnation, error);
+    return fail(error.code, fmt::format("head {}: not fenced: {}", name, error.message));
+  }
+  const auto done =
+      means_.cut_off(name, incarnation, [&] { return check_still_fenced(name, incarnation); });
+  if (!done) {
+    note_failed_fence(name, incarnation, done.error());
+    return fail(done.error().code,
+                fmt::format("head {}: not fenced: {} (its mounts have not ended, and what they "
+                            "hold stays blocked: look at that and repeat the command)",
+                            name, done.error().message));
+  }
+  log::warn("head {}: cut off: {}", name, done->proof);
+  crash_point("cut off", name);
+  SYMNAS_TRY(note_proof(name, incarnation, *done));
+  crash_point("fence proven", name);
+  return finish_fence(name, incarnation);
+}
+
+Result<Stored<records::FenceRecord>> Fencing::my_fence(const ClusterView& view,
+                                                       const std::string& head,
+                                                       const std::string& incarnation) const {
+  const auto fence = view.fences.find(head);
+  if (fence != view.fences.end() && fence->second.record.by() == head_.config.head_name &&
+      fence->second.record.incarnation() == incarnation) {
+    return fence->second;
+  }
+  return fail(ErrorCode::kConflict,
+              fmt::format("head {}: it has come back, or another head fences it now (look at "
+                          "symnas status)",
+                          head));
+}
+
+// kConflict: it has booted since, or its fence is not this head's any more.
+Status Fencing::check_still_fenced(const std::string& head, const std::string& incarnation) {
+  SYMNAS_ASSIGN(const ClusterView view, read_view(head_.store, kStoreDeadlineMs));
+  SYMNAS_ASSIGN(const auto fence, my_fence(view, head, incarnation));
+  SYMNAS_ASSIGN(const auto* victim, find(view.heads, "head", head));
+  if (victim->record.incarnation() != incarnation) return has_just_booted(head);
+  if (fence.record.state() != records::FENCE_RUNNING) return has_come_back(head);
+  return {};
+}
+
+Fencing::PutFence Fencing::put_fence(const std::string& head, const records::FenceRecord& record,
+                                     kv::Txn txn) {
+  txn.success.push_back(kv::put(fence_key(head), record.SerializeAsString()));
+  if (auto event = event_of(head, record, head_.clock.wall_ns()))
+    events_.add(txn, std::move(*event));
+  const auto done = kv::txn_blocking(head_.store, std::move(txn), kStoreDeadlineMs);
+  if (done) return done->succeeded ? PutFence::kDone : PutFence::kConflict;
+  log::warn("head {}: its fence record: {}", head, done.error().message);
+  return PutFence::kUnclear;
+}
+
+// From here on the head's incarnation claims nothing. The head may be changing its own record.
+Result<records::FenceRecord> Fencing::begin_fence(const std::string& head,
+                                                  const std::string& incarnation,
+                                                  const FenceCause* cause) {
+  records::FenceRecord record;
+  record.set_head(head);
+  record.set_incarnation(incarnation);
+  record.set_by(head_.config.head_name);
+  record.set_began_ns(head_.clock.wall_ns());
+  record.set_state(records::FENCE_RUNNING);
+  if (cause != nullptr) record.set_silent_since_ns(cause->silent_since_ns);
+  record.set_agent_timeout_s(fence_timeout_s(head_.config.fence));
+  bool unclear = false;
+  for (StepTries tries; tries.next();) {
+    SYMNAS_ASSIGN(const ClusterView view, read_view(head_.store, kStoreDeadlineMs));
+    SYMNAS_ASSIGN(const auto* victim, find(view.heads, "head", head));
+    if (victim->record.incarnation() != incarnation) return has_just_booted(head);
+    const auto old = view.fences.find(head);
+    if (old != view.fences.end() && old->second.record.incarnation() == incarnation) {
+      const records::FenceRecord& now = old->second.record;
+      const bool ours = now.by() == record.by() && now.began_ns() == record.began_ns();
+      if (now.state() == records::FENCE_DONE || now.state() == records::FENCE_PROVEN ||
+          (ours && now.state() == records::FENCE_RUNNING)) {
+        return now;
+      }
+    }
+    SYMNAS_TRY(head_.check_not_removed(view));
+    // Who is being fenced itself fences nobody.
+    const auto own = view.fences.find(head_.config.head_name);
+    if (own != view.fences.end() && forbids_claims(own->second.record, head_.incarnation)) {
+      return fenced_here(own->second.record);
+    }
+    const auto revision_of = [&](const std::string& of) {
+      const auto fence = view.fences.find(of);
+      return fence == view.fences.end() ? Revision{} : fence->second.mod_revision;
+    };
+    kv::Txn txn;
+    txn.compares = {
+        kv::mod_revision_is(kv::keys::kHeads + head, victim->mod_revision),
+        kv::mod_revision_is(fence_key(head), cause != nullptr ? cause->fence : revision_of(head)),
+        kv::mod_revision_is(fence_key(head_.config.head_name), revision_of(head_.config.head_name)),
+        kv::key_absent(kv::keys::kRemoved + head_.config.head_name)};
+    if (cause != nullptr && !cause->silent_key.empty())
+      txn.compares.push_back(kv::mod_revision_is(cause->silent_key, cause->silent_revision));
+    const PutFence put = put_fence(head, record, std::move(txn));
+    if (put == PutFence::kDone) {
+      log::warn("head {}: fencing its incarnation {}", head, incarnation);
+      return record;
+    }
+    // What was seen is no more; but an earlier try may be the reason.
+    if (put == PutFence::kConflict && cause != nullptr && !std::exchange(unclear, false)) {
+      return fail(ErrorCode::kConflict,
+                  fmt::format("head {}: its records changed: it is left alone", head));
+    }
+    unclear = unclear || put == PutFence::kUnclear;
+  }
+  return stands_still(head);
+}
+
+void Fencing::note_failed_fence(const std::string& head, const std::string& incarnation,
+                                const Error& error) {
+  log::error("head {}: not fenced: {}", head, error.message);
+  for (StepTries tries; tries.next();) {
+    // The record keeps saying that a fence runs: as safe, and it is taken over or repeated.
+    const auto view = read_view(head_.store, kStoreDeadlineMs);
+    if (!view) return;
+    auto fence = my_fence(*view, head, incarnation);
+    if (!fence || fence->record.state() != records::FENCE_RUNNING) return;
+    fence->record.set_state(records::FENCE_FAILED);
+    fence->record.set_error(error.message);
+    kv::Txn txn;
+    txn.compares = {kv::mod_revision_is(fence_key(head), fence->mod_revision)};
+    if (put_fence(head, fence->record, std::move(txn)) == PutFence::kDone) return;
+  }
+}
+
+// Whoever began it finds that it is not his any more.
+void Fencing::give_up_fence(const ClusterView& view, const std::string& head) {
+  const Stored<records::FenceRecord>& fence = view.fences.at(head);
+  records::FenceRecord record = fence.record;
+  record.set_state(records::FENCE_FAILED);
+  record.set_by(head_.config.head_name);
+  record.set_error(
+      fmt::format("{} did not go on with it, nothing is proven, and the head is heard again",
+                  fence.record.by()));
+  kv::Txn txn;
+  txn.compares = {kv::mod_revision_is(fence_key(head), fence.mod_revision)};
+  if (put_fence(head, record, std::move(txn)) == PutFence::kDone)
+    log::warn("head {}: not fenced: {}", head, record.error());
+}
+
+std::set<std::string> Fencing::heard_heads(const ClusterView& view) const {
+  std::set<std::string> heard;
+  if (prober_ == nullptr) return heard;
+  for (const ha::PeerSight& sight : prober_->sights()) {
+    const auto head = view.heads.find(sight.head);
+    const bool now = std::ranges::any_of(sight.paths_silent_ms, [](std::int64_t silent_ms) {
+      return silent_ms >= 0 && silent_ms < ha::kSilentMs;
+    });
+    if (now && head != view.heads.end() && head->second.record.incarnation() == sight.incarnation)
+      heard.insert(sight.head);
+  }
+  return heard;
+}
+
+bool Fencing::start_fence(const std::string& head, FenceCause cause) {
+  const std::scoped_lock lock(fence_start_mutex_);
+  const std::int64_t now_ms = head_.clock.mono_ns() / 1'000'000;
+  std::int64_t& tried_ms = fence_tried_ms_[head];
+  const bool busy =
+      fencing_.valid() && fencing_.wait_for(std::chrono::seconds(0)) != std::future_status::ready;
+  if (busy || (tried_ms != 0 && now_ms - tried_ms < kFenceAgainMs)) return false;
+  tried_ms = now_ms;
+  fencing_ = std::async(std::launch::async, [this, head, cause = std::move(cause)] {
+    const auto done = fence_silent_head(head, cause);
+    if (done) return;
+    if (done.error().code == ErrorCode::kConflict) {
+      log::info("head {}: another head was faster, or it has changed: {}", head,
+                done.error().message);
+    } else {
+      log::error("{}", done.error().message);
+    }
+  });
+  return true;
+}
+
+}  // namespace symnas::vnfsd::daemon

@@ -1,0 +1,112 @@
+// Fencing: fences of other heads. Order (INV-8): fence record -> proof -> owner records disproved
+// -> end records -> owner records and the fence done. Whatever ends in between, a repetition goes
+// on. Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <future>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "fsal_cluster/state/mount_end.h"
+#include "vnfsd/daemon/fencing/fence_means.h"
+#include "vnfsd/daemon/fencing/fence_orders.h"
+#include "vnfsd/daemon/fencing/limits.h"
+#include "vnfsd/daemon/follow/cluster_reader.h"
+#include "vnfsd/daemon/head/this_head.h"
+#include "vnfsd/daemon/journal/event_writer.h"
+#include "vnfsd/daemon/journal/history_writer.h"
+#include "vnfsd/names/mode.h"
+#include "vnfsd/probe/prober.h"
+
+namespace symnas::vnfsd::daemon {
+
+// What it needs of the rest of the agent.
+struct FencingParts {
+  const ThisHead& head;
+  ClusterReader& reader;
+  EventWriter& events;
+  HistoryWriter& history;
+  FenceMeans& means;
+  const probe::HeadSights* prober = nullptr;      // null: nobody is heard
+  std::int64_t last_answers_ms = kLastAnswersMs;  // shorter in unit tests only
+};
+
+class Fencing final : public FenceOrders {
+ public:
+  explicit Fencing(const FencingParts& parts);
+  // Waits for a fence that was begun without being asked.
+  ~Fencing() override;
+
+  // An administrator asks for it: has the head cut off, then ends its mounts. Errors: kNotSupported
+  // (no means), kUnavailable (nothing is proved: nothing is ended), kConflict.
+  Result<std::string> fence_head(const std::string& name, Mode mode);
+  // fence_head() without being asked. Errors also: kConflict when the cause is no more, kBusy when
+  // another head is being fenced from here; then nothing was begun.
+  Result<std::string> fence_silent_head(const std::string& name, const FenceCause& cause);
+  // Of a fence with nothing proven, whose fencer has gone and whose head is heard.
+  void give_up_fence(const ClusterView& view, const std::string& head);
+  // Whether a head is being fenced from here just now.
+  bool is_under_way();
+  bool can_fence() const { return means_.can_fence(); }
+  std::set<std::string> heard_heads(const ClusterView& view) const;  // just now, their last boots
+  // Waits for a fence that was begun without being asked. REQUIRES: start_fence() is not called any
+  // more.
+  void wait();
+
+  // --- FenceOrders
+  std::string why_no_failover() const override { return means_.why_no_failover(); }
+  Status check_can_fence(const ClusterView& view) const override {
+    return means_.check_can_fence(view);
+  }
+  bool start_fence(const std::string& head, FenceCause cause) override;
+
+ private:
+  // The steps of fence_head(). Errors: kConflict (the head came back, or another one fences it),
+  // those of the store.
+  // REQUIRES: fence_mutex_ is held. `cause`: null when an administrator asks for it.
+  Result<std::string> fence_locked(const std::string& head, const FenceCause* cause, Mode mode);
+  // Answers the fence of that incarnation: running, or as it is when it has been proven before.
+  Result<records::FenceRecord> begin_fence(const std::string& head, const std::string& incarnation,
+                                           const FenceCause* cause);
+  Status check_still_fenced(const std::string& head, const std::string& incarnation);
+  void note_failed_fence(const std::string& head, const std::string& incarnation,
+                         const Error& error);
+  // Errors also: kConflict (the cluster has other LUNs now than those it was proved of).
+  Status note_proof(const std::string& head, const std::string& incarnation, const CutOff& done);
+  Result<std::string> finish_fence(const std::string& head, const std::string& incarnation);
+  // What finish_fence() has ended.
+  struct EndedMounts {
+    std::size_t count = 0;
+    std::map<std::string, std::uint64_t> epochs;  // by VNFS
+  };
+  // Puts the end records of what it owns; answers the transaction that erases those records.
+  // Errors: those of fs::end_mounts_of.
+  Result<kv::Txn> end_mounts_of_head(const ClusterView& view, const std::string& head,
+                                     const fs::EndProof& proof, EndedMounts& ended);
+  void note_fenced(const records::FenceRecord& fence, const EndedMounts& ended);
+  void wait_for_last_answers(const std::string& head) const;
+  // Errors: kConflict (it is another head's, another boot's, or gone).
+  Result<Stored<records::FenceRecord>> my_fence(const ClusterView& view, const std::string& head,
+                                                const std::string& incarnation) const;
+  // kUnclear: etcd has not said what became of it. After that, and after a conflict, the records
+  // tell: it may have been put all the same.
+  enum class PutFence { kDone, kConflict, kUnclear };
+  PutFence put_fence(const std::string& head, const records::FenceRecord& record, kv::Txn txn);
+
+  const ThisHead& head_;
+  ClusterReader& reader_;
+  EventWriter& events_;
+  HistoryWriter& history_;
+  FenceMeans& means_;
+  const probe::HeadSights* const prober_;
+  const std::int64_t last_answers_ms_;
+  std::mutex fence_mutex_;        // one fence at a time
+  std::mutex fence_start_mutex_;  // leaf; guards the two below
+  std::map<std::string, std::int64_t> fence_tried_ms_;
+  std::future<void> fencing_;  // the last fence without being asked
+};
+
+}  // namespace symnas::vnfsd::daemon

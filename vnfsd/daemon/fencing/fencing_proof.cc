@@ -1,0 +1,154 @@
+// Fencing: from the proof on: its mounts end, and who owned what they served is erased.
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/base/log.h"
+#include "common/kv/admin_keys.h"
+#include "common/kv/keys.h"
+#include "fsal_cluster/types/limits.h"
+#include "vnfsd/daemon/fencing/fence_steps.h"
+#include "vnfsd/daemon/fencing/fencing.h"
+#include "vnfsd/daemon/fencing/limits.h"
+#include "vnfsd/daemon/head/limits.h"
+#include "vnfsd/daemon/luns/registrations.h"
+#include "vnfsd/instance/crash_point.h"
+#include "vnfsd/instance/limits.h"
+#include "vnfsd/plans/change.h"
+#include "vnfsd/records/history.h"
+
+namespace symnas::vnfsd::daemon {
+namespace {
+
+static_assert(kLastAnswersMs >=
+              (fs::kGateWindowNs / 1'000'000 + instance::kHideAfterMs + instance::kPulseLookMs) /
+                  10 * 11);
+
+bool may_be_done_again(const Error& error) {
+  return error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kConflict ||
+         kv::maybe_executed(error);
+}
+
+}  // namespace
+
+// Also puts the head's owner records again: nothing that compares them commits any more, so no
+// instance of it makes a mount behind the end records. The head may be giving them up just now.
+Status Fencing::note_proof(const std::string& head, const std::string& incarnation,
+                           const CutOff& done) {
+  for (StepTries tries; tries.next();) {
+    SYMNAS_ASSIGN(const ClusterView view, read_view(head_.store, kStoreDeadlineMs));
+    SYMNAS_ASSIGN(const auto fence, my_fence(view, head, incarnation));
+    records::FenceRecord record = fence.record;
+    if (record.state() == records::FENCE_PROVEN) return {};  // by an earlier try
+    if (record.state() != records::FENCE_RUNNING) return has_come_back(head);
+    kv::Txn txn;
+    if (done.luns) {
+      if (*done.luns != identified_luns(view) || done.luns->size() != view.luns.size()) {
+        const Error error{ErrorCode::kConflict,
+                          "the cluster has other LUNs now than those it was cut off from"};
+        note_failed_fence(head, incarnation, error);
+        return fail(error.code, fmt::format("head {}: not fenced: {} (repeat the command)", head,
+                                            error.message));
+      }
+      txn.compares.push_back(unchanged_since(view, kv::keys::kLuns));
+    }
+    record.set_state(records::FENCE_PROVEN);
+    record.set_proven_ns(head_.clock.wall_ns());
+    record.set_cuts(done.cuts);
+    record.set_proof(done.proof);
+    txn.compares.push_back(kv::mod_revision_is(fence_key(head), fence.mod_revision));
+    for (const auto& [vnfs, owner] : owned_by(view, head)) {
+      txn.compares.push_back(kv::mod_revision_is(kv::keys::kOwners + vnfs, owner.mod_revision));
+      txn.success.push_back(kv::put(kv::keys::kOwners + vnfs, owner.record.SerializeAsString()));
+    }
+    if (put_fence(head, record, std::move(txn)) == PutFence::kDone) return {};
+  }
+  return stands_still(head);
+}
+
+// A head that has lost its LUNs only may be cut off from etcd as well: until its proof of life is
+// too old it answers its clients from memory, and what others change meanwhile it would not show.
+void Fencing::wait_for_last_answers(const std::string& head) const {
+  log::info("head {}: its mounts end in {} ms, when nothing of it may answer any more", head,
+            last_answers_ms_);
+  std::this_thread::sleep_for(std::chrono::milliseconds(last_answers_ms_));
+}
+
+Result<kv::Txn> Fencing::end_mounts_of_head(const ClusterView& view, const std::string& head,
+                                            const fs::EndProof& proof, EndedMounts& ended) {
+  kv::Txn txn;
+  for (const auto& [vnfs, owner] : owned_by(view, head)) {
+    SYMNAS_ASSIGN(const auto mounts,
+                  fs::end_mounts_of(head_.store, head_.clock, VnfsId(owner.record.vnfs_id()),
+                                    Epoch(owner.record.epoch()), proof));
+    for (const auto& mount : mounts) {
+      log::info("head {}: fenced: ended {} of filesystem {}", head, fs::describe(mount.mount),
+                mount.filesystem);
+    }
+    ended.count += mounts.size();
+    ended.epochs[vnfs] = owner.record.epoch();
+    txn.compares.push_back(kv::mod_revision_is(kv::keys::kOwners + vnfs, owner.mod_revision));
+    txn.success.push_back(kv::erase(kv::keys::kOwners + vnfs));
+    records::LeftRecord left;
+    left.set_epoch(owner.record.epoch());
+    txn.success.push_back(kv::put(kv::keys::kLeft + vnfs, left.SerializeAsString()));
+  }
+  return txn;
+}
+
+void Fencing::note_fenced(const records::FenceRecord& fence, const EndedMounts& ended) {
+  for (const auto& [vnfs, epoch] : ended.epochs) {
+    records::Departure departure;
+    departure.set_epoch(epoch);
+    departure.set_cause(records::DEPARTURE_FENCED);
+    if (fence.silent_since_ns() != 0)
+      add_step(*departure.mutable_steps(), step::kSilent, fence.silent_since_ns());
+    add_step(*departure.mutable_steps(), step::kFencing, fence.began_ns());
+    add_step(*departure.mutable_steps(), step::kFenced, fence.proven_ns());
+    add_step(*departure.mutable_steps(), step::kProved, head_.clock.wall_ns());
+    history_.note_departure(vnfs, departure);
+  }
+}
+
+// What the head owns is read after the pause: until the abort frees its I/O it may be giving up
+// what it was asked for, with proof of its own, and does so then.
+Result<std::string> Fencing::finish_fence(const std::string& head, const std::string& incarnation) {
+  EndedMounts ended;
+  const auto proven = [&](const ClusterView& view) -> Result<Stored<records::FenceRecord>> {
+    const auto fence = view.fences.find(head);
+    if (fence == view.fences.end() || fence->second.record.incarnation() != incarnation ||
+        (fence->second.record.state() != records::FENCE_PROVEN &&
+         fence->second.record.state() != records::FENCE_DONE)) {
+      return has_come_back(head);
+    }
+    return fence->second;
+  };
+  SYMNAS_ASSIGN(const ClusterView before, read_view(head_.store, kStoreDeadlineMs));
+  SYMNAS_ASSIGN(const auto begun, proven(before));
+  if (begun.record.cuts() != "power") wait_for_last_answers(head);
+  for (StepTries tries; tries.next();) {
+    SYMNAS_ASSIGN(const ClusterView view, read_view(head_.store, kStoreDeadlineMs));
+    SYMNAS_ASSIGN(const auto fence, proven(view));
+    records::FenceRecord record = fence.record;
+    if (record.state() == records::FENCE_PROVEN) {
+      auto txn = end_mounts_of_head(view, head, {head_.config.head_name, record.proof()}, ended);
+      if (!txn && !may_be_done_again(txn.error())) return tl::unexpected<Error>(txn.error());
+      if (!txn) continue;
+      crash_point("mounts ended", head);
+      txn->compares.push_back(kv::mod_revision_is(fence_key(head), fence.mod_revision));
+      record.set_state(records::FENCE_DONE);
+      if (put_fence(head, record, std::move(*txn)) != PutFence::kDone) continue;
+    }
+    crash_point("fence done", head);
+    note_fenced(record, ended);
+    std::string what = fmt::format("head {}: fenced, {} mounts of {} VNFSs ended: {}", head,
+                                   ended.count, ended.epochs.size(), record.proof());
+    log::info("{}", what);
+    return what;
+  }
+  return stands_still(head);
+}
+
+}  // namespace symnas::vnfsd::daemon

@@ -1,0 +1,24 @@
+// Bounds of judging LUNs and networks, each with its reason.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace symnas::vnfsd::daemon {
+
+// LUNs and networks (health.h) are tried so often.
+inline constexpr std::int64_t kTryMs = 1'000;
+inline constexpr std::int64_t kLunLookMs = 500;
+inline constexpr std::size_t kLunReadBytes = 4096;
+// Multipath answers errors only when its last path has gone; one retry of an array passes.
+inline constexpr int kFailuresMin = 3;
+inline constexpr std::int64_t kFailsMs = 2'000;
+// Far above what a busy array or a change of paths takes.
+inline constexpr std::int64_t kHangsMs = 15'000;
+// From the first head's knowledge of a fault that all have to the last one's, and its record's.
+inline constexpr std::int64_t kWorseMs = 4'000;
+static_assert(kWorseMs > 2 * (kTryMs + kLunLookMs));
+// What comes and goes moves a VNFS once in so long at most.
+inline constexpr std::int64_t kWellMs = 60'000;
+
+}  // namespace symnas::vnfsd::daemon

@@ -1,0 +1,163 @@
+#include "vnfsd/daemon/health/lun_health.h"
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/base/log.h"
+#include "common/env/clock.h"
+#include "cvm/lun_device.h"
+#include "vnfsd/daemon/health/limits.h"
+
+namespace symnas::vnfsd::daemon {
+namespace {
+
+std::int64_t now_ms() { return env::system_clock().mono_ns() / 1'000'000; }
+
+}  // namespace
+
+struct LunCanaries::Canary {
+  Canary(instance::LunPath path, Health before) : lun(std::move(path)), health(before) {}
+
+  const instance::LunPath lun;  // its path is "": it has gone
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool ending = false;
+  Health health;
+};
+
+LunCanaries::LunCanaries(std::function<void()> changed)
+    : changed_(std::move(changed)), thread_([this] { run(); }) {}
+
+LunCanaries::~LunCanaries() {
+  {
+    const std::scoped_lock lock(mutex_);
+    ending_ = true;
+  }
+  ending_now_.notify_all();
+  thread_.join();
+  follow({}, {});
+}
+
+void LunCanaries::follow(const std::vector<instance::LunPath>& luns,
+                         const std::set<std::string>& cluster) {
+  std::map<std::string, std::shared_ptr<Canary>> wanted;
+  const std::scoped_lock lock(mutex_);
+  std::map<std::string, instance::LunPath> all;
+  for (const auto& [uuid, canary] : canaries_) {
+    if (cluster.contains(uuid)) all[uuid] = {canary->lun.name, uuid, "", 0, 0};
+  }
+  for (const instance::LunPath& lun : luns) all[lun.uuid] = lun;
+  for (const auto& [uuid, lun] : all) {
+    const auto known = canaries_.find(lun.uuid);
+    const bool same = known != canaries_.end() && known->second->lun.path == lun.path &&
+                      known->second->lun.lock_inode == lun.lock_inode &&
+                      known->second->lun.lock_device == lun.lock_device;
+    if (same) {
+      wanted.insert(canaries_.extract(known));
+      continue;
+    }
+    Health before;  // of the LUN, whatever it was called
+    if (known != canaries_.end()) {
+      const std::scoped_lock canary_lock(known->second->mutex);
+      before = known->second->health;
+      before.given_up();
+    }
+    const auto canary = std::make_shared<Canary>(lun, before);
+    std::thread(read_again_and_again, canary).detach();
+    wanted.emplace(lun.uuid, canary);
+  }
+  for (const auto& [uuid, canary] : canaries_) {
+    {
+      const std::scoped_lock canary_lock(canary->mutex);
+      canary->ending = true;
+    }
+    canary->changed.notify_all();
+  }
+  canaries_ = std::move(wanted);
+}
+
+// Shares nothing with the rest of the process but the canary.
+void LunCanaries::read_again_and_again(const std::shared_ptr<Canary>& canary) {
+  std::optional<cvm::LunDevice> device;
+  alignas(4096) std::array<std::byte, kLunReadBytes> block{};
+  std::unique_lock lock(canary->mutex);
+  while (!canary->ending) {
+    canary->health.asked(now_ms());
+    lock.unlock();
+    std::string error;
+    if (canary->lun.path.empty()) {
+      error = "no device with its label is visible any more";
+    } else if (!device) {
+      auto opened = cvm::LunDevice::open(canary->lun.path, cvm::Access::kRead);
+      if (opened) {
+        device = std::move(*opened);
+      } else {
+        error = opened.error().message;
+      }
+    }
+    if (device) {
+      const Status read = device->read(0, block);
+      if (!read) {
+        error = read.error().message;
+        device.reset();  // it may be there again as another node
+      }
+    }
+    lock.lock();
+    canary->health.answered(now_ms(), error);
+    canary->changed.wait_for(lock, std::chrono::milliseconds(kTryMs),
+                             [&] { return canary->ending; });
+  }
+}
+
+std::map<std::string, std::string> LunCanaries::ill() const {
+  const std::scoped_lock lock(mutex_);
+  return ill_;
+}
+
+std::set<std::string> LunCanaries::worse() const {
+  const std::scoped_lock lock(mutex_);
+  return worse_;
+}
+
+// REQUIRES: mutex_ is held. Answers whether who is ill has changed.
+bool LunCanaries::look() {
+  std::map<std::string, std::string> ill;
+  std::set<std::string> worse;
+  bool changed = false;
+  for (const auto& [uuid, canary] : canaries_) {
+    const std::scoped_lock lock(canary->mutex);
+    const Health::State state = canary->health.look(now_ms());
+    const bool was_ill = ill_.contains(uuid);
+    if (state != Health::State::kWell)
+      ill[uuid] = fmt::format("it cannot be read on this head: {}", canary->health.why());
+    // What is here could not be given up: nothing proves the end of its I/O to a node that has
+    // gone.
+    const bool gone = canary->lun.path.empty();
+    if (state == Health::State::kWorse && !gone) worse.insert(uuid);
+    changed = changed || was_ill != ill.contains(uuid);
+    if (!was_ill && ill.contains(uuid)) log::warn("lun {}: {}", canary->lun.name, ill[uuid]);
+    if (was_ill && !ill.contains(uuid)) log::info("lun {}: is well again", canary->lun.name);
+  }
+  changed = changed || worse != worse_;
+  ill_ = std::move(ill);
+  worse_ = std::move(worse);
+  return changed;
+}
+
+void LunCanaries::run() {
+  std::unique_lock lock(mutex_);
+  while (!ending_now_.wait_for(lock, std::chrono::milliseconds(kLunLookMs),
+                               [this] { return ending_; })) {
+    if (!look()) continue;
+    lock.unlock();
+    changed_();
+    lock.lock();
+  }
+}
+
+}  // namespace symnas::vnfsd::daemon

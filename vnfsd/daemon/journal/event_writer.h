@@ -1,0 +1,46 @@
+// EventWriter: writes down what happens (vnfsd/records/events.h). Nothing waits for it, and nothing
+// fails with it: what etcd does not take is only in the log. Thread-safe.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/kv/quota.h"
+#include "vnfsd/daemon/head/this_head.h"
+#include "vnfsd/records/events.h"
+
+namespace symnas::vnfsd::daemon {
+
+class EventWriter {
+ public:
+  // `told` is called when write_one() has something to do. Thread-safe, and calls nothing back.
+  EventWriter(const ThisHead& head, const kv::QuotaGauge& quota, std::function<void()> told);
+
+  // Goes on behind the last of this head's events. Errors: as EventRing::resume().
+  Status resume();
+  // Adds an event to a transaction, if one can be written.
+  void add(kv::Txn& txn, records::EventRecord event);
+  std::optional<kv::Op> op(records::EventRecord event);
+  // Writes an event soon, if etcd takes it; waits for nothing.
+  void tell(std::string_view kind, const std::string& text);
+  // Those that wait may be written now.
+  void remind();
+  // Writes the oldest of those. False: there is none. Blocks. REQUIRES: one caller at a time.
+  bool write_one();
+
+ private:
+  Status write_told(const records::EventRecord& event);
+
+  const ThisHead& head_;
+  const kv::QuotaGauge& quota_;
+  const std::function<void()> told_some_;
+  EventRing ring_;
+  std::mutex mutex_;                       // leaf
+  std::deque<records::EventRecord> told_;  // not written yet, at most kEventsWaitingMax
+};
+
+}  // namespace symnas::vnfsd::daemon

@@ -1,0 +1,40 @@
+// HistoryWriter: writes down what becomes of VNFSs (vnfsd/records/history.h). Nothing waits for it,
+// and nothing fails with it: what etcd does not take is missing in `vnfs history`. Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "vnfsd/daemon/head/this_head.h"
+#include "vnfsd/daemon/journal/event_writer.h"
+#include "vnfsd/instance/supervisor.h"
+
+namespace symnas::vnfsd::daemon {
+
+// How often a VNFS came to be served here, for one cause.
+struct Arrivals {
+  std::uint64_t count = 0;
+  std::uint64_t timed = 0;  // of them: those whose blackout is known
+  std::int64_t blackout_ms = 0;
+};
+
+class HistoryWriter {
+ public:
+  HistoryWriter(const ThisHead& head, EventWriter& events) : head_(head), events_(events) {}
+
+  // Failures of both are logged only.
+  void note_arrival(const std::string& vnfs, const instance::Arrival& arrival);
+  void note_departure(const std::string& vnfs, const records::Departure& departure);
+  // Since this vnfsd started, by VNFS and by cause (vnfsd/records/history.h).
+  std::map<std::string, std::map<std::string, Arrivals>> arrivals() const;
+
+ private:
+  const ThisHead& head_;
+  EventWriter& events_;
+  mutable std::mutex mutex_;  // leaf
+  std::map<std::string, std::map<std::string, Arrivals>> arrivals_;
+};
+
+}  // namespace symnas::vnfsd::daemon

@@ -1,0 +1,55 @@
+// LunKeeper: the cluster's LUNs on this head: found and kept open, registered on, and tried once a
+// second. Thread-safe.
+//
+// Invariant: what a scan finds and the instances' notice of it belong together (no_scan()).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "vnfsd/daemon/head/this_head.h"
+#include "vnfsd/daemon/health/lun_health.h"
+#include "vnfsd/daemon/luns/luns.h"
+#include "vnfsd/daemon/luns/registrations.h"
+
+namespace symnas::vnfsd::daemon {
+
+class LunKeeper {
+ public:
+  // `changed` is called on threads of this object when LUNs are reached worse or well again, or
+  // more of them are registered on.
+  LunKeeper(const ThisHead& head, ReservationCalls calls, const std::function<void()>& changed);
+
+  // Registers on the LUNs of the records.
+  void follow_registrations(const ClusterView& view);
+  // Opens what is new. `found` is called when the set of open LUNs has changed, before another scan
+  // may begin.
+  void look(const ClusterView& view, const std::function<void()>& found);
+  // Those that are open are tried from now on.
+  void try_luns(const ClusterView& view);
+  // No scan runs while it is held.
+  std::unique_lock<std::mutex> no_scan() { return std::unique_lock(scan_mutex_); }
+
+  LunSet& open_luns() { return luns_; }
+  Registrations& registrations() { return registrations_; }
+  const LunCanaries& canaries() const { return canaries_; }
+
+ private:
+  std::vector<std::string> candidates(const ClusterView& view) const;
+
+  const ThisHead& head_;
+  LunSet luns_;
+  std::mutex scan_mutex_;        // one scan at a time
+  std::string scanned_version_;  // of the LUN set at the last scan
+  std::int64_t scanned_at_ms_ = 0;
+  LunCanaries canaries_;
+  Registrations registrations_;
+};
+
+// Changes whenever a scan may find something new.
+std::string lun_set_version(const ClusterView& view);
+
+}  // namespace symnas::vnfsd::daemon

@@ -1,0 +1,92 @@
+// Ownership: giving a VNFS up, and the end of the order that led one here.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "common/kv/keys.h"
+#include "vnfsd/daemon/head/limits.h"
+#include "vnfsd/daemon/ownership/ownership.h"
+
+namespace symnas::vnfsd::daemon {
+
+// The clients wait: what the watch has shown is tried first, the transaction compares it.
+Status Ownership::release(const std::string& vnfs, const instance::Farewell& farewell) {
+  const auto seen = reader_.shown();
+  const bool owned = seen && *seen && (*seen)->owners.contains(vnfs) &&
+                     (*seen)->owners.at(vnfs).record.head() == head_.config.head_name;
+  if (owned) {
+    const Status released = release_of(**seen, vnfs, farewell);
+    if (released || released.error().code != ErrorCode::kConflict) return released;
+  }
+  SYMNAS_ASSIGN(const ClusterView view, reader_.fresh());
+  return release_of(view, vnfs, farewell);
+}
+
+Status Ownership::release_of(const ClusterView& view, const std::string& vnfs,
+                             const instance::Farewell& farewell) {
+  const auto owner = view.owners.find(vnfs);
+  if (owner == view.owners.end() || owner->second.record.head() != head_.config.head_name)
+    return {};
+  if (!head_.check_not_removed(view)) return {};  // another machine's of this name
+  records::Departure departure = farewell.departure;
+  const auto move = view.moves.find(vnfs);
+  if (move != view.moves.end()) departure.set_cause(records::DEPARTURE_MOVED);
+  kv::Txn txn;
+  txn.compares.push_back(kv::mod_revision_is(kv::keys::kOwners + vnfs, owner->second.mod_revision));
+  txn.success.push_back(kv::erase(kv::keys::kOwners + vnfs));
+  if (!farewell.connections.empty() || !farewell.unheard.empty()) {
+    records::ConnectionsRecord connections;
+    for (const std::string& tcp : farewell.connections) connections.add_tcp(tcp);
+    for (const std::string& tcp : farewell.unheard) connections.add_unheard(tcp);
+    txn.success.push_back(kv::put(kv::keys::kConnections + vnfs, connections.SerializeAsString()));
+  } else if (departure.epoch() != 0) {  // its last instance has said that there are none
+    txn.success.push_back(kv::erase(kv::keys::kConnections + vnfs));
+  }
+  if (move != view.moves.end()) {
+    records::MoveRecord left = move->second.record;
+    *left.mutable_departure() = departure;
+    // Also when no instance has run: whoever comes after has a later epoch than all there were.
+    left.mutable_departure()->set_epoch(std::max(departure.epoch(), owner->second.record.epoch()));
+    txn.success.push_back(kv::put(kv::keys::kMoves + vnfs, left.SerializeAsString()));
+  }
+  txn.compares.push_back(kv::mod_revision_is(
+      kv::keys::kMoves + vnfs, move == view.moves.end() ? Revision{} : move->second.mod_revision));
+  SYMNAS_ASSIGN(const kv::TxnResult result,
+                kv::txn_blocking(head_.store, std::move(txn), kStoreDeadlineMs));
+  if (!result.succeeded) {
+    return fail(ErrorCode::kConflict, fmt::format("vnfs {}: its records changed", vnfs));
+  }
+  reader_.must_show(result.revision);
+  history_.note_departure(vnfs, departure);
+  return {};
+}
+
+Status Ownership::served(const std::string& vnfs, const instance::Arrival& arrival) {
+  const Status ended = end_move(vnfs);
+  history_.note_arrival(vnfs, arrival);
+  return ended;
+}
+
+Status Ownership::end_move(const std::string& vnfs) {
+  SYMNAS_ASSIGN(const ClusterView seen, reader_.seen());
+  const Status ended = end_move_of(seen, vnfs);
+  if (ended || ended.error().code != ErrorCode::kConflict) return ended;
+  SYMNAS_ASSIGN(const ClusterView view, reader_.fresh());
+  return end_move_of(view, vnfs);
+}
+
+Status Ownership::end_move_of(const ClusterView& view, const std::string& vnfs) {
+  const auto move = view.moves.find(vnfs);
+  if (move == view.moves.end() || move->second.record.to() != head_.config.head_name) return {};
+  const std::string key = kv::keys::kMoves + vnfs;
+  kv::Txn txn;
+  txn.compares.push_back(kv::mod_revision_is(key, move->second.mod_revision));
+  txn.success.push_back(kv::erase(key));
+  SYMNAS_ASSIGN(const kv::TxnResult done,
+                kv::txn_blocking(head_.store, std::move(txn), kStoreDeadlineMs));
+  if (!done.succeeded)
+    return fail(ErrorCode::kConflict, fmt::format("vnfs {}: another order", vnfs));
+  return {};
+}
+
+}  // namespace symnas::vnfsd::daemon

@@ -1,0 +1,182 @@
+#include "vnfsd/daemon/reconciler.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/base/log.h"
+#include "common/kv/admin_keys.h"
+#include "common/kv/keys.h"
+#include "cvm/volume.h"
+#include "ha/detection/probe.h"
+#include "vnfsd/address/link.h"
+#include "vnfsd/daemon/follow/limits.h"
+#include "vnfsd/daemon/head/limits.h"
+#include "vnfsd/daemon/luns/limits.h"
+#include "vnfsd/daemon/moves/limits.h"
+#include "vnfsd/daemon/version.h"
+#include "vnfsd/plans/plans.h"
+#include "vnfsd/records/events.h"
+
+namespace symnas::vnfsd::daemon {
+
+Reconciler::Reconciler(const ReconcilerParts& parts)
+    : parts_(parts),
+      head_(parts.head),
+      moves_({parts.head, parts.events, parts.luns.registrations(), parts.luns.canaries(),
+              parts.heads.networks(), parts.instances, parts.ownership}) {}
+
+Status Reconciler::register_head() {
+  SYMNAS_ASSIGN(const ClusterView view, read_view(head_.store, kStoreDeadlineMs));
+  if (const Status known = parts_.events.resume(); !known) {
+    log::warn("events: none are written: {}", known.error().message);
+  }
+  const std::string uuid = cvm::uuid_to_bytes(head_.config.cluster_uuid);
+  if (view.cluster.mod_revision != Revision{} && view.cluster.record.uuid() != uuid) {
+    return fail(
+        ErrorCode::kForeign,
+        fmt::format("cluster {}: etcd holds another cluster, {} (check [etcd] endpoints and "
+                    "[cluster] uuid in vnfsd.toml)",
+                    head_.config.cluster_name, view.cluster.record.name()));
+  }
+  SYMNAS_TRY(head_.check_not_removed(view));
+  kv::Txn txn;
+  head_.compare_admission(view, txn);
+  // Another machine's, or another life of this one.
+  if (view.removed.contains(head_.config.head_name))
+    txn.success.push_back(kv::erase(kv::keys::kRemoved + head_.config.head_name));
+  if (view.cluster.mod_revision == Revision{}) {
+    records::ClusterRecord cluster;
+    cluster.set_name(head_.config.cluster_name);
+    cluster.set_uuid(uuid);
+    cluster.set_created_ns(head_.clock.wall_ns());
+    txn.compares.push_back(kv::key_absent(kv::keys::kCluster));
+    txn.success.push_back(kv::put(kv::keys::kCluster, cluster.SerializeAsString()));
+  }
+  const auto old = view.heads.find(head_.config.head_name);
+  records::HeadRecord head;
+  Revision revision;
+  if (old != view.heads.end()) {
+    head = old->second.record;
+    revision = old->second.mod_revision;
+  }
+  head.set_name(head_.config.head_name);
+  head.set_address(head_.config.head_address);
+  head.clear_probe_addresses();
+  for (const std::string& address : head_.config.probe_addresses) head.add_probe_addresses(address);
+  head.clear_macs();
+  for (const address::MacAddress& mac : address::device_macs())
+    head.add_macs(std::string(mac.begin(), mac.end()));
+  head.set_incarnation(head_.incarnation);
+  head.set_agent_started_ns(head_.clock.wall_ns());
+  head.set_version(kVersion);
+  head.clear_luns();  // said anew when they are open
+  head.clear_luns_known();
+  const auto fence = view.fences.find(head_.config.head_name);
+  if (fence != view.fences.end()) {
+    if (forbids_claims(fence->second.record, head_.incarnation)) {
+      // What this boot has started is to be hidden and ended.
+      parts_.instances.follow(view, moves_.preparing());
+      return fenced_here(fence->second.record);
+    }
+    // An earlier incarnation's: this one has nothing to do with it.
+    txn.compares.push_back(kv::mod_revision_is(kv::keys::kFences + head_.config.head_name,
+                                               fence->second.mod_revision));
+    txn.success.push_back(kv::erase(kv::keys::kFences + head_.config.head_name));
+  } else {
+    txn.compares.push_back(kv::key_absent(kv::keys::kFences + head_.config.head_name));
+  }
+  const std::string key = kv::keys::kHeads + head_.config.head_name;
+  txn.compares.push_back(kv::mod_revision_is(key, revision));
+  txn.success.push_back(kv::put(key, head.SerializeAsString()));
+  const bool booted =
+      old == view.heads.end() || old->second.record.incarnation() != head_.incarnation;
+  parts_.events.add(
+      txn, make_event(event::kHeadStarted,
+                      fmt::format("head {}: its agent {} has started{}", head_.config.head_name,
+                                  kVersion, booted ? ", first of this boot" : ""),
+                      head_.clock.wall_ns()));
+  SYMNAS_ASSIGN(const kv::TxnResult result, kv::txn_blocking(head_.store, txn, kStoreDeadlineMs));
+  if (!result.succeeded) return fail(ErrorCode::kConflict, "head: registering again");
+  log::info("head {}: registered in cluster {}", head_.config.head_name, head_.config.cluster_name);
+  return {};
+}
+
+Status Reconciler::follow(const ClusterView& view) {
+  if (const Status allowed = head_.check_not_removed(view); !allowed) {
+    // It owns nothing: what waits here to be called is not needed.
+    parts_.instances.stop_all();
+    return allowed;
+  }
+  if (!std::exchange(swept_, true)) parts_.instances.end_standbys();
+  parts_.heads.follow(view);
+  if (is_any_being_cut_off(view)) parts_.means.stop_check();
+  SYMNAS_TRY(make_probe_key(view));
+  parts_.luns.follow_registrations(view);
+  parts_.luns.look(view, [this] { parts_.instances.refresh(); });
+  parts_.luns.try_luns(view);
+  moves_.follow(view);
+  parts_.instances.follow(view, moves_.preparing());
+  return publish_luns(view);
+}
+
+void Reconciler::followed() { parts_.events.remind(); }
+
+std::int64_t Reconciler::pause_ms() const {
+  return unpublished_ ? kRefreshPollMs : moves_.are_under_way() ? kOwnMovesPollMs : kReconcileMs;
+}
+
+// Errors: those of the store.
+Status Reconciler::make_probe_key(const ClusterView& view) {
+  if (!view.cluster.record.probe_key().empty()) return {};
+  records::ClusterRecord cluster = view.cluster.record;
+  cluster.set_probe_key(ha::make_probe_key());
+  kv::Txn txn;
+  txn.compares.push_back(kv::mod_revision_is(kv::keys::kCluster, view.cluster.mod_revision));
+  txn.success.push_back(kv::put(kv::keys::kCluster, cluster.SerializeAsString()));
+  SYMNAS_TRY(kv::txn_blocking(head_.store, std::move(txn), kStoreDeadlineMs));
+  return {};  // if another head was faster, that is read next time
+}
+
+Status Reconciler::publish_luns(const ClusterView& view) {
+  unpublished_ = false;
+  const Registrations& registrations = parts_.luns.registrations();
+  if (registrations.reservations() != nullptr && registrations.reservations()->undecided())
+    return {};  // its LUNs cannot be read yet
+  const auto self = view.heads.find(head_.config.head_name);
+  if (self == view.heads.end() || self->second.record.incarnation() != head_.incarnation) return {};
+  records::HeadRecord head = self->second.record;
+  head.clear_luns();
+  {
+    // No scan now: what it finds and the supervisors' notice of it belong together.
+    const auto scanning = parts_.luns.no_scan();
+    const auto ill = parts_.luns.canaries().ill();
+    for (const instance::LunPath& lun : parts_.luns.open_luns().paths()) {
+      // An instance that meets a LUN where others are registered and this head is not would end.
+      if (ill.contains(lun.uuid) || !registrations.is_registered_on(view, lun.name, lun.path))
+        continue;
+      SYMNAS_ASSIGN(const Uuid uuid, Uuid::parse(lun.uuid));
+      head.add_luns(cvm::uuid_to_bytes(uuid));
+    }
+    head.clear_ill_networks();
+    for (const auto& [name, why] : parts_.heads.networks().ill()) head.add_ill_networks(name);
+    const auto& said = self->second.record;
+    if (head.luns_known() && std::ranges::equal(said.luns(), head.luns()) &&
+        std::ranges::equal(said.ill_networks(), head.ill_networks())) {
+      return {};
+    }
+    head.set_luns_known(true);
+    unpublished_ = !parts_.instances.is_refreshed();
+  }
+  if (unpublished_) return {};
+  const std::string key = kv::keys::kHeads + head_.config.head_name;
+  kv::Txn txn;
+  txn.compares.push_back(kv::mod_revision_is(key, self->second.mod_revision));
+  txn.success.push_back(kv::put(key, head.SerializeAsString()));
+  SYMNAS_ASSIGN(const kv::TxnResult result, kv::txn_blocking(head_.store, txn, kStoreDeadlineMs));
+  unpublished_ = !result.succeeded;
+  return {};
+}
+
+}  // namespace symnas::vnfsd::daemon

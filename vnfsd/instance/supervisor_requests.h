@@ -1,0 +1,87 @@
+// SupervisorRequests: what others ask of a supervisor, and what it shows them. Thread-safe; all
+// that another thread than the supervisor's own may touch is here.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/base/unique_fd.h"
+
+namespace symnas::vnfsd::instance {
+
+// kPrepared: as far as it goes without owning the VNFS.
+enum class Wanted { kStarted, kStopped, kPrepared };
+
+// What `symnas status` shows.
+struct InstanceSnapshot {
+  std::string state;  // prepared, starting, serving, fencing, waiting, stopping, stopped
+  int pid = 0;        // 0 = none
+  std::uint64_t epoch = 0;
+  std::int64_t since_ns = 0;   // wall clock, of the state
+  std::uint64_t restarts = 0;  // since vnfsd started
+  std::string last_exit;
+  std::string error;  // why it is not further, or what it does not serve; "" = nothing is wrong
+  std::string vips_taken;  // which VIPs it has not, because who answers for them; "" = none
+  bool silent = false;     // its VIPs are down: who is connected cannot be told from its sockets
+  std::vector<std::string> unheard;  // as in Farewell
+  // By its pulse, monotonic clock; 0: not yet.
+  std::int64_t first_request_ns = 0;
+  std::int64_t last_reclaim_ns = 0;
+};
+
+class SupervisorRequests {
+ public:
+  explicit SupervisorRequests(Wanted wanted);
+
+  // --- others ask
+  void set_wanted(Wanted wanted);
+  // The instance of that epoch is to be killed; once.
+  void end_instance(Epoch epoch, const std::string& why);
+  // The instance's file is to be written anew.
+  void refresh();
+  // False while the file of an instance that may open LUNs is older than the last refresh().
+  bool refreshed() const;
+  InstanceSnapshot snapshot() const;
+  // The supervisor's thread is to end.
+  void end();
+
+  // --- the supervisor looks
+  bool ending() const;
+  Wanted wanted() const;
+  // Why the instance of that epoch is to be killed; nothing: it is not. What was said of another
+  // one is forgotten.
+  std::optional<std::string> take_end(Epoch epoch);
+  // What was said of it so far does not count.
+  void forget_end();
+  void take_refresh();
+  // It could not be done: to be called after take_refresh(). Wakes nobody.
+  void put_refresh_back();
+  // Can be read when something was asked for since the last sleep().
+  int fd() const { return wake_.get(); }
+  void wake();
+  // Sleeps until something was asked for or timeout_ms are over (-1: no bound).
+  void sleep(std::int64_t timeout_ms);
+  // Changes what is shown; `change` gets it with the mutex held.
+  template <class Change>
+  void show(const Change& change) {
+    const std::scoped_lock lock(mutex_);
+    change(snapshot_);
+  }
+
+ private:
+  UniqueFd wake_;  // eventfd: something was asked for
+  mutable std::mutex mutex_;
+  Wanted wanted_;
+  bool ending_ = false;
+  bool refresh_ = false;
+  std::optional<std::pair<Epoch, std::string>> end_;  // which instance is to be killed, and why
+  Epoch killed_;                                      // the last one that was
+  InstanceSnapshot snapshot_;
+};
+
+}  // namespace symnas::vnfsd::instance

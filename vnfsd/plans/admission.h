@@ -1,0 +1,26 @@
+// Which machine is the head of a name. An invitation makes an id that its bundle carries into the
+// machine's vnfsd.toml; whoever has another one is not the head, whatever its certificate says. So
+// one that was removed never acts for its name again, also when another machine has it by then.
+// Thread-safe: pure functions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "common/base/result.h"
+#include "vnfsd/plans/change.h"
+#include "vnfsd/records/cluster_view.h"
+
+namespace symnas::vnfsd {
+
+// `admission`: the machine's own id, "" = it has none, as the cluster's first head.
+bool is_admitted(const ClusterView& view, const std::string& head, const std::string& admission);
+
+// From now on only the machine with that id is the head; `admission` is new.
+Result<Change> plan_head_admit(const std::string& head, const std::string& admission,
+                               std::int64_t now_ns);
+
+// What whoever acts for the head has found: nobody was admitted or removed since.
+kv::Compare admitted_as_seen(const ClusterView& view, const std::string& head);
+
+}  // namespace symnas::vnfsd

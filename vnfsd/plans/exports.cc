@@ -1,0 +1,112 @@
+#include "vnfsd/plans/exports.h"
+
+#include <cstdint>
+
+#include <fmt/format.h>
+
+#include "common/kv/keys.h"
+
+namespace symnas::vnfsd {
+namespace {
+
+// FNV-1a; the length of each part is part of it.
+class Digest {
+ public:
+  void add(const std::string& part) {
+    for (int shift = 0; shift < 64; shift += 8) byte(part.size() >> shift & 0xff);
+    for (const char c : part) byte(static_cast<unsigned char>(c));
+  }
+  std::string text() const { return fmt::format("{:016x}", value_); }
+
+ private:
+  void byte(std::uint64_t b) { value_ = (value_ ^ b) * 0x100000001b3; }
+
+  std::uint64_t value_ = 0xcbf29ce484222325;
+};
+
+template <class Record>
+void apply(const kv::Op& op, const std::string& prefix, Table<Record>& table) {
+  if (!op.range.key.starts_with(prefix)) return;
+  const std::string name = op.range.key.substr(prefix.size());
+  if (op.kind == kv::Op::Kind::kPut) {
+    table[name].record.ParseFromString(op.value);
+  } else {
+    table.erase(name);
+  }
+}
+
+}  // namespace
+
+std::string pseudo_of(const records::ExportRecord& exported) {
+  return exported.pseudo().empty() ? "/" + exported.name() : exported.pseudo();
+}
+
+bool overlap(std::string_view pseudo, std::string_view other) {
+  if (other.size() < pseudo.size()) std::swap(pseudo, other);
+  return other.starts_with(pseudo) &&
+         (other.size() == pseudo.size() || pseudo == "/" || other[pseudo.size()] == '/');
+}
+
+Status check_pseudo_paths(const ClusterView& view, const records::VnfsRecord& vnfs) {
+  for (int i = 0; i < vnfs.exports_size(); ++i) {
+    SYMNAS_ASSIGN(const auto* one, find(view.exports, "export", vnfs.exports(i)));
+    for (int j = 0; j < i; ++j) {
+      SYMNAS_ASSIGN(const auto* other, find(view.exports, "export", vnfs.exports(j)));
+      const std::string path = pseudo_of(one->record);
+      const std::string there = pseudo_of(other->record);
+      if (!overlap(path, there)) continue;
+      return fail(ErrorCode::kBusy,
+                  fmt::format("vnfs {}: export {} as {} and export {} as {}: one would hide the "
+                              "other (symnas export set --pseudo)",
+                              vnfs.name(), one->record.name(), path, other->record.name(), there));
+    }
+  }
+  return {};
+}
+
+std::string exports_digest(const ClusterView& view, const records::VnfsRecord& vnfs) {
+  Digest digest;
+  for (const std::string& name : vnfs.exports()) {
+    const auto exported = view.exports.find(name);
+    digest.add(exported == view.exports.end() ? "" : exported->second.record.SerializeAsString());
+  }
+  return digest.text();
+}
+
+bool exports_pending(const ClusterView& view, const std::string& vnfs) {
+  const auto record = view.vnfses.find(vnfs);
+  const auto owner = view.owners.find(vnfs);
+  if (record == view.vnfses.end() || owner == view.owners.end()) return false;
+  const auto served = view.served.find(vnfs);
+  if (served == view.served.end()) return true;
+  const records::ServedRecord& told = served->second.record;
+  const std::string wanted = exports_digest(view, record->second.record);
+  return told.epoch() != owner->second.record.epoch() ||
+         (told.exports() != wanted && told.refused() != wanted);
+}
+
+std::string exports_problem(const ClusterView& view, const std::string& vnfs) {
+  const auto owner = view.owners.find(vnfs);
+  const auto served = view.served.find(vnfs);
+  if (owner == view.owners.end() || served == view.served.end()) return "";
+  const records::ServedRecord& told = served->second.record;
+  if (told.epoch() != owner->second.record.epoch()) return "";
+  if (exports_pending(view, vnfs)) {
+    return fmt::format("head {} has not said yet that it serves its exports as they are recorded",
+                       owner->second.record.head());
+  }
+  if (told.refused().empty()) return "";
+  return fmt::format(
+      "its exports are not served as they are recorded: {} (symnas export set or rm)", told.why());
+}
+
+ClusterView after(const ClusterView& view, const Change& change) {
+  ClusterView then = view;
+  for (const kv::Op& op : change.txn.success) {
+    apply(op, kv::keys::kExports, then.exports);
+    apply(op, kv::keys::kVnfs, then.vnfses);
+  }
+  return then;
+}
+
+}  // namespace symnas::vnfsd

@@ -1,0 +1,38 @@
+// Bounds of administrative changes and of moves, each with its reason.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace symnas::vnfsd {
+
+inline constexpr std::size_t kVipsPerVnfsMax = 4;  // DESIGN section 1
+inline constexpr std::size_t kHeadsMax = 16;
+inline constexpr std::size_t kExportsPerVnfsMax = 256;  // ganesha.conf stays small enough to read
+inline constexpr std::size_t kClientsPerExportMax = 128;
+inline constexpr std::uint32_t kExportIdMax = 65535;  // u16 in every file handle
+inline constexpr std::uint32_t kMtuMin = 1280;
+inline constexpr std::uint32_t kMtuMax = 65535;
+
+// Long enough for an unknown outcome to be resolved among other administrators' changes.
+inline constexpr int kRecentChangesMax = 32;
+// Each conflict means that another change succeeded: more than this in a row is a storm worth
+// reporting.
+inline constexpr int kChangeTriesMax = 8;
+inline constexpr std::int64_t kChangeDeadlineMs = 10'000;  // then the administrator hears of it
+inline constexpr std::size_t kEventsPerChangeMax = 16;     // a set of VNFSs has one line for each
+
+// An order to move a VNFS that was not answered for this long is not obeyed any more: `symnas` has
+// long given up, unless it was killed before it could take the order back.
+inline constexpr std::int64_t kOrderNs = 60'000'000'000;
+
+// What an owner orders itself (drains, failback): the longest gap of a move is its clients', and
+// two at once leave the head's disks and cores to the VNFSs that are served.
+inline constexpr int kMovesAtOnceMax = 2;
+// A head that lives answers within its next look at the records (10 s) even if it lost their watch.
+inline constexpr std::int64_t kAnswerNs = 12'000'000'000;
+// Who did not take a VNFS is not asked again for so long: another one is, or it is mended
+// meanwhile.
+inline constexpr std::int64_t kRefusalNs = 60'000'000'000;
+
+}  // namespace symnas::vnfsd

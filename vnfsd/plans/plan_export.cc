@@ -1,0 +1,74 @@
+#include <fmt/format.h>
+
+#include "common/kv/keys.h"
+#include "vnfsd/names/names.h"
+#include "vnfsd/plans/export_options.h"
+#include "vnfsd/plans/limits.h"
+#include "vnfsd/plans/plans.h"
+
+namespace symnas::vnfsd {
+
+Result<Change> plan_export_create(const ClusterView& view, const ExportRequest& request) {
+  SYMNAS_TRY(check_name("export", request.name));
+  if (view.exports.contains(request.name)) {
+    return fail(ErrorCode::kAlreadyExists, fmt::format("export {}: exists already", request.name));
+  }
+  SYMNAS_ASSIGN(const auto* filesystem, find(view.filesystems, "fs", request.filesystem));
+  if (filesystem->record.removing()) {
+    return fail(ErrorCode::kBusy,
+                fmt::format("export {}: filesystem {} is being removed (name another)",
+                            request.name, request.filesystem));
+  }
+  records::ExportRecord record;
+  record.set_name(request.name);
+  record.set_filesystem(request.filesystem);
+  SYMNAS_ASSIGN(const std::string path, normalise_export_path(request.path));
+  record.set_path(path);
+  SYMNAS_TRY(set_export_options(
+      {request.name, request.clients, request.access, request.squash, request.pseudo}, record));
+
+  Change change{
+      fmt::format("export {}: created for {} of {}", request.name, path, request.filesystem), {}};
+  SYMNAS_ASSIGN(const std::uint64_t id,
+                take_from_counter(view, kv::keys::kExportIdCounter, kExportIdMax, change.txn));
+  record.set_export_id(static_cast<std::uint32_t>(id));
+  change.txn.success.push_back(
+      kv::put(kv::keys::kExports + request.name, record.SerializeAsString()));
+  // The filesystem may not go meanwhile: fs rm works outside the cluster record's order.
+  change.txn.compares.push_back(
+      kv::mod_revision_is(kv::keys::kFilesystems + request.filesystem, filesystem->mod_revision));
+  return change;
+}
+
+Status check_filesystem_create(const ClusterView& view, const fs::FormatOptions& options) {
+  const std::string& name = options.name;
+  const std::string& volume = options.volume;
+  SYMNAS_TRY(check_name("fs", name));
+  if (view.filesystems.contains(name)) {
+    return fail(ErrorCode::kAlreadyExists, fmt::format("fs {}: exists already", name));
+  }
+  SYMNAS_TRY(find(view.volumes, "volume", volume));
+  for (const auto& [other, filesystem] : view.filesystems) {
+    if (filesystem.record.volume() == volume) {
+      return fail(
+          ErrorCode::kBusy,
+          fmt::format("fs {}: volume {} holds filesystem {} (make another volume; one volume "
+                      "carries one filesystem)",
+                      name, volume, other));
+    }
+  }
+  return {};
+}
+
+Status check_filesystem_remove(const ClusterView& view, const std::string& name) {
+  SYMNAS_TRY(find(view.filesystems, "fs", name));
+  for (const auto& [export_name, exported] : view.exports) {
+    if (exported.record.filesystem() == name) {
+      return fail(ErrorCode::kBusy, fmt::format("fs {}: exported as {} (symnas export rm {})", name,
+                                                export_name, export_name));
+    }
+  }
+  return {};
+}
+
+}  // namespace symnas::vnfsd
