@@ -82,7 +82,7 @@ Status Heartbeat::read_proof() {
     SYMNAS_ASSIGN(const kv::OpResult guarded, session_.range(guard.range, 0));
     if (!kv::holds(guard, guarded.kvs))
       return fail(ErrorCode::kEnded,
-                  "what this mount depends on does not hold any more: the owner "
+                  "a guard of this mount does not hold any more: the owner "
                   "record of its VNFS is another one");
   }
   return session_.barrier();
@@ -92,7 +92,7 @@ void Heartbeat::prove(std::int64_t sent_ns) {
   const bool was_open = gate_.is_open();
   gate_.prove(sent_ns);
   if (!was_open && gate_.is_open())
-    log::info("the store answers again after {} ms: what was held goes on",
+    log::info("the store answers again after {} ms: held requests go on",
               (clock_.mono_ns() - sent_ns) / 1'000'000);
 }
 
