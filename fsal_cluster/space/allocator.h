@@ -71,10 +71,10 @@ class Allocator {
   Quiescence::Stamp newest_free() const;
   void date(Quiescence::Stamp upto, Revision revision);
 
-  // Releases the blocks of an owned group that other mounts have freed, and returns how many they
-  // are: blocks that no reverse-map key names (`used` lists all blocks that one names, read since
-  // begin_reclaim()), that are neither free nor waiting here, not handed out and perhaps not
-  // recorded yet, and not in `announced`. One reclaim at a time.
+  // Releases the blocks of an owned group that other mounts have freed; returns how many they are.
+  // These are the blocks that no reverse-map key names (`used`: all blocks that one names, read
+  // since begin_reclaim()) and that are neither free, nor waiting here, nor handed out (and perhaps
+  // not recorded yet), nor in `announced`. One reclaim at a time.
   void begin_reclaim() { handed_out_since_.emplace(); }
   std::uint64_t reclaim(std::uint32_t group, const std::vector<BlockRun>& used,
                         const std::vector<BlockRun>& announced);

@@ -19,8 +19,8 @@ inline constexpr std::uint64_t kGroupBlocksMax = std::uint64_t{1} << 24;  // 64 
 inline constexpr std::int64_t kReverseMapPage = 4096;
 // A claim looks at this many groups before it says that there is none.
 inline constexpr int kClaimTriesMax = 64;
-// When fewer blocks than this are ready (128 MiB; on small volumes a share of them, at least one
-// group), the next group is claimed ahead of need: a claim takes two round trips.
+// When fewer blocks than this are ready (128 MiB; on small volumes a share of the volume, at least
+// one group), the next group is claimed ahead of need: a claim takes two round trips.
 inline constexpr std::uint64_t kReadyBlocksLow = 32768;
 inline constexpr std::uint64_t kReadyShare = 64;
 // Beside other mounts whole free groups are given back while more than this many times
