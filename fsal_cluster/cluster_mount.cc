@@ -182,7 +182,7 @@ Status ClusterMount::recover_ended(MountId ended, const std::string& name) {
                      kv::erase(kv::keys::heartbeat(fs, ended)),
                      kv::erase_range(kv::prefix_range(kv::keys::mount_slots(fs, ended)))};
   SYMNAS_ASSIGN(const kv::Committed done, session_->commit_blocking(std::move(mutation)));
-  log::info("filesystem {}: took over from {}{}", claim_.filesystem.name(), name,
+  log::info("filesystem {}: recovered {}{}", claim_.filesystem.name(), name,
             done.succeeded ? "" : " (removed already)");
   return {};
 }

@@ -55,7 +55,7 @@ bool Heartbeat::beat() {
     const Error& error = proof.error();
     if (error.code == ErrorCode::kEnded && proof_.on_ended) proof_.on_ended(error);
     if (error.code == ErrorCode::kEnded || error.code == ErrorCode::kShutdown) return false;
-    log::warn("heartbeat: {}", error.message);
+    log::warn("heartbeat failed: {}", error.message);
     return true;
   }
   switch (wait_until_applied((*answer)->revision, sent_ns)) {

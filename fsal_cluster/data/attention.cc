@@ -94,7 +94,7 @@ Detached Engine::commit_idle(FilePtr f, DropFlag drop, StatusCallback done) {
     if (!gone) status = co_await commit_file(*f, drop);
     leave_shared(*f);
   }
-  if (!status) log::warn("commit of idle inode {}: {}", f->ino.value(), status.error().message);
+  if (!status) log::warn("idle inode {} not committed: {}", f->ino.value(), status.error().message);
   if (done) done(std::move(status));
 }
 

@@ -29,7 +29,7 @@ Status Engine::recover_ended_mount(MountId ended) {
     SYMNAS_ASSIGN(const kv::OpResult page, session_.range(range, kTokenPage));
     for (const kv::KeyValue& kv : page.kvs) {
       if (kv.key.size() != prefix.size() + 16) {
-        return fail(ErrorCode::kCorrupt, "token key " + to_hex(kv.key));
+        return fail(ErrorCode::kCorrupt, "unreadable token key " + to_hex(kv.key));
       }
       if (read_be64(kv.key, prefix.size() + 8) != ended.value()) continue;
       found.push_back({Ino{read_be64(kv.key, prefix.size())}, kv.mod_revision});

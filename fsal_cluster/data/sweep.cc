@@ -232,7 +232,7 @@ void Engine::sweep_in_background(Ino ino, records::Orphan orphan, int attempt) {
   background_->post_at(at_ns, [this, ino, orphan = std::move(orphan), attempt] {
     const Status swept = sweep_orphan(ino, orphan);
     if (!swept && !closing_ && attempt < kSweepRetriesMax) {
-      log::warn("sweep of inode {}: {}", ino.value(), swept.error().message);
+      log::warn("inode {}: dead map not swept yet: {}", ino.value(), swept.error().message);
       sweep_in_background(ino, orphan, attempt + 1);
       return;
     }

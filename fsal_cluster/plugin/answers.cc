@@ -109,7 +109,7 @@ bool done_before(svc_req* request, std::uint32_t operation, gsh_buffdesc* handle
              call->xid, op_ctx->client == nullptr ? "?" : op_ctx->client->hostaddr_str);
     return tell(**known, handle);
   } catch (const std::exception& e) {
-    LogCrit(COMPONENT_FSAL, "CLUSTER: exception in a look for an answer: %s", e.what());
+    LogCrit(COMPONENT_FSAL, "CLUSTER: exception while looking for an answer: %s", e.what());
     return false;
   }
 }

@@ -74,7 +74,7 @@ Status Space::read_owners() {
       for_each_key(session_, kv::prefix_range(prefix), [&](const kv::KeyValue& kv) -> Status {
         records::GroupOwner owner;
         if (kv.key.size() != prefix.size() + 4 || !owner.ParseFromString(kv.value)) {
-          return fail(ErrorCode::kCorrupt, "group owner record " + to_hex(kv.key));
+          return fail(ErrorCode::kCorrupt, "unreadable group owner record " + to_hex(kv.key));
         }
         Group& group = groups[read_be32(kv.key, prefix.size())];
         group.owner = MountId{owner.mount()};
@@ -122,7 +122,7 @@ void Space::claim_ahead() {
   const auto claimed = claim_one();
   const bool ending = !claimed && (claimed.error().code == ErrorCode::kEnded ||
                                    claimed.error().code == ErrorCode::kShutdown);
-  if (!claimed && !ending) log::warn("claim of an allocation group: {}", claimed.error().message);
+  if (!claimed && !ending) log::warn("allocation group not claimed: {}", claimed.error().message);
   const std::scoped_lock lock(mutex_);
   claiming_ahead_ = false;
 }
@@ -333,7 +333,7 @@ Result<std::vector<BlockRun>> Space::read_used(std::uint32_t group) {
       for_each_key(session_, kv::prefix_range(prefix), [&](const kv::KeyValue& kv) -> Status {
         records::ReverseMap record;
         if (kv.key.size() != prefix.size() + 8 || !record.ParseFromString(kv.value)) {
-          return fail(ErrorCode::kCorrupt, "reverse map record " + to_hex(kv.key));
+          return fail(ErrorCode::kCorrupt, "unreadable reverse-map record " + to_hex(kv.key));
         }
         used.push_back({read_be64(kv.key, prefix.size()), record.blocks()});
         return {};
@@ -409,7 +409,7 @@ Status Space::count_groups() {
       for_each_key(session_, kv::prefix_range(prefix), [&](const kv::KeyValue& kv) -> Status {
         records::ReverseMap record;
         if (!record.ParseFromString(kv.value) || kv.key.size() != prefix.size() + 12) {
-          return fail(ErrorCode::kCorrupt, "reverse map record " + to_hex(kv.key));
+          return fail(ErrorCode::kCorrupt, "unreadable reverse-map record " + to_hex(kv.key));
         }
         used[read_be32(kv.key, prefix.size())] += record.blocks();
         return {};
@@ -458,7 +458,7 @@ void Space::recount_if_stale() {
     if (const auto reclaimed = reclaim(); !reclaimed)
       counted = tl::unexpected<Error>(reclaimed.error());
     if (counted) counted = count_groups();
-    if (!counted) log::warn("count of free space: {}", counted.error().message);
+    if (!counted) log::warn("free space not counted: {}", counted.error().message);
     const std::scoped_lock lock(mutex_);
     recounting_ = false;
   });
