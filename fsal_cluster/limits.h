@@ -21,8 +21,8 @@ inline constexpr std::size_t kReadKeysMax = 128;
 // Entries of one READDIR page, whatever was asked: bounds memory per request (about 1 MiB).
 inline constexpr std::size_t kDirectoryPageMax = 4096;
 
-// A conflict means that somebody else made progress. With the pauses below about 3 s pass before an
-// operation gives up (kConflict, which a client sees as "try later").
+// A conflict means that another operation made progress. With the pauses below about 3 s pass
+// before an operation gives up (kConflict, which a client sees as "try later").
 inline constexpr int kConflictRetriesMax = 200;
 inline constexpr std::int64_t kConflictPauseMinUs = 50;
 inline constexpr std::int64_t kConflictPauseMaxUs = 20'000;

@@ -1,5 +1,5 @@
-// MembershipKeeper: acts on what MembershipPlan decides: makes room when somebody wants to join,
-// takes over from mounts that have ended, becomes sole when nobody else is left
+// MembershipKeeper: does what MembershipPlan decides: makes room when another mount wants to join,
+// takes over from mounts that have ended, becomes sole when there is no other mount
 // (several_mounts.md).
 //
 // Thread class: thread-safe. Owns one thread, woken by Peers; the destructor ends it between two

@@ -35,7 +35,7 @@ inline constexpr std::int64_t kMemoryReportMs = 1000;
 // How often the instance shows vnfsd that it runs: far below the time that vnfsd waits for it, and
 // negligible work.
 inline constexpr std::int64_t kBeatMs = 100;
-// The same while a gate is shut: clients wait for its VIPs from the proof on.
+// As kBeatMs, while a gate is shut: clients wait for its VIPs from the proof on.
 inline constexpr std::int64_t kShutBeatMs = 10;
 
 // How often a shut door looks whether what was begun has ended: part of every move.

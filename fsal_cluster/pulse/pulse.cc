@@ -40,7 +40,7 @@ tl::unexpected<Error> failed(const char* what) {
   return fail(ErrorCode::kIo, fmt::format("pulse: {}: {}", what, std::strerror(errno)));
 }
 
-// The descriptor of the page in a process, opened anew.
+// Opens the page of a process, found among its descriptors.
 UniqueFd find_page(int pid) {
   std::error_code error;
   for (const auto& entry :

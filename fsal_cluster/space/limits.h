@@ -41,7 +41,7 @@ inline constexpr std::int64_t kRoomPollMs = 5;
 // Longest time between two looks that counts against the wait: in a longer one the process stood
 // still, or etcd did, and no mount could give back a group.
 inline constexpr std::int64_t kRoomStepNs = 500'000'000;
-// The same wait beside other mounts: a free waits for their heartbeats as well, two of each, and
+// As kRoomWaitMs, beside other mounts: a free waits for their heartbeats as well, two of each, and
 // own groups are read again first.
 inline constexpr std::int64_t kSharedRoomWaitMs = 5000;
 // How often own groups are read again for blocks that other mounts have freed there: it costs a

@@ -3,7 +3,7 @@
 // mounts have recorded; the session's watch keeps it. Share modes: docs/architecture/shares.md.
 //
 // Thread class: thread-safe; its mutex is a leaf. Invariant: an open is counted without the store
-// only while nothing is recorded of its file, as far as the watch has told, and nobody has its
+// only while nothing is recorded of its file, as far as the watch shows, and no operation has its
 // turn.
 #pragma once
 

@@ -191,7 +191,7 @@ TEST_F(KvEtcd, a_member_that_is_left_holds_nobody_up) {
     return promise->get_future();
   };
   auto write = tried(ops({put("a", "")}));
-  at_victim->leave("192.0.2.1");  // nobody's
+  at_victim->leave("192.0.2.1");  // no member has this address
   EXPECT_EQ(write.wait_for(std::chrono::milliseconds(500)), std::future_status::timeout);
   at_victim->leave(cluster->host(victim));
   EXPECT_EQ(write.get().error().code, ErrorCode::kUnknownOutcome);

@@ -249,7 +249,7 @@ TEST_F(SpaceTest, AGroupThatChangesHandsWhileItIsClaimedIsNotGivenUp) {
   groups = 1;
   owned_before(MountId{98});
   membership.turn_sole();
-  owned_by(MountId{0}, 0, groups);  // somebody else was faster in taking over from the ended one
+  owned_by(MountId{0}, 0, groups);  // another mount has taken over from the ended one
   EXPECT_EQ(make_room(kRoomWaitMs * 1'000'000), Space::Room::kMaybe);
 }
 
