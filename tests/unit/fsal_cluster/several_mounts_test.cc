@@ -318,7 +318,7 @@ TEST_F(SeveralMountsTest, AFileUnlinkedWhileOpenElsewhereLivesUntilItsLastClose)
   const std::int64_t unlinked = revision(kv::keys::orphan(formatted.fs, file.ino));
   EXPECT_TRUE(eventually([&] { return looked(*c) >= unlinked; }));
   c->opened(file);
-  EXPECT_EQ(code(c->getattr(file)), ErrorCode::kStale) << "nobody opens it anew";
+  EXPECT_EQ(code(c->getattr(file)), ErrorCode::kStale) << "no new open is allowed";
   c->closed(file);
   EXPECT_TRUE(eventually([&] { return looked(*b) >= unlinked; }));
   EXPECT_NE(value(inode), "");

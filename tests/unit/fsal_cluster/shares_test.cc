@@ -162,7 +162,7 @@ TEST_F(SharesTest, WhatWasDeniedBeforeACrashIsDeniedUntilClientsCouldReclaim) {
   EXPECT_EQ(take(*two, kWrites), ShareAnswer::kDenied);
   one = open(1);
   EXPECT_EQ(take(*two, kWrites), ShareAnswer::kDenied);
-  EXPECT_EQ(take(*one, kWrites), ShareAnswer::kLater) << "whose it is nobody knows yet";
+  EXPECT_EQ(take(*one, kWrites), ShareAnswer::kLater) << "it may still be reclaimed";
   EXPECT_EQ(reclaim(*one, kReadsAlone), ShareAnswer::kGranted);
   EXPECT_TRUE(eventually([&] { return records_of(Ino{0}) == 2; })) << "its clients are back";
   EXPECT_EQ(take(*two, kWrites), ShareAnswer::kDenied);
@@ -188,10 +188,10 @@ TEST_F(SharesTest, AnOrdinaryOpenFromBeforeACrashIsNotDenied) {
   ASSERT_TRUE(are_known(2));
   ASSERT_EQ(take(*two, kWrites), ShareAnswer::kGranted);
   crash(two);
-  EXPECT_EQ(take(*one, kReadsAlone), ShareAnswer::kLater) << "nobody can be asked";
+  EXPECT_EQ(take(*one, kReadsAlone), ShareAnswer::kLater) << "an ended mount cannot be asked";
   EXPECT_FALSE(one->can_deny());
   two = open(2);
-  EXPECT_EQ(take(*one, kReadsAlone), ShareAnswer::kLater) << "its clients are to come back";
+  EXPECT_EQ(take(*one, kReadsAlone), ShareAnswer::kLater) << "its clients may still reclaim";
   EXPECT_EQ(reclaim(*two, kWrites), ShareAnswer::kGranted);
   EXPECT_EQ(insist(*one, kReadsAlone), ShareAnswer::kDenied);
   EXPECT_TRUE(one->can_deny());

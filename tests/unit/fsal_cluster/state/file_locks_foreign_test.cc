@@ -115,7 +115,7 @@ TEST_F(LeaseTest, ALockOfAVnfsThatNobodyServesStandsForTwoLeasesBesideOthers) {
   EXPECT_TRUE(world_->session()
                   .range(kv::prefix_range(kv::keys::lock_orders(world_->fs())), 0)
                   ->kvs.empty())
-      << "nobody would read it";
+      << "no mount would read an order";
 }
 
 TEST_F(LeaseTest, AMountThatWasClaimedMeanwhileStartsTheTwoLeasesAnew) {

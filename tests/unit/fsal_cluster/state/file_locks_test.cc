@@ -246,7 +246,7 @@ TEST_F(FileLocksTest, ALockThatWasAskedForInAFormerLifeIsDenied) {
 TEST_F(FileLocksTest, ALockOfAFormerLifeThatIsUnderWayGoesWithTheNotice) {
   std::future<Status> forgotten;
   world_->session().interrupt([&] {
-    EXPECT_TRUE(locks_->has_nlm_client(kHost.address)) << "the notice would be for nobody";
+    EXPECT_TRUE(locks_->has_nlm_client(kHost.address)) << "otherwise the notice is refused";
     locks_->note_nlm_life(kHost.address, 5);
     forgotten =
         std::async(std::launch::async, [&] { return locks_->forget_nlm_client(kHost.address, 5); });
@@ -508,7 +508,7 @@ TEST_F(LeaseTest, WhoHasComeBackForOneRangeKeepsNoOther) {
   pass_s(41);
   EXPECT_FALSE(is_free(*found, exclusive(5, 10)));
   EXPECT_TRUE(found->lock(kFile, kAnna, exclusive(28, 29), true, kOneLife)->granted)
-      << "nobody wanted it";
+      << "no other owner has asked for it";
   EXPECT_FALSE(is_free(*found, exclusive(28, 30)));
   EXPECT_TRUE(is_free(*found, exclusive(25, 27)));
   EXPECT_FALSE(is_free(*found, exclusive(9, 9)));
