@@ -32,13 +32,14 @@ bool permits(const Credentials& who, std::uint32_t uid, std::uint32_t gid, std::
 // Errors: kPermission.
 Status check_access(const Credentials& who, const Attributes& attributes, std::uint32_t wanted);
 Status check_access(const Credentials& who, const records::Inode& inode, std::uint32_t wanted);
-// A name goes away from a directory: needs write and search there; in a sticky directory only root
-// and the owners of the directory and of the file may. Errors: kPermission, kNotOwner.
+// Checks that `who` may remove or rename a name in the directory: needs write and search there; in
+// a sticky directory only root and the owners of the directory and of the file may. Errors:
+// kPermission, kNotOwner.
 Status check_delete(const Credentials& who, const records::Inode& directory,
                     const records::Inode& target);
 
-// What is left of mode bits when somebody without privilege changes owner or content of a file that
-// is no directory: setuid goes, setgid too where it means "run as group" (with group execute).
+// Mode bits of a file (no directory) after somebody without privilege has changed its owner or
+// content: setuid is cleared, and setgid where it means "run as group" (with group execute).
 std::uint32_t without_privilege_bits(std::uint32_t mode);
 
 }  // namespace symnas::fs

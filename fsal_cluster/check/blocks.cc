@@ -132,7 +132,7 @@ void Blocks::check_size(const Source& source, const records::Extent& extent) {
   const std::uint64_t size = source.row->size_bytes;
   const std::uint64_t blocks = size / block_bytes + (size % block_bytes == 0 ? 0 : 1);
   const std::uint64_t begin = source.base + extent.file_block();
-  // Above a watermark, which may lie inside a chunk, nothing counts.
+  // Blocks above a watermark do not count; the watermark may lie inside a chunk.
   const auto trim = trims_.find(source.ino.value());
   const std::uint64_t dead_from = trim == trims_.end() ? UINT64_MAX : trim->second;
   const std::uint64_t end = std::min(begin + written_end(extent), dead_from);
@@ -164,7 +164,7 @@ void Blocks::begin_reverse() {
   std::sort(runs_.begin(), runs_.end(), [](const Run& a, const Run& b) {
     return a.block != b.block ? a.block < b.block : a.ino < b.ino;
   });
-  const Run* last = nullptr;  // the one that reaches furthest
+  const Run* last = nullptr;  // the extent that reaches furthest
   for (const Run& run : runs_) {
     if (last != nullptr && run.block < last->end()) {
       findings_.add(

@@ -1,4 +1,4 @@
-// Blocks: which extent of which file owns which block of the volume, held against the reverse map
+// Blocks: which extent of which file owns which block of the volume, compared with the reverse map
 // in both directions. Thread class: thread-compatible. Memory: 32 bytes per extent; the reverse map
 // is not kept.
 #pragma once
@@ -42,7 +42,7 @@ class Blocks {
     std::uint32_t map_generation = 0;
     std::uint64_t end() const { return block + blocks; }
   };
-  // What one map says, before it is looked at.
+  // One map, before it is checked.
   struct Source {
     Ino ino;
     MapGeneration generation;
@@ -71,8 +71,8 @@ class Blocks {
   std::set<std::uint32_t> groups_;
   std::set<std::uint32_t> ownerless_groups_;
   bool reverse_begun_ = false;
-  std::size_t next_ = 0;           // of runs_, to be met in the reverse map
-  std::uint64_t reverse_end_ = 0;  // of the entries so far
+  std::size_t next_ = 0;           // index in runs_ of the next run to be met in the reverse map
+  std::uint64_t reverse_end_ = 0;  // end of the entries so far
 };
 
 }  // namespace symnas::fs::check

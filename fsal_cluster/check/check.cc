@@ -54,7 +54,8 @@ Result<Look> look(kv::Store& store, const std::string& name) {
   }
 }
 
-// Findings of both looks. What passes is told by its text: it names the mount or the inode.
+// Keeps the findings of both looks. A passing finding is compared by its text, which names the
+// mount or the inode.
 void keep_common(Report& report, const Report& before) {
   std::erase_if(report.findings, [&](const Finding& finding) {
     return finding.passing &&

@@ -16,22 +16,22 @@ namespace symnas::fs::check {
 
 struct Report {
   std::string filesystem;
-  Revision revision;  // at which all this is so
+  Revision revision;  // the revision that was checked
   Summary summary;
   std::uint64_t volume_blocks = 0;
   std::uint32_t block_bytes = 0;
   std::uint64_t total = 0;                     // findings
   std::vector<Finding> findings;               // the first kFindingsMax of them
-  std::map<std::uint64_t, std::string> paths;  // of the findings' inodes, where they are known
+  std::map<std::uint64_t, std::string> paths;  // of the findings' inodes, where known
 
   // "/dir/file (inode 17): nlink is 2, 1 name leads to it"
   std::string line(const Finding& finding) const;
 };
 
-// Reads every record of the filesystem at one revision and judges it. When all that is wrong is
-// something that a living mount may be about to mend, it looks again, kLooksMax times at most, with
-// `pause` between. Errors: as View::open and View::read; kCompacted when the store keeps no history
-// for as long as a look takes.
+// Reads every record of the filesystem at one revision and checks it. When all findings are things
+// that a living mount may be about to repair, it looks again, at most kLooksMax times, with `pause`
+// in between. Errors: as View::open and View::read; kCompacted when the store does not keep its
+// history for as long as a look takes.
 Result<Report> check_filesystem(kv::Store& store, const std::string& name,
                                 const std::function<void()>& pause);
 

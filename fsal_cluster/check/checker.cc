@@ -18,7 +18,8 @@ struct Table {
   char area;
   char letter;
 };
-// Who is held against whom decides the order: mounts and inodes first, the reverse map last.
+// A table comes after those with which it is compared: mounts and inodes first, the reverse map
+// last.
 constexpr Table kOrder[] = {{'w', 'S'}, {'u', 'N'}, {'u', 'C'}, {'w', 'B'}, {'w', 'I'}, {'w', 'O'},
                             {'w', 'T'}, {'w', 'D'}, {'w', 'M'}, {'w', 'K'}, {'w', 'W'}, {'w', 'H'},
                             {'w', 'R'}, {'w', 'P'}, {'w', 'X'}, {'w', 'Y'}, {'w', 'L'}, {'w', 'V'},
@@ -134,7 +135,7 @@ void Checker::take_watched(char table, const kv::KeyValue& kv, std::string_view 
       if (ids.size() == 16) return holders_.take_hold(ino(), MountId{read_be64(ids, 8)});
       break;
     case 'Y':
-      if (ids.size() == 16) return;  // of any inode: records of removed files go with their mounts
+      if (ids.size() == 16) return;  // of any inode: records of a removed file go with their mounts
       break;
     case 'X':
       if (ids.size() > 8) return;
@@ -309,7 +310,7 @@ void Checker::take_times(Ino ino, const kv::KeyValue& kv) {
     findings_.add(Kind::kRecord, ino, "its directory times cannot be parsed");
   const InodeRow* row = inodes_.find(ino);
   if (row == nullptr) {
-    // The create that lost against the rmdir is about to erase them.
+    // A create that lost against the rmdir is about to erase them.
     findings_.add(Kind::kLeftover, ino, "has directory times, but does not exist", Passing::kYes);
   } else if (row->readable() && !row->is(FileType::kDirectory)) {
     findings_.add(Kind::kRecord, ino, "has directory times, but is no directory");

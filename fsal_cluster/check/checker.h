@@ -1,5 +1,5 @@
-// Checker: is what the keys of one filesystem say consistent? Fed with every key of one revision,
-// table by table, it answers with findings. Pure: no store, clock or thread. It shares the parsing
+// Checker: are the records of one filesystem consistent? It is given every key of one revision,
+// table by table, and answers with findings. Pure: no store, clock or thread. It shares the parsing
 // of records and the names of keys with the write path, nothing else.
 //
 // Thread class: thread-compatible. Memory: 72 bytes per inode and 32 per extent, and what mounts
@@ -23,8 +23,8 @@
 
 namespace symnas::fs::check {
 
-// Everything below the filesystem's prefix, in the order in which a Checker wants it; the last ones
-// are what lies between the tables and should be empty.
+// All key ranges below the filesystem's prefix, in the order in which a Checker needs them. The
+// last ones lie between the tables and should be empty.
 std::vector<kv::KeyRange> ranges_in_order(FsId fs);
 
 class Checker {
@@ -35,13 +35,14 @@ class Checker {
 
   // REQUIRES: the order of ranges_in_order(), keys ascending within a range.
   void take(const kv::KeyValue& kv);
-  // After the last key. What was found and counted is complete then.
+  // Called after the last key: from then on findings and counts are complete.
   void finish();
 
   const Findings& findings() const { return findings_; }
   const Summary& summary() const { return summary_; }
 
-  // Where a name of an inode is: for paths. nullopt: none is known, or it is the root.
+  // A directory that has a name of the inode, for paths. nullopt: no name is known, or it is the
+  // root.
   struct NameAt {
     Ino directory;
     std::uint64_t hash = 0;

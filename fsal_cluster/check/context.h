@@ -1,4 +1,4 @@
-// What a check knows of a filesystem beside its own keys, and what it counts. Value types.
+// What a check knows of a filesystem besides its own keys, and what it counts. Value types.
 #pragma once
 
 #include <cstdint>
@@ -27,9 +27,9 @@ struct Summary {
   std::uint64_t others = 0;
   std::uint64_t names = 0;
   std::uint64_t extents = 0;
-  std::uint64_t used_blocks = 0;  // of the reverse map
+  std::uint64_t used_blocks = 0;  // as the reverse map says
   std::uint64_t keys = 0;
-  std::uint64_t bytes = 0;  // of keys and values
+  std::uint64_t bytes = 0;  // total of keys and values
 };
 
 }  // namespace symnas::fs::check

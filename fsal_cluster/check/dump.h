@@ -1,4 +1,4 @@
-// Dump: one inode as the records have it, with its extents. Blocks.
+// Dump: one inode with its extents, as the records show it. Blocks.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@ struct DumpedExtent {
   std::uint64_t volume_block = 0;
   std::uint32_t blocks = 0;
   std::uint32_t written_blocks = 0;
-  std::vector<cvm::Piece> pieces;  // where its bytes lie; the places count the volume's LUNs
+  std::vector<cvm::Piece> pieces;  // where its bytes lie; LUNs are numbered within the volume
 };
 
 struct InodeDump {
   Ino ino;
-  Revision revision;  // at which all this is so
+  Revision revision;  // the revision that was read
   records::Inode inode;
   std::optional<records::DirectoryTimes> times;
   std::uint32_t block_bytes = 0;

@@ -28,7 +28,7 @@ enum class Kind : std::uint8_t {
   kOrphan,      // orphan record and inode disagree
   kGroup,       // ownership of an allocation group
   kLock,        // byte-range lock
-  kLeftover,    // of a mount that has ended, or of an object that is gone
+  kLeftover,    // left by a mount that has ended, or by an object that is gone
   kStamp,
   kCounter,  // inode numbers, mount ids
 };
@@ -40,7 +40,8 @@ struct Finding {
   Kind kind = Kind::kRecord;
   Ino ino;           // the object; 0 = none
   std::string text;  // does not repeat the object
-  // A living mount may be about to mend it: only a finding that a later look meets again counts.
+  // A living mount may be about to repair it: the finding counts only if a later look finds it
+  // again.
   bool passing = false;
 };
 
@@ -62,7 +63,7 @@ class Findings {
   std::uint64_t passing_ = 0;
 };
 
-// A name for a message: as it is, what cannot be printed as \xNN.
+// A name for a message: bytes that cannot be printed appear as \xNN.
 std::string printable(std::string_view name);
 
 }  // namespace symnas::fs::check

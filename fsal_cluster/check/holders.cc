@@ -70,7 +70,7 @@ void Holders::held_by(MountId mount, Ino ino, std::string_view what) {
     findings_.add(Kind::kLeftover, ino,
                   fmt::format("{} is left of {}, which does not exist", what, name_of(mount)));
   } else if (it->second.ended && any_alive()) {
-    // Without a successor it waits for the next mount.
+    // Without a successor this stays until the next mount.
     findings_.add(Kind::kLeftover, ino,
                   fmt::format("{} is left of {}, which has ended", what, name_of(mount)),
                   Passing::kYes);
@@ -86,7 +86,7 @@ void Holders::take_token(Ino ino, MountId mount, std::string_view value) {
   }
   const InodeRow* row = inodes_.find(ino);
   if (row == nullptr) {
-    // A sweep may remove the inode before the recovery of an ended mount comes to its tokens.
+    // A sweep may remove the inode before the recovery of an ended mount reaches its tokens.
     const auto holder = mounts_.find(mount.value());
     if (holder == mounts_.end() || !holder->second.ended) {
       findings_.add(Kind::kLeftover, ino,
@@ -112,7 +112,8 @@ void Holders::take_token(Ino ino, MountId mount, std::string_view value) {
 
 void Holders::take_want(Ino ino) {
   if (inodes_.find(ino) == nullptr)
-    // Removed meanwhile: who has asked withdraws it when the grant is refused.
+    // The inode was removed meanwhile: the mount that put the want withdraws it when the grant is
+    // refused.
     findings_.add(Kind::kLeftover, ino, "a token is asked for, but it does not exist",
                   Passing::kYes);
 }

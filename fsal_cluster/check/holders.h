@@ -22,14 +22,14 @@ class Holders {
 
   void take_mount(MountId id, std::string_view value);
   void take_end(MountId id, std::string_view value);
-  // Of the newest claim.
+  // `mount`: id in the newest claim.
   void take_claim(std::uint64_t mount);
   // REQUIRES for all below: all mounts and inodes are known.
   void take_token(Ino ino, MountId mount, std::string_view value);
   void take_want(Ino ino);
   void take_heartbeat(MountId mount) { held_by(mount, Ino{0}, "its heartbeat"); }
   void take_hold(Ino ino, MountId mount) { held_by(mount, ino, "a hold of it"); }
-  // `rest`: the key behind the mount's id.
+  // `rest`: the part of the key behind the mount's id.
   void take_slot(MountId mount, std::string_view rest, std::string_view value);
   void take_group(std::uint32_t group, std::string_view value);
   void take_lock(Ino ino, std::string_view owner, std::string_view value);
@@ -47,9 +47,9 @@ class Holders {
     std::uint64_t start = 0;
     std::uint64_t end = 0;
     bool exclusive = false;
-    std::size_t lock = 0;  // of locks_
+    std::size_t lock = 0;  // index in locks_
   };
-  // Finds what a mount holds although it is gone. `what` is told with the mount.
+  // Adds a finding when a mount that is gone holds something. `what` names that in the text.
   void held_by(MountId mount, Ino ino, std::string_view what);
   void check_lock(Ino ino, std::string_view owner, const records::LockRecord& lock);
   void conflicts_of_file();
@@ -59,7 +59,7 @@ class Holders {
   Findings& findings_;
   std::map<std::uint64_t, Mount> mounts_;
   std::uint64_t claimed_ = 0;
-  // The tokens and locks of one inode: their keys follow each other.
+  // Tokens and locks of one inode, whose keys follow each other.
   Ino token_ino_;
   std::uint64_t tokens_ = 0;
   bool exclusive_token_ = false;

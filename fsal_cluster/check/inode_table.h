@@ -1,4 +1,4 @@
-// InodeTable: of every inode what the other tables are held against; 72 bytes each. Thread class:
+// InodeTable: what other tables are compared with, of every inode; 72 bytes each. Thread class:
 // thread-compatible. Invariant: rows are ascending by number.
 #pragma once
 
@@ -19,11 +19,11 @@ struct InodeRow {
   std::uint64_t size_bytes = 0;
   std::uint64_t parent = 0;  // directories
   std::uint64_t generation = 0;
-  std::int64_t blocks_not_met = 0;  // used_blocks less what the map has
-  std::uint64_t name_hash = 0;      // with name_row: the bucket of one of its names
+  std::int64_t blocks_not_met = 0;  // used_blocks of the record less the blocks in the map
+  std::uint64_t name_hash = 0;      // with name_row: a bucket that has one of its names
   std::uint32_t name_row = kNoRow;  // row of the directory that has this name
   std::uint32_t nlink = 0;
-  std::uint32_t names = 0;  // that lead here
+  std::uint32_t names = 0;  // names that lead to it
   std::uint32_t map_generation = 0;
   std::uint8_t type = kUnreadable;  // FileType
   bool chunked = false;

@@ -44,7 +44,7 @@ void Names::take_bucket(Ino directory, std::uint64_t hash, std::string_view valu
   }
 }
 
-// That READDIR and LOOKUP find the name.
+// Checks that READDIR and LOOKUP find the name.
 void Names::check_place(Ino directory, std::uint64_t hash, const records::DirentBucket& bucket,
                         int index) {
   const records::Dirent& entry = bucket.entries(index);
@@ -119,7 +119,7 @@ void Names::check_links(const InodeRow& row) {
     findings_.add(Kind::kLinks, ino, "has no link, and no orphan record says that it is open");
 }
 
-// Follows the parents to the root, or to a directory that an earlier walk has judged.
+// Follows the parents to the root, or to a directory that an earlier walk has reached.
 void Names::walk_up(std::uint32_t index) {
   const auto walk = index + 1;
   way_.clear();

@@ -1,6 +1,6 @@
-// Names: directory entries, and whether with them all directories make one tree and every link
-// count is right. Thread class: thread-compatible. Memory: none of its own; what it learns is in
-// the table.
+// Names: checks directory entries; and with them, that all directories make one tree and that every
+// link count is right. Thread class: thread-compatible. Memory: none of its own; results are in the
+// table of inodes.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ class Names {
   const std::optional<NameHasher> hasher_;
   Findings& findings_;
   Summary& summary_;
-  std::vector<std::uint32_t> way_;      // of one walk
+  std::vector<std::uint32_t> way_;      // directories of the present walk
   std::vector<std::uint32_t> walk_of_;  // by row: the walk that met it; 0 = none
 };
 

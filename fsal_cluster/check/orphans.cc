@@ -10,7 +10,7 @@ void Orphans::take(Ino ino, std::string_view value) {
     findings_.add(Kind::kRecord, ino, "its orphan record cannot be parsed");
     return;
   }
-  // The generation before the first is 2^32 - 1: then only a watermark is to be swept.
+  // A record of generation 2^32 - 1 (the one "before" the first) has only a watermark to be swept.
   const std::uint32_t live = orphan.map_generation() + 1;
   of_[ino.value()] = {live, orphan.open()};
   const InodeRow* row = inodes_.find(ino);

@@ -1,4 +1,5 @@
-// Orphans: the orphan records, and what of a map they explain. Thread class: thread-compatible.
+// Orphans: the orphan records, and which dead parts of maps they account for. Thread class:
+// thread-compatible.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +20,14 @@ class Orphans {
   void take(Ino ino, std::string_view value);
   // Whether a sweep will free this generation of the inode's map.
   bool explains_dead_map(Ino ino, MapGeneration generation) const;
-  // Whether somebody holds the nameless inode open, or will find out.
+  // Whether a mount holds the nameless inode open, or will find out that none does.
   bool is_open(Ino ino) const;
   // Whether a sweep will free what lies above a watermark.
   bool explains_trim(Ino ino) const { return of_.contains(ino.value()); }
 
  private:
   struct Entry {
-    std::uint64_t dead_generations = 0;  // those below it
+    std::uint64_t dead_generations = 0;  // generations below this one are dead
     bool open = false;
   };
   InodeTable& inodes_;

@@ -12,7 +12,7 @@
 namespace symnas::fs::check {
 namespace {
 
-struct Step {  // from an inode to the directory that has a name of it
+struct Step {  // from an inode to a directory that has a name of it
   std::uint64_t directory = 0;
   std::string name;
 };
@@ -26,7 +26,7 @@ std::optional<std::string> name_in(const std::optional<std::string>& value, std:
   return std::nullopt;
 }
 
-// The steps of some inodes; what has none is left out.
+// Finds one step for each inode; an inode without one is left out.
 Status look_up(View& view, Checker& checker, const std::vector<std::uint64_t>& inos, Steps& steps) {
   for (std::size_t begin = 0; begin < inos.size(); begin += kPathKeysMax) {
     std::vector<std::string> keys;

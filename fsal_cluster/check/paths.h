@@ -11,8 +11,8 @@
 
 namespace symnas::fs::check {
 
-// Of each inode one absolute path, as far as names lead to the root; without one it is left out.
-// Looks up names level by level, kPathKeysMax at a time. Errors: as View::get.
+// One absolute path for each inode, as far as names lead to the root; an inode without one is left
+// out. Looks up names level by level, kPathKeysMax at a time. Errors: as View::get.
 Result<std::map<std::uint64_t, std::string>> paths_of(View& view, Checker& checker,
                                                       const std::vector<Ino>& inos);
 

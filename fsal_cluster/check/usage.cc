@@ -7,7 +7,7 @@
 namespace symnas::fs::check {
 namespace {
 
-// An unreadable record counts as something else: `symnas fs check` tells what is wrong with it.
+// An unreadable record counts among `others`: `symnas fs check` says what is wrong with it.
 void count_inode(const std::string& value, Summary& out) {
   records::Inode inode;
   const auto type =
@@ -28,7 +28,7 @@ Result<Summary> count_usage(View& view) {
   const std::string inodes = kv::keys::table(fs, 'w', 'I');
   const std::string reverse_map = kv::keys::table(fs, 'u', 'R');
   Summary out;
-  // Not in one range: the store counts what is left of a range for every page.
+  // Not as one range: for every page the store counts what is left of the range.
   for (const kv::KeyRange& range : ranges_in_order(fs)) {
     SYMNAS_TRY(view.read(range, [&](const kv::KeyValue& kv) {
       ++out.keys;

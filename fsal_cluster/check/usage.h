@@ -1,5 +1,5 @@
-// Usage: what one filesystem has and takes up in the store. Blocks: reads all its keys once; memory
-// does not grow with them.
+// Usage: what one filesystem contains, and how much of the store it takes. Blocks: reads all its
+// keys once; memory does not grow with them.
 #pragma once
 
 #include "common/base/result.h"

@@ -23,7 +23,7 @@ std::int64_t bytes_of(const kv::OpResult& page) {
   return static_cast<std::int64_t>(bytes);
 }
 
-// So that the next page has about kPageBytes.
+// Size of the next page, so that it has about kPageBytes.
 std::int64_t next_keys_max(std::int64_t keys_max, const kv::OpResult& page) {
   const auto keys = static_cast<std::int64_t>(page.kvs.size());
   if (keys == 0) return keys_max;

@@ -1,5 +1,5 @@
-// View: one filesystem's records at one revision of the store, however long reading them takes.
-// Thread class: thread-compatible; reads block.
+// View: one filesystem's records at one revision of the store, however long reading takes. Thread
+// class: thread-compatible; reads block.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ namespace symnas::fs::check {
 
 class View {
  public:
-  // At the newest revision. Errors: kNotFound (no such filesystem, or it is being removed),
-  // kCorrupt (its record or its volume's), kUnavailable, as Store::txn.
+  // Opens a view at the newest revision. Errors: kNotFound (no such filesystem, or it is being
+  // removed), kCorrupt (its record or its volume's), kUnavailable, as Store::txn.
   static Result<View> open(kv::Store& store, const std::string& name);
 
   const Context& context() const { return context_; }

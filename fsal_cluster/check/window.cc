@@ -11,14 +11,14 @@ namespace symnas::fs::check {
 namespace {
 
 constexpr std::size_t kDigits = 16;
-// 8192 ids of eight bytes behind a table's letter, when nothing is known.
+// 8192 ids of eight bytes behind a table's letter: the first guess.
 constexpr int kFirstBits = (15 - 8) * 8 + 13;
 constexpr int kNumberBits = 128;
 constexpr int kGrowBits = 3;
-constexpr int kLeapBits = 16;  // over nothing
+constexpr int kLeapBits = 16;  // when nothing was found
 constexpr int kShrinkBits = 4;
 
-// Of all keys of the range.
+// Common prefix of all keys of the range.
 std::string common_prefix(const kv::KeyRange& range) {
   const auto differ =
       std::mismatch(range.key.begin(), range.key.end(), range.end.begin(), range.end.end());
@@ -67,7 +67,7 @@ void Window::answered(const kv::OpResult& page) {
 void Window::adapt(const kv::OpResult& page) {
   if (page.count > kWindowKeysMax) {
     if (width_ == 0) {
-      // As dense as what came.
+      // Assumes that the rest is as dense as what came.
       const Number span = number_of(page.kvs.back().key) - number_of(at_);
       const auto keys = static_cast<std::int64_t>(page.kvs.size());
       width_ = std::max<Number>(span / static_cast<Number>(keys), 1) * kWindowKeys;

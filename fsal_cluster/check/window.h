@@ -1,6 +1,6 @@
-// Window: how much of a range of keys is asked for at once, so that each answer is about
-// kWindowKeys. Learns from the answers; keys are taken as numbers, the range's prefix left out.
-// Thread class: thread-compatible. Pure.
+// Window: the part of a range of keys that is asked for at once, chosen so that each answer has
+// about kWindowKeys. It learns from the answers; keys are taken as numbers, without the range's
+// prefix. Thread class: thread-compatible. Pure.
 #pragma once
 
 #include <string>
@@ -12,15 +12,15 @@ namespace symnas::fs::check {
 
 class Window {
  public:
-  // The whole range at first: most tables are small.
+  // At first the window is the whole range: most tables are small.
   explicit Window(kv::KeyRange range);
 
   // What to ask for next. REQUIRES: !done().
   kv::KeyRange next() const;
   bool done() const { return done_; }
-  // The answer to next(): it held all of it, or ended behind its last key.
+  // Takes the answer to next(): all of it was read, or it ended behind its last key.
   void answered(const kv::OpResult& page);
-  // No answer came in time: it may have been too much.
+  // No answer came in time: the window may have been too large.
   void too_much();
 
  private:

@@ -1,5 +1,5 @@
-// What happens without a request: write flags are dropped, idle dirty files committed, reservations
-// returned.
+// What the engine does without a request: drops write flags, commits idle dirty files, returns
+// reservations.
 #include <algorithm>
 
 #include "common/base/log.h"
@@ -38,7 +38,7 @@ void Engine::tick() {
   erase_unused_tokens(now_ns - kWriteFlagHoldNs, nullptr);
 }
 
-// True while the file needs attention.
+// True while the file still needs attention.
 bool Engine::attend(const FilePtr& f, std::int64_t now_ns) {
   bool start = false;
   bool give_back = false;
@@ -65,7 +65,7 @@ bool Engine::attend(const FilePtr& f, std::int64_t now_ns) {
         }
       }
     } else if (quiet && set && f->has_growth() && now_ns >= f->last_write_ns + kIdleNs) {
-      start = true;  // the flag stays (a steady writer), the data does not wait for it
+      start = true;  // a steady writer: the flag stays, but the data is committed
     }
     if (start && !f->dirty && !set && !f->has_growth()) start = false;
   }
@@ -94,7 +94,7 @@ Detached Engine::commit_idle(FilePtr f, DropFlag drop, StatusCallback done) {
     if (!gone) status = co_await commit_file(*f, drop);
     leave_shared(*f);
   }
-  if (!status) log::warn("commit of idle inode {}: {}", f->ino.value(), status.error().message);
+  if (!status) log::warn("idle inode {} not committed: {}", f->ino.value(), status.error().message);
   if (done) done(std::move(status));
 }
 
@@ -105,7 +105,8 @@ void Engine::trim_reservations(FileState& f) {
   f.growth.streak_blocks = 0;
 }
 
-// Space is out: idle files give back what they have reserved. True when busy ones still hold some.
+// The volume is full: idle files give back what they have reserved. True when busy files still hold
+// some.
 bool Engine::return_reservations() {
   bool held = false;
   for (const Ino ino : listed()) {
@@ -117,7 +118,7 @@ bool Engine::return_reservations() {
       if (!f->loaded || f->map.reserved_blocks() == 0) continue;
       if (f->writers == 0 && !f->commit_running) trim_reservations(*f);
       if (f->map.reserved_blocks() == 0) continue;
-      if (f->want_room > 0 && f->want_room == f->writers) continue;  // it waits for space itself
+      if (f->want_room > 0 && f->want_room == f->writers) continue;  // its writers wait for space
       held = true;
       commit = f->writers == 0 && !f->commit_running && f->has_growth();
     }
@@ -126,9 +127,10 @@ bool Engine::return_reservations() {
   return held;
 }
 
-// Files created some seconds ago and never written: their tokens carry the write flag for nothing.
+// Erases the tokens of files that were created some seconds ago and never written: they carry the
+// write flag for nothing.
 void Engine::erase_unused_tokens(std::int64_t before_ns, const StatusCallback& done) {
-  const ErasingTokens counted(*this);  // until each of those it takes is where others find it
+  const ErasingTokens counted(*this);  // until each token that it takes is where others find it
   std::vector<CreatedToken> due;
   {
     const std::scoped_lock lock(attention_mutex_);
@@ -143,12 +145,12 @@ void Engine::erase_unused_tokens(std::int64_t before_ns, const StatusCallback& d
     FilePtr f = file(created.ino);
     {
       const std::scoped_lock lock(f->mutex);
-      // A loaded file has taken the flag over (or never had one): attend() sees to it.
+      // A loaded file has taken over the flag of its token (or never had one): attend() sees to it.
       if (f->loaded || f->removed || f->flag.state() != WriteFlag::State::kClear ||
           f->token != TokenMode::kNone)
         continue;
-      // The token is being granted, given back or taken over: what comes of that is not to be
-      // erased.
+      // While the token is being granted, given back or taken over it must not be erased: that
+      // would erase the outcome.
       if (f->token_wanted || !f->gate.idle()) {
         busy.push_back(created);
         continue;
@@ -194,7 +196,8 @@ Detached Engine::erase_tokens(std::vector<FilePtr> files, StatusCallback done) {
   for (const FilePtr& f : files) mutation.writes.push_back(kv::erase(token_key(f->ino)));
   const Result<kv::Committed> committed = co_await commit_mutation(mutation);
   const bool erased = committed && committed->succeeded;
-  // Refused: some of them may have been given back before, and be somebody else's right by now.
+  // A failed erase may mean that a token was given back before, and belongs to another mount by
+  // now. So the keys tell which ones are still held.
   Result<std::vector<kv::CachedValue>> left;
   if (!erased) {
     std::vector<std::string> keys;

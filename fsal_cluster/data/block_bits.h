@@ -13,8 +13,8 @@ class BlockBits {
  public:
   explicit BlockBits(std::uint32_t size = 0, bool value = false)
       : size_(size), ones_(value ? size : 0) {}
-  // The record's form: bit i = byte i / 8, bit i % 8; empty = all set; a short string ends in
-  // zeros.
+  // The form in a record: bit i = byte i / 8, bit i % 8. Empty = all bits set. Bits behind the end
+  // of a short string are zero.
   static BlockBits parse(std::string_view bytes, std::uint32_t size);
   std::string bytes(
       std::uint32_t first_blocks) const;  // of a prefix; "" when the prefix is all set
@@ -30,7 +30,7 @@ class BlockBits {
   void set(std::uint32_t first, std::uint32_t count, bool value);
   // Grows (new bits clear) or shrinks.
   void resize(std::uint32_t size);
-  // The bits from `first` on leave this one.
+  // Moves the bits from `first` on into the result.
   BlockBits split(std::uint32_t first);
   // First index >= from whose bit is `value`; size() if there is none.
   std::uint32_t next(std::uint32_t from, bool value) const;
@@ -44,7 +44,7 @@ class BlockBits {
 
   std::uint32_t size_;
   std::uint32_t ones_;
-  std::vector<std::uint64_t> words_;  // empty: all bits equal; bits beyond size_ are zero
+  std::vector<std::uint64_t> words_;  // empty: all bits are equal; bits beyond size_ are zero
 };
 
 }  // namespace symnas::fs

@@ -1,5 +1,5 @@
-// COMMIT: flush the volume, then record growth, size and times in one transaction (several when the
-// map change is large); on the way or on its own, drop the write flag.
+// COMMIT: flush the volume, then record growth, size and times in one transaction (in several when
+// the map change is large). The write flag is dropped with it, or by a commit of its own.
 #include <algorithm>
 #include <cstdint>
 #include <future>
@@ -48,9 +48,9 @@ Task<Status> Engine::commit_file(FileState& f, DropFlag drop) {
 }
 
 Task<Status> Engine::commit_everything(FileState& f) {
-  // By erase_unused_tokens(): a token whose erase is refused is held again.
+  // A drop by erase_unused_tokens() may be under way: a token whose erase is refused is held again.
   co_await dropped_flag(f);
-  TokenMode had = TokenMode::kNone;  // who has entered as sole mount may have none
+  TokenMode had = TokenMode::kNone;  // a file entered by a sole mount may have no token
   {
     const std::scoped_lock lock(f.mutex);
     had = f.token;
@@ -62,8 +62,8 @@ Task<Status> Engine::commit_everything(FileState& f) {
   co_return status;
 }
 
-// Serves requests until there is none. Each requester keeps the file entered until it has its
-// answer.
+// Serves commit requests until there is none. Each requester keeps the file entered until it has
+// its answer.
 Detached Engine::commit_runner(FilePtr f) {
   const RunningOperation running(*this);
   for (;;) {
@@ -179,14 +179,14 @@ Task<Status> Engine::commit_step(FileState& f, const CommitWork& work, std::size
     }
     f.committed_size = next.inode.size_bytes();
     f.version = next_version_.fetch_add(1);
-    // As long as the flag stays in an S token others go on making up changes.
+    // While an S token has the flag, other mounts go on making up changes.
     if (last && f.token != TokenMode::kShared) f.made_up = false;
     if (last && work.dirty && f.writes_seen == work.writes_seen) f.dirty = false;
     co_return Status{};
   }
 }
 
-// The transaction of one step; `record` becomes what it puts.
+// The transaction of one step. `record` becomes the record that it puts.
 kv::Mutation Engine::step_mutation(FileState& f, const CommitWork& work, std::size_t index,
                                    InodeRecord& record) {
   const MapStep& step = work.steps[index];
@@ -197,7 +197,7 @@ kv::Mutation Engine::step_mutation(FileState& f, const CommitWork& work, std::si
   const bool changes =
       work.dirty || work.made_up || !step.chunks.empty() || inode.size_bytes() != work.size_bytes;
   if (work.drop && last) mutation.writes.push_back(kv::erase(token_key(f.ino)));
-  if (!changes) return mutation;  // the flag of a file that nobody wrote to
+  if (!changes) return mutation;  // it only drops the flag of a file that nobody wrote to
 
   mutation.compares.push_back(kv::mod_revision_is(inode_key(f.ino), record.revision));
   const std::scoped_lock lock(f.mutex);
@@ -218,7 +218,7 @@ kv::Mutation Engine::step_mutation(FileState& f, const CommitWork& work, std::si
     inode.set_mtime_ns(now_ns);
     inode.set_ctime_ns(now_ns);
   } else if (work.dirty) {
-    inode.set_mtime_ns(work.mtime_ns);  // later than any SETATTR of it: set_times.cc
+    inode.set_mtime_ns(work.mtime_ns);  // later than any mtime set by SETATTR: set_times.cc
     inode.set_ctime_ns(std::max(inode.ctime_ns(), work.mtime_ns));
   }
   mutation.writes.push_back(kv::put(inode_key(f.ino), inode.SerializeAsString()));
@@ -236,8 +236,8 @@ void Engine::add_chunk_values(const std::vector<MapStep::ChunkValue>& chunks, Fi
   }
 }
 
-// Reverse-map keys, with the compares that refuse a double allocation and a group that is not ours
-// any more.
+// Adds the reverse-map keys, with the compares that refuse a block with two owners, or a block of a
+// group that this mount does not own any more.
 void Engine::add_reverse_changes(const std::vector<ReverseChange>& changes, Ino ino,
                                  MapGeneration generation, kv::Mutation& mutation) const {
   std::vector<std::uint64_t> guarded;
@@ -266,7 +266,7 @@ void Engine::add_reverse_changes(const std::vector<ReverseChange>& changes, Ino 
   }
 }
 
-// Those that memory knows of, and those that were created and not used.
+// Files whose tokens memory knows of, and files that were created and not used.
 std::vector<Engine::FilePtr> Engine::files_with_tokens() {
   std::vector<FilePtr> out;
   for (const Ino ino : listed()) {
@@ -316,7 +316,7 @@ Status Engine::flush_all() {
     answers.clear();
   };
   collect();
-  // A tick may put back what it could not erase while this goes on.
+  // Several rounds: meanwhile a tick may put back tokens that it could not erase.
   for (int round = 0; round < kFlushRoundsMax; ++round) {
     wait_for_erases();
     const std::vector<FilePtr> left = files_with_tokens();

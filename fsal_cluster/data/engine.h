@@ -29,7 +29,7 @@
 
 namespace symnas::fs {
 
-// Pins INV-6's quiescence for the life of one I/O.
+// While it lives, one I/O counts as running (INV-6).
 class IoPin {
  public:
   explicit IoPin(Space& space) : space_(space), ticket_(space.begin_io()) {}
@@ -91,20 +91,20 @@ class Engine final : public FileData {
       if (also) mutation.writes.push_back(*also);
     }
   };
-  // An inode record and the revision it has.
+  // An inode record and its mod_revision.
   struct InodeRecord {
     records::Inode inode;
     Revision revision;
   };
   // One part of a WRITE on the volume.
   struct WritePart {
-    bool fill = false;  // first write of these blocks
+    bool fill = false;  // these blocks are written for the first time
     std::uint64_t volume_byte = 0;
-    std::uint64_t begin = 0;  // file bytes
+    std::uint64_t begin = 0;  // bytes of the file
     std::uint64_t end = 0;
   };
   using WritePlan = std::vector<WritePart>;
-  // What a WRITE has to lock, up to its own last block, as the file is now.
+  // What a WRITE must lock, up to its last block, as the file is now.
   struct WriteLock {
     RangeLock::Mode mode = RangeLock::Mode::kExclusive;
     std::uint64_t first_block = 0;
@@ -113,17 +113,17 @@ class Engine final : public FileData {
   // Whether an operation may go on as it is.
   enum class Go : std::uint8_t {
     kOn,
-    kAgain,        // what it relied on has gone: enter again
-    kWithAll,      // it needs X, and then to enter again
-    kWithPublish,  // a foreign X holder must record first
+    kAgain,        // something that it relied on has changed: enter again
+    kWithAll,      // it needs X, and must enter again then
+    kWithPublish,  // the X holder must publish first
   };
   // One attempt of a READ or WRITE.
   struct Attempt {
-    bool sole = true;  // of its stay
+    bool sole = true;  // whether its stay is sole
     Go go = Go::kOn;
-    std::uint64_t life = 0;  // of the file when it was found current
-    bool published = false;  // since the operation began
-    // When the record was read another mount may have had more acknowledged than it says.
+    std::uint64_t life = 0;  // FileState::life when the file was found current
+    bool published = false;  // a publish has been asked for since the operation began
+    // When the record was read another mount may have acknowledged more than the record says.
     bool unrecorded = false;
   };
   struct CommitWork {
@@ -155,20 +155,20 @@ class Engine final : public FileData {
   void leave_shared(FileState& f);
   void leave_exclusive(FileState& f);
   Task<Status> load(FileState& f, const Handle& handle);
-  // `values`: the record and the own token as they were read when the file's life was `life`.
+  // `values`: the record and the own token, as they were read while FileState::life was `life`.
   Status adopt_record(FileState& f, const Handle& handle, std::uint64_t life,
                       const std::vector<kv::CachedValue>& values);
   // REQUIRES: f.mutex held; nothing of the map is uncommitted.
   void forget_map(FileState& f);
-  // Chunks on their way into memory, and the life of the map that they are of.
+  // Chunks that are being loaded, and the FileState::life of the map that they belong to.
   struct ChunkLoad {
     std::uint64_t life = 0;
     std::vector<std::uint64_t> wanted;
     std::vector<kv::CachedValue> values;
   };
-  // Brings the chunks of [first_block, end_block) into the map. `tokenless` is a READ's that
-  // perhaps has no token: then only chunks of the moment that the record is of enter, else the
-  // READ is to go again. REQUIRES: entered.
+  // Brings the chunks of [first_block, end_block) into the map. `tokenless`: a READ that may have
+  // no token. For it chunks enter only if they are of the same moment as the record; else it must
+  // begin again (Go::kAgain). REQUIRES: entered.
   Task<Status> load_chunks(FileState& f, std::uint64_t first_block, std::uint64_t end_block,
                            Attempt* tokenless = nullptr);
   Task<Status> read_chunks(FileState& f, std::uint64_t first_block, std::uint64_t end_block,
@@ -184,10 +184,11 @@ class Engine final : public FileData {
   struct ReadPlan;
   Task<Result<ReadResult>> read_entered(FileState& f, const Handle& handle, Attempt& attempt,
                                         std::uint64_t offset, std::size_t bytes);
-  // Several mounts: size and map are those of a moment after the call, or a token keeps them so.
+  // Beside other mounts: makes size and map those of a moment after the call, unless a token keeps
+  // them current.
   Task<Status> make_current(FileState& f, const Handle& handle, Attempt& attempt);
   Task<Status> locate(FileState& f, Attempt& attempt, ReadPlan& plan);
-  // Counts a READ without a token; true when the next one had better have one.
+  // Counts a READ without a token; true when a token would be cheaper for the next one.
   bool reads_often(FileState& f);
 
   // --- write.cc
@@ -210,24 +211,26 @@ class Engine final : public FileData {
                             const WritePlan& plan);
   void abort_write(FileState& f, std::uint64_t end, const WritePlan& plan);
   Task<Status> after_write(FileState& f, WriteStability wanted);
-  // Zeros from `size` to the end of its block. REQUIRES: `size` was the file's when that block was
-  // locked (exclusively, or the gate is).
+  // Writes zeros from `size` to the end of its block. REQUIRES: `size` was the file's size when
+  // that block was locked (exclusively, or by the gate).
   Task<Status> zero_tail(FileState& f, std::uint64_t size);
-  // On success f.writers counts the caller, and the file has no setuid or setgid to lose.
+  // On success f.writers counts the caller, and the file has no setuid or setgid bit to clear.
   Task<Status> obtain_flag(FileState& f, Attempt& attempt);
-  // Puts the flag and takes setuid and setgid away.
+  // Puts the flag, and clears setuid and setgid.
   Task<Status> set_flag(FileState& f);
-  // By the cached record, parsed only if it has changed since the last look. False: look closer.
+  // True when the cached record has no setuid or setgid bit; it is parsed only if it has changed
+  // since the last look. False: read the record.
   bool known_unprivileged(FileState& f);
   Task<Status> clear_privileges(FileState& f);
   Task<Status> wait_for_trim(FileState& f, std::uint64_t end);
 
   // --- commit.cc
   Detached commit_operation(Handle handle, StatusCallback done);
-  // Commits what is written now, together with others who ask meanwhile. REQUIRES: entered.
+  // Commits what is written now, together with other callers that come meanwhile. REQUIRES:
+  // entered.
   Task<Status> commit_file(FileState& f, DropFlag drop);
-  // Until memory has nothing that the records do not say; the token stays. REQUIRES: entered
-  // exclusively, and owned.
+  // Commits until memory has nothing that the records do not have; the token stays. REQUIRES:
+  // entered exclusively, and owned.
   Task<Status> commit_everything(FileState& f);
   Detached commit_runner(FilePtr f);
   std::vector<FilePtr> files_with_tokens();
@@ -253,8 +256,9 @@ class Engine final : public FileData {
   void apply_size(FileState& f, const SizeChange& change, const kv::Committed& committed);
 
   // --- set_times.cc
-  // The caller's transaction erases the token; then end_drop(). REQUIRES: entered exclusively.
-  // kNothing: the flag is clear; erase_unused_tokens() may begin a drop of its own meanwhile.
+  // begin_drop() is called before a transaction of the caller that erases the token, end_drop()
+  // after it. REQUIRES: entered exclusively. kNothing: the flag is clear; erase_unused_tokens() may
+  // begin a drop of its own meanwhile.
   enum class Drop { kNothing, kBegun };
   Task<Drop> begin_drop(FileState& f);
   void end_drop(FileState& f, Drop drop, const Result<kv::Committed>& outcome);
@@ -283,26 +287,26 @@ class Engine final : public FileData {
   Task<Status> bump(Ino ino, Revision token_revision, MountId owner);
 
   // --- tokens.cc
-  // Whether the token is for writing: then it brings the write flag.
+  // What the token is for. A token for writing brings the write flag.
   enum class TokenUse : std::uint8_t { kRead, kWrite };
-  // Gets at least `needed`, however long its holders take. It may be gone again when this returns.
+  // Gets at least `needed`, however long its holders take. The token may be gone again on return.
   // REQUIRES: not entered.
   Task<Status> obtain_token(FileState& f, TokenMode needed, TokenUse use);
   Task<Status> acquire_token(FileState& f, TokenMode needed, TokenUse use);
   Task<Result<std::optional<Revision>>> put_want(Ino ino, records::WantRecord::Kind kind);
   Task<Status> erase_want(Ino ino, Revision revision);
-  // The own want, if there is one: whoever asked has been refused, and others wait until it is
-  // gone.
+  // Erases this mount's want, if there is one: the operation that asked was refused, and other
+  // mounts wait until the want is gone.
   Detached withdraw_want(Ino ino);
-  // False: others were faster.
+  // False: another mount was faster.
   Task<Result<bool>> grant_token(FileState& f, const TokenSight& sight, TokenMode needed,
                                  TokenUse use);
-  // enter_exclusive with every right on the file; `stay` keeps it.
+  // As enter_exclusive(), with every right on the file; `stay` keeps that right.
   Task<Status> enter_owned(FileState& f, const Handle& handle,
                            std::optional<Membership::Stay>& stay);
   void token_gone(FileState& f);  // REQUIRES: f.mutex held
   Detached answer_want(Ino ino);
-  // Everything is recorded and the token erased. REQUIRES: not entered.
+  // Records everything and erases the token. REQUIRES: not entered.
   Task<Status> give_token_back(FileState& f);
   Task<Status> record_acknowledged(FileState& f);
   Detached return_token(FilePtr f, StatusCallback done);
@@ -310,7 +314,7 @@ class Engine final : public FileData {
   Detached publish_runner(FilePtr f);
   Task<Status> ask_to_publish(Ino ino);
   Task<Status> pass_barrier();
-  // Waits until no transaction drops it.
+  // Waits until no transaction is dropping the flag.
   Task<Woken> dropped_flag(FileState& f);
   Task<Woken> changed(Ino ino, const TokenSight& seen);
   Task<Woken> pause(std::int64_t span_ns);
@@ -319,7 +323,7 @@ class Engine final : public FileData {
   // --- in_use.cc
   Detached fetch_file(records::FileInUse file);
   Task<Woken> take_free_token(FileState& f, bool alone);
-  bool begin_fetch();  // false: there shall be none any more
+  bool begin_fetch();  // false: no fetch may begin any more
   void end_fetch();
 
   // --- attention.cc
@@ -332,7 +336,8 @@ class Engine final : public FileData {
   std::vector<Ino> listed();
   void erase_unused_tokens(std::int64_t before_ns, const StatusCallback& done);
   Detached erase_tokens(std::vector<FilePtr> files, StatusCallback done);
-  // Counts in erases_ while tokens are neither in created_ nor in the list of files.
+  // While one lives, wait_for_erases() waits: tokens are neither in created_ nor in the list of
+  // files.
   struct ErasingTokens {
     explicit ErasingTokens(Engine& engine);
     ~ErasingTokens();
@@ -340,7 +345,7 @@ class Engine final : public FileData {
     ErasingTokens& operator=(const ErasingTokens&) = delete;
     Engine& engine;
   };
-  void wait_for_erases();  // blocks; those that failed are listed then
+  void wait_for_erases();  // blocks; files whose erase failed are listed then
 
   void failed_for_good(const Error& error);
   std::string inode_key(Ino ino) const { return kv::keys::inode(options_.fs, ino); }
@@ -360,7 +365,7 @@ class Engine final : public FileData {
   Membership* membership_ = &always_sole_;
   TokenTable* tokens_ = nullptr;
   std::mutex looks_mutex_;  // leaf
-  Revision looked_at_;      // of the last made-up change
+  Revision looked_at_;      // applied revision of the last made-up change
   std::uint32_t looks_ = 0;
   std::unique_ptr<Space> space_;
   std::array<Shard, kFileTableShards> shards_;
@@ -382,7 +387,7 @@ class Engine final : public FileData {
   std::condition_variable nothing_runs_;
   std::uint64_t running_ = 0;
   std::uint64_t fetches_ = 0;      // guarded by running_mutex_
-  std::uint64_t erases_ = 0;       // of unused tokens, under way; guarded by running_mutex_
+  std::uint64_t erases_ = 0;       // erases of unused tokens under way; guarded by running_mutex_
   bool fetching_stopped_ = false;  // guarded by running_mutex_
 };
 

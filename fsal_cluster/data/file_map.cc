@@ -185,8 +185,8 @@ void FileMap::end_fill(std::uint64_t block, std::uint64_t end, Filled filled) {
 
 bool FileMap::dirty() const { return unrecorded_written_ > 0; }
 
-// A reservation that nobody has touched for whole units does not become part of the record: the
-// extent is split behind it.
+// Whole units of a reservation that no write has touched do not become part of the record: the
+// extent is split behind the touched ones.
 void FileMap::split_untouched_units(MapChunkState& chunk) {
   for (std::size_t i = 0; i < chunk.extents.size(); ++i) {
     MapExtent& e = chunk.extents[i];

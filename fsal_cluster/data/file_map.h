@@ -1,5 +1,5 @@
-// FileMap: where the blocks of one file are on the volume: what the records say and what is not
-// recorded yet, in one map.
+// FileMap: where the blocks of one file are on the volume. One map has what the records say and
+// what is not recorded yet.
 //
 // An extent is a run of the file on a run of the volume. A prefix of it is recorded (it has a
 // reverse-map key and an Extent in the map record); the rest is reserved for growth, in memory
@@ -44,7 +44,7 @@ struct MapExtent {
 struct MapChunkState {
   std::vector<MapExtent> extents;
   Revision revision;   // of its key; 0 = no key
-  bool dirty = false;  // has something to record
+  bool dirty = false;  // has a change to record
 };
 
 // A change of one reverse-map key.
@@ -55,7 +55,7 @@ struct ReverseChange {
   std::uint32_t new_blocks = 0;  // 0 = erase
 };
 
-// One transaction's worth of mapping change.
+// The change of a map that one transaction records.
 struct MapStep {
   struct ChunkValue {
     std::uint64_t chunk = 0;
@@ -87,12 +87,12 @@ class FileMap {
 
   explicit FileMap(std::uint64_t group_blocks) : group_blocks_(group_blocks) {}
 
-  // --- what the records say. Errors: kCorrupt (names what is wrong).
+  // --- load from records. Errors: kCorrupt (names what is wrong).
   // A file whose map is in its inode record (or that has none).
   Status load_inline(const records::Inode& inode);
   // A file whose map is in chunk keys; chunks from `chunks` on have no key.
   void load_chunked(std::uint64_t chunks);
-  // No effect when the chunk is known already.
+  // Has no effect when the chunk is known already.
   Status load_chunk(std::uint64_t chunk, const records::MapChunk& value, Revision revision);
   // mod_revision of the chunk's key; 0 = absent.
   Revision revision(std::uint64_t chunk) const {
@@ -110,43 +110,44 @@ class FileMap {
   std::uint64_t next_mapped(std::uint64_t block, std::uint64_t end) const;
 
   // --- growth in memory
-  // Maps `run` at `file_block`, unwritten. REQUIRES: all of it is a hole.
+  // Maps `run` at `file_block`, as unwritten. REQUIRES: all of these file blocks are a hole.
   void add(std::uint64_t file_block, BlockRun run, bool whole);
-  // REQUIRES: mapped. Blocks written already are left alone.
+  // Blocks that are written already stay as they are. REQUIRES: mapped.
   void begin_fill(std::uint64_t block, std::uint64_t end);
   enum class Filled : std::uint8_t { kYes, kNo };
   void end_fill(std::uint64_t block, std::uint64_t end, Filled filled);
 
   // --- commit
   bool dirty() const;
-  // Takes everything written now, in transactions of bounded size, ascending. `all_of_first` also
-  // rewrites chunk 0 (an inline map moves to its key). Until the steps are committed or dropped
-  // nothing but add, begin_fill and end_fill may follow.
+  // Takes everything that is written now, in transactions of bounded size, ascending.
+  // First::kAlways also rewrites chunk 0 (an inline map moves to its key). Until the steps are
+  // committed or dropped, only add, begin_fill and end_fill may follow.
   enum class First : std::uint8_t { kIfDirty, kAlways };
   std::vector<MapStep> plan_commit(First first);
-  // `revision` = of the chunk keys the step put; 0 when they were put inline.
+  // `revision`: of the chunk keys that the step has put; 0 when the map was put inline.
   void committed(const MapStep& step, Revision revision);
 
   // --- shrinking. REQUIRES: idle(): nothing is filling, everything written is committed.
   bool idle() const;
-  // What no record knows: reserved, or written and not committed. REQUIRES: nothing is filling.
+  // Blocks that no record knows: reserved, or written and not committed. REQUIRES: nothing is
+  // filling.
   std::vector<BlockRun> unrecorded() const;
-  // Forgets what is reserved only; returns it.
+  // Forgets blocks that are only reserved, and returns them.
   std::vector<BlockRun> drop_reservations();
   struct Cut {
-    std::vector<MapStep::ChunkValue> chunks;  // value without extents: erase the key
+    std::vector<MapStep::ChunkValue> chunks;  // a value without extents: erase the key
     std::vector<ReverseChange> reverse;
     std::vector<BlockRun> freed;
     std::int64_t used_blocks_delta = 0;
     std::size_t changes() const { return chunks.size() + reverse.size(); }
   };
-  // What a cut of all blocks >= block within chunks [first, last] changes. REQUIRES: chunks loaded,
-  // no reservations.
+  // What a cut of all blocks >= `block` changes in the chunks up to last_chunk. REQUIRES: these
+  // chunks are loaded, and nothing is reserved.
   Cut plan_cut(std::uint64_t block, std::uint64_t last_chunk) const;
-  // Forgets blocks >= block; chunks above its own have no keys from now on. `revision` is that of
-  // the keys `plan` has put (0 = inline).
+  // Forgets blocks >= `block`; from now on the chunks behind its own have no keys. `revision`: of
+  // the keys that `plan` has put (0 = inline).
   void cut(std::uint64_t block, const Cut& plan, Revision revision);
-  // Somebody else has made the chunk's key what it is here. `revision` as that of cut().
+  // Another operation has made the chunk's key what it is here. `revision` as for cut().
   void swept(std::uint64_t chunk, Revision revision);
   void clear();
 

@@ -18,7 +18,7 @@
 
 namespace symnas::fs {
 
-// A coroutine waits for its turn on one of these; its address is its WaiterId.
+// A coroutine waits for its turn on a Turn; the address of the Turn is its WaiterId.
 struct Woken {};
 using Turn = Answer<Woken>;
 inline WaiterId waiter_id(Turn& turn) { return reinterpret_cast<WaiterId>(&turn); }
@@ -26,8 +26,8 @@ inline void wake(const std::vector<WaiterId>& ids) {
   for (const WaiterId id : ids) reinterpret_cast<Turn*>(id)->deliver({});
 }
 
-// Whether a commit drops the write flag, and the token with it. kMay: when it puts something anyway
-// and nobody writes. kMustNot: whoever commits goes on with the token.
+// Whether a commit drops the write flag, and the token with it. kMay: when the commit puts
+// something anyway and nobody writes. kMustNot: the caller goes on with the token.
 enum class DropFlag : std::uint8_t { kMay, kMust, kMustNot };
 
 struct FileState : std::enable_shared_from_this<FileState> {
@@ -43,35 +43,36 @@ struct FileState : std::enable_shared_from_this<FileState> {
   bool chunked = false;
   std::optional<std::uint64_t> trim_block;
   std::uint64_t committed_size = 0;
-  // The bytes between the end of the file and the end of its last block are zeros on the LUN.
-  // Unknown (false) after a load and after a shrink: whoever moves the end up zeroes them first.
+  // True: the bytes between the end of the file and the end of its last block are zeros on the LUN.
+  // False (after a load and after a shrink): not known; a write that moves the end up must zero
+  // them first.
   bool tail_clean = false;
 
-  // --- the token of this mount. Sole, it is X while the flag is set and nothing depends on it.
-  // Changes with the gate held exclusively, or when the flag is dropped.
+  // --- the token of this mount. On a sole mount it is X while the flag is set, and nothing depends
+  // on it. It changes with the gate held exclusively, or when the flag is dropped.
   TokenMode token = TokenMode::kNone;
-  bool token_wanted = false;  // one operation is about to get it; the others wait
+  bool token_wanted = false;  // one operation is getting it; the others wait
   std::vector<WaiterId> token_waiters;
   bool answering_want = false;
-  // Written under S: others may have shown changes and times that they made up (Overlay). What is
-  // recorded next must be above them, also when nothing was written since.
+  // The file was written under S: other mounts may have shown changes and times that they made up
+  // (Overlay). What is recorded next must be above them, also when nothing was written since.
   bool made_up = false;
-  Revision loaded_at;             // of the inode record that the map is of; 0: of none any more
-  std::uint64_t life = 0;         // another one when the map was forgotten or may be old
-  std::uint32_t lone_reads = 0;   // READs without a token, soon after each other
+  Revision loaded_at;             // of the inode record that the map belongs to; 0: of none
+  std::uint64_t life = 0;         // differs after the map was forgotten or may be old
+  std::uint32_t lone_reads = 0;   // READs without a token, in quick succession
   std::int64_t granted_ns = 0;    // the last grant of its token
-  std::int64_t last_read_ns = 0;  // of a READ while there are several mounts
+  std::int64_t last_read_ns = 0;  // last READ while there were several mounts
   bool publish_running = false;
-  std::vector<Answer<Status>*> publish_requests;  // for the next one
+  std::vector<Answer<Status>*> publish_requests;  // for the next publish
 
-  // --- now
+  // --- state of the file now
   FileMap map;
   GrowthState growth;  // growth.size_bytes is the size of the file now
   IoGate gate;         // I/O (shared) against size changes and removal (exclusive)
   RangeLock ranges;
   WriteFlag flag;
   std::uint32_t writers = 0;    // writes between their flag and their completion
-  std::uint32_t want_room = 0;  // of those, how many wait for space
+  std::uint32_t want_room = 0;  // how many of the writers wait for space
   std::vector<WaiterId> flag_waiters;
   Revision unprivileged_at;        // revision of the record last seen without setuid and setgid
   bool unflushed = false;          // volatile writes since the last flush
@@ -84,9 +85,9 @@ struct FileState : std::enable_shared_from_this<FileState> {
   std::uint32_t change_n = 0;
   Revision change_base;
   std::uint64_t version = 0;
-  std::uint64_t writes_seen = 0;  // completed writes, to tell whether a snapshot has them all
+  std::uint64_t writes_seen = 0;  // completed writes; shows whether a snapshot has them all
 
-  // --- commit: one at a time; requests with a number <= the one it began with share it
+  // --- commit: one at a time; requests up to the number with which it began share it
   struct CommitRequest {
     std::uint64_t number;
     Answer<Status>* answer;
@@ -94,8 +95,8 @@ struct FileState : std::enable_shared_from_this<FileState> {
   bool commit_running = false;
   std::uint64_t commit_requested = 0;
   DropFlag commit_drop = DropFlag::kMay;
-  bool commit_times = false;  // of the next one: put the times although nothing has grown
-  bool renumbering = false;   // that has been asked for because change runs out of numbers
+  bool commit_times = false;  // the next commit puts the times although nothing has grown
+  bool renumbering = false;   // such a commit was asked for, as change runs out of numbers
   std::vector<CommitRequest> commit_requests;
 
   std::uint64_t size() const { return growth.size_bytes; }

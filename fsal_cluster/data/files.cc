@@ -34,7 +34,7 @@ Engine::FilePtr Engine::find_file(Ino ino) {
   return it == shard.files.end() ? nullptr : it->second;
 }
 
-// Files nobody refers to and that hold nothing but what the records say.
+// Forgets files that nobody refers to, and of which memory holds nothing but what the records say.
 void Engine::evict_idle() {
   static std::atomic<std::size_t> next_shard{0};
   Shard& shard = shards_[next_shard.fetch_add(1) % kFileTableShards];
@@ -49,7 +49,7 @@ void Engine::evict_idle() {
   file_count_.fetch_sub(before - shard.files.size(), std::memory_order_relaxed);
 }
 
-// A file that could not be loaded (a stale handle) leaves nothing behind.
+// Removes a file that could not be loaded (a stale handle) from the table.
 void Engine::forget_unused(const FilePtr& f) {
   Shard& shard = shards_[std::hash<Ino>{}(f->ino) % kFileTableShards];
   const std::scoped_lock lock(shard.mutex);
@@ -136,11 +136,11 @@ Status Engine::adopt_record(FileState& f, const Handle& handle, std::uint64_t li
     if (f.generation != handle.generation) return tl::unexpected(stale(f.ino));
     return {};
   }
-  // The records as the cache has them now, not as they were when `values` were read: a trim or an
-  // erase that finished in between has taken its watermark or the flag away.
+  // Takes the records as the cache has them now, not as they were when `values` were read: a trim
+  // or an erase that finished in between has removed the watermark or the flag.
   const kv::CachedValue record = session_.peek(inode_key(f.ino)).value_or(values[0]);
-  // While the cache is shut nobody but this mount changes its token, and each erase of it begins
-  // another life.
+  // While the cache is shut, the token can be changed by this mount only, and each erase of it
+  // begins another life.
   auto held_token = session_.peek(token_key(f.ino));
   if (!held_token && f.life == life) held_token = values[1];
   if (!record.value) return tl::unexpected(stale(f.ino));
@@ -203,13 +203,14 @@ Task<Status> Engine::load_chunks(FileState& f, std::uint64_t first_block, std::u
     ChunkLoad load;
     Status loaded = co_await read_chunks(f, first_block, end_block, load);
     if (!loaded || load.wanted.empty()) co_return loaded;
-    bool sure = true;  // nobody else changes them
+    bool sure = true;  // no other mount changes the chunks
     if (tokenless != nullptr) {
       const std::scoped_lock lock(f.mutex);
       sure = f.token != TokenMode::kNone && f.flag.state() != WriteFlag::State::kDropping;
     }
     if (!sure) {
-      // They may be younger than the record: of one moment only if that has not changed since.
+      // The chunks may be younger than the record: they are of one moment only if the record has
+      // not changed since.
       const Status passed = co_await pass_barrier();
       if (!passed) co_return passed;
       const Result<InodeRecord> record = co_await read_inode(f);
@@ -219,7 +220,7 @@ Task<Status> Engine::load_chunks(FileState& f, std::uint64_t first_block, std::u
     }
     if (tokenless != nullptr && tokenless->go != Go::kOn) co_return Status{};
     const std::scoped_lock lock(f.mutex);
-    if (f.life != load.life) continue;  // the map is another one by now: these are not its chunks
+    if (f.life != load.life) continue;  // the chunks belong to a map that was forgotten
     loaded = take_chunks(f, load);
     co_return loaded;
   }

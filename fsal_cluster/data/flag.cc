@@ -1,6 +1,6 @@
-// The write flag in the token: set before the first write of a file, with setuid and setgid cleared
-// in the same transaction. While it is set they may come back (a CREATE or SETATTR with such a
-// mode): then the next write clears them by the same transaction.
+// The write flag in the token. It is set before the first write of a file; the same transaction
+// clears setuid and setgid. These bits may come back while the flag is set (a CREATE or SETATTR
+// with such a mode): then the next write clears them by the same kind of transaction.
 #include "fsal_cluster/data/engine.h"
 
 namespace symnas::fs {
@@ -32,12 +32,12 @@ Task<Status> Engine::obtain_flag(FileState& f, Attempt& attempt) {
     Turn turn;
     {
       const std::scoped_lock lock(f.mutex);
-      if (!attempt.sole && f.token == TokenMode::kNone) {  // went with the flag
+      if (!attempt.sole && f.token == TokenMode::kNone) {  // it went with the flag
         attempt.go = Go::kAgain;
         co_return Status{};
       }
       step = f.flag.want_write(clock_.mono_ns());
-      if (step == WriteFlag::Step::kProceed) ++f.writers;  // from here on nobody drops it
+      if (step == WriteFlag::Step::kProceed) ++f.writers;  // from here on the flag is not dropped
       if (step == WriteFlag::Step::kWait) f.flag_waiters.push_back(waiter_id(turn));
     }
     if (step == WriteFlag::Step::kProceed) {
@@ -105,8 +105,8 @@ Task<Status> Engine::set_flag(FileState& f) {
     } else {
       mutation.compares.push_back(kv::key_exists(inode_key(f.ino)));
     }
-    // Sole, whoever sets it has every right. The token can not change meanwhile: the file is
-    // entered.
+    // On a sole mount the operation that sets the flag has every right. The token cannot change
+    // meanwhile: the file is entered.
     TokenMode mode = TokenMode::kExclusive;
     {
       const std::scoped_lock lock(f.mutex);

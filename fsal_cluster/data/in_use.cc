@@ -1,5 +1,6 @@
-// Files in use when a mount closes, and what its successor fetches of them before anybody asks:
-// clients that have waited for a move do not wait for the first look at each file as well.
+// Files in use when a mount closes, and what its successor fetches of them before a request comes:
+// clients that have waited for a move do not wait for the first read of each file's records as
+// well.
 #include <algorithm>
 #include <utility>
 
@@ -53,8 +54,8 @@ void Engine::end_fetch() {
   nothing_runs_.notify_all();
 }
 
-// What the first READ waits for, and most of what the first WRITE does: not the write flag, which
-// would change the times of a file that nobody writes to.
+// Fetches what the first READ waits for, and most of what the first WRITE waits for: not the write
+// flag, because that would change the times of a file that nobody writes to.
 Detached Engine::fetch_file(records::FileInUse file) {
   const RunningOperation running(*this);
   if (!begin_fetch()) co_return;
@@ -82,7 +83,7 @@ Detached Engine::fetch_file(records::FileInUse file) {
   end_fetch();
 }
 
-// One try, and only if nobody else has one or wants one: nothing is taken from anybody.
+// One try, and only if no other mount has or wants a token: none is taken from another mount.
 Task<Woken> Engine::take_free_token(FileState& f, bool alone) {
   const TokenSight sight = tokens_->sight(f.ino);
   const TokenMode mode = alone ? TokenMode::kExclusive : TokenMode::kShared;

@@ -7,7 +7,7 @@ namespace {
 
 std::uint64_t blocks_of(std::uint64_t bytes) { return (bytes + kBlockBytes - 1) / kBlockBytes; }
 
-// Where growth in place would continue: behind the block before `block`.
+// Where growth in place would continue: behind the volume block of the block before `block`.
 std::optional<std::uint64_t> goal_of(const FileMap& map, std::uint64_t block) {
   if (block == 0 || !map.loaded((block - 1) / kChunkBlocks)) return std::nullopt;
   const FileMap::Piece before = map.find(block - 1, block);

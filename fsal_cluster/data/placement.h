@@ -1,7 +1,8 @@
 // Placement: which space to ask for when a write meets a hole. Pure functions.
-// Rules: small files exactly what they need, growing in place; sequential growth contiguous, with
-// as much space reserved ahead as has been written; holes inside large files by whole 1 MiB units;
-// large files begin at block = file block modulo 64 KiB.
+// Rules: a small file gets exactly what it needs, growing in place. Sequential growth is
+// contiguous, with as much space reserved ahead as has been written. Holes inside large files are
+// filled by whole 1 MiB units. Extents of large files begin where file block and volume block are
+// equal modulo 64 KiB.
 #pragma once
 
 #include <cstdint>
@@ -27,9 +28,9 @@ struct Placement {
   bool sequential = false;  // counts for the streak
 };
 
-// The first hole of [block, end), or nullopt when all of it is mapped. What is placed may be
-// shorter than wished: ask again. REQUIRES: block < end; the chunks of [block, end) and of the
-// file's last block are loaded.
+// The placement for the first hole of [block, end); nullopt when all of it is mapped. What is
+// placed may be shorter than wished: ask again. REQUIRES: block < end; the chunks of [block, end)
+// and of the file's last block are loaded.
 std::optional<Placement> next_placement(const FileMap& map, const GrowthState& growth,
                                         std::uint64_t block, std::uint64_t end);
 

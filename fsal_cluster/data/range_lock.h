@@ -1,6 +1,6 @@
-// RangeLock: who may write which blocks of one file. IoGate: shared I/O against truncation and
-// removal. Thread class: thread-compatible. Pure: a request that must wait is named again by the
-// release that lets it in. Both are fair: a request waits behind every earlier one that it
+// RangeLock: which writes may work on which blocks of one file. IoGate: shared I/O against
+// truncation and removal. Thread class: thread-compatible. Pure: a request that must wait is named
+// by the release that lets it in. Both are fair: a request waits behind every earlier one that it
 // conflicts with.
 #pragma once
 
@@ -15,12 +15,12 @@ using WaiterId = std::uint64_t;
 
 class RangeLock {
  public:
-  // kShared: whole blocks written in place: two of them may overlap (their order is undefined
-  // anyway). kExclusive: blocks that are filled for the first time, or read, merged and written
-  // back.
+  // kShared: whole blocks that are written in place; two such writes may overlap (their order is
+  // undefined anyway). kExclusive: blocks that are filled for the first time, or read, merged and
+  // written back.
   enum class Mode : std::uint8_t { kShared, kExclusive };
 
-  // Locks [begin, end) or queues. True: held now. REQUIRES: `id` is not in use.
+  // Locks [begin, end), or queues the request. True: held now. REQUIRES: `id` is not in use.
   bool acquire(WaiterId id, std::uint64_t begin, std::uint64_t end, Mode mode);
   // Appends the ids that hold their range now to `granted`. REQUIRES: `id` holds.
   void release(WaiterId id, std::vector<WaiterId>& granted);

@@ -1,5 +1,5 @@
-// READ: the pieces of the map, one aligned buffer, parallel reads; holes and unwritten blocks are
-// zeros.
+// READ: finds the pieces in the map, reads them in parallel into one aligned buffer; holes and
+// unwritten blocks are zeros.
 #include <algorithm>
 #include <cstring>
 
@@ -11,10 +11,10 @@ void Engine::read(const Handle& handle, FileOffset offset, std::size_t bytes, Re
   read_operation(handle, offset.value(), bytes, std::move(done));
 }
 
-// What a READ is to fetch.
+// What a READ fetches.
 struct Engine::ReadPlan {
   std::uint64_t offset = 0;
-  std::uint64_t end = 0;  // of the bytes there are; 0: none
+  std::uint64_t end = 0;  // end of the bytes that the file has; 0: none
   bool end_of_file = false;
   std::vector<FileMap::Piece> pieces;
 };
@@ -64,7 +64,7 @@ bool Engine::reads_often(FileState& f) {
 }
 
 Task<Status> Engine::make_current(FileState& f, const Handle& handle, Attempt& attempt) {
-  bool going = false;  // the store may have erased it, and given the file to another mount
+  bool going = false;  // the store may have erased the token and granted another mount's
   {
     const std::scoped_lock lock(f.mutex);
     attempt.life = f.life;

@@ -1,5 +1,5 @@
-// What an ended mount leaves: tokens with the write flag (contents may have changed: change must,
-// too), groups.
+// Recovers what an ended mount has left: tokens with the write flag (contents may have changed, so
+// change must change), and groups.
 #include <future>
 
 #include <fmt/format.h>
@@ -29,7 +29,7 @@ Status Engine::recover_ended_mount(MountId ended) {
     SYMNAS_ASSIGN(const kv::OpResult page, session_.range(range, kTokenPage));
     for (const kv::KeyValue& kv : page.kvs) {
       if (kv.key.size() != prefix.size() + 16) {
-        return fail(ErrorCode::kCorrupt, "token key " + to_hex(kv.key));
+        return fail(ErrorCode::kCorrupt, "unreadable token key " + to_hex(kv.key));
       }
       if (read_be64(kv.key, prefix.size() + 8) != ended.value()) continue;
       found.push_back({Ino{read_be64(kv.key, prefix.size())}, kv.mod_revision});
@@ -37,7 +37,7 @@ Status Engine::recover_ended_mount(MountId ended) {
     more = page.more && !page.kvs.empty();
     if (more) range.key = page.kvs.back().key + '\0';
   }
-  // What the bump stands for must not be lost behind it: the ended mount's volatile writes may
+  // Data for which the bump stands must not be lost after it: the ended mount's volatile writes may
   // still be in the LUNs' caches, where this mount's clients see them.
   if (!found.empty()) SYMNAS_TRY(flush_volume());
   for (std::size_t begin = 0; begin < found.size(); begin += kBumpsAtOnce) {
@@ -86,8 +86,8 @@ Detached Engine::bump_operation(Ino ino, Revision token_revision, MountId owner,
   done(std::move(status));
 }
 
-// The token goes in the transaction that gives the inode new times, so that a crash between them is
-// impossible.
+// Erases the token in the transaction that gives the inode new times, so that no crash can come
+// between them.
 Task<Status> Engine::bump(Ino ino, Revision token_revision, MountId owner) {
   const std::string token = kv::keys::token(options_.fs, ino, owner);
   for (int round = 0;; ++round) {
@@ -105,7 +105,8 @@ Task<Status> Engine::bump(Ino ino, Revision token_revision, MountId owner) {
     const kv::CachedValue& held = (*values)[1];
     if (!held.value || held.mod_revision != token_revision) co_return Status{};  // done already
     if (!(*values)[2].value && round == 0) {
-      // Another mount may have taken everything over, and the cache not heard of the token yet.
+      // Another mount may have recovered everything, and this mount's cache may not have heard of
+      // the token yet.
       const Status passed = co_await pass_barrier();
       if (!passed) co_return passed;
       continue;

@@ -6,8 +6,8 @@ namespace symnas::fs {
 struct Engine::RemovalPlan {
   FilePtr file;
   std::optional<Membership::Stay> stay;
-  std::optional<FreeIntent> free;         // recorded extents that the transaction frees itself
-  std::optional<records::Orphan> orphan;  // the rest is swept
+  std::optional<FreeIntent> free;         // recorded extents that the removing transaction frees
+  std::optional<records::Orphan> orphan;  // tells the sweep what else to free
 };
 
 Result<FileData::Removal> Engine::plan_removal(const Handle& handle, const records::Inode& record) {
@@ -68,7 +68,7 @@ void Engine::removed(Removal removal) {
     f.listed = false;
     token_gone(f);
     never_recorded = f.map.unrecorded();
-    f.map.clear();  // whoever still has the file in a list must not give them back again
+    f.map.clear();  // an operation that finds the file in a list must not return them again
     const std::scoped_lock list_lock(attention_mutex_);
     attention_.erase(f.ino);
   }

@@ -1,7 +1,7 @@
-// Size changes: everything the file has pending is committed first, then size, times and what the
-// caller edits change in one transaction. A shrink frees its blocks in it when that is small; a
-// shrink to zero leaves the old map to a sweep by taking the next map generation; a large partial
-// one leaves a watermark (trim_block) above which the map is dead.
+// Size changes: everything that the file has pending is committed first; then size, times and the
+// caller's edit change in one transaction. A shrink frees its blocks in that transaction when they
+// are few. A shrink to zero takes the next map generation and leaves the old map to a sweep. A
+// large partial shrink leaves a watermark (trim_block) above which the map is dead.
 #include <algorithm>
 #include <utility>
 
@@ -16,9 +16,9 @@ struct Engine::SizeChange {
   std::uint64_t size_bytes = 0;
   FileMap::Cut cut;
   bool shrinks = false;
-  bool drops_flag = false;                  // erases the token
-  bool new_generation = false;              // everything goes
-  std::optional<std::uint64_t> trim_block;  // everything from here on goes later
+  bool drops_flag = false;                  // the transaction erases the token
+  bool new_generation = false;              // the whole map is left to a sweep
+  std::optional<std::uint64_t> trim_block;  // the map from here on is left to a sweep
   std::optional<records::Orphan> orphan;
   bool unlinked =
       false;  // the orphan record says `open` and stays; its removal sweeps every generation
@@ -82,7 +82,7 @@ Task<Result<kv::Committed>> Engine::set_size_entered(FileState& f, std::uint64_t
   co_return committed;
 }
 
-// REQUIRES: the gate is held exclusively, nothing is pending.
+// Decides how the blocks go. REQUIRES: the gate is held exclusively, nothing is pending.
 Task<Status> Engine::plan_shrink(FileState& f, SizeChange& change) {
   const std::uint64_t keep = (change.size_bytes + kBlockBytes - 1) / kBlockBytes;
   std::uint64_t old_blocks = 0;
@@ -112,7 +112,7 @@ Task<Status> Engine::plan_shrink(FileState& f, SizeChange& change) {
     change.cut = f.map.plan_cut(keep, last_chunk);
     if (change.cut.changes() <= kTruncateOpsMax) co_return Status{};
   }
-  // Too much for one transaction: its own chunk now, the others behind a watermark.
+  // Too much for one transaction: it cuts the chunk of the new end, a watermark covers the others.
   const Status chunks =
       co_await load_chunks(f, own_chunk * kChunkBlocks, (own_chunk + 1) * kChunkBlocks);
   if (!chunks) co_return chunks;
@@ -123,9 +123,9 @@ Task<Status> Engine::plan_shrink(FileState& f, SizeChange& change) {
     change.cut = {};
     change.trim_block = keep;
   }
-  // Of a trim that is still running the lower watermark holds for both.
+  // If an earlier trim is still running, the lower watermark holds for both.
   if (f.trim_block) change.trim_block = std::min(*change.trim_block, *f.trim_block);
-  orphan.set_map_generation(f.map_generation.value() - 1);  // of the live one only what is above
+  orphan.set_map_generation(f.map_generation.value() - 1);  // the live map is dead only above it
   change.orphan = orphan;
   co_return Status{};
 }
@@ -158,7 +158,7 @@ Task<Result<kv::Committed>> Engine::commit_size(FileState& f, SizeChange& change
   }
 }
 
-// Everything but the put of the inode, which the caller's edit still changes.
+// The transaction without the put of the inode, which the caller's edit still changes.
 kv::Mutation Engine::size_mutation(FileState& f, const SizeChange& change, InodeRecord& record) {
   records::Inode& inode = record.inode;
   kv::Mutation mutation;
@@ -196,7 +196,7 @@ void Engine::apply_size(FileState& f, const SizeChange& change, const kv::Commit
   f.version = next_version_.fetch_add(1);
   f.committed_size = change.size_bytes;
   f.growth.size_bytes = change.size_bytes;
-  f.dirty = false;  // the transaction's times are newer than any write's
+  f.dirty = false;  // the times of the transaction are newer than any write's
   if (!change.shrinks) return;
   f.growth.tail_end_block = 0;
   f.growth.streak_blocks = 0;

@@ -1,6 +1,6 @@
-// SETATTR of a file's mtime, in the file's exclusive turn. What is pending is committed before, so
-// that an unrecorded write is always the later one; the same transaction erases the token with the
-// write flag, so that no recovery replaces what was set.
+// SETATTR of a file's mtime, with the file entered exclusively. Pending writes are committed before
+// it, so that an unrecorded write is always a later one. The same transaction erases the token with
+// the write flag, so that no recovery replaces the mtime.
 #include <utility>
 
 #include "fsal_cluster/data/engine.h"
@@ -68,7 +68,7 @@ Task<Engine::Drop> Engine::begin_drop(FileState& f) {
       if (state == WriteFlag::State::kSet) f.flag.begin_drop();
       if (state == WriteFlag::State::kSet) co_return Drop::kBegun;
       if (state != WriteFlag::State::kDropping) co_return Drop::kNothing;
-      f.flag_waiters.push_back(waiter_id(turn));  // erase_unused_tokens() is at it
+      f.flag_waiters.push_back(waiter_id(turn));  // erase_unused_tokens() is dropping it
     }
     co_await turn;
   }

@@ -1,5 +1,5 @@
-// Frees dead maps: of removed files, of old map generations, above a watermark. Blocking; runs on
-// background threads.
+// Frees dead maps: those of removed files, old map generations, and what lies above a watermark.
+// Blocking; runs on background threads.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -18,7 +18,8 @@ constexpr std::int64_t kSweepRetryNs = 1'000'000'000;
 }  // namespace
 
 // Erases one map key with the reverse-map keys of its extents; a large one in steps. kConflict:
-// somebody else has changed it, or `guard` (what makes the map dead) does not hold any more.
+// another operation has changed the key, or `guard` (the reason why the map is dead) does not hold
+// any more.
 Status Engine::sweep_chunk(const kv::KeyValue& chunk, const std::optional<kv::Compare>& guard) {
   records::MapChunk value;
   if (!value.ParseFromString(chunk.value)) {
@@ -68,7 +69,7 @@ Status Engine::sweep_orphan(Ino ino, const records::Orphan& orphan) {
   if (orphan.open()) return {};
   const RunningOperation running(*this);
   const MapGeneration live{orphan.map_generation() + 1};
-  if (live.value() != 0) {  // 0: only a watermark, no dead generation
+  if (live.value() != 0) {  // 0: there is only a watermark, no dead generation
     SYMNAS_TRY(sweep_map_keys({keys::map_prefix(options_.fs, ino, MapGeneration{0}),
                                keys::map_prefix(options_.fs, ino, live)},
                               std::nullopt));
@@ -77,7 +78,7 @@ Status Engine::sweep_orphan(Ino ino, const records::Orphan& orphan) {
   return erase_orphan(ino, orphan.map_generation());
 }
 
-// Only the record that was swept: a newer one has more to free.
+// Erases only the record that was swept: a newer one has more to free.
 Status Engine::erase_orphan(Ino ino, std::uint32_t map_generation) {
   const std::string key = keys::orphan(options_.fs, ino);
   SYMNAS_ASSIGN(const kv::OpResult found, session_.range(kv::single_key(key), 1));
@@ -87,7 +88,7 @@ Status Engine::erase_orphan(Ino ino, std::uint32_t map_generation) {
     return fail(ErrorCode::kCorrupt, "unreadable orphan record " + to_hex(key));
   }
   if (orphan.open() || orphan.map_generation() != map_generation) return {};
-  if (orphan.truncated()) {  // a watermark set since then needs its record
+  if (orphan.truncated()) {  // a watermark that was set since then needs its record
     SYMNAS_ASSIGN(const kv::CachedValue record, session_.read(inode_key(ino)));
     records::Inode inode;
     if (record.value && inode.ParseFromString(*record.value) && inode.has_trim_block()) return {};
@@ -97,7 +98,7 @@ Status Engine::erase_orphan(Ino ino, std::uint32_t map_generation) {
   mutation.compares.push_back(kv::mod_revision_is(key, found.kvs[0].mod_revision));
   mutation.writes.push_back(kv::erase(key));
   SYMNAS_ASSIGN(const kv::Committed committed, session_.commit_blocking(std::move(mutation)));
-  (void)committed;  // a conflict: a newer record, whose own sweep follows
+  (void)committed;  // a conflict: there is a newer record, which has a sweep of its own
   return {};
 }
 
@@ -118,8 +119,8 @@ Result<std::uint64_t> Engine::count_used_blocks(Ino ino, MapGeneration generatio
   }
 }
 
-// Frees what lies above the watermark: of the chunk it lies in the extents behind it, from the end
-// in steps; then the other chunks. kConflict as sweep_chunk().
+// Frees what lies above the watermark: first the extents behind it in its own chunk, from the end,
+// in steps; then the other chunks. kConflict as for sweep_chunk().
 Status Engine::sweep_above(Ino ino, const records::Inode& inode, const kv::Compare& guard) {
   const MapGeneration generation{inode.map_generation()};
   const std::uint64_t chunk = inode.trim_block() / kChunkBlocks;
@@ -156,7 +157,7 @@ Status Engine::sweep_above(Ino ino, const records::Inode& inode, const kv::Compa
                         guard);
 }
 
-// Frees the map above the watermark, then takes the watermark away.
+// Frees the map above the watermark, then removes the watermark.
 Status Engine::finish_trim(Ino ino) {
   const RunningOperation running(*this);
   for (int round = 0; round < kConflictRetriesMax; ++round) {
@@ -166,16 +167,16 @@ Status Engine::finish_trim(Ino ino) {
       return fail(ErrorCode::kCorrupt, fmt::format("inode {}: unreadable record", ino.value()));
     }
     if (record.value && inode.has_trim_block()) {
-      // Two may be at this (the sweep and a writer that waits): what one of them sees as dead is
-      // live as soon as the other has taken the watermark away and a write followed. The record's
-      // revision tells.
+      // Two threads may do this at once (the sweep, and a writer that waits). What one of them sees
+      // as dead is live again as soon as the other has removed the watermark and a write has
+      // followed. The record's revision tells.
       const Status swept =
           sweep_above(ino, inode, kv::mod_revision_is(inode_key(ino), record.mod_revision));
       if (!swept && swept.error().code == ErrorCode::kConflict) continue;
       SYMNAS_TRY(swept);
       inode.clear_trim_block();
       // The blocks above were not counted when the watermark was set. A map change meanwhile
-      // changes the inode record, too: then the compare fails and it is counted again.
+      // changes the inode record as well: then the compare fails, and they are counted again.
       SYMNAS_ASSIGN(const std::uint64_t used,
                     count_used_blocks(ino, MapGeneration{inode.map_generation()}));
       inode.set_used_blocks(used);
@@ -193,8 +194,9 @@ Status Engine::finish_trim(Ino ino) {
               fmt::format("inode {}: its record kept changing under a trim", ino.value()));
 }
 
-// Takes the watermark out of memory if the record has none any more. False: the cache does not know
-// a record, look again. A truncate sets its own in memory after the record has it: none is lost.
+// Removes the watermark from memory if the record has none any more. False: the cache has no
+// record, look again. No new watermark is lost: a truncate sets its own in memory only after the
+// record has it.
 Result<bool> Engine::forget_watermark(Ino ino) {
   const FilePtr f = find_file(ino);
   if (!f) return true;
@@ -217,7 +219,8 @@ Result<bool> Engine::forget_watermark(Ino ino) {
   if (!record->value || !inode.ParseFromString(*record->value)) return true;
   const bool same_map = f->map_generation.value() == inode.map_generation();
   if (!same_map || inode.has_trim_block()) return true;
-  // Nobody changes that chunk while the watermark is in memory: this is what the sweep has left.
+  // No operation changes that chunk while the watermark is in memory: this is what the sweep has
+  // left.
   f->map.swept(chunk, boundary->value ? boundary->mod_revision : Revision{0});
   f->trim_block.reset();
   return true;
@@ -229,11 +232,11 @@ void Engine::sweep_in_background(Ino ino, records::Orphan orphan, int attempt) {
   background_->post_at(at_ns, [this, ino, orphan = std::move(orphan), attempt] {
     const Status swept = sweep_orphan(ino, orphan);
     if (!swept && !closing_ && attempt < kSweepRetriesMax) {
-      log::warn("sweep of inode {}: {}", ino.value(), swept.error().message);
+      log::warn("inode {}: dead map not swept yet: {}", ino.value(), swept.error().message);
       sweep_in_background(ino, orphan, attempt + 1);
       return;
     }
-    sweeps_.fetch_sub(1);  // what is left is done by the next mount
+    sweeps_.fetch_sub(1);  // the next mount does what is left
   });
 }
 

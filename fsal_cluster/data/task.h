@@ -3,12 +3,15 @@
 //
 // Task<T>   a part of an operation; starts when awaited, on the awaiting thread.
 // Detached  a whole operation; starts at once, destroys itself.
-// Answer<T> awaits one callback:   Answer<Status> io; volume.flush(io.callback()); Status s =
-// co_await io; Join      awaits several:        Join all; volume.write(..., all.callback()); ...;
-// Status s = co_await all; Thread class: one coroutine runs on one thread at a time; callbacks may
-// come on any thread, also before the await. Rules (they keep gcc 12 honest and locks short): no
-// mutex is held over co_await; arguments of awaited functions are values or references to named
-// objects, never temporaries with destructors.
+// Answer<T> awaits one callback:
+//               Answer<Status> io; volume.flush(io.callback()); Status s = co_await io;
+// Join      awaits several callbacks:
+//               Join all; volume.write(..., all.callback()); ...; Status s = co_await all;
+//
+// Thread class: one coroutine runs on one thread at a time; callbacks may come on any thread, also
+// before the await. Rules (they keep gcc 12 honest and locks short): no mutex is held over
+// co_await; arguments of awaited functions are values or references to named objects, never
+// temporaries with destructors.
 #pragma once
 
 #include <atomic>
@@ -23,8 +26,8 @@
 
 namespace symnas::fs {
 
-// Runs the coroutine here; a resumption that comes while one is running on this thread waits for
-// it, so that callbacks that come at once do not nest without bound.
+// Runs the coroutine here. A resumption that comes while a coroutine is running on this thread
+// waits for it, so that callbacks that come at once do not nest without bound.
 void resume_here(std::coroutine_handle<> coroutine);
 
 struct Detached {
@@ -88,8 +91,8 @@ class Answer {
   Answer() = default;
   Answer(const Answer&) = delete;
   Answer& operator=(const Answer&) = delete;
-  // To be called exactly once, also before the await. REQUIRES: the Answer is awaited, and alive
-  // until then.
+  // The callback must be called exactly once; it may come before the await. REQUIRES: the Answer is
+  // awaited, and lives until then.
   std::function<void(T)> callback() {
     return [this](T value) { deliver(std::move(value)); };
   }

@@ -21,7 +21,7 @@ std::string want_value(MountId mount, records::WantRecord::Kind kind) {
   return want.SerializeAsString();
 }
 
-// No token of the inode was put after `at`. Those erased since do not matter.
+// Compares that no token of the inode was put after `at`. Tokens erased since do not matter.
 kv::Compare no_token_after(FsId fs, Ino ino, Revision at) {
   kv::Compare compare;
   compare.range = kv::prefix_range(kv::keys::token_prefix(fs, ino));
@@ -111,8 +111,8 @@ Task<Status> Engine::acquire_token(FileState& f, TokenMode needed, TokenUse use)
   }
 }
 
-// Puts the want if there is none, and waits until the table shows what came of it. Answers its
-// revision; nullopt: there is one, or the inode is gone.
+// Puts the want if there is none, and waits until the table shows the outcome. Answers the want's
+// revision; nullopt: there is one already, or the inode is gone.
 Task<Result<std::optional<Revision>>> Engine::put_want(Ino ino, records::WantRecord::Kind kind) {
   const std::string key = kv::keys::want(options_.fs, ino);
   kv::Mutation mutation;
@@ -155,8 +155,8 @@ Detached Engine::withdraw_want(Ino ino) {
   }
 }
 
-// The gate is held exclusively for the transaction: nothing of this file puts or erases the token
-// meanwhile, and nobody works with a map of the time before.
+// Puts the token. The gate is held exclusively for the transaction: no operation of this file puts
+// or erases the token meanwhile, or works with a map that is older than the grant.
 Task<Result<bool>> Engine::grant_token(FileState& f, const TokenSight& sight, TokenMode needed,
                                        TokenUse use) {
   Turn turn;
@@ -166,7 +166,7 @@ Task<Result<bool>> Engine::grant_token(FileState& f, const TokenSight& sight, To
     held = f.gate.acquire_exclusive(waiter_id(turn));
   }
   if (!held) co_await turn;
-  co_await dropped_flag(f);  // by erase_unused_tokens()
+  co_await dropped_flag(f);  // erase_unused_tokens() may be dropping it
   TokenMode had = TokenMode::kNone;
   bool wrote = false;
   {
@@ -174,7 +174,7 @@ Task<Result<bool>> Engine::grant_token(FileState& f, const TokenSight& sight, To
     had = f.token;
     wrote = f.flag.state() == WriteFlag::State::kSet;
   }
-  if (had >= needed) {  // the file was loaded meanwhile, with the token that it was created with
+  if (had >= needed) {  // meanwhile the file was loaded with the token from its creation
     leave_exclusive(f);
     const bool asked = sight.want && sight.want->mount == options_.mount;
     Status erased;  // not in a conditional expression: gcc 12 frees its error twice
@@ -195,7 +195,7 @@ Task<Result<bool>> Engine::grant_token(FileState& f, const TokenSight& sight, To
   mutation.writes = {kv::put(token_key(f.ino), token.SerializeAsString())};
   if (sight.want) mutation.writes.push_back(kv::erase(want));
   const Result<kv::Committed> committed = co_await commit_mutation(mutation);
-  // Whatever came of it: from here on the cache shows what was there before the grant.
+  // Whatever the outcome: from here on the cache shows everything that was there before the grant.
   Status passed = co_await pass_barrier();
   if (committed && committed->succeeded && passed) {
     const std::scoped_lock lock(f.mutex);
@@ -211,7 +211,7 @@ Task<Result<bool>> Engine::grant_token(FileState& f, const TokenSight& sight, To
   if (!committed) co_return tl::unexpected(committed.error());
   if (!passed) co_return tl::unexpected(passed.error());
   if (committed->succeeded) co_return true;
-  const Result<InodeRecord> record = co_await read_inode(f);  // kStale: nothing to get
+  const Result<InodeRecord> record = co_await read_inode(f);  // kStale: there is no token to get
   if (!record) co_return tl::unexpected(record.error());
   co_return false;
 }
@@ -248,7 +248,7 @@ Task<Status> Engine::enter_owned(FileState& f, const Handle& handle,
 
 // --- giving it back
 
-// The key is erased. What memory knows of the map is true until somebody else gets a token.
+// The key is erased. What memory knows of the map stays true until another mount gets a token.
 void Engine::token_gone(FileState& f) {
   f.token = TokenMode::kNone;
   f.loaded_at = Revision{0};
@@ -260,15 +260,15 @@ Detached Engine::answer_want(Ino ino) {
   const FilePtr f = file(ino);
   {
     const std::scoped_lock lock(f->mutex);
-    if (f->answering_want) co_return;  // it looks again before it ends
+    if (f->answering_want) co_return;  // the running one looks again before it ends
     f->answering_want = true;
   }
   for (;;) {
     TokenSight sight;
     std::int64_t stays_ns = 0;
     {
-      // Looked at with the file's mutex held: who comes later and finds us answering has seen
-      // nothing that we have not.
+      // Looked up with the file's mutex held: a later call that finds this one answering has seen
+      // nothing that this one has not seen.
       const std::scoped_lock lock(f->mutex);
       sight = tokens_->sight(ino);
       const bool asked = sight.want && sight.want->mount != options_.mount;
@@ -292,7 +292,7 @@ Detached Engine::answer_want(Ino ino) {
       answered = co_await give_token_back(*f);
     }
     if (!answered) {
-      log::warn("inode {}: another mount wants what this one can not give yet: {}", ino.value(),
+      log::warn("inode {}: cannot answer yet what another mount wants: {}", ino.value(),
                 answered.error().message);
       co_await pause(kWantRetryNs);
       continue;
@@ -330,7 +330,7 @@ Task<Status> Engine::give_token_back(FileState& f) {
     held = f.gate.acquire_exclusive(waiter_id(turn));
   }
   if (!held) co_await turn;
-  co_await dropped_flag(f);  // by erase_unused_tokens()
+  co_await dropped_flag(f);  // erase_unused_tokens() may be dropping it
   bool known = false;
   bool held_one = false;
   {
@@ -340,8 +340,8 @@ Task<Status> Engine::give_token_back(FileState& f) {
   }
   Status status;
   if (known && held_one) status = co_await commit_file(f, DropFlag::kMust);
-  // Without the flag, not used yet, of a file that was created and no more, or one that memory does
-  // not know of.
+  // A token may be left that the commit did not erase: one without the flag, one not used yet of a
+  // file that was only created, or one that memory does not know of.
   bool left = false;
   {
     const std::scoped_lock lock(f.mutex);
@@ -372,12 +372,12 @@ Detached Engine::return_token(FilePtr f, StatusCallback done) {
   if (done) done(std::move(returned));
 }
 
-// --- what others have acknowledged
+// --- what other mounts have acknowledged
 
 Status Engine::publish_foreign(Ino ino) {
   if (tokens_ == nullptr || membership_->is_sole()) return {};
   const RunningOperation running(*this);
-  // A token on its way out: what memory has, others may have replaced.
+  // While a token is being erased, other mounts may have replaced what memory has.
   if (const FilePtr known = find_file(ino)) static_cast<void>(wait_for(dropped_flag(*known)));
   const TokenSight sight = tokens_->sight(ino);
   if (sight.complete && !sight.foreign_exclusive) return {};
@@ -387,8 +387,8 @@ Status Engine::publish_foreign(Ino ino) {
   return published;
 }
 
-// Who comes while one is under way shares the next one: what it asks for may have been acknowledged
-// after that one had been answered.
+// A caller that comes while a publish is under way shares the next one: what it asks for may have
+// been acknowledged after the present one was answered.
 Task<Status> Engine::publish(FileState& f) {
   Answer<Status> answer;
   bool start = false;
@@ -428,11 +428,11 @@ Task<Status> Engine::ask_to_publish(Ino ino) {
     if (!sight.complete) {
       co_await changed(ino, sight);
     } else if (asked && (!mine || sight.want->revision != *asked)) {
-      co_return Status{};  // answered
+      co_return Status{};  // the want is gone: it was answered
     } else if (!sight.foreign_exclusive) {
       Status erased;
       if (asked) erased = co_await erase_want(ino, *asked);
-      if (!erased) withdraw_want(ino);  // nobody else does: its holder has left
+      if (!erased) withdraw_want(ino);  // nobody else erases it: the holder has left
       co_return Status{};
     } else if (sight.want) {
       co_await changed(ino, sight);
@@ -447,7 +447,7 @@ Task<Status> Engine::ask_to_publish(Ino ino) {
 std::optional<Overlay::ForeignWrites> Engine::foreign_writes(Ino ino) {
   if (tokens_ == nullptr || membership_->is_sole()) return std::nullopt;
   const TokenSight sight = tokens_->sight(ino);
-  if (!sight.foreign_wrote || sight.foreign_exclusive) return std::nullopt;  // X: it is recorded
+  if (!sight.foreign_wrote || sight.foreign_exclusive) return std::nullopt;  // X: it was published
   Overlay::ForeignWrites out;
   const std::scoped_lock lock(looks_mutex_);
   if (sight.at > looked_at_) {

@@ -1,5 +1,5 @@
-// WRITE: gate -> write flag -> range lock -> places for what is missing -> volume -> memory ->
-// commit if asked.
+// WRITE: gate -> write flag -> range lock -> places for missing blocks -> volume -> memory ->
+// commit if asked for.
 #include <algorithm>
 #include <cstring>
 
@@ -49,7 +49,7 @@ Detached Engine::write_operation(Handle handle, std::uint64_t offset,
     Turn turn;
     if (status) status = co_await enter_shared(*f, handle, turn);
     if (status) {
-      // An S token of shared times stays one: whoever comes back relies on what it says.
+      // An S token from shared times stays S: a mount that joins again relies on what it says.
       const std::scoped_lock lock(f->mutex);
       attempt.sole = attempt.sole && f->token != TokenMode::kShared;
     }
@@ -89,8 +89,8 @@ Task<Status> Engine::write_entered(FileState& f, Attempt& attempt, std::uint64_t
   co_return status;
 }
 
-// What has to follow before the answer: growth of a stable write, a new revision before change runs
-// out of numbers.
+// Does what must precede the answer: commits the growth of a stable write, or a new revision before
+// change runs out of numbers.
 Task<Status> Engine::after_write(FileState& f, WriteStability wanted) {
   bool commit = false;
   bool renumber = false;
@@ -118,7 +118,7 @@ Task<Status> Engine::write_flagged(FileState& f, Attempt& attempt, std::uint64_t
   const std::uint64_t end = offset + data.size();
   const Status chunks = co_await load_chunks(f, block_of(offset), blocks_up(end));
   if (!chunks) co_return chunks;
-  // Under S only what changes nothing but bytes (docs/architecture/several_mounts.md).
+  // Under S a write may change nothing but bytes (docs/architecture/several_mounts.md).
   const auto is_too_much = [&f, &attempt, end](const WriteLock& lock) {
     const bool in_place =
         lock.mode == RangeLock::Mode::kShared && !lock.zero_from && end <= f.size();
@@ -138,8 +138,8 @@ Task<Status> Engine::write_flagged(FileState& f, Attempt& attempt, std::uint64_t
       held = f.ranges.acquire(waiter_id(turn), mine.first_block, blocks_up(end), mine.mode);
     }
     if (!held) co_await turn;
-    // What it takes may have become more while it waited: a write that failed before it has left
-    // bytes behind the end.
+    // The write may need more than it asked for when it began to wait: a write before it that
+    // failed has left bytes behind the end.
     WriteLock needed;
     {
       const std::scoped_lock lock(f.mutex);
@@ -226,7 +226,7 @@ Task<Status> Engine::zero_tail(FileState& f, std::uint64_t size) {
     }
   }
   const std::scoped_lock lock(f.mutex);
-  if (f.size() == size) f.tail_clean = true;  // else a write elsewhere has moved the end
+  if (f.size() == size) f.tail_clean = true;  // otherwise a write elsewhere has moved the end
   co_return Status{};
 }
 
@@ -237,7 +237,7 @@ Task<Status> Engine::prepare_write(FileState& f, std::uint64_t offset, std::uint
   const std::uint64_t first = block_of(offset);
   const std::uint64_t last = blocks_up(end);
   for (;;) {
-    std::optional<std::uint64_t> unknown;  // block whose chunk must be loaded first
+    std::optional<std::uint64_t> unknown;  // a block whose chunk must be loaded first
     {
       const std::scoped_lock lock(f.mutex);
       const std::uint64_t eof = blocks_up(f.size());
@@ -247,7 +247,7 @@ Task<Status> Engine::prepare_write(FileState& f, std::uint64_t offset, std::uint
         f.growth.reserve_max = std::min(kReserveBlocksMax, space_->ready_blocks() / 16);
         const auto wanted = next_placement(f.map, f.growth, first, last);
         if (!wanted) break;
-        // Refused here: once it is written, its commit is owed.
+        // Refused here, before anything is written: the commit of written blocks always goes.
         if (Status admitted = session_.admit(kv::Growth::kGrows); !admitted) co_return admitted;
         const auto run = space_->allocate(wanted->space);
         if (!run) {
@@ -287,7 +287,7 @@ Task<Status> Engine::prepare_write(FileState& f, std::uint64_t offset, std::uint
     if (unknown) {
       status = co_await load_chunks(f, *unknown, *unknown + 1);
     } else {
-      pin.reset();  // whoever waits for frees must not be what they wait for
+      pin.reset();  // a pin would hold up the frees that it waits for
       status = co_await wait_for_room(f);
       pin.emplace(*space_);
     }
@@ -352,7 +352,7 @@ void Engine::abort_write(FileState& f, std::uint64_t end, const WritePlan& plan)
     return !part.fill && block_of(part.begin) <= tail && tail < blocks_up(part.end);
   });
   if (end > f.size() && in_tail) f.tail_clean = false;
-  // Parts of it may have reached written blocks: that is a change, too.
+  // Parts of the failed write may have reached written blocks: that is a change, too.
   const bool in_place =
       std::any_of(plan.begin(), plan.end(), [](const WritePart& part) { return !part.fill; });
   if (!in_place) return;
@@ -362,7 +362,7 @@ void Engine::abort_write(FileState& f, std::uint64_t end, const WritePlan& plan)
   ++f.writes_seen;
 }
 
-// The write becomes visible: blocks, size, mtime and change in one step.
+// Makes the write visible: blocks, size, mtime and change in one step.
 Task<Status> Engine::finish_write(FileState& f, std::uint64_t end, WriteStability wanted,
                                   const WritePlan& plan) {
   const std::string key = inode_key(f.ino);
@@ -383,7 +383,7 @@ Task<Status> Engine::finish_write(FileState& f, std::uint64_t end, WriteStabilit
       f.change_n = 0;
     }
     f.change_n = std::min(f.change_n + 1, kChangeCountMax);
-    if (counted) continue;  // and look once more whether the record has moved on
+    if (counted) continue;  // and look once more whether the record has changed
     counted = true;
     for (const WritePart& part : plan) {
       if (part.fill) {
@@ -398,8 +398,8 @@ Task<Status> Engine::finish_write(FileState& f, std::uint64_t end, WriteStabilit
   }
 }
 
-// Waits for the sweep if bytes below `end` are in a chunk that it changes: the key of the chunk the
-// watermark lies in holds extents that memory does not have.
+// Waits for the sweep if bytes below `end` are in a chunk that the sweep changes: the key of the
+// watermark's chunk holds extents that memory does not have.
 Task<Status> Engine::wait_for_trim(FileState& f, std::uint64_t end) {
   for (;;) {
     {

@@ -65,7 +65,7 @@ ClusterMount::ClusterMount(const env::Clock& clock, Parts parts)
                .pause = [this](int attempt) { pause(attempt); }} {}
 
 ClusterMount::~ClusterMount() {
-  // What the gate holds would keep the sweep and the data waiting.
+  // The sweep and the data wait for what the gate holds, so the gate lets it go first.
   heartbeat_.reset();
   gate_->shut_down();
   end_threads();
@@ -74,7 +74,7 @@ ClusterMount::~ClusterMount() {
 template <class T>
 Result<T> ClusterMount::gated(Result<T> outcome) {
   if (gate_->wait() == Gate::Passage::kOpen) return outcome;
-  return fail(ErrorCode::kShutdown, "the mount is being closed: the outcome is not told");
+  return fail(ErrorCode::kShutdown, "the mount is being closed: the outcome is not reported");
 }
 
 template <class T>
@@ -84,13 +84,13 @@ std::function<void(Result<T>)> ClusterMount::gated(std::function<void(Result<T>)
       done(std::move(outcome));
       return;
     }
-    // A std::function must be copyable, an outcome with a buffer is not.
+    // A std::function must be copyable; an outcome with a buffer is not.
     auto held = std::make_shared<Result<T>>(std::move(outcome));
     gate_->pass([done, held](Gate::Passage passage) {
       if (passage == Gate::Passage::kOpen) {
         done(std::move(*held));
       } else {
-        done(fail(ErrorCode::kShutdown, "the mount is being closed: the outcome is not told"));
+        done(fail(ErrorCode::kShutdown, "the mount is being closed: the outcome is not reported"));
       }
     });
   };
@@ -116,12 +116,13 @@ Status ClusterMount::recover(std::optional<std::vector<Ino>> orphans) {
     const bool clean = ended.ended->clean();
     if (clean && ended.record.vnfs_id() == vnfs_.value())
       in_use.assign(ended.ended->in_use().begin(), ended.ended->in_use().end());
-    // Nobody has to wait for what it has left: the keeper takes that over. Not so a token: a sole
-    // mount looks at nobody's, and would give the file new times behind what its clients set.
+    // Nobody has to wait for what a closed mount has left: the keeper takes that over later. A
+    // token is the exception: a sole mount looks at no token of another mount, and the later
+    // recovery would give the file new times after those that its clients have set.
     const TokenTable::Holds holds = tokens_->holds(ended.id);
     if (clean && holds == TokenTable::Holds::kNothing) continue;
     if (clean && holds == TokenTable::Holds::kTokens)
-      log::warn("{} has closed and left tokens: taken over first", describe(ended));
+      log::warn("{} has closed but left tokens: they are recovered first", describe(ended));
     SYMNAS_TRY(recover_ended(ended.id, describe(ended)));
   }
   claim_.ended.clear();
@@ -156,7 +157,8 @@ Status ClusterMount::turning_sole() {
 Status ClusterMount::take_over(MountId ended) {
   SYMNAS_ASSIGN(const kv::CachedValue record, session_->read(kv::keys::mount(context_.fs, ended)));
   if (!record.value) {
-    // Another mount has been faster; only an end record without its mount is left to be removed.
+    // Another mount has recovered it already; only an end record without its mount may be left to
+    // remove.
     return recover_ended(ended, "mount " + std::to_string(ended.value()));
   }
   SYMNAS_ASSIGN(
@@ -166,8 +168,8 @@ Status ClusterMount::take_over(MountId ended) {
       ended, describe(MountEntry{ended, std::move(parsed), record.mod_revision, std::nullopt}));
 }
 
-// The end record outlives what it is the proof for: tokens first, then all keys of the mount at
-// once.
+// Recovers the tokens first, then removes all keys of the mount at once, so that the end record
+// lives as long as anything for which it is the proof.
 Status ClusterMount::recover_ended(MountId ended, const std::string& name) {
   SYMNAS_TRY(data_->recover_ended_mount(ended));
   SYMNAS_TRY(erase_holds(ended));
@@ -180,7 +182,7 @@ Status ClusterMount::recover_ended(MountId ended, const std::string& name) {
                      kv::erase(kv::keys::heartbeat(fs, ended)),
                      kv::erase_range(kv::prefix_range(kv::keys::mount_slots(fs, ended)))};
   SYMNAS_ASSIGN(const kv::Committed done, session_->commit_blocking(std::move(mutation)));
-  log::info("filesystem {}: took over from {}{}", claim_.filesystem.name(), name,
+  log::info("filesystem {}: recovered {}{}", claim_.filesystem.name(), name,
             done.succeeded ? "" : " (removed already)");
   return {};
 }
@@ -199,7 +201,8 @@ Status ClusterMount::erase_holds(MountId ended) {
   return {};
 }
 
-// The keeper last: the others may wait for a token of an ended mount, which it takes over.
+// The keeper ends last: the others may wait for a token of an ended mount, which the keeper
+// recovers.
 void ClusterMount::end_threads() {
   replies_->stop();
   if (orphan_watch_) orphan_watch_->stop();
@@ -231,7 +234,8 @@ Status ClusterMount::write_end_record(std::vector<records::FileInUse> in_use) {
   mutation.growth = kv::Growth::kMustGo;
   mutation.writes = {
       kv::put(kv::keys::mount_ended(context_.fs, claim_.id), record.SerializeAsString())};
-  // Nobody has to wait for clients of this mount to reclaim what they never had.
+  // No client can reclaim an open that it never had through this mount: so nobody has to wait for
+  // reclaims.
   if (shares_ && !shares_->may_have_opens())
     mutation.writes.push_back(kv::erase(kv::keys::share(context_.fs, Ino{0}, claim_.id)));
   const auto done = session_->commit_blocking(std::move(mutation));
@@ -261,7 +265,7 @@ std::optional<Result<Attributes>> ClusterMount::getattr_from_cache(const Handle&
                                                                    Freshness freshness) {
   auto known = fs::getattr_from_cache(context_, handle, freshness);
   if (!gate_->is_open()) return std::nullopt;
-  if (known && *known && (*known)->nlink == 0) return std::nullopt;  // may have to wait
+  if (known && *known && (*known)->nlink == 0) return std::nullopt;  // the rest may have to wait
   return known;
 }
 Result<Attributes> ClusterMount::setattr(const Credentials& who, const Handle& handle,
@@ -336,7 +340,7 @@ void ClusterMount::closed(const Handle& handle) {
 Result<ShareAnswer> ClusterMount::share(const Handle& handle, ShareMode before, ShareMode after,
                                         bool is_reclaim) {
   auto answer = shares_->change(handle.ino, before, after, is_reclaim);
-  // What is given up is told to nobody.
+  // Nobody is told the answer to a change that only gives something up: it needs no gate.
   return contains(before, after) ? std::move(answer) : gated(std::move(answer));
 }
 bool ClusterMount::is_denied(const Handle& handle, std::uint8_t bits) const {

@@ -123,11 +123,12 @@ class ClusterMount final : public Mount {
   Status take_over(MountId ended);
   void end_threads();
   Status turning_sole();
-  // What the heartbeat tells the others.
+  // Fills in what the heartbeat tells the other mounts.
   void report(records::HeartbeatRecord& record);
   Status erase_holds(MountId ended);
   Status write_end_record(std::vector<records::FileInUse> in_use);
-  // Errors: kStale for an inode whose last name is gone and that nobody here has had open since.
+  // Whether an inode without a name may still be used through this mount. Errors: kStale (its last
+  // name is gone, and nobody here has had it open since).
   Status usable_without_name(const Handle& handle);
   void pause(int attempt);
   // An outcome leaves the mount only through the gate. Errors: kShutdown.

@@ -1,8 +1,8 @@
-// GatedVolume: a volume through the gate: I/O is submitted only while the mount has proof that it
-// has not ended; else it waits for the gate. (What is submitted already is the fence's business,
+// GatedVolume: a volume behind the gate. I/O is submitted while the mount has proof that it has not
+// ended, and otherwise waits for the gate. (I/O that was submitted before is stopped by the fence,
 // INV-1.)
 //
-// Thread class: thread-safe. Held I/O is submitted on the thread that proves.
+// Thread class: thread-safe. Held I/O is submitted on the thread that calls Gate::prove().
 // Errors of all operations, beside the volume's: kShutdown (the gate was shut down).
 #pragma once
 

@@ -55,7 +55,7 @@ bool Heartbeat::beat() {
     const Error& error = proof.error();
     if (error.code == ErrorCode::kEnded && proof_.on_ended) proof_.on_ended(error);
     if (error.code == ErrorCode::kEnded || error.code == ErrorCode::kShutdown) return false;
-    log::warn("heartbeat: {}", error.message);
+    log::warn("heartbeat failed: {}", error.message);
     return true;
   }
   switch (wait_until_applied((*answer)->revision, sent_ns)) {
@@ -82,7 +82,7 @@ Status Heartbeat::read_proof() {
     SYMNAS_ASSIGN(const kv::OpResult guarded, session_.range(guard.range, 0));
     if (!kv::holds(guard, guarded.kvs))
       return fail(ErrorCode::kEnded,
-                  "what this mount depends on does not hold any more: the owner "
+                  "a guard of this mount does not hold any more: the owner "
                   "record of its VNFS is another one");
   }
   return session_.barrier();
@@ -92,7 +92,7 @@ void Heartbeat::prove(std::int64_t sent_ns) {
   const bool was_open = gate_.is_open();
   gate_.prove(sent_ns);
   if (!was_open && gate_.is_open())
-    log::info("the store answers again after {} ms: what was held goes on",
+    log::info("the store answers again after {} ms: held requests go on",
               (clock_.mono_ns() - sent_ns) / 1'000'000);
 }
 

@@ -1,9 +1,9 @@
 // Heartbeat: keeps a mount's gate open. Once a second it puts the mount's heartbeat key in a
-// transaction with INV-3's compares, and when that change has come back through the mount's own
-// watch it proves to the gate that the mount had not ended when the transaction was sent, and that
-// the cache is no older than that. While etcd's quota is used up nothing can be put: then a
-// linearizable read of the mount's records and of what its guards compare proves the first, and a
-// barrier after it the second.
+// transaction with INV-3's compares. When that change has come back through the mount's own watch,
+// it proves to the gate that the mount had not ended when the transaction was sent, and that the
+// cache is no older than that. While etcd's quota is used up no key can be put: then a linearizable
+// read of the mount's records and of the keys that its guards compare proves that the mount has not
+// ended, and a barrier after it shows how old the cache can be.
 //
 // Thread class: thread-safe. Owns one thread. While the store is away one heartbeat is under way;
 // its late answer proves nothing (the gate counts from its sending), so the next one follows at
@@ -32,7 +32,8 @@ class Heartbeat {
   // Fills in what the mount tells the others, before each heartbeat is sent. Called on its thread:
   // must not block.
   using Report = std::function<void(records::HeartbeatRecord&)>;
-  // The session's own guards, and whom it tells a disproof: it sees only what is watched, or put.
+  // The guards of the mount's session, and whom to tell of a disproof. (The session itself sees a
+  // disproof only in keys that it watches, or when it puts something.)
   struct Proof {
     std::vector<kv::Compare> guards;
     std::function<void(Error)> on_ended;
@@ -46,7 +47,7 @@ class Heartbeat {
   Heartbeat& operator=(const Heartbeat&) = delete;
 
  private:
-  // Shared with the callback of a commit, which may come after the end.
+  // Shared with the callback of a commit, which may come after this object has gone.
   struct State {
     std::mutex mutex;
     std::condition_variable changed;
@@ -58,11 +59,11 @@ class Heartbeat {
   // False: the mount has ended, or this object is being destroyed.
   bool beat();
   std::optional<Result<kv::Committed>> put_key(std::int64_t sent_ns);
-  // kTooLate: nothing to prove with it any more. The watch may have lost the event, which only the
-  // next heartbeat's can show.
+  // kTooLate: the gate's window is over, so this heartbeat proves nothing any more. The watch may
+  // have lost its event; only the event of the next heartbeat can show that.
   enum class Applied { kYes, kTooLate, kStopped };
   Applied wait_until_applied(Revision revision, std::int64_t sent_ns);
-  // The proof without a put. Errors: those of Session::range and barrier; kEnded.
+  // Proves by reads, without a put. Errors: those of Session::range and barrier; kEnded (disproof).
   Status read_proof();
   void prove(std::int64_t sent_ns);
   bool stopped_within(std::int64_t span_ns);

@@ -31,7 +31,7 @@ void LockClearing::run() {
       const Status done = carry_out(order);
       if (done) continue;
       failed = true;
-      log::info("an order about locks of inode {} waits: {}", order.ino.value(),
+      log::info("order about locks of inode {} not carried out yet: {}", order.ino.value(),
                 done.error().message);
     }
     if (failed) std::this_thread::sleep_for(std::chrono::milliseconds(kLockOrderRetryMs));
@@ -52,8 +52,8 @@ Status LockClearing::clear(const LockOrder& order) {
            locks_.is_recorded_as(order.ino, order.owner, order.lock_revision);
   };
   const auto end = [&] {
-    log::warn("locks of inode {} are cleared by order", order.ino.value());
-    // What is not recorded now is so below.
+    log::warn("locks of inode {} are cleared by an administrator", order.ino.value());
+    // record_unlocks() below records what cannot be recorded now.
     static_cast<void>(
         locks_.unlock(order.ino, order.owner, 0, UINT64_MAX, FileLocks::Record::kNow));
   };
@@ -79,7 +79,7 @@ Status LockClearing::carry_out(const LockOrder& order) {
   mutation.growth = kv::Growth::kMustGo;
   mutation.compares = {kv::mod_revision_is(order.key, order.revision)};
   mutation.writes = {kv::erase(order.key)};
-  // A failed compare: it was taken back, or given anew.
+  // A failed compare means that the order was taken back, or given again.
   SYMNAS_TRY(context_.session.commit_blocking(std::move(mutation)));
   orders_.done(order);
   return {};

@@ -1,9 +1,9 @@
-// LockClearing: does what the store orders about locks of this mount's VNFS (state/lock_orders.h),
-// so that no record goes away behind the back of the instance that believes in it.
+// LockClearing: carries out the orders about locks of this mount's VNFS (state/lock_orders.h), so
+// that no lock record is erased without the instance that holds the lock in memory.
 //
 // Thread class: owns one thread; the destructor ends it between two orders.
-// Invariant: an order about a record is done or void before the order is erased, and void when the
-// record is another one by then, or the order taken back or too old (LockOrders::is_valid).
+// Invariant: an order is carried out, or is void, before it is erased. It is void when the lock
+// record has changed since, or when the order was taken back or is too old (LockOrders::is_valid).
 #pragma once
 
 #include <thread>
@@ -18,7 +18,7 @@ namespace symnas::fs {
 
 class LockClearing {
  public:
-  // All outlive it.
+  // `context`, `locks` and `orders` outlive it.
   LockClearing(Context& context, FileLocks& locks, LockOrders& orders, ReleaseLocks release);
   ~LockClearing();
   LockClearing(const LockClearing&) = delete;
@@ -29,7 +29,8 @@ class LockClearing {
   // Errors: those of ReleaseLocks and Session::commit.
   Status carry_out(const LockOrder& order);
   Status clear(const LockOrder& order);
-  // Whether the store still says so: it may have been taken back. Errors: Session::range.
+  // Whether the order still stands in the store: it may have been taken back. Errors:
+  // Session::range.
   Result<bool> is_given(const LockOrder& order);
 
   Context& context_;

@@ -101,15 +101,15 @@ Status MembershipKeeper::make_room(const MembershipView& view) {
   mutation.compares = {kv::mod_revision_is(keys::solo(fs_), view.solo->revision)};
   mutation.writes = {kv::erase(keys::solo(fs_)), kv::erase(keys::want_solo(fs_))};
   SYMNAS_ASSIGN(const kv::Committed done, session_.commit_blocking(std::move(mutation)));
-  // Until the image shows it, `solo` would be given back again and again.
+  // Without this wait the plan would give `solo` back again until the image shows that it is gone.
   if (done.succeeded && wait_until_applied(done.revision))
-    log::info("filesystem {}: shared with others from now on", fs_.value());
+    log::info("filesystem {}: shared with other mounts from now on", fs_.value());
   return {};
 }
 
 Result<bool> MembershipKeeper::put_solo() {
-  // In this order: a claim before the read is in the image after the barrier, one after it has
-  // changed the claim key.
+  // Read before the barrier: a claim made before the read is in the image after the barrier; one
+  // made later has changed the claim key, which the transaction compares.
   SYMNAS_ASSIGN(const kv::OpResult claim,
                 session_.range(kv::single_key(keys::mount_claim(fs_)), 1));
   SYMNAS_TRY(session_.barrier());
@@ -134,7 +134,7 @@ Status MembershipKeeper::become_sole(const MembershipView& view) {
   }
   SYMNAS_TRY(actions_.turning_sole());
   membership_.turn_sole();
-  log::info("filesystem {}: alone with it from now on", fs_.value());
+  log::info("filesystem {}: this mount is alone with it from now on", fs_.value());
   return {};
 }
 

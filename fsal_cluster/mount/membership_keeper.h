@@ -1,5 +1,5 @@
-// MembershipKeeper: acts on what MembershipPlan decides: makes room when somebody wants to join,
-// takes over from mounts that have ended, becomes sole when nobody else is left
+// MembershipKeeper: does what MembershipPlan decides: makes room when another mount wants to join,
+// takes over from mounts that have ended, becomes sole when there is no other mount
 // (several_mounts.md).
 //
 // Thread class: thread-safe. Owns one thread, woken by Peers; the destructor ends it between two
@@ -24,12 +24,12 @@ namespace symnas::fs {
 
 class MembershipKeeper {
  public:
-  // All called on the keeper's thread.
+  // All are called on the keeper's thread.
   struct Actions {
-    std::function<Status()> turning_sole;  // nobody else is there; no sole stay has begun
+    std::function<Status()> turning_sole;  // no other mount is there, and no sole stay has begun
     std::function<Status(MountId)> take_over;
   };
-  // Everything outlives it.
+  // All arguments outlive it.
   MembershipKeeper(kv::Session& session, const env::Clock& clock, Membership& membership,
                    Peers& peers, FsId fs, MountId self, Actions actions);
   ~MembershipKeeper();
@@ -42,9 +42,9 @@ class MembershipKeeper {
   Status act(const MembershipStep& step, const MembershipView& view);
   Status make_room(const MembershipView& view);
   Status become_sole(const MembershipView& view);
-  // False: somebody else was faster.
+  // False: another mount changed something first.
   Result<bool> put_solo();
-  // False: stopped.
+  // False: the keeper was stopped.
   bool wait_until_applied(Revision revision);
   bool stopped_within(std::int64_t span_ns);
 

@@ -49,8 +49,9 @@ kv::SessionOptions session_options(FsId fs, const Claim& claim, const MountOptio
   return out;
 }
 
-// What each of them reads depends on nothing that another one reads, and clients wait: at once.
-// Answers the orphans that there are; nullopt: recovery makes more, so they are listed behind it.
+// Reads the parts in parallel, because clients wait and no part needs what another one reads.
+// Answers the orphans that exist; nullopt: they must be listed after the recovery, which makes
+// more.
 Result<std::optional<std::vector<Ino>>> read_parts(ClusterMount::Parts& parts,
                                                    const env::Clock& clock,
                                                    std::shared_ptr<cvm::VolumeIo> volume,
@@ -58,7 +59,7 @@ Result<std::optional<std::vector<Ino>>> read_parts(ClusterMount::Parts& parts,
                                                    const Claim& claim) {
   const FsId fs{claim.filesystem.fsid()};
   kv::Session& session = *parts.session;
-  // Every export begins at a directory, mostly this one.
+  // Every export begins at a directory, mostly at this one: it is read ahead.
   session.read_async({kv::keys::inode(fs, kRootIno), kv::keys::directory_times(fs, kRootIno)},
                      [](const Result<std::vector<kv::CachedValue>>&) {});
   const bool clean = std::ranges::all_of(
@@ -144,12 +145,12 @@ Result<std::unique_ptr<Mount>> Mount::open(kv::Store& store, const env::Clock& c
   auto mount =
       open_claimed(store, clock, std::move(volume), options, std::move(claim), claim_sent_ns);
   if (mount) return std::unique_ptr<Mount>(std::move(*mount));
-  // Nothing was served and no I/O is under way: the claim may be given back, so that the next try
+  // No request was served and no I/O is under way: so the claim may be given back, and the next try
   // is not refused.
   const Status given_back =
       end_mount(store, clock, fs, id, EndProof{"self", "clean close: the mount was not opened"});
   if (!given_back)
-    log::warn("filesystem {}: mount {} not given back: {}", options.filesystem_name, id.value(),
+    log::warn("filesystem {}: mount {} could not be ended: {}", options.filesystem_name, id.value(),
               given_back.error().message);
   return tl::unexpected<Error>(std::move(mount.error()));
 }

@@ -3,11 +3,12 @@
 //
 // Thread class: thread-safe. Namespace operations block their caller until the outcome is known
 // (etcd away = they wait); READ, WRITE and COMMIT are asynchronous and call back on a thread of the
-// mount. Invariants: INV-2 (one operation, one visible change), INV-3 (through the session), INV-5,
-// INV-6 (through data/), and the gate: no outcome leaves the mount, and no I/O is submitted,
-// without proof that it has not ended; both wait for it. Permission: operations that change
-// something check permission on the same records that their transaction compares; GETATTR, LOOKUP,
-// READ and WRITE leave checks to the caller (access.h has the rule).
+// mount.
+// Invariants: INV-2 (one operation, one visible change), INV-3 (through the session), INV-5, INV-6
+// (through data/), and the gate: without proof that the mount has not ended, no outcome leaves it
+// and no I/O is submitted; both wait for the proof.
+// Permission: operations that change something check permission on the same records that their
+// transaction compares. The caller checks it for GETATTR, LOOKUP, READ and WRITE (rule: access.h).
 #pragma once
 
 #include <cstddef>
@@ -48,10 +49,10 @@ struct WriteResult {
 using WriteCallback = std::function<void(Result<WriteResult>)>;
 using StatusCallback = std::function<void(Status)>;
 
-// Makes the server in front forget what `owner` holds of a file in its own lists. From `begin`,
-// which may say that there is nothing to do, to `end`, which follows then, no lock of that file is
-// taken or given up. Errors: kUnavailable (it does not serve the file yet: to be asked again);
-// neither was called then, or `begin` said no.
+// Makes the server in front of the mount (ganesha) forget what `owner` holds of a file in its own
+// lists. It calls `begin`, which may say that there is nothing to do, and then `end`. Between the
+// two no lock of that file is taken or given up. Errors: kUnavailable (the server does not serve
+// the file yet: call again); then neither was called, or `begin` said no.
 using ReleaseLocks =
     std::function<Status(const Handle& file, const LockOwner& owner,
                          const std::function<bool()>& begin, const std::function<void()>& end)>;
@@ -65,7 +66,7 @@ struct MountOptions {
   Epoch epoch;
   std::string head_incarnation;
   std::vector<kv::Compare> guards;    // owner record of the VNFS
-  std::int64_t etcd_quota_bytes = 0;  // 0: nothing is kept back of it
+  std::int64_t etcd_quota_bytes = 0;  // 0: no part of the quota is held in reserve
   std::function<void(Error)>
       on_ended;  // disproof or failed flush: the process must exit without answering
   std::int64_t nfs_lease_s = 20;  // of NFSv4
@@ -74,15 +75,15 @@ struct MountOptions {
 
 class Mount {
  public:
-  // Claims the filesystem (mount record), cleans what ended mounts left (tokens with the write flag
-  // bump change), opens the session. Blocks. `volume` is open and holds its OFD locks already.
-  // Errors: kBusy when a mount of the same VNFS has not ended, or another one is alone and does not
-  // let this one in (the message names head and VNFS and says what to do), kNotFound, kUnavailable,
-  // kCorrupt.
+  // Claims the filesystem (mount record), recovers what ended mounts left (files whose token has
+  // the write flag get a new change attribute), opens the session. Blocks. `volume` is open and
+  // holds its OFD locks already. Errors: kBusy when a mount of the same VNFS has not ended, or
+  // another one is alone and does not let this one in (the message names head and VNFS and says
+  // what to do), kNotFound, kUnavailable, kCorrupt.
   static Result<std::unique_ptr<Mount>> open(kv::Store& store, const env::Clock& clock,
                                              std::shared_ptr<cvm::VolumeIo> volume,
                                              MountOptions options);
-  // Clean close: flushes, commits, writes the end record itself.
+  // Clean close: flushes, commits, writes the mount's own end record.
   virtual Status close() = 0;
   virtual ~Mount() = default;
 
@@ -93,7 +94,7 @@ class Mount {
   // "/", NUL), kNameTooLong; "." and ".." are answered by lookup only.
   virtual Result<Attributes> lookup(const Handle& dir, const std::string& name) = 0;
   virtual Result<Attributes> getattr(const Handle& handle) = 0;
-  // getattr without ever waiting; nullopt: it would have to.
+  // As getattr(), but never waits; nullopt: it would have to.
   virtual std::optional<Result<Attributes>> getattr_from_cache(const Handle& handle,
                                                                Freshness freshness) = 0;
   virtual Result<Attributes> setattr(const Credentials& who, const Handle& handle,
@@ -110,7 +111,7 @@ class Mount {
   virtual Result<DirectoryChange> link(const Credentials& who, const Handle& target,
                                        const Handle& dir, const std::string& name) = 0;
   virtual Result<DirectoryChange> unlink(const Credentials& who, const Handle& dir,
-                                         const std::string& name) = 0;  // kIsDirectory for one
+                                         const std::string& name) = 0;  // kIsDirectory: it is one
   virtual Result<DirectoryChange> rmdir(const Credentials& who, const Handle& dir,
                                         const std::string& name) = 0;
   struct Renamed {
@@ -125,15 +126,14 @@ class Mount {
   virtual Result<DirectoryPage> readdir(const Handle& dir, std::uint64_t cookie,
                                         std::size_t entries_max) = 0;
   virtual Result<SpaceUse> statfs() = 0;
-  // Subtree roots of exports: resolves "/a/b" from the root; symlinks are not followed.
+  // For the roots of exports: resolves "/a/b" from the root; symlinks are not followed.
   virtual Result<Attributes> resolve(const std::string& path) = 0;
 
-  // Open count of an inode in this process: an inode unlinked while open lives until the last
-  // close.
-  // closed() never waits: the inode is removed in the background.
+  // Count the opens of an inode in this process: an inode unlinked while open lives until the last
+  // close. closed() never waits: the inode is removed in the background.
   virtual void opened(const Handle& handle) = 0;
   virtual void closed(const Handle& handle) = 0;
-  // ShareModes::change, can_deny and is_denied: share reservations among the opens of all mounts.
+  // Share reservations among the opens of all mounts: ShareModes::change, can_deny and is_denied.
   virtual Result<ShareAnswer> share(const Handle& handle, ShareMode before, ShareMode after,
                                     bool is_reclaim) = 0;
   virtual bool can_deny() const = 0;
@@ -142,15 +142,15 @@ class Mount {
   // --- data. READ of at most kIoBytesMax; a hole reads as zeros without I/O.
   virtual void read(const Handle& handle, FileOffset offset, std::size_t bytes,
                     ReadCallback done) = 0;
-  // `data` stays valid until the callback. Bytes written are all or an error (kNoSpace: nothing
-  // half-written is visible).
+  // `data` stays valid until the callback. Either all bytes are written, or the answer is an error
+  // (kNoSpace: nothing half-written is visible).
   virtual void write(const Handle& handle, FileOffset offset, std::span<const std::byte> data,
                      WriteStability wanted, WriteCallback done) = 0;
-  // Everything written to the file before the call is on stable storage when it answers OK.
+  // When it answers OK, everything written to the file before the call is on stable storage.
   virtual void commit(const Handle& handle, StatusCallback done) = 0;
 
-  // Every outcome above has passed it; a server's reply passes it once more before it is sent
-  // (what it says may have been computed without the mount).
+  // Every outcome above has passed this gate. A server's reply passes it once more before it is
+  // sent, because the server may have computed it without the mount.
   virtual Gate& gate() = 0;
 
   // Byte-range locks, recorded in the store (INV-7).
@@ -158,10 +158,10 @@ class Mount {
 
   virtual kv::SessionCounters counters() const = 0;
 
-  // What a former instance of this VNFS has carried out for the call: the object that it made or
-  // changed (all zero: the answer names none). nullopt: nothing that is known. For kReplyLookNs
-  // after the mount was opened the first call of each client blocks for one read. Errors: those of
-  // Session::range.
+  // Whether a former instance of this VNFS has carried the call out. Answers the object that it
+  // made or changed (all zero: the answer names none); nullopt: nothing is known of the call. For
+  // kReplyLookNs after the mount was opened the first call of each client blocks for one read.
+  // Errors: those of Session::range.
   virtual Result<std::optional<Handle>> done_before(const Call& call) = 0;
 };
 

@@ -48,7 +48,7 @@ Status sweep_orphan(Context& context, Ino ino) {
                 parse_record<records::Orphan>(read.kvs.front().value,
                                               "orphan " + std::to_string(ino.value())));
   if (!orphan.open()) return context.data.sweep_orphan(ino, orphan);
-  if (!context.membership.is_sole()) return {};  // others may have it open: OrphanWatch
+  if (!context.membership.is_sole()) return {};  // other mounts may have it open: OrphanWatch
   SYMNAS_ASSIGN(const bool held, held_open(context, MountId{orphan.mount()}));
   return held ? Status() : end_orphan(context, ino);
 }

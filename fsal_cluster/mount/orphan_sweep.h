@@ -1,8 +1,9 @@
-// OrphanSweep: finishes in the background what ended mounts left behind: inodes that were unlinked
-// while open, and dead maps of files; and removes the nameless inodes that this mount has closed.
+// OrphanSweep: finishes in the background what ended mounts left behind (inodes that were unlinked
+// while open, dead maps of files), and removes nameless inodes after their last close on this
+// mount.
 //
 // Thread class: thread-safe. Owns one thread; stop() and the destructor end it between two orphans.
-// What is left then the next mount finds.
+// The next mount finds the orphans that are left then.
 #pragma once
 
 #include <condition_variable>
@@ -17,17 +18,17 @@ namespace symnas::fs {
 
 // The orphans that exist now. Cost: kSweepPageKeys records per read. Errors: Session::range.
 Result<std::vector<Ino>> list_orphans(kv::Session& session, FsId fs);
-// Finishes one orphan: nothing to do when it is gone, or held open by a mount that has not ended.
+// Finishes one orphan. Does nothing when it is gone, or held open by a mount that has not ended.
 // Errors: those of end_orphan and FileData::sweep_orphan, kCorrupt.
 Status sweep_orphan(Context& context, Ino ino);
 
 class OrphanSweep {
  public:
-  // Sweeps `orphans`. What fails (etcd away) is tried again after kSweepRetryMs. `context` outlives
-  // it.
+  // Sweeps `orphans`. An orphan that fails (etcd away) is tried again after kSweepRetryMs.
+  // `context` outlives it.
   OrphanSweep(Context& context, std::vector<Ino> orphans);
   ~OrphanSweep();
-  // The last close of a nameless inode. Never waits. At most one per open file is pending.
+  // Notes the last close of a nameless inode. Never waits. At most one per open file is pending.
   void last_closed(Ino ino);
   // Idempotent.
   void stop();
@@ -40,7 +41,7 @@ class OrphanSweep {
     enum class Why { kLeftBehind, kLastClose } why;
   };
   void run();
-  // Returns what failed.
+  // Returns the jobs that failed.
   std::vector<Job> work(const std::vector<Job>& jobs);
   bool stopping();
 

@@ -67,7 +67,7 @@ Status OrphanWatch::hold(Ino ino) {
 Status OrphanWatch::let_go(Ino ino) {
   {
     const std::scoped_lock lock(mutex_);
-    // Opened again before it was asked for (may_use): then it is seen here.
+    // An open is counted before may_use() is asked: one that has come meanwhile is seen here.
     if (context_.open_files.is_open(ino)) return {};
     held_.erase(ino);
   }
@@ -81,11 +81,11 @@ Status OrphanWatch::let_go(Ino ino) {
   return tl::unexpected<Error>(done.error());
 }
 
-// Every other mount has looked at it, and none holds it.
+// Whether every other mount has looked at the orphan and none holds it.
 bool OrphanWatch::nobody_needs(const OpenOrphans::Orphan& orphan) const {
   const bool ours = orphan.mount == context_.mount || peers_.has_ended(orphan.mount);
   if (!ours || context_.open_files.is_open(orphan.ino)) return false;
-  // In this order: a hold is put before its mount says that it has looked.
+  // Looked first: a mount puts its hold before it announces that it has looked.
   return peers_.looked() >= orphan.revision && peers_.held_by_others(orphan.ino) == false;
 }
 
@@ -105,7 +105,7 @@ bool OrphanWatch::round() {
     if (context_.open_files.is_open(orphan.ino)) note(orphan.ino, hold(orphan.ino));
     if (stopping()) return true;
   }
-  if (!all) return false;  // not looked at all of them
+  if (!all) return false;  // the hold of some orphan was not put
   looked_.store(std::max(seen->newest, looked()).value(), std::memory_order_release);
   wake_.notify_all();
 
@@ -137,7 +137,8 @@ bool OrphanWatch::may_use(Ino ino, Revision seen) {
                          [ino](const OpenOrphans::Orphan& orphan) { return orphan.ino == ino; });
         if (found == image->orphans.end()) return false;  // removed
         if (found->mount == context_.mount) return false;
-        // What an ended mount had open is claimed again while nobody else can have removed it.
+        // Clients may reclaim what an ended mount had open, while no other mount can have removed
+        // it.
         if (found->revision <= claimed_) return context_.membership.is_sole();
         if (looked() >= found->revision) return false;
       }

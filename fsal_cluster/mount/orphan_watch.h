@@ -1,9 +1,10 @@
-// OrphanWatch: last unlinks beside other mounts (several_mounts.md): holds what this mount has
-// open, says up to where it has looked, and removes what nobody holds any more.
+// OrphanWatch: handles last unlinks beside other mounts (several_mounts.md). It puts holds for what
+// this mount has open, announces the revision up to which it has looked at orphans, and removes
+// inodes that no mount holds any more.
 //
 // Thread class: thread-safe. Owns one thread; stop() and the destructor end it between two inodes.
-// Invariant: `looked` never passes an orphan that this mount has open and has not held in the
-// store.
+// Invariant: `looked` never passes an orphan that this mount has open and for which it has not put
+// a hold in the store.
 #pragma once
 
 #include <atomic>
@@ -22,27 +23,27 @@ namespace symnas::fs {
 
 class OrphanWatch {
  public:
-  // `claimed`: revision of this mount's record; it holds nothing that lost its links before. All
-  // outlive it.
+  // `claimed`: revision of this mount's record; of inodes that lost their last link before, this
+  // mount has none open. All arguments outlive it.
   OrphanWatch(Context& context, const OpenOrphans& orphans, const Peers& peers, Revision claimed);
   ~OrphanWatch();
   OrphanWatch(const OrphanWatch&) = delete;
   OrphanWatch& operator=(const OrphanWatch&) = delete;
 
-  // Something may have changed. Never waits.
+  // Tells the thread that something may have changed. Never waits.
   void wake();
   void stop();  // idempotent
 
-  // For the heartbeat.
+  // The revision up to which this mount has looked at orphans, for the heartbeat.
   Revision looked() const { return Revision{looked_.load(std::memory_order_acquire)}; }
-  // Whether an inode without links, as its record of revision `seen` says, may be used here: only
-  // where its removal waits for a last close. Waits until this mount has looked at it. REQUIRES:
-  // who asks for an open has counted it before.
+  // Whether an inode without links may be used here; `seen`: revision of its record. True only
+  // where its removal waits for a last close. Waits until this mount has looked at the orphan.
+  // REQUIRES: a caller that wants an open has counted it before.
   bool may_use(Ino ino, Revision seen);
 
  private:
   void run();
-  // False: something is to be tried again.
+  // False: something has to be tried again.
   bool round();
   Status hold(Ino ino);
   Status let_go(Ino ino);

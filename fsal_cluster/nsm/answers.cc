@@ -32,7 +32,7 @@ std::string sm_stat(std::int32_t state) {
 
 Answer notified(const RpcCall& call, const Peer& peer, const Clients& clients) {
   XdrReader in(call.arguments);
-  in.string(kNameBytesMax);  // whatever it calls itself
+  in.string(kNameBytesMax);  // the name that the client gives itself does not matter
   const std::int32_t state = in.i32();
   if (in.failed()) return {encode_reply(call.xid, AcceptState::kGarbageArguments, ""), {}, {}};
   Answer out{encode_reply(call.xid, AcceptState::kSuccess, ""), {}, {}};

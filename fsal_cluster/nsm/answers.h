@@ -1,8 +1,9 @@
 // What the status monitor of an instance answers (XNFS chapter 11, program 100024 version 1). Pure.
 //
-// It monitors nobody on request: the NLM beside it records every lock, and who has a recorded lock
-// is notified. So of its procedures only SM_NOTIFY does anything, and that releases locks: it is
-// obeyed only when it comes from an address that holds NLM locks, and from a reserved port.
+// It monitors no host on request: the NLM beside it records every lock, and every client that has a
+// recorded lock is notified. So SM_NOTIFY is its only procedure that does anything. It releases
+// locks, and is therefore obeyed only when it comes from an address that holds NLM locks, and from
+// a reserved port.
 #pragma once
 
 #include <cstdint>
@@ -27,16 +28,16 @@ struct Reboot {
 
 struct Answer {
   std::string reply;             // "": none, it was no call
-  std::optional<Reboot> reboot;  // the reply is due when its old locks are released
-  std::string refused;           // why an SM_NOTIFY is answered and nothing is done; "" = it is not
+  std::optional<Reboot> reboot;  // set: the reply is due when the client's old locks are released
+  std::string refused;           // why an SM_NOTIFY is answered but not obeyed; "" = it is obeyed
 };
 
 // What the instance knows of its NLM clients, by their addresses. Thread-safe.
 struct Clients {
-  // One has told of a life, whether it has locks or not: from now on it locks nothing in former
-  // ones. Before has_locks() is asked.
+  // A client has told of a life, whether it has locks or not: from now on it locks nothing in
+  // former ones. Called before has_locks().
   std::function<void(const Reboot&)> note;
-  // Whether locks of it are recorded, or being recorded.
+  // Whether locks of the client at an address are recorded, or being recorded.
   std::function<bool(const std::string&)> has_locks;
 };
 

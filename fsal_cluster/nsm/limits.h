@@ -6,14 +6,14 @@
 
 namespace symnas::nsm {
 
-// Programs and ports. 32765 is what statd is put on by convention where a firewall has to know.
+// Programs and ports. 32765 is the port that statd has by convention where firewalls must know it.
 inline constexpr std::uint16_t kNsmPort = 32765;
 inline constexpr std::uint16_t kNlmPort = 32803;  // of ganesha.conf
 inline constexpr std::uint16_t kPortmapPort = 111;
-// Only a host's administrator can send from a port below: an ordinary user of a client must not be
-// able to drop its locks.
+// Only a host's administrator can send from a port below this one: an ordinary user of a client
+// must not be able to drop its locks.
 inline constexpr std::uint16_t kReservedPortsEnd = 1024;
-inline constexpr std::uint16_t kReservedPortsBegin = 600;  // below: well-known services
+inline constexpr std::uint16_t kReservedPortsBegin = 600;  // below: ports of well-known services
 
 // SM_MAXSTRLEN of X/Open XNFS; RFC 5531 section 8.2: an opaque_auth body.
 inline constexpr std::size_t kNameBytesMax = 1024;
@@ -24,20 +24,23 @@ static_assert(kMessageBytesMax >= 64 + 2 * kAuthBytesMax + 2 * kNameBytesMax);
 
 // Connections at a time: a client asks once. The oldest makes room for a new one.
 inline constexpr std::size_t kConnectionsMax = 16;
-// Clients that have rebooted and whose locks are being released; beyond it they have to repeat.
+// Rebooted clients whose locks are being released at a time; a further client has to repeat its
+// notice.
 inline constexpr std::size_t kRebootsMax = 64;
-// For the answer of the NLM of this instance, which waits for etcd; then the client repeats.
+// Time-out of a call to the NLM of this instance, which waits for etcd; after it the client
+// repeats.
 inline constexpr std::int64_t kNlmTimeoutMs = 10'000;
 
-// A client that is to be notified: the first repetition, doubling, and the end (as sm-notify).
+// A notice to a client: the first repetition, the longest pause (it doubles), and the end (as
+// sm-notify).
 inline constexpr std::int64_t kRepeatMinMs = 1'000;
 inline constexpr std::int64_t kRepeatMaxMs = 60'000;
 inline constexpr std::int64_t kGiveUpMs = 15 * 60'000;
 static_assert(kRepeatMinMs < kRepeatMaxMs && kRepeatMaxMs < kGiveUpMs);
-// An unanswered notice is sent so often before the port is asked for again: its statd may have been
+// Unanswered tries of a notice before its port is asked for again: the client's statd may have been
 // restarted.
 inline constexpr int kTriesPerPort = 4;
-// An instance's links come up after it listens: how often the network is tried until then.
+// An instance listens before its links come up: how often the network is tried until then.
 inline constexpr std::int64_t kNetworkPollMs = 100;
 
 inline constexpr std::int64_t kPortmapTimeoutMs = 1'000;  // of our own, on the same machine

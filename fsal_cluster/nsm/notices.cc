@@ -49,7 +49,7 @@ void Notices::repeat_later(Notice& notice, std::int64_t now_ms) {
   std::int64_t pause_ms = kRepeatMinMs;
   for (int i = 1; i < notice.tries && pause_ms < kRepeatMaxMs; ++i) pause_ms *= 2;
   pause_ms = std::min(pause_ms, kRepeatMaxMs);
-  // Many clients at once: not all in the same moment again.
+  // With many clients the repetitions must not all fall on one moment.
   notice.next_ms = now_ms + pause_ms - static_cast<std::int64_t>(random_() % (pause_ms / 4));
 }
 
@@ -111,7 +111,7 @@ void Notices::received(const std::string& from, std::string_view message, std::i
     return;
   }
   if (!reply->succeeded) {
-    notice->port = 0;  // something else is there now; asked for at the next repetition
+    notice->port = 0;  // another program is there now: the next repetition asks for the port again
     notice->xid = random_();
     return;
   }

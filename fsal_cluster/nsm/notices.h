@@ -1,10 +1,10 @@
-// Notices: which SM_NOTIFY goes to which client when, after a start. Pure: the caller has the clock
-// and the sockets.
+// Notices: decides which SM_NOTIFY goes to which client and when, after a start. Pure: the caller
+// has the clock and the sockets.
 //
 // Thread class: thread-compatible.
 // Invariant: each client is asked until it has acknowledged every name that it may know the server
-// by, or kGiveUpMs are over. Who is given up keeps its locks (INV-7); it only is not told to
-// reclaim them.
+// by, or until kGiveUpMs have passed. A client that is given up keeps its locks (INV-7); it is only
+// not told to reclaim them.
 #pragma once
 
 #include <cstdint>
@@ -19,17 +19,17 @@ namespace symnas::nsm {
 
 struct NoticeTarget {
   std::string client;  // address
-  std::string server;  // the address of ours that it uses: the source, and a name of ours
+  std::string server;  // our address that it uses: the source of notices, and one of our names
   friend bool operator==(const NoticeTarget&, const NoticeTarget&) = default;
 };
 
 class Notices {
  public:
-  // `state`: of this life, odd. `name`: what else the clients may call the server.
+  // `state`: number of this life, odd. `name`: another name that clients may call the server by.
   // `random`: for the ids of calls and the jitter of repetitions.
   Notices(std::int32_t state, std::string name, std::function<std::uint32_t()> random);
 
-  // Again the same one: no effect.
+  // Adding the same target again has no effect.
   void add(const NoticeTarget& target, std::int64_t now_ms);
 
   struct Message {
@@ -37,14 +37,14 @@ class Notices {
     std::uint16_t port = 0;
     std::string bytes;
   };
-  // What is to be sent now.
+  // The messages that are to be sent now.
   std::vector<Message> due(std::int64_t now_ms);
-  // It could not even be sent: there is no network yet.
+  // Tells that a message could not be sent, because there is no network yet.
   void unsent(const NoticeTarget& to, std::int64_t now_ms);
   void received(const std::string& from, std::string_view message, std::int64_t now_ms);
   // When due() has something again; nullopt: every client knows or was given up.
   std::optional<std::int64_t> next_ms() const;
-  // Who is not asked any more, since the last call.
+  // The clients that are not asked any more, since the last call.
   enum class End { kTold, kGivenUp };
   struct Ended {
     NoticeTarget target;

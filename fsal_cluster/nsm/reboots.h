@@ -1,5 +1,6 @@
-// Reboots: clients whose old locks are being released, one after the other, on a thread of its own:
-// it waits for the NLM of this instance, which waits for etcd. Thread class: thread-safe.
+// Reboots: clients that have rebooted, whose old locks are being released one client after the
+// other. It has a thread for that, because a release waits for the NLM of this instance, which
+// waits for etcd. Thread class: thread-safe.
 #pragma once
 
 #include <condition_variable>
@@ -15,14 +16,15 @@ namespace symnas::nsm {
 
 class Reboots {
  public:
-  // `release` is called on the thread and may block. Errors: whatever it cannot do now.
+  // `release` is called on the thread and may block. When it fails, the client is dropped from the
+  // list.
   explicit Reboots(std::function<Status(const Reboot&)> release);
   ~Reboots();
   Reboots(const Reboots&) = delete;
   Reboots& operator=(const Reboots&) = delete;
 
-  // `done` is called on the thread when the locks are released, and never when that fails, when the
-  // same reboot waits already or when too many do: the client asks again.
+  // `done` is called on the thread when the locks are released. It is never called when the release
+  // fails, when the same reboot waits already, or when too many wait: then the client asks again.
   void add(Reboot reboot, std::function<void()> done);
 
  private:

@@ -61,7 +61,7 @@ RpcCall rpcbind(std::uint32_t xid, std::uint32_t procedure, Transport transport,
   return {xid, kPortmapProgram, kRpcbindVersion, procedure, out.take()};
 }
 
-// A decimal number of a byte at the end of `text`, behind a dot; both are taken off.
+// Takes a dot and a decimal byte off the end of `text`; returns the byte. nullopt: there is none.
 std::optional<std::uint8_t> take_last_byte(std::string_view& text) {
   const std::size_t dot = text.rfind('.');
   if (dot == std::string_view::npos) return std::nullopt;

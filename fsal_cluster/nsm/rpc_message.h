@@ -16,7 +16,7 @@ struct RpcCall {
   std::string arguments;
 };
 std::string encode_call(const RpcCall& call);  // AUTH_NONE
-// nullopt: not a call of this version of RPC. Credentials are passed over.
+// nullopt: not a call of this version of RPC. Credentials are ignored.
 std::optional<RpcCall> decode_call(std::string_view message);
 
 enum class AcceptState : std::uint32_t {
@@ -26,7 +26,7 @@ enum class AcceptState : std::uint32_t {
   kProcedureUnavailable = 3,
   kGarbageArguments = 4,
 };
-// kProgramMismatch: only version 1 is there.
+// Encodes a reply. kProgramMismatch says that only version 1 is there.
 std::string encode_reply(std::uint32_t xid, AcceptState state, std::string_view results);
 
 struct RpcReply {
@@ -36,12 +36,12 @@ struct RpcReply {
 };
 std::optional<RpcReply> decode_reply(std::string_view message);
 
-// The mark before a message in a stream that is one fragment (RFC 5531 section 11).
+// The mark before a message in a stream, for a message of one fragment (RFC 5531 section 11).
 std::string record_mark(std::size_t message_bytes);
-// The length that a mark tells; nullopt: not the last fragment.
+// The length that a mark says; nullopt: this is not the last fragment of its message.
 std::optional<std::uint32_t> fragment_bytes(std::string_view mark);
 
-// --- the calls that are made
+// --- calls that the status monitor makes
 
 // PMAPPROC_GETPORT and PMAPPROC_SET (RFC 1833 section 3).
 enum class Transport : std::uint32_t { kTcp = 6, kUdp = 17 };
@@ -54,7 +54,7 @@ RpcCall rpcbind_set(std::uint32_t xid, Transport transport, std::uint16_t port);
 std::optional<std::uint16_t> port_of_universal(std::string_view address);
 // SM_NOTIFY to a status monitor (XNFS chapter 11).
 RpcCall sm_notify(std::uint32_t xid, std::string_view name, std::int32_t state);
-// NLMPROC4_SM_NOTIFY to an NLM: what its status monitor calls it back with.
+// NLMPROC4_SM_NOTIFY to an NLM: the call by which its status monitor tells it of a notice.
 RpcCall nlm_sm_notify(std::uint32_t xid, std::string_view name, std::int32_t state);
 
 inline constexpr std::uint32_t kNsmProgram = 100024;

@@ -30,13 +30,13 @@ std::function<std::uint32_t()> random_words() {
   return [engine] { return static_cast<std::uint32_t>((*engine)()); };
 }
 
-// The NLM has no word for what it could not record.
+// Releases the locks through the NLM, whose reply cannot say that something was not recorded.
 Status release_locks(const Reboot& reboot, const ServiceOptions& options) {
   const std::uint32_t xid = std::random_device()();
   SYMNAS_TRY(
       call_loopback(kNlmPort, nlm_sm_notify(xid, reboot.address, reboot.state), kNlmTimeoutMs));
   if (options.is_released(reboot.address)) return {};
-  return fail(ErrorCode::kUnavailable, "that cannot be recorded now");
+  return fail(ErrorCode::kUnavailable, "the release cannot be recorded now");
 }
 
 void report(const Notices::Ended& notice) {
@@ -167,8 +167,8 @@ void Service::receive_acknowledgements(int fd) {
 void Service::give(const Answer& answer, const Peer& peer,
                    std::function<void(const std::string&)> send) {
   if (!answer.refused.empty()) {
-    // Anybody may send such: said once, not once per message.
-    std::string refused = peer.address + ": nothing is done: " + answer.refused;
+    // Anybody may send such messages: equal ones in a row are logged once.
+    std::string refused = peer.address + ": not obeyed: " + answer.refused;
     if (refused != last_refused_) log::info("SM_NOTIFY from {}", refused);
     last_refused_ = std::move(refused);
   }

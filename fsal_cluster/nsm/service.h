@@ -1,6 +1,6 @@
-// Service: the network status monitor of one instance, in its process and network namespace. Tells
-// the clients that hold NLM locks of the start (SM_NOTIFY), hears of theirs, and has the locks
-// released that they lost. docs/architecture/nsm.md.
+// Service: the network status monitor of one instance, in its process and network namespace. It
+// tells the clients that hold NLM locks of the start (SM_NOTIFY), receives their notices, and has
+// the locks released that they have lost. docs/architecture/nsm.md.
 //
 // Thread class: thread-safe; owns two threads, which act in the network namespace of the thread
 // that started it.
@@ -24,31 +24,32 @@
 
 namespace symnas::nsm {
 
-// The number of an instance's life: odd, as of a host that is up, another one for every start.
+// The state number of an instance's life: odd, as that of a host that is up, and a new one for
+// every start.
 std::int32_t state_of_epoch(std::uint64_t epoch);
 
 struct ServiceOptions {
   std::int32_t state = 0;
   std::string name;  // what clients may call the server, beside its addresses
   Clients clients;
-  // Whether everything that the client lost is recorded as released.
+  // Whether everything that the client at `address` has lost is recorded as released.
   std::function<bool(const std::string& address)> is_released;
 };
 
 class Service {
  public:
-  // Opens the ports and registers them; what cannot be registered is logged. Errors: kIo.
+  // Opens the ports and registers them; a port that cannot be registered is logged. Errors: kIo.
   static Result<std::unique_ptr<Service>> start(ServiceOptions options);
   ~Service();
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
-  // The client has lost its locks, as something else than its notice tells.
+  // The client has lost its locks; something else than its SM_NOTIFY has shown it.
   void rebooted(const Reboot& reboot) {
     reboots_.add(reboot, [] {});
   }
 
-  // They hold locks of before the start.
+  // Notifies clients that hold locks of before the start.
   void notify(const std::vector<NoticeTarget>& targets);
 
  private:
@@ -65,7 +66,7 @@ class Service {
   int pause_ms();
   void accept_connection();
   void answer_datagram();
-  // False: the connection is over.
+  // False: the connection has ended.
   bool answer_stream(Connection& connection);
   void give(const Answer& answer, const Peer& peer, std::function<void(const std::string&)> send);
   void receive_acknowledgements(int fd);
@@ -77,9 +78,9 @@ class Service {
   const UniqueFd wake_;  // eventfd
   Reboots reboots_;
 
-  // Confined to the thread.
+  // Confined to thread_.
   std::list<Connection> connections_;        // oldest first
-  std::map<std::string, UniqueFd> senders_;  // by address of ours
+  std::map<std::string, UniqueFd> senders_;  // by our address
   std::string last_refused_;
 
   std::mutex mutex_;  // guards the rest

@@ -63,7 +63,8 @@ Result<UniqueFd> open_bound(int type, std::uint16_t port) {
   return fd;
 }
 
-// Errors: kIo (the address is not there, as before the VNFS has its VIPs).
+// Binds to `address` and a reserved port, or to any port when none is free. Errors: kIo (the
+// address is not there: the VNFS may not have its VIPs yet).
 Status bind_reserved(int fd, const in6_addr& address) {
   constexpr unsigned kCount = kReservedPortsEnd - kReservedPortsBegin;
   const unsigned first = std::random_device()() % kCount;
@@ -87,7 +88,7 @@ Status set_timeout(int fd, std::int64_t timeout_ms) {
   return {};
 }
 
-// Reads exactly so many bytes of a stream; "" when they do not come.
+// Reads exactly `bytes` bytes of a stream; "" when they do not come.
 std::string read_exactly(int fd, std::size_t bytes) {
   std::string out(bytes, '\0');
   for (std::size_t done = 0; done < bytes;) {
@@ -202,7 +203,7 @@ Status set_at_port_mapper(const UniqueFd& fd, const RpcCall& set) {
   return fail(
       ErrorCode::kUnavailable,
       fmt::format("status monitor: its port cannot be registered with rpcbind ({}): clients "
-                  "that reboot cannot tell, and their locks stay",
+                  "that reboot cannot tell us, and their locks stay",
                   set.version == 2 ? "IPv4" : "IPv6"));
 }
 

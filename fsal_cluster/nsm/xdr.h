@@ -20,14 +20,14 @@ class XdrWriter {
   std::string bytes_;
 };
 
-// Reads what may be anything. After the first value that is not there failed() is true and every
-// value is 0 or "".
+// Reads bytes that may be anything. After the first value that is not there failed() is true, and
+// every value is 0 or "".
 class XdrReader {
  public:
   explicit XdrReader(std::string_view bytes) : left_(bytes) {}
   std::uint32_t u32();
   std::int32_t i32() { return static_cast<std::int32_t>(u32()); }
-  // A longer one is a failure.
+  // A string longer than bytes_max is a failure.
   std::string_view string(std::size_t bytes_max);
   bool failed() const { return failed_; }
   std::string_view left() const { return left_; }

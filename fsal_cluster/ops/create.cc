@@ -69,7 +69,8 @@ Result<Created> create(Context& context, const Credentials& who, const Handle& d
                               SYMNAS_ASSIGN(const Node file, read_target(context, place));
                               SYMNAS_TRY(check_existing(who, place, file, mode, verifier));
                               SetAttributes wanted;
-                              // Other attributes are for a new file (RFC 7530, 16.16.4).
+                              // An existing file takes no other attributes: they are for a new one
+                              // (RFC 7530, 16.16.4).
                               const bool empties = node.attributes.size_bytes == 0;
                               if (mode == CreateMode::kUnchecked && empties) wanted.size_bytes = 0;
                               return use_existing(context, who, place, file, wanted);

@@ -10,10 +10,11 @@
 
 namespace symnas::fs {
 
-// kUnchecked on an existing regular file applies a size of 0 and nothing else. kExclusive on a
-// file that was made with the same verifier succeeds again: the first reply was lost. Errors: as
-// add_node; kAlreadyExists (guarded, exclusive, or unchecked on something that is no file),
-// kIsDirectory (unchecked on a directory), kPermission (also: truncating without write permission).
+// kUnchecked on an existing regular file applies a size of 0 and no other attribute. kExclusive on
+// a file that was made with the same verifier succeeds again, because the first reply was lost.
+// Errors: as add_node; kAlreadyExists (guarded, exclusive, or unchecked on something that is no
+// regular file), kIsDirectory (unchecked on a directory), kPermission (also: truncating without
+// write permission).
 Result<Created> create(Context& context, const Credentials& who, const Handle& directory,
                        const std::string& name, CreateMode mode, std::uint64_t verifier,
                        const NewNode& node);

@@ -45,11 +45,11 @@ DirectoryChange no_change(const Context& context, const Directory& directory) {
 void sweep_times(Context& context, Ino directory) {
   const std::string inode = kv::keys::inode(context.fs, directory);
   const std::string times = kv::keys::directory_times(context.fs, directory);
-  // Whatever comes of it: the record is ignored as long as it stays.
+  // The outcome does not matter: a record that stays is ignored.
   static_cast<void>(retry_conflicts(context, [&](int) -> Status {
-    // Not only what the cache has: a reply that was lost makes it forget.
+    // Reads, and does not only look into the cache: a lost reply makes the cache forget the keys.
     SYMNAS_ASSIGN(const auto found, context.session.read({inode, times}));
-    if (found[0].value || !found[1].value) return {};  // something else was stale
+    if (found[0].value || !found[1].value) return {};  // the operation failed for another reason
     kv::Mutation mutation;
     mutation.compares = {kv::key_absent(inode)};
     mutation.writes = {kv::erase(times)};

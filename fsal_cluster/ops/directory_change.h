@@ -14,8 +14,8 @@ namespace symnas::fs {
 // The blind put of content times, shared by all changes of one batch (Mutation::merged_puts).
 kv::Op touch(FsId fs, Ino directory, std::int64_t now_ns);
 
-// An operation's time in a directory that it changes: from before its first read until its reply is
-// made.
+// The time that an operation spends in a directory that it changes: from before its first read
+// until its reply is made.
 struct DirectoryTurn {
   DirectoryTurn(Context& context, Ino directory)
       : stay(context.membership.enter()), flight(context.flights.enter(directory)) {}
@@ -25,18 +25,18 @@ struct DirectoryTurn {
 
 // Whether `before` is known to be the state just before the change.
 enum class Pre { kExact, kUnknown };
-// kExact only on the first attempt of an operation that was alone in the directory
-// (directory_flights.h), of a mount that was alone with the filesystem.
+// kExact only for the first attempt of an operation that was alone in the directory
+// (directory_flights.h), on a mount that was alone with the filesystem.
 Pre pre_of(int attempt, const DirectoryTurn& turn);
 
 // Attributes around a committed change. `now_ns` is what touch() put.
 DirectoryChange change_of(Context& context, const Directory& before, std::int64_t now_ns,
                           const kv::Committed& committed, Pre pre);
-// An operation that found nothing to do: the directory is as it was.
+// The answer of an operation that found nothing to do: the directory is as it was.
 DirectoryChange no_change(const Context& context, const Directory& directory);
 
-// After an operation failed: its batch may have put content times for a directory that is gone;
-// deletes them.
+// Called after an operation failed. Its batch may have put content times for a directory that is
+// gone; deletes them.
 void sweep_times(Context& context, Ino directory);
 
 // retry_conflicts for an operation that changes the content of `directory`: calls

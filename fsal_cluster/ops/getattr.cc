@@ -25,7 +25,7 @@ std::optional<Result<Attributes>> getattr_from_cache(Context& context, const Han
       read_consistent(context.data, handle.ino, [&] { return context.session.peek(key); });
   if (!cached) return std::nullopt;
   Result<Node> node = node_of(context, handle, *cached);
-  if (!node && !current) return std::nullopt;  // others may have made it
+  if (!node && !current) return std::nullopt;  // another mount may have made it
   if (!node) return tl::unexpected<Error>(std::move(node.error()));
   if (!node->is_directory()) {
     Attributes out = attributes_of(context.fs, *node, context.block_bytes);

@@ -12,8 +12,8 @@ namespace symnas::fs {
 // Errors: kStale, kCorrupt, Session::read. Cost: one read, two for a directory; from the cache a
 // microsecond.
 Result<Attributes> getattr(Context& context, const Handle& handle);
-// The same without ever waiting; nullopt: memory alone cannot tell. What does not exist is told
-// strictly only.
+// As getattr(), but never waits; nullopt: memory alone cannot tell. That an inode does not exist is
+// answered only under a current sole stay.
 std::optional<Result<Attributes>> getattr_from_cache(Context& context, const Handle& handle,
                                                      Freshness freshness = Freshness::kStrict);
 

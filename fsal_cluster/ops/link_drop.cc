@@ -62,7 +62,8 @@ Result<LinkDrop> LinkDrop::prepare(Context& context, const Node& node, std::int6
   if (drop.fate_ == Fate::kRemoved && node.is_regular()) {
     auto planned = context.data.plan_removal(handle_of(context, node), node.record);
     if (!planned && planned.error().code == ErrorCode::kStale) {
-      // Removed since `node` was read, and its name with it: no answer to who asks for a name.
+      // The inode was removed since `node` was read, and its name with it. kStale would be no
+      // answer to a client that asks for a name.
       return fail(ErrorCode::kConflict, planned.error().message);
     }
     if (!planned) return tl::unexpected<Error>(planned.error());
@@ -91,7 +92,7 @@ void LinkDrop::committed() {
   Context* const context = std::exchange(context_, nullptr);
   if (!open_ || fate_ != Fate::kOrphaned) return;
   if (open_->open() && open_->orphaned() == OpenFiles::Closed::kStillNeeded) return;
-  if (!stay_.sole()) return;  // OrphanWatch, when nobody else needs it
+  if (!stay_.sole()) return;  // OrphanWatch removes it when no mount needs it
   const Status ended = end_orphan(*context, ino_);
   if (!ended)  // the orphan record stays: the next mount's sweep finishes it
     log::warn("inode {} of filesystem {}: unlinked, closed, not removed yet: {}", ino_.value(),

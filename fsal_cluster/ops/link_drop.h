@@ -1,6 +1,7 @@
-// LinkDrop: taking one link from an inode that is no directory: what UNLINK and RENAME onto a file
-// share. The last link of a file that this process holds open, or beside other mounts, which may,
-// leaves the inode without a name (an orphan); otherwise inode and data go.
+// LinkDrop: removes one link of an inode that is no directory; shared by UNLINK and by RENAME onto
+// a file. The inode becomes an orphan (it stays without a name) when its last link goes while this
+// process holds it open, or while other mounts exist, which may have it open. Otherwise inode and
+// data go with the last link.
 //
 // Thread class: confined to its operation. Between prepare() and its end the inode's open count and
 // I/O stand still.
@@ -21,7 +22,7 @@
 
 namespace symnas::fs {
 
-// Compares and writes that a transaction takes over from somebody else.
+// Compares and writes that an operation adds to its own transaction.
 struct TxnPart {
   std::vector<kv::Compare> compares;
   std::vector<kv::Op> writes;
@@ -36,12 +37,12 @@ TxnPart plan_link_drop(FsId fs, MountId mount, const Node& node, Fate fate, cons
 
 class LinkDrop {
  public:
-  // Decides the fate and drains the inode's I/O when it is removed. Blocks. Errors: kConflict (it
-  // was removed since `node` was read), those of FileData::plan_removal.
+  // Decides the fate; drains the inode's I/O if it is to be removed. Blocks. Errors: kConflict (the
+  // inode was removed since `node` was read), those of FileData::plan_removal.
   static Result<LinkDrop> prepare(Context& context, const Node& node, std::int64_t now_ns);
   LinkDrop(LinkDrop&& other) noexcept;
   LinkDrop& operator=(LinkDrop&&) = delete;
-  // Without committed() before: the transaction did not commit.
+  // When committed() was not called before, the transaction did not commit.
   ~LinkDrop();
 
   const TxnPart& part() const { return part_; }

@@ -19,8 +19,8 @@ std::uint32_t default_mode(FileType type) {
   return type == FileType::kDirectory ? 0700 : 0600;
 }
 
-// Owner and group: the caller's, or the parent's group in a setgid directory; what is asked for
-// must be the caller's to give.
+// Sets owner and group: the caller's, or the parent's group in a setgid directory. An owner or
+// group that the caller asks for must be one that it may give.
 Status set_owner(records::Inode& inode, const NewNodeInput& input) {
   const records::Inode& parent = input.place.record();
   const bool inherits = (parent.mode() & kSetGid) != 0;
@@ -116,7 +116,8 @@ Result<Created> try_add_node(Context& context, const NewNodeRequest& request, co
                      .generation = Generation{context.mount.value()},
                      .tokens = {},
                      .now_ns = context.session.next_time_ns()};
-  // The recovery gives what has a token new times: not where the client has chosen them.
+  // A recovery gives a file that has a token new times: so a file whose mtime the client has chosen
+  // gets no token here.
   const auto mtime = request.node.attributes.mtime_ns;
   if (request.type == FileType::kRegular && mtime.value_or(kServerTime) == kServerTime)
     input.tokens = context.data.tokens_at_create(ino);

@@ -38,8 +38,8 @@ struct NewNodePlan {
 // give), kNoSpace (bucket full), kOutOfRange (size).
 Result<NewNodePlan> plan_new_node(const NewNodeInput& input);
 
-// Reads, plans and commits with retries. Errors: those of read_place, plan_new_node,
-// retry_conflicts.
+// Adds the node: reads, plans and commits, with retries. Errors: those of read_place,
+// plan_new_node, retry_conflicts.
 struct NewNodeRequest {
   const Credentials& who;
   const Handle& directory;
@@ -49,7 +49,7 @@ struct NewNodeRequest {
   std::optional<std::uint64_t> verifier;
 };
 Result<Created> add_node(Context& context, const NewNodeRequest& request);
-// One attempt of it, on a place that was read already.
+// One attempt of add_node(), on a place that was read already.
 Result<Created> try_add_node(Context& context, const NewNodeRequest& request, const Place& place,
                              int attempt, const DirectoryTurn& turn);
 

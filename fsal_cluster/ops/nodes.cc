@@ -22,8 +22,8 @@ Result<Node> checked(const Context& context, const Handle& handle, std::optional
   return std::move(*node);
 }
 
-// What is given a time later lies above what was read, also while a broken watch is replaced and
-// the stamps do not tell.
+// Reads a node and notes its ctime, so that a time that is given later lies above it. That also
+// holds while a broken watch is being replaced, when no stamps arrive.
 Result<std::optional<Node>> read_node(const Context& context, Ino ino,
                                       const kv::CachedValue& value) {
   SYMNAS_ASSIGN(std::optional<Node> node, parse_node(ino, value));

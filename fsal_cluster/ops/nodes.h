@@ -14,7 +14,7 @@
 
 namespace symnas::fs {
 
-// The bucket a name belongs into, existing or not.
+// The bucket of a name, whether its key exists or not.
 struct Bucket {
   std::string key;
   records::DirentBucket record;
@@ -33,14 +33,14 @@ struct Place {
   const records::Dirent* entry() const;
 };
 
-// nullopt when it does not exist. Errors: kCorrupt, those of Session::read.
+// The inode; nullopt when it does not exist. Errors: kCorrupt, those of Session::read.
 Result<std::optional<Node>> find_node(Context& context, Ino ino);
 // The inode of a handle. Errors: kStale (another filesystem or generation, or gone), kCorrupt,
 // Session::read.
 Result<Node> require_node(Context& context, const Handle& handle);
-// The same of a value that was read already.
+// As require_node(), from a value that was read already.
 Result<Node> node_of(const Context& context, const Handle& handle, const kv::CachedValue& value);
-// Same, with content times. Errors: also kNotDirectory.
+// As require_node(), with content times. Errors: also kNotDirectory.
 Result<Directory> require_directory(Context& context, const Handle& handle);
 Result<Directory> with_times(Context& context, Node node);
 // Where `name` is or would be. Cost: one read of three keys.
@@ -50,17 +50,18 @@ Result<Place> read_place(Context& context, const Handle& directory, const std::s
 // the entry was read), kCorrupt.
 Result<Node> read_target(Context& context, const Place& place);
 
-// Attributes as GETATTR shows them: the record under what FileData knows of it. Errors: kStale,
-// kCorrupt, Session::read.
+// Attributes as GETATTR shows them: those of the record, with what FileData knows beyond it.
+// Errors: kStale, kCorrupt, Session::read.
 Result<Attributes> current_attributes(Context& context, const Node& node);
-// The same without what another mount may hold back of a file's size and times.
+// As current_attributes(), but without asking a mount that may hold a newer size and newer times of
+// the file.
 Result<Attributes> attributes_here(Context& context, const Node& node);
 Handle handle_of(const Context& context, const Node& node);
 
-// Compares that pin what was read.
+// The compare that the inode has not changed since it was read.
 kv::Compare unchanged(FsId fs, const Node& node);
 kv::Compare unchanged(const Bucket& bucket);
-// Writes back what was edited.
+// The put of an edited record.
 kv::Op put_inode(FsId fs, Ino ino, const records::Inode& record);
 kv::Op put_bucket(const Bucket& bucket);  // deletes the key when no entry is left
 

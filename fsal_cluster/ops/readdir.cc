@@ -60,7 +60,7 @@ Result<Listing> list(Context& context, Ino directory, std::uint64_t cookie, std:
   return listing;
 }
 
-// Brings the inodes of a page into the cache, in few reads.
+// Brings the inodes of a page into the cache with few reads.
 Status load_inodes(Context& context, const std::vector<Listed>& entries) {
   std::vector<std::string> keys;
   for (const Listed& entry : entries) {

@@ -42,8 +42,9 @@ Status add_buckets(const RenameInput& input, kv::Mutation& mutation) {
   return {};
 }
 
-// A directory must not become its own ancestor. Correct together with the compare of the move key,
-// which must have been read before: the parents seen here are those at the commit.
+// A directory must not become its own ancestor. The walk is correct together with the compare of
+// the move key, which must have been read before the walk: then the parents seen here are those at
+// the commit.
 Status check_no_cycle(Context& context, Ino moved, const Node& new_parent) {
   Ino at = new_parent.ino;
   Ino above{new_parent.record.parent()};
@@ -96,7 +97,7 @@ bool same_bucket(const Place& before, const Place& now) {
 
 struct Turns {
   DirectoryTurn from;
-  std::optional<DirectoryTurn> to;  // another directory
+  std::optional<DirectoryTurn> to;  // only if it is another directory
   const DirectoryTurn& second() const { return to ? *to : from; }
 };
 
@@ -106,8 +107,9 @@ Result<Mount::Renamed> try_rename(Context& context, RenameInput input, int attem
   std::optional<Revision> move;
   if (input.moves_directory()) {
     SYMNAS_ASSIGN(move, read_move_key(context));
-    // The key may be younger than the parents in the cache: it was loaded, or is our own. Alone,
-    // too, while the reply to a change of ours is under way.
+    // Without the barrier the move key in the cache may be younger than the cached parents: it was
+    // loaded later, or put by this mount. So it may on a sole mount, while the reply to a change of
+    // this mount is under way.
     SYMNAS_TRY(context.session.barrier());
     SYMNAS_TRY(check_no_cycle(context, input.source.ino, input.to.directory.node));
   }
@@ -176,9 +178,10 @@ Result<Mount::Renamed> rename(Context& context, const Credentials& who, const Ha
     SYMNAS_ASSIGN(const Place to, read_place(context, to_dir, to_name));
     if (from.entry() == nullptr) return fail(ErrorCode::kNotFound, from_name + ": no such name");
     if (name_one_inode(from, to)) {
-      // No transaction will confirm that they do, and each was looked at at a moment of its own:
-      // what has not changed when both have been read was so at one moment. Alone, too: one was
-      // loaded, the other in the cache, and the reply to a change of ours under way.
+      // No transaction will confirm that both names lead to one inode, and each was looked at at
+      // another moment. Names that have not changed after both were read led to one inode at one
+      // moment. A sole mount needs the barrier, too: one name may have been loaded and the other
+      // one cached while the reply to a change of this mount was under way.
       SYMNAS_TRY(context.session.barrier());
       SYMNAS_ASSIGN(const Place from_now, read_place(context, from_dir, from_name));
       SYMNAS_ASSIGN(const Place to_now, read_place(context, to_dir, to_name));

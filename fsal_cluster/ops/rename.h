@@ -27,9 +27,10 @@ struct RenameInput {
   bool moves_directory() const { return source.is_directory() && between_directories(); }
 };
 
-// Pure. Permission on both directories (and on a directory that changes its parent), stickiness,
-// and what may replace what. Errors: kPermission, kNotOwner, kNotDirectory (a directory onto a
-// file), kIsDirectory (a file onto a directory), kNotEmpty (onto the directory it comes from).
+// Pure. Checks permission on both directories (and on a directory that changes its parent),
+// stickiness, and which type may replace which. Errors: kPermission, kNotOwner, kNotDirectory (a
+// directory onto a file), kIsDirectory (a file onto a directory), kNotEmpty (onto the directory it
+// comes from).
 Status check_rename(const RenameInput& input);
 
 // Pure. Compares: both directories' inodes, both buckets, the source's inode, what `drop` compares
@@ -38,8 +39,9 @@ Status check_rename(const RenameInput& input);
 Result<kv::Mutation> plan_rename(const RenameInput& input, const TxnPart& drop,
                                  const std::optional<Revision>& directory_move);
 
-// Two names of one inode: nothing happens (rename(2)). Errors: kNotFound, kInvalidArgument (a
-// directory into itself or below), those of check_rename, plan_rename, read_place, retry_conflicts.
+// Does nothing when both names lead to one inode (rename(2)). Errors: kNotFound, kInvalidArgument
+// (a directory into itself or below), those of check_rename, plan_rename, read_place,
+// retry_conflicts.
 Result<Mount::Renamed> rename(Context& context, const Credentials& who, const Handle& from_dir,
                               const std::string& from_name, const Handle& to_dir,
                               const std::string& to_name);

@@ -5,7 +5,7 @@ namespace {
 
 struct State {
   RequestId id;
-  const void* passed = nullptr;  // of this session; the latest only: an RPC has one filesystem
+  const void* passed = nullptr;  // the session; only the latest one: an RPC has one filesystem
 };
 thread_local State t_state;
 

@@ -1,8 +1,8 @@
-// The request that a thread works for. What it reads strictly must show all that was acknowledged
-// before it arrived (INV-4): its first barrier is good for everything it reads.
+// The request that a thread works for. Strict reads of a request must show everything that was
+// acknowledged before it arrived (INV-4): so its first barrier is good for all of them.
 //
-// Thread class: state of the calling thread. An asynchronous request that goes on on another thread
-// takes a barrier there again.
+// Thread class: state of the calling thread. An asynchronous request that continues on another
+// thread takes a barrier there again.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 namespace symnas::fs {
 
 struct RequestId {
-  const void* request = nullptr;  // nullptr: none; nothing is remembered
-  std::int64_t arrived_ns = 0;    // tells requests apart that lie at one address
+  const void* request = nullptr;  // nullptr: no request; no barrier is remembered
+  std::int64_t arrived_ns = 0;    // distinguishes requests that lie at one address
   friend bool operator==(const RequestId&, const RequestId&) = default;
 };
 
-// From now on this thread works for that one. Cheap when it did already.
+// From now on this thread works for request `id`. Cheap when it did so already.
 void work_for(RequestId id);
 // Whether a barrier of `session` has passed since the request came to this thread.
 bool has_passed_barrier(const void* session);

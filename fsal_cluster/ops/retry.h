@@ -14,7 +14,7 @@
 
 namespace symnas::fs {
 
-// Answers that say "it is not so": the cache must be current before one is given (INV-4).
+// Answers such as "no such name": the cache must be current before one is given (INV-4).
 bool is_negative(ErrorCode code);
 
 // One pause before retry `attempt` (from 1): doubles from kConflictPauseMinUs to
@@ -22,7 +22,7 @@ bool is_negative(ErrorCode code);
 std::int64_t conflict_pause_us(int attempt, std::uint64_t random);
 
 // Whether the cache shows every change acknowledged so far, for as long as the stay lasts: this
-// mount is alone, and it has proof of late that it has not ended.
+// mount is alone, and has a recent proof that it has not ended.
 inline bool is_current(const Context& context, const Membership::Stay& stay) {
   return stay.sole() && (context.gate == nullptr || context.gate->is_open());
 }
@@ -30,10 +30,10 @@ inline bool is_current(const Context& context, const Membership::Stay& stay) {
 // What the cache is known to show when an operation begins.
 enum class Cache { kCurrent, kMayBeOld };
 
-// Calls attempt(n), n = 0, 1, ..., until it answers anything but kConflict. Before a retry the
-// cache is brought up to date (barrier), so the attempt reads what it conflicted with. Errors:
-// kConflict after kConflictRetriesMax retries, those of the attempt and of Session::barrier.
-// REQUIRES: a stay that lasts as long.
+// Calls attempt(n), n = 0, 1, ..., until its answer is not kConflict. Before each retry a barrier
+// brings the cache up to date, so that the attempt reads what it conflicted with. Errors: kConflict
+// after kConflictRetriesMax retries, those of the attempt and of Session::barrier. REQUIRES: a stay
+// that lasts until the return.
 template <class Attempt>
 auto retry_conflicts(Context& context, Cache cache, Attempt attempt) -> decltype(attempt(0)) {
   bool confirmed = cache == Cache::kCurrent;
@@ -52,7 +52,7 @@ auto retry_conflicts(Context& context, Cache cache, Attempt attempt) -> decltype
   return fail(ErrorCode::kConflict, "others kept changing the same objects; try again later");
 }
 
-// The same with a stay of its own.
+// As above, with a stay of its own.
 template <class Attempt>
 auto retry_conflicts(Context& context, Attempt attempt) -> decltype(attempt(0)) {
   const Membership::Stay stay = context.membership.enter();
@@ -74,10 +74,12 @@ inline Result<Membership::Stay> before_strict_read(Context& context) {
 // Commits; a failed compare becomes kConflict.
 Result<kv::Committed> commit(Context& context, kv::Mutation mutation);
 
-// The put that records, in the transaction that carries the call of this thread out, that it was.
-// `object`: what it made or changed, if its answer names that. nullopt: nobody will ask again.
+// The put that records that the call of this thread was carried out; for the transaction that
+// carries it out. `object`: what the call made or changed, if its answer names that. nullopt: no
+// client will ask again.
 std::optional<kv::Op> record_of_call(Context& context, const Handle& object = {});
-// commit() of what the call of this thread asks for, recorded. REQUIRES: its only one.
+// commit() of the mutation that the call of this thread asks for, with the record of the call.
+// REQUIRES: the call has no other transaction.
 Result<kv::Committed> commit_call(Context& context, kv::Mutation mutation,
                                   const Handle& object = {});
 

@@ -81,14 +81,14 @@ Status set_with_size(Context& context, const Credentials& who, const Handle& han
   return done ? Status() : Status(tl::unexpected<Error>(done.error()));
 }
 
-// A file's mtime is its data's, too: no write may come between.
+// The mtime of a file also belongs to its data: no write may come between.
 Status set_file_mtime(Context& context, const Credentials& who, const Handle& handle,
                       const Node& node, const SetAttributes& changes) {
   const auto edit = [&](records::Inode& inode) {
     return apply_setattr(who, changes, context.session.next_time_ns(), inode);
   };
   records::Inode trial = node.record;
-  SYMNAS_TRY(edit(trial));  // who may not, does not make us commit
+  SYMNAS_TRY(edit(trial));  // without permission nothing is committed
   const auto done = context.data.set_times(handle, edit, record_of_call(context, handle));
   return done ? Status() : Status(tl::unexpected<Error>(done.error()));
 }
@@ -148,8 +148,8 @@ Result<Attributes> setattr(Context& context, const Credentials& who, const Handl
                                 : set_without_size(context, who, handle, changes));
   auto attributes = getattr(context, handle);
   if (attributes || attributes.error().code != ErrorCode::kNoSpace) return attributes;
-  // etcd is full, and another mount cannot be asked for the file's size: the change is done all the
-  // same.
+  // The change is done. But etcd is full, so the mount that holds the file's newest size cannot be
+  // asked to publish it.
   SYMNAS_ASSIGN(const Node node, require_node(context, handle));
   return attributes_here(context, node);
 }

@@ -11,10 +11,10 @@
 
 namespace symnas::fs {
 
-// Pure: checks and applies everything but the size. Owner or root: mode and explicit times. Root:
-// any uid and gid; the owner: one of the own groups. Server time, size: write permission or
-// ownership. A chown or a truncate without privilege clears setuid and setgid (access.h); setgid
-// needs membership in the file's group. Errors: kNotOwner, kPermission.
+// Pure. Checks and applies everything but the size. The owner or root may set mode and explicit
+// times. Root may set any uid and gid; the owner one of its own groups. Server time and size need
+// write permission or ownership. A chown or a truncate without privilege clears setuid and setgid
+// (access.h); setting setgid needs membership in the file's group. Errors: kNotOwner, kPermission.
 Status apply_setattr(const Credentials& who, const SetAttributes& changes, std::int64_t now_ns,
                      records::Inode& inode);
 
@@ -23,8 +23,8 @@ Status apply_setattr(const Credentials& who, const SetAttributes& changes, std::
 Result<kv::Mutation> plan_setattr(FsId fs, const Credentials& who, const Node& node,
                                   const SetAttributes& changes, std::int64_t now_ns);
 
-// All changes or none. A size goes through FileData::set_size. Errors: also kStale, kIsDirectory or
-// kInvalidArgument (a size for something that has none), kOutOfRange.
+// Makes all changes or none. A size goes through FileData::set_size. Errors: also kStale,
+// kIsDirectory or kInvalidArgument (a size for something that has none), kOutOfRange.
 Result<Attributes> setattr(Context& context, const Credentials& who, const Handle& handle,
                            const SetAttributes& changes);
 

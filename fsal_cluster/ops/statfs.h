@@ -7,8 +7,8 @@
 
 namespace symnas::fs {
 
-// Bytes of the volume, from the allocator. Inode numbers never run out: the counts are what df can
-// show. Errors: FileData::space.
+// Bytes of the volume, from the allocator. Inode numbers never run out: the file counts are as
+// large as df can show. Errors: FileData::space.
 Result<SpaceUse> statfs(Context& context);
 
 }  // namespace symnas::fs

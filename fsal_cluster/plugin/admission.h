@@ -1,6 +1,6 @@
-// Admission: how many RPC workers may wait for one thing at once: 3/4 of them for etcd, so that a
-// worker is always left for the READ and WRITE requests that need none; 1/8 for LUNs. Thread-safe,
-// lock-free.
+// Admission: bounds how many RPC workers may wait for one thing at once: 3/4 of them for etcd, so
+// that a worker is always left for READ and WRITE requests that need none; 1/8 for LUNs.
+// Thread-safe, lock-free.
 #pragma once
 
 #include <atomic>

@@ -12,7 +12,8 @@
 namespace symnas::plugin {
 namespace {
 
-// Without the port, which changes with the connection. Empty: an address of another family.
+// The client's address without the port, which changes with the connection. Empty: an address of
+// another family.
 std::string client_of(const sockaddr_t& address) {
   std::string bytes(10, '\0');
   if (address.ss_family == AF_INET) {
@@ -31,7 +32,7 @@ std::uint64_t mix(std::uint64_t sum, std::uint32_t high, std::uint32_t low) {
   return sum ^ sum >> 32;
 }
 
-// REQUIRES: op_ctx of that request, after its export and its caller are known.
+// REQUIRES: op_ctx is that of the request, after its export and its caller are known.
 std::optional<fs::Call> call_of(const svc_req& request, std::uint32_t operation) {
   if (request.rq_cksum == 0 || op_ctx->caller_addr == nullptr) return std::nullopt;
   fs::Call call;
@@ -71,7 +72,8 @@ bool is_remembered(const compound_data_t& compound) {
   }
 }
 
-// Ours below ganesha's own layers; nullptr: the export of another FSAL (the pseudo filesystem).
+// The export of the current request, below ganesha's own layers; nullptr: it belongs to another
+// FSAL (the pseudo filesystem).
 Export* own_export() {
   for (fsal_export* e = op_ctx->fsal_export; e != nullptr; e = e->sub_export) {
     if (e->fsal != nullptr && std::strcmp(e->fsal->name, "CLUSTER") == 0) return export_of(e);
@@ -88,8 +90,8 @@ bool tell(const fs::Handle& object, gsh_buffdesc* handle) {
   return true;
 }
 
-// In the worker of the request. It waits as long as etcd does not answer, whatever the admission
-// says: "try later" would bring the request back under another xid.
+// Runs in the worker of the request. It waits as long as etcd does not answer, without regard to
+// the admission: "try later" would bring the request back under another xid.
 bool done_before(svc_req* request, std::uint32_t operation, gsh_buffdesc* handle) noexcept {
   try {
     const Export* exported = own_export();
@@ -98,7 +100,7 @@ bool done_before(svc_req* request, std::uint32_t operation, gsh_buffdesc* handle
     const auto known = exported->mount->done_before(*call);
     if (!known) {
       Instance::get().hold_if_ending(known.error());
-      LogCrit(COMPONENT_FSAL, "CLUSTER: what was done for xid %u is not known: %s", call->xid,
+      LogCrit(COMPONENT_FSAL, "CLUSTER: cannot look for an earlier answer to xid %u: %s", call->xid,
               known.error().message.c_str());
       return false;
     }
@@ -107,7 +109,7 @@ bool done_before(svc_req* request, std::uint32_t operation, gsh_buffdesc* handle
              call->xid, op_ctx->client == nullptr ? "?" : op_ctx->client->hostaddr_str);
     return tell(**known, handle);
   } catch (const std::exception& e) {
-    LogCrit(COMPONENT_FSAL, "CLUSTER: exception in a look for an answer: %s", e.what());
+    LogCrit(COMPONENT_FSAL, "CLUSTER: exception while looking for an answer: %s", e.what());
     return false;
   }
 }

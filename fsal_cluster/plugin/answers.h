@@ -1,6 +1,6 @@
-// Answers: which calls are remembered over the end of this process, and the answers to those that a
-// former one has carried out (fsal_cluster/reply). NFSv3's changes of names and attributes, and
-// NFSv4.0's CREATE, REMOVE, RENAME, LINK and SETATTR.
+// Answers: which calls are recorded so that their answers outlive this process, and the answers to
+// calls that a former process has carried out (fsal_cluster/reply). These are NFSv3's changes of
+// names and attributes, and NFSv4.0's CREATE, REMOVE, RENAME, LINK and SETATTR.
 //
 // Thread class: thread-safe.
 #pragma once
@@ -11,10 +11,10 @@
 
 namespace symnas::plugin {
 
-// The operation that this thread carries out; nullopt: none that is remembered (an internal one, a
-// session's, one without a checksum).
+// The operation that this thread carries out; nullopt: one that is not recorded (an internal one,
+// one of an NFSv4.1 session, one without a checksum).
 std::optional<fs::Call> this_call();
-// From now on ganesha asks before such an operation whether it has been carried out.
+// From now on ganesha asks before each such operation whether it has been carried out already.
 void answer_former_calls();
 
 }  // namespace symnas::plugin

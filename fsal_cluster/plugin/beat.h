@@ -15,7 +15,8 @@ namespace symnas::plugin {
 
 class Beat {
  public:
-  // `look`: what to show, but for Pulse::beat_ns; called on the thread, must not block.
+  // `look` returns what to show (without Pulse::beat_ns). It is called on the thread and must not
+  // block.
   explicit Beat(std::function<fs::Pulse()> look);
   ~Beat();
   Beat(const Beat&) = delete;

@@ -15,8 +15,8 @@ namespace symnas::plugin {
 namespace {
 
 constexpr std::size_t kLineBytesMax = 256;
-// Who asks for what takes no time gives up after a second, and asks again; a change of exports may
-// take several.
+// Connections that wait in the socket. Commands that take no time time out after a second and are
+// asked again; a change of exports may take several seconds.
 constexpr int kWaitingMax = 16;
 
 UniqueFd listen_on(const std::string& path) {
@@ -29,7 +29,7 @@ UniqueFd listen_on(const std::string& path) {
   path.copy(name.sun_path, path.size());
   UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   ::unlink(path.c_str());
-  // Of a directory that only root can enter.
+  // The socket is in a directory that only root can enter.
   if (!fd.valid() || ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&name), sizeof name) != 0 ||
       ::chmod(path.c_str(), 0600) != 0 || ::listen(fd.get(), kWaitingMax) != 0) {
     return UniqueFd();
@@ -72,7 +72,7 @@ void Control::serve(int connection) {
     char byte = 0;
     const ssize_t size = ::read(connection, &byte, 1);
     if (size < 0 && errno == EINTR) continue;
-    if (size != 1) return;  // whoever asked has gone
+    if (size != 1) return;  // the peer has closed the connection
     if (byte != '\n') {
       line.push_back(byte);
       continue;

@@ -1,5 +1,5 @@
-// Control: what vnfsd tells this instance while it runs, through a Unix socket in the instance's
-// directory (docs/formats/instance_control.md): one line with a command, lines of JSON as answer.
+// Control: commands from vnfsd to this running instance, through a Unix socket in the instance's
+// directory (docs/formats/instance_control.md): one line with a command, answered by lines of JSON.
 //
 // Thread class: owns one thread, which runs the commands one after the other.
 #pragma once
@@ -18,11 +18,11 @@ class Control {
  public:
   // Sends one line of an answer.
   using Say = std::function<void(const nlohmann::json& line)>;
-  // Called on the thread, for one line.
+  // Called on the thread, once for each line.
   using Command = std::function<void(const std::string& line, const Say& say)>;
 
-  // Listens on `path`, which is removed first. What cannot be listened on is logged: moves then end
-  // the instance without its help.
+  // Listens on `path`; what was there is removed first. A failure to listen is logged: then a move
+  // ends the instance without its help.
   Control(std::string path, Command command);
   ~Control();
   Control(const Control&) = delete;

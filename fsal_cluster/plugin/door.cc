@@ -22,8 +22,9 @@ using Clock = std::chrono::steady_clock;
 std::atomic<bool> shut{false};
 std::atomic<std::uint64_t> kept{0};
 
-// In the thread that has decoded the request. The counters of shut_door() count a request before it
-// comes here: one that saw the door open is waited for. One that is kept is never resumed.
+// Called in the thread that has decoded the request. The counters that shut_door() reads count a
+// request before it comes here: so shut_door() waits for a request that saw the door open. A
+// request that is kept is never resumed.
 bool admit(svc_req* request) {
   if (!shut.load()) {
     if (request->rq_msg.cb_proc != 0) note_request();
@@ -33,14 +34,15 @@ bool admit(svc_req* request) {
   return false;
 }
 
-// The order of the loads matters: what is done and kept only grows, so the sum is never too large.
+// The order of the loads matters: the counts of done and kept requests only grow, so the result is
+// never too small.
 std::uint64_t begun() {
   const std::uint64_t done = __atomic_load_n(&nfs_health_.dequeued_reqs, __ATOMIC_SEQ_CST);
   const std::uint64_t unbegun = kept.load();
   return __atomic_load_n(&nfs_health_.enqueued_reqs, __ATOMIC_SEQ_CST) - done - unbegun;
 }
 
-// What is on its way to the clients: in user space and in the sockets.
+// What is on its way to the clients, in user space and in the sockets.
 struct Unsent {
   std::uint64_t replies = 0;
   std::uint64_t bytes = 0;
@@ -57,8 +59,8 @@ std::int64_t ms_since(Clock::time_point start) {
 
 void pause() { std::this_thread::sleep_for(std::chrono::microseconds(kDrainPollUs)); }
 
-// Until nothing has moved for too long. Replies of transports that died stay counted: with empty
-// sockets the others need a moment only.
+// Waits until everything has arrived, or nothing has moved for too long. Replies of transports that
+// died stay counted; once the sockets are empty, all other replies need only a moment.
 void wait_for_clients(const std::vector<ClientSocket>& sockets) {
   Unsent last = unsent(sockets);
   Clock::time_point moved = Clock::now();

@@ -23,7 +23,7 @@ void release(fsal_export* e) {
   gsh_free(exported);
 }
 
-// `path` is the export's own path or, for a MOUNT of a directory below it, something longer.
+// `path` is the export's own path, or a longer one for a MOUNT of a directory below it.
 fsal_status_t lookup_path(fsal_export* e, const char* path, fsal_obj_handle** handle,
                           fsal_attrlist* attrs_out) {
   return guarded([&] {
@@ -47,8 +47,8 @@ Result<fs::Handle> decode(fsal_export* e, const gsh_buffdesc* buffer) {
                            export_of(e)->mount->fsid());
 }
 
-// The wire form is the host form. A handle that never was ours is refused before anything looks at
-// it.
+// The wire form is the host form. A handle that is not one of symnas is refused before anything
+// looks at it.
 fsal_status_t wire_to_host(fsal_export* e, fsal_digesttype_t, gsh_buffdesc* buffer, int) {
   if (op_ctx != nullptr && op_ctx->caller_addr != nullptr)
     (*export_of(e)->clients)->note(*op_ctx->caller_addr);
@@ -98,8 +98,8 @@ state_t* alloc_state(fsal_export*, state_type type, state_t* related) {
   return &open->state;
 }
 
-// ganesha looks for the export's root later and leaves the export out when it is not there, which
-// serves the others; but somebody must be told.
+// ganesha looks for the export's root later, and leaves the export out when it is not there, so
+// that the other exports are served. This tells vnfsd.
 void report_missing_root(fs::Mount& mount, const std::string& filesystem,
                          const std::string& subtree) {
   const auto root = mount.resolve(subtree);
@@ -181,7 +181,8 @@ fsal_status_t create_export(fsal_module* module, void* parse_node, config_error_
   });
 }
 
-// Handles name a file of one filesystem, and a MOUNT a directory below one subtree.
+// An update may not change these two: handles belong to one filesystem, and a MOUNT is of a
+// directory below one subtree.
 fsal_status_t check_export_update(fsal_module* module, void* parse_node, config_error_type* errors,
                                   fsal_export* original, fsal_module* updated_super) {
   const fsal_status_t stacked =

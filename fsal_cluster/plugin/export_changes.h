@@ -1,5 +1,5 @@
 // ExportChanges: brings the exports that ganesha serves in line with a new list, one after the
-// other, and touches none that stays as it is. Without ganesha, so that tests drive it.
+// other; does not touch an export that stays as it is. Without ganesha, so that tests drive it.
 //
 // Thread class: thread-compatible.
 #pragma once
@@ -17,26 +17,28 @@ namespace symnas::plugin {
 class ExportChanges {
  public:
   struct Server {
-    // Adds the export, or changes the one of that id. After an error it may be either.
+    // Adds the export, or changes the one with its id. After an error its old or its new state may
+    // be served.
     std::function<Status(const InstanceFile::Export&)> set;
-    // If it is there.
+    // Removes the export if it is there.
     std::function<void(std::uint16_t id)> remove;
-    // Whether it is there: what could not be served at the start was left out.
+    // Whether the export is there: one that could not be served at the start was left out.
     std::function<bool(std::uint16_t id)> has;
   };
 
-  // `served`: what the server was to begin with.
+  // `served`: the exports that the server began with.
   ExportChanges(const std::vector<InstanceFile::Export>& served, Server server);
 
-  // Removes what is not wanted, then sets what is new or other. Ends with the first error; what was
-  // done by then is kept in mind, so that a further call goes on from there. Errors: those of
-  // `set`, kConflict (exports exchange their paths: one after the other can do that).
+  // Removes exports that are not wanted, then sets those that are new or differ. Stops at the first
+  // error; what was done by then is remembered, so that the next call goes on from there. Errors:
+  // those of `set`, kConflict (exports exchange their paths: no order of single changes leads
+  // there).
   Status follow(const std::vector<InstanceFile::Export>& wanted);
 
  private:
   Status set(const InstanceFile::Export& wanted);
 
-  std::map<std::uint16_t, InstanceFile::Export> served_;  // block "": not known what it is like
+  std::map<std::uint16_t, InstanceFile::Export> served_;  // block "": its state is not known
   const Server server_;
 };
 

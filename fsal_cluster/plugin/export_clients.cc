@@ -13,7 +13,7 @@ namespace {
 
 std::atomic<std::uint64_t> next_serial{1};
 
-// Whom this thread has noted last, and where.
+// The address that this thread noted last, and for which export.
 struct Last {
   std::uint64_t serial = 0;
   in6_addr address{};

@@ -1,7 +1,7 @@
 // ExportClients: which addresses have used an export since it was made.
 //
-// Thread class: thread-safe; note() is called with every request and takes a mutex only when this
-// thread has served somebody else, or another export, before.
+// Thread class: thread-safe. note() is called with every request; it takes a mutex only when this
+// thread's request before had another client or another export.
 #pragma once
 
 #include <cstddef>
@@ -21,13 +21,13 @@ class ExportClients {
   ExportClients(const ExportClients&) = delete;
   ExportClients& operator=(const ExportClients&) = delete;
 
-  // Those beyond kExportClientsMax are not remembered.
+  // Notes the address. Beyond kExportClientsMax addresses are not remembered.
   void note(const sockaddr_storage& address);
-  // As people write them, in order.
+  // The addresses as text, in order.
   std::vector<std::string> all() const;
 
  private:
-  const std::uint64_t serial_;  // no other one in this process has it
+  const std::uint64_t serial_;  // unique among the objects of this process
   mutable std::mutex mutex_;
   std::set<std::string> addresses_;
 };

@@ -11,12 +11,12 @@
 namespace symnas::plugin {
 namespace {
 
-// Where problems go while this thread changes an export; null: to vnfsd's status.
+// Takes the problems of an export that this thread changes; null: problems go to vnfsd's status.
 thread_local std::string* reason = nullptr;
 
 void add(std::string& to, const std::string& text) { to += (to.empty() ? "" : "; ") + text; }
 
-// ganesha's own lines end with "; ".
+// ganesha's own error lines end with "; ".
 std::string trimmed(std::string text) {
   while (text.ends_with(' ') || text.ends_with(';')) text.pop_back();
   return text;
@@ -28,7 +28,7 @@ void Instance::report_problem(const std::string& text) const {
   if (reason != nullptr) return add(*reason, text);
   std::ofstream file(std::filesystem::path(path_).parent_path() / "problems", std::ios::app);
   file << text << "\n";
-  if (!file.flush()) log::error("vnfsd cannot be told: {}", text);
+  if (!file.flush()) log::error("cannot tell vnfsd: {}", text);
 }
 
 void Instance::note_export(FsId fs, std::uint16_t export_id,
@@ -48,7 +48,7 @@ std::vector<std::uint16_t> Instance::exports_of(FsId fs) {
 }
 
 void Instance::change_exports(const Control::Say& say) {
-  exports_read_ = true;  // it listens by now
+  exports_read_ = true;  // ganesha listens by now: it has read its exports
   const auto file = read_instance_file(path_);
   if (!file) return say({{"error", file.error().message}});
   const Status done = export_changes_.follow(file->exports);
@@ -68,7 +68,7 @@ Status Instance::set_export(const InstanceFile::Export& wanted) {
   char* const refused = nfs_set_export(path.c_str(), wanted.id);
   reason = nullptr;
   if (refused == nullptr && why.empty()) {
-    log::info("export {}: as vnfsd wants it", wanted.pseudo);
+    log::info("export {}: set as vnfsd wants it", wanted.pseudo);
     return {};
   }
   if (refused != nullptr) {

@@ -12,8 +12,8 @@ namespace symnas::plugin {
 
 inline constexpr std::int64_t kNsPerSecond = 1'000'000'000;
 
-// nullopt: not a time (nanoseconds), or one we cannot keep. A client may send any 64-bit seconds
-// (RFC 8881 3.3.1).
+// nullopt: not a time (nanoseconds out of range), or one that symnas cannot store. A client may
+// send any 64-bit seconds (RFC 8881 3.3.1).
 inline std::optional<std::int64_t> to_ns(const timespec& ts) {
   if (ts.tv_nsec < 0 || ts.tv_nsec >= kNsPerSecond) return std::nullopt;
   std::int64_t ns = 0;

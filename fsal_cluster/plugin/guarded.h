@@ -1,5 +1,5 @@
-// What every blocking entry of the plugin goes through: a place among the waiting workers, no
-// exception into C, and no answer from an instance that has ended.
+// Every blocking entry of the plugin goes through these functions: they take a place among the
+// waiting workers, let no exception into C, and give no answer of an instance that has ended.
 #pragma once
 
 #include <exception>
@@ -10,7 +10,7 @@
 
 namespace symnas::plugin {
 
-// The RPC that this thread works for.
+// The RPC for which this thread works.
 inline fs::RequestId this_request() {
   if (op_ctx == nullptr || op_ctx->nfs_reqdata == nullptr) return {};
   const timespec& at = op_ctx->start_time;
@@ -39,8 +39,8 @@ fsal_status_t guarded(Call&& call) noexcept {
   });
 }
 
-// The status of a failed call of the core. Does not return when the instance has ended: the request
-// stays unanswered.
+// The status for a failed call of the core. Does not return when the instance has ended: then the
+// request stays unanswered.
 template <class T>
 fsal_status_t failed(const Result<T>& result) {
   Instance::get().hold_if_ending(result.error());

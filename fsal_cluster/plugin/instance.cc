@@ -43,7 +43,7 @@ tl::unexpected<Error> not_recorded(const std::string& what) {
   return fail(ErrorCode::kNotFound, what + " is not recorded in the cluster (symnas fs ls)");
 }
 
-// Where a filesystem lies, as the cluster has it now: one question for both records.
+// A filesystem and its volume, as recorded in the cluster now: one read for both records.
 struct Place {
   fs::records::FilesystemRecord filesystem;
   cvm::records::VolumeRecord volume;
@@ -126,7 +126,7 @@ Status Instance::start(const std::string& path, std::uint32_t workers) {
   return {};
 }
 
-// Its clients wait from the call on: what can be done before it is.
+// Clients wait from the call on: so this does before the call what can be done before it.
 Status Instance::wait_for_call() {
   (void)kv::range_blocking(*store_, kv::single_key(file_.owner_key), 1, kv::kBlockingDeadlineMs);
   std::unique_lock lock(call_mutex_);
@@ -134,7 +134,7 @@ Status Instance::wait_for_call() {
   SYMNAS_ASSIGN(InstanceFile file, read_instance_file(path_));
   if (file.standby || file.vnfs_id != file_.vnfs_id || file.epoch != file_.epoch) {
     return fail(ErrorCode::kInvalidArgument,
-                path_ + ": is not the claim of this instance; vnfsd starts another one");
+                path_ + ": is not for this instance; vnfsd starts another one");
   }
   file_ = std::move(file);
   unserved_exports_.begin(ids_of(file_.exports));
@@ -147,7 +147,7 @@ bool Instance::started() { return the_instance != nullptr; }
 Status Instance::open_volume(const cvm::records::VolumeRecord& record) {
   const std::string& name = record.name();
   if (volumes_.contains(name)) return {};
-  // There may be more since the start: vnfsd lists them before a record uses them.
+  // The file may list more LUNs since the start: vnfsd lists a LUN before a record uses it.
   SYMNAS_ASSIGN(const InstanceFile file, read_instance_file(path_));
   SYMNAS_ASSIGN(const auto paths, lun_paths(file));
   cvm::OpenOptions options;
@@ -195,7 +195,7 @@ Result<fs::Mount*> Instance::mount(const std::string& name) {
   return mounts_.emplace(name, std::move(mounted)).first->second.get();
 }
 
-// An instance that was not put into a network namespace of its own leaves the machine's ports
+// Does nothing in an instance without a network namespace of its own: it leaves the machine's ports
 // alone.
 Status Instance::start_status_monitor() {
   if (file_.head_netns.empty()) return {};
@@ -206,7 +206,7 @@ Status Instance::start_status_monitor() {
     for (fs::Mount* mount : mounts()) mount->locks().note_nlm_life(client.address, client.state);
   };
   options.clients.has_locks = [this](const std::string& address) {
-    if (unserved_exports_.any()) return true;  // nobody knows
+    if (unserved_exports_.any()) return true;  // it is not known
     return any_mount([&](fs::FileLocks& locks) { return locks.has_nlm_client(address); });
   };
   options.is_released = [this](const std::string& address) {
@@ -243,7 +243,7 @@ void Instance::note_nlm_lock(const fs::LockOwner& owner, std::int32_t state) {
   if (!any_mount([&](fs::FileLocks& locks) { return locks.has_outlived_locks(owner, state); }))
     return;
   const auto client = fs::parse_nlm_client(owner.client);
-  log::info("NLM client {}: locks in another life, and its notice was not heard", client->address);
+  log::info("NLM client {}: has rebooted, and its notice did not arrive", client->address);
   status_monitor_->rebooted({client->address, state});
 }
 
@@ -284,7 +284,7 @@ void Instance::obey(const std::string& line, const Control::Say& say) {
     return say({{"standby", stands_by}});
   }
   if (command == "exports" && !stands_by) {
-    if (!retiring_.load()) change_exports(say);  // else it serves none: no answer is no refusal
+    if (!retiring_.load()) change_exports(say);  // else: no answer, which is no refusal
     return;
   }
   if (command == "clients" && !stands_by) return say_clients(say);
@@ -292,7 +292,7 @@ void Instance::obey(const std::string& line, const Control::Say& say) {
     return say(
         {{"error", "unknown command: standby, serve, exports, clients, retire MILLISECONDS"}});
   }
-  if (stands_by) return say({{"error", "it has not begun to serve"}});
+  if (stands_by) return say({{"error", "this standby does not serve yet"}});
   retire(timeout_ms, say);
 }
 
@@ -308,7 +308,8 @@ Status Instance::close_mounts() {
   return {};
 }
 
-// The last replies and the mounts have nothing to do with each other: at the same time.
+// The last replies and the closing of the mounts do not depend on each other: both go on at the
+// same time.
 void Instance::retire(std::int64_t timeout_ms, const Control::Say& say) {
   retiring_.store(true);
   const auto finished = shut_door(timeout_ms);
@@ -334,7 +335,7 @@ void Instance::retire(std::int64_t timeout_ms, const Control::Say& say) {
 void Instance::end(const Error& why) {
   log::error("this instance ends without answering: {}", why.message);
   spdlog::default_logger()->flush();
-  // Not exit(): no destructor may wait for, or send, anything any more.
+  // Not exit(): no destructor may wait for something, or send something.
   ::_exit(1);
 }
 
@@ -366,7 +367,8 @@ std::optional<std::int64_t> Instance::open_for_ns() const {
 void Instance::hold_if_ending(const Error& error) {
   const bool ended = error.code == ErrorCode::kEnded || error.code == ErrorCode::kFenced;
   if (!ended && error.code != ErrorCode::kShutdown) return;
-  // A mount that was closed has ended; its clients must not see the process end before the links.
+  // While it retires, a mount that was closed has ended as well; the clients must not see the
+  // process end before the links.
   if (ended && !retiring_.load()) end(error);
   for (;;) ::pause();
 }

@@ -1,6 +1,6 @@
-// Instance: what this ganesha process is to the cluster: its etcd client, its open volumes and its
-// mounts. Started once, when ganesha reads the CLUSTER block; lives until the process ends (which
-// is by SIGKILL).
+// Instance: this ganesha process as a member of the cluster: its etcd client, its open volumes and
+// its mounts. Started once, when ganesha reads the CLUSTER block; lives until the process ends (by
+// SIGKILL).
 //
 // Thread class: thread-safe after start().
 // Invariants: INV-1 (LUNs are opened with this instance's OFD byte before any mount), INV-8 (after
@@ -38,9 +38,9 @@ namespace symnas::plugin {
 
 class Instance {
  public:
-  // Reads the instance file, connects to etcd. `workers` = RPC_Ioq_ThrdMax.
-  // A standby (the file says so) returns when it has been called and has read the file again.
-  // Errors: kInvalidArgument (file), kUnavailable (etcd).
+  // Reads the instance file, connects to etcd. `workers` = RPC_Ioq_ThrdMax. A standby (the file
+  // says so) returns after it was called and has read the file again. Errors: kInvalidArgument
+  // (file), kUnavailable (etcd).
   static Status start(const std::string& instance_file, std::uint32_t workers);
   // REQUIRES: start() succeeded.
   static Instance& get();
@@ -50,40 +50,45 @@ class Instance {
   // Errors: kNotFound, kBusy (mounted elsewhere), kIo, kUnavailable; the message says what to do.
   Result<fs::Mount*> mount(const std::string& filesystem);
 
-  // Tells vnfsd what does not work although the instance serves: a line of the file `problems`
-  // beside the instance file, or while exports are changed the reason why that failed.
+  // Tells vnfsd of a problem of an instance that goes on serving: adds a line to the file
+  // `problems` beside the instance file. While an export is being changed, the text becomes the
+  // reason why the change failed.
   void report_problem(const std::string& text) const;
 
   Admission& admission() { return admission_; }
-  // Workers that may wait for a LUN at once; the others leave their I/O to the volume's engine.
+  // How many workers may wait for a LUN at once; the others leave their I/O to the volume's engine.
   Admission& io_waits() { return io_waits_; }
-  // The NLM client at `address` has lost its locks but those of its life `but_state`. Blocks until
-  // that is recorded in every mount; what could not be recorded yet follows, and its status monitor
-  // is not answered until then.
+  // The NLM client at `address` has lost its locks, except those of its life `but_state`. Blocks
+  // until their release is recorded in every mount. What could not be recorded yet follows later;
+  // until then the client's status monitor gets no answer.
   void forget_nlm_client(const std::string& address, std::optional<std::int32_t> but_state);
-  // It has been granted a lock in its life `state`: what it locked in former ones is released, if
-  // its notice was not heard. Does not wait for that.
+  // The NLM client of `owner` was granted a lock in its life `state`: what it locked in former
+  // lives is released, if its notice was lost. Does not wait for that.
   void note_nlm_lock(const fs::LockOwner& owner, std::int32_t state);
-  // The NFSv4 client `client` has come with that verifier: as forget_nlm_client().
+  // The NFSv4 client `client` has come with that verifier: releases what it locked in other lives.
+  // Blocks as forget_nlm_client().
   void forget_former_lives(const std::string& client, const std::string& verifier);
-  // It has reclaimed everything that it holds: what it does not hold is released in every mount.
+  // The NFSv4 client has reclaimed everything that it holds: what it has not reclaimed is released
+  // in every mount.
   void forget_unclaimed(const std::string& client);
-  // Ids of the exports that use a filesystem, for who has to name one to ganesha.
+  // Notes that an export uses a filesystem: exports_of() names exports to ganesha by that.
   void note_export(FsId fs, std::uint16_t export_id, std::shared_ptr<ExportClients> clients);
   std::vector<std::uint16_t> exports_of(FsId fs);
-  // Whether ganesha has all that it was started with. vnfsd tells of exports after every start.
+  // Whether ganesha has read all exports that it was started with. vnfsd tells of exports after
+  // every start.
   bool has_read_exports() const { return exports_read_.load(); }
-  // Returns when the gates of all mounts are open: what every reply passes before it is sent.
-  // REQUIRES: not on a thread of a mount (it may be what opens the gate).
+  // Returns when the gates of all mounts are open: every reply passes here before it is sent.
+  // REQUIRES: not on a thread of a mount (which may be the one that opens the gate).
   void pass_gates();
-  // When the first of them closes without a further proof (Pulse::open_until_ns). Never blocks.
+  // When the first gate closes unless there is a further proof (Pulse::open_until_ns). Never
+  // blocks.
   std::int64_t open_until_ns() const;
-  // For how long all of them have been open, at least; nullopt: one is closed. Never blocks.
+  // For how long all gates have been open, at least; nullopt: one is closed. Never blocks.
   std::optional<std::int64_t> open_for_ns() const;
-  // What vnfsd tells this instance: `line` of docs/formats/instance_control.md.
+  // Carries out a command of vnfsd: `line` of docs/formats/instance_control.md.
   void obey(const std::string& line, const Control::Say& say);
-  // Never returns when `error` says that this instance has ended or is ending: the request stays
-  // unanswered and the process exits.
+  // Does not return when `error` says that this instance has ended or is ending: then the request
+  // stays unanswered and the process exits.
   void hold_if_ending(const Error& error);
 
  private:
@@ -92,7 +97,7 @@ class Instance {
     std::unique_ptr<VolumeGrowth> growth;
   };
 
-  // Mounts are only ever added: a list that replies may walk without a lock.
+  // Mounts are only ever added, so replies may walk this list without a lock.
   struct GateEntry {
     fs::Gate* gate;
     GateEntry* next;
@@ -102,28 +107,28 @@ class Instance {
   Status wait_for_call();
   Status open_volume(const cvm::records::VolumeRecord& record);
   fs::Mount* known_mount(const std::string& filesystem);
-  // Of edited exports (exports.cc); on the thread of `control_`.
+  // Changes exports (exports.cc); runs on the thread of `control_`.
   void change_exports(const Control::Say& say);
   Status set_export(const InstanceFile::Export& wanted);
   void remove_export(std::uint16_t id);
   static bool has_export(std::uint16_t id);
   void say_clients(const Control::Say& say);
   Status start_status_monitor();
-  // Asks every mount that there is.
+  // Whether `says` is true for any mount.
   bool any_mount(const std::function<bool(fs::FileLocks&)>& says);
   std::vector<fs::Mount*> mounts();
-  // Whoever holds NLM locks in the mount hears of this start.
+  // Tells clients that hold NLM locks in the mount of this start.
   void notify_nlm_clients(fs::Mount& mount);
-  // Finishes what was begun, begins nothing more and closes every mount. Then, whatever it says,
-  // the process has to be ended.
+  // Finishes what was begun, begins nothing more and closes every mount. Whatever the outcome, the
+  // process has to be ended then.
   void retire(std::int64_t timeout_ms, const Control::Say& say);
   Status close_mounts();
-  // Ends the process without answering anything: disproof (INV-8) or a failed flush of acknowledged
-  // data.
+  // Ends the process without answering anything: after a disproof (INV-8), or a failed flush of
+  // acknowledged data.
   [[noreturn]] static void end(const Error& why);
 
   const std::string path_;
-  InstanceFile file_;  // const when start() has returned
+  InstanceFile file_;  // const after start()
   MemoryReport memory_;
   Admission admission_;
   Admission io_waits_;

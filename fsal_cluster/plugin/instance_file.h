@@ -1,5 +1,5 @@
-// The file vnfsd writes for one instance at its start. Format: docs/formats/instance_file.md. Value
-// types.
+// The file that vnfsd writes for an instance when it starts it. Format:
+// docs/formats/instance_file.md. Value types.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@ struct InstanceFile {
   std::string incarnation;
   std::string owner_key;
   Revision owner_mod_revision;
-  bool standby = false;  // nothing is owned yet: wait for the command `serve`
+  bool standby = false;  // owns nothing yet: waits for the command `serve`
   std::vector<std::string> etcd_endpoints;
   std::string etcd_ca_file;
   std::string etcd_cert_file;
   std::string etcd_key_file;
-  std::int64_t etcd_quota_bytes = 0;  // 0: not told, nothing is kept back
-  std::string head_netns;             // path; empty: stay
+  std::int64_t etcd_quota_bytes = 0;  // 0: not known, no reserve is kept
+  std::string head_netns;             // path; empty: no other network namespace
   struct Lun {
     std::string name;
     std::string uuid;
@@ -42,7 +42,7 @@ struct InstanceFile {
 
 // Errors: kNotFound (no such file), kInvalidArgument (names the missing or wrong field).
 Result<InstanceFile> read_instance_file(const std::string& path);
-// The same from text, for tests. `origin` names it in messages.
+// Parses the text of such a file, for tests. `origin` names it in messages.
 Result<InstanceFile> parse_instance_file(const std::string& text, const std::string& origin);
 
 }  // namespace symnas::plugin

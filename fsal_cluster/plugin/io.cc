@@ -27,10 +27,11 @@ struct IoCall {
   fsal_export* fsal;
 };
 
-// Set while a thread of the core answers: it has passed the gate already and must not wait there.
+// True while a thread of the core answers: the answer has passed the gate already, and this thread
+// must not wait there.
 thread_local bool t_core_answers = false;
 
-// Answers from a thread of the core, which has no request context of its own.
+// Answers on a thread of the core, which has no request context of its own.
 void answer(const IoCall& call, fsal_status_t status) {
   cvm::MayWaitForIo::end_here();
   req_op_context context;
@@ -42,13 +43,13 @@ void answer(const IoCall& call, fsal_status_t status) {
   release_op_context();
 }
 
-// After ganesha has made its pool (deploy/ganesha/patches/0009).
+// Called after ganesha has made its pool (deploy/ganesha/patches/0009).
 bool limit_busy_workers() {
   const unsigned busy =
       std::max(kBusyWorkersMin, kBusyWorkersPerCpu * std::thread::hardware_concurrency());
   set_wait_hooks({work_pool_wait_begin, work_pool_wait_end});
   if (work_pool_limit_busy(&svc_work_pool, busy) == 0) return true;
-  LogWarn(COMPONENT_FSAL, "CLUSTER: every request wakes a worker: no more threads");
+  LogWarn(COMPONENT_FSAL, "CLUSTER: busy workers are not limited: no more threads");
   return false;
 }
 
@@ -60,8 +61,8 @@ void before_reply() {
 
 LunPace pace;
 
-// An RPC worker waits for the volume itself, which saves two changes of thread, unless too many do
-// already: a LUN that hangs must not take all of them.
+// The RPC worker itself waits for the volume, which saves two changes of thread, unless too many
+// workers do so already: a LUN that hangs must not take all of them.
 struct IoWait {
   IoWait() {
     if (place) here.emplace();
@@ -79,8 +80,8 @@ struct IoWait {
   std::optional<Waiting> waiting;
 };
 
-// True when the instance has ended: the request stays unanswered (INV-8) and the process is about
-// to exit.
+// True when the instance has ended: then the request stays unanswered (INV-8), and the process is
+// about to exit.
 bool unanswerable(const Error& error) {
   return error.code == ErrorCode::kEnded || error.code == ErrorCode::kFenced ||
          error.code == ErrorCode::kShutdown;
@@ -91,7 +92,7 @@ void release_read_buffer(void* data) { delete static_cast<cvm::Buffer*>(data); }
 void hand_out_read(fsal_io_arg* arg, fs::ReadResult result) {
   arg->io_amount = result.bytes;
   arg->end_of_file = result.end_of_file;
-  if (arg->iov[0].iov_base != nullptr) {  // the core of ganesha brought its own memory (RDMA)
+  if (arg->iov[0].iov_base != nullptr) {  // ganesha's core has brought its own memory (RDMA)
     if (result.bytes > 0)
       std::memcpy(arg->iov[0].iov_base, result.buffer.data() + result.offset_bytes, result.bytes);
     return;
@@ -146,7 +147,8 @@ void read2(fsal_obj_handle* handle, bool bypass, fsal_async_cb done, fsal_io_arg
                       });
 }
 
-// WRITE data in one piece: nearly always one fragment; several are gathered once.
+// The data of a WRITE in one piece. It is nearly always one fragment; several are copied together
+// once.
 struct Gathered {
   std::vector<std::byte> copy;
   std::span<const std::byte> data;
@@ -211,8 +213,8 @@ fsal_status_t commit2(fsal_obj_handle* handle, off_t, std::size_t) {
   });
 }
 
-// SEEK, ALLOCATE and DEALLOCATE of NFSv4.2 are optional (RFC 7862 §15); a client that is told so
-// does without. Ganesha's own answer to them is the same, with a line in the log for each.
+// SEEK, ALLOCATE and DEALLOCATE of NFSv4.2 are optional (RFC 7862 §15); a client that gets this
+// answer does without them. Ganesha's own answer is the same, but with a line in the log for each.
 fsal_status_t seek2(fsal_obj_handle*, state_t*, io_info*) { return {ERR_FSAL_NOTSUPP, ENOTSUP}; }
 
 fsal_status_t fallocate_refused(fsal_obj_handle*, state_t*, std::uint64_t, std::uint64_t, bool) {

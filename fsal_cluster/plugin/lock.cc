@@ -49,7 +49,7 @@ fs::LockOwner identity(const state_owner_t* owner) {
     id.protocol = fs::LockProtocol::kNlm;
     const state_nlm_owner_t& nlm = owner->so_owner.so_nlm_owner;
     const state_nlm_client_t& client = *nlm.so_client;
-    // The name that the core monitors is the client's address, an IPv4-mapped one as IPv4.
+    // The core knows a client by its address, an IPv4-mapped one as IPv4.
     id.client = fs::identity_of(
         {client.slc_nsm_client->ssc_nlm_caller_name, text_of(client.slc_server_addr),
          std::string(client.slc_nlm_caller_name,
@@ -64,7 +64,7 @@ fs::LockOwner identity(const state_owner_t* owner) {
   return id;
 }
 
-// In which of its lives a client locks.
+// The life in which a client locks.
 fs::ClientLife life_of(const state_owner_t* owner, const state_t* state) {
   fs::ClientLife life;
   if (owner->so_type != STATE_LOCK_OWNER_NLM) {
@@ -92,7 +92,7 @@ void report_conflict(const fs::LockConflict& conflict, fsal_lock_param_t* out) {
       conflict.range.end == UINT64_MAX ? 0 : conflict.range.end - conflict.range.start + 1;
 }
 
-// ganesha leaves lock_reclaim uninitialised for internal calls: read it as a byte and only for
+// ganesha leaves lock_reclaim uninitialised for internal calls: it is read as a byte, and only for
 // LOCK.
 bool wants_reclaim(const fsal_lock_param_t& request) {
   unsigned char raw = 0;
@@ -125,7 +125,7 @@ fsal_status_t lock(const Object* object, const fs::LockOwner& owner, const fs::L
   return guarded([&] {
     const auto answer =
         object->mount->locks().lock(object->handle.ino, owner, range, is_reclaim, life);
-    // Too many locks: NLM4_DENIED_NOLOCKS, NFS4ERR_RESOURCE.
+    // More locks than an owner may hold: NLM4_DENIED_NOLOCKS, NFS4ERR_RESOURCE.
     if (!answer && answer.error().code == ErrorCode::kTooLarge)
       return fsalstat(ERR_FSAL_NOMEM, ENOLCK);
     if (!answer) return failed(answer);
@@ -140,7 +140,7 @@ fsal_status_t lock(const Object* object, const fs::LockOwner& owner, const fs::L
   });
 }
 
-// Whether this thread works on an NLM client's UNLOCK: one that will ask again.
+// Whether this thread works on an NLM client's UNLOCK, which the client repeats if it is told to.
 bool serves_nlm_unlock() {
   if (op_ctx == nullptr || op_ctx->nfs_reqdata == nullptr) return false;
   const auto& message = op_ctx->nfs_reqdata->svc.rq_msg;
@@ -148,9 +148,9 @@ bool serves_nlm_unlock() {
          (message.cb_proc == NLMPROC4_UNLOCK || message.cb_proc == NLMPROC4_UNLOCK_MSG);
 }
 
-// ganesha has dropped its own range before it calls us. What could not be recorded follows, but if
-// this process ends before, an NLM client's lock would stay for ever: such a client is told to ask
-// again. Of an NFSv4 client the next instance revokes what it does not claim.
+// ganesha has dropped its own range before it calls this. What cannot be recorded now is recorded
+// later. But if this process ends before that, an NLM client's lock would stay for ever: so such a
+// client is told to ask again. Of an NFSv4 client the next instance revokes what it does not claim.
 fsal_status_t unlock(const Object* object, const fs::LockOwner& owner, const fs::LockRange& range) {
   return contained([&] {
     const Admission::Place place(Instance::get().admission());
@@ -190,7 +190,8 @@ fsal_status_t lock_op2(fsal_obj_handle* handle, state_t* state, void* owner_poin
   });
 }
 
-// A client has lost its locks. On an RPC worker: the answer leaves it when that is recorded.
+// A client has lost its locks. Called on an RPC worker, which answers the client when the release
+// is recorded.
 void nlm_client_gone(const char* address, bool but_state, std::int32_t state) {
   (void)contained([&] {
     std::optional<std::int32_t> living;
@@ -217,7 +218,7 @@ void nfs4_client_reclaimed(const char* client, int length) {
   });
 }
 
-// What release_locks() wants of ganesha, which calls back in C.
+// The arguments of release_locks(), for ganesha's callbacks in C.
 struct Releasing {
   const fs::LockOwner* owner;
   const std::function<bool()>* begin;
@@ -253,14 +254,15 @@ gsh_export* export_of_filesystem(FsId fs) {
   return nullptr;
 }
 
-// Asked to end, ganesha would unlock everything that it knows of. Its clients are told of nothing.
+// When it is asked to end, ganesha would unlock everything that it knows of, without telling its
+// clients.
 void end_with_locks() {
   log::warn("this instance is asked to end, and does so at once: its locks stay recorded");
   spdlog::default_logger()->flush();
   ::_exit(1);
 }
 
-// Seconds, as time() counts.
+// In seconds, as time() counts.
 time_t renewable_since() {
   const time_t now = ::time(nullptr);
   if (!Instance::started()) return now;
@@ -277,7 +279,7 @@ Status release_locks(const fs::Handle& file, const fs::LockOwner& owner,
   if (exported == nullptr && !Instance::get().has_read_exports())
     return fail(ErrorCode::kUnavailable, "no export of its filesystem is served yet");
   if (exported == nullptr) {
-    if (begin()) end();  // its exports were removed, and with them ganesha's lists
+    if (begin()) end();  // its exports were removed, and ganesha's lists with them
     return {};
   }
   req_op_context context;
@@ -292,7 +294,7 @@ Status release_locks(const fs::Handle& file, const fs::LockOwner& owner,
     Releasing releasing{&owner, &begin, &end};
     state_release_locks(object, begin_release, is_holder, end_release, &releasing);
   } else if (found.major == ERR_FSAL_STALE && begin()) {
-    end();  // nobody can lock what is gone
+    end();  // no client can lock a file that is gone
   }
   if (object != nullptr) object->obj_ops->put_ref(object);
   release_op_context();  // gives the export back

@@ -1,5 +1,5 @@
-// LunPace: whether most of the last requests to the LUNs took long. A vote, not a mean: a thread
-// that lost its processor for some milliseconds counts once. Thread-safe, lock-free.
+// LunPace: whether most of the latest requests to the LUNs took long. It counts votes and no mean:
+// when a thread lost its processor for some milliseconds, that counts once. Thread-safe, lock-free.
 #pragma once
 
 #include <algorithm>

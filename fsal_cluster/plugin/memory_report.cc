@@ -51,7 +51,7 @@ void MemoryReport::run() {
   }
 }
 
-// Nothing depends on it: what cannot be written is not there.
+// Nothing depends on the report: a failure to write it is ignored.
 void MemoryReport::write(std::int64_t inodes) {
   const std::string fresh = path_ + ".new";
   std::ofstream file(fresh, std::ios::trunc);

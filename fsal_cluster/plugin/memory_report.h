@@ -1,5 +1,5 @@
-// MemoryReport: tells vnfsd what this instance's memory is for: the file `memory` beside the
-// instance file (docs/formats/instance_file.md), written anew when something has changed.
+// MemoryReport: tells vnfsd what this instance's memory is used for: the file `memory` beside the
+// instance file (docs/formats/instance_file.md), written again when something has changed.
 //
 // Thread class: owns one thread; count() is thread-safe and wait-free.
 #pragma once
@@ -20,7 +20,7 @@ class MemoryReport {
   MemoryReport(const MemoryReport&) = delete;
   MemoryReport& operator=(const MemoryReport&) = delete;
 
-  // One more (or, with -1, one less) inode that ganesha keeps an object of.
+  // Counts one more (or, with -1, one less) inode of which ganesha keeps an object.
   static void count(std::int64_t change) { inodes_.fetch_add(change, std::memory_order_relaxed); }
 
  private:
@@ -29,7 +29,7 @@ class MemoryReport {
 
   static inline std::atomic<std::int64_t> inodes_{0};
   const std::string path_;
-  std::int64_t idle_bytes_ = 0;  // resident at the first report; the thread's
+  std::int64_t idle_bytes_ = 0;  // resident at the first report; confined to the thread
   std::mutex mutex_;
   std::condition_variable stopped_;
   bool stop_ = false;  // guarded by mutex_

@@ -1,5 +1,5 @@
-// Milestones of this instance for the timeline of a move (DESIGN 6). Thread-safe: functions; those
-// that note cost a load when there is nothing new.
+// Milestones of this instance for the timeline of a move (DESIGN 6). Thread-safe functions; noting
+// costs one load when there is nothing new.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@ namespace symnas::plugin {
 
 // CLOCK_MONOTONIC; 0: not yet.
 struct Milestones {
-  std::int64_t first_request_ns = 0;  // that was begun for a client; a NULL call asks for nothing
-  std::int64_t last_reclaim_ns = 0;   // of an open or a lock that was granted
+  std::int64_t first_request_ns = 0;  // begun for a client; a NULL call does not count
+  std::int64_t last_reclaim_ns = 0;   // granted reclaim of an open or a lock
 };
 
 void note_request();

@@ -47,7 +47,7 @@ void set_static_info(fsal_staticfsinfo_t& info) {
   info.compliant_eof_behavior = true;    // READ sets end_of_file itself
   info.allocate_own_read_buffer = true;  // aligned buffers from the volume's pool
   info.fsal_grace = true;                // reclaims come to us; there is no global grace period
-  info.expire_time_parent = 0;           // ".." is asked for every time
+  info.expire_time_parent = 0;           // ".." is looked up every time
 }
 
 fsal_status_t init_config(fsal_module*, config_file_t parsed, config_error_type* errors) {

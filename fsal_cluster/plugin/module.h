@@ -9,7 +9,8 @@ namespace symnas::plugin {
 fsal_status_t create_export(fsal_module* module, void* parse_node, config_error_type* errors,
                             const fsal_up_vector* up_ops);
 
-// Called by ganesha when the block of an export that it serves has changed: ours may not.
+// Called by ganesha when the block of a served export has changed: filesystem and path of ours must
+// not change.
 fsal_status_t check_export_update(fsal_module* module, void* parse_node, config_error_type* errors,
                                   fsal_export* original, fsal_module* updated_super);
 

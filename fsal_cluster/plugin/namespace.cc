@@ -194,7 +194,7 @@ fsal_status_t getattrs(fsal_obj_handle* handle, fsal_attrlist* attrs) {
     return ok_status();
   };
   return contained([&] {
-    // Every READ and WRITE comes here, too: a place is taken only where etcd has to be asked.
+    // Every READ and WRITE comes here, too: a place is taken only when etcd has to be asked.
     const auto freshness = freshness_of_request();
     if (const auto known = object->mount->getattr_from_cache(object->handle, freshness))
       return answer(*known);
@@ -228,7 +228,7 @@ void release(fsal_obj_handle* handle) {
   MemoryReport::count(-1);
 }
 
-// Two objects of one file met in MDCACHE: the original survives and takes over the share counters.
+// MDCACHE found two objects of one file: the original stays and takes over the share counters.
 fsal_status_t merge(fsal_obj_handle* original, fsal_obj_handle* duplicate) {
   if (original->type != REGULAR_FILE) return ok_status();
   return merge_share(original, &object_of(original)->share, &object_of(duplicate)->share);

@@ -110,7 +110,7 @@ fs::ShareMode share_of(fsal_openflags_t flags) {
 }
 
 fsal_status_t check_denied_elsewhere(const Object* object, fsal_openflags_t access, bool bypass) {
-  // As check_share_conflict() of ganesha does with the opens of its own.
+  // As ganesha's check_share_conflict() does with the opens of this instance.
   std::uint8_t bits = 0;
   if ((access & FSAL_O_READ) != 0 && !bypass) bits |= fs::kShareRead;
   if ((access & FSAL_O_WRITE) != 0) bits |= bypass ? fs::kShareMandatory : fs::kShareWrite;

@@ -17,7 +17,7 @@
 
 namespace symnas::plugin {
 
-// REQUIRES: standard layout in front: ganesha only knows &fsal.
+// REQUIRES: standard layout, `fsal` first: ganesha only knows &fsal.
 struct Object {
   fsal_obj_handle fsal;
   fs::Mount* mount;
@@ -29,14 +29,14 @@ struct Object {
 struct OpenState {
   state_t state;
   fsal_openflags_t openflags;
-  bool counted;  // Mount::opened was called for it
+  bool counted;  // Mount::opened was called for this open
 };
 
 struct Export {
   fsal_export fsal;
   fs::Mount* mount;
   std::string* filesystem;
-  std::string* subtree;    // inside it
+  std::string* subtree;    // path inside the filesystem
   std::string* full_path;  // "/" and its name
   std::shared_ptr<ExportClients>* clients;
 };
@@ -51,21 +51,22 @@ inline OpenState* open_state_of(state_t* state) { return reinterpret_cast<OpenSt
 // A new object for ganesha to own; released through its release operation.
 Object* make_object(fsal_export* fsal_export, const fs::Attributes& attributes);
 
-// Fills `out` (keeps its request_mask). Every attribute we supply is always filled: they come as
-// one record.
+// Fills `out` (keeps its request_mask). All attributes that symnas supplies are always filled: they
+// come as one record.
 void fill_attributes(fsal_attrlist* out, const fs::Attributes& attributes);
 void fill_if_wanted(fsal_attrlist* out, const std::optional<fs::Attributes>& attributes);
-// What a client asked to set; ATTR_SIZE included. Errors: kInvalidArgument (a time we cannot keep).
+// The attributes that a client wants to set; ATTR_SIZE included. Errors: kInvalidArgument (a time
+// that symnas cannot store).
 Result<fs::SetAttributes> to_set_attributes(const fsal_attrlist& in);
-// Share modes of an open with these flags.
+// The share modes of an open with these flags.
 fs::ShareMode share_of(fsal_openflags_t flags);
-// For I/O and truncation by who has not opened the file: whether an open through another VNFS
-// denies it, as far as this instance has heard (RFC 8881 9.10). `bypass`: as ganesha says.
+// For I/O and truncation by a client that has not opened the file: whether an open through another
+// VNFS denies it, as far as this instance knows (RFC 8881 9.10). `bypass`: as ganesha says.
 fsal_status_t check_denied_elsewhere(const Object* object, fsal_openflags_t access, bool bypass);
 // The squashed caller of the request that runs on this thread; root for internal calls.
 fs::Credentials caller();
-// What attributes have to show that the request on this thread asks for: those of NFSv3 READ and
-// WRITE, and of the access checks before them, must not make I/O wait for etcd (INV-4).
+// How fresh the attributes must be for which the request on this thread asks. Those of NFSv3 READ
+// and WRITE, and of the access checks before them, must not make I/O wait for etcd (INV-4).
 fs::Freshness freshness_of_request();
 object_file_type_t to_object_type(fs::FileType type);
 
@@ -78,7 +79,7 @@ void set_io_operations(fsal_obj_ops& ops);
 // From now on every reply of this process passes the gates of the mounts.
 void gate_replies();
 void set_lock_operations(fsal_obj_ops& ops);
-// fs::ReleaseLocks: of ganesha's lists of locks. Not on an RPC worker.
+// fs::ReleaseLocks for ganesha's lists of locks. Not on an RPC worker.
 Status release_locks(const fs::Handle& file, const fs::LockOwner& owner,
                      const std::function<bool()>& begin, const std::function<void()>& end);
 void set_export_operations(export_ops& ops);

@@ -1,6 +1,6 @@
-// Open, close and share reservations. ganesha's counters arbitrate between the opens of one object,
-// the mount between those of all instances (docs/architecture/shares.md); where nobody denies
-// anything, opens write nothing to etcd.
+// Open, close and share reservations. ganesha's counters decide between the opens of one object,
+// the mount decides between those of all instances (docs/architecture/shares.md). As long as no
+// open denies anything, opens write nothing to etcd.
 #include <cstring>
 
 #include "fsal_cluster/access/access.h"
@@ -20,8 +20,8 @@ std::uint64_t to_verifier(const fsal_verifier_t verifier) {
   return value;
 }
 
-// ganesha looks at the caller's rights after an open: what it empties is looked at here before. An
-// owner without the mode's bits may truncate (SETATTR), but not by an open.
+// ganesha checks the caller's rights after an open; before a file is emptied they are checked here.
+// An owner without the mode's bits may truncate (SETATTR), but not by an open.
 fsal_status_t check_may_empty(Object* object, const state_t* state, fsal_openflags_t flags) {
   const auto attributes = object->mount->getattr(object->handle);
   if (!attributes) return failed(attributes);
@@ -29,7 +29,7 @@ fsal_status_t check_may_empty(Object* object, const state_t* state, fsal_openfla
                                ((flags & FSAL_O_WRITE) != 0 ? fs::kMayWrite : 0);
   if (const Status allowed = fs::check_access(caller(), *attributes, wanted); !allowed)
     return to_fsal(allowed.error());
-  if (state != nullptr) return ok_status();  // take_share() has looked
+  if (state != nullptr) return ok_status();  // take_share() has checked it
   const auto denied = check_share_conflict_and_update_locked(&object->fsal, &object->share,
                                                              FSAL_O_CLOSED, FSAL_O_WRITE, false);
   if (FSAL_IS_ERROR(denied)) return denied;
@@ -95,8 +95,8 @@ Result<bool> has_verifier(const Object* object, const fsal_verifier_t verifier) 
   return attributes.exclusive_verifier && *attributes.exclusive_verifier == to_verifier(verifier);
 }
 
-// Whether the file is what an exclusive create has made whose answer was lost. ganesha has no
-// answer for "not known now".
+// Whether the file was made by an exclusive create whose answer was lost. ganesha takes no answer
+// for "not known now".
 bool check_verifier(fsal_obj_handle* handle, fsal_verifier_t verifier) {
   bool same = false;
   (void)contained([&] {
@@ -162,7 +162,7 @@ Result<fs::Created> find_or_create(const Object* dir, const char* name, fsal_cre
   if (attrs_in != nullptr) {
     SYMNAS_ASSIGN(node.attributes, to_set_attributes(*attrs_in));
   }
-  // Emptying an existing file waits for the permission check: below, with the caller's rights.
+  // An existing file is emptied only after the permission check: below, with the caller's rights.
   if (node.attributes.size_bytes == 0) node.attributes.size_bytes.reset();
   const std::uint64_t stored = mode >= FSAL_EXCLUSIVE ? to_verifier(verifier) : 0;
   return dir->mount->create(caller(), dir->handle, name, to_create_mode(mode), stored, node);
@@ -170,15 +170,15 @@ Result<fs::Created> find_or_create(const Object* dir, const char* name, fsal_cre
 
 enum class Content { kKeep, kEmpty };
 
-// Between the name's lookup or creation and the counting of the open somebody may have removed the
-// file; from now on it lives until the close.
+// Between the lookup or creation of the name and the counting of the open, another client may have
+// removed the file. From now on it lives until the close.
 fsal_status_t look_again(Object* object, const state_t* state, fsal_openflags_t flags,
                          Content content, fs::Created& created) {
   if (content == Content::kEmpty) {
     const auto emptied = truncate(object, state, flags);
     if (FSAL_IS_ERROR(emptied)) return emptied;
   }
-  if (state == nullptr && content == Content::kKeep) return ok_status();  // nothing is open
+  if (state == nullptr && content == Content::kKeep) return ok_status();  // no open is counted
   const auto now = object->mount->getattr(object->handle);
   if (!now) return failed(now);
   created.attributes = *now;
@@ -193,13 +193,13 @@ fsal_status_t open2(fsal_obj_handle* handle, state_t* state, fsal_openflags_t fl
   return guarded([&] {
     const fs::CallScope scope(this_call());
     if (name == nullptr) {
-      // MDCACHE comes here from an open by name, too, where nobody has looked at the file's mode
+      // MDCACHE comes here from an open by name, too: then the file's mode has not been checked
       // yet.
       *caller_perm_check = true;
       *new_handle = handle;
       return open_by_handle(handle, state, flags, mode, verifier, attrs_out);
     }
-    // Not after the file has been made: the client's next try would find it.
+    // Checked before the file is made: otherwise the client's next try would find it there.
     if (share_of(flags).deny != 0 && !object_of(handle)->mount->can_deny())
       return fsalstat(ERR_FSAL_DELAY, EAGAIN);
     auto created = find_or_create(object_of(handle), name, mode, verifier, attrs_in);
@@ -253,8 +253,8 @@ fsal_status_t reopen2(fsal_obj_handle* handle, state_t* state, fsal_openflags_t 
 // There is no global descriptor to close: NFSv3 I/O needs none.
 fsal_status_t close_global(fsal_obj_handle*) { return fsalstat(ERR_FSAL_NOT_OPENED, 0); }
 
-// Takes no place: it waits only where the open denied something, or somebody else's does, and
-// ganesha has no use for an error.
+// Takes no place of the admission: it waits only when this open or another one denies something,
+// and ganesha has no use for an error.
 fsal_status_t close2(fsal_obj_handle* handle, state_t* state) {
   return contained([&] {
     if (open_state_of(state)->state.state_type == STATE_TYPE_SHARE || open_state_of(state)->counted)

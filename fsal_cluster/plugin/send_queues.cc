@@ -24,7 +24,7 @@ struct End {
   std::string text;
 };
 
-// `get`: getsockname or getpeername. False when there is no such end.
+// `get`: getsockname or getpeername. False when the socket has no such end.
 template <class Get>
 bool read_end(int fd, Get get, End& out) {
   sockaddr_storage storage{};
@@ -79,7 +79,7 @@ std::vector<ClientSocket> client_sockets(std::uint16_t port) {
     End local;
     End remote;
     if (!read_end(fd, ::getsockname, local) || local.port != port) continue;
-    if (!read_end(fd, ::getpeername, remote)) continue;  // it listens
+    if (!read_end(fd, ::getpeername, remote)) continue;  // it is a listening socket
     out.push_back({fd, local.text + ' ' + remote.text});
   }
   return out;

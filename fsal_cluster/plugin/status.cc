@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::chrono::nanoseconds kReportPause = std::chrono::seconds(1);
 
-// Clients see only that there was an error: its cause is for the log. A LUN that fails is not
-// reported for each of its requests.
+// Logs the cause of an I/O error, because clients see only that there was one. A LUN that fails is
+// not reported for each of its requests.
 void report(const Error& error) {
   using std::chrono::steady_clock;
   static std::atomic<std::int64_t> next_ns{0};
@@ -47,7 +47,7 @@ fsal_status_t to_fsal(const Error& error) {
     case ErrorCode::kBadHandle: return fsalstat(ERR_FSAL_BADHANDLE, 0);
     case ErrorCode::kBadCookie: return fsalstat(ERR_FSAL_BADCOOKIE, 0);
     case ErrorCode::kNotSupported: return fsalstat(ERR_FSAL_NOTSUPP, ENOTSUP);
-    // Resources that are busy for longer than a client should be held: JUKEBOX / NFS4ERR_DELAY.
+    // A resource that is busy for longer than a client should wait: JUKEBOX / NFS4ERR_DELAY.
     case ErrorCode::kConflict:
     case ErrorCode::kBusy:
     case ErrorCode::kUnavailable:

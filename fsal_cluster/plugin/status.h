@@ -9,7 +9,7 @@ namespace symnas::plugin {
 inline fsal_status_t ok_status() { return fsalstat(ERR_FSAL_NO_ERROR, 0); }
 
 // kEnded and kShutdown never reach a client: the instance holds such a request until it exits
-// (INV-8), so they have no mapping of their own and come out as DELAY if they ever do.
+// (INV-8). So they have no mapping of their own; they would become DELAY.
 fsal_status_t to_fsal(const Error& error);
 
 }  // namespace symnas::plugin

@@ -1,5 +1,5 @@
-// UnservedExports: exports of the VNFS whose filesystems this instance has not mounted (yet), and
-// of which it does not know who holds locks there. Thread-safe; its mutex is a leaf.
+// UnservedExports: exports of the VNFS whose filesystems this instance has not mounted (yet), so
+// that it does not know who holds locks there. Thread-safe; its mutex is a leaf.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,17 @@ namespace symnas::plugin {
 
 class UnservedExports {
  public:
-  // These are to be served, and no others. REQUIRES: none is served yet.
+  // Exactly these exports are to be served. REQUIRES: none is served yet.
   void begin(std::set<std::uint16_t> ids) {
     const std::scoped_lock lock(mutex_);
     unserved_ = std::move(ids);
   }
-  // It is to be served. One that is served stays so, however it is changed.
+  // The export is to be served. One that is served already stays so, however it is changed.
   void wanted(std::uint16_t id) {
     const std::scoped_lock lock(mutex_);
     if (!served_.contains(id)) unserved_.insert(id);
   }
-  // Its filesystem is mounted.
+  // The export's filesystem is mounted.
   void served(std::uint16_t id) {
     const std::scoped_lock lock(mutex_);
     unserved_.erase(id);

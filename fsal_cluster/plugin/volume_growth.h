@@ -2,8 +2,8 @@
 // I/O runs.
 //
 // Thread class: confined to its own thread after construction. vnfsd lists a new LUN in the
-// instance file before the record that uses it is written, so the file read after the event names
-// every LUN.
+// instance file before it writes the record that uses the LUN: so the file that is read after the
+// event names every LUN.
 #pragma once
 
 #include <condition_variable>
@@ -34,7 +34,7 @@ class VolumeGrowth final : private kv::WatchHandler {
 
   void run();
   void wake(bool reopen);
-  // Adopts the record as it is now; a failure is logged and tried again.
+  // Adopts the present record; a failure is logged and tried again.
   bool adopt();
 
   kv::Store& store_;
@@ -43,10 +43,10 @@ class VolumeGrowth final : private kv::WatchHandler {
   cvm::OpenVolume& volume_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  bool look_ = false;   // the record may be newer than the volume
+  bool look_ = false;   // the record may be newer than the open volume
   bool reopen_ = true;  // there is no watch
   bool stop_ = false;
-  std::unique_ptr<kv::Watch> watch_;  // the thread's
+  std::unique_ptr<kv::Watch> watch_;  // confined to the thread
   std::thread thread_;
 };
 

@@ -40,7 +40,7 @@ tl::unexpected<Error> failed(const char* what) {
   return fail(ErrorCode::kIo, fmt::format("pulse: {}: {}", what, std::strerror(errno)));
 }
 
-// The descriptor of the page in a process, opened anew.
+// Opens the page of a process, found among its descriptors.
 UniqueFd find_page(int pid) {
   std::error_code error;
   for (const auto& entry :
@@ -62,10 +62,10 @@ void PulseReader::Unmap::operator()(const PulsePage* page) const {
 
 Result<PulseWriter> PulseWriter::create() {
   UniqueFd fd(::memfd_create(kName, MFD_CLOEXEC));
-  if (!fd.valid() || ::ftruncate(fd.get(), sizeof(PulsePage)) != 0) return failed("making it");
+  if (!fd.valid() || ::ftruncate(fd.get(), sizeof(PulsePage)) != 0) return failed("creating it");
   void* memory =
       ::mmap(nullptr, sizeof(PulsePage), PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
-  if (memory == MAP_FAILED) return failed("mapping it");
+  if (memory == MAP_FAILED) return failed("mapping the page");
   return PulseWriter(std::move(fd), new (memory) PulsePage{});
 }
 
@@ -83,21 +83,21 @@ Result<PulseReader> PulseReader::open(int pid) {
   if (!fd.valid()) {
     return fail(ErrorCode::kNotFound, fmt::format("process {}: shows no pulse", pid));
   }
-  // Reading behind its end would be a SIGBUS; nobody makes it smaller.
-  if (::fstat(fd.get(), &status) != 0) return failed("reading its size");
+  // Reading behind the end of the page would be a SIGBUS. The size is checked once: no writer
+  // shrinks it.
+  if (::fstat(fd.get(), &status) != 0) return failed("reading the page's size");
   if (status.st_size < static_cast<off_t>(sizeof(PulsePage))) {
-    return fail(ErrorCode::kNotFound, fmt::format("process {}: has only begun", pid));
+    return fail(ErrorCode::kNotFound, fmt::format("process {}: has not shown a pulse yet", pid));
   }
   void* memory = ::mmap(nullptr, sizeof(PulsePage), PROT_READ, MAP_SHARED, fd.get(), 0);
-  if (memory == MAP_FAILED) return failed("mapping it");
+  if (memory == MAP_FAILED) return failed("mapping the page");
   PulseReader reader(static_cast<const PulsePage*>(memory));
   const std::uint64_t magic = reader.page_->magic.load();
   if (magic == 0) {
-    return fail(ErrorCode::kNotFound, fmt::format("process {}: has only begun", pid));
+    return fail(ErrorCode::kNotFound, fmt::format("process {}: has not shown a pulse yet", pid));
   }
   if (magic != kMagic) {
-    return fail(ErrorCode::kCorrupt,
-                fmt::format("process {}: its pulse is of another version", pid));
+    return fail(ErrorCode::kCorrupt, fmt::format("process {}: its pulse has another version", pid));
   }
   return reader;
 }

@@ -1,6 +1,6 @@
 // Pulse: a page of memory that an instance writes all the time and its supervisor reads
-// (docs/formats/instance_pulse.md). It belongs to the process: a memory file that has no path and
-// ends with it, found among its descriptors.
+// (docs/formats/instance_pulse.md). The page belongs to the process: it is a memory file without a
+// path, which ends with the process and is found among its descriptors.
 //
 // Thread class: thread-safe; neither side ever waits for the other.
 #pragma once
@@ -14,13 +14,14 @@
 
 namespace symnas::fs {
 
-// No gate that could close: nothing is mounted.
+// Pulse::open_until_ns of an instance that has mounted nothing: it has no gate that could close.
 inline constexpr std::int64_t kAlwaysOpen = std::numeric_limits<std::int64_t>::max();
 
 struct Pulse {
   std::int64_t beat_ns = 0;        // CLOCK_MONOTONIC: when it was written
-  std::int64_t open_until_ns = 0;  // the same: when the first of its gates closes without a proof
-  // The same; 0: not yet. When it began the first request of a client, and granted a reclaim last.
+  std::int64_t open_until_ns = 0;  // the same: when its first gate closes without a further proof
+  // CLOCK_MONOTONIC; 0: not yet. When the instance began the first request of a client, and when it
+  // last granted a reclaim.
   std::int64_t first_request_ns = 0;
   std::int64_t last_reclaim_ns = 0;
 };
@@ -45,8 +46,9 @@ class PulseWriter {
 
 class PulseReader {
  public:
-  // That of the process `pid`. Errors: kNotFound (it has none: it is gone, has not come so far, or
-  // is of an earlier version), kCorrupt (it is of another version), kIo.
+  // Opens the page of the process `pid`. Errors: kNotFound (the process is gone, has not written a
+  // page yet, or is of an earlier version without one), kCorrupt (the page has another version),
+  // kIo.
   static Result<PulseReader> open(int pid);
   Pulse read() const;
 

@@ -1,5 +1,5 @@
-// Call: what identifies a request that its client may send again to the next instance, and the
-// request that this thread works for.
+// Call: identifies a request that its client may send again to the next instance. CallScope: the
+// call that this thread works for.
 //
 // Thread class: Call is a value; CallScope is state of the thread that makes it.
 #pragma once
@@ -10,8 +10,8 @@
 
 namespace symnas::fs {
 
-// One operation of one request. Two requests of one client have equal ones only if it sends the
-// same bytes again under the same xid, or comes to that xid again by chance.
+// One operation of one request. Two requests of one client have equal calls only if the client
+// sends the same bytes again under the same xid, or reuses that xid by chance.
 struct Call {
   std::string client;           // its address without the port: 16 bytes, IPv4 mapped (RFC 4291)
   std::uint32_t xid = 0;        // RFC 5531 section 9
@@ -26,8 +26,8 @@ struct CallInProgress {
   std::optional<std::uint32_t> place;
 };
 
-// While it lives, what this thread changes is changed for that call. REQUIRES: no other one lives
-// on this thread.
+// While a CallScope lives, what its thread changes is changed for that call. REQUIRES: no other
+// CallScope lives on this thread.
 class CallScope {
  public:
   explicit CallScope(std::optional<Call> call);
@@ -39,7 +39,7 @@ class CallScope {
   std::optional<CallInProgress> call_;
 };
 
-// nullptr: nobody will ask again for what this thread does.
+// The call of this thread; nullptr: no client will ask again for what the thread does.
 CallInProgress* call_in_progress();
 
 }  // namespace symnas::fs

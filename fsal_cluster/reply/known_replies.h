@@ -1,9 +1,9 @@
 // KnownReplies: what former instances of a VNFS have done for one client, as their records say.
 // Thread-compatible; pure.
 //
-// Invariant: a wrong answer is worse than none. Left out are records that cannot be read, those of
-// this epoch or a later one, those older than kReplyAgeMaxNs, and calls that were recorded twice:
-// their client uses one xid for several requests.
+// Invariant: a wrong answer is worse than none. Left out are records that cannot be read, records
+// of this epoch or a later one, records older than kReplyAgeMaxNs, and calls that were recorded
+// twice (their client uses one xid for several requests).
 #pragma once
 
 #include <cstdint>

@@ -58,7 +58,7 @@ bool Replies::looks() const { return clock_.mono_ns() - started_ns_ < kReplyLook
 
 std::shared_ptr<Replies::Client> Replies::client_of(const Call& call) {
   const std::scoped_lock lock(mutex_);
-  if (former_.size() >= kReplyClientsMax) former_.clear();  // they are read again
+  if (former_.size() >= kReplyClientsMax) former_.clear();  // forgotten clients are read again
   std::shared_ptr<Client>& client = former_[call.client];
   if (!client) client = std::make_shared<Client>();
   return client;
@@ -87,7 +87,7 @@ Status Replies::erase(kv::KeyRange range) {
   return done ? Status() : Status(tl::unexpected<Error>(done.error()));
 }
 
-// Client by client: of each a few times kRepliesPerClientMax records at the most.
+// Works client by client: each has a few times kRepliesPerClientMax records at the most.
 Status Replies::erase_former() {
   const std::string all = kv::keys::replies(options_.fs, options_.vnfs);
   kv::KeyRange rest = kv::prefix_range(all);
@@ -103,8 +103,8 @@ Status Replies::erase_former() {
   return {};
 }
 
-// A client that comes back at this very moment may lose the record of its first call with them: it
-// is as if it had not been kept.
+// A client that comes back at this very moment may lose the record of its first call: then the call
+// counts as one that was not recorded.
 Status Replies::erase_idle() {
   const std::int64_t since_ns = clock_.mono_ns() - kReplyClientIdleNs;
   std::vector<std::string> idle;

@@ -1,6 +1,6 @@
-// Replies: the reply cache of a mount. What an operation changes for a call is recorded in the same
-// transaction; the next instance of the VNFS answers the same call from the record instead of
-// changing anything again. Why, and against which interleavings: docs/decisions/0009.
+// Replies: the reply cache of a mount. The transaction that carries out a call also records it; the
+// next instance of the VNFS answers the same call from the record instead of changing anything
+// again. Why, and against which interleavings: docs/decisions/0009.
 //
 // Thread class: thread-safe; owns a thread (the sweep).
 // Invariants: a record exists exactly when its operation was carried out; only calls of former
@@ -34,27 +34,27 @@ class Replies {
     VnfsId vnfs;
     Epoch epoch;
   };
-  // `session` and `clock` outlive it. The time in which it looks for answers begins now.
+  // `session` and `clock` outlive it. The kReplyLookNs begin now.
   Replies(kv::Session& session, const env::Clock& clock, Options options);
   ~Replies();
   Replies(const Replies&) = delete;
   Replies& operator=(const Replies&) = delete;
 
-  // The put that records, with the transaction it is given to, that the call of this thread was
-  // carried out (call_in_progress()). nullopt: there is no call, or its client is one too many.
-  // Every try of one call has the same key. Never blocks.
+  // The put that records the call of this thread (call_in_progress()), for the transaction that
+  // carries it out. nullopt: there is no call, or its client is beyond kReplyClientsMax. All tries
+  // of one call use the same key. Never blocks.
   std::optional<kv::Op> record(Ino ino, Generation generation);
 
-  // What a former instance has done for the call; nullopt: nothing that is known. The first call of
-  // a client reads its records (one range read), the others of it wait for that. Errors: those of
-  // Session::range.
+  // What a former instance has done for the call; nullopt: nothing is known. The first call of a
+  // client reads the client's records (one range read); its other calls wait for that read. Errors:
+  // those of Session::range.
   Result<std::optional<Done>> find(const Call& call);
 
-  // Erases what is not needed any more, now and from time to time.
+  // Starts the thread that erases records which are not needed any more, now and from time to time.
   void start_sweep();
   void stop();
-  // One look: records of former epochs after kReplyEraseNs, those of clients that are idle.
-  // Errors: those of the session.
+  // One round of the sweep: erases records of former epochs after kReplyEraseNs, and records of
+  // idle clients. Errors: those of the session.
   Status sweep();
 
  private:

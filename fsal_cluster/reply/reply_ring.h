@@ -1,6 +1,6 @@
-// ReplyRing: in which of its places the next answer to a client is kept. The oldest one is given
-// up when it has rested for kReplyRestNs or all kRepliesPerClientMax are taken; else a new one is
-// begun. Thread-compatible; pure.
+// ReplyRing: decides in which of a client's places its next answer is kept. The oldest place is
+// reused when its answer is older than kReplyRestNs or all kRepliesPerClientMax places are taken;
+// else a new place is begun. Thread-compatible; pure.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ class ReplyRing {
  public:
   // `now_ns` never goes back.
   std::uint32_t take(std::int64_t now_ns);
-  // When a place was last taken; 0: never.
+  // When a place was last taken; 0: no place was.
   std::int64_t last_ns() const { return uses_.empty() ? 0 : uses_.back().at_ns; }
 
  private:

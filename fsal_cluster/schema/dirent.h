@@ -12,9 +12,8 @@
 
 namespace symnas::fs {
 
-// A name that may be created or removed.
-// Errors: kInvalidArgument ("", ".", "..", "/" or NUL inside), kNameTooLong (more than
-// kNameBytesMax bytes).
+// Whether a name may be created or removed. Errors: kInvalidArgument ("", ".", "..", "/" or NUL
+// inside), kNameTooLong (more than kNameBytesMax bytes).
 Status check_name(std::string_view name);
 
 // The entry of a name, or nullptr. Lives as long as the bucket is not changed.
@@ -23,8 +22,8 @@ const records::Dirent* find_entry(const records::DirentBucket& bucket, std::stri
 // Adds a name in the lowest free slot. REQUIRES: the name is not in the bucket.
 // Errors: kNoSpace when all kBucketEntriesMax slots are taken.
 Status add_entry(records::DirentBucket& bucket, std::string_view name, Ino ino, FileType type);
-// Points an existing name at another inode; its slot, so its cookie, stays. REQUIRES: the name is
-// in the bucket.
+// Points an existing name at another inode. The name keeps its slot, and so its cookie. REQUIRES:
+// the name is in the bucket.
 void replace_entry(records::DirentBucket& bucket, std::string_view name, Ino ino, FileType type);
 // REQUIRES: the name is in the bucket.
 void remove_entry(records::DirentBucket& bucket, std::string_view name);

@@ -187,7 +187,7 @@ Result<records::FilesystemRecord> format_filesystem(kv::Store& store, const env:
       SYMNAS_ASSIGN(
           records::FilesystemRecord found,
           parse_record<records::FilesystemRecord>(view.name.kvs.front().value, options.name));
-      if (found.uuid() == record.uuid()) return found;  // ours: its reply was lost
+      if (found.uuid() == record.uuid()) return found;  // ours: an earlier reply was lost
       return fail(ErrorCode::kAlreadyExists, "filesystem " + options.name + ": exists already");
     }
     if (full) return tl::unexpected<Error>(*full);

@@ -18,7 +18,7 @@ inline constexpr std::uint32_t kSchemaVersion = 1;
 inline constexpr std::uint32_t kFormatBlockBytes = 4096;
 inline constexpr std::uint64_t kFormatGroupBlocks = 65'536;    // 256 MiB: 524,288 groups on 128 TiB
 inline constexpr std::uint64_t kFormatGroupBlocksMin = 4'096;  // 16 MiB
-// A mount owns groups, so that each of 16 heads must find some also on a small volume.
+// A group has one owner, and each of 16 heads must find some groups on a small volume, too.
 inline constexpr std::uint64_t kFormatGroupsWanted = 256;
 
 // Blocks of a group on a volume of that size: a power of two.
@@ -43,18 +43,18 @@ struct FormatOptions {
 };
 
 // Creates the filesystem in one transaction: its record, id, root directory, stamp and inode
-// counter. A lost reply is looked up by the record's uuid and never leaves two. Errors:
-// kAlreadyExists (the name), kNotFound (the volume), kBusy (the volume carries another filesystem),
-// kUnavailable, kUnknownOutcome (the deadline passed: the same call again finishes or answers
-// kAlreadyExists), kNoSpace (quota).
+// counter. When the reply is lost, the record's uuid tells whether it was created; two are never
+// made. Errors: kAlreadyExists (the name), kNotFound (the volume), kBusy (the volume carries
+// another filesystem), kUnavailable, kUnknownOutcome (the deadline passed: the same call again
+// finishes or answers kAlreadyExists), kNoSpace (quota).
 Result<records::FilesystemRecord> format_filesystem(kv::Store& store, const env::Clock& clock,
                                                     const FormatOptions& options);
 
 // Deletes the filesystem: marks the record (from then on no mount is granted), deletes all its keys
-// in steps of kRemoveStepKeys, then the record. Interrupted anywhere, the same call goes on.
-// `guards` are compared by the transaction that marks it (no export refers to it).
-// Errors: kNotFound, kBusy (mounted: the message names head and VNFS), kConflict (a guard does not
-// hold), kUnavailable, kUnknownOutcome (call again).
+// in steps of kRemoveStepKeys, then the record. After an interruption at any point the same call
+// goes on. `guards` are compared by the transaction that marks the record (for example: no export
+// refers to the filesystem). Errors: kNotFound, kBusy (mounted: the message names head and VNFS),
+// kConflict (a guard does not hold), kUnavailable, kUnknownOutcome (call again).
 Status remove_filesystem(kv::Store& store, const std::string& name,
                          const std::vector<kv::Compare>& guards);
 

@@ -28,7 +28,7 @@ std::string encode_handle(const Handle& handle) {
 
 Result<Handle> decode_handle(std::string_view bytes, FsId expected) {
   if (bytes.size() != kHandleBytes || bytes[0] != kVersion || bytes[1] != kKindInode)
-    return fail(ErrorCode::kBadHandle, "file handle: not one of this product's");
+    return fail(ErrorCode::kBadHandle, "file handle: not made by symnas");
   if (crc32c(bytes.substr(0, kCrcAt)) != read_be32(bytes, kCrcAt))
     return fail(ErrorCode::kBadHandle, "file handle: checksum does not match");
   const Handle handle{FsId{read_be32(bytes, kFsIdAt)}, Ino{read_be64(bytes, kInoAt)},

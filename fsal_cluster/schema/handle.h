@@ -18,8 +18,8 @@ static_assert(kHandleBytes <= kHandleBytesMax);
 // The kHandleBytes bytes that clients keep.
 std::string encode_handle(const Handle& handle);
 
-// Errors: kBadHandle (never ours: length, version, kind, checksum), kStale (of another filesystem
-// than `expected`).
+// Errors: kBadHandle (not a handle of symnas: length, version, kind or checksum is wrong), kStale
+// (a handle of another filesystem than `expected`).
 Result<Handle> decode_handle(std::string_view bytes, FsId expected);
 
 }  // namespace symnas::fs

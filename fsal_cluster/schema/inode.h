@@ -35,7 +35,8 @@ struct Directory {
   Revision times_mod_revision;  // 0 = never put
 };
 
-// Parses a protobuf value of a key that must hold one. Errors: kCorrupt (names what).
+// Parses the value of a key that must hold a protobuf record; `what` names it in messages. Errors:
+// kCorrupt.
 template <class Record>
 Result<Record> parse_record(std::string_view value, std::string_view what) {
   Record record;
@@ -49,8 +50,8 @@ Result<std::optional<Node>> parse_node(Ino ino, const kv::CachedValue& value);
 // Errors: kCorrupt.
 Result<Directory> parse_directory(Node node, const kv::CachedValue& times);
 
-// What a client sees. `block_bytes` is the filesystem's allocation block. Of a directory only with
-// its times.
+// The attributes that a client sees. `block_bytes`: allocation block of the filesystem. A
+// directory's attributes need its content times as well.
 Attributes attributes_of(FsId fs, const Node& node, std::uint32_t block_bytes);
 Attributes attributes_of(FsId fs, const Directory& directory);
 

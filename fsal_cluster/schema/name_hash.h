@@ -33,7 +33,8 @@ struct Cookie {
   std::uint32_t slot = 0;
   std::uint64_t value() const { return hash << 8 | slot; }
 };
-// REQUIRES: not 0 (the start of a directory). Errors: kBadCookie for values that no entry can have.
+// The hash and slot of a cookie. REQUIRES: not 0 (the start of a directory). Errors: kBadCookie for
+// values that no entry can have.
 Result<Cookie> parse_cookie(std::uint64_t value);
 
 }  // namespace symnas::fs

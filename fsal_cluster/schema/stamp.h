@@ -2,8 +2,8 @@
 // format, claim and end of a mount. Thread-safe: pure functions.
 //
 // Sessions of living mounts advance the stamp while such a transaction is under way, many times a
-// second. It does not compare the stamp's revision, which would fail again and again, but that its
-// time is below the one put: the stamp never goes back.
+// second. A compare of the stamp's revision would therefore fail again and again. The transaction
+// compares that the stamp's time is below the one it puts: so the stamp never goes back.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,8 @@ struct StampAdvance {
   kv::Compare compare;
   kv::Op put;
 };
-// `read` is the answer of a read of the stamp's key; `attempt` from 0: each one leads by more, as
-// the one before was too slow.
+// `read` is the answer of a read of the stamp's key. `attempt`, from 0: each attempt puts a time
+// further ahead, because the one before was too slow.
 inline StampAdvance advance_stamp(FsId fs, const kv::OpResult& read, int attempt) {
   constexpr std::int64_t kLeadNs = 65'536;  // what a session adds (FilesystemTime)
   constexpr int kDoublingsMax = 13;         // half a second: longer than any try of a transaction

@@ -12,7 +12,8 @@ BackgroundThreads::BackgroundThreads(const env::Clock& clock) : clock_(clock) {
 
 BackgroundThreads::~BackgroundThreads() { stop(); }
 
-// Behind what is due already: a long row of sweeps must not keep timers and claims waiting.
+// Queued behind jobs that are due already: a long row of sweeps must not keep timers and claims
+// waiting.
 void BackgroundThreads::post(std::function<void()> job) {
   post_at(clock_.mono_ns(), std::move(job));
 }

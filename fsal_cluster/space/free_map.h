@@ -23,8 +23,8 @@ struct BlockRun {
 
 // What an allocation would like.
 struct SpaceWish {
-  std::uint64_t blocks = 1;           // most; fewer may be given
-  std::optional<std::uint64_t> goal;  // this block first: growing in place
+  std::uint64_t blocks = 1;           // at most; fewer may be given
+  std::optional<std::uint64_t> goal;  // try this block first: growth in place
   std::uint32_t align = 1;            // start = residue modulo align, when there is such a run
   std::uint32_t residue = 0;          // < align
 };
@@ -33,8 +33,8 @@ class FreeMap {
  public:
   // All of `group` is used.
   explicit FreeMap(BlockRun group) : group_(group) {}
-  // All of `group` is free but `used`, whose runs may touch and overlap (as a range of the reverse
-  // map has them).
+  // All of `group` is free, except `used`. The runs of `used` may touch and overlap (as a range of
+  // the reverse map has them).
   static FreeMap without(BlockRun group, const std::vector<BlockRun>& used);
 
   void add(BlockRun run);

@@ -1,5 +1,5 @@
 // Quiescence: when a freed block may be used again (INV-6). Thread class: thread-compatible. Pure.
-// Every I/O begins (before it looks at a map) and ends; a free takes a stamp when its transaction
+// Every I/O begins (before it looks at a map) and ends. A free takes a stamp when its transaction
 // has been applied. The freed blocks may be used once every I/O that had begun by then has ended:
 // reusable(stamp). Cost: O(1) per I/O; memory is one counter per free that is waiting.
 #pragma once
@@ -21,7 +21,8 @@ class Quiescence {
   }
   // REQUIRES: `ticket` came from begin() and has not ended.
   void end(Ticket ticket);
-  // The I/O begun so far belongs to a stamp that nothing begun later joins.
+  // Returns a stamp to which no later I/O belongs: once it is reusable(), all I/O begun so far has
+  // ended.
   Stamp retire();
   bool reusable(Stamp stamp) const { return stamp < first_; }
   std::uint64_t in_flight() const { return in_flight_; }

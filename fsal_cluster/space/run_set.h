@@ -1,5 +1,5 @@
-// RunSet: a set of blocks as disjoint runs, any run of which may be added or removed whatever is in
-// it already. Thread class: thread-compatible. Pure.
+// RunSet: a set of blocks, kept as disjoint runs. Any run may be added or removed, whatever part of
+// it the set has already. Thread class: thread-compatible. Pure.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@ namespace symnas::fs {
 
 class RunSet {
  public:
-  // Both O(log runs) and what they join or cut.
+  // Both cost O(log runs), and the runs that they join or cut.
   void add(BlockRun run);
   void remove(BlockRun run);
-  // What of it lies in `range`, ascending.
+  // The parts of the set that lie in `range`, ascending.
   std::vector<BlockRun> within(BlockRun range) const;
   std::uint64_t blocks() const { return blocks_; }
 
@@ -24,8 +24,8 @@ class RunSet {
   std::uint64_t blocks_ = 0;
 };
 
-// The blocks of `range` that none of `occupied` covers (which may overlap, in any order),
-// ascending. O(n log n).
+// The blocks of `range` that no run of `occupied` covers, ascending. The runs of `occupied` may
+// overlap, in any order. O(n log n).
 std::vector<BlockRun> gaps(BlockRun range, std::vector<BlockRun> occupied);
 
 }  // namespace symnas::fs

@@ -1,5 +1,5 @@
-// Space beside other mounts: when freed blocks may be handed out again, what others have freed in
-// own groups, groups that are given back.
+// Space beside other mounts: when freed blocks may be handed out again, blocks of own groups that
+// other mounts have freed, groups that are given back.
 #include <algorithm>
 #include <utility>
 
@@ -17,7 +17,7 @@ namespace keys = kv::keys;
 
 void Space::look_around_locked() {
   if (alone()) {
-    // Whatever waits now was freed while nobody else was there, or everybody else has ended.
+    // What waits now was freed while no other mount was there, or all other mounts have ended.
     allocator_.set_horizon({.alone = true, .quiesced = {}});
   } else {
     const bool waits = allocator_.waiting_blocks() > 0;
@@ -47,7 +47,7 @@ void Space::date_frees() {
   }
   const auto stamp = session_.range(kv::single_key(keys::stamp(options_.fs)), 1);
   const std::scoped_lock lock(mutex_);
-  dating_ = false;  // after a failure the next heartbeat begins anew
+  dating_ = false;  // after a failure the next heartbeat begins again
   if (!stamp || stamp->kvs.empty()) return;
   allocator_.date(upto, stamp->kvs.front().mod_revision);
   let_go_locked();
@@ -125,7 +125,7 @@ bool Space::needed_locked() const {
          options_.peers->someone_needs_space();
 }
 
-// A group to be given back; nullopt: none.
+// Chooses a group to give back; nullopt: none.
 std::optional<std::uint32_t> Space::surplus_locked() const {
   if (alone()) return std::nullopt;
   const bool needed = needed_locked();
@@ -149,7 +149,7 @@ void Space::give_surplus_back() {
     const std::scoped_lock lock(mutex_);
     needed = needed_locked();
   }
-  // Which groups have nothing on its way into a map is known once they have been read again.
+  // Only a fresh read of the groups tells which of them have no block on its way into a map.
   if (const auto read = needed ? reclaim() : false; !read)
     log::warn("own allocation groups not read: {}", read.error().message);
   for (int given = 0;; ++given) {
@@ -169,8 +169,8 @@ void Space::give_surplus_back() {
   }
 }
 
-// Nothing is handed out of it from before the transaction on. Should the outcome not be known, the
-// next claim finds out: it compares the revision from before.
+// From before the transaction on no block of the group is handed out. If the outcome is not known,
+// the next claim finds out: it compares the revision from before.
 Status Space::give_group_back(std::uint32_t group) {
   kv::Mutation giving;
   giving.growth = kv::Growth::kMustGo;
@@ -197,7 +197,7 @@ Status Space::give_group_back(std::uint32_t group) {
 }
 
 Status Space::take_over(MountId ended) {
-  SYMNAS_TRY(read_owners());  // it may have claimed some since
+  SYMNAS_TRY(read_owners());  // the ended mount may have claimed some since
   for (;;) {
     kv::Mutation move;
     move.growth = kv::Growth::kMustGo;
@@ -218,7 +218,7 @@ Status Space::take_over(MountId ended) {
     if (!committed.succeeded) {
       SYMNAS_ASSIGN(const kv::OpResult record,
                     session_.range(kv::single_key(keys::mount_ended(options_.fs, ended)), 1));
-      if (record.kvs.empty()) return {};  // another mount has taken everything over
+      if (record.kvs.empty()) return {};  // another mount has taken all its groups over
       SYMNAS_TRY(read_owners());
       continue;
     }

@@ -74,7 +74,7 @@ Status Space::read_owners() {
       for_each_key(session_, kv::prefix_range(prefix), [&](const kv::KeyValue& kv) -> Status {
         records::GroupOwner owner;
         if (kv.key.size() != prefix.size() + 4 || !owner.ParseFromString(kv.value)) {
-          return fail(ErrorCode::kCorrupt, "group owner record " + to_hex(kv.key));
+          return fail(ErrorCode::kCorrupt, "unreadable group owner record " + to_hex(kv.key));
         }
         Group& group = groups[read_be32(kv.key, prefix.size())];
         group.owner = MountId{owner.mount()};
@@ -86,7 +86,7 @@ Status Space::read_owners() {
   return {};
 }
 
-// Answers come in any order: of each key the newest counts (they are never erased).
+// Answers come in any order: the newest of each key counts (keys are never erased).
 void Space::learn_owner_locked(std::uint32_t group, MountId owner, Revision revision) {
   Group& known = groups_[group];
   if (revision <= known.revision || (known.loaded && owner != options_.mount)) return;
@@ -122,7 +122,7 @@ void Space::claim_ahead() {
   const auto claimed = claim_one();
   const bool ending = !claimed && (claimed.error().code == ErrorCode::kEnded ||
                                    claimed.error().code == ErrorCode::kShutdown);
-  if (!claimed && !ending) log::warn("claim of an allocation group: {}", claimed.error().message);
+  if (!claimed && !ending) log::warn("allocation group not claimed: {}", claimed.error().message);
   const std::scoped_lock lock(mutex_);
   claiming_ahead_ = false;
 }
@@ -236,7 +236,7 @@ Result<bool> Space::claim_one() {
     const std::int64_t now_ns = clock_.mono_ns();
     if (alone() || (owners_ns_ != 0 && now_ns - owners_ns_ < kOwnersNs)) return false;
     owners_ns_ = now_ns;
-    // Others may have freed something since they were counted.
+    // Other mounts may have freed some of their blocks since they were counted.
     for (auto& [index, group] : groups_)
       if (!group.loaded && group.free_blocks == 0) group.free_blocks.reset();
   }
@@ -266,7 +266,7 @@ Result<bool> Space::claim(std::uint32_t group) {
   Group known;
   {
     const std::scoped_lock lock(mutex_);
-    if (loading_) return false;  // another thread is at it
+    if (loading_) return false;  // another thread loads a group
     known = groups_[group];
     if (known.loaded) return false;
     loading_ = group;
@@ -282,13 +282,13 @@ Result<bool> Space::claim(std::uint32_t group) {
   };
   if (known.owner != options_.mount) {
     kv::Mutation claim;
-    claim.growth = kv::Growth::kMustGo;  // whoever wants space has been admitted
+    claim.growth = kv::Growth::kMustGo;  // the write that wants space was admitted before
     claim.compares.push_back(kv::mod_revision_is(key, known.revision));
     if (known.owner != MountId{0}) {
       const std::string ended = keys::mount_ended(options_.fs, known.owner);
       const auto end_record = session_.read(ended);
       if (!end_record) return give_up(tl::unexpected(end_record.error()));
-      if (!end_record->value) return give_up(false);  // a living mount's
+      if (!end_record->value) return give_up(false);  // it belongs to a living mount
       claim.compares.push_back(kv::key_exists(ended));
     }
     records::GroupOwner owner;
@@ -333,7 +333,7 @@ Result<std::vector<BlockRun>> Space::read_used(std::uint32_t group) {
       for_each_key(session_, kv::prefix_range(prefix), [&](const kv::KeyValue& kv) -> Status {
         records::ReverseMap record;
         if (kv.key.size() != prefix.size() + 8 || !record.ParseFromString(kv.value)) {
-          return fail(ErrorCode::kCorrupt, "reverse map record " + to_hex(kv.key));
+          return fail(ErrorCode::kCorrupt, "unreadable reverse-map record " + to_hex(kv.key));
         }
         used.push_back({read_be64(kv.key, prefix.size()), record.blocks()});
         return {};
@@ -371,7 +371,7 @@ void Space::room_round(RoomWait wait) {
     return allocator_.free_blocks() > 0;
   };
   if (have_room()) return answer_room(Room::kMaybe);
-  bool waits = false;  // what comes back soon is room enough: the other mounts need groups, too
+  bool waits = false;  // enough comes back soon: the other mounts need groups, too
   {
     const std::scoped_lock lock(mutex_);
     waits = !alone() && allocator_.waiting_blocks() >= ready_low();
@@ -386,7 +386,7 @@ void Space::room_round(RoomWait wait) {
   bool hope = held || options_.frees_pending();
   {
     const std::scoped_lock lock(mutex_);
-    // Beside others: they hear of it, and give groups back.
+    // Announced, so that other mounts give groups back.
     needs_space_ = !alone() && allocator_.waiting_blocks() == 0 && !loading_;
     hope = hope || !alone() || allocator_.waiting_blocks() > 0 || loading_.has_value() ||
            !all_claimed_;
@@ -409,7 +409,7 @@ Status Space::count_groups() {
       for_each_key(session_, kv::prefix_range(prefix), [&](const kv::KeyValue& kv) -> Status {
         records::ReverseMap record;
         if (!record.ParseFromString(kv.value) || kv.key.size() != prefix.size() + 12) {
-          return fail(ErrorCode::kCorrupt, "reverse map record " + to_hex(kv.key));
+          return fail(ErrorCode::kCorrupt, "unreadable reverse-map record " + to_hex(kv.key));
         }
         used[read_be32(kv.key, prefix.size())] += record.blocks();
         return {};
@@ -433,8 +433,8 @@ std::map<MountId, std::int64_t> Space::foreign_blocks() const {
   return options_.peers->allocated_blocks();
 }
 
-// What the others have allocated since they were counted. Of one that has gone since then nothing:
-// all that it allocated until it was counted is counted.
+// Blocks that other mounts have allocated since the last count. A mount that has gone since then
+// adds none: what it had allocated is in the count.
 std::int64_t Space::foreign_since_locked() const {
   std::int64_t out = 0;
   for (const auto& [mount, blocks] : foreign_blocks()) {
@@ -458,7 +458,7 @@ void Space::recount_if_stale() {
     if (const auto reclaimed = reclaim(); !reclaimed)
       counted = tl::unexpected<Error>(reclaimed.error());
     if (counted) counted = count_groups();
-    if (!counted) log::warn("count of free space: {}", counted.error().message);
+    if (!counted) log::warn("free space not counted: {}", counted.error().message);
     const std::scoped_lock lock(mutex_);
     recounting_ = false;
   });

@@ -1,11 +1,11 @@
-// Space: the free space of one filesystem as one mount sees it: allocation groups it owns, claims
-// of further ones, frees.
+// Space: the free space of one filesystem as one mount sees it: the allocation groups that it owns,
+// claims of further groups, frees.
 //
 // Space that no reverse-map key names is free. A mount hands out only blocks of groups whose owner
-// key names it; every mapping transaction compares that key (guard()), so that a group taken over
-// by another mount makes it fail. Thread class: thread-safe; its mutex is a leaf
-// (docs/architecture/lock_order.md). Invariants: INV-6 (allocator.h). How:
-// docs/architecture/space.md.
+// key names it. Every mapping transaction compares that key (guard()): it fails when another mount
+// has taken the group over.
+// Thread class: thread-safe; its mutex is a leaf (docs/architecture/lock_order.md). Invariants:
+// INV-6 (allocator.h). How: docs/architecture/space.md.
 #pragma once
 
 #include <atomic>
@@ -39,15 +39,15 @@ struct SpaceOptions {
   std::function<std::uint64_t()> volume_blocks;  // of the volume now; it may grow
   // Asks files to give back what they have reserved; true when busy files still hold some.
   std::function<bool()> return_reservations;
-  std::function<bool()> frees_pending;     // dead maps are being swept
+  std::function<bool()> frees_pending;     // true while dead maps are being swept
   const Membership* membership = nullptr;  // null: alone for ever
-  const Peers* peers = nullptr;            // null: nobody else
+  const Peers* peers = nullptr;            // null: there are no other mounts
 };
 
 // What a mount tells the others about its space, once per heartbeat.
 struct SpaceAnnouncement {
   Revision quiesced;                  // every I/O begun before this revision was applied has ended
-  std::int64_t allocated_blocks = 0;  // less freed ones, since the claim
+  std::int64_t allocated_blocks = 0;  // allocated less freed ones, since the claim
   bool needs_space = false;
 };
 
@@ -63,45 +63,46 @@ class Space {
   std::optional<BlockRun> allocate(const SpaceWish& wish);
   void give_back(BlockRun run);
   void release(BlockRun run);
-  // Allocated blocks that a committed transaction has put into the reverse map.
+  // Tells that a committed transaction has put these allocated blocks into the reverse map.
   void recorded(BlockRun run);
 
-  // Frees of recorded extents are announced before the transaction that erases their reverse-map
-  // keys: a group that is loaded in between counts them as used, whatever its read of the reverse
-  // map saw. See FreeIntent.
+  // Announces the free of recorded extents, before the transaction that erases their reverse-map
+  // keys. A group that is loaded in between counts these blocks as used, whatever its read of the
+  // reverse map saw. See FreeIntent.
   void announce(const std::vector<BlockRun>& runs);
-  // The announced transaction is over: with `freed` its blocks are released, else they stay used.
+  // The announced transaction is over. kFreed: its blocks are released; kNotFreed: they stay used.
   enum class FreeOutcome { kFreed, kNotFreed };
   void conclude(const std::vector<BlockRun>& runs, FreeOutcome outcome);
 
-  // Claims a group, else waits for frees that are on their way. Calls back on a background thread:
-  // kMaybe = try again, kNone = the volume is full. Concurrent calls share the work.
+  // Claims a group, or else waits for frees that are on their way. Calls back on a background
+  // thread: kMaybe = try again, kNone = the volume is full. Concurrent calls share the work.
   enum class Room { kMaybe, kNone };
   void make_room(std::function<void(Result<Room>)> done);
 
   Quiescence::Ticket begin_io();
   void end_io(Quiescence::Ticket ticket);
 
-  // The owner key of the block's group is the one we claimed. REQUIRES: a block handed out by
-  // allocate(), or mapped before. nullopt: the group is not ours (nothing is allocated there).
+  // The compare that the owner key of the block's group is still the one that this mount claimed.
+  // nullopt: the group is not owned (no block of it is allocated here). REQUIRES: the block was
+  // handed out by allocate(), or mapped before.
   std::optional<kv::Compare> guard(std::uint64_t volume_block) const;
   std::string reverse_key(std::uint64_t volume_block) const;
   // The reverse-map keys of [begin, end). REQUIRES: one group.
   kv::KeyRange reverse_range(std::uint64_t begin, std::uint64_t end) const;
 
-  // For the heartbeat, about once a second. Never blocks.
+  // What the heartbeat announces; called about once a second. Never blocks.
   SpaceAnnouncement announcement();
 
-  // The groups of a mount that has ended are nobody's from now on. Blocks. Errors: as Session.
+  // Makes the groups of an ended mount nobody's. Blocks. Errors: as Session.
   Status take_over(MountId ended);
 
   struct Use {
     std::uint64_t total_blocks = 0;
     std::uint64_t free_blocks = 0;
   };
-  // Counts the groups that are not owned from their reverse map, once, then follows: the own
-  // changes at once, the others' as they announce them; and counts again in the background while
-  // they change something. Blocks.
+  // Counts groups that are not owned from their reverse map once, and then follows changes: own
+  // ones at once, those of other mounts as they announce them. While other mounts change something
+  // it counts again in the background. Blocks.
   Result<Use> use();
   // About how many blocks allocate() could hand out without a claim.
   std::uint64_t ready_blocks() const { return ready_.load(std::memory_order_relaxed); }
@@ -111,7 +112,7 @@ class Space {
     MountId owner;
     Revision revision;                         // of the owner key; 0 = no key
     bool loaded = false;                       // its free blocks are the allocator's
-    std::optional<std::uint64_t> free_blocks;  // of a group not loaded, once counted
+    std::optional<std::uint64_t> free_blocks;  // of a group that is not loaded, once it was counted
   };
   Space(kv::Session& session, const env::Clock& clock, Background& background,
         SpaceOptions options);
@@ -120,12 +121,14 @@ class Space {
     return options_.membership == nullptr || options_.peers == nullptr ||
            options_.membership->is_sole();
   }
-  // Both REQUIRE: mutex_ is held. The first, before anything that may let freed blocks go: the
-  // allocator must know whether others are there. The second also has frees dated.
+  // Both REQUIRE: mutex_ is held. look_around_locked() comes before anything that may let freed
+  // blocks go: the allocator must know whether other mounts are there. let_go_locked() also has
+  // frees dated.
   void look_around_locked();
   void let_go_locked();
   void date_frees();
-  // Takes what other mounts have freed in owned groups, at most every kReclaimNs. True: something.
+  // Takes blocks of owned groups that other mounts have freed, at most every kReclaimNs. True:
+  // there were some.
   Result<bool> reclaim();
   Result<std::uint64_t> reclaim(std::uint32_t group);
   std::map<MountId, std::int64_t> foreign_blocks() const;
@@ -148,8 +151,8 @@ class Space {
   Result<bool> claim_any();
   Status count_groups();
   void claim_ahead();
-  // Gives groups back that others may need more. What is given back has no block that is waiting or
-  // on its way into a map.
+  // Gives back groups that other mounts may need more. No block of such a group is waiting, or on
+  // its way into a map.
   std::uint64_t ready_low() const;
   void give_surplus_back();
   // All three REQUIRE: mutex_ is held.
@@ -170,14 +173,14 @@ class Space {
   std::optional<std::uint32_t> loading_;
   std::vector<std::function<void(Result<Room>)>> room_waiters_;
   bool counted_ = false;
-  std::int64_t counted_ns_ = 0;                      // when; all four as of the last count
+  std::int64_t counted_ns_ = 0;                      // last count; the next two are as of it
   std::map<MountId, std::int64_t> counted_foreign_;  // foreign_blocks()
-  std::int64_t taken_since_ = 0;  // reclaimed: also in what its mount has announced
+  std::int64_t taken_since_ = 0;  // reclaimed; who freed them has announced it, too
   bool recounting_ = false;
-  std::int64_t reclaimed_ns_ = 0;  // when it was last begun
-  std::int64_t owners_ns_ = 0;     // when they were last read again
+  std::int64_t reclaimed_ns_ = 0;  // when the last reclaim began
+  std::int64_t owners_ns_ = 0;     // when the owners were last read again
   bool giving_back_ = false;
-  bool needs_space_ = false;  // somebody waits, and there was no group to claim
+  bool needs_space_ = false;  // a write waits, and there was no group to claim
   std::int64_t allocated_ = 0;
   bool dating_ = false;
   struct Mark {
@@ -194,8 +197,9 @@ class Space {
   std::atomic<std::uint64_t> ready_{0};
 };
 
-// The free of recorded extents by one transaction: made before it is sent, told when it has
-// committed. Dropped without that, the blocks stay used. Thread-compatible; move-only.
+// The free of recorded extents by one transaction: made before the transaction is sent; committed()
+// tells that it has committed. When it is dropped without that, the blocks stay used.
+// Thread-compatible; move-only.
 class FreeIntent {
  public:
   FreeIntent(Space& space, std::vector<BlockRun> runs) : space_(&space), runs_(std::move(runs)) {

@@ -37,7 +37,7 @@ Status in_parts(const std::vector<Key>& keys, Write&& write) {
 
 }  // namespace
 
-// A LOCK of an NLM client, as long as it is worked on.
+// A LOCK of an NLM client, from its begin to its end.
 class FileLocks::UnderWay {
  public:
   UnderWay(FileLocks& locks, const LockOwner& owner)
@@ -60,7 +60,7 @@ class FileLocks::UnderWay {
 
  private:
   FileLocks& locks_;
-  const std::string address_;  // "": of no NLM client
+  const std::string address_;  // "": it is no NLM client's
   const std::int64_t begun_ns_;
 };
 
@@ -148,7 +148,7 @@ void FileLocks::hold(const Key& key, std::vector<LockRange> ranges) {
   }
 }
 
-// Who claims one recorded range in more parts than an owner may hold keeps all of it.
+// An owner that claims one recorded range in more parts than it may hold keeps all of it.
 void FileLocks::claim(const Key& key, const LockRange& range) {
   const std::vector<LockRange>& before = unclaimed_.held(key.first, key.second);
   std::vector<LockRange> left = without_range(before, range.start, range.end);
@@ -173,9 +173,9 @@ std::optional<LockConflict> FileLocks::standing_conflict(Ino ino, const LockOwne
 }
 
 // A client that did not come back for two leases loses everything it left behind, at once (courtesy
-// ends for the whole client: half of its locks would be worth nothing to it). One that came back
-// loses what it has not claimed: it does not believe in that. A lock of such a file waits for the
-// record, as behind any late unlock.
+// ends for the whole client: half of its locks would be worth nothing to it). A client that came
+// back loses what it has not claimed, which it does not count on. A lock of such a file waits for
+// the record, as it does for any late unlock.
 void FileLocks::revoke_client(const LockOwner& holder) {
   log::warn("locks of client {} are revoked: it has not claimed them for {} s",
             to_hex(holder.client), unclaimed_ns_ / 1'000'000'000);
@@ -266,7 +266,7 @@ Status FileLocks::erase(std::span<const Key> keys) {
   if (mutation.writes.empty()) return {};
   SYMNAS_ASSIGN(const kv::Committed committed, session_.commit_blocking(std::move(mutation)));
   if (!committed.succeeded) {
-    // One of them was changed by somebody else: each is compared by itself.
+    // One of the records was changed by somebody else: each key is written by itself.
     for (const Key& key : keys) SYMNAS_TRY(write(key, {}));
     return {};
   }
@@ -324,7 +324,7 @@ Status FileLocks::write_late_of(Ino ino) {
 }
 
 Status FileLocks::record_unlocks() {
-  // Who has the turn has taken keys out of late_, and may yet put them back.
+  // The thread that has the turn has taken keys out of late_, and may yet put them back.
   static_cast<void>(take_turn());
   std::vector<Key> keys;
   {
@@ -356,14 +356,14 @@ Result<FileLocks::Answer> FileLocks::lock(Ino ino, const LockOwner& owner, const
   {
     const std::scoped_lock lock(mutex_);
     if (!is_reclaim && under_way.is_of_former_life(life.nsm_state))
-      return fail(ErrorCode::kInvalidArgument, "the client has told of a later life since");
+      return fail(ErrorCode::kInvalidArgument, "the client has announced a later life since");
     const ClientLife known = kept(key).life;
     const std::vector<LockRange>& held = table_.held(ino, owner);
-    // What was sent before the client's reboot and comes after it locks nothing. Nor does a client
-    // that counts its lives anew: its old locks have to be cleared first.
+    // A request from before the client's reboot that comes after it locks nothing. Neither does a
+    // client whose numbers of lives begin again: its old locks must be cleared first.
     if (!is_reclaim && is_former_life(life.nsm_state, known.nsm_state))
       return Answer{.granted = false, .conflict = {owner, held.front()}};
-    // What a former life left is no lock of this one: that is recorded anew.
+    // A lock that a former life left is no lock of this one: it is recorded again.
     const bool known_life = is_reclaim
                                 ? !is_another_life({0, known.verifier}, {0, life.verifier})
                                 : (life.nsm_state == 0 || life.nsm_state == known.nsm_state) &&
@@ -374,8 +374,8 @@ Result<FileLocks::Answer> FileLocks::lock(Ino ino, const LockOwner& owner, const
       claim(key, range);
       return Answer{.granted = true, .conflict = {}};
     }
-    // Recorded weaker than it is reclaimed: the answer to the change did not reach the owner. It
-    // has held the range all the time, and gets it back unless somebody else is in its way now.
+    // Reclaimed in a stronger mode than recorded: the owner did not get the answer to the change.
+    // It has held the range all the time, and gets it back unless another owner is in its way now.
     const LockRange at_all{range.start, range.end, LockMode::kShared};
     if (is_reclaim && !covers_at_least(held, at_all)) return Answer{};
   }
@@ -422,7 +422,7 @@ Result<std::optional<LockConflict>> FileLocks::try_lock(const Key& key, const Lo
   }
   SYMNAS_TRY(write(key, wanted, std::move(unchanged)));
   const std::scoped_lock lock(mutex_);
-  // Not what was written: the owner may have unlocked something meanwhile.
+  // Not from what was written: the owner may have unlocked something meanwhile.
   hold(key, with_range(held_in(key, life), range));
   claim(key, range);
   kept_[key] = std::move(after);
@@ -437,7 +437,7 @@ Status FileLocks::unlock(Ino ino, const LockOwner& owner, std::uint64_t start, s
     const std::vector<LockRange>& held = table_.held(ino, owner);
     std::vector<LockRange> left = without_range(held, start, end);
     if (left.size() > std::max(held.size(), kLockRangesHeldMax)) {
-      log::warn("inode {}: a range is not split for an unlock: its owner holds {}", ino.value(),
+      log::warn("inode {}: range not split for an unlock: its owner holds {} ranges", ino.value(),
                 held.size());
       return {};
     }
@@ -467,7 +467,7 @@ Status FileLocks::forget_nlm_client(const std::string& address,
   if (but_state) note_nlm_life(address, *but_state);
   std::vector<Key> keys;
   {
-    // LOCKs that were begun before are in the table now.
+    // The table has all LOCKs by now that were begun before.
     const auto order = take_turn();
     const std::scoped_lock lock(mutex_);
     for (const Key& key : table_.of_protocol(LockProtocol::kNlm)) {
@@ -477,7 +477,7 @@ Status FileLocks::forget_nlm_client(const std::string& address,
       hold(key, {});
       late_.insert(key);
     }
-    // Also what a try before could not record.
+    // Adds the unlocks that could not be recorded before.
     for (const Key& key : late_)
       if (is_of_nlm_client(key, address)) keys.push_back(key);
   }
@@ -503,7 +503,7 @@ Status FileLocks::forget_former_lives(const std::string& client, const std::stri
 }
 
 Status FileLocks::forget_unclaimed(const std::string& client) {
-  return forget_nfs4_client(client, "has reclaimed what it holds: what it does not hold is",
+  return forget_nfs4_client(client, "has ended its reclaims: what it has not reclaimed is",
                             [&] { return leave_unclaimed(client); });
 }
 
@@ -582,7 +582,7 @@ FileLocks::Answer FileLocks::test(Ino ino, const LockOwner& owner, const LockRan
   if (auto conflict = standing_conflict(ino, owner, range))
     return Answer{.granted = false, .conflict = std::move(*conflict)};
   const auto stay = enter();
-  // A failure means that the mount is over: its answer is not told.
+  // A failure means that the mount is over: then this answer is not reported.
   if (stay && !stay->sole()) static_cast<void>(look(ino));
   if (auto conflict = foreign_conflict(ino, range, stay ? &*stay : nullptr))
     return Answer{.granted = false, .conflict = std::move(*conflict)};

@@ -2,14 +2,16 @@
 // record is in the store, and a recorded lock is a held lock (INV-7): after a crash the records
 // stand until their owner unlocks, returns or is revoked.
 //
-// Thread class: thread-safe; calls block until their transaction is known, but for unlock(kLater).
-// Invariants: the store never says less than the table: an unlock may be recorded late (a thread of
-// its own tries until it is), a lock never. No record is written that conflicts with another one in
-// the store: what is late for an inode is written before a lock of it.
+// Thread class: thread-safe; calls block until the outcome of their transaction is known, except
+// unlock(kLater).
+// Invariants: the store never says less than the table. An unlock may be recorded late (a thread
+// tries until it is), a lock never. No record is written that conflicts with another one in the
+// store: late unlocks of an inode are written before a lock of it.
 // A VNFS has one mount of a filesystem, so the table in memory, loaded at mount, is what its owners
-// hold. Owners of other VNFSs conflict, too: alone, by what was loaded; beside other mounts each
-// decision reads what is recorded of the inode, and its transaction compares that nothing of it has
-// changed since. Locks: order_mutex_ (held across transactions, got in turn) -> mutex_ (short).
+// hold. Owners of other VNFSs conflict, too. A sole mount decides by what it has loaded of them.
+// Beside other mounts each decision reads what is recorded of the inode, and its transaction
+// compares that nothing of it has changed since. Locks: order_mutex_ (held across transactions,
+// obtained in the order of asking) -> mutex_ (short).
 #pragma once
 
 #include <condition_variable>
@@ -42,34 +44,38 @@
 
 namespace symnas::fs {
 
-// How long the records of an NFSv4 client that has not come back stand against others: so many NFS
-// leases of continuous service (DESIGN 5.5). NLM has no lease: its records never expire.
+// NFSv4 leases of continuous service after which the records of a client that has not come back no
+// longer stand against others (DESIGN 5.5). NLM has no lease: its records never expire.
 inline constexpr std::int64_t kUnclaimedLeases = 2;
 inline constexpr std::int64_t kUsualLeaseS = 20;
 
-// How often the instance of another VNFS is asked whether the client of a lock there is away.
+// Least time between two questions to another VNFS's instance whether the client of one lock there
+// is away.
 inline constexpr std::int64_t kAskAgainNs = 5'000'000'000;
 
-// Pause before an unlock that could not be recorded (quota, queue full) is tried again.
+// Pause before the next try to record an unlock (quota, queue full).
 inline constexpr std::int64_t kLateUnlockRetryMs = 500;
 
-// Ranges of one owner on one inode. Each LOCK and UNLOCK writes its whole record anew, which the
-// store keeps until it is compacted: 1,000 locked bytes, one after the other, are some 10 MB.
+// Ranges of one owner on one inode. Each LOCK and UNLOCK writes its whole record again, and the
+// store keeps every version until it is compacted: 1,000 locked bytes, one after the other, are
+// some 10 MB.
 inline constexpr std::size_t kLockRangesMax = 1'000;
-// An UNLOCK may split a range: of so many it leaves what it would split.
+// An UNLOCK may split a range. Of an owner that holds so many ranges, it leaves locked what it
+// would split.
 inline constexpr std::size_t kLockRangesHeldMax = 4'000;
 inline constexpr std::int64_t kLockRangeBytesMax = 32;  // encoded
 static_assert(kLockRangesMax < kLockRangesHeldMax);
 static_assert(static_cast<std::int64_t>(kLockRangesHeldMax) * kLockRangeBytesMax <
               kv::kTxnBytesMax / 2);
 
-// Records of one transaction when many go: a member of the store applies it in about a millisecond.
+// Records that one transaction writes when there are many: a member of the store applies it in
+// about a millisecond.
 inline constexpr std::size_t kLocksAtOnce = 100;
 
 class FileLocks {
  public:
-  // Loads every recorded lock. Blocks. Errors: those of Session::range, kCorrupt.
-  // `membership` and `gate` outlive it; null: alone for ever, and always open. `lease_s`: of NFSv4.
+  // Loads every recorded lock. Blocks. `membership` and `gate` outlive it; null: always alone, and
+  // always open. `lease_s`: of NFSv4. Errors: those of Session::range, kCorrupt.
   static Result<std::unique_ptr<FileLocks>> load(kv::Session& session, const env::Clock& clock,
                                                  FsId fs, std::string vnfs,
                                                  Membership* membership = nullptr,
@@ -77,64 +83,66 @@ class FileLocks {
                                                  std::int64_t lease_s = kUsualLeaseS);
   ~FileLocks();
 
-  // What a lock request came to.
+  // Outcome of a lock request.
   struct Answer {
     bool granted = false;
     LockConflict conflict;  // when not granted
   };
 
   // Locks `range`, replacing what the owner held there. A reclaim is granted only when the records
-  // say that the owner holds all of it (RFC 8881 8.4.3: otherwise somebody else may have held it in
-  // between); attaching costs no write. The mode may be another one, as after a change of it that
-  // was not answered: a stronger one stays, a weaker one is changed as by any other lock.
-  // `life`: in which of its lives the client locks; it is recorded, and what the owner has locked
-  // of the file in a former one is dropped with it. A reclaim changes nothing about that. A lock
-  // that an NLM client asked for in a life before the recorded one is denied.
+  // say that the owner holds all of it (RFC 8881 8.4.3: otherwise another owner may have held it in
+  // between); a reclaim of what is recorded writes nothing. Its mode may differ from the recorded
+  // one, when a change of mode was not answered: a stronger recorded mode stays, a weaker one is
+  // changed as by any other lock.
+  // `life`: the life of the client in which it locks. It is recorded, and what the owner has locked
+  // of the file in a former life is dropped with it. A reclaim changes no life. A lock that an NLM
+  // client asked for in a life before the recorded one is denied.
   // Errors: those of Session, kConflict; kInvalidArgument: the life is over (note_nlm_life);
   // kTooLarge: the owner would hold more than kLockRangesMax ranges of the file.
   Result<Answer> lock(Ino ino, const LockOwner& owner, const LockRange& range, bool is_reclaim,
                       const ClientLife& life = {});
-  // Unlocks, also when it answers an error: the server in front of us has forgotten the range
-  // already. The record follows later then, or with the next UNLOCK of the owner. kNow waits for
-  // the record, kLater for nothing. Errors: those of Session::commit. Of an owner that holds
-  // kLockRangesHeldMax ranges of the file only whole ones are unlocked: the rest stays locked.
+  // Unlocks, even when it answers an error: the server in front of the mount has forgotten the
+  // range already. Then the record follows later, or with the next UNLOCK of the owner. kNow waits
+  // for the record, kLater for nothing. Errors: those of Session::commit. When the owner holds
+  // kLockRangesHeldMax ranges of the file, only whole ranges are unlocked: a part of a range stays
+  // locked.
   enum class Record { kNow, kLater };
   Status unlock(Ino ino, const LockOwner& owner, std::uint64_t start, std::uint64_t end,
                 Record when);
-  // The NLM client at `address` lives as `state` from now on: what it asks for in former lives is
-  // refused, wherever it is on its way. Never blocks for a transaction.
+  // The NLM client at `address` lives as `state` from now on: requests from its former lives are
+  // refused, wherever they are on their way. Never blocks for a transaction.
   void note_nlm_life(const std::string& address, std::int32_t state);
-  // It has lost its locks: unlocks all of them but those of its life `but_state` and of later ones,
-  // also those of LOCKs that are under way, and tries again what could not be recorded before.
-  // Waits for the transaction under way. Errors: as unlock().
+  // The NLM client at `address` has lost its locks. Unlocks all of them, except those of its life
+  // `but_state` and of later ones; includes LOCKs that are under way, and unlocks that could not be
+  // recorded before. Waits for the transaction under way. Errors: as unlock().
   Status forget_nlm_client(const std::string& address, std::optional<std::int32_t> but_state);
-  // The NFSv4 client lives now as `verifier` says: unlocks what it locked in another life. Errors:
+  // The NFSv4 client lives now as `verifier` says: unlocks what it locked in other lives. Errors:
   // as unlock().
   Status forget_former_lives(const std::string& client, const std::string& verifier);
-  // The NFSv4 client has reclaimed everything that it holds (RECLAIM_COMPLETE, RFC 8881 18.51):
-  // unlocks what it was recorded to hold and has neither reclaimed nor locked anew since the load.
+  // The NFSv4 client has reclaimed everything that it holds (RECLAIM_COMPLETE, RFC 8881 18.51).
+  // Unlocks what it was recorded to hold and has neither reclaimed nor locked again since the load.
   // Errors: as unlock().
   Status forget_unclaimed(const std::string& client);
-  // Somebody elsewhere wants what is recorded so: revokes its client if that has been away from
-  // something in `wanted` for too long (kUnclaimedLeases). Errors: as write().
+  // An owner of another VNFS wants `wanted`. Revokes the client of `owner` if it has been away for
+  // too long (kUnclaimedLeases) from something in `wanted`. Errors: as write().
   Status revoke_if_away(Ino ino, const LockOwner& owner, const LockRange& wanted);
-  // Whether the owner's record is still the one of that revision.
+  // Whether the owner's record still has that revision.
   bool is_recorded_as(Ino ino, const LockOwner& owner, Revision revision);
-  // Whose NLM locks are recorded under this VNFS.
+  // The NLM clients that have locks recorded under this VNFS.
   std::set<NlmClient> nlm_clients() const;
-  // Whether any of them is at `address`, locks at this moment, or has unlocks that are late. Cheap:
-  // whoever likes may ask.
+  // Whether an NLM client at `address` has locks, locks at this moment, or has late unlocks. Cheap:
+  // any sender may cause this question.
   bool has_nlm_client(const std::string& address) const;
-  // Whether an NLM client that locks as `state` now still has locks of former lives here: its
-  // notice was lost. A client: an address and a name, through whatever VIP. Cheap but for the first
-  // question of a life.
+  // Whether an NLM client that locks as `state` now still has locks of former lives here: then its
+  // notice was lost. A client is an address and a name, through whatever VIP. Cheap, except the
+  // first question of a life.
   bool has_outlived_locks(const LockOwner& owner, std::int32_t state);
-  // Whether unlocks of the NLM client at `address` are late.
+  // Whether unlocks of the NLM client at `address` are not recorded yet.
   bool owes_unlocks_of(const std::string& address) const;
-  // Records what is late. Errors: those of Session::commit; the rest stays late.
+  // Records late unlocks. Errors: those of Session::commit; the rest stays late.
   Status record_unlocks();
   Answer test(Ino ino, const LockOwner& owner, const LockRange& range);
-  // Loads what owners of other VNFSs have recorded, before this mount turns sole. Blocks. Errors:
+  // Loads what owners of other VNFSs have recorded, before this mount becomes sole. Blocks. Errors:
   // as load().
   Status turning_sole();
 
@@ -150,42 +158,46 @@ class FileLocks {
     std::int64_t since_ns = 0;  // wall clock: since when the owner holds something; 0: not known
   };
 
-  // order_mutex_: who releases much does it in parts, and others get their turn in between.
+  // Takes order_mutex_. Releases of many locks are done in parts, so that others get their turn in
+  // between.
   std::unique_lock<FifoMutex> take_turn();
 
   // REQUIRES for all: order_mutex_ is held.
   std::optional<LockConflict> standing_conflict(Ino ino, const LockOwner& owner,
                                                 const LockRange& range);
   void revoke_client(const LockOwner& holder);
-  // A stay, and nullopt when nobody else can record anything.
+  // A stay; nullopt when there never is another mount.
   std::optional<Membership::Stay> enter() const;
-  // What is recorded of the inode now. The compare holds until something is added to it or changed.
-  // Errors: Session::range, kCorrupt.
+  // Reads what is recorded of the inode now. The compare holds until something is added to it or
+  // changed. Errors: Session::range, kCorrupt.
   Result<kv::Compare> look(Ino ino);
-  // Of owners of other VNFSs, as known. Alone, those that stay away too long are revoked.
+  // A conflict with known records of other VNFSs' owners. A sole mount revokes owners that stay
+  // away too long.
   std::optional<LockConflict> foreign_conflict(Ino ino, const LockRange& range,
                                                const Membership::Stay* stay);
-  // Beside other mounts, at most every kAskAgainNs: has the instance that holds it asked. Where
-  // there has been none for too long, takes the client's locks itself: true.
+  // Beside other mounts, at most every kAskAgainNs: asks the VNFS's instance to look whether the
+  // client of `lock` is away. True: the VNFS was without an instance for too long, and the client's
+  // locks are taken.
   bool ask_for(const ForeignLock& lock, const LockRange& wanted);
   void order_look_at(const ForeignLock& lock, const LockRange& wanted);
-  // Since when nobody serves the VNFS, by the claim of the youngest mount. nullopt: somebody does.
-  // Errors: Session::range, kCorrupt.
+  // Since when no mount serves the VNFS, and the revision of the youngest claim then. nullopt: a
+  // mount serves it. Errors: Session::range, kCorrupt.
   struct Unserved {
     Revision claimed;
     std::int64_t since_ns = 0;
   };
   Result<std::optional<Unserved>> unserved(const std::string& vnfs);
-  // Erases everything that its client has recorded through its VNFS, if no mount has been claimed
-  // since `claimed` (nullopt: whatever was claimed), and only then forgets it. Errors: as write().
+  // Erases everything that the client of `lock` has recorded through its VNFS, if no mount has been
+  // claimed since `claimed` (nullopt: without that condition), and only then forgets it. Errors: as
+  // write().
   Status take_client(const ForeignLock& lock, std::optional<Revision> claimed);
-  // Writes what one owner holds, nothing else changes. The key is not late afterwards.
-  // Errors: kConflict (a compare did not hold), Session::commit.
+  // Writes what one owner holds; changes nothing else. The key is not late afterwards. Errors:
+  // kConflict (a compare did not hold), Session::commit.
   Status write(const Key& key, const RecordedLock& lock,
                std::optional<kv::Compare> unchanged = std::nullopt);
   Result<std::optional<LockConflict>> try_lock(const Key& key, const LockRange& range,
                                                const ClientLife& life);
-  // Erases their records, if nobody else has changed them. Errors: as write().
+  // Erases the records of these keys, if nobody else has changed them. Errors: as write().
   Status erase(std::span<const Key> keys);
   Status write_late(const Key& key);
   Status write_late(std::span<const Key> keys);
@@ -193,26 +205,27 @@ class FileLocks {
   Result<Revision> stored_revision(const std::string& store_key);
 
   // REQUIRES for all: mutex_ is held.
-  // Whether its client has stayed away for too long from something of it that lies in `range`.
+  // Whether the key's client has stayed away for too long from some of the key's locks in `range`.
   bool revocable(const Key& key, const LockRange& range) const;
-  // Its client has come back for what it holds in `range`.
+  // The key's client has come back for what the key holds in `range`.
   void claim(const Key& key, const LockRange& range);
-  // It holds no more than that. The record is late then.
+  // From now on the key holds only `ranges`. Its record is late then.
   void leave(const Key& key, std::vector<LockRange> ranges);
-  // Unlocks what an NFSv4 client was recorded to hold and has not claimed. Those keys.
+  // Unlocks what an NFSv4 client was recorded to hold and has not claimed. Returns those keys.
   std::vector<Key> leave_unclaimed(const std::string& client);
   Kept kept(const Key& key) const;
   Kept kept_after(const Key& key, const ClientLife& life) const;
-  // What it holds in that life: nothing that was locked in another one.
+  // What the key holds in that life: nothing that was locked in another one.
   std::vector<LockRange> held_in(const Key& key, const ClientLife& life) const;
   void hold(const Key& key, std::vector<LockRange> ranges);
   bool owes(const std::string& address) const;
 
-  // Since when every client could come back.
+  // Since when every client could have come back.
   std::int64_t serving_since_ns() const;
-  // Records what is late of them, kLocksAtOnce in a transaction. Takes order_mutex_ for each.
+  // Records the late unlocks of these keys, kLocksAtOnce in a transaction. Takes order_mutex_ for
+  // each.
   Status write_all(const std::vector<Key>& keys);
-  // Has leave_them() called under mutex_, and records what it has left.
+  // Calls leave_them() under mutex_, and records the unlocks of the keys that it returns.
   Status forget_nfs4_client(const std::string& client, std::string_view why,
                             const std::function<std::vector<Key>()>& leave_them);
   void run();
@@ -235,11 +248,11 @@ class FileLocks {
 
   mutable std::mutex mutex_;  // guards the rest
   LockTable table_;
-  std::map<Key, Kept> kept_;                      // of those that hold something
-  std::map<NlmClient, std::size_t> nlm_clients_;  // on how many keys they hold something
-  LockTable unclaimed_;  // NFSv4: loaded, and its owner has not come back for it
+  std::map<Key, Kept> kept_;                      // only keys that hold something
+  std::map<NlmClient, std::size_t> nlm_clients_;  // on how many keys each holds something
+  LockTable unclaimed_;                           // NFSv4: loaded, and not claimed by its owner
   NlmLives lives_;
-  // (address, name) of NLM clients without locks of lives before that one.
+  // (address, name) of NLM clients that have no locks of lives before that one.
   std::map<std::pair<std::string, std::string>, std::int32_t> without_former_;
   std::set<Key> late_;     // the store still says more than the table
   std::set<Key> writing_;  // were late; their transaction is under way

@@ -1,4 +1,4 @@
-// FileLocks, as far as owners of other VNFSs are concerned.
+// FileLocks: the part about owners of other VNFSs.
 #include <algorithm>
 
 #include "common/base/bytes.h"
@@ -22,7 +22,7 @@ Result<kv::Compare> FileLocks::look(Ino ino) {
     if (record.vnfs() != vnfs_) foreign.push_back(foreign_lock(kv, record));
   }
   foreign_.set(ino, std::move(foreign));
-  // Whatever is put later has a higher revision; what goes away only makes room.
+  // A record that is put later has a higher revision; one that goes away only makes room.
   kv::Compare unchanged;
   unchanged.range = range;
   unchanged.target = kv::Compare::Target::kModRevision;
@@ -34,8 +34,8 @@ Result<kv::Compare> FileLocks::look(Ino ino) {
 std::optional<LockConflict> FileLocks::foreign_conflict(Ino ino, const LockRange& range,
                                                         const Membership::Stay* stay) {
   const bool alone = stay == nullptr || stay->sole();
-  // What a VNFS that nobody serves has left may have been cleared since it was loaded. Without an
-  // answer it stands.
+  // Locks of a VNFS without an instance may have been cleared since they were loaded. If the look
+  // fails, they stand.
   if (alone && foreign_.conflict(ino, range)) static_cast<void>(look(ino));
   for (;;) {
     const auto conflict = foreign_.conflict(ino, range);
@@ -52,7 +52,8 @@ std::optional<LockConflict> FileLocks::foreign_conflict(Ino ino, const LockRange
   }
 }
 
-// Only its own instance knows whether a client is away. Without an instance it is.
+// Only the VNFS's own instance knows whether a client is away. Without an instance, the client is
+// away.
 bool FileLocks::ask_for(const ForeignLock& lock, const LockRange& wanted) {
   if (lock.owner.protocol != LockProtocol::kNfs4) return false;
   const std::int64_t now_ns = clock_.mono_ns();
@@ -74,7 +75,7 @@ bool FileLocks::ask_for(const ForeignLock& lock, const LockRange& wanted) {
 Result<std::optional<FileLocks::Unserved>> FileLocks::unserved(const std::string& vnfs) {
   SYMNAS_ASSIGN(const kv::OpResult claim,
                 session_.range(kv::single_key(kv::keys::mount_claim(fs_)), 1));
-  // Later than the claim: who mounts after that changes it.
+  // Read after the claim key: a mount that is claimed after this read changes that key.
   SYMNAS_ASSIGN(const kv::OpResult read,
                 session_.range(kv::prefix_range(kv::keys::mounts(fs_)), 0));
   SYMNAS_ASSIGN(const std::vector<MountEntry> mounts, parse_mounts(fs_, read));
@@ -131,7 +132,7 @@ void FileLocks::order_look_at(const ForeignLock& lock, const LockRange& wanted) 
   mutation.compares = {kv::mod_revision_is(lock.store_key, lock.revision), kv::key_absent(key)};
   mutation.writes = {kv::put(key, order.SerializeAsString())};
   const auto asked = session_.commit_blocking(std::move(mutation));
-  if (!asked) log::info("a lock of {} cannot be asked for: {}", lock.vnfs, asked.error().message);
+  if (!asked) log::info("{} cannot be asked about a lock: {}", lock.vnfs, asked.error().message);
 }
 
 Status FileLocks::turning_sole() {

@@ -1,5 +1,5 @@
-// ForeignLocks: what owners of other VNFSs have recorded on inodes of this filesystem. Their own
-// mounts change it: what is known here is as old as the last look. Pure.
+// ForeignLocks: what owners of other VNFSs have recorded on inodes of this filesystem. Other mounts
+// change these records: what is known here is as old as the last look. Pure.
 //
 // Thread class: thread-compatible.
 #pragma once
@@ -24,18 +24,18 @@ struct ForeignLock {
 
 class ForeignLocks {
  public:
-  // In place of what was known of the inode.
+  // Replaces what was known of the inode.
   void set(Ino ino, std::vector<ForeignLock> locks);
   void add(Ino ino, ForeignLock lock);
   void clear() { locks_.clear(); }
-  // A lock that `range` conflicts with, and where; nullopt: none. Owners of another VNFS are
-  // others, whatever they are called.
+  // A lock that `range` conflicts with, and where; nullopt: none. Owners of another VNFS are always
+  // other owners, even if the ids are equal.
   struct Conflict {
     ForeignLock lock;
     LockRange range;
   };
   std::optional<Conflict> conflict(Ino ino, const LockRange& range) const;
-  // Everything that one client of one VNFS had recorded is gone.
+  // Forgets everything that one client of one VNFS had recorded.
   void forget_client(const std::string& vnfs, LockProtocol protocol, const std::string& client);
 
  private:

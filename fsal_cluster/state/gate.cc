@@ -8,7 +8,7 @@
 namespace symnas::fs {
 
 std::optional<std::int64_t> Gate::open_for_ns() const {
-  // In this order: prove() sets the beginning first.
+  // Read in this order, because prove() sets the beginning first.
   const std::int64_t now_ns = clock_.mono_ns();
   if (now_ns >= open_until_ns()) return std::nullopt;
   return std::max<std::int64_t>(now_ns - open_since_ns(), 0);
@@ -17,7 +17,8 @@ std::optional<std::int64_t> Gate::open_for_ns() const {
 void Gate::pass(Action action) {
   if (!is_open()) {
     std::unique_lock lock(mutex_);
-    // prove() may have come between the look and the lock; it does not see what is not held yet.
+    // prove() may have come between the look and the lock; it does not see an action that is not
+    // held yet.
     if (shut_down_) {
       lock.unlock();
       action(Passage::kShutDown);

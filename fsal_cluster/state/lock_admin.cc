@@ -36,7 +36,7 @@ Result<ClearView> read_clear_view(kv::Store& store, FsId fs, const LockEntry& lo
   txn.success = {kv::get(kv::keys::mount_claim(fs)), kv::get(lock.key),
                  kv::get(kv::keys::stamp(fs))};
   SYMNAS_ASSIGN(kv::TxnResult read, kv::txn_blocking(store, std::move(txn), kAdminDeadlineMs));
-  // Later than the claims: who mounts after that changes them.
+  // Read after the claim key: a mount that is claimed after this read changes that key.
   SYMNAS_ASSIGN(const auto mounts, mounts_of_vnfses(store, fs));
   return ClearView{std::move(read.results[0]), std::move(read.results[1]),
                    std::move(read.results[2]), mounts.contains(lock.vnfs)};
@@ -53,14 +53,14 @@ std::string order_of(const env::Clock& clock, const LockEntry& lock, const std::
 
 enum class Begun { kReleased, kOrdered, kChanged };
 
-// Orders it where it is believed in, or releases it.
+// Orders the clearing if the VNFS has a mount, or else releases the lock.
 Result<Begun> begin_clear(kv::Store& store, const env::Clock& clock, FsId fs, const LockEntry& lock,
                           const std::string& by) {
   const std::string order_key = lock_order_key(fs, lock.key);
   for (int attempt = 0; attempt < kConflictRetriesMax; ++attempt) {
     SYMNAS_ASSIGN(const ClearView view, read_clear_view(store, fs, lock));
     if (view.lock.kvs.empty() || view.lock.kvs.front().mod_revision != lock.revision) {
-      // A try before may have done it.
+      // An earlier try may have done it.
       return attempt > 0 && view.lock.kvs.empty() ? Begun::kReleased : Begun::kChanged;
     }
     StampAdvance stamp = advance_stamp(fs, view.stamp, attempt);
@@ -109,7 +109,8 @@ Status take_back(kv::Store& store, FsId fs, const std::string& order_key) {
   return fail(ErrorCode::kConflict, "locks: an order could not be taken back; try again");
 }
 
-// A mount that comes meanwhile obeys no order of before: it is given anew.
+// Waits for the mounts. A mount that is claimed meanwhile obeys no order from before its claim: the
+// order is given again.
 Status wait_until_obeyed(kv::Store& store, const env::Clock& clock, FsId fs,
                          std::vector<LockEntry> ordered, const std::string& by,
                          std::int64_t wait_ms) {
@@ -141,7 +142,7 @@ Result<std::vector<LockEntry>> list_locks(kv::Store& store, FsId fs) {
   SYMNAS_ASSIGN(
       const kv::OpResult found,
       kv::range_blocking(store, kv::prefix_range(kv::keys::locks(fs)), 0, kAdminDeadlineMs));
-  // Later: a mount that is missing here is younger than every record above.
+  // Read after the records: a mount that is missing here is younger than all of them.
   SYMNAS_ASSIGN(const auto mounts, mounts_of_vnfses(store, fs));
   std::vector<LockEntry> out;
   for (const kv::KeyValue& kv : found.kvs) {
@@ -177,7 +178,7 @@ Result<ClearedLocks> clear_locks(kv::Store& store, const env::Clock& clock, FsId
     SYMNAS_TRY(take_back(store, fs, lock_order_key(fs, lock.key)));
     SYMNAS_ASSIGN(const auto stored, read_key(store, lock.key));
     if (!stored || stored->create_revision > lock.revision) {
-      ++out.released;  // what is there now was locked anew
+      ++out.released;  // the present record was made by a later lock
     } else if (stored->mod_revision == lock.revision) {
       unanswered.insert(lock.vnfs);
     } else {

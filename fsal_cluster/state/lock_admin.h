@@ -1,9 +1,9 @@
-// What an administrator sees of recorded locks, and how they are cleared from outside of the
-// instance that believes in them. Thread-safe; blocks.
+// Lists recorded locks for an administrator, and clears them from outside of the instance that
+// holds them in memory. Thread-safe; blocks.
 //
-// A lock of a VNFS that has the filesystem mounted is cleared by that mount, which is ordered to
-// (state/lock_orders.h); of one that has not by the transaction here, which compares that nobody
-// has mounted the filesystem meanwhile.
+// When the lock's VNFS has the filesystem mounted, that mount is ordered to clear the lock
+// (state/lock_orders.h). When it has not, the transaction here clears it, and compares that no
+// mount of the filesystem was claimed meanwhile.
 #pragma once
 
 #include <cstddef>
@@ -25,23 +25,23 @@ struct LockEntry {
   std::string vnfs;
   LockOwner owner;
   RecordedLock lock;
-  // Recorded before the mount that serves its VNFS now, or nobody serves it: an NFSv4 client may be
-  // away.
+  // True: recorded before the present mount of its VNFS, or there is none. Then an NFSv4 client may
+  // be away.
   bool is_older_than_mount = true;
 };
 
-// Everything that is recorded. Errors: kUnavailable, kCorrupt.
+// All recorded locks. Errors: kUnavailable, kCorrupt.
 Result<std::vector<LockEntry>> list_locks(kv::Store& store, FsId fs);
 
 struct ClearedLocks {
   std::size_t released = 0;
-  std::size_t changed = 0;              // by their owners meanwhile: left alone
-  std::vector<std::string> unanswered;  // VNFSs whose mount did not do it in time: taken back
+  std::size_t changed = 0;              // changed by their owners meanwhile: left alone
+  std::vector<std::string> unanswered;  // VNFSs whose mount did not do it in time: order taken back
 };
 
-// Clears these records as they were when they were listed. `by`: this head. Waits for mounts at
-// most wait_ms. Errors: kUnavailable, kConflict (mounts keep coming), kNoSpace; some may be cleared
-// then.
+// Clears these records, if they are as they were when they were listed. `by`: this head. Waits for
+// mounts at most wait_ms. Errors: kUnavailable, kConflict (mounts keep coming), kNoSpace; some
+// locks may be cleared then.
 Result<ClearedLocks> clear_locks(kv::Store& store, const env::Clock& clock, FsId fs,
                                  const std::vector<LockEntry>& locks, const std::string& by,
                                  std::int64_t wait_ms);

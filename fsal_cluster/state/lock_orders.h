@@ -1,8 +1,9 @@
-// LockOrders: what the store says is to be done about the lock records of one VNFS in one
-// filesystem (`wX` of docs/formats/keys.md): a complete image, kept by the session's watch.
+// LockOrders: the orders in the store about the lock records of one VNFS in one filesystem (`wX` of
+// docs/formats/keys.md): a complete image, kept by the session's watch.
 //
-// An order to clear a lock counts only while its administrator may still wait for it. How old one
-// is that was there before it was watched nobody knows; of others the mount's own clock tells.
+// An order to clear a lock counts only while its administrator may still wait for it. The mount's
+// own clock tells the age of an order that it saw come. Nobody knows the age of one that was there
+// before.
 //
 // Thread class: thread-safe; its mutex is a leaf.
 #pragma once
@@ -30,10 +31,10 @@ struct LockOrder {
   Ino ino;
   LockOwner owner;
   records::LockOrder::Kind kind = records::LockOrder::CLEAR;
-  Revision lock_revision;  // of the record that is meant
-  // When it was given, as this mount saw it (monotonic clock); nullopt: it was there before.
+  Revision lock_revision;  // revision of the lock record that is meant
+  // When this mount saw the order come (monotonic clock); nullopt: it was there before.
   std::optional<std::int64_t> given_ns;
-  LockRange wanted = kWholeFile;  // of a conflict
+  LockRange wanted = kWholeFile;  // of an order because of a conflict
 };
 
 class LockOrders final : public kv::Follower {
@@ -44,11 +45,12 @@ class LockOrders final : public kv::Follower {
   // For SessionOptions::followed. REQUIRES: this object outlives the session.
   kv::SessionOptions::Followed followed();
 
-  // Waits for an order, at most wait_ms; stop() ends it. Empty: there is none, or it is not known.
+  // Waits for an order, at most wait_ms; stop() ends the wait. Empty: there is none, or none is
+  // known.
   std::vector<LockOrder> wait(std::int64_t wait_ms);
-  // It is done: not told again, though the watch may still show it.
+  // The order was carried out: wait() does not return it again, though the watch may still show it.
   void done(const LockOrder& order);
-  // Whether it may still be carried out, as far as the watch has told.
+  // Whether the order may still be carried out, as far as the watch shows.
   bool is_valid(const LockOrder& order) const;
   // Idempotent.
   void stop();

@@ -14,18 +14,19 @@
 
 namespace symnas::fs {
 
-// Everything that is recorded of an inode begins with it.
+// Prefix of all lock records of an inode.
 std::string locks_of(FsId fs, Ino ino);
 // One key per inode, VNFS and owner: one client may lock a file through two VNFSs.
 std::string lock_key(FsId fs, Ino ino, const std::string& vnfs, const LockOwner& owner);
-// What a lock's key says. nullopt: it is none.
+// Parts of a lock's key. nullopt: it is no lock's key.
 struct LockHolder {
   Ino ino;
   std::string vnfs;
   LockOwner owner;
 };
 std::optional<LockHolder> parse_lock_key(FsId fs, const std::string& key);
-// The key of an order about the record `lock_key`, and back. nullopt: `order_key` is none.
+// The key of an order about the record `lock_key`; and the lock's key from the order's key.
+// nullopt: `order_key` is no such key.
 std::string lock_order_key(FsId fs, const std::string& lock_key);
 std::optional<std::string> ordered_lock_key(FsId fs, const std::string& order_key);
 

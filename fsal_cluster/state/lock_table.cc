@@ -10,7 +10,7 @@ bool touches(const LockRange& a, const LockRange& b) {
   return a.start <= b.end && b.start <= a.end;
 }
 
-// Sorts and joins neighbours of one mode, so that equal coverage has one form.
+// Sorts the ranges and joins neighbours of one mode, so that equal coverage always has one form.
 std::vector<LockRange> normalized(std::vector<LockRange> ranges) {
   std::sort(ranges.begin(), ranges.end(),
             [](const LockRange& a, const LockRange& b) { return a.start < b.start; });

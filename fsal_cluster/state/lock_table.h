@@ -2,8 +2,9 @@
 // FileLocks feeds it.
 //
 // Thread class: thread-compatible.
-// Invariants: two owners never hold overlapping ranges of which one is exclusive; a held range goes
-// away only by unlock, or by revocation of all that its client has not come back for (INV-7).
+// Invariants: two owners never hold overlapping ranges of which one is exclusive. A held range goes
+// away only by unlock, or by revocation of everything that its client has not come back for
+// (INV-7).
 // Semantics of ranges and of a change between shared and exclusive: fcntl(2) F_SETLK.
 #pragma once
 
@@ -36,8 +37,8 @@ struct LockOwner {
   friend auto operator<=>(const LockOwner&, const LockOwner&) = default;
 };
 
-// In which of its lives a client locks: another one has lost what it locked in this one. Empty: it
-// has not told.
+// The life of a client in which it locks. A client in another life has lost what it locked in this
+// one. Empty: the client has not told its life.
 struct ClientLife {
   std::int32_t nsm_state = 0;  // NLM: grows with each life, and may wrap; 0: not told
   std::string verifier;        // NFSv4
@@ -45,11 +46,11 @@ struct ClientLife {
 };
 // True when an NLM client lived as `a` before it lived as `b`; false when either is not told.
 bool is_former_life(std::int32_t a, std::int32_t b);
-// True when an NLM client that lives as `now` has lost what it locked in `locked_in`: in a former
-// life, or without having told in which.
+// True when an NLM client that lives as `now` has lost a lock of life `locked_in`: of a former
+// life, or of one that it has not told.
 bool is_lost_by_notice(std::int32_t locked_in, std::int32_t now);
-// True when both have told and are not the same life: what was locked without having told stays,
-// and becomes of the life that locks next.
+// True when both lives are told and differ. A lock of a life that was not told stays, and belongs
+// to the life that locks next.
 bool is_another_life(const ClientLife& a, const ClientLife& b);
 
 struct LockConflict {
@@ -57,13 +58,14 @@ struct LockConflict {
   LockRange range;
 };
 
-// The ranges of one owner after it locks `range` (replacing what it held there) or unlocks [start,
-// end].
+// The ranges of one owner after it has locked `range` (which replaces what it held there) or
+// unlocked [start, end].
 std::vector<LockRange> with_range(std::vector<LockRange> held, const LockRange& range);
 std::vector<LockRange> without_range(std::vector<LockRange> held, std::uint64_t start,
                                      std::uint64_t end);
-// What lies within `bounds`, and what does not, whatever the modes of `bounds`. REQUIRES: both as
-// with_range() and without_range() leave them: in order, and no byte twice.
+// The parts of `held` that lie within `bounds`, and the parts that do not, whatever the modes of
+// `bounds`. REQUIRES: both are as with_range() and without_range() leave them: in order, and no
+// byte twice.
 std::vector<LockRange> within(const std::vector<LockRange>& held,
                               const std::vector<LockRange>& bounds);
 std::vector<LockRange> outside(const std::vector<LockRange>& held,
@@ -77,7 +79,7 @@ bool covers_at_least(const std::vector<LockRange>& held, const LockRange& range)
 
 class LockTable {
  public:
-  // The range of another owner that stands against `range`; nullopt: it may be granted.
+  // A range of another owner that conflicts with `range`; nullopt: it may be granted.
   std::optional<LockConflict> conflict(Ino ino, const LockOwner& owner,
                                        const LockRange& range) const;
   const std::vector<LockRange>& held(Ino ino, const LockOwner& owner) const;

@@ -21,8 +21,8 @@ struct LockUse {
 Result<LockUse> lock_use(kv::Store& store, FsId fs, const std::string& vnfs,
                          std::int64_t deadline_ms);
 
-// Forgets those records and what is ordered about them, unless somebody has made a VNFS of that key
-// (`vnfs_key`) again. Errors: those of the store, kConflict.
+// Erases those records and the orders about them, unless a VNFS of that key (`vnfs_key`) was made
+// again. Errors: those of the store, kConflict.
 Status forget_locks(kv::Store& store, FsId fs, const LockUse& use, const std::string& vnfs_key,
                     std::int64_t deadline_ms);
 

@@ -6,7 +6,7 @@
 
 namespace symnas::fs {
 namespace {
-// How often turn_shared() looks whether the last sole stay has ended: a newcomer waits for it.
+// How often turn_shared() looks whether the last sole stay has ended: a joining mount waits for it.
 constexpr std::chrono::milliseconds kDrainPoll{1};
 }  // namespace
 
@@ -15,8 +15,8 @@ Membership::Stay Membership::enter() {
   static thread_local const std::size_t mine =
       std::hash<std::thread::id>{}(std::this_thread::get_id()) % kShards;
   std::atomic<std::int64_t>& count = shards_[mine].sole_stays;
-  // Counted before the mode is looked at again, as turn_shared() sets it before it counts: one of
-  // the two sees the other.
+  // Counts first and looks at the mode then; turn_shared() sets the mode first and counts then. So
+  // one of the two sees the other.
   count.fetch_add(1, std::memory_order_seq_cst);
   if (mode_.load(std::memory_order_seq_cst) == Mode::kSole) return Stay(&count);
   count.fetch_sub(1, std::memory_order_release);

@@ -1,8 +1,8 @@
-// Membership: whether this mount is alone with its filesystem (sole) or others may change it
-// (shared), and which operations still run on the belief that it is alone.
+// Membership: whether this mount is alone with its filesystem (sole) or other mounts may change it
+// (shared), and which operations still rely on being alone.
 //
 // Thread class: thread-safe; enter() and leaving are lock-free. Invariant: when turn_shared() has
-// returned, no stay that is sole is left, and no later one is before turn_sole().
+// returned, there is no sole stay, and none begins before turn_sole().
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ class Membership {
  public:
   enum class Mode : std::uint8_t { kSole, kShared };
 
-  // One operation's. Move-only; may end on another thread.
+  // The stay of one operation. Move-only; may end on another thread.
   class Stay {
    public:
     Stay(Stay&& other) noexcept : count_(std::exchange(other.count_, nullptr)) {}
@@ -30,7 +30,7 @@ class Membership {
    private:
     friend class Membership;
     explicit Stay(std::atomic<std::int64_t>* count) : count_(count) {}
-    std::atomic<std::int64_t>* count_;  // null: shared
+    std::atomic<std::int64_t>* count_;  // null: the stay is shared
   };
 
   explicit Membership(Mode mode) : mode_(mode) {}
@@ -40,7 +40,8 @@ class Membership {
 
   // Blocks until the last sole stay has ended, which may wait for a LUN or for the store.
   void turn_shared();
-  // False while turn_shared() waits: a sole stay may still rely on what shared ones must not touch.
+  // False while turn_shared() waits: a sole stay may still rely on something that shared stays must
+  // not change.
   bool is_settled() const { return settled_.load(std::memory_order_acquire); }
   // REQUIRES: the store says that this mount is alone, and the cache is no older than that.
   void turn_sole() { mode_.store(Mode::kSole, std::memory_order_seq_cst); }

@@ -1,7 +1,7 @@
-// MembershipPlan: what a mount has to do about the others: make room for who wants to join, take
-// over from who has ended, become sole when nobody else is left. Decides; the keeper acts.
+// MembershipPlan: decides what a mount has to do about other mounts: make room for one that wants
+// to join, take over from one that has ended, become sole when there is none. The keeper does it.
 //
-// Thread class: thread-compatible. Pure: time and chance are given.
+// Thread class: thread-compatible. Pure: the caller gives time and random numbers.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace symnas::fs {
 
-// What the keeper sees, of one moment.
+// What the keeper sees at one moment.
 struct MembershipView {
   MountId self;
   Membership::Mode mode = Membership::Mode::kShared;
@@ -28,13 +28,13 @@ struct MembershipView {
 struct MembershipStep {
   enum class Kind {
     kWait,
-    kMakeRoom,    // this mount has `solo` and somebody wants to join
-    kTakeOver,    // from `ended`
+    kMakeRoom,    // this mount has `solo`, and another mount wants to join
+    kTakeOver,    // recover the mount `ended`
     kBecomeSole,  // alone for kSoloAfterNs, or `solo` is put already
   };
   Kind kind = Kind::kWait;
   MountId ended;
-  std::optional<std::int64_t> wake_ns;  // kWait: look again by then
+  std::optional<std::int64_t> wake_ns;  // kWait: call next() again by then
 };
 
 class MembershipPlan {
@@ -47,7 +47,7 @@ class MembershipPlan {
  private:
   std::optional<std::int64_t> alone_since_ns_;
   std::int64_t not_sole_before_ns_ = 0;
-  std::map<MountId, std::int64_t> due_ns_;  // of the take-overs
+  std::map<MountId, std::int64_t> due_ns_;  // when each take-over is due
 };
 
 }  // namespace symnas::fs

@@ -37,7 +37,7 @@ Result<records::FilesystemRecord> usable_filesystem(const kv::OpResult& read,
     return fail(ErrorCode::kNotFound, "filesystem " + name + ": is being removed");
   if (FsId{record.fsid()} != options.fs)
     return fail(ErrorCode::kNotFound, "filesystem " + name +
-                                          ": is another one now; an instance that is started anew "
+                                          ": was removed and created again; a restarted instance "
                                           "serves it");
   if (record.schema_version() != kSchemaVersion)
     return fail(ErrorCode::kNotSupported,
@@ -47,8 +47,8 @@ Result<records::FilesystemRecord> usable_filesystem(const kv::OpResult& read,
   return record;
 }
 
-// The filesystem's state at one revision; of many mounts the later pages are newer (the claim's
-// compare of mount_claim tells whether one was added).
+// The filesystem's state at one revision. When there are many mounts, the later pages are newer
+// (the compare of mount_claim tells whether a mount was added).
 Result<ClaimView> read_view(kv::Store& store, const ClaimOptions& options) {
   const FsId fs = options.fs;
   kv::Txn txn;
@@ -100,7 +100,7 @@ Claim claim_of(const MountEntry& mount, records::FilesystemRecord filesystem,
   return claim;
 }
 
-// One living mount per VNFS: what it has recorded for its clients (locks) has one owner.
+// One living mount per VNFS: the locks that it has recorded for its clients have one owner.
 Status check_own_vnfs(const std::vector<MountEntry>& mounts, const ClaimOptions& options) {
   for (const MountEntry& mount : mounts) {
     if (!mount.alive() || mount.record.vnfs_id() != options.record.vnfs_id()) continue;
@@ -120,7 +120,7 @@ const MountEntry* living_holder(const std::vector<MountEntry>& mounts, const kv:
   return found == mounts.end() ? nullptr : &*found;
 }
 
-// Asks the sole mount to make room, unless somebody has.
+// Asks the sole mount to make room, unless another mount has asked already.
 kv::Txn ask_for_room(FsId fs, const ClaimView& view, const ClaimOptions& options, int attempt) {
   kv::Txn txn;
   if (!view.want_solo.kvs.empty()) return txn;
@@ -167,7 +167,7 @@ Result<ClaimPlan> plan_claim(const ClaimView& view, const ClaimOptions& options,
   plan.txn.compares.push_back(
       kv::mod_revision_is(kv::keys::mount_claim(fs), mod_revision_of(view.claim)));
   plan.txn.compares.push_back(counter_unchanged(kv::keys::kMountIdCounter, counter));
-  // Absent, or of a mount that has ended.
+  // `solo` is absent here, or names a mount that has ended.
   plan.txn.compares.push_back(kv::mod_revision_is(kv::keys::solo(fs), mod_revision_of(view.solo)));
   plan.txn.compares.push_back(std::move(stamp.compare));
   plan.txn.success = {
@@ -175,7 +175,8 @@ Result<ClaimPlan> plan_claim(const ClaimView& view, const ClaimOptions& options,
       kv::put(kv::keys::mount_claim(fs), std::to_string(id.value())),
       counter_advanced(kv::keys::kMountIdCounter, counter, 1),
       std::move(stamp.put),
-      // Before its first open: clients may reclaim what nothing else shows (shares.md).
+      // Put before the mount's first open: its clients may reclaim opens that no other record shows
+      // (shares.md).
       kv::put(kv::keys::share(fs, kNoFile, id),
               encode_share({.mode = {}, .vnfs = options.record.vnfs()})),
       alone ? kv::put(kv::keys::solo(fs), solo_value(id)) : kv::erase(kv::keys::solo(fs)),
@@ -189,7 +190,7 @@ Result<Claim> claim_mount(kv::Store& store, const ClaimOptions& options, std::in
   using Clock = std::chrono::steady_clock;
   const auto deadline = Clock::now() + std::chrono::milliseconds(deadline_ms);
   Error last{ErrorCode::kConflict, ""};
-  int conflicts = 0;  // not the rounds of waiting: the stamp must not run ahead for them
+  int conflicts = 0;  // rounds of waiting do not count: the stamp must not run ahead for them
   while (Clock::now() < deadline) {
     SYMNAS_ASSIGN(const ClaimView view, read_view(store, options));
     SYMNAS_ASSIGN(std::vector<MountEntry> mounts, parse_mounts(options.fs, view.mounts));

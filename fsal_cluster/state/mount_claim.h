@@ -1,7 +1,7 @@
-// Claiming a filesystem: the transaction that makes an instance a mount. Thread-safe; blocks.
-// Two claims of one filesystem that read the same state cannot both win: each compares and puts one
-// key (keys::mount_claim). Who finds no living mount becomes the sole one; who finds a sole one
-// waits until it has made room (several_mounts.md).
+// Claiming a filesystem: the transaction that makes an instance a mount. Thread-safe; blocks. Two
+// claims of one filesystem that read the same state cannot both win: each compares and puts one key
+// (keys::mount_claim). A claim that finds no living mount makes the sole mount. A claim that finds
+// a sole mount waits until that has made room (several_mounts.md).
 #pragma once
 
 #include <optional>
@@ -23,7 +23,7 @@ inline constexpr const char* kMountSession = "s";
 struct ClaimOptions {
   FsId fs;
   std::string filesystem_name;
-  records::MountRecord record;      // epoch and vnfs_id make it unlike any other
+  records::MountRecord record;      // its epoch and vnfs_id distinguish it from any other
   std::vector<kv::Compare> guards;  // owner record of the VNFS (INV-3)
 };
 
@@ -31,7 +31,7 @@ struct Claim {
   MountId id;
   Revision create_revision;  // of the mount record: what every later transaction compares
   records::FilesystemRecord filesystem;
-  std::vector<MountEntry> ended;  // to be recovered, then their records removed
+  std::vector<MountEntry> ended;  // to be recovered; their records are removed then
   Membership::Mode mode = Membership::Mode::kShared;
 };
 
@@ -49,7 +49,8 @@ struct ClaimView {
 struct ClaimPlan {
   kv::Txn txn;
   Claim claim;  // without create_revision
-  // The sole mount that must make room first: `txn` asks it to, or is empty when somebody has.
+  // The sole mount that must make room first. `txn` asks it to, or is empty when it was asked
+  // already.
   std::optional<MountEntry> waits_for;
 };
 
@@ -58,10 +59,10 @@ struct ClaimPlan {
 // message names its head and says what to do), kNotSupported (another schema version), kCorrupt.
 Result<ClaimPlan> plan_claim(const ClaimView& view, const ClaimOptions& options, int attempt);
 
-// Claims, at most deadline_ms long. A lost reply is looked up by the mount record itself.
-// Errors: those of plan_claim, kBusy (a sole mount did not make room), kNoSpace (quota: not
-// claimed), kEnded (a guard does not hold), kUnavailable, kUnknownOutcome (the deadline passed: the
-// caller must exit; its fence ends the mount, should it exist).
+// Claims the filesystem; takes at most deadline_ms. When a reply is lost, the mount record itself
+// tells the outcome. Errors: those of plan_claim, kBusy (a sole mount did not make room), kNoSpace
+// (quota: not claimed), kEnded (a guard does not hold), kUnavailable, kUnknownOutcome (the deadline
+// passed: the caller must exit; if the mount exists, the caller's fence ends it).
 Result<Claim> claim_mount(kv::Store& store, const ClaimOptions& options, std::int64_t deadline_ms);
 
 }  // namespace symnas::fs

@@ -19,10 +19,10 @@ struct EndProof {
   std::string proof;  // "clean close", "killed, reaped, OFD locks obtained on 4 LUNs"
 };
 
-// Puts the end record of one mount. Already ended, or recovered and removed since: OK, nothing is
-// written. REQUIRES: the proof is true: the mount's process is gone and nothing of it can reach a
-// LUN, or it closed cleanly. Errors: kUnavailable, kUnknownOutcome (call again), kConflict (others
-// keep changing the filesystem: call again), kCorrupt.
+// Puts the end record of one mount. OK without a write when the mount has ended already, or was
+// recovered and removed. REQUIRES: the proof is true: the mount's process is gone and nothing of it
+// can reach a LUN, or it closed cleanly. Errors: kUnavailable, kUnknownOutcome (call again),
+// kConflict (other transactions keep changing the filesystem: call again), kCorrupt.
 Status end_mount(kv::Store& store, const env::Clock& clock, FsId fs, MountId mount,
                  const EndProof& proof);
 
@@ -34,11 +34,11 @@ struct MountOf {
 using Filesystems = std::map<std::string, FsId>;  // by name
 // The living mounts of all these filesystems. Errors: those of the store, kCorrupt.
 Result<std::vector<MountOf>> living_mounts(kv::Store& store, const Filesystems& filesystems);
-// Those of the VNFS whose epoch is at most `epoch_max`.
+// Those mounts that belong to the VNFS and whose epoch is at most `epoch_max`.
 std::vector<MountOf> mounts_of(std::vector<MountOf> mounts, VnfsId vnfs, Epoch epoch_max);
 
-// What vnfsd calls after a fence: ends the living mounts of the VNFS, on every filesystem, whose
-// epoch is at most `epoch_max`. Returns what it ended, for the event log. Idempotent. Errors: as
+// Ends the living mounts of the VNFS, on every filesystem, whose epoch is at most `epoch_max`: what
+// vnfsd does after a fence. Returns what it ended, for the event log. Idempotent. Errors: as
 // end_mount.
 Result<std::vector<MountOf>> end_mounts_of(kv::Store& store, const env::Clock& clock, VnfsId vnfs,
                                            Epoch epoch_max, const EndProof& proof);

@@ -1,8 +1,9 @@
-// NlmClient: who an NLM client is to the lock records. Value type, pure functions.
+// NlmClient: identifies an NLM client in the lock records. Value type, pure functions.
 //
-// A caller_name alone does not tell: two clients may have one name ("localhost"), and the Linux
-// client counts its lock owners (svid) anew for each address of a server that it uses. So the
-// identity is all three; all of them outlive this process, and none changes when a VNFS moves.
+// A caller_name alone does not identify a client: two clients may have one name ("localhost"), and
+// the Linux client numbers its lock owners (svid) separately for each server address that it uses.
+// So the identity is address, server and name. All three outlive this process, and none changes
+// when a VNFS moves.
 #pragma once
 
 #include <optional>
@@ -17,9 +18,9 @@ struct NlmClient {
   friend auto operator<=>(const NlmClient&, const NlmClient&) = default;
 };
 
-// LockOwner::client of its owners: "ADDRESS SERVER NAME".
+// The text in LockOwner::client for owners of this client: "ADDRESS SERVER NAME".
 std::string identity_of(const NlmClient& client);
-// nullopt: `identity` is none.
+// nullopt: `identity` is not such a text.
 std::optional<NlmClient> parse_nlm_client(const std::string& identity);
 
 }  // namespace symnas::fs

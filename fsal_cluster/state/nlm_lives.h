@@ -1,9 +1,9 @@
-// NlmLives: which lives of NLM clients are over, and whose LOCKs are under way. A client that has
-// told of a new life has lost what it locked before; so a LOCK that it sent in a former one, and
-// that comes to its turn only now, may not be granted. Pure.
+// NlmLives: which lives of NLM clients are over, and which clients have LOCKs under way. A client
+// that has told of a new life has lost what it locked before. So a LOCK that it sent in a former
+// life, and whose turn comes only now, may not be granted. Pure.
 //
-// In memory only: a request that waits in this process ends with it, and with its connection; its
-// client, which lives anew, does not send it again.
+// In memory only: a request that waits in this process ends with it, and so does its connection.
+// Its client has a new life and does not send it again.
 //
 // Thread class: thread-compatible.
 #pragma once
@@ -15,23 +15,23 @@
 
 namespace symnas::fs {
 
-// For how long a LOCK may come to us behind the notice that it was sent before: a machine that is
-// switched off with its request in a connection's buffers boots before it tells, and one that
-// counts anew (installed again) takes longer to be back.
+// For how long a LOCK may arrive after the notice although it was sent before it. A machine that is
+// switched off with its request in a connection's buffers boots before it tells; one whose numbers
+// of lives begin again (installed again) takes longer to be back.
 inline constexpr std::int64_t kLifeRememberedNs = 10'000'000'000;
-// Clients that are remembered: as many as hold locks in a large installation, in about 100 KiB.
-// Whoever can send from a reserved port adds one; the oldest makes room.
+// Clients that are remembered: as many as hold locks in a large installation, in about 100 KiB. Any
+// sender from a reserved port adds one; the oldest makes room.
 inline constexpr std::size_t kLivesRemembered = 1024;
 
 class NlmLives {
  public:
-  // The client at `address` lives as `state` from now on. An older one, or 0, tells nothing.
+  // The client at `address` lives as `state` from now on. An older state, or 0, changes nothing.
   void note(const std::string& address, std::int32_t state, std::int64_t now_ns);
-  // Whether a client that asks in the life `state` has told of a later one, however long ago if its
-  // request was begun before. False for 0.
+  // Whether a client that asks in the life `state` has told of a later life: within
+  // kLifeRememberedNs before its request began, or at any time after that. False for state 0.
   bool is_over(const std::string& address, std::int32_t state, std::int64_t begun_ns) const;
 
-  // A LOCK of it is being worked on, from begin() to end().
+  // A LOCK of the client is worked on from begin() to end().
   void begin(const std::string& address) { ++under_way_[address]; }
   void end(const std::string& address);
   bool any_under_way(const std::string& address) const { return under_way_.contains(address); }

@@ -1,5 +1,5 @@
-// OpenFiles: which inodes this process holds open. An inode whose last link goes while it is open
-// lives on, without a name, until the last close.
+// OpenFiles: which inodes this process holds open. An inode that loses its last link while it is
+// open lives on, without a name, until the last close.
 //
 // Thread class: thread-safe. opened() waits while the removal of that inode's last link is being
 // decided; closed() never waits: a close that comes then counts at the end of the removal.
@@ -19,17 +19,17 @@ namespace symnas::fs {
 
 class OpenFiles {
  public:
-  // One more open. REQUIRES: the caller looks afterwards whether the inode (still) exists.
+  // Counts one more open. REQUIRES: afterwards the caller looks whether the inode (still) exists.
   void opened(Ino ino);
 
   bool is_open(Ino ino) const;
-  // Whether an inode without links lives on for who has it open here: its last link went while it
-  // was open, or its removal is being decided.
+  // Whether an inode without links lives on for those that have it open here: it lost its last link
+  // while it was open, or its removal is being decided.
   bool keeps(Ino ino) const;
 
   enum class Closed { kStillNeeded, kLastOfOrphan };
-  // One less. kLastOfOrphan: nothing holds the nameless inode any more; the caller removes it, or
-  // has it removed. Never waits.
+  // Counts one open less. kLastOfOrphan: nothing holds the nameless inode any more; the caller
+  // removes it, or has it removed. Never waits.
   Closed closed(Ino ino);
 
   // Freezes an inode's open count while the transaction that takes its last link runs.
@@ -42,8 +42,8 @@ class OpenFiles {
       if (files_ != nullptr) files_->end_removal(ino_, Outcome::kUndone);
     }
     bool open() const { return open_; }
-    // The transaction left an inode without a name for the openers. kLastOfOrphan: all of them have
-    // closed it meanwhile; as of closed(). REQUIRES: open().
+    // The transaction has left the inode without a name for those that have it open. kLastOfOrphan:
+    // all of them have closed it meanwhile; as for closed(). REQUIRES: open().
     Closed orphaned() {
       return std::exchange(files_, nullptr)->end_removal(ino_, Outcome::kOrphaned);
     }
@@ -55,7 +55,7 @@ class OpenFiles {
     Ino ino_;
     bool open_;
   };
-  // Waits for another removal of the same inode.
+  // Waits until another removal of the same inode has ended.
   Removal begin_removal(Ino ino);
 
  private:

@@ -1,4 +1,4 @@
-// OpenOrphans: the inodes without links that somebody may still have open, as the store shows them:
+// OpenOrphans: the inodes without links that a mount may still have open, as the store shows them:
 // a complete image, kept by the session's watch.
 //
 // Thread class: thread-safe; its mutex is a leaf.
@@ -24,11 +24,11 @@ class OpenOrphans final : public kv::Follower {
 
   struct Orphan {
     Ino ino;
-    MountId mount;      // whose unlink it was
-    Revision revision;  // of its record: not before the inode lost its last link
+    MountId mount;      // the mount that unlinked it
+    Revision revision;  // of its record; the inode has lost its last link by then
   };
   struct Image {
-    Revision newest;  // everything up to here is in it
+    Revision newest;  // the image shows everything up to this revision
     std::vector<Orphan> orphans;
   };
   // nullopt: unknown, the image is lost.

@@ -20,7 +20,7 @@ MountId decimal_id(const std::string& text) {
   return MountId{id};
 }
 
-// The id behind the table's prefix, when the key has `bytes` of them.
+// True when `key` is a key of `table` with `bytes` bytes of ids behind the table's prefix.
 bool in_table(const std::string& key, const std::string& table, std::size_t bytes) {
   return key.size() == table.size() + bytes && key.starts_with(table);
 }

@@ -1,10 +1,10 @@
-// Peers: what this mount knows of the other mounts of its filesystem: who lives, who has ended, how
-// far each has come, who is alone, who holds inodes without links. A complete image, kept by the
-// session's watch (several_mounts.md).
+// Peers: what this mount knows of the other mounts of its filesystem: which live, which have ended,
+// how far each has come, which one is alone, which hold inodes without links. A complete image,
+// kept by the session's watch (several_mounts.md).
 //
-// Thread class: thread-safe; its mutex is a leaf. Invariant: a look-up that answers says what the
-// store held at newest(); while the image is lost it answers "unknown", and the caller waits, or
-// takes everybody for alive.
+// Thread class: thread-safe; its mutex is a leaf. Invariant: an answer says what the store held at
+// newest(). While the image is lost the answer is "unknown"; then the caller waits, or counts every
+// mount as alive.
 #pragma once
 
 #include <cstdint>
@@ -25,30 +25,31 @@ namespace symnas::fs {
 
 class Peers final : public kv::Follower {
  public:
-  // `self` is left out of everything that is said about others.
+  // `self` is not among the others in any answer.
   Peers(FsId fs, MountId self) : fs_(fs), self_(self) {}
 
   // For SessionOptions::followed. REQUIRES: this object outlives the session.
   kv::SessionOptions::Followed followed();
-  // Called after each change of the image, and when it is lost: must only wake somebody. Nullptr
-  // ends it; returns when no call is under way.
+  // `changed` is called after each change of the image, and when the image is lost. It must only
+  // wake a thread. Nullptr removes it; on_change() returns when no call is under way.
   void on_change(std::function<void()> changed);
 
   // The revision up to which everything is known; nullopt: the image is lost.
   std::optional<Revision> newest() const;
   // The others that have not ended, ascending; nullopt: unknown.
   std::optional<std::vector<MountId>> living() const;
-  // False also when it is unknown.
+  // Whether the mount has an end record. False also when that is unknown.
   bool has_ended(MountId id) const;
-  // The others whose end record is there: what they left is still to be taken over. Ascending;
-  // empty also when it is unknown.
+  // The other mounts that have an end record and are still to be recovered. Ascending; empty also
+  // when it is unknown.
   struct Ended {
     MountId id;
-    bool clean = false;  // by its own close: nobody waits for anything that it left
+    bool clean = false;  // it closed by itself: nobody waits for anything that it left
     friend bool operator==(const Ended&, const Ended&) = default;
   };
   std::vector<Ended> ended() const;
-  // No record of another mount at all, living or ended. False when it is unknown.
+  // True when there is no record of another mount at all, living or ended. False when it is
+  // unknown.
   bool no_others() const;
 
   // The key that says who is alone; nullopt: absent, or unknown.
@@ -57,23 +58,24 @@ class Peers final : public kv::Follower {
     Revision revision;
   };
   std::optional<Solo> solo() const;
-  // Somebody waits until nobody is alone any more. False when it is unknown.
+  // True when a mount waits for the sole one to make room. False when it is unknown.
   bool solo_wanted() const;
 
   // The newest revision R such that every I/O that another living mount began before it had applied
-  // R has ended. 0 when it is unknown; never above newest(). A mount's own claim counts: it began
-  // nothing before.
+  // R has ended. 0 when it is unknown; never above newest(). Each mount counts at least with the
+  // revision of its claim, because it began nothing before.
   Revision quiesced() const;
-  // The same of their looks at orphans.
+  // The newest revision up to which every other living mount has looked at orphans; 0 as for
+  // quiesced().
   Revision looked() const;
-  // Blocks that the other mounts have allocated less those they have freed, as each announces it,
-  // by mount; ended ones with what they announced last while their records stand.
+  // By mount: blocks that it has allocated less blocks that it has freed, as it announces them.
+  // Ended mounts have their last announcement while their records stand.
   std::map<MountId, std::int64_t> allocated_blocks() const;
   // Whether another living mount finds no group to claim. False also when it is unknown.
   bool someone_needs_space() const;
   // Whether another mount that has not ended holds the inode; nullopt: unknown.
   std::optional<bool> held_by_others(Ino ino) const;
-  // False also when it is unknown.
+  // Whether that mount has put a hold of the inode. False also when it is unknown.
   bool holds(MountId id, Ino ino) const;
 
   void on_image(const std::vector<kv::KeyValue>& image, Revision at) override;
@@ -82,9 +84,9 @@ class Peers final : public kv::Follower {
 
  private:
   struct Mount {
-    Revision claimed;  // 0: there is no mount record, only something that it left
+    Revision claimed;  // 0: there is no mount record, only something that the mount left
     bool ended = false;
-    bool clean = false;  // its end
+    bool clean = false;  // its end record says: closed by itself
     Revision quiesced;
     Revision looked;
     std::int64_t allocated_blocks = 0;
@@ -110,7 +112,7 @@ class Peers final : public kv::Follower {
   bool solo_wanted_ = false;
   std::set<std::pair<Ino, MountId>> holds_;
 
-  std::mutex tell_mutex_;  // held over changed_, which only wakes somebody
+  std::mutex tell_mutex_;  // held while changed_ is called, which only wakes a thread
   std::function<void()> changed_;
 };
 

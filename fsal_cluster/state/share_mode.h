@@ -11,7 +11,7 @@ namespace symnas::fs {
 inline constexpr std::uint8_t kShareRead = 1;
 inline constexpr std::uint8_t kShareWrite = 2;
 
-// Of what is denied: also to writers who have not opened the file (NFSv4; not NLM).
+// Bit of `deny`: what is denied is denied to writers without an open as well (NFSv4; not NLM).
 inline constexpr std::uint8_t kShareMandatory = 4;
 
 struct ShareMode {

@@ -93,7 +93,7 @@ Result<ShareModes::Looked> ShareModes::look(Ino ino) {
                                            " cannot be read: run `symnas fs check`");
     if (id != options_.mount) out.others.emplace(id, *share);
   }
-  // Whatever is put later has a higher revision; what goes away only makes room.
+  // A record that is put later has a higher revision; one that goes away only makes room.
   out.unchanged.range = range;
   out.unchanged.target = kv::Compare::Target::kModRevision;
   out.unchanged.relation = kv::Compare::Relation::kLess;
@@ -106,13 +106,14 @@ ShareAnswer ShareModes::judge(const Looked& looked, ShareMode after, bool is_rec
   for (const auto& [id, share] : looked.others) {
     if (!conflict(share.mode, after)) continue;
     if (share.vnfs != options_.vnfs) return ShareAnswer::kDenied;
-    // Left by a former mount of this VNFS: whose it is shows when it is reclaimed, or is not.
+    // Left by a former mount of this VNFS: its client will reclaim it, or not, which shows later.
     if (!is_reclaim) answer = ShareAnswer::kLater;
   }
   return answer;
 }
 
-// In this order: who lives is known no later than what the mounts of then have recorded.
+// Asked in this order: the living mounts are known as of a revision at which all their records are
+// known, too.
 std::optional<std::vector<MountId>> ShareModes::living(Revision at_least) const {
   const auto known = peers_.newest();
   if (!known || *known < at_least) return std::nullopt;
@@ -148,7 +149,7 @@ bool ShareModes::all_have_recorded(Ino ino, Revision asked) {
         const auto found = others.find(id);
         return found != others.end() && found->second.complete;
       });
-      if (!has_all_at_hand(*now)) return false;  // that lasts
+      if (!has_all_at_hand(*now)) return false;  // waiting would not change that
       if (all) return true;
     }
     if (stop_ || clock_.mono_ns() > deadline_ns) return false;
@@ -165,7 +166,8 @@ Result<ShareAnswer> ShareModes::change(Ino ino, ShareMode before, ShareMode afte
   }
   const ShareTable::Turn turn = table_.take_turn(ino);
   if (!contains(before, after)) return change_recorded(ino, before, after, is_reclaim);
-  // Given up in any case. Recorded before the answer where that can be: others may be told of it.
+  // What the open gives up is given up in any case. It is recorded before the answer where that is
+  // possible, because its owner may tell others.
   table_.count(ino, before, after);
   const auto own = table_.own(ino);
   const ShareMode opens = table_.opens(ino);
@@ -181,13 +183,14 @@ Result<ShareAnswer> ShareModes::change_recorded(Ino ino, ShareMode before, Share
     const ShareMode wanted = table_.opens(ino, before) | after;
     if (conflict(table_.opens(ino, before), after)) return ShareAnswer::kDenied;
     const auto own = table_.own(ino);
-    if (own && contains(own->mode, wanted)) {  // whoever came since has seen it
+    if (own && contains(own->mode, wanted)) {  // opens that came since have seen it
       table_.count(ino, before, after);
       return ShareAnswer::kGranted;
     }
     SYMNAS_ASSIGN(Looked looked, look(ino));
     std::vector<kv::Compare> unchanged;
-    // What a former mount of this VNFS has denied it still denies: nobody has to be asked.
+    // What a former mount of this VNFS has denied, its record still denies: no mount has to be
+    // asked.
     const auto former = std::ranges::find_if(looked.others, [&](const auto& other) {
       return other.second.vnfs == options_.vnfs && contains(other.second.mode, after);
     });
@@ -208,7 +211,7 @@ Result<ShareAnswer> ShareModes::change_recorded(Ino ino, ShareMode before, Share
       return ShareAnswer::kGranted;
     }
     unchanged.push_back(looked.unchanged);
-    // Only who denies something anew is refused when the store runs out of room.
+    // When the store runs out of room, only an open that denies something new is refused.
     const auto growth = after.deny == 0 || is_reclaim ? kv::Growth::kMustGo : kv::Growth::kGrows;
     const auto recorded = record(ino, share(wanted, wanted.deny != 0), growth, unchanged);
     if (!recorded && recorded.error().code == ErrorCode::kConflict) continue;
@@ -226,7 +229,7 @@ void ShareModes::run() {
     if (clock_.mono_ns() - cleaned_ns > kShareCleanMs * 1'000'000) {
       cleaned_ns = clock_.mono_ns();
       const auto note = [](const Status& done) {
-        if (!done) log::info("records of share modes stay: {}", done.error().message);
+        if (!done) log::info("old share records are not removed yet: {}", done.error().message);
       };
       if (is_settled()) note(drop_former());
       note(drop_unserved());
@@ -244,7 +247,7 @@ bool ShareModes::look_around() {
   for (const Ino ino : table_.recorded()) {
     if (stop_) return true;
     const Result<bool> done = attend(ino);
-    if (!done) log::info("share modes of inode {} wait: {}", ino.value(), done.error().message);
+    if (!done) log::info("share record of inode {} is late: {}", ino.value(), done.error().message);
     if (done && !*done) all = false;
   }
   return all;
@@ -284,8 +287,8 @@ Status ShareModes::erase_of(const std::string& vnfs, std::optional<kv::Compare> 
   const std::string table = kv::keys::shares(options_.fs);
   SYMNAS_ASSIGN(const kv::OpResult found, session_.range(kv::prefix_range(table), 0));
   const auto living = peers_.living();
-  if (!living) return fail(ErrorCode::kUnavailable, "who lives is not known now");
-  // Backwards: what says that there is something to erase goes last.
+  if (!living) return fail(ErrorCode::kUnavailable, "which mounts live is not known now");
+  // Backwards, so that the record which says that there is something to erase goes last.
   for (const kv::KeyValue& kv : found.kvs | std::views::reverse) {
     if (stop_) return fail(ErrorCode::kShutdown, "the mount is being closed");
     const auto share = parse_share(kv.value);
@@ -297,7 +300,7 @@ Status ShareModes::erase_of(const std::string& vnfs, std::optional<kv::Compare> 
     if (guard) mutation.compares = {*guard};
     mutation.writes = {kv::erase(kv.key)};
     SYMNAS_ASSIGN(const kv::Committed done, session_.commit_blocking(std::move(mutation)));
-    if (!done.succeeded) return {};  // it is served again: its clients may reclaim
+    if (!done.succeeded) return {};  // the VNFS is served again: its clients may reclaim
   }
   return {};
 }
@@ -322,7 +325,7 @@ Status ShareModes::drop_unserved() {
   unserved_ = std::move(still);
   const std::int64_t two_leases_ns = kUnclaimedLeases * options_.lease_s * 1'000'000'000;
   for (auto& [vnfs, unserved] : unserved_) {
-    // Mostly the next mount of the VNFS removes them before anybody asks the store about it.
+    // Mostly the next mount of the VNFS removes them before this mount has to read the store.
     const std::int64_t since_ns = std::max(unserved.since_ns, gate_.open_since_ns());
     if (clock_.mono_ns() - since_ns <= two_leases_ns) continue;
     SYMNAS_ASSIGN(const std::optional<Revision> claimed, unserved_since_claim(vnfs));
@@ -338,7 +341,7 @@ Status ShareModes::drop_unserved() {
 Result<std::optional<Revision>> ShareModes::unserved_since_claim(const std::string& vnfs) {
   SYMNAS_ASSIGN(const kv::OpResult claim,
                 session_.range(kv::single_key(kv::keys::mount_claim(options_.fs)), 1));
-  // Later than the claim: who mounts after that changes it.
+  // Read after the claim key: a mount that is claimed after this read changes that key.
   SYMNAS_ASSIGN(const kv::OpResult read,
                 session_.range(kv::prefix_range(kv::keys::mounts(options_.fs)), 0));
   SYMNAS_ASSIGN(const std::vector<MountEntry> mounts, parse_mounts(options_.fs, read));

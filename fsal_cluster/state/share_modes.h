@@ -1,14 +1,15 @@
 // ShareModes: share reservations (RFC 8881 9.7) of the opens of all mounts of one filesystem.
 //
-// An open that denies nothing writes nothing, while nobody denies anything of its file. Whoever
-// wants to deny something asks first: every other mount records what it has open of that file and
-// from then on each change of it; whoever opens the file looks at what is recorded and adds his own
-// in one transaction. What a mount has recorded stands when it has ended, until its VNFS is served
-// again and all clients have had time to reclaim their opens (docs/architecture/shares.md).
+// An open that denies nothing writes nothing, as long as no open of its file denies anything. An
+// open that wants to deny something first asks every other mount to record what it has open of that
+// file, and from then on each change of it. Every open of the file then reads what is recorded and
+// adds its own modes in one transaction. What a mount has recorded stays when the mount has ended,
+// until its VNFS is served again and all clients have had time to reclaim their opens
+// (docs/architecture/shares.md).
 //
 // Thread class: thread-safe. Owns one thread between start() and stop().
-// Invariant: of two opens that conflict, at most one is granted, whatever mounts they come through;
-// of those that were open through an ended mount, too, until kUnclaimedLeases have passed.
+// Invariant: of two opens that conflict, at most one is granted, whatever mounts they come through.
+// Opens through an ended mount count, too, until kUnclaimedLeases have passed.
 #pragma once
 
 #include <atomic>
@@ -30,22 +31,22 @@
 
 namespace symnas::fs {
 
-// What a change of an open came to.
+// Outcome of a change of an open.
 enum class ShareAnswer {
   kGranted,
   kDenied,  // by another open
-  kLater,   // not known yet: of a mount that does not answer, or that clients may still reclaim
+  kLater,   // not known: a mount does not answer, or clients may still reclaim
 };
 
-// How long an open that denies something waits for the other mounts, with ganesha's state lock of
-// the file held, before its client is told to try again: longer than healthy ones take. They have
-// answered by then.
+// How long an open that denies something waits for other mounts before its client is told to try
+// again. ganesha's state lock of the file is held meanwhile. Longer than healthy mounts take: at
+// the next try they have answered.
 inline constexpr std::int64_t kShareAskMs = 200;
 inline constexpr std::int64_t kShareAskPollMs = 2;
-// How soon the thread tries again what somebody else is at.
+// How soon the thread tries again when another thread has an inode's turn.
 inline constexpr std::int64_t kShareTurnMs = 10;
-// How long what nobody needs any more stays recorded: files that are opened so again and again do
-// not make every mount write each time.
+// How long records stay that no mount needs any more: when a file is opened so again and again, not
+// every open makes every mount write.
 inline constexpr std::int64_t kShareCleanMs = 1'000;
 
 class ShareModes {
@@ -64,25 +65,26 @@ class ShareModes {
   ShareModes& operator=(const ShareModes&) = delete;
   void stop();  // idempotent
 
-  // An open of the inode changes from `before` to `after`; {}: it is not open. One that only gives
-  // something up is always granted; what could not be recorded of it is so later. `is_reclaim`: it
-  // was open so through the mount that served this VNFS before.
-  // Blocks where anything is recorded of the file, or is to be. Errors: those of Session.
+  // An open of the inode changes from `before` to `after`; {}: it is not open. A change that only
+  // gives something up is always granted; if it cannot be recorded now, it is recorded later.
+  // `is_reclaim`: the file was open like this through the mount that served this VNFS before.
+  // Blocks when something is recorded of the file, or has to be. Errors: those of Session.
   Result<ShareAnswer> change(Ino ino, ShareMode before, ShareMode after, bool is_reclaim);
-  // Whether an open that denies something can be granted now, as far as this mount has heard:
-  // clients of no ended mount may still reclaim what nothing shows. Waits for what is on its way.
+  // Whether an open that denies something can be granted now, as far as this mount knows: no client
+  // of an ended mount may still reclaim an open that no record shows. Waits for events that are on
+  // their way.
   bool can_deny() const;
-  // Whether an open through another mount denies any of `bits`. As far as this mount has heard;
-  // never waits.
+  // Whether an open through another mount denies any of `bits`, as far as this mount knows. Never
+  // waits.
   bool is_denied(Ino ino, std::uint8_t bits) const { return table_.is_denied(ino, bits); }
-  // At a clean close: whether clients may reclaim opens that came through this mount, or through
-  // one before it.
+  // For a clean close: whether clients may reclaim opens that came through this mount, or through a
+  // mount of the VNFS before it.
   bool may_have_opens() const;
 
  private:
   struct Looked {
     ShareTable::Others others;
-    kv::Compare unchanged;  // until something is recorded of the inode
+    kv::Compare unchanged;  // holds until something is recorded of the inode
   };
   Result<ShareAnswer> change_recorded(Ino ino, ShareMode before, ShareMode after, bool is_reclaim);
   // Errors: Session::range.
@@ -90,32 +92,34 @@ class ShareModes {
   ShareAnswer judge(const Looked& looked, ShareMode after, bool is_reclaim) const;
   // Waits until every living mount has recorded all its opens of the inode.
   bool all_have_recorded(Ino ino, Revision asked);
-  // REQUIRES for all: the inode's turn. Errors: Session::commit; kConflict: the compare.
+  // REQUIRES for all: the inode's turn. Errors: Session::commit; kConflict: a compare did not hold.
   Result<Revision> record(Ino ino, const RecordedShare& share, kv::Growth growth,
                           std::vector<kv::Compare> unchanged = {});
   Status forget(Ino ino, kv::Compare unchanged);
   RecordedShare share(ShareMode mode, bool asks) const;
 
-  // The other living mounts, at that revision or later, once everything is known that the mounts of
-  // then have recorded. nullopt: not yet.
+  // The other mounts that live at revision `at_least` or later, once everything is known that they
+  // had recorded by then. nullopt: not known yet.
   std::optional<std::vector<MountId>> living(Revision at_least) const;
-  // Whether nobody but them may have opens, or reclaim some.
+  // Whether no mount except these may have opens, and no client may reclaim any.
   bool has_all_at_hand(const std::vector<MountId>& living) const;
   // Whether all clients of the VNFS have had time to reclaim what they had open before this mount.
   bool is_settled() const;
   void run();
-  // False: somebody else has the turn of an inode.
+  // False: another thread has the turn of an inode.
   bool look_around();
-  // Answers who asks, and records late what an open gave up. False: it is not this thread's turn.
-  // Errors: as record().
+  // Answers mounts that ask, and records late what opens gave up. False: another thread has the
+  // turn. Errors: as record().
   Result<bool> attend(Ino ino);
-  // Takes back what nobody needs any more. Errors: as record().
+  // Removes records that no mount needs any more. Errors: as record().
   Status clean(Ino ino);
-  // What this VNFS's former mounts have left, when it is settled. Errors: Session.
+  // Erases what this VNFS's former mounts have left. REQUIRES: is_settled(). Errors: Session.
   Status drop_former();
-  // What mounts of VNFSs have left that nobody has served for kUnclaimedLeases. Errors: Session.
+  // Erases what mounts of other VNFSs have left that no mount has served for kUnclaimedLeases.
+  // Errors: Session.
   Status drop_unserved();
-  // The youngest claim of any mount, when none serves the VNFS. Errors: Session::range, kCorrupt.
+  // The youngest claim of any mount, when no mount serves the VNFS; else nullopt. Errors:
+  // Session::range, kCorrupt.
   Result<std::optional<Revision>> unserved_since_claim(const std::string& vnfs);
   Status erase_of(const std::string& vnfs, std::optional<kv::Compare> guard);
 
@@ -127,13 +131,13 @@ class ShareModes {
   const Options options_;
   const std::int64_t loaded_ns_;
 
-  // False while mounts of this VNFS before this one may have had opens that are still reclaimed.
+  // False while clients may still reclaim opens from former mounts of this VNFS.
   std::atomic<bool> former_dropped_;
   struct Unserved {
     std::int64_t since_ns = 0;
     std::optional<Revision> claimed;  // the youngest claim of any mount since then
   };
-  std::map<std::string, Unserved> unserved_;  // by VNFS; of the thread
+  std::map<std::string, Unserved> unserved_;  // by VNFS; confined to the thread
   std::atomic<bool> stop_{false};
   std::thread thread_;
 };

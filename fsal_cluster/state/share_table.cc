@@ -68,8 +68,8 @@ void ShareTable::forget_if_idle(Ino ino) {
 ShareTable::Tried ShareTable::try_change(Ino ino, ShareMode before, ShareMode after) {
   const std::scoped_lock lock(mutex_);
   Entry& entry = entries_[ino];
-  // Also while the image is lost: nobody can be granted anything before this mount has answered,
-  // and it does not before it has heard.
+  // Also holds while the image is lost: no other mount is granted anything before this mount has
+  // answered its question, and this mount does not answer before it has heard it.
   const bool is_free = imaged_ && !entry.turn && !entry.own && entry.others.empty();
   Tried tried = Tried::kAskStore;
   if (conflict(all_opens(entry, before), after)) {
@@ -188,7 +188,7 @@ std::optional<std::pair<Ino, MountId>> ShareTable::parse(const std::string& key)
   const std::string table = kv::keys::shares(fs_);
   if (key.size() != table.size() + 16 || !key.starts_with(table)) return std::nullopt;
   const std::pair ids{Ino{read_be64(key, table.size())}, MountId{read_be64(key, table.size() + 8)}};
-  // What this mount records it knows before the watch does.
+  // This mount knows what it records before the watch does.
   if (ids.second == self_) return std::nullopt;
   return ids;
 }
@@ -196,7 +196,7 @@ std::optional<std::pair<Ino, MountId>> ShareTable::parse(const std::string& key)
 void ShareTable::put(const kv::KeyValue& kv) {
   const auto ids = parse(kv.key);
   if (!ids) return;
-  // What cannot be read denies everything: it is somebody's.
+  // A record that cannot be read denies everything: it belongs to some mount.
   constexpr std::uint8_t kAccess = kShareRead | kShareWrite;
   const RecordedShare share = parse_share(kv.value).value_or(
       RecordedShare{{kAccess, kAccess | kShareMandatory}, true, false, ""});
@@ -220,7 +220,7 @@ void ShareTable::on_image(const std::vector<kv::KeyValue>& image, Revision at) {
     recorded_.insert(kNoFile);
     for (const Ino ino : std::exchange(recorded_, {})) {
       entries_[ino].others.clear();
-      note_recorded(ino);  // by this mount
+      note_recorded(ino);  // this mount may have recorded it
       forget_if_idle(ino);
     }
     others_count_ = 0;

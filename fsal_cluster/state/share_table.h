@@ -1,9 +1,9 @@
-// ShareTable: the opens of this mount by their share modes, and what the store shows of files some
-// open of which denies something (`wY` of docs/formats/keys.md): a complete image of what other
-// mounts have recorded, kept by the session's watch. Share modes: docs/architecture/shares.md.
+// ShareTable: this mount's opens by their share modes, and an image of the records of files of
+// which some open denies something (`wY` of docs/formats/keys.md). The image has all that other
+// mounts have recorded; the session's watch keeps it. Share modes: docs/architecture/shares.md.
 //
 // Thread class: thread-safe; its mutex is a leaf. Invariant: an open is counted without the store
-// only while nothing is recorded of its file, as far as the watch has told, and nobody has its
+// only while nothing is recorded of its file, as far as the watch shows, and no operation has its
 // turn.
 #pragma once
 
@@ -27,14 +27,14 @@
 
 namespace symnas::fs {
 
-// Its records say which mounts may have opens: put by their claims.
+// Inode number of records that say which mounts may have opens; each mount's claim puts its own.
 inline constexpr Ino kNoFile{0};
 
 // One mount's record of a file.
 struct RecordedShare {
   ShareMode mode;
-  bool asks = false;      // everybody is to record what he has open of the file
-  bool complete = false;  // nothing else is open through the mount, or may still be reclaimed
+  bool asks = false;      // every other mount is to record what it has open of the file
+  bool complete = false;  // the mount has no other open of the file, and none may be reclaimed
   std::string vnfs;
   friend bool operator==(const RecordedShare&, const RecordedShare&) = default;
 };
@@ -47,10 +47,10 @@ class ShareTable final : public kv::Follower {
 
   // An open of the inode changes from `before` to `after`; {}: it is not open.
   enum class Tried { kCounted, kDenied, kAskStore };
-  // kDenied: by another open of this mount. Never waits.
+  // Never waits. kDenied: by another open of this mount.
   Tried try_change(Ino ino, ShareMode before, ShareMode after);
 
-  // Who changes what this mount has recorded of an inode, one at a time.
+  // The right to change what this mount has recorded of an inode; one holder at a time.
   class Turn {
    public:
     Turn(Turn&& other) noexcept : table_(std::exchange(other.table_, nullptr)), ino_(other.ino_) {}
@@ -68,28 +68,28 @@ class ShareTable final : public kv::Follower {
   Turn take_turn(Ino ino);
   std::optional<Turn> try_turn(Ino ino);
   // REQUIRES for all four: the inode's turn.
-  // All opens of this mount together, without one that is open as `but`.
+  // All opens of the inode by this mount together, except one that is open as `but`.
   ShareMode opens(Ino ino, ShareMode but = {}) const;
   void count(Ino ino, ShareMode before, ShareMode after);
   // What this mount has recorded.
   std::optional<RecordedShare> own(Ino ino) const;
   void note_own(Ino ino, std::optional<RecordedShare> own);
 
-  // What other mounts have recorded, living or not, as far as the watch has told.
+  // What other mounts have recorded, living or ended, as far as the watch shows.
   using Others = std::map<MountId, RecordedShare>;
   Others others(Ino ino) const;
-  // The inodes of which anybody has recorded something.
+  // The inodes of which any mount has recorded something.
   std::vector<Ino> recorded() const;
-  // Whether another mount has recorded an open that denies any of `bits`. Cheap where nothing is
+  // Whether another mount has recorded an open that denies any of `bits`. Cheap when nothing is
   // recorded at all.
   bool is_denied(Ino ino, std::uint8_t bits) const;
-  // Whether anything is open, or recorded by this mount.
+  // Whether this mount has anything open, or has recorded anything.
   bool has_opens() const;
   // The revision up to which everything is known; nullopt: the image is lost.
   std::optional<Revision> newest() const;
 
-  // Waits until something has changed in what others have recorded, at most wait_ms; wake() ends
-  // it, also one that comes.
+  // Waits until something has changed in what other mounts have recorded, at most wait_ms. wake()
+  // ends this wait, or the next one.
   void wait(std::int64_t wait_ms);
   void wake();
 
@@ -121,7 +121,7 @@ class ShareTable final : public kv::Follower {
 
   const FsId fs_;
   const MountId self_;
-  std::atomic<std::size_t> others_count_{0};  // records of files
+  std::atomic<std::size_t> others_count_{0};  // records of other mounts about files
 
   mutable std::mutex mutex_;
   std::condition_variable turns_;
@@ -129,11 +129,11 @@ class ShareTable final : public kv::Follower {
   std::optional<Revision> newest_;  // guarded by mutex_, as all below
   bool imaged_ = false;             // there has been an image
   std::unordered_map<Ino, Entry> entries_;
-  std::set<Ino> recorded_;  // of which anybody has recorded something, kNoFile not among them
+  std::set<Ino> recorded_;  // files of which any mount has recorded something (without kNoFile)
   bool woken_ = false;
 };
 
-// The record of a share, as it is stored, and back. Errors: kCorrupt.
+// Encodes a share record, and decodes it; nullopt: it cannot be read.
 std::string encode_share(const RecordedShare& share);
 std::optional<RecordedShare> parse_share(const std::string& value);
 

@@ -16,7 +16,7 @@
 namespace symnas::fs {
 namespace {
 
-// Whether the holder of `token` keeps `want` waiting.
+// Whether the mount that holds `token` has to answer `want`.
 bool has_to_answer(const records::WantRecord& want, const records::TokenRecord& token) {
   return want.kind() == records::WantRecord::X || token.mode() == records::TokenRecord::X;
 }

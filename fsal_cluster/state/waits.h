@@ -1,4 +1,5 @@
-// Waits: who waits for whom in a filesystem, as its keys tell it to somebody who mounts nothing.
+// Waits: which mounts of a filesystem wait for which others, read from its keys by somebody who
+// mounts nothing.
 // Thread-safe: a function without state; it blocks, and must not run on a store thread.
 #pragma once
 
@@ -17,12 +18,12 @@ struct Waits {
     MountEntry entry;    // has not ended
     Revision heartbeat;  // 0: none yet
   };
-  // A want for the tokens of an inode, or for the filesystem (of the mount that is sole).
+  // A want for the tokens of an inode; or for the filesystem, addressed to the sole mount.
   struct Want {
     std::string key;
     Revision revision;
-    MountId by;                    // 0: unknown (whoever wants to join a sole mount)
-    std::vector<MountId> holders;  // who has to answer it
+    MountId by;                    // 0: unknown (a mount that wants to join a sole one)
+    std::vector<MountId> holders;  // the mounts that have to answer it
   };
   std::vector<Mount> mounts;
   std::vector<Want> wants;  // the oldest kWantsLookedAt of the first ones

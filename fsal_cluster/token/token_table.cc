@@ -99,7 +99,7 @@ void TokenTable::apply_token(Ino ino, MountId mount, const kv::WatchEvent& event
   } else if (record.ParseFromString(event.kv.value)) {
     entry.tokens[mount] = {record.mode() == records::TokenRecord::X, record.wrote()};
     entry.newest = std::max(entry.newest, event.kv.mod_revision);
-  } else {  // somebody's right on the file that we can not read: as strong as there is
+  } else {  // another mount's token that cannot be read: as strong as there is
     entry.tokens[mount] = {true, true};
     log::error("token of inode {} and mount {}: unreadable", ino.value(), mount.value());
   }

@@ -1,6 +1,6 @@
-// TokenTable: the tokens of all mounts and what is wanted of them, as the watch tells (DESIGN 5.4,
-// docs/architecture/several_mounts.md). Complete: an inode without an entry has no token but those
-// put after `at`.
+// TokenTable: the tokens of all mounts and the wants for them, as the watch shows them (DESIGN 5.4,
+// docs/architecture/several_mounts.md). The table is complete: an inode without an entry has no
+// token, except one that was put after `at`.
 //
 // Thread class: thread-safe; its mutex is a leaf. Actions and the listener are called by the
 // session's watch with locks held: they must only hand the work on.
@@ -23,8 +23,8 @@ namespace symnas::fs {
 
 // What the table says of one inode.
 struct TokenSight {
-  bool complete = false;  // else nothing is known: look again later
-  Revision at;            // no token that was put up to here is missing
+  bool complete = false;  // false: nothing is known; look again later
+  Revision at;            // every token that was put up to this revision is known
   bool mine = false;      // this mount has one
   bool foreign = false;   // another mount has one
   bool foreign_exclusive = false;
@@ -35,7 +35,7 @@ struct TokenSight {
     Revision revision;
   };
   std::optional<Want> want;
-  std::uint64_t version = 0;  // another one after each change; 0: never had an entry
+  std::uint64_t version = 0;  // differs after each change; 0: there was never an entry
 };
 
 class TokenTable final : public kv::Follower {
@@ -46,15 +46,17 @@ class TokenTable final : public kv::Follower {
   kv::SessionOptions::Followed followed();
 
   TokenSight sight(Ino ino) const;
-  // What that mount has, as of the newest event. kUnknown: there is no image.
+  // Whether `mount` has tokens, as of the newest event. kUnknown: there is no image.
   enum class Holds : std::uint8_t { kUnknown, kNothing, kTokens };
   Holds holds(MountId mount) const;
-  // Runs `action` once, when the inode's sight may be another one than `seen`; at once when it is.
+  // Runs `action` once, when the inode's sight may differ from `seen`; at once when it differs
+  // already.
   void when_changed(Ino ino, const TokenSight& seen, std::function<void()> action);
-  // Told of every want of another mount, also again after an image. Set before the session opens.
+  // Called for every want of another mount, also again after an image. Set before the session
+  // opens.
   using Listener = std::function<void(Ino, TokenSight::Want)>;
   void listen(Listener listener);
-  // Runs everything that waits, now and from now on.
+  // Runs every action that waits, now and from now on.
   void stop();
 
   void on_image(const std::vector<kv::KeyValue>& image, Revision at) override;

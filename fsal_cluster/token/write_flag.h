@@ -1,10 +1,11 @@
 // WriteFlag: the life of the write flag in this mount's token of one inode (DESIGN 5.4).
 //   clear -> setting -> set -> dropping -> clear
 // A write of data happens only while the flag is set on etcd, so that after a crash the flag says
-// "contents may have changed" (INV-5). It is dropped with the final times some time after the last
-// write; a file that is written again soon keeps it longer, so that a steady writer costs no
-// transactions. Thread class: thread-compatible. Pure: the caller runs the transactions and tells
-// the outcome.
+// "contents may have changed" (INV-5). It is dropped, together with the final times, some time
+// after the last write; a file that is written again soon keeps it longer, so that a steady writer
+// costs no transactions.
+// Thread class: thread-compatible. Pure: the caller runs the transactions and reports their
+// outcome.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +34,8 @@ class WriteFlag {
 
   // Earliest time to drop. REQUIRES: set.
   std::int64_t drop_due_ns() const { return last_use_ns_ + hold_ns_; }
-  // A transaction that commits something else may drop the flag on the way: nobody writes often
-  // here.
+  // Whether a transaction that commits something else may drop the flag with it: true for a file
+  // that is not written often.
   bool may_drop_with_commit() const {
     return state_ == State::kSet && hold_ns_ == kWriteFlagHoldNs;
   }

@@ -6,8 +6,9 @@
 
 namespace symnas::fs {
 
-// Names of one 54-bit hash in one directory: the slot is the cookie's low byte. Two names of one
-// hash are already a one-in-10^16 event per pair; 256 can only be an attack on a leaked hash key.
+// Names of one 54-bit hash in one directory: the slot is the cookie's low byte. That two names have
+// one hash is already a one-in-10^16 event per pair; 256 of them can only be an attack with a
+// leaked hash key.
 inline constexpr std::size_t kBucketEntriesMax = 256;
 
 // Inode numbers leased by one transaction: one lease per 16 Ki creates costs nothing and a crash
@@ -20,8 +21,8 @@ inline constexpr std::size_t kReadKeysMax = 128;
 // Entries of one READDIR page, whatever was asked: bounds memory per request (about 1 MiB).
 inline constexpr std::size_t kDirectoryPageMax = 4096;
 
-// A conflict means that somebody else made progress. With the pauses below about 3 s pass before an
-// operation gives up (kConflict, which a client sees as "try later").
+// A conflict means that another operation made progress. With the pauses below about 3 s pass
+// before an operation gives up (kConflict, which a client sees as "try later").
 inline constexpr int kConflictRetriesMax = 200;
 inline constexpr std::int64_t kConflictPauseMinUs = 50;
 inline constexpr std::int64_t kConflictPauseMaxUs = 20'000;
@@ -30,22 +31,23 @@ inline constexpr std::int64_t kConflictPauseMaxUs = 20'000;
 // counters of old clients.
 inline constexpr std::uint64_t kFilesShown = 0x7fffffff;
 
-// Length of a path of directories: longer chains are refused where the tree is walked upwards (a
+// Levels of a directory tree: longer chains are refused where the tree is walked upwards (it is a
 // cycle, or an absurd tree).
 inline constexpr int kDirectoryDepthMax = 4096;
 
-// Transactions outside a session (claim, end, format, remove): as long as an administrator waits
-// gladly.
+// Deadline of transactions outside a session (claim, end, format, remove): as long as an
+// administrator waits without complaint.
 inline constexpr std::int64_t kAdminDeadlineMs = 15'000;
 // Keys deleted by one step of `fs rm`: an etcd member applies it in some milliseconds.
 inline constexpr std::int64_t kRemoveStepKeys = 500;
 
-// Orders about locks wake their thread; it also looks so often, and tries again what failed.
+// Longest sleep of the thread that carries out orders about locks: an order wakes it, and after
+// this time it looks without one and tries again what failed.
 inline constexpr std::int64_t kLockOrderWaitMs = 10'000;
 inline constexpr std::int64_t kLockOrderRetryMs = 200;
 
-// How long a mount carries out an order to clear a lock: longer than an administrator's command
-// waits for it (kLockClearMs of vnfsd, 8 s).
+// A mount carries out an order to clear a lock only while it is younger than this: longer than an
+// administrator's command waits for it (kLockClearMs of vnfsd, 8 s).
 inline constexpr std::int64_t kLockOrderValidNs = 10'000'000'000;
 
 // How often an administrator's command looks whether its orders were obeyed.
@@ -59,33 +61,35 @@ inline constexpr std::int64_t kSweepRetryMs = 5'000;  // after a failure (etcd a
 // retries fits in it several times.
 inline constexpr std::int64_t kGateWindowNs = 8'000'000'000;
 inline constexpr std::int64_t kHeartbeatNs = 1'000'000'000;
-// How soon a heartbeat sees that the watch has brought it back; the store answers in about as long.
+// How often a heartbeat looks whether the watch has brought its change back; the store answers in
+// about as long.
 inline constexpr std::int64_t kHeartbeatPollNs = 2'000'000;
 static_assert(kGateWindowNs >= 4 * kHeartbeatNs, "one slow heartbeat does not close the gate");
 
-// Without any other mount for this long, a mount becomes sole (again): one that is restarted
-// meanwhile need not ask for it.
+// A mount becomes sole (again) when there was no other mount for this long: one that restarts
+// meanwhile need not ask it to make room.
 inline constexpr std::int64_t kSoloAfterNs = 5'000'000'000;
 // How often a claim looks whether the sole mount has made room: about a round trip of the store.
 inline constexpr std::int64_t kSoloWaitPollMs = 10;
-// How long mounts wait at random before they take over from an ended one: mostly one of them does.
+// Mounts wait up to this long, at random, before they recover an ended one: so mostly one of them
+// does it.
 inline constexpr std::int64_t kTakeOverDelayMaxMs = 200;
-// From one that was closed nobody waits for anything; its VNFS is on the move, and the next mount
-// finds in the end record what it was working on.
+// Wait before a mount that closed cleanly is recovered. Nobody waits for what it has left; its VNFS
+// is being moved, and the next mount finds in the end record which files were in use.
 inline constexpr std::int64_t kTakeOverAfterCloseNs = 1'000'000'000;
 // The membership keeper looks around at least as often, in case nothing woke it.
 inline constexpr std::int64_t kKeeperPollMs = 200;
-// After a failure (etcd away, LUN away).
+// Wait after a failure (etcd away, LUN away).
 inline constexpr std::int64_t kKeeperRetryMs = 1'000;
 
-// Keys of mounts read at once. More than one page means that nobody recovers ended ones (an
-// instance that dies while it recovers, again and again); all are read all the same.
+// Keys of mounts read at once. More than one page means that nobody recovers ended mounts (an
+// instance that dies while it recovers, again and again). Even then all pages are read.
 inline constexpr std::int64_t kMountPageKeys = 1024;
 // Reads in one transaction; etcd's default --max-txn-ops is 128.
 inline constexpr std::size_t kFilesystemsAtOnce = 64;
 
-// Wants whose holders are looked for at once: below etcd's 128 operations of a transaction. Who
-// keeps the oldest ones waiting is what an administrator wants to know.
+// Wants whose holders are looked up at once: below etcd's 128 operations of a transaction. An
+// administrator wants to know who keeps the oldest ones waiting.
 inline constexpr std::size_t kWantsLookedAt = 64;
 
 }  // namespace symnas::fs

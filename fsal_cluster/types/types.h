@@ -37,15 +37,15 @@ struct Handle {
   friend bool operator==(const Handle&, const Handle&) = default;
 };
 
-// Who asks, after squashing. uid 0 passes every permission check.
+// The caller of a request, after squashing. uid 0 passes every permission check.
 struct Credentials {
   std::uint32_t uid = 0;
   std::uint32_t gid = 0;
   std::vector<std::uint32_t> groups;
 };
 
-// Which changes attributes show. kStrict: every one that was acknowledged to anybody before they
-// were asked for. kApplied: those this mount has heard of.
+// Which changes the answered attributes must show. kStrict: every change that was acknowledged to
+// any client before the question. kApplied: those that this mount has heard of.
 enum class Freshness : std::uint8_t { kStrict, kApplied };
 
 struct Attributes {
@@ -76,8 +76,8 @@ struct SetAttributes {
 };
 inline constexpr std::int64_t kServerTime = INT64_MIN;
 
-// The parent directory before and after one change; pre is absent when the batch cannot tell
-// (DESIGN 5.2).
+// The parent directory before and after one change; `pre` is absent when the state just before the
+// change is not known (DESIGN 5.2).
 struct DirectoryChange {
   std::optional<Attributes> pre;
   std::optional<Attributes> post;

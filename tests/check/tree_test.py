@@ -24,6 +24,12 @@ class Files(unittest.TestCase):
         self.assertEqual(len(problems("a.txt", "x" * (1 << 21))), 1)
         self.assertEqual(len(problems("cvm/README.md", "x\n" * 31)), 1)
         self.assertEqual(problems("README.md", "x\n" * 31), [])
+        self.assertEqual(len(problems("docs/plan.md", "x\n" * 46)), 1)
+
+    def test_columns_of_documents(self):
+        self.assertEqual(len(problems("docs/a.md", "x" * 121)), 1)
+        self.assertEqual(problems("docs/a.md", "x" * 120 + "\n| " + "x" * 200 + " |\n"), [])
+        self.assertEqual(problems("a.txt", "x" * 121), [])
 
     def test_unfinished_work_and_binaries(self):
         self.assertEqual(len(problems("a.cc", "// TO" + "DO: later\n")), 1)

@@ -32,7 +32,8 @@ sockaddr_in loopback(int port) {
   return address;
 }
 
-// A port nobody listens on; somebody may take it before etcd does, which the test then shows.
+// A port on which no process listens. Another process may take it before etcd does: then the test
+// fails.
 int free_port() {
   const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   CHECK(fd >= 0);
@@ -74,7 +75,7 @@ EtcdCluster::~EtcdCluster() {
 }
 
 std::string EtcdCluster::host(int member) const {
-  // The certificate is of one address.
+  // The certificate is for one address.
   if (options_.security == EtcdClusterOptions::Security::kTls) return "127.0.0.1";
   return "127.0.0." + std::to_string(member + 1);
 }
@@ -113,7 +114,8 @@ std::vector<std::string> EtcdCluster::command(int member) const {
       "--listen-peer-urls=" + url("127.0.0.1", process.peer_port),
       "--initial-advertise-peer-urls=" + url("127.0.0.1", process.peer_port),
       "--initial-cluster=" + cluster,
-      // As symnas starts its members, except that a killed process loses nothing the kernel has.
+      // As symnas starts its members; but without fsync, because a killed process loses nothing
+      // that the kernel has.
       "--max-txn-ops=2048", "--grpc-keepalive-min-time=1s", "--unsafe-no-fsync",
       "--log-level=error", "--log-outputs=stderr"};
   if (options_.security == EtcdClusterOptions::Security::kTls) {

@@ -20,13 +20,13 @@ struct EtcdClusterOptions {
   enum class Security { kPlain, kTls };
   int members = 1;
   Security security = Security::kPlain;
-  std::vector<std::string> arguments;  // further ones, of every member
-  int network_namespace_fd = -1;       // where the members live; -1: here
+  std::vector<std::string> arguments;  // further arguments for every member
+  int network_namespace_fd = -1;       // where the members live; -1: in the caller's
 };
 
 class EtcdCluster {
  public:
-  // Empty when the binary is there, else why not: for GTEST_SKIP.
+  // Empty when the etcd binary is there, else why not: for GTEST_SKIP.
   static std::string missing();
 
   // Starts all members; does not wait until they serve.
@@ -35,7 +35,7 @@ class EtcdCluster {
   EtcdCluster(const EtcdCluster&) = delete;
   EtcdCluster& operator=(const EtcdCluster&) = delete;
 
-  // What a client needs.
+  // Options for a client of this cluster.
   EtcdOptions client_options() const;
   std::string file(const std::string& name) const { return directory_ + "/" + name; }
 
@@ -44,7 +44,7 @@ class EtcdCluster {
   // The index of the leader, as status() tells it; -1 when none is known.
   static int leader(Store& store);
 
-  // Of the member's endpoint: without TLS each has its own.
+  // Address in the member's endpoint: without TLS each member has its own.
   std::string host(int member) const;
   // Whether the caller's thread can connect to the member's client port.
   bool accepts_connections_here(int member) const;

@@ -23,7 +23,7 @@ std::map<Backend, Shared>& shared() {
   return all;
 }
 
-// Ends the members before main returns, whatever the tests did.
+// Ends the members before main returns, whatever the outcome of the tests.
 class EndOfRun final : public ::testing::Environment {
  public:
   void TearDown() override {

@@ -21,7 +21,7 @@ namespace symnas::kv::testing {
 enum class Backend { kMem, kMemThread, kEtcd, kEtcdTls3 };
 std::string name_of(Backend backend);
 
-// Bridges one election and a slow machine.
+// Long enough for one election and a slow machine.
 inline constexpr std::int64_t kPatienceMs = 20'000;
 
 class KvContract : public ::testing::TestWithParam<Backend> {
@@ -32,8 +32,8 @@ class KvContract : public ::testing::TestWithParam<Backend> {
   std::string key(const std::string& name) const { return prefix_ + name; }
   KeyRange all() const { return prefix_range(prefix_); }
 
-  // Executes exactly once, however the machine feels: REQUIRES a transaction whose repetition is
-  // harmless, or a healthy store.
+  // Executes the transaction exactly once, even on a slow machine. REQUIRES: a repetition is
+  // harmless, or the store is healthy.
   Result<TxnResult> run(Txn txn) { return txn_blocking(store(), std::move(txn), kPatienceMs); }
   Revision must(Txn txn);  // runs; REQUIRES success; returns the revision
   Revision must_put(const std::string& name, const std::string& value);
@@ -50,7 +50,7 @@ class KvContract : public ::testing::TestWithParam<Backend> {
 
 Txn ops(std::vector<Op> success);
 
-// A watch handler that remembers, and waits.
+// A watch handler that remembers events, and can wait for them.
 class Recorder final : public WatchHandler {
  public:
   struct Call {
@@ -65,9 +65,9 @@ class Recorder final : public WatchHandler {
   // Each waits at most kPatienceMs, then fails the test.
   Revision wait_created();
   ErrorCode wait_ended();
-  // Whether the watch ends within this time: to show that it does not.
+  // Whether the watch ends within this time; used to show that it does not.
   bool ends_within(std::int64_t ms);
-  // Until an event of this key has come.
+  // Waits until an event of this key has come.
   void wait_key(const std::string& key);
 
   std::vector<Call> calls() const;

@@ -1,6 +1,6 @@
 // The in-memory store and a real etcd, side by side: the same random transactions get the same
-// answers, revisions and errors included, and a watch shows the same history. What holds on
-// MemStore then holds on etcd.
+// answers, revisions and errors included, and a watch shows the same history. So what holds on
+// MemStore also holds on etcd.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // What only a real etcd can show: members that die, hang, lose their leader or run out of quota,
-// and who may connect.
+// and which clients may connect.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,8 +42,9 @@ class KvEtcd : public ::testing::Test {
     EXPECT_TRUE(opened) << opened.error().message;
     return std::move(*opened);
   }
-  // A store whose current member is `member`. A new store sends to whichever member it is connected
-  // to first, its first endpoint or not: open it again until it is the wanted one.
+  // A store that is connected to `member`. A new store uses the member to which it is connected
+  // first, which need not be its first endpoint: so it is opened again until that is the wanted
+  // one.
   std::unique_ptr<EtcdStore> open_at(int member) {
     EtcdOptions options = cluster->client_options();
     std::rotate(options.endpoints.begin(), options.endpoints.begin() + member,
@@ -65,7 +66,7 @@ class KvEtcd : public ::testing::Test {
               [promise](Result<TxnResult> r) { promise->set_value(std::move(r)); });
     return promise->get_future().get();
   }
-  // The leader, waiting for an election to end.
+  // The leader's index; waits until an election has ended.
   int leader() {
     const auto start_time = Clock::now();
     while (ms_since(start_time) < kPatienceMs) {
@@ -79,8 +80,8 @@ class KvEtcd : public ::testing::Test {
   std::unique_ptr<EtcdStore> store;
 };
 
-// Counts "n" up by one transaction per step, each sent again as it is until its outcome is known:
-// the compare makes the re-send safe, as the session's slots do.
+// Counts "n" up by one transaction per step. Each is sent again unchanged until its outcome is
+// known: the compare makes that safe, as the session's slots do.
 struct Counter {
   Store& store;
   int n = 0;
@@ -190,7 +191,7 @@ TEST_F(KvEtcd, a_member_that_is_left_holds_nobody_up) {
     return promise->get_future();
   };
   auto write = tried(ops({put("a", "")}));
-  at_victim->leave("192.0.2.1");  // nobody's
+  at_victim->leave("192.0.2.1");  // no member has this address
   EXPECT_EQ(write.wait_for(std::chrono::milliseconds(500)), std::future_status::timeout);
   at_victim->leave(cluster->host(victim));
   EXPECT_EQ(write.get().error().code, ErrorCode::kUnknownOutcome);
@@ -199,7 +200,7 @@ TEST_F(KvEtcd, a_member_that_is_left_holds_nobody_up) {
   cluster->resume(victim);
 }
 
-// Its connection looks well until its keepalive says otherwise.
+// The connection looks well until its keepalive fails.
 TEST_F(KvEtcd, a_member_that_was_left_is_not_chosen_again) {
   start({.members = 3});
   const int victim = (leader() + 1) % 3;
@@ -243,7 +244,8 @@ TEST_F(KvEtcd, majority_lost_and_back) {
   recorder.wait_created();
   cluster->kill(1);
   cluster->kill(2);
-  // In doubt at first; once the survivor knows that it has no leader it refuses before executing.
+  // Unknown outcomes at first. Once the survivor knows that it has no leader, it refuses before
+  // executing.
   std::vector<std::string> refused;
   const auto begin = Clock::now();
   for (int i = 0; refused.size() < 3 && ms_since(begin) < kPatienceMs; ++i) {
@@ -273,7 +275,7 @@ TEST_F(KvEtcd, nobody_there_is_certainly_not_executed) {
   cluster->kill(0);
   const auto begin = Clock::now();
   ErrorCode code{};
-  // The store may not have noticed yet: then the first try is in doubt.
+  // The store may not have noticed yet: then the outcome of the first try is unknown.
   while ((code = try_once(*store, ops({put("a", "")})).error().code) != ErrorCode::kUnavailable &&
          ms_since(begin) < kPatienceMs) {
   }
@@ -329,8 +331,8 @@ TEST_F(KvEtcd, quota_full) {
       << "a put in the branch not taken counts";
   Txn both = ops({put("slot", ""), nested(ops({put("small", "")}))});
   EXPECT_EQ(try_once(*store, both, 2000).error().code, ErrorCode::kNoSpace);
-  // etcd counts the outer list only: a transaction must carry a put there to be held to the quota.
-  // A session's do.
+  // etcd counts the outer list only: a transaction is held to the quota only if that list has a
+  // put. A session's transactions have one.
   EXPECT_TRUE(try_once(*store, ops({nested(ops({put("small", "")}))}), 2000));
   auto erased = try_once(*store, ops({erase("k0")}), 2000);
   ASSERT_TRUE(erased) << erased.error().message;
@@ -359,7 +361,7 @@ TEST_F(KvEtcd, closing_answers_everything) {
   EXPECT_LT(ms_since(begin), 2000);
   EXPECT_EQ(codes, std::vector<ErrorCode>(kPending, ErrorCode::kShutdown));
   EXPECT_EQ(recorder.wait_ended(), ErrorCode::kShutdown);
-  watch.reset();  // after its store
+  watch.reset();  // destroyed after its store
   cluster->resume(0);
 }
 

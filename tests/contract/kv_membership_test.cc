@@ -1,4 +1,4 @@
-// EtcdMembership on a real etcd: what it answers, and which refusals mean what.
+// EtcdMembership on a real etcd: its answers, and what each refusal means.
 #include <gtest/gtest.h>
 
 #include <algorithm>

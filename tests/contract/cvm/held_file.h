@@ -1,4 +1,4 @@
-// HeldFile: a file on a FUSE filesystem in this process whose WRITEs wait until the test lets them
+// HeldFile: a file on a FUSE filesystem in this process. Its WRITEs wait until the test lets them
 // go: a device with I/O in flight for as long as wanted. Thread-safe. Source: linux/fuse.h,
 // fuse(4).
 #pragma once
@@ -29,9 +29,9 @@ class HeldFile {
 
   // From now on WRITEs wait.
   void hold();
-  // Those that wait are executed, and from now on all at once.
+  // Executes the WRITEs that wait; from now on none waits.
   void let_go();
-  // Waits until a WRITE waits. False after `timeout_ms`.
+  // Waits until a WRITE is held. False: none was within `timeout_ms`.
   bool wait_for_held(int timeout_ms);
   // What is on the medium.
   std::string content(std::uint64_t offset, std::size_t bytes);

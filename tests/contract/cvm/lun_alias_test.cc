@@ -1,4 +1,4 @@
-// What the kernel does with OFD locks of aliases of one device, and that cvm does not fall for it.
+// What the kernel does with OFD locks on aliases of one device, and that cvm is not deceived by it.
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -27,7 +27,7 @@ class LunAlias : public ::testing::Test {
     if (::stat("/dev/loop-control", &st) != 0 || ::geteuid() != 0)
       GTEST_SKIP() << "needs root and /dev/loop-control";
   }
-  // A second node of the device at `path`.
+  // Makes a second node of the device at `path`.
   std::string second_node(const std::string& path) {
     struct stat st {};
     EXPECT_EQ(::stat(path.c_str(), &st), 0);
@@ -60,7 +60,8 @@ class LunAlias : public ::testing::Test {
   Uuid lun_;
 };
 
-// The fact behind canonical nodes. If this fails, the kernel has changed for the better.
+// The fact for which cvm uses canonical nodes. If this fails, the kernel has changed for the
+// better.
 TEST_F(LunAlias, KernelGrantsAHeldByteThroughEveryAlias) {
   const std::string file = files_.make("disk");
   ATTACH_OR_SKIP(loop, file);
@@ -139,7 +140,7 @@ TEST_F(LunAlias, ScanFindsALoopDeviceByAnyName) {
 
 TEST_F(LunAlias, ExclusivelyOpenedDeviceIsInUse) {
   ATTACH_OR_SKIP(loop, files_.make("disk"));
-  // As a mount, swap or dm does it.
+  // Opens it exclusively, as a mount, swap or dm does.
   const UniqueFd user(::open(loop.path().c_str(), O_RDWR | O_EXCL | O_CLOEXEC));
   ASSERT_TRUE(user.valid());
   const auto refused =

@@ -46,7 +46,7 @@ class SessionOnEtcd : public ::testing::Test {
     options.mount_create_revision = write({put(options.mount_key, "mount")});
     return options;
   }
-  // Writes as another mount's session would: with the stamp.
+  // Writes as the session of another mount would: with the stamp.
   Revision write(std::vector<Op> ops) {
     Txn txn;
     txn.success.push_back(put(keys::stamp(kFs), std::string(8, '\0')));
@@ -67,7 +67,7 @@ class SessionOnEtcd : public ::testing::Test {
     mutation.writes.push_back(put(key, value));
     return mutation;
   }
-  // Read + guarded put until it succeeds once.
+  // Reads and does a guarded put, until it has succeeded once.
   static bool increment(Session& session, const std::string& key) {
     for (;;) {
       const auto value = session.read(key);
@@ -82,7 +82,8 @@ class SessionOnEtcd : public ::testing::Test {
     }
   }
 
-  // Threads that increment until told to stop; returns what was acknowledged, per key.
+  // Runs threads that increment until they are told to stop; returns what was acknowledged, per
+  // key.
   template <class Disturb>
   std::vector<int> count_while(Session& session, Disturb disturb) {
     constexpr int kThreads = 8;
@@ -138,8 +139,7 @@ TEST_F(SessionOnEtcd, CommitsReadsAndFollows) {
   const auto theirs = write({put(key, "2")});
   ASSERT_TRUE(session->barrier());
   EXPECT_EQ(session->read(key)->value, "2");
-  // A barrier may give up on a late watch and drop the cache; the watch itself arrives all the
-  // same.
+  // A barrier may give up on a late watch and drop the cache; the watch itself still arrives.
   for (int i = 0; i < 500 && session->applied() < theirs; ++i) wait_ms(10);
   EXPECT_GE(session->applied(), theirs);
   Mutation clear;

@@ -1,4 +1,4 @@
-// A whole check on a store: paths, a second look, history that goes.
+// A whole check on a store: paths, a second look, history that is compacted away.
 #include "fsal_cluster/check/check.h"
 
 #include <gmock/gmock.h>
@@ -86,7 +86,7 @@ TEST_F(CheckTest, There_is_no_such_filesystem) {
   EXPECT_EQ(report.error().code, ErrorCode::kNotFound);
 }
 
-// Somebody compacts whenever a page has been read.
+// Compacts the store whenever a page has been read.
 class CompactedStore final : public kv::Store {
  public:
   CompactedStore(kv::Store& store, int times) : store_(store), times_(times) {}

@@ -1,5 +1,5 @@
-// CheckWorld: a filesystem on a store in memory with a mount that does what a product's does, and
-// what a Checker says of its keys.
+// CheckWorld: a filesystem on a store in memory with a mount of the product on it, and the findings
+// that a Checker has about its keys.
 #pragma once
 
 #include <functional>
@@ -30,7 +30,7 @@ class CheckWorld {
   // The next instance; earlier ones have ended. Fails the process when it cannot be opened.
   Mount& mount();
   void close();
-  // As the local fence does it; the mount object goes.
+  // Ends the mount as the local fence does; the mount object goes.
   void kill();
 
   Handle root() const { return {fs, kRootIno, Generation{1}}; }
@@ -55,7 +55,7 @@ class CheckWorld {
   std::uint64_t epoch_ = 0;
 };
 
-// Every key of one filesystem as a Checker wants it.
+// Every key of one filesystem, in the order that a Checker needs.
 std::vector<kv::KeyValue> in_order(FsId fs, const std::vector<kv::KeyValue>& kvs);
 // One line per finding: "<kind> inode 17: <text>".
 std::vector<std::string> findings_of(const check::Context& context,

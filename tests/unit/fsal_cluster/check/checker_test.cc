@@ -1,4 +1,4 @@
-// Sound filesystems, made by the operations themselves: nothing is found.
+// Nothing is found in sound filesystems, made by the operations themselves.
 #include "fsal_cluster/check/checker.h"
 
 #include <gmock/gmock.h>

@@ -20,12 +20,12 @@ using testing::Contains;
 using testing::IsEmpty;
 using testing::StartsWith;
 
-// What CheckWorld::populate() makes, in the order of its creates.
+// Inodes that CheckWorld::populate() makes, in the order of its creates.
 constexpr Ino kDirA{16}, kDirB{17}, kDirC{18}, kSmall{19}, kLarge{20}, kHoles{21}, kEmpty{22},
     kSoft{23}, kFifo{24}, kOpen{26}, kHere{27}, kNobody{9999};
 constexpr MountId kMount{1}, kNoMount{77};
 constexpr std::uint64_t kFreeBlock =
-    15 * CheckWorld::kGroupBlocks + 7;  // in a group nobody claimed
+    15 * CheckWorld::kGroupBlocks + 7;  // in a group that no mount has claimed
 
 class Keys {
  public:
@@ -248,7 +248,7 @@ std::vector<Damage> record_damages() {
       {"MissingStamp", [](Keys& k) { k.erase(keys::stamp(k.fs)); }, "stamp: there is no stamp"},
       {"LateStamp",
        [](Keys& k) {
-         // As a transaction that has changed a watched key without putting the stamp.
+         // As by a transaction that has changed a watched key without putting the stamp.
          k.set_revision(keys::stamp(k.fs), Revision{2});
        },
        "stamp: a watched key ("},
@@ -457,7 +457,7 @@ std::vector<Damage> holder_damages() {
   };
 }
 
-// One populated filesystem serves all: a damage works on a copy of its keys.
+// One populated filesystem serves all tests: each damage works on a copy of its keys.
 const Keys& sound() {
   static const Keys* const kept = [] {
     CheckWorld world;

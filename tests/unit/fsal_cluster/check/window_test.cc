@@ -26,7 +26,7 @@ struct Read {
   std::int64_t most_counted = 0;  // behind the first page
 };
 
-// What a store answers; every `failing`-th try comes too late (0: none).
+// Reads as from a store; every `failing`-th try is answered too late (0: none).
 Read read_all(const std::vector<std::string>& keys, const kv::KeyRange& range, std::size_t limit,
               int failing = 0) {
   Read out;

@@ -27,7 +27,7 @@ TEST(BlockBits, APrefixThatIsAllSetIsEmpty) {
   EXPECT_NE(bits.bytes(41), "");
 }
 
-// Against a vector<bool>, any operation.
+// Compares every operation with a vector<bool>.
 TEST(BlockBits, BehavesLikeAVectorOfBool) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     env::SeededRandom random(seed);

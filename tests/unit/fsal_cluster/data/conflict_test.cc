@@ -1,5 +1,5 @@
-// Every mutating operation of file data: its exact compares, what happens when somebody is faster,
-// and what a lost reply leaves.
+// Every mutating operation of file data: its exact compares, what happens when another operation is
+// faster, and what a lost reply leaves.
 #include <algorithm>
 #include <set>
 
@@ -16,7 +16,7 @@ namespace keys = kv::keys;
 constexpr Ino kFile{42};
 constexpr FsId kFs = FileWorld::kFs;
 
-// A compare or write as text: what it is about, not which revision.
+// A compare or a write as text: its kind and key, without the revision.
 std::string name_of(const kv::KeyRange& range) {
   const auto table = [&](char area, char letter) {
     return range.key.starts_with(keys::table(kFs, area, letter));
@@ -55,7 +55,7 @@ std::multiset<std::string> writes_of(const kv::Mutation& mutation) {
 }
 using Set = std::multiset<std::string>;
 
-// A world with one owned group and a settled file, so that the next mutation is the one looked at.
+// A world with one owned group and a settled file, so that the next mutation is the one to look at.
 class MutationTest : public ::testing::Test {
  protected:
   MutationTest() : world_(one_group()) {
@@ -78,7 +78,7 @@ class MutationTest : public ::testing::Test {
     EXPECT_EQ(world_.session().mutations().size(), 1u);
     return world_.session().mutations().back();
   }
-  // Somebody changes the mode just before the next commit: the operation must do both.
+  // Changes the mode just before the next commit: the operation must keep both changes.
   void chmod_before_next_commit() {
     world_.session().interrupt([this] {
       world_.change_inode(kFile, [](records::Inode& inode) { inode.set_mode(0600); });
@@ -231,7 +231,7 @@ TEST_F(MutationTest, ALostReplyIsNoLostCommit) {
   world_.check_records();
 }
 
-// Removing one of these compares would let this happen: two mounts record the same block.
+// Without one of these compares two mounts would record the same block.
 TEST_F(MutationTest, AGroupTakenOverRefusesGrowth) {
   write(0, 5000);
   const std::string key = keys::group_owner(kFs, 0);

@@ -195,14 +195,14 @@ TEST(FileData, ACreatedFileThatIsNeverWrittenLosesItsToken) {
 TEST(FileData, TheFirstWriteClearsSetuid) {
   FileWorld world;
   world.create(kFile, 06755);
-  world.pass_ns(3'000'000'000);  // the creating token goes
+  world.pass_ns(3'000'000'000);  // the token from the create is erased
   ASSERT_TRUE(world.write(kFile, 0, "x", WriteStability::kUnstable).has_value());
   EXPECT_EQ(world.inode(kFile).mode(), 0755u);
 }
 
 TEST(FileData, SetuidThatComesWhileTheFlagIsSetIsClearedByTheNextWrite) {
   FileWorld world;
-  world.create(kFile, 04755);  // the create brings the flag
+  world.create(kFile, 04755);  // the create puts the flag
   ASSERT_TRUE(world.write(kFile, 0, k8K, WriteStability::kFileSync).has_value());
   EXPECT_EQ(world.inode(kFile).mode(), 0755u);
   ASSERT_TRUE(world.write(kFile, 0, k8K, WriteStability::kUnstable).has_value());
@@ -247,7 +247,7 @@ TEST(FileData, AnMtimeSetAfterTheLastWriteStays) {
   world.pass_ns(10'000'000'000);
   EXPECT_FALSE(has_token(world, kFile));
   EXPECT_EQ(world.attributes(kFile).mtime_ns, 12345);
-  // A chmod, on the other hand, does not hide the time of the write.
+  // But a chmod does not hide the time of the write.
   ASSERT_TRUE(world.write(kFile, 0, k8K, WriteStability::kUnstable).has_value());
   const std::int64_t written_ns = world.attributes(kFile).mtime_ns;
   world.change_inode(kFile, [](records::Inode& inode) { inode.set_mode(0600); });
@@ -263,14 +263,14 @@ TEST(FileData, TheLaterOfWriteAndSetMtimeWins) {
   ASSERT_TRUE(world.write(kFile, 0, k8K, WriteStability::kFileSync).has_value());
   world.pass_ns(10'000'000'000);
   const std::int64_t old_ns = world.inode(kFile).mtime_ns();
-  // Set back to what it was before the write: the write's time must not come back.
+  // Set back to its value before the write: the write's time must not return.
   ASSERT_TRUE(world.write(kFile, 0, k8K, WriteStability::kUnstable).has_value());
   ASSERT_TRUE(world.set_mtime(kFile, old_ns));
   EXPECT_FALSE(has_token(world, kFile));
   EXPECT_EQ(world.attributes(kFile).mtime_ns, old_ns);
   world.pass_ns(10'000'000'000);
   EXPECT_EQ(world.attributes(kFile).mtime_ns, old_ns);
-  // Between two writes, into the future: the later write counts, also after a chmod.
+  // Set into the future between two writes: the later write counts, also after a chmod.
   const std::int64_t future_ns = old_ns + 1'000'000'000'000;
   ASSERT_TRUE(world.write(kFile, 0, k8K, WriteStability::kUnstable).has_value());
   ASSERT_TRUE(world.set_mtime(kFile, future_ns));
@@ -316,7 +316,7 @@ TEST(FileData, AWriteThatComesWhileTheMtimeIsSetIsTheLaterOne) {
   }
 }
 
-// Else GETATTR could show the new record under the old size.
+// Otherwise GETATTR could show the new record with the old size.
 TEST(FileData, MemoryAddsNothingToARecordThatChanges) {
   FileWorld world;
   world.create(kFile);
@@ -419,7 +419,7 @@ TEST(FileData, LargeTruncatesLeaveAWatermarkAndASweep) {
   }
   ASSERT_TRUE(world.commit(kFile).has_value());
   const std::uint64_t all = world.check_records();
-  // Not pumped: the sweep waits.
+  // Nothing is pumped: the sweep waits.
   ASSERT_TRUE(
       world.data()
           .set_size(world.handle(kFile), kMapChunkBytes + 5000, MtimeIs::kOfTheChange, nullptr)
@@ -454,7 +454,7 @@ TEST(FileData, AWatermarkOfADeadInstanceIsSweptByTheNext) {
     ASSERT_TRUE(world.write(kFile, chunk * kMapChunkBytes, k8K).has_value());
   }
   ASSERT_TRUE(world.commit(kFile).has_value());
-  // Ended in the moment of the truncate: the sweep never ran.
+  // The mount ends at the moment of the truncate: the sweep never ran.
   const auto truncated =
       world.data().set_size(world.handle(kFile), 4096, MtimeIs::kOfTheChange, nullptr);
   ASSERT_TRUE(truncated.has_value());
@@ -517,7 +517,7 @@ TEST(FileData, SizeChangesAndRemovalWaitForIoInFlight) {
     EXPECT_TRUE(written);
     changed = true;
   });
-  // Its transaction would be the next one; nothing of the kind comes while the write is queued.
+  // Its transaction would be the next one; none comes while the write is queued.
   const std::size_t before = world.mutations();
   for (int i = 0; i < 200; ++i) std::this_thread::yield();
   EXPECT_EQ(world.mutations(), before);

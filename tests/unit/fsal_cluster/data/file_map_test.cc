@@ -179,8 +179,8 @@ TEST(FileMap, CorruptRecordsAreRefused) {
   EXPECT_EQ(map.load_inline(inode).error().code, ErrorCode::kCorrupt);
 }
 
-// Whatever is written and committed in any order, a second map loaded from the records shows the
-// same.
+// Whatever is written and committed, and in whatever order: a second map loaded from the records
+// shows the same.
 TEST(FileMap, RecordsSayWhatMemorySays) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     env::SeededRandom random(seed);

@@ -49,7 +49,7 @@ bool ManualBackground::run_one_due() {
 }
 
 namespace {
-// The engine owns its Background; the world keeps a hand on it.
+// The engine owns its Background; through this class the world can still reach it.
 class SharedBackground final : public Background {
  public:
   explicit SharedBackground(std::shared_ptr<ManualBackground> jobs) : jobs_(std::move(jobs)) {}

@@ -24,15 +24,15 @@
 
 namespace symnas::fs::test {
 
-// Time moved by hand, read by several threads. On top of it real time may run: the retries of a
-// session wait for it.
+// Time that the test moves by hand, read by several threads. Real time may run on top of it: the
+// retries of a session wait for it.
 class TestClock final : public env::Clock {
  public:
   std::int64_t mono_ns() const override {
     return now_ns_.load() + (runs_ ? env::system_clock().mono_ns() : 0);
   }
   std::int64_t wall_ns() const override { return mono_ns(); }
-  // REQUIRES: before anybody reads it.
+  // REQUIRES: called before any thread reads the clock.
   void run() { runs_ = true; }
   void advance_ns(std::int64_t delta_ns) { now_ns_ += delta_ns; }
 
@@ -77,7 +77,7 @@ class FileWorld {
 
   // Starts the next instance (mount ids count from 1). Its recovery of ended mounts is done.
   void start();
-  // The instance dies at once: queued I/O lands by chance, nothing else of it happens; its end
+  // The instance dies at once: queued I/O lands by chance, nothing else of it happens, and its end
   // record is written.
   void kill();
   // As kill(); the disk loses what is in its cache.
@@ -96,10 +96,10 @@ class FileWorld {
   Status commit(Ino ino);
   Status set_size(Ino ino, std::uint64_t size_bytes);
   Status set_mtime(Ino ino, std::int64_t mtime_ns);
-  // As SETATTR does it: `edit` on the inode record, in a transaction of its own.
+  // Runs `edit` on the inode record in a transaction of its own, as SETATTR does.
   void change_inode(Ino ino, const std::function<void(records::Inode&)>& edit);
   Status remove(Ino ino);
-  // Runs `call` on a thread of its own and everything else here until it returns.
+  // Runs `call` on a thread of its own, and everything else on this one until `call` returns.
   void while_pumping(const std::function<void()>& call);
   // Performs queued I/O and due jobs until there is nothing to do.
   void settle();

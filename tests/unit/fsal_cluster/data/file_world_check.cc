@@ -19,8 +19,8 @@ check::Context context_of(const WorldOptions& options) {
   return context;
 }
 
-// A FileWorld has no names, no root and no counters; some tests write maps into groups that nobody
-// has claimed; the records of ended mounts stay.
+// True for findings that a FileWorld can have. It has no names, no root and no counters; some tests
+// write maps into groups that no mount has claimed; the records of ended mounts stay.
 bool concerns_files(const check::Finding& finding) {
   switch (finding.kind) {
     case check::Kind::kTree:

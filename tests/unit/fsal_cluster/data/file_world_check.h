@@ -1,5 +1,5 @@
-// The product's own check on the records of a FileWorld, which has files but no names: they are
-// added.
+// Runs the product's own check on the records of a FileWorld, which has files but no names: names
+// are added for it.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,6 @@
-// Three mounts and their clients on the sectors of one file, with size changes behind them and
-// mounts that die: what the clients were answered about each sector can have happened in one order.
+// Three mounts and their clients on the sectors of one file, with size changes behind these sectors
+// and mounts that die. There must be one order of events that explains every answer about each
+// sector.
 #include <algorithm>
 #include <mutex>
 #include <thread>
@@ -14,7 +15,7 @@ using ::symnas::test::RegisterHistory;
 
 constexpr Ino kFile{20};
 constexpr std::uint64_t kSector = 512;
-constexpr std::uint64_t kSectors = 64;  // those with a history, at the begin of the file
+constexpr std::uint64_t kSectors = 64;  // sectors with a history, at the beginning of the file
 constexpr std::uint64_t kTop = 64;      // sectors behind them that grow and shrink
 
 std::string sectors_of(const std::vector<std::uint64_t>& values) {
@@ -68,7 +69,7 @@ class HeadsProperty : public ::testing::Test {
       case 1:
         static_cast<void>(head.set_size(kFile, (kSectors + random.below(kTop)) * kSector));
         break;
-      case 2:  // growth, also in the middle of a block
+      case 2:  // growth, also from the middle of a block
         static_cast<void>(head.write(kFile, kSectors * kSector + random.below(kTop * kSector),
                                      std::string(1 + random.below(3000), 'x')));
         break;

@@ -29,7 +29,7 @@ namespace symnas::fs::test {
 
 constexpr FsId kHeadsFs{7};
 
-// Every operation of a transaction, those of nested ones too.
+// Visits every operation of a transaction and of its nested transactions.
 inline void for_each_op(const kv::Txn& txn, const std::function<void(const kv::Op&)>& visit) {
   for (const std::vector<kv::Op>* ops : {&txn.success, &txn.failure}) {
     for (const kv::Op& op : *ops) {
@@ -39,24 +39,25 @@ inline void for_each_op(const kv::Txn& txn, const std::function<void(const kv::O
   }
 }
 
-// A store whose replies can be late: the transaction has been executed, its sender does not know.
+// A store whose replies can be kept back: the transaction has been executed, but its sender does
+// not know.
 class LateReplies final : public kv::Store {
  public:
   using Matches = std::function<bool(const kv::Op&)>;
 
   explicit LateReplies(kv::Store& store) : store_(store) {}
-  // Replies to transactions with such an operation are kept from now on.
+  // From now on keeps replies to transactions that have such an operation.
   void hold(Matches matches) {
     const std::scoped_lock lock(mutex_);
     matches_ = std::move(matches);
   }
-  // False: nothing was kept for some seconds.
+  // Waits until so many replies are kept. False: they were not within some seconds.
   bool wait_until_held(std::size_t replies = 1) {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, std::chrono::seconds(10),
                              [&] { return held_.size() >= replies; });
   }
-  // The oldest reply goes on.
+  // Lets the oldest reply go on.
   void release_one() {
     std::function<void()> reply;
     {
@@ -66,7 +67,7 @@ class LateReplies final : public kv::Store {
     }
     reply();
   }
-  // All go on, and none is kept any more.
+  // Lets all replies go on; no further one is kept.
   void release() {
     std::vector<std::function<void()>> replies;
     {
@@ -114,7 +115,7 @@ class LateReplies final : public kv::Store {
   std::vector<std::function<void()>> held_;
 };
 
-// One mount. Everything blocks.
+// One mount. All its functions block.
 class Head {
  public:
   Head(const std::shared_ptr<kv::MemServer>& server,
@@ -207,7 +208,7 @@ class Head {
     const auto done = data_->set_size(handle(ino), size_bytes, MtimeIs::kOfTheChange, nullptr);
     return done ? Status() : Status(tl::unexpected(done.error()));
   }
-  // As GETATTR.
+  // The attributes as GETATTR answers them.
   Attributes attributes(Ino ino) {
     CHECK(session_->barrier().has_value());
     CHECK(data_->publish_foreign(ino).has_value());
@@ -222,8 +223,8 @@ class Head {
     return out;
   }
 
-  // The instance dies: of what it has sent to the disk any part has landed, nothing else follows.
-  // Its end record is written.
+  // The instance dies: any part of what it has sent to the disk has landed, nothing more follows,
+  // and its end record is written.
   void die(env::Random& random) {
     volume_->die(random);
     data_.reset();
@@ -261,7 +262,7 @@ class HeadsWorld {
       heads_.push_back(std::make_unique<Head>(server_, disk_, clock_, MountId{++newest_}));
   }
   Head& operator[](std::size_t index) { return *heads_[index]; }
-  // Another head recovers what the dead one has left, and a new mount takes its place.
+  // Another head recovers what the dead one has left, and a new mount takes the dead one's place.
   void replace(std::size_t index, env::Random& random) {
     Head& dead = *heads_[index];
     dead.die(random);

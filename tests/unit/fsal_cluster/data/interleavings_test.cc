@@ -1,5 +1,5 @@
-// Orders of events between mounts that broke what they promise, each with the replies of the store
-// kept back where it matters.
+// Orders of events between mounts that broke promises once; each test keeps back the store's
+// replies where that matters.
 #include <chrono>
 #include <thread>
 
@@ -30,7 +30,7 @@ class InterleavingsTest : public ::testing::Test {
     };
   }
   static std::string token(const Head& head) { return kv::keys::token(kHeadsFs, kFile, head.id()); }
-  // Of a whole table.
+  // Matches reads of a whole table.
   static LateReplies::Matches images(std::string prefix) {
     return [range = kv::prefix_range(prefix)](const kv::Op& op) {
       return op.kind == kv::Op::Kind::kRange && op.range.key == range.key &&
@@ -46,7 +46,7 @@ class InterleavingsTest : public ::testing::Test {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     return !stored(key);
   }
-  // In what the watches tell: every session drops its cache and reads anew.
+  // Makes a gap in what the watches show: every session drops its cache and reads again.
   void make_a_gap() {
     const std::string stamp = kv::keys::stamp(kHeadsFs);
     for (const kv::Op& op :
@@ -57,7 +57,7 @@ class InterleavingsTest : public ::testing::Test {
     }
   }
   void let_flags_fall() { heads_.clock().jump_ns(kWriteFlagHoldNs + 1'000'000'000); }
-  // Of the first head: the store is full when its tick comes to that.
+  // Makes the first head's tick fail to erase an unused token: the store is full at that moment.
   void refuse_to_erase_what_is_unused() {
     heads_.server().set_quota(kv::MemServer::Quota::kFull);
     one_.replies().hold(erases(token(one_)));
@@ -67,7 +67,7 @@ class InterleavingsTest : public ::testing::Test {
     one_.replies().release();
     let_it_come();
   }
-  // What is meant to be blocked has come to where it is.
+  // Waits until the operation that is to be blocked has reached that point.
   static void let_it_come() { std::this_thread::sleep_for(std::chrono::milliseconds(100)); }
   template <class Call>
   static auto later(Call call) {
@@ -156,7 +156,7 @@ TEST_F(InterleavingsTest, ACreatedFilesTokenIsNotErasedWhileItIsGranted) {
   one_.replies().hold(puts(token(one_)));
   auto written = later([&] { return one_.write(kFile, 0, kA); });
   ASSERT_TRUE(one_.replies().wait_until_held());
-  auto flushed = later([&] { return one_.data().flush_all(); });  // erases what was not used
+  auto flushed = later([&] { return one_.data().flush_all(); });  // erases unused tokens
   let_it_come();
   one_.replies().release();
   EXPECT_TRUE(written.get());
@@ -181,7 +181,7 @@ TEST_F(InterleavingsTest, WhatIsToBePublishedIsNotForgottenByTheCommitUnderWay) 
   EXPECT_GT(shown.get().mtime_ns, before_ns);
 }
 
-// What is pending is recorded first: that commit must not take the token with it.
+// Pending writes are recorded first: that commit must not erase the token.
 TEST_F(InterleavingsTest, ASizeChangeKeepsTheTokenUntilItIsDone) {
   one_.create(kFile);
   ASSERT_TRUE(one_.write(kFile, 0, kA));
@@ -198,8 +198,8 @@ TEST_F(InterleavingsTest, ASizeChangeKeepsTheTokenUntilItIsDone) {
   EXPECT_EQ(one_.read(kFile, 0, 20'000).value_or("error"), expected);
 }
 
-// Begun as sole mount it needs no token, also when the mount does not count as sole any more:
-// others wait for its end.
+// A size change that began as sole needs no token, even if the mount is not sole any more: the
+// mounts that join wait for its end.
 TEST_F(InterleavingsTest, ASizeChangeBegunAsSoleMountEndsWhileItTurnsShared) {
   one_.create(kFile);
   ASSERT_TRUE(one_.commit(kFile));
@@ -218,7 +218,7 @@ TEST_F(InterleavingsTest, ASizeChangeBegunAsSoleMountEndsWhileItTurnsShared) {
   EXPECT_EQ(two_.read(kFile, 0, 20'000).value_or("error"), kA.substr(0, 100));
 }
 
-// Whatever the reason: nobody else could give it back.
+// Whatever the reason for such a token: no other code could give it back.
 TEST_F(InterleavingsTest, ATokenThatMemoryDoesNotKnowOfIsGivenBack) {
   one_.create(kFile);
   ASSERT_TRUE(one_.data().flush_all());
@@ -266,7 +266,7 @@ TEST_F(InterleavingsTest, AFlushWaitsForTokensThatAreBeingErased) {
   EXPECT_FALSE(stored(token(one_)));
 }
 
-// The flag is still set then, and so is the token: growth without one would be forgotten.
+// The flag is still set then, and so is the token: growth under no token would be forgotten.
 TEST_F(InterleavingsTest, ATokenThatCouldNotBeErasedIsHeld) {
   one_.membership().turn_sole();
   one_.create(kFile);
@@ -277,7 +277,8 @@ TEST_F(InterleavingsTest, ATokenThatCouldNotBeErasedIsHeld) {
   EXPECT_EQ(two_.read(kFile, 0, 20'000).value_or("error"), kA + kB);
 }
 
-// What was given back in between is another mount's: the refusal says nothing of who has it.
+// A token that was given back in between may be another mount's: that the erase was refused does
+// not say whose it is.
 TEST_F(InterleavingsTest, ATokenGivenBackIsNotHeldBecauseItCouldNotBeErased) {
   one_.create(kFile);
   ASSERT_TRUE(two_.write(kFile, 0, kA));

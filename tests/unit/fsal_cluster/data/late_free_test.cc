@@ -1,5 +1,5 @@
-// What comes late: the end of a free, and one of two sweeps of one trim. Both lost acknowledged
-// data once.
+// Events that come late: the end of a free, and one of two sweeps of one trim. Each has lost
+// acknowledged data once.
 #include <future>
 #include <string>
 #include <thread>
@@ -13,7 +13,8 @@
 namespace symnas::fs::test {
 namespace {
 
-// A file is removed; before removed() runs, the group of its blocks is loaded and handed out whole.
+// A file is removed. Before removed() runs, the group of its blocks is loaded, and all of it is
+// handed out.
 TEST(LateRelease, BlocksAreNotHandedOutTwice) {
   FileWorld world;
   world.start();
@@ -41,8 +42,8 @@ TEST(LateRelease, BlocksAreNotHandedOutTwice) {
   EXPECT_TRUE(*world.read(Ino{11}, 0, other.size()) == other) << "one file overwrote another";
 }
 
-// Two finish a trim at once; the range read of one is answered late, when the trim is over and new
-// data is in place.
+// Two threads finish a trim at once. One gets the answer to its range read only when the trim is
+// over and new data is in place.
 TEST(LateTrim, SparesWhatWasWrittenSince) {
   FileWorld world;
   world.start();

@@ -2,12 +2,11 @@
 // with I/O that completes in any order, instances that die and disks that lose power. What must
 // hold:
 //   - a read sees exactly the acknowledged bytes (and nothing foreign: the disk is full of poison
-//   and of other files);
-//   - after a death or a power loss every acknowledged stable or committed byte is there, every
-//   other one is its old or its new
-//     value, and nothing is from somewhere else;
+//     and of other files);
+//   - after a death or a power loss every byte that was acknowledged as stable or committed is
+//     there, every other one has its old or its new value, and no byte is from somewhere else;
 //   - one value of the change attribute never stands for two contents, not even across a power
-//   loss;
+//     loss;
 //   - the records agree with each other.
 // A failure prints its seed; MODEL_SEED=<n> runs that one alone.
 #include <algorithm>
@@ -50,7 +49,7 @@ struct Cell {
   WriteNumber now = 0;
   std::vector<WriteNumber> may;  // after a crash it may hold one of these instead of `durable`
   WriteNumber durable = 0;
-  std::vector<WriteNumber> ever;  // whatever has been written here
+  std::vector<WriteNumber> ever;  // every write that has been made here
 };
 
 struct InFlight {
@@ -158,7 +157,7 @@ class Model {
 
   std::uint64_t pick_offset(const FileModel& file) {
     const std::uint64_t top = file.size / kCell;
-    // Beside a write under way: both want a part of one block, often of one sector.
+    // Beside a write under way: both write to parts of one block, often of one sector.
     if (!file.in_flight.empty() && random_.below(4) == 0) return file.in_flight.back()->end;
     switch (random_.below(6)) {
       case 0: return random_.below(kFileMax / kCell) * kCell;    // anywhere: holes
@@ -200,7 +199,7 @@ class Model {
                         [op](Result<WriteResult> result) { op->answer = std::move(result); });
   }
 
-  // Takes answers into the model.
+  // Takes the answers into the model.
   void collect() {
     for (auto& [ino, file] : files_) {
       std::erase_if(file.in_flight, [&](const std::shared_ptr<InFlight>& op) {
@@ -225,7 +224,7 @@ class Model {
       std::erase_if(c.may, [&](WriteNumber n) { return n <= op.number; });
     }
     file.size = std::max(file.size, op.end);
-    // A stable write commits at least up to its own end (what lies below it may still be volatile).
+    // A stable write commits at least up to its own end (bytes below it may still be volatile).
     if (stable) file.durable_size = std::max(file.durable_size, op.end);
   }
 
@@ -241,7 +240,7 @@ class Model {
 
   void commit(FileModel& file) {
     if (random_.below(2) == 0) drain(file);
-    // What is acknowledged now must be stable afterwards.
+    // What is acknowledged by now must be stable afterwards.
     std::vector<WriteNumber> now;
     for (const Cell& c : file.cells) now.push_back(c.now);
     const std::uint64_t size = file.size;
@@ -308,8 +307,8 @@ class Model {
     collect();
   }
 
-  // A read that nobody waits for: truncates, removals and new owners of its blocks overtake it. It
-  // may see old bytes of its file, never somebody else's.
+  // A read for which nothing waits: truncates, removals and new owners of its blocks overtake it.
+  // It may see old bytes of its file, never those of another one.
   void slow_read(FileModel& file) {
     const std::uint64_t begin = random_.below(file.size / kCell + 1) * kCell;
     const Ino ino = file.ino;
@@ -359,7 +358,7 @@ class Model {
     const Attributes attributes = world_.attributes(file.ino);
     ASSERT_EQ(attributes.size_bytes, file.size == 0 ? 0 : base_ + file.size);
     std::uint64_t hash = file.size;
-    // Behind the end lie cells of writes that were sent and never landed.
+    // Behind the end there are cells of writes that were sent and never landed.
     const std::uint64_t cells = std::min<std::uint64_t>(file.cells.size(), file.size / kCell);
     for (std::uint64_t i = 0; i < cells; ++i) hash = mix(hash ^ file.cells[i].now);
     const auto [it, fresh] = file.seen.emplace(attributes.change, hash);
@@ -386,7 +385,7 @@ class Model {
     for (auto& [ino, file] : files_) resync(file);
   }
 
-  // What is there now is allowed, and from now on it is the truth.
+  // After a crash: accepts what is there now if it is allowed, and takes it into the model.
   void resync(FileModel& file) {
     file.in_flight.clear();
     const auto got = world_.read(file.ino, base_, kFileMax + 4096);
@@ -449,8 +448,8 @@ TEST(FileDataModel, RandomOperationsAndCrashes) { run_seeds(0); }
 // The boundary of two map chunks lies in the middle.
 TEST(FileDataModel, RandomOperationsAndCrashesAcrossMapChunks) { run_seeds(61 << 20); }
 
-// Conflicts out of nowhere, lost and duplicate requests, watches that end: the store's answers
-// change, the contents do not.
+// The store refuses at random, loses and repeats requests, and ends watches: its answers differ,
+// the contents do not.
 TEST(FileDataModel, RandomOperationsOnAFaultyStore) { run_seeds(61 << 20, Model::Store::kFaulty); }
 
 }  // namespace

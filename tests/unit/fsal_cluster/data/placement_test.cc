@@ -61,7 +61,7 @@ TEST(Placement, AFarHoleOfALargeFileIsAWholeUnit) {
   EXPECT_TRUE(wanted->whole);
   EXPECT_EQ(wanted->space.align, kAlignBlocks);
   EXPECT_EQ(wanted->space.residue, 0u);
-  // Of a unit that is mapped in part only the hole is left.
+  // Only the hole is placed in a unit that is mapped in part.
   map.add(10 * kUnitBlocks + 100, {4000, 16}, true);
   const auto rest = next_placement(map, growth, 10 * kUnitBlocks + 5, 10 * kUnitBlocks + 7);
   EXPECT_EQ(rest->space.blocks, 100u);

@@ -1,4 +1,4 @@
-// What an ended mount leaves and what the next one makes of it.
+// What an ended mount leaves, and what the next mount makes of it.
 #include <gtest/gtest.h>
 
 #include "common/kv/keys.h"
@@ -15,8 +15,8 @@ std::size_t keys_with(FileWorld& world, const std::string& prefix) {
   return count;
 }
 
-// INV-5: an in-place write that was acknowledged, then a death: nobody may take the new bytes for
-// the old ones.
+// INV-5: an in-place write was acknowledged, then the mount died. No client may take the new bytes
+// for the old ones.
 TEST(Recover, AWriteFlagLeftBehindChangesTheChangeAttribute) {
   FileWorld world;
   world.create(kFile);
@@ -35,7 +35,7 @@ TEST(Recover, AWriteFlagLeftBehindChangesTheChangeAttribute) {
   EXPECT_EQ(world.read(kFile, 0, 512).value(), std::string(512, 'b'));
 }
 
-// What is shown under the new change stays: it is in no cache any more.
+// What is shown under the new change attribute is stable: no LUN's cache holds it alone any more.
 TEST(Recover, WhatTheNextMountShowsSurvivesAPowerLoss) {
   FileWorld world;
   world.create(kFile);
@@ -62,7 +62,7 @@ TEST(Recover, AFileWithoutFlagIsLeftAlone) {
   EXPECT_EQ(world.attributes(kFile).change, seen.change);
 }
 
-// SETATTR of mtime after a write: acknowledged, so a death does not undo it.
+// An mtime set by SETATTR after a write was acknowledged: a death does not undo it.
 TEST(Recover, AMtimeThatWasSetStays) {
   for (const bool written : {false, true}) {
     FileWorld world;

@@ -1,5 +1,5 @@
-// A full volume: kNoSpace, nothing half-written, and everything that can be had is had before
-// saying so.
+// A full volume: kNoSpace comes only when no more space can be found, and nothing half-written is
+// visible.
 #include <gtest/gtest.h>
 
 #include "tests/unit/fsal_cluster/data/file_world.h"
@@ -36,7 +36,7 @@ TEST(SpaceFull, EveryBlockCanBeUsedThenNoSpace) {
   EXPECT_EQ(world.inode(kFile).size_bytes(), 8u << 20);
   EXPECT_EQ(world.check_records(), (8u << 20) / kBlockBytes);
   EXPECT_EQ(world.data().space()->free_bytes, 0u);
-  // In place there is always room.
+  // A write in place needs no space.
   EXPECT_TRUE(world.write(kFile, 12345, kMegabyte, WriteStability::kFileSync).has_value());
 }
 
@@ -72,7 +72,7 @@ TEST(SpaceFull, WaitsForASweepThatIsOnItsWay) {
   world.create(Ino{1});
   fill_up(world, Ino{1});
   ASSERT_TRUE(world.commit(Ino{1}).has_value());
-  // Removed, not swept yet.
+  // The file is removed, but not swept yet.
   ASSERT_TRUE(
       world.data().set_size(world.handle(Ino{1}), 0, MtimeIs::kOfTheChange, nullptr).has_value());
   world.create(kFile);

@@ -1,6 +1,6 @@
-// Many threads on few files, real timers, a volume whose callbacks come from threads of its own:
-// what the model test cannot see. Built with the thread sanitizer it looks for races; without it
-// for hangs and wrong bytes.
+// Many threads on few files, with real timers and a volume whose callbacks come on threads of its
+// own: what the model test cannot see. Built with the thread sanitizer it looks for races; without
+// it for hangs and wrong bytes.
 #include <atomic>
 #include <cstring>
 #include <future>
@@ -193,7 +193,7 @@ TEST_F(Stress, ClientsOnDisjointSlicesOfSharedFiles) {
   EXPECT_TRUE(data_->flush_all().has_value());
 }
 
-// A write is seen after a SETATTR of mtime only with a time after it.
+// A write that is seen after a SETATTR of mtime shows a later time.
 TEST_F(Stress, MtimesSetBesideWrites) {
   const Ino ino{1};
   ASSERT_TRUE(write(ino, 0, std::string(8192, 'a'), WriteStability::kFileSync).has_value());

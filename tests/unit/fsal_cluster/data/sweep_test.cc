@@ -47,7 +47,8 @@ TEST(Sweep, AWatermarkTakenAwayWhileTheFileIsLoadedDoesNotComeBack) {
   EXPECT_TRUE(write_is_answered(world));
 }
 
-// The same, with the record gone from the cache when it is taken over: the old one is all there is.
+// The same, but the record has left the cache when the watermark is taken over: only the old record
+// is there.
 TEST(Sweep, AWatermarkThatTheRecordHasNotIsForgotten) {
   FileWorld world;
   create_with_watermark(world);
@@ -58,8 +59,8 @@ TEST(Sweep, AWatermarkThatTheRecordHasNotIsForgotten) {
   EXPECT_TRUE(write_is_answered(world));
 }
 
-// A trim that has read "nothing to do" must not take away the watermark of a truncate that came
-// after its read.
+// A trim that has read "nothing to do" must not remove the watermark of a truncate that came after
+// its read.
 TEST(Sweep, AWatermarkSetAfterTheLookStays) {
   WorldOptions options;
   options.volume_bytes = 36 << 20;
@@ -81,7 +82,7 @@ TEST(Sweep, AWatermarkSetAfterTheLookStays) {
   orphan.set_map_generation(UINT32_MAX);
   world.session().after_next_read(truncate);
   ASSERT_TRUE(world.data().sweep_orphan(kFile, orphan).has_value());
-  // Whoever grows past the watermark waits until what lies above is gone.
+  // A write that grows past the watermark waits until the part above it is gone.
   ASSERT_TRUE(world.set_size(kFile, 30 * kMapChunkBytes).has_value());
   EXPECT_FALSE(world.inode(kFile).has_trim_block());
   EXPECT_EQ(world.read(kFile, 7 * kMapChunkBytes, 5).value(), std::string(5, '\0'));
@@ -89,10 +90,10 @@ TEST(Sweep, AWatermarkSetAfterTheLookStays) {
   EXPECT_EQ(world.check_records(), 1u);
 }
 
-// A file whose chunk `chunk` is in `count` extents of one block, as a database that fills a file at
-// random leaves it.
+// A file whose chunk `chunk` consists of `count` extents of one block, as a database leaves it that
+// fills a file at random.
 void create_fragmented(FileWorld& world, std::uint64_t chunk, std::uint32_t count) {
-  constexpr std::uint64_t kFirst = 8192;  // a group that nobody has claimed yet
+  constexpr std::uint64_t kFirst = 8192;  // a group that no mount has claimed yet
   world.create(kFile);
   records::MapChunk map;
   for (std::uint32_t begin = 0; begin < count; begin += 64) {
@@ -144,7 +145,7 @@ TEST(Sweep, AFragmentedFileIsTruncatedInsideItsChunk) {
   FileWorld world(three_groups());
   create_fragmented(world, 0, 1024);
   ASSERT_EQ(world.check_records(), 1024u);
-  // Not pumped: the sweep waits.
+  // Nothing is pumped: the sweep waits.
   const auto cut = world.data().set_size(world.handle(kFile), 100, MtimeIs::kOfTheChange, nullptr);
   ASSERT_TRUE(cut.has_value()) << cut.error().message;
   EXPECT_EQ(world.inode(kFile).size_bytes(), 100u);
@@ -173,7 +174,7 @@ TEST(Sweep, AFragmentedChunkIsTruncatedAtItsBegin) {
   EXPECT_EQ(orphans(world), 0u);
 }
 
-// Cut twice before the sweep has come to it: what the first cut has left dead is not lost.
+// Cut twice before the sweep reaches it: blocks that the first cut left dead are not lost.
 TEST(Sweep, AFragmentedFileIsTruncatedAgainAndAgain) {
   for (const std::uint64_t next : {std::uint64_t{50}, kMapChunkBytes / 2, std::uint64_t{0}}) {
     FileWorld world(three_groups());

@@ -16,7 +16,7 @@ class TokensTest : public ::testing::Test {
   Head& one_ = heads_[0];
   Head& two_ = heads_[1];
 
-  // Of a file that the first head has written in place, and given back; the second one sees that.
+  // A file that the first head has written in place and given back; the second head has seen that.
   std::vector<records::FileInUse> in_use_by_one() {
     one_.create(kFile);
     EXPECT_TRUE(one_.write(kFile, 0, kA, WriteStability::kFileSync));
@@ -117,7 +117,7 @@ TEST_F(TokensTest, ChangeMovesWhileAnotherHeadHasTheFileAlone) {
   one_.create(kFile);
   ASSERT_TRUE(one_.write(kFile, 0, kA, WriteStability::kFileSync));
   ASSERT_TRUE(one_.data().flush_all());
-  // Whoever finds a token in the way has to ask, and takes S.
+  // A write that finds a token in the way has to ask, and takes S.
   for (int i = 0; i < 2000 && two_.tokens().sight(kFile).foreign; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   ASSERT_TRUE(two_.write(kFile, 0, kB));

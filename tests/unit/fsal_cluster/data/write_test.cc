@@ -1,4 +1,4 @@
-// WRITEs of one file that meet: which of them may touch its last block, and when.
+// WRITEs of one file that meet: which one may touch its last block, and when.
 #include <gtest/gtest.h>
 
 #include "tests/unit/fsal_cluster/data/file_world.h"
@@ -23,8 +23,8 @@ void start(FileWorld& world, Writer& writer) {
                      });
 }
 
-// Behind a write that fails two others wait. They had nothing to zero when they queued, and have
-// when they run: the zeros of one must not come after the acknowledged bytes of the other.
+// Two writes wait behind one that fails. When they queued there was nothing to zero; when they run
+// there is. The zeros of one must not come after the acknowledged bytes of the other.
 TEST(Write, ZerosBehindTheEndNeverOvertakeAnAcknowledgedWrite) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     WorldOptions options;
@@ -65,15 +65,15 @@ TEST(Write, AFailureBeyondTheLastBlockLeavesItsTailClean) {
   const std::uint64_t before = world.volume().counts().writes;
   ASSERT_TRUE(world.write(kFile, 1024, std::string(512, 'n')).has_value());
   EXPECT_EQ(world.volume().counts().writes, before + 1);
-  // In the last block: what the failed write has left there goes.
+  // A failed write in the last block: what it has left there must be zeroed.
   world.volume().fail_next(SimVolume::Kind::kWrite, 1);
   EXPECT_FALSE(world.write(kFile, 2048, std::string(512, 'x')).has_value());
   ASSERT_TRUE(world.write(kFile, 3072, std::string(512, 'f')).has_value());
   EXPECT_EQ(world.read(kFile, 1536, 1536).value(), std::string(1536, '\0'));
 }
 
-// The transaction that gives the file new numbers is asked for so early that an election of etcd
-// stops no writer.
+// The transaction that gives the file new numbers is asked for so early that no writer waits for an
+// election of etcd.
 TEST(Write, TenThousandsOfWritesInPlaceGoOnWhileTheStoreIsAway) {
   FileWorld world;
   world.create(kFile);
@@ -94,8 +94,8 @@ TEST(Write, TenThousandsOfWritesInPlaceGoOnWhileTheStoreIsAway) {
   EXPECT_EQ(world.mutations(), before + 1);  // one transaction waits
 }
 
-// A reservation conflict is a disproof wherever it is met: here in zeroing the tail of the last
-// block.
+// A reservation conflict is a disproof wherever it occurs: here while the tail of the last block is
+// zeroed.
 TEST(Write, ASizeChangeThatALunRefusesEndsTheInstance) {
   FileWorld world;
   world.create(kFile);

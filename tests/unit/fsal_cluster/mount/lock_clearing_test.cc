@@ -27,7 +27,7 @@ class LockClearingTest : public testing::Test {
   kv::KeyValue stored(const std::string& key) {
     return world_.session().range(kv::single_key(key), 1)->kvs.at(0);
   }
-  // Puts the order, and has it watched.
+  // Puts the order, and waits until the watch has shown it.
   void give(Revision lock_revision) {
     put_order(lock_revision);
     orders_.on_events({{false, stored(order_key())}}, Revision{});
@@ -114,7 +114,7 @@ TEST_F(LockClearingTest, AnOrderThatIsTooOldByThenIsVoid) {
   EXPECT_FALSE(is_free());
 }
 
-// Its watch has not told yet.
+// The watch of the mount has not shown that the order was taken back.
 TEST_F(LockClearingTest, AnOrderThatWasTakenBackIsVoid) {
   std::atomic<int> asked{0};
   const ReleaseLocks release = [&](const Handle&, const LockOwner&, const auto& begin,

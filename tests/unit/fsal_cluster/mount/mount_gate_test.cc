@@ -1,5 +1,5 @@
-// A mount that cannot prove that it has not ended: nothing is answered, nothing is written, and
-// everything goes on when the store is back.
+// A mount without proof that it has not ended answers nothing and writes nothing; everything goes
+// on when the store is back.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -112,12 +112,12 @@ TEST_F(MountGateTest, HoldsWritesAndAnswersUntilTheStoreIsBack) {
   EXPECT_FALSE(mount->gate().is_open());
   const auto writes = volume->counts().writes;
   auto written = write("in place");
-  // Waits for a barrier: without a proof of late the mount does not believe that it is alone.
+  // Waits for a barrier: without a recent proof the mount does not count on being alone.
   auto looked = std::async(std::launch::async, [&] { return mount->getattr(file).has_value(); });
   auto was_read = std::make_shared<std::promise<bool>>();
   mount->read(file, FileOffset{0}, 6,
               [was_read](Result<ReadResult> result) { was_read->set_value(result.has_value()); });
-  // The write may wait for its flag instead, which the jump has let lapse.
+  // The write may wait for its flag instead: the jump of the clock has let the flag lapse.
   while (mount->gate().held() < 1) std::this_thread::yield();
   EXPECT_EQ(written.wait_for(0s), std::future_status::timeout);
   EXPECT_EQ(looked.wait_for(0s), std::future_status::timeout);
@@ -140,7 +140,7 @@ TEST_F(MountGateTest, ProvesByReadingWhileNothingCanBePut) {
 // A fence disproves the owner record before there is an end record; deletions pass.
 TEST_F(MountGateTest, FindsThatItIsDisprovedWhileNothingCanBePut) {
   formatted.store->server().set_quota(kv::MemServer::Quota::kFull);
-  // What was refused is aborted, which compares the owner record, as long as there are slots.
+  // What was refused is aborted as long as there are slots, and an abort compares the owner record.
   for (std::size_t i = 0; i < 2 * kv::kSessionSlots; ++i) {
     EXPECT_FALSE(mount->create(kRoot, Handle{formatted.fs, kRootIno, Generation{1}},
                                "g" + std::to_string(i), CreateMode::kGuarded, 0, {}));

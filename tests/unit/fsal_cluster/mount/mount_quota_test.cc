@@ -19,7 +19,7 @@ using test::SimVolume;
 
 class MountQuotaTest : public testing::Test {
  protected:
-  // Files to begin with, made by a mount that nobody limits.
+  // Makes the files that the tests begin with, by a mount without a limit.
   void SetUp() override {
     ASSERT_TRUE(open(0));
     for (int i = 0; i < 100; ++i) create("f" + std::to_string(i));
@@ -27,11 +27,11 @@ class MountQuotaTest : public testing::Test {
     ASSERT_TRUE(write(0, std::string(4096, 'a')));
     ASSERT_TRUE(mount->close());
   }
-  // What is stored is this share of the quota.
+  // Opens the mount with a quota of which the stored data is this share.
   void reopen(double share) {
     const auto bytes = static_cast<double>(formatted.store->status({}).front().db_in_use_bytes);
     ASSERT_TRUE(open(static_cast<std::int64_t>(bytes / share)));
-    // Nobody waits for the first look at the members.
+    // The mount does not wait for its first look at the members: so this loop does.
     for (int i = 0; share > 0.8 && i < 5000 && create("early" + std::to_string(i)); ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
@@ -111,7 +111,7 @@ TEST_F(MountQuotaTest, AtTheEndOnlyWhatMustGoGoes) {
   EXPECT_TRUE(mount->close());
 }
 
-// A store one of whose members does not answer, as that of a head that has just crashed.
+// A store with a member that does not answer, like that of a head that has just crashed.
 class SilentMember final : public kv::Store {
  public:
   explicit SilentMember(kv::Store& store) : store_(store) {}

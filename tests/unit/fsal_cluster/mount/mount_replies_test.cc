@@ -1,4 +1,4 @@
-// What a crashed instance has done for a call, the next one answers: each kind of operation.
+// The next instance answers a call that a crashed instance has carried out: each kind of operation.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -23,7 +23,7 @@ Call call(std::uint32_t xid) {
 class MountRepliesTest : public testing::Test {
  protected:
   MountRepliesTest() { begin(); }
-  // A mount that lives on, as a killed instance's does until its end record is written.
+  // A mount that goes on living, as a killed instance's mount does until its end record is written.
   void begin() {
     MountOptions options;
     options.fs = formatted.fs;

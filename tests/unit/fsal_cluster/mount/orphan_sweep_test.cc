@@ -28,7 +28,7 @@ class OrphanSweepTest : public testing::Test {
     mutation.writes = {kv::put(key, value)};
     ASSERT_TRUE(world.session().commit_blocking(mutation)->succeeded);
   }
-  // As if another mount had left it.
+  // Makes the orphan look like one that another mount has left.
   void give_to(const Handle& file, MountId mount) {
     records::Orphan orphan;
     orphan.set_open(true);

@@ -1,5 +1,5 @@
-// Mounts of several VNFSs of one filesystem at the same time: who may join, what each sees of the
-// others, what the living do for those that have ended.
+// Mounts of several VNFSs of one filesystem at the same time: which may join, what each sees of the
+// others, what living mounts do for those that have ended.
 #include <gtest/gtest.h>
 
 #include <future>
@@ -36,7 +36,7 @@ class SeveralMountsTest : public testing::Test {
     options.vnfs = "vnfs" + std::to_string(vnfs);
     options.vnfs_id = VnfsId{vnfs};
     options.epoch = Epoch{++epoch};
-    // Watch and heartbeat may both find it.
+    // The watch and the heartbeat may both find the disproof.
     options.on_ended = [this, told = std::make_shared<std::atomic<bool>>(false)](Error) {
       if (!told->exchange(true)) ++disproofs;
     };
@@ -72,7 +72,7 @@ class SeveralMountsTest : public testing::Test {
     heartbeat.ParseFromString(value(kv::keys::heartbeat(formatted.fs, mount.id())));
     return static_cast<std::int64_t>(heartbeat.looked());
   }
-  // Time goes by until it has noticed how long it has been alone.
+  // Lets time pass until the mount has noticed that it has been alone long enough.
   void become_sole(Mount& mount) {
     const auto is_sole = [&] {
       return value(kv::keys::solo(formatted.fs)) == std::to_string(mount.id().value());
@@ -178,7 +178,8 @@ TEST_F(SeveralMountsTest, TheNextMountOfAVnfsFetchesWhatTheLastOneHadInUse) {
   EXPECT_TRUE(write(*next, file, 0, "other"));
 }
 
-// A sole mount looks at no tokens: what the recovery of one does later would undo its SETATTRs.
+// A sole mount does not look at other mounts' tokens: a later recovery of one would undo its
+// SETATTRs.
 TEST_F(SeveralMountsTest, ATokenThatAClosedMountHasLeftIsTakenOverBeforeAnybodyIsServed) {
   auto closing = open(1);
   const Handle file = create(*closing, "f");
@@ -209,7 +210,8 @@ TEST_F(SeveralMountsTest, NoPreAttributesBesideOthers) {
   EXPECT_FALSE(a->getattr_from_cache(root(), Freshness::kStrict)) << "needs a barrier";
 }
 
-// What READ and WRITE replies show: no etcd on their way, and no absence that may be over.
+// For attributes in READ and WRITE replies: no etcd on their way, and no answer that an inode is
+// absent, because that may be over.
 TEST_F(SeveralMountsTest, AppliedAttributesNeedNoBarrier) {
   const auto a = open(1);
   const auto b = open(2);
@@ -226,7 +228,7 @@ TEST_F(SeveralMountsTest, AppliedAttributesNeedNoBarrier) {
   EXPECT_FALSE(b->getattr_from_cache(file, Freshness::kApplied)) << "told strictly only";
 }
 
-// GETATTRs of one RPC: what was acknowledged before it arrived is shown by its first barrier.
+// GETATTRs of one RPC: its first barrier shows everything that was acknowledged before it arrived.
 TEST_F(SeveralMountsTest, ARequestTakesOneBarrier) {
   const auto a = open(1);
   const auto b = open(2);
@@ -316,7 +318,7 @@ TEST_F(SeveralMountsTest, AFileUnlinkedWhileOpenElsewhereLivesUntilItsLastClose)
   const std::int64_t unlinked = revision(kv::keys::orphan(formatted.fs, file.ino));
   EXPECT_TRUE(eventually([&] { return looked(*c) >= unlinked; }));
   c->opened(file);
-  EXPECT_EQ(code(c->getattr(file)), ErrorCode::kStale) << "nobody opens it anew";
+  EXPECT_EQ(code(c->getattr(file)), ErrorCode::kStale) << "no new open is allowed";
   c->closed(file);
   EXPECT_TRUE(eventually([&] { return looked(*b) >= unlinked; }));
   EXPECT_NE(value(inode), "");
@@ -326,7 +328,7 @@ TEST_F(SeveralMountsTest, AFileUnlinkedWhileOpenElsewhereLivesUntilItsLastClose)
   EXPECT_EQ(value(kv::keys::orphan(formatted.fs, file.ino)), "");
 }
 
-// The inode is still there: the others have to say first that they do not have it open.
+// The inode is still there: the other mounts must first say that they do not have it open.
 TEST_F(SeveralMountsTest, AHandleOfAFileThatNobodyHasOpenIsStaleAfterItsLastUnlink) {
   const auto a = open(1);
   auto b = open(2);
@@ -370,8 +372,8 @@ TEST_F(SeveralMountsTest, WhatAnEndedMountUnlinkedOrHeldIsRemoved) {
   }));
 }
 
-// Its groups are the first one's, who is not told: it has to find out, also when it has never read
-// them again before.
+// The freed blocks are in groups of the first mount, which is not told of the free. It has to find
+// out by itself, even if it has never read its groups again before.
 TEST_F(SeveralMountsTest, WhatOneHasWrittenAndAnotherRemovedIsWrittenAgain) {
   const auto a = open(1);
   const auto b = open(2);

@@ -46,7 +46,7 @@ class SharesTest : public testing::Test {
     EXPECT_TRUE(mount) << mount.error().message;
     return mount ? std::move(*mount) : nullptr;
   }
-  // As a crash of its head ends it.
+  // Ends the mount as a crash of its head does.
   void crash(std::unique_ptr<Mount>& mount) {
     const MountId id = mount->id();
     ASSERT_TRUE(end_mount(*formatted.store, env::system_clock(), formatted.fs, id,
@@ -66,7 +66,7 @@ class SharesTest : public testing::Test {
   static void give(Mount& mount, ShareMode mode) {
     EXPECT_EQ(change(mount, mode, kClosed), ShareAnswer::kGranted);
   }
-  // As a client does that is told to try again.
+  // Tries again, as a client does that is told to.
   static ShareAnswer insist(Mount& mount, ShareMode mode) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
     for (;;) {
@@ -88,7 +88,7 @@ class SharesTest : public testing::Test {
     const auto range = kv::prefix_range(kv::keys::shares_of(formatted.fs, ino));
     return kv::range_blocking(*formatted.store, range, 0, 1000)->kvs.size();
   }
-  // Every mount is in the store as one that may have opens.
+  // True when the store shows every mount as one that may have opens.
   bool are_known(std::size_t mounts) {
     return eventually([&] { return records_of(Ino{0}) == mounts; });
   }
@@ -162,7 +162,7 @@ TEST_F(SharesTest, WhatWasDeniedBeforeACrashIsDeniedUntilClientsCouldReclaim) {
   EXPECT_EQ(take(*two, kWrites), ShareAnswer::kDenied);
   one = open(1);
   EXPECT_EQ(take(*two, kWrites), ShareAnswer::kDenied);
-  EXPECT_EQ(take(*one, kWrites), ShareAnswer::kLater) << "whose it is nobody knows yet";
+  EXPECT_EQ(take(*one, kWrites), ShareAnswer::kLater) << "it may still be reclaimed";
   EXPECT_EQ(reclaim(*one, kReadsAlone), ShareAnswer::kGranted);
   EXPECT_TRUE(eventually([&] { return records_of(Ino{0}) == 2; })) << "its clients are back";
   EXPECT_EQ(take(*two, kWrites), ShareAnswer::kDenied);
@@ -188,10 +188,10 @@ TEST_F(SharesTest, AnOrdinaryOpenFromBeforeACrashIsNotDenied) {
   ASSERT_TRUE(are_known(2));
   ASSERT_EQ(take(*two, kWrites), ShareAnswer::kGranted);
   crash(two);
-  EXPECT_EQ(take(*one, kReadsAlone), ShareAnswer::kLater) << "nobody can be asked";
+  EXPECT_EQ(take(*one, kReadsAlone), ShareAnswer::kLater) << "an ended mount cannot be asked";
   EXPECT_FALSE(one->can_deny());
   two = open(2);
-  EXPECT_EQ(take(*one, kReadsAlone), ShareAnswer::kLater) << "its clients are to come back";
+  EXPECT_EQ(take(*one, kReadsAlone), ShareAnswer::kLater) << "its clients may still reclaim";
   EXPECT_EQ(reclaim(*two, kWrites), ShareAnswer::kGranted);
   EXPECT_EQ(insist(*one, kReadsAlone), ShareAnswer::kDenied);
   EXPECT_TRUE(one->can_deny());

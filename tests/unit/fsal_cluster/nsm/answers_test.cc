@@ -39,7 +39,7 @@ TEST(AnswersTest, ANoticeOfAHolderReleasesItsLocksFirst) {
 
 TEST(AnswersTest, ANoticeOfAnybodyElseIsAnsweredAndNothingIsDone) {
   for (const Peer& peer : {Peer{"10.0.0.203", 700}, Peer{"127.0.0.1", 700}, Peer{"", 700}}) {
-    // Whatever name it gives: the address counts.
+    // Only the address counts, whatever name the client gives.
     const Answer out = ask(sm_notify(1, kHolder, 5), peer);
     EXPECT_FALSE(out.reboot) << peer.address;
     EXPECT_FALSE(out.refused.empty());
@@ -52,7 +52,7 @@ TEST(AnswersTest, ANoticeOfAnOrdinaryUserOfAHolderIsNone) {
   EXPECT_TRUE(ask(sm_notify(1, "vm1", 5), {kHolder, 1023}).reboot);
 }
 
-// It may be about to lock in its former life.
+// A client without locks may be about to lock in its former life.
 TEST(AnswersTest, ALifeIsNotedWhetherThereAreLocksOrNot) {
   std::vector<Reboot> noted;
   ask(sm_notify(1, "vm1", 5), kMonitor, &noted);

@@ -39,7 +39,7 @@ class NoticesTest : public ::testing::Test {
     notices_.received(message.to.client, encode_reply(call_of(message).xid, state, results),
                       now_ms_);
   }
-  // To the next moment at which there is something to do.
+  // Moves to the next moment at which there is something to do.
   void wait() { now_ms_ = notices_.next_ms().value_or(now_ms_); }
 
   std::uint32_t last_random_ = 0;

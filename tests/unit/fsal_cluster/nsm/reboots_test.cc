@@ -30,7 +30,7 @@ TEST(RebootsTest, WhatFailsIsNotAnsweredAndMayBeAskedAgain) {
   });
   reboots.add({"10.0.0.202", 5}, [] { ADD_FAILURE() << "its locks are not released"; });
   while (tries == 0) std::this_thread::yield();
-  // The first one may still be on its way out: then the repetition is none.
+  // The first item may still be on its way out of the queue: then its repetition is ignored.
   auto done = answered.get_future();
   std::once_flag once;
   while (done.wait_for(std::chrono::milliseconds(0)) != std::future_status::ready)

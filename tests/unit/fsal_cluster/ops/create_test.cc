@@ -43,7 +43,7 @@ TEST_F(CreateTest, TheTokenIsKnownOnceTheNameIsThere) {
   EXPECT_THAT(world.data().created_inos, ElementsAre(Ino{17})) << "no token, nothing to erase";
 }
 
-// A recovery gives what has a token new times.
+// A recovery gives a file that has a token new times.
 TEST_F(CreateTest, NoTokenWithAnMtimeOfTheClients) {
   node.attributes.mtime_ns = 12345;
   world.session().forget();

@@ -1,5 +1,5 @@
-// FakeFileData: FileData without bytes: sizes are set in the record, removals are counted, overlays
-// are what a test says.
+// FakeFileData: FileData without bytes. Sizes are set in the record, removals are counted, overlays
+// are what the test sets.
 #pragma once
 
 #include <map>
@@ -83,7 +83,7 @@ class FakeFileData final : public FileData {
   std::map<Ino, Overlay> overlays;
   Status published;  // what publish_foreign() answers
   int planned = 0;
-  int stale_plans = 0;  // the next calls find the file removed
+  int stale_plans = 0;  // this many of the next plans find the file removed
   int abandoned_count = 0;
   std::vector<Ino> created_inos;
   std::vector<Ino> removed_inos;

@@ -40,7 +40,7 @@ TEST_F(LinkTest, BothNamesAreOneFile) {
   EXPECT_EQ(after.mtime_ns, before.mtime_ns);
 }
 
-// As a head shows it whose clock is ahead, before this mount's watch tells of its change.
+// The record as a head with a fast clock writes it, before this mount's watch shows the change.
 TEST_F(LinkTest, ItsTimeLiesAboveTheFilesLast) {
   constexpr std::int64_t kAheadNs = 3'600'000'000'000;
   const auto read = kv::range_blocking(

@@ -1,5 +1,5 @@
-// NamespaceModel: what a namespace must do, in memory and naively: the tree, link counts and error
-// codes of POSIX. All as root.
+// NamespaceModel: a simple model in memory of what a namespace must do: the tree, link counts and
+// error codes of POSIX. All calls are as root.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class NamespaceModel {
 
   NamespaceModel() { nodes_.push_back(Node{FileType::kDirectory, 0755, 1, 0, {}}); }
 
-  // On success the new node is the last one.
+  // On success the new node has the highest id.
   Answer add(Id dir, const std::string& name, FileType type);
   // CREATE UNCHECKED: `found` is the file that answers.
   Answer create_unchecked(Id dir, const std::string& name, Id& found);

@@ -1,5 +1,5 @@
 // Random operations against a model, and by several threads at once, on a store that loses, delays
-// and repeats.
+// and repeats requests.
 #include <gtest/gtest.h>
 
 #include "tests/unit/fsal_cluster/ops/namespace_run.h"

@@ -54,14 +54,14 @@ Result<Created> add(Context& context, const Handle& dir, const std::string& name
   }
 }
 
-// One run: model and handles side by side.
+// One run: the model beside the handles of the real nodes.
 class ModelRun {
  public:
   ModelRun(World& world, std::uint64_t seed) : world_(world), random_(seed) {
     handles_.push_back(world.root());
   }
 
-  // The operation's name, for the message; answers are compared by the caller.
+  // Does one random operation. Returns its name for the message; the caller compares the answers.
   std::string step(Answer& expected, Answer& actual) {
     switch (random_.below(10)) {
       case 0:
@@ -97,7 +97,7 @@ class ModelRun {
     for (const auto& [name, id] : model_.entries(dir)) expected.push_back(name);
     EXPECT_EQ(world_.names(handles_[dir]), expected) << "directory " << dir;
   }
-  // Mostly one of the first nodes, sometimes any: gone ones and files as directories too.
+  // Mostly one of the first nodes, sometimes any node: removed ones, and files as directories, too.
   Id pick() {
     return random_.below(4) == 0 ? random_.below(model_.size())
                                  : random_.below(std::min<Id>(model_.size(), 6));
@@ -273,7 +273,7 @@ void walk(const Records& records, std::uint64_t dir,
   }
 }
 
-// The product's own check says the same.
+// The product's own check must agree.
 void expect_no_finding(World& world) {
   const auto filesystems =
       kv::range_blocking(world.store(), kv::prefix_range(kv::keys::kFilesystems), 0, 10'000);

@@ -12,7 +12,7 @@ namespace symnas::fs {
 // the model's, and when the final tree differs. A failure's message names the seed and the step.
 void run_against_model(World& world, std::uint64_t seed, int steps);
 
-// `threads` threads, each with `steps` operations drawn from `seed`, on few names: answers may be
+// `threads` threads, each with `steps` operations drawn from `seed`, on few names. Answers may be
 // anything that some order allows; afterwards check_tree() must hold.
 void run_threads(World& world, std::uint64_t seed, int threads, int steps);
 

@@ -100,7 +100,8 @@ TEST_F(ReaddirTest, AnEntryWhoseInodeVanishedIsLeftOut) {
   EXPECT_TRUE(rest->end_of_directory);
 }
 
-// 256 names of one hash live in one key; the page must be cut inside it and continue inside it.
+// 256 names of one hash are in one key: a page must end inside it, and the next one continue inside
+// it.
 TEST_F(ReaddirTest, PagesWithinOneBucket) {
   const Handle file = world.create(world.root(), "f");
   records::DirentBucket bucket;

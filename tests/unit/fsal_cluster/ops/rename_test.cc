@@ -162,8 +162,8 @@ TEST_F(RenameTest, TwoNamesOfOneFileStayAsTheyAre) {
   EXPECT_THAT(world.names(root), ElementsAre("f", "g"));
 }
 
-// A name or the move key may be loaded while the reply to a change of this mount is under way: it
-// is younger than what the cache has of the rest (mount 253031646000005682).
+// A name or the move key may be loaded while the reply to a change of this mount is under way: then
+// it is younger than the rest of the cache (mount 253031646000005682).
 TEST_F(RenameTest, AloneTooWhatIsOfOneMomentIsConfirmed) {
   const Handle file = world.create(root, "f");
   const Handle dir = world.mkdir(root, "d");
@@ -181,7 +181,8 @@ TEST_F(RenameTest, AloneTooWhatIsOfOneMomentIsConfirmed) {
   EXPECT_EQ(at(dir, "below"), other);
 }
 
-// The first look finds the old name, the second one what another RENAME has made of the new one.
+// The first look still finds the old name; the second one finds what another RENAME has made of the
+// new name.
 TEST_F(RenameTest, WhatAnotherRenameHasDoneIsNotDoneTwice) {
   const Handle dir = world.mkdir(root, "d");
   const Handle file = world.create(root, "f");
@@ -195,7 +196,7 @@ TEST_F(RenameTest, Permissions) {
   world.create(root, "f", kAlice);
   EXPECT_EQ(error_of(move(root, "f", to, "f", kAlice)), ErrorCode::kPermission);
   world.chmod(to, 0777);
-  const Handle dir = world.mkdir(root, "dir");  // root's: its ".." is not alice's to write
+  const Handle dir = world.mkdir(root, "dir");  // root's: alice must not write its ".."
   EXPECT_EQ(error_of(move(root, "dir", to, "dir", kAlice)), ErrorCode::kPermission);
   EXPECT_TRUE(move(root, "dir", root, "dir2", kAlice)) << "the same parent: nothing is written";
   world.chmod(root, 01777);

@@ -67,7 +67,8 @@ TEST_F(RmdirTest, ConflictsWithAChmodOfIt) {
   EXPECT_EQ(world.session().conflicts(), 1);
 }
 
-// The CREATE's batch puts times for a directory that is gone; the first sweep conflicts.
+// The CREATE's batch puts times for a directory that is gone; the first try to delete them
+// conflicts.
 TEST_F(RmdirTest, ACreateThatComesTooLateLeavesNoTimes) {
   const Handle dir = world.mkdir(world.root(), "d");
   world.session().interrupt([&] {

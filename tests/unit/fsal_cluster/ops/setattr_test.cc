@@ -181,7 +181,7 @@ TEST_F(SetattrTest, AFilesMtimeIsChangedInTheTurnOfItsData) {
   EXPECT_TRUE(world.data().mtimes_chosen.empty());
   changes.mtime_ns = 12345;
   EXPECT_FALSE(setattr(world.context(), kBob, file, changes));
-  EXPECT_TRUE(world.data().mtimes_chosen.empty()) << "who may not, does not make us commit";
+  EXPECT_TRUE(world.data().mtimes_chosen.empty()) << "a refused caller causes no commit";
   ASSERT_TRUE(setattr(world.context(), kRoot, file, changes));
   EXPECT_THAT(world.data().mtimes_chosen, ElementsAre(file.ino));
   EXPECT_EQ(world.attributes(file).mtime_ns, 12345);

@@ -1,5 +1,5 @@
-// SpySession: a session that notes every mutation, and can let something happen just before a
-// commit: what a test of conflicts needs. Everything else is the real session's.
+// SpySession: a session that notes every mutation, and can run something just before a commit, for
+// tests of conflicts. Everything else is the real session's.
 #pragma once
 
 #include <atomic>
@@ -67,16 +67,16 @@ class SpySession final : public kv::Session {
   std::int64_t stamp_time_ns() const override { return real_->stamp_time_ns(); }
   kv::SessionCounters counters() const override { return real_->counters(); }
 
-  // Runs once, before the next commit is sent: somebody else is faster.
+  // Runs `by` once, just before the next commit is sent: another operation is faster.
   void interrupt(std::function<void()> by) { interruption_ = std::move(by); }
-  // Runs once, between the next read_async() and its answer.
+  // Runs `by` once, between the next read_async() and its answer.
   void during_read(std::function<void()> by) { late_read_ = std::move(by); }
-  // Runs once, between the next blocking read() and its return.
+  // Runs `by` once, between the next blocking read() and its return.
   void after_next_read(std::function<void()> by) { after_read_ = std::move(by); }
-  // The next `peeks` find nothing: the cache has evicted it.
+  // The next `peeks` peeks find nothing, as if the cache had evicted the key.
   void evict(int peeks) { unseen_ = peeks; }
-  // Runs before every range read of the calling thread: a read that is answered late. nullptr ends
-  // it.
+  // Runs `hook` before every range read of the calling thread, so that the read is answered late.
+  // nullptr ends that.
   void before_range_on_this_thread(std::function<void()> hook) { before_range_ = std::move(hook); }
   void forget() {
     mutations_.clear();

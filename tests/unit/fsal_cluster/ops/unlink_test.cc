@@ -28,8 +28,8 @@ class UnlinkTest : public testing::Test {
   World world;
 };
 
-// Others remove and create the name while we wait for the file's I/O: its handle being stale says
-// nothing of the directory's.
+// Others remove the name and create it again while the unlink waits for the file's I/O. That the
+// old file's handle is stale does not make the directory's handle stale.
 TEST_F(UnlinkTest, AFileRemovedMeanwhileIsLookedForAgain) {
   world.create(world.root(), "f");
   world.data().stale_plans = 2;

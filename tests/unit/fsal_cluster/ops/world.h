@@ -21,21 +21,21 @@ inline const Credentials kRoot{0, 0, {}};
 inline const Credentials kAlice{1000, 100, {150}};
 inline const Credentials kBob{1001, 101, {}};
 
-// An in-memory store with a volume record and the filesystem "u04" on it, nobody has mounted it.
+// An in-memory store with a volume record and the filesystem "u04", which is not mounted.
 struct Formatted {
   Formatted();
-  // Everything after the format suffers faults drawn from the seed.
+  // As above; after the format everything suffers faults drawn from the seed.
   Formatted(std::uint64_t seed, kv::FaultWeights weights);
   std::shared_ptr<kv::ScriptedFaults> faults = std::make_shared<kv::ScriptedFaults>();
   std::shared_ptr<kv::SeededFaults> seeded;
   std::unique_ptr<kv::MemStore> store;
   FsId fs;
 };
-// Makes them in any store. Volume records of earlier filesystems are left alone.
+// Makes a volume and the filesystem `name` in any store. Volume records of earlier filesystems are
+// left alone.
 FsId format_for_test(kv::Store& store, const std::string& name);
 
-// What may go wrong with the reply of a commit; the operation must happen exactly once all the
-// same.
+// What may go wrong with the reply of a commit. The operation must still happen exactly once.
 inline constexpr kv::TxnFault::Kind kCommitFaults[] = {
     kv::TxnFault::Kind::kReplyLost,   kv::TxnFault::Kind::kRequestLost,
     kv::TxnFault::Kind::kDuplicate,   kv::TxnFault::Kind::kCommitLate,
@@ -55,7 +55,7 @@ class World {
   SpySession& session() { return *session_; }
   FakeFileData& data() { return *data_; }
   OpenFiles& open_files() { return open_files_; }
-  // The next transaction that writes suffers it. faults_met(): none is left waiting.
+  // The next transaction that writes suffers this fault. faults_met(): no fault is left waiting.
   void fail_next_commit(kv::TxnFault::Kind kind);
   void stop_faults();
   bool faults_met() const { return formatted_->faults->empty(); }
@@ -63,7 +63,7 @@ class World {
   FsId fs() const { return context_->fs; }
 
   Handle root() const { return Handle{context_->fs, kRootIno, Generation{1}}; }
-  // All as root, mode 0755 or 0644; a failure ends the test's process.
+  // All are made as root, with mode 0755 or 0644; a failure ends the test's process.
   Handle mkdir(const Handle& dir, const std::string& name, const Credentials& who = kRoot);
   Handle create(const Handle& dir, const std::string& name, const Credentials& who = kRoot);
   Handle symlink(const Handle& dir, const std::string& name);

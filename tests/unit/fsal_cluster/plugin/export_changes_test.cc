@@ -39,7 +39,7 @@ TEST_F(ExportChangesTest, WhatStaysIsNotTouched) {
   EXPECT_EQ(called({{1, "/a", "A"}, {2, "/b", "B2"}}), Calls{});
 }
 
-// Its directory was missing when the server began.
+// The export's directory was missing when the server began.
 TEST_F(ExportChangesTest, WhatTheServerHasLeftOutIsSet) {
   left_out = {2};
   refused = "B";
@@ -68,7 +68,7 @@ TEST_F(ExportChangesTest, AfterAnErrorItGoesBack) {
   refused = "A2";
   EXPECT_EQ(called({{1, "/a", "A2"}, {2, "/b", "B2"}}), Calls{"set /a A2"});
   EXPECT_EQ(status.error().message, "refused");
-  // Whatever the server has made of it is set anew.
+  // Whatever state the server has left it in, the export is set again.
   EXPECT_EQ(called({{1, "/a", "A"}, {2, "/b", "B"}}), Calls{"set /a A"});
   EXPECT_TRUE(status);
 }

@@ -48,7 +48,7 @@ TEST(ExportClients, OfTwoExportsAreTold) {
   second.note(one);
   EXPECT_EQ(second.all(), Texts{"10.0.0.1"});
   first.reset();
-  first = std::make_unique<ExportClients>();  // perhaps in the same place
+  first = std::make_unique<ExportClients>();  // perhaps at the same address
   first->note(one);
   EXPECT_EQ(first->all(), Texts{"10.0.0.1"});
 }

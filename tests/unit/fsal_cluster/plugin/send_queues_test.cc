@@ -20,7 +20,7 @@ namespace {
 class SendQueuesTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    // Dual-stack, as ganesha listens.
+    // A dual-stack socket, like the one on which ganesha listens.
     listener = UniqueFd(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
     sockaddr_in6 any{};
     any.sin6_family = AF_INET6;
@@ -56,7 +56,7 @@ TEST_F(SendQueuesTest, NamesTheConnectionsOfThePort) {
 TEST_F(SendQueuesTest, CountsUntilEverythingIsAcknowledged) {
   const auto sockets = client_sockets(port);
   EXPECT_EQ(unacknowledged_bytes(sockets), 0u);
-  // More than the client's window takes: some of it stays.
+  // More than the client's window takes: a part stays unacknowledged.
   const std::string much(16 << 20, 'x');
   const ssize_t sent = ::send(server.get(), much.data(), much.size(), MSG_DONTWAIT);
   ASSERT_GT(sent, 0);
@@ -73,7 +73,7 @@ TEST_F(SendQueuesTest, CountsUntilEverythingIsAcknowledged) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   } while (unacknowledged_bytes(sockets) > 0 && std::chrono::steady_clock::now() < deadline);
   EXPECT_EQ(unacknowledged_bytes(sockets), 0u);
-  // The connection has not noticed.
+  // The server's side of the connection has not noticed.
   ASSERT_EQ(::send(server.get(), "y", 1, 0), 1);
   char byte = 0;
   ASSERT_EQ(::read(client.get(), &byte, 1), 1);

@@ -9,7 +9,7 @@ TEST(UnservedExportsTest, IsEmptyWhenEachIsServedOrNotWantedAnyMore) {
   UnservedExports exports;
   EXPECT_FALSE(exports.any());
   exports.begin({1, 2, 3});
-  exports.begin({1, 2});  // read anew
+  exports.begin({1, 2});  // the list is read again
   exports.served(1);
   EXPECT_TRUE(exports.any());
   exports.wanted(1);

@@ -19,7 +19,7 @@ Call call(std::uint32_t xid, const std::string& client = kClient) {
   return {.client = client, .xid = xid, .checksum = 5, .operation = 0};
 }
 
-// One mounted filesystem, and the instances of a VNFS on it one after the other.
+// One mounted filesystem, and instances of a VNFS on it, one after the other.
 class RepliesTest : public testing::Test {
  protected:
   RepliesTest() { begin(1); }

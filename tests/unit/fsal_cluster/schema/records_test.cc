@@ -1,5 +1,5 @@
-// One fixed record of each kind against checked-in hex: an accidental change of a persisted format
-// fails here.
+// Compares one fixed record of each kind with checked-in hex: an accidental change of a persisted
+// format fails here.
 #include <gtest/gtest.h>
 
 #include "common/base/bytes.h"

@@ -61,7 +61,7 @@ TEST(Allocator, FreesInForeignGroupsAreForgotten) {
   EXPECT_EQ(allocator.free_blocks() + allocator.waiting_blocks(), 0u);
 }
 
-// INV-6 over mounts: the own I/O has ended, and all others have announced that theirs has.
+// INV-6 over mounts: the own I/O has ended, and all other mounts have announced that theirs has.
 TEST(Allocator, BesideOthersAFreeWaitsForWhatTheyAnnounce) {
   Allocator allocator(100);
   allocator.add_group(FreeMap::without({0, 100}, {}));
@@ -106,12 +106,12 @@ TEST(Allocator, ReclaimsWhatOthersHaveFreedAndNothingElse) {
   EXPECT_EQ(reclaim({{5, 15}}), 3u) << "2 to 4; 0 and 1 are being freed here";
   EXPECT_EQ(allocator.waiting_blocks(), 3u);
   EXPECT_EQ(reclaim({{5, 15}}), 0u) << "they wait already";
-  // Recorded, then freed by somebody else.
+  // Recorded, then freed by another mount.
   EXPECT_EQ(reclaim({{5, 15}, {20, 4}}), 0u);
   EXPECT_EQ(reclaim({{5, 15}}), 4u) << "24 to 29 may not be recorded yet";
 }
 
-// The read of the reverse map may have seen an older use of a block that is handed out by now.
+// The read of the reverse map may have seen an older use of a block that has been handed out since.
 TEST(Allocator, WhatIsHandedOutWhileTheMapIsReadStaysSo) {
   Allocator allocator(100);
   allocator.add_group(FreeMap::without({0, 100}, {{0, 90}}), Allocator::Used::kNever);

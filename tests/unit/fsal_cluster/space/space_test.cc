@@ -1,5 +1,5 @@
-// Space beside other mounts: what is freed, found or claimed is handed out only when every other
-// mount has said that its I/O of before has ended.
+// Space beside other mounts: blocks that are freed, found or claimed are handed out only when every
+// other mount has announced that its earlier I/O has ended.
 #include "fsal_cluster/space/space.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 namespace symnas::fs {
 namespace {
 
-// Runs its jobs when it is told to.
+// Runs its jobs when the test says so.
 class ManualBackground final : public Background {
  public:
   explicit ManualBackground(env::ManualClock& clock) : clock_(clock) {}
@@ -61,7 +61,7 @@ class SpaceTest : public testing::Test {
                    Revision{1});
     space = std::move(*Space::open(world.session(), clock, background, options()));
   }
-  // The other mount's heartbeat.
+  // Puts the heartbeat of the other mount.
   void announce(std::int64_t quiesced, std::int64_t allocated_blocks = 0,
                 bool needs_space = false) {
     records::HeartbeatRecord record;
@@ -98,7 +98,7 @@ class SpaceTest : public testing::Test {
       if (owner_of(group) == world.context().mount) ++count;
     return count;
   }
-  // Has `count` groups, all of them free, whatever it would have claimed on its own.
+  // Lets the space own `count` groups, all of them free, whatever it would have claimed by itself.
   void claim(std::uint32_t count) {
     std::vector<BlockRun> all;
     while (own_groups() < count) {
@@ -108,7 +108,7 @@ class SpaceTest : public testing::Test {
     }
     for (const BlockRun& run : all) space->give_back(run);
   }
-  // Both groups were a mount's that has ended.
+  // Both groups belonged to a mount that has ended.
   void owned_before(MountId ended) {
     records::GroupOwner owner;
     owner.set_mount(ended.value());
@@ -120,7 +120,7 @@ class SpaceTest : public testing::Test {
     space.reset();
     space = std::move(*Space::open(world.session(), clock, background, options()));
   }
-  // Time goes by until it is there, or for 5 s.
+  // Lets time pass until the answer is there, for 5 s at most.
   void poll_for(const std::optional<Space::Room>& answer) {
     for (int i = 0; i < 1000 && !answer; ++i) {
       clock.advance_ns(kRoomPollMs * 1'000'000);
@@ -128,7 +128,7 @@ class SpaceTest : public testing::Test {
     }
   }
 
-  // What make_room() comes to while time goes by.
+  // The outcome of make_room() while time passes.
   std::optional<Space::Room> make_room(std::int64_t span_ns = 0) {
     auto answer = std::make_shared<std::optional<Space::Room>>();
     space->make_room([answer](Result<Space::Room> room) { *answer = *room; });
@@ -177,7 +177,7 @@ TEST_F(SpaceTest, AClaimedGroupWaitsForTheOthers) {
   EXPECT_TRUE(space->allocate({.blocks = 1}));
 }
 
-// INV-6: nobody's, but it has been somebody's.
+// INV-6: the group belongs to no mount now, but another mount owned it before.
 TEST_F(SpaceTest, AGroupThatWasGivenBackWaitsForTheOthers) {
   owned_by(MountId{0}, 0, groups);
   space.reset();
@@ -249,7 +249,7 @@ TEST_F(SpaceTest, AGroupThatChangesHandsWhileItIsClaimedIsNotGivenUp) {
   groups = 1;
   owned_before(MountId{98});
   membership.turn_sole();
-  owned_by(MountId{0}, 0, groups);  // somebody else was faster in taking over from the ended one
+  owned_by(MountId{0}, 0, groups);  // another mount has taken over from the ended one
   EXPECT_EQ(make_room(kRoomWaitMs * 1'000'000), Space::Room::kMaybe);
 }
 
@@ -260,7 +260,7 @@ TEST_F(SpaceTest, ManyGroupsOfTheLivingDoNotHideAFreeOne) {
   EXPECT_EQ(space->allocate({.blocks = 1})->start / kGroup, groups - 1);
 }
 
-// A head that was paused while it waited said NFS3ERR_NOSPC when it went on.
+// Once a head that was paused while a write waited answered NFS3ERR_NOSPC when it went on.
 TEST_F(SpaceTest, APauseIsNoReasonToBeFull) {
   owned_by(kOther, 0, groups);
   std::optional<Space::Room> answer;

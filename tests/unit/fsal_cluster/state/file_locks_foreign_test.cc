@@ -1,4 +1,4 @@
-// Owners of several VNFSs, each of which has its own mount.
+// Owners of several VNFSs, each with its own mount.
 #include <gtest/gtest.h>
 
 #include "common/kv/keys.h"
@@ -62,7 +62,7 @@ TEST_F(LeaseTest, AnotherVnfsHasTheOwnersInstanceAsked) {
   EXPECT_TRUE(other->lock(kFile, kBert, exclusive(0, 9), false)->granted);
 }
 
-// One that is denied by what was claimed takes nothing of what was not.
+// A request that is denied by a claimed range revokes no range that was not claimed.
 TEST_F(LeaseTest, AnotherVnfsRevokesWhatItWantsOnly) {
   Membership shared(Membership::Mode::kShared);
   ASSERT_TRUE(locks_->lock(kFile, kAnna, exclusive(0, 9), false, kOneLife)->granted);
@@ -94,7 +94,7 @@ TEST_F(LeaseTest, AnOrderIsNotDoneBeforeWhatItRevokesIsRecorded) {
   EXPECT_FALSE(other->lock(kFile, kBert, exclusive(9, 9), false)->granted);
 }
 
-// "gone" has no mount, as the store says.
+// The store shows that "gone" has no mount.
 TEST_F(LeaseTest, ALockOfAVnfsThatNobodyServesStandsForTwoLeasesBesideOthers) {
   Membership shared(Membership::Mode::kShared);
   const auto gone = load_at(&shared, nullptr, "gone");
@@ -115,7 +115,7 @@ TEST_F(LeaseTest, ALockOfAVnfsThatNobodyServesStandsForTwoLeasesBesideOthers) {
   EXPECT_TRUE(world_->session()
                   .range(kv::prefix_range(kv::keys::lock_orders(world_->fs())), 0)
                   ->kvs.empty())
-      << "nobody would read it";
+      << "no mount would read an order";
 }
 
 TEST_F(LeaseTest, AMountThatWasClaimedMeanwhileStartsTheTwoLeasesAnew) {
@@ -138,7 +138,7 @@ TEST_F(LeaseTest, AMountThatWasClaimedMeanwhileStartsTheTwoLeasesAnew) {
   pass_s(30);
   EXPECT_FALSE(is_granted());
   pass_s(15);
-  // It mounts while it is being revoked, and believes in what it has loaded.
+  // The VNFS's mount begins while its locks are being revoked, and believes in what it has loaded.
   world_->session().interrupt(claim);
   EXPECT_FALSE(is_granted());
   EXPECT_FALSE(is_free(*load_at(&shared, nullptr, "gone"), exclusive(0, 9)));

@@ -1,4 +1,5 @@
-// Locks against a store that refuses, is slow, and is read again after a death.
+// Locks against a store that refuses, that is slow, and from which they are loaded again after a
+// death.
 #include "fsal_cluster/state/file_locks.h"
 
 #include <gtest/gtest.h>
@@ -43,7 +44,7 @@ TEST_F(FileLocksTest, AnUnlockThatCannotBeRecordedIsOneAllTheSame) {
   server_->set_quota(kv::MemServer::Quota::kFull);
   EXPECT_FALSE(unlock(kAnna, exclusive(0, 9), Record::kNow));
   EXPECT_TRUE(is_free(*locks_, exclusive(0, 9)));
-  // A lock of another owner waits for the record: the store never says both.
+  // A lock of another owner waits for the record of the unlock: the store never has both.
   EXPECT_FALSE(lock(kBert, exclusive(0, 9)));
   server_->set_quota(kv::MemServer::Quota::kFree);
   ASSERT_TRUE(locks_->record_unlocks());
@@ -80,7 +81,7 @@ TEST_F(FileLocksTest, TheOwnerOfALateUnlockLocksAgain) {
 TEST_F(FileLocksTest, AnUnlockThatMayNotWaitDoesNotWaitForATransaction) {
   ASSERT_TRUE(lock(kAnna, exclusive(0, 9)));
   ASSERT_TRUE(lock(kAnna, exclusive(20, 29)));
-  // Inside the transaction of another owner's lock, on its thread: waiting would be for ever.
+  // Called inside the transaction of another owner's lock, on its thread: waiting would never end.
   world_->session().interrupt([&] { EXPECT_TRUE(unlock(kAnna, exclusive(0, 9), Record::kLater)); });
   ASSERT_TRUE(lock(kBert, exclusive(100, 109)));
   EXPECT_TRUE(is_free(*locks_, exclusive(0, 9)));
@@ -91,7 +92,7 @@ TEST_F(FileLocksTest, AnUnlockThatMayNotWaitDoesNotWaitForATransaction) {
   EXPECT_FALSE(is_free(*found, exclusive(100, 109)));
 }
 
-// A mount that closes says that nothing is left: what is on its way must have come there.
+// A mount that closes says that nothing is left: so it must wait for records that are on their way.
 TEST_F(FileLocksTest, UnlocksAreRecordedWhenThoseOnTheirWayAre) {
   ASSERT_TRUE(lock(kAnna, exclusive(0, 9)));
   std::promise<std::future_status> before;
@@ -118,7 +119,8 @@ TEST_F(FileLocksTest, AnUnlockDuringALockOfTheSameOwnerIsKept) {
   }
 }
 
-// A change of the mode was recorded, its answer was not heard: the owner reclaims what it knows of.
+// A change of the mode was recorded, but its answer was lost: the owner reclaims the mode that it
+// knows.
 TEST_F(FileLocksTest, AReclaimOfAnotherModeThanTheRecordedOneIsGranted) {
   const LockRange reads{0, 9, LockMode::kShared};
   ASSERT_TRUE(lock(kAnna, exclusive(0, 9)));
@@ -167,7 +169,8 @@ TEST_F(FileLocksTest, ARebootedNlmClientLosesItsLocksAndNobodyElseDoes) {
 TEST_F(FileLocksTest, ANoticeThatComesLateLeavesTheLocksOfTheNewLife) {
   ASSERT_TRUE(locks_->lock(kFile, process(kHost, "1"), exclusive(0, 9), false, {3})->granted);
   ASSERT_TRUE(locks_->lock(kFile, process(kHost, "2"), exclusive(10, 19), false, {3})->granted);
-  // Rebooted; the first process of the new life has the old one's number and locks the same.
+  // The client has rebooted; the first process of the new life has the number of the old one and
+  // locks the same range.
   ASSERT_TRUE(locks_->lock(kFile, process(kHost, "1"), exclusive(0, 9), false, {5})->granted);
   const auto next_head = load();
   for (FileLocks* locks : {locks_.get(), next_head.get()}) {
@@ -239,11 +242,11 @@ TEST_F(FileLocksTest, ALockThatWasAskedForInAFormerLifeIsDenied) {
   EXPECT_FALSE(is_free(*locks_, exclusive(0, 9)));
 }
 
-// Its LOCK waits for the store when the notice comes.
+// The client's LOCK waits for the store when its notice comes.
 TEST_F(FileLocksTest, ALockOfAFormerLifeThatIsUnderWayGoesWithTheNotice) {
   std::future<Status> forgotten;
   world_->session().interrupt([&] {
-    EXPECT_TRUE(locks_->has_nlm_client(kHost.address)) << "the notice would be for nobody";
+    EXPECT_TRUE(locks_->has_nlm_client(kHost.address)) << "otherwise the notice is refused";
     locks_->note_nlm_life(kHost.address, 5);
     forgotten =
         std::async(std::launch::async, [&] { return locks_->forget_nlm_client(kHost.address, 5); });
@@ -326,7 +329,7 @@ TEST_F(FileLocksTest, ManyLocksAreReleasedInPartsAndOthersLockInBetween) {
       return lock(owner, exclusive(0, 9));
     });
     while (!locks_->has_nlm_client(kSameName.address)) std::this_thread::yield();
-    // What it sleeps for from here on is its turn.
+    // From here on it sleeps because it waits for its turn.
     for (int asleep = 0; asleep < 20; asleep = is_asleep(thread) ? asleep + 1 : 0)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     EXPECT_EQ(other.wait_for(std::chrono::milliseconds(0)), std::future_status::timeout);
@@ -397,7 +400,7 @@ TEST_F(FileLocksTest, AClientThatIsBackInANewLifeDropsWhatItHasNotClaimed) {
   EXPECT_TRUE(is_free(*load(), exclusive(0, 9)));
 }
 
-// The UNLOCK of what is not reclaimed went down with the process before.
+// The UNLOCK of the range that is not reclaimed was lost with the process before.
 TEST_F(FileLocksTest, AClientThatHasReclaimedHoldsNothingElse) {
   const LockOwner other{LockProtocol::kNfs4, kAnna.client, "other owner"};
   const LockOwner third{LockProtocol::kNfs4, kAnna.client, "third owner"};
@@ -435,7 +438,7 @@ TEST_F(FileLocksTest, AnOwnerThatHasReclaimedOneRangeHoldsNoOther) {
   EXPECT_TRUE(next->lock(kFile, kAnna, exclusive(0, 9), true, kOneLife)->granted);
 }
 
-// The rest of one range in parts would be more ranges than an owner may hold, and record.
+// The rest of one range, claimed in parts, would be more ranges than an owner may hold and record.
 TEST_F(FileLocksTest, WhoClaimsOneRangeInVeryManyPartsKeepsAllOfIt) {
   ASSERT_TRUE(locks_->lock(kFile, kAnna, exclusive(0, UINT64_MAX), false, kOneLife)->granted);
   const auto found = load();
@@ -493,7 +496,7 @@ TEST_F(LeaseTest, WhoHasComeBackKeepsThem) {
   EXPECT_FALSE(is_free(*found, exclusive(0, 9)));
 }
 
-// Linux gives ids of owners out again: its next lock is no claim of what was unlocked just before a
+// Linux reuses ids of owners: the next lock of an id is no claim of what was unlocked just before a
 // crash.
 TEST_F(LeaseTest, WhoHasComeBackForOneRangeKeepsNoOther) {
   ASSERT_TRUE(locks_->lock(kFile, kAnna, exclusive(0, 9), false, kOneLife)->granted);
@@ -505,7 +508,7 @@ TEST_F(LeaseTest, WhoHasComeBackForOneRangeKeepsNoOther) {
   pass_s(41);
   EXPECT_FALSE(is_free(*found, exclusive(5, 10)));
   EXPECT_TRUE(found->lock(kFile, kAnna, exclusive(28, 29), true, kOneLife)->granted)
-      << "nobody wanted it";
+      << "no other owner has asked for it";
   EXPECT_FALSE(is_free(*found, exclusive(28, 30)));
   EXPECT_TRUE(is_free(*found, exclusive(25, 27)));
   EXPECT_FALSE(is_free(*found, exclusive(9, 9)));
@@ -536,7 +539,7 @@ TEST_F(LeaseTest, ServiceThatWasInterruptedCountsFromItsReturn) {
   EXPECT_TRUE(is_free(*found, exclusive(0, 9)));
 }
 
-// Recorded at once, as a thousand LOCKs are slow.
+// The ranges are recorded at once, because a thousand LOCKs are slow.
 TEST_F(FileLocksTest, AnOwnerHoldsSoManyRangesAtMost) {
   const auto record = [&](std::size_t count) {
     RecordedLock many;

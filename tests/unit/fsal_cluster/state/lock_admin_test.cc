@@ -1,4 +1,4 @@
-// Locks seen and cleared from outside. The world is a mount of "vnfs1"; "elsewhere" has none.
+// Locks listed and cleared from outside. The world is a mount of "vnfs1"; "elsewhere" has no mount.
 #include "fsal_cluster/state/lock_admin.h"
 
 #include <gtest/gtest.h>
@@ -66,7 +66,7 @@ TEST_F(LockAdminTest, WhatAMountBelievesInIsLeftToIt) {
   EXPECT_FALSE(world_.exists(lock_order_key(world_.fs(), listed()[0].key))) << "taken back";
 }
 
-// By a mount that has come meanwhile and does not know how old the first one is.
+// A mount that was claimed meanwhile finds the first order void, because it does not know its age.
 TEST_F(LockAdminTest, AnOrderThatIsFoundVoidIsGivenAnew) {
   const auto locks = load("vnfs1");
   lock(*locks, 10);

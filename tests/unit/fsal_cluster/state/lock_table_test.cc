@@ -100,8 +100,8 @@ TEST(LockTable, FindsEverythingOfOneClient) {
   EXPECT_EQ(table.of_client(LockProtocol::kNfs4, "client a").size(), 2u);
 }
 
-// Against a byte-per-byte model: after any sequence of locks and unlocks the ranges say for every
-// byte what the model says.
+// Against a byte-per-byte model: after any sequence of locks and unlocks, the ranges and the model
+// agree about every byte.
 TEST(LockRanges, AgreeWithAByteModel) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     std::mt19937_64 random(seed);

@@ -31,7 +31,7 @@ class FileLocksTest : public ::testing::Test {
     world_ = std::make_unique<World>(*store_, "u04");
     locks_ = load();
   }
-  // As the next mount finds them.
+  // Loads the locks as the next mount does.
   std::unique_ptr<FileLocks> load() {
     auto locks = FileLocks::load(world_->session(), env::system_clock(), world_->fs(), "vnfs1");
     EXPECT_TRUE(locks);

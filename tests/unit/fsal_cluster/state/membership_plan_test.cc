@@ -26,12 +26,12 @@ TEST(MembershipPlanTest, TheHolderOfSoloMakesRoomForWhoWantsToJoin) {
   sole.solo_wanted = true;
   sole.ended = {{kOther}};
   EXPECT_EQ(plan.next(sole, 0, 0).kind, Kind::kMakeRoom)
-      << "before anything else: who waits, waits";
+      << "before anything else: a mount waits for it";
   sole.mode = Membership::Mode::kShared;
-  EXPECT_EQ(plan.next(sole, 0, 0).kind, Kind::kMakeRoom) << "turned, but `solo` is still there";
+  EXPECT_EQ(plan.next(sole, 0, 0).kind, Kind::kMakeRoom) << "shared, but `solo` is still there";
   sole.solo->holder = kOther;
   sole.ended.clear();
-  EXPECT_EQ(plan.next(sole, 0, 0).kind, Kind::kWait) << "not ours to give";
+  EXPECT_EQ(plan.next(sole, 0, 0).kind, Kind::kWait) << "`solo` is another mount's";
 }
 
 TEST(MembershipPlanTest, TakesOverAfterARandomWaitUnlessSomebodyWasFaster) {
@@ -41,7 +41,7 @@ TEST(MembershipPlanTest, TakesOverAfterARandomWaitUnlessSomebodyWasFaster) {
   const MembershipStep wait = plan.next(shared, 1000, 50'000'000);
   EXPECT_EQ(wait.kind, Kind::kWait);
   EXPECT_EQ(wait.wake_ns, 50'001'000);
-  EXPECT_EQ(plan.next(shared, 50'000'999, 7).kind, Kind::kWait) << "chance is asked once";
+  EXPECT_EQ(plan.next(shared, 50'000'999, 7).kind, Kind::kWait) << "the wait is drawn only once";
   const MembershipStep take = plan.next(shared, 50'001'000, 7);
   EXPECT_EQ(take.kind, Kind::kTakeOver);
   EXPECT_EQ(take.ended, kOther);

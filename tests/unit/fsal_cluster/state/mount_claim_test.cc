@@ -67,7 +67,7 @@ TEST_F(MountClaimTest, TheFirstClaimGetsTheFilesystem) {
   EXPECT_TRUE((*mounts)[0].alive());
 }
 
-// Who is alone, and whether somebody wants to join.
+// The message names the sole mount and says what to do.
 TEST_F(MountClaimTest, ASoleMountThatMakesNoRoomIsNamedWithWhatToDo) {
   const auto first = claim(claim_by("vnfs1", 17));
   ASSERT_TRUE(first);
@@ -123,8 +123,8 @@ TEST_F(MountClaimTest, AClaimBesideMountsComparesThatNobodyBecomesSole) {
   EXPECT_FALSE(kv::txn_blocking(*formatted.store, plan->txn, 1000)->succeeded);
 }
 
-// Sessions advance the stamp all the time: a claim must not need it to stand still, nor put it
-// back.
+// Sessions advance the stamp all the time: a claim must not require that it stands still, nor put
+// an older one.
 TEST_F(MountClaimTest, TheStampNeverGoesBack) {
   const auto plan = plan_claim(read(), claim_by("vnfs1", 17), 0);
   const auto later = plan_claim(read(), claim_by("vnfs1", 17), 10);
@@ -151,7 +151,7 @@ TEST_F(MountClaimTest, AfterTheEndRecordTheNextClaimKnowsWhatToRecover) {
   EXPECT_EQ(second->ended[0].ended->proof(), "killed, reaped");
 }
 
-// Behind more ended mounts than one page shows lives one.
+// One mount lives, and more ended mounts than one page shows come before it.
 TEST_F(MountClaimTest, WhatALivingMountHasIsNotToBeRecovered) {
   ASSERT_TRUE(claim(claim_by("vnfs1", 17)));
   ASSERT_TRUE(end(MountId{1}));
@@ -197,7 +197,8 @@ TEST_F(MountClaimTest, OfTwoSimultaneousClaimsOneFails) {
   const auto one = plan_claim(read(), claim_by("vnfs1", 1), 0);
   auto two = plan_claim(read(), claim_by("vnfs2", 2), 0);
   ASSERT_TRUE(one && two);
-  // Other filesystems' claims move the counter too: this compare must not be what saves us.
+  // Claims of other filesystems change the counter too: this compare must not be the one that stops
+  // the second claim.
   std::erase_if(two->txn.compares, [](const kv::Compare& compare) {
     return compare.range.key == kv::keys::kMountIdCounter;
   });

@@ -47,7 +47,7 @@ TEST_F(PeersTest, NothingIsKnownBeforeTheImage) {
   EXPECT_FALSE(peers.newest());
   EXPECT_FALSE(peers.living());
   EXPECT_FALSE(peers.no_others());
-  EXPECT_FALSE(peers.has_ended(kOther)) << "who is not known may be alive";
+  EXPECT_FALSE(peers.has_ended(kOther)) << "an unknown mount may be alive";
   EXPECT_FALSE(peers.held_by_others(Ino{17}));
   EXPECT_EQ(peers.quiesced(), Revision{0});
   EXPECT_EQ(peers.looked(), Revision{0});
@@ -72,7 +72,7 @@ TEST_F(PeersTest, AloneOnlyWithoutAnyOtherRecord) {
 
 TEST_F(PeersTest, ProgressIsThatOfTheSlowestLivingMount) {
   begin({key_value(keys::mount(kFs, kOther), 12), key_value(keys::mount(kFs, kThird), 15)});
-  EXPECT_EQ(peers.quiesced(), Revision{12}) << "nobody has begun anything before its claim";
+  EXPECT_EQ(peers.quiesced(), Revision{12}) << "no mount begins I/O before its claim";
   put(keys::heartbeat(kFs, kOther), 30, heartbeat(25, 26));
   EXPECT_EQ(peers.quiesced(), Revision{15});
   put(keys::heartbeat(kFs, kThird), 31, heartbeat(29, 28));
@@ -81,7 +81,7 @@ TEST_F(PeersTest, ProgressIsThatOfTheSlowestLivingMount) {
   put(keys::mount_ended(kFs, kOther), 32);
   EXPECT_EQ(peers.quiesced(), Revision{29}) << "the I/O of an ended mount is over";
   put(keys::mount_ended(kFs, kThird), 33);
-  EXPECT_EQ(peers.quiesced(), Revision{33}) << "but who has joined since is not known";
+  EXPECT_EQ(peers.quiesced(), Revision{33}) << "a later mount is not known yet";
 }
 
 TEST_F(PeersTest, SoloAndWhoWantsIt) {

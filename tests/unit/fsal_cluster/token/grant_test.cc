@@ -57,7 +57,7 @@ TEST(GrantTest, AWriterTakesXOfAFileThatNobodyShares) {
   EXPECT_EQ(mode_to_take(sight(), TokenMode::kShared), TokenMode::kExclusive);
   EXPECT_EQ(mode_to_take(with_shared(), TokenMode::kShared), TokenMode::kShared);
   EXPECT_EQ(mode_to_take(wanted_by(sight(), kMine), TokenMode::kShared), TokenMode::kShared)
-      << "who gave it will be back";
+      << "the mount that gave it will be back";
 }
 
 }  // namespace

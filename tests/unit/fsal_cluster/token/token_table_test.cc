@@ -111,7 +111,7 @@ TEST_F(TokenTableTest, WakesWhoWaitsForAChange) {
   table.stop();
   EXPECT_EQ(woken, 4);
   wait();
-  EXPECT_EQ(woken, 5) << "nobody waits after the end";
+  EXPECT_EQ(woken, 5) << "no action waits after the end";
 }
 
 TEST_F(TokenTableTest, TheListenerHearsOfEveryWantOfOthers) {
