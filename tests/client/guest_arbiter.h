@@ -1,7 +1,7 @@
-// Arbiter: a connection to tests/lab/arbiter.py, by which one owner of locks says what it holds.
+// Arbiter: a connection to tests/lab/arbiter.py, by which one owner of locks reports what it holds.
 //
-// A line is answered by "ok ...", or by anything else, which ends the process. The words are the
-// arbiter's. Header only: the programs of the client VM are compiled one by one (vm_image.py).
+// Each line is answered by "ok ..."; any other answer ends the process. The words are those of the
+// arbiter. Header only: the programs of the client VM are compiled one by one (vm_image.py).
 // Thread class: confined to one process.
 #pragma once
 
@@ -55,7 +55,7 @@ class Arbiter {
     _exit(1);
   }
 
-  // What has failed, with errno, is no lock's fault.
+  // For a failure, with errno, that is not the fault of a lock.
   [[noreturn]] void fail(const std::string& what) const {
     std::printf("%s %s: %s: %s\n", program_invocation_short_name, name_.c_str(), what.c_str(),
                 std::strerror(errno));
@@ -63,7 +63,8 @@ class Arbiter {
     _exit(1);
   }
 
-  // The lock is gone, says the kernel: EIO for whatever needs it (fs/nfs/nfs4state.c).
+  // The kernel reports that the lock is gone: EIO for everything that needs it
+  // (fs/nfs/nfs4state.c).
   [[noreturn]] void lost(const std::string& what) const {
     const int error = errno;
     stop_trace(what);
@@ -73,7 +74,8 @@ class Arbiter {
   }
 
  private:
-  // So that what led to it stays in the kernel's buffer, where there is one.
+  // Stops the kernel's trace, where there is one, so that what led to the failure stays in its
+  // buffer.
   void stop_trace(const std::string& what) const {
     write_to("/sys/kernel/tracing/trace_marker", name_ + ": " + what);
     write_to("/sys/kernel/tracing/tracing_on", "0");
