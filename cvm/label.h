@@ -19,7 +19,7 @@ namespace symnas::cvm {
 inline constexpr std::uint32_t kLabelFormatVersion = 1;
 
 struct LunLabel {
-  std::uint64_t generation = 1;  // grows with every change of the label; the newer copy is valid
+  std::uint64_t generation = 1;  // grows with every change of the label; the newer copy is used
   Uuid cluster;
   Uuid lun;
   Uuid volume;                            // nil: no volume uses the LUN

@@ -1,9 +1,9 @@
 // The life of a LUN: import, use by a volume, release. Also finds the cluster's LUNs, by label uuid
 // and never by path.
 //
-// Thread-safe: functions without state. The LUN's OFD locks exclude each other, and every running
-// instance. The caller owns the LunRecord in the kv store: it writes the record after import_lun()
-// and before release_lun().
+// Thread-safe: functions without state. The LUN's OFD locks keep two such calls apart, and a call
+// and a running instance. The caller owns the LunRecord in the kv store: it writes the record after
+// import_lun() and before release_lun().
 #pragma once
 
 #include <optional>

@@ -43,7 +43,7 @@ class StripeMap {
   // An empty map; replaced by create().
   StripeMap() = default;
 
-  // Counts LUN indices through the segments in order: the first segment has 0 .. lun_count - 1, and
+  // LUN indices count through the segments in order: the first segment has 0 .. lun_count - 1, and
   // so on. Errors: kInvalidArgument, naming the segment: stripe unit no power of two in [64 KiB, 16
   // MiB]; no segment; a segment without LUNs or bytes, or whose bytes_per_lun is no multiple of the
   // unit; more than kVolumeBytesMax.

@@ -38,7 +38,7 @@ struct LunIo {
 
 class Engine {
  public:
-  // Waits for every I/O's callback. REQUIRES: not on an engine thread; no more submits.
+  // Waits for every I/O's callback. REQUIRES: not on an engine thread; nobody submits any more.
   virtual ~Engine() = default;
   // Submits a list linked by `next`. Never waits for I/O.
   virtual void submit(LunIo* list) = 0;

@@ -133,7 +133,9 @@ Status check_luns(const ReservationProgram& program, const Json& json,
                   const std::string& victim) {
   if (json.at("verdict") != "done" || json.at("own") != own ||
       (!victim.empty() && json.at("victim") != victim)) {
-    return no_proof(program, "says that it is done, but for another verdict, key or victim");
+    return no_proof(program,
+                    "says that it is done, but its answer has another verdict, key or "
+                    "victim");
   }
   for (std::size_t i = 0; i < luns.size(); ++i) {
     const Json& lun = json.at("luns")[i];

@@ -28,7 +28,7 @@ class Heads {
   // --- faults
   // A fault of one head.
   void disturb(const MountWorld::Hazards& hazards);
-  // One head stops to serve for a while, or comes back.
+  // One head stops serving for a while, or comes back.
   void come_and_go();
   void all_come_back();
   void lose_power();

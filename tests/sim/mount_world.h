@@ -41,8 +41,8 @@ class MountWorld {
   // The first VNFS makes the filesystem; then vnfsd starts the first instance.
   void start();
 
-  // The number of the instance that serves: when it changes, what an earlier instance held in
-  // memory is lost. Waits until an instance serves.
+  // The epoch of the instance that serves: when it changes, what an earlier instance held in memory
+  // is lost. Waits until an instance serves.
   std::uint64_t epoch();
   bool serving() const;
   // An instance serves, and is not cut off.

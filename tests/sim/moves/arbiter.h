@@ -1,7 +1,7 @@
-// Arbiter: judges locks and opens from outside NFS. It knows what every client believes to hold and
-// to have open: from the moment the client has read the answer until it asks for less, dies, or is
-// told otherwise. Two beliefs that conflict end the run: one of the locks, or one of the opens, was
-// stolen.
+// Arbiter: judges locks and opens from outside NFS. It knows what every client believes that it
+// holds and has open: from the moment the client has read the answer until it asks for less, dies,
+// or is told otherwise. Two beliefs that conflict end the run: one of the locks, or one of the
+// opens, was stolen.
 //
 // A file has `kBytes` bytes; the last one stands for all bytes from there on.
 // Thread class: for simulated threads. Never blocks.

@@ -4,7 +4,7 @@
 // its records of locks and opens, and the real parts of the status monitor (life.h,
 // nfs4_clients.h). What must hold:
 //  - no two beliefs conflict (arbiter.h; else "stolen");
-//  - what a client believes to hold, or to have open, can be reclaimed and is denied to others
+//  - what a client believes that it holds, or has open, can be reclaimed and is denied to others
 //    (else "lost");
 //  - what nobody holds can be had at the end (checks.h; else "stuck");
 //  - a non-idempotent operation has one effect, and its first answer.
@@ -47,7 +47,7 @@ class MovesRun {
     start(names_, 10 + below(40));
     disturbed_operations();
     if (below(5) < 2) {
-      // From here on opens that deny something are granted again: no open of before a crash is
+      // From here on opens that deny something are granted again: no open from before a crash is
       // still to be reclaimed.
       wait_for_clients();
       sleep_ns(kQuietNs);
