@@ -1,5 +1,5 @@
-// LunLabel: the 4 KiB block at both ends of a LUN that says whose it is. Pure encoding; label_io.h
-// reads and writes it.
+// LunLabel: the 4 KiB block at both ends of a LUN that says to whom the LUN belongs. Pure encoding;
+// label_io.h reads and writes it.
 //
 // Thread class: value type. Format: docs/formats/lun_label.md.
 #pragma once
@@ -19,7 +19,7 @@ namespace symnas::cvm {
 inline constexpr std::uint32_t kLabelFormatVersion = 1;
 
 struct LunLabel {
-  std::uint64_t generation = 1;  // grows with every change of the label; the newer copy counts
+  std::uint64_t generation = 1;  // grows with every change of the label; the newer copy is used
   Uuid cluster;
   Uuid lun;
   Uuid volume;                            // nil: no volume uses the LUN
@@ -31,7 +31,7 @@ struct LunLabel {
 
 using LabelBlock = std::array<std::byte, kLabelBytes>;
 
-// REQUIRES: the name fits; size and block size are as LunLabel says.
+// REQUIRES: the name fits; size and block size are as LunLabel demands.
 LabelBlock encode_label(const LunLabel& label);
 
 // Errors: kNotFound (no magic: not a label), kCorrupt (magic, but the checksum or a field is

@@ -24,11 +24,11 @@ Error on_device(const LunDevice& device, ErrorCode code, const std::string& what
   return Error{code, fmt::format("lun device {}: {}", device.path(), what)};
 }
 
-// Neither copy is valid: tell "never labelled" from "was one, cannot be read".
+// The error when neither copy is valid: "never labelled", or "labelled once, cannot be read".
 Error nothing_valid(const LunDevice& device, const Error& first, const Error& second) {
   if (first.code == ErrorCode::kNotFound && second.code == ErrorCode::kNotFound)
     return on_device(device, ErrorCode::kNotFound, "no symnas label");
-  // A read error leaves open what is there.
+  // After a read error nobody knows what is there.
   const bool unreadable = first.code == ErrorCode::kIo || second.code == ErrorCode::kIo;
   return on_device(device, unreadable ? ErrorCode::kIo : ErrorCode::kCorrupt,
                    fmt::format("no valid label: first copy: {}; second copy: {}", first.message,
@@ -42,7 +42,7 @@ Result<LabelCopies> read_label(const LunDevice& device) {
     return tl::unexpected(on_device(device, ErrorCode::kNotFound, "too small for a label"));
   const Result<LunLabel> first = read_copy(device, 0);
   if (!first && !is_damage(first.error())) return tl::unexpected(first.error());
-  // The device may have grown since it was labelled; a whole first copy knows where the second one
+  // The device may have grown since it was labelled; a valid first copy says where the second copy
   // is.
   const std::uint64_t labelled_bytes = first ? first->size_bytes : device.size_bytes();
   if (labelled_bytes > device.size_bytes())

@@ -15,19 +15,19 @@ struct LabelCopies {
   bool second_needs_repair = false;
 };
 
-// Errors: kNotFound (no label), kCorrupt (no valid copy though one was there; two copies of
-// different LUNs; the device is smaller than its label), kNotSupported (newer format), those of
-// LunDevice::read().
+// Errors: kNotFound (no label), kCorrupt (there was a label but no copy is valid; the copies are of
+// different LUNs; the device is smaller than its label says), kNotSupported (newer format), those
+// of LunDevice::read().
 Result<LabelCopies> read_label(const LunDevice& device);
 
-// Writes both copies, on stable storage when it returns. REQUIRES: label.size_bytes <=
+// Writes both copies; they are on stable storage when it returns. REQUIRES: label.size_bytes <=
 // device.size_bytes().
 Status write_label(const LunDevice& device, const LunLabel& label);
 
 // Rewrites copies that are damaged or older. Errors: those of read_label() and write_label().
 Status repair_label(const LunDevice& device);
 
-// Overwrites both copies with zeroes. `label` says where the second one is.
+// Overwrites both copies with zeroes. `label` gives the place of the second copy.
 Status wipe_label(const LunDevice& device, const LunLabel& label);
 
 }  // namespace symnas::cvm

@@ -25,7 +25,7 @@ records::LunRecord record_of(const LunLabel& label) {
   return record;
 }
 
-// What keeps the device from being claimed, held for the time of the import.
+// Locks that keep others from claiming the device, held during the import.
 struct Claim {
   UniqueFd exclusive;  // block devices: O_EXCL
 };
@@ -50,7 +50,7 @@ Result<Claim> claim(const LunDevice& device) {
 
 enum class Occupant { kNone, kReplaceable, kSameFreeLun };
 
-// Decides on the label that is there. kReplaceable: only with force.
+// Decides what to do about the label that is there. kReplaceable: only with force.
 Result<Occupant> judge_label(const LunImport& request, const LunDevice& device, LunLabel& present) {
   const Result<LabelCopies> copies = read_label(device);
   const bool forced = !request.force_name.empty();
@@ -91,7 +91,7 @@ Status check_request(const LunImport& request) {
                           request.force_name));
 }
 
-// Our label at `path`, if it is the LUN meant.
+// The label at `path`, if it is ours and of the LUN `lun`.
 Result<LunLabel> own_label(const LunDevice& device, const Uuid& cluster, const Uuid& lun) {
   SYMNAS_ASSIGN(const LabelCopies copies, read_label(device));
   const LunLabel& label = copies.label;
@@ -134,7 +134,7 @@ Result<records::LunRecord> import_lun(const LunImport& request) {
                        .size_bytes = device.size_bytes() / kLabelBytes * kLabelBytes,
                        .logical_block_bytes = device.logical_block_bytes(),
                        .name = request.name};
-  // Old labels and superblocks live at either end (GPT, md, LVM, btrfs): nobody may find them
+  // Old labels and superblocks are at both ends (GPT, md, LVM, btrfs): nobody shall find them
   // again.
   SYMNAS_TRY(device.zero(0, kReservedBytes));
   SYMNAS_TRY(device.zero(label.size_bytes - kReservedBytes, kReservedBytes));
@@ -161,7 +161,7 @@ Status assign_lun(const std::string& path, const Uuid& cluster, const Uuid& lun,
     return fail(ErrorCode::kBusy,
                 fmt::format("lun {}: used by volume {}", label.name, label.volume.to_string()));
   SYMNAS_ASSIGN(const Claim claimed, claim(device));
-  // Read again: another head may have been faster before we held the claim.
+  // Read again: another head may have changed the label before we held the claim.
   SYMNAS_ASSIGN(label, own_label(device, cluster, lun));
   label.volume = volume;
   ++label.generation;

@@ -29,8 +29,8 @@ Bounce bounce(std::size_t bytes) {
   return {memory, &std::free};
 }
 
-// O_DIRECT of a file demands the logical block of what is below it; statx(2) tells it only since
-// Linux 6.1, so ask by doing: 512 bytes at offset 512.
+// O_DIRECT on a file demands the logical block size of the device below. statx(2) tells it only
+// since Linux 6.1, so try it: read 512 bytes at offset 512.
 std::uint32_t file_block_bytes(int fd) {
   const Bounce memory = bounce(kLabelBytes);
   const ssize_t got = ::pread(fd, memory.get(), 512, 512);

@@ -28,25 +28,26 @@ class LunDevice {
   // (O_DIRECT required).
   static Result<LunDevice> open(const std::string& path, Access access,
                                 DirectIo direct = DirectIo::kPreferred);
-  // The same for a node already resolved; does not look for aliases.
+  // As open(), for a node that is already resolved; does not look for aliases.
   static Result<LunDevice> open_node(LunNode node, Access access,
                                      DirectIo direct = DirectIo::kPreferred);
 
   const LunNode& node() const { return node_; }
   const std::string& path() const { return node_.path; }
-  // Whether the path still names what was opened. Not so: a file replaced by rename, or a device
-  // that went away and came back (its node is another one); OFD locks here prove nothing there.
+  // Whether the path still names what was opened. It does not when a file was replaced by rename,
+  // or when a device went away and came back (its node is a new one): OFD locks here then prove
+  // nothing about what the path names.
   bool current() const;
   int fd() const { return fd_.get(); }
-  // Gives up the descriptor: the one that a ring may use and whose OFD lock counts.
+  // Gives up the descriptor: the one through which a ring may do I/O and whose OFD lock counts.
   UniqueFd take_fd() { return std::move(fd_); }
   bool direct() const { return direct_; }
   std::uint64_t size_bytes() const { return size_bytes_; }
   std::uint32_t logical_block_bytes() const { return logical_block_bytes_; }
 
-  // Synchronous, through an aligned bounce buffer; write() is on stable storage when it returns
-  // (RWF_DSYNC). REQUIRES: offset and length multiples of 4096. Errors: kOutOfRange, kFenced
-  // (EBADE), kIo (path, offset, errno).
+  // Synchronous, through an aligned bounce buffer; the data of write() is on stable storage when it
+  // returns (RWF_DSYNC). REQUIRES: offset and length multiples of 4096. Errors: kOutOfRange,
+  // kFenced (EBADE), kIo (path, offset, errno).
   Status read(std::uint64_t offset, std::span<std::byte> into) const;
   Status write(std::uint64_t offset, std::span<const std::byte> from) const;
   // Writes zeroes. REQUIRES: as write().
@@ -63,8 +64,8 @@ class LunDevice {
   std::uint32_t logical_block_bytes_ = 0;
 };
 
-// "lun device PATH: WHAT: strerror (errno N)" with kFenced for EBADE (a reservation conflict),
-// kNotFound, kPermission, kBusy or kIo otherwise.
+// "lun device PATH: WHAT: strerror (errno N)" with kFenced for EBADE (a reservation conflict), else
+// kNotFound, kPermission, kBusy or kIo.
 Error device_error(const std::string& path, const std::string& what, int error_number);
 
 }  // namespace symnas::cvm

@@ -37,7 +37,7 @@ Error from_errno(const std::string& path, const std::string& what) {
   return named(path, fmt::format("{}: {} (errno {})", what, std::strerror(number), number), code);
 }
 
-// Whether `device` (st_dev) is a devtmpfs: the only filesystem whose nodes the kernel makes itself,
+// Whether `device` (st_dev) is a devtmpfs: the only filesystem whose nodes the kernel itself makes,
 // one per device, so that every mount of it shows the same inodes.
 bool is_devtmpfs(dev_t device) {
   const std::string wanted = fmt::format("{}:{}", major(device), minor(device));
@@ -94,7 +94,7 @@ struct LoopDevice {
   std::uint64_t file_inode = 0;
 };
 
-// Attached loop devices. One that vanishes meanwhile is no alias any more and is left out.
+// Attached loop devices. A device that vanishes meanwhile is no alias any more and is left out.
 std::vector<LoopDevice> attached_loops() {
   std::vector<LoopDevice> loops;
   std::error_code error;

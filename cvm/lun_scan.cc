@@ -1,4 +1,4 @@
-// Finding LUNs: scan_luns() of lun.h.
+// Finds LUNs: scan_luns() of lun.h.
 #include <glob.h>
 
 #include <algorithm>
@@ -43,8 +43,8 @@ Result<std::set<std::string>> expand(std::span<const std::string> candidates) {
   return paths;
 }
 
-// Each device or file once, whatever its names. Dead links and other things than devices and files
-// are no candidates.
+// Each device or file once, whatever its names. Dead links, and anything but devices and files, are
+// not candidates.
 std::map<std::string, LunNode> resolve(const std::set<std::string>& paths) {
   std::map<std::string, LunNode> nodes;
   for (const std::string& path : paths)
@@ -56,8 +56,8 @@ void look_at(const Uuid& cluster, const LunNode& node, LunScan& scan) {
   const auto problem = [&](const Error& error) { scan.problems.push_back({node.path, error}); };
   const Result<LunDevice> device = LunDevice::open_node(node, Access::kRead);
   if (!device) {
-    // An empty slot (a detached loop device, a card reader without card) has no size; nobody wants
-    // to hear of it.
+    // An empty slot (a detached loop device, a card reader without card) has no size: that is not
+    // reported.
     if (device.error().code != ErrorCode::kNotFound) problem(device.error());
     return;
   }
@@ -76,8 +76,8 @@ void look_at(const Uuid& cluster, const LunNode& node, LunScan& scan) {
                         .needs_repair = copies->first_needs_repair || copies->second_needs_repair});
 }
 
-// Which of two devices with one uuid is the LUN nobody but a person can tell: an array clone, a
-// copied file.
+// Only a person can tell which of two devices with one uuid is the LUN and which is a copy (an
+// array clone, a copied file).
 void refuse_twins(LunScan& scan) {
   std::map<Uuid, std::vector<FoundLun>> by_uuid;
   for (FoundLun& found : scan.found) by_uuid[found.label.lun].push_back(std::move(found));

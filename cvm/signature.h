@@ -1,4 +1,4 @@
-// Whether somebody else's data is on a device: filesystem, RAID or LVM member, partition table
+// Finds data of other programs on a device: a filesystem, a RAID or LVM member, a partition table
 // (libblkid). Thread-safe: a function without state.
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace symnas::cvm {
 
-// What libblkid recognises, in words ("ext4 filesystem", "gpt partition table"); empty when
-// nothing. Errors: kIo (cannot be read), kInternal (libblkid).
+// What libblkid recognises, in words ("ext4 filesystem", "gpt partition table"); empty when it
+// recognises nothing. Errors: kIo (cannot be read), kInternal (libblkid).
 Result<std::string> find_signature(const LunNode& node);
 
 }  // namespace symnas::cvm

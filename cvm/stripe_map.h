@@ -18,14 +18,14 @@
 
 namespace symnas::cvm {
 
-// Where one byte lives.
+// The place of one byte.
 struct Place {
   LunIndex lun;
   LunOffset offset;
   friend bool operator==(const Place&, const Place&) = default;
 };
 
-// Consecutive bytes of a request that are consecutive on one LUN.
+// Bytes that are consecutive in a request and on one LUN.
 struct Piece {
   Place place;
   VolumeOffset volume_offset;
@@ -53,7 +53,7 @@ class StripeMap {
   std::uint64_t size_bytes() const { return size_bytes_; }
   std::uint32_t stripe_unit_bytes() const { return std::uint32_t{1} << unit_shift_; }
   std::uint32_t lun_count() const { return lun_count_; }
-  // Bytes of data on a LUN; its data area is [kReservedBytes, kReservedBytes + this).
+  // Bytes of data on a LUN; its data area is [kReservedBytes, kReservedBytes + bytes_on(lun)).
   std::uint64_t bytes_on(LunIndex lun) const;
 
   // Whether [offset, offset + length_bytes) lies within the volume.

@@ -1,5 +1,5 @@
-// Volume records: making, growing and checking them. Pure functions on protobuf values; the caller
-// stores them under compare.
+// Makes, grows and checks volume records. Pure functions on protobuf values; the caller stores the
+// records under compares.
 //
 // Thread-safe. Format: docs/formats/volume_record.md.
 // Invariants: a LUN is in at most one segment of one volume; growing only appends, so that no byte
@@ -30,21 +30,23 @@ std::uint64_t data_bytes_of_lun(std::uint64_t lun_size_bytes, std::uint32_t stri
 // Errors: kInvalidArgument unless a power of two from 64 KiB to 16 MiB.
 Status check_stripe_unit(std::uint64_t stripe_unit_bytes);
 
-// A volume of version 1 with one segment over `luns` in this order. LUNs of different sizes each
-// give what the smallest has. Errors: kInvalidArgument (name, stripe unit, no LUN, a LUN twice,
-// more than kLunsPerVolumeMax), kBusy (a LUN is used by a volume; the message names both).
+// A volume of version 1 with one segment over `luns` in this order. Of LUNs of different sizes each
+// contributes as much as the smallest has. Errors: kInvalidArgument (name, stripe unit, no LUN, a
+// LUN twice, more than kLunsPerVolumeMax), kBusy (a LUN is used by a volume; the message names
+// both).
 Result<records::VolumeRecord> create_volume(std::string_view name, const Uuid& uuid,
                                             std::span<const records::LunRecord> luns,
                                             std::uint32_t stripe_unit_bytes);
 
-// The same volume with one more segment and version + 1. `present`: records of all its LUNs now.
-// Errors: as create_volume(), kNotFound (a present LUN's record is missing), kInvalidArgument (a
-// new LUN has larger logical blocks than the volume), kCorrupt (the volume record is damaged).
+// The same volume with one more segment and version + 1. `present`: the current records of all its
+// LUNs. Errors: as create_volume(), kNotFound (a present LUN's record is missing), kInvalidArgument
+// (a new LUN has larger logical blocks than the volume), kCorrupt (the volume record is damaged).
 Result<records::VolumeRecord> grow_volume(const records::VolumeRecord& volume,
                                           std::span<const records::LunRecord> present,
                                           std::span<const records::LunRecord> added);
 
-// Everything that can be checked without the LUNs. Errors: kCorrupt, naming volume and segment.
+// Checks everything that can be checked without the LUNs. Errors: kCorrupt, naming volume and
+// segment.
 Status validate_volume(const records::VolumeRecord& volume);
 
 // The mapping of a record. Errors: as validate_volume().

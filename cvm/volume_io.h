@@ -1,10 +1,10 @@
-// VolumeIo: reads and writes a striped volume. Interface of cvm/io (io_uring, POSIX) and of
+// VolumeIo: reads and writes a striped volume. The interface of cvm/io (io_uring, POSIX) and of
 // simulated volumes.
 //
-// Thread class: thread-safe. Callbacks run on a thread of the engine, or on the submitter's where a
-// MayWaitForIo allows it, must not block, and may submit further I/O. Invariants: INV-1 (every LUN
-// descriptor carries this instance's OFD byte lock before the first submit and for as long as
-// anything submitted through it may reach the LUN).
+// Thread class: thread-safe. A callback runs on a thread of the engine, or on the submitter's
+// thread where a MayWaitForIo allows it; it must not block, and may submit further I/O. Invariants:
+// INV-1 (every LUN descriptor carries this instance's OFD byte lock before the first submit and for
+// as long as anything submitted through it may reach the LUN).
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,8 @@
 
 namespace symnas::cvm {
 
-// Move-only handle of an aligned pooled buffer; returns to its pool when destroyed, on any thread.
+// Move-only handle of an aligned pooled buffer. A destroyed handle returns the buffer to its pool,
+// on any thread.
 class Buffer {
  public:
   Buffer() = default;
@@ -73,9 +74,9 @@ struct LunCounters {
 
 using IoCallback = std::function<void(Status)>;
 
-// While one lives on a thread, the thread may wait for the I/O it submits: a VolumeIo may then do a
-// small request at once and call back before the submitting call returns, which saves two changes
-// of thread. Without one, submitting never waits. Not nested.
+// While one of these lives on a thread, the thread may wait for the I/O that it submits: a VolumeIo
+// may then do a small request at once and call back before the submitting call returns, which saves
+// two changes of thread. Without one, submitting never waits. Not nested.
 class MayWaitForIo {
  public:
   MayWaitForIo() { here_ = true; }
@@ -83,9 +84,9 @@ class MayWaitForIo {
   MayWaitForIo(const MayWaitForIo&) = delete;
   MayWaitForIo& operator=(const MayWaitForIo&) = delete;
   static bool here() { return here_; }
-  // The rest of the scope may not wait any more: what the thread wanted is done.
+  // From here on the thread must not wait any more: what it wanted is done.
   static void end_here() { here_ = false; }
-  // What the thread has waited for LUNs so far.
+  // How long the thread has waited for LUNs so far.
   static std::int64_t waited_ns() { return waited_ns_; }
   static void add_waited(std::int64_t span_ns) { waited_ns_ += span_ns; }
 
@@ -99,12 +100,12 @@ class VolumeIo {
   virtual ~VolumeIo() = default;
 
   virtual std::uint64_t size_bytes() const = 0;
-  // Largest logical block size of the LUNs: 512 or 4096. Writes must be multiples of it or come
+  // Largest logical block size of the LUNs: 512 or 4096. A write must be a multiple of it or go
   // through write_edges().
   virtual std::uint32_t logical_block_bytes() const = 0;
   virtual std::uint32_t stripe_unit_bytes() const = 0;
-  // A buffer of at least `bytes`, aligned to 4096. Blocks never; beyond the pool it is plain
-  // aligned memory.
+  // A buffer of at least `bytes`, aligned to 4096. Never blocks; when the pool has none, it is
+  // plain aligned memory.
   virtual Buffer buffer(std::size_t bytes) = 0;
 
   // REQUIRES (read, write): offset and length multiples of logical_block_bytes(), memory aligned to
@@ -113,12 +114,13 @@ class VolumeIo {
   virtual void read(VolumeOffset offset, std::span<std::byte> into, IoCallback done) = 0;
   virtual void write(VolumeOffset offset, std::span<const std::byte> from, Durability durability,
                      IoCallback done) = 0;
-  // Any offset, length and memory: reads the partial blocks at the edges, merges, writes whole
+  // Any offset, length and memory: reads the partial blocks at the edges, merges, and writes whole
   // blocks. REQUIRES: nobody else writes those edge blocks meanwhile (the caller holds their lock).
   virtual void write_edges(VolumeOffset offset, std::span<const std::byte> from,
                            Durability durability, IoCallback done) = 0;
-  // Everything whose callback said OK before this call is on stable storage when it answers OK.
-  // Concurrent calls share device flushes, joining only one that has not been submitted yet.
+  // When this answers OK, everything whose callback said OK before this call is on stable storage.
+  // Concurrent calls share device flushes; a call joins only a flush that has not been submitted
+  // yet.
   virtual void flush(IoCallback done) = 0;
 
   virtual std::vector<LunCounters> counters() const = 0;

@@ -14,11 +14,11 @@ namespace symnas {
 // Appends an unsigned integer, most significant byte first, so that keys sort like numbers.
 void append_be32(std::string& out, std::uint32_t value);
 void append_be64(std::string& out, std::uint64_t value);
-// Reads one at `offset`. REQUIRES: offset + size <= in.size().
+// Reads an integer at `offset`. REQUIRES: offset + its size <= in.size().
 std::uint32_t read_be32(std::string_view in, std::size_t offset);
 std::uint64_t read_be64(std::string_view in, std::size_t offset);
 
-// Little-endian fixed fields of on-disk labels. REQUIRES: offset + size <= out.size().
+// Little-endian integers in on-disk labels. REQUIRES: offset + size <= out.size().
 void store_le32(std::span<std::byte> out, std::size_t offset, std::uint32_t value);
 void store_le64(std::span<std::byte> out, std::size_t offset, std::uint64_t value);
 std::uint32_t load_le32(std::span<const std::byte> in, std::size_t offset);
@@ -29,7 +29,8 @@ std::uint64_t load_le64(std::span<const std::byte> in, std::size_t offset);
 std::uint32_t crc32c(std::span<const std::byte> data);
 std::uint32_t crc32c(std::string_view data);
 
-// Lower-case hex. from_hex fails with kInvalidArgument on odd length or a foreign character.
+// Lower-case hex. from_hex fails with kInvalidArgument on odd length or a character that is no hex
+// digit.
 std::string to_hex(std::string_view bytes);
 Result<std::string> from_hex(std::string_view hex);
 

@@ -1,6 +1,6 @@
-// FifoMutex: a mutex whose waiters get it in the order in which they came. For work that holds it
-// across a round trip to a store: whoever does many such pieces in a row must not have it again
-// before those who wait, as with std::mutex. Thread-safe. BasicLockable.
+// FifoMutex: a mutex whose waiters get it in the order in which they came. It is for work that
+// holds the mutex across a round trip to a store: with std::mutex, a thread that does many such
+// pieces in a row can take it again and again while others wait. Thread-safe. BasicLockable.
 #pragma once
 
 #include <condition_variable>
@@ -31,7 +31,7 @@ class FifoMutex {
     Waiter& next = *waiters_.front();
     waiters_.pop_front();
     next.its_turn = true;
-    next.turn.notify_one();  // under the mutex: the waiter is gone as soon as it is let go
+    next.turn.notify_one();  // under the mutex: the waiter may be destroyed once the mutex is free
   }
 
  private:

@@ -1,6 +1,6 @@
 // Logging over spdlog. Thread-safe. One line per event; secrets and file contents never appear.
-// In ganesha's process the sink is stderr of the instance, which vnfsd captures to the instance's
-// log.
+// In ganesha's process the text goes to stderr of the instance, which vnfsd writes to the
+// instance's log.
 #pragma once
 
 #include <string_view>

@@ -23,7 +23,7 @@ class UniqueFd {
 
   int get() const { return fd_; }
   bool valid() const { return fd_ >= 0; }
-  // Gives the descriptor up without closing it.
+  // Gives up ownership: returns the descriptor without closing it.
   int release() { return std::exchange(fd_, -1); }
   // Closes it now. close(2): the descriptor is gone even when an error is returned.
   void reset() {

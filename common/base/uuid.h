@@ -15,7 +15,7 @@ struct Uuid {
   std::array<std::uint8_t, 16> bytes{};
   friend auto operator<=>(const Uuid&, const Uuid&) = default;
 
-  // Fresh from the kernel's random source.
+  // A new one from the kernel's random source.
   static Uuid generate();
   // Errors: kInvalidArgument when the text is not 8-4-4-4-12 hex.
   static Result<Uuid> parse(std::string_view text);

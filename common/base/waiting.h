@@ -1,7 +1,8 @@
-// Waiting: a thread tells its pool that it waits for something outside of the process, so that
-// another thread may work meanwhile. The pool lends two functions; without one nothing happens.
+// Waiting: tells the thread pool of the calling thread that this thread waits for something outside
+// the process, so that the pool lets another thread work meanwhile. The pool sets two hooks;
+// without them a Waiting does nothing.
 //
-// Thread class: thread-safe. Nested ones count as one.
+// Thread class: thread-safe. Nested Waitings of a thread count as one.
 #pragma once
 
 #include <chrono>
@@ -13,7 +14,7 @@ struct WaitHooks {
   void (*begin)() = nullptr;
   void (*end)() = nullptr;
 };
-// Once. A Waiting that exists meanwhile goes unnoticed.
+// To be called once. A Waiting that already exists at that moment does not call the hooks.
 void set_wait_hooks(const WaitHooks& hooks);
 
 class Waiting {

@@ -1,4 +1,4 @@
-// Further keys of the control plane (keys.h): what administration leaves beside the records that it
+// More keys of the control plane (see keys.h): records that administration adds to those it
 // changes.
 #pragma once
 

@@ -1,5 +1,5 @@
-// AppliedWaiters: what waits until the watch has applied a revision, or until the cache has been
-// dropped (then nothing old is left in it, which serves as well).
+// AppliedWaiters: actions that wait until the watch has applied a revision, or until the cache has
+// been dropped (it then holds nothing old, which serves as well).
 //
 // Thread class: thread-safe. Actions run on the caller of advance(), or of wait_for() when there is
 // nothing to wait for, with no lock held.
@@ -17,12 +17,12 @@ namespace symnas::kv {
 class AppliedWaiters {
  public:
   void wait_for(Revision revision, std::function<void()> action);
-  // Everything up to `applied` has been applied.
+  // The watch has applied everything up to `applied`.
   void advance(Revision applied);
-  // The cache is empty and stays so until follow(). The caller runs the actions returned, with no
-  // lock held.
+  // The cache is empty, and stays empty until follow(). The caller runs the returned actions with
+  // no lock held.
   std::vector<std::function<void()>> drop();
-  // The cache takes facts again; the watch stands at `applied`.
+  // The cache takes facts again; the watch has applied everything up to `applied`.
   void follow(Revision applied);
 
  private:

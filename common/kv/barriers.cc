@@ -58,7 +58,7 @@ void Barriers::on_stamp(const std::shared_ptr<Round>& round, const Result<TxnRes
   }
   const auto& kvs = answer->results.front().kvs;
   const Revision stamped = kvs.empty() ? Revision(0) : kvs.front().mod_revision;
-  // With a shut cache the caller reads on although the watch has not told of the stamp.
+  // While the cache is closed, the caller goes on before the watch has delivered this stamp.
   if (!kvs.empty())
     if (const auto time_ns = decode_stamp(kvs.front().value)) context_.time.observe(*time_ns);
   context_.when_applied(stamped, kBarrierWatchWaitMs, [this, round] {

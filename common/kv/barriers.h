@@ -1,10 +1,10 @@
 // Barriers: INV-4's proof that the cache reflects every change acknowledged before a request
-// arrived: a linearizable read of the stamp that was sent after the request came, then the watch up
-// to that revision.
+// arrived. The proof is a linearizable read of the stamp, sent after the request came, and then a
+// wait until the watch has applied the revision of that stamp.
 //
 // Thread class: thread-safe.
-// Invariant: a request never joins a read that has been sent already: that read may have missed a
-// change that was acknowledged between its sending and the request.
+// Invariant: a request never joins a read that has already been sent. Such a read may have missed a
+// change that was acknowledged after it was sent and before the request.
 #pragma once
 
 #include <functional>
@@ -39,7 +39,7 @@ class Barriers {
   std::mutex mutex_;
   bool closed_ = false;
   int reads_in_flight_ = 0;
-  std::vector<Callback> waiting_;  // for a read that has not been sent
+  std::vector<Callback> waiting_;  // wait for the next read to be sent
 };
 
 }  // namespace symnas::kv

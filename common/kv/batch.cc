@@ -13,7 +13,8 @@ namespace symnas::kv {
 
 namespace {
 
-// One put per key, the last operation's value; tells each operation whether it shares one.
+// Makes one put per key, with the last operation's value; notes for each operation whether it
+// shares a put.
 void merge_puts(Batch& batch) {
   std::unordered_map<std::string_view, std::vector<std::size_t>> users;
   std::unordered_map<std::string_view, std::size_t> place;

@@ -1,16 +1,15 @@
 // Batch: up to kBatchOperationsMax operations in one etcd transaction, and what came of it.
 //
 //   compares  mount's create_revision, end record absent, guards, the slot's mod_revision
-//   success   put slot {sequence, operations}; put stamp (when a watched key may change); merged
-//   puts;
-//             one nested transaction per operation:
+//   success   put slot {sequence, operations}; put stamp (when a watched key may change);
+//             merged puts; one nested transaction per operation:
 //               compares  the operation's
 //               success   the operation's writes; put slot operation key
 //               failure   read the compared single watched keys: fresh values for the retry
 //   failure   read what the compares looked at, and the slot with its operation keys
 //
 // The stamp comes first among the watched puts: whatever part of a revision a broken watch
-// delivers, a lost stamp is noticed.
+// delivers, the missing stamp is noticed.
 //
 // Thread class: immutable once built.
 #pragma once
@@ -36,7 +35,7 @@ struct Batch {
   std::vector<bool> shared_parent;                 // per operation
   std::vector<std::shared_ptr<const Txn>> nested;  // per operation
 
-  // Watched keys that the batch may put: the cache keeps a place for them while it is under way.
+  // Watched keys that the batch may put: they are pinned in the cache until the batch is answered.
   std::vector<std::string> watched_puts;
 };
 

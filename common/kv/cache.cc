@@ -68,8 +68,8 @@ void Cache::open(Revision floor) {
 }
 
 void Cache::close() {
-  // Who inserts does so with the shard's mutex after a look at open_: nothing enters behind this
-  // loop's back.
+  // insert() runs under the shard's mutex after a check of open_: nothing enters a shard once this
+  // loop has emptied it.
   open_.store(false, std::memory_order_release);
   life_.fetch_add(1, std::memory_order_acq_rel);
   for (auto& shard : shards_) {
@@ -99,8 +99,8 @@ void Cache::offer_locked(Shard& shard, std::string_view key, Fact&& fact, Revisi
   if (!open_.load(std::memory_order_acquire)) return;
   Entry* entry = find(shard, key);
   if (life != shard.life) {
-    // It may only replace what is older. A loading entry stays so, but may not become older than
-    // this either.
+    // The cache was opened after the request was sent: the answer may only replace an older fact. A
+    // loading entry stays loading, and takes no fact older than this one any more.
     if (entry == nullptr) return;
     if (entry->state == Entry::State::kLoading) {
       entry->born = std::max(entry->born, known_at);
@@ -173,8 +173,8 @@ void Cache::unpin(std::string_view key, std::uint64_t life) {
 std::optional<CachedValue> Cache::peek(std::string_view key) {
   Shard& shard = shard_of(key);
   const std::scoped_lock lock(shard.mutex);
-  // close() may not have come to this shard yet; what is in it gets no newer any more, and barriers
-  // pass already.
+  // close() may not have reached this shard yet. Its entries get no more updates, and barriers
+  // already pass without a wait.
   if (!open_.load(std::memory_order_acquire)) return std::nullopt;
   Entry* entry = find(shard, key);
   if (entry == nullptr || entry->state == Entry::State::kLoading) return std::nullopt;

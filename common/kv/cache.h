@@ -1,25 +1,22 @@
 // Cache: what a session knows of watched keys: values and proven absences, each with the revision
-// it is known from. Facts come from the watch (apply_event), from own transactions and from reads
-// (offer, settle); of two facts about one key the one with the higher revision wins, whatever order
-// they arrive in.
+// from which it is known. Facts come from the watch (apply_event), from own transactions and from
+// reads (offer, settle). Of two facts about one key the one with the higher revision wins, in
+// whatever order they arrive.
 //
 // A fact of revision q may enter only if the cache hears of every later change of its key.
 // Therefore
-//  - an entry remembers the watch position at which it was made (`born`) and refuses facts older
-//  than that;
-//  - a key that has no entry takes a fact only if the watch has not gone beyond q yet;
-//  - who is about to learn a fact (a load that is sent, a batch that puts the key) pins the key
-//  first: the entry made
-//    by that ("loading") takes the events that overtake the answer, so that an old answer cannot
-//    stay.
-//  - an answer to a request that was sent before the cache was opened makes nothing known that was
-//  unknown (a barrier
-//    that passed while the cache was closed relies on it), but nothing older than it may enter
-//    after it either.
-// Entries with pins, and those whose fact the watch has not passed yet (tombstones of own deletes
-// among them), are not evicted.
+//  - an entry remembers the watch position at which it was made (`born`) and refuses older facts;
+//  - a key without an entry takes a fact only if the watch has not gone beyond q yet;
+//  - whoever is about to learn a fact (by a load, or by a batch that puts the key) pins the key
+//    before sending: this makes a "loading" entry, which takes the events that overtake the answer,
+//    so that an old answer cannot stay;
+//  - an answer to a request that was sent before the cache was opened makes no unknown key known (a
+//    barrier that passed while the cache was closed relies on that), and no fact older than that
+//    answer may enter afterwards.
+// Two kinds of entries are not evicted: those with pins, and those whose fact the watch has not
+// passed yet (among them tombstones of own deletes).
 //
-// Thread class: thread-safe; one mutex per shard, nothing is called with it held.
+// Thread class: thread-safe; one mutex per shard, which is never held during a call to other code.
 #pragma once
 
 #include <array>
@@ -46,13 +43,14 @@ class Cache {
   // --- the watch position
   // From now on every event beyond `floor` will be announced: facts of `floor` and later may enter.
   void open(Revision floor);
-  // The watch has a gap: forgets everything and takes nothing until it is open again. Pins are gone
-  // with it.
+  // The watch has a gap: forgets everything, pins included, and takes nothing until open() is
+  // called again.
   void close();
   bool is_open() const { return open_.load(std::memory_order_acquire); }
-  // Numbers the times the cache has been open; 0: it is closed.
+  // A number that differs for each time the cache is open; 0: it is closed.
   std::uint64_t life() const { return is_open() ? life_.load(std::memory_order_acquire) : 0; }
-  // Before the events of a call are applied / after all of them have been.
+  // To be called before the events of one call are applied, and after all of them have been
+  // applied.
   void begin_events(Revision newest);
   void end_events(Revision newest);
 
@@ -64,18 +62,19 @@ class Cache {
   };
   // An event of the watch. Ignored for keys without an entry.
   void apply_event(std::string_view key, Fact fact);
-  // A fact known at revision `known_at` (a read's revision; of an own write its mod_revision).
-  // `life` is what life() or pin() said before the request was sent that has found it.
+  // A fact known at revision `known_at` (of a read: its revision; of an own write: its
+  // mod_revision). `life` is what life() or pin() returned before the request was sent that found
+  // the fact.
   void offer(std::string_view key, Fact fact, Revision known_at, std::uint64_t life);
-  // The same, and answers the newer of the fact and what the cache knows.
+  // As offer(); returns the newer of the fact and what the cache knows.
   CachedValue settle(std::string_view key, Fact fact, Revision known_at, std::uint64_t life);
-  // Drops what is known from before `at`, a revision at which it proved wrong: the next read loads
-  // the key.
+  // Drops what is known from before `at`, a revision at which that knowledge proved wrong: the next
+  // read loads the key.
   void forget(std::string_view key, Revision at);
 
   // --- pins
-  // Makes sure that the key has an entry that stays until unpin(). The result goes to unpin(); 0 =
-  // the cache is closed (nothing is pinned, and unpin() does nothing).
+  // Makes sure that the key has an entry that stays until unpin(). Returns the pin to give to
+  // unpin(); 0: the cache is closed, nothing is pinned, and unpin() does nothing.
   std::uint64_t pin(std::string_view key);
   void unpin(std::string_view key, std::uint64_t pin);
 
@@ -100,7 +99,7 @@ class Cache {
   struct Entry {
     enum class State : std::uint8_t { kLoading, kPresent, kAbsent };
     State state = State::kLoading;
-    bool referenced = false;  // since the eviction hand came by
+    bool referenced = false;  // since the eviction hand passed
     std::int32_t pins = 0;
     Revision order;
     Revision born;

@@ -1,6 +1,6 @@
-// CachedReader: reads through the cache. Missing keys are loaded with one linearizable read each
-// time: a read never joins a load that was sent before it arrived, whose answer might be older than
-// what the reader must see (INV-4).
+// CachedReader: reads through the cache. Each read loads the keys that are missing with
+// linearizable reads of its own. It never joins a load that was sent before it arrived: that answer
+// might be older than what this reader must see (INV-4).
 //
 // Thread class: thread-safe.
 #pragma once
@@ -23,11 +23,11 @@ class CachedReader {
 
   explicit CachedReader(SessionContext& context) : context_(context) {}
 
-  // The key, if it is cached.
+  // The key's value, if it is cached.
   std::optional<CachedValue> peek(const std::string& key);
-  // All keys, if each of them is cached.
+  // The values of all keys, if each of them is cached.
   std::optional<Values> peek_all(const std::vector<std::string>& keys);
-  // As Session::read_async. `done` runs at once when everything is cached.
+  // As Session::read_async. Calls `done` at once when everything is cached.
   void read(std::vector<std::string> keys, Callback done);
 
  private:
@@ -35,7 +35,7 @@ class CachedReader {
     std::vector<std::string> keys;
     Values values;
     std::vector<std::size_t> missing;  // indices into keys
-    std::size_t next = 0;              // of missing: what has not been asked for yet
+    std::size_t next = 0;              // index into `missing`: first key not asked for yet
     Callback done;
   };
   void load_next(const std::shared_ptr<Load>& load);

@@ -11,7 +11,8 @@ namespace symnas::kv {
 
 namespace {
 
-// A store that answers at once would otherwise recurse: answer, next batch, answer, ...
+// Set while this thread sends: a store that answers at once would otherwise recurse (answer, next
+// batch, answer, ...).
 thread_local const void* sending_for = nullptr;
 
 }  // namespace
@@ -84,8 +85,8 @@ void Committer::dispatch_locked(Answers& answers) {
   }
 }
 
-// A compare with a mod_revision that the key has left fails for ever: asking etcd would only cost a
-// batch.
+// A compare with a mod_revision that the key no longer has fails for ever: sending it to etcd would
+// only cost a batch.
 bool Committer::is_stale(const Operation& operation) const {
   return std::any_of(operation.mutation.compares.begin(), operation.mutation.compares.end(),
                      [&](const Compare& compare) {
@@ -164,8 +165,8 @@ void Committer::send_waiting() {
 
 // --- answers of the store
 
-// Takes the flight out of the air, so that nobody else answers its operations. False: the session
-// was closed.
+// Removes the flight from those under way, so that nobody else answers its operations. False: the
+// session was closed.
 bool Committer::take_locked(const FlightRef& flight) {
   const auto found = std::find(flights_.begin(), flights_.end(), flight);
   if (found == flights_.end()) return false;
@@ -173,8 +174,8 @@ bool Committer::take_locked(const FlightRef& flight) {
   return true;
 }
 
-// Back among those under way, from where close() answers its operations; after close() they go to
-// `answers`. False: closed.
+// Puts the flight back among those under way: from there close() answers its operations. After
+// close() their answers go to `answers`. False: closed.
 bool Committer::put_back_locked(const FlightRef& flight, Answers& answers) {
   if (!closed_) {
     flights_.push_back(flight);
@@ -226,7 +227,7 @@ void Committer::on_ended(const FlightRef& flight, const Error& disproof) {
   Answers answers;
   {
     const std::scoped_lock lock(mutex_);
-    put_back_locked(flight, answers);  // its operations are answered with all others
+    put_back_locked(flight, answers);  // close() answers its operations with all others
   }
   deliver(std::move(answers), Revision(0));
   end(disproof);
@@ -252,7 +253,7 @@ void Committer::send_again(const FlightRef& flight, const Result<TxnResult>& ans
   {
     const std::scoped_lock lock(mutex_);
     open = put_back_locked(flight, answers);
-    // The next member may know at once what became of it.
+    // Sent again at once: the next member may already know the outcome.
     if (open && first_unknown) outbox_.push_back(flight);
   }
   deliver(std::move(answers), Revision(0));
@@ -315,7 +316,7 @@ void Committer::on_executed(const FlightRef& flight, const Verdict& verdict,
   deliver(std::move(stale), Revision(0));
 }
 
-// Not executed, and the same transaction would never be: another one may be.
+// The transaction was not executed and never will be as it is; a different one may be.
 void Committer::on_refused(const FlightRef& flight, const Verdict& verdict) {
   const bool arming = flight->phase == Flight::Phase::kArm;
   if (arming && verdict.error.code == ErrorCode::kInvalidArgument) {
@@ -341,7 +342,7 @@ void Committer::on_refused(const FlightRef& flight, const Verdict& verdict) {
       if (operations.size() == 1 || closed_) {
         failed = std::move(operations);
       } else {
-        // One of them is to blame: each tries alone.
+        // One of these operations is to blame: each is tried alone.
         for (auto& operation : operations) operation->alone = true;
         queue_.push_front(std::move(operations));
       }

@@ -1,4 +1,4 @@
-// Committer: takes operations, sends them in batches, learns what became of each and answers.
+// Committer: takes operations, sends them in batches, finds out what became of each and answers it.
 //
 // Thread class: thread-safe. One mutex (lock order: committer, then a shard of the cache); the
 // store, the cache's owners and callbacks are called without it. Invariants: every operation is
@@ -26,15 +26,16 @@ class Committer {
  public:
   explicit Committer(SessionContext& context);
 
-  // Arms the slots; `ready` is called once when each of them is armed or etcd's quota forbids it.
+  // Arms the slots. `ready` is called once, when all slots are armed or etcd's quota forbids it.
   // Errors: kInvalidArgument (the session's name has been used before). A disproof closes the
   // session.
   void start(std::function<void(Status)> ready);
   // As Session::commit.
   void commit(Mutation mutation, CommitCallback done);
-  // True while an operation is under way that ends this mount itself: then its end is no disproof.
+  // True while an operation is under way by which this mount ends itself: its end is then no
+  // disproof.
   bool ending_itself() const { return ending_itself_.load(std::memory_order_acquire) > 0; }
-  // Ends the session on a disproof, in silence when the end is of its own making.
+  // Ends the session on a disproof; announces it to nobody when the session has ended itself.
   void end(Error disproof);
 
  private:
@@ -44,13 +45,13 @@ class Committer {
     Phase phase = Phase::kBatch;
     SlotUse use;
     Batch batch;         // kBatch, kAbort
-    Txn txn;             // what is sent now
-    int tries = 0;       // of `txn`
-    int unanswered = 0;  // tries without a known outcome
+    Txn txn;             // the transaction that is sent now
+    int tries = 0;       // sends of `txn`
+    int unanswered = 0;  // of these, without a known outcome
     bool maybe_executed = false;
-    Error refusal;                    // kAbort: what the operations hear when it was not executed
+    Error refusal;                    // kAbort: error of the operations of an unexecuted batch
     std::vector<std::uint64_t> pins;  // of batch.watched_puts
-    std::uint64_t cache_life = 0;     // before the first send
+    std::uint64_t cache_life = 0;     // cache life before the first send
   };
   using FlightRef = std::shared_ptr<Flight>;
   struct Answer {
@@ -98,7 +99,7 @@ class Committer {
   OperationQueue queue_;
   Claims claims_;  // of the operations in flight
   SlotTable slots_;
-  std::vector<FlightRef> flights_;  // under way; a flight that is being landed is not in here
+  std::vector<FlightRef> flights_;  // under way, except a flight whose answer is being processed
   std::deque<FlightRef> outbox_;    // to be sent as soon as no lock is held
   int arming_ = 0;
   int slots_to_start_ = 0;

@@ -1,4 +1,5 @@
-// What a batch leaves behind: own writes and fresh values in the cache, one answer per operation.
+// What follows from the answer to a batch: own writes and fresh values in the cache, one answer per
+// operation.
 #include <string>
 #include <utility>
 
@@ -29,7 +30,7 @@ void Committer::apply_failure(const Flight& flight, std::size_t operation, Revis
                               const TxnResult* answer) {
   context_.counters.conflicts.fetch_add(1, std::memory_order_relaxed);
   if (answer == nullptr) {
-    // The reply with the fresh values is lost; what the cache has is at least suspect.
+    // The reply with the fresh values is lost; what the cache has may be out of date.
     for (const auto& read : flight.batch.nested[operation]->failure) {
       context_.cache.forget(read.range.key, revision);
     }
@@ -64,7 +65,7 @@ void Committer::deliver(Answers answers, Revision revision) {
       if (!succeeded) ending_itself_.fetch_sub(1, std::memory_order_acq_rel);
     }
     if (succeeded && answer.operation->erases_watched_range) {
-      // Which keys are gone only the watch tells.
+      // Only the watch tells which keys are gone: the answer waits for it.
       auto held = std::make_shared<Answer>(std::move(answer));
       context_.when_applied(revision, kRangeDeleteWatchWaitMs,
                             [held] { held->operation->done(std::move(held->result)); });

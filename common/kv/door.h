@@ -1,7 +1,7 @@
-// Door: counts who is inside, so that the owner can wait until the last one has left.
+// Door: counts the threads that are inside, so that the owner can wait until the last one has left.
 //
-// Thread class: thread-safe. Must outlive everybody inside, leave() included: keep it in something
-// shared.
+// Thread class: thread-safe. A Door must outlive every thread inside, including its call of
+// leave(): keep it in shared state.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,5 @@
-// Keys of events; they belong to keys.h, whose readers need not read them. docs/formats/keys.md.
+// Keys of events. They are not in keys.h, because its readers do not need them.
+// docs/formats/keys.md.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +7,7 @@
 
 namespace symnas::kv::keys {
 
-// Not below "c/": who looks at the records of the cluster need not read them.
+// Not below "c/": a reader of the cluster's records need not read them.
 inline const std::string kEvents = "e/";  // + head + "/" + slot, 3 hex digits: EventRecord
 inline std::string event(const std::string& head, std::uint64_t slot) {
   std::string key = kEvents + head + "/";

@@ -16,12 +16,13 @@ class FilesystemTime {
  public:
   // A time for a record: max(wall_ns, newest stamp + kStampStepNs, last time + 1).
   std::int64_t next(std::int64_t wall_ns);
-  // The value of the next stamp; counts as observed. REQUIRES: one caller at a time.
+  // The value of the next stamp; it counts as observed. REQUIRES: one caller at a time.
   std::int64_t next_stamp(std::int64_t wall_ns);
-  // A stamp that was read or came through the watch.
+  // To be called with each stamp that was read or came through the watch.
   void observe(std::int64_t stamp_ns);
-  // A time that was found in a record: later ones are above it. The newest stamp may be below it:
-  // that of the mount with the slower clock, which had not heard of the other's.
+  // To be called with a time that was found in a record: later times are above it. Such a time may
+  // be above the newest stamp: a mount with a slower clock may have put that stamp before it heard
+  // of the other mount's stamp.
   void saw(std::int64_t time_ns);
   std::int64_t newest_stamp() const { return newest_stamp_.load(std::memory_order_acquire); }
 

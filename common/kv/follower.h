@@ -1,5 +1,6 @@
-// Follower: hears everything about some of the watched keys: a complete image, then every change in
-// order of revision. What it has been told up to a revision is what the store held at it.
+// Follower: is told everything about some of the watched keys: a complete image, then every change
+// in order of revision. What it has been told up to a revision is what the store held at that
+// revision.
 //
 // Called on threads of the store, never two calls at once, with locks of the session held: it must
 // not block and must not call the session.
@@ -14,12 +15,12 @@ namespace symnas::kv {
 class Follower {
  public:
   virtual ~Follower() = default;
-  // All keys as of `at`, in place of whatever was told before.
+  // All keys as of `at`. They replace everything that was told before.
   virtual void on_image(const std::vector<KeyValue>& image, Revision at) = 0;
-  // Changes of followed keys (maybe none), and that there are no others up to `newest`. Called
-  // when the session's cache shows them, and before applied() and barriers get there.
+  // Changes of followed keys (maybe none); there are no others up to `newest`. Called after the
+  // session's cache shows them, and before applied() and barriers reach `newest`.
   virtual void on_events(const std::vector<WatchEvent>& events, Revision newest) = 0;
-  // Changes may be missing from now on; an image follows.
+  // Changes may be missing from now on; an image will follow.
   virtual void on_lost() = 0;
 };
 

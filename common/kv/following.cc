@@ -43,7 +43,7 @@ void Following::events(const std::vector<WatchEvent>& events, Revision newest) {
 }
 
 void Following::pass_on(const std::vector<WatchEvent>& events, Revision newest) {
-  if (newest <= at_) return;  // the image is younger
+  if (newest <= at_) return;  // the image contains these events already
   std::vector<WatchEvent> later;
   for (const WatchEvent& event : events) {
     if (event.kv.mod_revision > at_) later.push_back(event);

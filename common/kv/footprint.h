@@ -43,8 +43,7 @@ constexpr bool uses_conflict(KeyUse a, KeyUse b) {
   return a != KeyUse::kCompare || b != KeyUse::kCompare;
 }
 
-// Points are compared by hash: two keys of one hash conflict without need, which costs a wait and
-// nothing else.
+// Points are compared by hash: two keys of one hash conflict without need, which costs only a wait.
 class Claims {
  public:
   // The footprint must live until remove() of the same object. Cost: O(points).

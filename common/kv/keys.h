@@ -38,7 +38,7 @@ inline const std::string kExportIdCounter = "c/next/export";
 inline const std::string kVnfsIdCounter = "c/next/vnfs";
 inline const std::string kMountIdCounter = "c/next/mount";
 
-// Not below "c/": who looks at the records of the cluster need not read it.
+// Not below "c/": a reader of the cluster's records need not read them.
 inline std::string history_prefix(const std::string& vnfs) { return "h/" + vnfs + "/"; }
 inline std::string history(const std::string& vnfs, Epoch epoch) {
   std::string key = history_prefix(vnfs);
@@ -71,7 +71,7 @@ inline KeyRange watched(FsId fs) { return prefix_range(filesystem(fs) + "w"); }
 inline std::string stamp(FsId fs) { return table(fs, 'w', 'S'); }
 inline std::string inode(FsId fs, Ino ino) { return table64(fs, 'w', 'I', ino.value()); }
 inline std::string directory_times(FsId fs, Ino dir) { return table64(fs, 'w', 'T', dir.value()); }
-// One key per directory and name hash: a bucket holds every name of that hash.
+// One key per directory and name hash: the record (a bucket) holds every name of that hash.
 inline std::string dirent_prefix(FsId fs, Ino dir) { return table64(fs, 'w', 'D', dir.value()); }
 inline std::string dirent_bucket(FsId fs, Ino dir, std::uint64_t name_hash) {
   std::string key = dirent_prefix(fs, dir);
@@ -100,7 +100,7 @@ inline std::string token(FsId fs, Ino ino, MountId id) {
   return key;
 }
 inline std::string want(FsId fs, Ino ino) { return table64(fs, 'w', 'W', ino.value()); }
-// Who has the inode open although it has no links (several mounts).
+// The mount has the inode open although it has no links (only with several mounts).
 inline std::string hold(FsId fs, Ino ino, MountId id) {
   std::string key = table64(fs, 'w', 'P', ino.value());
   append_be64(key, id.value());
@@ -110,10 +110,11 @@ inline std::string holds(FsId fs) { return table(fs, 'w', 'P'); }
 inline std::string token_prefix(FsId fs, Ino ino) { return table64(fs, 'w', 'K', ino.value()); }
 inline std::string wants(FsId fs) { return table(fs, 'w', 'W'); }
 inline std::string heartbeats(FsId fs) { return table(fs, 'w', 'H'); }
-// Names the mount that is alone, while it is; who wants to join it puts the other one.
+// `solo` names the mount that is alone, while it is alone; a mount that wants to join puts
+// `want_solo`.
 inline std::string solo(FsId fs) { return table(fs, 'w', 'L'); }
 inline std::string want_solo(FsId fs) { return table(fs, 'w', 'V'); }
-// Every mount looks at the open ones: it may have such an inode open.
+// Every mount looks at the orphans: it may have such an inode open.
 inline std::string orphans(FsId fs) { return table(fs, 'w', 'O'); }
 inline std::string orphan(FsId fs, Ino ino) { return table64(fs, 'w', 'O', ino.value()); }
 // What the opens of one mount share of a file, where some open denies something.

@@ -9,7 +9,7 @@ namespace symnas::kv {
 // leader loss costs a survivor one election and not etcd's own 7 s request time-out.
 inline constexpr std::int64_t kTryTimeoutMs = 300;
 inline constexpr std::int64_t kRetryPauseMs = 20;  // between tries after a definite "not executed"
-// A read may be answered from many history pages (a prefix of thousands of records).
+// A blocking read may need many history pages (a prefix of thousands of records).
 inline constexpr std::int64_t kBlockingDeadlineMs = 10'000;
 
 // Group commit. Measured: 16 filesystem operations in one transaction cut etcd's CPU per create
@@ -17,7 +17,7 @@ inline constexpr std::int64_t kBlockingDeadlineMs = 10'000;
 inline constexpr int kBatchOperationsMax = 16;
 inline constexpr int kBatchesInFlightMax = 4;  // more only adds queueing inside etcd
 inline constexpr int kSessionSlots = kBatchesInFlightMax;
-// Operations waiting for a batch; beyond it submitters are held back (kBusy) instead of growing
+// Operations that wait for a batch. Beyond it callers get kBusy instead of a queue that grows
 // without bound.
 inline constexpr int kQueuedOperationsMax = 8192;
 
@@ -25,14 +25,14 @@ inline constexpr int kQueuedOperationsMax = 8192;
 // branch.
 inline constexpr std::int64_t kBatchFrameBytes = 16 * 1024;
 inline constexpr int kBatchFrameOps = 64;
-// How far a builder looks behind operations that have to wait: a batch is found in bounded time.
+// How far a builder looks past operations that have to wait: a batch is found in bounded time.
 inline constexpr int kQueueScanMax = 256;
 
-// A member that answers later than one try lasts would never be heard: tries after an unknown
-// outcome double, up to this.
+// A member that answers later than one try lasts would never be heard: the time-out of tries after
+// an unknown outcome doubles, up to this.
 inline constexpr std::int64_t kTryTimeoutMaxMs = 2400;
-// Pauses grow from kRetryPauseMs to this: etcd that is away is asked ten times a second by each
-// slot, not more.
+// Pauses grow from kRetryPauseMs to this: while etcd is unreachable, each slot asks it at most ten
+// times a second.
 inline constexpr std::int64_t kRetryPauseMaxMs = 100;
 
 // Keys per load: one linearizable read of this many records stays far below kTxnBytesMax in usual
@@ -40,23 +40,23 @@ inline constexpr std::int64_t kRetryPauseMaxMs = 100;
 inline constexpr int kReadKeysMax = 256;
 
 // A barrier waits this long for the watch to catch up; then the cache is dropped, which is always
-// right.
+// correct.
 inline constexpr std::int64_t kBarrierWatchWaitMs = 50;
-// The same for an own range delete, which nobody needs at once: a slow watch shall not cost the
-// cache.
+// The same for an own range delete, whose answer nobody needs at once: a slow watch shall not cost
+// the cache.
 inline constexpr std::int64_t kRangeDeleteWatchWaitMs = 1000;
-// A second stamp read may be under way while the first one's answer travels: halves the wait, costs
-// one read.
+// A second stamp read may be sent while the first one's answer is on its way: this halves the wait
+// and costs one read.
 inline constexpr int kBarrierReadsInFlightMax = 2;
 // A stamp is at least this much later than the one before: the low 16 bits number synthesized times
 // (DESIGN 5.4).
 inline constexpr std::int64_t kStampStepNs = 65'536;
 
-// What an entry costs beside its key and value (map node, list links, bookkeeping).
+// Memory of an entry beside its key and value (map node, list links, bookkeeping).
 inline constexpr std::int64_t kCacheEntryOverheadBytes = 160;
-// Entries an insertion may look at for a victim: eviction in bounded time.
+// Entries an insertion may examine to find one to evict: eviction takes bounded time.
 inline constexpr int kEvictionScanMax = 32;
-inline constexpr int kCacheShards = 64;  // mutex contention of some dozen threads stays negligible
+inline constexpr int kCacheShards = 64;  // keeps mutex contention of some dozen threads negligible
 
 static_assert(kSessionSlots >= kBatchesInFlightMax, "each batch in flight owns a slot");
 static_assert(kSessionSlots <= 256, "a slot's index is one byte of its key");

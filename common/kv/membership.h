@@ -12,8 +12,8 @@
 
 namespace symnas::kv {
 
-// Of a change. etcd answers changes of its members only after they are applied: an election may lie
-// between.
+// Deadline of a change. etcd answers a change of its members only after it is applied, and an
+// election may come first.
 inline constexpr std::int64_t kMembershipDeadlineMs = 5'000;
 
 struct StoreMember {
@@ -29,12 +29,12 @@ class Membership {
   virtual ~Membership() = default;
   // Linearizable. Errors: kUnavailable, kPermission.
   virtual Result<std::vector<StoreMember>> members() = 0;
-  // Adds a member that does not count for the quorum until it is promoted; answers the members as
-  // they are then. Errors: kBusy (another learner is there, the URL is taken, too few members are
-  // healthy: the message says which), kUnavailable, kUnknownOutcome (look at members()),
+  // Adds a member that does not count for the quorum until it is promoted; returns the members
+  // after the change. Errors: kBusy (there is another learner, the URL is taken, or too few members
+  // are healthy: the message says which), kUnavailable, kUnknownOutcome (look at members()),
   // kPermission.
   virtual Result<std::vector<StoreMember>> add_learner(const std::string& peer_url) = 0;
-  // A learner becomes a voter. Errors: kBusy (it has not caught up with the leader yet: again
+  // Makes a learner a voter. Errors: kBusy (it has not caught up with the leader yet: try again
   // later), kNotFound; else as add_learner().
   virtual Status promote(std::uint64_t id) = 0;
   // Errors: kNotFound, kBusy (the others would have no quorum); else as add_learner().

@@ -13,7 +13,7 @@ namespace symnas::kv {
 
 namespace {
 
-// Protobuf framing of one compare or write, about.
+// Protobuf framing of one compare or write, approximately.
 constexpr std::int64_t kOpOverheadBytes = 32;
 // A nested list also carries its slot key; the outer list holds frame, merged puts and nested
 // transactions.
@@ -50,7 +50,7 @@ Status check_targets(const Mutation& mutation, const SessionOptions& options) {
   return {};
 }
 
-// etcd refuses the whole batch for one duplicate: it must not reach it.
+// One duplicate makes etcd refuse the whole batch: it must not get into a batch.
 Status check_duplicates(const Mutation& mutation) {
   std::vector<std::string_view> puts;
   std::vector<const KeyRange*> deletes;

@@ -13,7 +13,7 @@
 namespace symnas::kv {
 
 struct Operation {
-  Mutation mutation;  // taken apart when the batch is built; `footprint` outlives that
+  Mutation mutation;  // moved into the batch when that is built; `footprint` stays
   CommitCallback done;
   Footprint footprint;
   std::int64_t bytes = 0;        // of keys and values, with framing
@@ -21,10 +21,10 @@ struct Operation {
   bool erases_watched_range = false;
   bool ends_session = false;  // writes the session's own mount or end record: a clean close
   bool waited = false;        // was not sent at once: its compares may be out of date
-  bool alone = false;         // the store refused a batch it was in: it gets one of its own
+  bool alone = false;         // the store refused a batch it was in: it is sent in one of its own
 };
 
-// Checks a mutation and works out what a session must know of it.
+// Checks a mutation and computes what a session must know of it.
 // Errors: kInvalidArgument (a write that is no put or delete, an empty key, two puts of one key, a
 // put inside a deleted range, a write of the stamp or of a slot), kTooLarge (beyond what one
 // transaction may carry).

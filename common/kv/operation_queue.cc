@@ -15,7 +15,7 @@ constexpr std::int64_t kBatchBytesMax = kTxnBytesMax - kBatchFrameBytes;
 // The outer list: slot, stamp, merged puts, nested transactions.
 constexpr std::size_t kBatchMergedPutsMax = kTxnOpsMax - kBatchOperationsMax - kBatchFrameOps;
 
-// What a batch that is being collected has room for.
+// The room that is left in a batch while it is collected.
 class Room {
  public:
   bool fits(const Operation& operation) const {

@@ -29,8 +29,8 @@ QuotaUse quota_use(std::int64_t quota_bytes, const std::vector<MemberStatus>& me
 QuotaLevel next_level(QuotaLevel now, const QuotaUse& use) {
   if (!use.known) return now;
   if (use.refused) return QuotaLevel::kCritical;
-  // A file near the quota holds no more than it holds: its free pages count as they are, and what
-  // it lacks to the quota counts as used.
+  // A file near the quota may be unable to grow any more: only its free pages count as room, and
+  // what it lacks to the quota counts as used.
   std::int64_t used = use.in_use_permille;
   if (use.allocated_permille >= kQuotaFilePermille) {
     used += 1000 - use.allocated_permille;

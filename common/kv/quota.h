@@ -1,8 +1,8 @@
-// What is left of etcd's quota, and who may still write.
+// What is left of etcd's quota, and which operations are still admitted.
 //
-// etcd refuses every transaction with a put once its database file has reached the quota; then a
+// etcd refuses every transaction with a put once its database file has reached the quota. Then a
 // session can commit nothing, removals included, because every batch puts its slot. So growth is
-// refused before that, in two steps: what is kept back lets files be removed, and mounts end and
+// refused before that, in two steps: the room kept back lets files be removed, and mounts end and
 // move, until there is room again.
 #pragma once
 
@@ -24,11 +24,11 @@ enum class Growth : std::uint8_t {
 
 enum class QuotaLevel : std::uint8_t { kFree, kReserve, kCritical };
 
-// In per mille of the quota, of what is in use: free pages inside the file are used again before it
-// grows.
+// In per mille of the quota, and of what is in use: etcd uses free pages inside the file again
+// before the file grows.
 inline constexpr std::int64_t kQuotaReservePermille = 800;
 inline constexpr std::int64_t kQuotaCriticalPermille = 900;
-// A level ends this far below its limit: nobody shall be let in and refused in turn.
+// A level ends this far below its limit, so that an operation is not admitted and refused in turn.
 inline constexpr std::int64_t kQuotaHysteresisPermille = 20;
 // From here on the file may reach the quota with its next step of growth: then the free pages
 // inside it are all the room there is.
@@ -39,7 +39,7 @@ inline constexpr std::int64_t kQuotaFilePermille = 950;
 inline constexpr std::int64_t kQuotaGrowthPerMs = 8 * 1024;
 inline constexpr std::int64_t kQuotaLookMaxMs = 1'500;
 inline constexpr std::int64_t kQuotaLookMinMs = 50;
-// How often whoever judges the level looks, in ms. Pure. 0 bytes: there is no quota.
+// How often the level must be judged, in ms. Pure. 0 bytes: there is no quota.
 std::int64_t quota_look_ms(std::int64_t quota_bytes);
 
 struct QuotaUse {
@@ -51,7 +51,7 @@ struct QuotaUse {
 
 // Pure. REQUIRES: quota_bytes > 0.
 QuotaUse quota_use(std::int64_t quota_bytes, const std::vector<MemberStatus>& members);
-// The level that follows `now`. Pure. It stays when nothing is known.
+// The level that follows `now`; the same level when nothing is known. Pure.
 QuotaLevel next_level(QuotaLevel now, const QuotaUse& use);
 const char* name_of(QuotaLevel level);
 
@@ -62,7 +62,7 @@ class QuotaGauge {
   explicit QuotaGauge(std::int64_t quota_bytes) : quota_bytes_(quota_bytes) {}
 
   std::int64_t quota_bytes() const { return quota_bytes_; }
-  // What the members say now. REQUIRES: one caller at a time.
+  // Takes what the members say now. REQUIRES: one caller at a time.
   void look(const std::vector<MemberStatus>& members);
   std::int64_t in_use_permille() const { return in_use_permille_.load(std::memory_order_relaxed); }
   QuotaLevel level() const { return level_.load(std::memory_order_relaxed); }

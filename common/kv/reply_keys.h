@@ -17,7 +17,7 @@ inline std::string replies(FsId fs, VnfsId vnfs) {
   append_be32(key, vnfs.value());
   return key;
 }
-// `client`: its address, 16 bytes.
+// `client`: the client's address, 16 bytes.
 inline std::string replies_to(FsId fs, VnfsId vnfs, std::string_view client) {
   return replies(fs, vnfs).append(client);
 }

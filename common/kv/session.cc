@@ -19,7 +19,8 @@ namespace symnas::kv {
 
 namespace {
 
-// Wakes the session's thread. Shared with the core, whose last callbacks may outlive the session.
+// Wakes the session's thread. Shared with the core, whose last callbacks may run after the session
+// is gone.
 class Bell {
  public:
   void ring() {
@@ -36,7 +37,7 @@ class Bell {
     }
     changed_.notify_one();
   }
-  // Waits until it rings or `wait` is over. False: stopped.
+  // Waits until it rings or until `wait` has passed. False: stopped.
   bool wait(std::optional<std::chrono::nanoseconds> wait) {
     std::unique_lock lock(mutex_);
     const auto done = [this] { return rung_ || stopped_; };

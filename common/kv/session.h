@@ -1,16 +1,15 @@
-// Session: one mount's way to change and read metadata. Adds to every transaction what code above
-// must not forget:
+// Session: one mount's way to change and read metadata. It adds to every transaction what code
+// above must not forget:
 //  - INV-3: the mount's record is the same record and not ended (and any further guards given at
-//  creation);
-//  - exactly once: a slot of a bounded table per batch (as NFSv4.1 sessions); an unknown outcome is
-//  resolved by re-sending
-//    the same transaction to another member or by writing an abort into the slot, never by looking
-//    for absence;
+//    creation);
+//  - exactly once: a slot of a bounded table per batch (as in NFSv4.1 sessions). An unknown outcome
+//    is resolved by sending the same transaction to another member or by writing an abort into the
+//    slot, never by looking for absence;
 //  - group commit: independent operations travel as nested transactions of one etcd transaction;
 //  - the stamp: one put per transaction that changes a watched key, so that its version is
-//  contiguous in the watch;
+//    contiguous in the watch;
 //  - the cache: own successful results apply at once, the watch applies everything, the higher
-//  mod_revision wins.
+//    mod_revision wins.
 //
 // Thread class: thread-safe. Callbacks run on a store thread and must not block.
 #pragma once
@@ -32,17 +31,17 @@
 namespace symnas::kv {
 
 // One operation's change: committed as a whole or not at all.
-// Operations share a batch only if no key or range that one writes is compared or written by
-// another; the session sees to it.
+// The session lets operations share a batch only if no key or range that one of them writes is
+// compared or written by another.
 struct Mutation {
   std::vector<Compare> compares;
   std::vector<Op> writes;  // kPut and kDelete only (a delete may be a range)
-  // Blind puts that several operations of one batch may share (directory times): the last one's
-  // value is put once, at the outer level, only if some operation that carries it succeeds ... or
-  // the batch's guards hold: a record without its owner (`dirt` without `ino`) is ignored and
+  // Blind puts that several operations of one batch may share (directory times). The last one's
+  // value is put once, at the outer level: whenever the batch's guards hold, even if no operation
+  // that carries it succeeds. A record without its owner (`dirt` without `ino`) is ignored and
   // swept.
   std::vector<Op> merged_puts;
-  // Whether it may go while etcd's quota runs out. Whoever does not say is refused first.
+  // Whether the operation is admitted while etcd's quota runs out. The default is refused first.
   Growth growth = Growth::kGrows;
 };
 
@@ -50,7 +49,7 @@ struct Committed {
   bool succeeded = false;  // false: a compare failed, nothing was written: read again and retry
   Revision revision;  // of the batch when succeeded; else a revision at which the compares failed
                       // (0 = unknown)
-  std::int64_t stamp_ns = 0;  // the filesystem time (hybrid clock) the batch carried
+  std::int64_t stamp_ns = 0;  // the filesystem time (hybrid clock) that the batch carried
   bool shared_parent =
       false;  // another operation of the batch put the same merged key: no pre-attributes
 };
@@ -59,14 +58,15 @@ using CommitCallback = std::function<void(Result<Committed>)>;
 // What the cache knows of a key.
 struct CachedValue {
   std::optional<std::string> value;  // nullopt: the key does not exist
-  Revision mod_revision;             // of the value, or of the knowledge that it does not exist
+  Revision mod_revision;             // of the value, or of the proof that the key does not exist
 };
 
 struct SessionOptions {
   std::string session_id;   // names the slot keys: slot_prefix + session_id + index
   std::string slot_prefix;  // outside the watched prefix
   KeyRange watched;         // cached keys live in it
-  // Of the transaction with arm_slots(), which made the mount; 0: the session arms them itself.
+  // Revision of the transaction with arm_slots() that made the mount; 0: the session arms its slots
+  // itself.
   Revision slots_armed_at;
   std::string stamp_key;  // inside `watched`
   std::string mount_key;  // INV-3: compared by create_revision
@@ -74,8 +74,8 @@ struct SessionOptions {
   std::string ended_key;        // INV-3: must be absent
   std::vector<Compare> guards;  // further compares of every transaction (VNFS owner record)
   std::int64_t cache_bytes_max = std::int64_t{1} << 30;
-  std::shared_ptr<const QuotaGauge> quota;  // null: nobody looks
-  // Keys of which somebody keeps a complete image. They are few and small: all are read in one
+  std::shared_ptr<const QuotaGauge> quota;  // null: operations are not checked
+  // Keys of which a follower keeps a complete image. They are few and small: all are read in one
   // transaction. The followers outlive the session.
   struct Followed {
     std::vector<KeyRange> ranges;  // inside `watched`
@@ -84,15 +84,15 @@ struct SessionOptions {
   std::vector<Followed> followed;
 };
 
-// Arms all slots of a session that has none yet: for the transaction that makes its mount, which
-// saves the session one of its own.
+// Operations that arm all slots of a session that has none yet. They go into the transaction that
+// makes its mount, which saves the session a transaction of its own.
 std::vector<Op> arm_slots(const std::string& slot_prefix, const std::string& session_id);
 
 struct SessionCounters {
   std::uint64_t operations = 0;
   std::uint64_t batches = 0;
   std::uint64_t conflicts = 0;         // operations answered succeeded = false
-  std::uint64_t stale_operations = 0;  // of these: known without asking etcd
+  std::uint64_t stale_operations = 0;  // of these: refused without a question to etcd
   std::uint64_t unknown_outcomes = 0;
   std::uint64_t cache_hits = 0;
   std::uint64_t cache_loads = 0;
@@ -115,21 +115,21 @@ class Session {
   // follow. REQUIRES: not inside a callback.
   virtual ~Session() = default;
 
-  // Commits one operation exactly once; the callback comes when the outcome is known, however long
+  // Commits one operation exactly once. The callback comes when the outcome is known, however long
   // that takes (an operation of unknown outcome is held as long as the process lives, DESIGN 5.2).
-  // Errors: kEnded, kNoSpace (quota, or what is kept back of it: nothing written), kTooLarge,
-  // kInvalidArgument, kBusy (queue full), kShutdown.
+  // Errors: kEnded, kNoSpace (of the quota, or of the part of it that is kept back: nothing was
+  // written), kTooLarge, kInvalidArgument, kBusy (queue full), kShutdown.
   virtual void commit(Mutation mutation, CommitCallback done) = 0;
   // Same, blocking the caller. REQUIRES: not on a store thread.
   Result<Committed> commit_blocking(Mutation mutation);
-  // Whether an operation of this kind would be refused now for etcd's quota: for what must be known
-  // before anything is promised. Errors: kNoSpace.
+  // Whether an operation of this kind would be refused now because of etcd's quota: for a caller
+  // that must know before it promises anything. Errors: kNoSpace.
   virtual Status admit(Growth growth) const = 0;
 
   // Reads keys through the cache; loads missing ones with one linearizable read (a "loading" entry
   // is inserted first, so that a watch event that overtakes the answer is not lost). Retries while
-  // etcd is away. Result order = keys order. REQUIRES: keys inside `watched`; not on a store
-  // thread.
+  // etcd is unreachable. Results are in the order of the keys. REQUIRES: keys inside `watched`; not
+  // on a store thread.
   virtual Result<std::vector<CachedValue>> read(const std::vector<std::string>& keys) = 0;
   Result<CachedValue> read(const std::string& key);
   // Cache only: nullopt when not cached. Never blocks; any thread.
@@ -138,12 +138,12 @@ class Session {
   virtual void read_async(std::vector<std::string> keys,
                           std::function<void(Result<std::vector<CachedValue>>)> done) = 0;
   // Linearizable range read, not cached (READDIR pages, sweeps, reverse maps). Retries while etcd
-  // is away.
+  // is unreachable.
   virtual Result<OpResult> range(KeyRange range, std::int64_t limit) = 0;
 
   // INV-4: returns once the cache reflects every change acknowledged before the call. Joins only a
-  // stamp read that has not been sent yet. A sole mount of a filesystem (no other mount can exist)
-  // skips it by not calling it.
+  // stamp read that has not been sent yet. A sole mount of a filesystem needs no barrier (no other
+  // mount can exist) and does not call this.
   virtual Status barrier() = 0;
   // The same for threads that must not block; `done` is called on any thread, maybe at once.
   virtual void barrier_async(std::function<void(Status)> done) = 0;
@@ -153,11 +153,11 @@ class Session {
   // Filesystem time: max(local wall clock, newest stamp + 65,536 ns), strictly ascending per
   // session.
   virtual std::int64_t next_time_ns() = 0;
-  // A filesystem time that was found in a record: every later one is above it. While a broken watch
-  // is replaced the stamps do not tell all that records show.
+  // To be called with a filesystem time that was found in a record: every later one is above it.
+  // While a broken watch is being replaced, records may show times that no stamp has shown.
   virtual void saw_time_ns(std::int64_t time_ns) = 0;
-  // The newest stamp this session knows; 0: none. Every later change of anything carries a time at
-  // least 65,536 ns above it.
+  // The newest stamp this session knows; 0: none. Every later change carries a time at least 65,536
+  // ns above it.
   virtual std::int64_t stamp_time_ns() const = 0;
   virtual SessionCounters counters() const = 0;
 };

@@ -41,7 +41,7 @@ void SessionContext::close(Error error, Announce announce) {
     call = opened_ && announce == Announce::kYes;
     reads.swap(reads_);
   }
-  // First the disproof: whoever exits on it has answered nobody.
+  // The disproof comes first: a process that exits on it has answered nobody.
   if (call && on_ended_) on_ended_(error);
   for (const auto& part : parts_) part(error);
   for (const auto& [number, read] : reads) read->done(tl::unexpected<Error>(error));
@@ -101,7 +101,7 @@ void SessionContext::read(std::vector<Op> ranges, ReadCallback done) {
   bool registered = false;
   {
     const std::scoped_lock lock(mutex_);
-    registered = !is_closed();  // from here on close() answers it
+    registered = !is_closed();  // from here on close() answers this read
     attempt->number = next_read_++;
     if (registered) reads_.emplace(attempt->number, attempt);
   }
@@ -118,7 +118,7 @@ bool SessionContext::take_read(const std::shared_ptr<ReadTry>& attempt) {
 }
 
 void SessionContext::send_read(const std::shared_ptr<ReadTry>& attempt) {
-  if (is_closed()) return;  // close() has answered it
+  if (is_closed()) return;  // close() has answered this read
   const TryOptions try_once = try_options(attempt->tries);
   ++attempt->tries;
   Txn txn = attempt->txn;

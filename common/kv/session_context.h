@@ -1,5 +1,5 @@
 // SessionContext: what the parts of a session share: store, clock, cache, timers, counters, and the
-// one end of it all.
+// one end of the session.
 //
 // Thread class: thread-safe. Lives until the last answer of the store has come (parts capture
 // keep_alive()).
@@ -67,38 +67,39 @@ class SessionContext : public std::enable_shared_from_this<SessionContext> {
   // --- the end
   // Called on close(), in order of registration. REQUIRES: before anything is sent.
   void on_close(std::function<void(const Error&)> part) { parts_.push_back(std::move(part)); }
-  // The first call ends the session: on_ended (kYes, and only once the session has been opened),
-  // then every part answers what it holds with `error`, then every waiting timer runs. Later calls
-  // do nothing.
+  // The first call ends the session: it calls on_ended (with kYes, and only once the session has
+  // been opened), then every part answers what it holds with `error`, then every waiting timer
+  // runs. Later calls do nothing.
   void close(Error error, Announce announce);
-  // From now on an end is announced. Errors: what closed the session while it was being opened.
+  // From now on close() announces the end. Errors: what closed the session while it was being
+  // opened.
   Status opened();
   bool is_closed() const { return closed_.load(std::memory_order_acquire); }
-  // The error that closed it. REQUIRES: is_closed().
+  // The error that closed the session. REQUIRES: is_closed().
   Error close_error() const;
 
   // --- reading
-  // One linearizable read, tried until it is answered, however long etcd is away.
+  // One linearizable read, tried until it is answered, however long etcd is unreachable.
   // Errors: kTooLarge, kInvalidArgument, kShutdown, what closed the session.
   void read(std::vector<Op> ranges, ReadCallback done);
 
-  // Runs `action` when the watch has applied `revision`, or when the cache has been dropped.
-  // Demands that when the watch has not come so far within patience_ms.
+  // Runs `action` when the watch has applied `revision`, or when the cache has been dropped. Drops
+  // the cache when the watch has not come so far within patience_ms.
   void when_applied(Revision revision, std::int64_t patience_ms, std::function<void()> action);
-  // What drops the cache and begins a new watch. REQUIRES: set before anything is sent.
+  // Drops the cache and opens a new watch. REQUIRES: set before anything is sent.
   std::function<void()> drop_late_watch;
 
   std::int64_t now_ns() const { return clock.mono_ns(); }
-  // When to try again after `tries` tries; `salt` spreads what fails together.
+  // The time of the next try after `tries` tries; `salt` spreads tries that failed together.
   std::int64_t retry_at_ns(int tries, std::uint64_t salt) const;
   static TryOptions try_options(int unanswered_tries);
-  // Logs, ever more rarely, that something has been waiting for etcd for long.
+  // Logs, ever more rarely, that something has waited long for etcd.
   void note_retry(const char* what, int tries, const std::string& why) const;
 
   Store& store;
   const env::Clock& clock;
   const SessionOptions options;
-  const std::string name;  // of its mount, printable
+  const std::string name;  // the mount's name, printable
   Cache cache;
   FilesystemTime time;
   TimerQueue timers;
@@ -114,7 +115,7 @@ class SessionContext : public std::enable_shared_from_this<SessionContext> {
     int tries = 0;
   };
   void send_read(const std::shared_ptr<ReadTry>& attempt);
-  // Takes the read off the list; false: close() has answered it.
+  // Removes the read from the list; false: close() has answered it.
   bool take_read(const std::shared_ptr<ReadTry>& attempt);
 
   const std::function<void(Error)> on_ended_;

@@ -11,7 +11,7 @@ SessionCore::SessionCore(Store& the_store, const env::Clock& the_clock, SessionO
       committer_(*this),
       watch_(*this,
              [this](Error disproof) {
-               // The answer to its own clean close says more than the event.
+               // The answer to the mount's own clean close says more than the watch's event.
                if (!committer_.ending_itself()) committer_.end(std::move(disproof));
              }),
       reader_(*this),

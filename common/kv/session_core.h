@@ -22,8 +22,8 @@ namespace symnas::kv {
 
 class SessionCore final : public SessionContext {
  public:
-  // REQUIRES: made with std::make_shared. `wake` is called when poll() should be called earlier
-  // than it asked for.
+  // REQUIRES: made with std::make_shared. `wake` is called when poll() must be called before the
+  // time it returned.
   SessionCore(Store& the_store, const env::Clock& the_clock, SessionOptions the_options,
               std::function<void(Error)> on_ended, std::function<void()> wake);
 
@@ -31,10 +31,11 @@ class SessionCore final : public SessionContext {
   // Errors: kEnded, kInvalidArgument (the session's name has been used before), what close() was
   // called with.
   void start(std::function<void(Status)> opened);
-  // Runs what is due. Returns the monotonic time of the next call; nullopt: when woken.
+  // Runs what is due. Returns the monotonic time of the next call; nullopt: not before `wake`.
   // REQUIRES: not inside a callback of the store.
   std::optional<std::int64_t> poll() { return timers.run_due(now_ns()); }
-  // Ends it for good: everything pending answers kShutdown, the watch is gone when this returns.
+  // Ends the session for good: everything pending answers kShutdown, and the watch is gone when
+  // this returns.
   // REQUIRES: no poll() runs; not inside a callback of the store.
   void shut_down();
 

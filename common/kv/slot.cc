@@ -175,7 +175,7 @@ Verdict somebody_elses(const SlotUse& use) {
                " was changed by another process that uses this session's name");
 }
 
-// The slot carries this use's own put: it has been executed, once.
+// True when the slot carries this use's own put: the transaction has been executed, once.
 bool carries(const Frame::Reading& reading, const SlotUse& use) {
   return reading.slot && reading.slot->sequence == use.sequence &&
          reading.slot->operations == use.operations && use.operations > 0;
@@ -213,8 +213,8 @@ Verdict judge_batch(const Frame& frame, const SlotUse& use, bool maybe_executed,
                     const Result<TxnResult>& answer) {
   if (!answer) {
     switch (answer.error().code) {
-      // etcd executes a transaction that takes it over its quota and then reports this error: not a
-      // "no".
+      // etcd executes the transaction that takes it over its quota and then reports this error: it
+      // may have been executed.
       case ErrorCode::kNoSpace: return verdict_of(Verdict::Kind::kAbort);
       case ErrorCode::kTooLarge:
       case ErrorCode::kInvalidArgument:
@@ -242,7 +242,8 @@ Verdict judge_abort(const Frame& frame, const SlotUse& use, const Result<TxnResu
   if (reading->slot_mod_revision == Revision(0)) return verdict_of(Verdict::Kind::kAborted);
   if (reading->slot_mod_revision == use.expected) return verdict_of(Verdict::Kind::kResend);
   if (carries(*reading, use)) return executed_by_slot(*reading, use);
-  // So it was, and after it a late copy of the transaction that had armed the slot.
+  // An earlier copy of the abort was executed, and after it a late copy of the transaction that had
+  // armed the slot.
   if (reading->slot && reading->slot->operations == 0) return verdict_of(Verdict::Kind::kAborted);
   return somebody_elses(use);
 }

@@ -1,12 +1,13 @@
 // SlotTable: the session's bounded table of slots, and the rules by which an answer (or its
-// absence) is understood. A batch owns one slot while it is under way; its transaction compares the
-// slot's mod_revision and puts the slot whatever its operations do, so that it is executed at most
-// once however often it arrives. docs/architecture/kv_session.md has the protocol,
+// absence) is understood. A batch owns one slot while it is under way. Its transaction compares the
+// slot's mod_revision and puts the slot, whatever its operations do: so it is executed at most
+// once, however often it arrives. docs/architecture/kv_session.md has the protocol,
 // docs/formats/kv_slots.md the keys.
 //
 // Thread class: thread-compatible. Pure: no clock, thread or store.
-// Invariants: a transaction that may be executed later is known by its slot (busy) until one of two
-// things is certain: it has been executed, or its compare fails for ever.
+// Invariants: the slot of a transaction stays busy until one of two things is certain: the
+// transaction has been executed, or its compare fails for ever. So every transaction that may be
+// executed later is known.
 #pragma once
 
 #include <cstdint>
@@ -33,10 +34,10 @@ struct SlotValue {
 };
 std::optional<SlotValue> decode_slot(std::string_view value);
 
-// Whether a compare holds for what its range has now, as etcd judges it.
+// Whether a compare holds for the keys that its range has now, as etcd judges it.
 bool holds(const Compare& compare, const std::vector<KeyValue>& kvs);
 
-// --- what a session adds to every transaction: INV-3
+// --- the compares that a session adds to every transaction: INV-3
 class Frame {
  public:
   explicit Frame(const SessionOptions& options);
@@ -57,7 +58,7 @@ class Frame {
 
  private:
   std::vector<Compare> compares_;
-  std::vector<std::string> names_;  // of each compare, for messages
+  std::vector<std::string> names_;  // one per compare, for messages
 };
 
 // --- one use of a slot
@@ -95,8 +96,7 @@ Txn arm_txn(const Frame& frame, const SlotUse& use);
 // its quota is used up.
 Txn abort_txn(const Frame& frame, const SlotUse& use);
 
-// How the answer to a try of each of them is understood. `maybe_executed`: an earlier try has no
-// known outcome.
+// What the answer to a try means. `maybe_executed`: an earlier try has no known outcome.
 Verdict judge_batch(const Frame& frame, const SlotUse& use, bool maybe_executed,
                     const Result<TxnResult>& answer);
 Verdict judge_abort(const Frame& frame, const SlotUse& use, const Result<TxnResult>& answer);
@@ -112,10 +112,11 @@ class SlotTable {
   // A use of a free, armed slot with the next sequence number; nullopt when all are busy or not
   // armed.
   std::optional<SlotUse> acquire(std::uint32_t operations);
-  bool has_armed() const;  // acquire() would answer
+  bool has_armed() const;  // acquire() would return a slot
   // A use that arms a free slot; nullopt when none needs it.
   std::optional<SlotUse> acquire_for_arming();
-  // The use is over; the slot has this mod_revision now (0: it does not exist and must be armed).
+  // The use is over, and the slot now has this mod_revision (0: it does not exist and must be
+  // armed).
   void release(const SlotUse& use, Revision mod_revision);
   int busy() const;
 

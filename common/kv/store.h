@@ -9,8 +9,7 @@
 //  - all compares of a transaction, nested ones included, see the state before the outermost one;
 //  - nested operations see the puts that ran before them in the same transaction;
 //  - two puts of one key in one transaction, in either branch, are refused (kInvalidArgument);
-//  - a compare over a range holds when it holds for every key in it; an empty range passes version
-//  == 0.
+//    holds.
 #pragma once
 
 #include <cstdint>
@@ -110,13 +109,13 @@ struct WatchEvent {
 class WatchHandler {
  public:
   virtual ~WatchHandler() = default;
-  // The watch covers every revision after `revision`.
+  // The watch delivers every change after `revision`.
   virtual void on_watch_created(Revision revision) = 0;
   // Every event of one revision arrives in one call (etcd's promise to an unfragmented watch); a
   // call may hold several revisions, ascending.
   virtual void on_watch_events(std::vector<WatchEvent> events, Revision revision) = 0;
-  // The watch is over: kCompacted (start revision gone), kUnavailable (connection lost; nothing was
-  // lost that a new watch from the next revision would not deliver). No call follows.
+  // The watch is over: kCompacted (start revision gone), or kUnavailable (connection lost; a new
+  // watch from the next revision delivers everything). No call follows.
   virtual void on_watch_ended(Error error) = 0;
 };
 
@@ -133,7 +132,7 @@ struct MemberStatus {
   std::string endpoint;
   bool reachable = false;
   bool leader = false;
-  bool current = false;  // this store sends to it
+  bool current = false;  // this store sends to this member
   bool no_space_alarm = false;
   std::int64_t db_size_bytes = 0;
   std::int64_t db_in_use_bytes = 0;
@@ -150,13 +149,13 @@ class Store {
  public:
   virtual ~Store() = default;
 
-  // Sends the transaction once, to the member that is next in turn, and calls back exactly once.
-  // Errors: kUnavailable (certainly not executed), kUnknownOutcome (a reply did not come within
-  // timeout_ms or the connection broke after the send: a re-send must be safe by the transaction's
-  // own compares), kNoSpace (etcd's quota alarm: deletes still work), kTooLarge (ops or bytes
+  // Sends the transaction once, to the member whose turn it is, and calls back exactly once.
+  // Errors: kUnavailable (certainly not executed), kUnknownOutcome (no reply came within
+  // timeout_ms, or the connection broke after the send: the transaction's own compares must make it
+  // safe to send again), kNoSpace (etcd's quota alarm: deletes still work), kTooLarge (ops or bytes
   // beyond etcd's limit), kInvalidArgument, kShutdown, kCompacted and kOutOfRange (a range read at
-  // a revision that is gone, or not yet there). A read-only transaction (only range ops, no
-  // put or delete in any branch) may be re-sent by the store itself.
+  // a revision that is gone, or not yet there). The store itself may send a read-only transaction
+  // again (only range ops, no put or delete in any branch).
   virtual void txn(Txn txn, TryOptions options, TxnCallback done) = 0;
 
   // Watches a range from start_revision on (0 = from now: no catch-up delay). Opening never blocks;
@@ -178,8 +177,8 @@ inline constexpr std::int64_t kTxnBytesMax = 1'400'000;
 
 // Whether a transaction that was answered with this error may have been executed: kUnknownOutcome,
 // and kNoSpace. etcd 3.5 executes the transaction that takes it over its quota and then reports the
-// error; behind it stands no late copy, so a read tells. (docs/architecture/kv_session.md section
-// 2; sessions see to it themselves.)
+// error; no late copy of it can follow, so a read tells which. (docs/architecture/kv_session.md
+// section 2; sessions see to it themselves.)
 bool maybe_executed(const Error& error);
 
 // Reads with bounded retries for code that is not on a data path: blocks the caller until answered

@@ -1,5 +1,5 @@
-// TimerQueue: things to do later. Knows no clock: who owns it asks for the next deadline and says
-// what time it is.
+// TimerQueue: actions to run later. It has no clock: its owner asks for the next deadline and
+// passes the time.
 //
 // Thread class: thread-safe. Actions run on the caller of run_due() or close(), with no lock held.
 #pragma once
@@ -15,7 +15,7 @@ namespace symnas::kv {
 
 class TimerQueue {
  public:
-  // `wake` is called (any thread, no lock held) when the next deadline has become earlier.
+  // `wake` is called (any thread, no lock held) when the next deadline becomes earlier.
   explicit TimerQueue(std::function<void()> wake) : wake_(std::move(wake)) {}
 
   // Runs `action` once at deadline_ns (monotonic) or later; after close(): at once, on the caller.

@@ -30,9 +30,9 @@ WatchFollower::Step WatchFollower::resync(std::string reason) {
 
 WatchFollower::Step WatchFollower::on_created(Revision revision) {
   Step step;
-  if (state_ != State::kOpening) return step;  // a re-watch: what was applied stays the position
+  if (state_ != State::kOpening) return step;  // a new watch after a lost one: the position stays
   state_ = State::kAnchoring;
-  applied_ = revision;  // may be lower than before: a member that lags has opened it
+  applied_ = revision;  // may be lower than before: a member that lags has opened the watch
   step.read_anchor = true;
   return step;
 }
@@ -42,8 +42,8 @@ WatchFollower::Step WatchFollower::on_anchor(const std::optional<KeyValue>& stam
   Step step;
   if (state_ != State::kAnchoring) return step;
   state_ = State::kFollowing;
-  // Facts from before the anchor must not enter: whether an event before it was lost cannot be
-  // told.
+  // Facts from before the anchor must not enter: nobody can tell whether an event before it was
+  // lost.
   anchor_ = stamp ? stamp->mod_revision : read_revision;
   last_version_ = stamp ? stamp->version : 0;
   if (stamp) {

@@ -1,11 +1,11 @@
-// WatchFollower: decides what the events of the watch mean: apply, drop the cache, watch again, or
-// stop.
+// WatchFollower: decides what the events of the watch mean: apply them, drop the cache, open a new
+// watch, or stop.
 //
-// The watch is opened "from now"; once it is there, the stamp is read (the anchor). From then on
-// the stamp's etcd version must arrive without a gap: every transaction that changes a watched key
-// puts the stamp, so a missing version is a missing revision. Revisions must ascend. Anything else:
-// resync (drop the cache, new watch from now, new anchor). A watch that ends because its connection
-// is lost goes on from the next revision and keeps the cache.
+// The watch is opened "from now"; once it is open, the stamp is read (the anchor). From then on the
+// stamp's etcd version must arrive without a gap: every transaction that changes a watched key puts
+// the stamp, so a missing version is a missing revision. Revisions must ascend. Anything else
+// demands a resync: drop the cache, open a new watch from now, read a new anchor. When a watch ends
+// because its connection is lost, a new one starts from the next revision and the cache stays.
 //
 // Thread class: thread-compatible. Pure: no clock, thread or store.
 // Source: design-review 13; etcd issues 15271 (watch goes back in time), 18089 (events lost), 15220
@@ -46,13 +46,13 @@ class WatchFollower {
   Step on_anchor(const std::optional<KeyValue>& stamp, Revision read_revision);
   Step on_events(const std::vector<WatchEvent>& events);
   Step on_ended(const Error& error);
-  // Somebody else (a barrier that waited too long) demands a resync. Does nothing when one is under
+  // Somebody else (a barrier that waited too long) demands a resync. No effect while one is under
   // way.
   Step on_too_late();
 
   bool following() const { return state_ == State::kFollowing; }
-  // The newest revision whose events have come. Goes back when a new watch was opened at a member
-  // that lags.
+  // The newest revision whose events have come. It goes back when a new watch was opened at a
+  // member that lags.
   Revision applied() const { return applied_; }
 
  private:

@@ -8,7 +8,7 @@
 
 namespace symnas::kv {
 
-// One watch's calls, marked with its number.
+// Passes on one watch's calls, marked with the watch's number.
 class WatchKeeper::Handler final : public WatchHandler {
  public:
   Handler(WatchKeeper& keeper, std::uint64_t number) : keeper_(keeper), number_(number) {}
@@ -142,8 +142,8 @@ void WatchKeeper::on_events(std::uint64_t number, const std::vector<WatchEvent>&
     if (closed_ || number != number_) return;
     failures_ = 0;
     step = follower_.on_events(events);
-    // While the cache is shut they are only kept for the followers' images: before the anchor can
-    // open it, so that no barrier passes in between.
+    // While the cache is closed, events are kept only for the followers' images. They are kept
+    // before the anchor can open the cache, so that no barrier passes in between.
     early = step.apply && !context_.cache.is_open();
     if (early) tell_followers(events);
     actions = obey_locked(step);
@@ -172,8 +172,8 @@ WatchKeeper::Actions WatchKeeper::obey_locked(const WatchFollower::Step& step) {
   Actions actions;
   for (const std::int64_t stamp_ns : step.stamps_ns) context_.time.observe(stamp_ns);
   if (step.resync) {
-    // Followers first: with the cache shut barriers pass at once, and who has passed one relies on
-    // what a complete image says.
+    // Followers first: barriers pass at once while the cache is closed, and whoever has passed one
+    // relies on what a complete image says.
     for (const auto& following : following_) following->lost();
     // Empty before anything else may be concluded from it, and shut until the next watch has its
     // anchor.
@@ -184,7 +184,7 @@ WatchKeeper::Actions WatchKeeper::obey_locked(const WatchFollower::Step& step) {
   }
   if (step.watch_from) reopen_locked(*step.watch_from, actions);
   if (step.open_cache) {
-    // Waiters first: who finds the cache open must also find the position it stands at.
+    // Waiters first: a thread that finds the cache open must also find its position.
     context_.applied_waiters.follow(follower_.applied());
     applied_.store(follower_.applied().value(), std::memory_order_release);
     context_.cache.open(*step.open_cache);
@@ -197,7 +197,8 @@ WatchKeeper::Actions WatchKeeper::obey_locked(const WatchFollower::Step& step) {
 
 void WatchKeeper::finish(const WatchFollower::Step& step, Actions actions) {
   if (step.resync) {
-    log::warn("session of mount {}: cache dropped, watching anew: {}", context_.name, step.reason);
+    log::warn("session of mount {}: cache dropped, opening a new watch: {}", context_.name,
+              step.reason);
   }
   for (auto& action : actions) action();
   if (step.disproof) on_disproof_(*step.disproof);
@@ -217,7 +218,7 @@ void WatchKeeper::apply(const std::vector<WatchEvent>& events, Told told) {
     context_.cache.apply_event(event.kv.key, std::move(fact));
   }
   context_.cache.end_events(newest);
-  // Behind the cache: who is told of a change, or that something is gone, finds it in there.
+  // After the cache: a follower that is told of a change finds it in the cache.
   if (told == Told::kNotYet) tell_followers(events);
   applied_.store(newest.value(), std::memory_order_release);
   context_.applied_waiters.advance(newest);

@@ -1,5 +1,5 @@
-// WatchKeeper: keeps one watch over the watched prefix open, feeds the cache from it, reopens it
-// when it ends. Decides nothing itself: watch_follower.h does.
+// WatchKeeper: keeps one watch over the watched prefix open, feeds the cache from it, and reopens
+// it when it ends. All decisions are WatchFollower's.
 //
 // Thread class: thread-safe. Watches are opened and destroyed by timers only, never inside a
 // handler call.
@@ -27,8 +27,8 @@ class WatchKeeper {
   // Asks for the first watch; `ready` is called once when the cache is open.
   // Errors: what closed the session before that.
   void start(std::function<void(Status)> ready);
-  // A barrier has waited too long: drops the cache and begins anew. Does nothing while it is doing
-  // so already.
+  // A barrier has waited too long: drops the cache and opens a new watch. No effect while that is
+  // under way.
   void resync_late();
   // The newest revision the watch has delivered.
   Revision applied() const { return Revision(applied_.load(std::memory_order_acquire)); }
@@ -46,7 +46,7 @@ class WatchKeeper {
   void on_ended(std::uint64_t number, const Error& error);
   void on_anchor(std::uint64_t number, Result<TxnResult> answer);
 
-  // What a step demands while mutex_ is held; the actions returned are run afterwards.
+  // Does what a step demands while mutex_ is held; the caller runs the returned actions afterwards.
   // REQUIRES: mutex_ is held.
   Actions obey_locked(const WatchFollower::Step& step);
   void reopen_locked(Revision from, Actions& actions);
@@ -64,7 +64,7 @@ class WatchKeeper {
   bool closed_ = false;
   WatchFollower follower_;
   std::vector<std::unique_ptr<Following>> following_;
-  std::uint64_t number_ = 0;  // of the watch that counts; calls of older ones are ignored
+  std::uint64_t number_ = 0;  // number of the current watch; calls of older ones are ignored
   int failures_ = 0;          // watches in a row that ended before they delivered anything
   Revision next_from_;        // where the next watch starts; 0 = now
   std::function<void(Status)> ready_;

@@ -1,8 +1,8 @@
 // BufferPool: aligned memory for O_DIRECT, kept for reuse. Buffers may outlive the pool's owner.
 //
 // Thread class: thread-safe. Invariants: every buffer is aligned to 4096; at most
-// kBufferPoolBytesMax lie unused; a buffer beyond the largest class is plain memory and goes back
-// to the allocator.
+// kBufferPoolBytesMax of unused buffers are kept; a buffer larger than the largest class is plain
+// memory and goes back to the allocator.
 #pragma once
 
 #include <array>
@@ -21,11 +21,11 @@ class BufferPool {
   struct Orphan {
     void operator()(BufferPool* pool) const { pool->drop_reference(); }
   };
-  // The owner's handle. The pool itself goes with the last buffer.
+  // The owner's handle. The pool itself is destroyed with the last buffer.
   using Handle = std::unique_ptr<BufferPool, Orphan>;
   static Handle create() { return Handle(new BufferPool); }
 
-  // At least `bytes`, contents undefined. Never waits; REQUIRES: bytes > 0.
+  // A buffer of at least `bytes`, contents undefined. Never waits. REQUIRES: bytes > 0.
   Buffer take(std::size_t bytes);
 
   std::size_t unused_bytes() const { return unused_bytes_.load(std::memory_order_relaxed); }
@@ -45,7 +45,7 @@ class BufferPool {
 
   std::array<Class, kClasses> classes_;
   std::atomic<std::size_t> unused_bytes_{0};
-  std::atomic<std::size_t> references_{1};  // the owner and every buffer out
+  std::atomic<std::size_t> references_{1};  // the owner, and every buffer in use
 };
 
 }  // namespace symnas::cvm

@@ -1,9 +1,10 @@
-// Engine: carries I/Os on LUNs to the kernel and calls back. Two of them: io_uring and POSIX
+// Engine: passes I/Os on LUNs to the kernel and calls back. There are two: io_uring and POSIX
 // threads.
 //
 // Thread class: submit() is thread-safe. Callbacks run on the engine's own threads and may submit.
-// Invariants: every I/O submitted is called back exactly once; parts cut short are continued and
-// EAGAIN/EINTR repeated here; the destructor returns after the last callback.
+// Invariants: every I/O submitted is called back exactly once; the engine continues parts that were
+// cut short and repeats them after EAGAIN and EINTR; the destructor returns after the last
+// callback.
 #pragma once
 
 #include <cstddef>
@@ -28,8 +29,8 @@ struct LunIo {
   // error_number: 0 or an errno; ENODATA when the LUN ends before the I/O does.
   void (*done)(LunIo& io, int error_number) = nullptr;
 
-  LunIo* next = nullptr;  // links a list for submit(); the engine's afterwards
-  // The engine's.
+  LunIo* next = nullptr;  // links a list for submit(); then used by the engine
+  // Used by the engine.
   std::int64_t begun_ns = 0;
   std::uint32_t done_bytes = 0;
   std::uint32_t retries = 0;
@@ -37,11 +38,11 @@ struct LunIo {
 
 class Engine {
  public:
-  // Waits for every I/O's callback. REQUIRES: not on an engine thread, and nobody submits any more.
+  // Waits for every I/O's callback. REQUIRES: not on an engine thread; nobody submits any more.
   virtual ~Engine() = default;
   // Submits a list linked by `next`. Never waits for I/O.
   virtual void submit(LunIo* list) = 0;
-  // Whether the calling thread is one of this engine's.
+  // Whether the calling thread is one of this engine's threads.
   virtual bool on_engine_thread() const = 0;
   virtual std::string_view name() const = 0;
 };
@@ -51,23 +52,23 @@ class Engine {
 Result<std::unique_ptr<Engine>> make_uring_engine(std::uint32_t queue_depth);
 std::unique_ptr<Engine> make_posix_engine(std::uint32_t queue_depth);
 
-// Shared by the engines. What became of one system call or completion for `io`: result >= 0 bytes,
-// or -errno.
+// Shared by the engines: what one system call or completion did for `io`. The result is a number of
+// bytes (>= 0) or -errno.
 enum class Progress {
-  kDone,   // finish_io() it
+  kDone,   // call finish_io()
   kAgain,  // submit the rest: data + done_bytes
 };
 Progress advance_io(LunIo& io, std::int64_t result, int& error_number);
-// Counts the I/O and calls back; `io` may be gone afterwards.
+// Counts the I/O and calls back; `io` may be destroyed afterwards.
 void finish_io(LunIo& io, int error_number);
-// Does one I/O on the calling thread; answers the error number for finish_io().
+// Does one I/O on the calling thread; returns the error number for finish_io().
 int wait_for_io(LunIo& io);
-// The same, and finishes it.
+// As wait_for_io(), then finish_io().
 void perform_io(LunIo& io);
 // CLOCK_MONOTONIC.
 std::int64_t now_ns();
-// Starts a thread's life in an engine: its name, and no signals (the process has its own threads
-// for them).
+// To be called first on an engine thread: sets its name and blocks signals (the process has its own
+// threads for them).
 void enter_engine_thread(const char* thread_name);
 
 }  // namespace symnas::cvm

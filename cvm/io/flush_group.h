@@ -1,5 +1,5 @@
-// FlushGroup: which flush callers share one round of device flushes. Pure: no I/O, no lock of its
-// own.
+// FlushGroup: decides which flush callers share one round of device flushes. Pure: no I/O, no lock
+// of its own.
 //
 // Thread class: thread-compatible; the owner's mutex guards it.
 // Invariant: a caller takes part only in a round that starts after it joined, because a device
@@ -18,7 +18,7 @@ class FlushGroup {
  public:
   enum class Next {
     kStartRound,  // call start_round() now
-    kWait,        // a round runs; finish_round() will say
+    kWait,        // a round runs; finish_round() will tell when the next one starts
     kIdle,
   };
 
@@ -30,13 +30,13 @@ class FlushGroup {
     return Next::kStartRound;
   }
 
-  // The callers of the round that starts. REQUIRES: join() or finish_round() said kStartRound.
+  // The callers of the round that starts. REQUIRES: join() or finish_round() returned kStartRound.
   std::vector<IoCallback> start_round() {
     CHECK(running_ && !waiting_.empty());
     return std::exchange(waiting_, {});
   }
 
-  // The round is over: kStartRound when callers have come meanwhile, else kIdle.
+  // The round is over. Returns kStartRound when callers have joined meanwhile, else kIdle.
   Next finish_round() {
     CHECK(running_);
     if (!waiting_.empty()) return Next::kStartRound;
@@ -46,7 +46,7 @@ class FlushGroup {
 
  private:
   bool running_ = false;
-  std::vector<IoCallback> waiting_;  // each is an NFS operation in progress: bounded by them
+  std::vector<IoCallback> waiting_;  // each is an NFS operation in progress, which bounds them
 };
 
 }  // namespace symnas::cvm

@@ -21,7 +21,8 @@ std::unique_ptr<Engine> make_engine(const OpenOptions& options) {
   return make_posix_engine(options.queue_depth);
 }
 
-// A callback may hold the last reference, and an engine thread cannot wait for itself.
+// The last reference may go inside a callback, on an engine thread, and an engine thread cannot
+// wait for itself.
 void close_volume(StripedVolume* volume) {
   if (volume->on_engine_thread())
     std::thread([volume] { delete volume; }).detach();

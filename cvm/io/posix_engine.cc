@@ -1,4 +1,4 @@
-// POSIX fallback where the kernel has no io_uring or forbids it: threads that call preadv2,
+// The POSIX engine, for kernels that have no io_uring or forbid it: threads that call preadv2,
 // pwritev2 and fdatasync.
 #include <sys/uio.h>
 #include <unistd.h>

@@ -17,7 +17,7 @@ namespace symnas::cvm {
 namespace {
 
 // Most requests touch one or two stripe units: an 8 KiB block never more than one, 1 MiB at most
-// two of 1 MiB.
+// two units of 1 MiB.
 constexpr std::size_t kInlineParts = 2;
 
 bool is_aligned(const void* memory, std::uint32_t to) {
@@ -39,7 +39,8 @@ Error part_error(const LunIo& io, int error_number) {
                   error_number, io.lun->path())};
 }
 
-// At once: each waits for some round trips to its LUN, and clients wait for all of them.
+// Opens all LUNs at the same time: each open waits for some round trips to its LUN, and clients
+// wait for all opens.
 Result<std::vector<std::unique_ptr<LunFile>>> open_all(const std::vector<LunFileOptions>& all) {
   std::vector<std::future<Result<std::unique_ptr<LunFile>>>> opening;
   opening.reserve(all.size());
@@ -57,7 +58,7 @@ Error shut_down_error() { return Error{ErrorCode::kShutdown, "the volume is bein
 
 }  // namespace
 
-// A group of parts with one answer.
+// A group of parts that is answered together.
 struct StripedVolume::Request {
   struct Part : LunIo {
     Request* request = nullptr;
@@ -66,7 +67,7 @@ struct StripedVolume::Request {
 
   StripedVolume* volume = nullptr;
   IoCallback done;
-  Status status;  // of what is known before the parts run
+  Status status;  // an error known before the parts run
   std::array<Part, kInlineParts> inline_parts;
   std::unique_ptr<Part[]> more_parts;
   std::size_t part_count = 0;
@@ -75,7 +76,7 @@ struct StripedVolume::Request {
   std::span<Part> parts() {
     return {more_parts ? more_parts.get() : inline_parts.data(), part_count};
   }
-  // Room for `count` parts. REQUIRES: none added yet.
+  // Makes room for `count` parts. REQUIRES: none has been added yet.
   void reserve(std::size_t count) {
     if (count > kInlineParts) more_parts = std::make_unique<Part[]>(count);
   }
@@ -190,7 +191,7 @@ void StripedVolume::read(VolumeOffset offset, std::span<std::byte> into, IoCallb
 
 void StripedVolume::write(VolumeOffset offset, std::span<const std::byte> from,
                           Durability durability, IoCallback done) {
-  // The kernel only reads from it.
+  // The cast is safe: for a write the kernel only reads this memory.
   auto* data = const_cast<std::byte*>(from.data());
   transfer(IoKind::kWrite, offset, data, from.size(), durability, std::move(done));
 }
@@ -225,7 +226,7 @@ void StripedVolume::add_pieces(Request& request, IoKind kind, VolumeOffset offse
   });
 }
 
-// Answers on an engine thread, as every callback is answered.
+// Calls back on an engine thread, as all callbacks are.
 void StripedVolume::answer(Status status, IoCallback done) {
   auto request = std::make_unique<Request>();
   request->done = std::move(done);
@@ -235,8 +236,8 @@ void StripedVolume::answer(Status status, IoCallback done) {
 }
 
 void StripedVolume::run(std::unique_ptr<Request> owned) {
-  // Counted before looking at closing_, so that shut_down() either sees the request or the request
-  // sees it.
+  // The request is counted before closing_ is read: so either shut_down() sees the request, or the
+  // request sees closing_.
   outstanding_.fetch_add(1);
   Request* request = owned.release();
   request->volume = this;
@@ -262,7 +263,7 @@ void StripedVolume::part_done(LunIo& io, int error_number) {
   auto& part = static_cast<Request::Part&>(io);
   Request& request = *part.request;
   part.error_number = error_number;
-  // Even a failed write may have changed the medium's cache; one flush more does no harm.
+  // Even a failed write may have changed the LUN's cache; an extra flush does no harm.
   if (part.kind == IoKind::kWrite && part.durability == Durability::kVolatile)
     part.lun->note_volatile_write();
   if (request.pending.fetch_sub(1, std::memory_order_acq_rel) == 1) request.volume->finish(request);
@@ -272,12 +273,12 @@ void StripedVolume::finish(Request& request) {
   const std::unique_ptr<Request> owned(&request);
   for (const Request::Part& part : request.parts()) {
     if (part.error_number == 0) continue;
-    // A fence outranks everything: whoever hears of it must not answer at all.
+    // A fence is the error that counts: whoever hears of it must not answer at all.
     if (request.status || part.error_number == EBADE)
       request.status = tl::unexpected(part_error(part, part.error_number));
   }
   request.done(std::move(request.status));
-  request.done = nullptr;  // what it holds goes before the request counts as over
+  request.done = nullptr;  // the callback's captures go before the request counts as over
   if (outstanding_.fetch_sub(1) == 1 && closing_.load()) outstanding_.notify_all();
 }
 
@@ -319,7 +320,7 @@ void StripedVolume::start_edge_write(std::unique_ptr<EdgeWrite> owned) {
   const bool last_partial = edge->end != edge->offset.value() + edge->from.size();
   auto request = std::make_unique<Request>();
   std::byte* const data = edge->buffer.data();
-  // A block never crosses a stripe unit: one part each, both fit inline.
+  // A block never crosses a stripe unit, so each edge is one part; both fit inline.
   if (first_partial)
     add_pieces(*request, IoKind::kRead, VolumeOffset(edge->begin), data, block, {});
   if (last_partial && !(first_partial && last == edge->begin))
@@ -404,7 +405,8 @@ void StripedVolume::finish_flush_round(FlushRound& round, Status status) {
     const std::scoped_lock lock(flush_mutex_);
     next = flush_group_.finish_round();
   }
-  // The next round first: its callers wait for the device, these only for us.
+  // The next round starts first: its callers wait for the device, the callers of this round only
+  // for us.
   if (next == FlushGroup::Next::kStartRound) start_flush_round();
   for (const IoCallback& done : round.callers) done(status);
 }

@@ -1,9 +1,9 @@
-// StripedVolume: VolumeIo on LUNs through an engine. Splits requests at stripe units, runs the
-// parts in parallel, answers once.
+// StripedVolume: VolumeIo on LUNs through an engine. It splits requests at stripe units, runs the
+// parts in parallel, and answers once.
 //
 // Thread class: thread-safe. Callbacks run on the engine's threads.
-// Invariants: INV-1 (LunFile); nothing is submitted after shut_down() began: such requests, and
-// later phases of earlier ones, answer kShutdown; a failed flush fails every later flush, because
+// Invariants: INV-1 (LunFile); nothing is submitted after shut_down() has begun: new requests, and
+// later phases of earlier ones, get kShutdown; a failed flush makes every later flush fail, because
 // what it should have saved may be lost for good.
 #pragma once
 
@@ -29,7 +29,7 @@ class StripedVolume final : public OpenVolume {
                                                      std::span<const LunPath> luns,
                                                      const OpenOptions& options,
                                                      std::unique_ptr<Engine> engine);
-  // shut_down(). REQUIRES: not on an engine thread.
+  // Calls shut_down(). REQUIRES: not on an engine thread.
   ~StripedVolume() override;
 
   std::uint64_t size_bytes() const override { return layout().map.size_bytes(); }
@@ -89,12 +89,12 @@ class StripedVolume final : public OpenVolume {
 
   std::mutex grow_mutex_;                         // serialises adopt()
   std::vector<std::unique_ptr<LunFile>> files_;   // guarded by grow_mutex_; never shrinks
-  std::vector<std::unique_ptr<Layout>> layouts_;  // guarded by grow_mutex_; the last one counts
+  std::vector<std::unique_ptr<Layout>> layouts_;  // guarded by grow_mutex_; the last one is in use
   std::atomic<const Layout*> layout_{nullptr};
 
   std::mutex flush_mutex_;
   FlushGroup flush_group_;                 // guarded by flush_mutex_
-  std::atomic<bool> flush_failed_{false};  // sticky
+  std::atomic<bool> flush_failed_{false};  // never reset
 
   std::atomic<bool> closing_{false};
   std::atomic<std::int64_t> outstanding_{0};  // requests whose callback has not returned

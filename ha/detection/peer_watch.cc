@@ -6,7 +6,7 @@ namespace symnas::ha {
 
 PeerWatch::Peer& PeerWatch::peer_of(const std::string& head, const std::string& incarnation,
                                     std::int64_t now_ms) {
-  // An older boot of it has ended.
+  // A probe of a new boot shows that an older boot of the head has ended.
   std::erase_if(peers_, [&](const auto& entry) {
     return entry.first.first == head && entry.first.second != incarnation;
   });

@@ -29,7 +29,7 @@ void append_name(std::string& out, const std::string& name) {
   out += name;
 }
 
-// Takes a name off the front.
+// Removes a name from the front of `text`.
 bool take_name(std::string_view& text, std::string& name) {
   if (text.empty()) return false;
   const std::size_t size = static_cast<unsigned char>(text.front());

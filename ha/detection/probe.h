@@ -1,7 +1,7 @@
-// Probe: the datagram by which a head shows the others that it lives. Pure functions.
+// Probe: the datagram by which a head shows the other heads that it is alive. Pure functions.
 //
 // "SNP1", be64 sequence, then head and boot (a length byte and as many characters each), then
-// HMAC-SHA256 (RFC 2104) of all of that with the cluster's key. Nothing in it is secret.
+// HMAC-SHA256 (RFC 2104) of all that with the cluster's key. The content is not secret.
 #pragma once
 
 #include <cstddef>
@@ -16,18 +16,18 @@ inline constexpr std::size_t kProbeKeyBytes = 32;
 inline constexpr std::size_t kProbeBytesMax = 4 + 8 + 2 * 256 + 32;
 
 struct Probe {
-  std::uint64_t sequence = 0;  // grows with every one that a boot sends: an old one is not new
+  std::uint64_t sequence = 0;  // grows with every probe of a boot: a late one is not new
   std::string head;
   std::string incarnation;
   friend bool operator==(const Probe&, const Probe&) = default;
 };
 
-// A new key. Drawn once per cluster.
+// A new key; one is made per cluster.
 std::string make_probe_key();
 
 // REQUIRES: names of at most 255 characters.
 std::string render_probe(const Probe& probe, std::string_view key);
-// nullopt: not one of ours, or damaged.
+// nullopt: not a probe of this cluster, or damaged.
 std::optional<Probe> parse_probe(std::string_view datagram, std::string_view key);
 
 }  // namespace symnas::ha

@@ -29,7 +29,7 @@ Result<FenceAnswer> run_fence_agent(const FenceAgent& agent, FenceAction action,
   call.name = "fence agent";
   call.program = agent.program;
   call.input = fmt::format("action={}\n", word_of(action));
-  // `plug` and its older name.
+  // `plug` and its older names.
   if (!plug.empty()) call.input += fmt::format("plug={0}\nport={0}\nnodename={0}\n", plug);
   for (const std::string& option : agent.options) call.input += option + "\n";
   call.timeout_ms = agent.timeout_ms;
@@ -61,10 +61,11 @@ Status check_fence_agent(const FenceAgent& agent, int stop_fd) {
   hurried.stop_fd = stop_fd;
   SYMNAS_ASSIGN(const FenceAnswer answer, run_fence_agent(hurried, FenceAction::kMonitor, ""));
   if (answer.exit_status == 0) return {};
-  return fail(ErrorCode::kUnavailable,
-              fmt::format("fence agent {}: it could cut nothing off now (monitor ended with status "
-                          "{}): {}",
-                          agent.program, answer.exit_status, last_line(answer.output)));
+  return fail(
+      ErrorCode::kUnavailable,
+      fmt::format("fence agent {}: it could not cut off a head now (monitor ended with status "
+                  "{}): {}",
+                  agent.program, answer.exit_status, last_line(answer.output)));
 }
 
 }  // namespace symnas::ha

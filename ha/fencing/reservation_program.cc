@@ -19,19 +19,19 @@ using Json = nlohmann::json;
 
 struct Answer {
   Verdict verdict = Verdict::kNotDone;
-  Json json;           // an object with the command's name and `luns` of the devices, in order
-  std::string errors;  // the first LUN's that has one, or what else it said
+  Json json;           // an object with the command's name and `luns`, one per device, in order
+  std::string errors;  // of the first LUN that has an error, or else what it printed to stderr
 };
 
 tl::unexpected<Error> no_proof(const ReservationProgram& program, const std::string& why) {
   return fail(ErrorCode::kUnavailable, fmt::format("{}: {}", program.program, why));
 }
 
-// What it says about the devices that were named. Throws Json::exception.
+// Checks that the answer is about the devices that were named. Throws Json::exception.
 Status check_answer(const ReservationProgram& program, const Json& json, const std::string& command,
                     const std::vector<std::string>& devices) {
   if (!json.is_object() || json.at("command") != command)
-    return no_proof(program, fmt::format("its answer is not one to {}", command));
+    return no_proof(program, fmt::format("its answer is not an answer to {}", command));
   const Json& luns = json.at("luns");
   if (!luns.is_array() || luns.size() != devices.size())
     return no_proof(program, "its answer is about other LUNs than those that were named");
@@ -77,14 +77,14 @@ Result<Answer> ask(const ReservationProgram& program, const std::string& command
     SYMNAS_TRY(check_answer(program, answer.json, command, devices));
     if (answer.verdict != Verdict::kDone) answer.errors = first_error(answer.json);
   } catch (const Json::exception&) {
-    return no_proof(program, fmt::format("ended with status {} and an answer that nobody can read",
+    return no_proof(program, fmt::format("ended with status {} and an answer that cannot be parsed",
                                          end.exit_status));
   }
   return answer;
 }
 
-// An abort may wait for the array as long as there is time: what is not seen to succeed has to be
-// done again, by a reset that interrupts everybody.
+// An abort may wait for the array as long as there is time: an abort whose success is not seen must
+// be replaced by a reset, which interrupts everybody.
 std::string abort_timeout(const ReservationProgram& program) {
   const std::int64_t left_ms = program.timeout_ms - (kReservationSteps - 1) * step_of(program);
   return fmt::to_string(std::clamp<std::int64_t>(left_ms, 1, kStepTimeoutMsMax));
@@ -96,14 +96,14 @@ std::vector<std::string> devices_of(const std::vector<NamedLun>& luns) {
   return devices;
 }
 
-// As the program takes them: each is to be that LUN.
+// The arguments for the program: DEVICE=IDENTIFICATION makes it check that the device is that LUN.
 std::vector<std::string> words_of(const std::vector<NamedLun>& luns) {
   std::vector<std::string> words;
   for (const NamedLun& lun : luns) words.push_back(lun.device + "=" + lun.identification);
   return words;
 }
 
-// What the exit status says, for people.
+// The exit status in words.
 Status judge(const Answer& answer, const std::string& own) {
   const auto refuse = [&](ErrorCode code, const std::string& what) -> Status {
     return fail(code, fmt::format("reservations: {} ({})", what, answer.errors));
@@ -117,8 +117,8 @@ Status judge(const Answer& answer, const std::string& own) {
                     fmt::format("the key of {} is missing on a LUN: this boot was fenced", own));
     case Verdict::kSecondTime:
       return refuse(ErrorCode::kPermission,
-                    fmt::format("{} has registered before and its key is gone, or nobody knows: "
-                                "this boot was fenced",
+                    fmt::format("{} has registered before and its key is gone, or nobody "
+                                "knows how that ended: this boot was fenced",
                                 own));
     case Verdict::kConflict:
       return refuse(ErrorCode::kConflict, "a LUN is not reserved for this cluster's heads");
@@ -126,15 +126,16 @@ Status judge(const Answer& answer, const std::string& own) {
   return refuse(ErrorCode::kUnavailable, "an unknown answer");
 }
 
-// Whether it says of every LUN that `own` is registered, that the LUN is reserved for its
-// registrants, and of a victim that it is not registered and its commands have ended. Throws
-// Json::exception.
+// Checks what the answer says of every LUN: `own` is registered, the LUN is reserved for its
+// registrants, and a victim is not registered and its commands have ended. Throws Json::exception.
 Status check_luns(const ReservationProgram& program, const Json& json,
                   const std::vector<NamedLun>& luns, const std::string& own,
                   const std::string& victim) {
   if (json.at("verdict") != "done" || json.at("own") != own ||
       (!victim.empty() && json.at("victim") != victim)) {
-    return no_proof(program, "says that it is done, and then something else");
+    return no_proof(program,
+                    "says that it is done, but its answer has another verdict, key or "
+                    "victim");
   }
   for (std::size_t i = 0; i < luns.size(); ++i) {
     const Json& lun = json.at("luns")[i];
@@ -148,8 +149,8 @@ Status check_luns(const ReservationProgram& program, const Json& json,
         (victim.empty() ||
          (!has(victim) && (lun.at("did") == "preempted" || lun.at("did") == "reset")));
     if (fits) continue;
-    return no_proof(program, fmt::format("says that it is done, but not what is to be proved of "
-                                         "LUN {} at {}: {}",
+    return no_proof(program, fmt::format("says that it is done, but its answer does not prove it "
+                                         "for LUN {} at {}: {}",
                                          luns[i].identification, luns[i].device, lun.dump()));
   }
   return {};
@@ -163,7 +164,7 @@ Status check_done(const ReservationProgram& program, const Answer& answer,
     return check_luns(program, answer.json, luns, render_key(key_of(own)),
                       victim.empty() ? "" : render_key(key_of(victim)));
   } catch (const Json::exception&) {
-    return no_proof(program, "says that it is done, and not what it has seen");
+    return no_proof(program, "says that it is done, but not what it has seen");
   }
 }
 

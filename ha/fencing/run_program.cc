@@ -67,14 +67,14 @@ Result<pid_t> start(const ProgramCall& call, int input, int output, int errors) 
                                                 call.program, std::strerror(error)));
 }
 
-// One channel of what it prints.
+// Reads stdout or stderr of the program.
 struct Channel {
   int fd = -1;
   std::string* text = nullptr;
   std::size_t bytes_max = 0;
   bool open = false;
 
-  // Appends what is there, keeps the end.
+  // Appends what can be read; keeps only the end.
   void drain() {
     char piece[4096];
     const ssize_t got = ::read(fd, piece, sizeof piece);
@@ -83,7 +83,7 @@ struct Channel {
     text->append(piece, static_cast<std::size_t>(got));
     if (text->size() > bytes_max) text->erase(0, text->size() - bytes_max);
   }
-  // What it has left behind in the pipe; its offspring may keep the other side open.
+  // Reads what the ended program has left in the pipe; its children may keep the other end open.
   void drain_rest() {
     if (fd < 0) return;
     ::fcntl(fd, F_SETFL, O_NONBLOCK);
@@ -95,8 +95,8 @@ struct Channel {
   }
 };
 
-// Reads until the process has ended, it is to be stopped or the deadline is over. Answers whether
-// it has ended.
+// Reads until the process has ended, `stop` becomes readable, or the deadline is over. Returns
+// whether the process has ended.
 bool follow(int process, int stop, Channel& output, Channel& errors, Clock::time_point deadline) {
   for (;;) {
     const auto left =
@@ -148,7 +148,8 @@ Result<ProgramEnd> run_program(const ProgramCall& call) {
   const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   output.write.reset();
   errors.write.reset();
-  // It fits into the pipe. Our own reading end keeps the write from raising SIGPIPE.
+  // The input fits into the pipe. We keep a reading end ourselves, so that the write raises no
+  // SIGPIPE.
   const ssize_t written = ::write(input.write.get(), call.input.data(), call.input.size());
   input.write.reset();
   input.read.reset();

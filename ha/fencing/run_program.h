@@ -11,7 +11,7 @@
 
 namespace symnas::ha {
 
-// kApart: what it prints as errors comes separately.
+// kApart: stderr is kept separately from stdout.
 enum class Channels { kTogether, kApart };
 
 struct ProgramCall {
@@ -22,7 +22,7 @@ struct ProgramCall {
   std::int64_t timeout_ms = 60'000;
   Channels channels = Channels::kTogether;
   std::size_t output_bytes_max = 4096;  // of each channel; the end is kept
-  int stop_fd = -1;                     // when that can be read it is killed, as after timeout_ms
+  int stop_fd = -1;                     // readable: the program is killed, as after timeout_ms
 };
 
 struct ProgramEnd {
@@ -31,12 +31,12 @@ struct ProgramEnd {
   std::string errors;  // kApart
 };
 
-// Starts it in a process group of its own, with no signal blocked. Errors: kNotFound (it cannot be
-// started), kUnavailable (it has not ended after timeout_ms and its group was killed, or a signal
-// ended it), kInvalidArgument (too much input), kInternal.
+// Starts the program in a process group of its own, with no signal blocked. Errors: kNotFound (it
+// cannot be started), kUnavailable (it had not ended after timeout_ms and its group was killed, or
+// a signal ended it), kInvalidArgument (too much input), kInternal.
 Result<ProgramEnd> run_program(const ProgramCall& call);
 
-// The last line that it printed, for messages and proofs; "no message" if there is none.
+// The last line that the program printed, for messages and proofs; "no message" if there is none.
 std::string last_line(std::string text);
 
 }  // namespace symnas::ha

@@ -1,15 +1,15 @@
-// The planner's input and output as a person writes and reads them. Pure functions.
+// The planner's input and output as text that a person writes and reads. Pure functions.
 //
-//   head c1n1 c1n2            serving; "settled" (serving for long), "draining" or "lost" as the
-//   head c1n3 lost            last word: all of the line
+//   head c1n1 c1n2            these heads serve. "settled" (has served for long), "draining" or
+//   head c1n3 lost            "lost" as the last word applies to all heads of the line
 //   vnfs v1 on c1n1,c1n2 owner c1n1 target c1n2
 //   vnfs v2 on c1n2 stopped
 //   vnfs v3 on c1n1,c1n2 blind c1n1
 //   vnfs v4 on c1n1,c1n2 owner c1n2 auto pinned c1n2      fails back by itself, but not from c1n2
-//   vnfs v5 on c1n1,c1n2,c1n3 owner c1n3 refused c1n1     c1n1 has not taken it lately
+//   vnfs v5 on c1n1,c1n2,c1n3 owner c1n3 refused c1n1     c1n1 did not take it lately
 //   vnfs v6 on c1n1,c1n2 owner c1n1 ailing blind c1n1     c1n1 reaches its LUNs badly
 //
-// What is rendered of a plan: "v1 c1n2 ordered", "v2 - stopped".
+// A plan is rendered as lines: "v1 c1n2 ordered", "v2 - stopped".
 #pragma once
 
 #include <string>
@@ -19,9 +19,9 @@
 
 namespace symnas::ha {
 
-// "#" begins a comment. Errors: kInvalidArgument (the message names the line).
+// "#" starts a comment. Errors: kInvalidArgument (the message names the line).
 Result<Facts> parse_facts(const std::string& text);
-// A line per VNFS, by name.
+// One line per VNFS, ordered by name.
 std::string render(const std::map<std::string, Place>& places);
 
 }  // namespace symnas::ha

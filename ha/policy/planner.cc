@@ -14,7 +14,7 @@ class Planner {
   explicit Planner(const Facts& facts) : facts_(facts), share_(share()) {}
 
   std::map<std::string, Place> plan() {
-    // What has a place already counts before anything is given a new one.
+    // VNFSs that already have a place are counted first; then the others get a place.
     Heads homeless;
     for (const auto& [name, vnfs] : facts_.vnfses) {
       if (const auto place = place_of_now(vnfs)) {
@@ -32,7 +32,8 @@ class Planner {
   std::map<std::string, Place> distribute() {
     Heads left = free_those_that_may_move();
     for (std::size_t rank = 0; rank < most_heads(); ++rank) {
-      // Who is there already has the first claim: nobody changes places for nothing.
+      // A VNFS whose owner already is that head has the first claim: no two VNFSs swap heads for
+      // nothing.
       left = give_rank(left, rank, Claim::kWhoIsThere);
       left = give_rank(left, rank, Claim::kAnybody);
     }
@@ -80,7 +81,8 @@ class Planner {
     return found;
   }
 
-  // That its owner may send it to. One that ails may keep it, but is nobody to send it to.
+  // The heads to which its owner may send the VNFS. A head on which it ails may keep it, but it is
+  // not sent there.
   Heads takers_of(const VnfsFacts& vnfs) const {
     Heads takers = heads_in(vnfs, HeadState::kServing, Sight::kAllLuns);
     std::erase_if(takers, [&](const std::string& head) {
@@ -92,7 +94,7 @@ class Planner {
   Place find_home(const VnfsFacts& vnfs) const {
     if (!vnfs.owner.empty()) {
       const Heads takers = takers_of(vnfs);
-      // A drained head goes on rather than nobody.
+      // A drained head goes on serving when no other head can.
       if (takers.empty()) return {vnfs.owner, Reason::kStays};
       const bool drained = state_of(vnfs.owner) == HeadState::kDraining;
       return {choose(takers), drained ? Reason::kDrained : Reason::kAiling};
@@ -117,14 +119,15 @@ class Planner {
                              [&](const auto& a, const auto& b) { return load(a) < load(b); });
   }
 
-  // An owned VNFS goes only to a head that has settled; what is given a new place anyhow, to any.
+  // A VNFS whose owner serves goes only to a head that has settled; a VNFS that gets a new place
+  // anyhow goes to any head.
   bool may_fail_back(const VnfsFacts& vnfs, const Place& place) const {
     if (vnfs.failback != Failback::kAuto || vnfs.pinned == place.head) return false;
     return place.reason == Reason::kStays || place.reason == Reason::kFailback ||
            place.reason == Reason::kBalanced || place.reason == Reason::kDrained;
   }
 
-  // Each time one VNFS comes nearer to its primary, so that it ends.
+  // Moves one VNFS nearer to its primary. Each call brings one nearer, so the loop around it ends.
   bool fail_one_back() {
     for (const auto& [name, vnfs] : facts_.vnfses) {
       Place& place = places_.at(name);
@@ -133,7 +136,7 @@ class Planner {
       for (const std::string& head : takers_of(vnfs)) {
         if (index_of(vnfs, head) >= index_of(vnfs, place.head)) break;
         if (load(head) >= share_) continue;
-        if (goes_on && !facts_.settled.contains(head)) break;  // it is waited for
+        if (goes_on && !facts_.settled.contains(head)) break;  // wait until it has settled
         --loads_[place.head];
         ++loads_[head];
         place.head = head;
@@ -149,7 +152,8 @@ class Planner {
                                     vnfs.heads.begin());
   }
 
-  // Those that an owner serves. All others keep the places of the plan.
+  // Frees the VNFSs that are served by an owner and may move. All others keep the places of the
+  // plan.
   Heads free_those_that_may_move() {
     for (auto& [name, place] : Planner(facts_).plan()) take(name, place);
     Heads free;
@@ -171,7 +175,7 @@ class Planner {
     return most;
   }
 
-  // Answers those that were not given the head of that rank.
+  // Gives the VNFSs the head of that rank where there is room; returns those that did not get it.
   Heads give_rank(const Heads& names, std::size_t rank, Claim claim) {
     Heads left;
     for (const std::string& name : names) {
@@ -188,7 +192,8 @@ class Planner {
     return left;
   }
 
-  // All of them have their share: it stays where it is, if that is one of them.
+  // For a VNFS whose heads all have their share: it stays where it is, if that is one of them; else
+  // the head with the least load takes it.
   std::string least_evil(const VnfsFacts& vnfs) const {
     const Heads takers = takers_of(vnfs);
     if (std::find(takers.begin(), takers.end(), vnfs.owner) != takers.end()) return vnfs.owner;
@@ -226,7 +231,8 @@ std::map<std::string, Place> plan(const Facts& facts) { return Planner(facts).pl
 
 std::map<std::string, Place> distribute(const Facts& facts) {
   Facts then = facts;
-  // Whoever had to stay above a share may make room for another: again, until nobody moves.
+  // A move may make room on a head for a VNFS that had to stay above a share: repeat until nothing
+  // moves.
   for (std::size_t round = 0; round <= facts.vnfses.size(); ++round) {
     const auto moves = Planner(then).distribute();
     if (moves.empty()) break;

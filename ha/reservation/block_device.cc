@@ -32,7 +32,7 @@ constexpr unsigned char kInquiry = 0x12;
 constexpr unsigned char kPersistentReserveIn = 0x5e;
 constexpr int kNoEscalation = 0x100;  // SG_SCSI_RESET_NO_ESCALATE, which glibc's header lacks
 enum ServiceAction : unsigned char { kReadKeys = 0, kReadReservation = 1, kReportCapabilities = 2 };
-// NVMe: status codes as the kernel hands them on, and the command.
+// NVMe: status codes as the kernel passes them on, and the command.
 constexpr int kNvmeStatusType = 0x700;
 constexpr int kNvmePathRelated = 0x300;
 constexpr unsigned char kReservationReport = 0x0e;
@@ -59,7 +59,7 @@ class BlockDevice : public Device {
     pr_reservation request{.key = key.value(), .type = PR_EXCLUSIVE_ACCESS_REG_ONLY};
     return change(IOC_PR_RESERVE, &request);
   }
-  // The caller's key stands first.
+  // The caller's key comes first.
   Change preempt_and_abort(ReservationKey own, ReservationKey victim) override {
     pr_preempt request{
         .old_key = own.value(), .new_key = victim.value(), .type = PR_EXCLUSIVE_ACCESS_REG_ONLY};
@@ -101,9 +101,9 @@ class ScsiDevice : public BlockDevice {
     SYMNAS_ASSIGN(const std::string answer, reserve_in(kReportCapabilities, 256));
     return parse_report_capabilities(answer);
   }
-  // Of this LUN only: without the flag the kernel goes on to the target, the bus and the adapter.
-  // An adapter does one at a time: while it is at another LUN's this one is told EAGAIN, or, if
-  // both began at once, EIO.
+  // Resets only this LUN: without the flag the kernel goes on to the target, the bus and the
+  // adapter. An adapter does one reset at a time: while it resets another LUN, this one gets
+  // EAGAIN, or EIO if both began at once.
   Change reset() override {
     int error = 0;
     int failures = 0;
@@ -131,7 +131,7 @@ class ScsiDevice : public BlockDevice {
     return read("PERSISTENT RESERVE IN", cdb, sizeof cdb, room);
   }
 
-  // Sends a command that reads at most `room` bytes; again after a unit attention.
+  // Sends a command that reads at most `room` bytes; repeats it after a unit attention.
   Result<std::string> read(std::string_view name, const unsigned char* cdb, std::size_t cdb_bytes,
                            std::size_t room) {
     std::string why;
@@ -190,7 +190,8 @@ class NvmeDevice : public BlockDevice {
     SYMNAS_ASSIGN(const NvmeReservations report, this->report());
     return ReservationAnswer{report.registrations.generation, report.reservation};
   }
-  // A namespace without them refuses the registration, which asks for persistence (CPTPL).
+  // A namespace without these capabilities refuses the registration, which asks for persistence
+  // (CPTPL).
   Result<Capabilities> capabilities() override { return Capabilities{true, true}; }
   Change reset() override { return {Outcome::kRefused, "NVMe has no reset of a namespace"}; }
 
@@ -223,7 +224,7 @@ class NvmeDevice : public BlockDevice {
   const std::string name_;
 };
 
-// The kernel's name of a whole disk ("sda"), or an error for anything else.
+// The kernel's name of a whole disk ("sda"); an error for anything else.
 Result<std::string> kernel_name(const std::string& path, dev_t device) {
   const std::string node = fmt::format("/sys/dev/block/{}:{}", ::major(device), ::minor(device));
   if (std::ifstream(node + "/partition").good()) {
@@ -255,7 +256,8 @@ Change judge_ioctl(int returned, int error_number, Transport transport) {
 }
 
 Result<std::unique_ptr<Device>> open_block_device(const std::string& path) {
-  // Reading is enough for the ioctls, and closing it makes udev look at nothing.
+  // O_RDONLY is enough for the ioctls, and closing such a descriptor does not make udev probe the
+  // disk.
   UniqueFd fd(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   if (!fd.valid()) {
     const ErrorCode code = errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo;

@@ -1,9 +1,9 @@
-// BlockDevice: a Device through the kernel: changes by the ioctls of <linux/pr.h>, which multipath
-// hands to every path; reading by SG_IO, or for NVMe by Reservation Report. Thread class: confined
-// to one thread; every call may block for as long as the path does.
+// BlockDevice: a Device through the kernel. Changes go through the ioctls of <linux/pr.h>, which
+// multipath passes to every path; reads go through SG_IO, or for NVMe through Reservation Report.
+// Thread class: confined to one thread; every call may block for as long as the path does.
 //
 // Traps: these ioctls return a positive SCSI or NVMe status when they fail, so any value but 0 is a
-// failure; a unit attention fails whatever command comes next, once.
+// failure; a unit attention makes the next command fail once, whichever it is.
 #pragma once
 
 #include <memory>

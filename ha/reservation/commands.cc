@@ -15,7 +15,8 @@ bool all_done(const Answers& answers) {
   return std::ranges::all_of(answers, [](const auto& answer) { return answer.has_value(); });
 }
 
-// Two paths of one LUN, given as two, would each be registered or preempted half.
+// Two paths of one LUN that are given as two LUNs would each be registered or preempted only in
+// part.
 void refuse_doubles(Answers& answers) {
   std::map<std::string, std::string> seen;
   for (auto& answer : answers) {
@@ -72,7 +73,8 @@ class Run {
   Answers look_at_all() {
     return on_all([](Device& device, const std::string& name) -> Result<LunState> {
       SYMNAS_ASSIGN(LunState seen, look(device, name));
-      // Some that answer the rest do not know the question: then it stays open.
+      // Some LUNs that answer the rest do not know this command: then the capabilities stay
+      // unknown.
       if (const auto can = device.capabilities()) seen.can = *can;
       return seen;
     });
@@ -106,7 +108,7 @@ class Run {
                           });
   }
 
-  // A node may have become another disk since its name was looked up.
+  // A node may have become another disk since its name was resolved.
   Status check_expected(Device& device, const std::string& name) const {
     const auto expected = request_.identities.find(name);
     if (expected == request_.identities.end()) return {};
@@ -116,7 +118,8 @@ class Run {
                 fmt::format("{}: is {}, not {}", name, identity, expected->second));
   }
 
-  // Looks anew, after the last LUN was done. `before` says what was done, for the report.
+  // Looks again at all LUNs, after the last one was changed. `before` says what was done, for the
+  // report.
   Answers judge_all(const Answers& before) const {
     Answers answers = on_all([&](Device& device, const std::string& name) -> Result<LunState> {
       SYMNAS_ASSIGN(LunState seen, look(device, name));

@@ -30,7 +30,7 @@ struct Worker {
 };
 
 [[noreturn]] void work(int answer, pid_t parent, const std::string& device, const LunStep& step) {
-  // Ends with its parent: a command that was ended goes on nowhere.
+  // The worker ends with its parent: when the command is killed, no part of it goes on.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(1);
   const std::string text = render_answer(step(device));
@@ -88,7 +88,7 @@ Result<LunState> finish(Result<Worker>& worker, const std::string& device,
                         std::int64_t timeout_ms) {
   if (!worker) return tl::unexpected<Error>(worker.error());
   if (!worker->ended) {
-    // Not waited for: it may sit in the kernel for as long as the path hangs.
+    // We do not wait for it: it may block in the kernel for as long as the path hangs.
     ::kill(worker->pid, SIGKILL);
     return fail(ErrorCode::kUnavailable,
                 fmt::format("{}: no answer within {} ms", device, timeout_ms));

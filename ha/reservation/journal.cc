@@ -76,7 +76,7 @@ Result<Seen> parse(const std::string& text, const std::string& path) {
   return seen;
 }
 
-// Where this boot has registered with other keys, by LUN.
+// Other keys with which this boot has registered, by LUN.
 Result<std::map<std::string, std::string>> read_others(const std::string& directory,
                                                        const std::string& own) {
   std::map<std::string, std::string> others;

@@ -1,11 +1,11 @@
 // Journal: what one boot incarnation has ever done to register itself, one file per key, so that it
-// registers on no LUN twice. A fenced head could, as far as SCSI goes, register again and write on;
-// also under another name, which is another key of the same boot.
+// registers on no LUN twice. SCSI would let a fenced head register again and write on; also under
+// another name, which is another key of the same boot.
 // Thread class: thread-compatible; appends of several processes do not mix.
 //
 // Lines "begun LUN", "refused LUN", "done LUN", "withdrawn LUN" (docs/formats/reservation.md).
 // "begun" is on disk before the command is sent. The folder must live as long as the boot: /run.
-// Whoever deletes it takes the responsibility for a second registration.
+// Deleting it allows a second registration: who deletes it is responsible for that.
 #pragma once
 
 #include <map>
@@ -21,21 +21,22 @@ enum class Enrolment {
   kNever,
   kBegun,      // sent, or about to be: the outcome is not known
   kDone,       // the key was seen on the LUN
-  kWithdrawn,  // given back; not to be taken again
+  kWithdrawn,  // given back; never to be taken again
 };
 
 class Journal {
  public:
-  // Opens or makes the key's file in `directory`, and locks it until the object and every process
-  // forked meanwhile have gone. Errors: kUnavailable (another registration of this key runs, or
-  // hangs), kIo, kPermission (a line, of this key or another one, is no line of ours: nobody knows
-  // what this boot has done).
+  // Opens or makes the key's file in `directory`, and locks it until the object is destroyed and
+  // every process forked meanwhile has ended. Errors: kUnavailable (another registration of this
+  // key runs, or hangs), kIo, kPermission (a line, of this key or another one, is not valid: nobody
+  // knows what this boot has done).
   static Result<Journal> open(const std::string& directory, ReservationKey key);
 
   Enrolment of(const std::string& lun) const;
-  // Which other key this boot has registered there, or tried to, and not given back; "" = none.
+  // The other key that this boot has registered there, or tried to, and not given back; "" = none.
   std::string other_key_of(const std::string& lun) const;
-  // Appends a line and has it on disk. kNever: the LUN refused what had begun. Errors: kIo.
+  // Appends a line, which is on disk when this returns. kNever: the LUN refused the registration
+  // that had begun. Errors: kIo.
   Status note(const std::string& lun, Enrolment what);
 
  private:

@@ -14,23 +14,23 @@ inline constexpr std::size_t kVpdBytesMax = 1'024;  // of page 83h
 // A reservation report of NVMe: the header and 64 bytes per controller.
 inline constexpr std::size_t kNvmeReportBytesMax = 65'536;
 
-// One SCSI command. The kernel's own time-out of PR OUT is 30 s; a path that hangs for longer is
-// given up by the deadline of the whole step.
+// One SCSI command. The kernel's own time-out of PR OUT is 30 s; when a path hangs longer, the
+// deadline of the whole step gives it up.
 inline constexpr std::uint32_t kCommandTimeoutMs = 10'000;
-// A unit attention is reported once per event: a few in a row while others register.
+// A unit attention is reported once per event: a few come in a row while other heads register.
 inline constexpr int kCommandTriesMax = 8;
-// Others may register or preempt between two reads of one LUN.
+// Other heads may register or preempt between two reads of one LUN.
 inline constexpr int kLookTriesMax = 8;
-// A preempted key that is back at once belongs to somebody who breaks the rules.
+// When a preempted key comes back at once, somebody breaks the rules.
 inline constexpr int kPreemptTriesMax = 3;
 inline constexpr int kReserveTriesMax = 4;
-// An adapter resets one LUN at a time, in some milliseconds if nothing hangs: others ask again.
+// An adapter resets one LUN at a time, in some milliseconds if nothing hangs: the others try again.
 inline constexpr unsigned kResetPauseUs = 50'000;
 inline constexpr int kResetWaitsMax = 1'000;
-inline constexpr int kResetTriesMax = 5;  // that failed
+inline constexpr int kResetTriesMax = 5;  // failed tries
 
-inline constexpr std::size_t kLunsMax = 1'024;  // in one command; each has a process for a moment
-inline constexpr std::int64_t kStepTimeoutMs = 5'000;  // default of --timeout-ms and the other
+inline constexpr std::size_t kLunsMax = 1'024;  // in one command; one short-lived process each
+inline constexpr std::int64_t kStepTimeoutMs = 5'000;  // default of both time-outs
 inline constexpr std::int64_t kStepTimeoutMsMax = 600'000;
 inline constexpr std::size_t kJournalBytesMax = 1u << 20;
 inline constexpr std::size_t kIncarnationCharsMax = 512;

@@ -31,7 +31,7 @@ tl::unexpected<Error> second_registration(const std::string& name, std::string_v
                           name, why));
 }
 
-// Someone of the registrants holds it; if nobody does, `own` does from now on.
+// If no registrant holds the reservation, `own` takes it.
 Status hold_reservation(Device& device, LunState& seen, ReservationKey own) {
   Change change;
   for (int attempt = 0; attempt < kReserveTriesMax; ++attempt) {
@@ -49,8 +49,8 @@ Status hold_reservation(Device& device, LunState& seen, ReservationKey own) {
               fmt::format("{}: cannot be reserved: {}", seen.device, change.what));
 }
 
-// Somebody has removed the key, and perhaps waits still for the commands that this aborts: LIO
-// shows it gone before they have ended.
+// Somebody else has removed the key, and may still be waiting for the commands that this aborts:
+// LIO shows the key as gone before they have ended.
 Result<LunState> reset_here(Device& device, const LunState& seen, ReservationKey victim) {
   const Change change = device.reset();
   if (change.outcome != Outcome::kDone) {
@@ -64,7 +64,7 @@ Result<LunState> reset_here(Device& device, const LunState& seen, ReservationKey
   return now;
 }
 
-// The key is not there, and the journal knows of no attempt.
+// REQUIRES: the key is not on the LUN, and the journal has no attempt to register it.
 Status enroll(Device& device, const LunState& seen, Journal& journal, ReservationKey key) {
   SYMNAS_TRY(journal.note(seen.identity, Enrolment::kBegun));
   const Change change = device.enroll(key);
@@ -143,7 +143,7 @@ Result<LunState> preempt_here(Device& device, const std::string& name, Reservati
   SYMNAS_ASSIGN(LunState seen, look(device, name));
   Change change;
   for (int attempt = 0;; ++attempt) {
-    // Without a reservation nobody is kept out, registered or not.
+    // Without a reservation the LUN keeps nobody out, registered or not.
     SYMNAS_TRY(hold_reservation(device, seen, own));
     if (!seen.has(victim)) {
       if (seen.did == "preempted") return seen;
@@ -167,14 +167,14 @@ Result<LunState> may_unregister(Device& device, const std::string& name, Reserva
                                          [own](ReservationKey key) { return key == own; });
   if (alone && last == Last::kRefuse) {
     return fail(ErrorCode::kBusy,
-                fmt::format("{}: is registered by us alone: then nobody is kept out any more, not "
-                            "even fenced heads (--last)",
+                fmt::format("{}: only we are registered: without us nobody is kept out any more, "
+                            "not even fenced heads (--last does it all the same)",
                             name));
   }
   if (!alone && seen.reservation && seen.reservation->holder == own) {
     return fail(ErrorCode::kBusy,
-                fmt::format("{}: we hold its reservation, which would end (have another head "
-                            "preempt {})",
+                fmt::format("{}: we hold its reservation, which would end with our registration "
+                            "(have another head preempt {})",
                             name, render_key(own)));
   }
   return seen;

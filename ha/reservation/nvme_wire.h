@@ -1,5 +1,5 @@
 // The Reservation Report of an NVMe namespace. Pure functions over bytes of another machine.
-// Source: NVM Express Base Specification 2.0, 7.6 (Reservation Report). Never run on hardware.
+// Source: NVM Express Base Specification 2.0, 7.6 (Reservation Report). Never tried on hardware.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace symnas::ha {
 
-// extended: with host identifiers of 128 bits (EDS = 1), as fabrics have them.
+// kExtended: with host identifiers of 128 bits (EDS = 1), as with NVMe over fabrics.
 enum class NvmeReport { kPlain, kExtended };
 
 struct NvmeReservations {
@@ -18,7 +18,7 @@ struct NvmeReservations {
   std::optional<Reservation> reservation;
 };
 
-// Errors: kTooLarge (there are more controllers than bytes), kCorrupt.
+// Errors: kTooLarge (the report has more controllers than there are bytes), kCorrupt.
 Result<NvmeReservations> parse_reservation_report(std::string_view report, NvmeReport kind);
 
 }  // namespace symnas::ha

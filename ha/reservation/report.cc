@@ -76,7 +76,7 @@ std::string why_cannot_fence(const Capabilities& can) {
 Verdict verdict_of(const std::vector<Result<LunState>>& luns) {
   constexpr std::array kGravestFirst = {Verdict::kOwnKeyMissing, Verdict::kSecondTime,
                                         Verdict::kConflict, Verdict::kNotDone};
-  // About no LUN nothing can be proven.
+  // Without LUNs nothing is proven.
   if (luns.empty()) return Verdict::kNotDone;
   for (const Verdict grave : kGravestFirst) {
     for (const auto& lun : luns) {

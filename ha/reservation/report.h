@@ -1,5 +1,5 @@
-// What symnas-fence says: for programs as JSON, for people as lines; and what one of its processes
-// tells the other. Pure functions. JSON: docs/formats/reservation.md.
+// The output of symnas-fence: JSON for programs, lines for people; and what one of its processes
+// passes to the other. Pure functions. JSON: docs/formats/reservation.md.
 #pragma once
 
 #include <string>
@@ -12,33 +12,34 @@ namespace symnas::ha {
 
 // Exit statuses, as docs/man/symnas-fence.8 lists them.
 enum class Verdict {
-  kDone = 0,           // on every LUN; of preempt and verify: it is proven
-  kNotDone = 1,        // not on every LUN: nothing is proven; repeat it
+  kDone = 0,           // on every LUN; for preempt and verify: it is proven
+  kNotDone = 1,        // not on every LUN: nothing is proven; repeat the command
   kUsage = 2,          // the command itself is wrong
   kOwnKeyMissing = 3,  // this boot has been fenced, or never registered: stop
   kSecondTime = 4,     // this boot has registered before: reboot
-  kConflict = 5,       // reserved in another way, not reserved, or a key that is there
+  kConflict = 5,       // reserved in another way, not reserved, or a key is not absent
 };
 
-// "": it can.
+// Why a LUN cannot fence; "": it can.
 std::string why_cannot_fence(const Capabilities& can);
 
-// The gravest of what happened: 3, then 4, 5, 1.
+// The gravest verdict of all LUNs, in this order: 3, then 4, 5, 1.
 Verdict verdict_of(const std::vector<Result<LunState>>& luns);
 
 struct Report {
   std::string command;
   std::string own;     // key, or empty
-  std::string victim;  // likewise
+  std::string victim;  // as `own`
   std::vector<std::string> devices;
   std::vector<Result<LunState>> luns;  // as many as devices
 };
 
 std::string render_json(const Report& report);
-// A line per LUN and one with the verdict.
+// One line per LUN, and one with the verdict.
 std::string render_text(const Report& report);
 
-// Between the processes. parse_answer: kUnavailable if the other one died before it had said all.
+// An answer as one process passes it to the other. parse_answer: kUnavailable if the other process
+// died before it had written all.
 std::string render_answer(const Result<LunState>& answer);
 Result<LunState> parse_answer(const std::string& text, const std::string& device);
 

@@ -58,7 +58,8 @@ Result<Registrations> read_all_keys(const std::function<Result<std::string>(std:
     if (!keys && keys.error().code != ErrorCode::kTooLarge) return keys;
     const std::size_t complete = read_keys_bytes(answer);
     if (keys && complete < room) return keys;
-    // Sent less than it announces, with room for it: not a matter of the buffer.
+    // The LUN has sent less than it announces although there was room: a larger buffer does not
+    // help.
     if (!keys && complete < room) return damaged("READ KEYS", keys.error().message);
     if (room == kReadKeysBytesMax) {
       return fail(ErrorCode::kTooLarge, fmt::format("READ KEYS: more than {} registrations",

@@ -1,5 +1,5 @@
 // What a LUN answers to PERSISTENT RESERVE IN and INQUIRY, byte by byte. Pure functions over bytes
-// that another machine made: whatever they are, the answer is a value or an error.
+// of another machine: whatever the bytes are, the result is a value or an error.
 //
 // Source: SPC-4 6.15 (PERSISTENT RESERVE IN), 7.8.6 (VPD page 83h).
 #pragma once
@@ -22,10 +22,10 @@ Result<Registrations> parse_read_keys(std::string_view answer);
 // The bytes that this READ KEYS answer would have if it were complete. REQUIRES: >= 8 bytes.
 std::size_t read_keys_bytes(std::string_view answer);
 
-// Asks with a growing buffer until the answer fits with room to spare, so that a device that
-// counts only what it has sent is not believed. Each answer stands alone: two are never joined,
-// because the keys may have changed in between. `ask` answers at most as many bytes as it is told.
-// Errors: of ask; kCorrupt; kTooLarge (more keys than one command can tell).
+// Asks with a growing buffer until the answer fits with room to spare: a device might count only
+// the keys that it has sent. Each answer stands alone: two answers are never joined, because the
+// keys may have changed in between. `ask` returns at most as many bytes as it is told. Errors:
+// those of ask; kCorrupt; kTooLarge (more keys than one command can return).
 Result<Registrations> read_all_keys(const std::function<Result<std::string>(std::size_t)>& ask);
 
 // READ RESERVATION: a reservation of the whole LUN, or none. Errors: kCorrupt.
@@ -38,8 +38,8 @@ Result<ReservationAnswer> parse_read_reservation(std::string_view answer);
 // REPORT CAPABILITIES. Errors: kCorrupt.
 Result<Capabilities> parse_report_capabilities(std::string_view answer);
 
-// VPD page 83h: the LUN's name in the world, "naa.600..." or "eui.001...". Errors: kCorrupt,
-// kNotFound (it has none of these).
+// VPD page 83h: the world-wide name of the LUN, "naa.600..." or "eui.001...". Errors: kCorrupt,
+// kNotFound (it has neither).
 Result<std::string> parse_identification(std::string_view page);
 
 }  // namespace symnas::ha

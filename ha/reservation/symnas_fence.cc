@@ -56,7 +56,8 @@ Result<std::int64_t> parse_timeout(std::string_view option, const std::string& t
   return value;
 }
 
-// This boot's: nobody registers for another one, or for a boot that is over.
+// The incarnation must be this boot's: nobody registers for another head, or for a boot that is
+// over.
 Status is_this_boot(const std::string& incarnation) {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string boot;
@@ -65,7 +66,7 @@ Status is_this_boot(const std::string& incarnation) {
   return wrong(fmt::format("{}: is not this boot, which is HEAD/{}", incarnation, boot));
 }
 
-// What was given, before it is known whether it fits the command.
+// The words of the command line, before it is known whether they fit the command.
 struct Words {
   std::string command, own, victim, absent, state, abort_timeout;
   bool last = false;
@@ -154,7 +155,7 @@ Result<Line> parse_line(const std::vector<std::string>& arguments) {
   return line;
 }
 
-// SYMNAS_CRASH_AT="preempt DEVICE": ends the command there, as by SIGKILL. For tests.
+// SYMNAS_CRASH_AT="preempt DEVICE": ends the command there, as SIGKILL would. For tests.
 void crash_point(const std::string& device) {
   const char* const chosen = std::getenv("SYMNAS_CRASH_AT");
   if (chosen == nullptr || chosen != "preempt " + device) return;
@@ -172,7 +173,7 @@ int run(const std::vector<std::string>& arguments) {
   const Reach reach{open_block_device, on_each, crash_point};
   const Report report = run_command(line->request, reach);
   const std::string text = line->json ? render_json(report) : render_text(report);
-  // Nobody may take a lost answer for a proof.
+  // A lost answer must not be taken for a proof.
   const bool told =
       std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
   return static_cast<int>(told ? verdict_of(report.luns) : Verdict::kNotDone);

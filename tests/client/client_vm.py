@@ -1,8 +1,8 @@
 """A client VM: QEMU without hardware acceleration runs Debian's kernel with its real NFS client.
 
-The VM hangs on a bridge by a tap that goes away with it. Scripts run in it over virtio-serial
-ports (frames: guest_exec.cc), so they run, report and can be killed while its network is broken.
-A VM's record is one directory: `vm.json`, a socket per port, the console log.
+The VM is connected to a bridge by a tap, which disappears with the VM. Scripts run in it over
+virtio-serial ports (frames: guest_exec.cc), so they run, report and can be killed while its network
+is broken. A VM's record is one directory: `vm.json`, a socket per port, the console log.
 
 Thread class: a ClientVm may be used by several threads; a Job belongs to one.
 """
@@ -122,7 +122,7 @@ class Result:
 
 
 class ClientVm:
-    """Handle on a VM, running or not, found by its directory."""
+    """A VM, running or not, found by its directory."""
 
     def __init__(self, name, root=None):
         self.name = name
@@ -147,8 +147,8 @@ class ClientVm:
     def start(self, address, bridge, bridge_netns=None, gateway=None, disks=(), cgroup=None):
         """Boots the VM and waits until it runs scripts.
 
-        address: "10.0.0.201/24", gateway: "10.0.0.254"; or a list with one of each family; disks:
-        files shown read-only as /dev/vda, /dev/vdb, ...
+        address: "10.0.0.201/24", gateway: "10.0.0.254"; or a list with one of each family. disks:
+        files that the VM sees read-only as /dev/vda, /dev/vdb, ...
         """
         if self.running():
             raise LabError(f"client VM {self.name} runs already (`vm stop --name {self.name}`)")
@@ -156,7 +156,7 @@ class ClientVm:
         shutil.rmtree(self.directory, ignore_errors=True)
         os.makedirs(self.directory, mode=0o700)
         digest = hashlib.sha256(self.name.encode()).hexdigest()
-        # A tap of an earlier VM may take a moment to go: a new name each time.
+        # The tap of an earlier VM may exist for a moment longer: a new name each time.
         tap = netns.open_tap(bridge_netns, bridge, f"tap{secrets.token_hex(4)}")
         try:
             arguments = f"{KERNEL_ARGUMENTS} symnas.name={self.name}"
@@ -239,6 +239,6 @@ class ClientVm:
         return Result(job.status, job.output)
 
     def stop(self):
-        """Ends the VM at once and removes its directory; nothing happens if there is none."""
+        """Ends the VM at once and removes its directory; no effect if there is none."""
         processes.stop(self.record(), 0)
         shutil.rmtree(self.directory, ignore_errors=True)

@@ -1,4 +1,4 @@
-// CommandLine: "--name value" pairs behind a mode word, for the test clients.
+// CommandLine: "--name value" pairs after a mode word, for the test clients.
 // Thread class: immutable after parse().
 #pragma once
 
@@ -11,7 +11,7 @@ namespace symnas::nfs3 {
 
 class CommandLine {
  public:
-  // Answers nothing when a name does not begin with "--" or has no value.
+  // Returns nothing when a name does not begin with "--" or has no value.
   static std::optional<CommandLine> parse(int argc, char** argv) {
     CommandLine line;
     int next = 1;

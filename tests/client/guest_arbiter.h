@@ -1,7 +1,7 @@
-// Arbiter: a connection to tests/lab/arbiter.py, by which one owner of locks says what it holds.
+// Arbiter: a connection to tests/lab/arbiter.py, by which one owner of locks reports what it holds.
 //
-// A line is answered by "ok ...", or by anything else, which ends the process. The words are the
-// arbiter's. Header only: the programs of the client VM are compiled one by one (vm_image.py).
+// Each line is answered by "ok ..."; any other answer ends the process. The words are those of the
+// arbiter. Header only: the programs of the client VM are compiled one by one (vm_image.py).
 // Thread class: confined to one process.
 #pragma once
 
@@ -61,7 +61,7 @@ class Arbiter {
     _exit(1);
   }
 
-  // What has failed, with errno, is no lock's fault.
+  // For a failure, with errno, that is not the fault of a lock.
   [[noreturn]] void fail(const std::string& what) const {
     std::printf("%s %s: %s: %s\n", program_invocation_short_name, name_.c_str(), what.c_str(),
                 std::strerror(errno));
@@ -69,8 +69,8 @@ class Arbiter {
     _exit(1);
   }
 
-  // The lock is gone, says the kernel: EIO for whatever needs it (fs/nfs/nfs4state.c). Throws
-  // GivenUp when the arbiter knows that it is not.
+  // The kernel reports that the lock is gone: EIO for everything that needs it
+  // (fs/nfs/nfs4state.c). Throws GivenUp when the arbiter knows that the lock is not gone.
   [[noreturn]] void lost(const std::string& what) const {
     const std::string text = what + ": " + std::strerror(errno);
     write_to("/sys/kernel/tracing/trace_marker", name_ + ": " + what);

@@ -1,15 +1,15 @@
 // guest_exec: runs scripts inside the client VM for a program on the host.
 //
-// One process serves one virtio-serial port; a port carries one job at a time, so a host program
-// owns a port while its job runs. The channel does not touch the guest's network: jobs can be
+// One process serves one virtio-serial port. A port carries one job at a time, so a host program
+// owns a port while its job runs. The channel does not use the guest's network: jobs can be
 // started, watched and killed while that is broken.
 //
 // Frame, both ways (tests/client/README.md): magic "SYMF", type, job id and payload length (u32,
 // little endian), payload.
 //   host -> guest   'R' run the payload with /bin/sh    'K' kill the job    'P' ping
 //   guest -> host   'O' output (stdout and stderr)      'X' exit status, u32    'H' answer to 'P'
-// A job ends when its shell ends, also when its background processes still hold the output. A host
-// that hangs up kills the job: nothing runs on unwatched.
+// A job ends when its shell ends, even if its background processes still hold the output. When the
+// host hangs up, its job is killed: no job runs unwatched.
 //
 // Confined to one thread.
 #include <fcntl.h>
@@ -33,7 +33,7 @@ constexpr std::size_t kHeaderBytes = 13;
 constexpr std::uint32_t kMaxScriptBytes = 16u << 20;  // a script, not a file transfer
 constexpr std::size_t kOutputChunkBytes = 32768;
 constexpr int kHangupPollMs = 50;  // a port without a host polls as hung up at once: do not spin
-// A host that connects anew at once seems to be gone for a moment, also after its first bytes have
+// A host that connects again at once seems to be gone for a moment, even after its first bytes have
 // been read: the kernel takes the news of ports and their data from different queues.
 constexpr int kHangupSureMs = 300;
 constexpr int kHangupNapMs = 10;
@@ -72,7 +72,7 @@ class JobServer {
   bool host_gone_ = true;
 };
 
-// Sends one frame; gives up silently when the host has hung up, which poll reports next.
+// Sends one frame. Gives up silently when the host has hung up, which poll() reports next.
 void JobServer::send(char type, std::uint32_t id, const char* data, std::size_t length) {
   std::string frame(kMagic, sizeof kMagic);
   frame += type;
@@ -164,7 +164,7 @@ void JobServer::start(std::uint32_t id, const std::string& script) {
   output_ = ends[0];
 }
 
-// Kills the running job, if any, without reporting it: its host is gone or has started another.
+// Kills the running job, if any, without a report: its host is gone or has started another job.
 void JobServer::kill_job() {
   if (job_ > 0) kill(-job_, SIGKILL);
   job_ = -1;

@@ -1,29 +1,27 @@
 // guest_file: file calls that the client VM's busybox has no command for.
 //
-//   guest_file attributes FILE            one line: everything that a server says, times in ns
+//   guest_file attributes FILE            one line: everything that a server reports, times in ns
 //   guest_file names DIRECTORY            the names in the order of getdents, without a LOOKUP each
-//   guest_file append FILE WORD COUNT     COUNT lines "WORD N", each under an fcntl lock of its
-//   own,
-//                                         asked for again and again; then how often it was refused
-//   guest_file hold FILE FLAG locked|open  keeps FILE open, and locked as a whole; adds "one", says
-//                                         "holding", waits until FLAG exists, adds "two", prints
-//                                         both and its working directory
+//   guest_file append FILE WORD COUNT     COUNT lines "WORD N", each under its own fcntl lock,
+//                                         requested until granted; then how often it was refused
+//   guest_file hold FILE FLAG locked|open  keeps FILE open, and locked as a whole; adds "one",
+//                                         prints "holding", waits until FLAG exists, adds "two",
+//                                         prints both and its working directory
 //   guest_file try FILE                   "granted" or "refused": a lock of the whole file
 //   guest_file wait FILE                  waits for a lock of the whole file, then "granted"
-//   guest_file turns FILE COUNT           COUNT times: opens it, waits for a lock of the whole
-//   file,
-//                                         counts up the number in it, unlocks and closes it
+//   guest_file turns FILE COUNT           COUNT times: opens it, waits for a lock of all of it,
+//                                         adds one to the number in it, unlocks and closes it
 //   guest_file write FILE BYTES COUNT WRITER WRITERS ROUND
 //                                         O_DIRECT: the blocks WRITER, WRITER + WRITERS, ... of
-//                                         COUNT, in a random order; each names its place and round
-//                                         and has a checksum
+//                                         COUNT, in a random order; each contains its place and
+//                                         round, and has a checksum
 //   guest_file verify FILE BYTES COUNT ROUND direct|cached|mapped
 //                                         every block is there, sound and of that round
 //   guest_file map FILE BYTES COUNT ROUND FLAG
-//                                         verifies as `mapped`, says "mapped", waits until FLAG
+//                                         verifies as `mapped`, prints "mapped", waits until FLAG
 //                                         exists, verifies a mapping of a new open against
-//                                         ROUND + 1, with the old one still there
-// Exit status: 0; 1 an error or something differs (and says what); 2 usage.
+//                                         ROUND + 1, while the old mapping still exists
+// Exit status: 0; 1 an error, or something differs (printed); 2 usage.
 // Confined to one thread.
 #include <dirent.h>
 #include <fcntl.h>
@@ -101,7 +99,7 @@ void make_block(char* block, std::size_t bytes, std::uint64_t index, std::uint64
   std::memcpy(block, &head, sizeof head);
 }
 
-// Says what is wrong with the block, if anything.
+// Prints what is wrong with the block, if anything.
 bool sound(const char* block, std::size_t bytes, std::uint64_t index, std::uint64_t round) {
   BlockHead head;
   std::memcpy(&head, block, sizeof head);
@@ -172,7 +170,7 @@ int map_twice(const std::string& path, std::size_t bytes, std::uint64_t count, s
   return verify_mapped(path, bytes, count, round + 1);
 }
 
-// --- the others
+// --- the other commands
 
 int append(const std::string& path, const std::string& word, std::uint64_t count) {
   const File file(path, O_RDWR | O_APPEND);
@@ -188,7 +186,7 @@ int append(const std::string& path, const std::string& word, std::uint64_t count
     const std::string line = word + " " + std::to_string(i) + "\n";
     if (write(file.fd(), line.data(), line.size()) != static_cast<ssize_t>(line.size()))
       fail("append to", path);
-    lock.l_type = F_UNLCK;  // the client sends what it holds before it gives the lock back
+    lock.l_type = F_UNLCK;  // the client sends its cached writes before it gives the lock back
     if (fcntl(file.fd(), F_SETLK, &lock) != 0) fail("unlock", path);
   }
   std::printf("refused %llu\n", static_cast<unsigned long long>(refused));

@@ -1,12 +1,12 @@
-// guest_gaps: how long the Linux client keeps a process waiting, file by file.
+// guest_gaps: how long the Linux client makes a process wait, for each file.
 //
 //   guest_gaps NOTED-MS PAUSE-US STOP-FILE FILE...
 //   guest_gaps now
 //
-// A process for each FILE reads and writes blocks of it in turn (O_DIRECT, in place, 8 KiB) until
-// STOP-FILE exists, and says for each gap between two results of NOTED-MS and more
-// "gap FILE END MS", END in seconds since 1970 by this machine's clock, which `now` prints.
-// Exit status: 0; 1 a call failed, and says which; 2 usage.
+// One process per FILE reads and writes blocks of it in turn (O_DIRECT, in place, 8 KiB) until
+// STOP-FILE exists. For each gap between two results of NOTED-MS and more it prints "gap FILE END
+// MS", END in seconds since 1970 by this machine's clock, which `now` prints. Exit status: 0; 1 a
+// call failed (printed); 2 usage.
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <time.h>

@@ -3,10 +3,10 @@
 //   guest_locks DIRECTORY ARBITER-ADDRESS PORT NAME WORKERS STOP-FILE
 //
 // Each worker locks a slot of one of a few files (sometimes shared, sometimes the whole file,
-// waiting for it or not), says "enter", works, says "leave" and unlocks, until STOP-FILE exists.
-// What the slots say is checked too (guest_slots.h).
-// Prints how many locks were granted and how many were refused. Exit status: 0; 1 a worker ended
-// early, and says why; 2 usage.
+// waiting for the lock or not), reports "enter", works, reports "leave" and unlocks, until
+// STOP-FILE exists. The contents of the slots are checked too (guest_slots.h). Prints how many
+// locks were granted and how many were refused. Exit status: 0; 1 a worker ended early, and prints
+// why; 2 usage.
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>

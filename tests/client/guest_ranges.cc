@@ -1,16 +1,16 @@
-// guest_ranges: owners that hold many ranges of one file at once, and processes that close a file
-// while another one opens it; they tell an arbiter outside NFS what they hold.
+// guest_ranges: owners that hold many ranges of one file at the same time, and processes that close
+// a file while another one opens it. They tell an arbiter outside NFS what they hold.
 //
 //   guest_ranges DIRECTORY ARBITER-ADDRESS PORT NAME STOP-FILE files|process|turns
 //
 // files: one process whose open files are owners of their own (F_OFD_SETLK). process: one owner
-// (F_SETLK). Both lock ranges of slots beside what they hold, give parts of them back, make
-// exclusive ones shared and the other way round, and close the file with or without unlocking.
-// turns: two processes open a file, lock a slot of it and close it by turns; each opens it just as
-// the other closes it. For NFSv4 both are one open owner, so CLOSE and OPEN of one open run beside
-// each other. What the slots say is checked too (guest_slots.h). All of it until STOP-FILE exists.
+// (F_SETLK). Both lock further ranges of slots while they hold some, give parts of them back, make
+// exclusive ones shared and the reverse, and close the file with or without unlocking. turns: two
+// processes in turn open a file, lock a slot of it and close it; each opens it just as the other
+// closes it. For NFSv4 both are one open owner, so CLOSE and OPEN of one open run at the same time.
+// The contents of the slots are checked too (guest_slots.h). All of it until STOP-FILE exists.
 // Prints how many locks were granted and how many were refused. Exit status: 0; 1 somebody ended
-// early, and says why; 2 usage.
+// early, and prints why; 2 usage.
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -45,7 +45,7 @@ constexpr int kTurnFiles = 2;
 constexpr int kTurnSlots = 4;
 constexpr int kTurnTries = 20;
 constexpr useconds_t kTurnAgainUs = 50'000;
-// In a VM of one emulated processor what reads and writes comes first.
+// In a VM with one emulated processor, the processes that read and write come first.
 constexpr int kNice = 10;
 
 struct Counts {
@@ -65,7 +65,7 @@ struct Chance {
 
 bool is_refusal(int error) { return error == EAGAIN || error == EACCES; }
 
-// Who holds ranges of one open file.
+// An owner of ranges of one open file.
 class Owner {
  public:
   Owner(const std::string& name, char** argv, bool is_file)
@@ -80,14 +80,14 @@ class Owner {
     return std::all_of(held_.begin(), held_.end(), [](Held held) { return held == Held::kNot; });
   }
 
-  // Locks the slots, whatever of them it holds already. False: refused.
+  // Locks the slots, even if it holds some of them already. False: refused.
   bool lock(int first, int end, bool shared, bool to_the_end, bool waits) {
     const auto begin = held_.begin() + first;
     const auto finish = held_.begin() + end;
     const bool some_exclusive = std::count(begin, finish, Held::kExclusive) > 0;
     const bool all_exclusive = std::count(begin, finish, Held::kExclusive) == end - first;
     if (shared && some_exclusive && !all_exclusive) shared = false;
-    // What is shared from now on others may share before this one knows that they may.
+    // Others may get a shared lock before this owner learns that its own lock has become shared.
     const bool weaker = shared && all_exclusive;
     if (weaker) arbiter_.tell("enter " + what(first, end) + " shared");
     if (!change(static_cast<short>(shared ? F_RDLCK : F_WRLCK), first, end, to_the_end, waits)) {
@@ -100,7 +100,7 @@ class Owner {
     return true;
   }
 
-  // Gives back what it holds of the slots.
+  // Unlocks those of the slots that it holds.
   void unlock(int first, int end) {
     const auto begin = held_.begin() + first;
     const auto finish = held_.begin() + end;
@@ -112,7 +112,7 @@ class Owner {
     std::fill(says_.begin() + first, says_.begin() + end, std::nullopt);
   }
 
-  // Whether a slot that it holds says what it said.
+  // Checks that a slot it holds has the expected content.
   void look(int slot) {
     if (held_[at(slot)] == Held::kNot) return;
     if (const auto& count = says_[at(slot)])
@@ -121,7 +121,7 @@ class Owner {
       says_[at(slot)] = slots_.count_in(fd_, slot);
   }
 
-  // The kernel unlocks what is held then.
+  // The kernel unlocks what the owner still holds.
   void close_file() {
     arbiter_.tell("leave");
     held_.fill(Held::kNot);
@@ -153,7 +153,7 @@ class Owner {
   std::array<std::optional<std::uint64_t>, kSlots> says_{};
 };
 
-// One process with one or several owners of ranges.
+// One process with one owner of ranges, or several.
 class Holder {
  public:
   Holder(char** argv, int owners, bool is_file) : directory_(argv[1]), chance_(argv[4]) {
@@ -190,7 +190,7 @@ class Holder {
       case 2: return owner.look(first);
       default: break;
     }
-    // Who waits holds nothing: nobody waits for it.
+    // Only an owner that holds nothing waits for a lock: so no two wait for each other.
     const bool waits =
         chance_.one_in(3) && std::all_of(owners_.begin(), owners_.end(),
                                          [](const auto& one) { return one->holds_nothing(); });
@@ -204,7 +204,7 @@ class Holder {
   std::vector<std::unique_ptr<Owner>> owners_;
 };
 
-// One of two processes that open a file by turns.
+// One of two processes that open a file in turn.
 class Turns {
  public:
   Turns(char** argv, int number, int my_turn, int your_turn)
@@ -217,7 +217,7 @@ class Turns {
         chance_(name_) {}
 
   Counts run(const char* stop_file) {
-    // The file is the same until both have had it: what one closes the other opens.
+    // The file stays the same until both processes have had it: one opens what the other closes.
     for (unsigned turn = 0;; ++turn) {
       char token = 0;
       if (read(my_turn_, &token, 1) != 1 || access(stop_file, F_OK) == 0) break;
@@ -289,7 +289,8 @@ void print(const char* name, const Counts& counts) {
   std::fflush(stdout);
 }
 
-// Each process has the ends of the pipes that it uses: the other one's end is the pipe's end.
+// Each process keeps only the ends of the pipes that it uses: when the other process ends, its pipe
+// ends.
 int take_turns(char** argv) {
   int first[2];
   int second[2];

@@ -1,7 +1,7 @@
-// Slots: the blocks of a file that count their exclusive holders, read and written past the cache.
+// Slots: the blocks of a file that count their exclusive holders, read and written with O_DIRECT.
 //
-// The arbiter knows how many holders a slot has had, so a lost or an old write is seen as well. A
-// slot is what a lock covers, never a part of it: two owners never write one block.
+// The arbiter knows how many holders a slot has had, so a lost or an old write is noticed as well.
+// A lock covers whole slots: two owners never write the same block.
 // Thread class: confined to one process.
 #pragma once
 
@@ -21,7 +21,7 @@ inline constexpr std::size_t kSlotBytes = 4096;
 inline constexpr int kOpenTries = 20;
 inline constexpr useconds_t kOpenAgainUs = 500'000;
 
-// A lock of the slots `first` to `end`, which is not included. to_the_end: of the file.
+// A lock of the slots from `first` to before `end`. to_the_end: to the end of the file.
 inline struct flock range(short type, int first, int end, bool to_the_end) {
   struct flock wanted {};
   wanted.l_type = type;
@@ -42,8 +42,8 @@ class Slots {
   Slots(const Slots&) = delete;
   Slots& operator=(const Slots&) = delete;
 
-  // A name may be opened while its server is away: the mount is hard, so this waits. Files are made
-  // by whoever comes first.
+  // The open may happen while the server is down: the mount is hard, so it waits. Whoever comes
+  // first makes the file.
   int open_file(const std::string& path) const {
     for (int attempt = 0;; ++attempt) {
       const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_DIRECT | O_CLOEXEC, 0644);
@@ -70,7 +70,7 @@ class Slots {
       arbiter_->lost("write under a lock");
   }
 
-  // Ends the process when the slot says something else.
+  // Ends the process when the slot has another content.
   void expect(int fd, int slot, std::uint64_t count) const {
     const std::uint64_t seen = count_in(fd, slot);
     if (seen == count) return;
@@ -78,7 +78,7 @@ class Slots {
                    " instead of " + std::to_string(count));
   }
 
-  // Says that the slots are locked, and looks at the first of them; returns what it says from now
+  // Reports that the slots are locked, and checks the first of them; returns its content from now
   // on. An exclusive holder counts itself.
   std::uint64_t enter(int fd, const std::string& name, int first, int end, bool shared) const {
     const std::string what = name + " " + std::to_string(first) + " " + std::to_string(end);

@@ -17,7 +17,8 @@ constexpr int kMountProgram = 100005;
 constexpr int kVersion = 3;
 constexpr int kPollStepMs = 100;
 constexpr int kReconnectPauseUs = 2000;
-// A SYN that is lost while an address moves is repeated by TCP after 1, 3, 7 s: try anew instead.
+// When a SYN is lost while an address moves, TCP repeats it only after 1, 3, 7 s: connect again
+// instead.
 constexpr int kConnectTryMs = 500;
 
 using Clock = std::chrono::steady_clock;
@@ -40,7 +41,7 @@ std::optional<Url> Url::parse(std::string_view text) {
   return Url{std::string(text.substr(0, slash)), std::string(text.substr(slash))};
 }
 
-// One outstanding request. Answered exactly once: by a reply, or with kNoReply.
+// One outstanding request. It is answered exactly once: by a reply, or with kNoReply.
 struct Nfs3Client::Call {
   bool done = false;
   bool owned_by_callback = false;   // pipelined calls free themselves
@@ -54,12 +55,12 @@ void Nfs3Client::on_reply(rpc_context*, int status, void* data, void* private_da
   if (call->owned_by_callback) delete call;
 }
 
-// A connection attempt reports text or nothing as data: only its status counts.
+// For a connection attempt only the status counts: its data is a text or nothing.
 void Nfs3Client::on_connected(rpc_context* rpc, int status, void*, void* call) {
   on_reply(rpc, status, rpc, call);
 }
 
-// Moves bytes once; false when the connection is lost.
+// Sends and receives once; false when the connection is lost.
 bool Nfs3Client::pump(rpc_context* rpc, int timeout_ms) {
   pollfd p{rpc_get_fd(rpc), static_cast<short>(rpc_which_events(rpc)), 0};
   if (p.fd < 0) return false;
@@ -84,7 +85,7 @@ void Nfs3Client::ride_outages(int patience_ms, std::function<bool()> recovered) 
   recovered_ = std::move(recovered);
 }
 
-// Connected again, and `recovered_` has run to its end.
+// Reconnects and calls `recovered_` until it has succeeded. False: no connection in time.
 bool Nfs3Client::ride_out() {
   const auto end = after_ms(patience_ms_);
   for (bool good = false; !good;) {
@@ -119,7 +120,7 @@ int Nfs3Client::call_once(const std::function<int(rpc_context*, rpc_cb, void*)>&
   }
   longest_wait_ms_ = std::max(
       longest_wait_ms_, std::chrono::duration<double, std::milli>(Clock::now() - began).count());
-  // Destroying the context answers what is outstanding, so `pending` is not referred to later.
+  // Destroying the context answers outstanding calls, so `pending` is not used later.
   if (!answered) disconnect();
   return answered ? NFS3_OK : kNoReply;
 }
@@ -172,7 +173,7 @@ bool Nfs3Client::reconnect(int deadline_ms) {
   return true;
 }
 
-// Asks mountd for the export's root over a connection of its own.
+// Asks mountd for the export's root, over a separate connection.
 bool Nfs3Client::ask_root(const Url& url, std::string& error, int deadline_ms) {
   rpc_context* rpc = rpc_init_context();
   const auto end = after_ms(deadline_ms);

@@ -1,14 +1,14 @@
 // Nfs3Client: a synchronous NFSv3 client (RFC 1813) over libnfs' raw calls, for tests.
 //
-// It deals in file handles and exact nfsstat3 values, caches nothing and repeats nothing: a call
-// whose connection broke or whose deadline passed answers kNoReply, may or may not have been
+// It works with file handles and exact nfsstat3 values, caches nothing and repeats nothing. A call
+// whose connection broke or whose deadline passed returns kNoReply, may or may not have been
 // executed, and leaves the client disconnected until reconnect(). After ride_outages() such a call
 // is repeated, as a client with a hard mount does. Reads and writes can also be pipelined.
 //
 // Thread class: confined to one thread at a time; several clients may run in several threads.
 #pragma once
 
-// libnfs.h defines what the others use, so it comes first.
+// libnfs.h comes first because it defines what the other headers use.
 #include <nfsc/libnfs.h>
 
 #include <nfsc/libnfs-raw-mount.h>
@@ -31,7 +31,7 @@ constexpr int kDefaultDeadlineMs = 60'000;
 using Handle = std::string;  // the bytes of an nfs_fh3
 using Attributes = std::optional<fattr3>;
 
-// sattr3: an absent member is not set.
+// sattr3: an attribute that is absent is not set.
 struct NewAttributes {
   std::optional<std::uint32_t> mode;
   std::optional<std::uint32_t> uid;
@@ -43,7 +43,7 @@ struct NewAttributes {
   nfstime3 mtime{};
 };
 
-// Every reply's status is an nfsstat3 or kNoReply; the rest is meaningful when it is NFS3_OK.
+// The status of every reply is an nfsstat3 or kNoReply; the rest is valid when it is NFS3_OK.
 struct AttributesReply {
   int status = kNoReply;
   Attributes attributes;
@@ -106,19 +106,19 @@ struct Wcc {
   Attributes after;
 };
 
-// Where an export is: nfs://ADDRESS/EXPORT/PATH.
+// The place of an export: nfs://ADDRESS/EXPORT/PATH.
 struct Url {
   std::string server;
   std::string path;  // begins with '/'
 
-  // Answers nothing when `text` is no such URL.
+  // Returns nothing when `text` is not such a URL.
   static std::optional<Url> parse(std::string_view text);
 };
 
 class Nfs3Client {
  public:
   // Connects (MOUNT through the server's portmapper, NFS on port 2049) and asks for the root.
-  // Answers null and sets `error` when that fails within deadline_ms.
+  // Returns null and sets `error` when that fails within deadline_ms.
   static std::unique_ptr<Nfs3Client> mount(const Url& url, std::string& error,
                                            int deadline_ms = kDefaultDeadlineMs);
   ~Nfs3Client();
@@ -128,22 +128,22 @@ class Nfs3Client {
   const Handle& root() const { return root_; }
   bool connected() const { return rpc_ != nullptr; }
   void set_deadline_ms(int deadline_ms) { deadline_ms_ = deadline_ms; }
-  // The identity of later calls (AUTH_SYS).
+  // The identity of all later calls (AUTH_SYS).
   void set_identity(int uid, int gid);
 
-  // Tries to connect until it works or deadline_ms have passed; handles stay what they are.
+  // Tries to connect until it succeeds or deadline_ms have passed; handles stay valid.
   bool reconnect(int deadline_ms);
 
   // From now on a call without an answer reconnects, calls `recovered`, and is sent again, until it
   // is answered or `patience_ms` have passed. Calls made by `recovered` are not repeated: it
-  // answers false when one of them got no reply, and is then called again after the next reconnect.
+  // returns false when one of them got no reply, and is then called again after the next reconnect.
   void ride_outages(int patience_ms, std::function<bool()> recovered);
   // Whether the last call was sent more than once: an earlier copy may have been executed.
   bool repeated() const { return repeated_; }
   // Outages ridden out so far.
   std::uint64_t outages() const { return outages_; }
-  // The longest time that one copy of a call was waited for: until its answer, the loss of its
-  // connection or the deadline.
+  // The longest wait for one copy of a call: until its answer, the loss of its connection, or the
+  // deadline.
   double longest_wait_ms() const { return longest_wait_ms_; }
 
   AttributesReply getattr(const Handle& object);
@@ -171,7 +171,7 @@ class Nfs3Client {
   int rename(const Handle& from_directory, const std::string& from_name, const Handle& to_directory,
              const std::string& to_name);
   int link(const Handle& file, const Handle& directory, const std::string& name);
-  // Of the last CREATE, REMOVE or SETATTR, refused ones included.
+  // wcc_data of the last CREATE, REMOVE or SETATTR, refused ones included.
   const Wcc& last_wcc() const { return wcc_; }
   DirectoryPage readdir(const Handle& directory, std::uint64_t cookie, std::uint64_t verifier,
                         std::uint32_t count);
@@ -202,7 +202,7 @@ class Nfs3Client {
   bool ride_out();
   int call_once(const std::function<int(rpc_context*, rpc_cb, void*)>& submit,
                 const std::function<void(void*)>& take);
-  // Sends with `submit(rpc, callback, private)` and waits; `take` gets the result structure.
+  // Sends with `submit(rpc, callback, private)` and waits; `take` receives the result structure.
   int call(const std::function<int(rpc_context*, rpc_cb, void*)>& submit,
            const std::function<void(void*)>& take);
 
@@ -215,7 +215,7 @@ class Nfs3Client {
   int gid_ = 0;
   int patience_ms_ = 0;
   std::function<bool()> recovered_;
-  bool recovering_ = false;  // inside recovered_
+  bool recovering_ = false;  // true while recovered_ runs
   bool repeated_ = false;
   std::uint64_t outages_ = 0;
   double longest_wait_ms_ = 0;

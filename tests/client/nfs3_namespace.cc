@@ -5,7 +5,7 @@
 namespace symnas::nfs3 {
 namespace {
 
-// CREATE, MKDIR, SYMLINK and MKNOD answer alike.
+// CREATE, MKDIR, SYMLINK and MKNOD have the same form of answer.
 template <class Resok>
 void take_object(ObjectReply& reply, int status, const Resok& ok) {
   reply.status = status;

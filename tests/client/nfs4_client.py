@@ -1,9 +1,9 @@
-"""A synchronous NFSv4.0 and v4.1 client that knows just enough to read, write, open and lock.
+"""A synchronous NFSv4.0 and v4.1 client that can read, write, open and lock, and not much more.
 
-What the Linux client does around a server's restart it does too, without waiting: a new connection
-as soon as the old one is reset, the same request again, a new client id or session when the server
-does not know the old one, opens reclaimed by CLAIM_PREVIOUS and, where the server has no grace
-period (NO_GRACE), opened anew. Requests and answers: RFC 5531, RFC 7530, RFC 8881.
+Around a server's restart it does what the Linux client does, without waiting: it makes a new
+connection as soon as the old one is reset, sends the same request again, makes a new client id or
+session when the server does not know the old one, and reclaims opens by CLAIM_PREVIOUS or, where
+the server has no grace period (NO_GRACE), opens them again. Formats: RFC 5531, 7530, 8881.
 
 Thread class: confined to one thread; one client each.
 """
@@ -15,14 +15,14 @@ import time
 
 PORT = 2049
 ANSWER_S = 10.0
-AGAIN_S = 0.2  # after DELAY and GRACE
+AGAIN_S = 0.2  # wait after DELAY and GRACE
 GIVE_UP_S = 300.0
 RECORD_MAX = 4 << 20
 
 OK = 0
 GRACE, DELAY, NO_GRACE, EXIST = 10013, 10008, 10033, 17
 DENIED, RECLAIM_BAD = 10010, 10034
-# What says that the server has started anew, or has forgotten us.
+# Statuses that mean: the server has restarted, or has forgotten this client.
 FORGOTTEN = {10022: "STALE_CLIENTID", 10023: "STALE_STATEID", 10025: "BAD_STATEID",
              10011: "EXPIRED", 10052: "BADSESSION", 10078: "DEADSESSION",
              10055: "CONN_NOT_BOUND_TO_SESSION", 10063: "SEQ_MISORDERED", 10026: "BAD_SEQID"}
@@ -31,7 +31,7 @@ FORGOTTEN = {10022: "STALE_CLIENTID", 10023: "STALE_STATEID", 10025: "BAD_STATEI
  SETCLIENTID, SETCLIENTID_CONFIRM, WRITE, EXCHANGE_ID, CREATE_SESSION, SEQUENCE,
  RECLAIM_COMPLETE) = (
      4, 9, 10, 12, 14, 15, 18, 20, 22, 24, 25, 35, 36, 38, 42, 43, 53, 58)
-_SEQUENCE_BYTES = 16 + 4 * 5  # of its result
+_SEQUENCE_BYTES = 16 + 4 * 5  # length of its result
 _CLAIM_FH = 4
 _BOTH_WAYS = 3  # OPEN4_SHARE_ACCESS_BOTH
 _NO_DELEGATION = 0x400  # OPEN4_SHARE_ACCESS_WANT_NO_DELEG
@@ -48,11 +48,11 @@ class Gone(Exception):
 
 
 class _Restarted(Exception):
-    """A stateid of before the server's restart is not sent again."""
+    """A stateid from before the server's restart must not be sent again."""
 
 
 class Refused(Exception):
-    """The server's status of an operation. answer: what follows it."""
+    """The status with which the server refused an operation. answer: what follows the status."""
 
     def __init__(self, op, status, answer=None):
         super().__init__(f"operation {op}: status {status}")
@@ -137,7 +137,8 @@ class Connection:
                 return answer
 
     def send(self, minor, operations, again=None):
-        """Returns the xid by which receive() names the answer; `again`: of what is sent again."""
+        """Sends a call and returns its xid, which receive() returns with the answer. `again`: the
+        xid of a call that is sent again."""
         if again is None:
             self.xid = (self.xid + 1) & 0xFFFFFFFF
         xid = self.xid if again is None else again
@@ -152,7 +153,7 @@ class Connection:
         return xid
 
     def ignore_call(self):
-        """Waits for a call by the server, which is never answered."""
+        """Waits for a call by the server. It is never answered."""
         message = self._message()
         message.u32()
         if message.u32() != _CALL:
@@ -170,7 +171,7 @@ class Connection:
         return Answer(data)
 
     def receive(self):
-        """(xid, Answer behind its count of results) of the next answer."""
+        """Returns (xid, Answer behind its count of results) of the next answer."""
         answer = self._message()
         xid = answer.u32()
         kind, state = answer.u32(), answer.u32()
@@ -185,14 +186,14 @@ class Connection:
 
 
 def expect_ok(answer):
-    """Takes the head of an operation's result. Errors: Refused."""
+    """Reads the head of an operation's result. Errors: Refused."""
     number, status = answer.u32(), answer.u32()
     if status != OK:
         raise Refused(number, status, answer)
 
 
 def opened_stateid(answer):
-    """The stateid of an OPEN, and whether it is to be confirmed (v4.0)."""
+    """The stateid of an OPEN, and whether it must be confirmed (v4.0)."""
     stateid = answer.take(16)
     answer.take(20)
     flags = answer.u32()
@@ -206,8 +207,9 @@ class Client:
     """One client id with one open file, over NFSv4.`minor`."""
 
     def __init__(self, address, export, minor, owner=None, called_back=False):
-        """`owner`: of another Client, whose next life this is; a life has a verifier of its own.
-        called_back: its connection has a back channel (RFC 8881 section 2.10.3.1)."""
+        """`owner`: the owner of another Client, of which this one is the next life; each life has
+        its own verifier. called_back: the connection has a back channel (RFC 8881 section
+        2.10.3.1)."""
         self.address = address
         self.path = export.strip("/").split("/")
         self.minor = minor
@@ -220,24 +222,24 @@ class Client:
         self.connection = Connection(address)
         self.client_id = 0
         self.session = b""
-        self.slot_sequence = 0  # of slot 0
-        self.slots = {}  # sequences of the others
-        self.owner_sequence = 0  # of the open owner
-        self.lock_sequence = 0  # of the lock owner of hold(); the first request has 0
+        self.slot_sequence = 0  # sequence of slot 0
+        self.slots = {}  # sequences of the other slots
+        self.owner_sequence = 0  # sequence of the open owner
+        self.lock_sequence = 0  # sequence of the lock owner of hold(); the first request has 0
         self.name = None
         self.deny = 0
         self.handle = self.root = b""
         self.stateid = b"\0" * 16
-        self.held = None  # of hold(): (recoveries then, stateid)
+        self.held = None  # of hold(): (value of recoveries at that time, stateid)
         self.ranges = []  # (start, length) that hold() has locked
-        self.reclaims = None  # how many of these are claimed from a server that has started anew
+        self.reclaims = None  # how many of them are reclaimed from a server that has restarted
         self._recover(time.monotonic() + GIVE_UP_S)
         self.root = self._find_root()
 
     # --- calls
 
     def _once(self, *operations):
-        """One COMPOUND: [Answer at the result of each operation] is walked by `parse` functions.
+        """Sends one COMPOUND; `parse` functions read the Answer at each operation's result.
 
         operations: (number, arguments, parse); returns what the parse functions returned.
         """
@@ -259,7 +261,7 @@ class Client:
     def call(self, *operations):
         """As _once, until the server answers: over new connections, after recovery, after DELAY.
 
-        operations may be callables, which are asked anew for each attempt.
+        operations may be callables, which are called again for each attempt.
         """
         return self._until_answered(
             lambda: self._once(*[op() if callable(op) else op for op in operations]))
@@ -330,7 +332,7 @@ class Client:
             self._once((RECLAIM_COMPLETE, u32(0), None))
 
     def _recover(self, end):
-        """What we held is claimed from a server that has started anew."""
+        """Reclaims what this client held from a server that has restarted."""
         self.recoveries += 1
         while True:
             try:
@@ -371,7 +373,8 @@ class Client:
         return self.lock_sequence
 
     def _open(self, claim, at, create=False, owner="file"):
-        """Opens what is claimed relative to the handle `at`; the file's handle and stateid."""
+        """Opens by the claim `claim` relative to the handle `at`; sets the file's handle and
+        stateid."""
         access = _BOTH_WAYS | (_NO_DELEGATION if self.minor else 0)
         arguments = u32(self._next_owner_sequence(), access, self.deny) + u64(self.client_id) \
             + opaque(f"{self.owner} {owner}")
@@ -388,15 +391,15 @@ class Client:
     def open(self, name, deny=0):
         """Opens a file of the export, created if needed, and keeps it open over restarts.
 
-        deny: OPEN4_SHARE_DENY_..., of reading 1, of writing 2."""
+        deny: OPEN4_SHARE_DENY_...: 1 reading, 2 writing."""
         self.deny = deny
         self._until_answered(lambda: self._open(u32(0) + opaque(name), self.root, create=True))
         self.name = name
         self.held = None
 
     def reopen(self, apart_s):
-        """NFSv4.1: opens the file once more, and apart_s after that was sent, before it is
-        answered, closes what was open until now. Returns the statuses of OPEN and CLOSE."""
+        """NFSv4.1: sends an OPEN of the file, and apart_s later, before the answer, a CLOSE of what
+        was open until now. Returns the statuses of OPEN and CLOSE."""
         before = self.stateid
         claim = u32(0, _BOTH_WAYS | _NO_DELEGATION, self.deny) + u64(self.client_id) \
             + opaque(f"{self.owner} file") + u32(0, _CLAIM_FH)
@@ -421,7 +424,7 @@ class Client:
         return self.connection.send(self.minor, [(SEQUENCE, sequence), self._here()[:2], operation])
 
     def status_of_read(self):
-        """Of a READ that is sent once, whatever it is answered."""
+        """The status of a READ that is sent once, whatever the answer is."""
         try:
             self._once(self._here(), (READ, self.stateid + u64(0) + u32(1), None))
         except Refused as refused:
@@ -445,8 +448,9 @@ class Client:
         self.call(self._here, (GETATTR, u32(1, _SIZE_BIT), lambda a: (a.bitmap(), a.opaque())))
 
     def hold(self, start, length, waits=False):
-        """Locks a range of the open file for writing, and keeps it. False: somebody else has it
-        (self.conflict: start and length). waits: the server may keep a place for it."""
+        """Locks a range of the open file for writing, and keeps the lock. False: somebody else has
+        a lock (self.conflict: its start and length). waits: the server may keep a place in the
+        queue for it."""
         kind = _AWAITED_WRITE_LOCK if waits else _WRITE_LOCK
         try:
             self.held = self.call(self._here, lambda: self._lock(start, length, kind))[1]
@@ -460,7 +464,7 @@ class Client:
         return True
 
     def _lock(self, start, length, kind, reclaim=False):
-        """The LOCK of hold(), by its one owner."""
+        """The LOCK of hold(), by its only lock owner."""
         if self.held and self.held[0] == self.recoveries:
             locker = u32(0) + self.held[1] + u32(self._next_lock_sequence())
         else:
@@ -471,7 +475,7 @@ class Client:
                 lambda a: (self.recoveries, a.take(16)))
 
     def release(self, start, length):
-        """Unlocks what hold() has locked since the server knows us."""
+        """Unlocks what hold() has locked since the server last learned to know this client."""
         def unwanted():
             if not self.held or self.held[0] != self.recoveries:
                 raise _Restarted
@@ -481,7 +485,8 @@ class Client:
         self.ranges = [held for held in self.ranges if held != (start, length)]
 
     def lock(self):
-        """Locks the whole file for writing, and unlocks it; one of before a restart is claimed."""
+        """Locks the whole file for writing and unlocks it; after a restart in between, locks
+        again."""
         self.locks += 1
 
         def wanted():

@@ -1,9 +1,10 @@
 """An NFSv4.0 or v4.1 client id with several opens and several owners of locks.
 
-As Linux does, it sends a request that is not answered again as it was, on a new connection, and
-claims what it has when the server has started anew (its client ids tell: their upper half is the
-instance's). A claim that is refused is Lost, and so is whatever the instance that granted it does
-not know any more. Locks: of NFSv4.1 only, in slots of SLOT_BYTES, all of them exclusive.
+As Linux does, it sends a request without an answer again unchanged, on a new connection, and
+reclaims what it has when the server has restarted (it knows this from its client ids: their upper
+half is the instance's). A claim that is refused raises Lost, and so does anything that the instance
+which granted it does not know any more. Locks: only of NFSv4.1, in slots of SLOT_BYTES, all
+exclusive.
 
 Thread class: confined to one thread; one client each.
 """
@@ -31,19 +32,20 @@ _LATER = (DELAY, GRACE)
 
 
 class Lost(Exception):
-    """What was granted is gone."""
+    """Something that was granted is gone."""
 
 
 class Restarted(Exception):
-    """The server has started anew: what was asked is not done, what is kept has been claimed."""
+    """The server has restarted: the request is not done, and what is kept has been reclaimed."""
 
 
 class Uncertain(Exception):
-    """Requests that were under way beside each other have not all been answered."""
+    """Not all requests that were under way at the same time have been answered."""
 
 
 class Counter:
-    """The sequence of an owner's requests in NFSv4.0; each that reaches its operation counts."""
+    """The sequence number of an owner's requests in NFSv4.0; each request that reaches its
+    operation counts."""
 
     def __init__(self):
         self.value = 0
@@ -78,7 +80,7 @@ def _stateid(answer):
 
 
 class Owners:
-    """`on_reclaimed(opened)` is called for each that has survived its server."""
+    """`on_reclaimed(opened)` is called for each Opened that was reclaimed after a restart."""
 
     def __init__(self, address, export, minor, name, on_reclaimed=lambda opened: None):
         self.address = address
@@ -86,7 +88,7 @@ class Owners:
         self.minor = minor
         self.name = name
         self.on_reclaimed = on_reclaimed
-        self.kept = []  # Opened, which are claimed from a server that has started anew
+        self.kept = []  # Opened objects, which are reclaimed from a server that has restarted
         self.client_id = 0
         self.session = b""
         self.slots = {}
@@ -122,8 +124,8 @@ class Owners:
         return wanted
 
     def _parsed(self, operations, answer, slot=0):
-        """What the operations' parse functions return. operations: (number, arguments, parse,
-        Counters)."""
+        """Returns what the operations' parse functions return. operations: (number, arguments,
+        parse, Counters)."""
         if self.session:
             expect_ok(answer)
             answer.take(_SEQUENCE_BYTES)
@@ -139,7 +141,7 @@ class Owners:
         return results
 
     def _once(self, operations):
-        """One request, until it is answered."""
+        """Sends one request, again and again until it is answered."""
         wanted = self._framed(operations, 0)
         end = time.monotonic() + GIVE_UP_S
         xid = None
@@ -154,7 +156,7 @@ class Owners:
                 if time.monotonic() > end:
                     raise Lost(f"no answer for {GIVE_UP_S:.0f} s: {gone}") from gone
                 self._connect()
-            except Refused as refused:  # DELAY of SEQUENCE: it is being worked on
+            except Refused as refused:  # DELAY of SEQUENCE: still being worked on
                 if refused.op != SEQUENCE or refused.status != DELAY:
                     raise
                 time.sleep(AGAIN_S)
@@ -166,7 +168,7 @@ class Owners:
                 return answer
 
     def _ask(self, build, patient=True):
-        """One request, built anew as long as the server says "later" (unless not patient).
+        """Sends one request, built again as long as the server says "later" (unless not patient).
         Errors: Refused, Restarted, Lost."""
         end = time.monotonic() + GIVE_UP_S
         while True:
@@ -184,7 +186,7 @@ class Owners:
     # --- who we are
 
     def boot(self):
-        """Begins another life under the same name: the server forgets what the last one had."""
+        """Begins another life under the same name: the server forgets what the last life had."""
         self.verifier = os.urandom(8)
         self.kept = []
         self._introduce_soon(lambda: None)
@@ -210,7 +212,7 @@ class Owners:
         self.session = session
 
     def _introduce_soon(self, claim):
-        """Until some instance knows us and all that `claim` claims."""
+        """Repeats until some instance knows this client and everything that `claim` reclaims."""
         end = time.monotonic() + GIVE_UP_S
         while True:
             try:
@@ -286,13 +288,15 @@ class Owners:
         opened.handle, opened.stateid = handle, stateid
 
     def open(self, opened, create=False, patient=True):
-        """Opens it, as it says, and keeps it from now on. Errors: those of _ask."""
+        """Opens the file with the modes of `opened`, and keeps it from now on. Errors: those of
+        _ask."""
         self._open(opened, u32(_CLAIM_NULL) + opaque(opened.file), self.root,
                    lambda build: self._ask(build, patient), create)
         self.kept.append(opened)
 
     def close(self, opened):
-        """A server that has started anew since does not know it: it is closed as well."""
+        """Closes the file. A server that has restarted meanwhile does not know the open: then it is
+        closed, too."""
         self.kept.remove(opened)
         try:
             self._ask(lambda: [self._at(opened), (
@@ -302,7 +306,7 @@ class Owners:
             pass
 
     def read(self, opened, slot, stateid=None):
-        """The first 8 bytes of a slot as a number."""
+        """Returns the first 8 bytes of a slot as a number."""
         data = self._ask(lambda: [self._at(opened), (
             READ, (stateid or opened.stateid) + u64(slot * SLOT_BYTES) + u32(8),
             lambda a: (a.u32(), a.opaque())[1])])[1]
@@ -325,7 +329,7 @@ class Owners:
                 + u64(first * SLOT_BYTES, (end - first) * SLOT_BYTES) + locker, _stateid)
 
     def lock(self, opened, owner, first, end):
-        """False: somebody else has some of it."""
+        """Locks slots. False: somebody else has some of them."""
         try:
             opened.locks[owner] = self._ask(lambda: [
                 self._at(opened), self._lock(opened, owner, first, end)])[1]
@@ -337,7 +341,8 @@ class Owners:
         return True
 
     def unlock(self, opened, owner, first, end):
-        """What a restart has kept from being unlocked is not claimed."""
+        """Unlocks slots. If the server has restarted meanwhile, they were not reclaimed and are
+        unlocked, too."""
         opened.held[owner] -= set(range(first, end))
         try:
             opened.locks[owner] = self._ask(lambda: [self._at(opened), (
@@ -347,7 +352,7 @@ class Owners:
             pass
 
     def forget(self, opened, owner):
-        """The owner, who holds nothing, is unknown to the server from now on."""
+        """Makes the server forget the owner, which must hold nothing."""
         stateid = opened.locks.pop(owner, None)
         opened.held.pop(owner, None)
         if stateid:
@@ -356,9 +361,9 @@ class Owners:
     # --- CLOSE beside OPEN, of NFSv4.1
 
     def reopen(self, opened, apart_s, owner, first, end):
-        """Opens the file once more, and apart_s after that was sent (before it, if negative) closes
-        what was open until now; locks for `owner`, who has nothing yet, as soon as the OPEN is
-        answered. All of them run beside each other. Returns (whether what was locked before still
+        """Sends an OPEN of the file, and apart_s later (earlier, if negative) a CLOSE of what was
+        open until now; then a LOCK for `owner`, who has nothing yet, as soon as the OPEN is
+        answered. All of them run at the same time. Returns (whether what was locked before still
         is, whether the new lock was granted). Errors: Lost: the answers cannot all be true;
         Uncertain."""
         before = opened.stateid
@@ -387,7 +392,8 @@ class Owners:
         sent[xid] = (slot, operations)
 
     def _receive_beside(self, sent):
-        """(operation, status, results) of the next answer; Uncertain: it was not worked on."""
+        """Returns (operation, status, results) of the next answer. Uncertain: the operation was not
+        reached."""
         xid, answer = self.connection.receive()
         slot, operations = sent[xid]
         operation = operations[1][0]
@@ -400,7 +406,7 @@ class Owners:
 
     @staticmethod
     def judge(opened, before, answers, owner, slots):
-        """What reopen() returns. answers: {operation: status}."""
+        """Computes the result of reopen(). answers: {operation: status}."""
         same = opened.stateid[4:] == before[4:]
         opens, closes = answers[OPEN], answers[CLOSE]
         if opens in _LATER or closes in _LATER:

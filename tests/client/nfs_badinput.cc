@@ -10,8 +10,8 @@
 //       nothing, removing makes room again
 //   nfs_badinput quota --url URL [--limit 20000]
 //       fills the metadata store with up to `limit` symlinks of long targets: NOSPC, nothing is
-//       created, what is there is served and written in place, removing makes room again
-// Prints what differed; the last line is "N checks, N failed". Exit status: 0, 1 a failure, 2
+//       created, existing objects are served and written in place, removing makes room again
+// Prints the differences; the last line is "N checks, N failed". Exit status: 0, 1 a failure, 2
 // usage, 3 no mount.
 #include <unistd.h>
 
@@ -38,12 +38,12 @@ using symnas::nfs3::Url;
 constexpr std::size_t kNameBytesMax = 255;
 // ganesha's own part of a v3 handle (struct file_handle_v3): version, length, export id, flags.
 constexpr std::size_t kServerHeaderBytes = 5;
-// Header and our own 26 bytes; ganesha pads the rest to a multiple of four and never looks at it.
+// The header and our own 26 bytes; ganesha pads the rest to a multiple of four and never reads it.
 constexpr std::size_t kMeaningfulBytes = kServerHeaderBytes + 26;
 constexpr std::uint32_t kFillBytes = 1 << 20;
 constexpr int kRoomAgainS = 30;  // freed space comes back in the background
 constexpr std::size_t kLongTargetBytes = 1000;
-constexpr int kQuotaRoomAgainS = 60;  // compaction of the history, then a look
+constexpr int kQuotaRoomAgainS = 60;  // compaction of the history, then a check
 constexpr int kPrintedFailuresMax = 20;
 
 class BadInput {
@@ -146,7 +146,8 @@ void BadInput::handles(const Nfs3Client* other, std::uint64_t count) {
     }
   }
   if (other != nullptr) {
-    // Their handle under our export's header: the filesystem in it is not the export's.
+    // A handle of the other filesystem under our export's header: its filesystem is not the
+    // export's.
     const Handle spliced =
         root.substr(0, kServerHeaderBytes) + other->root().substr(kServerHeaderBytes);
     check(spliced != root, "the other URL shows the same filesystem");
@@ -202,7 +203,7 @@ std::string BadInput::block(std::uint64_t number) const {
   return bytes;
 }
 
-// Writes files of 64 blocks until NOSPC. Every block's number is its place in the whole sequence.
+// Writes files of 64 blocks until NOSPC. Every block contains its number in the whole sequence.
 std::vector<Handle> BadInput::fill(std::uint64_t limit_bytes) {
   constexpr std::uint64_t kBlocksPerFile = 64;
   std::vector<Handle> files;
@@ -306,7 +307,7 @@ void BadInput::quota(std::uint64_t limit) {
   check(client_->write(file.handle, 0, in_place, FILE_SYNC).status == NFS3_OK, "WRITE in place");
   check(client_->read(file.handle, 0, 4096).data == in_place, "READ of it");
   check(client_->getattr(file.handle).status == NFS3_OK, "GETATTR");
-  // More than the reserve could take as history: only what is given back lets this go on.
+  // More than the reserve can take as history: this succeeds only if freed space is used again.
   for (std::uint64_t i = 0; i < made; ++i) {
     status = client_->remove(root, name(i));
     check(status == NFS3_OK, "REMOVE answered " + status_name(status));

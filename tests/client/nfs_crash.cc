@@ -1,13 +1,13 @@
-// nfs_crash: writers that know exactly what was acknowledged, for a server that is killed
-// meanwhile.
+// nfs_crash: writers that know exactly what was acknowledged, for a server that is killed while
+// they write.
 //
 //   nfs_crash --url URL [--seconds 10] [--workers 4] [--pause-us 0] [--seed N] [--deadline-s 60]
 //
 // Each worker has a directory of its own and repeats an operation that got no answer until it is
 // acknowledged (as a client does after a reconnect), so that at the end the expected state is
 // exact: every name, every byte, nothing more. UNSTABLE writes are sent again unless a COMMIT with
-// the same verifier acknowledged them (RFC 1813 3.3.21). After each reconnect a worker checks a few
-// files at once; in the end a new client checks all of them. Ends early on SIGTERM. Prints
+// the same verifier has acknowledged them (RFC 1813 3.3.21). After each reconnect a worker checks a
+// few files at once; at the end a new client checks all of them. Ends early on SIGTERM. Prints
 // "running", then one line of JSON. Exit status: 0 all there, 1 a loss, 2 usage, 3 no mount.
 #include <signal.h>
 #include <unistd.h>
@@ -60,9 +60,9 @@ class Worker {
          unsigned pause_us)
       : client_(std::move(client)), name_(std::move(name)), random_(seed), pause_us_(pause_us) {}
 
-  void prepare();                   // throws Loss, as all below
-  void run(Clock::time_point end);  // until then, or SIGTERM
-  void verify(Nfs3Client& fresh);   // everything, through another client
+  void prepare();                   // throws Loss, like all functions below
+  void run(Clock::time_point end);  // until `end`, or SIGTERM
+  void verify(Nfs3Client& fresh);   // checks everything, through another client
   void clean_up();
 
   std::uint64_t operations() const { return operations_; }
@@ -73,7 +73,7 @@ class Worker {
   std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
   std::string any_bytes();
   File& any_file(std::string& name);
-  File& pick_file(std::string& name);  // any file, now being worked on
+  File& pick_file(std::string& name);  // any file; it counts as being worked on
 
   // Repeats `attempt(repeated)` until it is answered.
   template <class Attempt>
@@ -126,7 +126,7 @@ int Worker::acknowledged(Attempt attempt) {
   }
 }
 
-// Right after a reconnect: what was acknowledged before is there now.
+// Right after a reconnect: what was acknowledged before is still there.
 void Worker::quick_check() {
   for (int i = 0; i < kQuickChecks && !files_.empty(); ++i) {
     std::string name;
@@ -178,7 +178,7 @@ void Worker::op_create() {
     const ObjectReply made = client_->create(directory_, name, GUARDED, attributes);
     handle = made.handle;
     if (!repeated || made.status != NFS3ERR_EXIST) return made.status;
-    // The unanswered try was executed: the whole of it, an empty file.
+    // The try without an answer was executed as a whole: an empty file.
     const ObjectReply there = client_->lookup(directory_, name);
     handle = there.handle;
     if (there.status == NFS3_OK) expect(there.attributes->size == 0, name + " is half made");
@@ -213,7 +213,7 @@ void Worker::op_write_and_commit() {
     const std::uint64_t offset = below(file.bytes.size() + 1);
     sent[offset] = any_bytes();
   }
-  // In the order they are sent: later ones win where they overlap.
+  // In the order in which they are sent: later ones replace earlier ones where they overlap.
   for (;;) {
     std::uint64_t verifier = 0;
     bool one_verifier = true;
@@ -302,7 +302,7 @@ void Worker::run(Clock::time_point end) {
   }
 }
 
-// Compares name, size and every byte. A lost connection ends the comparison without a verdict.
+// Compares name, size and every byte. If the connection breaks, there is no verdict.
 void Worker::check_file(Nfs3Client& client, const std::string& name, const File& file) {
   const ObjectReply found = client.lookup(directory_, name);
   if (found.status == kNoReply) return;

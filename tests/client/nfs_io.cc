@@ -1,4 +1,4 @@
-// nfs_io: how fast and how steadily an NFSv3 server answers a user-space client.
+// nfs_io: measures how fast and how steadily an NFSv3 server answers a user-space client.
 //
 //   nfs_io throughput --url URL [--size 1G] [--block 1M] [--depth 8]
 //       one file written and read in sequence with `depth` requests in flight; the write's time
@@ -48,7 +48,7 @@ double ms_since(Clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
 }
 
-// The block at `offset`: a number that names the place at every 512 bytes.
+// The block at `offset`: every 512 bytes of it contain a number that names the place.
 void mark(std::string& block, std::uint64_t offset) {
   for (std::size_t at = 0; at + 8 <= block.size(); at += kMarkEveryBytes) {
     const std::uint64_t word = (offset + at) * 0x9e3779b97f4a7c15ull + 1;
@@ -86,7 +86,7 @@ struct Throughput {
   void pipeline(Submit submit);
 };
 
-// Keeps `depth` requests in flight until all blocks were asked for and answered.
+// Keeps `depth` requests in flight until all blocks were requested and answered.
 template <class Submit>
 void Throughput::pipeline(Submit submit) {
   std::uint64_t next = 0;
@@ -104,7 +104,7 @@ void Throughput::pipeline(Submit submit) {
     client.run_once(1000);
     if (!client.connected() && failure.empty()) failure = "the connection broke";
   }
-  // Requests still in flight refer to this frame.
+  // Requests still in flight refer to variables of this function.
   while (flying > 0 && client.connected()) client.run_once(1000);
 }
 
@@ -166,7 +166,7 @@ int run_throughput(const CommandLine& line, Nfs3Client& client) {
   return 0;
 }
 
-// One kind of operation, repeated by one client until told to stop.
+// One kind of operation, repeated by one client until it is told to stop.
 class GapMeter {
  public:
   GapMeter(std::string kind, std::unique_ptr<Nfs3Client> client, unsigned pause_us,
@@ -176,7 +176,7 @@ class GapMeter {
         pause_us_(pause_us),
         noted_ms_(noted_ms) {}
 
-  // Makes the file it works on; answers false when that fails.
+  // Makes the file it works on; returns false when that fails.
   bool prepare();
   void run(Clock::time_point end);
   std::string json() const;
@@ -197,7 +197,7 @@ class GapMeter {
   std::string kind_;
   std::unique_ptr<Nfs3Client> client_;
   unsigned pause_us_;
-  std::uint64_t noted_ms_;  // 0: none
+  std::uint64_t noted_ms_;  // 0: no gaps are listed
   std::vector<Gap> gaps_;
   std::string name_;
   symnas::nfs3::Handle file_;

@@ -1,14 +1,14 @@
-// nfs_shared: clients of several heads on the same files and names; what one head has acknowledged
-// every other one must show at once.
+// nfs_shared: clients of several heads work on the same files and names. What one head has
+// acknowledged every other one must show at once.
 //
 //   nfs_shared --urls URL,URL,... [--seconds 10] [--workers 4] [--seed N] [--deadline-s 60]
 //              [--stable 0|1]
 //
-// Each worker has a connection to every head and draws one for every call.
+// Each worker has a connection to every head and chooses one at random for every call.
 //   registers  512-byte sectors of files that all workers write in place: every sector's history
 //              must be linearizable (tests/support/register_history.h)
-//   own file   grows, shrinks and is rewritten through one head; size, bytes and times are looked
-//              at through another
+//   own file   grows, shrinks and is rewritten through one head; size, bytes and times are checked
+//              through another
 //   names      made, renamed and removed through one head; looked up and listed through another
 // A call without an answer is repeated until it has one. --stable 1: every WRITE is FILE_SYNC, so
 // that nothing acknowledged may be lost when a head dies. Prints "running", then one line of JSON:
@@ -75,7 +75,7 @@ std::int64_t time_ns(const nfstime3& time) {
   return static_cast<std::int64_t>(time.seconds) * 1'000'000'000 + time.nseconds;
 }
 
-// What all workers share.
+// State that all workers share.
 struct Registers {
   std::vector<Handle> files;
   std::mutex mutex;
@@ -83,11 +83,11 @@ struct Registers {
   std::atomic<std::uint64_t> newest{0};
 };
 
-// One call that took long: in place I/O on registers, or a look at attributes and names.
+// One slow call: in-place I/O on registers, or a look at attributes and names.
 struct Slow {
   enum class Kind { kIo, kMetadata } kind;
   std::size_t head;
-  double at_s;  // the answer, seconds since the epoch
+  double at_s;  // of the answer, seconds since the epoch
   double ms;
 };
 
@@ -255,7 +255,7 @@ class Worker {
     }
     moved(head());
   }
-  // After a server has lost what it had not made stable.
+  // To be called after a server has lost what it had not made stable.
   void rewrite_own(Nfs3Client& writer) {
     for (std::uint64_t at = 0; at < bytes_.size(); at += kOwnIoMax) {
       const auto reply =
@@ -271,7 +271,7 @@ class Worker {
     bytes_.resize(*size.size);
     moved(head());
   }
-  // Size and times after a change, through another head.
+  // Checks size and times after a change, through another head.
   void moved(Nfs3Client& client) {
     const AttributesReply seen = client.getattr(own_);
     expect_status(seen.status, NFS3_OK, "GETATTR own");

@@ -1,10 +1,10 @@
-// nfs_shell: one NFSv3 call per line of input, for tests that script what a server is asked.
+// nfs_shell: one NFSv3 call per line of input, for tests that script the requests to a server.
 //
 //   nfs_shell --url nfs://ADDRESS/EXPORT [--deadline-s 240]
 //
 //   create NAME [SIZE] | remove NAME | getattr NAME | truncate NAME SIZE
 //   chmod NAME MODE | chown NAME UID      MODE: octal
-//   as UID                                whoever asks from now on; at first root
+// the identity of the calls from now on; at first root
 //   write NAME OFFSET BYTES FILL unstable|stable     FILL: the bytes' value: a letter, or nul
 //   read NAME OFFSET BYTES FILL                      compares
 //   commit NAME
@@ -36,7 +36,7 @@ class Shell {
  public:
   explicit Shell(std::unique_ptr<Nfs3Client> client) : client_(std::move(client)) {}
 
-  // The answer, without the time.
+  // Runs one line; returns the answer, without the time.
   std::string run(const std::string& line) {
     std::istringstream words(line);
     std::string command;

@@ -1,10 +1,10 @@
-// nfs_wcc: what the replies of changes say about the directory before and after them.
+// nfs_wcc: checks what the replies to changes say about the directory before and after them.
 //
 //   nfs_wcc --url URL [--clients 6] [--rounds 300]
-//       Several clients create and remove names of one directory at once. A reply with "before"
-//       tells its client that nothing else changed the directory between that and "after" (RFC 1813
-//       2.6): no two changes may begin from one state. Refused changes and SETATTR claim none.
-// The last line is "N replies, N with before, N failed". Exit status: 0, 1 a failure, 2 usage, 3 no
+//       Several clients create and remove names of one directory at the same time. A reply with
+//       "before" tells its client that nothing else changed the directory between that and "after"
+//       (RFC 1813 2.6): no two changes may begin from the same state. Replies to refused changes
+//       and to SETATTR have no "before".
 // mount.
 #include <unistd.h>
 
@@ -31,7 +31,7 @@ std::uint64_t ns(const nfstime3& t) {
 }
 
 struct Claims {
-  std::vector<std::uint64_t> befores;  // ctime of the directory
+  std::vector<std::uint64_t> befores;  // each is the directory's ctime
   std::uint64_t replies = 0;
   std::uint64_t failed = 0;
 

@@ -1,7 +1,7 @@
-"""Just enough of ONC RPC, MOUNT 3, NFSv3 and NFSv4.0 to send a request twice, byte for byte.
+"""ONC RPC, MOUNT 3, NFSv3 and NFSv4.0, as far as needed to send a request twice, byte for byte.
 
 RFC 5531 (RPC), RFC 1833 (portmapper), RFC 1813 (MOUNT and NFSv3), RFC 7530 (NFSv4.0). Calls are
-bytes; whoever makes one chooses its xid.
+bytes; the caller chooses the xid.
 """
 
 import socket
@@ -40,7 +40,7 @@ def call(xid, program, version, procedure, arguments, uid=0):
 
 
 class Reader:
-    """Takes XDR apart from the front."""
+    """Reads XDR from the front."""
 
     def __init__(self, data):
         self.data = data
@@ -66,7 +66,7 @@ def sattr3(mode=None, size=None):
 
 
 class Connection:
-    """One TCP connection; replies come in the order of the calls that are sent one by one."""
+    """One TCP connection; the replies come in the order of the calls, which are sent one by one."""
 
     def __init__(self, address, port=NFS_PORT, timeout_s=2.0):
         self.socket = socket.create_connection((address, port), timeout=timeout_s)
@@ -113,7 +113,7 @@ def mount(address, export):
 
 
 def made(procedure, reply):
-    """(status, handle) of a reply of NFSv3; b"" where none follows."""
+    """(status, handle) of a reply of NFSv3; the handle is b"" when the reply has none."""
     status = reply.u32()
     if status != OK:
         return status, b""
@@ -134,7 +134,7 @@ _RESULT_BYTES = {OP4_LINK: _CHANGE_BYTES, OP4_REMOVE: _CHANGE_BYTES, OP4_RENAME:
 
 
 def walk(path):
-    """Operations that make the directory or file of `path` the current one."""
+    """Operations that make the directory or file at `path` the current file handle."""
     return [u32(OP4_PUTROOTFH)] + [u32(OP4_LOOKUP) + text(part) for part in path]
 
 

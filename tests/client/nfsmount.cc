@@ -3,9 +3,9 @@
 // usage: nfsmount [-o OPTION,...] ADDRESS:/PATH DIRECTORY    (an IPv6 address in brackets)
 //
 // Adds what the kernel's text interface (nfs(5), fs/nfs/fs_context.c) expects from user space:
-// addr=, for version 4 clientaddr=, for version 3 proto, mountproto and, unless `lock` was asked
-// for (guest_statd starts what that needs), nolock. The MOUNT port is looked up by the kernel
-// through the server's rpcbind. Defaults: vers=4.1,proto=tcp (IPv6: tcp6),hard,port=2049.
+// addr=; for version 4 clientaddr=; for version 3 proto, mountproto and nolock (unless `lock` is
+// given: guest_statd starts what that needs). The kernel looks up the MOUNT port through the
+// server's rpcbind. Defaults: vers=4.1,proto=tcp (IPv6: tcp6),hard,port=2049.
 // Exit status: 0 mounted, 1 refused (errno is printed), 2 usage.
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -43,7 +43,7 @@ void add_option(std::string& options, const std::string& option) {
 
 bool is_ipv6(const std::string& address) { return address.find(':') != std::string::npos; }
 
-// The address this host would use to reach `server`: what the server may call back.
+// The address that this host uses to reach `server`, and to which the server may call back.
 template <class Address>
 std::string own_address(const std::string& server, int family, sa_family_t Address::*family_field,
                         in_port_t Address::*port, auto Address::*bytes) {
@@ -69,7 +69,7 @@ std::string own_address(const std::string& server) {
                                        &sockaddr_in::sin_port, &sockaddr_in::sin_addr);
 }
 
-// "10.0.0.1" of "10.0.0.1:/path", "fd00::1" of "[fd00::1]:/path"; "" when it is neither.
+// "10.0.0.1" of "10.0.0.1:/path", "fd00::1" of "[fd00::1]:/path"; "" for any other text.
 std::string server_of(const std::string& source) {
   const std::size_t colon = source.find(":/");
   if (colon == std::string::npos) return "";

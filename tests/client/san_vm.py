@@ -1,8 +1,8 @@
 """A SAN of virtual machines: LIO as an iSCSI target in one, initiators in others, on a bridge.
 
-The VMs are client VMs (client_vm.py); what they need on top of those - Debian's SCSI modules,
-iscsistart, a program of ours - comes as a tar on their first disk. Real persistent reservations, of
-the kernel's own target and initiator; only the wire is virtual.
+The VMs are client VMs (client_vm.py); what they need in addition - Debian's SCSI modules,
+iscsistart, a program of ours - comes as a tar on their first disk. The persistent reservations are
+real, of the kernel's own target and initiator; only the wire is virtual.
 
 Thread class: confined to one thread.
 """
@@ -39,7 +39,7 @@ done
 """
 
 # $1: target, $2: address, then LUN=SERIAL words. The target keeps registrations (APTPL) in
-# /var/target/pr. An initiator is known by its name, so that what it registers is its own for ever.
+# /var/target/pr. It knows an initiator by its name, so a registration stays that of its initiator.
 MAKE_TARGET = """
 set -e
 target=$1; address=$2; shift 2
@@ -76,7 +76,8 @@ LD_LIBRARY_PATH=/san/lib /san/bin/iscsistart -i {initiator} -t {target} -g 1 -a 
 
 
 def make_disk(path, programs):
-    """Writes the tar that every VM of the SAN unpacks; programs: paths, found in /san/bin then."""
+    """Writes the tar that every VM of the SAN unpacks. programs: paths; in the VM they are in
+    /san/bin."""
     _, modules_dir = vm_image.find_kernel()
     iscsi = os.path.join(vm_image.cache_dir(), "iscsi")
     iscsistart = os.path.join(iscsi, "iscsistart")
@@ -108,7 +109,7 @@ class SanVm:
         self.vm = ClientVm(name, root)
 
     def run(self, script, timeout_s=TIMEOUT_S):
-        """Runs a script, which must end well; returns its output, stripped."""
+        """Runs a script, which must end with status 0; returns its output, stripped."""
         result = self.try_run(script, timeout_s)
         if result.status != 0:
             raise LabError(f"{self.name}: ended with {result.status}: {result.output}\nof {script}")
@@ -130,7 +131,7 @@ class Target(SanVm):
         return f"/tmp/{serial}"
 
     def enable(self, name, on):
-        """Off: its sessions end and nobody reaches its LUNs any more."""
+        """Off: the target's sessions end and nobody reaches its LUNs any more."""
         self.run(f"echo {1 if on else 0} > /sys/kernel/config/target/iscsi/{TARGET_NAME}{name}"
                  "/tpgt_1/enable")
 
@@ -152,9 +153,9 @@ class Initiator(SanVm):
 
 @contextlib.contextmanager
 def san(prefix, initiators, programs):
-    """Boots one target and initiators of these names; yields (Target, [Initiator]).
+    """Boots one target, and initiators with these names; yields (Target, [Initiator]).
 
-    They and their namespace are gone afterwards; what an interrupted run left goes first.
+    Afterwards they and their namespace are removed. What an interrupted run left is removed first.
     """
     root = os.path.join(default_root(), f"{prefix}-san")
     space = f"{prefix}-san"

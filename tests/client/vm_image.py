@@ -1,7 +1,7 @@
-"""The client VM's initial file system: busybox, programs of ours, what NFSv3 locks need, modules.
+"""The client VM's initial file system: busybox, our programs, what NFSv3 locks need, modules.
 
-Built from Debian's unpacked packages, busybox-static and the machine's libraries; kept under a name
-that holds a hash of everything that went in, so that it is made once per change.
+Built from Debian's unpacked packages, busybox-static and the machine's libraries. It is kept under
+a name that contains a hash of all its inputs, so that it is made once per change.
 """
 
 import glob
@@ -20,7 +20,7 @@ GUEST_PROGRAMS = ("guest_exec", "guest_file", "guest_gaps", "guest_locks", "gues
 GUEST_HEADERS = ("guest_arbiter.h", "guest_slots.h")
 SCRIPTS = ("guest_init", "guest_statd")
 RPCBIND = "/usr/sbin/rpcbind"
-# What its libraries look names and transports up in.
+# Files in which the libraries of these programs look up names and transports.
 LOOKED_UP = {
     "etc/passwd": b"root:x:0:0:root:/root:/bin/sh\nuser:x:1000:1000::/:/bin/sh\n"
                   b"_rpc:x:101:101::/run/rpcbind:/bin/false\n",
@@ -30,7 +30,7 @@ LOOKED_UP = {
 }
 COPIED = ("etc/netconfig", "etc/services", "etc/protocols")
 COMPILE_FLAGS = ("-std=gnu++20", "-Os", "-static", "-s", "-Wall", "-Wextra", "-Werror")
-# Loaded in this order, each after what it depends on.
+# Loaded in this order, each after the modules it depends on.
 MODULES = ("virtio_pci", "virtio_console", "virtio_net", "virtio_blk", "nfsv3", "nfsv4", "nfs")
 
 
@@ -84,7 +84,8 @@ def _module_field(path, field):
 
 
 def modules_in_order(directory, names):
-    """The files of these modules and what they need, dependencies first (no modules.dep there)."""
+    """The files of these modules and of those they need, dependencies first (there is no
+    modules.dep)."""
     files = {}
     for path in glob.glob(f"{directory}/**/*.ko", recursive=True):
         files[os.path.basename(path)[:-3].replace("-", "_")] = path
@@ -186,7 +187,7 @@ def _assemble(work_dir, module_files):
 
 
 def build():
-    """Returns (kernel image, initial file system), building the latter when an input changed."""
+    """Returns (kernel image, initial file system); builds the latter when an input has changed."""
     kernel, modules_dir = find_kernel()
     inputs = [os.path.join(HERE, name + ".cc") for name in GUEST_PROGRAMS]
     inputs += [os.path.join(HERE, name) for name in SCRIPTS + GUEST_HEADERS]

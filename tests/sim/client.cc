@@ -16,9 +16,9 @@ const fs::Credentials kRoot{};
 constexpr std::uint64_t kNames = 5;
 constexpr Handle kUnknown{};
 
-// Answers that say nothing of the operation: it has not happened.
+// Answers by which the operation is refused: it has not happened.
 bool refuses(ErrorCode code) { return code == ErrorCode::kNoSpace; }
-// Answers after which it may have.
+// Answers after which the operation may have happened.
 bool leaves_open(ErrorCode code) { return code == ErrorCode::kIo; }
 
 template <class T>
@@ -203,7 +203,7 @@ void Client::change_tree(const char* what, NamespaceModel after, const Answer& e
   if (told->answer && refuses(*told->answer)) return;
   if (heads_.size() > 1 && expected == ErrorCode::kStale &&
       (told->answer == ErrorCode::kNotDirectory || (!told->answer && !told->handle))) {
-    return;  // without names, and still there: another mount may have it open
+    return;  // no names, but the inode still exists: another mount may have it open
   }
   if (told->answer != expected) {
     must(std::string(what) + " answered " + text(told->answer) + ", expected " + text(expected));
@@ -223,14 +223,14 @@ void Client::forget_removed() {
     if (tree_.nlink(id) == 0) {
       files_.erase(id);
     } else if (!files_.contains(id)) {
-      // Across the boundary of two map chunks, now and then.
+      // Now and then across the boundary of two map chunks.
       const std::uint64_t base = below(5) == 0 ? (std::uint64_t{64} << 20) - (32 << 10) : 0;
       files_[id] = std::make_unique<FileModel>(shared_.next_file++, base);
     }
   }
 }
 
-// Decides whether the operation without an answer has happened. False: no look was possible.
+// Decides whether the operation without an answer has happened. False: it could not be decided now.
 bool Client::look_at_tree() {
   std::string as_it_was;
   std::string changed;
@@ -298,7 +298,7 @@ std::string Client::compare_directory(const NamespaceModel& model, Id dir,
   return seen.empty() ? "" : "name " + seen.begin()->first + " should not be there";
 }
 
-// The whole tree, or one directory of it: exactly as the model has it.
+// Reads the whole tree, or one directory of it: it must be exactly as in the model.
 void Client::read_tree() {
   std::string wrong;
   std::optional<fs::Attributes> attributes;

@@ -1,12 +1,12 @@
-// Client: one NFS client of the filesystem, doing one thing after the other and remembering what it
-// was told. It has a directory and files of its own, where it expects exactly what it has done, and
-// shares a directory and files with the others.
-//   - an answer is what the model of the namespace says; no answer: what was asked for has happened
-//     as a whole or not at all, which the next look decides for ever;
-//   - contents: file_model.h; exact while every instance that has changed the file lives (FileUse);
-//   - change and ctime do not go back through one head;
-//   - shared_tree.h: names in two directories that all clients change;
-//   - registers.h: sectors of one file that all clients write, grow and cut off.
+// Client: one NFS client of the filesystem. It does one thing after the other and remembers the
+// answers. It has a directory and files of its own, where it expects exactly what it has done, and
+// it shares a directory and files with the others.
+//  - an answer is what the model of the namespace says; without an answer the operation has
+//    happened as a whole or not at all, and the next look at the tree decides which;
+//  - contents: file_model.h; exact while every instance that has changed the file lives (FileUse);
+//  - change and ctime do not go back through one head;
+//  - shared_tree.h: names in two directories that all clients change;
+//  - registers.h: sectors of one file that all clients write, grow and truncate.
 //
 // Thread class: for the simulated thread that calls run().
 #pragma once
@@ -27,16 +27,17 @@
 
 namespace symnas::sim {
 
-// What a file's bytes rest on: the instances through which they were changed since all of it was
-// known to be recorded. While they live everything acknowledged is there; the end of another one
-// does not matter.
+// The instances on which a file's bytes depend: those through which it was changed since all of it
+// was known to be recorded. While they live, everything acknowledged is there. The end of any other
+// instance does not matter.
 struct FileUse {
-  std::map<std::size_t, std::uint64_t> epochs;  // of the heads
-  std::uint64_t round = 0;                      // of looking at it anew
+  std::map<std::size_t, std::uint64_t> epochs;  // by head
+  std::uint64_t round = 0;                      // grows when one of them has ended
   std::map<FileModel::Number, std::size_t> head_of;
 };
 
-// A file of which every client writes its own cells: pieces of `piece_cells`, in turn.
+// A file in which every client writes its own cells: the clients take turns in pieces of
+// `piece_cells`.
 struct SharedFile {
   std::unique_ptr<FileModel> model;
   fs::Handle handle;
@@ -45,12 +46,12 @@ struct SharedFile {
   bool resolving = false;
 };
 
-// Names that every client changes, and the handles that anybody has seen.
+// Names that every client changes, and the handles that any client has seen.
 struct SharedNames {
   SharedTree tree;
   std::map<SharedTree::Node, fs::Handle> directories;
   std::map<SharedTree::Node, fs::Handle> files;
-  std::size_t lost_changes = 0;  // without an answer: their instance has died
+  std::size_t lost_changes = 0;  // changes without an answer: their instance has died
 };
 
 struct Shared {
@@ -67,11 +68,11 @@ struct Workload {
   std::uint64_t operations = 30;
   int namespace_weight = 5;
   int data_weight = 5;
-  int shared_weight = 3;  // of 12 operations on names: on those that all clients change
+  int shared_weight = 3;  // of 12 operations on names: how many on names that all clients change
   std::uint64_t shared_names = 3;
-  int shared_moves = 3;  // of 12 on shared names: on directories
+  int shared_moves = 3;  // of 12 operations on shared names: how many on directories
   int register_weight = 0;
-  int resize_weight = 1;  // of 12 operations on the registers
+  int resize_weight = 1;  // of 12 operations on the registers: how many change the size
   std::uint64_t file_cells_max = 2048;
   std::uint64_t big_write_cells = 600;
 };
@@ -81,17 +82,17 @@ class Client {
   Client(Heads& heads, Shared& shared, int index, Workload workload)
       : heads_(heads), shared_(shared), index_(index), workload_(workload) {}
 
-  // Makes its directory. REQUIRES: no faults yet.
+  // Makes its directory. REQUIRES: before any fault.
   void prepare();
-  // Its operations.
+  // Does its operations.
   void run();
-  // Everything it knows of is there, and nothing else.
+  // Checks that everything the client knows of is there, and nothing else.
   void check_all();
-  // All registers, through every head.
+  // Checks all registers, through every head.
   void check_registers();
-  // All names that are shared, through every head. REQUIRES: no client works.
+  // Checks all shared names, through every head. REQUIRES: no client works.
   void check_shared_names();
-  // The instance has closed cleanly: all that was acknowledged is durable.
+  // To be called when the instance has closed cleanly: everything acknowledged is then durable.
   void closed_cleanly();
 
  private:
@@ -106,16 +107,16 @@ class Client {
   void open_unlinked();
   void one_register();
 
-  // Chooses the instance that the next operation goes to. Who has lost an answer waits until it is
-  // decided what became of it.
+  // Chooses the instance of the next operation. A client that has lost an answer waits until it is
+  // decided whether that operation has happened.
   void choose_instance();
-  // As MountWorld::call, to that instance.
+  // As MountWorld::call, to the chosen instance.
   Reply call(const std::function<void(fs::Mount&)>& request);
   fs::Handle root() { return heads_.first().root(); }
 
   // --- tree
-  // Expects what `after`, the tree with the change, has answered. `ask` gives the real answer and
-  // the handle of a new node.
+  // Expects the answer that goes with `after`, the tree after the change. `ask` returns the real
+  // answer, and the handle of a new node.
   struct Told {
     Answer answer;
     std::optional<fs::Handle> handle;
@@ -137,11 +138,11 @@ class Client {
   void one_shared_name();
   SharedTree::Operation pick_shared_operation();
   SharedTree::Kind pick_shared_kind();
-  // Mostly a name that is there, of a directory or of a file.
+  // Chooses mostly a name that exists, of a directory or of a file.
   void pick_shared_place(SharedTree::Operation& operation, bool directory);
   SharedTree::Node pick_shared_directory();
   std::string pick_shared_name();
-  // What is answered, and the handle that it tells.
+  // The answer, and the handle in it.
   struct SharedAnswer {
     SharedTree::Outcome outcome;
     std::optional<fs::Handle> handle;
@@ -176,11 +177,11 @@ class Client {
   std::optional<Target> pick_file();
   Target shared_target(SharedFile& file);
   FileUse& use_of(const Target& file) { return shared_.uses[file.model->id()]; }
-  // The file is changed through the chosen instance now.
+  // To be called when the file is changed through the chosen instance.
   void uses(const Target& file);
-  // Everything acknowledged is there.
+  // True when everything acknowledged is there.
   bool sound(const Target& file);
-  // What an answer says can be judged: nothing that it rests on has ended since `round`.
+  // True when an answer can be judged: no instance on which it depends has ended since `round`.
   bool sound(const Target& file, std::uint64_t round);
   bool ready(const Target& file);
   FileModel::Snapshot through_head(const Target& file, FileModel::Snapshot all);
@@ -194,7 +195,8 @@ class Client {
   void set_size(const Target& file);
   void set_mtime(const Target& file);
   std::int64_t pick_mtime_ns(const Target& file);
-  // What a look at a file may be answered, too: beside others it puts a want, or a token.
+  // Errors that a look at a file may get, too: when there are other mounts it puts a want or a
+  // token.
   bool may_refuse(ErrorCode code) const {
     return code == ErrorCode::kIo || (code == ErrorCode::kNoSpace && heads_.size() > 1);
   }
@@ -206,15 +208,15 @@ class Client {
   const Workload workload_;
   std::size_t head_ = 0;
   std::uint64_t epoch_ = 0;
-  std::optional<std::pair<std::size_t, std::uint64_t>> lost_;  // who owes an answer
-  std::optional<SharedTree::Node> lost_name_;                  // what it owes, of shared names
+  std::optional<std::pair<std::size_t, std::uint64_t>> lost_;  // the instance that owes an answer
+  std::optional<SharedTree::Node> lost_name_;                  // the shared name that it is about
   fs::NamespaceModel tree_;
   std::map<Id, fs::Handle> handles_;
-  std::optional<fs::NamespaceModel> maybe_;  // the tree, if the last operation has happened
+  std::optional<fs::NamespaceModel> maybe_;  // the tree if the last operation has happened
   std::string maybe_what_;
   std::map<Id, std::unique_ptr<FileModel>> files_;
-  std::set<Id> was_open_;  // unlinked while open: when their handles become stale is not foreseen
-  // Newest seen, of an inode through one head: an NFS client asks one VNFS.
+  std::set<Id> was_open_;  // unlinked while open: nobody can say when their handles become stale
+  // The newest value seen of an inode through one head: an NFS client asks one VNFS.
   std::map<std::pair<std::size_t, std::uint64_t>, std::uint64_t> last_change_;
   std::map<std::pair<std::size_t, std::uint64_t>, std::int64_t> last_ctime_ns_;
   std::map<std::uint64_t, std::int64_t> last_mtime_ns_;  // inode -> seen last

@@ -1,4 +1,4 @@
-// Client: what it does with the contents of files.
+// Client: its operations on the contents of files.
 #include <algorithm>
 #include <tuple>
 #include <utility>
@@ -83,7 +83,7 @@ bool Client::ready(const Target& file) {
 
 bool Client::resolve(const Target& file) {
   if (!sound(file)) {
-    // What is not recorded is gone, and nothing else will come of it.
+    // What is not recorded is lost. Wait until nothing can follow from the ended instances.
     FileUse& use = use_of(file);
     const auto epochs = use.epochs;
     for (const auto& [head, epoch] : epochs) {
@@ -123,8 +123,8 @@ bool Client::resolve(const Target& file) {
   });
   if (reply != Reply::kAnswered || !sound(file, round)) return false;
   must(wrong);
-  // What an instance that has died had shown and not recorded is in no stamp: the next one's clock
-  // may be behind it (docs/plan.md).
+  // An instance that has died may have shown a ctime that it had not recorded: no stamp has it, and
+  // the clock of the next instance may be behind it.
   if (file.last_ctime_ns != nullptr) *file.last_ctime_ns = 0;
   trace("client %d: file %llu resolved, size %llu, change %llu", index_,
         static_cast<unsigned long long>(file.model->id()),
@@ -135,7 +135,7 @@ bool Client::resolve(const Target& file) {
   return known;
 }
 
-// The first client that comes resolves for all.
+// The first client that comes resolves the file for all.
 bool Client::resolve_shared(const Target& file) {
   SharedFile& shared = *file.shared;
   wait_until(&shared, "another client's look", [&shared] { return !shared.resolving; });
@@ -189,12 +189,12 @@ void Client::write(const Target& file) {
     std::optional<Result<fs::WriteResult>> result;
   };
   uses(file);
-  std::vector<std::unique_ptr<One>> writes;  // at once, beside each other
+  std::vector<std::unique_ptr<One>> writes;  // all under way at the same time
   const std::uint64_t count = below(3) == 0 ? 1 + below(4) : 1;
   for (std::uint64_t i = 0; i < count; ++i) {
     auto [begin, end] = pick_cells(file);
     if (!writes.empty() && file.shared == nullptr && below(2) == 0) {
-      begin = writes.back()->write.end;  // the next bytes: often of one sector
+      begin = writes.back()->write.end;  // the next bytes: often in the same sector
       end = std::min(begin + 1 + below(20), workload_.file_cells_max);
     }
     const bool apart = std::all_of(writes.begin(), writes.end(), [&](const auto& one) {
@@ -239,7 +239,7 @@ void Client::write(const Target& file) {
                                (*one->result)->achieved != fs::WriteStability::kUnstable);
     }
   }
-  // Nobody knows what was sent to an instance that has moved on: nothing was.
+  // When the instance had moved on nothing was sent, but the model treats this like a lost answer.
   if (file.shared != nullptr) wake(file.shared);
 }
 
@@ -262,7 +262,7 @@ void Client::read(const Target& file) {
   if (sound(file, round)) must(wrong);
 }
 
-// COMMIT is about what was written through the same instance.
+// COMMIT applies to what was written through the same instance.
 FileModel::Snapshot Client::through_head(const Target& file, FileModel::Snapshot all) {
   const FileUse& use = use_of(file);
   for (FileModel::Number& number : all.now) {
@@ -357,11 +357,11 @@ void Client::set_size(const Target& file) {
 std::int64_t Client::pick_mtime_ns(const Target& file) {
   constexpr std::int64_t kFuture = 4'000'000'000'000'000'000;
   if (below(3) == 0 && file.last_mtime_ns != nullptr && *file.last_mtime_ns != 0)
-    return *file.last_mtime_ns;  // as it was: nothing in the record tells that it was set
+    return *file.last_mtime_ns;  // the same value: then nothing in the record shows that it was set
   return static_cast<std::int64_t>(1 + below(1'000'000)) + (below(4) == 0 ? kFuture : 0);
 }
 
-// Of a shared file others write meanwhile: only its own data is looked at.
+// Other clients write to a shared file meanwhile: there only its data is checked.
 void Client::set_mtime(const Target& file) {
   fs::SetAttributes changes;
   changes.mtime_ns = pick_mtime_ns(file);
@@ -413,7 +413,7 @@ void Client::open_unlinked() {
       const std::string entry = name;
       was_open_.insert(id);
       const auto opener = std::pair(head_, epoch_);
-      if (heads_.size() > 1) choose_instance();  // the name goes through another one
+      if (heads_.size() > 1) choose_instance();  // the name is removed through another head
       change_tree("unlink while open", after, expected, [&](Mount& mount) -> Told {
         const auto done = mount.unlink(kRoot, at, entry);
         return {done ? Answer() : Answer(done.error().code), std::nullopt};

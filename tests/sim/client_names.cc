@@ -37,7 +37,7 @@ std::string Client::pick_shared_name() {
   return std::string(1, static_cast<char>('a' + below(workload_.shared_names)));
 }
 
-// One of the two, one that was moved about or removed since, or any that is there.
+// One of the two, or one that was recently moved or removed, or any that exists.
 Node Client::pick_shared_directory() {
   const SharedNames& names = shared_.names;
   if (below(12) < static_cast<std::uint64_t>(workload_.shared_moves)) {

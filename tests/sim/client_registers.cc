@@ -1,4 +1,4 @@
-// Client: the file of registers, which all clients write, grow and cut off at once.
+// Client: the file of registers, which all clients write, grow and truncate at the same time.
 #include "tests/sim/client.h"
 #include "tests/sim/data_calls.h"
 
@@ -22,7 +22,7 @@ void Client::one_register() {
   }
 }
 
-// Some of those that are always there, or of the tail as well.
+// Registers that always exist, or also those of the tail.
 Client::Sectors Client::pick_registers() {
   const std::uint64_t end = below(3) == 0 ? Registers::kAll : Registers::kSectors;
   const std::uint64_t first = below(end);
@@ -43,7 +43,7 @@ void Client::write_registers(Sectors sectors) {
         static_cast<unsigned long long>(sectors.first + sectors.count),
         static_cast<unsigned long long>(change.values.front()),
         wanted == fs::WriteStability::kFileSync ? ", stable" : "");
-  // Lives on: an instance that lives longer than this operation may still read from it.
+  // Never freed: an instance that lives longer than this operation may still read from it.
   auto* const kept = new std::string(std::move(bytes));
   const Reply reply = call([&](Mount& mount) {
     Waiting<fs::WriteResult> waiting;
@@ -84,8 +84,8 @@ bool Client::read_registers(Sectors sectors) {
   return true;
 }
 
-// The map of the file changes under those who write and read in place: what has grown and is not
-// recorded yet is often cut off through the same instance.
+// Changes the map of the file while others read and write in place: often truncates, through the
+// same instance, what has grown and is not recorded yet.
 void Client::resize_registers() {
   const std::uint64_t dice = below(4);
   if (dice > 0) {

@@ -1,4 +1,4 @@
-// Asynchronous calls of a mount, waited for. In a thread of the instance.
+// Asynchronous calls of a mount as blocking calls. For threads of the instance.
 #pragma once
 
 #include <cstring>
@@ -34,7 +34,7 @@ struct Bytes {
   std::string bytes;
   bool end_of_file = false;
 };
-// Of a Mount or a FileData.
+// `Files` is a Mount or a FileData.
 template <class Files>
 Result<Bytes> read_bytes(Files& mount, const fs::Handle& handle, std::uint64_t offset,
                          std::size_t bytes) {

@@ -1,4 +1,4 @@
-// The disk that all runs of a program begin with, made before the first fork, and the sizes of
+// The disk with which all runs of a program begin (made before the first fork), and the sizes of
 // volumes on it.
 #pragma once
 

@@ -1,12 +1,13 @@
-// Mounts do a few operations each on one file, at once. Whenever no thread can go on, one of the
-// messages that are on their way arrives: the oldest, unless the order holds it back. What is held
-// back arrives when nothing else is on its way, the oldest first. An order is the set of decisions
-// at which a message is held; all sets of up to --holds of them are run, each from the beginning in
-// an OS process of its own. Messages are requests to etcd and their answers, watch events, LUN I/O.
+// Mounts do a few operations each on one file, at the same time. Whenever no thread can run, one of
+// the messages under way arrives: the oldest, unless the order holds it back. A message that is
+// held back arrives when nothing else is under way, the oldest first. An order is the set of
+// decisions at which a message is held back. All sets of up to --holds of them are run, each from
+// the beginning in an OS process of its own. Messages are requests to etcd and their answers, watch
+// events, and LUN I/O.
 //
-// In each: never a token beside an exclusive one, after any message; every operation succeeds;
-// somebody can always go on; what was answered about every sector can have happened (registers.h);
-// at the end the product's checker finds nothing.
+// In each order: after any message there is never a token beside an exclusive one; every operation
+// succeeds; some thread can always go on; the answers about every sector can have happened
+// (registers.h); at the end the product's checker finds nothing.
 //
 // Not varied: the order of threads within a mount between two messages (one per --seed), time-outs,
 // faults, the end of a mount.
@@ -40,7 +41,7 @@ namespace {
 
 constexpr std::size_t kDecisionsMax = 2048;
 constexpr unsigned kRealSecondsMax = 60;               // of one order
-constexpr std::int64_t kMessageNsMax = 1'000'000;      // what takes longer is a timer
+constexpr std::int64_t kMessageNsMax = 1'000'000;      // anything that takes longer is a timer
 constexpr std::int64_t kPatienceNs = 120'000'000'000;  // simulated, without any message
 constexpr std::uint64_t kTop = Registers::kSectors;    // the first sector behind the old end
 
@@ -78,12 +79,12 @@ const std::vector<Scenario>& scenarios() {
 
 // --- one order, in a process of its own
 
-using Order = std::vector<std::uint32_t>;  // decisions at which a message is held, ascending
+using Order = std::vector<std::uint32_t>;  // decisions at which a message is held back, ascending
 
 struct Report {  // in memory shared with the parent
   Outcome outcome;
   std::uint32_t decisions = 0;
-  std::uint8_t may_hold[kDecisionsMax] = {};  // it would make a difference
+  std::uint8_t may_hold[kDecisionsMax] = {};  // holding the message back would make a difference
   std::uint64_t states[kDecisionsMax] = {};
 };
 
@@ -93,7 +94,7 @@ class OrderRun {
       : scenario_(scenario), order_(order), report_(report), world_(scenario.actors.size()) {}
 
   void run() {
-    sleep_ns(10'000'000);  // what the opening has left
+    sleep_ns(10'000'000);  // work left by the opening
     take_over_post([this](std::int64_t delay_ns, std::function<void()> arrival) {
       if (delay_ns > kMessageNsMax || over_) {
         at(delay_ns, std::move(arrival));

@@ -4,7 +4,7 @@
 
 namespace symnas::sim {
 
-// What main() returns. argv[1] is "exhaustive"; the options are in exhaustive.cc.
+// Returns what main() returns. argv[1] is "exhaustive"; the options are in exhaustive.cc.
 int run_exhaustive(int argc, char** argv);
 
 }  // namespace symnas::sim

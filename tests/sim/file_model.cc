@@ -175,7 +175,8 @@ std::string FileModel::check_read(std::uint64_t begin_byte, std::uint64_t asked,
     if (!number) return complaint(cell, bytes);
     const Number then = cell < before.now.size() ? before.now[cell] : 0;
     if (*number == then) continue;
-    // What is newer was written to this cell since, or the bytes would not be right.
+    // A newer number is right, too: it was written to this cell meanwhile, since the bytes are
+    // right.
     if (*number > then && *number <= last_ && *number != 0) continue;
     if (cell < cells_.size() && cells_[cell].unsure && keeps(cells_[cell], *number)) continue;
     return complaint(cell, bytes);
@@ -192,7 +193,7 @@ bool FileModel::keeps(const Cell& cell, Number number) {
 
 void FileModel::instance_changed(Others others) {
   first_of_instance_ = last_ + 1;
-  // A stamp that was sent again may lie below a newer one, and the next clock starts there.
+  // A stamp that was sent again may be below a newer one, and the next clock starts from it.
   mtime_set_at_ns_ = 0;
   must_resolve_ = true;
   new_instance_ = others == Others::kNone;
@@ -215,7 +216,7 @@ std::string FileModel::resolve_world(std::vector<Cell>& cells, std::string_view 
 void FileModel::adopt(std::vector<Cell> cells, std::uint64_t size) {
   cells_ = std::move(cells);
   size_ = size;
-  // What a new instance shows is what the records say; else it may be in memory only.
+  // A new instance shows what is recorded; another one may have the size only in memory.
   size_durable_ = new_instance_ ? size : std::min(size_durable_, size);
   size_most_ = new_instance_ ? size : std::max(size_most_, size);
   new_instance_ = false;

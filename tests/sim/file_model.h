@@ -1,8 +1,8 @@
-// FileModel: what a file may contain, byte by byte, as its clients know it. A file is cells of 64
-// bytes; every write gives the cells it covers a number of its own, which each cell carries with a
-// hash of everything it belongs to: no byte of another file, block or time passes for it.
+// FileModel: what a file may contain, byte by byte, as its clients know it. A file consists of
+// cells of 64 bytes. Every write has a number; each cell that it covers carries the number, with a
+// hash of file, cell and number. So the bytes of another file, block or time cannot pass for it.
 //
-// Its mtime is what SETATTR has set, or later than that once a write came (one client only).
+// Its mtime is the one set by SETATTR, or a later one once a write has come (one client only).
 //
 // Thread class: for simulated threads. Invariant: a cell has one writer at a time.
 #pragma once
@@ -21,18 +21,18 @@ namespace symnas::sim {
 class FileModel {
  public:
   static constexpr std::uint64_t kCell = 64;
-  using Number = std::uint32_t;  // of a write; 0 = zeros
+  using Number = std::uint32_t;  // number of a write; 0 = zeros
 
   // `base`: offset of the first cell in the file; below it is a hole.
   FileModel(std::uint64_t id, std::uint64_t base) : id_(id), base_(base) {}
 
   std::uint64_t id() const { return id_; }
   std::uint64_t base() const { return base_; }
-  std::uint64_t size() const { return size_; }  // without base; of acknowledged changes
-  // In the file's own bytes.
+  std::uint64_t size() const { return size_; }  // size after the acknowledged changes, without base
+  // The size of the file, base included.
   std::uint64_t file_size() const { return size_ == 0 ? 0 : base_ + size_; }
 
-  // --- writes: begin, send bytes(), then one of the outcomes
+  // --- writes: begin, send bytes(), then report one of the outcomes
   struct Write {
     std::uint64_t begin = 0;  // cells
     std::uint64_t end = 0;
@@ -43,7 +43,7 @@ class FileModel {
   void acknowledged(const Write& write, bool stable);
   void unsure(const Write& write);  // an error, or no answer: each cell is old or new
   std::uint64_t in_flight() const { return in_flight_; }
-  std::uint64_t activity() const { return activity_; }  // grows with every change
+  std::uint64_t activity() const { return activity_; }  // grows with every change of the model
 
   // --- commit
   struct Snapshot {
@@ -55,29 +55,28 @@ class FileModel {
 
   // --- size
   void set_size(std::uint64_t bytes);  // acknowledged
-  // No answer: either world; check() finds out.
+  // No answer: the size may have been set or not; the next resolve() finds out.
   void unsure_size(std::uint64_t bytes);
 
-  // --- reads. `before` was taken before the read was sent. Empty: fine; else what is wrong.
+  // --- reads. `before` was taken before the read was sent. Return "" or what is wrong.
   std::string check_read(std::uint64_t begin_byte, std::uint64_t asked, std::string_view got,
                          bool end_of_file, const Snapshot& before) const;
   std::string check_size(std::uint64_t file_size, const Snapshot& before) const;
 
   // --- a new instance
-  // What was not durable may be gone. Writes from now on belong to the new one. kLive: other
-  // instances hold some of it in memory only, still.
+  // What was not durable may be lost. Writes from now on belong to the new instance. kLive: other
+  // instances still have some of the data only in memory.
   enum class Others { kNone, kLive };
   void instance_changed(Others others = Others::kNone);
   bool must_resolve() const { return must_resolve_; }
-  // `got`: everything from base on, `file_size` as GETATTR says. From now on this is the truth.
+  // `got`: everything from base on; `file_size` as in GETATTR. From now on this is the content.
   std::string resolve(std::string_view got, std::uint64_t file_size);
 
-  // --- mtime. Writes and sizes count by themselves.
-  // Acknowledged, with the ctime that the answer shows: every later write is shown with a later
-  // one.
+  // To be called when SETATTR was acknowledged, with the ctime of its answer: every later write is
+  // shown with a later mtime.
   void set_mtime(std::int64_t mtime_ns, std::int64_t ctime_ns);
   void unsure_mtime(std::int64_t mtime_ns);  // an error, or no answer
-  // REQUIRES: nothing in flight.
+  // Returns "" or what is wrong. REQUIRES: nothing in flight.
   std::string check_mtime(std::int64_t mtime_ns) const;
 
   // --- change attribute: one value of one head never stands for two contents
@@ -87,12 +86,12 @@ class FileModel {
   struct Cell {
     Number now = 0;
     Number durable = 0;
-    bool unsure = false;      // `now` or one of `may`, since a write failed
-    std::vector<Number> may;  // written since `durable`: any of them may be what the disk keeps
+    bool unsure = false;      // a write failed: `now` or one of `may`
+    std::vector<Number> may;  // written since `durable`: the disk may keep any of them
   };
   static bool keeps(const Cell& cell, Number number);
   std::string cell_bytes(std::uint64_t cell, Number number) const;
-  // nullopt: these bytes never were this cell's.
+  // nullopt: these bytes were never the content of this cell.
   std::optional<Number> decode(std::uint64_t cell, std::string_view bytes) const;
   std::string complaint(std::uint64_t cell, std::string_view bytes) const;
   std::string resolve_world(std::vector<Cell>& cells, std::string_view got) const;
@@ -112,11 +111,11 @@ class FileModel {
   std::uint64_t activity_ = 0;
   bool size_unsure_ = false;
   bool must_resolve_ = false;
-  bool new_instance_ = false;  // not resolved since
+  bool new_instance_ = false;  // not resolved since the new instance
   std::optional<std::uint64_t> pending_size_;
   std::map<std::pair<std::size_t, std::uint64_t>, std::uint64_t> contents_of_change_;
-  std::vector<std::int64_t> mtimes_set_;  // that it may have
-  bool written_since_ = true;             // or one after mtime_set_at_ns_
+  std::vector<std::int64_t> mtimes_set_;  // the values it may have
+  bool written_since_ = true;             // or a value after mtime_set_at_ns_
   std::int64_t mtime_set_at_ns_ = 0;
 };
 

@@ -42,7 +42,7 @@ class FilesystemRun {
       check("");
     }
     heads_.all_come_back();
-    if (below(2) == 0) heads_.settle();  // else the clients end in the middle of it
+    if (below(2) == 0) heads_.settle();  // else the clients end while it is disturbed
     wait_until(this, "the clients", [&running] { return running == 0; });
     finish_run();
   }
@@ -74,7 +74,7 @@ class FilesystemRun {
           mount.create(root, shared_.directory, "registers", fs::CreateMode::kGuarded, 0, node)
               ->attributes.handle;
       const std::string zeros(Registers::kSectors * Registers::kSectorBytes, '\0');
-      for (bool written = false; !written;) {  // the LUN may fail
+      for (bool written = false; !written;) {  // the LUN may return errors
         Waiting<fs::WriteResult> waiting;
         mount.write(shared_.registers->handle, FileOffset{0}, std::as_bytes(std::span(zeros)),
                     fs::WriteStability::kFileSync, waiting.callback());
@@ -101,7 +101,7 @@ class FilesystemRun {
     std::string wrong =
         check_records(world.server(), world.fs(), world.volume_blocks(), moment, heads_.size());
     if (wrong.empty()) {
-      // RENAME touches two directories.
+      // RENAME changes the times of two directories.
       wrong = check_as_product(world.server(), world.fs(), world.volume_blocks(), moment,
                                2 * shared_.names.lost_changes);
     }
@@ -127,12 +127,12 @@ class FilesystemRun {
     for (SharedFile& file : shared_.files) file.model->committed(file.model->snapshot());
     if (below(2) == 0) heads_.lose_power();
     check_clients();
-    sleep_ns(70'000 * kNsPerMs);  // flags fall, orphans are swept
+    sleep_ns(70'000 * kNsPerMs);  // write flags are cleared, orphans are swept
     check(" (at the end)", Moment::kQuiet);
     if (heads_.size() == 1) check_space();
   }
 
-  // No lost space: what is not mapped can be had.
+  // No space is lost: all blocks that are not mapped can be allocated.
   void check_space() {
     std::uint64_t free_blocks = 0;
     std::uint64_t total_blocks = 0;

@@ -1,4 +1,4 @@
-// A run of clients on one filesystem: faults while they work, then everything is looked at once
+// A run of clients on one filesystem, with faults while they work; then everything is checked once
 // more.
 #pragma once
 
@@ -15,7 +15,7 @@ struct RunOptions {
   MountWorld::Hazards hazards;
   int come_and_go = 0;  // of 16 disturbances
 };
-// Ends the OS process when something was wrong.
+// Ends the OS process with a failure when something was wrong.
 void run_filesystem(const RunOptions& options);
 
 }  // namespace symnas::sim

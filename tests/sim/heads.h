@@ -1,6 +1,6 @@
-// Heads: one filesystem that several VNFSs serve at the same time, each with a vnfsd of its own,
-// its own connection to etcd and its own queue to the LUNs. One alone is what `mount` and `data`
-// have.
+// Heads: one filesystem that several VNFSs serve at the same time, each with its own vnfsd, its own
+// connection to etcd and its own queue to the LUNs. The simulations `mount` and `data` have one of
+// them.
 //
 // Thread class: for simulated threads; no thread of an instance.
 #pragma once
@@ -22,13 +22,13 @@ class Heads {
   void start();
   std::size_t size() const { return worlds_.size(); }
   MountWorld& operator[](std::size_t head) { return *worlds_[head]; }
-  // One to ask: mostly `home`, mostly one that serves.
+  // Chooses a head to ask: mostly `home`, mostly one that serves.
   std::size_t pick(std::size_t home) const;
 
   // --- faults
-  // Of one of them.
+  // A fault of one head.
   void disturb(const MountWorld::Hazards& hazards);
-  // One goes for a while, or comes back.
+  // One head stops serving for a while, or comes back.
   void come_and_go();
   void all_come_back();
   void lose_power();

@@ -1,9 +1,9 @@
 // Simulation 3: two or three mounts of one filesystem at the same time, with tokens, barriers and
-// space that others may still read; each is stopped, killed, fenced, replaced, moved and cut off,
-// goes for a while and comes back (sole and shared).
-// Clients ask any of the mounts: what one has acknowledged every other one shows (client.h), and a
-// file that all write, grow and cut off is registers (registers.h). Whenever something was
-// disturbed, and at the end, the records are consistent, also for the product's own checker.
+// freed space that others may still read. Each mount is stopped, killed, fenced, replaced, moved
+// and cut off, and goes for a while and comes back (sole and shared). Clients ask any of the
+// mounts: every mount shows what another one has acknowledged (client.h). A file that all write,
+// grow and truncate serves as registers (registers.h). Whenever something was disturbed, and at the
+// end, the records are consistent, also by the product's own checker.
 #include "tests/sim/disks.h"
 #include "tests/sim/filesystem_run.h"
 #include "tests/sim/simulations.h"
@@ -12,7 +12,7 @@ namespace symnas::sim {
 
 namespace {
 
-// All clients change few names at once, and little else.
+// All clients change a few names at the same time, and do little else.
 void crowd_names(Workload& workload) {
   workload.namespace_weight = 20;
   workload.data_weight = 1;

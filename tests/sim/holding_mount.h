@@ -1,7 +1,8 @@
-// HoldingMount: a mount as clients reach it through an instance. What finds that the mount is over
-// is not answered: the instance exits first (plugin/instance.cc, hold_if_ending), or hangs in that.
+// HoldingMount: a mount as clients reach it through an instance. A request that finds that the
+// mount has ended is not answered: the instance exits first (plugin/instance.cc, hold_if_ending),
+// or hangs while it exits.
 //
-// Thread class: as the mount's; confined to the request that it was made for.
+// Thread class: as that of the mount; confined to the request for which it was made.
 #pragma once
 
 #include <cstdint>

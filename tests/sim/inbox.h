@@ -1,5 +1,5 @@
-// Inbox: a thread of a simulated process that runs what events hand it, in order: the receiving
-// thread of a store, the completion thread of a volume. Lives as long as the run.
+// Inbox: a thread of a simulated process that runs the jobs that events give it, in order: the
+// receiving thread of a store, the completion thread of a volume. It lives as long as the run.
 #pragma once
 
 #include <deque>
@@ -20,7 +20,7 @@ class Inbox : public std::enable_shared_from_this<Inbox> {
   }
   explicit Inbox(Process& process) : process_(process) {}
 
-  // Of a dead process the job is kept for ever: destroying it could run code of the dead.
+  // The job of a dead process is never destroyed: its destructor could run code of that process.
   void push(std::function<void()> job) {
     if (process_.alive()) {
       jobs_.push_back(std::move(job));

@@ -1,9 +1,9 @@
 // Simulations 1 and 4: clients of one filesystem while its instance is stopped, killed, moved and
-// cut off, etcd misbehaves and the LUNs delay, tear, refuse and forget.
+// cut off, etcd misbehaves, and the LUNs delay, tear, refuse and lose writes.
 //   mount   the end of a mount: names and data, a small volume whose space is used again and again
 //   data    data commit: contents under power loss at every step, shared blocks and sectors
-// What must hold is in client.h and file_model.h; after the run the whole tree, all contents and
-// the records are compared once more, after a clean close, after a power loss and by themselves.
+// What must hold is in client.h and file_model.h. After the run the whole tree, all contents and
+// the records are compared once more: after a clean close, after a power loss, and with each other.
 #include "tests/sim/disks.h"
 #include "tests/sim/filesystem_run.h"
 #include "tests/sim/simulations.h"

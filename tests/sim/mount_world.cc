@@ -22,7 +22,8 @@ std::int64_t up_to_ms(std::uint64_t ms) {
   return static_cast<std::int64_t>(below(ms * static_cast<std::uint64_t>(kNsPerMs) + 1));
 }
 
-// The gate's window on the slowest clock, and a thread between its check and its answer.
+// The gate's window on the slowest clock, plus the time of a thread between its check and its
+// answer.
 constexpr std::int64_t kGateWindowWorldNs = fs::kGateWindowNs * 10 / 9 + 100 * kNsPerMs;
 
 constexpr std::int64_t kStandbyTimeoutNs = 15'000 * kNsPerMs;
@@ -87,7 +88,7 @@ void MountWorld::vnfsd() {
     Process& process = *instance.process;
     wait_until(&process, "the end of an instance",
                [&] { return !process.alive() || instance.outlives; });
-    if (rough() && below(3) == 0) prepare();  // who takes over does not wait for the proof
+    if (rough() && below(3) == 0) prepare();  // does not wait for the proof
     if (instance.outlives) {
       fence_alive(instance);
     } else {
@@ -102,16 +103,16 @@ void MountWorld::vnfsd() {
   }
 }
 
-// With the standby, if there is one whose epoch is newer than all that have served.
+// Uses the standby, if there is one whose epoch is newer than that of all that have served.
 void MountWorld::start_instance() {
-  const bool in_place = rough() && below(6) == 0;  // the last one's head was faster: it waits on
+  const bool in_place = rough() && below(6) == 0;  // the last head was faster: the standby waits on
   std::unique_ptr<Instance> made = in_place ? nullptr : take_standby();
   if (made != nullptr) {
     made->owner = put_owner(made->epoch);
     if (rough() && below(6) == 0) {
       call_too_late(std::move(made));
     } else if (rough() && below(8) == 0) {
-      discard(std::move(made));  // its exports were edited meanwhile
+      discard(std::move(made));  // the exports were edited meanwhile
     }
   }
   if (made == nullptr) {
@@ -144,7 +145,7 @@ std::unique_ptr<MountWorld::Instance> MountWorld::new_instance(std::uint64_t epo
   instance.store = new SimStore(*instance.process, server_, instance.faults, latency_ns_max_);
   if (calm_) instance.faults->stop();
   spawn(*instance.process, "open", [this, &instance] {
-    if (!instance.called) {  // its connection stands before clients wait for it
+    if (!instance.called) {  // it connects before clients wait for it
       static_cast<void>(kv::range_blocking(*instance.store, kv::single_key(owner_key_), 1, 10'000));
       instance.ready = true;
     }
@@ -184,14 +185,14 @@ void MountWorld::open_mount(Instance& instance) {
   trace("serves, mount %llu", static_cast<unsigned long long>((*mount)->id().value()));
   if (too_late) fail("an instance serves that was called after its claim had been disproved");
   fs::Mount* const opened = mount->release();
-  if (instance_.get() != &instance) return;  // was ended on its way
+  if (instance_.get() != &instance) return;  // was ended before it served
   if (on_serving_) on_serving_(instance.epoch, *opened);
   instance.mount = opened;
   instance.served = true;
   wake(this);
 }
 
-// The local fence: killed, reaped, OFD locks obtained, end records.
+// The local fence: kill, reap, obtain the OFD locks, write the end records.
 void MountWorld::fence(Instance& instance) {
   instance.lun->drain();
   end_mounts(instance);
@@ -208,19 +209,20 @@ void MountWorld::end_mounts(const Instance& instance) {
   }
 }
 
-// Nothing that compares its owner record commits any more.
+// After this nothing commits that compares the instance's owner record.
 void MountWorld::disprove(Instance& instance) {
   put_owner(instance.epoch);
   instance.disproved = true;
 }
 
-// A fence that leaves the process alive: no I/O of it, nothing in etcd, and its last proof has
-// grown old. Until then it may answer from memory; nobody changes anything behind it.
+// A fence that leaves the process alive: it can do no I/O and put nothing in etcd, and its last
+// proof has become too old. Until then it may answer from memory, and nobody changes anything
+// behind it.
 void MountWorld::fence_alive(Instance& instance) {
   instance.lun->refuse();
   instance.lun->drain();
   disprove(instance);
-  const bool full = rough() && below(6) == 0;  // no heartbeat can be put, and reads are answered
+  const bool full = rough() && below(6) == 0;  // no heartbeat can be put, but reads are answered
   if (full) {
     instance.faults->set_partitioned(false);
     server_->set_quota(kv::MemServer::Quota::kFull);
@@ -232,7 +234,7 @@ void MountWorld::fence_alive(Instance& instance) {
   }
   sleep_ns(kGateWindowWorldNs);
   if (full) server_->set_quota(kv::MemServer::Quota::kFree);
-  instance.closing = true;  // is not asked any more
+  instance.closing = true;  // takes no more requests
   fs::Mount* const mount = std::exchange(instance.mount, nullptr);
   wake(this);
   end_mounts(instance);
@@ -263,7 +265,7 @@ void MountWorld::prepare() {
   Process& process = *standby_->process;
   trace("prepares %s", process.name().c_str());
   if (!rough() || below(3) != 0) return;
-  spawn(daemon_, "trouble", [this, &process] {  // also after it was called, until all settles
+  spawn(daemon_, "trouble", [this, &process] {  // also after it was called, until settle()
     sleep_ns(up_to_ms(below(2) == 0 ? 50 : 3'000));
     if (!process.alive() || !rough()) return;
     if (below(2) == 0) {
@@ -288,7 +290,7 @@ std::unique_ptr<MountWorld::Instance> MountWorld::take_standby() {
   return nullptr;
 }
 
-// Without a fence: it has no LUN.
+// Needs no fence: a standby has no LUN.
 void MountWorld::discard(std::unique_ptr<Instance> standby) {
   trace("throws away %s", standby->process->name().c_str());
   if (standby->process->alive()) kill(*standby->process);
@@ -311,7 +313,7 @@ void MountWorld::call_too_late(std::unique_ptr<Instance> standby) {
 }
 
 std::string MountWorld::check_ends() const {
-  const std::uint64_t ended = ended_epoch_;  // the records are read later
+  const std::uint64_t ended = ended_epoch_;  // taken first: the records are read later
   std::set<std::string> alive;
   const std::string prefix = kv::keys::mounts(fs_);
   for (const kv::KeyValue& kv : server_->dump()) {

@@ -1,4 +1,4 @@
-// MountWorld: what goes wrong.
+// MountWorld: its faults.
 #include <utility>
 
 #include "tests/sim/mount_world.h"
@@ -44,7 +44,7 @@ void MountWorld::outlive() {
 
 void MountWorld::close_cleanly() {
   wait_until(this, "an instance that serves", [this] { return healthy(); });
-  if (below(2) == 0) {  // to another head: it answers the order with a standby
+  if (below(2) == 0) {  // to another head, which answers the order with a standby
     prepare();
     const Instance* const standby = standby_.get();
     if (standby != nullptr) static_cast<void>(wait_ready(*standby));
@@ -66,12 +66,12 @@ void MountWorld::close_cleanly() {
   wait_until(&process, "a clean close", [&process] { return !process.alive(); });
 }
 
-// The standby, while there is one, or the instance.
+// The standby, if there is one, or the instance.
 MountWorld::Instance* MountWorld::pick_victim() {
   return standby_ != nullptr && below(3) == 0 ? standby_.get() : instance_.get();
 }
 
-// etcd's quota: for a moment, or for longer than the gate's window and with a fence in the middle.
+// Fills etcd's quota: for a moment, or for longer than the gate's window with a fence in between.
 void MountWorld::fill_up() {
   server_->set_quota(kv::MemServer::Quota::kFull);
   const bool lasts = below(4) == 0;
@@ -105,7 +105,7 @@ void MountWorld::disturb(const Hazards& hazards) {
     case 1: lose_power(); break;
     case 2: pause(*instance->process, up_to_ms(below(3) == 0 ? 20'000 : 300)); break;
     case 3:
-      if (instance->outlives) break;  // is cut off until it has been ended
+      if (instance->outlives) break;  // it stays cut off until it has been ended
       faults->set_partitioned(true);
       sleep_ns(up_to_ms(2'000));
       faults->set_partitioned(false);

@@ -1,4 +1,4 @@
-// What the product's own checker (fsal_cluster/check) says of the records: double owners, lost
+// What the product's own checker (fsal_cluster/check) finds in the records: double owners, lost
 // blocks, links, tokens, leftovers.
 #pragma once
 
@@ -12,10 +12,10 @@
 
 namespace symnas::sim {
 
-// kAny: without what a living mount may be about to mend. Empty: fine; else the first finding.
-// `unswept`: so many directories that are gone may have left their times, for ever. A change that a
-// removal was faster than deletes what its batch has put blind (docs/architecture/metadata.md);
-// one that dies before that does not.
+// Returns "" or the first finding. kAny: without findings that a living mount may be about to
+// repair. `unswept`: how many directories that are gone may have left their times, for ever: when a
+// removal is faster than a change, the change deletes what its batch has put blind
+// (docs/architecture/metadata.md); a mount that dies before that does not.
 std::string check_as_product(const kv::MemServer& server, FsId fs, std::uint64_t volume_blocks,
                              Moment moment, std::size_t unswept = 0);
 

@@ -144,7 +144,7 @@ class RecordsCheck {
     return inode.type() == static_cast<std::uint32_t>(fs::FileType::kDirectory);
   }
 
-  // Its successor serves before anybody has looked at what it has left.
+  // A successor may serve before anybody has examined what the closed mount has left.
   void check_closed() {
     for (const std::uint64_t mount : closed_) {
       if (tokens_.contains(mount))
@@ -159,7 +159,7 @@ class RecordsCheck {
       if (!mounts_.contains(mount)) complain("slots of an ended mount are left");
     }
     for (const auto& [mount, count] : tokens_) {
-      if (living_mounts_ > 1 && mounts_.contains(mount)) continue;  // used a moment ago
+      if (living_mounts_ > 1 && mounts_.contains(mount)) continue;  // used recently
       complain("tokens are left");
     }
     for (const auto& [ino, inode] : inodes_) {

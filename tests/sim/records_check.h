@@ -1,5 +1,5 @@
-// Whether the records of a filesystem agree with each other. Independent of the code that writes
-// them: it reads the keys.
+// Checks whether the records of a filesystem agree with each other. It reads the keys, independent
+// of the code that writes them.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +11,13 @@
 
 namespace symnas::sim {
 
-// At any moment: no block with two owners, maps and reverse map agree, used blocks are right, link
-// counts are the names there are, the tree is a tree. kQuiet: nothing is left to be swept either.
-// Empty: fine; else the first thing that is wrong.
+// Returns "" or the first thing that is wrong. At any moment: no block has two owners, maps and
+// reverse map agree, the numbers of used blocks are right, link counts are the numbers of names,
+// the tree is a tree. kQuiet: and nothing is left to be swept.
 enum class Moment { kAny, kQuiet };
 std::string check_records(const kv::MemServer& server, FsId fs, std::uint64_t volume_blocks,
                           Moment moment, std::size_t living_mounts = 1);
-// Blocks that the reverse map names.
+// The number of blocks in the reverse map.
 std::uint64_t mapped_blocks(const kv::MemServer& server, FsId fs);
 
 }  // namespace symnas::sim

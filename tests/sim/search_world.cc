@@ -113,7 +113,7 @@ void SearchWorld::call(std::size_t mount, const std::function<void(SearchMount&)
 }
 
 std::string SearchWorld::check_tokens() const {
-  std::map<std::uint64_t, std::pair<int, int>> tokens;  // of an inode: all, and those that are X
+  std::map<std::uint64_t, std::pair<int, int>> tokens;  // per inode: all tokens, and the X tokens
   const std::string table = keys::tokens(kFs);
   for (const kv::KeyValue& kv : server_->dump()) {
     if (!kv.key.starts_with(table)) continue;
@@ -162,7 +162,7 @@ std::uint64_t SearchWorld::hash() const {
     if (!mine) continue;
     std::string value = kv.value;
     fs::records::Inode inode;
-    if (kv.key == inode_key && inode.ParseFromString(value)) {  // times: every order has its own
+    if (kv.key == inode_key && inode.ParseFromString(value)) {  // times differ in each order
       inode.clear_mtime_ns();
       inode.clear_ctime_ns();
       value = inode.SerializeAsString();

@@ -1,6 +1,6 @@
-// SearchWorld: some mounts and one file, as little as tokens need: of each mount the real Session,
-// TokenTable and FileData over the simulated etcd and disk. No names, no membership that changes,
-// no faults.
+// SearchWorld: some mounts and one file, no more than tokens need: for each mount the real Session,
+// TokenTable and FileData over the simulated etcd and disk. No names, no change of membership, no
+// faults.
 //
 // Thread class: for simulated threads; calls of a mount from threads of its process.
 #pragma once
@@ -34,22 +34,22 @@ class SearchWorld {
   static constexpr FsId kFs{7};
   static constexpr Ino kFile{20};
 
-  // The mounts have opened; the first one has made the file with all registers zero, and nobody has
-  // a token.
+  // When it returns, the mounts have opened, the first one has made the file with all registers
+  // zero, and nobody has a token.
   explicit SearchWorld(std::size_t mounts);
 
   std::size_t size() const { return mounts_.size(); }
   SearchMount& operator[](std::size_t mount) { return *mounts_[mount]; }
   fs::Handle handle() const { return {kFs, kFile, Generation{1}}; }
-  // In a thread of that mount.
+  // Runs `what` in a thread of that mount.
   void call(std::size_t mount, const std::function<void(SearchMount&)>& what);
 
-  // --- what the store says. Empty: fine.
+  // --- what the store contains. Checks return "" or what is wrong.
   // Never two X, never X beside S.
   std::string check_tokens() const;
-  // The product's checker, but for what a filesystem without names does not have.
+  // The product's checker, without findings about what a filesystem without names lacks.
   std::string check_records() const;
-  // What of it matters to the protocol: tokens, wants, the map, the size.
+  // A hash of what matters to the protocol: tokens, wants, the map, the size.
   std::uint64_t hash() const;
 
  private:

@@ -1,5 +1,5 @@
-// What the session simulation has been told, and the mounts that told it.
-// Value types, of one simulation.
+// The promises that the session simulation has got, and the mounts that made them. Value types, for
+// one simulation.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct Promises {
   std::map<std::string, Revision> put_once;  // unique keys acknowledged
   std::set<std::string> maybe_put;
   std::set<std::string> never_put;                           // unique keys refused
-  std::map<std::string, std::set<std::int64_t>> changed_at;  // by the observer
+  std::map<std::string, std::set<std::int64_t>> changed_at;  // as the observer saw it
   std::vector<std::pair<std::string, Revision>> acknowledged;
   std::uint64_t next_unique = 0;
 };
@@ -45,7 +45,7 @@ struct SessionMount {
   int announced = 0;
   int working = 0;
   bool opened = false;
-  bool readers = false;  // its threads mostly look at what others do
+  bool readers = false;  // its threads mostly read what others change
   std::string tag() const { return " m" + std::to_string(id) + ";"; }
 };
 

@@ -1,15 +1,14 @@
 // Simulation 2: the kv session alone. Threads of one or two mounts count, append and delete through
 // Session while etcd loses, delays and repeats what they send, mounts end in the middle, processes
 // stop and die. What must hold:
-//   - an acknowledged change happened exactly once, a refused one never; what was under way when
-//   its
-//     process ended happened once or not at all;
-//   - nothing of a mount happens after its end record or after its guard has changed;
-//   - a conflict is answered only when the compared key has moved on;
-//   - a strict read (barrier, range) shows everything acknowledged before it began; reads of one
-//     thread never go back; an own change is never followed by what was there before;
-//   - every revision that changes a watched key carries the stamp;
-//   - at a quiet moment the caches show what etcd holds; every call has been answered.
+//  - an acknowledged change happened exactly once, a refused one never; a change that was under way
+//    when its process ended happened once or not at all;
+//  - nothing of a mount happens after its end record or after its guard has changed;
+//  - a conflict is answered only when the compared key has changed;
+//  - a strict read (barrier, range) shows everything acknowledged before it began; reads of one
+//    thread never go back; after an own change a read never shows an earlier value;
+//  - every revision that changes a watched key carries the stamp;
+//  - at a quiet moment the caches show what etcd holds; every call has been answered.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -37,7 +36,7 @@ constexpr FsId kFs{7};
 constexpr std::int64_t kNsPerMs = 1'000'000;
 constexpr std::uint64_t kCounters = 3;
 constexpr std::uint64_t kScratchKeys = 5;
-constexpr std::uint64_t kFillerKeys = 150;  // never written: they push others out of the cache
+constexpr std::uint64_t kFillerKeys = 150;  // never written: they evict other keys from the cache
 constexpr std::int64_t kOpenMs = 30'000;
 constexpr std::int64_t kPatienceNs = 300'000 * kNsPerMs;
 
@@ -128,7 +127,7 @@ class SessionRun {
         *mount.store, *mount.process, mount.options,
         [this, &mount](const Error& error) { on_ended(mount, error); }, kOpenMs);
     if (!opened) {
-      // Quota and long outages may forbid it.
+      // Quota and long outages may prevent it.
       trace("not opened: %s", opened.error().message.c_str());
       mount.working = 0;
       wake(this);
@@ -175,7 +174,7 @@ class SessionRun {
     wake(this);
   }
 
-  // Whether the thread goes on after an error. What was sent and not refused is uncertain.
+  // Whether the thread goes on after an error. A change that was sent and not refused is uncertain.
   static bool refused(const Error& error) { return error.code == ErrorCode::kNoSpace; }
 
   bool increment(SessionMount& mount, std::map<std::string, Revision>& seen) {
@@ -274,7 +273,7 @@ class SessionRun {
     return true;
   }
 
-  // Compares a key that it does not write, sometimes as it was long ago.
+  // Compares a key that it does not write, sometimes with an old revision.
   bool beside(SessionMount& mount, const std::map<std::string, Revision>& seen) {
     const std::string key = counter_key(below(kCounters));
     const auto old = seen.find(key);
@@ -293,7 +292,8 @@ class SessionRun {
     return mount.session->read(filler).has_value();
   }
 
-  // Not strict: older than the store, but never older than what this thread has seen.
+  // Not strict: the value may be older than the store's, but never older than what this thread has
+  // seen.
   bool look(SessionMount& mount, std::map<std::string, Revision>& seen) {
     const std::string key = counter_key(below(kCounters));
     const auto value = mount.session->read(key);
@@ -391,7 +391,7 @@ class SessionRun {
       default: break;
     }
   }
-  // Somebody writes the end record; the session may be alive and at work.
+  // Somebody else writes the end record; the session may be alive and working.
   void end(SessionMount& mount) {
     if (mount.ended_at) return;
     kv::Txn txn;

@@ -31,7 +31,7 @@ bool has_name(const State& state, Node node) {
   });
 }
 
-// Whether `dir` is `above` or lies below it.
+// Whether `dir` is `above` or is below it.
 bool lies_in(const State& state, Node dir, Node above) {
   for (std::size_t steps = 0; steps <= state.size(); ++steps) {
     if (dir == above) return true;
@@ -132,7 +132,7 @@ Outcome SharedTree::apply(Node number, const Operation& operation, State& state)
   return {};
 }
 
-// INV-4 binds each look, and no transaction confirms what is refused.
+// INV-4 holds for each look alone, and no transaction confirms a refusal.
 bool SharedTree::may_be_mixed(const Sent& sent, const Outcome& outcome) {
   if (!sent.overlaps || !outcome.error) return false;
   switch (sent.operation.kind) {

@@ -1,14 +1,14 @@
-// SharedTree: a few names in two directories that all clients change at once, through any mount:
-// files and directories are made, linked, renamed onto each other and from one directory into
-// another, removed and looked up.
+// SharedTree: a few names in two directories that all clients change at the same time, through any
+// mount: files and directories are made, linked, renamed onto each other and from one directory
+// into another, removed and looked up.
 //
 // What clients are told must have happened in one order: one operation after the other, each at
-// some moment between its sending and its answer, with the answer that POSIX gives there. An
-// operation without an answer has happened before its instance was fenced, or never does. All
-// states that this allows are kept; none left is a failure.
+// some moment between its sending and its answer, with the answer that POSIX gives at that moment.
+// An operation without an answer has happened before its instance was fenced, or never happens. All
+// states that this allows are kept; if none is left, that is a failure.
 //
-// What an operation makes is known by its number, which the node has as its owner: an operation
-// that was carried out twice makes two nodes of one number.
+// An operation is known by its number, which the node it makes has as its owner: an operation that
+// was carried out twice makes two nodes with one number.
 //
 // Thread class: for simulated threads. Never blocks.
 #pragma once
@@ -41,25 +41,26 @@ class SharedTree {
   };
   struct Outcome {
     std::optional<ErrorCode> error;
-    Node found = 0;  // of kLookup
+    Node found = 0;  // result of kLookup
     friend auto operator<=>(const Outcome&, const Outcome&) = default;
   };
-  // Directories with the nodes that their names mean. A file without a name is gone.
+  // For each directory the nodes that its names mean. A file without a name is gone.
   using State = std::map<Node, std::map<std::string, Node>>;
 
-  // Before it is sent. Its number.
+  // To be called before an operation is sent. Returns its number.
   Node begin(Operation operation);
-  // Empty: fine; else what no order explains.
+  // Returns "" or what no order explains.
   std::string answered(Node number, const Outcome& outcome);
-  // It has happened before now, or never does.
+  // The operation has happened before now, or never happens.
   void unanswered(Node number);
-  // It was not sent, or its answer says that nothing was done. Empty: fine.
+  // The operation was not sent, or its answer says that nothing was done. Returns "" or what is
+  // wrong.
   std::string not_done(Node number);
-  // What is there now. REQUIRES: nothing is under way.
+  // `state` is what exists now. Returns "" or what is wrong. REQUIRES: nothing is under way.
   std::string is(const State& state);
 
   bool is_directory(Node node) const { return directories_.contains(node); }
-  // One of those that are possible.
+  // One of the possible states.
   const State& a_state() const { return worlds_.begin()->state; }
   static std::string text(const Operation& operation);
 
@@ -71,14 +72,14 @@ class SharedTree {
   };
   struct Sent {
     Operation operation;
-    bool overlaps = false;  // another change was under way with it
+    bool overlaps = false;  // another change was under way at the same time
   };
 
   Outcome apply(Node number, const Operation& operation, State& state) const;
   Outcome rename(const Operation& operation, State& state) const;
-  // A refusal that rests on two looks, at two moments. Nothing was changed.
+  // Whether a refusal may come from two looks at different moments. Nothing was changed.
   static bool may_be_mixed(const Sent& sent, const Outcome& outcome);
-  // All worlds in which `number` has happened, as `wanted` says (nullptr: in any way).
+  // Adds all worlds in which `number` has happened, with the outcome `wanted` (nullptr: any).
   void happened(Node number, const Outcome* wanted, const World& world, std::set<World>& out) const;
   std::string text_of_worlds() const;
 

@@ -60,7 +60,7 @@ void SimArray::lose_power() {
   const NoSwitch no_switch;
   trace("power lost, %zu requests in flight", in_flight_.size());
   for (const auto& request : in_flight_) land_torn(*request);
-  // Whoever sent them never hears of them. Kept: `done` may be code of the dead.
+  // Their senders never hear of them. They are not destroyed: `done` may be code of a dead process.
   new std::vector<std::shared_ptr<Request>>(std::move(in_flight_));
   in_flight_.clear();
   wake(this);
@@ -75,9 +75,9 @@ SimLun::SimLun(Process& process, std::shared_ptr<SimArray> array, LunFaults faul
 cvm::Buffer SimLun::buffer(std::size_t bytes) {
   const std::size_t rounded = (bytes + 4095) / 4096 * 4096;
   auto* memory = static_cast<std::byte*>(std::aligned_alloc(4096, rounded));
-  std::memset(memory, 0x5A, rounded);  // whoever forgets to fill it is seen
+  std::memset(memory, 0x5A, rounded);  // shows code that forgets to fill it
   return {memory, bytes, [](std::byte* data, std::size_t size) {
-            std::memset(data, 0x5B, size);  // whoever still writes from it, too
+            std::memset(data, 0x5B, size);  // shows code that still writes from it
             std::free(data);
           }};
 }
@@ -122,7 +122,7 @@ void SimLun::submit(Kind kind, std::uint64_t offset, std::span<std::byte> into,
       return;
     }
     array_->in_flight_.push_back(request);
-    // A flush promises no more than what was answered before it came.
+    // A flush covers only writes that were answered before it came.
     if (kind == Kind::kFlush && !chance(faults_.error_ppm) && below(2) == 0) {
       array_->disk().flush();
       request->merged_yet = true;
@@ -168,7 +168,7 @@ void SimLun::execute(const std::shared_ptr<SimArray::Request>& shared) {
       return;
     }
     read_edges(request);
-    schedule(shared);  // others may get between
+    schedule(shared);  // other requests may come in between
     return;
   }
   if (chance(faults_.error_ppm)) {

@@ -22,7 +22,7 @@ struct LunFaults {
   std::uint64_t slow_ppm = 0;  // a request takes up to slow_ns_max
   std::int64_t slow_ns_max = 0;
   std::uint64_t split_ppm = 0;  // a request of several sectors is executed in two parts
-  std::uint64_t error_ppm = 0;  // kIo; of a write any sectors may have landed
+  std::uint64_t error_ppm = 0;  // kIo; any sectors of a write may have landed
   static LunFaults draw();
 };
 
@@ -33,7 +33,7 @@ class SimArray {
       : disk_(std::move(disk)), volume_bytes_(volume_bytes) {}
   test::SimDisk& disk() { return *disk_; }
   std::uint64_t volume_bytes() const { return volume_bytes_; }
-  // Requests in flight are torn or lost; then the cache is.
+  // Requests in flight are torn or lost, then the cache is lost.
   void lose_power();
 
  private:
@@ -63,9 +63,9 @@ class SimLun final : public cvm::VolumeIo {
   void flush(cvm::IoCallback done) override;
   std::vector<cvm::LunCounters> counters() const override { return {}; }
 
-  // Returns when nothing of the process is on its way to the disk any more.
+  // Returns when no request of the process is on its way to the disk any more.
   void drain();
-  // A reservation conflict for everything from now on.
+  // From now on every request gets a reservation conflict.
   void refuse() { refused_ = true; }
   // No more errors and delays.
   void calm() { faults_ = {}; }

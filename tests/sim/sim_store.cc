@@ -40,7 +40,7 @@ const char* outcome_of(const Result<kv::TxnResult>& result) {
 
 }  // namespace
 
-// What it reads and changes: "put wI16", the tables of common/kv/keys.h.
+// What a transaction reads and changes: "put wI16", in the tables of common/kv/keys.h.
 std::string keys_of(const kv::Txn& txn) {
   std::string out;
   for (const kv::Op& op : txn.success) {
@@ -74,7 +74,7 @@ kv::FaultWeights SimFaults::draw_weights() {
     return below(2) == 0 ? 0 : static_cast<int>(below(bound));
   };
   kv::FaultWeights weights;
-  if (below(5) == 0) return weights;  // a quiet seed: other faults are alone
+  if (below(5) == 0) return weights;  // a quiet seed: the other faults come alone
   weights.unavailable = weight(500);
   weights.request_lost = weight(300);
   weights.reply_lost = weight(600);
@@ -140,7 +140,7 @@ class SimStore::Relay final : public kv::WatchHandler, public std::enable_shared
   void on_watch_ended(Error error) override {
     deliver([this, error = std::move(error)] { handler_->on_watch_ended(error); });
   }
-  // The connection breaks: what was on its way is lost.
+  // The connection breaks: messages under way are lost.
   void end() {
     if (watch == nullptr) return;
     {

@@ -1,6 +1,6 @@
 // SimStore: the connection of a simulated process to the simulated etcd (MemServer in timed mode).
-// Answers and watch events arrive on the store's own thread of the process. What the process has
-// sent goes on without it: a killed process's transactions still arrive.
+// Answers and watch events arrive on the store's own thread of the process. What a process has sent
+// goes on without it: the transactions of a killed process still arrive.
 //
 // Thread class: thread-safe.
 #pragma once
@@ -15,14 +15,14 @@
 
 namespace symnas::sim {
 
-// What goes wrong between a process and etcd. Changed by the simulation as it goes.
+// The faults between a process and etcd. The simulation changes them as it goes on.
 class SimFaults final : public kv::FaultPlan {
  public:
   explicit SimFaults(const kv::FaultWeights& weights);
   kv::TxnFault next_txn(const kv::Txn& txn) override;
   kv::WatchFault next_watch(Revision revision) override;
 
-  // Nothing gets through, or nothing comes back.
+  // No request arrives, or no answer comes back.
   void set_partitioned(bool partitioned) { partitioned_ = partitioned; }
   // Some transactions with a put are executed, then refused for lack of space (etcd checks its
   // quota again when it applies).
@@ -30,7 +30,7 @@ class SimFaults final : public kv::FaultPlan {
   bool refuses(const kv::Txn& txn) const;
   void stop();
 
-  // Weights as a seed may have them.
+  // Draws weights for a seed.
   static kv::FaultWeights draw_weights();
 
  private:

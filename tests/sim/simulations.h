@@ -20,7 +20,7 @@ void run_heads(std::uint64_t seed);
 // What clients hold over moves of VNFSs: locks of NLM and NFSv4, repeated operations.
 void run_moves(std::uint64_t seed);
 
-// What the runs of a program share. Before the first of them.
+// Makes what the runs of a program share. To be called before the first of them.
 void prepare_disks();
 
 }  // namespace symnas::sim

@@ -1,4 +1,4 @@
-// JumpingClock: the system's clock, and jumps on top of it. Thread-safe.
+// JumpingClock: the system's clock plus the jumps that a test makes. Thread-safe.
 #pragma once
 
 #include <atomic>

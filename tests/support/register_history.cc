@@ -7,7 +7,8 @@
 namespace symnas::test {
 namespace {
 
-// Where the register must have held a value (forward), or had to hold it for one moment (backward).
+// The time in which the register must have held a value (forward), or must have held it for one
+// moment (backward).
 struct Zone {
   RegisterHistory::Value value;
   std::int64_t low_ns;
@@ -65,7 +66,7 @@ std::optional<std::string> RegisterHistory::violation() const {
       return both("the register must have held both at once", forward[i - 1], forward[i]);
   }
   for (const Zone& zone : backward) {
-    // The last forward zone that begins before it: they do not overlap.
+    // The last forward zone that begins before this one; forward zones do not overlap.
     auto after = std::upper_bound(forward.begin(), forward.end(), zone, by_low);
     if (after == forward.begin()) continue;
     const Zone& around = *std::prev(after);

@@ -1,6 +1,6 @@
-// RegisterHistory: whether what clients were answered about one register can have happened in some
-// order that respects real time (linearizability). Exact for writes of values that differ: P. B.
-// Gibbons, E. Korach, "Testing Shared Memories", SIAM J. Computing 26(4), 1997, section 4.2.
+// RegisterHistory: checks whether the answers that clients got about one register fit some order of
+// its operations that respects real time (linearizability). Exact when all written values differ:
+// P. B. Gibbons, E. Korach, "Testing Shared Memories", SIAM J. Computing 26(4), 1997, section 4.2.
 //
 // Thread-compatible. Times are of one clock; an operation has happened between its start and its
 // end.
@@ -24,12 +24,12 @@ class RegisterHistory {
 
   RegisterHistory();
 
-  // end_ns kNever: its outcome is not known; it may happen at any time or never.
+  // end_ns kNever: the outcome is not known; the write may happen at any time or never.
   // REQUIRES: no two writes of one value, none of kInitial.
   void add_write(Value value, std::int64_t start_ns, std::int64_t end_ns);
   void add_read(Value value, std::int64_t start_ns, std::int64_t end_ns);
 
-  // What cannot have happened, in words; nullopt: everything can.
+  // What cannot have happened, in words; nullopt: the history is possible.
   std::optional<std::string> violation() const;
 
  private:

@@ -16,8 +16,8 @@ TEST(RegisterHistoryTest, WhatCanHaveHappenedIsAccepted) {
   RegisterHistory history;
   history.add_read(0, 1, 2);
   history.add_write(1, 10, 20);
-  history.add_read(0, 11, 19);  // beside the write: before it
-  history.add_read(1, 11, 12);  // and after it
+  history.add_read(0, 11, 19);  // concurrent with the write: ordered before it
+  history.add_read(1, 11, 12);  // ordered after it
   history.add_read(1, 21, 30);
   history.add_write(2, 40, 60);
   history.add_write(3, 41, 61);  // either order

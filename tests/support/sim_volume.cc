@@ -55,7 +55,7 @@ void SimDisk::lose_power(env::Random& random) {
 cvm::Buffer SimVolume::buffer(std::size_t bytes) {
   const std::size_t rounded = (bytes + 4095) / 4096 * 4096;
   auto* memory = static_cast<std::byte*>(std::aligned_alloc(4096, rounded));
-  std::memset(memory, 0x5A, rounded);  // whoever forgets to fill it is seen
+  std::memset(memory, 0x5A, rounded);  // shows code that forgets to fill it
   return {memory, bytes, [](std::byte* data, std::size_t) { std::free(data); }};
 }
 

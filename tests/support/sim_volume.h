@@ -1,7 +1,7 @@
-// A volume in memory, for tests: a volatile cache that power loss empties, completions that come
-// late and in any order, errors.
-//   SimDisk    the bytes: what is stable, what is only in the cache
-//   SimVolume  one instance's open volume on it; dies with the instance
+// A volume in memory, for tests: with a volatile cache that a power loss empties, with late
+// completions in any order, and with errors.
+//   SimDisk    the bytes: which are stable, which are only in the cache
+//   SimVolume  one instance's open volume on it; it dies with the instance
 // Thread-safe.
 #pragma once
 
@@ -25,14 +25,14 @@ class SimDisk {
   static constexpr std::size_t kSector = 512;
   using Sector = std::array<std::byte, kSector>;
 
-  // Every byte begins as `poison`: what an earlier owner of the blocks has left.
+  // Every byte starts as `poison`: the data of an earlier owner of the blocks.
   SimDisk(std::uint64_t size_bytes, std::byte poison) : stable_(size_bytes, poison) {}
 
   std::uint64_t size_bytes() const { return stable_.size(); }
   void read(std::uint64_t offset, std::span<std::byte> into) const;
   void write(std::uint64_t offset, std::span<const std::byte> from, cvm::Durability durability);
   void flush();
-  // Each cached sector has reached the platter or not, as `random` says.
+  // `random` decides for each cached sector whether it has reached the platter.
   void lose_power(env::Random& random);
 
  private:
@@ -61,12 +61,12 @@ class SimVolume final : public cvm::VolumeIo {
   void flush(cvm::IoCallback done) override;
   std::vector<cvm::LunCounters> counters() const override { return {}; }
 
-  // Performs one queued request, drawn by `random`; of write_edges() one half, as others may get
-  // between read and write. False: none waits.
+  // Performs one queued request, drawn by `random`. Of write_edges() it performs one half, so that
+  // another request may come between read and write. False: no request waits.
   bool run_one(env::Random& random);
   std::size_t queued() const;
-  // The instance dies: of a queued write any sectors may have landed; callbacks get kShutdown,
-  // later requests too.
+  // The instance dies: of a queued write any sectors may have landed; callbacks get kShutdown, and
+  // so do later requests.
   void die(env::Random& random);
   // The next `count` requests of this kind fail with kIo and do nothing.
   enum class Kind { kRead, kWrite, kFlush };
@@ -89,7 +89,7 @@ class SimVolume final : public cvm::VolumeIo {
     cvm::Durability durability;
     cvm::IoCallback done;
     std::vector<std::byte>
-        merged;  // of write_edges(): what its first half has read, with `from` put in
+        merged;  // of write_edges(): what its first half read, merged with `from`
   };
   static bool needs_merge(const Request& request);
   void merge(Request& request);

@@ -35,7 +35,7 @@ void TxnCall::start(Member& member) {
   reader_.reset();
   context_.emplace();
   auto left = deadline_ - SteadyClock::now();
-  // A read that waits in a member that is gone must leave time for another member.
+  // A read that waits for a member that is gone must leave time to ask another member.
   if (kind_ == Request::kReadOnly) {
     left = std::min<SteadyClock::duration>(left, std::chrono::milliseconds(kTryTimeoutMs));
   }
@@ -110,7 +110,7 @@ StatusCall::StatusCall(Loop& loop, SteadyClock::time_point deadline, std::size_t
     : Operation(loop, deadline), member_(member), done_(std::move(done)) {}
 
 void StatusCall::start(Member& member) {
-  // Without "hasleader": a member that has lost its leader still tells its state.
+  // The call does not set "hasleader": a member that has lost its leader still reports its state.
   const auto left = deadline_ - SteadyClock::now();
   const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(left).count();
   context_.set_deadline(

@@ -18,7 +18,7 @@
 
 namespace symnas::kv::etcd {
 
-// The context of a call that ends after `left`, and that a member without a leader refuses at once.
+// Prepares a call that ends after `left`; a member without a leader refuses it at once.
 void prepare(grpc::ClientContext& context, SteadyClock::duration left);
 
 class TxnCall final : public Operation {
@@ -36,7 +36,7 @@ class TxnCall final : public Operation {
   const Request kind_;
   const etcdserverpb::TxnRequest request_;
   TxnCallback done_;
-  // Of the running try.
+  // The member that the running try was sent to.
   std::size_t member_ = 0;
   std::optional<grpc::ClientContext> context_;
   std::unique_ptr<grpc::ClientAsyncResponseReader<etcdserverpb::TxnResponse>> reader_;

@@ -28,9 +28,9 @@ ErrorCode code_of(const grpc::Status& status, Request request) {
     case grpc::StatusCode::PERMISSION_DENIED:
     case grpc::StatusCode::UNAUTHENTICATED: return ErrorCode::kPermission;
     case grpc::StatusCode::UNAVAILABLE:
-      // The first is etcd's refusal of a request that demands a leader, the second gRPC's before
-      // any send. All other texts ("request timed out", "server stopped", a reset) can follow an
-      // execution.
+      // The first text is etcd's refusal of a request that demands a leader; the second is gRPC's
+      // refusal before any send. All other texts ("request timed out", "server stopped", a reset)
+      // can follow an execution.
       return says("etcdserver: no leader") || says("failed to connect to all addresses")
                  ? ErrorCode::kUnavailable
                  : ambiguous;

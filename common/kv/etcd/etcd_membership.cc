@@ -13,7 +13,7 @@
 namespace symnas::kv {
 namespace {
 
-using Clock = std::chrono::system_clock;  // gRPC's for deadlines
+using Clock = std::chrono::system_clock;  // the clock of gRPC's deadlines
 
 template <class Repeated>
 std::vector<StoreMember> members_of(const Repeated& members) {
@@ -36,7 +36,7 @@ Error error_for(const grpc::Status& status, Request request) {
     case grpc::StatusCode::FAILED_PRECONDITION: error.code = ErrorCode::kBusy; break;
     case grpc::StatusCode::NOT_FOUND: error.code = ErrorCode::kNotFound; break;
     case grpc::StatusCode::UNAVAILABLE:
-      // Refused before it was proposed.
+      // etcd refused it before it was proposed.
       if (status.error_message().find("unhealthy cluster") != std::string::npos) {
         error.code = ErrorCode::kBusy;
         error.message += " (a member has not been connected for 5 s: start it, or try again)";
@@ -53,7 +53,8 @@ class EtcdMembership::Channels {
  public:
   explicit Channels(const etcd::Connection& connection) : members_(connection) {}
 
-  // One call to a member that is connected; a read asks the next one when it does not answer.
+  // Makes one call to a member that is connected; a read asks the next member when this one does
+  // not answer.
   template <class Answer, class Ask>
   Result<Answer> call(Request request, const Ask& ask) {
     const bool reads = request == Request::kReadOnly;

@@ -1,5 +1,5 @@
-// EtcdMembership: the members of a real etcd cluster. For administrative calls: it has channels of
-// its own and works on the caller's thread, in the caller's network namespace.
+// EtcdMembership: the members of a real etcd cluster, for administrative calls. It has its own
+// channels and works on the caller's thread, in the caller's network namespace.
 //
 // Thread class: thread-safe. REQUIRES: an EtcdStore is open in this process (gRPC is process-wide:
 // etcd_store.h).
@@ -14,7 +14,7 @@ namespace symnas::kv {
 
 class EtcdMembership final : public Membership {
  public:
-  // Errors: as EtcdStore::open, but for the network namespace, which must be empty.
+  // Errors: as EtcdStore::open. REQUIRES: options.network_namespace is empty.
   static Result<std::unique_ptr<EtcdMembership>> open(const EtcdOptions& options);
   ~EtcdMembership() override;
 

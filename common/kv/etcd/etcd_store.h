@@ -29,7 +29,7 @@ struct EtcdOptions {
   std::vector<std::string>
       endpoints;          // "https://10.0.0.1:2379" or "http://...", in the order of preference
   std::string ca_file;    // PEM; needed for https
-  std::string cert_file;  // PEM, the client's; with key_file or both empty
+  std::string cert_file;  // PEM, the client's certificate; both this and key_file, or neither
   std::string key_file;
   std::string
       network_namespace;  // path of the namespace of the store's threads; empty: the caller's
@@ -37,13 +37,13 @@ struct EtcdOptions {
 
 class EtcdStore final : public Store {
  public:
-  // Starts the threads; does not wait for a connection (tries do).
+  // Starts the threads. Does not wait for a connection; each try does.
   // Errors: kInvalidArgument (no or malformed endpoint, https without ca_file, a file that cannot
   // be read), kPermission or kNotFound (the network namespace cannot be entered).
   static Result<std::unique_ptr<EtcdStore>> open(const EtcdOptions& options);
 
-  // Pending callbacks get kShutdown, watches end with kShutdown. REQUIRES: not on a thread of the
-  // store.
+  // Pending callbacks get kShutdown, watches end with kShutdown. REQUIRES: not called on a thread
+  // of the store.
   ~EtcdStore() override;
   EtcdStore(const EtcdStore&) = delete;
   EtcdStore& operator=(const EtcdStore&) = delete;
@@ -56,10 +56,10 @@ class EtcdStore final : public Store {
   Status compact(Revision revision, TryOptions options) override;
   std::vector<MemberStatus> status(TryOptions options) override;
 
-  // The member at `host` (as in the endpoints) is gone, as somebody has found out sooner than TCP
-  // does: what waits for it is sent to another one or gets the error of a lost connection, and its
-  // watches end with kUnavailable. A guess that was wrong costs that and no more: it is used again
-  // when the others fail. Hosts of no endpoint have no effect.
+  // Somebody has found out, sooner than TCP does, that the member at `host` (as in the endpoints)
+  // is gone. What waits for it is sent to another member or gets the error of a lost connection,
+  // and its watches end with kUnavailable. A wrong guess costs no more than that: the member is
+  // used again when the others fail. A host that is no endpoint has no effect.
   void leave(const std::string& host);
 
  private:

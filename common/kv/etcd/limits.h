@@ -19,25 +19,26 @@ inline constexpr int kReconnectMaxMs = 500;
 // One connect with its TLS handshake on a busy machine; a host that is gone does not answer at all.
 inline constexpr int kConnectTimeoutMs = 1000;
 
-// A try with less time left is not begun any more: a call whose deadline passes before its headers
-// are out resets a stream the server has never heard of (gRPC 1.51), which costs the connection and
-// every other call on it.
+// A try with less time left is not started: a call whose deadline passes before its headers are
+// sent resets a stream that the server has never heard of (gRPC 1.51), which costs the connection
+// and every other call on it.
 inline constexpr std::int64_t kSendRoomMs = 10;
 
-// A new store waits so long for its first endpoint after another one has connected, unless the
-// first refuses: the spread of connects with TLS handshakes that began at the same time on a busy
-// machine. Whoever settled at another head's member would stall with it; where the first is that of
-// a head that is off, a failover waits.
+// After another endpoint has connected, a new store waits this long for its first endpoint, unless
+// the first refuses: the spread of connects with TLS handshakes that began at the same time on a
+// busy machine. A store that chose another head's member would stall whenever that head stalls.
+// When the first endpoint is at a head that is off, this delays a failover.
 inline constexpr std::int64_t kFirstChoiceMs = 50;
 
 // How soon a waiting try notices that a member has become reachable.
 inline constexpr std::int64_t kWaitingTickMs = 5;
 // How soon a lost idle connection is opened again.
 inline constexpr std::int64_t kIdleTickMs = 250;
-// A watch that finds no member to open on gives up, so that its owner decides what to do.
+// A watch that finds no connected member in this time gives up, and its owner decides what to do.
 inline constexpr std::int64_t kWatchOpenTimeoutMs = 1000;
 
-// Listing the members: a first connection and a try at a second one; vnfsd's end waits for it.
+// Listing the members: time for a first connection and a try at a second member. The end of vnfsd
+// waits for it.
 inline constexpr int kMembersReadMs = 1500;
 
 // 7 members are etcd's recommended maximum.

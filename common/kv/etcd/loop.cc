@@ -37,7 +37,8 @@ Status enter_network_namespace(const std::string& path) {
               "network namespace " + path + ": cannot enter: " + std::strerror(error));
 }
 
-// gRPC's own messages (a failed handshake, say) go where all others go. gRPC never logs keys.
+// Sends gRPC's own messages (a failed handshake, say) to the log of this process. gRPC never logs
+// keys.
 void log_of_grpc(gpr_log_func_args* line) {
   switch (line->severity) {
     case GPR_LOG_SEVERITY_ERROR: log::warn("grpc: {}", line->message); return;
@@ -46,7 +47,7 @@ void log_of_grpc(gpr_log_func_args* line) {
   }
 }
 
-// Signals belong to the process's own threads. Threads that gRPC starts inherit this.
+// Blocks signals: they are for the process's own threads. Threads that gRPC starts inherit this.
 void prepare_thread(const char* name) {
   sigset_t all;
   ::sigfillset(&all);
@@ -157,7 +158,7 @@ void Loop::receive_loop() {
   void* tag = nullptr;
   bool ok = false;
   while (queue_->Next(&tag, &ok)) {
-    // The operation may finish, and the registry's reference end, inside complete().
+    // Inside complete() the operation may finish and lose the registry's reference.
     const std::shared_ptr<Operation> operation = static_cast<Operation*>(tag)->shared_from_this();
     operation->complete(ok);
   }

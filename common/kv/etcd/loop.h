@@ -28,8 +28,8 @@ using SteadyClock = std::chrono::steady_clock;
 
 class Loop;
 
-// One call at one member, unary or stream; it is its own completion-queue tag, one outstanding at a
-// time. The loop keeps it alive from submit() until give_up() or finished().
+// One call at one member, unary or stream. It is its own completion-queue tag, and has one
+// outstanding at a time. The loop keeps it alive from submit() until give_up() or finished().
 class Operation : public std::enable_shared_from_this<Operation> {
  public:
   Operation(Loop& loop, SteadyClock::time_point deadline) : loop_(loop), deadline_(deadline) {}
@@ -39,17 +39,17 @@ class Operation : public std::enable_shared_from_this<Operation> {
 
   // Sending thread: begins the call. The loop has registered the operation.
   virtual void start(Member& member) = 0;
-  // Sending thread: the call will not be begun (no member connected before the deadline, or
+  // Sending thread: the call will not be started (no member connected before the deadline, or
   // shutdown).
   virtual void give_up(Error error) = 0;
   // Receiving thread: the outstanding tag came back.
   virtual void complete(bool ok) = 0;
-  // Sending thread, while registered: have the outstanding tag come back soon.
+  // Sending thread, while registered: makes the outstanding tag come back soon.
   virtual void cancel() = 0;
-  // Sending thread, while registered: whether it should rather be tried at another member, now that
+  // Sending thread, while registered: whether the call should be tried at another member, now that
   // `member` is known to be gone.
   virtual bool leaves(std::size_t member) const = 0;
-  // The member it must go to; nullopt: the current one, when connected.
+  // The member that the call must go to; nullopt: the current one, when connected.
   virtual std::optional<std::size_t> pinned() const { return std::nullopt; }
 
   SteadyClock::time_point deadline() const { return deadline_; }
@@ -67,17 +67,19 @@ class Loop {
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
 
-  // Has the operation started by the sending thread; when the loop is stopping: gives it up at
-  // once.
+  // Makes the sending thread start the operation. When the loop is stopping, gives it up at once.
   void submit(std::shared_ptr<Operation> operation);
-  // Has the sending thread cancel it, wherever it is. No effect once it is finished.
+  // Makes the sending thread cancel the operation, whatever its state. No effect once it is
+  // finished.
   void cancel(std::shared_ptr<Operation> operation);
-  // Receiving thread: no tag of the operation is outstanding, and it will begin no other.
+  // Receiving thread: no tag of the operation is outstanding, and the operation will start no
+  // other.
   void finished(Operation& operation);
   void member_failed(std::size_t index);
-  // Has the sending thread cancel whatever waits for the members at the host, and go to others.
+  // Makes the sending thread cancel what waits for the members at the host, and choose other
+  // members.
   void leave(std::string host);
-  // Where the next try goes if it is connected.
+  // The member that the next try goes to if it is connected.
   std::size_t current_member() const;
 
   grpc::CompletionQueue& queue() { return *queue_; }

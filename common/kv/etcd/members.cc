@@ -44,7 +44,7 @@ Result<Target> parse_endpoint(const std::string& endpoint) {
       rest.find_first_not_of("0123456789", colon + 1) != std::string_view::npos) {
     return fail(ErrorCode::kInvalidArgument, "etcd endpoint " + endpoint + ": no host:port");
   }
-  // An address needs no resolver, and so none can be slow.
+  // An address needs no resolver, which could be slow.
   in_addr ipv4;
   target.host = rest.substr(0, colon);
   target.address = inet_pton(AF_INET, target.host.c_str(), &ipv4) == 1 ? "ipv4:" : "";
@@ -65,7 +65,7 @@ grpc::ChannelArguments channel_arguments() {
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kReconnectFirstMs);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kReconnectMaxMs);
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectTimeoutMs);  // gRPC's name for it
-  // One try is one send; a re-send is decided above.
+  // One try is one send; the caller decides whether to send again.
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
   // Stores of one process do not share connections: closing one disturbs no other.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);

@@ -41,7 +41,7 @@ struct Member {
   std::unique_ptr<etcdserverpb::KV::Stub> kv;
   std::unique_ptr<etcdserverpb::Watch::Stub> watch;
   std::unique_ptr<etcdserverpb::Maintenance::Stub> maintenance;
-  // Until then it is taken only if no other is connected.
+  // Until then this member is chosen only if no other is connected.
   std::chrono::steady_clock::time_point left_until;
 };
 
@@ -51,14 +51,14 @@ class Members {
   explicit Members(const Connection& connection);
 
   // The current member if it is connected, else the next one that is (which becomes the current
-  // one), else null; of those that were left only if there is no other. A new store gives the first
-  // one kFirstChoiceMs more than another one needed.
+  // one), else null. Members that were left (see leave()) are chosen only if there is no other. A
+  // new store waits for the first member kFirstChoiceMs longer than another one needed.
   Member* connected();
   // Reopens lost connections.
   void keep_connecting();
-  // A try at this member went wrong: if it is still the current one, the next one is from now on.
+  // A try at this member failed: if it is the current one, the next one becomes current.
   void failed(std::size_t index);
-  // The same, and it is not chosen again before its connection would have been found dead.
+  // As failed(); the member is not chosen again before its connection would have been found dead.
   void leave(std::size_t index);
 
   std::size_t current() const { return current_.load(); }
@@ -72,7 +72,7 @@ class Members {
 
   std::vector<Member> members_;
   bool settled_ = false;
-  std::optional<SteadyTime> another_since_;  // is connected, and the first one is not
+  std::optional<SteadyTime> another_since_;  // another member connected, the first did not
   std::atomic<std::size_t> current_ = 0;
 };
 

@@ -51,7 +51,7 @@ class WatchStream final : public Operation {
   grpc::ClientContext context_;
   std::unique_ptr<Stream> stream_;
   Step step_ = Step::kStart;
-  // A stream that is cancelled before its headers are out makes gRPC 1.51 reset a stream the server
+  // If a stream is cancelled before its headers are sent, gRPC 1.51 resets a stream that the server
   // has never heard of: a protocol error, which costs the whole connection. So the cancellation
   // waits for the start.
   std::atomic<bool> started_ = false;
@@ -61,7 +61,7 @@ class WatchStream final : public Operation {
   std::optional<Error> cancelled_by_server_;
 
   std::mutex call_mutex_;  // held while the handler runs
-  WatchHandler* handler_;  // under call_mutex_; null: over
+  WatchHandler* handler_;  // under call_mutex_; null: no more calls
 };
 
 }  // namespace symnas::kv::etcd

@@ -1,4 +1,4 @@
-// Between the Store's types and etcd's messages. Thread-safe: pure functions.
+// Translation between the Store's types and etcd's messages. Thread-safe: pure functions.
 #pragma once
 
 #include <vector>
@@ -10,12 +10,12 @@
 namespace symnas::kv::wire {
 
 etcdserverpb::TxnRequest encode(const Txn& txn);
-// Takes the keys and values out of `response`.
+// Moves the keys and values out of `response`.
 // Errors: kInternal when an answer carries nothing where the request asked for something.
 Result<TxnResult> decode(etcdserverpb::TxnResponse& response);
 
 etcdserverpb::WatchRequest encode_watch(const KeyRange& range, Revision start_revision);
-// Takes the events out of `response`.
+// Moves the events out of `response`.
 std::vector<WatchEvent> decode_events(etcdserverpb::WatchResponse& response);
 
 // True when no branch of the transaction puts or deletes: sending it twice cannot hurt.

@@ -48,7 +48,7 @@ WatchFault ScriptedFaults::next_watch(Revision /*revision*/) {
 namespace {
 constexpr std::uint64_t kWeightScale = 10'000;
 
-// The kind whose weight the draw falls into; kNone beyond all of them.
+// The kind whose weight the draw falls into; kNone when it falls beyond all weights.
 template <class Kind>
 Kind pick(std::int64_t draw, std::initializer_list<std::pair<Kind, int>> weights) {
   for (const auto& [kind, weight] : weights) {

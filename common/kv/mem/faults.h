@@ -23,14 +23,14 @@ struct TxnFault {
     kOverQuota,      // executed, then kNoSpace: etcd's transaction that crosses the quota
     kCommitLate,     // kUnknownOutcome first, executed afterwards
     kDuplicate,      // executed and answered, executed again afterwards
-    kDelay,          // executed `delay_ns` late (nothing, where there is no time)
+    kDelay,          // executed `delay_ns` late (at once with an immediate scheduler)
     kCompactBefore,  // the whole history is compacted, then executed
     kLeaderChange,   // as kRequestLost, and every watch of the server ends with kUnavailable
   };
   Kind kind = Kind::kNone;
   std::int64_t delay_ns = 0;
-  // kCommitLate, kDuplicate where there is no time: how many later transactions of this store go
-  // first.
+  // kCommitLate and kDuplicate with an immediate scheduler: how many later transactions of this
+  // store are executed first.
   int after_txns = 0;
 };
 
@@ -50,24 +50,24 @@ struct WatchFault {
 class FaultPlan {
  public:
   virtual ~FaultPlan() = default;
-  // Asked once per submitted transaction / per revision delivered to a watch.
+  // Called once per submitted transaction / per revision delivered to a watch.
   virtual TxnFault next_txn(const Txn& txn) = 0;
   virtual WatchFault next_watch(Revision revision) = 0;
 };
 
-// Plays back what a test has queued; no fault when the queue is empty.
+// Plays back the faults that a test has queued; no fault when the queue is empty.
 class ScriptedFaults final : public FaultPlan {
  public:
   using Matches = std::function<bool(const Txn&)>;
 
   // The next transaction for which `matches` holds (null: the next one) suffers `fault`. Entries
-  // are used in order: a later entry waits for the one before it.
+  // are used in order: an entry waits until the one before it has been used.
   void push(TxnFault fault, Matches matches = nullptr);
   void push(TxnFault::Kind kind, Matches matches = nullptr) {
     push(TxnFault{.kind = kind}, std::move(matches));
   }
-  // A leader change: watches end, and this many transactions fail, kUnknownOutcome and kUnavailable
-  // in turn.
+  // A leader change: watches end, and this many transactions fail, alternately with kUnknownOutcome
+  // and kUnavailable.
   void push_leader_change(int txns);
   void push_watch(WatchFault::Kind kind);
   bool empty() const;
@@ -85,7 +85,7 @@ class ScriptedFaults final : public FaultPlan {
   std::deque<WatchFault> watches_;
 };
 
-// Draws faults from a seed. A weight is the number of hits in 10,000 transactions (or delivered
+// Draws faults from a seed. A weight is the number of faults in 10,000 transactions (or delivered
 // revisions).
 struct FaultWeights {
   int conflict = 0;
@@ -97,7 +97,7 @@ struct FaultWeights {
   int delay = 0;
   int compact = 0;
   int leader_change = 0;
-  int leader_change_txns = 8;  // how many transactions a leader change spoils
+  int leader_change_txns = 8;  // how many transactions fail in a leader change
   int watch_drop_event = 0;
   int watch_drop_revision = 0;
   int watch_end = 0;
@@ -113,7 +113,7 @@ class SeededFaults final : public FaultPlan {
 
   TxnFault next_txn(const Txn& txn) override;
   WatchFault next_watch(Revision revision) override;
-  // No fault from now on: lets a run come to its end.
+  // Draws no fault from now on, so that a run can come to its end.
   void stop();
 
  private:

@@ -154,7 +154,7 @@ class mem::Requests {
     pending_.emplace(++last_id_, Pending{kind, std::move(done)});
     return last_id_;
   }
-  // Calls back, unless somebody has already.
+  // Calls the callback, unless somebody already has.
   void finish(std::uint64_t id, Result<TxnResult> result) {
     std::optional<Pending> pending;
     {
@@ -166,7 +166,7 @@ class mem::Requests {
     }
     if (!result && result.error().code == ErrorCode::kUnknownOutcome &&
         pending->kind == Kind::kReadOnly) {
-      result = tl::unexpected<Error>(unavailable());  // a read has no outcome to be unknown
+      result = tl::unexpected<Error>(unavailable());  // a read has no unknown outcome
     }
     pending->done(std::move(result));
   }
@@ -187,15 +187,16 @@ class mem::Requests {
   std::uint64_t last_id_ = 0;
 };
 
-// What a store keeps between calls: transactions put off by kCommitLate and kDuplicate (where there
-// is no time), and its watches.
+// State of a store between calls: its watches, and the transactions that kCommitLate and kDuplicate
+// put off (with an immediate scheduler).
 class MemStore::Local {
  public:
   void put_off(Late late) {
     const std::scoped_lock lock(mutex_);
     late_.push_back(std::move(late));
   }
-  // Removes and returns the transactions whose turn it is; the others come one transaction nearer.
+  // Removes and returns the transactions whose turn it is; the count of the others goes down by
+  // one.
   std::vector<Late> take_due() {
     const std::scoped_lock lock(mutex_);
     std::vector<Late> due;
@@ -274,7 +275,7 @@ Mvcc::Compares compares_under(const TxnFault& fault) {
 }
 void compact_before(MemServer& server, const TxnFault& fault) {
   if (fault.kind != TxnFault::Kind::kCompactBefore) return;
-  // kCompacted (nothing new since the last time) is as good.
+  // kCompacted (nothing new since the last compaction) serves as well.
   static_cast<void>(server.compact(server.revision()));
 }
 }  // namespace
@@ -336,7 +337,7 @@ void MemStore::submit_timed(std::uint64_t id, Txn txn, TxnFault fault, std::int6
   std::int64_t delay_ns = latency_ns();
   if (fault.kind == Kind::kDelay) delay_ns += fault.delay_ns;
   if (fault.kind == Kind::kCommitLate) delay_ns += timeout_ns + fault.delay_ns;
-  // The request may reach the server after this store is gone: the event owns what it needs.
+  // The request may reach the server after this store is gone, so the event owns what it needs.
   scheduler_->schedule(delay_ns, [server = server_, scheduler = scheduler_, requests = requests_,
                                   shared, fault, id, reply_ns = latency_ns()] {
     compact_before(*server, fault);

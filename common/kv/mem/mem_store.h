@@ -1,9 +1,10 @@
-// MemStore: the Store in memory, complete, with faults on request: for simulation and tests.
+// MemStore: the complete Store in memory, with faults on request, for simulation and tests.
 //   MemServer  the replicated log itself: keys, history, watches. Several stores (mounts, heads)
-//   share one. MemStore   one client's connection to it, with its own scheduler and its own faults.
-// Who runs callbacks is the scheduler's choice (scheduler.h). With the default, InlineScheduler,
-// the answer of txn() has been given, and every watch has been served, when txn() returns, unless
-// the caller is itself inside a callback.
+//              share one.
+//   MemStore   one client's connection to it, with its own scheduler and its own faults.
+// The scheduler runs the callbacks (scheduler.h). With the default, InlineScheduler, txn() returns
+// after its answer has been given and every watch has been served, unless the caller is itself
+// inside a callback.
 //
 // Thread class: thread-safe (with a SeededScheduler: confined to its thread).
 #pragma once
@@ -33,16 +34,16 @@ class MemServer {
   ~MemServer();
 
   enum class Quota { kFree, kFull };
-  // Full: kNoSpace for every transaction that could put; deletes and reads pass (etcd's NOSPACE
-  // alarm).
+  // When full: kNoSpace for every transaction that could put; deletes and reads pass (as with
+  // etcd's NOSPACE alarm).
   void set_quota(Quota quota);
-  // Ends every watch with kUnavailable, as a member does that goes away.
+  // Ends every watch with kUnavailable, as when a member goes away.
   void end_watches();
 
   Revision revision() const;
   Revision compacted_revision() const;
   Status compact(Revision revision);
-  // Every key, ascending: what a test compares with its model.
+  // Every key, ascending: a test compares this with its model.
   std::vector<KeyValue> dump() const;
 
  private:
@@ -57,7 +58,7 @@ class MemServer {
 };
 
 struct MemStoreOptions {
-  std::shared_ptr<MemServer> server;     // null: one of its own
+  std::shared_ptr<MemServer> server;     // null: a new one
   std::shared_ptr<Scheduler> scheduler;  // null: InlineScheduler
   std::shared_ptr<FaultPlan> faults;     // null: none
   // One-way latency in simulated time: uniform up to this, drawn from `random` (null: always the
@@ -82,7 +83,7 @@ class MemStore final : public Store {
   std::vector<MemberStatus> status(TryOptions options) override;
 
   MemServer& server() { return *server_; }
-  // Executes now whatever kCommitLate and kDuplicate have put off (where there is no time).
+  // Executes now what kCommitLate and kDuplicate have put off (with an immediate scheduler).
   void run_late();
 
  private:

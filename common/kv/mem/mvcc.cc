@@ -57,7 +57,7 @@ Status check_shape(const Txn& txn, std::int64_t ops_max) {
   return {};
 }
 
-// What one list of operations may write, in any branch below it.
+// The keys and ranges that one list of operations may write, in any branch below it.
 struct Writes {
   std::set<std::string> puts;
   std::vector<KeyRange> deletes;
@@ -135,8 +135,8 @@ bool compares_anything(const Txn& txn) {
   });
 }
 
-// An innermost comparing transaction: compares itself, and nothing nested in its success branch
-// does.
+// True for an innermost comparing transaction: it has compares, and no transaction nested in its
+// success branch has any.
 bool is_innermost(const Txn& txn) {
   return !txn.compares.empty() &&
          std::none_of(txn.success.begin(), txn.success.end(), [](const Op& op) {

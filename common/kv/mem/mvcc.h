@@ -40,7 +40,7 @@ class Mvcc {
   Mvcc() = default;
   explicit Mvcc(Limits limits) : limits_(limits) {}
 
-  // What etcd checks before it proposes.
+  // The checks that etcd makes before it proposes a transaction.
   // Errors: kTooLarge (ops of one list beyond txn_ops_max minus those of the lists around it, bytes
   // of a transaction that may write), kInvalidArgument (an empty key; two puts of one key in either
   // branch; a put inside a deleted range), kCompacted, kOutOfRange (a range read at a revision that

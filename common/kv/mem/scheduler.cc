@@ -48,7 +48,7 @@ ThreadScheduler::ThreadScheduler() : state_(std::make_shared<State>()) {
       state->queue.pop_front();
       lock.unlock();
       event();
-      event = nullptr;  // what it captured dies without the lock
+      event = nullptr;  // what it captured is destroyed without the lock
       lock.lock();
     }
   });

@@ -1,8 +1,9 @@
-// Scheduler: who runs the in-memory store's callbacks, and when.
-//   InlineScheduler   the caller's thread, at once; an event posted from inside an event runs after
-//   it (no recursion) ThreadScheduler   one thread of its own, in order: what a real store does
-//   SeededScheduler   a simulation: one thread, simulated time, the order of simultaneous events
-//   drawn from a seed
+// Scheduler: decides which thread runs the in-memory store's callbacks, and when.
+//   InlineScheduler  the caller's thread, at once; an event posted from inside an event runs after
+//                    it (no recursion)
+//   ThreadScheduler  one thread of its own, in order: as a real store does
+//   SeededScheduler  a simulation: one thread, simulated time, the order of simultaneous events
+//                    drawn from a seed
 //
 // Thread class: see each class.
 #pragma once
@@ -21,11 +22,11 @@ namespace symnas::kv {
 class Scheduler {
  public:
   virtual ~Scheduler() = default;
-  // Runs `event` once, `delay_ns` or more from now. REQUIRES: no lock is held that the event may
-  // want.
+  // Runs `event` once, `delay_ns` or more from now. REQUIRES: the caller holds no lock that the
+  // event may take.
   virtual void schedule(std::int64_t delay_ns, std::function<void()> event) = 0;
-  // True: there is no time; delays count as over, and what a simulation does "later" waits for
-  // later transactions.
+  // True: this scheduler has no time. Delays count as over, and what a simulation does "later" is
+  // done after later transactions.
   virtual bool immediate() const = 0;
 };
 
@@ -64,7 +65,7 @@ class SeededScheduler final : public Scheduler, public env::Clock {
   bool run_one();
   // Runs events until none is left or `events_max` have run; returns how many ran.
   std::int64_t run(std::int64_t events_max);
-  // Runs everything that is due within `span_ns`, then stands at that time.
+  // Runs everything that is due within `span_ns`, then sets the time to the end of that span.
   void run_for(std::int64_t span_ns);
 
   env::Random& random() { return random_; }

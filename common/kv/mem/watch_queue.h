@@ -26,9 +26,9 @@ class WatchQueue : public std::enable_shared_from_this<WatchQueue> {
              std::shared_ptr<Scheduler> scheduler, std::shared_ptr<FaultPlan> faults,
              std::function<std::int64_t()> latency_ns);
 
-  // Each queues one call of the handler; schedule_delivery() then has it made.
-  // push_events keeps what lies in the range and answers whether that was anything.
-  // REQUIRES: pushes are serialised by the server's lock.
+  // Each of these queues one call of the handler; schedule_delivery() then has it made. push_events
+  // keeps the events that lie in the range, and returns whether there were any. REQUIRES: pushes
+  // are serialised by the server's lock.
   void push_created(Revision revision);
   bool push_events(const std::vector<WatchEvent>& events);
   void push_end(Error error);
@@ -52,7 +52,7 @@ class WatchQueue : public std::enable_shared_from_this<WatchQueue> {
   void deliver_stalled();
   bool pop(Item& item);
   void call(Item item);
-  // True when the events are still to be delivered.
+  // True when the events are still to be delivered after the fault.
   bool suffer_fault(Events& item);
 
   const KeyRange range_;

@@ -1,10 +1,10 @@
 """The NFS networks of a lab: their names and addresses, and the router between them.
 
 Network n (1 to 4): device eth<n> of every head and of the client, 10.0.<n-1>.0/24 and, in a lab
-with several networks, fd00:0:0:<n>::/64. There the namespace `router` (host 254) leads to the
-others and to the namespace `far`, which is in none of them (10.0.9.0/24, fd00:0:0:9::/64). It lets
-a packet pass only on the device that it would send the answer to: an answer that leaves a VNFS by
-another network than its VIP's never arrives.
+with several networks, fd00:0:0:<n>::/64. In such a lab the namespace `router` (host 254 of each
+network) leads to the other networks and to the namespace `far`, which is in none of them
+(10.0.9.0/24, fd00:0:0:9::/64). The router lets a packet pass only on the device to which it would
+send the answer: an answer that leaves a VNFS by another network than that of its VIP never arrives.
 """
 
 import itertools
@@ -29,7 +29,7 @@ def bridge(number):
 
 
 def port(name, number):
-    """The end on the bridge of a namespace's device."""
+    """The bridge's end of a namespace's device."""
     return f"{name}-nfs" if number == 1 else f"{name}-nfs{number}"
 
 
@@ -42,7 +42,7 @@ def address6(number, host):
 
 
 def connect(space, name, number, host, hub):
-    """A device in that network with an address of each family, usable at once."""
+    """Makes a device in that network, with an address of each family, usable at once."""
     netns.connect_to_bridge(space, device(number), f"{address(number, host)}/24", hub,
                             bridge(number), port(name, number))
     add_ipv6(space, number, host)
@@ -54,7 +54,7 @@ def add_ipv6(space, number, host):
 
 
 def route_through_router(space, number):
-    """What is in none of its networks goes to the router, over this one."""
+    """Sends what is in none of its networks to the router, over this network."""
     netns.ip("route", "add", "default", "via", address(number, ROUTER_HOST), netns=space)
     netns.ip("-6", "route", "add", "default", "via", address6(number, ROUTER_HOST), netns=space)
 

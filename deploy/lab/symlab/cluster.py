@@ -6,7 +6,7 @@ Further NFS networks, IPv6 and what lies behind a router: client_networks.py.
 Etcd members are the first three heads; with two heads a witness (10.99.0.100) is the third.
 
 Invariant: what `up` makes is noted in the state file first (state.py), and `down` removes all of
-it whatever moment `up` or the machine's power stopped at. `down` may be repeated.
+it, at whatever moment `up` was interrupted or the machine lost its power. `down` may be repeated.
 """
 
 import concurrent.futures
@@ -51,7 +51,7 @@ OFFSPRING_GONE_S = 20.0
 
 
 class Lab:
-    """Handle on a lab, made or not, found by its prefix."""
+    """A lab, existing or not, found by its prefix."""
 
     def __init__(self, prefix="sym"):
         if not prefix.isalnum() or len(prefix) > 8:
@@ -60,7 +60,7 @@ class Lab:
         self.state = LabState(prefix)
         self.directory = self.state.directory
 
-    # --- what there is
+    # --- what exists
 
     @property
     def hub_netns(self):
@@ -80,12 +80,12 @@ class Lab:
         raise LabError(f"no head {name} in lab {self.prefix}")
 
     def symnas(self, head=None):
-        """The CLI on one head (the first by default)."""
+        """The CLI that talks to one head (by default the first)."""
         name = head or self.state.data["heads"][0]["name"]
         return product.Symnas(self.head(name)["socket"])
 
     def running_symnas(self):
-        """The CLI on a head whose agent runs; LabError: there is none."""
+        """The CLI that talks to a head whose agent runs. LabError: no agent runs."""
         for head in self.state.data["heads"]:
             if processes.is_alive(self.process(f"vnfsd.{head['name']}")):
                 return self.symnas(head["name"])
@@ -108,7 +108,7 @@ class Lab:
 
     def up(self, heads=1, lun_count=4, lun_size="2G", lun_dir=None, kind="file",
            etcd_quota_bytes=None, networks=1):
-        """Makes the lab; a failure leaves what was made, for `down`. kind: of luns.KINDS."""
+        """Makes the lab. After a failure `down` removes what was made. kind: one of luns.KINDS."""
         if not 1 <= networks <= client_networks.NETWORKS_MAX:
             raise LabError(f"{networks} networks: 1 to {client_networks.NETWORKS_MAX} are possible")
         if kind not in luns.KINDS:
@@ -129,7 +129,7 @@ class Lab:
             pattern = {"file": os.path.join(directory, f"{self.prefix}-lun*.img"),
                        "loop": "/dev/loop*",
                        "fuse": os.path.join(fuse_luns.shared_dir(self.directory), "*")}[kind]
-            # Named after the directory too: a lab kept elsewhere has another one.
+            # The directory is in the name too: a lab of this prefix may exist in another one.
             cgroup = f"symnas-lab-{self.prefix}-{zlib.crc32(self.directory.encode()):08x}"
             self.state.create(lun_paths=[pattern], lun_dir=directory, lun_kind=kind,
                               etcd_quota_bytes=etcd_quota_bytes, networks=networks,
@@ -140,7 +140,7 @@ class Lab:
                 writing = [pool.submit(luns.create_file, path, size) for path in files]
                 self._make_networks(heads)
                 self._make_client_networks(networks)
-                if kind == "fuse":  # a head sees its view only if it starts later
+                if kind == "fuse":  # a head sees its view only if it starts after that
                     for done in writing:
                         done.result()
                     self._serve_luns(files)
@@ -157,7 +157,7 @@ class Lab:
             self.state.save()
 
     def _make_cgroup(self, name):
-        """In the first place that takes one; none where the machine offers none."""
+        """Makes it in the first place that allows it; none where the machine allows none."""
         for path in processes.cgroup_places(name):
             self.state.data["cgroup"] = path
             self.state.save()
@@ -230,7 +230,7 @@ class Lab:
             self._note_head("witnesses", WITNESS, mgmt=WITNESS_ADDRESS)
 
     def _make_client_networks(self, networks):
-        """Of a lab with several: both families, and the router."""
+        """Makes the networks; in a lab with several, with both families and the router."""
         if networks == 1:
             return
         for number in range(2, networks + 1):
@@ -289,13 +289,13 @@ class Lab:
             self.wait_members()
 
     def _start_witness(self):
-        """A third etcd member for two heads; it serves nothing."""
+        """Starts a third etcd member for two heads; it serves no VNFS."""
         witness = self.head(WITNESS)
         self._join(witness, etcd_member=True)
         self.start_etcd(WITNESS)
 
     def wait_members(self):
-        """Every etcd member that was started votes, and every agent uses all of them."""
+        """Waits until every etcd member that was started votes and every agent uses all."""
         members = [head for head in self.state.data["heads"] + self.state.data["witnesses"]
                    if f"etcd.{head['name']}" in self.state.data["processes"]]
 
@@ -319,7 +319,7 @@ class Lab:
     def _join(self, head, etcd_member):
         bundle = os.path.join(head["dir"], "invite.bundle")
         words = ["head", "invite", head["name"], "--address", head["mgmt"], "--out", bundle]
-        # A member is not added before the others have been connected for five seconds.
+        # etcd adds a member only after the others have been connected for five seconds.
         eventually(MEMBERS_READY_S, f"{head['name']} is invited", lambda: [
             self.symnas()(*words, *(["--etcd-member"] if etcd_member else []))])
         product.run([product.program("symnas"), "head", "join", "--bundle", bundle,
@@ -327,7 +327,7 @@ class Lab:
         os.unlink(bundle)
 
     def join_anew(self, name):
-        """A head that was removed from the cluster joins it as if it were a new one."""
+        """Lets a head that was removed from the cluster join it again, like a new one."""
         head = self.head(name)
         processes.stop(self.process(f"vnfsd.{name}"), STOP_GRACE_S)
         shutil.rmtree(head["config_dir"])
@@ -336,7 +336,7 @@ class Lab:
         self.start_vnfsd(name)
 
     def _head_options(self, head):
-        """What `cluster init` and `head join` write into this head's vnfsd.toml."""
+        """The options of `cluster init` and `head join` for this head's vnfsd.toml."""
         options = ["--config-dir", head["config_dir"], "--run-dir", head["run_dir"],
                    "--log-dir", head["log_dir"], "--plugin-dir", product.plugin_dir(),
                    "--ganesha-prefix", product.ganesha_prefix()]
@@ -346,7 +346,7 @@ class Lab:
         else:
             options += ["--fence-agent", FENCE_AGENT, "--fence-option", f"prefix={self.prefix}",
                         "--fence-option", f"lab_root={root_dir()}"]
-        if head["name"] != WITNESS:  # it is on the management network only
+        if head["name"] != WITNESS:  # the witness is on the management network only
             host = int(head["name"].removeprefix("c1n"))
             for number in range(1, self.state.data["networks"] + 1):
                 options += ["--probe-address", client_networks.address(number, host)]
@@ -369,7 +369,7 @@ class Lab:
         return record
 
     def start_vnfsd(self, head_name, env=None):
-        """env: variables for it beside ours."""
+        """env: variables for it in addition to ours."""
         head = self.head(head_name)
         head_processes.set_cables(self, head_name, "up")
         argv = [product.program("vnfsd"), "--config",
@@ -386,7 +386,7 @@ class Lab:
         return record
 
     def _binds(self, head):
-        """What makes the agent believe that the head is a machine of its own."""
+        """Bind mounts that make the agent believe that the head is a machine of its own."""
         binds = [(head_processes.boot_id_file(head["dir"]), "/proc/sys/kernel/random/boot_id")]
         if self.state.data["lun_kind"] == "fuse":
             binds += fuse_luns.binds(self.state, head)
@@ -400,7 +400,7 @@ class Lab:
         return os.path.exists(self._etcd_config(head))
 
     def _answers(self, head_name):
-        """The agent answers and has read the cluster's records from etcd."""
+        """True when the agent answers and has read the cluster's records from etcd."""
         return "cluster" in self.symnas(head_name).json("status")
 
     @staticmethod
@@ -426,7 +426,7 @@ class Lab:
             return self.state.remove_unborn()
         with self.state.locked():
             data = self.state.data
-            # First: what waits for a LUN that hangs cannot be killed before it has its answer.
+            # First: a process that waits for a hanging LUN cannot be killed before its answer.
             fuse_luns.stop(self.state)
             for name, record in sorted(data["processes"].items(), reverse=True):
                 grace_s = 0 if name.startswith("etcd.") else STOP_GRACE_S
@@ -444,7 +444,7 @@ class Lab:
         return True
 
     def _stop_instances(self):
-        """Ends instances by their state.json (docs/operations/configuration.md)."""
+        """Ends instances found by their state.json (docs/operations/configuration.md)."""
         for path in glob.glob(os.path.join(self.directory, "heads", "*", "run", "vnfs", "*",
                                             "state.json")):
             with contextlib.suppress(OSError, ValueError, KeyError):
@@ -454,7 +454,7 @@ class Lab:
                                 "argv": [path]}, 0)
 
     def _kill_offspring(self):
-        """Ends what the lab's processes started: members of its cgroup, dwellers of its nets."""
+        """Ends the offspring of the lab's processes, found by its cgroup and its namespaces."""
         def none_left():
             pids = set(processes.cgroup_members(self.state.data["cgroup"]))
             pids |= set(netns.processes_inside(self.state.data["namespaces"]))
@@ -464,17 +464,17 @@ class Lab:
         eventually(OFFSPRING_GONE_S, f"the last processes of lab {self.prefix} end", none_left)
 
     def _stop_vms(self):
-        """Ends client VMs by their own records (tests/client/client_vm.py); taps go with them."""
+        """Ends client VMs, and so their taps, by their records (tests/client/client_vm.py)."""
         root = self.vm_root()
         for name in os.listdir(root) if os.path.isdir(root) else []:
             with contextlib.suppress(FileNotFoundError):
                 with open(os.path.join(root, name, "vm.json"), encoding="utf-8") as file:
                     processes.stop(json.load(file), 0)
 
-    # --- looking and acting
+    # --- observing and acting
 
     def status(self):
-        """Rows (object, state) of everything noted."""
+        """Rows (object, state) of everything that is noted."""
         data = self.state.data
         rows = [("lab", f"{'complete' if data['complete'] else 'INCOMPLETE'} in {self.directory}")]
         for name in data["namespaces"]:
@@ -505,7 +505,7 @@ class Lab:
     # --- fencing
 
     def fence(self, name, kind="power", by=None, keep_etcd=False):
-        """Has a surviving head fence this one through fence_agent; returns what it says."""
+        """Has a surviving head fence this one through fence_agent; returns the output."""
         heads = [head["name"] for head in self.state.data["heads"]]
         if name not in heads:
             raise LabError(f"no head {name} in lab {self.prefix}")
@@ -517,14 +517,14 @@ class Lab:
         return self.symnas(fencer)("head", "fence", name, "--yes", timeout_s=FENCE_TIMEOUT_S)
 
     def set_fence_kind(self, kind, keep_etcd=False):
-        """What the fence agent does from now on: "power" or "lun"."""
+        """Sets how the fence agent cuts a head off from now on: "power" or "lun"."""
         if kind not in FENCE_KINDS:
             raise LabError(f"fence kind {kind!r}: {' or '.join(FENCE_KINDS)} is wanted")
         self.state.data.update(fence_kind=kind, fence_keeps_etcd=keep_etcd)
         self.state.save()
 
     def unfence(self, name):
-        """The head boots again, as a new incarnation."""
+        """Lets the head boot again, as a new incarnation."""
         Switch(self).on(name)
         head = self.head(name)
         if self.has_etcd(head) and not processes.is_alive(self.process(f"etcd.{name}")):
@@ -532,12 +532,12 @@ class Lab:
         self.start_vnfsd(name)
 
     def set_fencing(self, automatic, cuts="luns"):
-        """Whether silent heads and instances are ended without being asked, and what the agent cuts
-        (its kind has to be set to the same); restarts the agents."""
+        """Sets whether silent heads and instances are ended without an order, and what the agent
+        cuts (its kind has to be set to the same). Restarts the agents."""
         self._set_everywhere({"automatic": "true" if automatic else "false", "cuts": f"'{cuts}'"})
 
     def set_settling(self, seconds):
-        """How long a head serves before VNFSs fail back to it; restarts the agents."""
+        """Sets how long a head serves before VNFSs fail back to it. Restarts the agents."""
         self._set_everywhere({"settle_s": str(seconds)})
 
     def _set_everywhere(self, settings):
@@ -549,7 +549,7 @@ class Lab:
 
     @staticmethod
     def _set_in_config(head, settings):
-        """Changes vnfsd.toml; returns whether it says something else now."""
+        """Changes vnfsd.toml; returns whether its content has changed."""
         path = os.path.join(head["config_dir"], "vnfsd.toml")
         with open(path, encoding="utf-8") as file:
             text = file.read()
@@ -563,24 +563,24 @@ class Lab:
         return True
 
     def set_fence_timeout(self, seconds):
-        """How long one action of a fence may take; restarts the agents."""
+        """Sets how long one action of a fence may take. Restarts the agents."""
         self._set_everywhere({"timeout_s": str(seconds)})
 
     def incarnation(self, name):
-        """HEAD/BOOT-ID of the head's boot."""
+        """HEAD/BOOT-ID of the head's current boot."""
         with open(head_processes.boot_id_file(self.head(name)["dir"]), encoding="ascii") as file:
             return f"{name}/{file.read().strip()}"
 
     def break_fence_agent(self, way):
-        """From now on the agent fails, as with a dead power switch, hangs, or says "off" of a head
-        that is on; "": it works again."""
+        """From now on the agent fails (as with a dead power switch), hangs, or reports "off" for a
+        head that is on; "": it works again."""
         if way not in WAYS_TO_BREAK:
             raise LabError(f"a way to break {way!r}: {WAYS_TO_BREAK} are possible")
         self.state.data["fence_breaks"] = way
         self.state.save()
 
     def fault(self, *words):
-        """A command for the server of the LUNs (LUNS=fuse); returns what it prints."""
+        """Sends a command to the server of the LUNs (LUNS=fuse); returns what it prints."""
         return fuse_luns.command(self.state, *words)
 
     def popen_in(self, where, argv, **options):

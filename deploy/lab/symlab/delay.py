@@ -2,8 +2,8 @@
 """Delays the packets of a head's link, in both directions: a relay between its port and its bridge.
 
 This kernel has no netem. The relay takes the port off the bridge, puts a tap there instead, and
-carries frames between the two, each of them after the delay, never one before an earlier one.
-Offloads pass through it (virtio_net_hdr), so that checksums and segments stay as they are.
+carries frames between the two. It sends each frame after the delay, and never before an earlier
+one. Offloads pass through it (virtio_net_hdr), so that checksums and segments stay as they are.
 
 Run as a program: delay.py PORT TAP_FD DELAY_MS JITTER_MS, in the namespace of the port.
 """
@@ -25,11 +25,12 @@ _PACKET_VNET_HDR = 15
 _PACKET_IGNORE_OUTGOING = 23
 _PACKET_MR_PROMISC = 1
 _FRAME_BYTES = 65_536 + 128
-_QUEUE_FRAMES = 20_000  # what comes when so many are on their way is dropped, as by a router
+_QUEUE_FRAMES = 20_000  # with so many frames under way, further ones are dropped, as by a router
 
 
 def open_port(device):
-    """Both ends of what arrives at the device and leaves by it, virtio_net_hdr in front."""
+    """A packet socket for what arrives at the device and leaves by it, with virtio_net_hdr in
+    front."""
     port = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ETH_P_ALL))
     port.setsockopt(_SOL_PACKET, _PACKET_VNET_HDR, 1)
     port.setsockopt(_SOL_PACKET, _PACKET_IGNORE_OUTGOING, 1)
@@ -62,13 +63,13 @@ class Direction:
 
     def give(self, now):
         while self.frames and self.frames[0][0] <= now:
-            with contextlib.suppress(OSError):  # a link that is down, a full queue: lost
+            with contextlib.suppress(OSError):  # link down or queue full: frame lost
                 self.write(self.frames[0][1])
             self.frames.popleft()
 
 
 def relay(device, tap, delay_s, jitter_s):
-    """Until SIGTERM."""
+    """Carries frames until SIGTERM."""
     ended = []
     signal.signal(signal.SIGTERM, lambda *_: ended.append(True))
     port = open_port(device)

@@ -1,5 +1,5 @@
 """The demo's second part: three heads serve one filesystem through two VNFSs. One VNFS moves, then
-loses its head, under verified load, while shells of a Linux client sit in it with locked files.
+loses its head, under verified load, while shells of a Linux client work in it with locked files.
 
 Thread class: confined to one thread.
 """
@@ -19,7 +19,7 @@ LUN_COUNT = 2
 LUN_SIZE = "1536M"
 VM_ADDRESS = "10.0.0.202/24"
 VM_TIMEOUT_S = 400.0
-HEARD_S = 4.0  # heads have heard each other for a while, and would be missed
+HEARD_S = 4.0  # heads that have heard each other for this time notice a silence
 LOAD_S = 2.0
 FAILOVER_S = 60.0
 END_S = 120.0
@@ -27,7 +27,7 @@ VERSIONS = {"v3": "vers=3,lock", "v41": "vers=4.1"}
 
 
 class MovingDemo:
-    """`step` and `results`: the demo's; `vm`: a client that is not running yet."""
+    """`step` and `results` are those of the demo; `vm`: a client VM that is not running yet."""
 
     def __init__(self, lab, vm, step, results):
         self.lab = lab
@@ -78,7 +78,7 @@ class MovingDemo:
 
     @contextlib.contextmanager
     def sitting(self):
-        """Shells in the mounts, each with an open and locked file."""
+        """Keeps shells in the mounts, each with an open and locked file."""
         jobs = {}
         try:
             with self.step("two shells sit in the mounts, each with a locked file") as note:
@@ -100,7 +100,7 @@ class MovingDemo:
         return " ".join(sorted(self.in_vm("pidof guest_file").split()))
 
     def check_locks(self):
-        """Others are refused, through another VNFS on another head."""
+        """Checks that others are refused, through another VNFS on another head."""
         for name in VERSIONS:
             seen = self.in_vm(f"guest_file try /mnt/other/{name}/f")
             if seen != "refused":
@@ -108,7 +108,7 @@ class MovingDemo:
 
     @contextlib.contextmanager
     def load(self):
-        """Verified load through both VNFSs, and what a client of each sees."""
+        """Runs verified load through both VNFSs, and records what a client of each sees."""
         tools = {}
         urls = ",".join(service.url for service in (self.moving, self.other))
         try:

@@ -1,9 +1,9 @@
-"""The exceptions that lab programs print without a trace."""
+"""The exceptions that lab programs print without a traceback."""
 
 
 class LabError(Exception):
-    """Something a person can act on: the text names the object, the attempt and the reason."""
+    """An error that a person can act on: the text names the object, the attempt and the reason."""
 
 
 class LabDeadEnd(LabError):
-    """Waiting longer cannot help: what was waited for has ended."""
+    """Waiting longer cannot help: what the program waited for has ended."""

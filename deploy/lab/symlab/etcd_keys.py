@@ -1,4 +1,4 @@
-"""Reads and writes keys of a lab's etcd behind the product's back: for tests that plant damages.
+"""Reads and writes keys of a lab's etcd without the product's knowledge, for tests of damages.
 
 Speaks etcd's JSON gateway (/v3/kv/...), because keys are binary and etcdctl takes text only.
 """
@@ -16,7 +16,7 @@ TIMEOUT_S = 10.0
 
 
 class EtcdKeys:
-    """Keys of a head's etcd member, the first one's unless told otherwise; it must be up."""
+    """Keys as read from and written to a head's etcd member (default: the first); it must run."""
 
     def __init__(self, lab, head=None):
         self.head = lab.head(head) if head else lab.state.data["heads"][0]

@@ -1,7 +1,7 @@
-"""Faults of a lab's heads: pause, kill, partition, rate. `lab down` takes all of them away.
+"""Faults of a lab's heads: pause, kill, partition, rate. `lab down` ends all of them.
 
 Partitions are nftables rules in the head's namespace, one table each, so that healing deletes
-tables. What goes to clients is dropped below the head's eth1, where the VNFSs' own links hang.
+tables. Packets to clients are dropped below the head's eth1, to which the VNFSs' links belong.
 """
 
 import os
@@ -22,20 +22,20 @@ _LATENCY = "50ms"
 
 
 def table_of(part):
-    """Family and name of a partition's table."""
+    """Family and name of the nftables table of a partition."""
     on_device = part == "clients" or part.startswith("eth")
     return ("netdev" if on_device else "inet", f"lab_{part}")
 
 
 def rules(part):
-    """The nftables script of a partition; pure."""
+    """The nftables script of a partition. Pure."""
     family, name = table_of(part)
     if family == "netdev":
         device = "eth1" if part == "clients" else part
         hooks = [f'chain {c} {{ type filter hook {h} device "{device}" priority 0; policy drop; }}'
                  for c, h in (("in", "ingress"), ("out", "egress"))]
     elif part == "etcd":
-        # Also its own member's, on whatever device: nobody on this head reaches any member.
+        # Also to its own member, on any device: nobody on this head reaches any member.
         hooks = [f"chain {c} {{ type filter hook {h} priority -10; "
                  f"tcp dport {_ETCD} drop; tcp sport {_ETCD} drop; }}"
                  for c, h in (("in", "input"), ("out", "output"))]
@@ -50,7 +50,7 @@ def rules(part):
 
 
 def rate_commands(head_name, rate):
-    """(where, argv) for each direction: the head's own end and the bridge's; pure."""
+    """(where, argv) for each direction: the head's own end and the bridge's. Pure."""
     ends = (("head", "eth1"), ("hub", f"{head_name}-nfs"))
     if rate == "off":
         return [(where, ["tc", "qdisc", "del", "dev", device, "root"]) for where, device in ends]
@@ -59,7 +59,7 @@ def rate_commands(head_name, rate):
 
 
 def parse_delay(span):
-    """(milliseconds, more of them at random); (None, None): off. Pure."""
+    """(milliseconds, random additional milliseconds); (None, None): off. Pure."""
     if span == "off":
         return None, None
     found = re.fullmatch(r"(\d{1,5})ms(?:\+(\d{1,5})ms)?", span)
@@ -74,15 +74,16 @@ def _run(argv, text=None):
         raise LabError(f"{' '.join(argv)}: {done.stderr.strip()}")
 
 
-# Command -> how many words follow. What is not among them goes to the server of the LUNs.
+# Command -> how many words follow. All other commands go to the server of the LUNs.
 COMMANDS = {"pause": 1, "resume": 1, "kill": 1, "partition": 2, "heal": 1, "rate": 2, "delay": 3}
 
 
 def is_ours(words, heads):
-    """Whether `lab fault WORDS` is one of COMMANDS, not the LUN server's hang, resume or heal."""
+    """Whether `lab fault WORDS` is one of COMMANDS, and not the LUN server's hang, resume or
+    heal."""
     if words[0] not in COMMANDS:
         return False
-    # `resume LUN1` and `heal all` are the LUNs'.
+    # `resume LUN1` and `heal all` are commands for the LUNs.
     return words[0] not in ("resume", "heal") or words[1:2] != ["all"] and (
         words[1:2] == [] or words[1] in heads or words[1].startswith(("vnfs", "etcd-")))
 
@@ -92,7 +93,7 @@ class Faults:
         self.lab = lab
 
     def run(self, words):
-        """`lab fault WORDS`; returns what is to be printed."""
+        """Executes `lab fault WORDS`; returns the text to print."""
         heads = [head["name"] for head in self.lab.state.data["heads"]]
         if not is_ours(words, heads):
             return self.lab.fault(*words)
@@ -103,7 +104,7 @@ class Faults:
         return f"{command} {' '.join(arguments)}" + (f": {count} processes\n" if count else "\n")
 
     def pause(self, target):
-        """SIGSTOP to everything of a head, an instance or an etcd member."""
+        """Sends SIGSTOP to all processes of a head, an instance or an etcd member."""
         return self._signal(target, signal.SIGSTOP)
 
     def resume(self, target):
@@ -116,8 +117,8 @@ class Faults:
         return count
 
     def kill(self, target):
-        """SIGKILL; a killed instance is restarted by its agent, a head loses its power. No proof
-        of anything."""
+        """Sends SIGKILL. A killed instance is restarted by its agent; a head loses its power. This
+        proves nothing."""
         if target.startswith("vnfs"):
             return self._signal(target, signal.SIGKILL)
         if any(head["name"] == target for head in self.lab.state.data["heads"]):

@@ -1,6 +1,6 @@
-"""Fencing of a lab's heads: the power switch and the LUNs' refusal behind fence_agent.
+"""Fencing of a lab's heads: fence_agent's power switch and its refusal of I/O on the LUNs.
 
-power: SIGKILL of everything of the head, then the proof that nothing of it reaches a LUN any more:
+power: SIGKILL of everything on the head, then the proof that nothing of it reaches a LUN any more:
 the byte of each of its instances is obtained on every LUN, through the inode that they had open.
 lun: the LUN server refuses the head (EBADE, as after a reservation was preempted); its processes
 go on. `unfence` brings the head back as a new incarnation, never as the old one.
@@ -18,16 +18,16 @@ from . import fuse_luns, head_processes
 from .errors import LabError
 
 KINDS = ("power", "lun")
-WAYS_TO_BREAK = ("", "fails", "hangs", "lies")  # of what fences
-STATUS_ON, STATUS_ERROR, STATUS_OFF = 0, 1, 2  # exit statuses of a fence agent's status
-CUT_OFF = "cut_off"  # in a head's directory
+WAYS_TO_BREAK = ("", "fails", "hangs", "lies")  # ways to break what fences
+STATUS_ON, STATUS_ERROR, STATUS_OFF = 0, 1, 2  # exit statuses of the action "status"
+CUT_OFF = "cut_off"  # name of a file in a head's directory
 OFD_WAIT_S = 20.0
 _F_OFD_SETLK = 37  # linux/fcntl.h
 _POLL_S = 0.05
 
 
 def read_request(stream):
-    """The key=value lines of the fence-agents protocol; comments and blanks are skipped."""
+    """Reads the key=value lines of the fence-agents protocol; skips comments and blank lines."""
     request = {}
     for line in stream:
         key, equals, value = line.strip().partition("=")
@@ -37,7 +37,7 @@ def read_request(stream):
 
 
 def try_byte(path, byte):
-    """Takes and drops the OFD write lock on one byte; False: somebody else has it."""
+    """Takes and releases the OFD write lock on one byte; False: somebody else has it."""
     fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     try:
         # struct flock: l_type, l_whence, l_start, l_len, l_pid
@@ -52,7 +52,7 @@ def try_byte(path, byte):
 
 
 def obtain_byte(path, byte, wait_s=OFD_WAIT_S):
-    """Waits for the byte; LabError when I/O of the killed instance keeps it."""
+    """Waits for the byte. LabError: I/O of the killed instance keeps it."""
     deadline = time.monotonic() + wait_s
     while not try_byte(path, byte):
         if time.monotonic() > deadline:
@@ -62,7 +62,8 @@ def obtain_byte(path, byte, wait_s=OFD_WAIT_S):
 
 
 class Switch:
-    """What cuts the heads of a lab off; its memory is a file per head, for several cut at once."""
+    """Cuts the heads of a lab off; it remembers this in a file per head, so several can be cut
+    off."""
 
     def __init__(self, lab):
         self.lab = lab
@@ -98,7 +99,7 @@ class Switch:
         return STATUS_OFF if self.kind_of(name) else STATUS_ON
 
     def off(self, name, kind, etcd=True):
-        """Cuts the head off and answers the proof in one line; LabError: nothing is proved."""
+        """Cuts the head off and returns the proof in one line. LabError: nothing is proved."""
         if kind == "power":
             proof = self._power_off(name, etcd)
         elif kind == "lun":
@@ -132,10 +133,10 @@ class Switch:
     def on(self, name):
         """Lets the head boot again: nothing of its old incarnation runs or is refused any more.
 
-        Its etcd member goes on, also when the head was paused and only its LUNs were fenced.
+        Its etcd member goes on, even if the head was paused and only its LUNs were fenced.
         """
         head = self._head(name)
-        # Proved when it was switched off; other heads' instances may hold the bytes since.
+        # This was proved when it was cut off; other heads' instances may hold the bytes since then.
         if self.kind_of(name) != "power":
             self._power_off(name, etcd=False)
         head_processes.signal_all(head_processes.of_head(self.lab, name), signal.SIGCONT)

@@ -8,8 +8,8 @@ from .errors import LabDeadEnd, LabError
 from .wait import eventually
 
 PROGRAM = "fuse_lun"
-PROCESS = "luns"  # its name in the lab's records
-VIEW = "luns"  # a head's view, in its directory
+PROCESS = "luns"  # name of the server in the lab's records
+VIEW = "luns"  # a head's view, in the head's directory
 SHARED = "san"  # where each head sees its own view, in the lab's directory
 SOCKET = "luns.sock"
 LOG = "luns.log"
@@ -23,22 +23,22 @@ def _view(head):
 
 
 def shared_dir(directory):
-    """Where every head finds its own view, as hosts name a LUN alike."""
+    """The directory where every head sees its own view: all heads use the same path for a LUN."""
     return os.path.join(directory, SHARED)
 
 
 def binds(state, head):
-    """The bind mounts that let the processes of a head see its view there."""
+    """The bind mounts through which the processes of a head see its view there."""
     return [(_view(head), shared_dir(state.directory))]
 
 
 def path_of(state, name):
-    """What the LUN is called on every head."""
+    """The path of the LUN on every head."""
     return os.path.join(shared_dir(state.directory), name)
 
 
 def view_path(head, name):
-    """The same inode as path_of() on that head, for programs outside of it."""
+    """The path of the same inode as path_of() on that head, for programs outside it."""
     return os.path.join(_view(head), name)
 
 
@@ -68,7 +68,7 @@ def start(state, files):
 
 
 def command(state, *words):
-    """Sends one command; returns its output, or LabError with what the server says."""
+    """Sends one command; returns its output. LabError: the server's error."""
     line = " ".join(str(word) for word in words)
     if state.data.get("lun_kind") != "fuse":
         raise LabError(f"`{line}`: the lab's LUNs are not served by {PROGRAM}: `lab up LUNS=fuse`")
@@ -91,6 +91,6 @@ def command(state, *words):
 
 
 def stop(state):
-    """Ends the server and takes its mounts away; may be repeated."""
+    """Ends the server and removes its mounts; may be repeated."""
     processes.stop(state.data["processes"].get(PROCESS), STOP_S)
     mounts.unmount(state.data.get("mounts", []))

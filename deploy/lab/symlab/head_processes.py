@@ -1,7 +1,8 @@
-"""The processes of one head of a lab: what a power switch, a pause or a kill hits.
+"""The processes of one head of a lab, which a power switch, a pause or a kill affects.
 
-Found by the lab's records, by the instances' state.json, by the head's cgroup and as offspring of
-all these. An instance's first process is process 1 of a PID namespace: what ends it ends the rest.
+They are found by the lab's records, by the instances' state.json, by the head's cgroup, and as
+offspring of all these. An instance's first process is process 1 of a PID namespace: its end ends
+the rest.
 """
 
 import contextlib
@@ -15,18 +16,18 @@ from .errors import LabError
 
 
 def boot_id_file(directory):
-    """Of a head, in its directory."""
+    """The boot id file of a head, in its directory."""
     return os.path.join(directory, "boot_id")
 
 
 def write_boot_id(directory):
-    """A head's next boot: every incarnation of it has an id of its own."""
+    """Writes a new boot id: every incarnation of a head has its own."""
     with open(boot_id_file(directory), "w", encoding="ascii") as file:
         file.write(f"{uuid.uuid4()}\n")
 
 
 def cgroup_of(state, head_name):
-    """The head's own cgroup, made if it is missing; None where the machine offers none."""
+    """The head's own cgroup, made if it is missing; None where the machine allows none."""
     if not state.data["cgroup"]:
         return None
     path = os.path.join(state.data["cgroup"], head_name)
@@ -68,7 +69,7 @@ def _children():
 
 
 def with_offspring(records):
-    """The records that live, and those of all their descendants."""
+    """The records whose processes live, and records of all their descendants."""
     table = _children()
     found, waiting = {}, [record for record in records if processes.is_alive(record)]
     while waiting:
@@ -81,7 +82,7 @@ def with_offspring(records):
 
 
 def of_head(lab, head_name, etcd=True):
-    """Records of everything that runs on the head; etcd=False leaves its member out."""
+    """Records of all processes that run on the head; without its etcd member if etcd=False."""
     head = lab.head(head_name)
     roots = [lab.process(f"vnfsd.{head_name}")]
     roots += [record for record, _ in instances(head).values()]
@@ -96,7 +97,7 @@ def of_head(lab, head_name, etcd=True):
 
 
 def of_target(lab, name):
-    """What a person calls c1n2, vnfs1, etcd-c1n2 or etcd-2: its processes' records."""
+    """Records of the processes that a person calls c1n2, vnfs1, etcd-c1n2 or etcd-2."""
     if name.startswith("etcd-"):
         member = name.removeprefix("etcd-")
         record = lab.process(f"etcd.c1n{member}" if member.isdigit() else f"etcd.{member}")
@@ -114,12 +115,13 @@ def of_target(lab, name):
 
 
 def signal_all(records, number):
-    """Parents first, so that nobody sees its children end; returns how many were there."""
+    """Signals parents first, so that no parent sees its children end; returns how many were
+    there."""
     return sum(processes.send_signal(record, number) for record in records)
 
 
 def set_cables(lab, head_name, state):
-    """`down` or `up`: every end of the head's cables on the hub."""
+    """Sets every end of the head's cables on the hub `down` or `up`."""
     prefixes = (f"{head_name}-mgmt", f"{head_name}-nfs")
     for link in json.loads(netns.ip("-j", "link", "show", netns=lab.hub_netns)):
         if link["ifname"].startswith(prefixes):
@@ -127,9 +129,9 @@ def set_cables(lab, head_name, state):
 
 
 def lose_power(lab, head_name):
-    """Ends everything of the head at once: nobody hears of it, not by a FIN or a reset either.
+    """Ends everything of the head at once; nobody is told, not even by a FIN or a reset.
 
-    Returns how many processes there were. It has no network until something of it is started.
+    Returns how many processes there were. The head has no network until something of it starts.
     """
     set_cables(lab, head_name, "down")
     return end_kernel(lab, head_name)
@@ -138,9 +140,9 @@ def lose_power(lab, head_name):
 def end_kernel(lab, head_name, etcd=True):
     """Ends the head's processes and the networks of its instances; returns how many processes.
 
-    A machine that boots has no sockets of before. Here those that still had something to send keep
-    the namespace of an instance that was killed, and with it its VIPs, which would answer again as
-    soon as the cables are there.
+    A machine that boots has no old sockets. Here a socket that still has data to send keeps the
+    namespace of a killed instance, and with it its VIPs, which would answer again as soon as the
+    cables are up.
     """
     spaces = {os.stat(os.path.join(netns.RUN_DIR, lab.head(head_name)["netns"])).st_ino: None}
     try:
@@ -161,7 +163,8 @@ def end_kernel(lab, head_name, etcd=True):
 
 
 def kill_all(find):
-    """SIGKILLs what find() returns until nothing is left; returns how many there were."""
+    """SIGKILLs the processes that find() returns until none is left; returns how many there
+    were."""
     killed = 0
     while records := find():
         processes.kill_pids([record["pid"] for record in records])

@@ -1,7 +1,7 @@
 """LUN files of a lab: fully written with data, never sparse and never only allocated.
 
-The content is a mark that a test can search for: a client that ever reads STALE_MARK was shown
-what a disk held before (INV-5). Writes go past the page cache, which is small next to a lab.
+The content is a mark that a test can search for: a client that ever reads STALE_MARK was shown old
+content of the disk (INV-5). Writes bypass the page cache, which is small compared with a lab.
 """
 
 import contextlib
@@ -14,14 +14,14 @@ from .errors import LabError
 
 STALE_MARK = b"symnas-lab-stale-block "
 CHUNK_BYTES = 4 << 20
-# The files themselves, loop devices on them, served with faults (fuse_luns.py), or these with
-# persistent reservations, which heads fence each other by (reservations.py).
+# The files themselves; loop devices on them; files served with faults (fuse_luns.py); or these with
+# persistent reservations, by which heads fence each other (reservations.py).
 KINDS = ("file", "loop", "fuse", "reserved")
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 def parse_size(text):
-    """Bytes of "512M", "2G", "4096"; LabError on anything else or not a multiple of 1 MiB."""
+    """The bytes of "512M", "2G", "4096". LabError: anything else, or not a multiple of 1 MiB."""
     match = re.fullmatch(r"(\d+)([KMGT]?)i?B?", text.strip(), re.IGNORECASE)
     if not match:
         raise LabError(f"size {text!r}: a number with K, M, G or T is wanted")
@@ -32,8 +32,8 @@ def parse_size(text):
 
 
 def create_file(path, size):
-    """Writes `size` bytes of marks to a new file and puts them on the disk."""
-    pattern = mmap.mmap(-1, CHUNK_BYTES)  # page aligned, as O_DIRECT wants it
+    """Writes `size` bytes of marks to a new file, to the disk."""
+    pattern = mmap.mmap(-1, CHUNK_BYTES)  # page aligned, for O_DIRECT
     line = STALE_MARK.ljust(64, b".")
     pattern.write(line * (CHUNK_BYTES // len(line)))
     view = memoryview(pattern)
@@ -65,7 +65,7 @@ def attach_loop(path):
 
 
 def loops_of(path):
-    """The loop devices attached to a file, also those that nobody recorded."""
+    """The loop devices attached to a file, including those that were not recorded."""
     result = subprocess.run(["losetup", "--associated", path, "--output", "NAME", "--noheadings"],
                             capture_output=True, text=True)
     return result.stdout.split()

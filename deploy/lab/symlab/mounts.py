@@ -7,7 +7,7 @@ from .errors import LabError
 
 
 def mount_run_dir(directory):
-    """What /run is on a head: memory, where a sync costs nothing."""
+    """Mounts what is /run on a head: memory, where a sync costs nothing."""
     os.makedirs(directory, exist_ok=True)
     argv = ["mount", "-t", "tmpfs", "-o", "mode=0755", "symlab", directory]
     done = subprocess.run(argv, capture_output=True, text=True)
@@ -16,7 +16,7 @@ def mount_run_dir(directory):
 
 
 def unmount(directories):
-    """May be repeated; also while somebody uses them."""
+    """Unmounts the directories. May be repeated, and done while somebody uses them."""
     with open("/proc/self/mountinfo", encoding="utf-8", errors="replace") as table:
         mounted = {line.split()[4] for line in table}
     for directory in directories:

@@ -1,7 +1,7 @@
 """Network namespaces, bridges, veth pairs and taps, made with ip(8) and setns(2).
 
-Names are the caller's; nothing here remembers them. Every `delete_*` succeeds when the object is
-already gone, so that a teardown may run twice.
+The caller chooses the names; nothing here remembers them. Every `delete_*` succeeds when the object
+is already gone, so that a teardown may run twice.
 """
 
 import contextlib
@@ -32,7 +32,7 @@ def setns(fd, kind=_CLONE_NEWNET):
 
 
 def ip(*args, netns=None):
-    """Runs ip(8), in a namespace if one is named; raises LabError with its message."""
+    """Runs ip(8), in a namespace if one is given; raises LabError with ip's message."""
     command = ["ip"] + (["-n", netns] if netns else []) + [str(a) for a in args]
     result = subprocess.run(command, capture_output=True, text=True)
     if result.returncode != 0:
@@ -63,7 +63,7 @@ def delete(name):
 
 @contextlib.contextmanager
 def entered(name):
-    """Runs the body with the calling thread inside namespace `name` (None: where it is)."""
+    """Runs the body with the calling thread inside namespace `name` (None: the current one)."""
     if name is None:
         yield
         return
@@ -77,7 +77,7 @@ def entered(name):
 
 @contextlib.contextmanager
 def entered_file(there):
-    """The same with an open file of a namespace, which need not have a name, or processes."""
+    """As entered(), with an open file of a namespace, which need not have a name or processes."""
     home = os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
     try:
         setns(there)
@@ -88,10 +88,11 @@ def entered_file(there):
 
 
 def remove_links(there):
-    """Of a namespace that is to be over: sockets without a process keep it for minutes."""
+    """Removes the links of a namespace that is to end: sockets without a process keep it for
+    minutes."""
     with entered_file(there):
         for link in json.loads(ip("-j", "link", "show")):
-            with contextlib.suppress(LabError):  # the loopback, and what the kernel makes itself
+            with contextlib.suppress(LabError):  # the loopback, and links made by the kernel
                 ip("link", "delete", link["ifname"])
 
 
@@ -111,7 +112,7 @@ def create_bridge(netns, bridge):
 
 
 def connect_to_bridge(netns, device, address, bridge_netns, bridge, port):
-    """Gives `netns` a device with `address`, whose other end `port` hangs on the bridge."""
+    """Gives `netns` a device with `address`; its other end, `port`, is attached to the bridge."""
     ip("link", "add", device, "netns", netns, "type", "veth",
        "peer", "name", port, "netns", bridge_netns)
     ip("link", "set", port, "master", bridge, "up", netns=bridge_netns)
@@ -120,7 +121,7 @@ def connect_to_bridge(netns, device, address, bridge_netns, bridge, port):
 
 
 def open_tap(netns, bridge, device):
-    """Makes a tap on the bridge and returns its descriptor; the tap goes when that is closed."""
+    """Makes a tap on the bridge and returns its descriptor; closing that removes the tap."""
     with entered(netns):
         fd = os.open("/dev/net/tun", os.O_RDWR | os.O_CLOEXEC)
         flags = _IFF_TAP | _IFF_NO_PI | _IFF_VNET_HDR

@@ -1,8 +1,8 @@
 """Processes that outlive the program that started them: start, recognise, stop.
 
-A process is recorded as pid + start time (field 22 of /proc/PID/stat), so that a pid that the
-kernel gave to somebody else is never signalled. Everything a lab starts is also put into one
-cgroup (version 2, where the machine has it writable): offspring that daemonised is found there.
+A process is recorded as pid + start time (field 22 of /proc/PID/stat): a pid that the kernel has
+given to another process is never signalled. Everything a lab starts is also put into one cgroup
+(version 2, where the machine has it writable), in which daemonised offspring is found.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ _KILL_WAIT_S = 10.0
 def start_time(pid):
     """Clock ticks after boot at which `pid` started, or None when there is no such process.
 
-    A process whose first thread is a zombie is there as long as another thread is not.
+    A process whose first thread is a zombie exists as long as another thread does not end.
     """
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
@@ -57,7 +57,7 @@ def _bind_mounts(libc, binds):
 
 def spawn(argv, log_path, netns=None, hostname=None, cgroup=None, env=None, pass_fds=(),
           binds=()):
-    """Starts argv detached, output appended to log_path; returns its record.
+    """Starts argv detached, with its output appended to log_path; returns its record.
 
     netns: name of a network namespace; hostname: gives the process a UTS namespace of its own;
     binds: [(source, target)]: bind mounts that only the process and its offspring see.
@@ -98,7 +98,7 @@ def _reap(pid):
 
 
 def send_signal(record, number):
-    """Signals exactly the recorded process; returns False when it is gone."""
+    """Signals exactly the recorded process; returns False when that has ended."""
     try:
         handle = os.pidfd_open(record["pid"])
     except OSError:
@@ -126,7 +126,7 @@ def wait_gone(record, timeout_s):
 
 
 def stop(record, grace_s):
-    """Ends the recorded process: SIGTERM, SIGKILL after grace_s seconds (0: at once)."""
+    """Ends the recorded process: SIGTERM, then SIGKILL after grace_s seconds (0: at once)."""
     if record is None:
         return
     if grace_s > 0 and send_signal(record, signal.SIGTERM) and wait_gone(record, grace_s):
@@ -137,7 +137,7 @@ def stop(record, grace_s):
 
 
 def kill_pids(pids):
-    """SIGKILLs processes found by namespace or cgroup (not by record) and waits for their end."""
+    """SIGKILLs processes found by namespace or cgroup (not by record), and waits for their end."""
     records = []
     for pid in pids:
         started = start_time(pid)
@@ -151,7 +151,7 @@ def kill_pids(pids):
 
 
 def cgroup_places(name):
-    """Where a version-2 cgroup of that name could be made."""
+    """Where a version-2 cgroup of that name can be made."""
     with open("/proc/mounts", encoding="ascii", errors="replace") as mounts:
         return [os.path.join(line.split()[1], name) for line in mounts
                 if line.split()[2] == "cgroup2"]

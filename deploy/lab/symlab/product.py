@@ -1,4 +1,4 @@
-"""The product's programs as the lab uses them: where they are, and how the CLI is called."""
+"""The product's programs as the lab uses them: their places, and calls of the CLI."""
 
 import json
 import os
@@ -19,18 +19,18 @@ def cache_dir():
 
 
 def ganesha_prefix():
-    """Where the instances' ganesha is: a sanitizer build (tests/lab/sanitizer) has its own."""
+    """The place of the instances' ganesha: a sanitizer build (tests/lab/sanitizer) has its own."""
     own = os.path.join(build_dir(), "ganesha")
     return own if os.path.isdir(own) else os.path.join(cache_dir(), "ganesha")
 
 
 def report_folder():
-    """Where the programs of a sanitizer build write what they found."""
+    """The folder into which the programs of a sanitizer build write their reports."""
     return os.path.join(build_dir(), "reports")
 
 
 def program(name):
-    """Path of a program of ours (build/bin) or of etcd's (cache); LabError if it is not there."""
+    """Path of one of our programs (build/bin) or of etcd's (cache). LabError: it is not there."""
     if name in ("etcd", "etcdctl"):
         path = os.path.join(cache_dir(), "etcd", "bin", name)
         hint = "deploy/setup/setup fills the cache"
@@ -53,7 +53,7 @@ def plugin_dir():
 
 
 class CommandFailed(LabError):
-    """A CLI call that ended with another status than 0."""
+    """A CLI call that ended with a status other than 0."""
 
     def __init__(self, argv, status, output):
         self.status = status

@@ -1,9 +1,10 @@
 """Persistent reservations of a lab's LUNs: an imitation of symnas-fence and of the array behind it.
 
-The server of the LUNs refuses a head (EBADE) wherever others are registered and it is not. A LUN
-is identified as `lab.<name>`. State is kept in the lab's directory, under a lock. What `break_with`
-says the next preemptions do: "fails", "hangs" (for longer than anybody waits), "lies" (leaves the
-last LUN as it is, and says that all is done). A LUN that `lose` names answers nobody any more.
+The server of the LUNs refuses a head (EBADE) on every LUN where others are registered and it is
+not. A LUN is identified as `lab.<name>`. State is kept in the lab's directory, under a lock.
+`break_with` decides what the next preemptions do: "fails", "hangs" (longer than any caller waits),
+"lies" (leaves the last LUN as it is, and reports that all is done). A LUN named by `lose` answers
+nobody any more.
 """
 
 import contextlib
@@ -39,7 +40,7 @@ def key_of(incarnation):
 
 
 def install(directory, script, root, prefix):
-    """Makes the program that vnfsd of this lab is to call; returns its path."""
+    """Makes the program that vnfsd of this lab calls; returns its path."""
     path = os.path.join(directory, PROGRAM)
     with open(path, "w", encoding="utf-8") as file:
         file.write(f"#!/bin/sh\nexec {sys.executable} {script} {root} {prefix} \"$@\"\n")
@@ -82,14 +83,14 @@ class Array:
             return state["breaks"]
 
     def show(self, name, keys):
-        """The LUN's server refuses whoever is not registered, once somebody is."""
+        """The LUN's server refuses heads that are not registered, once some head is."""
         registered = {who.split("/")[0] for who in keys.values()}
         for head in self.lab.state.data["heads"]:
             word = "fence" if keys and head["name"] not in registered else "unfence"
             fuse_luns.command(self.lab.state, word, name, head["name"])
 
     def preempt_by_hand(self, incarnation):
-        """As `sg_persist --preempt-abort` by somebody who tells nobody."""
+        """As `sg_persist --preempt-abort` by a person who tells nobody."""
         with self.changing() as state:
             for name, keys in state["luns"].items():
                 if keys.pop(key_of(incarnation), None):
@@ -115,7 +116,7 @@ class Call:
         self.victim = self.options.get("--victim", "")
 
     def name_of(self, device):
-        """The LUN's name, or None: no LUN of this lab is served there."""
+        """The LUN's name. None: no LUN of this lab is served there."""
         served = os.path.dirname(device) == fuse_luns.shared_dir(self.array.lab.directory)
         return os.path.basename(device) if served else None
 

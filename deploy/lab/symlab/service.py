@@ -1,4 +1,4 @@
-"""One volume, filesystem, export and VNFS on a lab, made with the commands of the documentation."""
+"""A volume, filesystem, export and VNFS on a lab, made with the commands of the documentation."""
 
 import json
 import os
@@ -15,14 +15,14 @@ READY_S = 60.0
 
 
 class Service:
-    """What clients of a lab talk to: VNFS `vnfs1`, export `u04`, VIP 10.0.0.101."""
+    """What clients of a lab use: VNFS `vnfs1`, export `u04`, VIP 10.0.0.101."""
 
     def __init__(self, lab):
         self.lab = lab
         self.url = f"nfs://{VIP}/{EXPORT}"
 
     def commands(self):
-        """The CLI calls that make it, in order."""
+        """The CLI calls that make the service, in order."""
         luns = self.lab.state.data["luns"]
         names = ",".join(lun["name"] for lun in luns)
         heads = ",".join(head["name"] for head in self.lab.state.data["heads"])
@@ -79,7 +79,7 @@ class Service:
 
 
 class HeadService(Service):
-    """The VNFS of one head, with a filesystem of its own on a LUN of its own.
+    """The VNFS of one head, with its own filesystem on its own LUN.
 
     Head n: VNFS `vnfs<n>`, volume `v<n>` on LUN<n-1>, export `u<n>`, VIP 10.0.0.100+n.
     """
@@ -99,7 +99,7 @@ class HeadService(Service):
         return [["network", "create", "nfs0", "--device", "eth1"]]
 
     def commands(self):
-        """What makes it, on a lab whose network and LUNs are there."""
+        """The CLI calls that make it, on a lab whose network and LUNs exist."""
         return [
             ["volume", "create", f"v{self.number}", "--luns", f"LUN{self.number - 1}",
              "--stripe-unit", "256K"],
@@ -119,12 +119,12 @@ class HeadService(Service):
                 "--exports", self.filesystem, "--heads", ",".join(heads)]
 
     def rehost(self, head):
-        """Has it moved to another head, by way of the head that it is on."""
+        """Moves it to another head, by an order to the head that it is on."""
         self.lab.symnas(self.head)("vnfs", "rehost", self.name, head)
         self.head = head
 
     def vnfs(self, name=None):
-        """As its own head shows it: the others only know who owns it."""
+        """The VNFS as its own head shows it: other heads only know who owns it."""
         for vnfs in self.lab.symnas(self.head).json("status").get("vnfs", []):
             if vnfs["name"] == (name or self.name):
                 return vnfs
@@ -138,7 +138,7 @@ class HeadService(Service):
 
 
 class SharedService(HeadService):
-    """The VNFS of one head; all of them export the one filesystem `u04` on all LUNs."""
+    """The VNFS of one head; all of them export the same filesystem `u04` on all LUNs."""
 
     def __init__(self, lab, number, backups=False):
         super().__init__(lab, number, backups)
@@ -205,7 +205,8 @@ class NetworksService(SharedService):
 
 
 def create_head_services(lab, kind=HeadService, backups=False):
-    """A serving one of that kind for every head of the lab; backups: all other heads, in turn."""
+    """Makes a serving service of that kind for every head of the lab. backups: all other heads, in
+    turn."""
     luns = lab.state.data["luns"]
     for command in kind.network_commands():
         lab.symnas()(*command)
@@ -217,7 +218,7 @@ def create_head_services(lab, kind=HeadService, backups=False):
 
 
 def finish_tool(process, timeout_s):
-    """Waits for a started tool; returns its standard output; LabError when it failed."""
+    """Waits for a started tool; returns its standard output. LabError: it failed."""
     name = os.path.basename(process.args[0])
     try:
         out, err = process.communicate(timeout=timeout_s)
@@ -236,7 +237,7 @@ def last_json(text):
 
 
 def wait_for_line(process, beginning):
-    """Reads a started tool's output until a line begins so; LabError when it ends before."""
+    """Reads a started tool's output until a line begins so. LabError: the tool ends before that."""
     for line in process.stdout:
         if line.startswith(beginning):
             return line

@@ -16,7 +16,8 @@ from .errors import LabError
 
 # ganesha's 951 files in each, ntirpc's 256 in the first: 5,011 files.
 COPIES = ("copy1", "copy2", "copy3", "copy4", "copy5")
-# Words of deploy/setup: what is fetched, from where and its checksums are written there once.
+# These words come from deploy/setup: what is fetched, from where, and its checksums are written
+# only there.
 _FETCH = """
 set -euo pipefail
 die() { echo "$*" >&2; exit 1; }
@@ -31,7 +32,7 @@ verify_sha256 "$ntirpc_tarball" "$ntirpc_sha256"
 
 
 def tarballs():
-    """Paths of the source tarballs, fetched into the cache when they are not there."""
+    """Paths of the source tarballs, which are fetched into the cache when they are not there."""
     directory = os.path.join(product.cache_dir(), "sources")
     found = _tarballs_in(directory)
     if len(found) < 2:
@@ -56,7 +57,7 @@ def _tarballs_in(directory):
 
 
 class SourceTree:
-    """An uncompressed tarball of the tree and, for comparing, what must be found in it."""
+    """An uncompressed tarball of the tree and, for the comparison, the list of its contents."""
 
     def __init__(self, directory):
         """Writes tree.tar and manifest.sha256 into `directory`."""

@@ -1,7 +1,7 @@
 """The state file of a lab: everything that was made, noted before it is made.
 
-Because a name is noted first, a program that dies between the note and the deed leaves at most a
-note without an object, which every removal accepts. One writer at a time (a lock).
+When a program dies between the note and the action, it leaves at most a note without an object,
+which every removal accepts. One writer at a time (a lock).
 """
 
 import contextlib
@@ -53,13 +53,13 @@ class LabState:
         self.save()
 
     def remove_unborn(self):
-        """What create() had made when it was interrupted; returns False when there was nothing."""
+        """Removes what an interrupted create() had made; returns False when there was nothing."""
         with self.locked():
             if self.load() or not os.path.isdir(self.directory):
                 return False
             with contextlib.suppress(FileNotFoundError):
                 os.remove(self.path + ".new")
-            with contextlib.suppress(OSError):  # not ours: something else is in it
+            with contextlib.suppress(OSError):  # not ours: it contains something else
                 os.rmdir(self.directory)
                 return True
         return False
@@ -72,7 +72,7 @@ class LabState:
         os.rename(self.path + ".new", self.path)
 
     def note(self, kind, value):
-        """Adds a value to one of the lists, on disk when this returns."""
+        """Adds a value to one of the lists; it is on disk when this returns."""
         if value not in self.data[kind]:
             self.data[kind].append(value)
             self.save()
@@ -83,7 +83,7 @@ class LabState:
 
     @contextlib.contextmanager
     def locked(self):
-        """Excludes other programs that change a lab of this prefix, wherever it is kept."""
+        """Excludes other programs that change a lab of this prefix, wherever that is kept."""
         os.makedirs(LOCK_DIR, exist_ok=True)
         with open(os.path.join(LOCK_DIR, f"symnas-lab-{self.prefix}.lock"), "w") as lock:
             try:

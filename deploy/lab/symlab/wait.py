@@ -6,15 +6,15 @@ import time
 from .errors import LabDeadEnd, LabError
 
 _POLL_S = 0.05
-# How many times longer than elsewhere things may take: make lab-asan and lab-tsan say so.
+# Factor by which things may take longer than usual; make lab-asan and lab-tsan set it.
 SLOWER = float(os.environ.get("SYMNAS_LAB_SLOWER", "1"))
 
 
 def eventually(deadline_s, what, condition):
     """Polls until condition() is true and returns its value; LabError names `what` otherwise.
 
-    deadline_s: on a machine and in a build of usual speed.
-    A LabError raised by condition() counts as "not yet" and is quoted when time is up.
+    deadline_s: for a machine and a build of usual speed.
+    A LabError raised by condition() counts as "not yet" and is quoted when the time is over.
     """
     deadline_s *= SLOWER
     end = time.monotonic() + deadline_s

@@ -1,5 +1,5 @@
-// The operations of ModelRun: each chooses its arguments, asks the server, compares, and does in
-// the model what the server has acknowledged.
+// The operations of ModelRun: each chooses its arguments, asks the server, compares, and changes
+// the model as the server has acknowledged.
 #include <algorithm>
 
 #include "tests/client/model/model_run.h"
@@ -19,7 +19,7 @@ std::string in_directory(const Node& directory, const std::string& name) {
 
 }  // namespace
 
-// Attributes for a new object, also stored in `as_made` as the server should show them.
+// Attributes for a new object; stored in `as_made` as the server should show them.
 NewAttributes ModelRun::new_attributes(Node& as_made) {
   NewAttributes attributes;
   as_made.mode = static_cast<std::uint32_t>(below(0777 + 1));
@@ -100,7 +100,7 @@ void ModelRun::op_setattr() {
   node.gid = attributes.gid.value_or(node.gid);
   if (attributes.mtime_how != DONT_CHANGE) node.mtime.reset();
   if (attributes.mtime_how == SET_TO_CLIENT_TIME) node.mtime = exact;
-  // Directories and symlinks are read by too many operations to know their access time.
+  // Too many operations read directories and symlinks: the model does not know their access time.
   if (attributes.atime_how == SET_TO_CLIENT_TIME && node.type == NF3REG) node.atime = exact;
   check_attributes(node, got.attributes);
 }
@@ -146,7 +146,7 @@ void ModelRun::op_create() {
       there->mtime.reset();
     }
     check(got.handle.empty() || got.handle == there->handle, "CREATE gave another handle");
-    // Setting a size to what it is may or may not count as a change.
+    // Setting the size that the file already has may or may not count as a change.
     if (truncate) there->atime.reset();
     note("GETATTR after truncating CREATE");
     const nfs3::AttributesReply now = client().getattr(there->handle);

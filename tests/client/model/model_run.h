@@ -1,8 +1,8 @@
 // ModelRun: seeded random NFSv3 operations on a server, each compared with TreeModel.
 //
 // One seed and one list of clients give one sequence of operations. With several clients (several
-// addresses of one filesystem) each operation goes through a random one, so that what one server
-// acknowledged must be seen through the next.
+// addresses of one filesystem) each operation goes through a random one: what one server has
+// acknowledged must be visible through the next.
 //
 // Outages: with ride_outages() an operation without an answer is repeated until it gets one, and
 // after each reconnect everything that the server has acknowledged as stable since the last one is
@@ -26,7 +26,7 @@
 
 namespace symnas::model {
 
-// The server's answer is not what the model allows.
+// The server's answer differs from what the model allows.
 struct Difference : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -58,7 +58,7 @@ class ModelRun {
   bool one_in(std::uint64_t n) { return below(n) == 0; }
   nfs3::Nfs3Client& client() { return *clients_[below(clients_.size())]; }
   Node& any_node();
-  Node& any_directory();  // now and then a dead one, or no directory at all
+  Node& any_directory();  // sometimes a dead one, or no directory at all
   Node& any_file();
   std::string any_name(const Node& directory);
   std::uint64_t any_offset(const Node& file);
@@ -72,7 +72,8 @@ class ModelRun {
   void check_attributes(Node& node, const fattr3& got);
   void check_attributes(Node& node, const nfs3::Attributes& got);
   void learn(Node& node, const nfs3::ObjectReply& reply);
-  // Whether this status is what an operation answers whose unanswered first copy was executed.
+  // Whether this status is the answer to an operation whose first copy was executed but not
+  // answered.
   bool executed_before(int status, int symptom, const Statuses& allowed);
 
   // Outages.
@@ -130,7 +131,7 @@ class ModelRun {
   std::uint64_t checks_ = 0;
 
   bool rides_outages_ = false;
-  // What the operation under way may change or remove without having been answered.
+  // Files that the operation under way may have changed or removed without an answer.
   std::vector<const Node*> busy_;
   struct WriteUnderWay {
     const Node* file;
@@ -143,7 +144,7 @@ class ModelRun {
     std::uint64_t offset;
     std::uint64_t length;
   };
-  std::vector<RecentWrite> recent_writes_;  // since the last outage: what it may have lost
+  std::vector<RecentWrite> recent_writes_;  // since the last outage: the server may have lost them
   std::uint64_t bytes_resent_ = 0;
 };
 

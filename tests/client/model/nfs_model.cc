@@ -1,11 +1,11 @@
 // nfs_model: random NFSv3 operations on a server compared with an in-memory model.
 //
 // usage: nfs_model --url nfs://ADDRESS/EXPORT [--url ...] [--ops 10000] [--seed N] [--outages S]
-// Prints the seed first; a difference prints the last operations and the command that replays it.
-// --outages S: the server may be killed meanwhile; it is given S seconds to come back, and the
-// operations go on after --ops of them until SIGTERM (sent before, it ends them at --ops). Without
-// it SIGTERM ends the operations early. The tree is compared all the same.
-// Exit status: 0 no difference, 1 a difference, 2 usage, 3 the server cannot be reached.
+// Prints the seed first; after a difference it prints the last operations and the command that
+// replays them. --outages S: the server may be killed meanwhile; it has S seconds to come back.
+// After --ops operations the run goes on until SIGTERM; a SIGTERM before that ends it at --ops.
+// Without --outages SIGTERM ends the operations early. The tree is compared in any case. Exit
+// status: 0 no difference, 1 a difference, 2 usage, 3 the server cannot be reached.
 #include <signal.h>
 #include <unistd.h>
 

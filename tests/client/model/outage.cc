@@ -1,5 +1,6 @@
-// What ModelRun does when the server was gone: everything acknowledged as stable must be there now;
-// UNSTABLE data may be missing, but only under another write verifier, and is sent again.
+// What ModelRun does after the server was down: everything acknowledged as stable must still be
+// there; UNSTABLE data may be missing, but only if the write verifier has changed, and is sent
+// again.
 #include <algorithm>
 
 #include "tests/client/model/model_run.h"
@@ -9,11 +10,11 @@ namespace {
 
 constexpr std::uint32_t kChunkBytes = 256 << 10;
 constexpr std::size_t kRecentWritesMax = 400;
-// A server that holds calls back answers late; only a broken connection makes the client repeat, so
-// that no earlier copy of a call can be executed after a later call.
+// A server that holds calls back answers late. Only a broken connection makes the client repeat a
+// call, so no earlier copy of a call can be executed after a later call.
 constexpr int kDeadlineMs = 240'000;
 
-// The server is gone again.
+// The server has gone down again.
 struct Interrupted {};
 
 template <class Reply>
@@ -61,7 +62,7 @@ bool ModelRun::after_outage() {
   return true;
 }
 
-// What was acknowledged as stable since the last outage, or has just been sent again.
+// Reads what was acknowledged as stable since the last outage, or has just been sent again.
 void ModelRun::check_recent_writes() {
   const std::size_t skip =
       recent_writes_.size() > kRecentWritesMax ? recent_writes_.size() - kRecentWritesMax : 0;
@@ -81,7 +82,7 @@ void ModelRun::recover_file(Node& file) {
   const bool being_written = writing_ && writing_->file == &file;
   Uncommitted lossy = file.uncommitted;
   if (being_written) lossy.unstable_write(file.bytes, writing_->offset, writing_->data, 0);
-  // Of other operations under way the file may be cut off, or gone.
+  // Another operation under way may have truncated or removed the file.
   if (!is_busy(file) || being_written) check_leftover(file, lossy);
   if (file.uncommitted.empty()) return;
   note("COMMIT after the outage of " + std::to_string(file.fileid));
@@ -99,7 +100,7 @@ void ModelRun::recover_file(Node& file) {
   file.uncommitted.committed();
 }
 
-// Every byte that was written is the guaranteed one, or one that was sent.
+// Every byte must be the guaranteed one, or one of a write that was sent.
 void ModelRun::check_leftover(const Node& file, const Uncommitted& lossy) {
   nfs3::Nfs3Client& server = *clients_.front();
   note("GETATTR after the outage of " + std::to_string(file.fileid));
@@ -133,7 +134,7 @@ void ModelRun::check_leftover(const Node& file, const Uncommitted& lossy) {
   }
 }
 
-// As a client does that finds another verifier: what its cache holds of the ranges.
+// As a client does that finds another verifier: sends again what its cache holds of the ranges.
 void ModelRun::send_again(Node& file) {
   nfs3::Nfs3Client& server = *clients_.front();
   const std::uint32_t chunk = std::min(kChunkBytes, max_write_);

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::size_t kNameBytesMax = 255;
 
-// What every operation on a name in `directory` answers before it looks at the name; empty: go on.
+// What every operation on a name in `directory` answers before it looks up the name; empty: go on.
 Statuses directory_refuses(const Node& directory, const std::string& name) {
   if (directory.dead()) return {NFS3ERR_STALE, NFS3ERR_BADHANDLE, NFS3ERR_NOENT};
   if (!directory.is_directory()) return {NFS3ERR_NOTDIR};
@@ -75,7 +75,7 @@ Statuses TreeModel::allowed_link(const Node& file, const Node& directory, const 
   if (!file.dead() && file.is_directory()) {
     wrong_file = {NFS3ERR_ISDIR, NFS3ERR_PERM, NFS3ERR_INVAL, NFS3ERR_BADTYPE};
   }
-  // Which of two faults is told is the server's choice.
+  // When two faults apply, the server chooses which one it reports.
   Statuses wrong_name = allowed_make(directory, name);
   if (wrong_file.empty()) return wrong_name;
   if (wrong_name.front() != NFS3_OK) {
@@ -90,7 +90,7 @@ Statuses TreeModel::allowed_rename(const Node& from, const std::string& from_nam
   const Statuses refused_to = directory_refuses(to, to_name);
   refused.insert(refused.end(), refused_to.begin(), refused_to.end());
   if (!refused.empty()) {
-    // The source may be looked up before the target's directory is judged.
+    // The server may look up the source before it checks the target's directory.
     if (!from.dead() && find(from, from_name) == nullptr) refused.push_back(NFS3ERR_NOENT);
     return refused;
   }

@@ -1,8 +1,8 @@
 // TreeModel: what a POSIX file tree looks like after a sequence of NFSv3 operations, in memory.
 //
-// allowed_*() says which statuses a server may answer for an operation in the present state,
+// allowed_*() returns the statuses that a server may answer to an operation in the present state,
 // without changing anything; the mutators then do what a successful operation does. The identity of
-// a node (handle, fileid) is learned from the server when it is made.
+// a node (handle, fileid) is taken from the server's answer when the node is made.
 //
 // Thread class: thread-compatible. Invariants: every live node but the root is named by nlink
 // entries (files) or by one (directories); a node without names is dead and kept for its handle.
@@ -41,7 +41,7 @@ struct Node {
   nfs3::Handle handle;
   std::uint64_t fileid = 0;
   nfstime3 ctime_seen{};          // never runs backwards
-  std::optional<nfstime3> mtime;  // exact, when the client has set it and nothing happened since
+  std::optional<nfstime3> mtime;  // exact: the client has set it, and nothing has happened since
   std::optional<nfstime3> atime;
 
   bool is_directory() const { return type == NF3DIR; }

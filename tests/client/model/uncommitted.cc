@@ -19,7 +19,7 @@ void Uncommitted::stable_write(std::uint64_t offset, std::string_view data) {
   if (writes_.empty()) return;
   guaranteed_->write(offset, data);
   size_max_ = std::max(size_max_, offset + data.size());
-  // Older data that was acknowledged before cannot come back over it.
+  // Older data, acknowledged before, cannot come back in its place.
   for (Write& write : writes_) {
     const std::uint64_t begin = std::max(offset, write.offset);
     const std::uint64_t end = std::min(offset + data.size(), write.offset + write.data.size());
@@ -33,7 +33,7 @@ void Uncommitted::resize(std::uint64_t size) {
   if (writes_.empty()) return;
   guaranteed_->resize(size);
   size_max_ = size;
-  // Nothing of what was cut off comes back.
+  // Nothing that was truncated comes back.
   for (Write& write : writes_)
     write.data.resize(
         std::min<std::uint64_t>(write.data.size(), size > write.offset ? size - write.offset : 0));

@@ -1,9 +1,9 @@
-// Uncommitted: what of a file its server may lose: UNSTABLE writes that no COMMIT has covered yet
-// (RFC 1813 3.3.7, 3.3.21).
+// Uncommitted: the data of a file that its server may lose: UNSTABLE writes that no COMMIT has
+// covered yet (RFC 1813 3.3.7, 3.3.21).
 //
 // Between two COMMITs it holds the guaranteed file (all stable operations, without the UNSTABLE
-// writes) and the UNSTABLE writes in their order. After the server's memory is gone each byte may
-// be the guaranteed one or that of any of these writes, each independently of the next.
+// writes) and the UNSTABLE writes in their order. When the server has lost its memory, each byte
+// may be the guaranteed one or that of any of these writes, independently of the other bytes.
 //
 // Thread class: thread-compatible.
 #pragma once
@@ -29,14 +29,14 @@ class Uncommitted {
                       std::uint64_t verifier);
   void stable_write(std::uint64_t offset, std::string_view data);
   void resize(std::uint64_t size);
-  // A COMMIT of the whole file, or everything was sent again.
+  // To be called after a COMMIT of the whole file, or when everything was sent again.
   void committed();
 
   // REQUIRES (all below): not empty().
   const FileBytes& guaranteed() const { return *guaranteed_; }
   std::uint64_t size_min() const { return guaranteed_->size(); }
   std::uint64_t size_max() const { return size_max_; }
-  // The offset of the first byte of `got` (read at `offset`) that the server cannot show.
+  // The offset of the first byte of `got` (read at `offset`) that no possible loss explains.
   std::optional<std::uint64_t> impossible(std::uint64_t offset, std::string_view got) const;
   // Offset and length of each UNSTABLE write.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges() const;
@@ -48,7 +48,7 @@ class Uncommitted {
   };
   bool may_show(std::uint64_t at, char byte) const;
 
-  std::optional<FileBytes> guaranteed_;  // set while there are writes
+  std::optional<FileBytes> guaranteed_;  // set while there are UNSTABLE writes
   std::vector<Write> writes_;
   std::uint64_t size_max_ = 0;
   std::uint64_t verifier_ = 0;

@@ -1,9 +1,9 @@
-// Arbiter: judges locks and opens from outside NFS. Knows what every client believes that it holds,
-// and has open: from the moment it has read the answer until it asks for less, dies, or is told
-// otherwise. Two beliefs that conflict end the run: one of the locks was stolen, or one of the
-// opens.
+// Arbiter: judges locks and opens from outside NFS. It knows what every client believes that it
+// holds and has open: from the moment the client has read the answer until it asks for less, dies,
+// or is told otherwise. Two beliefs that conflict end the run: one of the locks, or one of the
+// opens, was stolen.
 //
-// A file is `kBytes` bytes; the last one stands for everything from there on.
+// A file has `kBytes` bytes; the last one stands for all bytes from there on.
 // Thread class: for simulated threads. Never blocks.
 #pragma once
 
@@ -29,14 +29,14 @@ struct Span {
   std::size_t last = 0;
 };
 fs::LockRange range_of(Span span, fs::LockMode mode);
-// Any non-empty one.
+// Any non-empty span.
 Span draw_span();
 
 enum class Belief : unsigned char { kNone, kShared, kExclusive };
 using Beliefs = std::array<Belief, kBytes>;
 Belief belief_of(fs::LockMode mode);
 fs::LockMode mode_of(Belief belief);
-// The runs of one mode.
+// The longest runs of one mode.
 std::vector<std::pair<Span, fs::LockMode>> runs(const Beliefs& beliefs);
 
 std::string text_of(fs::ShareMode mode);
@@ -49,33 +49,34 @@ class Arbiter {
     unsigned owner = 0;
     friend auto operator<=>(const Holder&, const Holder&) = default;
   };
-  // Of clients whose locks and opens may be taken from them without a word: whether that is so now.
-  // They are asked before they are believed, and it is over with their beliefs when they say yes.
+  // For a client whose locks and opens may be taken without notice: `may` says whether that is so
+  // now. It is called before a belief of the client counts; when it returns true, the client's
+  // beliefs are dropped.
   void may_lose(unsigned client, std::function<bool()> may) { may_lose_[client] = std::move(may); }
 
-  // Whether anything has been taken from it.
+  // Whether anything has been taken from the client.
   bool has_lost(unsigned client) const { return robbed_.contains(client); }
 
   void gains(std::size_t file, Holder holder, Span span, fs::LockMode mode);
   void drops(std::size_t file, Holder holder, Span span);
-  // It asks for a shared lock in place of what it has.
+  // The holder asks for a shared lock in place of what it has.
   void weakens(std::size_t file, Holder holder, Span span);
   void drops_all(unsigned client);
   const Beliefs& beliefs(std::size_t file, Holder holder) const;
-  // All of one client, on files in order.
+  // All beliefs of one client, ordered by file.
   std::map<std::pair<std::size_t, Holder>, Beliefs> of_client(unsigned client) const;
   bool holds_any(std::size_t file, Holder holder, Span span) const;
-  // By nobody.
+  // No client holds the byte.
   bool is_free(std::size_t file, std::size_t byte) const;
 
-  // The file is open so for it, whatever it was before.
+  // The opener now has the file open with this mode, whatever it was before.
   void opens(std::size_t file, Holder opener, fs::ShareMode mode);
-  // It asks for less; {}: it closes the file.
+  // The opener asks for less; {}: it closes the file.
   void opens_less(std::size_t file, Holder opener, fs::ShareMode mode);
   fs::ShareMode open_of(std::size_t file, Holder opener) const;
   using Opens = std::map<std::pair<std::size_t, Holder>, fs::ShareMode>;
   Opens opens_of_client(unsigned client) const;
-  // By everybody together.
+  // The opens of all clients together.
   fs::ShareMode all_opens(std::size_t file) const;
 
  private:

@@ -18,10 +18,11 @@ namespace {
 constexpr std::int64_t kNsPerMs = 1'000'000;
 constexpr unsigned kProber = 99;
 constexpr bool kNeverGone = false;
-// An order about a lock is given every 5 s (kAskAgainNs), on a slow clock.
+// An order about a lock is given again after 5 s (kAskAgainNs); this is longer, also on a slow
+// clock.
 constexpr std::int64_t kPatienceNs = 15'000 * kNsPerMs;
 
-// Two leases on the slowest clock, and some.
+// Two leases on the slowest clock, and some more.
 std::int64_t two_leases_ns() {
   return 2 * fs::MountOptions{}.nfs_lease_s * 1000 * kNsPerMs * 10 / 9 + 5'000 * kNsPerMs;
 }
@@ -39,7 +40,7 @@ std::string text_of(std::size_t file, Span span) {
          std::to_string(file);
 }
 
-// What conflicts with it.
+// A mode that conflicts with `mode`.
 fs::ShareMode opposite_of(fs::ShareMode mode) {
   constexpr std::uint8_t kAny = fs::kShareRead | fs::kShareWrite;
   const auto denied = static_cast<std::uint8_t>(mode.deny & kAny);
@@ -75,7 +76,7 @@ void Checks::eventually(const std::function<std::string()>& left) {
 
 // --- what is held
 
-// Also after one more restart.
+// Checks it again after one more restart.
 void Checks::check_held() {
   for (int round = 0; round < 2; ++round) {
     for (unsigned client = 0; client < kProber; ++client) check_locks_held(client);
@@ -120,7 +121,8 @@ void Checks::check_opens_held(const ModelNfs4Client& client) {
     if (answer == Answer::kGranted && still_open())
       fail("lost: " + what + ", and others could open it");
     if (mode.deny == 0) continue;
-    // Those who open nothing, through other VNFSs; of its own VNFS ganesha knows.
+    // Clients that open nothing are denied, too, through the other VNFSs; in its own VNFS ganesha
+    // itself knows of the open.
     for (const auto& server : scene_.servers) {
       if (server.get() == &client.server()) continue;
       eventually([&]() -> std::string {
@@ -138,7 +140,8 @@ void Checks::check_opens_held(const ModelNfs4Client& client) {
 
 void Checks::check_free() {
   for (const auto& client : scene_.nfs4) {
-    // It may have been told that it holds what was taken from it: nobody can say what it holds.
+    // The client may have been told that it holds what was taken from it: nobody can say what it
+    // holds.
     if (!client->dead() && scene_.arbiter.has_lost(client->number())) client->close_all();
   }
   for (std::size_t file = 0; file < scene_.files; ++file) {
@@ -199,7 +202,7 @@ void Checks::close_all() {
     if (!client->dead()) client->close_all();
   for (const auto& client : scene_.nfs4)
     if (!client->dead()) client->close_all();
-  // What is left of clients that are gone falls to who wants it.
+  // Locks of clients that are gone are released when somebody wants them.
   for (const auto& server : scene_.servers) {
     for (std::size_t file = 0; file < scene_.files; ++file) {
       const LockCall call = exclusive(file, {0, kBytes - 1});
@@ -232,7 +235,7 @@ void Checks::check_records() {
       for (const kv::KeyValue& kv : list(kv::keys::locks(fs)))
         if (std::string why = lock_record_left(kv.value); !why.empty()) return why;
       if (!list(kv::keys::lock_orders(fs)).empty()) return "stuck: an order about a lock stands";
-      // Each living mount has one that says that it may have opens.
+      // Each living mount has one record that says that it may have opens.
       const auto shares = list(kv::keys::shares(fs));
       for (const kv::KeyValue& kv : shares) {
         const std::uint64_t ino = read_be64(kv.key, kv.key.size() - 16);

@@ -1,7 +1,7 @@
-// Checks: what must hold when the clients have stopped, by what they believe (arbiter.h): what they
-// hold, or have open, is denied to others, after further restarts, too; two leases later what
-// nobody holds can be had, though all go on with what they hold; and when everything is closed,
-// nothing stays recorded.
+// Checks: what must hold when the clients have stopped, judged by what they believe (arbiter.h):
+//  - what they hold, or have open, is denied to others, also after further restarts;
+//  - two leases later, what nobody holds can be had, although the clients keep what they hold;
+//  - when everything is closed, nothing stays recorded.
 //
 // Thread class: for one simulated thread that belongs to no instance.
 #pragma once
@@ -33,7 +33,7 @@ class Checks {
  public:
   Checks(Process& people, Scene scene) : people_(people), scene_(scene) {}
 
-  // No client has an operation under way; they renew their leases.
+  // REQUIRES: no client has an operation under way; they renew their leases.
   void run();
 
  private:
@@ -44,15 +44,16 @@ class Checks {
   void check_bytes_free(std::size_t file, Span span);
   void check_open_free(Server& server, std::size_t file);
   void close_all();
-  // No record is left but of NLM clients that are gone without a word, and of who serves.
+  // No records are left, except locks of NLM clients that are gone without a word, and those that
+  // say who serves.
   void check_records();
   std::string lock_record_left(const std::string& value) const;
   bool is_of_gone_nlm_client(const fs::LockOwner& owner) const;
 
   Server& draw_server() { return *scene_.servers[below(scene_.servers.size())]; }
-  // Until it is answered with something else than "ask again".
+  // Repeats the call until the answer is something else than "ask again".
   Answer insist(Server& server, const Life::Body& body);
-  // Fails with what is left, unless that is nothing ("") soon.
+  // Calls `left` again and again; fails with its text unless it soon returns "" (nothing is left).
   void eventually(const std::function<std::string()>& left);
 
   Process& people_;

@@ -45,8 +45,8 @@ Life::FileTurn::~FileTurn() {
   wake(&life_.busy_);
 }
 
-// As plugin/instance.cc: what is told of a reboot is released, and the answer leaves when that is
-// recorded.
+// As plugin/instance.cc does: the locks of a client that has rebooted are released, and SM_NOTIFY
+// is answered when that is recorded.
 Life::Life(MountWorld& world, std::uint64_t epoch, fs::Mount& mount, std::vector<fs::Handle> files)
     : world_(world),
       epoch_(epoch),
@@ -74,7 +74,7 @@ void Life::serve(const Key& key, const Body& body, const std::function<void(Answ
   const auto known = replies_.find(key);
   std::optional<Answer> answer;
   if (known != replies_.end()) {
-    if (!known->second) return;  // is being worked on: that one answers
+    if (!known->second) return;  // another thread works on it, and answers
     answer = known->second;
   } else {
     replies_[key] = std::nullopt;
@@ -96,8 +96,8 @@ std::optional<Answer> Life::locked(const LockCall& call) {
   return Answer::kDelay;
 }
 
-// Now and then nobody waits for the record, as where too many wait already (plugin/lock.cc): that
-// is not done yet.
+// Now and then the unlock does not wait for its record, as when too many wait already
+// (plugin/lock.cc): it is then not done yet.
 std::optional<Answer> Life::unlocked(const LockCall& call) {
   using Record = fs::FileLocks::Record;
   const auto when = below(24) == 0 ? Record::kLater : Record::kNow;
@@ -133,7 +133,7 @@ void Life::settle_grants(const LockCall& call) {
   });
 }
 
-// As ganesha patch 0021: what the owner waited for in a former life is over.
+// As ganesha patch 0021: waits of the owner from a former life are dropped.
 void Life::drop_former_waits(const LockCall& call) {
   for (std::vector<Waiter>* list : {&waiters_, &grants_}) {
     std::erase_if(*list, [&](const Waiter& waiter) {
@@ -176,7 +176,7 @@ std::optional<Answer> Life::nlm_cancel(const LockCall& call) {
   return Answer::kGranted;
 }
 
-// What the client waited for in its former life is over, too.
+// Waits of the client from its former life are dropped, too.
 std::optional<Answer> Life::forget_nlm_client(const std::string& address,
                                               std::optional<std::int32_t> but_state) {
   for (std::vector<Waiter>* list : {&waiters_, &grants_}) {
@@ -204,7 +204,7 @@ bool Life::poll(std::size_t index) {
   return true;
 }
 
-// A message to the client, and its answer; each may be lost.
+// Sends a message to the client, and its answer back; each may be lost.
 void Life::call_back(const Waiter& waiter) {
   static Process& network = new_process("callbacks");
   spawn(network, "callback", [this, waiter] {

@@ -1,10 +1,10 @@
 // Life: one instance as its NFS clients see it, in front of the real mount: what ganesha keeps in
-// memory (who waits for a lock, what has been answered, NFSv4 clients), what the plugin makes of a
-// lock (fsal_cluster/plugin/lock.cc), and the real parts of the status monitor. Nothing of it
-// outlives the process.
+// memory (who waits for a lock, earlier answers, NFSv4 clients), what the plugin does for a lock
+// (fsal_cluster/plugin/lock.cc), and the real parts of the status monitor. Nothing of it outlives
+// the process.
 //
-// Thread class: for threads of the instance's process; those that say so, for others.
-// Invariant, as ganesha's: of one file one lock operation runs at a time (st_lock).
+// Thread class: for threads of the instance's process; functions that say so are for other threads.
+// Invariant, as in ganesha: one lock operation at a time runs on a file (st_lock).
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ namespace symnas::sim {
 enum class Answer {
   kGranted,
   kDenied,
-  kBlocked,        // NLM: will be called back
-  kDelay,          // not done; ask again as another call
+  kBlocked,        // NLM: the client will be called back
+  kDelay,          // not done; the client asks again with a new call
   kUnknownClient,  // NFSv4: STALE_CLIENTID, BADSESSION
   kBadStateid,     // NFSv4
   kOldStateid,     // NFSv4
@@ -49,7 +49,7 @@ struct LockCall {
 std::string verifier_of(std::uint64_t verifier);
 bool mount_is_over(const Error& error);
 
-// Called back, on a thread of the clients: whether the client takes it.
+// Calls the client back, on a thread of the clients; returns whether the client takes the lock.
 using Granted = std::function<bool()>;
 
 class Life {
@@ -61,13 +61,13 @@ class Life {
   const fs::Handle& file(std::size_t file) const { return files_[file]; }
   Nfs4Clients& nfs4() { return nfs4_; }
 
-  // --- a call, as often as it is sent: answered once, the second time from memory. `answered` is
-  // called when the answer may leave the instance, and not when it never will.
+  // --- a call may be sent several times: it is done once, and answered from memory afterwards.
+  // `answered` is called when the answer may leave the instance, and never when it may not.
   using Key = std::pair<unsigned, std::uint64_t>;  // client, xid
   using Body = std::function<std::optional<Answer>(Life&)>;
   void serve(const Key& key, const Body& body, const std::function<void(Answer)>& answered);
 
-  // ganesha's st_lock of a file, while it exists.
+  // Holds ganesha's st_lock of a file while it exists.
   class FileTurn {
    public:
     FileTurn(Life& life, std::size_t file);
@@ -79,32 +79,33 @@ class Life {
     Life& life_;
     const std::size_t file_;
   };
-  // --- locks of any protocol. nullopt: the mount is over, there is no answer. REQUIRES: the file's
-  // turn.
+  // --- locks of any protocol. nullopt: the mount has ended, there is no answer. REQUIRES: the
+  // file's turn.
   std::optional<Answer> locked(const LockCall& call);
   std::optional<Answer> unlocked(const LockCall& call);
 
-  // --- of nobody in particular. `holder`: who has denied it.
+  // --- without a particular protocol. `holder`: who holds the conflicting lock.
   std::optional<Answer> lock(const LockCall& call);
   std::optional<Answer> unlock(const LockCall& call);
   std::optional<Answer> test(const LockCall& call, fs::LockOwner* holder = nullptr);
 
-  // --- NLM. Who is BLOCKED is tried again by poll() and called back through `wait`.
+  // --- NLM. A call that is answered BLOCKED is tried again by poll(); `wait` calls the client
+  // back.
   std::optional<Answer> nlm_lock(const LockCall& call, const Granted& wait);
   std::optional<Answer> nlm_unlock(const LockCall& call);
   std::optional<Answer> nlm_cancel(const LockCall& call);
-  // SM_NOTIFY: `but_state` is the life that the client has now. FREE_ALL: nullopt; kDelay: it is
-  // obeyed, but not recorded.
+  // `but_state`: for SM_NOTIFY the life that the client has now; nullopt for FREE_ALL. kDelay: it
+  // is obeyed, but not recorded.
   std::optional<Answer> forget_nlm_client(const std::string& address,
                                           std::optional<std::int32_t> but_state);
-  // Tries one that waits. Its index; false: there are not so many.
+  // Tries the call that waits at this index. False: there are not so many.
   bool poll(std::size_t index);
   bool anybody_waits() const { return !waiters_.empty(); }
 
-  // --- NSM. SM_NOTIFY of a client that lives anew; `answered` as above.
+  // --- NSM. SM_NOTIFY of a client in a new life; `answered` as above.
   void sm_notify(const std::string& address, std::int32_t state,
                  const std::function<void()>& answered);
-  nsm::Notices& notices() { return notices_; }  // for one thread of the world
+  nsm::Notices& notices() { return notices_; }  // for one thread of the simulated world
 
  private:
   struct Waiter {
@@ -117,17 +118,17 @@ class Life {
   void call_back(const Waiter& waiter);
   void grant_answered(std::uint64_t cookie, bool wanted);
   void drop_former_waits(const LockCall& call);
-  // Drops cookies of grants that the client knows of by now.
+  // Drops cookies of grants that the client knows by now.
   void settle_grants(const LockCall& call);
 
   MountWorld& world_;
   const std::uint64_t epoch_;
   fs::Mount& mount_;
   const std::vector<fs::Handle> files_;
-  std::map<Key, std::optional<Answer>> replies_;  // nullopt: is being worked on
+  std::map<Key, std::optional<Answer>> replies_;  // nullopt: being worked on
   std::vector<bool> busy_;                        // by file
   std::vector<Waiter> waiters_;
-  std::vector<Waiter> grants_;  // called back, not answered
+  std::vector<Waiter> grants_;  // called back, answer still to come
   std::uint64_t last_cookie_ = 0;
   nsm::Reboots reboots_;
   nsm::Notices notices_;

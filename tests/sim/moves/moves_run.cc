@@ -1,11 +1,14 @@
 // Simulation 5: what clients hold over moves, crashes and restarts of one or two VNFSs of a
-// filesystem: model clients of NFSv3 with NLM and NSM (nlm_client.h), NFSv4 with opens and locks
-// (nfs4_client.h) and non-idempotent operations (names_client.h) in front of the real mount, its
-// records of locks and opens and the real parts of the status monitor (life.h, nfs4_clients.h).
-// What must hold: no two beliefs conflict (arbiter.h: stolen); what is believed to be held, or to
-// be open, can be reclaimed and is denied to others (lost); what nobody holds can be had at the end
-// (stuck: checks.h); no two recorded locks conflict (stored_locks.h); one effect and the first
-// answer.
+// filesystem. Model clients of NFSv3 with NLM and NSM (nlm_client.h), of NFSv4 with opens and locks
+// (nfs4_client.h), and with non-idempotent operations (names_client.h) run against the real mount,
+// its records of locks and opens, and the real parts of the status monitor (life.h,
+// nfs4_clients.h). What must hold:
+//  - no two beliefs conflict (arbiter.h; else "stolen");
+//  - what a client believes that it holds, or has open, can be reclaimed and is denied to others
+//    (else "lost");
+//  - what nobody holds can be had at the end (checks.h; else "stuck");
+//  - no two recorded locks conflict (stored_locks.h);
+//  - a non-idempotent operation has one effect, and its first answer.
 #include <memory>
 #include <optional>
 #include <string>
@@ -49,7 +52,8 @@ class MovesRun {
     start(names_, 10 + below(40));
     disturbed_operations();
     if (below(5) < 2) {
-      // Opens that deny something are granted again: none of before a crash is left unclaimed.
+      // From here on opens that deny something are granted again: no open from before a crash is
+      // still to be reclaimed.
       wait_for_clients();
       sleep_ns(kQuietNs);
       close_some();
@@ -81,7 +85,7 @@ class MovesRun {
       servers_.push_back(std::make_unique<Server>(heads_[i], "10.0.0." + std::to_string(101 + i)));
       servers_.back()->start(files_);
       heads_[i].epoch();
-      heads_[i].close_cleanly();  // from the next instance on
+      heads_[i].close_cleanly();  // the files are served from the next instance on
     }
   }
 
@@ -99,7 +103,7 @@ class MovesRun {
       if (!wrong.empty()) fail(wrong);
     }
   }
-  // Who wants to deny something has a chance.
+  // Gives clients that want to deny something a chance.
   void close_some() {
     for (auto& client : nfs4_)
       if (!client->dead() && below(2) == 0) client->close_all();
@@ -112,7 +116,7 @@ class MovesRun {
     unsigned number = 0;
     for (std::uint64_t i = 1 + below(2); i > 0; --i)
       nlm_.push_back(std::make_unique<ModelNlmClient>(draw_server(), arbiter_, ++number, kFiles));
-    // Those of NFSv4 take turns: two have two VNFSs.
+    // The NFSv4 clients take the VNFSs in turn: two clients use two VNFSs.
     const std::size_t first = below(servers_.size());
     for (std::uint64_t i = below(4) == 0 ? 1 : 2; i > 0; --i) {
       Server& server = *servers_[(first + i) % servers_.size()];
@@ -132,7 +136,7 @@ class MovesRun {
     }
   }
 
-  // Also a second failover in the middle of the first one's recovery.
+  // A fault; now and then a second failover in the middle of the first one's recovery.
   void disturb() {
     if (heads_.size() > 1 && below(6) == 0) return stay_away();
     MountWorld& one = heads_[below(heads_.size())];

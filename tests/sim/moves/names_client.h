@@ -1,9 +1,10 @@
-// NamesClient: an NFSv3 or v4.0 client that makes and removes directories and repeats what was not
-// answered, at whatever instance serves then.
+// NamesClient: an NFSv3 or v4.0 client that makes and removes directories and repeats calls without
+// an answer, at whatever instance then serves.
 //
-// What must hold: one effect and the first answer. What is repeated at the instance that has done
-// it (a broken connection), and what a planned move finds begun, gets its first answer from that
-// instance's memory; what an instance has done that has crashed, from its record (decision 0009).
+// What must hold: one effect and the first answer. A call gets its first answer again: from the
+// instance's memory when it is repeated at the instance that has done it (a broken connection), or
+// when a planned move finds it begun; from its record when its instance has crashed (decision
+// 0009).
 //
 // Thread class: for one simulated thread of the clients.
 #pragma once
@@ -19,7 +20,7 @@
 
 namespace symnas::sim {
 
-// False: a repetition at another instance may be answered EXIST or NOENT.
+// False: a call that is repeated at another instance may be answered EXIST or NOENT.
 inline constexpr bool kRepliesOutliveInstances = true;
 
 class NamesClient {
@@ -28,9 +29,9 @@ class NamesClient {
       : server_(server), number_(number), directory_(directory) {}
 
   void run(std::size_t operations);
-  // Every name is there that should be, and no other.
+  // Checks that every name exists that should, and no other.
   void check();
-  // Answers that were not the first ones.
+  // The number of answers that were not the first ones.
   std::size_t second_answers() const { return second_answers_; }
 
  private:
@@ -40,7 +41,7 @@ class NamesClient {
   void expect(const char* what, const std::string& name, const Server::Reply& reply,
               Answer expected, Answer second);
   Server::Reply ask(const Life::Body& body);
-  // Of a change: carried out unless a former instance has (fsal_cluster/plugin/answers.cc).
+  // Makes a change, unless a former instance has made it (fsal_cluster/plugin/answers.cc).
   Server::Reply change(const std::function<std::optional<Answer>(fs::Mount&)>& operation);
 
   Server& server_;

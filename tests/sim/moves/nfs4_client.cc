@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::int64_t kNsPerMs = 1'000'000;
 constexpr std::int64_t kRenewNs = 4'000 * kNsPerMs;
-// After so long without a word what it holds may have been revoked: two leases, on a clock that is
-// fast by a tenth, less what a message takes.
+// After this time without an answer, what the client holds may have been revoked: two leases, on a
+// clock that is fast by a tenth, minus the time of a message.
 constexpr std::int64_t kSilenceNs = 35'000 * kNsPerMs;
 
 std::string text_of(Span span) {
@@ -97,7 +97,8 @@ void ModelNfs4Client::renew() {
   }
 }
 
-// What it locked in its former life goes before it is answered (locks.md).
+// The locks of its former life are released before the client is answered in its new life
+// (locks.md).
 void ModelNfs4Client::reboot() {
   *gone_ = true;
   const Turn turn(busy_);
@@ -143,7 +144,7 @@ std::map<ModelNfs4Client::Key, Beliefs> ModelNfs4Client::books() const {
   return out;
 }
 
-// It has asked for less itself: others may share it by now.
+// The client itself has asked for less there: others may share it by now.
 bool ModelNfs4Client::weakened(const Key& key, Span span) const {
   if (!change_ || change_->where != key) return false;
   const Beliefs& now = arbiter_.beliefs(key.first, key.second);
@@ -167,7 +168,8 @@ bool ModelNfs4Client::reclaim() {
   return reclaim_opens() && reclaim_locks() && (version_ == Version::kV40 || complete_reclaim());
 }
 
-// Processes that have ended since: nobody unlocks at an instance what that does not know.
+// Gives up what processes had that have ended since: nobody unlocks at an instance that does not
+// know the lock.
 void ModelNfs4Client::give_up_some() {
   for (const auto& [key, beliefs] : books()) {
     if (change_ && change_->where == key) continue;
@@ -234,7 +236,7 @@ bool ModelNfs4Client::reclaim_locks() {
 
 bool ModelNfs4Client::reclaim_lock(const Key& key, Span span, fs::LockMode mode) {
   const auto stateid = stateids_.find(opener_of(key));
-  if (stateid == stateids_.end()) return true;  // it has lost the open
+  if (stateid == stateids_.end()) return true;  // the open is lost
   LockCall call = call_of(key, span, mode);
   call.reclaim = true;
   const auto reply = insist([call, who = who(), stateid = stateid->second](Life& life) {
@@ -253,7 +255,7 @@ bool ModelNfs4Client::reclaim_lock(const Key& key, Span span, fs::LockMode mode)
   return true;
 }
 
-// From now on what it has given up is nobody's.
+// After this call nobody holds what the client has given up.
 bool ModelNfs4Client::complete_reclaim() {
   const auto reply = insist([who = who(), given_up = given_up_, this](Life& life) {
     const auto answer = life.nfs4().reclaim_complete(who);

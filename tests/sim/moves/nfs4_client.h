@@ -1,9 +1,10 @@
 // ModelNfs4Client: an NFSv4.0 or v4.1 client that opens files, denying something or not, and locks
-// ranges of them: an owner string for ever, a verifier for a life, a lease. An instance that does
-// not know it (another one than it has talked to) says so; then it establishes itself and reclaims
-// what it holds, or only a part of that: what its processes had is given up that have ended
-// meanwhile. Blocked locks are asked for again and again by the client itself. Replays of one call
-// at one instance (v4.0 seqid, v4.1 slot) are answered from memory: Life::serve.
+// ranges of them. It has an owner string for ever, a verifier for a life, and a lease. When an
+// instance says that it does not know the client (another instance than before), the client
+// establishes itself and reclaims what it holds, or only a part of it: it gives up what processes
+// had that have ended meanwhile. The client asks for blocked locks again and again by itself.
+// Replays of one call at one instance (v4.0 seqid, v4.1 slot) are answered from memory:
+// Life::serve.
 //
 // Thread class: for simulated threads of the clients.
 #pragma once
@@ -40,9 +41,9 @@ class ModelNfs4Client {
   enum class Version { kV40, kV41 };
   using Holder = Arbiter::Holder;
   using Key = std::pair<std::size_t, Holder>;  // a file, and an open owner or a lock owner
-  // What is sent, made anew for each instance; nullopt: there is nothing to ask any more.
+  // Makes the call to send, again for each instance; nullopt: there is nothing to ask any more.
   using Request = std::function<std::optional<Life::Body>()>;
-  // What an OPEN was given, by the epoch of the instance.
+  // The stateid that an OPEN was given, by the epoch of the instance.
   using Given = std::map<std::uint64_t, Stateid>;
 
   // --- its life
@@ -51,22 +52,23 @@ class ModelNfs4Client {
   void die();
   bool lease_is_over() const;
   Nfs4Clients::Who who() const { return {name_, verifier_}; }
-  // As often as it takes until an instance knows this client. nullopt: its life is over, or there
-  // is nothing to ask any more.
+  // Repeats the request until an instance that knows this client has answered. nullopt: this life
+  // is over, or there is nothing to ask any more.
   std::optional<Server::Reply> ask(const Request& request);
-  // False: its life is over.
+  // False: this life is over.
   bool establish();
 
-  // --- reclaim. False: the instance is gone, or its life is over.
+  // --- reclaim. False: the instance is gone, or this life is over.
   bool reclaim();
   void give_up_some();
   bool reclaim_opens();
   bool reclaim_locks();
   bool reclaim_lock(const Key& key, Span span, fs::LockMode mode);
   bool complete_reclaim();
-  // Until it is answered with something else than "ask again".
+  // Repeats the call until the answer is something else than "ask again".
   std::optional<Server::Reply> insist(const Life::Body& body);
-  // What it holds by its own books, those of before a change that is not answered yet.
+  // What the client holds by its own records; during a change without an answer, what it held
+  // before it.
   std::map<Key, Beliefs> books() const;
   bool weakened(const Key& key, Span span) const;
   void lose_open(const Key& opener);
@@ -80,7 +82,7 @@ class ModelNfs4Client {
   void close_beside_open(const Key& opener, fs::ShareMode mode);
   void lock(const Key& locker, Span span, fs::LockMode mode);
   void unlock(const Key& locker, Span span);
-  // REQUIRES for all: its turn.
+  // REQUIRES for all of them: the client's turn.
   std::optional<Answer> open_now(const Key& opener, fs::ShareMode mode, fs::ShareMode before);
   void close_now(const Key& opener);
   std::optional<Answer> lock_now(const Key& locker, Span span, fs::LockMode mode);
@@ -102,18 +104,18 @@ class ModelNfs4Client {
   const Version version_;
   const std::string name_;  // co_ownerid
   std::uint64_t verifier_ = 1;
-  std::shared_ptr<bool> gone_ = std::make_shared<bool>(false);  // this life of it
-  std::map<Key, Stateid> stateids_;                             // by opener; of the instance of now
-  // Given up since an instance was told that it reclaims no more.
+  std::shared_ptr<bool> gone_ = std::make_shared<bool>(false);  // this life is over
+  std::map<Key, Stateid> stateids_;                             // by opener; of this instance
+  // Given up since it last told an instance that it reclaims no more.
   std::vector<std::pair<Key, Span>> given_up_;
-  // While it asks for a lock: where, and what it held there before.
+  // While it asks for a lock: the place, and what it held there before.
   struct Change {
     Key where;
     Beliefs before;
   };
   std::optional<Change> change_;
-  std::int64_t contact_ns_ = 0;  // what was answered last was sent then
-  bool busy_ = false;            // an operation, or who reclaims
+  std::int64_t contact_ns_ = 0;  // when the request was sent that was answered last
+  bool busy_ = false;            // an operation or a reclaim is under way
   bool renews_ = false;
   bool dead_ = false;
 };

@@ -20,8 +20,9 @@ constexpr std::uint64_t kNoLife = UINT64_MAX;  // neither life is served
 
 // --- clients
 
-// As patch 0023: what the client has recorded in another life goes before it is answered. One at a
-// time (cr_mutex); a confirmation of a life that has been replaced comes too late.
+// As patch 0023: what the client has recorded in another life is released before the answer. One
+// confirmation at a time (cr_mutex); the confirmation of a life that has been replaced comes too
+// late.
 std::optional<Answer> Nfs4Clients::establish(const Who& who) {
   wait_until(&clients_, "its confirmation", [&] { return !clients_[who.name].confirming; });
   Client& client = clients_[who.name];
@@ -116,7 +117,7 @@ std::uint64_t Nfs4Clients::number_of(const Who& who, const OpenCall& call) const
   return 0;
 }
 
-// ganesha's own counters of the object.
+// Stands for ganesha's own counters of the object.
 bool Nfs4Clients::conflicts_here(std::uint64_t number, fs::ShareMode mode) const {
   const std::size_t file = opens_.at(number).file;
   return std::any_of(opens_.begin(), opens_.end(), [&](const auto& other) {
@@ -141,7 +142,7 @@ std::optional<Answer> Nfs4Clients::share(std::size_t file, fs::ShareMode before,
   return Answer::kDelay;
 }
 
-// Counted here before the mount is asked, as take_share() does.
+// The open is counted here before the mount is asked, as take_share() does.
 std::optional<Answer> Nfs4Clients::change(std::uint64_t number, fs::ShareMode mode, bool reclaim,
                                           Stateid& given) {
   Open& open = opens_.at(number);
@@ -180,8 +181,8 @@ std::optional<Answer> Nfs4Clients::open_anew(const Who& who, const OpenCall& cal
   return answer;
 }
 
-// As a create that finds the file made by somebody else just then: it has not got the st_lock, and
-// an object of its own with counters of its own, until the file is open.
+// As a create that finds that somebody else has just made the file: until the file is open, it has
+// no st_lock, and an object of its own with its own counters.
 std::optional<Answer> Nfs4Clients::open_by_name(const Who& who, const OpenCall& call,
                                                 Stateid& given) {
   const auto answer = share(call.file, {}, call.mode, false);
@@ -218,7 +219,7 @@ std::optional<Answer> Nfs4Clients::close(const Who& who, Stateid stateid) {
   });
 }
 
-// First the locks under it, then the open itself.
+// Releases the locks under the open first, then the open itself.
 bool Nfs4Clients::end(std::uint64_t number) {
   const Open open = opens_.at(number);
   for (const fs::LockOwner& owner : open.lockers) {
@@ -254,7 +255,7 @@ std::optional<Answer> Nfs4Clients::lock(const Who& who, Stateid stateid, const L
   });
 }
 
-// What is not recorded is said to be done (plugin/lock.cc).
+// An unlock that is not recorded is answered as done (plugin/lock.cc).
 std::optional<Answer> Nfs4Clients::unlock(const Who& who, Stateid stateid, const LockCall& call) {
   return serve(who, [&]() -> std::optional<Answer> {
     const Life::FileTurn turn(life_, call.file);

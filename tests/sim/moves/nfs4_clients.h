@@ -1,10 +1,10 @@
-// Nfs4Clients: what ganesha keeps of the NFSv4 clients of one instance: in which life each is
-// known, its opens with the lock owners under each, its lease; and what the plugin makes of an open
+// Nfs4Clients: what ganesha keeps of the NFSv4 clients of one instance: the life in which each is
+// known, its opens with the lock owners under each, its lease; and what the plugin does for an open
 // (fsal_cluster/plugin/open.cc).
 //
 // Thread class: for threads of the instance's process; knows_any_of() for others.
-// Invariant, as ganesha's (patch 0047): what a request does to an open is decided under the file's
-// st_lock, by the stateid that it carries.
+// Invariant, as in ganesha (patch 0047): the effect of a request on an open is decided under the
+// file's st_lock, by the stateid in the request.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ class Life;
 enum class Answer;
 struct LockCall;
 
-// An open at one instance. No other one, there or elsewhere, has its number.
+// An open at one instance. No other open, at this or another instance, has its number.
 struct Stateid {
   std::uint64_t open = 0;
   std::uint32_t seqid = 0;  // grows with each OPEN and OPEN_DOWNGRADE
@@ -32,7 +32,7 @@ struct Stateid {
 
 class Nfs4Clients {
  public:
-  // `life` outlives it.
+  // REQUIRES: `life` outlives it.
   explicit Nfs4Clients(Life& life) : life_(life) {}
 
   // co_ownerid and verifier.
@@ -47,33 +47,33 @@ class Nfs4Clients {
     bool reclaim = false;
   };
 
-  // For all: nullopt: the mount is over, there is no answer. kUnknownClient: but for establish(),
-  // this life of the client is not known here. kBadStateid: there is no such open.
+  // For all of them: nullopt: the mount has ended, there is no answer. kUnknownClient (except for
+  // establish()): this life of the client is not known here. kBadStateid: there is no such open.
   std::optional<Answer> establish(const Who& who);
   std::optional<Answer> renew(const Who& who);
   std::optional<Answer> reclaim_complete(const Who& who);  // v4.1
-  // An owner that has the file open has it open for more then. `given`: set when it is granted.
+  // When the owner has the file open already, the modes are added. `given`: set when it is granted.
   std::optional<Answer> open(const Who& who, const OpenCall& call, Stateid& given);
-  // kOldStateid: it has been opened again meanwhile. `given`: of downgrade, when it is done.
+  // kOldStateid: the file was opened again meanwhile. `given`: set by downgrade when it is done.
   std::optional<Answer> downgrade(const Who& who, Stateid stateid, fs::ShareMode mode,
                                   Stateid& given);
   std::optional<Answer> close(const Who& who, Stateid stateid);
-  // Under an open, whatever its seqid is.
+  // Under an open, whatever the seqid of the stateid.
   std::optional<Answer> lock(const Who& who, Stateid stateid, const LockCall& call);
-  // Of an owner that has locked nothing here: nothing, as its client has no stateid for that.
+  // No effect for an owner that has locked nothing here: its client has no stateid for that.
   std::optional<Answer> unlock(const Who& who, Stateid stateid, const LockCall& call);
 
-  // Whether anybody could open the file so; nothing stays open.
+  // Whether anybody could open the file with this mode; nothing stays open.
   std::optional<Answer> try_open(std::size_t file, fs::ShareMode mode);
 
-  // The lease of those that do not live any more ends.
+  // The leases of dead clients end.
   void reap(const std::set<std::string>& dead);
   bool knows_any_of(const std::set<std::string>& dead) const;
 
  private:
   struct Client {
     std::uint64_t verifier = 0;  // 0: not known yet
-    std::uint64_t newest = 0;    // that was ever told of: lives are counted
+    std::uint64_t newest = 0;    // the newest one ever seen: lives are numbered
     std::int64_t renewed_ns = 0;
     int running = 0;
     bool confirming = false;
@@ -88,22 +88,23 @@ class Nfs4Clients {
   };
   using Operation = std::function<std::optional<Answer>()>;
 
-  // False: the mount is over.
+  // False: the mount has ended.
   bool confirm(const Who& who, Client& client);
   std::optional<Answer> serve(const Who& who, const Operation& operation);
   std::uint64_t add(const Who& who, const OpenCall& call);
   std::optional<Answer> open_by_name(const Who& who, const OpenCall& call, Stateid& given);
-  // REQUIRES for both: the file's turn. Granted: it is open so, and has the next stateid.
+  // REQUIRES for both: the file's turn. When granted, the file is open with this mode, and has the
+  // next stateid.
   std::optional<Answer> open_anew(const Who& who, const OpenCall& call, Stateid& given);
   std::optional<Answer> change(std::uint64_t number, fs::ShareMode mode, bool reclaim,
                                Stateid& given);
   std::optional<Answer> share(std::size_t file, fs::ShareMode before, fs::ShareMode after,
                               bool reclaim);
-  // REQUIRES: the file's turn. False: the mount is over.
+  // REQUIRES: the file's turn. False: the mount has ended.
   bool end(std::uint64_t number);
-  // The same of everything that the client has here. It may be gone when it returns.
+  // As end(), for everything that the client has here. The client's entry may be gone afterwards.
   bool drop_state(const std::string& name);
-  std::uint64_t number_of(const Who& who, const OpenCall& call) const;  // 0: it has no such open
+  std::uint64_t number_of(const Who& who, const OpenCall& call) const;  // 0: no such open
   bool conflicts_here(std::uint64_t number, fs::ShareMode mode) const;
   Open* find(Stateid stateid);
 

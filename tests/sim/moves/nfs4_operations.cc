@@ -1,4 +1,4 @@
-// What a ModelNfs4Client does with files.
+// A ModelNfs4Client's operations on files.
 #include <utility>
 
 #include "tests/sim/moves/nfs4_client.h"
@@ -11,14 +11,15 @@ namespace {
 
 constexpr Span kAllBytes{0, kBytes - 1};
 
-// Mostly one of the two.
+// Mostly read or write, now and then both.
 std::uint8_t draw_access() {
   return below(4) == 0   ? fs::kShareRead | fs::kShareWrite
          : below(2) == 0 ? fs::kShareRead
                          : fs::kShareWrite;
 }
 
-// Every second one denies nothing. NFSv4 denies also to those who have not opened the file.
+// Every second mode denies nothing. In NFSv4 a deny mode also applies to clients that have not
+// opened the file.
 fs::ShareMode draw_mode() {
   fs::ShareMode mode{draw_access(), 0};
   if (below(2) == 0) mode.deny = draw_access();
@@ -36,7 +37,7 @@ fs::ShareMode draw_part(fs::ShareMode whole) {
 
 }  // namespace
 
-// Now and then the client boots while it waits for an answer.
+// Reboots the client now and then while it waits for an answer.
 class ModelNfs4Client::PowerButton {
  public:
   explicit PowerButton(const std::shared_ptr<bool>& gone) {
@@ -104,7 +105,7 @@ Life::Body ModelNfs4Client::open_body(const Key& opener, fs::ShareMode mode, boo
   };
 }
 
-// `before`: how it is open if the stateid says that it was open already.
+// `before`: the mode it has if the stateid shows that the file was open already.
 std::optional<Answer> ModelNfs4Client::open_now(const Key& opener, fs::ShareMode mode,
                                                 fs::ShareMode before) {
   const auto gone = gone_;
@@ -122,7 +123,7 @@ std::optional<Answer> ModelNfs4Client::open_now(const Key& opener, fs::ShareMode
   return reply->answer;
 }
 
-// Who is told to ask again does so for a while.
+// When the answer is "ask again", the client does so for a while.
 void ModelNfs4Client::open(const Key& opener, fs::ShareMode mode) {
   const auto gone = gone_;
   for (std::uint64_t tries = 1 + below(5); tries > 0 && !*gone; --tries) {
@@ -138,7 +139,7 @@ void ModelNfs4Client::open(const Key& opener, fs::ShareMode mode) {
   if (*gone) reboot();
 }
 
-// What it has open at the instance that it has reclaimed at stays so.
+// What the client has open at the instance where it has reclaimed must stay open.
 void ModelNfs4Client::expect_open(const Key& opener,
                                   const std::optional<Server::Reply>& reply) const {
   if (!reply) return;
@@ -173,8 +174,8 @@ void ModelNfs4Client::close(const Key& opener) {
   close_now(opener);
 }
 
-// NFSv4.0 refuses it while something is locked. An instance that does not know of the open needs
-// not be told.
+// NFSv4.0 refuses a CLOSE while something is locked. An instance that does not know of the open
+// needs no CLOSE.
 void ModelNfs4Client::close_now(const Key& opener) {
   if (version_ == Version::kV40 || below(3) == 0) unlock_under(opener);
   lose_open(opener);
@@ -189,7 +190,7 @@ void ModelNfs4Client::close_now(const Key& opener) {
   stateids_.erase(opener);
 }
 
-// NFSv4.1: while the CLOSE of its last open is on its way the owner opens the file again, and locks
+// NFSv4.1: while the CLOSE of its last open is under way, the owner opens the file again and locks
 // something.
 void ModelNfs4Client::close_beside_open(const Key& opener, fs::ShareMode mode) {
   if (version_ == Version::kV40) return;
@@ -254,7 +255,7 @@ void ModelNfs4Client::unlock(const Key& locker, Span span) {
   unlock_now(locker, span);
 }
 
-// Linux does not send again what was on its way when its server was lost.
+// Linux does not send an unlock again that was under way when its server was lost.
 void ModelNfs4Client::unlock_now(const Key& locker, Span span) {
   arbiter_.drops(locker.first, locker.second, span);
   const bool sends_again = below(2) == 0;

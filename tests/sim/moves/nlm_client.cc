@@ -19,7 +19,7 @@ constexpr std::uint32_t kStatdPort = 40'000;
 
 }  // namespace
 
-// All have one name and count their owners alike: only their addresses differ.
+// All clients have the same name and number their owners alike: only their addresses differ.
 ModelNlmClient::ModelNlmClient(Server& server, Arbiter& arbiter, unsigned number, std::size_t files)
     : server_(server),
       arbiter_(arbiter),
@@ -86,8 +86,8 @@ void ModelNlmClient::one() {
   }
 }
 
-// Now and then it boots while it waits for the answer, or leaves the request in the server's
-// buffers.
+// Now and then the client boots while it waits for the answer, or leaves the request in the
+// server's buffers.
 void ModelNlmClient::lock(Arbiter::Holder holder, std::size_t file, Span span, fs::LockMode mode) {
   const auto gone = gone_;
   const auto asks = std::make_shared<bool>(true);
@@ -120,7 +120,7 @@ bool ModelNlmClient::granted(const std::shared_ptr<Wait>& wait) {
   return true;
 }
 
-// F_SETLKW: asks, waits to be called back, asks again now and then, and may be interrupted.
+// F_SETLKW: asks, waits for the callback, asks again now and then, and may be interrupted.
 void ModelNlmClient::lock_and_wait(Arbiter::Holder holder, std::size_t file, Span span,
                                    fs::LockMode mode) {
   used_.insert({file, holder.owner});
@@ -137,7 +137,7 @@ void ModelNlmClient::lock_and_wait(Arbiter::Holder holder, std::size_t file, Spa
     }
     if (now_ns() > until_ns) break;
     if (below(12) == 0) {
-      // It boots, and what is started then waits for the same.
+      // It boots; a process started afterwards waits for the same lock.
       wait->over = true;
       reboot();
       return lock_and_wait(holder, file, span, mode);
@@ -164,7 +164,7 @@ void ModelNlmClient::unlock(Arbiter::Holder holder, std::size_t file, Span span)
   unlock(call);
 }
 
-// What is not recorded is asked for again (ganesha patch 0025).
+// The client asks again until the unlock is recorded (ganesha patch 0025).
 void ModelNlmClient::unlock(const LockCall& call) {
   const auto gone = gone_;
   for (;; sleep_ns(kAskAgainNs)) {
@@ -189,7 +189,7 @@ void ModelNlmClient::reboot() {
   arbiter_.drops_all(number_);
   used_.clear();
   gone_ = std::make_shared<bool>(false);
-  // One boot at a time is told of: the one before took its time, too.
+  // Only one boot is announced at a time: the announcement of an earlier one took time, too.
   wait_until(&told_, "its last boot to be told", [this] { return told_; });
   life_ += 2;
   sleep_ns(up_to_ms(3'000));
@@ -197,7 +197,7 @@ void ModelNlmClient::reboot() {
   spawn(current_process(), "sm-notify", [this] { announce(); });
 }
 
-// Repeated until it is answered, as sm-notify does; more than one copy may be on its way.
+// The notice is repeated until it is answered, as by sm-notify; several copies may be under way.
 void ModelNlmClient::announce() {
   sleep_ns(up_to_ms(below(3) == 0 ? 8'000 : 300));
   while (!server_.sm_notify(identity_.address, life_)) sleep_ns(500 * kNsPerMs);
@@ -206,8 +206,8 @@ void ModelNlmClient::announce() {
   wake(&told_);
 }
 
-// The host is shut down in order: lockd frees everything, then it boots. It asks once, so what
-// could not be recorded may stay.
+// The host is shut down in order: lockd frees everything, then the host boots. It asks only once,
+// so what could not be recorded may stay.
 void ModelNlmClient::free_all() {
   {
     const Turn turn(busy_);

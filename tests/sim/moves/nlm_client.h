@@ -1,6 +1,6 @@
-// NlmClient: an NFSv3 client that locks. Believes that it holds what it was GRANTED, until it
-// unlocks it or boots; keeps no lease. It hears of restarts of the server (or not), and reclaims;
-// of its own boots it tells (late, twice, or when it has locked again already).
+// NlmClient: an NFSv3 client that locks. It believes that it holds what it was GRANTED, until it
+// unlocks it or boots; it has no lease. It is told of restarts of the server (or not), and
+// reclaims. It announces its own boots (late, twice, or after it has locked again already).
 //
 // Thread class: for simulated threads of the clients.
 #pragma once
@@ -20,13 +20,13 @@ class ModelNlmClient final : public Statd {
  public:
   ModelNlmClient(Server& server, Arbiter& arbiter, unsigned number, std::size_t files);
 
-  // Its operations, one after the other.
+  // Does its operations, one after the other.
   void run(std::size_t operations);
-  // Unlocks everything that it has ever locked in this life, as the end of its processes does.
-  // The server is to have heard of its last boot first.
+  // Unlocks everything that it has ever locked in this life, as when its processes end. Waits first
+  // until its last boot was told to the server.
   void close_all();
-  // It neither answers nor returns, or its boot was never told, or what it freed could not be
-  // recorded: what is recorded of it stays.
+  // What is recorded of it stays: it neither answers nor returns, or its boot was never told, or
+  // what it freed could not be recorded.
   bool left_locks() const { return left_locks_; }
   bool dead() const { return dead_; }
   const std::string& address() const { return identity_.address; }
@@ -62,11 +62,11 @@ class ModelNlmClient final : public Statd {
   const std::size_t files_;
   const fs::NlmClient identity_;
   std::int32_t life_ = 3;                                       // NSM state: odd while it is up
-  std::shared_ptr<bool> gone_ = std::make_shared<bool>(false);  // this life of it
+  std::shared_ptr<bool> gone_ = std::make_shared<bool>(false);  // this life is over
   std::set<std::pair<std::size_t, unsigned>> used_;             // (file, owner) of this life
-  bool busy_ = false;                                           // an operation, or who reclaims
+  bool busy_ = false;                                           // with an operation or reclaim
   bool reclaims_ = false;
-  bool told_ = true;  // of its last boot
+  bool told_ = true;  // its last boot has been told
   bool dead_ = false;
   bool left_locks_ = false;
 };

@@ -15,7 +15,7 @@ constexpr std::int64_t kPollNs = 1'000 * kNsPerMs;  // Blocked_Lock_Poller_Inter
 
 }  // namespace
 
-// What has come of one try of a call.
+// The outcome of one try of a call.
 struct Server::Sent {
   std::optional<Answer> answer;
 };
@@ -48,7 +48,7 @@ std::optional<Server::Reply> Server::call(unsigned client, const Life::Body& bod
       reply.answer = *sent->answer;
       return reply;
     }
-    if (sent->answer) sent = std::make_shared<Sent>();  // it was lost with the connection
+    if (sent->answer) sent = std::make_shared<Sent>();  // the answer was lost with the connection
   }
 }
 
@@ -63,7 +63,7 @@ bool Server::send(Life& life, const Life::Key& key, const Life::Body& body,
   });
 }
 
-// Until the answer is there or cannot come any more. False: the connection broke.
+// Waits until the answer has come or cannot come any more. False: the connection broke.
 bool Server::wait_for(const Sent& sent, std::uint64_t epoch, const bool* gone) {
   const std::int64_t breaks_ns = now_ns() + (below(8) == 0 ? up_to_ms(400) : INT64_MAX / 4);
   for (std::int64_t pause_ns = kNsPerMs / 4; !sent.answer && !*gone;

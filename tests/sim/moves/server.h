@@ -1,6 +1,6 @@
-// Server: a VNFS as its clients reach it: whatever instance serves it, on whatever head. Carries
-// calls there and repeats them, as TCP connections and the clients' RPC do; drives what an instance
-// does by itself (polling blocked locks, notices, leases).
+// Server: a VNFS as its clients reach it, whatever instance serves it on whatever head. It carries
+// calls to the instance and repeats them, like TCP connections and the clients' RPC; and it drives
+// what an instance does by itself (polling of blocked locks, notices, leases).
 //
 // Thread class: for simulated threads that belong to no instance.
 #pragma once
@@ -17,11 +17,11 @@
 
 namespace symnas::sim {
 
-// Where the status monitor of a client is reached.
+// How the server reaches the status monitor of a client.
 class Statd {
  public:
   virtual ~Statd() = default;
-  // A datagram to it, and its reply; "": none.
+  // Sends it a datagram, and returns its reply; "": none.
   virtual std::string datagram(std::uint16_t port, const std::string& message) = 0;
 };
 
@@ -29,26 +29,27 @@ class Server {
  public:
   Server(MountWorld& world, std::string vip) : world_(world), vip_(std::move(vip)) {}
 
-  // All instances that follow serve these files.
+  // All instances from now on serve these files.
   void start(std::vector<fs::Handle> files);
   MountWorld& world() { return world_; }
   const std::string& vip() const { return vip_; }
   void add(const std::string& address, Statd* statd) { statds_[address] = statd; }
-  // An NFSv4 client that will never be heard of again.
+  // An NFSv4 client that is never heard of again.
   void nfs4_died(const std::string& client) { nfs4_dead_.insert(client); }
 
-  // Asks until it is answered. nullopt: `*gone` came first; whether it is done is not known.
+  // Repeats a call until it is answered. nullopt: `*gone` came first; whether it was done is
+  // unknown.
   struct Reply {
     Answer answer = Answer::kDelay;
-    std::uint64_t epoch = 0;   // of the instance that answered
-    std::int64_t sent_ns = 0;  // the try that was answered
+    std::uint64_t epoch = 0;   // the instance that answered
+    std::int64_t sent_ns = 0;  // when the answered try was sent
     bool across_crash =
         false;  // an earlier instance, which has crashed, or its connection had, had it
   };
   std::optional<Reply> call(unsigned client, const Life::Body& body, const bool* gone);
-  // A request that the instance of now begins with later; nobody hears the answer.
+  // A request that the current instance begins later; nobody gets the answer.
   void deliver_late(const Life::Body& body);
-  // An SM_NOTIFY, once. True: it was answered.
+  // Sends an SM_NOTIFY, once. True: it was answered.
   bool sm_notify(const std::string& address, std::int32_t state);
 
  private:
@@ -64,7 +65,7 @@ class Server {
   MountWorld& world_;
   const std::string vip_;
   std::vector<fs::Handle> files_;
-  Life* life_ = nullptr;  // of the latest instance; lives as long as the run
+  Life* life_ = nullptr;  // of the newest instance; never destroyed
   std::map<std::string, Statd*> statds_;
   std::set<std::string> nfs4_dead_;
   std::uint64_t last_xid_ = 0;

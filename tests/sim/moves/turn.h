@@ -1,4 +1,4 @@
-// Turn: one thread of a client at a time (an operation, or who reclaims). Held across calls.
+// Turn: one thread of a client works at a time (an operation, or a reclaim). Held across calls.
 //
 // Thread class: for simulated threads.
 #pragma once
@@ -9,7 +9,7 @@ namespace symnas::sim {
 
 class Turn {
  public:
-  // `busy` outlives it: whether somebody has the turn.
+  // `busy`: whether somebody has the turn. REQUIRES: `busy` outlives the Turn.
   explicit Turn(bool& busy) : busy_(busy) {
     wait_until(&busy_, "the client's turn", [this] { return !busy_; });
     busy_ = true;
@@ -25,7 +25,7 @@ class Turn {
   bool& busy_;
 };
 
-// Uniform, in nanoseconds.
+// A time of 0 to `ms` milliseconds, uniform, in nanoseconds.
 inline std::int64_t up_to_ms(std::uint64_t ms) {
   return static_cast<std::int64_t>(below(ms * 1'000'000 + 1));
 }

@@ -14,13 +14,13 @@
 
 #ifdef SYMNAS_SIM_TAKES_OVER
 extern "C" {
-// Leaves `mine` where it is and goes on where `next` was left.
+// Leaves `mine` at this point, and continues `next` where that was left.
 void symnas_sim_take_over(symnas::sim::Turn* mine, symnas::sim::Turn* next);
-// Leaves `mine` where it is, says so by its flag and lets the OS thread sleep for good, without a
-// touch of the stack it has left.
+// Leaves `mine` at this point, sets its flag and lets the OS thread sleep for good, without
+// touching the stack it has left.
 void symnas_sim_leave(symnas::sim::Turn* mine);
 }
-// Saved: what the System V ABI (AMD64 supplement, 3.2.1) says a function keeps.
+// Saves the registers that a function must preserve by the System V ABI (AMD64 supplement, 3.2.1).
 asm(R"(
   .macro save_at_rdi
   push %rbp

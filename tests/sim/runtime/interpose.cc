@@ -1,5 +1,5 @@
-// Takes the place of libc's blocking calls and clocks in an executable that links this file.
-// Simulated threads go to the scheduler, all others to libc.
+// Replaces libc's blocking calls and clocks in an executable that links this file. Calls of
+// simulated threads go to the scheduler, all others to libc.
 #include <dlfcn.h>
 #include <linux/futex.h>
 #include <pthread.h>
@@ -71,7 +71,7 @@ bool is_time(clockid_t id) {
          id == CLOCK_MONOTONIC_RAW || id == CLOCK_BOOTTIME;
 }
 
-// Simulated time of a moment of a clock of the thread's process.
+// The simulated time at which a clock of the thread's process shows `at`.
 std::int64_t world_ns_at(clockid_t id, const timespec& at) {
   const Process& process = *self->process;
   std::int64_t mono_ns = ns_of(at);
@@ -135,7 +135,8 @@ long futex(int* word, int operation, int value, const timespec* timeout) {
       } else {
         scheduler.wake_all(word);
       }
-      // Whether libstdc++ calls where nobody waits depends on what else lies near that address.
+      // Whether libstdc++ makes this call when nobody waits depends on what else is near that
+      // address.
       if (scheduler.blocked != blocked) scheduler.point();
       return 0;
     }
@@ -214,13 +215,13 @@ int pthread_cond_broadcast(pthread_cond_t* condition) noexcept {
   scheduler.point();
   return 0;
 }
-// Waiters are the scheduler's, not libc's.
+// The scheduler holds the waiters, not libc.
 int pthread_cond_destroy(pthread_cond_t* condition) noexcept {
   if (!simulated()) return NEXT(pthread_cond_destroy)(condition);
   return 0;
 }
 
-// What runs once is shared by all processes: nobody may be killed in the middle of it.
+// What runs once is shared by all processes: no process may be killed in the middle of it.
 int pthread_once(pthread_once_t* control, void (*function)()) {
   if (!simulated()) return NEXT(pthread_once)(control, function);
   const NoSwitch no_switch;
@@ -246,7 +247,7 @@ int clock_gettime(clockid_t id, timespec* out) noexcept {
   *out = timespec_of(is_wall(id) ? process.wall_ns() : process.mono_ns());
   return 0;
 }
-// Mount records carry it.
+// Mount records contain it.
 pid_t getpid() noexcept {
   if (!simulated()) return static_cast<pid_t>(libc::raw_syscall(SYS_getpid));
   return 4242;
@@ -261,8 +262,8 @@ ssize_t getrandom(void* into, size_t bytes, unsigned flags) {
   return static_cast<ssize_t>(bytes);
 }
 
-// Reads six arguments whatever the caller passed, as libc does: the sixth lies in the caller's
-// frame, which AddressSanitizer would not have.
+// Reads six arguments, however many the caller passed, as libc does: the sixth is in the caller's
+// frame, which AddressSanitizer would report.
 [[gnu::no_sanitize("address")]] long syscall(long number, ...) noexcept {
   va_list list;
   va_start(list, number);

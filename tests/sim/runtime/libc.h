@@ -1,4 +1,4 @@
-// libc behind the interposed functions.
+// The libc functions behind the interposed ones.
 #pragma once
 
 #include <pthread.h>

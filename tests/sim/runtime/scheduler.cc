@@ -17,10 +17,10 @@ Scheduler scheduler;
 
 namespace {
 
-constexpr std::int64_t kSimulatedNsMax = 3'600'000'000'000;  // an hour: nothing takes so long
-constexpr std::int64_t kLeapsNsMax = 300'000'000'000;        // some of the longest timers
+constexpr std::int64_t kSimulatedNsMax = 3'600'000'000'000;  // an hour: no run takes so long
+constexpr std::int64_t kLeapsNsMax = 300'000'000'000;        // a few of the longest timers
 constexpr std::uint64_t kStepsMax = 20'000'000;
-constexpr std::size_t kThreadsMax = 1'000;  // those of dead processes count
+constexpr std::size_t kThreadsMax = 1'000;  // threads of dead processes count
 constexpr std::size_t kCarrierStackBytes = 512 << 10;
 
 void* carrier_main(void* argument) {
@@ -140,7 +140,7 @@ void Scheduler::wake_all(const void* address) {
   }
 }
 
-// Fills candidates_ with the threads that could run now.
+// Fills candidates_ with the threads that can run now.
 bool Scheduler::collect() {
   candidates_.clear();
   for (Thread* const thread : living_) {
@@ -159,7 +159,7 @@ bool Scheduler::collect() {
   return !candidates_.empty();
 }
 
-// The next time at which something happens by itself; INT64_MAX: never.
+// The next time at which something happens without a thread; INT64_MAX: never.
 std::int64_t Scheduler::next_time() const {
   std::int64_t out = events.empty() ? INT64_MAX : events.front().at_ns;
   for (const Thread* const thread : living_) {
@@ -194,7 +194,8 @@ Thread& Scheduler::next() {
     const bool some = collect();
     if (some && !(tuning.event_ppm > 0 && chance(tuning.event_ppm))) break;
     const std::int64_t then = next_time();
-    // All that could run stall until then. Far leaps are bounded in all, or a run never ends.
+    // All threads that could run stall until then. Long leaps are limited in total, or a run would
+    // not end.
     if (some && then - now_ns > tuning.stall_ns_max) {
       if (then - now_ns > leaps_left_ns_) break;
       leaps_left_ns_ -= then - now_ns;
@@ -259,7 +260,7 @@ Thread& Scheduler::create(Process& process, const char* name, void* (*entry)(voi
   return *thread;
 }
 
-// Returns when the carrier was given another thread to run.
+// Returns when the carrier has got another thread to run.
 void Scheduler::end_thread(void* result) {
   Thread& me = *self;
   me.result = result;

@@ -1,4 +1,4 @@
-// Scheduler: who runs next. What interpose.cc calls; tests use simulation.h.
+// Scheduler: decides which thread runs next. interpose.cc calls it; tests use simulation.h.
 //
 // Thread class: called by the thread that has the turn, or by an event.
 #pragma once
@@ -17,8 +17,8 @@
 
 namespace symnas::sim {
 
-// The first thread of the OS process and every carrier made for a simulated thread. Carriers never
-// end: one whose thread has ended waits for the next.
+// The first thread of the OS process, or a carrier made for a simulated thread. Carriers never end:
+// when its thread has ended, a carrier waits for the next one.
 struct Thread {
   enum class State { kRunnable, kBlocked, kEnded, kIdle };
   int number = 0;
@@ -38,16 +38,16 @@ struct Thread {
   void* result = nullptr;
 };
 
-// The simulated thread that runs here; null: not part of a simulation.
+// The simulated thread that runs on this OS thread; null: not part of a simulation.
 extern thread_local Thread* self;
 
 struct Scheduler {
-  // How eager this seed is to disturb.
+  // How often this seed disturbs.
   struct Tuning {
     std::uint64_t switch_ppm = 0;
     std::uint64_t stall_ppm = 0;
     std::int64_t stall_ns_max = 0;
-    std::uint64_t event_ppm = 0;  // an event or a time-out overtakes threads that could run
+    std::uint64_t event_ppm = 0;  // how often an event or a time-out overtakes threads that can run
     std::uint64_t spurious_ppm = 0;
     std::int64_t step_ns = 0;
   };
@@ -70,15 +70,15 @@ struct Scheduler {
   std::vector<Event> events;  // a heap, earliest first
   int blocked = 0;
 
-  // The thread that the OS process began with.
+  // Adds the thread with which the OS process began.
   Thread& add_first();
-  // Threads of it never run again.
+  // Threads of the dead process never run again.
   void forget(const Process& dead);
   void choose_tuning();
   void point();
-  // Gives the turn to whoever is next; returns when this thread has it again.
+  // Passes the turn to the next thread; returns when this thread has it again.
   void yield();
-  // Blocks until woken or `deadline_ns`; false: the deadline passed.
+  // Blocks until woken or until `deadline_ns`; false: the deadline passed.
   bool block(const void* address, const char* why, std::int64_t deadline_ns);
   void wake_one(const void* address);
   void wake_all(const void* address);
@@ -97,12 +97,13 @@ struct Scheduler {
   [[noreturn]] void deadlock();
   std::int64_t leaps_left_ns_ = 0;
   void unblock(Thread& thread);
-  // A thread of that process begins.
+  // To be called when a thread of that process begins.
   void remember(Thread& thread, const Process& process);
-  // How many blocked threads wait on an address of that hash: most wakes find none.
+  // Index into waiting_, the number of blocked threads per hash of their address: most wakes find
+  // none.
   static std::size_t slot_of(const void* address);
   std::array<int, 256> waiting_{};
-  std::vector<Thread*> living_;  // of `threads`, those of processes that live, by number
+  std::vector<Thread*> living_;  // those of `threads` whose processes live, by number
   std::vector<Thread*> candidates_;
 };
 extern Scheduler scheduler;

@@ -23,7 +23,7 @@ namespace symnas::sim {
 
 namespace {
 
-constexpr unsigned kRealSecondsMax = 120;  // of one seed; beyond it hangs outside of the scheduler
+constexpr unsigned kRealSecondsMax = 120;  // of one seed; longer: it hangs outside the scheduler
 constexpr int kJobsMax = 64;
 
 struct Options {
@@ -212,7 +212,7 @@ class Runner {
   std::vector<pid_t> pids_;
   int busy_ = 0;
   int failures_ = 0;
-  std::uint64_t finished_to_ = 0;  // every seed below it is done
+  std::uint64_t finished_to_ = 0;  // all seeds below it are done
   std::set<std::uint64_t> finished_;
   std::map<std::uint64_t, std::uint64_t> first_hash_;
   std::uint64_t steps_ = 0;

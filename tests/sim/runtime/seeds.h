@@ -18,12 +18,12 @@ struct Simulation {
   std::function<void(std::uint64_t seed)> run;
 };
 
-// Starts the program anew without randomized addresses, if need be: nothing should depend on them,
-// but what does repeats. First thing in main().
+// If need be, starts the program again without randomized addresses: nothing should depend on
+// addresses, but anything that does is then repeatable. To be called first in main().
 void repeat_addresses(char** argv);
 
-// What main() returns. `prepare` runs once, before the first fork: what all runs share and what is
-// made once per OS process.
+// Returns what main() returns. `prepare` runs once, before the first fork: it makes what all runs
+// share and what is made once per OS process.
 int run_command_line(int argc, char** argv, const std::vector<Simulation>& simulations,
                      const std::function<void()>& prepare);
 

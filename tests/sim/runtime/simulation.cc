@@ -127,7 +127,7 @@ Process& new_process(std::string name) {
   process->name_ = std::move(name);
   process->rate_ppm_ = 900'000 + static_cast<std::int64_t>(below(200'001));
   process->mono_base_ns_ = 1'000'000'000 + static_cast<std::int64_t>(below(1'000'000'000));
-  // The times of the run lie in one range whatever the day.
+  // All times of a run are in one range, whatever the date.
   process->wall_base_ns_ =
       1'700'000'000'000'000'000 + static_cast<std::int64_t>(below(10'000'000'000));
   scheduler.processes.push_back(std::move(process));

@@ -1,14 +1,15 @@
 // Simulation: real threads of which exactly one runs at a time, in simulated time; a seed decides
-// which one, and when. interpose.cc puts it under the product: mutexes, condition variables,
-// futexes, sleeps and clocks of a simulated thread come here, those of any other thread go to libc.
+// which one, and when. interpose.cc puts it under the product: calls of mutexes, condition
+// variables, futexes, sleeps and clocks by a simulated thread come here, those by any other thread
+// go to libc.
 //
-//   Process   what is killed, paused or has a clock of its own: an instance; the clients; the world
+//   Process   can be killed and paused, and has its own clock: an instance; the clients; the world
 //   Thread    belongs to a process, inherited from its creator
-//   event     a function that runs at a simulated time, outside of all processes, without blocking
+//   event     a function that runs at a simulated time, outside all processes, without blocking
 //
 // A thread may lose its turn at a preemption point: before a mutex is taken and after it is
-// released, around condition variables and futexes, when a thread is made, and wherever an adapter
-// says so. Between two of them it is alone; code of a test needs no locks.
+// released, around condition variables and futexes, when a thread is made, and where an adapter
+// says so. Between two preemption points it runs alone; code of a test needs no locks.
 //
 // Thread class: all functions are for simulated threads and events. One simulation per OS process,
 // which ends by finish() or fail(): killed processes leave their memory behind.
@@ -31,7 +32,7 @@ class Process final : public env::Clock {
   // Clocks of the process: rate within 10 % of simulated time, a wall clock some seconds off.
   std::int64_t mono_ns() const override;
   std::int64_t wall_ns() const override;
-  // Simulated time at which mono_ns() will be `mono_ns`.
+  // The simulated time at which mono_ns() will be `mono_ns`.
   std::int64_t world_ns_of(std::int64_t mono_ns) const;
   const std::string& name() const { return name_; }
   bool alive() const { return alive_; }
@@ -79,8 +80,8 @@ void sleep_ns(std::int64_t span_ns);  // simulated time
 Process& new_process(std::string name);
 Process& current_process();
 void spawn(Process& process, const char* name, std::function<void()> body);
-// Never scheduled again; whoever waits on the address of the process is woken. Does not return when
-// the caller belongs to it.
+// The process is never scheduled again; threads that wait on the address of the process are woken.
+// Does not return when the caller belongs to it.
 void kill(Process& process);
 void pause(Process& process, std::int64_t span_ns);
 
@@ -93,7 +94,8 @@ void wait_until(const void* address, const char* why, Condition condition) {
   while (!condition()) wait_on(address, why);
 }
 
-// While one exists its thread keeps the turn and must not block: around what processes share.
+// While one exists, its thread keeps the turn and must not block: for code around data that
+// processes share.
 class NoSwitch {
  public:
   NoSwitch();
@@ -102,22 +104,22 @@ class NoSwitch {
   NoSwitch& operator=(const NoSwitch&) = delete;
 };
 
-// No thread is delayed and no other preferred from now on: lets a run come to its end.
+// From now on no thread is delayed and none is preferred, so that a run can come to its end.
 void calm();
 
-// --- in place of chance: somebody else decides what happens next
+// --- the caller decides what happens next, instead of chance
 // A thread loses its turn only where it blocks, and nothing is delayed.
 void orderly();
-// Returns when nothing but the calling thread could run before time passes.
+// Returns when no other thread can run before time passes.
 void until_quiet();
-// A message on its way: a request, an answer, watch events, I/O. It arrives after `delay_ns`, or
-// when the one says so who has taken the post over. REQUIRES of that: set while nothing is on its
-// way, not reset.
+// A message under way: a request, an answer, watch events, I/O. It arrives after `delay_ns`, or
+// when the PostOffice of take_over_post() decides. REQUIRES for take_over_post(): nothing is under
+// way; it cannot be undone.
 void post(std::int64_t delay_ns, std::function<void()> arrival);
 using PostOffice = std::function<void(std::int64_t delay_ns, std::function<void()> arrival)>;
 void take_over_post(PostOffice office);
 
-// --- trace: every line counts in the hash; it is printed with Trace::kOn.
+// --- trace: every line goes into the hash; with Trace::kOn it is also printed.
 [[gnu::format(printf, 1, 2)]] void trace(const char* format, ...);
 
 }  // namespace symnas::sim

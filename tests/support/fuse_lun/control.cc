@@ -93,7 +93,7 @@ Status Control::run(const std::vector<std::string>& words, std::string& output) 
     });
     return {};
   }
-  // What was announced and has not come does not come any more.
+  // These commands also cancel what was announced for a later request.
   if (words[0] == "power-on" || words[0] == "resume" || words[0] == "heal") {
     luns_.trigger().disarm();
   }

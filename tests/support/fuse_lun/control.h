@@ -3,10 +3,10 @@
 //   power-loss LUN [SEED]   drop the volatile cache (power-off and power-on in one)
 //   power-off LUN           execute and answer nothing any more
 //   power-off all N         the same, before the N-th write or flush of any LUN from now on
-//   power-on LUN [SEED]     drop cache and queue, go on; SEED: a part of both was stored.
-//                           As resume and heal, it also calls off what comes before an N-th request
-//   delay LUN MS            answer everything so much later; 0 ends it
-//   hang LUN | resume LUN   let requests wait | execute what waits and go on
+//   power-on LUN [SEED]     drop cache and queue, then go on; SEED: a part of both was stored.
+//                           Like resume and heal, it also cancels an announced "all N"
+//   delay LUN MS            answer everything MS milliseconds later; 0 ends it
+//   hang LUN | resume LUN   let requests wait | execute those that wait, and go on
 //   hang all N              the same, from before the N-th write or flush on
 //   hang LUN HEAD | resume LUN HEAD    the same for one head's requests
 //   eio LUN read|write|flush on|off [HEAD]    of all requests, or of one head's
@@ -35,9 +35,9 @@ class Control {
 
   // Listens at `path`, which is replaced. Errors: kInvalidArgument (too long), kIo.
   Status listen(const std::string& path);
-  // Serves one client after the other, for ever.
+  // Serves one client after another, for ever.
   [[noreturn]] void serve();
-  // One command; the answer with its last line.
+  // Executes one command; returns the answer with its last line.
   std::string execute(const std::string& line);
 
  private:

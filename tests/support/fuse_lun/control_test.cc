@@ -33,7 +33,7 @@ class ControlTest : public testing::Test {
   }
   std::string say(const std::string& line) { return control_.execute(line); }
 
-  // The errno with which one sector of LUN0 is answered.
+  // Starts a request for one sector of LUN0; the future is its errno.
   std::future<int> start(RequestKind kind, Stability stability = Stability::kVolatile,
                          const std::string& head = "c1n1") {
     const auto answer = std::make_shared<std::promise<int>>();
@@ -179,7 +179,8 @@ TEST_F(ControlTest, ThePowerGoesBeforeTheNthRequest) {
   EXPECT_EQ(third.get(), EIO);
 }
 
-// Or the power would go later, while nobody expects it, and what is killed then never ends.
+// Otherwise the power would fail later, when no test expects it, and killed processes would never
+// end.
 TEST_F(ControlTest, WhatHasNotComeBeforeItEndsNeverComes) {
   for (const char* end : {"power-on all", "heal all"}) {
     EXPECT_EQ(say("power-off all 2"), "ok\n");

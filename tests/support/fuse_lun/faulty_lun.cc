@@ -50,14 +50,14 @@ void FaultyLun::submit(Request request) {
   request.done(request, error);
 }
 
-// Takes the request away if its head hangs and there is room.
+// Puts the request aside if its head hangs and there is room.
 bool FaultyLun::hold_if_hanging(Request& request) {
   if (!hanging_heads_.contains(request.head) || held_.size() >= kQueueMax) return false;
   held_.push_back(std::move(request));
   return true;
 }
 
-// What was held waits for its turn again.
+// Puts the requests that were set aside into the queue again.
 void FaultyLun::release(const std::function<bool(const Request&)>& wanted) {
   std::deque<Request> left;
   for (Request& request : held_) (wanted(request) ? queue_ : left).push_back(std::move(request));
@@ -65,7 +65,7 @@ void FaultyLun::release(const std::function<bool(const Request&)>& wanted) {
   changed_.notify_all();
 }
 
-// What ends a request before its turn.
+// The error that ends a request before its turn; 0: none.
 int FaultyLun::refusal(const Request& request) const {
   if (powered_off_) return 0;  // it waits for the power
   if (vanished_) return EIO;

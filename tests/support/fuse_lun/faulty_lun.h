@@ -1,10 +1,9 @@
-// FaultyLun: one LUN as all heads see it: a Medium behind a queue, with the faults that a test asks
-// for.
+// FaultyLun: one LUN as all heads see it: a Medium behind a queue, with faults on request.
 //
 // Thread class: thread-safe. Requests are answered on the submitter's thread or the LUN's own.
 // Invariants: a request that was accepted is executed in its turn, whether its client still lives
-// or not, unless a fence, a power loss or the LUN's disappearance ends it; each is answered once;
-// after fence() returns nothing of that head reaches the medium.
+// or not, unless a fence, a power loss or the disappearance of the LUN ends it; each request is
+// answered once; after fence() returns, nothing of that head reaches the medium.
 #pragma once
 
 #include <chrono>
@@ -30,7 +29,7 @@ enum class RequestKind { kRead, kWrite, kFlush };
 
 struct Request {
   RequestKind kind = RequestKind::kRead;
-  std::string head;  // whose view it came through
+  std::string head;  // the head whose view it came through
   std::uint64_t offset = 0;
   std::size_t length = 0;
   Stability stability = Stability::kVolatile;  // of a write
@@ -38,12 +37,12 @@ struct Request {
   // error_number: 0 or an errno. Called once.
   std::function<void(Request& request, int error_number)> done;
 
-  // The LUN's own.
+  // Used by the LUN.
   Medium::Mark mark = 0;
   std::chrono::steady_clock::time_point due{};
 };
 
-// Does something at an exact point: before the n-th write or flush of any LUN from now on.
+// Runs an action at an exact point: before the n-th write or flush of any LUN from now on.
 // Thread class: thread-safe.
 class Trigger {
  public:
@@ -72,7 +71,7 @@ class Trigger {
 class FaultyLun {
  public:
   FaultyLun(std::string name, std::unique_ptr<Medium> medium, Trigger* trigger = nullptr);
-  // Answers what waits with EIO.
+  // Answers waiting requests with EIO.
   ~FaultyLun();
 
   const std::string& name() const { return name_; }
@@ -81,24 +80,24 @@ class FaultyLun {
 
   void submit(Request request);
 
-  // Faults. Each takes effect for what waits and for what comes.
+  // Faults. Each applies to waiting requests and to later ones.
   void set_delay(std::chrono::milliseconds delay);
   void hang();
   void resume();
-  // The same for one head's requests: what waits of them, and what comes.
+  // As hang(), for the waiting and later requests of one head.
   void hang(const std::string& head);
   void resume(const std::string& head);
   void set_eio(RequestKind kind, bool fails);
-  // The same for one head's requests.
+  // As set_eio(), for one head's requests.
   void set_eio(RequestKind kind, bool fails, const std::string& head);
-  void vanish();  // what waits ends with EIO, as when a path goes
+  void vanish();  // waiting requests end with EIO, as when a path fails
   void appear();
-  void fence(const std::string& head);  // what waits and what comes ends with EBADE
+  void fence(const std::string& head);  // its waiting and later requests end with EBADE
   void unfence(const std::string& head);
   // From now on nothing is executed or answered, until power_on().
   void power_off();
-  // Drops the cache and what waits. With a seed an arbitrary part of the cached sectors, and of
-  // those of waiting writes, has reached the medium.
+  // Drops the cache and the waiting requests. With a seed, an arbitrary part of the cached sectors,
+  // and of those of waiting writes, has reached the medium.
   Medium::Loss power_on(std::optional<std::uint64_t> seed);
 
   // Ends every fault but a power loss.
@@ -125,10 +124,10 @@ class FaultyLun {
   const std::unique_ptr<Medium> medium_;  // its contents are guarded by mutex_
   Trigger* const trigger_;
 
-  mutable std::mutex mutex_;  // all below
+  mutable std::mutex mutex_;  // guards all members below
   std::condition_variable changed_;
   std::deque<Request> queue_;
-  std::deque<Request> held_;  // of hanging_heads_
+  std::deque<Request> held_;  // of the heads in hanging_heads_
   std::chrono::milliseconds delay_{0};
   bool hanging_ = false;
   std::set<std::string> hanging_heads_;

@@ -1,8 +1,8 @@
-// fuse_lun: serves files as LUNs with faults, through FUSE, one mount per head.
+// fuse_lun: serves files as LUNs with faults through FUSE, with one mount per head.
 //
 //   fuse_lun --socket PATH --view HEAD=DIRECTORY ... [--lun NAME=FILE ...]
 //
-// Prints "serving" when the mounts are there. SIGTERM and SIGINT unmount and end it. The control
+// Prints "serving" when the mounts exist. SIGTERM and SIGINT unmount and end it. The control
 // protocol is in control.h. Exit status: 0 ended by a signal, 2 usage, 3 no FUSE or no socket.
 #include <pthread.h>
 #include <signal.h>
@@ -98,7 +98,7 @@ int main(int argc, char** argv) {
                  "usage: fuse_lun --socket PATH --view HEAD=DIRECTORY ... [--lun NAME=FILE ...]\n");
     return 2;
   }
-  // Before any thread, so that all inherit it.
+  // Before the first thread, so that all threads inherit it.
   sigset_t endings;
   sigemptyset(&endings);
   sigaddset(&endings, SIGTERM);

@@ -70,7 +70,7 @@ void on_getattr(fuse_req_t req, fuse_ino_t ino, fuse_file_info*) {
   ::fuse_reply_attr(req, &st, kNoCacheS);
 }
 
-// Times and modes of a LUN file mean nothing.
+// Times and modes of a LUN file have no effect.
 void on_setattr(fuse_req_t req, fuse_ino_t ino, struct stat*, int, fuse_file_info* file) {
   on_getattr(req, ino, file);
 }
@@ -101,8 +101,8 @@ void on_readdir(fuse_req_t req, fuse_ino_t, std::size_t size, off_t offset, fuse
   ::fuse_reply_buf(req, page.data(), page.size());
 }
 
-// Answers EINVAL for what is not whole sectors inside the LUN. Of what is read, `skip` bytes are
-// left out and `count` answered.
+// Answers EINVAL unless the request is whole sectors inside the LUN. A read answers `count` bytes,
+// after the first `skip` bytes.
 void submit(fuse_req_t req, fuse_ino_t ino, Request request, std::size_t skip = 0,
             std::size_t count = 0) {
   FaultyLun* lun = lun_of(req, ino);
@@ -124,7 +124,7 @@ void submit(fuse_req_t req, fuse_ino_t ino, Request request, std::size_t skip = 
   lun->submit(std::move(request));
 }
 
-// libblkid reads any bytes through an open without O_DIRECT.
+// libblkid reads at any offset and length, through a descriptor opened without O_DIRECT.
 void on_read(fuse_req_t req, fuse_ino_t ino, std::size_t size, off_t offset, fuse_file_info*) {
   const FaultyLun* lun = lun_of(req, ino);
   const auto at = static_cast<std::uint64_t>(offset);
@@ -139,7 +139,8 @@ void on_read(fuse_req_t req, fuse_ino_t ino, std::size_t size, off_t offset, fus
          at - first, end - at);
 }
 
-// The request carries O_DSYNC for an open with it, for RWF_DSYNC and for RWF_SYNC (README.md).
+// The request has O_DSYNC for a descriptor opened with it, for RWF_DSYNC and for RWF_SYNC
+// (README.md).
 void on_write(fuse_req_t req, fuse_ino_t ino, const char* data, std::size_t size, off_t offset,
               fuse_file_info* file) {
   const auto* bytes = reinterpret_cast<const std::byte*>(data);
@@ -189,7 +190,7 @@ Result<std::unique_ptr<FuseView>> FuseView::mount(const std::string& head,
     return fail(ErrorCode::kUnavailable,
                 "cannot mount FUSE on " + mount_point + ": " + std::strerror(number));
   }
-  // It ends with the process: open files keep a detached mount and its requests alive.
+  // The thread ends with the process: open files keep a detached mount and its requests alive.
   std::thread([session = view->session_] { ::fuse_session_loop(session); }).detach();
   return view;
 }

@@ -1,7 +1,7 @@
 // FuseView: one head's view of the LUNs: a mount point with one file per LUN.
 //
-// Each head has a mount of its own, and so an inode, locks and a queue in the kernel of its own, as
-// hosts of one array have. Requests carry the head's name to the LUN.
+// Each head has a mount of its own, and so its own inode, locks and queue in the kernel, like the
+// hosts of one array. Requests carry the head's name to the LUN.
 //
 // Thread class: thread-compatible; a thread of its own serves it until the process ends, so views
 // are never destroyed. Invariants: file data is never cached by the kernel (FOPEN_DIRECT_IO); byte
@@ -24,8 +24,8 @@ class FuseView {
   // Errors: kUnavailable: no root, no /dev/fuse, no such directory.
   static Result<std::unique_ptr<FuseView>> mount(const std::string& head,
                                                  const std::string& mount_point, LunSet& luns);
-  // Takes the mount point away. Files that are open go on being served until the process ends; then
-  // what is under way fails with ECONNABORTED.
+  // Removes the mount point. Open files are still served until the process ends; then requests
+  // under way fail with ECONNABORTED.
   void unmount();
 
   const std::string& head() const { return head_; }

@@ -6,19 +6,21 @@
 
 namespace symnas::fuse_lun {
 
-// What a power loss leaves whole: a sector of 512 bytes (DESIGN 8: torn sectors are excluded).
+// The unit that a power loss does not tear: a sector of 512 bytes (DESIGN 8: torn sectors are
+// excluded).
 inline constexpr std::uint32_t kSectorBytes = 512;
 // The unit in which the cache is kept.
 inline constexpr std::uint32_t kCacheBlockBytes = 4096;
 inline constexpr std::uint32_t kSectorsPerBlock = kCacheBlockBytes / kSectorBytes;
 static_assert(kSectorsPerBlock == 8, "one bit each in a byte");
 
-// Unflushed blocks of one LUN. When more come, all of them go to the medium, as in a device that
-// writes back on its own: 64 MiB, far more than tests write between two flushes.
+// Unflushed blocks of one LUN: 64 MiB, far more than tests write between two flushes. With more of
+// them, all go to the medium, as in a device that writes back on its own.
 inline constexpr std::size_t kCacheBlocksMax = 16384;
-// Requests of a LUN that wait while it hangs or is slow. A ring has 256; beyond this they get EIO.
+// Waiting requests of a LUN while it hangs or is slow. A ring has 256; requests beyond this limit
+// get EIO.
 inline constexpr std::size_t kQueueMax = 8192;
-// FUSE requests carry at most this (libfuse: 256 pages); the kernel splits what is larger.
+// A FUSE request carries at most this (libfuse: 256 pages); the kernel splits larger ones.
 inline constexpr std::uint32_t kRequestBytesMax = 1 << 20;
 // Requests of one view that the kernel keeps under way (fuse: max_background).
 inline constexpr unsigned kBackgroundMax = 512;

@@ -1,4 +1,5 @@
-// LunSet: the LUNs of a server by name. Only grows: a LUN keeps its index, and so its inode number.
+// LunSet: the LUNs of a server by name. It only grows: a LUN keeps its index, and so its inode
+// number.
 // Thread class: thread-safe.
 #pragma once
 
@@ -29,9 +30,9 @@ class LunSet {
     for (const auto& lun : luns_) luns.push_back(lun.get());
     return luns;
   }
-  // Counts the requests of all of them.
+  // Counts the requests of all LUNs.
   Trigger& trigger() { return trigger_; }
-  // Null beyond the last one.
+  // Null when there is no such index.
   FaultyLun* at(std::size_t index) const {
     const std::scoped_lock lock(mutex_);
     return index < luns_.size() ? luns_[index].get() : nullptr;

@@ -144,7 +144,7 @@ void Medium::forget(std::uint64_t offset, std::uint64_t length) {
 Medium::Loss Medium::lose_power(std::mt19937_64* random) {
   Loss loss;
   for (auto& [number, block] : cache_) {
-    // Whole blocks survive, vanish or are torn.
+    // A block survives, vanishes or is torn.
     const std::uint64_t fate = random != nullptr ? (*random)() : 0;
     std::uint8_t kept = 0;
     if (fate % 3 == 1) kept = 0xff;
@@ -154,7 +154,7 @@ Medium::Loss Medium::lose_power(std::mt19937_64* random) {
     const int after = std::popcount(block->sectors);
     loss.sectors_kept += static_cast<std::uint64_t>(after);
     loss.sectors_lost += static_cast<std::uint64_t>(before - after);
-    // A medium that refuses them has lost them, which a power loss may do.
+    // If the medium refuses the write, its sectors are lost, which a power loss may do.
     [[maybe_unused]] const int error = write_back(number, *block);
   }
   cache_.clear();

@@ -1,4 +1,4 @@
-// Medium: what a LUN stores, behind a volatile write cache that a power loss drops.
+// Medium: the storage of a LUN, behind a volatile write cache that a power loss drops.
 //
 // Thread class: thread-compatible; the owner's mutex guards it. Invariants: a stable write, and
 // what a flush covers, is in the backing file when the call returns; a power loss loses nothing of
@@ -41,24 +41,25 @@ class Medium {
   std::uint64_t size_bytes() const { return size_bytes_; }
   std::uint64_t volatile_sectors() const;
 
-  // Each answers 0 or an errno. REQUIRES: multiples of kSectorBytes inside size_bytes().
+  // Each returns 0 or an errno. REQUIRES: multiples of kSectorBytes inside size_bytes().
   int read(std::uint64_t offset, std::span<std::byte> into) const;
   int write(std::uint64_t offset, std::span<const std::byte> from, Stability stability);
 
-  // Taken when a flush comes in. It need not cover writes that end later, and does not.
+  // To be taken when a flush comes in: that flush need not cover writes that end later, and does
+  // not.
   Mark mark() const { return writes_; }
   int flush(Mark mark);
 
-  // The cache is gone; with `random`, an arbitrary part of its sectors has reached the medium.
+  // Drops the cache; with `random`, an arbitrary part of its sectors has reached the medium.
   Loss lose_power(std::mt19937_64* random);
-  // A write that was under way when the power went: some of its sectors reach the medium.
+  // A write was under way when the power failed: some of its sectors reach the medium.
   void tear(std::uint64_t offset, std::span<const std::byte> from, std::mt19937_64& random);
 
  private:
   struct Block {
     std::array<std::byte, kCacheBlockBytes> bytes;
-    std::uint8_t sectors = 0;  // which of them are cached
-    Mark oldest = 0;           // the first write into the block that is not flushed
+    std::uint8_t sectors = 0;  // which sectors are cached
+    Mark oldest = 0;           // the first write into the block that is not flushed yet
   };
 
   Medium() = default;

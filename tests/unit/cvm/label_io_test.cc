@@ -75,7 +75,8 @@ TEST_F(LabelIo, BothDamagedIsCorruptNotEmpty) {
   EXPECT_EQ(read_label(device()).error().code, ErrorCode::kCorrupt);
 }
 
-// A change writes the second copy first: a crash between the two leaves this.
+// A change writes the second copy first: after a crash between the two writes, the copies differ
+// like this.
 TEST_F(LabelIo, NewerCopyCountsAndRepairMakesThemEqual) {
   for (const std::uint64_t newer : {std::uint64_t{0}, kSecond}) {
     ASSERT_TRUE(write_label(device(), label(3)));

@@ -1,5 +1,5 @@
 // LUN files for tests: a directory on a filesystem with O_DIRECT, sparse files in it, imported LUNs
-// and volumes over them. Thread-compatible. Everything goes with the object.
+// and volumes over them. Thread-compatible. The destructor removes everything.
 #pragma once
 
 #include <fcntl.h>
@@ -63,7 +63,7 @@ class LunFiles {
     return record.value_or(records::LunRecord());
   }
 
-  // Where records of import() are.
+  // The paths of LUNs that import() made.
   std::vector<LunPath> paths(const std::vector<records::LunRecord>& luns) const {
     std::vector<LunPath> all;
     for (const auto& lun : luns)

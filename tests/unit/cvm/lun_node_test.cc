@@ -1,4 +1,4 @@
-// Files; block devices are in tests/contract/cvm/lun_alias_test.cc.
+// LUNs that are files; block devices are in tests/contract/cvm/lun_alias_test.cc.
 #include "cvm/lun_node.h"
 
 #include <sys/stat.h>

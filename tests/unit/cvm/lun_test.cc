@@ -135,8 +135,8 @@ TEST_F(Lun, DamagedLabelNeedsForceByName) {
   EXPECT_TRUE(import_lun(request("LUN0", files_.path("LUN0"), "LUN0")));
 }
 
-// A swap header and an MBR with one partition: the shortest superblock and partition table there
-// are.
+// A swap header, and an MBR with one partition: the shortest superblock and the shortest partition
+// table.
 std::string with_swap(const LunFiles& files) {
   const std::string path = files.make("swap");
   patch_file(path, 1024, std::string("\1\0\0\0\xff\x3f\0\0", 8));

@@ -27,7 +27,7 @@ Shape any_shape() {
 }
 
 VolumeOffset any_offset(const StripeMap& map) {
-  // Half of them right at a boundary of a stripe unit, where arithmetic goes wrong.
+  // Half of the offsets are at a boundary of a stripe unit, where arithmetic goes wrong.
   const auto at = *rc::gen::inRange<std::uint64_t>(0, map.size_bytes());
   if (*rc::gen::arbitrary<bool>()) return VolumeOffset(at);
   const std::uint64_t unit = map.stripe_unit_bytes();
@@ -91,7 +91,8 @@ RC_GTEST_PROP(StripeMapProperty, GrowingMovesNoByte, ()) {
   RC_ASSERT(after.locate(VolumeOffset(before.size_bytes())).lun.value() == before.lun_count());
 }
 
-// 256 LUNs of 4 TiB: 1 PiB. 32-bit arithmetic anywhere would fold places together.
+// 256 LUNs of 4 TiB: 1 PiB. With 32-bit arithmetic anywhere, different places would become the
+// same.
 TEST(StripeMapLarge, BeyondEveryThirtyTwoBitLimit) {
   constexpr std::uint64_t kTiB = std::uint64_t{1} << 40;
   const StripeSegment segment{.lun_count = 256, .bytes_per_lun = 4 * kTiB};

@@ -70,8 +70,8 @@ TEST_F(BarriersTest, ABarrierThatWaitsTooLongForTheWatchDropsTheCache) {
   EXPECT_EQ(world_.read(*session, key)->value, "2");
 }
 
-// The watch has not told of the stamp, the cache is shut, and reads show what came after it: what
-// is changed then must not get an older time.
+// The cache is closed and the watch has not delivered the stamp, but reads already show the change
+// that came with it: a change made then must not get an older time.
 TEST_F(BarriersTest, TimesFollowWhatABarrierHasSeen) {
   auto session = world_.new_session();
   world_.run_ms(100);

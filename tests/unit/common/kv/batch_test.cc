@@ -1,4 +1,4 @@
-// The wire shape of a batch, compare by compare.
+// The etcd transaction of a batch, compare by compare.
 #include "common/kv/batch.h"
 
 #include <gtest/gtest.h>

@@ -79,7 +79,7 @@ TEST_F(CacheTest, AnEntryRefusesFactsFromBeforeItsBirth) {
   cache_.unpin("k", pin);
 }
 
-// A watch that a lagging member has opened repeats what is older than the cache's opening.
+// A watch opened at a member that lags repeats events that are older than the opening of the cache.
 TEST_F(CacheTest, AnEventFromBeforeTheBirthMakesNothingKnown) {
   const auto pin = cache_.pin("k");
   cache_.apply_event("k", present("old", 9));
@@ -99,14 +99,14 @@ TEST_F(CacheTest, ClosedItKnowsNothingAndTakesNothing) {
   cache_.offer("k", present("a", 20), Revision(29), cache_.life());
   EXPECT_EQ(value("k"), "unknown") << "from before the new watch";
   const auto second = cache_.pin("k");
-  cache_.unpin("k", pin);  // of the first life: must not touch the second
+  cache_.unpin("k", pin);  // a pin of the first life must not touch the second
   cache_.offer("k", present("b", 25), Revision(30), cache_.life());
   cache_.unpin("k", second);
   EXPECT_EQ(value("k"), "b");
 }
 
-// A barrier may have passed while the cache was closed: what was asked before it must not be seen
-// after it.
+// A barrier may have passed while the cache was closed: the answer to an earlier request must not
+// be seen after it.
 TEST_F(CacheTest, AnAnswerToARequestFromBeforeTheOpeningDoesNotEnter) {
   const auto before = cache_.life();
   cache_.close();
@@ -176,7 +176,7 @@ TEST(CacheEviction, StaysWithinItsBytesAndSparesWhatItMust) {
   cache.end_events(Revision(100));
   const auto pin = cache.pin("pinned");
   cache.offer("own", present("mine", 200), Revision(200),
-              cache.life());  // not passed by the watch yet
+              cache.life());  // the watch has not passed it yet
   for (int i = 0; i < 5000; ++i) {
     cache.offer("key" + std::to_string(i), present(std::string(100, 'x'), 50), Revision(300),
                 cache.life());

@@ -1,5 +1,5 @@
-// The session is closed in the moment in which an answer of the store is being looked at: every
-// operation is answered all the same. Two threads; each round meets another point of the way.
+// The session is closed while an answer of the store is being processed: every operation is
+// answered all the same. Two threads; each round meets at another point of the code.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -11,7 +11,7 @@
 namespace symnas::kv {
 namespace {
 
-// Keeps what it is asked; the test answers.
+// Keeps each request; the test answers it.
 class AskedStore final : public Store {
  public:
   void txn(Txn, TryOptions, TxnCallback done) override { asked.push_back(std::move(done)); }
@@ -48,7 +48,7 @@ TxnResult disproof() {
   return result;
 }
 
-// Runs `action` beside the caller once per round: meet() returns when it is about to begin.
+// Runs `action` on a second thread once per round: meet() returns when it is about to begin.
 class Beside {
  public:
   explicit Beside(std::function<void()> action)
@@ -115,7 +115,7 @@ TEST_P(CommitterCloseTest, AnswersEveryOperationOnce) {
       mutation.writes.push_back(put("wI" + std::to_string(i), "v"));
       committer.commit(std::move(mutation), [&](Result<Committed>) { ++answered; });
     }
-    store.take()(executed(100, 1));  // its slot takes the two that waited, in one batch
+    store.take()(executed(100, 1));  // its slot takes the two operations that waited, in one batch
     const TxnCallback answer = std::move(store.asked.back());
     store.asked.pop_back();
     Result<TxnResult> what = disproof();

@@ -83,7 +83,8 @@ TEST_F(CommitterTest, ForcedConflictIsAnswered) {
   EXPECT_TRUE(session->ended.empty());
 }
 
-// The outer compares "fail" although nothing differs: no proof of anything, so it is sent again.
+// The outer compares "fail" although nothing differs: this proves nothing, so the batch is sent
+// again.
 TEST_F(CommitterTest, AnAnswerThatContradictsItselfIsNoDisproof) {
   auto session = world_.new_session();
   world_.faults->push(TxnFault::Kind::kConflict, is_batch);
@@ -133,8 +134,8 @@ TEST_F(CommitterTest, ReplyLostOfAFailedOperationIsToldApartFromItsNeighbours) {
   EXPECT_EQ(world_.stored(stale)->value, "2");
 }
 
-// The reply with the fresh values is lost and the watch is late: the old value must not serve the
-// retry.
+// The reply with the fresh values is lost and the watch is late: the retry must not use the old
+// value.
 TEST_F(CommitterTest, AConflictLearntFromTheSlotMakesTheComparedKeysUnknown) {
   auto plan = std::make_shared<SlowWatch>(500 * kNsPerMs);
   const auto below = world_.new_store(plan);
@@ -243,8 +244,8 @@ TEST_F(CommitterTest, QuotaFullAnswersNoSpaceAndWritesNothing) {
   EXPECT_TRUE(committed->succeeded);
 }
 
-// The first try is under way for long, its re-send meets a full quota: only the abort makes "no"
-// true.
+// The first try is under way for long, and the second meets a full quota: only an abort makes it
+// certain that the operation is not executed.
 TEST_F(CommitterTest, QuotaFullAfterAnUnknownOutcomeIsResolvedByWriting) {
   auto session = world_.new_session();
   const auto key = data_key("Ia");
@@ -280,7 +281,7 @@ TEST_F(CommitterTest, QuotaFullAfterALostReplyFindsTheExecution) {
   EXPECT_EQ(world_.stored(key)->version, 1);
 }
 
-// etcd executes the transaction that takes it over its quota and answers "no space"
+// Executes the transaction that takes it over its quota and answers "no space", as etcd does
 // (server/etcdserver/apply.go, quotaApplierV3).
 class ExecutesAndReportsNoSpace final : public Store {
  public:

@@ -1,4 +1,4 @@
-// What a follower has been told is what the store held, whatever the watch suffers.
+// A follower is told what the store holds, whatever happens to the watch.
 #include "common/kv/following.h"
 
 #include <gtest/gtest.h>
@@ -88,7 +88,8 @@ class Looker final : public Follower {
   std::optional<CachedValue> found_at_loss;
 };
 
-// A mount that hears that another one has done what it was asked for reads what that has put.
+// A mount asks another for something: when it hears that this was done, it reads what the other has
+// put.
 TEST_F(FollowingTest, WhoHearsOfAChangeFindsItInTheCache) {
   Looker looker;
   SessionOptions options = world_.new_mount(1);
@@ -104,7 +105,7 @@ TEST_F(FollowingTest, WhoHearsOfAChangeFindsItInTheCache) {
   EXPECT_EQ(looker.found->value, "new");
 }
 
-// With the cache shut a barrier passes at once: by then the image must not count as complete.
+// A barrier passes at once while the cache is closed: by then the image must not count as complete.
 TEST_F(FollowingTest, TheImageIsLostBeforeTheCacheIsShut) {
   Looker looker;
   SessionOptions options = world_.new_mount(1);

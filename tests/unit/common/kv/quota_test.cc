@@ -42,13 +42,14 @@ TEST(Quota, ALevelEndsBelowItsLimit) {
   EXPECT_EQ(level_of(879'000, 900'000, QuotaLevel::kCritical), QuotaLevel::kReserve);
 }
 
-// A file that deletes and compaction have left large and empty: its pages are used again.
+// Deletes and compaction have left the file large and empty: its pages are used again.
 TEST(Quota, FreePagesInsideTheFileAreRoom) {
   EXPECT_EQ(level_of(200'000, 940'000), QuotaLevel::kFree);
   EXPECT_EQ(level_of(200'000, 990'000), QuotaLevel::kFree);
 }
 
-// Near the quota the file must not grow any more: what it lacks is no room.
+// Near the quota the file may not grow any more: the space between its size and the quota is no
+// room.
 TEST(Quota, WhatTheFileLacksToTheQuotaIsNoRoomNearIt) {
   EXPECT_EQ(level_of(770'000, 940'000), QuotaLevel::kFree);
   EXPECT_EQ(level_of(770'000, 960'000), QuotaLevel::kReserve);

@@ -16,7 +16,7 @@ class SessionCoreTest : public ::testing::Test {
 TEST_F(SessionCoreTest, EndedMountWritesNothingAndSaysSoOnce) {
   auto options = world_.new_mount();
   auto session = world_.new_session(options, world_.faults);
-  world_.faults->push_watch(WatchFault::Kind::kDropRevision);  // the compares must find it alone
+  world_.faults->push_watch(WatchFault::Kind::kDropRevision);  // only the compares can find it
   world_.outside_stamped({put(options.ended_key, "proof")});
   const auto key = data_key("Ia");
   const auto refused = world_.commit(*session, put_mutation(key, "1"));

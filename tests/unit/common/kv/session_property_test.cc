@@ -1,5 +1,4 @@
-// Many mounts, random faults, simulated time: what a session promises must hold whatever goes
-// wrong.
+// Many mounts, random faults, simulated time: a session keeps its promises whatever goes wrong.
 //   SYMNAS_SEED=<n>   replays one seed; SYMNAS_SEEDS=<n> runs that many.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -27,7 +26,7 @@ std::int64_t number_of(const CachedValue& value) {
   return value.value ? std::stoll(*value.value) : 0;
 }
 
-// What has been promised to the actors.
+// What the sessions have promised to the actors.
 struct Promises {
   std::map<std::string, std::int64_t> increments;  // acknowledged
   std::map<std::string, std::int64_t> uncertain;   // under way when their mount ended
@@ -67,7 +66,7 @@ class Actor {
     }
   }
 
-  // Barrier, then read: must not miss an acknowledged increment.
+  // A barrier, then a read: it must not miss an acknowledged increment.
   void strict() {
     what_ = "strict";
     const std::int64_t floor = promises_.increments[key_];
@@ -142,7 +141,7 @@ class Actor {
     });
   }
 
-  // What a delete has removed is not in the cache any more when it is answered.
+  // When a delete is answered, the cache does not hold any more what it removed.
   void check_cleared(const Mutation& mutation, Revision revision) {
     const Op& op = mutation.writes.front();
     if (op.kind != Op::Kind::kDelete) return;
@@ -231,7 +230,8 @@ class Scenario {
  private:
   void open(Mount& mount, std::uint64_t id) {
     mount.options = world_.new_mount(id);
-    // Small enough to evict now and then; odd: strict reads prevail.
+    // Small enough to evict now and then. An odd size makes the mount's actors do mostly strict
+    // reads.
     mount.options.cache_bytes_max = static_cast<std::int64_t>(20'000 + random_.below(100'000));
     mount.faults = std::make_shared<SeededFaults>(random_.next(), draw_weights(random_));
     mount.session = world_.new_session(mount.options, mount.faults);
@@ -261,7 +261,7 @@ class Scenario {
     return text;
   }
 
-  // While the actors work: the quota fills now and then, a mount may be ended by somebody else.
+  // While the actors work, the quota fills now and then, and somebody else may end a mount.
   void disturb() {
     for (int round = 0; round < 30 && !all_idle(); ++round) {
       world_.run_until([this] { return all_idle(); }, 200);
@@ -313,7 +313,7 @@ class Scenario {
     }
   }
 
-  // One more change for everybody, then every cache must show what the store holds.
+  // Makes one more change of everything; then every cache must show what the store holds.
   void check_caches() {
     world_.outside_stamped({put(data_key("Zlast"), "1")});
     world_.run_ms(1000);
@@ -369,7 +369,7 @@ TEST(SessionProperty, ExactlyOnceCoherentAndNothingAfterTheEnd) {
   EXPECT_GT(increments, 0);
 }
 
-// The same promise with real threads, where the interleavings are the machine's.
+// The same promise with real threads, whose interleaving the machine decides.
 TEST(SessionProperty, ThreadsCountExactlyUnderFaults) {
   log::init("test", "error");
   SessionWorld world;  // for its server and the mount record only

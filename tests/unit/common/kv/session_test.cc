@@ -83,7 +83,7 @@ TEST_F(SessionTest, SlotsThatItsMountHasArmedNeedNoTransactionOfTheirOwn) {
     const auto committed = session->commit_blocking(put_mutation(data_key("Ia"), "1"));
     ASSERT_TRUE(committed && committed->succeeded);
   }
-  // Aborted, a slot is armed anew as any other.
+  // An aborted slot is armed again like any other.
   faults_->push(TxnFault::Kind::kOverQuota, [](const Txn& one) { return could_put(one); });
   static_cast<void>(session->commit_blocking(put_mutation(data_key("Ib"), "1")));
   const auto after = session->commit_blocking(put_mutation(data_key("Ic"), "1"));

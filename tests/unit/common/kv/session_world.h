@@ -1,5 +1,5 @@
-// SessionWorld: one simulated store with clients that run sessions; time stands still between run()
-// calls.
+// SessionWorld: one simulated store with clients that run sessions. Time stands still between calls
+// of run().
 #pragma once
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ inline std::string unwatched_key(const std::string& name) {
   return keys::filesystem(kTestFs) + "u" + name;
 }
 
-// Every event of the watch comes late; transactions suffer nothing.
+// Every event of the watch comes late; transactions have no fault.
 class SlowWatch final : public FaultPlan {
  public:
   explicit SlowWatch(std::int64_t delay_ns) : delay_ns_(delay_ns) {}
@@ -42,7 +42,7 @@ class SlowWatch final : public FaultPlan {
   const std::int64_t delay_ns_;
 };
 
-// A store whose answers can be held back after the execution.
+// A store that executes transactions and can hold back the answers.
 class HoldingStore final : public Store {
  public:
   using Matches = std::function<bool(const Txn&)>;
@@ -54,7 +54,7 @@ class HoldingStore final : public Store {
     lost_.clear();
     for (auto& answer : std::exchange(held_, {})) answer();
   }
-  // The answers held back are lost: their senders hear of a time-out.
+  // The answers held back are lost: their senders get a time-out.
   void drop() {
     matches_ = nullptr;
     for (auto& lost : std::exchange(lost_, {})) lost();
@@ -118,7 +118,7 @@ class SimSession {
   std::vector<Error> ended;
 
  private:
-  // One poll is scheduled at a time: the earliest.
+  // Only one poll is scheduled at a time: the earliest.
   void poll_at(std::int64_t delay_ns) {
     if (!*alive_) return;
     const std::int64_t at_ns = scheduler_->mono_ns() + delay_ns;
@@ -152,12 +152,12 @@ class SessionWorld {
     outsider_ = std::make_unique<MemStore>(std::move(options));
   }
 
-  // Events that are left own the scheduler they lie in.
+  // Events that are left own the scheduler in which they wait: run them.
   ~SessionWorld() { scheduler->run(1'000'000); }
 
   void run_ms(std::int64_t ms) { scheduler->run_for(ms * kNsPerMs); }
 
-  // A transaction of somebody else, without faults.
+  // Runs a transaction of somebody else, without faults.
   TxnResult outside(Txn txn) {
     std::optional<Result<TxnResult>> answer;
     outsider_->txn(std::move(txn), TryOptions{.timeout_ms = 1000},
@@ -166,7 +166,7 @@ class SessionWorld {
     EXPECT_TRUE(answer && *answer) << "an outsider's transaction failed";
     return answer && *answer ? std::move(**answer) : TxnResult{};
   }
-  // The same, with the stamp, as another mount's session would do it.
+  // As outside(), with the stamp, like another mount's session.
   TxnResult outside_stamped(std::vector<Op> ops) {
     std::string time;
     append_be64(time, static_cast<std::uint64_t>(scheduler->wall_ns()));
@@ -182,7 +182,7 @@ class SessionWorld {
     return std::nullopt;
   }
 
-  // Creates the mount record and the options of its session.
+  // Creates the mount record; returns the options of its session.
   SessionOptions new_mount(std::uint64_t id = 1) {
     SessionOptions options;
     append_be64(options.session_id, id);

@@ -1,4 +1,4 @@
-// What an answer proves: every verdict, from hand-made answers.
+// What an answer proves: every verdict, from constructed answers.
 #include "common/kv/slot.h"
 
 #include <gtest/gtest.h>
@@ -77,7 +77,7 @@ TEST_F(SlotTest, TheSlotTellsWhatALostReplyWouldHave) {
   const auto operation = [&](int i, std::int64_t mod) {
     return record(slot_operation_key(use_.key, i), 3, mod);
   };
-  // Operation 1 carries an older batch's revision: it failed in this one.
+  // Operation 1 has an older batch's revision: it failed in this batch.
   const auto verdict = judge_batch(
       *frame_, use_, true,
       failed({slot_record(60, 9, 3), operation(0, 60), operation(1, 40), operation(2, 60)}));

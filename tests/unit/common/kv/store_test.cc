@@ -54,7 +54,7 @@ TEST(Compare, shorthands) {
   EXPECT_EQ(value_is("a", "v").value, "v");
 }
 
-// Answers tries from a list.
+// Answers each try from a list.
 class ScriptedStore final : public Store {
  public:
   std::deque<Result<TxnResult>> answers;

@@ -18,8 +18,8 @@ TEST_F(WatchKeeperTest, AnEventThatOvertakesALoadWins) {
   const auto key = data_key("Ia");
   world_.outside_stamped({put(key, "old")});
   world_.run_ms(100);
-  // The read is executed at once, its answer travels long; meanwhile the key changes and the watch
-  // says so.
+  // The read is executed at once, but its answer takes long; meanwhile the key changes and the
+  // watch delivers the change.
   std::optional<Result<std::vector<CachedValue>>> first;
   session->core().reader().read({key}, [&](auto r) { first = std::move(r); });
   const auto newer = world_.outside_stamped({put(key, "new")});

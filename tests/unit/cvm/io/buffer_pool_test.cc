@@ -50,7 +50,7 @@ TEST(BufferPool, LargeBuffersAreNotKept) {
   EXPECT_EQ(pool->unused_bytes(), 0u);
 }
 
-// Freed with the last buffer: AddressSanitizer would tell otherwise.
+// The pool is freed with the last buffer: otherwise AddressSanitizer reports it.
 TEST(BufferPool, BufferOutlivesItsPool) {
   auto pool = BufferPool::create();
   Buffer small = pool->take(100);

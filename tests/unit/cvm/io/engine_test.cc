@@ -1,4 +1,4 @@
-// Both engines on a real file, and the rules they share.
+// Both engines on a real file, and the rules that both keep.
 #include "cvm/io/engine.h"
 
 #include <cerrno>
@@ -156,8 +156,8 @@ TEST_P(EngineTest, CallbacksRunOnEngineThreadsAndMaySubmit) {
   EXPECT_EQ(chain.left, 0);
 }
 
-// A thread's requests must survive it: the kernel cancels what an exiting thread has submitted
-// itself.
+// A thread's requests must survive the thread: the kernel cancels what an exiting thread has
+// submitted itself.
 TEST_P(EngineTest, SubmitterMayEndBeforeItsIo) {
   for (int i = 0; i < 50; ++i) {
     const Buffer data = pool_->take(kMiB);

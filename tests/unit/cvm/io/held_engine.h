@@ -22,7 +22,7 @@ class HeldEngine final : public Engine {
   bool on_engine_thread() const override { return false; }
   std::string_view name() const override { return "held"; }
 
-  // What has been submitted and not completed, oldest first.
+  // I/Os submitted and not completed, oldest first.
   std::vector<LunIo*> held() const {
     const std::scoped_lock lock(mutex_);
     return held_;
@@ -40,7 +40,7 @@ class HeldEngine final : public Engine {
     if (error_number == 0) io->done_bytes = io->length_bytes;
     finish_io(*io, error_number);
   }
-  // Ends the I/Os held now, but not what their callbacks submit.
+  // Ends the I/Os that are held now, but not those that their callbacks submit.
   void complete_all() {
     for (LunIo* io : held()) complete(io);
   }
@@ -51,7 +51,7 @@ class HeldEngine final : public Engine {
   int submits_ = 0;
 };
 
-// What a callback was told.
+// The answer that a callback got.
 class Answer {
  public:
   IoCallback callback() {

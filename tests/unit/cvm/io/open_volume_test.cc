@@ -158,7 +158,7 @@ TEST_P(OpenVolumeTest, LastReferenceMayGoInACallback) {
              });
   }
   done.get_future().get();
-  // Another thread closes it; the locks go when it is through.
+  // Another thread closes the volume; the locks are released when that thread is done.
   const UniqueFd daemon(::open(files_.path("LUN0").c_str(), O_RDWR | O_CLOEXEC));
   EXPECT_TRUE(obtain_ofd_byte(daemon.get(), 3, 5000));
 }

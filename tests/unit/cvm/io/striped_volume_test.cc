@@ -32,7 +32,7 @@ class StripedVolumeTest : public ::testing::Test {
   }
 
   std::span<std::byte> memory(std::size_t bytes) { return memory_.span().first(bytes); }
-  // A volatile write to the first unit of each of the first `units` that has ended.
+  // A completed volatile write of the first `units` stripe units.
   void write_done(std::size_t units) {
     Answer answer;
     volume_->write(VolumeOffset(0), memory(units * kUnit), Durability::kVolatile,
@@ -212,8 +212,8 @@ TEST_F(StripedVolumeTest, FlushersJoinOnlyARoundThatHasNotBeenSubmitted) {
   volume_->flush(third.callback());
   EXPECT_EQ(engine_->submits(), submits) << "they wait together";
 
-  // LUN0 is written meanwhile; the second round must flush it for those who came after the first
-  // was submitted.
+  // LUN0 is written meanwhile; the second round must flush it for the callers that came after the
+  // first round was submitted.
   Answer write;
   volume_->write(VolumeOffset(0), memory(512), Durability::kVolatile, write.callback());
   engine_->complete(engine_->held().back());
@@ -300,7 +300,7 @@ TEST_F(StripedVolumeTest, NothingIsSubmittedOnceShutDownBegan) {
   volume_->flush(waiting.callback());
   const int submits = engine_->submits();
   std::thread closer([this] { volume_->shut_down(); });
-  // The refusal shows that shut_down() has begun.
+  // A refused request shows that shut_down() has begun.
   for (;;) {
     Answer probe;
     volume_->read(VolumeOffset(0), memory(512), probe.callback());

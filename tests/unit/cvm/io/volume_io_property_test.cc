@@ -15,14 +15,14 @@ namespace {
 constexpr std::uint32_t kUnit = 64 * kKiB;
 constexpr std::size_t kRunBytesMax = 5 * kUnit;
 
-// One open volume and what it should hold.
+// One open volume and its expected contents.
 class Twin {
  public:
   explicit Twin(EngineChoice engine) : options_{.ofd_byte = 1, .engine = engine, .queue_depth = 8} {
     luns_ = {files_.import("A"), files_.import("B"), files_.import("C")};
     record_ = *create_volume("v1", test_uuid(0xaa), luns_, kUnit);
     volume_ = *open_volume(record_, files_.paths(luns_), options_);
-    // Windows around the places that matter; in between the volume stays empty.
+    // Windows around the interesting places; between them the volume stays empty.
     windows_ = {0, 31 * kUnit, volume_->size_bytes() - kWindowBytes};
     model_.assign(windows_.size(), std::string(kWindowBytes, '\0'));
   }

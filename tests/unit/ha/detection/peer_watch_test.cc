@@ -7,7 +7,8 @@ namespace {
 
 class PeerWatchTest : public ::testing::Test {
  protected:
-  // `paths`: on which the head's probes come, every kProbeMs, as the looks do.
+  // `paths`: those through which the head's probes come, every kProbeMs, as often as look() is
+  // called.
   void run(std::int64_t span_ms, const std::vector<std::size_t>& paths,
            const std::string& boot = "boot") {
     for (const std::int64_t end_ms = now_ms + span_ms; now_ms < end_ms; now_ms += kProbeMs) {

@@ -30,7 +30,7 @@ class FenceAgentTest : public ::testing::Test {
     for (const char* name : {"/agent", "/input"}) std::remove((directory + name).c_str());
     ::rmdir(directory.c_str());
   }
-  // `action` is what it was asked for.
+  // In `body`, $action is the action that the agent was asked for.
   void script(const std::string& body) {
     std::ofstream(agent.program) << "#!/bin/sh\ninput=$(cat)\nprintf '%s\\n' \"$input\" >> "
                                  << directory << "/input\n"

@@ -1,5 +1,5 @@
-// symnas-fence as vnfsd calls it, with shell scripts in its place: what is a proof, and what is
-// not.
+// How vnfsd calls symnas-fence, with shell scripts in its place: what counts as a proof, and what
+// does not.
 #include "ha/fencing/reservation_program.h"
 
 #include <fmt/format.h>
@@ -57,7 +57,7 @@ TEST_F(ReservationProgramTest, AVerifiedPreemptionIsTheProof) {
                              kVictim + "\n--abort-timeout-ms\n500\n/dev/a=naa.1\n/dev/b=naa.2\n");
 }
 
-// What hangs may be looked at soon; what is aborted may take its time.
+// A LUN that hangs is given up soon; an abort may take all the time that is left.
 TEST_F(ReservationProgramTest, AnAbortMayTakeWhatIsLeft) {
   says(answer("preempt", two(own_only())), 0);
   ReservationProgram patient = tool();
@@ -84,7 +84,7 @@ TEST_F(ReservationProgramTest, EveryOtherStatusProvesNothing) {
   for (const auto& [status, code] : statuses) {
     says(answer("preempt", failed, "not_done"), status);
     EXPECT_EQ(preempted(), code) << status;
-    // Whatever it says beside it.
+    // Whatever the answer says in addition.
     says(answer("preempt", two(own_only())), status);
     EXPECT_EQ(preempted(), code) << status;
   }
@@ -118,7 +118,7 @@ TEST_F(ReservationProgramTest, ASuccessThatShowsSomethingElseProvesNothing) {
       answer("preempt", two("\"" + key(kVictim) + "\"")),
       answer("preempt", two("")),  // ours is not
       answer("preempt", a + "," + lun("/dev/b", "naa.2", own_only(), 5)),
-      // The key is gone, and nobody has seen its commands end.
+      // The key is gone, but nobody has seen that its commands have ended.
       answer("preempt", a + "," + lun("/dev/b", "naa.2", own_only(), 6, "absent")),
       answer("preempt", a + R"(,{"device":"/dev/b","error":"x"})"),
       answer("preempt", a + R"(,{"device":"/dev/b","lun":"naa.2","keys":[)" + own_only() + "]}"),

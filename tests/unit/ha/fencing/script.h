@@ -1,4 +1,4 @@
-// ScriptTest: a shell script in place of a program, in a directory that goes with the test.
+// ScriptTest: a shell script in place of a program, in a directory that is removed with the test.
 #pragma once
 
 #include <sys/stat.h>
@@ -22,7 +22,7 @@ class ScriptTest : public ::testing::Test {
     program = directory + "/program";
   }
   void TearDown() override { std::filesystem::remove_all(directory); }
-  // It notes its arguments, one per line, before it does `body`.
+  // The script writes down its arguments, one per line, before it runs `body`.
   void script(const std::string& body) {
     std::ofstream(program) << "#!/bin/sh\nprintf '%s\\n' \"$@\" > " << directory << "/arguments\n"
                            << body << "\n";

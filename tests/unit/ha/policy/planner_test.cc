@@ -97,11 +97,11 @@ void for_each_cluster(const Check& check) {
   for (unsigned seed = 0; seed < kClusters; ++seed) {
     SCOPED_TRACE(seed);
     check(RandomCluster(seed).facts);
-    if (::testing::Test::HasFailure()) return;  // one seed says it
+    if (::testing::Test::HasFailure()) return;  // one seed is enough
   }
 }
 
-// That its owner could send it to now.
+// Whether the owner could send the VNFS to that head now.
 bool can_take(const Facts& facts, const VnfsFacts& vnfs, const std::string& head) {
   return facts.heads.contains(head) && facts.heads.at(head) == HeadState::kServing &&
          !vnfs.blind.contains(head) && !vnfs.refused.contains(head);
@@ -111,7 +111,7 @@ std::ptrdiff_t index_of(const VnfsFacts& vnfs, const std::string& head) {
   return std::find(vnfs.heads.begin(), vnfs.heads.end(), head) - vnfs.heads.begin();
 }
 
-// The facts after all of the plan was done; what is held stays so.
+// The facts after the whole plan was carried out; held VNFSs stay held.
 Facts carried_out(Facts facts, const std::map<std::string, Place>& places) {
   for (const auto& [name, place] : places) {
     if (place.reason == Reason::kHeld) continue;
@@ -241,7 +241,7 @@ TEST(PlannerProperty, FailbackGivesNobodyMoreThanItsShare) {
   });
 }
 
-// No ping-pong: after at most two rounds (an order is obeyed first) nothing moves any more.
+// No ping-pong: after at most two rounds (orders are carried out first) nothing moves any more.
 TEST(PlannerProperty, APlanThatWasCarriedOutStands) {
   for_each_cluster([](const Facts& facts) {
     bool orders = false;
@@ -257,7 +257,7 @@ TEST(PlannerProperty, APlanThatWasCarriedOutStands) {
   });
 }
 
-// In whatever order the heads do what falls to them, and however the plan changes in between.
+// The heads carry out their parts of the plan in any order, and the plan changes in between.
 TEST(PlannerProperty, OneMoveAfterTheOtherEndsToo) {
   for_each_cluster([](Facts facts) {
     const std::size_t bound = 2 * facts.vnfses.size() * (facts.heads.size() + 1);

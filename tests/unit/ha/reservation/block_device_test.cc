@@ -1,4 +1,5 @@
-// What needs no block device. The rest is run on real ones: tests/lab/cases/p_reservations.py.
+// Tests that need no block device. The others run on real devices:
+// tests/lab/cases/p_reservations.py.
 #include "ha/reservation/block_device.h"
 
 #include <cerrno>

@@ -1,4 +1,4 @@
-// Commands over several LUNs: nothing half, everything repeatable.
+// Commands over several LUNs: nothing is done in part, and everything can be repeated.
 #include "ha/reservation/commands.h"
 
 #include <gtest/gtest.h>
@@ -85,7 +85,7 @@ TEST_F(CommandsTest, OurKeyMissingAnywhereStopsEverything) {
   EXPECT_EQ(array.changes, 0);
 }
 
-// The victim registers again on a LUN that was done before the last one is.
+// The victim registers again on a LUN that was done, before the last LUN is done.
 TEST_F(CommandsTest, ProofIsALookAfterTheLastLun) {
   both_register();
   array.afterwards = [this](const std::string& device) {
@@ -111,7 +111,7 @@ TEST_F(CommandsTest, ARegistrationThatWasInterruptedGoesOn) {
   EXPECT_EQ(did(), "present present registered ");
 }
 
-// Fenced while its registration was half done: it must not complete it.
+// A boot was fenced while its registration was half done: it must not complete it.
 TEST_F(CommandsTest, AHalfRegistrationThatWasFencedStaysFenced) {
   array.faults["sdc"] = Fault::kRefuses;
   EXPECT_EQ(run(Command::kRegister, "a", kA), Verdict::kNotDone);
@@ -140,7 +140,7 @@ TEST_F(CommandsTest, GivesNothingBackIfALunWouldBeOpenThen) {
   EXPECT_EQ(did(), "absent absent absent ");
 }
 
-// The array has lost its memory: nobody is kept out, so nothing is proven.
+// The array has lost its registrations: nobody is kept out, so nothing is proven.
 TEST_F(CommandsTest, ALunThatForgotItsKeysProvesNothing) {
   both_register();
   array.luns["sdb"].registered.clear();
@@ -149,7 +149,7 @@ TEST_F(CommandsTest, ALunThatForgotItsKeysProvesNothing) {
   EXPECT_EQ(run(Command::kPreempt, "b", kB, kA), Verdict::kOwnKeyMissing);
 }
 
-// A node that has become another disk since its LUN was looked for.
+// A node has become another disk since its LUN was looked up.
 TEST_F(CommandsTest, NothingIsSentToAnotherLunThanTheOneThatIsMeant) {
   identities = {{"sda", "naa.sda"}, {"sdb", "naa.other"}};
   for (const Command command : {Command::kRegister, Command::kUnregister}) {

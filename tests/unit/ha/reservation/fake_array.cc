@@ -77,7 +77,8 @@ bool FakeLun::has(ReservationKey key) const {
   return std::ranges::any_of(registered, [key](const auto& one) { return one.second == key; });
 }
 
-// REGISTER AND IGNORE EXISTING KEY; of registrants only: the reservation goes with its holder.
+// REGISTER AND IGNORE EXISTING KEY. In a registrants-only reservation it ends when its holder
+// unregisters.
 bool FakeLun::registers(const std::string& nexus, ReservationKey key) {
   ++generation;
   if (key == ReservationKey()) {

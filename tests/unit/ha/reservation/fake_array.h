@@ -1,5 +1,5 @@
-// A LUN with persistent reservations as SPC-4 5.13 has them, in memory, seen by several heads; and
-// what goes wrong between a head and it. For tests. Thread class: confined to one thread.
+// A LUN with persistent reservations as in SPC-4 5.13, in memory, seen by several heads; and the
+// faults between a head and it. For tests. Thread class: confined to one thread.
 #pragma once
 
 #include <functional>
@@ -11,13 +11,13 @@
 
 namespace symnas::ha {
 
-// One LUN. A nexus is a path of a head, by name.
+// One LUN. A nexus is a path of a head; it has a name.
 struct FakeLun {
   std::string identity;
   std::uint32_t generation = 0;
   std::map<std::string, ReservationKey> registered;  // by nexus
   std::optional<Reservation> reservation;
-  std::string holder;  // its nexus
+  std::string holder;  // the nexus of the holder
   Capabilities can{.survives_power_loss = true, .knows_type = true};
   int aborts = 0;
   int resets = 0;
@@ -28,7 +28,7 @@ struct FakeLun {
   bool has(ReservationKey key) const;
 };
 
-// What the next command on a LUN meets.
+// The fault that the next command on a LUN meets.
 enum class Fault {
   kNone,
   kUnreachable,  // every command fails; nothing is executed
@@ -37,18 +37,18 @@ enum class Fault {
   kNotExecuted,  // changes are lost, with an error on the way
 };
 
-// The LUNs, as one head sees them by device names.
+// The LUNs as one head sees them, by device name.
 struct FakeArray {
   std::map<std::string, FakeLun> luns;  // by device name
   std::map<std::string, Fault> faults;
-  // Called before a change is executed: what somebody else does just then.
+  // Called before a change is executed: another head may act just then.
   std::function<void(const std::string& device)> meanwhile = [](const std::string&) {};
-  // Called when it has been, before anybody looks.
+  // Called after a change was executed, before anybody looks.
   std::function<void(const std::string& device)> afterwards = [](const std::string&) {};
   int changes = 0;
 
   explicit FakeArray(const std::vector<std::string>& devices);
-  // For run_command, from that nexus; steps run one after the other, in this process.
+  // For run_command, from that nexus; the steps run one after the other, in this process.
   Reach reach(const std::string& nexus);
   std::unique_ptr<Device> open(const std::string& device, const std::string& nexus);
 };

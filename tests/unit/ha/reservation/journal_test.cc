@@ -37,7 +37,7 @@ TEST(Journal, IsOfOneKey) {
   EXPECT_EQ(Journal::open(directory.path, ReservationKey(2))->of("naa.1"), Enrolment::kNever);
 }
 
-// One kernel, whatever name its head has now.
+// It is the same kernel, whatever name its head has now.
 TEST(Journal, KnowsWhatThisBootHasRegisteredWithOtherKeys) {
   const TemporaryDirectory directory;
   {

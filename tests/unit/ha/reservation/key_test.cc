@@ -5,7 +5,7 @@
 namespace symnas::ha {
 namespace {
 
-// Keys stay on LUNs while versions of symnas change.
+// Keys stay on LUNs while the version of symnas changes.
 TEST(ReservationKey, IsTheSameInEveryVersion) {
   EXPECT_EQ(render_key(key_of("c1n1/4f1e2d3c-0000-4000-8000-000000000001")), "0x53b58a1a79cfc1d0");
 }

@@ -1,4 +1,4 @@
-// Each step against a LUN that others use at the same time, and with the answers lost.
+// Each step against a LUN that other heads use at the same time, and with lost answers.
 #include "ha/reservation/lun_steps.h"
 
 #include <gtest/gtest.h>
@@ -86,7 +86,7 @@ TEST_F(LunStepsTest, ALostAnswerOfARegistrationThatHappenedDoesNoHarm) {
   EXPECT_EQ(journal.of("naa.sda"), Enrolment::kDone);
 }
 
-// It may be executed any time later, also after a fence: nobody tries twice.
+// The attempt may be executed at any later time, even after a fence: so it is not made twice.
 TEST_F(LunStepsTest, AnAttemptOfUnknownOutcomeIsNotRepeated) {
   array.faults["sda"] = Fault::kNotExecuted;
   EXPECT_EQ(register_a().error().code, ErrorCode::kUnknownOutcome);
@@ -130,7 +130,8 @@ TEST_F(LunStepsTest, PreemptsAndAborts) {
   EXPECT_EQ(seen->reservation->holder, kB);
 }
 
-// Who removed the key may wait for what it aborted, and does not tell us when that has ended.
+// The head that removed the key may still wait for the commands it aborted, and does not tell us
+// when they have ended.
 TEST_F(LunStepsTest, AnAbsentKeyIsNoProofThatItsCommandsHaveEnded) {
   registered("b", kB);
   EXPECT_EQ(preempt()->did, "reset");
@@ -161,7 +162,7 @@ TEST_F(LunStepsTest, WhoIsFencedItselfFencesNobody) {
   EXPECT_TRUE(lun().has(kA));
 }
 
-// The key is gone; whether its commands have ended nobody has said.
+// The key is gone, but nobody has reported whether its commands have ended.
 TEST_F(LunStepsTest, ALostAnswerOfAPreemptionThatHappenedIsNoProof) {
   registered("a", kA);
   lun().registers("b", kB);
@@ -173,7 +174,7 @@ TEST_F(LunStepsTest, ALostAnswerOfAPreemptionThatHappenedIsNoProof) {
   EXPECT_EQ(lun().aborts, 1);
 }
 
-// The first attempt is lost, the second is done: it aborts what there is then.
+// The first attempt is lost, the second is executed: it aborts the commands that exist then.
 TEST_F(LunStepsTest, TheLastPreemptionCounts) {
   registered("b", kB);
   lun().registers("a", kA);
@@ -211,7 +212,7 @@ TEST_F(LunStepsTest, AFenceRightAfterTheRegistrationIsSeen) {
   EXPECT_EQ(register_a().error().code, ErrorCode::kPermission);
 }
 
-// The holder of a registrants-only reservation takes it along when it goes.
+// A registrants-only reservation ends when its holder unregisters.
 TEST_F(LunStepsTest, WithoutAReservationTheFencerReservesFirst) {
   lun().registers("a", kA);
   lun().registers("b", kB);
@@ -249,7 +250,7 @@ TEST_F(LunStepsTest, JudgesWhatIsSeen) {
   EXPECT_TRUE(judge(seen, kA, kC));
 }
 
-// Keys of one moment and a reservation of another are no picture of the LUN.
+// Keys and reservation from different moments do not show the state of the LUN.
 TEST_F(LunStepsTest, LooksUntilNothingChangedInBetween) {
   struct Restless : Device {
     int changes_left = 2;

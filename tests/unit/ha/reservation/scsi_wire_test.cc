@@ -67,11 +67,11 @@ TEST(ReadKeys, KeyZeroIsNoRegistration) {
             ErrorCode::kCorrupt);
 }
 
-// A device that sends what fits; its keys may change between two questions.
+// A device that sends what fits; its keys may change between two requests.
 struct Asked {
   std::size_t keys = 0;
   std::size_t keys_later = 0;
-  bool counts_what_it_sent = false;  // additional length as some targets have it
+  bool counts_what_it_sent = false;  // sets the additional length as some targets do
   std::vector<std::size_t> rooms;
   std::string operator()(std::size_t room) {
     std::string whole =
@@ -101,7 +101,7 @@ TEST(ReadAllKeys, MoreThanTheBufferAreAskedForAnew) {
   EXPECT_EQ(asked.rooms.size(), 2u);
 }
 
-// The list is that of one generation: the second answer alone counts.
+// The list must be of one generation: only the second answer counts.
 TEST(ReadAllKeys, AChangeInBetweenIsNotMixedIn) {
   Asked asked{.keys = 1000, .keys_later = 2};
   const auto read = read_from(asked);
@@ -170,7 +170,8 @@ TEST(ReportCapabilities, SayWhatALunCan) {
   EXPECT_FALSE(parse_report_capabilities(""));
 }
 
-// LIO's: T10 vendor, NAA, relative port, target port group, a SCSI name of the port.
+// The designators of LIO: T10 vendor, NAA, relative port, target port group, a SCSI name of the
+// port.
 TEST(Identification, PrefersNaaOfTheLun) {
   const std::string t10 =
       "02010004"

@@ -1,4 +1,4 @@
-// A directory that a test may fill, gone with the object.
+// A directory that a test may fill; the destructor removes it.
 #pragma once
 
 #include <filesystem>

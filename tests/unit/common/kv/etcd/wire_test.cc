@@ -24,7 +24,7 @@ Txn sample() {
   return txn;
 }
 
-// The bytes on the wire are etcd's, whatever our .proto says: field numbers of etcd 3.5's
+// The bytes on the wire are those of etcd, whatever our .proto says: field numbers of etcd 3.5's
 // rpc.proto.
 TEST(Wire, request_bytes) {
   EXPECT_EQ(to_hex(wire::encode(sample()).SerializeAsString()),

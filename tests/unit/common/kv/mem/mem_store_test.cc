@@ -47,7 +47,7 @@ Txn create(const std::string& key) {
   return txn;
 }
 
-// The answer when it has come, else nullopt.
+// The answer once it has come; nullopt before.
 struct Answer {
   TxnCallback callback() {
     return [this](Result<TxnResult> r) { result = std::move(r); };

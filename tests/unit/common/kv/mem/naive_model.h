@@ -1,5 +1,5 @@
-// NaiveModel: the same semantics as Mvcc told in the dumbest way: a list of everything that ever
-// happened; each question is answered by walking the list. Only for comparing.
+// NaiveModel: the semantics of Mvcc in the simplest way: a list of everything that ever happened,
+// and each question is answered by walking the list. For comparison only.
 #pragma once
 
 #include <optional>
@@ -49,7 +49,7 @@ class NaiveModel {
   }
 
  private:
-  // What the first `length` happenings make of a key.
+  // The state of a key after the first `length` entries.
   std::optional<KeyValue> find(const std::string& key, std::size_t length) const {
     std::optional<KeyValue> out;
     for (std::size_t i = 0; i < length; ++i) {
@@ -156,7 +156,7 @@ class NaiveModel {
     for (const Op& below : op.txn->failure) writes_of(below, puts, deletes);
   }
 
-  // etcd's rule said pair by pair: no key put by two operations of a list; no put inside a delete,
+  // etcd's rule, pair by pair: no key put by two operations of a list; no put inside a delete,
   // except a nested put before a nested delete.
   static bool well_formed(const std::vector<Op>& ops) {
     for (std::size_t i = 0; i < ops.size(); ++i) {

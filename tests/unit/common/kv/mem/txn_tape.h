@@ -1,6 +1,6 @@
 // TxnTape: turns arbitrary bytes into transactions over a few keys, so that rapidcheck can shrink
-// them and a seed can repeat them. An exhausted tape reads as zeros. Also: results as text, for
-// comparing stores.
+// them and a seed can repeat them. After its end a tape reads as zeros. Also renders results as
+// text, to compare stores.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class TxnTape {
 
   bool exhausted() const { return at_ >= bytes_.size(); }
 
-  // `newest`: revisions to compare with are drawn near it.
+  // Draws revisions to compare with near `newest`.
   Txn txn(std::int64_t newest, int depth = 0) {
     Txn out;
     for (unsigned i = draw(6) / 3; i > 0; --i) out.compares.push_back(compare(newest));
