@@ -26,7 +26,8 @@ help:
 	@echo 'make test      unit, contract, property and lab tests; last line: N passed, N failed'
 	@echo 'make check     test, plus format, include directions, tree rules; warnings are errors'
 	@echo 'make soak      the long fault tests; SYMNAS_SOAK_OPS=300000 says how long'
-	@echo 'make lab-tests  all tests on a lab: of one head, then of several'
+	@echo 'make lab-tests  all tests on a lab: of one head, then of several; some subjects only:'
+	@echo '               tests/lab/run locks moves'
 	@echo 'make torture MINUTES=30 HEADS=4   random faults and moves under verified load'
 	@echo 'make lab N=1   a lab cluster of N heads on this machine; make lab-down removes it'
 	@echo 'make sim FROM=1 SEEDS=1000   deterministic simulation; SIM=... for one of them'
@@ -35,7 +36,7 @@ help:
 	@echo 'make sim-mutants  deliberate mistakes in the product; each must be caught by a seed'
 	@echo 'make asan      unit, property and simulation tests under AddressSanitizer and UBSan'
 	@echo 'make lab-asan  the lab tests with everything of ours under AddressSanitizer and UBSan'
-	@echo 'make lab-tsan  the same under ThreadSanitizer; TESTS=kill chooses by parts of names'
+	@echo 'make lab-tsan  the same under ThreadSanitizer; TESTS=locks a subject or a part of names'
 	@echo 'make bench     the same load on symnas and on ganesha FSAL_VFS, with ratios'
 	@echo 'make bench-shared  four heads on one filesystem: shared files, scans, creates'
 	@echo 'make bench-failover RUNS=30 HEADS=4  how long clients wait for a move and for a crash'
@@ -116,7 +117,7 @@ asan: setup $(BUILD)/asan/build.ninja
 
 lab-asan lab-tsan: lab-%: setup $(BUILD)/%/build.ninja
 	@ninja -C $(BUILD)/$* -j $(JOBS)
-	@SYMNAS_BUILD=$(SYMNAS_BUILD)/$* SYMNAS_LAB_SLOWER=3 tests/lab/run $(TESTS)
+	@SYMNAS_BUILD=$(SYMNAS_BUILD)/$* SYMNAS_LAB_SLOWER=3 tests/lab/run --one-head $(TESTS)
 
 bench: build
 	@tests/bench/run

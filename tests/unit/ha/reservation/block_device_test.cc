@@ -1,4 +1,4 @@
-// What needs no block device. The rest is run on real ones: tests/lab/cases/p_reservations.py.
+// What needs no block device. The rest is run on real ones: tests/lab/cases/reservations.
 #include "ha/reservation/block_device.h"
 
 #include <cerrno>
