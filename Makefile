@@ -14,7 +14,8 @@ HEADS ?= 4
 export SYMNAS_CACHE ?= /var/cache/symnas
 export SYMNAS_BUILD := $(abspath $(BUILD))
 
-.PHONY: help setup build demo test check sim sim-exhaustive sim-mutants lab lab-down asan clean
+.PHONY: help setup build demo test quick check sim sim-exhaustive sim-mutants lab lab-down asan
+.PHONY: clean
 .PHONY: bench bench-capacity bench-profile bench-raw bench-engine bench-shared bench-failover
 .PHONY: sim-long soak lab-asan lab-tsan lab-tests torture
 .DEFAULT_GOAL := help
@@ -24,6 +25,7 @@ help:
 	@echo 'make build     compile the product into $(BUILD)/'
 	@echo 'make demo      one head serves a client VM; then three heads, a move and a crash under it'
 	@echo 'make test      unit, contract, property and lab tests; last line: N passed, N failed'
+	@echo 'make quick     after an edit: what changed is compiled, and its unit tests run'
 	@echo 'make check     test, plus format, include directions, tree rules; warnings are errors'
 	@echo 'make soak      the long fault tests; SYMNAS_SOAK_OPS=300000 says how long'
 	@echo 'make lab-tests  all tests on a lab: of one head, then of several; some subjects only:'
@@ -64,6 +66,10 @@ demo: build
 test: build
 	@ninja -C $(BUILD) -j $(JOBS) tests_all
 	@tests/run --build $(BUILD) --jobs $(JOBS) --fresh --lab
+
+# What is out of date is compiled, its unit tests are run: under 60 s after a one-line change.
+quick: setup $(BUILD)/build.ninja
+	@tests/quick --build $(BUILD) --jobs $(JOBS)
 
 check: setup
 	@tests/run --build $(BUILD) --jobs $(JOBS) --checks --compile --fresh --lab
