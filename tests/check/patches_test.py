@@ -85,7 +85,7 @@ class Patches(unittest.TestCase):
 
     def test_rebase_explains_itself(self):
         done = subprocess.run([os.path.join(GANESHA, "rebase")], check=False, text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                              capture_output=True)
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertIn("usage", done.stderr)
 
