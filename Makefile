@@ -14,7 +14,8 @@ HEADS ?= 4
 export SYMNAS_CACHE ?= /var/cache/symnas
 export SYMNAS_BUILD := $(abspath $(BUILD))
 
-.PHONY: help setup build demo test check sim sim-exhaustive sim-mutants lab lab-down asan clean
+.PHONY: help setup build demo test quick check sim sim-exhaustive sim-mutants lab lab-down asan
+.PHONY: clean
 .PHONY: bench bench-capacity bench-profile bench-raw bench-engine bench-shared bench-failover
 .PHONY: sim-long soak lab-asan lab-tsan lab-tests torture
 .DEFAULT_GOAL := help
@@ -24,9 +25,11 @@ help:
 	@echo 'make build     compile the product into $(BUILD)/'
 	@echo 'make demo      one head serves a client VM; then three heads, a move and a crash under it'
 	@echo 'make test      unit, contract, property and lab tests; last line: N passed, N failed'
+	@echo 'make quick     after an edit: what changed is compiled, and its unit tests run'
 	@echo 'make check     test, plus format, include directions, tree rules; warnings are errors'
 	@echo 'make soak      the long fault tests; SYMNAS_SOAK_OPS=300000 says how long'
-	@echo 'make lab-tests  all tests on a lab: of one head, then of several'
+	@echo 'make lab-tests  all tests on a lab: of one head, then of several; some subjects only:'
+	@echo '               tests/lab/run locks moves'
 	@echo 'make torture MINUTES=30 HEADS=4   random faults and moves under verified load'
 	@echo 'make lab N=1   a lab cluster of N heads on this machine; make lab-down removes it'
 	@echo 'make sim FROM=1 SEEDS=1000   deterministic simulation; SIM=... for one of them'
@@ -35,7 +38,7 @@ help:
 	@echo 'make sim-mutants  deliberate mistakes in the product; each must be caught by a seed'
 	@echo 'make asan      unit, property and simulation tests under AddressSanitizer and UBSan'
 	@echo 'make lab-asan  the lab tests with everything of ours under AddressSanitizer and UBSan'
-	@echo 'make lab-tsan  the same under ThreadSanitizer; TESTS=kill chooses by parts of names'
+	@echo 'make lab-tsan  the same under ThreadSanitizer; TESTS=locks a subject or a part of names'
 	@echo 'make bench     the same load on symnas and on ganesha FSAL_VFS, with ratios'
 	@echo 'make bench-shared  four heads on one filesystem: shared files, scans, creates'
 	@echo 'make bench-failover RUNS=30 HEADS=4  how long clients wait for a move and for a crash'
@@ -63,6 +66,10 @@ demo: build
 test: build
 	@ninja -C $(BUILD) -j $(JOBS) tests_all
 	@tests/run --build $(BUILD) --jobs $(JOBS) --fresh --lab
+
+# What is out of date is compiled, its unit tests are run: under 60 s after a one-line change.
+quick: setup $(BUILD)/build.ninja
+	@tests/quick --build $(BUILD) --jobs $(JOBS)
 
 check: setup
 	@tests/run --build $(BUILD) --jobs $(JOBS) --checks --compile --fresh --lab
@@ -116,7 +123,7 @@ asan: setup $(BUILD)/asan/build.ninja
 
 lab-asan lab-tsan: lab-%: setup $(BUILD)/%/build.ninja
 	@ninja -C $(BUILD)/$* -j $(JOBS)
-	@SYMNAS_BUILD=$(SYMNAS_BUILD)/$* SYMNAS_LAB_SLOWER=3 tests/lab/run $(TESTS)
+	@SYMNAS_BUILD=$(SYMNAS_BUILD)/$* SYMNAS_LAB_SLOWER=3 tests/lab/run --one-head $(TESTS)
 
 bench: build
 	@tests/bench/run

@@ -43,7 +43,7 @@ void answer(const IoCall& call, fsal_status_t status) {
   release_op_context();
 }
 
-// Called after ganesha has made its pool (deploy/ganesha/patches/0009).
+// Called after ganesha has made its pool (deploy/ganesha/patches/ntirpc/0009).
 bool limit_busy_workers() {
   const unsigned busy =
       std::max(kBusyWorkersMin, kBusyWorkersPerCpu * std::thread::hardware_concurrency());
@@ -53,7 +53,7 @@ bool limit_busy_workers() {
   return false;
 }
 
-// ganesha calls it before every reply (deploy/ganesha/patches/0004).
+// ganesha calls it before every reply (deploy/ganesha/patches/hooks/0004).
 void before_reply() {
   [[maybe_unused]] static const bool limited = limit_busy_workers();
   if (!t_core_answers) Instance::get().pass_gates();

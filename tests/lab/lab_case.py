@@ -1,8 +1,8 @@
 """What a lab test is made of: the decorator, the bench it works on, checks.
 
-A test is a function in cases/ with @lab_test; its name is the function's, its summary the first
-line of its text. Tests share one lab with a serving VNFS as long as they leave it healthy; a
-failure discards the lab, so that the next test begins with a new one.
+A test is a function in cases/SUBJECT/ with @lab_test; its name is the function's, its summary the
+first line of its text. Tests of one kind of lab (labs.py) share one as long as they leave it
+healthy, in whatever order; a failure discards it, so that the next test begins with a new one.
 """
 
 import contextlib
@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 
+import labs
 from reports import Reports
 from symlab import processes, product
 from symlab.cluster import Lab
@@ -22,7 +23,6 @@ from symlab.service import (VNFS, HeadService, NetworksService, Service, SharedS
                             create_head_services, finish_tool, last_json, wait_for_line)
 from symlab.wait import eventually
 
-FOLDER = "cases"
 LUN_COUNT = 4
 LUN_SIZE = "512M"
 LOG_TAIL_BYTES = 2500
@@ -37,38 +37,26 @@ class Skip(Exception):
 
 
 class LabTest:
-    def __init__(self, function, needs_service, luns, soak, heads, shared, backups=False,
-                 networks=1):
+    def __init__(self, function, shows, kind, soak=False, ends_lab=False):
         self.function = function
         self.name = function.__name__
         self.summary = (function.__doc__ or "").strip().splitlines()[0]
-        self.needs_service = needs_service
-        self.luns = luns
+        self.shows = shows
+        self.kind = kind
         self.soak = soak
-        self.heads = heads
-        self.shared = shared
-        self.backups = backups
-        self.networks = networks
-
-    @property
-    def lab(self):
-        """What the lab must be: tests with the same share one."""
-        return (self.luns, self.heads, self.shared, self.backups, self.networks)
+        self.ends_lab = ends_lab
+        # "locks/waiting" of cases.locks.waiting
+        self.place = "/".join(function.__module__.split(".")[1:])
+        self.subject = self.place.split("/", maxsplit=1)[0]
 
 
-def lab_test(needs_service=True, luns="file", soak=False, heads=1, shared=False, backups=False,
-             networks=1):
-    """Marks a test. needs_service: with a lab whose VNFS serves; else it makes its own.
-
-    luns: of symlab.luns.KINDS. soak: only with `run --soak`. heads: with more than one the test
-    is run by `run --heads` only, and each head serves a VNFS of its own (bench.services), with a
-    filesystem of its own or, shared, all of them the same one. backups: each VNFS may move to every
-    other head; a test leaves each at its `home`. networks: NetworksService.NETWORKS of them, and
-    each VNFS has four VIPs in them (shared, whatever `shared` says).
+def lab_test(*shows, lab=labs.ONE_HEAD, soak=False, ends_lab=False):
+    """Marks a test. shows: what holds if it passes: invariants ("INV-7") and files below docs/ that
+    promise it. lab: what it runs on. soak: only with `run --soak`. ends_lab: it takes the lab down,
+    so it comes last of those that share it.
     """
     def mark(function):
-        _tests.append(LabTest(function, needs_service, luns, soak, heads, shared, backups,
-                              networks))
+        _tests.append(LabTest(function, shows, lab, soak, ends_lab))
         return function
     return mark
 
@@ -91,28 +79,29 @@ class Bench:
         self.service = Service(self.lab)
         self.reports = Reports(product.report_folder())
         self.services = []  # of a lab with several heads, one each
-        self.made = None  # or LabTest.lab of the one that is up
+        self.made = None  # or the LabKind that is up
         self.lab.down()  # what an interrupted run has left
 
-    def prepare(self, test):
-        if not test.needs_service:
+    def prepare(self, kind):
+        """Has a lab of that kind up and serving."""
+        if not kind.served:
             return
-        if test.luns in ("fuse", "reserved") and not os.path.exists("/dev/fuse"):
+        if kind.luns in ("fuse", "reserved") and not os.path.exists("/dev/fuse"):
             raise Skip("this machine has no /dev/fuse")
-        if self.made and self.made != test.lab:
+        if self.made and self.made != kind:
             self.discard()
         if not self.made:
-            self.lab.up(test.heads, max(LUN_COUNT, test.heads), LUN_SIZE, kind=test.luns,
-                        networks=test.networks)
-            self.made = test.lab
-            if test.heads == 1:
+            self.lab.up(kind.heads, max(LUN_COUNT, kind.heads), LUN_SIZE, kind=kind.luns,
+                        networks=kind.networks)
+            self.made = kind
+            if not kind.several_heads:
                 self.service.create()
             else:
-                kind = SharedService if test.shared else HeadService
-                if test.networks > 1:
-                    kind = NetworksService
-                self.services = create_head_services(self.lab, kind, test.backups)
-        if test.heads > 1:
+                service = SharedService if kind.shared else HeadService
+                if kind.networks > 1:
+                    service = NetworksService
+                self.services = create_head_services(self.lab, service, kind.backups)
+        if kind.several_heads:
             self.lab.wait_members()
         for service in self.services or [self.service]:
             service.wait_serving()
@@ -186,7 +175,7 @@ class Bench:
         finally:
             shell.close()
 
-    # --- LUNs (luns="fuse")
+    # --- LUNs (labs.FAULTY_LUNS)
 
     @contextlib.contextmanager
     def broken_luns(self):

@@ -3,7 +3,7 @@
 //
 // SYMNAS_CRASH_AT="STEP NAME" in vnfsd's environment names one, of the move of that VNFS or of the
 // fence of that head; without it nothing happens, and the environment is read once. Tests:
-// tests/lab/cases/o_crash_points.py.
+// tests/lab/cases/crashes/every_step.py.
 #pragma once
 
 #include <string>

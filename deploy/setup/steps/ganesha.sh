@@ -2,11 +2,24 @@
 # and MEM FSALs as baselines. Result: $cache/ganesha with bin/, lib/ and sdk/ (headers + config.h,
 # which "make install" leaves out; a plugin must be compiled with exactly these).
 
+. "$top/deploy/ganesha/apply.sh"
+
 prefix=$cache/ganesha
 
 step_present() {
   [ -x "$prefix/bin/ganesha.nfsd" ] && [ -f "$prefix/sdk/include/config.h" ] &&
     [ -f "$prefix/lib/ganesha/libfsalvfs.so" ]
+}
+
+# hash_tree FOLDER FILE...: of the names and contents of everything in FOLDER, and of the files.
+hash_tree() {
+  folder=$1
+  shift
+  {
+    (cd "$folder" && find . -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum &&
+      find . -type l -printf '%p %l\n' | LC_ALL=C sort)
+    cat "$@"
+  } | sha256sum | cut -d ' ' -f 1
 }
 
 step_run() {
@@ -16,16 +29,17 @@ step_run() {
   verify_sha256 "$ganesha_tarball" "$ganesha_sha256"
   verify_sha256 "$ntirpc_tarball" "$ntirpc_sha256"
 
-  mkdir source ntirpc
-  tar -xf "$ganesha_tarball" -C source --strip-components=1
-  tar -xf "$ntirpc_tarball" -C ntirpc --strip-components=1
+  unpack_sources "$ganesha_tarball" "$ntirpc_tarball" source ntirpc
+  apply_patches source ntirpc
   src=$PWD/source/src
   rm -rf "$src/libntirpc"
   mv ntirpc "$src/libntirpc"
-  for patch_file in "$top"/deploy/ganesha/patches/*.patch; do
-    echo "applying $(basename "$patch_file")"
-    patch -d "$src" -p1 --no-backup-if-mismatch <"$patch_file"
-  done
+
+  # The same sources, built in the same way: what is there stays (a patch's text has changed, say).
+  built_from=$(hash_tree "$src" "$top/deploy/setup/steps/ganesha.sh")
+  if step_present && [ "$(cat "$prefix/built_from" 2>/dev/null)" = "$built_from" ]; then
+    return 0
+  fi
 
   off="USE_FSAL_CEPH USE_FSAL_GLUSTER USE_FSAL_RGW USE_FSAL_GPFS USE_FSAL_PROXY_V3
     USE_FSAL_PROXY_V4 USE_FSAL_LUSTRE USE_FSAL_XFS USE_FSAL_LIZARDFS USE_FSAL_KVSFS
@@ -48,6 +62,7 @@ step_run() {
   cp -a "$src/libntirpc/ntirpc" "$new/sdk/ntirpc"
   cp -a build/include/. "$new/sdk/include/"
   [ -f "$new/sdk/include/config.h" ] || die "no config.h in the build"
+  echo "$built_from" >"$new/built_from"
   rm -rf "$prefix"
   mv "$new" "$prefix"
 }

@@ -1,5 +1,4 @@
-// Tests that need no block device. The others run on real devices:
-// tests/lab/cases/p_reservations.py.
+// Tests that need no block device. The others run on real devices: tests/lab/cases/reservations.
 #include "ha/reservation/block_device.h"
 
 #include <cerrno>

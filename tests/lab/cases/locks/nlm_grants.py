@@ -1,0 +1,95 @@
+"""Grants of NFSv3 locks (NLM) that are under way while their client does something else."""
+
+from lab_case import check, eventually, lab_test
+from steps.nlm import OTHER, called_back, expect, new_lives, peer
+from symlab.service import EXPORT
+
+HEARD_S = 10.0
+# For so long GRANTED waits for its answer, and the next ones for it.
+UNANSWERED_S = 5.0
+PART = ("--length", "10")
+
+
+def wait_and_be_granted(bench, file, life, heard, svid="1"):
+    """A process waits for all of a file that another one holds, and is told that it is granted."""
+    expect("granted", bench, file, "lock", *OTHER, "--state", life)
+    expect("blocked", bench, file, "lock", "--block", "--state", life, "--svid", svid,
+           "--length", "100")
+    expect("granted", bench, file, "unlock", *OTHER)
+    eventually(HEARD_S, f"process {svid} is told", lambda: (int(svid), 0, 100) in heard)
+
+
+@lab_test("INV-7", "architecture/nsm.md")
+def nlm_unlock_of_a_part_before_granted_is_answered(bench):
+    """A part is unlocked or downgraded before GRANTED is answered: the rest stays held."""
+    [life] = new_lives(1)
+    third = ("--svid", "3")
+    with called_back(bench) as heard:
+        wait_and_be_granted(bench, "fresh", life, heard)
+        expect("granted", bench, "fresh", "unlock", *PART)
+        expect("granted", bench, "fresh", "test", *third, *PART)
+        expect("denied", bench, "fresh", "test", *third, "--start", "10", "--length", "90")
+        wait_and_be_granted(bench, "changed", life, heard)
+        expect("granted", bench, "changed", "lock", "--shared", "--state", life, *PART)
+        expect("granted", bench, "changed", "test", "--shared", *third, *PART)
+        expect("denied", bench, "changed", "test", "--shared", *third, "--start", "10",
+               "--length", "90")
+        before = bench.kill_instance()
+        bench.service.wait_serving(other_than=before["pid"])
+        expect("granted", bench, "fresh", "test", *third, *PART)
+        expect("denied", bench, "fresh", "test", *third, "--start", "10", "--length", "90")
+        expect("granted", bench, "changed", "test", "--shared", *third, *PART)
+        expect("denied", bench, "changed", "test", *third, *PART)
+        expect("done", bench, "fresh", "free_all")
+
+
+@lab_test("INV-7", "architecture/nsm.md")
+def nlm_withdrawn_grant_is_not_sent(bench):
+    """A waiter that cancels while GRANTED is queued is not told that it holds the lock."""
+    [life] = new_lives(1)
+    with called_back(bench) as heard:
+        for file, svid in (("first", "1"), ("second", "3")):
+            expect("granted", bench, file, "lock", *OTHER, "--state", life)
+            expect("blocked", bench, file, "lock", "--block", "--state", life, "--svid", svid)
+        expect("granted", bench, "first", "unlock", *OTHER)
+        eventually(HEARD_S, "the first waiter is told", lambda: heard)
+        # Its answer is waited for, and the next message behind it.
+        expect("granted", bench, "second", "unlock", *OTHER)
+        expect("granted", bench, "second", "cancel", "--block", "--svid", "3")
+        expect("granted", bench, "second", "lock", "--svid", "4", "--state", life)
+        bench.let_run(2 * UNANSWERED_S)
+        check([svid for svid, _, _ in heard] == [1], f"granted to {heard}")
+        expect("done", bench, "first", "free_all")
+
+
+@lab_test("INV-7", "architecture/nsm.md")
+def nlm_cancel_of_a_granted_lock_is_denied(bench):
+    """CANCEL after the grant is denied: the owner has to unlock."""
+    [life] = new_lives(1)
+    file = "ended"
+    expect("granted", bench, file, "lock", "--state", life, "--length", "100")
+    expect("denied", bench, file, "cancel", "--block", *PART)
+    expect("denied", bench, file, "test", *OTHER, *PART)
+    expect("granted", bench, file, "unlock")
+    expect("granted", bench, file, "cancel", "--block", *PART)
+    # A weaker one was there before.
+    expect("granted", bench, file, "lock", "--shared", "--state", life)
+    expect("granted", bench, file, "cancel", "--block")
+    expect("denied", bench, file, "test", *OTHER)
+    expect("done", bench, file, "free_all")
+
+
+@lab_test("INV-7", "architecture/nsm.md")
+def nlm_unanswered_grants_are_cleared(bench):
+    """`lock clear` releases what a dead machine was granted, and what it still waits for."""
+    [life] = new_lives(1)
+    file = "unanswered"
+    with called_back(bench) as heard:
+        wait_and_be_granted(bench, file, life, heard)
+        expect("blocked", bench, file, "lock", "--block", *OTHER, "--state", life)
+        done = bench.symnas("lock", "clear", "--fs", EXPORT, "--path", f"/{file}", "--yes")
+        check("locks of 1 owner released" in done, done)
+        expect("granted", bench, file, "cancel", "--block", *OTHER)
+        check(peer(bench, file, "lock", "--svid", "3", "--state", life) == "granted",
+              "the lock is not free")
+        expect("done", bench, file, "free_all")
