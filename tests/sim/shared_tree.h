@@ -77,7 +77,7 @@ class SharedTree {
   Outcome apply(Node number, const Operation& operation, State& state) const;
   Outcome rename(const Operation& operation, State& state) const;
   // A refusal that rests on two looks, at two moments. Nothing was changed.
-  static bool may_be_mixed(const Sent& sent, const Outcome& outcome);
+  static bool may_be_mixed(const Sent& sent, const Outcome& outcome, const State& state);
   // All worlds in which `number` has happened, as `wanted` says (nullptr: in any way).
   void happened(Node number, const Outcome* wanted, const World& world, std::set<World>& out) const;
   std::string text_of_worlds() const;
