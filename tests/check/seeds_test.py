@@ -1,6 +1,7 @@
 """The ledger of seeds that have run: what counts, where the next block begins."""
 
 import os
+import subprocess
 import tempfile
 import types
 import unittest
@@ -36,6 +37,50 @@ class OfALedger(unittest.TestCase):
         self.ledger.note(tree(), "heads", 1000, 1009, 0, 1.0)
         self.ledger.note(tree(), "heads", 2000, 2009, 0, 1.0)
         self.assertEqual(self.ledger.seeds(tree(), "heads"), (20, 2010))
+
+
+class OfATree(unittest.TestCase):
+    """In a repository of its own."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.addCleanup(setattr, seeds, "REPO", seeds.REPO)
+        seeds.REPO = self.folder.name
+        self.write("common/a.cc", "")
+        self.write("tests/sim/moves/b.cc", "")
+        self.git("init", "-q")
+        self.git("add", "-A")
+        self.git("-c", "user.name=t", "-c", "user.email=t@t", "commit", "-qm", "t")
+        self.before = seeds.Tree().names
+
+    def git(self, *words):
+        subprocess.run(["git", "-C", self.folder.name, *words], check=True)
+
+    def write(self, path, text):
+        path = os.path.join(self.folder.name, path)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def changed(self):
+        after = seeds.Tree().names
+        return {simulation for simulation in seeds.CHUNKS
+                if after[simulation] != self.before[simulation]}
+
+    def test_documents_and_mutants_are_no_part_of_it(self):
+        self.write("common/README.md", "text")
+        self.write("tests/sim/mutants/m.patch", "text")
+        self.write("tests/lab/case.py", "text")
+        self.assertEqual(self.changed(), set())
+
+    def test_what_moves_alone_is_made_of(self):
+        self.write("tests/sim/moves/b.cc", "int b;")
+        self.assertEqual(self.changed(), {"moves"})
+
+    def test_what_all_are_made_of(self):
+        self.write("tests/support/new.cc", "int c;")
+        self.assertEqual(self.changed(), set(seeds.CHUNKS))
 
 
 class OfTheListOfRegressions(unittest.TestCase):

@@ -133,12 +133,17 @@ Outcome SharedTree::apply(Node number, const Operation& operation, State& state)
 }
 
 // INV-4 holds for each look alone, and no transaction confirms a refusal.
-bool SharedTree::may_be_mixed(const Sent& sent, const Outcome& outcome) {
+bool SharedTree::may_be_mixed(const Sent& sent, const Outcome& outcome, const State& state) {
   if (!sent.overlaps || !outcome.error) return false;
-  switch (sent.operation.kind) {
+  const Operation& operation = sent.operation;
+  switch (operation.kind) {
     case Kind::kLink: return *outcome.error == ErrorCode::kAlreadyExists;
     case Kind::kRmdir: return *outcome.error == ErrorCode::kNotEmpty;
     case Kind::kRename:
+      // The name is gone, and so is the directory that it was to go to: either may be answered.
+      if (*outcome.error == ErrorCode::kNotFound)
+        return !state.contains(operation.other) && state.contains(operation.dir) &&
+               find(state, operation.dir, operation.name) == nullptr;
       return *outcome.error == ErrorCode::kNotEmpty || *outcome.error == ErrorCode::kIsDirectory ||
              *outcome.error == ErrorCode::kNotDirectory ||
              *outcome.error == ErrorCode::kInvalidArgument;
@@ -180,7 +185,7 @@ void SharedTree::happened(Node number, const Outcome* wanted, const World& world
       happened(number, wanted, after, out);
     } else if (wanted == nullptr || outcome == *wanted) {
       out.insert(std::move(after));
-    } else if (may_be_mixed(sent, *wanted)) {
+    } else if (may_be_mixed(sent, *wanted, world.state)) {
       out.insert(world);
     }
   }

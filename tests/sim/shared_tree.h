@@ -78,7 +78,7 @@ class SharedTree {
   Outcome apply(Node number, const Operation& operation, State& state) const;
   Outcome rename(const Operation& operation, State& state) const;
   // Whether a refusal may come from two looks at different moments. Nothing was changed.
-  static bool may_be_mixed(const Sent& sent, const Outcome& outcome);
+  static bool may_be_mixed(const Sent& sent, const Outcome& outcome, const State& state);
   // Adds all worlds in which `number` has happened, with the outcome `wanted` (nullptr: any).
   void happened(Node number, const Outcome* wanted, const World& world, std::set<World>& out) const;
   std::string text_of_worlds() const;

@@ -150,15 +150,9 @@ class MovesRun {
 
   // Nobody takes a VNFS over for a while: who is left alone takes itself for the only mount.
   void stay_away() {
-    MountWorld& one = heads_[1 + below(heads_.size() - 1)];
-    one.set_presence(MountWorld::Presence::kAway);
-    if (one.healthy() && below(2) == 0) {
-      one.close_cleanly();
-    } else {
-      one.kill_instance();
-    }
+    heads_.come_and_go();
     sleep_ns(static_cast<std::int64_t>(below(kAwayMsMax)) * kNsPerMs);
-    one.set_presence(MountWorld::Presence::kHere);
+    heads_.all_come_back();
   }
 
   Process& people_ = new_process("clients");
