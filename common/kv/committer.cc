@@ -112,6 +112,8 @@ void Committer::launch_locked(Operations operations) {
   CHECK(use.has_value(), "dispatch has seen a free slot");
   for (const auto& operation : operations) claims_.add(operation->footprint);
   auto flight = std::make_shared<Flight>();
+  flight->number = ++launched_;
+  in_air_.insert(flight->number);
   flight->use = *use;
   flight->batch = build_batch(context_.options, frame_, *use, std::move(operations),
                               context_.time.next_stamp(context_.clock.wall_ns()));
@@ -188,6 +190,7 @@ bool Committer::put_back_locked(const FlightRef& flight, Answers& answers) {
 
 void Committer::land_locked(const FlightRef& flight, Revision slot_revision) {
   if (flight->phase == Flight::Phase::kArm) --arming_;
+  in_air_.erase(flight->number);
   slots_.release(flight->use, slot_revision);
 }
 
@@ -290,14 +293,7 @@ void Committer::on_armed(const FlightRef& flight, const Verdict& verdict) {
 void Committer::on_executed(const FlightRef& flight, const Verdict& verdict,
                             const TxnResult* answer) {
   Batch& batch = flight->batch;
-  apply_merged(*flight, verdict.revision);
-  for (std::size_t i = 0; i < batch.operations.size(); ++i) {
-    if (verdict.operations_succeeded[i]) {
-      apply_success(*flight, i, verdict.revision);
-    } else {
-      apply_failure(*flight, i, verdict.revision, answer);
-    }
-  }
+  show(*flight, verdict, answer);
   for (std::size_t i = 0; i < batch.watched_puts.size(); ++i) {
     context_.cache.unpin(batch.watched_puts[i], flight->pins[i]);
   }
@@ -311,6 +307,7 @@ void Committer::on_executed(const FlightRef& flight, const Verdict& verdict,
     dispatch_locked(stale);
   }
   send_waiting();
+  tell_onlookers();
   deliver(std::move(answers), verdict.revision);
   deliver(std::move(stale), Revision(0));
 }
@@ -353,6 +350,7 @@ void Committer::on_refused(const FlightRef& flight, const Verdict& verdict) {
     dispatch_locked(answers);
   }
   send_waiting();
+  tell_onlookers();
   deliver(std::move(answers), Revision(0));
   if (arming) slot_ready({});
 }
@@ -391,6 +389,7 @@ void Committer::on_aborted(const FlightRef& flight) {
     dispatch_locked(answers);
   }
   send_waiting();
+  tell_onlookers();
   deliver(std::move(answers), Revision(0));
 }
 
@@ -404,6 +403,33 @@ void Committer::slot_ready(Status status) {
     ready = std::exchange(ready_, nullptr);
   }
   if (ready) ready(std::move(status));
+}
+
+// --- who looks at what is under way
+
+void Committer::when_landed(const Footprint& looked, std::function<void()> action) {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!in_air_.empty() && claims_.conflicts(looked)) {
+      onlookers_.push_back({launched_, std::move(action)});
+      return;
+    }
+  }
+  action();
+}
+
+void Committer::tell_onlookers() {
+  std::vector<Onlooker> due;
+  {
+    const std::scoped_lock lock(mutex_);
+    const auto waits = [this](const Onlooker& one) {
+      return !in_air_.empty() && *in_air_.begin() <= one.newest_flight;
+    };
+    const auto rest = std::stable_partition(onlookers_.begin(), onlookers_.end(), waits);
+    due.assign(std::make_move_iterator(rest), std::make_move_iterator(onlookers_.end()));
+    onlookers_.erase(rest, onlookers_.end());
+  }
+  for (const Onlooker& one : due) one.action();
 }
 
 void Committer::fail_all(const Error& error) {
@@ -422,9 +448,11 @@ void Committer::fail_all(const Error& error) {
       answers.push_back({std::move(operation), tl::unexpected<Error>(error)});
     }
     slots_to_start_ = 0;
+    in_air_.clear();
     ready = std::exchange(ready_, nullptr);
   }
   if (ready) ready(tl::unexpected<Error>(error));
+  tell_onlookers();
   deliver(std::move(answers), Revision(0));
 }
 

@@ -2,8 +2,9 @@
 //
 // Thread class: thread-safe. One mutex (lock order: committer, then a shard of the cache); the
 // store, the cache's owners and callbacks are called without it. Invariants: every operation is
-// answered exactly once; before a successful operation is answered, the cache shows its writes; a
-// transaction is built once and sent unchanged until its outcome is known.
+// answered exactly once; before a successful operation is answered, the cache shows its writes,
+// those of one batch together; a transaction is built once and sent unchanged until its outcome is
+// known.
 #pragma once
 
 #include <atomic>
@@ -12,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <vector>
 
 #include "common/kv/batch.h"
@@ -32,6 +34,9 @@ class Committer {
   void start(std::function<void(Status)> ready);
   // As Session::commit.
   void commit(Mutation mutation, CommitCallback done);
+  // Runs `action` when every batch that is under way now and writes what `looked` compares has been
+  // answered, and the cache shows it; at once when there is none, or the session is closed.
+  void when_landed(const Footprint& looked, std::function<void()> action);
   // True while an operation is under way that ends this mount itself: then its end is no disproof.
   bool ending_itself() const { return ending_itself_.load(std::memory_order_acquire) > 0; }
   // Ends the session on a disproof, in silence when the end is of its own making.
@@ -51,6 +56,7 @@ class Committer {
     Error refusal;                    // kAbort: what the operations hear when it was not executed
     std::vector<std::uint64_t> pins;  // of batch.watched_puts
     std::uint64_t cache_life = 0;     // before the first send
+    std::uint64_t number = 0;         // of the batch, ascending
   };
   using FlightRef = std::shared_ptr<Flight>;
   struct Answer {
@@ -58,6 +64,10 @@ class Committer {
     Result<Committed> result;
   };
   using Answers = std::vector<Answer>;
+  struct Onlooker {
+    std::uint64_t newest_flight = 0;  // of those it waits for
+    std::function<void()> action;
+  };
 
   // REQUIRES (those named *_locked): mutex_ is held.
   void dispatch_locked(Answers& answers);
@@ -80,14 +90,15 @@ class Committer {
   void on_aborted(const FlightRef& flight);
   void on_ended(const FlightRef& flight, const Error& disproof);
 
-  void apply_merged(const Flight& flight, Revision revision);
-  void apply_success(const Flight& flight, std::size_t operation, Revision revision);
-  void apply_failure(const Flight& flight, std::size_t operation, Revision revision,
-                     const TxnResult* answer);
+  void show(const Flight& flight, const Verdict& verdict, const TxnResult* answer);
+  void add_written(const Op& op, Revision revision, std::vector<Cache::KeyFact>& facts) const;
+  void add_found(const Flight& flight, std::size_t operation, Revision revision,
+                 const TxnResult& answer, std::vector<Cache::KeyFact>& facts) const;
   Answers answers_of(Batch& batch, const Verdict& verdict);
   void deliver(Answers answers, Revision revision);
   void fail_all(const Error& error);
   void slot_ready(Status status);
+  void tell_onlookers();
 
   SessionContext& context_;
   const Frame frame_;
@@ -100,6 +111,9 @@ class Committer {
   SlotTable slots_;
   std::vector<FlightRef> flights_;  // under way; a flight that is being landed is not in here
   std::deque<FlightRef> outbox_;    // to be sent as soon as no lock is held
+  std::set<std::uint64_t> in_air_;  // batches that have claims
+  std::uint64_t launched_ = 0;
+  std::vector<Onlooker> onlookers_;
   int arming_ = 0;
   int slots_to_start_ = 0;
   std::function<void(Status)> ready_;

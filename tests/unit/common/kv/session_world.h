@@ -54,6 +54,13 @@ class HoldingStore final : public Store {
     lost_.clear();
     for (auto& answer : std::exchange(held_, {})) answer();
   }
+  // The answer that has waited longest; later ones go on to wait.
+  void release_first() {
+    const auto answer = std::move(held_.front());
+    held_.erase(held_.begin());
+    lost_.erase(lost_.begin());
+    answer();
+  }
   // The answers held back are lost: their senders hear of a time-out.
   void drop() {
     matches_ = nullptr;
