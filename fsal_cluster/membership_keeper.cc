@@ -86,7 +86,10 @@ Status MembershipKeeper::act(const MembershipStep& step, const MembershipView& v
   switch (step.kind) {
     case MembershipStep::Kind::kWait: return {};
     case MembershipStep::Kind::kMakeRoom: return make_room(view);
-    case MembershipStep::Kind::kTakeOver: return actions_.take_over(step.ended);
+    case MembershipStep::Kind::kTakeOver:
+      SYMNAS_TRY(actions_.take_over(step.ended));
+      // Until the image shows it, the mount would be taken over again and again.
+      return session_.barrier();
     case MembershipStep::Kind::kBecomeSole: return become_sole(view);
   }
   return {};
