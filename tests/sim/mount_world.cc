@@ -36,6 +36,7 @@ MountWorld::MountWorld(const MountWorldOptions& options)
       lun_faults_(LunFaults::draw()),
       vnfs_(1),
       server_(std::make_shared<kv::MemServer>()),
+      unswept_(std::make_shared<std::set<Ino>>()),
       array_(std::make_shared<SimArray>(options.disk, options.volume_bytes)),
       daemon_(new_process("vnfsd")),
       daemon_store_(daemon_, server_, nullptr, latency_ns_max_) {}
@@ -47,6 +48,7 @@ MountWorld::MountWorld(const MountWorld& first, unsigned vnfs)
       lun_faults_(LunFaults::draw()),
       vnfs_(vnfs),
       server_(first.server_),
+      unswept_(first.unswept_),
       array_(first.array_),
       daemon_(new_process("vnfsd" + std::to_string(vnfs))),
       daemon_store_(daemon_, server_, nullptr, latency_ns_max_),
@@ -141,6 +143,7 @@ std::unique_ptr<MountWorld::Instance> MountWorld::new_instance(std::uint64_t epo
   instance.epoch = epoch;
   instance.process = &new_process(vnfs_name_ + "." + std::to_string(epoch));
   instance.faults = std::make_shared<SimFaults>(weights_);
+  instance.faults->note_unswept(unswept_);
   instance.store = new SimStore(*instance.process, server_, instance.faults, latency_ns_max_);
   if (calm_) instance.faults->stop();
   spawn(*instance.process, "open", [this, &instance] {

@@ -38,6 +38,21 @@ const char* outcome_of(const Result<kv::TxnResult>& result) {
   return result->succeeded ? "held" : "not held";
 }
 
+// The inodes of which an operation does nothing but erase the directory times.
+std::vector<Ino> swept_by(const kv::Txn& batch) {
+  std::vector<Ino> swept;
+  for (const kv::Op& nested : batch.success) {
+    if (!nested.txn || nested.txn->success.empty()) continue;
+    const kv::Op& first = nested.txn->success.front();
+    const std::string& key = first.range.key;
+    constexpr std::size_t kTable = 6;  // behind "f/" and the filesystem's number
+    if (first.kind == kv::Op::Kind::kDelete && key.size() == kTable + 10 &&
+        key.compare(kTable, 2, "wT") == 0)
+      swept.emplace_back(read_be64(key, kTable + 2));
+  }
+  return swept;
+}
+
 }  // namespace
 
 // What it reads and changes: "put wI16", the tables of common/kv/keys.h.
@@ -114,6 +129,10 @@ kv::WatchFault SimFaults::next_watch(Revision revision) {
 
 bool SimFaults::refuses(const kv::Txn& txn) const {
   return refuse_late_ppm_ > 0 && kv::could_put(txn) && chance(refuse_late_ppm_);
+}
+
+void SimFaults::refused(const std::vector<Ino>& swept) const {
+  if (unswept_ != nullptr) unswept_->insert(swept.begin(), swept.end());
 }
 
 void SimFaults::stop() {
@@ -199,12 +218,15 @@ void SimStore::txn(kv::Txn txn, kv::TryOptions options, kv::TxnCallback done) {
     trace("txn %llu: %zu compares, %zu operations%s%s", static_cast<unsigned long long>(number),
           txn.compares.size(), txn.success.size(), refused ? ", to be refused late" : "",
           keys_of(txn).c_str());
+    std::vector<Ino> swept = swept_by(txn);
     store_->txn(std::move(txn), options,
-                [inbox = inbox_, number, refused,
+                [inbox = inbox_, number, refused, faults = faults_, swept = std::move(swept),
                  done = std::move(done)](Result<kv::TxnResult> result) mutable {
                   if (refused && result && result->succeeded) {
                     result = symnas::fail(ErrorCode::kNoSpace, "injected: executed, then refused");
                   }
+                  if (!swept.empty() && !result && result.error().code == ErrorCode::kNoSpace)
+                    faults->refused(swept);
                   trace("txn %llu of %s: %s", static_cast<unsigned long long>(number),
                         inbox->process().name().c_str(), outcome_of(result));
                   inbox->push([done = std::move(done), result = std::move(result)]() mutable {
