@@ -86,12 +86,16 @@ Status MembershipKeeper::act(const MembershipStep& step, const MembershipView& v
   switch (step.kind) {
     case MembershipStep::Kind::kWait: return {};
     case MembershipStep::Kind::kMakeRoom: return make_room(view);
-    case MembershipStep::Kind::kTakeOver:
-      SYMNAS_TRY(actions_.take_over(step.ended));
-      // Until the image shows it, the mount would be taken over again and again.
-      return session_.barrier();
+    case MembershipStep::Kind::kTakeOver: return take_over(step.ended);
     case MembershipStep::Kind::kBecomeSole: return become_sole(view);
   }
+  return {};
+}
+
+Status MembershipKeeper::take_over(MountId ended) {
+  SYMNAS_ASSIGN(const Revision gone, actions_.take_over(ended));
+  // Until the image shows it, it would be taken over again and again.
+  wait_until_applied(gone);
   return {};
 }
 

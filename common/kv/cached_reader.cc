@@ -65,8 +65,12 @@ void CachedReader::look(std::vector<Op> gets, std::function<void(Result<TxnResul
       done(std::move(answer));
       return;
     }
-    committer_.when_landed(
-        looked, [done, answer = std::move(answer)]() mutable { done(std::move(answer)); });
+    const Revision revision = answer->revision;
+    committer_.when_landed(looked, revision,
+                           [done, answer = std::move(answer)](const Status& landed) mutable {
+                             if (!landed) answer = tl::unexpected<Error>(landed.error());
+                             done(std::move(answer));
+                           });
   });
 }
 

@@ -113,7 +113,7 @@ void Committer::launch_locked(Operations operations) {
   for (const auto& operation : operations) claims_.add(operation->footprint);
   auto flight = std::make_shared<Flight>();
   flight->number = ++launched_;
-  in_air_.insert(flight->number);
+  in_air_.emplace(flight->number, flight);
   flight->use = *use;
   flight->batch = build_batch(context_.options, frame_, *use, std::move(operations),
                               context_.time.next_stamp(context_.clock.wall_ns()));
@@ -407,33 +407,65 @@ void Committer::slot_ready(Status status) {
 
 // --- who looks at what is under way
 
-void Committer::when_landed(const Footprint& looked, std::function<void()> action) {
+void Committer::when_landed(const Footprint& looked, Revision revision,
+                            std::function<void(Status)> action) {
+  OnlookerRef onlooker;
+  bool closed = false;
   {
     const std::scoped_lock lock(mutex_);
-    if (!in_air_.empty() && claims_.conflicts(looked)) {
-      onlookers_.push_back({launched_, std::move(action)});
-      return;
+    closed = closed_;
+    if (!closed && claims_.conflicts(looked)) {
+      onlooker = std::make_shared<Onlooker>(Onlooker{flights_over(looked), std::move(action)});
+      onlookers_.push_back(onlooker);
     }
   }
-  action();
+  if (closed) {
+    action(tl::unexpected<Error>(context_.close_error()));
+  } else if (onlooker == nullptr) {
+    action({});
+  } else {
+    context_.applied_waiters.wait_for(
+        revision, [this, keep = context_.keep_alive(), onlooker] { tell(onlooker); });
+  }
+}
+
+// REQUIRES: mutex_ is held.
+std::vector<std::uint64_t> Committer::flights_over(const Footprint& looked) const {
+  std::vector<std::uint64_t> numbers;
+  for (const auto& [number, flight] : in_air_) {
+    Claims claims;
+    for (const auto& operation : flight->batch.operations) claims.add(operation->footprint);
+    if (claims.conflicts(looked)) numbers.push_back(number);
+  }
+  return numbers;
 }
 
 void Committer::tell_onlookers() {
-  std::vector<Onlooker> due;
+  std::vector<OnlookerRef> due;
   {
     const std::scoped_lock lock(mutex_);
-    const auto waits = [this](const Onlooker& one) {
-      return !in_air_.empty() && *in_air_.begin() <= one.newest_flight;
+    const auto waits = [this](const OnlookerRef& one) {
+      return std::ranges::any_of(one->flights,
+                                 [this](auto number) { return in_air_.contains(number); });
     };
     const auto rest = std::stable_partition(onlookers_.begin(), onlookers_.end(), waits);
-    due.assign(std::make_move_iterator(rest), std::make_move_iterator(onlookers_.end()));
+    due.assign(rest, onlookers_.end());
     onlookers_.erase(rest, onlookers_.end());
   }
-  for (const Onlooker& one : due) one.action();
+  for (const OnlookerRef& one : due) one->action({});
+}
+
+void Committer::tell(const OnlookerRef& onlooker) {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (std::erase(onlookers_, onlooker) == 0) return;  // has been told
+  }
+  onlooker->action({});
 }
 
 void Committer::fail_all(const Error& error) {
   Answers answers;
+  std::vector<OnlookerRef> onlookers;
   std::function<void(Status)> ready;
   {
     const std::scoped_lock lock(mutex_);
@@ -449,10 +481,11 @@ void Committer::fail_all(const Error& error) {
     }
     slots_to_start_ = 0;
     in_air_.clear();
+    onlookers.swap(onlookers_);
     ready = std::exchange(ready_, nullptr);
   }
   if (ready) ready(tl::unexpected<Error>(error));
-  tell_onlookers();
+  for (const OnlookerRef& one : onlookers) one->action(tl::unexpected<Error>(error));
   deliver(std::move(answers), Revision(0));
 }
 

@@ -11,9 +11,9 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <vector>
 
 #include "common/kv/batch.h"
@@ -34,9 +34,10 @@ class Committer {
   void start(std::function<void(Status)> ready);
   // As Session::commit.
   void commit(Mutation mutation, CommitCallback done);
-  // Runs `action` when every batch that is under way now and writes what `looked` compares has been
-  // answered, and the cache shows it; at once when there is none, or the session is closed.
-  void when_landed(const Footprint& looked, std::function<void()> action);
+  // For an answer of the store of this revision: runs `action` when the cache shows what it shows
+  // of batches under way now, i.e. each that writes what `looked` compares has been answered, or
+  // the watch has come that far; at once when there is none. Errors: what closed the session.
+  void when_landed(const Footprint& looked, Revision revision, std::function<void(Status)> action);
   // True while an operation is under way that ends this mount itself: then its end is no disproof.
   bool ending_itself() const { return ending_itself_.load(std::memory_order_acquire) > 0; }
   // Ends the session on a disproof, in silence when the end is of its own making.
@@ -65,9 +66,10 @@ class Committer {
   };
   using Answers = std::vector<Answer>;
   struct Onlooker {
-    std::uint64_t newest_flight = 0;  // of those it waits for
-    std::function<void()> action;
+    std::vector<std::uint64_t> flights;  // that it waits for
+    std::function<void(Status)> action;
   };
+  using OnlookerRef = std::shared_ptr<Onlooker>;
 
   // REQUIRES (those named *_locked): mutex_ is held.
   void dispatch_locked(Answers& answers);
@@ -98,7 +100,9 @@ class Committer {
   void deliver(Answers answers, Revision revision);
   void fail_all(const Error& error);
   void slot_ready(Status status);
+  std::vector<std::uint64_t> flights_over(const Footprint& looked) const;
   void tell_onlookers();
+  void tell(const OnlookerRef& onlooker);
 
   SessionContext& context_;
   const Frame frame_;
@@ -111,9 +115,9 @@ class Committer {
   SlotTable slots_;
   std::vector<FlightRef> flights_;  // under way; a flight that is being landed is not in here
   std::deque<FlightRef> outbox_;    // to be sent as soon as no lock is held
-  std::set<std::uint64_t> in_air_;  // batches that have claims
+  std::map<std::uint64_t, FlightRef> in_air_;  // batches that have claims
   std::uint64_t launched_ = 0;
-  std::vector<Onlooker> onlookers_;
+  std::vector<OnlookerRef> onlookers_;
   int arming_ = 0;
   int slots_to_start_ = 0;
   std::function<void(Status)> ready_;

@@ -131,8 +131,14 @@ bool SimFaults::refuses(const kv::Txn& txn) const {
   return refuse_late_ppm_ > 0 && kv::could_put(txn) && chance(refuse_late_ppm_);
 }
 
-void SimFaults::refused(const std::vector<Ino>& swept) const {
-  if (unswept_ != nullptr) unswept_->insert(swept.begin(), swept.end());
+void SimFaults::note_sweep(const std::vector<Ino>& swept,
+                           const Result<kv::TxnResult>& result) const {
+  if (unswept_ == nullptr) return;
+  if (!result && result.error().code == ErrorCode::kNoSpace) {
+    unswept_->insert(swept.begin(), swept.end());
+  } else if (result && result->succeeded) {
+    for (const Ino ino : swept) unswept_->erase(ino);
+  }
 }
 
 void SimFaults::stop() {
@@ -225,8 +231,7 @@ void SimStore::txn(kv::Txn txn, kv::TryOptions options, kv::TxnCallback done) {
                   if (refused && result && result->succeeded) {
                     result = symnas::fail(ErrorCode::kNoSpace, "injected: executed, then refused");
                   }
-                  if (!swept.empty() && !result && result.error().code == ErrorCode::kNoSpace)
-                    faults->refused(swept);
+                  if (!swept.empty()) faults->note_sweep(swept, result);
                   trace("txn %llu of %s: %s", static_cast<unsigned long long>(number),
                         inbox->process().name().c_str(), outcome_of(result));
                   inbox->push([done = std::move(done), result = std::move(result)]() mutable {

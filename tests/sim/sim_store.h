@@ -34,7 +34,7 @@ class SimFaults final : public kv::FaultPlan {
   // Notes, for all instances alike, the inodes whose directory times could not be swept because the
   // store had no space.
   void note_unswept(std::shared_ptr<std::set<Ino>> unswept) { unswept_ = std::move(unswept); }
-  void refused(const std::vector<Ino>& swept) const;
+  void note_sweep(const std::vector<Ino>& swept, const Result<kv::TxnResult>& result) const;
   void stop();
 
   // Weights as a seed may have them.

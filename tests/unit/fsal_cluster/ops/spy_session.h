@@ -55,7 +55,6 @@ class SpySession final : public kv::Session {
   }
   Status barrier() override {
     ++barriers_;
-    if (at_barrier_) at_barrier_();
     return real_->barrier();
   }
   void barrier_async(std::function<void(Status)> done) override {
@@ -74,8 +73,6 @@ class SpySession final : public kv::Session {
   void during_read(std::function<void()> by) { late_read_ = std::move(by); }
   // Runs once, between the next blocking read() and its return.
   void after_next_read(std::function<void()> by) { after_read_ = std::move(by); }
-  // Runs at every blocking barrier: the watch delivers.
-  void at_barrier(std::function<void()> by) { at_barrier_ = std::move(by); }
   // The next `peeks` find nothing: the cache has evicted it.
   void evict(int peeks) { unseen_ = peeks; }
   // Runs before every range read of the calling thread: a read that is answered late. nullptr ends
@@ -96,7 +93,6 @@ class SpySession final : public kv::Session {
   std::function<void()> interruption_;
   std::function<void()> late_read_;
   std::function<void()> after_read_;
-  std::function<void()> at_barrier_;
   std::atomic<int> unseen_{0};
   std::mutex mutex_;
   std::vector<kv::Mutation> mutations_;  // guarded by mutex_
