@@ -153,7 +153,7 @@ Status ClusterMount::turning_sole() {
   return {};
 }
 
-Result<Revision> ClusterMount::take_over(MountId ended) {
+Status ClusterMount::take_over(MountId ended) {
   SYMNAS_ASSIGN(const kv::CachedValue record, session_->read(kv::keys::mount(context_.fs, ended)));
   if (!record.value) {
     // Another mount has been faster; only an end record without its mount is left to be removed.
@@ -168,7 +168,7 @@ Result<Revision> ClusterMount::take_over(MountId ended) {
 
 // The end record outlives what it is the proof for: tokens first, then all keys of the mount at
 // once.
-Result<Revision> ClusterMount::recover_ended(MountId ended, const std::string& name) {
+Status ClusterMount::recover_ended(MountId ended, const std::string& name) {
   SYMNAS_TRY(data_->recover_ended_mount(ended));
   SYMNAS_TRY(erase_holds(ended));
   const FsId fs = context_.fs;
@@ -182,7 +182,7 @@ Result<Revision> ClusterMount::recover_ended(MountId ended, const std::string& n
   SYMNAS_ASSIGN(const kv::Committed done, session_->commit_blocking(std::move(mutation)));
   log::info("filesystem {}: took over from {}{}", claim_.filesystem.name(), name,
             done.succeeded ? "" : " (removed already)");
-  return done.revision;
+  return {};
 }
 
 Status ClusterMount::erase_holds(MountId ended) {

@@ -118,9 +118,9 @@ class ClusterMount final : public Mount {
 
  private:
   // Takes over what an ended mount left, then removes its records. Several mounts may do it at the
-  // same time. `name` for the log. Answers a revision at which they are gone.
-  Result<Revision> recover_ended(MountId ended, const std::string& name);
-  Result<Revision> take_over(MountId ended);
+  // same time. `name` for the log.
+  Status recover_ended(MountId ended, const std::string& name);
+  Status take_over(MountId ended);
   void end_threads();
   Status turning_sole();
   // What the heartbeat tells the others.

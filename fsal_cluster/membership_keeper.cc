@@ -62,7 +62,10 @@ void MembershipKeeper::run() {
     if (step.kind != MembershipStep::Kind::kWait) {
       const Status done = act(step, view);
       if (stopped_within(0)) return;
-      if (done) continue;
+      if (done) {
+        if (step.kind == MembershipStep::Kind::kTakeOver) plan_.taken_over(step.ended);
+        continue;
+      }
       const ErrorCode code = done.error().code;
       if (code == ErrorCode::kEnded || code == ErrorCode::kShutdown) return;
       log::warn("filesystem {}: {}", fs_.value(), done.error().message);
@@ -86,16 +89,9 @@ Status MembershipKeeper::act(const MembershipStep& step, const MembershipView& v
   switch (step.kind) {
     case MembershipStep::Kind::kWait: return {};
     case MembershipStep::Kind::kMakeRoom: return make_room(view);
-    case MembershipStep::Kind::kTakeOver: return take_over(step.ended);
+    case MembershipStep::Kind::kTakeOver: return actions_.take_over(step.ended);
     case MembershipStep::Kind::kBecomeSole: return become_sole(view);
   }
-  return {};
-}
-
-Status MembershipKeeper::take_over(MountId ended) {
-  SYMNAS_ASSIGN(const Revision gone, actions_.take_over(ended));
-  // Until the image shows it, it would be taken over again and again.
-  wait_until_applied(gone);
   return {};
 }
 

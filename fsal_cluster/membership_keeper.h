@@ -27,8 +27,7 @@ class MembershipKeeper {
   // All called on the keeper's thread.
   struct Actions {
     std::function<Status()> turning_sole;  // nobody else is there; no sole stay has begun
-    // Answers the revision from which on the mount is gone.
-    std::function<Result<Revision>(MountId)> take_over;
+    std::function<Status(MountId)> take_over;
   };
   // Everything outlives it.
   MembershipKeeper(kv::Session& session, const env::Clock& clock, Membership& membership,
@@ -40,7 +39,6 @@ class MembershipKeeper {
  private:
   void run();
   MembershipView look() const;
-  Status take_over(MountId ended);
   Status act(const MembershipStep& step, const MembershipView& view);
   Status make_room(const MembershipView& view);
   Status become_sole(const MembershipView& view);

@@ -127,9 +127,9 @@ class Session {
   virtual Status admit(Growth growth) const = 0;
 
   // Reads keys through the cache; loads missing ones with one linearizable read (a "loading" entry
-  // is inserted first, so that a watch event that overtakes the answer is not lost). Retries while
-  // etcd is away. Result order = keys order. REQUIRES: keys inside `watched`; not on a store
-  // thread.
+  // is inserted first, so that a watch event that overtakes the answer is not lost). A load waits
+  // for own commits under way that write what it looks at. Retries while etcd is away. Result order
+  // = keys order. REQUIRES: keys inside `watched`; not on a store thread.
   virtual Result<std::vector<CachedValue>> read(const std::vector<std::string>& keys) = 0;
   Result<CachedValue> read(const std::string& key);
   // Cache only: nullopt when not cached. Never blocks; any thread.
@@ -137,8 +137,8 @@ class Session {
   // Asynchronous read through the cache for threads that must not block.
   virtual void read_async(std::vector<std::string> keys,
                           std::function<void(Result<std::vector<CachedValue>>)> done) = 0;
-  // Linearizable range read, not cached (READDIR pages, sweeps, reverse maps). Retries while etcd
-  // is away.
+  // Linearizable range read, not cached (READDIR pages, sweeps, reverse maps). Waits for own
+  // commits under way, as a load does. Retries while etcd is away.
   virtual Result<OpResult> range(KeyRange range, std::int64_t limit) = 0;
 
   // INV-4: returns once the cache reflects every change acknowledged before the call. Joins only a

@@ -109,8 +109,8 @@ class MountWorld {
   // owner record: what dies while it claims may make its mount until the next claim, which is
   // refused for that and ends it.
   std::string check_ends() const;
-  // Directories that may have left their times: their sweep was refused for want of space.
-  const std::set<Ino>& unswept() const { return *unswept_; }
+  // Keys that were to be swept, refused for want of space.
+  const std::set<std::string>& unerased() const { return *unerased_; }
 
  private:
   struct Instance {
@@ -166,7 +166,7 @@ class MountWorld {
   const std::string vnfs_name_ = "vnfs" + std::to_string(vnfs_);
   const std::string owner_key_ = "c/owner/" + vnfs_name_;
   std::shared_ptr<kv::MemServer> server_;
-  const std::shared_ptr<std::set<Ino>> unswept_;  // of all heads
+  const std::shared_ptr<std::set<std::string>> unerased_;  // of all heads
   std::shared_ptr<SimArray> array_;
   Process& daemon_;
   SimStore daemon_store_;

@@ -29,7 +29,7 @@ std::string check_as_product(const kv::MemServer& server, FsId fs, std::uint64_t
   for (const fs::check::Finding& finding : checker.findings().kept()) {
     if (finding.passing && moment == Moment::kAny) continue;
     if (finding.passing && finding.text.starts_with("has directory times")) {
-      if (unswept.refused.contains(finding.ino)) continue;
+      if (unswept.refused.contains(kv::keys::directory_times(fs, finding.ino))) continue;
       if (unswept.died > 0) {
         --unswept.died;
         continue;

@@ -17,8 +17,8 @@ namespace symnas::sim {
 // faster than deletes what its batch has put blind (docs/architecture/metadata.md), unless it dies
 // before that or the store has no space.
 struct Unswept {
-  std::size_t died = 0;  // so many, whichever
-  std::set<Ino> refused;
+  std::size_t died = 0;           // so many, whichever
+  std::set<std::string> refused;  // their keys
 };
 
 // kAny: without what a living mount may be about to mend. Empty: fine; else the first finding.

@@ -38,19 +38,16 @@ const char* outcome_of(const Result<kv::TxnResult>& result) {
   return result->succeeded ? "held" : "not held";
 }
 
-// The inodes of which an operation does nothing but erase the directory times.
-std::vector<Ino> swept_by(const kv::Txn& batch) {
-  std::vector<Ino> swept;
+// The keys of operations that do nothing but erase one key.
+std::vector<std::string> lone_erases(const kv::Txn& batch) {
+  std::vector<std::string> keys;
   for (const kv::Op& nested : batch.success) {
-    if (!nested.txn || nested.txn->success.empty()) continue;
-    const kv::Op& first = nested.txn->success.front();
-    const std::string& key = first.range.key;
-    constexpr std::size_t kTable = 6;  // behind "f/" and the filesystem's number
-    if (first.kind == kv::Op::Kind::kDelete && key.size() == kTable + 10 &&
-        key.compare(kTable, 2, "wT") == 0)
-      swept.emplace_back(read_be64(key, kTable + 2));
+    // The second operation puts the slot operation key.
+    if (nested.txn && nested.txn->success.size() == 2 &&
+        nested.txn->success.front().kind == kv::Op::Kind::kDelete)
+      keys.push_back(nested.txn->success.front().range.key);
   }
-  return swept;
+  return keys;
 }
 
 }  // namespace
@@ -131,13 +128,13 @@ bool SimFaults::refuses(const kv::Txn& txn) const {
   return refuse_late_ppm_ > 0 && kv::could_put(txn) && chance(refuse_late_ppm_);
 }
 
-void SimFaults::note_sweep(const std::vector<Ino>& swept,
-                           const Result<kv::TxnResult>& result) const {
-  if (unswept_ == nullptr) return;
+void SimFaults::note_erases(const std::vector<std::string>& keys,
+                            const Result<kv::TxnResult>& result) const {
+  if (unerased_ == nullptr) return;
   if (!result && result.error().code == ErrorCode::kNoSpace) {
-    unswept_->insert(swept.begin(), swept.end());
+    unerased_->insert(keys.begin(), keys.end());
   } else if (result && result->succeeded) {
-    for (const Ino ino : swept) unswept_->erase(ino);
+    for (const std::string& key : keys) unerased_->erase(key);
   }
 }
 
@@ -224,14 +221,14 @@ void SimStore::txn(kv::Txn txn, kv::TryOptions options, kv::TxnCallback done) {
     trace("txn %llu: %zu compares, %zu operations%s%s", static_cast<unsigned long long>(number),
           txn.compares.size(), txn.success.size(), refused ? ", to be refused late" : "",
           keys_of(txn).c_str());
-    std::vector<Ino> swept = swept_by(txn);
+    std::vector<std::string> erased = lone_erases(txn);
     store_->txn(std::move(txn), options,
-                [inbox = inbox_, number, refused, faults = faults_, swept = std::move(swept),
+                [inbox = inbox_, number, refused, faults = faults_, erased = std::move(erased),
                  done = std::move(done)](Result<kv::TxnResult> result) mutable {
                   if (refused && result && result->succeeded) {
                     result = symnas::fail(ErrorCode::kNoSpace, "injected: executed, then refused");
                   }
-                  if (!swept.empty()) faults->note_sweep(swept, result);
+                  if (faults != nullptr) faults->note_erases(erased, result);
                   trace("txn %llu of %s: %s", static_cast<unsigned long long>(number),
                         inbox->process().name().c_str(), outcome_of(result));
                   inbox->push([done = std::move(done), result = std::move(result)]() mutable {

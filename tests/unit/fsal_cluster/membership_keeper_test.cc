@@ -32,10 +32,11 @@ TEST(MembershipKeeper, TakesOverOnceHoweverLateTheWatchIs) {
   Membership membership(Membership::Mode::kShared);
   const MembershipKeeper keeper(session, env::system_clock(), membership, peers, fs, kSelf,
                                 {.turning_sole = [] { return Status(); },
-                                 .take_over = [&](MountId) -> Result<Revision> {
-                                   ++takeovers;
-                                   return Revision(session.applied().value() + 1);
-                                 }});
+                                 .take_over =
+                                     [&](MountId) {
+                                       ++takeovers;
+                                       return Status();
+                                     }});
   for (int i = 0; i < 5000 && takeovers == 0; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   std::this_thread::sleep_for(std::chrono::milliseconds(20));  // time for thousands more
