@@ -178,7 +178,8 @@ TEST_F(CacheTest, ChangedSince) {
 // Facts of one transaction: whoever finds one of them finds all of them.
 class CacheTogether : public ::testing::Test {
  protected:
-  static constexpr std::int64_t kRounds = 20'000;
+  // Enough for dozens of switches between the threads even where they share a CPU.
+  static constexpr std::int64_t kLooks = 150'000;
   CacheTogether() { cache_.open(Revision(1)); }
 
   // Looks at the keys one after the other while `change` goes on: none may be behind the one
@@ -186,7 +187,7 @@ class CacheTogether : public ::testing::Test {
   void look_while(const std::function<void(std::int64_t round)>& change) {
     std::atomic<bool> done{false};
     std::thread looker([&] {
-      while (!done) {
+      for (std::int64_t i = 0; i < kLooks; ++i) {
         Revision newest;
         for (const std::string& key : keys_) {
           const auto known = cache_.peek(key);
@@ -195,9 +196,9 @@ class CacheTogether : public ::testing::Test {
           newest = known->mod_revision;
         }
       }
+      done = true;
     });
-    for (std::int64_t round = 2; round < kRounds; ++round) change(round);
-    done = true;
+    for (std::int64_t round = 2; !done; ++round) change(round);
     looker.join();
   }
   std::vector<Cache::KeyFact> all(std::int64_t revision) const {
