@@ -45,6 +45,14 @@ void CachedReader::read(std::vector<std::string> keys, Callback done) {
   load_next(load);
 }
 
+void CachedReader::await_own(const std::vector<std::string>& keys,
+                             std::function<void(Status)> done) {
+  std::vector<Op> gets;
+  gets.reserve(keys.size());
+  for (const auto& key : keys) gets.push_back(get(key));
+  committer_.when_landed(footprint_of_read(gets), std::move(done));
+}
+
 void CachedReader::range(KeyRange range, std::int64_t limit,
                          std::function<void(Result<OpResult>)> done) {
   look({get_range(std::move(range), limit)}, [done = std::move(done)](Result<TxnResult> answer) {

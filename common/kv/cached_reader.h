@@ -32,6 +32,8 @@ class CachedReader {
   std::optional<Values> peek_all(const std::vector<std::string>& keys);
   // As Session::read_async. `done` runs at once when everything is cached.
   void read(std::vector<std::string> keys, Callback done);
+  // As Session::await_own. `done` runs at once when nothing is under way.
+  void await_own(const std::vector<std::string>& keys, std::function<void(Status)> done);
   // As Session::range.
   void range(KeyRange range, std::int64_t limit, std::function<void(Result<OpResult>)> done);
 

@@ -407,8 +407,21 @@ void Committer::slot_ready(Status status) {
 
 // --- who looks at what is under way
 
+void Committer::when_landed(const Footprint& looked, std::function<void(Status)> action) {
+  look_on(looked, std::move(action));
+}
+
 void Committer::when_landed(const Footprint& looked, Revision revision,
                             std::function<void(Status)> action) {
+  const OnlookerRef onlooker = look_on(looked, std::move(action));
+  if (onlooker == nullptr) return;
+  context_.applied_waiters.wait_for(
+      revision, [this, keep = context_.keep_alive(), onlooker] { tell(onlooker); });
+}
+
+// Null: there was nothing to wait for, `action` has run.
+Committer::OnlookerRef Committer::look_on(const Footprint& looked,
+                                          std::function<void(Status)> action) {
   OnlookerRef onlooker;
   bool closed = false;
   {
@@ -423,10 +436,8 @@ void Committer::when_landed(const Footprint& looked, Revision revision,
     action(tl::unexpected<Error>(context_.close_error()));
   } else if (onlooker == nullptr) {
     action({});
-  } else {
-    context_.applied_waiters.wait_for(
-        revision, [this, keep = context_.keep_alive(), onlooker] { tell(onlooker); });
   }
+  return onlooker;
 }
 
 // REQUIRES: mutex_ is held.

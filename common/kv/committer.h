@@ -34,9 +34,11 @@ class Committer {
   void start(std::function<void(Status)> ready);
   // As Session::commit.
   void commit(Mutation mutation, CommitCallback done);
-  // For an answer of the store of this revision: runs `action` when the cache shows what it shows
-  // of batches under way now, i.e. each that writes what `looked` compares has been answered, or
-  // the watch has come that far; at once when there is none. Errors: what closed the session.
+  // Runs `action` when the outcome of each batch under way now that writes what `looked` compares
+  // is known and shown by the cache; at once when there is none. Errors: what closed the session.
+  void when_landed(const Footprint& looked, std::function<void(Status)> action);
+  // The same for an answer of the store of this revision, which waits for what it may show itself:
+  // also when the watch has come that far.
   void when_landed(const Footprint& looked, Revision revision, std::function<void(Status)> action);
   // True while an operation is under way that ends this mount itself: then its end is no disproof.
   bool ending_itself() const { return ending_itself_.load(std::memory_order_acquire) > 0; }
@@ -101,6 +103,7 @@ class Committer {
   void fail_all(const Error& error);
   void slot_ready(Status status);
   std::vector<std::uint64_t> flights_over(const Footprint& looked) const;
+  OnlookerRef look_on(const Footprint& looked, std::function<void(Status)> action);
   void tell_onlookers();
   void tell(const OnlookerRef& onlooker);
 

@@ -118,6 +118,13 @@ class ThreadedSession final : public Session {
     return values.wait();
   }
 
+  Status await_own(const std::vector<std::string>& keys) override {
+    const SessionContext::Inside inside(*core_);
+    Promise<void> landed;
+    core_->reader().await_own(keys, landed.callback());
+    return landed.wait();
+  }
+
   std::optional<CachedValue> peek(const std::string& key) override {
     return core_->reader().peek(key);
   }

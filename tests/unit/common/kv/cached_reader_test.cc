@@ -132,5 +132,46 @@ TEST_F(CachedReaderTest, TheEndOfTheSessionEndsTheWait) {
   store_.release();
 }
 
+// CREATE y is executed, then CREATE x, which is answered first: the directory shows x's change
+// attribute, which stays. Who then looks for y waits for it.
+TEST_F(CachedReaderTest, ANameOfAnEarlierBatchIsAwaited) {
+  begin_rename();
+  Mutation other = put_mutation(data_key("Dother"), "file");
+  other.merged_puts = {put(times_, "latest")};
+  session_->core().committer().commit(other, [](const auto&) {});
+  world_.run_until([&] { return store_.held() == 2; });
+  store_.release_last();
+  ASSERT_EQ(reader().peek(times_)->value, "latest");
+  ASSERT_EQ(reader().peek(old_name_)->value, "file") << "what a look at the cache alone shows";
+  std::optional<Status> landed;
+  reader().await_own({old_name_}, [&](Status status) { landed = std::move(status); });
+  EXPECT_FALSE(landed);
+  store_.release();
+  ASSERT_TRUE(landed && *landed);
+  EXPECT_FALSE(reader().peek(old_name_)->value);
+  EXPECT_EQ(reader().peek(times_)->value, "latest");
+}
+
+TEST_F(CachedReaderTest, NothingElseIsAwaited) {
+  begin_rename();
+  std::optional<Status> landed;
+  reader().await_own({data_key("Dother")}, [&](Status status) { landed = std::move(status); });
+  EXPECT_TRUE(landed && *landed);
+  store_.release();
+  landed.reset();
+  reader().await_own({old_name_}, [&](Status status) { landed = std::move(status); });
+  EXPECT_TRUE(landed && *landed);
+}
+
+TEST_F(CachedReaderTest, TheEndOfTheSessionEndsTheWaitForAName) {
+  begin_rename();
+  std::optional<Status> landed;
+  reader().await_own({old_name_}, [&](Status status) { landed = std::move(status); });
+  session_->core().shut_down();
+  ASSERT_TRUE(landed);
+  EXPECT_EQ(landed->error().code, ErrorCode::kShutdown);
+  store_.release();
+}
+
 }  // namespace
 }  // namespace symnas::kv
