@@ -1,6 +1,7 @@
 #include "common/kv/cache.h"
 
 #include <algorithm>
+#include <bitset>
 #include <utility>
 
 #include "common/base/check.h"
@@ -25,9 +26,20 @@ void raise(std::atomic<std::int64_t>& value, Revision to) {
 Cache::Cache(std::int64_t bytes_max)
     : shard_bytes_max_(std::max<std::int64_t>(bytes_max / kCacheShards, 1)) {}
 
-Cache::Shard& Cache::shard_of(std::string_view key) {
+std::size_t Cache::index_of(std::string_view key) {
   // The map uses the low bits of the same hash.
-  return shards_[(Hash{}(key) >> 32) % kCacheShards];
+  return (Hash{}(key) >> 32) % kCacheShards;
+}
+
+std::vector<std::unique_lock<std::mutex>> Cache::lock_shards(const std::vector<KeyFact>& facts) {
+  std::bitset<kCacheShards> wanted;
+  for (const KeyFact& one : facts) wanted.set(index_of(one.key));
+  std::vector<std::unique_lock<std::mutex>> locks;
+  locks.reserve(wanted.count());
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (wanted.test(i)) locks.emplace_back(shards_[i].mutex);
+  }
+  return locks;
 }
 
 Cache::Entry* Cache::find(Shard& shard, std::string_view key) {
@@ -86,12 +98,14 @@ void Cache::close() {
 void Cache::begin_events(Revision newest) { raise(applying_, newest); }
 void Cache::end_events(Revision newest) { raise(applied_, newest); }
 
-void Cache::apply_event(std::string_view key, Fact fact) {
-  Shard& shard = shard_of(key);
-  const std::scoped_lock lock(shard.mutex);
-  Entry* entry = find(shard, key);
-  if (entry == nullptr || fact.order <= entry->born) return;
-  take(shard, *entry, std::move(fact));
+void Cache::apply_events(std::vector<KeyFact> events) {
+  const auto locks = lock_shards(events);
+  for (KeyFact& event : events) {
+    Shard& shard = shard_of(event.key);
+    Entry* entry = find(shard, event.key);
+    if (entry == nullptr || event.fact.order <= entry->born) continue;
+    take(shard, *entry, std::move(event.fact));
+  }
 }
 
 void Cache::offer_locked(Shard& shard, std::string_view key, Fact&& fact, Revision known_at,
@@ -115,10 +129,11 @@ void Cache::offer_locked(Shard& shard, std::string_view key, Fact&& fact, Revisi
   take(shard, *entry, std::move(fact));
 }
 
-void Cache::offer(std::string_view key, Fact fact, Revision known_at, std::uint64_t life) {
-  Shard& shard = shard_of(key);
-  const std::scoped_lock lock(shard.mutex);
-  offer_locked(shard, key, std::move(fact), known_at, life);
+void Cache::offer(std::vector<KeyFact> facts, Revision known_at, std::uint64_t life) {
+  const auto locks = lock_shards(facts);
+  for (KeyFact& one : facts) {
+    offer_locked(shard_of(one.key), one.key, std::move(one.fact), known_at, life);
+  }
 }
 
 CachedValue Cache::settle(std::string_view key, Fact fact, Revision known_at, std::uint64_t life) {

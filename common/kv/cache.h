@@ -1,5 +1,5 @@
 // Cache: what a session knows of watched keys: values and proven absences, each with the revision
-// from which it is known. Facts come from the watch (apply_event), from own transactions and from
+// from which it is known. Facts come from the watch (apply_events), from own transactions and from
 // reads (offer, settle). Of two facts about one key the one with the higher revision wins, in
 // whatever order they arrive.
 //
@@ -13,10 +13,12 @@
 //  - an answer to a request that was sent before the cache was opened makes no unknown key known (a
 //    barrier that passed while the cache was closed relies on that), and no fact older than that
 //    answer may enter afterwards.
+// Facts of one transaction enter together: nobody finds one of them and then misses another.
 // Two kinds of entries are not evicted: those with pins, and those whose fact the watch has not
 // passed yet (among them tombstones of own deletes).
 //
-// Thread class: thread-safe; one mutex per shard, which is never held during a call to other code.
+// Thread class: thread-safe; one mutex per shard (several are taken in the order of the shards),
+// none is held during a call to other code.
 #pragma once
 
 #include <array>
@@ -29,6 +31,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "common/base/ids.h"
 #include "common/kv/limits.h"
@@ -60,13 +63,16 @@ class Cache {
     Revision
         order;  // present: mod_revision; absent: the revision at which it was seen to be absent
   };
-  // An event of the watch. Ignored for keys without an entry.
-  void apply_event(std::string_view key, Fact fact);
-  // A fact known at revision `known_at` (of a read: its revision; of an own write: its
-  // mod_revision). `life` is what life() or pin() returned before the request was sent that found
-  // the fact.
-  void offer(std::string_view key, Fact fact, Revision known_at, std::uint64_t life);
-  // As offer(); returns the newer of the fact and what the cache knows.
+  struct KeyFact {
+    std::string_view key;
+    Fact fact;
+  };
+  // The events of one revision. Ignored for keys without an entry.
+  void apply_events(std::vector<KeyFact> events);
+  // What an own transaction has written and found, known at its revision. `life` is what life() or
+  // pin() said before the transaction was sent.
+  void offer(std::vector<KeyFact> facts, Revision known_at, std::uint64_t life);
+  // The same for one fact of a read; answers the newer of the fact and what the cache knows.
   CachedValue settle(std::string_view key, Fact fact, Revision known_at, std::uint64_t life);
   // Drops what is known from before `at`, a revision at which that knowledge proved wrong: the next
   // read loads the key.
@@ -114,7 +120,10 @@ class Cache {
     std::uint64_t life = 1;  // grows when the shard is emptied
   };
 
-  Shard& shard_of(std::string_view key);
+  static std::size_t index_of(std::string_view key);
+  Shard& shard_of(std::string_view key) { return shards_[index_of(key)]; }
+  // The shards of all these keys.
+  std::vector<std::unique_lock<std::mutex>> lock_shards(const std::vector<KeyFact>& facts);
   Entry* find(Shard& shard, std::string_view key);
   Entry& insert(Shard& shard, std::string_view key);
   void erase(Shard& shard, std::string_view key);

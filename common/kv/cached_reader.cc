@@ -45,43 +45,82 @@ void CachedReader::read(std::vector<std::string> keys, Callback done) {
   load_next(load);
 }
 
-void CachedReader::load_next(const std::shared_ptr<Load>& load) {
+void CachedReader::await_own(const std::vector<std::string>& keys,
+                             std::function<void(Status)> done) {
+  std::vector<Op> gets;
+  gets.reserve(keys.size());
+  for (const auto& key : keys) gets.push_back(get(key));
+  committer_.when_landed(footprint_of_read(gets), std::move(done));
+}
+
+void CachedReader::range(KeyRange range, std::int64_t limit,
+                         std::function<void(Result<OpResult>)> done) {
+  look({get_range(std::move(range), limit)}, [done = std::move(done)](Result<TxnResult> answer) {
+    if (!answer) {
+      done(tl::unexpected<Error>(std::move(answer.error())));
+      return;
+    }
+    CHECK(!answer->results.empty(), "one result per range");
+    done(std::move(answer->results.front()));
+  });
+}
+
+void CachedReader::look(std::vector<Op> gets, std::function<void(Result<TxnResult>)> done) {
+  Footprint looked = footprint_of_read(gets);
+  context_.read(std::move(gets), [this, keep = context_.keep_alive(), looked = std::move(looked),
+                                  done = std::move(done)](Result<TxnResult> answer) {
+    if (!answer) {
+      done(std::move(answer));
+      return;
+    }
+    const Revision revision = answer->revision;
+    committer_.when_landed(looked, revision,
+                           [done, answer = std::move(answer)](const Status& landed) mutable {
+                             if (!landed) answer = tl::unexpected<Error>(landed.error());
+                             done(std::move(answer));
+                           });
+  });
+}
+
+void CachedReader::load_next(const LoadRef& load) {
   if (load->next == load->missing.size()) {
     load->done(std::move(load->values));
     return;
   }
   const std::size_t first = load->next;
-  const std::size_t end =
-      std::min(load->missing.size(), first + static_cast<std::size_t>(kReadKeysMax));
-  load->next = end;
+  load->next = std::min(load->missing.size(), first + static_cast<std::size_t>(kReadKeysMax));
   std::vector<Op> gets;
-  std::vector<std::uint64_t> pins;
-  for (std::size_t i = first; i < end; ++i) {
+  load->pins.clear();
+  for (std::size_t i = first; i < load->next; ++i) {
     const std::string& key = load->keys[load->missing[i]];
-    pins.push_back(context_.cache.pin(key));  // before the read is sent
+    load->pins.push_back(context_.cache.pin(key));  // before the read is sent
     gets.push_back(get(key));
   }
-  context_.counters.cache_loads.fetch_add(end - first, std::memory_order_relaxed);
-  context_.read(std::move(gets), [this, keep = context_.keep_alive(), load, first, end,
-                                  pins = std::move(pins)](Result<TxnResult> answer) {
-    CHECK(!answer || answer->results.size() == end - first, "one result per range");
-    for (std::size_t i = first; i < end; ++i) {
-      const std::string& key = load->keys[load->missing[i]];
-      if (answer) {
-        auto& kvs = answer->results[i - first].kvs;
-        Cache::Fact fact{std::nullopt, answer->revision};
-        if (!kvs.empty()) fact = {std::move(kvs.front().value), kvs.front().mod_revision};
-        load->values[load->missing[i]] =
-            context_.cache.settle(key, std::move(fact), answer->revision, pins[i - first]);
-      }
-      context_.cache.unpin(key, pins[i - first]);
-    }
-    if (!answer) {
-      load->done(tl::unexpected<Error>(answer.error()));
-    } else {
-      load_next(load);
-    }
-  });
+  context_.counters.cache_loads.fetch_add(gets.size(), std::memory_order_relaxed);
+  look(std::move(gets),
+       [this, keep = context_.keep_alive(), load, first](Result<TxnResult> answer) {
+         if (answer) settle(load, first, std::move(*answer));
+         for (std::size_t i = first; i < load->next; ++i) {
+           context_.cache.unpin(load->keys[load->missing[i]], load->pins[i - first]);
+         }
+         if (!answer) {
+           load->done(tl::unexpected<Error>(answer.error()));
+         } else {
+           load_next(load);
+         }
+       });
+}
+
+void CachedReader::settle(const LoadRef& load, std::size_t first, TxnResult answer) {
+  CHECK(answer.results.size() == load->next - first, "one result per range");
+  for (std::size_t i = first; i < load->next; ++i) {
+    auto& kvs = answer.results[i - first].kvs;
+    Cache::Fact fact{std::nullopt, answer.revision};
+    if (!kvs.empty()) fact = {std::move(kvs.front().value), kvs.front().mod_revision};
+    const std::size_t at = load->missing[i];
+    load->values[at] = context_.cache.settle(load->keys[at], std::move(fact), answer.revision,
+                                             load->pins[i - first]);
+  }
 }
 
 }  // namespace symnas::kv

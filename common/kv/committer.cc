@@ -113,6 +113,8 @@ void Committer::launch_locked(Operations operations) {
   CHECK(use.has_value(), "dispatch has seen a free slot");
   for (const auto& operation : operations) claims_.add(operation->footprint);
   auto flight = std::make_shared<Flight>();
+  flight->number = ++launched_;
+  in_air_.emplace(flight->number, flight);
   flight->use = *use;
   flight->batch = build_batch(context_.options, frame_, *use, std::move(operations),
                               context_.time.next_stamp(context_.clock.wall_ns()));
@@ -189,6 +191,7 @@ bool Committer::put_back_locked(const FlightRef& flight, Answers& answers) {
 
 void Committer::land_locked(const FlightRef& flight, Revision slot_revision) {
   if (flight->phase == Flight::Phase::kArm) --arming_;
+  in_air_.erase(flight->number);
   slots_.release(flight->use, slot_revision);
 }
 
@@ -291,14 +294,7 @@ void Committer::on_armed(const FlightRef& flight, const Verdict& verdict) {
 void Committer::on_executed(const FlightRef& flight, const Verdict& verdict,
                             const TxnResult* answer) {
   Batch& batch = flight->batch;
-  apply_merged(*flight, verdict.revision);
-  for (std::size_t i = 0; i < batch.operations.size(); ++i) {
-    if (verdict.operations_succeeded[i]) {
-      apply_success(*flight, i, verdict.revision);
-    } else {
-      apply_failure(*flight, i, verdict.revision, answer);
-    }
-  }
+  show(*flight, verdict, answer);
   for (std::size_t i = 0; i < batch.watched_puts.size(); ++i) {
     context_.cache.unpin(batch.watched_puts[i], flight->pins[i]);
   }
@@ -312,6 +308,7 @@ void Committer::on_executed(const FlightRef& flight, const Verdict& verdict,
     dispatch_locked(stale);
   }
   send_waiting();
+  tell_onlookers();
   deliver(std::move(answers), verdict.revision);
   deliver(std::move(stale), Revision(0));
 }
@@ -354,6 +351,7 @@ void Committer::on_refused(const FlightRef& flight, const Verdict& verdict) {
     dispatch_locked(answers);
   }
   send_waiting();
+  tell_onlookers();
   deliver(std::move(answers), Revision(0));
   if (arming) slot_ready({});
 }
@@ -392,6 +390,7 @@ void Committer::on_aborted(const FlightRef& flight) {
     dispatch_locked(answers);
   }
   send_waiting();
+  tell_onlookers();
   deliver(std::move(answers), Revision(0));
 }
 
@@ -407,8 +406,78 @@ void Committer::slot_ready(Status status) {
   if (ready) ready(std::move(status));
 }
 
+// --- who looks at what is under way
+
+void Committer::when_landed(const Footprint& looked, std::function<void(Status)> action) {
+  look_on(looked, std::move(action));
+}
+
+void Committer::when_landed(const Footprint& looked, Revision revision,
+                            std::function<void(Status)> action) {
+  const OnlookerRef onlooker = look_on(looked, std::move(action));
+  if (onlooker == nullptr) return;
+  context_.applied_waiters.wait_for(
+      revision, [this, keep = context_.keep_alive(), onlooker] { tell(onlooker); });
+}
+
+// Null: there was nothing to wait for, `action` has run.
+Committer::OnlookerRef Committer::look_on(const Footprint& looked,
+                                          std::function<void(Status)> action) {
+  OnlookerRef onlooker;
+  bool closed = false;
+  {
+    const std::scoped_lock lock(mutex_);
+    closed = closed_;
+    if (!closed && claims_.conflicts(looked)) {
+      onlooker = std::make_shared<Onlooker>(Onlooker{flights_over(looked), std::move(action)});
+      onlookers_.push_back(onlooker);
+    }
+  }
+  if (closed) {
+    action(tl::unexpected<Error>(context_.close_error()));
+  } else if (onlooker == nullptr) {
+    action({});
+  }
+  return onlooker;
+}
+
+// REQUIRES: mutex_ is held.
+std::vector<std::uint64_t> Committer::flights_over(const Footprint& looked) const {
+  std::vector<std::uint64_t> numbers;
+  for (const auto& [number, flight] : in_air_) {
+    Claims claims;
+    for (const auto& operation : flight->batch.operations) claims.add(operation->footprint);
+    if (claims.conflicts(looked)) numbers.push_back(number);
+  }
+  return numbers;
+}
+
+void Committer::tell_onlookers() {
+  std::vector<OnlookerRef> due;
+  {
+    const std::scoped_lock lock(mutex_);
+    const auto waits = [this](const OnlookerRef& one) {
+      return std::ranges::any_of(one->flights,
+                                 [this](auto number) { return in_air_.contains(number); });
+    };
+    const auto rest = std::stable_partition(onlookers_.begin(), onlookers_.end(), waits);
+    due.assign(rest, onlookers_.end());
+    onlookers_.erase(rest, onlookers_.end());
+  }
+  for (const OnlookerRef& one : due) one->action({});
+}
+
+void Committer::tell(const OnlookerRef& onlooker) {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (std::erase(onlookers_, onlooker) == 0) return;  // has been told
+  }
+  onlooker->action({});
+}
+
 void Committer::fail_all(const Error& error) {
   Answers answers;
+  std::vector<OnlookerRef> onlookers;
   std::function<void(Status)> ready;
   {
     const std::scoped_lock lock(mutex_);
@@ -423,9 +492,12 @@ void Committer::fail_all(const Error& error) {
       answers.push_back({std::move(operation), tl::unexpected<Error>(error)});
     }
     slots_to_start_ = 0;
+    in_air_.clear();
+    onlookers.swap(onlookers_);
     ready = std::exchange(ready_, nullptr);
   }
   if (ready) ready(tl::unexpected<Error>(error));
+  for (const OnlookerRef& one : onlookers) one->action(tl::unexpected<Error>(error));
   deliver(std::move(answers), Revision(0));
 }
 

@@ -2,14 +2,16 @@
 //
 // Thread class: thread-safe. One mutex (lock order: committer, then a shard of the cache); the
 // store, the cache's owners and callbacks are called without it. Invariants: every operation is
-// answered exactly once; before a successful operation is answered, the cache shows its writes; a
-// transaction is built once and sent unchanged until its outcome is known.
+// answered exactly once; before a successful operation is answered, the cache shows its writes,
+// those of one batch together; a transaction is built once and sent unchanged until its outcome is
+// known.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -32,6 +34,12 @@ class Committer {
   void start(std::function<void(Status)> ready);
   // As Session::commit.
   void commit(Mutation mutation, CommitCallback done);
+  // Runs `action` when the outcome of each batch under way now that writes what `looked` compares
+  // is known and shown by the cache; at once when there is none. Errors: what closed the session.
+  void when_landed(const Footprint& looked, std::function<void(Status)> action);
+  // The same for an answer of the store of this revision, which waits for what it may show itself:
+  // also when the watch has come that far.
+  void when_landed(const Footprint& looked, Revision revision, std::function<void(Status)> action);
   // True while an operation is under way by which this mount ends itself: its end is then no
   // disproof.
   bool ending_itself() const { return ending_itself_.load(std::memory_order_acquire) > 0; }
@@ -51,7 +59,8 @@ class Committer {
     bool maybe_executed = false;
     Error refusal;                    // kAbort: error of the operations of an unexecuted batch
     std::vector<std::uint64_t> pins;  // of batch.watched_puts
-    std::uint64_t cache_life = 0;     // cache life before the first send
+    std::uint64_t cache_life = 0;     // before the first send
+    std::uint64_t number = 0;         // of the batch, ascending
   };
   using FlightRef = std::shared_ptr<Flight>;
   struct Answer {
@@ -59,6 +68,11 @@ class Committer {
     Result<Committed> result;
   };
   using Answers = std::vector<Answer>;
+  struct Onlooker {
+    std::vector<std::uint64_t> flights;  // that it waits for
+    std::function<void(Status)> action;
+  };
+  using OnlookerRef = std::shared_ptr<Onlooker>;
 
   // REQUIRES (those named *_locked): mutex_ is held.
   void dispatch_locked(Answers& answers);
@@ -81,14 +95,18 @@ class Committer {
   void on_aborted(const FlightRef& flight);
   void on_ended(const FlightRef& flight, const Error& disproof);
 
-  void apply_merged(const Flight& flight, Revision revision);
-  void apply_success(const Flight& flight, std::size_t operation, Revision revision);
-  void apply_failure(const Flight& flight, std::size_t operation, Revision revision,
-                     const TxnResult* answer);
+  void show(const Flight& flight, const Verdict& verdict, const TxnResult* answer);
+  void add_written(const Op& op, Revision revision, std::vector<Cache::KeyFact>& facts) const;
+  void add_found(const Flight& flight, std::size_t operation, Revision revision,
+                 const TxnResult& answer, std::vector<Cache::KeyFact>& facts) const;
   Answers answers_of(Batch& batch, const Verdict& verdict);
   void deliver(Answers answers, Revision revision);
   void fail_all(const Error& error);
   void slot_ready(Status status);
+  std::vector<std::uint64_t> flights_over(const Footprint& looked) const;
+  OnlookerRef look_on(const Footprint& looked, std::function<void(Status)> action);
+  void tell_onlookers();
+  void tell(const OnlookerRef& onlooker);
 
   SessionContext& context_;
   const Frame frame_;
@@ -101,6 +119,9 @@ class Committer {
   SlotTable slots_;
   std::vector<FlightRef> flights_;  // under way, except a flight whose answer is being processed
   std::deque<FlightRef> outbox_;    // to be sent as soon as no lock is held
+  std::map<std::uint64_t, FlightRef> in_air_;  // batches that have claims
+  std::uint64_t launched_ = 0;
+  std::vector<OnlookerRef> onlookers_;
   int arming_ = 0;
   int slots_to_start_ = 0;
   std::function<void(Status)> ready_;

@@ -8,38 +8,44 @@
 
 namespace symnas::kv {
 
-void Committer::apply_merged(const Flight& flight, Revision revision) {
-  for (const auto& op : flight.batch.merged_puts) {
-    if (!contains(context_.options.watched, op.range.key)) continue;
-    context_.cache.offer(op.range.key, {op.value, revision}, revision, flight.cache_life);
-  }
-}
-
-void Committer::apply_success(const Flight& flight, std::size_t operation, Revision revision) {
-  const auto& writes = flight.batch.nested[operation]->success;
-  for (std::size_t i = 0; i + 1 < writes.size(); ++i) {  // the last one is the slot operation key
-    const Op& op = writes[i];
-    if (!op.range.end.empty() || !contains(context_.options.watched, op.range.key)) continue;
-    Cache::Fact fact{std::nullopt, revision};
-    if (op.kind == Op::Kind::kPut) fact.value = op.value;
-    context_.cache.offer(op.range.key, std::move(fact), revision, flight.cache_life);
-  }
-}
-
-void Committer::apply_failure(const Flight& flight, std::size_t operation, Revision revision,
-                              const TxnResult* answer) {
-  context_.counters.conflicts.fetch_add(1, std::memory_order_relaxed);
-  if (answer == nullptr) {
-    // The reply with the fresh values is lost; what the cache has may be out of date.
-    for (const auto& read : flight.batch.nested[operation]->failure) {
-      context_.cache.forget(read.range.key, revision);
+// All at once: who sees a part of a batch (a directory's new change attribute, say) sees all of it.
+void Committer::show(const Flight& flight, const Verdict& verdict, const TxnResult* answer) {
+  std::vector<Cache::KeyFact> facts;
+  for (const Op& op : flight.batch.merged_puts) add_written(op, verdict.revision, facts);
+  for (std::size_t i = 0; i < flight.batch.operations.size(); ++i) {
+    const Txn& nested = *flight.batch.nested[i];
+    if (verdict.operations_succeeded[i]) {
+      // The last one is the slot operation key.
+      for (std::size_t op = 0; op + 1 < nested.success.size(); ++op) {
+        add_written(nested.success[op], verdict.revision, facts);
+      }
+      continue;
     }
-    return;
+    context_.counters.conflicts.fetch_add(1, std::memory_order_relaxed);
+    if (answer != nullptr) {
+      add_found(flight, i, verdict.revision, *answer, facts);
+      continue;
+    }
+    // The reply with the fresh values is lost; what the cache has is at least suspect.
+    for (const Op& read : nested.failure) context_.cache.forget(read.range.key, verdict.revision);
   }
-  for (const auto& found : read_back(flight.batch, operation, *answer)) {
+  context_.cache.offer(std::move(facts), verdict.revision, flight.cache_life);
+}
+
+void Committer::add_written(const Op& op, Revision revision,
+                            std::vector<Cache::KeyFact>& facts) const {
+  if (!op.range.end.empty() || !contains(context_.options.watched, op.range.key)) return;
+  Cache::Fact fact{std::nullopt, revision};
+  if (op.kind == Op::Kind::kPut) fact.value = op.value;
+  facts.push_back({op.range.key, std::move(fact)});
+}
+
+void Committer::add_found(const Flight& flight, std::size_t operation, Revision revision,
+                          const TxnResult& answer, std::vector<Cache::KeyFact>& facts) const {
+  for (const auto& found : read_back(flight.batch, operation, answer)) {
     Cache::Fact fact{std::nullopt, revision};
     if (found.record != nullptr) fact = {found.record->value, found.record->mod_revision};
-    context_.cache.offer(found.key, std::move(fact), revision, flight.cache_life);
+    facts.push_back({found.key, std::move(fact)});
   }
 }
 

@@ -48,6 +48,12 @@ Footprint footprint_of(const Mutation& mutation) {
   return footprint;
 }
 
+Footprint footprint_of_read(const std::vector<Op>& gets) {
+  Footprint footprint;
+  for (const Op& get : gets) add_use(footprint, get.range, KeyUse::kCompare);
+  return footprint;
+}
+
 std::int32_t& Claims::Uses::of(KeyUse use) {
   switch (use) {
     case KeyUse::kCompare: return compares;

@@ -36,6 +36,8 @@ struct Footprint {
 
 // Cost: one copy of every key. REQUIRES: make_operation() has checked the mutation.
 Footprint footprint_of(const Mutation& mutation);
+// Of a read of these: conflicts with who writes them.
+Footprint footprint_of_read(const std::vector<Op>& gets);
 
 // True when the uses of one key (or of overlapping ranges) by two operations conflict.
 constexpr bool uses_conflict(KeyUse a, KeyUse b) {

@@ -11,7 +11,6 @@
 #include <thread>
 #include <utility>
 
-#include "common/base/check.h"
 #include "common/base/waiting.h"
 #include "common/kv/session_core.h"
 
@@ -120,6 +119,13 @@ class ThreadedSession final : public Session {
     return values.wait();
   }
 
+  Status await_own(const std::vector<std::string>& keys) override {
+    const SessionContext::Inside inside(*core_);
+    Promise<void> landed;
+    core_->reader().await_own(keys, landed.callback());
+    return landed.wait();
+  }
+
   std::optional<CachedValue> peek(const std::string& key) override {
     return core_->reader().peek(key);
   }
@@ -132,11 +138,9 @@ class ThreadedSession final : public Session {
 
   Result<OpResult> range(KeyRange range, std::int64_t limit) override {
     const SessionContext::Inside inside(*core_);
-    Promise<TxnResult> answer;
-    core_->read({get_range(std::move(range), limit)}, answer.callback());
-    SYMNAS_ASSIGN(TxnResult result, answer.wait());
-    CHECK(!result.results.empty(), "one result per range");
-    return std::move(result.results.front());
+    Promise<OpResult> found;
+    core_->reader().range(std::move(range), limit, found.callback());
+    return found.wait();
   }
 
   Status barrier() override {

@@ -127,18 +127,23 @@ class Session {
   virtual Status admit(Growth growth) const = 0;
 
   // Reads keys through the cache; loads missing ones with one linearizable read (a "loading" entry
-  // is inserted first, so that a watch event that overtakes the answer is not lost). Retries while
-  // etcd is unreachable. Results are in the order of the keys. REQUIRES: keys inside `watched`; not
-  // on a store thread.
+  // is inserted first, so that a watch event that overtakes the answer is not lost). A load waits
+  // for own commits under way that write what it looks at. Retries while etcd is away. Result order
+  // = keys order. REQUIRES: keys inside `watched`; not on a store thread.
   virtual Result<std::vector<CachedValue>> read(const std::vector<std::string>& keys) = 0;
   Result<CachedValue> read(const std::string& key);
+  // Returns once the cache shows every own commit under way at the call that writes one of these
+  // keys (merged puts apart), for reads that must find all of a directory's change when its change
+  // attribute shows a later one. At once, and without etcd, when there is none; else as long as the
+  // outcome takes. Errors: kEnded, kShutdown. REQUIRES: not on a store thread.
+  virtual Status await_own(const std::vector<std::string>& keys) = 0;
   // Cache only: nullopt when not cached. Never blocks; any thread.
   virtual std::optional<CachedValue> peek(const std::string& key) = 0;
   // Asynchronous read through the cache for threads that must not block.
   virtual void read_async(std::vector<std::string> keys,
                           std::function<void(Result<std::vector<CachedValue>>)> done) = 0;
-  // Linearizable range read, not cached (READDIR pages, sweeps, reverse maps). Retries while etcd
-  // is unreachable.
+  // Linearizable range read, not cached (READDIR pages, sweeps, reverse maps). Waits for own
+  // commits under way, as a load does. Retries while etcd is away.
   virtual Result<OpResult> range(KeyRange range, std::int64_t limit) = 0;
 
   // INV-4: returns once the cache reflects every change acknowledged before the call. Joins only a

@@ -14,7 +14,7 @@ SessionCore::SessionCore(Store& the_store, const env::Clock& the_clock, SessionO
                // The answer to the mount's own clean close says more than the watch's event.
                if (!committer_.ending_itself()) committer_.end(std::move(disproof));
              }),
-      reader_(*this),
+      reader_(*this, committer_),
       barriers_(*this) {
   drop_late_watch = [this] { watch_.resync_late(); };
 }

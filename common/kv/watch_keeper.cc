@@ -212,10 +212,14 @@ void WatchKeeper::tell_followers(const std::vector<WatchEvent>& events) {
 void WatchKeeper::apply(const std::vector<WatchEvent>& events, Told told) {
   const Revision newest = events.back().kv.mod_revision;
   context_.cache.begin_events(newest);
-  for (const auto& event : events) {
-    Cache::Fact fact{std::nullopt, event.kv.mod_revision};
-    if (!event.deleted) fact.value = event.kv.value;
-    context_.cache.apply_event(event.kv.key, std::move(fact));
+  std::vector<Cache::KeyFact> of_revision;
+  for (auto event = events.begin(); event != events.end(); ++event) {
+    Cache::Fact fact{std::nullopt, event->kv.mod_revision};
+    if (!event->deleted) fact.value = event->kv.value;
+    of_revision.push_back({event->kv.key, std::move(fact)});
+    const auto next = std::next(event);
+    if (next == events.end() || next->kv.mod_revision != event->kv.mod_revision)
+      context_.cache.apply_events(std::exchange(of_revision, {}));
   }
   context_.cache.end_events(newest);
   // After the cache: a follower that is told of a change finds it in the cache.

@@ -62,7 +62,10 @@ void MembershipKeeper::run() {
     if (step.kind != MembershipStep::Kind::kWait) {
       const Status done = act(step, view);
       if (stopped_within(0)) return;
-      if (done) continue;
+      if (done) {
+        if (step.kind == MembershipStep::Kind::kTakeOver) plan_.taken_over(step.ended);
+        continue;
+      }
       const ErrorCode code = done.error().code;
       if (code == ErrorCode::kEnded || code == ErrorCode::kShutdown) return;
       log::warn("filesystem {}: {}", fs_.value(), done.error().message);

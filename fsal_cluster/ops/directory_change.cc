@@ -51,6 +51,7 @@ void sweep_times(Context& context, Ino directory) {
     SYMNAS_ASSIGN(const auto found, context.session.read({inode, times}));
     if (found[0].value || !found[1].value) return {};  // the operation failed for another reason
     kv::Mutation mutation;
+    mutation.growth = kv::Growth::kMustGo;
     mutation.compares = {kv::key_absent(inode)};
     mutation.writes = {kv::erase(times)};
     SYMNAS_ASSIGN(const auto swept, commit(context, std::move(mutation)));

@@ -99,6 +99,7 @@ Result<Place> read_place(Context& context, const Handle& directory, const std::s
   SYMNAS_TRY(check_name(name));
   const FsId fs = context.fs;
   std::string bucket_key = kv::keys::dirent_bucket(fs, directory.ino, context.hasher.hash(name));
+  SYMNAS_TRY(context.session.await_own({bucket_key}));
   SYMNAS_ASSIGN(const std::vector<kv::CachedValue> values,
                 context.session.read(std::vector<std::string>{
                     kv::keys::inode(fs, directory.ino),

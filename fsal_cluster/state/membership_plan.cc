@@ -1,6 +1,7 @@
 #include "fsal_cluster/state/membership_plan.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "fsal_cluster/types/limits.h"
 
@@ -8,6 +9,7 @@ namespace symnas::fs {
 namespace {
 
 constexpr std::int64_t kTakeOverDelayMaxNs = kTakeOverDelayMaxMs * 1'000'000;
+constexpr std::int64_t kNeverNs = std::numeric_limits<std::int64_t>::max();
 
 }  // namespace
 
@@ -30,7 +32,7 @@ MembershipStep MembershipPlan::next(const MembershipView& view, std::int64_t now
                                   static_cast<std::int64_t>(random % kTakeOverDelayMaxNs);
     const std::int64_t due_ns = due_ns_.try_emplace(ended.id, now_ns + delay_ns).first->second;
     if (due_ns <= now_ns) return {Kind::kTakeOver, ended.id, {}};
-    wake_by(due_ns);
+    if (due_ns != kNeverNs) wake_by(due_ns);
   }
 
   const bool may_be_sole = view.mode == Membership::Mode::kShared && view.no_others &&
@@ -46,6 +48,8 @@ MembershipStep MembershipPlan::next(const MembershipView& view, std::int64_t now
   wake_by(sole_ns);
   return step;
 }
+
+void MembershipPlan::taken_over(MountId ended) { due_ns_[ended] = kNeverNs; }
 
 void MembershipPlan::failed(const MembershipStep& step, std::int64_t retry_ns) {
   if (step.kind == MembershipStep::Kind::kTakeOver) due_ns_[step.ended] = retry_ns;

@@ -103,7 +103,7 @@ class FilesystemRun {
     if (wrong.empty()) {
       // RENAME changes the times of two directories.
       wrong = check_as_product(world.server(), world.fs(), world.volume_blocks(), moment,
-                               2 * shared_.names.lost_changes);
+                               {2 * shared_.names.lost_changes, world.unerased()});
     }
     if (wrong.empty()) wrong = heads_.check_ends();
     if (!wrong.empty()) fail(wrong + when);

@@ -37,6 +37,7 @@ MountWorld::MountWorld(const MountWorldOptions& options)
       lun_faults_(LunFaults::draw()),
       vnfs_(1),
       server_(std::make_shared<kv::MemServer>()),
+      unerased_(std::make_shared<std::set<std::string>>()),
       array_(std::make_shared<SimArray>(options.disk, options.volume_bytes)),
       daemon_(new_process("vnfsd")),
       daemon_store_(daemon_, server_, nullptr, latency_ns_max_) {}
@@ -48,6 +49,7 @@ MountWorld::MountWorld(const MountWorld& first, unsigned vnfs)
       lun_faults_(LunFaults::draw()),
       vnfs_(vnfs),
       server_(first.server_),
+      unerased_(first.unerased_),
       array_(first.array_),
       daemon_(new_process("vnfsd" + std::to_string(vnfs))),
       daemon_store_(daemon_, server_, nullptr, latency_ns_max_),
@@ -142,6 +144,7 @@ std::unique_ptr<MountWorld::Instance> MountWorld::new_instance(std::uint64_t epo
   instance.epoch = epoch;
   instance.process = &new_process(vnfs_name_ + "." + std::to_string(epoch));
   instance.faults = std::make_shared<SimFaults>(weights_);
+  instance.faults->note_unerased(unerased_);
   instance.store = new SimStore(*instance.process, server_, instance.faults, latency_ns_max_);
   if (calm_) instance.faults->stop();
   spawn(*instance.process, "open", [this, &instance] {

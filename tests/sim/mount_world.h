@@ -110,6 +110,8 @@ class MountWorld {
   // does not disprove the owner record: an instance that dies while it claims may still make its
   // mount until the next claim, which is refused because of that mount, and ends it.
   std::string check_ends() const;
+  // Keys that were to be swept, refused for want of space.
+  const std::set<std::string>& unerased() const { return *unerased_; }
 
  private:
   struct Instance {
@@ -165,6 +167,7 @@ class MountWorld {
   const std::string vnfs_name_ = "vnfs" + std::to_string(vnfs_);
   const std::string owner_key_ = "c/owner/" + vnfs_name_;
   std::shared_ptr<kv::MemServer> server_;
+  const std::shared_ptr<std::set<std::string>> unerased_;  // of all heads
   std::shared_ptr<SimArray> array_;
   Process& daemon_;
   SimStore daemon_store_;

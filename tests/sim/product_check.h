@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 
 #include "common/base/ids.h"
@@ -12,11 +13,16 @@
 
 namespace symnas::sim {
 
-// Returns "" or the first finding. kAny: without findings that a living mount may be about to
-// repair. `unswept`: how many directories that are gone may have left their times, for ever: when a
-// removal is faster than a change, the change deletes what its batch has put blind
-// (docs/architecture/metadata.md); a mount that dies before that does not.
+// Directories that are gone and may have left their times, for ever. A change that a removal was
+// faster than deletes what its batch has put blind (docs/architecture/metadata.md), unless it dies
+// before that or the store has no space.
+struct Unswept {
+  std::size_t died = 0;           // so many, whichever
+  std::set<std::string> refused;  // their keys
+};
+
+// kAny: without what a living mount may be about to mend. Empty: fine; else the first finding.
 std::string check_as_product(const kv::MemServer& server, FsId fs, std::uint64_t volume_blocks,
-                             Moment moment, std::size_t unswept = 0);
+                             Moment moment, Unswept unswept = {});
 
 }  // namespace symnas::sim

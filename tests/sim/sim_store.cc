@@ -38,6 +38,18 @@ const char* outcome_of(const Result<kv::TxnResult>& result) {
   return result->succeeded ? "held" : "not held";
 }
 
+// The keys of operations that do nothing but erase one key.
+std::vector<std::string> lone_erases(const kv::Txn& batch) {
+  std::vector<std::string> keys;
+  for (const kv::Op& nested : batch.success) {
+    // The second operation puts the slot operation key.
+    if (nested.txn && nested.txn->success.size() == 2 &&
+        nested.txn->success.front().kind == kv::Op::Kind::kDelete)
+      keys.push_back(nested.txn->success.front().range.key);
+  }
+  return keys;
+}
+
 }  // namespace
 
 // What a transaction reads and changes: "put wI16", in the tables of common/kv/keys.h.
@@ -114,6 +126,16 @@ kv::WatchFault SimFaults::next_watch(Revision revision) {
 
 bool SimFaults::refuses(const kv::Txn& txn) const {
   return refuse_late_ppm_ > 0 && kv::could_put(txn) && chance(refuse_late_ppm_);
+}
+
+void SimFaults::note_erases(const std::vector<std::string>& keys,
+                            const Result<kv::TxnResult>& result) const {
+  if (unerased_ == nullptr) return;
+  if (!result && result.error().code == ErrorCode::kNoSpace) {
+    unerased_->insert(keys.begin(), keys.end());
+  } else if (result && result->succeeded) {
+    for (const std::string& key : keys) unerased_->erase(key);
+  }
 }
 
 void SimFaults::stop() {
@@ -199,12 +221,14 @@ void SimStore::txn(kv::Txn txn, kv::TryOptions options, kv::TxnCallback done) {
     trace("txn %llu: %zu compares, %zu operations%s%s", static_cast<unsigned long long>(number),
           txn.compares.size(), txn.success.size(), refused ? ", to be refused late" : "",
           keys_of(txn).c_str());
+    std::vector<std::string> erased = lone_erases(txn);
     store_->txn(std::move(txn), options,
-                [inbox = inbox_, number, refused,
+                [inbox = inbox_, number, refused, faults = faults_, erased = std::move(erased),
                  done = std::move(done)](Result<kv::TxnResult> result) mutable {
                   if (refused && result && result->succeeded) {
                     result = symnas::fail(ErrorCode::kNoSpace, "injected: executed, then refused");
                   }
+                  if (faults != nullptr) faults->note_erases(erased, result);
                   trace("txn %llu of %s: %s", static_cast<unsigned long long>(number),
                         inbox->process().name().c_str(), outcome_of(result));
                   inbox->push([done = std::move(done), result = std::move(result)]() mutable {

@@ -7,6 +7,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "common/kv/mem/mem_store.h"
@@ -28,6 +31,10 @@ class SimFaults final : public kv::FaultPlan {
   // quota again when it applies).
   void set_refuse_late(std::uint64_t per_million) { refuse_late_ppm_ = per_million; }
   bool refuses(const kv::Txn& txn) const;
+  // Where to note, for all instances alike, keys that an operation was to erase, and nothing else,
+  // and could not because the store had no space.
+  void note_unerased(std::shared_ptr<std::set<std::string>> keys) { unerased_ = std::move(keys); }
+  void note_erases(const std::vector<std::string>& keys, const Result<kv::TxnResult>& result) const;
   void stop();
 
   // Draws weights for a seed.
@@ -37,6 +44,7 @@ class SimFaults final : public kv::FaultPlan {
   kv::SeededFaults faults_;
   bool partitioned_ = false;
   std::uint64_t refuse_late_ppm_ = 0;
+  std::shared_ptr<std::set<std::string>> unerased_;  // null: nobody asks
 };
 
 class SimStore final : public kv::Store {

@@ -54,7 +54,21 @@ class HoldingStore final : public Store {
     lost_.clear();
     for (auto& answer : std::exchange(held_, {})) answer();
   }
-  // The answers held back are lost: their senders get a time-out.
+  // The answer that has waited longest; later ones go on to wait.
+  void release_first() {
+    const auto answer = std::move(held_.front());
+    held_.erase(held_.begin());
+    lost_.erase(lost_.begin());
+    answer();
+  }
+  // The answer that has waited for the shortest time.
+  void release_last() {
+    const auto answer = std::move(held_.back());
+    held_.pop_back();
+    lost_.pop_back();
+    answer();
+  }
+  // The answers held back are lost: their senders hear of a time-out.
   void drop() {
     matches_ = nullptr;
     for (auto& lost : std::exchange(lost_, {})) lost();

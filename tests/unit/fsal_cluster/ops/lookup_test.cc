@@ -49,6 +49,18 @@ TEST(LookupTest, AnEntryWithoutInodeIsCorrupt) {
   EXPECT_EQ(error_of(lookup(world.context(), world.root(), "f")), ErrorCode::kCorrupt);
 }
 
+// Beside the change attribute of a later CREATE the name of an earlier one must not be absent
+// (kv_session.md, "Two batches of one directory").
+TEST(LookupTest, AwaitsOwnChangesOfTheNameOnly) {
+  World world;
+  world.create(world.root(), "f");
+  world.session().forget();
+  ASSERT_TRUE(lookup(world.context(), world.root(), "f"));
+  const std::string bucket =
+      kv::keys::dirent_bucket(world.fs(), kRootIno, world.context().hasher.hash("f"));
+  EXPECT_EQ(world.session().awaited(), std::vector<std::string>{bucket});
+}
+
 TEST(LookupTest, ASoleMountNeedsNoBarrierASharedOneDoes) {
   World world;
   world.create(world.root(), "f");

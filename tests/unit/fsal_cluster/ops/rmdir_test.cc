@@ -81,6 +81,8 @@ TEST_F(RmdirTest, ACreateThatComesTooLateLeavesNoTimes) {
   EXPECT_EQ(made.error().code, ErrorCode::kStale);
   EXPECT_TRUE(world.faults_met());
   EXPECT_FALSE(world.exists(kv::keys::directory_times(world.fs(), dir.ino)));
+  EXPECT_EQ(world.session().mutations().back().growth, kv::Growth::kMustGo)
+      << "what is kept back of the quota is kept for this";
 }
 
 TEST_F(RmdirTest, DoesNotConflictWithACreateBesideIt) {

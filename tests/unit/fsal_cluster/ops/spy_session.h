@@ -35,6 +35,13 @@ class SpySession final : public kv::Session {
     if (after_read_) std::exchange(after_read_, nullptr)();
     return values;
   }
+  Status await_own(const std::vector<std::string>& keys) override {
+    {
+      const std::scoped_lock lock(mutex_);
+      awaited_.insert(awaited_.end(), keys.begin(), keys.end());
+    }
+    return real_->await_own(keys);
+  }
   std::optional<kv::CachedValue> peek(const std::string& key) override {
     if (unseen_ > 0) {
       --unseen_;
@@ -80,10 +87,13 @@ class SpySession final : public kv::Session {
   void before_range_on_this_thread(std::function<void()> hook) { before_range_ = std::move(hook); }
   void forget() {
     mutations_.clear();
+    awaited_.clear();
     conflicts_ = 0;
     barriers_ = 0;
   }
   const std::vector<kv::Mutation>& mutations() const { return mutations_; }
+  // The keys whose own commits under way have been awaited.
+  const std::vector<std::string>& awaited() const { return awaited_; }
   int conflicts() const { return conflicts_; }
   int barriers() const { return barriers_; }
 
@@ -96,6 +106,7 @@ class SpySession final : public kv::Session {
   std::atomic<int> unseen_{0};
   std::mutex mutex_;
   std::vector<kv::Mutation> mutations_;  // guarded by mutex_
+  std::vector<std::string> awaited_;     // guarded by mutex_
   std::atomic<int> conflicts_{0};
   std::atomic<int> barriers_{0};
 };

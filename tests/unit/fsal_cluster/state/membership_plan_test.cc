@@ -52,6 +52,20 @@ TEST(MembershipPlanTest, TakesOverAfterARandomWaitUnlessSomebodyWasFaster) {
   EXPECT_EQ(plan.next(shared, 60'000'001, 7).kind, Kind::kWait);
 }
 
+TEST(MembershipPlanTest, TakesOverOnceHoweverLongALateWatchShowsTheEnd) {
+  MembershipPlan plan;
+  MembershipView shared = view(Membership::Mode::kShared);
+  constexpr MountId kThird{5};
+  shared.ended = {{kOther}, {kThird}};
+  plan.next(shared, 0, 0);
+  plan.taken_over(kOther);
+  EXPECT_EQ(plan.next(shared, 10, 0).ended, kThird) << "who comes next does not wait";
+  plan.taken_over(kThird);
+  const MembershipStep rest = plan.next(shared, kSoloAfterNs, 0);
+  EXPECT_EQ(rest.kind, Kind::kWait);
+  EXPECT_FALSE(rest.wake_ns);
+}
+
 TEST(MembershipPlanTest, WhatACloseLeftIsTakenOverWhenItsVnfsHasMoved) {
   MembershipPlan plan;
   MembershipView shared = view(Membership::Mode::kShared);
