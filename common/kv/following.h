@@ -6,6 +6,7 @@
 
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -22,21 +23,24 @@ class Following {
   // Appends what to read in one transaction with the anchor: one result per operation goes to
   // image().
   void add_reads(std::vector<Op>& reads) const;
-  // Takes its results off the front: of a transaction sent after the watch had begun.
-  void image(std::deque<OpResult>& results, Revision at);
+  // Takes its results off the front: of a transaction sent after the watch had begun. The follower
+  // is told when image and events have come as far as `no_older_than`.
+  void image(std::deque<OpResult>& results, Revision at, Revision no_older_than);
   void events(const std::vector<WatchEvent>& events, Revision newest);
   // The watch has a gap.
   void lost();
 
  private:
-  void pass_on(const std::vector<WatchEvent>& events, Revision newest);
+  void complete_locked();
 
   const std::vector<KeyRange> ranges_;
   Follower* const follower_;
   std::mutex mutex_;
-  bool complete_ = false;          // the image is there
-  Revision at_;                    // of the image
-  std::vector<WatchEvent> early_;  // followed ones that came before it
+  bool complete_ = false;                       // the follower has an image
+  std::optional<std::vector<KeyValue>> image_;  // that it has not been told of yet
+  Revision at_;                                 // of the image
+  Revision no_older_than_;
+  std::vector<WatchEvent> early_;  // followed ones that came before the follower was told
   Revision early_newest_;
 };
 
