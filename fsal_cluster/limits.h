@@ -68,6 +68,9 @@ static_assert(kGateWindowNs >= 4 * kHeartbeatNs, "one slow heartbeat does not cl
 inline constexpr std::int64_t kSoloAfterNs = 5'000'000'000;
 // How often a claim looks whether the sole mount has made room: about a round trip of the store.
 inline constexpr std::int64_t kSoloWaitPollMs = 10;
+// How often a mount that makes room looks whether what began while it was alone has ended: a
+// newcomer waits for it.
+inline constexpr std::int64_t kDrainPollNs = 1'000'000;
 // How long mounts wait at random before they take over from an ended one: mostly one of them does.
 inline constexpr std::int64_t kTakeOverDelayMaxMs = 200;
 // From one that was closed nobody waits for anything; its VNFS is on the move, and the next mount

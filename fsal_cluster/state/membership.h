@@ -1,8 +1,9 @@
 // Membership: whether this mount is alone with its filesystem (sole) or others may change it
 // (shared), and which operations still run on the belief that it is alone.
 //
-// Thread class: thread-safe; enter() and leaving are lock-free. Invariant: when turn_shared() has
-// returned, no stay that is sole is left, and no later one is before turn_sole().
+// Thread class: thread-safe; enter() and leaving are lock-free; one thread turns it. Invariant:
+// when settle() has returned true, no stay that is sole is left, and no later one is before
+// turn_sole().
 #pragma once
 
 #include <array>
@@ -38,11 +39,17 @@ class Membership {
   Stay enter();
   bool is_sole() const { return mode_.load(std::memory_order_acquire) == Mode::kSole; }
 
-  // Blocks until the last sole stay has ended, which may wait for a LUN or for the store.
+  // No sole stay begins any more. Those that have begun may wait for a LUN or for the store, also
+  // for what their mount's own keeper has to do: it must not wait for them.
+  void begin_shared();
+  // True when the last sole stay has ended. Cost: one look at each shard.
+  bool settle();
+  // begin_shared(), and waits until it is settled.
   void turn_shared();
-  // False while turn_shared() waits: a sole stay may still rely on what shared ones must not touch.
+  // False before settle() was true: a sole stay may still rely on what shared ones must not touch.
   bool is_settled() const { return settled_.load(std::memory_order_acquire); }
-  // REQUIRES: the store says that this mount is alone, and the cache is no older than that.
+  // REQUIRES: settled; the store says that this mount is alone, and the cache is no older than
+  // that.
   void turn_sole() { mode_.store(Mode::kSole, std::memory_order_seq_cst); }
 
  private:
