@@ -276,16 +276,19 @@ FileModel::Snapshot Client::through_head(const Target& file, FileModel::Snapshot
 }
 
 void Client::commit(const Target& file) {
-  const FileModel::Snapshot before = file.model->snapshot();
+  const FileModel::Snapshot all = file.model->snapshot();
+  FileModel::Snapshot before;
   std::optional<Status> status;
   const Reply reply = call([&](Mount& mount) {
+    // Now: when it is answered another head may be forgotten, with what it has not committed.
+    before = through_head(file, all);
     Waiting<void> waiting;
     mount.commit(file.handle, waiting.callback());
     status = waiting.get();
   });
   if (reply != Reply::kAnswered) return;
   if (*status) {
-    file.model->committed(through_head(file, before));
+    file.model->committed(before);
     trace("client %d: file %llu committed", index_,
           static_cast<unsigned long long>(file.model->id()));
   } else if (status->error().code != ErrorCode::kNoSpace &&
