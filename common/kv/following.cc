@@ -60,7 +60,9 @@ void Following::events(const std::vector<WatchEvent>& events, Revision newest) {
   }
   const std::scoped_lock lock(mutex_);
   if (complete_) {
-    if (newest > at_) follower_->on_events(followed, newest);
+    if (newest <= at_) return;  // the image is younger
+    std::erase_if(followed, [this](const WatchEvent& one) { return one.kv.mod_revision <= at_; });
+    follower_->on_events(followed, newest);
     return;
   }
   early_.insert(early_.end(), std::make_move_iterator(followed.begin()),

@@ -126,6 +126,7 @@ void WatchKeeper::on_anchor(std::uint64_t number, Result<TxnResult> answer) {
     if (step.open_cache) {
       // From here on barriers wait for the watch; those that passed before wanted this.
       const Revision passed = context_.applied_waiters.follow(follower_.applied());
+      step.open_cache = std::max(*step.open_cache, passed);
       std::deque<OpResult> images(std::make_move_iterator(answer->results.begin() + 1),
                                   std::make_move_iterator(answer->results.end()));
       for (const auto& following : following_) following->image(images, answer->revision, passed);

@@ -28,12 +28,15 @@ void Membership::begin_shared() {
 }
 
 bool Membership::settle() {
-  if (is_settled()) return true;
-  const bool drained = std::ranges::all_of(shards_, [](const Shard& shard) {
+  const bool settled = is_settled();
+  if (settled) settled_.store(true, std::memory_order_release);
+  return settled;
+}
+
+bool Membership::is_drained() const {
+  return std::ranges::all_of(shards_, [](const Shard& shard) {
     return shard.sole_stays.load(std::memory_order_seq_cst) == 0;
   });
-  if (drained) settled_.store(true, std::memory_order_release);
-  return drained;
 }
 
 void Membership::turn_shared() {

@@ -46,13 +46,15 @@ class Membership {
   bool settle();
   // begin_shared(), and waits until it is settled.
   void turn_shared();
-  // False before settle() was true: a sole stay may still rely on what shared ones must not touch.
-  bool is_settled() const { return settled_.load(std::memory_order_acquire); }
+  // False while a sole stay may still rely on what shared ones must not touch.
+  bool is_settled() const { return settled_.load(std::memory_order_acquire) || is_drained(); }
   // REQUIRES: settled; the store says that this mount is alone, and the cache is no older than
   // that.
   void turn_sole() { mode_.store(Mode::kSole, std::memory_order_seq_cst); }
 
  private:
+  bool is_drained() const;
+
   struct alignas(64) Shard {
     std::atomic<std::int64_t> sole_stays{0};
   };
