@@ -1,5 +1,6 @@
 #include "common/kv/applied_waiters.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace symnas::kv {
@@ -36,10 +37,16 @@ std::vector<std::function<void()>> AppliedWaiters::drop() {
   return due;
 }
 
-void AppliedWaiters::follow(Revision applied) {
+void AppliedWaiters::note_barrier(Revision stamp) {
+  const std::scoped_lock lock(mutex_);
+  if (!following_) passed_ = std::max(passed_, stamp);
+}
+
+Revision AppliedWaiters::follow(Revision applied) {
   const std::scoped_lock lock(mutex_);
   following_ = true;
   applied_ = applied;
+  return std::exchange(passed_, Revision(0));
 }
 
 }  // namespace symnas::kv

@@ -16,19 +16,24 @@ namespace symnas::kv {
 
 class AppliedWaiters {
  public:
+  // While the cache is shut `action` runs at once.
   void wait_for(Revision revision, std::function<void()> action);
   // The watch has applied everything up to `applied`.
   void advance(Revision applied);
   // The cache is empty, and stays empty until follow(). The caller runs the returned actions with
   // no lock held.
   std::vector<std::function<void()>> drop();
-  // The cache takes facts again; the watch has applied everything up to `applied`.
-  void follow(Revision applied);
+  // A barrier for this stamp is about to wait; while the cache is shut it will not.
+  void note_barrier(Revision stamp);
+  // The cache takes facts again; the watch stands at `applied`. Returns the newest stamp of the
+  // barriers that have passed while the cache was shut: nothing older may be relied on.
+  Revision follow(Revision applied);
 
  private:
   std::mutex mutex_;
   std::multimap<Revision, std::function<void()>> waiting_;
   Revision applied_;
+  Revision passed_;  // stamps of barriers while not following
   bool following_ = false;
 };
 

@@ -14,21 +14,17 @@ Barriers::Barriers(SessionContext& context) : context_(context) {
 void Barriers::barrier(Callback done) {
   context_.counters.barriers.fetch_add(1, std::memory_order_relaxed);
   auto round = std::make_shared<Round>();
-  Status status;
   {
     const std::scoped_lock lock(mutex_);
-    if (closed_) {
-      status = tl::unexpected<Error>(context_.close_error());
-    } else if (context_.cache.is_open()) {
+    if (!closed_) {
       waiting_.push_back(std::move(done));
       if (reads_in_flight_ == kBarrierReadsInFlightMax) return;
       ++reads_in_flight_;
       round->callers.swap(waiting_);
     }
-    // An empty cache holds nothing old: every read goes to etcd until it opens again.
   }
   if (round->callers.empty()) {
-    done(std::move(status));
+    done(tl::unexpected<Error>(context_.close_error()));
   } else {
     send(std::move(round));
   }
@@ -58,9 +54,11 @@ void Barriers::on_stamp(const std::shared_ptr<Round>& round, const Result<TxnRes
   }
   const auto& kvs = answer->results.front().kvs;
   const Revision stamped = kvs.empty() ? Revision(0) : kvs.front().mod_revision;
-  // While the cache is closed, the caller goes on before the watch has delivered this stamp.
+  // With a shut cache nothing old is found, and images are incomplete until they are as young: the
+  // caller reads on although the watch has not told of the stamp.
   if (!kvs.empty())
     if (const auto time_ns = decode_stamp(kvs.front().value)) context_.time.observe(*time_ns);
+  context_.applied_waiters.note_barrier(stamped);
   context_.when_applied(stamped, kBarrierWatchWaitMs, [this, round] {
     finish(*round,
            context_.is_closed() ? Status(tl::unexpected<Error>(context_.close_error())) : Status());

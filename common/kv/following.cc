@@ -1,6 +1,8 @@
 #include "common/kv/following.h"
 
 #include <algorithm>
+#include <map>
+#include <string>
 #include <utility>
 
 namespace symnas::kv {
@@ -9,7 +11,7 @@ void Following::add_reads(std::vector<Op>& reads) const {
   for (const KeyRange& range : ranges_) reads.push_back(get_range(range));
 }
 
-void Following::image(std::deque<OpResult>& results, Revision at) {
+void Following::image(std::deque<OpResult>& results, Revision at, Revision no_older_than) {
   std::vector<KeyValue> keys;
   for (std::size_t i = 0; i < ranges_.size(); ++i) {
     std::vector<KeyValue>& kvs = results.front().kvs;
@@ -18,10 +20,34 @@ void Following::image(std::deque<OpResult>& results, Revision at) {
     results.pop_front();
   }
   const std::scoped_lock lock(mutex_);
-  complete_ = true;
+  image_ = std::move(keys);
   at_ = at;
-  follower_->on_image(keys, at);
-  pass_on(std::exchange(early_, {}), early_newest_);
+  no_older_than_ = no_older_than;
+  complete_locked();
+}
+
+// One step: between an older image and its events somebody could look.
+void Following::complete_locked() {
+  const Revision newest = std::max(at_, early_newest_);
+  if (!image_ || newest < no_older_than_) return;
+  std::map<std::string, KeyValue> keys;
+  for (KeyValue& kv : *image_) keys[kv.key] = std::move(kv);
+  image_.reset();
+  for (WatchEvent& event : early_) {
+    if (event.kv.mod_revision <= at_) continue;  // the image is younger
+    if (event.deleted) {
+      keys.erase(event.kv.key);
+    } else {
+      keys[event.kv.key] = std::move(event.kv);
+    }
+  }
+  early_.clear();
+  std::vector<KeyValue> image;
+  image.reserve(keys.size());
+  for (auto& [key, kv] : keys) image.push_back(std::move(kv));
+  complete_ = true;
+  at_ = newest;
+  follower_->on_image(image, at_);
 }
 
 void Following::events(const std::vector<WatchEvent>& events, Revision newest) {
@@ -34,25 +60,20 @@ void Following::events(const std::vector<WatchEvent>& events, Revision newest) {
   }
   const std::scoped_lock lock(mutex_);
   if (complete_) {
-    pass_on(followed, newest);
+    if (newest <= at_) return;  // the image is younger
+    std::erase_if(followed, [this](const WatchEvent& one) { return one.kv.mod_revision <= at_; });
+    follower_->on_events(followed, newest);
     return;
   }
   early_.insert(early_.end(), std::make_move_iterator(followed.begin()),
                 std::make_move_iterator(followed.end()));
-  early_newest_ = newest;
-}
-
-void Following::pass_on(const std::vector<WatchEvent>& events, Revision newest) {
-  if (newest <= at_) return;  // the image contains these events already
-  std::vector<WatchEvent> later;
-  for (const WatchEvent& event : events) {
-    if (event.kv.mod_revision > at_) later.push_back(event);
-  }
-  follower_->on_events(later, newest);
+  early_newest_ = std::max(early_newest_, newest);
+  complete_locked();
 }
 
 void Following::lost() {
   const std::scoped_lock lock(mutex_);
+  image_.reset();
   early_.clear();
   early_newest_ = Revision(0);
   if (std::exchange(complete_, false)) follower_->on_lost();

@@ -7,6 +7,7 @@
 
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -23,22 +24,24 @@ class Following {
   // Appends what to read in one transaction with the anchor. That transaction's results go to
   // image(), one per operation.
   void add_reads(std::vector<Op>& reads) const;
-  // Takes its own results off the front. REQUIRES: the transaction was sent after the watch had
-  // begun.
-  void image(std::deque<OpResult>& results, Revision at);
+  // Takes its own results off the front, and tells the follower when image and events have come as
+  // far as `no_older_than`. REQUIRES: the transaction was sent after the watch had begun.
+  void image(std::deque<OpResult>& results, Revision at, Revision no_older_than);
   void events(const std::vector<WatchEvent>& events, Revision newest);
   // The watch has a gap.
   void lost();
 
  private:
-  void pass_on(const std::vector<WatchEvent>& events, Revision newest);
+  void complete_locked();
 
   const std::vector<KeyRange> ranges_;
   Follower* const follower_;
   std::mutex mutex_;
-  bool complete_ = false;          // the image has come
-  Revision at_;                    // of the image
-  std::vector<WatchEvent> early_;  // followed events that came before the image
+  bool complete_ = false;                       // the follower has an image
+  std::optional<std::vector<KeyValue>> image_;  // that it has not been told of yet
+  Revision at_;                                 // of the image
+  Revision no_older_than_;
+  std::vector<WatchEvent> early_;  // followed ones that came before the follower was told
   Revision early_newest_;
 };
 

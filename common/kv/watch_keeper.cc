@@ -124,11 +124,17 @@ void WatchKeeper::on_anchor(std::uint64_t number, Result<TxnResult> answer) {
     const auto stamp = kvs.empty() ? std::nullopt : std::optional<KeyValue>(kvs.front());
     step = follower_.on_anchor(stamp, answer->revision);
     if (step.open_cache) {
+      // From here on barriers wait for the watch; those that passed before wanted this.
+      const Revision passed = context_.applied_waiters.follow(follower_.applied());
+      step.open_cache = std::max(*step.open_cache, passed);
       std::deque<OpResult> images(std::make_move_iterator(answer->results.begin() + 1),
                                   std::make_move_iterator(answer->results.end()));
-      for (const auto& following : following_) following->image(images, answer->revision);
+      for (const auto& following : following_) following->image(images, answer->revision, passed);
+      actions.push_back([this, keep = context_.keep_alive(), passed] {
+        context_.when_applied(passed, kBarrierWatchWaitMs, [] {});
+      });
     }
-    actions = obey_locked(step);
+    for (auto& action : obey_locked(step)) actions.push_back(std::move(action));
   }
   finish(step, std::move(actions));
 }
@@ -172,8 +178,8 @@ WatchKeeper::Actions WatchKeeper::obey_locked(const WatchFollower::Step& step) {
   Actions actions;
   for (const std::int64_t stamp_ns : step.stamps_ns) context_.time.observe(stamp_ns);
   if (step.resync) {
-    // Followers first: barriers pass at once while the cache is closed, and whoever has passed one
-    // relies on what a complete image says.
+    // Followers first: with the cache shut barriers do not wait for the watch, and who has passed
+    // one relies on what a complete image says.
     for (const auto& following : following_) following->lost();
     // Empty before anything else may be concluded from it, and shut until the next watch has its
     // anchor.
@@ -184,8 +190,6 @@ WatchKeeper::Actions WatchKeeper::obey_locked(const WatchFollower::Step& step) {
   }
   if (step.watch_from) reopen_locked(*step.watch_from, actions);
   if (step.open_cache) {
-    // Waiters first: a thread that finds the cache open must also find its position.
-    context_.applied_waiters.follow(follower_.applied());
     applied_.store(follower_.applied().value(), std::memory_order_release);
     context_.cache.open(*step.open_cache);
     if (ready_) {

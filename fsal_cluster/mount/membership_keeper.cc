@@ -48,6 +48,7 @@ MembershipView MembershipKeeper::look() const {
   MembershipView view;
   view.self = self_;
   view.mode = membership_.is_sole() ? Membership::Mode::kSole : Membership::Mode::kShared;
+  view.draining = !membership_.settle();
   view.solo = peers_.solo();
   view.solo_wanted = peers_.solo_wanted();
   view.no_others = peers_.no_others();
@@ -96,9 +97,8 @@ Status MembershipKeeper::act(const MembershipStep& step, const MembershipView& v
 }
 
 Status MembershipKeeper::make_room(const MembershipView& view) {
-  if (membership_.is_sole()) {
-    membership_.turn_shared();
-  }
+  if (membership_.is_sole()) membership_.begin_shared();
+  if (!membership_.settle()) return {};  // the plan comes back when they have ended
   kv::Mutation mutation;
   mutation.growth = kv::Growth::kMustGo;
   mutation.compares = {kv::mod_revision_is(keys::solo(fs_), view.solo->revision)};

@@ -1,8 +1,9 @@
 // Membership: whether this mount is alone with its filesystem (sole) or other mounts may change it
 // (shared), and which operations still rely on being alone.
 //
-// Thread class: thread-safe; enter() and leaving are lock-free. Invariant: when turn_shared() has
-// returned, there is no sole stay, and none begins before turn_sole().
+// Thread class: thread-safe; enter() and leaving are lock-free; one thread turns it. Invariant:
+// when settle() has returned true, no stay that is sole is left, and no later one is before
+// turn_sole().
 #pragma once
 
 #include <array>
@@ -38,15 +39,22 @@ class Membership {
   Stay enter();
   bool is_sole() const { return mode_.load(std::memory_order_acquire) == Mode::kSole; }
 
-  // Blocks until the last sole stay has ended, which may wait for a LUN or for the store.
+  // No sole stay begins any more. Those that have begun may wait for a LUN or for the store, also
+  // for what their mount's own keeper has to do: it must not wait for them.
+  void begin_shared();
+  // True when the last sole stay has ended. Cost: one look at each shard.
+  bool settle();
+  // begin_shared(), and waits until it is settled.
   void turn_shared();
-  // False while turn_shared() waits: a sole stay may still rely on something that shared stays must
-  // not change.
-  bool is_settled() const { return settled_.load(std::memory_order_acquire); }
-  // REQUIRES: the store says that this mount is alone, and the cache is no older than that.
+  // False while a sole stay may still rely on what shared ones must not touch.
+  bool is_settled() const { return settled_.load(std::memory_order_acquire) || is_drained(); }
+  // REQUIRES: settled; the store says that this mount is alone, and the cache is no older than
+  // that.
   void turn_sole() { mode_.store(Mode::kSole, std::memory_order_seq_cst); }
 
  private:
+  bool is_drained() const;
+
   struct alignas(64) Shard {
     std::atomic<std::int64_t> sole_stays{0};
   };

@@ -17,7 +17,7 @@ MembershipStep MembershipPlan::next(const MembershipView& view, std::int64_t now
                                     std::uint64_t random) {
   using Kind = MembershipStep::Kind;
   const bool has_solo = view.solo && view.solo->holder == view.self;
-  if (has_solo && view.solo_wanted) return {Kind::kMakeRoom, {}, {}};
+  if (has_solo && view.solo_wanted && !view.draining) return {Kind::kMakeRoom, {}, {}};
 
   std::erase_if(due_ns_, [&](const auto& entry) {
     return std::ranges::none_of(view.ended,
@@ -27,6 +27,8 @@ MembershipStep MembershipPlan::next(const MembershipView& view, std::int64_t now
   const auto wake_by = [&step](std::int64_t at_ns) {
     step.wake_ns = std::min(step.wake_ns.value_or(at_ns), at_ns);
   };
+  // What has to end may wait for what an ended mount has left.
+  if (view.draining) wake_by(now_ns + kDrainPollNs);
   for (const Peers::Ended& ended : view.ended) {
     const std::int64_t delay_ns = (ended.clean ? kTakeOverAfterCloseNs : 0) +
                                   static_cast<std::int64_t>(random % kTakeOverDelayMaxNs);
@@ -35,8 +37,8 @@ MembershipStep MembershipPlan::next(const MembershipView& view, std::int64_t now
     if (due_ns != kNeverNs) wake_by(due_ns);
   }
 
-  const bool may_be_sole = view.mode == Membership::Mode::kShared && view.no_others &&
-                           !view.solo_wanted && (!view.solo || has_solo);
+  const bool may_be_sole = view.mode == Membership::Mode::kShared && !view.draining &&
+                           view.no_others && !view.solo_wanted && (!view.solo || has_solo);
   if (!may_be_sole) {
     alone_since_ns_.reset();
     return step;

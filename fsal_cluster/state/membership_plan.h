@@ -19,6 +19,7 @@ namespace symnas::fs {
 struct MembershipView {
   MountId self;
   Membership::Mode mode = Membership::Mode::kShared;
+  bool draining = false;  // shared, and sole stays have not ended yet
   std::optional<Peers::Solo> solo;
   bool solo_wanted = false;
   bool no_others = false;

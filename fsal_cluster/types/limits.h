@@ -71,6 +71,9 @@ static_assert(kGateWindowNs >= 4 * kHeartbeatNs, "one slow heartbeat does not cl
 inline constexpr std::int64_t kSoloAfterNs = 5'000'000'000;
 // How often a claim looks whether the sole mount has made room: about a round trip of the store.
 inline constexpr std::int64_t kSoloWaitPollMs = 10;
+// How often a mount that makes room looks whether every operation that began while it was alone has
+// ended: a joining mount waits for that.
+inline constexpr std::int64_t kDrainPollNs = 1'000'000;
 // Mounts wait up to this long, at random, before they recover an ended one: so mostly one of them
 // does it.
 inline constexpr std::int64_t kTakeOverDelayMaxMs = 200;

@@ -342,7 +342,7 @@ void Client::check_all() {
     must(wrong);
     bool all = true;
     for (auto& [id, file] : files_) {
-      const Target target{file.get(), handles_[id], nullptr, nullptr, nullptr, nullptr};
+      const Target target{file.get(), handles_[id], nullptr, nullptr};
       all = all && ready(target);
       if (!all) break;
       read(target);

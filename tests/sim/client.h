@@ -170,9 +170,7 @@ class Client {
     FileModel* model = nullptr;
     fs::Handle handle;
     SharedFile* shared = nullptr;
-    std::uint64_t* last_change = nullptr;
-    std::int64_t* last_mtime_ns = nullptr;
-    std::int64_t* last_ctime_ns = nullptr;
+    std::int64_t* last_mtime_ns = nullptr;  // of one that nobody else changes
   };
   std::optional<Target> pick_file();
   Target shared_target(SharedFile& file);

@@ -17,7 +17,7 @@ const fs::Credentials kRoot{};
 }  // namespace
 
 Client::Target Client::shared_target(SharedFile& file) {
-  return {file.model.get(), file.handle, &file, nullptr, nullptr, nullptr};
+  return {file.model.get(), file.handle, &file, nullptr};
 }
 
 std::optional<Client::Target> Client::pick_file() {
@@ -28,13 +28,7 @@ std::optional<Client::Target> Client::pick_file() {
   auto it = files_.begin();
   std::advance(it, static_cast<std::ptrdiff_t>(below(files_.size())));
   const fs::Handle handle = handles_[it->first];
-  const std::uint64_t ino = handle.ino.value();
-  return Target{it->second.get(),
-                handle,
-                nullptr,
-                &last_change_[{head_, ino}],
-                &last_mtime_ns_[ino],
-                &last_ctime_ns_[{head_, ino}]};
+  return Target{it->second.get(), handle, nullptr, &last_mtime_ns_[handle.ino.value()]};
 }
 
 void Client::one_in_file() {
@@ -123,9 +117,10 @@ bool Client::resolve(const Target& file) {
   });
   if (reply != Reply::kAnswered || !sound(file, round)) return false;
   must(wrong);
-  // An instance that has died may have shown a ctime that it had not recorded: no stamp has it, and
-  // the clock of the next instance may be behind it.
-  if (file.last_ctime_ns != nullptr) *file.last_ctime_ns = 0;
+  // What an instance that has died had shown and not recorded is in no stamp: the next one's clock
+  // may be behind it (docs/plan.md).
+  for (auto& [head_and_ino, ctime_ns] : last_ctime_ns_)
+    if (head_and_ino.second == file.handle.ino.value()) ctime_ns = 0;
   trace("client %d: file %llu resolved, size %llu, change %llu", index_,
         static_cast<unsigned long long>(file.model->id()),
         static_cast<unsigned long long>(file.model->size()),
@@ -271,21 +266,23 @@ FileModel::Snapshot Client::through_head(const Target& file, FileModel::Snapshot
   }
   const bool alone = std::all_of(use.epochs.begin(), use.epochs.end(),
                                  [this](const auto& one) { return one.first == head_; });
-  if (!alone) all.size = 0;
+  if (!alone || file.model->must_resolve()) all.size = 0;
   return all;
 }
 
 void Client::commit(const Target& file) {
-  const FileModel::Snapshot before = file.model->snapshot();
+  FileModel::Snapshot before;
   std::optional<Status> status;
   const Reply reply = call([&](Mount& mount) {
+    // Now: when it is answered another head may be forgotten, with what it has not committed.
+    before = through_head(file, file.model->snapshot());
     Waiting<void> waiting;
     mount.commit(file.handle, waiting.callback());
     status = waiting.get();
   });
   if (reply != Reply::kAnswered) return;
   if (*status) {
-    file.model->committed(through_head(file, before));
+    file.model->committed(before);
     trace("client %d: file %llu committed", index_,
           static_cast<unsigned long long>(file.model->id()));
   } else if (status->error().code != ErrorCode::kNoSpace &&
@@ -308,11 +305,14 @@ void Client::getattr(const Target& file) {
   trace("client %d: file %llu change %llu ctime %lld", index_,
         static_cast<unsigned long long>(file.model->id()),
         static_cast<unsigned long long>((*got)->change), static_cast<long long>((*got)->ctime_ns));
-  if (file.last_change != nullptr) {
-    if ((*got)->change < *file.last_change) must("the change of a file went back");
-    *file.last_change = (*got)->change;
-    if ((*got)->ctime_ns < *file.last_ctime_ns) must("the ctime of a file went back");
-    *file.last_ctime_ns = (*got)->ctime_ns;
+  if (file.last_mtime_ns != nullptr) {
+    const std::pair head_and_ino(head_, file.handle.ino.value());
+    std::uint64_t& last_change = last_change_[head_and_ino];
+    if ((*got)->change < last_change) must("the change of a file went back");
+    last_change = (*got)->change;
+    std::int64_t& last_ctime_ns = last_ctime_ns_[head_and_ino];
+    if ((*got)->ctime_ns < last_ctime_ns) must("the ctime of a file went back");
+    last_ctime_ns = (*got)->ctime_ns;
     *file.last_mtime_ns = (*got)->mtime_ns;
     if (judged) must(file.model->check_mtime((*got)->mtime_ns));
   }
@@ -395,7 +395,7 @@ void Client::set_mtime(const Target& file) {
 void Client::open_unlinked() {
   const auto found = std::find_if(files_.begin(), files_.end(), [this](const auto& entry) {
     return tree_.nlink(entry.first) == 1 && !entry.second->must_resolve() &&
-           sound({entry.second.get(), {}, nullptr, nullptr, nullptr, nullptr});
+           sound({entry.second.get(), {}, nullptr, nullptr});
   });
   if (found == files_.end()) return;
   const Id id = found->first;
@@ -422,7 +422,7 @@ void Client::open_unlinked() {
       if (heads_.size() > 1 && below(2) == 0) {
         sleep_ns(static_cast<std::int64_t>(below(5'000'000'000)));  // others look at the orphan
       }
-      const Target target{model.get(), handle, nullptr, nullptr, nullptr, nullptr};
+      const Target target{model.get(), handle, nullptr, nullptr};
       if (tree_.nlink(id) == 0) {
         read(target);
         write(target);

@@ -134,15 +134,64 @@ TEST_F(FollowingTest, WhatComesBeforeTheImageIsNotTwiceInIt) {
   OpResult read;
   read.kvs.push_back(event("Ka", 5).kv);
   std::deque<OpResult> results{read};
-  following.image(results, Revision(5));
+  following.image(results, Revision(5), Revision(0));
   EXPECT_EQ(image_.keys.size(), 2u);
   EXPECT_EQ(image_.newest, Revision(6));
   following.lost();
   EXPECT_FALSE(image_.complete);
   following.events({event("Kc", 7)}, Revision(7));
   results = {read};
-  following.image(results, Revision(8));
+  following.image(results, Revision(8), Revision(0));
   EXPECT_EQ(image_.keys.size(), 1u) << "an image younger than the event does not show it";
+}
+
+// A barrier passed while the cache was shut, and an image that had been read before came late: it
+// did not show the exclusive token of the mount that had just acknowledged a WRITE, and GETATTR
+// showed the size of before it (simulation of heads, seed 197508709000087010).
+TEST_F(FollowingTest, AnImageOlderThanABarrierIsIncompleteUntilTheWatchHasComeAsFar) {
+  const auto below = world_.new_store(std::make_shared<SlowWatch>(20 * kNsPerMs));
+  HoldingStore store(*below);
+  SessionOptions options = world_.new_mount(1);
+  options.followed = {{{prefix_range(data_key("K"))}, &image_}};
+  const auto session = world_.new_session(std::move(options), nullptr, &store);
+  world_.run_ms(500);
+  const auto is_anchor = [](const Txn& txn) { return txn.success.size() == 2; };
+  store.hold(is_anchor);
+  session->core().watch_keeper().resync_late();
+  ASSERT_TRUE(world_.run_until([&] { return store.held() == 1; }));
+  world_.outside_stamped({put(data_key("Ka"), "token")});
+  std::optional<Status> passed;
+  session->core().barriers().barrier([&](Status status) { passed = std::move(status); });
+  ASSERT_TRUE(world_.run_until([&] { return passed.has_value(); }));
+  EXPECT_FALSE(image_.complete) << "the barrier has nothing to wait for";
+  store.release();
+  EXPECT_FALSE(image_.complete) << "an image that is older than the barrier";
+  ASSERT_TRUE(world_.run_until([&] { return image_.complete; }));
+  EXPECT_EQ(image_.keys, stored());
+  EXPECT_EQ(session->core().snapshot_counters().resyncs, 1U);
+}
+
+// What the watch should have told of is lost: another one tells.
+TEST_F(FollowingTest, AnImageThatStaysOlderIsReadAnew) {
+  auto plan = std::make_shared<ScriptedFaults>();
+  const auto below = world_.new_store(plan);
+  HoldingStore store(*below);
+  SessionOptions options = world_.new_mount(1);
+  options.followed = {{{prefix_range(data_key("K"))}, &image_}};
+  const auto session = world_.new_session(std::move(options), nullptr, &store);
+  world_.run_ms(500);
+  store.hold([](const Txn& txn) { return txn.success.size() == 2; });
+  session->core().watch_keeper().resync_late();
+  ASSERT_TRUE(world_.run_until([&] { return store.held() == 1; }));
+  plan->push_watch(WatchFault::Kind::kDropRevision);
+  world_.outside_stamped({put(data_key("Ka"), "token")});
+  ASSERT_TRUE(world_.barrier(*session));
+  store.release();
+  world_.run_ms(50);
+  EXPECT_FALSE(image_.complete);
+  ASSERT_TRUE(world_.run_until([&] { return image_.complete; }));
+  EXPECT_EQ(image_.keys, stored());
+  EXPECT_EQ(session->core().snapshot_counters().resyncs, 2U);
 }
 
 TEST_F(FollowingTest, IsTrueAfterEveryBarrierUnderFaults) {

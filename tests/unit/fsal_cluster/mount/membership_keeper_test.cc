@@ -4,6 +4,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <optional>
+#include <string>
 #include <thread>
 
 #include "common/kv/keys.h"
@@ -41,6 +43,47 @@ TEST(MembershipKeeper, TakesOverOnceHoweverLateTheWatchIs) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   std::this_thread::sleep_for(std::chrono::milliseconds(20));  // time for thousands more
   EXPECT_EQ(takeovers, 1);
+}
+
+// What began alone waits for what an ended mount has left (a token, say): the mount that makes room
+// takes over from that one meanwhile, and lets others in when all has ended, not before.
+TEST(MembershipKeeper, TakesOverWhileItMakesRoom) {
+  World world;
+  SpySession& session = world.session();
+  const FsId fs = world.fs();
+  kv::Mutation alone;
+  alone.writes = {kv::put(kv::keys::solo(fs), std::to_string(kSelf.value()))};
+  const auto put = session.commit_blocking(alone);
+  ASSERT_TRUE(put && put->succeeded);
+  const auto record = [&](std::string key, std::string value) {
+    return kv::KeyValue{std::move(key), std::move(value), put->revision, put->revision, 1};
+  };
+  Peers peers(fs, kSelf);
+  peers.on_image(
+      {record(kv::keys::mount(fs, kSelf), ""), record(kv::keys::mount_ended(fs, kEnded), ""),
+       record(kv::keys::solo(fs), std::to_string(kSelf.value())),
+       record(kv::keys::want_solo(fs), "")},
+      put->revision);
+
+  const auto solo_is_there = [&] {
+    return !session.range(kv::single_key(kv::keys::solo(fs)), 1)->kvs.empty();
+  };
+  Membership membership(Membership::Mode::kSole);
+  std::optional<Membership::Stay> stay(membership.enter());
+  std::atomic<bool> alone_still{false};
+  const MembershipKeeper keeper(session, env::system_clock(), membership, peers, fs, kSelf,
+                                {.turning_sole = [] { return Status(); },
+                                 .take_over =
+                                     [&](MountId) {
+                                       alone_still = solo_is_there();
+                                       stay.reset();
+                                       return Status();
+                                     }});
+  for (int i = 0; i < 5000 && solo_is_there(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_FALSE(solo_is_there());
+  EXPECT_TRUE(alone_still);
+  EXPECT_TRUE(membership.is_settled());
 }
 
 }  // namespace

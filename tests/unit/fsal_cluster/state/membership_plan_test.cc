@@ -34,6 +34,30 @@ TEST(MembershipPlanTest, TheHolderOfSoloMakesRoomForWhoWantsToJoin) {
   EXPECT_EQ(plan.next(sole, 0, 0).kind, Kind::kWait) << "`solo` is another mount's";
 }
 
+// The removal of an orphan had begun alone and waited for a token that an ended mount had left; the
+// mount that was to take over from it waited for the removal (simulation of heads, seed
+// 197508709000083737).
+TEST(MembershipPlanTest, WhileSoleStaysEndItTakesOver) {
+  MembershipPlan plan;
+  MembershipView draining = view(Membership::Mode::kShared);
+  draining.solo = Peers::Solo{kSelf, Revision{5}};
+  draining.solo_wanted = true;
+  draining.draining = true;
+  draining.ended = {{kOther}};
+  const MembershipStep wait = plan.next(draining, 1000, kDrainPollNs + 1);
+  EXPECT_EQ(wait.kind, Kind::kWait);
+  EXPECT_EQ(wait.wake_ns, 1000 + kDrainPollNs);
+  EXPECT_EQ(plan.next(draining, kDrainPollNs + 1001, 0).kind, Kind::kTakeOver);
+  draining.draining = false;
+  EXPECT_EQ(plan.next(draining, kDrainPollNs + 1001, 0).kind, Kind::kMakeRoom);
+  draining.draining = true;
+  draining.solo_wanted = false;
+  draining.no_others = true;
+  draining.ended.clear();
+  EXPECT_EQ(plan.next(draining, kDrainPollNs + 1001, 0).kind, Kind::kWait)
+      << "not alone again before all know that it was not";
+}
+
 TEST(MembershipPlanTest, TakesOverAfterARandomWaitUnlessSomebodyWasFaster) {
   MembershipPlan plan;
   MembershipView shared = view(Membership::Mode::kShared);

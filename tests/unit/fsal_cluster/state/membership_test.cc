@@ -36,6 +36,19 @@ TEST(MembershipTest, TurningSharedWaitsForTheLastSoleStay) {
   EXPECT_TRUE(turned);
 }
 
+TEST(MembershipTest, ItIsSettledWhenTheLastSoleStayHasEnded) {
+  Membership membership(Membership::Mode::kSole);
+  {
+    const Membership::Stay stay = membership.enter();
+    membership.begin_shared();
+    EXPECT_FALSE(membership.settle());
+    EXPECT_FALSE(membership.is_settled());
+  }
+  EXPECT_TRUE(membership.is_settled());
+  EXPECT_TRUE(membership.settle());
+  EXPECT_TRUE(membership.is_settled());
+}
+
 TEST(MembershipTest, NoSoleStayIsLeftWhenItHasTurned) {
   Membership membership(Membership::Mode::kSole);
   std::atomic<int> sole{0};
