@@ -50,7 +50,7 @@ void CachedReader::await_own(const std::vector<std::string>& keys,
   std::vector<Op> gets;
   gets.reserve(keys.size());
   for (const auto& key : keys) gets.push_back(get(key));
-  committer_.when_landed(footprint_of_read(gets), std::move(done));
+  committer_.when_landed(footprint_of_read(gets), committer_.newest_shown(), std::move(done));
 }
 
 void CachedReader::range(KeyRange range, std::int64_t limit,

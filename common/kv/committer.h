@@ -34,12 +34,12 @@ class Committer {
   void start(std::function<void(Status)> ready);
   // As Session::commit.
   void commit(Mutation mutation, CommitCallback done);
-  // Runs `action` when the outcome of each batch under way now that writes what `looked` compares
-  // is known and shown by the cache; at once when there is none. Errors: what closed the session.
-  void when_landed(const Footprint& looked, std::function<void(Status)> action);
-  // The same for an answer of the store of this revision, which waits for what it may show itself:
-  // also when the watch has come that far.
+  // Runs `action` when the cache shows, of batches under way now that write what `looked` compares,
+  // what the store held at `revision`: each of them has been answered, or the watch has come that
+  // far. At once when there is none. Errors: what closed the session.
   void when_landed(const Footprint& looked, Revision revision, std::function<void(Status)> action);
+  // The newest own batch of which the cache shows anything.
+  Revision newest_shown();
   // True while an operation is under way that ends this mount itself: then its end is no disproof.
   bool ending_itself() const { return ending_itself_.load(std::memory_order_acquire) > 0; }
   // Ends the session on a disproof, in silence when the end is of its own making.
@@ -103,7 +103,6 @@ class Committer {
   void fail_all(const Error& error);
   void slot_ready(Status status);
   std::vector<std::uint64_t> flights_over(const Footprint& looked) const;
-  OnlookerRef look_on(const Footprint& looked, std::function<void(Status)> action);
   void tell_onlookers();
   void tell(const OnlookerRef& onlooker);
 
@@ -120,6 +119,7 @@ class Committer {
   std::deque<FlightRef> outbox_;    // to be sent as soon as no lock is held
   std::map<std::uint64_t, FlightRef> in_air_;  // batches that have claims
   std::uint64_t launched_ = 0;
+  Revision newest_shown_;
   std::vector<OnlookerRef> onlookers_;
   int arming_ = 0;
   int slots_to_start_ = 0;
