@@ -113,6 +113,10 @@ void CachedReader::load_next(const LoadRef& load) {
 
 void CachedReader::settle(const LoadRef& load, std::size_t first, TxnResult answer) {
   CHECK(answer.results.size() == load->next - first, "one result per range");
+  Revision newest;
+  for (const OpResult& result : answer.results)
+    if (!result.kvs.empty()) newest = std::max(newest, result.kvs.front().mod_revision);
+  committer_.note_shown(newest);
   for (std::size_t i = first; i < load->next; ++i) {
     auto& kvs = answer.results[i - first].kvs;
     Cache::Fact fact{std::nullopt, answer.revision};

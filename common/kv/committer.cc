@@ -293,10 +293,7 @@ void Committer::on_armed(const FlightRef& flight, const Verdict& verdict) {
 void Committer::on_executed(const FlightRef& flight, const Verdict& verdict,
                             const TxnResult* answer) {
   Batch& batch = flight->batch;
-  {
-    const std::scoped_lock lock(mutex_);
-    newest_shown_ = std::max(newest_shown_, verdict.revision);  // before any fact of it
-  }
+  note_shown(verdict.revision);  // before any fact of it
   show(*flight, verdict, answer);
   for (std::size_t i = 0; i < batch.watched_puts.size(); ++i) {
     context_.cache.unpin(batch.watched_puts[i], flight->pins[i]);
@@ -431,6 +428,11 @@ void Committer::when_landed(const Footprint& looked, Revision revision,
     context_.applied_waiters.wait_for(
         revision, [this, keep = context_.keep_alive(), onlooker] { tell(onlooker); });
   }
+}
+
+void Committer::note_shown(Revision revision) {
+  const std::scoped_lock lock(mutex_);
+  newest_shown_ = std::max(newest_shown_, revision);
 }
 
 Revision Committer::newest_shown() {

@@ -38,8 +38,9 @@ class Committer {
   // what the store held at `revision`: each of them has been answered, or the watch has come that
   // far. At once when there is none. Errors: what closed the session.
   void when_landed(const Footprint& looked, Revision revision, std::function<void(Status)> action);
-  // The newest own batch of which the cache shows anything.
+  // The newest revision of what the cache shows of own batches, or a load has shown.
   Revision newest_shown();
+  void note_shown(Revision revision);
   // True while an operation is under way that ends this mount itself: then its end is no disproof.
   bool ending_itself() const { return ending_itself_.load(std::memory_order_acquire) > 0; }
   // Ends the session on a disproof, in silence when the end is of its own making.
