@@ -110,12 +110,20 @@ void Cache::apply_events(std::vector<KeyFact> events) {
 
 void Cache::offer_locked(Shard& shard, std::string_view key, Fact&& fact, Revision known_at,
                          std::uint64_t life) {
-  if (!open_.load(std::memory_order_acquire)) return;
+  // What is shown without entering must not be followed by what is older, either: an entry that is
+  // made later begins behind it, wherever the cache opens.
+  if (!open_.load(std::memory_order_acquire)) {
+    raise(applying_, known_at);
+    return;
+  }
   Entry* entry = find(shard, key);
   if (life != shard.life) {
-    // The cache was opened after the request was sent: the answer may only replace an older fact. A
-    // loading entry stays loading, and takes no fact older than this one any more.
-    if (entry == nullptr) return;
+    // It may only replace what is older. A loading entry stays so, but may not become older than
+    // this either.
+    if (entry == nullptr) {
+      raise(applying_, known_at);
+      return;
+    }
     if (entry->state == Entry::State::kLoading) {
       entry->born = std::max(entry->born, known_at);
       return;

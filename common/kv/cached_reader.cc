@@ -50,7 +50,7 @@ void CachedReader::await_own(const std::vector<std::string>& keys,
   std::vector<Op> gets;
   gets.reserve(keys.size());
   for (const auto& key : keys) gets.push_back(get(key));
-  committer_.when_landed(footprint_of_read(gets), std::move(done));
+  committer_.when_landed(footprint_of_read(gets), committer_.newest_shown(), std::move(done));
 }
 
 void CachedReader::range(KeyRange range, std::int64_t limit,
@@ -113,6 +113,10 @@ void CachedReader::load_next(const LoadRef& load) {
 
 void CachedReader::settle(const LoadRef& load, std::size_t first, TxnResult answer) {
   CHECK(answer.results.size() == load->next - first, "one result per range");
+  Revision newest;
+  for (const OpResult& result : answer.results)
+    if (!result.kvs.empty()) newest = std::max(newest, result.kvs.front().mod_revision);
+  committer_.note_shown(newest);
   for (std::size_t i = first; i < load->next; ++i) {
     auto& kvs = answer.results[i - first].kvs;
     Cache::Fact fact{std::nullopt, answer.revision};

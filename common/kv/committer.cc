@@ -294,6 +294,7 @@ void Committer::on_armed(const FlightRef& flight, const Verdict& verdict) {
 void Committer::on_executed(const FlightRef& flight, const Verdict& verdict,
                             const TxnResult* answer) {
   Batch& batch = flight->batch;
+  note_shown(verdict.revision);  // before any fact of it
   show(*flight, verdict, answer);
   for (std::size_t i = 0; i < batch.watched_puts.size(); ++i) {
     context_.cache.unpin(batch.watched_puts[i], flight->pins[i]);
@@ -408,21 +409,8 @@ void Committer::slot_ready(Status status) {
 
 // --- who looks at what is under way
 
-void Committer::when_landed(const Footprint& looked, std::function<void(Status)> action) {
-  look_on(looked, std::move(action));
-}
-
 void Committer::when_landed(const Footprint& looked, Revision revision,
                             std::function<void(Status)> action) {
-  const OnlookerRef onlooker = look_on(looked, std::move(action));
-  if (onlooker == nullptr) return;
-  context_.applied_waiters.wait_for(
-      revision, [this, keep = context_.keep_alive(), onlooker] { tell(onlooker); });
-}
-
-// Null: there was nothing to wait for, `action` has run.
-Committer::OnlookerRef Committer::look_on(const Footprint& looked,
-                                          std::function<void(Status)> action) {
   OnlookerRef onlooker;
   bool closed = false;
   {
@@ -437,8 +425,20 @@ Committer::OnlookerRef Committer::look_on(const Footprint& looked,
     action(tl::unexpected<Error>(context_.close_error()));
   } else if (onlooker == nullptr) {
     action({});
+  } else {
+    context_.applied_waiters.wait_for(
+        revision, [this, keep = context_.keep_alive(), onlooker] { tell(onlooker); });
   }
-  return onlooker;
+}
+
+void Committer::note_shown(Revision revision) {
+  const std::scoped_lock lock(mutex_);
+  newest_shown_ = std::max(newest_shown_, revision);
+}
+
+Revision Committer::newest_shown() {
+  const std::scoped_lock lock(mutex_);
+  return newest_shown_;
 }
 
 // REQUIRES: mutex_ is held.

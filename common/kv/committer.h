@@ -34,12 +34,13 @@ class Committer {
   void start(std::function<void(Status)> ready);
   // As Session::commit.
   void commit(Mutation mutation, CommitCallback done);
-  // Runs `action` when the outcome of each batch under way now that writes what `looked` compares
-  // is known and shown by the cache; at once when there is none. Errors: what closed the session.
-  void when_landed(const Footprint& looked, std::function<void(Status)> action);
-  // The same for an answer of the store of this revision, which waits for what it may show itself:
-  // also when the watch has come that far.
+  // Runs `action` when the cache shows, of batches under way now that write what `looked` compares,
+  // what the store held at `revision`: each of them has been answered, or the watch has come that
+  // far. At once when there is none. Errors: what closed the session.
   void when_landed(const Footprint& looked, Revision revision, std::function<void(Status)> action);
+  // The newest revision of what the cache shows of own batches, or a load has shown.
+  Revision newest_shown();
+  void note_shown(Revision revision);
   // True while an operation is under way by which this mount ends itself: its end is then no
   // disproof.
   bool ending_itself() const { return ending_itself_.load(std::memory_order_acquire) > 0; }
@@ -104,7 +105,6 @@ class Committer {
   void fail_all(const Error& error);
   void slot_ready(Status status);
   std::vector<std::uint64_t> flights_over(const Footprint& looked) const;
-  OnlookerRef look_on(const Footprint& looked, std::function<void(Status)> action);
   void tell_onlookers();
   void tell(const OnlookerRef& onlooker);
 
@@ -121,6 +121,7 @@ class Committer {
   std::deque<FlightRef> outbox_;    // to be sent as soon as no lock is held
   std::map<std::uint64_t, FlightRef> in_air_;  // batches that have claims
   std::uint64_t launched_ = 0;
+  Revision newest_shown_;
   std::vector<OnlookerRef> onlookers_;
   int arming_ = 0;
   int slots_to_start_ = 0;

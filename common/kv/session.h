@@ -132,10 +132,10 @@ class Session {
   // = keys order. REQUIRES: keys inside `watched`; not on a store thread.
   virtual Result<std::vector<CachedValue>> read(const std::vector<std::string>& keys) = 0;
   Result<CachedValue> read(const std::string& key);
-  // Returns once the cache shows every own commit under way at the call that writes one of these
-  // keys (merged puts apart), for reads that must find all of a directory's change when its change
-  // attribute shows a later one. At once, and without etcd, when there is none; else as long as the
-  // outcome takes. Errors: kEnded, kShutdown. REQUIRES: not on a store thread.
+  // Returns once the cache shows of these keys everything up to the newest own commit that it shows
+  // anything of: who has seen a directory's change attribute finds all names that it stands for.
+  // At once, and without etcd, unless an own commit under way changes one of them; then that one's
+  // outcome or the watch is waited for. Errors: kEnded, kShutdown. REQUIRES: not on a store thread.
   virtual Status await_own(const std::vector<std::string>& keys) = 0;
   // Cache only: nullopt when not cached. Never blocks; any thread.
   virtual std::optional<CachedValue> peek(const std::string& key) = 0;

@@ -103,6 +103,33 @@ TEST_F(BarriersTest, WhatIsOlderThanABarrierThatHasPassedDoesNotEnter) {
   EXPECT_EQ((**read)[0].value, "2");
 }
 
+// The same after own changes that were acknowledged while the cache was shut: who is alone asks for
+// no barrier.
+TEST_F(BarriersTest, WhatIsOlderThanAnOwnChangeDoesNotEnter) {
+  const auto below = world_.new_store(std::make_shared<SlowWatch>(40 * kNsPerMs));
+  HoldingStore store(*below);
+  auto session = world_.new_session(world_.new_mount(), nullptr, &store);
+  const auto key = data_key("Ia");
+  world_.run_ms(500);
+  store.hold([](const Txn& txn) { return !is_batch(txn); });
+  session->core().watch_keeper().resync_late();
+  ASSERT_TRUE(world_.run_until([&] { return store.held() == 1; }));  // the anchor
+  ASSERT_TRUE(world_.commit(*session, put_mutation(key, "1")));
+  ASSERT_TRUE(world_.commit(*session, put_mutation(key, "2")));
+  store.release_first();  // the cache opens
+  std::optional<Result<std::vector<CachedValue>>> read;
+  session->core().reader().read({key}, [&](auto values) { read = std::move(values); });
+  ASSERT_TRUE(world_.run_until([&] { return store.held() == 1; }));
+  for (int i = 0; i < 100; ++i) {
+    world_.run_ms(1);
+    const auto known = session->core().reader().peek(key);
+    ASSERT_TRUE(!known || known->value == "2") << i << " ms";
+  }
+  store.release();
+  ASSERT_TRUE(read && *read);
+  EXPECT_EQ((**read)[0].value, "2");
+}
+
 // The watch has not told of the stamp, the cache is shut, and reads show what came after it: what
 // is changed then must not get an older time.
 TEST_F(BarriersTest, TimesFollowWhatABarrierHasSeen) {

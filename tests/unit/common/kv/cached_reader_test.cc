@@ -152,6 +152,23 @@ TEST_F(CachedReaderTest, ANameOfAnEarlierBatchIsAwaited) {
   EXPECT_EQ(reader().peek(times_)->value, "latest");
 }
 
+// The reply to the earlier one is lost: the watch has told of it when it has come as far.
+TEST_F(CachedReaderTest, TheWatchEndsTheWaitForANameToo) {
+  begin_rename();
+  Mutation other = put_mutation(data_key("Dother"), "file");
+  other.merged_puts = {put(times_, "latest")};
+  session_->core().committer().commit(other, [](const auto&) {});
+  world_.run_until([&] { return store_.held() == 2; });
+  store_.release_last();
+  std::optional<Status> landed;
+  reader().await_own({old_name_}, [&](Status status) { landed = std::move(status); });
+  EXPECT_FALSE(landed);
+  ASSERT_TRUE(world_.run_until([&] { return landed.has_value(); }));
+  EXPECT_EQ(store_.held(), 1U);
+  EXPECT_FALSE(reader().peek(old_name_)->value);
+  store_.release();
+}
+
 TEST_F(CachedReaderTest, NothingElseIsAwaited) {
   begin_rename();
   std::optional<Status> landed;

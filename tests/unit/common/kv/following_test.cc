@@ -137,11 +137,13 @@ TEST_F(FollowingTest, WhatComesBeforeTheImageIsNotTwiceInIt) {
   following.image(results, Revision(5), Revision(0));
   EXPECT_EQ(image_.keys.size(), 2u);
   EXPECT_EQ(image_.newest, Revision(6));
+  following.events({event("Kb", 6), event("Kc", 7)}, Revision(7));  // EXPECTs: nothing older again
+  EXPECT_EQ(image_.keys.size(), 3u);
   following.lost();
   EXPECT_FALSE(image_.complete);
-  following.events({event("Kc", 7)}, Revision(7));
+  following.events({event("Kd", 8)}, Revision(8));
   results = {read};
-  following.image(results, Revision(8), Revision(0));
+  following.image(results, Revision(9), Revision(0));
   EXPECT_EQ(image_.keys.size(), 1u) << "an image younger than the event does not show it";
 }
 
