@@ -10,6 +10,29 @@ namespace {
 
 class BarriersTest : public ::testing::Test {
  protected:
+  // The cache is shut, and every read is held back: first of all that of the anchor.
+  void hold_the_anchor(SimSession& session, HoldingStore& store) {
+    world_.run_ms(500);
+    store.hold([](const Txn& txn) { return !is_batch(txn); });
+    session.core().watch_keeper().resync_late();
+    ASSERT_TRUE(world_.run_until([&] { return store.held() == 1; }));
+  }
+  // While a load of the key is held back and the watch tells of its past.
+  void expect_never_older(SimSession& session, HoldingStore& store, const std::string& key,
+                          const std::string& newest) {
+    std::optional<Result<std::vector<CachedValue>>> read;
+    session.core().reader().read({key}, [&](auto values) { read = std::move(values); });
+    ASSERT_TRUE(world_.run_until([&] { return store.held() == 1; }));
+    for (int i = 0; i < 100; ++i) {
+      world_.run_ms(1);
+      const auto known = session.core().reader().peek(key);
+      EXPECT_TRUE(!known || known->value == newest) << i << " ms";
+    }
+    store.release();
+    ASSERT_TRUE(read && *read);
+    EXPECT_EQ((**read)[0].value, newest);
+  }
+
   SessionWorld world_;
 };
 
@@ -77,10 +100,7 @@ TEST_F(BarriersTest, WhatIsOlderThanABarrierThatHasPassedDoesNotEnter) {
   HoldingStore store(*below);
   auto session = world_.new_session(world_.new_mount(), nullptr, &store);
   const auto key = data_key("Ia");
-  world_.run_ms(500);
-  store.hold([](const Txn& txn) { return !is_batch(txn); });
-  session->core().watch_keeper().resync_late();
-  ASSERT_TRUE(world_.run_until([&] { return store.held() == 1; }));  // the anchor
+  hold_the_anchor(*session, store);
   world_.outside_stamped({put(key, "1")});
   world_.run_ms(2);
   world_.outside_stamped({put(key, "2")});
@@ -90,17 +110,7 @@ TEST_F(BarriersTest, WhatIsOlderThanABarrierThatHasPassedDoesNotEnter) {
   store.release_last();
   ASSERT_TRUE(passed && *passed);
   store.release_first();  // the cache opens
-  std::optional<Result<std::vector<CachedValue>>> read;
-  session->core().reader().read({key}, [&](auto values) { read = std::move(values); });
-  ASSERT_TRUE(world_.run_until([&] { return store.held() == 1; }));
-  for (int i = 0; i < 60; ++i) {
-    world_.run_ms(1);
-    const auto known = session->core().reader().peek(key);
-    ASSERT_TRUE(!known || known->value == "2") << i << " ms";
-  }
-  store.release();
-  ASSERT_TRUE(read && *read);
-  EXPECT_EQ((**read)[0].value, "2");
+  expect_never_older(*session, store, key, "2");
 }
 
 // The same after own changes that were acknowledged while the cache was shut: who is alone asks for
@@ -110,24 +120,11 @@ TEST_F(BarriersTest, WhatIsOlderThanAnOwnChangeDoesNotEnter) {
   HoldingStore store(*below);
   auto session = world_.new_session(world_.new_mount(), nullptr, &store);
   const auto key = data_key("Ia");
-  world_.run_ms(500);
-  store.hold([](const Txn& txn) { return !is_batch(txn); });
-  session->core().watch_keeper().resync_late();
-  ASSERT_TRUE(world_.run_until([&] { return store.held() == 1; }));  // the anchor
+  hold_the_anchor(*session, store);
   ASSERT_TRUE(world_.commit(*session, put_mutation(key, "1")));
   ASSERT_TRUE(world_.commit(*session, put_mutation(key, "2")));
   store.release_first();  // the cache opens
-  std::optional<Result<std::vector<CachedValue>>> read;
-  session->core().reader().read({key}, [&](auto values) { read = std::move(values); });
-  ASSERT_TRUE(world_.run_until([&] { return store.held() == 1; }));
-  for (int i = 0; i < 100; ++i) {
-    world_.run_ms(1);
-    const auto known = session->core().reader().peek(key);
-    ASSERT_TRUE(!known || known->value == "2") << i << " ms";
-  }
-  store.release();
-  ASSERT_TRUE(read && *read);
-  EXPECT_EQ((**read)[0].value, "2");
+  expect_never_older(*session, store, key, "2");
 }
 
 // The watch has not told of the stamp, the cache is shut, and reads show what came after it: what

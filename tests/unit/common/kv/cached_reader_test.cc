@@ -27,6 +27,15 @@ class CachedReaderTest : public ::testing::Test {
         rename, [this](Result<Committed> r) { renamed_ = r && r->succeeded; });
     world_.run_until([&] { return store_.held() == 1; });
   }
+  // Beside the RENAME, whose answer goes on to be held back.
+  void answer_a_later_create_first() {
+    begin_rename();
+    Mutation other = put_mutation(data_key("Dother"), "file");
+    other.merged_puts = {put(times_, "latest")};
+    session_->core().committer().commit(other, [](const auto&) {});
+    world_.run_until([&] { return store_.held() == 2; });
+    store_.release_last();
+  }
   void begin_read(const std::string& key) {
     reader().read({key}, [this](Values values) { read_ = std::move(values); });
     world_.run_ms(50);
@@ -135,12 +144,7 @@ TEST_F(CachedReaderTest, TheEndOfTheSessionEndsTheWait) {
 // CREATE y is executed, then CREATE x, which is answered first: the directory shows x's change
 // attribute, which stays. Who then looks for y waits for it.
 TEST_F(CachedReaderTest, ANameOfAnEarlierBatchIsAwaited) {
-  begin_rename();
-  Mutation other = put_mutation(data_key("Dother"), "file");
-  other.merged_puts = {put(times_, "latest")};
-  session_->core().committer().commit(other, [](const auto&) {});
-  world_.run_until([&] { return store_.held() == 2; });
-  store_.release_last();
+  answer_a_later_create_first();
   ASSERT_EQ(reader().peek(times_)->value, "latest");
   ASSERT_EQ(reader().peek(old_name_)->value, "file") << "what a look at the cache alone shows";
   std::optional<Status> landed;
@@ -154,12 +158,7 @@ TEST_F(CachedReaderTest, ANameOfAnEarlierBatchIsAwaited) {
 
 // The reply to the earlier one is lost: the watch has told of it when it has come as far.
 TEST_F(CachedReaderTest, TheWatchEndsTheWaitForANameToo) {
-  begin_rename();
-  Mutation other = put_mutation(data_key("Dother"), "file");
-  other.merged_puts = {put(times_, "latest")};
-  session_->core().committer().commit(other, [](const auto&) {});
-  world_.run_until([&] { return store_.held() == 2; });
-  store_.release_last();
+  answer_a_later_create_first();
   std::optional<Status> landed;
   reader().await_own({old_name_}, [&](Status status) { landed = std::move(status); });
   EXPECT_FALSE(landed);
@@ -167,6 +166,23 @@ TEST_F(CachedReaderTest, TheWatchEndsTheWaitForANameToo) {
   EXPECT_EQ(store_.held(), 1U);
   EXPECT_FALSE(reader().peek(old_name_)->value);
   store_.release();
+}
+
+// What another mount has changed later is shown by a load before the watch tells of it.
+TEST_F(CachedReaderTest, WhatALoadHasShownCountsToo) {
+  world_.run_ms(6'000);  // the watch has told of everything
+  begin_rename();
+  std::optional<Status> landed;
+  reader().await_own({old_name_}, [&](Status status) { landed = std::move(status); });
+  EXPECT_TRUE(landed) << "nothing has been shown that is younger";
+  landed.reset();
+  world_.outside_stamped({put(data_key("Iother"), "1")});
+  begin_read(data_key("Iother"));
+  ASSERT_TRUE(read_ && *read_);
+  reader().await_own({old_name_}, [&](Status status) { landed = std::move(status); });
+  EXPECT_FALSE(landed);
+  store_.release();
+  ASSERT_TRUE(landed && *landed);
 }
 
 TEST_F(CachedReaderTest, NothingElseIsAwaited) {
