@@ -1,0 +1,140 @@
+// Mutexes whose use clang checks while it compiles (-Wthread-safety): a member that is declared
+// GUARDED_BY(mutex_) can be read or written only where mutex_ is held. Other compilers see plain
+// mutexes. Source: https://clang.llvm.org/docs/ThreadSafetyAnalysis.html
+//
+//   Mutex mutex_;
+//   CondVar changed_;
+//   int count_ GUARDED_BY(mutex_) = 0;
+//   void raise_locked() REQUIRES(mutex_);    // the caller holds mutex_
+//   void raise() EXCLUDES(mutex_);           // the caller must not hold it
+//
+//   const MutexLock lock(mutex_);
+//   changed_.wait(mutex_, [this]() REQUIRES(mutex_) { return count_ > 0; });
+//
+// Constructors and destructors are not checked: nobody else has the object then.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+#if defined(__clang__)
+#define SYMNAS_THREAD_ANNOTATION(x) __attribute__((x))
+#else
+#define SYMNAS_THREAD_ANNOTATION(x)
+#endif
+
+#define CAPABILITY(name) SYMNAS_THREAD_ANNOTATION(capability(name))
+#define SCOPED_CAPABILITY SYMNAS_THREAD_ANNOTATION(scoped_lockable)
+#define GUARDED_BY(mutex) SYMNAS_THREAD_ANNOTATION(guarded_by(mutex))
+#define PT_GUARDED_BY(mutex) SYMNAS_THREAD_ANNOTATION(pt_guarded_by(mutex))
+#define REQUIRES(...) SYMNAS_THREAD_ANNOTATION(requires_capability(__VA_ARGS__))
+#define EXCLUDES(...) SYMNAS_THREAD_ANNOTATION(locks_excluded(__VA_ARGS__))
+#define ACQUIRE(...) SYMNAS_THREAD_ANNOTATION(acquire_capability(__VA_ARGS__))
+#define RELEASE(...) SYMNAS_THREAD_ANNOTATION(release_capability(__VA_ARGS__))
+#define TRY_ACQUIRE(...) SYMNAS_THREAD_ANNOTATION(try_acquire_capability(__VA_ARGS__))
+#define ASSERT_CAPABILITY(x) SYMNAS_THREAD_ANNOTATION(assert_capability(x))
+#define RETURN_CAPABILITY(x) SYMNAS_THREAD_ANNOTATION(lock_returned(x))
+// For a function that the analysis cannot follow. A comment beside it says why it is right.
+#define NO_THREAD_SAFETY_ANALYSIS SYMNAS_THREAD_ANNOTATION(no_thread_safety_analysis)
+
+namespace symnas {
+
+// std::mutex with annotations.
+class CAPABILITY("mutex") Mutex {
+ public:
+  void lock() ACQUIRE() { mutex_.lock(); }
+  void unlock() RELEASE() { mutex_.unlock(); }
+  bool try_lock() TRY_ACQUIRE(true) { return mutex_.try_lock(); }
+  // Tells the analysis that this thread holds the mutex by a way that it cannot see. Checks nothing.
+  void assert_held() const ASSERT_CAPABILITY(this) {}
+
+ private:
+  friend class CondVar;
+  std::mutex mutex_;
+};
+
+// Holds a mutex (Mutex, FifoMutex) until the end of the scope. It may be unlocked and locked again
+// in between.
+template <class MutexType>
+class SCOPED_CAPABILITY MutexLock {
+ public:
+  explicit MutexLock(MutexType& mutex) ACQUIRE(mutex) : mutex_(mutex) { mutex_.lock(); }
+  // For a mutex that try_lock() has given to this thread.
+  MutexLock(MutexType& mutex, std::adopt_lock_t) REQUIRES(mutex) : mutex_(mutex) {}
+  ~MutexLock() RELEASE() {
+    if (held_) mutex_.unlock();
+  }
+  MutexLock(const MutexLock&) = delete;
+  MutexLock& operator=(const MutexLock&) = delete;
+
+  void lock() ACQUIRE() {
+    mutex_.lock();
+    held_ = true;
+  }
+  void unlock() RELEASE() {
+    held_ = false;
+    mutex_.unlock();
+  }
+
+ private:
+  MutexType& mutex_;
+  bool held_ = true;
+};
+
+// std::condition_variable for a Mutex. Waits may end without a reason, as there.
+class CondVar {
+ public:
+  void notify_one() { condition_.notify_one(); }
+  void notify_all() { condition_.notify_all(); }
+
+  void wait(Mutex& mutex) REQUIRES(mutex) {
+    std::unique_lock lock(mutex.mutex_, std::adopt_lock);
+    condition_.wait(lock);
+    lock.release();
+  }
+  template <class Predicate>
+  void wait(Mutex& mutex, Predicate holds) REQUIRES(mutex) {
+    std::unique_lock lock(mutex.mutex_, std::adopt_lock);
+    condition_.wait(lock, std::move(holds));
+    lock.release();
+  }
+  template <class Rep, class Period>
+  std::cv_status wait_for(Mutex& mutex, std::chrono::duration<Rep, Period> time) REQUIRES(mutex) {
+    std::unique_lock lock(mutex.mutex_, std::adopt_lock);
+    const std::cv_status ended = condition_.wait_for(lock, time);
+    lock.release();
+    return ended;
+  }
+  // The predicate's value when the wait ended.
+  template <class Rep, class Period, class Predicate>
+  bool wait_for(Mutex& mutex, std::chrono::duration<Rep, Period> time, Predicate holds)
+      REQUIRES(mutex) {
+    std::unique_lock lock(mutex.mutex_, std::adopt_lock);
+    const bool held = condition_.wait_for(lock, time, std::move(holds));
+    lock.release();
+    return held;
+  }
+  template <class Clock, class Duration>
+  std::cv_status wait_until(Mutex& mutex, std::chrono::time_point<Clock, Duration> deadline)
+      REQUIRES(mutex) {
+    std::unique_lock lock(mutex.mutex_, std::adopt_lock);
+    const std::cv_status ended = condition_.wait_until(lock, deadline);
+    lock.release();
+    return ended;
+  }
+  template <class Clock, class Duration, class Predicate>
+  bool wait_until(Mutex& mutex, std::chrono::time_point<Clock, Duration> deadline, Predicate holds)
+      REQUIRES(mutex) {
+    std::unique_lock lock(mutex.mutex_, std::adopt_lock);
+    const bool held = condition_.wait_until(lock, deadline, std::move(holds));
+    lock.release();
+    return held;
+  }
+
+ private:
+  std::condition_variable condition_;
+};
+
+}  // namespace symnas
