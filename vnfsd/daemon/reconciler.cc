@@ -150,7 +150,7 @@ Status Reconciler::publish_luns(const ClusterView& view) {
   head.clear_luns();
   {
     // No scan now: what it finds and the supervisors' notice of it belong together.
-    const auto scanning = parts_.luns.no_scan();
+    const MutexLock scanning(parts_.luns.no_scan());
     const auto ill = parts_.luns.canaries().ill();
     for (const instance::LunPath& lun : parts_.luns.open_luns().paths()) {
       // An instance that meets a LUN where others are registered and this head is not would end.

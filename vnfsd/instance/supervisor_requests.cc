@@ -14,7 +14,7 @@ SupervisorRequests::SupervisorRequests(Wanted wanted)
 
 void SupervisorRequests::set_wanted(Wanted wanted) {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (wanted_ == wanted) return;
     wanted_ = wanted;
   }
@@ -23,7 +23,7 @@ void SupervisorRequests::set_wanted(Wanted wanted) {
 
 void SupervisorRequests::end_instance(Epoch epoch, const std::string& why) {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (killed_ == epoch) return;
     end_ = {epoch, why};
   }
@@ -32,44 +32,44 @@ void SupervisorRequests::end_instance(Epoch epoch, const std::string& why) {
 
 void SupervisorRequests::refresh() {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     refresh_ = true;
   }
   wake();
 }
 
 bool SupervisorRequests::refreshed() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   // A standby gets its file when it is called.
   return !refresh_ || snapshot_.pid == 0 || snapshot_.state == "prepared";
 }
 
 InstanceSnapshot SupervisorRequests::snapshot() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return snapshot_;
 }
 
 void SupervisorRequests::end() {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     ending_ = true;
   }
   wake();
 }
 
 bool SupervisorRequests::ending() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return ending_;
 }
 
 Wanted SupervisorRequests::wanted() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return wanted_;
 }
 
 std::optional<std::string> SupervisorRequests::take_end(Epoch epoch) {
   std::optional<std::pair<Epoch, std::string>> told;
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   told.swap(end_);
   if (!told || told->first != epoch) return std::nullopt;
   killed_ = told->first;
@@ -77,17 +77,17 @@ std::optional<std::string> SupervisorRequests::take_end(Epoch epoch) {
 }
 
 void SupervisorRequests::forget_end() {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   end_.reset();
 }
 
 void SupervisorRequests::take_refresh() {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   refresh_ = false;
 }
 
 void SupervisorRequests::put_refresh_back() {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   refresh_ = true;
 }
 

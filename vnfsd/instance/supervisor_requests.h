@@ -3,13 +3,13 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "common/base/ids.h"
+#include "common/base/thread_annotations.h"
 #include "common/base/unique_fd.h"
 
 namespace symnas::vnfsd::instance {
@@ -69,19 +69,20 @@ class SupervisorRequests {
   // Changes what is shown; `change` gets it with the mutex held.
   template <class Change>
   void show(const Change& change) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     change(snapshot_);
   }
 
  private:
   UniqueFd wake_;  // eventfd: something was asked for
-  mutable std::mutex mutex_;
-  Wanted wanted_;
-  bool ending_ = false;
-  bool refresh_ = false;
-  std::optional<std::pair<Epoch, std::string>> end_;  // which instance is to be killed, and why
-  Epoch killed_;                                      // the last one that was
-  InstanceSnapshot snapshot_;
+  mutable Mutex mutex_;
+  Wanted wanted_ GUARDED_BY(mutex_);
+  bool ending_ GUARDED_BY(mutex_) = false;
+  bool refresh_ GUARDED_BY(mutex_) = false;
+  // Which instance is to be killed, and why.
+  std::optional<std::pair<Epoch, std::string>> end_ GUARDED_BY(mutex_);
+  Epoch killed_ GUARDED_BY(mutex_);  // the last one that was
+  InstanceSnapshot snapshot_ GUARDED_BY(mutex_);
 };
 
 }  // namespace symnas::vnfsd::instance

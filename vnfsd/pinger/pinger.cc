@@ -79,7 +79,7 @@ Pinger::~Pinger() {
 }
 
 Pinger::Seen Pinger::seen() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   Seen out = seen_;
   out.answers.ended(now_ns());
   return out;
@@ -100,7 +100,7 @@ bool Pinger::ping(int fd, std::uint32_t xid) {
     answer.append(buffer, static_cast<std::size_t>(size));
     if (answer.size() < kAnswerBytes) continue;
     if (read_be32(answer, 4) != xid) return false;
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     seen_.answers.answered(now_ns());
     return true;
   }
@@ -112,7 +112,7 @@ void Pinger::run() {
   while (!ending_) {
     const UniqueFd fd = connect_to(vip_);
     if (fd.valid()) {
-      const std::scoped_lock lock(mutex_);
+      const MutexLock lock(mutex_);
       ++seen_.connections;
     }
     while (fd.valid() && !ending_ && ping(fd.get(), ++xid)) std::this_thread::sleep_for(kPause);

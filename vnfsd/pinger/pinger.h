@@ -5,9 +5,9 @@
 
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <thread>
 
+#include "common/base/thread_annotations.h"
 #include "vnfsd/network/net_address.h"
 #include "vnfsd/pinger/answers.h"
 
@@ -32,8 +32,8 @@ class Pinger {
   bool ping(int fd, std::uint32_t xid);
 
   const IpAddress vip_;
-  mutable std::mutex mutex_;  // leaf
-  Seen seen_;
+  mutable Mutex mutex_;  // leaf
+  Seen seen_ GUARDED_BY(mutex_);
   std::atomic<bool> ending_{false};
   std::thread thread_;
 };

@@ -76,13 +76,13 @@ Prober::~Prober() {
 }
 
 void Prober::set_peers(std::map<std::string, Peer> peers, std::string key) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   peers_ = std::move(peers);
   key_ = std::move(key);
 }
 
 std::vector<ha::PeerSight> Prober::sights() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return sights_;
 }
 
@@ -103,13 +103,13 @@ void Prober::run() {
     now_ms = clock_.mono_ns() / 1'000'000;
     hear(now_ms);  // before looking: what came while this head slept counts
     auto seen = watch_.look(now_ms);
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     sights_ = std::move(seen);
   }
 }
 
 void Prober::send_probes(std::int64_t now_ms) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (key_.empty()) return;
   const std::string datagram = ha::render_probe({++sequence_, head_, incarnation_}, key_);
   std::set<std::string> names;
@@ -127,7 +127,7 @@ void Prober::send_probes(std::int64_t now_ms) {
 }
 
 void Prober::hear(std::int64_t now_ms) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   for (std::size_t i = 0; i < kDatagramsPerTurn; ++i) {
     char buffer[ha::kProbeBytesMax];
     sockaddr_in6 from{};

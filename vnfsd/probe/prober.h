@@ -6,13 +6,13 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <set>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "common/base/thread_annotations.h"
 #include "common/base/unique_fd.h"
 #include "common/env/clock.h"
 #include "ha/detection/peer_watch.h"
@@ -62,10 +62,10 @@ class Prober final : public HeadSights {
   // The last sequence number of each boot, by path; confined to the thread.
   std::map<std::pair<std::string, std::size_t>, std::uint64_t> heard_;
 
-  mutable std::mutex mutex_;  // leaf
-  std::map<std::string, Peer> peers_;
-  std::string key_;
-  std::vector<ha::PeerSight> sights_;
+  mutable Mutex mutex_;  // leaf
+  std::map<std::string, Peer> peers_ GUARDED_BY(mutex_);
+  std::string key_ GUARDED_BY(mutex_);
+  std::vector<ha::PeerSight> sights_ GUARDED_BY(mutex_);
   std::atomic<bool> ending_{false};
   std::thread thread_;
 };

@@ -45,13 +45,13 @@ Status EventRing::resume(kv::Store& store, std::int64_t deadline_ms) {
       return fail(ErrorCode::kCorrupt, fmt::format("{}: cannot be parsed", kv.key));
     last = std::max(last, record.sequence());
   }
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   next_ = std::max(next_, last + 1);
   return {};
 }
 
 std::optional<kv::Op> EventRing::put(records::EventRecord event) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (next_ == 0) return std::nullopt;
   event.set_sequence(next_++);
   return kv::put(kv::keys::event(head_, event.sequence() % kEventsPerHead),

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/result.h"
+#include "common/base/thread_annotations.h"
 #include "common/kv/store.h"
 #include "vnfsd/records/records.pb.h"
 
@@ -55,8 +55,8 @@ class EventRing {
 
  private:
   const std::string head_;
-  std::mutex mutex_;        // leaf
-  std::uint64_t next_ = 0;  // 0: not known yet
+  Mutex mutex_;                                // leaf
+  std::uint64_t next_ GUARDED_BY(mutex_) = 0;  // 0: not known yet
 };
 
 struct StoredEvent {

@@ -60,8 +60,8 @@ tl::unexpected<Error> already_looking(const std::string& what) {
 
 Result<json> InspectionAdmin::check_filesystem(const std::string& name) {
   SYMNAS_TRY(reader_.wait_ready());
-  const std::unique_lock looking(look_mutex_, std::try_to_lock);
-  if (!looking) return already_looking("fs " + name);
+  if (!look_mutex_.try_lock()) return already_looking("fs " + name);
+  const MutexLock looking(look_mutex_, std::adopt_lock);
   const std::int64_t since_ns = head_.clock.mono_ns();
   const auto pause = [] {
     std::this_thread::sleep_for(std::chrono::milliseconds(fs::check::kLookPauseMs));
@@ -95,8 +95,8 @@ Result<json> InspectionAdmin::dump_inode(const std::string& filesystem,
 
 Result<json> InspectionAdmin::capacity() {
   SYMNAS_ASSIGN(const ClusterView cluster, read_when_ready(head_, reader_));
-  const std::unique_lock looking(look_mutex_, std::try_to_lock);
-  if (!looking) return already_looking("capacity");
+  if (!look_mutex_.try_lock()) return already_looking("capacity");
+  const MutexLock looking(look_mutex_, std::adopt_lock);
   api::CapacityFacts facts;
   facts.quota_bytes = static_cast<std::uint64_t>(head_.config.etcd.quota_bytes);
   facts.members = head_.store.status({});

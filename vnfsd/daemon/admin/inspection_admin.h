@@ -3,9 +3,9 @@
 // are refused, so that the API's threads stay free.
 #pragma once
 
-#include <mutex>
 #include <string>
 
+#include "common/base/thread_annotations.h"
 #include "vnfsd/api/backends.h"
 #include "vnfsd/daemon/follow/cluster_reader.h"
 #include "vnfsd/daemon/head/this_head.h"
@@ -30,7 +30,7 @@ class InspectionAdmin final : public api::InspectionBackend {
   ClusterReader& reader_;
   const LunSet& luns_;
   const Instances& instances_;
-  std::mutex look_mutex_;  // only tried for
+  Mutex look_mutex_;  // only tried for
 };
 
 }  // namespace symnas::vnfsd::daemon

@@ -19,7 +19,7 @@
 namespace symnas::vnfsd::daemon {
 
 Result<std::string> StorageAdmin::import_lun(const api::LunImportRequest& request, Mode mode) {
-  const std::scoped_lock admin(admin_mutex_);
+  const MutexLock admin(admin_mutex_);
   SYMNAS_ASSIGN(const ClusterView before, read_when_ready(head_, reader_));
   SYMNAS_TRY(check_name("lun", request.name));
   if (request.path.empty() || request.path.front() != '/') {
@@ -79,7 +79,7 @@ Result<std::string> StorageAdmin::import_lun(const api::LunImportRequest& reques
 
 Result<std::string> StorageAdmin::release_lun(const std::string& name, api::Label label,
                                               Mode mode) {
-  const std::scoped_lock admin(admin_mutex_);
+  const MutexLock admin(admin_mutex_);
   SYMNAS_ASSIGN(const ClusterView before, read_when_ready(head_, reader_));
   SYMNAS_ASSIGN(const auto* lun, find(before.luns, "lun", name));
   SYMNAS_TRY(plan_lun_release(before, name));
@@ -153,7 +153,7 @@ Result<std::string> StorageAdmin::use_luns(const VolumeRequest& request, const U
 }
 
 Result<std::string> StorageAdmin::create_volume(const VolumeRequest& request, Mode mode) {
-  const std::scoped_lock admin(admin_mutex_);
+  const MutexLock admin(admin_mutex_);
   VolumeRequest r = request;
   r.uuid = Uuid::generate();
   return use_luns(r, r.uuid, mode,
@@ -161,7 +161,7 @@ Result<std::string> StorageAdmin::create_volume(const VolumeRequest& request, Mo
 }
 
 Result<std::string> StorageAdmin::grow_volume(const VolumeRequest& request, Mode mode) {
-  const std::scoped_lock admin(admin_mutex_);
+  const MutexLock admin(admin_mutex_);
   SYMNAS_ASSIGN(const ClusterView before, read_when_ready(head_, reader_));
   SYMNAS_ASSIGN(const auto* volume, find(before.volumes, "volume", request.name));
   SYMNAS_ASSIGN(const Uuid uuid, cvm::uuid_from_bytes(volume->record.uuid()));
@@ -182,7 +182,7 @@ Status StorageAdmin::wait_for_heads(const VolumeRequest& request) {
 }
 
 Result<std::string> StorageAdmin::remove_volume(const std::string& name, Mode mode) {
-  const std::scoped_lock admin(admin_mutex_);
+  const MutexLock admin(admin_mutex_);
   SYMNAS_ASSIGN(const ClusterView before, read_when_ready(head_, reader_));
   const auto done = commit(
       head_, events_, [&](const ClusterView& view) { return plan_volume_remove(view, name); },
@@ -198,7 +198,7 @@ Result<std::string> StorageAdmin::remove_volume(const std::string& name, Mode mo
 }
 
 Result<std::string> StorageAdmin::create_filesystem(const fs::FormatOptions& options, Mode mode) {
-  const std::scoped_lock admin(admin_mutex_);
+  const MutexLock admin(admin_mutex_);
   SYMNAS_ASSIGN(const ClusterView before, read_when_ready(head_, reader_));
   SYMNAS_TRY(check_filesystem_create(before, options));
   if (mode == Mode::kDryRun) {
@@ -214,7 +214,7 @@ Result<std::string> StorageAdmin::create_filesystem(const fs::FormatOptions& opt
 }
 
 Result<std::string> StorageAdmin::remove_filesystem(const std::string& name, Mode mode) {
-  const std::scoped_lock admin(admin_mutex_);
+  const MutexLock admin(admin_mutex_);
   SYMNAS_ASSIGN(const ClusterView before, read_when_ready(head_, reader_));
   SYMNAS_TRY(check_filesystem_remove(before, name));
   if (mode == Mode::kDryRun) return fmt::format("fs {}: would be removed", name);

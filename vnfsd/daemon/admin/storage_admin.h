@@ -3,10 +3,10 @@
 #pragma once
 
 #include <functional>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "common/base/thread_annotations.h"
 #include "vnfsd/api/backends.h"
 #include "vnfsd/daemon/follow/cluster_reader.h"
 #include "vnfsd/daemon/head/this_head.h"
@@ -36,19 +36,19 @@ class StorageAdmin final : public api::LunsBackend,
   // Notes in the labels which volume uses the LUNs (nil: none). Errors: as cvm::assign_lun,
   // kNotFound.
   Status assign_labels(const ClusterView& view, const std::vector<std::string>& luns,
-                       const Uuid& volume);
+                       const Uuid& volume) REQUIRES(admin_mutex_);
   // Labels first, then the records; a failure takes the labels back.
   Result<std::string> use_luns(const VolumeRequest& request, const Uuid& volume, Mode mode,
-                               const Planner& planner);
+                               const Planner& planner) REQUIRES(admin_mutex_);
   // Waits until check_luns_seen() holds. Errors: those of it.
-  Status wait_for_heads(const VolumeRequest& request);
+  Status wait_for_heads(const VolumeRequest& request) REQUIRES(admin_mutex_);
 
   const ThisHead& head_;
   ClusterReader& reader_;
   EventWriter& events_;
   LunKeeper& keeper_;
   const std::function<void()> found_;
-  std::mutex admin_mutex_;  // held over etcd and device I/O; taken before all others
+  Mutex admin_mutex_;  // held over etcd and device I/O; taken before all others
 };
 
 }  // namespace symnas::vnfsd::daemon

@@ -36,7 +36,7 @@ void HeadWatcher::follow(const ClusterView& view) {
   if (parts_.prober == nullptr) return;
   const auto now = std::make_shared<const Neighbours>(neighbours_of(view, head_.config.head_name));
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     neighbours_ = now;
   }
   networks_.follow(now);
@@ -79,12 +79,12 @@ void HeadWatcher::look() {
 }
 
 std::map<std::string, std::string> HeadWatcher::silent() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return silent_told_;
 }
 
 std::shared_ptr<const Neighbours> HeadWatcher::neighbours() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return neighbours_;
 }
 
@@ -137,7 +137,7 @@ std::optional<probe::Sign> HeadWatcher::sign_of_vips(const std::string& head,
 
 // Of heads that are in the cluster no more nothing is told.
 void HeadWatcher::forget_removed(const std::vector<ha::PeerSight>& sights) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   std::erase_if(silent_told_, [&](const auto& told) {
     return std::ranges::none_of(
         sights, [&](const ha::PeerSight& sight) { return sight.head == told.first; });
@@ -146,7 +146,7 @@ void HeadWatcher::forget_removed(const std::vector<ha::PeerSight>& sights) {
 
 // nullopt: it is heard. Answers whether that is news.
 bool HeadWatcher::note_silence(const std::string& head, const std::optional<std::string>& why) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!why) return silent_told_.erase(head) != 0;
   return std::exchange(silent_told_[head], *why) != *why;
 }

@@ -8,13 +8,13 @@
 #include <future>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <stop_token>
 #include <string>
 #include <vector>
 
+#include "common/base/thread_annotations.h"
 #include "ha/detection/peer_watch.h"
 #include "vnfsd/daemon/detection/last_answers.h"
 #include "vnfsd/daemon/detection/neighbours.h"
@@ -86,10 +86,12 @@ class HeadWatcher {
   std::set<std::string> left_members_;  // whose heads are silent, by head
   LastAnswers last_answers_;
 
-  mutable std::mutex mutex_;                        // leaf
-  std::shared_ptr<const Neighbours> neighbours_;    // null: nothing is known yet
-  std::map<std::string, std::string> silent_told_;  // why it is not fenced
-  Loop loop_;                                       // last
+  mutable Mutex mutex_;  // leaf
+  // Null: nothing is known yet.
+  std::shared_ptr<const Neighbours> neighbours_ GUARDED_BY(mutex_);
+  // Why it is not fenced.
+  std::map<std::string, std::string> silent_told_ GUARDED_BY(mutex_);
+  Loop loop_;  // last
 };
 
 }  // namespace symnas::vnfsd::daemon

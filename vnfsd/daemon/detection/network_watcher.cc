@@ -11,7 +11,7 @@ NetworkWatcher::NetworkWatcher(const ThisHead& head, Devices devices, std::funct
     : head_(head), devices_(std::move(devices)), changed_(std::move(changed)) {}
 
 void NetworkWatcher::follow(std::shared_ptr<const Neighbours> neighbours) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto said = neighbours->ill_there.find(head_.config.head_name);
   if (!neighbours_ && said != neighbours->ill_there.end()) {
     for (const std::string& name : said->second)
@@ -27,7 +27,7 @@ void NetworkWatcher::look(const std::vector<ha::PeerSight>& sights) {
   NetworkView view;
   std::set<std::string> remembered;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!neighbours_) return;
     view.networks = neighbours_->devices_by_network;
     view.peers = neighbours_->addresses_by_head;
@@ -47,7 +47,7 @@ void NetworkWatcher::look(const std::vector<ha::PeerSight>& sights) {
     if (!health_.ill().contains(name)) log::info("network {}: is well again", name);
   }
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     ill_ = health_.ill();
     worse_ = health_.worse();
   }
@@ -55,17 +55,17 @@ void NetworkWatcher::look(const std::vector<ha::PeerSight>& sights) {
 }
 
 std::map<std::string, std::string> NetworkWatcher::devices() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return neighbours_ ? neighbours_->devices_by_network : std::map<std::string, std::string>();
 }
 
 std::map<std::string, std::string> NetworkWatcher::ill() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return ill_;
 }
 
 std::set<std::string> NetworkWatcher::worse() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return worse_;
 }
 

@@ -6,11 +6,11 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "common/base/thread_annotations.h"
 #include "ha/detection/peer_watch.h"
 #include "vnfsd/daemon/detection/neighbours.h"
 #include "vnfsd/daemon/detection/network_reach.h"
@@ -47,10 +47,12 @@ class NetworkWatcher final : public NetworkReach {
   std::int64_t looked_ms_ = 0;
   bool looked_at_ = false;
 
-  mutable std::mutex mutex_;                      // leaf
-  std::shared_ptr<const Neighbours> neighbours_;  // null: nothing is known yet
-  std::map<std::string, std::string> ill_;        // what `health_` says, and what was said before
-  std::set<std::string> worse_;
+  mutable Mutex mutex_;  // leaf
+  // Null: nothing is known yet.
+  std::shared_ptr<const Neighbours> neighbours_ GUARDED_BY(mutex_);
+  // What `health_` says, and what was said before.
+  std::map<std::string, std::string> ill_ GUARDED_BY(mutex_);
+  std::set<std::string> worse_ GUARDED_BY(mutex_);
 };
 
 }  // namespace symnas::vnfsd::daemon

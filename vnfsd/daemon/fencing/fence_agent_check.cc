@@ -25,7 +25,7 @@ void FenceAgentCheck::look() {
   if (!works) return;
   const std::string error = *works ? "" : works->error().message;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (std::exchange(error_, error) == error) return;
   }
   if (*works) {
@@ -36,7 +36,7 @@ void FenceAgentCheck::look() {
 }
 
 std::string FenceAgentCheck::error() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return error_;
 }
 

@@ -5,10 +5,10 @@
 
 #include <cstdint>
 #include <future>
-#include <mutex>
 #include <optional>
 #include <string>
 
+#include "common/base/thread_annotations.h"
 #include "vnfsd/daemon/fencing/fence_means.h"
 #include "vnfsd/daemon/follow/cluster_reader.h"
 #include "vnfsd/daemon/head/this_head.h"
@@ -31,8 +31,8 @@ class FenceAgentCheck {
   FenceMeans& means_;
   std::future<std::optional<Status>> check_;  // nothing: it was stopped, or not begun
   std::int64_t checked_ms_ = 0;
-  mutable std::mutex mutex_;  // leaf
-  std::string error_;
+  mutable Mutex mutex_;  // leaf
+  std::string error_ GUARDED_BY(mutex_);
 };
 
 }  // namespace symnas::vnfsd::daemon

@@ -47,8 +47,8 @@ std::optional<Status> FenceMeans::check_agent() {
   eventfd_t ignored = 0;
   ::eventfd_read(stop_check_.get(), &ignored);  // of before; whoever wants its end says it again
   if (end_.stop_requested()) return std::nullopt;
-  const std::unique_lock agent(fence_agent_mutex_, std::try_to_lock);
-  if (!agent) return std::nullopt;
+  if (!fence_agent_mutex_.try_lock()) return std::nullopt;
+  const MutexLock agent(fence_agent_mutex_, std::adopt_lock);
   Status works = calls_.check(stop_check_.get());
   pollfd stopped{stop_check_.get(), POLLIN, 0};
   if (::poll(&stopped, 1, 0) != 0) return std::nullopt;
@@ -57,11 +57,10 @@ std::optional<Status> FenceMeans::check_agent() {
 
 void FenceMeans::stop_check() { ::eventfd_write(stop_check_.get(), 1); }
 
-std::unique_lock<std::mutex> FenceMeans::take_fence_agent() {
-  std::unique_lock agent(fence_agent_mutex_, std::defer_lock);
+void FenceMeans::take_fence_agent() {
   for (;;) {
     stop_check();
-    if (agent.try_lock()) return agent;
+    if (fence_agent_mutex_.try_lock()) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(kFenceCheckEndsMs));
   }
 }
@@ -98,7 +97,8 @@ Result<CutOff> FenceMeans::cut_off(const std::string& head, const std::string& i
     // That may have taken a minute, and the agent knows the head by its name only.
     SYMNAS_TRY(still_fenced());
   }
-  const auto agent = take_fence_agent();
+  take_fence_agent();
+  const MutexLock agent(fence_agent_mutex_, std::adopt_lock);
   auto proof = calls_.off(head);
   if (proof) return CutOff{std::move(*proof), head_.config.fence.cuts, std::nullopt};
   if (!first.message.empty()) proof.error().message = first.message + "; " + proof.error().message;

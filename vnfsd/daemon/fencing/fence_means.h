@@ -6,11 +6,11 @@
 #pragma once
 
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
 
+#include "common/base/thread_annotations.h"
 #include "common/base/unique_fd.h"
 #include "vnfsd/daemon/head/this_head.h"
 #include "vnfsd/daemon/luns/reservations.h"
@@ -60,14 +60,14 @@ class FenceMeans {
  private:
   Result<CutOff> preempt_head(const std::string& head, const std::string& incarnation);
   // Ends a check that runs.
-  std::unique_lock<std::mutex> take_fence_agent();
+  void take_fence_agent() ACQUIRE(fence_agent_mutex_);
 
   const ThisHead& head_;
   Reservations* const reservations_;
   const FenceCalls calls_;
   const std::stop_token end_;
   // Held while the fence agent runs for this head: what it talks to may have one session only.
-  std::mutex fence_agent_mutex_;
+  Mutex fence_agent_mutex_;
   UniqueFd stop_check_;  // eventfd: its check ends now
 };
 

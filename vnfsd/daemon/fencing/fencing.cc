@@ -53,26 +53,32 @@ Fencing::Fencing(const FencingParts& parts)
 Fencing::~Fencing() { wait(); }
 
 void Fencing::wait() {
-  if (fencing_.valid()) fencing_.wait();
+  std::future<void> last;
+  {
+    const MutexLock lock(fence_start_mutex_);
+    last = std::move(fencing_);
+  }
+  if (last.valid()) last.wait();
 }
 
 bool Fencing::is_under_way() {
-  const std::unique_lock fencing(fence_mutex_, std::try_to_lock);
-  return !fencing.owns_lock();
+  if (!fence_mutex_.try_lock()) return true;
+  fence_mutex_.unlock();
+  return false;
 }
 
 Result<std::string> Fencing::fence_head(const std::string& name, Mode mode) {
-  const std::scoped_lock fencing(fence_mutex_);
+  const MutexLock fencing(fence_mutex_);
   return fence_locked(name, nullptr, mode);
 }
 
 // An administrator's fence may take minutes: what was seen before it is worth nothing afterwards.
 Result<std::string> Fencing::fence_silent_head(const std::string& name, const FenceCause& cause) {
-  const std::unique_lock fencing(fence_mutex_, std::try_to_lock);
-  if (!fencing) {
+  if (!fence_mutex_.try_lock()) {
     return fail(ErrorCode::kBusy, fmt::format("head {}: not fenced now: {} has another one fenced",
                                               name, head_.config.head_name));
   }
+  const MutexLock fencing(fence_mutex_, std::adopt_lock);
   return fence_locked(name, &cause, Mode::kCommit);
 }
 
@@ -268,7 +274,7 @@ std::set<std::string> Fencing::heard_heads(const ClusterView& view) const {
 }
 
 bool Fencing::start_fence(const std::string& head, FenceCause cause) {
-  const std::scoped_lock lock(fence_start_mutex_);
+  const MutexLock lock(fence_start_mutex_);
   const std::int64_t now_ms = head_.clock.mono_ns() / 1'000'000;
   std::int64_t& tried_ms = fence_tried_ms_[head];
   const bool busy =

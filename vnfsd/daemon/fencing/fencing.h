@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <future>
 #include <map>
-#include <mutex>
 #include <set>
 #include <string>
 
+#include "common/base/thread_annotations.h"
 #include "fsal_cluster/state/mount_end.h"
 #include "vnfsd/daemon/fencing/fence_means.h"
 #include "vnfsd/daemon/fencing/fence_orders.h"
@@ -66,8 +66,9 @@ class Fencing final : public FenceOrders {
  private:
   // The steps of fence_head(). Errors: kConflict (the head came back, or another one fences it),
   // those of the store.
-  // REQUIRES: fence_mutex_ is held. `cause`: null when an administrator asks for it.
-  Result<std::string> fence_locked(const std::string& head, const FenceCause* cause, Mode mode);
+  // `cause`: null when an administrator asks for it.
+  Result<std::string> fence_locked(const std::string& head, const FenceCause* cause, Mode mode)
+      REQUIRES(fence_mutex_);
   // Answers the fence of that incarnation: running, or as it is when it has been proven before.
   Result<records::FenceRecord> begin_fence(const std::string& head, const std::string& incarnation,
                                            const FenceCause* cause);
@@ -103,10 +104,11 @@ class Fencing final : public FenceOrders {
   FenceMeans& means_;
   const probe::HeadSights* const prober_;
   const std::int64_t last_answers_ms_;
-  std::mutex fence_mutex_;        // one fence at a time
-  std::mutex fence_start_mutex_;  // leaf; guards the two below
-  std::map<std::string, std::int64_t> fence_tried_ms_;
-  std::future<void> fencing_;  // the last fence without being asked
+  Mutex fence_mutex_;        // one fence at a time
+  Mutex fence_start_mutex_;  // leaf
+  std::map<std::string, std::int64_t> fence_tried_ms_ GUARDED_BY(fence_start_mutex_);
+  // The last fence without being asked.
+  std::future<void> fencing_ GUARDED_BY(fence_start_mutex_);
 };
 
 }  // namespace symnas::vnfsd::daemon

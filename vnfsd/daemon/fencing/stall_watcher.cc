@@ -56,7 +56,7 @@ void StallWatcher::look() {
   if (!view) return;
   const std::vector<Stall> stalls = look_for_stalls(*view);
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     stalls_ = stalls;
   }
   later_.look(instances_.snapshots());
@@ -69,7 +69,7 @@ void StallWatcher::look() {
 
 nlohmann::json StallWatcher::stalls() const {
   nlohmann::json out = nlohmann::json::array();
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const Stall& stall : stalls_) out.push_back(describe(stall));
   return out;
 }

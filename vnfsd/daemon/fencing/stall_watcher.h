@@ -4,13 +4,13 @@
 // own.
 #pragma once
 
-#include <mutex>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
+#include "common/base/thread_annotations.h"
 #include "vnfsd/daemon/fencing/fence_watch.h"
 #include "vnfsd/daemon/fencing/fencing.h"
 #include "vnfsd/daemon/fencing/stalls.h"
@@ -52,9 +52,9 @@ class StallWatcher {
   FenceWatch fence_watch_;
   LaterSteps later_;
 
-  mutable std::mutex mutex_;   // leaf
-  std::vector<Stall> stalls_;  // of the last look
-  Loop loop_;                  // last
+  mutable Mutex mutex_;                           // leaf
+  std::vector<Stall> stalls_ GUARDED_BY(mutex_);  // of the last look
+  Loop loop_;                                     // last
 };
 
 }  // namespace symnas::vnfsd::daemon

@@ -6,7 +6,7 @@
 namespace symnas::vnfsd::daemon {
 
 void ClusterCopy::watch_began() {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   watch_ += watch_ % 2 == 0 ? 1 : 2;
   filled_ = false;
   records_.clear();
@@ -14,7 +14,7 @@ void ClusterCopy::watch_began() {
 }
 
 void ClusterCopy::watch_ended() {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   watch_ += watch_ % 2;
   filled_ = false;
   records_.clear();
@@ -22,7 +22,7 @@ void ClusterCopy::watch_ended() {
 }
 
 void ClusterCopy::apply(std::vector<kv::WatchEvent> events) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (watch_ % 2 == 0) return;
   for (kv::WatchEvent& event : events) {
     if (filled_) {
@@ -44,7 +44,7 @@ void ClusterCopy::apply_one(kv::WatchEvent event) {
 }
 
 bool ClusterCopy::fill(const ClusterRecords& read, std::uint64_t watch) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   // A watch that began while this was read may have missed what happened in between.
   if (watch != watch_ || watch_ % 2 == 0) return false;
   if (filled_ && read.revision <= revision_) return false;
@@ -61,12 +61,12 @@ bool ClusterCopy::fill(const ClusterRecords& read, std::uint64_t watch) {
 }
 
 void ClusterCopy::must_show(Revision revision) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   must_show_ = std::max(must_show_, revision);
 }
 
 std::uint64_t ClusterCopy::watch() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return watch_;
 }
 
@@ -74,7 +74,7 @@ std::optional<Result<ClusterView>> ClusterCopy::view() const {
   std::vector<kv::KeyValue> kvs;
   Revision revision;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!filled_ || revision_ < must_show_) return std::nullopt;
     kvs.reserve(records_.size());
     for (const auto& [key, kv] : records_) kvs.push_back(kv);

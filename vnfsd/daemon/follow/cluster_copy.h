@@ -5,11 +5,11 @@
 #pragma once
 
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "common/base/thread_annotations.h"
 #include "vnfsd/records/cluster_view.h"
 
 namespace symnas::vnfsd::daemon {
@@ -32,16 +32,18 @@ class ClusterCopy {
   std::optional<Result<ClusterView>> view() const;
 
  private:
-  void apply_one(kv::WatchEvent event);
+  void apply_one(kv::WatchEvent event) REQUIRES(mutex_);
 
-  mutable std::mutex mutex_;
-  std::uint64_t watch_ = 0;  // number of the watch that runs, odd; even: none does
-  bool filled_ = false;
-  Revision read_at_;  // events up to it are in what was read
-  Revision revision_;
-  Revision must_show_;
-  std::map<std::string, kv::KeyValue> records_;  // by key
-  std::vector<kv::WatchEvent> early_;            // of this watch, until it is filled
+  mutable Mutex mutex_;
+  // Number of the watch that runs, odd; even: none does.
+  std::uint64_t watch_ GUARDED_BY(mutex_) = 0;
+  bool filled_ GUARDED_BY(mutex_) = false;
+  Revision read_at_ GUARDED_BY(mutex_);  // events up to it are in what was read
+  Revision revision_ GUARDED_BY(mutex_);
+  Revision must_show_ GUARDED_BY(mutex_);
+  std::map<std::string, kv::KeyValue> records_ GUARDED_BY(mutex_);  // by key
+  // Of this watch, until it is filled.
+  std::vector<kv::WatchEvent> early_ GUARDED_BY(mutex_);
 };
 
 }  // namespace symnas::vnfsd::daemon

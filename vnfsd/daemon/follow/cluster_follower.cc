@@ -38,13 +38,13 @@ void ClusterFollower::end_watch() {
 }
 
 bool ClusterFollower::is_ready() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return ready_;
 }
 
 void ClusterFollower::look_again() {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     dirty_ = true;
   }
   changed_.notify_all();
@@ -64,7 +64,7 @@ void ClusterFollower::on_watch_events(std::vector<kv::WatchEvent> events, Revisi
 void ClusterFollower::on_watch_ended(Error) {
   copy_.watch_ended();
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     watch_over_ = true;
   }
   changed_.notify_all();
@@ -79,7 +79,7 @@ Result<ClusterView> ClusterFollower::fresh() {
 
 void ClusterFollower::work(RecordsUser& user) {
   std::int64_t read_ms = 0;  // when the records were read last, whatever the watch has shown
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   while (!end_.stop_requested()) {
     const bool open_watch = std::exchange(watch_over_, false);
     const bool look = std::exchange(dirty_, false) || open_watch;
@@ -110,7 +110,7 @@ void ClusterFollower::work(RecordsUser& user) {
       const std::int64_t pause_ms = user.pause_ms();
       lock.lock();
       const bool told = changed_.wait_for(lock, end_, std::chrono::milliseconds(pause_ms),
-                                          [&] { return dirty_ || watch_over_; });
+                                          [&]() REQUIRES(mutex_) { return dirty_ || watch_over_; });
       if (!told && !end_.stop_requested())
         read_ms = head_.clock.mono_ns() / 1'000'000 - kReconcileMs;
       dirty_ = true;  // also when nothing happened: records are looked at every kReconcileMs
@@ -129,9 +129,9 @@ void ClusterFollower::work(RecordsUser& user) {
 }
 
 Status ClusterFollower::wait_ready() {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   changed_.wait_for(lock, end_, std::chrono::milliseconds(kReadyTimeoutMs),
-                    [&] { return ready_ || removed_; });
+                    [&]() REQUIRES(mutex_) { return ready_ || removed_; });
   if (ready_) return {};
   if (removed_) return fail(ErrorCode::kForeign, problem_);
   return fail(ErrorCode::kUnavailable,

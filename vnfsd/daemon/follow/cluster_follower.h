@@ -6,12 +6,12 @@
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "common/base/thread_annotations.h"
 #include "common/kv/store.h"
 #include "vnfsd/daemon/follow/cluster_copy.h"
 #include "vnfsd/daemon/follow/cluster_reader.h"
@@ -67,13 +67,18 @@ class ClusterFollower final : public ClusterReader, private kv::WatchHandler {
   const ThisHead& head_;
   const std::stop_token end_;
   ClusterCopy copy_;
-  mutable std::mutex mutex_;  // leaf
+  mutable Mutex mutex_;  // leaf
   std::condition_variable_any changed_;
-  bool ready_ = false;                // the head is registered
-  bool removed_ = false;              // this head is none of the cluster (any more)
-  bool dirty_ = true;                 // records have changed since they were followed last
-  bool watch_over_ = true;            // a new watch is needed
-  std::string problem_;               // why the last round of work failed; "" = it did not
+  // The head is registered.
+  bool ready_ GUARDED_BY(mutex_) = false;
+  // This head is none of the cluster (any more).
+  bool removed_ GUARDED_BY(mutex_) = false;
+  // Records have changed since they were followed last.
+  bool dirty_ GUARDED_BY(mutex_) = true;
+  // A new watch is needed.
+  bool watch_over_ GUARDED_BY(mutex_) = true;
+  // Why the last round of work failed; "" = it did not.
+  std::string problem_ GUARDED_BY(mutex_);
   std::unique_ptr<kv::Watch> watch_;  // of the thread
   std::thread thread_;
 };

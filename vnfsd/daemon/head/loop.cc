@@ -14,7 +14,7 @@ void Loop::start(std::int64_t period_ms, std::function<void()> turn) {
 
 void Loop::wake() {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     wake_ = true;
   }
   woken_.notify_all();
@@ -27,9 +27,10 @@ void Loop::join() {
 }
 
 void Loop::run(std::int64_t period_ms, const std::function<void()>& turn) {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   while (!end_.stop_requested()) {
-    woken_.wait_for(lock, end_, std::chrono::milliseconds(period_ms), [&] { return wake_; });
+    woken_.wait_for(lock, end_, std::chrono::milliseconds(period_ms),
+                    [&]() REQUIRES(mutex_) { return wake_; });
     if (end_.stop_requested()) return;
     wake_ = false;
     lock.unlock();

@@ -7,9 +7,10 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <stop_token>
 #include <thread>
+
+#include "common/base/thread_annotations.h"
 
 namespace symnas::vnfsd::daemon {
 
@@ -32,9 +33,9 @@ class Loop {
   void run(std::int64_t period_ms, const std::function<void()>& turn);
 
   const std::stop_token end_;
-  std::mutex mutex_;  // leaf
+  Mutex mutex_;  // leaf
   std::condition_variable_any woken_;
-  bool wake_ = false;
+  bool wake_ GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 

@@ -24,10 +24,10 @@ struct LunCanaries::Canary {
   Canary(instance::LunPath path, Health before) : lun(std::move(path)), health(before) {}
 
   const instance::LunPath lun;  // its path is "": it has gone
-  std::mutex mutex;
-  std::condition_variable changed;
-  bool ending = false;
-  Health health;
+  Mutex mutex;
+  CondVar changed;
+  bool ending GUARDED_BY(mutex) = false;
+  Health health GUARDED_BY(mutex);
 };
 
 LunCanaries::LunCanaries(std::function<void()> changed)
@@ -35,7 +35,7 @@ LunCanaries::LunCanaries(std::function<void()> changed)
 
 LunCanaries::~LunCanaries() {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     ending_ = true;
   }
   ending_now_.notify_all();
@@ -46,7 +46,7 @@ LunCanaries::~LunCanaries() {
 void LunCanaries::follow(const std::vector<instance::LunPath>& luns,
                          const std::set<std::string>& cluster) {
   std::map<std::string, std::shared_ptr<Canary>> wanted;
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   std::map<std::string, instance::LunPath> all;
   for (const auto& [uuid, canary] : canaries_) {
     if (cluster.contains(uuid)) all[uuid] = {canary->lun.name, uuid, "", 0, 0};
@@ -63,7 +63,7 @@ void LunCanaries::follow(const std::vector<instance::LunPath>& luns,
     }
     Health before;  // of the LUN, whatever it was called
     if (known != canaries_.end()) {
-      const std::scoped_lock canary_lock(known->second->mutex);
+      const MutexLock canary_lock(known->second->mutex);
       before = known->second->health;
       before.given_up();
     }
@@ -73,7 +73,7 @@ void LunCanaries::follow(const std::vector<instance::LunPath>& luns,
   }
   for (const auto& [uuid, canary] : canaries_) {
     {
-      const std::scoped_lock canary_lock(canary->mutex);
+      const MutexLock canary_lock(canary->mutex);
       canary->ending = true;
     }
     canary->changed.notify_all();
@@ -85,7 +85,7 @@ void LunCanaries::follow(const std::vector<instance::LunPath>& luns,
 void LunCanaries::read_again_and_again(const std::shared_ptr<Canary>& canary) {
   std::optional<cvm::LunDevice> device;
   alignas(4096) std::array<std::byte, kLunReadBytes> block{};
-  std::unique_lock lock(canary->mutex);
+  MutexLock lock(canary->mutex);
   while (!canary->ending) {
     canary->health.asked(now_ms());
     lock.unlock();
@@ -109,28 +109,27 @@ void LunCanaries::read_again_and_again(const std::shared_ptr<Canary>& canary) {
     }
     lock.lock();
     canary->health.answered(now_ms(), error);
-    canary->changed.wait_for(lock, std::chrono::milliseconds(kTryMs),
-                             [&] { return canary->ending; });
+    canary->changed.wait_for(canary->mutex, std::chrono::milliseconds(kTryMs),
+                             [&]() REQUIRES(canary->mutex) { return canary->ending; });
   }
 }
 
 std::map<std::string, std::string> LunCanaries::ill() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return ill_;
 }
 
 std::set<std::string> LunCanaries::worse() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return worse_;
 }
 
-// REQUIRES: mutex_ is held. Answers whether who is ill has changed.
 bool LunCanaries::look() {
   std::map<std::string, std::string> ill;
   std::set<std::string> worse;
   bool changed = false;
   for (const auto& [uuid, canary] : canaries_) {
-    const std::scoped_lock lock(canary->mutex);
+    const MutexLock lock(canary->mutex);
     const Health::State state = canary->health.look(now_ms());
     const bool was_ill = ill_.contains(uuid);
     if (state != Health::State::kWell)
@@ -150,9 +149,9 @@ bool LunCanaries::look() {
 }
 
 void LunCanaries::run() {
-  std::unique_lock lock(mutex_);
-  while (!ending_now_.wait_for(lock, std::chrono::milliseconds(kLunLookMs),
-                               [this] { return ending_; })) {
+  MutexLock lock(mutex_);
+  while (!ending_now_.wait_for(mutex_, std::chrono::milliseconds(kLunLookMs),
+                               [this]() REQUIRES(mutex_) { return ending_; })) {
     if (!look()) continue;
     lock.unlock();
     changed_();

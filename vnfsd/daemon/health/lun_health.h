@@ -4,17 +4,16 @@
 // Thread-safe. What follows from the answers of one LUN: health.h.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "common/base/thread_annotations.h"
 #include "vnfsd/daemon/health/health.h"
 #include "vnfsd/instance/plan.h"
 
@@ -41,15 +40,17 @@ class LunCanaries {
   struct Canary;
   static void read_again_and_again(const std::shared_ptr<Canary>& canary);
   void run();
-  bool look();
+  // Answers whether who is ill has changed.
+  bool look() REQUIRES(mutex_);
 
   const std::function<void()> changed_;
-  mutable std::mutex mutex_;
-  std::condition_variable ending_now_;
-  bool ending_ = false;
-  std::map<std::string, std::shared_ptr<Canary>> canaries_;  // by LUN uuid
-  std::map<std::string, std::string> ill_;
-  std::set<std::string> worse_;
+  mutable Mutex mutex_;
+  CondVar ending_now_;
+  bool ending_ GUARDED_BY(mutex_) = false;
+  // By LUN uuid.
+  std::map<std::string, std::shared_ptr<Canary>> canaries_ GUARDED_BY(mutex_);
+  std::map<std::string, std::string> ill_ GUARDED_BY(mutex_);
+  std::set<std::string> worse_ GUARDED_BY(mutex_);
   std::thread thread_;  // last
 };
 

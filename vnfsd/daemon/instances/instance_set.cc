@@ -30,7 +30,7 @@ std::unique_ptr<Supervisor> InstanceSet::supervise(const std::string& vnfs, Want
 void InstanceSet::follow(const ClusterView& view, const std::set<std::string>& coming_here) {
   std::vector<std::unique_ptr<Supervisor>> gone;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     for (auto it = supervisors_.begin(); it != supervisors_.end();) {
       if (view.vnfses.contains(it->first)) {
         ++it;
@@ -89,17 +89,17 @@ void InstanceSet::follow(const ClusterView& view, const std::set<std::string>& c
 }
 
 void InstanceSet::stop_all() {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const auto& [name, supervisor] : supervisors_) supervisor->set_wanted(Wanted::kStopped);
 }
 
 void InstanceSet::refresh() {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const auto& [name, supervisor] : supervisors_) supervisor->refresh();
 }
 
 bool InstanceSet::is_refreshed() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return std::ranges::all_of(supervisors_, [](const auto& one) { return one.second->refreshed(); });
 }
 
@@ -122,20 +122,20 @@ void InstanceSet::end_standbys() const {
 void InstanceSet::clear() {
   std::map<std::string, std::unique_ptr<Supervisor>> gone;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     gone.swap(supervisors_);
   }
 }
 
 std::map<std::string, instance::InstanceSnapshot> InstanceSet::snapshots() const {
   std::map<std::string, instance::InstanceSnapshot> out;
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const auto& [vnfs, supervisor] : supervisors_) out[vnfs] = supervisor->snapshot();
   return out;
 }
 
 void InstanceSet::end_instance(const std::string& vnfs, Epoch epoch, const std::string& why) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto supervisor = supervisors_.find(vnfs);
   if (supervisor != supervisors_.end()) supervisor->second->end_instance(epoch, why);
 }

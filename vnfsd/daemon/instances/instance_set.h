@@ -4,10 +4,10 @@
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 
+#include "common/base/thread_annotations.h"
 #include "vnfsd/daemon/head/this_head.h"
 #include "vnfsd/daemon/instances/instances.h"
 #include "vnfsd/instance/supervisor.h"
@@ -44,8 +44,9 @@ class InstanceSet final : public Instances {
 
   const ThisHead& head_;
   instance::Host& host_;
-  mutable std::mutex mutex_;  // before SupervisorRequests::mutex_
-  std::map<std::string, std::unique_ptr<instance::Supervisor>> supervisors_;  // by VNFS
+  mutable Mutex mutex_;  // before SupervisorRequests::mutex_
+  // By VNFS.
+  std::map<std::string, std::unique_ptr<instance::Supervisor>> supervisors_ GUARDED_BY(mutex_);
 };
 
 }  // namespace symnas::vnfsd::daemon

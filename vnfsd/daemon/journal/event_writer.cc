@@ -55,7 +55,7 @@ void EventWriter::add(kv::Txn& txn, records::EventRecord event) {
 
 void EventWriter::tell(std::string_view kind, const std::string& text) {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (told_.size() >= kEventsWaitingMax) told_.pop_front();
     told_.push_back(make_event(kind, text, head_.clock.wall_ns()));
   }
@@ -64,7 +64,7 @@ void EventWriter::tell(std::string_view kind, const std::string& text) {
 
 void EventWriter::remind() {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (told_.empty()) return;
   }
   told_some_();
@@ -73,7 +73,7 @@ void EventWriter::remind() {
 bool EventWriter::write_one() {
   records::EventRecord event;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (told_.empty()) return false;
     event = std::move(told_.front());
     told_.pop_front();

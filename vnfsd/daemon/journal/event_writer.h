@@ -4,11 +4,11 @@
 
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "common/base/thread_annotations.h"
 #include "common/kv/quota.h"
 #include "vnfsd/daemon/head/this_head.h"
 #include "vnfsd/records/events.h"
@@ -39,8 +39,9 @@ class EventWriter {
   const kv::QuotaGauge& quota_;
   const std::function<void()> told_some_;
   EventRing ring_;
-  std::mutex mutex_;                       // leaf
-  std::deque<records::EventRecord> told_;  // not written yet, at most kEventsWaitingMax
+  Mutex mutex_;  // leaf
+  // Not written yet, at most kEventsWaitingMax.
+  std::deque<records::EventRecord> told_ GUARDED_BY(mutex_);
 };
 
 }  // namespace symnas::vnfsd::daemon

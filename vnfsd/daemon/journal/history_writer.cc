@@ -60,7 +60,7 @@ void HistoryWriter::note_arrival(const std::string& vnfs, const instance::Arriva
     log::info("vnfs {}: {}", vnfs, text_of(last));
     events_.add(txn, event_of(vnfs, last, head_.clock.wall_ns()));
     {
-      const std::scoped_lock lock(mutex_);
+      const MutexLock lock(mutex_);
       Arrivals& arrivals = arrivals_[vnfs][name_of(last.cause)];
       ++arrivals.count;
       if (last.blackout_ms >= 0) {
@@ -94,7 +94,7 @@ void HistoryWriter::note_departure(const std::string& vnfs, const records::Depar
 }
 
 std::map<std::string, std::map<std::string, Arrivals>> HistoryWriter::arrivals() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return arrivals_;
 }
 

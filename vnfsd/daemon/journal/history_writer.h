@@ -4,9 +4,9 @@
 
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <string>
 
+#include "common/base/thread_annotations.h"
 #include "vnfsd/daemon/head/this_head.h"
 #include "vnfsd/daemon/journal/event_writer.h"
 #include "vnfsd/instance/supervisor.h"
@@ -33,8 +33,8 @@ class HistoryWriter {
  private:
   const ThisHead& head_;
   EventWriter& events_;
-  mutable std::mutex mutex_;  // leaf
-  std::map<std::string, std::map<std::string, Arrivals>> arrivals_;
+  mutable Mutex mutex_;  // leaf
+  std::map<std::string, std::map<std::string, Arrivals>> arrivals_ GUARDED_BY(mutex_);
 };
 
 }  // namespace symnas::vnfsd::daemon

@@ -36,7 +36,7 @@ void LunKeeper::follow_registrations(const ClusterView& view) {
 
 void LunKeeper::look(const ClusterView& view, const std::function<void()>& found) {
   const std::int64_t now_ms = head_.clock.mono_ns() / 1'000'000;
-  const std::scoped_lock scanning(scan_mutex_);
+  const MutexLock scanning(scan_mutex_);
   if (luns_.complete(view)) return;
   std::string version = lun_set_version(view);
   if (const Reservations* reservations = registrations_.reservations()) {

@@ -6,10 +6,10 @@
 
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "common/base/thread_annotations.h"
 #include "vnfsd/daemon/head/this_head.h"
 #include "vnfsd/daemon/health/lun_health.h"
 #include "vnfsd/daemon/luns/luns.h"
@@ -31,7 +31,7 @@ class LunKeeper {
   // Those that are open are tried from now on.
   void try_luns(const ClusterView& view);
   // No scan runs while it is held.
-  std::unique_lock<std::mutex> no_scan() { return std::unique_lock(scan_mutex_); }
+  Mutex& no_scan() RETURN_CAPABILITY(scan_mutex_) { return scan_mutex_; }
 
   LunSet& open_luns() { return luns_; }
   Registrations& registrations() { return registrations_; }
@@ -42,9 +42,10 @@ class LunKeeper {
 
   const ThisHead& head_;
   LunSet luns_;
-  std::mutex scan_mutex_;        // one scan at a time
-  std::string scanned_version_;  // of the LUN set at the last scan
-  std::int64_t scanned_at_ms_ = 0;
+  Mutex scan_mutex_;  // one scan at a time
+  // Of the LUN set at the last scan.
+  std::string scanned_version_ GUARDED_BY(scan_mutex_);
+  std::int64_t scanned_at_ms_ GUARDED_BY(scan_mutex_) = 0;
   LunCanaries canaries_;
   Registrations registrations_;
 };

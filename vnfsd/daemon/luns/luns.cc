@@ -25,7 +25,7 @@ bool LunSet::scan(const ClusterView& view, const std::vector<std::string>& candi
   }
   bool changed = false;
   std::vector<LunSight> sights;
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   std::erase_if(open_, [&](const auto& entry) {
     for (const auto& [name, lun] : view.luns) {
       if (lun.record.uuid() == entry.first) return false;
@@ -67,9 +67,9 @@ bool LunSet::scan(const ClusterView& view, const std::vector<std::string>& candi
 }
 
 bool LunSet::complete(const ClusterView& view) const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return open_.size() == view.luns.size() &&
-         std::all_of(view.luns.begin(), view.luns.end(), [&](const auto& lun) {
+         std::all_of(view.luns.begin(), view.luns.end(), [&](const auto& lun) REQUIRES(mutex_) {
            const auto it = open_.find(lun.second.record.uuid());
            return it != open_.end() && it->second.device.current();
          });
@@ -78,7 +78,7 @@ bool LunSet::complete(const ClusterView& view) const {
 std::vector<instance::LunPath> LunSet::paths() const {
   std::vector<instance::LunPath> paths;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const auto& [uuid, open] : open_) {
       const cvm::LunNode& node = open.device.node();
       paths.push_back({open.name, cvm::uuid_from_bytes(uuid)->to_string(), node.path,
@@ -91,19 +91,19 @@ std::vector<instance::LunPath> LunSet::paths() const {
 }
 
 std::vector<LunSight> LunSet::sights() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return sights_;
 }
 
 Result<std::string> LunSet::path_of(const std::string& lun_uuid_bytes) const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto it = open_.find(lun_uuid_bytes);
   if (it != open_.end()) return it->second.device.path();
   return fail(ErrorCode::kNotFound, "is not visible on this head (lun_paths in vnfsd.toml)");
 }
 
 void LunSet::forget(const std::string& lun_uuid_bytes) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   open_.erase(lun_uuid_bytes);
 }
 
@@ -133,7 +133,7 @@ Status LunSet::obtain_bytes(const std::vector<const cvm::records::LunRecord*>& l
     UniqueFd fd;
     {
       // A duplicate, so that waiting for I/O in flight does not hold the mutex.
-      const std::scoped_lock lock(mutex_);
+      const MutexLock lock(mutex_);
       const auto it = open_.find(lun->uuid());
       if (it != open_.end()) {
         SYMNAS_TRY(check_identity(it->first, it->second, opened));

@@ -5,12 +5,12 @@
 
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "common/base/ids.h"
 #include "common/base/result.h"
+#include "common/base/thread_annotations.h"
 #include "common/base/uuid.h"
 #include "cvm/lun_device.h"
 #include "vnfsd/instance/plan.h"
@@ -60,9 +60,9 @@ class LunSet {
   static Status check_identity(const std::string& uuid_bytes, const Open& open,
                                const std::vector<instance::LunIdentity>& opened);
   const Uuid cluster_;
-  mutable std::mutex mutex_;
-  std::map<std::string, Open> open_;  // by uuid bytes
-  std::vector<LunSight> sights_;
+  mutable Mutex mutex_;
+  std::map<std::string, Open> open_ GUARDED_BY(mutex_);  // by uuid bytes
+  std::vector<LunSight> sights_ GUARDED_BY(mutex_);
 };
 
 }  // namespace symnas::vnfsd::daemon

@@ -28,7 +28,7 @@ Reservations::Reservations(ReservationCalls calls, std::string own, std::functio
 
 Reservations::~Reservations() {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     ending_ = true;
   }
   wake_.notify_all();
@@ -37,12 +37,13 @@ Reservations::~Reservations() {
 
 void Reservations::follow(const LunNames& luns, std::vector<std::string> candidates) {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!followed_ || luns != wanted_ || candidates != candidates_) ++wishes_;
     followed_ = true;
     wanted_ = luns;
     candidates_ = std::move(candidates);
-    std::erase_if(registered_, [&](const auto& lun) { return !wanted_.contains(lun.first); });
+    std::erase_if(registered_,
+                  [&](const auto& lun) REQUIRES(mutex_) { return !wanted_.contains(lun.first); });
     doubted_ = doubted_ && !registered_.empty();  // there is nothing to look at
     if (!fenced_ && !is_due()) error_.clear();    // what failed is not wanted any more
     if (wanted_.empty() && times_ == 0) times_ = 1;
@@ -52,7 +53,7 @@ void Reservations::follow(const LunNames& luns, std::vector<std::string> candida
 
 void Reservations::doubt() {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     doubted_ = !registered_.empty();
   }
   wake_.notify_all();
@@ -66,14 +67,14 @@ Status Reservations::check_locked(const LunNames& luns) const {
 }
 
 Status Reservations::check(const LunNames& luns) const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return check_locked(luns);
 }
 
 Status Reservations::check_device(const std::string& identification, const std::string& lun,
                                   const std::string& device) {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto known = registered_.find(identification);
     if (known == registered_.end()) return {};
     if (known->second == device) {
@@ -98,29 +99,29 @@ Status Reservations::check_device(const std::string& identification, const std::
 }
 
 bool Reservations::is_ending() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return ending_;
 }
 
 Status Reservations::wait(const LunNames& luns, std::int64_t timeout_ms) const {
-  std::unique_lock lock(mutex_);
-  wake_.wait_for(lock, std::chrono::milliseconds(timeout_ms),
-                 [&] { return ending_ || fenced_ || check_locked(luns); });
+  const MutexLock lock(mutex_);
+  wake_.wait_for(mutex_, std::chrono::milliseconds(timeout_ms),
+                 [&]() REQUIRES(mutex_) { return ending_ || fenced_ || check_locked(luns); });
   return check_locked(luns);
 }
 
 std::uint64_t Reservations::registered_times() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return times_;
 }
 
 bool Reservations::undecided() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return times_ == 0 && error_.empty();
 }
 
 std::string Reservations::error() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!error_.empty() || is_due()) return error_.empty() ? "it is being done" : error_;
   return followed_ ? "" : "etcd has not been read yet";
 }
@@ -128,7 +129,7 @@ std::string Reservations::error() const {
 Result<std::string> Reservations::preempt(const std::string& victim, const LunNames& luns) {
   std::vector<std::string> candidates;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     SYMNAS_TRY(check_locked(luns));
     candidates = candidates_;
   }
@@ -152,9 +153,9 @@ bool Reservations::is_due() const {
 }
 
 void Reservations::run() {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   while (!ending_) {
-    wake_.wait(lock, [&] { return ending_ || is_due(); });
+    wake_.wait(mutex_, [&]() REQUIRES(mutex_) { return ending_ || is_due(); });
     if (ending_) return;
     const LunNames wanted = wanted_;
     const std::vector<std::string> candidates = candidates_;
@@ -176,7 +177,8 @@ void Reservations::run() {
       more = more || !registered_.contains(lun.identification);
       registered_[lun.identification] = lun.device;
     }
-    std::erase_if(registered_, [&](const auto& lun) { return !wanted_.contains(lun.first); });
+    std::erase_if(registered_,
+                  [&](const auto& lun) REQUIRES(mutex_) { return !wanted_.contains(lun.first); });
     if (more) {
       ++times_;
       log::info("{}: registered on {} LUNs", own_, now.luns.size());
@@ -195,8 +197,8 @@ void Reservations::run() {
     changed_();
     lock.lock();
     if (done || fenced_) continue;
-    wake_.wait_for(lock, std::chrono::milliseconds(kRegisterAgainMs),
-                   [&] { return ending_ || wishes_ != wishes; });
+    wake_.wait_for(mutex_, std::chrono::milliseconds(kRegisterAgainMs),
+                   [&]() REQUIRES(mutex_) { return ending_ || wishes_ != wishes; });
   }
 }
 

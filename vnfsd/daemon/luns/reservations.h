@@ -7,16 +7,15 @@
 // fenced, nothing is registered or preempted any more.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "common/base/result.h"
+#include "common/base/thread_annotations.h"
 #include "ha/fencing/reservation_program.h"
 
 namespace symnas::vnfsd::daemon {
@@ -75,8 +74,8 @@ class Reservations {
   Result<std::string> preempt(const std::string& victim, const LunNames& luns);
 
  private:
-  Status check_locked(const LunNames& luns) const;
-  bool is_due() const;  // REQUIRES: mutex_ is held
+  Status check_locked(const LunNames& luns) const REQUIRES(mutex_);
+  bool is_due() const REQUIRES(mutex_);
   void run();
   struct Found {
     std::vector<ha::NamedLun> luns;
@@ -90,19 +89,21 @@ class Reservations {
   const ReservationCalls calls_;
   const std::string own_;
   const std::function<void()> changed_;
-  mutable std::mutex mutex_;
-  mutable std::condition_variable wake_;
-  bool ending_ = false;
-  bool followed_ = false;
-  bool fenced_ = false;   // for ever
-  bool doubted_ = false;  // the keys are to be looked at anew
-  std::uint64_t times_ = 0;
-  std::uint64_t wishes_ = 0;  // grows with every change of what is wanted
-  LunNames wanted_;
-  std::vector<std::string> candidates_;
-  std::map<std::string, std::string> registered_;  // device by identification
-  std::map<std::string, std::string> disputed_;    // the same, where labels were found
-  std::string error_;
+  mutable Mutex mutex_;
+  mutable CondVar wake_;
+  bool ending_ GUARDED_BY(mutex_) = false;
+  bool followed_ GUARDED_BY(mutex_) = false;
+  bool fenced_ GUARDED_BY(mutex_) = false;   // for ever
+  bool doubted_ GUARDED_BY(mutex_) = false;  // the keys are to be looked at anew
+  std::uint64_t times_ GUARDED_BY(mutex_) = 0;
+  std::uint64_t wishes_ GUARDED_BY(mutex_) = 0;  // grows with every change of what is wanted
+  LunNames wanted_ GUARDED_BY(mutex_);
+  std::vector<std::string> candidates_ GUARDED_BY(mutex_);
+  // Device by identification.
+  std::map<std::string, std::string> registered_ GUARDED_BY(mutex_);
+  // The same, where labels were found.
+  std::map<std::string, std::string> disputed_ GUARDED_BY(mutex_);
+  std::string error_ GUARDED_BY(mutex_);
   std::thread thread_;  // last
 };
 
