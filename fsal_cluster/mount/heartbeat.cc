@@ -24,7 +24,7 @@ Heartbeat::Heartbeat(kv::Session& session, const env::Clock& clock, Gate& gate, 
 
 Heartbeat::~Heartbeat() {
   {
-    const std::scoped_lock lock(state_->mutex);
+    const MutexLock lock(state_->mutex);
     state_->stop = true;
   }
   state_->changed.notify_all();
@@ -105,15 +105,15 @@ std::optional<Result<kv::Committed>> Heartbeat::put_key(std::int64_t sent_ns) {
   mutation.writes = {kv::put(kv::keys::heartbeat(fs_, mount_), record.SerializeAsString())};
   session_.commit(std::move(mutation), [state = state_](Result<kv::Committed> answer) {
     {
-      const std::scoped_lock lock(state->mutex);
+      const MutexLock lock(state->mutex);
       state->answer = std::move(answer);
     }
     state->changed.notify_all();
   });
-  std::unique_lock lock(state_->mutex);
+  const MutexLock lock(state_->mutex);
   bool said = false;
   while (!state_->stop && !state_->answer) {
-    state_->changed.wait_for(lock, std::chrono::nanoseconds(kHeartbeatNs));
+    state_->changed.wait_for(state_->mutex, std::chrono::nanoseconds(kHeartbeatNs));
     if (said || state_->answer || gate_.is_open()) continue;
     said = true;
     log::warn(
@@ -134,10 +134,10 @@ Heartbeat::Applied Heartbeat::wait_until_applied(Revision revision, std::int64_t
 }
 
 bool Heartbeat::stopped_within(std::int64_t span_ns) {
-  std::unique_lock lock(state_->mutex);
-  return state_->changed.wait_for(lock,
+  const MutexLock lock(state_->mutex);
+  return state_->changed.wait_for(state_->mutex,
                                   std::chrono::nanoseconds(std::max<std::int64_t>(span_ns, 0)),
-                                  [this] { return state_->stop; });
+                                  [this]() REQUIRES(state_->mutex) { return state_->stop; });
 }
 
 }  // namespace symnas::fs

@@ -10,16 +10,15 @@
 // once.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <thread>
 #include <vector>
 
 #include "common/base/ids.h"
+#include "common/base/thread_annotations.h"
 #include "common/env/clock.h"
 #include "common/kv/session.h"
 #include "fsal_cluster/schema/records.pb.h"
@@ -49,10 +48,10 @@ class Heartbeat {
  private:
   // Shared with the callback of a commit, which may come after this object has gone.
   struct State {
-    std::mutex mutex;
-    std::condition_variable changed;
-    bool stop = false;
-    std::optional<Result<kv::Committed>> answer;
+    Mutex mutex;
+    CondVar changed;
+    bool stop GUARDED_BY(mutex) = false;
+    std::optional<Result<kv::Committed>> answer GUARDED_BY(mutex);
   };
 
   void run();

@@ -26,7 +26,7 @@ MembershipKeeper::MembershipKeeper(kv::Session& session, const env::Clock& clock
       random_(static_cast<std::uint64_t>(clock.mono_ns()) ^ self.value()) {
   peers_.on_change([this] {
     {
-      const std::scoped_lock lock(mutex_);
+      const MutexLock lock(mutex_);
       woken_ = true;
     }
     wake_.notify_all();
@@ -37,7 +37,7 @@ MembershipKeeper::MembershipKeeper(kv::Session& session, const env::Clock& clock
 MembershipKeeper::~MembershipKeeper() {
   peers_.on_change(nullptr);
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     stop_ = true;
   }
   wake_.notify_all();
@@ -79,8 +79,9 @@ void MembershipKeeper::run() {
     std::int64_t span_ns = kKeeperPollMs * 1'000'000;
     if (step.wake_ns)
       span_ns = std::clamp<std::int64_t>(*step.wake_ns - clock_.mono_ns(), 0, span_ns);
-    std::unique_lock lock(mutex_);
-    wake_.wait_for(lock, std::chrono::nanoseconds(span_ns), [this] { return stop_ || woken_; });
+    const MutexLock lock(mutex_);
+    wake_.wait_for(mutex_, std::chrono::nanoseconds(span_ns),
+                   [this]() REQUIRES(mutex_) { return stop_ || woken_; });
     if (stop_) return;
     woken_ = false;
   }
@@ -148,8 +149,9 @@ bool MembershipKeeper::wait_until_applied(Revision revision) {
 }
 
 bool MembershipKeeper::stopped_within(std::int64_t span_ns) {
-  std::unique_lock lock(mutex_);
-  return wake_.wait_for(lock, std::chrono::nanoseconds(span_ns), [this] { return stop_; });
+  const MutexLock lock(mutex_);
+  return wake_.wait_for(mutex_, std::chrono::nanoseconds(span_ns),
+                        [this]() REQUIRES(mutex_) { return stop_; });
 }
 
 }  // namespace symnas::fs

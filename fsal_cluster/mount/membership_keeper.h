@@ -6,13 +6,12 @@
 // steps.
 #pragma once
 
-#include <condition_variable>
 #include <functional>
-#include <mutex>
 #include <thread>
 
 #include "common/base/ids.h"
 #include "common/base/result.h"
+#include "common/base/thread_annotations.h"
 #include "common/env/clock.h"
 #include "common/env/random.h"
 #include "common/kv/session.h"
@@ -58,10 +57,10 @@ class MembershipKeeper {
   env::SeededRandom random_;
   MembershipPlan plan_;
 
-  std::mutex mutex_;  // leaf
-  std::condition_variable wake_;
-  bool stop_ = false;   // guarded by mutex_
-  bool woken_ = false;  // guarded by mutex_
+  Mutex mutex_;  // leaf
+  CondVar wake_;
+  bool stop_ GUARDED_BY(mutex_) = false;
+  bool woken_ GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 

@@ -62,7 +62,7 @@ OrphanSweep::~OrphanSweep() { stop(); }
 
 void OrphanSweep::last_closed(Ino ino) {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     jobs_.push_back({ino, Job::Why::kLastClose});
   }
   wake_.notify_all();
@@ -70,7 +70,7 @@ void OrphanSweep::last_closed(Ino ino) {
 
 void OrphanSweep::stop() {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     stop_ = true;
   }
   wake_.notify_all();
@@ -78,7 +78,7 @@ void OrphanSweep::stop() {
 }
 
 bool OrphanSweep::stopping() {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return stop_;
 }
 
@@ -97,9 +97,9 @@ std::vector<OrphanSweep::Job> OrphanSweep::work(const std::vector<Job>& jobs) {
 }
 
 void OrphanSweep::run() {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   for (;;) {
-    wake_.wait(lock, [this] { return stop_ || !jobs_.empty(); });
+    wake_.wait(mutex_, [this]() REQUIRES(mutex_) { return stop_ || !jobs_.empty(); });
     if (stop_) return;
     const std::vector<Job> jobs = std::exchange(jobs_, {});
     lock.unlock();
@@ -107,7 +107,8 @@ void OrphanSweep::run() {
     lock.lock();
     jobs_.insert(jobs_.end(), failed.begin(), failed.end());
     if (failed.empty()) continue;
-    if (wake_.wait_for(lock, std::chrono::milliseconds(kSweepRetryMs), [this] { return stop_; }))
+    if (wake_.wait_for(mutex_, std::chrono::milliseconds(kSweepRetryMs),
+                       [this]() REQUIRES(mutex_) { return stop_; }))
       return;
   }
 }

@@ -6,12 +6,11 @@
 // The next mount finds the orphans that are left then.
 #pragma once
 
-#include <condition_variable>
-#include <mutex>
 #include <thread>
 #include <vector>
 
 #include "common/base/result.h"
+#include "common/base/thread_annotations.h"
 #include "fsal_cluster/ops/context.h"
 
 namespace symnas::fs {
@@ -46,10 +45,10 @@ class OrphanSweep {
   bool stopping();
 
   Context& context_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool stop_ = false;      // guarded by mutex_
-  std::vector<Job> jobs_;  // guarded by mutex_
+  Mutex mutex_;
+  CondVar wake_;
+  bool stop_ GUARDED_BY(mutex_) = false;
+  std::vector<Job> jobs_ GUARDED_BY(mutex_);
   std::thread thread_;
 };
 

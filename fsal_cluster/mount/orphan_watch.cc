@@ -21,7 +21,7 @@ OrphanWatch::~OrphanWatch() { stop(); }
 
 void OrphanWatch::wake() {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     woken_ = true;
   }
   wake_.notify_all();
@@ -29,7 +29,7 @@ void OrphanWatch::wake() {
 
 void OrphanWatch::stop() {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     stop_ = true;
   }
   wake_.notify_all();
@@ -37,16 +37,16 @@ void OrphanWatch::stop() {
 }
 
 bool OrphanWatch::stopping() {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return stop_;
 }
 
 void OrphanWatch::run() {
   for (;;) {
     const bool done = round();
-    std::unique_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto span = std::chrono::milliseconds(done ? kKeeperPollMs : kKeeperRetryMs);
-    wake_.wait_for(lock, span, [this] { return stop_ || woken_; });
+    wake_.wait_for(mutex_, span, [this]() REQUIRES(mutex_) { return stop_ || woken_; });
     if (stop_) return;
     woken_ = false;
   }
@@ -59,14 +59,14 @@ Status OrphanWatch::hold(Ino ino) {
   mutation.writes = {kv::put(kv::keys::hold(context_.fs, ino, context_.mount), "")};
   SYMNAS_ASSIGN(const kv::Committed done, context_.session.commit_blocking(std::move(mutation)));
   if (!done.succeeded) return {};  // removed: this mount had announced that it does not need it
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   held_.insert(ino);
   return {};
 }
 
 Status OrphanWatch::let_go(Ino ino) {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     // An open is counted before may_use() is asked: one that has come meanwhile is seen here.
     if (context_.open_files.is_open(ino)) return {};
     held_.erase(ino);
@@ -76,7 +76,7 @@ Status OrphanWatch::let_go(Ino ino) {
   mutation.writes = {kv::erase(kv::keys::hold(context_.fs, ino, context_.mount))};
   const auto done = context_.session.commit_blocking(std::move(mutation));
   if (done) return {};
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   held_.insert(ino);
   return tl::unexpected<Error>(done.error());
 }
@@ -111,7 +111,7 @@ bool OrphanWatch::round() {
 
   std::vector<Ino> held;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     held.assign(held_.begin(), held_.end());
   }
   for (const Ino ino : held)
@@ -128,7 +128,7 @@ bool OrphanWatch::may_use(Ino ino, Revision seen) {
     if (context_.open_files.keeps(ino)) return true;
     const auto image = orphans_.image();
     {
-      std::unique_lock lock(mutex_);
+      const MutexLock lock(mutex_);
       if (held_.contains(ino)) return true;
       if (stop_) return false;
       if (image && image->newest >= seen) {

@@ -8,13 +8,12 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
-#include <mutex>
 #include <set>
 #include <thread>
 
 #include "common/base/ids.h"
 #include "common/base/result.h"
+#include "common/base/thread_annotations.h"
 #include "fsal_cluster/ops/context.h"
 #include "fsal_cluster/state/open_orphans.h"
 #include "fsal_cluster/state/peers.h"
@@ -56,11 +55,12 @@ class OrphanWatch {
   const Revision claimed_;
   std::atomic<std::int64_t> looked_{0};
 
-  std::mutex mutex_;  // before OpenFiles::mutex_
-  std::condition_variable wake_;
-  bool stop_ = false;   // guarded by mutex_
-  bool woken_ = false;  // guarded by mutex_
-  std::set<Ino> held_;  // in the store, or on the way into it or out of it; guarded by mutex_
+  Mutex mutex_;  // before OpenFiles::mutex_
+  CondVar wake_;
+  bool stop_ GUARDED_BY(mutex_) = false;
+  bool woken_ GUARDED_BY(mutex_) = false;
+  // In the store, or on the way into it or out of it.
+  std::set<Ino> held_ GUARDED_BY(mutex_);
   std::thread thread_;
 };
 

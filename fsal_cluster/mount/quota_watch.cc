@@ -15,7 +15,7 @@ QuotaWatch::QuotaWatch(kv::Store& store, std::shared_ptr<kv::QuotaGauge> gauge)
 
 QuotaWatch::~QuotaWatch() {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     stop_ = true;
   }
   changed_.notify_all();
@@ -33,12 +33,12 @@ void QuotaWatch::look() {
 
 void QuotaWatch::run() {
   const std::chrono::milliseconds pause(kv::quota_look_ms(gauge_->quota_bytes()));
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   do {
     lock.unlock();
     look();
     lock.lock();
-  } while (!changed_.wait_for(lock, pause, [&] { return stop_; }));
+  } while (!changed_.wait_for(mutex_, pause, [this]() REQUIRES(mutex_) { return stop_; }));
 }
 
 }  // namespace symnas::fs

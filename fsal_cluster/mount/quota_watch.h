@@ -2,11 +2,10 @@
 // Thread class: owns one thread; its destruction waits for a question under way.
 #pragma once
 
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <thread>
 
+#include "common/base/thread_annotations.h"
 #include "common/kv/quota.h"
 #include "common/kv/store.h"
 
@@ -27,9 +26,9 @@ class QuotaWatch {
 
   kv::Store& store_;
   const std::shared_ptr<kv::QuotaGauge> gauge_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool stop_ = false;
+  Mutex mutex_;
+  CondVar changed_;
+  bool stop_ GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 

@@ -12,7 +12,7 @@ Reboots::Reboots(std::function<Status(const Reboot&)> release)
 
 Reboots::~Reboots() {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     stop_ = true;
   }
   wake_.notify_all();
@@ -21,7 +21,7 @@ Reboots::~Reboots() {
 
 void Reboots::add(Reboot reboot, std::function<void()> done) {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     const bool waits = std::any_of(items_.begin(), items_.end(),
                                    [&](const Item& item) { return item.reboot == reboot; });
     if (waits || items_.size() >= kRebootsMax) return;
@@ -31,9 +31,9 @@ void Reboots::add(Reboot reboot, std::function<void()> done) {
 }
 
 void Reboots::run() {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   for (;;) {
-    wake_.wait(lock, [this] { return stop_ || !items_.empty(); });
+    wake_.wait(mutex_, [this]() REQUIRES(mutex_) { return stop_ || !items_.empty(); });
     if (stop_) return;
     const Item& item = items_.front();  // only this thread removes it
     lock.unlock();

@@ -3,13 +3,12 @@
 // waits for etcd. Thread class: thread-safe.
 #pragma once
 
-#include <condition_variable>
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <thread>
 
 #include "common/base/result.h"
+#include "common/base/thread_annotations.h"
 #include "fsal_cluster/nsm/answers.h"
 
 namespace symnas::nsm {
@@ -36,10 +35,10 @@ class Reboots {
   void run();
 
   const std::function<Status(const Reboot&)> release_;
-  std::mutex mutex_;  // guards the rest
-  std::condition_variable wake_;
-  std::deque<Item> items_;  // the first one is being worked on
-  bool stop_ = false;
+  Mutex mutex_;
+  CondVar wake_;
+  std::deque<Item> items_ GUARDED_BY(mutex_);  // the first one is being worked on
+  bool stop_ GUARDED_BY(mutex_) = false;
   std::thread thread_;  // last: starts when all else is there
 };
 

@@ -80,7 +80,7 @@ Service::Service(ServiceOptions options, UniqueFd udp, UniqueFd tcp)
 
 Service::~Service() {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     stop_ = true;
   }
   ::eventfd_write(wake_.get(), 1);
@@ -90,7 +90,7 @@ Service::~Service() {
 void Service::notify(const std::vector<NoticeTarget>& targets) {
   if (targets.empty()) return;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const NoticeTarget& target : targets) notices_.add(target, now_ms());
   }
   ::eventfd_write(wake_.get(), 1);
@@ -107,7 +107,7 @@ void Service::run() {
     for (const auto& [server, fd] : senders_) entries.push_back({fd.get(), POLLIN, 0});
     ::poll(entries.data(), entries.size(), pause_ms());
     {
-      const std::scoped_lock lock(mutex_);
+      const MutexLock lock(mutex_);
       if (stop_) return;
     }
     eventfd_t count = 0;
@@ -125,7 +125,7 @@ void Service::run() {
 }
 
 int Service::pause_ms() {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto next = notices_.next_ms();
   if (!next) return -1;
   return static_cast<int>(std::clamp<std::int64_t>(*next - now_ms(), 0, kRepeatMaxMs));
@@ -135,7 +135,7 @@ void Service::send_notices() {
   std::vector<Notices::Message> messages;
   std::vector<Notices::Ended> ended;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     messages = notices_.due(now_ms());
     ended = notices_.ended();
   }
@@ -144,7 +144,7 @@ void Service::send_notices() {
     const UniqueFd* fd = sender(message.to.server);
     if (fd != nullptr && send_to(fd->get(), message.to.client, message.port, message.bytes))
       continue;
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     notices_.unsent(message.to, now_ms());
   }
 }
@@ -159,7 +159,7 @@ const UniqueFd* Service::sender(const std::string& server) {
 
 void Service::receive_acknowledgements(int fd) {
   while (const auto datagram = receive(fd)) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     notices_.received(datagram->peer().address, datagram->bytes, now_ms());
   }
 }

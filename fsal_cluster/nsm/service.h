@@ -11,12 +11,12 @@
 #include <list>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "common/base/result.h"
+#include "common/base/thread_annotations.h"
 #include "common/base/unique_fd.h"
 #include "fsal_cluster/nsm/answers.h"
 #include "fsal_cluster/nsm/notices.h"
@@ -83,9 +83,9 @@ class Service {
   std::map<std::string, UniqueFd> senders_;  // by our address
   std::string last_refused_;
 
-  std::mutex mutex_;  // guards the rest
-  Notices notices_;
-  bool stop_ = false;
+  Mutex mutex_;
+  Notices notices_ GUARDED_BY(mutex_);
+  bool stop_ GUARDED_BY(mutex_) = false;
   std::thread thread_;  // last: starts when all else is there
 };
 

@@ -4,7 +4,7 @@ namespace symnas::fs {
 
 DirectoryFlights::Flight DirectoryFlights::enter(Ino directory) {
   Shard& home = shard(directory);
-  const std::scoped_lock lock(home.mutex);
+  const MutexLock lock(home.mutex);
   Directory& state = home.directories[directory];
   const bool alone = state.active == 0;
   ++state.active;
@@ -13,14 +13,14 @@ DirectoryFlights::Flight DirectoryFlights::enter(Ino directory) {
 
 void DirectoryFlights::leave(Ino directory) {
   Shard& home = shard(directory);
-  const std::scoped_lock lock(home.mutex);
+  const MutexLock lock(home.mutex);
   const auto found = home.directories.find(directory);
   if (--found->second.active == 0) home.directories.erase(found);
 }
 
 std::uint64_t DirectoryFlights::newest(Ino directory) {
   Shard& home = shard(directory);
-  const std::scoped_lock lock(home.mutex);
+  const MutexLock lock(home.mutex);
   return home.directories.find(directory)->second.entries;
 }
 

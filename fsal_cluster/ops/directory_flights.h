@@ -11,11 +11,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <unordered_map>
 #include <utility>
 
 #include "common/base/ids.h"
+#include "common/base/thread_annotations.h"
 
 namespace symnas::fs {
 
@@ -53,8 +53,9 @@ class DirectoryFlights {
     std::uint64_t entries = 0;
   };
   struct Shard {
-    std::mutex mutex;
-    std::unordered_map<Ino, Directory> directories;  // guarded by mutex; only those with active > 0
+    Mutex mutex;
+    // Only those with active > 0.
+    std::unordered_map<Ino, Directory> directories GUARDED_BY(mutex);
   };
   static constexpr std::size_t kShards = 16;  // contention of some dozen workers stays negligible
 

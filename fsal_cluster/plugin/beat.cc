@@ -20,7 +20,7 @@ Beat::Beat(std::function<fs::Pulse()> look) : look_(std::move(look)) {
 
 Beat::~Beat() {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     stop_ = true;
   }
   stopped_.notify_one();
@@ -28,9 +28,10 @@ Beat::~Beat() {
 }
 
 void Beat::run(fs::PulseWriter& page) {
-  std::unique_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   std::int64_t pause_ms = 0;
-  while (!stopped_.wait_for(lock, std::chrono::milliseconds(pause_ms), [this] { return stop_; })) {
+  while (!stopped_.wait_for(mutex_, std::chrono::milliseconds(pause_ms),
+                            [this]() REQUIRES(mutex_) { return stop_; })) {
     const std::int64_t now_ns = env::system_clock().mono_ns();
     fs::Pulse pulse = look_();
     pulse.beat_ns = now_ns;

@@ -3,12 +3,11 @@
 // Thread class: owns one thread, which waits for nothing.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <thread>
 
+#include "common/base/thread_annotations.h"
 #include "fsal_cluster/pulse/pulse.h"
 
 namespace symnas::plugin {
@@ -26,9 +25,9 @@ class Beat {
   void run(fs::PulseWriter& page);
 
   const std::function<fs::Pulse()> look_;
-  std::mutex mutex_;
-  std::condition_variable stopped_;
-  bool stop_ = false;  // guarded by mutex_
+  Mutex mutex_;
+  CondVar stopped_;
+  bool stop_ GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 

@@ -36,12 +36,12 @@ void ExportClients::note(const sockaddr_storage& address) {
   const in6_addr who = address_of(address);
   if (last.serial == serial_ && std::memcmp(&last.address, &who, sizeof who) == 0) return;
   last = {serial_, who};
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (addresses_.size() < kExportClientsMax) addresses_.insert(ip_text(who));
 }
 
 std::vector<std::string> ExportClients::all() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return {addresses_.begin(), addresses_.end()};
 }
 

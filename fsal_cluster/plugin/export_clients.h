@@ -6,10 +6,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <set>
 #include <string>
 #include <vector>
+
+#include "common/base/thread_annotations.h"
 
 struct sockaddr_storage;
 
@@ -28,8 +29,8 @@ class ExportClients {
 
  private:
   const std::uint64_t serial_;  // unique among the objects of this process
-  mutable std::mutex mutex_;
-  std::set<std::string> addresses_;
+  mutable Mutex mutex_;
+  std::set<std::string> addresses_ GUARDED_BY(mutex_);
 };
 
 }  // namespace symnas::plugin

@@ -33,14 +33,14 @@ void Instance::report_problem(const std::string& text) const {
 
 void Instance::note_export(FsId fs, std::uint16_t export_id,
                            std::shared_ptr<ExportClients> clients) {
-  const std::scoped_lock lock(exports_mutex_);
+  const MutexLock lock(exports_mutex_);
   exports_[export_id] = {fs, std::move(clients)};
   unserved_exports_.served(export_id);
 }
 
 std::vector<std::uint16_t> Instance::exports_of(FsId fs) {
   std::vector<std::uint16_t> out;
-  const std::scoped_lock lock(exports_mutex_);
+  const MutexLock lock(exports_mutex_);
   for (const auto& [id, entry] : exports_) {
     if (entry.fs == fs) out.push_back(id);
   }
@@ -81,7 +81,7 @@ Status Instance::set_export(const InstanceFile::Export& wanted) {
 
 void Instance::remove_export(std::uint16_t id) {
   {
-    const std::scoped_lock lock(exports_mutex_);
+    const MutexLock lock(exports_mutex_);
     exports_.erase(id);
     unserved_exports_.removed(id);
   }
@@ -96,7 +96,7 @@ bool Instance::has_export(std::uint16_t id) {
 
 void Instance::say_clients(const Control::Say& say) {
   nlohmann::json exports = nlohmann::json::array();
-  const std::scoped_lock lock(exports_mutex_);
+  const MutexLock lock(exports_mutex_);
   for (const auto& [id, entry] : exports_)
     exports.push_back({{"id", id}, {"clients", entry.clients->all()}});
   say({{"exports", exports}});

@@ -93,6 +93,7 @@ Instance::Instance(std::string path, InstanceFile file, std::uint32_t workers)
       memory_(std::filesystem::path(path_).replace_filename("memory")),
       admission_(workers * kBlockedWorkersNumerator / kBlockedWorkersDenominator),
       io_waits_(workers / kIoWaitsShare),
+      stands_by_(file_.standby),
       export_changes_(file_.exports,
                       {[this](const InstanceFile::Export& wanted) { return set_export(wanted); },
                        [this](std::uint16_t id) { remove_export(id); },
@@ -114,7 +115,7 @@ Status Instance::start(const std::string& path, std::uint32_t workers) {
     const Milestones passed = milestones();
     return fs::Pulse{0, self->open_until_ns(), passed.first_request_ns, passed.last_reclaim_ns};
   });
-  const bool standby = instance->stands_by_ = instance->file_.standby;
+  const bool standby = instance->file_.standby;
   the_instance = instance.release();
   the_instance->control_ = std::make_unique<Control>(
       std::filesystem::path(path).replace_filename("control"),
@@ -129,8 +130,8 @@ Status Instance::start(const std::string& path, std::uint32_t workers) {
 // Clients wait from the call on: so this does before the call what can be done before it.
 Status Instance::wait_for_call() {
   (void)kv::range_blocking(*store_, kv::single_key(file_.owner_key), 1, kv::kBlockingDeadlineMs);
-  std::unique_lock lock(call_mutex_);
-  called_.wait(lock, [&] { return !stands_by_; });
+  const MutexLock lock(call_mutex_);
+  called_.wait(call_mutex_, [this]() REQUIRES(call_mutex_) { return !stands_by_; });
   SYMNAS_ASSIGN(InstanceFile file, read_instance_file(path_));
   if (file.standby || file.vnfs_id != file_.vnfs_id || file.epoch != file_.epoch) {
     return fail(ErrorCode::kInvalidArgument,
@@ -162,13 +163,13 @@ Status Instance::open_volume(const cvm::records::VolumeRecord& record) {
 }
 
 fs::Mount* Instance::known_mount(const std::string& filesystem) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto known = mounts_.find(filesystem);
   return known == mounts_.end() ? nullptr : known->second.get();
 }
 
 Result<fs::Mount*> Instance::mount(const std::string& name) {
-  const std::scoped_lock mounting(mounting_mutex_);
+  const MutexLock mounting(mounting_mutex_);
   if (fs::Mount* const known = known_mount(name)) return known;
   SYMNAS_ASSIGN(const Place place, place_of(*store_, name));
   SYMNAS_TRY(open_volume(place.volume));
@@ -191,7 +192,7 @@ Result<fs::Mount*> Instance::mount(const std::string& name) {
   log::info("filesystem {} is mounted, mount {}", name, mounted->id().value());
   gates_.store(new GateEntry{&mounted->gate(), gates_.load()});
   notify_nlm_clients(*mounted);
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return mounts_.emplace(name, std::move(mounted)).first->second.get();
 }
 
@@ -225,7 +226,7 @@ void Instance::notify_nlm_clients(fs::Mount& mount) {
 }
 
 bool Instance::any_mount(const std::function<bool(fs::FileLocks&)>& says) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return std::any_of(mounts_.begin(), mounts_.end(),
                      [&](const auto& mount) { return says(mount.second->locks()); });
 }
@@ -263,7 +264,7 @@ void Instance::forget_unclaimed(const std::string& client) {
 
 std::vector<fs::Mount*> Instance::mounts() {
   std::vector<fs::Mount*> out;
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const auto& [name, mount] : mounts_) out.push_back(mount.get());
   return out;
 }
@@ -275,7 +276,7 @@ void Instance::obey(const std::string& line, const Control::Say& say) {
   words >> command;
   bool stands_by = false;
   {
-    const std::scoped_lock lock(call_mutex_);
+    const MutexLock lock(call_mutex_);
     if (command == "serve") stands_by_ = false;
     stands_by = stands_by_;
   }
@@ -297,7 +298,7 @@ void Instance::obey(const std::string& line, const Control::Say& say) {
 }
 
 Status Instance::close_mounts() {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const auto& [name, mount] : mounts_) {
     if (const Status closed = mount->close(); !closed) {
       return fail(closed.error().code,

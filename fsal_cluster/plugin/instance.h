@@ -8,11 +8,9 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +18,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/result.h"
+#include "common/base/thread_annotations.h"
 #include "common/kv/store.h"
 #include "cvm/io/open_volume.h"
 #include "fsal_cluster/mount/mount.h"
@@ -105,7 +104,7 @@ class Instance {
 
   Instance(std::string path, InstanceFile file, std::uint32_t workers);
   Status wait_for_call();
-  Status open_volume(const cvm::records::VolumeRecord& record);
+  Status open_volume(const cvm::records::VolumeRecord& record) REQUIRES(mounting_mutex_);
   fs::Mount* known_mount(const std::string& filesystem);
   // Changes exports (exports.cc); runs on the thread of `control_`.
   void change_exports(const Control::Say& say);
@@ -135,19 +134,19 @@ class Instance {
   std::unique_ptr<kv::Store> store_;
   std::atomic<GateEntry*> gates_{nullptr};
   std::atomic<bool> retiring_{false};
-  std::mutex call_mutex_;
-  std::condition_variable called_;
-  bool stands_by_ = false;     // guarded by call_mutex_
-  std::mutex mounting_mutex_;  // held while a mount is opened; guards volumes_
-  std::map<std::string, std::unique_ptr<Volume>> volumes_;
-  std::mutex mutex_;  // guards mounts_
-  std::map<std::string, std::unique_ptr<fs::Mount>> mounts_;
+  Mutex call_mutex_;
+  CondVar called_;
+  bool stands_by_ GUARDED_BY(call_mutex_);
+  Mutex mounting_mutex_;  // held while a mount is opened
+  std::map<std::string, std::unique_ptr<Volume>> volumes_ GUARDED_BY(mounting_mutex_);
+  Mutex mutex_;
+  std::map<std::string, std::unique_ptr<fs::Mount>> mounts_ GUARDED_BY(mutex_);
   struct ExportEntry {
     FsId fs;
     std::shared_ptr<ExportClients> clients;
   };
-  std::mutex exports_mutex_;                      // leaf
-  std::map<std::uint16_t, ExportEntry> exports_;  // guarded by exports_mutex_
+  Mutex exports_mutex_;  // leaf
+  std::map<std::uint16_t, ExportEntry> exports_ GUARDED_BY(exports_mutex_);
   UnservedExports unserved_exports_;
   ExportChanges export_changes_;  // confined to the thread of control_
   std::atomic<bool> exports_read_{false};

@@ -1,14 +1,13 @@
 // READ, WRITE and COMMIT. READ and WRITE are asynchronous: the RPC worker is free as soon as the
 // core has the request.
 #include <algorithm>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "common/base/thread_annotations.h"
 #include "common/base/waiting.h"
 #include "fsal_cluster/plugin/guarded.h"
 #include "fsal_cluster/plugin/lun_pace.h"
@@ -193,23 +192,28 @@ void write2(fsal_obj_handle* handle, bool bypass, fsal_async_cb done, fsal_io_ar
                        });
 }
 
+// What a COMMIT waits for.
+struct CommitAnswer {
+  Mutex mutex;
+  CondVar answered;
+  bool done GUARDED_BY(mutex) = false;
+  Status outcome GUARDED_BY(mutex);
+};
+
 fsal_status_t commit2(fsal_obj_handle* handle, off_t, std::size_t) {
   return guarded([&] {
     Object* object = object_of(handle);
-    std::mutex mutex;
-    std::condition_variable answered;
-    bool done = false;
-    Status outcome;
+    CommitAnswer answer;
     object->mount->commit(object->handle, [&](Status status) {
-      const std::scoped_lock lock(mutex);
-      outcome = std::move(status);
-      done = true;
-      answered.notify_one();
+      const MutexLock lock(answer.mutex);
+      answer.outcome = std::move(status);
+      answer.done = true;
+      answer.answered.notify_one();
     });
     const Waiting waiting;
-    std::unique_lock lock(mutex);
-    answered.wait(lock, [&] { return done; });
-    return outcome ? ok_status() : failed(outcome);
+    const MutexLock lock(answer.mutex);
+    answer.answered.wait(answer.mutex, [&]() REQUIRES(answer.mutex) { return answer.done; });
+    return answer.outcome ? ok_status() : failed(answer.outcome);
   });
 }
 

@@ -30,7 +30,7 @@ MemoryReport::MemoryReport(std::string path) : path_(std::move(path)), thread_([
 
 MemoryReport::~MemoryReport() {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     stop_ = true;
   }
   stopped_.notify_one();
@@ -39,9 +39,9 @@ MemoryReport::~MemoryReport() {
 
 void MemoryReport::run() {
   std::int64_t written = -1;
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   const auto pause = std::chrono::milliseconds(kMemoryReportMs);
-  while (!stopped_.wait_for(lock, pause, [this] { return stop_; })) {
+  while (!stopped_.wait_for(mutex_, pause, [this]() REQUIRES(mutex_) { return stop_; })) {
     lock.unlock();
     const std::int64_t inodes = inodes_.load(std::memory_order_relaxed);
     if (idle_bytes_ == 0) idle_bytes_ = resident_bytes();

@@ -5,11 +5,11 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <thread>
+
+#include "common/base/thread_annotations.h"
 
 namespace symnas::plugin {
 
@@ -30,9 +30,9 @@ class MemoryReport {
   static inline std::atomic<std::int64_t> inodes_{0};
   const std::string path_;
   std::int64_t idle_bytes_ = 0;  // resident at the first report; confined to the thread
-  std::mutex mutex_;
-  std::condition_variable stopped_;
-  bool stop_ = false;  // guarded by mutex_
+  Mutex mutex_;
+  CondVar stopped_;
+  bool stop_ GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 

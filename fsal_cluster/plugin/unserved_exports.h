@@ -3,9 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <set>
 #include <utility>
+
+#include "common/base/thread_annotations.h"
 
 namespace symnas::plugin {
 
@@ -13,34 +14,34 @@ class UnservedExports {
  public:
   // Exactly these exports are to be served. REQUIRES: none is served yet.
   void begin(std::set<std::uint16_t> ids) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     unserved_ = std::move(ids);
   }
   // The export is to be served. One that is served already stays so, however it is changed.
   void wanted(std::uint16_t id) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!served_.contains(id)) unserved_.insert(id);
   }
   // The export's filesystem is mounted.
   void served(std::uint16_t id) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     unserved_.erase(id);
     served_.insert(id);
   }
   void removed(std::uint16_t id) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     unserved_.erase(id);
     served_.erase(id);
   }
   bool any() const {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     return !unserved_.empty();
   }
 
  private:
-  mutable std::mutex mutex_;
-  std::set<std::uint16_t> unserved_;
-  std::set<std::uint16_t> served_;
+  mutable Mutex mutex_;
+  std::set<std::uint16_t> unserved_ GUARDED_BY(mutex_);
+  std::set<std::uint16_t> served_ GUARDED_BY(mutex_);
 };
 
 }  // namespace symnas::plugin

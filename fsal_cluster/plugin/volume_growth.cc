@@ -21,7 +21,7 @@ VolumeGrowth::VolumeGrowth(kv::Store& store, std::string volume_name, std::strin
 
 VolumeGrowth::~VolumeGrowth() {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     stop_ = true;
   }
   changed_.notify_one();
@@ -30,7 +30,7 @@ VolumeGrowth::~VolumeGrowth() {
 
 void VolumeGrowth::wake(bool reopen) {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     look_ = true;
     reopen_ = reopen_ || reopen;
   }
@@ -42,7 +42,7 @@ void VolumeGrowth::on_watch_events(std::vector<kv::WatchEvent>, Revision) { wake
 void VolumeGrowth::on_watch_ended(Error) { wake(true); }
 
 void VolumeGrowth::run() {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   while (!stop_) {
     if (std::exchange(reopen_, false)) {
       lock.unlock();
@@ -50,17 +50,18 @@ void VolumeGrowth::run() {
       watch_ = store_.watch(kv::single_key(kv::keys::kVolumes + volume_name_), Revision{}, this);
       lock.lock();
     }
-    const bool failed = std::exchange(look_, false) && [&] {
+    bool failed = false;
+    if (std::exchange(look_, false)) {
       lock.unlock();
-      const bool adopted = adopt();
+      failed = !adopt();
       lock.lock();
-      return !adopted;
-    }();
+    }
     if (failed || reopen_) {
       look_ = look_ || failed;
-      changed_.wait_for(lock, std::chrono::milliseconds(kGrowthRetryMs), [&] { return stop_; });
+      changed_.wait_for(mutex_, std::chrono::milliseconds(kGrowthRetryMs),
+                        [this]() REQUIRES(mutex_) { return stop_; });
     } else {
-      changed_.wait(lock, [&] { return stop_ || look_ || reopen_; });
+      changed_.wait(mutex_, [this]() REQUIRES(mutex_) { return stop_ || look_ || reopen_; });
     }
   }
   lock.unlock();

@@ -6,13 +6,12 @@
 // event names every LUN.
 #pragma once
 
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "common/base/thread_annotations.h"
 #include "common/kv/store.h"
 #include "cvm/io/open_volume.h"
 
@@ -41,11 +40,11 @@ class VolumeGrowth final : private kv::WatchHandler {
   const std::string volume_name_;
   const std::string instance_file_;
   cvm::OpenVolume& volume_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool look_ = false;   // the record may be newer than the open volume
-  bool reopen_ = true;  // there is no watch
-  bool stop_ = false;
+  Mutex mutex_;
+  CondVar changed_;
+  bool look_ GUARDED_BY(mutex_) = false;   // the record may be newer than the open volume
+  bool reopen_ GUARDED_BY(mutex_) = true;  // there is no watch
+  bool stop_ GUARDED_BY(mutex_) = false;
   std::unique_ptr<kv::Watch> watch_;  // confined to the thread
   std::thread thread_;
 };

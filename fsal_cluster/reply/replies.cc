@@ -27,7 +27,7 @@ Replies::Replies(kv::Session& session, const env::Clock& clock, Options options)
 Replies::~Replies() { stop(); }
 
 std::optional<std::uint32_t> Replies::place_for(const std::string& client) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   auto ring = rings_.find(client);
   if (ring == rings_.end()) {
     if (rings_.size() >= kReplyClientsMax) return std::nullopt;
@@ -57,7 +57,7 @@ std::optional<kv::Op> Replies::record(Ino ino, Generation generation) {
 bool Replies::looks() const { return clock_.mono_ns() - started_ns_ < kReplyLookNs; }
 
 std::shared_ptr<Replies::Client> Replies::client_of(const Call& call) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (former_.size() >= kReplyClientsMax) former_.clear();  // forgotten clients are read again
   std::shared_ptr<Client>& client = former_[call.client];
   if (!client) client = std::make_shared<Client>();
@@ -67,7 +67,7 @@ std::shared_ptr<Replies::Client> Replies::client_of(const Call& call) {
 Result<std::optional<Done>> Replies::find(const Call& call) {
   if (!looks()) return std::optional<Done>();
   const std::shared_ptr<Client> client = client_of(call);
-  const std::scoped_lock lock(client->mutex);
+  const MutexLock lock(client->mutex);
   if (!client->loaded) {
     SYMNAS_ASSIGN(
         const kv::OpResult records,
@@ -109,7 +109,7 @@ Status Replies::erase_idle() {
   const std::int64_t since_ns = clock_.mono_ns() - kReplyClientIdleNs;
   std::vector<std::string> idle;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     for (auto it = rings_.begin(); it != rings_.end();) {
       const bool is_idle = it->second.last_ns() < since_ns;
       if (is_idle) idle.push_back(it->first);
@@ -127,7 +127,7 @@ Status Replies::sweep() {
   SYMNAS_TRY(erase_idle());
   if (looks()) return {};
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     former_.clear();
   }
   if (former_erased_ || clock_.mono_ns() - started_ns_ < kReplyEraseNs) return {};
@@ -141,9 +141,9 @@ void Replies::start_sweep() {
 }
 
 void Replies::run() {
-  std::unique_lock lock(sweep_mutex_);
-  while (!stop_wanted_.wait_for(lock, std::chrono::milliseconds(kReplySweepMs),
-                                [&] { return stop_; })) {
+  MutexLock lock(sweep_mutex_);
+  while (!stop_wanted_.wait_for(sweep_mutex_, std::chrono::milliseconds(kReplySweepMs),
+                                [this]() REQUIRES(sweep_mutex_) { return stop_; })) {
     lock.unlock();
     if (const Status swept = sweep(); !swept)
       log::warn("old answers to clients are not erased yet: {}", swept.error().message);
@@ -153,7 +153,7 @@ void Replies::run() {
 
 void Replies::stop() {
   {
-    const std::scoped_lock lock(sweep_mutex_);
+    const MutexLock lock(sweep_mutex_);
     stop_ = true;
   }
   stop_wanted_.notify_all();

@@ -8,10 +8,8 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -19,6 +17,7 @@
 
 #include "common/base/ids.h"
 #include "common/base/result.h"
+#include "common/base/thread_annotations.h"
 #include "common/env/clock.h"
 #include "common/kv/session.h"
 #include "fsal_cluster/reply/call.h"
@@ -59,9 +58,9 @@ class Replies {
 
  private:
   struct Client {
-    std::mutex mutex;
-    bool loaded = false;
-    KnownReplies known;
+    Mutex mutex;
+    bool loaded GUARDED_BY(mutex) = false;
+    KnownReplies known GUARDED_BY(mutex);
   };
 
   std::optional<std::uint32_t> place_for(const std::string& client);
@@ -77,13 +76,13 @@ class Replies {
   const Options options_;
   const std::int64_t started_ns_;       // monotonic
   const std::int64_t started_time_ns_;  // filesystem time
-  std::mutex mutex_;                    // guards the two maps; a leaf
-  std::unordered_map<std::string, ReplyRing> rings_;
-  std::unordered_map<std::string, std::shared_ptr<Client>> former_;
-  bool former_erased_ = false;  // of the sweep
-  std::mutex sweep_mutex_;
-  std::condition_variable stop_wanted_;
-  bool stop_ = false;  // guarded by sweep_mutex_
+  Mutex mutex_;                         // a leaf
+  std::unordered_map<std::string, ReplyRing> rings_ GUARDED_BY(mutex_);
+  std::unordered_map<std::string, std::shared_ptr<Client>> former_ GUARDED_BY(mutex_);
+  bool former_erased_ = false;  // confined to the thread of the sweep
+  Mutex sweep_mutex_;
+  CondVar stop_wanted_;
+  bool stop_ GUARDED_BY(sweep_mutex_) = false;
   std::thread thread_;
 };
 
