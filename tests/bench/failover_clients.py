@@ -15,11 +15,11 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "../client"), os.path.join(HERE, "../../deploy/lab")]
 
-from client_vm import ClientVm  # noqa: E402
-from symlab import product  # noqa: E402
-from symlab.cluster import NFS_BRIDGE  # noqa: E402
-from symlab.errors import LabError  # noqa: E402
-from symlab.service import wait_for_line  # noqa: E402
+from client_vm import ClientVm
+from symlab import product
+from symlab.cluster import NFS_BRIDGE
+from symlab.errors import LabError
+from symlab.service import wait_for_line
 
 NFS4_GAPS = os.path.join(HERE, "../client/nfs4_gaps")
 NOTED_MS = "10"

@@ -134,8 +134,7 @@ class Pair:
 
 def announce(space):
     """A gratuitous ARP request (RFC 5944 §4.6) for the VIP."""
-    with netns.entered(space):
-        with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as link:
+    with netns.entered(space), socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as link:
             link.bind(("eth1", ETH_ARP))
             mac = link.getsockname()[4]
             address = socket.inet_aton(VIP)

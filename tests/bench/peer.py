@@ -12,9 +12,9 @@ import sys
 REPO = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 sys.path.insert(0, os.path.join(REPO, "deploy", "lab"))
 
-from symlab import luns, netns, processes, product  # noqa: E402
-from symlab.cluster import NFS_BRIDGE  # noqa: E402
-from symlab.wait import eventually  # noqa: E402
+from symlab import luns, netns, processes, product
+from symlab.cluster import NFS_BRIDGE
+from symlab.wait import eventually
 
 ADDRESS = "10.0.0.250"
 CGROUP_MEMORY_ROOT = "/sys/fs/cgroup/memory"

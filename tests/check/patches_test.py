@@ -12,8 +12,8 @@ PATCHES = os.path.join(GANESHA, "patches")
 LAB = os.path.join(REPO, "tests", "lab")
 sys.path[:0] = [LAB, os.path.join(REPO, "deploy", "lab"), os.path.join(REPO, "tests", "client")]
 
-import choosing  # noqa: E402
-from lab_case import all_tests  # noqa: E402
+import choosing
+from lab_case import all_tests
 
 NAME = re.compile(r"^[a-z0-9]+/(\d{4})-[a-z0-9-]+\.patch$")
 KINDS = {"bug of ganesha", "bug of ntirpc", "feature for an FSAL"}

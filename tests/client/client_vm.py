@@ -201,9 +201,8 @@ class ClientVm:
         while time.monotonic() < deadline:
             if not self.running():
                 break
-            if "guest_init: ready" in self.console():
-                if self.run("true", 10.0).status == 0:
-                    return
+            if "guest_init: ready" in self.console() and self.run("true", 10.0).status == 0:
+                return
             time.sleep(0.05)
         with contextlib.suppress(OSError), open(f"{self.directory}/qemu.log") as file:
             raise LabError(f"client VM {self.name} did not boot: {file.read().strip()}\n"
@@ -212,7 +211,7 @@ class ClientVm:
     def _free_port(self):
         for port in range(1, PORT_COUNT + 1):
             path = os.path.join(self.directory, f"port{port}")
-            lock = open(path + ".lock", "w")
+            lock = open(path + ".lock", "w")  # noqa: SIM115  # locked while it is open
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 return lock, path

@@ -10,6 +10,7 @@ Thread class: confined to one thread; one client each.
 """
 
 import collections
+import contextlib
 import os
 import time
 
@@ -246,9 +247,11 @@ class Owners:
         opened.locks = {}
         for owner, slots in opened.held.items():
             for first, end in runs(slots):
-                [_, stateid] = self._until_later(lambda: [
-                    self._at(opened), self._lock(opened, owner, first, end, reclaim=True)])
-                opened.locks[owner] = stateid
+                self._reclaim_lock(opened, owner, first, end)
+
+    def _reclaim_lock(self, opened, owner, first, end):
+        [_, opened.locks[owner]] = self._until_later(lambda: [
+            self._at(opened), self._lock(opened, owner, first, end, reclaim=True)])
 
     def _until_later(self, build):
         end = time.monotonic() + GIVE_UP_S
@@ -298,12 +301,10 @@ class Owners:
         """Closes the file. A server that has restarted meanwhile does not know the open: then it is
         closed, too."""
         self.kept.remove(opened)
-        try:
+        with contextlib.suppress(Restarted):
             self._ask(lambda: [self._at(opened), (
                 CLOSE, u32(self._sequence(opened)) + opened.stateid, _stateid,
                 self.counters[opened.owner])])
-        except Restarted:
-            pass
 
     def read(self, opened, slot, stateid=None):
         """Returns the first 8 bytes of a slot as a number."""
@@ -344,12 +345,10 @@ class Owners:
         """Unlocks slots. If the server has restarted meanwhile, they were not reclaimed and are
         unlocked, too."""
         opened.held[owner] -= set(range(first, end))
-        try:
+        with contextlib.suppress(Restarted):
             opened.locks[owner] = self._ask(lambda: [self._at(opened), (
                 LOCKU, u32(_WRITE_LOCK, 0) + opened.locks[owner]
                 + u64(first * SLOT_BYTES, (end - first) * SLOT_BYTES), _stateid)])[1]
-        except Restarted:
-            pass
 
     def forget(self, opened, owner):
         """Makes the server forget the owner, which must hold nothing."""

@@ -12,9 +12,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 REPO = os.path.join(HERE, "..", "..")
 sys.path[:0] = [HERE, os.path.join(REPO, "deploy", "lab"), os.path.join(HERE, "..", "client")]
 
-import choosing  # noqa: E402
-import labs  # noqa: E402
-from lab_case import all_tests  # noqa: E402
+import choosing
+import labs
+from lab_case import all_tests
 
 INVARIANT = re.compile(r"^INV-[1-8]$")
 

@@ -12,12 +12,12 @@ BENCH = os.path.join(HERE, "..", "bench")
 sys.path[:0] = [HERE, BENCH, os.path.join(HERE, "..", "client"),
                 os.path.join(HERE, "..", "..", "deploy", "lab")]
 
-import disk_probe  # noqa: E402
-import nfs4_owners  # noqa: E402
-import torture_clients  # noqa: E402
-from arbiter import Arbiter, Held  # noqa: E402
-from failover_clients import longest  # noqa: E402
-from nfs4_owners import Opened  # noqa: E402
+import disk_probe
+import nfs4_owners
+import torture_clients
+from arbiter import Arbiter, Held
+from failover_clients import longest
+from nfs4_owners import Opened
 
 
 def program(path):

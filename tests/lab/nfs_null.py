@@ -38,4 +38,4 @@ def wait_for_all(space, addresses, deadline_s, since):
         return None
 
     with concurrent.futures.ThreadPoolExecutor(len(addresses)) as pool:
-        return dict(zip(addresses, pool.map(wait_for, addresses)))
+        return dict(zip(addresses, pool.map(wait_for, addresses), strict=True))

@@ -6,7 +6,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from reports import Reports  # noqa: E402
+from reports import Reports
 
 
 class Showing(unittest.TestCase):

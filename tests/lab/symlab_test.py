@@ -12,9 +12,9 @@ import unittest.mock
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "deploy", "lab"))
 
-from symlab import faults, fencing, head_processes, processes  # noqa: E402
-from symlab.cluster import Lab  # noqa: E402
-from symlab.errors import LabError  # noqa: E402
+from symlab import faults, fencing, head_processes, processes
+from symlab.cluster import Lab
+from symlab.errors import LabError
 
 HEADS = ["c1n1", "c1n2"]
 

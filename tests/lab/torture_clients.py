@@ -153,7 +153,7 @@ def stop(client, job, what):
 @contextlib.contextmanager
 def kernel_load(bench, client):
     """Linux reads through one VNFS what it wrote through another."""
-    for name, service in zip(("a", "b"), bench.services):
+    for name, service in zip(("a", "b"), bench.services[:2], strict=True):
         client.mount(name, service, "vers=3,nolock,actimeo=0,lookupcache=none")
     client.run("mkdir -p /mnt/a/vm; : > /mnt/a/vm/log", MOUNT_S)
     job = client.start(KERNEL_LOAD)
@@ -214,7 +214,7 @@ def is_recorded(bench, client, folder, held):
     except LabError:
         return False
     return all(any(covers(record, one) for record in records)
-               for one, records in zip(held, found))
+               for one, records in zip(held, found, strict=True))
 
 
 def holders_name(client, options, kind="locks"):

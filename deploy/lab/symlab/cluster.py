@@ -190,10 +190,10 @@ class Lab:
     def _serve_luns(self, files):
         """Makes the devices on the files, and notes the LUNs."""
         kind = self.state.data["lun_kind"]
-        names = [f"LUN{index}" for index in range(len(files))]
+        named = {f"LUN{index}": path for index, path in enumerate(files)}
         if kind == "fuse":
-            fuse_luns.start(self.state, dict(zip(names, files)))
-        for name, path in zip(names, files):
+            fuse_luns.start(self.state, named)
+        for name, path in named.items():
             device = path
             if kind == "loop":
                 device = luns.attach_loop(path)
@@ -467,9 +467,9 @@ class Lab:
         """Ends client VMs, and so their taps, by their records (tests/client/client_vm.py)."""
         root = self.vm_root()
         for name in os.listdir(root) if os.path.isdir(root) else []:
-            with contextlib.suppress(FileNotFoundError):
-                with open(os.path.join(root, name, "vm.json"), encoding="utf-8") as file:
-                    processes.stop(json.load(file), 0)
+            with (contextlib.suppress(FileNotFoundError),
+                  open(os.path.join(root, name, "vm.json"), encoding="utf-8") as file):
+                processes.stop(json.load(file), 0)
 
     # --- observing and acting
 

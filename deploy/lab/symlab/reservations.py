@@ -168,7 +168,7 @@ class Call:
     def register(self, state):
         key = key_of(self.own)
         names = [self.name_of(device) for device in self.devices]
-        for device, name in zip(self.devices, names):
+        for device, name in zip(self.devices, names, strict=True):
             if key in state["ever"].get(name, []) and key not in state["luns"][name]:
                 return SECOND_TIME, [{"device": d, "error": f"{device}: {key} was here before"}
                                      for d in self.devices]
@@ -186,7 +186,7 @@ class Call:
 
     def preempt(self, state):
         names = [self.name_of(device) for device in self.devices]
-        missing = [d for d, name in zip(self.devices, names)
+        missing = [d for d, name in zip(self.devices, names, strict=True)
                    if key_of(self.own) not in state["luns"].get(name, {})]
         if missing:
             return OWN_KEY_MISSING, [{"device": d, "error": f"{missing[0]}: own key is missing"}

@@ -37,7 +37,8 @@ def mount_versions(client, service, options):
 def crossings(one, other):
     """Writer and its version, reader and its version: all versions, both ways."""
     ways = itertools.cycle(((one, other), (other, one)))
-    for (writer, reader), (wrote, read) in zip(ways, itertools.product(VERSIONS, VERSIONS)):
+    for (writer, reader), (wrote, read) in zip(ways, itertools.product(VERSIONS, VERSIONS),
+                                              strict=False):
         yield writer, wrote, reader, read
 
 
@@ -69,7 +70,7 @@ def kernel_attributes_at_once(bench):
     with kernel_clients(bench, "attributes") as (one, other):
         options = {"v3": "vers=3,noac", "v41": f"vers=4.1,{UNCACHED}"}
         paths = {(client, version): client.mount(version, service, option) + "/f"
-                 for client, service in zip((one, other), bench.services)
+                 for client, service in zip((one, other), bench.services[:2], strict=True)
                  for version, option in options.items()}
         for writer, wrote, reader, read in crossings(one, other):
             file, its_file = paths[writer, wrote], paths[reader, read]
@@ -117,7 +118,7 @@ def kernel_appends_lose_nothing(bench):
 
         paths = [(client, client.mount(version, service, option) + "/turns")
                  for version, option in VERSIONS.items()
-                 for client, service in zip(clients, bench.services[1:])]
+                 for client, service in zip(clients, bench.services[1:], strict=False)]
         for n in range(16):
             client, path = paths[n % len(paths)]
             client.run(f"echo turn {n} >> {path}")
@@ -162,7 +163,7 @@ def kernel_map_sees_new_content(bench):
             reader.run("rm -f /tmp/flag")
             job = reader.start(f"guest_file map {its_file} {MAP_BYTES} {MAP_COUNT} 1 /tmp/flag")
             eventually(30.0, f"{read} has mapped what {wrote} wrote",
-                       lambda: job.poll() is not None or "mapped" in output_of(job))
+                       lambda job=job: job.poll() is not None or "mapped" in output_of(job))
             writer.run(write + "2")
             reader.run("touch /tmp/flag")
             finish({f"mapping through {read} while {wrote} writes": job})
@@ -192,7 +193,8 @@ def kernel_truncate_against_writers(bench):
             one.run(f": > {cutter}; guest_file write {cutter} 8192 {KEPT_BLOCKS} 0 1 0")
             rounds = " && ".join(write.format("$1", KEPT_BLOCKS, "$2", r) for r in range(1, 6))
             jobs = {f"writer {at} ({write_with})": client.start(f"set -- {path} {at}; {rounds}")
-                    for at, (client, path) in enumerate(zip((one, other, other), writers))}
+                    for at, (client, path) in enumerate(zip((one, other, other), writers,
+                                                             strict=True))}
             jobs[f"truncate ({cut_with})"] = one.start(f"set -- {cutter} 12; {TRUNCATE}")
             finish(jobs)
             size = KEPT_BLOCKS * 8192 + 12345

@@ -128,11 +128,11 @@ def kernel_listing_while_it_changes(bench):
         half = STABLE_NAMES // 2
         finish({f"filling {at}": client.start(
                     f"cd {path}; for i in $(seq 1 {half}); do : > stable.{at}.$i; done")
-                for at, (client, path) in enumerate(zip(clients, changing))})
+                for at, (client, path) in enumerate(zip(clients, changing, strict=True))})
         changes = {f"changing {at}": client.start(f"set -- {path} {at}; {CHURN}")
-                   for at, (client, path) in enumerate(zip(clients, changing))}
+                   for at, (client, path) in enumerate(zip(clients, changing, strict=True))}
         jobs = {f"listing {at}": client.start(f"set -- {path} {STABLE_NAMES}; {LIST}")
-                for at, (client, path) in enumerate(zip(clients, listing))}
+                for at, (client, path) in enumerate(zip(clients, listing, strict=True))}
         with shells_in(bench, "listing") as shells:
             for _ in range(6):
                 names = list_names(shells, 2048)
@@ -177,14 +177,15 @@ def kernel_delete_while_open_elsewhere(bench):
                 other.run("rm -f /tmp/flag")
                 job = other.start(HOLD.format(file=f"{opener}/f"))
                 eventually(30.0, "the file is open",
-                           lambda: job.poll() is not None or "held" in output_of(job))
+                           lambda job=job: job.poll() is not None or "held" in output_of(job))
                 one.run(deed.format(file))
                 held_mib = free_mib(one, remover)
                 other.run("touch /tmp/flag")
                 read = finish({f"reading after `{deed}` ({version})": job})
                 check(list(read.values()) == [f"held\n{wanted}"], f"other bytes: {read}")
                 eventually(60.0, f"space of the file is free again after `{deed}` ({version})",
-                           lambda: free_mib(one, remover) >= held_mib + HELD_MIB - 1)
+                           lambda remover=remover, free=held_mib + HELD_MIB - 1:
+                           free_mib(one, remover) >= free)
                 one.run(f"rm -f {file}")
 
 

@@ -119,7 +119,7 @@ def waiters_take_turns(bench):
             client.run(WATCH_RECOVERIES)
         finish({client.vm.name: client.start(TAKE_TURNS.format(
             file=file, processes=PROCESSES, turns=TURNS))
-            for client, file in zip(clients, files)}, TURN_S)
+            for client, file in zip(clients, files, strict=True)}, TURN_S)
         count = clients[1].run(f"od -A n -t d8 {files[1]}")
         check(count == str(len(clients) * PROCESSES * TURNS), f"{count} turns were taken")
         for client in clients:

@@ -141,22 +141,21 @@ def fails_back_by_itself(bench):
     """A head loses its power and comes back: its VNFS goes home once the head is stable."""
     service = victim(bench)
     home = service.home
-    with failing_back(bench, service):
-        with coherent_clients(bench, "--stable", "1"):
-            bench.lab.fence(home, "power")
-            eventually(TAKEN_OVER_S, "a backup serves it",
-                       lambda: owner(bench, service) not in (home, "", None))
-            settle(bench, service)
-            bench.let_run(2.0)
-            check(state_of_head(bench, home) == "fenced", "the table does not show the fence")
-            bench.lab.unfence(home)
-            eventually(TAKEN_OVER_S, f"{home} is back", lambda: fence_state(bench, home) is None)
-            since = time.monotonic()
-            eventually(MOVED_S, "it fails back", lambda: owner(bench, service) == home)
-            print(f"     back {time.monotonic() - since:.1f} s after its head was back")
-            check(time.monotonic() - since > SETTLE_S - 2, "its head had not settled")
-            settle(bench, service)
-            bench.let_run(2.0)
+    with failing_back(bench, service), coherent_clients(bench, "--stable", "1"):
+        bench.lab.fence(home, "power")
+        eventually(TAKEN_OVER_S, "a backup serves it",
+                   lambda: owner(bench, service) not in (home, "", None))
+        settle(bench, service)
+        bench.let_run(2.0)
+        check(state_of_head(bench, home) == "fenced", "the table does not show the fence")
+        bench.lab.unfence(home)
+        eventually(TAKEN_OVER_S, f"{home} is back", lambda: fence_state(bench, home) is None)
+        since = time.monotonic()
+        eventually(MOVED_S, "it fails back", lambda: owner(bench, service) == home)
+        print(f"     back {time.monotonic() - since:.1f} s after its head was back")
+        check(time.monotonic() - since > SETTLE_S - 2, "its head had not settled")
+        settle(bench, service)
+        bench.let_run(2.0)
     bench.lab.wait_members()
 
 
@@ -239,7 +238,7 @@ def conflicting_orders_of_administrators(bench):
                   "serves it" in loser.output, loser.output)
         check(None in failed, f"nobody was obeyed: {failed}")
         settle(bench, service)
-        check(service.head in [head for head, f in zip(wishes, failed) if f is None],
+        check(service.head in [head for head, f in zip(wishes, failed, strict=True) if f is None],
               f"{service.head} has it: {failed}")
         conflicts += sum(1 for f in failed if f)
         go_home(bench, service)

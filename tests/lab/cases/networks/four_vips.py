@@ -50,7 +50,7 @@ def load_on_every_vip(bench, service):
     with contextlib.ExitStack() as stack:
         yield {vip: stack.enter_context(bench.load(
             *MEASURED, ",".join(KINDS), service=service, url=service.url_of(vip), where=where))
-            for vip, where in zip(service.vips, PLACES)}
+            for vip, where in zip(service.vips, PLACES, strict=False)}
 
 
 def report(loads, what):
@@ -77,8 +77,8 @@ def received_by_router(bench):
 @lab_test("operations/networks.md", "architecture/moves.md", lab=labs.NETWORKS)
 def every_vip_serves(bench):
     """From its own network and through the router; replies leave where requests came in."""
-    for service, vip in ((service, vip) for service in (multi(bench), doubled(bench))
-                         for vip in service.vips):
+    for service, vip in ((each, vip) for each in (multi(bench), doubled(bench))
+                         for vip in each.vips):
         _, number = service.vips[vip]
         url = service.url_of(vip)
         service.run_tool(*MEASURED, "read,write,create", "--seconds", "1", url=url)

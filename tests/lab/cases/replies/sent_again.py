@@ -114,7 +114,7 @@ def kernel_changes_survive_kills(bench):
     service = victim(bench)
     with kernel_clients(bench, "replies") as clients:
         jobs, folders, known = {}, {}, answered_for_former(bench)
-        for client, version in zip(clients, ("vers=3,nolock", "vers=4.0")):
+        for client, version in zip(clients, ("vers=3,nolock", "vers=4.0"), strict=True):
             name = version[5:6]
             folders[client] = f"{client.mount(name, service, version)}/{name}"
             client.run(f"mkdir -p {folders[client]}")
