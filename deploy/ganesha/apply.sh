@@ -25,6 +25,7 @@ unpack_sources() {
 
 # apply_patches GANESHA NTIRPC: ends at the first patch that does not apply.
 apply_patches() {
+  # shellcheck disable=SC2094  # tree_of looks at the name only
   patch_files | while read -r patch_file; do
     echo "applying ${patch_file#"$patches/"}"
     patch -d "$(tree_of "$patch_file" "$1" "$2")" -p1 --no-backup-if-mismatch <"$patch_file" ||

@@ -1,10 +1,10 @@
 # Debian packages that building and testing needs: packages.txt.
 
 missing_packages() {
-  for package in $(cat "$here/packages.txt"); do
+  while read -r package; do
     state=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
     [ "$state" = installed ] || echo "$package"
-  done
+  done <"$here/packages.txt"
 }
 
 step_present() { [ -z "$(missing_packages)" ]; }
@@ -17,7 +17,7 @@ step_run() {
   if [ ! -e $policy ]; then
     printf '#!/bin/sh\nexit 101\n' >$policy
     chmod 755 $policy
-    trap "rm -f $policy" EXIT
+    trap 'rm -f "$policy"' EXIT
   fi
   export DEBIAN_FRONTEND=noninteractive
   install="apt-get install -q -y --no-install-recommends -o Acquire::Retries=3 -o Dpkg::Use-Pty=0"
