@@ -10,7 +10,7 @@ namespace symnas::fs {
 void Engine::list(FileState& f) {
   if (f.listed) return;
   f.listed = true;
-  const std::scoped_lock lock(attention_mutex_);
+  const MutexLock lock(attention_mutex_);
   attention_.insert(f.ino);
 }
 
@@ -23,7 +23,7 @@ void Engine::arm_tick() {
 }
 
 std::vector<Ino> Engine::listed() {
-  const std::scoped_lock lock(attention_mutex_);
+  const MutexLock lock(attention_mutex_);
   return {attention_.begin(), attention_.end()};
 }
 
@@ -32,7 +32,7 @@ void Engine::tick() {
   for (const Ino ino : listed()) {
     const FilePtr f = find_file(ino);
     if (f && attend(f, now_ns)) continue;
-    const std::scoped_lock lock(attention_mutex_);
+    const MutexLock lock(attention_mutex_);
     if (!f) attention_.erase(ino);
   }
   erase_unused_tokens(now_ns - kWriteFlagHoldNs, nullptr);
@@ -43,7 +43,7 @@ bool Engine::attend(const FilePtr& f, std::int64_t now_ns) {
   bool start = false;
   bool give_back = false;
   {
-    const std::scoped_lock lock(f->mutex);
+    const MutexLock lock(f->mutex);
     const bool quiet = f->writers == 0 && !f->commit_running && f->gate.shared() == 0;
     const bool set = f->flag.state() == WriteFlag::State::kSet;
     if (quiet && set && now_ns >= f->flag.drop_due_ns()) {
@@ -59,7 +59,7 @@ bool Engine::attend(const FilePtr& f, std::int64_t now_ns) {
           give_back = now_ns >= std::max(f->last_write_ns, f->last_read_ns) + kTokenIdleNs;
         } else if (f->map.reserved_blocks() == 0 && clear) {
           f->listed = false;
-          const std::scoped_lock list_lock(attention_mutex_);
+          const MutexLock list_lock(attention_mutex_);
           attention_.erase(f->ino);
           return false;
         }
@@ -80,7 +80,7 @@ Detached Engine::commit_idle(FilePtr f, DropFlag drop, StatusCallback done) {
   bool held = false;
   Turn turn;
   {
-    const std::scoped_lock lock(f->mutex);
+    const MutexLock lock(f->mutex);
     gone = f->removed || !f->loaded;
     if (!gone) held = f->gate.acquire_shared(waiter_id(turn));
   }
@@ -88,7 +88,7 @@ Detached Engine::commit_idle(FilePtr f, DropFlag drop, StatusCallback done) {
   if (!gone) {
     if (!held) co_await turn;
     {
-      const std::scoped_lock lock(f->mutex);
+      const MutexLock lock(f->mutex);
       gone = f->removed || !f->loaded;  // given back, or granted and not loaded yet
     }
     if (!gone) status = co_await commit_file(*f, drop);
@@ -114,7 +114,7 @@ bool Engine::return_reservations() {
     if (!f) continue;
     bool commit = false;
     {
-      const std::scoped_lock lock(f->mutex);
+      const MutexLock lock(f->mutex);
       if (!f->loaded || f->map.reserved_blocks() == 0) continue;
       if (f->writers == 0 && !f->commit_running) trim_reservations(*f);
       if (f->map.reserved_blocks() == 0) continue;
@@ -133,7 +133,7 @@ void Engine::erase_unused_tokens(std::int64_t before_ns, const StatusCallback& d
   const ErasingTokens counted(*this);  // until each token that it takes is where others find it
   std::vector<CreatedToken> due;
   {
-    const std::scoped_lock lock(attention_mutex_);
+    const MutexLock lock(attention_mutex_);
     const auto end = std::find_if(created_.begin(), created_.end(),
                                   [&](const CreatedToken& c) { return c.at_ns > before_ns; });
     due.assign(created_.begin(), end);
@@ -144,7 +144,7 @@ void Engine::erase_unused_tokens(std::int64_t before_ns, const StatusCallback& d
   for (const CreatedToken& created : due) {
     FilePtr f = file(created.ino);
     {
-      const std::scoped_lock lock(f->mutex);
+      const MutexLock lock(f->mutex);
       // A loaded file has taken over the flag of its token (or never had one): attend() sees to it.
       if (f->loaded || f->removed || f->flag.state() != WriteFlag::State::kClear ||
           f->token != TokenMode::kNone)
@@ -163,25 +163,25 @@ void Engine::erase_unused_tokens(std::int64_t before_ns, const StatusCallback& d
     erase_tokens(std::exchange(files, {}), nullptr);
   }
   if (!busy.empty()) {
-    const std::scoped_lock lock(attention_mutex_);
+    const MutexLock lock(attention_mutex_);
     created_.insert(created_.begin(), busy.begin(), busy.end());
   }
   erase_tokens(std::move(files), done);
 }
 
 Engine::ErasingTokens::ErasingTokens(Engine& counted) : engine(counted) {
-  const std::scoped_lock lock(engine.running_mutex_);
+  const MutexLock lock(engine.running_mutex_);
   ++engine.erases_;
 }
 
 Engine::ErasingTokens::~ErasingTokens() {
-  const std::scoped_lock lock(engine.running_mutex_);
+  const MutexLock lock(engine.running_mutex_);
   if (--engine.erases_ == 0) engine.nothing_runs_.notify_all();
 }
 
 void Engine::wait_for_erases() {
-  std::unique_lock lock(running_mutex_);
-  nothing_runs_.wait(lock, [this] { return erases_ == 0; });
+  const MutexLock lock(running_mutex_);
+  nothing_runs_.wait(running_mutex_, [this]() REQUIRES(running_mutex_) { return erases_ == 0; });
 }
 
 Detached Engine::erase_tokens(std::vector<FilePtr> files, StatusCallback done) {
@@ -211,7 +211,7 @@ Detached Engine::erase_tokens(std::vector<FilePtr> files, StatusCallback done) {
     const bool held = !erased && left && (*left)[i].value.has_value();
     std::vector<WaiterId> waiters;
     {
-      const std::scoped_lock lock(f.mutex);
+      const MutexLock lock(f.mutex);
       f.flag.drop_done(!held, clock_.mono_ns());
       if (!held) token_gone(f);
       if (held && !f.removed) {

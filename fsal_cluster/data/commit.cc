@@ -36,7 +36,7 @@ Task<Status> Engine::commit_file(FileState& f, DropFlag drop) {
   Answer<Status> answer;
   bool start = false;
   {
-    const std::scoped_lock lock(f.mutex);
+    const MutexLock lock(f.mutex);
     f.commit_requests.push_back({++f.commit_requested, &answer});
     if (drop != DropFlag::kMay) f.commit_drop = drop;
     start = !f.commit_running;
@@ -52,12 +52,12 @@ Task<Status> Engine::commit_everything(FileState& f) {
   co_await dropped_flag(f);
   TokenMode had = TokenMode::kNone;  // a file entered by a sole mount may have no token
   {
-    const std::scoped_lock lock(f.mutex);
+    const MutexLock lock(f.mutex);
     had = f.token;
     f.commit_times = f.commit_times || f.dirty || f.made_up;
   }
   Status status = co_await commit_file(f, DropFlag::kMustNot);
-  const std::scoped_lock lock(f.mutex);
+  const MutexLock lock(f.mutex);
   CHECK(f.token == had, "a change of the whole file has lost its token");
   co_return status;
 }
@@ -71,7 +71,7 @@ Detached Engine::commit_runner(FilePtr f) {
     DropFlag drop = DropFlag::kMay;
     bool times = false;
     {
-      const std::scoped_lock lock(f->mutex);
+      const MutexLock lock(f->mutex);
       number = f->commit_requested;
       drop = std::exchange(f->commit_drop, DropFlag::kMay);
       times = std::exchange(f->commit_times, false);
@@ -80,7 +80,7 @@ Detached Engine::commit_runner(FilePtr f) {
     std::vector<Answer<Status>*> served;
     bool more = false;
     {
-      const std::scoped_lock lock(f->mutex);
+      const MutexLock lock(f->mutex);
       if (times) f->renumbering = false;
       std::erase_if(f->commit_requests, [&](const FileState::CommitRequest& request) {
         if (request.number > number) return false;
@@ -123,7 +123,7 @@ Engine::CommitWork Engine::begin_commit(FileState& f, DropFlag drop, bool times)
 Task<Status> Engine::commit_once(FileState& f, DropFlag drop, bool times) {
   CommitWork work;
   {
-    const std::scoped_lock lock(f.mutex);
+    const MutexLock lock(f.mutex);
     work = begin_commit(f, drop, times);
   }
   Status status;
@@ -145,7 +145,7 @@ Task<Status> Engine::commit_once(FileState& f, DropFlag drop, bool times) {
 void Engine::end_commit(FileState& f, const CommitWork& work, const Status& outcome) {
   std::vector<WaiterId> waiters;
   {
-    const std::scoped_lock lock(f.mutex);
+    const MutexLock lock(f.mutex);
     if (!outcome && work.flush) f.unflushed = true;
     if (work.drop) {
       f.flag.drop_done(outcome.has_value(), clock_.mono_ns());
@@ -169,7 +169,7 @@ Task<Status> Engine::commit_step(FileState& f, const CommitWork& work, std::size
     const Result<kv::Committed> committed = co_await commit_mutation(mutation);
     if (!committed) co_return tl::unexpected(committed.error());
     if (!committed->succeeded) continue;
-    const std::scoped_lock lock(f.mutex);
+    const MutexLock lock(f.mutex);
     f.chunked = f.chunked || (work.chunked && next.inode.chunked());
     f.map.committed(work.steps[index], next.inode.chunked() ? committed->revision : Revision{0});
     for (const ReverseChange& change : work.steps[index].reverse) {
@@ -200,7 +200,7 @@ kv::Mutation Engine::step_mutation(FileState& f, const CommitWork& work, std::si
   if (!changes) return mutation;  // it only drops the flag of a file that nobody wrote to
 
   mutation.compares.push_back(kv::mod_revision_is(inode_key(f.ino), record.revision));
-  const std::scoped_lock lock(f.mutex);
+  const MutexLock lock(f.mutex);
   if (work.chunked) {
     add_chunk_values(step.chunks, f, mutation);
     inode.set_chunked(true);
@@ -272,12 +272,12 @@ std::vector<Engine::FilePtr> Engine::files_with_tokens() {
   for (const Ino ino : listed()) {
     FilePtr f = find_file(ino);
     if (!f) continue;
-    const std::scoped_lock lock(f->mutex);
+    const MutexLock lock(f->mutex);
     if (f->token != TokenMode::kNone) out.push_back(f);
   }
   std::vector<CreatedToken> created;
   {
-    const std::scoped_lock lock(attention_mutex_);
+    const MutexLock lock(attention_mutex_);
     created.swap(created_);
   }
   for (const CreatedToken& one : created) out.push_back(file(one.ino));
@@ -297,7 +297,7 @@ Status Engine::flush_all() {
     if (!f) continue;
     bool nothing_to_record = false;
     {
-      const std::scoped_lock lock(f->mutex);
+      const MutexLock lock(f->mutex);
       nothing_to_record = f->token != TokenMode::kNone && !f->dirty && !f->has_growth() &&
                           f->flag.state() == WriteFlag::State::kClear;
     }

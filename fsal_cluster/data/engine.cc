@@ -7,12 +7,12 @@
 namespace symnas::fs {
 
 RunningOperation::RunningOperation(Engine& counted) : engine(counted) {
-  const std::scoped_lock lock(engine.running_mutex_);
+  const MutexLock lock(engine.running_mutex_);
   ++engine.running_;
 }
 
 RunningOperation::~RunningOperation() {
-  const std::scoped_lock lock(engine.running_mutex_);
+  const MutexLock lock(engine.running_mutex_);
   if (--engine.running_ == 0) engine.nothing_runs_.notify_all();
 }
 
@@ -71,8 +71,8 @@ Engine::~Engine() {
   closing_ = true;
   if (tokens_ != nullptr) tokens_->stop();
   {
-    std::unique_lock lock(running_mutex_);
-    nothing_runs_.wait(lock, [this] { return running_ == 0; });
+    const MutexLock lock(running_mutex_);
+    nothing_runs_.wait(running_mutex_, [this]() REQUIRES(running_mutex_) { return running_ == 0; });
   }
   background_->stop();
 }
@@ -92,7 +92,7 @@ std::optional<Overlay> Engine::overlay(Ino ino) {
     out.foreign = std::move(foreign);
     return out;
   }
-  const std::scoped_lock lock(f->mutex);
+  const MutexLock lock(f->mutex);
   Overlay out;
   out.foreign = std::move(foreign);
   out.version = f->version;

@@ -8,16 +8,15 @@
 
 #include <array>
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <future>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
+#include "common/base/thread_annotations.h"
 #include "common/base/waiting.h"
 #include "common/kv/keys.h"
 #include "fsal_cluster/data/file_data.h"
@@ -157,9 +156,9 @@ class Engine final : public FileData {
   Task<Status> load(FileState& f, const Handle& handle);
   // `values`: the record and the own token, as they were read while FileState::life was `life`.
   Status adopt_record(FileState& f, const Handle& handle, std::uint64_t life,
-                      const std::vector<kv::CachedValue>& values);
-  // REQUIRES: f.mutex held; nothing of the map is uncommitted.
-  void forget_map(FileState& f);
+                      const std::vector<kv::CachedValue>& values) REQUIRES(f.mutex);
+  // REQUIRES: nothing of the map is uncommitted.
+  void forget_map(FileState& f) REQUIRES(f.mutex);
   // Chunks that are being loaded, and the FileState::life of the map that they belong to.
   struct ChunkLoad {
     std::uint64_t life = 0;
@@ -173,7 +172,7 @@ class Engine final : public FileData {
                            Attempt* tokenless = nullptr);
   Task<Status> read_chunks(FileState& f, std::uint64_t first_block, std::uint64_t end_block,
                            ChunkLoad& load);
-  Status take_chunks(FileState& f, const ChunkLoad& load);  // REQUIRES: f.mutex held
+  Status take_chunks(FileState& f, const ChunkLoad& load) REQUIRES(f.mutex);
   Task<Result<InodeRecord>> read_inode(FileState& f);
   Task<Result<kv::Committed>> commit_mutation(kv::Mutation& mutation);
   Task<Status> pause_after_conflict(FileState& f, int round);
@@ -200,8 +199,8 @@ class Engine final : public FileData {
                              std::span<const std::byte> data, WriteStability wanted);
   Task<Status> write_locked(FileState& f, std::uint64_t offset, std::span<const std::byte> data,
                             WriteStability wanted, std::optional<std::uint64_t> zero_from);
-  // REQUIRES: f.mutex held.
-  WriteLock choose_lock(const FileState& f, std::uint64_t offset, std::uint64_t end) const;
+  WriteLock choose_lock(const FileState& f, std::uint64_t offset, std::uint64_t end) const
+      REQUIRES(f.mutex);
   Task<Status> prepare_write(FileState& f, std::uint64_t offset, std::uint64_t end, WritePlan& plan,
                              std::optional<IoPin>& pin);
   Task<Status> wait_for_room(FileState& f);
@@ -235,7 +234,7 @@ class Engine final : public FileData {
   Detached commit_runner(FilePtr f);
   std::vector<FilePtr> files_with_tokens();
   Task<Status> commit_once(FileState& f, DropFlag drop, bool times);
-  CommitWork begin_commit(FileState& f, DropFlag drop, bool times);
+  CommitWork begin_commit(FileState& f, DropFlag drop, bool times) REQUIRES(f.mutex);
   void end_commit(FileState& f, const CommitWork& work, const Status& outcome);
   Task<Status> commit_step(FileState& f, const CommitWork& work, std::size_t index);
   kv::Mutation step_mutation(FileState& f, const CommitWork& work, std::size_t index,
@@ -243,7 +242,7 @@ class Engine final : public FileData {
   void add_reverse_changes(const std::vector<ReverseChange>& changes, Ino ino,
                            MapGeneration generation, kv::Mutation& mutation) const;
   void add_chunk_values(const std::vector<MapStep::ChunkValue>& chunks, FileState& f,
-                        kv::Mutation& mutation) const;
+                        kv::Mutation& mutation) const REQUIRES(f.mutex);
 
   // --- set_size.cc
   Task<Result<kv::Committed>> set_size_task(Handle handle, std::uint64_t size_bytes, MtimeIs mtime,
@@ -304,7 +303,7 @@ class Engine final : public FileData {
   // As enter_exclusive(), with every right on the file; `stay` keeps that right.
   Task<Status> enter_owned(FileState& f, const Handle& handle,
                            std::optional<Membership::Stay>& stay);
-  void token_gone(FileState& f);  // REQUIRES: f.mutex held
+  void token_gone(FileState& f) REQUIRES(f.mutex);
   Detached answer_want(Ino ino);
   // Records everything and erases the token. REQUIRES: not entered.
   Task<Status> give_token_back(FileState& f);
@@ -327,11 +326,11 @@ class Engine final : public FileData {
   void end_fetch();
 
   // --- attention.cc
-  void list(FileState& f);  // REQUIRES: f.mutex held
+  void list(FileState& f) REQUIRES(f.mutex);
   void arm_tick();
   bool attend(const FilePtr& f, std::int64_t now_ns);
   Detached commit_idle(FilePtr f, DropFlag drop, StatusCallback done);
-  void trim_reservations(FileState& f);  // REQUIRES: f.mutex held
+  void trim_reservations(FileState& f) REQUIRES(f.mutex);
   bool return_reservations();
   std::vector<Ino> listed();
   void erase_unused_tokens(std::int64_t before_ns, const StatusCallback& done);
@@ -352,8 +351,8 @@ class Engine final : public FileData {
   std::string token_key(Ino ino) const { return kv::keys::token(options_.fs, ino, options_.mount); }
 
   struct Shard {
-    std::mutex mutex;
-    std::unordered_map<Ino, FilePtr> files;
+    Mutex mutex;
+    std::unordered_map<Ino, FilePtr> files GUARDED_BY(mutex);
   };
 
   kv::Session& session_;
@@ -364,9 +363,9 @@ class Engine final : public FileData {
   Membership always_sole_{Membership::Mode::kSole};
   Membership* membership_ = &always_sole_;
   TokenTable* tokens_ = nullptr;
-  std::mutex looks_mutex_;  // leaf
-  Revision looked_at_;      // applied revision of the last made-up change
-  std::uint32_t looks_ = 0;
+  Mutex looks_mutex_;                            // leaf
+  Revision looked_at_ GUARDED_BY(looks_mutex_);  // applied revision of the last made-up change
+  std::uint32_t looks_ GUARDED_BY(looks_mutex_) = 0;
   std::unique_ptr<Space> space_;
   std::array<Shard, kFileTableShards> shards_;
   std::atomic<std::size_t> file_count_{0};
@@ -375,20 +374,20 @@ class Engine final : public FileData {
   std::atomic<bool> failed_{false};
   std::atomic<bool> closing_{false};
 
-  std::mutex attention_mutex_;  // leaf
-  std::unordered_set<Ino> attention_;
+  Mutex attention_mutex_;  // leaf
+  std::unordered_set<Ino> attention_ GUARDED_BY(attention_mutex_);
   struct CreatedToken {
     Ino ino;
     std::int64_t at_ns;
   };
-  std::vector<CreatedToken> created_;  // ascending time
+  std::vector<CreatedToken> created_ GUARDED_BY(attention_mutex_);  // ascending time
 
-  std::mutex running_mutex_;  // leaf
-  std::condition_variable nothing_runs_;
-  std::uint64_t running_ = 0;
-  std::uint64_t fetches_ = 0;      // guarded by running_mutex_
-  std::uint64_t erases_ = 0;       // erases of unused tokens under way; guarded by running_mutex_
-  bool fetching_stopped_ = false;  // guarded by running_mutex_
+  Mutex running_mutex_;  // leaf
+  CondVar nothing_runs_;
+  std::uint64_t running_ GUARDED_BY(running_mutex_) = 0;
+  std::uint64_t fetches_ GUARDED_BY(running_mutex_) = 0;
+  std::uint64_t erases_ GUARDED_BY(running_mutex_) = 0;  // erases of unused tokens under way
+  bool fetching_stopped_ GUARDED_BY(running_mutex_) = false;
 };
 
 // Counts an operation, so that the engine's destructor waits for it. First local of every Detached

@@ -17,11 +17,10 @@ Error stale(Ino ino) {
 Engine::FilePtr Engine::file(Ino ino) {
   if (file_count_.load(std::memory_order_relaxed) >= kFileStatesMax) evict_idle();
   Shard& shard = shards_[std::hash<Ino>{}(ino) % kFileTableShards];
-  const std::scoped_lock lock(shard.mutex);
+  const MutexLock lock(shard.mutex);
   FilePtr& entry = shard.files[ino];
   if (!entry) {
-    entry = std::make_shared<FileState>(ino, options_.group_blocks);
-    entry->version = next_version_.fetch_add(1);
+    entry = std::make_shared<FileState>(ino, options_.group_blocks, next_version_.fetch_add(1));
     file_count_.fetch_add(1, std::memory_order_relaxed);
   }
   return entry;
@@ -29,7 +28,7 @@ Engine::FilePtr Engine::file(Ino ino) {
 
 Engine::FilePtr Engine::find_file(Ino ino) {
   Shard& shard = shards_[std::hash<Ino>{}(ino) % kFileTableShards];
-  const std::scoped_lock lock(shard.mutex);
+  const MutexLock lock(shard.mutex);
   const auto it = shard.files.find(ino);
   return it == shard.files.end() ? nullptr : it->second;
 }
@@ -38,12 +37,13 @@ Engine::FilePtr Engine::find_file(Ino ino) {
 void Engine::evict_idle() {
   static std::atomic<std::size_t> next_shard{0};
   Shard& shard = shards_[next_shard.fetch_add(1) % kFileTableShards];
-  const std::scoped_lock lock(shard.mutex);
+  const MutexLock lock(shard.mutex);
   const std::size_t before = shard.files.size();
   std::erase_if(shard.files, [](const auto& entry) {
     if (entry.second.use_count() > 1)
       return false;  // only an operation that holds it could change it
-    const FileState& f = *entry.second;
+    FileState& f = *entry.second;
+    const MutexLock file_lock(f.mutex);
     return !f.listed && !f.dirty && f.flag.state() == WriteFlag::State::kClear;
   });
   file_count_.fetch_sub(before - shard.files.size(), std::memory_order_relaxed);
@@ -52,11 +52,11 @@ void Engine::evict_idle() {
 // Removes a file that could not be loaded (a stale handle) from the table.
 void Engine::forget_unused(const FilePtr& f) {
   Shard& shard = shards_[std::hash<Ino>{}(f->ino) % kFileTableShards];
-  const std::scoped_lock lock(shard.mutex);
+  const MutexLock lock(shard.mutex);
   const auto it = shard.files.find(f->ino);
   if (it == shard.files.end() || it->second != f || f.use_count() > 2) return;
   {
-    const std::scoped_lock file_lock(f->mutex);
+    const MutexLock file_lock(f->mutex);
     const bool used = f->loaded || f->listed || f->flag.state() != WriteFlag::State::kClear;
     if (used && !f->removed) return;
   }
@@ -67,7 +67,7 @@ void Engine::forget_unused(const FilePtr& f) {
 Task<Status> Engine::enter_shared(FileState& f, const Handle& handle, Turn& turn) {
   bool held = false;
   {
-    const std::scoped_lock lock(f.mutex);
+    const MutexLock lock(f.mutex);
     held = f.gate.acquire_shared(waiter_id(turn));
   }
   if (!held) co_await turn;
@@ -79,7 +79,7 @@ Task<Status> Engine::enter_shared(FileState& f, const Handle& handle, Turn& turn
 Task<Status> Engine::enter_exclusive(FileState& f, const Handle& handle, Turn& turn) {
   bool held = false;
   {
-    const std::scoped_lock lock(f.mutex);
+    const MutexLock lock(f.mutex);
     held = f.gate.acquire_exclusive(waiter_id(turn));
   }
   if (!held) co_await turn;
@@ -91,7 +91,7 @@ Task<Status> Engine::enter_exclusive(FileState& f, const Handle& handle, Turn& t
 void Engine::leave_shared(FileState& f) {
   std::vector<WaiterId> granted;
   {
-    const std::scoped_lock lock(f.mutex);
+    const MutexLock lock(f.mutex);
     f.gate.release_shared(granted);
   }
   wake(granted);
@@ -100,7 +100,7 @@ void Engine::leave_shared(FileState& f) {
 void Engine::leave_exclusive(FileState& f) {
   std::vector<WaiterId> granted;
   {
-    const std::scoped_lock lock(f.mutex);
+    const MutexLock lock(f.mutex);
     f.gate.release_exclusive(granted);
   }
   wake(granted);
@@ -112,7 +112,7 @@ Task<Status> Engine::load(FileState& f, const Handle& handle) {
   }
   std::uint64_t life = 0;
   {
-    const std::scoped_lock lock(f.mutex);
+    const MutexLock lock(f.mutex);
     if (f.removed) co_return tl::unexpected(stale(f.ino));
     if (f.loaded) {
       if (f.generation != handle.generation) co_return tl::unexpected(stale(f.ino));
@@ -125,7 +125,7 @@ Task<Status> Engine::load(FileState& f, const Handle& handle) {
   session_.read_async(std::move(keys), answer.callback());
   const Result<std::vector<kv::CachedValue>> values = co_await answer;
   if (!values) co_return tl::unexpected(values.error());
-  const std::scoped_lock lock(f.mutex);
+  const MutexLock lock(f.mutex);
   co_return adopt_record(f, handle, life, *values);
 }
 
@@ -205,7 +205,7 @@ Task<Status> Engine::load_chunks(FileState& f, std::uint64_t first_block, std::u
     if (!loaded || load.wanted.empty()) co_return loaded;
     bool sure = true;  // no other mount changes the chunks
     if (tokenless != nullptr) {
-      const std::scoped_lock lock(f.mutex);
+      const MutexLock lock(f.mutex);
       sure = f.token != TokenMode::kNone && f.flag.state() != WriteFlag::State::kDropping;
     }
     if (!sure) {
@@ -215,11 +215,11 @@ Task<Status> Engine::load_chunks(FileState& f, std::uint64_t first_block, std::u
       if (!passed) co_return passed;
       const Result<InodeRecord> record = co_await read_inode(f);
       if (!record) co_return tl::unexpected(record.error());
-      const std::scoped_lock lock(f.mutex);
+      const MutexLock lock(f.mutex);
       if (f.loaded_at != record->revision) tokenless->go = Go::kAgain;
     }
     if (tokenless != nullptr && tokenless->go != Go::kOn) co_return Status{};
-    const std::scoped_lock lock(f.mutex);
+    const MutexLock lock(f.mutex);
     if (f.life != load.life) continue;  // the chunks belong to a map that was forgotten
     loaded = take_chunks(f, load);
     co_return loaded;
@@ -231,7 +231,7 @@ Task<Status> Engine::read_chunks(FileState& f, std::uint64_t first_block, std::u
   std::vector<std::string> keys;
   std::vector<std::uint64_t>& wanted = load.wanted;
   {
-    const std::scoped_lock lock(f.mutex);
+    const MutexLock lock(f.mutex);
     load.life = f.life;
     for (std::uint64_t chunk = first_block / kChunkBlocks; chunk * kChunkBlocks < end_block;
          ++chunk) {

@@ -31,7 +31,7 @@ Task<Status> Engine::obtain_flag(FileState& f, Attempt& attempt) {
     WriteFlag::Step step = WriteFlag::Step::kWait;
     Turn turn;
     {
-      const std::scoped_lock lock(f.mutex);
+      const MutexLock lock(f.mutex);
       if (!attempt.sole && f.token == TokenMode::kNone) {  // it went with the flag
         attempt.go = Go::kAgain;
         co_return Status{};
@@ -44,7 +44,7 @@ Task<Status> Engine::obtain_flag(FileState& f, Attempt& attempt) {
       if (known_unprivileged(f)) co_return Status{};
       Status cleared = co_await clear_privileges(f);
       if (!cleared) {
-        const std::scoped_lock lock(f.mutex);
+        const MutexLock lock(f.mutex);
         --f.writers;
       }
       co_return cleared;
@@ -56,7 +56,7 @@ Task<Status> Engine::obtain_flag(FileState& f, Attempt& attempt) {
     const Status set = co_await set_flag(f);
     std::vector<WaiterId> waiters;
     {
-      const std::scoped_lock lock(f.mutex);
+      const MutexLock lock(f.mutex);
       f.flag.set_done(set.has_value(), clock_.mono_ns());
       waiters.swap(f.flag_waiters);
       if (set && attempt.sole) f.token = TokenMode::kExclusive;
@@ -71,7 +71,7 @@ Task<Status> Engine::obtain_flag(FileState& f, Attempt& attempt) {
 bool Engine::known_unprivileged(FileState& f) {
   const std::optional<kv::CachedValue> cached = session_.peek(inode_key(f.ino));
   if (!cached) return false;
-  const std::scoped_lock lock(f.mutex);
+  const MutexLock lock(f.mutex);
   if (f.unprivileged_at == cached->mod_revision) return true;
   records::Inode inode;
   if (!cached->value || !inode.ParseFromString(*cached->value)) return false;
@@ -109,7 +109,7 @@ Task<Status> Engine::set_flag(FileState& f) {
     // meanwhile: the file is entered.
     TokenMode mode = TokenMode::kExclusive;
     {
-      const std::scoped_lock lock(f.mutex);
+      const MutexLock lock(f.mutex);
       if (f.token == TokenMode::kShared) mode = TokenMode::kShared;
     }
     mutation.writes.push_back(kv::put(token_key(f.ino), token_value(mode)));
@@ -120,7 +120,7 @@ Task<Status> Engine::set_flag(FileState& f) {
 }
 
 void Engine::created(Ino ino) {
-  const std::scoped_lock lock(attention_mutex_);
+  const MutexLock lock(attention_mutex_);
   created_.push_back({ino, clock_.mono_ns()});
 }
 

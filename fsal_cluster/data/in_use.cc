@@ -13,7 +13,7 @@ std::vector<records::FileInUse> Engine::files_in_use() {
   for (const Ino ino : listed()) {
     const FilePtr f = find_file(ino);
     if (!f) continue;
-    const std::scoped_lock lock(f->mutex);
+    const MutexLock lock(f->mutex);
     if (!f->loaded || f->removed) continue;
     records::FileInUse file;
     file.set_ino(ino.value());
@@ -34,13 +34,13 @@ void Engine::fetch(const std::vector<records::FileInUse>& files) {
 }
 
 void Engine::stop_fetching() {
-  std::unique_lock lock(running_mutex_);
+  const MutexLock lock(running_mutex_);
   fetching_stopped_ = true;
-  nothing_runs_.wait(lock, [this] { return fetches_ == 0; });
+  nothing_runs_.wait(running_mutex_, [this]() REQUIRES(running_mutex_) { return fetches_ == 0; });
 }
 
 bool Engine::begin_fetch() {
-  const std::scoped_lock lock(running_mutex_);
+  const MutexLock lock(running_mutex_);
   if (fetching_stopped_) return false;
   ++fetches_;
   return true;
@@ -48,7 +48,7 @@ bool Engine::begin_fetch() {
 
 void Engine::end_fetch() {
   {
-    const std::scoped_lock lock(running_mutex_);
+    const MutexLock lock(running_mutex_);
     --fetches_;
   }
   nothing_runs_.notify_all();
@@ -71,7 +71,7 @@ Detached Engine::fetch_file(records::FileInUse file) {
       attempt.sole = stay.sole();
       bool sure = attempt.sole;
       {
-        const std::scoped_lock lock(f->mutex);
+        const MutexLock lock(f->mutex);
         sure = sure || f->token != TokenMode::kNone;
       }
       Attempt* const tokenless = attempt.sole ? nullptr : &attempt;
@@ -89,14 +89,14 @@ Task<Woken> Engine::take_free_token(FileState& f, bool alone) {
   const TokenMode mode = alone ? TokenMode::kExclusive : TokenMode::kShared;
   if (!sight.complete || sight.foreign || sight.want) co_return Woken{};
   {
-    const std::scoped_lock lock(f.mutex);
+    const MutexLock lock(f.mutex);
     if (f.removed || f.token != TokenMode::kNone || f.token_wanted) co_return Woken{};
     f.token_wanted = true;
   }
   static_cast<void>(co_await grant_token(f, sight, mode, TokenUse::kRead));
   std::vector<WaiterId> waiters;
   {
-    const std::scoped_lock lock(f.mutex);
+    const MutexLock lock(f.mutex);
     f.token_wanted = false;
     waiters.swap(f.token_waiters);
   }

@@ -57,7 +57,7 @@ Detached Engine::read_operation(Handle handle, std::uint64_t offset, std::size_t
 
 bool Engine::reads_often(FileState& f) {
   const std::int64_t now_ns = clock_.mono_ns();
-  const std::scoped_lock lock(f.mutex);
+  const MutexLock lock(f.mutex);
   if (now_ns - f.last_read_ns > kLoneReadNs) f.lone_reads = 0;
   f.last_read_ns = now_ns;
   return f.token != TokenMode::kNone || ++f.lone_reads > kLoneReadsMax;
@@ -66,7 +66,7 @@ bool Engine::reads_often(FileState& f) {
 Task<Status> Engine::make_current(FileState& f, const Handle& handle, Attempt& attempt) {
   bool going = false;  // the store may have erased the token and granted another mount's
   {
-    const std::scoped_lock lock(f.mutex);
+    const MutexLock lock(f.mutex);
     attempt.life = f.life;
     going = f.flag.state() == WriteFlag::State::kDropping;
     if (f.token != TokenMode::kNone && !going) co_return Status{};
@@ -90,12 +90,12 @@ Task<Status> Engine::make_current(FileState& f, const Handle& handle, Attempt& a
   const Result<InodeRecord> record = co_await read_inode(f);
   if (!record) co_return tl::unexpected(record.error());
   {
-    const std::scoped_lock lock(f.mutex);
+    const MutexLock lock(f.mutex);
     if (f.token == TokenMode::kNone && f.loaded && f.loaded_at != record->revision) forget_map(f);
   }
   const Status loaded = co_await load(f, handle);
   if (!loaded) co_return loaded;
-  const std::scoped_lock lock(f.mutex);
+  const MutexLock lock(f.mutex);
   attempt.life = f.life;
   if (!f.loaded) attempt.go = Go::kAgain;
   co_return Status{};
@@ -106,7 +106,7 @@ Task<Status> Engine::locate(FileState& f, Attempt& attempt, ReadPlan& plan) {
   bool loads = false;
   std::uint64_t size = 0;
   {
-    const std::scoped_lock lock(f.mutex);
+    const MutexLock lock(f.mutex);
     size = f.size();
     if (plan.offset < size) plan.end = std::min(size, plan.end);
     for (std::uint64_t chunk = first / kChunkBlocks; chunk * kMapChunkBytes < plan.end; ++chunk) {
@@ -121,7 +121,7 @@ Task<Status> Engine::locate(FileState& f, Attempt& attempt, ReadPlan& plan) {
     const Status chunks = co_await load_chunks(f, first, last, tokenless);
     if (!chunks) co_return chunks;
   }
-  const std::scoped_lock lock(f.mutex);
+  const MutexLock lock(f.mutex);
   if (!attempt.sole && attempt.life != f.life) attempt.go = Go::kAgain;
   if (attempt.go != Go::kOn) co_return Status{};
   bool gap = plan.end_of_file;

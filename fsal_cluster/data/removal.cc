@@ -61,7 +61,7 @@ void Engine::removed(Removal removal) {
   FileState& f = *plan->file;
   std::vector<BlockRun> never_recorded;
   {
-    const std::scoped_lock lock(f.mutex);
+    const MutexLock lock(f.mutex);
     f.removed = true;
     f.version = next_version_.fetch_add(1);
     f.dirty = false;
@@ -69,7 +69,7 @@ void Engine::removed(Removal removal) {
     token_gone(f);
     never_recorded = f.map.unrecorded();
     f.map.clear();  // an operation that finds the file in a list must not return them again
-    const std::scoped_lock list_lock(attention_mutex_);
+    const MutexLock list_lock(attention_mutex_);
     attention_.erase(f.ino);
   }
   for (const BlockRun& run : never_recorded) space_->release(run);

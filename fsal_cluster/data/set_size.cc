@@ -58,7 +58,7 @@ Task<Result<kv::Committed>> Engine::set_size_entered(FileState& f, std::uint64_t
   Status status = co_await commit_everything(f);
   std::uint64_t touched = 0;  // the chunk of the old end is read and changed as well
   {
-    const std::scoped_lock lock(f.mutex);
+    const MutexLock lock(f.mutex);
     touched = std::max(size_bytes, f.size());
   }
   if (status) status = co_await wait_for_trim(f, touched);
@@ -66,7 +66,7 @@ Task<Result<kv::Committed>> Engine::set_size_entered(FileState& f, std::uint64_t
   change.size_bytes = size_bytes;
   std::optional<std::uint64_t> zero_from;
   {
-    const std::scoped_lock lock(f.mutex);
+    const MutexLock lock(f.mutex);
     change.shrinks = size_bytes < f.size();
     if (size_bytes > f.size() && !f.tail_clean) zero_from = f.size();
     if (change.shrinks) trim_reservations(f);
@@ -87,17 +87,17 @@ Task<Status> Engine::plan_shrink(FileState& f, SizeChange& change) {
   const std::uint64_t keep = (change.size_bytes + kBlockBytes - 1) / kBlockBytes;
   std::uint64_t old_blocks = 0;
   bool chunked = false;
-  {
-    const std::scoped_lock lock(f.mutex);
-    chunked = f.chunked;
-    old_blocks = (f.size() + kBlockBytes - 1) / kBlockBytes;
-  }
   records::Orphan orphan;
   orphan.set_truncated(true);
-  orphan.set_generation(f.generation.value());
+  {
+    const MutexLock lock(f.mutex);
+    chunked = f.chunked;
+    old_blocks = (f.size() + kBlockBytes - 1) / kBlockBytes;
+    orphan.set_generation(f.generation.value());
+    orphan.set_map_generation(f.map_generation.value());
+  }
   if (chunked && change.size_bytes == 0) {
     change.new_generation = true;
-    orphan.set_map_generation(f.map_generation.value());
     change.orphan = orphan;
     co_return Status{};
   }
@@ -108,7 +108,7 @@ Task<Status> Engine::plan_shrink(FileState& f, SizeChange& change) {
     const Status chunks =
         co_await load_chunks(f, own_chunk * kChunkBlocks, (last_chunk + 1) * kChunkBlocks);
     if (!chunks) co_return chunks;
-    const std::scoped_lock lock(f.mutex);
+    const MutexLock lock(f.mutex);
     change.cut = f.map.plan_cut(keep, last_chunk);
     if (change.cut.changes() <= kTruncateOpsMax) co_return Status{};
   }
@@ -116,7 +116,7 @@ Task<Status> Engine::plan_shrink(FileState& f, SizeChange& change) {
   const Status chunks =
       co_await load_chunks(f, own_chunk * kChunkBlocks, (own_chunk + 1) * kChunkBlocks);
   if (!chunks) co_return chunks;
-  const std::scoped_lock lock(f.mutex);
+  const MutexLock lock(f.mutex);
   change.cut = f.map.plan_cut(keep, own_chunk);
   change.trim_block = (own_chunk + 1) * kChunkBlocks;
   if (change.cut.changes() > kTruncateOpsMax) {  // a fragmented chunk: the watermark lies in it
@@ -165,7 +165,7 @@ kv::Mutation Engine::size_mutation(FileState& f, const SizeChange& change, Inode
   mutation.growth = change.shrinks ? kv::Growth::kMustGo : kv::Growth::kChanges;
   mutation.compares.push_back(kv::mod_revision_is(inode_key(f.ino), record.revision));
   if (change.drops_flag) mutation.writes.push_back(kv::erase(token_key(f.ino)));
-  const std::scoped_lock lock(f.mutex);
+  const MutexLock lock(f.mutex);
   inode.set_size_bytes(change.size_bytes);
   if (change.new_generation) {
     inode.set_map_generation(inode.map_generation() + 1);
@@ -192,7 +192,7 @@ kv::Mutation Engine::size_mutation(FileState& f, const SizeChange& change, Inode
 }
 
 void Engine::apply_size(FileState& f, const SizeChange& change, const kv::Committed& committed) {
-  const std::scoped_lock lock(f.mutex);
+  const MutexLock lock(f.mutex);
   f.version = next_version_.fetch_add(1);
   f.committed_size = change.size_bytes;
   f.growth.size_bytes = change.size_bytes;

@@ -53,7 +53,7 @@ Task<Result<kv::Committed>> Engine::commit_times(FileState& f, Edit& edit) {
     const Result<kv::Committed> committed = co_await commit_mutation(mutation);
     if (!committed) co_return tl::unexpected(committed.error());
     if (!committed->succeeded) continue;
-    const std::scoped_lock lock(f.mutex);
+    const MutexLock lock(f.mutex);
     f.version = next_version_.fetch_add(1);
     co_return *committed;
   }
@@ -63,7 +63,7 @@ Task<Engine::Drop> Engine::begin_drop(FileState& f) {
   for (;;) {
     Turn turn;
     {
-      const std::scoped_lock lock(f.mutex);
+      const MutexLock lock(f.mutex);
       const WriteFlag::State state = f.flag.state();
       if (state == WriteFlag::State::kSet) f.flag.begin_drop();
       if (state == WriteFlag::State::kSet) co_return Drop::kBegun;
@@ -77,7 +77,7 @@ Task<Engine::Drop> Engine::begin_drop(FileState& f) {
 void Engine::end_drop(FileState& f, Drop drop, const Result<kv::Committed>& outcome) {
   std::vector<WaiterId> waiters;
   {
-    const std::scoped_lock lock(f.mutex);
+    const MutexLock lock(f.mutex);
     if (outcome) token_gone(f);
     if (drop == Drop::kNothing) return;  // a token for reading, or none
     f.flag.drop_done(outcome.has_value(), clock_.mono_ns());

@@ -202,13 +202,13 @@ Result<bool> Engine::forget_watermark(Ino ino) {
   if (!f) return true;
   std::string chunk_key;
   {
-    const std::scoped_lock lock(f->mutex);
+    const MutexLock lock(f->mutex);
     if (!f->loaded || !f->trim_block) return true;
     chunk_key = keys::map_chunk(options_.fs, ino, f->map_generation, *f->trim_block / kChunkBlocks);
   }
   const std::vector<std::string> both{inode_key(ino), chunk_key};
   SYMNAS_TRY(session_.read(both));
-  const std::scoped_lock lock(f->mutex);
+  const MutexLock lock(f->mutex);
   if (!f->trim_block) return true;
   const std::uint64_t chunk = *f->trim_block / kChunkBlocks;
   if (keys::map_chunk(options_.fs, ino, f->map_generation, chunk) != chunk_key) return false;

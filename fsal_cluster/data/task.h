@@ -17,12 +17,12 @@
 #include <atomic>
 #include <coroutine>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <utility>
 
 #include "common/base/check.h"
 #include "common/base/result.h"
+#include "common/base/thread_annotations.h"
 
 namespace symnas::fs {
 
@@ -122,7 +122,7 @@ class Join {
     pending_.fetch_add(1, std::memory_order_relaxed);
     return [this](Status status) {
       if (!status) {
-        const std::scoped_lock lock(mutex_);
+        const MutexLock lock(mutex_);
         if (first_error_) first_error_ = std::move(status);
       }
       if (pending_.fetch_sub(1, std::memory_order_acq_rel) == 1) resume_here(waiter_);
@@ -136,7 +136,8 @@ class Join {
   Status await_resume() { return std::move(first_error_); }
 
  private:
-  std::mutex mutex_;
+  Mutex mutex_;
+  // callback() changes it under the mutex; await_resume() takes it when all callbacks have come.
   Status first_error_;
   std::coroutine_handle<> waiter_;
   std::atomic<int> pending_{1};

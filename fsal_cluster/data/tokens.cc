@@ -62,7 +62,7 @@ Task<Status> Engine::obtain_token(FileState& f, TokenMode needed, TokenUse use) 
     Turn turn;
     bool mine = false;
     {
-      const std::scoped_lock lock(f.mutex);
+      const MutexLock lock(f.mutex);
       if (f.removed || f.token >= needed) co_return Status{};
       mine = !f.token_wanted;
       f.token_wanted = true;
@@ -75,7 +75,7 @@ Task<Status> Engine::obtain_token(FileState& f, TokenMode needed, TokenUse use) 
     Status acquired = co_await acquire_token(f, needed, use);
     std::vector<WaiterId> waiters;
     {
-      const std::scoped_lock lock(f.mutex);
+      const MutexLock lock(f.mutex);
       f.token_wanted = false;
       waiters.swap(f.token_waiters);
     }
@@ -162,7 +162,7 @@ Task<Result<bool>> Engine::grant_token(FileState& f, const TokenSight& sight, To
   Turn turn;
   bool held = false;
   {
-    const std::scoped_lock lock(f.mutex);
+    const MutexLock lock(f.mutex);
     held = f.gate.acquire_exclusive(waiter_id(turn));
   }
   if (!held) co_await turn;
@@ -170,7 +170,7 @@ Task<Result<bool>> Engine::grant_token(FileState& f, const TokenSight& sight, To
   TokenMode had = TokenMode::kNone;
   bool wrote = false;
   {
-    const std::scoped_lock lock(f.mutex);
+    const MutexLock lock(f.mutex);
     had = f.token;
     wrote = f.flag.state() == WriteFlag::State::kSet;
   }
@@ -198,7 +198,7 @@ Task<Result<bool>> Engine::grant_token(FileState& f, const TokenSight& sight, To
   // Whatever the outcome: from here on the cache shows everything that was there before the grant.
   Status passed = co_await pass_barrier();
   if (committed && committed->succeeded && passed) {
-    const std::scoped_lock lock(f.mutex);
+    const MutexLock lock(f.mutex);
     if (had == TokenMode::kNone) forget_map(f);
     f.token = take;
     f.granted_ns = clock_.mono_ns();
@@ -220,7 +220,7 @@ Task<Woken> Engine::dropped_flag(FileState& f) {
   for (;;) {
     Turn turn;
     {
-      const std::scoped_lock lock(f.mutex);
+      const MutexLock lock(f.mutex);
       if (f.flag.state() != WriteFlag::State::kDropping) co_return Woken{};
       f.flag_waiters.push_back(waiter_id(turn));
     }
@@ -239,7 +239,7 @@ Task<Status> Engine::enter_owned(FileState& f, const Handle& handle,
     if (status) status = co_await enter_exclusive(f, handle, turn);
     if (!status) co_return status;
     {
-      const std::scoped_lock lock(f.mutex);
+      const MutexLock lock(f.mutex);
       if (stay->sole() || f.token == TokenMode::kExclusive) co_return Status{};
     }
     leave_exclusive(f);
@@ -259,7 +259,7 @@ Detached Engine::answer_want(Ino ino) {
   const RunningOperation running(*this);
   const FilePtr f = file(ino);
   {
-    const std::scoped_lock lock(f->mutex);
+    const MutexLock lock(f->mutex);
     if (f->answering_want) co_return;  // the running one looks again before it ends
     f->answering_want = true;
   }
@@ -269,7 +269,7 @@ Detached Engine::answer_want(Ino ino) {
     {
       // Looked up with the file's mutex held: a later call that finds this one answering has seen
       // nothing that this one has not seen.
-      const std::scoped_lock lock(f->mutex);
+      const MutexLock lock(f->mutex);
       sight = tokens_->sight(ino);
       const bool asked = sight.want && sight.want->mount != options_.mount;
       if (closing_ || f->removed || !asked || !sight.mine) {
@@ -306,13 +306,13 @@ Task<Status> Engine::record_acknowledged(FileState& f) {
   Turn turn;
   bool held = false;
   {
-    const std::scoped_lock lock(f.mutex);
+    const MutexLock lock(f.mutex);
     held = f.gate.acquire_shared(waiter_id(turn));
   }
   if (!held) co_await turn;
   bool known = false;
   {
-    const std::scoped_lock lock(f.mutex);
+    const MutexLock lock(f.mutex);
     known = f.loaded && !f.removed;
     f.commit_times = f.commit_times || (known && (f.dirty || f.made_up));
   }
@@ -326,7 +326,7 @@ Task<Status> Engine::give_token_back(FileState& f) {
   Turn turn;
   bool held = false;
   {
-    const std::scoped_lock lock(f.mutex);
+    const MutexLock lock(f.mutex);
     held = f.gate.acquire_exclusive(waiter_id(turn));
   }
   if (!held) co_await turn;
@@ -334,7 +334,7 @@ Task<Status> Engine::give_token_back(FileState& f) {
   bool known = false;
   bool held_one = false;
   {
-    const std::scoped_lock lock(f.mutex);
+    const MutexLock lock(f.mutex);
     known = f.loaded && !f.removed;
     held_one = f.token != TokenMode::kNone;
   }
@@ -344,7 +344,7 @@ Task<Status> Engine::give_token_back(FileState& f) {
   // file that was only created, or one that memory does not know of.
   bool left = false;
   {
-    const std::scoped_lock lock(f.mutex);
+    const MutexLock lock(f.mutex);
     left = !f.removed && (f.token != TokenMode::kNone || !held_one);
   }
   if (status && left) {
@@ -357,7 +357,7 @@ Task<Status> Engine::give_token_back(FileState& f) {
     if (!committed) status = tl::unexpected(committed.error());
   }
   if (status) {
-    const std::scoped_lock lock(f.mutex);
+    const MutexLock lock(f.mutex);
     CHECK(f.removed || !f.has_growth(), "a token given back before all was recorded");
     token_gone(f);
     if (!f.removed) forget_map(f);
@@ -393,7 +393,7 @@ Task<Status> Engine::publish(FileState& f) {
   Answer<Status> answer;
   bool start = false;
   {
-    const std::scoped_lock lock(f.mutex);
+    const MutexLock lock(f.mutex);
     f.publish_requests.push_back(&answer);
     start = !f.publish_running;
     f.publish_running = true;
@@ -408,7 +408,7 @@ Detached Engine::publish_runner(FilePtr f) {
   for (;;) {
     std::vector<Answer<Status>*> served;
     {
-      const std::scoped_lock lock(f->mutex);
+      const MutexLock lock(f->mutex);
       served.swap(f->publish_requests);
       f->publish_running = !served.empty();
     }
@@ -449,7 +449,7 @@ std::optional<Overlay::ForeignWrites> Engine::foreign_writes(Ino ino) {
   const TokenSight sight = tokens_->sight(ino);
   if (!sight.foreign_wrote || sight.foreign_exclusive) return std::nullopt;  // X: it was published
   Overlay::ForeignWrites out;
-  const std::scoped_lock lock(looks_mutex_);
+  const MutexLock lock(looks_mutex_);
   if (sight.at > looked_at_) {
     looked_at_ = sight.at;
     looks_ = 0;
@@ -463,9 +463,9 @@ std::optional<Overlay::ForeignWrites> Engine::foreign_writes(Ino ino) {
 
 void Engine::turned_sole() {
   for (Shard& shard : shards_) {
-    const std::scoped_lock lock(shard.mutex);
+    const MutexLock lock(shard.mutex);
     for (auto& [ino, f] : shard.files) {
-      const std::scoped_lock file_lock(f->mutex);
+      const MutexLock file_lock(f->mutex);
       if (f->loaded && !f->removed && f->token == TokenMode::kNone &&
           f->flag.state() == WriteFlag::State::kClear) {
         forget_map(*f);

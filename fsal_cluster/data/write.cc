@@ -50,7 +50,7 @@ Detached Engine::write_operation(Handle handle, std::uint64_t offset,
     if (status) status = co_await enter_shared(*f, handle, turn);
     if (status) {
       // An S token from shared times stays S: a mount that joins again relies on what it says.
-      const std::scoped_lock lock(f->mutex);
+      const MutexLock lock(f->mutex);
       attempt.sole = attempt.sole && f->token != TokenMode::kShared;
     }
     if (!status) {
@@ -79,7 +79,7 @@ Task<Status> Engine::write_entered(FileState& f, Attempt& attempt, std::uint64_t
   if (!status || attempt.go != Go::kOn) co_return status;
   status = co_await write_flagged(f, attempt, offset, data, wanted);
   {
-    const std::scoped_lock lock(f.mutex);
+    const MutexLock lock(f.mutex);
     --f.writers;
     f.last_write_ns = clock_.mono_ns();
     f.flag.wrote(f.last_write_ns);
@@ -95,7 +95,7 @@ Task<Status> Engine::after_write(FileState& f, WriteStability wanted) {
   bool commit = false;
   bool renumber = false;
   {
-    const std::scoped_lock lock(f.mutex);
+    const MutexLock lock(f.mutex);
     commit = wanted != WriteStability::kUnstable && f.has_growth();
     if (f.change_n >= kChangeCountForce && !f.renumbering) {
       f.commit_times = true;
@@ -119,7 +119,7 @@ Task<Status> Engine::write_flagged(FileState& f, Attempt& attempt, std::uint64_t
   const Status chunks = co_await load_chunks(f, block_of(offset), blocks_up(end));
   if (!chunks) co_return chunks;
   // Under S a write may change nothing but bytes (docs/architecture/several_mounts.md).
-  const auto is_too_much = [&f, &attempt, end](const WriteLock& lock) {
+  const auto is_too_much = [&f, &attempt, end](const WriteLock& lock) REQUIRES(f.mutex) {
     const bool in_place =
         lock.mode == RangeLock::Mode::kShared && !lock.zero_from && end <= f.size();
     return !attempt.sole && f.token != TokenMode::kExclusive && !in_place;
@@ -129,7 +129,7 @@ Task<Status> Engine::write_flagged(FileState& f, Attempt& attempt, std::uint64_t
     bool held = false;
     WriteLock mine;
     {
-      const std::scoped_lock lock(f.mutex);
+      const MutexLock lock(f.mutex);
       mine = choose_lock(f, offset, end);
       if (is_too_much(mine)) {
         attempt.go = Go::kWithAll;
@@ -142,7 +142,7 @@ Task<Status> Engine::write_flagged(FileState& f, Attempt& attempt, std::uint64_t
     // failed has left bytes behind the end.
     WriteLock needed;
     {
-      const std::scoped_lock lock(f.mutex);
+      const MutexLock lock(f.mutex);
       needed = choose_lock(f, offset, end);
       if (is_too_much(needed)) attempt.go = Go::kWithAll;
     }
@@ -153,7 +153,7 @@ Task<Status> Engine::write_flagged(FileState& f, Attempt& attempt, std::uint64_t
     if (enough) status = co_await write_locked(f, offset, data, wanted, needed.zero_from);
     std::vector<WaiterId> granted;
     {
-      const std::scoped_lock lock(f.mutex);
+      const MutexLock lock(f.mutex);
       f.ranges.release(waiter_id(turn), granted);
     }
     wake(granted);
@@ -211,7 +211,7 @@ Task<Status> Engine::zero_tail(FileState& f, std::uint64_t size) {
     if (!chunks) co_return chunks;
     FileMap::Piece piece;
     {
-      const std::scoped_lock lock(f.mutex);
+      const MutexLock lock(f.mutex);
       piece = f.map.find(block, block + 1);
     }
     if (piece.state == FileMap::State::kWritten) {
@@ -225,7 +225,7 @@ Task<Status> Engine::zero_tail(FileState& f, std::uint64_t size) {
       if (!written) co_return written;
     }
   }
-  const std::scoped_lock lock(f.mutex);
+  const MutexLock lock(f.mutex);
   if (f.size() == size) f.tail_clean = true;  // otherwise a write elsewhere has moved the end
   co_return Status{};
 }
@@ -239,7 +239,7 @@ Task<Status> Engine::prepare_write(FileState& f, std::uint64_t offset, std::uint
   for (;;) {
     std::optional<std::uint64_t> unknown;  // a block whose chunk must be loaded first
     {
-      const std::scoped_lock lock(f.mutex);
+      const MutexLock lock(f.mutex);
       const std::uint64_t eof = blocks_up(f.size());
       if (eof > 0 && !f.map.loaded((eof - 1) / kChunkBlocks)) unknown = eof - 1;
       bool full = false;
@@ -297,7 +297,7 @@ Task<Status> Engine::prepare_write(FileState& f, std::uint64_t offset, std::uint
 
 Task<Status> Engine::wait_for_room(FileState& f) {
   {
-    const std::scoped_lock lock(f.mutex);
+    const MutexLock lock(f.mutex);
     ++f.want_room;
     list(f);
   }
@@ -305,7 +305,7 @@ Task<Status> Engine::wait_for_room(FileState& f) {
   space_->make_room(answer.callback());
   const Result<Space::Room> room = co_await answer;
   {
-    const std::scoped_lock lock(f.mutex);
+    const MutexLock lock(f.mutex);
     --f.want_room;
   }
   if (!room) co_return tl::unexpected(room.error());
@@ -341,7 +341,7 @@ Task<Status> Engine::submit_write(std::uint64_t offset, std::span<const std::byt
 }
 
 void Engine::abort_write(FileState& f, std::uint64_t end, const WritePlan& plan) {
-  const std::scoped_lock lock(f.mutex);
+  const MutexLock lock(f.mutex);
   for (const WritePart& part : plan) {
     if (part.fill) {
       f.map.end_fill(block_of(part.begin), block_of(part.end), FileMap::Filled::kNo);
@@ -376,7 +376,7 @@ Task<Status> Engine::finish_write(FileState& f, std::uint64_t end, WriteStabilit
       continue;
     }
     const std::int64_t now_ns = session_.next_time_ns();
-    const std::scoped_lock lock(f.mutex);
+    const MutexLock lock(f.mutex);
     if (counted && f.change_base == cached->mod_revision) co_return Status{};
     if (f.change_base != cached->mod_revision) {
       f.change_base = cached->mod_revision;
@@ -403,7 +403,7 @@ Task<Status> Engine::finish_write(FileState& f, std::uint64_t end, WriteStabilit
 Task<Status> Engine::wait_for_trim(FileState& f, std::uint64_t end) {
   for (;;) {
     {
-      const std::scoped_lock lock(f.mutex);
+      const MutexLock lock(f.mutex);
       if (!f.trim_block || end <= *f.trim_block / kChunkBlocks * kMapChunkBytes) co_return Status{};
     }
     Answer<Status> answer;

@@ -20,7 +20,7 @@ void BackgroundThreads::post(std::function<void()> job) {
 
 void BackgroundThreads::post_at(std::int64_t mono_ns, std::function<void()> job) {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (stopping_) return;
     jobs_.emplace(mono_ns, std::move(job));
   }
@@ -29,27 +29,27 @@ void BackgroundThreads::post_at(std::int64_t mono_ns, std::function<void()> job)
 
 void BackgroundThreads::stop() {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     stopping_ = true;
   }
   changed_.notify_all();
   for (std::thread& thread : threads_) {
     if (thread.joinable()) thread.join();
   }
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   jobs_.clear();
 }
 
 void BackgroundThreads::run() {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   while (!stopping_) {
     if (jobs_.empty()) {
-      changed_.wait(lock);
+      changed_.wait(mutex_);
       continue;
     }
     const std::int64_t wait_ns = jobs_.begin()->first - clock_.mono_ns();
     if (wait_ns > 0) {
-      changed_.wait_for(lock, std::chrono::nanoseconds(wait_ns));
+      changed_.wait_for(mutex_, std::chrono::nanoseconds(wait_ns));
       continue;
     }
     auto job = std::move(jobs_.begin()->second);

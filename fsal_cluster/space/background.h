@@ -2,15 +2,14 @@
 // An interface, so that tests run its jobs by hand.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <vector>
 
+#include "common/base/thread_annotations.h"
 #include "common/env/clock.h"
 
 namespace symnas::fs {
@@ -39,10 +38,10 @@ class BackgroundThreads final : public Background {
   void run();
 
   const env::Clock& clock_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::multimap<std::int64_t, std::function<void()>> jobs_;  // by due time
-  bool stopping_ = false;
+  Mutex mutex_;
+  CondVar changed_;
+  std::multimap<std::int64_t, std::function<void()>> jobs_ GUARDED_BY(mutex_);  // by due time
+  bool stopping_ GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;
 };
 

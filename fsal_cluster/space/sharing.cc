@@ -38,7 +38,7 @@ void Space::let_go_locked() {
 void Space::date_frees() {
   Quiescence::Stamp upto = 0;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!allocator_.undated()) {
       dating_ = false;
       return;
@@ -46,7 +46,7 @@ void Space::date_frees() {
     upto = allocator_.newest_free();
   }
   const auto stamp = session_.range(kv::single_key(keys::stamp(options_.fs)), 1);
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   dating_ = false;  // after a failure the next heartbeat begins again
   if (!stamp || stamp->kvs.empty()) return;
   allocator_.date(upto, stamp->kvs.front().mod_revision);
@@ -55,7 +55,7 @@ void Space::date_frees() {
 
 SpaceAnnouncement Space::announcement() {
   const Revision applied = session_.applied();  // before the mark: I/O after it sees at least this
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (marks_.size() < kQuiescenceMarksMax) marks_.push_back({allocator_.mark(), applied});
   while (!marks_.empty() && allocator_.ended_before(marks_.front().stamp)) {
     quiesced_ = marks_.front().applied;
@@ -70,14 +70,14 @@ SpaceAnnouncement Space::announcement() {
 }
 
 Result<std::uint64_t> Space::reclaim(std::uint32_t group) {
-  const std::scoped_lock one_at_a_time(reclaim_mutex_);
+  const MutexLock one_at_a_time(reclaim_mutex_);
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!groups_[group].loaded) return 0;  // given back meanwhile
     allocator_.begin_reclaim();
   }
   SYMNAS_ASSIGN(const std::vector<BlockRun> used, read_used(group));
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   std::vector<BlockRun> announced;
   for (const auto& [start, blocks] : announced_) announced.push_back({start, blocks});
   look_around_locked();
@@ -89,7 +89,7 @@ Result<std::uint64_t> Space::reclaim(std::uint32_t group) {
 Result<bool> Space::reclaim() {
   std::vector<std::uint32_t> own;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     const std::int64_t now_ns = clock_.mono_ns();
     if (alone() || (reclaimed_ns_ != 0 && now_ns - reclaimed_ns_ < kReclaimNs)) return false;
     reclaimed_ns_ = now_ns;
@@ -101,7 +101,7 @@ Result<bool> Space::reclaim() {
     SYMNAS_ASSIGN(const std::uint64_t found, reclaim(group));
     blocks += found;
   }
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   let_go_locked();
   return blocks > 0;
 }
@@ -115,7 +115,7 @@ std::uint64_t Space::ready_low() const {
 
 bool Space::is_idle_locked(std::uint32_t group) const {
   const bool being_freed = std::any_of(announced_.begin(), announced_.end(), [&](const auto& run) {
-    return allocator_.group_of(run.first) == group;
+    return group_of(run.first) == group;
   });
   return !being_freed && allocator_.is_idle(group);
 }
@@ -146,7 +146,7 @@ std::optional<std::uint32_t> Space::surplus_locked() const {
 void Space::give_surplus_back() {
   bool needed = false;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     needed = needed_locked();
   }
   // Only a fresh read of the groups tells which of them have no block on its way into a map.
@@ -155,7 +155,7 @@ void Space::give_surplus_back() {
   for (int given = 0;; ++given) {
     std::optional<std::uint32_t> group;
     {
-      const std::scoped_lock lock(mutex_);
+      const MutexLock lock(mutex_);
       if (!needed || given < kGiveAtOnce) group = surplus_locked();
       if (!group) giving_back_ = false;
     }
@@ -163,7 +163,7 @@ void Space::give_surplus_back() {
     const Status done = give_group_back(*group);
     if (done) continue;
     log::warn("allocation group {} not given back: {}", *group, done.error().message);
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     giving_back_ = false;
     return;
   }
@@ -176,8 +176,8 @@ Status Space::give_group_back(std::uint32_t group) {
   giving.growth = kv::Growth::kMustGo;
   const std::string key = keys::group_owner(options_.fs, group);
   {
-    const std::scoped_lock reading(reclaim_mutex_);
-    const std::scoped_lock lock(mutex_);
+    const MutexLock reading(reclaim_mutex_);
+    const MutexLock lock(mutex_);
     Group& known = groups_[group];
     if (!known.loaded || !is_idle_locked(group)) return {};
     giving.compares = {kv::mod_revision_is(key, known.revision)};
@@ -189,7 +189,7 @@ Status Space::give_group_back(std::uint32_t group) {
   giving.writes = {kv::put(key, records::GroupOwner().SerializeAsString())};
   SYMNAS_ASSIGN(const kv::Committed given, session_.commit_blocking(std::move(giving)));
   if (!given.succeeded) return {};
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   const std::optional<std::uint64_t> free = groups_[group].free_blocks;
   learn_owner_locked(group, MountId{0}, given.revision);
   if (!groups_[group].loaded) groups_[group].free_blocks = free;
@@ -203,7 +203,7 @@ Status Space::take_over(MountId ended) {
     move.growth = kv::Growth::kMustGo;
     std::vector<std::uint32_t> moved;
     {
-      const std::scoped_lock lock(mutex_);
+      const MutexLock lock(mutex_);
       for (const auto& [index, group] : groups_) {
         if (group.owner != ended || moved.size() >= kTakeoverGroupsMax) continue;
         const std::string key = keys::group_owner(options_.fs, index);
@@ -222,7 +222,7 @@ Status Space::take_over(MountId ended) {
       SYMNAS_TRY(read_owners());
       continue;
     }
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const std::uint32_t index : moved)
       learn_owner_locked(index, MountId{0}, committed.revision);
     all_claimed_ = false;

@@ -81,7 +81,7 @@ Status Space::read_owners() {
         group.revision = kv.mod_revision;
         return {};
       }));
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   for (auto& [index, group] : groups) learn_owner_locked(index, group.owner, group.revision);
   return {};
 }
@@ -106,7 +106,7 @@ BlockRun Space::group_run(std::uint32_t group) const {
 }
 
 std::optional<BlockRun> Space::allocate(const SpaceWish& wish) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto run = allocator_.allocate(wish);
   if (run) allocated_ += static_cast<std::int64_t>(run->blocks);
   ready_.store(allocator_.free_blocks(), std::memory_order_relaxed);
@@ -123,34 +123,34 @@ void Space::claim_ahead() {
   const bool ending = !claimed && (claimed.error().code == ErrorCode::kEnded ||
                                    claimed.error().code == ErrorCode::kShutdown);
   if (!claimed && !ending) log::warn("allocation group not claimed: {}", claimed.error().message);
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   claiming_ahead_ = false;
 }
 
 void Space::give_back(BlockRun run) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   allocator_.give_back(run);
   allocated_ -= static_cast<std::int64_t>(run.blocks);
   ready_.store(allocator_.free_blocks(), std::memory_order_relaxed);
 }
 
 void Space::recorded(BlockRun run) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   allocator_.recorded(run);
 }
 
 void Space::release(BlockRun run) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   release_locked(run);
 }
 
 void Space::announce(const std::vector<BlockRun>& runs) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const BlockRun& run : runs) announced_.emplace(run.start, run.blocks);
 }
 
 void Space::conclude(const std::vector<BlockRun>& runs, FreeOutcome outcome) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const BlockRun& run : runs) {
     const auto [begin, end] = announced_.equal_range(run.start);
     const auto it =
@@ -164,7 +164,7 @@ void Space::conclude(const std::vector<BlockRun>& runs, FreeOutcome outcome) {
 void Space::release_locked(BlockRun run) {
   all_claimed_ = false;
   allocated_ -= static_cast<std::int64_t>(run.blocks);
-  const std::uint32_t group = allocator_.group_of(run.start);
+  const std::uint32_t group = group_of(run.start);
   if (loading_ == group) {
     freed_while_loading_.push_back(run);
     return;
@@ -179,30 +179,30 @@ void Space::release_locked(BlockRun run) {
 }
 
 Quiescence::Ticket Space::begin_io() {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return allocator_.begin_io();
 }
 
 void Space::end_io(Quiescence::Ticket ticket) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   look_around_locked();
   allocator_.end_io(ticket);
 }
 
 std::optional<kv::Compare> Space::guard(std::uint64_t volume_block) const {
-  const std::scoped_lock lock(mutex_);
-  const std::uint32_t group = allocator_.group_of(volume_block);
+  const MutexLock lock(mutex_);
+  const std::uint32_t group = group_of(volume_block);
   const auto known = groups_.find(group);
   if (known == groups_.end() || known->second.owner != options_.mount) return std::nullopt;
   return kv::mod_revision_is(keys::group_owner(options_.fs, group), known->second.revision);
 }
 
 std::string Space::reverse_key(std::uint64_t volume_block) const {
-  return keys::reverse_map(options_.fs, allocator_.group_of(volume_block), volume_block);
+  return keys::reverse_map(options_.fs, group_of(volume_block), volume_block);
 }
 
 kv::KeyRange Space::reverse_range(std::uint64_t begin, std::uint64_t end) const {
-  const std::uint32_t group = allocator_.group_of(begin);
+  const std::uint32_t group = group_of(begin);
   return {keys::reverse_map(options_.fs, group, begin), keys::reverse_map(options_.fs, group, end)};
 }
 
@@ -211,7 +211,7 @@ kv::KeyRange Space::reverse_range(std::uint64_t begin, std::uint64_t end) const 
 std::vector<std::uint32_t> Space::candidates() const {
   std::vector<std::uint32_t> out;
   const std::uint32_t count = group_count();
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   for (std::uint32_t group = 0; group < count; ++group) {
     const auto known = groups_.find(group);
     if (known != groups_.end()) {
@@ -232,7 +232,7 @@ Result<bool> Space::claim_one() {
   SYMNAS_ASSIGN(const bool claimed, claim_any());
   if (claimed) return true;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     const std::int64_t now_ns = clock_.mono_ns();
     if (alone() || (owners_ns_ != 0 && now_ns - owners_ns_ < kOwnersNs)) return false;
     owners_ns_ = now_ns;
@@ -247,16 +247,16 @@ Result<bool> Space::claim_one() {
 Result<bool> Space::claim_any() {
   const std::vector<std::uint32_t> list = candidates();
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     claim_lost_ = false;
   }
   for (const std::uint32_t group : list) {
     SYMNAS_ASSIGN(const bool claimed, claim(group));
     if (!claimed) continue;
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (allocator_.free_blocks() > 0 || allocator_.waiting_blocks() > 0) return true;
   }
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (list.size() < kClaimTriesMax && !loading_ && !claim_lost_) all_claimed_ = true;
   return false;
 }
@@ -265,7 +265,7 @@ Result<bool> Space::claim(std::uint32_t group) {
   const std::string key = keys::group_owner(options_.fs, group);
   Group known;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (loading_) return false;  // another thread loads a group
     known = groups_[group];
     if (known.loaded) return false;
@@ -273,7 +273,7 @@ Result<bool> Space::claim(std::uint32_t group) {
     freed_while_loading_.clear();
   }
   const auto give_up = [this](Result<bool> answer) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     loading_.reset();
     look_around_locked();
     for (const BlockRun& run : freed_while_loading_) allocator_.release(run);
@@ -298,21 +298,21 @@ Result<bool> Space::claim(std::uint32_t group) {
     if (!committed) return give_up(tl::unexpected(committed.error()));
     if (!committed->succeeded) {
       {
-        const std::scoped_lock lock(mutex_);
+        const MutexLock lock(mutex_);
         claim_lost_ = true;
       }
       const Status again = read_owners();
       if (!again) return give_up(tl::unexpected(again.error()));
       return give_up(false);
     }
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     learn_owner_locked(group, options_.mount, committed->revision);
   }
   auto used = read_used(group);
   if (!used) return give_up(tl::unexpected(used.error()));
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const auto& [start, blocks] : announced_)
-    if (allocator_.group_of(start) == group) used->push_back({start, blocks});
+    if (group_of(start) == group) used->push_back({start, blocks});
   const auto in_use = subtract(std::move(*used), freed_while_loading_);
   freed_while_loading_.clear();
   loading_.reset();
@@ -345,7 +345,7 @@ Result<std::vector<BlockRun>> Space::read_used(std::uint32_t group) {
 
 void Space::make_room(std::function<void(Result<Room>)> done) {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     room_waiters_.push_back(std::move(done));
     if (room_waiters_.size() > 1) return;
   }
@@ -357,7 +357,7 @@ void Space::make_room(std::function<void(Result<Room>)> done) {
 void Space::answer_room(Result<Room> answer) {
   std::vector<std::function<void(Result<Room>)>> waiters;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     waiters.swap(room_waiters_);
     needs_space_ = false;
   }
@@ -366,14 +366,14 @@ void Space::answer_room(Result<Room> answer) {
 
 void Space::room_round(RoomWait wait) {
   const auto have_room = [this] {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     let_go_locked();
     return allocator_.free_blocks() > 0;
   };
   if (have_room()) return answer_room(Room::kMaybe);
   bool waits = false;  // enough comes back soon: the other mounts need groups, too
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     waits = !alone() && allocator_.waiting_blocks() >= ready_low();
   }
   if (!waits) {
@@ -385,7 +385,7 @@ void Space::room_round(RoomWait wait) {
   if (have_room()) return answer_room(Room::kMaybe);
   bool hope = held || options_.frees_pending();
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     // Announced, so that other mounts give groups back.
     needs_space_ = !alone() && allocator_.waiting_blocks() == 0 && !loading_;
     hope = hope || !alone() || allocator_.waiting_blocks() > 0 || loading_.has_value() ||
@@ -414,7 +414,7 @@ Status Space::count_groups() {
         used[read_be32(kv.key, prefix.size())] += record.blocks();
         return {};
       }));
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   for (auto& [index, group] : groups_)
     if (!used.contains(index)) group.free_blocks.reset();  // all of it
   for (const auto& [index, blocks] : used) {
@@ -446,37 +446,37 @@ std::int64_t Space::foreign_since_locked() const {
 
 void Space::recount_if_stale() {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (recounting_ || foreign_blocks() == counted_foreign_ ||
         clock_.mono_ns() - counted_ns_ < kRecountNs)
       return;
     recounting_ = true;
   }
   background_.post([this] {
-    const std::scoped_lock count_lock(count_mutex_);
+    const MutexLock count_lock(count_mutex_);
     Status counted;
     if (const auto reclaimed = reclaim(); !reclaimed)
       counted = tl::unexpected<Error>(reclaimed.error());
     if (counted) counted = count_groups();
     if (!counted) log::warn("free space not counted: {}", counted.error().message);
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     recounting_ = false;
   });
 }
 
 Result<Space::Use> Space::use() {
   {
-    const std::scoped_lock count_lock(count_mutex_);
+    const MutexLock count_lock(count_mutex_);
     bool counted = false;
     {
-      const std::scoped_lock lock(mutex_);
+      const MutexLock lock(mutex_);
       counted = counted_;
     }
     if (!counted) SYMNAS_TRY(count_groups());
   }
   recount_if_stale();
   const std::uint32_t count = group_count();
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   Use out;
   out.total_blocks = options_.volume_blocks();
   std::uint64_t known_blocks = 0;

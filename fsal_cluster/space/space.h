@@ -14,7 +14,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -22,6 +21,7 @@
 
 #include "common/base/ids.h"
 #include "common/base/result.h"
+#include "common/base/thread_annotations.h"
 #include "common/env/clock.h"
 #include "common/kv/session.h"
 #include "common/kv/store.h"
@@ -116,27 +116,30 @@ class Space {
   };
   Space(kv::Session& session, const env::Clock& clock, Background& background,
         SpaceOptions options);
-  void release_locked(BlockRun run);
+  void release_locked(BlockRun run) REQUIRES(mutex_);
   bool alone() const {
     return options_.membership == nullptr || options_.peers == nullptr ||
            options_.membership->is_sole();
   }
-  // Both REQUIRE: mutex_ is held. look_around_locked() comes before anything that may let freed
-  // blocks go: the allocator must know whether other mounts are there. let_go_locked() also has
-  // frees dated.
-  void look_around_locked();
-  void let_go_locked();
+  // Comes before anything that may let freed blocks go: the allocator must know whether other
+  // mounts are there.
+  void look_around_locked() REQUIRES(mutex_);
+  // The same; also has frees dated.
+  void let_go_locked() REQUIRES(mutex_);
   void date_frees();
   // Takes blocks of owned groups that other mounts have freed, at most every kReclaimNs. True:
   // there were some.
   Result<bool> reclaim();
   Result<std::uint64_t> reclaim(std::uint32_t group);
   std::map<MountId, std::int64_t> foreign_blocks() const;
-  std::int64_t foreign_since_locked() const;
+  std::int64_t foreign_since_locked() const REQUIRES(mutex_);
   void recount_if_stale();
   Status read_owners();
-  void learn_owner_locked(std::uint32_t group, MountId owner, Revision revision);
+  void learn_owner_locked(std::uint32_t group, MountId owner, Revision revision) REQUIRES(mutex_);
   std::uint32_t group_count() const;
+  std::uint32_t group_of(std::uint64_t block) const {
+    return static_cast<std::uint32_t>(block / options_.group_blocks);
+  }
   BlockRun group_run(std::uint32_t group) const;
   struct RoomWait {
     std::int64_t left_ns;
@@ -155,45 +158,49 @@ class Space {
   // its way into a map.
   std::uint64_t ready_low() const;
   void give_surplus_back();
-  // All three REQUIRE: mutex_ is held.
-  bool is_idle_locked(std::uint32_t group) const;
-  bool needed_locked() const;
-  std::optional<std::uint32_t> surplus_locked() const;
+  bool is_idle_locked(std::uint32_t group) const REQUIRES(mutex_);
+  bool needed_locked() const REQUIRES(mutex_);
+  std::optional<std::uint32_t> surplus_locked() const REQUIRES(mutex_);
   Status give_group_back(std::uint32_t group);
 
   kv::Session& session_;
   const env::Clock& clock_;
   Background& background_;
   const SpaceOptions options_;
-  mutable std::mutex mutex_;
-  Allocator allocator_;
-  std::map<std::uint32_t, Group> groups_;  // those with an owner key, or counted
-  std::vector<BlockRun> freed_while_loading_;
-  std::multimap<std::uint64_t, std::uint64_t> announced_;  // start -> blocks
-  std::optional<std::uint32_t> loading_;
-  std::vector<std::function<void(Result<Room>)>> room_waiters_;
-  bool counted_ = false;
-  std::int64_t counted_ns_ = 0;                      // last count; the next two are as of it
-  std::map<MountId, std::int64_t> counted_foreign_;  // foreign_blocks()
-  std::int64_t taken_since_ = 0;  // reclaimed; who freed them has announced it, too
-  bool recounting_ = false;
-  std::int64_t reclaimed_ns_ = 0;  // when the last reclaim began
-  std::int64_t owners_ns_ = 0;     // when the owners were last read again
-  bool giving_back_ = false;
-  bool needs_space_ = false;  // a write waits, and there was no group to claim
-  std::int64_t allocated_ = 0;
-  bool dating_ = false;
+  mutable Mutex mutex_;
+  Allocator allocator_ GUARDED_BY(mutex_);
+  // Those with an owner key, or counted.
+  std::map<std::uint32_t, Group> groups_ GUARDED_BY(mutex_);
+  std::vector<BlockRun> freed_while_loading_ GUARDED_BY(mutex_);
+  std::multimap<std::uint64_t, std::uint64_t> announced_ GUARDED_BY(mutex_);  // start -> blocks
+  std::optional<std::uint32_t> loading_ GUARDED_BY(mutex_);
+  std::vector<std::function<void(Result<Room>)>> room_waiters_ GUARDED_BY(mutex_);
+  bool counted_ GUARDED_BY(mutex_) = false;
+  std::int64_t counted_ns_ GUARDED_BY(mutex_) = 0;  // last count; the next two are as of it
+  std::map<MountId, std::int64_t> counted_foreign_ GUARDED_BY(mutex_);  // foreign_blocks()
+  // Reclaimed; who freed them has announced it, too.
+  std::int64_t taken_since_ GUARDED_BY(mutex_) = 0;
+  bool recounting_ GUARDED_BY(mutex_) = false;
+  std::int64_t reclaimed_ns_ GUARDED_BY(mutex_) = 0;  // when the last reclaim began
+  std::int64_t owners_ns_ GUARDED_BY(mutex_) = 0;     // when the owners were last read again
+  bool giving_back_ GUARDED_BY(mutex_) = false;
+  // A write waits, and there was no group to claim.
+  bool needs_space_ GUARDED_BY(mutex_) = false;
+  std::int64_t allocated_ GUARDED_BY(mutex_) = 0;
+  bool dating_ GUARDED_BY(mutex_) = false;
   struct Mark {
     Quiescence::Stamp stamp;
     Revision applied;
   };
-  std::deque<Mark> marks_;
-  Revision quiesced_;
-  bool claiming_ahead_ = false;
-  bool all_claimed_ = false;  // the last search found no group to claim; any free resets it
-  bool claim_lost_ = false;   // in the last search the owner of a group had changed: look again
-  std::mutex count_mutex_;    // one count at a time
-  std::mutex reclaim_mutex_;  // one reading of an own group at a time; behind count_mutex_
+  std::deque<Mark> marks_ GUARDED_BY(mutex_);
+  Revision quiesced_ GUARDED_BY(mutex_);
+  bool claiming_ahead_ GUARDED_BY(mutex_) = false;
+  // The last search found no group to claim; any free resets it.
+  bool all_claimed_ GUARDED_BY(mutex_) = false;
+  // In the last search the owner of a group had changed: look again.
+  bool claim_lost_ GUARDED_BY(mutex_) = false;
+  Mutex count_mutex_;    // one count at a time
+  Mutex reclaim_mutex_;  // one reading of an own group at a time; behind count_mutex_
   std::atomic<std::uint64_t> ready_{0};
 };
 

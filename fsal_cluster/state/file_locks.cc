@@ -43,19 +43,18 @@ class FileLocks::UnderWay {
   UnderWay(FileLocks& locks, const LockOwner& owner)
       : locks_(locks), address_(nlm_address_of(owner)), begun_ns_(locks.clock_.mono_ns()) {
     if (address_.empty()) return;
-    const std::scoped_lock lock(locks_.mutex_);
+    const MutexLock lock(locks_.mutex_);
     locks_.lives_.begin(address_);
   }
   ~UnderWay() {
     if (address_.empty()) return;
-    const std::scoped_lock lock(locks_.mutex_);
+    const MutexLock lock(locks_.mutex_);
     locks_.lives_.end(address_);
   }
   UnderWay(const UnderWay&) = delete;
   UnderWay& operator=(const UnderWay&) = delete;
-  // REQUIRES: mutex_ is held.
-  bool is_of_former_life(std::int32_t state) const {
-    return locks_.lives_.is_over(address_, state, begun_ns_);
+  bool is_of_former_life(const NlmLives& lives, std::int32_t state) const {
+    return lives.is_over(address_, state, begun_ns_);
   }
 
  private:
@@ -83,6 +82,8 @@ Result<std::unique_ptr<FileLocks>> FileLocks::load(kv::Session& session, const e
   std::unique_ptr<FileLocks> locks(
       new FileLocks(session, clock, fs, std::move(vnfs), membership, gate, lease_s));
   SYMNAS_ASSIGN(const kv::OpResult found, session.range(kv::prefix_range(kv::keys::locks(fs)), 0));
+  const MutexLock order(locks->order_mutex_);
+  const MutexLock mutex_lock(locks->mutex_);
   for (const kv::KeyValue& kv : found.kvs) {
     SYMNAS_ASSIGN(const records::LockRecord record, parse_lock(kv));
     if (record.vnfs() != locks->vnfs_) {
@@ -106,7 +107,7 @@ Result<std::unique_ptr<FileLocks>> FileLocks::load(kv::Session& session, const e
 
 FileLocks::~FileLocks() {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     stop_ = true;
   }
   wake_.notify_all();
@@ -161,7 +162,7 @@ std::optional<LockConflict> FileLocks::standing_conflict(Ino ino, const LockOwne
   for (;;) {
     std::optional<LockConflict> conflict;
     {
-      const std::scoped_lock lock(mutex_);
+      const MutexLock lock(mutex_);
       conflict = table_.conflict(ino, owner, range);
       if (!conflict) return conflict;
       const LockRange both{std::max(range.start, conflict->range.start),
@@ -180,17 +181,17 @@ void FileLocks::revoke_client(const LockOwner& holder) {
   log::warn("locks of client {} are revoked: it has not claimed them for {} s",
             to_hex(holder.client), unclaimed_ns_ / 1'000'000'000);
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     leave_unclaimed(holder.client);
   }
   wake_.notify_all();
 }
 
 Status FileLocks::revoke_if_away(Ino ino, const LockOwner& owner, const LockRange& wanted) {
-  const auto order = take_turn();
+  const MutexLock order(order_mutex_);
   bool away = false;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     away = revocable({ino, owner}, wanted);
   }
   if (away) revoke_client(owner);
@@ -198,12 +199,10 @@ Status FileLocks::revoke_if_away(Ino ino, const LockOwner& owner, const LockRang
 }
 
 bool FileLocks::is_recorded_as(Ino ino, const LockOwner& owner, Revision revision) {
-  const auto order = take_turn();
+  const MutexLock order(order_mutex_);
   const auto known = mod_revision_.find({ino, owner});
   return known != mod_revision_.end() && known->second == revision;
 }
-
-std::unique_lock<FifoMutex> FileLocks::take_turn() { return std::unique_lock(order_mutex_); }
 
 std::optional<Membership::Stay> FileLocks::enter() const {
   if (membership_ == nullptr) return std::nullopt;
@@ -248,7 +247,7 @@ Status FileLocks::write(const Key& key, const RecordedLock& lock,
 
 Status FileLocks::write_all(const std::vector<Key>& keys) {
   return in_parts(keys, [this](std::span<const Key> part) {
-    const auto order = take_turn();
+    const MutexLock order(order_mutex_);
     return write_late(part);
   });
 }
@@ -277,7 +276,7 @@ Status FileLocks::erase(std::span<const Key> keys) {
 Status FileLocks::write_late(std::span<const Key> keys) {
   std::vector<Key> gone;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const Key& key : keys)
       if (late_.contains(key) && table_.held(key.first, key.second).empty()) gone.push_back(key);
     for (const Key& key : gone) late_.erase(key);
@@ -285,7 +284,7 @@ Status FileLocks::write_late(std::span<const Key> keys) {
   }
   const Status erased = erase(gone);
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     writing_.clear();
     if (!erased) late_.insert(gone.begin(), gone.end());
   }
@@ -297,14 +296,14 @@ Status FileLocks::write_late(std::span<const Key> keys) {
 Status FileLocks::write_late(const Key& key) {
   RecordedLock now;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (late_.erase(key) == 0) return {};
     writing_.insert(key);
     Kept known = kept(key);
     now = {table_.held(key.first, key.second), std::move(known.life), known.since_ns};
   }
   Status written = write(key, now);
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   writing_.clear();
   if (!written) late_.insert(key);
   return written;
@@ -314,7 +313,7 @@ Status FileLocks::write_late_of(Ino ino) {
   for (;;) {
     Key key;
     {
-      const std::scoped_lock lock(mutex_);
+      const MutexLock lock(mutex_);
       const auto first = late_.lower_bound({ino, LockOwner{}});
       if (first == late_.end() || first->first != ino) return {};
       key = *first;
@@ -325,37 +324,38 @@ Status FileLocks::write_late_of(Ino ino) {
 
 Status FileLocks::record_unlocks() {
   // The thread that has the turn has taken keys out of late_, and may yet put them back.
-  static_cast<void>(take_turn());
+  { const MutexLock turn(order_mutex_); }
   std::vector<Key> keys;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     keys.assign(late_.begin(), late_.end());
   }
   return write_all(keys);
 }
 
 void FileLocks::run() {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   while (!stop_) {
-    wake_.wait(lock, [this] { return stop_ || !late_.empty(); });
+    wake_.wait(mutex_, [this]() REQUIRES(mutex_) { return stop_ || !late_.empty(); });
     if (stop_) return;
     lock.unlock();
     const Status recorded = record_unlocks();
     lock.lock();
     if (recorded) continue;
     log::warn("an unlock is not recorded yet: {}", recorded.error().message);
-    wake_.wait_for(lock, std::chrono::milliseconds(kLateUnlockRetryMs), [this] { return stop_; });
+    wake_.wait_for(mutex_, std::chrono::milliseconds(kLateUnlockRetryMs),
+                   [this]() REQUIRES(mutex_) { return stop_; });
   }
 }
 
 Result<FileLocks::Answer> FileLocks::lock(Ino ino, const LockOwner& owner, const LockRange& range,
                                           bool is_reclaim, const ClientLife& life) {
   const UnderWay under_way(*this, owner);
-  const auto order = take_turn();
+  const MutexLock order(order_mutex_);
   const Key key{ino, owner};
   {
-    const std::scoped_lock lock(mutex_);
-    if (!is_reclaim && under_way.is_of_former_life(life.nsm_state))
+    const MutexLock lock(mutex_);
+    if (!is_reclaim && under_way.is_of_former_life(lives_, life.nsm_state))
       return fail(ErrorCode::kInvalidArgument, "the client has announced a later life since");
     const ClientLife known = kept(key).life;
     const std::vector<LockRange>& held = table_.held(ino, owner);
@@ -411,7 +411,7 @@ Result<std::optional<LockConflict>> FileLocks::try_lock(const Key& key, const Lo
   RecordedLock wanted;
   Kept after;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     after = kept_after(key, life);
     const std::vector<LockRange> held = held_in(key, life);
     wanted = {with_range(held, range), after.life, after.since_ns};
@@ -421,7 +421,7 @@ Result<std::optional<LockConflict>> FileLocks::try_lock(const Key& key, const Lo
                                                     held.size()));
   }
   SYMNAS_TRY(write(key, wanted, std::move(unchanged)));
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   // Not from what was written: the owner may have unlocked something meanwhile.
   hold(key, with_range(held_in(key, life), range));
   claim(key, range);
@@ -433,7 +433,7 @@ Status FileLocks::unlock(Ino ino, const LockOwner& owner, std::uint64_t start, s
                          Record when) {
   const Key key{ino, owner};
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     const std::vector<LockRange>& held = table_.held(ino, owner);
     std::vector<LockRange> left = without_range(held, start, end);
     if (left.size() > std::max(held.size(), kLockRangesHeldMax)) {
@@ -450,7 +450,7 @@ Status FileLocks::unlock(Ino ino, const LockOwner& owner, std::uint64_t start, s
   }
   Status recorded;
   if (when == Record::kNow) {
-    const auto order = take_turn();
+    const MutexLock order(order_mutex_);
     recorded = write_late(key);
   }
   wake_.notify_all();
@@ -458,7 +458,7 @@ Status FileLocks::unlock(Ino ino, const LockOwner& owner, std::uint64_t start, s
 }
 
 void FileLocks::note_nlm_life(const std::string& address, std::int32_t state) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   lives_.note(address, state, clock_.mono_ns());
 }
 
@@ -468,8 +468,8 @@ Status FileLocks::forget_nlm_client(const std::string& address,
   std::vector<Key> keys;
   {
     // The table has all LOCKs by now that were begun before.
-    const auto order = take_turn();
-    const std::scoped_lock lock(mutex_);
+    const MutexLock order(order_mutex_);
+    const MutexLock lock(mutex_);
     for (const Key& key : table_.of_protocol(LockProtocol::kNlm)) {
       if (!is_of_nlm_client(key, address)) continue;
       const std::int32_t locked_in = kept(key).life.nsm_state;
@@ -490,9 +490,9 @@ Status FileLocks::forget_nlm_client(const std::string& address,
 }
 
 Status FileLocks::forget_former_lives(const std::string& client, const std::string& verifier) {
-  const auto leave_former = [&] {
+  const auto leave_former = [&]() REQUIRES(mutex_) {
     std::vector<Key> keys = table_.of_client(LockProtocol::kNfs4, client);
-    std::erase_if(keys, [&](const Key& key) {
+    std::erase_if(keys, [&](const Key& key) REQUIRES(mutex_) {
       return !is_another_life(kept(key).life, {0, verifier});
     });
     for (const Key& key : keys) leave(key, {});
@@ -504,7 +504,7 @@ Status FileLocks::forget_former_lives(const std::string& client, const std::stri
 
 Status FileLocks::forget_unclaimed(const std::string& client) {
   return forget_nfs4_client(client, "has ended its reclaims: what it has not reclaimed is",
-                            [&] { return leave_unclaimed(client); });
+                            [&]() REQUIRES(mutex_) { return leave_unclaimed(client); });
 }
 
 void FileLocks::leave(const Key& key, std::vector<LockRange> ranges) {
@@ -523,7 +523,7 @@ Status FileLocks::forget_nfs4_client(const std::string& client, std::string_view
                                      const std::function<std::vector<Key>()>& leave_them) {
   std::vector<Key> keys;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     keys = leave_them();
   }
   if (keys.empty()) return {};
@@ -535,13 +535,13 @@ Status FileLocks::forget_nfs4_client(const std::string& client, std::string_view
 
 std::set<NlmClient> FileLocks::nlm_clients() const {
   std::set<NlmClient> clients;
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const auto& [client, keys] : nlm_clients_) clients.insert(client);
   return clients;
 }
 
 bool FileLocks::has_nlm_client(const std::string& address) const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto first = nlm_clients_.lower_bound({address, "", ""});
   if (first != nlm_clients_.end() && first->first.address == address) return true;
   return lives_.any_under_way(address) || owes(address);
@@ -552,7 +552,7 @@ bool FileLocks::has_outlived_locks(const LockOwner& owner, std::int32_t state) {
       owner.protocol == LockProtocol::kNlm ? parse_nlm_client(owner.client) : std::nullopt;
   if (!client || state == 0) return false;
   const std::pair who(client->address, client->name);
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto known = without_former_.find(who);
   if (known != without_former_.end() && known->second == state) return false;
   for (const Key& key : table_.of_protocol(LockProtocol::kNlm)) {
@@ -567,7 +567,7 @@ bool FileLocks::has_outlived_locks(const LockOwner& owner, std::int32_t state) {
 }
 
 bool FileLocks::owes_unlocks_of(const std::string& address) const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return owes(address);
 }
 
@@ -578,7 +578,7 @@ bool FileLocks::owes(const std::string& address) const {
 }
 
 FileLocks::Answer FileLocks::test(Ino ino, const LockOwner& owner, const LockRange& range) {
-  const auto order = take_turn();
+  const MutexLock order(order_mutex_);
   if (auto conflict = standing_conflict(ino, owner, range))
     return Answer{.granted = false, .conflict = std::move(*conflict)};
   const auto stay = enter();
@@ -590,7 +590,7 @@ FileLocks::Answer FileLocks::test(Ino ino, const LockOwner& owner, const LockRan
 }
 
 std::size_t FileLocks::size() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return table_.size();
 }
 

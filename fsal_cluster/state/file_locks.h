@@ -14,12 +14,10 @@
 // obtained in the order of asking) -> mutex_ (short).
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <span>
@@ -32,6 +30,7 @@
 #include "common/base/fifo_mutex.h"
 #include "common/base/ids.h"
 #include "common/base/result.h"
+#include "common/base/thread_annotations.h"
 #include "common/env/clock.h"
 #include "common/kv/session.h"
 #include "fsal_cluster/state/foreign_locks.h"
@@ -158,72 +157,67 @@ class FileLocks {
     std::int64_t since_ns = 0;  // wall clock: since when the owner holds something; 0: not known
   };
 
-  // Takes order_mutex_. Releases of many locks are done in parts, so that others get their turn in
-  // between.
-  std::unique_lock<FifoMutex> take_turn();
-
-  // REQUIRES for all: order_mutex_ is held.
   std::optional<LockConflict> standing_conflict(Ino ino, const LockOwner& owner,
-                                                const LockRange& range);
-  void revoke_client(const LockOwner& holder);
+                                                const LockRange& range) REQUIRES(order_mutex_);
+  void revoke_client(const LockOwner& holder) REQUIRES(order_mutex_);
   // A stay; nullopt when there never is another mount.
-  std::optional<Membership::Stay> enter() const;
+  std::optional<Membership::Stay> enter() const REQUIRES(order_mutex_);
   // Reads what is recorded of the inode now. The compare holds until something is added to it or
   // changed. Errors: Session::range, kCorrupt.
-  Result<kv::Compare> look(Ino ino);
+  Result<kv::Compare> look(Ino ino) REQUIRES(order_mutex_);
   // A conflict with known records of other VNFSs' owners. A sole mount revokes owners that stay
   // away too long.
   std::optional<LockConflict> foreign_conflict(Ino ino, const LockRange& range,
-                                               const Membership::Stay* stay);
+                                               const Membership::Stay* stay) REQUIRES(order_mutex_);
   // Beside other mounts, at most every kAskAgainNs: asks the VNFS's instance to look whether the
   // client of `lock` is away. True: the VNFS was without an instance for too long, and the client's
   // locks are taken.
-  bool ask_for(const ForeignLock& lock, const LockRange& wanted);
-  void order_look_at(const ForeignLock& lock, const LockRange& wanted);
+  bool ask_for(const ForeignLock& lock, const LockRange& wanted) REQUIRES(order_mutex_);
+  void order_look_at(const ForeignLock& lock, const LockRange& wanted) REQUIRES(order_mutex_);
   // Since when no mount serves the VNFS, and the revision of the youngest claim then. nullopt: a
   // mount serves it. Errors: Session::range, kCorrupt.
   struct Unserved {
     Revision claimed;
     std::int64_t since_ns = 0;
   };
-  Result<std::optional<Unserved>> unserved(const std::string& vnfs);
+  Result<std::optional<Unserved>> unserved(const std::string& vnfs) REQUIRES(order_mutex_);
   // Erases everything that the client of `lock` has recorded through its VNFS, if no mount has been
   // claimed since `claimed` (nullopt: without that condition), and only then forgets it. Errors: as
   // write().
-  Status take_client(const ForeignLock& lock, std::optional<Revision> claimed);
+  Status take_client(const ForeignLock& lock, std::optional<Revision> claimed)
+      REQUIRES(order_mutex_);
   // Writes what one owner holds; changes nothing else. The key is not late afterwards. Errors:
   // kConflict (a compare did not hold), Session::commit.
   Status write(const Key& key, const RecordedLock& lock,
-               std::optional<kv::Compare> unchanged = std::nullopt);
+               std::optional<kv::Compare> unchanged = std::nullopt) REQUIRES(order_mutex_);
   Result<std::optional<LockConflict>> try_lock(const Key& key, const LockRange& range,
-                                               const ClientLife& life);
+                                               const ClientLife& life) REQUIRES(order_mutex_);
   // Erases the records of these keys, if nobody else has changed them. Errors: as write().
-  Status erase(std::span<const Key> keys);
-  Status write_late(const Key& key);
-  Status write_late(std::span<const Key> keys);
-  Status write_late_of(Ino ino);
-  Result<Revision> stored_revision(const std::string& store_key);
+  Status erase(std::span<const Key> keys) REQUIRES(order_mutex_);
+  Status write_late(const Key& key) REQUIRES(order_mutex_);
+  Status write_late(std::span<const Key> keys) REQUIRES(order_mutex_);
+  Status write_late_of(Ino ino) REQUIRES(order_mutex_);
+  Result<Revision> stored_revision(const std::string& store_key) REQUIRES(order_mutex_);
 
-  // REQUIRES for all: mutex_ is held.
   // Whether the key's client has stayed away for too long from some of the key's locks in `range`.
-  bool revocable(const Key& key, const LockRange& range) const;
+  bool revocable(const Key& key, const LockRange& range) const REQUIRES(mutex_);
   // The key's client has come back for what the key holds in `range`.
-  void claim(const Key& key, const LockRange& range);
+  void claim(const Key& key, const LockRange& range) REQUIRES(mutex_);
   // From now on the key holds only `ranges`. Its record is late then.
-  void leave(const Key& key, std::vector<LockRange> ranges);
+  void leave(const Key& key, std::vector<LockRange> ranges) REQUIRES(mutex_);
   // Unlocks what an NFSv4 client was recorded to hold and has not claimed. Returns those keys.
-  std::vector<Key> leave_unclaimed(const std::string& client);
-  Kept kept(const Key& key) const;
-  Kept kept_after(const Key& key, const ClientLife& life) const;
+  std::vector<Key> leave_unclaimed(const std::string& client) REQUIRES(mutex_);
+  Kept kept(const Key& key) const REQUIRES(mutex_);
+  Kept kept_after(const Key& key, const ClientLife& life) const REQUIRES(mutex_);
   // What the key holds in that life: nothing that was locked in another one.
-  std::vector<LockRange> held_in(const Key& key, const ClientLife& life) const;
-  void hold(const Key& key, std::vector<LockRange> ranges);
-  bool owes(const std::string& address) const;
+  std::vector<LockRange> held_in(const Key& key, const ClientLife& life) const REQUIRES(mutex_);
+  void hold(const Key& key, std::vector<LockRange> ranges) REQUIRES(mutex_);
+  bool owes(const std::string& address) const REQUIRES(mutex_);
 
   // Since when every client could have come back.
   std::int64_t serving_since_ns() const;
   // Records the late unlocks of these keys, kLocksAtOnce in a transaction. Takes order_mutex_ for
-  // each.
+  // each, so that others get their turn in between.
   Status write_all(const std::vector<Key>& keys);
   // Calls leave_them() under mutex_, and records the unlocks of the keys that it returns.
   Status forget_nfs4_client(const std::string& client, std::string_view why,
@@ -239,25 +233,26 @@ class FileLocks {
   const std::int64_t unclaimed_ns_;  // how long NFSv4 locks stand unclaimed
   const std::int64_t loaded_ns_;
 
-  FifoMutex order_mutex_;                         // one transaction at a time
-  std::map<Key, Revision> mod_revision_;          // of the records; guarded by order_mutex_
-  ForeignLocks foreign_;                          // guarded by order_mutex_
-  std::int64_t alone_since_ns_;                   // guarded by order_mutex_
-  std::map<std::string, std::int64_t> asked_ns_;  // by lock key; guarded by order_mutex_
-  std::map<std::string, Unserved> unserved_;      // by VNFS; guarded by order_mutex_
+  FifoMutex order_mutex_;                                          // one transaction at a time
+  std::map<Key, Revision> mod_revision_ GUARDED_BY(order_mutex_);  // of the records
+  ForeignLocks foreign_ GUARDED_BY(order_mutex_);
+  std::int64_t alone_since_ns_ GUARDED_BY(order_mutex_);
+  std::map<std::string, std::int64_t> asked_ns_ GUARDED_BY(order_mutex_);  // by lock key
+  std::map<std::string, Unserved> unserved_ GUARDED_BY(order_mutex_);      // by VNFS
 
-  mutable std::mutex mutex_;  // guards the rest
-  LockTable table_;
-  std::map<Key, Kept> kept_;                      // only keys that hold something
-  std::map<NlmClient, std::size_t> nlm_clients_;  // on how many keys each holds something
-  LockTable unclaimed_;                           // NFSv4: loaded, and not claimed by its owner
-  NlmLives lives_;
+  mutable Mutex mutex_;
+  LockTable table_ GUARDED_BY(mutex_);
+  std::map<Key, Kept> kept_ GUARDED_BY(mutex_);  // only keys that hold something
+  // On how many keys each holds something.
+  std::map<NlmClient, std::size_t> nlm_clients_ GUARDED_BY(mutex_);
+  LockTable unclaimed_ GUARDED_BY(mutex_);  // NFSv4: loaded, and not claimed by its owner
+  NlmLives lives_ GUARDED_BY(mutex_);
   // (address, name) of NLM clients that have no locks of lives before that one.
-  std::map<std::pair<std::string, std::string>, std::int32_t> without_former_;
-  std::set<Key> late_;     // the store still says more than the table
-  std::set<Key> writing_;  // were late; their transaction is under way
-  bool stop_ = false;
-  std::condition_variable wake_;
+  std::map<std::pair<std::string, std::string>, std::int32_t> without_former_ GUARDED_BY(mutex_);
+  std::set<Key> late_ GUARDED_BY(mutex_);     // the store still says more than the table
+  std::set<Key> writing_ GUARDED_BY(mutex_);  // were late; their transaction is under way
+  bool stop_ GUARDED_BY(mutex_) = false;
+  CondVar wake_;
   std::thread thread_;  // records what is late
 };
 

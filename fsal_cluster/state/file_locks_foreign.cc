@@ -136,7 +136,7 @@ void FileLocks::order_look_at(const ForeignLock& lock, const LockRange& wanted) 
 }
 
 Status FileLocks::turning_sole() {
-  const auto order = take_turn();
+  const MutexLock order(order_mutex_);
   SYMNAS_ASSIGN(const kv::OpResult found,
                 session_.range(kv::prefix_range(kv::keys::locks(fs_)), 0));
   foreign_.clear();

@@ -16,7 +16,7 @@ std::optional<std::int64_t> Gate::open_for_ns() const {
 
 void Gate::pass(Action action) {
   if (!is_open()) {
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     // prove() may have come between the look and the lock; it does not see an action that is not
     // held yet.
     if (shut_down_) {
@@ -35,9 +35,9 @@ void Gate::pass(Action action) {
 Gate::Passage Gate::wait() {
   if (is_open()) return Passage::kOpen;
   const Waiting waiting;
-  std::unique_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   ++blocked_;
-  opened_.wait(lock, [this] { return shut_down_ || is_open(); });
+  opened_.wait(mutex_, [this]() REQUIRES(mutex_) { return shut_down_ || is_open(); });
   --blocked_;
   return shut_down_ ? Passage::kShutDown : Passage::kOpen;
 }
@@ -45,7 +45,7 @@ Gate::Passage Gate::wait() {
 void Gate::prove(std::int64_t sent_ns) {
   std::vector<Action> going;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!is_open()) open_since_ns_.store(clock_.mono_ns(), std::memory_order_release);
     if (sent_ns > proven_ns_.load(std::memory_order_relaxed))
       proven_ns_.store(sent_ns, std::memory_order_release);
@@ -59,7 +59,7 @@ void Gate::prove(std::int64_t sent_ns) {
 void Gate::shut_down() {
   std::vector<Action> going;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     shut_down_ = true;
     going.swap(held_);
   }
@@ -68,7 +68,7 @@ void Gate::shut_down() {
 }
 
 std::size_t Gate::held() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return held_.size() + blocked_;
 }
 

@@ -8,14 +8,13 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <vector>
 
+#include "common/base/thread_annotations.h"
 #include "common/env/clock.h"
 
 namespace symnas::fs {
@@ -60,11 +59,12 @@ class Gate {
   std::atomic<std::int64_t> proven_ns_;
   std::atomic<std::int64_t> open_since_ns_;
 
-  mutable std::mutex mutex_;
-  std::condition_variable opened_;
-  std::vector<Action> held_;  // each is an NFS operation in progress, which bounds their number
-  std::size_t blocked_ = 0;   // callers of wait()
-  bool shut_down_ = false;
+  mutable Mutex mutex_;
+  CondVar opened_;
+  // Each is an NFS operation in progress, which bounds their number.
+  std::vector<Action> held_ GUARDED_BY(mutex_);
+  std::size_t blocked_ GUARDED_BY(mutex_) = 0;  // callers of wait()
+  bool shut_down_ GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace symnas::fs

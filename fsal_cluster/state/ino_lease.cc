@@ -10,7 +10,7 @@
 namespace symnas::fs {
 
 Result<Ino> InoLease::next() {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (next_ == end_) SYMNAS_TRY(lease());
   return Ino{next_++};
 }

@@ -4,10 +4,10 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 
 #include "common/base/ids.h"
 #include "common/base/result.h"
+#include "common/base/thread_annotations.h"
 #include "common/kv/session.h"
 
 namespace symnas::fs {
@@ -20,13 +20,13 @@ class InoLease {
   Result<Ino> next();
 
  private:
-  Status lease();
+  Status lease() REQUIRES(mutex_);
 
   kv::Session& session_;
   const FsId fs_;
-  std::mutex mutex_;
-  std::uint64_t next_ = 0;  // guarded by mutex_
-  std::uint64_t end_ = 0;   // guarded by mutex_
+  Mutex mutex_;
+  std::uint64_t next_ GUARDED_BY(mutex_) = 0;
+  std::uint64_t end_ GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace symnas::fs

@@ -23,9 +23,9 @@ kv::SessionOptions::Followed LockOrders::followed() {
 }
 
 std::vector<LockOrder> LockOrders::wait(std::int64_t wait_ms) {
-  std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, std::chrono::milliseconds(wait_ms),
-                    [this] { return stop_ || !orders_.empty(); });
+  const MutexLock lock(mutex_);
+  changed_.wait_for(mutex_, std::chrono::milliseconds(wait_ms),
+                    [this]() REQUIRES(mutex_) { return stop_ || !orders_.empty(); });
   std::vector<LockOrder> out;
   if (stop_) return out;
   for (const auto& [key, order] : orders_) out.push_back(order);
@@ -33,27 +33,27 @@ std::vector<LockOrder> LockOrders::wait(std::int64_t wait_ms) {
 }
 
 void LockOrders::done(const LockOrder& order) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto known = orders_.find(order.key);
   if (known != orders_.end() && known->second.revision == order.revision) orders_.erase(known);
 }
 
 void LockOrders::stop() {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     stop_ = true;
   }
   changed_.notify_all();
 }
 
 bool LockOrders::stopping() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return stop_;
 }
 
 bool LockOrders::is_valid(const LockOrder& order) const {
   if (order.kind != records::LockOrder::CLEAR) return true;
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto known = orders_.find(order.key);
   return known != orders_.end() && known->second.revision == order.revision && order.given_ns &&
          clock_.mono_ns() - *order.given_ns < kLockOrderValidNs;
@@ -72,7 +72,7 @@ void LockOrders::put(const kv::KeyValue& kv, std::optional<std::int64_t> given_n
 
 void LockOrders::on_image(const std::vector<kv::KeyValue>& image, Revision) {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     orders_.clear();
     for (const kv::KeyValue& kv : image) put(kv, std::nullopt);
   }
@@ -82,7 +82,7 @@ void LockOrders::on_image(const std::vector<kv::KeyValue>& image, Revision) {
 void LockOrders::on_events(const std::vector<kv::WatchEvent>& events, Revision) {
   if (events.empty()) return;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const kv::WatchEvent& event : events) {
       if (event.deleted) {
         orders_.erase(event.kv.key);
@@ -95,7 +95,7 @@ void LockOrders::on_events(const std::vector<kv::WatchEvent>& events, Revision) 
 }
 
 void LockOrders::on_lost() {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   orders_.clear();
 }
 

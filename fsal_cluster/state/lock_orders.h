@@ -8,15 +8,14 @@
 // Thread class: thread-safe; its mutex is a leaf.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "common/base/ids.h"
+#include "common/base/thread_annotations.h"
 #include "common/env/clock.h"
 #include "common/kv/follower.h"
 #include "common/kv/session.h"
@@ -61,16 +60,15 @@ class LockOrders final : public kv::Follower {
   void on_lost() override;
 
  private:
-  // REQUIRES: mutex_ is held.
-  void put(const kv::KeyValue& kv, std::optional<std::int64_t> given_ns);
+  void put(const kv::KeyValue& kv, std::optional<std::int64_t> given_ns) REQUIRES(mutex_);
 
   const env::Clock& clock_;
   const FsId fs_;
   const std::string vnfs_;
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  std::map<std::string, LockOrder> orders_;  // by key; guarded by mutex_
-  bool stop_ = false;                        // guarded by mutex_
+  mutable Mutex mutex_;
+  CondVar changed_;
+  std::map<std::string, LockOrder> orders_ GUARDED_BY(mutex_);  // by key
+  bool stop_ GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace symnas::fs

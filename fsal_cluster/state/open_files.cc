@@ -6,8 +6,8 @@
 
 namespace symnas::fs {
 
-OpenFiles::Entry& OpenFiles::settled(std::unique_lock<std::mutex>& lock, Ino ino) {
-  settled_.wait(lock, [&] { return !entries_[ino].removing; });
+OpenFiles::Entry& OpenFiles::settled(Ino ino) {
+  settled_.wait(mutex_, [&]() REQUIRES(mutex_) { return !entries_[ino].removing; });
   return entries_[ino];
 }
 
@@ -18,25 +18,25 @@ void OpenFiles::forget_if_idle(Ino ino) {
 }
 
 void OpenFiles::opened(Ino ino) {
-  std::unique_lock lock(mutex_);
-  ++settled(lock, ino).opens;
+  const MutexLock lock(mutex_);
+  ++settled(ino).opens;
 }
 
 bool OpenFiles::is_open(Ino ino) const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = entries_.find(ino);
   return found != entries_.end() && found->second.opens > found->second.late_closes;
 }
 
 bool OpenFiles::keeps(Ino ino) const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = entries_.find(ino);
   if (found == entries_.end() || found->second.opens == 0) return false;
   return found->second.orphan || found->second.removing;
 }
 
 OpenFiles::Closed OpenFiles::closed(Ino ino) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   Entry& entry = entries_[ino];
   CHECK(entry.opens > entry.late_closes, "every close follows its open");
   if (entry.removing) {
@@ -50,8 +50,8 @@ OpenFiles::Closed OpenFiles::closed(Ino ino) {
 }
 
 OpenFiles::Removal OpenFiles::begin_removal(Ino ino) {
-  std::unique_lock lock(mutex_);
-  Entry& entry = settled(lock, ino);
+  const MutexLock lock(mutex_);
+  Entry& entry = settled(ino);
   entry.removing = true;
   return Removal(*this, ino, entry.opens > 0);
 }
@@ -59,7 +59,7 @@ OpenFiles::Removal OpenFiles::begin_removal(Ino ino) {
 OpenFiles::Closed OpenFiles::end_removal(Ino ino, Outcome outcome) {
   bool last_of_orphan = false;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     Entry& entry = entries_[ino];
     entry.removing = false;
     if (outcome == Outcome::kOrphaned) {

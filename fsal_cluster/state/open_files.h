@@ -7,13 +7,12 @@
 // not change.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
 #include <unordered_map>
 #include <utility>
 
 #include "common/base/ids.h"
+#include "common/base/thread_annotations.h"
 
 namespace symnas::fs {
 
@@ -67,14 +66,14 @@ class OpenFiles {
     bool orphan = false;
   };
   Closed end_removal(Ino ino, Outcome outcome);
-  // REQUIRES: the lock is held; returns with it held, and no removal running.
-  Entry& settled(std::unique_lock<std::mutex>& lock, Ino ino);
-  void forget_if_idle(Ino ino);
+  // Waits until no removal is running; the mutex is free meanwhile.
+  Entry& settled(Ino ino) REQUIRES(mutex_);
+  void forget_if_idle(Ino ino) REQUIRES(mutex_);
 
-  mutable std::mutex mutex_;
-  std::condition_variable settled_;
-  std::unordered_map<Ino, Entry>
-      entries_;  // guarded by mutex_; only inodes that are open or being removed
+  mutable Mutex mutex_;
+  CondVar settled_;
+  // Only inodes that are open or being removed.
+  std::unordered_map<Ino, Entry> entries_ GUARDED_BY(mutex_);
 };
 
 }  // namespace symnas::fs

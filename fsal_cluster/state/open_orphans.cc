@@ -11,7 +11,7 @@ kv::SessionOptions::Followed OpenOrphans::followed() {
 }
 
 std::optional<OpenOrphans::Image> OpenOrphans::image() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!newest_) return std::nullopt;
   Image out{*newest_, {}};
   for (const auto& [ino, orphan] : orphans_) out.orphans.push_back(orphan);
@@ -36,14 +36,14 @@ void OpenOrphans::put(const kv::KeyValue& kv) {
 }
 
 void OpenOrphans::on_image(const std::vector<kv::KeyValue>& image, Revision at) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   orphans_.clear();
   for (const kv::KeyValue& kv : image) put(kv);
   newest_ = at;
 }
 
 void OpenOrphans::on_events(const std::vector<kv::WatchEvent>& events, Revision newest) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const kv::WatchEvent& event : events) {
     if (!event.deleted) {
       put(event.kv);
@@ -55,7 +55,7 @@ void OpenOrphans::on_events(const std::vector<kv::WatchEvent>& events, Revision 
 }
 
 void OpenOrphans::on_lost() {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   newest_.reset();
 }
 

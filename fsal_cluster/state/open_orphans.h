@@ -5,12 +5,12 @@
 #pragma once
 
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "common/base/ids.h"
+#include "common/base/thread_annotations.h"
 #include "common/kv/follower.h"
 #include "common/kv/session.h"
 
@@ -39,14 +39,13 @@ class OpenOrphans final : public kv::Follower {
   void on_lost() override;
 
  private:
-  // REQUIRES: mutex_ is held.
-  void put(const kv::KeyValue& kv);
+  void put(const kv::KeyValue& kv) REQUIRES(mutex_);
   std::optional<Ino> ino_of(const std::string& key) const;
 
   const FsId fs_;
-  mutable std::mutex mutex_;
-  std::optional<Revision> newest_;  // guarded by mutex_
-  std::map<Ino, Orphan> orphans_;   // guarded by mutex_
+  mutable Mutex mutex_;
+  std::optional<Revision> newest_ GUARDED_BY(mutex_);
+  std::map<Ino, Orphan> orphans_ GUARDED_BY(mutex_);
 };
 
 }  // namespace symnas::fs

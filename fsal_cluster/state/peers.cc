@@ -35,17 +35,17 @@ kv::SessionOptions::Followed Peers::followed() {
 }
 
 void Peers::on_change(std::function<void()> changed) {
-  const std::scoped_lock lock(tell_mutex_);
+  const MutexLock lock(tell_mutex_);
   changed_ = std::move(changed);
 }
 
 void Peers::tell() {
-  const std::scoped_lock lock(tell_mutex_);
+  const MutexLock lock(tell_mutex_);
   if (changed_) changed_();
 }
 
 std::optional<Revision> Peers::newest() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return newest_;
 }
 
@@ -55,7 +55,7 @@ bool Peers::lives(MountId id) const {
 }
 
 std::optional<std::vector<MountId>> Peers::living() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!newest_) return std::nullopt;
   std::vector<MountId> out;
   for (const auto& [id, mount] : mounts_)
@@ -64,12 +64,12 @@ std::optional<std::vector<MountId>> Peers::living() const {
 }
 
 bool Peers::has_ended(MountId id) const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return newest_ && !lives(id);
 }
 
 std::vector<Peers::Ended> Peers::ended() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   std::vector<Ended> out;
   if (!newest_) return out;
   for (const auto& [id, mount] : mounts_)
@@ -78,7 +78,7 @@ std::vector<Peers::Ended> Peers::ended() const {
 }
 
 bool Peers::no_others() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return newest_ && std::all_of(mounts_.begin(), mounts_.end(), [this](const auto& entry) {
            return entry.first == self_ ||
                   (entry.second.claimed == Revision{0} && !entry.second.ended);
@@ -86,18 +86,18 @@ bool Peers::no_others() const {
 }
 
 std::optional<Peers::Solo> Peers::solo() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return newest_ ? solo_ : std::nullopt;
 }
 
 bool Peers::solo_wanted() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return newest_ && solo_wanted_;
 }
 
 template <class Progress>
 Revision Peers::slowest(Progress progress) const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!newest_) return Revision{0};
   Revision least = *newest_;
   for (const auto& [id, mount] : mounts_)
@@ -114,7 +114,7 @@ Revision Peers::looked() const {
 }
 
 std::map<MountId, std::int64_t> Peers::allocated_blocks() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   std::map<MountId, std::int64_t> out;
   for (const auto& [id, mount] : mounts_)
     if (id != self_) out.emplace(id, mount.allocated_blocks);
@@ -122,14 +122,15 @@ std::map<MountId, std::int64_t> Peers::allocated_blocks() const {
 }
 
 bool Peers::someone_needs_space() const {
-  const std::scoped_lock lock(mutex_);
-  return newest_ && std::any_of(mounts_.begin(), mounts_.end(), [this](const auto& entry) {
+  const MutexLock lock(mutex_);
+  return newest_ &&
+         std::any_of(mounts_.begin(), mounts_.end(), [this](const auto& entry) REQUIRES(mutex_) {
            return entry.first != self_ && entry.second.needs_space && lives(entry.first);
          });
 }
 
 std::optional<bool> Peers::held_by_others(Ino ino) const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!newest_) return std::nullopt;
   for (auto it = holds_.lower_bound({ino, MountId{0}}); it != holds_.end() && it->first == ino;
        ++it)
@@ -138,7 +139,7 @@ std::optional<bool> Peers::held_by_others(Ino ino) const {
 }
 
 bool Peers::holds(MountId id, Ino ino) const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return newest_ && holds_.contains({ino, id});
 }
 
@@ -206,7 +207,7 @@ void Peers::erase(const std::string& key) {
 
 void Peers::on_image(const std::vector<kv::KeyValue>& image, Revision at) {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     mounts_.clear();
     holds_.clear();
     solo_.reset();
@@ -219,7 +220,7 @@ void Peers::on_image(const std::vector<kv::KeyValue>& image, Revision at) {
 
 void Peers::on_events(const std::vector<kv::WatchEvent>& events, Revision newest) {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const kv::WatchEvent& event : events) {
       if (event.deleted) {
         erase(event.kv.key);
@@ -234,7 +235,7 @@ void Peers::on_events(const std::vector<kv::WatchEvent>& events, Revision newest
 
 void Peers::on_lost() {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     newest_.reset();
   }
   tell();

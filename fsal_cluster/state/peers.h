@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -18,6 +17,7 @@
 #include <vector>
 
 #include "common/base/ids.h"
+#include "common/base/thread_annotations.h"
 #include "common/kv/follower.h"
 #include "common/kv/session.h"
 
@@ -92,12 +92,11 @@ class Peers final : public kv::Follower {
     std::int64_t allocated_blocks = 0;
     bool needs_space = false;
   };
-  // REQUIRES for all: mutex_ is held.
-  void put(const kv::KeyValue& kv);
-  void erase(const std::string& key);
-  void put_heartbeat(MountId id, const std::string& value);
-  bool lives(MountId id) const;
-  void forget_if_empty(MountId id);
+  void put(const kv::KeyValue& kv) REQUIRES(mutex_);
+  void erase(const std::string& key) REQUIRES(mutex_);
+  void put_heartbeat(MountId id, const std::string& value) REQUIRES(mutex_);
+  bool lives(MountId id) const REQUIRES(mutex_);
+  void forget_if_empty(MountId id) REQUIRES(mutex_);
   template <class Progress>
   Revision slowest(Progress progress) const;
   void tell();
@@ -105,15 +104,15 @@ class Peers final : public kv::Follower {
   const FsId fs_;
   const MountId self_;
 
-  mutable std::mutex mutex_;
-  std::optional<Revision> newest_;  // guarded by mutex_, as all below
-  std::map<MountId, Mount> mounts_;
-  std::optional<Solo> solo_;
-  bool solo_wanted_ = false;
-  std::set<std::pair<Ino, MountId>> holds_;
+  mutable Mutex mutex_;
+  std::optional<Revision> newest_ GUARDED_BY(mutex_);
+  std::map<MountId, Mount> mounts_ GUARDED_BY(mutex_);
+  std::optional<Solo> solo_ GUARDED_BY(mutex_);
+  bool solo_wanted_ GUARDED_BY(mutex_) = false;
+  std::set<std::pair<Ino, MountId>> holds_ GUARDED_BY(mutex_);
 
-  std::mutex tell_mutex_;  // held while changed_ is called, which only wakes a thread
-  std::function<void()> changed_;
+  Mutex tell_mutex_;  // held while changed_ is called, which only wakes a thread
+  std::function<void()> changed_ GUARDED_BY(tell_mutex_);
 };
 
 }  // namespace symnas::fs

@@ -66,7 +66,7 @@ void ShareTable::forget_if_idle(Ino ino) {
 }
 
 ShareTable::Tried ShareTable::try_change(Ino ino, ShareMode before, ShareMode after) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   Entry& entry = entries_[ino];
   // Also holds while the image is lost: no other mount is granted anything before this mount has
   // answered its question, and this mount does not answer before it has heard it.
@@ -83,14 +83,14 @@ ShareTable::Tried ShareTable::try_change(Ino ino, ShareMode before, ShareMode af
 }
 
 ShareTable::Turn ShareTable::take_turn(Ino ino) {
-  std::unique_lock lock(mutex_);
-  turns_.wait(lock, [&] { return !entries_[ino].turn; });
+  const MutexLock lock(mutex_);
+  turns_.wait(mutex_, [&]() REQUIRES(mutex_) { return !entries_[ino].turn; });
   entries_[ino].turn = true;
   return Turn(*this, ino);
 }
 
 std::optional<ShareTable::Turn> ShareTable::try_turn(Ino ino) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   Entry& entry = entries_[ino];
   if (entry.turn) return std::nullopt;
   entry.turn = true;
@@ -99,7 +99,7 @@ std::optional<ShareTable::Turn> ShareTable::try_turn(Ino ino) {
 
 void ShareTable::end_turn(Ino ino) {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     entries_[ino].turn = false;
     forget_if_idle(ino);
   }
@@ -107,36 +107,36 @@ void ShareTable::end_turn(Ino ino) {
 }
 
 ShareMode ShareTable::opens(Ino ino, ShareMode but) const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = entries_.find(ino);
   return found == entries_.end() ? ShareMode{} : all_opens(found->second, but);
 }
 
 void ShareTable::count(Ino ino, ShareMode before, ShareMode after) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   recount(entries_[ino], before, after);
 }
 
 std::optional<RecordedShare> ShareTable::own(Ino ino) const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = entries_.find(ino);
   return found == entries_.end() ? std::nullopt : found->second.own;
 }
 
 void ShareTable::note_own(Ino ino, std::optional<RecordedShare> own) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   entries_[ino].own = std::move(own);
   note_recorded(ino);
 }
 
 ShareTable::Others ShareTable::others(Ino ino) const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = entries_.find(ino);
   return found == entries_.end() ? Others{} : found->second.others;
 }
 
 std::vector<Ino> ShareTable::recorded() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return {recorded_.begin(), recorded_.end()};
 }
 
@@ -159,26 +159,27 @@ bool ShareTable::is_denied(Ino ino, std::uint8_t bits) const {
 }
 
 bool ShareTable::has_opens() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const auto& [ino, entry] : entries_)
     if (entry.own || all_opens(entry, {}) != ShareMode{}) return true;
   return false;
 }
 
 std::optional<Revision> ShareTable::newest() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return newest_;
 }
 
 void ShareTable::wait(std::int64_t wait_ms) {
-  std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, std::chrono::milliseconds(wait_ms), [this] { return woken_; });
+  const MutexLock lock(mutex_);
+  changed_.wait_for(mutex_, std::chrono::milliseconds(wait_ms),
+                    [this]() REQUIRES(mutex_) { return woken_; });
   woken_ = false;
 }
 
 void ShareTable::wake() {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     woken_ = true;
   }
   changed_.notify_all();
@@ -216,7 +217,7 @@ void ShareTable::erase(const std::string& key) {
 
 void ShareTable::on_image(const std::vector<kv::KeyValue>& image, Revision at) {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     recorded_.insert(kNoFile);
     for (const Ino ino : std::exchange(recorded_, {})) {
       entries_[ino].others.clear();
@@ -234,7 +235,7 @@ void ShareTable::on_image(const std::vector<kv::KeyValue>& image, Revision at) {
 
 void ShareTable::on_events(const std::vector<kv::WatchEvent>& events, Revision newest) {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const kv::WatchEvent& event : events) {
       if (event.deleted) {
         erase(event.kv.key);
@@ -250,7 +251,7 @@ void ShareTable::on_events(const std::vector<kv::WatchEvent>& events, Revision n
 }
 
 void ShareTable::on_lost() {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   newest_.reset();
 }
 

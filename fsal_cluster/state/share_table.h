@@ -9,10 +9,8 @@
 
 #include <array>
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -21,6 +19,7 @@
 #include <vector>
 
 #include "common/base/ids.h"
+#include "common/base/thread_annotations.h"
 #include "common/kv/follower.h"
 #include "common/kv/session.h"
 #include "fsal_cluster/state/share_mode.h"
@@ -112,25 +111,25 @@ class ShareTable final : public kv::Follower {
   static ShareMode all_opens(const Entry& entry, ShareMode but);
   static void recount(Entry& entry, ShareMode before, ShareMode after);
   void end_turn(Ino ino);
-  // REQUIRES for all: mutex_ is held.
-  void put(const kv::KeyValue& kv);
-  void erase(const std::string& key);
-  void forget_if_idle(Ino ino);
-  void note_recorded(Ino ino);
+  void put(const kv::KeyValue& kv) REQUIRES(mutex_);
+  void erase(const std::string& key) REQUIRES(mutex_);
+  void forget_if_idle(Ino ino) REQUIRES(mutex_);
+  void note_recorded(Ino ino) REQUIRES(mutex_);
   std::optional<std::pair<Ino, MountId>> parse(const std::string& key) const;
 
   const FsId fs_;
   const MountId self_;
   std::atomic<std::size_t> others_count_{0};  // records of other mounts about files
 
-  mutable std::mutex mutex_;
-  std::condition_variable turns_;
-  std::condition_variable changed_;
-  std::optional<Revision> newest_;  // guarded by mutex_, as all below
-  bool imaged_ = false;             // there has been an image
-  std::unordered_map<Ino, Entry> entries_;
-  std::set<Ino> recorded_;  // files of which any mount has recorded something (without kNoFile)
-  bool woken_ = false;
+  mutable Mutex mutex_;
+  CondVar turns_;
+  CondVar changed_;
+  std::optional<Revision> newest_ GUARDED_BY(mutex_);
+  bool imaged_ GUARDED_BY(mutex_) = false;  // there has been an image
+  std::unordered_map<Ino, Entry> entries_ GUARDED_BY(mutex_);
+  // Files of which any mount has recorded something (without kNoFile).
+  std::set<Ino> recorded_ GUARDED_BY(mutex_);
+  bool woken_ GUARDED_BY(mutex_) = false;
 };
 
 // Encodes a share record, and decodes it; nullopt: it cannot be read.

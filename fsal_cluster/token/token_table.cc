@@ -15,12 +15,12 @@ kv::SessionOptions::Followed TokenTable::followed() {
 }
 
 TokenSight TokenTable::sight(Ino ino) const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return sight_locked(ino);
 }
 
 TokenTable::Holds TokenTable::holds(MountId mount) const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!complete_) return Holds::kUnknown;
   return held_.contains(mount) ? Holds::kTokens : Holds::kNothing;
 }
@@ -49,7 +49,7 @@ TokenSight TokenTable::sight_locked(Ino ino) const {
 
 void TokenTable::when_changed(Ino ino, const TokenSight& seen, std::function<void()> action) {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     const TokenSight now = sight_locked(ino);
     if (!stopped_ && now.complete == seen.complete && now.version == seen.version) {
       waiting_.emplace(ino, std::move(action));
@@ -60,14 +60,14 @@ void TokenTable::when_changed(Ino ino, const TokenSight& seen, std::function<voi
 }
 
 void TokenTable::listen(Listener listener) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   listener_ = std::move(listener);
 }
 
 void TokenTable::stop() {
   Actions actions;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     stopped_ = true;
     listener_ = nullptr;
     wake_all(actions);
@@ -132,7 +132,7 @@ void TokenTable::apply(const kv::WatchEvent& event, Actions& actions) {
 void TokenTable::on_image(const std::vector<kv::KeyValue>& image, Revision at) {
   Actions actions;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     entries_.clear();
     held_.clear();
     complete_ = true;
@@ -146,7 +146,7 @@ void TokenTable::on_image(const std::vector<kv::KeyValue>& image, Revision at) {
 void TokenTable::on_events(const std::vector<kv::WatchEvent>& events, Revision newest) {
   Actions actions;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const kv::WatchEvent& event : events) apply(event, actions);
     at_ = newest;
   }
@@ -156,7 +156,7 @@ void TokenTable::on_events(const std::vector<kv::WatchEvent>& events, Revision n
 void TokenTable::on_lost() {
   Actions actions;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     complete_ = false;
     wake_all(actions);
   }

@@ -9,12 +9,12 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <unordered_map>
 #include <vector>
 
 #include "common/base/ids.h"
+#include "common/base/thread_annotations.h"
 #include "common/kv/follower.h"
 #include "common/kv/session.h"
 #include "fsal_cluster/schema/records.pb.h"
@@ -76,24 +76,23 @@ class TokenTable final : public kv::Follower {
   };
   using Actions = std::vector<std::function<void()>>;
 
-  // REQUIRES for all: mutex_ is held.
-  TokenSight sight_locked(Ino ino) const;
-  void apply(const kv::WatchEvent& event, Actions& actions);
-  void apply_token(Ino ino, MountId mount, const kv::WatchEvent& event);
-  void touch(Ino ino, Entry& entry, Actions& actions);
-  void wake_all(Actions& actions);
+  TokenSight sight_locked(Ino ino) const REQUIRES(mutex_);
+  void apply(const kv::WatchEvent& event, Actions& actions) REQUIRES(mutex_);
+  void apply_token(Ino ino, MountId mount, const kv::WatchEvent& event) REQUIRES(mutex_);
+  void touch(Ino ino, Entry& entry, Actions& actions) REQUIRES(mutex_);
+  void wake_all(Actions& actions) REQUIRES(mutex_);
 
   const FsId fs_;
   const MountId mine_;
-  mutable std::mutex mutex_;
-  Listener listener_;
-  bool complete_ = false;
-  bool stopped_ = false;
-  Revision at_;
-  std::uint64_t versions_ = 0;
-  std::unordered_map<Ino, Entry> entries_;
-  std::map<MountId, std::size_t> held_;  // how many tokens each mount has
-  std::unordered_multimap<Ino, std::function<void()>> waiting_;
+  mutable Mutex mutex_;
+  Listener listener_ GUARDED_BY(mutex_);
+  bool complete_ GUARDED_BY(mutex_) = false;
+  bool stopped_ GUARDED_BY(mutex_) = false;
+  Revision at_ GUARDED_BY(mutex_);
+  std::uint64_t versions_ GUARDED_BY(mutex_) = 0;
+  std::unordered_map<Ino, Entry> entries_ GUARDED_BY(mutex_);
+  std::map<MountId, std::size_t> held_ GUARDED_BY(mutex_);  // how many tokens each mount has
+  std::unordered_multimap<Ino, std::function<void()>> waiting_ GUARDED_BY(mutex_);
 };
 
 }  // namespace symnas::fs
