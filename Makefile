@@ -14,7 +14,7 @@ HEADS ?= 4
 export SYMNAS_CACHE ?= /var/cache/symnas
 export SYMNAS_BUILD := $(abspath $(BUILD))
 
-.PHONY: help setup build demo test quick check sim sim-exhaustive sim-mutants lab lab-down asan
+.PHONY: help setup build demo test quick check duplicates sim sim-exhaustive sim-mutants lab lab-down asan
 .PHONY: clean
 .PHONY: bench bench-capacity bench-profile bench-raw bench-engine bench-shared bench-failover
 .PHONY: sim-long soak lab-asan lab-tsan lab-tests torture
@@ -26,7 +26,8 @@ help:
 	@echo 'make demo      one head serves a client VM; then three heads, a move and a crash under it'
 	@echo 'make test      unit, contract, property and lab tests; last line: N passed, N failed'
 	@echo 'make quick     after an edit: what changed is compiled, and its unit tests run'
-	@echo 'make check     test, plus format, include directions, tree rules; warnings are errors'
+	@echo 'make check     test, plus the checks of tests/check; warnings are errors'
+	@echo 'make duplicates  runs of equal lines that the product has twice; check runs it, too'
 	@echo 'make soak      the long fault tests; SYMNAS_SOAK_OPS=300000 says how long'
 	@echo 'make lab-tests  all tests on a lab: of one head, then of several; some subjects only:'
 	@echo '               tests/lab/run locks moves'
@@ -73,6 +74,9 @@ quick: setup $(BUILD)/build.ninja
 
 check: setup
 	@tests/run --build $(BUILD) --jobs $(JOBS) --checks --compile --fresh --lab
+
+duplicates:
+	@tests/check/duplicates
 
 soak: build
 	@tests/lab/run --soak

@@ -42,6 +42,18 @@ class Counting(unittest.TestCase):
         self.assertEqual((tally.passed, tally.failures), (0, []))
         self.assertFalse(run.count_googletest(tally, os.path.join(os.sep, "nowhere.xml")))
 
+    def test_a_check_without_its_tool_is_skipped(self):
+        tally = run.Tally()
+        run.add_check(tally, "check a", 0, "a: fine\n")
+        run.add_check(tally, "check b", 1, "b.sh:1: wrong\n")
+        run.add_check(tally, "check c", run.SKIPPED, "looked\nno c: install it\n")
+        self.assertEqual((tally.passed, tally.failures), (1, ["check b"]))
+        self.assertEqual(tally.skips, [("check c", "no c: install it")])
+
+    def test_every_check_is_there(self):
+        for name in run.CHECKS:
+            self.assertTrue(os.access(os.path.join(run.REPO, "tests/check", name), os.X_OK), name)
+
     def test_summary_line(self):
         self.assertEqual(run.SUMMARY.findall("x\n12 passed, 0 failed\n"), [("12", "0")])
 

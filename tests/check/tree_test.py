@@ -20,7 +20,10 @@ class Files(unittest.TestCase):
         self.assertEqual(len(problems("Makefile", "cd /ro" + "ot/x\n")), 1)
 
     def test_sizes(self):
-        self.assertEqual(len(problems("a.cc", "x\n" * 601)), 1)
+        self.assertEqual(len(problems("a.cc", "x\n" * 501)), 1)
+        self.assertEqual(problems("a.cc", "x\n" * 500), [])
+        self.assertEqual(len(problems("tests/run", "#!/usr/bin/env python3\n" + "x\n" * 500)), 1)
+        self.assertEqual(problems("scenarios.txt", "x\n" * 501), [])
         self.assertEqual(len(problems("a.txt", "x" * (1 << 21))), 1)
         self.assertEqual(len(problems("cvm/README.md", "x\n" * 31)), 1)
         self.assertEqual(problems("README.md", "x\n" * 31), [])
@@ -35,6 +38,74 @@ class Files(unittest.TestCase):
         self.assertEqual(len(problems("a.cc", "// TO" + "DO: later\n")), 1)
         self.assertEqual(len(problems("a.cc", "TEST(A, DISABL" + "ED_b)\n")), 1)
         self.assertEqual(len(problems("a.png", "\0")), 1)
+
+
+def counts(text):
+    return {found.name: found.members for found in tree.members.classes(text)}
+
+
+class Members(unittest.TestCase):
+    def of(self, body):
+        return counts("struct A {\n" + body + "\n};")["A"]
+
+    def test_each_declarator_is_one(self):
+        self.assertEqual(self.of("int a; std::map<int, B<int>> b; C* c = nullptr, &d;"), 4)
+        self.assertEqual(self.of("int a : 3; unsigned char b[4]{}, c; struct stat d{};"), 4)
+        self.assertEqual(self.of("bool a = f<int, 2>(1, 2); bool b = x < y, c = {1, 2};"), 3)
+
+    def test_functions_are_none(self):
+        self.assertEqual(self.of("""
+            A(); explicit A(int a) : a_(a), b_{1, 2} { int c; } ~A() = default;
+            int f(int a, int b) const override { struct B {} b; return g(); }
+            B<int> g() noexcept(true); virtual void h() = 0; auto i() -> int { return 1; }
+            A& operator=(const A&) = delete; bool operator<(const A& a) const { return b < a.b; }
+            bool operator()(int) const; operator bool() const { return true; }
+            template <class T, int N = 3> T j(T t) { T u = t; return u; }
+            friend bool operator==(const A&, const A&) = default;"""), 0)
+
+    def test_objects_that_are_called_are_members(self):
+        self.assertEqual(self.of("std::function<void(int, int)> a; void (*b)(int), (*c)(int);"), 3)
+        self.assertEqual(self.of("std::function<int()> a = [](int b) { int c; return b; };"), 1)
+
+    def test_what_is_not_in_an_object(self):
+        self.assertEqual(self.of("""
+            static int a; static constexpr int kB = 2; inline static std::map<int, int> c;
+            using D = int; typedef int E; enum class F { kG, kH }; friend class I; class J;
+            static_assert(1 < 2, "k");
+            public: // int l;
+            /* int m; */
+            #define N int o;"""), 0)
+
+    def test_annotations_change_nothing(self):
+        self.assertEqual(self.of("""
+            int a GUARDED_BY(mutex_) = 0; B* b PT_GUARDED_BY(mutex_); alignas(64) int c;
+            void d() REQUIRES(mutex_); bool e() TRY_ACQUIRE(true) { return f(); }
+            [[nodiscard]] int g() const; [[no_unique_address]] H h;"""), 4)
+
+    def test_nested_classes_count_by_themselves(self):
+        found = counts("""
+            class CAPABILITY("mutex") A final : public B<int>, C {
+              struct D { int e, f; };
+              union { int g; char h; };
+              struct { int i; } j;
+              D k;
+              enum { kL } m;
+            };
+            enum class N : int { kO };
+            template <class T> struct P { T q; };
+            struct R f() { struct stat s; return {}; }""")
+        self.assertEqual(found, {"A": 5, "A::D": 2, "A::(unnamed)": 1, "P": 1})
+
+    def test_text_is_not_read_as_code(self):
+        self.assertEqual(self.of("""std::string a = "}; int b;"; char c = '{'; int d = 1'000;
+            const char* e = R"x({ int f; )" )x";"""), 4)
+
+    def test_large_classes_are_found(self):
+        text = "class A {" + "int a;" * 25 + "};\nstruct B {" + "int b;" * 24 + "};"
+        texts = {"cvm/a.h": text, "tests/a.h": text, "cvm/a.md": text}
+        found = list(tree.check_classes(tree.product_classes(texts.get, texts)))
+        self.assertEqual(len(found), 1, found)
+        self.assertIn("cvm/a.h:1: A has 25", found[0])
 
 
 class Readmes(unittest.TestCase):
