@@ -3,204 +3,33 @@
 Around a server's restart it does what the Linux client does, without waiting: it makes a new
 connection as soon as the old one is reset, sends the same request again, makes a new client id or
 session when the server does not know the old one, and reclaims opens by CLAIM_PREVIOUS or, where
-the server has no grace period (NO_GRACE), opens them again. Formats: RFC 5531, 7530, 8881.
+the server has no grace period (NO_GRACE), opens them again.
 
 Thread class: confined to one thread; one client each.
 """
 
 import os
-import socket
-import struct
 import time
 
-PORT = 2049
-ANSWER_S = 10.0
-AGAIN_S = 0.2  # wait after DELAY and GRACE
+from nfs4_wire import (AGAIN_S, CLOSE, CREATE_SESSION, DELAY, DENIED, EXCHANGE_ID, FORGOTTEN,
+                       GETATTR, GETFH, GRACE, LOCK, LOCKU, LOOKUP, NO_GRACE, OK, OPEN, OPEN_CONFIRM,
+                       PUTFH, PUTROOTFH, READ, RECLAIM_BAD, RECLAIM_COMPLETE, SEQUENCE, SETCLIENTID,
+                       SETCLIENTID_CONFIRM, WRITE, Answer, Connection, Gone, Refused, expect_ok,
+                       opaque, opened_stateid, u32, u64)
+
 GIVE_UP_S = 300.0
-RECORD_MAX = 4 << 20
-
-OK = 0
-GRACE, DELAY, NO_GRACE, EXIST = 10013, 10008, 10033, 17
-DENIED, RECLAIM_BAD = 10010, 10034
-# Statuses that mean: the server has restarted, or has forgotten this client.
-FORGOTTEN = {10022: "STALE_CLIENTID", 10023: "STALE_STATEID", 10025: "BAD_STATEID",
-             10011: "EXPIRED", 10052: "BADSESSION", 10078: "DEADSESSION",
-             10055: "CONN_NOT_BOUND_TO_SESSION", 10063: "SEQ_MISORDERED", 10026: "BAD_SEQID"}
-
-(CLOSE, GETATTR, GETFH, LOCK, LOCKU, LOOKUP, OPEN, OPEN_CONFIRM, PUTFH, PUTROOTFH, READ,
- SETCLIENTID, SETCLIENTID_CONFIRM, WRITE, EXCHANGE_ID, CREATE_SESSION, SEQUENCE,
- RECLAIM_COMPLETE) = (
-     4, 9, 10, 12, 14, 15, 18, 20, 22, 24, 25, 35, 36, 38, 42, 43, 53, 58)
 _SEQUENCE_BYTES = 16 + 4 * 5  # length of its result
 _CLAIM_FH = 4
 _BOTH_WAYS = 3  # OPEN4_SHARE_ACCESS_BOTH
 _NO_DELEGATION = 0x400  # OPEN4_SHARE_ACCESS_WANT_NO_DELEG
-_CONFIRM = 2  # OPEN4_RESULT_CONFIRM
 _CONN_BACK_CHAN = 2  # CREATE_SESSION4_FLAG_CONN_BACK_CHAN
-_CALL = 0
 _WRITE_LOCK, _AWAITED_WRITE_LOCK = 2, 4
 _FILE_SYNC = 2
 _SIZE_BIT = 1 << 4
 
 
-class Gone(Exception):
-    """The connection has ended, or an answer did not come in time."""
-
-
 class _Restarted(Exception):
     """A stateid from before the server's restart must not be sent again."""
-
-
-class Refused(Exception):
-    """The status with which the server refused an operation. answer: what follows the status."""
-
-    def __init__(self, op, status, answer=None):
-        super().__init__(f"operation {op}: status {status}")
-        self.op = op
-        self.status = status
-        self.answer = answer
-
-
-def u32(*values):
-    return struct.pack(f">{len(values)}I", *values)
-
-
-def u64(*values):
-    return struct.pack(f">{len(values)}Q", *values)
-
-
-def opaque(data):
-    data = data.encode() if isinstance(data, str) else data
-    return u32(len(data)) + data + b"\0" * (-len(data) % 4)
-
-
-class Answer:
-    """Reads XDR."""
-
-    def __init__(self, data):
-        self.data = data
-        self.at = 0
-
-    def take(self, size):
-        if self.at + size > len(self.data):
-            raise Gone(f"an answer of {len(self.data)} bytes is cut off")
-        self.at += size
-        return self.data[self.at - size:self.at]
-
-    def u32(self):
-        return struct.unpack(">I", self.take(4))[0]
-
-    def u64(self):
-        return struct.unpack(">Q", self.take(8))[0]
-
-    def opaque(self):
-        size = self.u32()
-        data = self.take(size)
-        self.take(-size % 4)
-        return data
-
-    def bitmap(self):
-        for _ in range(self.u32()):
-            self.u32()
-
-
-class Connection:
-    """Calls of the COMPOUND procedure, one at a time."""
-
-    def __init__(self, address):
-        self.xid = int.from_bytes(os.urandom(4), "big")
-        try:
-            self.socket = socket.create_connection((address, PORT))
-        except OSError as error:
-            raise Gone(str(error)) from error
-        self.socket.settimeout(ANSWER_S)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-
-    def close(self):
-        self.socket.close()
-
-    def _receive(self, size):
-        data = b""
-        while len(data) < size:
-            more = self.socket.recv(size - len(data))
-            if not more:
-                raise Gone("closed by the server")
-            data += more
-        return data
-
-    def compound(self, minor, operations):
-        """operations: [(number, arguments)]. Returns the Answer behind its count of results."""
-        xid = self.send(minor, operations)
-        while True:
-            answered, answer = self.receive()
-            if answered == xid:
-                return answer
-
-    def send(self, minor, operations, again=None):
-        """Sends a call and returns its xid, which receive() returns with the answer. `again`: the
-        xid of a call that is sent again."""
-        if again is None:
-            self.xid = (self.xid + 1) & 0xFFFFFFFF
-        xid = self.xid if again is None else again
-        credential = u32(0) + opaque("nfs4") + u32(0, 0, 0)  # stamp, machine, uid, gid, no others
-        call = u32(xid, 0, 2, 100003, 4, 1, 1) + opaque(credential) + u32(0, 0)
-        call += opaque("") + u32(minor, len(operations))
-        call += b"".join(u32(number) + arguments for number, arguments in operations)
-        try:
-            self.socket.sendall(u32(0x80000000 | len(call)) + call)
-        except OSError as error:
-            raise Gone(str(error)) from error
-        return xid
-
-    def ignore_call(self):
-        """Waits for a call by the server. It is never answered."""
-        message = self._message()
-        message.u32()
-        if message.u32() != _CALL:
-            raise Gone("an answer to nothing")
-
-    def _message(self):
-        data, last = b"", False
-        try:
-            while not last:
-                mark = struct.unpack(">I", self._receive(4))[0]
-                last = bool(mark & 0x80000000)
-                data += self._receive(min(mark & 0x7FFFFFFF, RECORD_MAX))
-        except OSError as error:
-            raise Gone(str(error)) from error
-        return Answer(data)
-
-    def receive(self):
-        """Returns (xid, Answer behind its count of results) of the next answer."""
-        answer = self._message()
-        xid = answer.u32()
-        kind, state = answer.u32(), answer.u32()
-        answer.u32()
-        answer.opaque()  # verifier
-        if kind != 1 or state != 0 or answer.u32() != 0:
-            raise Gone("the call was not accepted")
-        answer.u32()  # the status of the last operation is its own
-        answer.opaque()
-        answer.u32()
-        return xid, answer
-
-
-def expect_ok(answer):
-    """Reads the head of an operation's result. Errors: Refused."""
-    number, status = answer.u32(), answer.u32()
-    if status != OK:
-        raise Refused(number, status, answer)
-
-
-def opened_stateid(answer):
-    """The stateid of an OPEN, and whether it must be confirmed (v4.0)."""
-    stateid = answer.take(16)
-    answer.take(20)
-    flags = answer.u32()
-    answer.bitmap()
-    if answer.u32() == 3 and answer.u32() in (1, 2):  # OPEN_DELEGATE_NONE_EXT
-        answer.u32()
-    return stateid, flags & _CONFIRM
 
 
 class Client:

@@ -14,11 +14,10 @@ import contextlib
 import os
 import time
 
-from nfs4_client import (AGAIN_S, CLOSE, CREATE_SESSION, DELAY, DENIED, EXCHANGE_ID, FORGOTTEN,
-                         GETFH, GRACE, LOCK, LOCKU, LOOKUP, OK, OPEN, OPEN_CONFIRM, PUTFH,
-                         PUTROOTFH, READ, RECLAIM_COMPLETE, SEQUENCE, SETCLIENTID,
-                         SETCLIENTID_CONFIRM, WRITE, Answer, Connection, Gone, Refused,
-                         expect_ok, opaque, opened_stateid, u32, u64)
+from nfs4_wire import (AGAIN_S, CLOSE, CREATE_SESSION, DELAY, DENIED, EXCHANGE_ID, FORGOTTEN, GETFH,
+                       GRACE, LOCK, LOCKU, LOOKUP, OK, OPEN, OPEN_CONFIRM, PUTFH, PUTROOTFH, READ,
+                       RECLAIM_COMPLETE, SEQUENCE, SETCLIENTID, SETCLIENTID_CONFIRM, WRITE, Answer,
+                       Connection, Gone, Refused, expect_ok, opaque, opened_stateid, u32, u64)
 
 SLOT_BYTES = 4096
 GIVE_UP_S = 200.0

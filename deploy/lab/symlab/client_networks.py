@@ -71,3 +71,26 @@ def make_router(space, networks, hub):
     for number, other in itertools.permutations(numbers, 2):
         netns.ip("-6", "rule", "add", "priority", 100 + number, "iif", device(number),
                  "from", f"{address6(other, '')}/64", "blackhole", netns=space)
+
+
+def make(lab, networks):
+    """Makes the networks of a lab; in one with several, with both families and the router."""
+    if networks == 1:
+        return
+    for number in range(2, networks + 1):
+        netns.create_bridge(lab.hub_netns, bridge(number))
+    netns.create_bridge(lab.hub_netns, FAR_BRIDGE)
+    clients = {lab.client_netns: ("client", CLIENT_HOST)}
+    for head in lab.state.data["heads"]:
+        clients[head["netns"]] = (head["name"], int(head["name"].removeprefix("c1n")))
+    for space, (name, host) in clients.items():
+        add_ipv6(space, 1, host)
+        for number in range(2, networks + 1):
+            connect(space, name, number, host, lab.hub_netns)
+    router, far = lab.space_of("router"), lab.space_of("far")
+    lab.make_netns(router)
+    make_router(router, networks, lab.hub_netns)
+    lab.make_netns(far)
+    connect(far, "far", FAR, CLIENT_HOST, lab.hub_netns)
+    route_through_router(lab.client_netns, 1)
+    route_through_router(far, FAR)

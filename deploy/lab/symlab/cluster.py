@@ -11,43 +11,34 @@ it, at whatever moment `up` was interrupted or the machine lost its power. `down
 
 import concurrent.futures
 import contextlib
-import glob
-import json
 import os
-import re
 import shutil
 import subprocess
 import time
 import zlib
 
-from . import (client_networks, fuse_luns, head_processes, luns, mounts, netns, processes, product,
-               reservations)
+from . import (client_networks, fuse_luns, head_processes, luns, membership, mounts, netns,
+               offspring, processes, product, reservations)
 from .errors import LabDeadEnd, LabError
 from .fencing import KINDS as FENCE_KINDS
 from .fencing import WAYS_TO_BREAK, Switch
+from .membership import MEMBERS_READY_S, WITNESS
 from .state import LabState, root_dir
 from .wait import eventually
 
-FENCE_AGENT = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__))),
-                           "fence_agent")
-FENCE_RESERVATIONS = os.path.join(os.path.dirname(FENCE_AGENT), "fence_reservations")
 MAX_HEADS = 16
 MAX_LUNS = 64
-CLUSTER_NAME = "lab"
 MGMT_BRIDGE = "br-mgmt"
 NFS_BRIDGE = "br-nfs"
 CLIENT_ADDRESS = "10.0.0.200"
-WITNESS = "witness"
 WITNESS_ADDRESS = "10.99.0.100"
 ETCD_MEMBERS_MAX = 3
 ETCD_CLIENT_PORT = 2379
 ETCD_READY_S = 20.0
 AGENT_READY_S = 30.0
 AGENT_STOP_S = 10.0
-MEMBERS_READY_S = 60.0
 FENCE_TIMEOUT_S = 150.0
 STOP_GRACE_S = 3.0
-OFFSPRING_GONE_S = 20.0
 
 
 class Lab:
@@ -139,7 +130,7 @@ class Lab:
                 files = self._plan_luns(directory, lun_count)
                 writing = [pool.submit(luns.create_file, path, size) for path in files]
                 self._make_networks(heads)
-                self._make_client_networks(networks)
+                client_networks.make(self, networks)
                 if kind == "fuse":  # a head sees its view only if it starts after that
                     for done in writing:
                         done.result()
@@ -202,21 +193,21 @@ class Lab:
                 device = fuse_luns.path_of(self.state, name)
             self.state.note("luns", {"name": name, "path": device, "file": path})
 
-    def _make_netns(self, name):
+    def make_netns(self, name):
         self.state.note("namespaces", name)
         netns.create(name)
 
     def _make_networks(self, heads):
-        self._make_netns(self.hub_netns)
+        self.make_netns(self.hub_netns)
         for bridge in (MGMT_BRIDGE, NFS_BRIDGE):
             netns.create_bridge(self.hub_netns, bridge)
-        self._make_netns(self.client_netns)
+        self.make_netns(self.client_netns)
         netns.connect_to_bridge(self.client_netns, "eth1", f"{CLIENT_ADDRESS}/24",
                                 self.hub_netns, NFS_BRIDGE, "client-nfs")
         for number in range(1, heads + 1):
             name = f"c1n{number}"
             space = f"{self.prefix}-{name}"
-            self._make_netns(space)
+            self.make_netns(space)
             netns.connect_to_bridge(space, "eth0", f"10.99.0.{number}/24",
                                     self.hub_netns, MGMT_BRIDGE, f"{name}-mgmt")
             netns.connect_to_bridge(space, "eth1", f"10.0.0.{number}/24",
@@ -224,32 +215,10 @@ class Lab:
             self._note_head("heads", name, mgmt=f"10.99.0.{number}", nfs=f"10.0.0.{number}")
         if heads == 2:
             space = f"{self.prefix}-{WITNESS}"
-            self._make_netns(space)
+            self.make_netns(space)
             netns.connect_to_bridge(space, "eth0", f"{WITNESS_ADDRESS}/24",
                                     self.hub_netns, MGMT_BRIDGE, f"{WITNESS}-mgmt")
             self._note_head("witnesses", WITNESS, mgmt=WITNESS_ADDRESS)
-
-    def _make_client_networks(self, networks):
-        """Makes the networks; in a lab with several, with both families and the router."""
-        if networks == 1:
-            return
-        for number in range(2, networks + 1):
-            netns.create_bridge(self.hub_netns, client_networks.bridge(number))
-        netns.create_bridge(self.hub_netns, client_networks.FAR_BRIDGE)
-        clients = {self.client_netns: ("client", client_networks.CLIENT_HOST)}
-        for head in self.state.data["heads"]:
-            clients[head["netns"]] = (head["name"], int(head["name"].removeprefix("c1n")))
-        for space, (name, host) in clients.items():
-            client_networks.add_ipv6(space, 1, host)
-            for number in range(2, networks + 1):
-                client_networks.connect(space, name, number, host, self.hub_netns)
-        self._make_netns(self.space_of("router"))
-        client_networks.make_router(self.space_of("router"), networks, self.hub_netns)
-        self._make_netns(self.space_of("far"))
-        client_networks.connect(self.space_of("far"), "far", client_networks.FAR,
-                                client_networks.CLIENT_HOST, self.hub_netns)
-        client_networks.route_through_router(self.client_netns, 1)
-        client_networks.route_through_router(self.space_of("far"), client_networks.FAR)
 
     def space_of(self, where):
         """The namespace of a head, or of "client", "router", "far"."""
@@ -274,14 +243,14 @@ class Lab:
     def _start_head(self, index):
         head = self.state.data["heads"][index]
         if index == 0:
-            self._init_cluster(head)
+            membership.init(self, head)
         else:
-            self._join(head, etcd_member=len(self.state.data["heads"]) > 1
-                       and index < ETCD_MEMBERS_MAX)
+            membership.join(self, head, etcd_member=len(self.state.data["heads"]) > 1
+                            and index < ETCD_MEMBERS_MAX)
         if self.state.data.get("reserved"):
-            program = reservations.install(self.directory, FENCE_RESERVATIONS, root_dir(),
-                                           self.prefix)
-            self._set_in_config(head, {"reservation_program": f"'{program}'"})
+            program = reservations.install(self.directory, membership.FENCE_RESERVATIONS,
+                                           root_dir(), self.prefix)
+            membership.set_in_config(head, {"reservation_program": f"'{program}'"})
         if self.has_etcd(head):
             self.start_etcd(head["name"])
         self.start_vnfsd(head["name"])
@@ -291,7 +260,7 @@ class Lab:
     def _start_witness(self):
         """Starts a third etcd member for two heads; it serves no VNFS."""
         witness = self.head(WITNESS)
-        self._join(witness, etcd_member=True)
+        membership.join(self, witness, etcd_member=True)
         self.start_etcd(WITNESS)
 
     def wait_members(self):
@@ -309,50 +278,14 @@ class Lab:
             return True
         eventually(MEMBERS_READY_S, f"{len(members)} etcd members are used by every head", settled)
 
-    def _init_cluster(self, head):
-        quota = self.state.data.get("etcd_quota_bytes")
-        product.run([product.program("symnas"), "cluster", "init", "--name", CLUSTER_NAME,
-                     "--head", head["name"], "--address", head["mgmt"],
-                     "--etcd-dir", head["etcd_dir"], *self._head_options(head),
-                     *(["--etcd-quota-bytes", str(quota)] if quota else [])])
-
-    def _join(self, head, etcd_member):
-        bundle = os.path.join(head["dir"], "invite.bundle")
-        words = ["head", "invite", head["name"], "--address", head["mgmt"], "--out", bundle]
-        # etcd adds a member only after the others have been connected for five seconds.
-        eventually(MEMBERS_READY_S, f"{head['name']} is invited", lambda: [
-            self.symnas()(*words, *(["--etcd-member"] if etcd_member else []))])
-        product.run([product.program("symnas"), "head", "join", "--bundle", bundle,
-                     "--etcd-dir", head["etcd_dir"], *self._head_options(head)])
-        os.unlink(bundle)
-
     def join_anew(self, name):
         """Lets a head that was removed from the cluster join it again, like a new one."""
         head = self.head(name)
         processes.stop(self.process(f"vnfsd.{name}"), STOP_GRACE_S)
         shutil.rmtree(head["config_dir"])
         head_processes.write_boot_id(head["dir"])
-        self._join(head, etcd_member=False)
+        membership.join(self, head, etcd_member=False)
         self.start_vnfsd(name)
-
-    def _head_options(self, head):
-        """The options of `cluster init` and `head join` for this head's vnfsd.toml."""
-        options = ["--config-dir", head["config_dir"], "--run-dir", head["run_dir"],
-                   "--log-dir", head["log_dir"], "--plugin-dir", product.plugin_dir(),
-                   "--ganesha-prefix", product.ganesha_prefix()]
-        options += ["--fence-when-asked"]
-        if self.state.data.get("reserved"):
-            options += ["--fence-reservations"]
-        else:
-            options += ["--fence-agent", FENCE_AGENT, "--fence-option", f"prefix={self.prefix}",
-                        "--fence-option", f"lab_root={root_dir()}"]
-        if head["name"] != WITNESS:  # the witness is on the management network only
-            host = int(head["name"].removeprefix("c1n"))
-            for number in range(1, self.state.data["networks"] + 1):
-                options += ["--probe-address", client_networks.address(number, host)]
-        for pattern in self.state.data["lun_paths"]:
-            options += ["--lun-path", os.path.join(head["dir"], pattern)]  # absolute ones stay
-        return options
 
     # --- processes of a head, also for tests that stop and start them
 
@@ -431,9 +364,9 @@ class Lab:
             for name, record in sorted(data["processes"].items(), reverse=True):
                 grace_s = 0 if name.startswith("etcd.") else STOP_GRACE_S
                 processes.stop(record, grace_s)
-            self._stop_vms()
-            self._stop_instances()
-            self._kill_offspring()
+            offspring.stop_vms(self.vm_root())
+            offspring.stop_instances(self.directory)
+            offspring.kill(self.prefix, data["cgroup"], data["namespaces"])
             mounts.unmount(data.get("run_dirs", []))
             for name in data["namespaces"]:
                 netns.delete(name)
@@ -442,34 +375,6 @@ class Lab:
             processes.remove_cgroup(data["cgroup"])
             shutil.rmtree(self.directory)
         return True
-
-    def _stop_instances(self):
-        """Ends instances found by their state.json (docs/operations/configuration.md)."""
-        for path in glob.glob(os.path.join(self.directory, "heads", "*", "run", "vnfs", "*",
-                                            "state.json")):
-            with contextlib.suppress(OSError, ValueError, KeyError):
-                with open(path, encoding="utf-8") as file:
-                    state = json.load(file)
-                processes.stop({"pid": state["pid"], "start_time": state["start_ticks"],
-                                "argv": [path]}, 0)
-
-    def _kill_offspring(self):
-        """Ends the offspring of the lab's processes, found by its cgroup and its namespaces."""
-        def none_left():
-            pids = set(processes.cgroup_members(self.state.data["cgroup"]))
-            pids |= set(netns.processes_inside(self.state.data["namespaces"]))
-            pids.discard(os.getpid())
-            processes.kill_pids(sorted(pids))
-            return not pids
-        eventually(OFFSPRING_GONE_S, f"the last processes of lab {self.prefix} end", none_left)
-
-    def _stop_vms(self):
-        """Ends client VMs, and so their taps, by their records (tests/client/client_vm.py)."""
-        root = self.vm_root()
-        for name in os.listdir(root) if os.path.isdir(root) else []:
-            with (contextlib.suppress(FileNotFoundError),
-                  open(os.path.join(root, name, "vm.json"), encoding="utf-8") as file):
-                processes.stop(json.load(file), 0)
 
     # --- observing and acting
 
@@ -542,25 +447,10 @@ class Lab:
 
     def _set_everywhere(self, settings):
         for head in self.state.data["heads"]:
-            if not self._set_in_config(head, settings):
+            if not membership.set_in_config(head, settings):
                 continue
             processes.stop(self.process(f"vnfsd.{head['name']}"), AGENT_STOP_S)
             self.start_vnfsd(head["name"])
-
-    @staticmethod
-    def _set_in_config(head, settings):
-        """Changes vnfsd.toml; returns whether its content has changed."""
-        path = os.path.join(head["config_dir"], "vnfsd.toml")
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
-        changed = text
-        for setting, value in settings.items():
-            changed = re.sub(rf"(?m)^{setting} = .*$", f"{setting} = {value}", changed)
-        if changed == text:
-            return False
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(changed)
-        return True
 
     def set_fence_timeout(self, seconds):
         """Sets how long one action of a fence may take. Restarts the agents."""
