@@ -25,6 +25,11 @@
 #define SYMNAS_THREAD_ANNOTATION(x)
 #endif
 
+// Abseil, which gRPC includes, defines these three with the same meaning.
+#undef GUARDED_BY
+#undef PT_GUARDED_BY
+#undef NO_THREAD_SAFETY_ANALYSIS
+
 #define CAPABILITY(name) SYMNAS_THREAD_ANNOTATION(capability(name))
 #define SCOPED_CAPABILITY SYMNAS_THREAD_ANNOTATION(scoped_lockable)
 #define GUARDED_BY(mutex) SYMNAS_THREAD_ANNOTATION(guarded_by(mutex))
@@ -47,7 +52,8 @@ class CAPABILITY("mutex") Mutex {
   void lock() ACQUIRE() { mutex_.lock(); }
   void unlock() RELEASE() { mutex_.unlock(); }
   bool try_lock() TRY_ACQUIRE(true) { return mutex_.try_lock(); }
-  // Tells the analysis that this thread holds the mutex by a way that it cannot see. Checks nothing.
+  // Tells the analysis that this thread holds the mutex by a way that it cannot see. Checks
+  // nothing.
   void assert_held() const ASSERT_CAPABILITY(this) {}
 
  private:

@@ -2,8 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <random>
+
+#include "common/base/thread_annotations.h"
 
 namespace symnas::env {
 
@@ -20,13 +21,13 @@ class SeededRandom final : public Random {
  public:
   explicit SeededRandom(std::uint64_t seed) : engine_(seed) {}
   std::uint64_t next() override {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     return engine_();
   }
 
  private:
-  std::mutex mutex_;
-  std::mt19937_64 engine_;
+  Mutex mutex_;
+  std::mt19937_64 engine_ GUARDED_BY(mutex_);
 };
 
 }  // namespace symnas::env

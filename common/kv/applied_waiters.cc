@@ -7,7 +7,7 @@ namespace symnas::kv {
 
 void AppliedWaiters::wait_for(Revision revision, std::function<void()> action) {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (following_ && applied_ < revision) {
       waiting_.emplace(revision, std::move(action));
       return;
@@ -19,7 +19,7 @@ void AppliedWaiters::wait_for(Revision revision, std::function<void()> action) {
 void AppliedWaiters::advance(Revision applied) {
   std::multimap<Revision, std::function<void()>> due;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!following_ || applied <= applied_) return;
     applied_ = applied;
     const auto end = waiting_.upper_bound(applied);
@@ -30,7 +30,7 @@ void AppliedWaiters::advance(Revision applied) {
 
 std::vector<std::function<void()>> AppliedWaiters::drop() {
   std::vector<std::function<void()>> due;
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   following_ = false;
   for (auto& [revision, action] : waiting_) due.push_back(std::move(action));
   waiting_.clear();
@@ -38,12 +38,12 @@ std::vector<std::function<void()>> AppliedWaiters::drop() {
 }
 
 void AppliedWaiters::note_barrier(Revision stamp) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!following_) passed_ = std::max(passed_, stamp);
 }
 
 Revision AppliedWaiters::follow(Revision applied) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   following_ = true;
   applied_ = applied;
   return std::exchange(passed_, Revision(0));

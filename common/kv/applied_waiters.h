@@ -7,10 +7,10 @@
 
 #include <functional>
 #include <map>
-#include <mutex>
 #include <vector>
 
 #include "common/base/ids.h"
+#include "common/base/thread_annotations.h"
 
 namespace symnas::kv {
 
@@ -30,11 +30,11 @@ class AppliedWaiters {
   Revision follow(Revision applied);
 
  private:
-  std::mutex mutex_;
-  std::multimap<Revision, std::function<void()>> waiting_;
-  Revision applied_;
-  Revision passed_;  // stamps of barriers while not following
-  bool following_ = false;
+  Mutex mutex_;
+  std::multimap<Revision, std::function<void()>> waiting_ GUARDED_BY(mutex_);
+  Revision applied_ GUARDED_BY(mutex_);
+  Revision passed_ GUARDED_BY(mutex_);  // stamps of barriers while not following
+  bool following_ GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace symnas::kv

@@ -15,7 +15,7 @@ void Barriers::barrier(Callback done) {
   context_.counters.barriers.fetch_add(1, std::memory_order_relaxed);
   auto round = std::make_shared<Round>();
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!closed_) {
       waiting_.push_back(std::move(done));
       if (reads_in_flight_ == kBarrierReadsInFlightMax) return;
@@ -40,7 +40,7 @@ void Barriers::send(std::shared_ptr<Round> round) {
 void Barriers::on_stamp(const std::shared_ptr<Round>& round, const Result<TxnResult>& answer) {
   auto next = std::make_shared<Round>();
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (waiting_.empty()) {
       --reads_in_flight_;
     } else {
@@ -72,7 +72,7 @@ void Barriers::finish(Round& round, const Status& status) {
 void Barriers::close(const Error& error) {
   std::vector<Callback> callers;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     closed_ = true;
     callers.swap(waiting_);
   }

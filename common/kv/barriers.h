@@ -9,9 +9,9 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "common/base/thread_annotations.h"
 #include "common/kv/session_context.h"
 
 namespace symnas::kv {
@@ -36,10 +36,11 @@ class Barriers {
   void close(const Error& error);
 
   SessionContext& context_;
-  std::mutex mutex_;
-  bool closed_ = false;
-  int reads_in_flight_ = 0;
-  std::vector<Callback> waiting_;  // wait for the next read to be sent
+  Mutex mutex_;
+  bool closed_ GUARDED_BY(mutex_) = false;
+  int reads_in_flight_ GUARDED_BY(mutex_) = 0;
+  // Wait for the next read to be sent.
+  std::vector<Callback> waiting_ GUARDED_BY(mutex_);
 };
 
 }  // namespace symnas::kv

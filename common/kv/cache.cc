@@ -1,7 +1,6 @@
 #include "common/kv/cache.h"
 
 #include <algorithm>
-#include <bitset>
 #include <utility>
 
 #include "common/base/check.h"
@@ -31,15 +30,17 @@ std::size_t Cache::index_of(std::string_view key) {
   return (Hash{}(key) >> 32) % kCacheShards;
 }
 
-std::vector<std::unique_lock<std::mutex>> Cache::lock_shards(const std::vector<KeyFact>& facts) {
-  std::bitset<kCacheShards> wanted;
-  for (const KeyFact& one : facts) wanted.set(index_of(one.key));
-  std::vector<std::unique_lock<std::mutex>> locks;
-  locks.reserve(wanted.count());
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    if (wanted.test(i)) locks.emplace_back(shards_[i].mutex);
+Cache::ShardsLock::ShardsLock(Cache& cache, const std::vector<KeyFact>& facts) : cache_(cache) {
+  for (const KeyFact& one : facts) held_.set(index_of(one.key));
+  for (std::size_t i = 0; i < held_.size(); ++i) {
+    if (held_.test(i)) cache_.shards_[i].mutex.lock();
   }
-  return locks;
+}
+
+Cache::ShardsLock::~ShardsLock() {
+  for (std::size_t i = 0; i < held_.size(); ++i) {
+    if (held_.test(i)) cache_.shards_[i].mutex.unlock();
+  }
 }
 
 Cache::Entry* Cache::find(Shard& shard, std::string_view key) {
@@ -87,7 +88,7 @@ void Cache::close() {
   for (auto& shard : shards_) {
     Map old_map;
     std::list<Map::value_type*> old_list;
-    const std::scoped_lock lock(shard.mutex);
+    const MutexLock lock(shard.mutex);
     old_map.swap(shard.map);
     old_list.swap(shard.by_age);
     shard.bytes = 0;
@@ -99,9 +100,10 @@ void Cache::begin_events(Revision newest) { raise(applying_, newest); }
 void Cache::end_events(Revision newest) { raise(applied_, newest); }
 
 void Cache::apply_events(std::vector<KeyFact> events) {
-  const auto locks = lock_shards(events);
+  const ShardsLock lock(*this, events);
   for (KeyFact& event : events) {
     Shard& shard = shard_of(event.key);
+    shard.mutex.assert_held();
     Entry* entry = find(shard, event.key);
     if (entry == nullptr || event.fact.order <= entry->born) continue;
     take(shard, *entry, std::move(event.fact));
@@ -138,15 +140,17 @@ void Cache::offer_locked(Shard& shard, std::string_view key, Fact&& fact, Revisi
 }
 
 void Cache::offer(std::vector<KeyFact> facts, Revision known_at, std::uint64_t life) {
-  const auto locks = lock_shards(facts);
+  const ShardsLock lock(*this, facts);
   for (KeyFact& one : facts) {
-    offer_locked(shard_of(one.key), one.key, std::move(one.fact), known_at, life);
+    Shard& shard = shard_of(one.key);
+    shard.mutex.assert_held();
+    offer_locked(shard, one.key, std::move(one.fact), known_at, life);
   }
 }
 
 CachedValue Cache::settle(std::string_view key, Fact fact, Revision known_at, std::uint64_t life) {
   Shard& shard = shard_of(key);
-  const std::scoped_lock lock(shard.mutex);
+  const MutexLock lock(shard.mutex);
   offer_locked(shard, key, Fact(fact), known_at, life);
   const Entry* entry = find(shard, key);
   if (entry != nullptr && entry->state != Entry::State::kLoading && entry->order > fact.order) {
@@ -160,7 +164,7 @@ CachedValue Cache::settle(std::string_view key, Fact fact, Revision known_at, st
 
 void Cache::forget(std::string_view key, Revision at) {
   Shard& shard = shard_of(key);
-  const std::scoped_lock lock(shard.mutex);
+  const MutexLock lock(shard.mutex);
   Entry* entry = find(shard, key);
   if (entry == nullptr || entry->order >= at) return;
   if (entry->pins == 0) {
@@ -175,7 +179,7 @@ void Cache::forget(std::string_view key, Revision at) {
 
 std::uint64_t Cache::pin(std::string_view key) {
   Shard& shard = shard_of(key);
-  const std::scoped_lock lock(shard.mutex);
+  const MutexLock lock(shard.mutex);
   if (!open_.load(std::memory_order_acquire)) return 0;
   Entry* entry = find(shard, key);
   if (entry == nullptr) entry = &insert(shard, key);
@@ -186,7 +190,7 @@ std::uint64_t Cache::pin(std::string_view key) {
 void Cache::unpin(std::string_view key, std::uint64_t life) {
   if (life == 0) return;
   Shard& shard = shard_of(key);
-  const std::scoped_lock lock(shard.mutex);
+  const MutexLock lock(shard.mutex);
   if (life != shard.life) return;
   Entry* entry = find(shard, key);
   CHECK(entry != nullptr && entry->pins > 0, "a pinned entry stays");
@@ -195,7 +199,7 @@ void Cache::unpin(std::string_view key, std::uint64_t life) {
 
 std::optional<CachedValue> Cache::peek(std::string_view key) {
   Shard& shard = shard_of(key);
-  const std::scoped_lock lock(shard.mutex);
+  const MutexLock lock(shard.mutex);
   // close() may not have reached this shard yet. Its entries get no more updates, and barriers
   // already pass without a wait.
   if (!open_.load(std::memory_order_acquire)) return std::nullopt;
@@ -210,7 +214,7 @@ std::optional<CachedValue> Cache::peek(std::string_view key) {
 
 bool Cache::changed_since(std::string_view key, Revision revision) {
   Shard& shard = shard_of(key);
-  const std::scoped_lock lock(shard.mutex);
+  const MutexLock lock(shard.mutex);
   const Entry* entry = find(shard, key);
   return entry != nullptr && entry->state != Entry::State::kLoading && entry->order > revision;
 }
@@ -232,7 +236,7 @@ void Cache::make_room(Shard& shard) {
 std::int64_t Cache::bytes() const {
   std::int64_t total = 0;
   for (auto& shard : shards_) {
-    const std::scoped_lock lock(shard.mutex);
+    const MutexLock lock(shard.mutex);
     total += shard.bytes;
   }
   return total;
@@ -241,7 +245,7 @@ std::int64_t Cache::bytes() const {
 std::int64_t Cache::entries() const {
   std::int64_t total = 0;
   for (auto& shard : shards_) {
-    const std::scoped_lock lock(shard.mutex);
+    const MutexLock lock(shard.mutex);
     total += static_cast<std::int64_t>(shard.map.size());
   }
   return total;

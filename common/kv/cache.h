@@ -23,10 +23,10 @@
 
 #include <array>
 #include <atomic>
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <list>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,6 +34,7 @@
 #include <vector>
 
 #include "common/base/ids.h"
+#include "common/base/thread_annotations.h"
 #include "common/kv/limits.h"
 #include "common/kv/session.h"
 
@@ -113,24 +114,35 @@ class Cache {
     std::list<Map::value_type*>::iterator place;
   };
   struct Shard {
-    mutable std::mutex mutex;
-    Map map;
-    std::list<Map::value_type*> by_age;  // front: newest; second chance from the back
-    std::int64_t bytes = 0;
-    std::uint64_t life = 1;  // grows when the shard is emptied
+    mutable Mutex mutex;
+    Map map GUARDED_BY(mutex);
+    // Front: newest; second chance from the back.
+    std::list<Map::value_type*> by_age GUARDED_BY(mutex);
+    std::int64_t bytes GUARDED_BY(mutex) = 0;
+    std::uint64_t life GUARDED_BY(mutex) = 1;  // grows when the shard is emptied
   };
 
   static std::size_t index_of(std::string_view key);
   Shard& shard_of(std::string_view key) { return shards_[index_of(key)]; }
-  // The shards of all these keys.
-  std::vector<std::unique_lock<std::mutex>> lock_shards(const std::vector<KeyFact>& facts);
-  Entry* find(Shard& shard, std::string_view key);
-  Entry& insert(Shard& shard, std::string_view key);
-  void erase(Shard& shard, std::string_view key);
-  void take(Shard& shard, Entry& entry, Fact&& fact);
+  // Holds the shards of all these keys.
+  class ShardsLock {
+   public:
+    ShardsLock(Cache& cache, const std::vector<KeyFact>& facts);
+    ~ShardsLock();
+    ShardsLock(const ShardsLock&) = delete;
+    ShardsLock& operator=(const ShardsLock&) = delete;
+
+   private:
+    Cache& cache_;
+    std::bitset<kCacheShards> held_;
+  };
+  Entry* find(Shard& shard, std::string_view key) REQUIRES(shard.mutex);
+  Entry& insert(Shard& shard, std::string_view key) REQUIRES(shard.mutex);
+  void erase(Shard& shard, std::string_view key) REQUIRES(shard.mutex);
+  void take(Shard& shard, Entry& entry, Fact&& fact) REQUIRES(shard.mutex);
   void offer_locked(Shard& shard, std::string_view key, Fact&& fact, Revision known_at,
-                    std::uint64_t life);
-  void make_room(Shard& shard);
+                    std::uint64_t life) REQUIRES(shard.mutex);
+  void make_room(Shard& shard) REQUIRES(shard.mutex);
 
   const std::int64_t shard_bytes_max_;
   std::atomic<bool> open_{false};

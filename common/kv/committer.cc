@@ -24,7 +24,7 @@ Committer::Committer(SessionContext& context)
 
 void Committer::start(std::function<void(Status)> ready) {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!slots_.has_armed()) {
       ready_ = std::exchange(ready, nullptr);
       slots_to_start_ = kSessionSlots;
@@ -53,7 +53,7 @@ void Committer::commit(Mutation mutation, CommitCallback done) {
   context_.counters.operations.fetch_add(1, std::memory_order_relaxed);
   Answers answers;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (closed_) {
       answers.push_back({std::move(operation), tl::unexpected<Error>(context_.close_error())});
     } else if (queue_.size() >= static_cast<std::size_t>(kQueuedOperationsMax)) {
@@ -149,7 +149,7 @@ void Committer::send_waiting() {
   for (;;) {
     FlightRef flight;
     {
-      const std::scoped_lock lock(mutex_);
+      const MutexLock lock(mutex_);
       if (outbox_.empty()) break;
       flight = std::move(outbox_.front());
       outbox_.pop_front();
@@ -198,7 +198,7 @@ void Committer::land_locked(const FlightRef& flight, Revision slot_revision) {
 void Committer::on_answer(const FlightRef& flight, Result<TxnResult> answer) {
   const SessionContext::Inside inside(context_);
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!take_locked(flight)) return;
   }
   Verdict verdict;
@@ -229,7 +229,7 @@ void Committer::on_answer(const FlightRef& flight, Result<TxnResult> answer) {
 void Committer::on_ended(const FlightRef& flight, const Error& disproof) {
   Answers answers;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     put_back_locked(flight, answers);  // close() answers its operations with all others
   }
   deliver(std::move(answers), Revision(0));
@@ -254,7 +254,7 @@ void Committer::send_again(const FlightRef& flight, const Result<TxnResult>& ans
   Answers answers;
   bool open = false;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     open = put_back_locked(flight, answers);
     // Sent again at once: the next member may already know the outcome.
     if (open && first_unknown) outbox_.push_back(flight);
@@ -271,7 +271,7 @@ void Committer::send_again(const FlightRef& flight, const Result<TxnResult>& ans
   context_.timers.add(context_.retry_at_ns(flight->tries, salt),
                       [this, keep = context_.keep_alive(), flight] {
                         {
-                          const std::scoped_lock lock(mutex_);
+                          const MutexLock lock(mutex_);
                           if (closed_) return;
                           outbox_.push_back(flight);
                         }
@@ -282,7 +282,7 @@ void Committer::send_again(const FlightRef& flight, const Result<TxnResult>& ans
 void Committer::on_armed(const FlightRef& flight, const Verdict& verdict) {
   Answers answers;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     land_locked(flight, verdict.revision);
     dispatch_locked(answers);
   }
@@ -296,13 +296,11 @@ void Committer::on_executed(const FlightRef& flight, const Verdict& verdict,
   Batch& batch = flight->batch;
   note_shown(verdict.revision);  // before any fact of it
   show(*flight, verdict, answer);
-  for (std::size_t i = 0; i < batch.watched_puts.size(); ++i) {
-    context_.cache.unpin(batch.watched_puts[i], flight->pins[i]);
-  }
+  unpin(*flight);
   Answers answers;
   Answers stale;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const auto& operation : batch.operations) claims_.remove(operation->footprint);
     answers = answers_of(batch, verdict);
     land_locked(flight, verdict.revision);
@@ -325,14 +323,12 @@ void Committer::on_refused(const FlightRef& flight, const Verdict& verdict) {
   Answers answers;
   Operations failed;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     land_locked(flight, arming ? Revision(0) : flight->use.expected);
     if (arming) {
       if (!closed_ && arming_ == 0 && !slots_.has_armed()) failed = queue_.take_batch(claims_);
     } else {
-      for (std::size_t i = 0; i < flight->batch.watched_puts.size(); ++i) {
-        context_.cache.unpin(flight->batch.watched_puts[i], flight->pins[i]);
-      }
+      unpin(*flight);
       for (const auto& operation : flight->batch.operations) {
         claims_.remove(operation->footprint);
       }
@@ -369,7 +365,7 @@ void Committer::on_abort(const FlightRef& flight, Error refusal) {
   flight->maybe_executed = true;
   Answers answers;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (put_back_locked(flight, answers)) outbox_.push_back(flight);
   }
   send_waiting();
@@ -379,10 +375,8 @@ void Committer::on_abort(const FlightRef& flight, Error refusal) {
 void Committer::on_aborted(const FlightRef& flight) {
   Answers answers;
   {
-    const std::scoped_lock lock(mutex_);
-    for (std::size_t i = 0; i < flight->batch.watched_puts.size(); ++i) {
-      context_.cache.unpin(flight->batch.watched_puts[i], flight->pins[i]);
-    }
+    const MutexLock lock(mutex_);
+    unpin(*flight);
     for (auto& operation : flight->batch.operations) {
       claims_.remove(operation->footprint);
       answers.push_back({std::move(operation), tl::unexpected<Error>(flight->refusal)});
@@ -398,7 +392,7 @@ void Committer::on_aborted(const FlightRef& flight) {
 void Committer::slot_ready(Status status) {
   std::function<void(Status)> ready;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (slots_to_start_ == 0) return;
     if (status && --slots_to_start_ > 0) return;
     slots_to_start_ = 0;
@@ -414,7 +408,7 @@ void Committer::when_landed(const Footprint& looked, Revision revision,
   OnlookerRef onlooker;
   bool closed = false;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     closed = closed_;
     if (!closed && claims_.conflicts(looked)) {
       onlooker = std::make_shared<Onlooker>(Onlooker{flights_over(looked), std::move(action)});
@@ -432,16 +426,15 @@ void Committer::when_landed(const Footprint& looked, Revision revision,
 }
 
 void Committer::note_shown(Revision revision) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   newest_shown_ = std::max(newest_shown_, revision);
 }
 
 Revision Committer::newest_shown() {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return newest_shown_;
 }
 
-// REQUIRES: mutex_ is held.
 std::vector<std::uint64_t> Committer::flights_over(const Footprint& looked) const {
   std::vector<std::uint64_t> numbers;
   for (const auto& [number, flight] : in_air_) {
@@ -455,10 +448,13 @@ std::vector<std::uint64_t> Committer::flights_over(const Footprint& looked) cons
 void Committer::tell_onlookers() {
   std::vector<OnlookerRef> due;
   {
-    const std::scoped_lock lock(mutex_);
-    const auto waits = [this](const OnlookerRef& one) {
-      return std::ranges::any_of(one->flights,
-                                 [this](auto number) { return in_air_.contains(number); });
+    const MutexLock lock(mutex_);
+    const auto is_under_way = [this](std::uint64_t number) {
+      mutex_.assert_held();
+      return in_air_.contains(number);
+    };
+    const auto waits = [&is_under_way](const OnlookerRef& one) {
+      return std::ranges::any_of(one->flights, is_under_way);
     };
     const auto rest = std::stable_partition(onlookers_.begin(), onlookers_.end(), waits);
     due.assign(rest, onlookers_.end());
@@ -469,7 +465,7 @@ void Committer::tell_onlookers() {
 
 void Committer::tell(const OnlookerRef& onlooker) {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (std::erase(onlookers_, onlooker) == 0) return;  // has been told
   }
   onlooker->action({});
@@ -480,7 +476,7 @@ void Committer::fail_all(const Error& error) {
   std::vector<OnlookerRef> onlookers;
   std::function<void(Status)> ready;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     closed_ = true;
     outbox_.clear();
     for (auto& flight : std::exchange(flights_, {})) {

@@ -13,9 +13,9 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "common/base/thread_annotations.h"
 #include "common/kv/batch.h"
 #include "common/kv/footprint.h"
 #include "common/kv/operation_queue.h"
@@ -75,16 +75,15 @@ class Committer {
   };
   using OnlookerRef = std::shared_ptr<Onlooker>;
 
-  // REQUIRES (those named *_locked): mutex_ is held.
-  void dispatch_locked(Answers& answers);
+  void dispatch_locked(Answers& answers) REQUIRES(mutex_);
   bool is_stale(const Operation& operation) const;
-  void answer_stale_locked(Operations& operations, Answers& answers);
-  void launch_locked(Operations operations);
-  void arm_locked();
-  void send_locked(FlightRef flight);
-  bool take_locked(const FlightRef& flight);
-  bool put_back_locked(const FlightRef& flight, Answers& answers);
-  void land_locked(const FlightRef& flight, Revision slot_revision);
+  void answer_stale_locked(Operations& operations, Answers& answers) REQUIRES(mutex_);
+  void launch_locked(Operations operations) REQUIRES(mutex_);
+  void arm_locked() REQUIRES(mutex_);
+  void send_locked(FlightRef flight) REQUIRES(mutex_);
+  bool take_locked(const FlightRef& flight) REQUIRES(mutex_);
+  bool put_back_locked(const FlightRef& flight, Answers& answers) REQUIRES(mutex_);
+  void land_locked(const FlightRef& flight, Revision slot_revision) REQUIRES(mutex_);
 
   void send_waiting();
   void send_again(const FlightRef& flight, const Result<TxnResult>& answer);
@@ -100,11 +99,12 @@ class Committer {
   void add_written(const Op& op, Revision revision, std::vector<Cache::KeyFact>& facts) const;
   void add_found(const Flight& flight, std::size_t operation, Revision revision,
                  const TxnResult& answer, std::vector<Cache::KeyFact>& facts) const;
+  void unpin(const Flight& flight);
   Answers answers_of(Batch& batch, const Verdict& verdict);
   void deliver(Answers answers, Revision revision);
   void fail_all(const Error& error);
   void slot_ready(Status status);
-  std::vector<std::uint64_t> flights_over(const Footprint& looked) const;
+  std::vector<std::uint64_t> flights_over(const Footprint& looked) const REQUIRES(mutex_);
   void tell_onlookers();
   void tell(const OnlookerRef& onlooker);
 
@@ -112,20 +112,23 @@ class Committer {
   const Frame frame_;
   std::atomic<int> ending_itself_{0};
 
-  std::mutex mutex_;
-  bool closed_ = false;
-  OperationQueue queue_;
-  Claims claims_;  // of the operations in flight
-  SlotTable slots_;
-  std::vector<FlightRef> flights_;  // under way, except a flight whose answer is being processed
-  std::deque<FlightRef> outbox_;    // to be sent as soon as no lock is held
-  std::map<std::uint64_t, FlightRef> in_air_;  // batches that have claims
-  std::uint64_t launched_ = 0;
-  Revision newest_shown_;
-  std::vector<OnlookerRef> onlookers_;
-  int arming_ = 0;
-  int slots_to_start_ = 0;
-  std::function<void(Status)> ready_;
+  Mutex mutex_;
+  bool closed_ GUARDED_BY(mutex_) = false;
+  OperationQueue queue_ GUARDED_BY(mutex_);
+  Claims claims_ GUARDED_BY(mutex_);  // of the operations in flight
+  SlotTable slots_ GUARDED_BY(mutex_);
+  // Under way, except a flight whose answer is being processed.
+  std::vector<FlightRef> flights_ GUARDED_BY(mutex_);
+  // To be sent as soon as no lock is held.
+  std::deque<FlightRef> outbox_ GUARDED_BY(mutex_);
+  // Batches that have claims.
+  std::map<std::uint64_t, FlightRef> in_air_ GUARDED_BY(mutex_);
+  std::uint64_t launched_ GUARDED_BY(mutex_) = 0;
+  Revision newest_shown_ GUARDED_BY(mutex_);
+  std::vector<OnlookerRef> onlookers_ GUARDED_BY(mutex_);
+  int arming_ GUARDED_BY(mutex_) = 0;
+  int slots_to_start_ GUARDED_BY(mutex_) = 0;
+  std::function<void(Status)> ready_ GUARDED_BY(mutex_);
 };
 
 }  // namespace symnas::kv

@@ -49,6 +49,12 @@ void Committer::add_found(const Flight& flight, std::size_t operation, Revision 
   }
 }
 
+void Committer::unpin(const Flight& flight) {
+  for (std::size_t i = 0; i < flight.batch.watched_puts.size(); ++i) {
+    context_.cache.unpin(flight.batch.watched_puts[i], flight.pins[i]);
+  }
+}
+
 Committer::Answers Committer::answers_of(Batch& batch, const Verdict& verdict) {
   Answers answers;
   for (std::size_t i = 0; i < batch.operations.size(); ++i) {

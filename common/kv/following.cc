@@ -19,7 +19,7 @@ void Following::image(std::deque<OpResult>& results, Revision at, Revision no_ol
                 std::make_move_iterator(kvs.end()));
     results.pop_front();
   }
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   image_ = std::move(keys);
   at_ = at;
   no_older_than_ = no_older_than;
@@ -58,10 +58,11 @@ void Following::events(const std::vector<WatchEvent>& events, Revision newest) {
     });
     if (wanted) followed.push_back(event);
   }
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (complete_) {
     if (newest <= at_) return;  // the image is younger
-    std::erase_if(followed, [this](const WatchEvent& one) { return one.kv.mod_revision <= at_; });
+    std::erase_if(followed,
+                  [at = at_](const WatchEvent& one) { return one.kv.mod_revision <= at; });
     follower_->on_events(followed, newest);
     return;
   }
@@ -72,7 +73,7 @@ void Following::events(const std::vector<WatchEvent>& events, Revision newest) {
 }
 
 void Following::lost() {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   image_.reset();
   early_.clear();
   early_newest_ = Revision(0);

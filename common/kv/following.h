@@ -6,11 +6,11 @@
 #pragma once
 
 #include <deque>
-#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "common/base/thread_annotations.h"
 #include "common/kv/follower.h"
 #include "common/kv/session.h"
 
@@ -32,17 +32,19 @@ class Following {
   void lost();
 
  private:
-  void complete_locked();
+  void complete_locked() REQUIRES(mutex_);
 
   const std::vector<KeyRange> ranges_;
   Follower* const follower_;
-  std::mutex mutex_;
-  bool complete_ = false;                       // the follower has an image
-  std::optional<std::vector<KeyValue>> image_;  // that it has not been told of yet
-  Revision at_;                                 // of the image
-  Revision no_older_than_;
-  std::vector<WatchEvent> early_;  // followed ones that came before the follower was told
-  Revision early_newest_;
+  Mutex mutex_;
+  bool complete_ GUARDED_BY(mutex_) = false;  // the follower has an image
+  // That it has not been told of yet.
+  std::optional<std::vector<KeyValue>> image_ GUARDED_BY(mutex_);
+  Revision at_ GUARDED_BY(mutex_);  // of the image
+  Revision no_older_than_ GUARDED_BY(mutex_);
+  // Followed ones that came before the follower was told.
+  std::vector<WatchEvent> early_ GUARDED_BY(mutex_);
+  Revision early_newest_ GUARDED_BY(mutex_);
 };
 
 }  // namespace symnas::kv

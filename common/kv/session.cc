@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <future>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
 #include <utility>
 
+#include "common/base/thread_annotations.h"
 #include "common/base/waiting.h"
 #include "common/kv/session_core.h"
 
@@ -24,36 +23,36 @@ class Bell {
  public:
   void ring() {
     {
-      const std::scoped_lock lock(mutex_);
+      const MutexLock lock(mutex_);
       rung_ = true;
     }
     changed_.notify_one();
   }
   void stop() {
     {
-      const std::scoped_lock lock(mutex_);
+      const MutexLock lock(mutex_);
       stopped_ = true;
     }
     changed_.notify_one();
   }
   // Waits until it rings or until `wait` has passed. False: stopped.
   bool wait(std::optional<std::chrono::nanoseconds> wait) {
-    std::unique_lock lock(mutex_);
-    const auto done = [this] { return rung_ || stopped_; };
+    const MutexLock lock(mutex_);
+    const auto done = [this]() REQUIRES(mutex_) { return rung_ || stopped_; };
     if (wait) {
-      changed_.wait_for(lock, *wait, done);
+      changed_.wait_for(mutex_, *wait, done);
     } else {
-      changed_.wait(lock, done);
+      changed_.wait(mutex_, done);
     }
     rung_ = false;
     return !stopped_;
   }
 
  private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool rung_ = false;
-  bool stopped_ = false;
+  Mutex mutex_;
+  CondVar changed_;
+  bool rung_ GUARDED_BY(mutex_) = false;
+  bool stopped_ GUARDED_BY(mutex_) = false;
 };
 
 template <class T>

@@ -34,7 +34,7 @@ void SessionContext::close(Error error, Announce announce) {
   bool call = false;
   std::map<std::uint64_t, std::shared_ptr<ReadTry>> reads;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (closed_.load(std::memory_order_relaxed)) return;
     error_ = error;
     closed_.store(true, std::memory_order_release);
@@ -49,14 +49,14 @@ void SessionContext::close(Error error, Announce announce) {
 }
 
 Status SessionContext::opened() {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (closed_.load(std::memory_order_relaxed)) return tl::unexpected<Error>(error_);
   opened_ = true;
   return {};
 }
 
 Error SessionContext::close_error() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return error_;
 }
 
@@ -100,7 +100,7 @@ void SessionContext::read(std::vector<Op> ranges, ReadCallback done) {
   attempt->done = std::move(done);
   bool registered = false;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     registered = !is_closed();  // from here on close() answers this read
     attempt->number = next_read_++;
     if (registered) reads_.emplace(attempt->number, attempt);
@@ -113,7 +113,7 @@ void SessionContext::read(std::vector<Op> ranges, ReadCallback done) {
 }
 
 bool SessionContext::take_read(const std::shared_ptr<ReadTry>& attempt) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return reads_.erase(attempt->number) > 0;
 }
 

@@ -10,11 +10,11 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "common/base/result.h"
+#include "common/base/thread_annotations.h"
 #include "common/env/clock.h"
 #include "common/kv/applied_waiters.h"
 #include "common/kv/cache.h"
@@ -120,12 +120,13 @@ class SessionContext : public std::enable_shared_from_this<SessionContext> {
 
   const std::function<void(Error)> on_ended_;
   std::vector<std::function<void(const Error&)>> parts_;
-  mutable std::mutex mutex_;
-  std::atomic<bool> closed_{false};
-  bool opened_ = false;
-  Error error_;
-  std::map<std::uint64_t, std::shared_ptr<ReadTry>> reads_;  // not answered yet
-  std::uint64_t next_read_ = 0;
+  mutable Mutex mutex_;
+  std::atomic<bool> closed_{false};  // set under mutex_
+  bool opened_ GUARDED_BY(mutex_) = false;
+  Error error_ GUARDED_BY(mutex_);
+  // Not answered yet.
+  std::map<std::uint64_t, std::shared_ptr<ReadTry>> reads_ GUARDED_BY(mutex_);
+  std::uint64_t next_read_ GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace symnas::kv

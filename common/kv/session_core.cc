@@ -21,7 +21,7 @@ SessionCore::SessionCore(Store& the_store, const env::Clock& the_clock, SessionO
 
 void SessionCore::start(std::function<void(Status)> opened) {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     opened_callback_ = std::move(opened);
   }
   committer_.start([this](Status status) { part_ready(std::move(status)); });
@@ -31,7 +31,7 @@ void SessionCore::start(std::function<void(Status)> opened) {
 void SessionCore::part_ready(Status status) {
   std::function<void(Status)> callback;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (status && --parts_to_start_ > 0) return;
     callback = std::exchange(opened_callback_, nullptr);
   }

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/thread_annotations.h"
 #include "common/kv/barriers.h"
 #include "common/kv/cached_reader.h"
 #include "common/kv/committer.h"
@@ -52,9 +53,9 @@ class SessionCore final : public SessionContext {
   WatchKeeper watch_;
   CachedReader reader_;
   Barriers barriers_;
-  std::mutex mutex_;
-  int parts_to_start_ = 2;
-  std::function<void(Status)> opened_callback_;
+  Mutex mutex_;
+  int parts_to_start_ GUARDED_BY(mutex_) = 2;
+  std::function<void(Status)> opened_callback_ GUARDED_BY(mutex_);
 };
 
 }  // namespace symnas::kv

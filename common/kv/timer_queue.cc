@@ -7,7 +7,7 @@ namespace symnas::kv {
 void TimerQueue::add(std::int64_t deadline_ns, std::function<void()> action) {
   bool earlier = false;
   {
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     if (closed_) {
       lock.unlock();
       action();
@@ -23,7 +23,7 @@ std::optional<std::int64_t> TimerQueue::run_due(std::int64_t now_ns) {
   for (;;) {
     std::function<void()> action;
     {
-      const std::scoped_lock lock(mutex_);
+      const MutexLock lock(mutex_);
       if (timers_.empty()) return std::nullopt;
       if (timers_.top().deadline_ns > now_ns) return timers_.top().deadline_ns;
       action = timers_.top().action;
@@ -37,7 +37,7 @@ void TimerQueue::close() {
   for (;;) {
     std::function<void()> action;
     {
-      const std::scoped_lock lock(mutex_);
+      const MutexLock lock(mutex_);
       closed_ = true;
       if (timers_.empty()) return;
       action = timers_.top().action;

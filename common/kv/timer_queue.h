@@ -6,10 +6,11 @@
 
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <queue>
 #include <vector>
+
+#include "common/base/thread_annotations.h"
 
 namespace symnas::kv {
 
@@ -37,10 +38,10 @@ class TimerQueue {
   };
 
   const std::function<void()> wake_;
-  std::mutex mutex_;
-  std::priority_queue<Timer> timers_;
-  std::uint64_t next_number_ = 0;
-  bool closed_ = false;
+  Mutex mutex_;
+  std::priority_queue<Timer> timers_ GUARDED_BY(mutex_);
+  std::uint64_t next_number_ GUARDED_BY(mutex_) = 0;
+  bool closed_ GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace symnas::kv

@@ -35,7 +35,7 @@ WatchKeeper::~WatchKeeper() = default;
 void WatchKeeper::start(std::function<void(Status)> ready) {
   Actions actions;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     ready_ = std::move(ready);
     reopen_locked(Revision(0), actions);
   }
@@ -46,7 +46,7 @@ void WatchKeeper::resync_late() {
   WatchFollower::Step step;
   Actions actions;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (closed_) return;
     step = follower_.on_too_late();
     actions = obey_locked(step);
@@ -57,7 +57,7 @@ void WatchKeeper::resync_late() {
 void WatchKeeper::stop() {
   std::unique_ptr<Watch> watch;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     closed_ = true;
     watch = std::move(watch_);
   }
@@ -81,7 +81,7 @@ void WatchKeeper::open_watch(std::uint64_t number) {
   std::unique_ptr<Handler> old_handler;
   Revision from;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (closed_ || number != number_) return;
     old_watch = std::move(watch_);
     old_handler = std::move(handler_);
@@ -90,7 +90,7 @@ void WatchKeeper::open_watch(std::uint64_t number) {
   old_watch.reset();  // before its handler
   auto handler = std::make_unique<Handler>(*this, number);
   auto watch = context_.store.watch(context_.options.watched, from, handler.get());
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   watch_ = std::move(watch);
   handler_ = std::move(handler);
 }
@@ -100,7 +100,7 @@ void WatchKeeper::open_watch(std::uint64_t number) {
 void WatchKeeper::on_created(std::uint64_t number, Revision revision) {
   WatchFollower::Step step;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (closed_ || number != number_) return;
     step = follower_.on_created(revision);
   }
@@ -118,7 +118,7 @@ void WatchKeeper::on_anchor(std::uint64_t number, Result<TxnResult> answer) {
   WatchFollower::Step step;
   Actions actions;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (closed_ || number != number_) return;
     const auto& kvs = answer->results.front().kvs;
     const auto stamp = kvs.empty() ? std::nullopt : std::optional<KeyValue>(kvs.front());
@@ -144,7 +144,7 @@ void WatchKeeper::on_events(std::uint64_t number, const std::vector<WatchEvent>&
   Actions actions;
   bool early = false;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (closed_ || number != number_) return;
     failures_ = 0;
     step = follower_.on_events(events);
@@ -162,7 +162,7 @@ void WatchKeeper::on_ended(std::uint64_t number, const Error& error) {
   WatchFollower::Step step;
   Actions actions;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (closed_ || number != number_) return;
     step = follower_.on_ended(error);
     ++failures_;
@@ -236,7 +236,7 @@ void WatchKeeper::close(const Error& error) {
   std::function<void(Status)> ready;
   Actions actions;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     closed_ = true;
     context_.cache.close();
     actions = context_.applied_waiters.drop();

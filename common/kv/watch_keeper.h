@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "common/base/thread_annotations.h"
 #include "common/kv/following.h"
 #include "common/kv/session_context.h"
 #include "common/kv/watch_follower.h"
@@ -47,9 +47,8 @@ class WatchKeeper {
   void on_anchor(std::uint64_t number, Result<TxnResult> answer);
 
   // Does what a step demands while mutex_ is held; the caller runs the returned actions afterwards.
-  // REQUIRES: mutex_ is held.
-  Actions obey_locked(const WatchFollower::Step& step);
-  void reopen_locked(Revision from, Actions& actions);
+  Actions obey_locked(const WatchFollower::Step& step) REQUIRES(mutex_);
+  void reopen_locked(Revision from, Actions& actions) REQUIRES(mutex_);
   void finish(const WatchFollower::Step& step, Actions actions);
   enum class Told { kNotYet, kAlready };  // the followers
   void apply(const std::vector<WatchEvent>& events, Told told);
@@ -59,17 +58,19 @@ class WatchKeeper {
   SessionContext& context_;
   const std::function<void(Error)> on_disproof_;
   std::atomic<std::int64_t> applied_{0};
+  std::vector<std::unique_ptr<Following>> following_;  // set by the constructor
 
-  std::mutex mutex_;  // lock order: before the cache's shards and the applied waiters
-  bool closed_ = false;
-  WatchFollower follower_;
-  std::vector<std::unique_ptr<Following>> following_;
-  std::uint64_t number_ = 0;  // number of the current watch; calls of older ones are ignored
-  int failures_ = 0;          // watches in a row that ended before they delivered anything
-  Revision next_from_;        // where the next watch starts; 0 = now
-  std::function<void(Status)> ready_;
-  std::unique_ptr<Handler> handler_;
-  std::unique_ptr<Watch> watch_;
+  Mutex mutex_;  // lock order: before the cache's shards and the applied waiters
+  bool closed_ GUARDED_BY(mutex_) = false;
+  WatchFollower follower_ GUARDED_BY(mutex_);
+  // Number of the current watch; calls of older ones are ignored.
+  std::uint64_t number_ GUARDED_BY(mutex_) = 0;
+  // Watches in a row that ended before they delivered anything.
+  int failures_ GUARDED_BY(mutex_) = 0;
+  Revision next_from_ GUARDED_BY(mutex_);  // where the next watch starts; 0 = now
+  std::function<void(Status)> ready_ GUARDED_BY(mutex_);
+  std::unique_ptr<Handler> handler_ GUARDED_BY(mutex_);
+  std::unique_ptr<Watch> watch_ GUARDED_BY(mutex_);
 };
 
 }  // namespace symnas::kv

@@ -33,7 +33,7 @@ Buffer BufferPool::take(std::size_t bytes) {
   const std::size_t class_bytes = std::bit_ceil(std::max(bytes, kBufferClassMinBytes));
   Class& c = classes_[class_of(class_bytes)];
   {
-    const std::scoped_lock lock(c.mutex);
+    const MutexLock lock(c.mutex);
     if (!c.unused.empty()) {
       std::byte* data = c.unused.back();
       c.unused.pop_back();
@@ -53,7 +53,7 @@ void BufferPool::give_back(std::byte* data, std::size_t size_bytes) {
   }
   if (keep) {
     Class& c = classes_[class_of(size_bytes)];
-    const std::scoped_lock lock(c.mutex);
+    const MutexLock lock(c.mutex);
     c.unused.push_back(data);
   } else {
     std::free(data);

@@ -8,9 +8,9 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
-#include <mutex>
 #include <vector>
 
+#include "common/base/thread_annotations.h"
 #include "cvm/io/limits.h"
 #include "cvm/volume_io.h"
 
@@ -34,8 +34,8 @@ class BufferPool {
   static constexpr std::size_t kClasses = 10;  // 4 KiB << 0 .. 9
   static_assert(kBufferClassMinBytes << (kClasses - 1) == kBufferClassMaxBytes);
   struct Class {
-    std::mutex mutex;
-    std::vector<std::byte*> unused;
+    Mutex mutex;
+    std::vector<std::byte*> unused GUARDED_BY(mutex);
   };
 
   BufferPool() = default;

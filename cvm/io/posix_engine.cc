@@ -5,12 +5,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <condition_variable>
-#include <mutex>
 #include <thread>
 #include <vector>
 
 #include "common/base/check.h"
+#include "common/base/thread_annotations.h"
 #include "cvm/io/engine.h"
 #include "cvm/io/limits.h"
 
@@ -25,7 +24,7 @@ class PosixEngine final : public Engine {
   ~PosixEngine() override {
     CHECK(!on_engine_thread());
     {
-      const std::scoped_lock lock(mutex_);
+      const MutexLock lock(mutex_);
       stopping_ = true;
     }
     work_.notify_all();
@@ -40,11 +39,11 @@ class PosixEngine final : public Engine {
   void run();
 
   static thread_local const PosixEngine* current_;
-  std::mutex mutex_;
-  std::condition_variable work_;
-  LunIo* head_ = nullptr;  // guarded by mutex_, oldest first
-  LunIo* tail_ = nullptr;
-  bool stopping_ = false;  // guarded by mutex_
+  Mutex mutex_;
+  CondVar work_;
+  LunIo* head_ GUARDED_BY(mutex_) = nullptr;  // oldest first
+  LunIo* tail_ GUARDED_BY(mutex_) = nullptr;
+  bool stopping_ GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;
 };
 
@@ -60,7 +59,7 @@ void PosixEngine::submit(LunIo* list) {
     ++count;
   }
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     CHECK(!stopping_, "submitted after shutdown began");
     if (tail_ != nullptr)
       tail_->next = list;
@@ -77,9 +76,9 @@ void PosixEngine::submit(LunIo* list) {
 void PosixEngine::run() {
   enter_engine_thread("cvm-posix");
   current_ = this;
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   for (;;) {
-    work_.wait(lock, [this] { return head_ != nullptr || stopping_; });
+    work_.wait(mutex_, [this]() REQUIRES(mutex_) { return head_ != nullptr || stopping_; });
     if (head_ == nullptr) return;
     LunIo* io = head_;
     head_ = io->next;

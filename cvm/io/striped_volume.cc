@@ -93,7 +93,10 @@ Result<std::unique_ptr<StripedVolume>> StripedVolume::open(const records::Volume
                                                            const OpenOptions& options,
                                                            std::unique_ptr<Engine> engine) {
   std::unique_ptr<StripedVolume> volume(new StripedVolume(std::move(engine), options));
-  SYMNAS_TRY(volume->adopt(record, luns));
+  {
+    const MutexLock lock(volume->grow_mutex_);
+    SYMNAS_TRY(volume->adopt(record, luns));
+  }
   return volume;
 }
 
@@ -156,7 +159,7 @@ Status StripedVolume::adopt(const records::VolumeRecord& record, std::span<const
 }
 
 Status StripedVolume::grow(const records::VolumeRecord& record, std::span<const LunPath> luns) {
-  const std::scoped_lock lock(grow_mutex_);
+  const MutexLock lock(grow_mutex_);
   const records::VolumeRecord& present = layout().record;
   const auto refuse = [&](const char* why) {
     return fail(ErrorCode::kInvalidArgument, fmt::format("volume {}: {}", present.name(), why));
@@ -356,7 +359,7 @@ struct StripedVolume::FlushRound {
 void StripedVolume::flush(IoCallback done) {
   FlushGroup::Next next;
   {
-    const std::scoped_lock lock(flush_mutex_);
+    const MutexLock lock(flush_mutex_);
     next = flush_group_.join(std::move(done));
   }
   if (next == FlushGroup::Next::kStartRound) start_flush_round();
@@ -365,7 +368,7 @@ void StripedVolume::flush(IoCallback done) {
 void StripedVolume::start_flush_round() {
   auto round = std::make_unique<FlushRound>();
   {
-    const std::scoped_lock lock(flush_mutex_);
+    const MutexLock lock(flush_mutex_);
     round->callers = flush_group_.start_round();
   }
   auto request = std::make_unique<Request>();
@@ -402,7 +405,7 @@ void StripedVolume::finish_flush_round(FlushRound& round, Status status) {
   }
   FlushGroup::Next next;
   {
-    const std::scoped_lock lock(flush_mutex_);
+    const MutexLock lock(flush_mutex_);
     next = flush_group_.finish_round();
   }
   // The next round starts first: its callers wait for the device, the callers of this round only

@@ -9,10 +9,10 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <vector>
 
+#include "common/base/thread_annotations.h"
 #include "cvm/io/buffer_pool.h"
 #include "cvm/io/engine.h"
 #include "cvm/io/flush_group.h"
@@ -66,7 +66,8 @@ class StripedVolume final : public OpenVolume {
 
   StripedVolume(std::unique_ptr<Engine> engine, const OpenOptions& options);
   const Layout& layout() const { return *layout_.load(std::memory_order_acquire); }
-  Status adopt(const records::VolumeRecord& record, std::span<const LunPath> luns);
+  Status adopt(const records::VolumeRecord& record, std::span<const LunPath> luns)
+      REQUIRES(grow_mutex_);
 
   void transfer(IoKind kind, VolumeOffset offset, std::byte* data, std::size_t length,
                 Durability durability, IoCallback done);
@@ -87,13 +88,14 @@ class StripedVolume final : public OpenVolume {
   BufferPool::Handle pool_;
   std::uint32_t logical_block_bytes_ = 0;  // set by the first adopt(), constant afterwards
 
-  std::mutex grow_mutex_;                         // serialises adopt()
-  std::vector<std::unique_ptr<LunFile>> files_;   // guarded by grow_mutex_; never shrinks
-  std::vector<std::unique_ptr<Layout>> layouts_;  // guarded by grow_mutex_; the last one is in use
+  Mutex grow_mutex_;                                                     // serialises adopt()
+  std::vector<std::unique_ptr<LunFile>> files_ GUARDED_BY(grow_mutex_);  // never shrinks
+  // The last one is in use.
+  std::vector<std::unique_ptr<Layout>> layouts_ GUARDED_BY(grow_mutex_);
   std::atomic<const Layout*> layout_{nullptr};
 
-  std::mutex flush_mutex_;
-  FlushGroup flush_group_;                 // guarded by flush_mutex_
+  Mutex flush_mutex_;
+  FlushGroup flush_group_ GUARDED_BY(flush_mutex_);
   std::atomic<bool> flush_failed_{false};  // never reset
 
   std::atomic<bool> closing_{false};

@@ -12,13 +12,13 @@
 #include <cerrno>
 #include <cstring>
 #include <future>
-#include <mutex>
 #include <thread>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "common/base/check.h"
+#include "common/base/thread_annotations.h"
 #include "common/base/unique_fd.h"
 #include "cvm/io/engine.h"
 #include "cvm/io/limits.h"
@@ -51,10 +51,10 @@ class UringEngine final : public Engine {
   UniqueFd event_;
   std::thread thread_;
 
-  std::mutex mutex_;
-  LunIo* inbox_head_ = nullptr;  // guarded by mutex_, oldest first
-  LunIo* inbox_tail_ = nullptr;
-  bool stopping_ = false;            // guarded by mutex_
+  Mutex mutex_;
+  LunIo* inbox_head_ GUARDED_BY(mutex_) = nullptr;  // oldest first
+  LunIo* inbox_tail_ GUARDED_BY(mutex_) = nullptr;
+  bool stopping_ GUARDED_BY(mutex_) = false;
   std::atomic<bool> asleep_{false};  // set under mutex_ while the inbox is empty
 
   // Used only by the ring's thread.
@@ -98,7 +98,7 @@ UringEngine::~UringEngine() {
   if (!thread_.joinable()) return;
   CHECK(!on_engine_thread());
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     stopping_ = true;
   }
   wake();
@@ -127,7 +127,7 @@ void UringEngine::submit(LunIo* list) {
   }
   bool wake_up;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     CHECK(!stopping_, "submitted after shutdown began");
     append(inbox_head_, inbox_tail_, list, tail);
     wake_up = asleep_.exchange(false, std::memory_order_acq_rel);
@@ -158,7 +158,7 @@ void UringEngine::run(std::promise<int> created) {
 
 // Moves the inbox to the waiting list and allows wake-ups. False: stopping and nothing left.
 bool UringEngine::take_inbox() {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (inbox_head_ != nullptr) {
     append(waiting_head_, waiting_tail_, inbox_head_, inbox_tail_);
     inbox_head_ = inbox_tail_ = nullptr;

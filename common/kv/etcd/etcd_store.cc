@@ -1,9 +1,7 @@
 #include "common/kv/etcd/etcd_store.h"
 
 #include <chrono>
-#include <condition_variable>
 #include <future>
-#include <mutex>
 #include <utility>
 
 #include "common/kv/etcd/calls.h"

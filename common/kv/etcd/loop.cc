@@ -76,7 +76,7 @@ Loop::~Loop() { CHECK(!sender_.joinable(), "stop() comes before the end"); }
 
 void Loop::submit(std::shared_ptr<Operation> operation) {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!stopping_) inbox_.submitted.push_back(std::move(operation));
   }
   if (operation == nullptr) {
@@ -88,7 +88,7 @@ void Loop::submit(std::shared_ptr<Operation> operation) {
 
 void Loop::cancel(std::shared_ptr<Operation> operation) {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (stopping_) return;
     inbox_.cancelled.push_back(std::move(operation));
   }
@@ -96,7 +96,7 @@ void Loop::cancel(std::shared_ptr<Operation> operation) {
 }
 
 void Loop::finished(Operation& operation) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   running_.erase(&operation);
   if (running_.empty()) idle_.notify_all();
 }
@@ -105,7 +105,7 @@ void Loop::member_failed(std::size_t index) { members_->failed(index); }
 
 void Loop::leave(std::string host) {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     inbox_.left.push_back(std::move(host));
   }
   wake_.notify_one();
@@ -114,13 +114,13 @@ void Loop::leave(std::string host) {
 std::size_t Loop::current_member() const { return members_->current(); }
 
 bool Loop::stopping() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return stopping_;
 }
 
 void Loop::stop() {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (stopping_) return;
     stopping_ = true;
   }
@@ -165,8 +165,8 @@ void Loop::receive_loop() {
 }
 
 Loop::Inbox Loop::wait_for_work(SteadyClock::duration tick) {
-  std::unique_lock lock(mutex_);
-  wake_.wait_for(lock, tick, [this] {
+  const MutexLock lock(mutex_);
+  wake_.wait_for(mutex_, tick, [this]() REQUIRES(mutex_) {
     return stopping_ || !inbox_.submitted.empty() || !inbox_.cancelled.empty() ||
            !inbox_.left.empty();
   });
@@ -186,7 +186,7 @@ void Loop::start_or_wait(std::shared_ptr<Operation> operation, SteadyClock::time
     return;
   }
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     running_.emplace(operation.get(), operation);
   }
   operation->start(*member);
@@ -200,7 +200,7 @@ void Loop::leave_now(const std::string& host) {
   for (std::size_t i = 0; i < members_->size(); ++i) {
     if (members_->at(i).host != host) continue;
     members_->leave(i);
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const auto& [raw, operation] : running_) {
       if (operation->leaves(i)) operation->cancel();
     }
@@ -212,7 +212,7 @@ void Loop::cancel_now(const std::shared_ptr<Operation>& operation) {
     operation->give_up(shutdown_error());
     return;
   }
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (running_.contains(operation.get())) operation->cancel();
 }
 
@@ -221,9 +221,9 @@ void Loop::shut_down() {
   std::move(inbox.submitted.begin(), inbox.submitted.end(), std::back_inserter(waiting_));
   for (const auto& operation : std::exchange(waiting_, {})) operation->give_up(shutdown_error());
   {
-    std::unique_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const auto& [raw, operation] : running_) operation->cancel();
-    idle_.wait(lock, [this] { return running_.empty(); });
+    idle_.wait(mutex_, [this]() REQUIRES(mutex_) { return running_.empty(); });
   }
   queue_->Shutdown();
   receiver_.join();

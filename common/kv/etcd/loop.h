@@ -9,10 +9,8 @@
 #include <grpcpp/grpcpp.h>
 
 #include <chrono>
-#include <condition_variable>
 #include <future>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -20,6 +18,7 @@
 #include <vector>
 
 #include "common/base/result.h"
+#include "common/base/thread_annotations.h"
 #include "common/kv/etcd/members.h"
 
 namespace symnas::kv::etcd {
@@ -115,14 +114,15 @@ class Loop {
   std::unique_ptr<grpc::CompletionQueue> queue_;
   Operations waiting_;  // sending thread only: no member was connected
 
-  mutable std::mutex mutex_;
-  std::condition_variable wake_;
-  std::condition_variable idle_;
-  Inbox inbox_;
-  bool stopping_ = false;
-  std::unordered_map<Operation*, std::shared_ptr<Operation>> running_;
-  std::thread sender_;
-  std::thread receiver_;
+  mutable Mutex mutex_;
+  CondVar wake_;
+  CondVar idle_;
+  Inbox inbox_ GUARDED_BY(mutex_);
+  bool stopping_ GUARDED_BY(mutex_) = false;
+  std::unordered_map<Operation*, std::shared_ptr<Operation>> running_ GUARDED_BY(mutex_);
+
+  std::thread sender_;    // set by start()
+  std::thread receiver_;  // sending thread only
 };
 
 }  // namespace symnas::kv::etcd

@@ -15,7 +15,7 @@ WatchStream::WatchStream(Loop& loop, SteadyClock::time_point deadline, const Key
       handler_(handler) {}
 
 void WatchStream::silence() {
-  const std::scoped_lock lock(call_mutex_);
+  const MutexLock lock(call_mutex_);
   handler_ = nullptr;
 }
 
@@ -67,7 +67,7 @@ void WatchStream::finish() {
 }
 
 WatchStream::Received WatchStream::receive() {
-  const std::scoped_lock lock(call_mutex_);
+  const MutexLock lock(call_mutex_);
   if (response_.created() && handler_ != nullptr) {
     handler_->on_watch_created(start_revision_.value() == 0
                                    ? Revision(response_.header().revision())
@@ -95,7 +95,7 @@ Error WatchStream::error_of_stream() const {
 
 void WatchStream::end(Error error) {
   if (error.code == ErrorCode::kUnavailable && stream_ != nullptr) loop_.member_failed(member_);
-  const std::scoped_lock lock(call_mutex_);
+  const MutexLock lock(call_mutex_);
   WatchHandler* const handler = std::exchange(handler_, nullptr);
   if (handler == nullptr) return;
   log::debug("etcd: watch ended: {}", error.message);

@@ -10,9 +10,9 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <optional>
 
+#include "common/base/thread_annotations.h"
 #include "common/kv/etcd/loop.h"
 #include "common/kv/etcd/rpc.grpc.pb.h"
 #include "common/kv/store.h"
@@ -60,8 +60,8 @@ class WatchStream final : public Operation {
   grpc::Status status_;
   std::optional<Error> cancelled_by_server_;
 
-  std::mutex call_mutex_;  // held while the handler runs
-  WatchHandler* handler_;  // under call_mutex_; null: no more calls
+  Mutex call_mutex_;                               // held while the handler runs
+  WatchHandler* handler_ GUARDED_BY(call_mutex_);  // null: no more calls
 };
 
 }  // namespace symnas::kv::etcd

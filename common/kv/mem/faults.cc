@@ -5,12 +5,12 @@
 namespace symnas::kv {
 
 void ScriptedFaults::push(TxnFault fault, Matches matches) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   txns_.push_back(Entry{fault, std::move(matches)});
 }
 
 void ScriptedFaults::push_leader_change(int txns) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   for (int i = 0; i < txns; ++i) {
     const TxnFault::Kind kind = i == 0       ? TxnFault::Kind::kLeaderChange
                                 : i % 2 == 1 ? TxnFault::Kind::kUnavailable
@@ -20,17 +20,17 @@ void ScriptedFaults::push_leader_change(int txns) {
 }
 
 void ScriptedFaults::push_watch(WatchFault::Kind kind) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   watches_.push_back(WatchFault{.kind = kind});
 }
 
 bool ScriptedFaults::empty() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return txns_.empty() && watches_.empty();
 }
 
 TxnFault ScriptedFaults::next_txn(const Txn& txn) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (txns_.empty() || (txns_.front().matches && !txns_.front().matches(txn))) return {};
   const TxnFault fault = txns_.front().fault;
   txns_.pop_front();
@@ -38,7 +38,7 @@ TxnFault ScriptedFaults::next_txn(const Txn& txn) {
 }
 
 WatchFault ScriptedFaults::next_watch(Revision /*revision*/) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (watches_.empty()) return {};
   const WatchFault fault = watches_.front();
   watches_.pop_front();
@@ -80,7 +80,7 @@ TxnFault SeededFaults::spoiled() {
 
 TxnFault SeededFaults::next_txn(const Txn& /*txn*/) {
   using Kind = TxnFault::Kind;
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (spoiled_left_ > 0) return spoiled();
   const auto draw = static_cast<std::int64_t>(random_.below(kWeightScale));
   const Kind kind = pick<Kind>(draw, {{Kind::kConflict, weights_.conflict},
@@ -98,7 +98,7 @@ TxnFault SeededFaults::next_txn(const Txn& /*txn*/) {
 
 WatchFault SeededFaults::next_watch(Revision /*revision*/) {
   using Kind = WatchFault::Kind;
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto draw = static_cast<std::int64_t>(random_.below(kWeightScale));
   WatchFault fault;
   fault.kind = pick<Kind>(draw, {{Kind::kDropEvent, weights_.watch_drop_event},
@@ -112,7 +112,7 @@ WatchFault SeededFaults::next_watch(Revision /*revision*/) {
 }
 
 void SeededFaults::stop() {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   spoiled_left_ = 0;
   FaultWeights none;
   none.delay_ns_max = weights_.delay_ns_max;

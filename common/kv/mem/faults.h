@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <mutex>
 
+#include "common/base/thread_annotations.h"
 #include "common/env/random.h"
 #include "common/kv/store.h"
 
@@ -80,9 +80,9 @@ class ScriptedFaults final : public FaultPlan {
     TxnFault fault;
     Matches matches;
   };
-  mutable std::mutex mutex_;
-  std::deque<Entry> txns_;
-  std::deque<WatchFault> watches_;
+  mutable Mutex mutex_;
+  std::deque<Entry> txns_ GUARDED_BY(mutex_);
+  std::deque<WatchFault> watches_ GUARDED_BY(mutex_);
 };
 
 // Draws faults from a seed. A weight is the number of faults in 10,000 transactions (or delivered
@@ -117,13 +117,13 @@ class SeededFaults final : public FaultPlan {
   void stop();
 
  private:
-  TxnFault fault_of(TxnFault::Kind kind);
-  TxnFault spoiled();
+  TxnFault fault_of(TxnFault::Kind kind) REQUIRES(mutex_);
+  TxnFault spoiled() REQUIRES(mutex_);
 
-  std::mutex mutex_;
-  env::SeededRandom random_;
-  FaultWeights weights_;
-  int spoiled_left_ = 0;
+  Mutex mutex_;
+  env::SeededRandom random_ GUARDED_BY(mutex_);
+  FaultWeights weights_ GUARDED_BY(mutex_);
+  int spoiled_left_ GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace symnas::kv

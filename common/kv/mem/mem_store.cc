@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <utility>
 
 #include "common/base/check.h"
+#include "common/base/thread_annotations.h"
 #include "common/kv/mem/watch_queue.h"
 
 namespace symnas::kv {
@@ -47,7 +47,7 @@ struct MemServer::State {
   using Queues = std::vector<std::shared_ptr<mem::WatchQueue>>;
   // Calls `push` with every live watch; returns those for which it answered true.
   template <class Push>
-  Queues push_to_watches(Push push) {
+  Queues push_to_watches(Push push) REQUIRES(mutex) {
     Queues touched;
     std::erase_if(watches, [&](const std::weak_ptr<mem::WatchQueue>& weak) {
       auto queue = weak.lock();
@@ -58,24 +58,24 @@ struct MemServer::State {
     return touched;
   }
 
-  mutable std::mutex mutex;
-  Mvcc mvcc;
-  bool quota_full = false;
-  std::vector<std::weak_ptr<mem::WatchQueue>> watches;
+  mutable Mutex mutex;
+  Mvcc mvcc GUARDED_BY(mutex);
+  bool quota_full GUARDED_BY(mutex) = false;
+  std::vector<std::weak_ptr<mem::WatchQueue>> watches GUARDED_BY(mutex);
 };
 
 MemServer::MemServer(Mvcc::Limits limits) : state_(std::make_unique<State>(limits)) {}
 MemServer::~MemServer() = default;
 
 void MemServer::set_quota(Quota quota) {
-  const std::scoped_lock lock(state_->mutex);
+  const MutexLock lock(state_->mutex);
   state_->quota_full = quota == Quota::kFull;
 }
 
 void MemServer::end_watches() {
   State::Queues ended;
   {
-    const std::scoped_lock lock(state_->mutex);
+    const MutexLock lock(state_->mutex);
     ended = state_->push_to_watches([](mem::WatchQueue& queue) {
       queue.push_end(Error{ErrorCode::kUnavailable, "injected: leader changed"});
       return true;
@@ -86,29 +86,29 @@ void MemServer::end_watches() {
 }
 
 Revision MemServer::revision() const {
-  const std::scoped_lock lock(state_->mutex);
+  const MutexLock lock(state_->mutex);
   return state_->mvcc.revision();
 }
 
 Revision MemServer::compacted_revision() const {
-  const std::scoped_lock lock(state_->mutex);
+  const MutexLock lock(state_->mutex);
   return state_->mvcc.compacted_revision();
 }
 
 Status MemServer::compact(Revision revision) {
-  const std::scoped_lock lock(state_->mutex);
+  const MutexLock lock(state_->mutex);
   return state_->mvcc.compact(revision);
 }
 
 std::vector<KeyValue> MemServer::dump() const {
-  const std::scoped_lock lock(state_->mutex);
+  const MutexLock lock(state_->mutex);
   std::vector<KeyValue> out;
   for (const auto& [key, kv] : state_->mvcc.keys()) out.push_back(kv);
   return out;
 }
 
 MemberStatus MemServer::status() const {
-  const std::scoped_lock lock(state_->mutex);
+  const MutexLock lock(state_->mutex);
   MemberStatus status;
   status.endpoint = "mem";
   status.reachable = true;
@@ -125,7 +125,7 @@ Result<TxnResult> MemServer::execute(const Txn& txn, Mvcc::Compares compares) {
   State::Queues touched;
   TxnResult result;
   {
-    const std::scoped_lock lock(state_->mutex);
+    const MutexLock lock(state_->mutex);
     SYMNAS_TRY(state_->mvcc.validate(txn));
     if (state_->quota_full && could_put(txn)) {
       return tl::unexpected<Error>(over_quota());
@@ -133,8 +133,9 @@ Result<TxnResult> MemServer::execute(const Txn& txn, Mvcc::Compares compares) {
     const Revision before = state_->mvcc.revision();
     result = state_->mvcc.apply(txn, compares);
     if (state_->mvcc.revision() != before) {
+      const auto& events = state_->mvcc.last_events();
       touched = state_->push_to_watches(
-          [this](mem::WatchQueue& queue) { return queue.push_events(state_->mvcc.last_events()); });
+          [&events](mem::WatchQueue& queue) { return queue.push_events(events); });
     }
   }
   for (const auto& queue : touched) queue->schedule_delivery();
@@ -150,7 +151,7 @@ class mem::Requests {
   enum class Kind { kReadOnly, kMayWrite };
 
   std::uint64_t add(Kind kind, TxnCallback done) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     pending_.emplace(++last_id_, Pending{kind, std::move(done)});
     return last_id_;
   }
@@ -158,7 +159,7 @@ class mem::Requests {
   void finish(std::uint64_t id, Result<TxnResult> result) {
     std::optional<Pending> pending;
     {
-      const std::scoped_lock lock(mutex_);
+      const MutexLock lock(mutex_);
       const auto it = pending_.find(id);
       if (it == pending_.end()) return;
       pending = std::move(it->second);
@@ -171,7 +172,7 @@ class mem::Requests {
     pending->done(std::move(result));
   }
   std::vector<std::uint64_t> ids() const {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     std::vector<std::uint64_t> out;
     for (const auto& [id, pending] : pending_) out.push_back(id);
     return out;
@@ -182,9 +183,9 @@ class mem::Requests {
     Kind kind = Kind::kMayWrite;
     TxnCallback done;
   };
-  mutable std::mutex mutex_;
-  std::map<std::uint64_t, Pending> pending_;
-  std::uint64_t last_id_ = 0;
+  mutable Mutex mutex_;
+  std::map<std::uint64_t, Pending> pending_ GUARDED_BY(mutex_);
+  std::uint64_t last_id_ GUARDED_BY(mutex_) = 0;
 };
 
 // State of a store between calls: its watches, and the transactions that kCommitLate and kDuplicate
@@ -192,13 +193,13 @@ class mem::Requests {
 class MemStore::Local {
  public:
   void put_off(Late late) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     late_.push_back(std::move(late));
   }
   // Removes and returns the transactions whose turn it is; the count of the others goes down by
   // one.
   std::vector<Late> take_due() {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     std::vector<Late> due;
     std::erase_if(late_, [&due](Late& late) {
       if (late.after_txns-- > 0) return false;
@@ -208,23 +209,23 @@ class MemStore::Local {
     return due;
   }
   std::vector<Late> take_all() {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     return std::exchange(late_, {});
   }
   void add_watch(const std::shared_ptr<mem::WatchQueue>& queue) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     std::erase_if(watches_, [](const auto& weak) { return weak.expired(); });
     watches_.push_back(queue);
   }
   std::vector<std::weak_ptr<mem::WatchQueue>> take_watches() {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     return std::exchange(watches_, {});
   }
 
  private:
-  std::mutex mutex_;
-  std::vector<Late> late_;
-  std::vector<std::weak_ptr<mem::WatchQueue>> watches_;
+  Mutex mutex_;
+  std::vector<Late> late_ GUARDED_BY(mutex_);
+  std::vector<std::weak_ptr<mem::WatchQueue>> watches_ GUARDED_BY(mutex_);
 };
 
 MemStore::MemStore(MemStoreOptions options)
@@ -356,7 +357,7 @@ std::unique_ptr<Watch> MemStore::watch(KeyRange range, Revision start_revision,
   int deliveries = 1;
   {
     MemServer::State& state = *server_->state_;
-    const std::scoped_lock lock(state.mutex);
+    const MutexLock lock(state.mutex);
     const bool from_now = start_revision.value() == 0;
     const Revision first = from_now ? Revision(state.mvcc.revision().value() + 1) : start_revision;
     queue = std::make_shared<mem::WatchQueue>(

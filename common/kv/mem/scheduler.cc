@@ -1,10 +1,10 @@
 #include "common/kv/mem/scheduler.h"
 
-#include <condition_variable>
 #include <deque>
-#include <mutex>
 #include <thread>
 #include <utility>
+
+#include "common/base/thread_annotations.h"
 
 namespace symnas::kv {
 
@@ -30,19 +30,21 @@ void InlineScheduler::schedule(std::int64_t /*delay_ns*/, std::function<void()> 
 }
 
 struct ThreadScheduler::State {
-  std::mutex mutex;
-  std::condition_variable wake;
-  std::deque<std::function<void()>> queue;
-  bool stop = false;
+  Mutex mutex;
+  CondVar wake;
+  std::deque<std::function<void()>> queue GUARDED_BY(mutex);
+  bool stop GUARDED_BY(mutex) = false;
   std::thread thread;
 };
 
 ThreadScheduler::ThreadScheduler() : state_(std::make_shared<State>()) {
   // The thread holds the state: the scheduler may be destroyed by one of its own events.
   state_->thread = std::thread([state = state_] {
-    std::unique_lock lock(state->mutex);
+    MutexLock lock(state->mutex);
     for (;;) {
-      state->wake.wait(lock, [&state] { return state->stop || !state->queue.empty(); });
+      state->wake.wait(state->mutex, [&state]() REQUIRES(state->mutex) {
+        return state->stop || !state->queue.empty();
+      });
       if (state->stop) return;
       std::function<void()> event = std::move(state->queue.front());
       state->queue.pop_front();
@@ -57,7 +59,7 @@ ThreadScheduler::ThreadScheduler() : state_(std::make_shared<State>()) {
 ThreadScheduler::~ThreadScheduler() {
   std::deque<std::function<void()>> dropped;
   {
-    const std::scoped_lock lock(state_->mutex);
+    const MutexLock lock(state_->mutex);
     state_->stop = true;
     dropped.swap(state_->queue);
   }
@@ -71,7 +73,7 @@ ThreadScheduler::~ThreadScheduler() {
 
 void ThreadScheduler::schedule(std::int64_t /*delay_ns*/, std::function<void()> event) {
   {
-    const std::scoped_lock lock(state_->mutex);
+    const MutexLock lock(state_->mutex);
     if (state_->stop) return;
     state_->queue.push_back(std::move(event));
   }

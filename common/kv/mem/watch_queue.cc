@@ -17,7 +17,7 @@ WatchQueue::WatchQueue(KeyRange range, Revision first, WatchHandler* handler,
       latency_ns_(std::move(latency_ns)) {}
 
 void WatchQueue::push_created(Revision revision) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   items_.emplace_back(revision);
 }
 
@@ -28,13 +28,13 @@ bool WatchQueue::push_events(const std::vector<WatchEvent>& events) {
                  return event.kv.mod_revision >= first_ && contains(range_, event.kv.key);
                });
   if (mine.events.empty()) return false;
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   items_.emplace_back(std::move(mine));
   return true;
 }
 
 void WatchQueue::push_end(Error error) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   items_.emplace_back(std::move(error));
 }
 
@@ -43,17 +43,17 @@ void WatchQueue::schedule_delivery() {
 }
 
 void WatchQueue::cancel() {
-  const std::scoped_lock lock(call_mutex_);
+  const MutexLock lock(call_mutex_);
   over_ = true;
 }
 
 void WatchQueue::end(Error error) {
-  const std::scoped_lock lock(call_mutex_);
+  const MutexLock lock(call_mutex_);
   if (!over_) call(std::move(error));
 }
 
 bool WatchQueue::pop(Item& item) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (items_.empty()) return false;
   item = std::move(items_.front());
   items_.pop_front();
@@ -61,13 +61,13 @@ bool WatchQueue::pop(Item& item) {
 }
 
 void WatchQueue::deliver_one() {
-  const std::scoped_lock lock(call_mutex_);
+  const MutexLock lock(call_mutex_);
   if (over_ || stalled_) return;
   if (Item item; pop(item)) call(std::move(item));
 }
 
 void WatchQueue::deliver_stalled() {
-  const std::scoped_lock lock(call_mutex_);
+  const MutexLock lock(call_mutex_);
   stalled_ = false;
   for (Item item; !over_ && !stalled_ && pop(item);) call(std::move(item));
 }
@@ -106,7 +106,7 @@ bool WatchQueue::suffer_fault(Events& item) {
   if (scheduler_->immediate()) return true;
   item.fault_drawn = true;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     items_.emplace_front(std::move(item));
   }
   stalled_ = true;

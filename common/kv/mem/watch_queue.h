@@ -9,10 +9,10 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <variant>
 #include <vector>
 
+#include "common/base/thread_annotations.h"
 #include "common/kv/mem/faults.h"
 #include "common/kv/mem/scheduler.h"
 #include "common/kv/store.h"
@@ -51,9 +51,9 @@ class WatchQueue : public std::enable_shared_from_this<WatchQueue> {
   void deliver_one();
   void deliver_stalled();
   bool pop(Item& item);
-  void call(Item item);
+  void call(Item item) REQUIRES(call_mutex_);
   // True when the events are still to be delivered after the fault.
-  bool suffer_fault(Events& item);
+  bool suffer_fault(Events& item) REQUIRES(call_mutex_);
 
   const KeyRange range_;
   const Revision first_;
@@ -62,11 +62,11 @@ class WatchQueue : public std::enable_shared_from_this<WatchQueue> {
   const std::shared_ptr<FaultPlan> faults_;  // may be null
   const std::function<std::int64_t()> latency_ns_;
 
-  std::mutex call_mutex_;  // held while the handler runs; taken before mutex_
-  bool over_ = false;      // under call_mutex_
-  bool stalled_ = false;   // under call_mutex_
-  std::mutex mutex_;
-  std::deque<Item> items_;  // under mutex_
+  Mutex call_mutex_;  // held while the handler runs; taken before mutex_
+  bool over_ GUARDED_BY(call_mutex_) = false;
+  bool stalled_ GUARDED_BY(call_mutex_) = false;
+  Mutex mutex_;
+  std::deque<Item> items_ GUARDED_BY(mutex_);
 };
 
 }  // namespace symnas::kv::mem
