@@ -203,17 +203,17 @@ struct CommitAnswer {
 fsal_status_t commit2(fsal_obj_handle* handle, off_t, std::size_t) {
   return guarded([&] {
     Object* object = object_of(handle);
-    CommitAnswer answer;
+    CommitAnswer awaited;
     object->mount->commit(object->handle, [&](Status status) {
-      const MutexLock lock(answer.mutex);
-      answer.outcome = std::move(status);
-      answer.done = true;
-      answer.answered.notify_one();
+      const MutexLock lock(awaited.mutex);
+      awaited.outcome = std::move(status);
+      awaited.done = true;
+      awaited.answered.notify_one();
     });
     const Waiting waiting;
-    const MutexLock lock(answer.mutex);
-    answer.answered.wait(answer.mutex, [&]() REQUIRES(answer.mutex) { return answer.done; });
-    return answer.outcome ? ok_status() : failed(answer.outcome);
+    const MutexLock lock(awaited.mutex);
+    awaited.answered.wait(awaited.mutex, [&]() REQUIRES(awaited.mutex) { return awaited.done; });
+    return awaited.outcome ? ok_status() : failed(awaited.outcome);
   });
 }
 
