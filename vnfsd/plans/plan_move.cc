@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "common/kv/keys.h"
-#include "vnfsd/plans/limits.h"
+#include "vnfsd/plans/hindrances.h"
 #include "vnfsd/plans/placement.h"
 #include "vnfsd/plans/plans.h"
 
@@ -16,53 +16,14 @@ tl::unexpected<Error> refused(ErrorCode code, const std::string& name, const std
   return fail(code, fmt::format("vnfs {}: cannot be moved to {}: {}", name, head, why));
 }
 
-std::string joined(const google::protobuf::RepeatedPtrField<std::string>& names) {
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
-// The LUNs of the VNFS that the head has not open, by name.
-std::vector<std::string> missing_luns(const ClusterView& view, const records::VnfsRecord& vnfs,
-                                      const records::HeadRecord& head) {
-  std::vector<std::string> missing;
-  for (const std::string& volume : volumes_of_vnfs(view, vnfs)) {
-    for (const auto* lun : luns_of_volume(view, volume)) {
-      const auto& open = head.luns();
-      if (std::find(open.begin(), open.end(), lun->uuid()) == open.end()) {
-        missing.push_back(lun->name());
-      }
-    }
-  }
-  return missing;
-}
-
-// The networks of the VNFS that the head reaches badly.
-std::set<std::string> ill_networks(const records::VnfsRecord& vnfs,
-                                   const records::HeadRecord& head) {
-  std::set<std::string> ill;
-  for (const records::Vip& vip : vnfs.vips()) {
-    const auto& said = head.ill_networks();
-    if (std::find(said.begin(), said.end(), vip.network()) != said.end()) ill.insert(vip.network());
-  }
-  return ill;
-}
-
-// `from` and the move that it replaces. Errors: kBusy, kAlreadyExists (it is there).
+// `from` and the move that it replaces. Errors: kAlreadyExists (it is there).
 Result<records::MoveRecord> begin_move(const ClusterView& view, const std::string& name,
-                                       const std::string& head, std::int64_t now_ns) {
+                                       const std::string& head) {
   records::MoveRecord record;
   record.set_pinned_before(view.vnfses.at(name).record.pinned());
   const auto owner = view.owners.find(name);
   const auto move = view.moves.find(name);
-  if (move != view.moves.end()) {
-    // One whose head cannot finish it, or does not begin, may be replaced.
-    const std::string& to = move->second.record.to();
-    const bool over = move->second.record.ready_incarnation().empty() &&
-                      now_ns - move->second.record.ordered_ns() > kOrderNs;
-    if (!over && owner != view.owners.end() && owner->second.record.head() != to) {
-      return refused(ErrorCode::kBusy, name, head, fmt::format("it is being moved to {}", to));
-    }
-    record.set_pinned_before(move->second.record.pinned_before());
-  }
+  if (move != view.moves.end()) record.set_pinned_before(move->second.record.pinned_before());
   if (owner != view.owners.end()) record.set_from(owner->second.record.head());
   if (record.from() == head) {
     return fail(ErrorCode::kAlreadyExists, fmt::format("vnfs {}: {} serves it", name, head));
@@ -79,30 +40,11 @@ bool is_fenced(const ClusterView& view, const records::HeadRecord& head) {
 
 Status check_can_serve(const ClusterView& view, const records::VnfsRecord& vnfs,
                        const std::string& head) {
-  SYMNAS_ASSIGN(const auto* stored, find(view.heads, "head", head));
-  if (std::find(vnfs.heads().begin(), vnfs.heads().end(), head) == vnfs.heads().end()) {
-    return fail(ErrorCode::kInvalidArgument,
-                fmt::format("it is not one of its heads, {}", joined(vnfs.heads())));
-  }
-  if (stored->record.incarnation().empty()) {
-    return fail(ErrorCode::kBusy, "it has never been started");
-  }
-  if (is_fenced(view, stored->record)) {
-    return fail(ErrorCode::kBusy, "it is fenced (its next boot serves again: symnas status)");
-  }
-  if (stored->record.draining()) {
-    return fail(ErrorCode::kBusy,
-                fmt::format("it is being drained (symnas head undrain {})", head));
-  }
-  const std::set<std::string> ill = ill_networks(vnfs, stored->record);
-  if (!ill.empty()) {
-    return fail(ErrorCode::kBusy, fmt::format("it reaches badly: {} (symnas status there says why)",
-                                              fmt::join(ill, ", ")));
-  }
-  const std::vector<std::string> missing = missing_luns(view, vnfs, stored->record);
-  if (missing.empty()) return {};
-  return fail(ErrorCode::kBusy, fmt::format("it has not open: {} (symnas status there says why)",
-                                            fmt::join(missing, ", ")));
+  SYMNAS_TRY(find(view.heads, "head", head));
+  const std::vector<Hindrance> found = hindrances(view, vnfs, head);
+  if (found.empty()) return {};
+  const bool is_wrong = found.front().kind == Hindrance::Kind::kNotItsHead;
+  return fail(is_wrong ? ErrorCode::kInvalidArgument : ErrorCode::kBusy, line_of(found.front()));
 }
 
 Result<Change> plan_vnfs_rehost(const ClusterView& view, const std::string& name,
@@ -112,11 +54,9 @@ Result<Change> plan_vnfs_rehost(const ClusterView& view, const std::string& name
   if (const Status able = check_can_serve(view, vnfs->record, head); !able) {
     return refused(able.error().code, name, head, able.error().message);
   }
-  if (vnfs->record.stopped()) {
-    return refused(ErrorCode::kBusy, name, head,
-                   fmt::format("it is stopped (symnas vnfs start {})", name));
-  }
-  SYMNAS_ASSIGN(records::MoveRecord record, begin_move(view, name, head, now_ns));
+  const auto busy = hindrances_to_move(view, vnfs->record, now_ns);
+  if (!busy.empty()) return refused(ErrorCode::kBusy, name, head, line_of(busy.front()));
+  SYMNAS_ASSIGN(records::MoveRecord record, begin_move(view, name, head));
   record.set_to(head);
   record.set_ordered_ns(now_ns);
   Change change{fmt::format("vnfs {}: to be moved from {} to {}", name,
@@ -146,14 +86,6 @@ Result<Change> plan_vnfs_stay(const ClusterView& view, const std::string& name) 
   Change change{fmt::format("vnfs {}: is not moved to {}", name, move->second.record.to()), {}};
   take_back(view, name, change);
   return change;
-}
-
-bool reaches_all_of(const ClusterView& view, const std::string& vnfs, const std::string& head) {
-  const records::HeadRecord& record = view.heads.at(head).record;
-  const records::VnfsRecord& served = view.vnfses.at(vnfs).record;
-  if (!ill_networks(served, record).empty()) return false;
-  // Just started: it has not said yet what it sees.
-  return !record.luns_known() || missing_luns(view, served, record).empty();
 }
 
 ha::Facts facts_of(const ClusterView& view) {

@@ -4,32 +4,12 @@
 #include <fmt/format.h>
 
 #include "common/kv/keys.h"
+#include "vnfsd/plans/hindrances.h"
 #include "vnfsd/plans/limits.h"
 #include "vnfsd/plans/placement.h"
 
 namespace symnas::vnfsd {
 namespace {
-
-bool is_recent(const records::Refusal& refusal, std::int64_t now_ns) {
-  return now_ns - refusal.at_ns() < kRefusalNs;
-}
-
-// Of the present boots of heads.
-std::vector<records::Refusal> recent_refusals(const ClusterView& view, const std::string& vnfs,
-                                              std::int64_t now_ns) {
-  std::vector<records::Refusal> recent;
-  const auto stored = view.refusals.find(vnfs);
-  if (stored == view.refusals.end()) return recent;
-  for (const records::Refusal& refusal : stored->second.record.refusals()) {
-    const auto head = view.heads.find(refusal.head());
-    if (head == view.heads.end() || !is_recent(refusal, now_ns) ||
-        head->second.record.incarnation() != refusal.incarnation()) {
-      continue;
-    }
-    recent.push_back(refusal);
-  }
-  return recent;
-}
 
 bool is_own(const records::MoveRecord& move) { return move.cause() != records::MOVE_ADMINISTRATOR; }
 
@@ -265,19 +245,12 @@ std::vector<std::string> reasons_to_stay(const ClusterView& view, const std::str
                                          std::int64_t now_ns) {
   const records::VnfsRecord& record = view.vnfses.at(vnfs).record;
   const auto owner = view.owners.find(vnfs);
-  const std::vector<records::Refusal> refusals = recent_refusals(view, vnfs, now_ns);
   std::vector<std::string> reasons;
   for (const std::string& head : record.heads()) {
     if (owner != view.owners.end() && owner->second.record.head() == head) continue;
-    const auto refusal = std::find_if(refusals.begin(), refusals.end(),
-                                      [&](const auto& r) { return r.head() == head; });
-    if (const Status able = check_can_serve(view, record, head); !able) {
-      reasons.push_back(fmt::format("{}: {}", head, able.error().message));
-    } else if (refusal != refusals.end()) {
-      reasons.push_back(fmt::format("{}: {}", head, refusal->why()));
-    } else {
-      return {};
-    }
+    const std::vector<Hindrance> found = own_hindrances(view, record, head, now_ns);
+    if (found.empty()) return {};
+    reasons.push_back(fmt::format("{}: {}", head, line_of(found.front())));
   }
   if (reasons.empty()) reasons.emplace_back("it has no other head");
   return reasons;

@@ -7,7 +7,6 @@ namespace symnas::vnfsd {
 namespace {
 
 constexpr std::int64_t kNow = 1'000'000'000'000;
-constexpr std::int64_t kSecond = 1'000'000'000;
 
 // Three heads that see all LUNs; v1, v2, v3 may be served by all, each with a primary of its own.
 class PlacementTest : public ::testing::Test {
@@ -199,8 +198,11 @@ TEST_F(PlacementTest, AnUnansweredOrderIsTakenBackAndAnotherHeadIsTried) {
   act("c1n1", kNow + kAnswerNs + 3);
   EXPECT_EQ(act("c1n1", kNow + kAnswerNs + 4), "");  // nobody is left
   const auto why = reasons_to_stay(builder.view(), "v1", kNow + kAnswerNs + 4);
-  EXPECT_EQ(why, (std::vector<std::string>{"c1n2: it has not answered for 12 s",
-                                           "c1n3: this head has no device eth1"}));
+  EXPECT_EQ(why, (std::vector<std::string>{
+                     "c1n2: it did not take it: it has not answered for 12 s (symnas vnfs rehost "
+                     "v1 c1n2 asks it again at once)",
+                     "c1n3: it did not take it: this head has no device eth1 (symnas vnfs rehost "
+                     "v1 c1n3 asks it again at once)"}));
   // Later they are asked again, and their next boots at once.
   act("c1n1", kNow + kAnswerNs + kRefusalNs + 2);
   EXPECT_EQ(move("v1").to(), "c1n2");
