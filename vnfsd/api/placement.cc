@@ -32,11 +32,6 @@ std::string state_of_head(const ClusterView& view, const std::string& head) {
   return known->second.record.draining() ? "draining" : "serving";
 }
 
-struct Story {
-  std::string state;
-  std::string why;  // it is not served, or not where it should be
-};
-
 Story story_of_owned(const ClusterView& view, const std::string& name, const json& here,
                      const std::string& owner, std::int64_t now_ns) {
   if (const auto* fence = fence_of(view, owner); fence != nullptr) {
@@ -63,6 +58,18 @@ Story story_of_owned(const ClusterView& view, const std::string& name, const jso
   return story;
 }
 
+// "P", "1", "2", ... of each of its heads, "*" before the one that has it.
+json places_of(const records::VnfsRecord& vnfs, const std::string& owner) {
+  json places = json::object();
+  for (int i = 0; i < vnfs.heads_size(); ++i) {
+    places[vnfs.heads(i)] = i == 0 ? "P" : fmt::to_string(i);
+  }
+  if (!owner.empty()) places[owner] = "*" + places.value(owner, "");
+  return places;
+}
+
+}  // namespace
+
 Story story_of(const ClusterView& view, const std::string& name, const json& here,
                std::int64_t now_ns) {
   const auto owner = view.owners.find(name);
@@ -79,18 +86,6 @@ Story story_of(const ClusterView& view, const std::string& name, const json& her
   if (place.head.empty()) return {"waiting", "none of its heads can serve"};
   return {"waiting", fmt::format("{} is to serve it", place.head)};
 }
-
-// "P", "1", "2", ... of each of its heads, "*" before the one that has it.
-json places_of(const records::VnfsRecord& vnfs, const std::string& owner) {
-  json places = json::object();
-  for (int i = 0; i < vnfs.heads_size(); ++i) {
-    places[vnfs.heads(i)] = i == 0 ? "P" : fmt::to_string(i);
-  }
-  if (!owner.empty()) places[owner] = "*" + places.value(owner, "");
-  return places;
-}
-
-}  // namespace
 
 json placement_document(const ClusterView& view, const json& here, std::int64_t now_ns) {
   std::set<std::string> heads;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include <nlohmann/json.hpp>
 
@@ -10,9 +11,19 @@
 
 namespace symnas::vnfsd::api {
 
+// How a VNFS is, in a word and, unless it is served where it should be, with the reason.
+struct Story {
+  std::string state;
+  std::string why;
+};
+
+// REQUIRES: the VNFS exists. `here`: of this head, as StatusBackend::local_status() has it: of
+// others only who owns what is known.
+Story story_of(const ClusterView& view, const std::string& vnfs, const nlohmann::json& here,
+               std::int64_t now_ns);
+
 // {"heads": [{name, state}], "vnfs": [{name, state, owner, failback, pinned, why, places}]}.
-// `here`: of this head, as StatusBackend::local_status() has it: of others only who owns what is
-// known.
+// `here`: as for story_of().
 nlohmann::json placement_document(const ClusterView& view, const nlohmann::json& here,
                                   std::int64_t now_ns);
 

@@ -7,6 +7,7 @@
 #include "vnfsd/api/documents.h"
 #include "vnfsd/api/locks.h"
 #include "vnfsd/api/placement.h"
+#include "vnfsd/api/why.h"
 #include "vnfsd/plans/placement.h"
 
 namespace symnas::vnfsd::api {
@@ -61,7 +62,7 @@ std::string arrivals_metrics(const json& arrivals) {
 
 Result<json> Router::handle(const ApiRequest& request) {
   const std::vector<std::string> parts = components(request.path);
-  if (parts.size() < 2 || parts.size() > 4 || parts[0] != "v1") return no_such_path(request);
+  if (parts.size() < 2 || parts.size() > 5 || parts[0] != "v1") return no_such_path(request);
   const std::string& collection = parts[1];
   if (collection == "locks" && parts.size() == 2) return act_on_locks(request);
   if (request.method == "GET" && parts.size() == 2) {
@@ -80,6 +81,8 @@ Result<json> Router::handle(const ApiRequest& request) {
       parts[3] == "history") {
     return backends_.vnfs.vnfs_history(parts[2]);
   }
+  if (request.method == "GET" && parts.size() == 5 && collection == "vnfs" && parts[3] == "why")
+    return explain(parts[2], parts[4]);
   if (request.method != "POST") return no_such_path(request);
   const json body = json::parse(request.body.empty() ? "{}" : request.body, nullptr, false);
   if (!body.is_object()) {
@@ -237,15 +240,24 @@ Result<json> Router::act_on_vnfs(const std::string& name, const std::string& act
   return no_such_path({"POST", "/v1/vnfs/" + name + "/" + action, "", mode});
 }
 
-Result<json> Router::look_at_places(const std::string& collection) {
+Result<ClusterView> Router::view_of_places() {
   auto view = backends_.records.view();
   if (!view) {
     view.error().message =
         "vnfs: nothing can move now, what is served goes on where it is: " + view.error().message;
-    return tl::unexpected<Error>(std::move(view.error()));
   }
-  if (collection == "distribution") return distribution_document(*view, now_ns());
-  return placement_document(*view, backends_.status.local_status(), now_ns());
+  return view;
+}
+
+Result<json> Router::look_at_places(const std::string& collection) {
+  SYMNAS_ASSIGN(const ClusterView view, view_of_places());
+  if (collection == "distribution") return distribution_document(view, now_ns());
+  return placement_document(view, backends_.status.local_status(), now_ns());
+}
+
+Result<json> Router::explain(const std::string& vnfs, const std::string& head) {
+  SYMNAS_ASSIGN(const ClusterView view, view_of_places());
+  return why_document(view, backends_.status.local_status(), vnfs, head, now_ns());
 }
 
 Result<json> Router::act_on_locks(const ApiRequest& request) {

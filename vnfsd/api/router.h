@@ -45,6 +45,9 @@ class Router {
                                      const nlohmann::json& body, Mode mode);
   // What says where VNFSs are or might go; without etcd nothing can move.
   Result<nlohmann::json> look_at_places(const std::string& collection);
+  Result<nlohmann::json> explain(const std::string& vnfs, const std::string& head);
+  // For both.
+  Result<ClusterView> view_of_places();
   Result<nlohmann::json> act_on_locks(const ApiRequest& request);
   Result<nlohmann::json> import_luns(const nlohmann::json& body, Mode mode);
   Result<nlohmann::json> status();

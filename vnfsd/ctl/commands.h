@@ -37,7 +37,7 @@ void add_events(CommandLine& line);
 void add_drill(CommandLine& line);
 // The verbs of vnfs that move some.
 void add_vnfs_moves(CommandLine& line, CLI::App* noun);
-// The verb of vnfs that shows where all are.
+// The verbs of vnfs that show where all are, and why one is there or not.
 void add_vnfs_places(CommandLine& line, CLI::App* noun);
 // The verbs of head that empty one.
 void add_drains(CommandLine& line, CLI::App* noun);

@@ -1,5 +1,6 @@
-// symnas vnfs status, set, create-set; symnas head drain, undrain.
+// symnas vnfs status, why, set, create-set; symnas head drain, undrain.
 #include <chrono>
+#include <map>
 #include <thread>
 
 #include <fmt/format.h>
@@ -42,6 +43,58 @@ Status show_places(Context& context) {
       const std::string why = vnfs.value(member, "");
       if (!why.empty()) context.out << fmt::format("vnfs {}: {}\n", vnfs.value("name", "?"), why);
     }
+  }
+  return {};
+}
+
+// "may run on b"
+std::string sentence_of(const json& document) {
+  static const std::map<std::string, std::string> kVerdicts = {{"runs", "runs on"},
+                                                               {"coming", "is on its way to"},
+                                                               {"next", "is to run on"},
+                                                               {"may", "may run on"},
+                                                               {"may_not", "may not run now on"}};
+  const std::string verdict = document.value("verdict", "?");
+  const auto known = kVerdicts.find(verdict);
+  return fmt::format("{} {}", known == kVerdicts.end() ? verdict : known->second,
+                     document.value("head", "?"));
+}
+
+// "what (next)"
+std::string with_next(const json& entry, const char* what) {
+  const std::string next = entry.value("next", "");
+  return entry.value(what, "") + (next.empty() ? "" : fmt::format(" ({})", next));
+}
+
+void print_why(std::ostream& out, const json& document) {
+  const std::string owner = document.value("owner", "");
+  const std::string why = document.value("why", "");
+  out << fmt::format("vnfs {}: {}: {}, standby: {}\n", document.value("vnfs", "?"),
+                     sentence_of(document), document.value("role", "?"),
+                     document.value("standby", "?"));
+  out << fmt::format("  now: {}, {} has it{}{}\n", document.value("state", "?"),
+                     owner.empty() ? "nobody" : owner, why.empty() ? "" : ": ", why);
+  out << fmt::format("  plan: {}\n", document.value("planned", json::object()).value("text", "?"));
+  for (const json& reason : document.value("reasons", json::array())) {
+    const bool own = reason.value("orders", "") == "own";
+    out << fmt::format("  {}: {}\n", own ? "not by itself" : "against it",
+                       with_next(reason, "why"));
+  }
+  for (const json& way : document.value("ways", json::array()))
+    out << fmt::format("  way: {}\n", with_next(way, "what"));
+  for (const json& note : document.value("notes", json::array()))
+    out << fmt::format("  note: {}\n", note.get<std::string>());
+}
+
+Status tell_why(Context& context, const std::string& vnfs, const std::string& head) {
+  SYMNAS_TRY(check_path_name(vnfs));
+  SYMNAS_TRY(check_path_name(head));
+  SYMNAS_ASSIGN(const json document,
+                context.client.request("GET", fmt::format("/v1/vnfs/{}/why/{}", vnfs, head), {}));
+  if (context.output == Output::kJson) {
+    context.out << document.dump(2) << "\n";
+  } else {
+    print_why(context.out, document);
   }
   return {};
 }
@@ -121,6 +174,14 @@ CLI::Option* add_failback(CLI::App* verb, std::string& policy) {
 void add_vnfs_places(CommandLine& line, CLI::App* noun) {
   noun->add_subcommand("status", "Which VNFS is on which of its heads")->callback([&line] {
     line.action = show_places;
+  });
+  auto vnfs = std::make_shared<std::string>();
+  auto head = std::make_shared<std::string>();
+  CLI::App* why = noun->add_subcommand("why", "Why a VNFS may or may not run on a head now");
+  why->add_option("NAME", *vnfs, "Name of the VNFS")->required();
+  why->add_option("HEAD", *head, "Name of the head")->required();
+  why->callback([&line, vnfs, head] {
+    line.action = [vnfs, head](Context& context) { return tell_why(context, *vnfs, *head); };
   });
 }
 

@@ -77,6 +77,9 @@ def drain_under_load(bench):
         check(state_of_head(bench, home) == "draining", "the table does not show the drain")
         told = bench.refused(CONFLICT, "vnfs", "rehost", service.name, home)
         check(f"symnas head undrain {home}" in told, told)
+        why = bench.symnas.json("vnfs", "why", service.name, home)
+        check(why["verdict"] == "may_not" and "draining" in {r["kind"] for r in why["reasons"]},
+              f"it does not say why it may not run on {home}: {why}")
         bench.kill_process(f"vnfsd.{home}")
         bench.lab.start_vnfsd(home)
         check(state_of_head(bench, home) == "draining", "the agent's restart ends the drain")

@@ -299,9 +299,62 @@ TEST_F(PlacementRouterTest, FailsBackDistributesAndSetsThePolicy) {
             ErrorCode::kInvalidArgument);
 }
 
+TEST_F(PlacementRouterTest, SaysWhyAVnfsMayOrMayNotRunOnAHead) {
+  json seen = *ask("GET", "/v1/vnfs/v1/why/c1n1");
+  EXPECT_EQ(seen["verdict"], "runs");
+  EXPECT_EQ(seen["role"], "primary");
+  EXPECT_EQ(seen["state"], "serving");
+  EXPECT_EQ(seen["reasons"], json::array());
+  seen = *ask("GET", "/v1/vnfs/v1/why/c1n2");
+  EXPECT_EQ(seen["verdict"], "may");
+  EXPECT_EQ(seen["role"], "backup 1");
+  EXPECT_EQ(seen["standby"], "none");
+  EXPECT_EQ(seen["owner"], "c1n1");
+  EXPECT_EQ(seen["planned"],
+            (json{{"head", "c1n1"}, {"reason", "stays"}, {"text", "it stays with c1n1"}}));
+  EXPECT_EQ(seen["ways"][0], (json{{"kind", "rehost"},
+                                   {"what", "an order moves it there"},
+                                   {"next", "symnas vnfs rehost v1 c1n2"}}));
+  ASSERT_TRUE(ask("POST", "/v1/heads/c1n2/drain"));
+  seen = *ask("GET", "/v1/vnfs/v1/why/c1n2");
+  EXPECT_EQ(seen["verdict"], "may_not");
+  EXPECT_EQ(seen["reasons"], (json{{{"kind", "draining"},
+                                    {"orders", "all"},
+                                    {"why", "it is being drained"},
+                                    {"next", "symnas head undrain c1n2"}}}));
+  EXPECT_EQ(seen["ways"], json::array());
+}
+
+TEST_F(PlacementRouterTest, SaysThatAHeadThatMayTakeItIsNotHeard) {
+  EXPECT_EQ((*ask("GET", "/v1/vnfs/v1/why/c1n2"))["notes"], json::array());
+  backend.status.silent = {{{"head", "c1n2"}, {"why", "nobody may fence it"}}};
+  EXPECT_EQ((*ask("GET", "/v1/vnfs/v1/why/c1n2"))["notes"][0],
+            "c1n1 does not hear it, so it may not answer: nobody may fence it (symnas status)");
+}
+
+TEST_F(PlacementRouterTest, SaysWhereToLookForWhatItDoesNotKnow) {
+  const auto message = [&](const std::string& path) {
+    const auto answer = ask("GET", path);
+    EXPECT_EQ(code_of(answer), ErrorCode::kNotFound) << path;
+    return answer ? "" : answer.error().message;
+  };
+  EXPECT_EQ(message("/v1/vnfs/nobody/why/c1n1"),
+            "vnfs nobody: does not exist (symnas vnfs ls shows what does)");
+  EXPECT_EQ(message("/v1/vnfs/v1/why/c1n9"),
+            "head c1n9: does not exist (symnas head ls shows what does)");
+  backend.builder.put(kv::keys::kRemoved + "c1n9",
+                      records::RemovedHeadRecord().SerializeAsString());
+  const json seen = *ask("GET", "/v1/vnfs/v1/why/c1n9");
+  EXPECT_EQ(seen["verdict"], "may_not");
+  EXPECT_EQ(seen["role"], "none of its heads");
+  EXPECT_EQ(seen["reasons"].size(), 2u);
+  EXPECT_EQ(code_of(ask("POST", "/v1/vnfs/v1/why/c1n1", "{}")), ErrorCode::kNotSupported);
+  EXPECT_EQ(code_of(ask("GET", "/v1/vnfs/v1/why")), ErrorCode::kNotSupported);
+}
+
 TEST_F(PlacementRouterTest, WithoutEtcdNothingCanMove) {
   backend.records.away = true;
-  for (const char* path : {"/v1/placement", "/v1/distribution"}) {
+  for (const char* path : {"/v1/placement", "/v1/distribution", "/v1/vnfs/v1/why/c1n1"}) {
     const auto answer = ask("GET", path);
     ASSERT_EQ(code_of(answer), ErrorCode::kUnavailable) << path;
     EXPECT_NE(answer.error().message.find("nothing can move now"), std::string::npos);

@@ -176,6 +176,68 @@ TEST_F(PlacementCommands, StatusIsAMatrix) {
   EXPECT_EQ(run({"vnfs", "status"}), 5);
 }
 
+TEST_F(PlacementCommands, WhyNamesEachReasonOnALineOfItsOwn) {
+  const json document = {
+      {"vnfs", "v"},
+      {"head", "b"},
+      {"verdict", "may_not"},
+      {"role", "backup 1"},
+      {"standby", "none"},
+      {"owner", "a"},
+      {"state", "serving"},
+      {"why", ""},
+      {"planned", {{"head", "a"}, {"reason", "stays"}, {"text", "it stays with a"}}},
+      {"reasons",
+       {{{"orders", "all"}, {"why", "it is being drained"}, {"next", "symnas head undrain b"}},
+        {{"orders", "own"}, {"why", "it has just started"}, {"next", "symnas status there"}}}},
+      {"ways", json::array()},
+      {"notes", {"a does not hear it"}}};
+  answer("/v1/vnfs/v/why/b", {document});
+  EXPECT_EQ(run({"vnfs", "why", "v", "b"}), 0) << err.str();
+  EXPECT_EQ(script.asked, std::vector<std::string>{"GET /v1/vnfs/v/why/b"});
+  EXPECT_EQ(out.str(),
+            "vnfs v: may not run now on b: backup 1, standby: none\n"
+            "  now: serving, a has it\n"
+            "  plan: it stays with a\n"
+            "  against it: it is being drained (symnas head undrain b)\n"
+            "  not by itself: it has just started (symnas status there)\n"
+            "  note: a does not hear it\n");
+  EXPECT_EQ(run({"vnfs", "why", "v", "b", "-o", "json"}), 0);
+  EXPECT_EQ(json::parse(out.str()), document);
+}
+
+TEST_F(PlacementCommands, WhySaysWhatWouldBringItThere) {
+  answer("/v1/vnfs/v/why/b",
+         {json{{"vnfs", "v"},
+               {"head", "b"},
+               {"verdict", "may"},
+               {"role", "primary"},
+               {"standby", "none"},
+               {"owner", ""},
+               {"state", "waiting"},
+               {"why", "a is to serve it"},
+               {"planned", {{"text", "a takes it"}}},
+               {"ways",
+                {{{"what", "an order moves it there"}, {"next", "symnas vnfs rehost v b"}},
+                 {{"what", "if a is lost, it goes there"}, {"next", ""}}}}}});
+  EXPECT_EQ(run({"vnfs", "why", "v", "b"}), 0) << err.str();
+  EXPECT_EQ(out.str(),
+            "vnfs v: may run on b: primary, standby: none\n"
+            "  now: waiting, nobody has it: a is to serve it\n"
+            "  plan: a takes it\n"
+            "  way: an order moves it there (symnas vnfs rehost v b)\n"
+            "  way: if a is lost, it goes there\n");
+}
+
+TEST_F(PlacementCommands, WhyNeedsAVnfsAndAHeadThatAreKnown) {
+  EXPECT_EQ(run({"vnfs", "why", "v"}), 2);
+  EXPECT_EQ(run({"vnfs", "why", "v", "b/c"}), 2);
+  EXPECT_TRUE(script.asked.empty());
+  answer("/v1/vnfs/v/why/b", {fail(ErrorCode::kNotFound, "head b: does not exist (symnas ...)")});
+  EXPECT_EQ(run({"vnfs", "why", "v", "b"}), 3);
+  EXPECT_EQ(err.str(), "symnas: head b: does not exist (symnas ...)\n");
+}
+
 TEST_F(PlacementCommands, CreateSetWaitsForEveryOne) {
   answer("/v1/status",
          {vnfses({{{"name", "v1"}, {"state", "owned"}}, {{"name", "v2"}, {"state", "serving"}}})});
