@@ -208,7 +208,7 @@ class FileLocks {
   void hold(const Key& key, std::vector<LockRange> ranges);
   bool owes(const std::string& address) const;
 
-  // Since when every client could come back.
+  // Since when every client could come back; now, while the gate is closed.
   std::int64_t serving_since_ns() const;
   // Records what is late of them, kLocksAtOnce in a transaction. Takes order_mutex_ for each.
   Status write_all(const std::vector<Key>& keys);

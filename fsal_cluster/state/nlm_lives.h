@@ -17,7 +17,8 @@ namespace symnas::fs {
 
 // For how long a LOCK may come to us behind the notice that it was sent before: a machine that is
 // switched off with its request in a connection's buffers boots before it tells, and one that
-// counts anew (installed again) takes longer to be back.
+// counts anew (installed again) takes longer to be back. Only time in which this mount has served
+// without a break counts: what arrived in a pause of the process is read after it.
 inline constexpr std::int64_t kLifeRememberedNs = 10'000'000'000;
 // Clients that are remembered: as many as hold locks in a large installation, in about 100 KiB.
 // Whoever can send from a reserved port adds one; the oldest makes room.
@@ -26,10 +27,12 @@ inline constexpr std::size_t kLivesRemembered = 1024;
 class NlmLives {
  public:
   // The client at `address` lives as `state` from now on. An older one, or 0, tells nothing.
-  void note(const std::string& address, std::int32_t state, std::int64_t now_ns);
+  void note(const std::string& address, std::int32_t state, std::int64_t now_ns,
+            std::int64_t serving_since_ns);
   // Whether a client that asks in the life `state` has told of a later one, however long ago if its
   // request was begun before. False for 0.
-  bool is_over(const std::string& address, std::int32_t state, std::int64_t begun_ns) const;
+  bool is_over(const std::string& address, std::int32_t state, std::int64_t begun_ns,
+               std::int64_t serving_since_ns) const;
 
   // A LOCK of it is being worked on, from begin() to end().
   void begin(const std::string& address) { ++under_way_[address]; }
