@@ -54,7 +54,7 @@ class FileLocks::UnderWay {
   UnderWay(const UnderWay&) = delete;
   UnderWay& operator=(const UnderWay&) = delete;
   bool is_of_former_life(const NlmLives& lives, std::int32_t state) const {
-    return lives.is_over(address_, state, begun_ns_);
+    return lives.is_over(address_, state, begun_ns_, locks_.serving_since_ns());
   }
 
  private:
@@ -115,7 +115,8 @@ FileLocks::~FileLocks() {
 }
 
 std::int64_t FileLocks::serving_since_ns() const {
-  return gate_ == nullptr ? loaded_ns_ : std::max(loaded_ns_, gate_->open_since_ns());
+  if (gate_ == nullptr) return loaded_ns_;
+  return std::max(loaded_ns_, clock_.mono_ns() - gate_->open_for_ns().value_or(0));
 }
 
 bool FileLocks::revocable(const Key& key, const LockRange& range) const {
@@ -459,7 +460,7 @@ Status FileLocks::unlock(Ino ino, const LockOwner& owner, std::uint64_t start, s
 
 void FileLocks::note_nlm_life(const std::string& address, std::int32_t state) {
   const MutexLock lock(mutex_);
-  lives_.note(address, state, clock_.mono_ns());
+  lives_.note(address, state, clock_.mono_ns(), serving_since_ns());
 }
 
 Status FileLocks::forget_nlm_client(const std::string& address,

@@ -214,7 +214,7 @@ class FileLocks {
   void hold(const Key& key, std::vector<LockRange> ranges) REQUIRES(mutex_);
   bool owes(const std::string& address) const REQUIRES(mutex_);
 
-  // Since when every client could have come back.
+  // Since when every client could have come back; now, while the gate is closed.
   std::int64_t serving_since_ns() const;
   // Records the late unlocks of these keys, kLocksAtOnce in a transaction. Takes order_mutex_ for
   // each, so that others get their turn in between.

@@ -6,8 +6,9 @@
 
 namespace symnas::fs {
 
-void NlmLives::note(const std::string& address, std::int32_t state, std::int64_t now_ns) {
-  if (state == 0 || is_over(address, state, now_ns)) return;
+void NlmLives::note(const std::string& address, std::int32_t state, std::int64_t now_ns,
+                    std::int64_t serving_since_ns) {
+  if (state == 0 || is_over(address, state, now_ns, serving_since_ns)) return;
   known_[address] = {state, now_ns};
   if (known_.size() <= kLivesRemembered) return;
   known_.erase(std::min_element(known_.begin(), known_.end(), [](const auto& a, const auto& b) {
@@ -15,11 +16,11 @@ void NlmLives::note(const std::string& address, std::int32_t state, std::int64_t
   }));
 }
 
-bool NlmLives::is_over(const std::string& address, std::int32_t state,
-                       std::int64_t begun_ns) const {
+bool NlmLives::is_over(const std::string& address, std::int32_t state, std::int64_t begun_ns,
+                       std::int64_t serving_since_ns) const {
   const auto known = known_.find(address);
-  return known != known_.end() && begun_ns - known->second.since_ns < kLifeRememberedNs &&
-         is_former_life(state, known->second.state);
+  if (known == known_.end() || !is_former_life(state, known->second.state)) return false;
+  return begun_ns - std::max(known->second.since_ns, serving_since_ns) < kLifeRememberedNs;
 }
 
 void NlmLives::end(const std::string& address) {

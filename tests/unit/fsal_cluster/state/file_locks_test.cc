@@ -539,6 +539,24 @@ TEST_F(LeaseTest, ServiceThatWasInterruptedCountsFromItsReturn) {
   EXPECT_TRUE(is_free(*found, exclusive(0, 9)));
 }
 
+// A request that arrived while the process was stopped is read afterwards.
+TEST_F(LeaseTest, ALifeThatIsOverIsRememberedOverAPause) {
+  Gate gate(clock_, clock_.mono_ns(), 8'000'000'000);
+  const auto locks = load_at(nullptr, &gate);
+  ASSERT_TRUE(locks->forget_nlm_client(kHost.address, 5));
+  const auto late = [&](std::uint64_t byte) {
+    return locks->lock(kFile, process(kHost, "1"), exclusive(byte, byte), false, {3}).has_value();
+  };
+  pass_s(14);
+  EXPECT_FALSE(late(1)) << "the gate is closed still";
+  gate.prove(clock_.mono_ns());
+  pass_s(5);
+  EXPECT_FALSE(late(2));
+  gate.prove(clock_.mono_ns());
+  pass_s(5);
+  EXPECT_TRUE(late(3)) << "whoever counts anew";
+}
+
 // The ranges are recorded at once, because a thousand LOCKs are slow.
 TEST_F(FileLocksTest, AnOwnerHoldsSoManyRangesAtMost) {
   const auto record = [&](std::size_t count) {
