@@ -94,7 +94,7 @@ std::string solicitation(const MacAddress& from, const IpAddress& address) {
   frame.ip.ip6_plen = htons(sizeof frame.solicit);
   frame.ip.ip6_nxt = IPPROTO_ICMPV6;
   frame.ip.ip6_hlim = kHopLimit;
-  std::memcpy(&frame.ip.ip6_dst, group.data(), group.size());
+  std::copy_n(group.begin(), group.size(), frame.ip.ip6_dst.s6_addr);
   frame.solicit.nd_ns_type = ND_NEIGHBOR_SOLICIT;
   std::memcpy(&frame.solicit.nd_ns_target, address.bytes.data(), 16);
   frame.solicit.nd_ns_cksum = icmp6_checksum(frame);
