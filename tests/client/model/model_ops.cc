@@ -1,7 +1,5 @@
-// The operations of ModelRun: each chooses its arguments, asks the server, compares, and changes
-// the model as the server has acknowledged.
-#include <algorithm>
-
+// The operations of ModelRun on names and attributes (model_bytes.cc: on bytes). Each chooses its
+// arguments, asks the server, compares, and changes the model as the server has acknowledged.
 #include "tests/client/model/model_run.h"
 
 namespace symnas::model {
@@ -103,20 +101,6 @@ void ModelRun::op_setattr() {
   // Too many operations read directories and symlinks: the model does not know their access time.
   if (attributes.atime_how == SET_TO_CLIENT_TIME && node.type == NF3REG) node.atime = exact;
   check_attributes(node, got.attributes);
-}
-
-void ModelRun::op_truncate() {
-  Node& file = any_file();
-  NewAttributes attributes;
-  attributes.size = one_in(3) ? 0 : any_offset(file);
-  note("SETATTR size " + std::to_string(*attributes.size) + " of " + std::to_string(file.fileid));
-  busy_ = {&file};
-  const nfs3::AttributesReply got = client().setattr(file.handle, attributes);
-  if (!check_status(got.status, {NFS3_OK})) return;
-  file.bytes.resize(*attributes.size);
-  file.uncommitted.resize(*attributes.size);
-  file.mtime.reset();
-  check_attributes(file, got.attributes);
 }
 
 void ModelRun::op_create() {
@@ -309,57 +293,6 @@ void ModelRun::op_rename() {
   } else if (check_status(status, allowed)) {
     model_.rename(from, from_name, to, to_name);
   }
-}
-
-void ModelRun::op_read() {
-  Node& file = any_file();
-  const std::uint64_t offset = any_offset(file);
-  verify_bytes(file, offset, any_length());
-}
-
-void ModelRun::op_write() {
-  Node& file = any_file();
-  const std::uint64_t offset = any_offset(file);
-  const std::string data = any_bytes(any_length());
-  const stable_how stable = static_cast<stable_how>(below(3));
-  note("WRITE " + std::to_string(offset) + "+" + std::to_string(data.size()) + " of " +
-       std::to_string(file.fileid) + " stable_how " + std::to_string(stable));
-  busy_ = {&file};
-  writing_ = {&file, offset, data};
-  const nfs3::WriteReply got = client().write(file.handle, offset, data, stable);
-  writing_.reset();
-  if (!check_status(got.status, {NFS3_OK})) return;
-  check(got.count == data.size(), "WRITE took " + std::to_string(got.count) + " bytes");
-  check(got.committed >= stable, "WRITE is less stable than was asked");
-  check(!verifier_known_ || clients_.size() > 1 || got.verifier == write_verifier_,
-        "the write verifier changed");
-  write_verifier_ = got.verifier;
-  verifier_known_ = true;
-  if (rides_outages_ && got.committed == UNSTABLE) {
-    file.uncommitted.unstable_write(file.bytes, offset, data, got.verifier);
-  } else if (rides_outages_) {
-    file.uncommitted.stable_write(offset, data);
-    recent_writes_.push_back({&file, offset, data.size()});
-  }
-  file.bytes.write(offset, data);
-  file.mtime.reset();
-  check_attributes(file, got.attributes);
-}
-
-void ModelRun::op_commit() {
-  Node& file = any_file();
-  note("COMMIT of " + std::to_string(file.fileid));
-  const nfs3::WriteReply got = client().commit(file.handle, 0, 0);
-  if (!check_status(got.status, {NFS3_OK})) return;
-  check(!verifier_known_ || clients_.size() > 1 || got.verifier == write_verifier_,
-        "COMMIT shows another write verifier");
-  if (!file.uncommitted.empty()) {
-    check(got.verifier == file.uncommitted.verifier(), "COMMIT shows another write verifier");
-    for (const auto& [offset, length] : file.uncommitted.ranges())
-      recent_writes_.push_back({&file, offset, length});
-    file.uncommitted.committed();
-  }
-  check_attributes(file, got.attributes);
 }
 
 // Compares one page's entries and counts them in `seen`.

@@ -228,28 +228,6 @@ void ModelRun::learn(Node& node, const nfs3::ObjectReply& reply) {
   check_attributes(node, reply.attributes);
 }
 
-void ModelRun::verify_bytes(Node& file, std::uint64_t offset, std::uint32_t count) {
-  note("READ of file " + std::to_string(file.fileid) + " " + std::to_string(offset) + "+" +
-       std::to_string(count));
-  check_read(file, offset, count, client().read(file.handle, offset, count));
-}
-
-void ModelRun::check_read(Node& file, std::uint64_t offset, std::uint32_t count,
-                          const nfs3::ReadReply& got) {
-  if (!check_status(got.status, {NFS3_OK})) return;
-  file.atime.reset();
-  const std::string should = file.bytes.read(offset, count);
-  check(got.data.size() == should.size(), "READ gave " + std::to_string(got.data.size()) +
-                                              " bytes, should be " + std::to_string(should.size()));
-  const auto at = std::mismatch(got.data.begin(), got.data.end(), should.begin());
-  check(at.first == got.data.end(),
-        "READ differs at offset " +
-            std::to_string(offset + static_cast<std::uint64_t>(at.first - got.data.begin())));
-  check(got.eof == (offset + got.data.size() >= file.bytes.size()),
-        std::string("READ says eof ") + (got.eof ? "true" : "false"));
-  check_attributes(file, got.attributes);
-}
-
 void ModelRun::verify_all() { verify_below(model_.root()); }
 
 void ModelRun::verify_below(Node& directory) {
