@@ -14,8 +14,8 @@ HEADS ?= 4
 export SYMNAS_CACHE ?= /var/cache/symnas
 export SYMNAS_BUILD := $(abspath $(BUILD))
 
-.PHONY: help setup build demo test quick check duplicates sim sim-exhaustive sim-mutants lab lab-down asan
-.PHONY: clean
+.PHONY: help setup build demo test quick check duplicates lab lab-down asan clean
+.PHONY: sim sim-exhaustive sim-mutants
 .PHONY: bench bench-capacity bench-profile bench-raw bench-engine bench-shared bench-failover
 .PHONY: sim-long soak lab-asan lab-tsan lab-tests torture
 .DEFAULT_GOAL := help
