@@ -96,9 +96,11 @@ bool Instance::has_export(std::uint16_t id) {
 
 void Instance::say_clients(const Control::Say& say) {
   nlohmann::json exports = nlohmann::json::array();
-  const MutexLock lock(exports_mutex_);
-  for (const auto& [id, entry] : exports_)
-    exports.push_back({{"id", id}, {"clients", entry.clients->all()}});
+  {
+    const MutexLock lock(exports_mutex_);
+    for (const auto& [id, entry] : exports_)
+      exports.push_back({{"id", id}, {"clients", entry.clients->all()}});
+  }
   say({{"exports", exports}});
 }
 
