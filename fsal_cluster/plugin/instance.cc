@@ -171,6 +171,7 @@ fs::Mount* Instance::known_mount(const std::string& filesystem) {
 Result<fs::Mount*> Instance::mount(const std::string& name) {
   const MutexLock mounting(mounting_mutex_);
   if (fs::Mount* const known = known_mount(name)) return known;
+  if (retiring_.load()) return fail(ErrorCode::kShutdown, "this instance is being retired");
   SYMNAS_ASSIGN(const Place place, place_of(*store_, name));
   SYMNAS_TRY(open_volume(place.volume));
   fs::MountOptions options;
@@ -262,6 +263,13 @@ void Instance::forget_unclaimed(const std::string& client) {
   }
 }
 
+std::vector<std::pair<std::string, fs::Mount*>> Instance::named_mounts() {
+  std::vector<std::pair<std::string, fs::Mount*>> out;
+  const MutexLock lock(mutex_);
+  for (const auto& [name, mount] : mounts_) out.emplace_back(name, mount.get());
+  return out;
+}
+
 std::vector<fs::Mount*> Instance::mounts() {
   std::vector<fs::Mount*> out;
   const MutexLock lock(mutex_);
@@ -298,15 +306,22 @@ void Instance::obey(const std::string& line, const Control::Say& say) {
 }
 
 Status Instance::close_mounts() {
-  const MutexLock lock(mutex_);
-  for (const auto& [name, mount] : mounts_) {
-    if (const Status closed = mount->close(); !closed) {
-      return fail(closed.error().code,
-                  fmt::format("filesystem {}: {}", name, closed.error().message));
+  std::set<fs::Mount*> closed;
+  const auto close_others = [&]() -> Status {
+    for (const auto& [name, mount] : named_mounts()) {
+      if (!closed.insert(mount).second) continue;
+      if (const Status done = mount->close(); !done) {
+        return fail(done.error().code,
+                    fmt::format("filesystem {}: {}", name, done.error().message));
+      }
+      log::info("filesystem {}: closed", name);
     }
-    log::info("filesystem {}: closed", name);
-  }
-  return {};
+    return {};
+  };
+  SYMNAS_TRY(close_others());
+  // One that was being mounted has been added then; mount() begins no more.
+  { const MutexLock mounting(mounting_mutex_); }
+  return close_others();
 }
 
 // The last replies and the closing of the mounts do not depend on each other: both go on at the

@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -47,6 +48,7 @@ class Instance {
 
   // The mount of a filesystem, opened at first use: volume, OFD locks, mount record.
   // Errors: kNotFound, kBusy (mounted elsewhere), kIo, kUnavailable; the message says what to do.
+  // kShutdown: retire() has begun.
   Result<fs::Mount*> mount(const std::string& filesystem);
 
   // Tells vnfsd of a problem of an instance that goes on serving: adds a line to the file
@@ -115,7 +117,9 @@ class Instance {
   Status start_status_monitor();
   // Whether `says` is true for any mount.
   bool any_mount(const std::function<bool(fs::FileLocks&)>& says);
+  // No mount is ever removed: the pointers stay valid.
   std::vector<fs::Mount*> mounts();
+  std::vector<std::pair<std::string, fs::Mount*>> named_mounts();
   // Tells clients that hold NLM locks in the mount of this start.
   void notify_nlm_clients(fs::Mount& mount);
   // Finishes what was begun, begins nothing more and closes every mount. Whatever the outcome, the
