@@ -10,8 +10,7 @@ namespace symnas::fs {
 void Engine::list(FileState& f) {
   if (f.listed) return;
   f.listed = true;
-  const MutexLock lock(attention_mutex_);
-  attention_.insert(f.ino);
+  attention_.add(f.ino);
 }
 
 void Engine::arm_tick() {
@@ -22,60 +21,54 @@ void Engine::arm_tick() {
   });
 }
 
-std::vector<Ino> Engine::listed() {
-  const MutexLock lock(attention_mutex_);
-  return {attention_.begin(), attention_.end()};
-}
-
 void Engine::tick() {
   const std::int64_t now_ns = clock_.mono_ns();
-  for (const Ino ino : listed()) {
+  for (const Ino ino : attention_.files()) {
     const FilePtr f = find_file(ino);
-    if (f && attend(f, now_ns)) continue;
-    const MutexLock lock(attention_mutex_);
-    if (!f) attention_.erase(ino);
+    if (f) {
+      attend(f, now_ns);
+    } else {
+      attention_.remove(ino);
+    }
   }
   erase_unused_tokens(now_ns - kWriteFlagHoldNs, nullptr);
 }
 
-// True while the file still needs attention.
-bool Engine::attend(const FilePtr& f, std::int64_t now_ns) {
+void Engine::attend(const FilePtr& f, std::int64_t now_ns) {
   bool start = false;
   bool give_back = false;
   {
     const MutexLock lock(f->mutex);
-    const bool quiet = f->writers == 0 && !f->commit_running && f->gate.shared() == 0;
+    const bool quiet = f->writes.running == 0 && !f->commits.running && f->gate.shared() == 0;
     const bool set = f->flag.state() == WriteFlag::State::kSet;
     if (quiet && set && now_ns >= f->flag.drop_due_ns()) {
       start = f->loaded;
       give_back = !f->loaded;  // granted for a WRITE that has not come
-    } else if (quiet && !set && now_ns >= f->last_write_ns + kIdleNs) {
-      if (f->dirty || f->has_growth()) {
+    } else if (quiet && !set && now_ns >= f->writes.last_ns + kIdleNs) {
+      if (f->unrecorded.dirty || f->has_growth()) {
         start = true;
       } else {
         trim_reservations(*f);
         const bool clear = f->flag.state() == WriteFlag::State::kClear;
-        if (clear && f->token != TokenMode::kNone) {
-          give_back = now_ns >= std::max(f->last_write_ns, f->last_read_ns) + kTokenIdleNs;
+        if (clear && f->token.mode != TokenMode::kNone) {
+          give_back = now_ns >= std::max(f->writes.last_ns, f->reads.last_ns) + kTokenIdleNs;
         } else if (f->map.reserved_blocks() == 0 && clear) {
           f->listed = false;
-          const MutexLock list_lock(attention_mutex_);
-          attention_.erase(f->ino);
-          return false;
+          attention_.remove(f->ino);
+          return;
         }
       }
-    } else if (quiet && set && f->has_growth() && now_ns >= f->last_write_ns + kIdleNs) {
+    } else if (quiet && set && f->has_growth() && now_ns >= f->writes.last_ns + kIdleNs) {
       start = true;  // a steady writer: the flag stays, but the data is committed
     }
-    if (start && !f->dirty && !set && !f->has_growth()) start = false;
+    if (start && !f->unrecorded.dirty && !set && !f->has_growth()) start = false;
   }
   if (start && !closing_) commit_idle(f, DropFlag::kMust, nullptr);
   if (give_back && !closing_) return_token(f, nullptr);
-  return true;
 }
 
 Detached Engine::commit_idle(FilePtr f, DropFlag drop, StatusCallback done) {
-  const RunningOperation running(*this);
+  const RunningOperation running(running_);
   bool gone = false;
   bool held = false;
   Turn turn;
@@ -109,18 +102,19 @@ void Engine::trim_reservations(FileState& f) {
 // some.
 bool Engine::return_reservations() {
   bool held = false;
-  for (const Ino ino : listed()) {
+  for (const Ino ino : attention_.files()) {
     const FilePtr f = find_file(ino);
     if (!f) continue;
     bool commit = false;
     {
       const MutexLock lock(f->mutex);
       if (!f->loaded || f->map.reserved_blocks() == 0) continue;
-      if (f->writers == 0 && !f->commit_running) trim_reservations(*f);
+      if (f->writes.running == 0 && !f->commits.running) trim_reservations(*f);
       if (f->map.reserved_blocks() == 0) continue;
-      if (f->want_room > 0 && f->want_room == f->writers) continue;  // its writers wait for space
+      if (f->writes.want_room > 0 && f->writes.want_room == f->writes.running)
+        continue;  // its writers wait for space
       held = true;
-      commit = f->writers == 0 && !f->commit_running && f->has_growth();
+      commit = f->writes.running == 0 && !f->commits.running && f->has_growth();
     }
     if (commit && !closing_) commit_idle(f, DropFlag::kMay, nullptr);
   }
@@ -130,15 +124,8 @@ bool Engine::return_reservations() {
 // Erases the tokens of files that were created some seconds ago and never written: they carry the
 // write flag for nothing.
 void Engine::erase_unused_tokens(std::int64_t before_ns, const StatusCallback& done) {
-  const ErasingTokens counted(*this);  // until each token that it takes is where others find it
-  std::vector<CreatedToken> due;
-  {
-    const MutexLock lock(attention_mutex_);
-    const auto end = std::find_if(created_.begin(), created_.end(),
-                                  [&](const CreatedToken& c) { return c.at_ns > before_ns; });
-    due.assign(created_.begin(), end);
-    created_.erase(created_.begin(), end);
-  }
+  const RunningErase counted(running_);  // until each token that it takes is where others find it
+  const std::vector<CreatedToken> due = attention_.take_created(before_ns);
   std::vector<CreatedToken> busy;
   std::vector<FilePtr> files;
   for (const CreatedToken& created : due) {
@@ -147,11 +134,11 @@ void Engine::erase_unused_tokens(std::int64_t before_ns, const StatusCallback& d
       const MutexLock lock(f->mutex);
       // A loaded file has taken over the flag of its token (or never had one): attend() sees to it.
       if (f->loaded || f->removed || f->flag.state() != WriteFlag::State::kClear ||
-          f->token != TokenMode::kNone)
+          f->token.mode != TokenMode::kNone)
         continue;
       // While the token is being granted, given back or taken over it must not be erased: that
       // would erase the outcome.
-      if (f->token_wanted || !f->gate.idle()) {
+      if (f->token.wanted || !f->gate.idle()) {
         busy.push_back(created);
         continue;
       }
@@ -162,35 +149,17 @@ void Engine::erase_unused_tokens(std::int64_t before_ns, const StatusCallback& d
     if (files.size() < kTokenErasesPerTxn) continue;
     erase_tokens(std::exchange(files, {}), nullptr);
   }
-  if (!busy.empty()) {
-    const MutexLock lock(attention_mutex_);
-    created_.insert(created_.begin(), busy.begin(), busy.end());
-  }
+  if (!busy.empty()) attention_.put_back(busy);
   erase_tokens(std::move(files), done);
 }
 
-Engine::ErasingTokens::ErasingTokens(Engine& counted) : engine(counted) {
-  const MutexLock lock(engine.running_mutex_);
-  ++engine.erases_;
-}
-
-Engine::ErasingTokens::~ErasingTokens() {
-  const MutexLock lock(engine.running_mutex_);
-  if (--engine.erases_ == 0) engine.nothing_runs_.notify_all();
-}
-
-void Engine::wait_for_erases() {
-  const MutexLock lock(running_mutex_);
-  nothing_runs_.wait(running_mutex_, [this]() REQUIRES(running_mutex_) { return erases_ == 0; });
-}
-
 Detached Engine::erase_tokens(std::vector<FilePtr> files, StatusCallback done) {
-  const RunningOperation running(*this);
+  const RunningOperation running(running_);
   if (files.empty()) {
     if (done) done({});
     co_return;
   }
-  const ErasingTokens counted(*this);
+  const RunningErase counted(running_);
   kv::Mutation mutation;
   mutation.growth = kv::Growth::kMustGo;
   for (const FilePtr& f : files) mutation.writes.push_back(kv::erase(token_key(f->ino)));
@@ -215,7 +184,7 @@ Detached Engine::erase_tokens(std::vector<FilePtr> files, StatusCallback done) {
       f.flag.drop_done(!held, clock_.mono_ns());
       if (!held) token_gone(f);
       if (held && !f.removed) {
-        f.token = TokenMode::kExclusive;  // as the key says
+        f.token.mode = TokenMode::kExclusive;  // as the key says
         list(f);
       }
       waiters.swap(f.flag_waiters);

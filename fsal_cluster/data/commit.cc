@@ -17,7 +17,7 @@ void Engine::commit(const Handle& handle, StatusCallback done) {
 }
 
 Detached Engine::commit_operation(Handle handle, StatusCallback done) {
-  const RunningOperation running(*this);
+  const RunningOperation running(running_);
   const FilePtr f = file(handle.ino);
   Turn turn;
   Status status = co_await enter_shared(*f, handle, turn);
@@ -37,10 +37,10 @@ Task<Status> Engine::commit_file(FileState& f, DropFlag drop) {
   bool start = false;
   {
     const MutexLock lock(f.mutex);
-    f.commit_requests.push_back({++f.commit_requested, &answer});
-    if (drop != DropFlag::kMay) f.commit_drop = drop;
-    start = !f.commit_running;
-    f.commit_running = true;
+    f.commits.requests.push_back({++f.commits.requested, &answer});
+    if (drop != DropFlag::kMay) f.commits.drop = drop;
+    start = !f.commits.running;
+    f.commits.running = true;
   }
   if (start) commit_runner(f.shared_from_this());
   Status status = co_await answer;
@@ -53,42 +53,42 @@ Task<Status> Engine::commit_everything(FileState& f) {
   TokenMode had = TokenMode::kNone;  // a file entered by a sole mount may have no token
   {
     const MutexLock lock(f.mutex);
-    had = f.token;
-    f.commit_times = f.commit_times || f.dirty || f.made_up;
+    had = f.token.mode;
+    f.commits.times = f.commits.times || f.unrecorded.dirty || f.unrecorded.made_up;
   }
   Status status = co_await commit_file(f, DropFlag::kMustNot);
   const MutexLock lock(f.mutex);
-  CHECK(f.token == had, "a change of the whole file has lost its token");
+  CHECK(f.token.mode == had, "a change of the whole file has lost its token");
   co_return status;
 }
 
 // Serves commit requests until there is none. Each requester keeps the file entered until it has
 // its answer.
 Detached Engine::commit_runner(FilePtr f) {
-  const RunningOperation running(*this);
+  const RunningOperation running(running_);
   for (;;) {
     std::uint64_t number = 0;
     DropFlag drop = DropFlag::kMay;
     bool times = false;
     {
       const MutexLock lock(f->mutex);
-      number = f->commit_requested;
-      drop = std::exchange(f->commit_drop, DropFlag::kMay);
-      times = std::exchange(f->commit_times, false);
+      number = f->commits.requested;
+      drop = std::exchange(f->commits.drop, DropFlag::kMay);
+      times = std::exchange(f->commits.times, false);
     }
     const Status status = co_await commit_once(*f, drop, times);
     std::vector<Answer<Status>*> served;
     bool more = false;
     {
       const MutexLock lock(f->mutex);
-      if (times) f->renumbering = false;
-      std::erase_if(f->commit_requests, [&](const FileState::CommitRequest& request) {
+      if (times) f->commits.renumbering = false;
+      std::erase_if(f->commits.requests, [&](const FileState::Commits::Request& request) {
         if (request.number > number) return false;
         served.push_back(request.answer);
         return true;
       });
-      more = !f->commit_requests.empty();
-      f->commit_running = more;
+      more = !f->commits.requests.empty();
+      f->commits.running = more;
     }
     for (Answer<Status>* answer : served) answer->deliver(status);
     if (!more) co_return;
@@ -98,22 +98,22 @@ Detached Engine::commit_runner(FilePtr f) {
 Engine::CommitWork Engine::begin_commit(FileState& f, DropFlag drop, bool times) {
   CommitWork work;
   const bool growth = f.has_growth();
-  work.drop = f.writers == 0 && f.flag.state() == WriteFlag::State::kSet &&
+  work.drop = f.writes.running == 0 && f.flag.state() == WriteFlag::State::kSet &&
               drop != DropFlag::kMustNot &&
               (drop == DropFlag::kMust || (growth && f.flag.may_drop_with_commit()));
-  work.made_up = f.made_up;
-  work.transaction = growth || work.drop || (times && (f.dirty || f.made_up));
-  work.flush = std::exchange(f.unflushed, false);
+  work.made_up = f.unrecorded.made_up;
+  work.transaction = growth || work.drop || (times && (f.unrecorded.dirty || f.unrecorded.made_up));
+  work.flush = std::exchange(f.writes.unflushed, false);
   work.size_bytes = f.size();
-  work.dirty = f.dirty;
-  work.mtime_ns = f.mtime_ns;
-  work.writes_seen = f.writes_seen;
-  work.chunked = f.chunked;
+  work.dirty = f.unrecorded.dirty;
+  work.mtime_ns = f.unrecorded.mtime_ns;
+  work.writes_seen = f.unrecorded.writes_seen;
+  work.chunked = f.record.chunked;
   work.steps.resize(1);
   if (growth) {
-    work.chunked = f.chunked || f.size() > kInlineBytesMax ||
+    work.chunked = f.record.chunked || f.size() > kInlineBytesMax ||
                    f.map.extents_of_first_chunk() > kInlineExtentsMax;
-    const bool moves = work.chunked && !f.chunked;
+    const bool moves = work.chunked && !f.record.chunked;
     work.steps = f.map.plan_commit(moves ? FileMap::First::kAlways : FileMap::First::kIfDirty);
   }
   if (work.drop) f.flag.begin_drop();
@@ -146,13 +146,13 @@ void Engine::end_commit(FileState& f, const CommitWork& work, const Status& outc
   std::vector<WaiterId> waiters;
   {
     const MutexLock lock(f.mutex);
-    if (!outcome && work.flush) f.unflushed = true;
+    if (!outcome && work.flush) f.writes.unflushed = true;
     if (work.drop) {
       f.flag.drop_done(outcome.has_value(), clock_.mono_ns());
       if (outcome) token_gone(f);
       waiters.swap(f.flag_waiters);
     }
-    if (outcome && f.writers == 0 && f.size() <= kInlineBytesMax) trim_reservations(f);
+    if (outcome && f.writes.running == 0 && f.size() <= kInlineBytesMax) trim_reservations(f);
   }
   wake(waiters);
 }
@@ -170,18 +170,19 @@ Task<Status> Engine::commit_step(FileState& f, const CommitWork& work, std::size
     if (!committed) co_return tl::unexpected(committed.error());
     if (!committed->succeeded) continue;
     const MutexLock lock(f.mutex);
-    f.chunked = f.chunked || (work.chunked && next.inode.chunked());
+    f.record.chunked = f.record.chunked || (work.chunked && next.inode.chunked());
     f.map.committed(work.steps[index], next.inode.chunked() ? committed->revision : Revision{0});
     for (const ReverseChange& change : work.steps[index].reverse) {
       if (change.new_blocks <= change.old_blocks) continue;
       space_->recorded(
           {change.volume_block + change.old_blocks, change.new_blocks - change.old_blocks});
     }
-    f.committed_size = next.inode.size_bytes();
+    f.record.size_bytes = next.inode.size_bytes();
     f.version = next_version_.fetch_add(1);
     // While an S token has the flag, other mounts go on making up changes.
-    if (last && f.token != TokenMode::kShared) f.made_up = false;
-    if (last && work.dirty && f.writes_seen == work.writes_seen) f.dirty = false;
+    if (last && f.token.mode != TokenMode::kShared) f.unrecorded.made_up = false;
+    if (last && work.dirty && f.unrecorded.writes_seen == work.writes_seen)
+      f.unrecorded.dirty = false;
     co_return Status{};
   }
 }
@@ -208,7 +209,7 @@ kv::Mutation Engine::step_mutation(FileState& f, const CommitWork& work, std::si
   } else if (!step.chunks.empty()) {
     *inode.mutable_extents() = step.chunks.front().value.extents();
   }
-  add_reverse_changes(step.reverse, f.ino, f.map_generation, mutation);
+  add_reverse_changes(step.reverse, f.ino, f.record.map_generation, mutation);
   const std::uint64_t covered = std::min(work.size_bytes, step.covered_blocks * kBlockBytes);
   inode.set_size_bytes(last ? work.size_bytes : std::max(inode.size_bytes(), covered));
   inode.set_used_blocks(static_cast<std::uint64_t>(static_cast<std::int64_t>(inode.used_blocks()) +
@@ -228,7 +229,8 @@ kv::Mutation Engine::step_mutation(FileState& f, const CommitWork& work, std::si
 void Engine::add_chunk_values(const std::vector<MapStep::ChunkValue>& chunks, FileState& f,
                               kv::Mutation& mutation) const {
   for (const MapStep::ChunkValue& chunk : chunks) {
-    const std::string key = kv::keys::map_chunk(options_.fs, f.ino, f.map_generation, chunk.chunk);
+    const std::string key =
+        kv::keys::map_chunk(options_.fs, f.ino, f.record.map_generation, chunk.chunk);
     mutation.compares.push_back(kv::mod_revision_is(key, f.map.revision(chunk.chunk)));
     mutation.writes.push_back(chunk.value.extents_size() == 0
                                   ? kv::erase(key)
@@ -269,18 +271,13 @@ void Engine::add_reverse_changes(const std::vector<ReverseChange>& changes, Ino 
 // Files whose tokens memory knows of, and files that were created and not used.
 std::vector<Engine::FilePtr> Engine::files_with_tokens() {
   std::vector<FilePtr> out;
-  for (const Ino ino : listed()) {
+  for (const Ino ino : attention_.files()) {
     FilePtr f = find_file(ino);
     if (!f) continue;
     const MutexLock lock(f->mutex);
-    if (f->token != TokenMode::kNone) out.push_back(f);
+    if (f->token.mode != TokenMode::kNone) out.push_back(f);
   }
-  std::vector<CreatedToken> created;
-  {
-    const MutexLock lock(attention_mutex_);
-    created.swap(created_);
-  }
-  for (const CreatedToken& one : created) out.push_back(file(one.ino));
+  for (const CreatedToken& one : attention_.take_created(INT64_MAX)) out.push_back(file(one.ino));
   return out;
 }
 
@@ -292,14 +289,14 @@ Status Engine::flush_all() {
     return [promise](Status status) { promise->set_value(std::move(status)); };
   };
   erase_unused_tokens(INT64_MAX, expect());
-  for (const Ino ino : listed()) {
+  for (const Ino ino : attention_.files()) {
     FilePtr f = find_file(ino);
     if (!f) continue;
     bool nothing_to_record = false;
     {
       const MutexLock lock(f->mutex);
-      nothing_to_record = f->token != TokenMode::kNone && !f->dirty && !f->has_growth() &&
-                          f->flag.state() == WriteFlag::State::kClear;
+      nothing_to_record = f->token.mode != TokenMode::kNone && !f->unrecorded.dirty &&
+                          !f->has_growth() && f->flag.state() == WriteFlag::State::kClear;
     }
     if (nothing_to_record) {
       return_token(std::move(f), expect());
@@ -318,7 +315,7 @@ Status Engine::flush_all() {
   collect();
   // Several rounds: meanwhile a tick may put back tokens that it could not erase.
   for (int round = 0; round < kFlushRoundsMax; ++round) {
-    wait_for_erases();
+    running_.wait_for_erases();  // files whose erase failed are listed then
     const std::vector<FilePtr> left = files_with_tokens();
     if (left.empty()) break;
     for (const FilePtr& f : left) return_token(f, expect());

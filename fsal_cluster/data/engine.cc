@@ -6,16 +6,6 @@
 
 namespace symnas::fs {
 
-RunningOperation::RunningOperation(Engine& counted) : engine(counted) {
-  const MutexLock lock(engine.running_mutex_);
-  ++engine.running_;
-}
-
-RunningOperation::~RunningOperation() {
-  const MutexLock lock(engine.running_mutex_);
-  if (--engine.running_ == 0) engine.nothing_runs_.notify_all();
-}
-
 Engine::Engine(kv::Session& session, const env::Clock& clock, std::shared_ptr<cvm::VolumeIo> volume,
                std::unique_ptr<Background> background, FileDataOptions options)
     : session_(session),
@@ -70,10 +60,7 @@ Result<std::unique_ptr<FileData>> FileData::open(kv::Session& session, const env
 Engine::~Engine() {
   closing_ = true;
   if (tokens_ != nullptr) tokens_->stop();
-  {
-    const MutexLock lock(running_mutex_);
-    nothing_runs_.wait(running_mutex_, [this]() REQUIRES(running_mutex_) { return running_ == 0; });
-  }
+  running_.wait_for_operations();
   background_->stop();
 }
 
@@ -97,11 +84,11 @@ std::optional<Overlay> Engine::overlay(Ino ino) {
   out.foreign = std::move(foreign);
   out.version = f->version;
   if (!f->loaded) return out;
-  out.dirty = f->dirty;
+  out.dirty = f->unrecorded.dirty;
   out.size_bytes = f->size();
-  out.mtime_ns = f->mtime_ns;
-  out.change_n = f->change_n;
-  out.change_base = f->change_base;
+  out.mtime_ns = f->unrecorded.mtime_ns;
+  out.change_n = f->unrecorded.change_n;
+  out.change_base = f->unrecorded.change_base;
   out.used_blocks_extra = f->map.unrecorded_written_blocks();
   return out;
 }

@@ -1,9 +1,10 @@
 // Engine: FileData over a session, a volume and the pure parts of this folder. One file per
 // operation: read.cc, write.cc, commit.cc, set_size.cc, set_times.cc, removal.cc, sweep.cc,
-// recover.cc; files.cc holds the table of files, attention.cc the timers.
+// recover.cc; files.cc holds the table of files, attention.cc what the timer does.
 //
-// Thread class: thread-safe. Locks: table shard -> file -> space; nothing of the session, the
-// volume or Background that may call back is called under one of them (Session::peek may be).
+// Thread class: thread-safe. Locks: table shard -> file -> space or attention list; nothing of the
+// session, the volume or Background that may call back is called under one of them (Session::peek
+// may be).
 #pragma once
 
 #include <array>
@@ -13,15 +14,16 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "common/base/thread_annotations.h"
 #include "common/base/waiting.h"
 #include "common/kv/keys.h"
+#include "fsal_cluster/data/attention_list.h"
 #include "fsal_cluster/data/file_data.h"
 #include "fsal_cluster/data/file_state.h"
 #include "fsal_cluster/data/limits.h"
+#include "fsal_cluster/data/running.h"
 #include "fsal_cluster/data/task.h"
 #include "fsal_cluster/space/background.h"
 #include "fsal_cluster/space/space.h"
@@ -82,7 +84,6 @@ class Engine final : public FileData {
   void tick();
 
  private:
-  friend struct RunningOperation;
   struct Edit {
     std::function<Status(records::Inode&)> inode;
     std::optional<kv::Op> also;
@@ -213,7 +214,7 @@ class Engine final : public FileData {
   // Writes zeros from `size` to the end of its block. REQUIRES: `size` was the file's size when
   // that block was locked (exclusively, or by the gate).
   Task<Status> zero_tail(FileState& f, std::uint64_t size);
-  // On success f.writers counts the caller, and the file has no setuid or setgid bit to clear.
+  // On success f.writes.running counts the caller, and no setuid or setgid bit is left to clear.
   Task<Status> obtain_flag(FileState& f, Attempt& attempt);
   // Puts the flag, and clears setuid and setgid.
   Task<Status> set_flag(FileState& f);
@@ -322,37 +323,31 @@ class Engine final : public FileData {
   // --- in_use.cc
   Detached fetch_file(records::FileInUse file);
   Task<Woken> take_free_token(FileState& f, bool alone);
-  bool begin_fetch();  // false: no fetch may begin any more
-  void end_fetch();
 
   // --- attention.cc
   void list(FileState& f) REQUIRES(f.mutex);
   void arm_tick();
-  bool attend(const FilePtr& f, std::int64_t now_ns);
+  void attend(const FilePtr& f, std::int64_t now_ns);
   Detached commit_idle(FilePtr f, DropFlag drop, StatusCallback done);
   void trim_reservations(FileState& f) REQUIRES(f.mutex);
   bool return_reservations();
-  std::vector<Ino> listed();
   void erase_unused_tokens(std::int64_t before_ns, const StatusCallback& done);
   Detached erase_tokens(std::vector<FilePtr> files, StatusCallback done);
-  // While one lives, wait_for_erases() waits: tokens are neither in created_ nor in the list of
-  // files.
-  struct ErasingTokens {
-    explicit ErasingTokens(Engine& engine);
-    ~ErasingTokens();
-    ErasingTokens(const ErasingTokens&) = delete;
-    ErasingTokens& operator=(const ErasingTokens&) = delete;
-    Engine& engine;
-  };
-  void wait_for_erases();  // blocks; files whose erase failed are listed then
 
   void failed_for_good(const Error& error);
   std::string inode_key(Ino ino) const { return kv::keys::inode(options_.fs, ino); }
   std::string token_key(Ino ino) const { return kv::keys::token(options_.fs, ino, options_.mount); }
 
+  using CreatedToken = AttentionList::CreatedToken;
   struct Shard {
     Mutex mutex;
     std::unordered_map<Ino, FilePtr> files GUARDED_BY(mutex);
+  };
+  // How often changes and times of other mounts were made up (Overlay::ForeignWrites).
+  struct Looks {
+    Mutex mutex;                            // leaf
+    Revision applied GUARDED_BY(mutex);     // of the last one
+    std::uint32_t n GUARDED_BY(mutex) = 0;  // under that revision
   };
 
   kv::Session& session_;
@@ -363,9 +358,7 @@ class Engine final : public FileData {
   Membership always_sole_{Membership::Mode::kSole};
   Membership* membership_ = &always_sole_;
   TokenTable* tokens_ = nullptr;
-  Mutex looks_mutex_;                            // leaf
-  Revision looked_at_ GUARDED_BY(looks_mutex_);  // applied revision of the last made-up change
-  std::uint32_t looks_ GUARDED_BY(looks_mutex_) = 0;
+  Looks looks_;
   std::unique_ptr<Space> space_;
   std::array<Shard, kFileTableShards> shards_;
   std::atomic<std::size_t> file_count_{0};
@@ -373,31 +366,8 @@ class Engine final : public FileData {
   std::atomic<int> sweeps_{0};
   std::atomic<bool> failed_{false};
   std::atomic<bool> closing_{false};
-
-  Mutex attention_mutex_;  // leaf
-  std::unordered_set<Ino> attention_ GUARDED_BY(attention_mutex_);
-  struct CreatedToken {
-    Ino ino;
-    std::int64_t at_ns;
-  };
-  std::vector<CreatedToken> created_ GUARDED_BY(attention_mutex_);  // ascending time
-
-  Mutex running_mutex_;  // leaf
-  CondVar nothing_runs_;
-  std::uint64_t running_ GUARDED_BY(running_mutex_) = 0;
-  std::uint64_t fetches_ GUARDED_BY(running_mutex_) = 0;
-  std::uint64_t erases_ GUARDED_BY(running_mutex_) = 0;  // erases of unused tokens under way
-  bool fetching_stopped_ GUARDED_BY(running_mutex_) = false;
-};
-
-// Counts an operation, so that the engine's destructor waits for it. First local of every Detached
-// coroutine.
-struct RunningOperation {
-  explicit RunningOperation(Engine& engine);
-  ~RunningOperation();
-  RunningOperation(const RunningOperation&) = delete;
-  RunningOperation& operator=(const RunningOperation&) = delete;
-  Engine& engine;
+  AttentionList attention_;
+  Running running_;
 };
 
 template <class T>

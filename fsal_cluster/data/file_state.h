@@ -30,82 +30,100 @@ inline void wake(const std::vector<WaiterId>& ids) {
 enum class DropFlag : std::uint8_t { kMay, kMust, kMustNot };
 
 struct FileState : std::enable_shared_from_this<FileState> {
+  // What the inode record says, as far as the data path needs it. Changed only by this mount.
+  struct Record {
+    Generation generation;
+    MapGeneration map_generation;
+    bool chunked = false;
+    std::optional<std::uint64_t> trim_block;
+    std::uint64_t size_bytes = 0;
+    Revision loaded_at;  // of the record that the map belongs to; 0: of none
+  };
+  // The token of this mount. On a sole mount the mode is X while the flag is set, and nothing
+  // depends on it. It changes with the gate held exclusively, or when the flag is dropped.
+  struct Token {
+    TokenMode mode = TokenMode::kNone;
+    bool wanted = false;  // one operation is getting it; the others wait
+    std::vector<WaiterId> waiters;
+    bool answering_want = false;
+    std::int64_t granted_ns = 0;  // the last grant
+  };
+  // READs beside other mounts: how often they come, and so whether a token is worth its price.
+  struct Reads {
+    std::uint32_t lone = 0;    // without a token, in quick succession
+    std::int64_t last_ns = 0;  // the last one, or the last grant of the token
+  };
+  // Operations that wait until the holder of X has published: one want serves all that came before.
+  struct Publishing {
+    bool running = false;
+    std::vector<Answer<Status>*> requests;  // for the next publish
+  };
+  // WRITEs under way, and what the last ones have left.
+  struct Writes {
+    std::uint32_t running = 0;    // between their flag and their completion
+    std::uint32_t want_room = 0;  // how many of these wait for space
+    bool unflushed = false;       // there were volatile ones since the last flush
+    std::int64_t last_ns = 0;     // monotonic
+    Revision unprivileged_at;     // of the record last seen without setuid and setgid
+  };
+  // Times and change that the record does not have yet: GETATTR adds them to it (Overlay).
+  struct Unrecorded {
+    bool dirty = false;
+    std::int64_t mtime_ns = 0;
+    std::uint32_t change_n = 0;
+    Revision change_base;
+    std::uint64_t writes_seen = 0;  // completed writes; shows whether a snapshot has them all
+    // The file was written under S: other mounts may have shown changes and times that they made
+    // up (Overlay). What is recorded next must be above them, also when nothing was written since.
+    bool made_up = false;
+  };
+  // One commit runs at a time; requests up to the number with which it began share it.
+  struct Commits {
+    struct Request {
+      std::uint64_t number;
+      Answer<Status>* answer;
+    };
+    bool running = false;
+    std::uint64_t requested = 0;
+    std::vector<Request> requests;
+    DropFlag drop = DropFlag::kMay;
+    bool times = false;        // the next one puts the times although nothing has grown
+    bool renumbering = false;  // such a one was asked for, as change runs out of numbers
+  };
+
   FileState(Ino number, std::uint64_t group_blocks, std::uint64_t first_version)
-      : ino(number), map(group_blocks), version(first_version) {}
+      : ino(number), version(first_version), map(group_blocks) {}
   const Ino ino;
   Mutex mutex;
 
-  // --- from the inode record; changed only by this mount
-  bool loaded GUARDED_BY(mutex) = false;
-  bool removed GUARDED_BY(mutex) = false;
-  Generation generation GUARDED_BY(mutex);
-  MapGeneration map_generation GUARDED_BY(mutex);
-  bool chunked GUARDED_BY(mutex) = false;
-  std::optional<std::uint64_t> trim_block GUARDED_BY(mutex);
-  std::uint64_t committed_size GUARDED_BY(mutex) = 0;
+  bool loaded GUARDED_BY(mutex) = false;     // record and map are in memory
+  bool removed GUARDED_BY(mutex) = false;    // with its record, by this mount
+  bool listed GUARDED_BY(mutex) = false;     // in the engine's list of files that need attention
+  std::uint64_t version GUARDED_BY(mutex);   // of what GETATTR adds: Overlay::version
+  std::uint64_t life GUARDED_BY(mutex) = 0;  // differs after the map was forgotten or may be old
+  Record record GUARDED_BY(mutex);
+  Token token GUARDED_BY(mutex);
+
+  FileMap map GUARDED_BY(mutex);
+  GrowthState growth GUARDED_BY(mutex);  // growth.size_bytes is the size of the file now
   // True: the bytes between the end of the file and the end of its last block are zeros on the LUN.
   // False (after a load and after a shrink): not known; a write that moves the end up must zero
   // them first.
   bool tail_clean GUARDED_BY(mutex) = false;
-
-  // --- the token of this mount. On a sole mount it is X while the flag is set, and nothing depends
-  // on it. It changes with the gate held exclusively, or when the flag is dropped.
-  TokenMode token GUARDED_BY(mutex) = TokenMode::kNone;
-  bool token_wanted GUARDED_BY(mutex) = false;  // one operation is getting it; the others wait
-  std::vector<WaiterId> token_waiters GUARDED_BY(mutex);
-  bool answering_want GUARDED_BY(mutex) = false;
-  // The file was written under S: other mounts may have shown changes and times that they made up
-  // (Overlay). What is recorded next must be above them, also when nothing was written since.
-  bool made_up GUARDED_BY(mutex) = false;
-  Revision loaded_at GUARDED_BY(mutex);  // of the inode record that the map belongs to; 0: of none
-  std::uint64_t life GUARDED_BY(mutex) = 0;  // differs after the map was forgotten or may be old
-  std::uint32_t lone_reads GUARDED_BY(mutex) = 0;   // READs without a token, in quick succession
-  std::int64_t granted_ns GUARDED_BY(mutex) = 0;    // the last grant of its token
-  std::int64_t last_read_ns GUARDED_BY(mutex) = 0;  // last READ while there were several mounts
-  bool publish_running GUARDED_BY(mutex) = false;
-  std::vector<Answer<Status>*> publish_requests GUARDED_BY(mutex);  // for the next publish
-
-  // --- state of the file now
-  FileMap map GUARDED_BY(mutex);
-  GrowthState growth GUARDED_BY(mutex);  // growth.size_bytes is the size of the file now
   IoGate gate GUARDED_BY(mutex);  // I/O (shared) against size changes and removal (exclusive)
   RangeLock ranges GUARDED_BY(mutex);
   WriteFlag flag GUARDED_BY(mutex);
-  std::uint32_t writers GUARDED_BY(mutex) = 0;    // writes between their flag and their completion
-  std::uint32_t want_room GUARDED_BY(mutex) = 0;  // how many of the writers wait for space
   std::vector<WaiterId> flag_waiters GUARDED_BY(mutex);
-  // Revision of the record last seen without setuid and setgid.
-  Revision unprivileged_at GUARDED_BY(mutex);
-  bool unflushed GUARDED_BY(mutex) = false;  // volatile writes since the last flush
-  bool listed GUARDED_BY(mutex) = false;     // in the engine's list of files that need attention
-  std::int64_t last_write_ns GUARDED_BY(mutex) = 0;  // monotonic
 
-  // --- what GETATTR adds to the record (Overlay)
-  bool dirty GUARDED_BY(mutex) = false;
-  std::int64_t mtime_ns GUARDED_BY(mutex) = 0;
-  std::uint32_t change_n GUARDED_BY(mutex) = 0;
-  Revision change_base GUARDED_BY(mutex);
-  std::uint64_t version GUARDED_BY(mutex) = 0;
-  // Completed writes; shows whether a snapshot has them all.
-  std::uint64_t writes_seen GUARDED_BY(mutex) = 0;
-
-  // --- commit: one at a time; requests up to the number with which it began share it
-  struct CommitRequest {
-    std::uint64_t number;
-    Answer<Status>* answer;
-  };
-  bool commit_running GUARDED_BY(mutex) = false;
-  std::uint64_t commit_requested GUARDED_BY(mutex) = 0;
-  DropFlag commit_drop GUARDED_BY(mutex) = DropFlag::kMay;
-  // The next commit puts the times although nothing has grown.
-  bool commit_times GUARDED_BY(mutex) = false;
-  // Such a commit was asked for, as change runs out of numbers.
-  bool renumbering GUARDED_BY(mutex) = false;
-  std::vector<CommitRequest> commit_requests GUARDED_BY(mutex);
+  Reads reads GUARDED_BY(mutex);
+  Publishing publishing GUARDED_BY(mutex);
+  Writes writes GUARDED_BY(mutex);
+  Unrecorded unrecorded GUARDED_BY(mutex);
+  Commits commits GUARDED_BY(mutex);
 
   std::uint64_t size() const REQUIRES(mutex) { return growth.size_bytes; }
   bool has_growth() const REQUIRES(mutex) {
-    return map.dirty() || growth.size_bytes != committed_size;
+    return map.dirty() || growth.size_bytes != record.size_bytes;
   }
 };
 

@@ -44,7 +44,7 @@ void Engine::evict_idle() {
       return false;  // only an operation that holds it could change it
     FileState& f = *entry.second;
     const MutexLock file_lock(f.mutex);
-    return !f.listed && !f.dirty && f.flag.state() == WriteFlag::State::kClear;
+    return !f.listed && !f.unrecorded.dirty && f.flag.state() == WriteFlag::State::kClear;
   });
   file_count_.fetch_sub(before - shard.files.size(), std::memory_order_relaxed);
 }
@@ -115,7 +115,7 @@ Task<Status> Engine::load(FileState& f, const Handle& handle) {
     const MutexLock lock(f.mutex);
     if (f.removed) co_return tl::unexpected(stale(f.ino));
     if (f.loaded) {
-      if (f.generation != handle.generation) co_return tl::unexpected(stale(f.ino));
+      if (f.record.generation != handle.generation) co_return tl::unexpected(stale(f.ino));
       co_return Status{};
     }
     life = f.life;
@@ -133,7 +133,7 @@ Status Engine::adopt_record(FileState& f, const Handle& handle, std::uint64_t li
                             const std::vector<kv::CachedValue>& values) {
   if (f.removed) return tl::unexpected(stale(f.ino));
   if (f.loaded) {
-    if (f.generation != handle.generation) return tl::unexpected(stale(f.ino));
+    if (f.record.generation != handle.generation) return tl::unexpected(stale(f.ino));
     return {};
   }
   // Takes the records as the cache has them now, not as they were when `values` were read: a trim
@@ -162,20 +162,21 @@ Status Engine::adopt_record(FileState& f, const Handle& handle, std::uint64_t li
   } else {
     SYMNAS_TRY(f.map.load_inline(inode));
   }
-  f.generation = handle.generation;
-  f.map_generation = MapGeneration{inode.map_generation()};
-  f.chunked = inode.chunked();
-  if (inode.has_trim_block()) f.trim_block = inode.trim_block();
-  f.committed_size = inode.size_bytes();
+  f.record.generation = handle.generation;
+  f.record.map_generation = MapGeneration{inode.map_generation()};
+  f.record.chunked = inode.chunked();
+  if (inode.has_trim_block()) f.record.trim_block = inode.trim_block();
+  f.record.size_bytes = inode.size_bytes();
   f.growth = {};
   f.growth.size_bytes = inode.size_bytes();
   f.loaded = true;
-  f.loaded_at = record.mod_revision;
+  f.record.loaded_at = record.mod_revision;
   records::TokenRecord token;
   if (f.flag.state() == WriteFlag::State::kClear && held_token && held_token->value &&
       token.ParseFromString(*held_token->value) && token.wrote()) {
     f.flag.adopt(clock_.mono_ns());
-    f.token = token.mode() == records::TokenRecord::X ? TokenMode::kExclusive : TokenMode::kShared;
+    f.token.mode =
+        token.mode() == records::TokenRecord::X ? TokenMode::kExclusive : TokenMode::kShared;
     list(f);
   }
   return {};
@@ -187,12 +188,12 @@ void Engine::forget_map(FileState& f) {
   }
   f.map.clear();
   f.loaded = false;
-  f.loaded_at = Revision{0};
-  f.trim_block.reset();
-  f.chunked = false;
+  f.record.loaded_at = Revision{0};
+  f.record.trim_block.reset();
+  f.record.chunked = false;
   f.tail_clean = false;
   f.growth = {};
-  f.committed_size = 0;
+  f.record.size_bytes = 0;
   f.version = next_version_.fetch_add(1);
   ++f.life;
 }
@@ -206,7 +207,7 @@ Task<Status> Engine::load_chunks(FileState& f, std::uint64_t first_block, std::u
     bool sure = true;  // no other mount changes the chunks
     if (tokenless != nullptr) {
       const MutexLock lock(f.mutex);
-      sure = f.token != TokenMode::kNone && f.flag.state() != WriteFlag::State::kDropping;
+      sure = f.token.mode != TokenMode::kNone && f.flag.state() != WriteFlag::State::kDropping;
     }
     if (!sure) {
       // The chunks may be younger than the record: they are of one moment only if the record has
@@ -216,7 +217,7 @@ Task<Status> Engine::load_chunks(FileState& f, std::uint64_t first_block, std::u
       const Result<InodeRecord> record = co_await read_inode(f);
       if (!record) co_return tl::unexpected(record.error());
       const MutexLock lock(f.mutex);
-      if (f.loaded_at != record->revision) tokenless->go = Go::kAgain;
+      if (f.record.loaded_at != record->revision) tokenless->go = Go::kAgain;
     }
     if (tokenless != nullptr && tokenless->go != Go::kOn) co_return Status{};
     const MutexLock lock(f.mutex);
@@ -237,7 +238,7 @@ Task<Status> Engine::read_chunks(FileState& f, std::uint64_t first_block, std::u
          ++chunk) {
       if (f.map.loaded(chunk)) continue;
       wanted.push_back(chunk);
-      keys.push_back(kv::keys::map_chunk(options_.fs, f.ino, f.map_generation, chunk));
+      keys.push_back(kv::keys::map_chunk(options_.fs, f.ino, f.record.map_generation, chunk));
     }
   }
   if (wanted.empty()) co_return Status{};

@@ -32,12 +32,13 @@ Task<Status> Engine::obtain_flag(FileState& f, Attempt& attempt) {
     Turn turn;
     {
       const MutexLock lock(f.mutex);
-      if (!attempt.sole && f.token == TokenMode::kNone) {  // it went with the flag
+      if (!attempt.sole && f.token.mode == TokenMode::kNone) {  // it went with the flag
         attempt.go = Go::kAgain;
         co_return Status{};
       }
       step = f.flag.want_write(clock_.mono_ns());
-      if (step == WriteFlag::Step::kProceed) ++f.writers;  // from here on the flag is not dropped
+      if (step == WriteFlag::Step::kProceed)
+        ++f.writes.running;  // from here on the flag is not dropped
       if (step == WriteFlag::Step::kWait) f.flag_waiters.push_back(waiter_id(turn));
     }
     if (step == WriteFlag::Step::kProceed) {
@@ -45,7 +46,7 @@ Task<Status> Engine::obtain_flag(FileState& f, Attempt& attempt) {
       Status cleared = co_await clear_privileges(f);
       if (!cleared) {
         const MutexLock lock(f.mutex);
-        --f.writers;
+        --f.writes.running;
       }
       co_return cleared;
     }
@@ -59,8 +60,8 @@ Task<Status> Engine::obtain_flag(FileState& f, Attempt& attempt) {
       const MutexLock lock(f.mutex);
       f.flag.set_done(set.has_value(), clock_.mono_ns());
       waiters.swap(f.flag_waiters);
-      if (set && attempt.sole) f.token = TokenMode::kExclusive;
-      if (set && f.token == TokenMode::kShared) f.made_up = true;
+      if (set && attempt.sole) f.token.mode = TokenMode::kExclusive;
+      if (set && f.token.mode == TokenMode::kShared) f.unrecorded.made_up = true;
       if (set) list(f);
     }
     wake(waiters);
@@ -72,11 +73,11 @@ bool Engine::known_unprivileged(FileState& f) {
   const std::optional<kv::CachedValue> cached = session_.peek(inode_key(f.ino));
   if (!cached) return false;
   const MutexLock lock(f.mutex);
-  if (f.unprivileged_at == cached->mod_revision) return true;
+  if (f.writes.unprivileged_at == cached->mod_revision) return true;
   records::Inode inode;
   if (!cached->value || !inode.ParseFromString(*cached->value)) return false;
   if (privileges(inode.mode()) != 0) return false;
-  f.unprivileged_at = cached->mod_revision;
+  f.writes.unprivileged_at = cached->mod_revision;
   return true;
 }
 
@@ -110,7 +111,7 @@ Task<Status> Engine::set_flag(FileState& f) {
     TokenMode mode = TokenMode::kExclusive;
     {
       const MutexLock lock(f.mutex);
-      if (f.token == TokenMode::kShared) mode = TokenMode::kShared;
+      if (f.token.mode == TokenMode::kShared) mode = TokenMode::kShared;
     }
     mutation.writes.push_back(kv::put(token_key(f.ino), token_value(mode)));
     const Result<kv::Committed> committed = co_await commit_mutation(mutation);
@@ -119,10 +120,7 @@ Task<Status> Engine::set_flag(FileState& f) {
   }
 }
 
-void Engine::created(Ino ino) {
-  const MutexLock lock(attention_mutex_);
-  created_.push_back({ino, clock_.mono_ns()});
-}
+void Engine::created(Ino ino) { attention_.add_created({ino, clock_.mono_ns()}); }
 
 std::vector<kv::Op> Engine::tokens_at_create(Ino ino) {
   return {kv::put(token_key(ino), token_value(TokenMode::kExclusive))};

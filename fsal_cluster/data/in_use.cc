@@ -10,17 +10,17 @@ namespace symnas::fs {
 
 std::vector<records::FileInUse> Engine::files_in_use() {
   std::vector<std::pair<std::int64_t, records::FileInUse>> found;
-  for (const Ino ino : listed()) {
+  for (const Ino ino : attention_.files()) {
     const FilePtr f = find_file(ino);
     if (!f) continue;
     const MutexLock lock(f->mutex);
     if (!f->loaded || f->removed) continue;
     records::FileInUse file;
     file.set_ino(ino.value());
-    file.set_generation(f->generation.value());
-    file.set_token(f->token != TokenMode::kNone);
+    file.set_generation(f->record.generation.value());
+    file.set_token(f->token.mode != TokenMode::kNone);
     file.set_wrote(f->flag.state() == WriteFlag::State::kSet);
-    found.emplace_back(std::max(f->last_read_ns, f->last_write_ns), std::move(file));
+    found.emplace_back(std::max(f->reads.last_ns, f->writes.last_ns), std::move(file));
   }
   std::ranges::sort(found, std::ranges::greater(), [](const auto& one) { return one.first; });
   if (found.size() > kFilesInUseMax) found.resize(kFilesInUseMax);
@@ -33,32 +33,13 @@ void Engine::fetch(const std::vector<records::FileInUse>& files) {
   for (const records::FileInUse& file : files) fetch_file(file);
 }
 
-void Engine::stop_fetching() {
-  const MutexLock lock(running_mutex_);
-  fetching_stopped_ = true;
-  nothing_runs_.wait(running_mutex_, [this]() REQUIRES(running_mutex_) { return fetches_ == 0; });
-}
-
-bool Engine::begin_fetch() {
-  const MutexLock lock(running_mutex_);
-  if (fetching_stopped_) return false;
-  ++fetches_;
-  return true;
-}
-
-void Engine::end_fetch() {
-  {
-    const MutexLock lock(running_mutex_);
-    --fetches_;
-  }
-  nothing_runs_.notify_all();
-}
+void Engine::stop_fetching() { running_.stop_fetching(); }
 
 // Fetches what the first READ waits for, and most of what the first WRITE waits for: not the write
 // flag, because that would change the times of a file that nobody writes to.
 Detached Engine::fetch_file(records::FileInUse file) {
-  const RunningOperation running(*this);
-  if (!begin_fetch()) co_return;
+  const RunningOperation running(running_);
+  if (!running_.begin_fetch()) co_return;
   const Handle handle{options_.fs, Ino{file.ino()}, Generation{file.generation()}};
   const FilePtr f = this->file(handle.ino);
   {
@@ -72,7 +53,7 @@ Detached Engine::fetch_file(records::FileInUse file) {
       bool sure = attempt.sole;
       {
         const MutexLock lock(f->mutex);
-        sure = sure || f->token != TokenMode::kNone;
+        sure = sure || f->token.mode != TokenMode::kNone;
       }
       Attempt* const tokenless = attempt.sole ? nullptr : &attempt;
       if (sure) static_cast<void>(co_await load_chunks(*f, 0, 1, tokenless));
@@ -80,7 +61,7 @@ Detached Engine::fetch_file(records::FileInUse file) {
     }
   }
   forget_unused(f);
-  end_fetch();
+  running_.end_fetch();
 }
 
 // One try, and only if no other mount has or wants a token: none is taken from another mount.
@@ -90,15 +71,15 @@ Task<Woken> Engine::take_free_token(FileState& f, bool alone) {
   if (!sight.complete || sight.foreign || sight.want) co_return Woken{};
   {
     const MutexLock lock(f.mutex);
-    if (f.removed || f.token != TokenMode::kNone || f.token_wanted) co_return Woken{};
-    f.token_wanted = true;
+    if (f.removed || f.token.mode != TokenMode::kNone || f.token.wanted) co_return Woken{};
+    f.token.wanted = true;
   }
   static_cast<void>(co_await grant_token(f, sight, mode, TokenUse::kRead));
   std::vector<WaiterId> waiters;
   {
     const MutexLock lock(f.mutex);
-    f.token_wanted = false;
-    waiters.swap(f.token_waiters);
+    f.token.wanted = false;
+    waiters.swap(f.token.waiters);
   }
   wake(waiters);
   co_return Woken{};

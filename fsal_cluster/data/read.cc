@@ -21,7 +21,7 @@ struct Engine::ReadPlan {
 
 Detached Engine::read_operation(Handle handle, std::uint64_t offset, std::size_t bytes,
                                 ReadCallback done) {
-  const RunningOperation running(*this);
+  const RunningOperation running(running_);
   const FilePtr f = file(handle.ino);
   Go before = Go::kOn;
   for (;;) {
@@ -58,9 +58,9 @@ Detached Engine::read_operation(Handle handle, std::uint64_t offset, std::size_t
 bool Engine::reads_often(FileState& f) {
   const std::int64_t now_ns = clock_.mono_ns();
   const MutexLock lock(f.mutex);
-  if (now_ns - f.last_read_ns > kLoneReadNs) f.lone_reads = 0;
-  f.last_read_ns = now_ns;
-  return f.token != TokenMode::kNone || ++f.lone_reads > kLoneReadsMax;
+  if (now_ns - f.reads.last_ns > kLoneReadNs) f.reads.lone = 0;
+  f.reads.last_ns = now_ns;
+  return f.token.mode != TokenMode::kNone || ++f.reads.lone > kLoneReadsMax;
 }
 
 Task<Status> Engine::make_current(FileState& f, const Handle& handle, Attempt& attempt) {
@@ -69,7 +69,7 @@ Task<Status> Engine::make_current(FileState& f, const Handle& handle, Attempt& a
     const MutexLock lock(f.mutex);
     attempt.life = f.life;
     going = f.flag.state() == WriteFlag::State::kDropping;
-    if (f.token != TokenMode::kNone && !going) co_return Status{};
+    if (f.token.mode != TokenMode::kNone && !going) co_return Status{};
   }
   if (going) {
     attempt.go = Go::kAgain;
@@ -91,7 +91,8 @@ Task<Status> Engine::make_current(FileState& f, const Handle& handle, Attempt& a
   if (!record) co_return tl::unexpected(record.error());
   {
     const MutexLock lock(f.mutex);
-    if (f.token == TokenMode::kNone && f.loaded && f.loaded_at != record->revision) forget_map(f);
+    if (f.token.mode == TokenMode::kNone && f.loaded && f.record.loaded_at != record->revision)
+      forget_map(f);
   }
   const Status loaded = co_await load(f, handle);
   if (!loaded) co_return loaded;
@@ -143,7 +144,7 @@ Task<Status> Engine::locate(FileState& f, Attempt& attempt, ReadPlan& plan) {
     plan.pieces.push_back(piece);
   }
   const bool unsure = gap && !attempt.sole && !attempt.published && attempt.unrecorded;
-  if (unsure && f.token == TokenMode::kNone) attempt.go = Go::kWithPublish;
+  if (unsure && f.token.mode == TokenMode::kNone) attempt.go = Go::kWithPublish;
   co_return Status{};
 }
 

@@ -21,7 +21,7 @@ struct FoundToken {
 }  // namespace
 
 Status Engine::recover_ended_mount(MountId ended) {
-  const RunningOperation running(*this);
+  const RunningOperation running(running_);
   const std::string prefix = kv::keys::tokens(options_.fs);
   kv::KeyRange range = kv::prefix_range(prefix);
   std::vector<FoundToken> found;
@@ -81,7 +81,7 @@ Status Engine::flush_volume() {
 
 Detached Engine::bump_operation(Ino ino, Revision token_revision, MountId owner,
                                 StatusCallback done) {
-  const RunningOperation running(*this);
+  const RunningOperation running(running_);
   Status status = co_await bump(ino, token_revision, owner);
   done(std::move(status));
 }

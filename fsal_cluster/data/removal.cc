@@ -11,7 +11,7 @@ struct Engine::RemovalPlan {
 };
 
 Result<FileData::Removal> Engine::plan_removal(const Handle& handle, const records::Inode& record) {
-  const RunningOperation running(*this);
+  const RunningOperation running(running_);
   if (record.type() != static_cast<std::uint32_t>(FileType::kRegular)) {
     Removal none;
     none.ino = handle.ino;
@@ -57,20 +57,19 @@ Task<Result<FileData::Removal>> Engine::plan_removal_task(Handle handle,
 void Engine::removed(Removal removal) {
   const auto plan = std::static_pointer_cast<RemovalPlan>(removal.plan);
   if (!plan) return;
-  const RunningOperation running(*this);
+  const RunningOperation running(running_);
   FileState& f = *plan->file;
   std::vector<BlockRun> never_recorded;
   {
     const MutexLock lock(f.mutex);
     f.removed = true;
     f.version = next_version_.fetch_add(1);
-    f.dirty = false;
+    f.unrecorded.dirty = false;
     f.listed = false;
     token_gone(f);
     never_recorded = f.map.unrecorded();
     f.map.clear();  // an operation that finds the file in a list must not return them again
-    const MutexLock list_lock(attention_mutex_);
-    attention_.erase(f.ino);
+    attention_.remove(f.ino);
   }
   for (const BlockRun& run : never_recorded) space_->release(run);
   if (plan->free) plan->free->committed();
@@ -85,7 +84,7 @@ void Engine::removed(Removal removal) {
 void Engine::abandoned(Removal removal) {
   const auto plan = std::static_pointer_cast<RemovalPlan>(removal.plan);
   if (!plan) return;
-  const RunningOperation running(*this);
+  const RunningOperation running(running_);
   leave_exclusive(*plan->file);
 }
 

@@ -27,7 +27,7 @@ struct Engine::SizeChange {
 Result<kv::Committed> Engine::set_size(const Handle& handle, std::uint64_t size_bytes,
                                        MtimeIs mtime, std::function<Status(records::Inode&)> inode,
                                        std::optional<kv::Op> also) {
-  const RunningOperation running(*this);
+  const RunningOperation running(running_);
   if (size_bytes > kFileBytesMax) {
     return fail(ErrorCode::kOutOfRange,
                 fmt::format("size {}: files end at {}", size_bytes, kFileBytesMax));
@@ -91,10 +91,10 @@ Task<Status> Engine::plan_shrink(FileState& f, SizeChange& change) {
   orphan.set_truncated(true);
   {
     const MutexLock lock(f.mutex);
-    chunked = f.chunked;
+    chunked = f.record.chunked;
     old_blocks = (f.size() + kBlockBytes - 1) / kBlockBytes;
-    orphan.set_generation(f.generation.value());
-    orphan.set_map_generation(f.map_generation.value());
+    orphan.set_generation(f.record.generation.value());
+    orphan.set_map_generation(f.record.map_generation.value());
   }
   if (chunked && change.size_bytes == 0) {
     change.new_generation = true;
@@ -124,8 +124,9 @@ Task<Status> Engine::plan_shrink(FileState& f, SizeChange& change) {
     change.trim_block = keep;
   }
   // If an earlier trim is still running, the lower watermark holds for both.
-  if (f.trim_block) change.trim_block = std::min(*change.trim_block, *f.trim_block);
-  orphan.set_map_generation(f.map_generation.value() - 1);  // the live map is dead only above it
+  if (f.record.trim_block) change.trim_block = std::min(*change.trim_block, *f.record.trim_block);
+  // The live map is dead only above the watermark.
+  orphan.set_map_generation(f.record.map_generation.value() - 1);
   change.orphan = orphan;
   co_return Status{};
 }
@@ -174,12 +175,12 @@ kv::Mutation Engine::size_mutation(FileState& f, const SizeChange& change, Inode
     inode.clear_trim_block();
     inode.set_used_blocks(0);
   } else {
-    if (f.chunked) {
+    if (f.record.chunked) {
       add_chunk_values(change.cut.chunks, f, mutation);
     } else if (!change.cut.chunks.empty()) {
       *inode.mutable_extents() = change.cut.chunks.front().value.extents();
     }
-    add_reverse_changes(change.cut.reverse, f.ino, f.map_generation, mutation);
+    add_reverse_changes(change.cut.reverse, f.ino, f.record.map_generation, mutation);
     inode.set_used_blocks(static_cast<std::uint64_t>(
         static_cast<std::int64_t>(inode.used_blocks()) + change.cut.used_blocks_delta));
     if (change.trim_block) inode.set_trim_block(*change.trim_block);
@@ -194,23 +195,23 @@ kv::Mutation Engine::size_mutation(FileState& f, const SizeChange& change, Inode
 void Engine::apply_size(FileState& f, const SizeChange& change, const kv::Committed& committed) {
   const MutexLock lock(f.mutex);
   f.version = next_version_.fetch_add(1);
-  f.committed_size = change.size_bytes;
+  f.record.size_bytes = change.size_bytes;
   f.growth.size_bytes = change.size_bytes;
-  f.dirty = false;  // the times of the transaction are newer than any write's
+  f.unrecorded.dirty = false;  // the times of the transaction are newer than any write's
   if (!change.shrinks) return;
   f.growth.tail_end_block = 0;
   f.growth.streak_blocks = 0;
   f.tail_clean = change.size_bytes % kBlockBytes == 0;
   if (change.new_generation) {
-    f.map_generation = MapGeneration{f.map_generation.value() + 1};
+    f.record.map_generation = MapGeneration{f.record.map_generation.value() + 1};
     f.map.clear();
-    f.chunked = change.unlinked;
-    f.trim_block.reset();
+    f.record.chunked = change.unlinked;
+    f.record.trim_block.reset();
     return;
   }
   const std::uint64_t keep = (change.size_bytes + kBlockBytes - 1) / kBlockBytes;
-  f.map.cut(keep, change.cut, f.chunked ? committed.revision : Revision{0});
-  if (change.trim_block) f.trim_block = change.trim_block;
+  f.map.cut(keep, change.cut, f.record.chunked ? committed.revision : Revision{0});
+  if (change.trim_block) f.record.trim_block = change.trim_block;
 }
 
 }  // namespace symnas::fs

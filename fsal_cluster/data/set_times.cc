@@ -10,7 +10,7 @@ namespace symnas::fs {
 Result<kv::Committed> Engine::set_times(const Handle& handle,
                                         std::function<Status(records::Inode&)> inode,
                                         std::optional<kv::Op> also) {
-  const RunningOperation running(*this);
+  const RunningOperation running(running_);
   Edit edit{std::move(inode), std::move(also)};
   return wait_for(set_times_task(handle, edit));
 }

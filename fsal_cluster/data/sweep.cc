@@ -67,7 +67,7 @@ Status Engine::sweep_map_keys(kv::KeyRange range, const std::optional<kv::Compar
 
 Status Engine::sweep_orphan(Ino ino, const records::Orphan& orphan) {
   if (orphan.open()) return {};
-  const RunningOperation running(*this);
+  const RunningOperation running(running_);
   const MapGeneration live{orphan.map_generation() + 1};
   if (live.value() != 0) {  // 0: there is only a watermark, no dead generation
     SYMNAS_TRY(sweep_map_keys({keys::map_prefix(options_.fs, ino, MapGeneration{0}),
@@ -159,7 +159,7 @@ Status Engine::sweep_above(Ino ino, const records::Inode& inode, const kv::Compa
 
 // Frees the map above the watermark, then removes the watermark.
 Status Engine::finish_trim(Ino ino) {
-  const RunningOperation running(*this);
+  const RunningOperation running(running_);
   for (int round = 0; round < kConflictRetriesMax; ++round) {
     SYMNAS_ASSIGN(const kv::CachedValue record, session_.read(inode_key(ino)));
     records::Inode inode;
@@ -203,26 +203,27 @@ Result<bool> Engine::forget_watermark(Ino ino) {
   std::string chunk_key;
   {
     const MutexLock lock(f->mutex);
-    if (!f->loaded || !f->trim_block) return true;
-    chunk_key = keys::map_chunk(options_.fs, ino, f->map_generation, *f->trim_block / kChunkBlocks);
+    if (!f->loaded || !f->record.trim_block) return true;
+    chunk_key = keys::map_chunk(options_.fs, ino, f->record.map_generation,
+                                *f->record.trim_block / kChunkBlocks);
   }
   const std::vector<std::string> both{inode_key(ino), chunk_key};
   SYMNAS_TRY(session_.read(both));
   const MutexLock lock(f->mutex);
-  if (!f->trim_block) return true;
-  const std::uint64_t chunk = *f->trim_block / kChunkBlocks;
-  if (keys::map_chunk(options_.fs, ino, f->map_generation, chunk) != chunk_key) return false;
+  if (!f->record.trim_block) return true;
+  const std::uint64_t chunk = *f->record.trim_block / kChunkBlocks;
+  if (keys::map_chunk(options_.fs, ino, f->record.map_generation, chunk) != chunk_key) return false;
   const auto record = session_.peek(inode_key(ino));
   const auto boundary = session_.peek(chunk_key);
   if (!record || !boundary) return false;
   records::Inode inode;
   if (!record->value || !inode.ParseFromString(*record->value)) return true;
-  const bool same_map = f->map_generation.value() == inode.map_generation();
+  const bool same_map = f->record.map_generation.value() == inode.map_generation();
   if (!same_map || inode.has_trim_block()) return true;
   // No operation changes that chunk while the watermark is in memory: this is what the sweep has
   // left.
   f->map.swept(chunk, boundary->value ? boundary->mod_revision : Revision{0});
-  f->trim_block.reset();
+  f->record.trim_block.reset();
   return true;
 }
 

@@ -63,10 +63,10 @@ Task<Status> Engine::obtain_token(FileState& f, TokenMode needed, TokenUse use) 
     bool mine = false;
     {
       const MutexLock lock(f.mutex);
-      if (f.removed || f.token >= needed) co_return Status{};
-      mine = !f.token_wanted;
-      f.token_wanted = true;
-      if (!mine) f.token_waiters.push_back(waiter_id(turn));
+      if (f.removed || f.token.mode >= needed) co_return Status{};
+      mine = !f.token.wanted;
+      f.token.wanted = true;
+      if (!mine) f.token.waiters.push_back(waiter_id(turn));
     }
     if (!mine) {
       co_await turn;
@@ -76,8 +76,8 @@ Task<Status> Engine::obtain_token(FileState& f, TokenMode needed, TokenUse use) 
     std::vector<WaiterId> waiters;
     {
       const MutexLock lock(f.mutex);
-      f.token_wanted = false;
-      waiters.swap(f.token_waiters);
+      f.token.wanted = false;
+      waiters.swap(f.token.waiters);
     }
     wake(waiters);
     co_return acquired;
@@ -142,7 +142,7 @@ Task<Status> Engine::erase_want(Ino ino, Revision revision) {
 }
 
 Detached Engine::withdraw_want(Ino ino) {
-  const RunningOperation running(*this);
+  const RunningOperation running(running_);
   while (!closing_) {
     const TokenSight sight = tokens_->sight(ino);
     if (!sight.complete) {
@@ -171,7 +171,7 @@ Task<Result<bool>> Engine::grant_token(FileState& f, const TokenSight& sight, To
   bool wrote = false;
   {
     const MutexLock lock(f.mutex);
-    had = f.token;
+    had = f.token.mode;
     wrote = f.flag.state() == WriteFlag::State::kSet;
   }
   if (had >= needed) {  // meanwhile the file was loaded with the token from its creation
@@ -200,11 +200,11 @@ Task<Result<bool>> Engine::grant_token(FileState& f, const TokenSight& sight, To
   if (committed && committed->succeeded && passed) {
     const MutexLock lock(f.mutex);
     if (had == TokenMode::kNone) forget_map(f);
-    f.token = take;
-    f.granted_ns = clock_.mono_ns();
-    f.last_read_ns = f.granted_ns;
+    f.token.mode = take;
+    f.token.granted_ns = clock_.mono_ns();
+    f.reads.last_ns = f.token.granted_ns;
     if (token.wrote() && !wrote) f.flag.adopt(clock_.mono_ns());
-    if (token.wrote() && take == TokenMode::kShared) f.made_up = true;
+    if (token.wrote() && take == TokenMode::kShared) f.unrecorded.made_up = true;
     list(f);
   }
   leave_exclusive(f);
@@ -240,7 +240,7 @@ Task<Status> Engine::enter_owned(FileState& f, const Handle& handle,
     if (!status) co_return status;
     {
       const MutexLock lock(f.mutex);
-      if (stay->sole() || f.token == TokenMode::kExclusive) co_return Status{};
+      if (stay->sole() || f.token.mode == TokenMode::kExclusive) co_return Status{};
     }
     leave_exclusive(f);
   }
@@ -250,18 +250,18 @@ Task<Status> Engine::enter_owned(FileState& f, const Handle& handle,
 
 // The key is erased. What memory knows of the map stays true until another mount gets a token.
 void Engine::token_gone(FileState& f) {
-  f.token = TokenMode::kNone;
-  f.loaded_at = Revision{0};
+  f.token.mode = TokenMode::kNone;
+  f.record.loaded_at = Revision{0};
   ++f.life;
 }
 
 Detached Engine::answer_want(Ino ino) {
-  const RunningOperation running(*this);
+  const RunningOperation running(running_);
   const FilePtr f = file(ino);
   {
     const MutexLock lock(f->mutex);
-    if (f->answering_want) co_return;  // the running one looks again before it ends
-    f->answering_want = true;
+    if (f->token.answering_want) co_return;  // the running one looks again before it ends
+    f->token.answering_want = true;
   }
   for (;;) {
     TokenSight sight;
@@ -273,11 +273,11 @@ Detached Engine::answer_want(Ino ino) {
       sight = tokens_->sight(ino);
       const bool asked = sight.want && sight.want->mount != options_.mount;
       if (closing_ || f->removed || !asked || !sight.mine) {
-        f->answering_want = false;
+        f->token.answering_want = false;
         break;
       }
       if (sight.want->kind != records::WantRecord::PUBLISH) {
-        stays_ns = f->granted_ns + kGrantStaysNs - clock_.mono_ns();
+        stays_ns = f->token.granted_ns + kGrantStaysNs - clock_.mono_ns();
       }
     }
     if (stays_ns > 0) {
@@ -314,7 +314,7 @@ Task<Status> Engine::record_acknowledged(FileState& f) {
   {
     const MutexLock lock(f.mutex);
     known = f.loaded && !f.removed;
-    f.commit_times = f.commit_times || (known && (f.dirty || f.made_up));
+    f.commits.times = f.commits.times || (known && (f.unrecorded.dirty || f.unrecorded.made_up));
   }
   Status committed;
   if (known) committed = co_await commit_file(f, DropFlag::kMay);
@@ -336,7 +336,7 @@ Task<Status> Engine::give_token_back(FileState& f) {
   {
     const MutexLock lock(f.mutex);
     known = f.loaded && !f.removed;
-    held_one = f.token != TokenMode::kNone;
+    held_one = f.token.mode != TokenMode::kNone;
   }
   Status status;
   if (known && held_one) status = co_await commit_file(f, DropFlag::kMust);
@@ -345,7 +345,7 @@ Task<Status> Engine::give_token_back(FileState& f) {
   bool left = false;
   {
     const MutexLock lock(f.mutex);
-    left = !f.removed && (f.token != TokenMode::kNone || !held_one);
+    left = !f.removed && (f.token.mode != TokenMode::kNone || !held_one);
   }
   if (status && left) {
     const Drop drop = co_await begin_drop(f);
@@ -367,7 +367,7 @@ Task<Status> Engine::give_token_back(FileState& f) {
 }
 
 Detached Engine::return_token(FilePtr f, StatusCallback done) {
-  const RunningOperation running(*this);
+  const RunningOperation running(running_);
   Status returned = co_await give_token_back(*f);
   if (done) done(std::move(returned));
 }
@@ -376,7 +376,7 @@ Detached Engine::return_token(FilePtr f, StatusCallback done) {
 
 Status Engine::publish_foreign(Ino ino) {
   if (tokens_ == nullptr || membership_->is_sole()) return {};
-  const RunningOperation running(*this);
+  const RunningOperation running(running_);
   // While a token is being erased, other mounts may have replaced what memory has.
   if (const FilePtr known = find_file(ino)) static_cast<void>(wait_for(dropped_flag(*known)));
   const TokenSight sight = tokens_->sight(ino);
@@ -394,9 +394,9 @@ Task<Status> Engine::publish(FileState& f) {
   bool start = false;
   {
     const MutexLock lock(f.mutex);
-    f.publish_requests.push_back(&answer);
-    start = !f.publish_running;
-    f.publish_running = true;
+    f.publishing.requests.push_back(&answer);
+    start = !f.publishing.running;
+    f.publishing.running = true;
   }
   if (start) publish_runner(f.shared_from_this());
   Status published = co_await answer;
@@ -404,13 +404,13 @@ Task<Status> Engine::publish(FileState& f) {
 }
 
 Detached Engine::publish_runner(FilePtr f) {
-  const RunningOperation running(*this);
+  const RunningOperation running(running_);
   for (;;) {
     std::vector<Answer<Status>*> served;
     {
       const MutexLock lock(f->mutex);
-      served.swap(f->publish_requests);
-      f->publish_running = !served.empty();
+      served.swap(f->publishing.requests);
+      f->publishing.running = !served.empty();
     }
     if (served.empty()) break;
     const Status published = co_await ask_to_publish(f->ino);
@@ -449,15 +449,15 @@ std::optional<Overlay::ForeignWrites> Engine::foreign_writes(Ino ino) {
   const TokenSight sight = tokens_->sight(ino);
   if (!sight.foreign_wrote || sight.foreign_exclusive) return std::nullopt;  // X: it was published
   Overlay::ForeignWrites out;
-  const MutexLock lock(looks_mutex_);
-  if (sight.at > looked_at_) {
-    looked_at_ = sight.at;
-    looks_ = 0;
+  const MutexLock lock(looks_.mutex);
+  if (sight.at > looks_.applied) {
+    looks_.applied = sight.at;
+    looks_.n = 0;
   }
-  looks_ = std::min(looks_ + 1, kChangeCountMax);
-  out.applied = looked_at_;
-  out.n = looks_;
-  out.time_ns = session_.stamp_time_ns() + looks_;
+  looks_.n = std::min(looks_.n + 1, kChangeCountMax);
+  out.applied = looks_.applied;
+  out.n = looks_.n;
+  out.time_ns = session_.stamp_time_ns() + looks_.n;
   return out;
 }
 
@@ -466,7 +466,7 @@ void Engine::turned_sole() {
     const MutexLock lock(shard.mutex);
     for (auto& [ino, f] : shard.files) {
       const MutexLock file_lock(f->mutex);
-      if (f->loaded && !f->removed && f->token == TokenMode::kNone &&
+      if (f->loaded && !f->removed && f->token.mode == TokenMode::kNone &&
           f->flag.state() == WriteFlag::State::kClear) {
         forget_map(*f);
       }

@@ -29,7 +29,7 @@ void Engine::write(const Handle& handle, FileOffset offset, std::span<const std:
 Detached Engine::write_operation(Handle handle, std::uint64_t offset,
                                  std::span<const std::byte> data, WriteStability wanted,
                                  WriteCallback done) {
-  const RunningOperation running(*this);
+  const RunningOperation running(running_);
   if (offset > kFileBytesMax || data.size() > kFileBytesMax - offset) {
     done(fail(ErrorCode::kOutOfRange, fmt::format("write of {} bytes at {}: files end at {}",
                                                   data.size(), offset, kFileBytesMax)));
@@ -51,7 +51,7 @@ Detached Engine::write_operation(Handle handle, std::uint64_t offset,
     if (status) {
       // An S token from shared times stays S: a mount that joins again relies on what it says.
       const MutexLock lock(f->mutex);
-      attempt.sole = attempt.sole && f->token != TokenMode::kShared;
+      attempt.sole = attempt.sole && f->token.mode != TokenMode::kShared;
     }
     if (!status) {
       forget_unused(f);
@@ -80,9 +80,9 @@ Task<Status> Engine::write_entered(FileState& f, Attempt& attempt, std::uint64_t
   status = co_await write_flagged(f, attempt, offset, data, wanted);
   {
     const MutexLock lock(f.mutex);
-    --f.writers;
-    f.last_write_ns = clock_.mono_ns();
-    f.flag.wrote(f.last_write_ns);
+    --f.writes.running;
+    f.writes.last_ns = clock_.mono_ns();
+    f.flag.wrote(f.writes.last_ns);
     list(f);
   }
   if (status && attempt.go == Go::kOn) status = co_await after_write(f, wanted);
@@ -97,12 +97,12 @@ Task<Status> Engine::after_write(FileState& f, WriteStability wanted) {
   {
     const MutexLock lock(f.mutex);
     commit = wanted != WriteStability::kUnstable && f.has_growth();
-    if (f.change_n >= kChangeCountForce && !f.renumbering) {
-      f.commit_times = true;
-      f.renumbering = true;
+    if (f.unrecorded.change_n >= kChangeCountForce && !f.commits.renumbering) {
+      f.commits.times = true;
+      f.commits.renumbering = true;
       renumber = true;
     }
-    commit = commit || f.change_n >= kChangeCountMax;
+    commit = commit || f.unrecorded.change_n >= kChangeCountMax;
   }
   Status status;
   if (commit) {
@@ -122,7 +122,7 @@ Task<Status> Engine::write_flagged(FileState& f, Attempt& attempt, std::uint64_t
   const auto is_too_much = [&f, &attempt, end](const WriteLock& lock) REQUIRES(f.mutex) {
     const bool in_place =
         lock.mode == RangeLock::Mode::kShared && !lock.zero_from && end <= f.size();
-    return !attempt.sole && f.token != TokenMode::kExclusive && !in_place;
+    return !attempt.sole && f.token.mode != TokenMode::kExclusive && !in_place;
   };
   for (;;) {
     Turn turn;
@@ -298,7 +298,7 @@ Task<Status> Engine::prepare_write(FileState& f, std::uint64_t offset, std::uint
 Task<Status> Engine::wait_for_room(FileState& f) {
   {
     const MutexLock lock(f.mutex);
-    ++f.want_room;
+    ++f.writes.want_room;
     list(f);
   }
   Answer<Result<Space::Room>> answer;
@@ -306,7 +306,7 @@ Task<Status> Engine::wait_for_room(FileState& f) {
   const Result<Space::Room> room = co_await answer;
   {
     const MutexLock lock(f.mutex);
-    --f.want_room;
+    --f.writes.want_room;
   }
   if (!room) co_return tl::unexpected(room.error());
   if (*room == Space::Room::kNone) {
@@ -356,10 +356,10 @@ void Engine::abort_write(FileState& f, std::uint64_t end, const WritePlan& plan)
   const bool in_place =
       std::any_of(plan.begin(), plan.end(), [](const WritePart& part) { return !part.fill; });
   if (!in_place) return;
-  f.dirty = true;
-  f.mtime_ns = std::max(f.mtime_ns, session_.next_time_ns());
-  f.change_n = std::min(f.change_n + 1, kChangeCountMax);
-  ++f.writes_seen;
+  f.unrecorded.dirty = true;
+  f.unrecorded.mtime_ns = std::max(f.unrecorded.mtime_ns, session_.next_time_ns());
+  f.unrecorded.change_n = std::min(f.unrecorded.change_n + 1, kChangeCountMax);
+  ++f.unrecorded.writes_seen;
 }
 
 // Makes the write visible: blocks, size, mtime and change in one step.
@@ -377,12 +377,12 @@ Task<Status> Engine::finish_write(FileState& f, std::uint64_t end, WriteStabilit
     }
     const std::int64_t now_ns = session_.next_time_ns();
     const MutexLock lock(f.mutex);
-    if (counted && f.change_base == cached->mod_revision) co_return Status{};
-    if (f.change_base != cached->mod_revision) {
-      f.change_base = cached->mod_revision;
-      f.change_n = 0;
+    if (counted && f.unrecorded.change_base == cached->mod_revision) co_return Status{};
+    if (f.unrecorded.change_base != cached->mod_revision) {
+      f.unrecorded.change_base = cached->mod_revision;
+      f.unrecorded.change_n = 0;
     }
-    f.change_n = std::min(f.change_n + 1, kChangeCountMax);
+    f.unrecorded.change_n = std::min(f.unrecorded.change_n + 1, kChangeCountMax);
     if (counted) continue;  // and look once more whether the record has changed
     counted = true;
     for (const WritePart& part : plan) {
@@ -390,11 +390,11 @@ Task<Status> Engine::finish_write(FileState& f, std::uint64_t end, WriteStabilit
         f.map.end_fill(block_of(part.begin), block_of(part.end), FileMap::Filled::kYes);
       }
     }
-    if (wanted == WriteStability::kUnstable) f.unflushed = true;
+    if (wanted == WriteStability::kUnstable) f.writes.unflushed = true;
     f.growth.size_bytes = std::max(f.growth.size_bytes, end);
-    f.dirty = true;
-    f.mtime_ns = std::max(f.mtime_ns, now_ns);
-    ++f.writes_seen;
+    f.unrecorded.dirty = true;
+    f.unrecorded.mtime_ns = std::max(f.unrecorded.mtime_ns, now_ns);
+    ++f.unrecorded.writes_seen;
   }
 }
 
@@ -404,7 +404,8 @@ Task<Status> Engine::wait_for_trim(FileState& f, std::uint64_t end) {
   for (;;) {
     {
       const MutexLock lock(f.mutex);
-      if (!f.trim_block || end <= *f.trim_block / kChunkBlocks * kMapChunkBytes) co_return Status{};
+      if (!f.record.trim_block || end <= *f.record.trim_block / kChunkBlocks * kMapChunkBytes)
+        co_return Status{};
     }
     Answer<Status> answer;
     background_->post([this, ino = f.ino, &answer] { answer.deliver(finish_trim(ino)); });
