@@ -29,8 +29,8 @@ void Space::look_around_locked() {
 
 void Space::let_go_locked() {
   look_around_locked();
-  if (alone() || !allocator_.undated() || dating_) return;
-  dating_ = true;
+  if (alone() || !allocator_.undated() || posted_.date) return;
+  posted_.date = true;
   background_.post([this] { date_frees(); });
 }
 
@@ -40,14 +40,14 @@ void Space::date_frees() {
   {
     const MutexLock lock(mutex_);
     if (!allocator_.undated()) {
-      dating_ = false;
+      posted_.date = false;
       return;
     }
     upto = allocator_.newest_free();
   }
   const auto stamp = session_.range(kv::single_key(keys::stamp(options_.fs)), 1);
   const MutexLock lock(mutex_);
-  dating_ = false;  // after a failure the next heartbeat begins again
+  posted_.date = false;  // after a failure the next heartbeat begins again
   if (!stamp || stamp->kvs.empty()) return;
   allocator_.date(upto, stamp->kvs.front().mod_revision);
   let_go_locked();
@@ -58,15 +58,15 @@ SpaceAnnouncement Space::announcement() {
   const MutexLock lock(mutex_);
   if (marks_.size() < kQuiescenceMarksMax) marks_.push_back({allocator_.mark(), applied});
   while (!marks_.empty() && allocator_.ended_before(marks_.front().stamp)) {
-    quiesced_ = marks_.front().applied;
+    announcement_.quiesced = marks_.front().applied;
     marks_.pop_front();
   }
   let_go_locked();
-  if (!giving_back_ && (surplus_locked() || needed_locked())) {
-    giving_back_ = true;
+  if (!posted_.give_back && (surplus_locked() || needed_locked())) {
+    posted_.give_back = true;
     background_.post([this] { give_surplus_back(); });
   }
-  return {quiesced_, allocated_, needs_space_};
+  return announcement_;
 }
 
 Result<std::uint64_t> Space::reclaim(std::uint32_t group) {
@@ -82,7 +82,7 @@ Result<std::uint64_t> Space::reclaim(std::uint32_t group) {
   for (const auto& [start, blocks] : announced_) announced.push_back({start, blocks});
   look_around_locked();
   const std::uint64_t blocks = allocator_.reclaim(group, used, announced);
-  taken_since_ += static_cast<std::int64_t>(blocks);
+  count_.taken_since += static_cast<std::int64_t>(blocks);
   return blocks;
 }
 
@@ -157,14 +157,14 @@ void Space::give_surplus_back() {
     {
       const MutexLock lock(mutex_);
       if (!needed || given < kGiveAtOnce) group = surplus_locked();
-      if (!group) giving_back_ = false;
+      if (!group) posted_.give_back = false;
     }
     if (!group) return;
     const Status done = give_group_back(*group);
     if (done) continue;
     log::warn("allocation group {} not given back: {}", *group, done.error().message);
     const MutexLock lock(mutex_);
-    giving_back_ = false;
+    posted_.give_back = false;
     return;
   }
 }
@@ -225,7 +225,7 @@ Status Space::take_over(MountId ended) {
     const MutexLock lock(mutex_);
     for (const std::uint32_t index : moved)
       learn_owner_locked(index, MountId{0}, committed.revision);
-    all_claimed_ = false;
+    claims_.all_claimed = false;
   }
 }
 

@@ -108,11 +108,11 @@ BlockRun Space::group_run(std::uint32_t group) const {
 std::optional<BlockRun> Space::allocate(const SpaceWish& wish) {
   const MutexLock lock(mutex_);
   const auto run = allocator_.allocate(wish);
-  if (run) allocated_ += static_cast<std::int64_t>(run->blocks);
+  if (run) announcement_.allocated_blocks += static_cast<std::int64_t>(run->blocks);
   ready_.store(allocator_.free_blocks(), std::memory_order_relaxed);
   const std::uint64_t soon = allocator_.free_blocks() + (alone() ? 0 : allocator_.waiting_blocks());
-  if (soon < ready_low() && !claiming_ahead_ && !all_claimed_) {
-    claiming_ahead_ = true;
+  if (soon < ready_low() && !posted_.claim_ahead && !claims_.all_claimed) {
+    posted_.claim_ahead = true;
     background_.post([this] { claim_ahead(); });
   }
   return run;
@@ -124,13 +124,13 @@ void Space::claim_ahead() {
                                    claimed.error().code == ErrorCode::kShutdown);
   if (!claimed && !ending) log::warn("allocation group not claimed: {}", claimed.error().message);
   const MutexLock lock(mutex_);
-  claiming_ahead_ = false;
+  posted_.claim_ahead = false;
 }
 
 void Space::give_back(BlockRun run) {
   const MutexLock lock(mutex_);
   allocator_.give_back(run);
-  allocated_ -= static_cast<std::int64_t>(run.blocks);
+  announcement_.allocated_blocks -= static_cast<std::int64_t>(run.blocks);
   ready_.store(allocator_.free_blocks(), std::memory_order_relaxed);
 }
 
@@ -162,11 +162,11 @@ void Space::conclude(const std::vector<BlockRun>& runs, FreeOutcome outcome) {
 }
 
 void Space::release_locked(BlockRun run) {
-  all_claimed_ = false;
-  allocated_ -= static_cast<std::int64_t>(run.blocks);
+  claims_.all_claimed = false;
+  announcement_.allocated_blocks -= static_cast<std::int64_t>(run.blocks);
   const std::uint32_t group = group_of(run.start);
-  if (loading_ == group) {
-    freed_while_loading_.push_back(run);
+  if (loading_.group == group) {
+    loading_.freed.push_back(run);
     return;
   }
   look_around_locked();
@@ -234,8 +234,8 @@ Result<bool> Space::claim_one() {
   {
     const MutexLock lock(mutex_);
     const std::int64_t now_ns = clock_.mono_ns();
-    if (alone() || (owners_ns_ != 0 && now_ns - owners_ns_ < kOwnersNs)) return false;
-    owners_ns_ = now_ns;
+    if (alone() || (claims_.owners_ns != 0 && now_ns - claims_.owners_ns < kOwnersNs)) return false;
+    claims_.owners_ns = now_ns;
     // Other mounts may have freed some of their blocks since they were counted.
     for (auto& [index, group] : groups_)
       if (!group.loaded && group.free_blocks == 0) group.free_blocks.reset();
@@ -248,7 +248,7 @@ Result<bool> Space::claim_any() {
   const std::vector<std::uint32_t> list = candidates();
   {
     const MutexLock lock(mutex_);
-    claim_lost_ = false;
+    claims_.lost = false;
   }
   for (const std::uint32_t group : list) {
     SYMNAS_ASSIGN(const bool claimed, claim(group));
@@ -257,7 +257,7 @@ Result<bool> Space::claim_any() {
     if (allocator_.free_blocks() > 0 || allocator_.waiting_blocks() > 0) return true;
   }
   const MutexLock lock(mutex_);
-  if (list.size() < kClaimTriesMax && !loading_ && !claim_lost_) all_claimed_ = true;
+  if (list.size() < kClaimTriesMax && !loading_.group && !claims_.lost) claims_.all_claimed = true;
   return false;
 }
 
@@ -266,18 +266,18 @@ Result<bool> Space::claim(std::uint32_t group) {
   Group known;
   {
     const MutexLock lock(mutex_);
-    if (loading_) return false;  // another thread loads a group
+    if (loading_.group) return false;  // another thread loads a group
     known = groups_[group];
     if (known.loaded) return false;
-    loading_ = group;
-    freed_while_loading_.clear();
+    loading_.group = group;
+    loading_.freed.clear();
   }
   const auto give_up = [this](Result<bool> answer) {
     const MutexLock lock(mutex_);
-    loading_.reset();
+    loading_.group.reset();
     look_around_locked();
-    for (const BlockRun& run : freed_while_loading_) allocator_.release(run);
-    freed_while_loading_.clear();
+    for (const BlockRun& run : loading_.freed) allocator_.release(run);
+    loading_.freed.clear();
     return answer;
   };
   if (known.owner != options_.mount) {
@@ -299,7 +299,7 @@ Result<bool> Space::claim(std::uint32_t group) {
     if (!committed->succeeded) {
       {
         const MutexLock lock(mutex_);
-        claim_lost_ = true;
+        claims_.lost = true;
       }
       const Status again = read_owners();
       if (!again) return give_up(tl::unexpected(again.error()));
@@ -313,9 +313,9 @@ Result<bool> Space::claim(std::uint32_t group) {
   const MutexLock lock(mutex_);
   for (const auto& [start, blocks] : announced_)
     if (group_of(start) == group) used->push_back({start, blocks});
-  const auto in_use = subtract(std::move(*used), freed_while_loading_);
-  freed_while_loading_.clear();
-  loading_.reset();
+  const auto in_use = subtract(std::move(*used), loading_.freed);
+  loading_.freed.clear();
+  loading_.group.reset();
   groups_[group].loaded = true;
   look_around_locked();
   // Owner keys stay for ever: a group without one has never had a block in use.
@@ -359,7 +359,7 @@ void Space::answer_room(Result<Room> answer) {
   {
     const MutexLock lock(mutex_);
     waiters.swap(room_waiters_);
-    needs_space_ = false;
+    announcement_.needs_space = false;
   }
   for (const auto& waiter : waiters) waiter(answer);
 }
@@ -387,9 +387,9 @@ void Space::room_round(RoomWait wait) {
   {
     const MutexLock lock(mutex_);
     // Announced, so that other mounts give groups back.
-    needs_space_ = !alone() && allocator_.waiting_blocks() == 0 && !loading_;
-    hope = hope || !alone() || allocator_.waiting_blocks() > 0 || loading_.has_value() ||
-           !all_claimed_;
+    announcement_.needs_space = !alone() && allocator_.waiting_blocks() == 0 && !loading_.group;
+    hope = hope || !alone() || allocator_.waiting_blocks() > 0 || loading_.group.has_value() ||
+           !claims_.all_claimed;
   }
   const std::int64_t now_ns = clock_.mono_ns();
   wait.left_ns -= std::min(now_ns - wait.looked_ns, kRoomStepNs);
@@ -421,10 +421,10 @@ Status Space::count_groups() {
     const std::uint64_t size = group_run(index).blocks;
     groups_[index].free_blocks = blocks >= size ? 0 : size - blocks;
   }
-  counted_ = true;
-  counted_ns_ = clock_.mono_ns();
-  counted_foreign_ = foreign;
-  taken_since_ = 0;
+  count_.done = true;
+  count_.at_ns = clock_.mono_ns();
+  count_.foreign = foreign;
+  count_.taken_since = 0;
   return {};
 }
 
@@ -438,8 +438,8 @@ std::map<MountId, std::int64_t> Space::foreign_blocks() const {
 std::int64_t Space::foreign_since_locked() const {
   std::int64_t out = 0;
   for (const auto& [mount, blocks] : foreign_blocks()) {
-    const auto counted = counted_foreign_.find(mount);
-    out += blocks - (counted == counted_foreign_.end() ? 0 : counted->second);
+    const auto counted = count_.foreign.find(mount);
+    out += blocks - (counted == count_.foreign.end() ? 0 : counted->second);
   }
   return out;
 }
@@ -447,10 +447,10 @@ std::int64_t Space::foreign_since_locked() const {
 void Space::recount_if_stale() {
   {
     const MutexLock lock(mutex_);
-    if (recounting_ || foreign_blocks() == counted_foreign_ ||
-        clock_.mono_ns() - counted_ns_ < kRecountNs)
+    if (posted_.recount || foreign_blocks() == count_.foreign ||
+        clock_.mono_ns() - count_.at_ns < kRecountNs)
       return;
-    recounting_ = true;
+    posted_.recount = true;
   }
   background_.post([this] {
     const MutexLock count_lock(count_mutex_);
@@ -460,7 +460,7 @@ void Space::recount_if_stale() {
     if (counted) counted = count_groups();
     if (!counted) log::warn("free space not counted: {}", counted.error().message);
     const MutexLock lock(mutex_);
-    recounting_ = false;
+    posted_.recount = false;
   });
 }
 
@@ -470,7 +470,7 @@ Result<Space::Use> Space::use() {
     bool counted = false;
     {
       const MutexLock lock(mutex_);
-      counted = counted_;
+      counted = count_.done;
     }
     if (!counted) SYMNAS_TRY(count_groups());
   }
@@ -488,7 +488,7 @@ Result<Space::Use> Space::use() {
   }
   out.free_blocks += allocator_.free_blocks() + allocator_.waiting_blocks();
   out.free_blocks += out.total_blocks - known_blocks;
-  const std::int64_t foreign = foreign_since_locked() + taken_since_;
+  const std::int64_t foreign = foreign_since_locked() + count_.taken_since;
   const std::int64_t free = static_cast<std::int64_t>(out.free_blocks) - foreign;
   out.free_blocks =
       std::min(static_cast<std::uint64_t>(std::max<std::int64_t>(free, 0)), out.total_blocks);

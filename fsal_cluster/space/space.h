@@ -4,8 +4,9 @@
 // Space that no reverse-map key names is free. A mount hands out only blocks of groups whose owner
 // key names it. Every mapping transaction compares that key (guard()): it fails when another mount
 // has taken the group over.
-// Thread class: thread-safe; its mutex is a leaf (docs/architecture/lock_order.md). Invariants:
-// INV-6 (allocator.h). How: docs/architecture/space.md.
+// Thread class: thread-safe. Under its mutex only the leaves of Peers and Background are taken
+// (docs/architecture/lock_order.md). Invariants: INV-6 (allocator.h). How:
+// docs/architecture/space.md.
 #pragma once
 
 #include <atomic>
@@ -48,7 +49,7 @@ struct SpaceOptions {
 struct SpaceAnnouncement {
   Revision quiesced;                  // every I/O begun before this revision was applied has ended
   std::int64_t allocated_blocks = 0;  // allocated less freed ones, since the claim
-  bool needs_space = false;
+  bool needs_space = false;           // a write waits, and there was no group to claim
 };
 
 class Space {
@@ -114,6 +115,36 @@ class Space {
     bool loaded = false;                       // its free blocks are the allocator's
     std::optional<std::uint64_t> free_blocks;  // of a group that is not loaded, once it was counted
   };
+  // The group whose free blocks are being read, for the allocator to have them; one at a time.
+  struct Loading {
+    std::optional<std::uint32_t> group;
+    std::vector<BlockRun> freed;  // blocks of it, meanwhile
+  };
+  // What is known of the search for a group to claim.
+  struct Claims {
+    bool all_claimed = false;    // the last one found none; any free resets it
+    bool lost = false;           // in the last one the owner of a group had changed: look again
+    std::int64_t owners_ns = 0;  // when the owners were last read again
+  };
+  // The last count of groups that are not loaded, and what has to be added to it.
+  struct Count {
+    bool done = false;
+    std::int64_t at_ns = 0;
+    std::map<MountId, std::int64_t> foreign;  // foreign_blocks() at the count
+    std::int64_t taken_since = 0;  // reclaimed since; who freed them has announced it, too
+  };
+  // The moment of a heartbeat: quiesced may be `applied` once all I/O from before has ended.
+  struct Mark {
+    Quiescence::Stamp stamp;
+    Revision applied;
+  };
+  // Background jobs that are posted or run: one of each kind at a time.
+  struct Posted {
+    bool claim_ahead = false;
+    bool recount = false;
+    bool give_back = false;
+    bool date = false;
+  };
   Space(kv::Session& session, const env::Clock& clock, Background& background,
         SpaceOptions options);
   void release_locked(BlockRun run) REQUIRES(mutex_);
@@ -171,34 +202,15 @@ class Space {
   Allocator allocator_ GUARDED_BY(mutex_);
   // Those with an owner key, or counted.
   std::map<std::uint32_t, Group> groups_ GUARDED_BY(mutex_);
-  std::vector<BlockRun> freed_while_loading_ GUARDED_BY(mutex_);
   std::multimap<std::uint64_t, std::uint64_t> announced_ GUARDED_BY(mutex_);  // start -> blocks
-  std::optional<std::uint32_t> loading_ GUARDED_BY(mutex_);
+  Loading loading_ GUARDED_BY(mutex_);
+  Claims claims_ GUARDED_BY(mutex_);
   std::vector<std::function<void(Result<Room>)>> room_waiters_ GUARDED_BY(mutex_);
-  bool counted_ GUARDED_BY(mutex_) = false;
-  std::int64_t counted_ns_ GUARDED_BY(mutex_) = 0;  // last count; the next two are as of it
-  std::map<MountId, std::int64_t> counted_foreign_ GUARDED_BY(mutex_);  // foreign_blocks()
-  // Reclaimed; who freed them has announced it, too.
-  std::int64_t taken_since_ GUARDED_BY(mutex_) = 0;
-  bool recounting_ GUARDED_BY(mutex_) = false;
+  Count count_ GUARDED_BY(mutex_);
   std::int64_t reclaimed_ns_ GUARDED_BY(mutex_) = 0;  // when the last reclaim began
-  std::int64_t owners_ns_ GUARDED_BY(mutex_) = 0;     // when the owners were last read again
-  bool giving_back_ GUARDED_BY(mutex_) = false;
-  // A write waits, and there was no group to claim.
-  bool needs_space_ GUARDED_BY(mutex_) = false;
-  std::int64_t allocated_ GUARDED_BY(mutex_) = 0;
-  bool dating_ GUARDED_BY(mutex_) = false;
-  struct Mark {
-    Quiescence::Stamp stamp;
-    Revision applied;
-  };
-  std::deque<Mark> marks_ GUARDED_BY(mutex_);
-  Revision quiesced_ GUARDED_BY(mutex_);
-  bool claiming_ahead_ GUARDED_BY(mutex_) = false;
-  // The last search found no group to claim; any free resets it.
-  bool all_claimed_ GUARDED_BY(mutex_) = false;
-  // In the last search the owner of a group had changed: look again.
-  bool claim_lost_ GUARDED_BY(mutex_) = false;
+  std::deque<Mark> marks_ GUARDED_BY(mutex_);         // of the last heartbeats
+  SpaceAnnouncement announcement_ GUARDED_BY(mutex_);
+  Posted posted_ GUARDED_BY(mutex_);
   Mutex count_mutex_;    // one count at a time
   Mutex reclaim_mutex_;  // one reading of an own group at a time; behind count_mutex_
   std::atomic<std::uint64_t> ready_{0};
