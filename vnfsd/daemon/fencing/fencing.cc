@@ -39,6 +39,18 @@ std::optional<records::EventRecord> event_of(const std::string& head,
   }
 }
 
+// Sets a flag for as long as it lives.
+class UnderWay {
+ public:
+  explicit UnderWay(std::atomic<bool>& flag) : flag_(flag) { flag_ = true; }
+  ~UnderWay() { flag_ = false; }
+  UnderWay(const UnderWay&) = delete;
+  UnderWay& operator=(const UnderWay&) = delete;
+
+ private:
+  std::atomic<bool>& flag_;
+};
+
 }  // namespace
 
 Fencing::Fencing(const FencingParts& parts)
@@ -61,12 +73,6 @@ void Fencing::wait() {
   if (last.valid()) last.wait();
 }
 
-bool Fencing::is_under_way() {
-  if (!fence_mutex_.try_lock()) return true;
-  fence_mutex_.unlock();
-  return false;
-}
-
 Result<std::string> Fencing::fence_head(const std::string& name, Mode mode) {
   const MutexLock fencing(fence_mutex_);
   return fence_locked(name, nullptr, mode);
@@ -84,6 +90,7 @@ Result<std::string> Fencing::fence_silent_head(const std::string& name, const Fe
 
 Result<std::string> Fencing::fence_locked(const std::string& name, const FenceCause* cause,
                                           Mode mode) {
+  const UnderWay under_way(under_way_);
   if (!means_.can_fence()) {
     return fail(ErrorCode::kNotSupported,
                 fmt::format("head {}: neither reservations nor a fence agent are configured on {}, "

@@ -3,6 +3,7 @@
 // on. Thread-safe.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <future>
 #include <map>
@@ -49,7 +50,7 @@ class Fencing final : public FenceOrders {
   // Of a fence with nothing proven, whose fencer has gone and whose head is heard.
   void give_up_fence(const ClusterView& view, const std::string& head);
   // Whether a head is being fenced from here just now.
-  bool is_under_way();
+  bool is_under_way() const { return under_way_; }
   bool can_fence() const { return means_.can_fence(); }
   std::set<std::string> heard_heads(const ClusterView& view) const;  // just now, their last boots
   // Waits for a fence that was begun without being asked. REQUIRES: start_fence() is not called any
@@ -104,7 +105,8 @@ class Fencing final : public FenceOrders {
   FenceMeans& means_;
   const probe::HeadSights* const prober_;
   const std::int64_t last_answers_ms_;
-  Mutex fence_mutex_;        // one fence at a time
+  Mutex fence_mutex_;  // one fence at a time
+  std::atomic<bool> under_way_ = false;
   Mutex fence_start_mutex_;  // leaf
   std::map<std::string, std::int64_t> fence_tried_ms_ GUARDED_BY(fence_start_mutex_);
   // The last fence without being asked.
