@@ -16,16 +16,6 @@
 namespace symnas::fs {
 namespace {
 
-std::string nlm_address_of(const LockOwner& owner) {
-  if (owner.protocol != LockProtocol::kNlm) return "";
-  const auto client = parse_nlm_client(owner.client);
-  return client ? client->address : "";
-}
-
-bool is_of_nlm_client(const std::pair<Ino, LockOwner>& key, const std::string& address) {
-  return key.second.protocol == LockProtocol::kNlm && nlm_address_of(key.second) == address;
-}
-
 // Calls `write` with kLocksAtOnce at a time, until one fails.
 template <class Key, class Write>
 Status in_parts(const std::vector<Key>& keys, Write&& write) {
@@ -73,6 +63,7 @@ FileLocks::FileLocks(kv::Session& session, const env::Clock& clock, FsId fs, std
       gate_(gate),
       unclaimed_ns_(kUnclaimedLeases * lease_s * 1'000'000'000),
       loaded_ns_(clock.mono_ns()),
+      recorder_(session, fs, vnfs_),
       alone_since_ns_(loaded_ns_) {}
 
 Result<std::unique_ptr<FileLocks>> FileLocks::load(kv::Session& session, const env::Clock& clock,
@@ -95,11 +86,8 @@ Result<std::unique_ptr<FileLocks>> FileLocks::load(kv::Session& session, const e
     if (lock.ranges.empty())
       return fail(ErrorCode::kCorrupt,
                   "lock record " + to_hex(kv.key) + " holds nothing; run symnas fs check");
-    if (key.second.protocol == LockProtocol::kNfs4)
-      locks->unclaimed_.set(key.first, key.second, lock.ranges);
-    locks->hold(key, std::move(lock.ranges));
-    locks->kept_[key] = {std::move(lock.life), lock.since_ns};
-    locks->mod_revision_[key] = kv.mod_revision;
+    locks->held_.load(key, std::move(lock));
+    locks->recorder_.found(key, kv.mod_revision);
   }
   locks->thread_ = std::thread([raw = locks.get()] { raw->run(); });
   return locks;
@@ -120,42 +108,7 @@ std::int64_t FileLocks::serving_since_ns() const {
 }
 
 bool FileLocks::revocable(const Key& key, const LockRange& range) const {
-  return overlaps(unclaimed_.held(key.first, key.second), range) &&
-         clock_.mono_ns() - serving_since_ns() > unclaimed_ns_;
-}
-
-FileLocks::Kept FileLocks::kept(const Key& key) const {
-  const auto found = kept_.find(key);
-  return found == kept_.end() ? Kept{} : found->second;
-}
-
-std::vector<LockRange> FileLocks::held_in(const Key& key, const ClientLife& life) const {
-  if (is_another_life(kept(key).life, life)) return {};
-  return table_.held(key.first, key.second);
-}
-
-void FileLocks::hold(const Key& key, std::vector<LockRange> ranges) {
-  const bool held = !table_.held(key.first, key.second).empty();
-  const bool holds = !ranges.empty();
-  if (!holds) kept_.erase(key);
-  unclaimed_.set(key.first, key.second, within(unclaimed_.held(key.first, key.second), ranges));
-  table_.set(key.first, key.second, std::move(ranges));
-  if (held == holds || key.second.protocol != LockProtocol::kNlm) return;
-  const auto client = parse_nlm_client(key.second.client);
-  if (!client) return;
-  if (holds) {
-    ++nlm_clients_[*client];
-  } else if (--nlm_clients_[*client] == 0) {
-    nlm_clients_.erase(*client);
-  }
-}
-
-// An owner that claims one recorded range in more parts than it may hold keeps all of it.
-void FileLocks::claim(const Key& key, const LockRange& range) {
-  const std::vector<LockRange>& before = unclaimed_.held(key.first, key.second);
-  std::vector<LockRange> left = without_range(before, range.start, range.end);
-  if (left.size() > std::max(before.size(), kLockRangesMax)) left.clear();
-  unclaimed_.set(key.first, key.second, std::move(left));
+  return held_.is_unclaimed(key, range) && clock_.mono_ns() - serving_since_ns() > unclaimed_ns_;
 }
 
 std::optional<LockConflict> FileLocks::standing_conflict(Ino ino, const LockOwner& owner,
@@ -164,7 +117,7 @@ std::optional<LockConflict> FileLocks::standing_conflict(Ino ino, const LockOwne
     std::optional<LockConflict> conflict;
     {
       const MutexLock lock(mutex_);
-      conflict = table_.conflict(ino, owner, range);
+      conflict = held_.conflict(ino, owner, range);
       if (!conflict) return conflict;
       const LockRange both{std::max(range.start, conflict->range.start),
                            std::min(range.end, conflict->range.end), range.mode};
@@ -201,49 +154,12 @@ Status FileLocks::revoke_if_away(Ino ino, const LockOwner& owner, const LockRang
 
 bool FileLocks::is_recorded_as(Ino ino, const LockOwner& owner, Revision revision) {
   const MutexLock order(order_mutex_);
-  const auto known = mod_revision_.find({ino, owner});
-  return known != mod_revision_.end() && known->second == revision;
+  return recorder_.is_recorded_as({ino, owner}, revision);
 }
 
 std::optional<Membership::Stay> FileLocks::enter() const {
   if (membership_ == nullptr) return std::nullopt;
   return membership_->enter();
-}
-
-Result<Revision> FileLocks::stored_revision(const std::string& store_key) {
-  SYMNAS_ASSIGN(const kv::OpResult found, session_.range(kv::single_key(store_key), 1));
-  return found.kvs.empty() ? Revision{} : found.kvs.front().mod_revision;
-}
-
-Status FileLocks::write(const Key& key, const RecordedLock& lock,
-                        std::optional<kv::Compare> unchanged) {
-  const std::string store_key = lock_key(fs_, key.first, vnfs_, key.second);
-  const auto known = mod_revision_.find(key);
-  if (known == mod_revision_.end() && lock.ranges.empty()) return {};
-  kv::Mutation mutation;
-  mutation.growth = lock.ranges.empty() ? kv::Growth::kMustGo : kv::Growth::kChanges;
-  mutation.compares.push_back(
-      kv::mod_revision_is(store_key, known == mod_revision_.end() ? Revision{} : known->second));
-  if (unchanged) mutation.compares.push_back(std::move(*unchanged));
-  mutation.writes.push_back(
-      lock.ranges.empty()
-          ? kv::erase(store_key)
-          : kv::put(store_key, to_record(key.first, vnfs_, key.second, lock).SerializeAsString()));
-  SYMNAS_ASSIGN(const kv::Committed committed, session_.commit_blocking(std::move(mutation)));
-  if (!committed.succeeded) {
-    SYMNAS_ASSIGN(const Revision stored, stored_revision(store_key));
-    if (stored == Revision{}) {
-      mod_revision_.erase(key);
-    } else {
-      mod_revision_[key] = stored;
-    }
-    return fail(ErrorCode::kConflict, "lock records of the inode were changed by somebody else");
-  }
-  if (lock.ranges.empty())
-    mod_revision_.erase(key);
-  else
-    mod_revision_[key] = committed.revision;
-  return {};
 }
 
 Status FileLocks::write_all(const std::vector<Key>& keys) {
@@ -253,41 +169,17 @@ Status FileLocks::write_all(const std::vector<Key>& keys) {
   });
 }
 
-Status FileLocks::erase(std::span<const Key> keys) {
-  kv::Mutation mutation;
-  mutation.growth = kv::Growth::kMustGo;
-  for (const Key& key : keys) {
-    const auto known = mod_revision_.find(key);
-    if (known == mod_revision_.end()) continue;
-    const std::string store_key = lock_key(fs_, key.first, vnfs_, key.second);
-    mutation.compares.push_back(kv::mod_revision_is(store_key, known->second));
-    mutation.writes.push_back(kv::erase(store_key));
-  }
-  if (mutation.writes.empty()) return {};
-  SYMNAS_ASSIGN(const kv::Committed committed, session_.commit_blocking(std::move(mutation)));
-  if (!committed.succeeded) {
-    // One of the records was changed by somebody else: each key is written by itself.
-    for (const Key& key : keys) SYMNAS_TRY(write(key, {}));
-    return {};
-  }
-  for (const Key& key : keys) mod_revision_.erase(key);
-  return {};
-}
-
 Status FileLocks::write_late(std::span<const Key> keys) {
   std::vector<Key> gone;
   {
     const MutexLock lock(mutex_);
     for (const Key& key : keys)
-      if (late_.contains(key) && table_.held(key.first, key.second).empty()) gone.push_back(key);
-    for (const Key& key : gone) late_.erase(key);
-    writing_.insert(gone.begin(), gone.end());
+      if (held_.held(key).empty() && late_.begin(key)) gone.push_back(key);
   }
-  const Status erased = erase(gone);
+  const Status erased = recorder_.erase(gone);
   {
     const MutexLock lock(mutex_);
-    writing_.clear();
-    if (!erased) late_.insert(gone.begin(), gone.end());
+    late_.end(erased);
   }
   if (!erased) return erased;
   for (const Key& key : keys) SYMNAS_TRY(write_late(key));
@@ -298,38 +190,35 @@ Status FileLocks::write_late(const Key& key) {
   RecordedLock now;
   {
     const MutexLock lock(mutex_);
-    if (late_.erase(key) == 0) return {};
-    writing_.insert(key);
-    Kept known = kept(key);
-    now = {table_.held(key.first, key.second), std::move(known.life), known.since_ns};
+    if (!late_.begin(key)) return {};
+    HeldLocks::Kept known = held_.kept(key);
+    now = {held_.held(key), std::move(known.life), known.since_ns};
   }
-  Status written = write(key, now);
+  Status written = recorder_.write(key, now);
   const MutexLock lock(mutex_);
-  writing_.clear();
-  if (!written) late_.insert(key);
+  late_.end(written);
   return written;
 }
 
 Status FileLocks::write_late_of(Ino ino) {
   for (;;) {
-    Key key;
+    std::optional<Key> key;
     {
       const MutexLock lock(mutex_);
-      const auto first = late_.lower_bound({ino, LockOwner{}});
-      if (first == late_.end() || first->first != ino) return {};
-      key = *first;
+      key = late_.one_on(ino);
     }
-    SYMNAS_TRY(write_late(key));
+    if (!key) return {};
+    SYMNAS_TRY(write_late(*key));
   }
 }
 
 Status FileLocks::record_unlocks() {
-  // The thread that has the turn has taken keys out of late_, and may yet put them back.
+  // What the thread that has the turn is recording may yet become late again.
   { const MutexLock turn(order_mutex_); }
   std::vector<Key> keys;
   {
     const MutexLock lock(mutex_);
-    keys.assign(late_.begin(), late_.end());
+    keys = late_.all();
   }
   return write_all(keys);
 }
@@ -337,7 +226,7 @@ Status FileLocks::record_unlocks() {
 void FileLocks::run() {
   MutexLock lock(mutex_);
   while (!stop_) {
-    wake_.wait(mutex_, [this]() REQUIRES(mutex_) { return stop_ || !late_.empty(); });
+    wake_.wait(mutex_, [this]() REQUIRES(mutex_) { return stop_ || late_.any(); });
     if (stop_) return;
     lock.unlock();
     const Status recorded = record_unlocks();
@@ -358,8 +247,8 @@ Result<FileLocks::Answer> FileLocks::lock(Ino ino, const LockOwner& owner, const
     const MutexLock lock(mutex_);
     if (!is_reclaim && under_way.is_of_former_life(lives_, life.nsm_state))
       return fail(ErrorCode::kInvalidArgument, "the client has announced a later life since");
-    const ClientLife known = kept(key).life;
-    const std::vector<LockRange>& held = table_.held(ino, owner);
+    const ClientLife known = held_.kept(key).life;
+    const std::vector<LockRange>& held = held_.held(key);
     // A request from before the client's reboot that comes after it locks nothing. Neither does a
     // client whose numbers of lives begin again: its old locks must be cleared first.
     if (!is_reclaim && is_former_life(life.nsm_state, known.nsm_state))
@@ -372,7 +261,7 @@ Result<FileLocks::Answer> FileLocks::lock(Ino ino, const LockOwner& owner, const
     if (is_reclaim && !known_life) return Answer{};
     const bool attaches = is_reclaim ? covers_at_least(held, range) : covers(held, range);
     if (known_life && attaches) {
-      claim(key, range);
+      held_.claim(key, range);
       return Answer{.granted = true, .conflict = {}};
     }
     // Reclaimed in a stronger mode than recorded: the owner did not get the answer to the change.
@@ -393,14 +282,6 @@ Result<FileLocks::Answer> FileLocks::lock(Ino ino, const LockOwner& owner, const
   return fail(ErrorCode::kConflict, "others kept locking the same file; try again later");
 }
 
-FileLocks::Kept FileLocks::kept_after(const Key& key, const ClientLife& life) const {
-  Kept out = kept(key);
-  if (is_another_life(out.life, life) || out.since_ns == 0) out.since_ns = clock_.wall_ns();
-  if (life.nsm_state != 0) out.life.nsm_state = life.nsm_state;
-  if (!life.verifier.empty()) out.life.verifier = life.verifier;
-  return out;
-}
-
 Result<std::optional<LockConflict>> FileLocks::try_lock(const Key& key, const LockRange& range,
                                                         const ClientLife& life) {
   const auto stay = enter();
@@ -410,23 +291,21 @@ Result<std::optional<LockConflict>> FileLocks::try_lock(const Key& key, const Lo
   }
   if (auto conflict = foreign_conflict(key.first, range, stay ? &*stay : nullptr)) return conflict;
   RecordedLock wanted;
-  Kept after;
+  HeldLocks::Kept after;
   {
     const MutexLock lock(mutex_);
-    after = kept_after(key, life);
-    const std::vector<LockRange> held = held_in(key, life);
+    after = held_.kept_after(key, life, clock_.wall_ns());
+    const std::vector<LockRange> held = held_.held_in(key, life);
     wanted = {with_range(held, range), after.life, after.since_ns};
     if (wanted.ranges.size() > std::max(held.size(), kLockRangesMax))
       return fail(ErrorCode::kTooLarge, fmt::format("one owner holds {} ranges of the file: unlock "
                                                     "some, or lock larger ones",
                                                     held.size()));
   }
-  SYMNAS_TRY(write(key, wanted, std::move(unchanged)));
+  SYMNAS_TRY(recorder_.write(key, wanted, std::move(unchanged)));
   const MutexLock lock(mutex_);
-  // Not from what was written: the owner may have unlocked something meanwhile.
-  hold(key, with_range(held_in(key, life), range));
-  claim(key, range);
-  kept_[key] = std::move(after);
+  // Not what was written: the owner may have unlocked something meanwhile.
+  held_.grant(key, range, life, std::move(after));
   return std::optional<LockConflict>();
 }
 
@@ -435,7 +314,7 @@ Status FileLocks::unlock(Ino ino, const LockOwner& owner, std::uint64_t start, s
   const Key key{ino, owner};
   {
     const MutexLock lock(mutex_);
-    const std::vector<LockRange>& held = table_.held(ino, owner);
+    const std::vector<LockRange>& held = held_.held(key);
     std::vector<LockRange> left = without_range(held, start, end);
     if (left.size() > std::max(held.size(), kLockRangesHeldMax)) {
       log::warn("inode {}: range not split for an unlock: its owner holds {} ranges", ino.value(),
@@ -443,9 +322,8 @@ Status FileLocks::unlock(Ino ino, const LockOwner& owner, std::uint64_t start, s
       return {};
     }
     if (left != held) {
-      hold(key, std::move(left));
-      late_.insert(key);
-    } else if (!late_.contains(key) && !writing_.contains(key)) {
+      leave(key, std::move(left));
+    } else if (!late_.owes(key)) {
       return {};
     }
   }
@@ -471,16 +349,14 @@ Status FileLocks::forget_nlm_client(const std::string& address,
     // The table has all LOCKs by now that were begun before.
     const MutexLock order(order_mutex_);
     const MutexLock lock(mutex_);
-    for (const Key& key : table_.of_protocol(LockProtocol::kNlm)) {
-      if (!is_of_nlm_client(key, address)) continue;
-      const std::int32_t locked_in = kept(key).life.nsm_state;
+    for (const Key& key : held_.of_nlm()) {
+      if (!is_of_nlm_client(key.second, address)) continue;
+      const std::int32_t locked_in = held_.kept(key).life.nsm_state;
       if (but_state && !is_lost_by_notice(locked_in, *but_state)) continue;
-      hold(key, {});
-      late_.insert(key);
+      leave(key, {});
     }
-    // Adds the unlocks that could not be recorded before.
-    for (const Key& key : late_)
-      if (is_of_nlm_client(key, address)) keys.push_back(key);
+    // These, and the unlocks that could not be recorded before.
+    keys = late_.of_nlm_client(address);
   }
   if (keys.empty()) return {};
   log::info("NLM client {}: has lost its locks: they are released on {} files", address,
@@ -492,9 +368,9 @@ Status FileLocks::forget_nlm_client(const std::string& address,
 
 Status FileLocks::forget_former_lives(const std::string& client, const std::string& verifier) {
   const auto leave_former = [&]() REQUIRES(mutex_) {
-    std::vector<Key> keys = table_.of_client(LockProtocol::kNfs4, client);
+    std::vector<Key> keys = held_.of_nfs4_client(client);
     std::erase_if(keys, [&](const Key& key) REQUIRES(mutex_) {
-      return !is_another_life(kept(key).life, {0, verifier});
+      return !is_another_life(held_.kept(key).life, {0, verifier});
     });
     for (const Key& key : keys) leave(key, {});
     return keys;
@@ -509,14 +385,13 @@ Status FileLocks::forget_unclaimed(const std::string& client) {
 }
 
 void FileLocks::leave(const Key& key, std::vector<LockRange> ranges) {
-  hold(key, std::move(ranges));
-  late_.insert(key);
+  held_.hold(key, std::move(ranges));
+  late_.add(key);
 }
 
 std::vector<FileLocks::Key> FileLocks::leave_unclaimed(const std::string& client) {
-  std::vector<Key> keys = unclaimed_.of_client(LockProtocol::kNfs4, client);
-  for (const Key& key : keys)
-    leave(key, outside(table_.held(key.first, key.second), unclaimed_.held(key.first, key.second)));
+  std::vector<Key> keys = held_.unclaimed_of(client);
+  for (const Key& key : keys) leave(key, held_.claimed(key));
   return keys;
 }
 
@@ -535,47 +410,25 @@ Status FileLocks::forget_nfs4_client(const std::string& client, std::string_view
 }
 
 std::set<NlmClient> FileLocks::nlm_clients() const {
-  std::set<NlmClient> clients;
   const MutexLock lock(mutex_);
-  for (const auto& [client, keys] : nlm_clients_) clients.insert(client);
-  return clients;
+  return held_.nlm_clients();
 }
 
 bool FileLocks::has_nlm_client(const std::string& address) const {
   const MutexLock lock(mutex_);
-  const auto first = nlm_clients_.lower_bound({address, "", ""});
-  if (first != nlm_clients_.end() && first->first.address == address) return true;
-  return lives_.any_under_way(address) || owes(address);
+  return held_.has_nlm_client(address) || lives_.any_under_way(address) || late_.owes_of(address);
 }
 
 bool FileLocks::has_outlived_locks(const LockOwner& owner, std::int32_t state) {
-  const auto client =
-      owner.protocol == LockProtocol::kNlm ? parse_nlm_client(owner.client) : std::nullopt;
+  const auto client = nlm_client_of(owner);
   if (!client || state == 0) return false;
-  const std::pair who(client->address, client->name);
   const MutexLock lock(mutex_);
-  const auto known = without_former_.find(who);
-  if (known != without_former_.end() && known->second == state) return false;
-  for (const Key& key : table_.of_protocol(LockProtocol::kNlm)) {
-    const auto holder = parse_nlm_client(key.second.client);
-    if (holder && std::pair(holder->address, holder->name) == who &&
-        is_former_life(kept(key).life.nsm_state, state))
-      return true;
-  }
-  if (without_former_.size() >= kLivesRemembered) without_former_.clear();
-  without_former_[who] = state;
-  return false;
+  return held_.has_former(*client, state);
 }
 
 bool FileLocks::owes_unlocks_of(const std::string& address) const {
   const MutexLock lock(mutex_);
-  return owes(address);
-}
-
-bool FileLocks::owes(const std::string& address) const {
-  const auto its = [&](const Key& key) { return is_of_nlm_client(key, address); };
-  return std::any_of(late_.begin(), late_.end(), its) ||
-         std::any_of(writing_.begin(), writing_.end(), its);
+  return late_.owes_of(address);
 }
 
 FileLocks::Answer FileLocks::test(Ino ino, const LockOwner& owner, const LockRange& range) {
@@ -592,7 +445,7 @@ FileLocks::Answer FileLocks::test(Ino ino, const LockOwner& owner, const LockRan
 
 std::size_t FileLocks::size() const {
   const MutexLock lock(mutex_);
-  return table_.size();
+  return held_.size();
 }
 
 }  // namespace symnas::fs

@@ -4,14 +4,14 @@
 //
 // Thread class: thread-safe; calls block until the outcome of their transaction is known, except
 // unlock(kLater).
-// Invariants: the store never says less than the table. An unlock may be recorded late (a thread
-// tries until it is), a lock never. No record is written that conflicts with another one in the
-// store: late unlocks of an inode are written before a lock of it.
-// A VNFS has one mount of a filesystem, so the table in memory, loaded at mount, is what its owners
-// hold. Owners of other VNFSs conflict, too. A sole mount decides by what it has loaded of them.
-// Beside other mounts each decision reads what is recorded of the inode, and its transaction
-// compares that nothing of it has changed since. Locks: order_mutex_ (held across transactions,
-// obtained in the order of asking) -> mutex_ (short).
+// Invariants: the store never says less than the table (HeldLocks). An unlock may be recorded late
+// (LateUnlocks; a thread tries until it is), a lock never. No record is written that conflicts with
+// another one in the store: late unlocks of an inode are written before a lock of it. A VNFS has
+// one mount of a filesystem, so the table in memory, loaded at mount, is what its owners hold.
+// Owners of other VNFSs conflict, too. A sole mount decides by what it has loaded of them. Beside
+// other mounts each decision reads what is recorded of the inode, and its transaction compares that
+// nothing of it has changed since. Locks: order_mutex_ (held across transactions, obtained in the
+// order of asking) -> mutex_ (short).
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,6 @@
 #include <string>
 #include <string_view>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "common/base/fifo_mutex.h"
@@ -35,7 +34,9 @@
 #include "common/kv/session.h"
 #include "fsal_cluster/state/foreign_locks.h"
 #include "fsal_cluster/state/gate.h"
-#include "fsal_cluster/state/lock_record.h"
+#include "fsal_cluster/state/held_locks.h"
+#include "fsal_cluster/state/late_unlocks.h"
+#include "fsal_cluster/state/lock_recorder.h"
 #include "fsal_cluster/state/lock_table.h"
 #include "fsal_cluster/state/membership.h"
 #include "fsal_cluster/state/nlm_client.h"
@@ -54,22 +55,6 @@ inline constexpr std::int64_t kAskAgainNs = 5'000'000'000;
 
 // Pause before the next try to record an unlock (quota, queue full).
 inline constexpr std::int64_t kLateUnlockRetryMs = 500;
-
-// Ranges of one owner on one inode. Each LOCK and UNLOCK writes its whole record again, and the
-// store keeps every version until it is compacted: 1,000 locked bytes, one after the other, are
-// some 10 MB.
-inline constexpr std::size_t kLockRangesMax = 1'000;
-// An UNLOCK may split a range. Of an owner that holds so many ranges, it leaves locked what it
-// would split.
-inline constexpr std::size_t kLockRangesHeldMax = 4'000;
-inline constexpr std::int64_t kLockRangeBytesMax = 32;  // encoded
-static_assert(kLockRangesMax < kLockRangesHeldMax);
-static_assert(static_cast<std::int64_t>(kLockRangesHeldMax) * kLockRangeBytesMax <
-              kv::kTxnBytesMax / 2);
-
-// Records that one transaction writes when there are many: a member of the store applies it in
-// about a millisecond.
-inline constexpr std::size_t kLocksAtOnce = 100;
 
 class FileLocks {
  public:
@@ -123,7 +108,7 @@ class FileLocks {
   // Errors: as unlock().
   Status forget_unclaimed(const std::string& client);
   // An owner of another VNFS wants `wanted`. Revokes the client of `owner` if it has been away for
-  // too long (kUnclaimedLeases) from something in `wanted`. Errors: as write().
+  // too long (kUnclaimedLeases) from something in `wanted`. Errors: those of LockRecorder::write.
   Status revoke_if_away(Ino ino, const LockOwner& owner, const LockRange& wanted);
   // Whether the owner's record still has that revision.
   bool is_recorded_as(Ino ino, const LockOwner& owner, Revision revision);
@@ -150,12 +135,8 @@ class FileLocks {
  private:
   FileLocks(kv::Session& session, const env::Clock& clock, FsId fs, std::string vnfs,
             Membership* membership, const Gate* gate, std::int64_t lease_s);
-  using Key = std::pair<Ino, LockOwner>;
+  using Key = LockTable::Key;
   class UnderWay;
-  struct Kept {
-    ClientLife life;
-    std::int64_t since_ns = 0;  // wall clock: since when the owner holds something; 0: not known
-  };
 
   std::optional<LockConflict> standing_conflict(Ino ino, const LockOwner& owner,
                                                 const LockRange& range) REQUIRES(order_mutex_);
@@ -182,37 +163,24 @@ class FileLocks {
   };
   Result<std::optional<Unserved>> unserved(const std::string& vnfs) REQUIRES(order_mutex_);
   // Erases everything that the client of `lock` has recorded through its VNFS, if no mount has been
-  // claimed since `claimed` (nullopt: without that condition), and only then forgets it. Errors: as
-  // write().
+  // claimed since `claimed` (nullopt: without that condition), and only then forgets it. Errors:
+  // kConflict (it does not hold, or a record was changed), Session::range and commit.
   Status take_client(const ForeignLock& lock, std::optional<Revision> claimed)
       REQUIRES(order_mutex_);
-  // Writes what one owner holds; changes nothing else. The key is not late afterwards. Errors:
-  // kConflict (a compare did not hold), Session::commit.
-  Status write(const Key& key, const RecordedLock& lock,
-               std::optional<kv::Compare> unchanged = std::nullopt) REQUIRES(order_mutex_);
   Result<std::optional<LockConflict>> try_lock(const Key& key, const LockRange& range,
                                                const ClientLife& life) REQUIRES(order_mutex_);
-  // Erases the records of these keys, if nobody else has changed them. Errors: as write().
-  Status erase(std::span<const Key> keys) REQUIRES(order_mutex_);
+  // Records late unlocks: of a key, of keys (at most kLocksAtOnce), of an inode. Errors: those of
+  // LockRecorder::write.
   Status write_late(const Key& key) REQUIRES(order_mutex_);
   Status write_late(std::span<const Key> keys) REQUIRES(order_mutex_);
   Status write_late_of(Ino ino) REQUIRES(order_mutex_);
-  Result<Revision> stored_revision(const std::string& store_key) REQUIRES(order_mutex_);
 
   // Whether the key's client has stayed away for too long from some of the key's locks in `range`.
   bool revocable(const Key& key, const LockRange& range) const REQUIRES(mutex_);
-  // The key's client has come back for what the key holds in `range`.
-  void claim(const Key& key, const LockRange& range) REQUIRES(mutex_);
   // From now on the key holds only `ranges`. Its record is late then.
   void leave(const Key& key, std::vector<LockRange> ranges) REQUIRES(mutex_);
   // Unlocks what an NFSv4 client was recorded to hold and has not claimed. Returns those keys.
   std::vector<Key> leave_unclaimed(const std::string& client) REQUIRES(mutex_);
-  Kept kept(const Key& key) const REQUIRES(mutex_);
-  Kept kept_after(const Key& key, const ClientLife& life) const REQUIRES(mutex_);
-  // What the key holds in that life: nothing that was locked in another one.
-  std::vector<LockRange> held_in(const Key& key, const ClientLife& life) const REQUIRES(mutex_);
-  void hold(const Key& key, std::vector<LockRange> ranges) REQUIRES(mutex_);
-  bool owes(const std::string& address) const REQUIRES(mutex_);
 
   // Since when every client could have come back; now, while the gate is closed.
   std::int64_t serving_since_ns() const;
@@ -233,24 +201,17 @@ class FileLocks {
   const std::int64_t unclaimed_ns_;  // how long NFSv4 locks stand unclaimed
   const std::int64_t loaded_ns_;
 
-  FifoMutex order_mutex_;                                          // one transaction at a time
-  std::map<Key, Revision> mod_revision_ GUARDED_BY(order_mutex_);  // of the records
+  FifoMutex order_mutex_;  // one transaction at a time
+  LockRecorder recorder_ GUARDED_BY(order_mutex_);
   ForeignLocks foreign_ GUARDED_BY(order_mutex_);
   std::int64_t alone_since_ns_ GUARDED_BY(order_mutex_);
   std::map<std::string, std::int64_t> asked_ns_ GUARDED_BY(order_mutex_);  // by lock key
   std::map<std::string, Unserved> unserved_ GUARDED_BY(order_mutex_);      // by VNFS
 
   mutable Mutex mutex_;
-  LockTable table_ GUARDED_BY(mutex_);
-  std::map<Key, Kept> kept_ GUARDED_BY(mutex_);  // only keys that hold something
-  // On how many keys each holds something.
-  std::map<NlmClient, std::size_t> nlm_clients_ GUARDED_BY(mutex_);
-  LockTable unclaimed_ GUARDED_BY(mutex_);  // NFSv4: loaded, and not claimed by its owner
+  HeldLocks held_ GUARDED_BY(mutex_);
   NlmLives lives_ GUARDED_BY(mutex_);
-  // (address, name) of NLM clients that have no locks of lives before that one.
-  std::map<std::pair<std::string, std::string>, std::int32_t> without_former_ GUARDED_BY(mutex_);
-  std::set<Key> late_ GUARDED_BY(mutex_);     // the store still says more than the table
-  std::set<Key> writing_ GUARDED_BY(mutex_);  // were late; their transaction is under way
+  LateUnlocks late_ GUARDED_BY(mutex_);
   bool stop_ GUARDED_BY(mutex_) = false;
   CondVar wake_;
   std::thread thread_;  // records what is late

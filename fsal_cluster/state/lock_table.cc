@@ -137,16 +137,16 @@ void LockTable::set(Ino ino, const LockOwner& owner, std::vector<LockRange> rang
     held_[{ino, owner}] = std::move(ranges);
 }
 
-std::vector<std::pair<Ino, LockOwner>> LockTable::of_client(LockProtocol protocol,
-                                                            const std::string& client) const {
-  std::vector<std::pair<Ino, LockOwner>> found;
+std::vector<LockTable::Key> LockTable::of_client(LockProtocol protocol,
+                                                 const std::string& client) const {
+  std::vector<Key> found;
   for (const auto& [key, ranges] : held_)
     if (key.second.protocol == protocol && key.second.client == client) found.push_back(key);
   return found;
 }
 
-std::vector<std::pair<Ino, LockOwner>> LockTable::of_protocol(LockProtocol protocol) const {
-  std::vector<std::pair<Ino, LockOwner>> found;
+std::vector<LockTable::Key> LockTable::of_protocol(LockProtocol protocol) const {
+  std::vector<Key> found;
   for (const auto& [key, ranges] : held_)
     if (key.second.protocol == protocol) found.push_back(key);
   return found;

@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/base/ids.h"
@@ -79,20 +80,21 @@ bool covers_at_least(const std::vector<LockRange>& held, const LockRange& range)
 
 class LockTable {
  public:
+  using Key = std::pair<Ino, LockOwner>;  // what one owner holds on one inode
+
   // A range of another owner that conflicts with `range`; nullopt: it may be granted.
   std::optional<LockConflict> conflict(Ino ino, const LockOwner& owner,
                                        const LockRange& range) const;
   const std::vector<LockRange>& held(Ino ino, const LockOwner& owner) const;
   // Replaces what the owner holds on the inode; empty = nothing.
   void set(Ino ino, const LockOwner& owner, std::vector<LockRange> ranges);
-  // Every (inode, owner) of one client.
-  std::vector<std::pair<Ino, LockOwner>> of_client(LockProtocol protocol,
-                                                   const std::string& client) const;
-  std::vector<std::pair<Ino, LockOwner>> of_protocol(LockProtocol protocol) const;
-  std::size_t size() const { return held_.size(); }  // (inode, owner) pairs
+  // Of one client; of all clients of a protocol.
+  std::vector<Key> of_client(LockProtocol protocol, const std::string& client) const;
+  std::vector<Key> of_protocol(LockProtocol protocol) const;
+  std::size_t size() const { return held_.size(); }  // keys
 
  private:
-  std::map<std::pair<Ino, LockOwner>, std::vector<LockRange>> held_;
+  std::map<Key, std::vector<LockRange>> held_;
 };
 
 }  // namespace symnas::fs

@@ -15,4 +15,17 @@ std::optional<NlmClient> parse_nlm_client(const std::string& identity) {
                    identity.substr(name + 1)};
 }
 
+std::optional<NlmClient> nlm_client_of(const LockOwner& owner) {
+  return owner.protocol == LockProtocol::kNlm ? parse_nlm_client(owner.client) : std::nullopt;
+}
+
+std::string nlm_address_of(const LockOwner& owner) {
+  const auto client = nlm_client_of(owner);
+  return client ? client->address : "";
+}
+
+bool is_of_nlm_client(const LockOwner& owner, const std::string& address) {
+  return owner.protocol == LockProtocol::kNlm && nlm_address_of(owner) == address;
+}
+
 }  // namespace symnas::fs

@@ -9,6 +9,8 @@
 #include <optional>
 #include <string>
 
+#include "fsal_cluster/state/lock_table.h"
+
 namespace symnas::fs {
 
 struct NlmClient {
@@ -22,5 +24,9 @@ struct NlmClient {
 std::string identity_of(const NlmClient& client);
 // nullopt: `identity` is not such a text.
 std::optional<NlmClient> parse_nlm_client(const std::string& identity);
+// The NLM client that locks as `owner`; nullopt, "": it is none.
+std::optional<NlmClient> nlm_client_of(const LockOwner& owner);
+std::string nlm_address_of(const LockOwner& owner);
+bool is_of_nlm_client(const LockOwner& owner, const std::string& address);
 
 }  // namespace symnas::fs

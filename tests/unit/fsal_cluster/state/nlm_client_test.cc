@@ -24,5 +24,18 @@ TEST(NlmClientTest, WhatIsNoIdentityIsNone) {
     EXPECT_EQ(parse_nlm_client(text), std::nullopt) << text;
 }
 
+TEST(NlmClientTest, AnOwnerOfALockIsOfAClient) {
+  const NlmClient client{"10.0.0.202", "10.0.0.101", "vm1"};
+  const LockOwner owner{LockProtocol::kNlm, identity_of(client), "1"};
+  EXPECT_EQ(nlm_client_of(owner), client);
+  EXPECT_EQ(nlm_address_of(owner), client.address);
+  EXPECT_TRUE(is_of_nlm_client(owner, client.address));
+  EXPECT_FALSE(is_of_nlm_client(owner, "10.0.0.20"));
+  const LockOwner of_nfs4{LockProtocol::kNfs4, identity_of(client), "1"};
+  EXPECT_EQ(nlm_client_of(of_nfs4), std::nullopt);
+  EXPECT_FALSE(is_of_nlm_client(of_nfs4, client.address));
+  EXPECT_EQ(nlm_address_of({LockProtocol::kNlm, "client b", "bert"}), "");
+}
+
 }  // namespace
 }  // namespace symnas::fs

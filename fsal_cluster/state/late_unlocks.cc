@@ -1,0 +1,39 @@
+#include "fsal_cluster/state/late_unlocks.h"
+
+#include <algorithm>
+
+#include "fsal_cluster/state/nlm_client.h"
+
+namespace symnas::fs {
+
+bool LateUnlocks::begin(const Key& key) {
+  if (late_.erase(key) == 0) return false;
+  writing_.insert(key);
+  return true;
+}
+
+void LateUnlocks::end(const Status& recorded) {
+  if (!recorded) late_.merge(writing_);
+  writing_.clear();
+}
+
+std::optional<LateUnlocks::Key> LateUnlocks::one_on(Ino ino) const {
+  const auto first = late_.lower_bound({ino, LockOwner{}});
+  if (first == late_.end() || first->first != ino) return std::nullopt;
+  return *first;
+}
+
+std::vector<LateUnlocks::Key> LateUnlocks::of_nlm_client(const std::string& address) const {
+  std::vector<Key> found;
+  for (const Key& key : late_)
+    if (is_of_nlm_client(key.second, address)) found.push_back(key);
+  return found;
+}
+
+bool LateUnlocks::owes_of(const std::string& address) const {
+  const auto its = [&](const Key& key) { return is_of_nlm_client(key.second, address); };
+  return std::any_of(late_.begin(), late_.end(), its) ||
+         std::any_of(writing_.begin(), writing_.end(), its);
+}
+
+}  // namespace symnas::fs

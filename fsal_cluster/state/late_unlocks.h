@@ -1,0 +1,44 @@
+// LateUnlocks: the owners of whose records the store still says more than they hold: because what
+// they have unlocked is not recorded yet, or is being recorded by the transaction under way. Pure.
+//
+// Thread class: thread-compatible.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/base/result.h"
+#include "fsal_cluster/state/lock_table.h"
+
+namespace symnas::fs {
+
+class LateUnlocks {
+ public:
+  using Key = LockTable::Key;
+
+  // The key holds less than its record says.
+  void add(const Key& key) { late_.insert(key); }
+  // The next transaction records what the key holds now. False: it is not late.
+  bool begin(const Key& key);
+  // That transaction has ended; what it has not recorded is late again. One at a time.
+  void end(const Status& recorded);
+
+  bool any() const { return !late_.empty(); }
+  std::vector<Key> all() const { return {late_.begin(), late_.end()}; }
+  // One on that inode; nullopt: none is late.
+  std::optional<Key> one_on(Ino ino) const;
+  std::vector<Key> of_nlm_client(const std::string& address) const;
+  // Whether the key, or some key of an NLM client at `address`, is late or in the transaction under
+  // way.
+  bool owes(const Key& key) const { return late_.contains(key) || writing_.contains(key); }
+  bool owes_of(const std::string& address) const;
+
+ private:
+  std::set<Key> late_;
+  std::set<Key> writing_;  // were late; their transaction is under way
+};
+
+}  // namespace symnas::fs
