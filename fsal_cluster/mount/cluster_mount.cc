@@ -30,63 +30,46 @@ namespace symnas::fs {
 
 ClusterMount::ClusterMount(const env::Clock& clock, Parts parts)
     : clock_(clock),
-      claim_(std::move(parts.claim)),
       random_(static_cast<std::uint64_t>(clock.mono_ns())),
-      gate_(std::move(parts.gate)),
-      membership_(std::move(parts.membership)),
-      peers_(std::move(parts.peers)),
-      orphans_(std::move(parts.orphans)),
-      tokens_(std::move(parts.tokens)),
-      share_table_(std::move(parts.share_table)),
-      lock_orders_(std::move(parts.lock_orders)),
-      release_locks_(std::move(parts.release_locks)),
-      vnfs_(parts.vnfs),
-      vnfs_name_(std::move(parts.vnfs_name)),
-      nfs_lease_s_(parts.nfs_lease_s),
-      quota_(std::move(parts.quota)),
-      proof_(std::move(parts.proof)),
-      session_(std::move(parts.session)),
-      data_(std::move(parts.data)),
-      locks_(std::move(parts.locks)),
-      replies_(std::move(parts.replies)),
-      inos_(*session_, FsId{claim_.filesystem.fsid()}),
-      context_{.session = *session_,
-               .data = *data_,
+      parts_(std::move(parts)),
+      inos_(*parts_.session, FsId{parts_.claim.filesystem.fsid()}),
+      context_{.session = *parts_.session,
+               .data = *parts_.data,
                .open_files = open_files_,
                .inos = inos_,
                .flights = flights_,
-               .hasher = parts.hasher,
-               .fs = FsId{claim_.filesystem.fsid()},
-               .mount = claim_.id,
-               .block_bytes = claim_.filesystem.block_bytes(),
-               .membership = *membership_,
-               .gate = gate_.get(),
-               .replies = replies_.get(),
+               .hasher = parts_.hasher,
+               .fs = FsId{parts_.claim.filesystem.fsid()},
+               .mount = parts_.claim.id,
+               .block_bytes = parts_.claim.filesystem.block_bytes(),
+               .membership = *parts_.membership,
+               .gate = parts_.gate.get(),
+               .replies = parts_.replies.get(),
                .pause = [this](int attempt) { pause(attempt); }} {}
 
 ClusterMount::~ClusterMount() {
   // The sweep and the data wait for what the gate holds, so the gate lets it go first.
   heartbeat_.reset();
-  gate_->shut_down();
+  parts_.gate->shut_down();
   end_threads();
 }
 
 template <class T>
 Result<T> ClusterMount::gated(Result<T> outcome) {
-  if (gate_->wait() == Gate::Passage::kOpen) return outcome;
+  if (parts_.gate->wait() == Gate::Passage::kOpen) return outcome;
   return fail(ErrorCode::kShutdown, "the mount is being closed: the outcome is not reported");
 }
 
 template <class T>
 std::function<void(Result<T>)> ClusterMount::gated(std::function<void(Result<T>)> done) {
   return [this, done = std::move(done)](Result<T> outcome) {
-    if (gate_->is_open()) {
+    if (parts_.gate->is_open()) {
       done(std::move(outcome));
       return;
     }
     // A std::function must be copyable; an outcome with a buffer is not.
     auto held = std::make_shared<Result<T>>(std::move(outcome));
-    gate_->pass([done, held](Gate::Passage passage) {
+    parts_.gate->pass([done, held](Gate::Passage passage) {
       if (passage == Gate::Passage::kOpen) {
         done(std::move(*held));
       } else {
@@ -102,46 +85,49 @@ void ClusterMount::pause(int attempt) {
 }
 
 Status ClusterMount::recover(std::optional<std::vector<Ino>> orphans) {
-  orphan_watch_ =
-      std::make_unique<OrphanWatch>(context_, *orphans_, *peers_, claim_.create_revision);
-  heartbeat_ =
-      std::make_unique<Heartbeat>(*session_, clock_, *gate_, context_.fs, claim_.id, proof_,
-                                  [this](records::HeartbeatRecord& record) { report(record); });
-  shares_ = std::make_unique<ShareModes>(
-      *session_, clock_, *share_table_, *peers_, *gate_,
-      ShareModes::Options{
-          .fs = context_.fs, .mount = claim_.id, .vnfs = vnfs_name_, .lease_s = nfs_lease_s_});
+  orphan_watch_ = std::make_unique<OrphanWatch>(context_, *parts_.orphans, *parts_.peers,
+                                                parts_.claim.create_revision);
+  heartbeat_ = std::make_unique<Heartbeat>(
+      *parts_.session, clock_, *parts_.gate, context_.fs, parts_.claim.id, parts_.proof,
+      [this](records::HeartbeatRecord& record) { report(record); });
+  shares_ = std::make_unique<ShareModes>(*parts_.session, clock_, *parts_.share_table,
+                                         *parts_.peers, *parts_.gate,
+                                         ShareModes::Options{.fs = context_.fs,
+                                                             .mount = parts_.claim.id,
+                                                             .vnfs = parts_.vnfs_name,
+                                                             .lease_s = parts_.nfs_lease_s});
   std::vector<records::FileInUse> in_use;
-  for (const MountEntry& ended : claim_.ended) {
+  for (const MountEntry& ended : parts_.claim.ended) {
     const bool clean = ended.ended->clean();
-    if (clean && ended.record.vnfs_id() == vnfs_.value())
+    if (clean && ended.record.vnfs_id() == parts_.vnfs.value())
       in_use.assign(ended.ended->in_use().begin(), ended.ended->in_use().end());
     // Nobody has to wait for what a closed mount has left: the keeper takes that over later. A
     // token is the exception: a sole mount looks at no token of another mount, and the later
     // recovery would give the file new times after those that its clients have set.
-    const TokenTable::Holds holds = tokens_->holds(ended.id);
+    const TokenTable::Holds holds = parts_.tokens->holds(ended.id);
     if (clean && holds == TokenTable::Holds::kNothing) continue;
     if (clean && holds == TokenTable::Holds::kTokens)
       log::warn("{} has closed but left tokens: they are recovered first", describe(ended));
     SYMNAS_TRY(recover_ended(ended.id, describe(ended)));
   }
-  claim_.ended.clear();
+  parts_.claim.ended.clear();
   if (!orphans) {
-    SYMNAS_ASSIGN(orphans, list_orphans(*session_, context_.fs));
+    SYMNAS_ASSIGN(orphans, list_orphans(*parts_.session, context_.fs));
   }
   sweep_ = std::make_unique<OrphanSweep>(context_, std::move(*orphans));
-  replies_->start_sweep();
-  lock_clearing_ = std::make_unique<LockClearing>(context_, *locks_, *lock_orders_, release_locks_);
+  parts_.replies->start_sweep();
+  lock_clearing_ = std::make_unique<LockClearing>(context_, *parts_.locks, *parts_.lock_orders,
+                                                  parts_.release_locks);
   keeper_ = std::make_unique<MembershipKeeper>(
-      *session_, clock_, *membership_, *peers_, context_.fs, claim_.id,
+      *parts_.session, clock_, *parts_.membership, *parts_.peers, context_.fs, parts_.claim.id,
       MembershipKeeper::Actions{.turning_sole = [this] { return turning_sole(); },
                                 .take_over = [this](MountId ended) { return take_over(ended); }});
-  data_->fetch(in_use);
+  parts_.data->fetch(in_use);
   return {};
 }
 
 void ClusterMount::report(records::HeartbeatRecord& record) {
-  const SpaceAnnouncement space = data_->announcement();
+  const SpaceAnnouncement space = parts_.data->announcement();
   record.set_quiesced(static_cast<std::uint64_t>(space.quiesced.value()));
   record.set_allocated_blocks(space.allocated_blocks);
   record.set_needs_space(space.needs_space);
@@ -149,13 +135,14 @@ void ClusterMount::report(records::HeartbeatRecord& record) {
 }
 
 Status ClusterMount::turning_sole() {
-  SYMNAS_TRY(locks_->turning_sole());
-  data_->turned_sole();
+  SYMNAS_TRY(parts_.locks->turning_sole());
+  parts_.data->turned_sole();
   return {};
 }
 
 Status ClusterMount::take_over(MountId ended) {
-  SYMNAS_ASSIGN(const kv::CachedValue record, session_->read(kv::keys::mount(context_.fs, ended)));
+  SYMNAS_ASSIGN(const kv::CachedValue record,
+                parts_.session->read(kv::keys::mount(context_.fs, ended)));
   if (!record.value) {
     // Another mount has recovered it already; only an end record without its mount may be left to
     // remove.
@@ -171,7 +158,7 @@ Status ClusterMount::take_over(MountId ended) {
 // Recovers the tokens first, then removes all keys of the mount at once, so that the end record
 // lives as long as anything for which it is the proof.
 Status ClusterMount::recover_ended(MountId ended, const std::string& name) {
-  SYMNAS_TRY(data_->recover_ended_mount(ended));
+  SYMNAS_TRY(parts_.data->recover_ended_mount(ended));
   SYMNAS_TRY(erase_holds(ended));
   const FsId fs = context_.fs;
   kv::Mutation mutation;
@@ -181,22 +168,22 @@ Status ClusterMount::recover_ended(MountId ended, const std::string& name) {
                      kv::erase(kv::keys::mount_ended(fs, ended)),
                      kv::erase(kv::keys::heartbeat(fs, ended)),
                      kv::erase_range(kv::prefix_range(kv::keys::mount_slots(fs, ended)))};
-  SYMNAS_ASSIGN(const kv::Committed done, session_->commit_blocking(std::move(mutation)));
-  log::info("filesystem {}: recovered {}{}", claim_.filesystem.name(), name,
+  SYMNAS_ASSIGN(const kv::Committed done, parts_.session->commit_blocking(std::move(mutation)));
+  log::info("filesystem {}: recovered {}{}", parts_.claim.filesystem.name(), name,
             done.succeeded ? "" : " (removed already)");
   return {};
 }
 
 Status ClusterMount::erase_holds(MountId ended) {
   const std::string table = kv::keys::holds(context_.fs);
-  SYMNAS_ASSIGN(const kv::OpResult holds, session_->range(kv::prefix_range(table), 0));
+  SYMNAS_ASSIGN(const kv::OpResult holds, parts_.session->range(kv::prefix_range(table), 0));
   for (const kv::KeyValue& kv : holds.kvs) {
     if (kv.key.size() != table.size() + 16) continue;
     if (read_be64(kv.key, table.size() + 8) != ended.value()) continue;
     kv::Mutation mutation;
     mutation.growth = kv::Growth::kMustGo;
     mutation.writes = {kv::erase(kv.key)};
-    SYMNAS_TRY(session_->commit_blocking(std::move(mutation)));
+    SYMNAS_TRY(parts_.session->commit_blocking(std::move(mutation)));
   }
   return {};
 }
@@ -204,7 +191,7 @@ Status ClusterMount::erase_holds(MountId ended) {
 // The keeper ends last: the others may wait for a token of an ended mount, which the keeper
 // recovers.
 void ClusterMount::end_threads() {
-  replies_->stop();
+  parts_.replies->stop();
   if (orphan_watch_) orphan_watch_->stop();
   if (shares_) shares_->stop();
   if (sweep_) sweep_->stop();
@@ -215,10 +202,10 @@ void ClusterMount::end_threads() {
 Status ClusterMount::close() {
   if (closed_.exchange(true)) return {};
   end_threads();
-  data_->stop_fetching();
-  std::vector<records::FileInUse> in_use = data_->files_in_use();
-  SYMNAS_TRY(data_->flush_all());
-  SYMNAS_TRY(locks_->record_unlocks());
+  parts_.data->stop_fetching();
+  std::vector<records::FileInUse> in_use = parts_.data->files_in_use();
+  SYMNAS_TRY(parts_.data->flush_all());
+  SYMNAS_TRY(parts_.locks->record_unlocks());
   heartbeat_.reset();
   return write_end_record(std::move(in_use));
 }
@@ -233,12 +220,12 @@ Status ClusterMount::write_end_record(std::vector<records::FileInUse> in_use) {
   kv::Mutation mutation;
   mutation.growth = kv::Growth::kMustGo;
   mutation.writes = {
-      kv::put(kv::keys::mount_ended(context_.fs, claim_.id), record.SerializeAsString())};
+      kv::put(kv::keys::mount_ended(context_.fs, parts_.claim.id), record.SerializeAsString())};
   // No client can reclaim an open that it never had through this mount: so nobody has to wait for
   // reclaims.
   if (shares_ && !shares_->may_have_opens())
-    mutation.writes.push_back(kv::erase(kv::keys::share(context_.fs, Ino{0}, claim_.id)));
-  const auto done = session_->commit_blocking(std::move(mutation));
+    mutation.writes.push_back(kv::erase(kv::keys::share(context_.fs, Ino{0}, parts_.claim.id)));
+  const auto done = parts_.session->commit_blocking(std::move(mutation));
   return done ? Status() : Status(tl::unexpected<Error>(done.error()));
 }
 
@@ -264,7 +251,7 @@ Result<Attributes> ClusterMount::getattr(const Handle& handle) {
 std::optional<Result<Attributes>> ClusterMount::getattr_from_cache(const Handle& handle,
                                                                    Freshness freshness) {
   auto known = fs::getattr_from_cache(context_, handle, freshness);
-  if (!gate_->is_open()) return std::nullopt;
+  if (!parts_.gate->is_open()) return std::nullopt;
   if (known && *known && (*known)->nlink == 0) return std::nullopt;  // the rest may have to wait
   return known;
 }
@@ -321,7 +308,7 @@ Result<Attributes> ClusterMount::resolve(const std::string& path) {
 }
 
 Result<std::optional<Handle>> ClusterMount::done_before(const Call& call) {
-  SYMNAS_ASSIGN(const std::optional<Done> done, replies_->find(call));
+  SYMNAS_ASSIGN(const std::optional<Done> done, parts_.replies->find(call));
   if (!done) return std::optional<Handle>();
   return std::optional<Handle>(Handle{context_.fs, done->ino, done->generation});
 }
@@ -330,7 +317,7 @@ void ClusterMount::opened(const Handle& handle) { open_files_.opened(handle.ino)
 
 void ClusterMount::closed(const Handle& handle) {
   const OpenFiles::Closed closed = open_files_.closed(handle.ino);
-  if (!membership_->is_sole()) {
+  if (!parts_.membership->is_sole()) {
     orphan_watch_->wake();
   } else if (closed == OpenFiles::Closed::kLastOfOrphan) {
     sweep_->last_closed(handle.ino);
@@ -349,14 +336,14 @@ bool ClusterMount::is_denied(const Handle& handle, std::uint8_t bits) const {
 
 void ClusterMount::read(const Handle& handle, FileOffset offset, std::size_t bytes,
                         ReadCallback done) {
-  data_->read(handle, offset, bytes, gated(std::move(done)));
+  parts_.data->read(handle, offset, bytes, gated(std::move(done)));
 }
 void ClusterMount::write(const Handle& handle, FileOffset offset, std::span<const std::byte> data,
                          WriteStability wanted, WriteCallback done) {
-  data_->write(handle, offset, data, wanted, gated(std::move(done)));
+  parts_.data->write(handle, offset, data, wanted, gated(std::move(done)));
 }
 void ClusterMount::commit(const Handle& handle, StatusCallback done) {
-  data_->commit(handle, gated(std::move(done)));
+  parts_.data->commit(handle, gated(std::move(done)));
 }
 
 }  // namespace symnas::fs

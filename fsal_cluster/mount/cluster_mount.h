@@ -35,7 +35,7 @@ namespace symnas::fs {
 
 class ClusterMount final : public Mount {
  public:
-  // What Mount::open has put together.
+  // What Mount::open has put together. Each part may use those above it, and is destroyed first.
   struct Parts {
     Claim claim;
     std::unique_ptr<Gate> gate;
@@ -51,11 +51,11 @@ class ClusterMount final : public Mount {
     std::int64_t nfs_lease_s = 0;
     NameHasher hasher;
     std::unique_ptr<QuotaWatch> quota;
+    Heartbeat::Proof proof;
     std::unique_ptr<kv::Session> session;
     std::unique_ptr<FileData> data;
     std::unique_ptr<FileLocks> locks;
     std::unique_ptr<Replies> replies;
-    Heartbeat::Proof proof;
   };
   ClusterMount(const env::Clock& clock, Parts parts);
   ~ClusterMount() override;
@@ -66,7 +66,7 @@ class ClusterMount final : public Mount {
   Status recover(std::optional<std::vector<Ino>> orphans);
 
   Status close() override;
-  MountId id() const override { return claim_.id; }
+  MountId id() const override { return parts_.claim.id; }
   FsId fsid() const override { return context_.fs; }
 
   Result<Attributes> lookup(const Handle& dir, const std::string& name) override;
@@ -112,9 +112,9 @@ class ClusterMount final : public Mount {
              WriteStability wanted, WriteCallback done) override;
   void commit(const Handle& handle, StatusCallback done) override;
 
-  Gate& gate() override { return *gate_; }
-  FileLocks& locks() override { return *locks_; }
-  kv::SessionCounters counters() const override { return session_->counters(); }
+  Gate& gate() override { return *parts_.gate; }
+  FileLocks& locks() override { return *parts_.locks; }
+  kv::SessionCounters counters() const override { return parts_.session->counters(); }
 
  private:
   // Takes over what an ended mount left, then removes its records. Several mounts may do it at the
@@ -138,25 +138,8 @@ class ClusterMount final : public Mount {
   std::function<void(Result<T>)> gated(std::function<void(Result<T>)> done);
 
   const env::Clock& clock_;
-  Claim claim_;
   env::SeededRandom random_;  // jitter of retries
-  std::unique_ptr<Gate> gate_;
-  std::unique_ptr<Membership> membership_;
-  std::unique_ptr<Peers> peers_;
-  std::unique_ptr<OpenOrphans> orphans_;
-  std::unique_ptr<TokenTable> tokens_;
-  std::unique_ptr<ShareTable> share_table_;
-  std::unique_ptr<LockOrders> lock_orders_;
-  const ReleaseLocks release_locks_;
-  const VnfsId vnfs_;
-  const std::string vnfs_name_;
-  const std::int64_t nfs_lease_s_;
-  std::unique_ptr<QuotaWatch> quota_;
-  const Heartbeat::Proof proof_;
-  std::unique_ptr<kv::Session> session_;
-  std::unique_ptr<FileData> data_;
-  std::unique_ptr<FileLocks> locks_;
-  std::unique_ptr<Replies> replies_;
+  Parts parts_;
   OpenFiles open_files_;
   InoLease inos_;
   DirectoryFlights flights_;
