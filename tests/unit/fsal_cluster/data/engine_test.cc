@@ -1,7 +1,4 @@
 // What READ, WRITE and COMMIT cost in transactions and I/O, what they show, and how they fail.
-#include <atomic>
-#include <thread>
-
 #include <gtest/gtest.h>
 
 #include "common/kv/keys.h"
@@ -13,21 +10,6 @@ namespace {
 using ::symnas::test::SimVolume;
 constexpr Ino kFile{42};
 const std::string k8K(8192, 'a');
-
-std::string pattern(std::size_t bytes, char seed) {
-  std::string out(bytes, '\0');
-  for (std::size_t i = 0; i < bytes; ++i) out[i] = static_cast<char>(seed + i % 61);
-  return out;
-}
-
-std::size_t keys_with(FileWorld& world, const std::string& prefix) {
-  std::size_t count = 0;
-  for (const kv::KeyValue& kv : world.server().dump()) count += kv.key.starts_with(prefix) ? 1 : 0;
-  return count;
-}
-bool has_token(FileWorld& world, Ino ino) {
-  return keys_with(world, kv::keys::token(FileWorld::kFs, ino, world.mount())) > 0;
-}
 
 TEST(FileData, SmallFileIsTwoTransactions) {
   FileWorld world;
@@ -45,7 +27,7 @@ TEST(FileData, SmallFileIsTwoTransactions) {
   ASSERT_TRUE(world.write(Ino{2}, 0, bytes).has_value());
   ASSERT_TRUE(world.commit(Ino{2}).has_value());
   EXPECT_EQ(world.mutations() - before, 2u);  // create; size + map + token
-  EXPECT_FALSE(has_token(world, Ino{2}));
+  EXPECT_FALSE(world.has_token(Ino{2}));
   const records::Inode inode = world.inode(Ino{2});
   EXPECT_EQ(inode.size_bytes(), 5000u);
   EXPECT_EQ(inode.used_blocks(), 2u);
@@ -109,8 +91,8 @@ TEST(FileData, SequentialWritesMakeFewExtents) {
   ASSERT_EQ(answered, writes);
   ASSERT_TRUE(world.commit(kFile).has_value());
   EXPECT_EQ(world.inode(kFile).size_bytes(), std::uint64_t{60 + writes} << 20);
-  EXPECT_EQ(keys_with(world, kv::keys::map_prefix(FileWorld::kFs, kFile, MapGeneration{0})), 2u);
-  EXPECT_LE(keys_with(world, kv::keys::table(FileWorld::kFs, 'u', 'R')), 4u);
+  EXPECT_EQ(world.keys_with(kv::keys::map_prefix(FileWorld::kFs, kFile, MapGeneration{0})), 2u);
+  EXPECT_LE(world.keys_with(kv::keys::table(FileWorld::kFs, 'u', 'R')), 4u);
   world.check_records();
 }
 
@@ -125,7 +107,7 @@ TEST(FileData, SparseRandomWritesAllocateUnits) {
   ASSERT_TRUE(world.commit(kFile).has_value());
   const records::Inode inode = world.inode(kFile);
   EXPECT_EQ(inode.used_blocks(), 5u * kUnitBlocks);
-  EXPECT_LE(keys_with(world, kv::keys::table(FileWorld::kFs, 'u', 'R')), 5u);
+  EXPECT_LE(world.keys_with(kv::keys::table(FileWorld::kFs, 'u', 'R')), 5u);
   EXPECT_EQ(world.read(kFile, (100 << 20) - 100, 200).value(),
             std::string(100, '\0') + std::string(100, 'a'));
   EXPECT_EQ(world.read(kFile, (131 << 20) + 300000 + 8192, 5).value(), std::string(5, '\0'));
@@ -152,200 +134,6 @@ TEST(FileData, ReadsAtAndBeyondTheEnd) {
   world.data().read(world.handle(kFile), FileOffset{0}, 3,
                     [&](Result<ReadResult> result) { got = std::move(*result); });
   EXPECT_FALSE(got->end_of_file);
-}
-
-TEST(FileData, TheFlagIsDroppedWithFinalTimesAfterTwoSeconds) {
-  FileWorld world;
-  world.create(kFile);
-  ASSERT_TRUE(world.write(kFile, 0, k8K, WriteStability::kFileSync).has_value());
-  world.pass_ns(3'000'000'000);
-  ASSERT_FALSE(has_token(world, kFile));
-  const Attributes before = world.attributes(kFile);
-  const std::size_t mutations = world.mutations();
-  ASSERT_TRUE(world.write(kFile, 0, k8K, WriteStability::kFileSync).has_value());
-  EXPECT_EQ(world.mutations(), mutations + 1);  // the flag
-  ASSERT_TRUE(has_token(world, kFile));
-  const Attributes during = world.attributes(kFile);
-  EXPECT_GT(during.change, before.change);
-  EXPECT_GT(during.mtime_ns, before.mtime_ns);
-  ASSERT_TRUE(world.write(kFile, 0, k8K, WriteStability::kFileSync).has_value());
-  EXPECT_GT(world.attributes(kFile).change, during.change);
-  world.pass_ns(1'500'000'000);
-  EXPECT_TRUE(has_token(world, kFile));
-  world.pass_ns(8'000'000'000);
-  EXPECT_FALSE(has_token(world, kFile));
-  const Attributes after = world.attributes(kFile);
-  EXPECT_GT(after.change, during.change);
-  EXPECT_EQ(world.inode(kFile).mtime_ns(), after.mtime_ns);
-  EXPECT_GE(after.mtime_ns, during.mtime_ns);
-}
-
-TEST(FileData, ACreatedFileThatIsNeverWrittenLosesItsToken) {
-  FileWorld world;
-  for (std::uint64_t i = 0; i < 10; ++i) world.create(Ino{100 + i});
-  EXPECT_TRUE(has_token(world, Ino{105}));
-  const Attributes before = world.attributes(Ino{105});
-  const std::size_t mutations = world.mutations();
-  world.pass_ns(3'000'000'000);
-  EXPECT_FALSE(has_token(world, Ino{105}));
-  EXPECT_EQ(world.mutations(), mutations + 1);  // all ten in one
-  EXPECT_EQ(world.attributes(Ino{105}).change, before.change);
-}
-
-TEST(FileData, TheFirstWriteClearsSetuid) {
-  FileWorld world;
-  world.create(kFile, 06755);
-  world.pass_ns(3'000'000'000);  // the token from the create is erased
-  ASSERT_TRUE(world.write(kFile, 0, "x", WriteStability::kUnstable).has_value());
-  EXPECT_EQ(world.inode(kFile).mode(), 0755u);
-}
-
-TEST(FileData, SetuidThatComesWhileTheFlagIsSetIsClearedByTheNextWrite) {
-  FileWorld world;
-  world.create(kFile, 04755);  // the create puts the flag
-  ASSERT_TRUE(world.write(kFile, 0, k8K, WriteStability::kFileSync).has_value());
-  EXPECT_EQ(world.inode(kFile).mode(), 0755u);
-  ASSERT_TRUE(world.write(kFile, 0, k8K, WriteStability::kUnstable).has_value());
-  ASSERT_TRUE(has_token(world, kFile));
-  for (const std::uint32_t mode : {04775u, 02775u, 06771u}) {
-    world.change_inode(kFile, [mode](records::Inode& inode) { inode.set_mode(mode); });
-    ASSERT_TRUE(world.write(kFile, 0, k8K, WriteStability::kUnstable).has_value());
-    EXPECT_EQ(world.inode(kFile).mode(), mode & 0777);
-    const std::size_t mutations = world.mutations();
-    ASSERT_TRUE(world.write(kFile, 0, k8K, WriteStability::kUnstable).has_value());
-    EXPECT_EQ(world.mutations(), mutations);
-  }
-  // Without group execute setgid is no privilege.
-  world.change_inode(kFile, [](records::Inode& inode) { inode.set_mode(02664); });
-  const std::size_t mutations = world.mutations();
-  ASSERT_TRUE(world.write(kFile, 0, k8K, WriteStability::kUnstable).has_value());
-  EXPECT_EQ(world.mutations(), mutations);
-  EXPECT_EQ(world.inode(kFile).mode(), 02664u);
-}
-
-TEST(FileData, AWriteThatCannotClearSetuidChangesNothing) {
-  FileWorld world;
-  world.create(kFile);
-  ASSERT_TRUE(world.write(kFile, 0, k8K, WriteStability::kFileSync).has_value());
-  world.change_inode(kFile, [](records::Inode& inode) { inode.set_mode(04755); });
-  world.server().set_quota(kv::MemServer::Quota::kFull);
-  EXPECT_FALSE(world.write(kFile, 0, pattern(8192, 'Z'), WriteStability::kFileSync).has_value());
-  EXPECT_EQ(world.read(kFile, 0, 8192).value(), k8K);
-  world.server().set_quota(kv::MemServer::Quota::kFree);
-  // No writer is left behind: the flag can be dropped.
-  world.pass_ns(10'000'000'000);
-  EXPECT_FALSE(has_token(world, kFile));
-}
-
-TEST(FileData, AnMtimeSetAfterTheLastWriteStays) {
-  FileWorld world;
-  world.create(kFile);
-  ASSERT_TRUE(world.write(kFile, 0, k8K, WriteStability::kFileSync).has_value());
-  ASSERT_TRUE(world.write(kFile, 0, k8K, WriteStability::kUnstable).has_value());
-  ASSERT_TRUE(world.set_mtime(kFile, 12345));
-  EXPECT_EQ(world.attributes(kFile).mtime_ns, 12345);
-  world.pass_ns(10'000'000'000);
-  EXPECT_FALSE(has_token(world, kFile));
-  EXPECT_EQ(world.attributes(kFile).mtime_ns, 12345);
-  // But a chmod does not hide the time of the write.
-  ASSERT_TRUE(world.write(kFile, 0, k8K, WriteStability::kUnstable).has_value());
-  const std::int64_t written_ns = world.attributes(kFile).mtime_ns;
-  world.change_inode(kFile, [](records::Inode& inode) { inode.set_mode(0600); });
-  EXPECT_EQ(world.attributes(kFile).mtime_ns, written_ns);
-  world.pass_ns(10'000'000'000);
-  EXPECT_EQ(world.inode(kFile).mtime_ns(), written_ns);
-  EXPECT_EQ(world.inode(kFile).mode(), 0600u);
-}
-
-TEST(FileData, TheLaterOfWriteAndSetMtimeWins) {
-  FileWorld world;
-  world.create(kFile);
-  ASSERT_TRUE(world.write(kFile, 0, k8K, WriteStability::kFileSync).has_value());
-  world.pass_ns(10'000'000'000);
-  const std::int64_t old_ns = world.inode(kFile).mtime_ns();
-  // Set back to its value before the write: the write's time must not return.
-  ASSERT_TRUE(world.write(kFile, 0, k8K, WriteStability::kUnstable).has_value());
-  ASSERT_TRUE(world.set_mtime(kFile, old_ns));
-  EXPECT_FALSE(has_token(world, kFile));
-  EXPECT_EQ(world.attributes(kFile).mtime_ns, old_ns);
-  world.pass_ns(10'000'000'000);
-  EXPECT_EQ(world.attributes(kFile).mtime_ns, old_ns);
-  // Set into the future between two writes: the later write counts, also after a chmod.
-  const std::int64_t future_ns = old_ns + 1'000'000'000'000;
-  ASSERT_TRUE(world.write(kFile, 0, k8K, WriteStability::kUnstable).has_value());
-  ASSERT_TRUE(world.set_mtime(kFile, future_ns));
-  EXPECT_EQ(world.attributes(kFile).mtime_ns, future_ns);
-  ASSERT_TRUE(world.write(kFile, 0, k8K, WriteStability::kUnstable).has_value());
-  const std::int64_t written_ns = world.attributes(kFile).mtime_ns;
-  EXPECT_GT(written_ns, old_ns);
-  EXPECT_LT(written_ns, future_ns);
-  world.change_inode(kFile, [](records::Inode& inode) { inode.set_mode(0600); });
-  EXPECT_EQ(world.attributes(kFile).mtime_ns, written_ns);
-  world.pass_ns(10'000'000'000);
-  EXPECT_EQ(world.inode(kFile).mtime_ns(), written_ns);
-}
-
-TEST(FileData, AWriteThatComesWhileTheMtimeIsSetIsTheLaterOne) {
-  for (const bool resizes : {false, true}) {
-    FileWorld world;
-    world.create(kFile);
-    ASSERT_TRUE(world.write(kFile, 0, k8K, WriteStability::kFileSync).has_value());
-    bool written = false;
-    std::int64_t set_at_ns = 0;
-    const auto edit = [&](records::Inode& inode) {
-      set_at_ns = world.session().next_time_ns();
-      inode.set_mtime_ns(12345);
-      inode.set_ctime_ns(set_at_ns);
-      world.data().write(world.handle(kFile), FileOffset{0}, std::as_bytes(std::span(k8K)),
-                         WriteStability::kUnstable,
-                         [&](Result<WriteResult> result) { written = result.has_value(); });
-      EXPECT_FALSE(written) << "it has its turn after the change";
-      return Status();
-    };
-    world.while_pumping([&] {
-      const Handle handle = world.handle(kFile);
-      EXPECT_TRUE(resizes ? world.data().set_size(handle, 8192, MtimeIs::kChosen, edit)
-                          : world.data().set_times(handle, edit));
-    });
-    EXPECT_EQ(world.inode(kFile).mtime_ns(), 12345);
-    world.settle();
-    EXPECT_TRUE(written);
-    EXPECT_GT(world.attributes(kFile).mtime_ns, set_at_ns);
-    world.pass_ns(10'000'000'000);
-    EXPECT_GT(world.inode(kFile).mtime_ns(), set_at_ns);
-  }
-}
-
-// Otherwise GETATTR could show the new record with the old size.
-TEST(FileData, MemoryAddsNothingToARecordThatChanges) {
-  FileWorld world;
-  world.create(kFile);
-  ASSERT_TRUE(world.write(kFile, 0, k8K, WriteStability::kFileSync).has_value());
-  for (const bool resizes : {false, true}) {
-    ASSERT_TRUE(world.write(kFile, 0, k8K, WriteStability::kUnstable).has_value());
-    ASSERT_TRUE(world.data().overlay(kFile)->dirty);
-    const auto edit = [&](records::Inode&) {
-      EXPECT_FALSE(world.data().overlay(kFile)->dirty);
-      return Status();
-    };
-    world.while_pumping([&] {
-      const Handle handle = world.handle(kFile);
-      EXPECT_TRUE(resizes ? world.data().set_size(handle, 100, MtimeIs::kOfTheChange, edit)
-                          : world.data().set_times(handle, edit));
-    });
-  }
-}
-
-TEST(FileData, AFlagThatNobodyHasUsedIsDroppedBeforeTheMtimeIsSet) {
-  FileWorld world;
-  world.create(kFile);
-  ASSERT_TRUE(has_token(world, kFile));
-  ASSERT_TRUE(world.set_mtime(kFile, 12345));
-  EXPECT_FALSE(has_token(world, kFile));
-  world.pass_ns(10'000'000'000);
-  world.kill();
-  world.start();
-  EXPECT_EQ(world.attributes(kFile).mtime_ns, 12345);
 }
 
 TEST(FileData, ForgedAndStaleHandles) {
@@ -393,141 +181,6 @@ TEST(FileData, AFailedFlushOfUnstableDataEndsTheInstance) {
   EXPECT_FALSE(world.commit(kFile).has_value());
   EXPECT_TRUE(world.failed());
   EXPECT_EQ(world.inode(kFile).size_bytes(), 0u);  // INV-5: nothing became visible
-}
-
-TEST(FileData, TheOldEndOfTheFileIsZeroedBeforeItMovesUp) {
-  FileWorld world;
-  world.create(kFile);
-  ASSERT_TRUE(world.write(kFile, 0, pattern(4000, 'A'), WriteStability::kFileSync).has_value());
-  ASSERT_TRUE(world.set_size(kFile, 1000).has_value());
-  ASSERT_TRUE(world.set_size(kFile, 3000).has_value());
-  EXPECT_EQ(world.read(kFile, 0, 5000).value(), pattern(1000, 'A') + std::string(2000, '\0'));
-  ASSERT_TRUE(world.set_size(kFile, 500).has_value());
-  ASSERT_TRUE(world.write(kFile, 2000, "end", WriteStability::kFileSync).has_value());
-  EXPECT_EQ(world.read(kFile, 0, 5000).value(),
-            pattern(500, 'A') + std::string(1500, '\0') + "end");
-}
-
-TEST(FileData, LargeTruncatesLeaveAWatermarkAndASweep) {
-  WorldOptions options;
-  options.volume_bytes = 36 << 20;
-  options.group_blocks = 4096;
-  FileWorld world(options);
-  world.create(kFile);
-  for (std::uint64_t chunk = 0; chunk < 30; ++chunk) {
-    ASSERT_TRUE(world.write(kFile, chunk * kMapChunkBytes + 4096, k8K).has_value());
-  }
-  ASSERT_TRUE(world.commit(kFile).has_value());
-  const std::uint64_t all = world.check_records();
-  // Nothing is pumped: the sweep waits.
-  ASSERT_TRUE(
-      world.data()
-          .set_size(world.handle(kFile), kMapChunkBytes + 5000, MtimeIs::kOfTheChange, nullptr)
-          .has_value());
-  EXPECT_TRUE(world.inode(kFile).has_trim_block());
-  EXPECT_EQ(world.inode(kFile).size_bytes(), kMapChunkBytes + 5000);
-  // Growth past the watermark waits for the sweep; what lies above reads as zeros.
-  ASSERT_TRUE(world.set_size(kFile, 3 * kMapChunkBytes).has_value());
-  EXPECT_FALSE(world.inode(kFile).has_trim_block());
-  EXPECT_EQ(world.read(kFile, 2 * kMapChunkBytes + 4096, 5).value(), std::string(5, '\0'));
-  EXPECT_EQ(world.read(kFile, kMapChunkBytes + 4999, 3).value(), std::string("a\0\0", 3));
-  world.settle();
-  EXPECT_LT(world.check_records(), all);
-  EXPECT_EQ(keys_with(world, kv::keys::orphans(FileWorld::kFs)), 0u);
-
-  ASSERT_TRUE(world.set_size(kFile, 0).has_value());
-  EXPECT_EQ(world.inode(kFile).map_generation(), 1u);
-  world.settle();
-  EXPECT_EQ(world.check_records(), 0u);
-  EXPECT_EQ(keys_with(world, kv::keys::orphans(FileWorld::kFs)), 0u);
-  ASSERT_TRUE(world.write(kFile, 0, "again", WriteStability::kFileSync).has_value());
-  EXPECT_EQ(world.inode(kFile).extents_size(), 1);
-}
-
-TEST(FileData, AWatermarkOfADeadInstanceIsSweptByTheNext) {
-  WorldOptions options;
-  options.volume_bytes = 36 << 20;
-  options.group_blocks = 4096;
-  FileWorld world(options);
-  world.create(kFile);
-  for (std::uint64_t chunk = 0; chunk < 30; ++chunk) {
-    ASSERT_TRUE(world.write(kFile, chunk * kMapChunkBytes, k8K).has_value());
-  }
-  ASSERT_TRUE(world.commit(kFile).has_value());
-  // The mount ends at the moment of the truncate: the sweep never ran.
-  const auto truncated =
-      world.data().set_size(world.handle(kFile), 4096, MtimeIs::kOfTheChange, nullptr);
-  ASSERT_TRUE(truncated.has_value());
-  ASSERT_TRUE(world.inode(kFile).has_trim_block());
-  world.kill();
-  world.start();
-  EXPECT_FALSE(world.inode(kFile).has_trim_block());
-  EXPECT_EQ(world.check_records(), 1u);
-  EXPECT_EQ(keys_with(world, kv::keys::orphans(FileWorld::kFs)), 0u);
-}
-
-TEST(FileData, RemovalFreesAndAbandonedRemovalKeepsUncommittedData) {
-  FileWorld world;
-  world.create(kFile);
-  ASSERT_TRUE(world.write(kFile, 0, pattern(3 << 20, 'A')).has_value());
-  const records::Inode before = world.inode(kFile);
-  auto plan = world.data().plan_removal(world.handle(kFile), before);
-  ASSERT_TRUE(plan.has_value());
-  bool answered = false;  // waits, does not fail
-  world.data().read(world.handle(kFile), FileOffset{0}, 10, [&](Result<ReadResult> result) {
-    EXPECT_TRUE(result.has_value());
-    answered = true;
-  });
-  EXPECT_FALSE(answered);
-  world.data().abandoned(std::move(*plan));
-  world.settle();
-  EXPECT_TRUE(answered);
-  ASSERT_TRUE(world.commit(kFile).has_value());
-  EXPECT_EQ(world.read(kFile, 0, 4 << 20).value(), pattern(3 << 20, 'A'));
-  ASSERT_TRUE(world.remove(kFile).has_value());
-  EXPECT_EQ(world.read(kFile, 0, 10).error().code, ErrorCode::kStale);
-  world.settle();
-  EXPECT_EQ(world.check_records(), 0u);
-  EXPECT_EQ(keys_with(world, kv::keys::table(FileWorld::kFs, 'u', 'R')), 0u);
-  EXPECT_EQ(keys_with(world, kv::keys::orphans(FileWorld::kFs)), 0u);
-  const auto use = world.data().space();
-  EXPECT_EQ(use->free_bytes, use->total_bytes);
-}
-
-TEST(FileData, SizeChangesAndRemovalWaitForIoInFlight) {
-  WorldOptions options;
-  options.mode = SimVolume::Mode::kQueued;
-  FileWorld world(options);
-  world.create(kFile);
-  ASSERT_TRUE(
-      world.write(kFile, 0, std::string(65536, 'a'), WriteStability::kFileSync).has_value());
-  world.settle();
-  bool written = false;
-  world.data().write(world.handle(kFile), FileOffset{8192}, std::as_bytes(std::span(k8K)),
-                     WriteStability::kUnstable, [&](Result<WriteResult> result) {
-                       EXPECT_TRUE(result.has_value());
-                       written = true;
-                     });
-  ASSERT_FALSE(written);  // on its way
-  std::atomic<bool> changed{false};
-  std::thread truncate([&] {
-    EXPECT_TRUE(world.data()
-                    .set_size(world.handle(kFile), 4096, MtimeIs::kOfTheChange, nullptr)
-                    .has_value());
-    EXPECT_TRUE(written);
-    changed = true;
-  });
-  // Its transaction would be the next one; none comes while the write is queued.
-  const std::size_t before = world.mutations();
-  for (int i = 0; i < 200; ++i) std::this_thread::yield();
-  EXPECT_EQ(world.mutations(), before);
-  EXPECT_FALSE(changed);
-  while (!changed) {
-    if (!world.step()) std::this_thread::yield();
-  }
-  truncate.join();
-  EXPECT_EQ(world.attributes(kFile).size_bytes, 4096u);
-  world.check_records();
 }
 
 // Two writers of one sector: each reads, merges and writes back; neither may lose the other's

@@ -19,6 +19,12 @@ namespace keys = kv::keys;
 using ::symnas::test::SimDisk;
 using ::symnas::test::SimVolume;
 
+std::string pattern(std::size_t bytes, char seed) {
+  std::string out(bytes, '\0');
+  for (std::size_t i = 0; i < bytes; ++i) out[i] = static_cast<char>(seed + i % 61);
+  return out;
+}
+
 void ManualBackground::post_at(std::int64_t mono_ns, std::function<void()> job) {
   const std::scoped_lock lock(mutex_);
   if (!stopped_) jobs_.emplace(mono_ns, std::move(job));
@@ -362,6 +368,14 @@ Status FileWorld::remove(Ino ino) {
   });
   return out;
 }
+
+std::size_t FileWorld::keys_with(const std::string& prefix) {
+  std::size_t count = 0;
+  for (const kv::KeyValue& kv : server_->dump()) count += kv.key.starts_with(prefix) ? 1 : 0;
+  return count;
+}
+
+bool FileWorld::has_token(Ino ino) { return keys_with(keys::token(kFs, ino, mount())) > 0; }
 
 std::uint64_t FileWorld::check_records() {
   std::map<std::uint64_t, std::uint64_t> mapped;   // volume block -> blocks, from maps

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -59,6 +60,9 @@ class ManualBackground final : public Background {
   bool stopped_ = false;
 };
 
+// Bytes that count up from `seed` and begin again after 61.
+std::string pattern(std::size_t bytes, char seed);
+
 struct WorldOptions {
   std::uint64_t volume_bytes = 16 << 20;
   std::uint64_t group_blocks = 1024;
@@ -110,6 +114,10 @@ class FileWorld {
   // Reads every record and fails the test unless maps, reverse map and counts agree; returns mapped
   // blocks.
   std::uint64_t check_records();
+  // Keys in the store that begin so.
+  std::size_t keys_with(const std::string& prefix);
+  // Whether this mount has a token of the file in the store.
+  bool has_token(Ino ino);
 
   Engine& data() { return *engine_; }
   ::symnas::test::SimVolume& volume() { return *volume_; }

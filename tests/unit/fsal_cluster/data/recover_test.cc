@@ -9,12 +9,6 @@ namespace {
 
 constexpr Ino kFile{42};
 
-std::size_t keys_with(FileWorld& world, const std::string& prefix) {
-  std::size_t count = 0;
-  for (const kv::KeyValue& kv : world.server().dump()) count += kv.key.starts_with(prefix) ? 1 : 0;
-  return count;
-}
-
 // INV-5: an in-place write was acknowledged, then the mount died. No client may take the new bytes
 // for the old ones.
 TEST(Recover, AWriteFlagLeftBehindChangesTheChangeAttribute) {
@@ -31,7 +25,7 @@ TEST(Recover, AWriteFlagLeftBehindChangesTheChangeAttribute) {
   EXPECT_GT(after.change, seen.change);
   EXPECT_GT(after.change, shown.change);
   EXPECT_GT(after.mtime_ns, seen.mtime_ns);
-  EXPECT_EQ(keys_with(world, kv::keys::tokens(FileWorld::kFs)), 0u);
+  EXPECT_EQ(world.keys_with(kv::keys::tokens(FileWorld::kFs)), 0u);
   EXPECT_EQ(world.read(kFile, 0, 512).value(), std::string(512, 'b'));
 }
 
@@ -103,7 +97,7 @@ TEST(Recover, ManyTokens) {
   }
   world.kill();
   world.start();
-  EXPECT_EQ(keys_with(world, kv::keys::tokens(FileWorld::kFs)), 0u);
+  EXPECT_EQ(world.keys_with(kv::keys::tokens(FileWorld::kFs)), 0u);
 }
 
 TEST(Recover, GroupsOfTheEndedAreFree) {

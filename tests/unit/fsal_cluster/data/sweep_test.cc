@@ -133,13 +133,7 @@ WorldOptions three_groups() {
   return options;
 }
 
-std::size_t orphans(FileWorld& world) {
-  std::size_t count = 0;
-  for (const kv::KeyValue& kv : world.server().dump()) {
-    count += kv.key.starts_with(kv::keys::orphans(FileWorld::kFs)) ? 1 : 0;
-  }
-  return count;
-}
+std::size_t orphans(FileWorld& world) { return world.keys_with(kv::keys::orphans(FileWorld::kFs)); }
 
 TEST(Sweep, AFragmentedFileIsTruncatedInsideItsChunk) {
   FileWorld world(three_groups());
