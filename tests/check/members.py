@@ -1,4 +1,4 @@
-"""Counts the data members of C++ classes, by their text.
+"""Counts the data members of C++ classes, and names their mutexes, by their text.
 
 No compiler is asked, so that the check needs no build: the source is cut into tokens, a class is
 found by its head, and each declaration in its body is a function, a type, or one member for each
@@ -8,7 +8,8 @@ declarator. Static members and those of bases do not count; nested classes count
 import collections
 import re
 
-Class = collections.namedtuple("Class", "name line members")
+# mutexes: the names of those members that are one.
+Class = collections.namedtuple("Class", "name line members mutexes")
 
 TOKEN = re.compile(r"""
     //[^\n]* | /\*.*?\*/ | ^[ \t]*\#(?:[^\n]*\\\n)*[^\n]*         # comments and preprocessor: none
@@ -17,6 +18,7 @@ TOKEN = re.compile(r"""
                    re.VERBOSE | re.DOTALL | re.MULTILINE)
 CLOSING = {"(": ")", "[": "]", "{": "}"}
 CLASS_WORDS = ("class", "struct", "union")
+MUTEXES = ("Mutex", "FifoMutex")
 NO_DATA = {"using", "typedef", "friend", "static_assert", "static", "extern", "template"}
 # Parentheses behind these are no parameters. Macros (GUARDED_BY) are known by their capitals.
 NO_FUNCTION = {"alignas", "decltype", "__attribute__", "noexcept", "explicit"}
@@ -87,7 +89,7 @@ class Source:
             elif is_name(token):
                 if name and not is_macro(name) and self.get(at - 1) != "::":
                     return None  # a variable: `struct stat found{}`
-                name = token
+                name = f"{name}::{token}" if name and self.get(at - 1) == "::" else token
             elif token in ("(", "["):  # of a macro or an attribute, before the name
                 at = self.end_of[at]
                 if self.get(at + 1) in ("{", "const", "noexcept", "override"):
@@ -115,6 +117,14 @@ class Declaration:
         self.body = None  # of a type that is declared here
         self.end = self.read(at)
         self.members = self.count()
+
+    def mutex(self):
+        """The name of the member if it is a mutex, or None."""
+        words = self.source.tokens[self.begin:self.end]
+        type_at = 1 if words[0] == "mutable" else 0
+        if self.members == 1 and words[type_at] in MUTEXES and is_name(words[type_at + 1]):
+            return words[type_at + 1]
+        return None
 
     def read(self, at):
         source = self.source
@@ -201,10 +211,9 @@ class Declaration:
         return 1 + self.commas if len(names) > 1 else 0
 
 
-def count_members(source, body):
-    """Of the class whose body opens at `body`."""
+def declarations(source, body):
+    """Yields those in the class whose body opens at `body`."""
     at, end = body + 1, source.end_of[body]
-    count = 0
     while at < end:
         if source.tokens[at] in ("public", "protected", "private") and source.get(at + 1) == ":":
             at += 2
@@ -213,9 +222,13 @@ def count_members(source, body):
             at += 1
             continue
         declaration = Declaration(source, at, end)
-        count += declaration.members
+        yield declaration
         at = max(declaration.end, at + 1)
-    return count
+
+
+def count_members(source, body):
+    """Of the class whose body opens at `body`."""
+    return sum(declaration.members for declaration in declarations(source, body))
 
 
 def classes(text):
@@ -233,4 +246,6 @@ def classes(text):
         name, body = head
         around.append((source.end_of[body], name or "(unnamed)"))
         full = "::".join(name for _, name in around)
-        yield Class(full, source.line(at), count_members(source, body))
+        inside = list(declarations(source, body))
+        mutexes = [name for name in (one.mutex() for one in inside) if name]
+        yield Class(full, source.line(at), sum(one.members for one in inside), mutexes)

@@ -108,6 +108,39 @@ class Members(unittest.TestCase):
         self.assertIn("cvm/a.h:1: A has 25", found[0])
 
 
+class Mutexes(unittest.TestCase):
+    def problems(self, text, document):
+        found = tree.product_classes({"cvm/a.h": text}.get, ["cvm/a.h"])
+        return list(tree.check_mutexes(found, document))
+
+    def test_those_of_a_class(self):
+        text = """
+            class A {
+              Mutex& lent() const { const MutexLock lock(mutex_); return mutex_; }
+              Mutex& another_; Mutex* at_; CondVar changed_;
+              mutable Mutex mutex_;
+              int a_ GUARDED_BY(mutex_) = 0;
+              struct B { Mutex mutex; };  // taken after A's
+              FifoMutex order_mutex_;
+            };
+            struct A::C : D { Mutex mutex; };"""
+        found = [one.rsplit(" ", 1)[1] for one in self.problems(text, "")]
+        self.assertEqual(found, ["A::B::mutex", "A::C::mutex", "A::mutex_", "A::order_mutex_"])
+
+    def test_named_and_unknown(self):
+        text = "class A { Mutex mutex_; };"
+        self.assertEqual(self.problems(text, "`A::mutex_` -> a file's lock"), [])
+        self.assertEqual(self.problems(text, "`kv::A::mutex_`"), [])
+        self.assertEqual(len(self.problems(text, "A::mutex_, `AA::mutex_`")), 2)
+        self.assertEqual(self.problems(text, "`A::mutex_`, `A::b_mutex_`"),
+                         [f"{tree.LOCK_ORDER}: there is no A::b_mutex_"])
+
+    def test_namespaces_tell_equal_names_apart(self):
+        text = "class A { Mutex mutex_; }; namespace b { class A { Mutex mutex_; }; }"
+        self.assertEqual(len(self.problems(text, "`b::A::mutex_`")), 1)
+        self.assertEqual(self.problems(text, "`a::A::mutex_`, `b::A::mutex_`"), [])
+
+
 class Readmes(unittest.TestCase):
     def test_missing(self):
         paths = {"cvm/layout.cc", "cvm/README.md", "cvm/io/ring.cc", "tests/unit/cvm/a_test.cc",
