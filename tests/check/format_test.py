@@ -30,8 +30,9 @@ class Columns(unittest.TestCase):
     def test_scripts_and_programs(self):
         self.assertEqual(self.long_lines({
             "tests/a/program": "#!/bin/sh\n" + LONG, "b c": "#!/usr/bin/env python3\n" + LONG,
-            "cvm/d.py": LONG, "Makefile": LONG, "deploy/lab/e": LONG,
-        }), ["Makefile", "b c", "cvm/d.py", "deploy/lab/e", "tests/a/program"])
+            "cvm/d.py": LONG, "Makefile": LONG, "deploy/lab/e": LONG, "cvm/CMakeLists.txt": LONG,
+        }), ["Makefile", "b c", "cvm/CMakeLists.txt", "cvm/d.py", "deploy/lab/e",
+             "tests/a/program"])
 
     def test_what_is_no_script(self):
         self.assertEqual(self.long_lines({
