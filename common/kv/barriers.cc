@@ -15,19 +15,17 @@ void Barriers::barrier(Callback done) {
   context_.counters.barriers.fetch_add(1, std::memory_order_relaxed);
   auto round = std::make_shared<Round>();
   {
-    const MutexLock lock(mutex_);
-    if (!closed_) {
-      waiting_.push_back(std::move(done));
-      if (reads_in_flight_ == kBarrierReadsInFlightMax) return;
-      ++reads_in_flight_;
-      round->callers.swap(waiting_);
+    MutexLock lock(mutex_);
+    if (closed_) {
+      lock.unlock();
+      return done(tl::unexpected<Error>(context_.close_error()));
     }
+    waiting_.push_back(std::move(done));
+    if (reads_in_flight_ == kBarrierReadsInFlightMax) return;
+    ++reads_in_flight_;
+    round->callers.swap(waiting_);
   }
-  if (round->callers.empty()) {
-    done(tl::unexpected<Error>(context_.close_error()));
-  } else {
-    send(std::move(round));
-  }
+  send(std::move(round));
 }
 
 void Barriers::send(std::shared_ptr<Round> round) {

@@ -406,23 +406,18 @@ void Committer::slot_ready(Status status) {
 void Committer::when_landed(const Footprint& looked, Revision revision,
                             std::function<void(Status)> action) {
   OnlookerRef onlooker;
-  bool closed = false;
   {
-    const MutexLock lock(mutex_);
-    closed = closed_;
-    if (!closed && claims_.conflicts(looked)) {
-      onlooker = std::make_shared<Onlooker>(Onlooker{flights_over(looked), std::move(action)});
-      onlookers_.push_back(onlooker);
+    MutexLock lock(mutex_);
+    const bool closed = closed_;
+    if (closed || !claims_.conflicts(looked)) {
+      lock.unlock();
+      return action(closed ? Status(tl::unexpected<Error>(context_.close_error())) : Status());
     }
+    onlooker = std::make_shared<Onlooker>(Onlooker{flights_over(looked), std::move(action)});
+    onlookers_.push_back(onlooker);
   }
-  if (closed) {
-    action(tl::unexpected<Error>(context_.close_error()));
-  } else if (onlooker == nullptr) {
-    action({});
-  } else {
-    context_.applied_waiters.wait_for(
-        revision, [this, keep = context_.keep_alive(), onlooker] { tell(onlooker); });
-  }
+  context_.applied_waiters.wait_for(
+      revision, [this, keep = context_.keep_alive(), onlooker] { tell(onlooker); });
 }
 
 void Committer::note_shown(Revision revision) {

@@ -76,12 +76,12 @@ std::optional<Overlay> Engine::overlay(Ino ino) {
   if (!f) {
     if (!foreign) return std::nullopt;
     Overlay out;
-    out.foreign = std::move(foreign);
+    out.foreign = foreign;
     return out;
   }
   const MutexLock lock(f->mutex);
   Overlay out;
-  out.foreign = std::move(foreign);
+  out.foreign = foreign;
   out.version = f->version;
   if (!f->loaded) return out;
   out.dirty = f->unrecorded.dirty;

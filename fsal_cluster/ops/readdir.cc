@@ -82,7 +82,7 @@ Result<std::optional<Attributes>> attributes_or_gone(Context& context, Ino ino) 
   SYMNAS_ASSIGN(const std::optional<Node> node, find_node(context, ino));
   if (!node) return std::optional<Attributes>();
   auto attributes = current_attributes(context, *node);
-  if (attributes) return std::optional<Attributes>(std::move(*attributes));
+  if (attributes) return std::optional<Attributes>(*attributes);
   if (attributes.error().code == ErrorCode::kStale) return std::optional<Attributes>();
   return tl::unexpected<Error>(std::move(attributes.error()));
 }
@@ -103,8 +103,7 @@ Result<DirectoryPage> readdir(Context& context, const Handle& directory, std::ui
       cookie = entry.cookie;
       SYMNAS_ASSIGN(std::optional<Attributes> attributes, attributes_or_gone(context, entry.ino));
       if (!attributes) continue;
-      page.entries.push_back(
-          DirectoryEntry{std::move(entry.name), entry.cookie, std::move(*attributes)});
+      page.entries.push_back(DirectoryEntry{std::move(entry.name), entry.cookie, *attributes});
     }
     page.end_of_directory = listing.complete;
   }

@@ -72,7 +72,7 @@ Column of_instance(const std::string& title, const std::string& key) {
 }
 
 std::string fence_line(const json& head) {
-  const json fence = head["fence"];
+  const json& fence = head["fence"];
   const std::string name = head.value("name", "");
   const std::string by = fence.value("by", "");
   const std::string state = fence.value("state", "");

@@ -52,6 +52,8 @@ UniqueFd begin_connect(const IpAddress& vip) {
     std::memcpy(&to, &v6, size = sizeof v6);
   }
   UniqueFd fd(::socket(to.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  // It has not ended yet: whether it succeeds is asked for later.
+  // NOLINTNEXTLINE(bugprone-unused-return-value)
   (void)::connect(fd.get(), reinterpret_cast<const sockaddr*>(&to), size);
   return fd;
 }

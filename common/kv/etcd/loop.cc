@@ -76,14 +76,14 @@ Loop::~Loop() { CHECK(!sender_.joinable(), "stop() comes before the end"); }
 
 void Loop::submit(std::shared_ptr<Operation> operation) {
   {
-    const MutexLock lock(mutex_);
-    if (!stopping_) inbox_.submitted.push_back(std::move(operation));
+    MutexLock lock(mutex_);
+    if (stopping_) {
+      lock.unlock();
+      return operation->give_up(shutdown_error());
+    }
+    inbox_.submitted.push_back(std::move(operation));
   }
-  if (operation == nullptr) {
-    wake_.notify_one();
-  } else {
-    operation->give_up(shutdown_error());
-  }
+  wake_.notify_one();
 }
 
 void Loop::cancel(std::shared_ptr<Operation> operation) {
