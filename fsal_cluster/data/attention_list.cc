@@ -1,6 +1,7 @@
 #include "fsal_cluster/data/attention_list.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace symnas::fs {
 
@@ -21,7 +22,10 @@ std::vector<Ino> AttentionList::files() const {
 
 void AttentionList::add_created(CreatedToken token) {
   const MutexLock lock(mutex_);
-  created_.push_back(token);
+  // Nearly always the last one: threads may come in another order than they have read the clock.
+  auto at = created_.end();
+  while (at != created_.begin() && std::prev(at)->at_ns > token.at_ns) --at;
+  created_.insert(at, token);
 }
 
 std::vector<AttentionList::CreatedToken> AttentionList::take_created(std::int64_t upto_ns) {

@@ -21,7 +21,6 @@ class AttentionList {
     Ino ino;
     std::int64_t at_ns;
   };
-  // REQUIRES: tokens are added in the order of their times.
   void add_created(CreatedToken token);
   // Takes the tokens up to that time from the list.
   std::vector<CreatedToken> take_created(std::int64_t upto_ns);

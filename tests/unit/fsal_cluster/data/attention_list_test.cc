@@ -37,6 +37,14 @@ TEST(AttentionList, CreatedTokensAreTakenUpToATime) {
   EXPECT_TRUE(list.files().empty());
 }
 
+TEST(AttentionList, ATokenThatIsAddedLateIsTakenAtItsTime) {
+  AttentionList list;
+  list.add_created({Ino{1}, 10});
+  list.add_created({Ino{3}, 30});
+  list.add_created({Ino{2}, 20});
+  EXPECT_EQ(numbers(list.take_created(20)), (std::vector<std::uint64_t>{1, 2}));
+}
+
 TEST(AttentionList, WhatIsPutBackIsTakenFirst) {
   AttentionList list;
   list.add_created({Ino{1}, 10});
