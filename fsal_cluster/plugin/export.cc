@@ -157,6 +157,9 @@ fsal_status_t create_export(fsal_module* module, void* parse_node, config_error_
   return guarded([&] {
     const auto made = make_export(parse_node, errors);
     if (!made) {
+      // No error of the configuration, for which ganesha would end at once, before its mounts are
+      // closed. This thread stays here.
+      if (made.error().code == ErrorCode::kShutdown) Instance::get().hold_if_ending(made.error());
       LogCrit(COMPONENT_FSAL, "CLUSTER: export %s: %s", CTX_FULLPATH(op_ctx),
               made.error().message.c_str());
       Instance::get().report_problem(std::string("export ") + CTX_FULLPATH(op_ctx) +
