@@ -149,7 +149,7 @@ class Instance {
     FsId fs;
     std::shared_ptr<ExportClients> clients;
   };
-  Mutex exports_mutex_;  // leaf
+  Mutex exports_mutex_;  // before ExportClients::mutex_, UnservedExports::mutex_
   std::map<std::uint16_t, ExportEntry> exports_ GUARDED_BY(exports_mutex_);
   UnservedExports unserved_exports_;
   ExportChanges export_changes_;  // confined to the thread of control_

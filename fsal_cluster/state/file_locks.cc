@@ -104,7 +104,7 @@ FileLocks::~FileLocks() {
 
 std::int64_t FileLocks::serving_since_ns() const {
   if (gate_ == nullptr) return loaded_ns_;
-  return std::max(loaded_ns_, clock_.mono_ns() - gate_->open_for_ns().value_or(0));
+  return gate_->open_for_ns() ? std::max(loaded_ns_, gate_->open_since_ns()) : clock_.mono_ns();
 }
 
 bool FileLocks::revocable(const Key& key, const LockRange& range) const {
