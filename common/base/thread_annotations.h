@@ -89,57 +89,46 @@ class SCOPED_CAPABILITY MutexLock {
   bool held_ = true;
 };
 
-// std::condition_variable for a Mutex. Waits may end without a reason, as there.
+// std::condition_variable for a Mutex. Waits may end without a reason, as there. A predicate may
+// throw: the caller holds the mutex then, as after any wait.
 class CondVar {
  public:
   void notify_one() { condition_.notify_one(); }
   void notify_all() { condition_.notify_all(); }
 
   void wait(Mutex& mutex) REQUIRES(mutex) {
-    std::unique_lock lock(mutex.mutex_, std::adopt_lock);
-    condition_.wait(lock);
-    lock.release();
+    Adopted adopted(mutex);
+    condition_.wait(adopted.lock);
   }
   template <class Predicate>
   void wait(Mutex& mutex, Predicate holds) REQUIRES(mutex) {
-    std::unique_lock lock(mutex.mutex_, std::adopt_lock);
-    condition_.wait(lock, std::move(holds));
-    lock.release();
+    Adopted adopted(mutex);
+    condition_.wait(adopted.lock, std::move(holds));
   }
-  template <class Rep, class Period>
-  std::cv_status wait_for(Mutex& mutex, std::chrono::duration<Rep, Period> time) REQUIRES(mutex) {
-    std::unique_lock lock(mutex.mutex_, std::adopt_lock);
-    const std::cv_status ended = condition_.wait_for(lock, time);
-    lock.release();
-    return ended;
-  }
-  // The predicate's value when the wait ended.
-  template <class Rep, class Period, class Predicate>
-  bool wait_for(Mutex& mutex, std::chrono::duration<Rep, Period> time, Predicate holds)
+  // std::cv_status, or, with a predicate as the last argument, its value when the wait ended.
+  template <class Rep, class Period, class... Predicate>
+  auto wait_for(Mutex& mutex, std::chrono::duration<Rep, Period> time, Predicate... holds)
       REQUIRES(mutex) {
-    std::unique_lock lock(mutex.mutex_, std::adopt_lock);
-    const bool held = condition_.wait_for(lock, time, std::move(holds));
-    lock.release();
-    return held;
+    Adopted adopted(mutex);
+    return condition_.wait_for(adopted.lock, time, std::move(holds)...);
   }
-  template <class Clock, class Duration>
-  std::cv_status wait_until(Mutex& mutex, std::chrono::time_point<Clock, Duration> deadline)
-      REQUIRES(mutex) {
-    std::unique_lock lock(mutex.mutex_, std::adopt_lock);
-    const std::cv_status ended = condition_.wait_until(lock, deadline);
-    lock.release();
-    return ended;
-  }
-  template <class Clock, class Duration, class Predicate>
-  bool wait_until(Mutex& mutex, std::chrono::time_point<Clock, Duration> deadline, Predicate holds)
-      REQUIRES(mutex) {
-    std::unique_lock lock(mutex.mutex_, std::adopt_lock);
-    const bool held = condition_.wait_until(lock, deadline, std::move(holds));
-    lock.release();
-    return held;
+  template <class Clock, class Duration, class... Predicate>
+  auto wait_until(Mutex& mutex, std::chrono::time_point<Clock, Duration> deadline,
+                  Predicate... holds) REQUIRES(mutex) {
+    Adopted adopted(mutex);
+    return condition_.wait_until(adopted.lock, deadline, std::move(holds)...);
   }
 
  private:
+  // The caller's lock as the standard library wants it. It stays locked.
+  struct Adopted {
+    explicit Adopted(Mutex& mutex) : lock(mutex.mutex_, std::adopt_lock) {}
+    ~Adopted() { lock.release(); }
+    Adopted(const Adopted&) = delete;
+    Adopted& operator=(const Adopted&) = delete;
+    std::unique_lock<std::mutex> lock;
+  };
+
   std::condition_variable condition_;
 };
 
