@@ -87,9 +87,10 @@ TEST_F(CheckTest, There_is_no_such_filesystem) {
 }
 
 // Compacts the store whenever a page has been read.
-class CompactedStore final : public kv::Store {
+class CompactedStore final : public ::symnas::test::ForwardingStore {
  public:
-  CompactedStore(kv::Store& store, int times) : store_(store), times_(times) {}
+  CompactedStore(kv::Store& store, int times)
+      : ForwardingStore(store), store_(store), times_(times) {}
   void txn(kv::Txn txn, kv::TryOptions options, kv::TxnCallback done) override {
     const bool pinned = !txn.success.empty() && txn.success[0].revision != Revision{};
     if (pinned && times_ > 0 && --times_ % 2 == 0) {
@@ -98,17 +99,7 @@ class CompactedStore final : public kv::Store {
       const auto touched = kv::txn_blocking(store_, std::move(touch), 1000);
       EXPECT_TRUE(store_.compact(touched->revision, {}).has_value());
     }
-    store_.txn(std::move(txn), options, std::move(done));
-  }
-  std::unique_ptr<kv::Watch> watch(kv::KeyRange range, Revision start,
-                                   kv::WatchHandler* handler) override {
-    return store_.watch(std::move(range), start, handler);
-  }
-  Status compact(Revision revision, kv::TryOptions options) override {
-    return store_.compact(revision, options);
-  }
-  std::vector<kv::MemberStatus> status(kv::TryOptions options) override {
-    return store_.status(options);
+    ForwardingStore::txn(std::move(txn), options, std::move(done));
   }
 
  private:

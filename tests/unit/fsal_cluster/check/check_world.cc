@@ -10,6 +10,7 @@
 #include "fsal_cluster/schema/mount_entry.h"
 #include "fsal_cluster/state/file_locks.h"
 #include "fsal_cluster/state/mount_end.h"
+#include "tests/unit/fsal_cluster/ops/world.h"
 
 namespace symnas::fs::test {
 namespace {
@@ -51,13 +52,7 @@ CheckWorld::CheckWorld() {
 }
 
 Mount& CheckWorld::mount() {
-  MountOptions options;
-  options.fs = fs;
-  options.filesystem_name = "u04";
-  options.head = "c1n1";
-  options.vnfs = "vnfs1";
-  options.vnfs_id = VnfsId{3};
-  options.epoch = Epoch{++epoch_};
+  MountOptions options = mount_options(fs, ++epoch_);
   options.on_ended = [](Error) {};
   mount_ =
       must(Mount::open(store, env::system_clock(),

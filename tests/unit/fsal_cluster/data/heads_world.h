@@ -22,6 +22,7 @@
 #include "common/kv/mem/mem_store.h"
 #include "fsal_cluster/data/engine.h"
 #include "fsal_cluster/schema/stamp.h"
+#include "tests/support/forwarding_store.h"
 #include "tests/support/jumping_clock.h"
 #include "tests/support/sim_volume.h"
 
@@ -41,11 +42,11 @@ inline void for_each_op(const kv::Txn& txn, const std::function<void(const kv::O
 
 // A store whose replies can be kept back: the transaction has been executed, but its sender does
 // not know.
-class LateReplies final : public kv::Store {
+class LateReplies final : public ::symnas::test::ForwardingStore {
  public:
   using Matches = std::function<bool(const kv::Op&)>;
 
-  explicit LateReplies(kv::Store& store) : store_(store) {}
+  using ForwardingStore::ForwardingStore;
   // From now on keeps replies to transactions that have such an operation.
   void hold(Matches matches) {
     const std::scoped_lock lock(mutex_);
@@ -85,10 +86,10 @@ class LateReplies final : public kv::Store {
       if (matches_) for_each_op(txn, [&](const kv::Op& op) { late = late || matches_(op); });
     }
     if (!late) {
-      store_.txn(std::move(txn), options, std::move(done));
+      ForwardingStore::txn(std::move(txn), options, std::move(done));
       return;
     }
-    store_.txn(std::move(txn), options, [this, done = std::move(done)](auto answer) {
+    ForwardingStore::txn(std::move(txn), options, [this, done = std::move(done)](auto answer) {
       {
         const std::scoped_lock lock(mutex_);
         held_.push_back([done, answer = std::move(answer)] { done(answer); });
@@ -96,19 +97,8 @@ class LateReplies final : public kv::Store {
       changed_.notify_all();
     });
   }
-  std::unique_ptr<kv::Watch> watch(kv::KeyRange range, Revision start_revision,
-                                   kv::WatchHandler* handler) override {
-    return store_.watch(std::move(range), start_revision, handler);
-  }
-  Status compact(Revision revision, kv::TryOptions options) override {
-    return store_.compact(revision, options);
-  }
-  std::vector<kv::MemberStatus> status(kv::TryOptions options) override {
-    return store_.status(options);
-  }
 
  private:
-  kv::Store& store_;
   std::mutex mutex_;
   std::condition_variable changed_;
   Matches matches_;

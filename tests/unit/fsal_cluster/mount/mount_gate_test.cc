@@ -12,6 +12,7 @@
 #include "fsal_cluster/mount/mount.h"
 #include "fsal_cluster/state/gate.h"
 #include "fsal_cluster/types/limits.h"
+#include "tests/support/forwarding_store.h"
 #include "tests/support/jumping_clock.h"
 #include "tests/support/sim_volume.h"
 #include "tests/unit/fsal_cluster/ops/world.h"
@@ -25,44 +26,27 @@ using test::SimDisk;
 using test::SimVolume;
 
 // A store that can be away: then every transaction fails before it is executed.
-class AwayStore final : public kv::Store {
+class AwayStore final : public test::ForwardingStore {
  public:
-  explicit AwayStore(kv::Store& store) : store_(store) {}
+  using ForwardingStore::ForwardingStore;
   void set_away(bool away) { away_ = away; }
 
   void txn(kv::Txn txn, kv::TryOptions options, kv::TxnCallback done) override {
     if (away_) {
       done(fail(ErrorCode::kUnavailable, "the store is away"));
     } else {
-      store_.txn(std::move(txn), options, std::move(done));
+      ForwardingStore::txn(std::move(txn), options, std::move(done));
     }
-  }
-  std::unique_ptr<kv::Watch> watch(kv::KeyRange range, Revision start,
-                                   kv::WatchHandler* handler) override {
-    return store_.watch(std::move(range), start, handler);
-  }
-  Status compact(Revision revision, kv::TryOptions options) override {
-    return store_.compact(revision, options);
-  }
-  std::vector<kv::MemberStatus> status(kv::TryOptions options) override {
-    return store_.status(options);
   }
 
  private:
-  kv::Store& store_;
   std::atomic<bool> away_{false};
 };
 
 class MountGateTest : public testing::Test {
  protected:
   MountGateTest() {
-    MountOptions options;
-    options.fs = formatted.fs;
-    options.filesystem_name = "u04";
-    options.head = "c1n1";
-    options.vnfs = "vnfs1";
-    options.vnfs_id = VnfsId{3};
-    options.epoch = Epoch{1};
+    MountOptions options = mount_options(formatted.fs, 1);
     options.on_ended = [this](Error error) {
       if (error.code == ErrorCode::kEnded) ended = true;
     };

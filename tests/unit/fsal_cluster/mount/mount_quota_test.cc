@@ -8,6 +8,7 @@
 #include "fsal_cluster/mount/mount.h"
 #include "fsal_cluster/state/file_locks.h"
 #include "fsal_cluster/state/mount_end.h"
+#include "tests/support/forwarding_store.h"
 #include "tests/support/sim_volume.h"
 #include "tests/unit/fsal_cluster/ops/world.h"
 
@@ -37,13 +38,7 @@ class MountQuotaTest : public testing::Test {
   }
   bool open(std::int64_t quota_bytes) {
     mount.reset();
-    MountOptions options;
-    options.fs = formatted.fs;
-    options.filesystem_name = "u04";
-    options.head = "c1n1";
-    options.vnfs = "vnfs1";
-    options.vnfs_id = VnfsId{3};
-    options.epoch = Epoch{++epoch};
+    MountOptions options = mount_options(formatted.fs, ++epoch);
     options.etcd_quota_bytes = quota_bytes;
     options.on_ended = [](Error error) { FAIL() << error.message; };
     auto opened =
@@ -112,38 +107,23 @@ TEST_F(MountQuotaTest, AtTheEndOnlyWhatMustGoGoes) {
 }
 
 // A store with a member that does not answer, like that of a head that has just crashed.
-class SilentMember final : public kv::Store {
+class SilentMember final : public test::ForwardingStore {
  public:
-  explicit SilentMember(kv::Store& store) : store_(store) {}
-  void txn(kv::Txn txn, kv::TryOptions options, kv::TxnCallback done) override {
-    store_.txn(std::move(txn), options, std::move(done));
-  }
-  std::unique_ptr<kv::Watch> watch(kv::KeyRange range, Revision start_revision,
-                                   kv::WatchHandler* handler) override {
-    return store_.watch(std::move(range), start_revision, handler);
-  }
-  Status compact(Revision revision, kv::TryOptions options) override {
-    return store_.compact(revision, options);
-  }
+  using ForwardingStore::ForwardingStore;
   std::vector<kv::MemberStatus> status(kv::TryOptions options) override {
     over_.get_future().wait();
-    return store_.status(options);
+    return ForwardingStore::status(options);
   }
   void end_question() { over_.set_value(); }
 
  private:
-  kv::Store& store_;
   std::promise<void> over_;
 };
 
 TEST_F(MountQuotaTest, AMemberThatDoesNotAnswerDelaysNothing) {
   mount.reset();
   SilentMember store(*formatted.store);
-  MountOptions options;
-  options.fs = formatted.fs;
-  options.filesystem_name = "u04";
-  options.vnfs_id = VnfsId{3};
-  options.epoch = Epoch{++epoch};
+  MountOptions options = mount_options(formatted.fs, ++epoch);
   options.etcd_quota_bytes = std::int64_t{1} << 30;
   auto opened =
       Mount::open(store, env::system_clock(),

@@ -25,13 +25,7 @@ class MountRepliesTest : public testing::Test {
   MountRepliesTest() { begin(); }
   // A mount that goes on living, as a killed instance's mount does until its end record is written.
   void begin() {
-    MountOptions options;
-    options.fs = formatted.fs;
-    options.filesystem_name = "u04";
-    options.head = "c1n1";
-    options.vnfs = "vnfs1";
-    options.vnfs_id = VnfsId{3};
-    options.epoch = Epoch{++epoch};
+    MountOptions options = mount_options(formatted.fs, ++epoch);
     options.on_ended = [](Error) {};
     auto opened = Mount::open(*formatted.store, env::system_clock(),
                               std::make_shared<SimVolume>(disk, SimVolume::Mode::kImmediate),

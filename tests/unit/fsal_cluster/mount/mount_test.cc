@@ -22,13 +22,7 @@ using testing::ElementsAre;
 class MountTest : public testing::Test {
  protected:
   Result<std::unique_ptr<Mount>> open(std::uint64_t epoch) {
-    MountOptions options;
-    options.fs = formatted.fs;
-    options.filesystem_name = "u04";
-    options.head = "c1n1";
-    options.vnfs = "vnfs1";
-    options.vnfs_id = VnfsId{3};
-    options.epoch = Epoch{epoch};
+    MountOptions options = mount_options(formatted.fs, epoch);
     options.on_ended = [this](Error error) { ended.push_back(std::move(error)); };
     return Mount::open(*formatted.store, env::system_clock(),
                        std::make_shared<SimVolume>(disk, SimVolume::Mode::kImmediate), options);

@@ -29,13 +29,7 @@ using test::SimVolume;
 class SeveralMountsTest : public testing::Test {
  protected:
   std::unique_ptr<Mount> open(std::uint32_t vnfs) {
-    MountOptions options;
-    options.fs = formatted.fs;
-    options.filesystem_name = "u04";
-    options.head = "c1n" + std::to_string(vnfs);
-    options.vnfs = "vnfs" + std::to_string(vnfs);
-    options.vnfs_id = VnfsId{vnfs};
-    options.epoch = Epoch{++epoch};
+    MountOptions options = mount_options(formatted.fs, ++epoch, vnfs);
     // The watch and the heartbeat may both find the disproof.
     options.on_ended = [this, told = std::make_shared<std::atomic<bool>>(false)](Error) {
       if (!told->exchange(true)) ++disproofs;
@@ -389,15 +383,9 @@ TEST_F(SeveralMountsTest, WhatOneHasWrittenAndAnotherRemovedIsWrittenAgain) {
 
 TEST_F(SeveralMountsTest, OneMountPerVnfs) {
   const auto a = open(1);
-  MountOptions options;
-  options.fs = formatted.fs;
-  options.filesystem_name = "u04";
-  options.vnfs = "vnfs1";
-  options.vnfs_id = VnfsId{1};
-  options.epoch = Epoch{99};
-  const auto again =
-      Mount::open(*formatted.store, clock,
-                  std::make_shared<SimVolume>(disk, SimVolume::Mode::kImmediate), options);
+  const auto again = Mount::open(*formatted.store, clock,
+                                 std::make_shared<SimVolume>(disk, SimVolume::Mode::kImmediate),
+                                 mount_options(formatted.fs, 99));
   ASSERT_FALSE(again);
   EXPECT_EQ(again.error().code, ErrorCode::kBusy);
 }

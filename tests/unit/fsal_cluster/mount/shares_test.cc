@@ -32,13 +32,7 @@ constexpr std::int64_t kLeaseS = 1;
 class SharesTest : public testing::Test {
  protected:
   std::unique_ptr<Mount> open(std::uint32_t vnfs) {
-    MountOptions options;
-    options.fs = formatted.fs;
-    options.filesystem_name = "u04";
-    options.head = "c1n" + std::to_string(vnfs);
-    options.vnfs = "vnfs" + std::to_string(vnfs);
-    options.vnfs_id = VnfsId{vnfs};
-    options.epoch = Epoch{++epoch};
+    MountOptions options = mount_options(formatted.fs, ++epoch, vnfs);
     options.nfs_lease_s = kLeaseS;
     auto mount =
         Mount::open(*formatted.store, env::system_clock(),

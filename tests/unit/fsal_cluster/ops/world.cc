@@ -72,6 +72,17 @@ FsId format_for_test(kv::Store& store, const std::string& name) {
   return FsId{must(format_filesystem(store, env::system_clock(), options)).fsid()};
 }
 
+MountOptions mount_options(FsId fs, std::uint64_t epoch, std::uint32_t number) {
+  MountOptions options;
+  options.fs = fs;
+  options.filesystem_name = "u04";
+  options.head = "c1n" + std::to_string(number);
+  options.vnfs = "vnfs" + std::to_string(number);
+  options.vnfs_id = VnfsId{number};
+  options.epoch = Epoch{epoch};
+  return options;
+}
+
 Formatted::Formatted() {
   kv::MemStoreOptions options;
   options.faults = faults;

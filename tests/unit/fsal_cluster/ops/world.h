@@ -35,6 +35,9 @@ struct Formatted {
 // left alone.
 FsId format_for_test(kv::Store& store, const std::string& name);
 
+// A mount of the filesystem "u04" by the instance of vnfsN (ID N) of that epoch on the head c1nN.
+MountOptions mount_options(FsId fs, std::uint64_t epoch, std::uint32_t number = 1);
+
 // What may go wrong with the reply of a commit. The operation must still happen exactly once.
 inline constexpr kv::TxnFault::Kind kCommitFaults[] = {
     kv::TxnFault::Kind::kReplyLost,   kv::TxnFault::Kind::kRequestLost,

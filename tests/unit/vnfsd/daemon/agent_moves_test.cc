@@ -14,17 +14,13 @@ class AgentPlacementTest : public ::testing::Test {
  protected:
   // The agent's head may serve vnfs1 only when it is told to, so that it claims nothing itself.
   void SetUp() override {
-    builder.basics().head("c1n2", "10.99.0.2").head("c1n3", "10.99.0.3");
+    builder.basics().three_heads();
     const ClusterView view = builder.view();
     records::HeadRecord head = view.heads.at("c1n2").record;
     for (const auto* lun : luns_of_volume(view, "v1")) head.add_luns(lun->uuid());
     head.set_luns_known(true);
     builder.put(kv::keys::kHeads + "c1n2", head.SerializeAsString());
-    builder.apply([](const ClusterView& v) {
-      VnfsRequest r = ViewBuilder::vnfs();
-      r.heads = {"c1n2", "c1n1", "c1n3"};
-      return plan_vnfs_create(v, r);
-    });
+    builder.vnfs1({"c1n2", "c1n1", "c1n3"});
     boot("boot");
   }
   void boot(const std::string& incarnation) {

@@ -24,13 +24,7 @@ class AgentTest : public ::testing::Test {
   // vnfs1's primary is another head, so that the agent starts no supervisor: the tests are the
   // supervisor.
   void SetUp() override {
-    builder.head("c1n2", "10.99.0.2").head("c1n3", "10.99.0.3");
-    builder.basics();
-    builder.apply([](const ClusterView& v) {
-      VnfsRequest r = ViewBuilder::vnfs();
-      r.heads = {"c1n2", "c1n1", "c1n3"};
-      return plan_vnfs_create(v, r);
-    });
+    builder.three_heads().basics().vnfs1({"c1n2", "c1n1", "c1n3"});
     config.cluster_name = "lab";
     config.cluster_uuid = *cvm::uuid_from_bytes(std::string(16, 'c'));
     config.head_name = "c1n3";

@@ -28,11 +28,7 @@ class AgentFencingTest : public ::testing::Test {
   void SetUp() override {
     builder.basics();
     start("c1n2", "boot2", {});
-    builder.apply([](const ClusterView& v) {
-      VnfsRequest r = ViewBuilder::vnfs();
-      r.heads = {"c1n1", "c1n2"};  // no supervisor at c1n2: the test claims
-      return plan_vnfs_create(v, r);
-    });
+    builder.vnfs1({"c1n1", "c1n2"});  // no supervisor at c1n2: the test claims
     const auto plan = agents["c1n2"]->host().claim("vnfs1", {});
     ASSERT_TRUE(plan) << plan.error().message;
     fs::records::MountRecord mount;

@@ -18,7 +18,7 @@ inline constexpr std::int64_t kViewNow = 1'000'000'000'000;  // wall clock
 // c1n2, c1n3) and fails back by itself.
 inline ClusterView healthy_view() {
   ViewBuilder builder;
-  builder.basics().head("c1n2", "10.99.0.2").head("c1n3", "10.99.0.3");
+  builder.basics().three_heads();
   builder.apply([](const ClusterView& v) {
     return plan_vnfs_create_set(v, {"v", {"10.0.0.101/24@nfs0"}, {"u04"}, {}, "auto"});
   });

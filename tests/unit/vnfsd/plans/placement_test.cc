@@ -12,7 +12,7 @@ constexpr std::int64_t kNow = 1'000'000'000'000;
 class PlacementTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    builder.basics().head("c1n2", "10.99.0.2").head("c1n3", "10.99.0.3");
+    builder.basics().three_heads();
     for (const char* name : {"c1n1", "c1n2", "c1n3"}) edit_head(name, [](auto&) {});
     builder.apply([](const ClusterView& v) {
       return plan_vnfs_create_set(v, {"v", {"10.0.0.101/24@nfs0"}, {"u04"}, {}, "auto"});

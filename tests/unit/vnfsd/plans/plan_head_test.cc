@@ -11,13 +11,7 @@ class PlanHeadTest : public ::testing::Test {
  protected:
   // vnfs1 has the heads c1n2 and c1n1, and is on c1n2.
   void SetUp() override {
-    builder.head("c1n2", "10.99.0.2").head("c1n3", "10.99.0.3");
-    builder.basics();
-    builder.apply([](const ClusterView& v) {
-      VnfsRequest r = ViewBuilder::vnfs();
-      r.heads = {"c1n2", "c1n1"};
-      return plan_vnfs_create(v, r);
-    });
+    builder.three_heads().basics().vnfs1({"c1n2", "c1n1"});
     builder.owner("vnfs1", "c1n2");
   }
   Result<Change> remove(const std::string& name, TakeOff take_off = TakeOff::kYes) {

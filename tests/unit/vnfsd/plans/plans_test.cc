@@ -291,12 +291,7 @@ class RehostTest : public PlansTest {
  protected:
   void SetUp() override {
     PlansTest::SetUp();
-    builder.head("c1n2", "10.99.0.2").head("c1n3", "10.99.0.3");
-    builder.apply([](const ClusterView& v) {
-      VnfsRequest r = ViewBuilder::vnfs();
-      r.heads = {"c1n1", "c1n2"};
-      return plan_vnfs_create(v, r);
-    });
+    builder.three_heads().vnfs1({"c1n1", "c1n2"});
     builder.owner("vnfs1", "c1n1");
     for (const char* name : {"c1n1", "c1n2", "c1n3"}) edit(name, [](auto&) {});
   }

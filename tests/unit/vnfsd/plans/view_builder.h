@@ -40,6 +40,8 @@ class ViewBuilder {
     put(kv::keys::kHeads + name, record.SerializeAsString());
     return *this;
   }
+  // c1n1 is there from the beginning.
+  ViewBuilder& three_heads() { return head("c1n2", "10.99.0.2").head("c1n3", "10.99.0.3"); }
   ViewBuilder& lun(const std::string& name) {
     cvm::records::LunRecord record;
     record.set_name(name);
@@ -91,8 +93,13 @@ class ViewBuilder {
     put(kv::keys::mount(FsId(2), MountId(5)), mount.SerializeAsString());
     return *this;
   }
-  ViewBuilder& vnfs1() {
-    return apply([](const ClusterView& v) { return plan_vnfs_create(v, vnfs()); });
+  // The primary first.
+  ViewBuilder& vnfs1(const std::vector<std::string>& heads = {"c1n1"}) {
+    return apply([&](const ClusterView& v) {
+      VnfsRequest request = vnfs();
+      request.heads = heads;
+      return plan_vnfs_create(v, request);
+    });
   }
 
   static VolumeRequest volume() {

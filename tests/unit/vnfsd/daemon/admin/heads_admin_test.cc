@@ -26,7 +26,7 @@ class HeadsAdminTest : public HeadWorld {
   HeadsAdminTest() : HeadWorld(with_authority()) {}
   void SetUp() override {
     std::filesystem::remove(key_path());
-    builder.head("c1n2", "10.99.0.2").head("c1n3", "10.99.0.3");
+    builder.three_heads();
   }
   std::string key_path() const {
     return (std::filesystem::path(head.config.etcd.ca).parent_path() / "ca.key").string();
@@ -83,11 +83,7 @@ TEST_F(HeadsAdminTest, WithoutMeansNoHeadIsFenced) {
 
 TEST_F(HeadsAdminTest, AHeadThatServesIsNotRemoved) {
   builder.basics();
-  builder.apply([](const ClusterView& v) {
-    VnfsRequest r = ViewBuilder::vnfs();
-    r.heads = {"c1n1", "c1n2"};
-    return plan_vnfs_create(v, r);
-  });
+  builder.vnfs1({"c1n1", "c1n2"});
   builder.owner("vnfs1", "c1n2");
   EXPECT_EQ(code_of(admin.remove_head("c1n2", api::Consent::kYes, Mode::kCommit)),
             ErrorCode::kBusy);

@@ -12,10 +12,7 @@ using api::Consent;
 
 class VipsTest : public HeadWorld {
  protected:
-  void SetUp() override {
-    builder.head("c1n2", "10.99.0.2").head("c1n3", "10.99.0.3");
-    builder.basics();
-  }
+  void SetUp() override { builder.three_heads().basics(); }
   WhoHas who_has() {
     return [this](const std::string& device,
                   const std::vector<IpAddress>& addresses) -> Result<std::vector<address::Holder>> {
@@ -79,15 +76,7 @@ TEST_F(VipsTest, AHeadWithoutTheNetworkMakesItForOthers) {
 
 class ClientsTest : public HeadWorld {
  protected:
-  void SetUp() override {
-    builder.head("c1n2", "10.99.0.2").head("c1n3", "10.99.0.3");
-    builder.basics();
-    builder.apply([](const ClusterView& v) {
-      VnfsRequest r = ViewBuilder::vnfs();
-      r.heads = {"c1n2", "c1n1"};
-      return plan_vnfs_create(v, r);
-    });
-  }
+  void SetUp() override { builder.three_heads().basics().vnfs1({"c1n2", "c1n1"}); }
   void stop() {
     builder.apply(
         [](const ClusterView& v) { return plan_vnfs_state(v, "vnfs1", WantedState::kStopped); });

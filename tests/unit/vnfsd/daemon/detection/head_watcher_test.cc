@@ -34,8 +34,7 @@ class ScriptedSights final : public probe::HeadSights {
 class HeadWatcherTest : public HeadWorld {
  protected:
   void SetUp() override {
-    builder.head("c1n2", "10.99.0.2").head("c1n3", "10.99.0.3");
-    builder.basics().vnfs1().owner("vnfs1", "c1n2");
+    builder.three_heads().basics().vnfs1().owner("vnfs1", "c1n2");
     sights.hear("c1n1", 0);
     sights.hear("c1n2", kSilentForMs);
   }

@@ -7,10 +7,7 @@ namespace {
 
 class NeighboursTest : public HeadWorld {
  protected:
-  void SetUp() override {
-    builder.head("c1n2", "10.99.0.2").head("c1n3", "10.99.0.3");
-    builder.basics().vnfs1().owner("vnfs1", "c1n2");
-  }
+  void SetUp() override { builder.three_heads().basics().vnfs1().owner("vnfs1", "c1n2"); }
 };
 
 TEST_F(NeighboursTest, TellsOfOthersAndOfNetworks) {

@@ -33,11 +33,7 @@ class FencingTest : public HeadWorld {
   void SetUp() override {
     builder.head("c1n3", "10.99.0.3").basics();
     boot("boot2");
-    builder.apply([](const ClusterView& v) {
-      VnfsRequest r = ViewBuilder::vnfs();
-      r.heads = {"c1n1", "c1n2"};
-      return plan_vnfs_create(v, r);
-    });
+    builder.vnfs1({"c1n1", "c1n2"});
     records::OwnerRecord owner;
     owner.set_head("c1n2");
     owner.set_incarnation("boot2");

@@ -13,8 +13,7 @@ constexpr FsId kFs{1};
 class StallWatcherTest : public HeadWorld {
  protected:
   void set_up(const std::string& victim) {
-    builder.head("c1n2", "10.99.0.2").head("c1n3", "10.99.0.3");
-    builder.basics().vnfs1().owner("vnfs1", "c1n3");
+    builder.three_heads().basics().vnfs1().owner("vnfs1", "c1n3");
     put_mount(MountId(5), victim);
     put_mount(MountId(6), "c1n1");
     builder.put(kv::keys::heartbeat(kFs, MountId(5)), "beat");

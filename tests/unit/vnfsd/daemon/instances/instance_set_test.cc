@@ -41,11 +41,7 @@ class InstanceSetTest : public HeadWorld {
  protected:
   void SetUp() override {
     builder.head("c1n3", "10.99.0.3").basics();
-    builder.apply([](const ClusterView& v) {
-      VnfsRequest r = ViewBuilder::vnfs();
-      r.heads = {"c1n1", "c1n3"};
-      return plan_vnfs_create(v, r);
-    });
+    builder.vnfs1({"c1n1", "c1n3"});
   }
   void TearDown() override { set.clear(); }
   bool is_supervised() { return set.snapshots().contains("vnfs1"); }

@@ -24,11 +24,7 @@ class MovesTest : public HeadWorld {
     records::NetworkRecord network = builder.view().networks.at("nfs0").record;
     network.set_device("lo");
     builder.put(kv::keys::kNetworks + std::string("nfs0"), network.SerializeAsString());
-    builder.apply([](const ClusterView& v) {
-      VnfsRequest r = ViewBuilder::vnfs();
-      r.heads = {"c1n2", "c1n1", "c1n3"};
-      return plan_vnfs_create(v, r);
-    });
+    builder.vnfs1({"c1n2", "c1n1", "c1n3"});
   }
   void serving(const std::string& name) {
     const ClusterView view = builder.view();

@@ -21,15 +21,7 @@ bool is_claim(const kv::Txn& txn) {
 
 class OwnershipTest : public HeadWorld {
  protected:
-  void SetUp() override {
-    builder.head("c1n2", "10.99.0.2").head("c1n3", "10.99.0.3");
-    builder.basics();
-    builder.apply([](const ClusterView& v) {
-      VnfsRequest r = ViewBuilder::vnfs();
-      r.heads = {"c1n2", "c1n1", "c1n3"};
-      return plan_vnfs_create(v, r);
-    });
-  }
+  void SetUp() override { builder.three_heads().basics().vnfs1({"c1n2", "c1n1", "c1n3"}); }
   Result<instance::InstancePlan> claim(std::optional<Epoch> epoch) {
     return owner.claim("vnfs1", epoch);
   }

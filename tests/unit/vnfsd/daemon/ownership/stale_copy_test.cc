@@ -12,13 +12,7 @@ namespace {
 class StaleCopyTest : public HeadWorld {
  protected:
   void SetUp() override {
-    builder.head("c1n2", "10.99.0.2").head("c1n3", "10.99.0.3");
-    builder.basics();
-    builder.apply([](const ClusterView& v) {
-      VnfsRequest r = ViewBuilder::vnfs();
-      r.heads = {"c1n2", "c1n3"};
-      return plan_vnfs_create(v, r);
-    });
+    builder.three_heads().basics().vnfs1({"c1n2", "c1n3"});
     reader.copy = builder.view();
   }
   LunSet luns{head.config.cluster_uuid};
