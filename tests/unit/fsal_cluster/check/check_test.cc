@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/base/bytes.h"
+#include "tests/support/forwarding_store.h"
 #include "tests/unit/fsal_cluster/check/check_world.h"
 
 namespace symnas::fs::test {
@@ -72,6 +74,22 @@ TEST_F(CheckTest, What_a_mount_is_mending_is_looked_at_again) {
   EXPECT_EQ(pauses, 1);
 }
 
+// A batch of a head that stood still for two minutes lands after a change of another head.
+TEST_F(CheckTest, A_stamp_that_was_set_back_is_looked_at_again) {
+  world.mount();
+  world.populate();
+  std::string now;
+  for (const kv::KeyValue& kv : world.dump()) {
+    if (kv.key == kv::keys::stamp(world.fs)) now = kv.value;
+  }
+  const auto earlier = read_be64(now, 0) - 120'000'000'000;
+  std::string late;
+  append_be64(late, earlier);
+  change(kv::put(kv::keys::stamp(world.fs), late));
+  EXPECT_THAT(lines(run([&] { change(kv::put(kv::keys::stamp(world.fs), now)); })), IsEmpty());
+  EXPECT_EQ(pauses, 1);
+}
+
 TEST_F(CheckTest, What_nobody_mends_is_found_in_the_end) {
   world.mount();
   change(kv::put(kv::keys::directory_times(world.fs, Ino{300}), ""));
@@ -87,7 +105,7 @@ TEST_F(CheckTest, There_is_no_such_filesystem) {
 }
 
 // Compacts the store whenever a page has been read.
-class CompactedStore final : public ::symnas::test::ForwardingStore {
+class CompactedStore final : public symnas::test::ForwardingStore {
  public:
   CompactedStore(kv::Store& store, int times)
       : ForwardingStore(store), store_(store), times_(times) {}
