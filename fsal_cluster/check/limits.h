@@ -42,8 +42,9 @@ inline constexpr int kLooksMax = 4;
 inline constexpr std::int64_t kLookPauseMs = 2'500;  // a recovery or a sweep takes less
 
 // How far a ctime may lie after the stamp's time: batches overtake each other, so the stamp may lag
-// behind a time in an earlier batch. Clocks of heads differ by less. A head that stood still between
-// building a batch and sending it may set the stamp back by more, until the next batch of any head.
+// behind a time in an earlier batch. Clocks of heads differ by less. A head that stood still
+// between building a batch and sending it may set the stamp back by more, until the next batch of
+// any head.
 inline constexpr std::int64_t kStampLagNs = 60'000'000'000;
 
 // File bytes that a map chunk covers (docs/formats/filesystem_records.md). Defined here again,
