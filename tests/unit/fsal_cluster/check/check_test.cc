@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "common/base/bytes.h"
+#include "fsal_cluster/schema/stamp.h"
 #include "tests/support/forwarding_store.h"
 #include "tests/unit/fsal_cluster/check/check_world.h"
 
@@ -28,6 +29,17 @@ class CheckTest : public testing::Test {
     kv::Txn txn;
     txn.success = {std::move(op)};
     ASSERT_TRUE(kv::txn_blocking(world.store, std::move(txn), 1000));
+  }
+  std::int64_t stamp_ns() const {
+    for (const kv::KeyValue& kv : world.dump()) {
+      if (kv.key == kv::keys::stamp(world.fs))
+        return static_cast<std::int64_t>(read_be64(kv.value, 0));
+    }
+    ADD_FAILURE() << "there is no stamp";
+    return 0;
+  }
+  void set_stamp(std::int64_t time_ns) {
+    change(kv::put(kv::keys::stamp(world.fs), encode_stamp(time_ns)));
   }
   static std::vector<std::string> lines(const check::Report& report) {
     std::vector<std::string> out;
@@ -78,16 +90,27 @@ TEST_F(CheckTest, What_a_mount_is_mending_is_looked_at_again) {
 TEST_F(CheckTest, A_stamp_that_was_set_back_is_looked_at_again) {
   world.mount();
   world.populate();
-  std::string now;
-  for (const kv::KeyValue& kv : world.dump()) {
-    if (kv.key == kv::keys::stamp(world.fs)) now = kv.value;
-  }
-  const auto earlier = read_be64(now, 0) - 120'000'000'000;
-  std::string late;
-  append_be64(late, earlier);
-  change(kv::put(kv::keys::stamp(world.fs), late));
-  EXPECT_THAT(lines(run([&] { change(kv::put(kv::keys::stamp(world.fs), now)); })), IsEmpty());
+  const std::int64_t now_ns = stamp_ns();
+  set_stamp(now_ns - 120'000'000'000);
+  EXPECT_THAT(lines(run([&] { set_stamp(now_ns); })), IsEmpty());
   EXPECT_EQ(pauses, 1);
+}
+
+TEST_F(CheckTest, A_ctime_ahead_of_a_stamp_that_advances_is_found) {
+  world.mount();
+  const Handle file = world.create(world.root(), "file");
+  std::int64_t now_ns = stamp_ns();
+  records::Inode inode;
+  for (const kv::KeyValue& kv : world.dump()) {
+    if (kv.key != kv::keys::inode(world.fs, file.ino)) continue;
+    ASSERT_TRUE(inode.ParseFromString(kv.value));
+  }
+  inode.set_ctime_ns(now_ns + 3'600'000'000'000);
+  change(kv::put(kv::keys::inode(world.fs, file.ino), inode.SerializeAsString()));
+  set_stamp(now_ns);
+  EXPECT_THAT(lines(run([&] { set_stamp(now_ns += 2'500'000'000); })),
+              ElementsAre(testing::HasSubstr("more than 60 s after the filesystem's time")));
+  EXPECT_GT(pauses, 1);
 }
 
 TEST_F(CheckTest, What_nobody_mends_is_found_in_the_end) {

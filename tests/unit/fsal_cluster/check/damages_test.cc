@@ -258,7 +258,7 @@ std::vector<Damage> record_damages() {
            inode.set_ctime_ns(inode.ctime_ns() + 3'600'000'000'000);
          });
        },
-       "stamp inode 22: was changed 35"},
+       "stamp inode 22: was changed at "},
       {"MountId", [](Keys& k) { k.put(keys::mount(k.fs, kNoMount), records::MountRecord()); },
        "counter: mount 77: the next free id is 2"},
       {"MountClaim", [](Keys& k) { k.put(keys::mount_claim(k.fs), "0"); },
