@@ -58,10 +58,14 @@ Result<std::unique_ptr<FileData>> FileData::open(kv::Session& session, const env
 }
 
 Engine::~Engine() {
-  closing_ = true;
-  if (tokens_ != nullptr) tokens_->stop();
+  stop_waiting();
   running_.wait_for_operations();
   background_->stop();
+}
+
+void Engine::stop_waiting() {
+  closing_ = true;
+  if (tokens_ != nullptr) tokens_->stop();
 }
 
 void Engine::failed_for_good(const Error& error) {

@@ -79,6 +79,7 @@ class Engine final : public FileData {
   std::vector<records::FileInUse> files_in_use() override;
   void fetch(const std::vector<records::FileInUse>& files) override;
   void stop_fetching() override;
+  void stop_waiting() override;
 
   // One round of what timers do; the engine calls it every kTickNs.
   void tick();

@@ -168,6 +168,8 @@ class FileData {
   virtual void fetch(const std::vector<records::FileInUse>& /*files*/) {}
   // Returns when no fetch is under way; none begins after it.
   virtual void stop_fetching() {}
+  // From now on whoever waits for the token of another mount is answered kShutdown. Idempotent.
+  virtual void stop_waiting() {}
   // What the heartbeat announces; called about once a second. Never blocks.
   virtual SpaceAnnouncement announcement() { return {}; }
   // Puts for the transaction that creates a regular file: then its first write needs no transaction

@@ -51,6 +51,8 @@ ClusterMount::~ClusterMount() {
   // The sweep and the data wait for what the gate holds, so the gate lets it go first.
   heartbeat_.reset();
   parts_.gate->shut_down();
+  // A mount whose opening has failed has no keeper: nobody recovers the tokens of ended mounts.
+  parts_.data->stop_waiting();
   end_threads();
 }
 

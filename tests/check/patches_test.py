@@ -16,7 +16,7 @@ import choosing
 from lab_case import all_tests
 
 NAME = re.compile(r"^[a-z0-9]+/(\d{4})-[a-z0-9-]+\.patch$")
-KINDS = {"bug of ganesha", "bug of ntirpc", "feature for an FSAL"}
+KINDS = {"bug of ganesha", "bug of ntirpc", "bug of Linux", "feature for an FSAL"}
 SUBJECT_COLUMNS = 72
 BODY_COLUMNS = 75
 

@@ -1,4 +1,4 @@
-"""A client of NFSv4.1 that opens and locks, call by call (tests/client/nfs4_locks)."""
+"""A client of NFSv4 that opens and locks, call by call (tests/client/nfs4_locks)."""
 
 import contextlib
 import os
@@ -17,13 +17,13 @@ class Locks:
     """A client of nfs4_locks."""
 
     def __init__(self, bench, file, deny=0, says="ready", service=None, reclaims=None,
-                 called_back=False):
+                 called_back=False, minor=1):
         url = (service or bench.service).url
         more = [] if reclaims is None else ["--reclaims", str(reclaims)]
         more += ["--called-back"] if called_back else []
         self.process = bench.lab.popen_in(
             "client", [sys.executable, LOCKS, "--url", url, "--file", file,
-                       "--deny", str(deny), *more],
+                       "--minor", str(minor), "--deny", str(deny), *more],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         wait_for_line(self.process, says)
 

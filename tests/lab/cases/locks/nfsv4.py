@@ -1,4 +1,4 @@
-"""Byte-range locks of NFSv4.1 clients on one head."""
+"""Byte-range locks of NFSv4 clients on one head."""
 
 import signal
 
@@ -13,6 +13,8 @@ from symlab.wait import SLOWER
 # Longer than a lease, and than the gate's window.
 AWAY_S = LEASE_S + 8.0
 OLD_STATEID = 10024  # NFS4ERR_OLD_STATEID
+BAD_SEQID = 10026  # NFS4ERR_BAD_SEQID
+DENIED = 10010  # NFS4ERR_DENIED: the sequence was right
 
 
 @lab_test("INV-7", "architecture/gate.md")
@@ -114,3 +116,23 @@ def v41_close_keeps_a_concurrent_open(bench):
         check(seen == f"0 {OLD_STATEID}", f"OPEN and CLOSE were answered {seen}")
         client.expect("0", "read")
         other.expect("denied", "hold", 20, 10)
+
+
+@lab_test("INV-7", "architecture/locks.md")
+def v40_owner_may_skip_a_seqid_after_a_reclaim(bench):
+    """Linux counts a LOCK too many when it recovers while one waits (patch 0049)."""
+    with locks(bench, "skipped", minor=0) as client:
+        client.expect("granted", "hold", 0, 10)
+        client.expect("done", "skip", 1)
+        client.expect(str(BAD_SEQID), "lock")
+        client.expect("done", "skip", -2)
+        client.expect(str(DENIED), "lock")
+        before = bench.kill_instance()
+        bench.service.wait_serving(other_than=before["pid"])
+        client.expect("granted", "hold", 0, 10)
+        for skipped in (1, 3, 0):
+            client.expect("done", "skip", skipped)
+            client.expect(str(DENIED), "lock")
+        client.expect("done", "skip", -2)  # before the last one, which would be sent again
+        client.expect(str(BAD_SEQID), "lock")
+        client.expect("2", "recoveries")
