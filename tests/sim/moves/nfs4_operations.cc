@@ -224,10 +224,11 @@ std::optional<Answer> ModelNfs4Client::lock_now(const Key& locker, Span span, fs
   const auto gone = gone_;
   const Key opener = opener_of(locker);
   change_ = {locker, arbiter_.beliefs(locker.first, locker.second)};
-  if (mode == fs::LockMode::kShared) arbiter_.weakens(locker.first, locker.second, span);
   const auto reply = ask([&]() -> std::optional<Life::Body> {
     const auto stateid = stateids_.find(opener);
     if (stateid == stateids_.end()) return std::nullopt;
+    // Each time: what it has reclaimed in between it held as before.
+    if (mode == fs::LockMode::kShared) arbiter_.weakens(locker.first, locker.second, span);
     return [call = call_of(locker, span, mode), who = who(),
             stateid = stateid->second](Life& life) { return life.nfs4().lock(who, stateid, call); };
   });
