@@ -168,7 +168,8 @@ class FileData {
   virtual void fetch(const std::vector<records::FileInUse>& /*files*/) {}
   // Returns when no fetch is under way; none begins after it.
   virtual void stop_fetching() {}
-  // From now on whoever waits for the token of another mount is answered kShutdown. Idempotent.
+  // From now on whoever waits for the token of another mount is answered kShutdown, and nothing is
+  // committed in the background any more: for the end of a mount. Idempotent, never blocks.
   virtual void stop_waiting() {}
   // What the heartbeat announces; called about once a second. Never blocks.
   virtual SpaceAnnouncement announcement() { return {}; }

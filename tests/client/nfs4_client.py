@@ -263,14 +263,15 @@ class Client:
     def status_of_lock(self):
         """The status of a LOCK of the whole file by a new owner that is sent once, whatever the
         answer is."""
+        self.locks += 1
         try:
-            self._once(self._here(), self._lock_by_new_owner())
+            self._once(self._here(), self._lock_all())
         except Refused as refused:
             return refused.status
         return OK
 
-    def _lock_by_new_owner(self):
-        self.locks += 1
+    def _lock_all(self):
+        """A LOCK of the whole file by the latest owner of lock() or status_of_lock()."""
         return LOCK, u32(_WRITE_LOCK, 0) + u64(0, (1 << 64) - 1) + u32(
             1, self._next_owner_sequence()) + self.stateid + u32(0) + u64(self.client_id) \
             + opaque(f"{self.owner} lock {self.locks}"), lambda a: a.take(16)
@@ -331,13 +332,15 @@ class Client:
     def lock(self):
         """Locks the whole file for writing and unlocks it; after a restart in between, locks
         again."""
+        self.locks += 1
+
         def given_back():
             if self.recoveries != at:
                 raise _Restarted
             return LOCKU, u32(_WRITE_LOCK, 1) + held + u64(0, (1 << 64) - 1), lambda a: a.take(16)
 
         while True:
-            held = self.call(self._here, self._lock_by_new_owner)[1]
+            held = self.call(self._here, self._lock_all)[1]
             at = self.recoveries
             try:
                 self.call(self._here, given_back)

@@ -130,9 +130,12 @@ def v40_owner_may_skip_a_seqid_after_a_reclaim(bench):
         before = bench.kill_instance()
         bench.service.wait_serving(other_than=before["pid"])
         client.expect("granted", "hold", 0, 10)
-        for skipped in (1, 3, 0):
+        for skipped in (1, 256, 0):
             client.expect("done", "skip", skipped)
             client.expect(str(DENIED), "lock")
+        client.expect("done", "skip", 257)
+        client.expect(str(BAD_SEQID), "lock")
+        client.expect("done", "skip", -258)
         client.expect("done", "skip", -2)  # before the last one, which would be sent again
         client.expect(str(BAD_SEQID), "lock")
         client.expect("2", "recoveries")
