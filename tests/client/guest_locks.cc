@@ -71,12 +71,9 @@ class Worker {
       close(fd);
       return false;
     }
-    const std::uint64_t count = slots_.enter(fd, name, first, end, shared);
-    hold();
-    slots_.expect(fd, first, count);
-    arbiter_.tell("leave");
+    const bool kept = slots_.stay_in(fd, name, first, end, shared, [this] { hold(); });
     wanted.l_type = F_UNLCK;
-    if (fcntl(fd, F_SETLK, &wanted) != 0) arbiter_.fail("unlock " + name);
+    if (kept && fcntl(fd, F_SETLK, &wanted) != 0) arbiter_.fail("unlock " + name);
     if (close(fd) != 0) arbiter_.fail("close " + name);
     return true;
   }

@@ -243,7 +243,10 @@ class Turns {
     }
     if (tries < kTurnTries) {
       ++counts_.granted;
-      const bool kept = stay_in(fd, name, slot);
+      const bool kept = slots_.stay_in(fd, name, slot, slot + 1, false, [this] {
+        chance_.pause(600);
+        arbiter_.tell("beside");
+      });
       wanted.l_type = F_UNLCK;
       if (kept && chance_.one_in(2) && fcntl(fd, F_SETLK, &wanted) != 0)
         arbiter_.fail("unlock " + name);
@@ -253,23 +256,6 @@ class Turns {
     pass_on();
     if (chance_.one_in(2)) chance_.pause(5);
     if (close(fd) != 0) arbiter_.fail("close " + name);
-  }
-
-  // False: this kernel has given the lock up. Linux recovers an open once more that was under way
-  // while its owner was recovered, and takes NFSv4.0 locks under it for lost
-  // (_nfs4_open_and_get_state, nfs4_lock_expired; recover_lost_locks is off).
-  bool stay_in(int fd, const std::string& name, int slot) {
-    bool kept = true;
-    try {
-      const std::uint64_t count = slots_.enter(fd, name, slot, slot + 1, false);
-      chance_.pause(600);
-      slots_.expect(fd, slot, count);
-      arbiter_.tell("beside");
-    } catch (const symnas::guest::GivenUp&) {
-      kept = false;
-    }
-    arbiter_.tell("leave");
-    return kept;
   }
 
   const std::string directory_;

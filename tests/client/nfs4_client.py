@@ -260,6 +260,17 @@ class Client:
             return refused.status
         return OK
 
+    def status_of_open(self, by_handle):
+        """The status of another OPEN of the file, by CLAIM_FH or by its name, that is sent once."""
+        try:
+            if by_handle:
+                self._open(u32(_CLAIM_FH), self.handle)
+            else:
+                self._open(u32(0) + opaque(self.name), self.root)
+        except Refused as refused:
+            return refused.status
+        return OK
+
     def status_of_lock(self):
         """The status of a LOCK of the whole file by a new owner that is sent once, whatever the
         answer is."""

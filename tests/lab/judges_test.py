@@ -127,17 +127,19 @@ class Arbitration(unittest.TestCase):
         record = {"client": "Linux NFSv4.0 vm2/10.0.0.104",
                   "ranges": [{"type": "write", "start": 8192, "length": 4096}]}
 
-        def kept(client, record):
+        def kept(client, record, held=held):
             symnas = SimpleNamespace(json=lambda *_: {"locks": [record]})
             bench = SimpleNamespace(lab=SimpleNamespace(running_symnas=lambda: symnas))
             return torture_clients.is_recorded(bench, client, "folder", held)
 
         self.assertTrue(kept("vm2.turns.vers=4.0.1", record))
+        self.assertTrue(kept("vm2.locks.vers=4.0.1", record))
         self.assertFalse(kept("vm1.turns.vers=4.0.1", record))
         self.assertFalse(kept("vm2.turns.vers=4.1.1", record))
         self.assertFalse(kept("vm2.files.vers=4.0.1", record))
         shared = {**record, "ranges": [{"type": "read", "start": 0}]}
         self.assertFalse(kept("vm2.turns.vers=4.0.1", shared))
+        self.assertTrue(kept("vm2.locks.vers=4.0.1", shared, [Held("locks0", 2, 3, False, "")]))
 
     def test_who_was_granted_nothing_is_seen(self):
         self.arbiter.enter("vm1.vers=4.1.0", "f", 0, 1, True)

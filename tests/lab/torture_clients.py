@@ -193,15 +193,17 @@ def lock_holders(bench, clients, folder):
 
 
 def is_recorded(bench, client, folder, held):
-    """Whether the cluster has an exclusive lock of what is held, for the machine of that client.
-    Asked for NFSv4.0's turns only: what Linux gives up then by itself is in guest_ranges.cc."""
+    """Whether the cluster has the locks of what is held, for the machine of that client.
+    Asked for NFSv4.0 where processes open the same file: what Linux gives up then by itself is in
+    guest_slots.h."""
     machine, kind, version = client.split(".", 2)
-    if kind != "turns" or not version.startswith("vers=4.0"):
+    if kind not in ("locks", "turns") or not version.startswith("vers=4.0"):
         return False
 
     def covers(record, one):
         return record["client"].startswith("Linux NFSv4.0") and machine in record["client"] and any(
-            span["type"] == "write" and span["start"] <= one.first * SLOT_BYTES
+            (span["type"] == "write" or not one.exclusive)
+            and span["start"] <= one.first * SLOT_BYTES
             and one.end * SLOT_BYTES <= span["start"] + span.get("length", 1 << 63)
             for span in record["ranges"])
 

@@ -13,7 +13,9 @@ from symlab.wait import SLOWER
 # Longer than a lease, and than the gate's window.
 AWAY_S = LEASE_S + 8.0
 OLD_STATEID = 10024  # NFS4ERR_OLD_STATEID
+SKIPPED_MAX = 65536  # sequence numbers of an owner that has reclaimed (patch 0049)
 BAD_SEQID = 10026  # NFS4ERR_BAD_SEQID
+NOTSUPP = 10004  # NFS4ERR_NOTSUPP
 DENIED = 10010  # NFS4ERR_DENIED: the sequence was right
 
 
@@ -130,12 +132,31 @@ def v40_owner_may_skip_a_seqid_after_a_reclaim(bench):
         before = bench.kill_instance()
         bench.service.wait_serving(other_than=before["pid"])
         client.expect("granted", "hold", 0, 10)
-        for skipped in (1, 256, 0):
+        client.expect("0", "open", "name")
+        for skipped in (1, SKIPPED_MAX, 0):
             client.expect("done", "skip", skipped)
             client.expect(str(DENIED), "lock")
-        client.expect("done", "skip", 257)
+        client.expect("done", "skip", SKIPPED_MAX + 1)
         client.expect(str(BAD_SEQID), "lock")
-        client.expect("done", "skip", -258)
+        client.expect("done", "skip", -SKIPPED_MAX - 2)
         client.expect("done", "skip", -2)  # before the last one, which would be sent again
         client.expect(str(BAD_SEQID), "lock")
         client.expect("2", "recoveries")
+
+
+@lab_test("INV-7", "architecture/locks.md")
+def v40_refused_open_has_a_seqid(bench):
+    """What comes after an OPEN that is refused is checked as any other (patch 0050). A LOCK with
+    the sequence number of that OPEN crashed the server."""
+    with locks(bench, "refused", minor=0) as client:
+        client.expect("granted", "hold", 0, 10)
+        client.expect(str(NOTSUPP), "open", "handle")
+        client.expect("done", "skip", -1)
+        client.expect(str(BAD_SEQID), "lock")
+        client.expect(str(DENIED), "lock")
+        client.expect(str(NOTSUPP), "open", "handle")
+        client.expect("done", "skip", 1)
+        client.expect(str(BAD_SEQID), "lock")
+        client.expect("done", "skip", -2)
+        client.expect(str(DENIED), "lock")
+        client.expect("1", "recoveries")
