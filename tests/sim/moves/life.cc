@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "fsal_cluster/nsm/answers.h"
 #include "fsal_cluster/nsm/rpc_message.h"
 #include "fsal_cluster/nsm/service.h"
+#include "fsal_cluster/nsm/status_monitor.h"
 #include "fsal_cluster/state/file_locks.h"
 #include "fsal_cluster/state/gate.h"
 #include "fsal_cluster/state/nlm_client.h"
@@ -236,11 +236,11 @@ void Life::sm_notify(const std::string& address, std::int32_t state,
     mount_.locks().note_nlm_life(client.address, client.state);
   };
   clients.has_locks = [this](const std::string& who) { return mount_.locks().has_nlm_client(who); };
-  const nsm::Answer answer =
+  const nsm::Reply reply =
       nsm::answer(message, {address, kStatdOfClient}, nsm::state_of_epoch(epoch_), clients);
-  if (answer.reply.empty()) fail("an SM_NOTIFY was taken for no call");
-  if (!answer.reboot) return answered();
-  reboots_.add(*answer.reboot, answered);
+  if (reply.message.empty()) fail("an SM_NOTIFY was taken for no call");
+  if (!reply.reboot) return answered();
+  reboots_.add(*reply.reboot, answered);
 }
 
 }  // namespace symnas::sim
