@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <string>
 
-#include "fsal_cluster/plugin/answers.h"
 #include "fsal_cluster/plugin/guarded.h"
 #include "fsal_cluster/plugin/limits.h"
 #include "fsal_cluster/plugin/memory_report.h"
 #include "fsal_cluster/plugin/object.h"
+#include "fsal_cluster/plugin/recorded_calls.h"
 
 namespace symnas::plugin {
 namespace {

@@ -4,10 +4,10 @@
 #include <cstring>
 
 #include "fsal_cluster/access/access.h"
-#include "fsal_cluster/plugin/answers.h"
 #include "fsal_cluster/plugin/guarded.h"
 #include "fsal_cluster/plugin/milestones.h"
 #include "fsal_cluster/plugin/object.h"
+#include "fsal_cluster/plugin/recorded_calls.h"
 #include "fsal_cluster/state/share_modes.h"
 
 namespace symnas::plugin {

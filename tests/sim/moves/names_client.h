@@ -41,7 +41,7 @@ class NamesClient {
   void expect(const char* what, const std::string& name, const Server::Reply& reply,
               Answer expected, Answer second);
   Server::Reply ask(const Life::Body& body);
-  // Makes a change, unless a former instance has made it (fsal_cluster/plugin/answers.cc).
+  // Makes a change, unless a former instance has made it (fsal_cluster/plugin/recorded_calls.cc).
   Server::Reply change(const std::function<std::optional<Answer>(fs::Mount&)>& operation);
 
   Server& server_;
