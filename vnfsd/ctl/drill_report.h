@@ -8,7 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "vnfsd/pinger/answers.h"
+#include "vnfsd/pinger/answer_times.h"
 
 namespace symnas::vnfsd::ctl {
 
