@@ -12,15 +12,15 @@
 
 #include "vnfsd/daemon/head/loop.h"
 #include "vnfsd/daemon/head/this_head.h"
-#include "vnfsd/daemon/instances/answers.h"
 #include "vnfsd/daemon/instances/instances.h"
+#include "vnfsd/daemon/instances/worker_silence.h"
 
 namespace symnas::vnfsd::daemon {
 
 class AnswerWatcher {
  public:
   // What the process answers; blocks for kAskMs at most. Thread-safe.
-  using Ask = std::function<AnswerWatch::Answer(int pid)>;
+  using Ask = std::function<WorkerSilence::NullReply(int pid)>;
 
   AnswerWatcher(const ThisHead& head, Instances& instances, Ask ask, std::stop_token end);
 
@@ -34,11 +34,11 @@ class AnswerWatcher {
   const ThisHead& head_;
   Instances& instances_;
   const Ask ask_;
-  std::map<std::string, AnswerWatch> answers_;  // by VNFS
-  Loop loop_;                                   // last
+  std::map<std::string, WorkerSilence> silences_;  // by VNFS
+  Loop loop_;                                      // last
 };
 
 // The process's answer to a NULL call.
-AnswerWatch::Answer ask_instance(int pid, const env::Clock& clock);
+WorkerSilence::NullReply ask_instance(int pid, const env::Clock& clock);
 
 }  // namespace symnas::vnfsd::daemon
