@@ -51,7 +51,7 @@ void Committer::commit(Mutation mutation, CommitCallback done) {
   operation->done = std::move(done);
   if (operation->ends_session) ending_itself_.fetch_add(1, std::memory_order_acq_rel);
   context_.counters.operations.fetch_add(1, std::memory_order_relaxed);
-  Answers answers;
+  Completions answers;
   {
     const MutexLock lock(mutex_);
     if (closed_) {
@@ -71,7 +71,7 @@ void Committer::commit(Mutation mutation, CommitCallback done) {
 
 // --- forming and sending batches
 
-void Committer::dispatch_locked(Answers& answers) {
+void Committer::dispatch_locked(Completions& answers) {
   if (closed_) return;
   while (!queue_.empty()) {
     if (!slots_.has_armed()) {
@@ -98,7 +98,7 @@ bool Committer::is_stale(const Operation& operation) const {
                      });
 }
 
-void Committer::answer_stale_locked(Operations& operations, Answers& answers) {
+void Committer::answer_stale_locked(Operations& operations, Completions& answers) {
   for (auto& operation : operations) {
     if (!operation->waited || !is_stale(*operation)) continue;
     context_.counters.stale_operations.fetch_add(1, std::memory_order_relaxed);
@@ -178,7 +178,7 @@ bool Committer::take_locked(const FlightRef& flight) {
 
 // Puts the flight back among those under way: from there close() answers its operations. After
 // close() their answers go to `answers`. False: closed.
-bool Committer::put_back_locked(const FlightRef& flight, Answers& answers) {
+bool Committer::put_back_locked(const FlightRef& flight, Completions& answers) {
   if (!closed_) {
     flights_.push_back(flight);
     return true;
@@ -227,7 +227,7 @@ void Committer::on_answer(const FlightRef& flight, Result<TxnResult> answer) {
 }
 
 void Committer::on_ended(const FlightRef& flight, const Error& disproof) {
-  Answers answers;
+  Completions answers;
   {
     const MutexLock lock(mutex_);
     put_back_locked(flight, answers);  // close() answers its operations with all others
@@ -251,7 +251,7 @@ void Committer::send_again(const FlightRef& flight, const Result<TxnResult>& ans
   if (first_unknown && flight->phase == Flight::Phase::kBatch) {
     context_.counters.unknown_outcomes.fetch_add(1, std::memory_order_relaxed);
   }
-  Answers answers;
+  Completions answers;
   bool open = false;
   {
     const MutexLock lock(mutex_);
@@ -280,7 +280,7 @@ void Committer::send_again(const FlightRef& flight, const Result<TxnResult>& ans
 }
 
 void Committer::on_armed(const FlightRef& flight, const Verdict& verdict) {
-  Answers answers;
+  Completions answers;
   {
     const MutexLock lock(mutex_);
     land_locked(flight, verdict.revision);
@@ -297,8 +297,8 @@ void Committer::on_executed(const FlightRef& flight, const Verdict& verdict,
   note_shown(verdict.revision);  // before any fact of it
   show(*flight, verdict, answer);
   unpin(*flight);
-  Answers answers;
-  Answers stale;
+  Completions answers;
+  Completions stale;
   {
     const MutexLock lock(mutex_);
     for (const auto& operation : batch.operations) claims_.remove(operation->footprint);
@@ -320,7 +320,7 @@ void Committer::on_refused(const FlightRef& flight, const Verdict& verdict) {
     end(Error{ErrorCode::kEnded, verdict.error.message});
     return;
   }
-  Answers answers;
+  Completions answers;
   Operations failed;
   {
     const MutexLock lock(mutex_);
@@ -363,7 +363,7 @@ void Committer::on_abort(const FlightRef& flight, Error refusal) {
   flight->tries = 0;
   flight->unanswered = 0;
   flight->maybe_executed = true;
-  Answers answers;
+  Completions answers;
   {
     const MutexLock lock(mutex_);
     if (put_back_locked(flight, answers)) outbox_.push_back(flight);
@@ -373,7 +373,7 @@ void Committer::on_abort(const FlightRef& flight, Error refusal) {
 }
 
 void Committer::on_aborted(const FlightRef& flight) {
-  Answers answers;
+  Completions answers;
   {
     const MutexLock lock(mutex_);
     unpin(*flight);
@@ -467,7 +467,7 @@ void Committer::tell(const OnlookerRef& onlooker) {
 }
 
 void Committer::fail_all(const Error& error) {
-  Answers answers;
+  Completions answers;
   std::vector<OnlookerRef> onlookers;
   std::function<void(Status)> ready;
   {

@@ -64,25 +64,25 @@ class Committer {
     std::uint64_t number = 0;         // of the batch, ascending
   };
   using FlightRef = std::shared_ptr<Flight>;
-  struct Answer {
+  struct Completion {
     std::unique_ptr<Operation> operation;
     Result<Committed> result;
   };
-  using Answers = std::vector<Answer>;
+  using Completions = std::vector<Completion>;
   struct Onlooker {
     std::vector<std::uint64_t> flights;  // that it waits for
     std::function<void(Status)> action;
   };
   using OnlookerRef = std::shared_ptr<Onlooker>;
 
-  void dispatch_locked(Answers& answers) REQUIRES(mutex_);
+  void dispatch_locked(Completions& answers) REQUIRES(mutex_);
   bool is_stale(const Operation& operation) const;
-  void answer_stale_locked(Operations& operations, Answers& answers) REQUIRES(mutex_);
+  void answer_stale_locked(Operations& operations, Completions& answers) REQUIRES(mutex_);
   void launch_locked(Operations operations) REQUIRES(mutex_);
   void arm_locked() REQUIRES(mutex_);
   void send_locked(FlightRef flight) REQUIRES(mutex_);
   bool take_locked(const FlightRef& flight) REQUIRES(mutex_);
-  bool put_back_locked(const FlightRef& flight, Answers& answers) REQUIRES(mutex_);
+  bool put_back_locked(const FlightRef& flight, Completions& answers) REQUIRES(mutex_);
   void land_locked(const FlightRef& flight, Revision slot_revision) REQUIRES(mutex_);
 
   void send_waiting();
@@ -100,8 +100,8 @@ class Committer {
   void add_found(const Flight& flight, std::size_t operation, Revision revision,
                  const TxnResult& answer, std::vector<Cache::KeyFact>& facts) const;
   void unpin(const Flight& flight);
-  Answers answers_of(Batch& batch, const Verdict& verdict);
-  void deliver(Answers answers, Revision revision);
+  Completions answers_of(Batch& batch, const Verdict& verdict);
+  void deliver(Completions answers, Revision revision);
   void fail_all(const Error& error);
   void slot_ready(Status status);
   std::vector<std::uint64_t> flights_over(const Footprint& looked) const REQUIRES(mutex_);

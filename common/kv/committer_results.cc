@@ -55,8 +55,8 @@ void Committer::unpin(const Flight& flight) {
   }
 }
 
-Committer::Answers Committer::answers_of(Batch& batch, const Verdict& verdict) {
-  Answers answers;
+Committer::Completions Committer::answers_of(Batch& batch, const Verdict& verdict) {
+  Completions answers;
   for (std::size_t i = 0; i < batch.operations.size(); ++i) {
     Committed committed;
     committed.succeeded = verdict.operations_succeeded[i];
@@ -68,7 +68,7 @@ Committer::Answers Committer::answers_of(Batch& batch, const Verdict& verdict) {
   return answers;
 }
 
-void Committer::deliver(Answers answers, Revision revision) {
+void Committer::deliver(Completions answers, Revision revision) {
   bool ended_itself = false;
   for (auto& answer : answers) {
     const bool succeeded = answer.result && answer.result->succeeded;
@@ -78,7 +78,7 @@ void Committer::deliver(Answers answers, Revision revision) {
     }
     if (succeeded && answer.operation->erases_watched_range) {
       // Only the watch tells which keys are gone: the answer waits for it.
-      auto held = std::make_shared<Answer>(std::move(answer));
+      auto held = std::make_shared<Completion>(std::move(answer));
       context_.when_applied(revision, kRangeDeleteWatchWaitMs,
                             [held] { held->operation->done(std::move(held->result)); });
       continue;

@@ -171,7 +171,7 @@ Detached Engine::erase_tokens(std::vector<FilePtr> files, StatusCallback done) {
   if (!erased) {
     std::vector<std::string> keys;
     for (const FilePtr& f : files) keys.push_back(token_key(f->ino));
-    Answer<Result<std::vector<kv::CachedValue>>> answer;
+    Awaited<Result<std::vector<kv::CachedValue>>> answer;
     session_.read_async(std::move(keys), answer.callback());
     left = co_await answer;
   }

@@ -33,7 +33,7 @@ Detached Engine::commit_operation(Handle handle, StatusCallback done) {
 }
 
 Task<Status> Engine::commit_file(FileState& f, DropFlag drop) {
-  Answer<Status> answer;
+  Awaited<Status> answer;
   bool start = false;
   {
     const MutexLock lock(f.mutex);
@@ -77,7 +77,7 @@ Detached Engine::commit_runner(FilePtr f) {
       times = std::exchange(f->commits.times, false);
     }
     const Status status = co_await commit_once(*f, drop, times);
-    std::vector<Answer<Status>*> served;
+    std::vector<Awaited<Status>*> served;
     bool more = false;
     {
       const MutexLock lock(f->mutex);
@@ -90,7 +90,7 @@ Detached Engine::commit_runner(FilePtr f) {
       more = !f->commits.requests.empty();
       f->commits.running = more;
     }
-    for (Answer<Status>* answer : served) answer->deliver(status);
+    for (Awaited<Status>* answer : served) answer->deliver(status);
     if (!more) co_return;
   }
 }
@@ -128,7 +128,7 @@ Task<Status> Engine::commit_once(FileState& f, DropFlag drop, bool times) {
   }
   Status status;
   if (work.flush) {
-    Answer<Status> answer;
+    Awaited<Status> answer;
     volume_->flush(answer.callback());
     status = co_await answer;
     if (!status) failed_for_good(status.error());

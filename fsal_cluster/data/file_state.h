@@ -19,7 +19,7 @@ namespace symnas::fs {
 
 // A coroutine waits for its turn on a Turn; the address of the Turn is its WaiterId.
 struct Woken {};
-using Turn = Answer<Woken>;
+using Turn = Awaited<Woken>;
 inline WaiterId waiter_id(Turn& turn) { return reinterpret_cast<WaiterId>(&turn); }
 inline void wake(const std::vector<WaiterId>& ids) {
   for (const WaiterId id : ids) reinterpret_cast<Turn*>(id)->deliver({});
@@ -56,7 +56,7 @@ struct FileState : std::enable_shared_from_this<FileState> {
   // Operations that wait until the holder of X has published: one want serves all that came before.
   struct Publishing {
     bool running = false;
-    std::vector<Answer<Status>*> requests;  // for the next publish
+    std::vector<Awaited<Status>*> requests;  // for the next publish
   };
   // WRITEs under way, and what the last ones have left.
   struct Writes {
@@ -81,7 +81,7 @@ struct FileState : std::enable_shared_from_this<FileState> {
   struct Commits {
     struct Request {
       std::uint64_t number;
-      Answer<Status>* answer;
+      Awaited<Status>* answer;
     };
     bool running = false;
     std::uint64_t requested = 0;

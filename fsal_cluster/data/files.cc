@@ -121,7 +121,7 @@ Task<Status> Engine::load(FileState& f, const Handle& handle) {
     life = f.life;
   }
   std::vector<std::string> keys{inode_key(f.ino), token_key(f.ino)};
-  Answer<Result<std::vector<kv::CachedValue>>> answer;
+  Awaited<Result<std::vector<kv::CachedValue>>> answer;
   session_.read_async(std::move(keys), answer.callback());
   const Result<std::vector<kv::CachedValue>> values = co_await answer;
   if (!values) co_return tl::unexpected(values.error());
@@ -244,7 +244,7 @@ Task<Status> Engine::read_chunks(FileState& f, std::uint64_t first_block, std::u
   if (wanted.empty()) co_return Status{};
   const Status trimmed = co_await wait_for_trim(f, (wanted.back() + 1) * kMapChunkBytes);
   if (!trimmed) co_return trimmed;
-  Answer<Result<std::vector<kv::CachedValue>>> answer;
+  Awaited<Result<std::vector<kv::CachedValue>>> answer;
   session_.read_async(std::move(keys), answer.callback());
   Result<std::vector<kv::CachedValue>> values = co_await answer;
   if (!values) co_return tl::unexpected(values.error());
@@ -272,7 +272,7 @@ Status Engine::take_chunks(FileState& f, const ChunkLoad& load) {
 
 Task<Result<Engine::InodeRecord>> Engine::read_inode(FileState& f) {
   std::vector<std::string> keys{inode_key(f.ino)};
-  Answer<Result<std::vector<kv::CachedValue>>> answer;
+  Awaited<Result<std::vector<kv::CachedValue>>> answer;
   session_.read_async(std::move(keys), answer.callback());
   const Result<std::vector<kv::CachedValue>> values = co_await answer;
   if (!values) co_return tl::unexpected(values.error());
@@ -287,7 +287,7 @@ Task<Result<Engine::InodeRecord>> Engine::read_inode(FileState& f) {
 }
 
 Task<Result<kv::Committed>> Engine::commit_mutation(kv::Mutation& mutation) {
-  Answer<Result<kv::Committed>> answer;
+  Awaited<Result<kv::Committed>> answer;
   session_.commit(std::move(mutation), answer.callback());
   Result<kv::Committed> committed = co_await answer;
   co_return committed;

@@ -97,7 +97,7 @@ Task<Status> Engine::bump(Ino ino, Revision token_revision, MountId owner) {
     }
     const std::string ended = kv::keys::mount_ended(options_.fs, owner);
     std::vector<std::string> keys{inode_key(ino), token, ended};
-    Answer<Result<std::vector<kv::CachedValue>>> answer;
+    Awaited<Result<std::vector<kv::CachedValue>>> answer;
     session_.read_async(std::move(keys), answer.callback());
     const Result<std::vector<kv::CachedValue>> values = co_await answer;
     if (!values) co_return tl::unexpected(values.error());

@@ -34,7 +34,7 @@ kv::Compare no_token_after(FsId fs, Ino ino, Revision at) {
 }  // namespace
 
 Task<Status> Engine::pass_barrier() {
-  Answer<Status> answer;
+  Awaited<Status> answer;
   session_.barrier_async(answer.callback());
   Status passed = co_await answer;
   co_return passed;
@@ -390,7 +390,7 @@ Status Engine::publish_foreign(Ino ino) {
 // A caller that comes while a publish is under way shares the next one: what it asks for may have
 // been acknowledged after the present one was answered.
 Task<Status> Engine::publish(FileState& f) {
-  Answer<Status> answer;
+  Awaited<Status> answer;
   bool start = false;
   {
     const MutexLock lock(f.mutex);
@@ -406,7 +406,7 @@ Task<Status> Engine::publish(FileState& f) {
 Detached Engine::publish_runner(FilePtr f) {
   const RunningOperation running(running_);
   for (;;) {
-    std::vector<Answer<Status>*> served;
+    std::vector<Awaited<Status>*> served;
     {
       const MutexLock lock(f->mutex);
       served.swap(f->publishing.requests);
@@ -414,7 +414,7 @@ Detached Engine::publish_runner(FilePtr f) {
     }
     if (served.empty()) break;
     const Status published = co_await ask_to_publish(f->ino);
-    for (Answer<Status>* answer : served) answer->deliver(published);
+    for (Awaited<Status>* answer : served) answer->deliver(published);
   }
   forget_unused(f);
 }

@@ -218,7 +218,7 @@ Task<Status> Engine::zero_tail(FileState& f, std::uint64_t size) {
       const cvm::Buffer zeros = volume_->buffer(rest);
       std::memset(zeros.data(), 0, rest);
       const std::span<const std::byte> bytes(zeros.data(), rest);
-      Answer<Status> answer;
+      Awaited<Status> answer;
       volume_->write_edges(VolumeOffset{piece.volume_block * kBlockBytes + size % kBlockBytes},
                            bytes, cvm::Durability::kStable, answer.callback());
       const Status written = co_await answer;
@@ -301,7 +301,7 @@ Task<Status> Engine::wait_for_room(FileState& f) {
     ++f.writes.want_room;
     list(f);
   }
-  Answer<Result<Space::Room>> answer;
+  Awaited<Result<Space::Room>> answer;
   space_->make_room(answer.callback());
   const Result<Space::Room> room = co_await answer;
   {
@@ -407,7 +407,7 @@ Task<Status> Engine::wait_for_trim(FileState& f, std::uint64_t end) {
       if (!f.record.trim_block || end <= *f.record.trim_block / kChunkBlocks * kMapChunkBytes)
         co_return Status{};
     }
-    Answer<Status> answer;
+    Awaited<Status> answer;
     background_->post([this, ino = f.ino, &answer] { answer.deliver(finish_trim(ino)); });
     const Status trimmed = co_await answer;
     if (!trimmed) co_return trimmed;

@@ -68,7 +68,7 @@ class FileLocks {
   ~FileLocks();
 
   // Outcome of a lock request.
-  struct Answer {
+  struct LockOutcome {
     bool granted = false;
     LockConflict conflict;  // when not granted
   };
@@ -83,8 +83,8 @@ class FileLocks {
   // client asked for in a life before the recorded one is denied.
   // Errors: those of Session, kConflict; kInvalidArgument: the life is over (note_nlm_life);
   // kTooLarge: the owner would hold more than kLockRangesMax ranges of the file.
-  Result<Answer> lock(Ino ino, const LockOwner& owner, const LockRange& range, bool is_reclaim,
-                      const ClientLife& life = {});
+  Result<LockOutcome> lock(Ino ino, const LockOwner& owner, const LockRange& range, bool is_reclaim,
+                           const ClientLife& life = {});
   // Unlocks, even when it answers an error: the server in front of the mount has forgotten the
   // range already. Then the record follows later, or with the next UNLOCK of the owner. kNow waits
   // for the record, kLater for nothing. Errors: those of Session::commit. When the owner holds
@@ -125,7 +125,7 @@ class FileLocks {
   bool owes_unlocks_of(const std::string& address) const;
   // Records late unlocks. Errors: those of Session::commit; the rest stays late.
   Status record_unlocks();
-  Answer test(Ino ino, const LockOwner& owner, const LockRange& range);
+  LockOutcome test(Ino ino, const LockOwner& owner, const LockRange& range);
   // Loads what owners of other VNFSs have recorded, before this mount becomes sole. Blocks. Errors:
   // as load().
   Status turning_sole();
