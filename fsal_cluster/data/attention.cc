@@ -39,7 +39,7 @@ void Engine::attend(const FilePtr& f, std::int64_t now_ns) {
   bool give_back = false;
   {
     const MutexLock lock(f->mutex);
-    const bool quiet = f->writes.running == 0 && !f->commits.running && f->gate.shared() == 0;
+    const bool quiet = f->writes.running == 0 && !f->commits.running && f->io_lock.shared() == 0;
     const bool set = f->flag.state() == WriteFlag::State::kSet;
     if (quiet && set && now_ns >= f->flag.drop_due_ns()) {
       start = f->loaded;
@@ -75,7 +75,7 @@ Detached Engine::commit_idle(FilePtr f, DropFlag drop, StatusCallback done) {
   {
     const MutexLock lock(f->mutex);
     gone = f->removed || !f->loaded;
-    if (!gone) held = f->gate.acquire_shared(waiter_id(turn));
+    if (!gone) held = f->io_lock.acquire_shared(waiter_id(turn));
   }
   Status status;
   if (!gone) {
@@ -138,7 +138,7 @@ void Engine::erase_unused_tokens(std::int64_t before_ns, const StatusCallback& d
         continue;
       // While the token is being granted, given back or taken over it must not be erased: that
       // would erase the outcome.
-      if (f->token.wanted || !f->gate.idle()) {
+      if (f->token.wanted || !f->io_lock.idle()) {
         busy.push_back(created);
         continue;
       }

@@ -150,7 +150,7 @@ class Engine final : public FileData {
   FilePtr find_file(Ino ino);
   void forget_unused(const FilePtr& f);
   void evict_idle();
-  // Enters the gate and loads the file. On error nothing is held.
+  // Takes the I/O lock and loads the file. On error nothing is held.
   Task<Status> enter_shared(FileState& f, const Handle& handle, Turn& turn);
   Task<Status> enter_exclusive(FileState& f, const Handle& handle, Turn& turn);
   void leave_shared(FileState& f);
@@ -213,7 +213,7 @@ class Engine final : public FileData {
   void abort_write(FileState& f, std::uint64_t end, const WritePlan& plan);
   Task<Status> after_write(FileState& f, WriteStability wanted);
   // Writes zeros from `size` to the end of its block. REQUIRES: `size` was the file's size when
-  // that block was locked (exclusively, or by the gate).
+  // that block was locked (exclusively, or by the I/O lock).
   Task<Status> zero_tail(FileState& f, std::uint64_t size);
   // On success f.writes.running counts the caller, and no setuid or setgid bit is left to clear.
   Task<Status> obtain_flag(FileState& f, Attempt& attempt);

@@ -40,7 +40,8 @@ struct FileState : std::enable_shared_from_this<FileState> {
     Revision loaded_at;  // of the record that the map belongs to; 0: of none
   };
   // The token of this mount. On a sole mount the mode is X while the flag is set, and nothing
-  // depends on it. It changes with the gate held exclusively, or when the flag is dropped.
+  // depends on the mode. The token changes with the I/O lock held exclusively, or when the flag is
+  // dropped.
   struct Token {
     TokenMode mode = TokenMode::kNone;
     bool wanted = false;  // one operation is getting it; the others wait
@@ -110,7 +111,7 @@ struct FileState : std::enable_shared_from_this<FileState> {
   // False (after a load and after a shrink): not known; a write that moves the end up must zero
   // them first.
   bool tail_clean GUARDED_BY(mutex) = false;
-  IoGate gate GUARDED_BY(mutex);  // I/O (shared) against size changes and removal (exclusive)
+  IoLock io_lock GUARDED_BY(mutex);  // I/O (shared) against size changes and removal (exclusive)
   RangeLock ranges GUARDED_BY(mutex);
   WriteFlag flag GUARDED_BY(mutex);
   std::vector<WaiterId> flag_waiters GUARDED_BY(mutex);

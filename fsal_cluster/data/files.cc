@@ -1,4 +1,4 @@
-// The table of files in use, their loading, and the gate every operation passes.
+// The table of files in use, their loading, and the I/O lock that every operation takes.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -68,7 +68,7 @@ Task<Status> Engine::enter_shared(FileState& f, const Handle& handle, Turn& turn
   bool held = false;
   {
     const MutexLock lock(f.mutex);
-    held = f.gate.acquire_shared(waiter_id(turn));
+    held = f.io_lock.acquire_shared(waiter_id(turn));
   }
   if (!held) co_await turn;
   Status status = co_await load(f, handle);
@@ -80,7 +80,7 @@ Task<Status> Engine::enter_exclusive(FileState& f, const Handle& handle, Turn& t
   bool held = false;
   {
     const MutexLock lock(f.mutex);
-    held = f.gate.acquire_exclusive(waiter_id(turn));
+    held = f.io_lock.acquire_exclusive(waiter_id(turn));
   }
   if (!held) co_await turn;
   Status status = co_await load(f, handle);
@@ -92,7 +92,7 @@ void Engine::leave_shared(FileState& f) {
   std::vector<WaiterId> granted;
   {
     const MutexLock lock(f.mutex);
-    f.gate.release_shared(granted);
+    f.io_lock.release_shared(granted);
   }
   wake(granted);
 }
@@ -101,7 +101,7 @@ void Engine::leave_exclusive(FileState& f) {
   std::vector<WaiterId> granted;
   {
     const MutexLock lock(f.mutex);
-    f.gate.release_exclusive(granted);
+    f.io_lock.release_exclusive(granted);
   }
   wake(granted);
 }

@@ -82,7 +82,7 @@ Task<Result<kv::Committed>> Engine::set_size_entered(FileState& f, std::uint64_t
   co_return committed;
 }
 
-// Decides how the blocks go. REQUIRES: the gate is held exclusively, nothing is pending.
+// Decides how the blocks go. REQUIRES: the I/O lock is held exclusively, nothing is pending.
 Task<Status> Engine::plan_shrink(FileState& f, SizeChange& change) {
   const std::uint64_t keep = (change.size_bytes + kBlockBytes - 1) / kBlockBytes;
   std::uint64_t old_blocks = 0;

@@ -155,15 +155,15 @@ Detached Engine::withdraw_want(Ino ino) {
   }
 }
 
-// Puts the token. The gate is held exclusively for the transaction: no operation of this file puts
-// or erases the token meanwhile, or works with a map that is older than the grant.
+// Puts the token. The I/O lock is held exclusively for the transaction: no operation of this file
+// puts or erases the token meanwhile, or works with a map that is older than the grant.
 Task<Result<bool>> Engine::grant_token(FileState& f, const TokenSight& sight, TokenMode needed,
                                        TokenUse use) {
   Turn turn;
   bool held = false;
   {
     const MutexLock lock(f.mutex);
-    held = f.gate.acquire_exclusive(waiter_id(turn));
+    held = f.io_lock.acquire_exclusive(waiter_id(turn));
   }
   if (!held) co_await turn;
   co_await dropped_flag(f);  // erase_unused_tokens() may be dropping it
@@ -307,7 +307,7 @@ Task<Status> Engine::record_acknowledged(FileState& f) {
   bool held = false;
   {
     const MutexLock lock(f.mutex);
-    held = f.gate.acquire_shared(waiter_id(turn));
+    held = f.io_lock.acquire_shared(waiter_id(turn));
   }
   if (!held) co_await turn;
   bool known = false;
@@ -327,7 +327,7 @@ Task<Status> Engine::give_token_back(FileState& f) {
   bool held = false;
   {
     const MutexLock lock(f.mutex);
-    held = f.gate.acquire_exclusive(waiter_id(turn));
+    held = f.io_lock.acquire_exclusive(waiter_id(turn));
   }
   if (!held) co_await turn;
   co_await dropped_flag(f);  // erase_unused_tokens() may be dropping it

@@ -1,4 +1,4 @@
-// WRITE: gate -> write flag -> range lock -> places for missing blocks -> volume -> memory ->
+// WRITE: I/O lock -> write flag -> range lock -> places for missing blocks -> volume -> memory ->
 // commit if asked for.
 #include <algorithm>
 #include <cstring>
