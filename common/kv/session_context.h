@@ -18,10 +18,10 @@
 #include "common/env/clock.h"
 #include "common/kv/applied_waiters.h"
 #include "common/kv/cache.h"
-#include "common/kv/door.h"
 #include "common/kv/filesystem_time.h"
 #include "common/kv/session.h"
 #include "common/kv/store.h"
+#include "common/kv/threads_inside.h"
 #include "common/kv/timer_queue.h"
 
 namespace symnas::kv {
@@ -54,9 +54,9 @@ class SessionContext : public std::enable_shared_from_this<SessionContext> {
   class Inside {
    public:
     explicit Inside(SessionContext& context) : context_(context.keep_alive()) {
-      context_->door.enter();
+      context_->threads_inside.enter();
     }
-    ~Inside() { context_->door.leave(); }
+    ~Inside() { context_->threads_inside.leave(); }
     Inside(const Inside&) = delete;
     Inside& operator=(const Inside&) = delete;
 
@@ -105,7 +105,7 @@ class SessionContext : public std::enable_shared_from_this<SessionContext> {
   TimerQueue timers;
   AppliedWaiters applied_waiters;
   AtomicSessionCounters counters;
-  Door door;
+  ThreadsInside threads_inside;
 
  private:
   struct ReadTry {
