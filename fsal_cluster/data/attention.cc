@@ -1,19 +1,19 @@
-// What the engine does without a request: drops write flags, commits idle dirty files, returns
-// reservations.
+// What the data path does without a request: it drops write flags, commits idle dirty files,
+// returns reservations.
 #include <algorithm>
 
 #include "common/base/log.h"
-#include "fsal_cluster/data/engine.h"
+#include "fsal_cluster/data/data_path.h"
 
 namespace symnas::fs {
 
-void Engine::list(FileState& f) {
+void DataPath::list(FileState& f) {
   if (f.listed) return;
   f.listed = true;
   attention_.add(f.ino);
 }
 
-void Engine::arm_tick() {
+void DataPath::arm_tick() {
   background_->post_at(clock_.mono_ns() + kTickNs, [this] {
     if (closing_) return;
     tick();
@@ -21,7 +21,7 @@ void Engine::arm_tick() {
   });
 }
 
-void Engine::tick() {
+void DataPath::tick() {
   const std::int64_t now_ns = clock_.mono_ns();
   for (const Ino ino : attention_.files()) {
     const FilePtr f = find_file(ino);
@@ -34,7 +34,7 @@ void Engine::tick() {
   erase_unused_tokens(now_ns - kWriteFlagHoldNs, nullptr);
 }
 
-void Engine::attend(const FilePtr& f, std::int64_t now_ns) {
+void DataPath::attend(const FilePtr& f, std::int64_t now_ns) {
   bool start = false;
   bool give_back = false;
   {
@@ -67,7 +67,7 @@ void Engine::attend(const FilePtr& f, std::int64_t now_ns) {
   if (give_back && !closing_) return_token(f, nullptr);
 }
 
-Detached Engine::commit_idle(FilePtr f, DropFlag drop, StatusCallback done) {
+Detached DataPath::commit_idle(FilePtr f, DropFlag drop, StatusCallback done) {
   const RunningOperation running(running_);
   bool gone = false;
   bool held = false;
@@ -91,7 +91,7 @@ Detached Engine::commit_idle(FilePtr f, DropFlag drop, StatusCallback done) {
   if (done) done(std::move(status));
 }
 
-void Engine::trim_reservations(FileState& f) {
+void DataPath::trim_reservations(FileState& f) {
   if (!f.loaded || !f.map.idle()) return;
   for (const BlockRun& run : f.map.drop_reservations()) space_->give_back(run);
   f.growth.tail_end_block = 0;
@@ -100,7 +100,7 @@ void Engine::trim_reservations(FileState& f) {
 
 // The volume is full: idle files give back what they have reserved. True when busy files still hold
 // some.
-bool Engine::return_reservations() {
+bool DataPath::return_reservations() {
   bool held = false;
   for (const Ino ino : attention_.files()) {
     const FilePtr f = find_file(ino);
@@ -123,7 +123,7 @@ bool Engine::return_reservations() {
 
 // Erases the tokens of files that were created some seconds ago and never written: they carry the
 // write flag for nothing.
-void Engine::erase_unused_tokens(std::int64_t before_ns, const StatusCallback& done) {
+void DataPath::erase_unused_tokens(std::int64_t before_ns, const StatusCallback& done) {
   const RunningErase counted(running_);  // until each token that it takes is where others find it
   const std::vector<CreatedToken> due = attention_.take_created(before_ns);
   std::vector<CreatedToken> busy;
@@ -153,7 +153,7 @@ void Engine::erase_unused_tokens(std::int64_t before_ns, const StatusCallback& d
   erase_tokens(std::move(files), done);
 }
 
-Detached Engine::erase_tokens(std::vector<FilePtr> files, StatusCallback done) {
+Detached DataPath::erase_tokens(std::vector<FilePtr> files, StatusCallback done) {
   const RunningOperation running(running_);
   if (files.empty()) {
     if (done) done({});

@@ -1,5 +1,5 @@
-// AttentionList: what the timer of an engine has to look at: files, and tokens that came with the
-// creation of files that nobody has used since. Thread-safe; its mutex is a leaf.
+// AttentionList: what the timer of the data path has to look at: files, and tokens that came with
+// the creation of files that nobody has used since. Thread-safe; its mutex is a leaf.
 #pragma once
 
 #include <cstdint>

@@ -99,7 +99,7 @@ struct FileState : std::enable_shared_from_this<FileState> {
 
   bool loaded GUARDED_BY(mutex) = false;     // record and map are in memory
   bool removed GUARDED_BY(mutex) = false;    // with its record, by this mount
-  bool listed GUARDED_BY(mutex) = false;     // in the engine's list of files that need attention
+  bool listed GUARDED_BY(mutex) = false;     // in the AttentionList
   std::uint64_t version GUARDED_BY(mutex);   // of what GETATTR adds: Overlay::version
   std::uint64_t life GUARDED_BY(mutex) = 0;  // differs after the map was forgotten or may be old
   Record record GUARDED_BY(mutex);

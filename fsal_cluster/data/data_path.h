@@ -1,6 +1,6 @@
-// Engine: FileData over a session, a volume and the pure parts of this folder. One file per
-// operation: read.cc, write.cc, commit.cc, set_size.cc, set_times.cc, removal.cc, sweep.cc,
-// recover.cc; files.cc holds the table of files, attention.cc what the timer does.
+// DataPath: implements FileData over a session, a volume and the pure parts of this folder. One
+// file per operation: read.cc, write.cc, commit.cc, set_size.cc, set_times.cc, removal.cc,
+// sweep.cc, recover.cc; files.cc holds the table of files, attention.cc what the timer does.
 //
 // Thread class: thread-safe. Locks: table shard -> file -> space or attention list; nothing of the
 // session, the volume or Background that may call back is called under one of them (Session::peek
@@ -43,16 +43,16 @@ class IoPin {
   const Quiescence::Ticket ticket_;
 };
 
-class Engine final : public FileData {
+class DataPath final : public FileData {
  public:
   using FilePtr = std::shared_ptr<FileState>;
 
   // As FileData::open; `background` is the caller's in tests.
-  static Result<std::unique_ptr<Engine>> open(kv::Session& session, const env::Clock& clock,
-                                              std::shared_ptr<cvm::VolumeIo> volume,
-                                              std::unique_ptr<Background> background,
-                                              FileDataOptions options);
-  ~Engine() override;
+  static Result<std::unique_ptr<DataPath>> open(kv::Session& session, const env::Clock& clock,
+                                                std::shared_ptr<cvm::VolumeIo> volume,
+                                                std::unique_ptr<Background> background,
+                                                FileDataOptions options);
+  ~DataPath() override;
 
   std::optional<Overlay> overlay(Ino ino) override;
   Result<kv::Committed> set_size(const Handle& handle, std::uint64_t size_bytes, MtimeIs mtime,
@@ -81,7 +81,7 @@ class Engine final : public FileData {
   void stop_fetching() override;
   void stop_waiting() override;
 
-  // One round of what timers do; the engine calls it every kTickNs.
+  // One round of what timers do; the data path calls it every kTickNs.
   void tick();
 
  private:
@@ -142,8 +142,8 @@ class Engine final : public FileData {
   struct SizeChange;
   struct RemovalPlan;
 
-  Engine(kv::Session& session, const env::Clock& clock, std::shared_ptr<cvm::VolumeIo> volume,
-         std::unique_ptr<Background> background, FileDataOptions options);
+  DataPath(kv::Session& session, const env::Clock& clock, std::shared_ptr<cvm::VolumeIo> volume,
+           std::unique_ptr<Background> background, FileDataOptions options);
 
   // --- files.cc
   FilePtr file(Ino ino);
@@ -269,7 +269,7 @@ class Engine final : public FileData {
 
   // --- removal.cc
   Task<Result<Removal>> plan_removal_task(Handle handle, const records::Inode& record);
-  static void finish_removal(Engine& engine, RemovalPlan& plan);
+  static void finish_removal(DataPath& engine, RemovalPlan& plan);
 
   // --- sweep.cc (blocking; background threads)
   Status sweep_map_keys(kv::KeyRange range, const std::optional<kv::Compare>& guard);
