@@ -194,7 +194,7 @@ fsal_status_t getattrs(fsal_obj_handle* handle, fsal_attrlist* attrs) {
     return ok_status();
   };
   return contained([&] {
-    // Every READ and WRITE comes here, too: a place is taken only when etcd has to be asked.
+    // Every READ and WRITE comes here, too: a permit is taken only when etcd has to be asked.
     const auto freshness = freshness_of_request();
     if (const auto known = object->mount->getattr_from_cache(object->handle, freshness))
       return answer(*known);

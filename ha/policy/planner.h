@@ -59,10 +59,10 @@ enum class Reason {
   kNowhere,      // none of its heads can serve
 };
 
-struct Place {
+struct Assignment {
   std::string head;  // "" = nobody is to serve it
   Reason reason = Reason::kNowhere;
-  friend bool operator==(const Place&, const Place&) = default;
+  friend bool operator==(const Assignment&, const Assignment&) = default;
 };
 
 // Where each VNFS is to be served, by VNFS. A head's share is the number of VNFSs that are not
@@ -71,7 +71,7 @@ struct Place {
 // gets more only when every other head that could serve the VNFS has its share too. A head that
 // does not see all LUNs of a VNFS gets it only when no head that sees them can serve it, and a head
 // that is being drained only when no serving head sees them.
-std::map<std::string, Place> plan(const Facts& facts);
+std::map<std::string, Assignment> plan(const Facts& facts);
 
 // Whether the VNFS has an owner that goes on serving until the new head has answered the owner's
 // order.
@@ -80,7 +80,7 @@ bool needs_order(Reason reason);
 // The moves that bring every VNFS that a serving head owns to the best of its heads: first as many
 // as possible to the first of their heads, then to the second, and so on. No head gets more than
 // its share unless every head of a VNFS has its share. Contains only VNFSs whose head changes.
-std::map<std::string, Place> distribute(const Facts& facts);
+std::map<std::string, Assignment> distribute(const Facts& facts);
 
 const char* name_of(Reason reason);
 
