@@ -88,19 +88,19 @@ class Committer {
   void send_waiting();
   void send_again(const FlightRef& flight, const Result<TxnResult>& answer);
   void on_answer(const FlightRef& flight, Result<TxnResult> answer);
-  void on_armed(const FlightRef& flight, const Verdict& verdict);
-  void on_executed(const FlightRef& flight, const Verdict& verdict, const TxnResult* answer);
-  void on_refused(const FlightRef& flight, const Verdict& verdict);
+  void on_armed(const FlightRef& flight, const Resolution& resolution);
+  void on_executed(const FlightRef& flight, const Resolution& resolution, const TxnResult* answer);
+  void on_refused(const FlightRef& flight, const Resolution& resolution);
   void on_abort(const FlightRef& flight, Error refusal);
   void on_aborted(const FlightRef& flight);
   void on_ended(const FlightRef& flight, const Error& disproof);
 
-  void show(const Flight& flight, const Verdict& verdict, const TxnResult* answer);
+  void show(const Flight& flight, const Resolution& resolution, const TxnResult* answer);
   void add_written(const Op& op, Revision revision, std::vector<Cache::KeyFact>& facts) const;
   void add_found(const Flight& flight, std::size_t operation, Revision revision,
                  const TxnResult& answer, std::vector<Cache::KeyFact>& facts) const;
   void unpin(const Flight& flight);
-  Completions answers_of(Batch& batch, const Verdict& verdict);
+  Completions answers_of(Batch& batch, const Resolution& resolution);
   void deliver(Completions answers, Revision revision);
   void fail_all(const Error& error);
   void slot_ready(Status status);

@@ -18,7 +18,7 @@ namespace {
 using Json = nlohmann::json;
 
 struct ProgramAnswer {
-  Verdict verdict = Verdict::kNotDone;
+  ExitStatus status = ExitStatus::kNotDone;
   Json json;           // an object with the command's name and `luns`, one per device, in order
   std::string errors;  // of the first LUN that has an error, or else what it printed to stderr
 };
@@ -68,15 +68,16 @@ Result<ProgramAnswer> ask(const ReservationProgram& program, const std::string& 
   call.channels = Channels::kApart;
   call.output_bytes_max = kReservationAnswerBytesMax;
   SYMNAS_ASSIGN(const ProgramEnd end, run_program(call));
-  ProgramAnswer answer{static_cast<Verdict>(end.exit_status), {}, {}};
-  if (answer.verdict == Verdict::kUsage || end.exit_status > static_cast<int>(Verdict::kConflict)) {
+  ProgramAnswer answer{static_cast<ExitStatus>(end.exit_status), {}, {}};
+  if (answer.status == ExitStatus::kUsage ||
+      end.exit_status > static_cast<int>(ExitStatus::kConflict)) {
     return no_proof(program, fmt::format("ended with status {}: {}", end.exit_status,
                                          last_line(end.errors.empty() ? end.output : end.errors)));
   }
   answer.json = Json::parse(end.output, nullptr, false);
   try {
     SYMNAS_TRY(check_answer(program, answer.json, command, devices));
-    if (answer.verdict != Verdict::kDone) answer.errors = first_error(answer.json);
+    if (answer.status != ExitStatus::kDone) answer.errors = first_error(answer.json);
   } catch (const Json::exception&) {
     return no_proof(program, fmt::format("ended with status {} and an answer that cannot be parsed",
                                          end.exit_status));
@@ -109,19 +110,19 @@ Status judge(const ProgramAnswer& answer, const std::string& own) {
   const auto refuse = [&](ErrorCode code, const std::string& what) -> Status {
     return fail(code, fmt::format("reservations: {} ({})", what, answer.errors));
   };
-  switch (answer.verdict) {
-    case Verdict::kDone: return {};
-    case Verdict::kUsage:
-    case Verdict::kNotDone: return refuse(ErrorCode::kUnavailable, "not done on every LUN");
-    case Verdict::kOwnKeyMissing:
+  switch (answer.status) {
+    case ExitStatus::kDone: return {};
+    case ExitStatus::kUsage:
+    case ExitStatus::kNotDone: return refuse(ErrorCode::kUnavailable, "not done on every LUN");
+    case ExitStatus::kOwnKeyMissing:
       return refuse(ErrorCode::kPermission,
                     fmt::format("the key of {} is missing on a LUN: this boot was fenced", own));
-    case Verdict::kSecondTime:
+    case ExitStatus::kSecondTime:
       return refuse(ErrorCode::kPermission,
                     fmt::format("{} has registered before and its key is gone, or nobody "
                                 "knows how that ended: this boot was fenced",
                                 own));
-    case Verdict::kConflict:
+    case ExitStatus::kConflict:
       return refuse(ErrorCode::kConflict, "a LUN is not reserved for this cluster's heads");
   }
   return refuse(ErrorCode::kUnavailable, "an unknown answer");
@@ -190,7 +191,7 @@ Result<std::map<std::string, std::string>> identify_luns(const ReservationProgra
 
 Status check_lun_can_fence(const ReservationProgram& program, const std::string& device) {
   SYMNAS_ASSIGN(const ProgramAnswer answer, ask(program, "keys", {}, {device}, {device}));
-  if (answer.verdict != Verdict::kDone) return no_proof(program, answer.errors);
+  if (answer.status != ExitStatus::kDone) return no_proof(program, answer.errors);
   const Json& lun = answer.json.at("luns")[0];
   const auto says = [&](const char* field) {
     const auto found = lun.find(field);

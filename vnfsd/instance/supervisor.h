@@ -124,7 +124,7 @@ class Supervisor {
   void kill_if_told();
   // Its pulse (supervisor_pulse.cc): without the store, and without an answer of the instance.
   void find_pulse();
-  PulseWatch::Verdict look_at_pulse();
+  PulseWatch::Action look_at_pulse();
   void attend_pulse();
   // What waits for the store or the instance is waited for in this way.
   template <class T>
