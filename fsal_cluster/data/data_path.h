@@ -269,7 +269,6 @@ class DataPath final : public FileData {
 
   // --- removal.cc
   Task<Result<Removal>> plan_removal_task(Handle handle, const records::Inode& record);
-  static void finish_removal(DataPath& engine, RemovalPlan& plan);
 
   // --- sweep.cc (blocking; background threads)
   Status sweep_map_keys(kv::KeyRange range, const std::optional<kv::Compare>& guard);

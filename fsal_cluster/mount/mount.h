@@ -33,7 +33,8 @@ enum class ShareAnswer;  // state/share_modes.h
 struct LockOwner;        // state/lock_table.h
 class Gate;              // state/gate.h
 
-enum class WriteStability { kUnstable, kDataSync, kFileSync };
+// stable_how of NFS (RFC 1813, 3.3.7); DATA_SYNC is carried out as FILE_SYNC.
+enum class WriteStability { kUnstable, kFileSync };
 
 struct ReadResult {
   std::size_t bytes = 0;

@@ -44,7 +44,7 @@ class Membership {
   void begin_shared();
   // True when the last sole stay has ended. Cost: one look at each shard.
   bool settle();
-  // begin_shared(), and waits until it is settled.
+  // For tests: begin_shared(), and waits until the membership is settled.
   void turn_shared();
   // False while a sole stay may still rely on what shared ones must not touch.
   bool is_settled() const { return settled_.load(std::memory_order_acquire) || is_drained(); }

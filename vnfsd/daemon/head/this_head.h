@@ -19,7 +19,6 @@ struct ThisHead {
   const Config config;
   const std::string incarnation;  // the kernel's boot id
 
-  std::int64_t mono_ms() const { return clock.mono_ns() / 1'000'000; }
   // Whether this machine, in this boot, is the head of its name. Errors: kForeign.
   Status check_not_removed(const ClusterView& view) const;
   // Who is admitted, and whether the boot is one that was fenced, is as it was seen.

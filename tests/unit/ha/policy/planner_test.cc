@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "ha/policy/facts_text.h"
+#include "tests/unit/ha/policy/facts_text.h"
 
 namespace symnas::ha {
 namespace {

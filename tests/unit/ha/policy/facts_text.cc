@@ -1,4 +1,4 @@
-#include "ha/policy/facts_text.h"
+#include "tests/unit/ha/policy/facts_text.h"
 
 #include <sstream>
 #include <vector>
