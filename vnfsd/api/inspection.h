@@ -1,4 +1,4 @@
-// JSON documents of what looks into a filesystem: check, dump, capacity. Thread-safe: pure
+// JSON documents about the inside of a filesystem: check, dump, capacity. Thread-safe: pure
 // functions. Described in docs/operations/api.md.
 #pragma once
 

@@ -1,4 +1,5 @@
-// AnswerTimes: when a server answered, and for how long it did not. Thread-compatible. Pure.
+// AnswerTimes: remembers when a server answered, and for how long it did not. Thread-compatible.
+// Pure.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,8 @@
 
 namespace symnas::vnfsd {
 
-// What brings the VNFS to the head, or does not by itself.
+// A way by which the VNFS may come to the head; kNotByItself: why it does not come without an
+// order.
 struct Way {
   enum class Kind { kRehost, kFailback, kNotByItself, kTakeover };
   Kind kind = Kind::kRehost;
@@ -35,7 +36,7 @@ struct Standing {
   std::string owner;  // "" = nobody
   int rank = -1;      // among its heads, 0 = primary; -1 = none of them
   Standby standby = Standby::kNone;
-  // Where it is to be. What fails back by itself counts as if every head had settled.
+  // Where the VNFS is to be. A VNFS that fails back by itself counts as if every head had settled.
   ha::Assignment assignment;
   std::string plan;                   // the same as a sentence
   std::vector<Hindrance> hindrances;  // to its going there, or staying

@@ -21,8 +21,8 @@ class LastAnswers {
   };
   // The VIPs of the head were asked and gave that sign.
   Liveness asked(const std::string& head, probe::Sign sign);
-  // The store was away. Until the store has shown itself to an instance, the instance may not
-  // answer, so silence until now means nothing.
+  // The store was away. An instance may not answer until it has proved itself in the store again,
+  // so its silence until now means nothing.
   void excuse(const std::string& head) { missing_[head] = 0; }
   // The head is heard again.
   void forget(const std::string& head) { missing_.erase(head); }
