@@ -34,15 +34,16 @@ class Committer {
   void start(std::function<void(Status)> ready);
   // As Session::commit.
   void commit(Mutation mutation, CommitCallback done);
-  // Runs `action` when the cache shows, of batches under way now that write what `looked` compares,
-  // what the store held at `revision`: each of them has been answered, or the watch has come that
-  // far. At once when there is none. Errors: what closed the session.
+  // Runs `action` when each batch under way now that writes a key in `looked` has been answered, or
+  // the watch has applied `revision`: then the cache shows of these batches everything that the
+  // store held at `revision`. Runs it at once when there is no such batch. Errors: the error that
+  // closed the session.
   void when_landed(const Footprint& looked, Revision revision, std::function<void(Status)> action);
-  // The newest revision of what the cache shows of own batches, or a load has shown.
+  // The newest revision of which the cache shows an own batch, or a load has shown something.
   Revision newest_shown();
   void note_shown(Revision revision);
-  // True while an operation is under way by which this mount ends itself: its end is then no
-  // disproof.
+  // True while an operation is under way by which this mount ends itself: the mount's end is no
+  // disproof then.
   bool ending_itself() const { return ending_itself_.load(std::memory_order_acquire) > 0; }
   // Ends the session on a disproof; announces it to nobody when the session has ended itself.
   void end(Error disproof);
@@ -70,7 +71,7 @@ class Committer {
   };
   using Completions = std::vector<Completion>;
   struct Onlooker {
-    std::vector<std::uint64_t> flights;  // that it waits for
+    std::vector<std::uint64_t> flights;  // that the onlooker waits for
     std::function<void(Status)> action;
   };
   using OnlookerRef = std::shared_ptr<Onlooker>;

@@ -71,16 +71,16 @@ class SessionContext : public std::enable_shared_from_this<SessionContext> {
   // been opened), then every part answers what it holds with `error`, then every waiting timer
   // runs. Later calls do nothing.
   void close(Error error, Announce announce);
-  // From now on close() announces the end. Errors: what closed the session while it was being
-  // opened.
+  // From now on close() announces the end. Errors: the error that closed the session while it was
+  // being opened.
   Status opened();
   bool is_closed() const { return closed_.load(std::memory_order_acquire); }
   // The error that closed the session. REQUIRES: is_closed().
   Error close_error() const;
 
   // --- reading
-  // One linearizable read, tried until it is answered, however long etcd is unreachable.
-  // Errors: kTooLarge, kInvalidArgument, kShutdown, what closed the session.
+  // One linearizable read, tried until it is answered, however long etcd is unreachable. Errors:
+  // kTooLarge, kInvalidArgument, kShutdown, the error that closed the session.
   void read(std::vector<Op> ranges, ReadCallback done);
 
   // Runs `action` when the watch has applied `revision`, or when the cache has been dropped. Drops

@@ -24,7 +24,7 @@ class AttentionList {
   void add_created(CreatedToken token);
   // Takes the tokens up to that time from the list.
   std::vector<CreatedToken> take_created(std::int64_t upto_ns);
-  // They come before all others again.
+  // Puts tokens back, before all others.
   void put_back(const std::vector<CreatedToken>& tokens);
 
  private:

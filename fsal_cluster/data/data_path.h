@@ -30,7 +30,7 @@
 
 namespace symnas::fs {
 
-// While it lives, one I/O counts as running (INV-6).
+// IoPin: while one lives, one I/O counts as running (INV-6).
 class IoPin {
  public:
   explicit IoPin(Space& space) : space_(space), ticket_(space.begin_io()) {}
@@ -114,8 +114,8 @@ class DataPath final : public FileData {
   // Whether an operation may go on as it is.
   enum class Go : std::uint8_t {
     kOn,
-    kAgain,        // something that it relied on has changed: enter again
-    kWithAll,      // it needs X, and must enter again then
+    kAgain,        // something that the operation relied on has changed: enter again
+    kWithAll,      // the operation needs X, and must enter again then
     kWithPublish,  // the X holder must publish first
   };
   // One attempt of a READ or WRITE.
@@ -168,8 +168,8 @@ class DataPath final : public FileData {
     std::vector<kv::CachedValue> values;
   };
   // Brings the chunks of [first_block, end_block) into the map. `tokenless`: a READ that may have
-  // no token. For it chunks enter only if they are of the same moment as the record; else it must
-  // begin again (Go::kAgain). REQUIRES: entered.
+  // no token. For such a READ chunks enter only if they are of the same moment as the record; else
+  // the READ must begin again (Go::kAgain). REQUIRES: entered.
   Task<Status> load_chunks(FileState& f, std::uint64_t first_block, std::uint64_t end_block,
                            Attempt* tokenless = nullptr);
   Task<Status> read_chunks(FileState& f, std::uint64_t first_block, std::uint64_t end_block,
@@ -219,8 +219,8 @@ class DataPath final : public FileData {
   Task<Status> obtain_flag(FileState& f, Attempt& attempt);
   // Puts the flag, and clears setuid and setgid.
   Task<Status> set_flag(FileState& f);
-  // True when the cached record has no setuid or setgid bit; it is parsed only if it has changed
-  // since the last look. False: read the record.
+  // True when the cached record has no setuid or setgid bit; the record is parsed only if it has
+  // changed since the last look. False: read the record.
   bool known_unprivileged(FileState& f);
   Task<Status> clear_privileges(FileState& f);
   Task<Status> wait_for_trim(FileState& f, std::uint64_t end);
@@ -289,8 +289,8 @@ class DataPath final : public FileData {
   // --- tokens.cc
   // What the token is for. A token for writing brings the write flag.
   enum class TokenUse : std::uint8_t { kRead, kWrite };
-  // Gets at least `needed`, however long its holders take. The token may be gone again on return.
-  // REQUIRES: not entered.
+  // Gets a token of at least `needed`, however long the present holders take. The token may be gone
+  // again on return. REQUIRES: not entered.
   Task<Status> obtain_token(FileState& f, TokenMode needed, TokenUse use);
   Task<Status> acquire_token(FileState& f, TokenMode needed, TokenUse use);
   Task<Result<std::optional<Revision>>> put_want(Ino ino, records::WantRecord::Kind kind);
@@ -346,7 +346,7 @@ class DataPath final : public FileData {
   // How often changes and times of other mounts were made up (Overlay::ForeignWrites).
   struct Looks {
     Mutex mutex;                            // leaf
-    Revision applied GUARDED_BY(mutex);     // of the last one
+    Revision applied GUARDED_BY(mutex);     // of the last look
     std::uint32_t n GUARDED_BY(mutex) = 0;  // under that revision
   };
 

@@ -44,7 +44,7 @@ class Service {
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
-  // The client has lost its locks; something else than its SM_NOTIFY has shown it.
+  // Tells that the client has lost its locks, as something else than its SM_NOTIFY has shown.
   void rebooted(const Reboot& reboot) {
     reboots_.add(reboot, [] {});
   }

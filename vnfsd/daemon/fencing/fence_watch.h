@@ -37,8 +37,8 @@ class FenceWatch {
                                    std::int64_t timeout_s, const std::set<std::string>& heard);
 
  private:
-  std::map<std::string, std::pair<Revision, std::int64_t>>
-      seen_;  // by head: fence, since when it stands
+  // By head: the fence record, and since when it stands still.
+  std::map<std::string, std::pair<Revision, std::int64_t>> seen_;
 };
 
 }  // namespace symnas::vnfsd::daemon
