@@ -14,7 +14,7 @@ HEADS ?= 4
 export SYMNAS_CACHE ?= /var/cache/symnas
 export SYMNAS_BUILD := $(abspath $(BUILD))
 
-.PHONY: help setup build demo test quick check duplicates lab lab-down asan clean
+.PHONY: help setup setup-build setup-demo build demo test quick check duplicates lab lab-down asan clean
 .PHONY: sim sim-exhaustive sim-mutants
 .PHONY: bench bench-capacity bench-profile bench-raw bench-engine bench-shared bench-failover
 .PHONY: sim-long soak lab-asan lab-tsan lab-tests torture
@@ -53,23 +53,30 @@ help:
 setup:
 	@deploy/setup/setup
 
+# What fewer targets need is fetched by these only.
+setup-build:
+	@deploy/setup/setup packages ganesha etcd
+
+setup-demo:
+	@deploy/setup/setup packages vm ganesha etcd kernel statd
+
 # Warnings are errors here always: one set of flags, one set of objects.
-$(BUILD)/build.ninja: | setup
-	cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DSYMNAS_WERROR=ON \
+$(BUILD)/build.ninja: | setup-build
+	@cmake --log-level=WARNING -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DSYMNAS_WERROR=ON \
 	  -DSYMNAS_CACHE=$(SYMNAS_CACHE)
 
-build: setup $(BUILD)/build.ninja
+build: setup-build $(BUILD)/build.ninja
 	@ninja -C $(BUILD) -j $(JOBS)
 
-demo: build
-	@deploy/lab/demo
+demo:
+	@deploy/lab/first_demo $(BUILD) $(JOBS)
 
-test: build
+test: setup build
 	@ninja -C $(BUILD) -j $(JOBS) tests_all
 	@tests/run --build $(BUILD) --jobs $(JOBS) --fresh --lab
 
 # What is out of date is compiled, its unit tests are run: under 60 s after a one-line change.
-quick: setup $(BUILD)/build.ninja
+quick: setup-build $(BUILD)/build.ninja
 	@tests/quick --build $(BUILD) --jobs $(JOBS)
 
 check: setup
@@ -78,14 +85,14 @@ check: setup
 duplicates:
 	@tests/check/duplicates
 
-soak: build
+soak: setup build
 	@tests/lab/run --soak
 
-lab-tests: build
+lab-tests: setup build
 	@tests/lab/run
 	@tests/lab/run --heads
 
-torture: build
+torture: setup build
 	@tests/lab/torture --minutes $(MINUTES) --heads $(HEADS)
 
 lab: build
@@ -94,34 +101,34 @@ lab: build
 lab-down:
 	@deploy/lab/lab down
 
-sim: setup $(BUILD)/build.ninja
+sim: setup-build $(BUILD)/build.ninja
 	@ninja -C $(BUILD) -j $(JOBS) symnas_sim
 	@for sim in $(SIM); do \
 	  $(BUILD)/tests/bin/symnas_sim $$sim --from $(FROM) --seeds $(SEEDS) --jobs $(JOBS) || exit 1; \
 	done
 
 # EACH=100000: until each simulation has had so many seeds of this tree, however long that takes.
-sim-long: setup $(BUILD)/build.ninja
+sim-long: setup-build $(BUILD)/build.ninja
 	@ninja -C $(BUILD) -j $(JOBS) symnas_sim
 	@tests/sim/seeds long --build $(BUILD) --jobs $(JOBS) \
 	  $(if $(EACH),--each $(EACH),--minutes $(MINUTES))
 
-sim-exhaustive: setup $(BUILD)/build.ninja
+sim-exhaustive: setup-build $(BUILD)/build.ninja
 	@ninja -C $(BUILD) -j $(JOBS) symnas_sim
 	@$(BUILD)/tests/bin/symnas_sim exhaustive --holds $(HOLDS) --jobs $(JOBS)
 
-sim-mutants: setup $(BUILD)/build.ninja
+sim-mutants: setup-build $(BUILD)/build.ninja
 	@ninja -C $(BUILD) -j $(JOBS) symnas_sim
 	@tests/sim/mutants/run --build $(BUILD)
 
 # A sanitizer build is a folder of its own: build/asan, build/tsan.
 SANITIZE_asan := address,undefined
 SANITIZE_tsan := thread
-$(BUILD)/%/build.ninja: | setup
+$(BUILD)/%/build.ninja: | setup-build
 	cmake -S . -B $(@D) -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \
 	  -DSYMNAS_SANITIZE=$(SANITIZE_$*) -DSYMNAS_CACHE=$(SYMNAS_CACHE)
 
-asan: setup $(BUILD)/asan/build.ninja
+asan: setup-build $(BUILD)/asan/build.ninja
 	@ninja -C $(BUILD)/asan -j $(JOBS) tests_unit tests_property
 	@tests/run --build $(BUILD)/asan --jobs $(JOBS) --labels unit,property
 
@@ -129,25 +136,25 @@ lab-asan lab-tsan: lab-%: setup $(BUILD)/%/build.ninja
 	@ninja -C $(BUILD)/$* -j $(JOBS)
 	@SYMNAS_BUILD=$(SYMNAS_BUILD)/$* SYMNAS_LAB_SLOWER=3 tests/lab/run --one-head $(TESTS)
 
-bench: build
+bench: setup build
 	@tests/bench/run
 
-bench-profile: build
+bench-profile: setup build
 	@tests/bench/profile $(CASE)
 
-bench-capacity: build
+bench-capacity: setup build
 	@tests/bench/capacity $(if $(FILES),--files $(FILES))
 
-bench-failover: build
+bench-failover: setup build
 	@tests/bench/failover --runs $(RUNS) --heads $(HEADS)
 
-bench-shared: build
+bench-shared: setup build
 	@tests/bench/shared
 
-bench-raw: build
+bench-raw: setup build
 	@tests/bench/raw
 
-bench-engine: build
+bench-engine: setup build
 	@tests/bench/raw --engine
 
 clean:

@@ -4,7 +4,8 @@
 #include <fstream>
 #include <thread>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include "common/env/clock.h"
 #include "vnfsd/ctl/commands.h"
