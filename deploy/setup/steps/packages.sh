@@ -1,5 +1,5 @@
-# Debian packages that building symnas and a lab need: packages/build.txt. The steps vm and checks are
-# the same with lists of their own.
+# Debian packages that building symnas and a lab need: packages/build.txt. The steps vm and checks
+# are the same with lists of their own.
 list=${list:-$here/packages/build.txt}
 
 missing_packages() {
