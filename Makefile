@@ -130,7 +130,7 @@ lab-asan lab-tsan: lab-%: setup $(BUILD)/%/build.ninja
 	@SYMNAS_BUILD=$(SYMNAS_BUILD)/$* SYMNAS_LAB_SLOWER=3 tests/lab/run --one-head $(TESTS)
 
 bench: build
-	@tests/bench/run
+	@tests/bench/run $(if $(CASES),--cases $(CASES))
 
 bench-profile: build
 	@tests/bench/profile $(CASE)
