@@ -16,7 +16,8 @@ export SYMNAS_BUILD := $(abspath $(BUILD))
 
 .PHONY: help setup setup-build setup-demo build demo test quick check duplicates lab lab-down asan clean
 .PHONY: sim sim-exhaustive sim-mutants
-.PHONY: bench bench-capacity bench-profile bench-raw bench-engine bench-shared bench-failover
+.PHONY: bench bench-compare bench-capacity bench-profile
+.PHONY: bench-raw bench-engine bench-shared bench-failover
 .PHONY: sim-long soak lab-asan lab-tsan lab-tests torture
 .DEFAULT_GOAL := help
 
@@ -41,6 +42,8 @@ help:
 	@echo 'make lab-asan  the lab tests with everything of ours under AddressSanitizer and UBSan'
 	@echo 'make lab-tsan  the same under ThreadSanitizer; TESTS=locks a subject or a part of names'
 	@echo 'make bench     the same load on symnas and on ganesha FSAL_VFS, with ratios'
+	@echo 'make bench-compare BASE=COMMIT CASES=...  what a change costs: the product of both trees'
+	@echo '               under the same load; processor time per operation, ratios'
 	@echo 'make bench-shared  four heads on one filesystem: shared files, scans, creates'
 	@echo 'make bench-failover RUNS=30 HEADS=4  how long clients wait for a move and for a crash'
 	@echo 'make bench-capacity FILES=200000  memory of instances and cached inodes, etcd bytes'
@@ -137,7 +140,11 @@ lab-asan lab-tsan: lab-%: setup $(BUILD)/%/build.ninja
 	@SYMNAS_BUILD=$(SYMNAS_BUILD)/$* SYMNAS_LAB_SLOWER=3 tests/lab/run --one-head $(TESTS)
 
 bench: setup build
-	@tests/bench/run
+	@tests/bench/run $(if $(CASES),--cases $(CASES))
+
+# Compiles what a head runs, in both trees, and nothing else.
+bench-compare: setup-build $(BUILD)/build.ninja
+	@tests/bench/compare $(BASE) --jobs $(JOBS) $(if $(CASES),--cases $(CASES))
 
 bench-profile: setup build
 	@tests/bench/profile $(CASE)
