@@ -21,7 +21,7 @@ export SYMNAS_BUILD := $(abspath $(BUILD))
 .DEFAULT_GOAL := help
 
 help:
-	@echo 'make setup     prepare this Debian 12 machine (root): packages, ganesha, etcd, a kernel'
+	@echo 'make setup     prepare this Debian 12 machine (root): packages, ganesha, etcd, kernels'
 	@echo 'make build     compile the product into $(BUILD)/'
 	@echo 'make demo      one head serves a client VM; then three heads, a move and a crash under it'
 	@echo 'make test      unit, contract, property and lab tests; last line: N passed, N failed'
@@ -50,8 +50,15 @@ help:
 	@echo
 	@echo 'Variables: BUILD=$(BUILD) JOBS=$(JOBS) SYMNAS_CACHE=$(SYMNAS_CACHE)'
 
+# Building, the lab and the demo need less than the tests (deploy/setup/README.md).
+ifneq ($(MAKECMDGOALS),)
+ifeq ($(filter-out build demo lab lab-down,$(MAKECMDGOALS)),)
+SETUP := demo
+endif
+endif
+
 setup:
-	@deploy/setup/setup
+	@deploy/setup/setup $(SETUP)
 
 # Warnings are errors here always: one set of flags, one set of objects.
 $(BUILD)/build.ninja: | setup

@@ -1,10 +1,11 @@
-# Debian packages that building and testing needs: packages.txt.
+# Debian packages that are listed in the file of the step's name: packages.txt, what building, the
+# lab and the demo need.
 
 missing_packages() {
   while read -r package; do
     state=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
     [ "$state" = installed ] || echo "$package"
-  done <"$here/packages.txt"
+  done <"$here/$step.txt"
 }
 
 step_present() { [ -z "$(missing_packages)" ]; }
