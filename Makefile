@@ -22,7 +22,7 @@ export SYMNAS_BUILD := $(abspath $(BUILD))
 .DEFAULT_GOAL := help
 
 help:
-	@echo 'make setup     prepare this Debian 12 machine (root): packages, ganesha, etcd, a kernel'
+	@echo 'make setup     prepare this Debian 12 machine (root): packages, ganesha, etcd, kernels'
 	@echo 'make build     compile the product into $(BUILD)/'
 	@echo 'make demo      one head serves a client VM; then three heads, a move and a crash under it'
 	@echo 'make test      unit, contract, property and lab tests; last line: N passed, N failed'
@@ -61,12 +61,12 @@ setup-build:
 	@deploy/setup/setup packages ganesha etcd
 
 setup-demo:
-	@deploy/setup/setup packages vm ganesha etcd kernel statd
+	@deploy/setup/setup packages ganesha etcd uml statd
 
 # Warnings are errors here always: one set of flags, one set of objects.
 $(BUILD)/build.ninja: | setup-build
-	@cmake --log-level=WARNING -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DSYMNAS_WERROR=ON \
-	  -DSYMNAS_CACHE=$(SYMNAS_CACHE)
+	@cmake --log-level=WARNING -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+	  -DSYMNAS_WERROR=ON -DSYMNAS_CACHE=$(SYMNAS_CACHE)
 
 build: setup-build $(BUILD)/build.ninja
 	@ninja -C $(BUILD) -j $(JOBS)
