@@ -14,7 +14,8 @@ HEADS ?= 4
 export SYMNAS_CACHE ?= /var/cache/symnas
 export SYMNAS_BUILD := $(abspath $(BUILD))
 
-.PHONY: help setup setup-build setup-demo build demo test quick check duplicates lab lab-down asan clean
+.PHONY: help setup setup-build setup-demo build demo test quick check duplicates
+.PHONY: lab lab-down asan clean
 .PHONY: sim sim-exhaustive sim-mutants
 .PHONY: bench bench-compare bench-capacity bench-profile
 .PHONY: bench-raw bench-engine bench-shared bench-failover
