@@ -14,14 +14,16 @@ HEADS ?= 4
 export SYMNAS_CACHE ?= /var/cache/symnas
 export SYMNAS_BUILD := $(abspath $(BUILD))
 
-.PHONY: help setup build demo test quick check duplicates lab lab-down asan clean
+.PHONY: help setup setup-build setup-demo build demo test quick check duplicates
+.PHONY: lab lab-down asan clean
 .PHONY: sim sim-exhaustive sim-mutants
-.PHONY: bench bench-capacity bench-profile bench-raw bench-engine bench-shared bench-failover
+.PHONY: bench bench-compare bench-capacity bench-profile
+.PHONY: bench-raw bench-engine bench-shared bench-failover
 .PHONY: sim-long soak lab-asan lab-tsan lab-tests torture
 .DEFAULT_GOAL := help
 
 help:
-	@echo 'make setup     prepare this Debian 12 machine (root): packages, ganesha, etcd, a kernel'
+	@echo 'make setup     prepare this Debian 12 machine (root): packages, ganesha, etcd, kernels'
 	@echo 'make build     compile the product into $(BUILD)/'
 	@echo 'make demo      one head serves a client VM; then three heads, a move and a crash under it'
 	@echo 'make test      unit, contract, property and lab tests; last line: N passed, N failed'
@@ -41,6 +43,8 @@ help:
 	@echo 'make lab-asan  the lab tests with everything of ours under AddressSanitizer and UBSan'
 	@echo 'make lab-tsan  the same under ThreadSanitizer; TESTS=locks a subject or a part of names'
 	@echo 'make bench     the same load on symnas and on ganesha FSAL_VFS, with ratios'
+	@echo 'make bench-compare BASE=COMMIT CASES=...  what a change costs: the product of both trees'
+	@echo '               under the same load; processor time per operation, ratios'
 	@echo 'make bench-shared  four heads on one filesystem: shared files, scans, creates'
 	@echo 'make bench-failover RUNS=30 HEADS=4  how long clients wait for a move and for a crash'
 	@echo 'make bench-capacity FILES=200000  memory of instances and cached inodes, etcd bytes'
@@ -53,23 +57,30 @@ help:
 setup:
 	@deploy/setup/setup
 
-# Warnings are errors here always: one set of flags, one set of objects.
-$(BUILD)/build.ninja: | setup
-	cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DSYMNAS_WERROR=ON \
-	  -DSYMNAS_CACHE=$(SYMNAS_CACHE)
+# What fewer targets need is fetched by these only.
+setup-build:
+	@deploy/setup/setup packages ganesha etcd
 
-build: setup $(BUILD)/build.ninja
+setup-demo:
+	@deploy/setup/setup packages ganesha etcd uml statd
+
+# Warnings are errors here always: one set of flags, one set of objects.
+$(BUILD)/build.ninja: | setup-build
+	@cmake --log-level=WARNING -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+	  -DSYMNAS_WERROR=ON -DSYMNAS_CACHE=$(SYMNAS_CACHE)
+
+build: setup-build $(BUILD)/build.ninja
 	@ninja -C $(BUILD) -j $(JOBS)
 
-demo: build
-	@deploy/lab/demo
+demo:
+	@deploy/lab/first_demo $(BUILD) $(JOBS)
 
-test: build
+test: setup build
 	@ninja -C $(BUILD) -j $(JOBS) tests_all
 	@tests/run --build $(BUILD) --jobs $(JOBS) --fresh --lab
 
 # What is out of date is compiled, its unit tests are run: under 60 s after a one-line change.
-quick: setup $(BUILD)/build.ninja
+quick: setup-build $(BUILD)/build.ninja
 	@tests/quick --build $(BUILD) --jobs $(JOBS)
 
 check: setup
@@ -78,14 +89,14 @@ check: setup
 duplicates:
 	@tests/check/duplicates
 
-soak: build
+soak: setup build
 	@tests/lab/run --soak
 
-lab-tests: build
+lab-tests: setup build
 	@tests/lab/run
 	@tests/lab/run --heads
 
-torture: build
+torture: setup build
 	@tests/lab/torture --minutes $(MINUTES) --heads $(HEADS)
 
 lab: build
@@ -94,34 +105,34 @@ lab: build
 lab-down:
 	@deploy/lab/lab down
 
-sim: setup $(BUILD)/build.ninja
+sim: setup-build $(BUILD)/build.ninja
 	@ninja -C $(BUILD) -j $(JOBS) symnas_sim
 	@for sim in $(SIM); do \
 	  $(BUILD)/tests/bin/symnas_sim $$sim --from $(FROM) --seeds $(SEEDS) --jobs $(JOBS) || exit 1; \
 	done
 
 # EACH=100000: until each simulation has had so many seeds of this tree, however long that takes.
-sim-long: setup $(BUILD)/build.ninja
+sim-long: setup-build $(BUILD)/build.ninja
 	@ninja -C $(BUILD) -j $(JOBS) symnas_sim
 	@tests/sim/seeds long --build $(BUILD) --jobs $(JOBS) \
 	  $(if $(EACH),--each $(EACH),--minutes $(MINUTES))
 
-sim-exhaustive: setup $(BUILD)/build.ninja
+sim-exhaustive: setup-build $(BUILD)/build.ninja
 	@ninja -C $(BUILD) -j $(JOBS) symnas_sim
 	@$(BUILD)/tests/bin/symnas_sim exhaustive --holds $(HOLDS) --jobs $(JOBS)
 
-sim-mutants: setup $(BUILD)/build.ninja
+sim-mutants: setup-build $(BUILD)/build.ninja
 	@ninja -C $(BUILD) -j $(JOBS) symnas_sim
 	@tests/sim/mutants/run --build $(BUILD)
 
 # A sanitizer build is a folder of its own: build/asan, build/tsan.
 SANITIZE_asan := address,undefined
 SANITIZE_tsan := thread
-$(BUILD)/%/build.ninja: | setup
+$(BUILD)/%/build.ninja: | setup-build
 	cmake -S . -B $(@D) -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \
 	  -DSYMNAS_SANITIZE=$(SANITIZE_$*) -DSYMNAS_CACHE=$(SYMNAS_CACHE)
 
-asan: setup $(BUILD)/asan/build.ninja
+asan: setup-build $(BUILD)/asan/build.ninja
 	@ninja -C $(BUILD)/asan -j $(JOBS) tests_unit tests_property
 	@tests/run --build $(BUILD)/asan --jobs $(JOBS) --labels unit,property
 
@@ -129,25 +140,29 @@ lab-asan lab-tsan: lab-%: setup $(BUILD)/%/build.ninja
 	@ninja -C $(BUILD)/$* -j $(JOBS)
 	@SYMNAS_BUILD=$(SYMNAS_BUILD)/$* SYMNAS_LAB_SLOWER=3 tests/lab/run --one-head $(TESTS)
 
-bench: build
-	@tests/bench/run
+bench: setup build
+	@tests/bench/run $(if $(CASES),--cases $(CASES))
 
-bench-profile: build
+# Compiles what a head runs, in both trees, and nothing else.
+bench-compare: setup-build $(BUILD)/build.ninja
+	@tests/bench/compare $(BASE) --jobs $(JOBS) $(if $(CASES),--cases $(CASES))
+
+bench-profile: setup build
 	@tests/bench/profile $(CASE)
 
-bench-capacity: build
+bench-capacity: setup build
 	@tests/bench/capacity $(if $(FILES),--files $(FILES))
 
-bench-failover: build
+bench-failover: setup build
 	@tests/bench/failover --runs $(RUNS) --heads $(HEADS)
 
-bench-shared: build
+bench-shared: setup build
 	@tests/bench/shared
 
-bench-raw: build
+bench-raw: setup build
 	@tests/bench/raw
 
-bench-engine: build
+bench-engine: setup build
 	@tests/bench/raw --engine
 
 clean:

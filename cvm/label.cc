@@ -4,7 +4,7 @@
 #include <cctype>
 #include <cstring>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "common/base/bytes.h"
 #include "common/base/check.h"

@@ -7,7 +7,7 @@
 #include <memory>
 #include <set>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "cvm/label_io.h"
 #include "cvm/lun.h"

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include <blkid/blkid.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "common/base/unique_fd.h"
 #include "cvm/lun_device.h"

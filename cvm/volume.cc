@@ -5,7 +5,7 @@
 #include <cstring>
 #include <set>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "common/base/check.h"
 #include "cvm/label.h"

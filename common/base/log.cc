@@ -4,8 +4,31 @@
 #include <string>
 
 #include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
 
 namespace symnas::log {
+namespace {
+
+spdlog::level::level_enum spdlog_level(Level level) {
+  switch (level) {
+    case Level::kDebug: return spdlog::level::debug;
+    case Level::kInfo: return spdlog::level::info;
+    case Level::kWarn: return spdlog::level::warn;
+    case Level::kError: return spdlog::level::err;
+  }
+  return spdlog::level::err;
+}
+
+}  // namespace
+
+void write(Level level, fmt::string_view format, fmt::format_args args) {
+  spdlog::logger* logger = spdlog::default_logger_raw();
+  if (!logger->should_log(spdlog_level(level))) return;
+  const std::string text = fmt::vformat(format, args);
+  logger->log(spdlog_level(level), spdlog::string_view_t(text));
+}
+
+void flush() { spdlog::default_logger_raw()->flush(); }
 
 void init(std::string_view component, std::string_view level) {
   auto sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();

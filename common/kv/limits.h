@@ -49,7 +49,7 @@ inline constexpr std::int64_t kRangeDeleteWatchWaitMs = 1000;
 // and costs one read.
 inline constexpr int kBarrierReadsInFlightMax = 2;
 // A stamp is at least this much later than the one before: the low 16 bits number synthesized times
-// (DESIGN 5.4).
+// (docs/design.md 5.4).
 inline constexpr std::int64_t kStampStepNs = 65'536;
 
 // Memory of an entry beside its key and value (map node, list links, bookkeeping).

@@ -116,9 +116,9 @@ class Session {
   virtual ~Session() = default;
 
   // Commits one operation exactly once. The callback comes when the outcome is known, however long
-  // that takes (an operation of unknown outcome is held as long as the process lives, DESIGN 5.2).
-  // Errors: kEnded, kNoSpace (of the quota, or of the part of it that is kept back: nothing was
-  // written), kTooLarge, kInvalidArgument, kBusy (queue full), kShutdown.
+  // that takes (an operation of unknown outcome is held as long as the process lives,
+  // docs/design.md 5.2). Errors: kEnded, kNoSpace (of the quota, or of the part of it that is kept
+  // back: nothing was written), kTooLarge, kInvalidArgument, kBusy (queue full), kShutdown.
   virtual void commit(Mutation mutation, CommitCallback done) = 0;
   // As commit(), but blocks the caller. REQUIRES: not on a store thread.
   Result<Committed> commit_blocking(Mutation mutation);

@@ -8,8 +8,8 @@
 // because its connection is lost, a new one starts from the next revision and the cache stays.
 //
 // Thread class: thread-compatible. Pure: no clock, thread or store.
-// Source: design-review 13; etcd issues 15271 (watch goes back in time), 18089 (events lost), 15220
-// (progress notifications overtake events: they are never used).
+// Source: github.com/etcd-io/etcd, issues 15271 (a watch goes back in time), 18089 (events lost),
+// 15220 (progress notifications overtake events: they are never used).
 #pragma once
 
 #include <cstdint>

@@ -27,8 +27,8 @@ inline constexpr std::uint32_t kPartRetriesMax = 1000;
 // edges it needs a little more.
 inline constexpr std::size_t kBufferClassMinBytes = 4096;
 inline constexpr std::size_t kBufferClassMaxBytes = 2 * kMiB;
-// Unused buffers kept for reuse per volume: at most half of the memory of an idle instance (DESIGN
-// 7: 60 MB).
+// Unused buffers kept for reuse per volume: at most half of the memory of an idle instance
+// (docs/design.md 7: 60 MB).
 inline constexpr std::size_t kBufferPoolBytesMax = 32 * kMiB;
 static_assert(kBufferPoolBytesMax >= 8 * kBufferClassMaxBytes);
 

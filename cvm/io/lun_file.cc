@@ -1,6 +1,6 @@
 #include "cvm/io/lun_file.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "cvm/label_io.h"
 #include "cvm/ofd_lock.h"

@@ -3,7 +3,7 @@
 #include <thread>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "common/base/log.h"
 #include "cvm/io/striped_volume.h"

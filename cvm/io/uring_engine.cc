@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "common/base/check.h"
 #include "common/base/thread_annotations.h"

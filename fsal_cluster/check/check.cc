@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "fsal_cluster/check/checker.h"
 #include "fsal_cluster/check/limits.h"

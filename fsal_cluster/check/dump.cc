@@ -4,7 +4,7 @@
 #include <bit>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "common/base/bytes.h"
 #include "common/kv/keys.h"

@@ -1,6 +1,6 @@
 #include "fsal_cluster/check/finding.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "fsal_cluster/check/limits.h"
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "fsal_cluster/schema/dirent.h"
 #include "fsal_cluster/types/limits.h"

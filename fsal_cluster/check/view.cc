@@ -4,7 +4,7 @@
 #include <chrono>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "common/kv/keys.h"
 #include "cvm/volume.h"

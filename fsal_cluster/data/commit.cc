@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <future>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "common/base/check.h"
 #include "common/base/log.h"

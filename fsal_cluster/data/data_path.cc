@@ -1,6 +1,6 @@
 #include "fsal_cluster/data/data_path.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "common/base/log.h"
 

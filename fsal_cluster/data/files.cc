@@ -1,7 +1,7 @@
 // The table of files in use, their loading, and the I/O lock that every operation takes.
 #include <algorithm>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "common/base/check.h"
 #include "fsal_cluster/data/data_path.h"

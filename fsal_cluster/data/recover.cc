@@ -2,7 +2,7 @@
 // change must change), and groups.
 #include <future>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "common/base/bytes.h"
 #include "fsal_cluster/data/data_path.h"

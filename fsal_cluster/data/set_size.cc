@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "common/base/check.h"
 #include "fsal_cluster/data/data_path.h"

@@ -2,7 +2,7 @@
 // Blocking; runs on background threads.
 #include <algorithm>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "common/base/log.h"
 #include "fsal_cluster/data/data_path.h"

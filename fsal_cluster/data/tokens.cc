@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <future>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "common/base/check.h"
 #include "common/base/log.h"

@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "common/base/bytes.h"
 #include "fsal_cluster/nsm/limits.h"

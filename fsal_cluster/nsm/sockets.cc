@@ -11,7 +11,7 @@
 #include <cstring>
 #include <random>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "common/base/bytes.h"
 #include "common/base/ip_text.h"

@@ -1,6 +1,6 @@
 #include "fsal_cluster/nsm/status_monitor.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "fsal_cluster/nsm/limits.h"
 #include "fsal_cluster/nsm/rpc_message.h"

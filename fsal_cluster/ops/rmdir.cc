@@ -48,7 +48,8 @@ Result<DirectoryChange> rmdir(Context& context, const Credentials& who, const Ha
         SYMNAS_ASSIGN(const Node target, read_target(context, place));
         SYMNAS_TRY(check_rmdir(who, place, target));
         // Checked before the transaction compares it: a refused operation of a batch would still
-        // put the parent's times, which belong to the batch and not to the operation (DESIGN 5.2).
+        // put the parent's times, which belong to the batch and not to the operation
+        // (docs/design.md 5.2).
         SYMNAS_TRY(check_empty(context, target.ino, name));
         const std::int64_t now_ns = context.session.next_time_ns();
         SYMNAS_ASSIGN(const kv::Committed done,

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "common/base/log.h"
 
 namespace symnas::plugin {

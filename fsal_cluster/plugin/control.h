@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "common/base/unique_fd.h"
 

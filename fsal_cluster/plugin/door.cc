@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "fsal_cluster/plugin/ganesha.h"
 #include "fsal_cluster/plugin/limits.h"

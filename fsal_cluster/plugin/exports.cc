@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include <nlohmann/json.hpp>
+
 #include "common/base/log.h"
 #include "fsal_cluster/plugin/ganesha.h"
 #include "fsal_cluster/plugin/instance.h"

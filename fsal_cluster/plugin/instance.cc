@@ -11,7 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include "common/base/log.h"
 #include "common/env/clock.h"
@@ -350,7 +351,7 @@ void Instance::retire(std::int64_t timeout_ms, const Control::Say& say) {
 
 void Instance::end(const Error& why) {
   log::error("this instance ends without answering: {}", why.message);
-  spdlog::default_logger()->flush();
+  log::flush();
   // Not exit(): no destructor may wait for something, or send something.
   ::_exit(1);
 }

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "common/base/result.h"
 #include "common/base/thread_annotations.h"

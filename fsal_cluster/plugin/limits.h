@@ -12,7 +12,7 @@ inline constexpr std::uint64_t kIoBytesMax = 1 << 20;
 // reply holds some 300 of them).
 inline constexpr std::size_t kReaddirPageEntries = 128;
 // Share of the RPC workers that may wait in kv at once; the rest keep READ and WRITE going while
-// etcd is away (DESIGN 5.5).
+// etcd is away (docs/design.md 5.5).
 inline constexpr std::uint32_t kBlockedWorkersNumerator = 3;
 inline constexpr std::uint32_t kBlockedWorkersDenominator = 4;
 

@@ -258,7 +258,7 @@ gsh_export* export_of_filesystem(FsId fs) {
 // clients.
 void end_with_locks() {
   log::warn("this instance is asked to end, and does so at once: its locks stay recorded");
-  spdlog::default_logger()->flush();
+  log::flush();
   ::_exit(1);
 }
 

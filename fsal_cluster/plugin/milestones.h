@@ -1,5 +1,5 @@
-// Milestones of this instance for the timeline of a move (DESIGN 6). Thread-safe functions; noting
-// costs one load when there is nothing new.
+// Milestones of this instance for the timeline of a move (docs/design.md 6). Thread-safe functions;
+// noting costs one load when there is nothing new.
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,7 @@
 #include <filesystem>
 #include <optional>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "fsal_cluster/plugin/limits.h"
 

@@ -11,7 +11,7 @@
 #include <new>
 #include <system_error>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace symnas::fs {
 

@@ -14,7 +14,7 @@
 
 namespace symnas::fs {
 
-inline constexpr std::uint64_t kDirectorySizeBytes = 4096;  // constant (DESIGN 5.1)
+inline constexpr std::uint64_t kDirectorySizeBytes = 4096;  // constant (docs/design.md 5.1)
 inline constexpr int kChangeShift = 16;                     // change = revision << 16 | n
 
 // An inode that exists, as read at one revision.

@@ -44,7 +44,7 @@
 namespace symnas::fs {
 
 // NFSv4 leases of continuous service after which the records of a client that has not come back no
-// longer stand against others (DESIGN 5.5). NLM has no lease: its records never expire.
+// longer stand against others (docs/design.md 5.5). NLM has no lease: its records never expire.
 inline constexpr std::int64_t kUnclaimedLeases = 2;
 inline constexpr std::int64_t kUsualLeaseS = 20;
 

@@ -1,6 +1,6 @@
-// Gate: whether this mount may answer and write (DESIGN 6). It is open while the mount has proof,
-// no older than the window, that it has not ended. While it is closed, everything that would answer
-// or write is held, and goes on when there is proof again. The gate never ends anything: the
+// Gate: whether this mount may answer and write (docs/design.md 6). It is open while the mount has
+// proof, no older than the window, that it has not ended. While it is closed, everything that would
+// answer or write is held, and goes on when there is proof again. The gate never ends anything: the
 // session finds a disproof.
 //
 // Thread class: thread-safe. Held actions run on the caller of prove() or shut_down(), with no lock

@@ -1,6 +1,6 @@
-// TokenTable: the tokens of all mounts and the wants for them, as the watch shows them (DESIGN 5.4,
-// docs/architecture/several_mounts.md). The table is complete: an inode without an entry has no
-// token, except one that was put after `at`.
+// TokenTable: the tokens of all mounts and the wants for them, as the watch shows them
+// (docs/design.md 5.4, docs/architecture/several_mounts.md). The table is complete: an inode
+// without an entry has no token, except one that was put after `at`.
 //
 // Thread class: thread-safe; its mutex is a leaf. Actions and the listener are called by the
 // session's watch with locks held: they must only hand the work on.

@@ -1,4 +1,4 @@
-// WriteFlag: the life of the write flag in this mount's token of one inode (DESIGN 5.4).
+// WriteFlag: the life of the write flag in this mount's token of one inode (docs/design.md 5.4).
 //   clear -> setting -> set -> dropping -> clear
 // A write of data happens only while the flag is set on etcd, so that after a crash the flag says
 // "contents may have changed" (INV-5). It is dropped, together with the final times, some time

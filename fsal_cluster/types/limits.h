@@ -57,8 +57,8 @@ inline constexpr std::int64_t kLockClearPollMs = 20;
 inline constexpr std::int64_t kSweepPageKeys = 128;
 inline constexpr std::int64_t kSweepRetryMs = 5'000;  // after a failure (etcd away)
 
-// T_gate (DESIGN 6): how long one proof that a mount has not ended counts. An election with its
-// retries fits in it several times.
+// T_gate (docs/design.md 6): how long one proof that a mount has not ended counts. An election with
+// its retries fits in it several times.
 inline constexpr std::int64_t kGateWindowNs = 8'000'000'000;
 inline constexpr std::int64_t kHeartbeatNs = 1'000'000'000;
 // How often a heartbeat looks whether the watch has brought its change back; the store answers in

@@ -54,7 +54,7 @@ struct Attributes {
   std::uint32_t mode = 0;  // permission bits 07777
   std::uint32_t uid = 0;
   std::uint32_t gid = 0;
-  std::uint32_t nlink = 1;  // directories: constant 1, as btrfs (DESIGN 5.1)
+  std::uint32_t nlink = 1;  // directories: constant 1, as btrfs (docs/design.md 5.1)
   std::uint64_t size_bytes = 0;
   std::uint64_t space_used_bytes = 0;
   std::uint32_t rdev_major = 0;
@@ -77,7 +77,7 @@ struct SetAttributes {
 inline constexpr std::int64_t kServerTime = INT64_MIN;
 
 // The parent directory before and after one change; `pre` is absent when the state just before the
-// change is not known (DESIGN 5.2).
+// change is not known (docs/design.md 5.2).
 struct DirectoryChange {
   std::optional<Attributes> pre;
   std::optional<Attributes> post;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "ha/fencing/limits.h"
 #include "ha/fencing/run_program.h"

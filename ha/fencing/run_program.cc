@@ -13,7 +13,7 @@
 #include <chrono>
 #include <cstring>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "common/base/unique_fd.h"
 #include "ha/fencing/limits.h"

@@ -14,7 +14,7 @@
 #include <fstream>
 #include <random>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "ha/reservation/limits.h"
 #include "ha/reservation/nvme_wire.h"

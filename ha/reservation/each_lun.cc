@@ -12,7 +12,7 @@
 #include <chrono>
 #include <cstring>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "common/base/unique_fd.h"
 #include "ha/reservation/report.h"

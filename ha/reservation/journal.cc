@@ -11,7 +11,7 @@
 #include <optional>
 #include <sstream>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "ha/reservation/limits.h"
 

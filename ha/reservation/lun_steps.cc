@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "ha/reservation/limits.h"
 #include "ha/reservation/report.h"

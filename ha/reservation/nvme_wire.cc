@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "common/base/bytes.h"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "ha/reservation/block_device.h"
 #include "ha/reservation/commands.h"

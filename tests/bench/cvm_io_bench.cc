@@ -20,7 +20,7 @@
 #include <vector>
 
 #include <benchmark/benchmark.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "common/base/check.h"
 #include "common/base/unique_fd.h"

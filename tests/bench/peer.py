@@ -19,6 +19,7 @@ from symlab.wait import eventually
 ADDRESS = "10.0.0.250"
 CGROUP_MEMORY_ROOT = "/sys/fs/cgroup/memory"
 READY_S = 20.0
+THREADS = 16  # RPC_Ioq_ThrdMax; symnas plans for blocked kv calls as well
 
 CONFIG = """
 NFS_CORE_PARAM {{
@@ -102,8 +103,9 @@ class Peer:
         with open(os.path.join(self.cgroup, "memory.limit_in_bytes"), "w") as file:
             file.write(str(memory_bytes))
 
-    def pids(self):
-        return netns.processes_inside([self.netns])
+    def processes(self):
+        """{role: [pid]}"""
+        return {"instance": netns.processes_inside([self.netns])}
 
     def close(self):
         self._undo.close()

@@ -27,6 +27,8 @@ class Files(unittest.TestCase):
         self.assertEqual(len(problems("a.txt", "x" * (1 << 21))), 1)
         self.assertEqual(len(problems("cvm/README.md", "x\n" * 31)), 1)
         self.assertEqual(problems("README.md", "x\n" * 31), [])
+        self.assertEqual(problems("docs/architecture/README.md", "x\n" * 230), [])
+        self.assertEqual(len(problems("docs/architecture/README.md", "x\n" * 231)), 1)
         self.assertEqual(len(problems("docs/plan.md", "x\n" * 46)), 1)
 
     def test_columns_of_documents(self):

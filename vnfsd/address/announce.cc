@@ -13,7 +13,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "common/base/unique_fd.h"
 #include "vnfsd/address/link.h"

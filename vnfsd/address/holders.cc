@@ -18,7 +18,7 @@
 #include <cstring>
 #include <memory>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "common/base/unique_fd.h"
 #include "vnfsd/address/packet_socket.h"

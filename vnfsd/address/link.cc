@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "vnfsd/address/netlink.h"
 #include "vnfsd/address/route.h"

@@ -3,7 +3,7 @@
 //
 // Link kind per network: ipvlan L2 where the kernel has it (no new MAC on the switch port), else
 // macvlan in bridge mode with a MAC derived from head + VNFS + network, so that no MAC ever moves
-// between switch ports (DESIGN section 6).
+// between switch ports (docs/design.md 6).
 #pragma once
 
 #include <array>

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace symnas::vnfsd::address {
 namespace {

@@ -4,7 +4,7 @@
 #include <linux/rtnetlink.h>
 #include <net/if.h>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "vnfsd/address/link.h"
 #include "vnfsd/address/netlink.h"

@@ -3,7 +3,8 @@
 #include <optional>
 #include <set>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 namespace symnas::vnfsd::api {
 namespace {

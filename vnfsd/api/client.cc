@@ -2,8 +2,9 @@
 
 #include <sys/socket.h>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <httplib.h>
+#include <nlohmann/json.hpp>
 
 #include "vnfsd/api/wire.h"
 

@@ -4,6 +4,8 @@
 #include <set>
 #include <sstream>
 
+#include <nlohmann/json.hpp>
+
 #include "cvm/volume.h"
 #include "vnfsd/plans/exports.h"
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <nlohmann/json.hpp>
+
 #include "fsal_cluster/types/types.h"
 #include "vnfsd/api/limits.h"
 

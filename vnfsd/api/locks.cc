@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include "common/base/bytes.h"
 #include "fsal_cluster/check/finding.h"

@@ -4,6 +4,7 @@
 #include <string>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "vnfsd/api/documents.h"
 #include "vnfsd/plans/exports.h"

@@ -1,6 +1,7 @@
 #include "vnfsd/api/router.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include "common/env/clock.h"
 #include "vnfsd/api/body.h"

@@ -13,8 +13,9 @@
 #include <cstring>
 #include <thread>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <httplib.h>
+#include <nlohmann/json.hpp>
 
 #include "common/base/log.h"
 #include "vnfsd/api/limits.h"

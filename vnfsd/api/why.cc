@@ -1,6 +1,7 @@
 #include "vnfsd/api/why.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include "vnfsd/api/placement.h"
 #include "vnfsd/plans/why.h"

@@ -1,5 +1,7 @@
 #include "vnfsd/api/wire.h"
 
+#include <nlohmann/json.hpp>
+
 namespace symnas::vnfsd::api {
 
 nlohmann::json error_to_json(const Error& error) {

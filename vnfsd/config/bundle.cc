@@ -1,6 +1,7 @@
 #include "vnfsd/config/bundle.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 namespace symnas::vnfsd {
 

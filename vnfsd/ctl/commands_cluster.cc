@@ -1,7 +1,8 @@
 // symnas cluster, symnas head: the files of a head.
 #include <iostream>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include "vnfsd/ctl/commands.h"
 #include "vnfsd/ctl/head_files.h"

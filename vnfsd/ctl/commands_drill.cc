@@ -4,7 +4,8 @@
 #include <fstream>
 #include <thread>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include "common/env/clock.h"
 #include "vnfsd/ctl/commands.h"
@@ -24,7 +25,7 @@ constexpr auto kFirstAnswer = std::chrono::seconds(3);
 constexpr auto kBetween = std::chrono::seconds(2);  // so that each pause is seen alone
 constexpr auto kServedAgain = std::chrono::seconds(60);
 constexpr auto kConnectedAgain = std::chrono::seconds(10);  // their heads look once a second
-constexpr std::int64_t kMoveBudgetMs = 500;                 // DESIGN section 7
+constexpr std::int64_t kMoveBudgetMs = 500;                 // docs/design.md 7
 constexpr std::int64_t kKillBudgetMs = 2'500;               // as the crash of a head
 
 struct DrillOptions {

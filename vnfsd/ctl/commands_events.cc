@@ -3,7 +3,8 @@
 #include <cstdint>
 #include <thread>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include "vnfsd/ctl/commands.h"
 

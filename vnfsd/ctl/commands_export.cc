@@ -1,6 +1,8 @@
 // symnas export.
 #include "vnfsd/ctl/commands.h"
 
+#include <nlohmann/json.hpp>
+
 namespace symnas::vnfsd::ctl {
 namespace {
 

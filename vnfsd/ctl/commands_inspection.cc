@@ -1,5 +1,6 @@
 // symnas fs check, fs dump, capacity: what looks into filesystems and changes nothing.
-#include <fmt/format.h>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include "vnfsd/ctl/commands.h"
 #include "vnfsd/ctl/exit_code.h"

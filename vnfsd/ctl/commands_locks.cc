@@ -1,5 +1,6 @@
 // symnas lock ls, lock clear: byte-range locks as they are recorded.
-#include <fmt/format.h>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include "vnfsd/ctl/commands.h"
 

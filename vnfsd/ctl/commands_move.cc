@@ -2,7 +2,8 @@
 #include <chrono>
 #include <thread>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include "vnfsd/ctl/commands.h"
 

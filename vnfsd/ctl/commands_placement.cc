@@ -3,7 +3,8 @@
 #include <map>
 #include <thread>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include "vnfsd/ctl/commands.h"
 

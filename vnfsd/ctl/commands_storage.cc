@@ -1,7 +1,8 @@
 // symnas network, lun, volume, fs.
 #include <algorithm>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include "vnfsd/ctl/commands.h"
 #include "vnfsd/names/byte_size.h"

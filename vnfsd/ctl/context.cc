@@ -1,5 +1,7 @@
 #include "vnfsd/ctl/context.h"
 
+#include <nlohmann/json.hpp>
+
 namespace symnas::vnfsd::ctl {
 
 using nlohmann::json;

@@ -4,6 +4,7 @@
 #include <map>
 
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include "vnfsd/api/wire.h"
 #include "vnfsd/ctl/commands.h"

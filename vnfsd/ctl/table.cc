@@ -4,7 +4,8 @@
 #include <ctime>
 
 #include <fmt/chrono.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include "vnfsd/names/byte_size.h"
 

@@ -1,6 +1,6 @@
 #include "vnfsd/instance/ganesha_conf.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "vnfsd/plans/exports.h"
 

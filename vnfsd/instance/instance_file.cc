@@ -1,6 +1,6 @@
 #include "vnfsd/instance/instance_file.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "vnfsd/instance/ganesha_conf.h"

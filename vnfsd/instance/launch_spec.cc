@@ -1,6 +1,6 @@
 #include "vnfsd/instance/launch_spec.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 namespace symnas::vnfsd::instance {

@@ -41,7 +41,7 @@ inline constexpr std::int64_t kExportsTimeoutMs = 8'000;
 // proof is back, so more often while its VIPs are down.
 inline constexpr std::int64_t kPulseLookMs = 200;
 inline constexpr std::int64_t kHiddenLookMs = 20;
-// DESIGN 6: a gate that has been shut for so long will hardly open at once.
+// docs/design.md 6: a gate that has been shut for so long will hardly open at once.
 inline constexpr std::int64_t kHideAfterMs = 1'000;
 // An instance whose beat is missing for this long stands still. The beat comes every 100 ms from a
 // thread that waits for nothing, and a busy machine keeps no thread waiting for nearly as long.

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include "common/kv/keys.h"
 #include "vnfsd/instance/limits.h"

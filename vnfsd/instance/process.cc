@@ -12,7 +12,7 @@
 #include <fstream>
 #include <sstream>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace symnas::vnfsd::instance {
 namespace {

@@ -1,6 +1,6 @@
 #include "vnfsd/instance/state_file.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 namespace symnas::vnfsd::instance {

@@ -2,7 +2,7 @@
 #include <future>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "common/base/log.h"
 #include "vnfsd/instance/crash_point.h"

@@ -1,6 +1,6 @@
 #include "vnfsd/network/gateways.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace symnas::vnfsd {
 

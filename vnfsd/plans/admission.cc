@@ -1,6 +1,6 @@
 #include "vnfsd/plans/admission.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "common/kv/admin_keys.h"
 

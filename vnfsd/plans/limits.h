@@ -6,7 +6,7 @@
 
 namespace symnas::vnfsd {
 
-inline constexpr std::size_t kVipsPerVnfsMax = 4;  // DESIGN section 1
+inline constexpr std::size_t kVipsPerVnfsMax = 4;  // docs/design.md 1
 inline constexpr std::size_t kHeadsMax = 16;
 inline constexpr std::size_t kExportsPerVnfsMax = 256;  // ganesha.conf stays small enough to read
 inline constexpr std::size_t kClientsPerExportMax = 128;

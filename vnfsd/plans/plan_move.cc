@@ -1,7 +1,7 @@
 // Where a VNFS is to be served: orders of administrators, and the facts for the planner.
 #include <algorithm>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "common/kv/keys.h"
 #include "vnfsd/plans/hindrances.h"

@@ -1,4 +1,4 @@
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "common/kv/keys.h"
 #include "vnfsd/names/names.h"
@@ -10,7 +10,7 @@
 namespace symnas::vnfsd {
 namespace {
 
-constexpr std::size_t kNetworksMax = 4;  // DESIGN section 1
+constexpr std::size_t kNetworksMax = 4;  // docs/design.md 1
 
 }  // namespace
 

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <chrono>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "common/kv/admin_keys.h"
 #include "common/kv/keys.h"

@@ -4,7 +4,8 @@
 #include <map>
 #include <tuple>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include "common/kv/event_keys.h"
 #include "vnfsd/records/limits.h"

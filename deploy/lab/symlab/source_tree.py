@@ -16,6 +16,7 @@ from .errors import LabError
 
 # ganesha's 951 files in each, ntirpc's 256 in the first: 5,011 files.
 COPIES = ("copy1", "copy2", "copy3", "copy4", "copy5")
+BLOCK_BYTES = 512
 # These words come from deploy/setup: what is fetched, from where, and its checksums are written
 # only there.
 _FETCH = """
@@ -60,7 +61,8 @@ class SourceTree:
     """An uncompressed tarball of the tree and, for the comparison, the list of its contents."""
 
     def __init__(self, directory):
-        """Writes tree.tar and manifest.sha256 into `directory`."""
+        """Writes tree.tar and manifest.sha256 into `directory`, which can be the disks of a client
+        VM: the manifest ends with zeros up to a whole block."""
         self.tar_path = os.path.join(directory, "tree.tar")
         self.manifest_path = os.path.join(directory, "manifest.sha256")
         self.file_count = 0
@@ -78,6 +80,7 @@ class SourceTree:
         self.symlinks = sorted(links)
         with open(self.manifest_path, "w", encoding="utf-8") as file:
             file.writelines(sorted(lines, key=lambda line: line[66:]))
+            file.write("\0" * (-file.tell() % BLOCK_BYTES))
 
     def _append(self, target, path, copy, lines, links):
         with tarfile.open(path) as source:

@@ -1,10 +1,12 @@
-# Debian packages that building and testing needs: packages.txt.
+# Debian packages that building symnas and a lab need: packages/build.txt. The steps vm and checks
+# are the same with lists of their own.
+list=${list:-$here/packages/build.txt}
 
 missing_packages() {
   while read -r package; do
     state=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
     [ "$state" = installed ] || echo "$package"
-  done <"$here/packages.txt"
+  done <"$list"
 }
 
 step_present() { [ -z "$(missing_packages)" ]; }

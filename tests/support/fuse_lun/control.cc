@@ -10,7 +10,7 @@
 #include <optional>
 #include <sstream>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace symnas::fuse_lun {
 namespace {

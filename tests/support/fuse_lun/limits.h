@@ -6,8 +6,8 @@
 
 namespace symnas::fuse_lun {
 
-// The unit that a power loss does not tear: a sector of 512 bytes (DESIGN 8: torn sectors are
-// excluded).
+// The unit that a power loss does not tear: a sector of 512 bytes (docs/design.md 8: torn
+// sectors are excluded).
 inline constexpr std::uint32_t kSectorBytes = 512;
 // The unit in which the cache is kept.
 inline constexpr std::uint32_t kCacheBlockBytes = 4096;

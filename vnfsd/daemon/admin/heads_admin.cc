@@ -2,7 +2,8 @@
 
 #include <filesystem>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include "common/base/log.h"
 #include "common/base/uuid.h"

@@ -7,7 +7,8 @@
 #include <fstream>
 #include <thread>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include "cvm/volume.h"
 #include "fsal_cluster/check/check.h"

@@ -1,6 +1,7 @@
 #include "vnfsd/daemon/admin/locks_admin.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include "common/base/log.h"
 #include "fsal_cluster/check/dump.h"

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include "common/base/log.h"
 #include "vnfsd/daemon/upkeep/members.h"

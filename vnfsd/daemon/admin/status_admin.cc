@@ -3,6 +3,8 @@
 #include <map>
 #include <string>
 
+#include <nlohmann/json.hpp>
+
 #include "vnfsd/daemon/head/limits.h"
 #include "vnfsd/records/events.h"
 

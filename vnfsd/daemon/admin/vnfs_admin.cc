@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include "common/base/log.h"
 #include "common/kv/keys.h"

@@ -2,7 +2,7 @@
 
 #include <thread>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "common/kv/keys.h"
 #include "vnfsd/daemon/fencing/limits.h"

@@ -9,7 +9,7 @@ namespace symnas::vnfsd::daemon {
 // a second: a mount that is silent for three seconds is worth a line of `symnas status`.
 inline constexpr std::int64_t kStallLookMs = 1'000;
 inline constexpr std::int64_t kSilentMs = 3'000;
-inline constexpr std::int64_t kUnansweredMs = 1'000;  // DESIGN 5.4
+inline constexpr std::int64_t kUnansweredMs = 1'000;  // docs/design.md 5.4
 // A longer pause between two looks was this head's own, or etcd's: all ages begin anew.
 inline constexpr std::int64_t kLookGapMs = 2'500;
 // Until its first heartbeat a mount recovers what it left: as long as its supervisor lets it.

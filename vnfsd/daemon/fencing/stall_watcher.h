@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "common/base/thread_annotations.h"
 #include "vnfsd/daemon/fencing/fence_watch.h"

@@ -1,6 +1,6 @@
 #include "vnfsd/daemon/head/this_head.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "common/kv/admin_keys.h"
 #include "vnfsd/plans/admission.h"

@@ -1,6 +1,6 @@
 #include "vnfsd/daemon/health/health.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "vnfsd/daemon/health/limits.h"
 

@@ -6,7 +6,7 @@
 #include <future>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "common/base/unique_fd.h"
 #include "fsal_cluster/pulse/pulse.h"

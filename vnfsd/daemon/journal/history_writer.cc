@@ -1,6 +1,6 @@
 #include "vnfsd/daemon/journal/history_writer.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "common/base/log.h"
 #include "common/kv/keys.h"

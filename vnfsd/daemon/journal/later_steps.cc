@@ -1,6 +1,6 @@
 #include "vnfsd/daemon/journal/later_steps.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "common/kv/keys.h"
 #include "vnfsd/daemon/head/limits.h"

@@ -1,7 +1,7 @@
 // Ownership: giving a VNFS up, and the end of the order that led one here.
 #include <algorithm>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "common/kv/keys.h"
 #include "vnfsd/daemon/head/limits.h"

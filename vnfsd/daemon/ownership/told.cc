@@ -1,5 +1,5 @@
 // Ownership: what supervisors tell of their instances, and what these are told of exports.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "common/base/log.h"
 #include "common/kv/admin_keys.h"

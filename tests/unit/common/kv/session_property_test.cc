@@ -1,6 +1,6 @@
 // Many mounts, random faults, simulated time: a session keeps its promises whatever goes wrong.
 //   SYMNAS_SEED=<n>   replays one seed; SYMNAS_SEEDS=<n> runs that many.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -1,6 +1,7 @@
 #include "fsal_cluster/plugin/instance_file.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 namespace symnas::plugin {
 namespace {

@@ -2,7 +2,7 @@
 // does not.
 #include "ha/fencing/reservation_program.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "ha/reservation/key.h"
 #include "tests/unit/ha/fencing/script.h"

@@ -3,7 +3,7 @@
 #include <sstream>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace symnas::ha {
 namespace {

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "common/env/clock.h"
 #include "tests/unit/vnfsd/plans/view_builder.h"
 #include "vnfsd/api/backends.h"

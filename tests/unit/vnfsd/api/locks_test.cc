@@ -1,6 +1,7 @@
 #include "vnfsd/api/locks.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "fsal_cluster/state/nlm_client.h"
 

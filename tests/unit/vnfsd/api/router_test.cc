@@ -1,5 +1,7 @@
 #include "vnfsd/api/router.h"
 
+#include <nlohmann/json.hpp>
+
 #include "common/kv/admin_keys.h"
 #include "tests/unit/vnfsd/api/fake_backends.h"
 

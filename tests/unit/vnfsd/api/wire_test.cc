@@ -1,6 +1,7 @@
 #include "vnfsd/api/wire.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 namespace symnas::vnfsd::api {
 namespace {

@@ -1,6 +1,7 @@
 #include "vnfsd/config/bundle.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 namespace symnas::vnfsd {
 namespace {

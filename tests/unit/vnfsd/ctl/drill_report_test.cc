@@ -1,6 +1,7 @@
 #include "vnfsd/ctl/drill_report.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 namespace symnas::vnfsd::ctl {
 namespace {

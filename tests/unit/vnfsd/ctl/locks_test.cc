@@ -2,6 +2,7 @@
 #include <sstream>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "vnfsd/ctl/exit_code.h"
 #include "vnfsd/ctl/run.h"

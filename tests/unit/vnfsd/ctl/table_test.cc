@@ -1,6 +1,7 @@
 #include "vnfsd/ctl/table.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 namespace symnas::vnfsd::ctl {
 namespace {

@@ -1,5 +1,7 @@
 // Agent: why a head that nobody hears is not fenced; the event and the log say it.
 #include "tests/unit/vnfsd/daemon/fencing_cluster.h"
+
+#include <nlohmann/json.hpp>
 #include "vnfsd/records/events.h"
 
 namespace symnas::vnfsd::daemon {

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <thread>
 
+#include <nlohmann/json.hpp>
+
 #include "tests/unit/vnfsd/daemon/fencing_cluster.h"
 
 namespace symnas::vnfsd::daemon {

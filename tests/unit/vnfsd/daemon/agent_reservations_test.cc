@@ -5,6 +5,8 @@
 #include <future>
 #include <thread>
 
+#include <nlohmann/json.hpp>
+
 #include "tests/unit/vnfsd/daemon/fencing_cluster.h"
 
 namespace symnas::vnfsd::daemon {

@@ -3,6 +3,8 @@
 
 #include <thread>
 
+#include <nlohmann/json.hpp>
+
 #include "common/kv/admin_keys.h"
 #include "tests/unit/vnfsd/plans/view_builder.h"
 #include "vnfsd/plans/admission.h"

@@ -1,6 +1,7 @@
 #include "vnfsd/instance/ganesha_conf.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "tests/unit/vnfsd/instance/test_plan.h"
 

@@ -1,5 +1,7 @@
 #include "vnfsd/instance/plan.h"
 
+#include <nlohmann/json.hpp>
+
 #include "tests/unit/vnfsd/plans/view_builder.h"
 
 namespace symnas::vnfsd::instance {

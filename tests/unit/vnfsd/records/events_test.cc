@@ -1,6 +1,6 @@
 #include "vnfsd/records/events.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "common/kv/event_keys.h"
 #include "tests/unit/vnfsd/plans/view_builder.h"

@@ -2,6 +2,8 @@
 
 #include <filesystem>
 
+#include <nlohmann/json.hpp>
+
 #include "common/kv/admin_keys.h"
 #include "tests/unit/vnfsd/daemon/fake_membership.h"
 #include "tests/unit/vnfsd/daemon/head_world.h"

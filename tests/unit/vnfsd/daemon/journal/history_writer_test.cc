@@ -1,5 +1,7 @@
 #include "vnfsd/daemon/journal/history_writer.h"
 
+#include <nlohmann/json.hpp>
+
 #include "tests/unit/vnfsd/daemon/head_world.h"
 #include "vnfsd/records/history.h"
 #include "vnfsd/records/limits.h"
