@@ -12,8 +12,8 @@ FACT_WIDTH = 106
 _JOINT = "\0"  # stands for a blank at which no line ends
 HEADINGS = ("Proved", "What the clients saw", "Limit elsewhere")
 SOURCES = (
-    "[1] docs/measurements.md, measured on a machine of two cores. The pair: two ganeshas with "
-    "FSAL_VFS on ext4, active/passive; nothing is detected and nobody is fenced in its times.",
+    "[1] docs/measurements.md: a quiet machine of two cores. The pair: two ganeshas with FSAL_VFS "
+    "on ext4, active/passive; nothing is detected and nobody is fenced in its times.",
     "[2] HP Scalable NAS 3.7 for Linux, administration guide (AG513-96002, October 2009), pages 29 "
     "and 197.",
 )
