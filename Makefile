@@ -25,7 +25,7 @@ export SYMNAS_BUILD := $(abspath $(BUILD))
 help:
 	@echo 'make setup     prepare this Debian 12 machine (root): packages, ganesha, etcd, kernels'
 	@echo 'make build     compile the product into $(BUILD)/'
-	@echo 'make demo      one head serves a client VM; then three heads, a move and a crash under it'
+	@echo 'make demo      three heads serve a Linux client: a kill, a move and a crash under it'
 	@echo 'make test      unit, contract, property and lab tests; last line: N passed, N failed'
 	@echo 'make quick     after an edit: what changed is compiled, and its unit tests run'
 	@echo 'make check     test, plus the checks of tests/check; warnings are errors'

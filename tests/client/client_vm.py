@@ -43,7 +43,8 @@ def read_record(directory):
 class ClientVm(abc.ABC):
     """A VM, running or not, found by its directory."""
 
-    kind = ""              # in its record, and in the options of `vm`
+    kind = ""              # in its record, and in the options of programs
+    described = ""         # for a person
 
     def __init__(self, name, root=None):
         self.name = name

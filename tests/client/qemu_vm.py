@@ -18,6 +18,7 @@ class QemuVm(ClientVm):
     """Its ports are Unix sockets; a job whose program on the host ends is killed at once."""
 
     kind = "qemu"
+    described = "in QEMU without acceleration"
 
     def _kernel(self):
         return vm_image.debian_kernel()

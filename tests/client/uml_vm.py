@@ -28,6 +28,7 @@ class UmlVm(ClientVm):
     port is used again."""
 
     kind = "uml"
+    described = "User Mode Linux"
 
     def _kernel(self):
         return vm_image.uml_kernel()
