@@ -4,6 +4,8 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -49,8 +51,9 @@ Words serving_heads(const json& heads) {
   for (const json& head : heads) {
     if (head.value("state", "") == "serving") names.push_back(head.value("name", ""));
   }
-  std::stable_sort(names.begin(), names.end(),
-                   [](const auto& a, const auto& b) { return a.size() < b.size(); });
+  std::sort(names.begin(), names.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.size(), a) < std::pair(b.size(), b);
+  });
   return names;
 }
 
@@ -80,9 +83,13 @@ class Spread {
     const auto at = std::find(heads_.begin(), heads_.end(), primary);
     Words others(at + 1, heads_.end());
     others.insert(others.end(), heads_.begin(), at);
-    std::stable_sort(others.begin(), others.end(), [&](auto& a, auto& b) {
-      return std::pair(primaries_[a], backups_[a]) < std::pair(primaries_[b], backups_[b]);
-    });
+    const Words order = others;  // of heads that are equal
+    const auto rank = [&](const std::string& head) {
+      return std::tuple(primaries_[head], backups_[head],
+                        std::find(order.begin(), order.end(), head));
+    };
+    std::sort(others.begin(), others.end(),
+              [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
     if (!others.empty()) ++backups_[others.front()];
     others.insert(others.begin(), primary);
     return others;
