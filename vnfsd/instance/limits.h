@@ -65,6 +65,11 @@ inline constexpr std::int64_t kHealthyServiceMs = 2'000;
 inline constexpr std::int64_t kWakeAgainMs = 1'000;
 inline constexpr std::ptrdiff_t kUnheardMax = 4'096;  // of one VNFS: 200 KB of c/conn
 
+// VIPs are announced so many times more, so long after one another: RFC 5227 2.3 wants two
+// announcements 2 s apart, RFC 4861 7.2.6 allows three, at least 1 s apart.
+inline constexpr int kAnnounceAgainTimes = 2;
+inline constexpr std::int64_t kAnnounceAgainMs = 2'000;
+
 // Whether somebody else has a VIP is asked while the instance starts, which takes longer than this;
 // a host on the same network answers within a millisecond or two.
 inline constexpr std::int64_t kVipAskMinMs = 40;

@@ -174,6 +174,7 @@ void Supervisor::take_process(Process process) {
   claimed_.reset();
   pulse_.watch = {};
   vips_.up = false;
+  vips_.announcements.stop();
 }
 
 // REQUIRES: it has ended.
@@ -206,6 +207,7 @@ void Supervisor::watch_running() {
   if (!unheard_.to_wake.empty() && !pulse_.watch.hidden() && now_ms() >= unheard_.wake_at_ms)
     wake_clients(take_unheard(), netns_.get());
   if (!vips_.held.empty() && !pulse_.watch.hidden() && now_ms() >= vips_.try_ms) try_held_vips();
+  if (vips_.announcements.is_due(now_ms())) announce_again();
   if (entries[1].revents != 0) requests_.sleep(0);
   if (entries[0].revents != 0) {
     const auto how = process_->wait(0);

@@ -18,6 +18,7 @@
 #include "common/base/result.h"
 #include "common/base/unique_fd.h"
 #include "common/env/clock.h"
+#include "vnfsd/instance/announcements.h"
 #include "vnfsd/instance/ganesha_conf.h"
 #include "vnfsd/instance/limits.h"
 #include "vnfsd/instance/plan.h"
@@ -119,6 +120,7 @@ class Supervisor {
   void hold(std::vector<TakenVip> taken);
   std::vector<IpAddress> held_vips() const;
   void try_held_vips();
+  void announce_again();
   void show_serving();
   void wake_again(std::vector<Connection> connections);
   std::vector<Connection> take_unheard();
@@ -185,6 +187,7 @@ class Supervisor {
     std::unique_ptr<VipQuestion> question;  // about the VIPs of the instance that is being started
     std::vector<TakenVip> held;             // others have them
     std::int64_t try_ms = 0;                // when to look again
+    Announcements announcements;            // of those that are up
   };
   // Clients that may not have heard that they were left.
   struct Unheard {
