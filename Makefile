@@ -14,7 +14,8 @@ HEADS ?= 4
 export SYMNAS_CACHE ?= /var/cache/symnas
 export SYMNAS_BUILD := $(abspath $(BUILD))
 
-.PHONY: help setup setup-build setup-demo build demo test quick check duplicates lab lab-down asan clean
+.PHONY: help setup setup-build setup-demo build demo test quick check duplicates
+.PHONY: lab lab-down asan clean
 .PHONY: sim sim-exhaustive sim-mutants
 .PHONY: bench bench-compare bench-capacity bench-profile
 .PHONY: bench-raw bench-engine bench-shared bench-failover
@@ -22,9 +23,9 @@ export SYMNAS_BUILD := $(abspath $(BUILD))
 .DEFAULT_GOAL := help
 
 help:
-	@echo 'make setup     prepare this Debian 12 machine (root): packages, ganesha, etcd, a kernel'
+	@echo 'make setup     prepare this Debian 12 machine (root): packages, ganesha, etcd, kernels'
 	@echo 'make build     compile the product into $(BUILD)/'
-	@echo 'make demo      one head serves a client VM; then three heads, a move and a crash under it'
+	@echo 'make demo      three heads serve a Linux client: a kill, a move and a crash under it'
 	@echo 'make test      unit, contract, property and lab tests; last line: N passed, N failed'
 	@echo 'make quick     after an edit: what changed is compiled, and its unit tests run'
 	@echo 'make check     test, plus the checks of tests/check; warnings are errors'
@@ -61,12 +62,12 @@ setup-build:
 	@deploy/setup/setup packages ganesha etcd
 
 setup-demo:
-	@deploy/setup/setup packages vm ganesha etcd kernel statd
+	@deploy/setup/setup packages ganesha etcd uml statd
 
 # Warnings are errors here always: one set of flags, one set of objects.
 $(BUILD)/build.ninja: | setup-build
-	@cmake --log-level=WARNING -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DSYMNAS_WERROR=ON \
-	  -DSYMNAS_CACHE=$(SYMNAS_CACHE)
+	@cmake --log-level=WARNING -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+	  -DSYMNAS_WERROR=ON -DSYMNAS_CACHE=$(SYMNAS_CACHE)
 
 build: setup-build $(BUILD)/build.ninja
 	@ninja -C $(BUILD) -j $(JOBS)

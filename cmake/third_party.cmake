@@ -1,4 +1,4 @@
-# Third-party libraries, all Debian packages (deploy/setup/packages/build.txt), under one name each. Which
+# Third-party libraries, all Debian packages (deploy/setup/packages), under one name each. Which
 # folder may use which is enforced by tests/check/includes.
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)

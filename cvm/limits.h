@@ -20,7 +20,6 @@ inline constexpr std::uint64_t kLunBytesMin = 64 * kMiB;
 
 inline constexpr std::uint32_t kStripeUnitBytesMin = 64 * kKiB;
 inline constexpr std::uint32_t kStripeUnitBytesMax = 16 * kMiB;
-inline constexpr std::uint32_t kStripeUnitBytesDefault = kMiB;
 
 // Names of LUNs and volumes: fit a label field and a column of `symnas lun ls`.
 inline constexpr std::size_t kNameBytesMax = 63;

@@ -28,7 +28,8 @@ struct LunImport {
   // and last MiB is destroyed at once.
   std::string force_name;
   // The uuids of every LunRecord. A forced import also replaces a label of this cluster that is of
-  // none of them: an interrupted release leaves such a label. Absent: it never replaces one.
+  // none of them: an interrupted release leaves such a label. Absent: a forced import never
+  // replaces such a label.
   std::optional<std::vector<Uuid>> recorded;
 };
 

@@ -9,8 +9,8 @@
 
 namespace symnas::cvm {
 
-// What libblkid recognises, in words ("ext4 filesystem", "gpt partition table"); empty when it
-// recognises nothing. Errors: kIo (cannot be read), kInternal (libblkid).
+// The data that libblkid recognises on the device, in words ("ext4 filesystem", "gpt partition
+// table"); empty when it recognises nothing. Errors: kIo (cannot be read), kInternal (libblkid).
 Result<std::string> find_signature(const LunNode& node);
 
 }  // namespace symnas::cvm

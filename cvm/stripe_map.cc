@@ -52,7 +52,7 @@ const StripeMap::Segment& StripeMap::segment_of_lun(LunIndex lun) const {
 
 std::uint64_t StripeMap::bytes_on(LunIndex lun) const { return segment_of_lun(lun).bytes_per_lun; }
 
-Place StripeMap::locate(VolumeOffset offset) const {
+LunPosition StripeMap::locate(VolumeOffset offset) const {
   CHECK(offset.value() < size_bytes_);
   const auto after =
       std::upper_bound(segments_.begin(), segments_.end(), offset.value(),
@@ -67,19 +67,19 @@ Place StripeMap::locate(VolumeOffset offset) const {
           LunOffset(kReservedBytes + (row << unit_shift_) + rest)};
 }
 
-Result<VolumeOffset> StripeMap::volume_offset(Place place) const {
-  if (place.lun.value() >= lun_count_)
+Result<VolumeOffset> StripeMap::volume_offset(LunPosition position) const {
+  if (position.lun.value() >= lun_count_)
     return fail(ErrorCode::kOutOfRange,
-                fmt::format("LUN index {} of {}", place.lun.value(), lun_count_));
-  const Segment& segment = segment_of_lun(place.lun);
-  const std::uint64_t at = place.offset.value();
+                fmt::format("LUN index {} of {}", position.lun.value(), lun_count_));
+  const Segment& segment = segment_of_lun(position.lun);
+  const std::uint64_t at = position.offset.value();
   if (at < kReservedBytes || at - kReservedBytes >= segment.bytes_per_lun)
-    return fail(
-        ErrorCode::kOutOfRange,
-        fmt::format("offset {} is outside the data area of LUN index {}", at, place.lun.value()));
+    return fail(ErrorCode::kOutOfRange,
+                fmt::format("offset {} is outside the data area of LUN index {}", at,
+                            position.lun.value()));
   const std::uint64_t row = (at - kReservedBytes) >> unit_shift_;
   const std::uint64_t rest = (at - kReservedBytes) & (stripe_unit_bytes() - 1);
-  const std::uint64_t unit = row * segment.lun_count + (place.lun.value() - segment.first_lun);
+  const std::uint64_t unit = row * segment.lun_count + (position.lun.value() - segment.first_lun);
   return VolumeOffset(segment.begin + (unit << unit_shift_) + rest);
 }
 

@@ -18,16 +18,16 @@
 
 namespace symnas::cvm {
 
-// The place of one byte.
-struct Place {
+// Where one byte is.
+struct LunPosition {
   LunIndex lun;
   LunOffset offset;
-  friend bool operator==(const Place&, const Place&) = default;
+  friend bool operator==(const LunPosition&, const LunPosition&) = default;
 };
 
 // Bytes that are consecutive in a request and on one LUN.
 struct Piece {
-  Place place;
+  LunPosition position;
   VolumeOffset volume_offset;
   std::uint32_t length_bytes = 0;  // 1 .. stripe unit
 };
@@ -62,10 +62,10 @@ class StripeMap {
   }
 
   // REQUIRES: offset < size_bytes(). Cost: a binary search over the segments.
-  Place locate(VolumeOffset offset) const;
+  LunPosition locate(VolumeOffset offset) const;
 
-  // The inverse of locate(). Errors: kOutOfRange when the place is outside the LUN's data area.
-  Result<VolumeOffset> volume_offset(Place place) const;
+  // The inverse of locate(). Errors: kOutOfRange when the position is outside the LUN's data area.
+  Result<VolumeOffset> volume_offset(LunPosition position) const;
 
   // Calls visit(Piece) for the pieces of a range in ascending volume order; at most length / unit +
   // 2 of them. REQUIRES: contains(offset, length_bytes).
@@ -77,7 +77,7 @@ class StripeMap {
     while (length_bytes > 0) {
       const std::uint64_t to_boundary = unit - (at & (unit - 1));
       const std::uint64_t length = to_boundary < length_bytes ? to_boundary : length_bytes;
-      visit(Piece{.place = locate(VolumeOffset(at)),
+      visit(Piece{.position = locate(VolumeOffset(at)),
                   .volume_offset = VolumeOffset(at),
                   .length_bytes = static_cast<std::uint32_t>(length)});
       at += length;

@@ -84,7 +84,7 @@ class MayWaitForIo {
   MayWaitForIo(const MayWaitForIo&) = delete;
   MayWaitForIo& operator=(const MayWaitForIo&) = delete;
   static bool here() { return here_; }
-  // From here on the thread must not wait any more: what it wanted is done.
+  // From here on the thread must not wait any more: the I/O that it waited for is done.
   static void end_here() { here_ = false; }
   // How long the thread has waited for LUNs so far.
   static std::int64_t waited_ns() { return waited_ns_; }

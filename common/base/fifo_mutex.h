@@ -1,6 +1,6 @@
-// FifoMutex: a mutex whose waiters get it in the order in which they came. It is for work that
-// holds the mutex across a round trip to a store: with Mutex, a thread that does many such pieces
-// in a row can take it again and again while others wait. Thread-safe. Held by a MutexLock.
+// FifoMutex: a mutex whose waiters get it in the order in which they came. For work that holds the
+// mutex across a round trip to a store: with Mutex, a thread that does many pieces of such work in
+// a row can take the mutex again and again while others wait. Thread-safe. Held by a MutexLock.
 #pragma once
 
 #include <deque>
@@ -11,7 +11,8 @@ namespace symnas {
 
 class CAPABILITY("mutex") FifoMutex {
  public:
-  // Two functions each: the analysis does not look into those that are marked ACQUIRE or RELEASE.
+  // Each calls a second function, because the analysis does not look into functions that are marked
+  // ACQUIRE or RELEASE.
   void lock() ACQUIRE() { take(); }
   void unlock() RELEASE() { pass_on(); }
 

@@ -15,7 +15,6 @@ using MapGeneration = Strong<struct MapGenerationTag, std::uint32_t>;
 using MountId = Strong<struct MountIdTag, std::uint64_t>;      // never reused; 0 = none
 using Epoch = Strong<struct EpochTag, std::uint64_t>;          // cluster-wide instance counter
 using VnfsId = Strong<struct VnfsIdTag, std::uint32_t>;        // cluster-unique; its OFD lock byte
-using ExportId = Strong<struct ExportIdTag, std::uint16_t>;    // ganesha Export_Id
 using LunIndex = Strong<struct LunIndexTag, std::uint32_t>;    // position in a volume's LUN list
 using LunOffset = Strong<struct LunOffsetTag, std::uint64_t>;  // bytes from the LUN's first byte
 using VolumeOffset = Strong<struct VolumeOffsetTag, std::uint64_t>;  // bytes from volume start

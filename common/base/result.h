@@ -1,6 +1,6 @@
-// Result<T>: what every function that can fail returns. Thread class: value types,
-// thread-compatible. An ErrorCode exists only because some caller reacts to it. The message is for
-// a person: it names the object, what was tried, why it failed and what to do next.
+// Result<T>: a value or an Error; every function that can fail returns one. Thread class: value
+// types, thread-compatible. An ErrorCode exists only because some caller reacts to it. The message
+// is for a person: it names the object, what was tried, why it failed and what to do next.
 #pragma once
 
 #include <string>

@@ -10,7 +10,6 @@ namespace symnas {
 template <class Tag, class Rep>
 class Strong {
  public:
-  using rep = Rep;
   constexpr Strong() = default;
   constexpr explicit Strong(Rep value) : value_(value) {}
   constexpr Rep value() const { return value_; }

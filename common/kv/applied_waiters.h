@@ -23,7 +23,8 @@ class AppliedWaiters {
   // The cache is empty, and stays empty until follow(). The caller runs the returned actions with
   // no lock held.
   std::vector<std::function<void()>> drop();
-  // A barrier for this stamp is about to wait; while the cache is shut it will not.
+  // A barrier for this stamp is about to wait; while the cache is shut the barrier will pass
+  // without waiting.
   void note_barrier(Revision stamp);
   // The cache takes facts again; the watch stands at `applied`. Returns the newest stamp of the
   // barriers that have passed while the cache was shut: nothing older may be relied on.

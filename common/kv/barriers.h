@@ -23,7 +23,7 @@ class Barriers {
   explicit Barriers(SessionContext& context);
 
   // Calls `done` once the cache reflects every change acknowledged before this call, or is empty.
-  // Errors: what closed the session.
+  // Errors: the error that closed the session.
   void barrier(Callback done);
 
  private:

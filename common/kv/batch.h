@@ -1,4 +1,5 @@
-// Batch: up to kBatchOperationsMax operations in one etcd transaction, and what came of it.
+// Batch: up to kBatchOperationsMax operations in one etcd transaction, with the rules by which its
+// answer is read.
 //
 //   compares  mount's create_revision, end record absent, guards, the slot's mod_revision
 //   success   put slot {sequence, operations}; put stamp (when a watched key may change);

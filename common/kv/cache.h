@@ -1,7 +1,7 @@
-// Cache: what a session knows of watched keys: values and proven absences, each with the revision
-// from which it is known. Facts come from the watch (apply_events), from own transactions and from
-// reads (offer, settle). Of two facts about one key the one with the higher revision wins, in
-// whatever order they arrive.
+// Cache: the facts that a session knows about watched keys: values and proven absences, each with
+// the revision from which it is known. Facts come from the watch (apply_events), from own
+// transactions and from reads (offer, settle). Of two facts about one key the one with the higher
+// revision wins, in whatever order they arrive.
 //
 // A fact of revision q may enter only if the cache hears of every later change of its key.
 // Therefore
@@ -70,13 +70,14 @@ class Cache {
   };
   // The events of one revision. Ignored for keys without an entry.
   void apply_events(std::vector<KeyFact> events);
-  // What an own transaction has written and found, known at its revision. `life` is what life() or
-  // pin() said before the transaction was sent.
+  // Takes facts that an own transaction has written or found, known at its revision. `life` is what
+  // life() or pin() said before the transaction was sent.
   void offer(std::vector<KeyFact> facts, Revision known_at, std::uint64_t life);
-  // The same for one fact of a read; answers the newer of the fact and what the cache knows.
+  // As offer(), for one fact of a read; returns the newer one of this fact and the fact in the
+  // cache.
   CachedValue settle(std::string_view key, Fact fact, Revision known_at, std::uint64_t life);
-  // Drops what is known from before `at`, a revision at which that knowledge proved wrong: the next
-  // read loads the key.
+  // Drops the fact about the key if it is older than `at`, a revision at which it proved wrong: the
+  // next read loads the key.
   void forget(std::string_view key, Revision at);
 
   // --- pins
@@ -85,7 +86,8 @@ class Cache {
   std::uint64_t pin(std::string_view key);
   void unpin(std::string_view key, std::uint64_t pin);
 
-  // What is known of the key. Cost: one shard mutex, one hash look-up, one copy of the value.
+  // The fact about the key, if there is one. Cost: one shard mutex, one hash look-up, one copy of
+  // the value.
   std::optional<CachedValue> peek(std::string_view key);
   // True when the key is known to have a mod_revision above `revision`: a compare with `revision`
   // fails for ever.

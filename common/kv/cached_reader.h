@@ -1,7 +1,7 @@
 // CachedReader: reads through the cache. Missing keys are loaded with one linearizable read each
 // time: a read never joins a load that was sent before it arrived, whose answer might be older than
 // what the reader must see (INV-4). An answer that may show an own batch before the cache does
-// waits for that batch: who has seen a part of a change finds all of it.
+// waits for that batch: a reader that has seen a part of a change finds all of it.
 //
 // Thread class: thread-safe.
 #pragma once
@@ -42,7 +42,7 @@ class CachedReader {
     std::vector<std::string> keys;
     Values values;
     std::vector<std::size_t> missing;  // indices into keys
-    std::size_t next = 0;              // of missing: what has not been asked for yet
+    std::size_t next = 0;              // of missing: the first that has not been asked for yet
     std::vector<std::uint64_t> pins;   // of the missing ones that are being asked for
     Callback done;
   };

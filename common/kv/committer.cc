@@ -51,7 +51,7 @@ void Committer::commit(Mutation mutation, CommitCallback done) {
   operation->done = std::move(done);
   if (operation->ends_session) ending_itself_.fetch_add(1, std::memory_order_acq_rel);
   context_.counters.operations.fetch_add(1, std::memory_order_relaxed);
-  Answers answers;
+  Completions answers;
   {
     const MutexLock lock(mutex_);
     if (closed_) {
@@ -71,7 +71,7 @@ void Committer::commit(Mutation mutation, CommitCallback done) {
 
 // --- forming and sending batches
 
-void Committer::dispatch_locked(Answers& answers) {
+void Committer::dispatch_locked(Completions& answers) {
   if (closed_) return;
   while (!queue_.empty()) {
     if (!slots_.has_armed()) {
@@ -98,7 +98,7 @@ bool Committer::is_stale(const Operation& operation) const {
                      });
 }
 
-void Committer::answer_stale_locked(Operations& operations, Answers& answers) {
+void Committer::answer_stale_locked(Operations& operations, Completions& answers) {
   for (auto& operation : operations) {
     if (!operation->waited || !is_stale(*operation)) continue;
     context_.counters.stale_operations.fetch_add(1, std::memory_order_relaxed);
@@ -178,7 +178,7 @@ bool Committer::take_locked(const FlightRef& flight) {
 
 // Puts the flight back among those under way: from there close() answers its operations. After
 // close() their answers go to `answers`. False: closed.
-bool Committer::put_back_locked(const FlightRef& flight, Answers& answers) {
+bool Committer::put_back_locked(const FlightRef& flight, Completions& answers) {
   if (!closed_) {
     flights_.push_back(flight);
     return true;
@@ -201,33 +201,33 @@ void Committer::on_answer(const FlightRef& flight, Result<TxnResult> answer) {
     const MutexLock lock(mutex_);
     if (!take_locked(flight)) return;
   }
-  Verdict verdict;
+  Resolution resolution;
   switch (flight->phase) {
-    case Flight::Phase::kArm: verdict = judge_arm(frame_, flight->use, answer); break;
+    case Flight::Phase::kArm: resolution = judge_arm(frame_, flight->use, answer); break;
     case Flight::Phase::kBatch:
-      verdict = judge_batch(frame_, flight->use, flight->maybe_executed, answer);
+      resolution = judge_batch(frame_, flight->use, flight->maybe_executed, answer);
       break;
-    case Flight::Phase::kAbort: verdict = judge_abort(frame_, flight->use, answer); break;
+    case Flight::Phase::kAbort: resolution = judge_abort(frame_, flight->use, answer); break;
   }
-  switch (verdict.kind) {
-    case Verdict::Kind::kExecuted:
+  switch (resolution.kind) {
+    case Resolution::Kind::kExecuted:
       if (flight->phase == Flight::Phase::kArm) {
-        on_armed(flight, verdict);
+        on_armed(flight, resolution);
       } else {
-        const bool own_answer = verdict.answered && flight->phase == Flight::Phase::kBatch;
-        on_executed(flight, verdict, own_answer ? &*answer : nullptr);
+        const bool own_answer = resolution.answered && flight->phase == Flight::Phase::kBatch;
+        on_executed(flight, resolution, own_answer ? &*answer : nullptr);
       }
       return;
-    case Verdict::Kind::kResend: send_again(flight, answer); return;
-    case Verdict::Kind::kRefused: on_refused(flight, verdict); return;
-    case Verdict::Kind::kAbort: on_abort(flight, answer.error()); return;
-    case Verdict::Kind::kAborted: on_aborted(flight); return;
-    case Verdict::Kind::kEnded: on_ended(flight, verdict.error); return;
+    case Resolution::Kind::kResend: send_again(flight, answer); return;
+    case Resolution::Kind::kRefused: on_refused(flight, resolution); return;
+    case Resolution::Kind::kAbort: on_abort(flight, answer.error()); return;
+    case Resolution::Kind::kAborted: on_aborted(flight); return;
+    case Resolution::Kind::kEnded: on_ended(flight, resolution.error); return;
   }
 }
 
 void Committer::on_ended(const FlightRef& flight, const Error& disproof) {
-  Answers answers;
+  Completions answers;
   {
     const MutexLock lock(mutex_);
     put_back_locked(flight, answers);  // close() answers its operations with all others
@@ -251,7 +251,7 @@ void Committer::send_again(const FlightRef& flight, const Result<TxnResult>& ans
   if (first_unknown && flight->phase == Flight::Phase::kBatch) {
     context_.counters.unknown_outcomes.fetch_add(1, std::memory_order_relaxed);
   }
-  Answers answers;
+  Completions answers;
   bool open = false;
   {
     const MutexLock lock(mutex_);
@@ -279,11 +279,11 @@ void Committer::send_again(const FlightRef& flight, const Result<TxnResult>& ans
                       });
 }
 
-void Committer::on_armed(const FlightRef& flight, const Verdict& verdict) {
-  Answers answers;
+void Committer::on_armed(const FlightRef& flight, const Resolution& resolution) {
+  Completions answers;
   {
     const MutexLock lock(mutex_);
-    land_locked(flight, verdict.revision);
+    land_locked(flight, resolution.revision);
     dispatch_locked(answers);
   }
   send_waiting();
@@ -291,36 +291,36 @@ void Committer::on_armed(const FlightRef& flight, const Verdict& verdict) {
   slot_ready({});
 }
 
-void Committer::on_executed(const FlightRef& flight, const Verdict& verdict,
+void Committer::on_executed(const FlightRef& flight, const Resolution& resolution,
                             const TxnResult* answer) {
   Batch& batch = flight->batch;
-  note_shown(verdict.revision);  // before any fact of it
-  show(*flight, verdict, answer);
+  note_shown(resolution.revision);  // before any fact of it
+  show(*flight, resolution, answer);
   unpin(*flight);
-  Answers answers;
-  Answers stale;
+  Completions answers;
+  Completions stale;
   {
     const MutexLock lock(mutex_);
     for (const auto& operation : batch.operations) claims_.remove(operation->footprint);
-    answers = answers_of(batch, verdict);
-    land_locked(flight, verdict.revision);
+    answers = answers_of(batch, resolution);
+    land_locked(flight, resolution.revision);
     dispatch_locked(stale);
   }
   send_waiting();
   tell_onlookers();
-  deliver(std::move(answers), verdict.revision);
+  deliver(std::move(answers), resolution.revision);
   deliver(std::move(stale), Revision(0));
 }
 
 // The transaction was not executed and never will be as it is; a different one may be.
-void Committer::on_refused(const FlightRef& flight, const Verdict& verdict) {
+void Committer::on_refused(const FlightRef& flight, const Resolution& resolution) {
   const bool arming = flight->phase == Flight::Phase::kArm;
-  if (arming && verdict.error.code == ErrorCode::kInvalidArgument) {
-    slot_ready(tl::unexpected<Error>(verdict.error));
-    end(Error{ErrorCode::kEnded, verdict.error.message});
+  if (arming && resolution.error.code == ErrorCode::kInvalidArgument) {
+    slot_ready(tl::unexpected<Error>(resolution.error));
+    end(Error{ErrorCode::kEnded, resolution.error.message});
     return;
   }
-  Answers answers;
+  Completions answers;
   Operations failed;
   {
     const MutexLock lock(mutex_);
@@ -341,7 +341,7 @@ void Committer::on_refused(const FlightRef& flight, const Verdict& verdict) {
         queue_.push_front(std::move(operations));
       }
     }
-    const Error why = closed_ ? context_.close_error() : verdict.error;
+    const Error why = closed_ ? context_.close_error() : resolution.error;
     for (auto& operation : failed) {
       answers.push_back({std::move(operation), tl::unexpected<Error>(why)});
     }
@@ -363,7 +363,7 @@ void Committer::on_abort(const FlightRef& flight, Error refusal) {
   flight->tries = 0;
   flight->unanswered = 0;
   flight->maybe_executed = true;
-  Answers answers;
+  Completions answers;
   {
     const MutexLock lock(mutex_);
     if (put_back_locked(flight, answers)) outbox_.push_back(flight);
@@ -373,7 +373,7 @@ void Committer::on_abort(const FlightRef& flight, Error refusal) {
 }
 
 void Committer::on_aborted(const FlightRef& flight) {
-  Answers answers;
+  Completions answers;
   {
     const MutexLock lock(mutex_);
     unpin(*flight);
@@ -467,7 +467,7 @@ void Committer::tell(const OnlookerRef& onlooker) {
 }
 
 void Committer::fail_all(const Error& error) {
-  Answers answers;
+  Completions answers;
   std::vector<OnlookerRef> onlookers;
   std::function<void(Status)> ready;
   {

@@ -34,15 +34,16 @@ class Committer {
   void start(std::function<void(Status)> ready);
   // As Session::commit.
   void commit(Mutation mutation, CommitCallback done);
-  // Runs `action` when the cache shows, of batches under way now that write what `looked` compares,
-  // what the store held at `revision`: each of them has been answered, or the watch has come that
-  // far. At once when there is none. Errors: what closed the session.
+  // Runs `action` when each batch under way now that writes a key in `looked` has been answered, or
+  // the watch has applied `revision`: then the cache shows of these batches everything that the
+  // store held at `revision`. Runs it at once when there is no such batch. Errors: the error that
+  // closed the session.
   void when_landed(const Footprint& looked, Revision revision, std::function<void(Status)> action);
-  // The newest revision of what the cache shows of own batches, or a load has shown.
+  // The newest revision of which the cache shows an own batch, or a load has shown something.
   Revision newest_shown();
   void note_shown(Revision revision);
-  // True while an operation is under way by which this mount ends itself: its end is then no
-  // disproof.
+  // True while an operation is under way by which this mount ends itself: the mount's end is no
+  // disproof then.
   bool ending_itself() const { return ending_itself_.load(std::memory_order_acquire) > 0; }
   // Ends the session on a disproof; announces it to nobody when the session has ended itself.
   void end(Error disproof);
@@ -64,44 +65,44 @@ class Committer {
     std::uint64_t number = 0;         // of the batch, ascending
   };
   using FlightRef = std::shared_ptr<Flight>;
-  struct Answer {
+  struct Completion {
     std::unique_ptr<Operation> operation;
     Result<Committed> result;
   };
-  using Answers = std::vector<Answer>;
+  using Completions = std::vector<Completion>;
   struct Onlooker {
-    std::vector<std::uint64_t> flights;  // that it waits for
+    std::vector<std::uint64_t> flights;  // that the onlooker waits for
     std::function<void(Status)> action;
   };
   using OnlookerRef = std::shared_ptr<Onlooker>;
 
-  void dispatch_locked(Answers& answers) REQUIRES(mutex_);
+  void dispatch_locked(Completions& answers) REQUIRES(mutex_);
   bool is_stale(const Operation& operation) const;
-  void answer_stale_locked(Operations& operations, Answers& answers) REQUIRES(mutex_);
+  void answer_stale_locked(Operations& operations, Completions& answers) REQUIRES(mutex_);
   void launch_locked(Operations operations) REQUIRES(mutex_);
   void arm_locked() REQUIRES(mutex_);
   void send_locked(FlightRef flight) REQUIRES(mutex_);
   bool take_locked(const FlightRef& flight) REQUIRES(mutex_);
-  bool put_back_locked(const FlightRef& flight, Answers& answers) REQUIRES(mutex_);
+  bool put_back_locked(const FlightRef& flight, Completions& answers) REQUIRES(mutex_);
   void land_locked(const FlightRef& flight, Revision slot_revision) REQUIRES(mutex_);
 
   void send_waiting();
   void send_again(const FlightRef& flight, const Result<TxnResult>& answer);
   void on_answer(const FlightRef& flight, Result<TxnResult> answer);
-  void on_armed(const FlightRef& flight, const Verdict& verdict);
-  void on_executed(const FlightRef& flight, const Verdict& verdict, const TxnResult* answer);
-  void on_refused(const FlightRef& flight, const Verdict& verdict);
+  void on_armed(const FlightRef& flight, const Resolution& resolution);
+  void on_executed(const FlightRef& flight, const Resolution& resolution, const TxnResult* answer);
+  void on_refused(const FlightRef& flight, const Resolution& resolution);
   void on_abort(const FlightRef& flight, Error refusal);
   void on_aborted(const FlightRef& flight);
   void on_ended(const FlightRef& flight, const Error& disproof);
 
-  void show(const Flight& flight, const Verdict& verdict, const TxnResult* answer);
+  void show(const Flight& flight, const Resolution& resolution, const TxnResult* answer);
   void add_written(const Op& op, Revision revision, std::vector<Cache::KeyFact>& facts) const;
   void add_found(const Flight& flight, std::size_t operation, Revision revision,
                  const TxnResult& answer, std::vector<Cache::KeyFact>& facts) const;
   void unpin(const Flight& flight);
-  Answers answers_of(Batch& batch, const Verdict& verdict);
-  void deliver(Answers answers, Revision revision);
+  Completions answers_of(Batch& batch, const Resolution& resolution);
+  void deliver(Completions answers, Revision revision);
   void fail_all(const Error& error);
   void slot_ready(Status status);
   std::vector<std::uint64_t> flights_over(const Footprint& looked) const REQUIRES(mutex_);

@@ -9,27 +9,28 @@
 namespace symnas::kv {
 
 // All at once: who sees a part of a batch (a directory's new change attribute, say) sees all of it.
-void Committer::show(const Flight& flight, const Verdict& verdict, const TxnResult* answer) {
+void Committer::show(const Flight& flight, const Resolution& resolution, const TxnResult* answer) {
   std::vector<Cache::KeyFact> facts;
-  for (const Op& op : flight.batch.merged_puts) add_written(op, verdict.revision, facts);
+  for (const Op& op : flight.batch.merged_puts) add_written(op, resolution.revision, facts);
   for (std::size_t i = 0; i < flight.batch.operations.size(); ++i) {
     const Txn& nested = *flight.batch.nested[i];
-    if (verdict.operations_succeeded[i]) {
+    if (resolution.operations_succeeded[i]) {
       // The last one is the slot operation key.
       for (std::size_t op = 0; op + 1 < nested.success.size(); ++op) {
-        add_written(nested.success[op], verdict.revision, facts);
+        add_written(nested.success[op], resolution.revision, facts);
       }
       continue;
     }
     context_.counters.conflicts.fetch_add(1, std::memory_order_relaxed);
     if (answer != nullptr) {
-      add_found(flight, i, verdict.revision, *answer, facts);
+      add_found(flight, i, resolution.revision, *answer, facts);
       continue;
     }
     // The reply with the fresh values is lost; what the cache has is at least suspect.
-    for (const Op& read : nested.failure) context_.cache.forget(read.range.key, verdict.revision);
+    for (const Op& read : nested.failure)
+      context_.cache.forget(read.range.key, resolution.revision);
   }
-  context_.cache.offer(std::move(facts), verdict.revision, flight.cache_life);
+  context_.cache.offer(std::move(facts), resolution.revision, flight.cache_life);
 }
 
 void Committer::add_written(const Op& op, Revision revision,
@@ -55,12 +56,12 @@ void Committer::unpin(const Flight& flight) {
   }
 }
 
-Committer::Answers Committer::answers_of(Batch& batch, const Verdict& verdict) {
-  Answers answers;
+Committer::Completions Committer::answers_of(Batch& batch, const Resolution& resolution) {
+  Completions answers;
   for (std::size_t i = 0; i < batch.operations.size(); ++i) {
     Committed committed;
-    committed.succeeded = verdict.operations_succeeded[i];
-    committed.revision = verdict.revision;
+    committed.succeeded = resolution.operations_succeeded[i];
+    committed.revision = resolution.revision;
     committed.stamp_ns = batch.stamp_ns;
     committed.shared_parent = batch.shared_parent[i];
     answers.push_back({std::move(batch.operations[i]), committed});
@@ -68,7 +69,7 @@ Committer::Answers Committer::answers_of(Batch& batch, const Verdict& verdict) {
   return answers;
 }
 
-void Committer::deliver(Answers answers, Revision revision) {
+void Committer::deliver(Completions answers, Revision revision) {
   bool ended_itself = false;
   for (auto& answer : answers) {
     const bool succeeded = answer.result && answer.result->succeeded;
@@ -78,7 +79,7 @@ void Committer::deliver(Answers answers, Revision revision) {
     }
     if (succeeded && answer.operation->erases_watched_range) {
       // Only the watch tells which keys are gone: the answer waits for it.
-      auto held = std::make_shared<Answer>(std::move(answer));
+      auto held = std::make_shared<Completion>(std::move(answer));
       context_.when_applied(revision, kRangeDeleteWatchWaitMs,
                             [held] { held->operation->done(std::move(held->result)); });
       continue;

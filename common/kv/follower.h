@@ -1,5 +1,5 @@
-// Follower: is told everything about some of the watched keys: a complete image, then every change
-// in order of revision. What it has been told up to a revision is what the store held at that
+// Follower: receives everything about some of the watched keys: a complete image, then every change
+// in order of revision. The image with the changes up to a revision is what the store held at that
 // revision.
 //
 // Called on threads of the store, never two calls at once, with locks of the session held: it must
@@ -15,10 +15,10 @@ namespace symnas::kv {
 class Follower {
  public:
   virtual ~Follower() = default;
-  // All keys as of `at`. They replace everything that was told before.
+  // Takes all keys as of `at`. They replace everything that came before.
   virtual void on_image(const std::vector<KeyValue>& image, Revision at) = 0;
-  // Changes of followed keys (maybe none); there are no others up to `newest`. Called after the
-  // session's cache shows them, and before applied() and barriers reach `newest`.
+  // Takes changes of followed keys (maybe none); there are no others up to `newest`. Called after
+  // the session's cache shows them, and before applied() and barriers reach `newest`.
   virtual void on_events(const std::vector<WatchEvent>& events, Revision newest) = 0;
   // Changes may be missing from now on; an image will follow.
   virtual void on_lost() = 0;

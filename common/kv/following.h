@@ -24,8 +24,9 @@ class Following {
   // Appends what to read in one transaction with the anchor. That transaction's results go to
   // image(), one per operation.
   void add_reads(std::vector<Op>& reads) const;
-  // Takes its own results off the front, and tells the follower when image and events have come as
-  // far as `no_older_than`. REQUIRES: the transaction was sent after the watch had begun.
+  // Takes the results of its own reads off the front of `results`, and tells the follower when
+  // image and events have come as far as `no_older_than`. REQUIRES: the transaction was sent after
+  // the watch had begun.
   void image(std::deque<OpResult>& results, Revision at, Revision no_older_than);
   void events(const std::vector<WatchEvent>& events, Revision newest);
   // The watch has a gap.
@@ -38,11 +39,11 @@ class Following {
   Follower* const follower_;
   Mutex mutex_;
   bool complete_ GUARDED_BY(mutex_) = false;  // the follower has an image
-  // That it has not been told of yet.
+  // The image of which the follower has not been told yet.
   std::optional<std::vector<KeyValue>> image_ GUARDED_BY(mutex_);
   Revision at_ GUARDED_BY(mutex_);  // of the image
   Revision no_older_than_ GUARDED_BY(mutex_);
-  // Followed ones that came before the follower was told.
+  // Events of followed keys that came before the follower was told of the image.
   std::vector<WatchEvent> early_ GUARDED_BY(mutex_);
   Revision early_newest_ GUARDED_BY(mutex_);
 };

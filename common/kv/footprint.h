@@ -36,7 +36,7 @@ struct Footprint {
 
 // Cost: one copy of every key. REQUIRES: make_operation() has checked the mutation.
 Footprint footprint_of(const Mutation& mutation);
-// Of a read of these: conflicts with who writes them.
+// The footprint of a read of these keys: conflicts with operations that write them.
 Footprint footprint_of_read(const std::vector<Op>& gets);
 
 // True when the uses of one key (or of overlapping ranges) by two operations conflict.

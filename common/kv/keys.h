@@ -117,7 +117,7 @@ inline std::string want_solo(FsId fs) { return table(fs, 'w', 'V'); }
 // Every mount looks at the orphans: it may have such an inode open.
 inline std::string orphans(FsId fs) { return table(fs, 'w', 'O'); }
 inline std::string orphan(FsId fs, Ino ino) { return table64(fs, 'w', 'O', ino.value()); }
-// What the opens of one mount share of a file, where some open denies something.
+// The share modes of one mount's opens of a file of which some open denies something.
 inline std::string shares(FsId fs) { return table(fs, 'w', 'Y'); }
 inline std::string shares_of(FsId fs, Ino ino) { return table64(fs, 'w', 'Y', ino.value()); }
 inline std::string share(FsId fs, Ino ino, MountId id) {
@@ -125,7 +125,7 @@ inline std::string share(FsId fs, Ino ino, MountId id) {
   append_be64(key, id.value());
   return key;
 }
-// Orders about lock records; what follows is as in the record's own key.
+// Orders about lock records; the rest of the key is as in the lock record's own key.
 inline std::string lock_orders(FsId fs) { return table(fs, 'w', 'X'); }
 inline std::string directory_move(FsId fs) { return table(fs, 'w', 'R'); }
 

@@ -42,8 +42,8 @@ inline constexpr int kReadKeysMax = 256;
 // A barrier waits this long for the watch to catch up; then the cache is dropped, which is always
 // correct.
 inline constexpr std::int64_t kBarrierWatchWaitMs = 50;
-// The same for an own range delete, whose answer nobody needs at once: a slow watch shall not cost
-// the cache.
+// As kBarrierWatchWaitMs, for an own range delete, whose answer nobody needs at once: a slow watch
+// shall not cost the cache.
 inline constexpr std::int64_t kRangeDeleteWatchWaitMs = 1000;
 // A second stamp read may be sent while the first one's answer is on its way: this halves the wait
 // and costs one read.

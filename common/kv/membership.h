@@ -1,5 +1,5 @@
-// Membership: who the members of the store's cluster are, and changes of that. Two back ends:
-// EtcdMembership, and fakes of tests.
+// Membership: lists and changes the members of the store's cluster. Two back ends: EtcdMembership,
+// and fakes of tests.
 //
 // Thread class: thread-safe; every call blocks, at most kMembershipDeadlineMs.
 #pragma once

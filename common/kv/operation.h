@@ -21,7 +21,7 @@ struct Operation {
   bool erases_watched_range = false;
   bool ends_session = false;  // writes the session's own mount or end record: a clean close
   bool waited = false;        // was not sent at once: its compares may be out of date
-  bool alone = false;         // the store refused a batch it was in: it is sent in one of its own
+  bool alone = false;         // the store refused a batch with it: it is sent in a batch of its own
 };
 
 // Checks a mutation and computes what a session must know of it.

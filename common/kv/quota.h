@@ -1,4 +1,4 @@
-// What is left of etcd's quota, and which operations are still admitted.
+// Levels of etcd's quota: how much of it is left, and which operations are still admitted.
 //
 // etcd refuses every transaction with a put once its database file has reached the quota. Then a
 // session can commit nothing, removals included, because every batch puts its slot. So growth is
@@ -15,7 +15,7 @@
 
 namespace symnas::kv {
 
-// What an operation does to the database.
+// The effect of an operation on the database.
 enum class Growth : std::uint8_t {
   kGrows,    // adds records: refused from kReserve on
   kChanges,  // replaces records: refused at kCritical

@@ -120,7 +120,7 @@ class Session {
   // docs/design.md 5.2). Errors: kEnded, kNoSpace (of the quota, or of the part of it that is kept
   // back: nothing was written), kTooLarge, kInvalidArgument, kBusy (queue full), kShutdown.
   virtual void commit(Mutation mutation, CommitCallback done) = 0;
-  // Same, blocking the caller. REQUIRES: not on a store thread.
+  // As commit(), but blocks the caller. REQUIRES: not on a store thread.
   Result<Committed> commit_blocking(Mutation mutation);
   // Whether an operation of this kind would be refused now because of etcd's quota: for a caller
   // that must know before it promises anything. Errors: kNoSpace.
@@ -132,10 +132,11 @@ class Session {
   // = keys order. REQUIRES: keys inside `watched`; not on a store thread.
   virtual Result<std::vector<CachedValue>> read(const std::vector<std::string>& keys) = 0;
   Result<CachedValue> read(const std::string& key);
-  // Returns once the cache shows of these keys everything up to the newest own commit that it shows
-  // anything of: who has seen a directory's change attribute finds all names that it stands for.
-  // At once, and without etcd, unless an own commit under way changes one of them; then that one's
-  // outcome or the watch is waited for. Errors: kEnded, kShutdown. REQUIRES: not on a store thread.
+  // Returns once the cache shows every change of these keys up to the newest own commit of which it
+  // shows anything: a caller that has seen a directory's change attribute then finds all names that
+  // the attribute stands for. Returns at once, without asking etcd, unless an own commit under way
+  // changes one of the keys; then waits for the outcome of that commit, or for the watch. Errors:
+  // kEnded, kShutdown. REQUIRES: not on a store thread.
   virtual Status await_own(const std::vector<std::string>& keys) = 0;
   // Cache only: nullopt when not cached. Never blocks; any thread.
   virtual std::optional<CachedValue> peek(const std::string& key) = 0;
@@ -150,7 +151,7 @@ class Session {
   // stamp read that has not been sent yet. A sole mount of a filesystem needs no barrier (no other
   // mount can exist) and does not call this.
   virtual Status barrier() = 0;
-  // The same for threads that must not block; `done` is called on any thread, maybe at once.
+  // As barrier(), for threads that must not block; `done` is called on any thread, maybe at once.
   virtual void barrier_async(std::function<void(Status)> done) = 0;
 
   // The newest revision the watch has applied.

@@ -18,10 +18,10 @@
 #include "common/env/clock.h"
 #include "common/kv/applied_waiters.h"
 #include "common/kv/cache.h"
-#include "common/kv/door.h"
 #include "common/kv/filesystem_time.h"
 #include "common/kv/session.h"
 #include "common/kv/store.h"
+#include "common/kv/threads_inside.h"
 #include "common/kv/timer_queue.h"
 
 namespace symnas::kv {
@@ -54,9 +54,9 @@ class SessionContext : public std::enable_shared_from_this<SessionContext> {
   class Inside {
    public:
     explicit Inside(SessionContext& context) : context_(context.keep_alive()) {
-      context_->door.enter();
+      context_->threads_inside.enter();
     }
-    ~Inside() { context_->door.leave(); }
+    ~Inside() { context_->threads_inside.leave(); }
     Inside(const Inside&) = delete;
     Inside& operator=(const Inside&) = delete;
 
@@ -71,16 +71,16 @@ class SessionContext : public std::enable_shared_from_this<SessionContext> {
   // been opened), then every part answers what it holds with `error`, then every waiting timer
   // runs. Later calls do nothing.
   void close(Error error, Announce announce);
-  // From now on close() announces the end. Errors: what closed the session while it was being
-  // opened.
+  // From now on close() announces the end. Errors: the error that closed the session while it was
+  // being opened.
   Status opened();
   bool is_closed() const { return closed_.load(std::memory_order_acquire); }
   // The error that closed the session. REQUIRES: is_closed().
   Error close_error() const;
 
   // --- reading
-  // One linearizable read, tried until it is answered, however long etcd is unreachable.
-  // Errors: kTooLarge, kInvalidArgument, kShutdown, what closed the session.
+  // One linearizable read, tried until it is answered, however long etcd is unreachable. Errors:
+  // kTooLarge, kInvalidArgument, kShutdown, the error that closed the session.
   void read(std::vector<Op> ranges, ReadCallback done);
 
   // Runs `action` when the watch has applied `revision`, or when the cache has been dropped. Drops
@@ -105,7 +105,7 @@ class SessionContext : public std::enable_shared_from_this<SessionContext> {
   TimerQueue timers;
   AppliedWaiters applied_waiters;
   AtomicSessionCounters counters;
-  Door door;
+  ThreadsInside threads_inside;
 
  private:
   struct ReadTry {

@@ -44,7 +44,7 @@ void SessionCore::shut_down() {
   close(Error{ErrorCode::kShutdown, "the session of mount " + name + " is being closed"},
         Announce::kNo);
   watch_.stop();
-  door.wait_until_empty();
+  threads_inside.wait_until_empty();
 }
 
 SessionCounters SessionCore::snapshot_counters() const {

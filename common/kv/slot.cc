@@ -148,29 +148,29 @@ Txn abort_txn(const Frame& frame, const SlotUse& use) {
   return txn;
 }
 
-// --- verdicts
+// --- resolutions
 
 namespace {
 
-Verdict verdict_of(Verdict::Kind kind) {
-  Verdict verdict;
-  verdict.kind = kind;
-  return verdict;
+Resolution resolution_of(Resolution::Kind kind) {
+  Resolution resolution;
+  resolution.kind = kind;
+  return resolution;
 }
 
-Verdict ended(std::string why) {
-  Verdict verdict = verdict_of(Verdict::Kind::kEnded);
-  verdict.error = Error{ErrorCode::kEnded, std::move(why)};
-  return verdict;
+Resolution ended(std::string why) {
+  Resolution resolution = resolution_of(Resolution::Kind::kEnded);
+  resolution.error = Error{ErrorCode::kEnded, std::move(why)};
+  return resolution;
 }
 
-Verdict refused(Error error) {
-  Verdict verdict = verdict_of(Verdict::Kind::kRefused);
-  verdict.error = std::move(error);
-  return verdict;
+Resolution refused(Error error) {
+  Resolution resolution = resolution_of(Resolution::Kind::kRefused);
+  resolution.error = std::move(error);
+  return resolution;
 }
 
-Verdict somebody_elses(const SlotUse& use) {
+Resolution somebody_elses(const SlotUse& use) {
   return ended("session: slot 0x" + to_hex(use.key) +
                " was changed by another process that uses this session's name");
 }
@@ -181,92 +181,93 @@ bool carries(const Frame::Reading& reading, const SlotUse& use) {
          reading.slot->operations == use.operations && use.operations > 0;
 }
 
-Verdict executed_by_slot(const Frame::Reading& reading, const SlotUse& use) {
-  Verdict verdict = verdict_of(Verdict::Kind::kExecuted);
-  verdict.revision = reading.slot_mod_revision;
-  verdict.operations_succeeded.assign(use.operations, false);
+Resolution executed_by_slot(const Frame::Reading& reading, const SlotUse& use) {
+  Resolution resolution = resolution_of(Resolution::Kind::kExecuted);
+  resolution.revision = reading.slot_mod_revision;
+  resolution.operations_succeeded.assign(use.operations, false);
   for (const int operation : reading.succeeded) {
     if (operation < static_cast<int>(use.operations)) {
-      verdict.operations_succeeded[static_cast<std::size_t>(operation)] = true;
+      resolution.operations_succeeded[static_cast<std::size_t>(operation)] = true;
     }
   }
-  return verdict;
+  return resolution;
 }
 
-Verdict executed_by_answer(const TxnResult& outer, const SlotUse& use) {
-  Verdict verdict = verdict_of(Verdict::Kind::kExecuted);
-  verdict.answered = true;
-  verdict.revision = outer.revision;
+Resolution executed_by_answer(const TxnResult& outer, const SlotUse& use) {
+  Resolution resolution = resolution_of(Resolution::Kind::kExecuted);
+  resolution.answered = true;
+  resolution.revision = outer.revision;
   for (const auto& result : outer.results) {
     if (result.kind == Op::Kind::kTxn && result.txn) {
-      verdict.operations_succeeded.push_back(result.txn->succeeded);
+      resolution.operations_succeeded.push_back(result.txn->succeeded);
     }
   }
-  CHECK(verdict.operations_succeeded.size() == use.operations,
+  CHECK(resolution.operations_succeeded.size() == use.operations,
         "the store answers every nested transaction");
-  return verdict;
+  return resolution;
 }
 
 }  // namespace
 
-Verdict judge_batch(const Frame& frame, const SlotUse& use, bool maybe_executed,
-                    const Result<TxnResult>& answer) {
+Resolution judge_batch(const Frame& frame, const SlotUse& use, bool maybe_executed,
+                       const Result<TxnResult>& answer) {
   if (!answer) {
     switch (answer.error().code) {
       // etcd executes the transaction that takes it over its quota and then reports this error: it
       // may have been executed.
-      case ErrorCode::kNoSpace: return verdict_of(Verdict::Kind::kAbort);
+      case ErrorCode::kNoSpace: return resolution_of(Resolution::Kind::kAbort);
       case ErrorCode::kTooLarge:
       case ErrorCode::kInvalidArgument:
-        return maybe_executed ? verdict_of(Verdict::Kind::kAbort) : refused(answer.error());
-      default: return verdict_of(Verdict::Kind::kResend);
+        return maybe_executed ? resolution_of(Resolution::Kind::kAbort) : refused(answer.error());
+      default: return resolution_of(Resolution::Kind::kResend);
     }
   }
   if (answer->succeeded) return executed_by_answer(*answer, use);
   const auto reading = frame.read(use.key, *answer);
-  if (!reading) return verdict_of(Verdict::Kind::kResend);
+  if (!reading) return resolution_of(Resolution::Kind::kResend);
   if (reading->disproof) return ended(reading->disproof->message);
   // Nothing differs although a compare failed: the answer contradicts itself, so it proves nothing.
-  if (reading->slot_mod_revision == use.expected) return verdict_of(Verdict::Kind::kResend);
+  if (reading->slot_mod_revision == use.expected) return resolution_of(Resolution::Kind::kResend);
   if (carries(*reading, use)) return executed_by_slot(*reading, use);
   return somebody_elses(use);
 }
 
-Verdict judge_abort(const Frame& frame, const SlotUse& use, const Result<TxnResult>& answer) {
-  if (!answer) return verdict_of(Verdict::Kind::kResend);
-  if (answer->succeeded) return verdict_of(Verdict::Kind::kAborted);
+Resolution judge_abort(const Frame& frame, const SlotUse& use, const Result<TxnResult>& answer) {
+  if (!answer) return resolution_of(Resolution::Kind::kResend);
+  if (answer->succeeded) return resolution_of(Resolution::Kind::kAborted);
   const auto reading = frame.read(use.key, *answer);
-  if (!reading) return verdict_of(Verdict::Kind::kResend);
+  if (!reading) return resolution_of(Resolution::Kind::kResend);
   if (reading->disproof) return ended(reading->disproof->message);
   // An earlier copy of the abort was executed.
-  if (reading->slot_mod_revision == Revision(0)) return verdict_of(Verdict::Kind::kAborted);
-  if (reading->slot_mod_revision == use.expected) return verdict_of(Verdict::Kind::kResend);
+  if (reading->slot_mod_revision == Revision(0)) return resolution_of(Resolution::Kind::kAborted);
+  if (reading->slot_mod_revision == use.expected) return resolution_of(Resolution::Kind::kResend);
   if (carries(*reading, use)) return executed_by_slot(*reading, use);
   // An earlier copy of the abort was executed, and after it a late copy of the transaction that had
   // armed the slot.
-  if (reading->slot && reading->slot->operations == 0) return verdict_of(Verdict::Kind::kAborted);
+  if (reading->slot && reading->slot->operations == 0)
+    return resolution_of(Resolution::Kind::kAborted);
   return somebody_elses(use);
 }
 
-Verdict judge_arm(const Frame& frame, const SlotUse& use, const Result<TxnResult>& answer) {
+Resolution judge_arm(const Frame& frame, const SlotUse& use, const Result<TxnResult>& answer) {
   if (!answer) {
     switch (answer.error().code) {
       case ErrorCode::kNoSpace:
       case ErrorCode::kTooLarge:
       case ErrorCode::kInvalidArgument: return refused(answer.error());
-      default: return verdict_of(Verdict::Kind::kResend);
+      default: return resolution_of(Resolution::Kind::kResend);
     }
   }
-  Verdict armed = verdict_of(Verdict::Kind::kExecuted);
+  Resolution armed = resolution_of(Resolution::Kind::kExecuted);
   if (answer->succeeded) {
     armed.answered = true;
     armed.revision = answer->revision;
     return armed;
   }
   const auto reading = frame.read(use.key, *answer);
-  if (!reading) return verdict_of(Verdict::Kind::kResend);
+  if (!reading) return resolution_of(Resolution::Kind::kResend);
   if (reading->disproof) return ended(reading->disproof->message);
-  if (reading->slot_mod_revision == Revision(0)) return verdict_of(Verdict::Kind::kResend);
+  if (reading->slot_mod_revision == Revision(0)) return resolution_of(Resolution::Kind::kResend);
   if (reading->slot && reading->slot->operations == 0 && reading->slot->sequence <= use.sequence) {
     armed.revision = reading->slot_mod_revision;
     return armed;

@@ -71,7 +71,7 @@ struct SlotUse {
 };
 
 // What to do next with a transaction that owns a slot.
-struct Verdict {
+struct Resolution {
   enum class Kind {
     kExecuted,  // `revision`, `operations_succeeded`; `answered` says whether the reply itself is
                 // the proof
@@ -97,12 +97,12 @@ Txn arm_txn(const Frame& frame, const SlotUse& use);
 Txn abort_txn(const Frame& frame, const SlotUse& use);
 
 // What the answer to a try means. `maybe_executed`: an earlier try has no known outcome.
-Verdict judge_batch(const Frame& frame, const SlotUse& use, bool maybe_executed,
-                    const Result<TxnResult>& answer);
-Verdict judge_abort(const Frame& frame, const SlotUse& use, const Result<TxnResult>& answer);
+Resolution judge_batch(const Frame& frame, const SlotUse& use, bool maybe_executed,
+                       const Result<TxnResult>& answer);
+Resolution judge_abort(const Frame& frame, const SlotUse& use, const Result<TxnResult>& answer);
 // kExecuted: armed at `revision`. kRefused: kNoSpace (still not armed), or kInvalidArgument: a slot
 // of this name has been used before.
-Verdict judge_arm(const Frame& frame, const SlotUse& use, const Result<TxnResult>& answer);
+Resolution judge_arm(const Frame& frame, const SlotUse& use, const Result<TxnResult>& answer);
 
 // --- the table
 class SlotTable {

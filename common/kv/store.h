@@ -1,5 +1,5 @@
-// Store: what symnas needs of a replicated, linearizable, multi-version key-value log (etcd v3
-// semantics). Two complete back ends: kv/etcd (real) and kv/mem (simulation and tests, with
+// Store: a replicated, linearizable, multi-version key-value log (etcd v3 semantics), as far as
+// symnas needs it. Two complete back ends: kv/etcd (real) and kv/mem (simulation and tests, with
 // injectable faults).
 //
 // Thread class: thread-safe. Callbacks run on a thread of the store (etcd: the completion-queue
@@ -57,6 +57,7 @@ Compare range_absent(KeyRange range);
 Compare key_exists(std::string key);
 Compare mod_revision_is(std::string key, Revision revision);     // revision 0 = absent
 Compare create_revision_is(std::string key, Revision revision);  // revision 0 = absent
+// For tests: the product compares revisions.
 Compare value_is(std::string key, std::string value);
 
 struct Txn;
@@ -119,8 +120,8 @@ class WatchHandler {
   virtual void on_watch_ended(Error error) = 0;
 };
 
-// Destroying it cancels the watch; no handler call runs or follows once the destructor has
-// returned. REQUIRES: not destroyed from inside a handler call.
+// A watch. Destroying the object cancels it; no handler call runs or follows once the destructor
+// has returned. REQUIRES: not destroyed from inside a handler call.
 class Watch {
  public:
   virtual ~Watch() = default;
@@ -177,8 +178,8 @@ inline constexpr std::int64_t kTxnBytesMax = 1'400'000;
 
 // Whether a transaction that was answered with this error may have been executed: kUnknownOutcome,
 // and kNoSpace. etcd 3.5 executes the transaction that takes it over its quota and then reports the
-// error; no late copy of it can follow, so a read tells which. (docs/architecture/kv_session.md
-// section 2; sessions see to it themselves.)
+// error; no late copy of it can follow, so a read tells whether it was executed.
+// (docs/architecture/kv_session.md section 2; sessions see to it themselves.)
 bool maybe_executed(const Error& error);
 
 // Reads with bounded retries for code that is not on a data path: blocks the caller until answered

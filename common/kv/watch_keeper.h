@@ -24,8 +24,8 @@ class WatchKeeper {
   WatchKeeper(SessionContext& context, std::function<void(Error)> on_disproof);
   ~WatchKeeper();
 
-  // Asks for the first watch; `ready` is called once when the cache is open.
-  // Errors: what closed the session before that.
+  // Asks for the first watch; `ready` is called once when the cache is open. Errors: the error that
+  // closed the session before that.
   void start(std::function<void(Status)> ready);
   // A barrier has waited too long: drops the cache and opens a new watch. No effect while that is
   // under way.

@@ -28,6 +28,7 @@ class BufferPool {
   // A buffer of at least `bytes`, contents undefined. Never waits. REQUIRES: bytes > 0.
   Buffer take(std::size_t bytes);
 
+  // For tests: bytes of the buffers that nobody uses.
   std::size_t unused_bytes() const { return unused_bytes_.load(std::memory_order_relaxed); }
 
  private:

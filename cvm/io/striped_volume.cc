@@ -222,8 +222,8 @@ void StripedVolume::add_pieces(Request& request, IoKind kind, VolumeOffset offse
     Request::Part& part = request.add();
     part.kind = kind;
     part.durability = durability;
-    part.lun = now.luns[piece.place.lun.value()];
-    part.offset = piece.place.offset.value();
+    part.lun = now.luns[piece.position.lun.value()];
+    part.offset = piece.position.offset.value();
     part.data = data + (piece.volume_offset.value() - offset.value());
     part.length_bytes = piece.length_bytes;
   });

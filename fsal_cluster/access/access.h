@@ -1,6 +1,6 @@
-// Who may do what: POSIX permission bits, as Linux' VFS applies them (fs/namei.c, fs/attr.c).
-// Thread-safe: pure functions. EACCES is kPermission (the bits say no), EPERM is kNotOwner (only
-// the owner or root may, whatever the bits say).
+// Access: who may do what, by POSIX permission bits as Linux' VFS applies them (fs/namei.c,
+// fs/attr.c). Thread-safe: pure functions. EACCES is kPermission (the bits say no), EPERM is
+// kNotOwner (only the owner or root may, whatever the bits say).
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ inline constexpr std::uint32_t kGroupExecute = 00010;
 
 bool is_root(const Credentials& who);
 bool in_group(const Credentials& who, std::uint32_t gid);
-// Root, or the owner.
+// Whether `who` is root, or the owner.
 bool is_owner(const Credentials& who, std::uint32_t uid);
 
 // `wanted`: kMay... bits, all of them needed. Root passes.

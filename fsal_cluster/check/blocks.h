@@ -1,6 +1,6 @@
-// Blocks: which extent of which file owns which block of the volume, compared with the reverse map
-// in both directions. Thread class: thread-compatible. Memory: 32 bytes per extent; the reverse map
-// is not kept.
+// Blocks: compares the reverse map, in both directions, with the blocks of the volume that extents
+// of files own. Thread class: thread-compatible. Memory: 32 bytes per extent; the reverse map is
+// not kept.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
-// Checker: are the records of one filesystem consistent? It is given every key of one revision,
-// table by table, and answers with findings. Pure: no store, clock or thread. It shares the parsing
-// of records and the names of keys with the write path, nothing else.
+// Checker: checks whether the records of one filesystem are consistent. It is given every key of
+// one revision, table by table, and returns findings. Pure: no store, clock or thread. It shares
+// the parsing of records and the names of keys with the write path, nothing else.
 //
-// Thread class: thread-compatible. Memory: 72 bytes per inode and 32 per extent, and what mounts
-// hold.
+// Thread class: thread-compatible. Memory: 72 bytes per inode, 32 per extent, and the records of
+// what mounts hold.
 #pragma once
 
 #include <cstdint>

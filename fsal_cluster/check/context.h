@@ -1,4 +1,5 @@
-// What a check knows of a filesystem besides its own keys, and what it counts. Value types.
+// Context: what a check knows of a filesystem besides the filesystem's keys. Summary: what a check
+// counts. Value types.
 #pragma once
 
 #include <cstdint>

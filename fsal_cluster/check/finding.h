@@ -23,8 +23,8 @@ enum class Kind : std::uint8_t {
   kSize,        // size or extents beyond the bounds
   kMap,         // map of a file: generation, order, count of blocks
   kReverseMap,  // map and reverse map disagree
-  kTwoOwners,   // a block that belongs to two
-  kLostSpace,   // blocks that belong to nothing
+  kTwoOwners,   // a block with two owners
+  kLostSpace,   // blocks without an owner
   kOrphan,      // orphan record and inode disagree
   kGroup,       // ownership of an allocation group
   kLock,        // byte-range lock
@@ -40,8 +40,8 @@ struct Finding {
   Kind kind = Kind::kRecord;
   Ino ino;           // the object; 0 = none
   std::string text;  // does not repeat the object
-  // A living mount may be about to repair it: the finding counts only if a later look finds it
-  // again.
+  // True: a living mount may be about to repair this, and the finding counts only if a later look
+  // finds it again.
   bool passing = false;
 };
 

@@ -1,5 +1,5 @@
-// Holders: what mounts hold (tokens, wants, slots, heartbeats, groups, locks), and what ended ones
-// have left. Thread class: thread-compatible.
+// Holders: checks what mounts hold (tokens, wants, slots, heartbeats, groups, locks), and what
+// ended mounts have left. Thread class: thread-compatible.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +49,8 @@ class Holders {
     bool exclusive = false;
     std::size_t lock = 0;  // index in locks_
   };
-  // Adds a finding when a mount that is gone holds something. `what` names that in the text.
+  // Adds a finding when a mount that is gone holds something. `what` names the held thing in the
+  // text.
   void held_by(MountId mount, Ino ino, std::string_view what);
   void check_lock(Ino ino, std::string_view owner, const records::LockRecord& lock);
   void conflicts_of_file();

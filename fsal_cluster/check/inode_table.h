@@ -1,5 +1,5 @@
-// InodeTable: what other tables are compared with, of every inode; 72 bytes each. Thread class:
-// thread-compatible. Invariant: rows are ascending by number.
+// InodeTable: the values of every inode with which other tables are compared; 72 bytes each. Thread
+// class: thread-compatible. Invariant: rows are ascending by number.
 #pragma once
 
 #include <cstdint>

@@ -22,7 +22,7 @@ class Orphans {
   bool explains_dead_map(Ino ino, MapGeneration generation) const;
   // Whether a mount holds the nameless inode open, or will find out that none does.
   bool is_open(Ino ino) const;
-  // Whether a sweep will free what lies above a watermark.
+  // Whether a sweep will free the blocks of the file above a watermark.
   bool explains_trim(Ino ino) const { return of_.contains(ino.value()); }
 
  private:

@@ -15,10 +15,10 @@ class Window {
   // At first the window is the whole range: most tables are small.
   explicit Window(kv::KeyRange range);
 
-  // What to ask for next. REQUIRES: !done().
+  // The range to ask for next. REQUIRES: !done().
   kv::KeyRange next() const;
   bool done() const { return done_; }
-  // Takes the answer to next(): all of it was read, or it ended behind its last key.
+  // Takes the answer to next(): the whole window was read, or the page ended behind its last key.
   void answered(const kv::OpResult& page);
   // No answer came in time: the window may have been too large.
   void too_much();

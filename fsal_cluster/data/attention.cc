@@ -1,19 +1,19 @@
-// What the engine does without a request: drops write flags, commits idle dirty files, returns
-// reservations.
+// What the data path does without a request: it drops write flags, commits idle dirty files,
+// returns reservations.
 #include <algorithm>
 
 #include "common/base/log.h"
-#include "fsal_cluster/data/engine.h"
+#include "fsal_cluster/data/data_path.h"
 
 namespace symnas::fs {
 
-void Engine::list(FileState& f) {
+void DataPath::list(FileState& f) {
   if (f.listed) return;
   f.listed = true;
   attention_.add(f.ino);
 }
 
-void Engine::arm_tick() {
+void DataPath::arm_tick() {
   background_->post_at(clock_.mono_ns() + kTickNs, [this] {
     if (closing_) return;
     tick();
@@ -21,7 +21,7 @@ void Engine::arm_tick() {
   });
 }
 
-void Engine::tick() {
+void DataPath::tick() {
   const std::int64_t now_ns = clock_.mono_ns();
   for (const Ino ino : attention_.files()) {
     const FilePtr f = find_file(ino);
@@ -34,12 +34,12 @@ void Engine::tick() {
   erase_unused_tokens(now_ns - kWriteFlagHoldNs, nullptr);
 }
 
-void Engine::attend(const FilePtr& f, std::int64_t now_ns) {
+void DataPath::attend(const FilePtr& f, std::int64_t now_ns) {
   bool start = false;
   bool give_back = false;
   {
     const MutexLock lock(f->mutex);
-    const bool quiet = f->writes.running == 0 && !f->commits.running && f->gate.shared() == 0;
+    const bool quiet = f->writes.running == 0 && !f->commits.running && f->io_lock.shared() == 0;
     const bool set = f->flag.state() == WriteFlag::State::kSet;
     if (quiet && set && now_ns >= f->flag.drop_due_ns()) {
       start = f->loaded;
@@ -67,7 +67,7 @@ void Engine::attend(const FilePtr& f, std::int64_t now_ns) {
   if (give_back && !closing_) return_token(f, nullptr);
 }
 
-Detached Engine::commit_idle(FilePtr f, DropFlag drop, StatusCallback done) {
+Detached DataPath::commit_idle(FilePtr f, DropFlag drop, StatusCallback done) {
   const RunningOperation running(running_);
   bool gone = false;
   bool held = false;
@@ -75,7 +75,7 @@ Detached Engine::commit_idle(FilePtr f, DropFlag drop, StatusCallback done) {
   {
     const MutexLock lock(f->mutex);
     gone = f->removed || !f->loaded;
-    if (!gone) held = f->gate.acquire_shared(waiter_id(turn));
+    if (!gone) held = f->io_lock.acquire_shared(waiter_id(turn));
   }
   Status status;
   if (!gone) {
@@ -91,7 +91,7 @@ Detached Engine::commit_idle(FilePtr f, DropFlag drop, StatusCallback done) {
   if (done) done(std::move(status));
 }
 
-void Engine::trim_reservations(FileState& f) {
+void DataPath::trim_reservations(FileState& f) {
   if (!f.loaded || !f.map.idle()) return;
   for (const BlockRun& run : f.map.drop_reservations()) space_->give_back(run);
   f.growth.tail_end_block = 0;
@@ -100,7 +100,7 @@ void Engine::trim_reservations(FileState& f) {
 
 // The volume is full: idle files give back what they have reserved. True when busy files still hold
 // some.
-bool Engine::return_reservations() {
+bool DataPath::return_reservations() {
   bool held = false;
   for (const Ino ino : attention_.files()) {
     const FilePtr f = find_file(ino);
@@ -123,7 +123,7 @@ bool Engine::return_reservations() {
 
 // Erases the tokens of files that were created some seconds ago and never written: they carry the
 // write flag for nothing.
-void Engine::erase_unused_tokens(std::int64_t before_ns, const StatusCallback& done) {
+void DataPath::erase_unused_tokens(std::int64_t before_ns, const StatusCallback& done) {
   const RunningErase counted(running_);  // until each token that it takes is where others find it
   const std::vector<CreatedToken> due = attention_.take_created(before_ns);
   std::vector<CreatedToken> busy;
@@ -138,7 +138,7 @@ void Engine::erase_unused_tokens(std::int64_t before_ns, const StatusCallback& d
         continue;
       // While the token is being granted, given back or taken over it must not be erased: that
       // would erase the outcome.
-      if (f->token.wanted || !f->gate.idle()) {
+      if (f->token.wanted || !f->io_lock.idle()) {
         busy.push_back(created);
         continue;
       }
@@ -153,7 +153,7 @@ void Engine::erase_unused_tokens(std::int64_t before_ns, const StatusCallback& d
   erase_tokens(std::move(files), done);
 }
 
-Detached Engine::erase_tokens(std::vector<FilePtr> files, StatusCallback done) {
+Detached DataPath::erase_tokens(std::vector<FilePtr> files, StatusCallback done) {
   const RunningOperation running(running_);
   if (files.empty()) {
     if (done) done({});
@@ -171,7 +171,7 @@ Detached Engine::erase_tokens(std::vector<FilePtr> files, StatusCallback done) {
   if (!erased) {
     std::vector<std::string> keys;
     for (const FilePtr& f : files) keys.push_back(token_key(f->ino));
-    Answer<Result<std::vector<kv::CachedValue>>> answer;
+    Awaited<Result<std::vector<kv::CachedValue>>> answer;
     session_.read_async(std::move(keys), answer.callback());
     left = co_await answer;
   }

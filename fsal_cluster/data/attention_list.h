@@ -1,5 +1,5 @@
-// AttentionList: what the timer of an engine has to look at: files, and tokens that came with the
-// creation of files that nobody has used since. Thread-safe; its mutex is a leaf.
+// AttentionList: what the timer of the data path has to look at: files, and tokens that came with
+// the creation of files that nobody has used since. Thread-safe; its mutex is a leaf.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ class AttentionList {
   void add_created(CreatedToken token);
   // Takes the tokens up to that time from the list.
   std::vector<CreatedToken> take_created(std::int64_t upto_ns);
-  // They come before all others again.
+  // Puts tokens back, before all others.
   void put_back(const std::vector<CreatedToken>& tokens);
 
  private:

@@ -34,9 +34,6 @@ class BlockBits {
   BlockBits split(std::uint32_t first);
   // First index >= from whose bit is `value`; size() if there is none.
   std::uint32_t next(std::uint32_t from, bool value) const;
-  bool any_in(std::uint32_t first, std::uint32_t count) const {
-    return next(first, true) < first + count;
-  }
 
  private:
   void expand();

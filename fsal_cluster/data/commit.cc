@@ -8,15 +8,15 @@
 
 #include "common/base/check.h"
 #include "common/base/log.h"
-#include "fsal_cluster/data/engine.h"
+#include "fsal_cluster/data/data_path.h"
 
 namespace symnas::fs {
 
-void Engine::commit(const Handle& handle, StatusCallback done) {
+void DataPath::commit(const Handle& handle, StatusCallback done) {
   commit_operation(handle, std::move(done));
 }
 
-Detached Engine::commit_operation(Handle handle, StatusCallback done) {
+Detached DataPath::commit_operation(Handle handle, StatusCallback done) {
   const RunningOperation running(running_);
   const FilePtr f = file(handle.ino);
   Turn turn;
@@ -32,8 +32,8 @@ Detached Engine::commit_operation(Handle handle, StatusCallback done) {
   done(std::move(status));
 }
 
-Task<Status> Engine::commit_file(FileState& f, DropFlag drop) {
-  Answer<Status> answer;
+Task<Status> DataPath::commit_file(FileState& f, DropFlag drop) {
+  Awaited<Status> answer;
   bool start = false;
   {
     const MutexLock lock(f.mutex);
@@ -47,7 +47,7 @@ Task<Status> Engine::commit_file(FileState& f, DropFlag drop) {
   co_return status;
 }
 
-Task<Status> Engine::commit_everything(FileState& f) {
+Task<Status> DataPath::commit_everything(FileState& f) {
   // A drop by erase_unused_tokens() may be under way: a token whose erase is refused is held again.
   co_await dropped_flag(f);
   TokenMode had = TokenMode::kNone;  // a file entered by a sole mount may have no token
@@ -64,7 +64,7 @@ Task<Status> Engine::commit_everything(FileState& f) {
 
 // Serves commit requests until there is none. Each requester keeps the file entered until it has
 // its answer.
-Detached Engine::commit_runner(FilePtr f) {
+Detached DataPath::commit_runner(FilePtr f) {
   const RunningOperation running(running_);
   for (;;) {
     std::uint64_t number = 0;
@@ -77,7 +77,7 @@ Detached Engine::commit_runner(FilePtr f) {
       times = std::exchange(f->commits.times, false);
     }
     const Status status = co_await commit_once(*f, drop, times);
-    std::vector<Answer<Status>*> served;
+    std::vector<Awaited<Status>*> served;
     bool more = false;
     {
       const MutexLock lock(f->mutex);
@@ -90,12 +90,12 @@ Detached Engine::commit_runner(FilePtr f) {
       more = !f->commits.requests.empty();
       f->commits.running = more;
     }
-    for (Answer<Status>* answer : served) answer->deliver(status);
+    for (Awaited<Status>* answer : served) answer->deliver(status);
     if (!more) co_return;
   }
 }
 
-Engine::CommitWork Engine::begin_commit(FileState& f, DropFlag drop, bool times) {
+DataPath::CommitWork DataPath::begin_commit(FileState& f, DropFlag drop, bool times) {
   CommitWork work;
   const bool growth = f.has_growth();
   work.drop = f.writes.running == 0 && f.flag.state() == WriteFlag::State::kSet &&
@@ -120,7 +120,7 @@ Engine::CommitWork Engine::begin_commit(FileState& f, DropFlag drop, bool times)
   return work;
 }
 
-Task<Status> Engine::commit_once(FileState& f, DropFlag drop, bool times) {
+Task<Status> DataPath::commit_once(FileState& f, DropFlag drop, bool times) {
   CommitWork work;
   {
     const MutexLock lock(f.mutex);
@@ -128,7 +128,7 @@ Task<Status> Engine::commit_once(FileState& f, DropFlag drop, bool times) {
   }
   Status status;
   if (work.flush) {
-    Answer<Status> answer;
+    Awaited<Status> answer;
     volume_->flush(answer.callback());
     status = co_await answer;
     if (!status) failed_for_good(status.error());
@@ -142,7 +142,7 @@ Task<Status> Engine::commit_once(FileState& f, DropFlag drop, bool times) {
   co_return status;
 }
 
-void Engine::end_commit(FileState& f, const CommitWork& work, const Status& outcome) {
+void DataPath::end_commit(FileState& f, const CommitWork& work, const Status& outcome) {
   std::vector<WaiterId> waiters;
   {
     const MutexLock lock(f.mutex);
@@ -157,7 +157,7 @@ void Engine::end_commit(FileState& f, const CommitWork& work, const Status& outc
   wake(waiters);
 }
 
-Task<Status> Engine::commit_step(FileState& f, const CommitWork& work, std::size_t index) {
+Task<Status> DataPath::commit_step(FileState& f, const CommitWork& work, std::size_t index) {
   const bool last = index + 1 == work.steps.size();
   for (int round = 0;; ++round) {
     const Status pause = co_await pause_after_conflict(f, round);
@@ -188,8 +188,8 @@ Task<Status> Engine::commit_step(FileState& f, const CommitWork& work, std::size
 }
 
 // The transaction of one step. `record` becomes the record that it puts.
-kv::Mutation Engine::step_mutation(FileState& f, const CommitWork& work, std::size_t index,
-                                   InodeRecord& record) {
+kv::Mutation DataPath::step_mutation(FileState& f, const CommitWork& work, std::size_t index,
+                                     InodeRecord& record) {
   const MapStep& step = work.steps[index];
   const bool last = index + 1 == work.steps.size();
   records::Inode& inode = record.inode;
@@ -226,8 +226,8 @@ kv::Mutation Engine::step_mutation(FileState& f, const CommitWork& work, std::si
   return mutation;
 }
 
-void Engine::add_chunk_values(const std::vector<MapStep::ChunkValue>& chunks, FileState& f,
-                              kv::Mutation& mutation) const {
+void DataPath::add_chunk_values(const std::vector<MapStep::ChunkValue>& chunks, FileState& f,
+                                kv::Mutation& mutation) const {
   for (const MapStep::ChunkValue& chunk : chunks) {
     const std::string key =
         kv::keys::map_chunk(options_.fs, f.ino, f.record.map_generation, chunk.chunk);
@@ -240,8 +240,8 @@ void Engine::add_chunk_values(const std::vector<MapStep::ChunkValue>& chunks, Fi
 
 // Adds the reverse-map keys, with the compares that refuse a block with two owners, or a block of a
 // group that this mount does not own any more.
-void Engine::add_reverse_changes(const std::vector<ReverseChange>& changes, Ino ino,
-                                 MapGeneration generation, kv::Mutation& mutation) const {
+void DataPath::add_reverse_changes(const std::vector<ReverseChange>& changes, Ino ino,
+                                   MapGeneration generation, kv::Mutation& mutation) const {
   std::vector<std::uint64_t> guarded;
   for (const ReverseChange& change : changes) {
     const std::string key = space_->reverse_key(change.volume_block);
@@ -269,7 +269,7 @@ void Engine::add_reverse_changes(const std::vector<ReverseChange>& changes, Ino 
 }
 
 // Files whose tokens memory knows of, and files that were created and not used.
-std::vector<Engine::FilePtr> Engine::files_with_tokens() {
+std::vector<DataPath::FilePtr> DataPath::files_with_tokens() {
   std::vector<FilePtr> out;
   for (const Ino ino : attention_.files()) {
     FilePtr f = find_file(ino);
@@ -281,7 +281,7 @@ std::vector<Engine::FilePtr> Engine::files_with_tokens() {
   return out;
 }
 
-Status Engine::flush_all() {
+Status DataPath::flush_all() {
   std::vector<std::future<Status>> answers;
   const auto expect = [&answers]() -> StatusCallback {
     const auto promise = std::make_shared<std::promise<Status>>();

@@ -33,7 +33,7 @@
 
 namespace symnas::fs {
 
-// What memory knows of a file beyond its record. GETATTR merges the two: show() below.
+// Overlay: what memory knows of a file beyond its record. GETATTR merges the two: show() below.
 struct Overlay {
   bool dirty = false;            // something below is newer than the record
   std::uint64_t size_bytes = 0;  // of the file now; only when dirty
@@ -70,8 +70,8 @@ enum class MtimeIs : std::uint8_t {
 struct FileDataOptions {
   FsId fs;
   MountId mount;
-  // All null: this mount is always the only one. They outlive this object; the session lets the
-  // table and the peers follow the store.
+  // All three are null when this mount is always the only one. They outlive this object; the
+  // session lets the table and the peers follow the store.
   Membership* membership = nullptr;
   const Peers* peers = nullptr;
   TokenTable* tokens = nullptr;
@@ -105,10 +105,10 @@ class FileData {
 
   // Changes the size, and whatever `edit` does to the inode record, in one transaction; retries
   // conflicts. `edit` is called once per try, with the record as read, in which size, mtime and
-  // ctime are changed already. It must not block. When it answers an error, that is returned and
-  // nothing happens: permission checks belong there. `also`: one more put of the same transaction.
-  // Errors: kStale, kOutOfRange (beyond kFileBytesMax), kIsDirectory, kInvalidArgument (no regular
-  // file), those of `edit`, those of the session.
+  // ctime are changed already. It must not block. When `edit` returns an error, the call returns
+  // that error and nothing happens: permission checks belong into `edit`. `also`: one more put of
+  // the same transaction. Errors: kStale, kOutOfRange (beyond kFileBytesMax), kIsDirectory,
+  // kInvalidArgument (no regular file), those of `edit`, those of the session.
   virtual Result<kv::Committed> set_size(const Handle& handle, std::uint64_t size_bytes,
                                          MtimeIs mtime, std::function<Status(records::Inode&)> edit,
                                          std::optional<kv::Op> also = std::nullopt) = 0;
@@ -151,13 +151,14 @@ class FileData {
   // Frees the dead map of an orphan record and erases that record, unless it says `open`. The
   // caller removes the inode record of an unlinked file. Large maps take several transactions.
   virtual Status sweep_orphan(Ino ino, const records::Orphan& orphan) = 0;
-  // Recovers the tokens of an ended mount. What it has written is made stable; then each inode with
-  // the write flag gets times = now (so a new change attribute) in the transaction that erases the
-  // token. Takes over its allocation groups. REQUIRES: the mount's end record exists. Errors: kIo
-  // (the flush), those of Session.
+  // Recovers the tokens of an ended mount. What that mount has written is made stable; then each
+  // inode with the write flag gets times = now (so a new change attribute) in the transaction that
+  // erases the token. Takes over its allocation groups. REQUIRES: the mount's end record exists.
+  // Errors: kIo (the flush), those of Session.
   virtual Status recover_ended_mount(MountId ended) = 0;
-  // No other mount may change files from now on: forgets what is not known to be current. REQUIRES:
-  // no operation has begun as sole yet; the cache shows everything that other mounts have changed.
+  // No other mount may change files from now on: forgets everything that is not known to be
+  // current. REQUIRES: no operation has begun as sole yet; the cache shows everything that other
+  // mounts have changed.
   virtual void turned_sole() {}
 
   // The files that were used lately, most recent first, at most kFilesInUseMax, for the end record.
@@ -168,14 +169,14 @@ class FileData {
   virtual void fetch(const std::vector<records::FileInUse>& /*files*/) {}
   // Returns when no fetch is under way; none begins after it.
   virtual void stop_fetching() {}
-  // From now on whoever waits for the token of another mount is answered kShutdown, and nothing is
-  // committed in the background any more: for the end of a mount. Idempotent, never blocks.
+  // From now on an operation that waits for the token of another mount gets kShutdown, and nothing
+  // is committed in the background any more: for the end of a mount. Idempotent, never blocks.
   virtual void stop_waiting() {}
-  // What the heartbeat announces; called about once a second. Never blocks.
+  // The announcement of the heartbeat; called about once a second. Never blocks.
   virtual SpaceAnnouncement announcement() { return {}; }
-  // Puts for the transaction that creates a regular file: then its first write needs no transaction
-  // of its own. Not for a file whose mtime the client has chosen: recover_ended_mount() would
-  // replace it.
+  // The puts of a token with the write flag, for the transaction that creates a regular file: with
+  // them the first write of the file needs no transaction of its own. Not for a file whose mtime
+  // the client has chosen: recover_ended_mount() would replace it.
   virtual std::vector<kv::Op> tokens_at_create(Ino ino) = 0;
   // Tells that the creating transaction has succeeded. A token that nobody uses is erased some
   // seconds later. Never blocks.

@@ -1,5 +1,5 @@
-// FileMap: where the blocks of one file are on the volume. One map has what the records say and
-// what is not recorded yet.
+// FileMap: where the blocks of one file are on the volume. One map holds the recorded blocks and
+// those that are not recorded yet.
 //
 // An extent is a run of the file on a run of the volume. A prefix of it is recorded (it has a
 // reverse-map key and an Extent in the map record); the rest is reserved for growth, in memory
@@ -147,7 +147,7 @@ class FileMap {
   // Forgets blocks >= `block`; from now on the chunks behind its own have no keys. `revision`: of
   // the keys that `plan` has put (0 = inline).
   void cut(std::uint64_t block, const Cut& plan, Revision revision);
-  // Another operation has made the chunk's key what it is here. `revision` as for cut().
+  // Another operation has put the chunk's key as it is in this map. `revision` as for cut().
   void swept(std::uint64_t chunk, Revision revision);
   void clear();
 

@@ -19,7 +19,7 @@ namespace symnas::fs {
 
 // A coroutine waits for its turn on a Turn; the address of the Turn is its WaiterId.
 struct Woken {};
-using Turn = Answer<Woken>;
+using Turn = Awaited<Woken>;
 inline WaiterId waiter_id(Turn& turn) { return reinterpret_cast<WaiterId>(&turn); }
 inline void wake(const std::vector<WaiterId>& ids) {
   for (const WaiterId id : ids) reinterpret_cast<Turn*>(id)->deliver({});
@@ -40,7 +40,8 @@ struct FileState : std::enable_shared_from_this<FileState> {
     Revision loaded_at;  // of the record that the map belongs to; 0: of none
   };
   // The token of this mount. On a sole mount the mode is X while the flag is set, and nothing
-  // depends on it. It changes with the gate held exclusively, or when the flag is dropped.
+  // depends on the mode. The token changes with the I/O lock held exclusively, or when the flag is
+  // dropped.
   struct Token {
     TokenMode mode = TokenMode::kNone;
     bool wanted = false;  // one operation is getting it; the others wait
@@ -56,7 +57,7 @@ struct FileState : std::enable_shared_from_this<FileState> {
   // Operations that wait until the holder of X has published: one want serves all that came before.
   struct Publishing {
     bool running = false;
-    std::vector<Answer<Status>*> requests;  // for the next publish
+    std::vector<Awaited<Status>*> requests;  // for the next publish
   };
   // WRITEs under way, and what the last ones have left.
   struct Writes {
@@ -81,7 +82,7 @@ struct FileState : std::enable_shared_from_this<FileState> {
   struct Commits {
     struct Request {
       std::uint64_t number;
-      Answer<Status>* answer;
+      Awaited<Status>* answer;
     };
     bool running = false;
     std::uint64_t requested = 0;
@@ -98,7 +99,7 @@ struct FileState : std::enable_shared_from_this<FileState> {
 
   bool loaded GUARDED_BY(mutex) = false;     // record and map are in memory
   bool removed GUARDED_BY(mutex) = false;    // with its record, by this mount
-  bool listed GUARDED_BY(mutex) = false;     // in the engine's list of files that need attention
+  bool listed GUARDED_BY(mutex) = false;     // in the AttentionList
   std::uint64_t version GUARDED_BY(mutex);   // of what GETATTR adds: Overlay::version
   std::uint64_t life GUARDED_BY(mutex) = 0;  // differs after the map was forgotten or may be old
   Record record GUARDED_BY(mutex);
@@ -110,7 +111,7 @@ struct FileState : std::enable_shared_from_this<FileState> {
   // False (after a load and after a shrink): not known; a write that moves the end up must zero
   // them first.
   bool tail_clean GUARDED_BY(mutex) = false;
-  IoGate gate GUARDED_BY(mutex);  // I/O (shared) against size changes and removal (exclusive)
+  IoLock io_lock GUARDED_BY(mutex);  // I/O (shared) against size changes and removal (exclusive)
   RangeLock ranges GUARDED_BY(mutex);
   WriteFlag flag GUARDED_BY(mutex);
   std::vector<WaiterId> flag_waiters GUARDED_BY(mutex);

@@ -1,10 +1,10 @@
-// The table of files in use, their loading, and the gate every operation passes.
+// The table of files in use, their loading, and the I/O lock that every operation takes.
 #include <algorithm>
 
 #include <fmt/core.h>
 
 #include "common/base/check.h"
-#include "fsal_cluster/data/engine.h"
+#include "fsal_cluster/data/data_path.h"
 
 namespace symnas::fs {
 
@@ -14,7 +14,7 @@ Error stale(Ino ino) {
 }
 }  // namespace
 
-Engine::FilePtr Engine::file(Ino ino) {
+DataPath::FilePtr DataPath::file(Ino ino) {
   if (file_count_.load(std::memory_order_relaxed) >= kFileStatesMax) evict_idle();
   Shard& shard = shards_[std::hash<Ino>{}(ino) % kFileTableShards];
   const MutexLock lock(shard.mutex);
@@ -26,7 +26,7 @@ Engine::FilePtr Engine::file(Ino ino) {
   return entry;
 }
 
-Engine::FilePtr Engine::find_file(Ino ino) {
+DataPath::FilePtr DataPath::find_file(Ino ino) {
   Shard& shard = shards_[std::hash<Ino>{}(ino) % kFileTableShards];
   const MutexLock lock(shard.mutex);
   const auto it = shard.files.find(ino);
@@ -34,7 +34,7 @@ Engine::FilePtr Engine::find_file(Ino ino) {
 }
 
 // Forgets files that nobody refers to, and of which memory holds nothing but what the records say.
-void Engine::evict_idle() {
+void DataPath::evict_idle() {
   static std::atomic<std::size_t> next_shard{0};
   Shard& shard = shards_[next_shard.fetch_add(1) % kFileTableShards];
   const MutexLock lock(shard.mutex);
@@ -50,7 +50,7 @@ void Engine::evict_idle() {
 }
 
 // Removes a file that could not be loaded (a stale handle) from the table.
-void Engine::forget_unused(const FilePtr& f) {
+void DataPath::forget_unused(const FilePtr& f) {
   Shard& shard = shards_[std::hash<Ino>{}(f->ino) % kFileTableShards];
   const MutexLock lock(shard.mutex);
   const auto it = shard.files.find(f->ino);
@@ -64,11 +64,11 @@ void Engine::forget_unused(const FilePtr& f) {
   file_count_.fetch_sub(1, std::memory_order_relaxed);
 }
 
-Task<Status> Engine::enter_shared(FileState& f, const Handle& handle, Turn& turn) {
+Task<Status> DataPath::enter_shared(FileState& f, const Handle& handle, Turn& turn) {
   bool held = false;
   {
     const MutexLock lock(f.mutex);
-    held = f.gate.acquire_shared(waiter_id(turn));
+    held = f.io_lock.acquire_shared(waiter_id(turn));
   }
   if (!held) co_await turn;
   Status status = co_await load(f, handle);
@@ -76,11 +76,11 @@ Task<Status> Engine::enter_shared(FileState& f, const Handle& handle, Turn& turn
   co_return status;
 }
 
-Task<Status> Engine::enter_exclusive(FileState& f, const Handle& handle, Turn& turn) {
+Task<Status> DataPath::enter_exclusive(FileState& f, const Handle& handle, Turn& turn) {
   bool held = false;
   {
     const MutexLock lock(f.mutex);
-    held = f.gate.acquire_exclusive(waiter_id(turn));
+    held = f.io_lock.acquire_exclusive(waiter_id(turn));
   }
   if (!held) co_await turn;
   Status status = co_await load(f, handle);
@@ -88,25 +88,25 @@ Task<Status> Engine::enter_exclusive(FileState& f, const Handle& handle, Turn& t
   co_return status;
 }
 
-void Engine::leave_shared(FileState& f) {
+void DataPath::leave_shared(FileState& f) {
   std::vector<WaiterId> granted;
   {
     const MutexLock lock(f.mutex);
-    f.gate.release_shared(granted);
+    f.io_lock.release_shared(granted);
   }
   wake(granted);
 }
 
-void Engine::leave_exclusive(FileState& f) {
+void DataPath::leave_exclusive(FileState& f) {
   std::vector<WaiterId> granted;
   {
     const MutexLock lock(f.mutex);
-    f.gate.release_exclusive(granted);
+    f.io_lock.release_exclusive(granted);
   }
   wake(granted);
 }
 
-Task<Status> Engine::load(FileState& f, const Handle& handle) {
+Task<Status> DataPath::load(FileState& f, const Handle& handle) {
   if (handle.fs != options_.fs) {
     co_return fail(ErrorCode::kBadHandle, "a handle of another filesystem");
   }
@@ -121,7 +121,7 @@ Task<Status> Engine::load(FileState& f, const Handle& handle) {
     life = f.life;
   }
   std::vector<std::string> keys{inode_key(f.ino), token_key(f.ino)};
-  Answer<Result<std::vector<kv::CachedValue>>> answer;
+  Awaited<Result<std::vector<kv::CachedValue>>> answer;
   session_.read_async(std::move(keys), answer.callback());
   const Result<std::vector<kv::CachedValue>> values = co_await answer;
   if (!values) co_return tl::unexpected(values.error());
@@ -129,8 +129,8 @@ Task<Status> Engine::load(FileState& f, const Handle& handle) {
   co_return adopt_record(f, handle, life, *values);
 }
 
-Status Engine::adopt_record(FileState& f, const Handle& handle, std::uint64_t life,
-                            const std::vector<kv::CachedValue>& values) {
+Status DataPath::adopt_record(FileState& f, const Handle& handle, std::uint64_t life,
+                              const std::vector<kv::CachedValue>& values) {
   if (f.removed) return tl::unexpected(stale(f.ino));
   if (f.loaded) {
     if (f.record.generation != handle.generation) return tl::unexpected(stale(f.ino));
@@ -182,7 +182,7 @@ Status Engine::adopt_record(FileState& f, const Handle& handle, std::uint64_t li
   return {};
 }
 
-void Engine::forget_map(FileState& f) {
+void DataPath::forget_map(FileState& f) {
   if (f.loaded) {
     for (const BlockRun& run : f.map.drop_reservations()) space_->give_back(run);
   }
@@ -198,8 +198,8 @@ void Engine::forget_map(FileState& f) {
   ++f.life;
 }
 
-Task<Status> Engine::load_chunks(FileState& f, std::uint64_t first_block, std::uint64_t end_block,
-                                 Attempt* tokenless) {
+Task<Status> DataPath::load_chunks(FileState& f, std::uint64_t first_block, std::uint64_t end_block,
+                                   Attempt* tokenless) {
   for (;;) {
     ChunkLoad load;
     Status loaded = co_await read_chunks(f, first_block, end_block, load);
@@ -227,8 +227,8 @@ Task<Status> Engine::load_chunks(FileState& f, std::uint64_t first_block, std::u
   }
 }
 
-Task<Status> Engine::read_chunks(FileState& f, std::uint64_t first_block, std::uint64_t end_block,
-                                 ChunkLoad& load) {
+Task<Status> DataPath::read_chunks(FileState& f, std::uint64_t first_block, std::uint64_t end_block,
+                                   ChunkLoad& load) {
   std::vector<std::string> keys;
   std::vector<std::uint64_t>& wanted = load.wanted;
   {
@@ -244,7 +244,7 @@ Task<Status> Engine::read_chunks(FileState& f, std::uint64_t first_block, std::u
   if (wanted.empty()) co_return Status{};
   const Status trimmed = co_await wait_for_trim(f, (wanted.back() + 1) * kMapChunkBytes);
   if (!trimmed) co_return trimmed;
-  Answer<Result<std::vector<kv::CachedValue>>> answer;
+  Awaited<Result<std::vector<kv::CachedValue>>> answer;
   session_.read_async(std::move(keys), answer.callback());
   Result<std::vector<kv::CachedValue>> values = co_await answer;
   if (!values) co_return tl::unexpected(values.error());
@@ -252,7 +252,7 @@ Task<Status> Engine::read_chunks(FileState& f, std::uint64_t first_block, std::u
   co_return Status{};
 }
 
-Status Engine::take_chunks(FileState& f, const ChunkLoad& load) {
+Status DataPath::take_chunks(FileState& f, const ChunkLoad& load) {
   for (std::size_t i = 0; i < load.wanted.size(); ++i) {
     records::MapChunk chunk;
     const kv::CachedValue& value = load.values[i];
@@ -270,9 +270,9 @@ Status Engine::take_chunks(FileState& f, const ChunkLoad& load) {
   return {};
 }
 
-Task<Result<Engine::InodeRecord>> Engine::read_inode(FileState& f) {
+Task<Result<DataPath::InodeRecord>> DataPath::read_inode(FileState& f) {
   std::vector<std::string> keys{inode_key(f.ino)};
-  Answer<Result<std::vector<kv::CachedValue>>> answer;
+  Awaited<Result<std::vector<kv::CachedValue>>> answer;
   session_.read_async(std::move(keys), answer.callback());
   const Result<std::vector<kv::CachedValue>> values = co_await answer;
   if (!values) co_return tl::unexpected(values.error());
@@ -286,14 +286,14 @@ Task<Result<Engine::InodeRecord>> Engine::read_inode(FileState& f) {
   co_return record;
 }
 
-Task<Result<kv::Committed>> Engine::commit_mutation(kv::Mutation& mutation) {
-  Answer<Result<kv::Committed>> answer;
+Task<Result<kv::Committed>> DataPath::commit_mutation(kv::Mutation& mutation) {
+  Awaited<Result<kv::Committed>> answer;
   session_.commit(std::move(mutation), answer.callback());
   Result<kv::Committed> committed = co_await answer;
   co_return committed;
 }
 
-Task<Status> Engine::pause_after_conflict(FileState& f, int round) {
+Task<Status> DataPath::pause_after_conflict(FileState& f, int round) {
   if (round >= kConflictRetriesMax) {
     co_return fail(
         ErrorCode::kConflict,

@@ -1,7 +1,7 @@
 // The write flag in the token. It is set before the first write of a file; the same transaction
 // clears setuid and setgid. These bits may come back while the flag is set (a CREATE or SETATTR
 // with such a mode): then the next write clears them by the same kind of transaction.
-#include "fsal_cluster/data/engine.h"
+#include "fsal_cluster/data/data_path.h"
 
 namespace symnas::fs {
 namespace {
@@ -26,7 +26,7 @@ std::string token_value(TokenMode mode) {
 
 }  // namespace
 
-Task<Status> Engine::obtain_flag(FileState& f, Attempt& attempt) {
+Task<Status> DataPath::obtain_flag(FileState& f, Attempt& attempt) {
   for (;;) {
     WriteFlag::Step step = WriteFlag::Step::kWait;
     Turn turn;
@@ -69,7 +69,7 @@ Task<Status> Engine::obtain_flag(FileState& f, Attempt& attempt) {
   }
 }
 
-bool Engine::known_unprivileged(FileState& f) {
+bool DataPath::known_unprivileged(FileState& f) {
   const std::optional<kv::CachedValue> cached = session_.peek(inode_key(f.ino));
   if (!cached) return false;
   const MutexLock lock(f.mutex);
@@ -81,7 +81,7 @@ bool Engine::known_unprivileged(FileState& f) {
   return true;
 }
 
-Task<Status> Engine::clear_privileges(FileState& f) {
+Task<Status> DataPath::clear_privileges(FileState& f) {
   const Result<InodeRecord> record = co_await read_inode(f);  // fills the session's cache
   if (!record) co_return tl::unexpected(record.error());
   if (privileges(record->inode.mode()) == 0) co_return Status{};
@@ -89,7 +89,7 @@ Task<Status> Engine::clear_privileges(FileState& f) {
   co_return cleared;
 }
 
-Task<Status> Engine::set_flag(FileState& f) {
+Task<Status> DataPath::set_flag(FileState& f) {
   for (int round = 0;; ++round) {
     const Status pause = co_await pause_after_conflict(f, round);
     if (!pause) co_return pause;
@@ -120,9 +120,9 @@ Task<Status> Engine::set_flag(FileState& f) {
   }
 }
 
-void Engine::created(Ino ino) { attention_.add_created({ino, clock_.mono_ns()}); }
+void DataPath::created(Ino ino) { attention_.add_created({ino, clock_.mono_ns()}); }
 
-std::vector<kv::Op> Engine::tokens_at_create(Ino ino) {
+std::vector<kv::Op> DataPath::tokens_at_create(Ino ino) {
   return {kv::put(token_key(ino), token_value(TokenMode::kExclusive))};
 }
 

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "fsal_cluster/data/engine.h"
+#include "fsal_cluster/data/data_path.h"
 
 namespace symnas::fs {
 
-std::vector<records::FileInUse> Engine::files_in_use() {
+std::vector<records::FileInUse> DataPath::files_in_use() {
   std::vector<std::pair<std::int64_t, records::FileInUse>> found;
   for (const Ino ino : attention_.files()) {
     const FilePtr f = find_file(ino);
@@ -29,15 +29,15 @@ std::vector<records::FileInUse> Engine::files_in_use() {
   return out;
 }
 
-void Engine::fetch(const std::vector<records::FileInUse>& files) {
+void DataPath::fetch(const std::vector<records::FileInUse>& files) {
   for (const records::FileInUse& file : files) fetch_file(file);
 }
 
-void Engine::stop_fetching() { running_.stop_fetching(); }
+void DataPath::stop_fetching() { running_.stop_fetching(); }
 
 // Fetches what the first READ waits for, and most of what the first WRITE waits for: not the write
 // flag, because that would change the times of a file that nobody writes to.
-Detached Engine::fetch_file(records::FileInUse file) {
+Detached DataPath::fetch_file(records::FileInUse file) {
   const RunningOperation running(running_);
   if (!running_.begin_fetch()) co_return;
   const Handle handle{options_.fs, Ino{file.ino()}, Generation{file.generation()}};
@@ -65,7 +65,7 @@ Detached Engine::fetch_file(records::FileInUse file) {
 }
 
 // One try, and only if no other mount has or wants a token: none is taken from another mount.
-Task<Woken> Engine::take_free_token(FileState& f, bool alone) {
+Task<Woken> DataPath::take_free_token(FileState& f, bool alone) {
   const TokenSight sight = tokens_->sight(f.ino);
   const TokenMode mode = alone ? TokenMode::kExclusive : TokenMode::kShared;
   if (!sight.complete || sight.foreign || sight.want) co_return Woken{};

@@ -1,8 +1,7 @@
-// Placement: which space to ask for when a write meets a hole. Pure functions.
-// Rules: a small file gets exactly what it needs, growing in place. Sequential growth is
-// contiguous, with as much space reserved ahead as has been written. Holes inside large files are
-// filled by whole 1 MiB units. Extents of large files begin where file block and volume block are
-// equal modulo 64 KiB.
+// Placement: decides which space to ask for when a write meets a hole. Pure functions. Rules: a
+// small file gets exactly what it needs, growing in place. Sequential growth is contiguous, with as
+// much space reserved ahead as has been written. Holes inside large files are filled by whole 1 MiB
+// units. Extents of large files begin where file block and volume block are equal modulo 64 KiB.
 #pragma once
 
 #include <cstdint>
@@ -28,9 +27,9 @@ struct Placement {
   bool sequential = false;  // counts for the streak
 };
 
-// The placement for the first hole of [block, end); nullopt when all of it is mapped. What is
-// placed may be shorter than wished: ask again. REQUIRES: block < end; the chunks of [block, end)
-// and of the file's last block are loaded.
+// The placement for the first hole of [block, end); nullopt when all of it is mapped. The space
+// that is given may be shorter than the placement: ask again. REQUIRES: block < end; the chunks of
+// [block, end) and of the file's last block are loaded.
 std::optional<Placement> next_placement(const FileMap& map, const GrowthState& growth,
                                         std::uint64_t block, std::uint64_t end);
 

@@ -34,7 +34,7 @@ void RangeLock::release(WaiterId id, std::vector<WaiterId>& granted) {
   }
 }
 
-bool IoGate::acquire_shared(WaiterId id) {
+bool IoLock::acquire_shared(WaiterId id) {
   if (!exclusive_ && queue_.empty()) {
     ++shared_;
     return true;
@@ -43,7 +43,7 @@ bool IoGate::acquire_shared(WaiterId id) {
   return false;
 }
 
-bool IoGate::acquire_exclusive(WaiterId id) {
+bool IoLock::acquire_exclusive(WaiterId id) {
   if (!exclusive_ && shared_ == 0 && queue_.empty()) {
     exclusive_ = true;
     return true;
@@ -52,19 +52,19 @@ bool IoGate::acquire_exclusive(WaiterId id) {
   return false;
 }
 
-void IoGate::release_shared(std::vector<WaiterId>& granted) {
+void IoLock::release_shared(std::vector<WaiterId>& granted) {
   CHECK(shared_ > 0);
   --shared_;
   grant(granted);
 }
 
-void IoGate::release_exclusive(std::vector<WaiterId>& granted) {
+void IoLock::release_exclusive(std::vector<WaiterId>& granted) {
   CHECK(exclusive_);
   exclusive_ = false;
   grant(granted);
 }
 
-void IoGate::grant(std::vector<WaiterId>& granted) {
+void IoLock::grant(std::vector<WaiterId>& granted) {
   while (!queue_.empty() && !exclusive_) {
     const auto [id, wants_exclusive] = queue_.front();
     if (wants_exclusive && shared_ > 0) return;

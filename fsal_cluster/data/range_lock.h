@@ -1,7 +1,7 @@
-// RangeLock: which writes may work on which blocks of one file. IoGate: shared I/O against
-// truncation and removal. Thread class: thread-compatible. Pure: a request that must wait is named
-// by the release that lets it in. Both are fair: a request waits behind every earlier one that it
-// conflicts with.
+// RangeLock: decides which writes may work on which blocks of one file. IoLock: keeps I/O (shared)
+// and truncation or removal (exclusive) of one file apart. Thread class: thread-compatible. Pure: a
+// request that must wait is named by the release that lets it in. Both locks are fair: a request
+// waits behind every earlier one that it conflicts with.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ class RangeLock {
   std::vector<Entry> entries_;  // in order of arrival
 };
 
-class IoGate {
+class IoLock {
  public:
   bool acquire_shared(WaiterId id);
   bool acquire_exclusive(WaiterId id);

@@ -3,24 +3,24 @@
 #include <algorithm>
 #include <cstring>
 
-#include "fsal_cluster/data/engine.h"
+#include "fsal_cluster/data/data_path.h"
 
 namespace symnas::fs {
 
-void Engine::read(const Handle& handle, FileOffset offset, std::size_t bytes, ReadCallback done) {
+void DataPath::read(const Handle& handle, FileOffset offset, std::size_t bytes, ReadCallback done) {
   read_operation(handle, offset.value(), bytes, std::move(done));
 }
 
 // What a READ fetches.
-struct Engine::ReadPlan {
+struct DataPath::ReadPlan {
   std::uint64_t offset = 0;
   std::uint64_t end = 0;  // end of the bytes that the file has; 0: none
   bool end_of_file = false;
   std::vector<FileMap::Piece> pieces;
 };
 
-Detached Engine::read_operation(Handle handle, std::uint64_t offset, std::size_t bytes,
-                                ReadCallback done) {
+Detached DataPath::read_operation(Handle handle, std::uint64_t offset, std::size_t bytes,
+                                  ReadCallback done) {
   const RunningOperation running(running_);
   const FilePtr f = file(handle.ino);
   Go before = Go::kOn;
@@ -55,7 +55,7 @@ Detached Engine::read_operation(Handle handle, std::uint64_t offset, std::size_t
   }
 }
 
-bool Engine::reads_often(FileState& f) {
+bool DataPath::reads_often(FileState& f) {
   const std::int64_t now_ns = clock_.mono_ns();
   const MutexLock lock(f.mutex);
   if (now_ns - f.reads.last_ns > kLoneReadNs) f.reads.lone = 0;
@@ -63,7 +63,7 @@ bool Engine::reads_often(FileState& f) {
   return f.token.mode != TokenMode::kNone || ++f.reads.lone > kLoneReadsMax;
 }
 
-Task<Status> Engine::make_current(FileState& f, const Handle& handle, Attempt& attempt) {
+Task<Status> DataPath::make_current(FileState& f, const Handle& handle, Attempt& attempt) {
   bool going = false;  // the store may have erased the token and granted another mount's
   {
     const MutexLock lock(f.mutex);
@@ -102,7 +102,7 @@ Task<Status> Engine::make_current(FileState& f, const Handle& handle, Attempt& a
   co_return Status{};
 }
 
-Task<Status> Engine::locate(FileState& f, Attempt& attempt, ReadPlan& plan) {
+Task<Status> DataPath::locate(FileState& f, Attempt& attempt, ReadPlan& plan) {
   const std::uint64_t first = plan.offset / kBlockBytes;
   bool loads = false;
   std::uint64_t size = 0;
@@ -148,8 +148,9 @@ Task<Status> Engine::locate(FileState& f, Attempt& attempt, ReadPlan& plan) {
   co_return Status{};
 }
 
-Task<Result<ReadResult>> Engine::read_entered(FileState& f, const Handle& handle, Attempt& attempt,
-                                              std::uint64_t offset, std::size_t bytes) {
+Task<Result<ReadResult>> DataPath::read_entered(FileState& f, const Handle& handle,
+                                                Attempt& attempt, std::uint64_t offset,
+                                                std::size_t bytes) {
   const IoPin pin(*space_);
   ReadPlan plan;
   plan.offset = offset;

@@ -5,7 +5,7 @@
 #include <fmt/core.h>
 
 #include "common/base/bytes.h"
-#include "fsal_cluster/data/engine.h"
+#include "fsal_cluster/data/data_path.h"
 
 namespace symnas::fs {
 namespace {
@@ -20,7 +20,7 @@ struct FoundToken {
 
 }  // namespace
 
-Status Engine::recover_ended_mount(MountId ended) {
+Status DataPath::recover_ended_mount(MountId ended) {
   const RunningOperation running(running_);
   const std::string prefix = kv::keys::tokens(options_.fs);
   kv::KeyRange range = kv::prefix_range(prefix);
@@ -59,7 +59,7 @@ Status Engine::recover_ended_mount(MountId ended) {
   return space_->take_over(ended);
 }
 
-Status Engine::erase_wants(MountId ended) {
+Status DataPath::erase_wants(MountId ended) {
   const std::string prefix = kv::keys::wants(options_.fs);
   SYMNAS_ASSIGN(const kv::OpResult read, session_.range(kv::prefix_range(prefix), 0));
   for (const kv::KeyValue& kv : read.kvs) {
@@ -72,15 +72,15 @@ Status Engine::erase_wants(MountId ended) {
   return {};
 }
 
-Status Engine::flush_volume() {
+Status DataPath::flush_volume() {
   const auto promise = std::make_shared<std::promise<Status>>();
   auto answer = promise->get_future();
   volume_->flush([promise](Status status) { promise->set_value(std::move(status)); });
   return answer.get();
 }
 
-Detached Engine::bump_operation(Ino ino, Revision token_revision, MountId owner,
-                                StatusCallback done) {
+Detached DataPath::bump_operation(Ino ino, Revision token_revision, MountId owner,
+                                  StatusCallback done) {
   const RunningOperation running(running_);
   Status status = co_await bump(ino, token_revision, owner);
   done(std::move(status));
@@ -88,7 +88,7 @@ Detached Engine::bump_operation(Ino ino, Revision token_revision, MountId owner,
 
 // Erases the token in the transaction that gives the inode new times, so that no crash can come
 // between them.
-Task<Status> Engine::bump(Ino ino, Revision token_revision, MountId owner) {
+Task<Status> DataPath::bump(Ino ino, Revision token_revision, MountId owner) {
   const std::string token = kv::keys::token(options_.fs, ino, owner);
   for (int round = 0;; ++round) {
     if (round >= kConflictRetriesMax) {
@@ -97,7 +97,7 @@ Task<Status> Engine::bump(Ino ino, Revision token_revision, MountId owner) {
     }
     const std::string ended = kv::keys::mount_ended(options_.fs, owner);
     std::vector<std::string> keys{inode_key(ino), token, ended};
-    Answer<Result<std::vector<kv::CachedValue>>> answer;
+    Awaited<Result<std::vector<kv::CachedValue>>> answer;
     session_.read_async(std::move(keys), answer.callback());
     const Result<std::vector<kv::CachedValue>> values = co_await answer;
     if (!values) co_return tl::unexpected(values.error());

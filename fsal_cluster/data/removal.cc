@@ -1,16 +1,17 @@
 // Removal of a file's data together with its inode record.
-#include "fsal_cluster/data/engine.h"
+#include "fsal_cluster/data/data_path.h"
 
 namespace symnas::fs {
 
-struct Engine::RemovalPlan {
+struct DataPath::RemovalPlan {
   FilePtr file;
   std::optional<Membership::Stay> stay;
   std::optional<FreeIntent> free;         // recorded extents that the removing transaction frees
   std::optional<records::Orphan> orphan;  // tells the sweep what else to free
 };
 
-Result<FileData::Removal> Engine::plan_removal(const Handle& handle, const records::Inode& record) {
+Result<FileData::Removal> DataPath::plan_removal(const Handle& handle,
+                                                 const records::Inode& record) {
   const RunningOperation running(running_);
   if (record.type() != static_cast<std::uint32_t>(FileType::kRegular)) {
     Removal none;
@@ -20,8 +21,8 @@ Result<FileData::Removal> Engine::plan_removal(const Handle& handle, const recor
   return wait_for(plan_removal_task(handle, record));
 }
 
-Task<Result<FileData::Removal>> Engine::plan_removal_task(Handle handle,
-                                                          const records::Inode& record) {
+Task<Result<FileData::Removal>> DataPath::plan_removal_task(Handle handle,
+                                                            const records::Inode& record) {
   const auto plan = std::make_shared<RemovalPlan>();
   plan->file = file(handle.ino);
   FileState& f = *plan->file;
@@ -54,7 +55,7 @@ Task<Result<FileData::Removal>> Engine::plan_removal_task(Handle handle,
   co_return removal;
 }
 
-void Engine::removed(Removal removal) {
+void DataPath::removed(Removal removal) {
   const auto plan = std::static_pointer_cast<RemovalPlan>(removal.plan);
   if (!plan) return;
   const RunningOperation running(running_);
@@ -81,7 +82,7 @@ void Engine::removed(Removal removal) {
   forget_unused(file);
 }
 
-void Engine::abandoned(Removal removal) {
+void DataPath::abandoned(Removal removal) {
   const auto plan = std::static_pointer_cast<RemovalPlan>(removal.plan);
   if (!plan) return;
   const RunningOperation running(running_);

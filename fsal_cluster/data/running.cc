@@ -7,7 +7,7 @@ void Running::begin_operation() {
   ++operations_;
 }
 
-// Under the mutex: the engine may be destroyed as soon as it is free.
+// Under the mutex: the data path may be destroyed as soon as it is free.
 void Running::end_operation() {
   const MutexLock lock(mutex_);
   if (--operations_ == 0) ended_.notify_all();

@@ -1,6 +1,6 @@
-// Running: what is under way in an engine, so that its end can be waited for: operations, fetches
-// of files that a predecessor had in use, erases of unused tokens. Thread-safe; its mutex is a
-// leaf.
+// Running: what is under way in the data path, so that its end can be waited for: operations,
+// fetches of files that a predecessor had in use, erases of unused tokens. Thread-safe; the mutex
+// is a leaf.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ class Running {
   bool fetching_stopped_ GUARDED_BY(mutex_) = false;
 };
 
-// Counts an operation, so that the engine's destructor waits for it. First local of every Detached
+// Counts an operation, so that DataPath's destructor waits for it. First local of every Detached
 // coroutine.
 class RunningOperation {
  public:

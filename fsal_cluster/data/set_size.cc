@@ -8,11 +8,11 @@
 #include <fmt/core.h>
 
 #include "common/base/check.h"
-#include "fsal_cluster/data/engine.h"
+#include "fsal_cluster/data/data_path.h"
 
 namespace symnas::fs {
 
-struct Engine::SizeChange {
+struct DataPath::SizeChange {
   std::uint64_t size_bytes = 0;
   FileMap::Cut cut;
   bool shrinks = false;
@@ -24,9 +24,10 @@ struct Engine::SizeChange {
       false;  // the orphan record says `open` and stays; its removal sweeps every generation
 };
 
-Result<kv::Committed> Engine::set_size(const Handle& handle, std::uint64_t size_bytes,
-                                       MtimeIs mtime, std::function<Status(records::Inode&)> inode,
-                                       std::optional<kv::Op> also) {
+Result<kv::Committed> DataPath::set_size(const Handle& handle, std::uint64_t size_bytes,
+                                         MtimeIs mtime,
+                                         std::function<Status(records::Inode&)> inode,
+                                         std::optional<kv::Op> also) {
   const RunningOperation running(running_);
   if (size_bytes > kFileBytesMax) {
     return fail(ErrorCode::kOutOfRange,
@@ -39,8 +40,8 @@ Result<kv::Committed> Engine::set_size(const Handle& handle, std::uint64_t size_
   return committed;
 }
 
-Task<Result<kv::Committed>> Engine::set_size_task(Handle handle, std::uint64_t size_bytes,
-                                                  MtimeIs mtime, Edit& edit) {
+Task<Result<kv::Committed>> DataPath::set_size_task(Handle handle, std::uint64_t size_bytes,
+                                                    MtimeIs mtime, Edit& edit) {
   const FilePtr f = file(handle.ino);
   std::optional<Membership::Stay> stay;
   const Status entered = co_await enter_owned(*f, handle, stay);
@@ -53,8 +54,8 @@ Task<Result<kv::Committed>> Engine::set_size_task(Handle handle, std::uint64_t s
   co_return committed;
 }
 
-Task<Result<kv::Committed>> Engine::set_size_entered(FileState& f, std::uint64_t size_bytes,
-                                                     MtimeIs mtime, Edit& edit) {
+Task<Result<kv::Committed>> DataPath::set_size_entered(FileState& f, std::uint64_t size_bytes,
+                                                       MtimeIs mtime, Edit& edit) {
   Status status = co_await commit_everything(f);
   std::uint64_t touched = 0;  // the chunk of the old end is read and changed as well
   {
@@ -82,8 +83,8 @@ Task<Result<kv::Committed>> Engine::set_size_entered(FileState& f, std::uint64_t
   co_return committed;
 }
 
-// Decides how the blocks go. REQUIRES: the gate is held exclusively, nothing is pending.
-Task<Status> Engine::plan_shrink(FileState& f, SizeChange& change) {
+// Decides how the blocks go. REQUIRES: the I/O lock is held exclusively, nothing is pending.
+Task<Status> DataPath::plan_shrink(FileState& f, SizeChange& change) {
   const std::uint64_t keep = (change.size_bytes + kBlockBytes - 1) / kBlockBytes;
   std::uint64_t old_blocks = 0;
   bool chunked = false;
@@ -131,7 +132,7 @@ Task<Status> Engine::plan_shrink(FileState& f, SizeChange& change) {
   co_return Status{};
 }
 
-Task<Result<kv::Committed>> Engine::commit_size(FileState& f, SizeChange& change, Edit& edit) {
+Task<Result<kv::Committed>> DataPath::commit_size(FileState& f, SizeChange& change, Edit& edit) {
   for (int round = 0;; ++round) {
     const Status pause = co_await pause_after_conflict(f, round);
     if (!pause) co_return tl::unexpected(pause.error());
@@ -160,7 +161,7 @@ Task<Result<kv::Committed>> Engine::commit_size(FileState& f, SizeChange& change
 }
 
 // The transaction without the put of the inode, which the caller's edit still changes.
-kv::Mutation Engine::size_mutation(FileState& f, const SizeChange& change, InodeRecord& record) {
+kv::Mutation DataPath::size_mutation(FileState& f, const SizeChange& change, InodeRecord& record) {
   records::Inode& inode = record.inode;
   kv::Mutation mutation;
   mutation.growth = change.shrinks ? kv::Growth::kMustGo : kv::Growth::kChanges;
@@ -192,7 +193,7 @@ kv::Mutation Engine::size_mutation(FileState& f, const SizeChange& change, Inode
   return mutation;
 }
 
-void Engine::apply_size(FileState& f, const SizeChange& change, const kv::Committed& committed) {
+void DataPath::apply_size(FileState& f, const SizeChange& change, const kv::Committed& committed) {
   const MutexLock lock(f.mutex);
   f.version = next_version_.fetch_add(1);
   f.record.size_bytes = change.size_bytes;

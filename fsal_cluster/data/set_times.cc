@@ -3,19 +3,19 @@
 // the write flag, so that no recovery replaces the mtime.
 #include <utility>
 
-#include "fsal_cluster/data/engine.h"
+#include "fsal_cluster/data/data_path.h"
 
 namespace symnas::fs {
 
-Result<kv::Committed> Engine::set_times(const Handle& handle,
-                                        std::function<Status(records::Inode&)> inode,
-                                        std::optional<kv::Op> also) {
+Result<kv::Committed> DataPath::set_times(const Handle& handle,
+                                          std::function<Status(records::Inode&)> inode,
+                                          std::optional<kv::Op> also) {
   const RunningOperation running(running_);
   Edit edit{std::move(inode), std::move(also)};
   return wait_for(set_times_task(handle, edit));
 }
 
-Task<Result<kv::Committed>> Engine::set_times_task(Handle handle, Edit& edit) {
+Task<Result<kv::Committed>> DataPath::set_times_task(Handle handle, Edit& edit) {
   const FilePtr f = file(handle.ino);
   std::optional<Membership::Stay> stay;
   const Status entered = co_await enter_owned(*f, handle, stay);
@@ -28,7 +28,7 @@ Task<Result<kv::Committed>> Engine::set_times_task(Handle handle, Edit& edit) {
   co_return committed;
 }
 
-Task<Result<kv::Committed>> Engine::set_times_entered(FileState& f, Edit& edit) {
+Task<Result<kv::Committed>> DataPath::set_times_entered(FileState& f, Edit& edit) {
   const Status pending = co_await commit_everything(f);
   if (!pending) co_return tl::unexpected(pending.error());
   const Drop drop = co_await begin_drop(f);
@@ -37,7 +37,7 @@ Task<Result<kv::Committed>> Engine::set_times_entered(FileState& f, Edit& edit) 
   co_return committed;
 }
 
-Task<Result<kv::Committed>> Engine::commit_times(FileState& f, Edit& edit) {
+Task<Result<kv::Committed>> DataPath::commit_times(FileState& f, Edit& edit) {
   for (int round = 0;; ++round) {
     const Status pause = co_await pause_after_conflict(f, round);
     if (!pause) co_return tl::unexpected(pause.error());
@@ -59,7 +59,7 @@ Task<Result<kv::Committed>> Engine::commit_times(FileState& f, Edit& edit) {
   }
 }
 
-Task<Engine::Drop> Engine::begin_drop(FileState& f) {
+Task<DataPath::Drop> DataPath::begin_drop(FileState& f) {
   for (;;) {
     Turn turn;
     {
@@ -74,7 +74,7 @@ Task<Engine::Drop> Engine::begin_drop(FileState& f) {
   }
 }
 
-void Engine::end_drop(FileState& f, Drop drop, const Result<kv::Committed>& outcome) {
+void DataPath::end_drop(FileState& f, Drop drop, const Result<kv::Committed>& outcome) {
   std::vector<WaiterId> waiters;
   {
     const MutexLock lock(f.mutex);

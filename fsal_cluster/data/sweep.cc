@@ -5,7 +5,7 @@
 #include <fmt/core.h>
 
 #include "common/base/log.h"
-#include "fsal_cluster/data/engine.h"
+#include "fsal_cluster/data/data_path.h"
 
 namespace symnas::fs {
 namespace {
@@ -20,7 +20,7 @@ constexpr std::int64_t kSweepRetryNs = 1'000'000'000;
 // Erases one map key with the reverse-map keys of its extents; a large one in steps. kConflict:
 // another operation has changed the key, or `guard` (the reason why the map is dead) does not hold
 // any more.
-Status Engine::sweep_chunk(const kv::KeyValue& chunk, const std::optional<kv::Compare>& guard) {
+Status DataPath::sweep_chunk(const kv::KeyValue& chunk, const std::optional<kv::Compare>& guard) {
   records::MapChunk value;
   if (!value.ParseFromString(chunk.value)) {
     return fail(ErrorCode::kCorrupt, "unreadable map chunk " + to_hex(chunk.key));
@@ -51,7 +51,7 @@ Status Engine::sweep_chunk(const kv::KeyValue& chunk, const std::optional<kv::Co
   }
 }
 
-Status Engine::sweep_map_keys(kv::KeyRange range, const std::optional<kv::Compare>& guard) {
+Status DataPath::sweep_map_keys(kv::KeyRange range, const std::optional<kv::Compare>& guard) {
   for (int conflicts = 0;;) {
     SYMNAS_ASSIGN(const kv::OpResult page, session_.range(range, kSweepPage));
     if (page.kvs.empty()) return {};
@@ -65,7 +65,7 @@ Status Engine::sweep_map_keys(kv::KeyRange range, const std::optional<kv::Compar
   }
 }
 
-Status Engine::sweep_orphan(Ino ino, const records::Orphan& orphan) {
+Status DataPath::sweep_orphan(Ino ino, const records::Orphan& orphan) {
   if (orphan.open()) return {};
   const RunningOperation running(running_);
   const MapGeneration live{orphan.map_generation() + 1};
@@ -79,7 +79,7 @@ Status Engine::sweep_orphan(Ino ino, const records::Orphan& orphan) {
 }
 
 // Erases only the record that was swept: a newer one has more to free.
-Status Engine::erase_orphan(Ino ino, std::uint32_t map_generation) {
+Status DataPath::erase_orphan(Ino ino, std::uint32_t map_generation) {
   const std::string key = keys::orphan(options_.fs, ino);
   SYMNAS_ASSIGN(const kv::OpResult found, session_.range(kv::single_key(key), 1));
   if (found.kvs.empty()) return {};
@@ -102,7 +102,7 @@ Status Engine::erase_orphan(Ino ino, std::uint32_t map_generation) {
   return {};
 }
 
-Result<std::uint64_t> Engine::count_used_blocks(Ino ino, MapGeneration generation) {
+Result<std::uint64_t> DataPath::count_used_blocks(Ino ino, MapGeneration generation) {
   kv::KeyRange range = kv::prefix_range(keys::map_prefix(options_.fs, ino, generation));
   std::uint64_t used = 0;
   for (;;) {
@@ -121,7 +121,7 @@ Result<std::uint64_t> Engine::count_used_blocks(Ino ino, MapGeneration generatio
 
 // Frees what lies above the watermark: first the extents behind it in its own chunk, from the end,
 // in steps; then the other chunks. kConflict as for sweep_chunk().
-Status Engine::sweep_above(Ino ino, const records::Inode& inode, const kv::Compare& guard) {
+Status DataPath::sweep_above(Ino ino, const records::Inode& inode, const kv::Compare& guard) {
   const MapGeneration generation{inode.map_generation()};
   const std::uint64_t chunk = inode.trim_block() / kChunkBlocks;
   const std::string key = keys::map_chunk(options_.fs, ino, generation, chunk);
@@ -158,7 +158,7 @@ Status Engine::sweep_above(Ino ino, const records::Inode& inode, const kv::Compa
 }
 
 // Frees the map above the watermark, then removes the watermark.
-Status Engine::finish_trim(Ino ino) {
+Status DataPath::finish_trim(Ino ino) {
   const RunningOperation running(running_);
   for (int round = 0; round < kConflictRetriesMax; ++round) {
     SYMNAS_ASSIGN(const kv::CachedValue record, session_.read(inode_key(ino)));
@@ -197,7 +197,7 @@ Status Engine::finish_trim(Ino ino) {
 // Removes the watermark from memory if the record has none any more. False: the cache has no
 // record, look again. No new watermark is lost: a truncate sets its own in memory only after the
 // record has it.
-Result<bool> Engine::forget_watermark(Ino ino) {
+Result<bool> DataPath::forget_watermark(Ino ino) {
   const FilePtr f = find_file(ino);
   if (!f) return true;
   std::string chunk_key;
@@ -227,7 +227,7 @@ Result<bool> Engine::forget_watermark(Ino ino) {
   return true;
 }
 
-void Engine::sweep_in_background(Ino ino, records::Orphan orphan, int attempt) {
+void DataPath::sweep_in_background(Ino ino, records::Orphan orphan, int attempt) {
   if (attempt == 0) sweeps_.fetch_add(1);
   const std::int64_t at_ns = clock_.mono_ns() + (attempt == 0 ? 0 : kSweepRetryNs);
   background_->post_at(at_ns, [this, ino, orphan = std::move(orphan), attempt] {

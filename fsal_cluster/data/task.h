@@ -1,11 +1,11 @@
 // Coroutines of the data path: straight code that continues on the callbacks of the volume and the
 // session.
 //
-// Task<T>   a part of an operation; starts when awaited, on the awaiting thread.
-// Detached  a whole operation; starts at once, destroys itself.
-// Answer<T> awaits one callback:
-//               Answer<Status> io; volume.flush(io.callback()); Status s = co_await io;
-// Join      awaits several callbacks:
+// Task<T>     a part of an operation; starts when awaited, on the awaiting thread.
+// Detached    a whole operation; starts at once, destroys itself.
+// Awaited<T>  awaits one callback:
+//               Awaited<Status> io; volume.flush(io.callback()); Status s = co_await io;
+// Join        awaits several callbacks:
 //               Join all; volume.write(..., all.callback()); ...; Status s = co_await all;
 //
 // Thread class: one coroutine runs on one thread at a time; callbacks may come on any thread, also
@@ -86,13 +86,13 @@ class [[nodiscard]] Task {
 };
 
 template <class T>
-class Answer {
+class Awaited {
  public:
-  Answer() = default;
-  Answer(const Answer&) = delete;
-  Answer& operator=(const Answer&) = delete;
-  // The callback must be called exactly once; it may come before the await. REQUIRES: the Answer is
-  // awaited, and lives until then.
+  Awaited() = default;
+  Awaited(const Awaited&) = delete;
+  Awaited& operator=(const Awaited&) = delete;
+  // The callback must be called exactly once; the call may come before the await. REQUIRES: this
+  // object is awaited, and lives until then.
   std::function<void(T)> callback() {
     return [this](T value) { deliver(std::move(value)); };
   }

@@ -7,7 +7,7 @@
 
 #include "common/base/check.h"
 #include "common/base/log.h"
-#include "fsal_cluster/data/engine.h"
+#include "fsal_cluster/data/data_path.h"
 
 namespace symnas::fs {
 namespace {
@@ -33,21 +33,21 @@ kv::Compare no_token_after(FsId fs, Ino ino, Revision at) {
 
 }  // namespace
 
-Task<Status> Engine::pass_barrier() {
-  Answer<Status> answer;
+Task<Status> DataPath::pass_barrier() {
+  Awaited<Status> answer;
   session_.barrier_async(answer.callback());
   Status passed = co_await answer;
   co_return passed;
 }
 
-Task<Woken> Engine::pause(std::int64_t span_ns) {
+Task<Woken> DataPath::pause(std::int64_t span_ns) {
   Turn turn;
   background_->post_at(clock_.mono_ns() + span_ns, [&turn] { turn.deliver({}); });
   co_await turn;
   co_return Woken{};
 }
 
-Task<Woken> Engine::changed(Ino ino, const TokenSight& seen) {
+Task<Woken> DataPath::changed(Ino ino, const TokenSight& seen) {
   Turn turn;
   tokens_->when_changed(ino, seen,
                         [this, &turn] { background_->post([&turn] { turn.deliver({}); }); });
@@ -57,7 +57,7 @@ Task<Woken> Engine::changed(Ino ino, const TokenSight& seen) {
 
 // --- getting one
 
-Task<Status> Engine::obtain_token(FileState& f, TokenMode needed, TokenUse use) {
+Task<Status> DataPath::obtain_token(FileState& f, TokenMode needed, TokenUse use) {
   for (;;) {
     Turn turn;
     bool mine = false;
@@ -84,7 +84,7 @@ Task<Status> Engine::obtain_token(FileState& f, TokenMode needed, TokenUse use) 
   }
 }
 
-Task<Status> Engine::acquire_token(FileState& f, TokenMode needed, TokenUse use) {
+Task<Status> DataPath::acquire_token(FileState& f, TokenMode needed, TokenUse use) {
   for (;;) {
     if (closing_) co_return tl::unexpected(closing());
     const TokenSight sight = tokens_->sight(f.ino);
@@ -113,7 +113,7 @@ Task<Status> Engine::acquire_token(FileState& f, TokenMode needed, TokenUse use)
 
 // Puts the want if there is none, and waits until the table shows the outcome. Answers the want's
 // revision; nullopt: there is one already, or the inode is gone.
-Task<Result<std::optional<Revision>>> Engine::put_want(Ino ino, records::WantRecord::Kind kind) {
+Task<Result<std::optional<Revision>>> DataPath::put_want(Ino ino, records::WantRecord::Kind kind) {
   const std::string key = kv::keys::want(options_.fs, ino);
   kv::Mutation mutation;
   mutation.growth = kv::Growth::kMustGo;
@@ -129,7 +129,7 @@ Task<Result<std::optional<Revision>>> Engine::put_want(Ino ino, records::WantRec
   co_return put;
 }
 
-Task<Status> Engine::erase_want(Ino ino, Revision revision) {
+Task<Status> DataPath::erase_want(Ino ino, Revision revision) {
   const std::string key = kv::keys::want(options_.fs, ino);
   kv::Mutation mutation;
   mutation.growth = kv::Growth::kMustGo;
@@ -141,7 +141,7 @@ Task<Status> Engine::erase_want(Ino ino, Revision revision) {
   co_return passed;
 }
 
-Detached Engine::withdraw_want(Ino ino) {
+Detached DataPath::withdraw_want(Ino ino) {
   const RunningOperation running(running_);
   while (!closing_) {
     const TokenSight sight = tokens_->sight(ino);
@@ -155,15 +155,15 @@ Detached Engine::withdraw_want(Ino ino) {
   }
 }
 
-// Puts the token. The gate is held exclusively for the transaction: no operation of this file puts
-// or erases the token meanwhile, or works with a map that is older than the grant.
-Task<Result<bool>> Engine::grant_token(FileState& f, const TokenSight& sight, TokenMode needed,
-                                       TokenUse use) {
+// Puts the token. The I/O lock is held exclusively for the transaction: no operation of this file
+// puts or erases the token meanwhile, or works with a map that is older than the grant.
+Task<Result<bool>> DataPath::grant_token(FileState& f, const TokenSight& sight, TokenMode needed,
+                                         TokenUse use) {
   Turn turn;
   bool held = false;
   {
     const MutexLock lock(f.mutex);
-    held = f.gate.acquire_exclusive(waiter_id(turn));
+    held = f.io_lock.acquire_exclusive(waiter_id(turn));
   }
   if (!held) co_await turn;
   co_await dropped_flag(f);  // erase_unused_tokens() may be dropping it
@@ -216,7 +216,7 @@ Task<Result<bool>> Engine::grant_token(FileState& f, const TokenSight& sight, To
   co_return false;
 }
 
-Task<Woken> Engine::dropped_flag(FileState& f) {
+Task<Woken> DataPath::dropped_flag(FileState& f) {
   for (;;) {
     Turn turn;
     {
@@ -228,8 +228,8 @@ Task<Woken> Engine::dropped_flag(FileState& f) {
   }
 }
 
-Task<Status> Engine::enter_owned(FileState& f, const Handle& handle,
-                                 std::optional<Membership::Stay>& stay) {
+Task<Status> DataPath::enter_owned(FileState& f, const Handle& handle,
+                                   std::optional<Membership::Stay>& stay) {
   for (;;) {
     stay.reset();
     stay.emplace(membership_->enter());
@@ -249,13 +249,13 @@ Task<Status> Engine::enter_owned(FileState& f, const Handle& handle,
 // --- giving it back
 
 // The key is erased. What memory knows of the map stays true until another mount gets a token.
-void Engine::token_gone(FileState& f) {
+void DataPath::token_gone(FileState& f) {
   f.token.mode = TokenMode::kNone;
   f.record.loaded_at = Revision{0};
   ++f.life;
 }
 
-Detached Engine::answer_want(Ino ino) {
+Detached DataPath::answer_want(Ino ino) {
   const RunningOperation running(running_);
   const FilePtr f = file(ino);
   {
@@ -302,12 +302,12 @@ Detached Engine::answer_want(Ino ino) {
   forget_unused(f);
 }
 
-Task<Status> Engine::record_acknowledged(FileState& f) {
+Task<Status> DataPath::record_acknowledged(FileState& f) {
   Turn turn;
   bool held = false;
   {
     const MutexLock lock(f.mutex);
-    held = f.gate.acquire_shared(waiter_id(turn));
+    held = f.io_lock.acquire_shared(waiter_id(turn));
   }
   if (!held) co_await turn;
   bool known = false;
@@ -322,12 +322,12 @@ Task<Status> Engine::record_acknowledged(FileState& f) {
   co_return committed;
 }
 
-Task<Status> Engine::give_token_back(FileState& f) {
+Task<Status> DataPath::give_token_back(FileState& f) {
   Turn turn;
   bool held = false;
   {
     const MutexLock lock(f.mutex);
-    held = f.gate.acquire_exclusive(waiter_id(turn));
+    held = f.io_lock.acquire_exclusive(waiter_id(turn));
   }
   if (!held) co_await turn;
   co_await dropped_flag(f);  // erase_unused_tokens() may be dropping it
@@ -366,7 +366,7 @@ Task<Status> Engine::give_token_back(FileState& f) {
   co_return status;
 }
 
-Detached Engine::return_token(FilePtr f, StatusCallback done) {
+Detached DataPath::return_token(FilePtr f, StatusCallback done) {
   const RunningOperation running(running_);
   Status returned = co_await give_token_back(*f);
   if (done) done(std::move(returned));
@@ -374,7 +374,7 @@ Detached Engine::return_token(FilePtr f, StatusCallback done) {
 
 // --- what other mounts have acknowledged
 
-Status Engine::publish_foreign(Ino ino) {
+Status DataPath::publish_foreign(Ino ino) {
   if (tokens_ == nullptr || membership_->is_sole()) return {};
   const RunningOperation running(running_);
   // While a token is being erased, other mounts may have replaced what memory has.
@@ -389,8 +389,8 @@ Status Engine::publish_foreign(Ino ino) {
 
 // A caller that comes while a publish is under way shares the next one: what it asks for may have
 // been acknowledged after the present one was answered.
-Task<Status> Engine::publish(FileState& f) {
-  Answer<Status> answer;
+Task<Status> DataPath::publish(FileState& f) {
+  Awaited<Status> answer;
   bool start = false;
   {
     const MutexLock lock(f.mutex);
@@ -403,10 +403,10 @@ Task<Status> Engine::publish(FileState& f) {
   co_return published;
 }
 
-Detached Engine::publish_runner(FilePtr f) {
+Detached DataPath::publish_runner(FilePtr f) {
   const RunningOperation running(running_);
   for (;;) {
-    std::vector<Answer<Status>*> served;
+    std::vector<Awaited<Status>*> served;
     {
       const MutexLock lock(f->mutex);
       served.swap(f->publishing.requests);
@@ -414,12 +414,12 @@ Detached Engine::publish_runner(FilePtr f) {
     }
     if (served.empty()) break;
     const Status published = co_await ask_to_publish(f->ino);
-    for (Answer<Status>* answer : served) answer->deliver(published);
+    for (Awaited<Status>* answer : served) answer->deliver(published);
   }
   forget_unused(f);
 }
 
-Task<Status> Engine::ask_to_publish(Ino ino) {
+Task<Status> DataPath::ask_to_publish(Ino ino) {
   std::optional<Revision> asked;
   for (;;) {
     if (closing_) co_return tl::unexpected(closing());
@@ -444,7 +444,7 @@ Task<Status> Engine::ask_to_publish(Ino ino) {
   }
 }
 
-std::optional<Overlay::ForeignWrites> Engine::foreign_writes(Ino ino) {
+std::optional<Overlay::ForeignWrites> DataPath::foreign_writes(Ino ino) {
   if (tokens_ == nullptr || membership_->is_sole()) return std::nullopt;
   const TokenSight sight = tokens_->sight(ino);
   if (!sight.foreign_wrote || sight.foreign_exclusive) return std::nullopt;  // X: it was published
@@ -461,7 +461,7 @@ std::optional<Overlay::ForeignWrites> Engine::foreign_writes(Ino ino) {
   return out;
 }
 
-void Engine::turned_sole() {
+void DataPath::turned_sole() {
   for (Shard& shard : shards_) {
     const MutexLock lock(shard.mutex);
     for (auto& [ino, f] : shard.files) {

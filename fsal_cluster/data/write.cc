@@ -1,4 +1,4 @@
-// WRITE: gate -> write flag -> range lock -> places for missing blocks -> volume -> memory ->
+// WRITE: I/O lock -> write flag -> range lock -> places for missing blocks -> volume -> memory ->
 // commit if asked for.
 #include <algorithm>
 #include <cstring>
@@ -6,7 +6,7 @@
 #include <fmt/core.h>
 
 #include "common/base/check.h"
-#include "fsal_cluster/data/engine.h"
+#include "fsal_cluster/data/data_path.h"
 
 namespace symnas::fs {
 namespace {
@@ -21,14 +21,14 @@ cvm::Durability durability(WriteStability wanted) {
 
 }  // namespace
 
-void Engine::write(const Handle& handle, FileOffset offset, std::span<const std::byte> data,
-                   WriteStability wanted, WriteCallback done) {
+void DataPath::write(const Handle& handle, FileOffset offset, std::span<const std::byte> data,
+                     WriteStability wanted, WriteCallback done) {
   write_operation(handle, offset.value(), data, wanted, std::move(done));
 }
 
-Detached Engine::write_operation(Handle handle, std::uint64_t offset,
-                                 std::span<const std::byte> data, WriteStability wanted,
-                                 WriteCallback done) {
+Detached DataPath::write_operation(Handle handle, std::uint64_t offset,
+                                   std::span<const std::byte> data, WriteStability wanted,
+                                   WriteCallback done) {
   const RunningOperation running(running_);
   if (offset > kFileBytesMax || data.size() > kFileBytesMax - offset) {
     done(fail(ErrorCode::kOutOfRange, fmt::format("write of {} bytes at {}: files end at {}",
@@ -72,8 +72,8 @@ Detached Engine::write_operation(Handle handle, std::uint64_t offset,
   done(WriteResult{data.size(), unstable ? WriteStability::kUnstable : WriteStability::kFileSync});
 }
 
-Task<Status> Engine::write_entered(FileState& f, Attempt& attempt, std::uint64_t offset,
-                                   std::span<const std::byte> data, WriteStability wanted) {
+Task<Status> DataPath::write_entered(FileState& f, Attempt& attempt, std::uint64_t offset,
+                                     std::span<const std::byte> data, WriteStability wanted) {
   Status status = co_await wait_for_trim(f, offset + data.size());
   if (status) status = co_await obtain_flag(f, attempt);
   if (!status || attempt.go != Go::kOn) co_return status;
@@ -91,7 +91,7 @@ Task<Status> Engine::write_entered(FileState& f, Attempt& attempt, std::uint64_t
 
 // Does what must precede the answer: commits the growth of a stable write, or a new revision before
 // change runs out of numbers.
-Task<Status> Engine::after_write(FileState& f, WriteStability wanted) {
+Task<Status> DataPath::after_write(FileState& f, WriteStability wanted) {
   bool commit = false;
   bool renumber = false;
   {
@@ -113,8 +113,8 @@ Task<Status> Engine::after_write(FileState& f, WriteStability wanted) {
   co_return status;
 }
 
-Task<Status> Engine::write_flagged(FileState& f, Attempt& attempt, std::uint64_t offset,
-                                   std::span<const std::byte> data, WriteStability wanted) {
+Task<Status> DataPath::write_flagged(FileState& f, Attempt& attempt, std::uint64_t offset,
+                                     std::span<const std::byte> data, WriteStability wanted) {
   const std::uint64_t end = offset + data.size();
   const Status chunks = co_await load_chunks(f, block_of(offset), blocks_up(end));
   if (!chunks) co_return chunks;
@@ -161,8 +161,8 @@ Task<Status> Engine::write_flagged(FileState& f, Attempt& attempt, std::uint64_t
   }
 }
 
-Engine::WriteLock Engine::choose_lock(const FileState& f, std::uint64_t offset,
-                                      std::uint64_t end) const {
+DataPath::WriteLock DataPath::choose_lock(const FileState& f, std::uint64_t offset,
+                                          std::uint64_t end) const {
   WriteLock lock;
   lock.first_block = block_of(offset);
   lock.mode = RangeLock::Mode::kExclusive;
@@ -182,9 +182,9 @@ Engine::WriteLock Engine::choose_lock(const FileState& f, std::uint64_t offset,
   return lock;
 }
 
-Task<Status> Engine::write_locked(FileState& f, std::uint64_t offset,
-                                  std::span<const std::byte> data, WriteStability wanted,
-                                  std::optional<std::uint64_t> zero_from) {
+Task<Status> DataPath::write_locked(FileState& f, std::uint64_t offset,
+                                    std::span<const std::byte> data, WriteStability wanted,
+                                    std::optional<std::uint64_t> zero_from) {
   const std::uint64_t end = offset + data.size();
   std::optional<IoPin> pin;
   pin.emplace(*space_);
@@ -203,7 +203,7 @@ Task<Status> Engine::write_locked(FileState& f, std::uint64_t offset,
   co_return status;
 }
 
-Task<Status> Engine::zero_tail(FileState& f, std::uint64_t size) {
+Task<Status> DataPath::zero_tail(FileState& f, std::uint64_t size) {
   const std::uint64_t rest = (kBlockBytes - size % kBlockBytes) % kBlockBytes;
   if (rest > 0) {
     const std::uint64_t block = block_of(size);
@@ -218,7 +218,7 @@ Task<Status> Engine::zero_tail(FileState& f, std::uint64_t size) {
       const cvm::Buffer zeros = volume_->buffer(rest);
       std::memset(zeros.data(), 0, rest);
       const std::span<const std::byte> bytes(zeros.data(), rest);
-      Answer<Status> answer;
+      Awaited<Status> answer;
       volume_->write_edges(VolumeOffset{piece.volume_block * kBlockBytes + size % kBlockBytes},
                            bytes, cvm::Durability::kStable, answer.callback());
       const Status written = co_await answer;
@@ -232,8 +232,8 @@ Task<Status> Engine::zero_tail(FileState& f, std::uint64_t size) {
 
 // Finds a place for every block of the write, then lists the parts. REQUIRES: the blocks are
 // locked.
-Task<Status> Engine::prepare_write(FileState& f, std::uint64_t offset, std::uint64_t end,
-                                   WritePlan& plan, std::optional<IoPin>& pin) {
+Task<Status> DataPath::prepare_write(FileState& f, std::uint64_t offset, std::uint64_t end,
+                                     WritePlan& plan, std::optional<IoPin>& pin) {
   const std::uint64_t first = block_of(offset);
   const std::uint64_t last = blocks_up(end);
   for (;;) {
@@ -295,13 +295,13 @@ Task<Status> Engine::prepare_write(FileState& f, std::uint64_t offset, std::uint
   }
 }
 
-Task<Status> Engine::wait_for_room(FileState& f) {
+Task<Status> DataPath::wait_for_room(FileState& f) {
   {
     const MutexLock lock(f.mutex);
     ++f.writes.want_room;
     list(f);
   }
-  Answer<Result<Space::Room>> answer;
+  Awaited<Result<Space::Room>> answer;
   space_->make_room(answer.callback());
   const Result<Space::Room> room = co_await answer;
   {
@@ -316,8 +316,8 @@ Task<Status> Engine::wait_for_room(FileState& f) {
   co_return Status{};
 }
 
-Task<Status> Engine::submit_write(std::uint64_t offset, std::span<const std::byte> data,
-                                  WriteStability wanted, const WritePlan& plan) {
+Task<Status> DataPath::submit_write(std::uint64_t offset, std::span<const std::byte> data,
+                                    WriteStability wanted, const WritePlan& plan) {
   const std::uint64_t end = offset + data.size();
   const std::uint64_t base = block_of(offset) * kBlockBytes;
   const std::uint64_t span_bytes = blocks_up(end) * kBlockBytes - base;
@@ -340,7 +340,7 @@ Task<Status> Engine::submit_write(std::uint64_t offset, std::span<const std::byt
   co_return co_await writes;
 }
 
-void Engine::abort_write(FileState& f, std::uint64_t end, const WritePlan& plan) {
+void DataPath::abort_write(FileState& f, std::uint64_t end, const WritePlan& plan) {
   const MutexLock lock(f.mutex);
   for (const WritePart& part : plan) {
     if (part.fill) {
@@ -363,8 +363,8 @@ void Engine::abort_write(FileState& f, std::uint64_t end, const WritePlan& plan)
 }
 
 // Makes the write visible: blocks, size, mtime and change in one step.
-Task<Status> Engine::finish_write(FileState& f, std::uint64_t end, WriteStability wanted,
-                                  const WritePlan& plan) {
+Task<Status> DataPath::finish_write(FileState& f, std::uint64_t end, WriteStability wanted,
+                                    const WritePlan& plan) {
   const std::string key = inode_key(f.ino);
   bool counted = false;
   for (;;) {
@@ -400,14 +400,14 @@ Task<Status> Engine::finish_write(FileState& f, std::uint64_t end, WriteStabilit
 
 // Waits for the sweep if bytes below `end` are in a chunk that the sweep changes: the key of the
 // watermark's chunk holds extents that memory does not have.
-Task<Status> Engine::wait_for_trim(FileState& f, std::uint64_t end) {
+Task<Status> DataPath::wait_for_trim(FileState& f, std::uint64_t end) {
   for (;;) {
     {
       const MutexLock lock(f.mutex);
       if (!f.record.trim_block || end <= *f.record.trim_block / kChunkBlocks * kMapChunkBytes)
         co_return Status{};
     }
-    Answer<Status> answer;
+    Awaited<Status> answer;
     background_->post([this, ino = f.ino, &answer] { answer.deliver(finish_trim(ino)); });
     const Status trimmed = co_await answer;
     if (!trimmed) co_return trimmed;

@@ -35,7 +35,8 @@ namespace symnas::fs {
 
 class ClusterMount final : public Mount {
  public:
-  // What Mount::open has put together. Each part may use those above it, and is destroyed first.
+  // The parts that Mount::open has put together. Each part may use those above it, and is destroyed
+  // first.
   struct Parts {
     Claim claim;
     std::unique_ptr<Gate> gate;
@@ -62,7 +63,8 @@ class ClusterMount final : public Mount {
 
   // Starts the heartbeat, takes over what ended mounts left, then removes their records; starts the
   // sweep and the keeper of the membership. Blocks. Errors: those of FileData::recover_ended_mount,
-  // Session::commit and range. `orphans`: those that there are; nullopt: recovery makes more.
+  // Session::commit and range. `orphans`: the orphans that exist; nullopt: they must be listed
+  // after the recovery, which makes more.
   Status recover(std::optional<std::vector<Ino>> orphans);
 
   Status close() override;

@@ -1,5 +1,5 @@
-// Mount: one instance's membership in one filesystem, and every operation on it. What the ganesha
-// plugin calls.
+// Mount: one instance's membership in one filesystem, and every operation on it. The interface that
+// the ganesha plugin calls.
 //
 // Thread class: thread-safe. Namespace operations block their caller until the outcome is known
 // (etcd away = they wait); READ, WRITE and COMMIT are asynchronous and call back on a thread of the
@@ -33,7 +33,8 @@ enum class ShareAnswer;  // state/share_modes.h
 struct LockOwner;        // state/lock_table.h
 class Gate;              // state/gate.h
 
-enum class WriteStability { kUnstable, kDataSync, kFileSync };
+// stable_how of NFS (RFC 1813, 3.3.7); DATA_SYNC is carried out as FILE_SYNC.
+enum class WriteStability { kUnstable, kFileSync };
 
 struct ReadResult {
   std::size_t bytes = 0;
@@ -50,9 +51,9 @@ using WriteCallback = std::function<void(Result<WriteResult>)>;
 using StatusCallback = std::function<void(Status)>;
 
 // Makes the server in front of the mount (ganesha) forget what `owner` holds of a file in its own
-// lists. It calls `begin`, which may say that there is nothing to do, and then `end`. Between the
-// two no lock of that file is taken or given up. Errors: kUnavailable (the server does not serve
-// the file yet: call again); then neither was called, or `begin` said no.
+// lists. The function calls `begin`, which may say that there is nothing to do, and then `end`.
+// Between the two no lock of that file is taken or given up. Errors: kUnavailable (the server does
+// not serve the file yet: call again); then neither was called, or `begin` said no.
 using ReleaseLocks =
     std::function<Status(const Handle& file, const LockOwner& owner,
                          const std::function<bool()>& begin, const std::function<void()>& end)>;
@@ -94,7 +95,7 @@ class Mount {
   // "/", NUL), kNameTooLong; "." and ".." are answered by lookup only.
   virtual Result<Attributes> lookup(const Handle& dir, const std::string& name) = 0;
   virtual Result<Attributes> getattr(const Handle& handle) = 0;
-  // As getattr(), but never waits; nullopt: it would have to.
+  // As getattr(), but never waits; nullopt: it would have to wait.
   virtual std::optional<Result<Attributes>> getattr_from_cache(const Handle& handle,
                                                                Freshness freshness) = 0;
   virtual Result<Attributes> setattr(const Credentials& who, const Handle& handle,
@@ -146,7 +147,8 @@ class Mount {
   // (kNoSpace: nothing half-written is visible).
   virtual void write(const Handle& handle, FileOffset offset, std::span<const std::byte> data,
                      WriteStability wanted, WriteCallback done) = 0;
-  // When it answers OK, everything written to the file before the call is on stable storage.
+  // When it calls back with OK, everything written to the file before the call is on stable
+  // storage.
   virtual void commit(const Handle& handle, StatusCallback done) = 0;
 
   // Every outcome above has passed this gate. A server's reply passes it once more before it is
@@ -158,9 +160,9 @@ class Mount {
 
   virtual kv::SessionCounters counters() const = 0;
 
-  // Whether a former instance of this VNFS has carried the call out. Answers the object that it
-  // made or changed (all zero: the answer names none); nullopt: nothing is known of the call. For
-  // kReplyLookNs after the mount was opened the first call of each client blocks for one read.
+  // Whether a former instance of this VNFS has carried the call out. Returns the object that the
+  // call made or changed (all zero: the answer names none); nullopt: nothing is known of the call.
+  // For kReplyLookNs after the mount was opened the first call of each client blocks for one read.
   // Errors: those of Session::range.
   virtual Result<std::optional<Handle>> done_before(const Call& call) = 0;
 };

@@ -1,6 +1,6 @@
-// OrphanWatch: handles last unlinks beside other mounts (several_mounts.md). It puts holds for what
-// this mount has open, announces the revision up to which it has looked at orphans, and removes
-// inodes that no mount holds any more.
+// OrphanWatch: handles last unlinks beside other mounts (several_mounts.md). It puts holds for the
+// inodes that this mount has open, announces the revision up to which it has looked at orphans, and
+// removes inodes that no mount holds any more.
 //
 // Thread class: thread-safe. Owns one thread; stop() and the destructor end it between two inodes.
 // Invariant: `looked` never passes an orphan that this mount has open and for which it has not put

@@ -13,8 +13,8 @@ namespace symnas::fs {
 
 class QuotaWatch {
  public:
-  // Does not wait for an answer: after the crash of a head its etcd member gives none, and clients
-  // wait for this mount. `store` outlives it. Does nothing for a gauge without a quota.
+  // Does not wait for an answer: after the crash of a head that head's etcd member gives none, and
+  // clients wait for this mount. `store` outlives it. Does nothing for a gauge without a quota.
   QuotaWatch(kv::Store& store, std::shared_ptr<kv::QuotaGauge> gauge);
   ~QuotaWatch();
   QuotaWatch(const QuotaWatch&) = delete;

@@ -9,7 +9,7 @@
 
 #include "common/base/result.h"
 #include "common/base/thread_annotations.h"
-#include "fsal_cluster/nsm/answers.h"
+#include "fsal_cluster/nsm/status_monitor.h"
 
 namespace symnas::nsm {
 

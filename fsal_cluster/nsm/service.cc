@@ -164,17 +164,17 @@ void Service::receive_acknowledgements(int fd) {
   }
 }
 
-void Service::give(const Answer& answer, const Peer& peer,
+void Service::give(const Reply& reply, const Peer& peer,
                    std::function<void(const std::string&)> send) {
-  if (!answer.refused.empty()) {
+  if (!reply.refused.empty()) {
     // Anybody may send such messages: equal ones in a row are logged once.
-    std::string refused = peer.address + ": not obeyed: " + answer.refused;
+    std::string refused = peer.address + ": not obeyed: " + reply.refused;
     if (refused != last_refused_) log::info("SM_NOTIFY from {}", refused);
     last_refused_ = std::move(refused);
   }
-  if (answer.reply.empty()) return;
-  if (!answer.reboot) return send(answer.reply);
-  reboots_.add(*answer.reboot, [reply = answer.reply, send = std::move(send)] { send(reply); });
+  if (reply.message.empty()) return;
+  if (!reply.reboot) return send(reply.message);
+  reboots_.add(*reply.reboot, [message = reply.message, send = std::move(send)] { send(message); });
 }
 
 void Service::answer_datagram() {

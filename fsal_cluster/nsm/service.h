@@ -18,9 +18,9 @@
 #include "common/base/result.h"
 #include "common/base/thread_annotations.h"
 #include "common/base/unique_fd.h"
-#include "fsal_cluster/nsm/answers.h"
 #include "fsal_cluster/nsm/notices.h"
 #include "fsal_cluster/nsm/reboots.h"
+#include "fsal_cluster/nsm/status_monitor.h"
 
 namespace symnas::nsm {
 
@@ -44,7 +44,7 @@ class Service {
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
-  // The client has lost its locks; something else than its SM_NOTIFY has shown it.
+  // Tells that the client has lost its locks, as something else than its SM_NOTIFY has shown.
   void rebooted(const Reboot& reboot) {
     reboots_.add(reboot, [] {});
   }
@@ -68,7 +68,7 @@ class Service {
   void answer_datagram();
   // False: the connection has ended.
   bool answer_stream(Connection& connection);
-  void give(const Answer& answer, const Peer& peer, std::function<void(const std::string&)> send);
+  void give(const Reply& reply, const Peer& peer, std::function<void(const std::string&)> send);
   void receive_acknowledgements(int fd);
   const UniqueFd* sender(const std::string& server);
 

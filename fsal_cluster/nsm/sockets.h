@@ -13,8 +13,8 @@
 
 #include "common/base/result.h"
 #include "common/base/unique_fd.h"
-#include "fsal_cluster/nsm/answers.h"
 #include "fsal_cluster/nsm/rpc_message.h"
+#include "fsal_cluster/nsm/status_monitor.h"
 
 namespace symnas::nsm {
 

@@ -1,4 +1,5 @@
-// Context: what every namespace operation works with. All members outlive the operation.
+// Context: the parts of a mount that every namespace operation works with. All members outlive the
+// operation.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +30,8 @@ struct Context {
   MountId mount;
   std::uint32_t block_bytes = 4096;
   Membership& membership;
-  const Gate* gate = nullptr;  // null: nothing puts its proofs in doubt
-  Replies* replies = nullptr;  // null: what was done for whom is not recorded
+  const Gate* gate = nullptr;  // null: nothing puts the mount's proofs in doubt
+  Replies* replies = nullptr;  // null: calls are not recorded
   // Waits before the n-th retry (from 1) of an operation that met a conflict.
   std::function<void(int)> pause;
 };

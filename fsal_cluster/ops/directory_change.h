@@ -1,5 +1,6 @@
-// What a change of a directory's content does to the directory's own attributes, and what a reply
-// may say about it. Thread-safe: pure functions but for the cache look-up of shared times.
+// Directory changes: the effect of a change of a directory's content on the directory's own
+// attributes, and what a reply may say about that. Thread-safe: pure functions but for the cache
+// look-up of shared times.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
-// DirectoryFlights: which directories this process is changing right now. A directory's content
-// times are put without compare. So what was read of them before a change is "the state just
-// before" only if no other change of the directory was under way at any time in between. Then a
-// reply may carry pre-operation attributes (RFC 1813 wcc_data, RFC 8881 change_info4.atomic).
+// DirectoryFlights: knows which directories this process is changing right now. A directory's
+// content times are put without compare. So the times that were read before a change are "the state
+// just before" only if no other change of the directory was under way at any time in between. Then
+// a reply may carry pre-operation attributes (RFC 1813 wcc_data, RFC 8881 change_info4.atomic).
 // Otherwise it must not carry them: a client would keep a cache that misses the other change.
 //
 // Thread class: thread-safe. Says nothing about other mounts: pre-attributes are answered under a

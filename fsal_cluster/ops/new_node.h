@@ -1,5 +1,5 @@
-// Adding a name with a new inode: what CREATE, MKDIR, MKNOD and SYMLINK share. One transaction of
-// about five puts: inode, bucket, directory times, (token), and the session's own.
+// Adding a name with a new inode: the part that CREATE, MKDIR, MKNOD and SYMLINK share. One
+// transaction of about five puts: inode, bucket, directory times, (token), and the session's own.
 #pragma once
 
 #include <cstdint>

@@ -52,7 +52,7 @@ auto retry_conflicts(Context& context, Cache cache, Attempt attempt) -> decltype
   return fail(ErrorCode::kConflict, "others kept changing the same objects; try again later");
 }
 
-// As above, with a stay of its own.
+// As the function above, with a stay of its own.
 template <class Attempt>
 auto retry_conflicts(Context& context, Attempt attempt) -> decltype(attempt(0)) {
   const Membership::Stay stay = context.membership.enter();

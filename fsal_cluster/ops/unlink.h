@@ -1,4 +1,4 @@
-// REMOVE of what is no directory (RFC 1813 3.3.12).
+// REMOVE of anything but a directory (RFC 1813 3.3.12).
 #pragma once
 
 #include <string>

@@ -12,15 +12,15 @@ class Admission {
  public:
   explicit Admission(std::uint32_t limit) : limit_(limit) {}
 
-  // A place held for as long as the object lives; false when all places are taken (answer DELAY).
-  class Place {
+  // A permit to wait, held for as long as the object lives; false: all are taken (answer DELAY).
+  class Permit {
    public:
-    explicit Place(Admission& admission)
+    explicit Permit(Admission& admission)
         : admission_(admission),
           taken_(admission.waiting_.fetch_add(1, std::memory_order_relaxed) < admission.limit_) {}
-    ~Place() { admission_.waiting_.fetch_sub(1, std::memory_order_relaxed); }
-    Place(const Place&) = delete;
-    Place& operator=(const Place&) = delete;
+    ~Permit() { admission_.waiting_.fetch_sub(1, std::memory_order_relaxed); }
+    Permit(const Permit&) = delete;
+    Permit& operator=(const Permit&) = delete;
     explicit operator bool() const { return taken_; }
 
    private:

@@ -21,8 +21,8 @@ class Control {
   // Called on the thread, once for each line.
   using Command = std::function<void(const std::string& line, const Say& say)>;
 
-  // Listens on `path`; what was there is removed first. A failure to listen is logged: then a move
-  // ends the instance without its help.
+  // Listens on `path`; a file that was there is removed first. A failure to listen is logged: then
+  // a move ends the instance without its help.
   Control(std::string path, Command command);
   ~Control();
   Control(const Control&) = delete;

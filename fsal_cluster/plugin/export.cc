@@ -111,25 +111,25 @@ void report_missing_root(fs::Mount& mount, const std::string& filesystem,
   Instance::get().report_problem(text);
 }
 
-struct Place {
+struct ExportTarget {
   std::string filesystem;
   std::string subtree;
 };
 
-Result<Place> place_of(void* parse_node, config_error_type* errors) {
+Result<ExportTarget> target_of(void* parse_node, config_error_type* errors) {
   symnas_export_config config{};
   if (load_config_from_node(parse_node, symnas_export_block(), &config, true, errors) != 0)
     return fail(ErrorCode::kInvalidArgument, "EXPORT FSAL block: Filesystem is missing or wrong");
-  Place place{config.filesystem, config.subtree};
+  ExportTarget target{config.filesystem, config.subtree};
   gsh_free(config.filesystem);
   gsh_free(config.subtree);
-  return place;
+  return target;
 }
 
 Result<Export*> make_export(void* parse_node, config_error_type* errors) {
-  SYMNAS_ASSIGN(const Place place, place_of(parse_node, errors));
-  const std::string& filesystem = place.filesystem;
-  auto subtree = std::make_unique<std::string>(place.subtree);
+  SYMNAS_ASSIGN(const ExportTarget target, target_of(parse_node, errors));
+  const std::string& filesystem = target.filesystem;
+  auto subtree = std::make_unique<std::string>(target.subtree);
   SYMNAS_ASSIGN(fs::Mount * mount, Instance::get().mount(filesystem));
   report_missing_root(*mount, filesystem, *subtree);
   auto* exported = static_cast<Export*>(gsh_calloc(1, sizeof(Export)));
@@ -192,10 +192,10 @@ fsal_status_t check_export_update(fsal_module* module, void* parse_node, config_
       ::update_export(module, parse_node, errors, original, updated_super);
   if (FSAL_IS_ERROR(stacked)) return stacked;
   return contained([&] {
-    const auto place = place_of(parse_node, errors);
-    if (!place) return to_fsal(place.error());
+    const auto target = target_of(parse_node, errors);
+    if (!target) return to_fsal(target.error());
     const Export* exported = export_of(original);
-    if (place->subtree == *exported->subtree && place->filesystem == *exported->filesystem)
+    if (target->subtree == *exported->subtree && target->filesystem == *exported->filesystem)
       return ok_status();
     Instance::get().report_problem("an export's filesystem and path cannot be changed");
     return fsalstat(ERR_FSAL_INVAL, EINVAL);

@@ -32,7 +32,3 @@ extern "C" {
 #include "sal_functions.h"
 }
 #pragma GCC diagnostic pop
-
-// The structure of type `outer` that holds *ptr as `member` (ganesha's container_of, for C++).
-#define SYMNAS_OUTER(ptr, outer, member) \
-  (reinterpret_cast<outer*>(reinterpret_cast<char*>(ptr) - offsetof(outer, member)))

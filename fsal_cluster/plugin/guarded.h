@@ -1,5 +1,6 @@
-// Every blocking entry of the plugin goes through these functions: they take a place among the
-// waiting workers, let no exception into C, and give no answer of an instance that has ended.
+// Guards of the plugin's blocking entries: each entry goes through one of these functions, which
+// take a permit of Admission, let no exception into C, and give no answer of an instance that has
+// ended.
 #pragma once
 
 #include <exception>
@@ -34,8 +35,8 @@ fsal_status_t contained(Call&& call) noexcept {
 template <class Call>
 fsal_status_t guarded(Call&& call) noexcept {
   return contained([&] {
-    const Admission::Place place(Instance::get().admission());
-    return place ? call() : fsalstat(ERR_FSAL_DELAY, EAGAIN);
+    const Admission::Permit permit(Instance::get().admission());
+    return permit ? call() : fsalstat(ERR_FSAL_DELAY, EAGAIN);
   });
 }
 

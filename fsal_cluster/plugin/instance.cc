@@ -45,12 +45,12 @@ tl::unexpected<Error> not_recorded(const std::string& what) {
 }
 
 // A filesystem and its volume, as recorded in the cluster now: one read for both records.
-struct Place {
+struct FilesystemRecords {
   fs::records::FilesystemRecord filesystem;
   cvm::records::VolumeRecord volume;
 };
 
-Result<Place> place_of(kv::Store& store, const std::string& filesystem) {
+Result<FilesystemRecords> records_of(kv::Store& store, const std::string& filesystem) {
   kv::Txn txn;
   txn.success = {kv::get(kv::keys::kFilesystems + filesystem),
                  kv::get_range(kv::prefix_range(kv::keys::kVolumes))};
@@ -58,17 +58,17 @@ Result<Place> place_of(kv::Store& store, const std::string& filesystem) {
                 kv::txn_blocking(store, std::move(txn), kv::kBlockingDeadlineMs));
   const std::string what = "filesystem " + filesystem;
   if (found.results.at(0).kvs.empty()) return not_recorded(what);
-  Place place;
-  SYMNAS_ASSIGN(place.filesystem,
+  FilesystemRecords records;
+  SYMNAS_ASSIGN(records.filesystem,
                 parse<fs::records::FilesystemRecord>(found.results[0].kvs.front(), what));
-  const std::string key = kv::keys::kVolumes + place.filesystem.volume();
+  const std::string key = kv::keys::kVolumes + records.filesystem.volume();
   const auto& volumes = found.results.at(1).kvs;
   const auto volume = std::find_if(volumes.begin(), volumes.end(),
                                    [&](const kv::KeyValue& kv) { return kv.key == key; });
-  if (volume == volumes.end()) return not_recorded("volume " + place.filesystem.volume());
-  SYMNAS_ASSIGN(place.volume,
-                parse<cvm::records::VolumeRecord>(*volume, "volume " + place.filesystem.volume()));
-  return place;
+  if (volume == volumes.end()) return not_recorded("volume " + records.filesystem.volume());
+  SYMNAS_ASSIGN(records.volume, parse<cvm::records::VolumeRecord>(
+                                    *volume, "volume " + records.filesystem.volume()));
+  return records;
 }
 
 Result<std::vector<cvm::LunPath>> lun_paths(const InstanceFile& file) {
@@ -173,10 +173,10 @@ Result<fs::Mount*> Instance::mount(const std::string& name) {
   const MutexLock mounting(mounting_mutex_);
   if (fs::Mount* const known = known_mount(name)) return known;
   if (retiring_.load()) return fail(ErrorCode::kShutdown, "this instance is being retired");
-  SYMNAS_ASSIGN(const Place place, place_of(*store_, name));
-  SYMNAS_TRY(open_volume(place.volume));
+  SYMNAS_ASSIGN(const FilesystemRecords records, records_of(*store_, name));
+  SYMNAS_TRY(open_volume(records.volume));
   fs::MountOptions options;
-  options.fs = FsId{place.filesystem.fsid()};
+  options.fs = FsId{records.filesystem.fsid()};
   options.filesystem_name = name;
   options.head = file_.head;
   options.vnfs = file_.vnfs;
@@ -190,7 +190,7 @@ Result<fs::Mount*> Instance::mount(const std::string& name) {
   options.nfs_lease_s = nfs_param.nfsv4_param.lease_lifetime;
   SYMNAS_ASSIGN(auto mounted,
                 fs::Mount::open(*store_, env::system_clock(),
-                                volumes_.at(place.volume.name())->open, std::move(options)));
+                                volumes_.at(records.volume.name())->open, std::move(options)));
   log::info("filesystem {} is mounted, mount {}", name, mounted->id().value());
   gates_.store(new GateEntry{&mounted->gate(), gates_.load()});
   notify_nlm_clients(*mounted);

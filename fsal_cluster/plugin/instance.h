@@ -60,17 +60,17 @@ class Instance {
   // How many workers may wait for a LUN at once; the others leave their I/O to the volume's engine.
   Admission& io_waits() { return io_waits_; }
   // The NLM client at `address` has lost its locks, except those of its life `but_state`. Blocks
-  // until their release is recorded in every mount. What could not be recorded yet follows later;
-  // until then the client's status monitor gets no answer.
+  // until their release is recorded in every mount. A release that could not be recorded yet is
+  // recorded later; until then the client's status monitor gets no answer.
   void forget_nlm_client(const std::string& address, std::optional<std::int32_t> but_state);
-  // The NLM client of `owner` was granted a lock in its life `state`: what it locked in former
-  // lives is released, if its notice was lost. Does not wait for that.
+  // The NLM client of `owner` was granted a lock in its life `state`: releases what the client
+  // locked in former lives, if its notice was lost. Does not wait for the release.
   void note_nlm_lock(const fs::LockOwner& owner, std::int32_t state);
   // The NFSv4 client `client` has come with that verifier: releases what it locked in other lives.
   // Blocks as forget_nlm_client().
   void forget_former_lives(const std::string& client, const std::string& verifier);
-  // The NFSv4 client has reclaimed everything that it holds: what it has not reclaimed is released
-  // in every mount.
+  // The NFSv4 client has reclaimed everything that it holds: releases in every mount what it has
+  // not reclaimed.
   void forget_unclaimed(const std::string& client);
   // Notes that an export uses a filesystem: exports_of() names exports to ganesha by that.
   void note_export(FsId fs, std::uint16_t export_id, std::shared_ptr<ExportClients> clients);
@@ -122,8 +122,8 @@ class Instance {
   std::vector<std::pair<std::string, fs::Mount*>> named_mounts();
   // Tells clients that hold NLM locks in the mount of this start.
   void notify_nlm_clients(fs::Mount& mount);
-  // Finishes what was begun, begins nothing more and closes every mount. Whatever the outcome, the
-  // process has to be ended then.
+  // Finishes the requests that were begun, begins no more and closes every mount. Whatever the
+  // outcome, the process has to be ended then.
   void retire(std::int64_t timeout_ms, const Control::Say& say);
   Status close_mounts();
   // Ends the process without answering anything: after a disproof (INV-8), or a failed flush of

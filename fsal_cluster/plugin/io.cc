@@ -64,7 +64,7 @@ LunPace pace;
 // workers do so already: a LUN that hangs must not take all of them.
 struct IoWait {
   IoWait() {
-    if (place) here.emplace();
+    if (permit) here.emplace();
     if (pace.is_slow()) waiting.emplace();
   }
   ~IoWait() {
@@ -74,7 +74,7 @@ struct IoWait {
   IoWait(const IoWait&) = delete;
   IoWait& operator=(const IoWait&) = delete;
   const std::int64_t waited_before_ns = cvm::MayWaitForIo::waited_ns();
-  const Admission::Place place{Instance::get().io_waits()};
+  const Admission::Permit permit{Instance::get().io_waits()};
   std::optional<cvm::MayWaitForIo> here;
   std::optional<Waiting> waiting;
 };

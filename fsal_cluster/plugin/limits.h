@@ -51,7 +51,7 @@ inline constexpr std::uint8_t kSilentAfterRetransmits = 6;
 // Clients named in a move's record: the record is one transaction, and there may be thousands.
 inline constexpr std::size_t kOutstandingNamed = 8;
 // When the sockets are empty, a reply that is still in a queue is about to be written, or its
-// transport has died: so long is waited for it.
+// transport has died: the wait for it is this long.
 inline constexpr std::int64_t kLostRepliesMs = 50;
 inline constexpr std::uint16_t kNfsPort = 2049;
 

@@ -153,12 +153,12 @@ bool serves_nlm_unlock() {
 // client is told to ask again. Of an NFSv4 client the next instance revokes what it does not claim.
 fsal_status_t unlock(const Object* object, const fs::LockOwner& owner, const fs::LockRange& range) {
   return contained([&] {
-    const Admission::Place place(Instance::get().admission());
-    const auto when = place ? fs::FileLocks::Record::kNow : fs::FileLocks::Record::kLater;
+    const Admission::Permit permit(Instance::get().admission());
+    const auto when = permit ? fs::FileLocks::Record::kNow : fs::FileLocks::Record::kLater;
     const Status recorded =
         object->mount->locks().unlock(object->handle.ino, owner, range.start, range.end, when);
     if (!recorded) Instance::get().hold_if_ending(recorded.error());
-    if ((!recorded || !place) && serves_nlm_unlock()) return fsalstat(ERR_FSAL_DELAY, EAGAIN);
+    if ((!recorded || !permit) && serves_nlm_unlock()) return fsalstat(ERR_FSAL_DELAY, EAGAIN);
     return ok_status();
   });
 }

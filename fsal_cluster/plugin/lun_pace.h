@@ -1,5 +1,6 @@
-// LunPace: whether most of the latest requests to the LUNs took long. It counts votes and no mean:
-// when a thread lost its processor for some milliseconds, that counts once. Thread-safe, lock-free.
+// LunPace: tells whether most of the latest requests to the LUNs took long. It counts votes and no
+// mean: when a thread lost its processor for some milliseconds, that counts once. Thread-safe,
+// lock-free.
 #pragma once
 
 #include <algorithm>

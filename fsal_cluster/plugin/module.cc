@@ -3,12 +3,12 @@
 #include <string>
 
 #include "common/base/log.h"
-#include "fsal_cluster/plugin/answers.h"
 #include "fsal_cluster/plugin/config.h"
 #include "fsal_cluster/plugin/door.h"
 #include "fsal_cluster/plugin/instance.h"
 #include "fsal_cluster/plugin/limits.h"
 #include "fsal_cluster/plugin/object.h"
+#include "fsal_cluster/plugin/recorded_calls.h"
 #include "fsal_cluster/plugin/status.h"
 
 namespace symnas::plugin {

@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <string>
 
-#include "fsal_cluster/plugin/answers.h"
 #include "fsal_cluster/plugin/guarded.h"
 #include "fsal_cluster/plugin/limits.h"
 #include "fsal_cluster/plugin/memory_report.h"
 #include "fsal_cluster/plugin/object.h"
+#include "fsal_cluster/plugin/recorded_calls.h"
 
 namespace symnas::plugin {
 namespace {
@@ -194,7 +194,7 @@ fsal_status_t getattrs(fsal_obj_handle* handle, fsal_attrlist* attrs) {
     return ok_status();
   };
   return contained([&] {
-    // Every READ and WRITE comes here, too: a place is taken only when etcd has to be asked.
+    // Every READ and WRITE comes here, too: a permit is taken only when etcd has to be asked.
     const auto freshness = freshness_of_request();
     if (const auto known = object->mount->getattr_from_cache(object->handle, freshness))
       return answer(*known);

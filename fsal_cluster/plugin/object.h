@@ -1,4 +1,4 @@
-// What ganesha holds of one file or directory, of one open, and of one export.
+// The objects that ganesha holds of a file or directory, of an open, and of an export.
 //
 // Thread class: the structures are ganesha's; `share` is guarded by its obj_lock, open flags by its
 // state lock.

@@ -4,10 +4,10 @@
 #include <cstring>
 
 #include "fsal_cluster/access/access.h"
-#include "fsal_cluster/plugin/answers.h"
 #include "fsal_cluster/plugin/guarded.h"
 #include "fsal_cluster/plugin/milestones.h"
 #include "fsal_cluster/plugin/object.h"
+#include "fsal_cluster/plugin/recorded_calls.h"
 #include "fsal_cluster/state/share_modes.h"
 
 namespace symnas::plugin {
@@ -253,7 +253,7 @@ fsal_status_t reopen2(fsal_obj_handle* handle, state_t* state, fsal_openflags_t 
 // There is no global descriptor to close: NFSv3 I/O needs none.
 fsal_status_t close_global(fsal_obj_handle*) { return fsalstat(ERR_FSAL_NOT_OPENED, 0); }
 
-// Takes no place of the admission: it waits only when this open or another one denies something,
+// Takes no permit of Admission: close2() waits only when this open or another one denies something,
 // and ganesha has no use for an error.
 fsal_status_t close2(fsal_obj_handle* handle, state_t* state) {
   return contained([&] {

@@ -1,6 +1,6 @@
-// The connections of this process's clients, and what is still under way on them. Functions without
-// state. (/proc/net/tcp tells the same, but reading it takes milliseconds: it walks the whole
-// machine's table of sockets.)
+// The connections of this process's clients, and the bytes that are still under way on them.
+// Functions without state. (/proc/net/tcp tells the same, but reading it takes milliseconds: it
+// walks the whole machine's table of sockets.)
 #pragma once
 
 #include <cstdint>

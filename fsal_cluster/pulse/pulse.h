@@ -18,8 +18,8 @@ namespace symnas::fs {
 inline constexpr std::int64_t kAlwaysOpen = std::numeric_limits<std::int64_t>::max();
 
 struct Pulse {
-  std::int64_t beat_ns = 0;        // CLOCK_MONOTONIC: when it was written
-  std::int64_t open_until_ns = 0;  // the same: when its first gate closes without a further proof
+  std::int64_t beat_ns = 0;        // CLOCK_MONOTONIC: when the page was written
+  std::int64_t open_until_ns = 0;  // the same: when the first gate closes without a further proof
   // CLOCK_MONOTONIC; 0: not yet. When the instance began the first request of a client, and when it
   // last granted a reclaim.
   std::int64_t first_request_ns = 0;

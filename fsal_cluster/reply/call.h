@@ -26,7 +26,7 @@ struct CallInProgress {
   std::optional<std::uint32_t> place;
 };
 
-// While a CallScope lives, what its thread changes is changed for that call. REQUIRES: no other
+// While a CallScope lives, every change by its thread is made for that call. REQUIRES: no other
 // CallScope lives on this thread.
 class CallScope {
  public:

@@ -1,4 +1,4 @@
-// Names of one hash in one directory, and what a name may be. Format:
+// Names of one hash in one directory, and which names are allowed. Format:
 // docs/formats/filesystem_records.md. Thread-safe: pure functions.
 #pragma once
 

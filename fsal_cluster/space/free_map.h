@@ -21,7 +21,7 @@ struct BlockRun {
   friend bool operator==(const BlockRun&, const BlockRun&) = default;
 };
 
-// What an allocation would like.
+// The wish of an allocation: how much, and where.
 struct SpaceWish {
   std::uint64_t blocks = 1;           // at most; fewer may be given
   std::optional<std::uint64_t> goal;  // try this block first: growth in place

@@ -1,7 +1,8 @@
-// Quiescence: when a freed block may be used again (INV-6). Thread class: thread-compatible. Pure.
-// Every I/O begins (before it looks at a map) and ends. A free takes a stamp when its transaction
-// has been applied. The freed blocks may be used once every I/O that had begun by then has ended:
-// reusable(stamp). Cost: O(1) per I/O; memory is one counter per free that is waiting.
+// Quiescence: decides when a freed block may be used again (INV-6). Thread class:
+// thread-compatible. Pure. Every I/O begins (before it looks at a map) and ends. A free takes a
+// stamp when its transaction has been applied. The freed blocks may be used once every I/O that had
+// begun by then has ended: reusable(stamp). Cost: O(1) per I/O; memory is one counter per free that
+// is waiting.
 #pragma once
 
 #include <cstdint>

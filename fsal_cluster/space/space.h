@@ -122,8 +122,8 @@ class Space {
   };
   // What is known of the search for a group to claim.
   struct Claims {
-    bool all_claimed = false;    // the last one found none; any free resets it
-    bool lost = false;           // in the last one the owner of a group had changed: look again
+    bool all_claimed = false;    // the last search found none; any free resets it
+    bool lost = false;           // in the last search the owner of a group had changed: look again
     std::int64_t owners_ns = 0;  // when the owners were last read again
   };
   // The last count of groups that are not loaded, and what has to be added to it.
@@ -131,7 +131,7 @@ class Space {
     bool done = false;
     std::int64_t at_ns = 0;
     std::map<MountId, std::int64_t> foreign;  // foreign_blocks() at the count
-    std::int64_t taken_since = 0;  // reclaimed since; who freed them has announced it, too
+    std::int64_t taken_since = 0;  // reclaimed since; whoever freed them has announced that
   };
   // The moment of a heartbeat: quiesced may be `applied` once all I/O from before has ended.
   struct Mark {
@@ -152,10 +152,10 @@ class Space {
     return options_.membership == nullptr || options_.peers == nullptr ||
            options_.membership->is_sole();
   }
-  // Comes before anything that may let freed blocks go: the allocator must know whether other
+  // To be called before anything that may let freed blocks go: tells the allocator whether other
   // mounts are there.
   void look_around_locked() REQUIRES(mutex_);
-  // The same; also has frees dated.
+  // As look_around_locked(); also has frees dated.
   void let_go_locked() REQUIRES(mutex_);
   void date_frees();
   // Takes blocks of owned groups that other mounts have freed, at most every kReclaimNs. True:
@@ -200,7 +200,7 @@ class Space {
   const SpaceOptions options_;
   mutable Mutex mutex_;
   Allocator allocator_ GUARDED_BY(mutex_);
-  // Those with an owner key, or counted.
+  // The groups that have an owner key, or were counted.
   std::map<std::uint32_t, Group> groups_ GUARDED_BY(mutex_);
   std::multimap<std::uint64_t, std::uint64_t> announced_ GUARDED_BY(mutex_);  // start -> blocks
   Loading loading_ GUARDED_BY(mutex_);

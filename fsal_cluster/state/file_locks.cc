@@ -238,8 +238,9 @@ void FileLocks::run() {
   }
 }
 
-Result<FileLocks::Answer> FileLocks::lock(Ino ino, const LockOwner& owner, const LockRange& range,
-                                          bool is_reclaim, const ClientLife& life) {
+Result<FileLocks::LockOutcome> FileLocks::lock(Ino ino, const LockOwner& owner,
+                                               const LockRange& range, bool is_reclaim,
+                                               const ClientLife& life) {
   const UnderWay under_way(*this, owner);
   const MutexLock order(order_mutex_);
   const Key key{ino, owner};
@@ -252,32 +253,32 @@ Result<FileLocks::Answer> FileLocks::lock(Ino ino, const LockOwner& owner, const
     // A request from before the client's reboot that comes after it locks nothing. Neither does a
     // client whose numbers of lives begin again: its old locks must be cleared first.
     if (!is_reclaim && is_former_life(life.nsm_state, known.nsm_state))
-      return Answer{.granted = false, .conflict = {owner, held.front()}};
+      return LockOutcome{.granted = false, .conflict = {owner, held.front()}};
     // A lock that a former life left is no lock of this one: it is recorded again.
     const bool known_life = is_reclaim
                                 ? !is_another_life({0, known.verifier}, {0, life.verifier})
                                 : (life.nsm_state == 0 || life.nsm_state == known.nsm_state) &&
                                       !is_another_life(known, life);
-    if (is_reclaim && !known_life) return Answer{};
+    if (is_reclaim && !known_life) return LockOutcome{};
     const bool attaches = is_reclaim ? covers_at_least(held, range) : covers(held, range);
     if (known_life && attaches) {
       held_.claim(key, range);
-      return Answer{.granted = true, .conflict = {}};
+      return LockOutcome{.granted = true, .conflict = {}};
     }
     // Reclaimed in a stronger mode than recorded: the owner did not get the answer to the change.
     // It has held the range all the time, and gets it back unless another owner is in its way now.
     const LockRange at_all{range.start, range.end, LockMode::kShared};
-    if (is_reclaim && !covers_at_least(held, at_all)) return Answer{};
+    if (is_reclaim && !covers_at_least(held, at_all)) return LockOutcome{};
   }
   if (auto conflict = standing_conflict(ino, owner, range))
-    return Answer{.granted = false, .conflict = std::move(*conflict)};
+    return LockOutcome{.granted = false, .conflict = std::move(*conflict)};
   SYMNAS_TRY(write_late_of(ino));
   for (int attempt = 0; attempt <= kConflictRetriesMax; ++attempt) {
     auto tried = try_lock(key, range, is_reclaim ? ClientLife{} : life);
     if (!tried && tried.error().code == ErrorCode::kConflict) continue;
     if (!tried) return tl::unexpected<Error>(std::move(tried.error()));
-    if (*tried) return Answer{.granted = false, .conflict = std::move(**tried)};
-    return Answer{.granted = true, .conflict = {}};
+    if (*tried) return LockOutcome{.granted = false, .conflict = std::move(**tried)};
+    return LockOutcome{.granted = true, .conflict = {}};
   }
   return fail(ErrorCode::kConflict, "others kept locking the same file; try again later");
 }
@@ -431,16 +432,16 @@ bool FileLocks::owes_unlocks_of(const std::string& address) const {
   return late_.owes_of(address);
 }
 
-FileLocks::Answer FileLocks::test(Ino ino, const LockOwner& owner, const LockRange& range) {
+FileLocks::LockOutcome FileLocks::test(Ino ino, const LockOwner& owner, const LockRange& range) {
   const MutexLock order(order_mutex_);
   if (auto conflict = standing_conflict(ino, owner, range))
-    return Answer{.granted = false, .conflict = std::move(*conflict)};
+    return LockOutcome{.granted = false, .conflict = std::move(*conflict)};
   const auto stay = enter();
   // A failure means that the mount is over: then this answer is not reported.
   if (stay && !stay->sole()) static_cast<void>(look(ino));
   if (auto conflict = foreign_conflict(ino, range, stay ? &*stay : nullptr))
-    return Answer{.granted = false, .conflict = std::move(*conflict)};
-  return Answer{.granted = true, .conflict = {}};
+    return LockOutcome{.granted = false, .conflict = std::move(*conflict)};
+  return LockOutcome{.granted = true, .conflict = {}};
 }
 
 std::size_t FileLocks::size() const {

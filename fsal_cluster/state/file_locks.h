@@ -3,15 +3,14 @@
 // stand until their owner unlocks, returns or is revoked.
 //
 // Thread class: thread-safe; calls block until the outcome of their transaction is known, except
-// unlock(kLater).
-// Invariants: the store never says less than the table (HeldLocks). An unlock may be recorded late
-// (LateUnlocks; a thread tries until it is), a lock never. No record is written that conflicts with
-// another one in the store: late unlocks of an inode are written before a lock of it. A VNFS has
-// one mount of a filesystem, so the table in memory, loaded at mount, is what its owners hold.
-// Owners of other VNFSs conflict, too. A sole mount decides by what it has loaded of them. Beside
-// other mounts each decision reads what is recorded of the inode, and its transaction compares that
-// nothing of it has changed since. Locks: order_mutex_ (held across transactions, obtained in the
-// order of asking) -> mutex_ (short).
+// unlock(kLater). Invariants: the store never says less than the table (HeldLocks). An unlock may
+// be recorded late (LateUnlocks; a thread tries until it is), a lock never. No record is written
+// that conflicts with another one in the store: late unlocks of an inode are written before a lock
+// of it. A VNFS has one mount of a filesystem, so the table in memory, loaded at mount, has
+// everything that the VNFS's owners hold. Owners of other VNFSs conflict, too. A sole mount decides
+// by what it has loaded of them. Beside other mounts each decision reads what is recorded of the
+// inode, and its transaction compares that nothing of it has changed since. Locks: order_mutex_
+// (held across transactions, obtained in the order of asking) -> mutex_ (short).
 #pragma once
 
 #include <cstdint>
@@ -68,7 +67,7 @@ class FileLocks {
   ~FileLocks();
 
   // Outcome of a lock request.
-  struct Answer {
+  struct LockOutcome {
     bool granted = false;
     LockConflict conflict;  // when not granted
   };
@@ -77,14 +76,13 @@ class FileLocks {
   // say that the owner holds all of it (RFC 8881 8.4.3: otherwise another owner may have held it in
   // between); a reclaim of what is recorded writes nothing. Its mode may differ from the recorded
   // one, when a change of mode was not answered: a stronger recorded mode stays, a weaker one is
-  // changed as by any other lock.
-  // `life`: the life of the client in which it locks. It is recorded, and what the owner has locked
-  // of the file in a former life is dropped with it. A reclaim changes no life. A lock that an NLM
-  // client asked for in a life before the recorded one is denied.
-  // Errors: those of Session, kConflict; kInvalidArgument: the life is over (note_nlm_life);
-  // kTooLarge: the owner would hold more than kLockRangesMax ranges of the file.
-  Result<Answer> lock(Ino ino, const LockOwner& owner, const LockRange& range, bool is_reclaim,
-                      const ClientLife& life = {});
+  // changed as by any other lock. `life`: the life in which the client locks. The life is recorded,
+  // and with it the ranges of the file that the owner has locked in a former life are dropped. A
+  // reclaim changes no life. A lock that an NLM client asked for in a life before the recorded one
+  // is denied. Errors: those of Session, kConflict; kInvalidArgument: the life is over
+  // (note_nlm_life); kTooLarge: the owner would hold more than kLockRangesMax ranges of the file.
+  Result<LockOutcome> lock(Ino ino, const LockOwner& owner, const LockRange& range, bool is_reclaim,
+                           const ClientLife& life = {});
   // Unlocks, even when it answers an error: the server in front of the mount has forgotten the
   // range already. Then the record follows later, or with the next UNLOCK of the owner. kNow waits
   // for the record, kLater for nothing. Errors: those of Session::commit. When the owner holds
@@ -125,7 +123,7 @@ class FileLocks {
   bool owes_unlocks_of(const std::string& address) const;
   // Records late unlocks. Errors: those of Session::commit; the rest stays late.
   Status record_unlocks();
-  Answer test(Ino ino, const LockOwner& owner, const LockRange& range);
+  LockOutcome test(Ino ino, const LockOwner& owner, const LockRange& range);
   // Loads what owners of other VNFSs have recorded, before this mount becomes sole. Blocks. Errors:
   // as load().
   Status turning_sole();
@@ -164,7 +162,7 @@ class FileLocks {
   Result<std::optional<Unserved>> unserved(const std::string& vnfs) REQUIRES(order_mutex_);
   // Erases everything that the client of `lock` has recorded through its VNFS, if no mount has been
   // claimed since `claimed` (nullopt: without that condition), and only then forgets it. Errors:
-  // kConflict (it does not hold, or a record was changed), Session::range and commit.
+  // kConflict (that condition does not hold, or a record was changed), Session::range and commit.
   Status take_client(const ForeignLock& lock, std::optional<Revision> claimed)
       REQUIRES(order_mutex_);
   Result<std::optional<LockConflict>> try_lock(const Key& key, const LockRange& range,
@@ -177,7 +175,7 @@ class FileLocks {
 
   // Whether the key's client has stayed away for too long from some of the key's locks in `range`.
   bool revocable(const Key& key, const LockRange& range) const REQUIRES(mutex_);
-  // From now on the key holds only `ranges`. Its record is late then.
+  // From now on the key holds only `ranges`, and its record is late.
   void leave(const Key& key, std::vector<LockRange> ranges) REQUIRES(mutex_);
   // Unlocks what an NFSv4 client was recorded to hold and has not claimed. Returns those keys.
   std::vector<Key> leave_unclaimed(const std::string& client) REQUIRES(mutex_);

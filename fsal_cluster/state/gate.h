@@ -37,9 +37,9 @@ class Gate {
   std::int64_t open_until_ns() const {
     return proven_ns_.load(std::memory_order_acquire) + window_ns_;
   }
-  // Since when it has been open without a break, by the clock.
+  // Since when the gate has been open without a break, by the clock.
   std::int64_t open_since_ns() const { return open_since_ns_.load(std::memory_order_acquire); }
-  // For how long it has been open without a break; nullopt: it is closed.
+  // For how long the gate has been open without a break; nullopt: it is closed.
   std::optional<std::int64_t> open_for_ns() const;
   // Runs `action` at once when the gate is open, else when it opens again.
   void pass(Action action);

@@ -1,6 +1,6 @@
-// HeldLocks: what the owners of one VNFS hold, in which lives of their clients and since when, and
-// what of it their clients have not claimed since the load. Pure: no clock, no store; FileLocks
-// feeds it.
+// HeldLocks: the byte ranges that the owners of one VNFS hold, in which lives of their clients and
+// since when, and which of these ranges their clients have not claimed since the load. Pure: no
+// clock, no store; FileLocks feeds it.
 //
 // Thread class: thread-compatible.
 #pragma once
@@ -26,8 +26,8 @@ namespace symnas::fs {
 // store keeps every version until it is compacted: 1,000 locked bytes, one after the other, are
 // some 10 MB.
 inline constexpr std::size_t kLockRangesMax = 1'000;
-// An UNLOCK may split a range. Of an owner that holds so many ranges, it leaves locked what it
-// would split.
+// An UNLOCK may split a range. When the owner holds so many ranges, the UNLOCK leaves a range
+// locked that it would split.
 inline constexpr std::size_t kLockRangesHeldMax = 4'000;
 inline constexpr std::int64_t kLockRangeBytesMax = 32;  // encoded
 static_assert(kLockRangesMax < kLockRangesHeldMax);
@@ -42,18 +42,19 @@ class HeldLocks {
     std::int64_t since_ns = 0;  // wall clock: since when the owner holds something; 0: not known
   };
 
-  // What was recorded before this instance. An NFSv4 client has yet to claim it.
+  // Takes a lock that was recorded before this instance. An NFSv4 client has yet to claim it.
   void load(const Key& key, RecordedLock lock);
-  // From now on the key holds `ranges`. What it does not hold any more is not unclaimed either.
+  // From now on the key holds `ranges`. Ranges that the key does not hold any more are not
+  // unclaimed either.
   void hold(const Key& key, std::vector<LockRange> ranges);
   // The key locks `range` in the life `life`; `after`: kept_after() of that life.
   void grant(const Key& key, const LockRange& range, const ClientLife& life, Kept after);
 
   const std::vector<LockRange>& held(const Key& key) const;
-  // What the key holds in that life: nothing that was locked in another one.
+  // The ranges that the key holds in that life: none if they were locked in another life.
   std::vector<LockRange> held_in(const Key& key, const ClientLife& life) const;
   Kept kept(const Key& key) const;
-  // What is kept when the key locks in that life at `wall_ns`.
+  // The Kept of the key after it has locked in that life at `wall_ns`.
   Kept kept_after(const Key& key, const ClientLife& life, std::int64_t wall_ns) const;
   // As LockTable.
   std::optional<LockConflict> conflict(Ino ino, const LockOwner& owner,
@@ -66,7 +67,8 @@ class HeldLocks {
   void claim(const Key& key, const LockRange& range);
   // Whether the key's client has not come back for some of what the key holds in `range`.
   bool is_unclaimed(const Key& key, const LockRange& range) const;
-  // The keys of which an NFSv4 client has not claimed everything, and what of a key it has claimed.
+  // The keys of which an NFSv4 client has not claimed everything; and the ranges of a key that its
+  // client has claimed.
   std::vector<Key> unclaimed_of(const std::string& client) const;
   std::vector<LockRange> claimed(const Key& key) const;
 

@@ -1,5 +1,5 @@
-// LateUnlocks: the owners of whose records the store still says more than they hold: because what
-// they have unlocked is not recorded yet, or is being recorded by the transaction under way. Pure.
+// LateUnlocks: the owners that hold less than their records in the store say, because an unlock is
+// not recorded yet, or is being recorded by the transaction under way. Pure.
 //
 // Thread class: thread-compatible.
 #pragma once
@@ -21,14 +21,14 @@ class LateUnlocks {
 
   // The key holds less than its record says.
   void add(const Key& key) { late_.insert(key); }
-  // The next transaction records what the key holds now. False: it is not late.
+  // The next transaction records what the key holds now. False: the key is not late.
   bool begin(const Key& key);
-  // That transaction has ended; what it has not recorded is late again. One at a time.
+  // That transaction has ended; keys that it has not recorded are late again. One at a time.
   void end(const Status& recorded);
 
   bool any() const { return !late_.empty(); }
   std::vector<Key> all() const { return {late_.begin(), late_.end()}; }
-  // One on that inode; nullopt: none is late.
+  // A late key on that inode; nullopt: none is late.
   std::optional<Key> one_on(Ino ino) const;
   std::vector<Key> of_nlm_client(const std::string& address) const;
   // Whether the key, or some key of an NLM client at `address`, is late or in the transaction under
@@ -38,7 +38,7 @@ class LateUnlocks {
 
  private:
   std::set<Key> late_;
-  std::set<Key> writing_;  // were late; their transaction is under way
+  std::set<Key> writing_;  // keys that were late; their transaction is under way
 };
 
 }  // namespace symnas::fs

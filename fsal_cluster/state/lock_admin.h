@@ -36,10 +36,10 @@ Result<std::vector<LockEntry>> list_locks(kv::Store& store, FsId fs);
 struct ClearedLocks {
   std::size_t released = 0;
   std::size_t changed = 0;              // changed by their owners meanwhile: left alone
-  std::vector<std::string> unanswered;  // VNFSs whose mount did not do it in time: order taken back
+  std::vector<std::string> unanswered;  // VNFSs whose mount did not obey in time: order taken back
 };
 
-// Clears these records, if they are as they were when they were listed. `by`: this head. Waits for
+// Clears these records if they have not changed since they were listed. `by`: this head. Waits for
 // mounts at most wait_ms. Errors: kUnavailable, kConflict (mounts keep coming), kNoSpace; some
 // locks may be cleared then.
 Result<ClearedLocks> clear_locks(kv::Store& store, const env::Clock& clock, FsId fs,

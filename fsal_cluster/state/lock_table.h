@@ -1,4 +1,4 @@
-// LockTable: which owner holds which byte ranges of which inode. Pure: no clock, no store;
+// LockTable: knows which owner holds which byte ranges of which inode. Pure: no clock, no store;
 // FileLocks feeds it.
 //
 // Thread class: thread-compatible.
@@ -88,7 +88,7 @@ class LockTable {
   const std::vector<LockRange>& held(Ino ino, const LockOwner& owner) const;
   // Replaces what the owner holds on the inode; empty = nothing.
   void set(Ino ino, const LockOwner& owner, std::vector<LockRange> ranges);
-  // Of one client; of all clients of a protocol.
+  // The keys of one client; those of all clients of a protocol.
   std::vector<Key> of_client(LockProtocol protocol, const std::string& client) const;
   std::vector<Key> of_protocol(LockProtocol protocol) const;
   std::size_t size() const { return held_.size(); }  // keys

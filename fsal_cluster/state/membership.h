@@ -39,12 +39,12 @@ class Membership {
   Stay enter();
   bool is_sole() const { return mode_.load(std::memory_order_acquire) == Mode::kSole; }
 
-  // No sole stay begins any more. Those that have begun may wait for a LUN or for the store, also
-  // for what their mount's own keeper has to do: it must not wait for them.
+  // No sole stay begins any more. Stays that have begun may wait for a LUN or for the store, also
+  // for work of their mount's own keeper: so the keeper must not wait for them.
   void begin_shared();
   // True when the last sole stay has ended. Cost: one look at each shard.
   bool settle();
-  // begin_shared(), and waits until it is settled.
+  // For tests: begin_shared(), and waits until the membership is settled.
   void turn_shared();
   // False while a sole stay may still rely on what shared ones must not touch.
   bool is_settled() const { return settled_.load(std::memory_order_acquire) || is_drained(); }

@@ -42,7 +42,7 @@ class MembershipPlan {
  public:
   // `random` is any 64-bit number: mounts that see one end must not all take over at once.
   MembershipStep next(const MembershipView& view, std::int64_t now_ns, std::uint64_t random);
-  // It was taken over: not again, however long a late watch still shows it.
+  // The mount was taken over: it is not taken over again, however long a late watch still shows it.
   void taken_over(MountId ended);
   // A step failed: it is not tried again before `retry_ns`.
   void failed(const MembershipStep& step, std::int64_t retry_ns);

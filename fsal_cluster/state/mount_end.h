@@ -34,12 +34,12 @@ struct MountOf {
 using Filesystems = std::map<std::string, FsId>;  // by name
 // The living mounts of all these filesystems. Errors: those of the store, kCorrupt.
 Result<std::vector<MountOf>> living_mounts(kv::Store& store, const Filesystems& filesystems);
-// Those mounts that belong to the VNFS and whose epoch is at most `epoch_max`.
+// The mounts of `mounts` that belong to the VNFS and whose epoch is at most `epoch_max`.
 std::vector<MountOf> mounts_of(std::vector<MountOf> mounts, VnfsId vnfs, Epoch epoch_max);
 
-// Ends the living mounts of the VNFS, on every filesystem, whose epoch is at most `epoch_max`: what
-// vnfsd does after a fence. Returns what it ended, for the event log. Idempotent. Errors: as
-// end_mount.
+// Ends the living mounts of the VNFS, on every filesystem, whose epoch is at most `epoch_max`:
+// vnfsd calls this after a fence. Returns the mounts that it ended, for the event log. Idempotent.
+// Errors: as end_mount.
 Result<std::vector<MountOf>> end_mounts_of(kv::Store& store, const env::Clock& clock, VnfsId vnfs,
                                            Epoch epoch_max, const EndProof& proof);
 

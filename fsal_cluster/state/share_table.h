@@ -66,8 +66,8 @@ class ShareTable final : public kv::Follower {
   };
   Turn take_turn(Ino ino);
   std::optional<Turn> try_turn(Ino ino);
-  // REQUIRES for all four: the inode's turn.
-  // All opens of the inode by this mount together, except one that is open as `but`.
+  // REQUIRES for all four: the inode's turn. The modes of all opens of the inode by this mount
+  // together, except one that is open as `but`.
   ShareMode opens(Ino ino, ShareMode but = {}) const;
   void count(Ino ino, ShareMode before, ShareMode after);
   // What this mount has recorded.

@@ -1,4 +1,4 @@
-// What a mount that needs a token of an inode does next. Pure.
+// Grants: decides what a mount that needs a token of an inode does next. Pure.
 #pragma once
 
 #include <cstdint>

@@ -29,7 +29,7 @@ enum class FileType : std::uint8_t {
   kSocket = 7,
 };
 
-// What a client holds: valid for ever or ESTALE. Wire form: schema/handle.h.
+// The file handle that a client holds: valid for ever or ESTALE. Wire form: schema/handle.h.
 struct Handle {
   FsId fs;
   Ino ino;

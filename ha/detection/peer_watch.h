@@ -1,5 +1,5 @@
-// PeerWatch: which heads have fallen silent. It is told of every probe that comes in, and is asked
-// many times a second; it decides nothing. Thread class: thread-compatible.
+// PeerWatch: knows which heads have fallen silent. It is told of every probe that comes in, and is
+// asked many times a second; it decides nothing. Thread class: thread-compatible.
 //
 // Invariant: silence counts only while this head itself was awake: a head that was paused, or got
 // no processor time, blames nobody for that time.
@@ -50,7 +50,7 @@ class PeerWatch {
              std::int64_t now_ms);
   // That boot is registered: probes of it are expected from now on.
   void expect(const std::string& head, const std::string& incarnation, std::int64_t now_ms);
-  // What is known of all boots that were expected or heard, by head. To be called every kProbeMs.
+  // The sights of all boots that were expected or heard, by head. To be called every kProbeMs.
   std::vector<PeerSight> look(std::int64_t now_ms);
   // Forgets heads that are not members any more.
   void keep_only(const std::set<std::string>& heads);

@@ -2,8 +2,8 @@
 // functions without state; they block.
 //
 // Protocol: github.com/ClusterLabs/fence-agents, doc/FenceAgentAPI.md. Options are "key=value"
-// lines on stdin, closed by end of file; the verdict is the exit status. off: 0 = it is off, and
-// the agent has verified that. status: 0 = on, 2 = off, else unknown. monitor: 0 = the agent
+// lines on stdin, closed by end of file; the verdict is the exit status. off: 0 = the head is off,
+// and the agent has verified that. status: 0 = on, 2 = off, else unknown. monitor: 0 = the agent
 // reaches what it needs. The last line on stdout explains the verdict, for people.
 #pragma once
 

@@ -17,8 +17,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-struct Answer {
-  Verdict verdict = Verdict::kNotDone;
+struct ProgramAnswer {
+  ExitStatus status = ExitStatus::kNotDone;
   Json json;           // an object with the command's name and `luns`, one per device, in order
   std::string errors;  // of the first LUN that has an error, or else what it printed to stderr
 };
@@ -53,9 +53,10 @@ std::int64_t step_of(const ReservationProgram& program) {
   return std::clamp<std::int64_t>(program.timeout_ms / kReservationSteps, 1, kStepTimeoutMs);
 }
 
-Result<Answer> ask(const ReservationProgram& program, const std::string& command,
-                   const std::vector<std::string>& options, const std::vector<std::string>& devices,
-                   const std::vector<std::string>& named) {
+Result<ProgramAnswer> ask(const ReservationProgram& program, const std::string& command,
+                          const std::vector<std::string>& options,
+                          const std::vector<std::string>& devices,
+                          const std::vector<std::string>& named) {
   const std::int64_t step_ms = step_of(program);
   ProgramCall call;
   call.name = "reservations:";
@@ -67,15 +68,16 @@ Result<Answer> ask(const ReservationProgram& program, const std::string& command
   call.channels = Channels::kApart;
   call.output_bytes_max = kReservationAnswerBytesMax;
   SYMNAS_ASSIGN(const ProgramEnd end, run_program(call));
-  Answer answer{static_cast<Verdict>(end.exit_status), {}, {}};
-  if (answer.verdict == Verdict::kUsage || end.exit_status > static_cast<int>(Verdict::kConflict)) {
+  ProgramAnswer answer{static_cast<ExitStatus>(end.exit_status), {}, {}};
+  if (answer.status == ExitStatus::kUsage ||
+      end.exit_status > static_cast<int>(ExitStatus::kConflict)) {
     return no_proof(program, fmt::format("ended with status {}: {}", end.exit_status,
                                          last_line(end.errors.empty() ? end.output : end.errors)));
   }
   answer.json = Json::parse(end.output, nullptr, false);
   try {
     SYMNAS_TRY(check_answer(program, answer.json, command, devices));
-    if (answer.verdict != Verdict::kDone) answer.errors = first_error(answer.json);
+    if (answer.status != ExitStatus::kDone) answer.errors = first_error(answer.json);
   } catch (const Json::exception&) {
     return no_proof(program, fmt::format("ended with status {} and an answer that cannot be parsed",
                                          end.exit_status));
@@ -104,23 +106,23 @@ std::vector<std::string> words_of(const std::vector<NamedLun>& luns) {
 }
 
 // The exit status in words.
-Status judge(const Answer& answer, const std::string& own) {
+Status judge(const ProgramAnswer& answer, const std::string& own) {
   const auto refuse = [&](ErrorCode code, const std::string& what) -> Status {
     return fail(code, fmt::format("reservations: {} ({})", what, answer.errors));
   };
-  switch (answer.verdict) {
-    case Verdict::kDone: return {};
-    case Verdict::kUsage:
-    case Verdict::kNotDone: return refuse(ErrorCode::kUnavailable, "not done on every LUN");
-    case Verdict::kOwnKeyMissing:
+  switch (answer.status) {
+    case ExitStatus::kDone: return {};
+    case ExitStatus::kUsage:
+    case ExitStatus::kNotDone: return refuse(ErrorCode::kUnavailable, "not done on every LUN");
+    case ExitStatus::kOwnKeyMissing:
       return refuse(ErrorCode::kPermission,
                     fmt::format("the key of {} is missing on a LUN: this boot was fenced", own));
-    case Verdict::kSecondTime:
+    case ExitStatus::kSecondTime:
       return refuse(ErrorCode::kPermission,
                     fmt::format("{} has registered before and its key is gone, or nobody "
                                 "knows how that ended: this boot was fenced",
                                 own));
-    case Verdict::kConflict:
+    case ExitStatus::kConflict:
       return refuse(ErrorCode::kConflict, "a LUN is not reserved for this cluster's heads");
   }
   return refuse(ErrorCode::kUnavailable, "an unknown answer");
@@ -156,7 +158,7 @@ Status check_luns(const ReservationProgram& program, const Json& json,
   return {};
 }
 
-Status check_done(const ReservationProgram& program, const Answer& answer,
+Status check_done(const ReservationProgram& program, const ProgramAnswer& answer,
                   const std::vector<NamedLun>& luns, const std::string& own,
                   const std::string& victim) {
   SYMNAS_TRY(judge(answer, own));
@@ -177,7 +179,7 @@ Result<std::map<std::string, std::string>> identify_luns(const ReservationProgra
     const std::size_t end = std::min(begin + kLunsMax, devices.size());
     const std::vector<std::string> some(devices.begin() + static_cast<std::ptrdiff_t>(begin),
                                         devices.begin() + static_cast<std::ptrdiff_t>(end));
-    SYMNAS_ASSIGN(const Answer answer, ask(program, "keys", {}, some, some));
+    SYMNAS_ASSIGN(const ProgramAnswer answer, ask(program, "keys", {}, some, some));
     for (const Json& lun : answer.json.at("luns")) {
       const auto identification = lun.find("lun");
       if (identification == lun.end() || !identification->is_string()) continue;
@@ -188,8 +190,8 @@ Result<std::map<std::string, std::string>> identify_luns(const ReservationProgra
 }
 
 Status check_lun_can_fence(const ReservationProgram& program, const std::string& device) {
-  SYMNAS_ASSIGN(const Answer answer, ask(program, "keys", {}, {device}, {device}));
-  if (answer.verdict != Verdict::kDone) return no_proof(program, answer.errors);
+  SYMNAS_ASSIGN(const ProgramAnswer answer, ask(program, "keys", {}, {device}, {device}));
+  if (answer.status != ExitStatus::kDone) return no_proof(program, answer.errors);
   const Json& lun = answer.json.at("luns")[0];
   const auto says = [&](const char* field) {
     const auto found = lun.find(field);
@@ -206,7 +208,7 @@ Status check_lun_can_fence(const ReservationProgram& program, const std::string&
 
 Status register_boot(const ReservationProgram& program, const std::string& own,
                      const std::vector<NamedLun>& luns) {
-  SYMNAS_ASSIGN(const Answer answer,
+  SYMNAS_ASSIGN(const ProgramAnswer answer,
                 ask(program, "register", {"--own", own, "--state", program.journal_directory},
                     devices_of(luns), words_of(luns)));
   return check_done(program, answer, luns, own, "");
@@ -214,10 +216,10 @@ Status register_boot(const ReservationProgram& program, const std::string& own,
 
 Result<std::string> preempt_boot(const ReservationProgram& program, const std::string& own,
                                  const std::string& victim, const std::vector<NamedLun>& luns) {
-  SYMNAS_ASSIGN(const Answer answer, ask(program, "preempt",
-                                         {"--own", own, "--victim", victim, "--abort-timeout-ms",
-                                          abort_timeout(program)},
-                                         devices_of(luns), words_of(luns)));
+  SYMNAS_ASSIGN(const ProgramAnswer answer, ask(program, "preempt",
+                                                {"--own", own, "--victim", victim,
+                                                 "--abort-timeout-ms", abort_timeout(program)},
+                                                devices_of(luns), words_of(luns)));
   SYMNAS_TRY(check_done(program, answer, luns, own, victim));
   std::string proof = fmt::format("reservations: key {} of {} preempted and absent on {} LUNs:",
                                   render_key(key_of(victim)), victim, luns.size());

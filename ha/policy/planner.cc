@@ -13,12 +13,12 @@ class Planner {
  public:
   explicit Planner(const Facts& facts) : facts_(facts), share_(share()) {}
 
-  std::map<std::string, Place> plan() {
-    // VNFSs that already have a place are counted first; then the others get a place.
+  std::map<std::string, Assignment> plan() {
+    // VNFSs that already have an assignment are counted first; then the others get one.
     Heads homeless;
     for (const auto& [name, vnfs] : facts_.vnfses) {
-      if (const auto place = place_of_now(vnfs)) {
-        take(name, *place);
+      if (const auto assignment = assignment_now(vnfs)) {
+        take(name, *assignment);
       } else {
         homeless.push_back(name);
       }
@@ -26,10 +26,10 @@ class Planner {
     for (const std::string& name : homeless) take(name, find_home(facts_.vnfses.at(name)));
     while (fail_one_back()) {
     }
-    return std::move(places_);
+    return std::move(assignments_);
   }
 
-  std::map<std::string, Place> distribute() {
+  std::map<std::string, Assignment> distribute() {
     Heads left = free_those_that_may_move();
     for (std::size_t rank = 0; rank < most_heads(); ++rank) {
       // A VNFS whose owner already is that head has the first claim: no two VNFSs swap heads for
@@ -40,11 +40,11 @@ class Planner {
     for (const std::string& name : left) {
       take(name, {least_evil(facts_.vnfses.at(name)), Reason::kDistributed});
     }
-    std::erase_if(places_, [&](const auto& entry) {
+    std::erase_if(assignments_, [&](const auto& entry) {
       return entry.second.reason != Reason::kDistributed ||
              entry.second.head == facts_.vnfses.at(entry.first).owner;
     });
-    return std::move(places_);
+    return std::move(assignments_);
   }
 
  private:
@@ -55,17 +55,17 @@ class Planner {
     return it == facts_.heads.end() ? HeadState::kLost : it->second;
   }
 
-  std::optional<Place> place_of_now(const VnfsFacts& vnfs) const {
-    if (vnfs.stopped) return Place{"", Reason::kStopped};
+  std::optional<Assignment> assignment_now(const VnfsFacts& vnfs) const {
+    if (vnfs.stopped) return Assignment{"", Reason::kStopped};
     if (!vnfs.target.empty() && state_of(vnfs.target) == HeadState::kServing) {
-      return Place{vnfs.target, Reason::kOrdered};
+      return Assignment{vnfs.target, Reason::kOrdered};
     }
     if (vnfs.owner.empty()) return std::nullopt;
     if (state_of(vnfs.owner) == HeadState::kServing) {
       if (vnfs.ailing && !takers_of(vnfs).empty()) return std::nullopt;
-      return Place{vnfs.owner, Reason::kStays};
+      return Assignment{vnfs.owner, Reason::kStays};
     }
-    if (state_of(vnfs.owner) == HeadState::kLost) return Place{vnfs.owner, Reason::kHeld};
+    if (state_of(vnfs.owner) == HeadState::kLost) return Assignment{vnfs.owner, Reason::kHeld};
     return std::nullopt;
   }
 
@@ -91,7 +91,7 @@ class Planner {
     return takers;
   }
 
-  Place find_home(const VnfsFacts& vnfs) const {
+  Assignment find_home(const VnfsFacts& vnfs) const {
     if (!vnfs.owner.empty()) {
       const Heads takers = takers_of(vnfs);
       // A drained head goes on serving when no other head can.
@@ -119,28 +119,29 @@ class Planner {
                              [&](const auto& a, const auto& b) { return load(a) < load(b); });
   }
 
-  // A VNFS whose owner serves goes only to a head that has settled; a VNFS that gets a new place
+  // A VNFS whose owner serves goes only to a head that has settled; a VNFS that is assigned anew
   // anyhow goes to any head.
-  bool may_fail_back(const VnfsFacts& vnfs, const Place& place) const {
-    if (vnfs.failback != Failback::kAuto || vnfs.pinned == place.head) return false;
-    return place.reason == Reason::kStays || place.reason == Reason::kFailback ||
-           place.reason == Reason::kBalanced || place.reason == Reason::kDrained;
+  bool may_fail_back(const VnfsFacts& vnfs, const Assignment& assignment) const {
+    if (vnfs.failback != Failback::kAuto || vnfs.pinned == assignment.head) return false;
+    return assignment.reason == Reason::kStays || assignment.reason == Reason::kFailback ||
+           assignment.reason == Reason::kBalanced || assignment.reason == Reason::kDrained;
   }
 
   // Moves one VNFS nearer to its primary. Each call brings one nearer, so the loop around it ends.
   bool fail_one_back() {
     for (const auto& [name, vnfs] : facts_.vnfses) {
-      Place& place = places_.at(name);
-      if (!may_fail_back(vnfs, place) || state_of(place.head) != HeadState::kServing) continue;
+      Assignment& assignment = assignments_.at(name);
+      if (!may_fail_back(vnfs, assignment) || state_of(assignment.head) != HeadState::kServing)
+        continue;
       const bool goes_on = state_of(vnfs.owner) == HeadState::kServing;
       for (const std::string& head : takers_of(vnfs)) {
-        if (index_of(vnfs, head) >= index_of(vnfs, place.head)) break;
+        if (index_of(vnfs, head) >= index_of(vnfs, assignment.head)) break;
         if (load(head) >= share_) continue;
         if (goes_on && !facts_.settled.contains(head)) break;  // wait until it has settled
-        --loads_[place.head];
+        --loads_[assignment.head];
         ++loads_[head];
-        place.head = head;
-        if (goes_on) place.reason = Reason::kFailback;
+        assignment.head = head;
+        if (goes_on) assignment.reason = Reason::kFailback;
         return true;
       }
     }
@@ -152,18 +153,18 @@ class Planner {
                                     vnfs.heads.begin());
   }
 
-  // Frees the VNFSs that are served by an owner and may move. All others keep the places of the
-  // plan.
+  // Frees the VNFSs that are served by an owner and may move. All others keep the assignments of
+  // the plan.
   Heads free_those_that_may_move() {
-    for (auto& [name, place] : Planner(facts_).plan()) take(name, place);
+    for (auto& [name, assignment] : Planner(facts_).plan()) take(name, assignment);
     Heads free;
     for (const auto& [name, vnfs] : facts_.vnfses) {
       if (vnfs.stopped || state_of(vnfs.owner) != HeadState::kServing ||
-          places_.at(name).reason == Reason::kOrdered || takers_of(vnfs).empty()) {
+          assignments_.at(name).reason == Reason::kOrdered || takers_of(vnfs).empty()) {
         continue;
       }
-      --loads_[places_.at(name).head];
-      places_.erase(name);
+      --loads_[assignments_.at(name).head];
+      assignments_.erase(name);
       free.push_back(name);
     }
     return free;
@@ -214,34 +215,34 @@ class Planner {
     return it == loads_.end() ? 0 : it->second;
   }
 
-  void take(const std::string& vnfs, Place place) {
-    if (!place.head.empty()) ++loads_[place.head];
-    places_.emplace(vnfs, std::move(place));
+  void take(const std::string& vnfs, Assignment assignment) {
+    if (!assignment.head.empty()) ++loads_[assignment.head];
+    assignments_.emplace(vnfs, std::move(assignment));
   }
 
   const Facts& facts_;
   const std::size_t share_;
   std::map<std::string, std::size_t> loads_;
-  std::map<std::string, Place> places_;
+  std::map<std::string, Assignment> assignments_;
 };
 
 }  // namespace
 
-std::map<std::string, Place> plan(const Facts& facts) { return Planner(facts).plan(); }
+std::map<std::string, Assignment> plan(const Facts& facts) { return Planner(facts).plan(); }
 
-std::map<std::string, Place> distribute(const Facts& facts) {
+std::map<std::string, Assignment> distribute(const Facts& facts) {
   Facts then = facts;
   // A move may make room on a head for a VNFS that had to stay above a share: repeat until nothing
   // moves.
   for (std::size_t round = 0; round <= facts.vnfses.size(); ++round) {
     const auto moves = Planner(then).distribute();
     if (moves.empty()) break;
-    for (const auto& [name, place] : moves) then.vnfses.at(name).owner = place.head;
+    for (const auto& [name, assignment] : moves) then.vnfses.at(name).owner = assignment.head;
   }
-  std::map<std::string, Place> moves;
+  std::map<std::string, Assignment> moves;
   for (const auto& [name, vnfs] : then.vnfses) {
     if (vnfs.owner != facts.vnfses.at(name).owner)
-      moves.emplace(name, Place{vnfs.owner, Reason::kDistributed});
+      moves.emplace(name, Assignment{vnfs.owner, Reason::kDistributed});
   }
   return moves;
 }

@@ -1,5 +1,5 @@
 // The planner: which head is to serve which VNFS. A pure function of what the records say. Every
-// head computes it for itself and does its own part of the plan.
+// head computes the plan for itself and does its own part of it.
 //
 // Invariant: a VNFS stays where it is unless an administrator moves it, its head cannot serve it
 // any more (and another one can) or is being drained, or it fails back by itself to a head that has
@@ -59,19 +59,19 @@ enum class Reason {
   kNowhere,      // none of its heads can serve
 };
 
-struct Place {
+struct Assignment {
   std::string head;  // "" = nobody is to serve it
   Reason reason = Reason::kNowhere;
-  friend bool operator==(const Place&, const Place&) = default;
+  friend bool operator==(const Assignment&, const Assignment&) = default;
 };
 
 // Where each VNFS is to be served, by VNFS. A head's share is the number of VNFSs that are not
-// stopped divided by the number of serving heads, rounded up. It limits how many VNFSs a head gets
-// of those that nobody owns, that a drained head gives up, or that go back by themselves; a head
-// gets more only when every other head that could serve the VNFS has its share too. A head that
-// does not see all LUNs of a VNFS gets it only when no head that sees them can serve it, and a head
-// that is being drained only when no serving head sees them.
-std::map<std::string, Place> plan(const Facts& facts);
+// stopped divided by the number of serving heads, rounded up. The share limits how many VNFSs a
+// head gets of those that nobody owns, that a drained head gives up, or that go back by themselves;
+// a head gets more only when every other head that could serve the VNFS has its share too. A head
+// that does not see all LUNs of a VNFS gets it only when no head that sees them can serve it, and a
+// head that is being drained only when no serving head sees them.
+std::map<std::string, Assignment> plan(const Facts& facts);
 
 // Whether the VNFS has an owner that goes on serving until the new head has answered the owner's
 // order.
@@ -80,7 +80,7 @@ bool needs_order(Reason reason);
 // The moves that bring every VNFS that a serving head owns to the best of its heads: first as many
 // as possible to the first of their heads, then to the second, and so on. No head gets more than
 // its share unless every head of a VNFS has its share. Contains only VNFSs whose head changes.
-std::map<std::string, Place> distribute(const Facts& facts);
+std::map<std::string, Assignment> distribute(const Facts& facts);
 
 const char* name_of(Reason reason);
 

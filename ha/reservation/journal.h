@@ -5,7 +5,7 @@
 //
 // Lines "begun LUN", "refused LUN", "done LUN", "withdrawn LUN" (docs/formats/reservation.md).
 // "begun" is on disk before the command is sent. The folder must live as long as the boot: /run.
-// Deleting it allows a second registration: who deletes it is responsible for that.
+// Deleting it allows a second registration: whoever deletes it is responsible for that.
 #pragma once
 
 #include <map>

@@ -1,7 +1,7 @@
 // The steps on one LUN: look, register, preempt, unregister, judge. Each step may be repeated.
-// About keys it believes what the LUN shows afterwards, never what a command returned. No LUN shows
-// that aborted commands have ended: for that only the success of the aborting command itself is
-// proof. Thread-safe: functions without state of their own.
+// About keys a step believes what the LUN shows afterwards, never what a command returned. No LUN
+// shows that aborted commands have ended: for that only the success of the aborting command itself
+// is proof. Thread-safe: functions without state of their own.
 //
 // Errors of all of them: kFenced (our own key is not there: this boot has been fenced, or never
 // registered: stop), kConflict (the LUN is reserved in another way, or a key comes back), those of

@@ -1,4 +1,4 @@
-// What a LUN reports about its reservation. Thread class: value types.
+// The reports of a LUN about its reservation and registrations. Thread class: value types.
 #pragma once
 
 #include <algorithm>

@@ -47,23 +47,23 @@ LunState lun_of(const Json& json) {
   return lun;
 }
 
-std::string_view word_of(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::kDone: return "done";
-    case Verdict::kNotDone: return "not_done";
-    case Verdict::kUsage: return "usage";
-    case Verdict::kOwnKeyMissing: return "own_key_missing";
-    case Verdict::kSecondTime: return "second_time";
-    case Verdict::kConflict: return "conflict";
+std::string_view word_of(ExitStatus status) {
+  switch (status) {
+    case ExitStatus::kDone: return "done";
+    case ExitStatus::kNotDone: return "not_done";
+    case ExitStatus::kUsage: return "usage";
+    case ExitStatus::kOwnKeyMissing: return "own_key_missing";
+    case ExitStatus::kSecondTime: return "second_time";
+    case ExitStatus::kConflict: return "conflict";
   }
   return "";
 }
 
-Verdict verdict_of(const Error& error) {
-  if (error.code == ErrorCode::kFenced) return Verdict::kOwnKeyMissing;
-  if (error.code == ErrorCode::kPermission) return Verdict::kSecondTime;
+ExitStatus exit_status_of(const Error& error) {
+  if (error.code == ErrorCode::kFenced) return ExitStatus::kOwnKeyMissing;
+  if (error.code == ErrorCode::kPermission) return ExitStatus::kSecondTime;
   const bool conflict = error.code == ErrorCode::kConflict || error.code == ErrorCode::kBusy;
-  return conflict ? Verdict::kConflict : Verdict::kNotDone;
+  return conflict ? ExitStatus::kConflict : ExitStatus::kNotDone;
 }
 
 }  // namespace
@@ -73,23 +73,23 @@ std::string why_cannot_fence(const Capabilities& can) {
   return can.survives_power_loss ? "" : "forgets reservations at a power loss (no PTPL_C)";
 }
 
-Verdict verdict_of(const std::vector<Result<LunState>>& luns) {
-  constexpr std::array kGravestFirst = {Verdict::kOwnKeyMissing, Verdict::kSecondTime,
-                                        Verdict::kConflict, Verdict::kNotDone};
+ExitStatus exit_status_of(const std::vector<Result<LunState>>& luns) {
+  constexpr std::array kGravestFirst = {ExitStatus::kOwnKeyMissing, ExitStatus::kSecondTime,
+                                        ExitStatus::kConflict, ExitStatus::kNotDone};
   // Without LUNs nothing is proven.
-  if (luns.empty()) return Verdict::kNotDone;
-  for (const Verdict grave : kGravestFirst) {
+  if (luns.empty()) return ExitStatus::kNotDone;
+  for (const ExitStatus grave : kGravestFirst) {
     for (const auto& lun : luns) {
-      if (!lun && verdict_of(lun.error()) == grave) return grave;
+      if (!lun && exit_status_of(lun.error()) == grave) return grave;
     }
   }
-  return Verdict::kDone;
+  return ExitStatus::kDone;
 }
 
 std::string render_json(const Report& report) {
   Json json;
   json["command"] = report.command;
-  json["verdict"] = word_of(verdict_of(report.luns));
+  json["verdict"] = word_of(exit_status_of(report.luns));
   if (!report.own.empty()) json["own"] = report.own;
   if (!report.victim.empty()) json["victim"] = report.victim;
   json["luns"] = Json::array();
@@ -119,7 +119,7 @@ std::string render_text(const Report& report) {
                         held, keys.empty() ? " none" : keys,
                         cannot.empty() ? "" : "  cannot fence: " + cannot);
   }
-  return text + fmt::format("{}: {}\n", report.command, word_of(verdict_of(report.luns)));
+  return text + fmt::format("{}: {}\n", report.command, word_of(exit_status_of(report.luns)));
 }
 
 std::string render_answer(const Result<LunState>& answer) {

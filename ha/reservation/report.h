@@ -11,7 +11,7 @@
 namespace symnas::ha {
 
 // Exit statuses, as docs/man/symnas-fence.8 lists them.
-enum class Verdict {
+enum class ExitStatus {
   kDone = 0,           // on every LUN; for preempt and verify: it is proven
   kNotDone = 1,        // not on every LUN: nothing is proven; repeat the command
   kUsage = 2,          // the command itself is wrong
@@ -23,8 +23,8 @@ enum class Verdict {
 // Why a LUN cannot fence; "": it can.
 std::string why_cannot_fence(const Capabilities& can);
 
-// The gravest verdict of all LUNs, in this order: 3, then 4, 5, 1.
-Verdict verdict_of(const std::vector<Result<LunState>>& luns);
+// The gravest status of all LUNs; from the gravest on: 3, 4, 5, 1.
+ExitStatus exit_status_of(const std::vector<Result<LunState>>& luns);
 
 struct Report {
   std::string command;

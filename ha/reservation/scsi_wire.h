@@ -1,5 +1,5 @@
-// What a LUN answers to PERSISTENT RESERVE IN and INQUIRY, byte by byte. Pure functions over bytes
-// of another machine: whatever the bytes are, the result is a value or an error.
+// Parsers of a LUN's answers to PERSISTENT RESERVE IN and INQUIRY, byte by byte. Pure functions
+// over bytes of another machine: whatever the bytes are, the result is a value or an error.
 //
 // Source: SPC-4 6.15 (PERSISTENT RESERVE IN), 7.8.6 (VPD page 83h).
 #pragma once

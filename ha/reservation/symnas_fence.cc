@@ -168,7 +168,7 @@ int run(const std::vector<std::string>& arguments) {
   const auto line = parse_line(arguments);
   if (!line) {
     fmt::print(stderr, "symnas-fence: {}\n{}", line.error().message, kUsage);
-    return static_cast<int>(Verdict::kUsage);
+    return static_cast<int>(ExitStatus::kUsage);
   }
   const Reach reach{open_block_device, on_each, crash_point};
   const Report report = run_command(line->request, reach);
@@ -176,7 +176,7 @@ int run(const std::vector<std::string>& arguments) {
   // A lost answer must not be taken for a proof.
   const bool told =
       std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-  return static_cast<int>(told ? verdict_of(report.luns) : Verdict::kNotDone);
+  return static_cast<int>(told ? exit_status_of(report.luns) : ExitStatus::kNotDone);
 }
 
 }  // namespace

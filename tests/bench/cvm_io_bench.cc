@@ -79,7 +79,7 @@ class Files {
     CHECK(volume.has_value(), volume ? "" : volume.error().message);
     return *volume;
   }
-  int fd(const Place& place) const { return fds_[place.lun.value()].get(); }
+  int fd(const LunPosition& position) const { return fds_[position.lun.value()].get(); }
   const StripeMap& map() const { return map_; }
 
  private:
@@ -106,12 +106,12 @@ void run_threads(const Batch& batch) {
   for (int t = 0; t < batch.depth; ++t) {
     threads.emplace_back([&, data = memory[static_cast<std::size_t>(t)].get()] {
       for (std::size_t i; (i = next.fetch_add(1)) < batch.offsets.size();) {
-        const Place place = files->map().locate(VolumeOffset(batch.offsets[i]));
+        const LunPosition position = files->map().locate(VolumeOffset(batch.offsets[i]));
         const struct iovec part { data, batch.bytes };
-        const auto at = static_cast<off_t>(place.offset.value());
+        const auto at = static_cast<off_t>(position.offset.value());
         const ssize_t done = batch.kind == Kind::kRead
-                                 ? ::preadv2(files->fd(place), &part, 1, at, 0)
-                                 : ::pwritev2(files->fd(place), &part, 1, at, 0);
+                                 ? ::preadv2(files->fd(position), &part, 1, at, 0)
+                                 : ::pwritev2(files->fd(position), &part, 1, at, 0);
         CHECK(done == static_cast<ssize_t>(batch.bytes));
       }
     });
@@ -128,13 +128,15 @@ void run_bare_uring(const Batch& batch) {
   const auto memory = buffers(batch);
   std::size_t next = 0;
   const auto submit = [&](std::size_t slot) {
-    const Place place = files->map().locate(VolumeOffset(batch.offsets[next++]));
+    const LunPosition position = files->map().locate(VolumeOffset(batch.offsets[next++]));
     io_uring_sqe* sqe = ::io_uring_get_sqe(ring);
     const auto bytes = static_cast<unsigned>(batch.bytes);
     if (batch.kind == Kind::kRead)
-      ::io_uring_prep_read(sqe, files->fd(place), memory[slot].get(), bytes, place.offset.value());
+      ::io_uring_prep_read(sqe, files->fd(position), memory[slot].get(), bytes,
+                           position.offset.value());
     else
-      ::io_uring_prep_write(sqe, files->fd(place), memory[slot].get(), bytes, place.offset.value());
+      ::io_uring_prep_write(sqe, files->fd(position), memory[slot].get(), bytes,
+                            position.offset.value());
     ::io_uring_sqe_set_data64(sqe, slot);
   };
   for (std::size_t slot = 0; slot < memory.size(); ++slot) submit(slot);

@@ -15,7 +15,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "../client"), os.path.join(HERE, "../../deploy/lab")]
 
-from client_vm import ClientVm
+from qemu_vm import QemuVm
 from symlab import product
 from symlab.cluster import NFS_BRIDGE
 from symlab.errors import LabError
@@ -112,7 +112,7 @@ class VmClients:
     @contextlib.contextmanager
     def boot(cls, lab, service):
         """A running one; it ends with the body."""
-        vm = ClientVm("vm1", lab.vm_root())
+        vm = QemuVm("vm1", lab.vm_root())
         vm.stop()
         vm.start(VM_ADDRESS, NFS_BRIDGE, lab.hub_netns, cgroup=lab.cgroup())
         try:

@@ -19,7 +19,7 @@ PRODUCT = ("vnfsd", "symnas", "symnas-launch", "fsalcluster")
 CLIENT = ("nfs_load",)
 # Settings of CMake that a commit's build takes over.
 ALIKE = ("CMAKE_BUILD_TYPE", "CMAKE_C_COMPILER", "CMAKE_CXX_COMPILER", "SYMNAS_CACHE",
-         "SYMNAS_SANITIZE", "SYMNAS_WERROR")
+         "SYMNAS_DEBUG_INFO", "SYMNAS_SANITIZE", "SYMNAS_WERROR")
 PATCHES = ("deploy/ganesha/patches", "deploy/ganesha/apply.sh")
 CODE_FLAG = re.compile(r"-(O|g|f(?!pch|diagnostics)|m|std=|DNDEBUG$)")
 BUILD_TYPE_FLAG = re.compile(r"-(O|g|DNDEBUG$)")

@@ -1,15 +1,16 @@
 // guest_exec: runs scripts inside the client VM for a program on the host.
 //
-// One process serves one virtio-serial port. A port carries one job at a time, so a host program
-// owns a port while its job runs. The channel does not use the guest's network: jobs can be
-// started, watched and killed while that is broken.
+// One process serves one port: of virtio-serial, or a serial line. A port carries one job at a
+// time, so a host program owns a port while its job runs. The channel does not use the guest's
+// network: jobs can be started, watched and killed while that is broken.
 //
 // Frame, both ways (tests/client/README.md): magic "SYMF", type, job id and payload length (u32,
 // little endian), payload.
 //   host -> guest   'R' run the payload with /bin/sh    'K' kill the job    'P' ping
 //   guest -> host   'O' output (stdout and stderr)      'X' exit status, u32    'H' answer to 'P'
 // A job ends when its shell ends, even if its background processes still hold the output. When the
-// host hangs up, its job is killed: no job runs unwatched.
+// host hangs up, its job is killed: no job runs unwatched. A serial line never hangs up; its next
+// job kills the one that was left.
 //
 // Confined to one thread.
 #include <fcntl.h>
@@ -17,6 +18,7 @@
 #include <signal.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -245,6 +247,12 @@ int main(int argc, char** argv) {
   if (port < 0) {
     std::fprintf(stderr, "guest_exec: %s: %s\n", argv[1], std::strerror(errno));
     return 1;
+  }
+  // A serial line passes bytes on as they are; a port of virtio-serial does, and is no terminal.
+  termios line;
+  if (tcgetattr(port, &line) == 0) {
+    cfmakeraw(&line);
+    tcsetattr(port, TCSANOW, &line);
   }
   sigset_t child;
   sigemptyset(&child);

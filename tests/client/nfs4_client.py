@@ -14,8 +14,8 @@ import time
 from nfs4_wire import (AGAIN_S, CLOSE, CREATE_SESSION, DELAY, DENIED, EXCHANGE_ID, FORGOTTEN,
                        GETATTR, GETFH, GRACE, LOCK, LOCKU, LOOKUP, NO_GRACE, OK, OPEN, OPEN_CONFIRM,
                        PUTFH, PUTROOTFH, READ, RECLAIM_BAD, RECLAIM_COMPLETE, SEQUENCE, SETCLIENTID,
-                       SETCLIENTID_CONFIRM, WRITE, Answer, Connection, Gone, Refused, expect_ok,
-                       opaque, opened_stateid, u32, u64)
+                       SETCLIENTID_CONFIRM, WRITE, Connection, Gone, Refused, XdrReader,
+                       expect_ok, opaque, opened_stateid, u32, u64)
 
 GIVE_UP_S = 300.0
 _SEQUENCE_BYTES = 16 + 4 * 5  # length of its result
@@ -68,7 +68,7 @@ class Client:
     # --- calls
 
     def _once(self, *operations):
-        """Sends one COMPOUND; `parse` functions read the Answer at each operation's result.
+        """Sends one COMPOUND; `parse` functions read the answer at each operation's result.
 
         operations: (number, arguments, parse); returns what the parse functions returned.
         """
@@ -186,7 +186,7 @@ class Client:
     def _find_root(self):
         handles = self.call((PUTROOTFH, b"", None),
                             *((LOOKUP, opaque(name), None) for name in self.path),
-                            (GETFH, b"", Answer.opaque))
+                            (GETFH, b"", XdrReader.opaque))
         return handles[-1]
 
     # --- files
@@ -210,7 +210,7 @@ class Client:
         arguments += u32(1, 0, 1, 0, 0) if create else u32(0)  # UNCHECKED4, no attributes
         _, (stateid, unconfirmed), handle = self._once(
             (PUTFH, opaque(at), None), (OPEN, arguments + claim, opened_stateid),
-            (GETFH, b"", Answer.opaque))
+            (GETFH, b"", XdrReader.opaque))
         if unconfirmed and not self.minor:
             _, stateid = self._once(
                 (PUTFH, opaque(handle), None),

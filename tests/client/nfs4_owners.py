@@ -16,8 +16,9 @@ import time
 
 from nfs4_wire import (AGAIN_S, CLOSE, CREATE_SESSION, DELAY, DENIED, EXCHANGE_ID, FORGOTTEN, GETFH,
                        GRACE, LOCK, LOCKU, LOOKUP, OK, OPEN, OPEN_CONFIRM, PUTFH, PUTROOTFH, READ,
-                       RECLAIM_COMPLETE, SEQUENCE, SETCLIENTID, SETCLIENTID_CONFIRM, WRITE, Answer,
-                       Connection, Gone, Refused, expect_ok, opaque, opened_stateid, u32, u64)
+                       RECLAIM_COMPLETE, SEQUENCE, SETCLIENTID, SETCLIENTID_CONFIRM, WRITE,
+                       Connection, Gone, Refused, XdrReader, expect_ok, opaque, opened_stateid, u32,
+                       u64)
 
 SLOT_BYTES = 4096
 GIVE_UP_S = 200.0
@@ -99,7 +100,7 @@ class Owners:
         self.boot()
         self.root = self._ask(lambda: [
             (PUTROOTFH, b"", None), *((LOOKUP, opaque(part), None) for part in self.path),
-            (GETFH, b"", Answer.opaque)])[-1]
+            (GETFH, b"", XdrReader.opaque)])[-1]
 
     # --- requests
 
@@ -281,7 +282,7 @@ class Owners:
             (PUTFH, opaque(at), None),
             (OPEN, self._open_arguments(opened, create) + claim, opened_stateid,
              self.counters[opened.owner]),
-            (GETFH, b"", Answer.opaque)])
+            (GETFH, b"", XdrReader.opaque)])
         if unconfirmed and not self.minor:
             _, stateid = ask(lambda: [
                 (PUTFH, opaque(handle), None),

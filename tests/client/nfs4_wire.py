@@ -55,7 +55,7 @@ def opaque(data):
     return u32(len(data)) + data + b"\0" * (-len(data) % 4)
 
 
-class Answer:
+class XdrReader:
     """Reads XDR."""
 
     def __init__(self, data):
@@ -110,7 +110,7 @@ class Connection:
         return data
 
     def compound(self, minor, operations):
-        """operations: [(number, arguments)]. Returns the Answer behind its count of results."""
+        """operations: [(number, arguments)]. Returns the reader behind its count of results."""
         xid = self.send(minor, operations)
         while True:
             answered, answer = self.receive()
@@ -149,10 +149,10 @@ class Connection:
                 data += self._receive(min(mark & 0x7FFFFFFF, RECORD_MAX))
         except OSError as error:
             raise Gone(str(error)) from error
-        return Answer(data)
+        return XdrReader(data)
 
     def receive(self):
-        """Returns (xid, Answer behind its count of results) of the next answer."""
+        """Returns (xid, the reader behind its count of results) of the next answer."""
         answer = self._message()
         xid = answer.u32()
         kind, state = answer.u32(), answer.u32()

@@ -1,6 +1,6 @@
 """A SAN of virtual machines: LIO as an iSCSI target in one, initiators in others, on a bridge.
 
-The VMs are client VMs (client_vm.py); what they need in addition - Debian's SCSI modules,
+The VMs are client VMs (qemu_vm.py); what they need in addition - Debian's SCSI modules,
 iscsistart, a program of ours - comes as a tar on their first disk. The persistent reservations are
 real, of the kernel's own target and initiator; only the wire is virtual.
 
@@ -16,7 +16,8 @@ import tarfile
 import tempfile
 
 import vm_image
-from client_vm import ClientVm, default_root
+from client_vm import default_root
+from qemu_vm import QemuVm
 from symlab import netns
 from symlab.errors import LabError
 from symlab.wait import SLOWER
@@ -78,7 +79,7 @@ LD_LIBRARY_PATH=/san/lib /san/bin/iscsistart -i {initiator} -t {target} -g 1 -a 
 def make_disk(path, programs):
     """Writes the tar that every VM of the SAN unpacks. programs: paths; in the VM they are in
     /san/bin."""
-    _, modules_dir = vm_image.find_kernel()
+    modules_dir = vm_image.debian_kernel().modules_dir
     iscsi = os.path.join(vm_image.cache_dir(), "iscsi")
     iscsistart = os.path.join(iscsi, "iscsistart")
     if not os.path.exists(iscsistart):
@@ -106,7 +107,7 @@ class SanVm:
         self.name = name
         self.address = f"10.99.7.{number}"
         self.initiator = INITIATOR_NAME + name
-        self.vm = ClientVm(name, root)
+        self.vm = QemuVm(name, root)
 
     def run(self, script, timeout_s=TIMEOUT_S):
         """Runs a script, which must end with status 0; returns its output, stripped."""
@@ -179,6 +180,6 @@ def san(prefix, initiators, programs):
 def _clean(root, space):
     for name in os.listdir(root) if os.path.isdir(root) else []:
         if os.path.isdir(os.path.join(root, name)):
-            ClientVm(name, root).stop()
+            QemuVm(name, root).stop()
     netns.delete(space)
     shutil.rmtree(root, ignore_errors=True)

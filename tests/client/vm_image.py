@@ -1,7 +1,7 @@
 """The client VM's initial file system: busybox, our programs, what NFSv3 locks need, modules.
 
-Built from Debian's unpacked packages, busybox-static and the machine's libraries. It is kept under
-a name that contains a hash of all its inputs, so that it is made once per change.
+Built for one Kernel from Debian's unpacked packages, busybox-static and the machine's libraries. It
+is kept under a name that contains a hash of all its inputs, so that it is made once per change.
 """
 
 import glob
@@ -10,6 +10,8 @@ import os
 import re
 import stat
 import subprocess
+import tempfile
+import typing
 
 from symlab.errors import LabError
 
@@ -30,25 +32,46 @@ LOOKED_UP = {
 }
 COPIED = ("etc/netconfig", "etc/services", "etc/protocols")
 COMPILE_FLAGS = ("-std=gnu++20", "-Os", "-static", "-s", "-Wall", "-Wextra", "-Werror")
-# Loaded in this order, each after the modules it depends on.
-MODULES = ("virtio_pci", "virtio_console", "virtio_net", "virtio_blk", "nfsv3", "nfsv4", "nfs")
+_NFS = ("nfsv3", "nfsv4", "nfs")
+
+
+class Kernel(typing.NamedTuple):
+    """What a client VM boots."""
+
+    name: str          # a word for the file name of its initial file system
+    image: str
+    modules_dir: str
+    modules: tuple     # loaded in this order, each after those it depends on
 
 
 def cache_dir():
     return os.environ.get("SYMNAS_CACHE", "/var/cache/symnas")
 
 
-def find_kernel():
-    """Returns (kernel image, its modules' directory) of the newest kernel unpacked in the cache."""
+def debian_kernel():
+    """The newest stock kernel unpacked in the cache, as a PC boots it."""
     root = os.environ.get("SYMNAS_KERNEL", os.path.join(cache_dir(), "kernel"))
-    modules = sorted(glob.glob(f"{root}/lib/modules/*/kernel"))
-    if not modules:
-        raise LabError(f"no lib/modules/*/kernel under {root}: run deploy/setup/setup first")
-    release = os.path.basename(os.path.dirname(modules[-1]))
+    modules = _modules_under(f"{root}/lib/modules", "kernel")
+    release = os.path.basename(os.path.dirname(modules))
+    drivers = ("virtio_pci", "virtio_console", "virtio_net", "virtio_blk")
     for image in (f"{root}/vmlinuz", f"{root}/boot/vmlinuz-{release}"):
         if os.path.exists(image):
-            return image, modules[-1]
+            return Kernel("qemu", image, modules, drivers + _NFS)
     raise LabError(f"no vmlinuz for {release} under {root}: the kernel package is incomplete")
+
+
+def uml_kernel():
+    """User Mode Linux, unpacked in the cache: its drivers are part of the image."""
+    root = os.path.join(cache_dir(), "uml")
+    modules = _modules_under(f"{root}/modules", "uml")
+    return Kernel("uml", f"{root}/linux.uml", modules, ("ipv6", *_NFS))
+
+
+def _modules_under(root, step):
+    modules = sorted(glob.glob(f"{root}/*/kernel"))
+    if not modules:
+        raise LabError(f"no */kernel under {root}: run `deploy/setup/setup {step}` first")
+    return modules[-1]
 
 
 def _statd_programs():
@@ -186,28 +209,24 @@ def _assemble(work_dir, module_files):
     return archive.finish()
 
 
-def build():
-    """Returns (kernel image, initial file system); builds the latter when an input has changed."""
-    kernel, modules_dir = find_kernel()
+def build(kernel):
+    """Returns the initial file system for a kernel; builds it when an input has changed."""
     inputs = [os.path.join(HERE, name + ".cc") for name in GUEST_PROGRAMS]
     inputs += [os.path.join(HERE, name) for name in SCRIPTS + GUEST_HEADERS]
     inputs += [os.path.abspath(__file__), BUSYBOX, *_statd_programs().values()]
-    digest = hashlib.sha256(modules_dir.encode())
+    digest = hashlib.sha256(kernel.modules_dir.encode())
     for path in inputs:
         digest.update(_read(path))
     directory = os.path.join(cache_dir(), "client-vm")
     os.makedirs(directory, exist_ok=True)
-    target = os.path.join(directory, f"initrd-{digest.hexdigest()[:16]}.cpio")
+    stem = os.path.join(directory, f"initrd-{kernel.name}")
+    target = f"{stem}-{digest.hexdigest()[:16]}.cpio"
     if not os.path.exists(target):
-        for old in glob.glob(f"{directory}/initrd-*.cpio"):
+        for old in glob.glob(f"{stem}-*.cpio"):
             os.unlink(old)
-        work_dir = os.path.join(directory, f"work-{os.getpid()}")
-        os.makedirs(work_dir)
-        data = _assemble(work_dir, modules_in_order(modules_dir, MODULES))
-        for program in GUEST_PROGRAMS:
-            os.unlink(os.path.join(work_dir, program))
-        os.rmdir(work_dir)
+        with tempfile.TemporaryDirectory(dir=directory) as work_dir:
+            data = _assemble(work_dir, modules_in_order(kernel.modules_dir, kernel.modules))
         with open(target + ".new", "wb") as file:
             file.write(data)
         os.rename(target + ".new", target)
-    return kernel, target
+    return target

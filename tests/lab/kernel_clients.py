@@ -10,8 +10,8 @@ import contextlib
 import os
 import shutil
 
-from client_vm import ClientVm
 from lab_case import Skip, check
+from qemu_vm import QemuVm
 from symlab import client_networks
 from symlab.cluster import NFS_BRIDGE
 from symlab.wait import SLOWER
@@ -94,7 +94,7 @@ def boot(bench, name, address, disks=()):
     """Starts a client VM of the lab, which its `down` ends too."""
     if not shutil.which("qemu-system-x86_64"):
         raise Skip("this machine has no qemu-system-x86_64")
-    vm = ClientVm(name, bench.lab.vm_root())
+    vm = QemuVm(name, bench.lab.vm_root())
     if not vm.running():
         addresses = [f"{client_networks.address(1, address)}/24"]
         routers = []

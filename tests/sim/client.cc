@@ -22,10 +22,10 @@ bool refuses(ErrorCode code) { return code == ErrorCode::kNoSpace; }
 bool leaves_open(ErrorCode code) { return code == ErrorCode::kIo; }
 
 template <class T>
-NamespaceModel::Answer answer_of(const Result<T>& result) {
-  return result ? NamespaceModel::Answer() : NamespaceModel::Answer(result.error().code);
+NamespaceModel::OpError answer_of(const Result<T>& result) {
+  return result ? NamespaceModel::OpError() : NamespaceModel::OpError(result.error().code);
 }
-std::string text(const NamespaceModel::Answer& answer) {
+std::string text(const NamespaceModel::OpError& answer) {
   return answer ? std::string(to_string(*answer)) : std::string("ok");
 }
 
@@ -120,7 +120,7 @@ void Client::one_in_tree() {
       const FileType type = below(5) == 0 ? FileType::kSymlink : FileType::kRegular;
       const bool exclusive = below(3) == 0;
       const std::uint64_t verifier = draw();
-      const Answer expected = after.add(dir, name, type);
+      const OpError expected = after.add(dir, name, type);
       change_tree("create", after, expected, [&](Mount& mount) -> Told {
         const auto mode = exclusive ? fs::CreateMode::kExclusive : fs::CreateMode::kGuarded;
         const auto made = type == FileType::kSymlink
@@ -133,7 +133,7 @@ void Client::one_in_tree() {
     }
     case 3:
     case 4: {
-      const Answer expected = after.add(dir, name, FileType::kDirectory);
+      const OpError expected = after.add(dir, name, FileType::kDirectory);
       change_tree("mkdir", after, expected, [&](Mount& mount) -> Told {
         const auto made = mount.mkdir(kRoot, at, name, new_node(FileType::kDirectory));
         if (!made) return {answer_of(made), std::nullopt};
@@ -142,7 +142,7 @@ void Client::one_in_tree() {
       return;
     }
     case 5: {
-      const Answer expected = after.link(other, dir, name);
+      const OpError expected = after.link(other, dir, name);
       change_tree("link", after, expected, [&](Mount& mount) -> Told {
         return {answer_of(mount.link(kRoot, there, at, name)), std::nullopt};
       });
@@ -150,14 +150,14 @@ void Client::one_in_tree() {
     }
     case 6:
     case 7: {
-      const Answer expected = after.unlink(dir, name);
+      const OpError expected = after.unlink(dir, name);
       change_tree("unlink", after, expected, [&](Mount& mount) -> Told {
         return {answer_of(mount.unlink(kRoot, at, name)), std::nullopt};
       });
       return;
     }
     case 8: {
-      const Answer expected = after.rmdir(dir, name);
+      const OpError expected = after.rmdir(dir, name);
       change_tree("rmdir", after, expected, [&](Mount& mount) -> Told {
         return {answer_of(mount.rmdir(kRoot, at, name)), std::nullopt};
       });
@@ -165,7 +165,7 @@ void Client::one_in_tree() {
     }
     case 9:
     case 10: {
-      const Answer expected = after.rename(dir, name, other, to_name);
+      const OpError expected = after.rename(dir, name, other, to_name);
       change_tree("rename", after, expected, [&](Mount& mount) -> Told {
         return {answer_of(mount.rename(kRoot, at, name, there, to_name)), std::nullopt};
       });
@@ -173,7 +173,7 @@ void Client::one_in_tree() {
     }
     case 11: {
       const auto mode = static_cast<std::uint32_t>(0400 + below(64));
-      const Answer expected = after.chmod(dir, mode);
+      const OpError expected = after.chmod(dir, mode);
       fs::SetAttributes changes;
       changes.mode = mode;
       change_tree("chmod", after, expected, [&](Mount& mount) -> Told {
@@ -185,7 +185,7 @@ void Client::one_in_tree() {
   }
 }
 
-void Client::change_tree(const char* what, NamespaceModel after, const Answer& expected,
+void Client::change_tree(const char* what, NamespaceModel after, const OpError& expected,
                          const std::function<Told(Mount&)>& ask) {
   std::optional<Told> told;
   trace("client %d: %s, expects %s", index_, what, text(expected).c_str());

@@ -97,7 +97,7 @@ class Client {
 
  private:
   using Id = fs::NamespaceModel::Id;
-  using Answer = fs::NamespaceModel::Answer;
+  using OpError = fs::NamespaceModel::OpError;
   using Reply = MountWorld::Reply;
 
   // --- one operation
@@ -118,10 +118,10 @@ class Client {
   // Expects the answer that goes with `after`, the tree after the change. `ask` returns the real
   // answer, and the handle of a new node.
   struct Told {
-    Answer answer;
+    OpError answer;
     std::optional<fs::Handle> handle;
   };
-  void change_tree(const char* what, fs::NamespaceModel after, const Answer& expected,
+  void change_tree(const char* what, fs::NamespaceModel after, const OpError& expected,
                    const std::function<Told(fs::Mount&)>& ask);
   void adopt(fs::NamespaceModel after, const std::optional<fs::Handle>& handle);
   bool look_at_tree();

@@ -408,7 +408,7 @@ void Client::open_unlinked() {
       const std::unique_ptr<FileModel> model = std::move(found->second);
       files_.erase(found);
       fs::NamespaceModel after = tree_;
-      const Answer expected = after.unlink(dir, name);
+      const OpError expected = after.unlink(dir, name);
       const fs::Handle at = handles_[dir];
       const std::string entry = name;
       was_open_.insert(id);
@@ -416,7 +416,7 @@ void Client::open_unlinked() {
       if (heads_.size() > 1) choose_instance();  // the name is removed through another head
       change_tree("unlink while open", after, expected, [&](Mount& mount) -> Told {
         const auto done = mount.unlink(kRoot, at, entry);
-        return {done ? Answer() : Answer(done.error().code), std::nullopt};
+        return {done ? OpError() : OpError(done.error().code), std::nullopt};
       });
       std::tie(head_, epoch_) = opener;
       if (heads_.size() > 1 && below(2) == 0) {

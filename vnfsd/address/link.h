@@ -21,7 +21,7 @@ namespace symnas::vnfsd::address {
 
 using MacAddress = std::array<std::uint8_t, 6>;
 
-// Locally administered, unicast; the same for the same three names.
+// A MAC that is locally administered and unicast; the same for the same three names.
 MacAddress mac_for(std::string_view head, std::string_view vnfs, std::string_view network);
 
 struct NewLink {
@@ -35,44 +35,48 @@ struct NewLink {
 // address. Errors: kNotFound (no such device), as Rtnetlink::request().
 Status create_link(const NewLink& link);
 
-// kAlreadyExists is success. An IPv6 address can be used at once (no duplicate address detection).
+// Adds an address to the link; success also when the link has it already. An IPv6 address can be
+// used at once (no duplicate address detection).
 Status add_address(const std::string& link, const Cidr& address);
 // Errors: kBusy (another link of the device is up with its MAC), as Rtnetlink::request().
 Status set_link_up(const std::string& link);
 Status set_mac(const std::string& link, const MacAddress& mac);
-// All whose name begins with `prefix`.
+// Deletes all links whose name begins with `prefix`.
 Status delete_links(const std::string& prefix);
-// Of every link whose name begins with `prefix`, without those that the kernel makes itself.
-// Errors: kIo.
+// The addresses of every link whose name begins with `prefix`, without those that the kernel makes
+// itself. Errors: kIo.
 Result<std::vector<IpAddress>> addresses_on(const std::string& prefix);
-// Of every link whose name begins with `prefix`. From then on nothing is sent from them, not even
-// by a process that is killed, and nothing is answered: much quicker than taking the link down.
+// Removes the addresses of every link whose name begins with `prefix`. From then on nothing is sent
+// from these addresses, not even by a process that is killed, and nothing is answered: much quicker
+// than taking the links down.
 Status remove_addresses(const std::string& prefix);
 
-// Answers from `source` leave by `link`, whatever other links there are: a routing table of its own
-// (number `table`, 1..252, one per link) with the route to its network and, if there is a gateway,
-// the default route, and a rule that leads the address into it. REQUIRES: the link is up.
+// Makes packets from `source` leave by `link`, whatever other links there are: adds a routing table
+// (number `table`, 1..252, one per link) with the route to the network of `source` and, if there is
+// a gateway, the default route, and a rule that leads packets from the address into this table.
+// REQUIRES: the link is up.
 Status add_source_route(const std::string& link, const Cidr& source,
                         const std::optional<IpAddress>& gateway, std::uint8_t table);
-// The namespace's own default route of the gateway's family, for what names no source.
-// kAlreadyExists is success. REQUIRES: the link is up.
+// Adds the namespace's default route of the gateway's family, for packets whose sender has chosen
+// no source address. Success also when the route is there already. REQUIRES: the link is up.
 Status add_default_route(const std::string& link, const IpAddress& gateway);
 
-// Everybody on the link learns who has the address now: gratuitous ARP (request and reply, RFC 5227
-// section 3), or an unsolicited neighbour advertisement to all nodes (RFC 4861, 7.2.6). REQUIRES:
-// the link is up and has the address. Errors: kNotFound, kIo.
+// Tells everybody on the link who has the address now: by gratuitous ARP (request and reply, RFC
+// 5227 section 3), or by an unsolicited neighbour advertisement to all nodes (RFC 4861, 7.2.6).
+// REQUIRES: the link is up and has the address. Errors: kNotFound, kIo.
 Status announce(const std::string& link, const IpAddress& address);
 
 struct TcpEnd {
   IpAddress address;
   std::uint16_t port = 0;
 };
-// Tells `remote` that its connection to `local` is over here: it connects anew at once instead of
-// after its retransmission timeout. `sequence`: of the next byte that `remote` expects; with it a
-// reset is sent, which only that connection takes for its own (RFC 9293, 3.10.7.4; RFC 5961, 3).
-// Without it an acknowledgement of nothing: the other end answers, unless it has answered something
-// of the kind half a second ago, and is answered with a reset. REQUIRES: `local` is an address of
-// this namespace. Errors: kIo, kInvalidArgument (two families).
+// Tells `remote` that its connection to `local` is over here, so that `remote` connects anew at
+// once instead of after its retransmission timeout. `sequence`: the number of the next byte that
+// `remote` expects. With a sequence number a reset is sent, which only that connection takes for
+// its own (RFC 9293, 3.10.7.4; RFC 5961, 3). Without one an acknowledgement of nothing is sent:
+// `remote` answers, unless it has answered something of the kind half a second ago, and its answer
+// is answered with a reset. REQUIRES: `local` is an address of this namespace. Errors: kIo,
+// kInvalidArgument (two families).
 Status tickle(const TcpEnd& local, const TcpEnd& remote, std::optional<std::uint32_t> sequence);
 
 // Runs `body` on a thread of its own inside the network namespace behind netns_fd. Errors: kIo

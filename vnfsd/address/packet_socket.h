@@ -1,6 +1,6 @@
-// PacketSocket: an AF_PACKET socket (packet(7)) whose end nobody waits for: the kernel lets its
-// closing wait for all processors, tens of milliseconds on a busy head, and a VIP on its way would
-// wait, too. Thread-compatible.
+// PacketSocket: an AF_PACKET socket (packet(7)) whose closing nobody waits for. The kernel makes
+// the closing of such a socket wait for all processors, tens of milliseconds on a busy head, and a
+// VIP on its way would wait, too. Thread-compatible.
 #pragma once
 
 #include <system_error>
@@ -23,7 +23,7 @@ class PacketSocket {
       std::thread([fd] { const UniqueFd closed(fd); }).detach();
       fd_.release();
     } catch (const std::system_error&) {
-      // No thread is to be had: it is closed here, and waited for.
+      // No thread is to be had: the socket is closed here, and its closing waited for.
     }
   }
 

@@ -1,4 +1,5 @@
-// What addresses of a VNFS may send, whatever routes there are. Functions without state; as link.h.
+// Rules about what may be sent from addresses of a VNFS, whatever routes there are. Functions
+// without state; they act on the same network namespace as those of link.h.
 #pragma once
 
 #include "common/base/result.h"
@@ -6,10 +7,11 @@
 
 namespace symnas::vnfsd::address {
 
-// IPv6 sends from an address that its link does not have any more (IPv4 does not): from now on
-// nothing leaves from it. IPv4: no effect. Errors: as Rtnetlink::request().
+// From now on nothing is sent from this address. Linux sends from an IPv6 address even when its
+// link does not have it any more. It does not from an IPv4 address: then this function has no
+// effect. Errors: as Rtnetlink::request().
 Status silence(const IpAddress& address);
-// The opposite; also of what was not silenced.
+// Takes silence() back. Success also for an address that was not silenced.
 Status let_speak(const IpAddress& address);
 
 }  // namespace symnas::vnfsd::address

@@ -9,8 +9,8 @@
 
 namespace symnas::vnfsd::address {
 
-// What tickle() sends, from the IP header on (RFC 791, RFC 8200, RFC 9293; no options). REQUIRES:
-// both ends are of one family.
+// The packet that tickle() sends, from the IP header on (RFC 791, RFC 8200, RFC 9293; no options).
+// REQUIRES: both ends are of one family.
 std::string tickle_packet(const TcpEnd& local, const TcpEnd& remote,
                           std::optional<std::uint32_t> sequence);
 

@@ -1,6 +1,6 @@
-// What the API needs of the agent, an interface for each subject. Implemented by vnfsd/daemon/admin
-// and by tests. Thread-safe: several API threads call them at once; every call may block for
-// seconds.
+// Backends: the interfaces by which the API uses the agent, one for each subject. Implemented by
+// vnfsd/daemon/admin and by tests. Thread-safe: several API threads call them at once; every call
+// may block for seconds.
 #pragma once
 
 #include <string>
@@ -18,12 +18,13 @@
 
 namespace symnas::vnfsd::api {
 
-// The records, and changes of nothing else.
+// The cluster's records, and changes that touch only records.
 class RecordsBackend {
  public:
   virtual ~RecordsBackend() = default;
   virtual Result<ClusterView> view() = 0;
-  // A change of records only. Answers what was done. Errors: as make_change().
+  // Makes a change that touches only records. Returns what was done, for a person. Errors: as
+  // make_change().
   virtual Result<std::string> change(const Planner& planner, Mode mode) = 0;
 };
 
@@ -34,9 +35,10 @@ class VnfsBackend {
   // As change(); kBusy also when somebody in the network answers for one of the VIPs.
   virtual Result<std::string> create_vnfs(const VnfsRequest& request, Mode mode) = 0;
   virtual Result<std::string> create_vnfs_set(const VnfsSetRequest& request, Mode mode) = 0;
-  // kBusy also when it has clients or locks, without consent: the message says how many.
+  // Errors also: kBusy when the VNFS has clients or locks and there is no consent: the message says
+  // how many.
   virtual Result<std::string> remove_vnfs(const std::string& name, Consent consent, Mode mode) = 0;
-  // kDryRun: says who would notice it, and for how long.
+  // kDryRun: says how many clients would notice the move, and for how long.
   virtual Result<std::string> rehost_vnfs(const std::string& name, const std::string& head, Pin pin,
                                           Mode mode) = 0;
   // The last kHistoryMax instances of a VNFS. Errors: kNotFound.
@@ -47,19 +49,21 @@ class VnfsBackend {
 class ExportsBackend {
  public:
   virtual ~ExportsBackend() = default;
-  // change() of exports that VNFSs may be serving: is done when all their instances serve what it
-  // says. When one cannot, it is taken back. Errors also: kConflict (somebody else has edited the
-  // same, or is at it), kUnavailable (an instance could not: its message).
+  // As RecordsBackend::change(), for exports that VNFSs may be serving: returns when the instances
+  // of all these VNFSs serve the exports as changed. When an instance cannot, the change is taken
+  // back. Errors also: kConflict (somebody else has edited the same exports, or is editing them),
+  // kUnavailable (an instance could not: its message).
   virtual Result<std::string> edit_exports(const Planner& planner, Mode mode) = 0;
-  // Takes it off these VNFSs; none given: off all, and removes it. Errors: as edit_exports(), kBusy
-  // also when clients use it there, without consent.
+  // Takes the export off these VNFSs; without VNFSs: off all of them, and removes the export.
+  // Errors: as edit_exports(), kBusy also when clients use the export there and there is no
+  // consent.
   virtual Result<std::string> remove_export(const std::string& name,
                                             const std::vector<std::string>& vnfses, Consent consent,
                                             Mode mode) = 0;
 };
 
-// LUNs and their labels. These changes, and those below, touch devices or many records; they answer
-// as RecordsBackend::change().
+// LUNs and their labels. These changes, and those below, touch devices or many records; they return
+// what RecordsBackend::change() returns.
 class LunsBackend {
  public:
   virtual ~LunsBackend() = default;
@@ -95,8 +99,8 @@ class HeadsBackend {
   // Has the fence agent cut the head off, then ends its mounts. Errors: kNotSupported (no agent),
   // kUnavailable (nothing is proved: nothing is ended), kConflict.
   virtual Result<std::string> fence_head(const std::string& name, Mode mode) = 0;
-  // Also takes it off the heads of all VNFSs, with consent, and its etcd off the members. Errors:
-  // as plan_head_remove(), kBusy (etcd would have no quorum).
+  // Removes a head, and its etcd from the members; with consent also takes the head off all VNFSs.
+  // Errors: as plan_head_remove(), kBusy (etcd would have no quorum).
   virtual Result<std::string> remove_head(const std::string& name, Consent consent, Mode mode) = 0;
 };
 
@@ -105,7 +109,7 @@ class MembersBackend {
  public:
   virtual ~MembersBackend() = default;
   virtual Result<nlohmann::json> etcd_members() = 0;
-  // By its name or its id. Errors: kBusy (the others would have no quorum).
+  // Removes the member with that name or id. Errors: kBusy (the others would have no quorum).
   virtual Result<std::string> remove_etcd_member(const std::string& name, Mode mode) = 0;
 };
 
@@ -114,7 +118,7 @@ class InspectionBackend {
  public:
   virtual ~InspectionBackend() = default;
   // Reads all records of the filesystem: seconds, for millions of files a minute. One such look at
-  // a time: kBusy. Documents: docs/operations/api.md.
+  // a time: a second one gets kBusy. Documents: docs/operations/api.md.
   virtual Result<nlohmann::json> check_filesystem(const std::string& name) = 0;
   virtual Result<nlohmann::json> dump_inode(const std::string& filesystem,
                                             const DumpRequest& request) = 0;
@@ -127,8 +131,8 @@ class LocksBackend {
   virtual ~LocksBackend() = default;
   // Recorded byte-range locks. Errors: kNotFound (filesystem, VNFS or path).
   virtual Result<nlohmann::json> locks(const LockFilter& filter) = 0;
-  // Takes them away from their owners, who are not told. Errors: as locks(), kInvalidArgument (no
-  // filter), kUnavailable (an instance does not obey: its locks stay).
+  // Takes the locks away from their owners, who are not told. Errors: as locks(), kInvalidArgument
+  // (no filter), kUnavailable (an instance does not obey: its locks stay).
   virtual Result<std::string> clear_locks(const LockFilter& filter, Mode mode) = 0;
 };
 
@@ -138,7 +142,7 @@ class StatusBackend {
   virtual ~StatusBackend() = default;
   // Live state of this head: etcd members, LUN access, instances.
   virtual nlohmann::json local_status() = 0;
-  // What happened after that revision of etcd (vnfsd/records/events.h).
+  // The events that were written after that revision of etcd (vnfsd/records/events.h).
   virtual Result<nlohmann::json> events(Revision after) = 0;
 };
 

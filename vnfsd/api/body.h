@@ -30,16 +30,16 @@ Result<VolumeRequest> volume_request(const nlohmann::json& body);
 Result<VolumeRequest> grow_request(const nlohmann::json& body);
 Result<fs::FormatOptions> filesystem_request(const nlohmann::json& body);
 Result<ExportRequest> export_request(const nlohmann::json& body);
-// Without the name.
+// The edit without the export's name, which is in the request's path.
 Result<ExportEdit> export_edit(const nlohmann::json& body);
 // The VNFSs that begin or cease to serve an export.
 Result<std::vector<std::string>> vnfses_request(const nlohmann::json& body);
 Result<VnfsRequest> vnfs_request(const nlohmann::json& body);
-// Either path or ino.
+// Either path or ino is given.
 Result<DumpRequest> dump_request(const nlohmann::json& body);
 Result<VnfsSetRequest> vnfs_set_request(const nlohmann::json& body);
 Result<RehostRequest> rehost_request(const nlohmann::json& body);
-// Without the name.
+// The edit without the VNFS's name, which is in the request's path.
 Result<VnfsEdit> vnfs_edit(const nlohmann::json& body);
 Result<InviteRequest> invite_request(const nlohmann::json& body);
 

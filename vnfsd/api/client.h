@@ -19,7 +19,8 @@ class ApiClient {
   explicit ApiClient(ClientOptions options) : options_(std::move(options)) {}
   virtual ~ApiClient() = default;
 
-  // Of the following requests: some read millions of records before they answer.
+  // Sets the time-out of the requests that follow: some read millions of records before they
+  // answer.
   void wait_at_most(int timeout_s) { options_.timeout_s = timeout_s; }
   // method: GET, POST or DELETE; path: "/v1/..."; body: ignored for GET and DELETE.
   // Errors: kShutdown (vnfsd cannot be reached), else what vnfsd answered.

@@ -17,7 +17,7 @@ nlohmann::json volumes_document(const ClusterView& view);
 nlohmann::json filesystems_document(const ClusterView& view);
 nlohmann::json exports_document(const ClusterView& view);
 nlohmann::json vnfs_document(const ClusterView& view);
-// The one object.
+// The cluster's record as one object.
 nlohmann::json cluster_document(const ClusterView& view);
 
 // Words of the command line for record values.

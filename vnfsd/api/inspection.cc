@@ -26,19 +26,19 @@ std::string type_word(std::uint32_t type) {
 }
 
 json piece_document(const fs::check::InodeDump& dump, const fs::check::DumpedExtent& extent,
-                    const cvm::Piece& piece, const std::vector<LunPlace>& luns) {
+                    const cvm::Piece& piece, const std::vector<LunName>& luns) {
   const std::uint64_t into_extent =
       piece.volume_offset.value() - extent.volume_block * dump.block_bytes;
-  const std::size_t lun = piece.place.lun.value();
+  const std::size_t lun = piece.position.lun.value();
   return {{"file_byte", extent.file_block * dump.block_bytes + into_extent},
           {"bytes", piece.length_bytes},
           {"volume_byte", piece.volume_offset.value()},
           {"lun", lun < luns.size() ? luns[lun].name : ""},
           {"lun_path", lun < luns.size() ? luns[lun].path : ""},
-          {"lun_byte", piece.place.offset.value()}};
+          {"lun_byte", piece.position.offset.value()}};
 }
 
-json extents_document(const fs::check::InodeDump& dump, const std::vector<LunPlace>& luns) {
+json extents_document(const fs::check::InodeDump& dump, const std::vector<LunName>& luns) {
   json extents = json::array();
   for (const fs::check::DumpedExtent& extent : dump.extents) {
     json pieces = json::array();
@@ -134,7 +134,7 @@ json check_document(const fs::check::Report& report, std::int64_t took_ms) {
           {"etcd_bytes", summary.bytes}};
 }
 
-json dump_document(const fs::check::InodeDump& dump, const std::vector<LunPlace>& luns) {
+json dump_document(const fs::check::InodeDump& dump, const std::vector<LunName>& luns) {
   const fs::records::Inode& inode = dump.inode;
   json out = {{"ino", dump.ino.value()},
               {"revision", dump.revision.value()},

@@ -1,4 +1,4 @@
-// JSON documents of what looks into a filesystem: check, dump, capacity. Thread-safe: pure
+// JSON documents about the inside of a filesystem: check, dump, capacity. Thread-safe: pure
 // functions. Described in docs/operations/api.md.
 #pragma once
 
@@ -18,12 +18,12 @@ namespace symnas::vnfsd::api {
 
 nlohmann::json check_document(const fs::check::Report& report, std::int64_t took_ms);
 
-struct LunPlace {
+struct LunName {
   std::string name;
   std::string path;  // "" = not found on this head
 };
 // `luns` in the order of the volume's LUN indices.
-nlohmann::json dump_document(const fs::check::InodeDump& dump, const std::vector<LunPlace>& luns);
+nlohmann::json dump_document(const fs::check::InodeDump& dump, const std::vector<LunName>& luns);
 
 struct FilesystemUse {
   std::string name;

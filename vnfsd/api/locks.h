@@ -15,11 +15,12 @@
 
 namespace symnas::vnfsd::api {
 
-// From a request's query. Errors: kInvalidArgument (an unknown name, a value that is none).
+// The filter in a request's query. Errors: kInvalidArgument (an unknown name, a value that is
+// none).
 Result<LockFilter> lock_filter(const std::map<std::string, std::string>& query);
 // Whether the filter's VNFS, client and inode are this lock's.
 bool matches(const LockFilter& filter, const fs::LockEntry& lock);
-// `path`: of its file, "" when it was not asked for.
+// `path`: the path of the lock's file; "": it was not asked for.
 nlohmann::json lock_document(const std::string& filesystem, const std::string& path,
                              const fs::LockEntry& lock, std::int64_t now_ns);
 

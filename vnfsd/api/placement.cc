@@ -83,9 +83,9 @@ Story story_of(const ClusterView& view, const std::string& name, const json& her
   }
   if (owner != view.owners.end())
     return story_of_owned(view, name, here, owner->second.record.head(), now_ns);
-  const ha::Place place = ha::plan(facts_of(view)).at(name);
-  if (place.head.empty()) return {"waiting", "none of its heads can serve"};
-  return {"waiting", fmt::format("{} is to serve it", place.head)};
+  const ha::Assignment assignment = ha::plan(facts_of(view)).at(name);
+  if (assignment.head.empty()) return {"waiting", "none of its heads can serve"};
+  return {"waiting", fmt::format("{} is to serve it", assignment.head)};
 }
 
 json placement_document(const ClusterView& view, const json& here, std::int64_t now_ns) {
@@ -115,9 +115,9 @@ json placement_document(const ClusterView& view, const json& here, std::int64_t 
 
 json distribution_document(const ClusterView& view, std::int64_t now_ns) {
   json moves = json::array();
-  for (const auto& [name, place] : ha::distribute(facts_of(view, Observed{{}, now_ns}))) {
+  for (const auto& [name, assignment] : ha::distribute(facts_of(view, Observed{{}, now_ns}))) {
     moves.push_back(
-        {{"vnfs", name}, {"from", view.owners.at(name).record.head()}, {"to", place.head}});
+        {{"vnfs", name}, {"from", view.owners.at(name).record.head()}, {"to", assignment.head}});
   }
   return {{"moves", moves}};
 }

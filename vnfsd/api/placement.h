@@ -11,14 +11,14 @@
 
 namespace symnas::vnfsd::api {
 
-// How a VNFS is, in a word and, unless it is served where it should be, with the reason.
+// The state of a VNFS in a word and, unless the VNFS is served where it should be, the reason.
 struct Story {
   std::string state;
   std::string why;
 };
 
-// REQUIRES: the VNFS exists. `here`: of this head, as StatusBackend::local_status() has it: of
-// others only who owns what is known.
+// REQUIRES: the VNFS exists. `here`: the status of this head, as StatusBackend::local_status()
+// returns it. Of other heads only the VNFSs that they own are known.
 Story story_of(const ClusterView& view, const std::string& vnfs, const nlohmann::json& here,
                std::int64_t now_ns);
 

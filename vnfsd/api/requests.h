@@ -1,4 +1,4 @@
-// What administrators ask for that is more than a name. Value types.
+// Requests of administrators that are more than a name. Value types.
 #pragma once
 
 #include <string>
@@ -13,13 +13,13 @@ struct LunImportRequest {
   enum class Force { kNo, kYes } force = Force::kNo;
 };
 
-// Of the two, `path` counts unless it is empty.
+// Names an inode by `path`, or by `ino` when `path` is empty.
 struct DumpRequest {
   std::string path;
   Ino ino;
 };
 
-// Which locks are meant: all that match everything that is given.
+// Selects the locks that match every field that is given.
 struct LockFilter {
   std::string filesystem;
   std::string vnfs;
@@ -34,8 +34,8 @@ struct LockFilter {
 // Whether an administrator has said that clients may be lost (--yes).
 enum class Consent { kNo, kYes };
 
-// What becomes of the label of a LUN that is released. kForget: it is left as it is, because the
-// LUN does not answer any more.
+// What to do with the label of a LUN that is released. kForget: the label is left as it is, because
+// the LUN does not answer any more.
 enum class Label { kErase, kForget };
 
 enum class EtcdRole { kClient, kMember };

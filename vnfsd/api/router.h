@@ -18,7 +18,7 @@ struct ApiRequest {
   Mode mode = Mode::kCommit;
   Consent consent = Consent::kNo;                 // ?yes=true
   Revision after = {};                            // ?after=: of events
-  std::map<std::string, std::string> query = {};  // what else was said
+  std::map<std::string, std::string> query = {};  // the other parameters
 };
 
 class Router {
@@ -43,10 +43,11 @@ class Router {
                                        const nlohmann::json& body, const ApiRequest& request);
   Result<nlohmann::json> act_on_vnfs(const std::string& name, const std::string& action,
                                      const nlohmann::json& body, Mode mode);
-  // What says where VNFSs are or might go; without etcd nothing can move.
+  // Answers the collections that say where VNFSs are or might go. Errors: also those of etcd,
+  // without which no VNFS can move.
   Result<nlohmann::json> look_at_places(const std::string& collection);
   Result<nlohmann::json> explain(const std::string& vnfs, const std::string& head);
-  // For both.
+  // The view for look_at_places() and explain().
   Result<ClusterView> view_of_places();
   Result<nlohmann::json> act_on_locks(const ApiRequest& request);
   Result<nlohmann::json> import_luns(const nlohmann::json& body, Mode mode);

@@ -13,8 +13,8 @@
 namespace symnas::vnfsd::api {
 
 // {vnfs, head, verdict, role, standby, owner, state, why, planned, reasons, ways, notes}
-// (docs/operations/api.md). `here`: as for placement_document(). Errors: kNotFound (the VNFS, or
-// the head is and was none).
+// (docs/operations/api.md). `here`: as for placement_document(). Errors: kNotFound (there is no
+// such VNFS, or there is and was no such head).
 Result<nlohmann::json> why_document(const ClusterView& view, const nlohmann::json& here,
                                     const std::string& vnfs, const std::string& head,
                                     std::int64_t now_ns);

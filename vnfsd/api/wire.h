@@ -13,7 +13,7 @@ namespace symnas::vnfsd::api {
 nlohmann::json error_to_json(const Error& error);
 // kInternal when the document is no error document.
 Error error_from_json(const nlohmann::json& document);
-// 200-599 of RFC 9110 that fits the code.
+// The status code of RFC 9110 that fits the error code: 200 to 599.
 int http_status(ErrorCode code);
 
 }  // namespace symnas::vnfsd::api

@@ -42,7 +42,8 @@ struct GaneshaConfig {
   std::string log_level = "EVENT";
 };
 
-// How other heads are cut off: ha/fencing. Of two ways the agent is the second.
+// How other heads are cut off (ha/fencing). When both ways are configured, reservations come first
+// and the agent second.
 struct FenceConfig {
   // By persistent reservations of the LUNs: every head registers on them, and preempts.
   bool persistent_reservations = false;
@@ -58,7 +59,7 @@ struct FenceConfig {
   std::string cuts = "luns";
 };
 
-// How long one action of a fence may take, of whichever way is tried.
+// How long one action of a fence may take, whichever way is tried.
 inline std::int64_t fence_timeout_s(const FenceConfig& fence) {
   return fence.persistent_reservations && !fence.agent.empty() ? 2 * fence.timeout_s
                                                                : fence.timeout_s;

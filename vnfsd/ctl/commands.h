@@ -35,15 +35,15 @@ void add_status(CommandLine& line);
 void add_capacity(CommandLine& line);
 void add_events(CommandLine& line);
 void add_drill(CommandLine& line);
-// The verbs of vnfs that move some.
+// The verbs of `vnfs` that move VNFSs.
 void add_vnfs_moves(CommandLine& line, CLI::App* noun);
-// The verbs of vnfs that show where all are, and why one is there or not.
+// The verbs of `vnfs` that show where all VNFSs are, and why one is on a head or not.
 void add_vnfs_places(CommandLine& line, CLI::App* noun);
-// The verbs of head that empty one.
+// The verbs of `head` that empty a head.
 void add_drains(CommandLine& line, CLI::App* noun);
-// The verbs of vnfs that make several, or change one.
+// The verbs of `vnfs` that make several VNFSs, or change one.
 void add_vnfs_sets(CommandLine& line, CLI::App* noun);
-// The verbs of fs that look into a filesystem.
+// The verbs of `fs` that look into a filesystem.
 void add_inspection(CommandLine& line, CLI::App* filesystem);
 
 // How a verb waits for the VNFS that it has changed.
@@ -60,10 +60,11 @@ CLI::Option* add_failback(CLI::App* verb, std::string& policy);
 Status move_to(Context& context, const std::string& name, const std::string& head,
                const nlohmann::json& body, int timeout_s);
 // Waits until the VNFS is in the wanted state. Errors: kUnavailable after timeout_s, with what
-// holds it up.
+// holds the VNFS up.
 Status wait_for_state(Context& context, const std::string& name, const std::string& wanted,
                       int timeout_s);
-// It becomes part of a path; vnfsd applies the rules of names. Errors: kInvalidArgument.
+// Checks that the name can be a part of a path; vnfsd applies the rules of names. Errors:
+// kInvalidArgument.
 Status check_path_name(const std::string& name);
 
 // A verb that changes something: also takes --dry-run.

@@ -1,5 +1,5 @@
-// Context: what every symnas command has at hand: the agent, where output goes, how it looks.
-// Thread-compatible.
+// Context: what every symnas command works with: the client of the agent, the streams that output
+// goes to, and the form of the output. Thread-compatible.
 #pragma once
 
 #include <ostream>
@@ -30,7 +30,7 @@ struct Context {
   // Gets a collection; prints it as JSON, or its `key` array as a table. Errors: as
   // ApiClient::request().
   Status list(const std::string& collection, const std::vector<Column>& columns);
-  // The same of a document that is known already.
+  // Prints a document as list() does: as JSON, or its `key` array as a table.
   Status print(const nlohmann::json& document, const std::string& key,
                const std::vector<Column>& columns);
   // Prints {"done": [...]} or its lines.

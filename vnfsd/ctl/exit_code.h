@@ -1,12 +1,11 @@
 // Exit codes of symnas. Documented in symnas(1) and docs/operations/commands.md; scripts depend on
-// them. Thread-safe: pure functions.
+// them. 0: the command is done. Thread-safe: pure functions.
 #pragma once
 
 #include "common/base/result.h"
 
 namespace symnas::vnfsd::ctl {
 
-inline constexpr int kExitDone = 0;
 inline constexpr int kExitFailed = 1;
 inline constexpr int kExitUsage = 2;
 inline constexpr int kExitNotFound = 3;

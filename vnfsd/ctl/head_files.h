@@ -27,13 +27,13 @@ struct HeadPlaces {
   bool fence_reservations = false;
   std::string fence_agent;  // "": none
   std::vector<std::string> fence_options;
-  std::string fence_options_file;  // more of them, a line each: "" = none, "-" = standard input
+  std::string fence_options_file;  // further options, a line each: "" = none, "-" = standard input
   bool fence_when_asked = false;
 };
 
-// With the options of its file: what is secret stands in no command line. Empty lines and those
-// that begin with # are left out. Errors: kNotFound, kIo, kInvalidArgument (a line without "=": its
-// number is told, not what it says), kTooLarge.
+// Adds the fence options in the file `fence_options_file`: a secret stands in no command line.
+// Empty lines and those that begin with # are left out. Errors: kNotFound, kIo, kInvalidArgument (a
+// line without "=": the message has its number, not its text), kTooLarge.
 Result<HeadPlaces> with_fence_options(HeadPlaces places, std::istream& standard_input);
 
 struct ClusterInit {
@@ -44,14 +44,14 @@ struct ClusterInit {
   std::int64_t quota_bytes = EtcdConfig().quota_bytes;  // of etcd
 };
 
-// A new cluster's first head: CA, certificate, etcd.yml, vnfsd.toml. Nothing is overwritten.
-// Errors: kInvalidArgument, kAlreadyExists (one of the files is there), kIo.
+// Makes the files of a new cluster's first head: CA, certificate, etcd.yml, vnfsd.toml. Nothing is
+// overwritten. Errors: kInvalidArgument, kAlreadyExists (one of the files is there), kIo.
 Result<std::string> init_cluster(const ClusterInit& request, Mode mode);
-// A further head, from its bundle. Errors: as init_cluster.
+// Makes the files of a further head, from its bundle. Errors: as init_cluster.
 Result<std::string> join_cluster(const Bundle& bundle, const HeadPlaces& places, Mode mode);
 
-// What etcd.yml says. initial_cluster: "name=peer URL" of every member; empty: this is the first
-// member of a new cluster.
+// The values in etcd.yml. initial_cluster: "name=peer URL" of every member; empty: this is the
+// first member of a new cluster.
 struct EtcdMember {
   std::string head;
   std::string address;

@@ -14,7 +14,7 @@ namespace symnas::vnfsd::ctl {
 // Makes the client for a socket; tests give their own.
 using ClientFactory = std::function<std::unique_ptr<api::ApiClient>(const std::string& socket)>;
 
-// `arguments` without the program's name. Answers the exit code (exit_code.h).
+// `arguments` without the program's name. Returns the exit code (exit_code.h).
 int run_symnas(std::vector<std::string> arguments, const ClientFactory& factory, std::ostream& out,
                std::ostream& err);
 

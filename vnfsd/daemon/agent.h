@@ -43,7 +43,7 @@ class Agent {
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
 
-  // For the API. As long as the agent lives.
+  // For the API. Valid as long as the agent lives.
   api::Backends backends() { return administration_.backends(); }
   // What the supervisors of this head use.
   instance::Host& host() { return ownership_; }
@@ -51,14 +51,14 @@ class Agent {
   Fencing& fencing() { return cutting_.fencing; }
 
  private:
-  // Other heads are cut off.
+  // The parts that cut other heads off.
   struct Cutting {
     Cutting(const ThisHead& head, ClusterReader& reader, Journal& journal,
             Reservations* reservations, const AgentLinks& links, const std::stop_token& end);
     FenceMeans means;
     Fencing fencing;
   };
-  // Who looks at what the records do not tell, each on a loop of its own.
+  // The components that look at what the records do not tell, each on a loop of its own.
   struct Watchers {
     HeadWatcher heads;
     AnswerWatcher answers;

@@ -1,4 +1,4 @@
-// AgentLinks: what an agent uses beside the store.
+// AgentLinks: everything that an agent uses beside the store.
 #pragma once
 
 #include <cstdint>
@@ -18,22 +18,22 @@ namespace symnas::vnfsd::daemon {
 struct AgentLinks {
   // symnas-fence (ha/fencing). Empty: LUNs get no identification.
   ReservationCalls reservations;
-  // Cuts a head off and answers the proof of it (ha/fencing). Empty: no agent is configured.
+  // Cuts a head off and returns the proof (ha/fencing). Empty: no agent is configured.
   std::function<Result<std::string>(const std::string& head)> fence_off;
-  // Whether that could work, as far as its agent can tell; given up when stop_fd can be read.
-  // Empty: nobody asks.
+  // Whether fence_off() could work, as far as the fence agent can tell; given up when stop_fd
+  // becomes readable. Empty: nobody asks.
   std::function<Status(int stop_fd)> fence_check;
   std::int64_t last_answers_ms = kLastAnswersMs;  // shorter in unit tests only
   probe::HeadSights* prober = nullptr;            // null: heads are not missed
-  // Who answers for addresses on the network of a device of this head (vnfsd/address). Empty:
-  // nobody is asked.
+  // Finds out who answers for addresses on the network of a device of this head (vnfsd/address).
+  // Empty: nobody is asked.
   WhoHas who_has;
-  // The etcd member at the address is gone with its head: nothing is to wait for it. Empty: TCP
-  // finds out.
+  // Called when the etcd member at the address is gone with its head, so that nothing waits for it.
+  // Empty: TCP finds out.
   std::function<void(const std::string& address)> leave_member;
   kv::Membership* membership = nullptr;  // null: etcd's members are left alone
-  // etcd's members are others than config.etcd.endpoints says: the agent shall be made again.
-  // Called on a thread of the agent, again until that happens.
+  // Called when etcd's members are others than config.etcd.endpoints says: the agent has to be made
+  // again. Called on a thread of the agent, repeatedly until that happens.
   std::function<void(const std::vector<std::string>& endpoints)> endpoints_changed;
 };
 

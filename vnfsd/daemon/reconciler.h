@@ -1,6 +1,6 @@
 // Reconciler: brings this head in line with the cluster's records: registers it, has its LUNs open,
-// its moves answered and ordered, its supervisors as the records want them, and says which LUNs it
-// has. Thread class: confined to the loop that follows the records (ClusterFollower).
+// its moves answered and ordered, its supervisors as the records want them, and records which LUNs
+// this head has. Thread class: confined to the loop that follows the records (ClusterFollower).
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace symnas::vnfsd::daemon {
 
-// What it brings in line.
+// The parts of the agent that Reconciler brings in line.
 struct ReconcilerParts {
   const ThisHead& head;
   EventWriter& events;
@@ -46,7 +46,7 @@ class Reconciler final : public RecordsUser {
   const ReconcilerParts parts_;
   const ThisHead& head_;
   Moves moves_;
-  bool swept_ = false;        // what the agent before this one has left has ended
+  bool swept_ = false;        // the standbys that the agent before this one has left have ended
   bool unpublished_ = false;  // publish_luns() has more to say
 };
 

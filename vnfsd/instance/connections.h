@@ -31,15 +31,15 @@ struct Connection {
   friend bool operator==(const Connection&, const Connection&) = default;
 };
 
-// Adds to `all` those of `more` whose ends it does not have.
+// Adds to `all` those connections of `more` whose ends `all` does not have.
 void add_missing(std::vector<Connection>& all, const std::vector<Connection>& more);
 
-// Those that are established on the local `port`, from the text of /proc/net/tcp or tcp6 (proc(5)),
-// IPv4-mapped addresses as IPv4. Lines that cannot be parsed are left out.
+// The connections that are established on the local `port`, from the text of /proc/net/tcp or tcp6
+// (proc(5)), IPv4-mapped addresses as IPv4. Lines that cannot be parsed are left out.
 std::vector<Connection> established(const std::string& proc_net_tcp, std::uint16_t port);
 
 // How many connections were ever accepted, on all ports: PassiveOpens of the text of /proc/net/snmp
-// (RFC 4022 tcpPassiveOpens). Nothing: it is not there.
+// (RFC 4022 tcpPassiveOpens). nullopt: the text does not have it.
 std::optional<std::uint64_t> passive_opens(const std::string& proc_net_snmp);
 
 }  // namespace symnas::vnfsd::instance

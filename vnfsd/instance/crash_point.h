@@ -2,7 +2,7 @@
 // Thread-safe.
 //
 // SYMNAS_CRASH_AT="STEP NAME" in vnfsd's environment names one, of the move of that VNFS or of the
-// fence of that head; without it nothing happens, and the environment is read once. Tests:
+// fence of that head; without the variable nothing happens. The environment is read once. Tests:
 // tests/lab/cases/crashes/every_step.py.
 #pragma once
 

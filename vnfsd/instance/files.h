@@ -13,11 +13,11 @@ namespace symnas::vnfsd::instance {
 Status write_file_atomically(const std::string& path, const std::string& text, mode_t mode);
 // Errors: kNotFound, kIo.
 Result<std::string> read_file(const std::string& path);
-// Its lines as one; "" when it cannot be read.
+// The file's lines as one line; "" when the file cannot be read.
 std::string lines_of(const std::string& path);
-// With parents, mode 0700 for what is made. Errors: kIo.
+// Makes a directory with its parents, mode 0700 for those that are made. Errors: kIo.
 Status make_directories(const std::string& path);
-// Everything below `path`, and it; missing is success. Errors: kIo.
+// Removes `path` and everything below it; success also when it is missing. Errors: kIo.
 Status remove_tree(const std::string& path);
 
 }  // namespace symnas::vnfsd::instance

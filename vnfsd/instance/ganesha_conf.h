@@ -22,10 +22,10 @@ class FsalBlocks {
 // FSAL CLUSTER: libfsalcluster.so.
 const FsalBlocks& cluster_fsal();
 
-// Errors: kInvalidArgument when a value holds what cannot be quoted (the rules of names keep that
-// out).
+// Errors: kInvalidArgument when a value holds what cannot be quoted (the rules of names keep such
+// values out).
 Result<std::string> render_export(const records::ExportRecord& exported, const FsalBlocks& fsal);
-// Errors: the same.
+// Errors: as render_export().
 Result<std::string> render_ganesha_conf(const InstancePlan& plan, const FsalBlocks& fsal);
 
 }  // namespace symnas::vnfsd::instance

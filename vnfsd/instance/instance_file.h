@@ -1,5 +1,5 @@
-// instance.json: what the plugin reads at start, and again when a volume of its grows or its
-// exports change. Pure rendering. Format: docs/formats/instance_file.md.
+// instance.json: the file that the plugin reads at start, and again when one of its volumes grows
+// or its exports change. Pure rendering. Format: docs/formats/instance_file.md.
 #pragma once
 
 #include <string>

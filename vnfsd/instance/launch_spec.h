@@ -19,7 +19,7 @@ struct LaunchSpec {
   std::string stage;               // directory that becomes /run
   std::vector<std::string> keep;   // directories that stay visible if they lie below /run
   std::vector<std::string> links;  // to be set up; they have no address yet
-  bool ipv6 = false;               // whether the namespace speaks it
+  bool ipv6 = false;               // whether the namespace has IPv6
   std::string rpcbind;
   std::vector<std::string> argv;
   std::vector<std::string> environment;  // "NAME=value"

@@ -17,7 +17,7 @@
 
 namespace symnas::vnfsd::instance {
 
-// What symnas-launch will be told. Pure.
+// The specification that symnas-launch gets. Pure.
 LaunchSpec launch_spec_for(const InstancePlan& plan);
 
 // Writes the instance's files into its directory (made if missing) and removes what an older
@@ -26,21 +26,21 @@ Status prepare_directory(const InstancePlan& plan, const std::string& ganesha_co
 // Replaces instance.json by a complete new one in one step. Errors: kIo, those of rendering it.
 Status write_instance_file(const InstancePlan& plan);
 
-// `note` is called when the process exists but cannot do anything yet: it records it for the next
-// vnfsd. If vnfsd dies before that, the process ends by itself. REQUIRES: prepare_directory().
-// Blocks at most kLaunchTimeoutMs (limits.h). Errors: kInternal with the launcher's own message;
-// kNotFound (a network device does not exist); kIo; note's.
+// Starts the instance. `note` is called when the process exists but cannot do anything yet, and
+// records the process for the next vnfsd. If vnfsd dies before that, the process ends by itself.
+// REQUIRES: prepare_directory(). Blocks at most kLaunchTimeoutMs (limits.h). Errors: kInternal with
+// the launcher's own message; kNotFound (a network device does not exist); kIo; note's.
 Result<Process> launch(const InstancePlan& plan, const std::function<Status(const Process&)>& note);
 
 // Waits until the instance listens on its NFS port, in the namespace behind netns_fd. Errors:
-// kUnavailable (timeout_ms passed), kInternal (it has ended).
+// kUnavailable (timeout_ms passed), kInternal (the instance has ended).
 Status wait_listening(const Process& process, int netns_fd, std::int64_t timeout_ms);
 
 // Tells old clients that their connections are over (address::tickle()).
 void wake_clients(const std::vector<Connection>& connections, int netns_fd);
 
-// VIPs, routes, their announcements on each network, wake_clients(). What is in `held` is left out:
-// others have it. Errors: those of vnfsd/address.
+// Brings up the VIPs: adds them and their routes, announces them on each network, and calls
+// wake_clients(). VIPs in `held` are left out: others have them. Errors: those of vnfsd/address.
 Status bring_addresses_up(const InstancePlan& plan, int netns_fd,
                           const std::vector<IpAddress>& held = {});
 

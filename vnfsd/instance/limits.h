@@ -11,9 +11,10 @@ namespace symnas::vnfsd::instance {
 inline constexpr std::int64_t kLaunchTimeoutMs = 15'000;
 // From exec to listening: includes opening LUNs and mounting filesystems, which waits for etcd.
 inline constexpr std::int64_t kListenTimeoutMs = 60'000;
-// The same to the point where it waits for its claim: one read of etcd.
+// As kListenTimeoutMs, for a standby: from exec until it waits for its claim, after one read of
+// etcd.
 inline constexpr std::int64_t kStandbyTimeoutMs = 15'000;
-inline constexpr std::int64_t kCallTimeoutMs = 1'000;  // an answer to what takes no time
+inline constexpr std::int64_t kCallTimeoutMs = 1'000;  // for an answer that takes no time
 inline constexpr std::int64_t kListenPollMs = 2;       // part of every outage: short
 inline constexpr std::int64_t kKillTimeoutMs =
     10'000;  // SIGKILL of a process in an uninterruptible sleep
@@ -25,10 +26,11 @@ inline constexpr std::int64_t kRpcbindTimeoutMs = 5'000;
 inline constexpr std::uint16_t kNfsPort = 2049;
 inline constexpr std::string_view kLinkPrefix = "nfs";  // of the links in a VNFS's namespace
 
-// What an instance that is to be moved has begun gets this long for its end: far more than I/O to
-// healthy LUNs takes. Beyond it the instance is killed, and its clients ask again.
+// The requests that an instance has begun when it is to be moved get this long for their end: far
+// more than I/O to healthy LUNs takes. Beyond it the instance is killed, and its clients ask again.
 inline constexpr std::int64_t kRetireTimeoutMs = 2'000;
-// After it, for the last replies and for closing its mounts: some transactions and flushes.
+// Time after kRetireTimeoutMs, for the last replies and for closing the mounts: some transactions
+// and flushes.
 inline constexpr std::int64_t kRetireCloseMs = 5'000;
 
 // An edit of exports: one that opens a volume and mounts a filesystem takes some hundred
@@ -41,8 +43,8 @@ inline constexpr std::int64_t kPulseLookMs = 200;
 inline constexpr std::int64_t kHiddenLookMs = 20;
 // docs/design.md 6: a gate that has been shut for so long will hardly open at once.
 inline constexpr std::int64_t kHideAfterMs = 1'000;
-// Its beat comes every 100 ms from a thread that waits for nothing: far above what a busy machine
-// keeps a thread waiting.
+// An instance whose beat is missing for this long stands still. The beat comes every 100 ms from a
+// thread that waits for nothing, and a busy machine keeps no thread waiting for nearly as long.
 inline constexpr std::int64_t kStillMs = 3'000;
 // After a longer pause between two looks nothing is known: this head stood still itself.
 inline constexpr std::int64_t kPulseGapMs = 700;
@@ -52,19 +54,19 @@ static_assert(kPulseGapMs > 3 * kPulseLookMs && kStillMs > 4 * kPulseGapMs);
 inline constexpr std::int64_t kRestartPauseMinMs = 200;
 inline constexpr std::int64_t kRestartPauseMaxMs = 30'000;
 // An instance that served this long was healthy: its crash is a first one again. Far above a start
-// (0.1 s), so that what cannot start backs off; short, because a pause is an outage for every
-// client: what dies again each few seconds serves better restarted at once than after half a
-// minute.
+// (0.1 s), so that an instance that cannot start backs off; short, because a pause is an outage for
+// every client: an instance that dies again each few seconds serves better when it is restarted at
+// once than after half a minute.
 inline constexpr std::int64_t kHealthyServiceMs = 2'000;
 
-// Clients are told twice: what they are told first may get lost, a reset is ignored by whoever has
-// received more than its number says, and Linux answers what lies out of its window once in half a
-// second (tcp_invalid_ratelimit).
+// Clients are told twice. The first packet may get lost; a reset is ignored by a client that has
+// received more than its number says; and Linux answers packets that lie out of its window only
+// once in half a second (tcp_invalid_ratelimit).
 inline constexpr std::int64_t kWakeAgainMs = 1'000;
 inline constexpr std::ptrdiff_t kUnheardMax = 4'096;  // of one VNFS: 200 KB of c/conn
 
 // Whether somebody else has a VIP is asked while the instance starts, which takes longer than this;
-// who lives on the same network answers within a millisecond or two.
+// a host on the same network answers within a millisecond or two.
 inline constexpr std::int64_t kVipAskMinMs = 40;
 // Where nobody waits for the answer: before a planned move, and while somebody else has a VIP.
 inline constexpr std::int64_t kVipAskMs = 200;

@@ -1,5 +1,5 @@
-// InstancePlan: everything that decides how an instance is started; what ganesha.conf,
-// instance.json and the launch specification are rendered from. Value type.
+// InstancePlan: everything that decides how an instance is started. ganesha.conf, instance.json and
+// the launch specification are rendered from it. Value type.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ struct LinkPlan {
   std::uint32_t mtu = 0;  // 0 = the device's
   std::string gateway;    // as the network's record has it; "" = none
   std::vector<Cidr> vips;
-  // What an instance of this VNFS may answer with for them, on any head: it is being moved, or its
-  // head is going down.
+  // MACs with which an instance of this VNFS, on any head, may answer for these VIPs: the VNFS is
+  // being moved, or its head is going down.
   std::vector<address::MacAddress> own_macs;
 };
 
@@ -61,14 +61,14 @@ struct InstancePlan {
   std::string incarnation;  // boot id of the head
   std::string owner_key;
   Revision owner_mod_revision;
-  bool standby = false;     // it is not claimed yet
-  bool is_awaited = false;  // though a standby: nobody serves its clients
+  bool standby = false;     // the VNFS is not claimed yet
+  bool is_awaited = false;  // a standby, while nobody serves the VNFS's clients
   std::vector<LinkPlan> links;
   std::vector<records::ExportRecord> exports;
   std::string exports_digest;  // vnfsd/plans/exports.h
   std::vector<LunPath>
       luns;  // every LUN this head has open: a volume may grow while the instance runs
-  std::vector<Connection> connections;  // of its clients, at the end of the last instance
+  std::vector<Connection> connections;  // of the clients, at the end of the last instance
   Config config;
   InstancePaths paths;
 };
@@ -77,14 +77,14 @@ struct InstancePlan {
 address::MacAddress spare_mac(const std::string& head, const std::string& vnfs,
                               const std::string& network, Epoch epoch);
 
-// From the records. epoch, owner and luns are left to the caller.
-// Errors: kNotFound (the VNFS, or something it names, is gone).
+// Makes the plan from the records. epoch, owner and luns are left to the caller. Errors: kNotFound
+// (the VNFS, or something it names, is gone).
 Result<InstancePlan> plan_instance(const ClusterView& view, const Config& config,
                                    const std::string& vnfs);
 
-// Whether a standby that was started as `prepared` says is what was claimed. Its exports it has
-// read from its configuration by then: other rules, or a filesystem that the proof of its end would
-// not cover, it must not be called with (INV-1).
+// Whether a standby that was started by `prepared` may serve what was claimed. It has read its
+// exports from its configuration by then. So it must not be called when other rules hold by now, or
+// with a filesystem that the proof of its end would not cover (INV-1).
 bool may_call(const InstancePlan& prepared, const InstancePlan& claimed);
 
 }  // namespace symnas::vnfsd::instance

@@ -1,5 +1,6 @@
-// PulseWatch: what follows from the pulse of a running instance (fsal_cluster/pulse) for its VIPs
-// and for itself. Pure; the caller brings pulse and time. Thread-compatible.
+// PulseWatch: decides from the pulse of a running instance (fsal_cluster/pulse) whether its VIPs
+// are to be up, and whether the instance is to be ended. Pure; the caller brings pulse and time.
+// Thread-compatible.
 //
 // Invariant: VIPs are wanted again only while the gate is open, by a proof that came after they
 // were removed, and never of an instance that is being ended; an instance is never blamed for time
@@ -14,17 +15,18 @@ namespace symnas::vnfsd::instance {
 
 class PulseWatch {
  public:
-  enum class Verdict {
+  enum class Action {
     kGoOn,
-    kHide,  // it cannot prove that it may answer: its VIPs are to be removed
-    kShow,  // it can again: they are to be put back
-    kEnd,   // it stands still, or is being ended
+    kHide,  // the instance cannot prove that it may answer: its VIPs are to be removed
+    kShow,  // the instance can prove it again: its VIPs are to be put back
+    kEnd,   // the instance stands still, or is being ended
   };
-  // now_ns: CLOCK_MONOTONIC. A verdict is given once and counts as carried out; undo() if it was
-  // not. kEnd is given again.
-  Verdict look(std::int64_t now_ns, const fs::Pulse& pulse);
+  // now_ns: CLOCK_MONOTONIC. An action is returned once and counts as carried out; call undo() if
+  // the action was not. kEnd is returned again and again.
+  Action look(std::int64_t now_ns, const fs::Pulse& pulse);
   void undo() { hidden_ = !hidden_; }
-  // It is killed. From now on its VIPs are to be down, however long its death takes.
+  // The instance is being killed. From now on its VIPs are to be down, however long its death
+  // takes.
   void end() { ending_ = true; }
   bool ending() const { return ending_; }
   bool hidden() const { return hidden_ || ending_; }
@@ -33,8 +35,8 @@ class PulseWatch {
   bool hidden_ = false;
   bool ending_ = false;
   std::int64_t looked_ns_ = 0;  // 0: not yet
-  std::int64_t beat_ns_ = 0;    // the last one seen
-  std::int64_t since_ns_ = 0;   // when it was seen first
+  std::int64_t beat_ns_ = 0;    // the last beat seen
+  std::int64_t since_ns_ = 0;   // when that beat was seen first
 };
 
 }  // namespace symnas::vnfsd::instance

@@ -1,5 +1,5 @@
-// RestartPolicy: when an instance that ended is started again. Pure; the caller brings the time.
-// Thread-compatible. Invariant: a start is never refused for ever; pauses are bounded by
+// RestartPolicy: decides when an instance that ended is started again. Pure; the caller brings the
+// time. Thread-compatible. Invariant: a start is never refused for ever; pauses are bounded by
 // kRestartPauseMaxMs.
 #pragma once
 
@@ -11,8 +11,8 @@ class RestartPolicy {
  public:
   // The instance began to serve.
   void served(std::int64_t now_ms);
-  // It ended, or a start failed. Answers the pause before the next start in ms: 0 after the first
-  // end of a healthy instance, then kRestartPauseMinMs doubling up to kRestartPauseMaxMs.
+  // The instance ended, or a start failed. Returns the pause before the next start in ms: 0 after
+  // the first end of a healthy instance, then kRestartPauseMinMs doubling up to kRestartPauseMaxMs.
   std::int64_t ended(std::int64_t now_ms);
   // The administrator asked for a start: the count begins again.
   void reset() { failures_ = 0; }

@@ -25,11 +25,11 @@ struct InstanceState {
   Epoch epoch;
   std::string incarnation;  // boot id: after a reboot the pid means nothing
   Revision owner_mod_revision;
-  std::int64_t started_ns = 0;           // wall clock
-  std::vector<LunIdentity> luns;         // what its fence has to prove on
-  bool retiring = false;                 // it was told to close its mounts: it serves no more
-  std::vector<std::string> connections;  // of its clients, since its VIPs were removed (Connection)
-  bool standby = false;  // it waits for its claim: it has no LUN open, and no link up
+  std::int64_t started_ns = 0;    // wall clock
+  std::vector<LunIdentity> luns;  // the LUNs on which its fence has to prove its end
+  bool retiring = false;          // the instance was told to close its mounts: it serves no more
+  std::vector<std::string> connections;  // of the clients, since the VIPs were removed (Connection)
+  bool standby = false;  // the instance waits for its claim: it has no LUN open, and no link up
   friend bool operator==(const InstanceState&, const InstanceState&) = default;
 };
 

@@ -34,28 +34,28 @@ namespace symnas::vnfsd::instance {
 struct Farewell {
   records::Departure departure;          // its epoch is 0: none has run
   std::vector<std::string> connections;  // of its clients (Connection)
-  std::vector<std::string> unheard;  // of before it; they may not have heard that they were left
+  std::vector<std::string> unheard;      // of before it; may not have heard that they were left
 };
 
-// How its present instance came to serve.
+// How the VNFS's present instance came to serve.
 struct Arrival {
   Epoch epoch;
   google::protobuf::RepeatedPtrField<records::Step> steps;
-  records::Departure last;  // of the one before it that ended by itself here; epoch 0: none
+  records::Departure last;  // of the instance before, if it ended by itself here; epoch 0: none
 };
 
-// What a supervisor needs of its head. Thread-safe; the calls block.
+// Host: what a supervisor needs of its head. Thread-safe; the calls block.
 class Host {
  public:
   virtual ~Host() = default;
   // The plan of an instance that waits for its claim, with an epoch that nobody else gets.
   // Errors: as claim().
   virtual Result<InstancePlan> prepare(const std::string& vnfs) = 0;
-  // The instance of prepare() waits.
+  // The instance of prepare() waits for its claim.
   virtual void prepared(const std::string& vnfs) = 0;
-  // Takes ownership of the VNFS and answers the plan of the instance to start: with the epoch of
-  // prepare() if every instance of the VNFS had an earlier one, else with a new one.
-  // Errors: kBusy (another head owns it), kNotFound, kUnavailable, kUnknownOutcome (try again).
+  // Takes ownership of the VNFS and returns the plan of the instance to start: with the epoch of
+  // prepare() if every instance of the VNFS had an earlier one, else with a new one. Errors: kBusy
+  // (another head owns it), kNotFound, kUnavailable, kUnknownOutcome (try again).
   virtual Result<InstancePlan> claim(const std::string& vnfs, std::optional<Epoch> prepared) = 0;
   // The plan as records and LUNs are now, for the instance that runs as `state` says.
   virtual Result<InstancePlan> plan_of(const std::string& vnfs, const InstanceState& state) = 0;
@@ -66,21 +66,23 @@ class Host {
   // Gives ownership up. REQUIRES: fence() succeeded. Idempotent. Errors: kUnavailable,
   // kUnknownOutcome.
   virtual Status release(const std::string& vnfs, const Farewell& farewell) = 0;
-  // Its instance has ended without being told to. Waits for nothing.
+  // Tells that the VNFS's instance has ended without being told to. Waits for nothing.
   virtual void ended(const std::string& vnfs, Epoch epoch, const std::string& how) = 0;
-  // Others answer for VIPs of it (text_of()), so that these are not taken. The same.
+  // Tells that others answer for VIPs of the VNFS (text_of()), so that these are not taken. Waits
+  // for nothing.
   virtual void vips_taken(const std::string& vnfs, const std::string& by_whom) = 0;
-  // Head and epoch of each of its instances that is remembered. Errors: as release().
+  // Head and epoch of each instance of the VNFS that is remembered. Errors: as release().
   virtual Result<std::vector<std::pair<std::string, Epoch>>> earlier(const std::string& vnfs) = 0;
-  // Before its instance is told to serve the exports of the plan: from here on nobody knows what it
-  // serves. Nothing: it does so already, and need not be told. Errors: kConflict (somebody else
-  // owns it), those of the store.
+  // To be called before the VNFS's instance is told to serve the exports of the plan: from then on
+  // nobody knows what it serves. nullopt: it serves them already, and need not be told. Errors:
+  // kConflict (somebody else owns it), those of the store.
   virtual Result<std::optional<Revision>> tells_exports(const InstancePlan& plan) = 0;
-  // It was told, and serves them or has refused them (kInvalidArgument); after any other error it
-  // is not known, and stays so. `telling`: the answer of tells_exports(). Errors: the same, and
-  // `taken`.
+  // The instance was told. `taken`: success when it serves the exports, kInvalidArgument when it
+  // has refused them; after any other error it is not known what it serves, and stays so.
+  // `telling`: what tells_exports() returned. Errors: as tells_exports(), and `taken`.
   virtual Status exports_told(const InstancePlan& plan, Revision telling, const Status& taken) = 0;
-  // Its instance serves: a move that led here is done. Errors: as release().
+  // Tells that the VNFS's instance serves: a move that led to this head is done. Errors: as
+  // release().
   virtual Status served(const std::string& vnfs, const Arrival& arrival) = 0;
 };
 
@@ -94,7 +96,8 @@ class Supervisor {
 
   // From any thread:
   void set_wanted(Wanted wanted) { requests_.set_wanted(wanted); }
-  // Kills the instance of that epoch if it still runs; then as after every end: fence, restart.
+  // Kills the instance of that epoch if it still runs; what follows is as after every end: fence,
+  // restart.
   void end_instance(Epoch epoch, const std::string& why) { requests_.end_instance(epoch, why); }
   // LUNs, volumes or exports have changed: a running instance's instance.json is written anew, and
   // the instance told of its exports.
@@ -107,7 +110,7 @@ class Supervisor {
   void run();
   void adopt();
   void finish_start();
-  // What nobody else has of its VIPs (supervisor_vips.cc).
+  // Brings up the VIPs that nobody else has (supervisor_vips.cc).
   enum class VipsUp { kYes, kTaken };
   Result<VipsUp> take_vips(const InstancePlan& plan);
   Result<InstancePlan> without_own_vips(InstancePlan plan) const;
@@ -122,11 +125,13 @@ class Supervisor {
   void give_up(const Error& error);
   void watch_running();
   void kill_if_told();
-  // Its pulse (supervisor_pulse.cc): without the store, and without an answer of the instance.
+  // The instance's pulse (supervisor_pulse.cc): it is read without the store, and without an answer
+  // of the instance.
   void find_pulse();
-  PulseWatch::Verdict look_at_pulse();
+  PulseWatch::Action look_at_pulse();
   void attend_pulse();
-  // What waits for the store or the instance is waited for in this way.
+  // Waits for `done`, which waits for the store or the instance, and attends to the pulse
+  // meanwhile.
   template <class T>
   void attend_pulse_until(const std::future<T>& done) {
     while (done.wait_for(std::chrono::milliseconds(kHiddenLookMs)) != std::future_status::ready)
@@ -173,52 +178,52 @@ class Supervisor {
   const FsalBlocks& fsal_;
   const env::Clock& clock_;
 
-  // Its VIPs, and who else has some of them.
+  // The VNFS's VIPs, and who else has some of them.
   struct Vips {
     bool up = false;                        // some at least, perhaps
     InstancePlan plan;                      // what they were brought up by
-    std::unique_ptr<VipQuestion> question;  // about those of the one that is being started
+    std::unique_ptr<VipQuestion> question;  // about the VIPs of the instance that is being started
     std::vector<TakenVip> held;             // others have them
     std::int64_t try_ms = 0;                // when to look again
   };
-  // Its clients that may not have heard that they were left.
+  // Clients that may not have heard that they were left.
   struct Unheard {
-    std::vector<Connection> left;     // who was connected when its VIPs went, to be woken
+    std::vector<Connection> left;     // connected when the VIPs went: to be woken
     std::vector<Connection> to_wake;  // again
     std::int64_t wake_at_ms = 0;
   };
-  // Of process_: what it says by itself.
+  // Of process_: what the process says by itself.
   struct PulseSight {
-    std::optional<fs::PulseReader> reader;  // none: it is judged by nothing
+    std::optional<fs::PulseReader> reader;  // none: the process is judged by nothing
     PulseWatch watch;
     std::string error;  // why there is none
   };
   struct Progress {
     bool serving = false;
-    bool adopted = false;   // it may have served before this vnfsd started
+    bool adopted = false;   // the instance may have served before this vnfsd started
     bool fenced = false;    // nothing older than the next start can reach a LUN
     bool released = false;  // after a stop
-    bool silenced = false;  // nothing of it reaches its clients any more
+    bool silenced = false;  // nothing that the instance sends reaches its clients any more
   };
 
-  // Of the thread.
+  // Used by the thread only.
   std::optional<Process> process_;
   UniqueFd netns_;            // of process_; invalid: it has none any more
-  std::future<void> burial_;  // of the links of the one before
+  std::future<void> burial_;  // of the links of the instance before
   InstanceState state_;
   PulseSight pulse_;
   Vips vips_;
   Unheard unheard_;
   Progress progress_;
   InstancePlan prepared_;                // what the last standby was started with
-  std::optional<InstancePlan> claimed_;  // what its claim was answered, until that was used
+  std::optional<InstancePlan> claimed_;  // what claim() returned, until it was used
   Farewell farewell_;                    // of the instance that was stopped last
-  Arrival arrival_;                      // of the one that is being started
+  Arrival arrival_;                      // of the instance that is being started
   RestartPolicy policy_;
   std::int64_t pause_ms_ = 0;
 
   SupervisorRequests requests_;
-  std::future<void> telling_;  // of exports; of the thread; it wakes it
+  std::future<void> telling_;  // of exports; used by the thread only, which it wakes
   std::thread thread_;         // last: starts when all else is there
 };
 

@@ -35,10 +35,10 @@ void Supervisor::find_pulse() {
   }
 }
 
-PulseWatch::Verdict Supervisor::look_at_pulse() {
+PulseWatch::Action Supervisor::look_at_pulse() {
   find_pulse();
   if (!pulse_.reader)
-    return pulse_.watch.ending() ? PulseWatch::Verdict::kEnd : PulseWatch::Verdict::kGoOn;
+    return pulse_.watch.ending() ? PulseWatch::Action::kEnd : PulseWatch::Action::kGoOn;
   const fs::Pulse pulse = pulse_.reader->read();
   requests_.show([&](InstanceSnapshot& shown) {
     shown.first_request_ns = pulse.first_request_ns;
@@ -49,16 +49,16 @@ PulseWatch::Verdict Supervisor::look_at_pulse() {
 
 void Supervisor::attend_pulse() {
   switch (look_at_pulse()) {
-    case PulseWatch::Verdict::kGoOn:
+    case PulseWatch::Action::kGoOn:
       if (pulse_.watch.hidden() && vips_.up) hide_vips();
       return;
-    case PulseWatch::Verdict::kHide: return hide_vips();
-    case PulseWatch::Verdict::kShow: {
+    case PulseWatch::Action::kHide: return hide_vips();
+    case PulseWatch::Action::kShow: {
       // The last replies of one that retires need them, too.
       const bool retires = state_.retiring && !progress_.silenced;
       return progress_.serving || retires ? show_vips() : void();
     }
-    case PulseWatch::Verdict::kEnd:
+    case PulseWatch::Action::kEnd:
       return end_process(fmt::format("it has stood still for {} ms", kStillMs));
   }
 }
@@ -94,12 +94,12 @@ void Supervisor::await_end() {
 bool Supervisor::may_show_vips() {
   if (pulse_.watch.ending()) return false;
   if (!pulse_.reader || pulse_.reader->read().open_until_ns > clock_.mono_ns()) return true;
-  const PulseWatch::Verdict verdict = look_at_pulse();
-  if (verdict == PulseWatch::Verdict::kEnd) {
+  const PulseWatch::Action action = look_at_pulse();
+  if (action == PulseWatch::Action::kEnd) {
     end_process("it stands still");
     return false;
   }
-  if (verdict == PulseWatch::Verdict::kHide || (pulse_.watch.hidden() && vips_.up)) hide_vips();
+  if (action == PulseWatch::Action::kHide || (pulse_.watch.hidden() && vips_.up)) hide_vips();
   show("starting", kNoProof);
   requests_.sleep(kHiddenLookMs);
   return false;

@@ -1,5 +1,5 @@
-// SupervisorRequests: what others ask of a supervisor, and what it shows them. Thread-safe; all
-// that another thread than the supervisor's own may touch is here.
+// SupervisorRequests: what others ask of a supervisor, and what it shows them. Thread-safe.
+// Everything that another thread than the supervisor's own may touch is here.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace symnas::vnfsd::instance {
 
-// kPrepared: as far as it goes without owning the VNFS.
+// kPrepared: started as far as is possible without owning the VNFS.
 enum class Wanted { kStarted, kStopped, kPrepared };
 
 // What `symnas status` shows.
@@ -25,11 +25,11 @@ struct InstanceSnapshot {
   std::int64_t since_ns = 0;   // wall clock, of the state
   std::uint64_t restarts = 0;  // since vnfsd started
   std::string last_exit;
-  std::string error;  // why it is not further, or what it does not serve; "" = nothing is wrong
-  std::string vips_taken;  // which VIPs it has not, because who answers for them; "" = none
-  bool silent = false;     // its VIPs are down: who is connected cannot be told from its sockets
+  std::string error;       // why it is not further, or what it does not serve; "": nothing is wrong
+  std::string vips_taken;  // the VIPs that it has not, and who answers for them; "": none
+  bool silent = false;     // its VIPs are down: its sockets do not tell who is connected
   std::vector<std::string> unheard;  // as in Farewell
-  // By its pulse, monotonic clock; 0: not yet.
+  // Told by the instance's pulse, monotonic clock; 0: not yet.
   std::int64_t first_request_ns = 0;
   std::int64_t last_reclaim_ns = 0;
 };
@@ -53,15 +53,15 @@ class SupervisorRequests {
   // --- the supervisor looks
   bool ending() const;
   Wanted wanted() const;
-  // Why the instance of that epoch is to be killed; nothing: it is not. What was said of another
-  // one is forgotten.
+  // Why the instance of that epoch is to be killed; nullopt: it is not. Forgets orders about other
+  // instances.
   std::optional<std::string> take_end(Epoch epoch);
-  // What was said of it so far does not count.
+  // Forgets the orders to kill so far.
   void forget_end();
   void take_refresh();
-  // It could not be done: to be called after take_refresh(). Wakes nobody.
+  // The refresh could not be done: to be called after take_refresh(). Wakes nobody.
   void put_refresh_back();
-  // Can be read when something was asked for since the last sleep().
+  // Readable when something was asked for since the last sleep().
   int fd() const { return wake_.get(); }
   void wake();
   // Sleeps until something was asked for or timeout_ms are over (-1: no bound).
@@ -81,7 +81,7 @@ class SupervisorRequests {
   bool refresh_ GUARDED_BY(mutex_) = false;
   // Which instance is to be killed, and why.
   std::optional<std::pair<Epoch, std::string>> end_ GUARDED_BY(mutex_);
-  Epoch killed_ GUARDED_BY(mutex_);  // the last one that was
+  Epoch killed_ GUARDED_BY(mutex_);  // the last instance that was killed
   InstanceSnapshot snapshot_ GUARDED_BY(mutex_);
 };
 

@@ -1,6 +1,6 @@
-// VipQuestion: asks the networks of a VNFS whether somebody else has its VIPs, while its instance
-// starts: no start takes longer for it. Thread class: thread-compatible; works on threads of its
-// own.
+// VipQuestion: asks the networks of a VNFS whether somebody else has its VIPs, while the VNFS's
+// instance starts: no start takes longer for the question. Thread class: thread-compatible; works
+// on threads of its own.
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,7 @@ struct TakenVip {
 // For people: "VIP 10.0.0.101 (network nfs0) is in use by 52:54:00:12:34:56, ...".
 std::string text_of(const std::vector<TakenVip>& taken);
 
-// Those of the holders that are no link of the VNFS on any head. Pure.
+// The holders that are no link of the VNFS on any head. Pure.
 std::vector<TakenVip> foreign(const LinkPlan& link, const std::vector<address::Holder>& holders);
 
 class VipQuestion {
@@ -39,8 +39,8 @@ class VipQuestion {
 
   // Waits until the window is over.
   void finish();
-  // What was heard. Where nothing can be asked (no such device) nobody is known to answer; that is
-  // logged.
+  // The VIPs for which somebody else was heard. Where nothing can be asked (no such device) nobody
+  // is known to answer; that is logged.
   std::vector<TakenVip> answers();
 
  private:

@@ -20,7 +20,7 @@ Status check_host_name(std::string_view kind, std::string_view name);
 Status check_device_name(std::string_view device);
 
 // An export's subtree: absolute, printable, no "." or ".." component, no quote or backslash (the
-// value stands in ganesha.conf), at most kExportPathBytesMax. Answers it without repeated or
+// value stands in ganesha.conf), at most kExportPathBytesMax. Returns it without repeated or
 // trailing slashes.
 Result<std::string> normalise_export_path(std::string_view path);
 

@@ -35,7 +35,7 @@ struct Cidr {
   std::string to_string() const;
   // The address with its host bits cleared.
   IpAddress network() const;
-  // IPv4: all host bits set; IPv6 has no broadcast address, its last address is answered.
+  // IPv4: all host bits set; for IPv6, which has no broadcast address, the last address.
   IpAddress last() const;
   bool contains(const IpAddress& other) const;
 };
@@ -44,12 +44,12 @@ struct Cidr {
 // multicast, "this host" or (IPv6) link-local address. Errors: kInvalidArgument.
 Result<Cidr> parse_vip(std::string_view text);
 
-// The VIP `steps` addresses after it, in the same network. Errors: kInvalidArgument (there is
+// The VIP `steps` addresses after `vip`, in the same network. Errors: kInvalidArgument (there is
 // none).
 Result<Cidr> vip_after(const Cidr& vip, std::uint32_t steps);
 
 // A client specification of an export: a network or host ("10.0.0.0/24", host bits clear), or "*".
-// Answers its canonical text. Errors: kInvalidArgument.
+// Returns its canonical text. Errors: kInvalidArgument.
 Result<std::string> normalise_client(std::string_view text);
 
 }  // namespace symnas::vnfsd

@@ -69,7 +69,7 @@ UniqueFd connect_to(const IpAddress& vip) {
 
 }  // namespace
 
-Pinger::Pinger(const IpAddress& vip) : vip_(vip), seen_{Answers(kMinGapNs)} {
+Pinger::Pinger(const IpAddress& vip) : vip_(vip), seen_{AnswerTimes(kMinGapNs)} {
   thread_ = std::thread([this] { run(); });
 }
 

@@ -9,7 +9,7 @@
 
 #include "common/base/thread_annotations.h"
 #include "vnfsd/network/net_address.h"
-#include "vnfsd/pinger/answers.h"
+#include "vnfsd/pinger/answer_times.h"
 
 namespace symnas::vnfsd::pinger {
 
@@ -21,7 +21,7 @@ class Pinger {
   Pinger& operator=(const Pinger&) = delete;
 
   struct Seen {
-    Answers answers;
+    AnswerTimes answers;
     std::uint64_t connections = 0;  // made, the first one included
   };
   // Until now; while nothing is answered, the gap that lasts counts.

@@ -1,7 +1,7 @@
-// Which machine is the head of a name. An invitation makes an id that its bundle carries into the
-// machine's vnfsd.toml; whoever has another one is not the head, whatever its certificate says. So
-// one that was removed never acts for its name again, also when another machine has it by then.
-// Thread-safe: pure functions.
+// Admission: which machine is the head of a name. An invitation makes an id that its bundle carries
+// into the machine's vnfsd.toml; a machine with another id is not the head, whatever its
+// certificate says. So a machine that was removed never acts for its name again, also when another
+// machine has the name by then. Thread-safe: pure functions.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,8 @@ bool is_admitted(const ClusterView& view, const std::string& head, const std::st
 Result<Change> plan_head_admit(const std::string& head, const std::string& admission,
                                std::int64_t now_ns);
 
-// What whoever acts for the head has found: nobody was admitted or removed since.
+// The compare of a transaction in the name of the head: nobody was admitted or removed since the
+// view.
 kv::Compare admitted_as_seen(const ClusterView& view, const std::string& head);
 
 }  // namespace symnas::vnfsd

@@ -30,10 +30,10 @@ std::vector<std::string> lines_of(const std::string& what);
 using Planner = std::function<Result<Change>(const ClusterView&)>;
 
 // Reads the view, plans, commits; again while others' changes come first, at most kChangeTriesMax
-// times. kDryRun: only reads and plans. Answers Change::what. Errors: the planner's, kConflict (too
+// times. kDryRun: only reads and plans. Returns Change::what. Errors: the planner's, kConflict (too
 // many others), kUnavailable, kUnknownOutcome (etcd did not answer within kChangeDeadlineMs; the
-// change may still come to be), kNoSpace.
-// `events`: gets one for each line of Change::what, in the same transaction. Empty: nobody is told.
+// change may still come to be), kNoSpace. `events`: gets one for each line of Change::what, in the
+// same transaction. Empty: nobody is told.
 Result<std::string> make_change(kv::Store& store, const Planner& planner, Mode mode,
                                 const EventSink& events = {});
 
@@ -45,7 +45,7 @@ kv::Txn guarded(const ClusterView& view, Change change, const std::string& chang
 // not count).
 kv::Compare unchanged_since(const ClusterView& view, const std::string& prefix);
 
-// Takes `count` values from a counter that starts at 1, answers the first; adds the put (the
+// Takes `count` values from a counter that starts at 1 and returns the first; adds the put (the
 // cluster record guards it). Errors: kNoSpace when the counter has passed max.
 Result<std::uint64_t> take_from_counter(const ClusterView& view, const std::string& counter_key,
                                         std::uint64_t max, kv::Txn& txn, std::uint64_t count = 1);

@@ -1,4 +1,4 @@
-// What a VNFS exports, as its records have it. Thread-safe: pure functions.
+// The exports of a VNFS, as the records have them. Thread-safe: pure functions.
 #pragma once
 
 #include <string>
@@ -13,22 +13,22 @@ namespace symnas::vnfsd {
 // The path that clients mount.
 std::string pseudo_of(const records::ExportRecord& exported);
 
-// Whether one of them is the other or leads to it: "/a" and "/a/b".
+// Whether one of the two paths is the other or leads to it: "/a" and "/a/b".
 bool overlap(std::string_view pseudo, std::string_view other);
 
 // No export of the VNFS hides another one. Errors: kBusy (which two).
 Status check_pseudo_paths(const ClusterView& view, const records::VnfsRecord& vnfs);
 
-// Of all that the records say about a VNFS's exports, in their order: equal only if nothing of it
-// has changed.
+// A digest of everything that the records say about a VNFS's exports, in their order: equal only if
+// nothing of that has changed.
 std::string exports_digest(const ClusterView& view, const records::VnfsRecord& vnfs);
 
-// Whether the instance of a VNFS that somebody owns was not brought yet to serve what the records
-// say, nor has refused it.
+// Whether the instance of a VNFS that somebody owns has neither been brought to serve what the
+// records say, nor refused it.
 bool exports_pending(const ClusterView& view, const std::string& vnfs);
 
-// Why the VNFS is not served with the exports that its records have, "" = it is, or there is no
-// word of its present instance yet.
+// Why the VNFS is not served with the exports that its records have, "": it is served with them, or
+// there is no word of its present instance yet.
 std::string exports_problem(const ClusterView& view, const std::string& vnfs);
 
 // The records of exports and VNFSs as they are when the change is made.

@@ -1,6 +1,6 @@
-// What keeps a VNFS from going to a head, and what to do about each: pure functions of the records.
-// Orders of administrators and failbacks (plan_move.cc) and drains are decided by them, and `symnas
-// vnfs why` shows them. Thread-safe.
+// Hindrances: what keeps a VNFS from going to a head, and what to do about it. Pure functions of
+// the records. They decide on orders of administrators, failbacks (plan_move.cc) and drains, and
+// `symnas vnfs why` shows them. Thread-safe.
 //
 // Invariants (hindrances_test): plan_vnfs_rehost() orders a VNFS to a head where it is not yet
 // exactly if hindrances() and hindrances_to_move() are empty; the planner (ha/policy) has an owner
@@ -24,37 +24,37 @@ struct Hindrance {
     kDraining,
     kNetworks,
     kLuns,
-    // Of these an administrator may order it there all the same.
+    // In spite of these two an administrator may order the VNFS to the head.
     kJustStarted,
     kRefused,
-    // To any head but the one that has it.
+    // These keep it from every head but the one that has it.
     kStopped,
     kMoving,
     kHeld,
   };
   Kind kind = Kind::kNoHead;
   std::string why;   // "it is being drained"
-  std::string next;  // what to do about it: "symnas head undrain c1n2"
+  std::string next;  // what to do about the hindrance: "symnas head undrain c1n2"
 };
 
 // "it is being drained (symnas head undrain c1n2)"
 std::string line_of(const Hindrance& hindrance);
 // "draining"
 const char* name_of(Hindrance::Kind kind);
-// Whether it is none to an order of an administrator.
+// Whether the hindrance is none to an order of an administrator.
 bool keeps_only_owners(Hindrance::Kind kind);
 
 // What keeps every order from being given to that head; empty: nothing. The most lasting first.
 std::vector<Hindrance> hindrances(const ClusterView& view, const records::VnfsRecord& vnfs,
                                   const std::string& head);
-// The same, and what keeps only the VNFS's owner from sending it there by itself.
+// hindrances(), and those that keep only the VNFS's owner from sending it there by itself.
 std::vector<Hindrance> own_hindrances(const ClusterView& view, const records::VnfsRecord& vnfs,
                                       const std::string& head, std::int64_t now_ns);
 // What keeps every order from being given for that VNFS, to whatever head.
 std::vector<Hindrance> hindrances_to_move(const ClusterView& view, const records::VnfsRecord& vnfs,
                                           std::int64_t now_ns);
 
-// Who did not take the VNFS within kRefusalNs; of the present boots of heads.
+// The heads that did not take the VNFS within kRefusalNs, in their present boots.
 std::vector<records::Refusal> recent_refusals(const ClusterView& view, const std::string& vnfs,
                                               std::int64_t now_ns);
 

@@ -26,13 +26,13 @@ inline constexpr std::size_t kEventsPerChangeMax = 16;     // a set of VNFSs has
 // long given up, unless it was killed before it could take the order back.
 inline constexpr std::int64_t kOrderNs = 60'000'000'000;
 
-// What an owner orders itself (drains, failback): the longest gap of a move is its clients', and
-// two at once leave the head's disks and cores to the VNFSs that are served.
+// Moves that an owner orders itself (drains, failback): the longest gap of a move is its clients',
+// and two at once leave the head's disks and cores to the VNFSs that are served.
 inline constexpr int kMovesAtOnceMax = 2;
 // A head that lives answers within its next look at the records (10 s) even if it lost their watch.
 inline constexpr std::int64_t kAnswerNs = 12'000'000'000;
-// Who did not take a VNFS is not asked again for so long: another one is, or it is mended
-// meanwhile.
+// A head that did not take a VNFS is not asked again for so long: another one is asked, or the head
+// is mended meanwhile.
 inline constexpr std::int64_t kRefusalNs = 60'000'000'000;
 
 }  // namespace symnas::vnfsd

@@ -1,6 +1,6 @@
 // The administrative changes that touch only records: pure functions from a view and a request to a
-// transaction. Thread-safe. Every one answers kInvalidArgument (a value is wrong), kNotFound (a
-// named object does not exist), kAlreadyExists, kBusy (in use; the message says by what).
+// transaction. Thread-safe. Errors of all of them: kInvalidArgument (a value is wrong), kNotFound
+// (a named object does not exist), kAlreadyExists, kBusy (in use; the message says by what).
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@
 
 namespace symnas::vnfsd {
 
-// Whether VNFSs that may move to a head lose it as a place.
+// Whether a head that is removed is also taken off the VNFSs that may move to it.
 enum class TakeOff { kNo, kYes };
-// Errors also: kBusy (it serves or is about to, is neither drained nor fenced, a VNFS may move to
-// it, or to nothing else; it is the only one).
+// Errors also: kBusy (the head serves or is about to; it is neither drained nor fenced; a VNFS may
+// move to it, or to no other head; it is the only head).
 Result<Change> plan_head_remove(const ClusterView& view, const std::string& name, TakeOff take_off,
                                 std::int64_t now_ns);
 
@@ -46,9 +46,9 @@ struct VolumeRequest {
   Uuid uuid;                            // create only: of the new volume
 };
 Result<Change> plan_volume_create(const ClusterView& view, const VolumeRequest& request);
-// Whether every head that owns a VNFS on the volume says that its instances can open the LUNs: one
-// opens a LUN as soon as the volume's record names it. Errors: kBusy (which head does not),
-// kNotFound.
+// Whether every head that owns a VNFS on the volume says that its instances can open the LUNs: an
+// instance opens a LUN as soon as the volume's record names it. Errors: kBusy (which head does
+// not), kNotFound.
 Status check_luns_seen(const ClusterView& view, const std::string& volume,
                        const std::vector<std::string>& luns);
 Result<Change> plan_volume_grow(const ClusterView& view, const VolumeRequest& request);
@@ -68,18 +68,19 @@ Result<Change> plan_export_create(const ClusterView& view, const ExportRequest& 
 // Edits of exports that VNFSs may be serving (vnfsd/daemon/admin/exports_admin.h has them served).
 struct ExportEdit {
   std::string name;
-  std::optional<std::vector<std::string>> clients;  // what is not given stays
+  std::optional<std::vector<std::string>> clients;  // a field that is not given stays
   std::optional<std::string> access, squash, pseudo;
 };
 // Errors also: kBusy (its new path hides another export of a VNFS).
 Result<Change> plan_export_set(const ClusterView& view, const ExportEdit& edit);
-// More VNFSs serve it. Errors also: kBusy (the head of one has not all LUNs open).
+// Has more VNFSs serve the export. Errors also: kBusy (the head of one of them has not all LUNs
+// open).
 Result<Change> plan_export_add(const ClusterView& view, const std::string& name,
                                const std::vector<std::string>& vnfses);
-// These VNFSs serve it no more. Errors also: kBusy (it is the only one of a VNFS).
+// Takes the export off these VNFSs. Errors also: kBusy (it is the only export of a VNFS).
 Result<Change> plan_export_take_off(const ClusterView& view, const std::string& name,
                                     const std::vector<std::string>& vnfses);
-// None does, and it is removed. Errors: the same.
+// Takes the export off all VNFSs and removes it. Errors: as plan_export_take_off().
 Result<Change> plan_export_remove(const ClusterView& view, const std::string& name);
 // Takes back what `change` has done to exports and VNFSs since `before`. Errors: kConflict (others
 // have changed the same).
@@ -106,32 +107,34 @@ struct VnfsSetRequest {
   std::string failback = "manual";
 };
 Result<Change> plan_vnfs_create_set(const ClusterView& view, const VnfsSetRequest& request);
-// What is not given stays.
+// An edit of a VNFS: a field that is not given stays.
 struct VnfsEdit {
   std::string name;
   std::optional<std::string> failback;
   std::optional<std::vector<std::string>> heads;
 };
-// Errors also: kBusy (it is on, or on its way to, a head that is not among them).
+// Errors also: kBusy (the VNFS is on, or on its way to, a head that is not among the new ones).
 Result<Change> plan_vnfs_set(const ClusterView& view, const VnfsEdit& edit);
 
-// kBusy unless it is stopped and nobody owns it.
+// Errors also: kBusy (the VNFS is not stopped, or somebody owns it).
 Result<Change> plan_vnfs_remove(const ClusterView& view, const std::string& name);
 enum class WantedState { kStarted, kStopped };
 Result<Change> plan_vnfs_state(const ClusterView& view, const std::string& name, WantedState state);
 
-// Has its instance killed as by a crash (a drill). Errors: kNotFound, kBusy (nobody owns it, it is
-// stopped or being moved).
+// Has the VNFS's instance killed as by a crash (a drill). Errors: kNotFound, kBusy (nobody owns the
+// VNFS, it is stopped or being moved).
 Result<Change> plan_vnfs_kill(const ClusterView& view, const std::string& name);
 
-// Whether a VNFS that fails back by itself does not do so from where it is moved to.
+// Whether the VNFS is pinned to the head it is moved to: it does not fail back from there by
+// itself.
 enum class Pin { kYes, kNo };
 // Orders a VNFS to be moved to another of its heads. Errors: kNotFound, kInvalidArgument (not one
 // of its heads), kBusy (stopped, being moved, the head is fenced, is being drained or has not all
 // LUNs), kAlreadyExists (it is there).
 Result<Change> plan_vnfs_rehost(const ClusterView& view, const std::string& name,
                                 const std::string& head, std::int64_t now_ns, Pin pin = Pin::kYes);
-// Takes back an order that its head has not answered. Errors: kNotFound, kBusy (it has).
+// Takes back an order that its head has not answered. Errors: kNotFound, kBusy (the head has
+// answered).
 Result<Change> plan_vnfs_stay(const ClusterView& view, const std::string& name);
 // Errors: as plan_vnfs_rehost, the message is only the reason: "it is fenced".
 Status check_can_serve(const ClusterView& view, const records::VnfsRecord& vnfs,
@@ -146,24 +149,26 @@ struct Observed {
   std::set<std::string> settled;   // heads that have served for long
   std::int64_t now_ns = 0;         // wall clock
   std::string head;                // it
-  std::set<std::string> ill_luns;  // by uuid bytes: those that it has reached badly for long
-  // How long it has known each order, by the order's mod_revision; clocks of two heads differ.
+  std::set<std::string> ill_luns;  // by uuid bytes: those that the head has reached badly for long
+  // How long the head has known each order, by the order's mod_revision; clocks of two heads
+  // differ.
   std::map<Revision, std::int64_t> order_ages_ns;
   std::set<std::string> ill_networks;  // as ill_luns, by name
 };
-// What the planner (ha/policy) decides on: who claims what nobody owns. Every head decides the
-// same.
+// The facts on which the planner (ha/policy) decides who claims what nobody owns. Every head
+// decides the same.
 ha::Facts facts_of(const ClusterView& view);
-// The same for the moves that an owner orders: also who has settled, who did not take a VNFS, and
-// which of its own VNFSs the observer serves from LUNs or on networks that it reaches badly.
+// The facts on which it decides about the moves that an owner orders: also which heads have
+// settled, which did not take a VNFS, and which of its own VNFSs the observer serves from LUNs or
+// on networks that it reaches badly.
 ha::Facts facts_of(const ClusterView& view, const Observed& observed);
 bool is_fenced(const ClusterView& view, const records::HeadRecord& head);
 // Whether the fence keeps that incarnation of its head from claiming and registering.
 bool forbids_claims(const records::FenceRecord& fence, const std::string& incarnation);
-// Somebody is looking for a proof.
+// Whether any head is being cut off: somebody is looking for the proof.
 bool is_any_being_cut_off(const ClusterView& view);
 
-// Filesystems are made and removed by fsal_cluster/schema; these are the checks before.
+// Filesystems are made and removed by fsal_cluster/schema; these are the checks before that.
 Status check_filesystem_create(const ClusterView& view, const fs::FormatOptions& options);
 Status check_filesystem_remove(const ClusterView& view, const std::string& name);
 

@@ -32,7 +32,7 @@ class Question {
     if (owner != view_.owners.end()) out_.owner = owner->second.record.head();
     out_.rank = rank_of(head_);
     out_.standby = standby();
-    out_.place = place();
+    out_.assignment = assignment();
     out_.plan = plan();
     out_.hindrances = hindrances_now();
     out_.verdict = verdict();
@@ -64,7 +64,7 @@ class Question {
   }
 
   // What nobody owns is claimed by the first facts, what has an owner is sent by the second.
-  ha::Place place() const {
+  ha::Assignment assignment() const {
     if (out_.owner.empty()) return ha::plan(facts_of(view_)).at(name_);
     Observed observed;
     observed.now_ns = now_ns_;
@@ -73,13 +73,13 @@ class Question {
   }
 
   std::string plan() const {
-    const std::string& to = out_.place.head;
+    const std::string& to = out_.assignment.head;
     if (const auto* move = order();
-        move != nullptr && to != move->to() && out_.place.reason != ha::Reason::kStopped) {
+        move != nullptr && to != move->to() && out_.assignment.reason != ha::Reason::kStopped) {
       return fmt::format("it goes to {} when that has answered the order{}{}", move->to(),
                          move->refusal().empty() ? "" : "; so far that says: ", move->refusal());
     }
-    switch (out_.place.reason) {
+    switch (out_.assignment.reason) {
       case ha::Reason::kStopped: return "nobody serves it: it is stopped";
       case ha::Reason::kOrdered: return fmt::format("it goes to {}, as ordered", to);
       case ha::Reason::kStays: return fmt::format("it stays with {}", to);
@@ -109,7 +109,7 @@ class Question {
       return one.kind == Hindrance::Kind::kMoving && move->to() == head_;
     });
     std::ranges::move(of_vnfs, std::back_inserter(found));
-    if (out_.place.reason == ha::Reason::kHeld) {
+    if (out_.assignment.reason == ha::Reason::kHeld) {
       found.push_back({Hindrance::Kind::kHeld,
                        fmt::format("{} is lost, and nobody may take it before the end of what runs "
                                    "there is proved",
@@ -120,9 +120,9 @@ class Question {
   }
 
   Verdict verdict() const {
-    if (out_.owner == head_ && out_.place.reason != ha::Reason::kHeld) return Verdict::kRuns;
+    if (out_.owner == head_ && out_.assignment.reason != ha::Reason::kHeld) return Verdict::kRuns;
     if (const auto* move = order(); move != nullptr && move->to() == head_) return Verdict::kComing;
-    if (out_.place.head == head_ && out_.owner != head_) return Verdict::kNext;
+    if (out_.assignment.head == head_ && out_.owner != head_) return Verdict::kNext;
     const bool is_kept = std::ranges::any_of(
         out_.hindrances, [](const Hindrance& one) { return !keeps_only_owners(one.kind); });
     return is_kept ? Verdict::kMayNot : Verdict::kMay;
@@ -157,8 +157,8 @@ class Question {
   // does not have it go there.
   Way not_by_itself() const {
     Way way{Way::Kind::kNotByItself, "", ""};
-    if (out_.place.head != out_.owner) {
-      way.what = fmt::format("by itself it goes to {}", out_.place.head);
+    if (out_.assignment.head != out_.owner) {
+      way.what = fmt::format("by itself it goes to {}", out_.assignment.head);
     } else if (vnfs_.failback() != records::FAILBACK_AUTO) {
       way.what = "it does not fail back by itself";
       way.next = fmt::format("symnas vnfs set {} --failback auto", name_);

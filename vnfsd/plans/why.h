@@ -1,5 +1,5 @@
 // Why a VNFS is on a head now, may go there, or may not: what `symnas vnfs why` shows. Nothing is
-// decided here: the place is the planner's (ha/policy), whether an order is taken is
+// decided here: the assignment is the planner's (ha/policy), whether an order is taken is
 // hindrances.h's, the rest are plans of plans.h and placement.h. A pure function. Thread-safe.
 #pragma once
 
@@ -13,7 +13,8 @@
 
 namespace symnas::vnfsd {
 
-// What brings the VNFS to the head, or does not by itself.
+// A way by which the VNFS may come to the head; kNotByItself: why it does not come without an
+// order.
 struct Way {
   enum class Kind { kRehost, kFailback, kNotByItself, kTakeover };
   Kind kind = Kind::kRehost;
@@ -35,8 +36,8 @@ struct Standing {
   std::string owner;  // "" = nobody
   int rank = -1;      // among its heads, 0 = primary; -1 = none of them
   Standby standby = Standby::kNone;
-  // Where it is to be. What fails back by itself counts as if every head had settled.
-  ha::Place place;
+  // Where the VNFS is to be. A VNFS that fails back by itself counts as if every head had settled.
+  ha::Assignment assignment;
   std::string plan;                   // the same as a sentence
   std::vector<Hindrance> hindrances;  // to its going there, or staying
   std::vector<Way> ways;              // if it may go there

@@ -19,8 +19,8 @@ enum class Sign {
 // thread's network namespace.
 Sign any_sign(const std::vector<IpAddress>& vips, std::int64_t timeout_ms);
 
-// Those in a network where this head has an address of its own, and its link is up: without one a
-// question would go nowhere, and no answer would mean nothing.
+// The VIPs in a network where this head has an address of its own, and its link is up: without one
+// a question would go nowhere, and no answer would mean nothing.
 std::vector<IpAddress> in_reach(const std::vector<Cidr>& vips);
 
 }  // namespace symnas::vnfsd::probe

@@ -14,7 +14,7 @@ struct Device {
   std::vector<Cidr> addresses;
 };
 
-// By name; none when the kernel does not say.
+// The devices by name; none when the kernel does not tell.
 std::map<std::string, Device> devices();
 
 }  // namespace symnas::vnfsd::probe

@@ -31,7 +31,7 @@ class HeadSights {
   };
   // The other heads, by name, and the cluster's key.
   virtual void set_peers(std::map<std::string, Peer> peers, std::string key) = 0;
-  // What the last look told.
+  // What the last look has shown.
   virtual std::vector<ha::PeerSight> sights() const = 0;
 };
 

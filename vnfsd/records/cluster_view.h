@@ -1,5 +1,5 @@
-// ClusterView: all control-plane records at one revision. What every administrative change is
-// planned from. Thread-compatible value type. Invariant: all records are of the same revision (one
+// ClusterView: all control-plane records at one revision. Every administrative change is planned
+// from one. Thread-compatible value type. Invariant: all records are of the same revision (one
 // linearizable range read).
 #pragma once
 
@@ -26,7 +26,7 @@ template <class Record>
 using Table = std::map<std::string, Stored<Record>>;  // by name
 
 struct ClusterView {
-  Revision revision;  // at which all this was read
+  Revision revision;  // the revision at which all this was read
   Stored<records::ClusterRecord> cluster;
   Table<records::HeadRecord> heads;
   Table<records::RemovedHeadRecord> removed;
@@ -58,7 +58,7 @@ struct ClusterRecords {
 
 // Reads "c/". Blocks at most deadline_ms. Errors: as kv::range_blocking.
 Result<ClusterRecords> read_records(kv::Store& store, std::int64_t deadline_ms);
-// The same, as a view. Errors: also kCorrupt.
+// Reads "c/" as a view. Errors: as read_records(), kCorrupt.
 Result<ClusterView> read_view(kv::Store& store, std::int64_t deadline_ms);
 
 // The object called `name`, or kNotFound: "volume v1: does not exist (symnas volume ls shows what

@@ -39,10 +39,10 @@ inline constexpr std::string_view kVipTaken = "vip-taken";
 // "head c1n1: ..." about head c1n1. Its sequence is left out.
 records::EventRecord make_event(std::string_view kind, const std::string& text, std::int64_t at_ns);
 
-// Makes the op that writes an event; nothing: none can be written now.
+// Makes the op that writes an event; nullopt: none can be written now.
 using EventSink = std::function<std::optional<kv::Op>(records::EventRecord)>;
 
-// The places of one head's events. Thread-safe.
+// EventRing: the places of one head's events in etcd. Thread-safe.
 class EventRing {
  public:
   explicit EventRing(std::string head) : head_(std::move(head)) {}
@@ -68,10 +68,10 @@ struct StoredEvent {
 struct EventPage {
   Revision revision;                // nothing up to here comes later
   std::vector<StoredEvent> events;  // in the order in which they happened
-  std::vector<std::string> lost;    // heads that may have had older ones after `after`
+  std::vector<std::string> lost;    // heads that may have written older ones after `after`
 };
 
-// Those that were written after that revision. Errors: those of the store, kCorrupt.
+// The events that were written after that revision. Errors: those of the store, kCorrupt.
 Result<EventPage> read_events(kv::Store& store, Revision after, std::int64_t deadline_ms);
 nlohmann::json events_document(const EventPage& page);
 

@@ -9,7 +9,7 @@
 namespace symnas::vnfsd {
 
 // For people: "150 ms (median of 3 moves to c1n2; longest 210 ms)". Moves to `head` count if there
-// are any, else all; without any it says so. `tenures`: of one VNFS, by epoch.
+// are any, else all; without any the text says so. `tenures`: of one VNFS, by epoch.
 std::string expected_pause(const std::vector<records::TenureRecord>& tenures,
                            const std::string& head);
 

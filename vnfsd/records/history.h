@@ -1,4 +1,4 @@
-// What became of a VNFS: its instances, one after the other, and how its clients fared in between.
+// The history of a VNFS: its instances, one after the other, and how its clients fared in between.
 // Pure functions; nothing is decided by them.
 #pragma once
 
@@ -22,21 +22,21 @@ inline constexpr std::string_view kFinished = "requests finished";
 inline constexpr std::string_view kAcknowledged = "replies acknowledged";
 inline constexpr std::string_view kClosed = "mounts closed";
 inline constexpr std::string_view kSilenced = "VIPs removed";
-// All that end:
+// Steps of every instance that ends:
 inline constexpr std::string_view kEnded = "ended";
 inline constexpr std::string_view kReaped = "reaped";
 inline constexpr std::string_view kProved = "end proved";
-// With a head:
+// Steps of an instance that ends with its head:
 inline constexpr std::string_view kSilent = "head silent";
 inline constexpr std::string_view kFencing = "fence begun";
 inline constexpr std::string_view kFenced = "fence proved";
-// All that come:
+// Steps of every instance that comes:
 inline constexpr std::string_view kPrepared = "prepared";  // started up to the claim
 inline constexpr std::string_view kClaimed = "claimed";
 inline constexpr std::string_view kLaunched = "launched";
 inline constexpr std::string_view kListening = "listening";
 inline constexpr std::string_view kServing = "serving";
-// Then its clients, as the instance saw it; the last one is what was the last so far:
+// Then steps of its clients, as the instance saw them; kLastReclaim is the last reclaim so far:
 inline constexpr std::string_view kFirstRequest = "first request";
 inline constexpr std::string_view kLastReclaim = "last reclaim";
 }  // namespace step
@@ -60,7 +60,8 @@ struct Transition {
 };
 const char* name_of(Transition::Cause cause);
 
-// `tenures`: of one VNFS, by epoch. The times of two heads are compared: as right as their clocks.
+// `tenures`: of one VNFS, by epoch. The times of two heads are compared, which is as right as their
+// clocks are.
 std::vector<Transition> transitions(const std::vector<records::TenureRecord>& tenures);
 nlohmann::json history_document(const std::vector<records::TenureRecord>& tenures);
 

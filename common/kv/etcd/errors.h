@@ -1,4 +1,4 @@
-// What a gRPC status from etcd means to a caller of the Store. Thread-safe: pure functions.
+// Translation of gRPC statuses from etcd into errors of the Store. Thread-safe: pure functions.
 #pragma once
 
 #include <grpcpp/support/status.h>

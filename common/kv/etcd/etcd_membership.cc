@@ -55,8 +55,8 @@ class EtcdMembership::Channels {
 
   // Makes one call to a member that is connected; a read asks the next member when this one does
   // not answer.
-  template <class Answer, class Ask>
-  Result<Answer> call(Request request, const Ask& ask) {
+  template <class Response, class Ask>
+  Result<Response> call(Request request, const Ask& ask) {
     const bool reads = request == Request::kReadOnly;
     const auto deadline =
         Clock::now() + std::chrono::milliseconds(reads ? kMembersReadMs : kMembershipDeadlineMs);
@@ -72,7 +72,7 @@ class EtcdMembership::Channels {
         context.set_deadline(
             reads ? std::min(deadline, Clock::now() + std::chrono::milliseconds(kTryTimeoutMs))
                   : deadline);
-        Answer answer;
+        Response answer;
         const grpc::Status status = ask(stub, context, answer);
         if (status.ok()) return answer;
         last = error_for(status, request);

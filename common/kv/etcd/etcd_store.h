@@ -57,9 +57,9 @@ class EtcdStore final : public Store {
   std::vector<MemberStatus> status(TryOptions options) override;
 
   // Somebody has found out, sooner than TCP does, that the member at `host` (as in the endpoints)
-  // is gone. What waits for it is sent to another member or gets the error of a lost connection,
-  // and its watches end with kUnavailable. A wrong guess costs no more than that: the member is
-  // used again when the others fail. A host that is no endpoint has no effect.
+  // is gone. Calls that wait for that member are sent to another one or get the error of a lost
+  // connection, and watches at that member end with kUnavailable. A wrong guess costs no more than
+  // that: the member is used again when the others fail. A host that is no endpoint has no effect.
   void leave(const std::string& host);
 
  private:

@@ -75,8 +75,8 @@ class Loop {
   // other.
   void finished(Operation& operation);
   void member_failed(std::size_t index);
-  // Makes the sending thread cancel what waits for the members at the host, and choose other
-  // members.
+  // Makes the sending thread cancel the operations that wait for the members at the host, and
+  // choose other members.
   void leave(std::string host);
   // The member that the next try goes to if it is connected.
   std::size_t current_member() const;
@@ -86,7 +86,7 @@ class Loop {
   std::string endpoint(std::size_t index) const { return endpoints_.at(index); }
   bool stopping() const;
 
-  // Gives up what waits, cancels what runs, waits for it, joins the threads.
+  // Gives up operations that wait, cancels those that run and waits for them, joins the threads.
   void stop();
 
  private:

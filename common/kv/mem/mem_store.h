@@ -83,7 +83,8 @@ class MemStore final : public Store {
   std::vector<MemberStatus> status(TryOptions options) override;
 
   MemServer& server() { return *server_; }
-  // Executes now what kCommitLate and kDuplicate have put off (with an immediate scheduler).
+  // Executes now the transactions that kCommitLate and kDuplicate have put off (with an immediate
+  // scheduler).
   void run_late();
 
  private:

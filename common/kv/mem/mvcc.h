@@ -75,7 +75,7 @@ class Mvcc {
   OpResult execute_op(const Op& op, const Path& path, std::size_t& step);
   Status check_revisions(const std::vector<Op>& ops) const;
   OpResult read(const Op& op) const;
-  // Of the range as it was; keys that did not exist are left out.
+  // The keys of the range as they were at `revision`; keys that did not exist are left out.
   std::map<std::string, KeyValue, std::less<>> keys_at(const KeyRange& range,
                                                        Revision revision) const;
   void remember(const std::string& key, const KeyValue& before);

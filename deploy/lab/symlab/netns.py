@@ -135,6 +135,20 @@ def open_tap(netns, bridge, device):
     return fd
 
 
+def create_tap(netns, bridge, device):
+    """Makes a tap on the bridge for a program that opens it by its name; it stays until it is
+    deleted."""
+    ip("tuntap", "add", device, "mode", "tap", netns=netns)
+    ip("link", "set", device, "master", bridge, "up", netns=netns)
+
+
+def delete_link(netns, device):
+    if netns is not None and not exists(netns):
+        return
+    with contextlib.suppress(LabError):
+        ip("link", "delete", device, netns=netns)
+
+
 def processes_inside(names):
     """The pids whose network namespace is one of the named ones."""
     inodes = set()

@@ -12,7 +12,8 @@ GONE_S = 20.0
 
 
 def stop_vms(root):
-    """Ends client VMs, and so their taps, by their records (tests/client/client_vm.py)."""
+    """Ends client VMs by their records (tests/client/client_vm.py); their taps go with them, or
+    with the namespace of the bridge."""
     for name in os.listdir(root) if os.path.isdir(root) else []:
         with (contextlib.suppress(FileNotFoundError),
               open(os.path.join(root, name, "vm.json"), encoding="utf-8") as file):

@@ -58,10 +58,10 @@ void Checks::run() {
   check_records();
 }
 
-Answer Checks::insist(Server& server, const Life::Body& body) {
+CallStatus Checks::insist(Server& server, const Life::Body& body) {
   for (;; sleep_ns(100 * kNsPerMs)) {
     const auto reply = server.call(kProber, body, &kNeverGone);
-    if (reply->answer != Answer::kDelay) return reply->answer;
+    if (reply->answer != CallStatus::kDelay) return reply->answer;
   }
 }
 
@@ -92,7 +92,7 @@ void Checks::check_locks_held(unsigned client) {
     for (const auto& [span, mode] : runs(beliefs)) {
       const LockCall call = exclusive(key.first, span);
       const auto body = [call](Life& life) { return life.test(call); };
-      if (insist(draw_server(), body) == Answer::kDenied) continue;
+      if (insist(draw_server(), body) == CallStatus::kDenied) continue;
       // It may have started anew since, and given some of it up.
       if (scene_.arbiter.beliefs(key.first, key.second) != beliefs) continue;
       fail("lost: client " + std::to_string(client) + " holds " + text_of(key.first, span) +
@@ -118,7 +118,7 @@ void Checks::check_opens_held(const ModelNfs4Client& client) {
                 kProber, [file, other](Life& life) { return life.nfs4().try_open(file, other); },
                 &kNeverGone)
             ->answer;
-    if (answer == Answer::kGranted && still_open())
+    if (answer == CallStatus::kGranted && still_open())
       fail("lost: " + what + ", and others could open it");
     if (mode.deny == 0) continue;
     // Clients that open nothing are denied, too, through the other VNFSs; in its own VNFS ganesha
@@ -127,9 +127,10 @@ void Checks::check_opens_held(const ModelNfs4Client& client) {
       if (server.get() == &client.server()) continue;
       eventually([&]() -> std::string {
         const auto body = [file, deny = mode.deny](Life& life) {
-          return life.mount().is_denied(life.file(file), deny) ? Answer::kDenied : Answer::kOk;
+          return life.mount().is_denied(life.file(file), deny) ? CallStatus::kDenied
+                                                               : CallStatus::kOk;
         };
-        if (insist(*server, body) == Answer::kDenied || !still_open()) return "";
+        if (insist(*server, body) == CallStatus::kDenied || !still_open()) return "";
         return "lost: " + what + ", and others could read or write it";
       });
     }
@@ -167,13 +168,13 @@ void Checks::check_bytes_free(std::size_t file, Span span) {
   const LockCall call = exclusive(file, span);
   eventually([&]() -> std::string {
     const auto lock = [call](Life& life) { return life.lock(call); };
-    if (insist(server, lock) == Answer::kGranted) {
+    if (insist(server, lock) == CallStatus::kGranted) {
       insist(server, [call](Life& life) { return life.unlock(call); });
       return "";
     }
     fs::LockOwner holder;
     const auto test = [call, &holder](Life& life) { return life.test(call, &holder); };
-    if (insist(server, test) == Answer::kGranted || is_of_gone_nlm_client(holder)) return "";
+    if (insist(server, test) == CallStatus::kGranted || is_of_gone_nlm_client(holder)) return "";
     return "stuck: " + text_of(file, span) + " are held by nobody, and denied because of " +
            holder.client + ", " + holder.owner;
   });
@@ -189,7 +190,7 @@ void Checks::check_open_free(Server& server, std::size_t file) {
     const auto reply = server.call(
         kProber, [file, mode](Life& life) { return life.nfs4().try_open(file, mode); },
         &kNeverGone);
-    if (reply->answer == Answer::kGranted) return "";
+    if (reply->answer == CallStatus::kGranted) return "";
     return "stuck: nobody has file " + std::to_string(file) + " open against " + text_of(mode) +
            ", and it is not granted";
   });

@@ -52,7 +52,7 @@ class Checks {
 
   Server& draw_server() { return *scene_.servers[below(scene_.servers.size())]; }
   // Repeats the call until the answer is something else than "ask again".
-  Answer insist(Server& server, const Life::Body& body);
+  CallStatus insist(Server& server, const Life::Body& body);
   // Calls `left` again and again; fails with its text unless it soon returns "" (nothing is left).
   void eventually(const std::function<std::string()>& left);
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "fsal_cluster/nsm/answers.h"
 #include "fsal_cluster/nsm/rpc_message.h"
 #include "fsal_cluster/nsm/service.h"
+#include "fsal_cluster/nsm/status_monitor.h"
 #include "fsal_cluster/state/file_locks.h"
 #include "fsal_cluster/state/gate.h"
 #include "fsal_cluster/state/nlm_client.h"
@@ -70,9 +70,10 @@ Life::Life(MountWorld& world, std::uint64_t epoch, fs::Mount& mount, std::vector
     notices_.add({client.address, client.server}, now_ns() / kNsPerMs);
 }
 
-void Life::serve(const Key& key, const Body& body, const std::function<void(Answer)>& answered) {
+void Life::serve(const Key& key, const Body& body,
+                 const std::function<void(CallStatus)>& answered) {
   const auto known = replies_.find(key);
-  std::optional<Answer> answer;
+  std::optional<CallStatus> answer;
   if (known != replies_.end()) {
     if (!known->second) return;  // another thread works on it, and answers
     answer = known->second;
@@ -87,41 +88,41 @@ void Life::serve(const Key& key, const Body& body, const std::function<void(Answ
 
 // --- locks
 
-std::optional<Answer> Life::locked(const LockCall& call) {
+std::optional<CallStatus> Life::locked(const LockCall& call) {
   const auto answer = mount_.locks().lock(ino(call.file), call.owner, call.range, call.reclaim,
                                           {call.nsm_state, call.verifier});
-  if (answer) return answer->granted ? Answer::kGranted : Answer::kDenied;
+  if (answer) return answer->granted ? CallStatus::kGranted : CallStatus::kDenied;
   trace("lock: %s", answer.error().message.c_str());
   if (mount_is_over(answer.error())) return std::nullopt;
-  return Answer::kDelay;
+  return CallStatus::kDelay;
 }
 
 // Now and then the unlock does not wait for its record, as when too many wait already
 // (plugin/lock.cc): it is then not done yet.
-std::optional<Answer> Life::unlocked(const LockCall& call) {
+std::optional<CallStatus> Life::unlocked(const LockCall& call) {
   using Record = fs::FileLocks::Record;
   const auto when = below(24) == 0 ? Record::kLater : Record::kNow;
   const Status recorded =
       mount_.locks().unlock(ino(call.file), call.owner, call.range.start, call.range.end, when);
   if (!recorded && mount_is_over(recorded.error())) return std::nullopt;
-  return recorded && when == Record::kNow ? Answer::kGranted : Answer::kDelay;
+  return recorded && when == Record::kNow ? CallStatus::kGranted : CallStatus::kDelay;
 }
 
-std::optional<Answer> Life::lock(const LockCall& call) {
+std::optional<CallStatus> Life::lock(const LockCall& call) {
   const FileTurn turn(*this, call.file);
   return locked(call);
 }
 
-std::optional<Answer> Life::unlock(const LockCall& call) {
+std::optional<CallStatus> Life::unlock(const LockCall& call) {
   const FileTurn turn(*this, call.file);
   return unlocked(call);
 }
 
-std::optional<Answer> Life::test(const LockCall& call, fs::LockOwner* holder) {
+std::optional<CallStatus> Life::test(const LockCall& call, fs::LockOwner* holder) {
   const FileTurn turn(*this, call.file);
   const auto answer = mount_.locks().test(ino(call.file), call.owner, call.range);
   if (holder != nullptr) *holder = answer.conflict.holder;
-  return answer.granted ? Answer::kGranted : Answer::kDenied;
+  return answer.granted ? CallStatus::kGranted : CallStatus::kDenied;
 }
 
 // --- NLM
@@ -143,16 +144,16 @@ void Life::drop_former_waits(const LockCall& call) {
   }
 }
 
-std::optional<Answer> Life::nlm_lock(const LockCall& call, const Granted& wait) {
+std::optional<CallStatus> Life::nlm_lock(const LockCall& call, const Granted& wait) {
   const FileTurn turn(*this, call.file);
   drop_former_waits(call);
   const auto answer = locked(call);
   if (!answer) return answer;
-  if (*answer == Answer::kGranted) settle_grants(call);
+  if (*answer == CallStatus::kGranted) settle_grants(call);
   const auto waits = std::find_if(waiters_.begin(), waiters_.end(), [&](const Waiter& waiter) {
     return same_wait(waiter.call, call);
   });
-  if (*answer != Answer::kDenied || !wait) {
+  if (*answer != CallStatus::kDenied || !wait) {
     if (waits != waiters_.end()) waiters_.erase(waits);
     return answer;
   }
@@ -161,24 +162,24 @@ std::optional<Answer> Life::nlm_lock(const LockCall& call, const Granted& wait) 
   } else {
     waits->wait = wait;
   }
-  return Answer::kBlocked;
+  return CallStatus::kBlocked;
 }
 
-std::optional<Answer> Life::nlm_unlock(const LockCall& call) {
+std::optional<CallStatus> Life::nlm_unlock(const LockCall& call) {
   const FileTurn turn(*this, call.file);
   settle_grants(call);
   return unlocked(call);
 }
 
-std::optional<Answer> Life::nlm_cancel(const LockCall& call) {
+std::optional<CallStatus> Life::nlm_cancel(const LockCall& call) {
   const FileTurn turn(*this, call.file);
   std::erase_if(waiters_, [&](const Waiter& waiter) { return same_wait(waiter.call, call); });
-  return Answer::kGranted;
+  return CallStatus::kGranted;
 }
 
 // Waits of the client from its former life are dropped, too.
-std::optional<Answer> Life::forget_nlm_client(const std::string& address,
-                                              std::optional<std::int32_t> but_state) {
+std::optional<CallStatus> Life::forget_nlm_client(const std::string& address,
+                                                  std::optional<std::int32_t> but_state) {
   for (std::vector<Waiter>* list : {&waiters_, &grants_}) {
     std::erase_if(*list, [&](const Waiter& waiter) {
       const auto client = fs::parse_nlm_client(waiter.call.owner.client);
@@ -188,7 +189,7 @@ std::optional<Answer> Life::forget_nlm_client(const std::string& address,
   }
   const Status recorded = mount_.locks().forget_nlm_client(address, but_state);
   if (!recorded && mount_is_over(recorded.error())) return std::nullopt;
-  return recorded || but_state ? Answer::kGranted : Answer::kDelay;
+  return recorded || but_state ? CallStatus::kGranted : CallStatus::kDelay;
 }
 
 bool Life::poll(std::size_t index) {
@@ -197,7 +198,7 @@ bool Life::poll(std::size_t index) {
   const FileTurn turn(*this, file);
   if (index >= waiters_.size() || waiters_[index].call.file != file) return true;
   const Waiter waiter = waiters_[index];
-  if (locked(waiter.call) != Answer::kGranted) return true;
+  if (locked(waiter.call) != CallStatus::kGranted) return true;
   std::erase_if(waiters_, [&](const Waiter& one) { return one.cookie == waiter.cookie; });
   grants_.push_back(waiter);
   if (mount_.gate().wait() == fs::Gate::Passage::kOpen) call_back(waiter);
@@ -236,11 +237,11 @@ void Life::sm_notify(const std::string& address, std::int32_t state,
     mount_.locks().note_nlm_life(client.address, client.state);
   };
   clients.has_locks = [this](const std::string& who) { return mount_.locks().has_nlm_client(who); };
-  const nsm::Answer answer =
+  const nsm::Reply reply =
       nsm::answer(message, {address, kStatdOfClient}, nsm::state_of_epoch(epoch_), clients);
-  if (answer.reply.empty()) fail("an SM_NOTIFY was taken for no call");
-  if (!answer.reboot) return answered();
-  reboots_.add(*answer.reboot, answered);
+  if (reply.message.empty()) fail("an SM_NOTIFY was taken for no call");
+  if (!reply.reboot) return answered();
+  reboots_.add(*reply.reboot, answered);
 }
 
 }  // namespace symnas::sim

@@ -25,7 +25,7 @@
 
 namespace symnas::sim {
 
-enum class Answer {
+enum class CallStatus {
   kGranted,
   kDenied,
   kBlocked,        // NLM: the client will be called back
@@ -64,8 +64,8 @@ class Life {
   // --- a call may be sent several times: it is done once, and answered from memory afterwards.
   // `answered` is called when the answer may leave the instance, and never when it may not.
   using Key = std::pair<unsigned, std::uint64_t>;  // client, xid
-  using Body = std::function<std::optional<Answer>(Life&)>;
-  void serve(const Key& key, const Body& body, const std::function<void(Answer)>& answered);
+  using Body = std::function<std::optional<CallStatus>(Life&)>;
+  void serve(const Key& key, const Body& body, const std::function<void(CallStatus)>& answered);
 
   // Holds ganesha's st_lock of a file while it exists.
   class FileTurn {
@@ -81,23 +81,23 @@ class Life {
   };
   // --- locks of any protocol. nullopt: the mount has ended, there is no answer. REQUIRES: the
   // file's turn.
-  std::optional<Answer> locked(const LockCall& call);
-  std::optional<Answer> unlocked(const LockCall& call);
+  std::optional<CallStatus> locked(const LockCall& call);
+  std::optional<CallStatus> unlocked(const LockCall& call);
 
   // --- without a particular protocol. `holder`: who holds the conflicting lock.
-  std::optional<Answer> lock(const LockCall& call);
-  std::optional<Answer> unlock(const LockCall& call);
-  std::optional<Answer> test(const LockCall& call, fs::LockOwner* holder = nullptr);
+  std::optional<CallStatus> lock(const LockCall& call);
+  std::optional<CallStatus> unlock(const LockCall& call);
+  std::optional<CallStatus> test(const LockCall& call, fs::LockOwner* holder = nullptr);
 
   // --- NLM. A call that is answered BLOCKED is tried again by poll(); `wait` calls the client
   // back.
-  std::optional<Answer> nlm_lock(const LockCall& call, const Granted& wait);
-  std::optional<Answer> nlm_unlock(const LockCall& call);
-  std::optional<Answer> nlm_cancel(const LockCall& call);
+  std::optional<CallStatus> nlm_lock(const LockCall& call, const Granted& wait);
+  std::optional<CallStatus> nlm_unlock(const LockCall& call);
+  std::optional<CallStatus> nlm_cancel(const LockCall& call);
   // `but_state`: for SM_NOTIFY the life that the client has now; nullopt for FREE_ALL. kDelay: it
   // is obeyed, but not recorded.
-  std::optional<Answer> forget_nlm_client(const std::string& address,
-                                          std::optional<std::int32_t> but_state);
+  std::optional<CallStatus> forget_nlm_client(const std::string& address,
+                                              std::optional<std::int32_t> but_state);
   // Tries the call that waits at this index. False: there are not so many.
   bool poll(std::size_t index);
   bool anybody_waits() const { return !waiters_.empty(); }
@@ -125,8 +125,8 @@ class Life {
   const std::uint64_t epoch_;
   fs::Mount& mount_;
   const std::vector<fs::Handle> files_;
-  std::map<Key, std::optional<Answer>> replies_;  // nullopt: being worked on
-  std::vector<bool> busy_;                        // by file
+  std::map<Key, std::optional<CallStatus>> replies_;  // nullopt: being worked on
+  std::vector<bool> busy_;                            // by file
   std::vector<Waiter> waiters_;
   std::vector<Waiter> grants_;  // called back, answer still to come
   std::uint64_t last_cookie_ = 0;

@@ -39,10 +39,10 @@ class NamesClient {
   void make(const std::string& name);
   void remove(const std::string& name);
   void expect(const char* what, const std::string& name, const Server::Reply& reply,
-              Answer expected, Answer second);
+              CallStatus expected, CallStatus second);
   Server::Reply ask(const Life::Body& body);
-  // Makes a change, unless a former instance has made it (fsal_cluster/plugin/answers.cc).
-  Server::Reply change(const std::function<std::optional<Answer>(fs::Mount&)>& operation);
+  // Makes a change, unless a former instance has made it (fsal_cluster/plugin/recorded_calls.cc).
+  Server::Reply change(const std::function<std::optional<CallStatus>(fs::Mount&)>& operation);
 
   Server& server_;
   const unsigned number_;

@@ -61,7 +61,7 @@ std::optional<Server::Reply> ModelNfs4Client::ask(const Request& request) {
     if (!body) return std::nullopt;
     const auto reply = server_.call(number_, *body, gone.get());
     if (!reply) return std::nullopt;
-    if (reply->answer != Answer::kUnknownClient) {
+    if (reply->answer != CallStatus::kUnknownClient) {
       contact_ns_ = reply->sent_ns;
       return reply;
     }
@@ -112,7 +112,7 @@ void ModelNfs4Client::reboot() {
   sleep_ns(up_to_ms(3'000));
   const Life::Body body = [this, who = who()](Life& life) {
     const auto answer = life.nfs4().establish(who);
-    for (std::size_t file = 0; answer == Answer::kOk && file < files_; ++file) {
+    for (std::size_t file = 0; answer == CallStatus::kOk && file < files_; ++file) {
       LockCall call;
       call.owner = {fs::LockProtocol::kNfs4, "another", "client"};
       call.file = file;
@@ -200,8 +200,8 @@ std::optional<Server::Reply> ModelNfs4Client::insist(const Life::Body& body) {
   const auto gone = gone_;
   for (;; sleep_ns(up_to_ms(1'000))) {
     const auto reply = server_.call(number_, body, gone.get());
-    if (!reply || reply->answer == Answer::kUnknownClient) return std::nullopt;
-    if (reply->answer != Answer::kDelay) return reply;
+    if (!reply || reply->answer == CallStatus::kUnknownClient) return std::nullopt;
+    if (reply->answer != CallStatus::kDelay) return reply;
   }
 }
 
@@ -212,7 +212,7 @@ bool ModelNfs4Client::reclaim_opens() {
     trace("client %u owner %u reclaims its open of file %zu: %d", number_, opener.second.owner,
           opener.first, reply ? static_cast<int>(reply->answer) : -1);
     if (!reply) return false;
-    if (reply->answer == Answer::kGranted) {
+    if (reply->answer == CallStatus::kGranted) {
       stateids_[opener] = given->at(reply->epoch);
       continue;
     }
@@ -243,7 +243,7 @@ bool ModelNfs4Client::reclaim_lock(const Key& key, Span span, fs::LockMode mode)
     return life.nfs4().lock(who, stateid, call);
   });
   if (!reply) return false;
-  if (reply->answer == Answer::kGranted) {
+  if (reply->answer == CallStatus::kGranted) {
     arbiter_.gains(key.first, key.second, span, mode);
     return true;
   }
@@ -259,7 +259,7 @@ bool ModelNfs4Client::reclaim_lock(const Key& key, Span span, fs::LockMode mode)
 bool ModelNfs4Client::complete_reclaim() {
   const auto reply = insist([who = who(), given_up = given_up_, this](Life& life) {
     const auto answer = life.nfs4().reclaim_complete(who);
-    if (answer != Answer::kOk) return answer;
+    if (answer != CallStatus::kOk) return answer;
     for (const auto& [key, span] : given_up) {
       LockCall call = call_of(key, span, fs::LockMode::kExclusive);
       const fs::LockOwner its =

@@ -83,9 +83,9 @@ class ModelNfs4Client {
   void lock(const Key& locker, Span span, fs::LockMode mode);
   void unlock(const Key& locker, Span span);
   // REQUIRES for all of them: the client's turn.
-  std::optional<Answer> open_now(const Key& opener, fs::ShareMode mode, fs::ShareMode before);
+  std::optional<CallStatus> open_now(const Key& opener, fs::ShareMode mode, fs::ShareMode before);
   void close_now(const Key& opener);
-  std::optional<Answer> lock_now(const Key& locker, Span span, fs::LockMode mode);
+  std::optional<CallStatus> lock_now(const Key& locker, Span span, fs::LockMode mode);
   void unlock_now(const Key& locker, Span span);
   void unlock_under(const Key& opener);
   Life::Body open_body(const Key& opener, fs::ShareMode mode, bool reclaim,

@@ -23,17 +23,17 @@ constexpr std::uint64_t kNoLife = UINT64_MAX;  // neither life is served
 // As patch 0023: what the client has recorded in another life is released before the answer. One
 // confirmation at a time (cr_mutex); the confirmation of a life that has been replaced comes too
 // late.
-std::optional<Answer> Nfs4Clients::establish(const Who& who) {
+std::optional<CallStatus> Nfs4Clients::establish(const Who& who) {
   wait_until(&clients_, "its confirmation", [&] { return !clients_[who.name].confirming; });
   Client& client = clients_[who.name];
-  if (who.verifier < client.newest) return Answer::kUnknownClient;
+  if (who.verifier < client.newest) return CallStatus::kUnknownClient;
   client.newest = who.verifier;
   client.confirming = true;
   const bool over = !confirm(who, client);
   client.confirming = false;
   wake(&clients_);
   if (over) return std::nullopt;
-  return Answer::kOk;
+  return CallStatus::kOk;
 }
 
 bool Nfs4Clients::confirm(const Who& who, Client& client) {
@@ -49,10 +49,10 @@ bool Nfs4Clients::confirm(const Who& who, Client& client) {
   return true;
 }
 
-std::optional<Answer> Nfs4Clients::serve(const Who& who, const Operation& operation) {
+std::optional<CallStatus> Nfs4Clients::serve(const Who& who, const Operation& operation) {
   const auto found = clients_.find(who.name);
   if (found == clients_.end() || found->second.verifier != who.verifier)
-    return Answer::kUnknownClient;
+    return CallStatus::kUnknownClient;
   Client& client = found->second;
   client.renewed_ns = now_ns();
   ++client.running;
@@ -62,16 +62,16 @@ std::optional<Answer> Nfs4Clients::serve(const Who& who, const Operation& operat
   return answer;
 }
 
-std::optional<Answer> Nfs4Clients::renew(const Who& who) {
-  return serve(who, [] { return Answer::kOk; });
+std::optional<CallStatus> Nfs4Clients::renew(const Who& who) {
+  return serve(who, [] { return CallStatus::kOk; });
 }
 
 // As patch 0045.
-std::optional<Answer> Nfs4Clients::reclaim_complete(const Who& who) {
-  return serve(who, [&]() -> std::optional<Answer> {
+std::optional<CallStatus> Nfs4Clients::reclaim_complete(const Who& who) {
+  return serve(who, [&]() -> std::optional<CallStatus> {
     const Status forgotten = life_.mount().locks().forget_unclaimed(who.name);
     if (!forgotten && mount_is_over(forgotten.error())) return std::nullopt;
-    return Answer::kOk;
+    return CallStatus::kOk;
   });
 }
 
@@ -126,30 +126,30 @@ bool Nfs4Clients::conflicts_here(std::uint64_t number, fs::ShareMode mode) const
   });
 }
 
-std::optional<Answer> Nfs4Clients::share(std::size_t file, fs::ShareMode before,
-                                         fs::ShareMode after, bool reclaim) {
+std::optional<CallStatus> Nfs4Clients::share(std::size_t file, fs::ShareMode before,
+                                             fs::ShareMode after, bool reclaim) {
   const auto answer = life_.mount().share(life_.file(file), before, after, reclaim);
   if (!answer) {
     trace("open: %s", answer.error().message.c_str());
     if (mount_is_over(answer.error())) return std::nullopt;
-    return Answer::kDelay;
+    return CallStatus::kDelay;
   }
   switch (*answer) {
-    case fs::ShareAnswer::kGranted: return Answer::kGranted;
-    case fs::ShareAnswer::kDenied: return Answer::kDenied;
-    case fs::ShareAnswer::kLater: return Answer::kDelay;
+    case fs::ShareAnswer::kGranted: return CallStatus::kGranted;
+    case fs::ShareAnswer::kDenied: return CallStatus::kDenied;
+    case fs::ShareAnswer::kLater: return CallStatus::kDelay;
   }
-  return Answer::kDelay;
+  return CallStatus::kDelay;
 }
 
 // The open is counted here before the mount is asked, as take_share() does.
-std::optional<Answer> Nfs4Clients::change(std::uint64_t number, fs::ShareMode mode, bool reclaim,
-                                          Stateid& given) {
+std::optional<CallStatus> Nfs4Clients::change(std::uint64_t number, fs::ShareMode mode,
+                                              bool reclaim, Stateid& given) {
   Open& open = opens_.at(number);
-  if (conflicts_here(number, mode)) return Answer::kDenied;
+  if (conflicts_here(number, mode)) return CallStatus::kDenied;
   const fs::ShareMode before = std::exchange(open.mode, mode);
   const auto answer = share(open.file, before, mode, reclaim);
-  if (answer == Answer::kGranted) {
+  if (answer == CallStatus::kGranted) {
     given = {number, ++open.seqid};
   } else {
     open.mode = before;
@@ -157,8 +157,8 @@ std::optional<Answer> Nfs4Clients::change(std::uint64_t number, fs::ShareMode mo
   return answer;
 }
 
-std::optional<Answer> Nfs4Clients::open(const Who& who, const OpenCall& call, Stateid& given) {
-  return serve(who, [&]() -> std::optional<Answer> {
+std::optional<CallStatus> Nfs4Clients::open(const Who& who, const OpenCall& call, Stateid& given) {
+  return serve(who, [&]() -> std::optional<CallStatus> {
     if (number_of(who, call) == 0 && !call.reclaim && below(6) == 0)
       return open_by_name(who, call, given);
     const Life::FileTurn turn(life_, call.file);
@@ -174,19 +174,20 @@ std::uint64_t Nfs4Clients::add(const Who& who, const OpenCall& call) {
   return number;
 }
 
-std::optional<Answer> Nfs4Clients::open_anew(const Who& who, const OpenCall& call, Stateid& given) {
+std::optional<CallStatus> Nfs4Clients::open_anew(const Who& who, const OpenCall& call,
+                                                 Stateid& given) {
   const std::uint64_t number = add(who, call);
   const auto answer = change(number, call.mode, call.reclaim, given);
-  if (answer && *answer != Answer::kGranted) opens_.erase(number);
+  if (answer && *answer != CallStatus::kGranted) opens_.erase(number);
   return answer;
 }
 
 // As a create that finds that somebody else has just made the file: until the file is open, it has
 // no st_lock, and an object of its own with its own counters.
-std::optional<Answer> Nfs4Clients::open_by_name(const Who& who, const OpenCall& call,
-                                                Stateid& given) {
+std::optional<CallStatus> Nfs4Clients::open_by_name(const Who& who, const OpenCall& call,
+                                                    Stateid& given) {
   const auto answer = share(call.file, {}, call.mode, false);
-  if (answer != Answer::kGranted) return answer;
+  if (answer != CallStatus::kGranted) return answer;
   const Life::FileTurn turn(life_, call.file);
   const std::uint64_t number = add(who, call);
   opens_[number].mode = call.mode;
@@ -195,27 +196,27 @@ std::optional<Answer> Nfs4Clients::open_by_name(const Who& who, const OpenCall& 
   return answer;
 }
 
-std::optional<Answer> Nfs4Clients::downgrade(const Who& who, Stateid stateid, fs::ShareMode mode,
-                                             Stateid& given) {
-  return serve(who, [&]() -> std::optional<Answer> {
-    if (find(stateid) == nullptr) return Answer::kBadStateid;
+std::optional<CallStatus> Nfs4Clients::downgrade(const Who& who, Stateid stateid,
+                                                 fs::ShareMode mode, Stateid& given) {
+  return serve(who, [&]() -> std::optional<CallStatus> {
+    if (find(stateid) == nullptr) return CallStatus::kBadStateid;
     const Life::FileTurn turn(life_, find(stateid)->file);
     const Open* const open = find(stateid);
-    if (open == nullptr) return Answer::kBadStateid;
-    if (open->seqid != stateid.seqid) return Answer::kOldStateid;
+    if (open == nullptr) return CallStatus::kBadStateid;
+    if (open->seqid != stateid.seqid) return CallStatus::kOldStateid;
     if (!fs::contains(open->mode, mode)) fail("an OPEN_DOWNGRADE to more");
     return change(stateid.open, mode, false, given);
   });
 }
 
-std::optional<Answer> Nfs4Clients::close(const Who& who, Stateid stateid) {
-  return serve(who, [&]() -> std::optional<Answer> {
-    if (find(stateid) == nullptr) return Answer::kBadStateid;
+std::optional<CallStatus> Nfs4Clients::close(const Who& who, Stateid stateid) {
+  return serve(who, [&]() -> std::optional<CallStatus> {
+    if (find(stateid) == nullptr) return CallStatus::kBadStateid;
     const Life::FileTurn turn(life_, find(stateid)->file);
-    if (find(stateid) == nullptr) return Answer::kBadStateid;
-    if (find(stateid)->seqid != stateid.seqid) return Answer::kOldStateid;
+    if (find(stateid) == nullptr) return CallStatus::kBadStateid;
+    if (find(stateid)->seqid != stateid.seqid) return CallStatus::kOldStateid;
     if (!end(stateid.open)) return std::nullopt;
-    return Answer::kOk;
+    return CallStatus::kOk;
   });
 }
 
@@ -235,35 +236,36 @@ bool Nfs4Clients::end(std::uint64_t number) {
   return given_back;
 }
 
-std::optional<Answer> Nfs4Clients::try_open(std::size_t file, fs::ShareMode mode) {
+std::optional<CallStatus> Nfs4Clients::try_open(std::size_t file, fs::ShareMode mode) {
   const Life::FileTurn turn(life_, file);
   Stateid stateid;
   const auto answer = open_anew({"prober", 1}, {.file = file, .mode = mode}, stateid);
-  if (answer == Answer::kGranted && !end(stateid.open)) return std::nullopt;
+  if (answer == CallStatus::kGranted && !end(stateid.open)) return std::nullopt;
   return answer;
 }
 
 // --- locks
 
-std::optional<Answer> Nfs4Clients::lock(const Who& who, Stateid stateid, const LockCall& call) {
-  return serve(who, [&]() -> std::optional<Answer> {
+std::optional<CallStatus> Nfs4Clients::lock(const Who& who, Stateid stateid, const LockCall& call) {
+  return serve(who, [&]() -> std::optional<CallStatus> {
     const Life::FileTurn turn(life_, call.file);
     Open* const open = find(stateid);
-    if (open == nullptr) return Answer::kBadStateid;
+    if (open == nullptr) return CallStatus::kBadStateid;
     open->lockers.insert(call.owner);
     return life_.locked(call);
   });
 }
 
 // An unlock that is not recorded is answered as done (plugin/lock.cc).
-std::optional<Answer> Nfs4Clients::unlock(const Who& who, Stateid stateid, const LockCall& call) {
-  return serve(who, [&]() -> std::optional<Answer> {
+std::optional<CallStatus> Nfs4Clients::unlock(const Who& who, Stateid stateid,
+                                              const LockCall& call) {
+  return serve(who, [&]() -> std::optional<CallStatus> {
     const Life::FileTurn turn(life_, call.file);
     const Open* const open = find(stateid);
-    if (open == nullptr) return Answer::kBadStateid;
-    if (!open->lockers.contains(call.owner)) return Answer::kOk;
+    if (open == nullptr) return CallStatus::kBadStateid;
+    if (!open->lockers.contains(call.owner)) return CallStatus::kOk;
     const auto answer = life_.unlocked(call);
-    return answer == Answer::kDelay ? Answer::kGranted : answer;
+    return answer == CallStatus::kDelay ? CallStatus::kGranted : answer;
   });
 }
 

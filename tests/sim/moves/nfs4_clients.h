@@ -21,7 +21,7 @@
 namespace symnas::sim {
 
 class Life;
-enum class Answer;
+enum class CallStatus;
 struct LockCall;
 
 // An open at one instance. No other open, at this or another instance, has its number.
@@ -49,22 +49,22 @@ class Nfs4Clients {
 
   // For all of them: nullopt: the mount has ended, there is no answer. kUnknownClient (except for
   // establish()): this life of the client is not known here. kBadStateid: there is no such open.
-  std::optional<Answer> establish(const Who& who);
-  std::optional<Answer> renew(const Who& who);
-  std::optional<Answer> reclaim_complete(const Who& who);  // v4.1
+  std::optional<CallStatus> establish(const Who& who);
+  std::optional<CallStatus> renew(const Who& who);
+  std::optional<CallStatus> reclaim_complete(const Who& who);  // v4.1
   // When the owner has the file open already, the modes are added. `given`: set when it is granted.
-  std::optional<Answer> open(const Who& who, const OpenCall& call, Stateid& given);
+  std::optional<CallStatus> open(const Who& who, const OpenCall& call, Stateid& given);
   // kOldStateid: the file was opened again meanwhile. `given`: set by downgrade when it is done.
-  std::optional<Answer> downgrade(const Who& who, Stateid stateid, fs::ShareMode mode,
-                                  Stateid& given);
-  std::optional<Answer> close(const Who& who, Stateid stateid);
+  std::optional<CallStatus> downgrade(const Who& who, Stateid stateid, fs::ShareMode mode,
+                                      Stateid& given);
+  std::optional<CallStatus> close(const Who& who, Stateid stateid);
   // Under an open, whatever the seqid of the stateid.
-  std::optional<Answer> lock(const Who& who, Stateid stateid, const LockCall& call);
+  std::optional<CallStatus> lock(const Who& who, Stateid stateid, const LockCall& call);
   // No effect for an owner that has locked nothing here: its client has no stateid for that.
-  std::optional<Answer> unlock(const Who& who, Stateid stateid, const LockCall& call);
+  std::optional<CallStatus> unlock(const Who& who, Stateid stateid, const LockCall& call);
 
   // Whether anybody could open the file with this mode; nothing stays open.
-  std::optional<Answer> try_open(std::size_t file, fs::ShareMode mode);
+  std::optional<CallStatus> try_open(std::size_t file, fs::ShareMode mode);
 
   // The leases of dead clients end.
   void reap(const std::set<std::string>& dead);
@@ -86,20 +86,20 @@ class Nfs4Clients {
     std::uint32_t seqid = 0;
     std::set<fs::LockOwner> lockers;
   };
-  using Operation = std::function<std::optional<Answer>()>;
+  using Operation = std::function<std::optional<CallStatus>()>;
 
   // False: the mount has ended.
   bool confirm(const Who& who, Client& client);
-  std::optional<Answer> serve(const Who& who, const Operation& operation);
+  std::optional<CallStatus> serve(const Who& who, const Operation& operation);
   std::uint64_t add(const Who& who, const OpenCall& call);
-  std::optional<Answer> open_by_name(const Who& who, const OpenCall& call, Stateid& given);
+  std::optional<CallStatus> open_by_name(const Who& who, const OpenCall& call, Stateid& given);
   // REQUIRES for both: the file's turn. When granted, the file is open with this mode, and has the
   // next stateid.
-  std::optional<Answer> open_anew(const Who& who, const OpenCall& call, Stateid& given);
-  std::optional<Answer> change(std::uint64_t number, fs::ShareMode mode, bool reclaim,
-                               Stateid& given);
-  std::optional<Answer> share(std::size_t file, fs::ShareMode before, fs::ShareMode after,
-                              bool reclaim);
+  std::optional<CallStatus> open_anew(const Who& who, const OpenCall& call, Stateid& given);
+  std::optional<CallStatus> change(std::uint64_t number, fs::ShareMode mode, bool reclaim,
+                                   Stateid& given);
+  std::optional<CallStatus> share(std::size_t file, fs::ShareMode before, fs::ShareMode after,
+                                  bool reclaim);
   // REQUIRES: the file's turn. False: the mount has ended.
   bool end(std::uint64_t number);
   // As end(), for everything that the client has here. The client's entry may be gone afterwards.

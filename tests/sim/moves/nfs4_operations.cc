@@ -100,21 +100,21 @@ Life::Body ModelNfs4Client::open_body(const Key& opener, fs::ShareMode mode, boo
   return [call, given, who = who()](Life& life) {
     Stateid stateid;
     const auto answer = life.nfs4().open(who, call, stateid);
-    if (answer == Answer::kGranted) (*given)[life.epoch()] = stateid;
+    if (answer == CallStatus::kGranted) (*given)[life.epoch()] = stateid;
     return answer;
   };
 }
 
 // `before`: the mode it has if the stateid shows that the file was open already.
-std::optional<Answer> ModelNfs4Client::open_now(const Key& opener, fs::ShareMode mode,
-                                                fs::ShareMode before) {
+std::optional<CallStatus> ModelNfs4Client::open_now(const Key& opener, fs::ShareMode mode,
+                                                    fs::ShareMode before) {
   const auto gone = gone_;
   const auto given = std::make_shared<Given>();
   const auto reply = ask([&] { return open_body(opener, mode, false, given); });
   if (!reply || *gone) return std::nullopt;
   trace("client %u owner %u opens file %zu to %s: answer %d", number_, opener.second.owner,
         opener.first, text_of(mode).c_str(), static_cast<int>(reply->answer));
-  if (reply->answer != Answer::kGranted) return reply->answer;
+  if (reply->answer != CallStatus::kGranted) return reply->answer;
   const Stateid stateid = given->at(reply->epoch);
   const auto known = stateids_.find(opener);
   const bool was_open = known != stateids_.end() && known->second.open == stateid.open;
@@ -127,13 +127,13 @@ std::optional<Answer> ModelNfs4Client::open_now(const Key& opener, fs::ShareMode
 void ModelNfs4Client::open(const Key& opener, fs::ShareMode mode) {
   const auto gone = gone_;
   for (std::uint64_t tries = 1 + below(5); tries > 0 && !*gone; --tries) {
-    std::optional<Answer> answer;
+    std::optional<CallStatus> answer;
     {
       const PowerButton button(gone);
       const Turn turn(busy_);
       answer = open_now(opener, mode, arbiter_.open_of(opener.first, opener.second));
     }
-    if (answer != Answer::kDelay) break;
+    if (answer != CallStatus::kDelay) break;
     sleep_ns(up_to_ms(2'000));
   }
   if (*gone) reboot();
@@ -143,7 +143,7 @@ void ModelNfs4Client::open(const Key& opener, fs::ShareMode mode) {
 void ModelNfs4Client::expect_open(const Key& opener,
                                   const std::optional<Server::Reply>& reply) const {
   if (!reply) return;
-  if (reply->answer != Answer::kBadStateid && reply->answer != Answer::kOldStateid) return;
+  if (reply->answer != CallStatus::kBadStateid && reply->answer != CallStatus::kOldStateid) return;
   fail("lost: file " + std::to_string(opener.first) + " is not open any more for owner " +
        std::to_string(opener.second.owner) + " of client " + std::to_string(number_));
 }
@@ -161,12 +161,12 @@ void ModelNfs4Client::downgrade(const Key& opener) {
     return [given, mode, who = who(), stateid = stateid->second](Life& life) {
       Stateid next;
       const auto answer = life.nfs4().downgrade(who, stateid, mode, next);
-      if (answer == Answer::kGranted) (*given)[life.epoch()] = next;
+      if (answer == CallStatus::kGranted) (*given)[life.epoch()] = next;
       return answer;
     };
   });
   expect_open(opener, reply);
-  if (reply && reply->answer == Answer::kGranted) stateids_[opener] = given->at(reply->epoch);
+  if (reply && reply->answer == CallStatus::kGranted) stateids_[opener] = given->at(reply->epoch);
 }
 
 void ModelNfs4Client::close(const Key& opener) {
@@ -210,7 +210,7 @@ void ModelNfs4Client::close_beside_open(const Key& opener, fs::ShareMode mode) {
     wake(&closed);
   });
   if (below(2) == 0) sleep_ns(up_to_ms(2));
-  if (open_now(opener, mode, before) == Answer::kGranted) {
+  if (open_now(opener, mode, before) == CallStatus::kGranted) {
     lock_now(locker_of(opener, static_cast<unsigned>(below(kLockersOfOpener))), draw_span(),
              fs::LockMode::kExclusive);
   }
@@ -220,7 +220,8 @@ void ModelNfs4Client::close_beside_open(const Key& opener, fs::ShareMode mode) {
 
 // --- locks
 
-std::optional<Answer> ModelNfs4Client::lock_now(const Key& locker, Span span, fs::LockMode mode) {
+std::optional<CallStatus> ModelNfs4Client::lock_now(const Key& locker, Span span,
+                                                    fs::LockMode mode) {
   const auto gone = gone_;
   const Key opener = opener_of(locker);
   change_ = {locker, arbiter_.beliefs(locker.first, locker.second)};
@@ -235,7 +236,8 @@ std::optional<Answer> ModelNfs4Client::lock_now(const Key& locker, Span span, fs
   change_.reset();
   if (!reply || *gone) return std::nullopt;
   expect_open(opener, reply);
-  if (reply->answer == Answer::kGranted) arbiter_.gains(locker.first, locker.second, span, mode);
+  if (reply->answer == CallStatus::kGranted)
+    arbiter_.gains(locker.first, locker.second, span, mode);
   return reply->answer;
 }
 

@@ -40,7 +40,7 @@ LockCall ModelNlmClient::call_of(Arbiter::Holder holder, std::size_t file, Span 
   return call;
 }
 
-std::optional<Answer> ModelNlmClient::ask_lock(const LockCall& call, const Granted& wait) {
+std::optional<CallStatus> ModelNlmClient::ask_lock(const LockCall& call, const Granted& wait) {
   const auto gone = gone_;
   trace("client %u life %d: LOCK file %zu %llu-%llu %s", number_, life_, call.file,
         static_cast<unsigned long long>(call.range.start),
@@ -107,7 +107,7 @@ void ModelNlmClient::lock(Arbiter::Holder holder, std::size_t file, Span span, f
     const Turn turn(busy_);
     if (mode == fs::LockMode::kShared) arbiter_.weakens(file, holder, span);
     const auto answer = ask_lock(call_of(holder, file, span, mode), nullptr);
-    if (answer == Answer::kGranted && !*gone) arbiter_.gains(file, holder, span, mode);
+    if (answer == CallStatus::kGranted && !*gone) arbiter_.gains(file, holder, span, mode);
   }
   *asks = false;
   if (*gone) reboot();
@@ -132,7 +132,7 @@ void ModelNlmClient::lock_and_wait(Arbiter::Holder holder, std::size_t file, Spa
       const Turn turn(busy_);
       if (wait->granted) return;
       const auto answer = ask_lock(call, [this, wait] { return granted(wait); });
-      if (answer == Answer::kGranted && !wait->granted) granted(wait);
+      if (answer == CallStatus::kGranted && !wait->granted) granted(wait);
       if (wait->granted) return;
     }
     if (now_ns() > until_ns) break;
@@ -170,7 +170,7 @@ void ModelNlmClient::unlock(const LockCall& call) {
   for (;; sleep_ns(kAskAgainNs)) {
     const auto reply = server_.call(
         number_, [call](Life& life) { return life.nlm_unlock(call); }, gone.get());
-    if (!reply || reply->answer == Answer::kGranted) return;
+    if (!reply || reply->answer == CallStatus::kGranted) return;
   }
 }
 
@@ -219,7 +219,7 @@ void ModelNlmClient::free_all() {
           return life.forget_nlm_client(address, std::nullopt);
         },
         gone_.get());
-    if (reply && reply->answer == Answer::kDelay) left_locks_ = true;
+    if (reply && reply->answer == CallStatus::kDelay) left_locks_ = true;
   }
 }
 
@@ -251,7 +251,7 @@ void ModelNlmClient::reclaim() {
       call.nsm_state = 0;
       const auto answer = ask_lock(call, nullptr);
       if (*gone) return;
-      if (answer == Answer::kDenied) {
+      if (answer == CallStatus::kDenied) {
         fail("lost: client " + std::to_string(number_) + " cannot reclaim file " +
              std::to_string(key.first) + " bytes " + std::to_string(span.first) + "-" +
              std::to_string(span.last));

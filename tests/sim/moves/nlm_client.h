@@ -53,7 +53,7 @@ class ModelNlmClient final : public Statd {
   void free_all();
   void reclaim();
   bool granted(const std::shared_ptr<Wait>& wait);
-  std::optional<Answer> ask_lock(const LockCall& call, const Granted& wait);
+  std::optional<CallStatus> ask_lock(const LockCall& call, const Granted& wait);
   LockCall call_of(Arbiter::Holder holder, std::size_t file, Span span, fs::LockMode mode) const;
 
   Server& server_;

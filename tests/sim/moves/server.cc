@@ -17,7 +17,7 @@ constexpr std::int64_t kPollNs = 1'000 * kNsPerMs;  // Blocked_Lock_Poller_Inter
 
 // The outcome of one try of a call.
 struct Server::Sent {
-  std::optional<Answer> answer;
+  std::optional<CallStatus> answer;
 };
 
 void Server::start(std::vector<fs::Handle> files) {
@@ -55,7 +55,7 @@ std::optional<Server::Reply> Server::call(unsigned client, const Life::Body& bod
 bool Server::send(Life& life, const Life::Key& key, const Life::Body& body,
                   const std::shared_ptr<Sent>& sent) {
   return world_.send(life.epoch(), [this, &life, key, body, sent](fs::Mount&) {
-    life.serve(key, body, [this, &life, sent](Answer answer) {
+    life.serve(key, body, [this, &life, sent](CallStatus answer) {
       if (world_.fenced(life.epoch()) && !world_.retired(life.epoch()))
         fail("an answer of an instance that has ended");
       sent->answer = answer;
@@ -92,7 +92,7 @@ bool Server::sm_notify(const std::string& address, std::int32_t state) {
   if (life == nullptr || !world_.lives(life->epoch())) return false;
   auto sent = std::make_shared<Sent>();
   const bool begun = world_.send(life->epoch(), [life, address, state, sent](fs::Mount&) {
-    life->sm_notify(address, state, [sent] { sent->answer = Answer::kOk; });
+    life->sm_notify(address, state, [sent] { sent->answer = CallStatus::kOk; });
   });
   if (!begun) return false;
   const std::int64_t until_ns = now_ns() + 1'000 * kNsPerMs;

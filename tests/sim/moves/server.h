@@ -40,7 +40,7 @@ class Server {
   // Repeats a call until it is answered. nullopt: `*gone` came first; whether it was done is
   // unknown.
   struct Reply {
-    Answer answer = Answer::kDelay;
+    CallStatus answer = CallStatus::kDelay;
     std::uint64_t epoch = 0;   // the instance that answered
     std::int64_t sent_ns = 0;  // when the answered try was sent
     bool across_crash =

@@ -38,21 +38,21 @@ VolumeOffset any_offset(const StripeMap& map) {
 RC_GTEST_PROP(StripeMapProperty, LocateAndInverseAreOneToOne, ()) {
   const StripeMap map = any_shape().map();
   const VolumeOffset offset = any_offset(map);
-  const Place place = map.locate(offset);
-  RC_ASSERT(place.lun.value() < map.lun_count());
-  RC_ASSERT(place.offset.value() >= kReservedBytes);
-  RC_ASSERT(place.offset.value() < kReservedBytes + map.bytes_on(place.lun));
-  RC_ASSERT(*map.volume_offset(place) == offset);
+  const LunPosition position = map.locate(offset);
+  RC_ASSERT(position.lun.value() < map.lun_count());
+  RC_ASSERT(position.offset.value() >= kReservedBytes);
+  RC_ASSERT(position.offset.value() < kReservedBytes + map.bytes_on(position.lun));
+  RC_ASSERT(*map.volume_offset(position) == offset);
 }
 
 RC_GTEST_PROP(StripeMapProperty, EveryPlaceOfEveryLunBelongsToOneOffset, ()) {
   const StripeMap map = any_shape().map();
   const LunIndex lun(*rc::gen::inRange<std::uint32_t>(0, map.lun_count()));
-  const Place place{
+  const LunPosition position{
       lun, LunOffset(kReservedBytes + *rc::gen::inRange<std::uint64_t>(0, map.bytes_on(lun)))};
-  const auto offset = map.volume_offset(place);
+  const auto offset = map.volume_offset(position);
   RC_ASSERT(offset.has_value());
-  RC_ASSERT(map.locate(*offset) == place);
+  RC_ASSERT(map.locate(*offset) == position);
 }
 
 RC_GTEST_PROP(StripeMapProperty, PiecesTileTheRangeAndStayInTheirUnits, ()) {
@@ -66,11 +66,11 @@ RC_GTEST_PROP(StripeMapProperty, PiecesTileTheRangeAndStayInTheirUnits, ()) {
   map.for_each_piece(begin, length, [&](const Piece& piece) {
     RC_ASSERT(piece.volume_offset.value() == next);
     RC_ASSERT(piece.length_bytes >= 1u && piece.length_bytes <= unit);
-    RC_ASSERT(piece.place == map.locate(piece.volume_offset));
+    RC_ASSERT(piece.position == map.locate(piece.volume_offset));
     const VolumeOffset last(next + piece.length_bytes - 1);
     RC_ASSERT(last.value() / unit == next / unit);
-    RC_ASSERT(map.locate(last).lun == piece.place.lun);
-    RC_ASSERT(map.locate(last).offset.value() - piece.place.offset.value() ==
+    RC_ASSERT(map.locate(last).lun == piece.position.lun);
+    RC_ASSERT(map.locate(last).offset.value() - piece.position.offset.value() ==
               piece.length_bytes - 1);
     next += piece.length_bytes;
     ++count;
@@ -99,10 +99,10 @@ TEST(StripeMapLarge, BeyondEveryThirtyTwoBitLimit) {
   const StripeMap map = *StripeMap::create(std::span(&segment, 1), kMiB);
   EXPECT_EQ(map.size_bytes(), 1024 * kTiB);
   const VolumeOffset at(130 * kTiB + 5 * kMiB + 17);
-  const Place place = map.locate(at);
-  EXPECT_EQ(place.lun.value(), 5u);
-  EXPECT_EQ(place.offset.value(), kReservedBytes + 130 * kTiB / 256 + 17);
-  EXPECT_EQ(*map.volume_offset(place), at);
+  const LunPosition position = map.locate(at);
+  EXPECT_EQ(position.lun.value(), 5u);
+  EXPECT_EQ(position.offset.value(), kReservedBytes + 130 * kTiB / 256 + 17);
+  EXPECT_EQ(*map.volume_offset(position), at);
   EXPECT_EQ(map.locate(VolumeOffset(map.size_bytes() - 1)).offset.value(),
             kReservedBytes + 4 * kTiB - 1);
 }

@@ -13,26 +13,26 @@ StripeMap map_of(std::vector<StripeSegment> segments, std::uint32_t unit = kUnit
   return map.value_or(StripeMap());
 }
 
-Place place(std::uint32_t lun, std::uint64_t data_offset) {
+LunPosition position(std::uint32_t lun, std::uint64_t data_offset) {
   return {LunIndex(lun), LunOffset(kReservedBytes + data_offset)};
 }
 
 TEST(StripeMap, UnitsGoRoundTheLuns) {
   const StripeMap map = map_of({{.lun_count = 3, .bytes_per_lun = 2 * kUnit}});
   EXPECT_EQ(map.size_bytes(), 6u * kUnit);
-  EXPECT_EQ(map.locate(VolumeOffset(0)), place(0, 0));
-  EXPECT_EQ(map.locate(VolumeOffset(kUnit - 1)), place(0, kUnit - 1));
-  EXPECT_EQ(map.locate(VolumeOffset(kUnit)), place(1, 0));
-  EXPECT_EQ(map.locate(VolumeOffset(3 * kUnit)), place(0, kUnit));
-  EXPECT_EQ(map.locate(VolumeOffset(6 * kUnit - 1)), place(2, 2 * kUnit - 1));
+  EXPECT_EQ(map.locate(VolumeOffset(0)), position(0, 0));
+  EXPECT_EQ(map.locate(VolumeOffset(kUnit - 1)), position(0, kUnit - 1));
+  EXPECT_EQ(map.locate(VolumeOffset(kUnit)), position(1, 0));
+  EXPECT_EQ(map.locate(VolumeOffset(3 * kUnit)), position(0, kUnit));
+  EXPECT_EQ(map.locate(VolumeOffset(6 * kUnit - 1)), position(2, 2 * kUnit - 1));
 }
 
 TEST(StripeMap, SecondSegmentUsesItsOwnLuns) {
   const StripeMap map = map_of(
       {{.lun_count = 2, .bytes_per_lun = kUnit}, {.lun_count = 1, .bytes_per_lun = 3 * kUnit}});
   EXPECT_EQ(map.lun_count(), 3u);
-  EXPECT_EQ(map.locate(VolumeOffset(2 * kUnit)), place(2, 0));
-  EXPECT_EQ(map.locate(VolumeOffset(3 * kUnit)), place(2, kUnit));
+  EXPECT_EQ(map.locate(VolumeOffset(2 * kUnit)), position(2, 0));
+  EXPECT_EQ(map.locate(VolumeOffset(3 * kUnit)), position(2, kUnit));
   EXPECT_EQ(map.bytes_on(LunIndex(1)), kUnit);
   EXPECT_EQ(map.bytes_on(LunIndex(2)), 3u * kUnit);
 }
@@ -43,11 +43,11 @@ TEST(StripeMap, PiecesEndAtUnitBoundaries) {
   map.for_each_piece(VolumeOffset(kUnit - 512), kUnit + 1024,
                      [&](Piece p) { pieces.push_back(p); });
   ASSERT_EQ(pieces.size(), 3u);
-  EXPECT_EQ(pieces[0].place, place(0, kUnit - 512));
+  EXPECT_EQ(pieces[0].position, position(0, kUnit - 512));
   EXPECT_EQ(pieces[0].length_bytes, 512u);
-  EXPECT_EQ(pieces[1].place, place(1, 0));
+  EXPECT_EQ(pieces[1].position, position(1, 0));
   EXPECT_EQ(pieces[1].length_bytes, kUnit);
-  EXPECT_EQ(pieces[2].place, place(0, kUnit));
+  EXPECT_EQ(pieces[2].position, position(0, kUnit));
   EXPECT_EQ(pieces[2].volume_offset, VolumeOffset(2 * kUnit));
   EXPECT_EQ(pieces[2].length_bytes, 512u);
 }
@@ -64,10 +64,10 @@ TEST(StripeMap, RangeEndsAreExact) {
 
 TEST(StripeMap, InverseRefusesWhatIsNoData) {
   const StripeMap map = map_of({{.lun_count = 2, .bytes_per_lun = kUnit}});
-  EXPECT_EQ(*map.volume_offset(place(1, 7)), VolumeOffset(kUnit + 7));
+  EXPECT_EQ(*map.volume_offset(position(1, 7)), VolumeOffset(kUnit + 7));
   EXPECT_FALSE(map.volume_offset({LunIndex(0), LunOffset(kReservedBytes - 1)}));
-  EXPECT_FALSE(map.volume_offset(place(0, kUnit)));
-  EXPECT_FALSE(map.volume_offset(place(2, 0)));
+  EXPECT_FALSE(map.volume_offset(position(0, kUnit)));
+  EXPECT_FALSE(map.volume_offset(position(2, 0)));
 }
 
 TEST(StripeMap, ImpossibleMapsAreRefused) {

@@ -17,12 +17,12 @@
 
 namespace symnas::vnfsd::daemon {
 
-// What it needs of the rest of the agent, beside what is shown.
+// The parts of the agent that Administration uses, beside those that StatusAdmin shows.
 struct AdministrationParts {
   StatusParts status;
   EventWriter& events;
   Fencing& fencing;
-  std::function<void()> luns_found;  // as of LunKeeper::look()
+  std::function<void()> luns_found;  // as `found` of LunKeeper::look()
   WhoHas who_has;
   kv::Membership* membership;  // null: etcd's members are left alone
 };
@@ -31,7 +31,7 @@ class Administration {
  public:
   explicit Administration(const AdministrationParts& parts);
 
-  // As long as this object lives.
+  // Valid as long as this object lives.
   api::Backends backends();
 
  private:

@@ -1,6 +1,6 @@
-// ExportsAdmin: edits of exports while they are served. The records are changed first; the owner of
+// ExportsAdmin: edits exports while they are served. The records are changed first; the owner of
 // each VNFS brings its instance in line with them and says so in c/served/<vnfs>. When one cannot,
-// the records are put back, and its instance follows them again. Thread-safe.
+// the records are put back, and the instances follow them again. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,8 @@ class ExportsAdmin final : public api::ExportsBackend {
   Status wait_exports_served(const std::set<std::string>& vnfses, std::int64_t timeout_ms);
   Result<std::string> undo_edit(const ClusterView& before, const Change& change,
                                 const std::set<std::string>& vnfses, const Error& why);
-  // Who would lose it, "" = nobody is known to. Errors: those of the store.
+  // Text about the clients that would lose the export; "": none is known. Errors: those of the
+  // store.
   Result<std::string> users_of_export(const ClusterView& view, const std::string& name,
                                       const std::set<std::string>& vnfses);
 

@@ -1,4 +1,4 @@
-// HeadsAdmin: heads are invited, fenced and removed. Thread-safe.
+// HeadsAdmin: invites, fences and removes heads. Thread-safe.
 #pragma once
 
 #include <string>

@@ -82,14 +82,14 @@ Result<json> InspectionAdmin::dump_inode(const std::string& filesystem,
     SYMNAS_ASSIGN(ino, fs::check::resolve(view, request.path));
   }
   SYMNAS_ASSIGN(const fs::check::InodeDump dump, fs::check::dump_inode(view, ino));
-  std::vector<api::LunPlace> luns;
+  std::vector<api::LunName> luns;
   for (const Uuid& uuid : cvm::luns_of(view.volume())) {
-    api::LunPlace place;
+    api::LunName named;
     const std::string bytes = cvm::uuid_to_bytes(uuid);
     for (const auto& [name, lun] : cluster.luns)
-      if (lun.record.uuid() == bytes) place.name = name;
-    if (auto path = luns_.path_of(bytes)) place.path = std::move(*path);
-    luns.push_back(std::move(place));
+      if (lun.record.uuid() == bytes) named.name = name;
+    if (auto path = luns_.path_of(bytes)) named.path = std::move(*path);
+    luns.push_back(std::move(named));
   }
   return api::dump_document(dump, luns);
 }

@@ -1,6 +1,6 @@
-// InspectionAdmin: looks into filesystems. They read much and change nothing, on the thread of the
-// request. Thread-safe. Invariant: who reads all records of a filesystem does so alone; the others
-// are refused, so that the API's threads stay free.
+// InspectionAdmin: looks into filesystems, on the thread of the request. A look reads much and
+// changes nothing. Thread-safe. Invariant: one look at a time reads all records of a filesystem;
+// further ones are refused meanwhile, so that the API's threads stay free.
 #pragma once
 
 #include <string>

@@ -5,11 +5,11 @@
 
 namespace symnas::vnfsd::daemon {
 
-// For instances to release locks that are cleared: a transaction each. Below the time that `symnas`
-// waits for an answer.
+// Time for instances to release locks that are cleared: a transaction each. Below the time that
+// `symnas` waits for an answer.
 inline constexpr std::int64_t kLockClearMs = 8'000;
-// For instances to serve edited exports (instance::kExportsTimeoutMs, and to say so); the same
-// again to take it back. Both below the time that `symnas` waits for an answer.
+// Time for instances to serve edited exports (instance::kExportsTimeoutMs, and to say so), and time
+// to take an edit back. Both below the time that `symnas` waits for an answer.
 inline constexpr std::int64_t kExportsServedMs = 12'000;
 inline constexpr std::int64_t kExportsUndoneMs = 5'000;
 inline constexpr std::int64_t kExportsPollMs = 20;  // an edit takes some milliseconds

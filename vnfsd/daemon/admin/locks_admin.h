@@ -1,4 +1,4 @@
-// LocksAdmin: recorded locks, shown and cleared, on the thread of the request. Thread-safe.
+// LocksAdmin: shows and clears recorded locks, on the thread of the request. Thread-safe.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// MembersAdmin: the members of etcd. Thread-safe.
+// MembersAdmin: shows, adds and removes the members of etcd. Thread-safe.
 #pragma once
 
 #include <optional>
@@ -20,12 +20,14 @@ class MembersAdmin final : public api::MembersBackend {
   Result<nlohmann::json> etcd_members() override;
   Result<std::string> remove_etcd_member(const std::string& name, Mode mode) override;
 
-  // Answers etcd's initial-cluster for the new member. Errors: as Membership, kAlreadyExists.
+  // Adds a learner for the head `name`; returns etcd's initial-cluster for it. Errors: as
+  // Membership, kAlreadyExists.
   Result<std::vector<std::string>> add_etcd_learner(const std::string& name,
                                                     const std::string& address);
-  // Whether the others can do without its etcd; null: it has none. Errors: kBusy.
+  // The etcd member of the head; nullopt: it has none. Errors: kBusy (the others would have no
+  // quorum without it), as Membership::members().
   Result<std::optional<kv::StoreMember>> spare_member(const std::string& head);
-  // REQUIRES: spare_member() has answered it. Errors: as Membership.
+  // REQUIRES: spare_member() has returned this member. Errors: as Membership.
   Status remove(const kv::StoreMember& member) { return membership_->remove(member.id); }
 
  private:

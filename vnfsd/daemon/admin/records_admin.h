@@ -1,4 +1,5 @@
-// RecordsAdmin: the records for administrators, and changes of nothing else. Thread-safe.
+// RecordsAdmin: shows the records to administrators, and makes changes that touch only records.
+// Thread-safe.
 #pragma once
 
 #include <string>

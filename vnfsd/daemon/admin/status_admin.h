@@ -1,4 +1,4 @@
-// StatusAdmin: what this head sees, from each of its components, and what has happened in the
+// StatusAdmin: shows what this head sees, from each of its components, and what has happened in the
 // cluster. Thread-safe.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace symnas::vnfsd::daemon {
 
-// What it shows.
+// The components that StatusAdmin shows.
 struct StatusParts {
   const ThisHead& head;
   ClusterReader& reader;

@@ -1,4 +1,4 @@
-// StorageAdmin: the changes that touch devices, or many records: LUNs, volumes, filesystems.
+// StorageAdmin: makes the changes that touch devices, or many records: LUNs, volumes, filesystems.
 // Thread-safe. Invariant: one change of devices at a time.
 #pragma once
 
@@ -37,10 +37,10 @@ class StorageAdmin final : public api::LunsBackend,
   // kNotFound.
   Status assign_labels(const ClusterView& view, const std::vector<std::string>& luns,
                        const Uuid& volume) REQUIRES(admin_mutex_);
-  // Labels first, then the records; a failure takes the labels back.
+  // Puts the labels, then the records; a failure takes the labels back.
   Result<std::string> use_luns(const VolumeRequest& request, const Uuid& volume, Mode mode,
                                const Planner& planner) REQUIRES(admin_mutex_);
-  // Waits until check_luns_seen() holds. Errors: those of it.
+  // Waits until check_luns_seen() holds. Errors: those of check_luns_seen().
   Status wait_for_heads(const VolumeRequest& request) REQUIRES(admin_mutex_);
 
   const ThisHead& head_;

@@ -1,5 +1,5 @@
-// VnfsAdmin: changes of VNFSs. A VIP that somebody answers for is given to none; what clients
-// notice says how many there are. Thread-safe.
+// VnfsAdmin: makes changes of VNFSs. No VNFS gets a VIP for which somebody on the network answers.
+// A change that clients notice says how many clients there are. Thread-safe.
 #pragma once
 
 #include <functional>
@@ -14,8 +14,8 @@
 
 namespace symnas::vnfsd::daemon {
 
-// Who answers for addresses on the network of a device of this head (vnfsd/address). Empty: nobody
-// is asked.
+// Finds out who answers for addresses on the network of a device of this head (vnfsd/address).
+// Empty: nobody is asked.
 using WhoHas = std::function<Result<std::vector<address::Holder>>(
     const std::string& device, const std::vector<IpAddress>& addresses)>;
 
@@ -33,7 +33,7 @@ class VnfsAdmin final : public api::VnfsBackend {
   Result<nlohmann::json> vnfs_history(const std::string& name) override;
 
  private:
-  // A change that gives addresses to VNFSs: nobody else may answer for them.
+  // Makes a change that gives addresses to VNFSs, if nobody else answers for these addresses.
   Result<std::string> change_with_vips(const Planner& planner, Mode mode);
   Status check_vips_free(const ClusterView& before, const Change& change) const;
 

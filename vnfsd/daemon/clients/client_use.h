@@ -1,5 +1,5 @@
-// Who is connected to a VNFS, and what is locked through it, as the records tell. Thread-safe: only
-// reads.
+// ClientUse: how many clients are connected to a VNFS and how many locks are recorded through it,
+// as the records tell. Thread-safe: only reads.
 #pragma once
 
 #include <cstddef>
@@ -21,11 +21,12 @@ struct ClientUse {
 
 // Errors: those of the store.
 Result<ClientUse> client_use(kv::Store& store, const ClusterView& view, const std::string& vnfs);
-// By filesystem, those that have any. Errors: the same.
+// The locks recorded through the VNFS, by filesystem; filesystems without any are left out. Errors:
+// those of the store.
 Result<std::vector<std::pair<FsId, fs::LockUse>>> locks_of(kv::Store& store,
                                                            const ClusterView& view,
                                                            const std::string& vnfs);
-// For a person.
+// The text for a person.
 std::string text_of(const ClientUse& use);
 
 }  // namespace symnas::vnfsd::daemon

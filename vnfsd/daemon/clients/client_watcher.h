@@ -1,5 +1,5 @@
-// ClientWatcher: writes down whom the instances of this head serve, for whoever may have to take
-// over. Thread class: works on a loop of its own.
+// ClientWatcher: records which clients the instances of this head serve, for the head that may have
+// to take over. Thread class: works on a loop of its own.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,12 @@
 
 namespace symnas::vnfsd::daemon {
 
-// What an instance's network namespace tells. The calls block for milliseconds.
+// Ways to look into an instance's network namespace. The calls block for milliseconds.
 struct ClientSights {
-  // How many connections it has accepted (instance::accepted_by). Errors: as there.
+  // How many connections the instance has accepted (instance::accepted_by). Errors: as there.
   std::function<Result<std::uint64_t>(int pid)> accepted;
-  // Who is connected, in order, so that equal ones look equal. Errors: it cannot be read.
+  // The connections, in order, so that equal connections are equal records. Errors: the namespace
+  // cannot be read.
   std::function<Result<records::ConnectionsRecord>(int pid, const std::string& control)> connected;
 };
 ClientSights kernel_sights();
@@ -39,7 +40,8 @@ class ClientWatcher {
  private:
   using Serving = std::map<std::string, instance::InstanceSnapshot>;
   void record_connections(const ClusterView& view, const Serving& serving);
-  // By VNFS: those that have accepted connections since their records were made.
+  // Leaves in `serving` the instances, by VNFS, that have accepted connections since their records
+  // were made.
   void keep_those_with_new_clients(Serving& serving);
 
   const ThisHead& head_;
@@ -47,7 +49,7 @@ class ClientWatcher {
   const Instances& instances_;
   const ClientSights sights_;
   std::int64_t recorded_ms_ = 0;
-  // Pid and accepted connections of which c/conn tells, by VNFS.
+  // Pid and number of accepted connections at the time of the record in c/conn, by VNFS.
   std::map<std::string, std::pair<int, std::uint64_t>> recorded_clients_;
   Loop loop_;  // last
 };

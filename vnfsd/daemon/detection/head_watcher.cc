@@ -244,7 +244,7 @@ std::optional<std::string> HeadWatcher::why_not_fenced(const ClusterView& view,
   }
   const auto sign = sign_of_vips(sight.head, near);
   if (!sign) return std::nullopt;
-  if (last_answers_.asked(sight.head, *sign) == LastAnswers::Verdict::kDead) return "";
+  if (last_answers_.asked(sight.head, *sign) == LastAnswers::Liveness::kDead) return "";
   ask_vips(sight.head, near);
   return "but a VIP of it answers, or may only be late: its agent is away";
 }

@@ -1,6 +1,6 @@
-// HeadWatcher: heads that have gone. A head whose probes stay away on every network, and whose VIPs
-// answer nobody, is fenced; what it served falls to its backups (docs/architecture/fencing.md).
-// Thread class: thread-safe; looks on a loop of its own.
+// HeadWatcher: has heads fenced that have gone. A head whose probes stay away on every network, and
+// whose VIPs answer nobody, is fenced; the VNFSs that it served fall to its backups
+// (docs/architecture/fencing.md). Thread class: thread-safe; looks on a loop of its own.
 #pragma once
 
 #include <cstdint>
@@ -29,14 +29,14 @@
 
 namespace symnas::vnfsd::daemon {
 
-// What it needs of the rest of the agent.
+// The parts of the agent that HeadWatcher uses.
 struct HeadWatcherParts {
   const ThisHead& head;
   ClusterReader& reader;
   EventWriter& events;
   FenceOrders& fences;
   probe::HeadSights* prober;  // null: heads are not missed, networks not looked at
-  // The etcd member at the address is gone with its head. Empty: nobody is told.
+  // Called when the etcd member at the address is gone with its head. Empty: nobody is told.
   std::function<void(const std::string& address)> leave_member;
 };
 
@@ -44,7 +44,7 @@ class HeadWatcher {
  public:
   HeadWatcher(const HeadWatcherParts& parts, std::stop_token end);
 
-  // What the records say now. Called by who follows them.
+  // Takes what the records say now. Called by the component that follows them.
   void follow(const ClusterView& view);
 
   void start();
@@ -54,7 +54,8 @@ class HeadWatcher {
   void look();
 
   const NetworkWatcher& networks() const { return networks_; }
-  // Heads that are not heard, and why they are not fenced; "": they are, or were.
+  // Heads that are not heard, with the reason why they are not fenced; "": they are being fenced,
+  // or were.
   std::map<std::string, std::string> silent() const;
 
  private:
@@ -74,22 +75,22 @@ class HeadWatcher {
   const HeadWatcherParts parts_;
   const ThisHead& head_;
   NetworkWatcher networks_;
-  // Of the loop, by head.
+  // Used by the loop only; by head.
   struct VipQuestion {
     std::int64_t asked_ms = 0;
     std::vector<IpAddress> vips;
     std::future<probe::Sign> sign;
   };
   std::map<std::string, VipQuestion> vip_questions_;  // of this silence of the head
-  std::vector<std::future<probe::Sign>> not_needed_;  // that nobody waits for any more
+  std::vector<std::future<probe::Sign>> not_needed_;  // answers that nobody waits for any more
   std::map<std::string, std::int64_t> silent_looked_ms_;
-  std::set<std::string> left_members_;  // whose heads are silent, by head
+  std::set<std::string> left_members_;  // silent heads whose etcd members were left
   LastAnswers last_answers_;
 
   mutable Mutex mutex_;  // leaf
   // Null: nothing is known yet.
   std::shared_ptr<const Neighbours> neighbours_ GUARDED_BY(mutex_);
-  // Why it is not fenced.
+  // Why a silent head is not fenced, by head.
   std::map<std::string, std::string> silent_told_ GUARDED_BY(mutex_);
   Loop loop_;  // last
 };

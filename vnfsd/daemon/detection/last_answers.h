@@ -1,9 +1,9 @@
-// LastAnswers: whether the VIPs of a head that is not heard may count as dead. Pure;
+// LastAnswers: decides whether the VIPs of a head that is not heard count as dead. Pure;
 // thread-compatible.
 //
-// Who has answered since its probes stopped, or whose kernel has at least taken a connection, is
-// alive, and its agent away: then a question without an answer may be a packet that was lost, a
-// pause, or a processor with too much to do. Only several in a row count.
+// A head that has answered since its probes stopped, or whose kernel has at least taken a
+// connection, is alive, and only its agent is away. A question that such a head leaves unanswered
+// may be a lost packet, a pause, or a processor with too much to do: only several in a row count.
 #pragma once
 
 #include <map>
@@ -15,15 +15,16 @@ namespace symnas::vnfsd::daemon {
 
 class LastAnswers {
  public:
-  enum class Verdict {
-    kLives,  // as far as is known: to be asked again
+  enum class Liveness {
+    kLives,  // as far as is known: the head is to be asked again
     kDead,
   };
-  // Its VIPs were asked and gave that sign.
-  Verdict asked(const std::string& head, probe::Sign sign);
-  // The store was away: until it has shown itself there an instance may not answer.
+  // The VIPs of the head were asked and gave that sign.
+  Liveness asked(const std::string& head, probe::Sign sign);
+  // The store was away. An instance may not answer until it has proved itself in the store again,
+  // so its silence until now means nothing.
   void excuse(const std::string& head) { missing_[head] = 0; }
-  // It is heard again.
+  // The head is heard again.
   void forget(const std::string& head) { missing_.erase(head); }
 
  private:

@@ -30,10 +30,10 @@ std::vector<IpAddress> addresses_of(const records::HeadRecord& head) {
 // VIPs of what the head serves, or is to serve: others wait for it.
 std::vector<Cidr> vips_of(const ClusterView& view, const std::string& head) {
   std::vector<Cidr> out;
-  for (const auto& [vnfs, place] : ha::plan(facts_of(view))) {
+  for (const auto& [vnfs, assignment] : ha::plan(facts_of(view))) {
     const auto owner = view.owners.find(vnfs);
     const bool owned = owner != view.owners.end() && owner->second.record.head() == head;
-    if (!owned && (place.head != head || owner != view.owners.end())) continue;
+    if (!owned && (assignment.head != head || owner != view.owners.end())) continue;
     for (const records::Vip& vip : view.vnfses.at(vnfs).record.vips()) {
       const auto address = IpAddress::parse(vip.address());
       if (address) out.push_back({*address, vip.prefix_length()});

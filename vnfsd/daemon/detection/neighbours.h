@@ -1,5 +1,5 @@
-// Neighbours: what the records say of heads and networks, as whoever watches other heads needs it.
-// A value that nobody changes: it is shared.
+// Neighbours: the part of the records that is needed to watch other heads and the networks. A value
+// that nobody changes: threads share it.
 #pragma once
 
 #include <map>
@@ -16,14 +16,15 @@ struct Neighbours {
   std::map<std::string, std::vector<Cidr>> vips_by_head;
   std::map<std::string, std::vector<IpAddress>> addresses_by_head;  // of others, by path
   std::map<std::string, std::string> devices_by_network;
-  std::map<std::string, std::set<std::string>> ill_there;  // by head: what it says is ill
+  std::map<std::string, std::set<std::string>> ill_there;  // by head: networks it says are ill
 };
 
 Neighbours neighbours_of(const ClusterView& view, const std::string& self);
 
-// Its addresses, by path.
+// The head's addresses, by path.
 std::vector<IpAddress> addresses_of(const records::HeadRecord& head);
-// VIPs of what the head serves, or is to serve: others wait for it.
+// VIPs of the VNFSs that the head serves, or is to serve when nobody else does: others wait for
+// them.
 std::vector<Cidr> vips_of(const ClusterView& view, const std::string& head);
 
 }  // namespace symnas::vnfsd::daemon

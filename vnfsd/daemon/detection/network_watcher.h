@@ -1,4 +1,4 @@
-// NetworkWatcher: looks which networks this head reaches badly. Thread class: follow() and the
+// NetworkWatcher: finds out which networks this head reaches badly. Thread class: follow() and the
 // answers of NetworkReach are thread-safe; look() belongs to one loop.
 #pragma once
 
@@ -23,12 +23,12 @@ namespace symnas::vnfsd::daemon {
 class NetworkWatcher final : public NetworkReach {
  public:
   using Devices = std::function<std::map<std::string, probe::Device>()>;
-  // `changed` is called by look() when ill() or worse() say something else.
+  // `changed` is called by look() when ill() or worse() return something else than before.
   NetworkWatcher(const ThisHead& head, Devices devices, std::function<void()> changed);
 
-  // What the records say now.
+  // Takes what the records say now.
   void follow(std::shared_ptr<const Neighbours> neighbours);
-  // Every kTryMs at most: oftener it does nothing.
+  // Judges the networks, at most every kTryMs; a call that comes sooner does nothing.
   void look(const std::vector<ha::PeerSight>& sights);
 
   // The device of each network; empty before follow().
@@ -42,7 +42,7 @@ class NetworkWatcher final : public NetworkReach {
   const ThisHead& head_;
   const Devices devices_;
   const std::function<void()> changed_;
-  // Of the loop.
+  // Used by the loop only.
   NetworkHealth health_;
   std::int64_t looked_ms_ = 0;
   bool looked_at_ = false;
@@ -50,7 +50,7 @@ class NetworkWatcher final : public NetworkReach {
   mutable Mutex mutex_;  // leaf
   // Null: nothing is known yet.
   std::shared_ptr<const Neighbours> neighbours_ GUARDED_BY(mutex_);
-  // What `health_` says, and what was said before.
+  // What `health_` says; until it says something, what the head's record said.
   std::map<std::string, std::string> ill_ GUARDED_BY(mutex_);
   std::set<std::string> worse_ GUARDED_BY(mutex_);
 };

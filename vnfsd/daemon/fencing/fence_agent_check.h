@@ -1,6 +1,5 @@
-// FenceAgentCheck: whether the fence agent could work, looked at every kFenceCheckMs: what is
-// broken is to be known before a head dies. Thread class: error() is thread-safe, look() belongs to
-// one loop.
+// FenceAgentCheck: checks every kFenceCheckMs whether the fence agent could work: a broken agent is
+// to be known before a head dies. Thread class: error() is thread-safe, look() belongs to one loop.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +16,19 @@ namespace symnas::vnfsd::daemon {
 
 class FenceAgentCheck {
  public:
-  // Destroying it waits for a check that runs: FenceMeans::stop_check().
+  // The destructor waits for a check that runs: FenceMeans::stop_check() ends it.
   FenceAgentCheck(const ThisHead& head, ClusterReader& reader, FenceMeans& means)
       : head_(head), reader_(reader), means_(means) {}
 
-  // Begins a check that is due, or takes the answer of one that is over. Waits for nothing.
+  // Begins a check that is due, or takes the result of one that is over. Waits for nothing.
   void look();
-  std::string error() const;  // of the last check; "" = it works, or nobody knows
+  std::string error() const;  // of the last check; "": the agent works, or nobody knows
 
  private:
   const ThisHead& head_;
   ClusterReader& reader_;
   FenceMeans& means_;
-  std::future<std::optional<Status>> check_;  // nothing: it was stopped, or not begun
+  std::future<std::optional<Status>> check_;  // nullopt: the check was stopped, or not begun
   std::int64_t checked_ms_ = 0;
   mutable Mutex mutex_;  // leaf
   std::string error_ GUARDED_BY(mutex_);

@@ -1,8 +1,9 @@
-// FenceMeans: the ways to cut a head off, and the proof of it: reservations first, because nobody
-// loses its power by them, then the fence agent (docs/architecture/fencing.md). Thread-safe.
+// FenceMeans: cuts a head off and proves that it did, by the configured ways: reservations first,
+// because no head loses its power by them, then the fence agent (docs/architecture/fencing.md).
+// Thread-safe.
 //
-// Invariant: what the fence agent talks to has one session at a time: a check of it ends before it
-// cuts a head off.
+// Invariant: the device that the fence agent talks to has one session at a time: a check of the
+// agent ends before the agent cuts a head off.
 #pragma once
 
 #include <functional>
@@ -19,9 +20,9 @@ namespace symnas::vnfsd::daemon {
 
 // The fence agent (ha/fencing).
 struct FenceCalls {
-  // Cuts a head off and answers the proof of it. Empty: no agent is configured.
+  // Cuts a head off and returns the proof. Empty: no agent is configured.
   std::function<Result<std::string>(const std::string& head)> off;
-  // Whether that could work, as far as its agent can tell; given up when stop_fd can be read.
+  // Whether off() could work, as far as the agent can tell; given up when stop_fd becomes readable.
   // Empty: nobody asks.
   std::function<Status(int stop_fd)> check;
 };
@@ -30,7 +31,7 @@ struct FenceCalls {
 struct CutOff {
   std::string proof;
   std::string cuts;              // as FenceConfig::cuts
-  std::optional<LunNames> luns;  // those it was proved of; nothing: it does not depend on them
+  std::optional<LunNames> luns;  // the LUNs that the proof is about; nullopt: it is not about LUNs
 };
 
 class FenceMeans {
@@ -44,15 +45,15 @@ class FenceMeans {
   std::string why_no_failover() const;
   Status check_can_fence(const ClusterView& view) const;
 
-  // `still_fenced`: whether that boot of the head is still to be cut off, asked when the first way
-  // has taken its time. Errors: those of it, and of the way that was tried last; the message names
-  // both. REQUIRES: can_fence().
+  // `still_fenced`: whether that boot of the head is still to be cut off; asked before the agent is
+  // tried, because reservations may have taken a minute. Errors: those of still_fenced(), and of
+  // the way that was tried last; the message has the reasons of both ways. REQUIRES: can_fence().
   Result<CutOff> cut_off(const std::string& head, const std::string& incarnation,
                          const std::function<Status()>& still_fenced);
 
   // Whether the agent's work can be checked at all.
   bool has_check() const { return static_cast<bool>(calls_.check); }
-  // Nothing: it was stopped, or not begun, because the agent is wanted for a head.
+  // nullopt: the check was stopped, or not begun, because the agent is wanted for a head.
   std::optional<Status> check_agent();
   // Ends a check that runs.
   void stop_check();
@@ -66,9 +67,10 @@ class FenceMeans {
   Reservations* const reservations_;
   const FenceCalls calls_;
   const std::stop_token end_;
-  // Held while the fence agent runs for this head: what it talks to may have one session only.
+  // Held while the fence agent runs for this head: the device that it talks to may have one session
+  // only.
   Mutex fence_agent_mutex_;
-  UniqueFd stop_check_;  // eventfd: its check ends now
+  UniqueFd stop_check_;  // eventfd: a running check ends now
 };
 
 }  // namespace symnas::vnfsd::daemon

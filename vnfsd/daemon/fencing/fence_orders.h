@@ -1,5 +1,5 @@
-// FenceOrders: having other heads fenced without being asked, for whoever misses them or a mount of
-// theirs. Thread-safe.
+// FenceOrders: has other heads fenced without an administrator's order, for components that miss a
+// head, or a mount of it. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,16 @@
 
 namespace symnas::vnfsd::daemon {
 
-// Why a head is fenced without being asked: when any of it is true no more, it is left alone.
+// Why a head is fenced without an administrator's order. When any part of the cause does not hold
+// any more, the head is left alone.
 struct FenceCause {
   std::string incarnation;
-  Revision fence;          // of its fence record
+  Revision fence;          // of the head's fence record
   std::string silent_key;  // a heartbeat's; "" = none
   Revision silent_revision;
   std::int64_t silent_since_ns = 0;  // wall clock
-  // Its probes stay away: whoever is heard again is spared. Otherwise a mount of it is silent,
-  // which its agent, if that lives, could not end.
+  // True: the head's probes stay away, and the head is spared when it is heard again. False: a
+  // mount of the head is silent, and the head's own agent, if it lives, could not end that mount.
   bool unheard = false;
 };
 
@@ -28,11 +29,11 @@ class FenceOrders {
   virtual ~FenceOrders() = default;
   // Why this head does not fence others unasked, from its configuration; "": it does.
   virtual std::string why_no_failover() const = 0;
-  // Whether it can just now: who is not registered preempts nobody. Errors: kPermission,
-  // kUnavailable.
+  // Whether this head can fence just now: a head that is not registered preempts nobody. Errors:
+  // kPermission, kUnavailable.
   virtual Status check_can_fence(const ClusterView& view) const = 0;
-  // On a thread of its own, unless a fence is under way here, or was begun a moment ago. False: it
-  // is not begun.
+  // Begins a fence on a thread of its own, unless a fence is under way here, or was begun a moment
+  // ago. False: none was begun.
   virtual bool start_fence(const std::string& head, FenceCause cause) = 0;
 };
 

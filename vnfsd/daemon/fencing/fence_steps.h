@@ -1,4 +1,4 @@
-// What the steps of a fence share. Thread-safe: pure functions, but for StepTries.
+// Functions that the steps of a fence share. Thread-safe: pure functions, but for StepTries.
 #pragma once
 
 #include <chrono>
@@ -17,17 +17,17 @@ std::string fence_key(const std::string& head);
 std::vector<std::pair<std::string, Stored<records::OwnerRecord>>> owned_by(const ClusterView& view,
                                                                            const std::string& head);
 
-// kConflict.
+// Errors of the code kConflict.
 tl::unexpected<Error> has_just_booted(const std::string& head);
 tl::unexpected<Error> has_come_back(const std::string& head);
-// kUnavailable.
+// Errors of the code kUnavailable.
 tl::unexpected<Error> stands_still(const std::string& head);
 
-// The tries of one step: each reads what the records say then. Thread-compatible.
+// The tries of one step; each try reads the records anew. Thread-compatible.
 class StepTries {
  public:
   StepTries();
-  // Waits before all but the first. False: there is no time left.
+  // Waits before every try but the first. False: there is no time left.
   bool next();
 
  private:

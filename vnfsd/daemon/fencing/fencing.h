@@ -1,6 +1,6 @@
-// Fencing: fences of other heads. Order (INV-8): fence record -> proof -> owner records disproved
-// -> end records -> owner records and the fence done. Whatever ends in between, a repetition goes
-// on. Thread-safe.
+// Fencing: fences other heads. Order (INV-8): fence record -> proof -> owner records disproved ->
+// end records -> owner records and the fence done. Whatever is interrupted in between, a repetition
+// goes on from there. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,7 @@
 
 namespace symnas::vnfsd::daemon {
 
-// What it needs of the rest of the agent.
+// The parts of the agent that Fencing uses.
 struct FencingParts {
   const ThisHead& head;
   ClusterReader& reader;
@@ -38,23 +38,22 @@ struct FencingParts {
 class Fencing final : public FenceOrders {
  public:
   explicit Fencing(const FencingParts& parts);
-  // Waits for a fence that was begun without being asked.
+  // Waits for a fence that start_fence() has begun.
   ~Fencing() override;
 
-  // An administrator asks for it: has the head cut off, then ends its mounts. Errors: kNotSupported
+  // Fences a head for an administrator: has it cut off, then ends its mounts. Errors: kNotSupported
   // (no means), kUnavailable (nothing is proved: nothing is ended), kConflict.
   Result<std::string> fence_head(const std::string& name, Mode mode);
-  // fence_head() without being asked. Errors also: kConflict when the cause is no more, kBusy when
-  // another head is being fenced from here; then nothing was begun.
+  // fence_head() without an administrator's order. Errors also: kConflict when the cause does not
+  // hold any more, kBusy when another head is being fenced from here; then nothing was begun.
   Result<std::string> fence_silent_head(const std::string& name, const FenceCause& cause);
-  // Of a fence with nothing proven, whose fencer has gone and whose head is heard.
+  // Gives up a fence of which nothing is proven, whose fencer has gone and whose head is heard.
   void give_up_fence(const ClusterView& view, const std::string& head);
   // Whether a head is being fenced from here just now.
   bool is_under_way() const { return under_way_; }
   bool can_fence() const { return means_.can_fence(); }
-  std::set<std::string> heard_heads(const ClusterView& view) const;  // just now, their last boots
-  // Waits for a fence that was begun without being asked. REQUIRES: start_fence() is not called any
-  // more.
+  std::set<std::string> heard_heads(const ClusterView& view) const;  // now, by their last boots
+  // Waits for a fence that start_fence() has begun. REQUIRES: start_fence() is not called any more.
   void wait();
 
   // --- FenceOrders
@@ -70,13 +69,14 @@ class Fencing final : public FenceOrders {
   // `cause`: null when an administrator asks for it.
   Result<std::string> fence_locked(const std::string& head, const FenceCause* cause, Mode mode)
       REQUIRES(fence_mutex_);
-  // Answers the fence of that incarnation: running, or as it is when it has been proven before.
+  // Returns the fence of that incarnation: a running one, or the record as it is when it has been
+  // proven before.
   Result<records::FenceRecord> begin_fence(const std::string& head, const std::string& incarnation,
                                            const FenceCause* cause);
   Status check_still_fenced(const std::string& head, const std::string& incarnation);
   void note_failed_fence(const std::string& head, const std::string& incarnation,
                          const Error& error);
-  // Errors also: kConflict (the cluster has other LUNs now than those it was proved of).
+  // Errors also: kConflict (the cluster has other LUNs now than those that the proof is about).
   Status note_proof(const std::string& head, const std::string& incarnation, const CutOff& done);
   Result<std::string> finish_fence(const std::string& head, const std::string& incarnation);
   // What finish_fence() has ended.
@@ -84,17 +84,17 @@ class Fencing final : public FenceOrders {
     std::size_t count = 0;
     std::map<std::string, std::uint64_t> epochs;  // by VNFS
   };
-  // Puts the end records of what it owns; answers the transaction that erases those records.
-  // Errors: those of fs::end_mounts_of.
+  // Puts the end records of the mounts of the VNFSs that the head owns; returns the transaction
+  // that erases the owner records. Errors: those of fs::end_mounts_of.
   Result<kv::Txn> end_mounts_of_head(const ClusterView& view, const std::string& head,
                                      const fs::EndProof& proof, EndedMounts& ended);
   void note_fenced(const records::FenceRecord& fence, const EndedMounts& ended);
   void wait_for_last_answers(const std::string& head) const;
-  // Errors: kConflict (it is another head's, another boot's, or gone).
+  // Errors: kConflict (the fence is another head's, or of another boot, or gone).
   Result<Stored<records::FenceRecord>> my_fence(const ClusterView& view, const std::string& head,
                                                 const std::string& incarnation) const;
-  // kUnclear: etcd has not said what became of it. After that, and after a conflict, the records
-  // tell: it may have been put all the same.
+  // kUnclear: etcd has not told the outcome. After kUnclear, and after kConflict, the records tell:
+  // the fence may have been put all the same.
   enum class PutFence { kDone, kConflict, kUnclear };
   PutFence put_fence(const std::string& head, const records::FenceRecord& record, kv::Txn txn);
 
@@ -109,7 +109,7 @@ class Fencing final : public FenceOrders {
   std::atomic<bool> under_way_ = false;
   Mutex fence_start_mutex_;  // leaf
   std::map<std::string, std::int64_t> fence_tried_ms_ GUARDED_BY(fence_start_mutex_);
-  // The last fence without being asked.
+  // The last fence that start_fence() has begun.
   std::future<void> fencing_ GUARDED_BY(fence_start_mutex_);
 };
 

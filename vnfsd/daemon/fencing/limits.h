@@ -5,27 +5,29 @@
 
 namespace symnas::vnfsd::daemon {
 
-// Who keeps others waiting (stalls.h). Heartbeats come once a second and are looked at once a
-// second: what is silent for three seconds is worth a line of `symnas status`.
+// Mounts that keep others waiting (stalls.h). Heartbeats come once a second and are looked at once
+// a second: a mount that is silent for three seconds is worth a line of `symnas status`.
 inline constexpr std::int64_t kStallLookMs = 1'000;
 inline constexpr std::int64_t kSilentMs = 3'000;
 inline constexpr std::int64_t kUnansweredMs = 1'000;  // docs/design.md 5.4
-// A longer pause between two looks was ours, or etcd's: all ages begin anew.
+// A longer pause between two looks was this head's own, or etcd's: all ages begin anew.
 inline constexpr std::int64_t kLookGapMs = 2'500;
 // Until its first heartbeat a mount recovers what it left: as long as its supervisor lets it.
 inline constexpr std::int64_t kFirstHeartbeatMs = 60'000;
 // A healthy instance puts no heartbeat while it waits for its own watch, as long as its gate's
-// window. Who is silent for longer serves nobody any more: ending it costs its clients nothing.
+// window. A mount that is silent for longer serves nobody any more: ending it costs its clients
+// nothing.
 inline constexpr std::int64_t kEndSilentMs = 10'000;
-// A head whose instance is silent may end that itself first, and its other VNFSs lose nothing.
+// A head whose instance is silent may end the instance itself first: then its other VNFSs lose
+// nothing.
 inline constexpr std::int64_t kFenceSilentMs = 16'000;
-// The same when nobody waits for it: freed space and orphans do.
+// As kFenceSilentMs, when no mount waits for the silent one: freed space and orphans do.
 inline constexpr std::int64_t kFenceIdleMs = 25'000;
 inline constexpr std::int64_t kFenceAgainMs = 10'000;  // after a fence that failed
 inline constexpr std::int64_t kFenceCheckMs = 60'000;  // whether its agent could work
 inline constexpr std::int64_t kFenceCheckEndsMs = 10;  // how long a stopped one takes, about
-// One step of a fence is done again for so long while etcd has not said what became of it, or the
-// victim changes what it compares: longer than elections of etcd take.
+// One step of a fence is repeated for so long while etcd has not told its outcome, or the victim
+// changes what the step compares: longer than elections of etcd take.
 inline constexpr std::int64_t kFenceStepMs = 15'000;
 inline constexpr std::int64_t kFenceStepPauseMs = 20;
 // From the first sight of a fence under way until somebody takes it over: off and status of the

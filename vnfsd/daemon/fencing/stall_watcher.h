@@ -1,7 +1,7 @@
-// StallWatcher: mounts that keep others waiting. What they hold is blocked until they answer or
-// end; so an instance that has fallen silent is killed by its own head, and a head that does not do
-// that is fenced (docs/architecture/fencing.md). Thread class: thread-safe; looks on a loop of its
-// own.
+// StallWatcher: has mounts ended that keep others waiting. What such a mount holds is blocked until
+// the mount answers or ends. So an instance that has fallen silent is killed by its own head, and a
+// head that does not do that is fenced (docs/architecture/fencing.md). Thread class: thread-safe;
+// looks on a loop of its own.
 #pragma once
 
 #include <stop_token>
@@ -47,7 +47,7 @@ class StallWatcher {
   ClusterReader& reader_;
   Instances& instances_;
   Fencing& fencing_;
-  // Of the loop.
+  // Used by the loop only.
   StallWatch watch_;
   FenceWatch fence_watch_;
   LaterSteps later_;

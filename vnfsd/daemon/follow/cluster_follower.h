@@ -1,6 +1,6 @@
 // ClusterFollower: has the agent brought in line with the cluster's records whenever their watch
-// says that something changed, and every kReconcileMs; registers this head before. Thread class:
-// thread-safe; works on a thread of its own, on which it calls the RecordsUser.
+// says that something changed, and every kReconcileMs. Has this head registered before that. Thread
+// class: thread-safe; works on a thread of its own, on which it calls the RecordsUser.
 #pragma once
 
 #include <condition_variable>
@@ -23,13 +23,14 @@ namespace symnas::vnfsd::daemon {
 class RecordsUser {
  public:
   virtual ~RecordsUser() = default;
-  // Errors: kForeign (this head is none of the cluster, or is no more), any other: again soon.
+  // Registers this head. Errors: kForeign (this head is not of the cluster, or not any more); after
+  // any other it is called again soon.
   virtual Status register_head() = 0;
-  // The records, as they are or were a moment ago. Errors: the same.
+  // Takes the records as they are or were a moment ago. Errors: as register_head().
   virtual Status follow(const ClusterView& view) = 0;
-  // All went well: this head is registered and in line with what it has seen.
+  // Called when all went well: this head is registered and in line with what it has seen.
   virtual void followed() = 0;
-  // After that: when to look again although nothing has changed.
+  // After followed(): how long until the next look although nothing has changed.
   virtual std::int64_t pause_ms() const = 0;
 };
 
@@ -43,7 +44,7 @@ class ClusterFollower final : public ClusterReader, private kv::WatchHandler {
 
   // REQUIRES: it was not started; `user` lives until join().
   void start(RecordsUser& user);
-  // Waits for what is under way. REQUIRES: as the destructor.
+  // Waits for the work under way. REQUIRES: as the destructor.
   void join();
   // Ends the watch. REQUIRES: join().
   void end_watch();
@@ -71,15 +72,15 @@ class ClusterFollower final : public ClusterReader, private kv::WatchHandler {
   std::condition_variable_any changed_;
   // The head is registered.
   bool ready_ GUARDED_BY(mutex_) = false;
-  // This head is none of the cluster (any more).
+  // This head is not of the cluster, or not any more.
   bool removed_ GUARDED_BY(mutex_) = false;
   // Records have changed since they were followed last.
   bool dirty_ GUARDED_BY(mutex_) = true;
   // A new watch is needed.
   bool watch_over_ GUARDED_BY(mutex_) = true;
-  // Why the last round of work failed; "" = it did not.
+  // Why the last round of work failed; "": it did not.
   std::string problem_ GUARDED_BY(mutex_);
-  std::unique_ptr<kv::Watch> watch_;  // of the thread
+  std::unique_ptr<kv::Watch> watch_;  // used by the thread only
   std::thread thread_;
 };
 

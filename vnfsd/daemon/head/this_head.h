@@ -1,5 +1,5 @@
-// ThisHead: which head, in which boot of it, the agent acts for, and what all its components work
-// with. Thread-safe: nothing of it changes.
+// ThisHead: the head that the agent acts for, in one boot of it, with the store, clock and
+// configuration of all components. Thread-safe: nothing of it changes.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,14 @@ struct ThisHead {
   const Config config;
   const std::string incarnation;  // the kernel's boot id
 
-  std::int64_t mono_ms() const { return clock.mono_ns() / 1'000'000; }
   // Whether this machine, in this boot, is the head of its name. Errors: kForeign.
   Status check_not_removed(const ClusterView& view) const;
-  // Who is admitted, and whether the boot is one that was fenced, is as it was seen.
+  // Adds the compares that the admitted machine, and whether this boot was fenced, are as in
+  // `view`.
   void compare_admission(const ClusterView& view, kv::Txn& txn) const;
 };
 
-// What the head that it forbids to claim says: kPermission.
+// The error of a head that `fence` forbids to claim: kPermission.
 tl::unexpected<Error> fenced_here(const records::FenceRecord& fence);
 
 }  // namespace symnas::vnfsd::daemon

@@ -1,6 +1,6 @@
-// Health: what follows from tries, one a second, whether this head reaches something well: a LUN, a
-// network. Pure, thread-compatible. Invariant: one slow or failed try says nothing; what was ill is
-// well again only after kWellMs without a fault, so that nothing moves to and fro with it.
+// Health: judges, from a try a second, whether this head reaches a thing (a LUN, a network) well.
+// Pure, thread-compatible. Invariant: one slow or failed try says nothing; a thing that was ill is
+// well again only after kWellMs without a fault, so that no VNFS moves to and fro with it.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +10,22 @@ namespace symnas::vnfsd::daemon {
 
 class Health {
  public:
-  // It was ill when it was known last: it is until it has been well for as long as any.
+  // The thing was ill when it was last known: it stays ill until kWellMs have passed without a
+  // fault.
   void was_ill(std::int64_t now_ms, const std::string& why);
   // A try begins.
   void asked(std::int64_t now_ms);
-  // It ended; "" = well.
+  // The try ended; `error` is "" if it went well.
   void answered(std::int64_t now_ms, const std::string& error);
   // Nobody waits for the try under way any more.
   void given_up() { asked_ms_ = -1; }
 
-  // Ill: nothing that needs it is to be brought here. kWorse: for so long that every other head
-  // that has the fault too has said so, and what is here may go to one that has not.
+  // kIll: no VNFS that needs the thing is to be brought here. kWorse: ill for so long that every
+  // other head with the same fault has said so; VNFSs that are here may go to a head without the
+  // fault.
   enum class State { kWell, kIll, kWorse };
   State look(std::int64_t now_ms);
-  // Why it is ill, for a person; "" = it is not.
+  // Why the thing is ill, for a person; "": it is not.
   const std::string& why() const { return why_; }
 
  private:
@@ -33,8 +35,8 @@ class Health {
   std::int64_t failing_ms_ = -1;  // since when every try has failed; -1: the last was answered
   int failures_ = 0;              // in a row
   std::string error_;             // of the last of them
-  std::int64_t ill_ms_ = -1;      // since when; -1: it is well
-  std::int64_t well_ms_ = -1;     // an ill one: since when nothing has failed
+  std::int64_t ill_ms_ = -1;      // since when the thing is ill; -1: it is well
+  std::int64_t well_ms_ = -1;     // while it is ill: since when no try has failed
   std::string why_;
 };
 

@@ -15,10 +15,11 @@ inline constexpr int kFailuresMin = 3;
 inline constexpr std::int64_t kFailsMs = 2'000;
 // Far above what a busy array or a change of paths takes.
 inline constexpr std::int64_t kHangsMs = 15'000;
-// From the first head's knowledge of a fault that all have to the last one's, and its record's.
+// From when the first head knows of a fault that all heads have until the last one knows of it and
+// has recorded it.
 inline constexpr std::int64_t kWorseMs = 4'000;
 static_assert(kWorseMs > 2 * (kTryMs + kLunLookMs));
-// What comes and goes moves a VNFS once in so long at most.
+// A fault that comes and goes moves a VNFS at most once in this time.
 inline constexpr std::int64_t kWellMs = 60'000;
 
 }  // namespace symnas::vnfsd::daemon

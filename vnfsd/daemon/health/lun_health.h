@@ -1,7 +1,7 @@
-// Whether this head reaches its LUNs well: a small read per LUN and second, each LUN's on a thread
-// of its own that may hang for ever without harm.
+// LunCanaries: finds out whether this head reaches its LUNs well, by a small read per LUN and
+// second, each LUN's on a thread of its own that may hang for ever without harm.
 //
-// Thread-safe. What follows from the answers of one LUN: health.h.
+// Thread-safe. How the answers of one LUN are judged: health.h.
 #pragma once
 
 #include <cstdint>
@@ -21,17 +21,19 @@ namespace symnas::vnfsd::daemon {
 
 class LunCanaries {
  public:
-  // `changed` is called on a thread of this object when what ill() or worse() say has changed.
+  // `changed` is called on a thread of this object when ill() or worse() return something else than
+  // before.
   explicit LunCanaries(std::function<void()> changed);
   // Leaves threads behind that hang in a LUN.
   ~LunCanaries();
   LunCanaries(const LunCanaries&) = delete;
   LunCanaries& operator=(const LunCanaries&) = delete;
 
-  // These LUNs are watched from now on. Of `cluster` (uuids, text) those that were, and are among
-  // them no more, have gone from this head: as if every read of them failed, but never worse().
+  // Watches these LUNs from now on. LUNs of `cluster` (uuids, text) that were watched and are not
+  // among them any more have gone from this head: they count as if every read of them failed, but
+  // never become worse().
   void follow(const std::vector<instance::LunPath>& luns, const std::set<std::string>& cluster);
-  // Of those that are not well: why, by LUN uuid (text).
+  // The LUNs that are not well, by uuid (text), with the reason.
   std::map<std::string, std::string> ill() const;
   // Those that have been ill for long (Health::State::kWorse).
   std::set<std::string> worse() const;
@@ -40,7 +42,7 @@ class LunCanaries {
   struct Canary;
   static void read_again_and_again(const std::shared_ptr<Canary>& canary);
   void run();
-  // Answers whether who is ill has changed.
+  // Returns whether ill() or worse() has changed.
   bool look() REQUIRES(mutex_);
 
   const std::function<void()> changed_;

@@ -1,7 +1,7 @@
-// NetworkHealth: which networks this head reaches badly: their device has no carrier, or other
-// heads are heard elsewhere and none of them there. Pure, thread-compatible. Invariant: with fewer
-// than two others that reach it themselves nothing tells who is cut off, and nobody is blamed;
-// health.h.
+// NetworkHealth: judges which networks this head reaches badly: their device has no carrier, or
+// other heads are heard elsewhere and none of them there. Pure, thread-compatible. Invariant,
+// beside that of health.h: with fewer than two other heads that reach a network themselves nothing
+// tells which head is cut off from it, and the network is not ill.
 #pragma once
 
 #include <cstdint>
@@ -20,22 +20,22 @@ namespace symnas::vnfsd::daemon {
 struct NetworkView {
   std::map<std::string, std::string> networks;  // device, by name of the network
   std::map<std::string, probe::Device> devices;
-  std::map<std::string, std::vector<IpAddress>> peers;  // of other heads: their addresses, by path
+  std::map<std::string, std::vector<IpAddress>> peers;  // addresses of other heads, by path
   std::map<std::string, std::set<std::string>>
-      ill_there;  // by head: which networks it says are ill
+      ill_there;  // by head: the networks that it says are ill
   std::vector<ha::PeerSight> sights;
 };
 
 class NetworkHealth {
  public:
-  // What this head has said last was ill: it stays so until another head is heard there, if one can
-  // be. Before the first look().
+  // Takes the networks that this head has last said were ill: each stays so until another head is
+  // heard there, if one can be. To be called before the first look().
   void remember(std::int64_t now_ms, const std::set<std::string>& ill);
-  // To be called every kTryMs. Answers whether ill() or worse() has changed.
+  // To be called every kTryMs. Returns whether ill() or worse() has changed.
   bool look(std::int64_t now_ms, const NetworkView& view);
-  // Why, by name, of those that are not well.
+  // The networks that are not well, by name, with the reason.
   const std::map<std::string, std::string>& ill() const { return ill_; }
-  // Of them, those that have been ill for long (Health::State::kWorse).
+  // Those of ill() that have been ill for long (Health::State::kWorse).
   const std::set<std::string>& worse() const { return worse_; }
 
  private:
@@ -43,7 +43,7 @@ class NetworkHealth {
                        const NetworkView& view);
 
   std::map<std::string, Health> networks_;
-  std::set<std::string> unheard_;  // of what it remembers
+  std::set<std::string> unheard_;  // remembered ones on which no head has been heard since
   std::map<std::string, std::string> ill_;
   std::set<std::string> worse_;
 };

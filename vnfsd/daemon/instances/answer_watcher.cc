@@ -36,18 +36,18 @@ void AnswerWatcher::start() {
 void AnswerWatcher::look() {
   struct Asked {
     Epoch epoch;
-    std::future<AnswerWatch::Answer> answer;
+    std::future<WorkerSilence::NullReply> answer;
   };
   std::map<std::string, Asked> asked;
   for (const auto& [vnfs, snapshot] : instances_.snapshots()) {
     if (snapshot.state != "serving" || snapshot.pid == 0) continue;
     asked[vnfs] = {Epoch{snapshot.epoch}, std::async(std::launch::async, ask_, snapshot.pid)};
   }
-  std::erase_if(answers_, [&](const auto& entry) { return !asked.contains(entry.first); });
+  std::erase_if(silences_, [&](const auto& entry) { return !asked.contains(entry.first); });
   for (auto& [vnfs, one] : asked) {
-    const AnswerWatch::Answer answer = one.answer.get();
+    const WorkerSilence::NullReply answer = one.answer.get();
     const std::int64_t silent_ms =
-        answers_[vnfs].asked(head_.clock.mono_ns() / 1'000'000, one.epoch, answer);
+        silences_[vnfs].asked(head_.clock.mono_ns() / 1'000'000, one.epoch, answer);
     if (silent_ms == 0) continue;
     instances_.end_instance(
         vnfs, one.epoch,
@@ -57,18 +57,18 @@ void AnswerWatcher::look() {
   }
 }
 
-AnswerWatch::Answer ask_instance(int pid, const env::Clock& clock) {
+WorkerSilence::NullReply ask_instance(int pid, const env::Clock& clock) {
   const UniqueFd netns(::open(fmt::format("/proc/{}/ns/net", pid).c_str(), O_RDONLY | O_CLOEXEC));
-  if (!netns.valid()) return AnswerWatch::Answer::kHeld;  // it has just ended
+  if (!netns.valid()) return WorkerSilence::NullReply::kHeld;  // it has just ended
   bool given = false;
   const Status asked = address::inside_netns(netns.get(), [&]() -> Status {
     SYMNAS_ASSIGN(const IpAddress itself, IpAddress::parse("127.0.0.1"));
     given = probe::any_sign({itself}, kAskMs) == probe::Sign::kAnswered;
     return {};
   });
-  if (given) return AnswerWatch::Answer::kGiven;
-  return asked && may_answer(pid, clock.mono_ns()) ? AnswerWatch::Answer::kMissing
-                                                   : AnswerWatch::Answer::kHeld;
+  if (given) return WorkerSilence::NullReply::kGiven;
+  return asked && may_answer(pid, clock.mono_ns()) ? WorkerSilence::NullReply::kMissing
+                                                   : WorkerSilence::NullReply::kHeld;
 }
 
 }  // namespace symnas::vnfsd::daemon

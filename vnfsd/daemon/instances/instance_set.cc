@@ -44,14 +44,14 @@ void InstanceSet::follow(const ClusterView& view, const std::set<std::string>& c
     // What a fenced head has left ends itself, and its status goes on to say why it is refused.
     const auto self = facts.heads.find(head_.config.head_name);
     const bool lost = self == facts.heads.end() || self->second == ha::HeadState::kLost;
-    for (const auto& [name, place] : ha::plan(facts)) {
+    for (const auto& [name, assignment] : ha::plan(facts)) {
       const auto owner = view.owners.find(name);
       const bool owned = owner != view.owners.end();
       const bool owned_here = owned && owner->second.record.head() == head_.config.head_name;
       // What it is to give up it serves until the other head has answered the order.
-      const bool wanted_here = owned ? owned_here && (place.head == head_.config.head_name ||
-                                                      ha::needs_order(place.reason))
-                                     : place.head == head_.config.head_name;
+      const bool wanted_here = owned ? owned_here && (assignment.head == head_.config.head_name ||
+                                                      ha::needs_order(assignment.reason))
+                                     : assignment.head == head_.config.head_name;
       const bool coming = owned && !owned_here && coming_here.contains(name) && !lost;
       if (!wanted_here && !owned_here && !coming) {
         const auto known = supervisors_.find(name);
@@ -64,7 +64,8 @@ void InstanceSet::follow(const ClusterView& view, const std::set<std::string>& c
         if (known == supervisors_.end() || lost) continue;
         known->second->set_wanted(Wanted::kStopped);
         // What it has given up, or did not get, is another head's.
-        if (place.reason != ha::Reason::kStopped && known->second->snapshot().state == "stopped") {
+        if (assignment.reason != ha::Reason::kStopped &&
+            known->second->snapshot().state == "stopped") {
           gone.push_back(std::move(known->second));
           supervisors_.erase(known);
         }

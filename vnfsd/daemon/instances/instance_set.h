@@ -26,11 +26,13 @@ class InstanceSet final : public Instances {
   void stop_all();
   // LUNs have been opened: every instance is told.
   void refresh();
-  // Whether every one that may open LUNs knows of all there are.
+  // Whether every instance that may open LUNs knows of all that are open here.
   bool is_refreshed() const;
-  // Those that the agent before this one has left: nobody knows what became of their orders.
+  // Ends the standbys that the agent before this one has left: nobody knows what became of their
+  // orders.
   void end_standbys() const;
-  // Waits for their threads. REQUIRES: follow() is not called any more.
+  // Destroys the supervisors and waits for their threads. REQUIRES: follow() is not called any
+  // more.
   void clear();
 
   // --- Instances

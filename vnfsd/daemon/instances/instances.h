@@ -1,4 +1,4 @@
-// Instances: this head's instances, for whoever watches them. Thread-safe.
+// Instances: this head's instances, for the components that watch them. Thread-safe.
 #pragma once
 
 #include <map>
@@ -14,7 +14,8 @@ class Instances {
   virtual ~Instances() = default;
   // By VNFS.
   virtual std::map<std::string, instance::InstanceSnapshot> snapshots() const = 0;
-  // Kills the instance of that epoch if it still runs; then as after every end: fence, restart.
+  // Kills the instance of that epoch if it still runs; what follows is as after every end: fence,
+  // restart.
   virtual void end_instance(const std::string& vnfs, Epoch epoch, const std::string& why) = 0;
 };
 

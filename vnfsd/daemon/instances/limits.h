@@ -5,7 +5,8 @@
 
 namespace symnas::vnfsd::daemon {
 
-// NULL calls to the instances of this head (answers.h): so often, each with so long for an answer.
+// NULL calls to the instances of this head (answer_watcher.h): so often, each with so long for an
+// answer.
 inline constexpr std::int64_t kAskEveryMs = 1'000;
 inline constexpr std::int64_t kAskMs = 1'500;
 // Silent for so long, asked so often: at least an eighth of the workers wait for nothing, and no

@@ -1,4 +1,4 @@
-// A change of the records as this head makes it. Thread-safe.
+// The way in which this head commits a change of the records. Thread-safe.
 #pragma once
 
 #include <string>

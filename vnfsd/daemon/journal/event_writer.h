@@ -1,5 +1,5 @@
-// EventWriter: writes down what happens (vnfsd/records/events.h). Nothing waits for it, and nothing
-// fails with it: what etcd does not take is only in the log. Thread-safe.
+// EventWriter: writes events (vnfsd/records/events.h). Nothing waits for an event, and nothing
+// fails with it: an event that etcd does not take is only in the log. Thread-safe.
 #pragma once
 
 #include <deque>
@@ -27,9 +27,10 @@ class EventWriter {
   std::optional<kv::Op> op(records::EventRecord event);
   // Writes an event soon, if etcd takes it; waits for nothing.
   void tell(std::string_view kind, const std::string& text);
-  // Those that wait may be written now.
+  // Events that wait may be written now.
   void remind();
-  // Writes the oldest of those. False: there is none. Blocks. REQUIRES: one caller at a time.
+  // Writes the oldest event that waits. False: there is none. Blocks. REQUIRES: one caller at a
+  // time.
   bool write_one();
 
  private:

@@ -1,5 +1,6 @@
-// HistoryWriter: writes down what becomes of VNFSs (vnfsd/records/history.h). Nothing waits for it,
-// and nothing fails with it: what etcd does not take is missing in `vnfs history`. Thread-safe.
+// HistoryWriter: writes the history of VNFSs (vnfsd/records/history.h). Nothing waits for an entry,
+// and nothing fails with it: an entry that etcd does not take is missing in `vnfs history`.
+// Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@ namespace symnas::vnfsd::daemon {
 // How often a VNFS came to be served here, for one cause.
 struct Arrivals {
   std::uint64_t count = 0;
-  std::uint64_t timed = 0;  // of them: those whose blackout is known
+  std::uint64_t timed = 0;  // those whose blackout is known
   std::int64_t blackout_ms = 0;
 };
 
@@ -27,7 +28,7 @@ class HistoryWriter {
   // Failures of both are logged only.
   void note_arrival(const std::string& vnfs, const instance::Arrival& arrival);
   void note_departure(const std::string& vnfs, const records::Departure& departure);
-  // Since this vnfsd started, by VNFS and by cause (vnfsd/records/history.h).
+  // The arrivals since this vnfsd started, by VNFS and by cause (vnfsd/records/history.h).
   std::map<std::string, std::map<std::string, Arrivals>> arrivals() const;
 
  private:

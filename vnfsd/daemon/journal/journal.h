@@ -1,4 +1,5 @@
-// Journal: what is written down of what happens, and the quota that decides how much. Thread-safe.
+// Journal: the writers of events and of history, and the quota of etcd that decides how much they
+// write. Thread-safe.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// LaterSteps: what the clients of this head's instances have done since these served: the first
-// request, the last reclaim; written into the history (vnfsd/records/history.h). Fed once a second.
+// LaterSteps: writes into the history (vnfsd/records/history.h) what clients have done since an
+// instance of this head serves: their first request and their last reclaim. Fed once a second.
 // Thread class: thread-compatible.
 #pragma once
 
@@ -16,12 +16,12 @@ class LaterSteps {
  public:
   explicit LaterSteps(const ThisHead& head) : head_(head) {}
 
-  // `instances`: of this head, by VNFS. Writes what is news; what fails is tried with the next
-  // look.
+  // `instances`: of this head, by VNFS. Writes the steps that are new; a write that fails is
+  // repeated with the next look.
   void look(const std::map<std::string, instance::InstanceSnapshot>& instances);
 
  private:
-  // Of the instance of that epoch: InstanceSnapshot.
+  // What InstanceSnapshot said of the instance of that epoch.
   struct Later {
     std::uint64_t epoch = 0;
     std::int64_t first_request_ns = 0;

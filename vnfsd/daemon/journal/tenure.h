@@ -1,4 +1,4 @@
-// How an instance of a VNFS stands in the history (vnfsd/records/history.h). Thread-safe.
+// The op that puts an instance of a VNFS into the history (vnfsd/records/history.h). Thread-safe.
 #pragma once
 
 #include <string>

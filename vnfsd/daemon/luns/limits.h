@@ -9,8 +9,8 @@ inline constexpr std::int64_t kRescanMs =
     30'000;  // for LUNs that are missing: a path may come back
 inline constexpr std::int64_t kRefreshPollMs = 100;  // an administrator waits
 
-// Registration on the LUNs (reservations.h): again after so long; an import waits so long for it,
-// less than `symnas` waits for an answer.
+// Registration on the LUNs (reservations.h) is repeated after kRegisterAgainMs; an import waits for
+// it for kImportRegistersMs, less than `symnas` waits for an answer.
 inline constexpr std::int64_t kRegisterAgainMs = 2'000;
 inline constexpr std::int64_t kImportRegistersMs = 8'000;
 

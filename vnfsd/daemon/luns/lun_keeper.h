@@ -1,7 +1,8 @@
-// LunKeeper: the cluster's LUNs on this head: found and kept open, registered on, and tried once a
-// second. Thread-safe.
+// LunKeeper: finds the cluster's LUNs on this head, keeps them open, registers on them, and tries
+// each once a second. Thread-safe.
 //
-// Invariant: what a scan finds and the instances' notice of it belong together (no_scan()).
+// Invariant: no scan begins between another scan and the notice of its result to the instances
+// (no_scan()).
 #pragma once
 
 #include <cstdint>
@@ -20,17 +21,17 @@ namespace symnas::vnfsd::daemon {
 class LunKeeper {
  public:
   // `changed` is called on threads of this object when LUNs are reached worse or well again, or
-  // more of them are registered on.
+  // this boot has registered on more of them.
   LunKeeper(const ThisHead& head, ReservationCalls calls, const std::function<void()>& changed);
 
   // Registers on the LUNs of the records.
   void follow_registrations(const ClusterView& view);
-  // Opens what is new. `found` is called when the set of open LUNs has changed, before another scan
-  // may begin.
+  // Scans, if a scan may find something new, and opens new LUNs. `found` is called when the set of
+  // open LUNs has changed, before another scan may begin.
   void look(const ClusterView& view, const std::function<void()>& found);
-  // Those that are open are tried from now on.
+  // Tries the open LUNs of the view from now on.
   void try_luns(const ClusterView& view);
-  // No scan runs while it is held.
+  // No scan runs while this mutex is held.
   Mutex& no_scan() RETURN_CAPABILITY(scan_mutex_) { return scan_mutex_; }
 
   LunSet& open_luns() { return luns_; }
@@ -43,7 +44,7 @@ class LunKeeper {
   const ThisHead& head_;
   LunSet luns_;
   Mutex scan_mutex_;  // one scan at a time
-  // Of the LUN set at the last scan.
+  // lun_set_version() at the last scan.
   std::string scanned_version_ GUARDED_BY(scan_mutex_);
   std::int64_t scanned_at_ms_ GUARDED_BY(scan_mutex_) = 0;
   LunCanaries canaries_;

@@ -22,32 +22,32 @@ namespace symnas::vnfsd::daemon {
 struct LunSight {
   std::string name;
   std::string path;   // "" = not found on this head
-  std::string error;  // why not, if there is a reason
+  std::string error;  // why it was not found, if there is a reason
 };
 
 class LunSet {
  public:
   explicit LunSet(const Uuid& cluster) : cluster_(cluster) {}
 
-  // Looks for the view's LUNs among `candidates` and opens what is new; forgets what is no LUN of
-  // the cluster any more, and opens anew what its path does not name any more. Answers whether the
-  // set of open LUNs has changed. Reads every candidate: not for every event.
+  // Looks for the view's LUNs among `candidates` and opens new ones; forgets LUNs that are not the
+  // cluster's any more, and opens a LUN anew that its path does not name any more. Returns whether
+  // the set of open LUNs has changed. Reads every candidate: not for every event.
   bool scan(const ClusterView& view, const std::vector<std::string>& candidates);
-  // Whether every LUN of the view is open, as what its path names now, and nothing else is.
+  // Whether exactly the LUNs of the view are open, each as its path names it now.
   bool complete(const ClusterView& view) const;
 
   // All open LUNs, by name.
   std::vector<instance::LunPath> paths() const;
-  // What `status` shows: every LUN of the view at the last scan.
+  // For `symnas status`: every LUN of the view at the last scan.
   std::vector<LunSight> sights() const;
   // Errors: kNotFound.
   Result<std::string> path_of(const std::string& lun_uuid_bytes) const;
   void forget(const std::string& lun_uuid_bytes);
 
   // Obtains byte `vnfs` on every one of the LUNs, one after the other. `opened`: what their paths
-  // named when the instance was told of them; a lock on anything else proves nothing about its I/O.
-  // Errors: kNotFound (a LUN is not visible on this head, or is another inode now: nothing can be
-  // proved about it), kBusy after timeout_ms per LUN.
+  // named when the instance was told of them; a lock on anything else proves nothing about the
+  // instance's I/O. Errors: kNotFound (a LUN is not visible on this head, or is another inode now:
+  // nothing can be proved about it), kBusy after timeout_ms per LUN.
   Status obtain_bytes(const std::vector<const cvm::records::LunRecord*>& luns,
                       const std::vector<instance::LunIdentity>& opened, VnfsId vnfs,
                       std::int64_t timeout_ms) const;

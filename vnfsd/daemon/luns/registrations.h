@@ -26,11 +26,12 @@ class Registrations {
   // Whether an instance of the VNFS may start here. Errors: kPermission (this boot was fenced),
   // kUnavailable (it is not registered), kNotFound.
   Status check(const ClusterView& view, const std::string& vnfs) const;
-  // By `device`, where its label was found.
+  // Whether this boot is registered on the LUN by `device`, where the LUN's label was found. True
+  // also when reservations are not configured, or the LUN has no identification.
   bool is_registered_on(const ClusterView& view, const std::string& lun,
                         const std::string& device) const;
-  // "" = it has none. Errors: kNotSupported (it has none, or could not fence, and reservations are
-  // wanted).
+  // The identification of the LUN at `path`; "": it has none. Errors: kNotSupported (the LUN has
+  // none, or could not fence, and reservations are wanted).
   Result<std::string> identification_of(const std::string& name, const std::string& path);
 
  private:
@@ -40,7 +41,7 @@ class Registrations {
   std::unique_ptr<Reservations> reservations_;  // null: not configured
 };
 
-// Those that have an identification.
+// The LUNs of the view that have an identification.
 LunNames identified_luns(const ClusterView& view);
 
 }  // namespace symnas::vnfsd::daemon

@@ -22,7 +22,7 @@
 
 namespace symnas::vnfsd::daemon {
 
-// What it needs of the rest of the agent.
+// The parts of the agent that Moves uses.
 struct MovesParts {
   const ThisHead& head;
   EventWriter& events;
@@ -37,11 +37,11 @@ class Moves {
  public:
   explicit Moves(const MovesParts& parts) : parts_(parts), head_(parts.head) {}
 
-  // What fails is done again with the next look at the records.
+  // A step that fails is repeated with the next look at the records.
   void follow(const ClusterView& view);
   // VNFSs of other heads that are on their way here.
   const std::set<std::string>& preparing() const { return preparing_; }
-  // What it ordered is under way.
+  // Whether moves that this head has ordered are under way.
   bool are_under_way() const { return moving_; }
 
  private:
@@ -56,16 +56,17 @@ class Moves {
   void order_moves(const ClusterView& view, std::map<Revision, std::int64_t> ages);
   void look_at_drain(const ClusterView& view);
   void finish_move(const ClusterView& view, const std::string& vnfs);
-  // `why_not`: set if it can never be as things are.
+  // Whether the VNFS's standby waits for its claim. `why_not`: set if it cannot as things are.
   bool is_prepared(const std::string& vnfs, std::string& why_not);
 
   const MovesParts parts_;
   const ThisHead& head_;
   std::set<std::string> preparing_;
-  // Boots whose fence has failed, in which record, seen first when (mono).
+  // Boots whose fence has failed: the revision of the fence record, and when it was first seen
+  // (monotonic).
   std::map<std::string, std::pair<Revision, std::int64_t>> unproven_;
   bool moving_ = false;
-  bool drains_ = false;  // it is being drained, and owns some
+  bool drains_ = false;  // this head is being drained, and owns VNFSs
   SettleWatch settling_;
   OrderAges order_ages_;
 };

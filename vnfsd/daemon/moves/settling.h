@@ -1,5 +1,5 @@
-// SettleWatch: which heads have served for long. Fed with each look at the records. Thread class:
-// thread-compatible.
+// SettleWatch: knows which heads have served for long. Fed with each look at the records. Thread
+// class: thread-compatible.
 //
 // Invariant: a head that booted, whose vnfsd started, that was fenced or drained, or whose LUNs
 // changed in between has not settled, however rare the looks are. Clocks of other heads do not

@@ -1,6 +1,6 @@
 // Ownership: claims, local fences and releases of VNFSs, for the supervisors of this head. Every
 // step is one transaction with compares, planned from what the watch has shown or from a reading.
-// Thread-safe: it keeps nothing.
+// Thread-safe: it has no state.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@
 
 namespace symnas::vnfsd::daemon {
 
-// What an owner needs of the rest of the agent.
+// The parts of the agent that Ownership uses.
 struct OwnershipParts {
   const ThisHead& head;
   ClusterReader& reader;
@@ -32,7 +32,8 @@ class Ownership final : public instance::Host {
  public:
   explicit Ownership(const OwnershipParts& parts);
 
-  // Erases the order that led here. Errors: kConflict, those of the store.
+  // Erases the order by which the VNFS has come to this head. Errors: kConflict, those of the
+  // store.
   Status end_move(const std::string& vnfs);
 
   // --- instance::Host
@@ -55,12 +56,12 @@ class Ownership final : public instance::Host {
  private:
   Result<instance::InstancePlan> claim_from(const ClusterView& view, const std::string& vnfs,
                                             std::optional<Epoch> prepared);
-  // Errors: kCorrupt, kIo (state.json tells no more what the instance has opened).
+  // Errors: kCorrupt, kIo (state.json does not tell any more what the instance has opened).
   Result<std::vector<instance::LunIdentity>> opened_luns(const std::string& vnfs) const;
   Status release_of(const ClusterView& view, const std::string& vnfs,
                     const instance::Farewell& farewell);
   Status end_move_of(const ClusterView& view, const std::string& vnfs);
-  // Answers the record's revision. Errors: kConflict, those of the store.
+  // Returns the record's revision. Errors: kConflict, those of the store.
   Result<Revision> put_served(const instance::InstancePlan& plan, Revision before,
                               const records::ServedRecord& record);
 

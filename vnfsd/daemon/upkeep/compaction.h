@@ -1,6 +1,6 @@
-// Compaction: which history of etcd may go. Pure; the caller brings time and revisions.
-// Thread-compatible. Invariant: of what is younger than keep_ms, the newest keep_revisions
-// revisions are never discarded.
+// Compaction: decides which history of etcd may be discarded. Pure; the caller brings time and
+// revisions. Thread-compatible. Invariant: of what is younger than keep_ms, the newest
+// keep_revisions revisions are never discarded.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ class Compaction {
   Compaction(std::int64_t keep_ms, std::int64_t keep_revisions)
       : keep_ms_(keep_ms), keep_revisions_(keep_revisions) {}
 
-  // etcd was at `current` now. Answers the newest revision that may go and has not been answered
-  // before: one that was current at least keep_ms ago, or lies keep_revisions behind.
+  // Takes etcd's current revision. Returns the newest revision that may be discarded and was not
+  // returned before: one that was current at least keep_ms ago, or lies keep_revisions behind.
   std::optional<Revision> tick(std::int64_t now_ms, Revision current);
 
  private:

@@ -1,4 +1,5 @@
-// What the agent derives from the list of etcd's members. Thread-safe: pure functions.
+// URLs, endpoints and the initial cluster, derived from the list of etcd's members. Thread-safe:
+// pure functions.
 #pragma once
 
 #include <string>

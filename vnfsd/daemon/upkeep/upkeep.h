@@ -1,6 +1,6 @@
-// Upkeep: what keeps etcd fit: discards history, judges the quota, promotes members that have
-// caught up; also looks whether the fence agent works, and writes the events that wait. Thread
-// class: works on a loop of its own; wake() is thread-safe.
+// Upkeep: keeps etcd fit: discards history, judges the quota, promotes members that have caught up.
+// Also checks whether the fence agent works, and writes the events that wait. Thread class: works
+// on a loop of its own; wake() is thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -20,16 +20,16 @@
 
 namespace symnas::vnfsd::daemon {
 
-// What it needs of the rest of the agent.
+// The parts of the agent that Upkeep uses.
 struct UpkeepParts {
   const ThisHead& head;
   ClusterReader& reader;
   EventWriter& events;
-  kv::QuotaGauge& quota;  // it alone calls look()
+  kv::QuotaGauge& quota;  // only Upkeep calls its look()
   FenceMeans& means;
   kv::Membership* membership;  // null: etcd's members are left alone
-  // etcd's members are others than the configuration says. Called again until that ends. Empty:
-  // nobody is told.
+  // Called when etcd's members are others than the configuration says, repeatedly until that ends.
+  // Empty: nobody is told.
   std::function<void(const std::vector<std::string>& endpoints)> endpoints_changed;
 };
 
@@ -45,7 +45,7 @@ class Upkeep {
   // One turn of the loop. REQUIRES: it was not started.
   void look();
 
-  // Why the fence agent could not work; "" = it could, or nobody knows. Thread-safe.
+  // Why the fence agent could not work; "": it could, or nobody knows. Thread-safe.
   std::string fence_agent_error() const { return agent_check_.error(); }
 
  private:

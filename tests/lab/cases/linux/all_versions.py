@@ -1,7 +1,7 @@
 """The Linux NFS client, in a VM, with every version of NFS."""
 
-from client_vm import ClientVm
 from lab_case import check, lab_test
+from qemu_vm import QemuVm
 from symlab.cluster import NFS_BRIDGE
 from symlab.service import VIP
 
@@ -53,7 +53,7 @@ done
 @lab_test("architecture/plugin.md")
 def kernel_client_all_versions(bench):
     """Linux mounts v3 to v4.2; each sees what the others did; writes survive a kill."""
-    vm = ClientVm("vm1", bench.lab.vm_root())
+    vm = QemuVm("vm1", bench.lab.vm_root())
     vm.stop()
     vm.start("10.0.0.202/24", NFS_BRIDGE, bench.lab.hub_netns, cgroup=bench.lab.cgroup())
     try:

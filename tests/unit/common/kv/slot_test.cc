@@ -1,4 +1,4 @@
-// What an answer proves: every verdict, from constructed answers.
+// What an answer proves: every resolution, from constructed answers.
 #include "common/kv/slot.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace symnas::kv {
 namespace {
 
-using Kind = Verdict::Kind;
+using Kind = Resolution::Kind;
 
 class SlotTest : public ::testing::Test {
  protected:
@@ -66,11 +66,11 @@ TEST_F(SlotTest, OwnAnswerTellsEachOperation) {
     outer.results[1 + i].txn = std::make_shared<TxnResult>();
     outer.results[1 + i].txn->succeeded = i != 1;
   }
-  const auto verdict = judge_batch(*frame_, use_, false, outer);
-  EXPECT_EQ(verdict.kind, Kind::kExecuted);
-  EXPECT_TRUE(verdict.answered);
-  EXPECT_EQ(verdict.revision, Revision(50));
-  EXPECT_EQ(verdict.operations_succeeded, (std::vector<bool>{true, false, true}));
+  const auto resolution = judge_batch(*frame_, use_, false, outer);
+  EXPECT_EQ(resolution.kind, Kind::kExecuted);
+  EXPECT_TRUE(resolution.answered);
+  EXPECT_EQ(resolution.revision, Revision(50));
+  EXPECT_EQ(resolution.operations_succeeded, (std::vector<bool>{true, false, true}));
 }
 
 TEST_F(SlotTest, TheSlotTellsWhatALostReplyWouldHave) {
@@ -78,13 +78,13 @@ TEST_F(SlotTest, TheSlotTellsWhatALostReplyWouldHave) {
     return record(slot_operation_key(use_.key, i), 3, mod);
   };
   // Operation 1 has an older batch's revision: it failed in this batch.
-  const auto verdict = judge_batch(
+  const auto resolution = judge_batch(
       *frame_, use_, true,
       failed({slot_record(60, 9, 3), operation(0, 60), operation(1, 40), operation(2, 60)}));
-  EXPECT_EQ(verdict.kind, Kind::kExecuted);
-  EXPECT_FALSE(verdict.answered);
-  EXPECT_EQ(verdict.revision, Revision(60));
-  EXPECT_EQ(verdict.operations_succeeded, (std::vector<bool>{true, false, true}));
+  EXPECT_EQ(resolution.kind, Kind::kExecuted);
+  EXPECT_FALSE(resolution.answered);
+  EXPECT_EQ(resolution.revision, Revision(60));
+  EXPECT_EQ(resolution.operations_succeeded, (std::vector<bool>{true, false, true}));
 }
 
 TEST_F(SlotTest, ErrorsOfABatch) {

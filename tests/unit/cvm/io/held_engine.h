@@ -52,7 +52,7 @@ class HeldEngine final : public Engine {
 };
 
 // The answer that a callback got.
-class Answer {
+class IoOutcome {
  public:
   IoCallback callback() {
     return [this](Status status) {

@@ -34,7 +34,7 @@ class StripedVolumeTest : public ::testing::Test {
   std::span<std::byte> memory(std::size_t bytes) { return memory_.span().first(bytes); }
   // A completed volatile write of the first `units` stripe units.
   void write_done(std::size_t units) {
-    Answer answer;
+    IoOutcome answer;
     volume_->write(VolumeOffset(0), memory(units * kUnit), Durability::kVolatile,
                    answer.callback());
     engine_->complete_all();
@@ -59,7 +59,7 @@ using Names = std::vector<std::string>;
 
 TEST_F(StripedVolumeTest, AThreadThatMayWaitDoesOnePartItself) {
   std::memset(memory_.data(), 0x5a, kUnit);
-  Answer written, read, two_parts, flushed, after;
+  IoOutcome written, read, two_parts, flushed, after;
   {
     const MayWaitForIo may_wait;
     volume_->write(VolumeOffset(0), memory(kUnit), Durability::kVolatile, written.callback());
@@ -84,7 +84,7 @@ TEST_F(StripedVolumeTest, AThreadThatMayWaitDoesOnePartItself) {
 }
 
 TEST_F(StripedVolumeTest, RequestIsSplitIntoParallelPartsWithOneAnswer) {
-  Answer answer;
+  IoOutcome answer;
   volume_->write(VolumeOffset(kUnit - 512), memory(kUnit + 1024), Durability::kStable,
                  answer.callback());
   const auto parts = engine_->held();
@@ -114,7 +114,7 @@ TEST_F(StripedVolumeTest, RequestIsSplitIntoParallelPartsWithOneAnswer) {
 }
 
 TEST_F(StripedVolumeTest, FailureNamesLunOffsetAndErrno) {
-  Answer answer;
+  IoOutcome answer;
   volume_->read(VolumeOffset(kUnit), memory(8192), answer.callback());
   engine_->complete(engine_->held()[0], EIO);
   EXPECT_EQ(answer.code(), ErrorCode::kIo);
@@ -126,7 +126,7 @@ TEST_F(StripedVolumeTest, FailureNamesLunOffsetAndErrno) {
 
 TEST_F(StripedVolumeTest, FenceOutranksOtherErrorsInAnyOrder) {
   for (const auto& [first, second] : {std::pair{EBADE, EIO}, {EIO, EBADE}}) {
-    Answer answer;
+    IoOutcome answer;
     volume_->write(VolumeOffset(0), memory(2 * kUnit), Durability::kVolatile, answer.callback());
     const auto parts = engine_->held();
     engine_->complete(parts[0], first);
@@ -136,7 +136,7 @@ TEST_F(StripedVolumeTest, FenceOutranksOtherErrorsInAnyOrder) {
 }
 
 TEST_F(StripedVolumeTest, BeyondTheEndIsAnsweredWithoutIo) {
-  Answer read, write, edges, empty;
+  IoOutcome read, write, edges, empty;
   const std::uint64_t size = volume_->size_bytes();
   volume_->read(VolumeOffset(size - 512), memory(1024), read.callback());
   volume_->write(VolumeOffset(size), memory(512), Durability::kStable, write.callback());
@@ -159,7 +159,7 @@ TEST_F(StripedVolumeTest, PartialBlocksOutsideWriteEdgesAreABug) {
 }
 
 TEST_F(StripedVolumeTest, FlushCoversExactlyTheLunsWrittenSinceTheLast) {
-  Answer nothing, one, again;
+  IoOutcome nothing, one, again;
   volume_->flush(nothing.callback());
   EXPECT_EQ(held_flushes(), Names{});
   engine_->complete_all();
@@ -178,7 +178,7 @@ TEST_F(StripedVolumeTest, FlushCoversExactlyTheLunsWrittenSinceTheLast) {
 }
 
 TEST_F(StripedVolumeTest, StableWriteNeedsNoFlush) {
-  Answer write, flush;
+  IoOutcome write, flush;
   volume_->write(VolumeOffset(0), memory(kUnit), Durability::kStable, write.callback());
   engine_->complete_all();
   volume_->flush(flush.callback());
@@ -188,7 +188,7 @@ TEST_F(StripedVolumeTest, StableWriteNeedsNoFlush) {
 
 TEST_F(StripedVolumeTest, WriteThatEndsDuringAFlushIsCoveredByTheNext) {
   write_done(1);
-  Answer late, first, second;
+  IoOutcome late, first, second;
   volume_->write(VolumeOffset(0), memory(kUnit), Durability::kVolatile, late.callback());
   LunIo* const late_part = engine_->held()[0];
   volume_->flush(first.callback());
@@ -204,7 +204,7 @@ TEST_F(StripedVolumeTest, WriteThatEndsDuringAFlushIsCoveredByTheNext) {
 
 TEST_F(StripedVolumeTest, FlushersJoinOnlyARoundThatHasNotBeenSubmitted) {
   write_done(2);
-  Answer first, second, third;
+  IoOutcome first, second, third;
   volume_->flush(first.callback());
   EXPECT_EQ(held_flushes(), (Names{"LUN0", "LUN1"}));
   const int submits = engine_->submits();
@@ -214,7 +214,7 @@ TEST_F(StripedVolumeTest, FlushersJoinOnlyARoundThatHasNotBeenSubmitted) {
 
   // LUN0 is written meanwhile; the second round must flush it for the callers that came after the
   // first round was submitted.
-  Answer write;
+  IoOutcome write;
   volume_->write(VolumeOffset(0), memory(512), Durability::kVolatile, write.callback());
   engine_->complete(engine_->held().back());
   for (LunIo* io : engine_->held()) engine_->complete(io);
@@ -228,7 +228,7 @@ TEST_F(StripedVolumeTest, FlushersJoinOnlyARoundThatHasNotBeenSubmitted) {
 
 TEST_F(StripedVolumeTest, FailedFlushFailsEveryLaterOne) {
   write_done(2);
-  Answer failed, later;
+  IoOutcome failed, later;
   volume_->flush(failed.callback());
   const auto parts = engine_->held();
   engine_->complete(parts[0]);
@@ -240,7 +240,7 @@ TEST_F(StripedVolumeTest, FailedFlushFailsEveryLaterOne) {
 }
 
 TEST_F(StripedVolumeTest, EdgesAreReadMergedAndWrittenWhole) {
-  Answer answer;
+  IoOutcome answer;
   const std::string data(1000, 'x');  // 100 .. 1100: partial blocks 0 and 2, whole block 1
   volume_->write_edges(VolumeOffset(100), std::as_bytes(std::span(data)), Durability::kStable,
                        answer.callback());
@@ -266,7 +266,7 @@ TEST_F(StripedVolumeTest, EdgesAreReadMergedAndWrittenWhole) {
 }
 
 TEST_F(StripedVolumeTest, OneBlockIsReadOnceForBothEdges) {
-  Answer answer;
+  IoOutcome answer;
   volume_->write_edges(VolumeOffset(10), memory(20), Durability::kVolatile, answer.callback());
   EXPECT_EQ(engine_->held().size(), 1u);
   engine_->complete_all();
@@ -275,7 +275,7 @@ TEST_F(StripedVolumeTest, OneBlockIsReadOnceForBothEdges) {
 }
 
 TEST_F(StripedVolumeTest, FailedEdgeReadWritesNothing) {
-  Answer answer;
+  IoOutcome answer;
   volume_->write_edges(VolumeOffset(10), memory(20), Durability::kVolatile, answer.callback());
   engine_->complete(engine_->held()[0], EIO);
   EXPECT_EQ(answer.code(), ErrorCode::kIo);
@@ -283,7 +283,7 @@ TEST_F(StripedVolumeTest, FailedEdgeReadWritesNothing) {
 }
 
 TEST_F(StripedVolumeTest, WholeBlocksInUnalignedMemoryAreCopiedNotRead) {
-  Answer answer;
+  IoOutcome answer;
   volume_->write_edges(VolumeOffset(512), memory_.span().subspan(1, 1024), Durability::kVolatile,
                        answer.callback());
   ASSERT_EQ(engine_->held().size(), 1u);
@@ -293,7 +293,7 @@ TEST_F(StripedVolumeTest, WholeBlocksInUnalignedMemoryAreCopiedNotRead) {
 }
 
 TEST_F(StripedVolumeTest, NothingIsSubmittedOnceShutDownBegan) {
-  Answer edge, running, waiting;
+  IoOutcome edge, running, waiting;
   write_done(1);
   volume_->write_edges(VolumeOffset(10), memory(20), Durability::kVolatile, edge.callback());
   volume_->flush(running.callback());
@@ -302,7 +302,7 @@ TEST_F(StripedVolumeTest, NothingIsSubmittedOnceShutDownBegan) {
   std::thread closer([this] { volume_->shut_down(); });
   // A refused request shows that shut_down() has begun.
   for (;;) {
-    Answer probe;
+    IoOutcome probe;
     volume_->read(VolumeOffset(0), memory(512), probe.callback());
     if (probe.code() == ErrorCode::kShutdown) break;
     engine_->complete(engine_->held().back());
@@ -318,7 +318,7 @@ TEST_F(StripedVolumeTest, NothingIsSubmittedOnceShutDownBegan) {
 }
 
 TEST_F(StripedVolumeTest, GrowAppendsWhileIoRuns) {
-  Answer old_io, new_io;
+  IoOutcome old_io, new_io;
   volume_->write(VolumeOffset(0), memory(kUnit), Durability::kVolatile, old_io.callback());
   const records::LunRecord added[] = {files_.import("LUN2")};
   const auto grown = *grow_volume(record_, luns_, added);

@@ -55,7 +55,7 @@ bool ManualBackground::run_one_due() {
 }
 
 namespace {
-// The engine owns its Background; through this class the world can still reach it.
+// The data path owns its Background; through this class the world can still reach it.
 class SharedBackground final : public Background {
  public:
   explicit SharedBackground(std::shared_ptr<ManualBackground> jobs) : jobs_(std::move(jobs)) {}
@@ -84,7 +84,7 @@ FileWorld::FileWorld(WorldOptions options)
 }
 
 FileWorld::~FileWorld() {
-  if (engine_) kill();
+  if (data_) kill();
 }
 
 void FileWorld::start() {
@@ -124,13 +124,13 @@ void FileWorld::start() {
   data.block_bytes = kBlockBytes;
   data.group_blocks = options_.group_blocks;
   data.on_failed_flush = [this](Error) { failed_ = true; };
-  auto engine = Engine::open(*session_, clock_, volume_, std::move(background), data);
-  CHECK(engine.has_value(), engine ? "" : engine.error().message);
-  engine_ = std::move(*engine);
+  auto path = DataPath::open(*session_, clock_, volume_, std::move(background), data);
+  CHECK(path.has_value(), path ? "" : path.error().message);
+  data_ = std::move(*path);
   failed_ = false;
   for (std::uint64_t ended = 1; ended < mounts_; ++ended) {
     Status recovered;
-    while_pumping([&] { recovered = engine_->recover_ended_mount(MountId{ended}); });
+    while_pumping([&] { recovered = data_->recover_ended_mount(MountId{ended}); });
     CHECK(recovered.has_value(), recovered ? "" : recovered.error().message);
   }
   std::vector<std::pair<Ino, records::Orphan>> orphans;
@@ -139,7 +139,7 @@ void FileWorld::start() {
   for (const kv::KeyValue& kv : range->kvs) {
     records::Orphan orphan;
     CHECK(orphan.ParseFromString(kv.value));
-    const Status swept = engine_->sweep_orphan(Ino{read_be64(kv.key, kv.key.size() - 8)}, orphan);
+    const Status swept = data_->sweep_orphan(Ino{read_be64(kv.key, kv.key.size() - 8)}, orphan);
     CHECK(swept.has_value(), swept ? "" : swept.error().message);
   }
 }
@@ -161,7 +161,7 @@ void FileWorld::kill() {
   volume_->die(random_);
   std::atomic<bool> gone{false};
   std::thread ending([&] {
-    engine_.reset();
+    data_.reset();
     gone = true;
   });
   while (!gone) {
@@ -180,7 +180,7 @@ void FileWorld::lose_power() {
 }
 
 void FileWorld::close_cleanly() {
-  while_pumping([&] { EXPECT_TRUE(engine_->flush_all().has_value()); });
+  while_pumping([&] { EXPECT_TRUE(data_->flush_all().has_value()); });
   settle();
   kill();
 }
@@ -198,12 +198,12 @@ Handle FileWorld::create(Ino ino, std::uint32_t mode) {
     kv::Mutation mutation;
     mutation.compares.push_back(kv::key_absent(keys::inode(kFs, ino)));
     mutation.writes.push_back(kv::put(keys::inode(kFs, ino), inode.SerializeAsString()));
-    for (kv::Op& op : engine_->tokens_at_create(ino)) mutation.writes.push_back(std::move(op));
+    for (kv::Op& op : data_->tokens_at_create(ino)) mutation.writes.push_back(std::move(op));
     const auto committed = session_->commit_blocking(std::move(mutation));
     CHECK(committed.has_value());
     if (committed->succeeded) break;
   }
-  engine_->created(ino);
+  data_->created(ino);
   return handle(ino);
 }
 
@@ -218,7 +218,7 @@ records::Inode FileWorld::inode(Ino ino) {
 Attributes FileWorld::attributes(Ino ino) {
   Attributes out;
   const auto [record, overlay] =
-      read_consistent(*engine_, ino, [&] { return session_->read(keys::inode(kFs, ino)); });
+      read_consistent(*data_, ino, [&] { return session_->read(keys::inode(kFs, ino)); });
   CHECK(record && record->value);
   records::Inode inode;
   CHECK(inode.ParseFromString(*record->value));
@@ -260,10 +260,10 @@ void FileWorld::pass_ns(std::int64_t span_ns) {
 Status FileWorld::write(Ino ino, std::uint64_t offset, const std::string& bytes,
                         WriteStability wanted) {
   std::optional<Status> answer;
-  engine_->write(handle(ino), FileOffset{offset}, std::as_bytes(std::span(bytes)), wanted,
-                 [&](Result<WriteResult> result) {
-                   answer = result ? Status() : tl::unexpected(result.error());
-                 });
+  data_->write(handle(ino), FileOffset{offset}, std::as_bytes(std::span(bytes)), wanted,
+               [&](Result<WriteResult> result) {
+                 answer = result ? Status() : tl::unexpected(result.error());
+               });
   while (!answer) {
     if (!step()) clock_.advance_ns(kRoomPollMs * 1'000'000);
   }
@@ -272,7 +272,7 @@ Status FileWorld::write(Ino ino, std::uint64_t offset, const std::string& bytes,
 
 Result<std::string> FileWorld::read(Ino ino, std::uint64_t offset, std::size_t bytes) {
   std::optional<Result<std::string>> answer;
-  engine_->read(handle(ino), FileOffset{offset}, bytes, [&](Result<ReadResult> result) {
+  data_->read(handle(ino), FileOffset{offset}, bytes, [&](Result<ReadResult> result) {
     if (!result) {
       answer = tl::unexpected(result.error());
       return;
@@ -291,7 +291,7 @@ Result<std::string> FileWorld::read(Ino ino, std::uint64_t offset, std::size_t b
 
 Status FileWorld::commit(Ino ino) {
   std::optional<Status> answer;
-  engine_->commit(handle(ino), [&](Status status) { answer = std::move(status); });
+  data_->commit(handle(ino), [&](Status status) { answer = std::move(status); });
   while (!answer) {
     if (!step()) clock_.advance_ns(1'000'000);
   }
@@ -301,8 +301,7 @@ Status FileWorld::commit(Ino ino) {
 Status FileWorld::set_size(Ino ino, std::uint64_t size_bytes) {
   Status out;
   while_pumping([&] {
-    const auto committed =
-        engine_->set_size(handle(ino), size_bytes, MtimeIs::kOfTheChange, nullptr);
+    const auto committed = data_->set_size(handle(ino), size_bytes, MtimeIs::kOfTheChange, nullptr);
     if (!committed) out = tl::unexpected(committed.error());
   });
   return out;
@@ -311,7 +310,7 @@ Status FileWorld::set_size(Ino ino, std::uint64_t size_bytes) {
 Status FileWorld::set_mtime(Ino ino, std::int64_t mtime_ns) {
   Status out;
   while_pumping([&] {
-    const auto committed = engine_->set_times(handle(ino), [&](records::Inode& inode) {
+    const auto committed = data_->set_times(handle(ino), [&](records::Inode& inode) {
       inode.set_mtime_ns(mtime_ns);
       inode.set_ctime_ns(session_->next_time_ns());
       return Status();
@@ -344,7 +343,7 @@ Status FileWorld::remove(Ino ino) {
       const auto value = session_->read(keys::inode(kFs, ino));
       records::Inode inode;
       CHECK(value && value->value && inode.ParseFromString(*value->value));
-      auto plan = engine_->plan_removal(handle(ino), inode);
+      auto plan = data_->plan_removal(handle(ino), inode);
       if (!plan) {
         out = tl::unexpected(plan.error());
         return;
@@ -356,10 +355,10 @@ Status FileWorld::remove(Ino ino) {
       mutation.writes.push_back(kv::erase(keys::inode(kFs, ino)));
       const auto committed = session_->commit_blocking(std::move(mutation));
       if (committed && committed->succeeded) {
-        engine_->removed(std::move(*plan));
+        data_->removed(std::move(*plan));
         return;
       }
-      engine_->abandoned(std::move(*plan));
+      data_->abandoned(std::move(*plan));
       if (!committed) {
         out = tl::unexpected(committed.error());
         return;

@@ -18,7 +18,7 @@
 #include "common/env/random.h"
 #include "common/kv/mem/mem_store.h"
 #include "common/kv/session.h"
-#include "fsal_cluster/data/engine.h"
+#include "fsal_cluster/data/data_path.h"
 #include "fsal_cluster/schema/records.pb.h"
 #include "tests/support/sim_volume.h"
 #include "tests/unit/fsal_cluster/ops/spy_session.h"
@@ -119,7 +119,7 @@ class FileWorld {
   // Whether this mount has a token of the file in the store.
   bool has_token(Ino ino);
 
-  Engine& data() { return *engine_; }
+  DataPath& data() { return *data_; }
   ::symnas::test::SimVolume& volume() { return *volume_; }
   kv::MemServer& server() { return *server_; }
   SpySession& session() { return *session_; }
@@ -149,7 +149,7 @@ class FileWorld {
   std::unique_ptr<SpySession> session_;
   std::shared_ptr<::symnas::test::SimVolume> volume_;
   std::shared_ptr<ManualBackground> background_;
-  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<DataPath> data_;
   std::uint64_t mounts_ = 0;
   std::atomic<bool> failed_{false};
 };

@@ -20,7 +20,7 @@
 #include "common/base/check.h"
 #include "common/kv/keys.h"
 #include "common/kv/mem/mem_store.h"
-#include "fsal_cluster/data/engine.h"
+#include "fsal_cluster/data/data_path.h"
 #include "fsal_cluster/schema/stamp.h"
 #include "tests/support/forwarding_store.h"
 #include "tests/support/jumping_clock.h"

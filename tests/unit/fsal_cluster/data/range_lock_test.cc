@@ -50,22 +50,22 @@ TEST(RangeLock, OneReleaseMayLetSeveralIn) {
   EXPECT_THAT(release(lock, 3), ElementsAre(4));
 }
 
-TEST(IoGate, ExclusiveDrainsAndIsNotStarved) {
-  IoGate gate;
+TEST(IoLock, ExclusiveDrainsAndIsNotStarved) {
+  IoLock lock;
   std::vector<WaiterId> granted;
-  EXPECT_TRUE(gate.acquire_shared(1));
-  EXPECT_TRUE(gate.acquire_shared(2));
-  EXPECT_FALSE(gate.acquire_exclusive(3));
-  EXPECT_FALSE(gate.acquire_shared(4));
-  gate.release_shared(granted);
+  EXPECT_TRUE(lock.acquire_shared(1));
+  EXPECT_TRUE(lock.acquire_shared(2));
+  EXPECT_FALSE(lock.acquire_exclusive(3));
+  EXPECT_FALSE(lock.acquire_shared(4));
+  lock.release_shared(granted);
   EXPECT_THAT(granted, IsEmpty());
-  gate.release_shared(granted);
+  lock.release_shared(granted);
   EXPECT_THAT(granted, ElementsAre(3));
-  EXPECT_FALSE(gate.acquire_shared(5));
+  EXPECT_FALSE(lock.acquire_shared(5));
   granted.clear();
-  gate.release_exclusive(granted);
+  lock.release_exclusive(granted);
   EXPECT_THAT(granted, ElementsAre(4, 5));
-  EXPECT_EQ(gate.shared(), 2u);
+  EXPECT_EQ(lock.shared(), 2u);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 #include "common/base/check.h"
 #include "common/kv/keys.h"
 #include "common/kv/mem/mem_store.h"
-#include "fsal_cluster/data/engine.h"
+#include "fsal_cluster/data/data_path.h"
 #include "fsal_cluster/schema/stamp.h"
 #include "tests/support/sim_volume.h"
 

@@ -2,9 +2,9 @@
 
 namespace symnas::fs {
 
-using Answer = NamespaceModel::Answer;
+using OpError = NamespaceModel::OpError;
 
-Answer NamespaceModel::check_directory(Id dir) const {
+OpError NamespaceModel::check_directory(Id dir) const {
   if (nodes_[dir].nlink == 0) return ErrorCode::kStale;
   if (nodes_[dir].type != FileType::kDirectory) return ErrorCode::kNotDirectory;
   return std::nullopt;
@@ -21,8 +21,8 @@ bool NamespaceModel::below(Id node, Id ancestor) const {
   return ancestor == 0;
 }
 
-Answer NamespaceModel::add(Id dir, const std::string& name, FileType type) {
-  if (const Answer bad = check_directory(dir)) return bad;
+OpError NamespaceModel::add(Id dir, const std::string& name, FileType type) {
+  if (const OpError bad = check_directory(dir)) return bad;
   if (find(dir, name) != nullptr) return ErrorCode::kAlreadyExists;
   const std::uint32_t mode = type == FileType::kSymlink ? 0777 : 0644;
   nodes_.push_back(Node{type, mode, 1, dir, {}});
@@ -30,22 +30,22 @@ Answer NamespaceModel::add(Id dir, const std::string& name, FileType type) {
   return std::nullopt;
 }
 
-Answer NamespaceModel::create_unchecked(Id dir, const std::string& name, Id& found) {
-  if (const Answer bad = check_directory(dir)) return bad;
+OpError NamespaceModel::create_unchecked(Id dir, const std::string& name, Id& found) {
+  if (const OpError bad = check_directory(dir)) return bad;
   if (const Id* existing = find(dir, name)) {
     found = *existing;
     if (nodes_[found].type == FileType::kRegular) return std::nullopt;
     return nodes_[found].type == FileType::kDirectory ? ErrorCode::kIsDirectory
                                                       : ErrorCode::kAlreadyExists;
   }
-  const Answer added = add(dir, name, FileType::kRegular);
+  const OpError added = add(dir, name, FileType::kRegular);
   found = nodes_.size() - 1;
   return added;
 }
 
-Answer NamespaceModel::link(Id target, Id dir, const std::string& name) {
+OpError NamespaceModel::link(Id target, Id dir, const std::string& name) {
   if (nodes_[target].nlink == 0) return ErrorCode::kStale;
-  if (const Answer bad = check_directory(dir)) return bad;
+  if (const OpError bad = check_directory(dir)) return bad;
   if (nodes_[target].type == FileType::kDirectory) return ErrorCode::kIsDirectory;
   if (find(dir, name) != nullptr) return ErrorCode::kAlreadyExists;
   ++nodes_[target].nlink;
@@ -53,8 +53,8 @@ Answer NamespaceModel::link(Id target, Id dir, const std::string& name) {
   return std::nullopt;
 }
 
-Answer NamespaceModel::unlink(Id dir, const std::string& name) {
-  if (const Answer bad = check_directory(dir)) return bad;
+OpError NamespaceModel::unlink(Id dir, const std::string& name) {
+  if (const OpError bad = check_directory(dir)) return bad;
   const Id* found = find(dir, name);
   if (found == nullptr) return ErrorCode::kNotFound;
   if (nodes_[*found].type == FileType::kDirectory) return ErrorCode::kIsDirectory;
@@ -63,8 +63,8 @@ Answer NamespaceModel::unlink(Id dir, const std::string& name) {
   return std::nullopt;
 }
 
-Answer NamespaceModel::rmdir(Id dir, const std::string& name) {
-  if (const Answer bad = check_directory(dir)) return bad;
+OpError NamespaceModel::rmdir(Id dir, const std::string& name) {
+  if (const OpError bad = check_directory(dir)) return bad;
   const Id* found = find(dir, name);
   if (found == nullptr) return ErrorCode::kNotFound;
   if (nodes_[*found].type != FileType::kDirectory) return ErrorCode::kNotDirectory;
@@ -74,7 +74,7 @@ Answer NamespaceModel::rmdir(Id dir, const std::string& name) {
   return std::nullopt;
 }
 
-Answer NamespaceModel::check_replace(Id source, Id target, Id from) const {
+OpError NamespaceModel::check_replace(Id source, Id target, Id from) const {
   const bool source_dir = nodes_[source].type == FileType::kDirectory;
   const bool target_dir = nodes_[target].type == FileType::kDirectory;
   if (source_dir && !target_dir) return ErrorCode::kNotDirectory;
@@ -83,17 +83,17 @@ Answer NamespaceModel::check_replace(Id source, Id target, Id from) const {
   return std::nullopt;
 }
 
-Answer NamespaceModel::rename(Id from, const std::string& from_name, Id to,
-                              const std::string& to_name) {
-  if (const Answer bad = check_directory(from)) return bad;
-  if (const Answer bad = check_directory(to)) return bad;
+OpError NamespaceModel::rename(Id from, const std::string& from_name, Id to,
+                               const std::string& to_name) {
+  if (const OpError bad = check_directory(from)) return bad;
+  if (const OpError bad = check_directory(to)) return bad;
   const Id* found = find(from, from_name);
   if (found == nullptr) return ErrorCode::kNotFound;
   const Id source = *found;
   const Id* target = find(to, to_name);
   if (target != nullptr && *target == source) return std::nullopt;
   if (target != nullptr)
-    if (const Answer bad = check_replace(source, *target, from)) return bad;
+    if (const OpError bad = check_replace(source, *target, from)) return bad;
   const bool directory = nodes_[source].type == FileType::kDirectory;
   if (directory && from != to && below(to, source)) return ErrorCode::kInvalidArgument;
   if (target != nullptr && directory && !nodes_[*target].entries.empty())
@@ -105,14 +105,14 @@ Answer NamespaceModel::rename(Id from, const std::string& from_name, Id to,
   return std::nullopt;
 }
 
-Answer NamespaceModel::chmod(Id node, std::uint32_t mode) {
+OpError NamespaceModel::chmod(Id node, std::uint32_t mode) {
   if (nodes_[node].nlink == 0) return ErrorCode::kStale;
   nodes_[node].mode = mode;
   return std::nullopt;
 }
 
-Answer NamespaceModel::lookup(Id dir, const std::string& name, Id& found) const {
-  if (const Answer bad = check_directory(dir)) return bad;
+OpError NamespaceModel::lookup(Id dir, const std::string& name, Id& found) const {
+  if (const OpError bad = check_directory(dir)) return bad;
   if (name == "..") {
     found = nodes_[dir].parent;
     return std::nullopt;

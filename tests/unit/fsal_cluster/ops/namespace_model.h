@@ -15,21 +15,21 @@ namespace symnas::fs {
 
 class NamespaceModel {
  public:
-  using Id = std::size_t;                   // index of a node; 0 is the root
-  using Answer = std::optional<ErrorCode>;  // nullopt: success
+  using Id = std::size_t;                    // index of a node; 0 is the root
+  using OpError = std::optional<ErrorCode>;  // nullopt: success
 
   NamespaceModel() { nodes_.push_back(Node{FileType::kDirectory, 0755, 1, 0, {}}); }
 
   // On success the new node has the highest id.
-  Answer add(Id dir, const std::string& name, FileType type);
+  OpError add(Id dir, const std::string& name, FileType type);
   // CREATE UNCHECKED: `found` is the file that answers.
-  Answer create_unchecked(Id dir, const std::string& name, Id& found);
-  Answer link(Id target, Id dir, const std::string& name);
-  Answer unlink(Id dir, const std::string& name);
-  Answer rmdir(Id dir, const std::string& name);
-  Answer rename(Id from, const std::string& from_name, Id to, const std::string& to_name);
-  Answer chmod(Id node, std::uint32_t mode);
-  Answer lookup(Id dir, const std::string& name, Id& found) const;
+  OpError create_unchecked(Id dir, const std::string& name, Id& found);
+  OpError link(Id target, Id dir, const std::string& name);
+  OpError unlink(Id dir, const std::string& name);
+  OpError rmdir(Id dir, const std::string& name);
+  OpError rename(Id from, const std::string& from_name, Id to, const std::string& to_name);
+  OpError chmod(Id node, std::uint32_t mode);
+  OpError lookup(Id dir, const std::string& name, Id& found) const;
 
   Id size() const { return nodes_.size(); }
   FileType type(Id id) const { return nodes_[id].type; }
@@ -45,10 +45,10 @@ class NamespaceModel {
     Id parent;            // directories
     std::map<std::string, Id> entries;
   };
-  Answer check_directory(Id dir) const;
+  OpError check_directory(Id dir) const;
   const Id* find(Id dir, const std::string& name) const;
   bool below(Id node, Id ancestor) const;
-  Answer check_replace(Id source, Id target, Id from) const;
+  OpError check_replace(Id source, Id target, Id from) const;
 
   std::vector<Node> nodes_;
 };

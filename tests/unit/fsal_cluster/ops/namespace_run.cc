@@ -26,15 +26,15 @@
 namespace symnas::fs {
 namespace {
 
-using Answer = NamespaceModel::Answer;
+using OpError = NamespaceModel::OpError;
 using Id = NamespaceModel::Id;
 
 template <class T>
-Answer answer_of(const Result<T>& result) {
-  return result ? Answer() : Answer(result.error().code);
+OpError answer_of(const Result<T>& result) {
+  return result ? OpError() : OpError(result.error().code);
 }
 
-std::string text(const Answer& answer) {
+std::string text(const OpError& answer) {
   return answer ? std::string(to_string(*answer)) : std::string("ok");
 }
 
@@ -62,7 +62,7 @@ class ModelRun {
   }
 
   // Does one random operation. Returns its name for the message; the caller compares the answers.
-  std::string step(Answer& expected, Answer& actual) {
+  std::string step(OpError& expected, OpError& actual) {
     switch (random_.below(10)) {
       case 0:
       case 1: return step_add(expected, actual);
@@ -107,7 +107,7 @@ class ModelRun {
     if (made && handles_.size() < model_.size()) handles_.push_back(made->attributes.handle);
   }
 
-  std::string step_add(Answer& expected, Answer& actual) {
+  std::string step_add(OpError& expected, OpError& actual) {
     const FileType type = random_.below(3) == 0   ? FileType::kSymlink
                           : random_.below(2) == 0 ? FileType::kDirectory
                                                   : FileType::kRegular;
@@ -119,7 +119,7 @@ class ModelRun {
     added(made);
     return "add " + what;
   }
-  std::string step_create(Answer& expected, Answer& actual) {
+  std::string step_create(OpError& expected, OpError& actual) {
     const Id dir = pick();
     const std::string what = name();
     Id found = 0;
@@ -133,7 +133,7 @@ class ModelRun {
     }
     return "create " + what;
   }
-  std::string step_link(Answer& expected, Answer& actual) {
+  std::string step_link(OpError& expected, OpError& actual) {
     const Id target = pick();
     const Id dir = pick();
     const std::string what = name();
@@ -141,21 +141,21 @@ class ModelRun {
     actual = answer_of(link(world_.context(), kRoot, handles_[target], handles_[dir], what));
     return "link " + what;
   }
-  std::string step_unlink(Answer& expected, Answer& actual) {
+  std::string step_unlink(OpError& expected, OpError& actual) {
     const Id dir = pick();
     const std::string what = name();
     expected = model_.unlink(dir, what);
     actual = answer_of(unlink(world_.context(), kRoot, handles_[dir], what));
     return "unlink " + what;
   }
-  std::string step_rmdir(Answer& expected, Answer& actual) {
+  std::string step_rmdir(OpError& expected, OpError& actual) {
     const Id dir = pick();
     const std::string what = name();
     expected = model_.rmdir(dir, what);
     actual = answer_of(rmdir(world_.context(), kRoot, handles_[dir], what));
     return "rmdir " + what;
   }
-  std::string step_rename(Answer& expected, Answer& actual) {
+  std::string step_rename(OpError& expected, OpError& actual) {
     const Id from = pick();
     const Id to = pick();
     const std::string from_name = name();
@@ -165,7 +165,7 @@ class ModelRun {
         rename(world_.context(), kRoot, handles_[from], from_name, handles_[to], to_name));
     return "rename " + from_name + " " + to_name;
   }
-  std::string step_chmod(Answer& expected, Answer& actual) {
+  std::string step_chmod(OpError& expected, OpError& actual) {
     const Id node = pick();
     SetAttributes changes;
     changes.mode = 0600 + static_cast<std::uint32_t>(random_.below(8));
@@ -173,7 +173,7 @@ class ModelRun {
     actual = answer_of(setattr(world_.context(), kRoot, handles_[node], changes));
     return "chmod";
   }
-  std::string step_lookup(Answer& expected, Answer& actual) {
+  std::string step_lookup(OpError& expected, OpError& actual) {
     const Id dir = pick();
     const std::string what = random_.below(4) == 0 ? ".." : name();
     Id found = 0;
@@ -207,7 +207,7 @@ void act(World& world, std::uint64_t seed, int steps) {
   };
   for (int i = 0; i < steps; ++i) {
     const Handle dir = directory();
-    Answer answer;
+    OpError answer;
     switch (random.below(7)) {
       case 0: answer = answer_of(add(context, dir, name(), FileType::kDirectory)); break;
       case 1: answer = answer_of(add(context, dir, name(), FileType::kRegular)); break;
@@ -302,8 +302,8 @@ void expect_no_finding(World& world) {
 void run_against_model(World& world, std::uint64_t seed, int steps) {
   ModelRun run(world, seed);
   for (int i = 0; i < steps; ++i) {
-    Answer expected;
-    Answer actual;
+    OpError expected;
+    OpError actual;
     const std::string what = run.step(expected, actual);
     ASSERT_EQ(text(actual), text(expected)) << "seed " << seed << " step " << i << ": " << what;
   }

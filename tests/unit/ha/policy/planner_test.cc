@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "ha/policy/facts_text.h"
+#include "tests/unit/ha/policy/facts_text.h"
 
 namespace symnas::ha {
 namespace {
@@ -112,12 +112,12 @@ std::ptrdiff_t index_of(const VnfsFacts& vnfs, const std::string& head) {
 }
 
 // The facts after the whole plan was carried out; held VNFSs stay held.
-Facts carried_out(Facts facts, const std::map<std::string, Place>& places) {
-  for (const auto& [name, place] : places) {
-    if (place.reason == Reason::kHeld) continue;
+Facts carried_out(Facts facts, const std::map<std::string, Assignment>& assignments) {
+  for (const auto& [name, assignment] : assignments) {
+    if (assignment.reason == Reason::kHeld) continue;
     VnfsFacts& vnfs = facts.vnfses.at(name);
-    if (vnfs.owner != place.head) vnfs.ailing = false;
-    vnfs.owner = place.head;
+    if (vnfs.owner != assignment.head) vnfs.ailing = false;
+    vnfs.owner = assignment.head;
     vnfs.target.clear();
   }
   return facts;
@@ -125,28 +125,30 @@ Facts carried_out(Facts facts, const std::map<std::string, Place>& places) {
 
 TEST(PlannerProperty, EveryVnfsHasOnePlace) {
   for_each_cluster([](const Facts& facts) {
-    const auto places = plan(facts);
-    ASSERT_EQ(places.size(), facts.vnfses.size());
-    for (const auto& [name, vnfs] : facts.vnfses) EXPECT_TRUE(places.contains(name)) << name;
+    const auto assignments = plan(facts);
+    ASSERT_EQ(assignments.size(), facts.vnfses.size());
+    for (const auto& [name, vnfs] : facts.vnfses) EXPECT_TRUE(assignments.contains(name)) << name;
   });
 }
 
 TEST(PlannerProperty, NobodyIsDisturbedWithoutAReason) {
   for_each_cluster([](const Facts& facts) {
-    for (const auto& [name, place] : plan(facts)) {
+    for (const auto& [name, assignment] : plan(facts)) {
       const VnfsFacts& vnfs = facts.vnfses.at(name);
-      if (vnfs.stopped || vnfs.owner.empty() || place.head == vnfs.owner) continue;
-      const bool ordered = place.reason == Reason::kOrdered && place.head == vnfs.target;
-      const bool drained =
-          place.reason == Reason::kDrained && facts.heads.at(vnfs.owner) == HeadState::kDraining;
-      const bool back = place.reason == Reason::kFailback && vnfs.failback == Failback::kAuto &&
-                        vnfs.pinned != vnfs.owner && facts.settled.contains(place.head) &&
-                        index_of(vnfs, place.head) < index_of(vnfs, vnfs.owner);
-      const bool ailing = place.reason == Reason::kAiling && vnfs.ailing &&
+      if (vnfs.stopped || vnfs.owner.empty() || assignment.head == vnfs.owner) continue;
+      const bool ordered = assignment.reason == Reason::kOrdered && assignment.head == vnfs.target;
+      const bool drained = assignment.reason == Reason::kDrained &&
+                           facts.heads.at(vnfs.owner) == HeadState::kDraining;
+      const bool back = assignment.reason == Reason::kFailback &&
+                        vnfs.failback == Failback::kAuto && vnfs.pinned != vnfs.owner &&
+                        facts.settled.contains(assignment.head) &&
+                        index_of(vnfs, assignment.head) < index_of(vnfs, vnfs.owner);
+      const bool ailing = assignment.reason == Reason::kAiling && vnfs.ailing &&
                           facts.heads.at(vnfs.owner) == HeadState::kServing;
       EXPECT_TRUE(ordered || drained || back || ailing) << name;
       if (!ordered) {
-        EXPECT_TRUE(needs_order(place.reason) && can_take(facts, vnfs, place.head)) << name;
+        EXPECT_TRUE(needs_order(assignment.reason) && can_take(facts, vnfs, assignment.head))
+            << name;
       }
     }
   });
@@ -154,16 +156,16 @@ TEST(PlannerProperty, NobodyIsDisturbedWithoutAReason) {
 
 TEST(PlannerProperty, OnlyServingHeadsGetAnythingNewUnlessNobodyElseCan) {
   for_each_cluster([](const Facts& facts) {
-    for (const auto& [name, place] : plan(facts)) {
+    for (const auto& [name, assignment] : plan(facts)) {
       const VnfsFacts& vnfs = facts.vnfses.at(name);
-      if (place.head.empty() || place.head == vnfs.owner) continue;
-      if (place.reason != Reason::kForced) {
-        EXPECT_EQ(facts.heads.at(place.head), HeadState::kServing) << name;
+      if (assignment.head.empty() || assignment.head == vnfs.owner) continue;
+      if (assignment.reason != Reason::kForced) {
+        EXPECT_EQ(facts.heads.at(assignment.head), HeadState::kServing) << name;
         continue;
       }
-      EXPECT_EQ(facts.heads.at(place.head), HeadState::kDraining) << name;
+      EXPECT_EQ(facts.heads.at(assignment.head), HeadState::kDraining) << name;
       for (const std::string& head : vnfs.heads) {
-        const bool sees = !vnfs.blind.contains(head) || vnfs.blind.contains(place.head);
+        const bool sees = !vnfs.blind.contains(head) || vnfs.blind.contains(assignment.head);
         EXPECT_FALSE(sees && facts.heads.at(head) == HeadState::kServing) << name;
       }
     }
@@ -172,9 +174,10 @@ TEST(PlannerProperty, OnlyServingHeadsGetAnythingNewUnlessNobodyElseCan) {
 
 TEST(PlannerProperty, ADrainedHeadKeepsNothingThatAnotherCanTake) {
   for_each_cluster([](const Facts& facts) {
-    for (const auto& [name, place] : plan(facts)) {
+    for (const auto& [name, assignment] : plan(facts)) {
       const VnfsFacts& vnfs = facts.vnfses.at(name);
-      if (place.head.empty() || facts.heads.at(place.head) != HeadState::kDraining) continue;
+      if (assignment.head.empty() || facts.heads.at(assignment.head) != HeadState::kDraining)
+        continue;
       for (const std::string& head : vnfs.heads) {
         EXPECT_FALSE(!vnfs.owner.empty() && can_take(facts, vnfs, head)) << name;
       }
@@ -190,8 +193,8 @@ TEST(PlannerProperty, NobodyIsLeftWithoutAServerBecauseOfADrain) {
       if (state == HeadState::kDraining) state = HeadState::kServing;
     }
     const auto without = plan(facts);
-    for (const auto& [name, place] : with) {
-      EXPECT_EQ(place.head.empty(), without.at(name).head.empty()) << name;
+    for (const auto& [name, assignment] : with) {
+      EXPECT_EQ(assignment.head.empty(), without.at(name).head.empty()) << name;
     }
   });
 }
@@ -204,39 +207,40 @@ std::size_t share_of(const Facts& facts) {
   return serving == 0 ? wanted : (wanted + serving - 1) / serving;
 }
 
-bool is_new(const Place& place) {
-  return place.reason == Reason::kFirst || place.reason == Reason::kBalanced ||
-         place.reason == Reason::kDrained || place.reason == Reason::kAiling;
+bool is_new(const Assignment& assignment) {
+  return assignment.reason == Reason::kFirst || assignment.reason == Reason::kBalanced ||
+         assignment.reason == Reason::kDrained || assignment.reason == Reason::kAiling;
 }
 
 TEST(PlannerProperty, NoHeadIsGivenMoreThanItsShareUnlessAllHaveTheirs) {
   for_each_cluster([](Facts facts) {
     for (auto& [name, vnfs] : facts.vnfses) vnfs.failback = Failback::kManual;
     const std::size_t share = share_of(facts);
-    const auto places = plan(facts);
+    const auto assignments = plan(facts);
     std::map<std::string, std::size_t> loads;
-    for (const auto& [name, place] : places) loads[place.head] += is_new(place) ? 0 : 1;
-    for (const auto& [name, place] : places) {
-      if (!is_new(place)) continue;
+    for (const auto& [name, assignment] : assignments)
+      loads[assignment.head] += is_new(assignment) ? 0 : 1;
+    for (const auto& [name, assignment] : assignments) {
+      if (!is_new(assignment)) continue;
       const VnfsFacts& vnfs = facts.vnfses.at(name);
-      if (loads[place.head] >= share) {
+      if (loads[assignment.head] >= share) {
         for (const std::string& head : vnfs.heads) {
           EXPECT_TRUE(loads[head] >= share || !can_take(facts, vnfs, head)) << name << " " << head;
         }
       }
-      ++loads[place.head];
+      ++loads[assignment.head];
     }
   });
 }
 
 TEST(PlannerProperty, FailbackGivesNobodyMoreThanItsShare) {
   for_each_cluster([](const Facts& facts) {
-    const auto places = plan(facts);
+    const auto assignments = plan(facts);
     std::map<std::string, std::size_t> loads;
-    for (const auto& [name, place] : places) ++loads[place.head];
-    for (const auto& [name, place] : places) {
-      if (place.reason != Reason::kFailback) continue;
-      EXPECT_LE(loads[place.head], share_of(facts)) << name;
+    for (const auto& [name, assignment] : assignments) ++loads[assignment.head];
+    for (const auto& [name, assignment] : assignments) {
+      if (assignment.reason != Reason::kFailback) continue;
+      EXPECT_LE(loads[assignment.head], share_of(facts)) << name;
     }
   });
 }
@@ -249,10 +253,10 @@ TEST(PlannerProperty, APlanThatWasCarriedOutStands) {
     Facts now = carried_out(facts, plan(facts));
     if (orders) now = carried_out(now, plan(now));
     const auto last = plan(now);
-    for (const auto& [name, place] : last) {
-      EXPECT_FALSE(needs_order(place.reason)) << name;
-      if (place.reason == Reason::kHeld || place.reason == Reason::kStopped) continue;
-      EXPECT_EQ(place.head, now.vnfses.at(name).owner) << name;
+    for (const auto& [name, assignment] : last) {
+      EXPECT_FALSE(needs_order(assignment.reason)) << name;
+      if (assignment.reason == Reason::kHeld || assignment.reason == Reason::kStopped) continue;
+      EXPECT_EQ(assignment.head, now.vnfses.at(name).owner) << name;
     }
   });
 }
@@ -262,12 +266,13 @@ TEST(PlannerProperty, OneMoveAfterTheOtherEndsToo) {
   for_each_cluster([](Facts facts) {
     const std::size_t bound = 2 * facts.vnfses.size() * (facts.heads.size() + 1);
     for (std::size_t moves = 0; moves <= bound; ++moves) {
-      const auto places = plan(facts);
-      const auto next = std::find_if(places.begin(), places.end(), [&](const auto& entry) {
-        const VnfsFacts& vnfs = facts.vnfses.at(entry.first);
-        return entry.second.reason != Reason::kHeld && entry.second.head != vnfs.owner;
-      });
-      if (next == places.end()) return;
+      const auto assignments = plan(facts);
+      const auto next =
+          std::find_if(assignments.begin(), assignments.end(), [&](const auto& entry) {
+            const VnfsFacts& vnfs = facts.vnfses.at(entry.first);
+            return entry.second.reason != Reason::kHeld && entry.second.head != vnfs.owner;
+          });
+      if (next == assignments.end()) return;
       ASSERT_LT(moves, bound) << next->first << " goes to and fro";
       facts = carried_out(facts, {*next});
     }
@@ -279,16 +284,17 @@ TEST(PlannerProperty, ADistributionStandsAndDisturbsNobodyForNothing) {
     for (auto& [name, vnfs] : facts.vnfses) vnfs.target.clear();
     facts = carried_out(facts, plan(facts));
     const auto moves = distribute(facts);
-    for (const auto& [name, place] : moves) {
+    for (const auto& [name, assignment] : moves) {
       const VnfsFacts& vnfs = facts.vnfses.at(name);
-      EXPECT_EQ(place.reason, Reason::kDistributed);
-      EXPECT_NE(place.head, vnfs.owner) << name;
-      EXPECT_TRUE(can_take(facts, vnfs, place.head)) << name;
+      EXPECT_EQ(assignment.reason, Reason::kDistributed);
+      EXPECT_NE(assignment.head, vnfs.owner) << name;
+      EXPECT_TRUE(can_take(facts, vnfs, assignment.head)) << name;
       EXPECT_EQ(facts.heads.at(vnfs.owner), HeadState::kServing) << name;
     }
     const Facts then = carried_out(facts, moves);
     EXPECT_EQ(render(distribute(then)), "");
-    for (const auto& [name, place] : plan(then)) EXPECT_FALSE(needs_order(place.reason)) << name;
+    for (const auto& [name, assignment] : plan(then))
+      EXPECT_FALSE(needs_order(assignment.reason)) << name;
   });
 }
 

@@ -42,14 +42,15 @@ TEST(Report, SaysWhatReservationsCanDo) {
 
 TEST(Report, TheGravestDecides) {
   const auto error = [](ErrorCode code) { return Result<LunState>(fail(code, "x")); };
-  EXPECT_EQ(verdict_of({lun()}), Verdict::kDone);
-  EXPECT_EQ(verdict_of({lun(), error(ErrorCode::kIo)}), Verdict::kNotDone);
-  EXPECT_EQ(verdict_of({error(ErrorCode::kIo), error(ErrorCode::kConflict)}), Verdict::kConflict);
-  EXPECT_EQ(verdict_of({error(ErrorCode::kConflict), error(ErrorCode::kPermission)}),
-            Verdict::kSecondTime);
-  EXPECT_EQ(verdict_of({error(ErrorCode::kPermission), error(ErrorCode::kFenced)}),
-            Verdict::kOwnKeyMissing);
-  EXPECT_EQ(verdict_of({}), Verdict::kNotDone);
+  EXPECT_EQ(exit_status_of({lun()}), ExitStatus::kDone);
+  EXPECT_EQ(exit_status_of({lun(), error(ErrorCode::kIo)}), ExitStatus::kNotDone);
+  EXPECT_EQ(exit_status_of({error(ErrorCode::kIo), error(ErrorCode::kConflict)}),
+            ExitStatus::kConflict);
+  EXPECT_EQ(exit_status_of({error(ErrorCode::kConflict), error(ErrorCode::kPermission)}),
+            ExitStatus::kSecondTime);
+  EXPECT_EQ(exit_status_of({error(ErrorCode::kPermission), error(ErrorCode::kFenced)}),
+            ExitStatus::kOwnKeyMissing);
+  EXPECT_EQ(exit_status_of({}), ExitStatus::kNotDone);
 }
 
 TEST(Report, ProcessesUnderstandEachOther) {

@@ -39,8 +39,9 @@ TEST(Inspection, DumpTellsWhereOnWhichLun) {
   extent.volume_block = 100;
   extent.blocks = 2;
   extent.written_blocks = 1;
-  extent.pieces = {{cvm::Place{LunIndex{1}, LunOffset{1 << 20}}, VolumeOffset{100 * 4096}, 4096},
-                   {cvm::Place{LunIndex{0}, LunOffset{2 << 20}}, VolumeOffset{101 * 4096}, 4096}};
+  extent.pieces = {
+      {cvm::LunPosition{LunIndex{1}, LunOffset{1 << 20}}, VolumeOffset{100 * 4096}, 4096},
+      {cvm::LunPosition{LunIndex{0}, LunOffset{2 << 20}}, VolumeOffset{101 * 4096}, 4096}};
   dump.extents.push_back(extent);
   const json document = dump_document(dump, {{"LUN0", "/dev/sda"}, {"LUN1", ""}});
   const json& pieces = document["extents"][0]["pieces"];

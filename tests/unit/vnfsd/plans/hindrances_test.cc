@@ -50,8 +50,8 @@ TEST(HindrancesTest, ThePlannerSendsAVnfsExactlyWhereNothingKeepsItFrom) {
     const ClusterView then = to_be_sent(view, vnfs, head);
     Observed observed;
     observed.now_ns = kViewNow;
-    const ha::Place place = ha::plan(facts_of(then, observed)).at(vnfs);
-    const bool goes = place == ha::Place{head, ha::Reason::kDrained};
+    const ha::Assignment assignment = ha::plan(facts_of(then, observed)).at(vnfs);
+    const bool goes = assignment == ha::Assignment{head, ha::Reason::kDrained};
     const auto found = own(then, head, vnfs);
     EXPECT_EQ(goes, found.empty()) << (found.empty() ? "" : line_of(found.front()));
     (goes ? sent : kept) += 1;

@@ -178,10 +178,11 @@ TEST_F(PlacementTest, AnOrderMovesNothingBeforeItIsAnswered) {
   builder.owner("v1", "c1n1");
   drain("c1n1");
   act("c1n1");
-  const ha::Place place = ha::plan(facts_of(builder.view())).at("v1");
-  EXPECT_TRUE(ha::needs_order(place.reason)) << ha::name_of(place.reason);
+  const ha::Assignment assignment = ha::plan(facts_of(builder.view())).at("v1");
+  EXPECT_TRUE(ha::needs_order(assignment.reason)) << ha::name_of(assignment.reason);
   edit_move("v1", [](auto& m) { m.set_ready_incarnation("boot of c1n2"); });
-  EXPECT_EQ(ha::plan(facts_of(builder.view())).at("v1"), (ha::Place{"c1n2", ha::Reason::kOrdered}));
+  EXPECT_EQ(ha::plan(facts_of(builder.view())).at("v1"),
+            (ha::Assignment{"c1n2", ha::Reason::kOrdered}));
 }
 
 TEST_F(PlacementTest, AnUnansweredOrderIsTakenBackAndAnotherHeadIsTried) {

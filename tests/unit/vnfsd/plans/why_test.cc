@@ -195,25 +195,25 @@ TEST(WhyProperty, SaysWhatHappens) {
     for (const auto& [name, record] : view.heads) observed.settled.insert(name);
     const auto owner = view.owners.find(vnfs);
     const std::string owned_by = owner == view.owners.end() ? "" : owner->second.record.head();
-    const ha::Place place =
+    const ha::Assignment assignment =
         ha::plan(owned_by.empty() ? facts_of(view) : facts_of(view, observed)).at(vnfs);
-    const bool is_held = place.reason == ha::Reason::kHeld;
+    const bool is_held = assignment.reason == ha::Reason::kHeld;
     const auto order = plan_vnfs_rehost(view, vnfs, head, kViewNow);
     const Standing standing = standing_of(view, vnfs, head, kViewNow);
     seen.insert(standing.verdict);
-    EXPECT_EQ(standing.place, place);
+    EXPECT_EQ(standing.assignment, assignment);
     EXPECT_FALSE(standing.plan.empty());
     switch (standing.verdict) {
       case Verdict::kRuns: EXPECT_TRUE(owned_by == head && !is_held); break;
       case Verdict::kComing: EXPECT_EQ(view.moves.at(vnfs).record.to(), head); break;
-      case Verdict::kNext: EXPECT_TRUE(place.head == head && owned_by != head); break;
+      case Verdict::kNext: EXPECT_TRUE(assignment.head == head && owned_by != head); break;
       case Verdict::kMay:
         EXPECT_TRUE(order) << order.error().message;
-        EXPECT_NE(place.head, head);
+        EXPECT_NE(assignment.head, head);
         break;
       case Verdict::kMayNot:
         EXPECT_TRUE(!order || is_held) << order->what;
-        EXPECT_TRUE(place.head != head || is_held) << ha::name_of(place.reason);
+        EXPECT_TRUE(assignment.head != head || is_held) << ha::name_of(assignment.reason);
         EXPECT_FALSE(standing.hindrances.empty());
         break;
     }

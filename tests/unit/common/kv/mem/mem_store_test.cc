@@ -48,7 +48,7 @@ Txn create(const std::string& key) {
 }
 
 // The answer once it has come; nullopt before.
-struct Answer {
+struct TxnAnswer {
   TxnCallback callback() {
     return [this](Result<TxnResult> r) { result = std::move(r); };
   }
@@ -58,8 +58,8 @@ struct Answer {
 
 class MemStoreFaults : public testing::Test {
  protected:
-  Answer run(Txn txn) {
-    Answer answer;
+  TxnAnswer run(Txn txn) {
+    TxnAnswer answer;
     store.txn(std::move(txn), {}, answer.callback());
     return answer;
   }
@@ -115,7 +115,7 @@ TEST_F(MemStoreFaults, late_commit_waits_for_later_transactions) {
 TEST_F(MemStoreFaults, late_commit_without_delay_precedes_the_resend) {
   faults->push(TxnFault::Kind::kCommitLate);
   run(create("a"));
-  const Answer resend = run(create("a"));
+  const TxnAnswer resend = run(create("a"));
   ASSERT_TRUE(*resend.result);
   EXPECT_FALSE((*resend.result)->succeeded);
 }
@@ -291,7 +291,7 @@ class MemStoreTimed : public testing::Test {
 };
 
 TEST_F(MemStoreTimed, answers_after_two_latencies) {
-  Answer answer;
+  TxnAnswer answer;
   store->txn(puts({"a"}), {}, answer.callback());
   EXPECT_FALSE(answer.result);
   scheduler->run_for(3 * kMs);
@@ -304,7 +304,7 @@ TEST_F(MemStoreTimed, answers_after_two_latencies) {
 
 TEST_F(MemStoreTimed, late_commit_follows_the_reported_timeout) {
   faults->push(TxnFault{.kind = TxnFault::Kind::kCommitLate, .delay_ns = 50 * kMs});
-  Answer answer;
+  TxnAnswer answer;
   store->txn(puts({"a"}), {.timeout_ms = 300}, answer.callback());
   scheduler->run_for(301 * kMs);
   EXPECT_EQ(answer.code(), ErrorCode::kUnknownOutcome);
@@ -315,7 +315,7 @@ TEST_F(MemStoreTimed, late_commit_follows_the_reported_timeout) {
 
 TEST_F(MemStoreTimed, a_long_delay_is_an_unknown_outcome) {
   faults->push(TxnFault{.kind = TxnFault::Kind::kDelay, .delay_ns = 400 * kMs});
-  Answer answer;
+  TxnAnswer answer;
   store->txn(puts({"a"}), {.timeout_ms = 300}, answer.callback());
   scheduler->run_for(300 * kMs);
   EXPECT_EQ(answer.code(), ErrorCode::kUnknownOutcome);
@@ -324,7 +324,7 @@ TEST_F(MemStoreTimed, a_long_delay_is_an_unknown_outcome) {
 }
 
 TEST_F(MemStoreTimed, a_request_in_flight_outlives_its_store) {
-  Answer answer;
+  TxnAnswer answer;
   store->txn(puts({"a"}), {}, answer.callback());
   store.reset();
   EXPECT_EQ(answer.code(), ErrorCode::kShutdown);

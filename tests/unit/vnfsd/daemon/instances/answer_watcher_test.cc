@@ -20,7 +20,7 @@ class AnswerWatcherTest : public HeadWorld {
       watcher.look();
     }
   }
-  AnswerWatch::Answer answer = AnswerWatch::Answer::kMissing;
+  WorkerSilence::NullReply answer = WorkerSilence::NullReply::kMissing;
   FakeInstances instances;
   std::stop_source end;
   AnswerWatcher watcher{head, instances,
@@ -39,13 +39,13 @@ TEST_F(AnswerWatcherTest, OneThatAnswersNothingIsEnded) {
 }
 
 TEST_F(AnswerWatcherTest, OneThatAnswersIsLeftAlone) {
-  answer = AnswerWatch::Answer::kGiven;
+  answer = WorkerSilence::NullReply::kGiven;
   look_for_ms(2 * kDeadWorkersMs);
   EXPECT_TRUE(instances.ended.empty());
 }
 
 TEST_F(AnswerWatcherTest, OneThatMayNotAnswerIsLeftAlone) {
-  answer = AnswerWatch::Answer::kHeld;
+  answer = WorkerSilence::NullReply::kHeld;
   look_for_ms(2 * kDeadWorkersMs);
   EXPECT_TRUE(instances.ended.empty());
 }

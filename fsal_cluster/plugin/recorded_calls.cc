@@ -1,4 +1,4 @@
-#include "fsal_cluster/plugin/answers.h"
+#include "fsal_cluster/plugin/recorded_calls.h"
 
 #include <cstring>
 #include <exception>

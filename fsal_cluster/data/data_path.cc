@@ -1,4 +1,4 @@
-#include "fsal_cluster/data/engine.h"
+#include "fsal_cluster/data/data_path.h"
 
 #include <fmt/core.h>
 
@@ -6,26 +6,27 @@
 
 namespace symnas::fs {
 
-Engine::Engine(kv::Session& session, const env::Clock& clock, std::shared_ptr<cvm::VolumeIo> volume,
-               std::unique_ptr<Background> background, FileDataOptions options)
+DataPath::DataPath(kv::Session& session, const env::Clock& clock,
+                   std::shared_ptr<cvm::VolumeIo> volume, std::unique_ptr<Background> background,
+                   FileDataOptions options)
     : session_(session),
       clock_(clock),
       volume_(std::move(volume)),
       options_(std::move(options)),
       background_(std::move(background)) {}
 
-Result<std::unique_ptr<Engine>> Engine::open(kv::Session& session, const env::Clock& clock,
-                                             std::shared_ptr<cvm::VolumeIo> volume,
-                                             std::unique_ptr<Background> background,
-                                             FileDataOptions options) {
+Result<std::unique_ptr<DataPath>> DataPath::open(kv::Session& session, const env::Clock& clock,
+                                                 std::shared_ptr<cvm::VolumeIo> volume,
+                                                 std::unique_ptr<Background> background,
+                                                 FileDataOptions options) {
   if (options.block_bytes != kBlockBytes) {
     return fail(ErrorCode::kInvalidArgument,
                 fmt::format("filesystem {}: blocks of {} bytes are not supported, only {}",
                             options.fs.value(), options.block_bytes, kBlockBytes));
   }
-  std::unique_ptr<Engine> engine(
-      new Engine(session, clock, std::move(volume), std::move(background), std::move(options)));
-  Engine* self = engine.get();
+  std::unique_ptr<DataPath> data(
+      new DataPath(session, clock, std::move(volume), std::move(background), std::move(options)));
+  DataPath* self = data.get();
   if (self->options_.membership != nullptr && self->options_.tokens != nullptr) {
     self->membership_ = self->options_.membership;
     self->tokens_ = self->options_.tokens;
@@ -44,37 +45,37 @@ Result<std::unique_ptr<Engine>> Engine::open(kv::Session& session, const env::Cl
   space.frees_pending = [self] { return self->sweeps_.load() > 0; };
   SYMNAS_ASSIGN(self->space_, Space::open(session, clock, *self->background_, std::move(space)));
   self->arm_tick();
-  return engine;
+  return data;
 }
 
 Result<std::unique_ptr<FileData>> FileData::open(kv::Session& session, const env::Clock& clock,
                                                  std::shared_ptr<cvm::VolumeIo> volume,
                                                  FileDataOptions options) {
   auto background = std::make_unique<BackgroundThreads>(clock);
-  auto engine =
-      Engine::open(session, clock, std::move(volume), std::move(background), std::move(options));
-  if (!engine) return tl::unexpected(std::move(engine.error()));
-  return std::unique_ptr<FileData>(std::move(*engine));
+  auto data =
+      DataPath::open(session, clock, std::move(volume), std::move(background), std::move(options));
+  if (!data) return tl::unexpected(std::move(data.error()));
+  return std::unique_ptr<FileData>(std::move(*data));
 }
 
-Engine::~Engine() {
+DataPath::~DataPath() {
   stop_waiting();
   running_.wait_for_operations();
   background_->stop();
 }
 
-void Engine::stop_waiting() {
+void DataPath::stop_waiting() {
   closing_ = true;
   if (tokens_ != nullptr) tokens_->stop();
 }
 
-void Engine::failed_for_good(const Error& error) {
+void DataPath::failed_for_good(const Error& error) {
   if (failed_.exchange(true)) return;
   log::error("file data cannot be made stable: {}", error.message);
   if (options_.on_failed_flush) options_.on_failed_flush(error);
 }
 
-std::optional<Overlay> Engine::overlay(Ino ino) {
+std::optional<Overlay> DataPath::overlay(Ino ino) {
   auto foreign = foreign_writes(ino);
   const FilePtr f = find_file(ino);
   if (!f) {
@@ -97,7 +98,7 @@ std::optional<Overlay> Engine::overlay(Ino ino) {
   return out;
 }
 
-Result<SpaceUse> Engine::space() {
+Result<SpaceUse> DataPath::space() {
   SYMNAS_ASSIGN(const Space::Use use, space_->use());
   SpaceUse out;
   out.total_bytes = use.total_blocks * kBlockBytes;

@@ -1,4 +1,5 @@
-// Answers: when a server answered, and for how long it did not. Thread-compatible. Pure.
+// AnswerTimes: remembers when a server answered, and for how long it did not. Thread-compatible.
+// Pure.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +14,10 @@ struct Gap {
   std::int64_t ms() const { return (ended_ns - began_ns) / 1'000'000; }
 };
 
-class Answers {
+class AnswerTimes {
  public:
   // Gaps below min_gap_ns are not remembered one by one; at most kGapsMax, the first ones.
-  explicit Answers(std::int64_t min_gap_ns) : min_gap_ns_(min_gap_ns) {}
+  explicit AnswerTimes(std::int64_t min_gap_ns) : min_gap_ns_(min_gap_ns) {}
 
   // REQUIRES: times do not go back.
   void answered(std::int64_t at_ns);

@@ -1,4 +1,4 @@
-#include "ha/policy/facts_text.h"
+#include "tests/unit/ha/policy/facts_text.h"
 
 #include <sstream>
 #include <vector>
@@ -104,11 +104,11 @@ Result<Facts> parse_facts(const std::string& text) {
   return facts;
 }
 
-std::string render(const std::map<std::string, Place>& places) {
+std::string render(const std::map<std::string, Assignment>& assignments) {
   std::string text;
-  for (const auto& [vnfs, place] : places) {
-    text += fmt::format("{} {} {}\n", vnfs, place.head.empty() ? "-" : place.head,
-                        name_of(place.reason));
+  for (const auto& [vnfs, assignment] : assignments) {
+    text += fmt::format("{} {} {}\n", vnfs, assignment.head.empty() ? "-" : assignment.head,
+                        name_of(assignment.reason));
   }
   return text;
 }

@@ -1,9 +1,10 @@
-// What the status monitor of an instance answers (XNFS chapter 11, program 100024 version 1). Pure.
+// The status monitor of an instance: what it replies to a call (XNFS chapter 11, program 100024
+// version 1). Pure.
 //
-// It monitors no host on request: the NLM beside it records every lock, and every client that has a
-// recorded lock is notified. So SM_NOTIFY is its only procedure that does anything. It releases
-// locks, and is therefore obeyed only when it comes from an address that holds NLM locks, and from
-// a reserved port.
+// The monitor monitors no host on request: the NLM beside it records every lock, and every client
+// that has a recorded lock is notified. So SM_NOTIFY is the only procedure that does anything. An
+// SM_NOTIFY releases locks, and is therefore obeyed only when it comes from an address that holds
+// NLM locks, and from a reserved port.
 #pragma once
 
 #include <cstdint>
@@ -26,10 +27,10 @@ struct Reboot {
   friend bool operator==(const Reboot&, const Reboot&) = default;
 };
 
-struct Answer {
-  std::string reply;             // "": none, it was no call
+struct Reply {
+  std::string message;           // ONC RPC; "": none is due, what came was no call
   std::optional<Reboot> reboot;  // set: the reply is due when the client's old locks are released
-  std::string refused;           // why an SM_NOTIFY is answered but not obeyed; "" = it is obeyed
+  std::string refused;           // why an SM_NOTIFY is answered but not obeyed; "": it is obeyed
 };
 
 // What the instance knows of its NLM clients, by their addresses. Thread-safe.
@@ -42,7 +43,7 @@ struct Clients {
 };
 
 // `state`: the number of this life of the instance.
-Answer answer(std::string_view message, const Peer& peer, std::int32_t state,
-              const Clients& clients);
+Reply answer(std::string_view message, const Peer& peer, std::int32_t state,
+             const Clients& clients);
 
 }  // namespace symnas::nsm

@@ -22,6 +22,6 @@ namespace symnas::ha {
 // "#" starts a comment. Errors: kInvalidArgument (the message names the line).
 Result<Facts> parse_facts(const std::string& text);
 // One line per VNFS, ordered by name.
-std::string render(const std::map<std::string, Place>& places);
+std::string render(const std::map<std::string, Assignment>& assignments);
 
 }  // namespace symnas::ha

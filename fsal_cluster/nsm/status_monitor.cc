@@ -1,4 +1,4 @@
-#include "fsal_cluster/nsm/answers.h"
+#include "fsal_cluster/nsm/status_monitor.h"
 
 #include <fmt/core.h>
 
@@ -30,12 +30,12 @@ std::string sm_stat(std::int32_t state) {
   return out.take();
 }
 
-Answer notified(const RpcCall& call, const Peer& peer, const Clients& clients) {
+Reply notified(const RpcCall& call, const Peer& peer, const Clients& clients) {
   XdrReader in(call.arguments);
   in.string(kNameBytesMax);  // the name that the client gives itself does not matter
   const std::int32_t state = in.i32();
   if (in.failed()) return {encode_reply(call.xid, AcceptState::kGarbageArguments, ""), {}, {}};
-  Answer out{encode_reply(call.xid, AcceptState::kSuccess, ""), {}, {}};
+  Reply out{encode_reply(call.xid, AcceptState::kSuccess, ""), {}, {}};
   const bool trusted = peer.port < kReservedPortsEnd;
   if (trusted) clients.note({peer.address, state});
   if (!clients.has_locks(peer.address)) {
@@ -50,12 +50,12 @@ Answer notified(const RpcCall& call, const Peer& peer, const Clients& clients) {
 
 }  // namespace
 
-Answer answer(std::string_view message, const Peer& peer, std::int32_t state,
-              const Clients& clients) {
+Reply answer(std::string_view message, const Peer& peer, std::int32_t state,
+             const Clients& clients) {
   const auto call = decode_call(message);
   if (!call) return {};
   const auto reply = [&](AcceptState accept, std::string_view results) {
-    return Answer{encode_reply(call->xid, accept, results), {}, {}};
+    return Reply{encode_reply(call->xid, accept, results), {}, {}};
   };
   if (call->program != kNsmProgram) return reply(AcceptState::kProgramUnavailable, "");
   if (call->version != kNsmVersion) return reply(AcceptState::kProgramMismatch, "");

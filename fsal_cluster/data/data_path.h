@@ -1,6 +1,6 @@
-// Engine: FileData over a session, a volume and the pure parts of this folder. One file per
-// operation: read.cc, write.cc, commit.cc, set_size.cc, set_times.cc, removal.cc, sweep.cc,
-// recover.cc; files.cc holds the table of files, attention.cc what the timer does.
+// DataPath: implements FileData over a session, a volume and the pure parts of this folder. One
+// file per operation: read.cc, write.cc, commit.cc, set_size.cc, set_times.cc, removal.cc,
+// sweep.cc, recover.cc; files.cc holds the table of files, attention.cc what the timer does.
 //
 // Thread class: thread-safe. Locks: table shard -> file -> space or attention list; nothing of the
 // session, the volume or Background that may call back is called under one of them (Session::peek
@@ -30,7 +30,7 @@
 
 namespace symnas::fs {
 
-// While it lives, one I/O counts as running (INV-6).
+// IoPin: while one lives, one I/O counts as running (INV-6).
 class IoPin {
  public:
   explicit IoPin(Space& space) : space_(space), ticket_(space.begin_io()) {}
@@ -43,16 +43,16 @@ class IoPin {
   const Quiescence::Ticket ticket_;
 };
 
-class Engine final : public FileData {
+class DataPath final : public FileData {
  public:
   using FilePtr = std::shared_ptr<FileState>;
 
   // As FileData::open; `background` is the caller's in tests.
-  static Result<std::unique_ptr<Engine>> open(kv::Session& session, const env::Clock& clock,
-                                              std::shared_ptr<cvm::VolumeIo> volume,
-                                              std::unique_ptr<Background> background,
-                                              FileDataOptions options);
-  ~Engine() override;
+  static Result<std::unique_ptr<DataPath>> open(kv::Session& session, const env::Clock& clock,
+                                                std::shared_ptr<cvm::VolumeIo> volume,
+                                                std::unique_ptr<Background> background,
+                                                FileDataOptions options);
+  ~DataPath() override;
 
   std::optional<Overlay> overlay(Ino ino) override;
   Result<kv::Committed> set_size(const Handle& handle, std::uint64_t size_bytes, MtimeIs mtime,
@@ -81,7 +81,7 @@ class Engine final : public FileData {
   void stop_fetching() override;
   void stop_waiting() override;
 
-  // One round of what timers do; the engine calls it every kTickNs.
+  // One round of what timers do; the data path calls it every kTickNs.
   void tick();
 
  private:
@@ -114,8 +114,8 @@ class Engine final : public FileData {
   // Whether an operation may go on as it is.
   enum class Go : std::uint8_t {
     kOn,
-    kAgain,        // something that it relied on has changed: enter again
-    kWithAll,      // it needs X, and must enter again then
+    kAgain,        // something that the operation relied on has changed: enter again
+    kWithAll,      // the operation needs X, and must enter again then
     kWithPublish,  // the X holder must publish first
   };
   // One attempt of a READ or WRITE.
@@ -142,15 +142,15 @@ class Engine final : public FileData {
   struct SizeChange;
   struct RemovalPlan;
 
-  Engine(kv::Session& session, const env::Clock& clock, std::shared_ptr<cvm::VolumeIo> volume,
-         std::unique_ptr<Background> background, FileDataOptions options);
+  DataPath(kv::Session& session, const env::Clock& clock, std::shared_ptr<cvm::VolumeIo> volume,
+           std::unique_ptr<Background> background, FileDataOptions options);
 
   // --- files.cc
   FilePtr file(Ino ino);
   FilePtr find_file(Ino ino);
   void forget_unused(const FilePtr& f);
   void evict_idle();
-  // Enters the gate and loads the file. On error nothing is held.
+  // Takes the I/O lock and loads the file. On error nothing is held.
   Task<Status> enter_shared(FileState& f, const Handle& handle, Turn& turn);
   Task<Status> enter_exclusive(FileState& f, const Handle& handle, Turn& turn);
   void leave_shared(FileState& f);
@@ -168,8 +168,8 @@ class Engine final : public FileData {
     std::vector<kv::CachedValue> values;
   };
   // Brings the chunks of [first_block, end_block) into the map. `tokenless`: a READ that may have
-  // no token. For it chunks enter only if they are of the same moment as the record; else it must
-  // begin again (Go::kAgain). REQUIRES: entered.
+  // no token. For such a READ chunks enter only if they are of the same moment as the record; else
+  // the READ must begin again (Go::kAgain). REQUIRES: entered.
   Task<Status> load_chunks(FileState& f, std::uint64_t first_block, std::uint64_t end_block,
                            Attempt* tokenless = nullptr);
   Task<Status> read_chunks(FileState& f, std::uint64_t first_block, std::uint64_t end_block,
@@ -213,14 +213,14 @@ class Engine final : public FileData {
   void abort_write(FileState& f, std::uint64_t end, const WritePlan& plan);
   Task<Status> after_write(FileState& f, WriteStability wanted);
   // Writes zeros from `size` to the end of its block. REQUIRES: `size` was the file's size when
-  // that block was locked (exclusively, or by the gate).
+  // that block was locked (exclusively, or by the I/O lock).
   Task<Status> zero_tail(FileState& f, std::uint64_t size);
   // On success f.writes.running counts the caller, and no setuid or setgid bit is left to clear.
   Task<Status> obtain_flag(FileState& f, Attempt& attempt);
   // Puts the flag, and clears setuid and setgid.
   Task<Status> set_flag(FileState& f);
-  // True when the cached record has no setuid or setgid bit; it is parsed only if it has changed
-  // since the last look. False: read the record.
+  // True when the cached record has no setuid or setgid bit; the record is parsed only if it has
+  // changed since the last look. False: read the record.
   bool known_unprivileged(FileState& f);
   Task<Status> clear_privileges(FileState& f);
   Task<Status> wait_for_trim(FileState& f, std::uint64_t end);
@@ -269,7 +269,6 @@ class Engine final : public FileData {
 
   // --- removal.cc
   Task<Result<Removal>> plan_removal_task(Handle handle, const records::Inode& record);
-  static void finish_removal(Engine& engine, RemovalPlan& plan);
 
   // --- sweep.cc (blocking; background threads)
   Status sweep_map_keys(kv::KeyRange range, const std::optional<kv::Compare>& guard);
@@ -290,8 +289,8 @@ class Engine final : public FileData {
   // --- tokens.cc
   // What the token is for. A token for writing brings the write flag.
   enum class TokenUse : std::uint8_t { kRead, kWrite };
-  // Gets at least `needed`, however long its holders take. The token may be gone again on return.
-  // REQUIRES: not entered.
+  // Gets a token of at least `needed`, however long the present holders take. The token may be gone
+  // again on return. REQUIRES: not entered.
   Task<Status> obtain_token(FileState& f, TokenMode needed, TokenUse use);
   Task<Status> acquire_token(FileState& f, TokenMode needed, TokenUse use);
   Task<Result<std::optional<Revision>>> put_want(Ino ino, records::WantRecord::Kind kind);
@@ -347,7 +346,7 @@ class Engine final : public FileData {
   // How often changes and times of other mounts were made up (Overlay::ForeignWrites).
   struct Looks {
     Mutex mutex;                            // leaf
-    Revision applied GUARDED_BY(mutex);     // of the last one
+    Revision applied GUARDED_BY(mutex);     // of the last look
     std::uint32_t n GUARDED_BY(mutex) = 0;  // under that revision
   };
 

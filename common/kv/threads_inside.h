@@ -1,14 +1,15 @@
-// Door: counts the threads that are inside, so that the owner can wait until the last one has left.
+// ThreadsInside: counts the threads that run code of an object, so that the object's owner can wait
+// until the last of them has left.
 //
-// Thread class: thread-safe. A Door must outlive every thread inside, including its call of
-// leave(): keep it in shared state.
+// Thread class: thread-safe. The counter must outlive every thread inside, including that thread's
+// call of leave(): keep the counter in shared state.
 #pragma once
 
 #include <atomic>
 
 namespace symnas::kv {
 
-class Door {
+class ThreadsInside {
  public:
   void enter() { count_.fetch_add(1); }
   void leave() {
