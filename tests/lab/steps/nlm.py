@@ -16,10 +16,11 @@ CALLEE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 
 
 @contextlib.contextmanager
-def called_back(bench):
-    """The client can be called; yields the (svid, start, length) of what it was granted."""
-    process = bench.lab.popen_in("client", [sys.executable, CALLEE], stdout=subprocess.PIPE,
-                                 stderr=subprocess.PIPE, text=True)
+def called_back(bench, *options):
+    """The client can be called; yields the (svid, start, length) of what it was granted. options:
+    of nlm_callee."""
+    process = bench.lab.popen_in("client", [sys.executable, CALLEE, *options],
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     heard = []
 
     def listen():
