@@ -26,14 +26,17 @@ def times_out_of_range_are_clamped(bench):
 def inodes_are_counted(bench):
     """df -i of a Linux client follows what is made and removed; more fit than there are."""
     with uml_client(bench) as client:
+        def used(place):
+            total, free = map(int, client.run(f"stat -f -c '%c %d' {place}").split())
+            check(free > 0, f"{free} of {total} files are free")
+            return total - free
+
+        def wait_used(place, count):
+            eventually(COUNTED_S, f"{count} files are counted", lambda: used(place) == count)
+
         for place in client.mount_all(("v3", "v41")).values():
-            def used(place=place):
-                total, free = map(int, client.run(f"stat -f -c '%c %d' {place}").split())
-                check(free > 0, f"{free} of {total} files are free")
-                return total - free
-            before = used()
+            before = used(place)
             client.run(f"mkdir {place}/many; for i in $(seq {FILES}); do : > {place}/many/$i; done")
-            eventually(COUNTED_S, "the files are counted",
-                       lambda: used() == before + FILES + 1)
+            wait_used(place, before + FILES + 1)
             client.run(f"rm -r {place}/many")
-            eventually(COUNTED_S, "the removals are counted", lambda: used() == before)
+            wait_used(place, before)
