@@ -78,6 +78,10 @@ inline constexpr std::int64_t kVipAskMs = 200;
 inline constexpr std::int64_t kVipRetryMs = 2'000;  // until it is asked again whether a VIP is free
 
 inline constexpr std::uint64_t kOpenFilesMax = 65'536;  // one per client connection, and the LUNs
+// TCP connections of a VNFS (RPC_Max_Connections): what its descriptors allow, less one in 16 for
+// LUNs, etcd and callbacks. Where the head allows fewer descriptors, ganesha lowers it accordingly
+// (deploy/ganesha/patches/ntirpc/0084). Memory of each: docs/operations/sizes.md.
+inline constexpr std::uint64_t kClientConnectionsMax = kOpenFilesMax - kOpenFilesMax / 16;
 
 static_assert(kRestartPauseMinMs < kRestartPauseMaxMs);
 
