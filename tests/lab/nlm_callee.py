@@ -3,9 +3,9 @@ GRANTED_MSG and TEST_RES, and never answers them.
 
     nlm_callee.py [--refuses]
 
---refuses: its lock manager takes no connections. Prints "ready", then "SVID START LENGTH" for each GRANTED_MSG, and for each TEST_RES of what is
-held by somebody, of whose lock. Run as root in the client's
-namespace, where no portmapper runs. RFC 1833, RFC 5531, X/Open XNFS chapter 10.
+--refuses: its lock manager takes no connections. Prints "ready", then "SVID START LENGTH" for each
+GRANTED_MSG, and for each TEST_RES of what is held by somebody, of whose lock. Run as root in the
+client's namespace, where no portmapper runs. RFC 1833, RFC 5531, X/Open XNFS chapter 10.
 """
 
 import socket
