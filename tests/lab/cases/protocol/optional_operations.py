@@ -19,9 +19,8 @@ MEMORY_MAX = 3 << 20  # half of what lost 1 KiB a call
 OPTIONAL = {
     "BACKCHANNEL_CTL": (40, u32(0, 0)),
     "GET_DIR_DELEGATION": (46, u32(0, 0) + u64(0) + u32(0) + u64(0) + u32(0, 0, 0)),
-    "WANT_DELEGATION": (56, u32(0) + u32(0)),
+    "WANT_DELEGATION": (56, u32(0) + u32(4)),
     "COPY": (60, bytes(56)),
-    "READ_PLUS": (68, bytes(28)),
     "CLONE": (71, bytes(56)),
 }
 

@@ -5,14 +5,14 @@ import socket
 import struct
 import subprocess
 
+import kernel_clients
 import labs
-from client_vm import ClientVm
 from lab_case import check, lab_test
 from steps.rpc import (MOUNT, MOUNT_PORT, NFS, NFS_PORT, NLM, NLM_PORT, NULL_REPLY_BYTES, Cost,
                        ask_by_datagram, ask_by_stream, call, check_answers, from_client)
 from symlab import product
-from symlab.cluster import NFS_BRIDGE
 from symlab.service import EXPORT, VIP
+from symlab.wait import SLOWER
 
 CALLS = 50
 WAITED_S = 3
@@ -93,13 +93,11 @@ def showmount_works_over_udp_and_tcp(bench):
 @lab_test("architecture/ganesha_settings.md")
 def linux_mounts_v3_without_other_options(bench):
     """`mount -o vers=3` of a Linux client, twice: it works, and the instance rests afterwards."""
-    vm = ClientVm("vm1", bench.lab.vm_root())
-    vm.stop()
-    vm.start("10.0.0.202/24", NFS_BRIDGE, bench.lab.hub_netns, cgroup=bench.lab.cgroup())
+    vm = kernel_clients.boot(bench, "vm1", kernel_clients.FIRST_ADDRESS)
     try:
         cost = Cost(bench)
         for which in ("first", "second"):
-            done = vm.run(PLAIN_MOUNT, VM_S)
+            done = vm.run(PLAIN_MOUNT, VM_S * SLOWER)
             check(done.status == 0, f"{which} mount: status {done.status}: {done.output}")
         bench.let_run(WAITED_S)
         check_cost(cost, "two mounts")
