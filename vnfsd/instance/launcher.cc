@@ -265,9 +265,11 @@ Result<Process> launch(const InstancePlan& plan,
   SYMNAS_ASSIGN(Pipe go, make_pipe(plan));
   SYMNAS_ASSIGN(Pipe status, make_pipe(plan));
   const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
-  const UniqueFd log(
-      ::open(plan.paths.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640));
-  if (!log.valid()) return failed(plan, "opening " + plan.paths.log, errno);
+  UniqueFd log(::open(plan.paths.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640));
+  if (!log.valid()) {  // a partition without room for a log stops no VNFS
+    log::warn("vnfs {}: {}: {}: it has no log", plan.vnfs, plan.paths.log, std::strerror(errno));
+    log = UniqueFd(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+  }
   const UniqueFd netns(::open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC));
   std::array<Inherited, 7> fds{{{null.get(), 0},
                                 {log.get(), 1},

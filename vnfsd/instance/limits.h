@@ -77,6 +77,12 @@ inline constexpr std::int64_t kVipAskMinMs = 40;
 inline constexpr std::int64_t kVipAskMs = 200;
 inline constexpr std::int64_t kVipRetryMs = 2'000;  // until it is asked again whether a VIP is free
 
+// An instance's log is kept below this, twice (instance_log.h): weeks of messages as they usually
+// come, and a small part of any partition. How often that is looked at: nothing that a client does
+// writes more than some lines a second.
+inline constexpr std::int64_t kLogBytesMax = 64 << 20;
+inline constexpr std::int64_t kLogLookMs = 10'000;
+
 inline constexpr std::uint64_t kOpenFilesMax = 65'536;  // one per client connection, and the LUNs
 // TCP connections of a VNFS (RPC_Max_Connections): what its descriptors allow, less one in 16 for
 // LUNs, etcd and callbacks. Where the head allows fewer descriptors, ganesha lowers it accordingly

@@ -126,6 +126,7 @@ class Supervisor {
   std::vector<Connection> take_unheard();
   void give_up(const Error& error);
   void watch_running();
+  void bound_log_now_and_then();
   void kill_if_told();
   // The instance's pulse (supervisor_pulse.cc): it is read without the store, and without an answer
   // of the instance.
@@ -209,6 +210,11 @@ class Supervisor {
     bool silenced = false;  // nothing that the instance sends reaches its clients any more
   };
 
+  struct LogBound {
+    std::int64_t look_ms = 0;   // when to look at the log again
+    std::future<void> looking;  // it may copy for a while
+  };
+
   // Used by the thread only.
   std::optional<Process> process_;
   UniqueFd netns_;            // of process_; invalid: it has none any more
@@ -218,6 +224,7 @@ class Supervisor {
   Vips vips_;
   Unheard unheard_;
   Progress progress_;
+  LogBound log_;
   InstancePlan prepared_;                // what the last standby was started with
   std::optional<InstancePlan> claimed_;  // what claim() returned, until it was used
   Farewell farewell_;                    // of the instance that was stopped last
