@@ -64,4 +64,8 @@ static_assert(kBatchOperationsMax <= 256, "an operation's index is one byte of i
 static_assert(kRetryPauseMaxMs >= kRetryPauseMs && kTryTimeoutMaxMs >= kTryTimeoutMs);
 static_assert(kQueueScanMax >= kBatchOperationsMax, "a full batch can be found");
 
+// On a busy machine a stamp may be late each minute, for hours: so often that is said at most, with
+// a count.
+inline constexpr std::int64_t kResyncSaidNs = 600'000'000'000;
+
 }  // namespace symnas::kv

@@ -186,6 +186,13 @@ WatchKeeper::Actions WatchKeeper::obey_locked(const WatchFollower::Step& step) {
     context_.cache.close();
     actions = context_.applied_waiters.drop();
     context_.counters.resyncs.fetch_add(1, std::memory_order_relaxed);
+    if (const auto counted = resyncs_said_.admit(context_.clock.mono_ns()))
+      actions.push_back([name = context_.name, reason = step.reason, more = *counted] {
+        log::warn(
+            "session of mount {}: cache dropped, opening a new watch: {} ({} times more since "
+            "this was said)",
+            name, reason, more);
+      });
     reopen_locked(Revision(0), actions);
   }
   if (step.watch_from) reopen_locked(*step.watch_from, actions);
@@ -200,10 +207,6 @@ WatchKeeper::Actions WatchKeeper::obey_locked(const WatchFollower::Step& step) {
 }
 
 void WatchKeeper::finish(const WatchFollower::Step& step, Actions actions) {
-  if (step.resync) {
-    log::warn("session of mount {}: cache dropped, opening a new watch: {}", context_.name,
-              step.reason);
-  }
   for (auto& action : actions) action();
   if (step.disproof) on_disproof_(*step.disproof);
 }

@@ -11,8 +11,10 @@
 #include <memory>
 #include <vector>
 
+#include "common/base/repeats.h"
 #include "common/base/thread_annotations.h"
 #include "common/kv/following.h"
+#include "common/kv/limits.h"
 #include "common/kv/session_context.h"
 #include "common/kv/watch_follower.h"
 
@@ -67,6 +69,7 @@ class WatchKeeper {
   std::uint64_t number_ GUARDED_BY(mutex_) = 0;
   // Watches in a row that ended before they delivered anything.
   int failures_ GUARDED_BY(mutex_) = 0;
+  log::Repeats resyncs_said_ GUARDED_BY(mutex_){1, kResyncSaidNs};
   Revision next_from_ GUARDED_BY(mutex_);  // where the next watch starts; 0 = now
   std::function<void(Status)> ready_ GUARDED_BY(mutex_);
   std::unique_ptr<Handler> handler_ GUARDED_BY(mutex_);

@@ -45,7 +45,8 @@ ClusterMount::ClusterMount(const env::Clock& clock, Parts parts)
                .membership = *parts_.membership,
                .gate = parts_.gate.get(),
                .replies = parts_.replies.get(),
-               .pause = [this](int attempt) { pause(attempt); }} {}
+               .pause = [this](int attempt) { pause(attempt); }},
+      file_count_(*parts_.session, clock, parts_.quota->gauge(), context_.fs) {}
 
 ClusterMount::~ClusterMount() {
   // The sweep and the data wait for what the gate holds, so the gate lets it go first.
@@ -199,6 +200,7 @@ void ClusterMount::end_threads() {
   if (sweep_) sweep_->stop();
   lock_clearing_.reset();
   keeper_.reset();
+  file_count_.stop();
 }
 
 Status ClusterMount::close() {
@@ -304,7 +306,11 @@ Result<DirectoryPage> ClusterMount::readdir(const Handle& dir, std::uint64_t coo
                                             std::size_t entries_max) {
   return gated(fs::readdir(context_, dir, cookie, entries_max));
 }
-Result<SpaceUse> ClusterMount::statfs() { return gated(fs::statfs(context_)); }
+Result<SpaceUse> ClusterMount::statfs() {
+  const auto files = file_count_.use();
+  if (!files) return gated(Result<SpaceUse>(tl::unexpected(files.error())));
+  return gated(fs::statfs(context_, *files));
+}
 Result<Attributes> ClusterMount::resolve(const std::string& path) {
   return gated(fs::resolve(context_, path));
 }

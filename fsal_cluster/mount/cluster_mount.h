@@ -12,6 +12,7 @@
 
 #include "common/env/random.h"
 #include "fsal_cluster/data/file_data.h"
+#include "fsal_cluster/mount/file_count.h"
 #include "fsal_cluster/mount/heartbeat.h"
 #include "fsal_cluster/mount/lock_clearing.h"
 #include "fsal_cluster/mount/membership_keeper.h"
@@ -146,6 +147,7 @@ class ClusterMount final : public Mount {
   InoLease inos_;
   DirectoryFlights flights_;
   Context context_;
+  FileCount file_count_;
   std::atomic<bool> closed_{false};
   std::unique_ptr<OrphanWatch> orphan_watch_;
   std::unique_ptr<ShareModes> shares_;

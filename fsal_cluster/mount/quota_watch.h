@@ -17,6 +17,7 @@ class QuotaWatch {
   // clients wait for this mount. `store` outlives it. Does nothing for a gauge without a quota.
   QuotaWatch(kv::Store& store, std::shared_ptr<kv::QuotaGauge> gauge);
   ~QuotaWatch();
+  const kv::QuotaGauge& gauge() const { return *gauge_; }
   QuotaWatch(const QuotaWatch&) = delete;
   QuotaWatch& operator=(const QuotaWatch&) = delete;
 

@@ -1,13 +1,24 @@
 #include "fsal_cluster/ops/statfs.h"
 
+#include <algorithm>
+
+#include "fsal_cluster/ops/limits.h"
 #include "fsal_cluster/types/limits.h"
 
 namespace symnas::fs {
 
-Result<SpaceUse> statfs(Context& context) {
+std::uint64_t room_for_files(const kv::QuotaGauge& quota) {
+  if (quota.quota_bytes() <= 0) return kFilesShown;
+  const std::int64_t left_permille =
+      std::max<std::int64_t>(kv::kQuotaReservePermille - quota.in_use_permille(), 0);
+  const std::int64_t left_bytes = quota.quota_bytes() / 1000 * left_permille;
+  return std::min(static_cast<std::uint64_t>(left_bytes) / kFileBytesInStore, kFilesShown);
+}
+
+Result<SpaceUse> statfs(Context& context, const FileUse& files) {
   SYMNAS_ASSIGN(SpaceUse space, context.data.space());
-  space.total_files = kFilesShown;
-  space.free_files = kFilesShown;
+  space.free_files = files.free;
+  space.total_files = files.used + files.free;
   return space;
 }
 

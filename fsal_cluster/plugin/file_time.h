@@ -12,15 +12,20 @@ namespace symnas::plugin {
 
 inline constexpr std::int64_t kNsPerSecond = 1'000'000'000;
 
-// nullopt: not a time (nanoseconds out of range), or one that symnas cannot store. A client may
-// send any 64-bit seconds (RFC 8881 3.3.1).
+// The first and the last whole second that symnas stores: 1677-09-21 and 2262-04-11.
+inline constexpr std::int64_t kFirstSecond = INT64_MIN / kNsPerSecond;
+inline constexpr std::int64_t kLastSecond = INT64_MAX / kNsPerSecond - 1;
+static_assert(kFirstSecond * kNsPerSecond > fs::kServerTime);
+
+// A client may send any 64-bit seconds (RFC 8881 3.3.1). A time that symnas cannot store becomes
+// the nearest one that it can, as Linux' own filesystems have it. nullopt: not a time (nanoseconds
+// out of range).
 inline std::optional<std::int64_t> to_ns(const timespec& ts) {
   if (ts.tv_nsec < 0 || ts.tv_nsec >= kNsPerSecond) return std::nullopt;
-  std::int64_t ns = 0;
-  if (__builtin_mul_overflow(std::int64_t{ts.tv_sec}, kNsPerSecond, &ns)) return std::nullopt;
-  if (__builtin_add_overflow(ns, std::int64_t{ts.tv_nsec}, &ns)) return std::nullopt;
-  if (ns == fs::kServerTime) return std::nullopt;
-  return ns;
+  const std::int64_t seconds = ts.tv_sec;
+  if (seconds < kFirstSecond) return kFirstSecond * kNsPerSecond;
+  if (seconds > kLastSecond) return kLastSecond * kNsPerSecond;
+  return seconds * kNsPerSecond + ts.tv_nsec;
 }
 
 inline timespec to_timespec(std::int64_t ns) {

@@ -125,9 +125,11 @@ fsal_status_t lock(const Object* object, const fs::LockOwner& owner, const fs::L
   return guarded([&] {
     const auto answer =
         object->mount->locks().lock(object->handle.ino, owner, range, is_reclaim, life);
-    // More locks than an owner may hold: NLM4_DENIED_NOLOCKS, NFS4ERR_RESOURCE.
+    // More locks than an owner may hold: NLM4_DENIED_NOLOCKS, which Linux makes ENOLCK. No error of
+    // NFSv4 becomes that; NFS4ERR_NOSPC is "a limit of the server's file system" (RFC
+    // 8881 15.1.4.7).
     if (!answer && answer.error().code == ErrorCode::kTooLarge)
-      return fsalstat(ERR_FSAL_NOMEM, ENOLCK);
+      return fsalstat(ERR_FSAL_NOSPC, ENOLCK);
     if (!answer) return failed(answer);
     if (answer->granted) {
       if (is_reclaim) note_reclaim();

@@ -84,7 +84,7 @@ Result<fs::SetAttributes> to_set_attributes(const fsal_attrlist& in) {
   };
   if (!time(ATTR_ATIME_SERVER, ATTR_ATIME, in.atime, set.atime_ns) ||
       !time(ATTR_MTIME_SERVER, ATTR_MTIME, in.mtime, set.mtime_ns))
-    return fail(ErrorCode::kInvalidArgument, "a time outside the years 1678 to 2261");
+    return fail(ErrorCode::kInvalidArgument, "a time with more than a second of nanoseconds");
   return set;
 }
 

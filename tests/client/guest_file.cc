@@ -9,6 +9,10 @@
 //                                         prints both and its working directory
 //   guest_file try FILE                   "granted" or "refused": a lock of the whole file
 //   guest_file wait FILE                  waits for a lock of the whole file, then "granted"
+//   guest_file ranges FILE START LENGTH COUNT
+//                                         locks COUNT ranges, the first at START, each twice its
+//                                         length behind the one before; "granted", or the number of
+//                                         the first that is not, and why
 //   guest_file turns FILE COUNT           COUNT times: opens it, waits for a lock of all of it,
 //                                         adds one to the number in it, unlocks and closes it
 //   guest_file write FILE BYTES COUNT WRITER WRITERS ROUND
@@ -283,6 +287,24 @@ int usage() {
   return 2;
 }
 
+int lock_ranges(const std::string& path, std::uint64_t start, std::uint64_t length,
+                std::uint64_t count) {
+  const int fd = open(path.c_str(), O_RDWR | O_CREAT, 0644);
+  if (fd < 0) fail("open", path);
+  for (std::uint64_t number = 1; number <= count; ++number, start += 2 * length) {
+    struct flock range {};
+    range.l_type = F_WRLCK;
+    range.l_whence = SEEK_SET;
+    range.l_start = static_cast<off_t>(start);
+    range.l_len = static_cast<off_t>(length);
+    if (fcntl(fd, F_SETLK, &range) == 0) continue;
+    std::printf("%llu: %s\n", static_cast<unsigned long long>(number), std::strerror(errno));
+    return 0;
+  }
+  std::puts("granted");
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -298,6 +320,8 @@ int main(int argc, char** argv) {
   if (command == "try" && words.size() == 2) return try_once(path);
   if (command == "wait" && words.size() == 2) return wait_for_lock(path);
   if (command == "turns" && words.size() == 3) return take_turns(path, number(2));
+  if (command == "ranges" && words.size() == 5)
+    return lock_ranges(path, number(2), number(3), number(4));
   if (words.size() < 6) return usage();
   const std::size_t bytes = number(2);
   if (bytes < sizeof(BlockHead) || bytes > kBlockBytesMax || bytes % 8 != 0) return usage();

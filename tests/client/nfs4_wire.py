@@ -89,6 +89,7 @@ class Connection:
     """Calls of the COMPOUND procedure, one at a time."""
 
     def __init__(self, address):
+        self.uid = self.gid = 0  # whose calls they are
         self.xid = int.from_bytes(os.urandom(4), "big")
         try:
             self.socket = socket.create_connection((address, PORT))
@@ -123,7 +124,7 @@ class Connection:
         if again is None:
             self.xid = (self.xid + 1) & 0xFFFFFFFF
         xid = self.xid if again is None else again
-        credential = u32(0) + opaque("nfs4") + u32(0, 0, 0)  # stamp, machine, uid, gid, no others
+        credential = u32(0) + opaque("nfs4") + u32(self.uid, self.gid, 0)  # stamp, machine, ...
         call = u32(xid, 0, 2, 100003, 4, 1, 1) + opaque(credential) + u32(0, 0)
         call += opaque("") + u32(minor, len(operations))
         call += b"".join(u32(number) + arguments for number, arguments in operations)

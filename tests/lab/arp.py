@@ -1,4 +1,5 @@
-"""Who answers for an IPv4 address, and who announces one: ARP, as RFC 5227 has it."""
+"""Who answers for an IPv4 address, and who announces one: ARP, as RFC 5227 has it; for IPv6 the
+unsolicited neighbour advertisements of RFC 4861."""
 
 import contextlib
 import socket
@@ -8,26 +9,44 @@ import time
 from symlab import netns
 
 _ETH_ARP, _REQUEST, _REPLY = 0x0806, 1, b"\0\x02"
+_ETH_IPV6, _ICMPV6, _ADVERTISEMENT = 0x86dd, b"\x3a", b"\x88"
 ANSWER_S = 0.5
+
+
+def announced_by(frame, address):
+    """The MAC, as text, if an Ethernet frame announces the address, else None."""
+    if ":" not in address:
+        wanted = socket.inet_aton(address)
+        return frame[22:28].hex(":") if frame[28:32] == wanted == frame[38:42] else None
+    # Ethernet (14 bytes) and IPv6 (40 bytes), type, code, checksum, flags; target; option 2.
+    solicited = frame[58:59] and frame[58] & 0x40
+    if frame[20:21] != _ICMPV6 or frame[54:55] != _ADVERTISEMENT or solicited:
+        return None
+    wanted = socket.inet_pton(socket.AF_INET6, address)
+    return frame[80:86].hex(":") if frame[62:78] == wanted else None
 
 
 @contextlib.contextmanager
 def announcements(space, device, address):
-    """What is announced for the address while the body runs: yields a list that has, when the body
-    has ended, the MAC addresses, as text, in the order in which they came."""
-    wanted = socket.inet_aton(address)
+    """What is announced for the address while the body runs: yields a function that returns the MAC
+    addresses, as text, in the order in which they have come so far."""
+    protocol = _ETH_IPV6 if ":" in address else _ETH_ARP
     found = []
     with netns.entered(space):
-        link = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ETH_ARP))
-    with link:
-        link.bind((device, _ETH_ARP))
-        yield found
-        link.setblocking(False)
+        link = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(protocol))
+
+    def so_far():
         with contextlib.suppress(BlockingIOError):
             while True:
-                frame = link.recv(128)
-                if frame[28:32] == wanted == frame[38:42]:
-                    found.append(frame[22:28].hex(":"))
+                mac = announced_by(link.recv(256), address)
+                if mac:
+                    found.append(mac)
+        return found
+
+    with link:
+        link.bind((device, protocol))
+        link.setblocking(False)
+        yield so_far
 
 
 def holders(space, device, address):

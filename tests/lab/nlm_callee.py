@@ -1,11 +1,11 @@
 """The machine of an NFSv3 client that is called back: a portmapper and a lock manager that hears
 GRANTED_MSG and TEST_RES, and never answers them.
 
-    nlm_callee.py
+    nlm_callee.py [--refuses]
 
-Prints "ready", then "SVID START LENGTH" for each GRANTED_MSG, and for each TEST_RES of what is
-held by somebody, of whose lock. Run as root in the client's
-namespace, where no portmapper runs. RFC 1833, RFC 5531, X/Open XNFS chapter 10.
+--refuses: its lock manager takes no connections. Prints "ready", then "SVID START LENGTH" for each
+GRANTED_MSG, and for each TEST_RES of what is held by somebody, of whose lock. Run as root in the
+client's namespace, where no portmapper runs. RFC 1833, RFC 5531, X/Open XNFS chapter 10.
 """
 
 import socket
@@ -81,7 +81,7 @@ def accept_all(listener):
 
 
 def main():
-    for port in (PORTMAP_PORT, NLM_PORT):
+    for port in (PORTMAP_PORT,) if "--refuses" in sys.argv else (PORTMAP_PORT, NLM_PORT):
         listener = socket.create_server(("", port), backlog=BACKLOG)
         threading.Thread(target=accept_all, args=(listener,), daemon=True).start()
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams:

@@ -59,6 +59,9 @@ def received(stream, size):
     return data
 
 
+SENDER = [""]  # the address from which everything is sent
+
+
 def connected(host, port, reserved):
     """A stream from a reserved port, or from none."""
     ports = range(900, 600, -1) if reserved else [0]
@@ -67,7 +70,7 @@ def connected(host, port, reserved):
         stream.settimeout(TIMEOUT_S)
         try:
             stream.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            stream.bind(("", own))
+            stream.bind((SENDER[0], own))
             stream.connect((host, port))
             return stream
         except OSError:
@@ -215,7 +218,10 @@ def main():
     parser.add_argument("--when-told", action="store_true",
                         help="has the handle, says ready, calls when it has read a line")
     parser.add_argument("--high-port", action="store_true", help="from a port of any user")
-    print(run(parser.parse_args()))
+    parser.add_argument("--from", dest="sender", default="", help="the client's address")
+    options = parser.parse_args()
+    SENDER[0] = options.sender
+    print(run(options))
     return 0
 
 

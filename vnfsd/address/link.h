@@ -61,8 +61,8 @@ Status add_source_route(const std::string& link, const Cidr& source,
 // no source address. Success also when the route is there already. REQUIRES: the link is up.
 Status add_default_route(const std::string& link, const IpAddress& gateway);
 
-// Tells everybody on the link who has the address now: by gratuitous ARP (request and reply, RFC
-// 5227 section 3), or by an unsolicited neighbour advertisement to all nodes (RFC 4861, 7.2.6).
+// Tells everybody on the link once who has the address now: by gratuitous ARP (request and reply,
+// RFC 5227 section 3), or by an unsolicited neighbour advertisement to all nodes (RFC 4861, 7.2.6).
 // REQUIRES: the link is up and has the address. Errors: kNotFound, kIo.
 Status announce(const std::string& link, const IpAddress& address);
 

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cstring>
 #include <sstream>
+#include <string>
+#include <unordered_set>
 
 #include <fmt/core.h>
 
@@ -95,11 +97,13 @@ std::string Connection::to_string() const {
 }
 
 void add_missing(std::vector<Connection>& all, const std::vector<Connection>& more) {
+  const auto ends = [](const Connection& one) {
+    return one.local.to_string() + " " + one.remote.to_string();
+  };
+  std::unordered_set<std::string> known;
+  for (const Connection& one : all) known.insert(ends(one));
   for (const Connection& one : more) {
-    const bool known = std::any_of(all.begin(), all.end(), [&](const Connection& other) {
-      return other.local == one.local && other.remote == one.remote;
-    });
-    if (!known) all.push_back(one);
+    if (known.insert(ends(one)).second) all.push_back(one);
   }
 }
 

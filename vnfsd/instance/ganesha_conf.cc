@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "vnfsd/instance/limits.h"
 #include "vnfsd/plans/exports.h"
 
 namespace symnas::vnfsd::instance {
@@ -53,6 +54,7 @@ std::string core_blocks(const InstancePlan& plan) {
   Enable_RQUOTA = false;
   Enable_UDP = mount;
   RPC_Ioq_ThrdMax = {};
+  RPC_Max_Connections = {};
   Plugins_Dir = "{}";
   Getattrs_In_Complete_Read = false;
   Blocked_Lock_Poller_Interval = 1;
@@ -93,9 +95,9 @@ LOG {{
   Default_Log_Level = {};
 }}
 )",
-                     kMountPort, kNlmPort, ganesha.threads_max, ganesha.plugin_dir, ganesha.lease_s,
-                     ganesha.grace_s, plan.vnfs, plan.vnfs, plan.paths.recovery_root,
-                     ganesha.log_level);
+                     kMountPort, kNlmPort, ganesha.threads_max, kClientConnectionsMax,
+                     ganesha.plugin_dir, ganesha.lease_s, ganesha.grace_s, plan.vnfs, plan.vnfs,
+                     plan.paths.recovery_root, ganesha.log_level);
 }
 
 // ganesha's parser takes prefix lengths of one or two digits, the first of which is not 0.

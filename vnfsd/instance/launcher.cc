@@ -142,6 +142,23 @@ Status bring_link_up(const InstancePlan& plan, const LinkPlan& link, std::uint8_
   return {};
 }
 
+InstancePlan without(InstancePlan plan, const std::vector<IpAddress>& held) {
+  for (LinkPlan& link : plan.links) {
+    std::erase_if(link.vips, [&](const Cidr& vip) {
+      return std::find(held.begin(), held.end(), vip.address) != held.end();
+    });
+  }
+  return plan;
+}
+
+// Inside the instance's network namespace.
+Status announce_each(const InstancePlan& plan) {
+  for (const LinkPlan& link : plan.links) {
+    for (const Cidr& vip : link.vips) SYMNAS_TRY(address::announce(link.link, vip.address));
+  }
+  return {};
+}
+
 Status create_links(const InstancePlan& plan, const Process& process) {
   SYMNAS_ASSIGN(const UniqueFd netns, process.network_namespace());
   for (const LinkPlan& link : plan.links) {
@@ -248,9 +265,11 @@ Result<Process> launch(const InstancePlan& plan,
   SYMNAS_ASSIGN(Pipe go, make_pipe(plan));
   SYMNAS_ASSIGN(Pipe status, make_pipe(plan));
   const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
-  const UniqueFd log(
-      ::open(plan.paths.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640));
-  if (!log.valid()) return failed(plan, "opening " + plan.paths.log, errno);
+  UniqueFd log(::open(plan.paths.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640));
+  if (!log.valid()) {  // a partition without room for a log stops no VNFS
+    log::warn("vnfs {}: {}: {}: it has no log", plan.vnfs, plan.paths.log, std::strerror(errno));
+    log = UniqueFd(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+  }
   const UniqueFd netns(::open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC));
   std::array<Inherited, 7> fds{{{null.get(), 0},
                                 {log.get(), 1},
@@ -310,22 +329,18 @@ void wake_clients(const std::vector<Connection>& connections, int netns_fd) {
 
 Status bring_addresses_up(const InstancePlan& whole, int netns_fd,
                           const std::vector<IpAddress>& held) {
-  InstancePlan plan = whole;
-  for (LinkPlan& link : plan.links) {
-    std::erase_if(link.vips, [&](const Cidr& vip) {
-      return std::find(held.begin(), held.end(), vip.address) != held.end();
-    });
-  }
+  const InstancePlan plan = without(whole, held);
   const Status up = address::inside_netns(netns_fd, [&]() -> Status {
     std::uint8_t table = 0;
     for (const LinkPlan& link : plan.links) SYMNAS_TRY(bring_link_up(plan, link, ++table));
-    for (const LinkPlan& link : plan.links) {
-      for (const Cidr& vip : link.vips) SYMNAS_TRY(address::announce(link.link, vip.address));
-    }
-    return {};
+    return announce_each(plan);
   });
   if (up) wake_clients(plan.connections, netns_fd);
   return up;
+}
+
+Status announce_vips(const InstancePlan& plan, int netns_fd, const std::vector<IpAddress>& held) {
+  return address::inside_netns(netns_fd, [&] { return announce_each(without(plan, held)); });
 }
 
 }  // namespace symnas::vnfsd::instance

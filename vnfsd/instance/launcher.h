@@ -44,4 +44,7 @@ void wake_clients(const std::vector<Connection>& connections, int netns_fd);
 Status bring_addresses_up(const InstancePlan& plan, int netns_fd,
                           const std::vector<IpAddress>& held = {});
 
+// Announces the VIPs once more, but for those in `held`. REQUIRES: they are up. Errors: as above.
+Status announce_vips(const InstancePlan& plan, int netns_fd, const std::vector<IpAddress>& held);
+
 }  // namespace symnas::vnfsd::instance

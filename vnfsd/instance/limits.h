@@ -65,6 +65,11 @@ inline constexpr std::int64_t kHealthyServiceMs = 2'000;
 inline constexpr std::int64_t kWakeAgainMs = 1'000;
 inline constexpr std::ptrdiff_t kUnheardMax = 4'096;  // of one VNFS: 200 KB of c/conn
 
+// VIPs are announced so many times more, so long after one another: RFC 5227 2.3 wants two
+// announcements 2 s apart, RFC 4861 7.2.6 allows three, at least 1 s apart.
+inline constexpr int kAnnounceAgainTimes = 2;
+inline constexpr std::int64_t kAnnounceAgainMs = 2'000;
+
 // Whether somebody else has a VIP is asked while the instance starts, which takes longer than this;
 // a host on the same network answers within a millisecond or two.
 inline constexpr std::int64_t kVipAskMinMs = 40;
@@ -72,7 +77,17 @@ inline constexpr std::int64_t kVipAskMinMs = 40;
 inline constexpr std::int64_t kVipAskMs = 200;
 inline constexpr std::int64_t kVipRetryMs = 2'000;  // until it is asked again whether a VIP is free
 
+// An instance's log is kept below this, twice (instance_log.h): weeks of messages as they usually
+// come, and a small part of any partition. How often that is looked at: nothing that a client does
+// writes more than some lines a second.
+inline constexpr std::int64_t kLogBytesMax = 64 << 20;
+inline constexpr std::int64_t kLogLookMs = 10'000;
+
 inline constexpr std::uint64_t kOpenFilesMax = 65'536;  // one per client connection, and the LUNs
+// TCP connections of a VNFS (RPC_Max_Connections): what its descriptors allow, less one in 16 for
+// LUNs, etcd and callbacks. Where the head allows fewer descriptors, ganesha lowers it accordingly
+// (deploy/ganesha/patches/ntirpc/0084). Memory of each: docs/operations/sizes.md.
+inline constexpr std::uint64_t kClientConnectionsMax = kOpenFilesMax - kOpenFilesMax / 16;
 
 static_assert(kRestartPauseMinMs < kRestartPauseMaxMs);
 

@@ -10,6 +10,7 @@
 #include "common/base/log.h"
 #include "vnfsd/instance/crash_point.h"
 #include "vnfsd/instance/files.h"
+#include "vnfsd/instance/instance_log.h"
 #include "vnfsd/instance/launcher.h"
 #include "vnfsd/instance/limits.h"
 #include "vnfsd/instance/retire.h"
@@ -174,6 +175,7 @@ void Supervisor::take_process(Process process) {
   claimed_.reset();
   pulse_.watch = {};
   vips_.up = false;
+  vips_.announcements.stop();
 }
 
 // REQUIRES: it has ended.
@@ -201,16 +203,32 @@ void Supervisor::watch_running() {
   if (!refreshed() && !is_telling() && !pulse_.watch.hidden()) rewrite_instance_file();
   kill_if_told();
   attend_pulse();
+  bound_log_now_and_then();
   pollfd entries[] = {{process_->pidfd(), POLLIN, 0}, {requests_.fd(), POLLIN, 0}};
   ::poll(entries, 2, static_cast<int>(pulse_.watch.hidden() ? kHiddenLookMs : kPulseLookMs));
   if (!unheard_.to_wake.empty() && !pulse_.watch.hidden() && now_ms() >= unheard_.wake_at_ms)
     wake_clients(take_unheard(), netns_.get());
   if (!vips_.held.empty() && !pulse_.watch.hidden() && now_ms() >= vips_.try_ms) try_held_vips();
+  if (vips_.announcements.is_due(now_ms())) announce_again();
   if (entries[1].revents != 0) requests_.sleep(0);
   if (entries[0].revents != 0) {
     const auto how = process_->wait(0);
     after_end(how ? *how : "unknown");
   }
+}
+
+void Supervisor::bound_log_now_and_then() {
+  if (now_ms() < log_.look_ms) return;
+  log_.look_ms = now_ms() + kLogLookMs;
+  const auto done = std::future_status::ready;
+  if (log_.looking.valid() && log_.looking.wait_for(std::chrono::seconds(0)) != done) return;
+  log_.looking = std::async(std::launch::async, [vnfs = vnfs_, path = paths_.log] {
+    const auto bounded = bound_log(path, kLogBytesMax);
+    if (!bounded) log::warn("vnfs {}: its log: {}", vnfs, bounded.error().message);
+    if (bounded && *bounded)
+      log::info("vnfs {}: its log was too large: it begins anew, and is kept as {}", vnfs,
+                former_log(path));
+  });
 }
 
 // The consequences show when the process has ended.

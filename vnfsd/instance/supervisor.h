@@ -18,6 +18,7 @@
 #include "common/base/result.h"
 #include "common/base/unique_fd.h"
 #include "common/env/clock.h"
+#include "vnfsd/instance/announcements.h"
 #include "vnfsd/instance/ganesha_conf.h"
 #include "vnfsd/instance/limits.h"
 #include "vnfsd/instance/plan.h"
@@ -119,11 +120,13 @@ class Supervisor {
   void hold(std::vector<TakenVip> taken);
   std::vector<IpAddress> held_vips() const;
   void try_held_vips();
+  void announce_again();
   void show_serving();
   void wake_again(std::vector<Connection> connections);
   std::vector<Connection> take_unheard();
   void give_up(const Error& error);
   void watch_running();
+  void bound_log_now_and_then();
   void kill_if_told();
   // The instance's pulse (supervisor_pulse.cc): it is read without the store, and without an answer
   // of the instance.
@@ -185,6 +188,7 @@ class Supervisor {
     std::unique_ptr<VipQuestion> question;  // about the VIPs of the instance that is being started
     std::vector<TakenVip> held;             // others have them
     std::int64_t try_ms = 0;                // when to look again
+    Announcements announcements;            // of those that are up
   };
   // Clients that may not have heard that they were left.
   struct Unheard {
@@ -206,6 +210,11 @@ class Supervisor {
     bool silenced = false;  // nothing that the instance sends reaches its clients any more
   };
 
+  struct LogBound {
+    std::int64_t look_ms = 0;   // when to look at the log again
+    std::future<void> looking;  // it may copy for a while
+  };
+
   // Used by the thread only.
   std::optional<Process> process_;
   UniqueFd netns_;            // of process_; invalid: it has none any more
@@ -215,6 +224,7 @@ class Supervisor {
   Vips vips_;
   Unheard unheard_;
   Progress progress_;
+  LogBound log_;
   InstancePlan prepared_;                // what the last standby was started with
   std::optional<InstancePlan> claimed_;  // what claim() returned, until it was used
   Farewell farewell_;                    // of the instance that was stopped last

@@ -108,6 +108,7 @@ bool Supervisor::may_show_vips() {
 // Clients that are connected now hear nothing of the instance's end, should it not come back.
 void Supervisor::hide_vips() {
   requests_.show([](InstanceSnapshot& shown) { shown.silent = true; });
+  vips_.announcements.stop();
   if (unheard_.left.empty()) unheard_.left = connections_in(netns_.get());
   const Status removed = remove_vips(netns_.get());
   vips_.up = !removed;  // some may be gone: all are put back by show_vips()
@@ -123,6 +124,7 @@ void Supervisor::show_vips() {
     log::error("vnfs {}: {}", vnfs_, up.error().message);
     return pulse_.watch.undo();
   }
+  vips_.announcements.begin(now_ms());
   requests_.show([](InstanceSnapshot& shown) { shown.silent = false; });
   log::info("vnfs {}: its VIPs are back: it can prove again that it may answer", vnfs_);
   if (progress_.serving) show_serving();

@@ -94,7 +94,17 @@ Result<Supervisor::VipsUp> Supervisor::take_vips(const InstancePlan& plan) {
   }
   vips_.up = true;
   SYMNAS_TRY(bring_addresses_up(plan, netns_.get(), held));
+  vips_.announcements.begin(now_ms());
   return VipsUp::kYes;
+}
+
+// Only while the instance can prove that it may answer: another head may have the VIPs otherwise.
+void Supervisor::announce_again() {
+  if (pulse_.watch.hidden() || !vips_.up) return;
+  if (pulse_.reader && pulse_.reader->read().open_until_ns <= clock_.mono_ns()) return;
+  vips_.announcements.done(now_ms());
+  const Status told = announce_vips(vips_.plan, netns_.get(), held_vips());
+  if (!told) log::warn("vnfs {}: {}", vnfs_, told.error().message);
 }
 
 // Of an instance that serves with its other VIPs: their connections are left alone.
@@ -125,6 +135,7 @@ void Supervisor::try_held_vips() {
   if (held.size() < before.size()) {
     const Status up = bring_addresses_up(*plan, netns_.get(), left_alone);
     if (!up) log::warn("vnfs {}: {}", vnfs_, up.error().message);
+    vips_.announcements.begin(now_ms());
   }
   show_serving();
 }

@@ -1,16 +1,22 @@
-# rpc.statd and sm-notify as the machine's Debian packages them, for the client VM: unpacked into
-# $cache/statd, not installed. What they need of libraries comes with rpcbind and libtirpc-dev.
+# Programs of NFSv3 clients as the machine's Debian packages them, for tests and the client VM:
+# unpacked into $cache/statd, not installed. What they need of libraries comes with rpcbind,
+# libtirpc-dev and Debian's base.
 
 statd_package=nfs-common
+statd_programs="rpc.statd sm-notify mount.nfs showmount"
 
-step_present() { [ -x "$cache/statd/rpc.statd" ] && [ -x "$cache/statd/sm-notify" ]; }
+step_present() {
+  for program in $statd_programs; do
+    [ -x "$cache/statd/$program" ] || return 1
+  done
+}
 
 step_run() {
   # Lists that are missing or older than the mirror: fetch them and try once more.
   download_statd || { apt-get -q update; download_statd; }
   dpkg-deb -x "$statd_package"_*.deb unpacked
   mkdir new
-  for program in rpc.statd sm-notify; do
+  for program in $statd_programs; do
     find unpacked -type f -name "$program" -exec mv {} new/ \;
   done
   rm -rf "$cache/statd"

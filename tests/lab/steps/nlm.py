@@ -15,12 +15,19 @@ from symlab.service import EXPORT, VIP, wait_for_line
 CALLEE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "nlm_callee.py")
 
 
+class Heard(list):
+    """The (svid, start, length) of what a client was granted; `process` is its machine."""
+
+    process = None
+
+
 @contextlib.contextmanager
-def called_back(bench):
-    """The client can be called; yields the (svid, start, length) of what it was granted."""
-    process = bench.lab.popen_in("client", [sys.executable, CALLEE], stdout=subprocess.PIPE,
-                                 stderr=subprocess.PIPE, text=True)
-    heard = []
+def called_back(bench, *options):
+    """The client can be called; yields what it was granted. options: of nlm_callee."""
+    process = bench.lab.popen_in("client", [sys.executable, CALLEE, *options],
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    heard = Heard()
+    heard.process = process
 
     def listen():
         for line in process.stdout:

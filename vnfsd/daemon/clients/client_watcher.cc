@@ -1,5 +1,6 @@
 #include "vnfsd/daemon/clients/client_watcher.h"
 
+#include <ranges>
 #include <set>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "vnfsd/instance/connections.h"
 #include "vnfsd/instance/plan.h"
 #include "vnfsd/instance/retire.h"
+#include "vnfsd/records/limits.h"
 
 namespace symnas::vnfsd::daemon {
 namespace {
@@ -24,7 +26,7 @@ Result<records::ConnectionsRecord> connections_now(int pid, const std::string& c
     clients.insert(one.remote.address.to_string());
   }
   records::ConnectionsRecord record;
-  for (const std::string& one : tcp) record.add_tcp(one);
+  for (const std::string& one : tcp | std::views::take(kConnectionsRecorded)) record.add_tcp(one);
   const auto used = instance::export_clients(control);
   if (!used) return record;
   for (const auto& [id, users] : *used) {

@@ -1,11 +1,13 @@
 // Ownership: giving a VNFS up, and the end of the order that led one here.
 #include <algorithm>
+#include <ranges>
 
 #include <fmt/core.h>
 
 #include "common/kv/keys.h"
 #include "vnfsd/daemon/head/limits.h"
 #include "vnfsd/daemon/ownership/ownership.h"
+#include "vnfsd/records/limits.h"
 
 namespace symnas::vnfsd::daemon {
 
@@ -36,7 +38,8 @@ Status Ownership::release_of(const ClusterView& view, const std::string& vnfs,
   txn.success.push_back(kv::erase(kv::keys::kOwners + vnfs));
   if (!farewell.connections.empty() || !farewell.unheard.empty()) {
     records::ConnectionsRecord connections;
-    for (const std::string& tcp : farewell.connections) connections.add_tcp(tcp);
+    for (const std::string& tcp : farewell.connections | std::views::take(kConnectionsRecorded))
+      connections.add_tcp(tcp);
     for (const std::string& tcp : farewell.unheard) connections.add_unheard(tcp);
     txn.success.push_back(kv::put(kv::keys::kConnections + vnfs, connections.SerializeAsString()));
   } else if (departure.epoch() != 0) {  // its last instance has said that there are none

@@ -10,6 +10,8 @@ TIMEOUT_S = 120.0
 MOUNT = f"""
 uncached=actimeo=0,lookupcache=none
 mkdir -p /mnt/v3 /mnt/v40 /mnt/v41 /mnt/v42
+mkdir -p /mnt/plain && guest_statd && mount.nfs {VIP}:/u04 /mnt/plain -o vers=3 || exit 1
+umount /mnt/plain
 nfsmount -o vers=3,$uncached {VIP}:/u04 /mnt/v3 || exit 1
 nfsmount -o vers=4.0,$uncached {VIP}:/u04 /mnt/v40 || exit 1
 nfsmount -o vers=4.1,$uncached {VIP}:/u04 /mnt/v41 || exit 1

@@ -61,7 +61,8 @@ def move_is_announced_and_counted(bench):
     with arp.announcements(bench.lab.client_netns, "eth1", service.vip) as announced:
         service.rehost(to)
         [new] = arp.holders(bench.lab.client_netns, "eth1", service.vip)
-    check(new != old and set(announced) == {new}, f"{old}, then {new}: announced {announced}")
+        seen = announced()
+    check(new != old and set(seen) == {new}, f"{old}, then {new}: announced {seen}")
     after = metrics_of(bench, to)
     names = [f"symnas_vnfs_blackout_seconds_{part}{labels}" for part in ("count", "sum")]
     count, seconds = [after[name] - before.get(name, 0.0) for name in names]

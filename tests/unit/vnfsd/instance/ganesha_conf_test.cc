@@ -18,6 +18,7 @@ NFS_CORE_PARAM {
   Enable_RQUOTA = false;
   Enable_UDP = mount;
   RPC_Ioq_ThrdMax = 1024;
+  RPC_Max_Connections = 61440;
   Plugins_Dir = "/usr/lib/symnas/ganesha/lib/ganesha";
   Getattrs_In_Complete_Read = false;
   Blocked_Lock_Poller_Interval = 1;
