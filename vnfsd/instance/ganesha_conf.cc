@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "vnfsd/instance/server_identity.h"
 #include "vnfsd/plans/exports.h"
 
 namespace symnas::vnfsd::instance {
@@ -94,8 +95,8 @@ LOG {{
 }}
 )",
                      kMountPort, kNlmPort, ganesha.threads_max, ganesha.plugin_dir, ganesha.lease_s,
-                     ganesha.grace_s, plan.vnfs, plan.vnfs, plan.paths.recovery_root,
-                     ganesha.log_level);
+                     ganesha.grace_s, server_owner(plan.config.cluster_uuid, plan.vnfs), plan.scope,
+                     plan.paths.recovery_root, ganesha.log_level);
 }
 
 // Its parser takes prefix lengths of one or two digits, the first of which is not 0.
