@@ -1,6 +1,7 @@
 #include "vnfsd/records/events.h"
 
 #include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include "common/kv/event_keys.h"
 #include "tests/unit/vnfsd/plans/view_builder.h"
