@@ -11,6 +11,7 @@
 
 #include "common/base/bytes.h"
 #include "common/base/log.h"
+#include "common/env/clock.h"
 #include "fsal_cluster/plugin/guarded.h"
 #include "fsal_cluster/plugin/milestones.h"
 #include "fsal_cluster/plugin/object.h"
@@ -264,9 +265,9 @@ void end_with_locks() {
   ::_exit(1);
 }
 
-// In seconds, as time() counts.
+// In seconds, as ganesha's time_mono() counts.
 time_t renewable_since() {
-  const time_t now = ::time(nullptr);
+  const time_t now = env::system_clock().mono_ns() / 1'000'000'000;
   if (!Instance::started()) return now;
   const auto open_ns = Instance::get().open_for_ns();
   if (!open_ns) return 0;

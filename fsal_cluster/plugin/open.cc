@@ -21,12 +21,13 @@ std::uint64_t to_verifier(const fsal_verifier_t verifier) {
 }
 
 // ganesha checks the caller's rights after an open; before a file is emptied they are checked here.
-// An owner without the mode's bits may truncate (SETATTR), but not by an open.
-fsal_status_t check_may_empty(Object* object, const state_t* state, fsal_openflags_t flags) {
+// To empty a file is to write it, whatever it is opened for. An owner without the mode's bits may
+// truncate (SETATTR), but not by an open. `asked`: what the file is to be open for that it is not.
+fsal_status_t check_may_empty(Object* object, const state_t* state, fsal_openflags_t asked) {
   const auto attributes = object->mount->getattr(object->handle);
   if (!attributes) return failed(attributes);
-  const std::uint32_t wanted = ((flags & FSAL_O_READ) != 0 ? fs::kMayRead : 0) |
-                               ((flags & FSAL_O_WRITE) != 0 ? fs::kMayWrite : 0);
+  const std::uint32_t wanted =
+      fs::kMayWrite | ((asked & FSAL_O_READ) != 0 ? fs::kMayRead : std::uint32_t{0});
   if (const Status allowed = fs::check_access(caller(), *attributes, wanted); !allowed)
     return to_fsal(allowed.error());
   if (state != nullptr) return ok_status();  // take_share() has checked it
@@ -37,8 +38,8 @@ fsal_status_t check_may_empty(Object* object, const state_t* state, fsal_openfla
   return check_denied_elsewhere(object, FSAL_O_WRITE, false);
 }
 
-fsal_status_t truncate(Object* object, const state_t* state, fsal_openflags_t flags) {
-  const auto allowed = check_may_empty(object, state, flags);
+fsal_status_t truncate(Object* object, const state_t* state, fsal_openflags_t asked) {
+  const auto allowed = check_may_empty(object, state, asked);
   if (FSAL_IS_ERROR(allowed)) return allowed;
   fs::SetAttributes empty;
   empty.size_bytes = 0;
@@ -239,7 +240,8 @@ fsal_status_t reopen2(fsal_obj_handle* handle, state_t* state, fsal_openflags_t 
     const auto taken = take_share(object, state, flags);
     if (FSAL_IS_ERROR(taken)) return taken;
     if ((flags & FSAL_O_TRUNC) == 0) return ok_status();
-    const auto emptied = truncate(object, state, flags);
+    // `flags` has what was open before, too; ganesha has checked what is asked for now.
+    const auto emptied = truncate(object, state, FSAL_O_CLOSED);
     if (!FSAL_IS_ERROR(emptied)) return ok_status();
     const fsal_openflags_t taken_flags = open_state_of(state)->openflags;
     update_share_counters_locked(handle, &object->share, taken_flags, before);

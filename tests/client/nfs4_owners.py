@@ -83,8 +83,9 @@ def _stateid(answer):
 class Owners:
     """`on_reclaimed(opened)` is called for each Opened that was reclaimed after a restart."""
 
-    def __init__(self, address, export, minor, name, on_reclaimed=lambda opened: None):
+    def __init__(self, address, export, minor, name, on_reclaimed=lambda opened: None, uid=0):
         self.address = address
+        self.uid = uid
         self.path = export.strip("/").split("/")
         self.minor = minor
         self.name = name
@@ -110,7 +111,7 @@ class Owners:
             try:
                 if self.connection:
                     self.connection.close()
-                self.connection = Connection(self.address)
+                self.connection = Connection(self.address, self.uid)
                 return
             except Gone as gone:
                 if time.monotonic() > end:

@@ -20,10 +20,10 @@ FORGOTTEN = {10022: "STALE_CLIENTID", 10023: "STALE_STATEID", 10025: "BAD_STATEI
              10011: "EXPIRED", 10052: "BADSESSION", 10078: "DEADSESSION",
              10055: "CONN_NOT_BOUND_TO_SESSION", 10063: "SEQ_MISORDERED", 10026: "BAD_SEQID"}
 
-(CLOSE, GETATTR, GETFH, LOCK, LOCKU, LOOKUP, OPEN, OPEN_CONFIRM, PUTFH, PUTROOTFH, READ,
- SETCLIENTID, SETCLIENTID_CONFIRM, WRITE, EXCHANGE_ID, CREATE_SESSION, SEQUENCE,
- RECLAIM_COMPLETE) = (
-     4, 9, 10, 12, 14, 15, 18, 20, 22, 24, 25, 35, 36, 38, 42, 43, 53, 58)
+(CLOSE, CREATE, GETATTR, GETFH, LOCK, LOCKU, LOOKUP, OPEN, OPEN_CONFIRM, OPEN_DOWNGRADE, PUTFH,
+ PUTROOTFH, READ, SETATTR, SETCLIENTID, SETCLIENTID_CONFIRM, WRITE, EXCHANGE_ID, CREATE_SESSION,
+ SEQUENCE, RECLAIM_COMPLETE) = (
+     4, 6, 9, 10, 12, 14, 15, 18, 20, 21, 22, 24, 25, 34, 35, 36, 38, 42, 43, 53, 58)
 _CONFIRM = 2  # OPEN4_RESULT_CONFIRM
 _CALL = 0
 
@@ -88,8 +88,8 @@ class XdrReader:
 class Connection:
     """Calls of the COMPOUND procedure, one at a time."""
 
-    def __init__(self, address):
-        self.uid = self.gid = 0  # whose calls they are
+    def __init__(self, address, uid=0):
+        self.uid = self.gid = uid  # whose calls they are
         self.xid = int.from_bytes(os.urandom(4), "big")
         try:
             self.socket = socket.create_connection((address, PORT))

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "vnfsd/instance/limits.h"
+#include "vnfsd/instance/server_identity.h"
 #include "vnfsd/plans/exports.h"
 
 namespace symnas::vnfsd::instance {
@@ -96,7 +97,8 @@ LOG {{
 }}
 )",
                      kMountPort, kNlmPort, ganesha.threads_max, kClientConnectionsMax,
-                     ganesha.plugin_dir, ganesha.lease_s, ganesha.grace_s, plan.vnfs, plan.vnfs,
+                     ganesha.plugin_dir, ganesha.lease_s, ganesha.grace_s,
+                     server_owner(plan.config.cluster_uuid, plan.vnfs), plan.scope,
                      plan.paths.recovery_root, ganesha.log_level);
 }
 

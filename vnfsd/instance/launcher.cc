@@ -30,6 +30,7 @@
 #include "vnfsd/instance/files.h"
 #include "vnfsd/instance/instance_file.h"
 #include "vnfsd/instance/limits.h"
+#include "vnfsd/instance/server_identity.h"
 #include "vnfsd/network/gateways.h"
 
 namespace symnas::vnfsd::instance {
@@ -235,7 +236,7 @@ LaunchSpec launch_spec_for(const InstancePlan& plan) {
                "-L",
                plan.paths.log,
                "-E",
-               fmt::to_string(plan.epoch.value())};
+               fmt::to_string(server_id(plan.config.cluster_uuid, plan.epoch))};
   spec.environment = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin",
                       fmt::format("LD_LIBRARY_PATH={}/lib", ganesha.prefix), "HOME=/"};
   return spec;

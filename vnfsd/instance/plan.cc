@@ -7,6 +7,7 @@
 
 #include "common/kv/keys.h"
 #include "vnfsd/instance/limits.h"
+#include "vnfsd/instance/server_identity.h"
 #include "vnfsd/plans/exports.h"
 
 namespace symnas::vnfsd::instance {
@@ -63,6 +64,7 @@ Result<InstancePlan> plan_instance(const ClusterView& view, const Config& config
   InstancePlan plan;
   plan.vnfs = vnfs;
   plan.vnfs_id = VnfsId(stored->record.vnfs_id());
+  plan.scope = server_scope(config.cluster_uuid, stored->record);
   plan.owner_key = kv::keys::kOwners + vnfs;
   plan.config = config;
   plan.paths = paths_for(config, vnfs);

@@ -57,6 +57,7 @@ InstancePaths paths_for(const Config& config, const std::string& vnfs);
 struct InstancePlan {
   std::string vnfs;
   VnfsId vnfs_id;
+  std::string scope;  // server_identity.h
   Epoch epoch;
   std::string incarnation;  // boot id of the head
   std::string owner_key;

@@ -26,7 +26,13 @@ constexpr int kConnectMs = 1'000;
 constexpr int kAnswerSliceMs = 100;
 constexpr std::size_t kAnswerBytes = 28;  // record mark, xid, and what an accepted reply says
 
-std::int64_t now_ns() { return env::system_clock().wall_ns(); }
+// The wall clock as it was at the first call: gaps are measured, and compared with times of
+// records.
+std::int64_t now_ns() {
+  const env::Clock& clock = env::system_clock();
+  static const std::int64_t offset_ns = clock.wall_ns() - clock.mono_ns();
+  return clock.mono_ns() + offset_ns;
+}
 
 // A record of one fragment (RFC 5531, 11) with a call without credentials.
 std::string null_call(std::uint32_t xid) {

@@ -1,6 +1,7 @@
 #include "vnfsd/plans/hindrances.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 #include <set>
 #include <utility>
@@ -156,7 +157,8 @@ std::vector<Hindrance> hindrances_to_move(const ClusterView& view, const records
   if (owner == view.owners.end() || move == view.moves.end()) return found;
   // One whose head cannot finish it, or does not begin, may be replaced.
   const records::MoveRecord& order = move->second.record;
-  const bool over = order.ready_incarnation().empty() && now_ns - order.ordered_ns() > kOrderNs;
+  const bool over =
+      order.ready_incarnation().empty() && std::abs(now_ns - order.ordered_ns()) > kOrderNs;
   if (!over && owner->second.record.head() != order.to()) {
     found.push_back({Kind::kMoving, fmt::format("it is being moved to {}", order.to()),
                      "wait: symnas vnfs status"});
@@ -179,7 +181,7 @@ std::vector<records::Refusal> recent_refusals(const ClusterView& view, const std
   if (stored == view.refusals.end()) return recent;
   for (const records::Refusal& refusal : stored->second.record.refusals()) {
     const auto head = view.heads.find(refusal.head());
-    if (head == view.heads.end() || now_ns - refusal.at_ns() >= kRefusalNs ||
+    if (head == view.heads.end() || std::abs(now_ns - refusal.at_ns()) >= kRefusalNs ||
         head->second.record.incarnation() != refusal.incarnation()) {
       continue;
     }

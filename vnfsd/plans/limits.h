@@ -32,7 +32,9 @@ inline constexpr int kMovesAtOnceMax = 2;
 // A head that lives answers within its next look at the records (10 s) even if it lost their watch.
 inline constexpr std::int64_t kAnswerNs = 12'000'000'000;
 // A head that did not take a VNFS is not asked again for so long: another one is asked, or the head
-// is mended meanwhile.
+// is mended meanwhile. Heads compare each other's wall clocks there: what lies further in the
+// future than this was written before a clock was set back, and does not count either. The same
+// holds for kOrderNs where an administrator replaces an order.
 inline constexpr std::int64_t kRefusalNs = 60'000'000'000;
 
 }  // namespace symnas::vnfsd

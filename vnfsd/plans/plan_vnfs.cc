@@ -171,6 +171,7 @@ Result<records::VnfsRecord> new_record(const ClusterView& view, const VnfsReques
   SYMNAS_TRY(check_count(request, request.heads, "head", kHeadsMax));
   records::VnfsRecord record;
   record.set_name(request.name);
+  record.set_scope_names_cluster(true);  // nobody has been told another one
   SYMNAS_TRY(set_vips(view, request, record));
   for (const std::string& name : request.exports) {
     SYMNAS_TRY(find(view.exports, "export", name));

@@ -13,7 +13,12 @@
 namespace symnas::kv {
 namespace {
 
-using Clock = std::chrono::system_clock;  // the clock of gRPC's deadlines
+using Clock = std::chrono::steady_clock;
+
+gpr_timespec after(Clock::duration left) {
+  const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(left).count();
+  return gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC), gpr_time_from_micros(micros, GPR_TIMESPAN));
+}
 
 template <class Repeated>
 std::vector<StoreMember> members_of(const Repeated& members) {
@@ -69,9 +74,9 @@ class EtcdMembership::Channels {
         asked[i] = true;
         etcdserverpb::Cluster::Stub stub(channel);
         grpc::ClientContext context;
-        context.set_deadline(
-            reads ? std::min(deadline, Clock::now() + std::chrono::milliseconds(kTryTimeoutMs))
-                  : deadline);
+        const auto left = deadline - Clock::now();
+        const Clock::duration a_try = std::chrono::milliseconds(kTryTimeoutMs);
+        context.set_deadline(after(reads ? std::min(left, a_try) : left));
         Response answer;
         const grpc::Status status = ask(stub, context, answer);
         if (status.ok()) return answer;

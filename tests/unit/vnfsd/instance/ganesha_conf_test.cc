@@ -34,7 +34,7 @@ NFSv4 {
   Lease_Lifetime = 20;
   Grace_Period = 20;
   Expired_Client_Threshold = 0;
-  Server_Owner = "vnfs1";
+  Server_Owner = "vnfs1.00112233-4455-4677-8899-aabbccddeeff";
   Server_Scope = "vnfs1";
   Only_Numeric_Owners = true;
   Allow_Numeric_Owners = true;

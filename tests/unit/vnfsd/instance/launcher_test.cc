@@ -15,7 +15,7 @@ TEST(Launcher, SpecificationOfAPlan) {
   EXPECT_EQ(spec.argv, (std::vector<std::string>{"/usr/lib/symnas/ganesha/bin/ganesha.nfsd", "-x",
                                                  "-F", "-f", "/run/symnas/vnfs/vnfs1/ganesha.conf",
                                                  "-p", "/run/symnas/vnfs/vnfs1/ganesha.pid", "-L",
-                                                 "/var/log/symnas/vnfs1.log", "-E", "17"}));
+                                                 "/var/log/symnas/vnfs1.log", "-E", "2959753069"}));
   EXPECT_EQ(spec.links, std::vector<std::string>{"nfs0"});
   EXPECT_FALSE(spec.ipv6);
   // Everything that the instance opens and that might lie below /run.

@@ -9,11 +9,13 @@ inline InstancePlan test_plan() {
   InstancePlan plan;
   plan.vnfs = "vnfs1";
   plan.vnfs_id = VnfsId(3);
+  plan.scope = "vnfs1";  // one that was made before scopes named the cluster
   plan.epoch = Epoch(17);
   plan.incarnation = "boot-id";
   plan.owner_key = "c/owner/vnfs1";
   plan.owner_mod_revision = Revision(123);
   plan.config.head_name = "c1n1";
+  plan.config.cluster_uuid = *Uuid::parse("00112233-4455-4677-8899-aabbccddeeff");
   plan.config.etcd.endpoints = {"https://10.99.0.1:2379"};
   plan.config.etcd.ca = "/etc/symnas/tls/ca.crt";
   plan.config.etcd.cert = "/etc/symnas/tls/head.crt";

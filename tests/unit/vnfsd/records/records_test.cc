@@ -119,6 +119,7 @@ TEST(Records, Vnfs) {
   r.set_failback(FAILBACK_AUTO);
   r.set_pinned("h");
   r.set_killed_epoch(1);
+  r.set_scope_names_cluster(true);
   EXPECT_EQ(hex_of(r),
             "0a0176"
             "1003"
@@ -131,7 +132,8 @@ TEST(Records, Vnfs) {
             "3001"
             "3801"
             "420168"
-            "4801");
+            "4801"
+            "5801");
 }
 
 TEST(Records, Owner) {
