@@ -176,6 +176,7 @@ Result<ExportRequest> export_request(const json& body) {
                  .texts("clients", r.clients)
                  .text("access", r.access, Need::kOptional)
                  .text("squash", r.squash, Need::kOptional)
+                 .text("anon", r.anon, Need::kOptional)
                  .text("pseudo", r.pseudo, Need::kOptional)
                  .finish());
   return r;
@@ -183,17 +184,19 @@ Result<ExportRequest> export_request(const json& body) {
 
 Result<ExportEdit> export_edit(const json& body) {
   std::vector<std::string> clients;
-  std::string access, squash, pseudo;
+  std::string access, squash, anon, pseudo;
   SYMNAS_TRY(Reader(body, "export set")
                  .texts("clients", clients, Need::kOptional)
                  .text("access", access, Need::kOptional)
                  .text("squash", squash, Need::kOptional)
+                 .text("anon", anon, Need::kOptional)
                  .text("pseudo", pseudo, Need::kOptional)
                  .finish());
   ExportEdit edit;
   if (body.contains("clients")) edit.clients = std::move(clients);
   if (body.contains("access")) edit.access = std::move(access);
   if (body.contains("squash")) edit.squash = std::move(squash);
+  if (body.contains("anon")) edit.anon = std::move(anon);
   if (body.contains("pseudo")) edit.pseudo = std::move(pseudo);
   return edit;
 }

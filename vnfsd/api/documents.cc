@@ -4,6 +4,7 @@
 #include <set>
 #include <sstream>
 
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "cvm/volume.h"
@@ -46,6 +47,11 @@ json clients_of(const ClusterView& view, const std::string& vnfs) {
     clients.insert(remote.substr(0, remote.rfind(':')));
   }
   return clients;
+}
+
+std::string anon_text(const records::ExportRecord& exported) {
+  const AnonymousIds anon = anonymous_ids(exported);
+  return fmt::format("{}:{}", anon.uid, anon.gid);
 }
 
 }  // namespace
@@ -186,7 +192,8 @@ json exports_document(const ClusterView& view) {
             {"vnfs", vnfses_of(view, exported.name())},
             {"clients", texts(exported.clients())},
             {"access", access_word(exported.access())},
-            {"squash", squash_word(exported.squash())}};
+            {"squash", squash_word(exported.squash())},
+            {"anon", anon_text(exported)}};
   });
 }
 

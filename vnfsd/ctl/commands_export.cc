@@ -9,7 +9,7 @@ namespace {
 using nlohmann::json;
 
 struct Options {
-  std::string name, filesystem, pseudo;
+  std::string name, filesystem, anon, pseudo;
   std::string path = "/";
   std::string access = "rw";
   std::string squash = "root";
@@ -23,6 +23,7 @@ CLI::Option* add_words(CLI::App* verb, const char* option, std::vector<std::stri
 }
 
 constexpr const char* kClients = "Networks or hosts, separated by commas, or '*'";
+constexpr const char* kAnon = "UID:GID of squashed callers; without it nobody, 65534:65534";
 constexpr const char* kPseudo = "Path that clients mount, if not /NAME";
 
 void add_create(CommandLine& line, CLI::App* noun) {
@@ -34,6 +35,7 @@ void add_create(CommandLine& line, CLI::App* noun) {
   add_words(verb, "--clients", o->clients, kClients)->required();
   verb->add_option("--access", o->access, "rw or ro")->capture_default_str();
   verb->add_option("--squash", o->squash, "root, none or all")->capture_default_str();
+  verb->add_option("--anon", o->anon, kAnon);
   verb->add_option("--pseudo", o->pseudo, kPseudo);
   verb->callback([&line, o] {
     line.action = [o](Context& context) {
@@ -44,6 +46,7 @@ void add_create(CommandLine& line, CLI::App* noun) {
                              {"clients", o->clients},
                              {"access", o->access},
                              {"squash", o->squash},
+                             {"anon", o->anon},
                              {"pseudo", o->pseudo}});
     };
   });
@@ -61,11 +64,13 @@ void add_set(CommandLine& line, CLI::App* noun) {
       {"clients", add_words(verb, "--clients", o->clients, kClients)},
       {"access", verb->add_option("--access", o->access, "rw or ro")},
       {"squash", verb->add_option("--squash", o->squash, "root, none or all")},
+      {"anon", verb->add_option("--anon", o->anon, kAnon)},
       {"pseudo", verb->add_option("--pseudo", o->pseudo, kPseudo)}};
   verb->callback([&line, o, given] {
     const json all = {{"clients", o->clients},
                       {"access", o->access},
                       {"squash", o->squash},
+                      {"anon", o->anon},
                       {"pseudo", o->pseudo}};
     json body = json::object();
     for (const Given& one : given) {
@@ -120,7 +125,8 @@ void add_export(CommandLine& line) {
   add_list_verb(line, noun, "exports",
                 {plain("NAME", "name"), plain("ID", "export_id"), plain("FS", "filesystem"),
                  plain("PATH", "path"), plain("PSEUDO", "pseudo"), plain("ACCESS", "access"),
-                 plain("SQUASH", "squash"), plain("CLIENTS", "clients"), plain("VNFS", "vnfs")});
+                 plain("SQUASH", "squash"), plain("ANON", "anon"), plain("CLIENTS", "clients"),
+                 plain("VNFS", "vnfs")});
   add_remove(line, noun);
 }
 

@@ -28,7 +28,9 @@ const char* squash_type(const records::ExportRecord& exported) {
   switch (exported.squash()) {
     case records::SQUASH_NONE: return "No_Root_Squash";
     case records::SQUASH_ALL: return "All_Squash";
-    default: return "Root_Squash";  // protobuf enums are open: the safest reading
+    // As exports(5) has it: uid 0 and gid 0 become the anonymous ones, and nothing else. Protobuf
+    // enums are open: this is the safest reading of what is not known.
+    default: return "Root_Id_Squash";
   }
 }
 
@@ -89,13 +91,18 @@ MDCACHE {{
   Use_Cached_Owner_On_Owner_Override = false;
 }}
 
+EXPORT_DEFAULTS {{
+  Anonymous_Uid = {};
+  Anonymous_Gid = {};
+}}
+
 LOG {{
   Default_Log_Level = {};
 }}
 )",
                      kMountPort, kNlmPort, ganesha.threads_max, ganesha.plugin_dir, ganesha.lease_s,
-                     ganesha.grace_s, plan.vnfs, plan.vnfs, plan.paths.recovery_root,
-                     ganesha.log_level);
+                     ganesha.grace_s, plan.vnfs, plan.vnfs, plan.paths.recovery_root, kNobody,
+                     kNobody, ganesha.log_level);
 }
 
 // Its parser takes prefix lengths of one or two digits, the first of which is not 0.
@@ -106,6 +113,7 @@ std::string client_text(const std::string& client) {
 }
 
 std::string export_block(const records::ExportRecord& exported, const FsalBlocks& fsal) {
+  const AnonymousIds anon = anonymous_ids(exported);
   std::string clients;
   for (const std::string& client : exported.clients()) {
     if (!clients.empty()) clients += ", ";
@@ -134,13 +142,15 @@ EXPORT {{
     Clients = {};
     Access_Type = {};
     Squash = {};
+    Anonymous_Uid = {};
+    Anonymous_Gid = {};
   }}
 }}
 )",
                      exported.export_id(), exported.name(), pseudo_of(exported), exported.name(),
                      kIoBytesMax, kIoBytesMax, kIoBytesMax, kIoBytesMax,
                      fsal.export_block(exported), clients, access_type(exported),
-                     squash_type(exported));
+                     squash_type(exported), anon.uid, anon.gid);
 }
 
 Status check_quotable(std::string_view what, std::string_view value) {

@@ -41,6 +41,11 @@ std::string pseudo_of(const records::ExportRecord& exported) {
   return exported.pseudo().empty() ? "/" + exported.name() : exported.pseudo();
 }
 
+AnonymousIds anonymous_ids(const records::ExportRecord& exported) {
+  return {exported.has_anon_uid() ? exported.anon_uid() : kNobody,
+          exported.has_anon_gid() ? exported.anon_gid() : kNobody};
+}
+
 bool overlap(std::string_view pseudo, std::string_view other) {
   if (other.size() < pseudo.size()) std::swap(pseudo, other);
   return other.starts_with(pseudo) &&
@@ -57,7 +62,8 @@ Status check_pseudo_paths(const ClusterView& view, const records::VnfsRecord& vn
       if (!overlap(path, there)) continue;
       return fail(ErrorCode::kBusy,
                   fmt::format("vnfs {}: export {} as {} and export {} as {}: one would hide the "
-                              "other (symnas export set --pseudo)",
+                              "other (symnas export set --pseudo; of one filesystem, the inner "
+                              "one's path has to be the same in both)",
                               vnfs.name(), one->record.name(), path, other->record.name(), there));
     }
   }

@@ -1,6 +1,7 @@
 // The exports of a VNFS, as the records have them. Thread-safe: pure functions.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -14,6 +15,14 @@ namespace symnas::vnfsd {
 std::string pseudo_of(const records::ExportRecord& exported);
 
 // Whether one of the two paths is the other or leads to it: "/a" and "/a/b".
+// Who squashed callers are: nobody, if the record does not say.
+constexpr std::uint32_t kNobody = 65534;
+struct AnonymousIds {
+  std::uint32_t uid = kNobody;
+  std::uint32_t gid = kNobody;
+};
+AnonymousIds anonymous_ids(const records::ExportRecord& exported);
+
 bool overlap(std::string_view pseudo, std::string_view other);
 
 // No export of the VNFS hides another one. Errors: kBusy (which two).

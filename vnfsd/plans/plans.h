@@ -61,6 +61,7 @@ struct ExportRequest {
   std::vector<std::string> clients;
   std::string access = "rw";    // rw, ro
   std::string squash = "root";  // root, none, all
+  std::string anon;             // UID:GID of squashed callers; empty: kNobody
   std::string pseudo;           // path that clients mount; empty: "/" and the name
 };
 Result<Change> plan_export_create(const ClusterView& view, const ExportRequest& request);
@@ -69,7 +70,7 @@ Result<Change> plan_export_create(const ClusterView& view, const ExportRequest& 
 struct ExportEdit {
   std::string name;
   std::optional<std::vector<std::string>> clients;  // a field that is not given stays
-  std::optional<std::string> access, squash, pseudo;
+  std::optional<std::string> access, squash, anon, pseudo;
 };
 // Errors also: kBusy (its new path hides another export of a VNFS).
 Result<Change> plan_export_set(const ClusterView& view, const ExportEdit& edit);

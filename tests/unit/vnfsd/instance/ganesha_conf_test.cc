@@ -54,6 +54,11 @@ MDCACHE {
   Use_Cached_Owner_On_Owner_Override = false;
 }
 
+EXPORT_DEFAULTS {
+  Anonymous_Uid = 65534;
+  Anonymous_Gid = 65534;
+}
+
 LOG {
   Default_Log_Level = EVENT;
 }
@@ -85,7 +90,9 @@ EXPORT {
   CLIENT {
     Clients = 10.0.0.0/24, 10.9.0.7/32;
     Access_Type = RW;
-    Squash = Root_Squash;
+    Squash = Root_Id_Squash;
+    Anonymous_Uid = 65534;
+    Anonymous_Gid = 65534;
   }
 }
 )";
@@ -101,6 +108,15 @@ TEST(GaneshaConf, AccessAndSquash) {
             std::string::npos);
   plan.exports[0].set_squash(records::SQUASH_NONE);
   EXPECT_NE(render_ganesha_conf(plan, cluster_fsal())->find("    Squash = No_Root_Squash;\n"),
+            std::string::npos);
+}
+
+TEST(GaneshaConf, AnonymousIds) {
+  InstancePlan plan = test_plan();
+  plan.exports[0].set_anon_uid(0);
+  plan.exports[0].set_anon_gid(99);
+  EXPECT_NE(render_ganesha_conf(plan, cluster_fsal())
+                ->find("    Anonymous_Uid = 0;\n    Anonymous_Gid = 99;\n"),
             std::string::npos);
 }
 

@@ -41,7 +41,10 @@ TEST(Exports, ArePendingUntilTheOwnersInstanceHasSaidIt) {
   EXPECT_TRUE(say(7, "", ""));
   EXPECT_NE(exports_problem(builder.view(), "vnfs1").find("has not said yet"), std::string::npos);
   builder.apply([](const ClusterView& v) {
-    return plan_export_set(v, {"u04", std::nullopt, "ro", std::nullopt, std::nullopt});
+    return ExportEdit edit;
+    edit.name = "u04";
+    edit.access = "ro";
+    return plan_export_set(v, edit);
   });
   EXPECT_TRUE(say(7, digest, ""));
   EXPECT_TRUE(say(7, "", digest));

@@ -63,6 +63,18 @@ TEST_F(PlanExportEditTest, WhatIsNotGivenStays) {
   EXPECT_EQ(record.export_id(), 1u);
 }
 
+TEST_F(PlanExportEditTest, AnonymousIds) {
+  const auto anon_after = [&](const char* text) {
+    ExportEdit e = edit();
+    e.anon = text;
+    builder.apply([&](const ClusterView& v) { return plan_export_set(v, e); });
+    const AnonymousIds anon = anonymous_ids(builder.view().exports.at("u04").record);
+    return std::pair(anon.uid, anon.gid);
+  };
+  EXPECT_EQ(anon_after("0:4294967294"), std::pair(0u, 4294967294u));
+  EXPECT_EQ(anon_after(""), std::pair(65534u, 65534u));
+}
+
 TEST_F(PlanExportEditTest, ClientsAreReplaced) {
   ExportEdit e = edit();
   e.clients = Texts{"10.1.0.0/16", "10.2.0.1"};
@@ -85,6 +97,9 @@ TEST_F(PlanExportEditTest, WhatCannotBeIsRefused) {
   EXPECT_EQ(with([](auto& e) { e.clients = Texts{"no.such.host"}; }), ErrorCode::kInvalidArgument);
   EXPECT_EQ(with([](auto& e) { e.access = "x"; }), ErrorCode::kInvalidArgument);
   EXPECT_EQ(with([](auto& e) { e.squash = "x"; }), ErrorCode::kInvalidArgument);
+  for (const char* anon : {"1", "1:", ":1", "-2:-2", "1:4294967295", "nobody:nobody", "1:2:3"}) {
+    EXPECT_EQ(with([&](auto& e) { e.anon = anon; }), ErrorCode::kInvalidArgument) << anon;
+  }
   for (const char* pseudo : {"/", "relative", "/a\"b", "/../a", "/a\nb"}) {
     EXPECT_EQ(with([&](auto& e) { e.pseudo = pseudo; }), ErrorCode::kInvalidArgument) << pseudo;
   }

@@ -95,6 +95,8 @@ TEST(Records, Export) {
   r.add_clients("*");
   r.set_access(ACCESS_RO);
   r.set_squash(SQUASH_ALL);
+  r.set_anon_uid(0);
+  r.set_anon_gid(65534);
   EXPECT_EQ(hex_of(r),
             "0a0165"
             "1001"
@@ -102,7 +104,9 @@ TEST(Records, Export) {
             "22012f"
             "2a012a"
             "3001"
-            "3802");
+            "3802"
+            "4800"
+            "50feff03");
 }
 
 TEST(Records, Vnfs) {
