@@ -52,6 +52,26 @@ bool overlap(std::string_view pseudo, std::string_view other) {
          (other.size() == pseudo.size() || pseudo == "/" || other[pseudo.size()] == '/');
 }
 
+bool nested(const records::ExportRecord& inner, const records::ExportRecord& outer) {
+  const std::string path = pseudo_of(inner);
+  const std::string around = pseudo_of(outer);
+  if (inner.filesystem() != outer.filesystem() || !path.starts_with(around + "/")) return false;
+  const std::string below = path.substr(around.size());
+  return inner.path() == (outer.path() == "/" ? below : outer.path() + below);
+}
+
+std::vector<std::string> nested_with(const ClusterView& view, const records::VnfsRecord& vnfs,
+                                     const records::ExportRecord& outer) {
+  std::vector<std::string> found;
+  for (const std::string& name : vnfs.exports()) {
+    const auto other = view.exports.find(name);
+    if (other == view.exports.end() || name == outer.name()) continue;
+    if (nested(other->second.record, outer) || nested(outer, other->second.record))
+      found.push_back(name);
+  }
+  return found;
+}
+
 Status check_pseudo_paths(const ClusterView& view, const records::VnfsRecord& vnfs) {
   for (int i = 0; i < vnfs.exports_size(); ++i) {
     SYMNAS_ASSIGN(const auto* one, find(view.exports, "export", vnfs.exports(i)));
@@ -59,7 +79,9 @@ Status check_pseudo_paths(const ClusterView& view, const records::VnfsRecord& vn
       SYMNAS_ASSIGN(const auto* other, find(view.exports, "export", vnfs.exports(j)));
       const std::string path = pseudo_of(one->record);
       const std::string there = pseudo_of(other->record);
-      if (!overlap(path, there)) continue;
+      if (!overlap(path, there) || nested(one->record, other->record) ||
+          nested(other->record, one->record))
+        continue;
       return fail(ErrorCode::kBusy,
                   fmt::format("vnfs {}: export {} as {} and export {} as {}: one would hide the "
                               "other (symnas export set --pseudo; of one filesystem, the inner "

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/base/result.h"
 #include "vnfsd/plans/change.h"
@@ -14,7 +15,6 @@ namespace symnas::vnfsd {
 // The path that clients mount.
 std::string pseudo_of(const records::ExportRecord& exported);
 
-// Whether one of the two paths is the other or leads to it: "/a" and "/a/b".
 // Who squashed callers are: nobody, if the record does not say.
 constexpr std::uint32_t kNobody = 65534;
 struct AnonymousIds {
@@ -23,9 +23,19 @@ struct AnonymousIds {
 };
 AnonymousIds anonymous_ids(const records::ExportRecord& exported);
 
+// Whether one of the two paths is the other or leads to it: "/a" and "/a/b".
 bool overlap(std::string_view pseudo, std::string_view other);
 
-// No export of the VNFS hides another one. Errors: kBusy (which two).
+// Whether `inner` lies inside `outer` for clients just where it lies in the filesystem. Then it is
+// found there by its path, and its rules hold from there on.
+bool nested(const records::ExportRecord& inner, const records::ExportRecord& outer);
+
+// The exports of the VNFS that lie inside `outer`, or around it.
+std::vector<std::string> nested_with(const ClusterView& view, const records::VnfsRecord& vnfs,
+                                     const records::ExportRecord& outer);
+
+// No export of the VNFS hides another one; one may lie inside another one. Errors: kBusy (which
+// two).
 Status check_pseudo_paths(const ClusterView& view, const records::VnfsRecord& vnfs);
 
 // A digest of everything that the records say about a VNFS's exports, in their order: equal only if

@@ -70,6 +70,20 @@ void put(const records::VnfsRecord& vnfs, Change& change) {
   change.txn.success.push_back(kv::put(kv::keys::kVnfs + vnfs.name(), vnfs.SerializeAsString()));
 }
 
+// An instance mounts what lies inside an export together with it, so the outer one comes first and
+// goes last. `doing`: what cannot be done to the export while the VNFS serves these.
+Status check_nothing_inside(const ClusterView& view, const records::VnfsRecord& vnfs,
+                            const records::ExportRecord& outer, std::string_view doing) {
+  for (const std::string& name : nested_with(view, vnfs, outer)) {
+    if (!nested(view.exports.at(name).record, outer)) continue;
+    return fail(ErrorCode::kBusy,
+                fmt::format("export {}: VNFS {} serves export {}, which lies inside it: {} (symnas "
+                            "export rm {} --vnfs {} first)",
+                            outer.name(), vnfs.name(), name, doing, name, vnfs.name()));
+  }
+  return {};
+}
+
 Status take_off(const ClusterView& view, const std::string& name,
                 const std::vector<std::string>& vnfses, Change& change) {
   for (const std::string& vnfs_name : vnfses) {
@@ -81,6 +95,8 @@ Status take_off(const ClusterView& view, const std::string& name,
       return fail(ErrorCode::kNotFound,
                   fmt::format("export {}: VNFS {} does not serve it", name, vnfs_name));
     }
+    SYMNAS_ASSIGN(const auto* exported, find(view.exports, "export", name));
+    SYMNAS_TRY(check_nothing_inside(view, vnfs->record, exported->record, "it would go along"));
     exports.erase(it);
     if (exports.empty()) {
       return fail(ErrorCode::kBusy,
@@ -123,7 +139,12 @@ Result<Change> plan_export_set(const ClusterView& view, const ExportEdit& edit) 
   change.txn.success.push_back(kv::put(kv::keys::kExports + edit.name, record.SerializeAsString()));
   const ClusterView then = after(view, change);
   for (const std::string& vnfs : vnfses_of(view, edit.name)) {
-    SYMNAS_TRY(check_pseudo_paths(then, then.vnfses.at(vnfs).record));
+    const records::VnfsRecord& serving = then.vnfses.at(vnfs).record;
+    SYMNAS_TRY(check_pseudo_paths(then, serving));
+    if (pseudo_of(record) == pseudo_of(exported->record)) continue;
+    const std::string_view doing = "its path cannot change";
+    SYMNAS_TRY(check_nothing_inside(view, serving, exported->record, doing));
+    SYMNAS_TRY(check_nothing_inside(then, serving, record, doing));
   }
   return change;
 }
@@ -144,6 +165,7 @@ Result<Change> plan_export_add(const ClusterView& view, const std::string& name,
     if (static_cast<std::size_t>(exports.size()) >= kExportsPerVnfsMax) {
       return bad(name, fmt::format("VNFS {} has {} exports", vnfs_name, kExportsPerVnfsMax));
     }
+    SYMNAS_TRY(check_nothing_inside(view, vnfs->record, exported->record, "it would be hidden"));
     exports.Add(std::string(name));
     note_left(view, vnfs->record, record);
     keep_owner(view, vnfs_name, change);

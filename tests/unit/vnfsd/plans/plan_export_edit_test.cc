@@ -119,6 +119,26 @@ TEST_F(PlanExportEditTest, NoPathHidesAnother) {
   EXPECT_EQ(pseudo_of(builder.view().exports.at("u04").record), "/u04");
 }
 
+TEST_F(PlanExportEditTest, OneLiesInsideAnother) {
+  ExportRequest inner = ViewBuilder::exported();
+  inner.name = "inner";
+  inner.path = "/dir/sub";
+  inner.pseudo = "/u04/dir/sub";
+  builder.apply([&](const ClusterView& v) { return plan_export_create(v, inner); });
+  add("inner");
+  // What is around comes first, goes last, and stays where it is.
+  EXPECT_EQ(code_of(plan_export_take_off(builder.view(), "u04", {"vnfs1"})), ErrorCode::kBusy);
+  EXPECT_EQ(code_of(plan_export_set(builder.view(), edit("/elsewhere"))), ErrorCode::kBusy);
+  ExportEdit access = edit("/u04");
+  access.access = "ro";
+  EXPECT_TRUE(plan_export_set(builder.view(), access));
+  add("u05");
+  builder.apply([](const ClusterView& v) { return plan_export_take_off(v, "inner", {"vnfs1"}); });
+  builder.apply([](const ClusterView& v) { return plan_export_take_off(v, "u04", {"vnfs1"}); });
+  add("inner");
+  EXPECT_EQ(code_of(plan_export_add(builder.view(), "u04", {"vnfs1"})), ErrorCode::kBusy);
+}
+
 TEST_F(PlanExportEditTest, ANewVnfsHidesNoneEither) {
   builder.apply([](const ClusterView& v) { return plan_export_set(v, edit("/u05/x")); });
   VnfsRequest r = ViewBuilder::vnfs();
