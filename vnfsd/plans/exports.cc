@@ -1,10 +1,12 @@
 #include "vnfsd/plans/exports.h"
 
+#include <algorithm>
 #include <cstdint>
 
 #include <fmt/core.h>
 
 #include "common/kv/keys.h"
+#include "vnfsd/network/net_address.h"
 
 namespace symnas::vnfsd {
 namespace {
@@ -44,6 +46,35 @@ std::string pseudo_of(const records::ExportRecord& exported) {
 AnonymousIds anonymous_ids(const records::ExportRecord& exported) {
   return {exported.has_anon_uid() ? exported.anon_uid() : kNobody,
           exported.has_anon_gid() ? exported.anon_gid() : kNobody};
+}
+
+std::vector<EffectiveRule> effective_rules(const records::ExportRecord& exported) {
+  const AnonymousIds anon = anonymous_ids(exported);
+  std::vector<EffectiveRule> rules;
+  for (const std::string& client : exported.clients())
+    rules.push_back({client, exported.access(), exported.squash(), anon});
+  for (const records::ClientRule& rule : exported.rules()) {
+    rules.push_back({rule.who(),
+                     rule.has_access() ? rule.access() : exported.access(),
+                     rule.has_squash() ? rule.squash() : exported.squash(),
+                     {rule.has_anon_uid() ? rule.anon_uid() : anon.uid,
+                      rule.has_anon_gid() ? rule.anon_gid() : anon.gid}});
+  }
+  std::stable_sort(rules.begin(), rules.end(), [](const auto& a, const auto& b) {
+    const Who one = classify_who(a.who);
+    const Who other = classify_who(b.who);
+    if (one.kind != other.kind) return one.kind < other.kind;
+    return one.kind == WhoKind::kNetwork && one.prefix_length > other.prefix_length;
+  });
+  return rules;
+}
+
+std::vector<std::string> names_in_rules(const records::ExportRecord& exported) {
+  std::vector<std::string> names;
+  for (const EffectiveRule& rule : effective_rules(exported)) {
+    if (classify_who(rule.who).is_name) names.push_back(rule.who);
+  }
+  return names;
 }
 
 bool overlap(std::string_view pseudo, std::string_view other) {

@@ -23,6 +23,19 @@ struct AnonymousIds {
 };
 AnonymousIds anonymous_ids(const records::ExportRecord& exported);
 
+// What holds for some clients of an export.
+struct EffectiveRule {
+  std::string who;  // normalised (normalise_who())
+  records::Access access = records::ACCESS_RW;
+  records::Squash squash = records::SQUASH_ROOT;
+  AnonymousIds anon;
+};
+// The most specific first, as exports(5) has it: hosts, networks by the length of their prefixes,
+// wildcards, netgroups, everybody. The first one that means a client is the client's.
+std::vector<EffectiveRule> effective_rules(const records::ExportRecord& exported);
+// Those of its rules that mean clients by a name.
+std::vector<std::string> names_in_rules(const records::ExportRecord& exported);
+
 // Whether one of the two paths is the other or leads to it: "/a" and "/a/b".
 bool overlap(std::string_view pseudo, std::string_view other);
 

@@ -130,7 +130,8 @@ Result<Change> plan_export_set(const ClusterView& view, const ExportEdit& edit) 
   SYMNAS_ASSIGN(const auto* exported, find(view.exports, "export", edit.name));
   if (!changes_anything(edit)) {
     return bad(edit.name,
-               "nothing to change was given (--clients, --access, --squash, --anon, --pseudo)");
+               "nothing to change was given (--clients, --client, --access, --squash, --anon, "
+               "--manage-gids, --pseudo)");
   }
   records::ExportRecord record = exported->record;
   SYMNAS_TRY(set_export_options(edit, record));

@@ -63,6 +63,33 @@ TEST_F(PlanExportEditTest, WhatIsNotGivenStays) {
   EXPECT_EQ(record.export_id(), 1u);
 }
 
+TEST_F(PlanExportEditTest, RulesOfClients) {
+  const auto rules_after = [&](Texts rules) {
+    ExportEdit e = edit();
+    e.rules = std::move(rules);
+    builder.apply([&](const ClusterView& v) { return plan_export_set(v, e); });
+    const ClusterView view = builder.view();
+    return view.exports.at("u04").record;
+  };
+  records::ExportRecord record =
+      rules_after({"DB1.example.org:rw,no_root_squash,anonuid=5,anongid=6", "fd00::7",
+                   "fd00:1::/64:ro", "@Friends:all_squash", "*.example.org", "*:ro"});
+  ASSERT_EQ(record.rules_size(), 6);
+  EXPECT_EQ(record.rules(0).who(), "db1.example.org");
+  EXPECT_EQ(record.rules(0).access(), records::ACCESS_RW);
+  EXPECT_EQ(record.rules(0).squash(), records::SQUASH_NONE);
+  EXPECT_EQ(record.rules(0).anon_uid(), 5u);
+  EXPECT_EQ(record.rules(0).anon_gid(), 6u);
+  EXPECT_EQ(record.rules(1).who(), "fd00::7/128");
+  EXPECT_FALSE(record.rules(1).has_access());
+  EXPECT_EQ(record.rules(2).who(), "fd00:1::/64");
+  EXPECT_EQ(record.rules(2).access(), records::ACCESS_RO);
+  EXPECT_EQ(record.rules(3).who(), "@Friends");
+  EXPECT_EQ(names_in_rules(record), (Texts{"db1.example.org", "*.example.org", "@Friends"}));
+  EXPECT_EQ(record.clients(0), "10.0.0.0/24");  // stays
+  EXPECT_EQ(rules_after({""}).rules_size(), 0);
+}
+
 TEST_F(PlanExportEditTest, AnonymousIds) {
   const auto anon_after = [&](const char* text) {
     ExportEdit e = edit();
@@ -97,6 +124,12 @@ TEST_F(PlanExportEditTest, WhatCannotBeIsRefused) {
   EXPECT_EQ(with([](auto& e) { e.clients = Texts{"no.such.host"}; }), ErrorCode::kInvalidArgument);
   EXPECT_EQ(with([](auto& e) { e.access = "x"; }), ErrorCode::kInvalidArgument);
   EXPECT_EQ(with([](auto& e) { e.squash = "x"; }), ErrorCode::kInvalidArgument);
+  for (const char* rule : {"10.0.0.1/24", "host:rw,quick", "host:anonuid=x", "@", "@a b", "a b",
+                           "*\"x", "10.0.0.0/24", "x\\y", "10.0.0.0/33:ro", ":rw"}) {
+    EXPECT_EQ(with([&](auto& e) { e.rules = Texts{rule}; }), ErrorCode::kInvalidArgument) << rule;
+  }
+  EXPECT_EQ(with([](auto& e) { e.rules = Texts{"h", "H:ro"}; }), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(with([](auto& e) { e.manage_gids = "x"; }), ErrorCode::kInvalidArgument);
   for (const char* anon : {"1", "1:", ":1", "-2:-2", "1:4294967295", "nobody:nobody", "1:2:3"}) {
     EXPECT_EQ(with([&](auto& e) { e.anon = anon; }), ErrorCode::kInvalidArgument) << anon;
   }

@@ -97,6 +97,11 @@ TEST(Records, Export) {
   r.set_squash(SQUASH_ALL);
   r.set_anon_uid(0);
   r.set_anon_gid(65534);
+  ClientRule& rule = *r.add_rules();
+  rule.set_who("h");
+  rule.set_access(ACCESS_RO);
+  rule.set_anon_uid(5);
+  r.set_manage_gids(true);
   EXPECT_EQ(hex_of(r),
             "0a0165"
             "1001"
@@ -106,7 +111,12 @@ TEST(Records, Export) {
             "3001"
             "3802"
             "4800"
-            "50feff03");
+            "50feff03"
+            "5a07"
+            "0a0168"
+            "1001"
+            "2005"
+            "6001");
 }
 
 TEST(Records, Vnfs) {
