@@ -8,6 +8,7 @@ SEEDS ?= 1000
 SIM ?= session mount data heads moves
 HOLDS ?= 2
 LUNS ?= file
+EMPTY ?= 0
 MINUTES ?= 30
 RUNS ?= 30
 HEADS ?= 4
@@ -34,7 +35,8 @@ help:
 	@echo 'make lab-tests  all tests on a lab: of one head, then of several; some subjects only:'
 	@echo '               tests/lab/run locks moves'
 	@echo 'make torture MINUTES=30 HEADS=4   random faults and moves under verified load'
-	@echo 'make lab N=1   a lab cluster of N heads on this machine; make lab-down removes it'
+	@echo 'make lab N=3   a lab cluster of N heads that serves a filesystem, and how to mount it;'
+	@echo '               EMPTY=1: nothing but heads and devices; make lab-down removes it'
 	@echo 'make sim FROM=1 SEEDS=1000   deterministic simulation; SIM=... for one of them'
 	@echo 'make sim-long MINUTES=30  seeds that this tree has not had'
 	@echo 'make sim-exhaustive HOLDS=2  every order of messages between mounts, up to a bound'
@@ -99,8 +101,8 @@ lab-tests: setup build
 torture: setup build
 	@tests/lab/torture --minutes $(MINUTES) --heads $(HEADS)
 
-lab: build
-	@deploy/lab/lab up N=$(N) LUNS=$(LUNS)
+lab: setup-demo build
+	@deploy/lab/lab up N=$(N) LUNS=$(LUNS) EMPTY=$(EMPTY)
 
 lab-down:
 	@deploy/lab/lab down

@@ -1,15 +1,13 @@
 #include "cvm/lun.h"
 
-#include <fcntl.h>
-
-#include <cerrno>
+#include <algorithm>
 
 #include <fmt/core.h>
 
 #include "common/base/log.h"
 #include "cvm/label_io.h"
+#include "cvm/lun_claim.h"
 #include "cvm/lun_device.h"
-#include "cvm/ofd_lock.h"
 #include "cvm/signature.h"
 #include "cvm/volume.h"
 
@@ -23,29 +21,6 @@ records::LunRecord record_of(const LunLabel& label) {
   record.set_size_bytes(label.size_bytes);
   record.set_logical_block_bytes(label.logical_block_bytes);
   return record;
-}
-
-// Locks that keep others from claiming the device, held during the import.
-struct Claim {
-  UniqueFd exclusive;  // block devices: O_EXCL
-};
-
-// O_EXCL of a block device fails while the kernel uses it: mounted, swap, dm, md (open(2)).
-Result<Claim> claim(const LunDevice& device) {
-  Claim claim;
-  if (device.node().kind == LunKind::kBlockDevice) {
-    claim.exclusive = UniqueFd(::open(device.path().c_str(), O_RDWR | O_EXCL | O_CLOEXEC));
-    if (!claim.exclusive.valid() && errno == EBUSY)
-      return fail(ErrorCode::kBusy,
-                  fmt::format("lun device {}: in use: mounted, swap, or part of another device",
-                              device.path()));
-    if (!claim.exclusive.valid())
-      return tl::unexpected(device_error(device.path(), "exclusive open", errno));
-  }
-  if (Status held = hold_all_ofd_bytes(device.fd()); !held)
-    return fail(held.error().code, fmt::format("lun device {}: in use by an instance: {}",
-                                               device.path(), held.error().message));
-  return claim;
 }
 
 enum class Occupant { kNone, kReplaceable, kSameFreeLun };
@@ -107,11 +82,8 @@ Result<LunLabel> own_label(const LunDevice& device, const Uuid& cluster, const U
 Result<records::LunRecord> import_lun(const LunImport& request) {
   SYMNAS_TRY(check_request(request));
   SYMNAS_ASSIGN(const LunDevice device, LunDevice::open(request.path, Access::kWrite));
-  if (device.size_bytes() < kLunBytesMin)
-    return fail(ErrorCode::kInvalidArgument,
-                fmt::format("lun device {}: {} bytes are too small for a LUN; the least is {} MiB",
-                            device.path(), device.size_bytes(), kLunBytesMin / kMiB));
-  SYMNAS_ASSIGN(const Claim claimed, claim(device));
+  SYMNAS_TRY(check_lun_size(device));
+  SYMNAS_ASSIGN(const Claim claimed, claim_device(device, Access::kWrite));
   LunLabel present;
   SYMNAS_ASSIGN(const Occupant occupant, judge_label(request, device, present));
   if (occupant == Occupant::kSameFreeLun) {
@@ -144,7 +116,7 @@ Result<records::LunRecord> import_lun(const LunImport& request) {
 
 Status release_lun(const std::string& path, const Uuid& cluster, const Uuid& lun) {
   SYMNAS_ASSIGN(const LunDevice device, LunDevice::open(path, Access::kWrite));
-  SYMNAS_ASSIGN(const Claim claimed, claim(device));
+  SYMNAS_ASSIGN(const Claim claimed, claim_device(device, Access::kWrite));
   SYMNAS_ASSIGN(const LunLabel label, own_label(device, cluster, lun));
   if (!label.volume.is_nil())
     return fail(ErrorCode::kBusy, fmt::format("lun {}: used by volume {}; remove the volume first",
@@ -160,7 +132,7 @@ Status assign_lun(const std::string& path, const Uuid& cluster, const Uuid& lun,
   if (!label.volume.is_nil() && !volume.is_nil())
     return fail(ErrorCode::kBusy,
                 fmt::format("lun {}: used by volume {}", label.name, label.volume.to_string()));
-  SYMNAS_ASSIGN(const Claim claimed, claim(device));
+  SYMNAS_ASSIGN(const Claim claimed, claim_device(device, Access::kWrite));
   // Read again: another head may have changed the label before we held the claim.
   SYMNAS_ASSIGN(label, own_label(device, cluster, lun));
   label.volume = volume;

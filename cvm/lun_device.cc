@@ -61,7 +61,6 @@ Result<LunDevice> LunDevice::open_node(LunNode node, Access access, DirectIo dir
   device.node_ = std::move(node);
   const std::string& path = device.node_.path;
   const int flags = (access == Access::kWrite ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOCTTY;
-  device.direct_ = true;
   device.fd_ = UniqueFd(::open(path.c_str(), flags | O_DIRECT));
   if (!device.fd_.valid() && errno == EINVAL) {
     if (direct == DirectIo::kRequired)
@@ -69,7 +68,6 @@ Result<LunDevice> LunDevice::open_node(LunNode node, Access access, DirectIo dir
                                                         "support O_DIRECT",
                                                         path));
     log::warn("lun device {}: no O_DIRECT here, falling back to the page cache", path);
-    device.direct_ = false;
     device.fd_ = UniqueFd(::open(path.c_str(), flags));
   }
   if (!device.fd_.valid()) return tl::unexpected(device_error(path, "open", errno));

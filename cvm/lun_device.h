@@ -41,7 +41,6 @@ class LunDevice {
   int fd() const { return fd_.get(); }
   // Gives up the descriptor: the one through which a ring may do I/O and whose OFD lock counts.
   UniqueFd take_fd() { return std::move(fd_); }
-  bool direct() const { return direct_; }
   std::uint64_t size_bytes() const { return size_bytes_; }
   std::uint32_t logical_block_bytes() const { return logical_block_bytes_; }
 
@@ -59,7 +58,6 @@ class LunDevice {
 
   LunNode node_;
   UniqueFd fd_;
-  bool direct_ = false;
   std::uint64_t size_bytes_ = 0;
   std::uint32_t logical_block_bytes_ = 0;
 };

@@ -16,22 +16,30 @@
 namespace symnas::cvm {
 namespace {
 
-Status lock_range(int fd, off_t begin, off_t length, const std::string& what) {
+struct flock write_lock(off_t begin, off_t length) {
   struct flock range {};
   range.l_type = F_WRLCK;
   range.l_whence = SEEK_SET;
   range.l_start = begin;
   range.l_len = length;
+  return range;
+}
+
+tl::unexpected<Error> held_by_others(const std::string& what) {
+  return fail(ErrorCode::kBusy,
+              what +
+                  ": held through another open of the LUN; an instance of that VNFS still runs "
+                  "on this head, or its last I/O has not ended");
+}
+
+Status lock_range(int fd, off_t begin, off_t length, const std::string& what) {
+  struct flock range = write_lock(begin, length);
   int rc;
   do {
     rc = ::fcntl(fd, F_OFD_SETLK, &range);
   } while (rc != 0 && errno == EINTR);
   if (rc == 0) return {};
-  if (errno == EAGAIN || errno == EACCES)
-    return fail(ErrorCode::kBusy,
-                what +
-                    ": held through another open of the LUN; an instance of that VNFS still runs "
-                    "on this head, or its last I/O has not ended");
+  if (errno == EAGAIN || errno == EACCES) return held_by_others(what);
   return fail(ErrorCode::kInternal,
               fmt::format("{}: {} (errno {})", what, std::strerror(errno), errno));
 }
@@ -43,6 +51,16 @@ Status hold_ofd_byte(int fd, std::uint32_t byte) {
 }
 
 Status hold_all_ofd_bytes(int fd) { return lock_range(fd, 0, 0, "OFD lock of all bytes"); }
+
+Status check_no_ofd_byte(int fd) {
+  struct flock range = write_lock(0, 0);
+  const std::string what = "OFD lock of all bytes";
+  if (::fcntl(fd, F_OFD_GETLK, &range) != 0)
+    return fail(ErrorCode::kInternal,
+                fmt::format("{}: {} (errno {})", what, std::strerror(errno), errno));
+  if (range.l_type == F_UNLCK) return {};
+  return held_by_others(what);
+}
 
 Status obtain_ofd_byte(int lun_fd, std::uint32_t byte, std::int64_t timeout_ms) {
   const std::string link = fmt::format("/proc/self/fd/{}", lun_fd);

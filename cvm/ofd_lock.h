@@ -21,6 +21,9 @@ Status hold_ofd_byte(int fd, std::uint32_t byte);
 // hold_ofd_byte().
 Status hold_all_ofd_bytes(int fd);
 
+// Whether no other open file description has a byte; takes nothing. Errors: as hold_ofd_byte().
+Status check_no_ofd_byte(int fd);
+
 // Proof that no I/O of the instance that held `byte` can reach the LUN any more: opens `lun_fd`'s
 // inode again through /proc/self/fd, obtains the byte, and releases it. The instance must have been
 // killed and reaped before. REQUIRES: lun_fd was opened through the LUN's canonical node. Errors:

@@ -52,7 +52,7 @@ class StripeMap {
 
   std::uint64_t size_bytes() const { return size_bytes_; }
   std::uint32_t stripe_unit_bytes() const { return std::uint32_t{1} << unit_shift_; }
-  std::uint32_t lun_count() const { return lun_count_; }
+  std::uint32_t lun_count() const { return lun_count_; }  // for tests
   // Bytes of data on a LUN; its data area is [kReservedBytes, kReservedBytes + bytes_on(lun)).
   std::uint64_t bytes_on(LunIndex lun) const;
 
@@ -64,7 +64,8 @@ class StripeMap {
   // REQUIRES: offset < size_bytes(). Cost: a binary search over the segments.
   LunPosition locate(VolumeOffset offset) const;
 
-  // The inverse of locate(). Errors: kOutOfRange when the position is outside the LUN's data area.
+  // For tests: the inverse of locate(). Errors: kOutOfRange when the position is outside the LUN's
+  // data area.
   Result<VolumeOffset> volume_offset(LunPosition position) const;
 
   // Calls visit(Piece) for the pieces of a range in ascending volume order; at most length / unit +

@@ -112,12 +112,6 @@ class CondVar {
     Adopted adopted(mutex);
     return condition_.wait_for(adopted.lock, time, std::move(holds)...);
   }
-  template <class Clock, class Duration, class... Predicate>
-  auto wait_until(Mutex& mutex, std::chrono::time_point<Clock, Duration> deadline,
-                  Predicate... holds) REQUIRES(mutex) {
-    Adopted adopted(mutex);
-    return condition_.wait_until(adopted.lock, deadline, std::move(holds)...);
-  }
 
  private:
   // The caller's lock as the standard library wants it. It stays locked.

@@ -112,8 +112,8 @@ void Cache::apply_events(std::vector<KeyFact> events) {
 
 void Cache::offer_locked(Shard& shard, std::string_view key, Fact&& fact, Revision known_at,
                          std::uint64_t life) {
-  // What is shown without entering must not be followed by what is older, either: an entry that is
-  // made later begins behind it, wherever the cache opens.
+  // A fact that is shown without entering must not be followed by an older one, either: an entry
+  // that is made later begins behind it, wherever the cache opens.
   if (!open_.load(std::memory_order_acquire)) {
     raise(applying_, known_at);
     return;

@@ -93,6 +93,7 @@ class Cache {
   // fails for ever.
   bool changed_since(std::string_view key, Revision revision);
 
+  // For tests: the size of all entries, as it counts for eviction; their number.
   std::int64_t bytes() const;
   std::int64_t entries() const;
 

@@ -39,7 +39,7 @@ class Committer {
   // store held at `revision`. Runs it at once when there is no such batch. Errors: the error that
   // closed the session.
   void when_landed(const Footprint& looked, Revision revision, std::function<void(Status)> action);
-  // The newest revision of which the cache shows an own batch, or a load has shown something.
+  // The newest revision of anything that was shown: of own batches in the cache, and of loads.
   Revision newest_shown();
   void note_shown(Revision revision);
   // True while an operation is under way by which this mount ends itself: the mount's end is no

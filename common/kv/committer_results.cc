@@ -1,5 +1,5 @@
-// What follows from the answer to a batch: own writes and fresh values in the cache, one answer per
-// operation.
+// The consequences of the answer to a batch: own writes and fresh values in the cache, one answer
+// per operation.
 #include <string>
 #include <utility>
 

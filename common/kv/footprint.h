@@ -53,7 +53,7 @@ class Claims {
   void remove(const Footprint& footprint);
   // Cost: O(points), plus O(claimed points) when a range is involved.
   bool conflicts(const Footprint& footprint) const;
-  bool empty() const { return claimed_.empty(); }
+  bool empty() const { return claimed_.empty(); }  // for tests
 
  private:
   struct Uses {

@@ -129,7 +129,7 @@ inline std::string share(FsId fs, Ino ino, MountId id) {
 inline std::string lock_orders(FsId fs) { return table(fs, 'w', 'X'); }
 inline std::string directory_move(FsId fs) { return table(fs, 'w', 'R'); }
 
-// Outside the watched area.
+// Outside the watched area. slot_prefix() is for tests: a mount uses mount_slots().
 inline std::string slot_prefix(FsId fs) { return table(fs, 'u', 'S'); }
 // All slots of one mount's session.
 inline std::string mount_slots(FsId fs, MountId id) { return table64(fs, 'u', 'S', id.value()); }

@@ -326,9 +326,4 @@ void SlotTable::release(const SlotUse& use, Revision mod_revision) {
   slot.mod_revision = mod_revision;
 }
 
-int SlotTable::busy() const {
-  return static_cast<int>(
-      std::count_if(slots_.begin(), slots_.end(), [](const Slot& slot) { return slot.busy; }));
-}
-
 }  // namespace symnas::kv

@@ -118,7 +118,6 @@ class SlotTable {
   // The use is over, and the slot now has this mod_revision (0: it does not exist and must be
   // armed).
   void release(const SlotUse& use, Revision mod_revision);
-  int busy() const;
 
  private:
   struct Slot {

@@ -50,7 +50,6 @@ class WatchFollower {
   // way.
   Step on_too_late();
 
-  bool following() const { return state_ == State::kFollowing; }
   // The newest revision whose events have come. It goes back when a new watch was opened at a
   // member that lags.
   Revision applied() const { return applied_; }

@@ -19,7 +19,7 @@ class BlockBits {
   std::string bytes(
       std::uint32_t first_blocks) const;  // of a prefix; "" when the prefix is all set
 
-  std::uint32_t size() const { return size_; }
+  std::uint32_t size() const { return size_; }  // for tests
   std::uint32_t count() const { return ones_; }
   bool any() const { return ones_ > 0; }
   bool all() const { return ones_ == size_; }

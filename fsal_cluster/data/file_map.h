@@ -155,7 +155,6 @@ class FileMap {
   std::size_t extents_of_first_chunk() const;
   std::uint64_t unrecorded_written_blocks() const { return unrecorded_written_; }
   std::uint64_t reserved_blocks() const;
-  const std::map<std::uint64_t, MapChunkState>& chunks() const { return chunks_; }
 
  private:
   Status parse(MapChunkState& chunk, const google::protobuf::RepeatedPtrField<records::Extent>& in,

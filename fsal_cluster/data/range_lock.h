@@ -24,7 +24,6 @@ class RangeLock {
   bool acquire(WaiterId id, std::uint64_t begin, std::uint64_t end, Mode mode);
   // Appends the ids that hold their range now to `granted`. REQUIRES: `id` holds.
   void release(WaiterId id, std::vector<WaiterId>& granted);
-  bool idle() const { return entries_.empty(); }
 
  private:
   struct Entry {

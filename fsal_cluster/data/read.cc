@@ -11,7 +11,7 @@ void DataPath::read(const Handle& handle, FileOffset offset, std::size_t bytes, 
   read_operation(handle, offset.value(), bytes, std::move(done));
 }
 
-// What a READ fetches.
+// The parts that a READ fetches.
 struct DataPath::ReadPlan {
   std::uint64_t offset = 0;
   std::uint64_t end = 0;  // end of the bytes that the file has; 0: none

@@ -67,7 +67,7 @@ Result<Revision> read_move_key(Context& context) {
   return move.value ? move.mod_revision : Revision{0};
 }
 
-// What becomes of the inode that `to` names.
+// The fate of the inode that `to` names.
 struct Replaced {
   std::optional<LinkDrop> file;
   TxnPart part;

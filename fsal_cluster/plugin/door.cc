@@ -45,7 +45,7 @@ std::uint64_t begun() {
   return __atomic_load_n(&nfs_health_.enqueued_reqs, __ATOMIC_SEQ_CST) - done - unbegun;
 }
 
-// What is on its way to the clients, in user space and in the sockets.
+// Replies on their way to the clients, in user space and in the sockets.
 struct Unsent {
   std::uint64_t replies = 0;
   std::uint64_t bytes = 0;

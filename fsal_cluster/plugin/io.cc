@@ -192,7 +192,7 @@ void write2(fsal_obj_handle* handle, bool bypass, fsal_async_cb done, fsal_io_ar
                        });
 }
 
-// What a COMMIT waits for.
+// The outcome that a COMMIT waits for.
 struct CommitAnswer {
   Mutex mutex;
   CondVar answered;

@@ -33,7 +33,7 @@ class KnownReplies {
 
   // REQUIRES: a call of that client.
   std::optional<Done> find(const Call& call) const;
-  std::size_t size() const { return calls_.size(); }
+  std::size_t size() const { return calls_.size(); }  // for tests
 
  private:
   struct Id {

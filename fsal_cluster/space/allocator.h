@@ -32,6 +32,7 @@ class Allocator {
   // not owned yet.
   enum class Used { kNever, kBefore };
   void add_group(FreeMap map, Used used = Used::kBefore);
+  // For tests: whether the block is in an owned group.
   bool owns(std::uint64_t block) const { return groups_.contains(group_of(block)); }
   std::uint32_t group_of(std::uint64_t block) const {
     return static_cast<std::uint32_t>(block / group_blocks_);

@@ -26,7 +26,7 @@ class Quiescence {
   // ended.
   Stamp retire();
   bool reusable(Stamp stamp) const { return stamp < first_; }
-  std::uint64_t in_flight() const { return in_flight_; }
+  std::uint64_t in_flight() const { return in_flight_; }  // for tests: I/Os that have not ended
 
  private:
   void advance();

@@ -17,7 +17,7 @@ class RunSet {
   void remove(BlockRun run);
   // The parts of the set that lie in `range`, ascending.
   std::vector<BlockRun> within(BlockRun range) const;
-  std::uint64_t blocks() const { return blocks_; }
+  std::uint64_t blocks() const { return blocks_; }  // for tests: size of the set
 
  private:
   std::map<std::uint64_t, std::uint64_t> runs_;  // start -> end

@@ -17,7 +17,8 @@ namespace keys = kv::keys;
 
 void Space::look_around_locked() {
   if (alone()) {
-    // What waits now was freed while no other mount was there, or all other mounts have ended.
+    // The blocks that wait now were freed while no other mount was there, or all other mounts have
+    // ended.
     allocator_.set_horizon({.alone = true, .quiesced = {}});
   } else {
     const bool waits = allocator_.waiting_blocks() > 0;

@@ -213,7 +213,7 @@ Status FileLocks::write_late_of(Ino ino) {
 }
 
 Status FileLocks::record_unlocks() {
-  // What the thread that has the turn is recording may yet become late again.
+  // An unlock that the thread with the turn is recording may yet become late again.
   { const MutexLock turn(order_mutex_); }
   std::vector<Key> keys;
   {

@@ -128,6 +128,7 @@ class FileLocks {
   // as load().
   Status turning_sole();
 
+  // For tests: how many pairs of inode and owner hold something.
   std::size_t size() const;
 
  private:

@@ -51,6 +51,7 @@ class Gate {
   // Lets everything that is held go with kShutDown, and everything that comes later. Idempotent.
   void shut_down();
 
+  // For tests: actions and callers that are held now.
   std::size_t held() const;
 
  private:

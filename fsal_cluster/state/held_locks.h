@@ -61,7 +61,7 @@ class HeldLocks {
                                        const LockRange& range) const;
   std::vector<Key> of_nfs4_client(const std::string& client) const;
   std::vector<Key> of_nlm() const;
-  std::size_t size() const { return table_.size(); }
+  std::size_t size() const { return table_.size(); }  // keys
 
   // The key's client has come back for what the key holds in `range`.
   void claim(const Key& key, const LockRange& range);

@@ -27,7 +27,7 @@ MembershipStep MembershipPlan::next(const MembershipView& view, std::int64_t now
   const auto wake_by = [&step](std::int64_t at_ns) {
     step.wake_ns = std::min(step.wake_ns.value_or(at_ns), at_ns);
   };
-  // What has to end may wait for what an ended mount has left.
+  // Stays that have to end may wait for something that an ended mount has left.
   if (view.draining) wake_by(now_ns + kDrainPollNs);
   for (const Peers::Ended& ended : view.ended) {
     const std::int64_t delay_ns = (ended.clean ? kTakeOverAfterCloseNs : 0) +

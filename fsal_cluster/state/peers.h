@@ -75,7 +75,7 @@ class Peers final : public kv::Follower {
   bool someone_needs_space() const;
   // Whether another mount that has not ended holds the inode; nullopt: unknown.
   std::optional<bool> held_by_others(Ino ino) const;
-  // Whether that mount has put a hold of the inode. False also when it is unknown.
+  // For tests: whether that mount has put a hold of the inode. False also when it is unknown.
   bool holds(MountId id, Ino ino) const;
 
   void on_image(const std::vector<kv::KeyValue>& image, Revision at) override;

@@ -166,8 +166,8 @@ Result<ShareAnswer> ShareModes::change(Ino ino, ShareMode before, ShareMode afte
   }
   const ShareTable::Turn turn = table_.take_turn(ino);
   if (!contains(before, after)) return change_recorded(ino, before, after, is_reclaim);
-  // What the open gives up is given up in any case. It is recorded before the answer where that is
-  // possible, because its owner may tell others.
+  // The modes that the open gives up are given up in any case. That is recorded before the answer
+  // where possible, because the open's owner may tell others.
   table_.count(ino, before, after);
   const auto own = table_.own(ino);
   const ShareMode opens = table_.opens(ino);
@@ -189,8 +189,8 @@ Result<ShareAnswer> ShareModes::change_recorded(Ino ino, ShareMode before, Share
     }
     SYMNAS_ASSIGN(Looked looked, look(ino));
     std::vector<kv::Compare> unchanged;
-    // What a former mount of this VNFS has denied, its record still denies: no mount has to be
-    // asked.
+    // The record of a former mount of this VNFS still denies what that mount has denied: no mount
+    // has to be asked.
     const auto former = std::ranges::find_if(looked.others, [&](const auto& other) {
       return other.second.vnfs == options_.vnfs && contains(other.second.mode, after);
     });

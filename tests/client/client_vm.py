@@ -14,6 +14,7 @@ import hashlib
 import json
 import os
 import shutil
+import signal
 import time
 
 import vm_image
@@ -149,6 +150,17 @@ class ClientVm(abc.ABC):
             job.kill()
             raise
         return Result(job.status, job.output)
+
+    def pause(self):
+        """Stops the whole machine until resume()."""
+        processes.send_signal(self._machine(), signal.SIGSTOP)
+
+    def resume(self):
+        processes.send_signal(self._machine(), signal.SIGCONT)
+
+    def _machine(self):
+        """The record of the process that runs the VM's kernel."""
+        return self.record()
 
     def stop(self):
         """Ends the VM at once and removes its directory; no effect if there is none."""

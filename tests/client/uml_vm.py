@@ -66,6 +66,12 @@ class UmlVm(ClientVm):
             for fd in fds:
                 os.close(fd)
 
+    def _machine(self):
+        parent = self.record()["pid"]
+        with open(f"/proc/{parent}/task/{parent}/children", encoding="ascii") as file:
+            pid = int(file.read())
+        return {"pid": pid, "start_time": processes.start_time(pid), "argv": [self.name]}
+
     def stop(self):
         record = self.record()
         super().stop()

@@ -20,6 +20,8 @@ NAMES = ("vm1", "vm2")
 FIRST_ADDRESS = 202  # in 10.0.0.0/24
 TIMEOUT_S = 120.0
 MOUNT_S = 60.0
+# Of the two kinds the one whose kernel can trace (ftrace): locks/waiting and torture read that.
+Vm = QemuVm
 UNCACHED = "actimeo=0"
 
 # The mount is tried again: a lazily ended job may hold it for a moment.
@@ -83,7 +85,7 @@ def boot(bench, name, address, disks=()):
     """Starts a client VM of the lab, which its `down` ends too."""
     if not shutil.which("qemu-system-x86_64"):
         raise Skip("this machine has no qemu-system-x86_64")
-    vm = QemuVm(name, bench.lab.vm_root())
+    vm = Vm(name, bench.lab.vm_root())
     if not vm.running():
         addresses = [f"{client_networks.address(1, address)}/24"]
         routers = []

@@ -12,7 +12,7 @@ import unittest.mock
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "deploy", "lab"))
 
-from symlab import faults, fencing, head_processes, processes
+from symlab import faults, fencing, head_processes, processes, served
 from symlab.cluster import Lab
 from symlab.errors import LabError
 
@@ -29,6 +29,41 @@ class Words(unittest.TestCase):
         for words in (["heal", "all"], ["resume", "all"], ["resume", "LUN1"], ["hang", "all"],
                       ["power-off", "all", "40"], ["stats", "all"]):
             self.assertFalse(faults.is_ours(words, HEADS), words)
+
+
+class Served(unittest.TestCase):
+    @staticmethod
+    def lab(heads):
+        state = mock_state(heads=[{"name": f"c1n{n + 1}"} for n in range(heads)],
+                           luns=[{"name": "LUN0", "path": "/a"}, {"name": "LUN1", "path": "/b"}])
+        return unittest.mock.Mock(state=state)
+
+    def test_two_vnfss_serve_unless_there_is_one_head(self):
+        self.assertEqual(served.vips_of(self.lab(1)), ["10.0.0.101"])
+        for heads in (2, 3, 16):
+            self.assertEqual(served.vips_of(self.lab(heads)), ["10.0.0.101", "10.0.0.102"])
+
+    def test_only_the_labs_own_devices_are_named(self):
+        words = served.quickstart_words(self.lab(1))
+        self.assertEqual(words[:4], ["quickstart", "/a", "/b", "--vip"])
+        self.assertNotIn("--commit", words)
+
+    def test_each_line_of_the_command_is_told(self):
+        lab = self.lab(2)
+        lab.symnas.return_value.return_value = "[1/2] one\n[2/2] two\n"
+        told = []
+        self.assertEqual(served.create_service(lab, told.append), ["10.0.0.101", "10.0.0.102"])
+        self.assertTrue(told[0].startswith("symnas quickstart /a /b "))
+        self.assertTrue(told[0].endswith(" --commit"))
+        self.assertEqual(told[1:], ["  [1/2] one", "  [2/2] two"])
+
+    def test_the_mount_is_a_line_for_a_shell(self):
+        self.assertEqual(served.mount_command("10.0.0.101"),
+                         "mount -o vers=4.1 10.0.0.101:/u04 /mnt")
+
+
+def mock_state(**data):
+    return unittest.mock.Mock(data=data)
 
 
 class Rules(unittest.TestCase):

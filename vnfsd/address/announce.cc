@@ -77,7 +77,7 @@ struct Announcer {
     std::copy_n(link.data(), std::min(link.size(), sizeof out.ifr_name - 1), out.ifr_name);
     return out;
   }
-  // Of the link, through any socket.
+  // Reads the link's MAC and index, through any socket.
   Status read_link(int fd, std::uint8_t* mac, int& index) const {
     ifreq asked = request();
     if (::ioctl(fd, SIOCGIFHWADDR, &asked) != 0) return failed("reading the MAC");

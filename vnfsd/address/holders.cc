@@ -159,8 +159,8 @@ Result<Device> find_device(int fd, const std::string& name) {
   return device;
 }
 
-// Of all that IPv6 carries, advertisements only: the device may be busy with NFS. Offsets: Ethernet
-// header, IPv6 next header at 6, ICMPv6 type behind its 40 bytes.
+// Lets only advertisements in, of all that IPv6 carries: the device may be busy with NFS. Offsets:
+// Ethernet header, IPv6 next header at 6, ICMPv6 type behind its 40 bytes.
 Status let_advertisements_in(int fd, const std::string& name) {
   static sock_filter program[] = {
       BPF_STMT(BPF_LD | BPF_B | BPF_ABS, ETH_HLEN + 6),
@@ -175,8 +175,8 @@ Status let_advertisements_in(int fd, const std::string& name) {
   return failed(name, "filter");
 }
 
-// What is for everybody comes to a card only if somebody wants it; advertisements do (RFC 4861,
-// 7.2.4: to all nodes, when a question came from nobody).
+// A packet for everybody comes to a card only if somebody wants it. Advertisements are such packets
+// (RFC 4861, 7.2.4: to all nodes, when a question came from nobody).
 Status join_all_nodes(int fd, const std::string& name, const Device& device) {
   packet_mreq group{};
   group.mr_ifindex = device.index;

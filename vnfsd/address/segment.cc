@@ -36,8 +36,8 @@ std::uint16_t checksum(std::string_view data) {
   return static_cast<std::uint16_t>(~sum);
 }
 
-// What the checksum of TCP covers before the segment: RFC 9293, 3.1 and RFC 8200, 8.1. The fields
-// of both have the same sum.
+// The header that the checksum of TCP covers before the segment: RFC 9293, 3.1 and RFC 8200, 8.1.
+// The fields of both have the same sum.
 std::string pseudo_header(const TcpEnd& local, const TcpEnd& remote) {
   std::string out(bytes_of(local.address));
   out += bytes_of(remote.address);

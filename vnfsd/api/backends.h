@@ -69,6 +69,10 @@ class LunsBackend {
   virtual ~LunsBackend() = default;
   virtual Result<std::string> import_lun(const LunImportRequest& request, Mode mode) = 0;
   virtual Result<std::string> release_lun(const std::string& name, Label label, Mode mode) = 0;
+  // What the devices hold that this head could import; `paths`: absolute paths, directories or
+  // globs, none: where it looks for LUNs anyway. Reads devices: seconds. Errors: kInvalidArgument,
+  // kBusy (one scan at a time).
+  virtual Result<nlohmann::json> scan_luns(const std::vector<std::string>& paths) = 0;
 };
 
 // Volumes.

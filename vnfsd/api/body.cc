@@ -127,6 +127,12 @@ Result<std::vector<LunImportRequest>> lun_import_requests(const json& body) {
   return requests;
 }
 
+Result<std::vector<std::string>> lun_scan_request(const json& body) {
+  std::vector<std::string> paths;
+  SYMNAS_TRY(Reader(body, "lun scan").texts("paths", paths, Need::kOptional).finish());
+  return paths;
+}
+
 Result<VolumeRequest> volume_request(const json& body) {
   VolumeRequest r;
   SYMNAS_TRY(Reader(body, "volume")

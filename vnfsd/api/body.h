@@ -27,6 +27,8 @@ struct RehostRequest {
 Result<NetworkRequest> network_request(const nlohmann::json& body);
 Result<std::vector<LunImportRequest>> lun_import_requests(const nlohmann::json& body);
 Result<VolumeRequest> volume_request(const nlohmann::json& body);
+// The paths; none: an empty list.
+Result<std::vector<std::string>> lun_scan_request(const nlohmann::json& body);
 Result<VolumeRequest> grow_request(const nlohmann::json& body);
 Result<fs::FormatOptions> filesystem_request(const nlohmann::json& body);
 Result<ExportRequest> export_request(const nlohmann::json& body);

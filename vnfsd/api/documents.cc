@@ -88,6 +88,33 @@ std::string cause_word(records::MoveCause cause) {
   }
 }
 
+const records::FenceRecord* fence_of(const ClusterView& view, const std::string& head) {
+  const auto known = view.heads.find(head);
+  const auto fence = view.fences.find(head);
+  if (known == view.heads.end() || fence == view.fences.end()) return nullptr;
+  if (fence->second.record.incarnation() != known->second.record.incarnation()) return nullptr;
+  return &fence->second.record;
+}
+
+std::string state_of_head(const ClusterView& view, const std::string& head) {
+  const auto known = view.heads.find(head);
+  if (known == view.heads.end() || known->second.record.incarnation().empty()) return "unknown";
+  if (const auto* fence = fence_of(view, head)) {
+    if (fence->state() == records::FENCE_DONE) return "fenced";
+    return fence->state() == records::FENCE_FAILED ? "unfenced" : "fencing";
+  }
+  return known->second.record.draining() ? "draining" : "serving";
+}
+
+std::vector<std::string> heads_that_see(const ClusterView& view, const std::string& lun_uuid) {
+  std::vector<std::string> names;
+  for (const auto& [name, head] : view.heads) {
+    const auto& seen = head.record.luns();
+    if (std::find(seen.begin(), seen.end(), lun_uuid) != seen.end()) names.push_back(name);
+  }
+  return names;
+}
+
 json cluster_document(const ClusterView& view) {
   const records::ClusterRecord& cluster = view.cluster.record;
   return {{"name", cluster.name()},
@@ -98,12 +125,20 @@ json cluster_document(const ClusterView& view) {
 
 json heads_document(const ClusterView& view) {
   return array_of(view.heads, [&](const records::HeadRecord& head) -> json {
+    json luns = json::array();
+    for (const auto& [name, lun] : view.luns) {
+      const auto& seen = head.luns();
+      if (std::find(seen.begin(), seen.end(), lun.record.uuid()) != seen.end())
+        luns.push_back(name);
+    }
     json document = {{"name", head.name()},
                      {"address", head.address()},
                      {"incarnation", head.incarnation()},
                      {"agent_started_ns", head.agent_started_ns()},
                      {"version", head.version()},
+                     {"state", state_of_head(view, head.name())},
                      {"lun_paths", texts(head.lun_paths())},
+                     {"luns", luns},
                      {"draining", head.draining()}};
     const auto fence = view.fences.find(head.name());
     if (fence != view.fences.end()) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -10,6 +11,7 @@
 namespace symnas::vnfsd::api {
 
 // Arrays of objects, ascending by name.
+// `luns`: the names of those that it says it sees.
 nlohmann::json heads_document(const ClusterView& view);
 nlohmann::json networks_document(const ClusterView& view);
 nlohmann::json luns_document(const ClusterView& view);
@@ -19,6 +21,13 @@ nlohmann::json exports_document(const ClusterView& view);
 nlohmann::json vnfs_document(const ClusterView& view);
 // The cluster's record as one object.
 nlohmann::json cluster_document(const ClusterView& view);
+
+// The fence of the present boot of that head; nullptr: there is none.
+const records::FenceRecord* fence_of(const ClusterView& view, const std::string& head);
+// serving, draining, fencing, unfenced, fenced; unknown: it never started.
+std::string state_of_head(const ClusterView& view, const std::string& head);
+// The heads that say they see the LUN with these uuid bytes.
+std::vector<std::string> heads_that_see(const ClusterView& view, const std::string& lun_uuid);
 
 // Words of the command line for record values.
 std::string access_word(records::Access access);

@@ -53,7 +53,7 @@ json extents_document(const fs::check::InodeDump& dump, const std::vector<LunNam
   return extents;
 }
 
-// What is the fullest decides: any member out of space stops all changes.
+// The fullest member decides: any member out of space stops all changes.
 json etcd_document(const CapacityFacts& facts) {
   std::int64_t size = 0;
   std::int64_t in_use = 0;
@@ -161,7 +161,7 @@ json dump_document(const fs::check::InodeDump& dump, const std::vector<LunName>&
   return out;
 }
 
-// What a cached inode costs is told when there are enough of them to be seen among all else.
+// The cost of a cached inode is told when there are enough inodes to be seen among everything else.
 json instance_document(const InstanceMemory& instance) {
   json out = {{"vnfs", instance.vnfs},
               {"pid", instance.pid},

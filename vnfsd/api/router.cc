@@ -109,6 +109,10 @@ Result<json> Router::list(const std::string& collection) {
 
 Result<json> Router::create(const std::string& collection, const json& body, Mode mode) {
   if (collection == "luns") return import_luns(body, mode);
+  if (collection == "lun-scan") {
+    SYMNAS_ASSIGN(const std::vector<std::string> paths, lun_scan_request(body));
+    return backends_.luns.scan_luns(paths);
+  }
   if (collection == "networks") {
     SYMNAS_ASSIGN(const NetworkRequest r, network_request(body));
     return done(backends_.records.change(

@@ -34,7 +34,8 @@ json ways_of(const std::vector<Way>& ways) {
   return out;
 }
 
-// What the planner does not ask: a head that is off and not fenced counts as one that serves.
+// A question that the planner does not ask: to it a head that is off and not fenced counts as one
+// that serves.
 json notes_of(const json& here, const std::string& head) {
   json notes = json::array();
   for (const json& silent : here.value("silent", json::array())) {

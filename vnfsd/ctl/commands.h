@@ -35,6 +35,7 @@ void add_status(CommandLine& line);
 void add_capacity(CommandLine& line);
 void add_events(CommandLine& line);
 void add_drill(CommandLine& line);
+void add_quickstart(CommandLine& line);
 // The verbs of `vnfs` that move VNFSs.
 void add_vnfs_moves(CommandLine& line, CLI::App* noun);
 // The verbs of `vnfs` that show where all VNFSs are, and why one is on a head or not.
@@ -45,6 +46,10 @@ void add_drains(CommandLine& line, CLI::App* noun);
 void add_vnfs_sets(CommandLine& line, CLI::App* noun);
 // The verbs of `fs` that look into a filesystem.
 void add_inspection(CommandLine& line, CLI::App* filesystem);
+
+// Runs another command, as if its words had been given after "symnas". Errors: kInvalidArgument
+// (they are no command), and those of the command.
+Status run_words(Context& context, const std::vector<std::string>& words);
 
 // How a verb waits for the VNFS that it has changed.
 struct WaitOptions {

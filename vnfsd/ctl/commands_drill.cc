@@ -62,7 +62,7 @@ Result<json> history_of(Context& context, const DrillOptions& o) {
   return document.value("history", json::array());
 }
 
-// What came after that epoch.
+// The entries of the history after that epoch.
 json newer(const json& history, std::uint64_t epoch) {
   json out = json::array();
   for (const json& entry : history) {
@@ -145,7 +145,7 @@ Status kill_and_wait(Context& context, const DrillOptions& o, const Before& befo
   }
 }
 
-// Those of before that have not come back in time.
+// The clients of before that have not come back in time.
 Result<std::vector<std::string>> not_back(Context& context, const DrillOptions& o,
                                           const std::vector<std::string>& wanted) {
   const auto deadline = std::chrono::steady_clock::now() + kConnectedAgain;

@@ -94,6 +94,36 @@ void add_network(CommandLine& line) {
   add_remove_verb(line, noun, "rm", "networks", "Remove a network that no VNFS uses");
 }
 
+namespace {
+
+std::string what_is_there(const json& device) {
+  std::string what = device.value("what", "");
+  const auto add = [&](const std::string& more) { what += (what.empty() ? "" : "; ") + more; };
+  if (device.value("partition", false)) add("a partition");
+  const std::string same = device.value("same_as", "");
+  if (!same.empty()) add("the same LUN as " + same);
+  return what.empty() ? "-" : what;
+}
+
+void add_scan(CommandLine& line, CLI::App* noun) {
+  auto paths = std::make_shared<std::vector<std::string>>();
+  CLI::App* verb =
+      noun->add_subcommand("scan", "Devices that could be imported, and what is on them");
+  verb->add_option("PATH", *paths, "Devices, directories or globs; none: lun_paths of vnfsd.toml");
+  verb->callback([&line, paths] {
+    line.action = [paths](Context& context) -> Status {
+      SYMNAS_ASSIGN(const json document,
+                    context.client.request("POST", "/v1/lun-scan", {{"paths", *paths}}));
+      return context.print(
+          document, "devices",
+          {plain("PATH", "path"), size("SIZE", "size_bytes"), plain("BLOCK", "logical_block_bytes"),
+           plain("STATE", "state"), Column{"WHAT", what_is_there}, plain("SEEN BY", "heads")});
+    };
+  });
+}
+
+}  // namespace
+
 void add_lun(CommandLine& line) {
   CLI::App* noun = line.app.add_subcommand("lun", "Shared block devices")->require_subcommand(1);
   struct Options {
@@ -117,6 +147,7 @@ void add_lun(CommandLine& line) {
       line, noun, "luns",
       {plain("NAME", "name"), size("SIZE", "size_bytes"), plain("BLOCK", "logical_block_bytes"),
        plain("VOLUME", "volume"), plain("UUID", "uuid")});
+  add_scan(line, noun);
   struct Release {
     std::string name;
     bool forget = false;

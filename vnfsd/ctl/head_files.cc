@@ -77,7 +77,7 @@ Status check_places(const HeadPlaces& places) {
         std::pair{"--plugin-dir", places.plugin_dir},
         std::pair{"--fence-agent", places.fence_agent}}) {
     if (path.empty()) continue;
-    // They end up in etcd.yml and ganesha.conf.
+    // The paths end up in etcd.yml and ganesha.conf.
     if (path.front() != '/' || path.find_first_of("\"\\'\n\t#") != std::string::npos) {
       return fail(ErrorCode::kInvalidArgument,
                   fmt::format("{} '{}': must be an absolute path without quotes, backslashes, tabs "

@@ -24,7 +24,42 @@ int report(const Error& error, Output output, std::ostream& out, std::ostream& e
   return exit_code(error.code);
 }
 
+void add_commands(CommandLine& line) {
+  add_cluster(line);
+  add_head(line);
+  add_etcd(line);
+  add_network(line);
+  add_lun(line);
+  add_volume(line);
+  add_filesystem(line);
+  add_export(line);
+  add_vnfs(line);
+  add_lock(line);
+  add_status(line);
+  add_capacity(line);
+  add_events(line);
+  add_drill(line);
+  add_quickstart(line);
+}
+
+void parse(CLI::App& app, const std::vector<std::string>& arguments) {
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // as CLI11 wants it
+  app.parse(reversed);
+}
+
 }  // namespace
+
+Status run_words(Context& context, const std::vector<std::string>& words) {
+  CLI::App app;
+  CommandLine line{app, {}};
+  add_commands(line);
+  try {
+    parse(app, words);
+  } catch (const CLI::Error& error) {
+    return fail(ErrorCode::kInvalidArgument, error.what());
+  }
+  return line.action(context);
+}
 
 Status check_path_name(const std::string& name) {
   if (!name.empty() && name.find_first_of("/?#% ") == std::string::npos) return {};
@@ -76,23 +111,9 @@ int run_symnas(std::vector<std::string> arguments, const ClientFactory& factory,
   app.add_option("--socket", socket, "vnfsd's socket; also $SYMNAS_SOCKET")->capture_default_str();
 
   CommandLine line{app, {}};
-  add_cluster(line);
-  add_head(line);
-  add_etcd(line);
-  add_network(line);
-  add_lun(line);
-  add_volume(line);
-  add_filesystem(line);
-  add_export(line);
-  add_vnfs(line);
-  add_lock(line);
-  add_status(line);
-  add_capacity(line);
-  add_events(line);
-  add_drill(line);
+  add_commands(line);
   try {
-    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // as CLI11 wants it
-    app.parse(reversed);
+    parse(app, arguments);
   } catch (const CLI::Success& success) {
     return app.exit(success, out, err);
   } catch (const CLI::ParseError& error) {

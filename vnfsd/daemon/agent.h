@@ -45,7 +45,7 @@ class Agent {
 
   // For the API. Valid as long as the agent lives.
   api::Backends backends() { return administration_.backends(); }
-  // What the supervisors of this head use.
+  // For tests: what the supervisors of this head use.
   instance::Host& host() { return ownership_; }
   // Fences of other heads.
   Fencing& fencing() { return cutting_.fencing; }

@@ -76,7 +76,7 @@ Status Reconciler::register_head() {
   const auto fence = view.fences.find(head_.config.head_name);
   if (fence != view.fences.end()) {
     if (forbids_claims(fence->second.record, head_.incarnation)) {
-      // What this boot has started is to be hidden and ended.
+      // The instances that this boot has started are to be hidden and ended.
       parts_.instances.follow(view, moves_.preparing());
       return fenced_here(fence->second.record);
     }

@@ -108,7 +108,7 @@ LOG {{
                      kNobody, ganesha.log_level);
 }
 
-// Its parser takes prefix lengths of one or two digits, the first of which is not 0.
+// ganesha's parser takes prefix lengths of one or two digits, the first of which is not 0.
 std::string client_text(const std::string& client) {
   if (client == "0.0.0.0/0") return "0.0.0.0/1, 128.0.0.0/1";
   if (client == "::/0") return "::/1, 8000::/1";

@@ -104,8 +104,8 @@ Status write_setting(const std::string& path, std::string_view value) {
   return {};
 }
 
-// What the head has set is not what a VNFS needs: it may have several links, perhaps to one
-// network.
+// The head's own settings are not those that a VNFS needs: it may have several links, perhaps to
+// one network.
 Status set_ipv4() {
   // The larger one of "all" and the link's counts (ip-sysctl).
   constexpr std::pair<const char*, const char*> kSettings[] = {

@@ -300,7 +300,7 @@ Status wait_listening(const Process& process, int netns_fd, std::int64_t timeout
 }
 
 void wake_clients(const std::vector<Connection>& connections, int netns_fd) {
-  // Whoever cannot be told finds out by itself.
+  // A client that cannot be told finds out by itself.
   (void)address::inside_netns(netns_fd, [&]() -> Status {
     for (const Connection& old : connections) {
       (void)address::tickle({old.local.address, old.local.port},

@@ -17,10 +17,8 @@ class RestartPolicy {
   // The administrator asked for a start: the count begins again.
   void reset() { failures_ = 0; }
 
-  int failures() const { return failures_; }  // in a row
-
  private:
-  int failures_ = 0;
+  int failures_ = 0;  // in a row
   std::int64_t serving_since_ms_ = -1;
 };
 

@@ -190,7 +190,7 @@ void Supervisor::give_up(const Error& error) {
   const auto how = process_->wait(kKillTimeoutMs);
   if (!how) return await_end();
   after_end(*how);
-  // What the instance said itself is the cause of what was seen from outside.
+  // The problem that the instance reported itself is the cause of what was seen from outside.
   const std::string said = lines_of(paths_.problems_file);
   show("fencing", said.empty() ? error.message : said);
 }
@@ -213,7 +213,7 @@ void Supervisor::watch_running() {
   }
 }
 
-// What comes of it shows when the process has ended.
+// The consequences show when the process has ended.
 void Supervisor::kill_if_told() {
   if (const auto why = requests_.take_end(state_.epoch)) end_process(*why);
 }
@@ -253,7 +253,7 @@ void Supervisor::fence_until_done() {
   requests_.sleep(kFencePauseMs);
 }
 
-// What others have changed meanwhile is no failure of its own.
+// A conflict with a change of somebody else is no failure of the instance.
 std::int64_t Supervisor::pause_after(const Error& error) {
   return error.code == ErrorCode::kConflict ? kConflictPauseMs : policy_.ended(now_ms());
 }

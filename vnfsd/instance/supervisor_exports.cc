@@ -31,7 +31,8 @@ void Supervisor::tell_exports(InstancePlan plan) {
   });
 }
 
-// What fails is done again when the records are looked at: they say that it is not known.
+// A step that fails is repeated when the records are looked at: they say that it is not known what
+// is served.
 Status Supervisor::tell_once(const InstancePlan& plan) {
   SYMNAS_ASSIGN(const std::optional<Revision> telling, host_.tells_exports(plan));
   if (!telling) return {};

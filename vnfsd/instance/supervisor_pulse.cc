@@ -82,7 +82,7 @@ void Supervisor::end_process(const std::string& why) {
   process_->kill();
 }
 
-// What comes of a kill.
+// Waits for the end of a killed process.
 void Supervisor::await_end() {
   if (vips_.up) hide_vips();
   if (const auto how = process_->wait(kHiddenLookMs)) return after_end(*how);
@@ -105,7 +105,7 @@ bool Supervisor::may_show_vips() {
   return false;
 }
 
-// Whoever is connected now hears nothing of its end, should it not come back.
+// Clients that are connected now hear nothing of the instance's end, should it not come back.
 void Supervisor::hide_vips() {
   requests_.show([](InstanceSnapshot& shown) { shown.silent = true; });
   if (unheard_.left.empty()) unheard_.left = connections_in(netns_.get());

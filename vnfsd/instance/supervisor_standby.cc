@@ -53,7 +53,7 @@ Status Supervisor::prepare_once() {
   return fail(ErrorCode::kBusy, text_of(vips_.held));
 }
 
-// It has nothing that could reach a LUN or a client: without a fence.
+// Needs no fence: a standby has nothing that could reach a LUN or a client.
 void Supervisor::discard_standby() {
   process_->kill();
   if (!process_->wait(kKillTimeoutMs)) {

@@ -19,7 +19,8 @@ constexpr std::int64_t kReleasePauseMs = 1000;  // between tries to give ownersh
 
 }  // namespace
 
-// Its clients get every answer to what it has begun, and nothing that would make them give up.
+// The instance's clients get every answer to the requests that it has begun, and nothing that would
+// make them give up.
 void Supervisor::retire_instance() {
   progress_.serving = false;
   state_.retiring = true;
@@ -63,7 +64,7 @@ void Supervisor::retire_instance() {
   departure.set_error(closed.error().message);
 }
 
-// What the kernel sends for a dead process would tell its clients to give up.
+// The packets that the kernel sends for a dead process would tell its clients to give up.
 void Supervisor::silence_instance() {
   if (farewell_.connections.empty()) {  // it could not say
     add_missing(unheard_.left, connections_in(netns_.get()));
@@ -130,7 +131,7 @@ void Supervisor::stop() {
       if (has_farewell) farewell_.unheard.push_back(one.to_string());
     }
     crash_point("fenced", vnfs_);
-    // Its end came before anybody took its VIPs away: they go with its links.
+    // The instance's end came before anybody took its VIPs away: they go with its links.
     if (vips_.up && burial_.valid()) burial_.get();
     const Status released = host_.release(vnfs_, farewell_);
     crash_point("released", vnfs_);

@@ -29,7 +29,8 @@ Result<InstancePlan> Supervisor::without_own_vips(InstancePlan plan) const {
   return plan;
 }
 
-// What `vips_.question` has brought, without the links of the VNFS's own earlier instances.
+// The holders that `vips_.question` has found, without the links of the VNFS's own earlier
+// instances.
 std::vector<TakenVip> Supervisor::who_else(const InstancePlan& plan) {
   std::vector<TakenVip> taken = vips_.question->answers();
   vips_.question.reset();

@@ -41,10 +41,6 @@ VipQuestion::VipQuestion(const std::vector<LinkPlan>& links, std::int64_t min_ms
   }
 }
 
-void VipQuestion::finish() {
-  for (const auto& one : asking_) one.wait();
-}
-
 std::vector<TakenVip> VipQuestion::answers() {
   enough_ = true;
   std::vector<TakenVip> out;

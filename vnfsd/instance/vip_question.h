@@ -37,8 +37,6 @@ class VipQuestion {
   VipQuestion(const VipQuestion&) = delete;
   VipQuestion& operator=(const VipQuestion&) = delete;
 
-  // Waits until the window is over.
-  void finish();
   // The VIPs for which somebody else was heard. Where nothing can be asked (no such device) nobody
   // is known to answer; that is logged.
   std::vector<TakenVip> answers();

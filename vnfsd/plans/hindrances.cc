@@ -57,7 +57,7 @@ Hindrance no_head(const ClusterView& view, const std::string& head) {
           fmt::format("symnas head invite {} lets it join", head)};
 }
 
-// Of the head alone. Lost: it has no boot that serves anything.
+// The hindrances of a lost head alone: it has no boot that serves anything.
 Hindrances of_lost_head(const ClusterView& view, const records::HeadRecord& head) {
   if (head.incarnation().empty())
     return {{Kind::kNeverStarted, "it has never been started", "systemctl start vnfsd there"}};
@@ -120,7 +120,7 @@ std::vector<Hindrance> hindrances(const ClusterView& view, const records::VnfsRe
     return found;
   }
   Hindrances more = of_lost_head(view, known->second.record);
-  // What a lost boot has said of LUNs and networks counts for nothing.
+  // The word of a lost boot about LUNs and networks counts for nothing.
   if (more.empty()) more = of_living_head(view, vnfs, known->second.record);
   std::ranges::move(more, std::back_inserter(found));
   return found;

@@ -33,8 +33,8 @@ bool uses(const ClusterView& view, const records::VnfsRecord& vnfs, const std::s
   });
 }
 
-// What the present instance has mounted for `former`, it has mounted to its end: the proof of that
-// covers it. `view`: with the exports of both.
+// Notes the filesystems that the present instance has mounted for `former`: it has them mounted to
+// its end, whose proof has to cover them. `view`: with the exports of both.
 void note_left(const ClusterView& view, const records::VnfsRecord& former,
                records::VnfsRecord& vnfs) {
   const auto owner = view.owners.find(vnfs.name());

@@ -91,7 +91,8 @@ Result<Change> plan_head_remove(const ClusterView& view, const std::string& name
   records::RemovedHeadRecord removed;
   removed.set_name(name);
   removed.set_removed_ns(now_ns);
-  // Its agent changes its record without the cluster's; claims and fences compare the new key.
+  // The head's agent changes the head's record without the cluster's; claims and fences compare the
+  // new key.
   change.txn.compares.push_back(kv::mod_revision_is(kv::keys::kHeads + name, head->mod_revision));
   for (const auto& [vnfs, stored] : view.vnfses) {
     const auto owner = view.owners.find(vnfs);

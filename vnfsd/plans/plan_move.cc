@@ -67,7 +67,7 @@ Result<Change> plan_vnfs_rehost(const ClusterView& view, const std::string& name
       kv::keys::kMoves + name,
       replaced == view.moves.end() ? Revision{} : replaced->second.mod_revision));
   change.txn.success.push_back(kv::put(kv::keys::kMoves + name, record.SerializeAsString()));
-  // Its primary needs no pin: there is nothing to go back to.
+  // A VNFS on its primary needs no pin: there is nothing to go back to.
   const bool pinned = pin == Pin::kYes && vnfs->record.heads(0) != head;
   set_pin(vnfs->record, pinned ? head : "", change);
   return change;

@@ -38,7 +38,7 @@ bool is(const std::string& text, const IpAddress& address) {
   return parsed && *parsed == address;
 }
 
-// Who already answers for an address: a VNFS, a head or a router. Empty: nobody.
+// The VNFS, head or router that has the address already, as text. Empty: nobody has it.
 std::string holder_of(const ClusterView& view, const IpAddress& address) {
   for (const auto& [name, vnfs] : view.vnfses) {
     for (const records::Vip& vip : vnfs.record.vips()) {
@@ -349,7 +349,7 @@ Result<Change> plan_vnfs_state(const ClusterView& view, const std::string& name,
   Change change{
       fmt::format("vnfs {}: {}", name, record.stopped() ? "to be stopped" : "to be started"), {}};
   change.txn.success.push_back(kv::put(kv::keys::kVnfs + name, record.SerializeAsString()));
-  // What is stopped is not on its way anywhere any more.
+  // A stopped VNFS is not on its way anywhere any more.
   if (record.stopped()) change.txn.success.push_back(kv::erase(kv::keys::kMoves + name));
   return change;
 }

@@ -63,7 +63,7 @@ class Question {
     return falling_to(view_, head_).contains(name_) ? Standby::kStarting : Standby::kNone;
   }
 
-  // What nobody owns is claimed by the first facts, what has an owner is sent by the second.
+  // A VNFS that nobody owns is claimed by the first facts, one with an owner is sent by the second.
   ha::Assignment assignment() const {
     if (out_.owner.empty()) return ha::plan(facts_of(view_)).at(name_);
     Observed observed;

@@ -118,7 +118,7 @@ void Prober::send_probes(std::int64_t now_ms) {
     if (!peer.incarnation.empty()) watch_.expect(name, peer.incarnation, now_ms);
     for (const IpAddress& address : peer.addresses) {
       const sockaddr_in6 to = socket_address(address, port_);
-      // What cannot be sent is missed over there.
+      // A probe that cannot be sent is missed over there.
       (void)::sendto(socket_.get(), datagram.data(), datagram.size(), 0,
                      reinterpret_cast<const sockaddr*>(&to), sizeof to);
     }

@@ -9,7 +9,7 @@
 namespace symnas::vnfsd {
 namespace {
 
-// Of those that are known, sorted.
+// The pauses that are known, sorted.
 std::vector<std::int64_t> pauses(const std::vector<Transition>& all, const std::string& head) {
   std::vector<std::int64_t> out;
   for (const Transition& one : all) {

@@ -20,7 +20,7 @@
 namespace symnas::vnfsd::daemon {
 namespace {
 
-// Whose instances serve other exports then.
+// The VNFSs whose instances serve other exports then.
 std::set<std::string> concerned(const ClusterView& view, const ClusterView& then) {
   std::set<std::string> out;
   for (const auto& [name, vnfs] : then.vnfses) {
@@ -32,8 +32,8 @@ std::set<std::string> concerned(const ClusterView& view, const ClusterView& then
   return out;
 }
 
-// Who serves what is edited, whether or not that changes anything: whoever repeats an edit wants to
-// know whether it is in force.
+// The VNFSs that serve an edited export, whether or not the edit changes anything: an administrator
+// who repeats an edit wants to know whether it is in force.
 std::set<std::string> edited(const ClusterView& view, const Change& change) {
   std::set<std::string> out;
   for (const kv::Op& op : change.txn.success) {
@@ -49,7 +49,7 @@ std::set<std::string> edited(const ClusterView& view, const Change& change) {
   return out;
 }
 
-// What is said of the instance that owns the VNFS now; null: nothing yet.
+// The record about the instance that owns the VNFS now; null: there is none yet.
 const records::ServedRecord* said_of_owner(const ClusterView& view, const std::string& vnfs) {
   const auto owner = view.owners.find(vnfs);
   const auto served = view.served.find(vnfs);
@@ -58,7 +58,7 @@ const records::ServedRecord* said_of_owner(const ClusterView& view, const std::s
   return known ? &served->second.record : nullptr;
 }
 
-// What an instance has refused it is told again.
+// An instance that has refused the exports is told again.
 void ask_again(const ClusterView& view, const std::set<std::string>& vnfses, Change& change) {
   for (const std::string& vnfs : vnfses) {
     const auto served = view.served.find(vnfs);
@@ -71,7 +71,7 @@ void ask_again(const ClusterView& view, const std::set<std::string>& vnfses, Cha
   }
 }
 
-// What is edited is as it was when the edit began.
+// The edited records are as they were when the edit began.
 Status check_unedited(const ClusterView& began, const ClusterView& view, const Change& change) {
   for (const kv::Op& op : change.txn.success) {
     if (!op.range.key.starts_with(kv::keys::kExports)) continue;

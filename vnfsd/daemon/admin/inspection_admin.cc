@@ -37,7 +37,7 @@ std::uint64_t resident_bytes(std::int64_t pid) {
   return 0;
 }
 
-// What the instance says of itself is missing for its first second.
+// The instance's own report is missing for its first second.
 api::InstanceMemory memory_of_instance(const std::string& vnfs, std::int64_t pid,
                                        const std::string& memory_file) {
   api::InstanceMemory out{.vnfs = vnfs, .pid = pid, .resident_bytes = resident_bytes(pid)};

@@ -4,12 +4,14 @@
 #include <thread>
 
 #include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include "common/base/log.h"
 #include "common/kv/keys.h"
 #include "cvm/lun.h"
 #include "cvm/volume.h"
 #include "fsal_cluster/schema/filesystem.h"
+#include "vnfsd/api/lun_scan.h"
 #include "vnfsd/daemon/head/limits.h"
 #include "vnfsd/daemon/journal/commit.h"
 #include "vnfsd/daemon/luns/limits.h"
@@ -114,6 +116,24 @@ Result<std::string> StorageAdmin::release_lun(const std::string& name, api::Labe
                             erased.error().message));
   }
   return done;
+}
+
+Result<nlohmann::json> StorageAdmin::scan_luns(const std::vector<std::string>& paths) {
+  SYMNAS_ASSIGN(const ClusterView view, read_when_ready(head_, reader_));
+  if (paths.size() > kScanPathsMax) {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("lun scan: {} paths, the most is {}", paths.size(), kScanPathsMax));
+  }
+  for (const std::string& path : paths) {
+    if (!path.empty() && path.front() == '/') continue;
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("lun scan: path '{}': not absolute", path));
+  }
+  const bool named = !paths.empty();
+  SYMNAS_ASSIGN(const std::vector<cvm::SurveyedDevice> devices,
+                scan_.scan(named ? paths : keeper_.candidates(view),
+                           named ? DeviceScan::Asked::kNamed : DeviceScan::Asked::kConfigured));
+  return api::lun_scan_document(view, devices);
 }
 
 Status StorageAdmin::assign_labels(const ClusterView& view, const std::vector<std::string>& luns,

@@ -11,6 +11,7 @@
 #include "vnfsd/daemon/follow/cluster_reader.h"
 #include "vnfsd/daemon/head/this_head.h"
 #include "vnfsd/daemon/journal/event_writer.h"
+#include "vnfsd/daemon/luns/device_scan.h"
 #include "vnfsd/daemon/luns/lun_keeper.h"
 
 namespace symnas::vnfsd::daemon {
@@ -26,6 +27,7 @@ class StorageAdmin final : public api::LunsBackend,
 
   Result<std::string> import_lun(const api::LunImportRequest& request, Mode mode) override;
   Result<std::string> release_lun(const std::string& name, api::Label label, Mode mode) override;
+  Result<nlohmann::json> scan_luns(const std::vector<std::string>& paths) override;
   Result<std::string> create_volume(const VolumeRequest& request, Mode mode) override;
   Result<std::string> grow_volume(const VolumeRequest& request, Mode mode) override;
   Result<std::string> remove_volume(const std::string& name, Mode mode) override;
@@ -48,6 +50,7 @@ class StorageAdmin final : public api::LunsBackend,
   EventWriter& events_;
   LunKeeper& keeper_;
   const std::function<void()> found_;
+  DeviceScan scan_;
   Mutex admin_mutex_;  // held over etcd and device I/O; taken before all others
 };
 

@@ -24,7 +24,7 @@ struct NewVip {
   std::string device;
 };
 
-// Those that a VNFS gets by the change.
+// The VIPs that VNFSs get by the change.
 Result<std::vector<NewVip>> new_vips(const ClusterView& before, const Change& change) {
   std::vector<NewVip> out;
   for (const kv::Op& op : change.txn.success) {
@@ -84,8 +84,8 @@ Result<std::string> VnfsAdmin::create_vnfs_set(const VnfsSetRequest& request, Mo
                           mode);
 }
 
-// Whoever has it mounted hangs for ever, and nobody else could give its locks back: they go with
-// it.
+// A client that has the VNFS mounted hangs for ever, and nobody else could give back the locks
+// recorded through it: they go with the VNFS.
 Result<std::string> VnfsAdmin::remove_vnfs(const std::string& name, api::Consent consent,
                                            Mode mode) {
   SYMNAS_ASSIGN(const ClusterView before, read_when_ready(head_, reader_));

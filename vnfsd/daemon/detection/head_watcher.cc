@@ -88,7 +88,8 @@ std::shared_ptr<const Neighbours> HeadWatcher::neighbours() const {
   return neighbours_;
 }
 
-// Whoever asks waits for as long as a VIP may take, so it begins before the head is missed.
+// The question may take as long as a VIP may take to answer, so it begins before the head is
+// missed.
 void HeadWatcher::ask_vips_of(const std::string& head) {
   std::vector<Cidr> vips;
   if (const auto known = neighbours()) {
@@ -109,7 +110,7 @@ void HeadWatcher::forget_question(const std::string& head) {
   });
   const auto asked = vip_questions_.find(head);
   if (asked == vip_questions_.end()) return;
-  // Its end would be waited for where it is destroyed.
+  // Destroying the future would wait for its end.
   if (asked->second.sign.valid()) not_needed_.push_back(std::move(asked->second.sign));
   vip_questions_.erase(asked);
 }
@@ -144,14 +145,15 @@ void HeadWatcher::forget_removed(const std::vector<ha::PeerSight>& sights) {
   });
 }
 
-// nullopt: it is heard. Answers whether that is news.
+// `why`: why the silent head is not fenced; nullopt: it is heard. Returns whether that is news.
 bool HeadWatcher::note_silence(const std::string& head, const std::optional<std::string>& why) {
   const MutexLock lock(mutex_);
   if (!why) return silent_told_.erase(head) != 0;
   return std::exchange(silent_told_[head], *why) != *why;
 }
 
-// Once: if it is only its agent that is away, its member goes on and may be the only one.
+// Leaves the member once for each silence: if only the head's agent is away, its member goes on and
+// may be the only one.
 void HeadWatcher::leave_member_of(const std::string& head) {
   if (!parts_.leave_member || !left_members_.insert(head).second) return;
   std::vector<IpAddress> addresses;
@@ -172,7 +174,7 @@ void HeadWatcher::look_at_silent(const ha::PeerSight& seen) {
     last_answers_.excuse(seen.head);
     return;
   }
-  // It may have been heard while the store was waited for.
+  // The head may have been heard while the store was waited for.
   const std::vector<ha::PeerSight> sights = parts_.prober->sights();
   const auto now = std::find_if(sights.begin(), sights.end(), [&](const ha::PeerSight& one) {
     return one.head == seen.head && one.incarnation == seen.incarnation;
@@ -219,9 +221,9 @@ std::optional<std::string> HeadWatcher::why_not_fenced(const ClusterView& view,
   if (vips.empty()) return "it serves nothing, and nothing waits for it";
   if (std::string why = parts_.fences.why_no_failover(); !why.empty()) return why;
   if (const Status able = parts_.fences.check_can_fence(view); !able) return able.error().message;
-  // Whoever is cut off itself hears nobody. Of two heads, each may be right: etcd's quorum decides
-  // which of them can write down a fence. Heads that have been off for long, and serve nothing, say
-  // nothing either way.
+  // A head that is cut off itself hears nobody. Of two heads, each may be right: etcd's quorum
+  // decides which of them can write down a fence. Heads that have been off for long, and serve
+  // nothing, say nothing either way.
   std::size_t members = 1;
   std::size_t heard = 1;
   for (const ha::PeerSight& other : sights) {

@@ -9,7 +9,7 @@
 
 namespace symnas::vnfsd::daemon {
 
-// What is broken is to be known before a head dies.
+// A broken fence agent is to be known before a head dies.
 void FenceAgentCheck::look() {
   const std::int64_t now_ms = head_.clock.mono_ns() / 1'000'000;
   if (!check_.valid()) {

@@ -202,7 +202,7 @@ Result<records::FenceRecord> Fencing::begin_fence(const std::string& head,
       }
     }
     SYMNAS_TRY(head_.check_not_removed(view));
-    // Who is being fenced itself fences nobody.
+    // A head that is being fenced itself fences nobody.
     const auto own = view.fences.find(head_.config.head_name);
     if (own != view.fences.end() && forbids_claims(own->second.record, head_.incarnation)) {
       return fenced_here(own->second.record);
@@ -224,7 +224,7 @@ Result<records::FenceRecord> Fencing::begin_fence(const std::string& head,
       log::warn("head {}: fencing its incarnation {}", head, incarnation);
       return record;
     }
-    // What was seen is no more; but an earlier try may be the reason.
+    // The records are not as they were seen; but an earlier try of this head may be the reason.
     if (put == PutFence::kConflict && cause != nullptr && !std::exchange(unclear, false)) {
       return fail(ErrorCode::kConflict,
                   fmt::format("head {}: its records changed: it is left alone", head));
@@ -251,7 +251,7 @@ void Fencing::note_failed_fence(const std::string& head, const std::string& inca
   }
 }
 
-// Whoever began it finds that it is not his any more.
+// The head that began the fence finds that the fence is not its own any more.
 void Fencing::give_up_fence(const ClusterView& view, const std::string& head) {
   const Stored<records::FenceRecord>& fence = view.fences.at(head);
   records::FenceRecord record = fence.record;

@@ -112,8 +112,8 @@ void Fencing::note_fenced(const records::FenceRecord& fence, const EndedMounts& 
   }
 }
 
-// What the head owns is read after the pause: until the abort frees its I/O it may be giving up
-// what it was asked for, with proof of its own, and does so then.
+// The VNFSs that the head owns are read after the pause: until the abort frees its I/O the head may
+// be giving up a VNFS that it was asked for, with proof of its own, and does so then.
 Result<std::string> Fencing::finish_fence(const std::string& head, const std::string& incarnation) {
   EndedMounts ended;
   const auto proven = [&](const ClusterView& view) -> Result<Stored<records::FenceRecord>> {

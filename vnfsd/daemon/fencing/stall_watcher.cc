@@ -141,7 +141,7 @@ void StallWatcher::take_over_fences(const ClusterView& view) {
       continue;
     }
     const records::FenceRecord& fence = view.fences.at(one.head).record;
-    // What was begun unasked, before it was configured otherwise, is not gone on with.
+    // A fence that was begun unasked, before fencing unasked was configured off, is not continued.
     const bool asked_for = fence.silent_since_ns() == 0;
     if (!head_.config.fence.automatic && !asked_for && fence.state() == records::FENCE_RUNNING)
       continue;

@@ -50,7 +50,7 @@ void ClusterFollower::look_again() {
   changed_.notify_all();
 }
 
-// What happened before the watch began is seen by reading.
+// Changes from before the watch began are seen by reading.
 void ClusterFollower::on_watch_created(Revision) {
   copy_.watch_began();
   look_again();

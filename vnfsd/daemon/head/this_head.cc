@@ -37,7 +37,7 @@ Status ThisHead::check_not_removed(const ClusterView& view) const {
                           name, boot->second.record.head()));
 }
 
-// Who is admitted, and whether the boot is one that was fenced, is as it was seen.
+// The admitted machine, and whether this boot was fenced, are as they were seen.
 void ThisHead::compare_admission(const ClusterView& view, kv::Txn& txn) const {
   const auto removed = view.removed.find(config.head_name);
   txn.compares.push_back(admitted_as_seen(view, config.head_name));

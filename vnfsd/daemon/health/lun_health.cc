@@ -134,8 +134,8 @@ bool LunCanaries::look() {
     const bool was_ill = ill_.contains(uuid);
     if (state != Health::State::kWell)
       ill[uuid] = fmt::format("it cannot be read on this head: {}", canary->health.why());
-    // What is here could not be given up: nothing proves the end of its I/O to a node that has
-    // gone.
+    // VNFSs that are here could not be given up: nothing proves the end of their I/O to a node that
+    // has gone.
     const bool gone = canary->lun.path.empty();
     if (state == Health::State::kWorse && !gone) worse.insert(uuid);
     changed = changed || was_ill != ill.contains(uuid);

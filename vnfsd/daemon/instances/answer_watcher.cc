@@ -17,7 +17,7 @@
 namespace symnas::vnfsd::daemon {
 namespace {
 
-// Whether the gate is open: only then it owes an answer.
+// Whether the gate is open: only then the instance owes an answer.
 bool may_answer(int pid, std::int64_t now_ns) {
   const auto pulse = fs::PulseReader::open(pid);
   return pulse && pulse->read().open_until_ns > now_ns;

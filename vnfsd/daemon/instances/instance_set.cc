@@ -41,14 +41,15 @@ void InstanceSet::follow(const ClusterView& view, const std::set<std::string>& c
       it = supervisors_.erase(it);
     }
     const ha::Facts facts = facts_of(view);
-    // What a fenced head has left ends itself, and its status goes on to say why it is refused.
+    // The instances that a fenced head has left end themselves, and their status goes on to say why
+    // they are refused.
     const auto self = facts.heads.find(head_.config.head_name);
     const bool lost = self == facts.heads.end() || self->second == ha::HeadState::kLost;
     for (const auto& [name, assignment] : ha::plan(facts)) {
       const auto owner = view.owners.find(name);
       const bool owned = owner != view.owners.end();
       const bool owned_here = owned && owner->second.record.head() == head_.config.head_name;
-      // What it is to give up it serves until the other head has answered the order.
+      // This head serves a VNFS that it is to give up until the other head has answered the order.
       const bool wanted_here = owned ? owned_here && (assignment.head == head_.config.head_name ||
                                                       ha::needs_order(assignment.reason))
                                      : assignment.head == head_.config.head_name;
@@ -63,7 +64,7 @@ void InstanceSet::follow(const ClusterView& view, const std::set<std::string>& c
           known->second->set_wanted(Wanted::kStopped);
         if (known == supervisors_.end() || lost) continue;
         known->second->set_wanted(Wanted::kStopped);
-        // What it has given up, or did not get, is another head's.
+        // A VNFS that this head has given up, or did not get, is another head's.
         if (assignment.reason != ha::Reason::kStopped &&
             known->second->snapshot().state == "stopped") {
           gone.push_back(std::move(known->second));

@@ -13,8 +13,8 @@
 namespace symnas::vnfsd::daemon {
 namespace {
 
-// What several heads see at once: it is written if it is not the last that was written of its kind
-// of thing.
+// The events that several heads see at once. One of these is written only if it is not already the
+// last event about the same thing (was_written()).
 bool seen_by_all(const records::EventRecord& event) {
   return event.kind() == event::kQuota || event.kind() == event::kHeadSilent ||
          event.kind() == event::kHeadHeard;

@@ -40,7 +40,7 @@ void LunKeeper::look(const ClusterView& view, const std::function<void()>& found
   if (luns_.complete(view)) return;
   std::string version = lun_set_version(view);
   if (const Reservations* reservations = registrations_.reservations()) {
-    // Whoever is not registered reads no label.
+    // A head that is not registered reads no label.
     const std::uint64_t times = reservations->registered_times();
     if (times == 0) return;
     version += fmt::to_string(times);

@@ -37,10 +37,10 @@ class LunKeeper {
   LunSet& open_luns() { return luns_; }
   Registrations& registrations() { return registrations_; }
   const LunCanaries& canaries() const { return canaries_; }
-
- private:
+  // Where LUNs are looked for: the configuration's lun_paths, then where heads imported some from.
   std::vector<std::string> candidates(const ClusterView& view) const;
 
+ private:
   const ThisHead& head_;
   LunSet luns_;
   Mutex scan_mutex_;  // one scan at a time

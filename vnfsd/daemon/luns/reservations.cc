@@ -135,7 +135,8 @@ Result<std::string> Reservations::preempt(const std::string& victim, const LunNa
   }
   if (luns.empty())
     return fail(ErrorCode::kUnavailable, "reservations: no LUN has them: nothing can be proved");
-  // What was its device at registration may be gone, or another LUN: an idle head notices nothing.
+  // The device that the LUN had at registration may be gone, or another LUN: an idle head notices
+  // nothing.
   const auto found = find(luns, candidates);
   const Status all = found ? found->all : tl::unexpected<Error>(found.error());
   Result<std::string> proof;

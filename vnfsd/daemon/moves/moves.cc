@@ -60,7 +60,7 @@ Status Moves::check_can_take(const ClusterView& view, const std::string& vnfs) c
   return fail(ErrorCode::kBusy, "this head has not all its LUNs open");
 }
 
-// What fails is done again with the next change of the records, or by the next look at them.
+// A step that fails is repeated with the next change of the records, or by the next look at them.
 void Moves::answer_moves(const ClusterView& view, const std::map<Revision, std::int64_t>& ages) {
   preparing_.clear();
   for (const auto& [vnfs, move] : view.moves) {
@@ -70,7 +70,7 @@ void Moves::answer_moves(const ClusterView& view, const std::map<Revision, std::
       finish_move(view, vnfs);
       continue;
     }
-    // Whoever gave it does not wait any more.
+    // The administrator who gave the order does not wait any more.
     if (ages.at(move.mod_revision) > kOrderNs) continue;
     if (const Status able = check_can_take(view, vnfs); !able) {
       say_why_not(vnfs, move, able.error().message);
@@ -98,7 +98,8 @@ void Moves::answer_moves(const ClusterView& view, const std::map<Revision, std::
   prepare_for_fences(view);
 }
 
-// Their standbys start while their heads are being fenced; not again each time that fails.
+// Standbys of their VNFSs start while the heads are being fenced; not again each time a fence
+// fails.
 void Moves::prepare_for_fences(const ClusterView& view) {
   const std::int64_t now_ms = head_.clock.mono_ns() / 1'000'000;
   for (const auto& [head, fence] : view.fences) {
@@ -139,7 +140,7 @@ void Moves::finish_move(const ClusterView& view, const std::string& vnfs) {
     log::warn("{}", ended.error().message);
 }
 
-// What fails is done again with the next look at the records.
+// A step that fails is repeated with the next look at the records.
 void Moves::order_moves(const ClusterView& view, std::map<Revision, std::int64_t> ages) {
   const std::int64_t now_ms = head_.clock.mono_ns() / 1'000'000;
   const Observed observed{settling_.look(now_ms, view, head_.config.failback.settle_s * 1000),

@@ -25,7 +25,7 @@ fs::Filesystems filesystems_of(const ClusterView& view) {
 
 }  // namespace
 
-// What the last instance of this boot was told of; nothing runs of one before it.
+// The LUNs of which the last instance of this boot was told; no instance before it runs any more.
 Result<std::vector<instance::LunIdentity>> Ownership::opened_luns(const std::string& vnfs) const {
   const std::string path = instance::paths_for(head_.config, vnfs).state_file;
   const auto text = instance::read_file(path);
@@ -58,11 +58,12 @@ Status Ownership::fence(const std::string& vnfs) {
   // Nobody owns it: the last owner gave it up after its fence.
   if (owner == view.owners.end()) return {};
   const records::OwnerRecord& record = owner->second.record;
-  // What this head had of it ended by its own release, or was proved to have ended.
+  // The mounts that this head had of the VNFS ended by its own release, or were proved to have
+  // ended.
   if (record.head() != head_.config.head_name || !head_.check_not_removed(view)) return {};
   SYMNAS_ASSIGN(const auto* stored, find(view.vnfses, "vnfs", vnfs));
   const VnfsId id(record.vnfs_id());
-  // What is to be ended is proved to have ended, whatever the records say of exports by now.
+  // The mounts to be ended are proved to have ended, whatever the records say of exports by now.
   SYMNAS_TRY(mounts);
   const auto living = fs::mounts_of(std::move(*mounts), id, Epoch(record.epoch()));
   std::set<std::string> volumes;

@@ -129,7 +129,7 @@ Result<instance::InstancePlan> Ownership::claim_from(const ClusterView& view,
   record.set_claimed_ns(head_.clock.wall_ns());
   txn.compares.push_back(kv::mod_revision_is(plan.owner_key, owner_revision));
   txn.compares.push_back(kv::mod_revision_is(kv::keys::kVnfs + vnfs, stored->mod_revision));
-  // Whoever edits them later sees the owner, and waits for it.
+  // A later edit of the exports sees the owner, and waits for it.
   txn.compares.push_back(unchanged_since(view, kv::keys::kExports));
   txn.compares.push_back(unchanged_since(view, kv::keys::kNetworks));
   head_.compare_admission(view, txn);
@@ -146,7 +146,7 @@ Result<instance::InstancePlan> Ownership::claim_from(const ClusterView& view,
   txn.compares.push_back(kv::mod_revision_is(kv::keys::kMoves + vnfs,
                                              ordered ? move->second.mod_revision : Revision{}));
   if (ordered && owner == view.owners.end() && move->second.record.to() != head_.config.head_name) {
-    // Its head was lost on the way, and still is: the order is over.
+    // The head of the order was lost on the way, and still is: the order is over.
     const std::string& to = move->second.record.to();
     const auto head = view.heads.find(to);
     const auto lost = view.fences.find(to);

@@ -31,7 +31,8 @@ Result<std::vector<std::pair<std::string, Epoch>>> Ownership::earlier(const std:
   return out;
 }
 
-// What is written last is what was told last: of what comes late, the revision is another one.
+// The last record written is about the exports told last: an answer that comes late has another
+// revision.
 Result<std::optional<Revision>> Ownership::tells_exports(const instance::InstancePlan& plan) {
   SYMNAS_ASSIGN(const ClusterView view, read_view(head_.store, kStoreDeadlineMs));
   const auto said = view.served.find(plan.vnfs);

@@ -1,14 +1,11 @@
 """NFSv4.1 locks that are waited for, while their holders come through other VNFSs."""
 
-import signal
-
 import labs
 from kernel_clients import finish, kernel_clients, output_of
 from lab_case import check, eventually, lab_test
 from steps.cluster import heads_from, history, victim
 from steps.lock_holders import GRANTED_S, SEES_IT_S, SITTING, WAITING, is_holding
 from steps.nfs4_locks import locks
-from symlab import processes
 
 SETTLED_S = 3.0
 
@@ -33,13 +30,13 @@ def available_lock_is_not_granted_if_another_vnfs_has_it(bench):
                                                                "vers=4.1")))
         eventually(SEES_IT_S, "the waiter waits", lambda: waits(waiter))
         bench.let_run(SETTLED_S)
-        processes.send_signal(other.vm.record(), signal.SIGSTOP)
+        other.vm.pause()
         try:
             one.run(f"touch {folder}/go1")
             finish({"the first holder": first})
             second = hold(one, elsewhere, "go2")
         finally:
-            processes.send_signal(other.vm.record(), signal.SIGCONT)
+            other.vm.resume()
         bench.let_run(GRANTED_S)
         check(waits(waiter), f"the waiter was granted a lock that is held: {output_of(waiter)}")
         one.run(f"touch {elsewhere}/go2")

@@ -90,6 +90,9 @@ struct FakeLuns final : LunsBackend {
   Result<std::string> release_lun(const std::string& name, Label label, Mode) override {
     return notes((label == Label::kForget ? "forget " : "release ") + name);
   }
+  Result<nlohmann::json> scan_luns(const std::vector<std::string>& paths) override {
+    return nlohmann::json{{"devices", paths}};
+  }
   Notes& notes;
 };
 

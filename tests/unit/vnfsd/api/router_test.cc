@@ -45,6 +45,24 @@ TEST_F(RouterTest, LocksAreFilteredByTheQuery) {
   EXPECT_EQ(code_of(router.handle(request)), ErrorCode::kNotSupported);
 }
 
+TEST_F(RouterTest, AScanOfDevicesTakesPathsOrNone) {
+  EXPECT_EQ((*ask("POST", "/v1/lun-scan", R"({"paths": ["/dev/a", "/dev/b"]})"))["devices"],
+            (json{"/dev/a", "/dev/b"}));
+  EXPECT_EQ((*ask("POST", "/v1/lun-scan", "{}"))["devices"], json::array());
+  EXPECT_EQ(code_of(ask("POST", "/v1/lun-scan", R"({"path": "/dev/a"})")),
+            ErrorCode::kInvalidArgument);
+}
+
+TEST_F(RouterTest, HeadsSayWhatTheySeeAndWhetherTheyServe) {
+  backend.builder.lun("LUN0").lun("LUN1");
+  records::HeadRecord head = backend.builder.view().heads.at("c1n1").record;
+  head.add_luns(backend.builder.view().luns.at("LUN1").record.uuid());
+  backend.builder.put(kv::keys::kHeads + std::string("c1n1"), head.SerializeAsString());
+  const json seen = (*ask("GET", "/v1/heads"))["heads"][0];
+  EXPECT_EQ(seen["luns"], json{"LUN1"});
+  EXPECT_EQ(seen["state"], "serving");
+}
+
 TEST_F(RouterTest, DryRunReachesThePlan) {
   ASSERT_TRUE(ask("POST", "/v1/networks", R"({"name": "nfs0", "device": "eth1"})", Mode::kDryRun));
   EXPECT_TRUE(backend.builder.view().networks.empty());

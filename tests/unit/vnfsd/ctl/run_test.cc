@@ -92,6 +92,35 @@ TEST_F(RunTest, SocketFromTheEnvironment) {
   EXPECT_EQ(asked[0].socket, "/run/symnas/vnfsd.sock");
 }
 
+TEST_F(RunTest, LunScan) {
+  answer = json{{"devices",
+                 {{{"path", "/dev/a"},
+                   {"size_bytes", 1 << 30},
+                   {"logical_block_bytes", 512},
+                   {"state", "free"},
+                   {"what", ""},
+                   {"partition", true}},
+                  {{"path", "/dev/b"},
+                   {"size_bytes", 1 << 30},
+                   {"logical_block_bytes", 4096},
+                   {"state", "imported"},
+                   {"what", "LUN LUN0, of no volume"},
+                   {"heads", {"c1n1", "c1n2"}},
+                   {"same_as", "/dev/c"}}}}};
+  EXPECT_EQ(run({"lun", "scan", "/dev/a", "/dev/b"}), 0) << err.str();
+  EXPECT_EQ(asked[0].path, "/v1/lun-scan");
+  EXPECT_EQ(asked[0].body, (json{{"paths", {"/dev/a", "/dev/b"}}}));
+  EXPECT_EQ(
+      out.str(),
+      "PATH    SIZE   BLOCK  STATE     WHAT                                            SEEN BY\n"
+      "/dev/a  1.00G  512    free      a partition                                     -\n"
+      "/dev/b  1.00G  4096   imported  LUN LUN0, of no volume; the same LUN as /dev/c  "
+      "c1n1,c1n2\n");
+  EXPECT_EQ(run({"lun", "scan", "-o", "json"}), 0);
+  EXPECT_EQ(asked[0].body, (json{{"paths", json::array()}}));
+  EXPECT_EQ(json::parse(out.str()), *answer);
+}
+
 TEST_F(RunTest, LunImport) {
   EXPECT_EQ(run({"lun", "import", "A=/dev/x", "B=/with=equals", "--force", "B"}), 0);
   EXPECT_EQ(asked[0].body, (json{{"luns",

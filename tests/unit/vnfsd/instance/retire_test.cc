@@ -1,6 +1,7 @@
 #include "vnfsd/instance/retire.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 namespace symnas::vnfsd::instance {
 namespace {

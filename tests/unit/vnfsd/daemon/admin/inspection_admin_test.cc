@@ -1,5 +1,7 @@
 #include "vnfsd/daemon/admin/inspection_admin.h"
 
+#include <nlohmann/json.hpp>
+
 #include "fsal_cluster/schema/filesystem.h"
 #include "tests/unit/vnfsd/daemon/head_world.h"
 

@@ -1,5 +1,7 @@
 #include "vnfsd/daemon/admin/locks_admin.h"
 
+#include <nlohmann/json.hpp>
+
 #include "tests/unit/vnfsd/daemon/head_world.h"
 
 namespace symnas::vnfsd::daemon {

@@ -1,5 +1,7 @@
 #include "vnfsd/daemon/admin/members_admin.h"
 
+#include <nlohmann/json.hpp>
+
 #include "tests/unit/vnfsd/daemon/fake_membership.h"
 #include "tests/unit/vnfsd/daemon/head_world.h"
 

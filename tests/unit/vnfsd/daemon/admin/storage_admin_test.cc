@@ -1,6 +1,8 @@
 // LUNs, volumes and filesystems, over files.
 #include "vnfsd/daemon/admin/storage_admin.h"
 
+#include <nlohmann/json.hpp>
+
 #include "tests/unit/cvm/lun_files.h"
 #include "tests/unit/vnfsd/daemon/head_world.h"
 
@@ -36,6 +38,27 @@ TEST_F(StorageAdminTest, ADryImportWritesNothing) {
   EXPECT_FALSE(builder.view().luns.contains("LUN0"));
   EXPECT_EQ(code_of(admin.import_lun({"LUN0", "relative"}, Mode::kCommit)),
             ErrorCode::kInvalidArgument);
+}
+
+TEST_F(StorageAdminTest, AScanTellsLunsFromFreeDevices) {
+  import("LUN0");
+  files.make("free");
+  const auto scanned = admin.scan_luns({files.directory(), files.path("none")});
+  ASSERT_TRUE(scanned) << scanned.error().message;
+  const nlohmann::json& devices = (*scanned)["devices"];
+  ASSERT_EQ(devices.size(), 3u) << *scanned;
+  EXPECT_EQ(devices[0]["state"], "imported");
+  EXPECT_EQ(devices[0]["lun"], "LUN0");
+  EXPECT_EQ(devices[1]["state"], "free");
+  EXPECT_EQ(devices[2]["state"], "nothing");
+  EXPECT_EQ(code_of(admin.scan_luns({"relative"})), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code_of(admin.scan_luns(std::vector<std::string>(1000, "/x"))),
+            ErrorCode::kInvalidArgument);
+  // Without paths: where heads look for LUNs.
+  const auto known = admin.scan_luns({});
+  ASSERT_TRUE(known) << known.error().message;
+  ASSERT_EQ((*known)["devices"].size(), 1u) << *known;
+  EXPECT_EQ((*known)["devices"][0]["path"], files.path("LUN0"));
 }
 
 TEST_F(StorageAdminTest, AVolumeUsesItsLunsUntilItIsRemoved) {

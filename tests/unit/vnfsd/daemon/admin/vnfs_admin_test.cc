@@ -2,6 +2,8 @@
 // how many there are.
 #include "vnfsd/daemon/admin/vnfs_admin.h"
 
+#include <nlohmann/json.hpp>
+
 #include "fsal_cluster/state/lock_record.h"
 #include "tests/unit/vnfsd/daemon/head_world.h"
 

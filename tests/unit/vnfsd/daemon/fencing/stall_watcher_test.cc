@@ -1,5 +1,7 @@
 #include "vnfsd/daemon/fencing/stall_watcher.h"
 
+#include <nlohmann/json.hpp>
+
 #include "common/kv/keys.h"
 #include "tests/unit/vnfsd/daemon/head_world.h"
 #include "vnfsd/daemon/fencing/limits.h"
