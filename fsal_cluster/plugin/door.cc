@@ -12,6 +12,7 @@
 #include "fsal_cluster/plugin/ganesha.h"
 #include "fsal_cluster/plugin/limits.h"
 #include "fsal_cluster/plugin/milestones.h"
+#include "fsal_cluster/plugin/names.h"
 #include "fsal_cluster/plugin/send_queues.h"
 
 namespace symnas::plugin {
@@ -27,6 +28,8 @@ std::atomic<std::uint64_t> kept{0};
 // request that is kept is never resumed.
 bool admit(svc_req* request) {
   if (!shut.load()) {
+    // It comes here again.
+    if (request->rq_msg.cb_proc != 0 && !names_are_known(request)) return false;
     if (request->rq_msg.cb_proc != 0) note_request();
     return true;
   }
@@ -83,6 +86,7 @@ void guard_door() { nfs_before_request = admit; }
 Result<std::int64_t> shut_door(std::int64_t timeout_ms) {
   const Clock::time_point start = Clock::now();
   shut.store(true);
+  resume_unnamed();  // they are kept now
   while (begun() != 0) {
     if (ms_since(start) >= timeout_ms) {
       return fail(ErrorCode::kUnavailable,

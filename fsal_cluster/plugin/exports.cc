@@ -9,6 +9,7 @@
 #include "common/base/log.h"
 #include "fsal_cluster/plugin/ganesha.h"
 #include "fsal_cluster/plugin/instance.h"
+#include "fsal_cluster/plugin/names.h"
 
 namespace symnas::plugin {
 namespace {
@@ -53,6 +54,7 @@ void Instance::change_exports(const Control::Say& say) {
   exports_read_ = true;  // ganesha listens by now: it has read its exports
   const auto file = read_instance_file(path_);
   if (!file) return say({{"error", file.error().message}});
+  use_names(file->exports);
   const Status done = export_changes_.follow(file->exports);
   if (!done) return say({{"error", done.error().message}});
   say({{"exports", file->exports.size()}});

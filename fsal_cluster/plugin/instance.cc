@@ -22,6 +22,7 @@
 #include "fsal_cluster/plugin/door.h"
 #include "fsal_cluster/plugin/limits.h"
 #include "fsal_cluster/plugin/milestones.h"
+#include "fsal_cluster/plugin/names.h"
 #include "fsal_cluster/plugin/object.h"
 #include "fsal_cluster/schema/records.pb.h"
 #include "fsal_cluster/state/file_locks.h"
@@ -123,6 +124,8 @@ Status Instance::start(const std::string& path, std::uint32_t workers) {
       [](const std::string& line, const Control::Say& say) { the_instance->obey(line, say); });
   SYMNAS_TRY(the_instance->start_status_monitor());
   if (standby) SYMNAS_TRY(the_instance->wait_for_call());
+  start_names(the_instance->file_.head_netns, the_instance->file_.head_mntns);
+  use_names(the_instance->file_.exports);
   log::info("instance of {} on {}, epoch {}", the_instance->file_.vnfs, the_instance->file_.head,
             the_instance->file_.epoch.value());
   return {};

@@ -26,11 +26,13 @@ Result<InstanceFile> parse_instance_file(const std::string& text, const std::str
     file.etcd_key_file = etcd.value("key", "");
     file.etcd_quota_bytes = etcd.value("quota_bytes", std::int64_t{0});
     file.head_netns = json.value("head_netns", "");
+    file.head_mntns = json.value("head_mntns", "");
     for (const auto& lun : json.at("luns"))
       file.luns.push_back({lun.at("name"), lun.at("uuid"), lun.at("path")});
     for (const auto& one : json.value("exports", nlohmann::json::array()))
-      file.exports.push_back(
-          {one.at("id").get<std::uint16_t>(), one.at("pseudo"), one.at("block")});
+      file.exports.push_back({one.at("id").get<std::uint16_t>(), one.at("pseudo"), one.at("block"),
+                              one.value("names", std::vector<std::string>()),
+                              one.value("manage_gids", false)});
     if (file.etcd_endpoints.empty())
       return fail(ErrorCode::kInvalidArgument, origin + ": etcd.endpoints is empty");
     return file;

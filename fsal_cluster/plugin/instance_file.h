@@ -26,6 +26,7 @@ struct InstanceFile {
   std::string etcd_key_file;
   std::int64_t etcd_quota_bytes = 0;  // 0: not known, no reserve is kept
   std::string head_netns;             // path; empty: no other network namespace
+  std::string head_mntns;             // path of the head's mounts; empty: no other ones
   struct Lun {
     std::string name;
     std::string uuid;
@@ -34,8 +35,10 @@ struct InstanceFile {
   std::vector<Lun> luns;
   struct Export {
     std::uint16_t id = 0;
-    std::string pseudo;  // path that clients mount
-    std::string block;   // of ganesha's configuration
+    std::string pseudo;                // path that clients mount
+    std::string block;                 // of ganesha's configuration
+    std::vector<std::string> names{};  // of clients, in its rules
+    bool manage_gids = false;          // callers' groups are looked up
   };
   std::vector<Export> exports;
 };

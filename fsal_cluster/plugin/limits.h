@@ -61,4 +61,26 @@ inline constexpr std::size_t kExportClientsMax = 4096;
 // Pause before the next try after a volume could not adopt its new record, or a watch broke.
 inline constexpr std::int64_t kGrowthRetryMs = 500;
 
+// How long a request waits for the name services, the first time that they are asked about its
+// client or its caller: services that work take some milliseconds, and clients notice no second.
+inline constexpr std::int64_t kNameWaitMs = 1500;
+inline constexpr std::int64_t kNameTickMs = 100;  // how exactly that is kept
+// After this time what a name means is asked again, when somebody uses it.
+inline constexpr std::int64_t kRefreshNamesMs = 60'000;
+// As kRefreshNamesMs, after no answer, or a part of one.
+inline constexpr std::int64_t kAskAgainMs = 2000;
+// Threads that ask: so many services that hang at a time leave the others alone.
+inline constexpr unsigned kNameThreads = 8;
+// Clients, or users, that are known: some 200 bytes each, and 4 for each group.
+inline constexpr std::size_t kKnownAnswersMax = 65536;
+inline constexpr std::int64_t kForgetNamesMs = 1000;  // between two looks for unused ones of them
+// At most one line of the log in this time about services that do not answer.
+inline constexpr std::int64_t kNameNoteMs = 60'000;
+// An entry of passwd at first, and at most.
+inline constexpr std::size_t kPasswdBytes = 4096;
+inline constexpr std::size_t kPasswdBytesMax = 1 << 20;
+// Groups of a user at first, and at most (NGROUPS_MAX of Linux).
+inline constexpr std::size_t kGroupsAtFirst = 64;
+inline constexpr std::size_t kGroupsMax = 65536;
+
 }  // namespace symnas::plugin

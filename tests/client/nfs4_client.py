@@ -67,7 +67,7 @@ class Client:
 
     # --- calls
 
-    def _once(self, *operations):
+    def once(self, *operations):
         """Sends one COMPOUND; `parse` functions read the answer at each operation's result.
 
         operations: (number, arguments, parse); returns what the parse functions returned.
@@ -88,12 +88,12 @@ class Client:
         return results
 
     def call(self, *operations):
-        """As _once, until the server answers: over new connections, after recovery, after DELAY.
+        """As once(), until the server answers: over new connections, after recovery, after DELAY.
 
         operations may be callables, which are called again for each attempt.
         """
         return self._until_answered(
-            lambda: self._once(*[op() if callable(op) else op for op in operations]))
+            lambda: self.once(*[op() if callable(op) else op for op in operations]))
 
     def _until_answered(self, attempt):
         end = time.monotonic() + GIVE_UP_S
@@ -130,27 +130,27 @@ class Client:
         self.session = b""
         if self.minor:
             arguments = self.verifier + opaque(self.owner) + u32(0, 0, 0)
-            [(self.client_id, sequence)] = self._once(
+            [(self.client_id, sequence)] = self.once(
                 (EXCHANGE_ID, arguments, lambda a: (a.u64(), a.u32())))
             channel = u32(0, 1 << 20, 1 << 20, 4096, 16, 4, 0)
             flags = _CONN_BACK_CHAN if self.called_back else 0
             arguments = u64(self.client_id) + u32(sequence, flags) + channel * 2 \
                 + u32(0x40000000, 1, 0)
-            [self.session] = self._once((CREATE_SESSION, arguments, lambda a: a.take(16)))
+            [self.session] = self.once((CREATE_SESSION, arguments, lambda a: a.take(16)))
             self.slot_sequence = 0
             self.slots = {}
             return
         arguments = self.verifier + opaque(self.owner) + u32(0x40000000) + opaque("tcp") \
             + opaque("0.0.0.0.0.0") + u32(0)
-        [(self.client_id, confirm)] = self._once(
+        [(self.client_id, confirm)] = self.once(
             (SETCLIENTID, arguments, lambda a: (a.u64(), a.take(8))))
-        self._once((SETCLIENTID_CONFIRM, u64(self.client_id) + confirm, None))
+        self.once((SETCLIENTID_CONFIRM, u64(self.client_id) + confirm, None))
 
     def _reclaim_locks(self):
         self.ranges = self.ranges[:self.reclaims]
         for held in list(self.ranges):
             try:
-                self.held = self._once(self._here(), self._lock(*held, _WRITE_LOCK, True))[1]
+                self.held = self.once(self._here(), self._lock(*held, _WRITE_LOCK, True))[1]
             except Refused as refused:
                 if refused.status not in (DENIED, RECLAIM_BAD):
                     raise
@@ -158,7 +158,7 @@ class Client:
 
     def _reclaim_complete(self):
         if self.minor:
-            self._once((RECLAIM_COMPLETE, u32(0), None))
+            self.once((RECLAIM_COMPLETE, u32(0), None))
 
     def _recover(self, end):
         """Reclaims what this client held from a server that has restarted."""
@@ -208,11 +208,11 @@ class Client:
         arguments = u32(self._next_owner_sequence(), access, self.deny) + u64(self.client_id) \
             + opaque(f"{self.owner} {owner}")
         arguments += u32(1, 0, 1, 0, 0) if create else u32(0)  # UNCHECKED4, no attributes
-        _, (stateid, unconfirmed), handle = self._once(
+        _, (stateid, unconfirmed), handle = self.once(
             (PUTFH, opaque(at), None), (OPEN, arguments + claim, opened_stateid),
             (GETFH, b"", XdrReader.opaque))
         if unconfirmed and not self.minor:
-            _, stateid = self._once(
+            _, stateid = self.once(
                 (PUTFH, opaque(handle), None),
                 (OPEN_CONFIRM, stateid + u32(self._next_owner_sequence()), lambda a: a.take(16)))
         self.handle, self.stateid = handle, stateid
@@ -255,7 +255,7 @@ class Client:
     def status_of_read(self):
         """The status of a READ that is sent once, whatever the answer is."""
         try:
-            self._once(self._here(), (READ, self.stateid + u64(0) + u32(1), None))
+            self.once(self._here(), (READ, self.stateid + u64(0) + u32(1), None))
         except Refused as refused:
             return refused.status
         return OK
@@ -276,7 +276,7 @@ class Client:
         answer is."""
         self.locks += 1
         try:
-            self._once(self._here(), self._lock_all())
+            self.once(self._here(), self._lock_all())
         except Refused as refused:
             return refused.status
         return OK

@@ -89,14 +89,18 @@ class Connection:
     """Calls of the COMPOUND procedure, one at a time."""
 
     def __init__(self, address, uid=0):
-        self.uid = self.gid = uid  # whose calls they are
         self.xid = int.from_bytes(os.urandom(4), "big")
         try:
             self.socket = socket.create_connection((address, PORT))
         except OSError as error:
             raise Gone(str(error)) from error
+        self.act_as(uid, uid)
         self.socket.settimeout(ANSWER_S)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def act_as(self, uid, gid, groups=()):
+        """The caller of all calls from now on; a new connection's is uid."""
+        self.credential = u32(0) + opaque("nfs4") + u32(uid, gid, len(groups), *groups)
 
     def close(self):
         self.socket.close()
@@ -124,8 +128,7 @@ class Connection:
         if again is None:
             self.xid = (self.xid + 1) & 0xFFFFFFFF
         xid = self.xid if again is None else again
-        credential = u32(0) + opaque("nfs4") + u32(self.uid, self.gid, 0)  # stamp, machine, ...
-        call = u32(xid, 0, 2, 100003, 4, 1, 1) + opaque(credential) + u32(0, 0)
+        call = u32(xid, 0, 2, 100003, 4, 1, 1) + opaque(self.credential) + u32(0, 0)
         call += opaque("") + u32(minor, len(operations))
         call += b"".join(u32(number) + arguments for number, arguments in operations)
         try:

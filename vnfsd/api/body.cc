@@ -179,27 +179,36 @@ Result<ExportRequest> export_request(const json& body) {
                  .text("name", r.name)
                  .text("filesystem", r.filesystem)
                  .text("path", r.path, Need::kOptional)
-                 .texts("clients", r.clients)
+                 .texts("clients", r.clients, Need::kOptional)
+                 .texts("rules", r.rules, Need::kOptional)
+                 .text("manage_gids", r.manage_gids, Need::kOptional)
                  .text("access", r.access, Need::kOptional)
                  .text("squash", r.squash, Need::kOptional)
+                 .text("anon", r.anon, Need::kOptional)
                  .text("pseudo", r.pseudo, Need::kOptional)
                  .finish());
   return r;
 }
 
 Result<ExportEdit> export_edit(const json& body) {
-  std::vector<std::string> clients;
-  std::string access, squash, pseudo;
+  std::vector<std::string> clients, rules;
+  std::string access, squash, anon, manage_gids, pseudo;
   SYMNAS_TRY(Reader(body, "export set")
                  .texts("clients", clients, Need::kOptional)
+                 .texts("rules", rules, Need::kOptional)
+                 .text("manage_gids", manage_gids, Need::kOptional)
                  .text("access", access, Need::kOptional)
                  .text("squash", squash, Need::kOptional)
+                 .text("anon", anon, Need::kOptional)
                  .text("pseudo", pseudo, Need::kOptional)
                  .finish());
   ExportEdit edit;
   if (body.contains("clients")) edit.clients = std::move(clients);
+  if (body.contains("rules")) edit.rules = std::move(rules);
+  if (body.contains("manage_gids")) edit.manage_gids = std::move(manage_gids);
   if (body.contains("access")) edit.access = std::move(access);
   if (body.contains("squash")) edit.squash = std::move(squash);
+  if (body.contains("anon")) edit.anon = std::move(anon);
   if (body.contains("pseudo")) edit.pseudo = std::move(pseudo);
   return edit;
 }

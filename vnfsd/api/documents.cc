@@ -4,6 +4,7 @@
 #include <set>
 #include <sstream>
 
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "cvm/volume.h"
@@ -47,6 +48,8 @@ json clients_of(const ClusterView& view, const std::string& vnfs) {
   }
   return clients;
 }
+
+std::string anon_text(const AnonymousIds& anon) { return fmt::format("{}:{}", anon.uid, anon.gid); }
 
 }  // namespace
 
@@ -211,6 +214,18 @@ json vnfses_of(const ClusterView& view, const std::string& exported) {
   return out;
 }
 
+// In the order in which they are looked at.
+json rules_document(const records::ExportRecord& exported) {
+  json out = json::array();
+  for (const EffectiveRule& rule : effective_rules(exported)) {
+    out.push_back({{"who", rule.who},
+                   {"access", access_word(rule.access)},
+                   {"squash", squash_word(rule.squash)},
+                   {"anon", anon_text(rule.anon)}});
+  }
+  return out;
+}
+
 json exports_document(const ClusterView& view) {
   return array_of(view.exports, [&](const records::ExportRecord& exported) -> json {
     return {{"name", exported.name()},
@@ -221,7 +236,10 @@ json exports_document(const ClusterView& view) {
             {"vnfs", vnfses_of(view, exported.name())},
             {"clients", texts(exported.clients())},
             {"access", access_word(exported.access())},
-            {"squash", squash_word(exported.squash())}};
+            {"squash", squash_word(exported.squash())},
+            {"anon", anon_text(anonymous_ids(exported))},
+            {"manage_gids", exported.manage_gids()},
+            {"rules", rules_document(exported)}};
   });
 }
 

@@ -9,11 +9,12 @@ namespace {
 using nlohmann::json;
 
 struct Options {
-  std::string name, filesystem, pseudo;
+  std::string name, filesystem, anon, pseudo;
   std::string path = "/";
   std::string access = "rw";
   std::string squash = "root";
-  std::vector<std::string> clients, vnfses;
+  std::string manage_gids = "off";
+  std::vector<std::string> clients, rules, vnfses;
   bool yes = false;
 };
 
@@ -23,7 +24,17 @@ CLI::Option* add_words(CLI::App* verb, const char* option, std::vector<std::stri
 }
 
 constexpr const char* kClients = "Networks or hosts, separated by commas, or '*'";
+constexpr const char* kRule =
+    "A client with options of its own, WHO:OPTIONS (repeatable): an address, network, host name, "
+    "name with wildcards, @netgroup or '*', and options of exports(5)";
+constexpr const char* kManageGids = "on or off: look up callers' groups here (more than 16)";
+constexpr const char* kAnon = "UID:GID of squashed callers; without it nobody, 65534:65534";
 constexpr const char* kPseudo = "Path that clients mount, if not /NAME";
+
+// Each --client takes one word.
+CLI::Option* add_rules(CLI::App* verb, std::vector<std::string>& into) {
+  return verb->add_option("--client", into, kRule)->allow_extra_args(false);
+}
 
 void add_create(CommandLine& line, CLI::App* noun) {
   auto o = std::make_shared<Options>();
@@ -31,19 +42,25 @@ void add_create(CommandLine& line, CLI::App* noun) {
   verb->add_option("NAME", o->name, "Name of the export: clients mount <VIP>:/NAME")->required();
   verb->add_option("--fs", o->filesystem, "The filesystem")->required();
   verb->add_option("--path", o->path, "Directory inside it")->capture_default_str();
-  add_words(verb, "--clients", o->clients, kClients)->required();
+  add_words(verb, "--clients", o->clients, kClients);
+  add_rules(verb, o->rules);
+  verb->add_option("--manage-gids", o->manage_gids, kManageGids)->capture_default_str();
   verb->add_option("--access", o->access, "rw or ro")->capture_default_str();
   verb->add_option("--squash", o->squash, "root, none or all")->capture_default_str();
+  verb->add_option("--anon", o->anon, kAnon);
   verb->add_option("--pseudo", o->pseudo, kPseudo);
   verb->callback([&line, o] {
     line.action = [o](Context& context) {
       return context.change("POST", "/v1/exports",
                             {{"name", o->name},
+                             {"rules", o->rules},
+                             {"manage_gids", o->manage_gids},
                              {"filesystem", o->filesystem},
                              {"path", o->path},
                              {"clients", o->clients},
                              {"access", o->access},
                              {"squash", o->squash},
+                             {"anon", o->anon},
                              {"pseudo", o->pseudo}});
     };
   });
@@ -59,14 +76,17 @@ void add_set(CommandLine& line, CLI::App* noun) {
   };
   const std::vector<Given> given = {
       {"clients", add_words(verb, "--clients", o->clients, kClients)},
+      {"rules", add_rules(verb, o->rules)},
+      {"manage_gids", verb->add_option("--manage-gids", o->manage_gids, kManageGids)},
       {"access", verb->add_option("--access", o->access, "rw or ro")},
       {"squash", verb->add_option("--squash", o->squash, "root, none or all")},
+      {"anon", verb->add_option("--anon", o->anon, kAnon)},
       {"pseudo", verb->add_option("--pseudo", o->pseudo, kPseudo)}};
   verb->callback([&line, o, given] {
-    const json all = {{"clients", o->clients},
-                      {"access", o->access},
-                      {"squash", o->squash},
-                      {"pseudo", o->pseudo}};
+    const json all = {
+        {"clients", o->clients}, {"rules", o->rules},   {"manage_gids", o->manage_gids},
+        {"access", o->access},   {"squash", o->squash}, {"anon", o->anon},
+        {"pseudo", o->pseudo}};
     json body = json::object();
     for (const Given& one : given) {
       if (one.option->count() != 0) body[one.member] = all[one.member];
@@ -120,7 +140,8 @@ void add_export(CommandLine& line) {
   add_list_verb(line, noun, "exports",
                 {plain("NAME", "name"), plain("ID", "export_id"), plain("FS", "filesystem"),
                  plain("PATH", "path"), plain("PSEUDO", "pseudo"), plain("ACCESS", "access"),
-                 plain("SQUASH", "squash"), plain("CLIENTS", "clients"), plain("VNFS", "vnfs")});
+                 plain("SQUASH", "squash"), plain("ANON", "anon"), plain("CLIENTS", "clients"),
+                 plain("VNFS", "vnfs")});
   add_remove(line, noun);
 }
 

@@ -1,9 +1,12 @@
 #include "vnfsd/instance/ganesha_conf.h"
 
+#include <vector>
+
 #include <fmt/core.h>
 
 #include "vnfsd/instance/limits.h"
 #include "vnfsd/instance/server_identity.h"
+#include "vnfsd/network/net_address.h"
 #include "vnfsd/plans/exports.h"
 
 namespace symnas::vnfsd::instance {
@@ -22,15 +25,17 @@ bool quotable(std::string_view value) {
   return true;
 }
 
-const char* access_type(const records::ExportRecord& exported) {
-  return exported.access() == records::ACCESS_RO ? "RO" : "RW";
+const char* access_type(records::Access access) {
+  return access == records::ACCESS_RO ? "RO" : "RW";
 }
 
-const char* squash_type(const records::ExportRecord& exported) {
-  switch (exported.squash()) {
+const char* squash_type(records::Squash squash) {
+  switch (squash) {
     case records::SQUASH_NONE: return "No_Root_Squash";
     case records::SQUASH_ALL: return "All_Squash";
-    default: return "Root_Squash";  // protobuf enums are open: the safest reading
+    // As exports(5) has it: uid 0 and gid 0 become the anonymous ones, and nothing else. Protobuf
+    // enums are open: this is the safest reading of what is not known.
+    default: return "Root_Id_Squash";
   }
 }
 
@@ -92,6 +97,11 @@ MDCACHE {{
   Use_Cached_Owner_On_Owner_Override = false;
 }}
 
+EXPORT_DEFAULTS {{
+  Anonymous_Uid = {};
+  Anonymous_Gid = {};
+}}
+
 LOG {{
   Default_Log_Level = {};
 }}
@@ -99,7 +109,7 @@ LOG {{
                      kMountPort, kNlmPort, ganesha.threads_max, kClientConnectionsMax,
                      ganesha.plugin_dir, ganesha.lease_s, ganesha.grace_s,
                      server_owner(plan.config.cluster_uuid, plan.vnfs), plan.scope,
-                     plan.paths.recovery_root, ganesha.log_level);
+                     plan.paths.recovery_root, kNobody, kNobody, ganesha.log_level);
 }
 
 // ganesha's parser takes prefix lengths of one or two digits, the first of which is not 0.
@@ -109,12 +119,40 @@ std::string client_text(const std::string& client) {
   return client.ends_with("/128") ? client.substr(0, client.size() - 4) : client;
 }
 
-std::string export_block(const records::ExportRecord& exported, const FsalBlocks& fsal) {
+// Clients that stand beside each other and have the same rule share a block: ganesha takes the
+// first block in which it finds a client.
+std::string client_blocks(const records::ExportRecord& exported) {
+  const auto same = [](const EffectiveRule& a, const EffectiveRule& b) {
+    return a.access == b.access && a.squash == b.squash && a.anon.uid == b.anon.uid &&
+           a.anon.gid == b.anon.gid;
+  };
+  std::string blocks;
   std::string clients;
-  for (const std::string& client : exported.clients()) {
+  const std::vector<EffectiveRule> rules = effective_rules(exported);
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    const EffectiveRule& rule = rules[i];
     if (!clients.empty()) clients += ", ";
-    clients += client_text(client);
+    // ganesha is not to resolve a name itself: what is quoted it asks the plugin about.
+    clients +=
+        classify_who(rule.who).is_name ? fmt::format("\"{}\"", rule.who) : client_text(rule.who);
+    if (i + 1 < rules.size() && same(rule, rules[i + 1])) continue;
+    blocks += fmt::format(R"(  CLIENT {{
+    Clients = {};
+    Access_Type = {};
+    Squash = {};
+    Anonymous_Uid = {};
+    Anonymous_Gid = {};
+)",
+                          clients, access_type(rule.access), squash_type(rule.squash),
+                          rule.anon.uid, rule.anon.gid);
+    if (exported.manage_gids()) blocks += "    Manage_Gids = true;\n";
+    blocks += "  }\n";
+    clients.clear();
   }
+  return blocks;
+}
+
+std::string export_block(const records::ExportRecord& exported, const FsalBlocks& fsal) {
   return fmt::format(R"(
 EXPORT {{
   Export_Id = {};
@@ -134,17 +172,11 @@ EXPORT {{
   FSAL {{
     {}
   }}
-  CLIENT {{
-    Clients = {};
-    Access_Type = {};
-    Squash = {};
-  }}
-}}
+{}}}
 )",
                      exported.export_id(), exported.name(), pseudo_of(exported), exported.name(),
                      kIoBytesMax, kIoBytesMax, kIoBytesMax, kIoBytesMax,
-                     fsal.export_block(exported), clients, access_type(exported),
-                     squash_type(exported));
+                     fsal.export_block(exported), client_blocks(exported));
 }
 
 Status check_quotable(std::string_view what, std::string_view value) {
@@ -168,9 +200,13 @@ Result<std::string> render_export(const records::ExportRecord& exported, const F
   SYMNAS_TRY(check_quotable("filesystem", exported.filesystem()));
   SYMNAS_TRY(check_quotable("path", exported.path()));
   SYMNAS_TRY(check_quotable("path that clients mount", exported.pseudo()));
-  for (const std::string& client : exported.clients()) {
-    // Not quoted there: ganesha takes a list of addresses.
-    if (client != "*") SYMNAS_TRY(Cidr::parse(client));
+  // Addresses are not quoted there, names are: both are what normalise_who() lets through.
+  for (const EffectiveRule& rule : effective_rules(exported)) {
+    SYMNAS_ASSIGN(const std::string normalised, normalise_who(rule.who));
+    if (normalised != rule.who) {
+      return fail(ErrorCode::kInvalidArgument,
+                  fmt::format("ganesha.conf: client '{}': cannot be written there", rule.who));
+    }
   }
   return export_block(exported, fsal);
 }

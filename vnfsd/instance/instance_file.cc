@@ -17,8 +17,11 @@ Result<std::string> render_instance_file(const InstancePlan& plan) {
   json exports = json::array();
   for (const records::ExportRecord& exported : plan.exports) {
     SYMNAS_ASSIGN(const std::string block, render_export(exported, cluster_fsal()));
-    exports.push_back(
-        {{"id", exported.export_id()}, {"pseudo", pseudo_of(exported)}, {"block", block}});
+    exports.push_back({{"id", exported.export_id()},
+                       {"pseudo", pseudo_of(exported)},
+                       {"block", block},
+                       {"names", names_in_rules(exported)},
+                       {"manage_gids", exported.manage_gids()}});
   }
   const EtcdConfig& etcd = plan.config.etcd;
   const json document = {{"head", plan.config.head_name},
@@ -36,6 +39,7 @@ Result<std::string> render_instance_file(const InstancePlan& plan) {
                            {"key", etcd.key},
                            {"quota_bytes", etcd.quota_bytes}}},
                          {"head_netns", fmt::format("/proc/self/fd/{}", kHeadNetnsFd)},
+                         {"head_mntns", fmt::format("/proc/self/fd/{}", kHeadMntnsFd)},
                          {"luns", luns},
                          {"exports", exports}};
   return document.dump(2) + "\n";

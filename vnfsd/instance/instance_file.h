@@ -10,6 +10,7 @@ namespace symnas::vnfsd::instance {
 
 // The head's network namespace is inherited by the instance as this descriptor.
 inline constexpr int kHeadNetnsFd = 9;
+inline constexpr int kHeadMntnsFd = 10;  // the head's mounts, with the files of its name services
 
 // Errors: as render_export().
 Result<std::string> render_instance_file(const InstancePlan& plan);

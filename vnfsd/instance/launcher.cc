@@ -77,7 +77,7 @@ struct Inherited {
 };
 
 // The child of a multi-threaded process: nothing but system calls until execve.
-[[noreturn]] void become_launcher(const char* path, std::array<Inherited, 7>& fds) {
+[[noreturn]] void become_launcher(const char* path, std::array<Inherited, 8>& fds) {
   for (Inherited& fd : fds) {
     fd.from = ::fcntl(fd.from, F_DUPFD, kFirstFreeFd);
     if (fd.from < 0) ::_exit(126);
@@ -86,7 +86,7 @@ struct Inherited {
     if (::dup2(fd.from, fd.to) < 0) ::_exit(126);
   }
   ::syscall(SYS_close_range, kStatusFd + 1, kHeadNetnsFd - 1, 0);
-  ::syscall(SYS_close_range, kHeadNetnsFd + 1, ~0U, 0);
+  ::syscall(SYS_close_range, kHeadMntnsFd + 1, ~0U, 0);
   ::setsid();
   sigset_t none;
   ::sigemptyset(&none);
@@ -105,7 +105,7 @@ struct Child {
   UniqueFd pidfd;
 };
 
-Result<Child> clone_launcher(const InstancePlan& plan, std::array<Inherited, 7>& fds) {
+Result<Child> clone_launcher(const InstancePlan& plan, std::array<Inherited, 8>& fds) {
   const std::string path = launcher_path();
   int pidfd = -1;
   clone_args args{};
@@ -272,13 +272,15 @@ Result<Process> launch(const InstancePlan& plan,
     log = UniqueFd(::open("/dev/null", O_WRONLY | O_CLOEXEC));
   }
   const UniqueFd netns(::open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC));
-  std::array<Inherited, 7> fds{{{null.get(), 0},
+  const UniqueFd mntns(::open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC));
+  std::array<Inherited, 8> fds{{{null.get(), 0},
                                 {log.get(), 1},
                                 {log.get(), 2},
                                 {spec.get(), kSpecFd},
                                 {go.read.get(), kGoFd},
                                 {status.write.get(), kStatusFd},
-                                {netns.get(), kHeadNetnsFd}}};
+                                {netns.get(), kHeadNetnsFd},
+                                {mntns.get(), kHeadMntnsFd}}};
   SYMNAS_ASSIGN(Child child, clone_launcher(plan, fds));
   status.write.reset();
   go.read.reset();

@@ -1,6 +1,7 @@
 #include "vnfsd/network/net_address.h"
 
 #include <arpa/inet.h>
+#include <cctype>
 
 #include <algorithm>
 #include <charconv>
@@ -131,6 +132,50 @@ Result<std::string> normalise_client(std::string_view text) {
     return bad(text, "ganesha knows the prefix lengths 0 to 99 and 128 of IPv6 clients only");
   }
   return client.to_string();
+}
+
+namespace {
+
+constexpr std::size_t kWhoBytesMax = 255;  // of a host's name (RFC 1035, 2.3.4)
+
+bool consists_of(std::string_view text, std::string_view marks) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [&](unsigned char c) {
+    return (c < 0x80 && std::isalnum(c) != 0) || marks.find(static_cast<char>(c)) != marks.npos;
+  });
+}
+
+}  // namespace
+
+Result<std::string> normalise_who(std::string_view text) {
+  if (text == "*") return std::string("*");
+  if (text.size() > kWhoBytesMax) return bad(text, "it is too long");
+  if (text.starts_with('@')) {
+    if (consists_of(text.substr(1), "._-")) return std::string(text);
+    return bad(text, "not a netgroup (@ and letters, digits, '.', '_' or '-')");
+  }
+  // A name has a letter that no address has.
+  const bool is_name =
+      text.find(':') == text.npos && text.find('/') == text.npos &&
+      std::any_of(text.begin(), text.end(), [](unsigned char c) { return std::isalpha(c) != 0; });
+  if (!is_name) return normalise_client(text);
+  if (!consists_of(text, "._-*?[]!")) {
+    return bad(text, "not a host, a name with wildcards, a network or a netgroup");
+  }
+  std::string name(text);
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return name;
+}
+
+Who classify_who(std::string_view text) {
+  if (text == "*") return {WhoKind::kEverybody, false, 0};
+  if (text.starts_with('@')) return {WhoKind::kNetgroup, true, 0};
+  if (const auto network = Cidr::parse(text)) {
+    const bool is_host = network->prefix_length == network->address.bits();
+    return {is_host ? WhoKind::kHost : WhoKind::kNetwork, false, network->prefix_length};
+  }
+  const bool wild = text.find_first_of("*?[") != text.npos;
+  return {wild ? WhoKind::kWildcard : WhoKind::kHost, true, 0};
 }
 
 }  // namespace symnas::vnfsd

@@ -52,4 +52,17 @@ Result<Cidr> vip_after(const Cidr& vip, std::uint32_t steps);
 // Returns its canonical text. Errors: kInvalidArgument.
 Result<std::string> normalise_client(std::string_view text);
 
+// Whom a rule of an export means, in the order in which rules are looked at (exports(5)).
+enum class WhoKind : std::uint8_t { kHost, kNetwork, kWildcard, kNetgroup, kEverybody };
+struct Who {
+  WhoKind kind = WhoKind::kEverybody;
+  bool is_name = false;        // of a host, a wildcard or a netgroup: not an address
+  unsigned prefix_length = 0;  // of a network
+};
+// As normalise_client(), and also a host's name, a name with the wildcards of fnmatch(3), or "@"
+// and a netgroup. Names become lower case, netgroups do not.
+Result<std::string> normalise_who(std::string_view text);
+// Of a normalised text.
+Who classify_who(std::string_view text);
+
 }  // namespace symnas::vnfsd

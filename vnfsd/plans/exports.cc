@@ -1,10 +1,12 @@
 #include "vnfsd/plans/exports.h"
 
+#include <algorithm>
 #include <cstdint>
 
 #include <fmt/core.h>
 
 #include "common/kv/keys.h"
+#include "vnfsd/network/net_address.h"
 
 namespace symnas::vnfsd {
 namespace {
@@ -41,10 +43,64 @@ std::string pseudo_of(const records::ExportRecord& exported) {
   return exported.pseudo().empty() ? "/" + exported.name() : exported.pseudo();
 }
 
+AnonymousIds anonymous_ids(const records::ExportRecord& exported) {
+  return {exported.has_anon_uid() ? exported.anon_uid() : kNobody,
+          exported.has_anon_gid() ? exported.anon_gid() : kNobody};
+}
+
+std::vector<EffectiveRule> effective_rules(const records::ExportRecord& exported) {
+  const AnonymousIds anon = anonymous_ids(exported);
+  std::vector<EffectiveRule> rules;
+  for (const std::string& client : exported.clients())
+    rules.push_back({client, exported.access(), exported.squash(), anon});
+  for (const records::ClientRule& rule : exported.rules()) {
+    rules.push_back({rule.who(),
+                     rule.has_access() ? rule.access() : exported.access(),
+                     rule.has_squash() ? rule.squash() : exported.squash(),
+                     {rule.has_anon_uid() ? rule.anon_uid() : anon.uid,
+                      rule.has_anon_gid() ? rule.anon_gid() : anon.gid}});
+  }
+  std::stable_sort(rules.begin(), rules.end(), [](const auto& a, const auto& b) {
+    const Who one = classify_who(a.who);
+    const Who other = classify_who(b.who);
+    if (one.kind != other.kind) return one.kind < other.kind;
+    return one.kind == WhoKind::kNetwork && one.prefix_length > other.prefix_length;
+  });
+  return rules;
+}
+
+std::vector<std::string> names_in_rules(const records::ExportRecord& exported) {
+  std::vector<std::string> names;
+  for (const EffectiveRule& rule : effective_rules(exported)) {
+    if (classify_who(rule.who).is_name) names.push_back(rule.who);
+  }
+  return names;
+}
+
 bool overlap(std::string_view pseudo, std::string_view other) {
   if (other.size() < pseudo.size()) std::swap(pseudo, other);
   return other.starts_with(pseudo) &&
          (other.size() == pseudo.size() || pseudo == "/" || other[pseudo.size()] == '/');
+}
+
+bool nested(const records::ExportRecord& inner, const records::ExportRecord& outer) {
+  const std::string path = pseudo_of(inner);
+  const std::string around = pseudo_of(outer);
+  if (inner.filesystem() != outer.filesystem() || !path.starts_with(around + "/")) return false;
+  const std::string below = path.substr(around.size());
+  return inner.path() == (outer.path() == "/" ? below : outer.path() + below);
+}
+
+std::vector<std::string> nested_with(const ClusterView& view, const records::VnfsRecord& vnfs,
+                                     const records::ExportRecord& outer) {
+  std::vector<std::string> found;
+  for (const std::string& name : vnfs.exports()) {
+    const auto other = view.exports.find(name);
+    if (other == view.exports.end() || name == outer.name()) continue;
+    if (nested(other->second.record, outer) || nested(outer, other->second.record))
+      found.push_back(name);
+  }
+  return found;
 }
 
 Status check_pseudo_paths(const ClusterView& view, const records::VnfsRecord& vnfs) {
@@ -54,10 +110,13 @@ Status check_pseudo_paths(const ClusterView& view, const records::VnfsRecord& vn
       SYMNAS_ASSIGN(const auto* other, find(view.exports, "export", vnfs.exports(j)));
       const std::string path = pseudo_of(one->record);
       const std::string there = pseudo_of(other->record);
-      if (!overlap(path, there)) continue;
+      if (!overlap(path, there) || nested(one->record, other->record) ||
+          nested(other->record, one->record))
+        continue;
       return fail(ErrorCode::kBusy,
                   fmt::format("vnfs {}: export {} as {} and export {} as {}: one would hide the "
-                              "other (symnas export set --pseudo)",
+                              "other (symnas export set --pseudo; of one filesystem, the inner "
+                              "one's path has to be the same in both)",
                               vnfs.name(), one->record.name(), path, other->record.name(), there));
     }
   }

@@ -1,8 +1,10 @@
 // The exports of a VNFS, as the records have them. Thread-safe: pure functions.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/base/result.h"
 #include "vnfsd/plans/change.h"
@@ -13,10 +15,40 @@ namespace symnas::vnfsd {
 // The path that clients mount.
 std::string pseudo_of(const records::ExportRecord& exported);
 
+// Who squashed callers are: nobody, if the record does not say.
+constexpr std::uint32_t kNobody = 65534;
+struct AnonymousIds {
+  std::uint32_t uid = kNobody;
+  std::uint32_t gid = kNobody;
+};
+AnonymousIds anonymous_ids(const records::ExportRecord& exported);
+
+// What holds for some clients of an export.
+struct EffectiveRule {
+  std::string who;  // normalised (normalise_who())
+  records::Access access = records::ACCESS_RW;
+  records::Squash squash = records::SQUASH_ROOT;
+  AnonymousIds anon;
+};
+// The most specific first, as exports(5) has it: hosts, networks by the length of their prefixes,
+// wildcards, netgroups, everybody. The first one that means a client is the client's.
+std::vector<EffectiveRule> effective_rules(const records::ExportRecord& exported);
+// Those of its rules that mean clients by a name.
+std::vector<std::string> names_in_rules(const records::ExportRecord& exported);
+
 // Whether one of the two paths is the other or leads to it: "/a" and "/a/b".
 bool overlap(std::string_view pseudo, std::string_view other);
 
-// No export of the VNFS hides another one. Errors: kBusy (which two).
+// Whether `inner` lies inside `outer` for clients just where it lies in the filesystem. Then it is
+// found there by its path, and its rules hold from there on.
+bool nested(const records::ExportRecord& inner, const records::ExportRecord& outer);
+
+// The exports of the VNFS that lie inside `outer`, or around it.
+std::vector<std::string> nested_with(const ClusterView& view, const records::VnfsRecord& vnfs,
+                                     const records::ExportRecord& outer);
+
+// No export of the VNFS hides another one; one may lie inside another one. Errors: kBusy (which
+// two).
 Status check_pseudo_paths(const ClusterView& view, const records::VnfsRecord& vnfs);
 
 // A digest of everything that the records say about a VNFS's exports, in their order: equal only if

@@ -17,56 +17,6 @@ tl::unexpected<Error> bad(const std::string& name, std::string_view why) {
   return fail(ErrorCode::kInvalidArgument, fmt::format("export {}: {}", name, why));
 }
 
-Status set_access(const std::string& name, const std::string& word, records::ExportRecord& record) {
-  if (word != "rw" && word != "ro") {
-    return bad(name, fmt::format("access '{}': must be rw or ro", word));
-  }
-  record.set_access(word == "rw" ? records::ACCESS_RW : records::ACCESS_RO);
-  return {};
-}
-
-Status set_squash(const std::string& name, const std::string& word, records::ExportRecord& record) {
-  if (word == "root") {
-    record.set_squash(records::SQUASH_ROOT);
-  } else if (word == "none") {
-    record.set_squash(records::SQUASH_NONE);
-  } else if (word == "all") {
-    record.set_squash(records::SQUASH_ALL);
-  } else {
-    return bad(name, fmt::format("squash '{}': must be root, none or all", word));
-  }
-  return {};
-}
-
-Status set_clients(const std::string& name, const std::vector<std::string>& clients,
-                   records::ExportRecord& record) {
-  if (clients.empty()) {
-    return bad(name, "no clients: nobody could mount it (give networks, or '*' for everybody)");
-  }
-  if (clients.size() > kClientsPerExportMax) {
-    return bad(name, fmt::format("more than {} clients", kClientsPerExportMax));
-  }
-  record.clear_clients();
-  for (const std::string& text : clients) {
-    SYMNAS_ASSIGN(const std::string client, normalise_client(text));
-    if (std::find(record.clients().begin(), record.clients().end(), client) !=
-        record.clients().end()) {
-      return bad(name, fmt::format("client {}: named twice", client));
-    }
-    record.add_clients(client);
-  }
-  return {};
-}
-
-Status set_pseudo(const std::string& name, const std::string& path, records::ExportRecord& record) {
-  record.clear_pseudo();
-  if (path.empty()) return {};
-  SYMNAS_ASSIGN(const std::string pseudo, normalise_export_path(path));
-  if (pseudo == "/") return bad(name, "path '/': what clients mount must have a name");
-  if (pseudo != "/" + name) record.set_pseudo(pseudo);
-  return {};
-}
-
 std::vector<std::string> vnfses_of(const ClusterView& view, const std::string& exported) {
   std::vector<std::string> out;
   for (const auto& [name, vnfs] : view.vnfses) {
@@ -120,6 +70,20 @@ void put(const records::VnfsRecord& vnfs, Change& change) {
   change.txn.success.push_back(kv::put(kv::keys::kVnfs + vnfs.name(), vnfs.SerializeAsString()));
 }
 
+// An instance mounts what lies inside an export together with it, so the outer one comes first and
+// goes last. `doing`: what cannot be done to the export while the VNFS serves these.
+Status check_nothing_inside(const ClusterView& view, const records::VnfsRecord& vnfs,
+                            const records::ExportRecord& outer, std::string_view doing) {
+  for (const std::string& name : nested_with(view, vnfs, outer)) {
+    if (!nested(view.exports.at(name).record, outer)) continue;
+    return fail(ErrorCode::kBusy,
+                fmt::format("export {}: VNFS {} serves export {}, which lies inside it: {} (symnas "
+                            "export rm {} --vnfs {} first)",
+                            outer.name(), vnfs.name(), name, doing, name, vnfs.name()));
+  }
+  return {};
+}
+
 Status take_off(const ClusterView& view, const std::string& name,
                 const std::vector<std::string>& vnfses, Change& change) {
   for (const std::string& vnfs_name : vnfses) {
@@ -131,6 +95,8 @@ Status take_off(const ClusterView& view, const std::string& name,
       return fail(ErrorCode::kNotFound,
                   fmt::format("export {}: VNFS {} does not serve it", name, vnfs_name));
     }
+    SYMNAS_ASSIGN(const auto* exported, find(view.exports, "export", name));
+    SYMNAS_TRY(check_nothing_inside(view, vnfs->record, exported->record, "it would go along"));
     exports.erase(it);
     if (exports.empty()) {
       return fail(ErrorCode::kBusy,
@@ -160,32 +126,26 @@ Status check_owner_sees(const ClusterView& then, const std::string& vnfs) {
 
 }  // namespace
 
-Status set_export_options(const ExportEdit& edit, records::ExportRecord& record) {
-  if (edit.clients) SYMNAS_TRY(set_clients(edit.name, *edit.clients, record));
-  if (edit.access) SYMNAS_TRY(set_access(edit.name, *edit.access, record));
-  if (edit.squash) SYMNAS_TRY(set_squash(edit.name, *edit.squash, record));
-  if (edit.pseudo) SYMNAS_TRY(set_pseudo(edit.name, *edit.pseudo, record));
-  return {};
-}
-
 Result<Change> plan_export_set(const ClusterView& view, const ExportEdit& edit) {
   SYMNAS_ASSIGN(const auto* exported, find(view.exports, "export", edit.name));
-  if (!edit.clients && !edit.access && !edit.squash && !edit.pseudo) {
-    return bad(edit.name, "nothing to change was given (--clients, --access, --squash, --pseudo)");
+  if (!changes_anything(edit)) {
+    return bad(edit.name,
+               "nothing to change was given (--clients, --client, --access, --squash, --anon, "
+               "--manage-gids, --pseudo)");
   }
   records::ExportRecord record = exported->record;
   SYMNAS_TRY(set_export_options(edit, record));
-  Change change{fmt::format("export {}: {} for {} as {}, squash {}", edit.name,
-                            record.access() == records::ACCESS_RO ? "ro" : "rw",
-                            fmt::join(record.clients(), ","), pseudo_of(record),
-                            record.squash() == records::SQUASH_ALL    ? "all"
-                            : record.squash() == records::SQUASH_NONE ? "none"
-                                                                      : "root"),
+  Change change{fmt::format("export {}: as {}, {}", edit.name, pseudo_of(record), rules_of(record)),
                 {}};
   change.txn.success.push_back(kv::put(kv::keys::kExports + edit.name, record.SerializeAsString()));
   const ClusterView then = after(view, change);
   for (const std::string& vnfs : vnfses_of(view, edit.name)) {
-    SYMNAS_TRY(check_pseudo_paths(then, then.vnfses.at(vnfs).record));
+    const records::VnfsRecord& serving = then.vnfses.at(vnfs).record;
+    SYMNAS_TRY(check_pseudo_paths(then, serving));
+    if (pseudo_of(record) == pseudo_of(exported->record)) continue;
+    const std::string_view doing = "its path cannot change";
+    SYMNAS_TRY(check_nothing_inside(view, serving, exported->record, doing));
+    SYMNAS_TRY(check_nothing_inside(then, serving, record, doing));
   }
   return change;
 }
@@ -206,6 +166,7 @@ Result<Change> plan_export_add(const ClusterView& view, const std::string& name,
     if (static_cast<std::size_t>(exports.size()) >= kExportsPerVnfsMax) {
       return bad(name, fmt::format("VNFS {} has {} exports", vnfs_name, kExportsPerVnfsMax));
     }
+    SYMNAS_TRY(check_nothing_inside(view, vnfs->record, exported->record, "it would be hidden"));
     exports.Add(std::string(name));
     note_left(view, vnfs->record, record);
     keep_owner(view, vnfs_name, change);

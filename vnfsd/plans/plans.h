@@ -61,7 +61,11 @@ struct ExportRequest {
   std::vector<std::string> clients;
   std::string access = "rw";    // rw, ro
   std::string squash = "root";  // root, none, all
+  std::string anon;             // UID:GID of squashed callers; empty: kNobody
   std::string pseudo;           // path that clients mount; empty: "/" and the name
+  // Clients with options of their own: WHO or WHO:OPTIONS, with the options of exports(5).
+  std::vector<std::string> rules;
+  std::string manage_gids;  // on; empty or off
 };
 Result<Change> plan_export_create(const ClusterView& view, const ExportRequest& request);
 
@@ -69,7 +73,9 @@ Result<Change> plan_export_create(const ClusterView& view, const ExportRequest& 
 struct ExportEdit {
   std::string name;
   std::optional<std::vector<std::string>> clients;  // a field that is not given stays
-  std::optional<std::string> access, squash, pseudo;
+  std::optional<std::string> access, squash, anon, pseudo;
+  std::optional<std::vector<std::string>> rules;
+  std::optional<std::string> manage_gids;
 };
 // Errors also: kBusy (its new path hides another export of a VNFS).
 Result<Change> plan_export_set(const ClusterView& view, const ExportEdit& edit);

@@ -301,8 +301,8 @@ class Lab:
                    and self._listens(head, ETCD_CLIENT_PORT))
         return record
 
-    def start_vnfsd(self, head_name, env=None):
-        """env: variables for it in addition to ours."""
+    def start_vnfsd(self, head_name, env=None, binds=()):
+        """env: variables for it in addition to ours; binds: more bind mounts (processes.spawn)."""
         head = self.head(head_name)
         head_processes.set_cables(self, head_name, "up")
         argv = [product.program("vnfsd"), "--config",
@@ -311,7 +311,7 @@ class Lab:
                                  netns=head["netns"], hostname=head_name,
                                  cgroup=head_processes.cgroup_of(self.state, head_name),
                                  env={**os.environ, **env} if env else None,
-                                 binds=self._binds(head))
+                                 binds=[*self._binds(head), *binds])
         self.state.note_process(f"vnfsd.{head_name}", record)
         eventually(AGENT_READY_S, f"vnfsd on {head_name} answers",
                    lambda: self._alive(record, head["dir"], "vnfsd.log")

@@ -55,6 +55,11 @@ MDCACHE {
   Use_Cached_Owner_On_Owner_Override = false;
 }
 
+EXPORT_DEFAULTS {
+  Anonymous_Uid = 65534;
+  Anonymous_Gid = 65534;
+}
+
 LOG {
   Default_Log_Level = EVENT;
 }
@@ -84,9 +89,11 @@ EXPORT {
     Subtree = "/data";
   }
   CLIENT {
-    Clients = 10.0.0.0/24, 10.9.0.7/32;
+    Clients = 10.9.0.7/32, 10.0.0.0/24;
     Access_Type = RW;
-    Squash = Root_Squash;
+    Squash = Root_Id_Squash;
+    Anonymous_Uid = 65534;
+    Anonymous_Gid = 65534;
   }
 }
 )";
@@ -103,6 +110,49 @@ TEST(GaneshaConf, AccessAndSquash) {
   plan.exports[0].set_squash(records::SQUASH_NONE);
   EXPECT_NE(render_ganesha_conf(plan, cluster_fsal())->find("    Squash = No_Root_Squash;\n"),
             std::string::npos);
+}
+
+TEST(GaneshaConf, AnonymousIds) {
+  InstancePlan plan = test_plan();
+  plan.exports[0].set_anon_uid(0);
+  plan.exports[0].set_anon_gid(99);
+  EXPECT_NE(render_ganesha_conf(plan, cluster_fsal())
+                ->find("    Anonymous_Uid = 0;\n    Anonymous_Gid = 99;\n"),
+            std::string::npos);
+}
+
+TEST(GaneshaConf, RulesStandInTheOrderInWhichTheyHold) {
+  InstancePlan plan = test_plan();
+  records::ExportRecord& exported = plan.exports[0];
+  exported.clear_clients();
+  exported.add_clients("*");
+  exported.set_manage_gids(true);
+  const auto rule = [&](const char* who) -> records::ClientRule& {
+    records::ClientRule& added = *exported.add_rules();
+    added.set_who(who);
+    return added;
+  };
+  rule("@friends").set_access(records::ACCESS_RO);
+  rule("10.0.0.0/8").set_access(records::ACCESS_RO);
+  rule("10.0.0.0/24").set_anon_uid(70);
+  rule("*.example.org").set_squash(records::SQUASH_ALL);
+  rule("db1.example.org").set_squash(records::SQUASH_NONE);
+  rule("10.0.0.7/32").set_squash(records::SQUASH_NONE);
+  const std::string conf = *render_ganesha_conf(plan, cluster_fsal());
+  std::size_t at = 0;
+  for (const char* block :
+       {"    Clients = \"db1.example.org\", 10.0.0.7/32;\n    Access_Type = RW;\n"
+        "    Squash = No_Root_Squash;\n",
+        "    Clients = 10.0.0.0/24;\n    Access_Type = RW;\n    Squash = Root_Id_Squash;\n"
+        "    Anonymous_Uid = 70;\n    Anonymous_Gid = 65534;\n    Manage_Gids = true;\n",
+        "    Clients = 10.0.0.0/8;\n    Access_Type = RO;\n",
+        "    Clients = \"*.example.org\";\n    Access_Type = RW;\n    Squash = All_Squash;\n",
+        "    Clients = \"@friends\";\n    Access_Type = RO;\n",
+        "    Clients = *;\n    Access_Type = RW;\n"}) {
+    const std::size_t found = conf.find(block, at);
+    ASSERT_NE(found, std::string::npos) << block << conf;
+    at = found;
+  }
 }
 
 TEST(GaneshaConf, OneBlockPerExport) {
@@ -154,7 +204,7 @@ TEST(GaneshaConf, ClientsAreWrittenAsItsParserTakesThem) {
     plan.exports[0].add_clients(client);
   EXPECT_NE(
       render_ganesha_conf(plan, cluster_fsal())
-          ->find("    Clients = 0.0.0.0/1, 128.0.0.0/1, ::/1, 8000::/1, fd00::7, fd00::/64;\n"),
+          ->find("    Clients = fd00::7, fd00::/64, 0.0.0.0/1, 128.0.0.0/1, ::/1, 8000::/1;\n"),
       std::string::npos);
 }
 

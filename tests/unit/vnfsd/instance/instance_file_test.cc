@@ -27,6 +27,7 @@ TEST(InstanceFile, Golden) {
     "quota_bytes": 8589934592
   },
   "head_netns": "/proc/self/fd/9",
+  "head_mntns": "/proc/self/fd/10",
   "luns": [
     {
       "name": "LUN0",
@@ -38,7 +39,9 @@ TEST(InstanceFile, Golden) {
     {
       "id": 5,
       "pseudo": "/u04",
-      "block": "\nEXPORT {\n  Export_Id = 5;\n  Path = \"/u04\";\n  Pseudo = \"/u04\";\n  Tag = \"u04\";\n  Protocols = 3, 4;\n  Transports = TCP;\n  SecType = sys;\n  Access_Type = None;\n  Squash = Root_Squash;\n  Attr_Expiration_Time = 0;\n  MaxRead = 1048576;\n  MaxWrite = 1048576;\n  PrefRead = 1048576;\n  PrefWrite = 1048576;\n  FSAL {\n    Name = CLUSTER;\n    Filesystem = \"u04\";\n    Subtree = \"/data\";\n  }\n  CLIENT {\n    Clients = 10.0.0.0/24, 10.9.0.7/32;\n    Access_Type = RW;\n    Squash = Root_Squash;\n  }\n}\n"
+      "block": "\nEXPORT {\n  Export_Id = 5;\n  Path = \"/u04\";\n  Pseudo = \"/u04\";\n  Tag = \"u04\";\n  Protocols = 3, 4;\n  Transports = TCP;\n  SecType = sys;\n  Access_Type = None;\n  Squash = Root_Squash;\n  Attr_Expiration_Time = 0;\n  MaxRead = 1048576;\n  MaxWrite = 1048576;\n  PrefRead = 1048576;\n  PrefWrite = 1048576;\n  FSAL {\n    Name = CLUSTER;\n    Filesystem = \"u04\";\n    Subtree = \"/data\";\n  }\n  CLIENT {\n    Clients = 10.9.0.7/32, 10.0.0.0/24;\n    Access_Type = RW;\n    Squash = Root_Id_Squash;\n    Anonymous_Uid = 65534;\n    Anonymous_Gid = 65534;\n  }\n}\n",
+      "names": [],
+      "manage_gids": false
     }
   ]
 }

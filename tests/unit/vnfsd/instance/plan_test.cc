@@ -50,7 +50,8 @@ TEST(InstancePlan, AStandbyIsCalledOnlyWithTheExportsThatItHasParsed) {
   claimed.epoch = Epoch(4);
   EXPECT_FALSE(may_call(prepared, claimed));
   builder.apply([](const ClusterView& v) {
-    return plan_export_set(v, {"u04", std::nullopt, "ro", std::nullopt, std::nullopt});
+    return plan_export_set(v,
+                           {"u04", std::nullopt, "ro", std::nullopt, std::nullopt, std::nullopt});
   });
   claimed = *plan_instance(builder.view(), Config{}, "vnfs1");
   claimed.epoch = Epoch(3);

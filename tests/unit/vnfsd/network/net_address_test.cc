@@ -72,5 +72,32 @@ TEST(Vip, TheNextOnesStayInTheirNetwork) {
   EXPECT_FALSE(vip_after(*parse_vip("fd00::fffe/112"), 2));
 }
 
+TEST(NetAddress, WhoIsAnAddressOrAName) {
+  EXPECT_EQ(*normalise_who("10.0.0.7"), "10.0.0.7/32");
+  EXPECT_EQ(*normalise_who("10.0.0.0/24"), "10.0.0.0/24");
+  EXPECT_EQ(*normalise_who("fd00::ab"), "fd00::ab/128");
+  EXPECT_EQ(*normalise_who("DB1.Example.org"), "db1.example.org");
+  EXPECT_EQ(*normalise_who("*.example.org"), "*.example.org");
+  EXPECT_EQ(*normalise_who("@Friends"), "@Friends");
+  EXPECT_EQ(*normalise_who("*"), "*");
+  for (const char* bad : {"", "@", "10.0.0.7/24", "10.0.0", "a b", "a\"b", "a\\b", "a,b",
+                          "fd00::xy", "host/24", "@a@b"}) {
+    EXPECT_FALSE(normalise_who(bad)) << bad;
+  }
+  EXPECT_FALSE(normalise_who(std::string(256, 'a')));
+}
+
+TEST(NetAddress, WhoHasAKind) {
+  EXPECT_EQ(classify_who("10.0.0.7/32").kind, WhoKind::kHost);
+  EXPECT_FALSE(classify_who("10.0.0.7/32").is_name);
+  EXPECT_EQ(classify_who("db1.example.org").kind, WhoKind::kHost);
+  EXPECT_TRUE(classify_who("db1.example.org").is_name);
+  EXPECT_EQ(classify_who("10.0.0.0/24").kind, WhoKind::kNetwork);
+  EXPECT_EQ(classify_who("10.0.0.0/24").prefix_length, 24u);
+  EXPECT_EQ(classify_who("*.example.org").kind, WhoKind::kWildcard);
+  EXPECT_EQ(classify_who("@friends").kind, WhoKind::kNetgroup);
+  EXPECT_EQ(classify_who("*").kind, WhoKind::kEverybody);
+}
+
 }  // namespace
 }  // namespace symnas::vnfsd

@@ -15,6 +15,24 @@ TEST(Exports, PathsOverlapWhenOneLeadsToTheOther) {
   EXPECT_FALSE(overlap("/a/b", "/a/c"));
 }
 
+records::ExportRecord exported(const char* filesystem, const char* path, const char* pseudo) {
+  records::ExportRecord record;
+  record.set_filesystem(filesystem);
+  record.set_path(path);
+  record.set_pseudo(pseudo);
+  return record;
+}
+
+TEST(Exports, AreNestedWhereClientsFindWhatIsThere) {
+  EXPECT_TRUE(nested(exported("f", "/sub", "/u/sub"), exported("f", "/", "/u")));
+  EXPECT_TRUE(nested(exported("f", "/a/b/c", "/u/b/c"), exported("f", "/a", "/u")));
+  EXPECT_FALSE(nested(exported("f", "/", "/u"), exported("f", "/sub", "/u/sub")));
+  EXPECT_FALSE(nested(exported("g", "/sub", "/u/sub"), exported("f", "/", "/u")));
+  EXPECT_FALSE(nested(exported("f", "/other", "/u/sub"), exported("f", "/", "/u")));
+  EXPECT_FALSE(nested(exported("f", "/sub", "/usub"), exported("f", "/", "/u")));
+  EXPECT_FALSE(nested(exported("f", "/", "/u"), exported("f", "/", "/u")));
+}
+
 TEST(Exports, ArePendingUntilTheOwnersInstanceHasSaidIt) {
   ViewBuilder builder;
   builder.basics().vnfs1();
@@ -41,7 +59,10 @@ TEST(Exports, ArePendingUntilTheOwnersInstanceHasSaidIt) {
   EXPECT_TRUE(say(7, "", ""));
   EXPECT_NE(exports_problem(builder.view(), "vnfs1").find("has not said yet"), std::string::npos);
   builder.apply([](const ClusterView& v) {
-    return plan_export_set(v, {"u04", std::nullopt, "ro", std::nullopt, std::nullopt});
+    ExportEdit edit;
+    edit.name = "u04";
+    edit.access = "ro";
+    return plan_export_set(v, edit);
   });
   EXPECT_TRUE(say(7, digest, ""));
   EXPECT_TRUE(say(7, "", digest));

@@ -63,6 +63,45 @@ TEST_F(PlanExportEditTest, WhatIsNotGivenStays) {
   EXPECT_EQ(record.export_id(), 1u);
 }
 
+TEST_F(PlanExportEditTest, RulesOfClients) {
+  const auto rules_after = [&](Texts rules) {
+    ExportEdit e = edit();
+    e.rules = std::move(rules);
+    builder.apply([&](const ClusterView& v) { return plan_export_set(v, e); });
+    const ClusterView view = builder.view();
+    return view.exports.at("u04").record;
+  };
+  records::ExportRecord record =
+      rules_after({"DB1.example.org:rw,no_root_squash,anonuid=5,anongid=6", "fd00::7",
+                   "fd00:1::/64:ro", "@Friends:all_squash", "*.example.org", "*:ro"});
+  ASSERT_EQ(record.rules_size(), 6);
+  EXPECT_EQ(record.rules(0).who(), "db1.example.org");
+  EXPECT_EQ(record.rules(0).access(), records::ACCESS_RW);
+  EXPECT_EQ(record.rules(0).squash(), records::SQUASH_NONE);
+  EXPECT_EQ(record.rules(0).anon_uid(), 5u);
+  EXPECT_EQ(record.rules(0).anon_gid(), 6u);
+  EXPECT_EQ(record.rules(1).who(), "fd00::7/128");
+  EXPECT_FALSE(record.rules(1).has_access());
+  EXPECT_EQ(record.rules(2).who(), "fd00:1::/64");
+  EXPECT_EQ(record.rules(2).access(), records::ACCESS_RO);
+  EXPECT_EQ(record.rules(3).who(), "@Friends");
+  EXPECT_EQ(names_in_rules(record), (Texts{"db1.example.org", "*.example.org", "@Friends"}));
+  EXPECT_EQ(record.clients(0), "10.0.0.0/24");  // stays
+  EXPECT_EQ(rules_after({""}).rules_size(), 0);
+}
+
+TEST_F(PlanExportEditTest, AnonymousIds) {
+  const auto anon_after = [&](const char* text) {
+    ExportEdit e = edit();
+    e.anon = text;
+    builder.apply([&](const ClusterView& v) { return plan_export_set(v, e); });
+    const AnonymousIds anon = anonymous_ids(builder.view().exports.at("u04").record);
+    return std::pair(anon.uid, anon.gid);
+  };
+  EXPECT_EQ(anon_after("0:4294967294"), std::pair(0u, 4294967294u));
+  EXPECT_EQ(anon_after(""), std::pair(65534u, 65534u));
+}
+
 TEST_F(PlanExportEditTest, ClientsAreReplaced) {
   ExportEdit e = edit();
   e.clients = Texts{"10.1.0.0/16", "10.2.0.1"};
@@ -85,6 +124,15 @@ TEST_F(PlanExportEditTest, WhatCannotBeIsRefused) {
   EXPECT_EQ(with([](auto& e) { e.clients = Texts{"no.such.host"}; }), ErrorCode::kInvalidArgument);
   EXPECT_EQ(with([](auto& e) { e.access = "x"; }), ErrorCode::kInvalidArgument);
   EXPECT_EQ(with([](auto& e) { e.squash = "x"; }), ErrorCode::kInvalidArgument);
+  for (const char* rule : {"10.0.0.1/24", "host:rw,quick", "host:anonuid=x", "@", "@a b", "a b",
+                           "*\"x", "10.0.0.0/24", "x\\y", "10.0.0.0/33:ro", ":rw"}) {
+    EXPECT_EQ(with([&](auto& e) { e.rules = Texts{rule}; }), ErrorCode::kInvalidArgument) << rule;
+  }
+  EXPECT_EQ(with([](auto& e) { e.rules = Texts{"h", "H:ro"}; }), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(with([](auto& e) { e.manage_gids = "x"; }), ErrorCode::kInvalidArgument);
+  for (const char* anon : {"1", "1:", ":1", "-2:-2", "1:4294967295", "nobody:nobody", "1:2:3"}) {
+    EXPECT_EQ(with([&](auto& e) { e.anon = anon; }), ErrorCode::kInvalidArgument) << anon;
+  }
   for (const char* pseudo : {"/", "relative", "/a\"b", "/../a", "/a\nb"}) {
     EXPECT_EQ(with([&](auto& e) { e.pseudo = pseudo; }), ErrorCode::kInvalidArgument) << pseudo;
   }
@@ -102,6 +150,26 @@ TEST_F(PlanExportEditTest, NoPathHidesAnother) {
   EXPECT_EQ(pseudo_of(builder.view().exports.at("u04").record), "/db/x");
   builder.apply([](const ClusterView& v) { return plan_export_set(v, edit("")); });
   EXPECT_EQ(pseudo_of(builder.view().exports.at("u04").record), "/u04");
+}
+
+TEST_F(PlanExportEditTest, OneLiesInsideAnother) {
+  ExportRequest inner = ViewBuilder::exported();
+  inner.name = "inner";
+  inner.path = "/dir/sub";
+  inner.pseudo = "/u04/dir/sub";
+  builder.apply([&](const ClusterView& v) { return plan_export_create(v, inner); });
+  add("inner");
+  // What is around comes first, goes last, and stays where it is.
+  EXPECT_EQ(code_of(plan_export_take_off(builder.view(), "u04", {"vnfs1"})), ErrorCode::kBusy);
+  EXPECT_EQ(code_of(plan_export_set(builder.view(), edit("/elsewhere"))), ErrorCode::kBusy);
+  ExportEdit access = edit("/u04");
+  access.access = "ro";
+  EXPECT_TRUE(plan_export_set(builder.view(), access));
+  add("u05");
+  builder.apply([](const ClusterView& v) { return plan_export_take_off(v, "inner", {"vnfs1"}); });
+  builder.apply([](const ClusterView& v) { return plan_export_take_off(v, "u04", {"vnfs1"}); });
+  add("inner");
+  EXPECT_EQ(code_of(plan_export_add(builder.view(), "u04", {"vnfs1"})), ErrorCode::kBusy);
 }
 
 TEST_F(PlanExportEditTest, ANewVnfsHidesNoneEither) {

@@ -95,6 +95,13 @@ TEST(Records, Export) {
   r.add_clients("*");
   r.set_access(ACCESS_RO);
   r.set_squash(SQUASH_ALL);
+  r.set_anon_uid(0);
+  r.set_anon_gid(65534);
+  ClientRule& rule = *r.add_rules();
+  rule.set_who("h");
+  rule.set_access(ACCESS_RO);
+  rule.set_anon_uid(5);
+  r.set_manage_gids(true);
   EXPECT_EQ(hex_of(r),
             "0a0165"
             "1001"
@@ -102,7 +109,14 @@ TEST(Records, Export) {
             "22012f"
             "2a012a"
             "3001"
-            "3802");
+            "3802"
+            "4800"
+            "50feff03"
+            "5a07"
+            "0a0168"
+            "1001"
+            "2005"
+            "6001");
 }
 
 TEST(Records, Vnfs) {

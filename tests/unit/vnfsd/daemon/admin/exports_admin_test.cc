@@ -135,7 +135,8 @@ TEST_F(ExportsAdminTest, OfTwoAdministratorsOneIsTold) {
 TEST_F(ExportsAdminTest, WhatWasChangedMeanwhileIsNotOverwritten) {
   int plans = 0;
   const auto planner = [&](const ClusterView& v) {
-    auto change = plan_export_set(v, {"u04", std::nullopt, "ro", std::nullopt, std::nullopt});
+    auto change =
+        plan_export_set(v, {"u04", std::nullopt, "ro", std::nullopt, std::nullopt, std::nullopt});
     if (plans++ == 0) {
       builder.apply([](const ClusterView& now) {
         return plan_export_set(now, {"u04", std::nullopt, std::nullopt, "all", std::nullopt});

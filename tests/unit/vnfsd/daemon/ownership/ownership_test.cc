@@ -286,7 +286,8 @@ class ToldExportsTest : public OwnershipTest {
   }
   void set_access(const char* word) {
     builder.apply([&](const ClusterView& v) {
-      return plan_export_set(v, {"u04", std::nullopt, word, std::nullopt, std::nullopt});
+      return plan_export_set(v,
+                             {"u04", std::nullopt, word, std::nullopt, std::nullopt, std::nullopt});
     });
     plan.exports_digest = owner.plan_of("vnfs1", {})->exports_digest;
   }
