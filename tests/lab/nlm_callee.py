@@ -1,9 +1,10 @@
 """The machine of an NFSv3 client that is called back: a portmapper and a lock manager that hears
 GRANTED_MSG and TEST_RES, and never answers them.
 
-    nlm_callee.py [--refuses]
+    nlm_callee.py [--refuses | --resets | --closes]
 
---refuses: its lock manager takes no connections. Prints "ready", then "SVID START LENGTH" for each
+--refuses: its lock manager takes no connections. --resets: it takes them and resets them at once.
+--closes: it closes them after the first call. Prints "ready", then "SVID START LENGTH" for each
 GRANTED_MSG, and for each TEST_RES of what is held by somebody, of whose lock. Run as root in the
 client's namespace, where no portmapper runs. RFC 1833, RFC 5531, X/Open XNFS chapter 10.
 """
@@ -65,6 +66,17 @@ def received(stream, size):
     return data
 
 
+def serve_one_call(stream):
+    with stream:
+        if len(mark := received(stream, 4)) == 4:
+            answer_to(received(stream, struct.unpack(">I", mark)[0] & 0x7fffffff), "")
+
+
+def reset(stream):
+    with stream:
+        stream.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
 def serve(stream):
     host = stream.getsockname()[0]
     with stream:
@@ -74,16 +86,25 @@ def serve(stream):
                 stream.sendall(u32(0x80000000 | len(reply)) + reply)
 
 
-def accept_all(listener):
+LOCK_MANAGERS = {"--resets": reset, "--closes": serve_one_call}
+
+
+def accept_all(listener, handle):
     while True:
         stream, _ = listener.accept()
-        threading.Thread(target=serve, args=(stream,), daemon=True).start()
+        threading.Thread(target=handle, args=(stream,), daemon=True).start()
+
+
+def listen(port, handle):
+    listener = socket.create_server(("", port), backlog=BACKLOG)
+    threading.Thread(target=accept_all, args=(listener, handle), daemon=True).start()
 
 
 def main():
-    for port in (PORTMAP_PORT,) if "--refuses" in sys.argv else (PORTMAP_PORT, NLM_PORT):
-        listener = socket.create_server(("", port), backlog=BACKLOG)
-        threading.Thread(target=accept_all, args=(listener,), daemon=True).start()
+    option = sys.argv[1] if len(sys.argv) > 1 else ""
+    listen(PORTMAP_PORT, serve)
+    if option != "--refuses":
+        listen(NLM_PORT, LOCK_MANAGERS.get(option, serve))
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams:
         datagrams.bind(("", PORTMAP_PORT))
         print("ready", flush=True)

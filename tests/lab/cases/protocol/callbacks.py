@@ -25,16 +25,41 @@ def callbacks_outlive_connections(bench):
     check(bench.service.serving()["pid"] == before, "the instance has died")
 
 
-@lab_test("architecture/locks.md")
-def callback_that_is_refused_costs_no_descriptor(bench):
-    """12 NFSv3 locks are granted to a client that takes no connection: no descriptor is lost."""
-    with called_back(bench, "--refuses"):
-        expect("granted", bench, "refused", "lock")
+def grant_to(bench, how, client):
+    """12 NFSv3 locks are granted to a client whose lock manager does that; returns what it has
+    heard. No descriptor may be lost."""
+    with called_back(bench, how) as heard:
+        expect("granted", bench, client, "lock")
         for svid in range(2, 2 + ROUNDS):
-            expect("blocked", bench, "refused", "lock", "--svid", str(svid), "--start", str(svid),
+            expect("blocked", bench, client, "lock", "--svid", str(svid), "--start", str(svid),
                    "--length", "1", "--block")
         cost = Cost(bench)
-        expect("granted", bench, "refused", "unlock")
+        expect("granted", bench, client, "unlock")
         bench.let_run(TRIED_S)
         check(cost.more_descriptors < DESCRIPTORS_MAX, f"{cost.more_descriptors} descriptors more")
-        expect("done", bench, "refused", "free_all")
+        expect("done", bench, client, "free_all")
+        return list(heard)
+
+
+@lab_test("architecture/locks.md")
+def callback_that_is_refused_costs_no_descriptor(bench):
+    """Locks are granted to a client that takes no connection: no descriptor is lost."""
+    grant_to(bench, "--refuses", "refused")
+
+
+@lab_test("architecture/locks.md")
+def callback_that_is_reset_costs_no_descriptor(bench):
+    """Locks are granted to a client that resets each connection: no descriptor is lost, and no
+    connection of another client."""
+    with locks(bench, "beside") as other:
+        other.expect("granted", "hold", 0, 1)
+        grant_to(bench, "--resets", "reset")
+        other.expect("done", "release", 0, 1)
+
+
+@lab_test("architecture/locks.md")
+def callback_connection_that_is_closed_is_made_again(bench):
+    """Locks are granted to a client that closes the connection after each call: no descriptor is
+    lost, and it hears of more than one lock."""
+    heard = grant_to(bench, "--closes", "closed")
+    check(len({svid for svid, *_ in heard}) > 1, f"heard {heard}")
