@@ -32,13 +32,17 @@ def mnt(address, path):
 
 
 class V3:
-    """NFSv3 on one connection; `uid` is whose requests they are."""
+    """NFSv3 on one connection."""
 
     def __init__(self, address, root):
         self.connection = wire.Connection(address)
         self.root = root
         self.xid = 0x3E550000
         self.uid = 0
+
+    def act_as(self, uid):
+        """Whose requests they are from now on; at first root's."""
+        self.uid = uid
 
     def ask(self, procedure, arguments):
         self.xid += 1
@@ -81,17 +85,12 @@ class V4:
         self.client = nfs4_client.Client(address, export, minor)
         self.root = self.client.root
 
-    @property
-    def uid(self):
-        return self.client.connection.uid
-
-    @uid.setter
-    def uid(self, value):
-        self.client.connection.uid = value
+    def act_as(self, uid):
+        self.client.connection.act_as(uid, 0)
 
     def _status(self, *operations):
         try:
-            self.client._once(*((number, arguments, _PARSERS.get(number))
+            self.client.once(*((number, arguments, _PARSERS.get(number))
                                 for number, arguments in operations))
         except Refused as refused:
             return refused.status
@@ -99,9 +98,9 @@ class V4:
 
     def handle(self, name, at=None):
         try:
-            found = self.client._once((PUTFH, opaque(at or self.root), None),
-                                      (LOOKUP, opaque(name), None),
-                                      (GETFH, b"", XdrReader.opaque))
+            found = self.client.once((PUTFH, opaque(at or self.root), None),
+                                     (LOOKUP, opaque(name), None),
+                                     (GETFH, b"", XdrReader.opaque))
         except Refused as refused:
             return refused.status, b""
         return wire.OK, found[-1]
@@ -144,7 +143,7 @@ class V4:
     def lock(self, start, length):
         """Of the file that client.open() has opened."""
         try:
-            self.client.held = self.client._once(
+            self.client.held = self.client.once(
                 self.client._here(), self.client._lock(start, length, 2))[1]
         except Refused as refused:
             return refused.status

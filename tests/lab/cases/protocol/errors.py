@@ -65,7 +65,7 @@ def asked_for(client, v3):
         "no handle": client.getattr(b"\0" * len(file)),
         "bad cookie": client.readdir(client.root, 1 << 63),
     }
-    client.uid = 1000
+    client.act_as(1000)
     seen["forbidden"] = client.make(wire.MKDIR, "x")[0]
     seen["not the owner"] = client.setattr(file, mode=0o600)
     return seen
