@@ -44,7 +44,7 @@ def grant_to(bench, how, client):
 @lab_test("architecture/locks.md")
 def callback_that_is_refused_costs_no_descriptor(bench):
     """Locks are granted to a client that takes no connection: no descriptor is lost."""
-    grant_to(bench, "--refuses", "refused")
+    grant_to(bench, "--refuses", "refusing")
 
 
 @lab_test("architecture/locks.md")
