@@ -9,6 +9,8 @@
 
 #include "cvm/volume.h"
 #include "vnfsd/plans/exports.h"
+#include "vnfsd/plans/levels.h"
+#include "vnfsd/records/levels.h"
 
 namespace symnas::vnfsd::api {
 namespace {
@@ -120,6 +122,8 @@ json cluster_document(const ClusterView& view) {
   return {{"name", cluster.name()},
           {"uuid", uuid_text(cluster.uuid())},
           {"config_version", cluster.config_version()},
+          {"level", level::of(cluster.level())},
+          {"level_possible", possible_level(view)},
           {"revision", view.revision.value()}};
 }
 
@@ -136,6 +140,7 @@ json heads_document(const ClusterView& view) {
                      {"incarnation", head.incarnation()},
                      {"agent_started_ns", head.agent_started_ns()},
                      {"version", head.version()},
+                     {"level", level::of(head.level())},
                      {"state", state_of_head(view, head.name())},
                      {"lun_paths", texts(head.lun_paths())},
                      {"luns", luns},
@@ -264,6 +269,7 @@ json vnfs_document(const ClusterView& view) {
     if (owner != view.owners.end()) {
       document["owner"] = owner->second.record.head();
       document["epoch"] = owner->second.record.epoch();
+      document["version"] = owner->second.record.version();
     }
     document["clients"] = clients_of(view, vnfs.name());
     const auto move = view.moves.find(vnfs.name());

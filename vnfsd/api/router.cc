@@ -9,6 +9,7 @@
 #include "vnfsd/api/locks.h"
 #include "vnfsd/api/placement.h"
 #include "vnfsd/api/why.h"
+#include "vnfsd/plans/levels.h"
 #include "vnfsd/plans/placement.h"
 
 namespace symnas::vnfsd::api {
@@ -139,6 +140,7 @@ Result<json> Router::create(const std::string& collection, const json& body, Mod
     SYMNAS_ASSIGN(const VnfsSetRequest r, vnfs_set_request(body));
     return done(backends_.vnfs.create_vnfs_set(r, mode));
   }
+  if (collection == "level") return done(backends_.records.change(plan_level_raise, mode));
   if (collection == "heads") {
     SYMNAS_ASSIGN(const InviteRequest r, invite_request(body));
     return backends_.heads.invite_head(r.name, r.address, r.etcd, mode);
@@ -240,6 +242,8 @@ Result<json> Router::act_on_vnfs(const std::string& name, const std::string& act
     return planned([&](const ClusterView& v) { return plan_vnfs_failback(v, name, now_ns()); });
   if (action == "kill")
     return planned([&](const ClusterView& v) { return plan_vnfs_kill(v, name); });
+  if (action == "restart")
+    return planned([&](const ClusterView& v) { return plan_vnfs_restart(v, name); });
   if (action == "stay")
     return planned([&](const ClusterView& v) { return plan_vnfs_stay(v, name); });
   return no_such_path({"POST", "/v1/vnfs/" + name + "/" + action, "", mode});

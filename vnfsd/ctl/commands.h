@@ -38,6 +38,12 @@ void add_drill(CommandLine& line);
 void add_quickstart(CommandLine& line);
 // The verbs of `vnfs` that move VNFSs.
 void add_vnfs_moves(CommandLine& line, CLI::App* noun);
+// `vnfs restart`.
+void add_vnfs_restart(CommandLine& line, CLI::App* noun);
+// `head upgrade`.
+void add_head_upgrade(CommandLine& line, CLI::App* noun);
+// `cluster raise-level`.
+void add_raise_level(CommandLine& line, CLI::App* noun);
 // The verbs of `vnfs` that show where all VNFSs are, and why one is on a head or not.
 void add_vnfs_places(CommandLine& line, CLI::App* noun);
 // The verbs of `head` that empty a head.

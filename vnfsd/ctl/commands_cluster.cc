@@ -110,6 +110,7 @@ void add_cluster(CommandLine& line) {
       ->capture_default_str();
   init->add_option("--address", request->address, "This head's management address")->required();
   add_places(init, request->places);
+  add_raise_level(line, noun);
   init->callback([&line, request] {
     line.action = [request](Context& context) -> Status {
       ClusterInit filled = *request;
@@ -182,6 +183,7 @@ void add_head(CommandLine& line) {
     };
   });
   add_drains(line, noun);
+  add_head_upgrade(line, noun);
 }
 
 void add_etcd(CommandLine& line) {

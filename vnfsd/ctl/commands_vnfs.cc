@@ -116,8 +116,14 @@ std::string stall_line(const json& stall) {
 
 void print_status(std::ostream& out, const json& status) {
   const json cluster = status.value("cluster", json::object());
-  out << fmt::format("cluster {}  head {}  configuration {}\n\n", cluster.value("name", "?"),
+  out << fmt::format("cluster {}  head {}  configuration {}\n", cluster.value("name", "?"),
                      status.value("head", "?"), cluster.value("config_version", 0));
+  const int allowed = cluster.value("level", 0);
+  if (const int possible = cluster.value("level_possible", 0); possible > allowed) {
+    out << fmt::format("level {}: all heads could have level {} (symnas cluster raise-level)\n",
+                       allowed, possible);
+  }
+  out << "\n";
   const Column reachable = {"STATE", [](const json& row) -> std::string {
                               if (!row.value("reachable", false)) return "unreachable";
                               if (row.value("no_space", false)) return "full";
@@ -273,14 +279,15 @@ void add_vnfs(CommandLine& line) {
                  "Stop a VNFS; its clients hang until it is started");
   noun->add_subcommand("ls", "List them")->callback([&line] {
     line.action = [](Context& context) {
-      return context.list(
-          "vnfs", {plain("NAME", "name"), plain("WANTED", "wanted"), plain("OWNER", "owner"),
-                   Column{"VIPS", vips_text}, Column{"NETWORKS", networks_text},
-                   plain("EXPORTS", "exports"), plain("HEADS", "heads")});
+      return context.list("vnfs", {plain("NAME", "name"), plain("WANTED", "wanted"),
+                                   plain("OWNER", "owner"), plain("VERSION", "version"),
+                                   Column{"VIPS", vips_text}, Column{"NETWORKS", networks_text},
+                                   plain("EXPORTS", "exports"), plain("HEADS", "heads")});
     };
   });
   add_vnfs_remove(line, noun);
   add_vnfs_sets(line, noun);
+  add_vnfs_restart(line, noun);
   add_vnfs_moves(line, noun);
   add_vnfs_places(line, noun);
 }

@@ -19,8 +19,8 @@
 #include "vnfsd/api/server.h"
 #include "vnfsd/config/config.h"
 #include "vnfsd/daemon/agent.h"
+#include "vnfsd/daemon/head/version.h"
 #include "vnfsd/daemon/limits.h"
-#include "vnfsd/daemon/version.h"
 #include "vnfsd/instance/files.h"
 #include "vnfsd/instance/process.h"
 

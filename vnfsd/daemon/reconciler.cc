@@ -13,11 +13,13 @@
 #include "vnfsd/address/link.h"
 #include "vnfsd/daemon/follow/limits.h"
 #include "vnfsd/daemon/head/limits.h"
+#include "vnfsd/daemon/head/version.h"
 #include "vnfsd/daemon/luns/limits.h"
 #include "vnfsd/daemon/moves/limits.h"
-#include "vnfsd/daemon/version.h"
+#include "vnfsd/plans/levels.h"
 #include "vnfsd/plans/plans.h"
 #include "vnfsd/records/events.h"
+#include "vnfsd/records/levels.h"
 
 namespace symnas::vnfsd::daemon {
 
@@ -51,8 +53,13 @@ Status Reconciler::register_head() {
     cluster.set_name(head_.config.cluster_name);
     cluster.set_uuid(uuid);
     cluster.set_created_ns(head_.clock.wall_ns());
+    cluster.set_level(level::kOwn);
     txn.compares.push_back(kv::key_absent(kv::keys::kCluster));
     txn.success.push_back(kv::put(kv::keys::kCluster, cluster.SerializeAsString()));
+  } else {
+    SYMNAS_TRY(check_level(view, kVersion));
+    // Whoever raises the level compares this head's record, and this head the cluster's.
+    txn.compares.push_back(kv::mod_revision_is(kv::keys::kCluster, view.cluster.mod_revision));
   }
   const auto old = view.heads.find(head_.config.head_name);
   records::HeadRecord head;
@@ -71,6 +78,7 @@ Status Reconciler::register_head() {
   head.set_incarnation(head_.incarnation);
   head.set_agent_started_ns(head_.clock.wall_ns());
   head.set_version(kVersion);
+  head.set_level(level::kOwn);
   head.clear_luns();  // said anew when they are open
   head.clear_luns_known();
   const auto fence = view.fences.find(head_.config.head_name);

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <sstream>
 #include <string>
-#include <unordered_set>
+#include <unordered_map>
 
 #include <fmt/core.h>
 
@@ -100,10 +100,15 @@ void add_missing(std::vector<Connection>& all, const std::vector<Connection>& mo
   const auto ends = [](const Connection& one) {
     return one.local.to_string() + " " + one.remote.to_string();
   };
-  std::unordered_set<std::string> known;
-  for (const Connection& one : all) known.insert(ends(one));
+  std::unordered_map<std::string, std::size_t> known;
+  for (std::size_t i = 0; i < all.size(); ++i) known.emplace(ends(all[i]), i);
   for (const Connection& one : more) {
-    if (known.insert(ends(one)).second) all.push_back(one);
+    const auto [at, is_new] = known.emplace(ends(one), all.size());
+    if (is_new) {
+      all.push_back(one);
+    } else if (one.sequence) {
+      all[at->second].sequence = one.sequence;
+    }
   }
 }
 

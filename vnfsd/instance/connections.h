@@ -31,7 +31,8 @@ struct Connection {
   friend bool operator==(const Connection&, const Connection&) = default;
 };
 
-// Adds to `all` those connections of `more` whose ends `all` does not have.
+// Adds to `all` those connections of `more` whose ends `all` does not have; of the others the
+// sequence number, if `more` knows one, which is the later one.
 void add_missing(std::vector<Connection>& all, const std::vector<Connection>& more);
 
 // The connections that are established on the local `port`, from the text of /proc/net/tcp or tcp6

@@ -63,7 +63,8 @@ void Supervisor::run() {
     if (process_) {
       if (state_.standby) {
         attend_standby();
-      } else if (requests_.wanted() != Wanted::kStarted || state_.retiring) {
+      } else if (requests_.wanted() != Wanted::kStarted || state_.retiring ||
+                 requests_.is_restarted(state_.epoch)) {
         stop();
       } else if (!progress_.serving) {
         finish_start();

@@ -100,6 +100,8 @@ class Supervisor {
   // Kills the instance of that epoch if it still runs; what follows is as after every end: fence,
   // restart.
   void end_instance(Epoch epoch, const std::string& why) { requests_.end_instance(epoch, why); }
+  // Closes the instance of that epoch as for a move and starts another one here.
+  void restart_instance(Epoch epoch) { requests_.restart_instance(epoch); }
   // LUNs, volumes or exports have changed: a running instance's instance.json is written anew, and
   // the instance told of its exports.
   void refresh() { requests_.refresh(); }
@@ -164,6 +166,7 @@ class Supervisor {
   void discard_standby();
   void note(std::string_view step);
   Status wait_until_listening();
+  void follow_up();
   void stop();
   void rewrite_instance_file();
   bool remember_luns(const InstancePlan& plan);

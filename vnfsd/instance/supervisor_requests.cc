@@ -30,6 +30,20 @@ void SupervisorRequests::end_instance(Epoch epoch, const std::string& why) {
   wake();
 }
 
+void SupervisorRequests::restart_instance(Epoch epoch) {
+  {
+    const MutexLock lock(mutex_);
+    if (restarted_ == epoch) return;
+    restarted_ = epoch;
+  }
+  wake();
+}
+
+bool SupervisorRequests::is_restarted(Epoch epoch) const {
+  const MutexLock lock(mutex_);
+  return restarted_ == epoch && epoch != Epoch{};
+}
+
 void SupervisorRequests::refresh() {
   {
     const MutexLock lock(mutex_);

@@ -42,6 +42,8 @@ class SupervisorRequests {
   void set_wanted(Wanted wanted);
   // The instance of that epoch is to be killed; once.
   void end_instance(Epoch epoch, const std::string& why);
+  // The instance of that epoch is to be closed, and followed by another one.
+  void restart_instance(Epoch epoch);
   // The instance's file is to be written anew.
   void refresh();
   // False while the file of an instance that may open LUNs is older than the last refresh().
@@ -56,6 +58,8 @@ class SupervisorRequests {
   // Why the instance of that epoch is to be killed; nullopt: it is not. Forgets orders about other
   // instances.
   std::optional<std::string> take_end(Epoch epoch);
+  // Whether the instance of that epoch is to be restarted.
+  bool is_restarted(Epoch epoch) const;
   // Forgets the orders to kill so far.
   void forget_end();
   void take_refresh();
@@ -81,7 +85,8 @@ class SupervisorRequests {
   bool refresh_ GUARDED_BY(mutex_) = false;
   // Which instance is to be killed, and why.
   std::optional<std::pair<Epoch, std::string>> end_ GUARDED_BY(mutex_);
-  Epoch killed_ GUARDED_BY(mutex_);  // the last instance that was killed
+  Epoch restarted_ GUARDED_BY(mutex_);  // the instance to restart
+  Epoch killed_ GUARDED_BY(mutex_);     // the last instance that was killed
   InstanceSnapshot snapshot_ GUARDED_BY(mutex_);
 };
 

@@ -92,6 +92,20 @@ bool Supervisor::kill_and_reap() {
   return false;
 }
 
+// The next instance of the VNFS is this head's, too: its clients are woken by it, and its history
+// says what it came after.
+void Supervisor::follow_up() {
+  arrival_.last = farewell_.departure;
+  arrival_.last.set_cause(records::DEPARTURE_STOPPED);
+  std::vector<Connection> left;
+  for (const std::string& text : farewell_.connections) {
+    if (const auto connection = Connection::parse(text)) left.push_back(*connection);
+  }
+  add_missing(unheard_.left, left);
+  add_missing(unheard_.left, take_unheard());
+  farewell_ = {};
+}
+
 void Supervisor::stop() {
   if (process_) {
     show("stopping", "");
@@ -108,6 +122,7 @@ void Supervisor::stop() {
     log::info("vnfs {}: stopped: pid {}, epoch {}", vnfs_, process_->id().pid,
               state_.epoch.value());
     lose_process();
+    if (requests_.wanted() == Wanted::kStarted) follow_up();
     progress_.adopted = false;
     state_.retiring = false;
     progress_.fenced = false;

@@ -90,6 +90,7 @@ std::vector<std::string> lines_of(const std::string& what) {
 kv::Txn guarded(const ClusterView& view, Change change, const std::string& change_id) {
   records::ClusterRecord cluster = view.cluster.record;
   cluster.set_config_version(cluster.config_version() + 1);
+  if (change.level != 0) cluster.set_level(change.level);
   auto& recent = *cluster.mutable_recent_changes();
   recent.Add(std::string(change_id));
   if (recent.size() > kRecentChangesMax)

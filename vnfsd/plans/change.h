@@ -20,8 +20,9 @@
 namespace symnas::vnfsd {
 
 struct Change {
-  std::string what;  // for messages and the log: "volume v1: created"; one line or several
-  kv::Txn txn;       // without the cluster record
+  std::string what;         // for messages and the log: "volume v1: created"; one line or several
+  kv::Txn txn;              // without the cluster record
+  std::uint32_t level = 0;  // the cluster's from then on (records/levels.h); 0: stays
 };
 
 // The lines of Change::what.

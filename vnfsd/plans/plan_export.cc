@@ -3,6 +3,7 @@
 #include "common/kv/keys.h"
 #include "vnfsd/names/names.h"
 #include "vnfsd/plans/export_options.h"
+#include "vnfsd/plans/levels.h"
 #include "vnfsd/plans/limits.h"
 #include "vnfsd/plans/plans.h"
 
@@ -27,6 +28,7 @@ Result<Change> plan_export_create(const ClusterView& view, const ExportRequest& 
   SYMNAS_TRY(set_export_options({request.name, request.clients, request.access, request.squash,
                                  request.anon, request.pseudo, request.rules, request.manage_gids},
                                 record));
+  SYMNAS_TRY(check_export_level(view, record));
 
   Change change{
       fmt::format("export {}: created for {} of {}", request.name, path, request.filesystem), {}};

@@ -7,6 +7,7 @@
 #include "vnfsd/network/net_address.h"
 #include "vnfsd/plans/export_options.h"
 #include "vnfsd/plans/exports.h"
+#include "vnfsd/plans/levels.h"
 #include "vnfsd/plans/limits.h"
 #include "vnfsd/plans/plans.h"
 
@@ -135,6 +136,7 @@ Result<Change> plan_export_set(const ClusterView& view, const ExportEdit& edit) 
   }
   records::ExportRecord record = exported->record;
   SYMNAS_TRY(set_export_options(edit, record));
+  SYMNAS_TRY(check_export_level(view, record));
   Change change{fmt::format("export {}: as {}, {}", edit.name, pseudo_of(record), rules_of(record)),
                 {}};
   change.txn.success.push_back(kv::put(kv::keys::kExports + edit.name, record.SerializeAsString()));

@@ -12,6 +12,7 @@
 #include "vnfsd/plans/exports.h"
 #include "vnfsd/plans/limits.h"
 #include "vnfsd/plans/plans.h"
+#include "vnfsd/records/levels.h"
 
 namespace symnas::vnfsd {
 namespace {
@@ -171,7 +172,8 @@ Result<records::VnfsRecord> new_record(const ClusterView& view, const VnfsReques
   SYMNAS_TRY(check_count(request, request.heads, "head", kHeadsMax));
   records::VnfsRecord record;
   record.set_name(request.name);
-  record.set_scope_names_cluster(true);  // nobody has been told another one
+  // Nobody has been told another one; a head of an earlier version would tell it.
+  record.set_scope_names_cluster(level::of(view.cluster.record.level()) >= level::kExportRules);
   SYMNAS_TRY(set_vips(view, request, record));
   for (const std::string& name : request.exports) {
     SYMNAS_TRY(find(view.exports, "export", name));
@@ -331,6 +333,27 @@ Result<Change> plan_vnfs_kill(const ClusterView& view, const std::string& name) 
   record.set_killed_epoch(owner->second.record.epoch());
   Change change{fmt::format("vnfs {}: its instance on {}, epoch {}, is to be killed", name,
                             owner->second.record.head(), record.killed_epoch()),
+                {}};
+  change.txn.success.push_back(kv::put(kv::keys::kVnfs + name, record.SerializeAsString()));
+  // Not the one that comes after it.
+  change.txn.compares.push_back(
+      kv::mod_revision_is(kv::keys::kOwners + name, owner->second.mod_revision));
+  return change;
+}
+
+Result<Change> plan_vnfs_restart(const ClusterView& view, const std::string& name) {
+  SYMNAS_ASSIGN(const auto* vnfs, find(view.vnfses, "vnfs", name));
+  const auto owner = view.owners.find(name);
+  if (vnfs->record.stopped() || owner == view.owners.end() || view.moves.contains(name)) {
+    return fail(ErrorCode::kBusy,
+                fmt::format("vnfs {}: nothing is restarted: it is stopped, being moved or owned by "
+                            "nobody (symnas vnfs status)",
+                            name));
+  }
+  records::VnfsRecord record = vnfs->record;
+  record.set_restarted_epoch(owner->second.record.epoch());
+  Change change{fmt::format("vnfs {}: its instance on {}, epoch {}, is to be restarted", name,
+                            owner->second.record.head(), record.restarted_epoch()),
                 {}};
   change.txn.success.push_back(kv::put(kv::keys::kVnfs + name, record.SerializeAsString()));
   // Not the one that comes after it.

@@ -131,6 +131,10 @@ Result<Change> plan_vnfs_state(const ClusterView& view, const std::string& name,
 // VNFS, it is stopped or being moved).
 Result<Change> plan_vnfs_kill(const ClusterView& view, const std::string& name);
 
+// Has the VNFS's instance closed as for a move, and started again on its head: its clients keep
+// their locks. Errors: as plan_vnfs_kill().
+Result<Change> plan_vnfs_restart(const ClusterView& view, const std::string& name);
+
 // Whether the VNFS is pinned to the head it is moved to: it does not fail back from there by
 // itself.
 enum class Pin { kYes, kNo };

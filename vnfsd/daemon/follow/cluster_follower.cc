@@ -103,6 +103,7 @@ void ClusterFollower::work(RecordsUser& user) {
     if (done) {
       ready_ = true;
       removed_ = false;
+      too_old_ = false;
       problem_.clear();
       changed_.notify_all();
       lock.unlock();
@@ -116,11 +117,14 @@ void ClusterFollower::work(RecordsUser& user) {
       dirty_ = true;  // also when nothing happened: records are looked at every kReconcileMs
     } else {
       read_ms = head_.clock.mono_ns() / 1'000'000 - kReconcileMs;
-      removed_ = done.error().code == ErrorCode::kForeign;
+      const ErrorCode code = done.error().code;
+      removed_ = code == ErrorCode::kForeign;
+      too_old_ = code == ErrorCode::kNotSupported;
       ready_ = ready_ && !removed_;
       if (problem_ != done.error().message) log::warn("{}", done.error().message);
       problem_ = done.error().message;
-      if (removed_) changed_.notify_all();  // who waits for its registration waits in vain
+      if (removed_ || too_old_)
+        changed_.notify_all();  // who waits for its registration waits in vain
       dirty_ = true;
       watch_over_ = watch_over_ || open_watch;
       changed_.wait_for(lock, end_, std::chrono::milliseconds(kRetryMs), [] { return false; });
@@ -131,9 +135,10 @@ void ClusterFollower::work(RecordsUser& user) {
 Status ClusterFollower::wait_ready() {
   MutexLock lock(mutex_);
   changed_.wait_for(lock, end_, std::chrono::milliseconds(kReadyTimeoutMs),
-                    [&]() REQUIRES(mutex_) { return ready_ || removed_; });
+                    [&]() REQUIRES(mutex_) { return ready_ || removed_ || too_old_; });
   if (ready_) return {};
   if (removed_) return fail(ErrorCode::kForeign, problem_);
+  if (too_old_) return fail(ErrorCode::kNotSupported, problem_);
   return fail(ErrorCode::kUnavailable,
               fmt::format("vnfsd: etcd cannot be used: {} (is etcd running? symnas status)",
                           problem_.empty() ? "no answer yet" : problem_));

@@ -74,6 +74,8 @@ class ClusterFollower final : public ClusterReader, private kv::WatchHandler {
   bool ready_ GUARDED_BY(mutex_) = false;
   // This head is not of the cluster, or not any more.
   bool removed_ GUARDED_BY(mutex_) = false;
+  // This version may not work in the cluster.
+  bool too_old_ GUARDED_BY(mutex_) = false;
   // Records have changed since they were followed last.
   bool dirty_ GUARDED_BY(mutex_) = true;
   // A new watch is needed.

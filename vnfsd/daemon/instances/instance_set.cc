@@ -76,12 +76,15 @@ void InstanceSet::follow(const ClusterView& view, const std::set<std::string>& c
                             : wanted_here ? Wanted::kStarted
                                           : Wanted::kStopped;
       auto& supervisor = supervisors_[name];
-      const std::uint64_t killed = view.vnfses.at(name).record.killed_epoch();
+      const records::VnfsRecord& record = view.vnfses.at(name).record;
+      const std::uint64_t killed = record.killed_epoch();
       if (supervisor) {
         supervisor->set_wanted(wanted);
         if (owned_here && exports_pending(view, name)) supervisor->refresh();
         if (owned_here && killed == owner->second.record.epoch())
           supervisor->end_instance(Epoch(killed), "an administrator has ordered it (symnas drill)");
+        if (owned_here && record.restarted_epoch() == owner->second.record.epoch())
+          supervisor->restart_instance(Epoch(record.restarted_epoch()));
       } else {
         supervisor = supervise(name, wanted);
       }

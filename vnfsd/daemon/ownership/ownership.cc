@@ -9,9 +9,11 @@
 #include "common/kv/keys.h"
 #include "ha/policy/planner.h"
 #include "vnfsd/daemon/head/limits.h"
+#include "vnfsd/daemon/head/version.h"
 #include "vnfsd/plans/change.h"
 #include "vnfsd/plans/placement.h"
 #include "vnfsd/plans/plans.h"
+#include "vnfsd/records/levels.h"
 
 namespace symnas::vnfsd::daemon {
 namespace {
@@ -127,6 +129,8 @@ Result<instance::InstancePlan> Ownership::claim_from(const ClusterView& view,
   record.set_epoch(epoch);
   record.set_vnfs_id(stored->record.vnfs_id());
   record.set_claimed_ns(head_.clock.wall_ns());
+  record.set_version(kVersion);
+  record.set_level(level::kOwn);
   txn.compares.push_back(kv::mod_revision_is(plan.owner_key, owner_revision));
   txn.compares.push_back(kv::mod_revision_is(kv::keys::kVnfs + vnfs, stored->mod_revision));
   // A later edit of the exports sees the owner, and waits for it.

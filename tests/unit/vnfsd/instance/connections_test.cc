@@ -40,6 +40,9 @@ TEST(ConnectionsTest, WhatIsKnownOfAConnectionStays) {
                     *Connection::parse("10.0.0.102:2049 10.0.0.201:1001")});
   ASSERT_EQ(all.size(), 3u);
   EXPECT_EQ(all[0].sequence, 7u);
+  add_missing(all, {*Connection::parse("10.0.0.101:2049 10.0.0.201:1001 9")});
+  EXPECT_EQ(all[0].sequence, 9u);  // a later one
+  EXPECT_EQ(all.size(), 3u);
   EXPECT_EQ(all[2].local.to_string(), "10.0.0.102:2049");
 }
 

@@ -12,6 +12,7 @@
 #include "vnfsd/plans/change.h"
 #include "vnfsd/plans/plans.h"
 #include "vnfsd/records/cluster_view.h"
+#include "vnfsd/records/levels.h"
 
 namespace symnas::vnfsd {
 
@@ -23,6 +24,7 @@ class ViewBuilder {
     records::ClusterRecord cluster;
     cluster.set_name("lab");
     cluster.set_uuid(std::string(16, 'c'));
+    cluster.set_level(level::kOwn);
     put(kv::keys::kCluster, cluster.SerializeAsString());
     head("c1n1", "10.99.0.1");
   }

@@ -1,0 +1,24 @@
+// Levels: which records a cluster may hold. Every version of symnas has the level that was the
+// highest when it was made; a cluster has the level that an administrator has raised it to
+// (`symnas cluster raise-level`), and a version below that is not admitted. So a record that an
+// older version would read in another sense is made at its level or above only. Constants.
+#pragma once
+
+#include <cstdint>
+
+namespace symnas::vnfsd::level {
+
+// Records without a level: all that was before there were levels.
+inline constexpr std::uint32_t kFirst = 1;
+// Options of an export for some clients, anonymous ids, groups looked up on the server
+// (ExportRecord.rules, anon_uid, anon_gid, manage_gids); NFSv4 scopes that name the cluster
+// (VnfsRecord.scope_names_cluster).
+inline constexpr std::uint32_t kExportRules = 2;
+
+// Of this version.
+inline constexpr std::uint32_t kOwn = kExportRules;
+
+// A field that is absent means the first level.
+constexpr std::uint32_t of(std::uint32_t field) { return field == 0 ? kFirst : field; }
+
+}  // namespace symnas::vnfsd::level
