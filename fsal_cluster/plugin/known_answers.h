@@ -62,7 +62,9 @@ class KnownAnswers {
     entry.asked = false;
     entry.in_vain = false;
     entry.next = now + ms(complete ? kRefreshNamesMs : kAskAgainMs);
-    resume_all(std::exchange(entry.waiting, {}), lock);
+    const auto waiting = std::exchange(entry.waiting, {});
+    lock.unlock();
+    resume(waiting);
   }
 
   void failed(const Key& key, Time now) {
@@ -134,9 +136,8 @@ class KnownAnswers {
     return true;
   }
 
-  static void resume_all(std::vector<std::function<void()>> waiting, MutexLock<Mutex>& lock) {
-    lock.unlock();
-    for (const auto& resume : waiting) resume();
+  static void resume(const std::vector<std::function<void()>>& waiting) {
+    for (const auto& one : waiting) one();
   }
 
   template <class Which>
@@ -146,10 +147,11 @@ class KnownAnswers {
     for (auto& [key, entry] : entries_) {
       if (entry.waiting.empty() || !which(entry)) continue;
       entry.in_vain = true;
-      for (auto& resume : entry.waiting) waiting.push_back(std::move(resume));
+      for (auto& one : entry.waiting) waiting.push_back(std::move(one));
       entry.waiting.clear();
     }
-    resume_all(std::move(waiting), lock);
+    lock.unlock();
+    resume(waiting);
   }
 
   const Ask ask_;
