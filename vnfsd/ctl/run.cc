@@ -6,8 +6,10 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "common/base/version.h"
 #include "vnfsd/api/wire.h"
 #include "vnfsd/ctl/commands.h"
+#include "vnfsd/ctl/completion.h"
 #include "vnfsd/ctl/exit_code.h"
 
 namespace symnas::vnfsd::ctl {
@@ -22,6 +24,21 @@ int report(const Error& error, Output output, std::ostream& out, std::ostream& e
     err << "symnas: " << error.message << "\n";
   }
   return exit_code(error.code);
+}
+
+void add_completion(CommandLine& line) {
+  CLI::App* app =
+      line.app.add_subcommand("completion", "Print what a shell completes: bash or zsh");
+  auto shell = std::make_shared<std::string>();
+  app->add_option("SHELL", *shell, "bash or zsh")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh"}));
+  app->callback([&line, shell] {
+    line.action = [&line, shell](Context& context) -> Status {
+      context.out << completion_script(line.app, *shell);
+      return {};
+    };
+  });
 }
 
 void add_commands(CommandLine& line) {
@@ -40,6 +57,7 @@ void add_commands(CommandLine& line) {
   add_events(line);
   add_drill(line);
   add_quickstart(line);
+  add_completion(line);
 }
 
 void parse(CLI::App& app, const std::vector<std::string>& arguments) {
@@ -108,6 +126,7 @@ int run_symnas(std::vector<std::string> arguments, const ClientFactory& factory,
                                                  {"json", Output::kJson}};
   app.add_option("-o,--output", output, "table or json")
       ->transform(CLI::CheckedTransformer(outputs));
+  app.set_version_flag("--version", std::string("symnas ") + kVersion);
   app.add_option("--socket", socket, "vnfsd's socket; also $SYMNAS_SOCKET")->capture_default_str();
 
   CommandLine line{app, {}};

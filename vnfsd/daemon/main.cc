@@ -1,6 +1,7 @@
 // vnfsd: the agent on every head. Runs in the foreground, logs to stderr; SIGTERM ends it and
 // leaves instances running; SIGHUP makes it read its configuration anew.
 #include <signal.h>
+#include <systemd/sd-daemon.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -12,6 +13,7 @@
 #include <fmt/core.h>
 
 #include "common/base/log.h"
+#include "common/base/version.h"
 #include "common/kv/etcd/etcd_membership.h"
 #include "common/kv/etcd/etcd_store.h"
 #include "ha/fencing/fence_agent.h"
@@ -19,7 +21,6 @@
 #include "vnfsd/api/server.h"
 #include "vnfsd/config/config.h"
 #include "vnfsd/daemon/agent.h"
-#include "vnfsd/daemon/head/version.h"
 #include "vnfsd/daemon/limits.h"
 #include "vnfsd/instance/files.h"
 #include "vnfsd/instance/process.h"
@@ -120,12 +121,15 @@ Result<Next> run(const std::string& config_path) {
   SYMNAS_ASSIGN(const std::unique_ptr<api::ApiServer> server,
                 api::ApiServer::start(config.daemon.socket, router));
   log::info("vnfsd {} on head {}: API on {}", kVersion, config.head_name, config.daemon.socket);
+  // The API answers: systemd may start what comes after it.
+  ::sd_notify(0, "READY=1");
   int signal = 0;
   ::sigwait(&signals, &signal);
   if (signal == SIGHUP) {
     log::info("vnfsd: reading {} anew; instances go on", config_path);
     return Next::kAgain;
   }
+  ::sd_notify(0, "STOPPING=1");
   log::info("vnfsd: ending; instances go on");
   return Next::kEnd;
 }
@@ -141,7 +145,7 @@ int main(int argc, char** argv) {
     if (argument == "--config" && i + 1 < argc) {
       config = argv[++i];
     } else if (argument == "--version") {
-      fmt::print("vnfsd {}\n", daemon::kVersion);
+      fmt::print("vnfsd {}\n", symnas::kVersion);
       return 0;
     } else {
       const bool help = argument == "--help";

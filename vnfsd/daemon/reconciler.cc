@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "common/base/log.h"
+#include "common/base/version.h"
 #include "common/kv/admin_keys.h"
 #include "common/kv/keys.h"
 #include "cvm/volume.h"
@@ -13,7 +14,6 @@
 #include "vnfsd/address/link.h"
 #include "vnfsd/daemon/follow/limits.h"
 #include "vnfsd/daemon/head/limits.h"
-#include "vnfsd/daemon/head/version.h"
 #include "vnfsd/daemon/luns/limits.h"
 #include "vnfsd/daemon/moves/limits.h"
 #include "vnfsd/plans/levels.h"

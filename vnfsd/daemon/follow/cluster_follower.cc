@@ -1,5 +1,7 @@
 #include "vnfsd/daemon/follow/cluster_follower.h"
 
+#include <systemd/sd-daemon.h>
+
 #include <chrono>
 #include <utility>
 
@@ -85,6 +87,7 @@ void ClusterFollower::work(RecordsUser& user) {
     const bool look = std::exchange(dirty_, false) || open_watch;
     const bool registered = ready_;
     lock.unlock();
+    ::sd_notify(0, "WATCHDOG=1");  // within WatchdogSec= of the unit, whatever etcd answers
     Status done;
     if (!registered) done = user.register_head();
     if (done && open_watch) {

@@ -5,11 +5,11 @@
 #include <fmt/core.h>
 
 #include "common/base/log.h"
+#include "common/base/version.h"
 #include "common/kv/admin_keys.h"
 #include "common/kv/keys.h"
 #include "ha/policy/planner.h"
 #include "vnfsd/daemon/head/limits.h"
-#include "vnfsd/daemon/head/version.h"
 #include "vnfsd/plans/change.h"
 #include "vnfsd/plans/placement.h"
 #include "vnfsd/plans/plans.h"
