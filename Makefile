@@ -11,6 +11,7 @@ LUNS ?= file
 EMPTY ?= 0
 MINUTES ?= 30
 RUNS ?= 30
+RELEASE ?= bookworm trixie
 HEADS ?= 4
 export SYMNAS_CACHE ?= /var/cache/symnas
 export SYMNAS_BUILD := $(abspath $(BUILD))
@@ -20,6 +21,7 @@ export SYMNAS_BUILD := $(abspath $(BUILD))
 .PHONY: sim sim-exhaustive sim-mutants
 .PHONY: bench bench-compare bench-capacity bench-profile
 .PHONY: bench-raw bench-engine bench-shared bench-failover
+.PHONY: packages packages-test release
 .PHONY: sim-long soak lab-asan lab-tsan lab-tests torture
 .DEFAULT_GOAL := help
 
@@ -52,6 +54,9 @@ help:
 	@echo 'make bench-capacity FILES=200000  memory of instances and cached inodes, etcd bytes'
 	@echo 'make bench-profile CASE=...  where the processor time of one of its cases goes'
 	@echo 'make bench-raw symnas against the raw LUN file; make bench-engine: its volume engine'
+	@echo 'make packages  .debs for Debian 12 and 13 in $(BUILD)/packages; RELEASE=bookworm: one only'
+	@echo 'make packages-test  they are installed, upgraded and purged in fresh roots; lintian'
+	@echo 'make release   tags the version, builds its packages, prints their checksums'
 	@echo 'make clean     remove $(BUILD)/'
 	@echo
 	@echo 'Variables: BUILD=$(BUILD) JOBS=$(JOBS) SYMNAS_CACHE=$(SYMNAS_CACHE)'
@@ -166,6 +171,19 @@ bench-raw: setup build
 
 bench-engine: setup build
 	@tests/bench/raw --engine
+
+packages: setup-build build
+	@deploy/setup/setup debs
+	@for release in $(RELEASE); do JOBS=$(JOBS) deploy/packages/build $$release || exit 1; done
+
+# Also of a next version: of the same sources under another number.
+packages-test: packages
+	@for release in $(RELEASE); do JOBS=$(JOBS) tests/packages/run $$release || exit 1; done
+
+release: setup-build
+	@deploy/packages/release check
+	@$(MAKE) --no-print-directory packages
+	@deploy/packages/release tag
 
 clean:
 	rm -rf $(BUILD)

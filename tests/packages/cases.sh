@@ -1,0 +1,133 @@
+#!/bin/bash
+# The cases of `run`, each in a fresh root: cases.sh CASE VERSION NEXT. Ends with the first command
+# that fails.
+set -euxo pipefail
+case=$1
+version=$2
+next=$3
+
+repository() {
+  echo "deb [trusted=yes] file:/srv/$1 ./" >/etc/apt/sources.list.d/symnas.list
+  apt-get -q update
+}
+
+get() { apt-get -q -y -o Dpkg::Use-Pty=0 "$@"; }
+
+ganesha=/usr/lib/symnas/ganesha
+
+installed() {
+  repository this
+  get install --no-install-recommends symnas symnas-doc
+}
+
+installs() {
+  installed
+  [ "$(symnas --version)" = "symnas $version" ]
+  [ "$(vnfsd --version)" = "vnfsd $version" ]
+  vnfsd --help | grep -q -- --config
+  symnas-fence --help
+  # Neither misses a library, nor finds one of another ganesha.
+  "$ganesha/bin/ganesha.nfsd" -v | grep -q 'V6.5'
+  ldd "$ganesha/bin/ganesha.nfsd" | grep "=> $ganesha/lib/.*libganesha_nfsd"
+  for file in "$ganesha"/lib/ganesha/*.so "$ganesha"/lib/*.so /usr/sbin/vnfsd; do
+    missing=$(LD_LIBRARY_PATH=$ganesha/lib ldd "$file" 2>&1 | grep -c 'not found' || true)
+    [ "$missing" = 0 ]
+  done
+  [ ! -e /usr/bin/ganesha.nfsd ]
+  plugin_is_loaded
+  etcd=$(systemctl cat symnas-etcd.service | sed -n 's/^ExecStart=\([^ ]*\) .*/\1/p' | tail -n 1)
+  "$etcd" --version | grep -E 'etcd Version: 3\.([5-9]|[1-9][0-9])'
+  systemd-analyze verify vnfsd.service symnas-etcd.service symnas.target
+  for unit in vnfsd.service symnas-etcd.service symnas.target; do
+    [ "$(systemctl is-enabled "$unit")" = enabled ]
+  done
+  # Every verb that the help shows is completed.
+  symnas --help | sed -n '/^Subcommands:/,$s/^  \([a-z][a-z-]*\) .*/\1/p' | while read -r verb; do
+    grep -q "\" $verb\")" /usr/share/bash-completion/completions/symnas
+    grep -q "\" $verb\")" /usr/share/zsh/vendor-completions/_symnas
+  done
+  bash -n /usr/share/bash-completion/completions/symnas
+  [ -e /usr/share/man/man1/symnas.1.gz ] && [ -e /usr/share/man/man8/vnfsd.8.gz ]
+  perl -c /etc/needrestart/conf.d/symnas.conf
+}
+
+# ganesha reads its configuration, loads the module, and only then finds that the filesystem has
+# no cluster.
+plugin_is_loaded() {
+  cat >/tmp/ganesha.conf <<EOC
+NFS_CORE_PARAM { Plugins_Dir = "$ganesha/lib/ganesha"; }
+EXPORT { Export_Id = 1; Path = /x; Pseudo = /x; FSAL { Name = CLUSTER; } }
+EOC
+  timeout 20 "$ganesha/bin/ganesha.nfsd" -F -f /tmp/ganesha.conf -p /tmp/ganesha.pid \
+    -L /tmp/ganesha.log -N NIV_DEBUG || true
+  cat /tmp/ganesha.log
+  grep -E 'libfsalcluster.so|FSAL CLUSTER|CLUSTER' /tmp/ganesha.log
+  [ "$(grep -cE 'libfsalcluster.*(cannot open|undefined)' /tmp/ganesha.log)" = 0 ]
+}
+
+upgrades() {
+  installed
+  mkdir -p /etc/symnas
+  echo 'an administrator wrote this' >/etc/symnas/vnfsd.toml
+  echo '# and this' >>/etc/logrotate.d/symnas
+  inode=$(stat -c %i "$ganesha/bin/ganesha.nfsd")
+  repository next
+  get -o Dpkg::Options::=--force-confold dist-upgrade
+  [ "$(symnas --version)" = "symnas $next" ]
+  # What runs keeps its own file.
+  [ "$inode" != "$(stat -c %i "$ganesha/bin/ganesha.nfsd")" ]
+  grep 'an administrator wrote this' /etc/symnas/vnfsd.toml
+  grep '# and this' /etc/logrotate.d/symnas
+  # All of one version: the module fits only the ganesha that it was compiled for.
+  [ "$(dpkg-query -W -f '${Version}\n' symnas symnas-ganesha | sort -u | wc -l)" = 1 ]
+}
+
+# Something that runs as an instance does: the same file.
+removal_is_refused() {
+  installed
+  cp /bin/sleep "$ganesha/bin/ganesha.nfsd"
+  "$ganesha/bin/ganesha.nfsd" 60 &
+  if get remove symnas; then exit 1; fi
+  [ "$(dpkg-query -W -f '${db:Status-Status}' symnas)" = installed ]
+  kill -0 $!
+  kill $!
+  wait $! || true
+  get remove symnas
+}
+
+files() {
+  find / -xdev \( -path /proc -o -path /sys -o -path /dev \) -prune -o -print | LC_ALL=C sort
+}
+
+removes_and_purges() {
+  repository this
+  get install --no-install-recommends --download-only symnas symnas-doc
+  # What other packages bring is not to be told apart: they come first.
+  depends=$(apt-get -s install --no-install-recommends symnas symnas-doc |
+    sed -n 's/^Inst \([^ ]*\).*/\1/p' | grep -v '^symnas')
+  # shellcheck disable=SC2086  # package names are words
+  get install --no-install-recommends $depends
+  files >/tmp/before
+  installed
+  mkdir -p /etc/symnas/tls /var/lib/symnas/etcd /var/log/symnas
+  touch /etc/symnas/tls/ca.key /var/lib/symnas/etcd/member /var/log/symnas/vnfs1.log
+  get remove symnas symnas-ganesha symnas-doc 'symnas-etcd*'
+  [ -e /var/log/symnas/vnfs1.log ] && [ ! -e /usr/sbin/vnfsd ]
+  get purge symnas symnas-ganesha symnas-doc 'symnas-etcd*' | tee /tmp/said
+  grep 'left in place.*/etc/symnas' /tmp/said
+  grep 'left in place.*/var/lib/symnas' /tmp/said
+  files >/tmp/after
+  # Caches and records of apt, dpkg and man are theirs.
+  comm -13 /tmp/before /tmp/after | grep -vE '^/(var/(lib|cache|log)/(dpkg|apt|man|ucf)|tmp)' |
+    tee /tmp/more
+  diff /tmp/more - <<EOF2
+/etc/symnas
+/etc/symnas/tls
+/etc/symnas/tls/ca.key
+/var/lib/symnas
+/var/lib/symnas/etcd
+/var/lib/symnas/etcd/member
+EOF2
+}
+
+"$case"
