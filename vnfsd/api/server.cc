@@ -59,12 +59,23 @@ bool peer_is_root(int fd) {
 // Answers only root, one request per connection.
 class RootOnlyServer final : public httplib::Server {
  private:
+  // httplib 0.11 of Debian 12, and 0.18 of Debian 13, which wants the peers' names, too. A template
+  // so that only one of the calls has to exist.
+  template <typename Self>
+  static bool serve(Self& self, httplib::Stream& stream, bool& closed) {
+    if constexpr (requires { self.process_request(stream, true, closed, nullptr); }) {
+      return self.process_request(stream, true, closed, nullptr);
+    } else {
+      return self.process_request(stream, "", 0, "", 0, true, closed, nullptr);
+    }
+  }
+
   bool process_and_close_socket(socket_t fd) override {
     bool served = false;
     if (peer_is_root(fd)) {
       SocketStream stream(fd);
       bool closed = false;
-      served = process_request(stream, true, closed, nullptr);
+      served = serve(*this, stream, closed);
     } else {
       log::warn("API: a connection of a user other than root was refused");
     }
