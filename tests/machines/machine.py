@@ -1,0 +1,108 @@
+"""One machine: systemd-nspawn that boots systemd in a root, a cgroup and a network of its own.
+
+What works on which kernel, and why each option is there: systemd-nspawn(1); without a machined of
+the host a machine is entered by nsenter, not by machinectl.
+"""
+
+import contextlib
+import os
+import subprocess
+import time
+
+from symlab.errors import LabError
+
+CGROUPS = "/sys/fs/cgroup/unified"
+BOOTED_S, GONE_S = 120.0, 20.0
+STATES = ("running", "degraded")
+ENVIRONMENT = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+               "LANG": "C.UTF-8", "TERM": "dumb", "HOME": "/root", "DEBIAN_FRONTEND": "noninteractive"}
+
+
+class Machine:
+    """root: its overlay. binds: options of nspawn."""
+
+    def __init__(self, name, root, cgroup, netns, bridge, options=()):
+        self.name = name
+        self.root = root
+        self.cgroup = os.path.join(CGROUPS, cgroup, name)
+        self.netns = netns
+        self.bridge = bridge
+        self.options = list(options)
+        self.process = None
+
+    def boot(self):
+        """Returns when systemd has started what it is to start."""
+        os.makedirs(self.cgroup, exist_ok=True)
+        log = open(os.path.join(os.path.dirname(self.root), "console"), "ab")
+        argv = ["nsenter", f"--net=/run/netns/{self.netns}", "systemd-nspawn", "--quiet",
+                "--register=no", "--keep-unit", "--boot", "--directory", self.root,
+                "--machine", self.name, "--hostname", self.name,
+                f"--network-bridge={self.bridge}", "--capability=all",
+                "--bind=/dev/loop-control", "--rlimit=RLIMIT_MEMLOCK=infinity",
+                "--console=read-only", *self.options]
+
+        def enter_cgroup():
+            with open(os.path.join(self.cgroup, "cgroup.procs"), "w", encoding="ascii") as file:
+                file.write(str(os.getpid()))
+
+        self.process = subprocess.Popen(
+            argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=enter_cgroup,
+            env={**os.environ, "SYSTEMD_NSPAWN_UNIFIED_HIERARCHY": "1"})
+        log.close()
+        deadline = time.monotonic() + BOOTED_S
+        while True:
+            with contextlib.suppress(LabError):
+                if self.run("systemctl is-system-running", check=False).strip() in STATES:
+                    return
+            if time.monotonic() > deadline or self.process.poll() is not None:
+                raise LabError(f"{self.name} has not booted: its console is beside {self.root}")
+            time.sleep(0.2)
+
+    def _init(self):
+        try:
+            with open(os.path.join(self.cgroup, "payload", "init.scope", "cgroup.procs"),
+                      encoding="ascii") as file:
+                return file.read().split()[0]
+        except (OSError, IndexError):
+            raise LabError(f"{self.name} is off") from None
+
+    def run(self, command, check=True, timeout_s=180.0):
+        """Has bash carry out the command in the machine; returns what it printed."""
+        argv = ["nsenter", "-t", self._init(), "-m", "-u", "-i", "-n", "-p", "-C", "-r", "-w",
+                "/bin/bash", "-c", f"cd /root; {command}"]
+        try:
+            done = subprocess.run(argv, env=ENVIRONMENT, stdin=subprocess.DEVNULL, text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                  timeout=timeout_s)
+        except subprocess.TimeoutExpired as error:
+            raise LabError(f"{self.name}# {command}: not done after {timeout_s:g} s") from error
+        if check and done.returncode:
+            raise LabError(f"{self.name}# {command}: ended with {done.returncode}: "
+                           f"{done.stdout.strip()[-2000:]}")
+        return done.stdout
+
+    def is_on(self):
+        try:
+            with open(os.path.join(self.cgroup, "cgroup.events"), encoding="ascii") as file:
+                return "populated 1" in file.read()
+        except OSError:
+            return False
+
+    def power_off(self):
+        """Ends every process of the machine at once."""
+        with contextlib.suppress(OSError), \
+                open(os.path.join(self.cgroup, "cgroup.kill"), "w", encoding="ascii") as file:
+            file.write("1")
+        deadline = time.monotonic() + GONE_S
+        while self.is_on():
+            if time.monotonic() > deadline:
+                raise LabError(f"{self.name} does not go off")
+            time.sleep(0.01)
+        if self.process is not None:
+            self.process.wait()
+            self.process = None
+
+    def remove_cgroup(self):
+        for folder, _, _ in os.walk(self.cgroup, topdown=False):
+            with contextlib.suppress(OSError):
+                os.rmdir(folder)

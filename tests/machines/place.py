@@ -1,0 +1,157 @@
+"""One set-up of machines: what they stand on, and how all of it is taken away."""
+
+import contextlib
+import glob
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+
+import power
+from machine import CGROUPS, Machine
+from symlab import netns
+from symlab.errors import LabError
+
+TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
+OPERATIONS = os.path.join(TOP, "docs", "operations")
+LUNS, LUN_BYTES = 4, 512 << 20
+NETWORK = "[Match]\nName=host0\n[Network]\nAddress={address}/24\n"
+REPOSITORY = "/srv/symnas"
+
+
+def sh(*argv, **how):
+    done = subprocess.run(argv, text=True, capture_output=True, **how)
+    if done.returncode:
+        raise LabError(f"{' '.join(argv)}: {(done.stderr or done.stdout).strip()[-2000:]}")
+    return done.stdout
+
+
+def program(name):
+    """A client's program of this build."""
+    return os.path.join(os.environ.get("SYMNAS_BUILD", os.path.join(TOP, "build")), "bin", name)
+
+
+def dependencies(packages):
+    """Debian's packages that those in the folder depend on, the first of alternatives."""
+    names = set()
+    for deb in glob.glob(os.path.join(packages, "*.deb")):
+        for wish in sh("dpkg-deb", "-f", deb, "Depends").split(","):
+            name = re.match(r"\s*([a-z0-9.+-]*)", wish)[1]
+            if name and not name.startswith("symnas"):
+                names.add(name)
+    return names
+
+
+class Site:
+    """packages: a folder of .debs with a Packages file."""
+
+    def __init__(self, prefix, packages):
+        self.prefix = prefix
+        self.netns, self.bridge = f"{prefix}-lan", f"{prefix}-br"
+        self.client_netns = f"{prefix}-client"
+        self.packages = packages
+        self.machines = {}
+        self.closing = contextlib.ExitStack()
+
+    def __enter__(self):
+        with contextlib.ExitStack() as stack:
+            self.closing = stack
+            self._build(stack)
+            self.closing = stack.pop_all()
+        return self
+
+    def __exit__(self, *_):
+        self.closing.close()
+
+    def _build(self, stack):
+        self.folder = tempfile.mkdtemp(prefix=f"{self.prefix}-", dir="/dev/shm")
+        stack.callback(shutil.rmtree, self.folder)
+        self.root = self._debian_root()
+        for name in (self.netns, self.client_netns):
+            netns.delete(name)  # of a run that was killed
+            netns.create(name)
+            stack.callback(netns.delete, name)
+        netns.create_bridge(self.netns, self.bridge)
+        netns.ip("addr", "add", f"{power.ADDRESS}/24", "dev", self.bridge, netns=self.netns)
+        netns.connect_to_bridge(self.client_netns, "eth0", "10.99.0.200/24", self.netns,
+                                self.bridge, "client")
+        self.loops = [self._lun(stack, number) for number in range(LUNS)]
+        cgroup = f"{self.prefix}-machines"
+        os.makedirs(os.path.join(CGROUPS, cgroup), exist_ok=True)
+        stack.callback(self._remove_cgroup, cgroup)
+        for number in (1, 2, 3):
+            self._machine(stack, f"c1n{number}", number, cgroup)
+        with netns.entered(self.netns):
+            switch = power.Switch(self.machines)
+        stack.callback(switch.close)
+
+    def _debian_root(self):
+        """A Debian root with what our packages depend on, made once."""
+        wanted = os.path.join(TOP, "deploy", "packages", "roots", "machine.txt")
+        with open(wanted, encoding="ascii") as file:
+            names = set(file.read().split()) | dependencies(self.packages)
+        names_file = os.path.join(self.folder, "machine.txt")
+        with open(names_file, "w", encoding="ascii") as file:
+            file.write("".join(name + "\n" for name in sorted(names)))
+        in_root = os.path.join(TOP, "deploy", "packages", "in_root")
+        return sh(in_root, "bookworm", names_file, "--path", stdin=subprocess.DEVNULL).strip()
+
+    def _lun(self, stack, number):
+        path = os.path.join(self.folder, f"lun{number}")
+        with open(path, "wb") as file:
+            file.truncate(LUN_BYTES)
+        loop = sh("losetup", "--find", "--show", path).strip()
+        stack.callback(sh, "losetup", "--detach", loop)
+        return loop
+
+    def _machine(self, stack, name, number, cgroup):
+        place = os.path.join(self.folder, name)
+        root = os.path.join(place, "root")
+        for folder in ("upper", "work", "root"):
+            os.makedirs(os.path.join(place, folder))
+        sh("mount", "-t", "overlay", "-o", f"lowerdir={self.root},upperdir={place}/upper,"
+           f"workdir={place}/work", name, root)
+        stack.callback(sh, "umount", "--lazy", root)
+        self._write(root, "etc/machine-id", "")
+        self._write(root, "etc/hostname", name + "\n")
+        self._write(root, "etc/hosts", "127.0.0.1 localhost\n" + "".join(
+            f"10.99.0.{n} c1n{n}\n" for n in (1, 2, 3)))
+        self._write(root, "etc/systemd/network/host0.network",
+                    NETWORK.format(address=f"10.99.0.{number}"))
+        self._write(root, "etc/apt/sources.list", f"deb [trusted=yes] file:{REPOSITORY} ./\n")
+        self._write(root, "usr/local/sbin/fence_switch", power.AGENT, 0o755)
+        for unit in ("systemd-networkd.service",):
+            sh("chroot", root, "systemctl", "enable", unit)
+        options = [f"--bind={loop}" for loop in self.loops]
+        options += [f"--bind-ro={self.packages}:{REPOSITORY}"]
+        machine = Machine(name, root, cgroup, self.netns, self.bridge, options)
+        self.machines[name] = machine
+        stack.callback(machine.remove_cgroup)
+        stack.callback(machine.power_off)
+
+    @staticmethod
+    def _write(root, path, text, mode=0o644):
+        path = os.path.join(root, path)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(path, mode)
+
+    @staticmethod
+    def _remove_cgroup(name):
+        with contextlib.suppress(OSError):
+            os.rmdir(os.path.join(CGROUPS, name))
+
+    def carry_out(self, commands):
+        """Commands of a page (pages.py)."""
+        for host, command in commands:
+            machine = self.machines[host]
+            copied = re.fullmatch(r"scp (\w+):(\S+) \.", command)
+            if copied:
+                source = os.path.join(self.machines[copied[1]].root, "root", copied[2])
+                shutil.copy(source, os.path.join(machine.root, "root", os.path.basename(source)))
+            else:
+                machine.run(command)

@@ -1,0 +1,52 @@
+"""The power switch of the machines: GET /off/NAME, /on/NAME, /status/NAME on 10.99.0.254:9000."""
+
+import http.server
+import threading
+
+ADDRESS, PORT = "10.99.0.254", 9000
+
+# In the machines: speaks the protocol of fence agents (FenceAgentAPI.md), asks the switch.
+AGENT = f"""#!/bin/bash
+while IFS== read -r key value; do
+  case $key in action) action=$value ;; plug | port) plug=$value ;; esac
+done
+ask() {{
+  exec 3<>/dev/tcp/{ADDRESS}/{PORT} || exit 1
+  printf 'GET /%s/%s HTTP/1.0\\r\\n\\r\\n' "$1" "$2" >&3
+  tail -n 1 <&3
+}}
+case $action in
+  monitor) [ -n "$(ask status c1n1)" ] ;;
+  off) [ "$(ask off "$plug")" = off ] && echo "the switch has turned $plug off" ;;
+  status) if [ "$(ask status "$plug")" = on ]; then exit 0; else exit 2; fi ;;
+  *) exit 1 ;;
+esac
+"""
+
+
+class Switch:
+    """Serves until close(). `machines`: {name: Machine}. REQUIRES: made inside the namespace."""
+
+    def __init__(self, machines):
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):  # noqa: N802  # the library's name
+                _, action, name = self.path.split("/")
+                machine = machines[name]
+                if action == "off":
+                    machine.power_off()
+                body = ("on" if machine.is_on() else "off").encode()
+                self.send_response(200)
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *args):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer((ADDRESS, PORT), Handler)
+        self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
+        self.thread.start()
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+        self.thread.join()
