@@ -60,9 +60,9 @@ def load(site, what, limit_ms):
     check(max(gaps.values()) < limit_ms, f"{what}: more than {limit_ms:g} ms")
 
 
-def owner(site, vnfs="data1", asked="c1n1"):
+def owner(site, vnfs="vnfs1", asked="c1n1"):
     listed = json.loads(site.machines[asked].run("symnas -o json vnfs ls"))["vnfs"]
-    return next(one["owner"] for one in listed if one["name"] == vnfs)
+    return next((one["owner"] for one in listed if one["name"] == vnfs), "")
 
 
 def packages_are_installed(site):
@@ -108,14 +108,14 @@ def vnfs_moves(site):
     """A planned move to another head and back."""
     with load(site, "move", MOVE_MS):
         for to in ("c1n2", "c1n1"):
-            site.machines["c1n1"].run(f"symnas vnfs rehost data1 {to}")
+            site.machines["c1n1"].run(f"symnas vnfs rehost vnfs1 {to}")
             time.sleep(1.0)
 
 
 def head_is_upgraded(site):
     """vnfs restart and head upgrade in place: what follows the installation of a new version."""
     with load(site, "restart of an instance", MOVE_MS):
-        site.machines["c1n1"].run("symnas vnfs restart data1")
+        site.machines["c1n1"].run("symnas vnfs restart vnfs1")
         site.machines["c1n1"].run("symnas head upgrade c1n1")
 
 

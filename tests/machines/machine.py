@@ -15,7 +15,8 @@ CGROUPS = "/sys/fs/cgroup/unified"
 BOOTED_S, GONE_S = 120.0, 20.0
 STATES = ("running", "degraded")
 ENVIRONMENT = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-               "LANG": "C.UTF-8", "TERM": "dumb", "HOME": "/root", "DEBIAN_FRONTEND": "noninteractive"}
+               "LANG": "C.UTF-8", "TERM": "dumb", "HOME": "/root",
+               "DEBIAN_FRONTEND": "noninteractive"}
 
 
 class Machine:
@@ -33,7 +34,6 @@ class Machine:
     def boot(self):
         """Returns when systemd has started what it is to start."""
         os.makedirs(self.cgroup, exist_ok=True)
-        log = open(os.path.join(os.path.dirname(self.root), "console"), "ab")
         argv = ["nsenter", f"--net=/run/netns/{self.netns}", "systemd-nspawn", "--quiet",
                 "--register=no", "--keep-unit", "--boot", "--directory", self.root,
                 "--machine", self.name, "--hostname", self.name,
@@ -45,10 +45,10 @@ class Machine:
             with open(os.path.join(self.cgroup, "cgroup.procs"), "w", encoding="ascii") as file:
                 file.write(str(os.getpid()))
 
-        self.process = subprocess.Popen(
-            argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=enter_cgroup,
-            env={**os.environ, "SYSTEMD_NSPAWN_UNIFIED_HIERARCHY": "1"})
-        log.close()
+        with open(os.path.join(os.path.dirname(self.root), "console"), "ab") as log:
+            self.process = subprocess.Popen(
+                argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=enter_cgroup,
+                env={**os.environ, "SYSTEMD_NSPAWN_UNIFIED_HIERARCHY": "1"})
         deadline = time.monotonic() + BOOTED_S
         while True:
             with contextlib.suppress(LabError):

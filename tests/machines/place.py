@@ -117,7 +117,7 @@ class Site:
         self._write(root, "etc/hostname", name + "\n")
         self._write(root, "etc/hosts", "127.0.0.1 localhost\n" + "".join(
             f"10.99.0.{n} c1n{n}\n" for n in (1, 2, 3)))
-        self._write(root, "etc/systemd/network/host0.network",
+        self._write(root, "etc/systemd/network/10-host0.network",
                     NETWORK.format(address=f"10.99.0.{number}"))
         self._write(root, "etc/apt/sources.list", f"deb [trusted=yes] file:{REPOSITORY} ./\n")
         self._write(root, "usr/local/sbin/fence_switch", power.AGENT, 0o755)

@@ -29,7 +29,7 @@ class Switch:
 
     def __init__(self, machines):
         class Handler(http.server.BaseHTTPRequestHandler):
-            def do_GET(self):  # noqa: N802  # the library's name
+            def do_GET(self):
                 _, action, name = self.path.split("/")
                 machine = machines[name]
                 if action == "off":
