@@ -10,6 +10,8 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
 #pragma GCC diagnostic ignored "-Wundef"
+// Of Debian 13 it has templates; ganesha's headers include it.
+#include <urcu-bp.h>
 extern "C" {
 #include "config.h"
 

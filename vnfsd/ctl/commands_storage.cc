@@ -131,7 +131,7 @@ void add_lun(CommandLine& line) {
   };
   auto o = std::make_shared<Options>();
   CLI::App* verb = add_change_verb(line, noun, "import", "Label devices as LUNs of this cluster");
-  verb->add_option("NAME=PATH", o->pairs, "Name and device of each LUN")->required();
+  verb->add_option("LUN", o->pairs, "NAME=PATH of each: its name and device")->required();
   verb->add_option("--force", o->forced,
                    "Import this LUN although the device holds something (may be repeated); "
                    "what it holds is destroyed")
