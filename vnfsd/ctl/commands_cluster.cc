@@ -41,6 +41,10 @@ void add_places(CLI::App* verb, HeadPlaces& places) {
       ->allow_extra_args(false);
   verb->add_option("--fence-options-file", places.fence_options_file,
                    "File of them, a line each; - is standard input: for passwords");
+  verb->add_option("--fence-cuts", places.fence_cuts,
+                   "What the agent cuts: power (nothing of the head runs afterwards), or its luns")
+      ->check(CLI::IsMember({"power", "luns"}))
+      ->capture_default_str();
   verb->add_flag("--fence-when-asked", places.fence_when_asked,
                  "Fence no head and end no instance without being asked");
 }

@@ -61,6 +61,7 @@ Config config_for(const std::string& cluster, const Uuid& uuid, const std::strin
   config.fence.persistent_reservations = places.fence_reservations;
   config.fence.agent = places.fence_agent;
   config.fence.options = places.fence_options;
+  config.fence.cuts = places.fence_cuts;
   config.fence.automatic = !places.fence_when_asked;
   if (!places.ganesha_prefix.empty()) config.ganesha.prefix = places.ganesha_prefix;
   config.ganesha.plugin_dir =

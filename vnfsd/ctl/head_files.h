@@ -29,6 +29,7 @@ struct HeadPlaces {
   std::vector<std::string> fence_options;
   std::string fence_options_file;  // further options, a line each: "" = none, "-" = standard input
   bool fence_when_asked = false;
+  std::string fence_cuts = FenceConfig().cuts;  // what the agent cuts: power, luns
 };
 
 // Adds the fence options in the file `fence_options_file`: a secret stands in no command line.
