@@ -253,6 +253,12 @@ Result<RehostRequest> rehost_request(const json& body) {
   return r;
 }
 
+Result<std::optional<Epoch>> restart_request(const json& body) {
+  std::uint64_t epoch = 0;
+  SYMNAS_TRY(Reader(body, "vnfs restart").number("epoch", epoch, Need::kOptional).finish());
+  return epoch == 0 ? std::nullopt : std::optional(Epoch(epoch));
+}
+
 Result<VnfsEdit> vnfs_edit(const json& body) {
   std::string failback;
   std::vector<std::string> heads;

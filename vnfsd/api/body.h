@@ -41,6 +41,8 @@ Result<VnfsRequest> vnfs_request(const nlohmann::json& body);
 Result<DumpRequest> dump_request(const nlohmann::json& body);
 Result<VnfsSetRequest> vnfs_set_request(const nlohmann::json& body);
 Result<RehostRequest> rehost_request(const nlohmann::json& body);
+// Of the instance that is to be restarted; nullopt: whichever it is.
+Result<std::optional<Epoch>> restart_request(const nlohmann::json& body);
 // The edit without the VNFS's name, which is in the request's path.
 Result<VnfsEdit> vnfs_edit(const nlohmann::json& body);
 Result<InviteRequest> invite_request(const nlohmann::json& body);

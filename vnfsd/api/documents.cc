@@ -140,7 +140,7 @@ json heads_document(const ClusterView& view) {
                      {"incarnation", head.incarnation()},
                      {"agent_started_ns", head.agent_started_ns()},
                      {"version", head.version()},
-                     {"level", level::of(head.level())},
+                     {"level", level::of(head)},
                      {"state", state_of_head(view, head.name())},
                      {"lun_paths", texts(head.lun_paths())},
                      {"luns", luns},
@@ -270,6 +270,7 @@ json vnfs_document(const ClusterView& view) {
       document["owner"] = owner->second.record.head();
       document["epoch"] = owner->second.record.epoch();
       document["version"] = owner->second.record.version();
+      document["level"] = level::of(owner->second.record.level());
     }
     document["clients"] = clients_of(view, vnfs.name());
     const auto move = view.moves.find(vnfs.name());

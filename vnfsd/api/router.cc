@@ -242,8 +242,10 @@ Result<json> Router::act_on_vnfs(const std::string& name, const std::string& act
     return planned([&](const ClusterView& v) { return plan_vnfs_failback(v, name, now_ns()); });
   if (action == "kill")
     return planned([&](const ClusterView& v) { return plan_vnfs_kill(v, name); });
-  if (action == "restart")
-    return planned([&](const ClusterView& v) { return plan_vnfs_restart(v, name); });
+  if (action == "restart") {
+    SYMNAS_ASSIGN(const std::optional<Epoch> epoch, restart_request(body));
+    return planned([&](const ClusterView& v) { return plan_vnfs_restart(v, name, epoch); });
+  }
   if (action == "stay")
     return planned([&](const ClusterView& v) { return plan_vnfs_stay(v, name); });
   return no_such_path({"POST", "/v1/vnfs/" + name + "/" + action, "", mode});

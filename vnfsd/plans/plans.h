@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/ids.h"
 #include "common/base/uuid.h"
 #include "fsal_cluster/schema/filesystem.h"
 #include "ha/policy/planner.h"
@@ -132,8 +133,10 @@ Result<Change> plan_vnfs_state(const ClusterView& view, const std::string& name,
 Result<Change> plan_vnfs_kill(const ClusterView& view, const std::string& name);
 
 // Has the VNFS's instance closed as for a move, and started again on its head: its clients keep
-// their locks. Errors: as plan_vnfs_kill().
-Result<Change> plan_vnfs_restart(const ClusterView& view, const std::string& name);
+// their locks. `epoch`: of the instance that is meant, nullopt = whichever it is. Errors: as
+// plan_vnfs_kill(), kConflict (it is another instance), kNotSupported (by the head's version).
+Result<Change> plan_vnfs_restart(const ClusterView& view, const std::string& name,
+                                 std::optional<Epoch> epoch);
 
 // Whether the VNFS is pinned to the head it is moved to: it does not fail back from there by
 // itself.

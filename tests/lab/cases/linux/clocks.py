@@ -68,7 +68,7 @@ def wrong_clock_of_one_head_moves_no_times(bench):
             said = f"head {service.home}: its clock is 3600.0 s {word}"
             for reader in (service.home, other.home):
                 eventually(SEEN_S * SLOWER, "status says it",
-                           lambda head=reader: said in bench.lab.symnas(head)("status"))
+                           lambda head=reader, text=said: text in bench.lab.symnas(head)("status"))
             check_times(bench, (service, other), f"later after {seconds} s")
             eventually(SEEN_S * SLOWER, "an event says it",
                        lambda text=said: text in bench.symnas("events"))
