@@ -191,6 +191,7 @@ Result<fs::Mount*> Instance::mount(const std::string& name) {
   options.guards = {kv::mod_revision_is(file_.owner_key, file_.owner_mod_revision)};
   options.on_ended = [](const Error& why) { end(why); };
   options.release_locks = release_locks;
+  options.records_access_times = true;
   options.nfs_lease_s = nfs_param.nfsv4_param.lease_lifetime;
   SYMNAS_ASSIGN(auto mounted,
                 fs::Mount::open(*store_, clock_, volumes_.at(records.volume.name())->open,

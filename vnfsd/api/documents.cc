@@ -206,6 +206,7 @@ json filesystems_document(const ClusterView& view) {
             {"fsid", filesystem.fsid()},
             {"uuid", uuid_text(filesystem.uuid())},
             {"volume", filesystem.volume()},
+            {"atime", filesystem.access_times() ? "relatime" : "off"},
             {"exports", exports}};
   });
 }

@@ -124,7 +124,7 @@ Result<json> Router::create(const std::string& collection, const json& body, Mod
     return done(backends_.volumes.create_volume(r, mode));
   }
   if (collection == "filesystems") {
-    SYMNAS_ASSIGN(const fs::FormatOptions r, filesystem_request(body));
+    SYMNAS_ASSIGN(const FilesystemRequest r, filesystem_request(body));
     return done(backends_.filesystems.create_filesystem(r, mode));
   }
   if (collection == "exports") {
@@ -190,6 +190,10 @@ Result<json> Router::act(const std::string& collection, const std::string& name,
   const auto planned = [&](const Planner& plan) {
     return done(backends_.records.change(plan, mode));
   };
+  if (collection == "filesystems" && action == "set") {
+    SYMNAS_ASSIGN(const AccessTimes wanted, filesystem_edit(body));
+    return planned([&](const ClusterView& v) { return plan_filesystem_set(v, name, wanted); });
+  }
   if (collection == "heads" && action == "drain")
     return planned([&](const ClusterView& v) { return plan_head_drain(v, name, now_ns()); });
   if (collection == "heads" && action == "undrain")

@@ -17,8 +17,11 @@ inline constexpr std::uint32_t kFirst = 1;
 // (VnfsRecord.scope_names_cluster).
 inline constexpr std::uint32_t kExportRules = 2;
 
+// Access times that are recorded (FilesystemRecord.access_times, Inode.content_revision).
+inline constexpr std::uint32_t kAccessTimes = 3;
+
 // Of this version.
-inline constexpr std::uint32_t kOwn = kExportRules;
+inline constexpr std::uint32_t kOwn = kAccessTimes;
 
 // A field that is absent means the first level.
 constexpr std::uint32_t of(std::uint32_t field) { return field == 0 ? kFirst : field; }

@@ -114,7 +114,7 @@ struct FakeVolumes final : VolumesBackend {
 
 struct FakeFilesystems final : FilesystemsBackend {
   explicit FakeFilesystems(Notes& told) : notes(told) {}
-  Result<std::string> create_filesystem(const fs::FormatOptions& options, Mode) override {
+  Result<std::string> create_filesystem(const FilesystemRequest& options, Mode) override {
     formatted = options;
     return notes("format " + options.name);
   }
