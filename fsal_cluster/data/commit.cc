@@ -9,6 +9,7 @@
 #include "common/base/check.h"
 #include "common/base/log.h"
 #include "fsal_cluster/data/data_path.h"
+#include "fsal_cluster/schema/inode.h"
 
 namespace symnas::fs {
 
@@ -222,7 +223,7 @@ kv::Mutation DataPath::step_mutation(FileState& f, const CommitWork& work, std::
     inode.set_mtime_ns(work.mtime_ns);  // later than any mtime set by SETATTR: set_times.cc
     inode.set_ctime_ns(std::max(inode.ctime_ns(), work.mtime_ns));
   }
-  mutation.writes.push_back(kv::put(inode_key(f.ino), inode.SerializeAsString()));
+  mutation.writes.push_back(kv::put(inode_key(f.ino), changed_inode(inode)));
   return mutation;
 }
 

@@ -2,6 +2,7 @@
 // clears setuid and setgid. These bits may come back while the flag is set (a CREATE or SETATTR
 // with such a mode): then the next write clears them by the same kind of transaction.
 #include "fsal_cluster/data/data_path.h"
+#include "fsal_cluster/schema/inode.h"
 
 namespace symnas::fs {
 namespace {
@@ -102,7 +103,7 @@ Task<Status> DataPath::set_flag(FileState& f) {
       record->inode.set_mode(record->inode.mode() & ~cleared);
       record->inode.set_ctime_ns(session_.next_time_ns());
       mutation.compares.push_back(kv::mod_revision_is(inode_key(f.ino), record->revision));
-      mutation.writes.push_back(kv::put(inode_key(f.ino), record->inode.SerializeAsString()));
+      mutation.writes.push_back(kv::put(inode_key(f.ino), changed_inode(record->inode)));
     } else {
       mutation.compares.push_back(kv::key_exists(inode_key(f.ino)));
     }

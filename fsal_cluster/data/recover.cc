@@ -6,6 +6,7 @@
 
 #include "common/base/bytes.h"
 #include "fsal_cluster/data/data_path.h"
+#include "fsal_cluster/schema/inode.h"
 
 namespace symnas::fs {
 namespace {
@@ -133,7 +134,7 @@ Task<Status> DataPath::bump(Ino ino, Revision token_revision, MountId owner) {
       inode.set_mtime_ns(now_ns);
       inode.set_ctime_ns(now_ns);
       mutation.compares.push_back(kv::mod_revision_is(inode_key(ino), record.mod_revision));
-      mutation.writes.push_back(kv::put(inode_key(ino), inode.SerializeAsString()));
+      mutation.writes.push_back(kv::put(inode_key(ino), changed_inode(inode)));
     }
     const Result<kv::Committed> committed = co_await commit_mutation(mutation);
     if (!committed) co_return tl::unexpected(committed.error());

@@ -9,6 +9,7 @@
 
 #include "common/base/check.h"
 #include "fsal_cluster/data/data_path.h"
+#include "fsal_cluster/schema/inode.h"
 
 namespace symnas::fs {
 
@@ -147,7 +148,7 @@ Task<Result<kv::Committed>> DataPath::commit_size(FileState& f, SizeChange& chan
       const Status edited = edit.inode(record->inode);
       if (!edited) co_return tl::unexpected(edited.error());
     }
-    mutation.writes.push_back(kv::put(inode_key(f.ino), record->inode.SerializeAsString()));
+    mutation.writes.push_back(kv::put(inode_key(f.ino), changed_inode(record->inode)));
     edit.add_to(mutation);
     FreeIntent free(*space_, change.cut.freed);
     const Result<kv::Committed> committed = co_await commit_mutation(mutation);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "fsal_cluster/data/data_path.h"
+#include "fsal_cluster/schema/inode.h"
 
 namespace symnas::fs {
 
@@ -47,7 +48,7 @@ Task<Result<kv::Committed>> DataPath::commit_times(FileState& f, Edit& edit) {
     if (!edited) co_return tl::unexpected(edited.error());
     kv::Mutation mutation;
     mutation.compares.push_back(kv::mod_revision_is(inode_key(f.ino), record->revision));
-    mutation.writes.push_back(kv::put(inode_key(f.ino), record->inode.SerializeAsString()));
+    mutation.writes.push_back(kv::put(inode_key(f.ino), changed_inode(record->inode)));
     mutation.writes.push_back(kv::erase(token_key(f.ino)));
     edit.add_to(mutation);
     const Result<kv::Committed> committed = co_await commit_mutation(mutation);

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "fsal_cluster/data/file_data.h"
+#include "fsal_cluster/schema/inode.h"
 
 namespace symnas::fs {
 
@@ -17,8 +18,13 @@ void show(const records::Inode& record, Revision mod_revision,
   }
   const std::uint64_t extra = overlay ? overlay->used_blocks_extra : 0;
   attributes.space_used_bytes = (record.used_blocks() + extra) * block_bytes;
-  attributes.change = static_cast<std::uint64_t>(mod_revision.value()) << 16;
-  if (overlay && overlay->change_base == mod_revision) attributes.change |= overlay->change_n;
+  // Writes that are counted from a record in which an access time was put count from that record.
+  const Revision content = content_revision(record, mod_revision);
+  const bool counted_here =
+      overlay && overlay->change_base == mod_revision && (dirty || overlay->change_n > 0);
+  const Revision base = counted_here ? mod_revision : content;
+  attributes.change = static_cast<std::uint64_t>(base.value()) << 16;
+  if (overlay && overlay->change_base == base) attributes.change |= overlay->change_n;
   if (!overlay || !overlay->foreign) return;
   const Overlay::ForeignWrites& foreign = *overlay->foreign;
   attributes.change = std::max(

@@ -6,6 +6,7 @@
 
 #include "common/base/log.h"
 #include "fsal_cluster/data/data_path.h"
+#include "fsal_cluster/schema/inode.h"
 
 namespace symnas::fs {
 namespace {
@@ -183,7 +184,7 @@ Status DataPath::finish_trim(Ino ino) {
       kv::Mutation mutation;
       mutation.growth = kv::Growth::kMustGo;
       mutation.compares.push_back(kv::mod_revision_is(inode_key(ino), record.mod_revision));
-      mutation.writes.push_back(kv::put(inode_key(ino), inode.SerializeAsString()));
+      mutation.writes.push_back(kv::put(inode_key(ino), changed_inode(inode)));
       SYMNAS_ASSIGN(const kv::Committed committed, session_.commit_blocking(std::move(mutation)));
       if (!committed.succeeded) continue;
     }

@@ -46,7 +46,9 @@ ClusterMount::ClusterMount(const env::Clock& clock, Parts parts)
                .gate = parts_.gate.get(),
                .replies = parts_.replies.get(),
                .pause = [this](int attempt) { pause(attempt); }},
-      file_count_(*parts_.session, clock, parts_.quota->gauge(), context_.fs) {}
+      file_count_(*parts_.session, clock, parts_.quota->gauge(), context_.fs),
+      access_times_(*parts_.session, clock, context_.fs,
+                    parts_.records_access_times && parts_.claim.filesystem.access_times()) {}
 
 ClusterMount::~ClusterMount() {
   // The sweep and the data wait for what the gate holds, so the gate lets it go first.
@@ -201,6 +203,7 @@ void ClusterMount::end_threads() {
   lock_clearing_.reset();
   keeper_.reset();
   file_count_.stop();
+  access_times_.stop();
 }
 
 Status ClusterMount::close() {
@@ -344,6 +347,7 @@ bool ClusterMount::is_denied(const Handle& handle, std::uint8_t bits) const {
 
 void ClusterMount::read(const Handle& handle, FileOffset offset, std::size_t bytes,
                         ReadCallback done) {
+  access_times_.note(handle.ino);
   parts_.data->read(handle, offset, bytes, gated(std::move(done)));
 }
 void ClusterMount::write(const Handle& handle, FileOffset offset, std::span<const std::byte> data,

@@ -12,6 +12,7 @@
 
 #include "common/env/random.h"
 #include "fsal_cluster/data/file_data.h"
+#include "fsal_cluster/mount/access_times.h"
 #include "fsal_cluster/mount/file_count.h"
 #include "fsal_cluster/mount/heartbeat.h"
 #include "fsal_cluster/mount/lock_clearing.h"
@@ -51,6 +52,7 @@ class ClusterMount final : public Mount {
     VnfsId vnfs;
     std::string vnfs_name;
     std::int64_t nfs_lease_s = 0;
+    bool records_access_times = false;
     NameHasher hasher;
     std::unique_ptr<QuotaWatch> quota;
     Heartbeat::Proof proof;
@@ -148,6 +150,7 @@ class ClusterMount final : public Mount {
   DirectoryFlights flights_;
   Context context_;
   FileCount file_count_;
+  AccessTimes access_times_;
   std::atomic<bool> closed_{false};
   std::unique_ptr<OrphanWatch> orphan_watch_;
   std::unique_ptr<ShareModes> shares_;

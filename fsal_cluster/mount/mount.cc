@@ -112,6 +112,7 @@ Result<std::unique_ptr<ClusterMount>> open_claimed(kv::Store& store, const env::
   parts.vnfs = options.vnfs_id;
   parts.vnfs_name = options.vnfs;
   parts.nfs_lease_s = options.nfs_lease_s;
+  parts.records_access_times = options.records_access_times;
   const auto quota = std::make_shared<kv::QuotaGauge>(options.etcd_quota_bytes);
   parts.quota = std::make_unique<QuotaWatch>(store, quota);
   SYMNAS_ASSIGN(

@@ -70,8 +70,9 @@ struct MountOptions {
   std::int64_t etcd_quota_bytes = 0;  // 0: no part of the quota is held in reserve
   std::function<void(Error)>
       on_ended;  // disproof or failed flush: the process must exit without answering
-  std::int64_t nfs_lease_s = 20;  // of NFSv4
-  ReleaseLocks release_locks;     // empty: the server keeps no lists of its own
+  std::int64_t nfs_lease_s = 20;      // of NFSv4
+  bool records_access_times = false;  // if the filesystem has them recorded
+  ReleaseLocks release_locks;         // empty: the server keeps no lists of its own
 };
 
 class Mount {

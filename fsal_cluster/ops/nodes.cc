@@ -147,7 +147,7 @@ kv::Compare unchanged(const Bucket& bucket) {
 }
 
 kv::Op put_inode(FsId fs, Ino ino, const records::Inode& record) {
-  return kv::put(kv::keys::inode(fs, ino), record.SerializeAsString());
+  return kv::put(kv::keys::inode(fs, ino), changed_inode(record));
 }
 
 kv::Op put_bucket(const Bucket& bucket) {

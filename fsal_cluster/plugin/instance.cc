@@ -92,6 +92,7 @@ std::set<std::uint16_t> ids_of(const std::vector<InstanceFile::Export>& exports)
 Instance::Instance(std::string path, InstanceFile file, std::uint32_t workers)
     : path_(std::move(path)),
       file_(std::move(file)),
+      clock_(file_.clock_file, file_.incarnation, env::system_clock()),
       memory_(std::filesystem::path(path_).replace_filename("memory")),
       admission_(workers * kBlockedWorkersNumerator / kBlockedWorkersDenominator),
       io_waits_(workers / kIoWaitsShare),
@@ -190,10 +191,11 @@ Result<fs::Mount*> Instance::mount(const std::string& name) {
   options.guards = {kv::mod_revision_is(file_.owner_key, file_.owner_mod_revision)};
   options.on_ended = [](const Error& why) { end(why); };
   options.release_locks = release_locks;
+  options.records_access_times = true;
   options.nfs_lease_s = nfs_param.nfsv4_param.lease_lifetime;
   SYMNAS_ASSIGN(auto mounted,
-                fs::Mount::open(*store_, env::system_clock(),
-                                volumes_.at(records.volume.name())->open, std::move(options)));
+                fs::Mount::open(*store_, clock_, volumes_.at(records.volume.name())->open,
+                                std::move(options)));
   log::info("filesystem {} is mounted, mount {}", name, mounted->id().value());
   gates_.store(new GateEntry{&mounted->gate(), gates_.load()});
   notify_nlm_clients(*mounted);

@@ -29,6 +29,7 @@
 #include "fsal_cluster/plugin/control.h"
 #include "fsal_cluster/plugin/export_changes.h"
 #include "fsal_cluster/plugin/export_clients.h"
+#include "fsal_cluster/plugin/head_clock.h"
 #include "fsal_cluster/plugin/instance_file.h"
 #include "fsal_cluster/plugin/memory_report.h"
 #include "fsal_cluster/plugin/unserved_exports.h"
@@ -132,6 +133,7 @@ class Instance {
 
   const std::string path_;
   InstanceFile file_;  // const after start()
+  const HeadClock clock_;
   MemoryReport memory_;
   Admission admission_;
   Admission io_waits_;

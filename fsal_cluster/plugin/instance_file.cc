@@ -27,6 +27,7 @@ Result<InstanceFile> parse_instance_file(const std::string& text, const std::str
     file.etcd_quota_bytes = etcd.value("quota_bytes", std::int64_t{0});
     file.head_netns = json.value("head_netns", "");
     file.head_mntns = json.value("head_mntns", "");
+    file.clock_file = json.value("clock_file", "");
     for (const auto& lun : json.at("luns"))
       file.luns.push_back({lun.at("name"), lun.at("uuid"), lun.at("path")});
     for (const auto& one : json.value("exports", nlohmann::json::array()))

@@ -27,6 +27,7 @@ struct InstanceFile {
   std::int64_t etcd_quota_bytes = 0;  // 0: not known, no reserve is kept
   std::string head_netns;             // path; empty: no other network namespace
   std::string head_mntns;             // path of the head's mounts; empty: no other ones
+  std::string clock_file;             // of the heads' time (head_clock.h); empty: there is none
   struct Lun {
     std::string name;
     std::string uuid;

@@ -83,4 +83,7 @@ inline constexpr std::size_t kPasswdBytesMax = 1 << 20;
 inline constexpr std::size_t kGroupsAtFirst = 64;
 inline constexpr std::size_t kGroupsMax = 65536;
 
+// How often the file with the heads' time is read again: vnfsd looks twice a second.
+inline constexpr std::int64_t kClockReadMs = 500;
+
 }  // namespace symnas::plugin

@@ -37,6 +37,7 @@ records::FilesystemRecord new_record(const FormatOptions& options) {
   record.set_schema_version(kSchemaVersion);
   record.set_block_bytes(kFormatBlockBytes);
   record.set_group_blocks(options.group_blocks);
+  record.set_access_times(options.access_times);
   return record;
 }
 

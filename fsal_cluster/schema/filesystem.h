@@ -40,6 +40,7 @@ struct FormatOptions {
   std::uint32_t root_gid = 0;
   std::uint32_t root_mode = 0755;
   std::uint64_t group_blocks = kFormatGroupBlocks;
+  bool access_times = false;  // are recorded
 };
 
 // Creates the filesystem in one transaction: its record, id, root directory, stamp and inode

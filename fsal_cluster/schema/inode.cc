@@ -30,12 +30,21 @@ Attributes common_attributes(FsId fs, const Node& node) {
   out.atime_ns = inode.atime_ns();
   out.mtime_ns = inode.mtime_ns();
   out.ctime_ns = inode.ctime_ns();
-  out.change = change_of(node.mod_revision);
+  out.change = change_of(content_revision(inode, node.mod_revision));
   if (inode.has_exclusive_verifier()) out.exclusive_verifier = inode.exclusive_verifier();
   return out;
 }
 
 }  // namespace
+
+std::string changed_inode(records::Inode inode) {
+  inode.clear_content_revision();
+  return inode.SerializeAsString();
+}
+
+Revision content_revision(const records::Inode& inode, Revision mod_revision) {
+  return inode.content_revision() == 0 ? mod_revision : Revision(inode.content_revision());
+}
 
 Result<std::optional<Node>> parse_node(Ino ino, const kv::CachedValue& value) {
   if (!value.value) return std::optional<Node>();

@@ -15,7 +15,12 @@
 namespace symnas::fs {
 
 inline constexpr std::uint64_t kDirectorySizeBytes = 4096;  // constant (docs/design.md 5.1)
-inline constexpr int kChangeShift = 16;                     // change = revision << 16 | n
+// The value of the inode's key after a change of anything but its access time.
+std::string changed_inode(records::Inode inode);
+// The mod_revision by which the change attribute counts: recorded access times do not count.
+Revision content_revision(const records::Inode& inode, Revision mod_revision);
+
+inline constexpr int kChangeShift = 16;  // change = revision << 16 | n
 
 // An inode that exists, as read at one revision.
 struct Node {

@@ -88,7 +88,7 @@ class VolumesBackend {
 class FilesystemsBackend {
  public:
   virtual ~FilesystemsBackend() = default;
-  virtual Result<std::string> create_filesystem(const fs::FormatOptions& options, Mode mode) = 0;
+  virtual Result<std::string> create_filesystem(const FilesystemRequest& request, Mode mode) = 0;
   virtual Result<std::string> remove_filesystem(const std::string& name, Mode mode) = 0;
 };
 

@@ -149,18 +149,34 @@ Result<VolumeRequest> grow_request(const json& body) {
   return r;
 }
 
-Result<fs::FormatOptions> filesystem_request(const json& body) {
-  fs::FormatOptions r;
+namespace {
+
+Result<AccessTimes> access_times_of(const std::string& word, const std::string& name) {
+  if (word.empty()) return AccessTimes::kByLevel;
+  if (word == "relatime") return AccessTimes::kRecorded;
+  if (word == "off") return AccessTimes::kOff;
+  return fail(ErrorCode::kInvalidArgument,
+              fmt::format("fs {}: atime \"{}\" is neither relatime nor off", name, word));
+}
+
+}  // namespace
+
+Result<FilesystemRequest> filesystem_request(const json& body) {
+  FilesystemRequest request;
+  fs::FormatOptions& r = request.format;
   std::uint64_t uid = 0;
   std::uint64_t gid = 0;
   std::uint64_t mode = r.root_mode;
+  std::string atime;
   SYMNAS_TRY(Reader(body, "fs")
                  .text("name", r.name)
                  .text("volume", r.volume)
                  .number("root_uid", uid, Need::kOptional)
                  .number("root_gid", gid, Need::kOptional)
                  .number("root_mode", mode, Need::kOptional)
+                 .text("atime", atime, Need::kOptional)
                  .finish());
+  SYMNAS_ASSIGN(request.access_times, access_times_of(atime, r.name));
   constexpr std::uint64_t kIdMax = 0xfffffffe;  // -1 means "leave it" in every chown
   if (uid > kIdMax || gid > kIdMax || mode > 07777) {
     return fail(
@@ -170,7 +186,13 @@ Result<fs::FormatOptions> filesystem_request(const json& body) {
   r.root_uid = static_cast<std::uint32_t>(uid);
   r.root_gid = static_cast<std::uint32_t>(gid);
   r.root_mode = static_cast<std::uint32_t>(mode);
-  return r;
+  return request;
+}
+
+Result<AccessTimes> filesystem_edit(const json& body) {
+  std::string atime;
+  SYMNAS_TRY(Reader(body, "fs set").text("atime", atime).finish());
+  return access_times_of(atime, "set");
 }
 
 Result<ExportRequest> export_request(const json& body) {
@@ -251,6 +273,12 @@ Result<RehostRequest> rehost_request(const json& body) {
   SYMNAS_TRY(Reader(body, "vnfs rehost").text("head", r.head).flag("pin", pin).finish());
   if (!pin) r.pin = Pin::kNo;
   return r;
+}
+
+Result<std::optional<Epoch>> restart_request(const json& body) {
+  std::uint64_t epoch = 0;
+  SYMNAS_TRY(Reader(body, "vnfs restart").number("epoch", epoch, Need::kOptional).finish());
+  return epoch == 0 ? std::nullopt : std::optional(Epoch(epoch));
 }
 
 Result<VnfsEdit> vnfs_edit(const json& body) {

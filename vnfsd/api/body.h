@@ -30,7 +30,8 @@ Result<VolumeRequest> volume_request(const nlohmann::json& body);
 // The paths; none: an empty list.
 Result<std::vector<std::string>> lun_scan_request(const nlohmann::json& body);
 Result<VolumeRequest> grow_request(const nlohmann::json& body);
-Result<fs::FormatOptions> filesystem_request(const nlohmann::json& body);
+Result<FilesystemRequest> filesystem_request(const nlohmann::json& body);
+Result<AccessTimes> filesystem_edit(const nlohmann::json& body);
 Result<ExportRequest> export_request(const nlohmann::json& body);
 // The edit without the export's name, which is in the request's path.
 Result<ExportEdit> export_edit(const nlohmann::json& body);
@@ -41,6 +42,8 @@ Result<VnfsRequest> vnfs_request(const nlohmann::json& body);
 Result<DumpRequest> dump_request(const nlohmann::json& body);
 Result<VnfsSetRequest> vnfs_set_request(const nlohmann::json& body);
 Result<RehostRequest> rehost_request(const nlohmann::json& body);
+// Of the instance that is to be restarted; nullopt: whichever it is.
+Result<std::optional<Epoch>> restart_request(const nlohmann::json& body);
 // The edit without the VNFS's name, which is in the request's path.
 Result<VnfsEdit> vnfs_edit(const nlohmann::json& body);
 Result<InviteRequest> invite_request(const nlohmann::json& body);

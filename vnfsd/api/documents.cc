@@ -140,7 +140,7 @@ json heads_document(const ClusterView& view) {
                      {"incarnation", head.incarnation()},
                      {"agent_started_ns", head.agent_started_ns()},
                      {"version", head.version()},
-                     {"level", level::of(head.level())},
+                     {"level", level::of(head)},
                      {"state", state_of_head(view, head.name())},
                      {"lun_paths", texts(head.lun_paths())},
                      {"luns", luns},
@@ -206,6 +206,7 @@ json filesystems_document(const ClusterView& view) {
             {"fsid", filesystem.fsid()},
             {"uuid", uuid_text(filesystem.uuid())},
             {"volume", filesystem.volume()},
+            {"atime", filesystem.access_times() ? "relatime" : "off"},
             {"exports", exports}};
   });
 }
@@ -270,6 +271,7 @@ json vnfs_document(const ClusterView& view) {
       document["owner"] = owner->second.record.head();
       document["epoch"] = owner->second.record.epoch();
       document["version"] = owner->second.record.version();
+      document["level"] = level::of(owner->second.record.level());
     }
     document["clients"] = clients_of(view, vnfs.name());
     const auto move = view.moves.find(vnfs.name());

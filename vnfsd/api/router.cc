@@ -124,7 +124,7 @@ Result<json> Router::create(const std::string& collection, const json& body, Mod
     return done(backends_.volumes.create_volume(r, mode));
   }
   if (collection == "filesystems") {
-    SYMNAS_ASSIGN(const fs::FormatOptions r, filesystem_request(body));
+    SYMNAS_ASSIGN(const FilesystemRequest r, filesystem_request(body));
     return done(backends_.filesystems.create_filesystem(r, mode));
   }
   if (collection == "exports") {
@@ -190,6 +190,10 @@ Result<json> Router::act(const std::string& collection, const std::string& name,
   const auto planned = [&](const Planner& plan) {
     return done(backends_.records.change(plan, mode));
   };
+  if (collection == "filesystems" && action == "set") {
+    SYMNAS_ASSIGN(const AccessTimes wanted, filesystem_edit(body));
+    return planned([&](const ClusterView& v) { return plan_filesystem_set(v, name, wanted); });
+  }
   if (collection == "heads" && action == "drain")
     return planned([&](const ClusterView& v) { return plan_head_drain(v, name, now_ns()); });
   if (collection == "heads" && action == "undrain")
@@ -242,8 +246,10 @@ Result<json> Router::act_on_vnfs(const std::string& name, const std::string& act
     return planned([&](const ClusterView& v) { return plan_vnfs_failback(v, name, now_ns()); });
   if (action == "kill")
     return planned([&](const ClusterView& v) { return plan_vnfs_kill(v, name); });
-  if (action == "restart")
-    return planned([&](const ClusterView& v) { return plan_vnfs_restart(v, name); });
+  if (action == "restart") {
+    SYMNAS_ASSIGN(const std::optional<Epoch> epoch, restart_request(body));
+    return planned([&](const ClusterView& v) { return plan_vnfs_restart(v, name, epoch); });
+  }
   if (action == "stay")
     return planned([&](const ClusterView& v) { return plan_vnfs_stay(v, name); });
   return no_such_path({"POST", "/v1/vnfs/" + name + "/" + action, "", mode});

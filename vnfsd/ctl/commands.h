@@ -9,6 +9,7 @@
 
 #include "common/base/result.h"
 #include "vnfsd/ctl/context.h"
+#include "vnfsd/ctl/head_files.h"
 
 namespace symnas::vnfsd::ctl {
 
@@ -42,6 +43,10 @@ void add_vnfs_moves(CommandLine& line, CLI::App* noun);
 void add_vnfs_restart(CommandLine& line, CLI::App* noun);
 // `head upgrade`.
 void add_head_upgrade(CommandLine& line, CLI::App* noun);
+// `head check`.
+void add_head_check(CommandLine& line, CLI::App* noun);
+// The options of `cluster init` and others that say where things go on this head.
+void add_places(CLI::App* verb, HeadPlaces& places);
 // `cluster raise-level`.
 void add_raise_level(CommandLine& line, CLI::App* noun);
 // The verbs of `vnfs` that show where all VNFSs are, and why one is on a head or not.

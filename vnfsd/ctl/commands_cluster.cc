@@ -16,39 +16,6 @@ using nlohmann::json;
 // Two actions of an agent with the longest timeout_s, and the end records.
 constexpr int kFenceAnswerS = 2 * 600 + 60;
 
-void add_places(CLI::App* verb, HeadPlaces& places) {
-  verb->add_option("--config-dir", places.config_dir, "Directory of the configuration")
-      ->capture_default_str();
-  verb->add_option("--etcd-dir", places.etcd_dir, "Directory of etcd's data")
-      ->capture_default_str();
-  verb->add_option("--run-dir", places.run_dir, "Directory of the socket and the instances' files")
-      ->capture_default_str();
-  verb->add_option("--log-dir", places.log_dir, "Directory of the instances' logs");
-  verb->add_option("--ganesha-prefix", places.ganesha_prefix, "Prefix of the pinned ganesha");
-  verb->add_option("--plugin-dir", places.plugin_dir, "Directory of libfsalcluster.so");
-  verb->add_option("--lun-path", places.lun_paths,
-                   "Glob, directory or file where LUNs are looked for (may be repeated)");
-  verb->add_option("--probe-address", places.probe_addresses,
-                   "Address of this head on a further network, where heads hear each other too "
-                   "(may be repeated; the same networks in the same order on every head)")
-      ->allow_extra_args(false);
-  verb->add_flag("--fence-reservations", places.fence_reservations,
-                 "Cut other heads off by persistent reservations of the LUNs");
-  verb->add_option("--fence-agent", places.fence_agent, "Program that cuts other heads off");
-  verb->add_option("--fence-option", places.fence_options,
-                   "key=value for the fence agent (may be repeated); everybody sees it in the "
-                   "list of processes")
-      ->allow_extra_args(false);
-  verb->add_option("--fence-options-file", places.fence_options_file,
-                   "File of them, a line each; - is standard input: for passwords");
-  verb->add_option("--fence-cuts", places.fence_cuts,
-                   "What the agent cuts: power (nothing of the head runs afterwards), or its luns")
-      ->check(CLI::IsMember({"power", "luns"}))
-      ->capture_default_str();
-  verb->add_flag("--fence-when-asked", places.fence_when_asked,
-                 "Fence no head and end no instance without being asked");
-}
-
 struct Invitation {
   std::string name, address, file;
   bool etcd_member = false;
@@ -102,6 +69,39 @@ Status join(Context& context, const std::string& file, const HeadPlaces& given) 
 }
 
 }  // namespace
+
+void add_places(CLI::App* verb, HeadPlaces& places) {
+  verb->add_option("--config-dir", places.config_dir, "Directory of the configuration")
+      ->capture_default_str();
+  verb->add_option("--etcd-dir", places.etcd_dir, "Directory of etcd's data")
+      ->capture_default_str();
+  verb->add_option("--run-dir", places.run_dir, "Directory of the socket and the instances' files")
+      ->capture_default_str();
+  verb->add_option("--log-dir", places.log_dir, "Directory of the instances' logs");
+  verb->add_option("--ganesha-prefix", places.ganesha_prefix, "Prefix of the pinned ganesha");
+  verb->add_option("--plugin-dir", places.plugin_dir, "Directory of libfsalcluster.so");
+  verb->add_option("--lun-path", places.lun_paths,
+                   "Glob, directory or file where LUNs are looked for (may be repeated)");
+  verb->add_option("--probe-address", places.probe_addresses,
+                   "Address of this head on a further network, where heads hear each other too "
+                   "(may be repeated; the same networks in the same order on every head)")
+      ->allow_extra_args(false);
+  verb->add_flag("--fence-reservations", places.fence_reservations,
+                 "Cut other heads off by persistent reservations of the LUNs");
+  verb->add_option("--fence-agent", places.fence_agent, "Program that cuts other heads off");
+  verb->add_option("--fence-option", places.fence_options,
+                   "key=value for the fence agent (may be repeated); everybody sees it in the "
+                   "list of processes")
+      ->allow_extra_args(false);
+  verb->add_option("--fence-options-file", places.fence_options_file,
+                   "File of them, a line each; - is standard input: for passwords");
+  verb->add_option("--fence-cuts", places.fence_cuts,
+                   "What the agent cuts: power (nothing of the head runs afterwards), or its luns")
+      ->check(CLI::IsMember({"power", "luns"}))
+      ->capture_default_str();
+  verb->add_flag("--fence-when-asked", places.fence_when_asked,
+                 "Fence no head and end no instance without being asked");
+}
 
 void add_cluster(CommandLine& line) {
   CLI::App* noun = line.app.add_subcommand("cluster", "The cluster itself")->require_subcommand(1);
@@ -188,6 +188,7 @@ void add_head(CommandLine& line) {
   });
   add_drains(line, noun);
   add_head_upgrade(line, noun);
+  add_head_check(line, noun);
 }
 
 void add_etcd(CommandLine& line) {

@@ -65,6 +65,13 @@ Result<json> filesystem_body(const std::string& name, const std::string& volume,
   return body;
 }
 
+CLI::Option* add_atime(CLI::App* verb, std::string& atime) {
+  return verb
+      ->add_option("--atime", atime,
+                   "relatime: record when a file was read, once a change and a day; off: do not")
+      ->check(CLI::IsMember({"relatime", "off"}));
+}
+
 }  // namespace
 
 void add_network(CommandLine& line) {
@@ -212,6 +219,7 @@ void add_filesystem(CommandLine& line) {
     std::string name, volume;
     std::string owner = "0:0";
     std::string mode = "0755";
+    std::string atime;
   };
   auto o = std::make_shared<Options>();
   CLI::App* verb = add_change_verb(line, noun, "create", "Make a filesystem on a volume");
@@ -219,15 +227,28 @@ void add_filesystem(CommandLine& line) {
   verb->add_option("--volume", o->volume, "The volume that holds its data")->required();
   verb->add_option("--owner", o->owner, "UID:GID of its root directory")->capture_default_str();
   verb->add_option("--mode", o->mode, "Permissions of its root directory")->capture_default_str();
+  add_atime(verb, o->atime);
   verb->callback([&line, o] {
     line.action = [o](Context& context) -> Status {
-      SYMNAS_ASSIGN(const json body, filesystem_body(o->name, o->volume, o->owner, o->mode));
+      SYMNAS_ASSIGN(json body, filesystem_body(o->name, o->volume, o->owner, o->mode));
+      if (!o->atime.empty()) body["atime"] = o->atime;
       return context.change("POST", "/v1/filesystems", body);
+    };
+  });
+  auto edit = std::make_shared<Options>();
+  CLI::App* set = add_change_verb(line, noun, "set", "Change how a filesystem is kept");
+  set->add_option("NAME", edit->name, "Name of the filesystem")->required();
+  add_atime(set, edit->atime)->required();
+  set->callback([&line, edit] {
+    line.action = [edit](Context& context) -> Status {
+      SYMNAS_TRY(check_path_name(edit->name));
+      return context.change("POST", "/v1/filesystems/" + edit->name + "/set",
+                            {{"atime", edit->atime}});
     };
   });
   add_list_verb(line, noun, "filesystems",
                 {plain("NAME", "name"), plain("FSID", "fsid"), plain("VOLUME", "volume"),
-                 plain("EXPORTS", "exports")});
+                 plain("ATIME", "atime"), plain("EXPORTS", "exports")});
   add_remove_verb(line, noun, "rm", "filesystems", "Remove a filesystem and everything in it");
   add_inspection(line, noun);
 }

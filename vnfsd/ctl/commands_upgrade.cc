@@ -1,5 +1,7 @@
 // symnas vnfs restart, head upgrade, cluster raise-level: a new version comes into service.
+#include <algorithm>
 #include <chrono>
+#include <set>
 #include <thread>
 
 #include <fmt/core.h>
@@ -57,7 +59,7 @@ Status restart(Context& context, const std::string& name, int timeout_s) {
   SYMNAS_TRY(check_path_name(name));
   SYMNAS_ASSIGN(const json vnfses, array_of(context, "vnfs"));
   const auto epoch = entry_of(vnfses, name).value("epoch", std::uint64_t{0});
-  SYMNAS_TRY(context.change("POST", fmt::format("/v1/vnfs/{}/restart", name), json::object()));
+  SYMNAS_TRY(context.change("POST", fmt::format("/v1/vnfs/{}/restart", name), {{"epoch", epoch}}));
   if (context.mode == Mode::kDryRun) return {};
   return wait_for_next(context, name, epoch, timeout_s);
 }
@@ -75,18 +77,23 @@ Result<std::string> other_head(Context& context, const json& vnfs, const std::st
   return "";
 }
 
-// There and back again: two short waits of its clients instead of a longer one.
-Status through(Context& context, const std::string& vnfs, const std::string& other,
-               const std::string& head, int timeout_s) {
-  SYMNAS_TRY(move_to(context, vnfs, other, {{"head", other}, {"pin", false}}, timeout_s));
-  if (const Status back = move_to(context, vnfs, head, {{"head", head}, {"pin", false}}, timeout_s);
-      !back) {
+// There and back again: two short waits of its clients instead of a longer one, and it serves on
+// the other head should the new version not start. Pinned there, so that nobody fails it back
+// meanwhile.
+Status through(Context& context, const json& vnfs, const std::string& other,
+               const UpgradeOptions& o) {
+  const std::string name = vnfs.value("name", "");
+  SYMNAS_TRY(move_to(context, name, other, {{"head", other}, {"pin", true}}, o.timeout_s));
+  const bool was_pinned = vnfs.value("pinned", "") == o.head;
+  const Status back =
+      move_to(context, name, o.head, {{"head", o.head}, {"pin", was_pinned}}, o.timeout_s);
+  if (!back) {
     Error error = back.error();
-    error.message += fmt::format(" [vnfs {} is served by {}: symnas vnfs rehost {} {}]", vnfs,
-                                 other, vnfs, head);
+    error.message += fmt::format(" [vnfs {} is served by {}: symnas vnfs rehost {} {}]", name,
+                                 other, name, o.head);
     return tl::unexpected<Error>(std::move(error));
   }
-  context.print_done(fmt::format("vnfs {}: moved to {} and back", vnfs, other));
+  context.print_done(fmt::format("vnfs {}: moved to {} and back", name, other));
   return {};
 }
 
@@ -102,8 +109,31 @@ Status upgrade_one(Context& context, const json& vnfs, const UpgradeOptions& o) 
                            : fmt::format("vnfs {}: would be moved to {} and back", name, other));
     return {};
   }
-  if (!other.empty()) return through(context, name, other, o.head, o.timeout_s);
+  if (!other.empty()) return through(context, vnfs, other, o);
   return restart(context, name, o.timeout_s);
+}
+
+// Whether the head serves the VNFS by an instance that another version has started.
+bool is_earlier(const json& vnfs, const json& head) {
+  return vnfs.value("owner", "") == head.value("name", "?") &&
+         (vnfs.value("version", "") != head.value("version", "") ||
+          vnfs.value("level", 0) != head.value("level", 0));
+}
+
+// Errors: kConflict (something of it is of another version all the same).
+Status say_upgraded(Context& context, const json& head) {
+  const std::string name = head.value("name", "");
+  const std::string version = head.value("version", "");
+  SYMNAS_ASSIGN(const json vnfses, array_of(context, "vnfs"));
+  for (const json& vnfs : vnfses) {
+    if (!is_earlier(vnfs, head)) continue;
+    return fail(ErrorCode::kConflict,
+                fmt::format("head {}: VNFS {} is of version {} (was its vnfsd restarted after the "
+                            "installation? symnas head ls)",
+                            name, vnfs.value("name", ""), vnfs.value("version", "?")));
+  }
+  context.print_done(fmt::format("head {}: all it serves is of version {}", name, version));
+  return {};
 }
 
 Status upgrade(Context& context, const UpgradeOptions& given) {
@@ -119,15 +149,18 @@ Status upgrade(Context& context, const UpgradeOptions& given) {
     return fail(ErrorCode::kNotFound,
                 fmt::format("head {}: does not exist (symnas head ls)", o.head));
   }
-  const std::string version = head.value("version", "");
-  SYMNAS_ASSIGN(const json vnfses, array_of(context, "vnfs"));
-  for (const json& vnfs : vnfses) {
-    if (vnfs.value("owner", "") != o.head || vnfs.value("version", "") == version) continue;
-    SYMNAS_TRY(upgrade_one(context, vnfs, o));
+  std::set<std::string> done;  // a VNFS that came back as it was is not tried again
+  for (;;) {
+    SYMNAS_ASSIGN(const json vnfses, array_of(context, "vnfs"));
+    const auto next = std::find_if(vnfses.begin(), vnfses.end(), [&](const json& vnfs) {
+      return is_earlier(vnfs, head) && !done.contains(vnfs.value("name", ""));
+    });
+    if (next == vnfses.end()) break;
+    done.insert(next->value("name", ""));
+    SYMNAS_TRY(upgrade_one(context, *next, o));
   }
   if (context.mode == Mode::kDryRun) return {};
-  context.print_done(fmt::format("head {}: all it serves is of version {}", o.head, version));
-  return {};
+  return say_upgraded(context, head);
 }
 
 void add_timeout(CLI::App* verb, int& timeout_s) {

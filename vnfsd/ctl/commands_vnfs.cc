@@ -1,5 +1,6 @@
 // symnas vnfs, symnas status.
 #include <chrono>
+#include <cstdlib>
 #include <thread>
 
 #include <fmt/core.h>
@@ -14,6 +15,7 @@ namespace {
 using nlohmann::json;
 
 constexpr auto kStatusPoll = std::chrono::milliseconds(100);
+constexpr std::int64_t kClockOffMs = 1000;  // a head whose clock is further off is named
 
 std::string vips_text(const json& row) {
   std::string out;
@@ -172,6 +174,16 @@ void print_status(std::ostream& out, const json& status) {
   for (const json& head : status.value("silent", json::array())) {
     out << fmt::format("\nhead {}: is not heard by this head: {}\n", head.value("head", "?"),
                        head.value("why", "?"));
+  }
+  for (const json& clock : status.value("clocks", json::array())) {
+    const auto ahead_ms = clock.value("ahead_ms", std::int64_t{0});
+    if (std::abs(ahead_ms) <= kClockOffMs) continue;
+    out << fmt::format(
+        "\nhead {}: its clock is {:.1f} s {} the others', which times of files go by (mend its "
+        "time "
+        "synchronisation)\n",
+        clock.value("head", "?"), static_cast<double>(std::abs(ahead_ms)) / 1000,
+        ahead_ms > 0 ? "ahead of" : "behind");
   }
   for (const json& stall : status.value("stalls", json::array()))
     out << "\n" << stall_line(stall) << "\n";

@@ -57,7 +57,6 @@ Status Reconciler::register_head() {
     txn.compares.push_back(kv::key_absent(kv::keys::kCluster));
     txn.success.push_back(kv::put(kv::keys::kCluster, cluster.SerializeAsString()));
   } else {
-    SYMNAS_TRY(check_level(view, kVersion));
     // Whoever raises the level compares this head's record, and this head the cluster's.
     txn.compares.push_back(kv::mod_revision_is(kv::keys::kCluster, view.cluster.mod_revision));
   }
@@ -79,6 +78,7 @@ Status Reconciler::register_head() {
   head.set_agent_started_ns(head_.clock.wall_ns());
   head.set_version(kVersion);
   head.set_level(level::kOwn);
+  head.set_level_of_ns(head.agent_started_ns());
   head.clear_luns();  // said anew when they are open
   head.clear_luns_known();
   const auto fence = view.fences.find(head_.config.head_name);
@@ -95,6 +95,7 @@ Status Reconciler::register_head() {
   } else {
     txn.compares.push_back(kv::key_absent(kv::keys::kFences + head_.config.head_name));
   }
+  SYMNAS_TRY(check_level(view, kVersion));
   const std::string key = kv::keys::kHeads + head_.config.head_name;
   txn.compares.push_back(kv::mod_revision_is(key, revision));
   txn.success.push_back(kv::put(key, head.SerializeAsString()));

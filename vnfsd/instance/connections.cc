@@ -96,6 +96,14 @@ std::string Connection::to_string() const {
   return sequence ? fmt::format("{} {}", ends, *sequence) : ends;
 }
 
+std::vector<Connection> connections_from(const std::vector<std::string>& texts) {
+  std::vector<Connection> out;
+  for (const std::string& text : texts) {
+    if (const auto connection = Connection::parse(text)) out.push_back(*connection);
+  }
+  return out;
+}
+
 void add_missing(std::vector<Connection>& all, const std::vector<Connection>& more) {
   const auto ends = [](const Connection& one) {
     return one.local.to_string() + " " + one.remote.to_string();

@@ -31,6 +31,9 @@ struct Connection {
   friend bool operator==(const Connection&, const Connection&) = default;
 };
 
+// Those of the texts that can be parsed.
+std::vector<Connection> connections_from(const std::vector<std::string>& texts);
+
 // Adds to `all` those connections of `more` whose ends `all` does not have; of the others the
 // sequence number, if `more` knows one, which is the later one.
 void add_missing(std::vector<Connection>& all, const std::vector<Connection>& more);

@@ -8,6 +8,8 @@
 
 namespace symnas::vnfsd::instance {
 
+std::string clock_file(const Config& config) { return config.daemon.run_dir + "/clock"; }
+
 Result<std::string> render_instance_file(const InstancePlan& plan) {
   using json = nlohmann::ordered_json;
   json luns = json::array();
@@ -40,6 +42,7 @@ Result<std::string> render_instance_file(const InstancePlan& plan) {
                            {"quota_bytes", etcd.quota_bytes}}},
                          {"head_netns", fmt::format("/proc/self/fd/{}", kHeadNetnsFd)},
                          {"head_mntns", fmt::format("/proc/self/fd/{}", kHeadMntnsFd)},
+                         {"clock_file", clock_file(plan.config)},
                          {"luns", luns},
                          {"exports", exports}};
   return document.dump(2) + "\n";

@@ -12,6 +12,9 @@ namespace symnas::vnfsd::instance {
 inline constexpr int kHeadNetnsFd = 9;
 inline constexpr int kHeadMntnsFd = 10;  // the head's mounts, with the files of its name services
 
+// The head's file of the time that instances go by (docs/formats/instance_clock.md).
+std::string clock_file(const Config& config);
+
 // Errors: as render_export().
 Result<std::string> render_instance_file(const InstancePlan& plan);
 

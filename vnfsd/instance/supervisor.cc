@@ -63,8 +63,7 @@ void Supervisor::run() {
     if (process_) {
       if (state_.standby) {
         attend_standby();
-      } else if (requests_.wanted() != Wanted::kStarted || state_.retiring ||
-                 requests_.is_restarted(state_.epoch)) {
+      } else if (requests_.wanted() != Wanted::kStarted || state_.retiring || may_restart()) {
         stop();
       } else if (!progress_.serving) {
         finish_start();
@@ -95,6 +94,7 @@ void Supervisor::adopt() {
   }
   state_ = *state;
   if (state_.incarnation != incarnation_) return;  // the head was rebooted: nothing runs
+  add_missing(unheard_.left, connections_from(state_.connections));
   auto process = Process::adopt(state_.process);
   if (!process) return;
   take_process(std::move(*process));

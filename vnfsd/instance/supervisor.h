@@ -166,6 +166,7 @@ class Supervisor {
   void discard_standby();
   void note(std::string_view step);
   Status wait_until_listening();
+  bool may_restart();
   void follow_up();
   void stop();
   void rewrite_instance_file();

@@ -92,16 +92,22 @@ bool Supervisor::kill_and_reap() {
   return false;
 }
 
+// Whether the instance is to be restarted, and its successor could be started as far as is known:
+// until then it goes on.
+bool Supervisor::may_restart() {
+  if (!progress_.serving || !requests_.is_restarted(state_.epoch)) return false;
+  const auto plan = read_plan();
+  if (plan) return true;
+  log::warn("vnfs {}: not restarted yet: {}", vnfs_, plan.error().message);
+  return false;
+}
+
 // The next instance of the VNFS is this head's, too: its clients are woken by it, and its history
 // says what it came after.
 void Supervisor::follow_up() {
   arrival_.last = farewell_.departure;
   arrival_.last.set_cause(records::DEPARTURE_STOPPED);
-  std::vector<Connection> left;
-  for (const std::string& text : farewell_.connections) {
-    if (const auto connection = Connection::parse(text)) left.push_back(*connection);
-  }
-  add_missing(unheard_.left, left);
+  add_missing(unheard_.left, connections_from(farewell_.connections));
   add_missing(unheard_.left, take_unheard());
   farewell_ = {};
 }
@@ -138,8 +144,10 @@ void Supervisor::stop() {
   }
   if (!progress_.released) {
     if (farewell_.connections.empty()) farewell_.connections = state_.connections;
-    for (const Connection& one : std::exchange(unheard_.left, {}))
-      farewell_.connections.push_back(one.to_string());
+    std::vector<Connection> left = connections_from(farewell_.connections);
+    add_missing(left, std::exchange(unheard_.left, {}));
+    farewell_.connections.clear();
+    for (const Connection& one : left) farewell_.connections.push_back(one.to_string());
     // Of one that has ended by itself the record says more than is known here: it stays.
     const bool has_farewell = farewell_.departure.epoch() != 0 || !farewell_.connections.empty();
     for (const Connection& one : take_unheard()) {

@@ -45,8 +45,7 @@ Status check_export_level(const ClusterView& view, const records::ExportRecord& 
 
 std::uint32_t possible_level(const ClusterView& view) {
   std::uint32_t lowest = level::kOwn;
-  for (const auto& [name, head] : view.heads)
-    lowest = std::min(lowest, level::of(head.record.level()));
+  for (const auto& [name, head] : view.heads) lowest = std::min(lowest, level::of(head.record));
   for (const auto& [vnfs, owner] : view.owners)
     lowest = std::min(lowest, level::of(owner.record.level()));
   return lowest;
@@ -63,7 +62,7 @@ Result<Change> plan_level_raise(const ClusterView& view) {
   change.what = fmt::format("cluster: level {}, was {}: earlier versions are not admitted any more",
                             level::kOwn, level_of(view));
   for (const auto& [name, head] : view.heads) {
-    if (level::of(head.record.level()) < level::kOwn) {
+    if (level::of(head.record) < level::kOwn) {
       return fail(ErrorCode::kBusy,
                   fmt::format("head {}: has run {} last (upgrade its packages and start its vnfsd, "
                               "or remove it: symnas head rm {})",

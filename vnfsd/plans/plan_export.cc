@@ -6,6 +6,7 @@
 #include "vnfsd/plans/levels.h"
 #include "vnfsd/plans/limits.h"
 #include "vnfsd/plans/plans.h"
+#include "vnfsd/records/levels.h"
 
 namespace symnas::vnfsd {
 
@@ -61,6 +62,34 @@ Status check_filesystem_create(const ClusterView& view, const fs::FormatOptions&
     }
   }
   return {};
+}
+
+Result<bool> records_access_times(const ClusterView& view, const std::string& name,
+                                  AccessTimes wanted) {
+  const Status allowed =
+      needs_level(view, level::kAccessTimes, fmt::format("fs {}: --atime relatime", name));
+  if (wanted == AccessTimes::kRecorded) SYMNAS_TRY(allowed);
+  return wanted != AccessTimes::kOff && allowed.has_value();
+}
+
+Result<Change> plan_filesystem_set(const ClusterView& view, const std::string& name,
+                                   AccessTimes wanted) {
+  SYMNAS_ASSIGN(const auto* filesystem, find(view.filesystems, "fs", name));
+  if (filesystem->record.removing())
+    return fail(ErrorCode::kBusy, fmt::format("fs {}: is being removed", name));
+  fs::records::FilesystemRecord record = filesystem->record;
+  SYMNAS_ASSIGN(const bool recorded, records_access_times(view, name, wanted));
+  record.set_access_times(recorded);
+  Change change;
+  change.what = fmt::format(
+      "fs {}: access times {}, from the next start of each VNFS on (symnas "
+      "vnfs restart)",
+      name, recorded ? "are recorded" : "are not recorded");
+  const std::string key = kv::keys::kFilesystems + name;
+  // fs rm works outside the cluster record's order.
+  change.txn.compares.push_back(kv::mod_revision_is(key, filesystem->mod_revision));
+  change.txn.success.push_back(kv::put(key, record.SerializeAsString()));
+  return change;
 }
 
 Status check_filesystem_remove(const ClusterView& view, const std::string& name) {

@@ -341,7 +341,8 @@ Result<Change> plan_vnfs_kill(const ClusterView& view, const std::string& name) 
   return change;
 }
 
-Result<Change> plan_vnfs_restart(const ClusterView& view, const std::string& name) {
+Result<Change> plan_vnfs_restart(const ClusterView& view, const std::string& name,
+                                 std::optional<Epoch> epoch) {
   SYMNAS_ASSIGN(const auto* vnfs, find(view.vnfses, "vnfs", name));
   const auto owner = view.owners.find(name);
   if (vnfs->record.stopped() || owner == view.owners.end() || view.moves.contains(name)) {
@@ -349,6 +350,18 @@ Result<Change> plan_vnfs_restart(const ClusterView& view, const std::string& nam
                 fmt::format("vnfs {}: nothing is restarted: it is stopped, being moved or owned by "
                             "nobody (symnas vnfs status)",
                             name));
+  }
+  if (epoch && epoch->value() != owner->second.record.epoch()) {
+    return fail(ErrorCode::kConflict,
+                fmt::format("vnfs {}: another instance serves it meanwhile, on {}, epoch {}", name,
+                            owner->second.record.head(), owner->second.record.epoch()));
+  }
+  const auto head = view.heads.find(owner->second.record.head());
+  if (head == view.heads.end() || level::of(head->second.record) < level::kExportRules) {
+    return fail(ErrorCode::kNotSupported,
+                fmt::format("vnfs {}: its head {} runs an earlier version, which restarts nothing "
+                            "(move it: symnas vnfs rehost)",
+                            name, owner->second.record.head()));
   }
   records::VnfsRecord record = vnfs->record;
   record.set_restarted_epoch(owner->second.record.epoch());

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/ids.h"
 #include "common/base/uuid.h"
 #include "fsal_cluster/schema/filesystem.h"
 #include "ha/policy/planner.h"
@@ -132,8 +133,10 @@ Result<Change> plan_vnfs_state(const ClusterView& view, const std::string& name,
 Result<Change> plan_vnfs_kill(const ClusterView& view, const std::string& name);
 
 // Has the VNFS's instance closed as for a move, and started again on its head: its clients keep
-// their locks. Errors: as plan_vnfs_kill().
-Result<Change> plan_vnfs_restart(const ClusterView& view, const std::string& name);
+// their locks. `epoch`: of the instance that is meant, nullopt = whichever it is. Errors: as
+// plan_vnfs_kill(), kConflict (it is another instance), kNotSupported (by the head's version).
+Result<Change> plan_vnfs_restart(const ClusterView& view, const std::string& name,
+                                 std::optional<Epoch> epoch);
 
 // Whether the VNFS is pinned to the head it is moved to: it does not fail back from there by
 // itself.
@@ -179,6 +182,20 @@ bool forbids_claims(const records::FenceRecord& fence, const std::string& incarn
 bool is_any_being_cut_off(const ClusterView& view);
 
 // Filesystems are made and removed by fsal_cluster/schema; these are the checks before that.
+// How a filesystem keeps the times at which files were read. kByLevel: recorded, if the cluster's
+// level allows that.
+enum class AccessTimes { kByLevel, kRecorded, kOff };
+struct FilesystemRequest {
+  fs::FormatOptions format;  // its access_times is not looked at
+  AccessTimes access_times = AccessTimes::kByLevel;
+};
+// Whether they are recorded. Errors: kNotSupported (by the cluster's level).
+Result<bool> records_access_times(const ClusterView& view, const std::string& name,
+                                  AccessTimes wanted);
+// Mounts take it over when they are opened. Errors: kNotFound, kBusy (it is being removed),
+// kNotSupported.
+Result<Change> plan_filesystem_set(const ClusterView& view, const std::string& name,
+                                   AccessTimes wanted);
 Status check_filesystem_create(const ClusterView& view, const fs::FormatOptions& options);
 Status check_filesystem_remove(const ClusterView& view, const std::string& name);
 

@@ -86,6 +86,11 @@ std::vector<ha::PeerSight> Prober::sights() const {
   return sights_;
 }
 
+std::optional<ha::ClockSpread::Sight> Prober::clocks() const {
+  const MutexLock lock(mutex_);
+  return clocks_.look(clock_.wall_ns(), clock_.mono_ns());
+}
+
 void Prober::run() {
   const sched_param priority{1};
   if (::pthread_setschedparam(::pthread_self(), SCHED_RR, &priority) != 0) {
@@ -112,18 +117,42 @@ void Prober::send_probes(std::int64_t now_ms) {
   const MutexLock lock(mutex_);
   if (key_.empty()) return;
   const std::string datagram = ha::render_probe({++sequence_, head_, incarnation_}, key_);
+  std::string clock;  // what this head's shows, when it is time to say it
+  if (now_ms - clock_said_ms_ >= ha::kClockSayMs) {
+    clock_said_ms_ = now_ms;
+    clock = ha::render_clock({sequence_, head_, incarnation_}, clock_.wall_ns(), key_);
+  }
   std::set<std::string> names;
   for (const auto& [name, peer] : peers_) {
     names.insert(name);
     if (!peer.incarnation.empty()) watch_.expect(name, peer.incarnation, now_ms);
-    for (const IpAddress& address : peer.addresses) {
-      const sockaddr_in6 to = socket_address(address, port_);
-      // A probe that cannot be sent is missed over there.
-      (void)::sendto(socket_.get(), datagram.data(), datagram.size(), 0,
-                     reinterpret_cast<const sockaddr*>(&to), sizeof to);
-    }
+    send_to(peer, datagram);
+    if (!clock.empty()) send_to(peer, clock);
   }
   watch_.keep_only(names);
+  clocks_.keep_only(names);
+}
+
+void Prober::send_to(const Peer& peer, const std::string& datagram) {
+  for (const IpAddress& address : peer.addresses) {
+    const sockaddr_in6 to = socket_address(address, port_);
+    // A probe that cannot be sent is missed over there.
+    (void)::sendto(socket_.get(), datagram.data(), datagram.size(), 0,
+                   reinterpret_cast<const sockaddr*>(&to), sizeof to);
+  }
+}
+
+void Prober::hear_clock(std::string_view datagram, const sockaddr_in6& from) {
+  const auto said = ha::parse_clock(datagram, key_);
+  if (!said) return;
+  const auto peer = peers_.find(said->probe.head);
+  if (peer == peers_.end() || peer->second.incarnation != said->probe.incarnation) return;
+  const auto is_its = [&](const IpAddress& address) { return is_from(address, from); };
+  if (std::ranges::none_of(peer->second.addresses, is_its)) return;
+  std::uint64_t& last = clocks_heard_[said->probe.incarnation];
+  if (said->probe.sequence <= last) return;  // by another path, or of before, once more
+  last = said->probe.sequence;
+  clocks_.heard(said->probe.head, said->wall_ns, clock_.mono_ns());
 }
 
 void Prober::hear(std::int64_t now_ms) {
@@ -136,8 +165,12 @@ void Prober::hear(std::int64_t now_ms) {
                                       reinterpret_cast<sockaddr*>(&from), &size);
     if (length < 0) return;
     if (key_.empty()) continue;
-    const auto probe = ha::parse_probe({buffer, static_cast<std::size_t>(length)}, key_);
-    if (!probe) continue;
+    const std::string_view datagram(buffer, static_cast<std::size_t>(length));
+    const auto probe = ha::parse_probe(datagram, key_);
+    if (!probe) {
+      hear_clock(datagram, from);
+      continue;
+    }
     const auto peer = peers_.find(probe->head);
     if (peer == peers_.end() || peer->second.incarnation != probe->incarnation) continue;
     std::size_t path = 0;

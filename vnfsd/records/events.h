@@ -31,6 +31,8 @@ inline constexpr std::string_view kHeadSilent = "head-silent";
 inline constexpr std::string_view kHeadHeard = "head-heard";
 inline constexpr std::string_view kHeadStarted = "head-started";
 inline constexpr std::string_view kHeadDrained = "head-drained";
+inline constexpr std::string_view kClockOff = "clock-off";
+inline constexpr std::string_view kClockBack = "clock-back";
 inline constexpr std::string_view kQuota = "quota";
 inline constexpr std::string_view kVipTaken = "vip-taken";
 }  // namespace event

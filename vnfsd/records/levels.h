@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "vnfsd/records/records.pb.h"
+
 namespace symnas::vnfsd::level {
 
 // Records without a level: all that was before there were levels.
@@ -15,10 +17,19 @@ inline constexpr std::uint32_t kFirst = 1;
 // (VnfsRecord.scope_names_cluster).
 inline constexpr std::uint32_t kExportRules = 2;
 
+// Access times that are recorded (FilesystemRecord.access_times, Inode.content_revision).
+inline constexpr std::uint32_t kAccessTimes = 3;
+
 // Of this version.
-inline constexpr std::uint32_t kOwn = kExportRules;
+inline constexpr std::uint32_t kOwn = kAccessTimes;
 
 // A field that is absent means the first level.
 constexpr std::uint32_t of(std::uint32_t field) { return field == 0 ? kFirst : field; }
+
+// Of the head's vnfsd: a version without levels, which registers over the record of a later one,
+// leaves the fields that it does not know.
+inline std::uint32_t of(const records::HeadRecord& head) {
+  return head.level_of_ns() == head.agent_started_ns() ? of(head.level()) : kFirst;
+}
 
 }  // namespace symnas::vnfsd::level

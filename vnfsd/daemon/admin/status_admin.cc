@@ -28,6 +28,14 @@ json StatusAdmin::local_status() {
   for (const auto& [head, why] : parts_.heads.silent()) {
     if (!why.empty()) document["silent"].push_back({{"head", head}, {"why", why}});
   }
+  document["clocks"] = json::array();
+  if (const auto clocks = parts_.heads.clocks()) {
+    const auto add = [&](const std::string& head, std::int64_t ahead_ns) {
+      document["clocks"].push_back({{"head", head}, {"ahead_ms", ahead_ns / 1'000'000}});
+    };
+    add(parts_.head.config.head_name, clocks->own_ahead_ns);
+    for (const auto& [head, ahead_ns] : clocks->ahead_ns) add(head, ahead_ns);
+  }
   document["stalls"] = parts_.stalls.stalls();
   document["arrivals"] = arrivals();
   return document;

@@ -217,14 +217,18 @@ Result<std::string> StorageAdmin::remove_volume(const std::string& name, Mode mo
   return done;
 }
 
-Result<std::string> StorageAdmin::create_filesystem(const fs::FormatOptions& options, Mode mode) {
+Result<std::string> StorageAdmin::create_filesystem(const FilesystemRequest& request, Mode mode) {
+  const fs::FormatOptions& options = request.format;
   const MutexLock admin(admin_mutex_);
   SYMNAS_ASSIGN(const ClusterView before, read_when_ready(head_, reader_));
   SYMNAS_TRY(check_filesystem_create(before, options));
+  SYMNAS_ASSIGN(const bool access_times,
+                records_access_times(before, options.name, request.access_times));
   if (mode == Mode::kDryRun) {
     return fmt::format("fs {}: would be created on volume {}", options.name, options.volume);
   }
   fs::FormatOptions format = options;
+  format.access_times = access_times;
   const auto& volume = before.volumes.at(options.volume).record;
   format.group_blocks = fs::format_group_blocks(cvm::volume_size_bytes(volume));
   SYMNAS_TRY(fs::format_filesystem(head_.store, head_.clock, format));

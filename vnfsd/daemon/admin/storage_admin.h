@@ -31,7 +31,7 @@ class StorageAdmin final : public api::LunsBackend,
   Result<std::string> create_volume(const VolumeRequest& request, Mode mode) override;
   Result<std::string> grow_volume(const VolumeRequest& request, Mode mode) override;
   Result<std::string> remove_volume(const std::string& name, Mode mode) override;
-  Result<std::string> create_filesystem(const fs::FormatOptions& options, Mode mode) override;
+  Result<std::string> create_filesystem(const FilesystemRequest& request, Mode mode) override;
   Result<std::string> remove_filesystem(const std::string& name, Mode mode) override;
 
  private:

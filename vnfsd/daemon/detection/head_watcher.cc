@@ -30,6 +30,7 @@ HeadWatcher::HeadWatcher(const HeadWatcherParts& parts, std::stop_token end)
     : parts_(parts),
       head_(parts.head),
       networks_(parts.head, probe::devices, [&reader = parts.reader] { reader.look_again(); }),
+      clocks_(parts.head, parts.events),
       loop_(std::move(end)) {}
 
 void HeadWatcher::follow(const ClusterView& view) {
@@ -56,6 +57,7 @@ void HeadWatcher::look() {
   if (parts_.prober == nullptr || !parts_.reader.is_ready()) return;
   const std::vector<ha::PeerSight> sights = parts_.prober->sights();
   networks_.look(sights);
+  clocks_.look(parts_.prober->clocks());
   forget_removed(sights);
   // First: everything below may wait for the store.
   for (const ha::PeerSight& sight : sights) {
@@ -76,6 +78,10 @@ void HeadWatcher::look() {
         parts_.events.tell(event::kHeadHeard, fmt::format("head {}: is heard again", sight.head));
     }
   }
+}
+
+std::optional<ha::ClockSpread::Sight> HeadWatcher::clocks() const {
+  return parts_.prober == nullptr ? std::nullopt : parts_.prober->clocks();
 }
 
 std::map<std::string, std::string> HeadWatcher::silent() const {

@@ -16,6 +16,7 @@
 
 #include "common/base/thread_annotations.h"
 #include "ha/detection/peer_watch.h"
+#include "vnfsd/daemon/detection/clock_keeper.h"
 #include "vnfsd/daemon/detection/last_answers.h"
 #include "vnfsd/daemon/detection/neighbours.h"
 #include "vnfsd/daemon/detection/network_watcher.h"
@@ -57,6 +58,8 @@ class HeadWatcher {
   // Heads that are not heard, with the reason why they are not fenced; "": they are being fenced,
   // or were.
   std::map<std::string, std::string> silent() const;
+  // As HeadSights::clocks().
+  std::optional<ha::ClockSpread::Sight> clocks() const;
 
  private:
   std::shared_ptr<const Neighbours> neighbours() const;
@@ -75,6 +78,7 @@ class HeadWatcher {
   const HeadWatcherParts parts_;
   const ThisHead& head_;
   NetworkWatcher networks_;
+  ClockKeeper clocks_;
   // Used by the loop only; by head.
   struct VipQuestion {
     std::int64_t asked_ms = 0;

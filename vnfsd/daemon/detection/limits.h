@@ -22,4 +22,12 @@ inline constexpr int kMissingMin = 4;
 inline constexpr std::int64_t kAnswerAgeMs = 1'000;
 static_assert(kAnswerAgeMs > kSilentLookMs + kCanaryMs);
 
+// A clock that is further off is told of, until it is nearer than the second bound: whoever serves
+// file times and reads logs of several heads notices a second.
+inline constexpr std::int64_t kClockOffNs = 1'000'000'000;
+inline constexpr std::int64_t kClockBackNs = 500'000'000;
+// What instances are told of the time is written again when it has changed by this: a clock that is
+// slewed (adjtime(2), 500 ppm) takes seconds for it.
+inline constexpr std::int64_t kClockStepNs = 1'000'000;
+
 }  // namespace symnas::vnfsd::daemon

@@ -29,5 +29,17 @@ TEST(Probe, EveryDamageIsSeen) {
   EXPECT_FALSE(parse_probe(datagram + "x", kKey));
 }
 
+TEST(Probe, OfAClockIsAnotherKind) {
+  const std::string datagram = render_clock(kProbe, 1'700'000'000'123'456'789, kKey);
+  EXPECT_LE(datagram.size(), kProbeBytesMax);
+  const auto said = parse_clock(datagram, kKey);
+  ASSERT_TRUE(said);
+  EXPECT_EQ(said->probe, kProbe);
+  EXPECT_EQ(said->wall_ns, 1'700'000'000'123'456'789);
+  EXPECT_FALSE(parse_probe(datagram, kKey));
+  EXPECT_FALSE(parse_clock(render_probe(kProbe, kKey), kKey));
+  EXPECT_FALSE(parse_clock(datagram.substr(0, datagram.size() - 1), kKey));
+}
+
 }  // namespace
 }  // namespace symnas::ha

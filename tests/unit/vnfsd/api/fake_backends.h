@@ -114,9 +114,9 @@ struct FakeVolumes final : VolumesBackend {
 
 struct FakeFilesystems final : FilesystemsBackend {
   explicit FakeFilesystems(Notes& told) : notes(told) {}
-  Result<std::string> create_filesystem(const fs::FormatOptions& options, Mode) override {
-    formatted = options;
-    return notes("format " + options.name);
+  Result<std::string> create_filesystem(const FilesystemRequest& request, Mode) override {
+    formatted = request.format;
+    return notes("format " + request.format.name);
   }
   Result<std::string> remove_filesystem(const std::string& name, Mode) override {
     return notes("remove fs " + name);

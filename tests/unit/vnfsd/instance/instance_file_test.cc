@@ -28,6 +28,7 @@ TEST(InstanceFile, Golden) {
   },
   "head_netns": "/proc/self/fd/9",
   "head_mntns": "/proc/self/fd/10",
+  "clock_file": "/run/symnas/clock",
   "luns": [
     {
       "name": "LUN0",

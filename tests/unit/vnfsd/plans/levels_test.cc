@@ -22,6 +22,8 @@ class LevelsTest : public ::testing::Test {
   void set_head(const std::string& name, std::uint32_t head_level) {
     records::HeadRecord record = builder.view().heads.at(name).record;
     record.set_level(head_level);
+    record.set_agent_started_ns(5);
+    record.set_level_of_ns(5);
     record.set_version("0.9");
     builder.put(kv::keys::kHeads + name, record.SerializeAsString());
   }
@@ -49,6 +51,19 @@ TEST_F(LevelsTest, AHeadThatStaysOldIsNamed) {
   const auto refused = plan_level_raise(builder.view());
   ASSERT_EQ(code_of(refused), ErrorCode::kBusy);
   EXPECT_NE(refused.error().message.find("head c1n3: has run version 0.9"), std::string::npos);
+}
+
+TEST_F(LevelsTest, WhatADowngradedHeadLeftOfItsRecordDoesNotCount) {
+  records::HeadRecord record = builder.view().heads.at("c1n3").record;
+  record.set_agent_started_ns(6);  // by a version that knows of no level
+  builder.put(kv::keys::kHeads + "c1n3", record.SerializeAsString());
+  EXPECT_EQ(code_of(plan_level_raise(builder.view())), ErrorCode::kBusy);
+  set_owner(0);
+  records::HeadRecord owner = builder.view().heads.at("c1n2").record;
+  owner.set_agent_started_ns(6);
+  builder.put(kv::keys::kHeads + "c1n2", owner.SerializeAsString());
+  EXPECT_EQ(code_of(plan_vnfs_restart(builder.view(), "vnfs1", std::nullopt)),
+            ErrorCode::kNotSupported);
 }
 
 TEST_F(LevelsTest, AnInstanceThatStaysOldIsNamed) {
@@ -88,14 +103,15 @@ TEST_F(LevelsTest, WhatOlderOnesWouldMisreadNeedsIt) {
 }
 
 TEST_F(LevelsTest, RestartMeansTheInstanceThatRuns) {
-  EXPECT_EQ(code_of(plan_vnfs_restart(builder.view(), "vnfs1")), ErrorCode::kBusy);
+  EXPECT_EQ(code_of(plan_vnfs_restart(builder.view(), "vnfs1", std::nullopt)), ErrorCode::kBusy);
   set_owner(0);
-  builder.apply([](const ClusterView& view) { return plan_vnfs_restart(view, "vnfs1"); });
+  builder.apply([](const ClusterView& view) { return plan_vnfs_restart(view, "vnfs1", Epoch(7)); });
+  EXPECT_EQ(code_of(plan_vnfs_restart(builder.view(), "vnfs1", Epoch(6))), ErrorCode::kConflict);
   EXPECT_EQ(builder.view().vnfses.at("vnfs1").record.restarted_epoch(), 7);
   builder.apply([](const ClusterView& view) {
     return plan_vnfs_state(view, "vnfs1", WantedState::kStopped);
   });
-  EXPECT_EQ(code_of(plan_vnfs_restart(builder.view(), "vnfs1")), ErrorCode::kBusy);
+  EXPECT_EQ(code_of(plan_vnfs_restart(builder.view(), "vnfs1", std::nullopt)), ErrorCode::kBusy);
 }
 
 }  // namespace
