@@ -21,7 +21,7 @@ export SYMNAS_BUILD := $(abspath $(BUILD))
 .PHONY: sim sim-exhaustive sim-mutants
 .PHONY: bench bench-compare bench-capacity bench-profile
 .PHONY: bench-raw bench-engine bench-shared bench-failover
-.PHONY: packages packages-test release
+.PHONY: packages packages-test release machines
 .PHONY: sim-long soak lab-asan lab-tsan lab-tests torture
 .DEFAULT_GOAL := help
 
@@ -56,6 +56,7 @@ help:
 	@echo 'make bench-raw symnas against the raw LUN file; make bench-engine: its volume engine'
 	@echo 'make packages  .debs for Debian 12 and 13 in $(BUILD)/packages; RELEASE=bookworm: one only'
 	@echo 'make packages-test  they are installed, upgraded and purged in fresh roots; lintian'
+	@echo 'make machines  three heads as Debian machines, installed from packages; SHORT=1: less'
 	@echo 'make release   tags the version, builds its packages, prints their checksums'
 	@echo 'make clean     remove $(BUILD)/'
 	@echo
@@ -175,6 +176,13 @@ bench-engine: setup build
 packages: setup-build build
 	@deploy/setup/setup debs
 	@for release in $(RELEASE); do JOBS=$(JOBS) deploy/packages/build $$release || exit 1; done
+
+# Packages that are there are taken as they are.
+machines: setup-build build
+	@deploy/setup/setup machines
+	@[ -e $(BUILD)/packages/bookworm/Packages ] || \
+	  $(MAKE) --no-print-directory packages RELEASE=bookworm
+	@tests/machines/run $(if $(SHORT),--short)
 
 # Also of a next version: of the same sources under another number.
 packages-test: packages

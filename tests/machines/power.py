@@ -5,7 +5,7 @@ import threading
 
 ADDRESS, PORT = "10.99.0.254", 9000
 
-# In the machines: speaks the protocol of fence agents (FenceAgentAPI.md), asks the switch.
+# In the machines: speaks the protocol of fence agents (ha/fencing/fence_agent.h), asks the switch.
 AGENT = f"""#!/bin/bash
 while IFS== read -r key value; do
   case $key in action) action=$value ;; plug | port) plug=$value ;; esac

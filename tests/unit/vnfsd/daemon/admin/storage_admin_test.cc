@@ -85,12 +85,12 @@ TEST_F(StorageAdminTest, AVolumeNeedsLunsThatAreHere) {
 TEST_F(StorageAdminTest, AFilesystemIsMadeOnAVolume) {
   import("LUN0");
   ASSERT_TRUE(create());
-  fs::FormatOptions options;
-  options.name = "u04";
-  options.volume = "v1";
-  ASSERT_TRUE(admin.create_filesystem(options, Mode::kDryRun));
+  FilesystemRequest request;
+  request.format.name = "u04";
+  request.format.volume = "v1";
+  ASSERT_TRUE(admin.create_filesystem(request, Mode::kDryRun));
   EXPECT_TRUE(builder.view().filesystems.empty());
-  const auto made = admin.create_filesystem(options, Mode::kCommit);
+  const auto made = admin.create_filesystem(request, Mode::kCommit);
   ASSERT_TRUE(made) << made.error().message;
   EXPECT_EQ(builder.view().filesystems.at("u04").record.volume(), "v1");
   EXPECT_EQ(code_of(admin.remove_volume("v1", Mode::kCommit)), ErrorCode::kBusy);
