@@ -11,7 +11,7 @@ find_package(tl-expected REQUIRED)     # tl::expected
 find_package(rapidcheck REQUIRED)      # rapidcheck
 
 foreach(module IN ITEMS
-    PROTOBUF=protobuf GRPCPP=grpc++ URING=liburing LIBNFS=libnfs MNL=libmnl BLKID=blkid
+    PROTOBUF=protobuf GRPCPP=grpc++ URING=liburing LIBNFS=libnfs ZLIB=zlib MNL=libmnl BLKID=blkid
     SYSTEMD=libsystemd HTTPLIB=cpp-httplib PROMETHEUS=prometheus-cpp-core OPENSSL=openssl
     TIRPC=libtirpc BENCHMARK=benchmark GMOCK_MAIN=gmock_main GMOCK=gmock GTEST=gtest)
   string(REPLACE "=" ";" pair ${module})

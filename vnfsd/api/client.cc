@@ -10,8 +10,8 @@
 
 namespace symnas::vnfsd::api {
 
-Result<nlohmann::json> ApiClient::request(const std::string& method, const std::string& path,
-                                          const nlohmann::json& body) {
+Result<ApiClient::Answer> ApiClient::send(const std::string& method, const std::string& path,
+                                          std::string body) const {
   httplib::Client client(options_.socket);
   client.set_address_family(AF_UNIX);
   client.set_read_timeout(options_.timeout_s);
@@ -20,22 +20,32 @@ Result<nlohmann::json> ApiClient::request(const std::string& method, const std::
   request.path = path;
   request.headers.emplace("Host", "vnfsd");
   if (method == "POST") {
-    request.body = body.dump();
+    request.body = std::move(body);
     request.headers.emplace("Content-Type", "application/json");
   }
   const httplib::Result result = client.send(request);
-  if (!result) {
-    return fail(
-        ErrorCode::kShutdown,
-        fmt::format(
-            "vnfsd: asking through {}: no answer ({}) (is vnfsd running on this head, and are you "
-            "root? --socket names another socket)",
-            options_.socket, httplib::to_string(result.error())));
-  }
-  nlohmann::json document = nlohmann::json::parse(result->body, nullptr, false);
+  if (result) return Answer{result->status, result->body};
+  return fail(
+      ErrorCode::kShutdown,
+      fmt::format(
+          "vnfsd: asking through {}: no answer ({}) (is vnfsd running on this head, and are you "
+          "root? --socket names another socket)",
+          options_.socket, httplib::to_string(result.error())));
+}
+
+Result<nlohmann::json> ApiClient::request(const std::string& method, const std::string& path,
+                                          const nlohmann::json& body) {
+  SYMNAS_ASSIGN(const Answer answer, send(method, path, method == "POST" ? body.dump() : ""));
+  nlohmann::json document = nlohmann::json::parse(answer.body, nullptr, false);
   if (document.is_discarded()) return tl::unexpected<Error>(error_from_json({}));
-  if (result->status != 200) return tl::unexpected<Error>(error_from_json(document));
+  if (answer.status != 200) return tl::unexpected<Error>(error_from_json(document));
   return document;
+}
+
+Result<std::string> ApiClient::text(const std::string& path) {
+  SYMNAS_ASSIGN(Answer answer, send("GET", path, ""));
+  if (answer.status == 200) return std::move(answer.body);
+  return fail(ErrorCode::kInternal, fmt::format("vnfsd: GET {}: status {}", path, answer.status));
 }
 
 }  // namespace symnas::vnfsd::api

@@ -26,8 +26,16 @@ class ApiClient {
   // Errors: kShutdown (vnfsd cannot be reached), else what vnfsd answered.
   virtual Result<nlohmann::json> request(const std::string& method, const std::string& path,
                                          const nlohmann::json& body);
+  // GET of a path that answers with text: "/metrics". Errors: kShutdown, kInternal.
+  virtual Result<std::string> text(const std::string& path);
 
  private:
+  struct Answer {
+    int status = 0;
+    std::string body;
+  };
+  Result<Answer> send(const std::string& method, const std::string& path, std::string body) const;
+
   ClientOptions options_;
 };
 

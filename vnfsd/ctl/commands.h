@@ -36,6 +36,7 @@ void add_capacity(CommandLine& line);
 void add_events(CommandLine& line);
 void add_drill(CommandLine& line);
 void add_quickstart(CommandLine& line);
+void add_support_bundle(CommandLine& line);
 // The verbs of `vnfs` that move VNFSs.
 void add_vnfs_moves(CommandLine& line, CLI::App* noun);
 // `vnfs restart`.

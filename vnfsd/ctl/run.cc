@@ -40,6 +40,7 @@ void add_commands(CommandLine& line) {
   add_events(line);
   add_drill(line);
   add_quickstart(line);
+  add_support_bundle(line);
 }
 
 void parse(CLI::App& app, const std::vector<std::string>& arguments) {
