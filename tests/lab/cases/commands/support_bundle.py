@@ -79,7 +79,7 @@ def check_holds(found, names):
 
 @lab_test("operations/support.md")
 def support_bundle_holds_no_secret(bench):
-    """Made while everything runs, without etcd, without vnfsd, and with a vnfsd.toml that is refused."""
+    """Made while everything runs, without etcd, without vnfsd, with a refused vnfsd.toml."""
     head = bench.lab.state.data["heads"][0]
     config = os.path.join(head["config_dir"], "vnfsd.toml")
     probe_key = probe_key_in(EtcdKeys(bench.lab).below(CLUSTER_KEY)[CLUSTER_KEY])
@@ -103,7 +103,8 @@ def support_bundle_holds_no_secret(bench):
         check("not overwritten" in told, told)
 
         bench.kill_process("etcd.c1n1")
-        bench.symnas("support-bundle", "--out", out[1], "--config", config, timeout_s=WITHOUT_ETCD_S)
+        bench.symnas("support-bundle", "--out", out[1], "--config", config,
+                     timeout_s=WITHOUT_ETCD_S)
         found = contents(out[1], secrets)
         check_holds(found, [*ALWAYS, "records/status.json"])
         bench.lab.start_etcd("c1n1")
