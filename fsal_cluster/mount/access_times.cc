@@ -13,7 +13,8 @@ namespace symnas::fs {
 
 bool relatime_fires(const records::Inode& inode, std::int64_t now_ns) {
   const std::int64_t atime = inode.atime_ns();
-  if (atime >= now_ns) return false;
+  // Set or changed since: that is newer than the read.
+  if (atime >= now_ns || inode.ctime_ns() >= now_ns) return false;
   return atime <= inode.mtime_ns() || atime <= inode.ctime_ns() ||
          now_ns - atime >= kAccessTimeAgeNs;
 }
@@ -64,10 +65,12 @@ std::size_t AccessTimes::record() {
   }
   round_.fetch_add(1, std::memory_order_relaxed);
   std::size_t recorded = 0;
+  std::size_t looked_at = 0;
   std::vector<std::pair<Ino, std::int64_t>> some;
-  for (auto it = noted.begin(); it != noted.end() && recorded < kAccessesPerRound;) {
+  for (auto it = noted.begin(); it != noted.end() && looked_at < kAccessesPerRound;) {
     some.clear();
     for (; it != noted.end() && some.size() < kAccessesPerTransaction; ++it) some.push_back(*it);
+    looked_at += some.size();
     recorded += record_some(some);
     const MutexLock lock(mutex_);
     if (stop_) break;

@@ -14,7 +14,7 @@ inline constexpr std::int64_t kAccessTimeAgeNs = std::int64_t{24} * 3600 * 1'000
 inline constexpr std::size_t kAccessesNotedMax = 65'536;
 // A scan of millions of files costs etcd so many inodes a round, in transactions of so many: a
 // conflict of one leaves out the others.
-inline constexpr std::size_t kAccessesPerRound = 1'024;
+inline constexpr std::size_t kAccessesPerRound = 4'096;
 inline constexpr std::size_t kAccessesPerTransaction = 16;
 
 }  // namespace symnas::fs

@@ -23,6 +23,7 @@ TEST(AccessTimes, TheRuleIsThatOfRelatime) {
   EXPECT_TRUE(relatime_fires(times(10, 10, 5), 20 * kS));    // read after it was written
   EXPECT_TRUE(relatime_fires(times(10, 5, 12), 20 * kS));    // after its attributes were changed
   EXPECT_FALSE(relatime_fires(times(10, 5, 5), 20 * kS));    // it was read since
+  EXPECT_FALSE(relatime_fires(times(1, 5, 21), 20 * kS));    // utimes after the read wins
   EXPECT_FALSE(relatime_fires(times(30, 40, 40), 20 * kS));  // nothing goes back
   EXPECT_TRUE(relatime_fires(times(10, 5, 5), 10 * kS + kAccessTimeAgeNs));
 }
