@@ -13,6 +13,7 @@ from symlab.errors import LabError
 
 VIP, EXPORT = "10.99.0.101", "data"
 FIRST = Page(os.path.join(OPERATIONS, "three_heads.md"))
+UPGRADES = Page(os.path.join(OPERATIONS, "upgrades.md"))
 # What a client may wait for. A move and a crash are measured here on loop devices and nspawn.
 RESTART_MS, MOVE_MS, CRASH_MS = 1000.0, 2000.0, 15_000.0
 KINDS = "read,write,create"
@@ -77,15 +78,18 @@ def packages_are_installed(site):
                                     "| grep -i 'overall' || true").rstrip())
 
 
+def join(site, name):
+    site.carry_out(FIRST.commands(f"A further head: {name}"))
+    eventually(60, f"{name} is an etcd member", lambda: any(
+        one["name"] == name and one["role"] == "voter" for one in json.loads(
+            site.machines["c1n1"].run("symnas -o json etcd ls"))["members"]))
+
+
 def cluster_is_made(site):
-    """First head, two more with etcd members, LUNs, a filesystem, a VNFS on every head."""
+    """First head, two more with etcd members, LUNs, a filesystem, a VNFS."""
     site.carry_out(FIRST.commands("The first head"))
     for name in ("c1n2", "c1n3"):
-        site.carry_out([(host, command) for host, command in
-                        FIRST.commands(f"A further head: {name}")])
-        eventually(60, f"{name} is an etcd member", lambda head=name: any(
-            one["name"] == head and one["role"] == "voter" for one in json.loads(
-                site.machines["c1n1"].run("symnas -o json etcd ls"))["members"]))
+        join(site, name)
         time.sleep(5.0)  # etcd: connected for five seconds, before the next one
     site.carry_out(FIRST.commands("Storage and service"))
     with netns.entered(site.client_netns):
@@ -133,6 +137,44 @@ def crashed_head_is_fenced_and_rejoins(site):
                lambda: "unreachable" not in site.machines["c1n2"].run("symnas status"))
 
 
+def head_is_replaced(site):
+    """A head is drained and removed, another machine joins under its name, all under load."""
+    with load(site, "a head replaced", MOVE_MS):
+        site.machines["c1n1"].run("symnas vnfs rehost vnfs1 c1n3 || true")
+        site.carry_out(FIRST.commands("Replace a head"))
+        check(owner(site) != "c1n3", "it still serves")
+        site.renew("c1n3")
+        site.machines["c1n3"].boot()
+        site.carry_out([one for one in FIRST.commands("Install") if one[0] == "c1n3"])
+        join(site, "c1n3")
+        site.machines["c1n1"].run("symnas vnfs set vnfs1 --heads c1n1,c1n2,c1n3")
+
+
+def versions(site):
+    """Of all vnfsds, and of the VNFS's instance."""
+    heads = json.loads(site.machines["c1n1"].run("symnas -o json head ls"))["heads"]
+    vnfses = json.loads(site.machines["c1n1"].run("symnas -o json vnfs ls"))["vnfs"]
+    return {one["version"] for one in heads} | {one["version"] for one in vnfses}
+
+
+def all_heads_are_upgraded(site):
+    """A later version comes to one head after the other, by apt, under load."""
+    if not site.has_next():
+        print("     not run: there is no later version (make packages-test makes one)")
+        return
+    before = versions(site)
+    with load(site, "upgrade of all heads", MOVE_MS):
+        for name in site.machines:
+            site.take_next(name)
+            for _, command in UPGRADES.commands("A head"):
+                site.machines[name].run(command)
+            eventually(60, f"{name} is a head", lambda head=name: "serving" in json.dumps([
+                one for one in json.loads(site.machines["c1n1"].run("symnas -o json head ls"))[
+                    "heads"] if one["name"] == head]))
+    eventually(30, "all is of the later version",
+               lambda: len(versions(site)) == 1 and versions(site) != before)
+
+
 def removal_waits_for_a_drain(site):
     """dpkg removes nothing while the head serves; a drained head is removed from the cluster."""
     head = owner(site, asked="c1n2")
@@ -142,4 +184,5 @@ def removal_waits_for_a_drain(site):
 
 
 SHORT = (packages_are_installed, cluster_is_made, agent_restarts_unnoticed, vnfs_moves)
-ALL = (*SHORT, head_is_upgraded, crashed_head_is_fenced_and_rejoins, removal_waits_for_a_drain)
+ALL = (*SHORT, head_is_upgraded, crashed_head_is_fenced_and_rejoins, head_is_replaced,
+       all_heads_are_upgraded, removal_waits_for_a_drain)

@@ -18,6 +18,7 @@ OPERATIONS = os.path.join(TOP, "docs", "operations")
 LUNS, LUN_BYTES = 4, 512 << 20
 NETWORK = "[Match]\nName=host0\n[Network]\nAddress={address}/24\n"
 REPOSITORY = "/srv/symnas"
+NEXT = "/srv/next"  # of a later version, if there is one: packages + "-next"
 
 
 def sh(*argv, **how):
@@ -81,7 +82,7 @@ class Site:
         os.makedirs(os.path.join(CGROUPS, cgroup), exist_ok=True)
         stack.callback(self._remove_cgroup, cgroup)
         for number in (1, 2, 3):
-            self._machine(stack, f"c1n{number}", number, cgroup)
+            self._machine(stack, f"c1n{number}", cgroup)
         with netns.entered(self.netns):
             switch = power.Switch(self.machines)
         stack.callback(switch.close)
@@ -105,26 +106,49 @@ class Site:
         stack.callback(sh, "losetup", "--detach", loop)
         return loop
 
-    def _machine(self, stack, name, number, cgroup):
+    def has_next(self):
+        return os.path.exists(os.path.join(f"{self.packages}-next", "Packages"))
+
+    def take_next(self, name):
+        """The machine's apt installs the later version from now on."""
+        self._write(self.machines[name].root, "etc/apt/sources.list",
+                    f"deb [trusted=yes] file:{NEXT} ./\n")
+
+    def renew(self, name):
+        """Another machine in the place of this one, as it was before it was booted first."""
+        machine = self.machines[name]
+        machine.power_off()
+        place = os.path.dirname(machine.root)
+        sh("umount", machine.root)
+        for folder in ("upper", "work"):
+            shutil.rmtree(os.path.join(place, folder))
+        self._make_root(name)
+
+    def _make_root(self, name):
         place = os.path.join(self.folder, name)
         root = os.path.join(place, "root")
         for folder in ("upper", "work", "root"):
-            os.makedirs(os.path.join(place, folder))
+            os.makedirs(os.path.join(place, folder), exist_ok=True)
         sh("mount", "-t", "overlay", "-o", f"lowerdir={self.root},upperdir={place}/upper,"
            f"workdir={place}/work", name, root)
-        stack.callback(sh, "umount", "--lazy", root)
         self._write(root, "etc/machine-id", "")
         self._write(root, "etc/hostname", name + "\n")
         self._write(root, "etc/hosts", "127.0.0.1 localhost\n" + "".join(
             f"10.99.0.{n} c1n{n}\n" for n in (1, 2, 3)))
         self._write(root, "etc/systemd/network/10-host0.network",
-                    NETWORK.format(address=f"10.99.0.{number}"))
+                    NETWORK.format(address=f"10.99.0.{name[-1]}"))
         self._write(root, "etc/apt/sources.list", f"deb [trusted=yes] file:{REPOSITORY} ./\n")
         self._write(root, "usr/local/sbin/fence_switch", power.AGENT, 0o755)
-        for unit in ("systemd-networkd.service",):
-            sh("chroot", root, "systemctl", "enable", unit)
+        sh("chroot", root, "systemctl", "enable", "systemd-networkd.service")
+        return root
+
+    def _machine(self, stack, name, cgroup):
+        root = self._make_root(name)
+        stack.callback(sh, "umount", "--lazy", root)
         options = [f"--bind={loop}" for loop in self.loops]
         options += [f"--bind-ro={self.packages}:{REPOSITORY}"]
+        if self.has_next():
+            options += [f"--bind-ro={self.packages}-next:{NEXT}"]
         machine = Machine(name, root, cgroup, self.netns, self.bridge, options)
         self.machines[name] = machine
         stack.callback(machine.remove_cgroup)
