@@ -74,6 +74,8 @@ class Site:
             netns.create(name)
             stack.callback(netns.delete, name)
         netns.create_bridge(self.netns, self.bridge)
+        # Else it has that of a port: when that machine goes off, nobody finds the switch for 20 s.
+        netns.ip("link", "set", self.bridge, "address", "02:00:00:99:00:fe", netns=self.netns)
         netns.ip("addr", "add", f"{power.ADDRESS}/24", "dev", self.bridge, netns=self.netns)
         netns.connect_to_bridge(self.client_netns, "eth0", "10.99.0.200/24", self.netns,
                                 self.bridge, "client")

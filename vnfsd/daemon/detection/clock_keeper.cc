@@ -16,12 +16,21 @@ ClockKeeper::ClockKeeper(const ThisHead& head, EventWriter& events)
 
 void ClockKeeper::look(const std::optional<ha::ClockSpread::Sight>& sight) {
   const std::int64_t now_ms = head_.clock.mono_ns() / 1'000'000;
-  if (!sight || now_ms - looked_ms_ < ha::kClockSayMs) return;
+  if (now_ms - looked_ms_ < ha::kClockSayMs) return;
   looked_ms_ = now_ms;
-  if (!written_ns_ || std::abs(sight->base_ns - *written_ns_) >= kClockStepNs) {
-    write(sight->base_ns);
+  if (heard_ms_ == 0) heard_ms_ = now_ms;
+  if (!sight) {
+    // Nobody is left to ask: this head's clock is as good as any.
+    if (now_ms - heard_ms_ >= kClockAloneMs) note(head_.clock.wall_ns() - head_.clock.mono_ns());
+    return;
   }
+  heard_ms_ = now_ms;
+  note(sight->base_ns);
   tell(sight->own_ahead_ns);
+}
+
+void ClockKeeper::note(std::int64_t base_ns) {
+  if (!written_ns_ || std::abs(base_ns - *written_ns_) >= kClockStepNs) write(base_ns);
 }
 
 void ClockKeeper::write(std::int64_t base_ns) {

@@ -20,10 +20,12 @@ class ClockKeeper {
  public:
   ClockKeeper(const ThisHead& head, EventWriter& events);
 
-  // To be called every kHeadLookMs. nullopt: no other head's clock is known; the file stays.
+  // To be called every kHeadLookMs. nullopt: no other head's clock is known; the file
+  // stays for kClockAloneMs, then this head's clock is gone by.
   void look(const std::optional<ha::ClockSpread::Sight>& sight);
 
  private:
+  void note(std::int64_t base_ns);
   void write(std::int64_t base_ns);
   void tell(std::int64_t ahead_ns);
 
@@ -31,6 +33,7 @@ class ClockKeeper {
   EventWriter& events_;
   const std::string path_;
   std::int64_t looked_ms_ = 0;
+  std::int64_t heard_ms_ = 0;  // when another head's clock was known last; at first: of the start
   std::optional<std::int64_t> written_ns_;
   bool is_off_ = false;  // it was told that this head's clock is
 };

@@ -26,6 +26,9 @@ static_assert(kAnswerAgeMs > kSilentLookMs + kCanaryMs);
 // file times and reads logs of several heads notices a second.
 inline constexpr std::int64_t kClockOffNs = 1'000'000'000;
 inline constexpr std::int64_t kClockBackNs = 500'000'000;
+// A head that hears of no other clock for so long goes by its own: the others are off, or it is
+// alone. Shorter ones are failures of networks, and its own clock may be the wrong one.
+inline constexpr std::int64_t kClockAloneMs = 60'000;
 // What instances are told of the time is written again when it has changed by this: a clock that is
 // slewed (adjtime(2), 500 ppm) takes seconds for it.
 inline constexpr std::int64_t kClockStepNs = 1'000'000;
