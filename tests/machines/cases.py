@@ -119,18 +119,22 @@ def head_is_upgraded(site):
         site.machines["c1n1"].run("symnas head upgrade c1n1")
 
 
+def incarnation(site, head):
+    listed = json.loads(site.machines["c1n1"].run("symnas -o json head ls"))["heads"]
+    return next(one["incarnation"] for one in listed if one["name"] == head)
+
+
 def head_reboots(site):
     """A head is drained, booted again and takes part again, as its page says, under load."""
     site.machines["c1n1"].run("symnas vnfs rehost vnfs1 c1n2 || true")
+    former = incarnation(site, "c1n2")
     before, after = FIRST.commands("Reboot a head"), FIRST.commands("After the reboot")
     with load(site, "a head rebooted", MOVE_MS):
         site.carry_out(before)
         check(owner(site) != "c1n2", "it still serves")
         site.machines["c1n2"].wait_off()
         site.machines["c1n2"].boot()
-        eventually(60, "it is a head again", lambda: any(
-            one["name"] == "c1n2" and one["state"] == "serving" for one in json.loads(
-                site.machines["c1n1"].run("symnas -o json head ls"))["heads"]))
+        eventually(60, "it is a head again", lambda: incarnation(site, "c1n2") != former)
         site.carry_out(after)
     eventually(60, "its etcd is a member again",
                lambda: "unreachable" not in site.machines["c1n1"].run("symnas status"))
