@@ -123,6 +123,27 @@ def head_is_upgraded(site):
         site.machines["c1n1"].run("symnas head upgrade c1n1")
 
 
+def incarnation(site, head):
+    listed = json.loads(site.machines["c1n1"].run("symnas -o json head ls"))["heads"]
+    return next(one["incarnation"] for one in listed if one["name"] == head)
+
+
+def head_reboots(site):
+    """A head is drained, booted again and takes part again, as its page says, under load."""
+    site.machines["c1n1"].run("symnas vnfs rehost vnfs1 c1n2 || true")
+    former = incarnation(site, "c1n2")
+    before, after = FIRST.commands("Reboot a head"), FIRST.commands("After the reboot")
+    with load(site, "a head rebooted", MOVE_MS):
+        site.carry_out(before)
+        check(owner(site) != "c1n2", "it still serves")
+        site.machines["c1n2"].wait_off()
+        site.machines["c1n2"].boot()
+        eventually(60, "it is a head again", lambda: incarnation(site, "c1n2") != former)
+        site.carry_out(after)
+    eventually(60, "its etcd is a member again",
+               lambda: "unreachable" not in site.machines["c1n1"].run("symnas status"))
+
+
 def crashed_head_is_fenced_and_rejoins(site):
     """A head loses its power under load: it is fenced by the agent, its VNFS goes on elsewhere; it
     boots, and is a head again."""
@@ -185,5 +206,5 @@ def removal_waits_for_a_drain(site):
 
 
 SHORT = (packages_are_installed, cluster_is_made, agent_restarts_unnoticed, vnfs_moves)
-ALL = (*SHORT, head_is_upgraded, crashed_head_is_fenced_and_rejoins, head_is_replaced,
-       all_heads_are_upgraded, removal_waits_for_a_drain)
+ALL = (*SHORT, head_reboots, head_is_upgraded, crashed_head_is_fenced_and_rejoins,
+       head_is_replaced, all_heads_are_upgraded, removal_waits_for_a_drain)

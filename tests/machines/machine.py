@@ -93,6 +93,10 @@ class Machine:
         with contextlib.suppress(OSError), \
                 open(os.path.join(self.cgroup, "cgroup.kill"), "w", encoding="ascii") as file:
             file.write("1")
+        self.wait_off()
+
+    def wait_off(self):
+        """Returns when no process of the machine is left. nspawn ends when systemd reboots."""
         deadline = time.monotonic() + GONE_S
         while self.is_on():
             if time.monotonic() > deadline:
