@@ -177,11 +177,9 @@ packages: setup-build build
 	@deploy/setup/setup debs
 	@for release in $(RELEASE); do JOBS=$(JOBS) deploy/packages/build $$release || exit 1; done
 
-# Packages that are there are taken as they are.
 machines: setup-build build
 	@deploy/setup/setup machines
-	@[ -e $(BUILD)/packages/bookworm/Packages ] || \
-	  $(MAKE) --no-print-directory packages RELEASE=bookworm
+	@JOBS=$(JOBS) tests/machines/packages $(if $(SHORT),--short)
 	@tests/machines/run $(if $(SHORT),--short)
 
 # Also of a next version: of the same sources under another number.
