@@ -45,7 +45,8 @@ class Machine:
             with open(os.path.join(self.cgroup, "cgroup.procs"), "w", encoding="ascii") as file:
                 file.write(str(os.getpid()))
 
-        with open(os.path.join(os.path.dirname(self.root), "console"), "ab") as log:
+        console = os.path.join(os.path.dirname(self.root), "console")
+        with open(console, "ab") as log:
             self.process = subprocess.Popen(
                 argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=enter_cgroup,
                 env={**os.environ, "SYSTEMD_NSPAWN_UNIFIED_HIERARCHY": "1"})
@@ -55,7 +56,8 @@ class Machine:
                 if self.run("systemctl is-system-running", check=False).strip() in STATES:
                     return
             if time.monotonic() > deadline or self.process.poll() is not None:
-                raise LabError(f"{self.name} has not booted: its console is beside {self.root}")
+                with open(console, encoding="utf-8", errors="replace") as file:
+                    raise LabError(f"{self.name} has not booted: {file.read()[-1000:]}")
             time.sleep(0.2)
 
     def _init(self):
@@ -102,11 +104,6 @@ class Machine:
             if time.monotonic() > deadline:
                 raise LabError(f"{self.name} does not go off")
             time.sleep(0.01)
-        if self.process is not None:
-            self.process.wait()
-            self.process = None
-
-    def remove_cgroup(self):
-        for folder, _, _ in os.walk(self.cgroup, topdown=False):
-            with contextlib.suppress(OSError):
-                os.rmdir(folder)
+        process, self.process = self.process, None  # the power switch may be here at once
+        if process is not None:
+            process.wait()

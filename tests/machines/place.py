@@ -1,12 +1,13 @@
 """One set-up of machines: what they stand on, and how all of it is taken away."""
 
 import contextlib
+import fcntl
 import glob
+import json
 import os
 import re
 import shutil
 import subprocess
-import tempfile
 
 import power
 from machine import CGROUPS, Machine
@@ -45,12 +46,18 @@ def dependencies(packages):
 
 
 class Site:
-    """packages: a folder of .debs with a Packages file."""
+    """packages: a folder of .debs with a Packages file.
+
+    All names begin with the prefix and "machines", so labs of that prefix are not touched. A second
+    run of the same prefix is refused; what a run that was killed has left is removed first.
+    """
 
     def __init__(self, prefix, packages):
         self.prefix = prefix
-        self.netns, self.bridge = f"{prefix}-lan", f"{prefix}-br"
-        self.client_netns = f"{prefix}-client"
+        self.netns, self.bridge = f"{prefix}-machines", f"{prefix}-br"
+        self.client_netns = f"{prefix}-machines-client"
+        self.cgroup = f"{prefix}-machines"
+        self.folder = os.path.join("/dev/shm", f"{prefix}-machines")
         self.packages = packages
         self.machines = {}
         self.closing = contextlib.ExitStack()
@@ -66,28 +73,57 @@ class Site:
         self.closing.close()
 
     def _build(self, stack):
-        self.folder = tempfile.mkdtemp(prefix=f"{self.prefix}-", dir="/dev/shm")
-        stack.callback(shutil.rmtree, self.folder)
+        stack.enter_context(self._alone())
+        self._remove_all()
+        stack.callback(self._remove_all)
+        os.mkdir(self.folder, 0o700)
         self.root = self._debian_root()
         for name in (self.netns, self.client_netns):
-            netns.delete(name)  # of a run that was killed
             netns.create(name)
-            stack.callback(netns.delete, name)
         netns.create_bridge(self.netns, self.bridge)
         # Else it has that of a port: when that machine goes off, nobody finds the switch for 20 s.
         netns.ip("link", "set", self.bridge, "address", "02:00:00:99:00:fe", netns=self.netns)
         netns.ip("addr", "add", f"{power.ADDRESS}/24", "dev", self.bridge, netns=self.netns)
         netns.connect_to_bridge(self.client_netns, "eth0", "10.99.0.200/24", self.netns,
                                 self.bridge, "client")
-        self.loops = [self._lun(stack, number) for number in range(LUNS)]
-        cgroup = f"{self.prefix}-machines"
-        os.makedirs(os.path.join(CGROUPS, cgroup), exist_ok=True)
-        stack.callback(self._remove_cgroup, cgroup)
+        self.loops = [self._lun(number) for number in range(LUNS)]
+        os.mkdir(os.path.join(CGROUPS, self.cgroup))
         for number in (1, 2, 3):
-            self._machine(stack, f"c1n{number}", cgroup)
+            self._machine(f"c1n{number}")
         with netns.entered(self.netns):
             switch = power.Switch(self.machines)
         stack.callback(switch.close)
+
+    @contextlib.contextmanager
+    def _alone(self):
+        """LabError while another run has this prefix."""
+        path = os.path.join("/run/lock", f"symnas-{self.prefix}-machines")
+        with open(path, "w", encoding="ascii") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise LabError(f"prefix {self.prefix}: another run has it (--prefix)") from None
+            yield
+
+    def _remove_all(self):
+        """Takes away what a run has made, as far as it came."""
+        Machine("", "", self.cgroup, "", "").power_off()
+        for machine in self.machines.values():
+            machine.wait_off()
+        for folder, _, _ in os.walk(os.path.join(CGROUPS, self.cgroup), topdown=False):
+            os.rmdir(folder)
+        with open("/proc/self/mounts", encoding="utf-8") as file:
+            mounts = [line.split()[1] for line in file]
+        for mount in mounts:
+            if mount.startswith(self.folder + "/"):
+                sh("umount", mount)
+        for loop in json.loads(sh("losetup", "--json") or '{"loopdevices": []}')["loopdevices"]:
+            if (loop["back-file"] or "").startswith(self.folder + "/"):
+                sh("losetup", "--detach", loop["name"])
+        for name in (self.netns, self.client_netns):
+            netns.delete(name)
+        with contextlib.suppress(FileNotFoundError):
+            shutil.rmtree(self.folder)
 
     def _debian_root(self):
         """A Debian root with what our packages depend on, made once."""
@@ -100,13 +136,11 @@ class Site:
         in_root = os.path.join(TOP, "deploy", "packages", "in_root")
         return sh(in_root, "bookworm", names_file, "--path", stdin=subprocess.DEVNULL).strip()
 
-    def _lun(self, stack, number):
+    def _lun(self, number):
         path = os.path.join(self.folder, f"lun{number}")
         with open(path, "wb") as file:
             file.truncate(LUN_BYTES)
-        loop = sh("losetup", "--find", "--show", path).strip()
-        stack.callback(sh, "losetup", "--detach", loop)
-        return loop
+        return sh("losetup", "--find", "--show", path).strip()
 
     def has_next(self):
         return os.path.exists(os.path.join(f"{self.packages}-next", "Packages"))
@@ -144,17 +178,13 @@ class Site:
         sh("chroot", root, "systemctl", "enable", "systemd-networkd.service")
         return root
 
-    def _machine(self, stack, name, cgroup):
+    def _machine(self, name):
         root = self._make_root(name)
-        stack.callback(sh, "umount", "--lazy", root)
         options = [f"--bind={loop}" for loop in self.loops]
         options += [f"--bind-ro={self.packages}:{REPOSITORY}"]
         if self.has_next():
             options += [f"--bind-ro={self.packages}-next:{NEXT}"]
-        machine = Machine(name, root, cgroup, self.netns, self.bridge, options)
-        self.machines[name] = machine
-        stack.callback(machine.remove_cgroup)
-        stack.callback(machine.power_off)
+        self.machines[name] = Machine(name, root, self.cgroup, self.netns, self.bridge, options)
 
     @staticmethod
     def _write(root, path, text, mode=0o644):
@@ -165,11 +195,6 @@ class Site:
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
         os.chmod(path, mode)
-
-    @staticmethod
-    def _remove_cgroup(name):
-        with contextlib.suppress(OSError):
-            os.rmdir(os.path.join(CGROUPS, name))
 
     def carry_out(self, commands):
         """Commands of a page (pages.py)."""
