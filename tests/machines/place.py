@@ -22,6 +22,10 @@ NETWORK = "[Match]\nName=host0\n[Network]\nAddress={address}/24\n"
 VAR_BYTES = 512 << 20
 
 
+class NotSetUp(LabError):
+    """Machines cannot be had here, or not now; says why."""
+
+
 def sh(*argv, **how):
     done = subprocess.run(argv, text=True, capture_output=True, **how)
     if done.returncode:
@@ -129,7 +133,7 @@ class Site:
             shutil.rmtree(self.folder)
 
     def _debian_root(self):
-        """A Debian root with what our packages depend on, made once."""
+        """A Debian root with what our packages depend on, made once from the mirror."""
         wanted = os.path.join(TOP, "deploy", "packages", "roots", "machine.txt")
         with open(wanted, encoding="ascii") as file:
             names = set(file.read().split()) | dependencies(self.repositories["this"])
@@ -137,7 +141,10 @@ class Site:
         with open(names_file, "w", encoding="ascii") as file:
             file.write("".join(name + "\n" for name in sorted(names)))
         in_root = os.path.join(TOP, "deploy", "packages", "in_root")
-        return sh(in_root, "bookworm", names_file, "--path", stdin=subprocess.DEVNULL).strip()
+        try:
+            return sh(in_root, "bookworm", names_file, "--path", stdin=subprocess.DEVNULL).strip()
+        except LabError as error:
+            raise NotSetUp(" ".join(str(error).split())[-300:]) from error
 
     def _lun(self, number):
         path = os.path.join(self.folder, f"lun{number}")
