@@ -102,7 +102,11 @@ start_instance() {
 }
 
 removal_is_refused() {
-  installed
+  # Files, without a repository; Debian 13's etcd is Debian's.
+  apt-get -q update
+  mapfile -t etcd < <(find /srv/this -name 'symnas-etcd_*.deb')
+  get install --no-install-recommends /srv/this/symnas_*.deb /srv/this/symnas-ganesha_*.deb \
+    "${etcd[@]}"
   start_instance
   if get remove symnas; then exit 1; fi
   [ "$(dpkg-query -W -f '${db:Status-Status}' symnas)" = installed ]
