@@ -87,8 +87,8 @@ def upgrade(site, name, repository):
     site.take(name, repository)
     install, instances = (command for _, command in UPGRADES.commands("A head"))
     site.machines[name].run(install)
-    eventually(60, f"{name} is a head", lambda: head_of(site, name)["state"] == "serving" and
-               head_of(site, name)["version"] == version_of(site, repository))
+    eventually(60, f"{name} has the version",
+               lambda: head_of(site, name)["version"] == version_of(site, repository))
     # Refused while somebody else has the VNFS on its way.
     eventually(60, f"the instance of {name} is upgraded",
                lambda: site.machines[name].run(instances) is not None)
@@ -212,9 +212,26 @@ def level_is_raised(site):
         said = downgrade(site, "c1n3")
         check("this cluster has records of level" in said, said[-1000:])
         check(instances_on(site, "c1n3") == before, "the instance was replaced")
-        check(head_of(site, "c1n3")["state"] == "serving", "it is no head any more")
+        check("serving" in site.machines["c1n3"].run("symnas vnfs status"), "it does not serve")
     check(versions(site) == {version_of(site, "next")}, f"versions: {versions(site)}")
 
 
+def lower_level_stays_out(site):
+    """Packages do not know the level while vnfsd is off; then vnfsd says it, and does nothing."""
+    head = site.machines["c1n3"]
+    with load(site, "a vnfsd of a lower level", MOVE_MS):
+        site.machines["c1n1"].run("symnas head drain c1n3 --wait")
+        head.run("systemctl stop vnfsd")
+        downgrade(site, "c1n3")
+        eventually(30, "it says why", lambda: "has records of level" in head.run(
+            "symnas vnfs ls", check=False))
+        before = head_of(site, "c1n3")
+        check(before["version"] == version_of(site, "next"), "it has registered")
+        upgrade(site, "c1n3", "next")
+        eventually(60, "c1n3 is a head again", lambda: head_of(site, "c1n3")["agent_started_ns"] >
+                   before["agent_started_ns"])
+        site.machines["c1n1"].run("symnas head undrain c1n3")
+
+
 ALL = (previous_release_serves, heads_of_two_versions, two_heads_are_upgraded_at_once,
-       dpkg_is_killed, var_is_full, level_is_raised)
+       dpkg_is_killed, var_is_full, level_is_raised, lower_level_stays_out)
