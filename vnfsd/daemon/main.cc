@@ -20,6 +20,7 @@
 #include "ha/fencing/reservation_program.h"
 #include "vnfsd/api/server.h"
 #include "vnfsd/config/config.h"
+#include "vnfsd/config/limits.h"
 #include "vnfsd/daemon/agent.h"
 #include "vnfsd/daemon/limits.h"
 #include "vnfsd/instance/files.h"
