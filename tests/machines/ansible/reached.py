@@ -6,11 +6,12 @@ import re
 import shutil
 import subprocess
 
-from place import REPOSITORY, TOP, Site, sh
+from place import TOP, Site, sh
 from symlab.errors import LabError
 
 PLAYBOOKS = os.path.join(TOP, "deploy", "ansible")
 RUN_S = 280.0
+REPOSITORY = "/srv/symnas"  # in a machine: what its apt installs from
 SECRET = "of-the-power-switch"
 
 
@@ -53,12 +54,18 @@ class ReachedSite(Site):
         folder = os.path.join(root, "root", ".ssh")
         os.makedirs(folder, 0o700, exist_ok=True)
         shutil.copy(key + ".pub", os.path.join(folder, "authorized_keys"))
+        os.symlink("this", os.path.join(root, REPOSITORY.lstrip("/")))
         self._write(root, "etc/apt/sources.list", "")  # the role names the repository
         with open(os.path.join(root, "etc/ssh/ssh_host_ed25519_key.pub"), encoding="ascii") as file:
             host_key = " ".join(file.read().split()[:2])
         with open(os.path.join(self.folder, "known_hosts"), "a", encoding="ascii") as file:
             file.write(f"10.99.0.{name[-1]} {host_key}\n")
         return root
+
+    def bring(self, version):
+        """The repository of all machines has that version from now on."""
+        for machine in self.machines.values():
+            machine.run(f"ln -sfn {version} {REPOSITORY}")
 
     def play(self, book, *options):
         """Runs a playbook of deploy/ansible; returns a Played."""
