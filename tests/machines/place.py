@@ -57,6 +57,8 @@ class Site:
     run of the same prefix is refused; what a run that was killed has left is removed first.
     """
 
+    also = frozenset()  # Debian's packages that the machines have besides
+
     def __init__(self, prefix, repositories, installed="this", operations=OPERATIONS):
         self.prefix = prefix
         self.netns, self.bridge = f"{prefix}-machines", f"{prefix}-br"
@@ -136,7 +138,8 @@ class Site:
         """A Debian root with what our packages depend on, made once from the mirror."""
         wanted = os.path.join(TOP, "deploy", "packages", "roots", "machine.txt")
         with open(wanted, encoding="ascii") as file:
-            names = set(file.read().split()) | dependencies(self.repositories["this"])
+            names = (set(file.read().split()) | dependencies(self.repositories["this"])
+                     | self.also)
         names_file = os.path.join(self.folder, "machine.txt")
         with open(names_file, "w", encoding="ascii") as file:
             file.write("".join(name + "\n" for name in sorted(names)))
