@@ -23,7 +23,9 @@ MASKED = ("e2scrub_reap.service", "systemd-logind.service", "proc-sys-fs-binfmt_
           "getty@tty1.service", "systemd-firstboot.service", "dpkg-db-backup.timer")
 ENABLED = ("systemd-networkd.service", "systemd-networkd-wait-online.service",
            "guest-exec@ttyS1.service", "guest-exec@ttyS2.service", "guest-exec@ttyS3.service",
-           "san-array.service")
+           "san-array.service", "san-capacity.service")
+UNITS = ("guest-exec@.service", "san-array.service", "san-capacity.service")
+SCRIPTS = ("san_array", "san_capacity")
 # Without it udev looks at some hundred consoles at every boot.
 UDEV = """[Service]
 ExecStart=
@@ -48,7 +50,7 @@ NETWORK = ("[Match]\nHost={host}\nName={device}\n[Network]\nAddress={address}/24
 
 
 def files(hosts, networks):
-    """{path: text} of what the root has beside its packages. hosts: {name: number}, networks:
+    """{path: text or bytes} of what the root has beside its packages. hosts: {name: number}, networks:
     {device: beginning of its addresses}."""
     text = {"etc/machine-id": "", "etc/hostname": "",
             "etc/fstab": "/dev/ubda / ext4 defaults,noatime 0 0\n",
@@ -65,9 +67,8 @@ def files(hosts, networks):
                 host=host, device=device, address=address)
             if at == 0:
                 text["etc/hosts"] += f"{address} {host}\n"
-    for unit in ("guest-exec@.service", "san-array.service"):
-        with open(os.path.join(GUEST, unit), encoding="utf-8") as file:
-            text[f"etc/systemd/system/{unit}"] = file.read()
+    for unit in UNITS:
+        text[f"etc/systemd/system/{unit}"] = _content(os.path.join(GUEST, unit))
     return text
 
 
@@ -81,7 +82,7 @@ def _digest(parts):
 
 def _content(path):
     with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").digest()
+        return file.read()
 
 
 def make(root, packages, install, hosts, networks):
@@ -96,8 +97,8 @@ def make(root, packages, install, hosts, networks):
     name = _digest([root, modules, *install, *map(_content, debs),
                     _content(os.path.join(vm_image.HERE, "guest_exec.cc")),
                     _content(os.path.join(HERE, "image.py")),
-                    _content(os.path.join(GUEST, "san_array")),
-                    *(f"{path}\n{text}" for path, text in sorted(more.items()))])
+                    *(_content(os.path.join(GUEST, script)) for script in SCRIPTS),
+                    *(part for one in sorted(more.items()) for part in one)])
     folder = os.path.join(vm_image.cache_dir(), "san")
     os.makedirs(folder, exist_ok=True)
     image = os.path.join(folder, f"{name}.img")
@@ -130,8 +131,8 @@ def _fill(work, root, packages, install, modules, more):
     shutil.copytree(modules, f"{new}/usr/lib/modules/{os.path.basename(modules)}", symlinks=True)
     for path, text in more.items():
         _write(new, path, text)
-    with open(os.path.join(GUEST, "san_array"), encoding="utf-8") as file:
-        _write(new, "usr/local/sbin/san_array", file.read(), 0o755)
+    for script in SCRIPTS:
+        _write(new, f"usr/local/sbin/{script}", _content(os.path.join(GUEST, script)), 0o755)
     _write(new, "usr/local/sbin/guest_exec", vm_image.compile_program("guest_exec"), 0o755)
     sh("systemctl", f"--root={new}", "--quiet", "enable", *ENABLED)
     sh("systemctl", f"--root={new}", "--quiet", "mask", *MASKED)

@@ -7,6 +7,7 @@ import image
 from pages import Page
 from place import OPERATIONS, Site, sh
 from symlab import netns
+from symlab.errors import LabError
 from uml_machine import UmlMachine
 
 PAGE = Page(os.path.join(OPERATIONS, "san.md"))
@@ -16,6 +17,14 @@ LAN, SAN_A, SAN_B = 0, 1, 2  # numbers of networks
 NETWORKS = {"host0": "10.98.0.", "san0": "10.98.1.", "san1": "10.98.2."}
 HEAD_MIB, ARRAY_MIB = 1024, 512
 LUN_BYTES, REGISTRATIONS_BYTES = 512 << 20, 8 << 20
+
+
+def per_host(commands):
+    """{host: [command]} of a page's [(host, command)]."""
+    hosts = {}
+    for host, command in commands:
+        hosts.setdefault(host, []).append(command)
+    return hosts
 
 
 class SanSite(Site):
@@ -63,17 +72,24 @@ class SanSite(Site):
             self.machines[name].wait_booted()
 
     def at_once(self, commands):
-        """{host: output} of {host: command}, all begun at the same time; none has to succeed."""
-        outputs = {}
+        """{host: output} of {host: [command]}, all hosts at the same time. The last command of a
+        host may fail; LabError if another one does."""
+        outputs, errors = {}, []
 
-        def run(host, command):
-            outputs[host] = self.machines[host].run(command, check=False)
+        def run(host, lines):
+            try:
+                for line in lines:
+                    outputs[host] = self.machines[host].run(line, check=line is not lines[-1])
+            except LabError as error:
+                errors.append(error)
 
         threads = [threading.Thread(target=run, args=one) for one in commands.items()]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
+        for error in errors:
+            raise error
         return outputs
 
     def part_heads(self, parted):
