@@ -175,7 +175,7 @@ def own_key(site, head):
     """The key of a head: the one on the LUNs that its fence tool computes of its boot."""
     boot = site.machines[head].run("cat /proc/sys/kernel/random/boot_id").strip()
     told = site.machines[head].run(f"symnas-fence -o json verify --own {head}/{boot} {DISKS}")
-    return json.loads(told)["own_key"]
+    return json.loads(told)["own"]
 
 
 def owner_is_killed(site):

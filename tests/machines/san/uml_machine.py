@@ -54,8 +54,9 @@ class UmlMachine(Machine):
         self.folder = os.path.join(site.folder, name)
         self.disks = disks
         os.mkdir(self.folder, 0o700)
+        self.bridges = site.bridges
         self.taps = []
-        for at, bridge in enumerate(site.bridges):
+        for at, bridge in enumerate(self.bridges):
             self.taps.append(f"{name[-2:]}-{at}")
             netns.create_tap(self.netns, bridge, self.taps[-1])
         self.lines = queue.Queue()
@@ -71,8 +72,8 @@ class UmlMachine(Machine):
     def start(self):
         """Switches it on."""
         os.makedirs(self.cgroup, exist_ok=True)
-        argv = ["nice", "-n", NICE, "nsenter", f"--net=/run/netns/{self.netns}", vm_image.uml_kernel().image,
-                "umid=uml", f"uml_dir={self.folder}", f"mem={self.memory_mib}M",
+        argv = ["nice", "-n", NICE, "nsenter", f"--net=/run/netns/{self.netns}",
+                vm_image.uml_kernel().image, "umid=uml", f"uml_dir={self.folder}", f"mem={self.memory_mib}M",
                 f"ubd0={self.folder}/root.cow,{self.image}", f"systemd.hostname={self.name}",
                 *ARGUMENTS]
         argv += [f"ubd{at}={disk}" for at, disk in enumerate(self.disks, 1)]
@@ -152,8 +153,10 @@ class UmlMachine(Machine):
             self.run(f"echo {piece} | base64 -d >> {name}")
 
     def connect(self, network, on):
-        """Plugs the machine's cable of a network (its number) in, or pulls it."""
-        netns.ip("link", "set", self.taps[network], "up" if on else "down", netns=self.netns)
+        """Plugs the machine's cable of a network (its number) in, or pulls it at the other end: a
+        tap that is down would be an error of the device, from which it does not recover."""
+        where = ["master", self.bridges[network]] if on else ["nomaster"]
+        netns.ip("link", "set", self.taps[network], *where, netns=self.netns)
 
     def pause(self, paused):
         """Stops the whole machine, or lets it go on."""
