@@ -45,7 +45,8 @@ def load(site, what, limit_ms, vip=VIP, pause_ms=5):
     with netns.entered(site.client_netns):
         process = subprocess.Popen(
             [program("nfs_io"), "gaps", "--url", f"nfs://{vip}/{EXPORT}", "--seconds", "600",
-             "--kinds", KINDS, "--pause-us", str(pause_ms * 1000)], stdout=subprocess.PIPE, text=True)
+             "--kinds", KINDS, "--pause-us", str(pause_ms * 1000)],
+            stdout=subprocess.PIPE, text=True)
     try:
         line = process.stdout.readline()
         check("running" in line, f"the client says {line!r}")

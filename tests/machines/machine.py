@@ -44,7 +44,8 @@ class Machine:
         console = os.path.join(os.path.dirname(self.root), "console")
         with open(console, "ab") as log:
             self.process = subprocess.Popen(
-                argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=self._enter_cgroup,
+                argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                preexec_fn=self._enter_cgroup,
                 env={**os.environ, "SYSTEMD_NSPAWN_UNIFIED_HIERARCHY": "1"})
         deadline = time.monotonic() + BOOTED_S
         while True:

@@ -1,4 +1,4 @@
-"""The disk image of which all machines have copies: a Debian root, our packages, a kernel's modules.
+"""The disk of which all machines have copies: a Debian root, our packages, modules of a kernel.
 
 It is kept in $SYMNAS_CACHE/san under a hash of what it is made of; copies are copy-on-write.
 """
@@ -50,8 +50,10 @@ NETWORK = ("[Match]\nHost={host}\nName={device}\n[Network]\nAddress={address}/24
 
 
 def files(hosts, networks):
-    """{path: text or bytes} of what the root has beside its packages. hosts: {name: number}, networks:
-    {device: beginning of its addresses}."""
+    """{path: text or bytes} of what the root has beside its packages.
+
+    hosts: {name: number}, networks: {device: beginning of its addresses}.
+    """
     text = {"etc/machine-id": "", "etc/hostname": "",
             "etc/fstab": "/dev/ubda / ext4 defaults,noatime 0 0\n",
             "etc/hosts": "127.0.0.1 localhost\n",

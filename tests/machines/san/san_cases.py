@@ -1,4 +1,4 @@
-"""The cases: a cluster on a SAN and what goes wrong there, each begun where the former has ended."""
+"""The cases: a cluster on a SAN, what goes wrong there; each begins where the former has ended."""
 
 import json
 import re
@@ -7,9 +7,8 @@ import time
 
 from cases import Skip, check, eventually, head_of, load, owner
 from place import program
-from san_site import HEADS, LAN, PAGE, SAN_B, per_host
+from san_site import HEADS, PAGE, SAN_B, per_host
 from symlab import netns
-from symlab.errors import LabError
 
 VIP, EXPORT, VNFS = "10.98.0.101", "data", "vnfs1"
 DISKS = "/dev/disk/by-id/dm-uuid-mpath-*"
@@ -105,7 +104,7 @@ def cluster_is_made(site):
 
 
 def imported_luns_are_well(site):
-    """Both heads register at once; neither may call a LUN unreadable because the other was first."""
+    """Both heads register at once; neither calls a LUN unreadable because the other was first."""
     site.carry_out(PAGE.commands("LUNs"))
     begin = time.monotonic()
     bad_s, why = 0.0, ""

@@ -1,4 +1,4 @@
-"""One machine of User Mode Linux: it boots systemd in a copy of the image, with a kernel of its own.
+"""One machine of User Mode Linux: it boots systemd, with a disk and a kernel of its own.
 
 Commands go over pairs of FIFOs, which are its serial lines 1 to 3, to guest_exec in it
 (tests/client): they run while its networks are broken.
@@ -73,7 +73,8 @@ class UmlMachine(Machine):
         """Switches it on."""
         os.makedirs(self.cgroup, exist_ok=True)
         argv = ["nice", "-n", NICE, "nsenter", f"--net=/run/netns/{self.netns}",
-                vm_image.uml_kernel().image, "umid=uml", f"uml_dir={self.folder}", f"mem={self.memory_mib}M",
+                vm_image.uml_kernel().image, "umid=uml", f"uml_dir={self.folder}",
+                f"mem={self.memory_mib}M",
                 f"ubd0={self.folder}/root.cow,{self.image}", f"systemd.hostname={self.name}",
                 *ARGUMENTS]
         argv += [f"ubd{at}={disk}" for at, disk in enumerate(self.disks, 1)]
