@@ -18,11 +18,11 @@ void show(const records::Inode& record, Revision mod_revision,
   }
   const std::uint64_t extra = overlay ? overlay->used_blocks_extra : 0;
   attributes.space_used_bytes = (record.used_blocks() + extra) * block_bytes;
-  // Writes that are counted from a record in which an access time was put count from that record.
+  // Of writes that are not in the record the change attribute may be above the record's content:
+  // they were counted from one of the records that differ from it in the access time only.
   const Revision content = content_revision(record, mod_revision);
-  const bool counted_here =
-      overlay && overlay->change_base == mod_revision && (dirty || overlay->change_n > 0);
-  const Revision base = counted_here ? mod_revision : content;
+  const bool is_unrecorded = dirty || (overlay && overlay->change_n > 0);
+  const Revision base = is_unrecorded && overlay->change_base != content ? mod_revision : content;
   attributes.change = static_cast<std::uint64_t>(base.value()) << 16;
   if (overlay && overlay->change_base == base) attributes.change |= overlay->change_n;
   if (!overlay || !overlay->foreign) return;

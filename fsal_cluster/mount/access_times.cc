@@ -1,6 +1,5 @@
 #include "fsal_cluster/mount/access_times.h"
 
-#include <algorithm>
 #include <chrono>
 #include <string>
 #include <utility>
@@ -26,23 +25,24 @@ records::Inode with_access_time(records::Inode inode, Revision mod_revision,
   return inode;
 }
 
+AccessTimes::AccessTimes(kv::Session& session, const env::Clock& clock, FsId fs, bool enabled)
+    : session_(session), clock_(clock), fs_(fs), enabled_(enabled) {
+  if (enabled_) thread_ = std::thread([this] { run(); });
+}
+
 void AccessTimes::add(Ino ino) {
   const std::int64_t now_ns = clock_.wall_ns();
   const MutexLock lock(mutex_);
-  if (stop_ || noted_.size() >= kAccessesNotedMax) return;
-  noted_[ino] = now_ns;
-  if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+  if (noted_.size() < kAccessesNotedMax) noted_[ino] = now_ns;
 }
 
 void AccessTimes::stop() {
-  std::thread thread;
   {
     const MutexLock lock(mutex_);
     stop_ = true;
-    thread = std::exchange(thread_, {});
   }
   changed_.notify_all();
-  if (thread.joinable()) thread.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 void AccessTimes::run() {

@@ -4,7 +4,7 @@
 // transactions. So an access time is late by kAccessRoundMs at most, and those that were noted just
 // before the mount ends are lost.
 //
-// Thread class: thread-safe; note() never blocks. Owns a thread from the first note on.
+// Thread class: thread-safe; note() never blocks. Owns a thread.
 // Invariant: what is recorded changes neither ctime nor the change attribute, and replaces no
 // access time that is not older.
 #pragma once
@@ -33,8 +33,7 @@ records::Inode with_access_time(records::Inode inode, Revision mod_revision, std
 class AccessTimes {
  public:
   // Both outlive it. `enabled`: else nothing is noted (FilesystemRecord.access_times).
-  AccessTimes(kv::Session& session, const env::Clock& clock, FsId fs, bool enabled)
-      : session_(session), clock_(clock), fs_(fs), enabled_(enabled) {}
+  AccessTimes(kv::Session& session, const env::Clock& clock, FsId fs, bool enabled);
   ~AccessTimes() { stop(); }
   AccessTimes(const AccessTimes&) = delete;
   AccessTimes& operator=(const AccessTimes&) = delete;
@@ -78,7 +77,7 @@ class AccessTimes {
   CondVar changed_;
   bool stop_ GUARDED_BY(mutex_) = false;
   std::map<Ino, std::int64_t> noted_ GUARDED_BY(mutex_);  // when, ns
-  std::thread thread_ GUARDED_BY(mutex_);
+  std::thread thread_;                                    // last: starts when all else is there
 };
 
 }  // namespace symnas::fs

@@ -70,6 +70,7 @@ void MountWorld::start() {
     format.volume = "v1";
     format.root_mode = 0777;
     format.group_blocks = options_.group_blocks;
+    format.access_times = true;
     const auto record = fs::format_filesystem(daemon_store_, daemon_, format);
     if (!record) fail("format: " + record.error().message);
     fs_ = FsId{record->fsid()};
@@ -176,6 +177,7 @@ void MountWorld::open_mount(Instance& instance) {
   options.vnfs_id = VnfsId{vnfs_};
   options.epoch = Epoch{instance.epoch};
   options.guards = {kv::mod_revision_is(owner_key_, instance.owner)};
+  options.records_access_times = true;
   options.on_ended = [&instance](const Error& error) {
     trace("exits: %s", error.message.c_str());
     kill(*instance.process);

@@ -1,4 +1,4 @@
-// Bounds of what vnfsd.toml may say, each with its reason.
+// Bounds of what vnfsd.toml may say, each with its reason, and the ports that it does not say.
 #pragma once
 
 #include <cstdint>
@@ -13,5 +13,10 @@ inline constexpr std::int64_t kQuotaBytesMax = std::int64_t{64} << 30;
 // once a minute costs its VNFSs nothing.
 inline constexpr std::int64_t kSettleS = 60;
 inline constexpr std::int64_t kSettleSMax = 86'400;
+
+// Of every head.
+inline constexpr std::uint16_t kEtcdClientPort = 2379;
+inline constexpr std::uint16_t kEtcdPeerPort = 2380;
+inline constexpr std::uint16_t kProbePort = 20'491;  // UDP, from the range that nobody registers
 
 }  // namespace symnas::vnfsd

@@ -80,6 +80,10 @@ Status move_to(Context& context, const std::string& name, const std::string& hea
 // holds the VNFS up.
 Status wait_for_state(Context& context, const std::string& name, const std::string& wanted,
                       int timeout_s);
+// GET of /v1/<collection>: its array of objects. Errors: as ApiClient::request().
+Result<nlohmann::json> rows_of(Context& context, const std::string& collection);
+// The one of that name, or null.
+nlohmann::json row_of(const nlohmann::json& rows, const std::string& name);
 // Checks that the name can be a part of a path; vnfsd applies the rules of names. Errors:
 // kInvalidArgument.
 Status check_path_name(const std::string& name);

@@ -27,10 +27,9 @@ std::string path_of(const std::string& vnfs, const std::string& action) {
 
 // Errors: kNotFound.
 Result<json> vnfs_entry(Context& context, const std::string& name) {
-  SYMNAS_ASSIGN(const json listed, context.client.request("GET", "/v1/vnfs", {}));
-  for (const json& vnfs : listed.value("vnfs", json::array())) {
-    if (vnfs.value("name", "") == name) return vnfs;
-  }
+  SYMNAS_ASSIGN(const json vnfses, rows_of(context, "vnfs"));
+  json vnfs = row_of(vnfses, name);
+  if (!vnfs.is_null()) return vnfs;
   return fail(ErrorCode::kNotFound, fmt::format("vnfs {}: was removed meanwhile", name));
 }
 

@@ -26,11 +26,6 @@ struct Options {
   bool commit = false;
 };
 
-Result<json> rows_of(Context& context, const std::string& collection) {
-  SYMNAS_ASSIGN(const json document, context.client.request("GET", "/v1/" + collection, {}));
-  return document.value(collection, json::array());
-}
-
 // Devices are looked at only if the volume still has to be made.
 Result<QuickstartSeen> look_around(Context& context, const Options& o) {
   QuickstartSeen seen;

@@ -22,19 +22,6 @@ struct UpgradeOptions {
   int timeout_s = 60;
 };
 
-Result<json> array_of(Context& context, const std::string& collection) {
-  SYMNAS_ASSIGN(const json document, context.client.request("GET", "/v1/" + collection, {}));
-  return document.value(collection, json::array());
-}
-
-// The entry of that name, or null.
-json entry_of(const json& entries, const std::string& name) {
-  for (const json& entry : entries) {
-    if (entry.value("name", "") == name) return entry;
-  }
-  return {};
-}
-
 // Waits until another instance than that of `epoch` serves the VNFS. Errors: kUnavailable.
 Status wait_for_next(Context& context, const std::string& vnfs, std::uint64_t epoch,
                      int timeout_s) {
@@ -57,8 +44,8 @@ Status wait_for_next(Context& context, const std::string& vnfs, std::uint64_t ep
 
 Status restart(Context& context, const std::string& name, int timeout_s) {
   SYMNAS_TRY(check_path_name(name));
-  SYMNAS_ASSIGN(const json vnfses, array_of(context, "vnfs"));
-  const auto epoch = entry_of(vnfses, name).value("epoch", std::uint64_t{0});
+  SYMNAS_ASSIGN(const json vnfses, rows_of(context, "vnfs"));
+  const auto epoch = row_of(vnfses, name).value("epoch", std::uint64_t{0});
   SYMNAS_TRY(context.change("POST", fmt::format("/v1/vnfs/{}/restart", name), {{"epoch", epoch}}));
   if (context.mode == Mode::kDryRun) return {};
   return wait_for_next(context, name, epoch, timeout_s);
@@ -124,7 +111,7 @@ bool is_earlier(const json& vnfs, const json& head) {
 Status say_upgraded(Context& context, const json& head) {
   const std::string name = head.value("name", "");
   const std::string version = head.value("version", "");
-  SYMNAS_ASSIGN(const json vnfses, array_of(context, "vnfs"));
+  SYMNAS_ASSIGN(const json vnfses, rows_of(context, "vnfs"));
   for (const json& vnfs : vnfses) {
     if (!is_earlier(vnfs, head)) continue;
     return fail(ErrorCode::kConflict,
@@ -143,15 +130,15 @@ Status upgrade(Context& context, const UpgradeOptions& given) {
     o.head = status.value("head", "");
   }
   SYMNAS_TRY(check_path_name(o.head));
-  SYMNAS_ASSIGN(const json heads, array_of(context, "heads"));
-  const json head = entry_of(heads, o.head);
+  SYMNAS_ASSIGN(const json heads, rows_of(context, "heads"));
+  const json head = row_of(heads, o.head);
   if (head.is_null()) {
     return fail(ErrorCode::kNotFound,
                 fmt::format("head {}: does not exist (symnas head ls)", o.head));
   }
   std::set<std::string> done;  // a VNFS that came back as it was is not tried again
   for (;;) {
-    SYMNAS_ASSIGN(const json vnfses, array_of(context, "vnfs"));
+    SYMNAS_ASSIGN(const json vnfses, rows_of(context, "vnfs"));
     const auto next = std::find_if(vnfses.begin(), vnfses.end(), [&](const json& vnfs) {
       return is_earlier(vnfs, head) && !done.contains(vnfs.value("name", ""));
     });

@@ -15,7 +15,6 @@ namespace {
 using nlohmann::json;
 
 constexpr auto kStatusPoll = std::chrono::milliseconds(100);
-constexpr std::int64_t kClockOffMs = 1000;  // a head whose clock is further off is named
 
 std::string vips_text(const json& row) {
   std::string out;
@@ -33,14 +32,6 @@ std::string networks_text(const json& row) {
     if (out.find(network) == std::string::npos) out += (out.empty() ? "" : ",") + network;
   }
   return out.empty() ? "-" : out;
-}
-
-// The vnfs entry of a status document, or null.
-json entry_of(const json& status, const std::string& name) {
-  for (const json& vnfs : status.value("vnfs", json::array())) {
-    if (vnfs.value("name", "") == name) return vnfs;
-  }
-  return {};
 }
 
 Status change_and_wait(Context& context, const WaitOptions& o, const std::string& path,
@@ -177,7 +168,7 @@ void print_status(std::ostream& out, const json& status) {
   }
   for (const json& clock : status.value("clocks", json::array())) {
     const auto ahead_ms = clock.value("ahead_ms", std::int64_t{0});
-    if (std::abs(ahead_ms) <= kClockOffMs) continue;
+    if (!clock.value("off", false)) continue;
     out << fmt::format(
         "\nhead {}: its clock is {:.1f} s {} the others', which times of files go by (mend its "
         "time "
@@ -211,7 +202,7 @@ Status wait_for_state(Context& context, const std::string& name, const std::stri
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(timeout_s);
   for (;;) {
     SYMNAS_ASSIGN(const json status, context.client.request("GET", "/v1/status", {}));
-    const json vnfs = entry_of(status, name);
+    const json vnfs = row_of(status.value("vnfs", json::array()), name);
     const std::string state = vnfs.value("state", "");
     if (state == wanted) return {};
     // Only its own head knows more than that it is owned.

@@ -20,9 +20,6 @@
 namespace symnas::vnfsd::ctl {
 namespace {
 
-constexpr int kClientPort = 2379;
-constexpr int kPeerPort = 2380;
-
 struct NewFile {
   std::string path;
   std::string text;
@@ -32,7 +29,7 @@ struct NewFile {
 std::string tls_dir(const HeadPlaces& places) { return places.config_dir + "/tls"; }
 std::string config_path(const HeadPlaces& places) { return places.config_dir + "/vnfsd.toml"; }
 std::string client_url(const std::string& address) {
-  return fmt::format("https://{}:{}", address, kClientPort);
+  return fmt::format("https://{}:{}", address, kEtcdClientPort);
 }
 
 Config config_for(const std::string& cluster, const Uuid& uuid, const std::string& head,
@@ -186,9 +183,9 @@ log-level: "warn"
 client-transport-security:
 {7}peer-transport-security:
 {7})",
-      member.head, places.etcd_dir, client_url(member.address), kClientPort, member.address,
-      kPeerPort, member.cluster_token, transport, member.quota_bytes,
-      first ? fmt::format("{}=https://{}:{}", member.head, member.address, kPeerPort)
+      member.head, places.etcd_dir, client_url(member.address), kEtcdClientPort, member.address,
+      kEtcdPeerPort, member.cluster_token, transport, member.quota_bytes,
+      first ? fmt::format("{}=https://{}:{}", member.head, member.address, kEtcdPeerPort)
             : fmt::to_string(fmt::join(member.initial_cluster, ",")),
       first ? "new" : "existing");
 }

@@ -80,6 +80,19 @@ Status run_words(Context& context, const std::vector<std::string>& words) {
   return line.action(context);
 }
 
+Result<nlohmann::json> rows_of(Context& context, const std::string& collection) {
+  SYMNAS_ASSIGN(const nlohmann::json document,
+                context.client.request("GET", "/v1/" + collection, {}));
+  return document.value(collection, nlohmann::json::array());
+}
+
+nlohmann::json row_of(const nlohmann::json& rows, const std::string& name) {
+  for (const nlohmann::json& row : rows) {
+    if (row.value("name", "") == name) return row;
+  }
+  return {};
+}
+
 Status check_path_name(const std::string& name) {
   if (!name.empty() && name.find_first_of("/?#% ") == std::string::npos) return {};
   return fail(ErrorCode::kInvalidArgument, "'" + name + "': not a name");

@@ -212,6 +212,7 @@ class Supervisor {
     bool fenced = false;    // nothing older than the next start can reach a LUN
     bool released = false;  // after a stop
     bool silenced = false;  // nothing that the instance sends reaches its clients any more
+    std::int64_t restart_look_ms = 0;  // when to look again whether it can be restarted
   };
 
   struct LogBound {

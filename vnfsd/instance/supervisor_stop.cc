@@ -15,7 +15,8 @@
 namespace symnas::vnfsd::instance {
 namespace {
 
-constexpr std::int64_t kReleasePauseMs = 1000;  // between tries to give ownership up
+// Between tries to give ownership up, and looks whether an instance can be restarted.
+constexpr std::int64_t kReleasePauseMs = 1000;
 
 }  // namespace
 
@@ -95,10 +96,13 @@ bool Supervisor::kill_and_reap() {
 // Whether the instance is to be restarted, and its successor could be started as far as is known:
 // until then it goes on.
 bool Supervisor::may_restart() {
-  if (!progress_.serving || !requests_.is_restarted(state_.epoch)) return false;
+  const bool is_told = progress_.serving && requests_.is_restarted(state_.epoch);
+  // While its VIPs are down the store is away.
+  if (!is_told || pulse_.watch.hidden() || now_ms() < progress_.restart_look_ms) return false;
   const auto plan = read_plan();
   if (plan) return true;
-  log::warn("vnfs {}: not restarted yet: {}", vnfs_, plan.error().message);
+  progress_.restart_look_ms = now_ms() + kReleasePauseMs;
+  show("serving", fmt::format("it is not restarted yet: {}", plan.error().message));
   return false;
 }
 

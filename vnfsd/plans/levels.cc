@@ -68,7 +68,6 @@ Result<Change> plan_level_raise(const ClusterView& view) {
                               "or remove it: symnas head rm {})",
                               name, version_text(head.record.version()), name));
     }
-    change.txn.compares.push_back(kv::mod_revision_is(kv::keys::kHeads + name, head.mod_revision));
   }
   for (const auto& [vnfs, owner] : view.owners) {
     if (level::of(owner.record.level()) < level::kOwn) {
@@ -77,9 +76,10 @@ Result<Change> plan_level_raise(const ClusterView& view) {
                               owner.record.head(), version_text(owner.record.version()),
                               owner.record.head()));
     }
-    change.txn.compares.push_back(
-        kv::mod_revision_is(kv::keys::kOwners + vnfs, owner.mod_revision));
   }
+  // Also those that come meanwhile.
+  change.txn.compares.push_back(unchanged_since(view, kv::keys::kHeads));
+  change.txn.compares.push_back(unchanged_since(view, kv::keys::kOwners));
   return change;
 }
 

@@ -320,59 +320,67 @@ Result<Change> plan_vnfs_remove(const ClusterView& view, const std::string& name
   return change;
 }
 
-Result<Change> plan_vnfs_kill(const ClusterView& view, const std::string& name) {
+namespace {
+
+// The VNFS and its owner. Errors: kNotFound, kBusy (no instance of it is to be `ended`).
+struct Present {
+  const Stored<records::VnfsRecord>& vnfs;
+  const Stored<records::OwnerRecord>& owner;
+};
+Result<Present> present_instance(const ClusterView& view, const std::string& name,
+                                 std::string_view ended) {
   SYMNAS_ASSIGN(const auto* vnfs, find(view.vnfses, "vnfs", name));
   const auto owner = view.owners.find(name);
-  if (vnfs->record.stopped() || owner == view.owners.end() || view.moves.contains(name)) {
-    return fail(ErrorCode::kBusy,
-                fmt::format("vnfs {}: nothing is killed: it is stopped, being moved or owned by "
-                            "nobody (symnas vnfs status)",
-                            name));
-  }
-  records::VnfsRecord record = vnfs->record;
-  record.set_killed_epoch(owner->second.record.epoch());
-  Change change{fmt::format("vnfs {}: its instance on {}, epoch {}, is to be killed", name,
-                            owner->second.record.head(), record.killed_epoch()),
+  if (!vnfs->record.stopped() && owner != view.owners.end() && !view.moves.contains(name))
+    return Present{*vnfs, owner->second};
+  return fail(ErrorCode::kBusy,
+              fmt::format("vnfs {}: nothing is {}: it is stopped, being moved or owned by nobody "
+                          "(symnas vnfs status)",
+                          name, ended));
+}
+
+// `record` names the present instance: not the one that comes after it.
+Change change_of_present(const Present& present, const records::VnfsRecord& record,
+                         std::string_view ended) {
+  const records::OwnerRecord& owner = present.owner.record;
+  Change change{fmt::format("vnfs {}: its instance on {}, epoch {}, is to be {}", record.name(),
+                            owner.head(), owner.epoch(), ended),
                 {}};
-  change.txn.success.push_back(kv::put(kv::keys::kVnfs + name, record.SerializeAsString()));
-  // Not the one that comes after it.
+  change.txn.success.push_back(
+      kv::put(kv::keys::kVnfs + record.name(), record.SerializeAsString()));
   change.txn.compares.push_back(
-      kv::mod_revision_is(kv::keys::kOwners + name, owner->second.mod_revision));
+      kv::mod_revision_is(kv::keys::kOwners + record.name(), present.owner.mod_revision));
   return change;
+}
+
+}  // namespace
+
+Result<Change> plan_vnfs_kill(const ClusterView& view, const std::string& name) {
+  SYMNAS_ASSIGN(const Present present, present_instance(view, name, "killed"));
+  records::VnfsRecord record = present.vnfs.record;
+  record.set_killed_epoch(present.owner.record.epoch());
+  return change_of_present(present, record, "killed");
 }
 
 Result<Change> plan_vnfs_restart(const ClusterView& view, const std::string& name,
                                  std::optional<Epoch> epoch) {
-  SYMNAS_ASSIGN(const auto* vnfs, find(view.vnfses, "vnfs", name));
-  const auto owner = view.owners.find(name);
-  if (vnfs->record.stopped() || owner == view.owners.end() || view.moves.contains(name)) {
-    return fail(ErrorCode::kBusy,
-                fmt::format("vnfs {}: nothing is restarted: it is stopped, being moved or owned by "
-                            "nobody (symnas vnfs status)",
-                            name));
-  }
-  if (epoch && epoch->value() != owner->second.record.epoch()) {
+  SYMNAS_ASSIGN(const Present present, present_instance(view, name, "restarted"));
+  const records::OwnerRecord& owner = present.owner.record;
+  if (epoch && epoch->value() != owner.epoch()) {
     return fail(ErrorCode::kConflict,
                 fmt::format("vnfs {}: another instance serves it meanwhile, on {}, epoch {}", name,
-                            owner->second.record.head(), owner->second.record.epoch()));
+                            owner.head(), owner.epoch()));
   }
-  const auto head = view.heads.find(owner->second.record.head());
+  const auto head = view.heads.find(owner.head());
   if (head == view.heads.end() || level::of(head->second.record) < level::kExportRules) {
     return fail(ErrorCode::kNotSupported,
                 fmt::format("vnfs {}: its head {} runs an earlier version, which restarts nothing "
                             "(move it: symnas vnfs rehost)",
-                            name, owner->second.record.head()));
+                            name, owner.head()));
   }
-  records::VnfsRecord record = vnfs->record;
-  record.set_restarted_epoch(owner->second.record.epoch());
-  Change change{fmt::format("vnfs {}: its instance on {}, epoch {}, is to be restarted", name,
-                            owner->second.record.head(), record.restarted_epoch()),
-                {}};
-  change.txn.success.push_back(kv::put(kv::keys::kVnfs + name, record.SerializeAsString()));
-  // Not the one that comes after it.
-  change.txn.compares.push_back(
-      kv::mod_revision_is(kv::keys::kOwners + name, owner->second.mod_revision));
-  return change;
+  records::VnfsRecord record = present.vnfs.record;
+  record.set_restarted_epoch(owner.epoch());
+  return change_of_present(present, record, "restarted");
 }
 
 Result<Change> plan_vnfs_state(const ClusterView& view, const std::string& name,

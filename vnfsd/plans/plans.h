@@ -181,7 +181,6 @@ bool forbids_claims(const records::FenceRecord& fence, const std::string& incarn
 // Whether any head is being cut off: somebody is looking for the proof.
 bool is_any_being_cut_off(const ClusterView& view);
 
-// Filesystems are made and removed by fsal_cluster/schema; these are the checks before that.
 // How a filesystem keeps the times at which files were read. kByLevel: recorded, if the cluster's
 // level allows that.
 enum class AccessTimes { kByLevel, kRecorded, kOff };
@@ -196,6 +195,7 @@ Result<bool> records_access_times(const ClusterView& view, const std::string& na
 // kNotSupported.
 Result<Change> plan_filesystem_set(const ClusterView& view, const std::string& name,
                                    AccessTimes wanted);
+// Filesystems are made and removed by fsal_cluster/schema; these are the checks before that.
 Status check_filesystem_create(const ClusterView& view, const fs::FormatOptions& options);
 Status check_filesystem_remove(const ClusterView& view, const std::string& name);
 

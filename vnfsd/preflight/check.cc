@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include "vnfsd/config/limits.h"
 #include "vnfsd/network/net_address.h"
 #include "vnfsd/preflight/judge.h"
 #include "vnfsd/preflight/luns.h"
@@ -18,8 +19,9 @@ struct Port {
   bool udp;
   const char* purpose;
 };
-constexpr Port kEtcdPorts[] = {{2379, false, "etcd's clients"}, {2380, false, "etcd's members"}};
-constexpr Port kProbePort = {20'491, true, "the probes of heads"};
+constexpr Port kEtcdPorts[] = {{kEtcdClientPort, false, "etcd's clients"},
+                               {kEtcdPeerPort, false, "etcd's members"}};
+constexpr Port kProbes = {kProbePort, true, "the probes of heads"};
 
 Finding look_at(const Port& port, bool joined) {
   PortSeen seen = look_at_port(port.port, port.udp);
@@ -35,7 +37,12 @@ Finding look_at_ganesha(const std::string& program) {
 
 void check_luns(const CheckOptions& options, std::vector<Finding>& out) {
   std::vector<std::string> hung;
-  const auto luns = look_at_luns(options.lun_paths, hung);
+  const auto looked = look_at_luns(options.lun_paths, hung);
+  if (!looked) {
+    out.push_back({"LUNs", Verdict::kUnknown, looked.error().message, "name fewer (--lun-path)"});
+    return;
+  }
+  const std::vector<cvm::SurveyedDevice>& luns = *looked;
   for (const std::string& path : hung) {
     out.push_back({"LUN " + path, Verdict::kProblem, "does not answer",
                    "look at its paths (multipath -ll, dmesg)"});
@@ -63,7 +70,7 @@ std::vector<Finding> check_head(const CheckOptions& options) {
     out.push_back(judge_etcd_disk(options.etcd_dir, look_at_disk(options.etcd_dir)));
     for (const Port& port : kEtcdPorts) out.push_back(look_at(port, options.joined));
   }
-  out.push_back(look_at(kProbePort, options.joined));
+  out.push_back(look_at(kProbes, options.joined));
   for (const std::string& peer : options.peers) {
     const auto address = IpAddress::parse(peer);
     if (address) {

@@ -55,8 +55,12 @@ Finding judge_kernel(const KernelSeen& seen) {
     return {"kernel", Verdict::kProblem, what,
             fmt::format("run Linux {}.{} or later", kKernelMajor, kKernelMinor)};
   }
-  if (!seen.macvlan)
+  if (seen.macvlan == false)
     return {"kernel", Verdict::kProblem, what, "VIPs need macvlan or ipvlan: load the module"};
+  if (!seen.macvlan) {
+    return {"kernel", Verdict::kUnknown, what + ": has no list of its modules",
+            "look whether VIPs can be made: ip link add link DEVICE type macvlan"};
+  }
   if (!seen.io_uring) {
     return {"kernel", Verdict::kDoubt, what,
             "data goes through threads instead, slower (sysctl kernel.io_uring_disabled=0)"};

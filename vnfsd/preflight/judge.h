@@ -19,10 +19,10 @@ struct ClockSeen {
 Finding judge_clock(const std::optional<ClockSeen>& seen);
 
 struct KernelSeen {
-  std::string release;    // "6.1.0-18-amd64"
-  bool io_uring = false;  // io_uring_setup(2) works
-  bool macvlan = false;   // a macvlan link can be made in a namespace
-  std::string why;        // of what does not work
+  std::string release;          // "6.1.0-18-amd64"
+  bool io_uring = false;        // io_uring_setup(2) works
+  std::optional<bool> macvlan;  // or ipvlan: is in the kernel, or can be loaded; nullopt: unknown
+  std::string why;              // of what does not work
 };
 Finding judge_kernel(const KernelSeen& seen);
 

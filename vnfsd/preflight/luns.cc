@@ -1,54 +1,29 @@
 #include "vnfsd/preflight/luns.h"
 
-#include <glob.h>
-
 #include <chrono>
-#include <filesystem>
 #include <future>
 #include <memory>
-#include <set>
 #include <thread>
 #include <utility>
 
-#include <fmt/core.h>
-
+#include "cvm/lun.h"
 #include "ha/fencing/reservation_program.h"
 #include "vnfsd/preflight/limits.h"
 
 namespace symnas::vnfsd::preflight {
-namespace {
-
-std::vector<std::string> paths_of(const std::string& pattern) {
-  std::error_code error;
-  const std::string wanted =
-      std::filesystem::is_directory(pattern, error) ? pattern + "/*" : pattern;
-  glob_t found{};
-  std::vector<std::string> out;
-  if (::glob(wanted.c_str(), 0, nullptr, &found) == 0)
-    out.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
-  ::globfree(&found);
-  return out;
-}
-
-}  // namespace
-
-std::vector<cvm::SurveyedDevice> look_at_luns(const std::vector<std::string>& patterns,
-                                              std::vector<std::string>& hung) {
+Result<std::vector<cvm::SurveyedDevice>> look_at_luns(const std::vector<std::string>& patterns,
+                                                      std::vector<std::string>& hung) {
   std::vector<cvm::SurveyedDevice> out;
-  std::set<std::string> seen;
-  for (const std::string& pattern : patterns) {
-    for (const std::string& path : paths_of(pattern)) {
-      const auto node = cvm::resolve_lun_node(path);
-      if (!node || !seen.insert(node->path).second) continue;
-      // A device that hangs keeps its thread, which this process does not wait for.
-      auto told = std::make_shared<std::promise<cvm::SurveyedDevice>>();
-      std::future<cvm::SurveyedDevice> device = told->get_future();
-      std::thread([told, node = *node] { told->set_value(cvm::survey_device(node)); }).detach();
-      if (device.wait_for(std::chrono::milliseconds(kDeviceMs)) == std::future_status::ready) {
-        out.push_back(device.get());
-      } else {
-        hung.push_back(node->path);
-      }
+  SYMNAS_ASSIGN(const std::vector<cvm::LunNode> nodes, cvm::candidate_nodes(patterns));
+  for (const cvm::LunNode& node : nodes) {
+    // A device that hangs keeps its thread, which this process does not wait for.
+    auto told = std::make_shared<std::promise<cvm::SurveyedDevice>>();
+    std::future<cvm::SurveyedDevice> device = told->get_future();
+    std::thread([told, node] { told->set_value(cvm::survey_device(node)); }).detach();
+    if (device.wait_for(std::chrono::milliseconds(kDeviceMs)) == std::future_status::ready) {
+      out.push_back(device.get());
+    } else {
+      hung.push_back(node.path);
     }
   }
   return out;

@@ -38,21 +38,21 @@ std::string try_io_uring() {
   return ring.valid() ? "" : fmt::format("io_uring: {}", std::strerror(errno));
 }
 
-// The kernel has a driver of that name for links, or can load it.
-bool has_link_kind(const char* name) {
+// Whether the kernel has a driver of that name, or could load it; nullopt: it does not tell.
+std::optional<bool> has_driver(const char* name) {
   std::error_code error;
   if (std::filesystem::exists(fmt::format("/sys/module/{}", name), error)) return true;
   utsname system{};
   ::uname(&system);
+  bool told = false;
   for (const char* list : {"modules.builtin", "modules.dep"}) {
     std::ifstream in(fmt::format("/lib/modules/{}/{}", system.release, list));
+    told = told || in.is_open();
     for (std::string line; std::getline(in, line);) {
       if (line.find(fmt::format("/{}.ko", name)) != std::string::npos) return true;
     }
   }
-  // A kernel without modules tells in its configuration only.
-  return std::filesystem::exists("/proc/config.gz", error) ||
-         !std::filesystem::exists("/lib/modules", error);
+  return told ? std::optional(false) : std::nullopt;
 }
 
 std::int64_t since_us(Clock::time_point begin) {
@@ -76,8 +76,9 @@ KernelSeen look_at_kernel() {
   seen.release = system.release;
   seen.why = try_io_uring();
   seen.io_uring = seen.why.empty();
-  seen.macvlan = has_link_kind("macvlan") || has_link_kind("ipvlan");
-  if (!seen.macvlan) seen.why = "neither macvlan nor ipvlan";
+  seen.macvlan = has_driver("macvlan");
+  if (seen.macvlan == false) seen.macvlan = has_driver("ipvlan");
+  if (seen.macvlan == false) seen.why = "neither macvlan nor ipvlan";
   return seen;
 }
 

@@ -13,7 +13,7 @@ namespace symnas::vnfsd::preflight {
 
 // adjtimex(2), which changes nothing here. nullopt: it fails.
 std::optional<ClockSeen> look_at_clock();
-// uname(2); io_uring_setup(2); a macvlan link in a namespace of a process that ends.
+// uname(2); io_uring_setup(2); the lists of the kernel's modules.
 KernelSeen look_at_kernel();
 // Binds the port on all addresses, and lets it go.
 PortSeen look_at_port(std::uint16_t port, bool udp);

@@ -16,6 +16,7 @@
 #include <fmt/core.h>
 
 #include "common/base/unique_fd.h"
+#include "vnfsd/config/limits.h"
 #include "vnfsd/preflight/limits.h"
 
 namespace symnas::vnfsd::preflight {
@@ -23,8 +24,6 @@ namespace {
 
 constexpr std::size_t kIpHeaderBytes = 20;
 constexpr std::size_t kNormalBytes = 64;
-constexpr std::uint16_t kEtcdClientPort = 2379;
-constexpr std::uint16_t kEtcdPeerPort = 2380;
 
 sockaddr_in socket_address(const IpAddress& address, std::uint16_t port) {
   sockaddr_in out{};

@@ -5,9 +5,10 @@ import re
 import subprocess
 import time
 
-from cases import Skip, check, eventually, head_of, load, owner
+from cases import check, eventually, head_of, load, owner
 from place import program
-from san_site import HEADS, PAGE, SAN_B, per_host
+from runner import Skip
+from san_site import HEADS, SAN_B, per_host
 from symlab import netns
 
 VIP, EXPORT, VNFS = "10.98.0.101", "data", "vnfs1"
@@ -85,7 +86,7 @@ def machines_boot(site):
 
 
 def luns_have_two_paths(site):
-    site.at_once(per_host(PAGE.commands("Paths to the LUNs")))
+    site.at_once(per_host(site.page.commands("Paths to the LUNs")))
     for head in HEADS:
         eventually(20, f"{head} has two paths to each LUN",
                    lambda head=head: paths(site, head) == PATHS)
@@ -95,7 +96,7 @@ def cluster_is_made(site):
     """A head, the witness, the second head."""
     members = 1
     for section in ("The first head", "The witness", "The second head"):
-        site.carry_out(PAGE.commands(section))
+        site.carry_out(site.page.commands(section))
         eventually(60, f"{members} members of etcd vote", lambda wanted=members: [
             one["role"] for one in json.loads(site.machines["c1n1"].run(
                 "symnas -o json etcd ls"))["members"]] == ["voter"] * wanted)
@@ -105,7 +106,7 @@ def cluster_is_made(site):
 
 def imported_luns_are_well(site):
     """Both heads register at once; neither calls a LUN unreadable because the other was first."""
-    site.carry_out(PAGE.commands("LUNs"))
+    site.carry_out(site.page.commands("LUNs"))
     begin = time.monotonic()
     bad_s, why = 0.0, ""
     while time.monotonic() < begin + max(2 * WELL_S, bad_s + WELL_S) and bad_s < BACK_S:
@@ -123,12 +124,12 @@ def imported_luns_are_well(site):
 
 
 def filesystem_is_served(site):
-    site.carry_out(PAGE.commands("A filesystem"))
+    site.carry_out(site.page.commands("A filesystem"))
     with netns.entered(site.client_netns):
         seen = subprocess.run([program("nfs_io"), "throughput", "--url", f"nfs://{VIP}/{EXPORT}",
                                "--size", "16M"], capture_output=True, text=True)
     check(seen.returncode == 0, seen.stderr)
-    site.carry_out(PAGE.commands("Who is registered"))
+    site.carry_out(site.page.commands("Who is registered"))
     found = keys(site, "c1n1")
     check(len(found) == LUNS, f"reserved are {found}")
     for _, registered in found:
@@ -232,10 +233,11 @@ def both_preempt_at_once(site):
     boots_again(site, other(left[0]))
 
 
-def whole_page_was_run(_site):
+def whole_page_was_run(site):
     """No section of the page has commands that no case has carried out."""
-    PAGE.commands("A head that was cut off")  # both heads have been told so at once
-    check(not PAGE.unread(), f"{PAGE.path}: not run: {', '.join(PAGE.unread())}")
+    site.page.commands("A head that was cut off")  # both heads have been told so at once
+    left = site.page.unread()
+    check(not left, f"{site.page.path}: not run: {', '.join(left)}")
 
 
 ALL = (machines_boot, luns_have_two_paths, cluster_is_made, imported_luns_are_well,

@@ -4,13 +4,11 @@ import os
 import threading
 
 import image
-from pages import Page
-from place import OPERATIONS, Site, sh
+from place import Site, sh
 from symlab import netns
 from symlab.errors import LabError
 from uml_machine import UmlMachine
 
-PAGE = Page(os.path.join(OPERATIONS, "san.md"))
 HEADS = ("c1n1", "c1n2")
 HOSTS = {"c1n1": 1, "c1n2": 2, "witness": 100}
 LAN, SAN_A, SAN_B = 0, 1, 2  # numbers of networks
@@ -32,14 +30,16 @@ class SanSite(Site):
 
     KIND = "san"
     WANTED = ("machine.txt", "san.txt")
+    PAGE = "san.md"
 
     def _build(self, stack):
         stack.enter_context(self._alone())
         self._remove_all()
         stack.callback(self._remove_all)
         os.mkdir(self.folder, 0o700)
-        install = [command for host, command in PAGE.commands("Install") if host == HEADS[0]]
-        self.image = image.make(self._debian_root(), self.packages, install, HOSTS, NETWORKS)
+        install = per_host(self.page.commands("Install"))[HEADS[0]]  # of all it has the most
+        self.image = image.make(self._debian_root(), self.repositories["this"], install, HOSTS,
+                                NETWORKS)
         for name in (self.netns, self.client_netns):
             netns.create(name)
         self.bridges = [f"br-{device}" for device in NETWORKS]

@@ -1,10 +1,12 @@
 #include "vnfsd/daemon/admin/status_admin.h"
 
+#include <cstdlib>
 #include <map>
 #include <string>
 
 #include <nlohmann/json.hpp>
 
+#include "vnfsd/daemon/detection/limits.h"
 #include "vnfsd/daemon/head/limits.h"
 #include "vnfsd/records/events.h"
 
@@ -31,7 +33,9 @@ json StatusAdmin::local_status() {
   document["clocks"] = json::array();
   if (const auto clocks = parts_.heads.clocks()) {
     const auto add = [&](const std::string& head, std::int64_t ahead_ns) {
-      document["clocks"].push_back({{"head", head}, {"ahead_ms", ahead_ns / 1'000'000}});
+      document["clocks"].push_back({{"head", head},
+                                    {"ahead_ms", ahead_ns / 1'000'000},
+                                    {"off", std::abs(ahead_ns) > kClockOffNs}});
     };
     add(parts_.head.config.head_name, clocks->own_ahead_ns);
     for (const auto& [head, ahead_ns] : clocks->ahead_ns) add(head, ahead_ns);

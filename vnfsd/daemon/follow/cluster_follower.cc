@@ -105,8 +105,7 @@ void ClusterFollower::work(RecordsUser& user) {
     lock.lock();
     if (done) {
       ready_ = true;
-      removed_ = false;
-      too_old_ = false;
+      refusal_.reset();
       problem_.clear();
       changed_.notify_all();
       lock.unlock();
@@ -121,13 +120,12 @@ void ClusterFollower::work(RecordsUser& user) {
     } else {
       read_ms = head_.clock.mono_ns() / 1'000'000 - kReconcileMs;
       const ErrorCode code = done.error().code;
-      removed_ = code == ErrorCode::kForeign;
-      too_old_ = code == ErrorCode::kNotSupported;
-      ready_ = ready_ && !removed_;
+      refusal_.reset();
+      if (code == ErrorCode::kForeign || code == ErrorCode::kNotSupported) refusal_ = done.error();
+      ready_ = ready_ && code != ErrorCode::kForeign;
       if (problem_ != done.error().message) log::warn("{}", done.error().message);
       problem_ = done.error().message;
-      if (removed_ || too_old_)
-        changed_.notify_all();  // who waits for its registration waits in vain
+      if (refusal_) changed_.notify_all();  // who waits for its registration waits in vain
       dirty_ = true;
       watch_over_ = watch_over_ || open_watch;
       changed_.wait_for(lock, end_, std::chrono::milliseconds(kRetryMs), [] { return false; });
@@ -138,10 +136,9 @@ void ClusterFollower::work(RecordsUser& user) {
 Status ClusterFollower::wait_ready() {
   MutexLock lock(mutex_);
   changed_.wait_for(lock, end_, std::chrono::milliseconds(kReadyTimeoutMs),
-                    [&]() REQUIRES(mutex_) { return ready_ || removed_ || too_old_; });
+                    [&]() REQUIRES(mutex_) { return ready_ || refusal_; });
   if (ready_) return {};
-  if (removed_) return fail(ErrorCode::kForeign, problem_);
-  if (too_old_) return fail(ErrorCode::kNotSupported, problem_);
+  if (refusal_) return tl::unexpected<Error>(*refusal_);
   return fail(ErrorCode::kUnavailable,
               fmt::format("vnfsd: etcd cannot be used: {} (is etcd running? symnas status)",
                           problem_.empty() ? "no answer yet" : problem_));

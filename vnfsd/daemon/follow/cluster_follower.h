@@ -72,10 +72,9 @@ class ClusterFollower final : public ClusterReader, private kv::WatchHandler {
   std::condition_variable_any changed_;
   // The head is registered.
   bool ready_ GUARDED_BY(mutex_) = false;
-  // This head is not of the cluster, or not any more.
-  bool removed_ GUARDED_BY(mutex_) = false;
-  // This version may not work in the cluster.
-  bool too_old_ GUARDED_BY(mutex_) = false;
+  // Why waiting is of no use: this head is not of the cluster, or not any more; or its version may
+  // not work in it.
+  std::optional<Error> refusal_ GUARDED_BY(mutex_);
   // Records have changed since they were followed last.
   bool dirty_ GUARDED_BY(mutex_) = true;
   // A new watch is needed.

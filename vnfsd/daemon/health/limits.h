@@ -19,6 +19,8 @@ inline constexpr std::int64_t kHangsMs = 15'000;
 // has recorded it.
 inline constexpr std::int64_t kWorseMs = 4'000;
 static_assert(kWorseMs > 2 * (kTryMs + kLunLookMs));
+// What it takes to register on all LUNs, on a busy head.
+inline constexpr std::int64_t kRegistersMs = 10'000;
 // A fault that comes and goes moves a VNFS at most once in this time.
 inline constexpr std::int64_t kWellMs = 60'000;
 

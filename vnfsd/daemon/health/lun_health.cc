@@ -90,6 +90,7 @@ void LunCanaries::read_again_and_again(const std::shared_ptr<Canary>& canary) {
     canary->health.asked(now_ms());
     lock.unlock();
     std::string error;
+    bool refused = false;
     if (canary->lun.path.empty()) {
       error = "no device with its label is visible any more";
     } else if (!device) {
@@ -104,11 +105,16 @@ void LunCanaries::read_again_and_again(const std::shared_ptr<Canary>& canary) {
       const Status read = device->read(0, block);
       if (!read) {
         error = read.error().message;
+        refused = read.error().code == ErrorCode::kFenced;
         device.reset();  // it may be there again as another node
       }
     }
     lock.lock();
-    canary->health.answered(now_ms(), error);
+    if (refused) {
+      canary->health.refused(now_ms(), error);
+    } else {
+      canary->health.answered(now_ms(), error);
+    }
     canary->changed.wait_for(canary->mutex, std::chrono::milliseconds(kTryMs),
                              [&]() REQUIRES(canary->mutex) { return canary->ending; });
   }
@@ -132,8 +138,11 @@ bool LunCanaries::look() {
     const MutexLock lock(canary->mutex);
     const Health::State state = canary->health.look(now_ms());
     const bool was_ill = ill_.contains(uuid);
-    if (state != Health::State::kWell)
+    if (state == Health::State::kRegistering) {
+      ill[uuid] = "registering: heads have reserved it, and this head's key is not on it yet";
+    } else if (state != Health::State::kWell) {
       ill[uuid] = fmt::format("it cannot be read on this head: {}", canary->health.why());
+    }
     // VNFSs that are here could not be given up: nothing proves the end of their I/O to a node that
     // has gone.
     const bool gone = canary->lun.path.empty();

@@ -10,6 +10,7 @@ from lab_case import check, eventually, lab_test
 from steps.cluster import fence_state, heads_from, others, owner, victim
 from steps.faults import serves
 from steps.load import coherent_clients
+from steps.nfs4_locks import locks
 from symlab import processes, product
 from symlab.faults import Faults
 
@@ -18,6 +19,7 @@ SOURCE = ("retiring", "drained", "silenced", "retired", "reaped", "fenced", "rel
 TARGET = ("standby launched", "prepared", "answered", "claimed", "recorded", "called", "listening",
           "announced")
 FENCER = ("fencing", "cut off", "fence proven", "mounts ended", "fence done")
+RESTART = SOURCE[:5]  # of an instance, in place: up to the start of the next one
 REACHED_S = 30.0
 SERVED_S = 60.0
 UNWOKEN_S = 50.0  # less than what a client waits for an answer to what was lost with its server
@@ -95,3 +97,22 @@ def agent_killed_at_every_step_of_a_fence(bench):
             eventually(SERVED_S, f"{home} is back", lambda: fence_state(bench, home) is None)
             service.rehost(home)
     bench.lab.wait_members()
+
+
+@lab_test("INV-7", "INV-8", "architecture/moves.md")
+def agent_killed_at_every_step_of_a_restart(bench):
+    """`vnfs restart`, and vnfsd dies at each step: the next one ends what was begun, another
+    instance serves, no lock is given up and nothing acknowledged is lost."""
+    service = bench.service
+    with locks(bench, "steps") as holder, locks(bench, "steps") as other, \
+            bench.load("nfs_crash", "--workers", "2"):
+        holder.expect("granted", "hold", 0, 10)
+        for step in RESTART:
+            before = service.serving()["epoch"]
+            with dying_agent(bench, "c1n1", step, "vnfs1"):
+                service.wait_serving()
+                bench.symnas("vnfs", "restart", "vnfs1", "--timeout", "3")
+            eventually(SERVED_S, f"another instance serves after a crash at '{step}'",
+                       lambda epoch=before: service.serving()["epoch"] > epoch)
+            other.expect("denied", "hold", 5, 1)
+        holder.expect("done", "release", 0, 10)

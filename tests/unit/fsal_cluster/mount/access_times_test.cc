@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "common/kv/keys.h"
 #include "fsal_cluster/data/file_data.h"
 #include "fsal_cluster/mount/limits.h"
+#include "fsal_cluster/ops/unlink.h"
 #include "fsal_cluster/schema/inode.h"
+#include "tests/unit/fsal_cluster/ops/world.h"
 
 namespace symnas::fs {
 namespace {
@@ -19,7 +22,7 @@ records::Inode times(std::int64_t atime_s, std::int64_t mtime_s, std::int64_t ct
   return inode;
 }
 
-TEST(AccessTimes, TheRuleIsThatOfRelatime) {
+TEST(RelatimeTest, TheRuleIsThatOfRelatime) {
   EXPECT_TRUE(relatime_fires(times(10, 10, 5), 20 * kS));    // read after it was written
   EXPECT_TRUE(relatime_fires(times(10, 5, 12), 20 * kS));    // after its attributes were changed
   EXPECT_FALSE(relatime_fires(times(10, 5, 5), 20 * kS));    // it was read since
@@ -28,7 +31,7 @@ TEST(AccessTimes, TheRuleIsThatOfRelatime) {
   EXPECT_TRUE(relatime_fires(times(10, 5, 5), 10 * kS + kAccessTimeAgeNs));
 }
 
-TEST(AccessTimes, ARecordedOneIsNoChange) {
+TEST(RelatimeTest, ARecordedOneIsNoChange) {
   const records::Inode before = times(1, 2, 3);
   Attributes shown;
   show(before, Revision(100), std::nullopt, 4096, shown);
@@ -49,7 +52,7 @@ TEST(AccessTimes, ARecordedOneIsNoChange) {
 }
 
 // Writes in place that are counted from the record before the access time, or from the one with it.
-TEST(AccessTimes, TheChangeAttributeNeverStepsBack) {
+TEST(RelatimeTest, TheChangeAttributeNeverStepsBack) {
   const records::Inode before = times(1, 2, 3);
   const records::Inode with = with_access_time(before, Revision(100), 9 * kS);
   Overlay overlay;
@@ -69,10 +72,73 @@ TEST(AccessTimes, TheChangeAttributeNeverStepsBack) {
   look(with, 120, 100, 5);  // the writer has not seen the new record yet
   look(with, 120, 120, 1);  // it counts anew
   EXPECT_EQ(last, (std::uint64_t{120} << 16) | 1);
+  const records::Inode again = with_access_time(with, Revision(120), 10 * kS);
+  look(again, 130, 120, 1);  // another access time was recorded beside it
+  look(again, 130, 130, 1);
   look(before, 140, 120, 1);  // all is recorded
   overlay = {};
   show(with, Revision(120), overlay, 4096, shown);
   EXPECT_EQ(shown.change, std::uint64_t{100} << 16);  // nothing was written since
+}
+
+// The records of a mount.
+class RecordedTimesTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    file = world.create(world.root(), "f").ino;
+    clock.advance_ns(node().record.ctime_ns() + kS);
+  }
+  Node node() {
+    const auto value = world.session().read(kv::keys::inode(world.fs(), file));
+    return **parse_node(file, *value);
+  }
+  World world;
+  Ino file;
+  env::ManualClock clock{0};
+  AccessTimes times{world.session(), clock, world.fs(), true};
+};
+
+TEST_F(RecordedTimesTest, OnceAfterAChange) {
+  const Node before = node();
+  times.note(file);
+  times.note(file);
+  EXPECT_EQ(times.record(), 1u);
+  const Node after = node();
+  EXPECT_EQ(after.record.atime_ns(), clock.wall_ns());
+  EXPECT_EQ(after.record.ctime_ns(), before.record.ctime_ns());
+  EXPECT_EQ(after.record.content_revision(), before.mod_revision.value());
+  clock.advance_ns(kS);
+  times.note(file);
+  EXPECT_EQ(times.record(), 0u);  // it was read since it was changed
+  EXPECT_EQ(times.record(), 0u);  // and nothing is noted
+}
+
+TEST_F(RecordedTimesTest, WhatIsSetAfterTheReadStays) {
+  times.note(file);
+  records::Inode set = node().record;
+  set.set_atime_ns(7);
+  set.set_ctime_ns(clock.wall_ns() + 1);
+  kv::Mutation mutation;
+  mutation.growth = kv::Growth::kChanges;
+  mutation.writes = {kv::put(kv::keys::inode(world.fs(), file), changed_inode(set))};
+  ASSERT_TRUE(world.session().commit_blocking(std::move(mutation)));
+  EXPECT_EQ(times.record(), 0u);
+  EXPECT_EQ(node().record.atime_ns(), 7);
+}
+
+TEST_F(RecordedTimesTest, WhatIsGoneOrNoFileIsLeftOut) {
+  times.note(file);
+  times.note(kRootIno);
+  ASSERT_TRUE(unlink(world.context(), kRoot, world.root(), "f"));
+  EXPECT_EQ(times.record(), 0u);
+}
+
+TEST_F(RecordedTimesTest, WhenItIsOffNothingIsNoted) {
+  AccessTimes off(world.session(), clock, world.fs(), false);
+  off.note(file);
+  EXPECT_EQ(off.record(), 0u);
+  off.stop();
+  off.stop();
 }
 
 }  // namespace

@@ -84,6 +84,17 @@ TEST_F(LevelsTest, AHeadThatRegistersMeanwhileIsSeen) {
   EXPECT_FALSE(done->succeeded);
 }
 
+TEST_F(LevelsTest, AHeadThatJoinsMeanwhileIsSeen) {
+  const ClusterView before = builder.view();
+  const auto change = plan_level_raise(before);
+  ASSERT_TRUE(change);
+  builder.head("c1n4", "10.99.0.4");  // of an earlier version
+  const auto done =
+      kv::txn_blocking(builder.store, guarded(before, *change, "id"), kTestDeadlineMs);
+  ASSERT_TRUE(done);
+  EXPECT_FALSE(done->succeeded);
+}
+
 TEST_F(LevelsTest, ALaterClusterIsNotEntered) {
   EXPECT_TRUE(check_level(builder.view(), "0.9"));
   set_cluster(level::kOwn + 1);

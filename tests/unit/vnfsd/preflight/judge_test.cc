@@ -22,6 +22,8 @@ TEST(Judge, Kernel) {
   EXPECT_EQ(judge_kernel(seen).verdict, Verdict::kFine);
   seen.io_uring = false;
   EXPECT_EQ(judge_kernel(seen).verdict, Verdict::kDoubt);
+  seen.macvlan.reset();
+  EXPECT_EQ(judge_kernel(seen).verdict, Verdict::kUnknown);
   seen.macvlan = false;
   EXPECT_EQ(judge_kernel(seen).verdict, Verdict::kProblem);
   EXPECT_EQ(judge_kernel({"5.10.0", true, true, ""}).verdict, Verdict::kProblem);

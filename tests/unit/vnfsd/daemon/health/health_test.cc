@@ -1,5 +1,7 @@
 #include "vnfsd/daemon/health/health.h"
 
+#include <functional>
+
 #include <gtest/gtest.h>
 
 #include "vnfsd/daemon/health/limits.h"
@@ -13,10 +15,16 @@ using State = Health::State;
 class HealthTest : public testing::Test {
  protected:
   State read_for(std::int64_t ms, const std::string& error) {
+    return try_for(ms, [&] { health.answered(now_ms, error); });
+  }
+  State be_refused_for(std::int64_t ms) {
+    return try_for(ms, [&] { health.refused(now_ms, "EBADE"); });
+  }
+  State try_for(std::int64_t ms, const std::function<void()>& answer) {
     State last = State::kWell;
     for (const std::int64_t until_ms = now_ms + ms; now_ms < until_ms;) {
       health.asked(now_ms);
-      health.answered(now_ms, error);
+      answer();
       last = health.look(now_ms);
       now_ms += kTryMs;
     }
@@ -68,6 +76,27 @@ TEST_F(HealthTest, IsWellAgainOnlyAfterLongWithoutAFault) {
   EXPECT_EQ(read_for(kWellMs - 5'000, ""), State::kIll);
   EXPECT_EQ(read_for(10'000, ""), State::kWell);
   EXPECT_EQ(health.why(), "");
+}
+
+TEST_F(HealthTest, WhoRegistersIsWellAtOnceAfterwards) {
+  EXPECT_EQ(be_refused_for(kRegistersMs), State::kRegistering);
+  EXPECT_EQ(health.why(), "");
+  EXPECT_EQ(read_for(kTryMs, ""), State::kWell);
+}
+
+TEST_F(HealthTest, WhoIsRefusedForLongIsIll) {
+  be_refused_for(kRegistersMs);
+  EXPECT_EQ(be_refused_for(kFailsMs + kTryMs), State::kIll);
+  EXPECT_EQ(health.why(), "EBADE");
+  EXPECT_EQ(be_refused_for(kWorseMs), State::kWorse);
+  EXPECT_EQ(read_for(kWellMs - kTryMs, ""), State::kIll);
+  EXPECT_EQ(read_for(2 * kTryMs, ""), State::kWell);
+}
+
+TEST_F(HealthTest, AnIllOneStaysIllWhileItRegisters) {
+  ASSERT_EQ(read_for(kFailsMs + kTryMs, "EIO"), State::kIll);
+  EXPECT_EQ(be_refused_for(kRegistersMs), State::kIll);
+  EXPECT_EQ(read_for(kWellMs - kTryMs, ""), State::kIll);
 }
 
 }  // namespace
