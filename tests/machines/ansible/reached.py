@@ -21,7 +21,8 @@ class ReachedSite(Site):
     variables: of the inventory's group; heads: the names in it. Cases change both.
     """
 
-    also = frozenset({"openssh-server", "python3", "python3-apt"})
+    KIND = "ansible"
+    WANTED = ("machine.txt", "ansible.txt")
 
     def _build(self, stack):
         super()._build(stack)
