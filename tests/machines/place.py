@@ -57,6 +57,8 @@ class Site:
     run of the same prefix is refused; what a run that was killed has left is removed first.
     """
 
+    LISTS = ("machine.txt",)  # of deploy/packages/roots: what the machines' root has
+
     def __init__(self, prefix, repositories, installed="this", operations=OPERATIONS):
         self.prefix = prefix
         self.netns, self.bridge = f"{prefix}-machines", f"{prefix}-br"
@@ -98,8 +100,8 @@ class Site:
         for number in (1, 2, 3):
             self._machine(f"c1n{number}")
         with netns.entered(self.netns):
-            switch = power.Switch(self.machines)
-        stack.callback(switch.close)
+            self.switch = power.Switch(self.machines)
+        stack.callback(self.switch.close)
 
     @contextlib.contextmanager
     def _alone(self):
@@ -134,9 +136,11 @@ class Site:
 
     def _debian_root(self):
         """A Debian root with what our packages depend on, made once from the mirror."""
-        wanted = os.path.join(TOP, "deploy", "packages", "roots", "machine.txt")
-        with open(wanted, encoding="ascii") as file:
-            names = set(file.read().split()) | dependencies(self.repositories["this"])
+        names = dependencies(self.repositories["this"])
+        for wanted in self.LISTS:
+            with open(os.path.join(TOP, "deploy", "packages", "roots", wanted),
+                      encoding="ascii") as file:
+                names |= set(file.read().split())
         names_file = os.path.join(self.folder, "machine.txt")
         with open(names_file, "w", encoding="ascii") as file:
             file.write("".join(name + "\n" for name in sorted(names)))
