@@ -182,12 +182,13 @@ def proved_off_ns(site, head):
     for machine in site.machines.values():
         if not machine.is_on():
             continue
-        said = machine.run("journalctl --no-pager -o short-unix -u pacemaker --since=-5min",
-                           check=False)
-        found = re.findall(rf"(?m)^(\d+\.\d+) .*Operation 'off' targeting {head} .*returned 0",
+        said = machine.run("journalctl --no-pager -o short-unix --since=-5min", check=False)
+        found = re.findall(rf"(?m)^(\d+\.\d+) .*Operation 'off' .*targeting {head} .*: OK\b|"
+                           rf"^(\d+\.\d+) .*Operation 'off' .*targeting {head} .*returned 0",
                            said)
+        found = [one or other for one, other in found]
         if found:
-            return int(float(found[0]) * 1e9)
+            return min(int(float(one) * 1e9) for one in found)
     raise cases.LabError(f"no log of pacemaker says that {head} is off")
 
 
