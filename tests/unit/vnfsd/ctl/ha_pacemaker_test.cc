@@ -72,7 +72,7 @@ TEST_F(HaPacemaker, GenerateNeedsNoPacemaker) {
   ASSERT_EQ(run({"generate"}), 0) << err.str();
   EXPECT_THAT(out.str(), HasSubstr("\npcs resource create v1 ocf:symnas:vnfs vnfs=v1 "));
   ASSERT_EQ(run({"generate", "--crm"}), 0);
-  EXPECT_THAT(out.str(), HasSubstr("\ncrm configure location symnas-v1-c1n2 v1 950: c1n2\n"));
+  EXPECT_THAT(out.str(), HasSubstr("\ncrm configure location location-v1-c1n2-950 v1 950: c1n2\n"));
 }
 
 TEST_F(HaPacemaker, CheckEndsWithFindings) {
@@ -95,7 +95,7 @@ TEST_F(HaPacemaker, ApplyRunsPcsWithoutAShell) {
   script("pcs", "echo \"$#: $*\" >>" + folder + "/did\n");
   ASSERT_EQ(run({"apply"}), 0) << err.str();
   EXPECT_THAT(did(), HasSubstr("3: property set stonith-enabled=true\n"));
-  EXPECT_THAT(did(), HasSubstr("7: constraint location add symnas-v1-c1n1 v1 c1n1 1000\n"));
+  EXPECT_THAT(did(), HasSubstr("6: constraint location v1 prefers c1n1=1000 c1n2=950\n"));
   EXPECT_THAT(out.str(), HasSubstr("vnfs v1: it has no resource"));
 }
 
