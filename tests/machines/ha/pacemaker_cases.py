@@ -212,6 +212,32 @@ def killed_head_is_fenced(site):
     comes_back(site, victim)
 
 
+def corosync_hangs_where_it_is_served(site):
+    """etcd and vnfsd are well, corosync has lost the node: it serves until it is turned off, and
+    another head goes on with that proof."""
+    victim = serving_at(site)
+    with load(site, "corosync hangs", MOVE_MS):
+        site.machines[victim].run("systemctl kill -s STOP corosync")
+        eventually(FENCED_S, "another head serves",
+                   lambda: serving_at(site) not in ("", victim))
+    check(not site.machines[victim].is_on(), f"{victim} is on")
+    comes_back(site, victim)
+
+
+def etcd_member_stops_where_it_is_served(site):
+    """corosync is whole, and so is etcd without that member: nothing moves, nothing fails."""
+    head = serving_at(site)
+    with load(site, "the head's member of etcd stops", MOVE_MS):
+        site.machines[head].run("systemctl stop symnas-etcd")
+        time.sleep(15.0)  # more than one monitor
+        site.machines[head].run("systemctl start symnas-etcd")
+        eventually(60, "its etcd is a member again",
+                   lambda: "unreachable" not in run(site, "symnas status"))
+    both_say(site, head)
+    check(not failures(site), f"{failures(site)}")
+    time.sleep(6.0)  # etcd: connected for five seconds
+
+
 def comes_back(site, name):
     now = serving_at(site)
     site.restore_power()
@@ -255,5 +281,6 @@ def pacemaker_is_taken_away(site):
 ALL = (packages_are_installed, cases.cluster_is_made, pacemaker_starts,
        pacemaker_becomes_the_decider, ocf_tester_is_content, pcs_moves_it, crm_resource_moves_it,
        node_goes_to_standby, others_orders_are_refused, vnfsd_restarts,
-       decider_changes_in_maintenance_mode, killed_head_is_fenced, fencing_that_fails_moves_nothing,
+       etcd_member_stops_where_it_is_served, decider_changes_in_maintenance_mode,
+       killed_head_is_fenced, corosync_hangs_where_it_is_served, fencing_that_fails_moves_nothing,
        pacemaker_is_taken_away)
