@@ -3,6 +3,7 @@
 ocf-tester and pacemaker's own run of them: tests/machines/ha.
 """
 
+import json
 import os
 import shutil
 import subprocess
@@ -92,7 +93,8 @@ class VnfsTest(AgentTest):
             process.kill()
             process.wait()
         self.addCleanup(end)
-        self.write("vnfs/v1/ganesha.pid", f"{process.pid}\n")
+        self.write("vnfs/v1/ganesha.pid", "1\n")
+        self.write("vnfs/v1/state.json", json.dumps({"epoch": 1, "pid": process.pid}, indent=2))
 
     def test_meta_data_is_xml_and_names_what_the_agent_can(self):
         self.assertEqual(self.ocf("meta-data", OCF_RESKEY_vnfs=""), SUCCESS)
