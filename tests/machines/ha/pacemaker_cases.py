@@ -166,7 +166,12 @@ def vnfsd_restarts(site):
     """Under pacemaker's eyes: no client notices, nothing has failed."""
     head = serving_at(site)
     with load(site, "vnfsd restarts", UNNOTICED_MS):
-        site.machines[head].run("systemctl stop vnfsd; sleep 5")
+        site.machines[head].run("systemctl stop vnfsd")
+        said = site.machines[head].run(
+            f"OCF_ROOT=/usr/lib/ocf OCF_RESKEY_vnfs={VNFS} OCF_RESKEY_vnfsd_grace=1 "
+            f"OCF_RESKEY_CRM_meta_interval=0 {AGENT} monitor; echo status $?", check=False)
+        check("vnfsd has not answered" in said and "status 1" in said, said)
+        time.sleep(3.0)
         site.machines[head].run(f"crm_resource --refresh -r {VNFS} >/dev/null 2>&1 & sleep 1")
         site.machines[head].run("systemctl start vnfsd")
         time.sleep(12.0)  # more than one monitor
