@@ -21,7 +21,7 @@ export SYMNAS_BUILD := $(abspath $(BUILD))
 .PHONY: sim sim-exhaustive sim-mutants
 .PHONY: bench bench-compare bench-capacity bench-profile
 .PHONY: bench-raw bench-engine bench-shared bench-failover
-.PHONY: packages packages-test release machines machines-san ansible-test
+.PHONY: packages packages-test release machines machines-san ansible-test ha-tests
 .PHONY: sim-long soak lab-asan lab-tsan lab-tests torture
 .DEFAULT_GOAL := help
 
@@ -61,6 +61,7 @@ help:
 	@echo 'make machines-san  two heads and an array, each with a kernel of its own: iSCSI, multipath,'
 	@echo '               SCSI-3 reservations'
 	@echo 'make ansible-test  a cluster of such machines, made and upgraded by deploy/ansible'
+	@echo 'make ha-tests  such machines under pacemaker and keepalived; DECIDER=pacemaker: one of them'
 	@echo 'make release   tags the version, builds its packages, prints their checksums'
 	@echo 'make clean     remove $(BUILD)/'
 	@echo
@@ -196,6 +197,11 @@ ansible-test: setup-build build
 	@deploy/setup/setup machines ansible
 	@JOBS=$(JOBS) tests/machines/packages
 	@tests/machines/ansible/run
+
+ha-tests: setup-build build
+	@deploy/setup/setup machines
+	@JOBS=$(JOBS) tests/machines/packages --short
+	@tests/machines/ha/run $(DECIDER)
 
 # Also of a next version: of the same sources under another number.
 packages-test: packages

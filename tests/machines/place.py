@@ -102,8 +102,8 @@ class Site:
         for number in (1, 2, 3):
             self._machine(f"c1n{number}")
         with netns.entered(self.netns):
-            switch = power.Switch(self.machines)
-        stack.callback(switch.close)
+            self.switch = power.Switch(self.machines)
+        stack.callback(self.switch.close)
 
     @contextlib.contextmanager
     def _alone(self):
