@@ -33,7 +33,6 @@ global_defs {{
   max_auto_priority 99
   vrrp_notify_fifo /run/symnas-keepalived/notify
   vrrp_notify_fifo_script /usr/lib/symnas/keepalived-notify
-  fifo_write_vrrp_states_on_reload
 }}
 )";
 

@@ -107,7 +107,7 @@ class Notify(FakeSymnas):
         """steps(masters): an async function that is given the Masters."""
         async def body():
             masters = notify.Masters(["/usr/bin/env", f"FAKE={self.place}", self.symnas],
-                                     self.said.append, first_pause_s=0.01, other_gone_s=0.05)
+                                     self.place, self.said.append, first_pause_s=0.01, calm_s=0.05)
             await steps(masters)
             await masters.close()
 
@@ -252,6 +252,25 @@ class NotifyProgram(FakeSymnas):
             program.send_signal(signal.SIGTERM)
             self.assertEqual(program.wait(10), 0)
         self.assertEqual(self.calls(), [TAKE, "ended"])
+
+    def test_the_next_one_goes_on_with_it(self):
+        self.test_its_end_ends_what_it_runs()
+        self.answers("0 done")
+        os.unlink(self.fifo)
+        self.start()
+        with open(self.fifo, "w", encoding="ascii"):
+            self.until(lambda: self.calls() == [TAKE, "ended", TAKE])
+            self.until(lambda: "v1.taking" not in os.listdir(self.place))
+
+    def test_the_next_one_leaves_it_to_another_master(self):
+        self.test_its_end_ends_what_it_runs()
+        os.unlink(self.fifo)
+        program = self.start()
+        with open(self.fifo, "w", encoding="ascii") as fifo:
+            fifo.write('INSTANCE "symnas_v1" BACKUP 250\n')
+        self.assertEqual(program.wait(10), 0)
+        self.assertEqual(self.calls(), [TAKE, "ended"])
+        self.assertNotIn("v1.taking", os.listdir(self.place))
 
 
 if __name__ == "__main__":
