@@ -31,7 +31,8 @@ help:
 	@echo 'make demo      three heads serve a Linux client: a kill, a move and a crash under it'
 	@echo 'make test      unit, contract, property and lab tests; last line: N passed, N failed'
 	@echo 'make quick     after an edit: what changed is compiled, and its unit tests run'
-	@echo 'make check     test, plus the checks of tests/check; warnings are errors'
+	@echo 'make check     test, plus the checks of tests/check and packages in machines;'
+	@echo '               warnings are errors'
 	@echo 'make duplicates  runs of equal lines that the product has twice; check runs it, too'
 	@echo 'make soak      the long fault tests; SYMNAS_SOAK_OPS=300000 says how long'
 	@echo 'make lab-tests  all tests on a lab: of one head, then of several; some subjects only:'
@@ -92,7 +93,8 @@ quick: setup-build $(BUILD)/build.ninja
 	@tests/quick --build $(BUILD) --jobs $(JOBS)
 
 check: setup
-	@tests/run --build $(BUILD) --jobs $(JOBS) --checks --compile --fresh --lab
+	@tests/run --build $(BUILD) --jobs $(JOBS) --checks --compile --fresh --lab \
+	  --machines
 
 duplicates:
 	@tests/check/duplicates

@@ -1,5 +1,7 @@
 """The runner counts cases: passes, failures, skips with reasons, and reports that are broken."""
 
+import contextlib
+import io
 import os
 import tempfile
 import unittest
@@ -49,6 +51,20 @@ class Counting(unittest.TestCase):
         run.add_check(tally, "check c", run.SKIPPED, "looked\nno c: install it\n")
         self.assertEqual((tally.passed, tally.failures), (1, ["check b"]))
         self.assertEqual(tally.skips, [("check c", "no c: install it")])
+
+    def test_cases_of_a_program(self):
+        tally = run.Tally()
+
+        def count(script):
+            with contextlib.redirect_stdout(io.StringIO()):
+                run.count_cases(tally, ["/bin/sh", "-c", script], "all")
+
+        count("echo 'SKIP a: no device'; echo '3 passed, 1 failed, 1 skipped'; exit 1")
+        count("echo no mirror; exit 77")
+        count("exit 2")
+        self.assertEqual(tally.passed, 3)
+        self.assertEqual(tally.failures, ["all #1: see above", "/bin/sh ended with 2"])
+        self.assertEqual(tally.skips, [("a", "no device"), ("all", "no mirror")])
 
     def test_every_check_is_there(self):
         for name in run.CHECKS:

@@ -2,25 +2,17 @@
 
 import contextlib
 import json
-import os
 import subprocess
 import time
 
-from pages import Page
-from place import OPERATIONS, program
+from place import program
 from symlab import netns
 from symlab.errors import LabError
 
 VIP, EXPORT = "10.99.0.101", "data"
-FIRST = Page(os.path.join(OPERATIONS, "three_heads.md"))
-UPGRADES = Page(os.path.join(OPERATIONS, "upgrades.md"))
 # What a client may wait for. A move and a crash are measured here on loop devices and nspawn.
 RESTART_MS, MOVE_MS, CRASH_MS = 1000.0, 2000.0, 5_000.0
 KINDS = "read,write,create"
-
-
-class Skip(Exception):
-    """The case cannot be run here; says why."""
 
 
 def check(condition, message):
@@ -86,7 +78,7 @@ def packages_are_installed(site):
     """apt installs the packages in booted machines; nothing starts before there is a cluster."""
     for machine in site.machines.values():
         machine.boot()
-    site.carry_out(FIRST.commands("Install"))
+    site.carry_out(site.page.commands("Install"))
     for machine in site.machines.values():
         state = machine.run("systemctl is-active vnfsd symnas-etcd", check=False).split()
         check(state == ["inactive"] * 2, f"{machine.name}: {state}")
@@ -95,7 +87,7 @@ def packages_are_installed(site):
 
 
 def join(site, name):
-    site.carry_out(FIRST.commands(f"A further head: {name}"))
+    site.carry_out(site.page.commands(f"A further head: {name}"))
     eventually(60, f"{name} is an etcd member", lambda: any(
         one["name"] == name and one["role"] == "voter" for one in json.loads(
             site.machines["c1n1"].run("symnas -o json etcd ls"))["members"]))
@@ -103,11 +95,11 @@ def join(site, name):
 
 def cluster_is_made(site):
     """First head, two more with etcd members, LUNs, a filesystem, a VNFS."""
-    site.carry_out(FIRST.commands("The first head"))
+    site.carry_out(site.page.commands("The first head"))
     for name in ("c1n2", "c1n3"):
         join(site, name)
         time.sleep(5.0)  # etcd: connected for five seconds, before the next one
-    site.carry_out(FIRST.commands("Storage and service"))
+    site.carry_out(site.page.commands("Storage and service"))
     with netns.entered(site.client_netns):
         seen = subprocess.run([program("nfs_io"), "throughput", "--url", f"nfs://{VIP}/{EXPORT}",
                                "--size", "16M"], capture_output=True, text=True)
@@ -120,7 +112,7 @@ def agent_restarts_unnoticed(site):
     head = site.machines["c1n1"]
     pid = head.run("pgrep -f bin/ganesha.nfsd").split()
     with load(site, "vnfsd restart", RESTART_MS):
-        site.carry_out(FIRST.commands("Restart the agent"))
+        site.carry_out(site.page.commands("Restart the agent"))
         eventually(30, "vnfsd answers", lambda: "serving" in head.run("symnas status"))
     check(head.run("pgrep -f bin/ganesha.nfsd").split() == pid, "the instance was replaced")
 
@@ -128,7 +120,7 @@ def agent_restarts_unnoticed(site):
 def vnfs_moves(site):
     """A planned move to another head and back."""
     with load(site, "move", MOVE_MS):
-        for command in FIRST.commands("Move a VNFS"):
+        for command in site.page.commands("Move a VNFS"):
             site.carry_out([command])
             time.sleep(1.0)
     check(owner(site) == "c1n1", "it has not come back")
@@ -137,7 +129,7 @@ def vnfs_moves(site):
 def head_is_upgraded(site):
     """vnfs restart and head upgrade in place: what follows the installation of a new version."""
     with load(site, "restart of an instance", MOVE_MS):
-        site.carry_out(FIRST.commands("Restart an instance"))
+        site.carry_out(site.page.commands("Restart an instance"))
         site.machines["c1n1"].run("symnas head upgrade c1n1")
 
 
@@ -145,7 +137,7 @@ def head_reboots(site):
     """A head is drained, booted again and takes part again, as its page says, under load."""
     rehost(site, "c1n2")
     former = head_of(site, "c1n2")["incarnation"]
-    before, after = FIRST.commands("Reboot a head"), FIRST.commands("After the reboot")
+    before, after = site.page.commands("Reboot a head"), site.page.commands("After the reboot")
     with load(site, "a head rebooted", MOVE_MS):
         site.carry_out(before)
         check(owner(site) != "c1n2", "it still serves")
@@ -178,13 +170,13 @@ def head_is_replaced(site):
     with load(site, "a head replaced", MOVE_MS):
         rehost(site, "c1n3")
         time.sleep(6.0)  # etcd: all members connected for five seconds, or none is removed
-        site.carry_out(FIRST.commands("Replace a head"))
+        site.carry_out(site.page.commands("Replace a head"))
         check(owner(site) != "c1n3", "it still serves")
         site.renew("c1n3")
         site.machines["c1n3"].boot()
-        site.carry_out([one for one in FIRST.commands("Install") if one[0] == "c1n3"])
+        site.carry_out([one for one in site.page.commands("Install") if one[0] == "c1n3"])
         join(site, "c1n3")
-        site.carry_out(FIRST.commands("The new head as a backup"))
+        site.carry_out(site.page.commands("The new head as a backup"))
 
 
 def etcd_data_is_replaced(site):
@@ -195,7 +187,7 @@ def etcd_data_is_replaced(site):
         site.machines["c1n2"].run("systemctl stop symnas-etcd; rm -r /var/lib/symnas/etcd")
         time.sleep(2.0)
         check(owner(site) == "c1n2", "its VNFS has gone elsewhere")
-        site.carry_out(FIRST.commands("A head whose etcd has lost its data"))
+        site.carry_out(site.page.commands("A head whose etcd has lost its data"))
         check(owner(site) != "c1n2", "it still serves")
         site.machines["c1n2"].wait_off()
         site.machines["c1n2"].boot()
@@ -203,31 +195,8 @@ def etcd_data_is_replaced(site):
                    lambda: "unreachable" not in site.machines["c1n1"].run("symnas status"))
         time.sleep(6.0)  # connected for five seconds
         join(site, "c1n2")
-        site.carry_out(FIRST.commands("The new head as a backup"))
+        site.carry_out(site.page.commands("The new head as a backup"))
     rehost(site, "c1n2")
-
-
-def versions(site):
-    """Of all vnfsds, and of the VNFS's instance."""
-    heads = json.loads(site.machines["c1n1"].run("symnas -o json head ls"))["heads"]
-    vnfses = json.loads(site.machines["c1n1"].run("symnas -o json vnfs ls"))["vnfs"]
-    return {one["version"] for one in heads} | {one["version"] for one in vnfses}
-
-
-def all_heads_are_upgraded(site):
-    """A later version comes to one head after the other, by apt, under load."""
-    if not site.has_next():
-        raise Skip("there is no later version (tests/machines/packages makes one)")
-    before = versions(site)
-    with load(site, "upgrade of all heads", MOVE_MS):
-        for name in site.machines:
-            site.take_next(name)
-            for _, command in UPGRADES.commands("A head"):
-                site.machines[name].run(command)
-            eventually(60, f"{name} is a head",
-                       lambda head=name: head_of(site, head)["state"] == "serving")
-    eventually(30, "all is of the later version",
-               lambda: len(versions(site)) == 1 and versions(site) != before)
 
 
 def removal_waits_for_a_drain(site):
@@ -238,12 +207,11 @@ def removal_waits_for_a_drain(site):
     check("serving" in site.machines[head].run("symnas status"), "it does not serve any more")
 
 
-def whole_page_was_run(_site):
+def whole_page_was_run(site):
     """No section of the page has commands that no case has carried out."""
-    check(not FIRST.unread(), f"{FIRST.path}: not run: {', '.join(FIRST.unread())}")
+    check(not site.page.unread(), f"{site.page.path}: not run: {', '.join(site.page.unread())}")
 
 
 SHORT = (packages_are_installed, cluster_is_made, agent_restarts_unnoticed, vnfs_moves)
 ALL = (*SHORT, head_reboots, head_is_upgraded, crashed_head_is_fenced_and_rejoins,
-       head_is_replaced, etcd_data_is_replaced, all_heads_are_upgraded, removal_waits_for_a_drain,
-       whole_page_was_run)
+       head_is_replaced, etcd_data_is_replaced, removal_waits_for_a_drain, whole_page_was_run)

@@ -11,6 +11,7 @@ import subprocess
 
 import power
 from machine import CGROUPS, Machine
+from pages import Page
 from symlab import netns
 from symlab.errors import LabError
 
@@ -18,8 +19,11 @@ TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
 OPERATIONS = os.path.join(TOP, "docs", "operations")
 LUNS, LUN_BYTES = 4, 512 << 20
 NETWORK = "[Match]\nName=host0\n[Network]\nAddress={address}/24\n"
-REPOSITORY = "/srv/symnas"
-NEXT = "/srv/next"  # of a later version, if there is one: packages + "-next"
+VAR_BYTES = 512 << 20
+
+
+class NotSetUp(LabError):
+    """Machines cannot be had here, or not now; says why."""
 
 
 def sh(*argv, **how):
@@ -46,19 +50,24 @@ def dependencies(packages):
 
 
 class Site:
-    """packages: a folder of .debs with a Packages file.
+    """repositories: folders of .debs with a Packages file, by name: `this` version, the `previous`
+    one, the `next` one. installed: the name of what is installed at first; page: how.
 
     All names begin with the prefix and "machines", so labs of that prefix are not touched. A second
     run of the same prefix is refused; what a run that was killed has left is removed first.
     """
 
-    def __init__(self, prefix, packages):
+    LISTS = ("machine.txt",)  # of deploy/packages/roots: what the machines' root has
+
+    def __init__(self, prefix, repositories, installed="this", operations=OPERATIONS):
         self.prefix = prefix
         self.netns, self.bridge = f"{prefix}-machines", f"{prefix}-br"
         self.client_netns = f"{prefix}-machines-client"
         self.cgroup = f"{prefix}-machines"
         self.folder = os.path.join("/dev/shm", f"{prefix}-machines")
-        self.packages = packages
+        self.repositories = repositories
+        self.installed = installed
+        self.page = Page(os.path.join(operations, "three_heads.md"))
         self.machines = {}
         self.closing = contextlib.ExitStack()
 
@@ -91,8 +100,8 @@ class Site:
         for number in (1, 2, 3):
             self._machine(f"c1n{number}")
         with netns.entered(self.netns):
-            switch = power.Switch(self.machines)
-        stack.callback(switch.close)
+            self.switch = power.Switch(self.machines)
+        stack.callback(self.switch.close)
 
     @contextlib.contextmanager
     def _alone(self):
@@ -114,7 +123,7 @@ class Site:
             os.rmdir(folder)
         with open("/proc/self/mounts", encoding="utf-8") as file:
             mounts = [line.split()[1] for line in file]
-        for mount in mounts:
+        for mount in reversed(mounts):
             if mount.startswith(self.folder + "/"):
                 sh("umount", mount)
         for loop in json.loads(sh("losetup", "--json") or '{"loopdevices": []}')["loopdevices"]:
@@ -126,15 +135,20 @@ class Site:
             shutil.rmtree(self.folder)
 
     def _debian_root(self):
-        """A Debian root with what our packages depend on, made once."""
-        wanted = os.path.join(TOP, "deploy", "packages", "roots", "machine.txt")
-        with open(wanted, encoding="ascii") as file:
-            names = set(file.read().split()) | dependencies(self.packages)
+        """A Debian root with what our packages depend on, made once from the mirror."""
+        names = dependencies(self.repositories["this"])
+        for wanted in self.LISTS:
+            with open(os.path.join(TOP, "deploy", "packages", "roots", wanted),
+                      encoding="ascii") as file:
+                names |= set(file.read().split())
         names_file = os.path.join(self.folder, "machine.txt")
         with open(names_file, "w", encoding="ascii") as file:
             file.write("".join(name + "\n" for name in sorted(names)))
         in_root = os.path.join(TOP, "deploy", "packages", "in_root")
-        return sh(in_root, "bookworm", names_file, "--path", stdin=subprocess.DEVNULL).strip()
+        try:
+            return sh(in_root, "bookworm", names_file, "--path", stdin=subprocess.DEVNULL).strip()
+        except LabError as error:
+            raise NotSetUp(" ".join(str(error).split())[-300:]) from error
 
     def _lun(self, number):
         path = os.path.join(self.folder, f"lun{number}")
@@ -142,20 +156,17 @@ class Site:
             file.truncate(LUN_BYTES)
         return sh("losetup", "--find", "--show", path).strip()
 
-    def has_next(self):
-        return os.path.exists(os.path.join(f"{self.packages}-next", "Packages"))
-
-    def take_next(self, name):
-        """The machine's apt installs the later version from now on."""
+    def take(self, name, version):
+        """The machine's apt installs that version from now on."""
         self._write(self.machines[name].root, "etc/apt/sources.list",
-                    f"deb [trusted=yes] file:{NEXT} ./\n")
+                    f"deb [trusted=yes] file:/srv/{version} ./\n")
 
     def renew(self, name):
         """Another machine in the place of this one, as it was before it was booted first."""
         machine = self.machines[name]
         machine.power_off()
         place = os.path.dirname(machine.root)
-        sh("umount", machine.root)
+        sh("umount", "--recursive", machine.root)
         for folder in ("upper", "work"):
             shutil.rmtree(os.path.join(place, folder))
         self._make_root(name)
@@ -167,13 +178,18 @@ class Site:
             os.makedirs(os.path.join(place, folder), exist_ok=True)
         sh("mount", "-t", "overlay", "-o", f"lowerdir={self.root},upperdir={place}/upper,"
            f"workdir={place}/work", name, root)
+        # Of its own, as a case fills it up.
+        var = os.path.join(root, "var")
+        sh("mount", "-t", "tmpfs", "-o", f"size={VAR_BYTES}", f"{name}-var", var)
+        sh("cp", "-a", os.path.join(self.root, "var", "."), var)
         self._write(root, "etc/machine-id", "")
         self._write(root, "etc/hostname", name + "\n")
         self._write(root, "etc/hosts", "127.0.0.1 localhost\n" + "".join(
             f"10.99.0.{n} c1n{n}\n" for n in (1, 2, 3)))
         self._write(root, "etc/systemd/network/10-host0.network",
                     NETWORK.format(address=f"10.99.0.{name[-1]}"))
-        self._write(root, "etc/apt/sources.list", f"deb [trusted=yes] file:{REPOSITORY} ./\n")
+        self._write(root, "etc/apt/sources.list",
+                    f"deb [trusted=yes] file:/srv/{self.installed} ./\n")
         self._write(root, "usr/local/sbin/fence_switch", power.AGENT, 0o755)
         sh("chroot", root, "systemctl", "enable", "systemd-networkd.service")
         return root
@@ -181,9 +197,8 @@ class Site:
     def _machine(self, name):
         root = self._make_root(name)
         options = [f"--bind={loop}" for loop in self.loops]
-        options += [f"--bind-ro={self.packages}:{REPOSITORY}"]
-        if self.has_next():
-            options += [f"--bind-ro={self.packages}-next:{NEXT}"]
+        options += [f"--bind-ro={folder}:/srv/{version}"
+                    for version, folder in self.repositories.items()]
         self.machines[name] = Machine(name, root, self.cgroup, self.netns, self.bridge, options)
 
     @staticmethod

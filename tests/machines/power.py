@@ -26,16 +26,22 @@ esac
 
 
 class Switch:
-    """Serves until close(). `machines`: {name: Machine}. REQUIRES: made inside the namespace."""
+    """Serves until close(). `machines`: {name: Machine}. `works`: it turns them off when asked;
+    else it says that it cannot. REQUIRES: made inside the namespace."""
 
     def __init__(self, machines):
+        self.works = True
+        switch = self
+
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self):
                 _, action, name = self.path.split("/")
                 machine = machines[name]
-                if action == "off":
+                if action == "off" and switch.works:
                     machine.power_off()
                 body = ("on" if machine.is_on() else "off").encode()
+                if action == "off" and not switch.works:
+                    body = b"broken"
                 self.send_response(200)
                 self.end_headers()
                 with contextlib.suppress(BrokenPipeError):  # the agent does not wait for it

@@ -23,7 +23,7 @@ installed() {
 installs() {
   installed
   [ "$(symnas --version)" = "symnas $version" ]
-  [ "$(vnfsd --version)" = "vnfsd $version" ]
+  vnfsd --version | grep -E "^vnfsd $version, level [0-9]+$"
   vnfsd --help | grep -- --config
   { symnas-fence --help || true; } 2>&1 | grep '^usage: symnas-fence'
   # Neither misses a library, nor finds one of another ganesha.
@@ -95,16 +95,113 @@ upgrades() {
 }
 
 # Something that runs as an instance does: the same file.
-removal_is_refused() {
-  installed
+start_instance() {
   cp /bin/sleep "$ganesha/bin/ganesha.nfsd"
-  "$ganesha/bin/ganesha.nfsd" 60 &
+  "$ganesha/bin/ganesha.nfsd" 600 &
+  instance=$!
+}
+
+removal_is_refused() {
+  # Files, without a repository; Debian 13's etcd is Debian's.
+  apt-get -q update
+  mapfile -t etcd < <(find /srv/this -name 'symnas-etcd_*.deb')
+  get install --no-install-recommends /srv/this/symnas_*.deb /srv/this/symnas-ganesha_*.deb \
+    "${etcd[@]}"
+  start_instance
   if get remove symnas; then exit 1; fi
   [ "$(dpkg-query -W -f '${db:Status-Status}' symnas)" = installed ]
-  kill -0 $!
-  kill $!
-  wait $! || true
+  kill -0 "$instance"
+  kill "$instance"
+  wait "$instance" || true
   get remove symnas
+}
+
+# Programs in a folder that dpkg looks into first: stand-ins.
+stand_in=/usr/local/stand-in
+get_with_stand_in() { get -o "DPkg::Path=$stand_in:$PATH" "$@"; }
+
+# dpkg gets SIGKILL when it has half of the package's files.
+killed_half_way() {
+  installed
+  start_instance
+  repository next
+  mkdir "$stand_in"
+  cat >"$stand_in/dpkg-deb" <<'EOS'
+#!/bin/sh
+case "$*" in
+  *--fsys-tarfile*/symnas_*)
+    /usr/bin/dpkg-deb "$@" | head -c 3000000
+    sleep 1  # it has written them
+    kill -KILL "$PPID" ;;
+  *) exec /usr/bin/dpkg-deb "$@" ;;
+esac
+EOS
+  chmod +x "$stand_in/dpkg-deb"
+  if get_with_stand_in dist-upgrade; then exit 1; fi
+  dpkg --audit | grep ' symnas '
+  is_finished
+}
+
+full_var() {
+  installed
+  start_instance
+  repository next
+  mount -t tmpfs -o "size=$(($(du -sk /var | cut -f 1) + 20000))k" tmpfs /mnt
+  cp -a /var/. /mnt
+  mount --move /mnt /var
+  dd if=/dev/zero of=/var/full bs=4k || true
+  if get dist-upgrade 2>&1 | tee /tmp/said; then exit 1; fi
+  grep 'No space left on device' /tmp/said
+  rm /var/full
+  is_finished
+}
+
+# As docs/operations/packages.md says; the instance has lived on.
+is_finished() {
+  dpkg --configure -a || true
+  get -f install
+  get dist-upgrade
+  [ -z "$(dpkg --audit)" ]
+  [ "$(symnas --version)" = "symnas $next" ]
+  kill -0 "$instance"
+  readlink "/proc/$instance/exe" | grep "^$ganesha/bin/ganesha.nfsd (deleted)"
+}
+
+# The packages of the other release.
+other_release_is_refused() {
+  repository other
+  if get install symnas >/tmp/said 2>&1; then exit 1; fi
+  cat /tmp/said
+  grep -E 'Depends: lib[^ ]* .*(not installable|not going to be installed|is to be installed)' \
+    /tmp/said
+  [ ! -e /usr/sbin/vnfsd ]
+}
+
+# Answers as in a cluster of that level.
+cluster_has_level() {
+  mkdir -p "$stand_in"
+  printf '#!/bin/sh\necho "{\\"cluster\\": {\\"level\\": %s, \\"level_possible\\": 99}}"\n' "$1" \
+    >"$stand_in/symnas"
+  chmod +x "$stand_in/symnas"
+}
+
+downgrade_goes_by_level() {
+  repository next
+  get install --no-install-recommends symnas
+  level=$(vnfsd --version | sed 's/.*, level //')
+  repository this
+  former=("symnas=$version-*" "symnas-ganesha=$version-*")
+  cluster_has_level "$level"
+  if get_with_stand_in --allow-downgrades install "${former[@]}" 2>&1 | tee /tmp/said; then
+    exit 1
+  fi
+  grep "symnas: this cluster has records of level $level" /tmp/said
+  [ "$(symnas --version)" = "symnas $next" ]
+  [ "$(dpkg-query -W -f '${db:Status-Status} ${Version}\n' symnas symnas-ganesha | sort -u)" = \
+    "installed $(dpkg-query -W -f '${Version}' symnas)" ]
+  cluster_has_level $((level - 1))
+  get_with_stand_in --allow-downgrades install "${former[@]}"
+  [ "$(symnas --version)" = "symnas $version" ]
 }
 
 files() {

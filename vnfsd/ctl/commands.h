@@ -56,6 +56,8 @@ void add_vnfs_places(CommandLine& line, CLI::App* noun);
 void add_drains(CommandLine& line, CLI::App* noun);
 // The verbs of `vnfs` that make several VNFSs, or change one.
 void add_vnfs_sets(CommandLine& line, CLI::App* noun);
+// `ha pacemaker`.
+void add_ha_pacemaker(CommandLine& line, CLI::App* noun);
 // The verbs of `fs` that look into a filesystem.
 void add_inspection(CommandLine& line, CLI::App* filesystem);
 

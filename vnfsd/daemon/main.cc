@@ -25,6 +25,7 @@
 #include "vnfsd/daemon/limits.h"
 #include "vnfsd/instance/files.h"
 #include "vnfsd/instance/process.h"
+#include "vnfsd/records/levels.h"
 
 namespace symnas::vnfsd::daemon {
 namespace {
@@ -146,7 +147,7 @@ int main(int argc, char** argv) {
     if (argument == "--config" && i + 1 < argc) {
       config = argv[++i];
     } else if (argument == "--version") {
-      fmt::print("vnfsd {}\n", symnas::kVersion);
+      fmt::print("vnfsd {}, level {}\n", symnas::kVersion, level::kOwn);
       return 0;
     } else {
       const bool help = argument == "--help";
