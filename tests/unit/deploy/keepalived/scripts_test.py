@@ -81,6 +81,7 @@ class Track(FakeSymnas):
 
     def test_a_head_that_serves_or_has_nothing_of_it_could(self):
         self.assertTrue(self.could_serve("0 serving"))
+        self.assertTrue(self.could_serve("0 serving: a VIP is taken"))
         self.assertTrue(self.could_serve("0 stopped: c1n1 serves it"))
 
     def test_a_move_is_no_failure(self):
