@@ -21,7 +21,7 @@ export SYMNAS_BUILD := $(abspath $(BUILD))
 .PHONY: sim sim-exhaustive sim-mutants
 .PHONY: bench bench-compare bench-capacity bench-profile
 .PHONY: bench-raw bench-engine bench-shared bench-failover
-.PHONY: packages packages-test release machines
+.PHONY: packages packages-test release machines ha-tests
 .PHONY: sim-long soak lab-asan lab-tsan lab-tests torture
 .DEFAULT_GOAL := help
 
@@ -58,6 +58,7 @@ help:
 	@echo 'make packages  .debs for Debian 12 and 13 in $(BUILD)/packages; RELEASE=bookworm: one only'
 	@echo 'make packages-test  they are installed, upgraded and purged in fresh roots; lintian'
 	@echo 'make machines  three heads as Debian machines, installed from packages; SHORT=1: less'
+	@echo 'make ha-tests  such machines under pacemaker and keepalived; DECIDER=pacemaker: one of them'
 	@echo 'make release   tags the version, builds its packages, prints their checksums'
 	@echo 'make clean     remove $(BUILD)/'
 	@echo
@@ -183,6 +184,11 @@ machines: setup-build build
 	@deploy/setup/setup machines
 	@JOBS=$(JOBS) tests/machines/packages $(if $(SHORT),--short)
 	@tests/machines/run $(if $(SHORT),--short)
+
+ha-tests: setup-build build
+	@deploy/setup/setup machines
+	@JOBS=$(JOBS) tests/machines/packages --short
+	@tests/machines/ha/run $(DECIDER)
 
 # Also of a next version: of the same sources under another number.
 packages-test: packages

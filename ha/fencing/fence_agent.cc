@@ -39,20 +39,33 @@ Result<FenceAnswer> run_fence_agent(const FenceAgent& agent, FenceAction action,
   return FenceAnswer{end.exit_status, std::move(end.output)};
 }
 
-Result<std::string> fence_off(const FenceAgent& agent, const std::string& plug) {
+Result<std::string> order_off(const FenceAgent& agent, const std::string& plug) {
   SYMNAS_ASSIGN(const FenceAnswer off, run_fence_agent(agent, FenceAction::kOff, plug));
   if (off.exit_status != 0) {
     return fail(ErrorCode::kUnavailable,
                 fmt::format("fence agent {}: off of {} failed with status {}: {}", agent.program,
                             plug, off.exit_status, last_line(off.output)));
   }
+  return fmt::format("agent {}: {}", agent.program, last_line(off.output));
+}
+
+Result<std::string> fence_off(const FenceAgent& agent, const std::string& plug) {
+  SYMNAS_ASSIGN(const std::string proof, order_off(agent, plug));
   SYMNAS_ASSIGN(const FenceAnswer status, run_fence_agent(agent, FenceAction::kStatus, plug));
   if (status.exit_status != kStatusOff) {
     return fail(ErrorCode::kUnavailable,
                 fmt::format("fence agent {}: said that {} is off, but its status is {}: {}",
                             agent.program, plug, status.exit_status, last_line(status.output)));
   }
-  return fmt::format("agent {}: {}; status: off", agent.program, last_line(off.output));
+  return proof + "; status: off";
+}
+
+Result<std::string> fence_confirmed(const FenceAgent& agent, const std::string& plug) {
+  SYMNAS_ASSIGN(const FenceAnswer status, run_fence_agent(agent, FenceAction::kStatus, plug));
+  if (status.exit_status == kStatusOff)
+    return fmt::format("agent {}: {}", agent.program, last_line(status.output));
+  return fail(ErrorCode::kUnavailable, fmt::format("fence agent {}: {} is not known to be off: {}",
+                                                   agent.program, plug, last_line(status.output)));
 }
 
 Status check_fence_agent(const FenceAgent& agent, int stop_fd) {

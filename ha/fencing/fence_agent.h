@@ -40,6 +40,14 @@ Result<FenceAnswer> run_fence_agent(const FenceAgent& agent, FenceAction action,
 // agent says that it failed, or that the head is not off): nothing is proved.
 Result<std::string> fence_off(const FenceAgent& agent, const std::string& plug);
 
+// Has the head turned off by an agent whose off is the proof: "agent /usr/lib/symnas/x: <its last
+// line>". Errors: as run_fence_agent, kUnavailable (it says that it failed).
+Result<std::string> order_off(const FenceAgent& agent, const std::string& plug);
+
+// Whether the agent knows the head to be off already: its status. Returns the proof: "agent
+// /usr/lib/symnas/x: <its last line>". Errors: as run_fence_agent, kUnavailable (it does not).
+Result<std::string> fence_confirmed(const FenceAgent& agent, const std::string& plug);
+
 // Whether the agent could work, as far as it can tell without touching a head (monitor), within the
 // time of an action and kAgentCheckMsMax. A caller that has to end meanwhile makes stop_fd
 // readable. Errors: as run_fence_agent, kUnavailable (the agent says no).

@@ -60,6 +60,7 @@ class Planner {
     if (!vnfs.target.empty() && state_of(vnfs.target) == HeadState::kServing) {
       return Assignment{vnfs.target, Reason::kOrdered};
     }
+    if (facts_.decided) return decided(vnfs);
     if (vnfs.owner.empty()) return std::nullopt;
     if (state_of(vnfs.owner) == HeadState::kServing) {
       if (vnfs.ailing && !takers_of(vnfs).empty()) return std::nullopt;
@@ -67,6 +68,15 @@ class Planner {
     }
     if (state_of(vnfs.owner) == HeadState::kLost) return Assignment{vnfs.owner, Reason::kHeld};
     return std::nullopt;
+  }
+
+  Assignment decided(const VnfsFacts& vnfs) const {
+    const bool held = !vnfs.owner.empty() && state_of(vnfs.owner) == HeadState::kLost;
+    if (held) return {vnfs.owner, Reason::kHeld};
+    if (vnfs.decided.empty()) return {"", Reason::kLeft};
+    if (!vnfs.owner.empty()) return {vnfs.owner, Reason::kStays};
+    if (state_of(vnfs.decided) == HeadState::kLost) return {"", Reason::kNowhere};
+    return {vnfs.decided, Reason::kDecided};
   }
 
   enum class Sight { kAllLuns, kAnyLuns };
@@ -122,7 +132,8 @@ class Planner {
   // A VNFS whose owner serves goes only to a head that has settled; a VNFS that is assigned anew
   // anyhow goes to any head.
   bool may_fail_back(const VnfsFacts& vnfs, const Assignment& assignment) const {
-    if (vnfs.failback != Failback::kAuto || vnfs.pinned == assignment.head) return false;
+    if (facts_.decided || vnfs.failback != Failback::kAuto || vnfs.pinned == assignment.head)
+      return false;
     return assignment.reason == Reason::kStays || assignment.reason == Reason::kFailback ||
            assignment.reason == Reason::kBalanced || assignment.reason == Reason::kDrained;
   }
@@ -159,7 +170,7 @@ class Planner {
     for (auto& [name, assignment] : Planner(facts_).plan()) take(name, assignment);
     Heads free;
     for (const auto& [name, vnfs] : facts_.vnfses) {
-      if (vnfs.stopped || state_of(vnfs.owner) != HeadState::kServing ||
+      if (facts_.decided || vnfs.stopped || state_of(vnfs.owner) != HeadState::kServing ||
           assignments_.at(name).reason == Reason::kOrdered || takers_of(vnfs).empty()) {
         continue;
       }
@@ -266,6 +277,8 @@ const char* name_of(Reason reason) {
     case Reason::kFailback: return "failback";
     case Reason::kDistributed: return "distributed";
     case Reason::kNowhere: return "nowhere";
+    case Reason::kDecided: return "decided";
+    case Reason::kLeft: return "left";
   }
   return "?";
 }

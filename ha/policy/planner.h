@@ -35,13 +35,15 @@ struct VnfsFacts {
   std::string target;    // the head it is being moved to, if that head is ready; "" = none
   bool stopped = false;  // by the administrator
   Failback failback = Failback::kManual;
-  std::string pinned;  // head an administrator has moved it to: it does not fail back from there
+  std::string pinned;   // head an administrator has moved it to: it does not fail back from there
+  std::string decided;  // where the decider wants it, if Facts::decided; "" = nowhere
 };
 
 struct Facts {
   std::map<std::string, HeadState> heads;  // a head that is not in here is lost
   std::set<std::string> settled;           // have served for long: a failback goes only to these
   std::map<std::string, VnfsFacts> vnfses;
+  bool decided = false;  // something else decides; the planner only says what follows from that
 };
 
 enum class Reason {
@@ -57,6 +59,8 @@ enum class Reason {
   kFailback,     // back to an earlier one of its heads
   kDistributed,  // to the head that its preferences and the shares give it
   kNowhere,      // none of its heads can serve
+  kDecided,      // the decider wants it there
+  kLeft,         // the decider wants it nowhere
 };
 
 struct Assignment {
@@ -70,7 +74,9 @@ struct Assignment {
 // head gets of those that nobody owns, that a drained head gives up, or that go back by themselves;
 // a head gets more only when every other head that could serve the VNFS has its share too. A head
 // that does not see all LUNs of a VNFS gets it only when no head that sees them can serve it, and a
-// head that is being drained only when no serving head sees them.
+// head that is being drained only when no serving head sees them. When something else decides, a
+// VNFS stays with an owner until the decider orders it away, and one that nobody owns goes where
+// the decider wants it.
 std::map<std::string, Assignment> plan(const Facts& facts);
 
 // Whether the VNFS has an owner that goes on serving until the new head has answered the owner's

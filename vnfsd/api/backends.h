@@ -13,6 +13,7 @@
 #include "vnfsd/api/requests.h"
 #include "vnfsd/names/mode.h"
 #include "vnfsd/plans/change.h"
+#include "vnfsd/plans/deciders.h"
 #include "vnfsd/plans/plans.h"
 #include "vnfsd/records/cluster_view.h"
 
@@ -43,6 +44,19 @@ class VnfsBackend {
                                           Mode mode) = 0;
   // The last kHistoryMax instances of a VNFS. Errors: kNotFound.
   virtual Result<nlohmann::json> vnfs_history(const std::string& name) = 0;
+};
+
+// Deciders (vnfsd/plans/deciders.h), and what each may order.
+class DecidersBackend {
+ public:
+  virtual ~DecidersBackend() = default;
+  // As plan_take(), and has the former owner's head fenced if that is not heard. What is so already
+  // is no error.
+  virtual Result<std::string> take(const DeciderOrder& order, Mode mode) = 0;
+  // As plan_leave(); what is so already is no error.
+  virtual Result<std::string> leave(const DeciderOrder& order, Mode mode) = 0;
+  // How the VNFS stands with the head. Errors: kNotFound, those of the store.
+  virtual Result<nlohmann::json> standing(const std::string& vnfs, const std::string& head) = 0;
 };
 
 // Edits of exports that VNFSs may be serving.
@@ -153,6 +167,7 @@ class StatusBackend {
 struct Backends {
   RecordsBackend& records;
   VnfsBackend& vnfs;
+  DecidersBackend& deciders;
   ExportsBackend& exports;
   LunsBackend& luns;
   VolumesBackend& volumes;

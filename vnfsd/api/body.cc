@@ -267,6 +267,20 @@ Result<VnfsSetRequest> vnfs_set_request(const json& body) {
   return r;
 }
 
+Result<records::Decider> decider_request(const json& body) {
+  std::string name;
+  SYMNAS_TRY(Reader(body, "ha decider").text("decider", name).finish());
+  return parse_decider(name);
+}
+
+Result<DeciderOrder> decider_order(const json& body, const std::string& what) {
+  DeciderOrder order;
+  std::string by;
+  SYMNAS_TRY(Reader(body, what).text("decider", by).text("head", order.head).finish());
+  SYMNAS_ASSIGN(order.by, parse_decider(by));
+  return order;
+}
+
 Result<RehostRequest> rehost_request(const json& body) {
   RehostRequest r;
   bool pin = true;

@@ -9,6 +9,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "vnfsd/api/requests.h"
+#include "vnfsd/plans/deciders.h"
 #include "vnfsd/plans/plans.h"
 
 namespace symnas::vnfsd::api {
@@ -42,6 +43,10 @@ Result<VnfsRequest> vnfs_request(const nlohmann::json& body);
 Result<DumpRequest> dump_request(const nlohmann::json& body);
 Result<VnfsSetRequest> vnfs_set_request(const nlohmann::json& body);
 Result<RehostRequest> rehost_request(const nlohmann::json& body);
+// {decider}
+Result<records::Decider> decider_request(const nlohmann::json& body);
+// {decider, head}; without the VNFS.
+Result<DeciderOrder> decider_order(const nlohmann::json& body, const std::string& what);
 // Of the instance that is to be restarted; nullopt: whichever it is.
 Result<std::optional<Epoch>> restart_request(const nlohmann::json& body);
 // The edit without the VNFS's name, which is in the request's path.

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cvm/volume.h"
+#include "vnfsd/plans/deciders.h"
 #include "vnfsd/plans/exports.h"
 #include "vnfsd/plans/levels.h"
 #include "vnfsd/records/levels.h"
@@ -123,6 +124,7 @@ json cluster_document(const ClusterView& view) {
           {"uuid", uuid_text(cluster.uuid())},
           {"config_version", cluster.config_version()},
           {"level", level::of(cluster.level())},
+          {"decider", name_of(cluster.decider())},
           {"level_possible", possible_level(view)},
           {"revision", view.revision.value()}};
 }

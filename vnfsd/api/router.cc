@@ -9,6 +9,7 @@
 #include "vnfsd/api/locks.h"
 #include "vnfsd/api/placement.h"
 #include "vnfsd/api/why.h"
+#include "vnfsd/plans/deciders.h"
 #include "vnfsd/plans/levels.h"
 #include "vnfsd/plans/placement.h"
 
@@ -85,6 +86,9 @@ Result<json> Router::handle(const ApiRequest& request) {
   }
   if (request.method == "GET" && parts.size() == 5 && collection == "vnfs" && parts[3] == "why")
     return explain(parts[2], parts[4]);
+  if (request.method == "GET" && parts.size() == 5 && collection == "vnfs" &&
+      parts[3] == "standing")
+    return backends_.deciders.standing(parts[2], parts[4]);
   if (request.method != "POST") return no_such_path(request);
   const json body = json::parse(request.body.empty() ? "{}" : request.body, nullptr, false);
   if (!body.is_object()) {
@@ -139,6 +143,11 @@ Result<json> Router::create(const std::string& collection, const json& body, Mod
   if (collection == "vnfs-sets") {
     SYMNAS_ASSIGN(const VnfsSetRequest r, vnfs_set_request(body));
     return done(backends_.vnfs.create_vnfs_set(r, mode));
+  }
+  if (collection == "decider") {
+    SYMNAS_ASSIGN(const records::Decider wanted, decider_request(body));
+    return done(backends_.records.change(
+        [&](const ClusterView& view) { return plan_decider(view, wanted); }, mode));
   }
   if (collection == "level") return done(backends_.records.change(plan_level_raise, mode));
   if (collection == "heads") {
@@ -195,7 +204,10 @@ Result<json> Router::act(const std::string& collection, const std::string& name,
     return planned([&](const ClusterView& v) { return plan_filesystem_set(v, name, wanted); });
   }
   if (collection == "heads" && action == "drain")
-    return planned([&](const ClusterView& v) { return plan_head_drain(v, name, now_ns()); });
+    return planned([&](const ClusterView& v) -> Result<Change> {
+      SYMNAS_TRY(check_builtin_decides(v, "head drain", kDrainInstead));
+      return plan_head_drain(v, name, now_ns());
+    });
   if (collection == "heads" && action == "undrain")
     return planned([&](const ClusterView& v) { return plan_head_undrain(v, name); });
   if (collection == "vnfs") return act_on_vnfs(name, action, body, mode);
@@ -242,8 +254,17 @@ Result<json> Router::act_on_vnfs(const std::string& name, const std::string& act
     SYMNAS_ASSIGN(const RehostRequest r, rehost_request(body));
     return done(backends_.vnfs.rehost_vnfs(name, r.head, r.pin, mode));
   }
+  if (action == "take" || action == "leave") {
+    SYMNAS_ASSIGN(DeciderOrder order, decider_order(body, "ha " + action));
+    order.vnfs = name;
+    return done(action == "take" ? backends_.deciders.take(order, mode)
+                                 : backends_.deciders.leave(order, mode));
+  }
   if (action == "failback")
-    return planned([&](const ClusterView& v) { return plan_vnfs_failback(v, name, now_ns()); });
+    return planned([&](const ClusterView& v) -> Result<Change> {
+      SYMNAS_TRY(check_builtin_decides(v, "vnfs failback", kMoveInstead));
+      return plan_vnfs_failback(v, name, now_ns());
+    });
   if (action == "kill")
     return planned([&](const ClusterView& v) { return plan_vnfs_kill(v, name); });
   if (action == "restart") {

@@ -31,6 +31,7 @@ void add_volume(CommandLine& line);
 void add_filesystem(CommandLine& line);
 void add_export(CommandLine& line);
 void add_vnfs(CommandLine& line);
+void add_ha(CommandLine& line);
 void add_lock(CommandLine& line);
 void add_status(CommandLine& line);
 void add_capacity(CommandLine& line);

@@ -116,6 +116,8 @@ void print_status(std::ostream& out, const json& status) {
     out << fmt::format("level {}: all heads could have level {} (symnas cluster raise-level)\n",
                        allowed, possible);
   }
+  if (const std::string decider = cluster.value("decider", "builtin"); decider != "builtin")
+    out << fmt::format("{} decides where VNFSs run\n", decider);
   out << "\n";
   const Column reachable = {"STATE", [](const json& row) -> std::string {
                               if (!row.value("reachable", false)) return "unreachable";

@@ -51,6 +51,7 @@ void add_commands(CommandLine& line) {
   add_filesystem(line);
   add_export(line);
   add_vnfs(line);
+  add_ha(line);
   add_lock(line);
   add_status(line);
   add_capacity(line);

@@ -7,7 +7,8 @@ namespace symnas::vnfsd::daemon {
 Agent::Cutting::Cutting(const ThisHead& head, ClusterReader& reader, Journal& journal,
                         Reservations* reservations, const AgentLinks& links,
                         const std::stop_token& end)
-    : means(head, reservations, {links.fence_off, links.fence_check}, end),
+    : means(head, reservations,
+            {links.fence_off, links.fence_check, links.stonith_confirmed, links.stonith_off}, end),
       fencing({head, reader, journal.events, journal.history, means, links.prober,
                links.last_answers_ms}) {}
 

@@ -9,6 +9,7 @@
 #include "common/base/result.h"
 #include "common/kv/membership.h"
 #include "vnfsd/daemon/admin/vnfs_admin.h"
+#include "vnfsd/daemon/fencing/fence_means.h"
 #include "vnfsd/daemon/fencing/limits.h"
 #include "vnfsd/daemon/luns/reservations.h"
 #include "vnfsd/probe/prober.h"
@@ -23,6 +24,9 @@ struct AgentLinks {
   // Whether fence_off() could work, as far as the fence agent can tell; given up when stop_fd
   // becomes readable. Empty: nobody asks.
   std::function<Status(int stop_fd)> fence_check;
+  // As in FenceCalls.
+  FenceCalls::Stonith stonith_confirmed;
+  FenceCalls::Stonith stonith_off;
   std::int64_t last_answers_ms = kLastAnswersMs;  // shorter in unit tests only
   probe::HeadSights* prober = nullptr;            // null: heads are not missed
   // Finds out who answers for addresses on the network of a device of this head (vnfsd/address).

@@ -65,6 +65,9 @@ ha::ReservationProgram reservation_program(const FenceConfig& fence) {
           kReservationJournal, fence.timeout_s * 1000};
 }
 
+// Of the package symnas-pacemaker.
+constexpr const char* kStonithProgram = "/usr/lib/symnas/symnas-stonith";
+
 // One life with one configuration. kAgain: the configuration shall be read anew.
 Result<Next> run(const std::string& config_path) {
   SYMNAS_ASSIGN(const Config config, load_config(config_path));
@@ -107,6 +110,15 @@ Result<Next> run(const std::string& config_path) {
         return ha::preempt_boot(reservations, own, victim, luns);
       },
       [&](const auto& device) { return ha::check_lun_can_fence(reservations, device); }};
+  const auto stonith = [timeout_s = config.fence.timeout_s](std::int64_t since_s) {
+    return ha::FenceAgent{kStonithProgram, {fmt::format("since={}", since_s)}, timeout_s * 1000};
+  };
+  links.stonith_confirmed = [stonith](const std::string& head, std::int64_t since_s) {
+    return ha::fence_confirmed(stonith(since_s), head);
+  };
+  links.stonith_off = [stonith](const std::string& head, std::int64_t since_s) {
+    return ha::order_off(stonith(since_s), head);
+  };
   if (!config.fence.agent.empty()) {
     const ha::FenceAgent fence{config.fence.agent, config.fence.options,
                                config.fence.timeout_s * 1000};

@@ -120,6 +120,7 @@ Status Reconciler::follow(const ClusterView& view) {
   }
   if (!std::exchange(swept_, true)) parts_.instances.end_standbys();
   parts_.heads.follow(view);
+  parts_.means.follow(view, parts_.heads.clocks_agree());
   if (is_any_being_cut_off(view)) parts_.means.stop_check();
   SYMNAS_TRY(make_probe_key(view));
   parts_.luns.follow_registrations(view);

@@ -91,6 +91,7 @@ kv::Txn guarded(const ClusterView& view, Change change, const std::string& chang
   records::ClusterRecord cluster = view.cluster.record;
   cluster.set_config_version(cluster.config_version() + 1);
   if (change.level != 0) cluster.set_level(change.level);
+  if (change.decider) cluster.set_decider(*change.decider);
   auto& recent = *cluster.mutable_recent_changes();
   recent.Add(std::string(change_id));
   if (recent.size() > kRecentChangesMax)

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct Change {
   std::string what;         // for messages and the log: "volume v1: created"; one line or several
   kv::Txn txn;              // without the cluster record
   std::uint32_t level = 0;  // the cluster's from then on (records/levels.h); 0: stays
+  std::optional<records::Decider> decider = {};  // the cluster's from then on; nullopt: stays
 };
 
 // The lines of Change::what.

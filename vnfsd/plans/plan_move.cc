@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include "common/kv/keys.h"
+#include "vnfsd/plans/deciders.h"
 #include "vnfsd/plans/hindrances.h"
 #include "vnfsd/plans/placement.h"
 #include "vnfsd/plans/plans.h"
@@ -90,6 +91,7 @@ Result<Change> plan_vnfs_stay(const ClusterView& view, const std::string& name) 
 
 ha::Facts facts_of(const ClusterView& view) {
   ha::Facts facts;
+  facts.decided = view.cluster.record.decider() != records::DECIDER_BUILTIN;
   for (const auto& [name, head] : view.heads) {
     const bool lost = head.record.incarnation().empty() || is_fenced(view, head.record);
     facts.heads[name] = lost                     ? ha::HeadState::kLost
@@ -102,6 +104,7 @@ ha::Facts facts_of(const ClusterView& view) {
     out.stopped = vnfs.record.stopped();
     if (vnfs.record.failback() == records::FAILBACK_AUTO) out.failback = ha::Failback::kAuto;
     out.pinned = vnfs.record.pinned();
+    if (is_decision_valid(view, vnfs.record)) out.decided = vnfs.record.decided_head();
     for (const std::string& head : out.heads) {
       if (view.heads.contains(head) && !reaches_all_of(view, name, head)) out.blind.insert(head);
     }

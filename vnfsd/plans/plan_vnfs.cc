@@ -9,6 +9,7 @@
 #include "vnfsd/names/names.h"
 #include "vnfsd/network/gateways.h"
 #include "vnfsd/network/net_address.h"
+#include "vnfsd/plans/deciders.h"
 #include "vnfsd/plans/exports.h"
 #include "vnfsd/plans/limits.h"
 #include "vnfsd/plans/plans.h"
@@ -386,6 +387,9 @@ Result<Change> plan_vnfs_restart(const ClusterView& view, const std::string& nam
 Result<Change> plan_vnfs_state(const ClusterView& view, const std::string& name,
                                WantedState state) {
   SYMNAS_ASSIGN(const auto* vnfs, find(view.vnfses, "vnfs", name));
+  const bool is_used = view.owners.contains(name) || !vnfs->record.decided_head().empty();
+  if (state == WantedState::kStopped && is_used)
+    SYMNAS_TRY(check_builtin_decides(view, "vnfs stop", kStopInstead));
   records::VnfsRecord record = vnfs->record;
   record.set_stopped(state == WantedState::kStopped);
   const auto move = view.moves.find(name);

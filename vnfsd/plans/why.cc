@@ -97,6 +97,8 @@ class Question {
         return fmt::format("it fails back to {} as soon as that has settled", to);
       case ha::Reason::kDistributed: return fmt::format("it goes to {}", to);
       case ha::Reason::kNowhere: return "none of its heads can serve it";
+      case ha::Reason::kDecided: return fmt::format("{} takes it, as the decider wants", to);
+      case ha::Reason::kLeft: return "nobody serves it: the decider wants it nowhere";
     }
     return "?";
   }

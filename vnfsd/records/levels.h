@@ -20,8 +20,11 @@ inline constexpr std::uint32_t kExportRules = 2;
 // Access times that are recorded (FilesystemRecord.access_times, Inode.content_revision).
 inline constexpr std::uint32_t kAccessTimes = 3;
 
+// Other deciders than the builtin one (ClusterRecord.decider, VnfsRecord.decided_head).
+inline constexpr std::uint32_t kDeciders = 4;
+
 // Of this version.
-inline constexpr std::uint32_t kOwn = kAccessTimes;
+inline constexpr std::uint32_t kOwn = kDeciders;
 
 // A field that is absent means the first level.
 constexpr std::uint32_t of(std::uint32_t field) { return field == 0 ? kFirst : field; }

@@ -50,9 +50,13 @@ class LockClient:
         check(self.process.stdout.readline().strip() == "ready", "no lock client")
 
     def ask(self, words):
-        self.process.stdin.write(words + "\n")
-        self.process.stdin.flush()
-        return self.process.stdout.readline().strip()
+        """"" if the client has ended."""
+        try:
+            self.process.stdin.write(words + "\n")
+            self.process.stdin.flush()
+            return self.process.stdout.readline().strip()
+        except (OSError, ValueError):
+            return ""
 
 
 class Locks(threading.Thread):
@@ -84,11 +88,11 @@ class Locks(threading.Thread):
         return self.wrong
 
     def kill(self):
+        self.stop.set()
         for client in (self.holder, self.other):
             client.process.kill()
             client.process.wait()
-            client.process.stdin.close()
-            client.process.stdout.close()
+        self.join(ENDED_S)
 
 
 class Seen:
@@ -114,10 +118,10 @@ def load(site, what, limit_ms=None):
                 stack.callback(meter.process.wait)
                 stack.callback(meter.process.kill)
             locks = Locks()
+        locks.start()
         stack.callback(locks.kill)
         for meter in meters:
             meter.wait_running()
-        locks.start()
         time.sleep(1.0)
         yield seen
         time.sleep(1.0)

@@ -5,6 +5,8 @@ namespace symnas::vnfsd::daemon {
 Administration::Administration(const AdministrationParts& parts)
     : records_(parts.status.head, parts.status.reader, parts.events),
       vnfs_(parts.status.head, parts.status.reader, parts.events, parts.who_has),
+      deciders_({parts.status.head, parts.status.reader, parts.events, parts.fencing,
+                 parts.status.heads, parts.status.instances}),
       exports_(parts.status.head, parts.status.reader, parts.events),
       storage_(parts.status.head, parts.status.reader, parts.events, parts.status.luns,
                parts.luns_found),
@@ -16,8 +18,8 @@ Administration::Administration(const AdministrationParts& parts)
       status_(parts.status) {}
 
 api::Backends Administration::backends() {
-  return {records_, vnfs_,    exports_,    storage_, storage_, storage_,
-          heads_,   members_, inspection_, locks_,   status_};
+  return {records_, vnfs_,  deciders_, exports_,    storage_, storage_,
+          storage_, heads_, members_,  inspection_, locks_,   status_};
 }
 
 }  // namespace symnas::vnfsd::daemon

@@ -5,6 +5,7 @@
 
 #include "common/kv/membership.h"
 #include "vnfsd/api/backends.h"
+#include "vnfsd/daemon/admin/deciders_admin.h"
 #include "vnfsd/daemon/admin/exports_admin.h"
 #include "vnfsd/daemon/admin/heads_admin.h"
 #include "vnfsd/daemon/admin/inspection_admin.h"
@@ -37,6 +38,7 @@ class Administration {
  private:
   RecordsAdmin records_;
   VnfsAdmin vnfs_;
+  DecidersAdmin deciders_;
   ExportsAdmin exports_;
   StorageAdmin storage_;
   MembersAdmin members_;

@@ -11,6 +11,7 @@
 #include "vnfsd/daemon/clients/client_use.h"
 #include "vnfsd/daemon/head/limits.h"
 #include "vnfsd/daemon/journal/commit.h"
+#include "vnfsd/plans/deciders.h"
 #include "vnfsd/plans/plans.h"
 #include "vnfsd/records/expected_pause.h"
 #include "vnfsd/records/history.h"
@@ -118,7 +119,8 @@ Result<std::string> VnfsAdmin::rehost_vnfs(const std::string& name, const std::s
   SYMNAS_TRY(reader_.wait_ready());
   auto done = commit(
       head_, events_,
-      [&](const ClusterView& view) {
+      [&](const ClusterView& view) -> Result<Change> {
+        SYMNAS_TRY(check_builtin_decides(view, "vnfs rehost", kMoveInstead));
         return plan_vnfs_rehost(view, name, head, head_.clock.wall_ns(), pin);
       },
       mode);

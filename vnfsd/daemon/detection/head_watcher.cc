@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <utility>
 
 #include <fmt/core.h>
@@ -9,6 +10,7 @@
 #include "common/base/log.h"
 #include "vnfsd/daemon/detection/limits.h"
 #include "vnfsd/daemon/head/limits.h"
+#include "vnfsd/plans/deciders.h"
 #include "vnfsd/plans/plans.h"
 
 namespace symnas::vnfsd::daemon {
@@ -78,6 +80,15 @@ void HeadWatcher::look() {
         parts_.events.tell(event::kHeadHeard, fmt::format("head {}: is heard again", sight.head));
     }
   }
+}
+
+bool HeadWatcher::clocks_agree() const {
+  const auto seen = clocks();
+  const auto is_off = [](std::int64_t ahead_ns) { return std::abs(ahead_ns) > kClockOffNs; };
+  return !seen ||
+         (!is_off(seen->own_ahead_ns) && std::ranges::none_of(seen->ahead_ns, [&](const auto& one) {
+           return is_off(one.second);
+         }));
 }
 
 std::optional<ha::ClockSpread::Sight> HeadWatcher::clocks() const {
@@ -225,6 +236,10 @@ std::optional<std::string> HeadWatcher::why_not_fenced(const ClusterView& view,
   if (is_fenced(view, sight.head, sight.incarnation)) return "it is fenced, or being fenced";
   const std::vector<Cidr> vips = vips_of(view, sight.head);
   if (vips.empty()) return "it serves nothing, and nothing waits for it";
+  if (const records::Decider decider = view.cluster.record.decider();
+      decider != records::DECIDER_BUILTIN) {
+    return fmt::format("{} decides whether it is fenced", name_of(decider));
+  }
   if (std::string why = parts_.fences.why_no_failover(); !why.empty()) return why;
   if (const Status able = parts_.fences.check_can_fence(view); !able) return able.error().message;
   // A head that is cut off itself hears nobody. Of two heads, each may be right: etcd's quorum

@@ -58,6 +58,8 @@ class HeadWatcher {
   // Heads that are not heard, with the reason why they are not fenced; "": they are being fenced,
   // or were.
   std::map<std::string, std::string> silent() const;
+  // Whether no clock of the heads that are heard, nor this one, is off.
+  bool clocks_agree() const;
   // As HeadSights::clocks().
   std::optional<ha::ClockSpread::Sight> clocks() const;
 

@@ -27,7 +27,35 @@ FenceMeans::FenceMeans(const ThisHead& head, Reservations* reservations, FenceCa
   CHECK(stop_check_.valid(), "eventfd");
 }
 
-bool FenceMeans::can_fence() const { return reservations_ != nullptr || calls_.off != nullptr; }
+void FenceMeans::follow(const ClusterView& view, bool clocks_agree) {
+  const MutexLock lock(mutex_);
+  by_pacemaker_ = view.cluster.record.decider() == records::DECIDER_PACEMAKER;
+  clocks_agree_ = clocks_agree;
+  std::erase_if(boots_, [&](const auto& one) { return !view.heads.contains(one.first); });
+  for (const auto& [name, head] : view.heads) {
+    Boot& boot = boots_[name];
+    if (boot.incarnation == head.record.incarnation()) continue;
+    boot = {head.record.incarnation(), head_.clock.wall_ns()};
+  }
+}
+
+std::optional<std::int64_t> FenceMeans::boot_known_since_s(const std::string& head,
+                                                           const std::string& incarnation) const {
+  const MutexLock lock(mutex_);
+  const auto boot = boots_.find(head);
+  const bool is_known = boot != boots_.end() && boot->second.incarnation == incarnation;
+  if (!by_pacemaker_ || !clocks_agree_ || !is_known) return std::nullopt;
+  return boot->second.seen_ns / 1'000'000'000 + kStonithMarginS;
+}
+
+bool FenceMeans::has_stonith() const {
+  const MutexLock lock(mutex_);
+  return by_pacemaker_ && calls_.stonith_off;
+}
+
+bool FenceMeans::can_fence() const {
+  return reservations_ != nullptr || calls_.off != nullptr || has_stonith();
+}
 
 std::string FenceMeans::why_no_failover() const {
   if (!can_fence()) {
@@ -85,10 +113,30 @@ Result<CutOff> FenceMeans::preempt_head(const std::string& head, const std::stri
   return CutOff{std::move(proof), "luns", luns};
 }
 
+// What pacemaker has turned off before this fence began would be turned off again: whether it was
+// that boot is not known.
+Result<CutOff> FenceMeans::ask_stonith(const std::string& head) {
+  if (!has_stonith()) {
+    return fail(ErrorCode::kNotSupported,
+                fmt::format("head {}: cannot be cut off: {}", head, why_no_failover()));
+  }
+  const std::int64_t now_s = head_.clock.wall_ns() / 1'000'000'000;
+  SYMNAS_ASSIGN(std::string proof, calls_.stonith_off(head, now_s));
+  return CutOff{std::move(proof), "power", std::nullopt};
+}
+
 // The ladder: reservations first, because nobody loses its power by them.
 Result<CutOff> FenceMeans::cut_off(const std::string& head, const std::string& incarnation,
                                    const std::function<Status()>& still_fenced) {
   Error first;
+  if (const auto since_s = boot_known_since_s(head, incarnation);
+      since_s && calls_.stonith_confirmed) {
+    const auto proof = calls_.stonith_confirmed(head, *since_s);
+    if (proof) return CutOff{*proof, "power", std::nullopt};
+    log::info("head {}: {}", head, proof.error().message);
+    SYMNAS_TRY(still_fenced());
+  }
+  if (reservations_ == nullptr && !calls_.off) return ask_stonith(head);
   if (reservations_) {
     auto done = preempt_head(head, incarnation);
     if (done || !calls_.off) return done;

@@ -1,12 +1,15 @@
 // FenceMeans: cuts a head off and proves that it did, by the configured ways: reservations first,
 // because no head loses its power by them, then the fence agent (docs/architecture/fencing.md).
-// Thread-safe.
+// While pacemaker is the decider, what its fencer has turned off is proved by that, and its fencer
+// is asked where nothing else is configured (docs/decisions/0014). Thread-safe.
 //
 // Invariant: the device that the fence agent talks to has one session at a time: a check of the
 // agent ends before the agent cuts a head off.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -25,6 +28,11 @@ struct FenceCalls {
   // Whether off() could work, as far as the agent can tell; given up when stop_fd becomes readable.
   // Empty: nobody asks.
   std::function<Status(int stop_fd)> check;
+  // pacemaker's fencer, asked while pacemaker is the decider. Empty: it is not asked. Both return
+  // the proof, of an `off` that ended at that time (seconds since the epoch) or later.
+  using Stonith = std::function<Result<std::string>(const std::string& head, std::int64_t since_s)>;
+  Stonith stonith_confirmed;  // it has had the head turned off
+  Stonith stonith_off;        // it has the head turned off, unless it has done so
 };
 
 // Proof that a head is cut off.
@@ -40,6 +48,8 @@ class FenceMeans {
   FenceMeans(const ThisHead& head, Reservations* reservations, FenceCalls calls,
              std::stop_token end);
 
+  // Takes what the records say now. `clocks_agree`: those of the heads that are heard.
+  void follow(const ClusterView& view, bool clocks_agree);
   bool can_fence() const;  // as configured
   // As FenceOrders.
   std::string why_no_failover() const;
@@ -59,6 +69,12 @@ class FenceMeans {
   void stop_check();
 
  private:
+  // Since when (wall clock, seconds) it is known that the head's last boot is that one, if proofs
+  // of pacemaker count and their times can be compared with this clock.
+  std::optional<std::int64_t> boot_known_since_s(const std::string& head,
+                                                 const std::string& incarnation) const;
+  bool has_stonith() const;
+  Result<CutOff> ask_stonith(const std::string& head);
   Result<CutOff> preempt_head(const std::string& head, const std::string& incarnation);
   // Ends a check that runs.
   void take_fence_agent() ACQUIRE(fence_agent_mutex_);
@@ -71,6 +87,16 @@ class FenceMeans {
   // only.
   Mutex fence_agent_mutex_;
   UniqueFd stop_check_;  // eventfd: a running check ends now
+
+  // A boot, and when it was first seen in the head's record (wall clock).
+  struct Boot {
+    std::string incarnation;
+    std::int64_t seen_ns = 0;
+  };
+  mutable Mutex mutex_;  // leaf
+  bool by_pacemaker_ GUARDED_BY(mutex_) = false;
+  bool clocks_agree_ GUARDED_BY(mutex_) = false;
+  std::map<std::string, Boot> boots_ GUARDED_BY(mutex_);  // by head
 };
 
 }  // namespace symnas::vnfsd::daemon

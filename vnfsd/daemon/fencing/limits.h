@@ -41,4 +41,8 @@ constexpr std::int64_t fence_span_ms(std::int64_t agent_timeout_s) {
 // after which its VIPs go (instance/limits.h), and a tenth for its clock.
 inline constexpr std::int64_t kLastAnswersMs = 10'200;
 
+// An `off` of pacemaker that ended so long after a boot was seen was one of that boot, by clocks
+// that are apart by less than kClockOffNs, of which pacemaker tells seconds.
+inline constexpr std::int64_t kStonithMarginS = 2;
+
 }  // namespace symnas::vnfsd::daemon

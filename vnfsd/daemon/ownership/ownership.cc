@@ -11,6 +11,7 @@
 #include "ha/policy/planner.h"
 #include "vnfsd/daemon/head/limits.h"
 #include "vnfsd/plans/change.h"
+#include "vnfsd/plans/deciders.h"
 #include "vnfsd/plans/placement.h"
 #include "vnfsd/plans/plans.h"
 #include "vnfsd/records/levels.h"
@@ -110,6 +111,11 @@ Result<instance::InstancePlan> Ownership::claim_from(const ClusterView& view,
                 fmt::format("vnfs {}: {} is none of its heads", vnfs, head_.config.head_name));
   }
   const ha::Facts facts = facts_of(view);
+  if (facts.decided && owner == view.owners.end() &&
+      ha::plan(facts).at(vnfs).head != head_.config.head_name) {
+    return fail(ErrorCode::kBusy, fmt::format("vnfs {}: {} does not want it here", vnfs,
+                                              name_of(view.cluster.record.decider())));
+  }
   const std::string& target = facts.vnfses.at(vnfs).target;
   const bool target_serves = !target.empty() && facts.heads.at(target) == ha::HeadState::kServing;
   if (owner == view.owners.end() && target_serves && target != head_.config.head_name) {

@@ -69,11 +69,13 @@ Status parse_vnfs(const std::string& line, const Words& words, Facts& facts) {
       vnfs.pinned = value;
     } else if (words[i] == "owner") {
       vnfs.owner = value;
+    } else if (words[i] == "decided") {
+      vnfs.decided = value;
     } else if (words[i] == "target") {
       vnfs.target = value;
     } else {
-      return refused(line, fmt::format("{}: on, blind, refused, owner, target, pinned, ailing, "
-                                       "auto and stopped are known",
+      return refused(line, fmt::format("{}: on, blind, refused, owner, target, pinned, decided, "
+                                       "ailing, auto and stopped are known",
                                        words[i]));
     }
     ++i;
@@ -95,10 +97,12 @@ Result<Facts> parse_facts(const std::string& text) {
     if (words.empty()) continue;
     if (words[0] == "head") {
       SYMNAS_TRY(parse_heads(line, words, facts));
+    } else if (words[0] == "decider") {
+      facts.decided = true;
     } else if (words[0] == "vnfs") {
       SYMNAS_TRY(parse_vnfs(line, words, facts));
     } else {
-      return refused(line, "it begins with neither head nor vnfs");
+      return refused(line, "it begins with none of head, vnfs and decider");
     }
   }
   return facts;

@@ -189,16 +189,33 @@ struct FakeStatus final : StatusBackend {
   nlohmann::json silent = nlohmann::json::array();
 };
 
+struct FakeDeciders final : DecidersBackend {
+  FakeDeciders(FakeRecords& all) : records(all) {}
+  Result<std::string> take(const DeciderOrder& order, Mode mode) override {
+    return records.change([&](const ClusterView& v) { return plan_take(v, order, 1); }, mode);
+  }
+  Result<std::string> leave(const DeciderOrder& order, Mode mode) override {
+    return records.change([&](const ClusterView& v) { return plan_leave(v, order); }, mode);
+  }
+  Result<nlohmann::json> standing(const std::string& vnfs, const std::string& head) override {
+    SYMNAS_ASSIGN(const ClusterView view, records.view());
+    SYMNAS_ASSIGN(const DeciderSight sight, look_as_decider(view, vnfs, head, std::nullopt));
+    return nlohmann::json{{"standing", name_of(sight.standing)}, {"why", sight.why}};
+  }
+  FakeRecords& records;
+};
+
 struct FakeBackends {
   Backends all() {
-    return {records, vnfs,    exports,    luns,  volumes, filesystems,
-            heads,   members, inspection, locks, status};
+    return {records,     vnfs,  deciders, exports,    luns,  volumes,
+            filesystems, heads, members,  inspection, locks, status};
   }
 
   ViewBuilder builder;
   Notes notes;
   FakeRecords records{builder.store};
   FakeVnfs vnfs{records, notes};
+  FakeDeciders deciders{records};
   FakeExports exports{records, notes};
   FakeLuns luns{notes};
   FakeVolumes volumes{records, notes};
