@@ -29,6 +29,7 @@ global_defs {{
   enable_script_security
   script_user root
   vrrp_version 3
+  vrrp_higher_prio_send_advert true
   vrrp_no_swap
   max_auto_priority 99
   vrrp_notify_fifo /run/symnas-keepalived/notify

@@ -61,7 +61,8 @@ TEST(KeepalivedConfig, GlobalSettingsComeFirst) {
   const std::string text = config({}, "c1n1");
   for (const char* line :
        {"  enable_script_security\n", "  script_user root\n", "  vrrp_version 3\n",
-        "  router_id c1n1\n", "  vrrp_notify_fifo /run/symnas-keepalived/notify\n",
+        "  vrrp_higher_prio_send_advert true\n", "  router_id c1n1\n",
+        "  vrrp_notify_fifo /run/symnas-keepalived/notify\n",
         "  vrrp_notify_fifo_script /usr/lib/symnas/keepalived-notify\n"}) {
     EXPECT_TRUE(has(text, line)) << line;
   }
