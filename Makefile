@@ -21,7 +21,7 @@ export SYMNAS_BUILD := $(abspath $(BUILD))
 .PHONY: sim sim-exhaustive sim-mutants
 .PHONY: bench bench-compare bench-capacity bench-profile
 .PHONY: bench-raw bench-engine bench-shared bench-failover
-.PHONY: packages packages-test release machines ha-tests
+.PHONY: packages packages-test release machines machines-san ansible-test ha-tests
 .PHONY: sim-long soak lab-asan lab-tsan lab-tests torture
 .DEFAULT_GOAL := help
 
@@ -58,6 +58,9 @@ help:
 	@echo 'make packages  .debs for Debian 12 and 13 in $(BUILD)/packages; RELEASE=bookworm: one only'
 	@echo 'make packages-test  they are installed, upgraded and purged in fresh roots; lintian'
 	@echo 'make machines  three heads as Debian machines, installed from packages; SHORT=1: less'
+	@echo 'make machines-san  two heads and an array, each with a kernel of its own: iSCSI, multipath,'
+	@echo '               SCSI-3 reservations'
+	@echo 'make ansible-test  a cluster of such machines, made and upgraded by deploy/ansible'
 	@echo 'make ha-tests  such machines under pacemaker and keepalived; DECIDER=pacemaker: one of them'
 	@echo 'make release   tags the version, builds its packages, prints their checksums'
 	@echo 'make clean     remove $(BUILD)/'
@@ -184,6 +187,16 @@ machines: setup-build build
 	@deploy/setup/setup machines
 	@JOBS=$(JOBS) tests/machines/packages $(if $(SHORT),--short)
 	@tests/machines/run $(if $(SHORT),--short)
+
+machines-san: setup-build build
+	@deploy/setup/setup machines uml
+	@JOBS=$(JOBS) tests/machines/packages --short
+	@tests/machines/san/run
+
+ansible-test: setup-build build
+	@deploy/setup/setup machines ansible
+	@JOBS=$(JOBS) tests/machines/packages
+	@tests/machines/ansible/run
 
 ha-tests: setup-build build
 	@deploy/setup/setup machines

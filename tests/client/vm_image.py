@@ -166,6 +166,12 @@ def _compile(target_dir, program):
         return file.read()
 
 
+def compile_program(program):
+    """The bytes of one of GUEST_PROGRAMS, which need no library."""
+    with tempfile.TemporaryDirectory() as work_dir:
+        return _compile(work_dir, program)
+
+
 def _read(path):
     try:
         with open(path, "rb") as file:

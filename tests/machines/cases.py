@@ -32,12 +32,13 @@ def eventually(seconds, what, condition):
 
 
 @contextlib.contextmanager
-def load(site, what, limit_ms):
+def load(site, what, limit_ms, vip=VIP, pause_ms=5):
     """A client that reads, writes and creates; prints and checks its longest gap."""
     with netns.entered(site.client_netns):
         process = subprocess.Popen(
-            [program("nfs_io"), "gaps", "--url", f"nfs://{VIP}/{EXPORT}", "--seconds", "600",
-             "--kinds", KINDS, "--pause-us", "5000"], stdout=subprocess.PIPE, text=True)
+            [program("nfs_io"), "gaps", "--url", f"nfs://{vip}/{EXPORT}", "--seconds", "600",
+             "--kinds", KINDS, "--pause-us", str(pause_ms * 1000)],
+            stdout=subprocess.PIPE, text=True)
     try:
         line = process.stdout.readline()
         check("running" in line, f"the client says {line!r}")

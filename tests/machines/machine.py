@@ -41,14 +41,11 @@ class Machine:
                 "--bind=/dev/loop-control", "--rlimit=RLIMIT_MEMLOCK=infinity",
                 "--console=read-only", *self.options]
 
-        def enter_cgroup():
-            with open(os.path.join(self.cgroup, "cgroup.procs"), "w", encoding="ascii") as file:
-                file.write(str(os.getpid()))
-
         console = os.path.join(os.path.dirname(self.root), "console")
         with open(console, "ab") as log:
             self.process = subprocess.Popen(
-                argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=enter_cgroup,
+                argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                preexec_fn=self._enter_cgroup,
                 env={**os.environ, "SYSTEMD_NSPAWN_UNIFIED_HIERARCHY": "1"})
         deadline = time.monotonic() + BOOTED_S
         while True:
@@ -59,6 +56,10 @@ class Machine:
                 with open(console, encoding="utf-8", errors="replace") as file:
                     raise LabError(f"{self.name} has not booted: {file.read()[-1000:]}")
             time.sleep(0.2)
+
+    def _enter_cgroup(self):
+        with open(os.path.join(self.cgroup, "cgroup.procs"), "w", encoding="ascii") as file:
+            file.write(str(os.getpid()))
 
     def _init(self):
         try:
@@ -82,6 +83,17 @@ class Machine:
             raise LabError(f"{self.name}# {command}: ended with {done.returncode}: "
                            f"{done.stdout.strip()[-2000:]}")
         return done.stdout
+
+    def read_file(self, name):
+        """The bytes of a file in /root."""
+        with open(os.path.join(self.root, "root", name), "rb") as file:
+            return file.read()
+
+    def write_file(self, name, data):
+        """Into /root, for nobody else to read."""
+        path = os.path.join(self.root, "root", name)
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            file.write(data)
 
     def is_on(self):
         try:

@@ -53,21 +53,23 @@ class Site:
     """repositories: folders of .debs with a Packages file, by name: `this` version, the `previous`
     one, the `next` one. installed: the name of what is installed at first; page: how.
 
-    All names begin with the prefix and "machines", so labs of that prefix are not touched. A second
-    run of the same prefix is refused; what a run that was killed has left is removed first.
+    All names begin with the prefix and KIND, so labs of that prefix are not touched. A second run
+    of the same prefix is refused; what a run that was killed has left is removed first.
     """
 
-    LISTS = ("machine.txt",)  # of deploy/packages/roots: what the machines' root has
+    KIND = "machines"
+    WANTED = ("machine.txt",)  # lists of packages in deploy/packages/roots
+    PAGE = "three_heads.md"
 
     def __init__(self, prefix, repositories, installed="this", operations=OPERATIONS):
-        self.prefix = prefix
-        self.netns, self.bridge = f"{prefix}-machines", f"{prefix}-br"
-        self.client_netns = f"{prefix}-machines-client"
-        self.cgroup = f"{prefix}-machines"
-        self.folder = os.path.join("/dev/shm", f"{prefix}-machines")
+        self.name = f"{prefix}-{self.KIND}"
+        self.netns, self.bridge = self.name, f"{prefix}-br"
+        self.client_netns = f"{self.name}-client"
+        self.cgroup = self.name
+        self.folder = os.path.join("/dev/shm", self.name)
         self.repositories = repositories
         self.installed = installed
-        self.page = Page(os.path.join(operations, "three_heads.md"))
+        self.page = Page(os.path.join(operations, self.PAGE))
         self.machines = {}
         self.closing = contextlib.ExitStack()
 
@@ -106,12 +108,12 @@ class Site:
     @contextlib.contextmanager
     def _alone(self):
         """LabError while another run has this prefix."""
-        path = os.path.join("/run/lock", f"symnas-{self.prefix}-machines")
+        path = os.path.join("/run/lock", f"symnas-{self.name}")
         with open(path, "w", encoding="ascii") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise LabError(f"prefix {self.prefix}: another run has it (--prefix)") from None
+                raise LabError(f"{self.name}: another run has it (--prefix)") from None
             yield
 
     def _remove_all(self):
@@ -137,11 +139,11 @@ class Site:
     def _debian_root(self):
         """A Debian root with what our packages depend on, made once from the mirror."""
         names = dependencies(self.repositories["this"])
-        for wanted in self.LISTS:
-            with open(os.path.join(TOP, "deploy", "packages", "roots", wanted),
-                      encoding="ascii") as file:
+        for wanted in self.WANTED:
+            path = os.path.join(TOP, "deploy", "packages", "roots", wanted)
+            with open(path, encoding="ascii") as file:
                 names |= set(file.read().split())
-        names_file = os.path.join(self.folder, "machine.txt")
+        names_file = os.path.join(self.folder, self.WANTED[-1])
         with open(names_file, "w", encoding="ascii") as file:
             file.write("".join(name + "\n" for name in sorted(names)))
         in_root = os.path.join(TOP, "deploy", "packages", "in_root")
@@ -217,7 +219,7 @@ class Site:
             machine = self.machines[host]
             copied = re.fullmatch(r"scp (\w+):(\S+) \.", command)
             if copied:
-                source = os.path.join(self.machines[copied[1]].root, "root", copied[2])
-                shutil.copy(source, os.path.join(machine.root, "root", os.path.basename(source)))
+                data = self.machines[copied[1]].read_file(copied[2])
+                machine.write_file(os.path.basename(copied[2]), data)
             else:
                 machine.run(command)

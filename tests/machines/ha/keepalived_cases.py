@@ -161,6 +161,7 @@ def vrrp_is_lost_one_way(site):
     with load(site, "VRRP lost one way", MOVE_MS):
         with vrrp_lost(site, "c1n2"):
             has_masters(site, "c1n1", "c1n2")
+            time.sleep(SETTLED_S)  # c1n2 takes it, c1n1 takes it back
             comes_to(site, "c1n1")
             stays_at(site, "c1n1")
         has_masters(site, "c1n1")

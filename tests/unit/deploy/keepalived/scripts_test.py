@@ -206,6 +206,18 @@ class Notify(FakeSymnas):
         self.run_lines(steps)
         self.assertEqual(self.calls(), [TAKE])
 
+    def test_what_happens_again_and_again_is_said_once(self):
+        async def steps(masters):
+            masters.handle('INSTANCE "symnas_v1" MASTER 250\n')
+            await self.until(lambda: not masters.taking)
+            for count in (2, 3):
+                masters.handle('INSTANCE "symnas_v1" MASTER_RX_LOWER_PRI 250\n')
+                await self.until(lambda: not masters.taking)
+                self.assertEqual(self.calls(), [TAKE] * count)
+
+        self.run_lines(steps)
+        self.assertEqual(self.said, ["vnfs v1: MASTER", "vnfs v1: this head serves it"])
+
     def test_a_program_that_is_missing_is_said(self):
         os.unlink(self.symnas)
 
