@@ -140,7 +140,9 @@ void add_ha(CommandLine& line) {
   add_target(verb, *o);
   verb->callback(
       [&line, o] { line.action = [o](Context& context) { return show_standing(context, *o); }; });
+
   add_ha_keepalived(line, noun);
+  add_ha_pacemaker(line, noun);
 }
 
 }  // namespace symnas::vnfsd::ctl

@@ -137,6 +137,8 @@ class Planner {
                                           [&](const CibResource& one) { return one.id == id; });
   }
 
+  // Not managed until it has its scores: it would be started just anywhere, or stopped where it
+  // runs.
   void create(const json& vnfs, const std::string& id) {
     const std::string name = vnfs.value("name", "");
     Words operations;
@@ -147,11 +149,17 @@ class Planner {
     }
     const Words rest = joined(
         operations, {"meta", "allow-migrate=true", "resource-stickiness=" + stickiness_of(vnfs),
-                     "migration-threshold=2", "failure-timeout=120s"});
-    step(fmt::format("vnfs {}: it has no resource", name),
-         {joined({"pcs", "resource", "create", id, kVnfsAgent, "vnfs=" + name}, rest)},
-         {joined({"crm", "configure", "primitive", id, kVnfsAgent, "params", "vnfs=" + name},
-                 rest)});
+                     "migration-threshold=2", "failure-timeout=120s", "is-managed=false"});
+    const Texts scores = scores_of(vnfs);
+    std::vector<Words> pcs = {
+        joined({"pcs", "resource", "create", id, kVnfsAgent, "vnfs=" + name}, rest)};
+    std::vector<Words> crm = {
+        joined({"crm", "configure", "primitive", id, kVnfsAgent, "params", "vnfs=" + name}, rest)};
+    if (!scores.empty()) pcs.push_back(prefer_by_pcs(id, scores));
+    for (const auto& [head, score] : scores) crm.push_back(prefer_by_crm(id, head, score));
+    pcs.push_back({"pcs", "resource", "manage", id});
+    crm.push_back({"crm", "resource", "manage", id});
+    step(fmt::format("vnfs {}: it has no resource", name), pcs, crm);
   }
 
   void set_meta(const std::string& id, const char* name, const std::string& value,
@@ -218,71 +226,84 @@ class Planner {
       create(vnfs, id);
     } else {
       mend(vnfs, *there);
+      mend_scores(vnfs, id);
     }
-    locations(vnfs, id);
     if (vnfs.value("wanted", "") == "stopped")
       warning(fmt::format("vnfs {}: it is stopped (symnas vnfs start {})", name, name));
   }
 
-  void locations(const json& vnfs, const std::string& id) {
-    const json heads = vnfs.value("heads", json::array());
-    Texts wanted;
-    for (const std::string& head : names_of(facts_.heads)) wanted[head] = kNever;
+  // By head; of heads that are nodes.
+  Texts scores_of(const json& vnfs) const {
+    Texts out;
+    for (const std::string& head : names_of(facts_.heads)) out[head] = kNever;
     int score = kScoreFirst;
-    for (const json& head : heads) {
-      wanted[head.get<std::string>()] = std::to_string(score);
+    for (const json& head : vnfs.value("heads", json::array())) {
+      out[head.get<std::string>()] = std::to_string(score);
       score -= kScoreStep;
     }
     if (cib_ != nullptr) {
-      std::erase_if(wanted, [&](const auto& one) { return !is_among(cib_->nodes, one.first); });
-      for (const CibLocation& one : cib_->locations) {
-        if (one.resource == id) look_at(one, id, wanted);
-      }
+      std::erase_if(out, [&](const auto& one) { return !is_among(cib_->nodes, one.first); });
     }
-    for (const auto& [head, value] : wanted) add_location(id, head, value, nullptr);
+    return out;
   }
-  // What is as it should be is taken out of `wanted`.
-  void look_at(const CibLocation& there, const std::string& id, Texts& wanted) {
-    if (there.id != fmt::format("{}{}-{}", kPacemakerPrefix, id, there.node)) {
+  // pcs has one of these for a resource and a node: it replaces the former.
+  static Words prefer_by_pcs(const std::string& id, const Texts& scores) {
+    Words out = {"pcs", "constraint", "location", id, "prefers"};
+    for (const auto& [head, score] : scores) out.push_back(fmt::format("{}={}", head, score));
+    return out;
+  }
+  static std::string location_prefix(const std::string& id, const std::string& head) {
+    return fmt::format("location-{}-{}-", id, head);
+  }
+  static Words prefer_by_crm(const std::string& id, const std::string& head,
+                             const std::string& score) {
+    return {"crm", "configure", "location", location_prefix(id, head) + score,
+            id,    score + ":", head};
+  }
+
+  void mend_scores(const json& vnfs, const std::string& id) {
+    Texts wanted = scores_of(vnfs);
+    Texts is;
+    std::vector<Words> crm;
+    for (const CibLocation& one : cib_->locations) {
+      if (one.resource == id) look_at(one, wanted, is, crm);
+    }
+    if (wanted.empty()) return;
+    std::string what;
+    for (const auto& [head, score] : wanted) {
+      const std::string now = value_of(is, head);
+      what += fmt::format("{} {} on {}, not {}", what.empty() ? "" : ",", score, head,
+                          now.empty() ? "none" : now);
+      crm.push_back(prefer_by_crm(id, head, score));
+    }
+    step(fmt::format("resource {}: its scores should be{}", id, what), {prefer_by_pcs(id, wanted)},
+         crm);
+  }
+  // What is as it should be is taken out of `wanted`; the others' present scores are put into `is`.
+  void look_at(const CibLocation& there, Texts& wanted, Texts& is, std::vector<Words>& crm) {
+    const std::string& id = there.resource;
+    if (!there.id.starts_with(location_prefix(id, there.node))) {
       warning(fmt::format(
           "resource {}: the constraint {} ({}, score {}) stands beside the order "
-          "of its heads (pcs resource clear {}; pcs constraint location remove "
-          "{})",
+          "of its heads (pcs resource clear {}, or pcs constraint delete {})",
           id, there.id, there.node.empty() ? "a rule" : there.node, there.score, id, there.id));
       return;
     }
+    const Words removed_by_crm = {"crm", "configure", "delete", there.id};
     const auto found = wanted.find(there.node);
     if (found == wanted.end()) {
       step(fmt::format("resource {}: {} is no head any more", id, there.node),
-           {remove_by_pcs(there.id)}, {remove_by_crm(there.id)});
+           {{"pcs", "constraint", "delete", there.id}}, {removed_by_crm});
       return;
     }
-    double is = 0;
+    double now = 0;
     double should = 0;
-    if (!is_score(there.score, is) || !is_score(found->second, should) || is != should)
-      add_location(id, there.node, found->second, &there);
-    wanted.erase(found);
-  }
-  static Words remove_by_pcs(const std::string& location) {
-    return {"pcs", "constraint", "location", "remove", location};
-  }
-  static Words remove_by_crm(const std::string& location) {
-    return {"crm", "configure", "delete", location};
-  }
-  void add_location(const std::string& id, const std::string& head, const std::string& score,
-                    const CibLocation* former) {
-    const std::string location = fmt::format("{}{}-{}", kPacemakerPrefix, id, head);
-    std::vector<Words> pcs;
-    std::vector<Words> crm;
-    if (former != nullptr) {
-      pcs.push_back(remove_by_pcs(location));
-      crm.push_back(remove_by_crm(location));
+    if (is_score(there.score, now) && is_score(found->second, should) && now == should) {
+      wanted.erase(found);
+    } else {
+      is[there.node] = there.score;
+      crm.push_back(removed_by_crm);
     }
-    pcs.push_back({"pcs", "constraint", "location", "add", location, id, head, score});
-    crm.push_back({"crm", "configure", "location", location, id, score + ":", head});
-    step(fmt::format("resource {}: its score on {} is {}, not {}", id, head,
-                     former == nullptr ? "not set" : former->score, score),
-         pcs, crm);
   }
 
   void warn() {

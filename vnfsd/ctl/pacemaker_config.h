@@ -2,8 +2,9 @@
 // configured there to what is missing, as commands for pcs and for crm. Thread-safe: pure
 // functions.
 //
-// Invariants: nothing is ever deleted but location constraints that this has made (their ids begin
-// with kPacemakerPrefix); what else contradicts is said in words.
+// Invariants: nothing is ever deleted but location constraints as pcs names them
+// (location-RESOURCE-NODE-SCORE; it has one for a resource and a node); what else contradicts is
+// said in words. A resource is not managed before it has its scores.
 #pragma once
 
 #include <string>
@@ -15,8 +16,6 @@
 
 namespace symnas::vnfsd::ctl {
 
-// Of location constraints: symnas-<resource>-<head>.
-inline constexpr const char* kPacemakerPrefix = "symnas-";
 inline constexpr const char* kVnfsAgent = "ocf:symnas:vnfs";
 // The primary has the first score, every backup kScoreStep less: 16 heads at most.
 inline constexpr int kScoreFirst = 1000;

@@ -63,7 +63,8 @@ esac
 
 
 class HaSite(Site):
-    LISTS = ("machine.txt", "ha.txt")
+    KIND = "ha"
+    WANTED = ("machine.txt", "ha.txt")
 
     def _make_root(self, name):
         root = super()._make_root(name)

@@ -182,12 +182,13 @@ def proved_off_ns(site, head):
     for machine in site.machines.values():
         if not machine.is_on():
             continue
-        said = machine.run("journalctl --no-pager -o short-unix -u pacemaker --since=-5min",
-                           check=False)
-        found = re.findall(rf"(?m)^(\d+\.\d+) .*Operation 'off' targeting {head} .*returned 0",
+        said = machine.run("journalctl --no-pager -o short-unix --since=-5min", check=False)
+        found = re.findall(rf"(?m)^(\d+\.\d+) .*Operation 'off' .*targeting {head} .*: OK\b|"
+                           rf"^(\d+\.\d+) .*Operation 'off' .*targeting {head} .*returned 0",
                            said)
+        found = [one or other for one, other in found]
         if found:
-            return int(float(found[0]) * 1e9)
+            return min(int(float(one) * 1e9) for one in found)
     raise cases.LabError(f"no log of pacemaker says that {head} is off")
 
 
@@ -209,6 +210,32 @@ def killed_head_is_fenced(site):
     v3 = max(float(gap) for gap in re.findall(r"NFSv3 \w+ (\d+)", seen.text))
     check(v3 < off_ms + AFTER_PROOF_MS, f"{v3:.0f} ms: more than {AFTER_PROOF_MS:g} ms after it")
     comes_back(site, victim)
+
+
+def corosync_hangs_where_it_is_served(site):
+    """etcd and vnfsd are well, corosync has lost the node: it serves until it is turned off, and
+    another head goes on with that proof."""
+    victim = serving_at(site)
+    with load(site, "corosync hangs", MOVE_MS):
+        site.machines[victim].run("systemctl kill -s STOP corosync")
+        eventually(FENCED_S, "another head serves",
+                   lambda: serving_at(site) not in ("", victim))
+    check(not site.machines[victim].is_on(), f"{victim} is on")
+    comes_back(site, victim)
+
+
+def etcd_member_stops_where_it_is_served(site):
+    """corosync is whole, and so is etcd without that member: nothing moves, nothing fails."""
+    head = serving_at(site)
+    with load(site, "the head's member of etcd stops", MOVE_MS):
+        site.machines[head].run("systemctl stop symnas-etcd")
+        time.sleep(15.0)  # more than one monitor
+        site.machines[head].run("systemctl start symnas-etcd")
+        eventually(60, "its etcd is a member again",
+                   lambda: "unreachable" not in run(site, "symnas status"))
+    both_say(site, head)
+    check(not failures(site), f"{failures(site)}")
+    time.sleep(6.0)  # etcd: connected for five seconds
 
 
 def comes_back(site, name):
@@ -254,5 +281,6 @@ def pacemaker_is_taken_away(site):
 ALL = (packages_are_installed, cases.cluster_is_made, pacemaker_starts,
        pacemaker_becomes_the_decider, ocf_tester_is_content, pcs_moves_it, crm_resource_moves_it,
        node_goes_to_standby, others_orders_are_refused, vnfsd_restarts,
-       decider_changes_in_maintenance_mode, killed_head_is_fenced, fencing_that_fails_moves_nothing,
+       etcd_member_stops_where_it_is_served, decider_changes_in_maintenance_mode,
+       killed_head_is_fenced, corosync_hangs_where_it_is_served, fencing_that_fails_moves_nothing,
        pacemaker_is_taken_away)

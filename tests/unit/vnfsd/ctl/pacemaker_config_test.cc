@@ -32,9 +32,9 @@ class PacemakerConfig : public ::testing::Test {
                              {{"vnfs", "v1"}},
                              {{"allow-migrate", "true"}, {"resource-stickiness", "2000"}},
                              {{"monitor", {{"interval", "10s"}, {"timeout", "40s"}}}}});
-    cib.locations = {{"symnas-v1-a", "v1", "a", "950"},
-                     {"symnas-v1-b", "v1", "b", "1000"},
-                     {"symnas-v1-c", "v1", "c", "-INFINITY"}};
+    cib.locations = {{"location-v1-a-950", "v1", "a", "950"},
+                     {"location-v1-b-1000", "v1", "b", "1000"},
+                     {"location-v1-c--INFINITY", "v1", "c", "-INFINITY"}};
   }
   CibResource& resource() { return cib.resources[1]; }
 
@@ -66,13 +66,9 @@ pcs property set no-quorum-policy=freeze
 # there is no stonith device: fence_symnas has symnas fence (each head needs [fence] in vnfsd.toml: reservations or an agent); one of your own does as well
 pcs stonith create symnas-fence fence_symnas pcmk_off_timeout=120s op monitor interval=60s timeout=30s
 # vnfs v1: it has no resource
-pcs resource create v1 ocf:symnas:vnfs vnfs=v1 op start timeout=120s op stop timeout=90s op monitor interval=10s timeout=40s op migrate_to timeout=120s op migrate_from timeout=60s op reload timeout=40s meta allow-migrate=true resource-stickiness=2000 migration-threshold=2 failure-timeout=120s
-# resource v1: its score on a is not set, not 950
-pcs constraint location add symnas-v1-a v1 a 950
-# resource v1: its score on b is not set, not 1000
-pcs constraint location add symnas-v1-b v1 b 1000
-# resource v1: its score on c is not set, not -INFINITY
-pcs constraint location add symnas-v1-c v1 c -INFINITY
+pcs resource create v1 ocf:symnas:vnfs vnfs=v1 op start timeout=120s op stop timeout=90s op monitor interval=10s timeout=40s op migrate_to timeout=120s op migrate_from timeout=60s op reload timeout=40s meta allow-migrate=true resource-stickiness=2000 migration-threshold=2 failure-timeout=120s is-managed=false
+pcs constraint location v1 prefers a=950 b=1000 c=-INFINITY
+pcs resource manage v1
 )");
 }
 
@@ -84,7 +80,7 @@ TEST_F(PacemakerConfig, TheSameByCrm) {
   EXPECT_THAT(out, HasSubstr("crm configure property stonith-action=off\n"));
   EXPECT_THAT(out,
               HasSubstr("crm configure primitive v1 ocf:symnas:vnfs params vnfs=v1 op start "));
-  EXPECT_THAT(out, HasSubstr("crm configure location symnas-v1-b v1 1000: b\n"));
+  EXPECT_THAT(out, HasSubstr("crm configure location location-v1-b-1000 v1 1000: b\n"));
 }
 
 TEST_F(PacemakerConfig, NothingWhereAllIsAsItShouldBe) { EXPECT_EQ(changes(), "\n"); }
@@ -93,10 +89,11 @@ TEST_F(PacemakerConfig, AVnfsThatCameLater) {
   vnfses.push_back(vnfs("7v", {"a"}, "auto"));
   EXPECT_THAT(changes(), HasSubstr("pcs resource create vnfs-7v ocf:symnas:vnfs vnfs=7v op "));
   EXPECT_THAT(changes(), HasSubstr("resource-stickiness=0 "));
-  EXPECT_THAT(changes(), HasSubstr("add symnas-vnfs-7v-b vnfs-7v b -INFINITY"));
+  EXPECT_THAT(changes(),
+              HasSubstr("pcs constraint location vnfs-7v prefers a=1000 b=-INFINITY c=-INFINITY"));
 }
 
-TEST_F(PacemakerConfig, ProperitesThatCostProofs) {
+TEST_F(PacemakerConfig, PropertiesThatCostProofs) {
   cib.properties = {
       {"stonith-enabled", "false"}, {"stonith-action", "reboot"}, {"no-quorum-policy", "ignore"}};
   const std::string text = changes();
@@ -111,31 +108,32 @@ TEST_F(PacemakerConfig, ProperitesThatCostProofs) {
 TEST_F(PacemakerConfig, AnotherOrderOfHeads) {
   vnfses[0] = vnfs("v1", {"c", "b"});
   EXPECT_EQ(changes(), R"(
-# resource v1: its score on a is 950, not -INFINITY
-pcs constraint location remove symnas-v1-a
-pcs constraint location add symnas-v1-a v1 a -INFINITY
-# resource v1: its score on b is 1000, not 950
-pcs constraint location remove symnas-v1-b
-pcs constraint location add symnas-v1-b v1 b 950
-# resource v1: its score on c is -INFINITY, not 1000
-pcs constraint location remove symnas-v1-c
-pcs constraint location add symnas-v1-c v1 c 1000
+# resource v1: its scores should be -INFINITY on a, not 950, 950 on b, not 1000, 1000 on c, not -INFINITY
+pcs constraint location v1 prefers a=-INFINITY b=950 c=1000
 )");
+  const PacemakerPlan plan = pacemaker_changes({vnfses, heads, decider}, cib);
+  ASSERT_EQ(plan.steps[0].crm.size(), 6U);
+  EXPECT_EQ(shell_command(plan.steps[0].crm[0]), "crm configure delete location-v1-a-950");
+  EXPECT_EQ(shell_command(plan.steps[0].crm[5]),
+            "crm configure location location-v1-c-1000 v1 1000: c");
 }
 
-TEST_F(PacemakerConfig, AHeadThatHasGone) {
+TEST_F(PacemakerConfig, AHeadThatHasComeAndOneThatHasGone) {
   heads.erase(2);
-  cib.nodes = {"a", "b"};
+  heads.push_back({{"name", "d"}});
+  cib.nodes = {"a", "b", "d"};
   EXPECT_EQ(changes(), R"(
 # resource v1: c is no head any more
-pcs constraint location remove symnas-v1-c
+pcs constraint delete location-v1-c--INFINITY
+# resource v1: its scores should be -INFINITY on d, not none
+pcs constraint location v1 prefers d=-INFINITY
 )");
 }
 
 TEST_F(PacemakerConfig, ConstraintsOfOthersAreOnlyNamed) {
   cib.locations.push_back({"cli-prefer-v1", "v1", "c", "INFINITY"});
   EXPECT_EQ(changes(), R"(
-! resource v1: the constraint cli-prefer-v1 (c, score INFINITY) stands beside the order of its heads (pcs resource clear v1; pcs constraint location remove cli-prefer-v1)
+! resource v1: the constraint cli-prefer-v1 (c, score INFINITY) stands beside the order of its heads (pcs resource clear v1, or pcs constraint delete cli-prefer-v1)
 )");
 }
 
