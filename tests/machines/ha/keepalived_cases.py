@@ -8,12 +8,15 @@ import contextlib
 import json
 import time
 
-from cases import CRASH_MS, MOVE_MS, VIP, check, eventually, owner
+from cases import MOVE_MS, VIP, check, eventually, owner
 from clients import load
 from ha_place import HEADS
 from place import sh
 from symlab import netns
 
+# Three adverts of 0.2 s, less the part of one that had passed; and what a client may wait beyond
+# that and the fence.
+MISSED_MS, BEYOND_MS = 550.0, 1000.0
 SETTLED_S = 3.0  # in which whatever is on its way would have moved
 NOTIFIED = "journalctl -q -o cat -t symnas-keepalived"
 
@@ -183,15 +186,25 @@ def keepalived_is_paused(site):
         stays_at(site, owner(site))
 
 
+def steps_of_the_last(machine):
+    """When the last instance of vnfs1 began, and its steps: ns."""
+    history = json.loads(machine.run("symnas -o json vnfs history vnfs1"))["history"][-1]
+    return history["began_ns"], {step["name"]: step["at_ns"] for step in history["steps"]}
+
+
 def head_is_lost(site):
     """Its power: fenced by the switch's agent and taken over; back, it is a BACKUP."""
     lost, other = ("c1n1", "c1n2") if owner(site) == "c1n1" else ("c1n2", "c1n1")
-    with load(site, "head lost", CRASH_MS):
+    with load(site, "head lost") as seen:
         site.on(lost).power_off()
         comes_to(site, other, asked=other)
-        print(site.on(other).run("symnas vnfs history vnfs1 --steps | tail -n 12").rstrip())
-    print(site.on(other).run("journalctl -q -o short-unix -n 8 -t symnas-keepalived "
-                             "-t Keepalived_vrrp").rstrip())
+        began, steps = steps_of_the_last(site.on(other))
+    fence_ms = (steps["end proved"] - began) / 1e6
+    limit_ms = MISSED_MS + fence_ms + BEYOND_MS
+    print(f"     head lost: the fence took {fence_ms:.0f} ms")
+    print(site.on(other).run("symnas vnfs history vnfs1 --steps | tail -n 9; journalctl -q -n 3 "
+                             "-o short-precise -t symnas-keepalived").rstrip())
+    check(seen.longest_ms < limit_ms, f"head lost: more than {limit_ms:.0f} ms")
     heads = json.loads(site.on(other).run("symnas -o json head ls"))["heads"]
     fence = next(one for one in heads if one["name"] == lost).get("fence", {})
     check(f"the switch has turned {lost} off" in fence.get("proof", ""), f"its fence: {fence}")
