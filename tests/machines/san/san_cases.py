@@ -15,7 +15,7 @@ DISKS = "/dev/disk/by-id/dm-uuid-mpath-*"
 LUNS, PATHS = 2, 4          # of a head
 WELL_S = 3.0                # after an import
 # What a client may wait for, on an idle machine of two cores less than half of it.
-PATH_MS, ARRAY_MS, CRASH_MS, MOVE_MS = 15_000.0, 40_000.0, 60_000.0, 5_000.0
+PATH_MS, ARRAY_MS, CRASH_MS = 15_000.0, 40_000.0, 60_000.0
 PAUSE_MS = 50               # a system call of these machines takes long: their one CPU is not full
 BACK_S = 90.0               # a head that boots, until it serves again
 
@@ -223,7 +223,7 @@ def both_preempt_at_once(site):
         return len(left) == 1 and owner(site, VNFS, left[0]) == left[0]
 
     eventually(CRASH_MS / 1e3, "one head serves", one_is_left)
-    with san_load(site, "after both have preempted", MOVE_MS):
+    with san_load(site, "after both have preempted", CRASH_MS):
         pass
     for _, registered in keys(site, left[0]):
         check(list(registered.values()) == [2], f"registered are {registered}")

@@ -43,7 +43,7 @@ Status DecidersAdmin::fence_former_owner(const DeciderOrder& order) {
   const std::string& incarnation = owner->second.record.incarnation();
   if (victim == view.heads.end() || victim->second.record.incarnation() != incarnation)
     return {};  // its next boot proves the end itself
-  if (is_fenced(view, victim->second.record) || !parts_.heads.silent().contains(former)) return {};
+  if (is_fenced(view, victim->second.record) || !parts_.heads.is_left_to_decider(former)) return {};
   SYMNAS_TRY(parts_.fences.check_can_fence(view));
   if (const std::string why = parts_.fences.why_no_failover(); !why.empty()) {
     return fail(ErrorCode::kUnavailable,

@@ -26,6 +26,10 @@ bool is_fenced(const ClusterView& view, const std::string& head, const std::stri
   return fence != view.fences.end() && forbids_claims(fence->second.record, incarnation);
 }
 
+bool is_decided_elsewhere(const ClusterView& view) {
+  return view.cluster.record.decider() != records::DECIDER_BUILTIN;
+}
+
 }  // namespace
 
 HeadWatcher::HeadWatcher(const HeadWatcherParts& parts, std::stop_token end)
@@ -100,6 +104,17 @@ std::map<std::string, std::string> HeadWatcher::silent() const {
   return silent_told_;
 }
 
+bool HeadWatcher::is_left_to_decider(const std::string& head) const {
+  const MutexLock lock(mutex_);
+  return left_to_decider_.contains(head);
+}
+
+std::string HeadWatcher::left_to_decider(const ClusterView& view, const std::string& head) {
+  const MutexLock lock(mutex_);
+  left_to_decider_.insert(head);
+  return fmt::format("{} decides whether it is fenced", name_of(view.cluster.record.decider()));
+}
+
 std::shared_ptr<const Neighbours> HeadWatcher::neighbours() const {
   const MutexLock lock(mutex_);
   return neighbours_;
@@ -165,7 +180,10 @@ void HeadWatcher::forget_removed(const std::vector<ha::PeerSight>& sights) {
 // `why`: why the silent head is not fenced; nullopt: it is heard. Returns whether that is news.
 bool HeadWatcher::note_silence(const std::string& head, const std::optional<std::string>& why) {
   const MutexLock lock(mutex_);
-  if (!why) return silent_told_.erase(head) != 0;
+  if (!why) {
+    left_to_decider_.erase(head);
+    return silent_told_.erase(head) != 0;
+  }
   return std::exchange(silent_told_[head], *why) != *why;
 }
 
@@ -236,10 +254,6 @@ std::optional<std::string> HeadWatcher::why_not_fenced(const ClusterView& view,
   if (is_fenced(view, sight.head, sight.incarnation)) return "it is fenced, or being fenced";
   const std::vector<Cidr> vips = vips_of(view, sight.head);
   if (vips.empty()) return "it serves nothing, and nothing waits for it";
-  if (const records::Decider decider = view.cluster.record.decider();
-      decider != records::DECIDER_BUILTIN) {
-    return fmt::format("{} decides whether it is fenced", name_of(decider));
-  }
   if (std::string why = parts_.fences.why_no_failover(); !why.empty()) return why;
   if (const Status able = parts_.fences.check_can_fence(view); !able) return able.error().message;
   // A head that is cut off itself hears nobody. Of two heads, each may be right: etcd's quorum
@@ -262,13 +276,17 @@ std::optional<std::string> HeadWatcher::why_not_fenced(const ClusterView& view,
   }
   const std::vector<IpAddress> near = probe::in_reach(vips);
   if (near.empty()) {
+    if (is_decided_elsewhere(view)) return left_to_decider(view, sight.head);
     return "this head has no address in the networks of its VIPs, so it cannot ask whether they "
            "answer";
   }
   const auto sign = sign_of_vips(sight.head, near);
   if (!sign) return std::nullopt;
-  if (last_answers_.asked(sight.head, *sign) == LastAnswers::Liveness::kDead) return "";
+  if (last_answers_.asked(sight.head, *sign) == LastAnswers::Liveness::kDead)
+    return is_decided_elsewhere(view) ? left_to_decider(view, sight.head) : "";
   ask_vips(sight.head, near);
+  const MutexLock lock(mutex_);
+  left_to_decider_.erase(sight.head);
   return "but a VIP of it answers, or may only be late: its agent is away";
 }
 

@@ -58,6 +58,9 @@ class HeadWatcher {
   // Heads that are not heard, with the reason why they are not fenced; "": they are being fenced,
   // or were.
   std::map<std::string, std::string> silent() const;
+  // Whether the head is not heard, none of its VIPs answers, and it is not fenced because another
+  // decider than the builtin one is to say so.
+  bool is_left_to_decider(const std::string& head) const;
   // Whether no clock of the heads that are heard, nor this one, is off.
   bool clocks_agree() const;
   // As HeadSights::clocks().
@@ -74,6 +77,8 @@ class HeadWatcher {
   void look_at_silent(const ha::PeerSight& seen);
   void forget_removed(const std::vector<ha::PeerSight>& sights);
   bool note_silence(const std::string& head, const std::optional<std::string>& why);
+  // Why it is not fenced.
+  std::string left_to_decider(const ClusterView& view, const std::string& head);
   std::optional<std::string> why_not_fenced(const ClusterView& view, const ha::PeerSight& sight,
                                             const std::vector<ha::PeerSight>& sights);
 
@@ -98,6 +103,7 @@ class HeadWatcher {
   std::shared_ptr<const Neighbours> neighbours_ GUARDED_BY(mutex_);
   // Why a silent head is not fenced, by head.
   std::map<std::string, std::string> silent_told_ GUARDED_BY(mutex_);
+  std::set<std::string> left_to_decider_ GUARDED_BY(mutex_);
   Loop loop_;  // last
 };
 
