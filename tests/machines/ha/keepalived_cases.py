@@ -6,16 +6,17 @@ this order, and fails back by hand.
 
 import contextlib
 import json
+import re
 import time
 
-from cases import MOVE_MS, VIP, check, eventually, owner
+from cases import CRASH_MS, MOVE_MS, VIP, check, eventually, owner
 from clients import load
 from ha_place import HEADS
 from place import sh
 from symlab import netns
 
-# Three adverts of 0.2 s, less the part of one that had passed; and what a client may wait beyond
-# that and the fence.
+# Three adverts of 0.2 s, less the part of one that had passed; and what a client of NFSv3 may wait
+# beyond that and the fence. One of NFSv4.1 with locks also waits until they are claimed.
 MISSED_MS, BEYOND_MS = 550.0, 1000.0
 SETTLED_S = 3.0  # in which whatever is on its way would have moved
 NOTIFIED = "journalctl -q -o cat -t symnas-keepalived"
@@ -195,7 +196,7 @@ def steps_of_the_last(machine):
 def head_is_lost(site):
     """Its power: fenced by the switch's agent and taken over; back, it is a BACKUP."""
     lost, other = ("c1n1", "c1n2") if owner(site) == "c1n1" else ("c1n2", "c1n1")
-    with load(site, "head lost") as seen:
+    with load(site, "head lost", CRASH_MS) as seen:
         site.on(lost).power_off()
         comes_to(site, other, asked=other)
         began, steps = steps_of_the_last(site.on(other))
@@ -204,7 +205,8 @@ def head_is_lost(site):
     print(f"     head lost: the fence took {fence_ms:.0f} ms")
     print(site.on(other).run("symnas vnfs history vnfs1 --steps | tail -n 9; journalctl -q -n 3 "
                              "-o short-precise -t symnas-keepalived").rstrip())
-    check(seen.longest_ms < limit_ms, f"head lost: more than {limit_ms:.0f} ms")
+    v3_ms = max(float(gap) for gap in re.findall(r"NFSv3 \w+ (\d+)", seen.text))
+    check(v3_ms < limit_ms, f"head lost: {v3_ms:.0f} ms: more than {limit_ms:.0f} ms")
     heads = json.loads(site.on(other).run("symnas -o json head ls"))["heads"]
     fence = next(one for one in heads if one["name"] == lost).get("fence", {})
     check(f"the switch has turned {lost} off" in fence.get("proof", ""), f"its fence: {fence}")
