@@ -59,6 +59,8 @@ void add_drains(CommandLine& line, CLI::App* noun);
 void add_vnfs_sets(CommandLine& line, CLI::App* noun);
 // `ha pacemaker`.
 void add_ha_pacemaker(CommandLine& line, CLI::App* noun);
+// `ha keepalived`.
+void add_ha_keepalived(CommandLine& line, CLI::App* noun);
 // The verbs of `fs` that look into a filesystem.
 void add_inspection(CommandLine& line, CLI::App* filesystem);
 

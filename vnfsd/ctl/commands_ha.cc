@@ -141,6 +141,7 @@ void add_ha(CommandLine& line) {
   verb->callback(
       [&line, o] { line.action = [o](Context& context) { return show_standing(context, *o); }; });
 
+  add_ha_keepalived(line, noun);
   add_ha_pacemaker(line, noun);
 }
 
