@@ -251,7 +251,7 @@ def corosync_hangs_where_it_is_served(site):
     """etcd and vnfsd are well, corosync has lost the node: it serves until it is turned off, and
     another head goes on with that proof."""
     victim = serving_at(site)
-    with load(site, "corosync hangs", MOVE_MS):
+    with load(site, "corosync hangs", cases.CRASH_MS):
         site.machines[victim].run("systemctl kill -s STOP corosync")
         eventually(FENCED_S, "another head serves",
                    lambda: serving_at(site) not in ("", victim))
