@@ -51,7 +51,8 @@ help:
 	@echo 'make bench-compare BASE=COMMIT CASES=...  what a change costs: the product of both trees'
 	@echo '               under the same load; processor time per operation, ratios'
 	@echo 'make bench-shared  four heads on one filesystem: shared files, scans, creates'
-	@echo 'make bench-failover RUNS=30 HEADS=4  how long clients wait for a move and for a crash'
+	@echo 'make bench-failover RUNS=30 HEADS=4  how long clients wait for a move and for a crash;'
+	@echo '               DECIDER=pacemaker or keepalived RUNS=2: under that, in machines'
 	@echo 'make bench-capacity FILES=200000  memory of instances and cached inodes, etcd bytes'
 	@echo 'make bench-profile CASE=...  where the processor time of one of its cases goes'
 	@echo 'make bench-raw symnas against the raw LUN file; make bench-engine: its volume engine'
@@ -167,8 +168,16 @@ bench-profile: setup build
 bench-capacity: setup build
 	@tests/bench/capacity $(if $(FILES),--files $(FILES))
 
+# Under another decider: in machines, where pacemaker and keepalived run.
+ifneq ($(filter pacemaker keepalived,$(DECIDER)),)
+bench-failover: setup-build build
+	@deploy/setup/setup machines
+	@JOBS=$(JOBS) tests/machines/packages --short
+	@tests/machines/ha/run --figures $(RUNS) $(DECIDER)
+else
 bench-failover: setup build
 	@tests/bench/failover --runs $(RUNS) --heads $(HEADS)
+endif
 
 bench-shared: setup build
 	@tests/bench/shared

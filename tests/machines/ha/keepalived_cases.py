@@ -235,3 +235,7 @@ def decider_is_given_back(site):
 ALL = (keepalived_is_installed, decider_is_changed, master_is_moved_by_priority,
        keepalived_is_stopped, agent_is_restarted, vrrp_is_lost_both_ways, vrrp_is_lost_one_way,
        keepalived_is_paused, head_is_lost, decider_is_given_back)
+
+# As in pacemaker_cases.
+SET_UP = ALL[:2]
+MOVED, CRASHED = master_is_moved_by_priority, head_is_lost

@@ -320,3 +320,7 @@ ALL = (packages_are_installed, cases.cluster_is_made, pacemaker_starts,
        etcd_member_stops_where_it_is_served, decider_changes_in_maintenance_mode,
        killed_head_is_fenced, corosync_hangs_where_it_is_served, fence_symnas_has_symnas_fence,
        fencing_that_fails_moves_nothing, pacemaker_is_taken_away)
+
+# What leads to a cluster under pacemaker, and what clients wait for there: a move, a crash.
+SET_UP = ALL[2:4]
+MOVED, CRASHED = pcs_moves_it, killed_head_is_fenced
