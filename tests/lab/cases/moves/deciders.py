@@ -1,6 +1,7 @@
 """Another decider than the builtin planner orders VNFSs about (architecture/deciders.md)."""
 
 import contextlib
+import threading
 import time
 
 import labs
@@ -10,7 +11,10 @@ from steps.deadlines import BETWEEN_S, HEARD_S, MOVED_MS, TAKEN_OVER_S
 from steps.exit_status import CONFLICT
 from steps.faults import automatic_fencing, serves
 from steps.load import MEASURED, check_gaps, coherent_clients
+from symlab import product
 from symlab.faults import Faults
+
+FLAPS = 8
 
 
 @contextlib.contextmanager
@@ -57,6 +61,33 @@ def decider_moves_a_vnfs_under_load(bench):
                 bench.refused(CONFLICT, *words)
         bench.let_run(BETWEEN_S)
     check_gaps(load.seen, ("read", "write", "create"), MOVED_MS)
+
+
+@lab_test("INV-4", "INV-8", "architecture/deciders.md", lab=labs.BACKUPS)
+def decider_that_flaps_does_no_harm(bench):
+    """Two heads are told to take a VNFS again and again, each by a decider of its own that knows
+    nothing of the other: orders are refused or carried out, one head serves, no operation fails."""
+    service = victim(bench)
+    heads = heads_from(service)[:2]
+    with coherent_clients(bench, "--stable", "1"), decided_by(bench, "pacemaker"):
+        bench.let_run(BETWEEN_S)
+        told = [threading.Thread(target=insist, args=(bench, service, head)) for head in heads]
+        for one in told:
+            one.start()
+        for one in told:
+            one.join()
+        order(bench, "take", service, heads[0])
+        check(owner(bench, service) == heads[0], f"{heads[0]} does not serve it")
+        check(standing(bench, service, heads[1]) == "stopped", f"{heads[1]} keeps it")
+        bench.let_run(BETWEEN_S)
+        order(bench, "take", service, heads_from(service)[-1])
+
+
+def insist(bench, service, head):
+    symnas = bench.lab.symnas(head)
+    for _ in range(FLAPS):
+        with contextlib.suppress(product.CommandFailed):  # the other one has it, or gets it
+            symnas("ha", "take", service.name, "--by", "pacemaker", "--timeout", "1")
 
 
 @lab_test("INV-8", "architecture/deciders.md", lab=labs.BACKUPS)
