@@ -145,6 +145,12 @@ Result<Change> plan_take(const ClusterView& view, const DeciderOrder& order, std
     }
     const auto* move = move_of(view, order.vnfs);
     const bool is_ordered = move != nullptr && move->record.to() == order.head;
+    // Nobody answers the former order: what has answered it may be gone.
+    if (owner.empty() && move != nullptr && !is_ordered) {
+      change.txn.compares.push_back(
+          kv::mod_revision_is(kv::keys::kMoves + order.vnfs, move->mod_revision));
+      change.txn.success.push_back(kv::erase(kv::keys::kMoves + order.vnfs));
+    }
     if (!owner.empty() && !is_ordered && !is_held(view, owner)) {
       SYMNAS_ASSIGN(Change moved, plan_vnfs_rehost(view, order.vnfs, order.head, now_ns, Pin::kNo));
       change.txn = std::move(moved.txn);
@@ -169,7 +175,10 @@ Result<Change> plan_leave(const ClusterView& view, const DeciderOrder& order) {
       fmt::format("vnfs {}: {} wants it on {} no more", order.vnfs, name_of(order.by), order.head),
       {}};
   take_back_order(view, order.vnfs, change);
-  decide(view, vnfs, "", change);
+  // Whoever else serves it goes on.
+  const std::string owner = owner_of(view, order.vnfs);
+  const bool other_serves = !is_owner && view.heads.contains(owner);
+  decide(view, vnfs, other_serves ? owner : "", change);
   if (change.txn.success.empty()) return nothing_to_do(order, "gives it up");
   return change;
 }
@@ -178,6 +187,7 @@ Result<DeciderSight> look_as_decider(const ClusterView& view, const std::string&
                                      const std::string& head,
                                      const std::optional<InstanceSight>& here) {
   SYMNAS_TRY(find(view.vnfses, "vnfs", vnfs));
+  SYMNAS_TRY(find(view.heads, "head", head));
   DeciderSight out;
   out.owner = owner_of(view, vnfs);
   const auto* move = move_of(view, vnfs);
@@ -192,6 +202,10 @@ Result<DeciderSight> look_as_decider(const ClusterView& view, const std::string&
       return out;
     }
     out.why = out.owner.empty() ? "nobody serves it" : fmt::format("{} has it", out.owner);
+    return out;
+  }
+  if (view.owners.at(vnfs).record.incarnation() != view.heads.at(head).record.incarnation()) {
+    out.why = "a former boot of the head had it";
     return out;
   }
   if (is_held(view, head)) {

@@ -57,7 +57,7 @@ struct InstanceSight {
   std::string state;  // of its supervisor
   std::string error;
 };
-// `here`: of the head, nullopt = it has none, or another head is asked. Errors: kNotFound.
+// `here`: of the head, nullopt = another head is asked. Errors: kNotFound.
 Result<DeciderSight> look_as_decider(const ClusterView& view, const std::string& vnfs,
                                      const std::string& head,
                                      const std::optional<InstanceSight>& here);

@@ -104,12 +104,17 @@ ha::Facts facts_of(const ClusterView& view) {
     out.stopped = vnfs.record.stopped();
     if (vnfs.record.failback() == records::FAILBACK_AUTO) out.failback = ha::Failback::kAuto;
     out.pinned = vnfs.record.pinned();
-    if (is_decision_valid(view, vnfs.record)) out.decided = vnfs.record.decided_head();
     for (const std::string& head : out.heads) {
       if (view.heads.contains(head) && !reaches_all_of(view, name, head)) out.blind.insert(head);
     }
     const auto owner = view.owners.find(name);
     if (owner != view.owners.end()) out.owner = owner->second.record.head();
+    // Whoever serves keeps what was decided for a boot that is over.
+    if (is_decision_valid(view, vnfs.record)) {
+      out.decided = vnfs.record.decided_head();
+    } else if (!vnfs.record.decided_head().empty()) {
+      out.decided = out.owner;
+    }
     const auto move = view.moves.find(name);
     if (move == view.moves.end()) continue;
     if (was_answered(view, move->second.record)) out.target = move->second.record.to();

@@ -76,8 +76,10 @@ Result<nlohmann::json> DecidersAdmin::standing(const std::string& vnfs, const st
   std::optional<InstanceSight> here;
   const auto snapshots = parts_.instances.snapshots();
   const auto known = snapshots.find(vnfs);
-  if (head == parts_.head.config.head_name && known != snapshots.end())
-    here = InstanceSight{known->second.state, known->second.error};
+  if (head == parts_.head.config.head_name) {
+    here = known == snapshots.end() ? InstanceSight{"not there", ""}
+                                    : InstanceSight{known->second.state, known->second.error};
+  }
   SYMNAS_ASSIGN(const DeciderSight sight, look_as_decider(view, vnfs, head, here));
   return nlohmann::json{{"vnfs", vnfs},
                         {"head", head},

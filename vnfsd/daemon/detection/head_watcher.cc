@@ -89,10 +89,8 @@ void HeadWatcher::look() {
 bool HeadWatcher::clocks_agree() const {
   const auto seen = clocks();
   const auto is_off = [](std::int64_t ahead_ns) { return std::abs(ahead_ns) > kClockOffNs; };
-  return !seen ||
-         (!is_off(seen->own_ahead_ns) && std::ranges::none_of(seen->ahead_ns, [&](const auto& one) {
-           return is_off(one.second);
-         }));
+  return seen && !is_off(seen->own_ahead_ns) &&
+         std::ranges::none_of(seen->ahead_ns, [&](const auto& one) { return is_off(one.second); });
 }
 
 std::optional<ha::ClockSpread::Sight> HeadWatcher::clocks() const {

@@ -61,7 +61,7 @@ class HeadWatcher {
   // Whether the head is not heard, none of its VIPs answers, and it is not fenced because another
   // decider than the builtin one is to say so.
   bool is_left_to_decider(const std::string& head) const;
-  // Whether no clock of the heads that are heard, nor this one, is off.
+  // Whether other heads are heard, and neither their clocks nor this one are off.
   bool clocks_agree() const;
   // As HeadSights::clocks().
   std::optional<ha::ClockSpread::Sight> clocks() const;

@@ -31,11 +31,12 @@ void FenceMeans::follow(const ClusterView& view, bool clocks_agree) {
   const MutexLock lock(mutex_);
   by_pacemaker_ = view.cluster.record.decider() == records::DECIDER_PACEMAKER;
   clocks_agree_ = clocks_agree;
+  if (!clocks_agree) boots_.clear();
   std::erase_if(boots_, [&](const auto& one) { return !view.heads.contains(one.first); });
   for (const auto& [name, head] : view.heads) {
     Boot& boot = boots_[name];
     if (boot.incarnation == head.record.incarnation()) continue;
-    boot = {head.record.incarnation(), head_.clock.wall_ns()};
+    boot = {head.record.incarnation(), head_.clock.mono_ns()};
   }
 }
 
@@ -45,7 +46,8 @@ std::optional<std::int64_t> FenceMeans::boot_known_since_s(const std::string& he
   const auto boot = boots_.find(head);
   const bool is_known = boot != boots_.end() && boot->second.incarnation == incarnation;
   if (!by_pacemaker_ || !clocks_agree_ || !is_known) return std::nullopt;
-  return boot->second.seen_ns / 1'000'000'000 + kStonithMarginS;
+  const std::int64_t age_ns = head_.clock.mono_ns() - boot->second.seen_mono_ns;
+  return (head_.clock.wall_ns() - age_ns) / 1'000'000'000 + kStonithMarginS;
 }
 
 bool FenceMeans::has_stonith() const {
@@ -122,7 +124,7 @@ Result<CutOff> FenceMeans::ask_stonith(const std::string& head) {
   }
   const std::int64_t now_s = head_.clock.wall_ns() / 1'000'000'000;
   SYMNAS_ASSIGN(std::string proof, calls_.stonith_off(head, now_s));
-  return CutOff{std::move(proof), "power", std::nullopt};
+  return CutOff{std::move(proof), head_.config.fence.cuts, std::nullopt};
 }
 
 // The ladder: reservations first, because nobody loses its power by them.
@@ -132,7 +134,7 @@ Result<CutOff> FenceMeans::cut_off(const std::string& head, const std::string& i
   if (const auto since_s = boot_known_since_s(head, incarnation);
       since_s && calls_.stonith_confirmed) {
     const auto proof = calls_.stonith_confirmed(head, *since_s);
-    if (proof) return CutOff{*proof, "power", std::nullopt};
+    if (proof) return CutOff{*proof, head_.config.fence.cuts, std::nullopt};
     log::info("head {}: {}", head, proof.error().message);
     SYMNAS_TRY(still_fenced());
   }

@@ -88,10 +88,11 @@ class FenceMeans {
   Mutex fence_agent_mutex_;
   UniqueFd stop_check_;  // eventfd: a running check ends now
 
-  // A boot, and when it was first seen in the head's record (wall clock).
+  // A boot, and when it was first seen in the head's record (monotonic clock), while clocks agreed
+  // all the time since.
   struct Boot {
     std::string incarnation;
-    std::int64_t seen_ns = 0;
+    std::int64_t seen_mono_ns = 0;
   };
   mutable Mutex mutex_;  // leaf
   bool by_pacemaker_ GUARDED_BY(mutex_) = false;

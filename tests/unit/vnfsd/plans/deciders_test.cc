@@ -32,6 +32,9 @@ class DecidersTest : public ::testing::Test {
     kv::Txn txn;
     txn.success.push_back(kv::erase(kv::keys::kMoves + std::string("vnfs1")));
     ASSERT_TRUE(kv::txn_blocking(builder.store, std::move(txn), kTestDeadlineMs));
+    claim(head);
+  }
+  void claim(const std::string& head) {
     records::OwnerRecord owner;
     owner.set_head(head);
     owner.set_incarnation("boot of " + head);
@@ -123,7 +126,7 @@ TEST_F(DecidersTest, TakingFromALiveHeadIsAPlannedMove) {
   EXPECT_EQ(take("c1n3"), ErrorCode::kBusy) << "it is on its way";
   EXPECT_EQ(take("c1n1"), ErrorCode::kBusy);
   EXPECT_EQ(leave("c1n1"), ErrorCode::kAlreadyExists) << "the order has it given up";
-  builder.owner("vnfs1", "c1n2");  // claimed, and not yet served
+  claim("c1n2");  //, and not yet served
   EXPECT_EQ(standing("c1n2"), Standing::kMoving);
   EXPECT_EQ(take("c1n2"), ErrorCode::kAlreadyExists);
   own("c1n2");
@@ -183,6 +186,33 @@ TEST_F(DecidersTest, WhatKeepsAVnfsFromAHeadIsSaid) {
             }),
             ErrorCode::kBusy);
   EXPECT_FALSE(check_builtin_decides(builder.view(), "vnfs rehost", kMoveInstead));
+}
+
+TEST_F(DecidersTest, AnOwnerKeepsWhatWasDecidedForABootThatIsOver) {
+  ASSERT_EQ(take("c1n2"), kDone);
+  own("c1n1");  // the order was taken back
+  boot("c1n2", "next boot of c1n2");
+  EXPECT_EQ(assignment(), (ha::Assignment{"c1n1", ha::Reason::kStays}));
+}
+
+TEST_F(DecidersTest, AnotherHeadThatLeavesItDoesNotStopItsOwner) {
+  ASSERT_EQ(take("c1n2"), kDone);
+  ASSERT_EQ(leave("c1n2"), kDone);
+  EXPECT_EQ(assignment(), (ha::Assignment{"c1n1", ha::Reason::kStays}));
+}
+
+TEST_F(DecidersTest, AnAnsweredOrderToAHeadThatIsGoneIsReplaced) {
+  ASSERT_EQ(take("c1n2"), kDone);
+  answer("boot of c1n2");
+  disown();  // c1n1 has given it up, c1n2 died
+  ASSERT_EQ(take("c1n3"), kDone);
+  EXPECT_TRUE(builder.view().moves.empty());
+  EXPECT_EQ(assignment(), (ha::Assignment{"c1n3", ha::Reason::kDecided}));
+}
+
+TEST_F(DecidersTest, AFormerBootsVnfsIsNotServedByTheNextOne) {
+  boot("c1n1", "next boot of c1n1");
+  EXPECT_EQ(standing("c1n1"), Standing::kStopped);
 }
 
 TEST_F(DecidersTest, AStoppedOneIsNotTaken) {
