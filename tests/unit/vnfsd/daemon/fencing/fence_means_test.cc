@@ -6,6 +6,7 @@
 #include <future>
 
 #include "tests/unit/vnfsd/daemon/head_world.h"
+#include "vnfsd/plans/deciders.h"
 
 namespace symnas::vnfsd::daemon {
 namespace {
@@ -76,6 +77,35 @@ TEST_F(FenceMeansTest, NoCheckBeginsAfterTheEnd) {
   end.request_stop();
   EXPECT_FALSE(agent.check_agent());
   EXPECT_EQ(checks, 0);
+}
+
+// INV-8: an `off` from before the boot was seen, or of a time that cannot be compared, proves
+// nothing.
+TEST_F(FenceMeansTest, PacemakersOffCountsForABootThatWasSeenBefore) {
+  builder.apply([](const ClusterView& v) { return plan_decider(v, records::DECIDER_PACEMAKER); });
+  const ClusterView view = builder.view();
+  const std::string boot = view.heads.at("c1n1").record.incarnation();
+  std::int64_t since_s = 0;
+  const auto confirmed = [&](const std::string& name, std::int64_t since) -> Result<std::string> {
+    since_s = since;
+    return name + " was off";
+  };
+  FenceMeans all = means({off, nullptr, confirmed, nullptr});
+  const auto proof = [&](const std::string& incarnation) {
+    return all.cut_off("c1n1", incarnation, still_fenced)->proof;
+  };
+  EXPECT_EQ(proof(boot), "c1n1 is off") << "nothing was seen";
+  const std::int64_t seen_s = head.clock.wall_ns() / 1'000'000'000;
+  all.follow(view, true);
+  EXPECT_EQ(proof(boot), "c1n1 was off");
+  EXPECT_GT(since_s, seen_s);
+  EXPECT_EQ(proof("another boot"), "c1n1 is off");
+  all.follow(view, false);
+  EXPECT_EQ(proof(boot), "c1n1 is off") << "clocks differ";
+  ClusterView builtin = view;
+  builtin.cluster.record.set_decider(records::DECIDER_BUILTIN);
+  all.follow(builtin, true);
+  EXPECT_EQ(proof(boot), "c1n1 is off") << "pacemaker does not decide";
 }
 
 }  // namespace
