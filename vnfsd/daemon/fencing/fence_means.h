@@ -32,7 +32,7 @@ struct FenceCalls {
   // the proof, of an `off` that ended at that time (seconds since the epoch) or later.
   using Stonith = std::function<Result<std::string>(const std::string& head, std::int64_t since_s)>;
   Stonith stonith_confirmed;  // it has had the head turned off
-  Stonith stonith_off;        // it has the head turned off, unless it has done so
+  Stonith stonith_off;        // it has the head turned off now
 };
 
 // Proof that a head is cut off.
