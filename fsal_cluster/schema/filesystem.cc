@@ -38,6 +38,7 @@ records::FilesystemRecord new_record(const FormatOptions& options) {
   record.set_block_bytes(kFormatBlockBytes);
   record.set_group_blocks(options.group_blocks);
   record.set_access_times(options.access_times);
+  record.set_acls_and_xattrs(options.acls_and_xattrs);
   return record;
 }
 

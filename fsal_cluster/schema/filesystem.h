@@ -40,7 +40,8 @@ struct FormatOptions {
   std::uint32_t root_gid = 0;
   std::uint32_t root_mode = 0755;
   std::uint64_t group_blocks = kFormatGroupBlocks;
-  bool access_times = false;  // are recorded
+  bool access_times = false;     // are recorded
+  bool acls_and_xattrs = false;  // may be set
 };
 
 // Creates the filesystem in one transaction: its record, id, root directory, stamp and inode

@@ -189,10 +189,27 @@ Result<FilesystemRequest> filesystem_request(const json& body) {
   return request;
 }
 
-Result<AccessTimes> filesystem_edit(const json& body) {
+Result<FilesystemEdit> filesystem_edit(const json& body) {
+  FilesystemEdit edit;
   std::string atime;
-  SYMNAS_TRY(Reader(body, "fs set").text("atime", atime).finish());
-  return access_times_of(atime, "set");
+  std::string acls;
+  SYMNAS_TRY(Reader(body, "fs set")
+                 .text("atime", atime, Need::kOptional)
+                 .text("acls", acls, Need::kOptional)
+                 .finish());
+  if (!atime.empty()) {
+    SYMNAS_ASSIGN(edit.access_times, access_times_of(atime, "set"));
+  }
+  if (!acls.empty() && acls != "on") {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("fs set: acls \"{}\" is not on (they cannot be switched off: files may "
+                            "have some)",
+                            acls));
+  }
+  edit.allow_acls_and_xattrs = !acls.empty();
+  if (!edit.access_times && !edit.allow_acls_and_xattrs)
+    return fail(ErrorCode::kInvalidArgument, "fs set: nothing is to be changed (atime, acls)");
+  return edit;
 }
 
 Result<ExportRequest> export_request(const json& body) {

@@ -32,7 +32,7 @@ Result<VolumeRequest> volume_request(const nlohmann::json& body);
 Result<std::vector<std::string>> lun_scan_request(const nlohmann::json& body);
 Result<VolumeRequest> grow_request(const nlohmann::json& body);
 Result<FilesystemRequest> filesystem_request(const nlohmann::json& body);
-Result<AccessTimes> filesystem_edit(const nlohmann::json& body);
+Result<FilesystemEdit> filesystem_edit(const nlohmann::json& body);
 Result<ExportRequest> export_request(const nlohmann::json& body);
 // The edit without the export's name, which is in the request's path.
 Result<ExportEdit> export_edit(const nlohmann::json& body);

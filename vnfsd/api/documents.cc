@@ -209,6 +209,7 @@ json filesystems_document(const ClusterView& view) {
             {"uuid", uuid_text(filesystem.uuid())},
             {"volume", filesystem.volume()},
             {"atime", filesystem.access_times() ? "relatime" : "off"},
+            {"acls", filesystem.acls_and_xattrs() ? "on" : "off"},
             {"exports", exports}};
   });
 }

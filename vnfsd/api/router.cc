@@ -200,8 +200,8 @@ Result<json> Router::act(const std::string& collection, const std::string& name,
     return done(backends_.records.change(plan, mode));
   };
   if (collection == "filesystems" && action == "set") {
-    SYMNAS_ASSIGN(const AccessTimes wanted, filesystem_edit(body));
-    return planned([&](const ClusterView& v) { return plan_filesystem_set(v, name, wanted); });
+    SYMNAS_ASSIGN(const FilesystemEdit edit, filesystem_edit(body));
+    return planned([&](const ClusterView& v) { return plan_filesystem_set(v, name, edit); });
   }
   if (collection == "heads" && action == "drain")
     return planned([&](const ClusterView& v) -> Result<Change> {

@@ -220,6 +220,7 @@ void add_filesystem(CommandLine& line) {
     std::string owner = "0:0";
     std::string mode = "0755";
     std::string atime;
+    std::string acls;
   };
   auto o = std::make_shared<Options>();
   CLI::App* verb = add_change_verb(line, noun, "create", "Make a filesystem on a volume");
@@ -238,17 +239,21 @@ void add_filesystem(CommandLine& line) {
   auto edit = std::make_shared<Options>();
   CLI::App* set = add_change_verb(line, noun, "set", "Change how a filesystem is kept");
   set->add_option("NAME", edit->name, "Name of the filesystem")->required();
-  add_atime(set, edit->atime)->required();
+  add_atime(set, edit->atime);
+  set->add_option("--acls", edit->acls, "on: ACLs and extended attributes may be set")
+      ->check(CLI::IsMember({"on"}));
   set->callback([&line, edit] {
     line.action = [edit](Context& context) -> Status {
       SYMNAS_TRY(check_path_name(edit->name));
-      return context.change("POST", "/v1/filesystems/" + edit->name + "/set",
-                            {{"atime", edit->atime}});
+      json body = json::object();
+      if (!edit->atime.empty()) body["atime"] = edit->atime;
+      if (!edit->acls.empty()) body["acls"] = edit->acls;
+      return context.change("POST", "/v1/filesystems/" + edit->name + "/set", body);
     };
   });
   add_list_verb(line, noun, "filesystems",
                 {plain("NAME", "name"), plain("FSID", "fsid"), plain("VOLUME", "volume"),
-                 plain("ATIME", "atime"), plain("EXPORTS", "exports")});
+                 plain("ATIME", "atime"), plain("ACLS", "acls"), plain("EXPORTS", "exports")});
   add_remove_verb(line, noun, "rm", "filesystems", "Remove a filesystem and everything in it");
   add_inspection(line, noun);
 }

@@ -72,19 +72,30 @@ Result<bool> records_access_times(const ClusterView& view, const std::string& na
   return wanted != AccessTimes::kOff && allowed.has_value();
 }
 
+bool allows_acls_and_xattrs(const ClusterView& view) {
+  return needs_level(view, level::kAclsAndXattrs, "").has_value();
+}
+
 Result<Change> plan_filesystem_set(const ClusterView& view, const std::string& name,
-                                   AccessTimes wanted) {
+                                   const FilesystemEdit& edit) {
   SYMNAS_ASSIGN(const auto* filesystem, find(view.filesystems, "fs", name));
   if (filesystem->record.removing())
     return fail(ErrorCode::kBusy, fmt::format("fs {}: is being removed", name));
   fs::records::FilesystemRecord record = filesystem->record;
-  SYMNAS_ASSIGN(const bool recorded, records_access_times(view, name, wanted));
-  record.set_access_times(recorded);
+  std::string what;
+  if (edit.access_times) {
+    SYMNAS_ASSIGN(const bool recorded, records_access_times(view, name, *edit.access_times));
+    record.set_access_times(recorded);
+    what += fmt::format("access times {}, ", recorded ? "are recorded" : "are not recorded");
+  }
+  if (edit.allow_acls_and_xattrs) {
+    SYMNAS_TRY(needs_level(view, level::kAclsAndXattrs, fmt::format("fs {}: --acls on", name)));
+    record.set_acls_and_xattrs(true);
+    what += "ACLs and extended attributes may be set, ";
+  }
   Change change;
-  change.what = fmt::format(
-      "fs {}: access times {}, from the next start of each VNFS on (symnas "
-      "vnfs restart)",
-      name, recorded ? "are recorded" : "are not recorded");
+  change.what =
+      fmt::format("fs {}: {}from the next start of each VNFS on (symnas vnfs restart)", name, what);
   const std::string key = kv::keys::kFilesystems + name;
   // fs rm works outside the cluster record's order.
   change.txn.compares.push_back(kv::mod_revision_is(key, filesystem->mod_revision));

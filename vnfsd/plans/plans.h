@@ -185,16 +185,23 @@ bool is_any_being_cut_off(const ClusterView& view);
 // level allows that.
 enum class AccessTimes { kByLevel, kRecorded, kOff };
 struct FilesystemRequest {
-  fs::FormatOptions format;  // its access_times is not looked at
+  fs::FormatOptions format;  // its access_times and acls_and_xattrs are not looked at
   AccessTimes access_times = AccessTimes::kByLevel;
+};
+// What is to be changed.
+struct FilesystemEdit {
+  std::optional<AccessTimes> access_times;
+  bool allow_acls_and_xattrs = false;  // there is no way back: they may have been set
 };
 // Whether they are recorded. Errors: kNotSupported (by the cluster's level).
 Result<bool> records_access_times(const ClusterView& view, const std::string& name,
                                   AccessTimes wanted);
+// Whether those of a new filesystem may be set: by the cluster's level.
+bool allows_acls_and_xattrs(const ClusterView& view);
 // Mounts take it over when they are opened. Errors: kNotFound, kBusy (it is being removed),
 // kNotSupported.
 Result<Change> plan_filesystem_set(const ClusterView& view, const std::string& name,
-                                   AccessTimes wanted);
+                                   const FilesystemEdit& edit);
 // Filesystems are made and removed by fsal_cluster/schema; these are the checks before that.
 Status check_filesystem_create(const ClusterView& view, const fs::FormatOptions& options);
 Status check_filesystem_remove(const ClusterView& view, const std::string& name);

@@ -23,8 +23,11 @@ inline constexpr std::uint32_t kAccessTimes = 3;
 // Other deciders than the builtin one (ClusterRecord.decider, VnfsRecord.decided_head).
 inline constexpr std::uint32_t kDeciders = 4;
 
+// Access control lists and extended attributes (FilesystemRecord.acls_and_xattrs).
+inline constexpr std::uint32_t kAclsAndXattrs = 5;
+
 // Of this version.
-inline constexpr std::uint32_t kOwn = kDeciders;
+inline constexpr std::uint32_t kOwn = kAclsAndXattrs;
 
 // A field that is absent means the first level.
 constexpr std::uint32_t of(std::uint32_t field) { return field == 0 ? kFirst : field; }

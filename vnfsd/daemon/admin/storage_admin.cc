@@ -229,6 +229,7 @@ Result<std::string> StorageAdmin::create_filesystem(const FilesystemRequest& req
   }
   fs::FormatOptions format = options;
   format.access_times = access_times;
+  format.acls_and_xattrs = allows_acls_and_xattrs(before);
   const auto& volume = before.volumes.at(options.volume).record;
   format.group_blocks = fs::format_group_blocks(cvm::volume_size_bytes(volume));
   SYMNAS_TRY(fs::format_filesystem(head_.store, head_.clock, format));

@@ -113,6 +113,23 @@ TEST_F(LevelsTest, WhatOlderOnesWouldMisreadNeedsIt) {
   EXPECT_TRUE(with_rule());
 }
 
+TEST_F(LevelsTest, AclsOfAFilesystemNeedItAndStay) {
+  const std::string name = builder.view().filesystems.begin()->first;
+  FilesystemEdit edit;
+  edit.allow_acls_and_xattrs = true;
+  const auto change = [&] { return plan_filesystem_set(builder.view(), name, edit); };
+  set_cluster(level::kAclsAndXattrs - 1);
+  EXPECT_EQ(code_of(change()), ErrorCode::kNotSupported);
+  EXPECT_FALSE(allows_acls_and_xattrs(builder.view()));
+  set_cluster(level::kAclsAndXattrs);
+  EXPECT_TRUE(allows_acls_and_xattrs(builder.view()));
+  builder.apply([&](const ClusterView& view) { return plan_filesystem_set(view, name, edit); });
+  edit = {};
+  edit.access_times = AccessTimes::kOff;
+  builder.apply([&](const ClusterView& view) { return plan_filesystem_set(view, name, edit); });
+  EXPECT_TRUE(builder.view().filesystems.at(name).record.acls_and_xattrs());
+}
+
 TEST_F(LevelsTest, RestartMeansTheInstanceThatRuns) {
   EXPECT_EQ(code_of(plan_vnfs_restart(builder.view(), "vnfs1", std::nullopt)), ErrorCode::kBusy);
   set_owner(0);
