@@ -101,6 +101,7 @@ Status ClusterMount::recover(std::optional<std::vector<Ino>> orphans) {
                                                              .mount = parts_.claim.id,
                                                              .vnfs = parts_.vnfs_name,
                                                              .lease_s = parts_.nfs_lease_s});
+  context_.shares = shares_.get();
   std::vector<records::FileInUse> in_use;
   for (const MountEntry& ended : parts_.claim.ended) {
     const bool clean = ended.ended->clean();
@@ -337,9 +338,13 @@ void ClusterMount::closed(const Handle& handle) {
 
 Result<ShareAnswer> ClusterMount::share(const Handle& handle, ShareMode before, ShareMode after,
                                         bool is_reclaim) {
-  auto answer = shares_->change(handle.ino, before, after, is_reclaim);
   // Nobody is told the answer to a change that only gives something up: it needs no gate.
-  return contains(before, after) ? std::move(answer) : gated(std::move(answer));
+  if (contains(before, after)) return shares_->change(handle.ino, before, after, is_reclaim);
+  // A file may have been made with an open that denies something.
+  SYMNAS_ASSIGN(const std::optional<Node> node, find_node(context_, handle.ino));
+  const bool is_own = handle.generation.value() == parts_.claim.id.value();
+  if (node && !is_own && !shares_->has_heard_of(node->mod_revision)) return ShareAnswer::kLater;
+  return gated(shares_->change(handle.ino, before, after, is_reclaim));
 }
 bool ClusterMount::is_denied(const Handle& handle, std::uint8_t bits) const {
   return shares_->is_denied(handle.ino, bits);

@@ -23,7 +23,7 @@
 #include "common/kv/store.h"
 #include "cvm/volume_io.h"
 #include "fsal_cluster/reply/call.h"
-#include "fsal_cluster/state/share_mode.h"
+#include "fsal_cluster/types/share_mode.h"
 #include "fsal_cluster/types/types.h"
 
 namespace symnas::fs {

@@ -17,7 +17,8 @@
 
 namespace symnas::fs {
 
-class Replies;  // reply/replies.h
+class Replies;     // reply/replies.h
+class ShareModes;  // state/share_modes.h
 
 struct Context {
   kv::Session& session;
@@ -32,6 +33,7 @@ struct Context {
   Membership& membership;
   const Gate* gate = nullptr;  // null: nothing puts the mount's proofs in doubt
   Replies* replies = nullptr;  // null: calls are not recorded
+  ShareModes* shares = nullptr;  // null: files are made without an open
   // Waits before the n-th retry (from 1) of an operation that met a conflict.
   std::function<void(int)> pause;
 };

@@ -6,6 +6,7 @@
 #include "fsal_cluster/access/access.h"
 #include "fsal_cluster/ops/retry.h"
 #include "fsal_cluster/schema/dirent.h"
+#include "fsal_cluster/state/share_modes.h"
 
 namespace symnas::fs {
 namespace {
@@ -123,11 +124,18 @@ Result<Created> try_add_node(Context& context, const NewNodeRequest& request, co
     input.tokens = context.data.tokens_at_create(ino);
   const bool has_token = !input.tokens.empty();
   SYMNAS_ASSIGN(NewNodePlan plan, plan_new_node(input));
+  std::optional<ShareModes::FirstOpen> open;
+  if (request.node.open && context.shares != nullptr) {
+    open.emplace(context.shares->first_open(ino, *request.node.open));
+    for (const kv::Op& write : open->writes()) plan.mutation.writes.push_back(write);
+  }
   const Handle made{context.fs, ino, input.generation};
   SYMNAS_ASSIGN(const kv::Committed done, commit_call(context, std::move(plan.mutation), made));
+  if (open) open->count();
   if (has_token) context.data.created(ino);
   const Node node{ino, std::move(plan.inode), done.revision};
   Created out;
+  out.opened = open.has_value();
   out.attributes = node.is_directory()
                        ? attributes_of(context.fs, Directory{node, std::nullopt, Revision{0}})
                        : attributes_of(context.fs, node, context.block_bytes);

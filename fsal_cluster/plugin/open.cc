@@ -60,13 +60,29 @@ fsal_status_t share_with_others(Object* object, fsal_openflags_t before, fsal_op
   return ok_status();
 }
 
+// Counts that an open has become what is wanted. Only other opens of the object may be in its way
+// (RFC 8881 9.7); ganesha's function would compare it with itself.
+fsal_status_t count_here(Object* object, fsal_openflags_t before, fsal_openflags_t wanted) {
+  PTHREAD_RWLOCK_wrlock(&object->fsal.obj_lock);
+  update_share_counters(&object->share, before, FSAL_O_CLOSED);
+  const auto status = check_share_conflict(&object->share, wanted, false);
+  update_share_counters(&object->share, FSAL_O_CLOSED, FSAL_IS_ERROR(status) ? before : wanted);
+  PTHREAD_RWLOCK_unlock(&object->fsal.obj_lock);
+  return status;
+}
+
+void note_open(Object* object, OpenState* open, fsal_openflags_t flags) {
+  open->openflags = flags;
+  if (!open->counted) object->mount->opened(object->handle);
+  open->counted = true;
+}
+
 // Takes the share reservation for `state` and counts the open.
 fsal_status_t take_share(Object* object, state_t* state, fsal_openflags_t flags) {
   if (state == nullptr) return ok_status();
   OpenState* open = open_state_of(state);
   const fsal_openflags_t wanted = FSAL_O_NFS_FLAGS(flags);
-  const auto status = check_share_conflict_and_update_locked(&object->fsal, &object->share,
-                                                             open->openflags, wanted, false);
+  const auto status = count_here(object, open->openflags, wanted);
   if (FSAL_IS_ERROR(status)) return status;
   const auto shared =
       share_with_others(object, open->openflags, wanted, (flags & FSAL_O_RECLAIM) != 0);
@@ -74,10 +90,15 @@ fsal_status_t take_share(Object* object, state_t* state, fsal_openflags_t flags)
     update_share_counters_locked(&object->fsal, &object->share, wanted, open->openflags);
     return shared;
   }
-  open->openflags = wanted;
-  if (!open->counted) object->mount->opened(object->handle);
-  open->counted = true;
+  note_open(object, open, wanted);
   return status;
+}
+
+// The file was made with this open.
+void note_first_open(Object* object, state_t* state, fsal_openflags_t flags) {
+  const fsal_openflags_t granted = FSAL_O_NFS_FLAGS(flags);
+  update_share_counters_locked(&object->fsal, &object->share, FSAL_O_CLOSED, granted);
+  note_open(object, open_state_of(state), granted);
 }
 
 void give_share_back(Object* object, state_t* state) {
@@ -150,7 +171,8 @@ fs::CreateMode to_create_mode(fsal_create_mode mode) {
 }
 
 Result<fs::Created> find_or_create(const Object* dir, const char* name, fsal_create_mode mode,
-                                   fsal_verifier_t verifier, const fsal_attrlist* attrs_in) {
+                                   fsal_verifier_t verifier, const fsal_attrlist* attrs_in,
+                                   std::optional<fs::ShareMode> open) {
   if (mode == FSAL_NO_CREATE) {
     auto found = dir->mount->lookup(dir->handle, name);
     if (!found) return tl::unexpected(found.error());
@@ -160,6 +182,7 @@ Result<fs::Created> find_or_create(const Object* dir, const char* name, fsal_cre
     return existing;
   }
   fs::NewNode node;
+  node.open = open;
   if (attrs_in != nullptr) {
     SYMNAS_ASSIGN(node.attributes, to_set_attributes(*attrs_in));
   }
@@ -200,17 +223,20 @@ fsal_status_t open2(fsal_obj_handle* handle, state_t* state, fsal_openflags_t fl
       *new_handle = handle;
       return open_by_handle(handle, state, flags, mode, verifier, attrs_out);
     }
-    // Checked before the file is made: otherwise the client's next try would find it there.
-    if (share_of(flags).deny != 0 && !object_of(handle)->mount->can_deny())
-      return fsalstat(ERR_FSAL_DELAY, EAGAIN);
-    auto created = find_or_create(object_of(handle), name, mode, verifier, attrs_in);
+    std::optional<fs::ShareMode> open;
+    if (state != nullptr) open = share_of(flags);
+    auto created = find_or_create(object_of(handle), name, mode, verifier, attrs_in, open);
     if (!created) return failed(created);
     if (created->existed && created->attributes.type != fs::FileType::kRegular)
       return fsalstat(
           created->attributes.type == fs::FileType::kDirectory ? ERR_FSAL_ISDIR : ERR_FSAL_BADTYPE,
           0);
     Object* object = make_object(op_ctx->fsal_export, created->attributes);
-    auto status = take_share(object, state, flags);
+    auto status = ok_status();
+    if (created->opened)
+      note_first_open(object, state, flags);
+    else
+      status = take_share(object, state, flags);
     if (!FSAL_IS_ERROR(status)) {
       const bool empty = created->existed && (flags & FSAL_O_TRUNC) != 0 && mode < FSAL_EXCLUSIVE;
       status = look_again(object, state, flags, empty ? Content::kEmpty : Content::kKeep, *created);

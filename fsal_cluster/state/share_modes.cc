@@ -131,6 +131,33 @@ bool ShareModes::has_all_at_hand(const std::vector<MountId>& living) const {
          });
 }
 
+ShareModes::FirstOpen::FirstOpen(ShareTable& table, Ino ino, ShareMode mode)
+    : table_(table), turn_(table.take_turn(ino)), ino_(ino), mode_(mode) {}
+
+void ShareModes::FirstOpen::count() {
+  if (recorded_) table_.note_own(ino_, recorded_);
+  table_.count(ino_, {}, mode_);
+}
+
+ShareModes::FirstOpen ShareModes::first_open(Ino ino, ShareMode mode) {
+  FirstOpen open(table_, ino, mode);
+  if (mode.deny == 0) return open;
+  open.recorded_ = RecordedShare{mode, true, true, options_.vnfs};
+  open.writes_ = {kv::put(kv::keys::share(options_.fs, ino, options_.mount),
+                          encode_share(*open.recorded_))};
+  return open;
+}
+
+bool ShareModes::has_heard_of(Revision revision) const {
+  const std::int64_t deadline_ns = clock_.mono_ns() + kShareAskMs * 1'000'000;
+  for (;;) {
+    const auto heard = table_.newest();
+    if (heard && *heard >= revision) return true;
+    if (stop_ || clock_.mono_ns() > deadline_ns) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(kShareAskPollMs));
+  }
+}
+
 bool ShareModes::can_deny() const {
   const std::int64_t deadline_ns = clock_.mono_ns() + kShareAskMs * 1'000'000;
   for (;;) {

@@ -26,7 +26,7 @@
 #include "common/kv/session.h"
 #include "fsal_cluster/state/gate.h"
 #include "fsal_cluster/state/peers.h"
-#include "fsal_cluster/state/share_mode.h"
+#include "fsal_cluster/types/share_mode.h"
 #include "fsal_cluster/state/share_table.h"
 
 namespace symnas::fs {
@@ -70,6 +70,30 @@ class ShareModes {
   // `is_reclaim`: the file was open like this through the mount that served this VNFS before.
   // Blocks when something is recorded of the file, or has to be. Errors: those of Session.
   Result<ShareAnswer> change(Ino ino, ShareMode before, ShareMode after, bool is_reclaim);
+  // The open with which an inode is made. No other open of the inode is judged while it exists.
+  class FirstOpen {
+   public:
+    // What the transaction that makes the inode puts.
+    const std::vector<kv::Op>& writes() const { return writes_; }
+    // REQUIRES: that transaction was committed.
+    void count();
+
+   private:
+    friend class ShareModes;
+    FirstOpen(ShareTable& table, Ino ino, ShareMode mode);
+    ShareTable& table_;
+    ShareTable::Turn turn_;
+    Ino ino_;
+    ShareMode mode_;
+    std::optional<RecordedShare> recorded_;
+    std::vector<kv::Op> writes_;
+  };
+  // Nobody has to be asked: no mount can have an open of an inode that is not there yet, and none
+  // counts one before it has heard of the inode's making (has_heard_of).
+  FirstOpen first_open(Ino ino, ShareMode mode);
+  // Whether this mount knows everything that was recorded up to the revision. Waits for events that
+  // are on their way.
+  bool has_heard_of(Revision revision) const;
   // Whether an open that denies something can be granted now, as far as this mount knows: no client
   // of an ended mount may still reclaim an open that no record shows. Waits for events that are on
   // their way.

@@ -22,7 +22,7 @@
 #include "common/base/thread_annotations.h"
 #include "common/kv/follower.h"
 #include "common/kv/session.h"
-#include "fsal_cluster/state/share_mode.h"
+#include "fsal_cluster/types/share_mode.h"
 
 namespace symnas::fs {
 
@@ -53,6 +53,8 @@ class ShareTable final : public kv::Follower {
   class Turn {
    public:
     Turn(Turn&& other) noexcept : table_(std::exchange(other.table_, nullptr)), ino_(other.ino_) {}
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
     Turn& operator=(Turn&&) = delete;
     ~Turn() {
       if (table_ != nullptr) table_->end_turn(ino_);

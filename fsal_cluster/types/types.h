@@ -9,6 +9,7 @@
 
 #include "common/base/ids.h"
 #include "common/base/result.h"
+#include "fsal_cluster/types/share_mode.h"
 
 namespace symnas::fs {
 
@@ -92,12 +93,15 @@ struct NewNode {
   std::uint32_t rdev_major = 0;
   std::uint32_t rdev_minor = 0;
   std::string symlink_target;
+  // The open with which a regular file is made (CREATE with kGuarded, ...): both or neither happen.
+  std::optional<ShareMode> open;
 };
 
 struct Created {
   Attributes attributes;
   bool existed =
       false;  // kUnchecked met an existing regular file, or kExclusive met its own verifier
+  bool opened = false;  // NewNode::open is counted: always, if the file was made
   DirectoryChange directory;
 };
 

@@ -16,7 +16,7 @@
 #include <string>
 
 #include "fsal_cluster/state/lock_table.h"
-#include "fsal_cluster/state/share_mode.h"
+#include "fsal_cluster/types/share_mode.h"
 
 namespace symnas::sim {
 

@@ -1,5 +1,6 @@
 """Deny modes of NFSv4 opens, within one VNFS and among several."""
 
+import os
 import subprocess
 import sys
 
@@ -8,12 +9,16 @@ from lab_case import check, eventually, lab_test
 from steps.cluster import EXPIRED_S, heads_from
 from steps.deadlines import LEASE_S
 from steps.nfs4_locks import LOCKS, SHARE_DENIED, locks
+from symlab.service import finish_tool, last_json, wait_for_line
 
 DENY_WRITE = 2
 REFUSED = f"refused {SHARE_DENIED}"
 # After a move an open that denies something waits until all clients had time to reclaim theirs.
 RECLAIMED_S = 2 * LEASE_S + 15.0
 RENEWAL_S = LEASE_S / 4
+CREATES = os.path.join(os.path.dirname(LOCKS), "nfs4_creates")
+CLIENTS, CREATES_EACH = 200, 25
+BETWEEN_MOVES_S = 5.0
 
 
 @lab_test("INV-7", "architecture/shares.md")
@@ -96,3 +101,24 @@ def deny_modes_survive_moves(bench):
         others_are_out("when everybody could have come back")
     eventually(EXPIRED_S, "its lease runs out",
                lambda: try_open(bench, there, file, 0) == "ready")
+
+
+@lab_test("INV-2", "architecture/shares.md", lab=labs.BACKUPS)
+def creates_with_deny_modes_have_one_effect(bench):
+    """5,000 files are made by opens that deny writing, by 200 clients of two VNFSs, one of which
+    moves: no client is told that its file is there already."""
+    here, there = bench.services[:2]
+    process = bench.lab.popen_in(
+        "client", [sys.executable, CREATES, "--url", here.url, "--url", there.url,
+                   "--clients", str(CLIENTS), "--creates", str(CREATES_EACH)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    wait_for_line(process, "running")
+    away = False
+    while process.poll() is None:
+        bench.let_run(BETWEEN_MOVES_S)
+        here.rehost(here.home if away else heads_from(here)[0])
+        away = not away
+    seen = last_json(finish_tool(process, 10.0))
+    if away:
+        here.rehost(here.home)
+    check(seen["made"] == seen["wanted"], f"{seen}")

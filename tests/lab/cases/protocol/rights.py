@@ -9,8 +9,10 @@ import nfs_wire
 from lab_case import check, lab_test
 
 RIGHTS = os.path.join(os.path.dirname(nfs_wire.__file__), "nfs4_rights")
-ACCESS, EXIST, OPENMODE = 13, 17, 10038  # NFS4ERR_...
-BEFORE = {"write what was created read-only": 0, "read it": 0, "open it for writing": ACCESS,
+ACCESS, EXIST, NO_GRACE, OPENMODE = 13, 17, 10033, 10038  # NFS4ERR_...
+BEFORE = {"deny what one does oneself": 0, "claim what is open": NO_GRACE,
+          "give up to deny it": 0,
+          "write what was created read-only": 0, "read it": 0, "open it for writing": ACCESS,
           "text": "hi", "cut it": 0, "write no more, after chmod 0": 0,
           "write nevertheless": OPENMODE, "empty what one may only read": ACCESS,
           "text of it": "theirs", "empty what one may only write": 0,

@@ -123,6 +123,79 @@ TEST_F(SharesTest, AnOpenThatDeniesMeetsThoseThatWereNeverRecorded) {
   give(*two, kReads);
 }
 
+TEST_F(SharesTest, AFileIsMadeWithItsFirstOpen) {
+  const auto one = open(1);
+  const auto two = open(2);
+  const Handle root{formatted.fs, kRootIno, Generation{1}};
+  NewNode node;
+  node.open = kReadsAlone;
+  const auto made = one->create(kRoot, root, "f", CreateMode::kGuarded, 0, node);
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_TRUE(made->opened);
+  const Handle it = made->attributes.handle;
+  const auto share = [&](Mount& mount, ShareMode before, ShareMode after) {
+    return *mount.share(it, before, after, false);
+  };
+  EXPECT_EQ(share(*two, kClosed, kWrites), ShareAnswer::kDenied);
+  EXPECT_EQ(share(*one, kClosed, kWrites), ShareAnswer::kDenied);
+  EXPECT_EQ(share(*two, kClosed, kReads), ShareAnswer::kGranted);
+  EXPECT_EQ(share(*one, kReadsAlone, kReads), ShareAnswer::kGranted);
+  EXPECT_EQ(share(*two, kReads, kWrites), ShareAnswer::kGranted);
+  EXPECT_EQ(share(*one, kClosed, kReadsAlone), ShareAnswer::kDenied);
+}
+
+// Whether others can be asked does not matter: nobody can have it open yet.
+TEST_F(SharesTest, AFileIsMadeWithItsFirstOpenBesideAnEndedMount) {
+  auto ended = open(2);
+  const auto one = open(1);
+  ASSERT_TRUE(are_known(2));
+  crash(ended);
+  const Handle root{formatted.fs, kRootIno, Generation{1}};
+  NewNode node;
+  node.open = kAlone;
+  for (int i = 0; i < 20; ++i) {
+    const auto made =
+        one->create(kRoot, root, "f" + std::to_string(i), CreateMode::kGuarded, 0, node);
+    ASSERT_TRUE(made) << made.error().message;
+    EXPECT_TRUE(made->opened);
+    EXPECT_EQ(records_of(made->attributes.handle.ino), 1u);
+  }
+  const auto found = one->create(kRoot, root, "f0", CreateMode::kUnchecked, 0, node);
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_FALSE(found->opened);
+}
+
+// One creates files with an open that denies writing, the other opens each as soon as it is there.
+TEST_F(SharesTest, AFirstOpenDeniesFromTheBeginning) {
+  const auto one = open(1);
+  const auto two = open(2);
+  const Handle root{formatted.fs, kRootIno, Generation{1}};
+  constexpr int kFiles = 100;
+  std::atomic<bool> stop{false};
+  std::thread maker([&] {
+    NewNode node;
+    node.open = kReadsAlone;
+    for (int i = 0; i < kFiles && !stop; ++i) {
+      const auto made =
+          one->create(kRoot, root, "f" + std::to_string(i), CreateMode::kGuarded, 0, node);
+      EXPECT_TRUE(made && made->opened);
+    }
+  });
+  for (int i = 0; i < kFiles; ++i) {
+    std::optional<Handle> it;
+    eventually([&] {
+      const auto found = two->lookup(root, "f" + std::to_string(i));
+      if (found) it = found->handle;
+      return it.has_value();
+    });
+    if (!it) break;
+    const auto answer = two->share(*it, kClosed, kWrites, false);
+    EXPECT_TRUE(answer && *answer != ShareAnswer::kGranted);
+  }
+  stop = true;
+  maker.join();
+}
+
 TEST_F(SharesTest, OrdinaryOpensWriteNothing) {
   const auto one = open(1);
   const auto two = open(2);
