@@ -13,6 +13,7 @@ MINUTES ?= 30
 RUNS ?= 30
 RELEASE ?= bookworm trixie
 HEADS ?= 4
+SECONDS ?= 20
 export SYMNAS_CACHE ?= /var/cache/symnas
 export SYMNAS_BUILD := $(abspath $(BUILD))
 
@@ -21,7 +22,7 @@ export SYMNAS_BUILD := $(abspath $(BUILD))
 .PHONY: sim sim-exhaustive sim-mutants
 .PHONY: bench bench-compare bench-capacity bench-profile
 .PHONY: bench-raw bench-engine bench-shared bench-failover
-.PHONY: packages packages-test release machines machines-san ansible-test ha-tests
+.PHONY: packages packages-test release machines machines-san ansible-test ha-tests fuzz
 .PHONY: sim-long soak lab-asan lab-tsan lab-tests torture
 .DEFAULT_GOAL := help
 
@@ -47,6 +48,7 @@ help:
 	@echo 'make asan      unit, property and simulation tests under AddressSanitizer and UBSan'
 	@echo 'make lab-asan  the lab tests with everything of ours under AddressSanitizer and UBSan'
 	@echo 'make lab-tsan  the same under ThreadSanitizer; TESTS=locks a subject or a part of names'
+	@echo 'make fuzz SECONDS=60  what decodes bytes of others; TESTS="label nsm": these targets only'
 	@echo 'make bench     the same load on symnas and on ganesha FSAL_VFS, with ratios'
 	@echo 'make bench-compare BASE=COMMIT CASES=...  what a change costs: the product of both trees'
 	@echo '               under the same load; processor time per operation, ratios'
@@ -99,7 +101,7 @@ quick: setup-build $(BUILD)/build.ninja
 
 check: setup
 	@tests/run --build $(BUILD) --jobs $(JOBS) --checks --compile --fresh --lab \
-	  --machines
+	  --machines --fuzz
 
 duplicates:
 	@tests/check/duplicates
@@ -150,6 +152,10 @@ $(BUILD)/%/build.ninja: | setup-build
 asan: setup-build $(BUILD)/asan/build.ninja
 	@ninja -C $(BUILD)/asan -j $(JOBS) tests_unit tests_property
 	@tests/run --build $(BUILD)/asan --jobs $(JOBS) --labels unit,property
+
+fuzz: setup-build
+	@deploy/setup/setup fuzz
+	@tests/fuzz/run --seconds $(SECONDS) --jobs $(JOBS) --build $(BUILD)/fuzz $(TESTS)
 
 lab-asan lab-tsan: lab-%: setup $(BUILD)/%/build.ninja
 	@ninja -C $(BUILD)/$* -j $(JOBS)
