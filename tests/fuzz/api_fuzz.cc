@@ -17,12 +17,24 @@ void parse(const json& body) {
 }
 
 constexpr std::array kRequests = {
-    parse<api::network_request>, parse<api::lun_import_requests>, parse<api::volume_request>,
-    parse<api::lun_scan_request>, parse<api::grow_request>, parse<api::filesystem_request>,
-    parse<api::filesystem_edit>, parse<api::export_request>, parse<api::export_edit>,
-    parse<api::vnfses_request>, parse<api::vnfs_request>, parse<api::dump_request>,
-    parse<api::vnfs_set_request>, parse<api::rehost_request>, parse<api::decider_request>,
-    parse<api::restart_request>, parse<api::vnfs_edit>, parse<api::invite_request>,
+    parse<api::network_request>,
+    parse<api::lun_import_requests>,
+    parse<api::volume_request>,
+    parse<api::lun_scan_request>,
+    parse<api::grow_request>,
+    parse<api::filesystem_request>,
+    parse<api::filesystem_edit>,
+    parse<api::export_request>,
+    parse<api::export_edit>,
+    parse<api::vnfses_request>,
+    parse<api::vnfs_request>,
+    parse<api::dump_request>,
+    parse<api::vnfs_set_request>,
+    parse<api::rehost_request>,
+    parse<api::decider_request>,
+    parse<api::restart_request>,
+    parse<api::vnfs_edit>,
+    parse<api::invite_request>,
     +[](const json& body) { static_cast<void>(api::decider_order(body, "vnfs1")); },
 };
 

@@ -9,9 +9,12 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace symnas;
   using namespace symnas::cvm;
-  static const LabelBlock made = encode_label(
-      {.cluster = Uuid::generate(), .lun = Uuid::generate(), .volume = Uuid::generate(),
-       .size_bytes = 1 << 20, .logical_block_bytes = 512, .name = "lun1"});
+  static const LabelBlock made = encode_label({.cluster = Uuid::generate(),
+                                               .lun = Uuid::generate(),
+                                               .volume = Uuid::generate(),
+                                               .size_bytes = 1 << 20,
+                                               .logical_block_bytes = 512,
+                                               .name = "lun1"});
   LabelBlock block = made;
   std::memcpy(block.data(), data, std::min(size, block.size()));
   static_cast<void>(decode_label(block));

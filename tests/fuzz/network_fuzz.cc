@@ -21,10 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     case 5: static_cast<void>(parse_identification(bytes)); break;
     case 6: static_cast<void>(parse_answer(bytes, "/dev/sda")); break;
     case 7: static_cast<void>(parse_key(bytes)); break;
-    default:
-      static_cast<void>(
-          parse_reservation_report(bytes, NvmeReport::kExtended));
-      break;
+    default: static_cast<void>(parse_reservation_report(bytes, NvmeReport::kExtended)); break;
   }
   return 0;
 }
