@@ -31,8 +31,8 @@ struct Context {
   MountId mount;
   std::uint32_t block_bytes = 4096;
   Membership& membership;
-  const Gate* gate = nullptr;  // null: nothing puts the mount's proofs in doubt
-  Replies* replies = nullptr;  // null: calls are not recorded
+  const Gate* gate = nullptr;    // null: nothing puts the mount's proofs in doubt
+  Replies* replies = nullptr;    // null: calls are not recorded
   ShareModes* shares = nullptr;  // null: files are made without an open
   // Waits before the n-th retry (from 1) of an operation that met a conflict.
   std::function<void(int)> pause;

@@ -143,8 +143,8 @@ ShareModes::FirstOpen ShareModes::first_open(Ino ino, ShareMode mode) {
   FirstOpen open(table_, ino, mode);
   if (mode.deny == 0) return open;
   open.recorded_ = RecordedShare{mode, true, true, options_.vnfs};
-  open.writes_ = {kv::put(kv::keys::share(options_.fs, ino, options_.mount),
-                          encode_share(*open.recorded_))};
+  open.writes_ = {
+      kv::put(kv::keys::share(options_.fs, ino, options_.mount), encode_share(*open.recorded_))};
   return open;
 }
 

@@ -26,8 +26,8 @@
 #include "common/kv/session.h"
 #include "fsal_cluster/state/gate.h"
 #include "fsal_cluster/state/peers.h"
-#include "fsal_cluster/types/share_mode.h"
 #include "fsal_cluster/state/share_table.h"
+#include "fsal_cluster/types/share_mode.h"
 
 namespace symnas::fs {
 
