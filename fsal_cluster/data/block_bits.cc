@@ -27,6 +27,7 @@ std::string BlockBits::bytes(std::uint32_t first_blocks) const {
   for (std::uint32_t i = next(0, true); i < first_blocks; i = next(i + 1, true)) {
     out[i / 8] = static_cast<char>(static_cast<unsigned char>(out[i / 8]) | 1U << (i % 8));
   }
+  while (out.size() > 1 && out.back() == '\0') out.pop_back();
   return out;
 }
 

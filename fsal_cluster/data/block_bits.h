@@ -16,8 +16,9 @@ class BlockBits {
   // The form in a record: bit i = byte i / 8, bit i % 8. Empty = all bits set. Bits behind the end
   // of a short string are zero.
   static BlockBits parse(std::string_view bytes, std::uint32_t size);
-  std::string bytes(
-      std::uint32_t first_blocks) const;  // of a prefix; "" when the prefix is all set
+  // Of a prefix; "" when the prefix is all set. Else without the zeros at its end, but for one
+  // byte.
+  std::string bytes(std::uint32_t first_blocks) const;
 
   std::uint32_t size() const { return size_; }  // for tests
   std::uint32_t count() const { return ones_; }

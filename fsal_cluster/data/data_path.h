@@ -1,6 +1,7 @@
 // DataPath: implements FileData over a session, a volume and the pure parts of this folder. One
-// file per operation: read.cc, write.cc, commit.cc, set_size.cc, set_times.cc, removal.cc,
-// sweep.cc, recover.cc; files.cc holds the table of files, attention.cc what the timer does.
+// file per operation: read.cc, write.cc, commit.cc, allocate.cc, deallocate.cc, seek.cc,
+// set_size.cc, set_times.cc, removal.cc, sweep.cc, recover.cc; files.cc holds the table of files,
+// attention.cc what the timer does.
 //
 // Thread class: thread-safe. Locks: table shard -> file -> space or attention list; nothing of the
 // session, the volume or Background that may call back is called under one of them (Session::peek
@@ -67,6 +68,10 @@ class DataPath final : public FileData {
   void write(const Handle& handle, FileOffset offset, std::span<const std::byte> data,
              WriteStability wanted, WriteCallback done) override;
   void commit(const Handle& handle, StatusCallback done) override;
+  Status allocate(const Handle& handle, FileOffset offset, std::uint64_t bytes) override;
+  Status deallocate(const Handle& handle, FileOffset offset, std::uint64_t bytes) override;
+  Result<std::optional<Sought>> seek(const Handle& handle, FileOffset offset,
+                                     Content content) override;
   Status flush_all() override;
   Result<SpaceUse> space() override;
   Status sweep_orphan(Ino ino, const records::Orphan& orphan) override;
@@ -215,6 +220,10 @@ class DataPath final : public FileData {
   // Writes zeros from `size` to the end of its block. REQUIRES: `size` was the file's size when
   // that block was locked (exclusively, or by the I/O lock).
   Task<Status> zero_tail(FileState& f, std::uint64_t size);
+  // Writes zeros, stable, over bytes of one block, unless they read as zeros without that.
+  // REQUIRES: the block is locked.
+  Task<Status> zero_bytes(FileState& f, std::uint64_t begin, std::uint64_t end);
+  void end_write(FileState& f);  // what obtain_flag() has counted
   // On success f.writes.running counts the caller, and no setuid or setgid bit is left to clear.
   Task<Status> obtain_flag(FileState& f, Attempt& attempt);
   // Puts the flag, and clears setuid and setgid.
@@ -224,6 +233,37 @@ class DataPath final : public FileData {
   bool known_unprivileged(FileState& f);
   Task<Status> clear_privileges(FileState& f);
   Task<Status> wait_for_trim(FileState& f, std::uint64_t end);
+
+  // --- allocate.cc
+  // Runs `change` with the bytes [offset, offset + bytes) of a file that it has to itself, the
+  // write flag set and nothing pending.
+  using SpaceChange = Task<Status> (DataPath::*)(FileState& f, std::uint64_t offset,
+                                                 std::uint64_t end);
+  Status change_space(const Handle& handle, std::uint64_t offset, std::uint64_t bytes,
+                      SpaceChange change);
+  Task<Status> change_space_task(Handle handle, std::uint64_t offset, std::uint64_t end,
+                                 SpaceChange change);
+  Task<Status> allocate_owned(FileState& f, std::uint64_t offset, std::uint64_t end);
+  // Reserves what is missing of the blocks [first, last) in memory; answers how far it has come.
+  Task<Result<std::uint64_t>> reserve_blocks(FileState& f, std::uint64_t first, std::uint64_t last);
+  // kNoSpace when more blocks behind the end of the file are wanted than the volume has free.
+  Task<Status> expect_room(FileState& f, std::uint64_t first, std::uint64_t last);
+
+  // --- deallocate.cc
+  Task<Status> deallocate_owned(FileState& f, std::uint64_t offset, std::uint64_t end);
+  Task<Status> punch_blocks(FileState& f, std::uint64_t first, std::uint64_t last);
+  Task<Status> commit_punch(FileState& f, const FileMap::Cut& cut);
+
+  // --- seek.cc
+  Task<Result<std::optional<Sought>>> seek_task(Handle handle, std::uint64_t offset,
+                                                Content content);
+  Task<Result<std::optional<Sought>>> seek_entered(FileState& f, const Handle& handle,
+                                                   Attempt& attempt, std::uint64_t offset,
+                                                   Content content);
+  // The first block of [block, end) whose chunk has blocks and is in memory, and that is mapped;
+  // `end` if none. `tokenless` as for load_chunks().
+  Task<Result<std::uint64_t>> next_mapped(FileState& f, std::uint64_t block, std::uint64_t end,
+                                          Attempt* tokenless);
 
   // --- commit.cc
   Detached commit_operation(Handle handle, StatusCallback done);

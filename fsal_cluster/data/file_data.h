@@ -144,6 +144,12 @@ class FileData {
                      WriteStability wanted, WriteCallback done) = 0;
   virtual void commit(const Handle& handle, StatusCallback done) = 0;
 
+  // As the functions of Mount of the same names; blocking.
+  virtual Status allocate(const Handle& handle, FileOffset offset, std::uint64_t bytes) = 0;
+  virtual Status deallocate(const Handle& handle, FileOffset offset, std::uint64_t bytes) = 0;
+  virtual Result<std::optional<Sought>> seek(const Handle& handle, FileOffset offset,
+                                             Content content) = 0;
+
   // Commits every file and drops every write flag: for a clean close.
   virtual Status flush_all() = 0;
   virtual Result<SpaceUse> space() = 0;  // bytes only; the caller adds the file counts

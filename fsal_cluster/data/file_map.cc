@@ -70,6 +70,7 @@ void FileMap::clear() {
   chunks_[0];
   absent_from_ = 1;
   unrecorded_written_ = 0;
+  unrecorded_allocated_ = 0;
 }
 
 const MapExtent* FileMap::extent_at(std::uint64_t block) const {
@@ -183,7 +184,22 @@ void FileMap::end_fill(std::uint64_t block, std::uint64_t end, Filled filled) {
                 });
 }
 
-bool FileMap::dirty() const { return unrecorded_written_ > 0; }
+void FileMap::allocate(std::uint64_t file_block, BlockRun run) {
+  add(file_block, run, true);
+  for_each_part(file_block, file_block + run.blocks,
+                [](MapChunkState& chunk, MapExtent& e, std::uint32_t, std::uint32_t) {
+                  e.allocated = true;
+                  chunk.dirty = true;
+                });
+  unrecorded_allocated_ += run.blocks;
+}
+
+bool FileMap::dirty() const { return unrecorded_written_ > 0 || unrecorded_allocated_ > 0; }
+
+std::uint64_t FileMap::next_in_memory(std::uint64_t chunk) const {
+  const auto it = chunks_.lower_bound(chunk);
+  return it == chunks_.end() ? UINT64_MAX : it->first;
+}
 
 // Whole units of a reservation that no write has touched do not become part of the record: the
 // extent is split behind the touched ones.
@@ -241,7 +257,7 @@ void FileMap::plan_chunk(std::uint64_t index, MapChunkState& chunk, std::vector<
   bool pending = false;
   for (std::size_t i = 0; i < chunk.extents.size(); ++i) {
     const MapExtent& e = chunk.extents[i];
-    if (e.written.count() == e.committed.count()) continue;
+    if (e.written.count() == e.committed.count() && !e.allocated) continue;
     if (steps.back().reverse.size() >= kReverseMapPutsPerTxn) {
       if (pending) put_chunk(steps.back());
       steps.emplace_back();
@@ -301,6 +317,8 @@ void FileMap::committed(const MapStep& step, Revision revision) {
     });
     CHECK(it != extents.end(), "a committed extent has vanished");
     const std::uint32_t before = it->committed.count();
+    if (it->allocated) unrecorded_allocated_ -= mark.recorded - it->recorded;
+    it->allocated = false;
     it->recorded = mark.recorded;
     it->committed = mark.committed;
     it->committed.resize(it->blocks);
@@ -309,7 +327,7 @@ void FileMap::committed(const MapStep& step, Revision revision) {
   for (const MapStep::ChunkValue& put : step.chunks) {
     MapChunkState& chunk = chunks_.at(put.chunk);
     chunk.dirty = std::any_of(chunk.extents.begin(), chunk.extents.end(), [](const MapExtent& e) {
-      return e.written.count() != e.committed.count();
+      return e.allocated || e.written.count() != e.committed.count();
     });
   }
 }

@@ -33,7 +33,8 @@ struct MapExtent {
   std::uint32_t blocks = 0;
   std::uint64_t volume_block = 0;
   std::uint32_t recorded = 0;  // blocks of the prefix in the records
-  bool whole = false;  // recorded as a whole (sparse unit), not only as far as it is written
+  bool whole = false;      // recorded as a whole (sparse unit), not only as far as it is written
+  bool allocated = false;  // whole, and the next commit records it although nothing was written
   BlockBits written;
   BlockBits committed;
   BlockBits filling;
@@ -112,6 +113,9 @@ class FileMap {
   // --- growth in memory
   // Maps `run` at `file_block`, as unwritten. REQUIRES: all of these file blocks are a hole.
   void add(std::uint64_t file_block, BlockRun run, bool whole);
+  // As add() of a whole run; the next commit records it, written or not (ALLOCATE). REQUIRES:
+  // nothing is reserved but by this function.
+  void allocate(std::uint64_t file_block, BlockRun run);
   // Blocks that are written already stay as they are. REQUIRES: mapped.
   void begin_fill(std::uint64_t block, std::uint64_t end);
   enum class Filled : std::uint8_t { kYes, kNo };
@@ -137,6 +141,7 @@ class FileMap {
   struct Cut {
     std::vector<MapStep::ChunkValue> chunks;  // a value without extents: erase the key
     std::vector<ReverseChange> reverse;
+    std::uint64_t upto = 0;  // plan_punch(): file blocks below it are done
     std::vector<BlockRun> freed;
     std::int64_t used_blocks_delta = 0;
     std::size_t changes() const { return chunks.size() + reverse.size(); }
@@ -147,6 +152,11 @@ class FileMap {
   // Forgets blocks >= `block`; from now on the chunks behind its own have no keys. `revision`: of
   // the keys that `plan` has put (0 = inline).
   void cut(std::uint64_t block, const Cut& plan, Revision revision);
+  // What freeing the blocks [block, end) changes, as far as about `changes_max` changes go.
+  // REQUIRES: the chunks are loaded, and nothing is reserved.
+  Cut plan_punch(std::uint64_t block, std::uint64_t end, std::size_t changes_max) const;
+  // Takes over what `plan` has put. `revision` as for cut(). REQUIRES: the map is as when planned.
+  void punch(const Cut& plan, Revision revision);
   // Another operation has put the chunk's key as it is in this map. `revision` as for cut().
   void swept(std::uint64_t chunk, Revision revision);
   void clear();
@@ -154,6 +164,8 @@ class FileMap {
   // --- counts
   std::size_t extents_of_first_chunk() const;
   std::uint64_t unrecorded_written_blocks() const { return unrecorded_written_; }
+  // First chunk from `chunk` on that is in memory; UINT64_MAX if none.
+  std::uint64_t next_in_memory(std::uint64_t chunk) const;
   std::uint64_t reserved_blocks() const;
 
  private:
@@ -169,6 +181,7 @@ class FileMap {
   std::map<std::uint64_t, MapChunkState> chunks_;
   std::uint64_t absent_from_ = 0;  // chunks from here on that are not in chunks_ are empty
   std::uint64_t unrecorded_written_ = 0;
+  std::uint64_t unrecorded_allocated_ = 0;
 };
 
 }  // namespace symnas::fs

@@ -36,12 +36,15 @@ std::vector<BlockRun> FileMap::drop_reservations() {
             "reservation dropped under a write");
       if (e.recorded == e.blocks) continue;
       runs.push_back({e.volume_block + e.recorded, e.blocks - e.recorded});
+      if (e.allocated) unrecorded_allocated_ -= e.blocks - e.recorded;
+      e.allocated = false;
       e.blocks = e.recorded;
       e.written.resize(e.recorded);
       e.committed.resize(e.recorded);
       e.filling.resize(e.recorded);
     }
     std::erase_if(chunk.extents, [](const MapExtent& e) { return e.blocks == 0; });
+    chunk.dirty = false;
   }
   return runs;
 }

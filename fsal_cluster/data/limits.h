@@ -35,6 +35,15 @@ inline constexpr std::size_t kMapBytesPerTxn = 256 << 10;
 // watermark and a sweep.
 inline constexpr std::size_t kTruncateOpsMax = 256;
 inline constexpr std::uint64_t kTruncateChunksMax = 16;  // chunks loaded to count the changes
+// One ALLOCATE has at most so many runs of blocks: 1 TiB where space is contiguous, 128
+// transactions, some seconds. A larger one goes on when the client repeats it.
+inline constexpr std::size_t kAllocateRunsMax = 16384;
+// One DEALLOCATE has at most so many transactions (each up to kTruncateOpsMax changes).
+inline constexpr int kDeallocateStepsMax = 256;
+// One SEEK looks at so many map chunks (256 GiB of file), and reads so many of them at once. Beyond
+// that it says that there is data: zeros, perhaps, which a copy reads like any other.
+inline constexpr std::uint64_t kSeekChunksMax = 4096;
+inline constexpr std::uint64_t kChunksPerRead = 64;
 inline constexpr std::size_t kSweepOpsMax = 256;
 inline constexpr int kSweepRetriesMax = 600;  // one a second: then the next mount does it
 // A mapping transaction conflicts only with another change of the same inode record: a handful of

@@ -39,6 +39,14 @@ Placement unit(const FileMap& map, std::uint64_t hole, std::uint64_t block, std:
 
 }  // namespace
 
+SpaceWish wish_at(const FileMap& map, std::uint64_t block, std::uint64_t blocks) {
+  Placement placement;
+  placement.file_block = block;
+  placement.space.blocks = blocks;
+  place(map, placement, block + blocks > kAlignBlocks);
+  return placement.space;
+}
+
 std::optional<Placement> next_placement(const FileMap& map, const GrowthState& growth,
                                         std::uint64_t block, std::uint64_t end) {
   std::uint64_t hole = block;

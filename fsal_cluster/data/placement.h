@@ -33,4 +33,8 @@ struct Placement {
 std::optional<Placement> next_placement(const FileMap& map, const GrowthState& growth,
                                         std::uint64_t block, std::uint64_t end);
 
+// The wish for `blocks` blocks at the hole that begins at `block`: for ALLOCATE, which takes
+// exactly what it was asked for. REQUIRES: as for next_placement().
+SpaceWish wish_at(const FileMap& map, std::uint64_t block, std::uint64_t blocks);
+
 }  // namespace symnas::fs

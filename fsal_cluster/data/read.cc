@@ -164,6 +164,9 @@ Task<Result<ReadResult>> DataPath::read_entered(FileState& f, const Handle& hand
   out.end_of_file = plan.end_of_file;
   out.bytes = plan.end - plan.offset;
   if (out.bytes == 0) co_return std::move(out);
+  out.hole = std::none_of(plan.pieces.begin(), plan.pieces.end(), [](const FileMap::Piece& piece) {
+    return piece.state == FileMap::State::kWritten;
+  });
   const std::uint64_t end = plan.end;
   const std::uint64_t unit = volume_->logical_block_bytes();
   const std::uint64_t from = offset / unit * unit;

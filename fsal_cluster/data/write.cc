@@ -78,15 +78,17 @@ Task<Status> DataPath::write_entered(FileState& f, Attempt& attempt, std::uint64
   if (status) status = co_await obtain_flag(f, attempt);
   if (!status || attempt.go != Go::kOn) co_return status;
   status = co_await write_flagged(f, attempt, offset, data, wanted);
-  {
-    const MutexLock lock(f.mutex);
-    --f.writes.running;
-    f.writes.last_ns = clock_.mono_ns();
-    f.flag.wrote(f.writes.last_ns);
-    list(f);
-  }
+  end_write(f);
   if (status && attempt.go == Go::kOn) status = co_await after_write(f, wanted);
   co_return status;
+}
+
+void DataPath::end_write(FileState& f) {
+  const MutexLock lock(f.mutex);
+  --f.writes.running;
+  f.writes.last_ns = clock_.mono_ns();
+  f.flag.wrote(f.writes.last_ns);
+  list(f);
 }
 
 // Does what must precede the answer: commits the growth of a stable write, or a new revision before
@@ -204,30 +206,32 @@ Task<Status> DataPath::write_locked(FileState& f, std::uint64_t offset,
 }
 
 Task<Status> DataPath::zero_tail(FileState& f, std::uint64_t size) {
-  const std::uint64_t rest = (kBlockBytes - size % kBlockBytes) % kBlockBytes;
-  if (rest > 0) {
-    const std::uint64_t block = block_of(size);
-    const Status chunks = co_await load_chunks(f, block, block + 1);
-    if (!chunks) co_return chunks;
-    FileMap::Piece piece;
-    {
-      const MutexLock lock(f.mutex);
-      piece = f.map.find(block, block + 1);
-    }
-    if (piece.state == FileMap::State::kWritten) {
-      const cvm::Buffer zeros = volume_->buffer(rest);
-      std::memset(zeros.data(), 0, rest);
-      const std::span<const std::byte> bytes(zeros.data(), rest);
-      Awaited<Status> answer;
-      volume_->write_edges(VolumeOffset{piece.volume_block * kBlockBytes + size % kBlockBytes},
-                           bytes, cvm::Durability::kStable, answer.callback());
-      const Status written = co_await answer;
-      if (!written) co_return written;
-    }
-  }
+  const Status zeroed = co_await zero_bytes(f, size, blocks_up(size) * kBlockBytes);
+  if (!zeroed) co_return zeroed;
   const MutexLock lock(f.mutex);
   if (f.size() == size) f.tail_clean = true;  // otherwise a write elsewhere has moved the end
   co_return Status{};
+}
+
+Task<Status> DataPath::zero_bytes(FileState& f, std::uint64_t begin, std::uint64_t end) {
+  if (begin == end) co_return Status{};
+  const std::uint64_t block = block_of(begin);
+  const Status chunks = co_await load_chunks(f, block, block + 1);
+  if (!chunks) co_return chunks;
+  FileMap::Piece piece;
+  {
+    const MutexLock lock(f.mutex);
+    piece = f.map.find(block, block + 1);
+  }
+  if (piece.state != FileMap::State::kWritten) co_return Status{};
+  const cvm::Buffer zeros = volume_->buffer(end - begin);
+  std::memset(zeros.data(), 0, end - begin);
+  const std::span<const std::byte> bytes(zeros.data(), end - begin);
+  Awaited<Status> answer;
+  volume_->write_edges(VolumeOffset{piece.volume_block * kBlockBytes + begin % kBlockBytes}, bytes,
+                       cvm::Durability::kStable, answer.callback());
+  Status written = co_await answer;
+  co_return written;
 }
 
 // Finds a place for every block of the write, then lists the parts. REQUIRES: the blocks are

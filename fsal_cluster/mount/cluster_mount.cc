@@ -362,5 +362,15 @@ void ClusterMount::write(const Handle& handle, FileOffset offset, std::span<cons
 void ClusterMount::commit(const Handle& handle, StatusCallback done) {
   parts_.data->commit(handle, gated(std::move(done)));
 }
+Status ClusterMount::allocate(const Handle& handle, FileOffset offset, std::uint64_t bytes) {
+  return gated(parts_.data->allocate(handle, offset, bytes));
+}
+Status ClusterMount::deallocate(const Handle& handle, FileOffset offset, std::uint64_t bytes) {
+  return gated(parts_.data->deallocate(handle, offset, bytes));
+}
+Result<std::optional<Sought>> ClusterMount::seek(const Handle& handle, FileOffset offset,
+                                                 Content content) {
+  return gated(parts_.data->seek(handle, offset, content));
+}
 
 }  // namespace symnas::fs

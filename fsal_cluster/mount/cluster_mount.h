@@ -116,6 +116,10 @@ class ClusterMount final : public Mount {
   void write(const Handle& handle, FileOffset offset, std::span<const std::byte> data,
              WriteStability wanted, WriteCallback done) override;
   void commit(const Handle& handle, StatusCallback done) override;
+  Status allocate(const Handle& handle, FileOffset offset, std::uint64_t bytes) override;
+  Status deallocate(const Handle& handle, FileOffset offset, std::uint64_t bytes) override;
+  Result<std::optional<Sought>> seek(const Handle& handle, FileOffset offset,
+                                     Content content) override;
 
   Gate& gate() override { return *parts_.gate; }
   FileLocks& locks() override { return *parts_.locks; }

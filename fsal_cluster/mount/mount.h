@@ -39,6 +39,7 @@ enum class WriteStability { kUnstable, kFileSync };
 struct ReadResult {
   std::size_t bytes = 0;
   bool end_of_file = false;
+  bool hole = false;   // nothing of these bytes was ever written: all of them are zeros
   cvm::Buffer buffer;  // aligned pool buffer; data begins at buffer.data() + offset_bytes
   std::size_t offset_bytes = 0;
 };
@@ -49,6 +50,13 @@ struct WriteResult {
 };
 using WriteCallback = std::function<void(Result<WriteResult>)>;
 using StatusCallback = std::function<void(Status)>;
+// What SEEK looks for, and where it begins. end_of_file: there is none before the end of the file,
+// and `offset` is that end. Blocks that are only reserved are holes.
+enum class Content : std::uint8_t { kData, kHole };
+struct Sought {
+  std::uint64_t offset = 0;
+  bool end_of_file = false;
+};
 
 // Makes the server in front of the mount (ganesha) forget what `owner` holds of a file in its own
 // lists. The function calls `begin`, which may say that there is nothing to do, and then `end`.
@@ -151,6 +159,17 @@ class Mount {
   // When it calls back with OK, everything written to the file before the call is on stable
   // storage.
   virtual void commit(const Handle& handle, StatusCallback done) = 0;
+
+  // RFC 7862 15.1, 15.4, 15.11. All three block. ALLOCATE reserves blocks for these bytes, which
+  // read as zeros until they are written, and grows the file to their end. DEALLOCATE makes these
+  // bytes zeros and frees the blocks that lie wholly among them; the size stays. Errors of both:
+  // kBusy (a part is done: repeat it for the rest), kOutOfRange (behind kFileBytesMax), those of
+  // write(). When ALLOCATE answers kNoSpace, size and contents are as they were before the call.
+  virtual Status allocate(const Handle& handle, FileOffset offset, std::uint64_t bytes) = 0;
+  virtual Status deallocate(const Handle& handle, FileOffset offset, std::uint64_t bytes) = 0;
+  // nullopt: `offset` is at or behind the end of the file. Errors: as read().
+  virtual Result<std::optional<Sought>> seek(const Handle& handle, FileOffset offset,
+                                             Content content) = 0;
 
   // Every outcome above has passed this gate. A server's reply passes it once more before it is
   // sent, because the server may have computed it without the mount.

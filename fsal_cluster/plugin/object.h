@@ -63,6 +63,10 @@ fs::ShareMode share_of(fsal_openflags_t flags);
 // For I/O and truncation by a client that has not opened the file: whether an open through another
 // VNFS denies it, as far as this instance knows (RFC 8881 9.10). `bypass`: as ganesha says.
 fsal_status_t check_denied_elsewhere(const Object* object, fsal_openflags_t access, bool bypass);
+// A READ, WRITE or the like without an open respects deny modes of opens (RFC 8881 9.10), here and
+// elsewhere. `state`: the open, or null.
+fsal_status_t check_deny(Object* object, const state_t* state, fsal_openflags_t access,
+                         bool bypass);
 // The squashed caller of the request that runs on this thread; root for internal calls.
 fs::Credentials caller();
 // How fresh the attributes must be for which the request on this thread asks. Those of NFSv3 READ
@@ -76,6 +80,7 @@ inline constexpr attrmask_t kSuppliedAttributes = ATTRS_POSIX;
 void set_namespace_operations(fsal_obj_ops& ops);
 void set_open_operations(fsal_obj_ops& ops);
 void set_io_operations(fsal_obj_ops& ops);
+void set_space_operations(fsal_obj_ops& ops);
 // From now on every reply of this process passes the gates of the mounts.
 void gate_replies();
 void set_lock_operations(fsal_obj_ops& ops);

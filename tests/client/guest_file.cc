@@ -15,6 +15,11 @@
 //                                         the first that is not, and why
 //   guest_file turns FILE COUNT           COUNT times: opens it, waits for a lock of all of it,
 //                                         adds one to the number in it, unlocks and closes it
+//   guest_file space FILE allocate|punch OFFSET BYTES
+//                                         fallocate(2), of mode 0, or punching a hole; "done", or
+//                                         why not
+//   guest_file space FILE data|hole OFFSET
+//                                         lseek(2); where it is, or why there is none
 //   guest_file write FILE BYTES COUNT WRITER WRITERS ROUND
 //                                         O_DIRECT: the blocks WRITER, WRITER + WRITERS, ... of
 //                                         COUNT, in a random order; each contains its place and
@@ -283,7 +288,8 @@ int take_turns(const std::string& path, std::uint64_t count) {
 
 int usage() {
   std::printf(
-      "usage: guest_file attributes|names|append|hold|try|wait|turns|write|verify|map FILE ...\n");
+      "usage: guest_file attributes|names|append|hold|try|wait|turns|space|write|verify|map FILE "
+      "...\n");
   return 2;
 }
 
@@ -305,6 +311,28 @@ int lock_ranges(const std::string& path, std::uint64_t start, std::uint64_t leng
   return 0;
 }
 
+int change_space(const std::string& path, const std::string& what, std::uint64_t offset,
+                 std::uint64_t bytes) {
+  const File file(path, O_RDWR);
+  const int mode = what == "punch" ? FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE : 0;
+  const int failed =
+      fallocate(file.fd(), mode, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+  std::puts(failed == 0 ? "done" : std::strerror(errno));
+  return 0;
+}
+
+int seek(const std::string& path, const std::string& what, std::uint64_t offset) {
+  const File file(path, O_RDONLY);
+  const off_t at =
+      lseek(file.fd(), static_cast<off_t>(offset), what == "data" ? SEEK_DATA : SEEK_HOLE);
+  if (at < 0) {
+    std::puts(std::strerror(errno));
+  } else {
+    std::printf("%lld\n", static_cast<long long>(at));
+  }
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -322,6 +350,9 @@ int main(int argc, char** argv) {
   if (command == "turns" && words.size() == 3) return take_turns(path, number(2));
   if (command == "ranges" && words.size() == 5)
     return lock_ranges(path, number(2), number(3), number(4));
+  if (command == "space" && words.size() == 5)
+    return change_space(path, words[2], number(3), number(4));
+  if (command == "space" && words.size() == 4) return seek(path, words[2], number(3));
   if (words.size() < 6) return usage();
   const std::size_t bytes = number(2);
   if (bytes < sizeof(BlockHead) || bytes > kBlockBytesMax || bytes % 8 != 0) return usage();

@@ -192,6 +192,12 @@ class Client {
   void getattr(const Target& file);
   void set_size(const Target& file);
   void set_mtime(const Target& file);
+  void allocate(const Target& file);
+  void deallocate(const Target& file);
+  void seek(const Target& file);
+  // True when the operation has succeeded; else the model is unsure of it.
+  bool change_space(const char* what, const Target& file,
+                    const std::function<Status(fs::Mount&)>& change);
   std::int64_t pick_mtime_ns(const Target& file);
   // Errors that a look at a file may get, too: when there are other mounts it puts a want or a
   // token.

@@ -38,7 +38,10 @@ void Client::one_in_file() {
     return;
   }
   if (!ready(*file)) return;
-  switch (below(16)) {
+  switch (below(19)) {
+    case 16: allocate(*file); break;
+    case 17: deallocate(*file); break;
+    case 18: seek(*file); break;
     case 0:
     case 1: commit(*file); break;
     case 2: set_size(*file); break;

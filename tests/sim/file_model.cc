@@ -142,6 +142,54 @@ void FileModel::unsure_size(std::uint64_t bytes) {
   must_resolve_ = true;
 }
 
+// --- space
+
+void FileModel::allocated(std::uint64_t end_cell) {
+  ++activity_;
+  mtimes_set_.clear();
+  written_since_ = true;
+  size_ = std::max(size_, end_cell * kCell);
+  size_durable_ = size_most_ = size_;
+  size_unsure_ = false;
+}
+
+void FileModel::deallocated(std::uint64_t begin_cell, std::uint64_t end_cell) {
+  ++activity_;
+  mtimes_set_.clear();
+  written_since_ = true;
+  for (std::uint64_t cell = begin_cell; cell < std::min(end_cell, cells_.size()); ++cell)
+    cells_[cell] = Cell{};
+}
+
+void FileModel::unsure_allocated(std::uint64_t end_cell) {
+  ++activity_;
+  written_since_ = true;
+  size_most_ = std::max(size_most_, end_cell * kCell);
+  size_unsure_ = true;
+  must_resolve_ = true;
+}
+
+void FileModel::unsure_deallocated(std::uint64_t begin_cell, std::uint64_t end_cell) {
+  ++activity_;
+  written_since_ = true;
+  must_resolve_ = true;
+  for (std::uint64_t cell = begin_cell; cell < std::min(end_cell, cells_.size()); ++cell) {
+    cells_[cell].unsure = true;
+    cells_[cell].may.push_back(0);
+  }
+}
+
+std::string FileModel::check_data_from(std::uint64_t begin_byte, std::uint64_t found_byte) const {
+  for (std::uint64_t cell = begin_byte / kCell; cell < std::min(found_byte / kCell, cells_.size());
+       ++cell) {
+    if (cells_[cell].now == 0 || cells_[cell].unsure) continue;
+    return "file " + std::to_string(id_) + ": SEEK from " + std::to_string(base_ + begin_byte) +
+           " has passed write " + std::to_string(cells_[cell].now) + " at " +
+           std::to_string(base_ + cell * kCell);
+  }
+  return {};
+}
+
 // --- reads
 
 std::string FileModel::check_size(std::uint64_t file_size, const Snapshot& before) const {

@@ -58,6 +58,15 @@ class FileModel {
   // No answer: the size may have been set or not; the next resolve() finds out.
   void unsure_size(std::uint64_t bytes);
 
+  // --- space, in cells. REQUIRES: nothing in flight. Acknowledged: all of it is recorded.
+  void allocated(std::uint64_t end_cell);
+  void deallocated(std::uint64_t begin_cell, std::uint64_t end_cell);
+  // An error, or no answer: the next resolve() finds out.
+  void unsure_allocated(std::uint64_t end_cell);
+  void unsure_deallocated(std::uint64_t begin_cell, std::uint64_t end_cell);
+  // What SEEK from `begin_byte` may find (both without base). Returns "" or what is wrong.
+  std::string check_data_from(std::uint64_t begin_byte, std::uint64_t found_byte) const;
+
   // --- reads. `before` was taken before the read was sent. Return "" or what is wrong.
   std::string check_read(std::uint64_t begin_byte, std::uint64_t asked, std::string_view got,
                          bool end_of_file, const Snapshot& before) const;

@@ -105,6 +105,16 @@ class HoldingMount final : public fs::Mount {
   void commit(const fs::Handle& handle, fs::StatusCallback done) override {
     mount_.commit(handle, held<void>(std::move(done)));
   }
+  Status allocate(const fs::Handle& handle, FileOffset offset, std::uint64_t bytes) override {
+    return held(mount_.allocate(handle, offset, bytes));
+  }
+  Status deallocate(const fs::Handle& handle, FileOffset offset, std::uint64_t bytes) override {
+    return held(mount_.deallocate(handle, offset, bytes));
+  }
+  Result<std::optional<fs::Sought>> seek(const fs::Handle& handle, FileOffset offset,
+                                         fs::Content content) override {
+    return held(mount_.seek(handle, offset, content));
+  }
 
   fs::Gate& gate() override { return mount_.gate(); }
   fs::FileLocks& locks() override { return mount_.locks(); }

@@ -11,7 +11,7 @@ TEST(BlockBits, RecordFormIsLsbFirstAndEmptyMeansAll) {
   BlockBits bits(20);
   bits.set(0, 1, true);
   bits.set(9, 2, true);
-  EXPECT_EQ(bits.bytes(20), std::string("\x01\x06\x00", 3));
+  EXPECT_EQ(bits.bytes(20), std::string("\x01\x06"));
   EXPECT_EQ(BlockBits(20, true).bytes(20), "");
   EXPECT_TRUE(BlockBits::parse("", 7).all());
   const BlockBits back = BlockBits::parse(bits.bytes(20), 20);

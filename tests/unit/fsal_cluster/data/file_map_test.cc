@@ -55,6 +55,89 @@ TEST(FileMap, GrowthIsUnwrittenThenWrittenThenRecorded) {
   EXPECT_EQ(map.find(4, 100).state, State::kHole);
 }
 
+TEST(FileMap, AllocatedBlocksAreRecordedUnwritten) {
+  FileMap map = empty_map();
+  map.allocate(0, {500, 16});
+  EXPECT_TRUE(map.dirty());
+  EXPECT_EQ(map.find(0, 100).state, State::kUnwritten);
+  EXPECT_EQ(map.unrecorded_written_blocks(), 0u);
+  const auto steps = map.plan_commit(FileMap::First::kIfDirty);
+  ASSERT_EQ(steps.size(), 1u);
+  EXPECT_EQ(steps[0].used_blocks_delta, 16);
+  EXPECT_EQ(steps[0].covered_blocks, 16u);
+  const records::Extent& extent = steps[0].chunks[0].value.extents(0);
+  EXPECT_EQ(extent.blocks(), 16u);
+  EXPECT_EQ(extent.written(), std::string(1, '\0'));
+  map.committed(steps[0], Revision{9});
+  EXPECT_FALSE(map.dirty());
+  EXPECT_TRUE(map.idle());
+  EXPECT_TRUE(map.drop_reservations().empty());
+  fill(map, 3, 5);
+  commit(map, 10);
+  EXPECT_EQ(map.find(3, 100).blocks, 2u);
+  EXPECT_EQ(map.find(5, 100).state, State::kUnwritten);
+}
+
+TEST(FileMap, WhatWasAllocatedAndNotRecordedIsGivenBack) {
+  FileMap map = empty_map();
+  map.add(0, {500, 8}, false);
+  fill(map, 0, 8);
+  commit(map, 9);
+  map.allocate(8, {508, 8});
+  map.allocate(16, {700, 8});
+  const auto back = map.drop_reservations();
+  ASSERT_EQ(back.size(), 2u);
+  EXPECT_EQ(back[0], (BlockRun{508, 8}));
+  EXPECT_EQ(back[1], (BlockRun{700, 8}));
+  EXPECT_FALSE(map.dirty());
+  EXPECT_EQ(map.next_mapped(8, 100), 100u);
+}
+
+TEST(FileMap, AllocatingIsRecordedInStepsOfBoundedSize) {
+  FileMap map(std::uint64_t{1} << 40);
+  map.load_chunked(0);
+  for (std::uint64_t chunk = 0; chunk < 300; ++chunk)
+    map.allocate(chunk * kChunkBlocks, {chunk * kChunkBlocks, kChunkBlocks});
+  std::int64_t blocks = 0;
+  std::uint64_t covered = 0;
+  const auto steps = map.plan_commit(FileMap::First::kIfDirty);
+  for (const MapStep& step : steps) {
+    EXPECT_LE(step.reverse.size(), kReverseMapPutsPerTxn);
+    EXPECT_GT(step.covered_blocks, covered);
+    covered = step.covered_blocks;
+    blocks += step.used_blocks_delta;
+    map.committed(step, Revision{9});
+  }
+  EXPECT_EQ(steps.size(), 3u);
+  EXPECT_EQ(blocks, 300 * std::int64_t{kChunkBlocks});
+  EXPECT_FALSE(map.dirty());
+}
+
+TEST(FileMap, APunchSplitsExtentsAndStopsAfterSomeChanges) {
+  FileMap map = empty_map();
+  map.add(0, {1000, 10}, false);
+  fill(map, 0, 10);
+  map.allocate(20, {2000, 10});
+  commit(map, 9);
+  const FileMap::Cut cut = map.plan_punch(4, 25, 100);
+  EXPECT_EQ(cut.upto, 25u);
+  EXPECT_EQ(cut.used_blocks_delta, -11);
+  ASSERT_EQ(cut.freed.size(), 2u);
+  EXPECT_EQ(cut.freed[0], (BlockRun{1004, 6}));
+  EXPECT_EQ(cut.freed[1], (BlockRun{2000, 5}));
+  ASSERT_EQ(cut.reverse.size(), 3u);  // shorter; erased; the right part, which is no growth
+  EXPECT_EQ(cut.reverse[0].new_blocks, 4u);
+  EXPECT_EQ(cut.reverse[1].new_blocks, 0u);
+  EXPECT_EQ(cut.reverse[2].volume_block, 2005u);
+  EXPECT_EQ(cut.reverse[2].old_blocks, cut.reverse[2].new_blocks);
+  map.punch(cut, Revision{10});
+  EXPECT_EQ(map.find(0, 100).blocks, 4u);
+  EXPECT_EQ(map.find(4, 100).state, State::kHole);
+  EXPECT_EQ(map.find(25, 100).state, State::kUnwritten);
+  EXPECT_EQ(map.find(25, 100).volume_block, 2005u);
+  EXPECT_EQ(map.plan_punch(0, 100, 1).upto, 4u);
+}
+
 TEST(FileMap, SequentialGrowthExtendsOneReverseMapKey) {
   FileMap map = empty_map();
   map.add(0, {1000, 8}, false);

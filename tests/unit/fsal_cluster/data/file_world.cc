@@ -307,6 +307,24 @@ Status FileWorld::set_size(Ino ino, std::uint64_t size_bytes) {
   return out;
 }
 
+Status FileWorld::allocate(Ino ino, std::uint64_t offset, std::uint64_t bytes) {
+  Status out;
+  while_pumping([&] { out = data_->allocate(handle(ino), FileOffset{offset}, bytes); });
+  return out;
+}
+
+Status FileWorld::deallocate(Ino ino, std::uint64_t offset, std::uint64_t bytes) {
+  Status out;
+  while_pumping([&] { out = data_->deallocate(handle(ino), FileOffset{offset}, bytes); });
+  return out;
+}
+
+Result<std::optional<Sought>> FileWorld::seek(Ino ino, std::uint64_t offset, Content content) {
+  Result<std::optional<Sought>> out;
+  while_pumping([&] { out = data_->seek(handle(ino), FileOffset{offset}, content); });
+  return out;
+}
+
 Status FileWorld::set_mtime(Ino ino, std::int64_t mtime_ns) {
   Status out;
   while_pumping([&] {

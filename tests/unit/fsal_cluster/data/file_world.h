@@ -99,6 +99,9 @@ class FileWorld {
   Result<std::string> read(Ino ino, std::uint64_t offset, std::size_t bytes);
   Status commit(Ino ino);
   Status set_size(Ino ino, std::uint64_t size_bytes);
+  Status allocate(Ino ino, std::uint64_t offset, std::uint64_t bytes);
+  Status deallocate(Ino ino, std::uint64_t offset, std::uint64_t bytes);
+  Result<std::optional<Sought>> seek(Ino ino, std::uint64_t offset, Content content);
   Status set_mtime(Ino ino, std::int64_t mtime_ns);
   // Runs `edit` on the inode record in a transaction of its own, as SETATTR does.
   void change_inode(Ino ino, const std::function<void(records::Inode&)>& edit);

@@ -132,7 +132,10 @@ class Model {
 
   void one() {
     FileModel& file = some_file();
-    switch (random_.below(24)) {
+    switch (random_.below(27)) {
+      case 24:
+      case 25: change_space(file); break;
+      case 26: seek(file); break;
       case 0: set_size(file); break;
       case 1:
       case 2: commit(file); break;
@@ -269,6 +272,47 @@ class Model {
     }
     file.size = file.durable_size = file.size_most = size;
     collect();
+  }
+
+  void change_space(FileModel& file) {
+    drain(file);
+    const std::uint64_t begin = pick_offset(file);
+    const std::uint64_t cells = 1 + random_.below(random_.below(2) == 0 ? 60 : 3000);
+    const std::uint64_t end = std::min(kFileMax, begin + cells * kCell);
+    if (begin >= end) return;
+    if (random_.below(2) == 0) {
+      EXPECT_TRUE(world_.allocate(file.ino, base_ + begin, end - begin).has_value());
+      file.size = std::max(file.size, end);
+      file.reach(end);
+    } else {
+      EXPECT_TRUE(world_.deallocate(file.ino, base_ + begin, end - begin).has_value());
+      for (std::uint64_t cell = begin / kCell; cell < std::min(end, file.size) / kCell; ++cell)
+        file.cells[cell].now = 0;
+    }
+    for (Cell& c : file.cells) {  // everything is committed first
+      c.durable = c.now;
+      c.may.clear();
+    }
+    file.durable_size = file.size_most = file.size;
+    collect();
+  }
+
+  // What is passed is nothing but zeros; what is found as a hole is one up to the end of its block.
+  void seek(FileModel& file) {
+    drain(file);
+    std::uint64_t begin = random_.below(file.size / kCell + 2) * kCell;
+    const Content content = random_.below(2) == 0 ? Content::kData : Content::kHole;
+    const auto got = world_.seek(file.ino, base_ + begin, content);
+    ASSERT_TRUE(got.has_value()) << got.error().message;
+    ASSERT_EQ(got->has_value(), begin < file.size);
+    if (!got->has_value()) return;
+    std::uint64_t end = (*got)->offset - base_;
+    ASSERT_TRUE(begin <= end && end <= file.size) << end;
+    ASSERT_EQ((*got)->end_of_file, end == file.size);
+    if (content == Content::kHole) begin = end;
+    if (content == Content::kHole) end = std::min(file.size, end / 4096 * 4096 + 4096);
+    for (std::uint64_t cell = begin / kCell; cell < end / kCell; ++cell)
+      ASSERT_EQ(file.cells[cell].now, 0u) << "byte " << cell * kCell << " is no hole";
   }
 
   void remove(FileModel& file) {

@@ -43,6 +43,16 @@ class FakeFileData final : public FileData {
     return change(handle, edit, also);
   }
 
+  Status allocate(const Handle&, FileOffset, std::uint64_t) override {
+    return fail(ErrorCode::kNotSupported, "no bytes here");
+  }
+  Status deallocate(const Handle&, FileOffset, std::uint64_t) override {
+    return fail(ErrorCode::kNotSupported, "no bytes here");
+  }
+  Result<std::optional<Sought>> seek(const Handle&, FileOffset, Content) override {
+    return fail(ErrorCode::kNotSupported, "no bytes here");
+  }
+
   Result<Removal> plan_removal(const Handle& handle, const records::Inode&) override {
     ++planned;
     if (--stale_plans >= 0) return fail(ErrorCode::kStale, "removed meanwhile");

@@ -1,0 +1,140 @@
+// ALLOCATE: reserves the missing blocks in memory, then records them as unwritten, as a COMMIT
+// records written ones. Until all are reserved nothing is visible, so a full volume leaves nothing
+// behind.
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "fsal_cluster/data/data_path.h"
+
+namespace symnas::fs {
+
+Status DataPath::allocate(const Handle& handle, FileOffset offset, std::uint64_t bytes) {
+  return change_space(handle, offset.value(), bytes, &DataPath::allocate_owned);
+}
+
+Status DataPath::change_space(const Handle& handle, std::uint64_t offset, std::uint64_t bytes,
+                              SpaceChange change) {
+  const RunningOperation running(running_);
+  if (offset > kFileBytesMax || bytes > kFileBytesMax - offset) {
+    return fail(ErrorCode::kOutOfRange, fmt::format("space for {} bytes at {}: files end at {}",
+                                                    bytes, offset, kFileBytesMax));
+  }
+  Status changed = wait_for(change_space_task(handle, offset, offset + bytes, change));
+  if (!changed && changed.error().code == ErrorCode::kFenced) failed_for_good(changed.error());
+  return changed;
+}
+
+Task<Status> DataPath::change_space_task(Handle handle, std::uint64_t offset, std::uint64_t end,
+                                         SpaceChange change) {
+  const FilePtr f = file(handle.ino);
+  for (;;) {
+    std::optional<Membership::Stay> stay;
+    Status status = co_await enter_owned(*f, handle, stay);
+    if (!status) {
+      forget_unused(f);
+      co_return status;
+    }
+    Attempt attempt;
+    {
+      const MutexLock lock(f->mutex);
+      attempt.sole = stay->sole() && f->token.mode != TokenMode::kShared;
+    }
+    if (offset < end) status = co_await obtain_flag(*f, attempt);
+    if (status && attempt.go == Go::kOn && offset < end) {
+      status = co_await commit_everything(*f);
+      if (status) status = co_await (this->*change)(*f, offset, end);
+      end_write(*f);
+    }
+    leave_exclusive(*f);
+    if (!status || attempt.go == Go::kOn) co_return status;
+  }
+}
+
+Task<Status> DataPath::allocate_owned(FileState& f, std::uint64_t offset, std::uint64_t end) {
+  const std::uint64_t first = offset / kBlockBytes;
+  const std::uint64_t last = (end + kBlockBytes - 1) / kBlockBytes;
+  Status status;
+  std::optional<std::uint64_t> zero_from;
+  std::uint64_t size = 0;
+  {
+    const MutexLock lock(f.mutex);
+    size = f.size();
+    if (end > size && !f.tail_clean) zero_from = size;
+    trim_reservations(f);
+  }
+  status = co_await wait_for_trim(f, std::max(size, end));
+  if (status && zero_from) status = co_await zero_tail(f, *zero_from);
+  if (status) status = session_.admit(kv::Growth::kGrows);
+  if (status) status = co_await expect_room(f, first, last);
+  if (!status) co_return status;
+  const Result<std::uint64_t> upto = co_await reserve_blocks(f, first, last);
+  if (!upto) {
+    const MutexLock lock(f.mutex);
+    for (const BlockRun& run : f.map.drop_reservations()) space_->give_back(run);
+    co_return tl::unexpected(upto.error());
+  }
+  const std::uint64_t reached = std::min(end, *upto * kBlockBytes);
+  status = co_await finish_write(f, reached, WriteStability::kFileSync, {});
+  if (status) status = co_await commit_everything(f);
+  if (status && *upto < last) {
+    status = fail(ErrorCode::kBusy,
+                  fmt::format("inode {}: allocated up to byte {} so far", f.ino.value(), reached));
+  }
+  co_return status;
+}
+
+Task<Status> DataPath::expect_room(FileState& f, std::uint64_t first, std::uint64_t last) {
+  std::uint64_t fresh = 0;
+  {
+    const MutexLock lock(f.mutex);
+    const std::uint64_t eof = (f.size() + kBlockBytes - 1) / kBlockBytes;
+    if (last > eof) fresh = last - std::max(first, eof);
+  }
+  // What one call can do finds out by itself.
+  if (fresh <= kAllocateRunsMax * std::uint64_t{kChunkBlocks}) co_return Status{};
+  Awaited<Result<Space::Use>> answer;
+  background_->post([this, &answer] { answer.deliver(space_->use()); });
+  const Result<Space::Use> use = co_await answer;
+  if (!use) co_return tl::unexpected(use.error());
+  if (fresh <= use->free_blocks) co_return Status{};
+  co_return fail(ErrorCode::kNoSpace,
+                 fmt::format("filesystem {}: {} blocks are wanted, {} are free",
+                             options_.fs.value(), fresh, use->free_blocks));
+}
+
+Task<Result<std::uint64_t>> DataPath::reserve_blocks(FileState& f, std::uint64_t first,
+                                                     std::uint64_t last) {
+  std::uint64_t block = first;
+  for (std::size_t runs = 0; block < last && runs < kAllocateRunsMax;) {
+    bool loaded = false;
+    bool full = false;
+    {
+      const MutexLock lock(f.mutex);
+      loaded = f.map.loaded(block / kChunkBlocks);
+      if (loaded) {
+        const FileMap::Piece piece = f.map.find(block, last);
+        std::uint64_t done = piece.blocks;
+        if (piece.state == FileMap::State::kHole) {
+          const auto run = space_->allocate(wish_at(f.map, block, piece.blocks));
+          full = !run;
+          done = run ? run->blocks : 0;
+          if (run) f.map.allocate(block, *run);
+          ++runs;
+        }
+        block += done;
+      }
+    }
+    Status status;
+    if (!loaded) {
+      const std::uint64_t next = (block / kChunkBlocks + kChunksPerRead) * kChunkBlocks;
+      status = co_await load_chunks(f, block, std::min(last, next));
+    } else if (full) {
+      status = co_await wait_for_room(f);
+    }
+    if (!status) co_return tl::unexpected(status.error());
+  }
+  co_return block;
+}
+
+}  // namespace symnas::fs

@@ -1,0 +1,117 @@
+// DEALLOCATE: zeros over the parts of blocks at both ends, then the blocks between are freed, a
+// bounded number of records with each transaction.
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "fsal_cluster/data/data_path.h"
+#include "fsal_cluster/schema/inode.h"
+
+namespace symnas::fs {
+
+Status DataPath::deallocate(const Handle& handle, FileOffset offset, std::uint64_t bytes) {
+  // Behind the end of every file there is nothing to free.
+  const std::uint64_t begin = std::min(offset.value(), kFileBytesMax);
+  return change_space(handle, begin, std::min(bytes, kFileBytesMax - begin),
+                      &DataPath::deallocate_owned);
+}
+
+Task<Status> DataPath::deallocate_owned(FileState& f, std::uint64_t offset, std::uint64_t end) {
+  std::uint64_t size = 0;
+  {
+    const MutexLock lock(f.mutex);
+    size = f.size();
+    trim_reservations(f);
+  }
+  if (offset >= size) co_return Status{};
+  end = std::min(end, size);
+  Status status = co_await wait_for_trim(f, size);
+  // Whole blocks; the one with the end of the file is one of them.
+  const std::uint64_t first = (offset + kBlockBytes - 1) / kBlockBytes;
+  const std::uint64_t last =
+      end == size ? (end + kBlockBytes - 1) / kBlockBytes : end / kBlockBytes;
+  const std::uint64_t head_end = std::min(end, first * kBlockBytes);
+  const std::uint64_t tail_begin = std::max(head_end, last * kBlockBytes);
+  if (status) status = co_await zero_bytes(f, offset, head_end);
+  if (status && tail_begin < end) status = co_await zero_bytes(f, tail_begin, end);
+  if (status) status = co_await finish_write(f, 0, WriteStability::kFileSync, {});
+  if (status && first < last) status = co_await punch_blocks(f, first, last);
+  // Also when blocks are left: what was zeroed has its times with the answer.
+  const Status recorded = co_await commit_everything(f);
+  co_return status ? recorded : status;
+}
+
+Task<Status> DataPath::punch_blocks(FileState& f, std::uint64_t first, std::uint64_t last) {
+  int steps = 0;
+  for (std::uint64_t block = first; block < last;) {
+    const Result<std::uint64_t> mapped = co_await next_mapped(f, block, last, nullptr);
+    if (!mapped) co_return tl::unexpected(mapped.error());
+    if (*mapped >= last) break;
+    const std::uint64_t until =
+        std::min(last, (*mapped / kChunkBlocks + kTruncateChunksMax) * kChunkBlocks);
+    const Status chunks = co_await load_chunks(f, *mapped, until);
+    if (!chunks) co_return chunks;
+    if (++steps > kDeallocateStepsMax) {
+      co_return fail(ErrorCode::kBusy,
+                     fmt::format("inode {}: freed up to block {} so far", f.ino.value(), block));
+    }
+    FileMap::Cut cut;
+    {
+      const MutexLock lock(f.mutex);
+      cut = f.map.plan_punch(*mapped, until, kTruncateOpsMax);
+    }
+    block = cut.upto;
+    const Status punched = co_await commit_punch(f, cut);
+    if (!punched) co_return punched;
+  }
+  co_return Status{};
+}
+
+Task<Status> DataPath::commit_punch(FileState& f, const FileMap::Cut& cut) {
+  for (int round = 0;; ++round) {
+    const Status pause = co_await pause_after_conflict(f, round);
+    if (!pause) co_return pause;
+    Result<InodeRecord> record = co_await read_inode(f);
+    if (!record) co_return tl::unexpected(record.error());
+    records::Inode& inode = record->inode;
+    const std::int64_t now_ns = session_.next_time_ns();
+    kv::Mutation mutation;
+    mutation.growth = kv::Growth::kMustGo;
+    mutation.compares.push_back(kv::mod_revision_is(inode_key(f.ino), record->revision));
+    bool chunked = false;
+    {
+      const MutexLock lock(f.mutex);
+      const records::MapChunk& front = cut.chunks.front().value;
+      chunked =
+          f.record.chunked || static_cast<std::size_t>(front.extents_size()) > kInlineExtentsMax;
+      if (chunked) {
+        add_chunk_values(cut.chunks, f, mutation);
+        inode.set_chunked(true);
+        inode.clear_extents();
+      } else {
+        *inode.mutable_extents() = front.extents();
+      }
+      add_reverse_changes(cut.reverse, f.ino, f.record.map_generation, mutation);
+    }
+    inode.set_used_blocks(static_cast<std::uint64_t>(
+        static_cast<std::int64_t>(inode.used_blocks()) + cut.used_blocks_delta));
+    inode.set_mtime_ns(now_ns);
+    inode.set_ctime_ns(now_ns);
+    mutation.writes.push_back(kv::put(inode_key(f.ino), changed_inode(inode)));
+    FreeIntent free(*space_, cut.freed);
+    const Result<kv::Committed> committed = co_await commit_mutation(mutation);
+    if (!committed) co_return tl::unexpected(committed.error());
+    if (!committed->succeeded) continue;
+    {
+      const MutexLock lock(f.mutex);
+      f.version = next_version_.fetch_add(1);
+      f.record.chunked = chunked;
+      f.map.punch(cut, chunked ? committed->revision : Revision{0});
+      f.unrecorded.dirty = false;  // the times of the transaction are newer than any write's
+    }
+    free.committed();
+    co_return Status{};
+  }
+}
+
+}  // namespace symnas::fs
