@@ -64,7 +64,8 @@ help:
 	@echo 'make machines-san  two heads and an array, each with a kernel of its own: iSCSI, multipath,'
 	@echo '               SCSI-3 reservations'
 	@echo 'make ansible-test  a cluster of such machines, made and upgraded by deploy/ansible'
-	@echo 'make ha-tests  such machines under pacemaker and keepalived; DECIDER=pacemaker: one of them'
+	@echo 'make ha-tests  such machines under pacemaker and keepalived; DECIDER=pacemaker: one only;'
+	@echo '               RELEASE=trixie: fewer cases on Debian 13; DECIDER=keepalived CASES=witness'
 	@echo 'make release   tags the version, builds its packages, prints their checksums'
 	@echo 'make clean     remove $(BUILD)/'
 	@echo
@@ -213,10 +214,12 @@ ansible-test: setup-build build
 	@JOBS=$(JOBS) tests/machines/packages
 	@tests/machines/ansible/run
 
+# Without RELEASE=: Debian 12.
+HA_RELEASE := $(if $(filter-out trixie,$(RELEASE)),bookworm,trixie)
 ha-tests: setup-build build
 	@deploy/setup/setup machines
-	@JOBS=$(JOBS) tests/machines/packages --short
-	@tests/machines/ha/run $(DECIDER)
+	@JOBS=$(JOBS) tests/machines/packages --short $(HA_RELEASE)
+	@tests/machines/ha/run --release $(HA_RELEASE) $(DECIDER) $(CASES)
 
 # Also of a next version: of the same sources under another number.
 packages-test: packages

@@ -322,7 +322,10 @@ class Client:
     def _lock(self, start, length, kind, reclaim=False):
         """The LOCK of hold(), by its only lock owner."""
         if self.held and self.held[0] == self.recoveries:
-            locker = u32(0) + self.held[1] + u32(self._next_lock_sequence())
+            stateid = self.held[1]
+            if self.minor:  # its latest sequence: an answer may have been lost (RFC 8881, 8.2.2)
+                stateid = u32(0) + stateid[4:]
+            locker = u32(0) + stateid + u32(self._next_lock_sequence())
         else:
             self.lock_sequence = 0
             locker = u32(1, self._next_owner_sequence()) + self.stateid + u32(0) \

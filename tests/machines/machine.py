@@ -9,6 +9,7 @@ import os
 import subprocess
 import time
 
+from symlab import netns
 from symlab.errors import LabError
 
 CGROUPS = "/sys/fs/cgroup/unified"
@@ -33,7 +34,11 @@ class Machine:
 
     def boot(self):
         """Returns when systemd has started what it is to start."""
-        os.makedirs(self.cgroup, exist_ok=True)
+        # Not those of its former boot: Linux may kill what systemd starts in a cgroup that was
+        # killed before (CLONE_INTO_CGROUP, of systemd 254 and later).
+        for folder, _, _ in os.walk(self.cgroup, topdown=False):
+            os.rmdir(folder)
+        os.makedirs(self.cgroup)
         argv = ["nsenter", f"--net=/run/netns/{self.netns}", "systemd-nspawn", "--quiet",
                 "--register=no", "--keep-unit", "--boot", "--directory", self.root,
                 "--machine", self.name, "--hostname", self.name,
@@ -102,8 +107,16 @@ class Machine:
         except OSError:
             return False
 
+    def _unplug(self):
+        """Its network goes with its power. By itself the kernel would answer for the machine's
+        addresses for seconds after its last process, as long as TCP has something to send."""
+        with contextlib.suppress(LabError):
+            netns.ip("link", "del", f"vb-{self.name}", netns=self.netns)
+
     def power_off(self):
         """Ends every process of the machine at once."""
+        if self.netns:
+            self._unplug()
         with contextlib.suppress(OSError), \
                 open(os.path.join(self.cgroup, "cgroup.kill"), "w", encoding="ascii") as file:
             file.write("1")

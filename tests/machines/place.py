@@ -59,6 +59,7 @@ class Site:
 
     KIND = "machines"
     WANTED = ("machine.txt",)  # lists of packages in deploy/packages/roots
+    release = "bookworm"
     PAGE = "three_heads.md"
 
     def __init__(self, prefix, repositories, installed="this", operations=OPERATIONS):
@@ -148,7 +149,7 @@ class Site:
             file.write("".join(name + "\n" for name in sorted(names)))
         in_root = os.path.join(TOP, "deploy", "packages", "in_root")
         try:
-            return sh(in_root, "bookworm", names_file, "--path", stdin=subprocess.DEVNULL).strip()
+            return sh(in_root, self.release, names_file, "--path", stdin=subprocess.DEVNULL).strip()
         except LabError as error:
             raise NotSetUp(" ".join(str(error).split())[-300:]) from error
 

@@ -63,8 +63,14 @@ esac
 
 
 class HaSite(Site):
+    """packages: folder of the .debs, of that release of Debian."""
+
     KIND = "ha"
     WANTED = ("machine.txt", "ha.txt")
+
+    def __init__(self, prefix, packages, release):
+        super().__init__(prefix, {"this": packages})
+        self.release = release
 
     def _make_root(self, name):
         root = super()._make_root(name)
@@ -74,7 +80,8 @@ class HaSite(Site):
         self._write(root, "usr/sbin/fence_switch", STONITH_AGENT, 0o755)
         self._write(root, "var/lib/pacemaker/cib/cib.xml", CIB)
         sh("chroot", root, "chown", "-R", "hacluster:haclient", "/var/lib/pacemaker/cib")
-        sh("chroot", root, "systemctl", "disable", *UNITS)
+        units = UNITS if self.release == "bookworm" else (*UNITS, "etcd")
+        sh("chroot", root, "systemctl", "disable", *units)
         return root
 
     def on(self, name):

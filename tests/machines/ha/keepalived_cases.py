@@ -4,41 +4,22 @@ What is run is what docs/operations/keepalived.md says. vnfs1 has the heads c1n1
 this order, and fails back by hand.
 """
 
-import contextlib
 import json
 import re
 import time
 
-from cases import CRASH_MS, MOVE_MS, VIP, check, eventually, owner
+import parted
+from cases import CRASH_MS, MOVE_MS, check, eventually, owner
 from clients import load
 from ha_place import HEADS
-from place import sh
-from symlab import netns
+from owners import holders, stays_owned
+from symlab.wait import SLOWER
 
 # Three adverts of 0.2 s, less the part of one that had passed; and what a client of NFSv3 may wait
 # beyond that and the fence. One of NFSv4.1 with locks also waits until they are claimed.
 MISSED_MS, BEYOND_MS = 550.0, 1000.0
 SETTLED_S = 3.0  # in which whatever is on its way would have moved
 NOTIFIED = "journalctl -q -o cat -t symnas-keepalived"
-
-
-class TwoOwners(Exception):
-    """What must never be; no LabError, for which eventually() would wait."""
-
-
-def has_vip(machine):
-    """Instances are in network namespaces of their own."""
-    return VIP in machine.run("for pid in $(pgrep -f bin/ganesha.nfsd); do "
-                              "nsenter -t $pid -n ip -o addr show; done", check=False)
-
-
-def holders(site):
-    """Machines that have the VIP; TwoOwners if more than one at a time."""
-    found = [one for one in site.machines.values() if one.is_on() and has_vip(one)]
-    # While they were asked it may have moved on: who has it still?
-    if len(found) > 1 and has_vip(found[0]):
-        raise TwoOwners(f"the VIP is on {' and '.join(one.name for one in found)}")
-    return [one.name for one in found]
 
 
 def comes_to(site, head, seconds=30, asked="c1n1"):
@@ -52,8 +33,7 @@ def comes_to(site, head, seconds=30, asked="c1n1"):
 def stays_at(site, head, asked="c1n1"):
     end = time.monotonic() + SETTLED_S
     while time.monotonic() < end:
-        check(holders(site) == [head], f"{head} does not have it any more")
-        check(owner(site, asked=asked) == head, f"{owner(site, asked=asked)} owns it")
+        stays_owned(site, head, asked)
 
 
 def is_master(machine):
@@ -69,24 +49,13 @@ def has_masters(site, *names):
     eventually(20, f"MASTER is {' and '.join(names)}", lambda: masters(site) == list(names))
 
 
+def other_of(head):
+    """The other one of the first two."""
+    return HEADS[1 - HEADS.index(head)]
+
+
 def set_priority(machine, value):
     machine.run(f"echo {value} >/run/symnas-keepalived/vnfs1.priority")
-
-
-@contextlib.contextmanager
-def vrrp_lost(site, *names):
-    """No VRRP packet comes to these machines: the bridge drops them."""
-    ports = ", ".join(f'"vb-{name}"' for name in names)
-    with netns.entered(site.netns):
-        sh("nft", f"""table bridge lost {{ chain out {{
-          type filter hook forward priority 0;
-          oifname {{ {ports} }} ip protocol vrrp drop;
-        }}; }}""")
-    try:
-        yield
-    finally:
-        with netns.entered(site.netns):
-            sh("nft", "delete table bridge lost")
 
 
 def keepalived_is_installed(site):
@@ -150,7 +119,7 @@ def agent_is_restarted(site):
 def vrrp_is_lost_both_ways(site):
     """Two MASTERs: one serves. When packets pass again, the one of higher priority."""
     with load(site, "VRRP lost both ways", MOVE_MS):
-        with vrrp_lost(site, *HEADS):
+        with parted.lost_to(site, HEADS, parted.VRRP):
             has_masters(site, *HEADS)
             eventually(20, "one of them serves it", lambda: len(holders(site)) == 1)
             time.sleep(SETTLED_S)
@@ -163,7 +132,7 @@ def vrrp_is_lost_both_ways(site):
 def vrrp_is_lost_one_way(site):
     """One MASTER hears the other, which is deaf: no endless moves."""
     with load(site, "VRRP lost one way", MOVE_MS):
-        with vrrp_lost(site, "c1n2"):
+        with parted.lost_to(site, ["c1n2"], parted.VRRP):
             has_masters(site, "c1n1", "c1n2")
             time.sleep(SETTLED_S)  # c1n2 takes it, c1n1 takes it back
             comes_to(site, "c1n1")
@@ -195,13 +164,14 @@ def steps_of_the_last(machine):
 
 def head_is_lost(site):
     """Its power: fenced by the switch's agent and taken over; back, it is a BACKUP."""
-    lost, other = ("c1n1", "c1n2") if owner(site) == "c1n1" else ("c1n2", "c1n1")
+    lost = owner(site, asked=site.somebody().name)
+    other = other_of(lost)
     with load(site, "head lost", CRASH_MS) as seen:
         site.on(lost).power_off()
         comes_to(site, other, asked=other)
         began, steps = steps_of_the_last(site.on(other))
     fence_ms = (steps["end proved"] - began) / 1e6
-    limit_ms = MISSED_MS + fence_ms + BEYOND_MS
+    limit_ms = MISSED_MS + fence_ms + BEYOND_MS * SLOWER
     print(f"     head lost: the fence took {fence_ms:.0f} ms")
     print(site.on(other).run("symnas vnfs history vnfs1 --steps | tail -n 9; journalctl -q -n 3 "
                              "-o short-precise -t symnas-keepalived").rstrip())
@@ -239,3 +209,5 @@ ALL = (keepalived_is_installed, decider_is_changed, master_is_moved_by_priority,
 # As in pacemaker_cases.
 SET_UP = ALL[:2]
 MOVED, CRASHED = master_is_moved_by_priority, head_is_lost
+SHORT = (*SET_UP, master_is_moved_by_priority, keepalived_is_stopped, keepalived_is_paused,
+         head_is_lost, decider_is_given_back)

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import tempfile
 
+import pacemaker_files
 import vm_image
 from place import sh
 
@@ -54,7 +55,7 @@ def files(hosts, networks):
 
     hosts: {name: number}, networks: {device: beginning of its addresses}.
     """
-    text = {"etc/machine-id": "", "etc/hostname": "",
+    text = {**pacemaker_files.files(), "etc/machine-id": "", "etc/hostname": "",
             "etc/fstab": "/dev/ubda / ext4 defaults,noatime 0 0\n",
             "etc/hosts": "127.0.0.1 localhost\n",
             "etc/multipath/conf.d/array.conf": MULTIPATH,
@@ -137,6 +138,7 @@ def _fill(work, root, packages, install, modules, more):
         _write(new, f"usr/local/sbin/{script}", _content(os.path.join(GUEST, script)), 0o755)
     _write(new, "usr/local/sbin/guest_exec", vm_image.compile_program("guest_exec"), 0o755)
     sh("systemctl", f"--root={new}", "--quiet", "enable", *ENABLED)
+    sh("systemctl", f"--root={new}", "--quiet", "disable", *pacemaker_files.UNITS)
     sh("systemctl", f"--root={new}", "--quiet", "mask", *MASKED)
 
 

@@ -5,6 +5,7 @@ import re
 import subprocess
 import time
 
+import pacemaker_case
 from cases import check, eventually, head_of, load, owner
 from place import program
 from san_site import HEADS, SAN_B, per_host
@@ -232,6 +233,27 @@ def both_preempt_at_once(site):
     boots_again(site, other(left[0]))
 
 
+def pacemaker_fences_by_reservations(site):
+    """pacemaker decides, fence_symnas is its only device: a head stands still, its keys are
+    preempted, and the other one serves. It goes on: it reads no LUN, its instances and its
+    pacemaker end; its next boot takes part again. Clients come afterwards: with a load, too, these
+    machines are too slow for pacemaker's own watchdogs."""
+    move_to(site, "c1n1")
+    key = own_key(site, "c1n1")
+    machine = site.machines["c1n1"]
+    pacemaker_case.pacemaker_starts(site)
+    machine.pause(True)
+    pacemaker_case.takes_over_from(site, "c1n1", "c1n2")
+    machine.pause(False)
+    eventually(60, "its instances have ended", lambda: instances(site, "c1n1") == "0")
+    pacemaker_case.its_pacemaker_ends(site, "c1n1")
+    key_is_gone(site, "c1n1", key)
+    pacemaker_case.pacemaker_is_taken_away(site, "c1n2")
+    with san_load(site, "after pacemaker has fenced", CRASH_MS):
+        pass
+    boots_again(site, "c1n1")
+
+
 def whole_page_was_run(site):
     """No section of the page has commands that no case has carried out."""
     site.page.commands("A head that was cut off")  # both heads have been told so at once
@@ -241,4 +263,6 @@ def whole_page_was_run(site):
 
 ALL = (machines_boot, luns_have_two_paths, cluster_is_made, imported_luns_are_well,
        filesystem_is_served, path_is_lost_and_back, array_restarts, owner_is_killed,
-       paused_head_does_nothing_more, both_preempt_at_once, whole_page_was_run)
+       paused_head_does_nothing_more, both_preempt_at_once, pacemaker_fences_by_reservations,
+       whole_page_was_run)
+SET_UP = ALL[:5]

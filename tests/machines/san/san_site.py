@@ -38,6 +38,7 @@ class SanSite(Site):
         stack.callback(self._remove_all)
         os.mkdir(self.folder, 0o700)
         install = per_host(self.page.commands("Install"))[HEADS[0]]  # of all it has the most
+        install.append("apt-get -q -y install symnas-pacemaker")
         self.image = image.make(self._debian_root(), self.repositories["this"], install, HOSTS,
                                 NETWORKS)
         for name in (self.netns, self.client_netns):

@@ -237,7 +237,7 @@ class StonithTest(AgentTest):
     def test_only_a_later_off_that_succeeded_is_a_proof(self):
         self.assertEqual(self.seen({}), 2)
         self.assertIn("off of c1n2 by c1n1 for pacemaker-controld.79", self.said)
-        self.assertEqual(self.calls(), ["stonith_admin --history c1n2 --output-as=xml"])
+        self.assertEqual(self.calls(), ["stonith_admin --history c1n2 --verbose --output-as=xml"])
         for event in ({"action": "reboot"}, {"status": "failed"}, {"status": "pending"},
                       {"completed": "2026-11-27 08:59:59Z"}, {"completed": "yesterday"},
                       {"completed": "2026-11-27 09:00:05"}, {"delegate": ""}, {"target": "c1n1"}):
