@@ -4,7 +4,6 @@
 #include "fsal_cluster/data/file_map.h"
 #include "fsal_cluster/schema/dirent.h"
 #include "fsal_cluster/schema/inode.h"
-#include "fsal_cluster/schema/mount_entry.h"
 #include "fsal_cluster/state/lock_record.h"
 #include "fsal_cluster/state/share_table.h"
 
@@ -59,26 +58,16 @@ void lock(const std::string& value) {
   }
 }
 
-void mount(const std::string& value) {
-  kv::OpResult read;
-  kv::KeyValue kv;
-  kv.key = value.substr(0, value.size() / 2);
-  kv.value = value.substr(value.size() / 2);
-  read.kvs = {kv};
-  static_cast<void>(parse_mounts(FsId{1}, read));
-}
-
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const std::string value(reinterpret_cast<const char*>(data + 1), size - 1);
-  switch (data[0] % 6) {
+  switch (data[0] % 5) {
     case 0: inode(value); break;
     case 1: chunk(value); break;
     case 2: bucket(value); break;
     case 3: lock(value); break;
-    case 4: mount(value); break;
     default: static_cast<void>(parse_share(value)); break;
   }
   return 0;
