@@ -235,9 +235,9 @@ def both_preempt_at_once(site):
 
 def pacemaker_fences_by_reservations(site):
     """pacemaker decides, fence_symnas is its only device: a head stands still, its keys are
-    preempted, and the other one serves. It goes on: it reads no LUN, its instances and its
-    pacemaker end; its next boot takes part again. Clients come afterwards: with a load, too, these
-    machines are too slow for pacemaker's own watchdogs."""
+    preempted, and the other one serves. It goes on: its instances end, it is given nothing; its
+    next boot takes part again. Clients come afterwards: with a load, too, these machines are too
+    slow for pacemaker's own watchdogs."""
     move_to(site, "c1n1")
     key = own_key(site, "c1n1")
     machine = site.machines["c1n1"]
@@ -246,7 +246,7 @@ def pacemaker_fences_by_reservations(site):
     pacemaker_case.takes_over_from(site, "c1n1", "c1n2")
     machine.pause(False)
     eventually(60, "its instances have ended", lambda: instances(site, "c1n1") == "0")
-    pacemaker_case.its_pacemaker_ends(site, "c1n1")
+    pacemaker_case.it_gets_nothing(site, "c1n1", "c1n2")
     key_is_gone(site, "c1n1", key)
     pacemaker_case.pacemaker_is_taken_away(site, "c1n2")
     with san_load(site, "after pacemaker has fenced", CRASH_MS):
