@@ -8,6 +8,7 @@
 
 #include "common/base/bytes.h"
 #include "common/kv/keys.h"
+#include "fsal_cluster/check/acl_rules.h"
 #include "fsal_cluster/check/limits.h"
 #include "fsal_cluster/types/limits.h"
 
@@ -262,6 +263,7 @@ void Checker::check_inode(InodeRow& row, const records::Inode& inode) {
     wrong(Kind::kCounter, fmt::format("its generation {} is the id of no mount", row.generation));
   if ((inode.mode() & ~07777U) != 0)
     wrong(Kind::kRecord, fmt::format("has mode {:o}", inode.mode()));
+  if (const auto problem = acl_problem(inode)) wrong(Kind::kRecord, *problem);
   if (row.is(FileType::kDirectory)) {
     if (row.nlink != 1)
       wrong(Kind::kLinks, fmt::format("a directory with nlink {}, not 1", row.nlink));

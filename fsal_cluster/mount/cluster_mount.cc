@@ -42,6 +42,7 @@ ClusterMount::ClusterMount(const env::Clock& clock, Parts parts)
                .fs = FsId{parts_.claim.filesystem.fsid()},
                .mount = parts_.claim.id,
                .block_bytes = parts_.claim.filesystem.block_bytes(),
+               .acls = parts_.claim.filesystem.acls_and_xattrs(),
                .membership = *parts_.membership,
                .gate = parts_.gate.get(),
                .replies = parts_.replies.get(),

@@ -99,6 +99,8 @@ class Mount {
 
   virtual MountId id() const = 0;
   virtual FsId fsid() const = 0;
+  // Whether ACLs may be set: as the filesystem's record said when the mount was opened.
+  virtual bool keeps_acls() const = 0;
 
   // --- namespace. `dir` errors everywhere: kStale, kNotDirectory; names: kInvalidArgument ("",
   // "/", NUL), kNameTooLong; "." and ".." are answered by lookup only.

@@ -30,6 +30,7 @@ struct Context {
   FsId fs;
   MountId mount;
   std::uint32_t block_bytes = 4096;
+  bool acls = true;  // may be set (FilesystemRecord.acls_and_xattrs); those that are there hold
   Membership& membership;
   const Gate* gate = nullptr;    // null: nothing puts the mount's proofs in doubt
   Replies* replies = nullptr;    // null: calls are not recorded

@@ -29,7 +29,7 @@ Result<kv::Mutation> plan_link(FsId fs, const Credentials& who, const Node& targ
   SYMNAS_TRY(check_target(target, place.name));
   if (place.entry() != nullptr)
     return fail(ErrorCode::kAlreadyExists, place.name + ": exists already");
-  SYMNAS_TRY(check_access(who, place.record(), kMayWrite | kMayExecute));
+  SYMNAS_TRY(check_add(who, place.record(), target.type()));
   records::Inode inode = target.record;
   inode.set_nlink(inode.nlink() + 1);
   inode.set_ctime_ns(now_ns);

@@ -4,7 +4,10 @@
 
 #include "common/kv/keys.h"
 #include "fsal_cluster/access/access.h"
+#include "fsal_cluster/access/acl_change.h"
+#include "fsal_cluster/access/acl_inherit.h"
 #include "fsal_cluster/ops/retry.h"
+#include "fsal_cluster/schema/acl.h"
 #include "fsal_cluster/schema/dirent.h"
 #include "fsal_cluster/state/share_modes.h"
 
@@ -35,7 +38,7 @@ Status set_owner(records::Inode& inode, const NewNodeInput& input) {
   return fail(ErrorCode::kNotOwner, input.place.name + ": only root may give files away");
 }
 
-void set_mode(records::Inode& inode, const NewNodeInput& input) {
+void set_mode_of_new(records::Inode& inode, const NewNodeInput& input) {
   const records::Inode& parent = input.place.record();
   std::uint32_t mode = input.node.attributes.mode.value_or(default_mode(input.type)) & kModeBits;
   if (input.type == FileType::kSymlink) mode = 0777;
@@ -43,6 +46,27 @@ void set_mode(records::Inode& inode, const NewNodeInput& input) {
   const bool own_group = is_root(input.who) || in_group(input.who, inode.gid());
   if (input.type != FileType::kDirectory && !own_group) mode &= ~kSetGid;
   inode.set_mode(mode);
+}
+
+// The ACL that the client gives, or that the directory hands on: then what is inherited takes the
+// place of a umask that the client has not applied (acl_inherit.h).
+Status set_acl_of_new(records::Inode& inode, const NewNodeInput& input) {
+  const SetAttributes& wanted = input.node.attributes;
+  if (wanted.acl) {
+    SYMNAS_TRY(set_acl(*wanted.acl, inode));
+    if (!wanted.mode) return {};
+    return set_mode((inode.mode() & ~kPermissionBits) | (*wanted.mode & kPermissionBits), inode);
+  }
+  const auto parent = acl_of(input.place.record());
+  if (!parent || input.type == FileType::kSymlink) return {};
+  const AclOf what = input.type == FileType::kDirectory ? AclOf::kDirectory : AclOf::kFile;
+  auto inherited = inherit(*parent, what, wanted.mode);
+  if (!inherited) return {};
+  if (inherited->acl && inherited->acl->aces.size() > kAcesStoredMax)
+    return fail(ErrorCode::kTooLarge, input.place.name + ": would inherit too large an ACL");
+  inode.set_mode((inode.mode() & ~kPermissionBits) | inherited->mode);
+  put_acl(inode, std::move(inherited->acl));
+  return {};
 }
 
 Status set_content(records::Inode& inode, const NewNodeInput& input) {
@@ -76,7 +100,8 @@ Result<records::Inode> new_inode(const NewNodeInput& input) {
   inode.set_nlink(1);
   inode.set_generation(input.generation.value());
   SYMNAS_TRY(set_owner(inode, input));
-  set_mode(inode, input);
+  set_mode_of_new(inode, input);
+  SYMNAS_TRY(set_acl_of_new(inode, input));
   SYMNAS_TRY(set_content(inode, input));
   inode.set_atime_ns(time_or(input.node.attributes.atime_ns, input.now_ns));
   inode.set_mtime_ns(time_or(input.node.attributes.mtime_ns, input.now_ns));
@@ -92,7 +117,7 @@ Result<NewNodePlan> plan_new_node(const NewNodeInput& input) {
   SYMNAS_TRY(check_access(input.who, place.record(), kMayExecute));
   if (place.entry() != nullptr)
     return fail(ErrorCode::kAlreadyExists, place.name + ": exists already");
-  SYMNAS_TRY(check_access(input.who, place.record(), kMayWrite | kMayExecute));
+  SYMNAS_TRY(check_add(input.who, place.record(), input.type));
   NewNodePlan plan;
   SYMNAS_ASSIGN(plan.inode, new_inode(input));
   Bucket bucket = place.bucket;
@@ -106,6 +131,8 @@ Result<NewNodePlan> plan_new_node(const NewNodeInput& input) {
 
 Result<Created> try_add_node(Context& context, const NewNodeRequest& request, const Place& place,
                              int attempt, const DirectoryTurn& turn) {
+  if (request.node.attributes.acl && !context.acls)
+    return fail(ErrorCode::kNotSupported, "ACL: the filesystem does not keep any");
   SYMNAS_ASSIGN(const Ino ino, context.inos.next());
   NewNodeInput input{.fs = context.fs,
                      .who = request.who,

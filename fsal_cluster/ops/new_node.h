@@ -35,7 +35,8 @@ struct NewNodePlan {
 
 // Pure. Compares: the directory's inode (exists, permission, setgid), the bucket (the name is
 // free). Errors: kPermission, kAlreadyExists, kNotOwner (an owner or group that the caller may not
-// give), kNoSpace (bucket full), kOutOfRange (size).
+// give), kNoSpace (bucket full), kOutOfRange (size), those of
+// set_acl() (acl_change.h).
 Result<NewNodePlan> plan_new_node(const NewNodeInput& input);
 
 // Adds the node: reads, plans and commits, with retries. Errors: those of read_place,

@@ -128,7 +128,7 @@ Result<Mount::Renamed> try_rename(Context& context, RenameInput input, int attem
 Status check_rename(const RenameInput& input) {
   const Node& source = input.source;
   SYMNAS_TRY(check_delete(input.who, input.from.record(), source.record));
-  SYMNAS_TRY(check_access(input.who, input.to.record(), kMayWrite | kMayExecute));
+  SYMNAS_TRY(check_add(input.who, input.to.record(), source.type()));
   if (input.moves_directory())  // its ".." is written
     SYMNAS_TRY(check_access(input.who, source.record, kMayWrite));
   if (input.target == nullptr) return {};

@@ -4,6 +4,8 @@
 
 #include "common/kv/keys.h"
 #include "fsal_cluster/access/access.h"
+#include "fsal_cluster/access/acl_change.h"
+#include "fsal_cluster/access/acl_mode.h"
 #include "fsal_cluster/ops/getattr.h"
 #include "fsal_cluster/ops/nodes.h"
 #include "fsal_cluster/ops/retry.h"
@@ -18,8 +20,10 @@ Status not_owner(const char* what) {
 Status check_owner_change(const Credentials& who, const SetAttributes& changes,
                           const records::Inode& inode) {
   if (is_root(who)) return {};
-  const bool owner = who.uid == inode.uid();
-  if (changes.uid && !(owner && *changes.uid == inode.uid())) return not_owner("uid");
+  // WRITE_OWNER lets others make themselves the owner, and give one of their groups.
+  const bool takes = acl_grants(who, inode, kAceWriteOwner);
+  const bool owner = who.uid == inode.uid() || takes;
+  if (changes.uid && !(who.uid == *changes.uid && owner)) return not_owner("uid");
   if (changes.gid && !(owner && (in_group(who, *changes.gid) || *changes.gid == inode.gid())))
     return not_owner("gid");
   return {};
@@ -31,6 +35,7 @@ Status check_times(const Credentials& who, const SetAttributes& changes,
   const auto explicit_time = [](const std::optional<std::int64_t>& time) {
     return time && *time != kServerTime;
   };
+  if (acl_grants(who, inode, kAceWriteAttributes)) return {};
   if (explicit_time(changes.atime_ns) || explicit_time(changes.mtime_ns)) return not_owner("times");
   if (changes.atime_ns || changes.mtime_ns) return check_access(who, inode, kMayWrite);
   return {};
@@ -39,7 +44,9 @@ Status check_times(const Credentials& who, const SetAttributes& changes,
 Status check_setattr(const Credentials& who, const SetAttributes& changes,
                      const records::Inode& inode) {
   SYMNAS_TRY(check_owner_change(who, changes, inode));
-  if (changes.mode && !is_owner(who, inode.uid())) return not_owner("mode");
+  if ((changes.mode || changes.acl) && !is_owner(who, inode.uid()) &&
+      !acl_grants(who, inode, kAceWriteAcl))
+    return not_owner("mode");
   SYMNAS_TRY(check_times(who, changes, inode));
   if (changes.size_bytes && !is_owner(who, inode.uid()))
     SYMNAS_TRY(check_access(who, inode, kMayWrite));
@@ -55,10 +62,13 @@ std::uint32_t new_mode(const Credentials& who, const SetAttributes& changes,
     mode = *changes.mode & kModeBits;
     if (!is_root(who) && !in_group(who, changes.gid.value_or(inode.gid()))) mode &= ~kSetGid;
     if (!is_root(who) && owner_changes && !directory) mode = without_privilege_bits(mode);
+    // Who may set the mode by WRITE_ACL only must not come to act as the owner.
+    if (!is_owner(who, inode.uid())) mode &= ~(kSetUid | kSetGid);
     return mode;
   }
   const bool truncates = changes.size_bytes.has_value() && !is_root(who);
   if (!directory && (owner_changes || truncates)) mode = without_privilege_bits(mode);
+  if (changes.acl && !is_root(who) && !in_group(who, inode.gid())) mode &= ~kSetGid;
   return mode;
 }
 
@@ -108,7 +118,7 @@ Status set_without_size(Context& context, const Credentials& who, const Handle& 
 
 bool changes_nothing(const SetAttributes& changes) {
   return !changes.mode && !changes.uid && !changes.gid && !changes.size_bytes &&
-         !changes.atime_ns && !changes.mtime_ns;
+         !changes.atime_ns && !changes.mtime_ns && !changes.acl;
 }
 
 }  // namespace
@@ -116,7 +126,12 @@ bool changes_nothing(const SetAttributes& changes) {
 Status apply_setattr(const Credentials& who, const SetAttributes& changes, std::int64_t now_ns,
                      records::Inode& inode) {
   SYMNAS_TRY(check_setattr(who, changes, inode));
-  inode.set_mode(new_mode(who, changes, inode));
+  const std::uint32_t mode = new_mode(who, changes, inode);
+  if (changes.acl) SYMNAS_TRY(set_acl(*changes.acl, inode));
+  if (changes.mode)
+    SYMNAS_TRY(set_mode(mode, inode));
+  else
+    inode.set_mode((mode & ~kPermissionBits) | (inode.mode() & kPermissionBits));
   if (changes.uid) inode.set_uid(*changes.uid);
   if (changes.gid) inode.set_gid(*changes.gid);
   const auto time = [now_ns](std::int64_t wanted) {
@@ -144,6 +159,8 @@ Result<kv::Mutation> plan_setattr(FsId fs, const Credentials& who, const Node& n
 Result<Attributes> setattr(Context& context, const Credentials& who, const Handle& handle,
                            const SetAttributes& changes) {
   if (changes_nothing(changes)) return getattr(context, handle);
+  if (changes.acl && !context.acls)
+    return fail(ErrorCode::kNotSupported, "ACL: the filesystem does not keep any");
   SYMNAS_TRY(changes.size_bytes ? set_with_size(context, who, handle, changes)
                                 : set_without_size(context, who, handle, changes));
   auto attributes = getattr(context, handle);

@@ -11,10 +11,13 @@
 
 namespace symnas::fs {
 
-// Pure. Checks and applies everything but the size. The owner or root may set mode and explicit
-// times. Root may set any uid and gid; the owner one of its own groups. Server time and size need
-// write permission or ownership. A chown or a truncate without privilege clears setuid and setgid
-// (access.h); setting setgid needs membership in the file's group. Errors: kNotOwner, kPermission.
+// Pure. Checks and applies everything but the size. The owner or root may set mode, ACL and
+// explicit times; others need WRITE_ACL or WRITE_ATTRIBUTES of the ACL, and WRITE_OWNER to become
+// the owner. An ACL is set before a mode, and each brings the other one in step
+// (access/acl_change.h). Root may set any uid and gid; the owner one of its own groups. Server time
+// and size need write permission or ownership. A chown or a truncate without privilege clears
+// setuid and setgid (access.h); setting setgid needs membership in the file's group. Errors:
+// kNotOwner, kPermission, those of set_acl() and set_mode().
 Status apply_setattr(const Credentials& who, const SetAttributes& changes, std::int64_t now_ns,
                      records::Inode& inode);
 

@@ -89,6 +89,16 @@ fsal_status_t get_fs_dynamic_info(fsal_export* e, fsal_obj_handle*, fsal_dynamic
   });
 }
 
+attrmask_t fs_supported_attrs(fsal_export* e) {
+  return kSuppliedAttributes | (export_of(e)->mount->keeps_acls() ? ATTR_ACL : 0);
+}
+
+fsal_aclsupp_t fs_acl_support(fsal_export* e) {
+  constexpr fsal_aclsupp_t kSupport =
+      FSAL_ACLSUPPORT_ALLOW | FSAL_ACLSUPPORT_DENY | FSAL_ACLSUPPORT_POSIX;
+  return export_of(e)->mount->keeps_acls() ? kSupport : 0;
+}
+
 void free_state(state_t* state) { gsh_free(open_state_of(state)); }
 
 state_t* alloc_state(fsal_export*, state_type type, state_t* related) {
@@ -150,6 +160,8 @@ void set_export_operations(export_ops& ops) {
   ops.create_handle = create_handle;
   ops.get_fs_dynamic_info = get_fs_dynamic_info;
   ops.alloc_state = alloc_state;
+  ops.fs_supported_attrs = fs_supported_attrs;
+  ops.fs_acl_support = fs_acl_support;
 }
 
 fsal_status_t create_export(fsal_module* module, void* parse_node, config_error_type* errors,

@@ -27,6 +27,7 @@ extern "C" {
 
 #include "config_parsing.h"
 #include "export_mgr.h"
+#include "nfs4_acls.h"
 #include "nfs_core.h"
 #include "nfs_exports.h"
 #include "nfs_proto_data.h"

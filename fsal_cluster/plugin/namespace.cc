@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string>
 
+#include "fsal_cluster/plugin/acl.h"
 #include "fsal_cluster/plugin/guarded.h"
 #include "fsal_cluster/plugin/limits.h"
 #include "fsal_cluster/plugin/memory_report.h"
@@ -264,6 +265,7 @@ void set_namespace_operations(fsal_obj_ops& ops) {
   ops.unlink = unlink;
   ops.getattrs = getattrs;
   ops.setattr2 = setattr2;
+  ops.test_access = test_access;
   ops.handle_to_wire = handle_to_wire;
   ops.handle_to_key = handle_to_key;
 }

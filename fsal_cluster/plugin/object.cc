@@ -2,6 +2,7 @@
 
 #include <type_traits>
 
+#include "fsal_cluster/plugin/acl.h"
 #include "fsal_cluster/plugin/file_time.h"
 #include "fsal_cluster/plugin/memory_report.h"
 
@@ -10,6 +11,13 @@ namespace {
 
 static_assert(offsetof(Object, fsal) == 0 && offsetof(Export, fsal) == 0 &&
               offsetof(OpenState, state) == 0);
+
+// Of the export that the request on this thread is for.
+attrmask_t supported_attributes() {
+  if (op_ctx == nullptr || op_ctx->fsal_export == nullptr) return kSuppliedAttributes;
+  fsal_export* e = op_ctx->fsal_export;
+  return e->exp_ops.fs_supported_attrs(e);
+}
 
 }  // namespace
 
@@ -60,7 +68,8 @@ void fill_attributes(fsal_attrlist* out, const fs::Attributes& in) {
   out->ctime = to_timespec(in.ctime_ns);
   out->change = in.change;
   out->valid_mask = kSuppliedAttributes;
-  out->supported = kSuppliedAttributes;
+  out->supported = supported_attributes();
+  fill_acl(out, in);
 }
 
 void fill_if_wanted(fsal_attrlist* out, const std::optional<fs::Attributes>& attributes) {
@@ -74,6 +83,7 @@ Result<fs::SetAttributes> to_set_attributes(const fsal_attrlist& in) {
   if (has(ATTR_OWNER)) set.uid = static_cast<std::uint32_t>(in.owner);
   if (has(ATTR_GROUP)) set.gid = static_cast<std::uint32_t>(in.group);
   if (has(ATTR_SIZE)) set.size_bytes = in.filesize;
+  SYMNAS_ASSIGN(set.acl, to_acl_change(in));
   const auto time = [&](attrmask_t server, attrmask_t client, const timespec& wanted,
                         std::optional<std::int64_t>& out) {
     if (has(server))

@@ -56,7 +56,7 @@ Object* make_object(fsal_export* fsal_export, const fs::Attributes& attributes);
 void fill_attributes(fsal_attrlist* out, const fs::Attributes& attributes);
 void fill_if_wanted(fsal_attrlist* out, const std::optional<fs::Attributes>& attributes);
 // The attributes that a client wants to set; ATTR_SIZE included. Errors: kInvalidArgument
-// (nanoseconds that are none).
+// (nanoseconds that are none), kNotSupported (ACL).
 Result<fs::SetAttributes> to_set_attributes(const fsal_attrlist& in);
 // The share modes of an open with these flags.
 fs::ShareMode share_of(fsal_openflags_t flags);

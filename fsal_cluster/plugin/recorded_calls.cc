@@ -47,6 +47,7 @@ std::optional<fs::Call> call_of(const svc_req& request, std::uint32_t operation)
 }
 
 bool is_remembered(const svc_req& request) {
+  if (request.rq_msg.cb_prog != NFS_PROGRAM) return false;  // NFSACL has a procedure 2, too
   switch (request.rq_msg.cb_proc) {
     case NFSPROC3_SETATTR:
     case NFSPROC3_CREATE:

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "fsal_cluster/schema/acl.h"
+
 namespace symnas::fs {
 namespace {
 
@@ -32,6 +34,7 @@ Attributes common_attributes(FsId fs, const Node& node) {
   out.ctime_ns = inode.ctime_ns();
   out.change = change_of(content_revision(inode, node.mod_revision));
   if (inode.has_exclusive_verifier()) out.exclusive_verifier = inode.exclusive_verifier();
+  out.acl = acl_of(inode);
   return out;
 }
 

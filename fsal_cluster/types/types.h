@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +13,9 @@
 #include "fsal_cluster/types/share_mode.h"
 
 namespace symnas::fs {
+
+struct Acl;        // types/acl.h
+struct AclChange;  // types/acl.h
 
 inline constexpr Ino kRootIno{1};
 inline constexpr std::size_t kNameBytesMax =
@@ -65,6 +69,7 @@ struct Attributes {
   std::int64_t ctime_ns = 0;
   std::uint64_t change = 0;  // (revision of the last change << 16) | n
   std::optional<std::uint64_t> exclusive_verifier;
+  std::shared_ptr<const Acl> acl;  // null: the mode says everything
 };
 
 struct SetAttributes {
@@ -74,6 +79,7 @@ struct SetAttributes {
   std::optional<std::uint64_t> size_bytes;
   std::optional<std::int64_t> atime_ns;  // kServerTime = filesystem time
   std::optional<std::int64_t> mtime_ns;
+  std::shared_ptr<const AclChange> acl;  // null: stays, or is inherited by a new file
 };
 inline constexpr std::int64_t kServerTime = INT64_MIN;
 

@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "fsal_cluster/access/access.h"
 #include "fsal_cluster/ops/lookup.h"
 #include "fsal_cluster/ops/rmdir.h"
 #include "fsal_cluster/ops/setattr.h"
+#include "fsal_cluster/types/acl.h"
 #include "tests/unit/fsal_cluster/ops/world.h"
 
 namespace symnas::fs {
@@ -251,6 +253,43 @@ TEST(CreateLostReplyTest, HappensOnce) {
     EXPECT_EQ(world.names(world.root()).size(), 1u);
     EXPECT_EQ(world.attributes(made->attributes.handle).nlink, 1u);
   }
+}
+
+// A directory whose files Bob may read and write, and others may not.
+SetAttributes shared_with_bob() {
+  AclChange change;
+  change.inherited = PosixAcl{{PosixTag::kUserObject, 0, 7},
+                              {PosixTag::kUser, kBob.uid, 6},
+                              {PosixTag::kGroupObject, 0, 5},
+                              {PosixTag::kMask, 0, 7},
+                              {PosixTag::kOther, 0, 0}};
+  SetAttributes changes;
+  changes.acl = std::make_shared<AclChange>(std::move(change));
+  return changes;
+}
+
+TEST_F(CreateTest, AnAclIsInherited) {
+  ASSERT_TRUE(setattr(world.context(), kRoot, world.root(), shared_with_bob()));
+  world.session().forget();
+  node.attributes.mode = 0666;
+  const auto made = create("f");
+  ASSERT_TRUE(made);
+  EXPECT_THAT(world.compares(), ElementsAre("bucket(1) absent", "inode(1) unchanged"));
+  EXPECT_EQ(made->attributes.mode, 0660u);
+  ASSERT_NE(made->attributes.acl, nullptr);
+  EXPECT_TRUE(check_access(kBob, made->attributes, kMayRead | kMayWrite));
+  EXPECT_FALSE(check_access(kAlice, made->attributes, kMayRead));
+}
+
+TEST_F(CreateTest, AnAclOfTheClientsIsNotMixedWithWhatIsInherited) {
+  ASSERT_TRUE(setattr(world.context(), kRoot, world.root(), shared_with_bob()));
+  node.attributes.mode = 0600;
+  node.attributes.acl = std::make_shared<AclChange>(
+      AclChange{Acl{{{AceType::kAllow, AceWho::kUser, kAlice.uid, 0, kAceReadData}}}, {}, {}});
+  const auto made = create("f");
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->attributes.mode, 0600u);  // set after the ACL (RFC 8881 6.4.3)
+  EXPECT_FALSE(check_access(kBob, made->attributes, kMayRead));
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "fsal_cluster/access/access.h"
+#include "fsal_cluster/types/acl.h"
 #include "tests/unit/fsal_cluster/ops/world.h"
 
 namespace symnas::fs {
@@ -73,6 +75,72 @@ TEST(ApplySetattrTest, TheOwnerMayGiveAnOwnGroup) {
   EXPECT_EQ(inode.gid(), 150u);
   changes.gid = 999;
   EXPECT_EQ(error_of(apply_setattr(kAlice, changes, 1, inode)), ErrorCode::kNotOwner);
+}
+
+AclChange acl_for_bob(std::uint32_t mask) {
+  return {Acl{{{AceType::kAllow, AceWho::kUser, 1001, 0, mask},
+               {AceType::kAllow, AceWho::kOwner, 0, 0, kAceReadData}}},
+          {},
+          {}};
+}
+
+records::Inode alices_with_acl(std::uint32_t mask) {
+  SetAttributes changes;
+  changes.acl = std::make_shared<AclChange>(acl_for_bob(mask));
+  records::Inode inode = alices(0600);
+  EXPECT_TRUE(apply_setattr(kAlice, changes, 1, inode));
+  return inode;
+}
+
+TEST(ApplySetattrTest, AnAclIsTheOwnersAndBringsTheModeInStep) {
+  SetAttributes changes;
+  changes.acl = std::make_shared<AclChange>(acl_for_bob(kAceReadData));
+  records::Inode inode = alices(0600);
+  EXPECT_EQ(error_of(apply_setattr(kBob, changes, 7, inode)), ErrorCode::kNotOwner);
+  EXPECT_FALSE(inode.has_acl());
+  ASSERT_TRUE(apply_setattr(kAlice, changes, 7, inode));
+  EXPECT_EQ(inode.mode(), 0440u);
+  EXPECT_EQ(inode.acl().aces_size(), 2);
+  EXPECT_EQ(inode.ctime_ns(), 7);
+}
+
+TEST(ApplySetattrTest, AModeGivenWithAnAclHoldsForIt) {
+  SetAttributes changes;
+  changes.acl = std::make_shared<AclChange>(acl_for_bob(kAceReadData));
+  changes.mode = 0400;
+  records::Inode inode = alices(0600);
+  ASSERT_TRUE(apply_setattr(kAlice, changes, 1, inode));
+  EXPECT_EQ(inode.mode(), 0400u);
+  EXPECT_FALSE(check_access(kBob, inode, kMayRead));
+}
+
+TEST(ApplySetattrTest, WriteAclLetsOthersSetTheModeButNotActAsTheOwner) {
+  records::Inode inode = alices_with_acl(kAceWriteAcl);
+  SetAttributes changes;
+  changes.mode = 06777;
+  ASSERT_TRUE(apply_setattr(kBob, changes, 1, inode));
+  EXPECT_EQ(inode.mode(), 0777u);
+}
+
+TEST(ApplySetattrTest, WriteAttributesLetsOthersSetTimes) {
+  SetAttributes changes;
+  changes.mtime_ns = 5;
+  records::Inode inode = alices_with_acl(kAceReadData);
+  EXPECT_EQ(error_of(apply_setattr(kBob, changes, 1, inode)), ErrorCode::kNotOwner);
+  inode = alices_with_acl(kAceWriteAttributes);
+  EXPECT_TRUE(apply_setattr(kBob, changes, 1, inode));
+}
+
+TEST(ApplySetattrTest, WriteOwnerLetsOthersTakeAFileAndNotGiveIt) {
+  SetAttributes changes;
+  changes.uid = 1002;
+  records::Inode inode = alices_with_acl(kAceWriteOwner);
+  EXPECT_EQ(error_of(apply_setattr(kBob, changes, 1, inode)), ErrorCode::kNotOwner);
+  changes.uid = 1001;
+  changes.gid = 101;
+  EXPECT_TRUE(apply_setattr(kBob, changes, 1, inode));
+  EXPECT_EQ(inode.uid(), 1001u);
+  EXPECT_EQ(inode.gid(), 101u);
 }
 
 TEST(ApplySetattrTest, ChownClearsPrivilegeBits) {
@@ -297,6 +365,20 @@ TEST(SetattrLostReplyTest, HappensOnce) {
     EXPECT_TRUE(world.faults_met());
     EXPECT_EQ(world.attributes(file).mode, 0601u);
   }
+}
+
+TEST(SetattrAclTest, AFilesystemThatKeepsNoneRefuses) {
+  World world;
+  const Handle file = world.create(world.root(), "f");
+  SetAttributes changes;
+  changes.acl = std::make_shared<AclChange>(acl_for_bob(kAceReadData));
+  ASSERT_TRUE(setattr(world.context(), kRoot, file, changes));
+  EXPECT_NE(world.attributes(file).acl, nullptr);
+  world.context().acls = false;
+  const auto refused = setattr(world.context(), kRoot, file, changes);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kNotSupported);
+  EXPECT_NE(world.attributes(file).acl, nullptr);
 }
 
 }  // namespace

@@ -127,10 +127,17 @@ TEST(RecordsTest, Inode) {
   inode.set_symlink_target("t");
   inode.set_used_blocks(2);
   inode.set_trim_block(4);
+  Ace& ace = *inode.mutable_acl()->add_aces();
+  ace.set_type(Ace::DENY);
+  ace.set_who(Ace::GROUP);
+  ace.set_id(5);
+  ace.set_flags(1);
+  ace.set_mask(3);
   EXPECT_EQ(
       hex_of(inode),
       "080110a40318e8072064280130804038094002480151010000000000000059020000000000000061ffffffffffff"
-      "ffff6a0a080110ac021802220103700179080706050403020180010888010192010174980102a00104");
+      "ffff6a0a080110ac021802220103700179080706050403020180010888010192010174980102a00104b2010c0a0a"
+      "08011001180520012803");
 }
 
 TEST(RecordsTest, DirectoryTimes) {
