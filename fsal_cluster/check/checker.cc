@@ -24,7 +24,7 @@ struct Table {
 constexpr Table kOrder[] = {{'w', 'S'}, {'u', 'N'}, {'u', 'C'}, {'w', 'B'}, {'w', 'I'}, {'w', 'O'},
                             {'w', 'T'}, {'w', 'D'}, {'w', 'M'}, {'w', 'K'}, {'w', 'W'}, {'w', 'H'},
                             {'w', 'R'}, {'w', 'P'}, {'w', 'X'}, {'w', 'Y'}, {'w', 'L'}, {'w', 'V'},
-                            {'u', 'G'}, {'u', 'S'}, {'u', 'L'}, {'u', 'A'}, {'u', 'R'}};
+                            {'u', 'E'}, {'u', 'G'}, {'u', 'S'}, {'u', 'L'}, {'u', 'A'}, {'u', 'R'}};
 
 std::optional<NameHasher> hasher_of(const Context& context) {
   auto hasher = NameHasher::create(context.filesystem.name_hash_key());
@@ -70,7 +70,8 @@ Checker::Checker(Context context)
       orphans_(inodes_, findings_),
       names_(inodes_, orphans_, hasher_of(context_), findings_, summary_),
       blocks_(context_, inodes_, orphans_, findings_, summary_),
-      holders_(context_, inodes_, findings_) {
+      holders_(context_, inodes_, findings_),
+      xattrs_(inodes_, findings_) {
   if (!hasher_of(context_))
     findings_.add(Kind::kRecord, Ino{0}, "the filesystem's record has no key of name hashes");
 }
@@ -171,6 +172,9 @@ void Checker::take_unwatched(char table, const kv::KeyValue& kv, std::string_vie
       if (ids.size() > 8)
         return holders_.take_lock(Ino{read_be64(ids, 0)}, ids.substr(8), kv.value);
       break;
+    case 'E':
+      if (ids.size() > 8) return xattrs_.take(Ino{read_be64(ids, 0)}, ids.substr(8), kv.value);
+      break;
     case 'A':
       if (ids.size() == 4 + 16 + 8 + 4) return;
       break;
@@ -238,6 +242,7 @@ void Checker::take_inode(Ino ino, const kv::KeyValue& kv) {
   count(row);
   check_inode(row, inode);
   check_file(row, inode);
+  xattrs_.take_inode(ino, inode);
 }
 
 void Checker::count(const InodeRow& row) {
@@ -342,6 +347,7 @@ void Checker::finish() {
   names_.finish();
   blocks_.finish();
   holders_.finish();
+  xattrs_.finish();
   for (const std::uint64_t ino : trimming_) {
     if (!orphans_.explains_trim(Ino{ino}))
       findings_.add(Kind::kLostSpace, Ino{ino},

@@ -20,6 +20,7 @@
 #include "fsal_cluster/check/inode_table.h"
 #include "fsal_cluster/check/names.h"
 #include "fsal_cluster/check/orphans.h"
+#include "fsal_cluster/check/xattrs.h"
 
 namespace symnas::fs::check {
 
@@ -72,6 +73,7 @@ class Checker {
   Names names_;
   Blocks blocks_;
   Holders holders_;
+  Xattrs xattrs_;
   std::vector<std::uint64_t> trimming_;
   std::optional<std::int64_t> stamp_ns_;
   Revision stamp_revision_;

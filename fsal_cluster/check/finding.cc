@@ -21,6 +21,7 @@ std::string_view word(Kind kind) {
     case Kind::kOrphan: return "orphan";
     case Kind::kGroup: return "group";
     case Kind::kLock: return "lock";
+    case Kind::kXattr: return "xattr";
     case Kind::kLeftover: return "leftover";
     case Kind::kStamp: return "stamp";
     case Kind::kCounter: return "counter";

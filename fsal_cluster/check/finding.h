@@ -28,6 +28,7 @@ enum class Kind : std::uint8_t {
   kOrphan,      // orphan record and inode disagree
   kGroup,       // ownership of an allocation group
   kLock,        // byte-range lock
+  kXattr,       // extended attributes: counts, limits, of what they are
   kLeftover,    // left by a mount that has ended, or by an object that is gone
   kStamp,
   kCounter,  // inode numbers, mount ids

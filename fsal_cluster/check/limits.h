@@ -51,6 +51,12 @@ inline constexpr std::int64_t kStampLagNs = 60'000'000'000;
 // because the check shares no constant with the write path.
 inline constexpr std::uint64_t kChunkBytes = std::uint64_t{64} << 20;
 
+// Of extended attributes (docs/limits.md), defined here again for the same reason.
+inline constexpr std::size_t kXattrNameBytes = 255;
+inline constexpr std::size_t kXattrValueBytes = 65'536;
+inline constexpr std::uint64_t kXattrCount = 255;
+inline constexpr std::uint64_t kXattrBytes = 131'072;
+
 // Slots of one session and operations of one batch: one byte each in their keys.
 inline constexpr std::size_t kSlotValueBytes = 12;
 

@@ -24,6 +24,7 @@
 #include "fsal_cluster/ops/statfs.h"
 #include "fsal_cluster/ops/symlink.h"
 #include "fsal_cluster/ops/unlink.h"
+#include "fsal_cluster/ops/xattrs.h"
 #include "fsal_cluster/schema/inode.h"
 
 namespace symnas::fs {
@@ -310,6 +311,33 @@ Result<Mount::Renamed> ClusterMount::rename(const Credentials& who, const Handle
 Result<DirectoryPage> ClusterMount::readdir(const Handle& dir, std::uint64_t cookie,
                                             std::size_t entries_max) {
   return gated(fs::readdir(context_, dir, cookie, entries_max));
+}
+Result<std::string> ClusterMount::get_xattr(const Credentials& who, const Handle& handle,
+                                            const std::string& name) {
+  return gated(fs::get_xattr(context_, who, handle, name));
+}
+Result<std::vector<XattrName>> ClusterMount::list_xattrs(const Credentials& who,
+                                                         const Handle& handle,
+                                                         std::uint64_t cookie) {
+  return gated(fs::list_xattrs(context_, who, handle, cookie));
+}
+Status ClusterMount::may_change_xattrs(const Handle& handle) {
+  if (has_xattrs()) return usable_without_name(handle);
+  return fail(ErrorCode::kNotSupported,
+              "filesystem " + parts_.claim.filesystem.name() + " has no extended attributes");
+}
+Status ClusterMount::set_xattr(const Credentials& who, const Handle& handle,
+                               const std::string& name, const std::string& value,
+                               XattrOption option) {
+  Status outcome = may_change_xattrs(handle);
+  if (outcome) outcome = fs::set_xattr(context_, who, handle, name, value, option);
+  return gated(std::move(outcome));
+}
+Status ClusterMount::remove_xattr(const Credentials& who, const Handle& handle,
+                                  const std::string& name) {
+  Status outcome = may_change_xattrs(handle);
+  if (outcome) outcome = fs::remove_xattr(context_, who, handle, name);
+  return gated(std::move(outcome));
 }
 Result<SpaceUse> ClusterMount::statfs() {
   const auto files = file_count_.use();

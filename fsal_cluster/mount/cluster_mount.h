@@ -100,6 +100,15 @@ class ClusterMount final : public Mount {
                          const std::string& to_name) override;
   Result<DirectoryPage> readdir(const Handle& dir, std::uint64_t cookie,
                                 std::size_t entries_max) override;
+  bool has_xattrs() const override { return parts_.claim.filesystem.acls_and_xattrs(); }
+  Result<std::string> get_xattr(const Credentials& who, const Handle& handle,
+                                const std::string& name) override;
+  Result<std::vector<XattrName>> list_xattrs(const Credentials& who, const Handle& handle,
+                                             std::uint64_t cookie) override;
+  Status set_xattr(const Credentials& who, const Handle& handle, const std::string& name,
+                   const std::string& value, XattrOption option) override;
+  Status remove_xattr(const Credentials& who, const Handle& handle,
+                      const std::string& name) override;
   Result<SpaceUse> statfs() override;
   Result<Attributes> resolve(const std::string& path) override;
 
@@ -140,6 +149,8 @@ class ClusterMount final : public Mount {
   // Whether an inode without a name may still be used through this mount. Errors: kStale (its last
   // name is gone, and nobody here has had it open since).
   Status usable_without_name(const Handle& handle);
+  // Errors: kNotSupported (the filesystem has none), those of usable_without_name().
+  Status may_change_xattrs(const Handle& handle);
   void pause(int attempt);
   // An outcome leaves the mount only through the gate. Errors: kShutdown.
   template <class T>

@@ -17,6 +17,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "common/env/clock.h"
 #include "common/kv/session.h"
@@ -137,6 +138,17 @@ class Mount {
   // and >= 2^63.
   virtual Result<DirectoryPage> readdir(const Handle& dir, std::uint64_t cookie,
                                         std::size_t entries_max) = 0;
+  // Extended attributes: as the functions of ops/xattrs.h. Without has_xattrs() there are none, and
+  // changes are refused: kNotSupported.
+  virtual bool has_xattrs() const = 0;
+  virtual Result<std::string> get_xattr(const Credentials& who, const Handle& handle,
+                                        const std::string& name) = 0;
+  virtual Result<std::vector<XattrName>> list_xattrs(const Credentials& who, const Handle& handle,
+                                                     std::uint64_t cookie) = 0;
+  virtual Status set_xattr(const Credentials& who, const Handle& handle, const std::string& name,
+                           const std::string& value, XattrOption option) = 0;
+  virtual Status remove_xattr(const Credentials& who, const Handle& handle,
+                              const std::string& name) = 0;
   virtual Result<SpaceUse> statfs() = 0;
   // For the roots of exports: resolves "/a/b" from the root; symlinks are not followed.
   virtual Result<Attributes> resolve(const std::string& path) = 0;

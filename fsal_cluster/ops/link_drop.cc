@@ -6,6 +6,7 @@
 #include "common/kv/keys.h"
 #include "fsal_cluster/ops/nodes.h"
 #include "fsal_cluster/ops/orphan.h"
+#include "fsal_cluster/ops/xattrs.h"
 
 namespace symnas::fs {
 namespace {
@@ -41,7 +42,10 @@ TxnPart plan_link_drop(FsId fs, MountId mount, const Node& node, Fate fate, cons
       part.writes.push_back(put_inode(fs, node.ino, inode));
       part.writes.push_back(kv::put(kv::keys::orphan(fs, node.ino), open_orphan(node, mount)));
       break;
-    case Fate::kRemoved: part.writes.push_back(kv::erase(kv::keys::inode(fs, node.ino))); break;
+    case Fate::kRemoved:
+      part.writes.push_back(kv::erase(kv::keys::inode(fs, node.ino)));
+      erase_xattrs(fs, node, part.writes);
+      break;
   }
   return part;
 }

@@ -7,6 +7,7 @@
 #include "common/kv/keys.h"
 #include "fsal_cluster/ops/nodes.h"
 #include "fsal_cluster/ops/retry.h"
+#include "fsal_cluster/ops/xattrs.h"
 
 namespace symnas::fs {
 namespace {
@@ -41,6 +42,7 @@ kv::Mutation plan_orphan_end(FsId fs, const Node& node, const TxnPart& removal) 
   mutation.growth = kv::Growth::kMustGo;
   mutation.compares = {unchanged(fs, node)};
   mutation.writes = {kv::erase(kv::keys::inode(fs, node.ino))};
+  erase_xattrs(fs, node, mutation.writes);
   removal.add_to(mutation);
   if (!puts(removal, orphan)) mutation.writes.push_back(kv::erase(orphan));
   return mutation;

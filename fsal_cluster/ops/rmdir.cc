@@ -7,6 +7,7 @@
 #include "fsal_cluster/ops/directory_change.h"
 #include "fsal_cluster/ops/retry.h"
 #include "fsal_cluster/ops/unlink.h"
+#include "fsal_cluster/ops/xattrs.h"
 
 namespace symnas::fs {
 
@@ -23,6 +24,7 @@ TxnPart plan_directory_removal(FsId fs, const Node& directory) {
                    kv::range_absent(kv::prefix_range(kv::keys::dirent_prefix(fs, directory.ino)))};
   part.writes = {kv::erase(kv::keys::inode(fs, directory.ino)),
                  kv::erase(kv::keys::directory_times(fs, directory.ino))};
+  erase_xattrs(fs, directory, part.writes);
   return part;
 }
 

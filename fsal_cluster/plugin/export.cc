@@ -89,8 +89,16 @@ fsal_status_t get_fs_dynamic_info(fsal_export* e, fsal_obj_handle*, fsal_dynamic
   });
 }
 
+// ACLs and extended attributes are the filesystem's: it may be one of an earlier version.
+bool fs_supports(fsal_export* e, fsal_fsinfo_options_t option) {
+  if (option == fso_xattr_support) return export_of(e)->mount->has_xattrs();
+  return fsal_supports(&e->fsal->fs_info, option);
+}
+
 attrmask_t fs_supported_attrs(fsal_export* e) {
-  return kSuppliedAttributes | (export_of(e)->mount->keeps_acls() ? ATTR_ACL : 0);
+  const fs::Mount& mount = *export_of(e)->mount;
+  return kSuppliedAttributes | (mount.keeps_acls() ? ATTR_ACL : 0) |
+         (mount.has_xattrs() ? ATTR4_XATTR : 0);
 }
 
 fsal_aclsupp_t fs_acl_support(fsal_export* e) {
@@ -160,6 +168,7 @@ void set_export_operations(export_ops& ops) {
   ops.create_handle = create_handle;
   ops.get_fs_dynamic_info = get_fs_dynamic_info;
   ops.alloc_state = alloc_state;
+  ops.fs_supports = fs_supports;
   ops.fs_supported_attrs = fs_supported_attrs;
   ops.fs_acl_support = fs_acl_support;
 }

@@ -86,6 +86,7 @@ void register_module() {
   set_open_operations(self.operations);
   set_io_operations(self.operations);
   set_lock_operations(self.operations);
+  set_xattr_operations(self.operations);
 }
 
 }  // namespace

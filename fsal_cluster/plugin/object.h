@@ -84,6 +84,7 @@ void set_space_operations(fsal_obj_ops& ops);
 // From now on every reply of this process passes the gates of the mounts.
 void gate_replies();
 void set_lock_operations(fsal_obj_ops& ops);
+void set_xattr_operations(fsal_obj_ops& ops);
 // fs::ReleaseLocks for ganesha's lists of locks. Not on an RPC worker.
 Status release_locks(const fs::Handle& file, const fs::LockOwner& owner,
                      const std::function<bool()>& begin, const std::function<void()>& end);

@@ -35,6 +35,17 @@ inline constexpr std::uint64_t kFilesShown = 0x7fffffff;
 // cycle, or an absurd tree).
 inline constexpr int kDirectoryDepthMax = 4096;
 
+// Extended attributes (docs/decisions/0016-extended-attributes-live-in-etcd.md). Linux' own bounds
+// of a name (without "user.") and of a value.
+inline constexpr std::size_t kXattrNameBytesMax = 255;
+inline constexpr std::size_t kXattrValueBytesMax = 65'536;
+// Of one inode. All of them are read by one LISTXATTRS and erased by one transaction. Names and
+// values together: one value of the largest size and as much again for all others; 50,000 such
+// files fill the part of etcd's quota (8 GiB) that may be used.
+inline constexpr std::uint32_t kXattrsMax = 255;
+inline constexpr std::uint32_t kXattrBytesMax = 131'072;
+static_assert(kXattrValueBytesMax + kXattrNameBytesMax <= kXattrBytesMax);
+
 // Deadline of transactions outside a session (claim, end, format, remove): as long as an
 // administrator waits without complaint.
 inline constexpr std::int64_t kAdminDeadlineMs = 15'000;

@@ -121,6 +121,14 @@ struct DirectoryPage {
   bool end_of_directory = false;
 };
 
+// SETXATTR's option (RFC 8276 8.4.2).
+enum class XattrOption { kEither, kCreate, kReplace };
+// A name without "user.", and the cookie from which a list goes on after it.
+struct XattrName {
+  std::string name;
+  std::uint64_t cookie = 0;
+};
+
 struct SpaceUse {
   std::uint64_t total_bytes = 0;
   std::uint64_t free_bytes = 0;

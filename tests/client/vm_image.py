@@ -18,7 +18,7 @@ from symlab.errors import LabError
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUSYBOX = "/bin/busybox"
 GUEST_PROGRAMS = ("guest_exec", "guest_file", "guest_gaps", "guest_locks", "guest_ranges",
-                  "nfsmount")
+                  "guest_xattr", "nfsmount")
 GUEST_HEADERS = ("guest_arbiter.h", "guest_slots.h")
 SCRIPTS = ("guest_init", "guest_statd")
 RPCBIND = "/usr/sbin/rpcbind"

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "fsal_cluster/mount/mount.h"
 #include "tests/sim/runtime/simulation.h"
@@ -77,6 +78,24 @@ class HoldingMount final : public fs::Mount {
   Result<fs::DirectoryPage> readdir(const fs::Handle& dir, std::uint64_t cookie,
                                     std::size_t entries_max) override {
     return held(mount_.readdir(dir, cookie, entries_max));
+  }
+  bool has_xattrs() const override { return mount_.has_xattrs(); }
+  Result<std::string> get_xattr(const fs::Credentials& who, const fs::Handle& handle,
+                                const std::string& name) override {
+    return held(mount_.get_xattr(who, handle, name));
+  }
+  Result<std::vector<fs::XattrName>> list_xattrs(const fs::Credentials& who,
+                                                 const fs::Handle& handle,
+                                                 std::uint64_t cookie) override {
+    return held(mount_.list_xattrs(who, handle, cookie));
+  }
+  Status set_xattr(const fs::Credentials& who, const fs::Handle& handle, const std::string& name,
+                   const std::string& value, fs::XattrOption option) override {
+    return held(mount_.set_xattr(who, handle, name, value, option));
+  }
+  Status remove_xattr(const fs::Credentials& who, const fs::Handle& handle,
+                      const std::string& name) override {
+    return held(mount_.remove_xattr(who, handle, name));
   }
   Result<fs::SpaceUse> statfs() override { return held(mount_.statfs()); }
   Result<fs::Attributes> resolve(const std::string& path) override {

@@ -49,7 +49,7 @@ def unknown_attributes_are_left_out(bench):
 
 @lab_test("architecture/ganesha_settings.md")
 def refused_getxattr_leaves_no_memory(bench):
-    """6,000 GETXATTR of NFSv4.2, which is not offered: NOTSUPP, and no memory is lost."""
+    """6,000 GETXATTR of the root of NFSv4, which has none: NOTSUPP, and no memory is lost."""
     def ask(times):
         for _ in range(times):
             answered, _ = session.ask((PUTROOTFH, b""), (GETXATTR, opaque("user.name")))

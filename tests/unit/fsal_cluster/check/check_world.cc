@@ -47,6 +47,7 @@ CheckWorld::CheckWorld() {
   options.volume = "v1";
   options.root_mode = 0777;
   options.group_blocks = kGroupBlocks;
+  options.acls_and_xattrs = true;
   fs = FsId{must(format_filesystem(store, env::system_clock(), options)).fsid()};
   disk_ = std::make_shared<SimDisk>(cvm::volume_size_bytes(volume), std::byte{0xEE});
 }
@@ -101,6 +102,9 @@ void CheckWorld::populate() {
   const Handle small = create(a, "small");
   write(small, 0, 10'000);
   must(mount_->link(kSuper, small, c, "again"));
+  must(mount_->set_xattr(kSuper, small, "one", "1", XattrOption::kEither));
+  must(mount_->set_xattr(kSuper, small, "two", "22", XattrOption::kEither));
+  must(mount_->set_xattr(kSuper, c, "of.c", "", XattrOption::kEither));
   const Handle large = create(b, "large");
   for (int i = 0; i < 3; ++i) write(large, static_cast<std::uint64_t>(i) << 20, 1 << 20);
   const Handle holes = create(b, "holes");
@@ -123,7 +127,8 @@ void CheckWorld::populate() {
   must(mount_->unlink(kSuper, root(), "open"));
   const Handle moved = mkdir(root(), "moved");
   must(mount_->rename(kSuper, root(), "moved", c, "here"));
-  create(moved, "gone");
+  const Handle gone = create(moved, "gone");
+  must(mount_->set_xattr(kSuper, gone, "gone", "too", XattrOption::kEither));
   must(mount_->unlink(kSuper, moved, "gone"));
   mkdir(root(), "rm");
   must(mount_->rmdir(kSuper, root(), "rm"));

@@ -39,7 +39,7 @@ class CheckWorld {
   void write(const Handle& file, std::uint64_t offset, std::size_t bytes);
   void truncate(const Handle& file, std::uint64_t size_bytes);
   // Directories three deep, small and large files, hard links, a symlink, a fifo, holes, a file
-  // unlinked while open, renames and removals; everything committed.
+  // unlinked while open, extended attributes, renames and removals; everything committed.
   void populate();
 
   std::vector<kv::KeyValue> dump() const;

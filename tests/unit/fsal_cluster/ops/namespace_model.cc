@@ -25,7 +25,7 @@ OpError NamespaceModel::add(Id dir, const std::string& name, FileType type) {
   if (const OpError bad = check_directory(dir)) return bad;
   if (find(dir, name) != nullptr) return ErrorCode::kAlreadyExists;
   const std::uint32_t mode = type == FileType::kSymlink ? 0777 : 0644;
-  nodes_.push_back(Node{type, mode, 1, dir, {}});
+  nodes_.push_back(Node{type, mode, 1, dir, {}, {}});
   nodes_[dir].entries[name] = nodes_.size() - 1;
   return std::nullopt;
 }
@@ -108,6 +108,28 @@ OpError NamespaceModel::rename(Id from, const std::string& from_name, Id to,
 OpError NamespaceModel::chmod(Id node, std::uint32_t mode) {
   if (nodes_[node].nlink == 0) return ErrorCode::kStale;
   nodes_[node].mode = mode;
+  return std::nullopt;
+}
+
+OpError NamespaceModel::check_xattrs(Id node) const {
+  if (nodes_[node].nlink == 0) return ErrorCode::kStale;
+  if (nodes_[node].type == FileType::kSymlink) return ErrorCode::kNotOwner;
+  return std::nullopt;
+}
+
+OpError NamespaceModel::set_xattr(Id node, const std::string& name, const std::string& value,
+                                  XattrOption option) {
+  if (const OpError bad = check_xattrs(node)) return bad;
+  const bool exists = nodes_[node].xattrs.contains(name);
+  if (exists && option == XattrOption::kCreate) return ErrorCode::kAlreadyExists;
+  if (!exists && option == XattrOption::kReplace) return ErrorCode::kNotFound;
+  nodes_[node].xattrs[name] = value;
+  return std::nullopt;
+}
+
+OpError NamespaceModel::remove_xattr(Id node, const std::string& name) {
+  if (const OpError bad = check_xattrs(node)) return bad;
+  if (nodes_[node].xattrs.erase(name) == 0) return ErrorCode::kNotFound;
   return std::nullopt;
 }
 

@@ -18,7 +18,7 @@ class NamespaceModel {
   using Id = std::size_t;                    // index of a node; 0 is the root
   using OpError = std::optional<ErrorCode>;  // nullopt: success
 
-  NamespaceModel() { nodes_.push_back(Node{FileType::kDirectory, 0755, 1, 0, {}}); }
+  NamespaceModel() { nodes_.push_back(Node{FileType::kDirectory, 0755, 1, 0, {}, {}}); }
 
   // On success the new node has the highest id.
   OpError add(Id dir, const std::string& name, FileType type);
@@ -29,6 +29,8 @@ class NamespaceModel {
   OpError rmdir(Id dir, const std::string& name);
   OpError rename(Id from, const std::string& from_name, Id to, const std::string& to_name);
   OpError chmod(Id node, std::uint32_t mode);
+  OpError set_xattr(Id node, const std::string& name, const std::string& value, XattrOption option);
+  OpError remove_xattr(Id node, const std::string& name);
   OpError lookup(Id dir, const std::string& name, Id& found) const;
 
   Id size() const { return nodes_.size(); }
@@ -36,6 +38,7 @@ class NamespaceModel {
   std::uint32_t mode(Id id) const { return nodes_[id].mode; }
   std::uint32_t nlink(Id id) const { return nodes_[id].nlink; }
   const std::map<std::string, Id>& entries(Id dir) const { return nodes_[dir].entries; }
+  const std::map<std::string, std::string>& xattrs(Id id) const { return nodes_[id].xattrs; }
 
  private:
   struct Node {
@@ -44,7 +47,9 @@ class NamespaceModel {
     std::uint32_t nlink;  // 0: gone
     Id parent;            // directories
     std::map<std::string, Id> entries;
+    std::map<std::string, std::string> xattrs;
   };
+  OpError check_xattrs(Id node) const;
   OpError check_directory(Id dir) const;
   const Id* find(Id dir, const std::string& name) const;
   bool below(Id node, Id ancestor) const;

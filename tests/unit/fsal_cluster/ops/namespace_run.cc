@@ -21,6 +21,7 @@
 #include "fsal_cluster/ops/setattr.h"
 #include "fsal_cluster/ops/symlink.h"
 #include "fsal_cluster/ops/unlink.h"
+#include "fsal_cluster/ops/xattrs.h"
 #include "tests/unit/fsal_cluster/ops/namespace_model.h"
 
 namespace symnas::fs {
@@ -63,7 +64,7 @@ class ModelRun {
 
   // Does one random operation. Returns its name for the message; the caller compares the answers.
   std::string step(OpError& expected, OpError& actual) {
-    switch (random_.below(10)) {
+    switch (random_.below(12)) {
       case 0:
       case 1: return step_add(expected, actual);
       case 2: return step_create(expected, actual);
@@ -73,6 +74,8 @@ class ModelRun {
       case 6:
       case 7: return step_rename(expected, actual);
       case 8: return step_chmod(expected, actual);
+      case 9: return step_set_xattr(expected, actual);
+      case 10: return step_remove_xattr(expected, actual);
       default: return step_lookup(expected, actual);
     }
   }
@@ -88,6 +91,7 @@ class ModelRun {
         EXPECT_EQ(seen->mode, model_.mode(id));
       }
       if (model_.type(id) == FileType::kDirectory) compare_names(id);
+      compare_xattrs(id);
     }
   }
 
@@ -96,6 +100,14 @@ class ModelRun {
     std::vector<std::string> expected;
     for (const auto& [name, id] : model_.entries(dir)) expected.push_back(name);
     EXPECT_EQ(world_.names(handles_[dir]), expected) << "directory " << dir;
+  }
+  void compare_xattrs(Id id) {
+    std::map<std::string, std::string> seen;
+    const auto names = list_xattrs(world_.context(), kRoot, handles_[id], 0);
+    ASSERT_TRUE(names);
+    for (const XattrName& name : *names)
+      seen[name.name] = get_xattr(world_.context(), kRoot, handles_[id], name.name).value_or("?");
+    EXPECT_EQ(seen, model_.xattrs(id)) << "node " << id;
   }
   // Mostly one of the first nodes, sometimes any node: removed ones, and files as directories, too.
   Id pick() {
@@ -173,6 +185,22 @@ class ModelRun {
     actual = answer_of(setattr(world_.context(), kRoot, handles_[node], changes));
     return "chmod";
   }
+  std::string step_set_xattr(OpError& expected, OpError& actual) {
+    const Id node = pick();
+    const std::string what = name();
+    const std::string value(random_.below(20), static_cast<char>('0' + random_.below(10)));
+    const auto option = static_cast<XattrOption>(random_.below(3));
+    expected = model_.set_xattr(node, what, value, option);
+    actual = answer_of(set_xattr(world_.context(), kRoot, handles_[node], what, value, option));
+    return "set attribute " + what;
+  }
+  std::string step_remove_xattr(OpError& expected, OpError& actual) {
+    const Id node = pick();
+    const std::string what = name();
+    expected = model_.remove_xattr(node, what);
+    actual = answer_of(remove_xattr(world_.context(), kRoot, handles_[node], what));
+    return "remove attribute " + what;
+  }
   std::string step_lookup(OpError& expected, OpError& actual) {
     const Id dir = pick();
     const std::string what = random_.below(4) == 0 ? ".." : name();
@@ -208,7 +236,7 @@ void act(World& world, std::uint64_t seed, int steps) {
   for (int i = 0; i < steps; ++i) {
     const Handle dir = directory();
     OpError answer;
-    switch (random.below(7)) {
+    switch (random.below(9)) {
       case 0: answer = answer_of(add(context, dir, name(), FileType::kDirectory)); break;
       case 1: answer = answer_of(add(context, dir, name(), FileType::kRegular)); break;
       case 2: answer = answer_of(unlink(context, kRoot, dir, name())); break;
@@ -218,6 +246,12 @@ void act(World& world, std::uint64_t seed, int steps) {
         if (target) answer = answer_of(link(context, kRoot, target->handle, directory(), name()));
         break;
       }
+      case 5: {
+        const std::string value(random.below(9), 'v');
+        answer = answer_of(set_xattr(context, kRoot, dir, name(), value, XattrOption::kEither));
+        break;
+      }
+      case 6: answer = answer_of(remove_xattr(context, kRoot, dir, name())); break;
       default: answer = answer_of(rename(context, kRoot, dir, name(), directory(), name()));
     }
     if (answer) {

@@ -40,6 +40,7 @@ std::string key_text(const std::string& key) {
     case 'D': return (key.size() == kIds + 8 ? "entries(" : "bucket(") + id() + ")";
     case 'K': return "token(" + id() + ")";
     case 'O': return "orphan(" + id() + ")";
+    case 'E': return (key.size() == kIds + 8 ? "xattrs(" : "xattr(") + id() + ")";
     case 'N': return "next_ino";
     case 'R': return "move";
     default: return to_hex(key);
@@ -69,6 +70,7 @@ FsId format_for_test(kv::Store& store, const std::string& name) {
   options.name = name;
   options.volume = "v_" + name;
   options.root_mode = 0777;
+  options.acls_and_xattrs = true;
   return FsId{must(format_filesystem(store, env::system_clock(), options)).fsid()};
 }
 

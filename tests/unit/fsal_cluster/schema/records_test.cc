@@ -133,11 +133,13 @@ TEST(RecordsTest, Inode) {
   ace.set_id(5);
   ace.set_flags(1);
   ace.set_mask(3);
+  inode.set_xattr_count(3);
+  inode.set_xattr_bytes(300);
   EXPECT_EQ(
       hex_of(inode),
       "080110a40318e8072064280130804038094002480151010000000000000059020000000000000061ffffffffffff"
       "ffff6a0a080110ac021802220103700179080706050403020180010888010192010174980102a00104b2010c0a0a"
-      "08011001180520012803");
+      "08011001180520012803b80103c001ac02");
 }
 
 TEST(RecordsTest, DirectoryTimes) {
