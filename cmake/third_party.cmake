@@ -13,7 +13,8 @@ find_package(rapidcheck REQUIRED)      # rapidcheck
 foreach(module IN ITEMS
     PROTOBUF=protobuf GRPCPP=grpc++ URING=liburing LIBNFS=libnfs ZLIB=zlib MNL=libmnl BLKID=blkid
     SYSTEMD=libsystemd HTTPLIB=cpp-httplib PROMETHEUS=prometheus-cpp-core OPENSSL=openssl
-    TIRPC=libtirpc BENCHMARK=benchmark GMOCK_MAIN=gmock_main GMOCK=gmock GTEST=gtest)
+    TIRPC=libtirpc QUORUM=libquorum CMAP=libcmap COROSYNC=libcorosync_common
+    BENCHMARK=benchmark GMOCK_MAIN=gmock_main GMOCK=gmock GTEST=gtest)
   string(REPLACE "=" ";" pair ${module})
   list(POP_FRONT pair prefix package)
   pkg_check_modules(${prefix} REQUIRED QUIET IMPORTED_TARGET GLOBAL ${package})  # PkgConfig::...

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,57 +14,13 @@
 
 #include <fmt/core.h>
 
-#include "common/base/unique_fd.h"
+#include "common/base/spawn.h"
 #include "ha/fencing/limits.h"
 
 namespace symnas::ha {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-struct Pipe {
-  UniqueFd read;
-  UniqueFd write;
-};
-
-Result<Pipe> make_pipe() {
-  int fds[2];
-  if (::pipe2(fds, O_CLOEXEC) != 0) {
-    return fail(ErrorCode::kInternal, fmt::format("pipe: {}", std::strerror(errno)));
-  }
-  return Pipe{UniqueFd(fds[0]), UniqueFd(fds[1])};
-}
-
-Result<pid_t> start(const ProgramCall& call, int input, int output, int errors) {
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&files, errors, STDERR_FILENO);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  sigset_t signals;
-  sigemptyset(&signals);
-  posix_spawnattr_setsigmask(&attributes, &signals);
-  sigaddset(&signals, SIGPIPE);
-  posix_spawnattr_setsigdefault(&attributes, &signals);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  posix_spawnattr_setflags(&attributes,
-                           POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-  std::vector<std::string> words = {call.program};
-  words.insert(words.end(), call.arguments.begin(), call.arguments.end());
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  pid_t pid = 0;
-  const int error =
-      ::posix_spawn(&pid, call.program.c_str(), &files, &attributes, argv.data(), environ);
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&files);
-  if (error == 0) return pid;
-  return fail(ErrorCode::kNotFound, fmt::format("{} {}: cannot be started: {}", call.name,
-                                                call.program, std::strerror(error)));
-}
 
 // Reads stdout or stderr of the program.
 struct Channel {
@@ -143,8 +98,13 @@ Result<ProgramEnd> run_program(const ProgramCall& call) {
   if (apart) {
     SYMNAS_ASSIGN(errors, make_pipe());
   }
-  SYMNAS_ASSIGN(const pid_t pid, start(call, input.read.get(), output.write.get(),
-                                       apart ? errors.write.get() : output.write.get()));
+  const auto started = spawn(
+      call.program, call.arguments,
+      {input.read.get(), output.write.get(), apart ? errors.write.get() : output.write.get()});
+  if (!started) {
+    return fail(started.error().code, fmt::format("{} {}", call.name, started.error().message));
+  }
+  const pid_t pid = *started;
   const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   output.write.reset();
   errors.write.reset();

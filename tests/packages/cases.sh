@@ -26,6 +26,10 @@ installs() {
   vnfsd --version | grep -E "^vnfsd $version, level [0-9]+$"
   vnfsd --help | grep -- --config
   { symnas-fence --help || true; } 2>&1 | grep '^usage: symnas-fence'
+  # A head has no corosync before it is asked for.
+  [ ! -e /usr/sbin/symnas-corosync-watch ]
+  get install --no-install-recommends symnas-corosync
+  { symnas-corosync-watch || true; } 2>&1 | grep '^corosync is not reached'
   # Neither misses a library, nor finds one of another ganesha.
   "$ganesha/bin/ganesha.nfsd" -v | grep '6\.5'
   ldd "$ganesha/bin/ganesha.nfsd" | grep "libganesha_nfsd.*=> $ganesha/"

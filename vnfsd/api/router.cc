@@ -42,6 +42,24 @@ Result<json> done(Result<std::string> what) {
 
 std::int64_t now_ns() { return env::system_clock().wall_ns(); }
 
+// "" where corosync is not asked.
+std::string corosync_metrics(const json& status) {
+  const auto corosync = status.find("corosync");
+  if (corosync == status.end()) return "";
+  std::string out = fmt::format(
+      "# HELP symnas_corosync_up 1 while corosync answers and this head is in its majority.\n"
+      "# TYPE symnas_corosync_up gauge\n"
+      "symnas_corosync_up {}\n"
+      "# HELP symnas_corosync_member 1 while corosync has the head as a member.\n"
+      "# TYPE symnas_corosync_member gauge\n",
+      corosync->value("error", "").empty() && corosync->value("quorate", false) ? 1 : 0);
+  for (const json& head : corosync->value("heads", json::array())) {
+    out += fmt::format("symnas_corosync_member{{head=\"{}\"}} {}\n", head.value("head", ""),
+                       head.value("state", "") == "member" ? 1 : 0);
+  }
+  return out;
+}
+
 std::string arrivals_metrics(const json& arrivals) {
   std::string out =
       "# HELP symnas_vnfs_arrivals_total VNFSs that came to be served here, since vnfsd started.\n"
@@ -379,7 +397,7 @@ std::string Router::metrics() {
     out += fmt::format("symnas_etcd_db_bytes{{endpoint=\"{}\"}} {}\n", member.value("endpoint", ""),
                        member.value("db_size_bytes", std::int64_t{0}));
   }
-  return out + arrivals_metrics(status.value("arrivals", json::array()));
+  return out + corosync_metrics(status) + arrivals_metrics(status.value("arrivals", json::array()));
 }
 
 }  // namespace symnas::vnfsd::api

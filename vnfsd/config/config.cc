@@ -173,6 +173,10 @@ Status read_sections(const toml::table& root, std::string_view origin, Config& c
   }
   SYMNAS_TRY(fence.finish());
 
+  TableReader detection(root, origin, "detection");
+  detection.flag("corosync", config.detection.corosync);
+  SYMNAS_TRY(detection.finish());
+
   TableReader failback(root, origin, "failback");
   failback.number("settle_s", 1, kSettleSMax, config.failback.settle_s);
   SYMNAS_TRY(failback.finish());
@@ -205,8 +209,8 @@ toml::array to_array(const std::vector<std::string>& values) {
 Result<Config> parse_config(std::string_view text, std::string_view origin) {
   try {
     const toml::table root = toml::parse(text);
-    static const std::set<std::string> kSections = {"cluster", "head",  "etcd",    "daemon",
-                                                    "ganesha", "fence", "failback"};
+    static const std::set<std::string> kSections = {"cluster", "head",  "etcd",      "daemon",
+                                                    "ganesha", "fence", "detection", "failback"};
     for (const auto& [key, value] : root) {
       if (!kSections.contains(std::string(key.str()))) {
         return fail(ErrorCode::kInvalidArgument,
@@ -275,6 +279,10 @@ std::string render_config(const Config& c) {
                                       {"timeout_s", c.fence.timeout_s},
                                       {"automatic", c.fence.automatic},
                                       {"cuts", c.fence.cuts}}) +
+         // Only where it is on: versions before it refuse a section that they do not know.
+         (c.detection.corosync
+              ? section("detection", toml::table{{"corosync", c.detection.corosync}})
+              : "") +
          section("failback", toml::table{{"settle_s", c.failback.settle_s}});
 }
 

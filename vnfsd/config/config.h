@@ -65,6 +65,10 @@ inline std::int64_t fence_timeout_s(const FenceConfig& fence) {
                                                                : fence.timeout_s;
 }
 
+struct DetectionConfig {
+  bool corosync = false;  // corosync's membership is a witness of silent heads (ha/detection)
+};
+
 struct FailbackConfig {
   std::int64_t settle_s = kSettleS;  // how long a head serves before VNFSs go back to it
 };
@@ -80,6 +84,7 @@ struct Config {
   DaemonConfig daemon;
   GaneshaConfig ganesha;
   FenceConfig fence;
+  DetectionConfig detection;
   FailbackConfig failback;
 };
 

@@ -1,7 +1,10 @@
 // symnas vnfs, symnas status.
 #include <chrono>
 #include <cstdlib>
+#include <set>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -107,6 +110,39 @@ std::string stall_line(const json& stall) {
                      stall.value("next", ""));
 }
 
+// What corosync says, where that is not what this head hears.
+std::vector<std::string> corosync_lines(const json& status) {
+  const json& corosync = status["corosync"];
+  if (const std::string error = corosync.value("error", ""); !error.empty())
+    return {fmt::format("corosync: {}: it is no witness of silent heads now", error)};
+  std::vector<std::string> lines;
+  if (!corosync.value("quorate", false)) {
+    lines.push_back("corosync: this head is in no majority: what it has lost does not count");
+  }
+  std::set<std::string> silent;
+  for (const json& head : status.value("silent", json::array()))
+    silent.insert(head.value("head", ""));
+  for (const json& head : corosync.value("heads", json::array())) {
+    const std::string name = head.value("head", "");
+    const std::string state = head.value("state", "");
+    if (state == "member" && silent.contains(name)) {
+      lines.push_back(fmt::format("head {}: corosync still has it as a member", name));
+    } else if (state == "lost" && silent.contains(name)) {
+      lines.push_back(fmt::format("head {}: corosync has lost it, too", name));
+    } else if (state != "member" && !silent.contains(name)) {
+      lines.push_back(
+          fmt::format("head {}: is no member of corosync, and nobody misses it here", name));
+    }
+  }
+  for (const auto& name : corosync.value("no_node", std::vector<std::string>())) {
+    lines.push_back(fmt::format(
+        "head {}: corosync has no such node (its name, or one of its addresses)", name));
+  }
+  for (const auto& name : corosync.value("strangers", std::vector<std::string>()))
+    lines.push_back(fmt::format("corosync: {} is no head of this cluster", name));
+  return lines;
+}
+
 void print_status(std::ostream& out, const json& status) {
   const json cluster = status.value("cluster", json::object());
   out << fmt::format("cluster {}  head {}  configuration {}\n", cluster.value("name", "?"),
@@ -167,6 +203,9 @@ void print_status(std::ostream& out, const json& status) {
   for (const json& head : status.value("silent", json::array())) {
     out << fmt::format("\nhead {}: is not heard by this head: {}\n", head.value("head", "?"),
                        head.value("why", "?"));
+  }
+  if (status.contains("corosync")) {
+    for (const std::string& line : corosync_lines(status)) out << "\n" << line << "\n";
   }
   for (const json& clock : status.value("clocks", json::array())) {
     const auto ahead_ms = clock.value("ahead_ms", std::int64_t{0});

@@ -24,7 +24,7 @@ Agent::Agent(kv::Store& store, const env::Clock& clock, Config config, std::stri
       cutting_(head_, records_, journal_, luns_.registrations().reservations(), links,
                end_.get_token()),
       watchers_{HeadWatcher({head_, records_, journal_.events, cutting_.fencing, links.prober,
-                             links.leave_member},
+                             links.leave_member, links.corosync},
                             end_.get_token()),
                 AnswerWatcher(
                     head_, instances_, [this](int pid) { return ask_instance(pid, head_.clock); },

@@ -8,6 +8,7 @@
 
 #include "common/base/result.h"
 #include "common/kv/membership.h"
+#include "ha/detection/corosync/watch.h"
 #include "vnfsd/daemon/admin/vnfs_admin.h"
 #include "vnfsd/daemon/fencing/fence_means.h"
 #include "vnfsd/daemon/fencing/limits.h"
@@ -29,6 +30,7 @@ struct AgentLinks {
   FenceCalls::Stonith stonith_off;
   std::int64_t last_answers_ms = kLastAnswersMs;  // shorter in unit tests only
   probe::HeadSights* prober = nullptr;            // null: heads are not missed
+  const ha::CorosyncSights* corosync = nullptr;   // null: corosync is not asked
   // Finds out who answers for addresses on the network of a device of this head (vnfsd/address).
   // Empty: nobody is asked.
   WhoHas who_has;

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "common/base/version.h"
 #include "common/kv/etcd/etcd_membership.h"
 #include "common/kv/etcd/etcd_store.h"
+#include "ha/detection/corosync/watch.h"
 #include "ha/fencing/fence_agent.h"
 #include "ha/fencing/reservation_program.h"
 #include "vnfsd/api/server.h"
@@ -57,12 +59,16 @@ void write_endpoints(const std::string& config_path, const std::vector<std::stri
   }
 }
 
-ha::ReservationProgram reservation_program(const FenceConfig& fence) {
+std::string beside_vnfsd(const char* program) {
   std::error_code error;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
-  return {fence.reservation_program.empty() ? (self.parent_path() / "symnas-fence").string()
-                                            : fence.reservation_program,
-          kReservationJournal, fence.timeout_s * 1000};
+  return (self.parent_path() / program).string();
+}
+
+ha::ReservationProgram reservation_program(const FenceConfig& fence) {
+  return {
+      fence.reservation_program.empty() ? beside_vnfsd("symnas-fence") : fence.reservation_program,
+      kReservationJournal, fence.timeout_s * 1000};
 }
 
 // Of the package symnas-pacemaker.
@@ -130,6 +136,10 @@ Result<Next> run(const std::string& config_path) {
   };
   probe::Prober prober(config.head_name, incarnation, env::system_clock(), kProbePort);
   links.prober = &prober;
+  std::optional<ha::CorosyncWatch> corosync;
+  if (config.detection.corosync) {
+    links.corosync = &corosync.emplace(beside_vnfsd("symnas-corosync-watch"), env::system_clock());
+  }
   Agent agent(*store, env::system_clock(), config, incarnation, links);
   api::Router router(agent.backends());
   SYMNAS_ASSIGN(const std::unique_ptr<api::ApiServer> server,

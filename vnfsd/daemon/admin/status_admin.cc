@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <map>
 #include <string>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -13,6 +14,21 @@
 namespace symnas::vnfsd::daemon {
 
 using nlohmann::json;
+
+namespace {
+
+json corosync_document(const ha::CorosyncSight& sight) {
+  json heads = json::array();
+  for (const auto& [name, head] : sight.heads)
+    heads.push_back({{"head", name}, {"state", ha::to_string(head.state)}});
+  return {{"error", sight.error},
+          {"quorate", sight.quorate},
+          {"heads", std::move(heads)},
+          {"no_node", sight.no_node},
+          {"strangers", sight.strangers}};
+}
+
+}  // namespace
 
 json StatusAdmin::local_status() {
   json document = {{"head", parts_.head.config.head_name}, {"instances", instances()}};
@@ -30,6 +46,8 @@ json StatusAdmin::local_status() {
   for (const auto& [head, why] : parts_.heads.silent()) {
     if (!why.empty()) document["silent"].push_back({{"head", head}, {"why", why}});
   }
+  if (const auto corosync = parts_.heads.corosync().sight())
+    document["corosync"] = corosync_document(*corosync);
   document["clocks"] = json::array();
   if (const auto clocks = parts_.heads.clocks()) {
     const auto add = [&](const std::string& head, std::int64_t ahead_ns) {

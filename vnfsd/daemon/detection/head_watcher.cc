@@ -37,6 +37,7 @@ HeadWatcher::HeadWatcher(const HeadWatcherParts& parts, std::stop_token end)
       head_(parts.head),
       networks_(parts.head, probe::devices, [&reader = parts.reader] { reader.look_again(); }),
       clocks_(parts.head, parts.events),
+      corosync_(parts.head, parts.corosync),
       loop_(std::move(end)) {}
 
 void HeadWatcher::follow(const ClusterView& view) {
@@ -47,6 +48,7 @@ void HeadWatcher::follow(const ClusterView& view) {
     neighbours_ = now;
   }
   networks_.follow(now);
+  corosync_.follow(*now);
   std::map<std::string, probe::HeadSights::Peer> peers;
   for (const auto& [name, head] : view.heads) {
     if (name != head_.config.head_name)
@@ -61,7 +63,7 @@ void HeadWatcher::start() {
 
 void HeadWatcher::look() {
   if (parts_.prober == nullptr || !parts_.reader.is_ready()) return;
-  const std::vector<ha::PeerSight> sights = parts_.prober->sights();
+  const std::vector<ha::PeerSight> sights = this->sights();
   networks_.look(sights);
   clocks_.look(parts_.prober->clocks());
   forget_removed(sights);
@@ -111,6 +113,16 @@ std::string HeadWatcher::left_to_decider(const ClusterView& view, const std::str
   const MutexLock lock(mutex_);
   left_to_decider_.insert(head);
   return fmt::format("{} decides whether it is fenced", name_of(view.cluster.record.decider()));
+}
+
+// What is heard of the others. A boot that was not heard for long enough to be missed is missed all
+// the same when corosync has had it and lost it meanwhile: it was up.
+std::vector<ha::PeerSight> HeadWatcher::sights() const {
+  std::vector<ha::PeerSight> out = parts_.prober->sights();
+  for (ha::PeerSight& sight : out) {
+    if (!sight.silent && sight.silent_ms >= ha::kSilentMs) sight.silent = corosync_.has_lost(sight);
+  }
+  return out;
 }
 
 std::shared_ptr<const Neighbours> HeadWatcher::neighbours() const {
@@ -208,7 +220,7 @@ void HeadWatcher::look_at_silent(const ha::PeerSight& seen) {
     return;
   }
   // The head may have been heard while the store was waited for.
-  const std::vector<ha::PeerSight> sights = parts_.prober->sights();
+  const std::vector<ha::PeerSight> sights = this->sights();
   const auto now = std::find_if(sights.begin(), sights.end(), [&](const ha::PeerSight& one) {
     return one.head == seen.head && one.incarnation == seen.incarnation;
   });
@@ -236,8 +248,8 @@ void HeadWatcher::look_at_silent(const ha::PeerSight& seen) {
                          true};
   const bool begun = parts_.fences.start_fence(sight.head, cause);
   if (begun) {
-    log::warn("head {}: not heard for {} ms, and none of its VIPs answers: fencing", sight.head,
-              sight.silent_ms);
+    log::warn("head {}: not heard for {} ms, nor any of its VIPs{}: fencing", sight.head,
+              sight.silent_ms, corosync_.says_of(sight.head));
   }
 }
 
@@ -275,6 +287,7 @@ std::optional<std::string> HeadWatcher::why_not_fenced(const ClusterView& view,
   const std::vector<IpAddress> near = probe::in_reach(vips);
   if (near.empty()) {
     if (is_decided_elsewhere(view)) return left_to_decider(view, sight.head);
+    if (corosync_.has_lost(sight)) return "";
     return "this head has no address in the networks of its VIPs, so it cannot ask whether they "
            "answer";
   }

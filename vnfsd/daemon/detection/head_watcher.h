@@ -17,6 +17,7 @@
 #include "common/base/thread_annotations.h"
 #include "ha/detection/peer_watch.h"
 #include "vnfsd/daemon/detection/clock_keeper.h"
+#include "vnfsd/daemon/detection/corosync_voice.h"
 #include "vnfsd/daemon/detection/last_answers.h"
 #include "vnfsd/daemon/detection/neighbours.h"
 #include "vnfsd/daemon/detection/network_watcher.h"
@@ -39,6 +40,7 @@ struct HeadWatcherParts {
   probe::HeadSights* prober;  // null: heads are not missed, networks not looked at
   // Called when the etcd member at the address is gone with its head. Empty: nobody is told.
   std::function<void(const std::string& address)> leave_member;
+  const ha::CorosyncSights* corosync = nullptr;  // null: corosync is not asked
 };
 
 class HeadWatcher {
@@ -55,6 +57,7 @@ class HeadWatcher {
   void look();
 
   const NetworkWatcher& networks() const { return networks_; }
+  const CorosyncVoice& corosync() const { return corosync_; }
   // Heads that are not heard, with the reason why they are not fenced; "": they are being fenced,
   // or were.
   std::map<std::string, std::string> silent() const;
@@ -67,6 +70,7 @@ class HeadWatcher {
   std::optional<ha::ClockSpread::Sight> clocks() const;
 
  private:
+  std::vector<ha::PeerSight> sights() const;
   std::shared_ptr<const Neighbours> neighbours() const;
   void ask_vips_of(const std::string& head);
   void ask_vips(const std::string& head, std::vector<IpAddress> vips);
@@ -86,6 +90,7 @@ class HeadWatcher {
   const ThisHead& head_;
   NetworkWatcher networks_;
   ClockKeeper clocks_;
+  CorosyncVoice corosync_;
   // Used by the loop only; by head.
   struct VipQuestion {
     std::int64_t asked_ms = 0;

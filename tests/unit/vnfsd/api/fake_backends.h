@@ -176,17 +176,21 @@ struct FakeLocks final : LocksBackend {
 
 struct FakeStatus final : StatusBackend {
   nlohmann::json local_status() override {
-    return {{"head", "c1n1"},
-            {"silent", silent},
-            {"etcd", nlohmann::json::array()},
-            {"luns", {{{"name", "LUN0"}, {"path", "/dev/sda"}, {"error", ""}}}},
-            {"instances",
-             {{"vnfs1", {{"state", "serving"}, {"pid", 42}, {"restarts", 3}, {"error", ""}}}}}};
+    nlohmann::json document = {
+        {"head", "c1n1"},
+        {"silent", silent},
+        {"etcd", nlohmann::json::array()},
+        {"luns", {{{"name", "LUN0"}, {"path", "/dev/sda"}, {"error", ""}}}},
+        {"instances",
+         {{"vnfs1", {{"state", "serving"}, {"pid", 42}, {"restarts", 3}, {"error", ""}}}}}};
+    if (!corosync.is_null()) document["corosync"] = corosync;
+    return document;
   }
   Result<nlohmann::json> events(Revision after) override {
     return nlohmann::json{{"events", nlohmann::json::array()}, {"revision", after.value()}};
   }
   nlohmann::json silent = nlohmann::json::array();
+  nlohmann::json corosync;
 };
 
 struct FakeDeciders final : DecidersBackend {

@@ -397,6 +397,20 @@ TEST_F(RouterTest, Metrics) {
   EXPECT_NE(text.find("symnas_instance_up{vnfs=\"vnfs1\"} 1\n"), std::string::npos);
   EXPECT_NE(text.find("symnas_instance_restarts_total{vnfs=\"vnfs1\"} 3\n"), std::string::npos);
   EXPECT_NE(text.find("symnas_lun_found{lun=\"LUN0\"} 1\n"), std::string::npos);
+  EXPECT_EQ(text.find("corosync"), std::string::npos);
+}
+
+TEST_F(RouterTest, MetricsOfCorosync) {
+  backend.status.corosync = {
+      {"error", ""},
+      {"quorate", true},
+      {"heads", {{{"head", "c1n1"}, {"state", "member"}}, {{"head", "c1n2"}, {"state", "lost"}}}}};
+  const std::string text = router.metrics();
+  EXPECT_NE(text.find("symnas_corosync_up 1\n"), std::string::npos);
+  EXPECT_NE(text.find("symnas_corosync_member{head=\"c1n1\"} 1\n"), std::string::npos);
+  EXPECT_NE(text.find("symnas_corosync_member{head=\"c1n2\"} 0\n"), std::string::npos);
+  backend.status.corosync["error"] = "does not answer";
+  EXPECT_NE(router.metrics().find("symnas_corosync_up 0\n"), std::string::npos);
 }
 
 TEST_F(RouterTest, ConsentAndRevisionReachTheBackend) {

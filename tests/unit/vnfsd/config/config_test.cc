@@ -32,6 +32,7 @@ TEST(Config, DefaultsFillIn) {
   EXPECT_EQ(config->ganesha.plugin_dir, "/usr/lib/symnas/ganesha/lib/ganesha");
   EXPECT_EQ(config->etcd.compact_keep_s, 600);
   EXPECT_EQ(config->failback.settle_s, 60);
+  EXPECT_FALSE(config->detection.corosync);
 }
 
 TEST(Config, SocketFollowsRunDir) {
@@ -39,6 +40,14 @@ TEST(Config, SocketFollowsRunDir) {
       parse_config(std::string(kMinimal) + "[daemon]\nrun_dir = \"/r\"\n", "t.toml");
   ASSERT_TRUE(config);
   EXPECT_EQ(config->daemon.socket, "/r/vnfsd.sock");
+}
+
+// Earlier versions refuse a section that they do not know.
+TEST(Config, DetectionIsWrittenOnlyWhereCorosyncIsAsked) {
+  Config config = *parse_config(kMinimal, "t.toml");
+  EXPECT_EQ(render_config(config).find("detection"), std::string::npos);
+  config.detection.corosync = true;
+  EXPECT_TRUE(parse_config(render_config(config), "again")->detection.corosync);
 }
 
 TEST(Config, RenderedReadsBackEqual) {

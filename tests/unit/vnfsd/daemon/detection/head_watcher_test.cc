@@ -30,6 +30,16 @@ class ScriptedSights final : public probe::HeadSights {
   std::map<std::string, Peer> peers;
 };
 
+// What corosync says to c1n3.
+struct ScriptedCorosync final : ha::CorosyncSights {
+  ha::CorosyncSight sight(const ha::CorosyncWitness::Heads& heads) const override {
+    asked = heads;
+    return said;
+  }
+  ha::CorosyncSight said;
+  mutable ha::CorosyncWitness::Heads asked;
+};
+
 // c1n2 owns vnfs1, and is not heard; c1n1 is.
 class HeadWatcherTest : public HeadWorld {
  protected:
@@ -53,12 +63,20 @@ class HeadWatcherTest : public HeadWorld {
     return found == silent.end() ? "it is heard" : found->second;
   }
 
+  std::int64_t now_ms() const { return head.clock.mono_ns() / 1'000'000; }
+  // Corosync's majority has lost c1n2 so long ago.
+  void lose(std::int64_t ms_ago) {
+    corosync.said.quorate = true;
+    corosync.said.heads["c1n2"] = {ha::CorosyncState::kLost, now_ms() + kSilentLookMs - ms_ago};
+  }
+
   ScriptedSights sights;
+  ScriptedCorosync corosync;
   FakeFenceOrders fences;
   std::vector<std::string> left;
   std::stop_source end;
   HeadWatcher watcher{{head, reader, event_writer, fences, &sights,
-                       [this](const std::string& address) { left.push_back(address); }},
+                       [this](const std::string& address) { left.push_back(address); }, &corosync},
                       end.get_token()};
 };
 
@@ -82,6 +100,53 @@ TEST_F(HeadWatcherTest, WhoHearsNoMajorityMayBeTheOneThatIsCutOff) {
 // The machine of a unit test is in no network of the lab's VIPs.
 TEST_F(HeadWatcherTest, WhoCannotAskTheVipsDoesNotFence) {
   EXPECT_NE(why().find("no address in the networks of its VIPs"), std::string::npos) << why();
+}
+
+TEST_F(HeadWatcherTest, CorosyncAnswersForVipsThatCannotBeAsked) {
+  lose(kSilentForMs - 1);
+  look();
+  ASSERT_EQ(fences.started.size(), 1u);
+  EXPECT_EQ(fences.started[0].first, "c1n2");
+}
+
+TEST_F(HeadWatcherTest, WhatCorosyncLostBeforeTheSilenceSaysNothing) {
+  lose(kSilentForMs + 1);
+  EXPECT_NE(why().find("no address in the networks of its VIPs"), std::string::npos) << why();
+}
+
+TEST_F(HeadWatcherTest, AMinorityOfCorosyncSaysNothing) {
+  lose(1);
+  corosync.said.quorate = false;
+  EXPECT_NE(why().find("no address in the networks of its VIPs"), std::string::npos) << why();
+}
+
+TEST_F(HeadWatcherTest, CorosyncDoesNotStandInForAMajority) {
+  sights.hear("c1n1", kSilentForMs);
+  lose(1);
+  EXPECT_NE(why().find("hears 0 of 2 others only"), std::string::npos) << why();
+}
+
+TEST_F(HeadWatcherTest, WhoWasNotHeardForLongEnoughIsMissedWhenCorosyncHasLostIt) {
+  sights.hear("c1n2", kSilentForMs);
+  sights.seen.back().silent = sights.seen.back().suspect = false;
+  EXPECT_EQ(why(), "it is heard");
+  lose(1);
+  look();
+  ASSERT_EQ(fences.started.size(), 1u);
+  EXPECT_EQ(fences.started[0].first, "c1n2");
+}
+
+TEST_F(HeadWatcherTest, WhoIsHeardIsNotMissedWhateverCorosyncSays) {
+  sights.hear("c1n2", ha::kSilentMs - 1);
+  lose(1);
+  EXPECT_EQ(why(), "it is heard");
+}
+
+TEST_F(HeadWatcherTest, CorosyncIsAskedForTheAddressesOfAllHeads) {
+  look();
+  watcher.corosync().sight();
+  ASSERT_EQ(corosync.asked.size(), 3u);
+  EXPECT_EQ(corosync.asked.at("c1n2").front(), "10.99.0.2");
 }
 
 TEST_F(HeadWatcherTest, OneThatServesNothingIsNotMissed) {
