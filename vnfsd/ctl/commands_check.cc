@@ -78,8 +78,16 @@ Result<preflight::CheckOptions> options_of(const CheckWords& words) {
   return options;
 }
 
+// Before the head has joined, or without its vnfsd, nobody says who decides.
+bool is_pacemaker_decider(Context& context) {
+  const auto status = context.client.request("GET", "/v1/status", {});
+  return status && status->value("cluster", json::object()).value("decider", "") == "pacemaker";
+}
+
 Status check(Context& context, const CheckWords& words) {
-  SYMNAS_ASSIGN(const preflight::CheckOptions options, options_of(words));
+  SYMNAS_ASSIGN(preflight::CheckOptions options, options_of(words));
+  if (options.joined && is_pacemaker_decider(context))
+    options.stonith_program = preflight::kStonithProgram;
   json rows = json::array();
   bool problem = false;
   for (const preflight::Finding& finding : preflight::check_head(options)) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 #include <thread>
+#include <utility>
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -37,7 +38,14 @@ Result<json> standing_of(Context& context, const OrderOptions& o) {
   return context.client.request("GET", fmt::format("/v1/vnfs/{}/standing/{}", o.vnfs, o.head), {});
 }
 
-// Gives the order until the VNFS stands as wanted.
+// What may be otherwise in a moment: vnfsd or etcd has just started, another order is under way.
+bool may_pass(const Error& error) {
+  return error.code == ErrorCode::kBusy || error.code == ErrorCode::kUnavailable ||
+         error.code == ErrorCode::kConflict || error.code == ErrorCode::kUnknownOutcome;
+}
+
+// Gives the order until the VNFS stands as wanted. What may pass is waited for until the time is
+// over.
 Status order(Context& context, OrderOptions o, const std::string& action,
              const std::vector<std::string>& wanted) {
   SYMNAS_TRY(check_path_name(o.vnfs));
@@ -45,23 +53,28 @@ Status order(Context& context, OrderOptions o, const std::string& action,
   SYMNAS_TRY(check_path_name(o.head));
   const std::string path = fmt::format("/v1/vnfs/{}/{}", o.vnfs, action);
   const json body = {{"decider", o.by}, {"head", o.head}};
-  SYMNAS_TRY(context.change("POST", path, body));
-  if (context.mode == Mode::kDryRun) return {};
+  if (context.mode == Mode::kDryRun) return context.change("POST", path, body);
   const auto deadline = Clock::now() + std::chrono::seconds(o.timeout_s);
-  auto again = Clock::now() + kOrderAgain;
-  for (;;) {
-    SYMNAS_ASSIGN(const json seen, standing_of(context, o));
-    const std::string standing = seen.value("standing", "");
+  auto again = Clock::now();
+  Result<json> told = json();
+  for (bool is_said = false;;) {
+    if (Clock::now() >= again) {
+      told = context.client.request("POST", path, body);
+      if (!told && !may_pass(told.error())) return tl::unexpected<Error>(told.error());
+      if (told && !std::exchange(is_said, true)) context.print_done(*told);
+      again = Clock::now() + kOrderAgain;
+    }
+    const auto seen = standing_of(context, o);
+    if (!seen && !may_pass(seen.error())) return tl::unexpected<Error>(seen.error());
+    const std::string standing = seen ? seen->value("standing", "") : "";
     if (std::ranges::find(wanted, standing) != wanted.end()) return {};
     if (Clock::now() >= deadline) {
+      if (!told) return tl::unexpected<Error>(told.error());
+      if (!seen) return tl::unexpected<Error>(seen.error());
       return fail(
           ErrorCode::kUnavailable,
           fmt::format("vnfs {}: {} on {} after {} s: {} (symnas vnfs why {} {})", o.vnfs, standing,
-                      o.head, o.timeout_s, seen.value("why", ""), o.vnfs, o.head));
-    }
-    if (Clock::now() >= again) {
-      SYMNAS_TRY(context.client.request("POST", path, body));
-      again = Clock::now() + kOrderAgain;
+                      o.head, o.timeout_s, seen->value("why", ""), o.vnfs, o.head));
     }
     std::this_thread::sleep_for(kStandingPoll);
   }

@@ -8,8 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "ha/fencing/run_program.h"
+#include "vnfsd/config/config.h"
 #include "vnfsd/ctl/commands.h"
 #include "vnfsd/ctl/exit_code.h"
+#include "vnfsd/ctl/head_files.h"
 #include "vnfsd/ctl/pacemaker_config.h"
 #include "vnfsd/ctl/quickstart_plan.h"
 
@@ -80,7 +82,9 @@ Result<PacemakerPlan> changes(Context& context) {
   SYMNAS_ASSIGN(const Records records, records_of(context));
   SYMNAS_ASSIGN(const std::string xml, run({"cibadmin", "--query"}, kQueryMs, kCibBytesMax));
   SYMNAS_ASSIGN(const Cib cib, parse_cib(xml));
-  return pacemaker_changes({records.vnfses, records.heads, records.decider}, cib);
+  const auto config = load_config(HeadPlaces().config_dir + "/vnfsd.toml");
+  return pacemaker_changes(
+      {records.vnfses, records.heads, records.decider, config ? config->fence.cuts : ""}, cib);
 }
 
 const std::vector<Words>& commands_of(const PacemakerStep& step, Tool tool) {

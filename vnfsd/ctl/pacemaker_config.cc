@@ -334,6 +334,18 @@ class Planner {
                           one.id));
     }
     for (const json& vnfs : facts_.vnfses) warn_of_twins(vnfs.value("name", ""));
+    for (const CibResource& one : cib_->resources) warn_of_cuts(one);
+  }
+  // Its `off` is a proof of what [fence] cuts says.
+  void warn_of_cuts(const CibResource& device) {
+    const bool is_luns =
+        device.agent == "stonith:fence_scsi" || device.agent == "stonith:fence_mpath";
+    if (!is_luns || facts_.cuts != "power") return;
+    warning(
+        fmt::format("{}: {} cuts a head off from its LUNs only, and vnfsd.toml of this head says "
+                    "cuts = \"power\": what it has in memory it may answer to clients for 10 s "
+                    "more ([fence] cuts = \"luns\" on every head)",
+                    device.id, device.agent));
   }
   void warn_of_twins(const std::string& vnfs) {
     std::string ids;

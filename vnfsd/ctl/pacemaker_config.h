@@ -42,6 +42,7 @@ struct PacemakerFacts {
   const nlohmann::json& vnfses;  // of /v1/vnfs
   const nlohmann::json& heads;   // of /v1/heads
   std::string decider;           // of /v1/status
+  std::string cuts = {};         // [fence] cuts of this head's vnfsd.toml; "" = not known
 };
 
 // What there is to do in a cluster without any configuration: complete, and no warnings of what is

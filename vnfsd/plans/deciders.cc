@@ -28,7 +28,7 @@ const Stored<records::MoveRecord>* move_of(const ClusterView& view, const std::s
 
 Status check_order(const ClusterView& view, const DeciderOrder& order) {
   if (view.cluster.record.decider() != order.by) {
-    return fail(ErrorCode::kConflict,
+    return fail(ErrorCode::kPermission,
                 fmt::format("vnfs {}: {} decides where VNFSs run, not {} (symnas ha decider {})",
                             order.vnfs, name_of(view.cluster.record.decider()), name_of(order.by),
                             name_of(order.by)));
@@ -38,15 +38,23 @@ Status check_order(const ClusterView& view, const DeciderOrder& order) {
   return {};
 }
 
+// The record with the decision. `head`: "" = nowhere.
+records::VnfsRecord decided(const ClusterView& view, records::VnfsRecord vnfs,
+                            const std::string& head) {
+  vnfs.set_decided_head(head);
+  vnfs.set_decided_incarnation(head.empty() ? "" : view.heads.at(head).record.incarnation());
+  vnfs.clear_pinned();
+  return vnfs;
+}
+
 // Puts the decision, unless the record has it.
 void decide(const ClusterView& view, const records::VnfsRecord& vnfs, const std::string& head,
             Change& change) {
-  const std::string incarnation = head.empty() ? "" : view.heads.at(head).record.incarnation();
-  if (vnfs.decided_head() == head && vnfs.decided_incarnation() == incarnation) return;
-  records::VnfsRecord record = vnfs;
-  record.set_decided_head(head);
-  record.set_decided_incarnation(incarnation);
-  record.clear_pinned();
+  const records::VnfsRecord record = decided(view, vnfs, head);
+  if (vnfs.decided_head() == record.decided_head() &&
+      vnfs.decided_incarnation() == record.decided_incarnation()) {
+    return;
+  }
   change.txn.success.push_back(kv::put(kv::keys::kVnfs + vnfs.name(), record.SerializeAsString()));
 }
 
@@ -55,14 +63,18 @@ tl::unexpected<Error> nothing_to_do(const DeciderOrder& order, std::string_view 
               fmt::format("vnfs {}: {} {}", order.vnfs, order.head, why));
 }
 
+void erase_order(const std::string& vnfs, Revision mod_revision, Change& change) {
+  change.txn.compares.push_back(kv::mod_revision_is(kv::keys::kMoves + vnfs, mod_revision));
+  change.txn.success.push_back(kv::erase(kv::keys::kMoves + vnfs));
+}
+
 // Takes back an order that nobody has answered. Returns the head to which an answered one brings
 // the VNFS; "": there is none.
 std::string take_back_order(const ClusterView& view, const std::string& vnfs, Change& change) {
   const auto* move = move_of(view, vnfs);
   if (move == nullptr) return "";
   if (was_answered(view, move->record)) return move->record.to();
-  change.txn.compares.push_back(kv::mod_revision_is(kv::keys::kMoves + vnfs, move->mod_revision));
-  change.txn.success.push_back(kv::erase(kv::keys::kMoves + vnfs));
+  erase_order(vnfs, move->mod_revision, change);
   return "";
 }
 
@@ -73,23 +85,6 @@ bool is_held(const ClusterView& view, const std::string& owner) {
 }
 
 }  // namespace
-
-const char* name_of(records::Decider decider) {
-  switch (decider) {
-    case records::DECIDER_PACEMAKER: return "pacemaker";
-    case records::DECIDER_KEEPALIVED: return "keepalived";
-    default: return "builtin";
-  }
-}
-
-Result<records::Decider> parse_decider(const std::string& name) {
-  for (const records::Decider decider :
-       {records::DECIDER_BUILTIN, records::DECIDER_PACEMAKER, records::DECIDER_KEEPALIVED}) {
-    if (name == name_of(decider)) return decider;
-  }
-  return fail(ErrorCode::kInvalidArgument,
-              fmt::format("decider {}: builtin, pacemaker and keepalived are known", name));
-}
 
 Result<Change> plan_decider(const ClusterView& view, records::Decider wanted) {
   if (view.cluster.record.decider() == wanted) {
@@ -111,9 +106,19 @@ Result<Change> plan_decider(const ClusterView& view, records::Decider wanted) {
                                               name, name_of(wanted), name));
   }
   for (const auto& [name, vnfs] : view.vnfses) {
-    const std::string owner = owner_of(view, name);
-    const bool is_there = wanted != records::DECIDER_BUILTIN && view.heads.contains(owner);
-    decide(view, vnfs.record, is_there ? owner : "", change);
+    const std::string owner = view.heads.contains(owner_of(view, name)) ? owner_of(view, name) : "";
+    const bool is_builtin = wanted == records::DECIDER_BUILTIN;
+    records::VnfsRecord record = decided(view, vnfs.record, is_builtin ? "" : owner);
+    const bool would_go = is_builtin && !owner.empty() && record.heads(0) != owner &&
+                          record.failback() == records::FAILBACK_AUTO;
+    if (would_go) {
+      record.set_pinned(owner);
+      change.what += fmt::format(
+          "\nvnfs {}: stays on {}: it fails back when it is told to (symnas "
+          "vnfs failback {})",
+          name, owner, name);
+    }
+    change.txn.success.push_back(kv::put(kv::keys::kVnfs + name, record.SerializeAsString()));
   }
   // Also what agents do without the cluster's record.
   change.txn.compares.push_back(unchanged_since(view, kv::keys::kOwners));
@@ -146,11 +151,8 @@ Result<Change> plan_take(const ClusterView& view, const DeciderOrder& order, std
     const auto* move = move_of(view, order.vnfs);
     const bool is_ordered = move != nullptr && move->record.to() == order.head;
     // Nobody answers the former order: what has answered it may be gone.
-    if (owner.empty() && move != nullptr && !is_ordered) {
-      change.txn.compares.push_back(
-          kv::mod_revision_is(kv::keys::kMoves + order.vnfs, move->mod_revision));
-      change.txn.success.push_back(kv::erase(kv::keys::kMoves + order.vnfs));
-    }
+    if (owner.empty() && move != nullptr && !is_ordered)
+      erase_order(order.vnfs, move->mod_revision, change);
     if (!owner.empty() && !is_ordered && !is_held(view, owner)) {
       SYMNAS_ASSIGN(Change moved, plan_vnfs_rehost(view, order.vnfs, order.head, now_ns, Pin::kNo));
       change.txn = std::move(moved.txn);
@@ -174,7 +176,9 @@ Result<Change> plan_leave(const ClusterView& view, const DeciderOrder& order) {
   Change change{
       fmt::format("vnfs {}: {} wants it on {} no more", order.vnfs, name_of(order.by), order.head),
       {}};
-  take_back_order(view, order.vnfs, change);
+  const auto* move = move_of(view, order.vnfs);
+  if (move != nullptr && (move->record.to() == order.head || !was_answered(view, move->record)))
+    erase_order(order.vnfs, move->mod_revision, change);
   // Whoever else serves it goes on.
   const std::string owner = owner_of(view, order.vnfs);
   const bool other_serves = !is_owner && view.heads.contains(owner);

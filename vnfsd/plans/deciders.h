@@ -21,8 +21,8 @@ const char* name_of(records::Decider decider);
 // Errors: kInvalidArgument.
 Result<records::Decider> parse_decider(const std::string& name);
 
-// Makes it the decider. VNFSs stay where they are: with another decider than the builtin one each
-// is wanted where it is served. Errors: kAlreadyExists (it is the decider), kBusy (a VNFS is being
+// Makes it the decider, and puts every VNFS: it stays where it is, wanted or (builtin, if it would
+// fail back) pinned there. Errors: kAlreadyExists (it is the decider), kBusy (a VNFS is being
 // moved, a head is being drained), kNotSupported (by the level of the cluster).
 Result<Change> plan_decider(const ClusterView& view, records::Decider wanted);
 
@@ -33,11 +33,11 @@ struct DeciderOrder {
 };
 // The head is to serve the VNFS: from nowhere, or by a planned move from the head that serves it.
 // Errors: kAlreadyExists (so it is, or is about to be), kNotFound, kInvalidArgument (none of its
-// heads), kBusy (what keeps it from that head; it is on its way to another one), kConflict (`by`
+// heads), kBusy (what keeps it from that head; it is on its way to another one), kPermission (`by`
 // is not the decider).
 Result<Change> plan_take(const ClusterView& view, const DeciderOrder& order, std::int64_t now_ns);
-// The head is not to serve the VNFS any more, and no other one is to before the next plan_take().
-// Errors: kAlreadyExists (so it is), kNotFound, kConflict (`by` is not the decider).
+// The head is not to serve the VNFS, no other one before the next plan_take(); an order there ends,
+// also an answered one. Errors: kAlreadyExists (so it is), kNotFound, kPermission (as above).
 Result<Change> plan_leave(const ClusterView& view, const DeciderOrder& order);
 
 // How a VNFS stands with a head, as a decider sees it.

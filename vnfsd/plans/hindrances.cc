@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "vnfsd/plans/limits.h"
+#include "vnfsd/plans/placement.h"
 #include "vnfsd/plans/plans.h"
 
 namespace symnas::vnfsd {
@@ -157,8 +158,9 @@ std::vector<Hindrance> hindrances_to_move(const ClusterView& view, const records
   if (owner == view.owners.end() || move == view.moves.end()) return found;
   // One whose head cannot finish it, or does not begin, may be replaced.
   const records::MoveRecord& order = move->second.record;
-  const bool over =
-      order.ready_incarnation().empty() && std::abs(now_ns - order.ordered_ns()) > kOrderNs;
+  const bool by_decider = view.cluster.record.decider() != records::DECIDER_BUILTIN;
+  const bool over = !was_answered(view, order) &&
+                    std::abs(now_ns - order.ordered_ns()) > (by_decider ? kDecidedNs : kOrderNs);
   if (!over && owner->second.record.head() != order.to()) {
     found.push_back({Kind::kMoving, fmt::format("it is being moved to {}", order.to()),
                      "wait: symnas vnfs status"});

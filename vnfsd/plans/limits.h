@@ -26,6 +26,12 @@ inline constexpr std::size_t kEventsPerChangeMax = 16;     // a set of VNFSs has
 // long given up, unless it was killed before it could take the order back.
 inline constexpr std::int64_t kOrderNs = 60'000'000'000;
 
+// While another decider than the builtin one decides: for so long what is not carried out stands
+// against an order to another head, and then is replaced if nobody has answered it. Two heads that
+// insist on one VNFS, each asking twice a second, so write a record and an event in this time and
+// not in half a second; an order is mostly answered within a second.
+inline constexpr std::int64_t kDecidedNs = 5'000'000'000;
+
 // Moves that an owner orders itself (drains, failback): the longest gap of a move is its clients',
 // and two at once leave the head's disks and cores to the VNFSs that are served.
 inline constexpr int kMovesAtOnceMax = 2;

@@ -4,6 +4,7 @@
 
 #include "common/kv/admin_keys.h"
 #include "common/kv/keys.h"
+#include "vnfsd/plans/deciders.h"
 #include "vnfsd/plans/placement.h"
 #include "vnfsd/plans/plans.h"
 
@@ -14,11 +15,26 @@ tl::unexpected<Error> busy(const std::string& head, std::string_view why) {
   return fail(ErrorCode::kBusy, fmt::format("head {}: {}", head, why));
 }
 
+// Another decider brings nothing there without an order, which needs the head: it is not drained.
+Status check_not_decided(const ClusterView& view, const std::string& name) {
+  for (const auto& [vnfs, stored] : view.vnfses) {
+    if (stored.record.decided_head() != name || !is_decision_valid(view, stored.record)) continue;
+    return check_builtin_decides(view, fmt::format("head {}: is to serve VNFS {}", name, vnfs),
+                                 kDrainInstead);
+  }
+  return {};
+}
+
 // Nothing of it serves, is about to, or may be brought to without its being asked.
 Status check_idle(const ClusterView& view, const records::HeadRecord& head) {
   const std::string& name = head.name();
   for (const auto& [vnfs, owner] : view.owners) {
     if (owner.record.head() != name) continue;
+    SYMNAS_TRY(check_builtin_decides(
+        view,
+        fmt::format("head {}: has VNFS {} (if it is lost for ever: symnas head fence {} --yes)",
+                    name, vnfs, name),
+        kDrainInstead));
     return busy(name, fmt::format("has VNFS {} (symnas head drain {} --wait; if it is lost for "
                                   "ever: symnas head fence {} --yes)",
                                   vnfs, name, name));
@@ -33,6 +49,8 @@ Status check_idle(const ClusterView& view, const records::HeadRecord& head) {
     return busy(name, "its fence is not done (symnas status)");
   }
   if (head.draining() || head.incarnation().empty()) return {};
+  if (view.cluster.record.decider() != records::DECIDER_BUILTIN)
+    return check_not_decided(view, name);
   return busy(name,
               fmt::format("is neither drained nor fenced (symnas head drain {} --wait)", name));
 }

@@ -387,7 +387,7 @@ Result<Change> plan_vnfs_restart(const ClusterView& view, const std::string& nam
 Result<Change> plan_vnfs_state(const ClusterView& view, const std::string& name,
                                WantedState state) {
   SYMNAS_ASSIGN(const auto* vnfs, find(view.vnfses, "vnfs", name));
-  const bool is_used = view.owners.contains(name) || !vnfs->record.decided_head().empty();
+  const bool is_used = view.owners.contains(name) || is_decision_valid(view, vnfs->record);
   if (state == WantedState::kStopped && is_used)
     SYMNAS_TRY(check_builtin_decides(view, "vnfs stop", kStopInstead));
   records::VnfsRecord record = vnfs->record;

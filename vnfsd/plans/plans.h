@@ -20,8 +20,8 @@ namespace symnas::vnfsd {
 
 // Whether a head that is removed is also taken off the VNFSs that may move to it.
 enum class TakeOff { kNo, kYes };
-// Errors also: kBusy (the head serves or is about to; it is neither drained nor fenced; a VNFS may
-// move to it, or to no other head; it is the only head).
+// Errors also: kBusy (the head serves or is about to; builtin decides, and it is neither drained
+// nor fenced; a VNFS may move to it, or to no other head; it is the only head).
 Result<Change> plan_head_remove(const ClusterView& view, const std::string& name, TakeOff take_off,
                                 std::int64_t now_ns);
 

@@ -81,7 +81,12 @@ std::vector<Finding> check_head(const CheckOptions& options) {
   }
   check_luns(options, out);
   if (!options.agent.program.empty()) out.push_back(look_at_agent(options.agent));
-  if (options.agent.program.empty() && options.reservation_program.empty()) {
+  if (!options.stonith_program.empty()) {
+    out.push_back(judge_stonith(options.stonith_program,
+                                ::access(options.stonith_program.c_str(), X_OK) == 0));
+  }
+  if (options.agent.program.empty() && options.reservation_program.empty() &&
+      options.stonith_program.empty()) {
     out.push_back({"fencing", Verdict::kDoubt, "no means are given: a head that is lost stays so",
                    "--fence-reservations or --fence-agent (docs/operations/fencing.md)"});
   }

@@ -10,6 +10,9 @@
 
 namespace symnas::vnfsd::preflight {
 
+// As of vnfsd: of the package symnas-pacemaker.
+inline constexpr const char* kStonithProgram = "/usr/lib/symnas/symnas-stonith";
+
 struct CheckOptions {
   bool joined = false;                 // the head has its files: etcd and vnfsd may be running
   std::string etcd_dir;                // of the data, or where they are to be; "" = no member
@@ -17,6 +20,7 @@ struct CheckOptions {
   std::vector<std::string> lun_paths;  // globs
   std::string reservation_program;     // "" = heads are not cut off by reservations
   ha::FenceAgent agent;                // its program "" = none
+  std::string stonith_program;         // asks pacemaker; "" = pacemaker is not the decider
   std::string ganesha;                 // the program of the instances
 };
 

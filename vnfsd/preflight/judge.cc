@@ -102,6 +102,13 @@ Finding judge_confinement(bool selinux_enforced, bool apparmor_enabled) {
           ""};
 }
 
+Finding judge_stonith(const std::string& program, bool installed) {
+  if (installed) return {"pacemaker", Verdict::kFine, program, ""};
+  return {"pacemaker", Verdict::kProblem,
+          program + " is missing: what pacemaker has turned off proves nothing to vnfsd",
+          "apt-get install symnas-pacemaker"};
+}
+
 Finding judge_path(const PathSeen& seen) {
   const std::string subject = "path to " + seen.address;
   if (!seen.error.empty())

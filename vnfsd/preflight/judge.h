@@ -41,6 +41,9 @@ Finding judge_etcd_disk(const std::string& directory, std::vector<std::int64_t> 
 // A mandatory access control that is enforced. `apparmor`: its module is enabled.
 Finding judge_confinement(bool selinux_enforced, bool apparmor_enabled);
 
+// The program by which vnfsd asks pacemaker's fencer.
+Finding judge_stonith(const std::string& program, bool installed);
+
 struct PathSeen {
   std::string address;
   bool answers = false;       // an echo request of normal size

@@ -110,9 +110,19 @@ bool HeadWatcher::is_left_to_decider(const std::string& head) const {
 }
 
 std::string HeadWatcher::left_to_decider(const ClusterView& view, const std::string& head) {
-  const MutexLock lock(mutex_);
-  left_to_decider_.insert(head);
-  return fmt::format("{} decides whether it is fenced", name_of(view.cluster.record.decider()));
+  const std::string unable = why_unable(view);
+  {
+    const MutexLock lock(mutex_);
+    left_to_decider_.insert(head);
+  }
+  return fmt::format("{} decides whether it is fenced{}{}", name_of(view.cluster.record.decider()),
+                     unable.empty() ? "" : ", and this head cannot do that: ", unable);
+}
+
+std::string HeadWatcher::why_unable(const ClusterView& view) const {
+  if (std::string why = parts_.fences.why_no_failover(); !why.empty()) return why;
+  const Status able = parts_.fences.check_can_fence(view);
+  return able ? "" : able.error().message;
 }
 
 // What is heard of the others. A boot that was not heard for long enough to be missed is missed all
@@ -128,6 +138,15 @@ std::vector<ha::PeerSight> HeadWatcher::sights() const {
 std::shared_ptr<const Neighbours> HeadWatcher::neighbours() const {
   const MutexLock lock(mutex_);
   return neighbours_;
+}
+
+std::vector<ha::PeerSight> HeadWatcher::sights() const {
+  std::vector<ha::PeerSight> out = parts_.prober->sights();
+  const auto known = neighbours();
+  if (known == nullptr || !known->is_decided_elsewhere) return out;
+  for (ha::PeerSight& sight : out)
+    sight.silent = sight.silent || sight.silent_ms >= kUnheardDecidedMs;
+  return out;
 }
 
 // The question may take as long as a VIP may take to answer, so it begins before the head is
@@ -180,11 +199,13 @@ std::optional<probe::Sign> HeadWatcher::sign_of_vips(const std::string& head,
 
 // Of heads that are in the cluster no more nothing is told.
 void HeadWatcher::forget_removed(const std::vector<ha::PeerSight>& sights) {
+  const auto is_gone = [&](const std::string& head) {
+    return std::ranges::none_of(sights,
+                                [&](const ha::PeerSight& sight) { return sight.head == head; });
+  };
   const MutexLock lock(mutex_);
-  std::erase_if(silent_told_, [&](const auto& told) {
-    return std::ranges::none_of(
-        sights, [&](const ha::PeerSight& sight) { return sight.head == told.first; });
-  });
+  std::erase_if(silent_told_, [&](const auto& told) { return is_gone(told.first); });
+  std::erase_if(left_to_decider_, is_gone);
 }
 
 // `why`: why the silent head is not fenced; nullopt: it is heard. Returns whether that is news.
@@ -264,8 +285,8 @@ std::optional<std::string> HeadWatcher::why_not_fenced(const ClusterView& view,
   if (is_fenced(view, sight.head, sight.incarnation)) return "it is fenced, or being fenced";
   const std::vector<Cidr> vips = vips_of(view, sight.head);
   if (vips.empty()) return "it serves nothing, and nothing waits for it";
-  if (std::string why = parts_.fences.why_no_failover(); !why.empty()) return why;
-  if (const Status able = parts_.fences.check_can_fence(view); !able) return able.error().message;
+  const std::string unable = why_unable(view);
+  if (!unable.empty() && !is_decided_elsewhere(view)) return unable;
   // A head that is cut off itself hears nobody. Of two heads, each may be right: etcd's quorum
   // decides which of them can write down a fence. Heads that have been off for long, and serve
   // nothing, say nothing either way.

@@ -72,6 +72,8 @@ class HeadWatcher {
  private:
   std::vector<ha::PeerSight> sights() const;
   std::shared_ptr<const Neighbours> neighbours() const;
+  // As the prober sees them, by the bounds of limits.h.
+  std::vector<ha::PeerSight> sights() const;
   void ask_vips_of(const std::string& head);
   void ask_vips(const std::string& head, std::vector<IpAddress> vips);
   std::optional<probe::Sign> sign_of_vips(const std::string& head,
@@ -81,6 +83,8 @@ class HeadWatcher {
   void look_at_silent(const ha::PeerSight& seen);
   void forget_removed(const std::vector<ha::PeerSight>& sights);
   bool note_silence(const std::string& head, const std::optional<std::string>& why);
+  // Why this head fences nobody unasked; "": it does.
+  std::string why_unable(const ClusterView& view) const;
   // Why it is not fenced.
   std::string left_to_decider(const ClusterView& view, const std::string& head);
   std::optional<std::string> why_not_fenced(const ClusterView& view, const ha::PeerSight& sight,

@@ -12,6 +12,13 @@ inline constexpr std::int64_t kSilentLookMs = 500;
 // A head that serves nothing and has been silent for this long does not count any more when heads
 // count each other.
 inline constexpr std::int64_t kLongOffMs = 60'000;
+// While another decider decides, a registered boot that this head has never heard for long enough
+// (ha::kSteadyMs) counts as silent after it has been listened for so long: a decider that wants a
+// VNFS of it waits for that, and ha::kUnheardMs is longer than its time-outs. It is only said to be
+// silent; it is fenced when its VNFS is asked for, and if its VIPs answer nobody. A machine that
+// boots just now, as after a power cut, may be turned off by that if it needs longer; who serves is
+// proved in either case. (pacemaker itself turns off what it has not seen after 20 s, dc-deadtime.)
+inline constexpr std::int64_t kUnheardDecidedMs = 30'000;
 // The VIPs of a silent head get this long for an answer: a second try of TCP comes after a second.
 inline constexpr std::int64_t kCanaryMs = 300;
 // Questions in a row that a head whose VIPs have given a sign since it was last heard leaves

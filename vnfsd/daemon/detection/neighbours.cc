@@ -7,6 +7,7 @@ namespace symnas::vnfsd::daemon {
 
 Neighbours neighbours_of(const ClusterView& view, const std::string& self) {
   Neighbours out;
+  out.is_decided_elsewhere = view.cluster.record.decider() != records::DECIDER_BUILTIN;
   for (const auto& [name, head] : view.heads) {
     out.vips_by_head[name] = vips_of(view, name);
     out.ill_there[name] = {head.record.ill_networks().begin(), head.record.ill_networks().end()};

@@ -17,6 +17,7 @@ struct Neighbours {
   std::map<std::string, std::vector<IpAddress>> addresses_by_head;  // of others, by path
   std::map<std::string, std::string> devices_by_network;
   std::map<std::string, std::set<std::string>> ill_there;  // by head: networks it says are ill
+  bool is_decided_elsewhere = false;  // by another decider than the builtin one
 };
 
 Neighbours neighbours_of(const ClusterView& view, const std::string& self);

@@ -72,6 +72,11 @@ void Moves::answer_moves(const ClusterView& view, const std::map<Revision, std::
     }
     // The administrator who gave the order does not wait any more.
     if (ages.at(move.mod_revision) > kOrderNs) continue;
+    // A decider's order is for one boot.
+    if (view.cluster.record.decider() != records::DECIDER_BUILTIN &&
+        view.vnfses.at(vnfs).record.decided_incarnation() != head_.incarnation) {
+      continue;
+    }
     if (const Status able = check_can_take(view, vnfs); !able) {
       say_why_not(vnfs, move, able.error().message);
       continue;

@@ -187,6 +187,14 @@ TEST_F(PacemakerConfig, WhatAPersonHasToLookAt) {
   }
 }
 
+TEST_F(PacemakerConfig, ADeviceThatCutsLessThanVnfsdBelieves) {
+  cib.resources[0].agent = "stonith:fence_scsi";
+  for (const char* cuts : {"", "luns"})
+    EXPECT_EQ(text_of(pacemaker_changes({vnfses, heads, decider, cuts}, cib)), "\n");
+  EXPECT_THAT(text_of(pacemaker_changes({vnfses, heads, decider, "power"}, cib)),
+              HasSubstr("! ipmi: stonith:fence_scsi cuts a head off from its LUNs only"));
+}
+
 TEST_F(PacemakerConfig, ANameThatSomethingElseHas) {
   resource().agent = "ocf:heartbeat:IPaddr2";
   EXPECT_EQ(changes(), "\n! vnfs v1: it has no resource, and another one is called v1\n");

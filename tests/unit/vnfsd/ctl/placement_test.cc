@@ -87,6 +87,28 @@ TEST_F(PlacementCommands, RehostThatAnotherOrderOvertakesIsAConflict) {
   EXPECT_NE(err.str().find("c serves it, not b"), std::string::npos) << err.str();
 }
 
+TEST_F(PlacementCommands, ADecidersOrderGoesOnWhileItMayYetBeDone) {
+  const std::string take = "/v1/vnfs/v/take", standing = "/v1/vnfs/v/standing/a";
+  const std::vector<std::string> words = {"ha",   "take",      "v",         "--head", "a",
+                                          "--by", "pacemaker", "--timeout", "0"};
+  answer(take, {fail(ErrorCode::kUnavailable, "vnfsd: has just started")});
+  answer(standing, {json{{"standing", "serving"}}});
+  EXPECT_EQ(run(words), 0) << err.str();
+  answer(take, {fail(ErrorCode::kBusy, "vnfs v: is on its way to c")});
+  answer(standing, {json{{"standing", "stopped"}}});
+  EXPECT_EQ(run(words), 4) << "the time is over";
+  EXPECT_EQ(err.str(), "symnas: vnfs v: is on its way to c\n");
+  answer(take, {json{{"done", {"vnfs v: pacemaker wants it on a"}}}});
+  answer(standing,
+         {fail(ErrorCode::kUnavailable, "etcd: no answer"), json{{"standing", "serving"}}});
+  EXPECT_EQ(run({"ha", "take", "v", "--head", "a", "--by", "pacemaker", "--timeout", "5"}), 0);
+  EXPECT_EQ(out.str(), "vnfs v: pacemaker wants it on a\n");
+  EXPECT_EQ(script.asked.size(), 3u) << "the order stands";
+  answer(take, {fail(ErrorCode::kPermission, "vnfs v: builtin decides")});
+  EXPECT_EQ(run({"ha", "take", "v", "--head", "a", "--by", "pacemaker"}), 7) << "at once";
+  EXPECT_EQ(script.asked.size(), 1u);
+}
+
 TEST_F(PlacementCommands, FailbackOfOneOrOfAll) {
   answer("/v1/vnfs", {vnfses({vnfs("v", "a"), vnfs("w", "a")})});
   EXPECT_EQ(run({"vnfs", "failback", "v"}), 0) << err.str();

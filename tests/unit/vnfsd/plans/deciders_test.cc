@@ -1,6 +1,7 @@
 #include "vnfsd/plans/deciders.h"
 
 #include "tests/unit/vnfsd/plans/view_builder.h"
+#include "vnfsd/plans/limits.h"
 #include "vnfsd/plans/placement.h"
 
 namespace symnas::vnfsd {
@@ -9,6 +10,7 @@ namespace {
 using Standing = DeciderSight::Standing;
 
 constexpr std::int64_t kNow = 1'000'000'000'000;
+constexpr std::int64_t kMoment = kDecidedNs + 1;
 
 // Three heads that see all LUNs; vnfs1 is served by c1n1, and pacemaker decides.
 class DecidersTest : public ::testing::Test {
@@ -60,7 +62,7 @@ class DecidersTest : public ::testing::Test {
   }
   ErrorCode take(const std::string& head, records::Decider by = records::DECIDER_PACEMAKER) {
     return code_of([&](const ClusterView& v) {
-      return plan_take(v, DeciderOrder{by, "vnfs1", head}, kNow);
+      return plan_take(v, DeciderOrder{by, "vnfs1", head}, now);
     });
   }
   ErrorCode leave(const std::string& head) {
@@ -80,6 +82,7 @@ class DecidersTest : public ::testing::Test {
 
   static constexpr ErrorCode kDone = ErrorCode::kInternal;
   ViewBuilder builder;
+  std::int64_t now = kNow;
 };
 
 TEST_F(DecidersTest, ChangingTheDeciderMovesNothing) {
@@ -91,6 +94,30 @@ TEST_F(DecidersTest, ChangingTheDeciderMovesNothing) {
   builder.apply([](const ClusterView& v) { return plan_decider(v, records::DECIDER_BUILTIN); });
   EXPECT_EQ(assignment(), (ha::Assignment{"c1n1", ha::Reason::kStays}));
   EXPECT_EQ(builder.view().vnfses.at("vnfs1").record.decided_head(), "");
+}
+
+TEST_F(DecidersTest, ChangingTheDeciderPutsEveryRecord) {
+  disown();
+  builder.apply([](const ClusterView& v) { return plan_decider(v, records::DECIDER_BUILTIN); });
+  const Revision before = builder.view().vnfses.at("vnfs1").mod_revision;
+  builder.apply([](const ClusterView& v) { return plan_decider(v, records::DECIDER_KEEPALIVED); });
+  EXPECT_GT(builder.view().vnfses.at("vnfs1").mod_revision, before)
+      << "a claim by what was known before has to fail";
+}
+
+TEST_F(DecidersTest, BackAtTheBuiltinOneWhatWouldFailBackStays) {
+  builder.apply([](const ClusterView& v) {
+    return plan_vnfs_set(v, {"vnfs1", "auto", std::nullopt});
+  });
+  own("c1n2");
+  const auto change = plan_decider(builder.view(), records::DECIDER_BUILTIN);
+  ASSERT_TRUE(change);
+  EXPECT_NE(change->what.find("vnfs vnfs1: stays on c1n2"), std::string::npos) << change->what;
+  builder.apply([](const ClusterView& v) { return plan_decider(v, records::DECIDER_BUILTIN); });
+  EXPECT_EQ(builder.view().vnfses.at("vnfs1").record.pinned(), "c1n2");
+  ha::Facts facts = facts_of(builder.view());
+  facts.settled = {"c1n1", "c1n2", "c1n3"};
+  EXPECT_EQ(ha::plan(facts).at("vnfs1"), (ha::Assignment{"c1n2", ha::Reason::kStays}));
 }
 
 TEST_F(DecidersTest, ItIsNotChangedInTheMiddleOfAMove) {
@@ -110,8 +137,8 @@ TEST_F(DecidersTest, AClusterOfALowerLevelHasNoOther) {
 }
 
 TEST_F(DecidersTest, AnotherOneIsRefused) {
-  EXPECT_EQ(take("c1n2", records::DECIDER_KEEPALIVED), ErrorCode::kConflict);
-  EXPECT_EQ(take("c1n2", records::DECIDER_BUILTIN), ErrorCode::kConflict);
+  EXPECT_EQ(take("c1n2", records::DECIDER_KEEPALIVED), ErrorCode::kPermission);
+  EXPECT_EQ(take("c1n2", records::DECIDER_BUILTIN), ErrorCode::kPermission);
 }
 
 TEST_F(DecidersTest, TakingFromALiveHeadIsAPlannedMove) {
@@ -143,6 +170,19 @@ TEST_F(DecidersTest, AnOrderThatNobodyHasAnsweredIsTakenBack) {
   ASSERT_EQ(take("c1n2"), kDone);
   ASSERT_EQ(leave("c1n2"), kDone);
   EXPECT_TRUE(builder.view().moves.empty());
+}
+
+TEST_F(DecidersTest, AnOrderToAThirdHeadThatNobodyHasAnsweredIsReplaced) {
+  ASSERT_EQ(take("c1n2"), kDone);
+  EXPECT_EQ(take("c1n3"), ErrorCode::kBusy);
+  now += kMoment;
+  ASSERT_EQ(take("c1n3"), kDone);
+  EXPECT_EQ(builder.view().moves.at("vnfs1").record.to(), "c1n3");
+  answer("boot of c1n3");
+  boot("c1n3", "next boot of c1n3");  // which has answered nothing
+  now += kMoment;
+  ASSERT_EQ(take("c1n2"), kDone);
+  EXPECT_EQ(builder.view().moves.at("vnfs1").record.to(), "c1n2");
 }
 
 TEST_F(DecidersTest, WhatIsLeftIsServedByNobodyUntilItIsTaken) {
@@ -199,6 +239,32 @@ TEST_F(DecidersTest, AnotherHeadThatLeavesItDoesNotStopItsOwner) {
   ASSERT_EQ(take("c1n2"), kDone);
   ASSERT_EQ(leave("c1n2"), kDone);
   EXPECT_EQ(assignment(), (ha::Assignment{"c1n1", ha::Reason::kStays}));
+}
+
+TEST_F(DecidersTest, AHeadThatLeavesItOnItsWayThereDoesNotStartIt) {
+  ASSERT_EQ(take("c1n2"), kDone);
+  answer("boot of c1n2");
+  ASSERT_EQ(leave("c1n2"), kDone);
+  EXPECT_TRUE(builder.view().moves.empty());
+  EXPECT_EQ(assignment(), (ha::Assignment{"c1n1", ha::Reason::kStays}));
+  ASSERT_EQ(take("c1n2"), kDone);
+  answer("boot of c1n2");
+  disown();
+  ASSERT_EQ(leave("c1n2"), kDone);
+  EXPECT_EQ(assignment(), (ha::Assignment{"", ha::Reason::kLeft}));
+}
+
+TEST_F(DecidersTest, WhatNobodyHasAndNoBootIsToServeMayBeStopped) {
+  disown();
+  EXPECT_EQ(code_of([](const ClusterView& v) {
+              return plan_vnfs_state(v, "vnfs1", WantedState::kStopped);
+            }),
+            ErrorCode::kBusy);
+  boot("c1n1", "next boot of c1n1");
+  EXPECT_EQ(code_of([](const ClusterView& v) {
+              return plan_vnfs_state(v, "vnfs1", WantedState::kStopped);
+            }),
+            kDone);
 }
 
 TEST_F(DecidersTest, AnAnsweredOrderToAHeadThatIsGoneIsReplaced) {

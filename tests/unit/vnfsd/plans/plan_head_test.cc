@@ -2,6 +2,7 @@
 #include "common/kv/admin_keys.h"
 #include "tests/unit/vnfsd/plans/view_builder.h"
 #include "vnfsd/plans/admission.h"
+#include "vnfsd/plans/deciders.h"
 #include "vnfsd/plans/placement.h"
 
 namespace symnas::vnfsd {
@@ -51,6 +52,27 @@ TEST_F(PlanHeadTest, OneThatHasAVnfsStays) {
   EXPECT_NE(refused.error().message.find("has VNFS vnfs1"), std::string::npos);
   fence("c1n2", records::FENCE_DONE);  // but the VNFS is still its own
   EXPECT_EQ(code_of(remove("c1n2")), ErrorCode::kBusy);
+}
+
+TEST_F(PlanHeadTest, UnderAnotherDeciderOneThatHasNothingNeedsNoDrain) {
+  builder.apply([](const ClusterView& v) { return plan_decider(v, records::DECIDER_PACEMAKER); });
+  const auto refused = remove("c1n2");
+  EXPECT_EQ(code_of(refused), ErrorCode::kBusy);
+  EXPECT_NE(refused.error().message.find("has VNFS vnfs1"), std::string::npos);
+  EXPECT_NE(refused.error().message.find("pcs node standby"), std::string::npos);
+  EXPECT_TRUE(remove("c1n1"));
+  builder.apply([](const ClusterView& v) {
+    return plan_leave(v, {records::DECIDER_PACEMAKER, "vnfs1", "c1n2"});
+  });
+  kv::Txn txn;
+  txn.success.push_back(kv::erase(kv::keys::kOwners + std::string("vnfs1")));
+  ASSERT_TRUE(kv::txn_blocking(builder.store, std::move(txn), kTestDeadlineMs));
+  EXPECT_TRUE(remove("c1n2"));
+  records::VnfsRecord record = builder.view().vnfses.at("vnfs1").record;
+  record.set_decided_head("c1n1");
+  record.set_decided_incarnation("boot of c1n1");
+  builder.put(kv::keys::kVnfs + std::string("vnfs1"), record.SerializeAsString());
+  EXPECT_EQ(code_of(remove("c1n1")), ErrorCode::kBusy) << "it is to serve it";
 }
 
 TEST_F(PlanHeadTest, OneThatWasFencedGoes) {

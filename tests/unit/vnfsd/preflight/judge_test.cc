@@ -31,6 +31,13 @@ TEST(Judge, Kernel) {
   EXPECT_EQ(judge_kernel({"x", true, true, ""}).verdict, Verdict::kUnknown);
 }
 
+TEST(Judge, WhatAsksPacemaker) {
+  EXPECT_EQ(judge_stonith("/x/symnas-stonith", true).verdict, Verdict::kFine);
+  const Finding missing = judge_stonith("/x/symnas-stonith", false);
+  EXPECT_EQ(missing.verdict, Verdict::kProblem);
+  EXPECT_EQ(missing.next, "apt-get install symnas-pacemaker");
+}
+
 TEST(Judge, Port) {
   EXPECT_EQ(judge_port({2379, false, false, false}, "etcd").verdict, Verdict::kFine);
   EXPECT_EQ(judge_port({2379, false, true, true}, "etcd").verdict, Verdict::kFine);

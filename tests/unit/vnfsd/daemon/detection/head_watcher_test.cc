@@ -1,34 +1,15 @@
 // Why a head that nobody hears is not fenced; the event and the status say it.
 #include "vnfsd/daemon/detection/head_watcher.h"
 
-#include "ha/detection/probe.h"
 #include "tests/unit/vnfsd/daemon/head_world.h"
+#include "tests/unit/vnfsd/daemon/scripted_sights.h"
 #include "vnfsd/daemon/detection/limits.h"
+#include "vnfsd/plans/deciders.h"
 
 namespace symnas::vnfsd::daemon {
 namespace {
 
 constexpr std::int64_t kSilentForMs = 4 * ha::kSilentMs;
-
-// What c1n3 hears.
-class ScriptedSights final : public probe::HeadSights {
- public:
-  void set_peers(std::map<std::string, Peer> now, std::string) override { peers = std::move(now); }
-  std::vector<ha::PeerSight> sights() const override { return seen; }
-
-  void hear(const std::string& head, std::int64_t silent_ms) {
-    std::erase_if(seen, [&](const ha::PeerSight& one) { return one.head == head; });
-    const bool silent = silent_ms >= ha::kSilentMs;
-    seen.push_back({.head = head,
-                    .incarnation = "boot of " + head,
-                    .silent_ms = silent_ms,
-                    .suspect = silent,
-                    .silent = silent,
-                    .paths_silent_ms = {silent_ms}});
-  }
-  std::vector<ha::PeerSight> seen;
-  std::map<std::string, Peer> peers;
-};
 
 // What corosync says to c1n3.
 struct ScriptedCorosync final : ha::CorosyncSights {
@@ -191,6 +172,37 @@ TEST_F(HeadWatcherTest, OfAHeadThatWasRemovedNothingIsTold) {
   sights.seen.clear();
   look();
   EXPECT_TRUE(watcher.silent().empty());
+}
+
+TEST_F(HeadWatcherTest, WhileAnotherOneDecidesItIsOnlySaidToBeSilent) {
+  builder.apply([](const ClusterView& v) { return plan_decider(v, records::DECIDER_PACEMAKER); });
+  EXPECT_EQ(why(), "pacemaker decides whether it is fenced");
+  EXPECT_TRUE(watcher.is_left_to_decider("c1n2"));
+  fences.no_failover = "no fencing";
+  EXPECT_EQ(why(),
+            "pacemaker decides whether it is fenced, and this head cannot do that: no fencing");
+  EXPECT_TRUE(watcher.is_left_to_decider("c1n2")) << "whoever takes its VNFS is told why not";
+  sights.hear("c1n2", 0);
+  look();
+  EXPECT_FALSE(watcher.is_left_to_decider("c1n2"));
+  sights.hear("c1n2", kSilentForMs);
+  look();
+  EXPECT_TRUE(watcher.is_left_to_decider("c1n2"));
+  std::erase_if(sights.seen, [](const ha::PeerSight& one) { return one.head == "c1n2"; });
+  look();
+  EXPECT_FALSE(watcher.is_left_to_decider("c1n2")) << "it was removed";
+}
+
+TEST_F(HeadWatcherTest, WhileAnotherOneDecidesABootThatWasNeverHeardIsMissedSooner) {
+  sights.never_heard("c1n2", kUnheardDecidedMs);
+  EXPECT_EQ(why(), "it is heard") << "by the builtin one it is missed later";
+  builder.apply([](const ClusterView& v) { return plan_decider(v, records::DECIDER_KEEPALIVED); });
+  sights.never_heard("c1n2", kUnheardDecidedMs - 1);
+  look();
+  EXPECT_FALSE(watcher.is_left_to_decider("c1n2"));
+  sights.never_heard("c1n2", kUnheardDecidedMs);
+  look();
+  EXPECT_TRUE(watcher.is_left_to_decider("c1n2"));
 }
 
 TEST_F(HeadWatcherTest, ItsMemberIsLeftOnceForEachSilence) {

@@ -2,6 +2,7 @@
 #include "vnfsd/daemon/moves/moves.h"
 
 #include "tests/unit/vnfsd/daemon/head_world.h"
+#include "vnfsd/plans/deciders.h"
 #include "vnfsd/plans/limits.h"
 #include "vnfsd/plans/placement.h"
 
@@ -69,6 +70,19 @@ TEST_F(MovesTest, OrdersItsVnfsAwayWhenItsHeadIsDrainedAndKeepsItUntilThatIsAnsw
   EXPECT_EQ(order().cause(), records::MOVE_DRAIN);
   EXPECT_TRUE(moves.are_under_way());
   EXPECT_EQ(builder.view().owners.at("vnfs1").record.head(), "c1n3");
+}
+
+TEST_F(MovesTest, ADecidersOrderIsAnsweredByTheBootThatItWasGivenTo) {
+  builder.owner("vnfs1", "c1n2");
+  builder.apply([](const ClusterView& v) { return plan_decider(v, records::DECIDER_PACEMAKER); });
+  order_here("c1n2");
+  look();
+  EXPECT_TRUE(moves.preparing().empty()) << "a former boot was told";
+  builder.apply([](const ClusterView& v) {
+    return plan_take(v, {records::DECIDER_PACEMAKER, "vnfs1", "c1n3"}, 1);
+  });
+  look();
+  EXPECT_EQ(moves.preparing(), std::set<std::string>{"vnfs1"});
 }
 
 TEST_F(MovesTest, SaysWhenTheLastOfItsVnfsesHasGone) {
