@@ -127,14 +127,6 @@ std::string HeadWatcher::why_unable(const ClusterView& view) const {
 
 // What is heard of the others. A boot that was not heard for long enough to be missed is missed all
 // the same when corosync has had it and lost it meanwhile: it was up.
-std::vector<ha::PeerSight> HeadWatcher::sights() const {
-  std::vector<ha::PeerSight> out = parts_.prober->sights();
-  for (ha::PeerSight& sight : out) {
-    if (!sight.silent && sight.silent_ms >= ha::kSilentMs) sight.silent = corosync_.has_lost(sight);
-  }
-  return out;
-}
-
 std::shared_ptr<const Neighbours> HeadWatcher::neighbours() const {
   const MutexLock lock(mutex_);
   return neighbours_;
@@ -143,9 +135,11 @@ std::shared_ptr<const Neighbours> HeadWatcher::neighbours() const {
 std::vector<ha::PeerSight> HeadWatcher::sights() const {
   std::vector<ha::PeerSight> out = parts_.prober->sights();
   const auto known = neighbours();
-  if (known == nullptr || !known->is_decided_elsewhere) return out;
-  for (ha::PeerSight& sight : out)
-    sight.silent = sight.silent || sight.silent_ms >= kUnheardDecidedMs;
+  const bool is_decided_elsewhere = known != nullptr && known->is_decided_elsewhere;
+  for (ha::PeerSight& sight : out) {
+    if (!sight.silent && sight.silent_ms >= ha::kSilentMs) sight.silent = corosync_.has_lost(sight);
+    if (is_decided_elsewhere && sight.silent_ms >= kUnheardDecidedMs) sight.silent = true;
+  }
   return out;
 }
 

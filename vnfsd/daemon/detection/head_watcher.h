@@ -70,9 +70,8 @@ class HeadWatcher {
   std::optional<ha::ClockSpread::Sight> clocks() const;
 
  private:
-  std::vector<ha::PeerSight> sights() const;
   std::shared_ptr<const Neighbours> neighbours() const;
-  // As the prober sees them, by the bounds of limits.h.
+  // As the prober and corosync see them, by the bounds of limits.h.
   std::vector<ha::PeerSight> sights() const;
   void ask_vips_of(const std::string& head);
   void ask_vips(const std::string& head, std::vector<IpAddress> vips);
