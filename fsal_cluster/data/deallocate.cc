@@ -26,10 +26,11 @@ Task<Status> DataPath::deallocate_owned(FileState& f, std::uint64_t offset, std:
   if (offset >= size) co_return Status{};
   end = std::min(end, size);
   Status status = co_await wait_for_trim(f, size);
-  // Whole blocks; the one with the end of the file is one of them.
+  // Whole blocks; the one with the end of the file is one of them, and so are those that its map
+  // chunk has behind it (of a sparse unit): no extent may begin there.
   const std::uint64_t first = (offset + kBlockBytes - 1) / kBlockBytes;
   const std::uint64_t last =
-      end == size ? (end + kBlockBytes - 1) / kBlockBytes : end / kBlockBytes;
+      end == size ? (end + kMapChunkBytes - 1) / kMapChunkBytes * kChunkBlocks : end / kBlockBytes;
   const std::uint64_t head_end = std::min(end, first * kBlockBytes);
   const std::uint64_t tail_begin = std::max(head_end, last * kBlockBytes);
   if (status) status = co_await zero_bytes(f, offset, head_end);

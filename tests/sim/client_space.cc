@@ -50,9 +50,10 @@ void Client::deallocate(const Target& file) {
   const bool good = change_space("deallocate", file, [&](Mount& mount) {
     return mount.deallocate(file.handle, offset, bytes);
   });
-  if (good) {
+  const bool behind = begin * FileModel::kCell >= file.model->size();  // then nothing changes
+  if (good && !behind) {
     file.model->deallocated(begin, end);
-  } else {
+  } else if (!good) {
     file.model->unsure_deallocated(begin, end);
   }
 }

@@ -81,6 +81,18 @@ TEST(Deallocate, ReservedBlocksAreFreedToo) {
   EXPECT_EQ(world.check_records(), 1024u);
 }
 
+TEST(Deallocate, NothingIsLeftBehindTheEndOfTheFile) {
+  FileWorld world;
+  world.create(kFile);
+  ASSERT_TRUE(world.write(kFile, 4 * kMiB, "end").has_value());
+  ASSERT_TRUE(world.set_size(kFile, 3 * kMiB + 5000).has_value());
+  // A unit of a large sparse file: it goes beyond the end.
+  ASSERT_TRUE(world.write(kFile, 3 * kMiB, "unit", WriteStability::kFileSync).has_value());
+  EXPECT_GT(world.check_records(), 2u);
+  ASSERT_TRUE(world.deallocate(kFile, 3 * kMiB + 4096, kMiB).has_value());
+  EXPECT_EQ(world.check_records(), 1u);
+}
+
 TEST(Deallocate, AnInlineMapWithTooManyExtentsMoves) {
   FileWorld world;
   world.create(kFile);

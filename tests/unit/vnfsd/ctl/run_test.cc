@@ -343,15 +343,15 @@ TEST_F(RunTest, StatusShowsWhereCorosyncDoubts) {
                    {{{"head", "c1n1"}, {"state", "member"}},
                     {{"head", "c1n2"}, {"state", "member"}},
                     {{"head", "c1n3"}, {"state", "lost"}}}},
-                  {"no_node", {"c1n4"}},
-                  {"strangers", {"node 9"}}}}};
+                  {"no_node", json::array({"c1n4"})},
+                  {"strangers", json::array({"node 9"})}}}};
   EXPECT_EQ(run({"status"}), 0);
   EXPECT_NE(out.str().find("\nhead c1n2: corosync still has it as a member\n"), std::string::npos);
   EXPECT_NE(out.str().find("\nhead c1n3: is no member of corosync, and"), std::string::npos);
   EXPECT_NE(out.str().find("\nhead c1n4: corosync has no such node"), std::string::npos);
   EXPECT_NE(out.str().find("\ncorosync: node 9 is no head"), std::string::npos);
   EXPECT_EQ(out.str().find("head c1n1"), std::string::npos);
-  answer["corosync"] = {{"error", "does not answer"}};
+  answer = json{{"corosync", {{"error", "does not answer"}}}};
   EXPECT_EQ(run({"status"}), 0);
   EXPECT_NE(out.str().find("\ncorosync: does not answer: it is no witness"), std::string::npos);
 }
