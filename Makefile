@@ -23,7 +23,7 @@ export SYMNAS_BUILD := $(abspath $(BUILD))
 .PHONY: bench bench-compare bench-capacity bench-profile
 .PHONY: bench-raw bench-engine bench-shared bench-failover
 .PHONY: packages packages-test release machines machines-san ansible-test ha-tests fuzz
-.PHONY: sim-long soak lab-asan lab-tsan lab-tests torture
+.PHONY: sim-long soak lab-asan lab-tsan lab-tests torture conformance
 .DEFAULT_GOAL := help
 
 help:
@@ -38,6 +38,8 @@ help:
 	@echo 'make soak      the long fault tests; SYMNAS_SOAK_OPS=300000 says how long'
 	@echo 'make lab-tests  all tests on a lab: of one head, then of several; some subjects only:'
 	@echo '               tests/lab/run locks moves'
+	@echo 'make conformance  the rules of POSIX and NFS, a case each, over all versions; PEER=vfs:'
+	@echo '               on FSAL_VFS; MOVES=1, SHORT=1, TESTS="rename v3"'
 	@echo 'make torture MINUTES=30 HEADS=4   random faults and moves under verified load'
 	@echo 'make lab N=3   a lab cluster of N heads that serves a filesystem, and how to mount it;'
 	@echo '               EMPTY=1: nothing but heads and devices; make lab-down removes it'
@@ -102,7 +104,7 @@ quick: setup-build $(BUILD)/build.ninja
 
 check: setup
 	@tests/run --build $(BUILD) --jobs $(JOBS) --checks --compile --fresh --lab \
-	  --machines --fuzz
+	  --machines --fuzz --conformance
 
 duplicates:
 	@tests/check/duplicates
@@ -149,6 +151,10 @@ SANITIZE_tsan := thread
 $(BUILD)/%/build.ninja: | setup-build
 	cmake -S . -B $(@D) -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \
 	  -DSYMNAS_SANITIZE=$(SANITIZE_$*) -DSYMNAS_CACHE=$(SYMNAS_CACHE)
+
+conformance: setup build
+	@tests/conformance/run $(if $(PEER),--peer $(PEER)) $(if $(MOVES),--moves) \
+	  $(if $(SHORT),--short) $(TESTS)
 
 asan: setup-build $(BUILD)/asan/build.ninja
 	@ninja -C $(BUILD)/asan -j $(JOBS) tests_unit tests_property
