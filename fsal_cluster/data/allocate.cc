@@ -36,12 +36,14 @@ Task<Status> DataPath::change_space_task(Handle handle, std::uint64_t offset, st
       co_return status;
     }
     Attempt attempt;
+    bool nothing = offset >= end;  // then not even the flag is set: it would bring other times
     {
       const MutexLock lock(f->mutex);
       attempt.sole = stay->sole() && f->token.mode != TokenMode::kShared;
+      nothing = nothing || (change == &DataPath::deallocate_owned && offset >= f->size());
     }
-    if (offset < end) status = co_await obtain_flag(*f, attempt);
-    if (status && attempt.go == Go::kOn && offset < end) {
+    if (!nothing) status = co_await obtain_flag(*f, attempt);
+    if (status && attempt.go == Go::kOn && !nothing) {
       status = co_await commit_everything(*f);
       if (status) status = co_await (this->*change)(*f, offset, end);
       end_write(*f);

@@ -23,7 +23,6 @@ Task<Status> DataPath::deallocate_owned(FileState& f, std::uint64_t offset, std:
     size = f.size();
     trim_reservations(f);
   }
-  if (offset >= size) co_return Status{};
   end = std::min(end, size);
   Status status = co_await wait_for_trim(f, size);
   // Whole blocks; the one with the end of the file is one of them, and so are those that its map

@@ -56,7 +56,10 @@ TEST(Deallocate, TheEndOfTheFileAndWhatLiesBehindIt) {
   FileWorld world;
   world.create(kFile);
   ASSERT_TRUE(world.write(kFile, 0, pattern(10000, 'a')).has_value());
+  ASSERT_TRUE(world.commit(kFile).has_value());
+  const std::size_t before = world.mutations();
   ASSERT_TRUE(world.deallocate(kFile, 10000, kMiB).has_value());
+  EXPECT_EQ(world.mutations(), before);
   ASSERT_TRUE(world.deallocate(kFile, kFileBytesMax, UINT64_MAX).has_value());
   ASSERT_TRUE(world.deallocate(kFile, 4096, UINT64_MAX).has_value());
   EXPECT_EQ(world.attributes(kFile).size_bytes, 10000u);
