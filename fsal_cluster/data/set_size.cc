@@ -104,7 +104,12 @@ Task<Status> DataPath::plan_shrink(FileState& f, SizeChange& change) {
     co_return Status{};
   }
   const std::uint64_t own_chunk = keep / kChunkBlocks;
-  std::uint64_t last_chunk = old_blocks == 0 ? 0 : (old_blocks - 1) / kChunkBlocks;
+  const std::uint64_t last_chunk = old_blocks == 0 ? 0 : (old_blocks - 1) / kChunkBlocks;
+  if (!chunked) {  // a map in the inode's record has few extents, however large the file is
+    const MutexLock lock(f.mutex);
+    change.cut = f.map.plan_cut(keep, last_chunk);
+    co_return Status{};
+  }
   const bool many = last_chunk > own_chunk + kTruncateChunksMax;
   if (!many) {
     const Status chunks =

@@ -27,6 +27,18 @@ TEST(SetSize, TheOldEndOfTheFileIsZeroedBeforeItMovesUp) {
             pattern(500, 'A') + std::string(1500, '\0') + "end");
 }
 
+TEST(SetSize, AMapInTheInodeIsCutAtOnceHoweverLargeTheFileIs) {
+  FileWorld world;
+  world.create(kFile);
+  ASSERT_TRUE(world.write(kFile, 0, "x", WriteStability::kFileSync).has_value());
+  ASSERT_TRUE(world.set_size(kFile, std::uint64_t{1} << 40).has_value());
+  ASSERT_TRUE(world.set_size(kFile, 1).has_value());
+  EXPECT_FALSE(world.inode(kFile).has_trim_block());
+  world.settle();
+  EXPECT_EQ(world.inode(kFile).used_blocks(), 1u);
+  EXPECT_EQ(world.check_records(), 1u);
+}
+
 TEST(SetSize, LargeTruncatesLeaveAWatermarkAndASweep) {
   WorldOptions options;
   options.volume_bytes = 36 << 20;
