@@ -30,14 +30,16 @@ Json json_of(const LunState& lun) {
   return json;
 }
 
-LunState lun_of(const Json& json) {
+// Errors: kInvalidArgument (a key). Throws Json::exception.
+Result<LunState> lun_of(const Json& json) {
   LunState lun{.device = json.at("device"), .identity = json.at("lun")};
   lun.did = json.value("did", "");
   if (json.contains("knows_type"))
     lun.can = Capabilities{json.at("survives_power_loss"), json.at("knows_type")};
   lun.registrations.generation = json.at("generation");
   for (const auto& key : json.at("keys")) {
-    lun.registrations.keys.push_back(parse_key(key.get<std::string>()).value());
+    SYMNAS_ASSIGN(const ReservationKey parsed, parse_key(key.get<std::string>()));
+    lun.registrations.keys.push_back(parsed);
   }
   if (json.contains("holder")) {
     // A reservation of all registrants has no holder: 0 is allowed here.
@@ -135,10 +137,15 @@ Result<LunState> parse_answer(const std::string& text, const std::string& device
     return fail(ErrorCode::kUnavailable,
                 fmt::format("{}: its process ended without an answer", device));
   }
-  if (json.contains("error")) {
-    return fail(static_cast<ErrorCode>(json.at("code").get<int>()), json.at("error"));
+  try {
+    if (json.contains("error"))
+      return fail(static_cast<ErrorCode>(json.at("code").get<int>()), json.at("error"));
+    return lun_of(json);
+  } catch (const Json::exception& wrong) {
+    return fail(ErrorCode::kCorrupt,
+                fmt::format("{}: its process has answered what cannot be read: {}", device,
+                            wrong.what()));
   }
-  return lun_of(json);
 }
 
 }  // namespace symnas::ha

@@ -39,7 +39,7 @@ std::string render_json(const Report& report);
 std::string render_text(const Report& report);
 
 // An answer as one process passes it to the other. parse_answer: kUnavailable if the other process
-// died before it had written all.
+// died before it had written all; kCorrupt, kInvalidArgument: it is none.
 std::string render_answer(const Result<LunState>& answer);
 Result<LunState> parse_answer(const std::string& text, const std::string& device);
 

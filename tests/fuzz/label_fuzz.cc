@@ -12,7 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const LabelBlock made = encode_label({.cluster = Uuid::generate(),
                                                .lun = Uuid::generate(),
                                                .volume = Uuid::generate(),
-                                               .size_bytes = 1 << 20,
+                                               .size_bytes = 1 << 30,
                                                .logical_block_bytes = 512,
                                                .name = "lun1"});
   LabelBlock block = made;

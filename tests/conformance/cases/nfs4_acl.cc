@@ -388,7 +388,7 @@ Cases inherit_cases() {
       v4("file_inherits", kInherit,
          [] {
            folder_with(kReadAll | kExecute, kFileInherit);
-           make("d/f", 0600, "x");
+           make("d/f", 0640, "x");
            const Ace ace = find(get("d/f"), "1001");
            TRUE(ace.rights & kRead);
            EQUAL(0, ace.flags & (kFileInherit | kDirectoryInherit | kInheritOnly));
@@ -402,14 +402,16 @@ Cases inherit_cases() {
       v4("directory_inherits", kInherit,
          [] {
            folder_with(kReadAll | kExecute, kDirectoryInherit);
-           make_directory("d/e", 0700);
-           TRUE(find(get("d/e"), "1001").flags & kDirectoryInherit);
+           make_directory("d/e", 0750);
+           std::uint32_t flags = 0;  // of what counts there, and of what is to be inherited
+           for (const Ace& ace : get("d/e")) flags |= ace.who == "1001" ? ace.flags : 0;
+           TRUE(flags & kDirectoryInherit);
          }),
       v4("directory_hands_a_files_on", kInherit,
          [] {
            folder_with(kReadAll | kExecute, kFileInherit);
-           make_directory("d/e", 0700);
-           make("d/e/f", 0600, "x");
+           make_directory("d/e", 0750);
+           make("d/e/f", 0640, "x");
            TRUE(find(get("d/e/f"), "1001").rights & kRead);
          }),
       v4("no_propagate_ends_it", kInherit,
@@ -424,7 +426,7 @@ Cases inherit_cases() {
          [] {
            folder_with(kReadAll | kExecute, kFileInherit | kInheritOnly);
            as_1001([] { REFUSED(EACCES, open("d", O_RDONLY)); });
-           make("d/f", 0600, "x");
+           make("d/f", 0640, "x");
            TRUE(find(get("d/f"), "1001").rights & kRead);
          }),
       v4("not_without_the_flag", kInherit,

@@ -5,8 +5,7 @@
 //     and of other files);
 //   - after a death or a power loss every byte that was acknowledged as stable or committed is
 //     there, every other one has its old or its new value, and no byte is from somewhere else;
-//   - one value of the change attribute never stands for two contents, not even across a power
-//     loss;
+//   - one value of the change attribute never stands for two contents, not even across an outage;
 //   - the records agree with each other.
 // A failure prints its seed; MODEL_SEED=<n> runs that one alone.
 #include <algorithm>
@@ -286,6 +285,7 @@ class Model {
       file.reach(end);
     } else {
       EXPECT_TRUE(world_.deallocate(file.ino, base_ + begin, end - begin).has_value());
+      if (begin >= file.size) return collect();  // nothing is committed then
       for (std::uint64_t cell = begin / kCell; cell < std::min(end, file.size) / kCell; ++cell)
         file.cells[cell].now = 0;
     }
@@ -297,7 +297,7 @@ class Model {
     collect();
   }
 
-  // What is passed is nothing but zeros; what is found as a hole is one up to the end of its block.
+  // What is passed is zeros; what is found as a hole is one up to the end of its block.
   void seek(FileModel& file) {
     drain(file);
     std::uint64_t begin = random_.below(file.size / kCell + 2) * kCell;

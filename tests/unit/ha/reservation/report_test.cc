@@ -60,6 +60,7 @@ TEST(Report, ProcessesUnderstandEachOther) {
   EXPECT_EQ(parse_answer(render_answer(held_by_all), "/dev/sda").value(), held_by_all);
   EXPECT_EQ(parse_answer("{\"device\":", "/dev/sda").error().code, ErrorCode::kUnavailable);
   EXPECT_EQ(parse_answer("", "/dev/sda").error().code, ErrorCode::kUnavailable);
+  EXPECT_EQ(parse_answer("{\"keys\":[]}", "/dev/sda").error().code, ErrorCode::kCorrupt);
 }
 
 }  // namespace
