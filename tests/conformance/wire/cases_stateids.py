@@ -419,6 +419,21 @@ def of_an_open_for_locku(bed):
                ops.locku(ops.WRITE_LT, 0, 1, opened.stateid, opened.owner.seqid))
 
 
+@stateid.case(rfc7530="9.1.4", rfc8881="8.2.4")
+def of_an_open_for_lock(bed):
+    opened = bed.open(text=b"text")
+    bed.expect("BAD_STATEID", ops.putfh(opened.handle),
+               ops.lock(ops.WRITE_LT, 0, 1, ops.old_locker(opened.stateid, opened.owner.seqid)))
+
+
+@stateid.case(rfc7530="9.1.4")
+def of_an_open_for_lock_with_the_last_seqid(bed):
+    opened = bed.open(text=b"text")
+    locker = ops.old_locker(opened.stateid, opened.owner.seqid - 1)
+    bed.expect("BAD_STATEID BAD_SEQID", ops.putfh(opened.handle),
+               ops.lock(ops.WRITE_LT, 0, 1, locker))
+
+
 @stateid.case()
 def of_a_lock_in_open_to_lock(bed):
     opened = bed.open(text=b"text")
