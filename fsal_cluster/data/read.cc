@@ -114,7 +114,7 @@ Task<Status> DataPath::locate(FileState& f, Attempt& attempt, ReadPlan& plan) {
       loads = loads || !f.map.loaded(chunk);
     }
   }
-  plan.end_of_file = plan.end >= size;
+  plan.end_of_file = plan.offset >= size || plan.end >= size;
   const bool nothing = plan.offset >= size || plan.end <= plan.offset;
   const std::uint64_t last = (plan.end + kBlockBytes - 1) / kBlockBytes;
   if (!nothing && loads) {

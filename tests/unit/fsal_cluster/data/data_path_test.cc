@@ -131,6 +131,10 @@ TEST(FileData, ReadsAtAndBeyondTheEnd) {
                     [&](Result<ReadResult> result) { got = std::move(*result); });
   EXPECT_EQ(got->bytes, 0u);
   EXPECT_TRUE(got->end_of_file);
+  world.data().read(world.handle(kFile), FileOffset{UINT64_MAX}, 100,
+                    [&](Result<ReadResult> result) { got = std::move(*result); });
+  EXPECT_EQ(got->bytes, 0u);
+  EXPECT_TRUE(got->end_of_file);
   world.data().read(world.handle(kFile), FileOffset{0}, 3,
                     [&](Result<ReadResult> result) { got = std::move(*result); });
   EXPECT_FALSE(got->end_of_file);
