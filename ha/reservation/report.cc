@@ -142,9 +142,9 @@ Result<LunState> parse_answer(const std::string& text, const std::string& device
       return fail(static_cast<ErrorCode>(json.at("code").get<int>()), json.at("error"));
     return lun_of(json);
   } catch (const Json::exception& wrong) {
-    return fail(ErrorCode::kCorrupt,
-                fmt::format("{}: its process has answered what cannot be read: {}", device,
-                            wrong.what()));
+    return fail(
+        ErrorCode::kCorrupt,
+        fmt::format("{}: its process has answered what cannot be read: {}", device, wrong.what()));
   }
 }
 
