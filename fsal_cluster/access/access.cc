@@ -64,6 +64,8 @@ DeleteVerdict delete_verdict(const Credentials& who, const records::Inode& direc
     const AclVerdict verdict = evaluate(*acl, who, owner_of(directory));
     out.of_directory = (verdict.allowed & kAceDeleteChild) != 0;
     out.denied |= (verdict.denied & kAceDeleteChild) != 0;
+  } else {  // the right to write it is the right to delete in it, whatever the target's ACL denies
+    out.of_directory = permits(who, directory.uid(), directory.gid(), directory.mode(), kMayWrite);
   }
   return out;
 }

@@ -45,10 +45,10 @@ class GroupClass {
  public:
   GroupClass(const Acl& acl, std::uint32_t rights, AclOf what) {
     const std::uint32_t kept = mask_of_rights(rights, what);
-    const std::uint32_t gained = mask_of_rights(rights & ~group_rights(acl), what);
+    gained_ = mask_of_rights(rights & ~group_rights(acl), what);
     for (const AclName& name : group_class(acl)) {
       std::uint32_t mask = evaluate(acl, name).allowed & kept;
-      if (name == kOwningGroup) mask |= gained;
+      if (name == kOwningGroup) mask |= gained_;
       members_.push_back({name, mask});
     }
   }
@@ -58,6 +58,10 @@ class GroupClass {
     std::uint32_t mask;
   };
   const std::vector<Member>& members() const { return members_; }
+  // What the owning group gets and a named user, who may be in it, does not.
+  std::uint32_t not_gained(const Member& member) const {
+    return member.name.who == AceWho::kUser ? gained_ & ~member.mask : 0;
+  }
   std::uint32_t mask_of(const AclName& name) const {
     const auto it = std::find_if(members_.begin(), members_.end(),
                                  [&](const Member& member) { return member.name == name; });
@@ -65,6 +69,7 @@ class GroupClass {
   }
 
  private:
+  std::uint32_t gained_ = 0;
   std::vector<Member> members_;
 };
 
@@ -96,7 +101,7 @@ bool is_plain(const AclVerdict& verdict, std::uint32_t rights, bool owner) {
   const bool writes = (rights & 2) != 0;
   if (!all_or_none(kAceWriteData | kAceAppendData)) return false;
   if (((writes ? verdict.denied : verdict.allowed) & kAceDeleteChild) != 0) return false;
-  if ((verdict.allowed & kAceDelete) != 0) return false;
+  if (((verdict.allowed | verdict.denied) & kAceDelete) != 0) return false;
   if (owner) return true;
   return (verdict.allowed & kAceReadAcl) != 0 &&
          (verdict.allowed & (kAceWriteAcl | kAceWriteAttributes | kAceWriteOwner)) == 0;
@@ -174,8 +179,14 @@ Acl with_mode(const Acl& acl, std::uint32_t mode, AclOf what) {
   Acl out;
   add(out, allow(kOwner, mask_of_rights(owner, what)));
   add(out, deny(kOwner, mask_of_rights(~owner & 7, what)));
-  for (const Ace& ace : acl.aces)
-    if (ace.is_effective()) add(out, changed(ace, group));
+  for (const auto& member : group.members()) add(out, deny(member.name, group.not_gained(member)));
+  for (const Ace& ace : acl.aces) {
+    if (!ace.is_effective()) continue;
+    Ace stays = changed(ace, group);
+    if (stays.is_named())  // what was denied to the name above need not be said again
+      stays.mask &= ~mentioned(out, AceType::kDeny, {stays.who, stays.id});
+    add(out, stays);
+  }
   // What a name had from EVERYONE@ it gets by itself: EVERYONE@ comes last now. First all that is
   // allowed, so that who is in several groups loses nothing.
   const Acl stated = out;

@@ -86,23 +86,21 @@ Task<Status> DataPath::allocate_owned(FileState& f, std::uint64_t offset, std::u
   co_return status;
 }
 
+// Who takes all there is, in vain, leaves others without room meanwhile. What the file has already
+// may be a part of what it wants.
 Task<Status> DataPath::expect_room(FileState& f, std::uint64_t first, std::uint64_t last) {
-  std::uint64_t fresh = 0;
-  {
-    const MutexLock lock(f.mutex);
-    const std::uint64_t eof = (f.size() + kBlockBytes - 1) / kBlockBytes;
-    if (last > eof) fresh = last - std::max(first, eof);
-  }
-  // What one call can do finds out by itself.
-  if (fresh <= kAllocateRunsMax * std::uint64_t{kChunkBlocks}) co_return Status{};
+  if (last - first <= space_->ready_blocks()) co_return Status{};
+  const Result<InodeRecord> record = co_await read_inode(f);
+  if (!record) co_return tl::unexpected(record.error());
   Awaited<Result<Space::Use>> answer;
   background_->post([this, &answer] { answer.deliver(space_->use()); });
   const Result<Space::Use> use = co_await answer;
   if (!use) co_return tl::unexpected(use.error());
-  if (fresh <= use->free_blocks) co_return Status{};
+  const std::uint64_t room = use->free_blocks + record->inode.used_blocks();
+  if (last - first <= room) co_return Status{};
   co_return fail(ErrorCode::kNoSpace,
                  fmt::format("filesystem {}: {} blocks are wanted, {} are free",
-                             options_.fs.value(), fresh, use->free_blocks));
+                             options_.fs.value(), last - first, use->free_blocks));
 }
 
 Task<Result<std::uint64_t>> DataPath::reserve_blocks(FileState& f, std::uint64_t first,

@@ -128,8 +128,9 @@ void FileMap::add(std::uint64_t file_block, BlockRun run, bool whole) {
     CHECK(next == extents.end() || first + blocks <= next->first, "growth over an extent");
     MapExtent* previous = next == extents.begin() ? nullptr : &*std::prev(next);
     CHECK(previous == nullptr || previous->end() <= first, "growth over an extent");
+    // What ALLOCATE reserved is counted by its extent: nothing is added to that.
     if (previous != nullptr && previous->end() == first && previous->whole == whole &&
-        previous->volume_end() == run.start &&
+        !previous->allocated && previous->volume_end() == run.start &&
         previous->volume_block / group_blocks_ == run.start / group_blocks_) {
       previous->blocks += blocks;
       previous->written.resize(previous->blocks);
@@ -335,9 +336,9 @@ void FileMap::committed(const MapStep& step, Revision revision) {
 std::size_t FileMap::extents_of_first_chunk() const {
   const auto chunk = chunks_.find(0);
   if (chunk == chunks_.end()) return 0;
-  return static_cast<std::size_t>(
-      std::count_if(chunk->second.extents.begin(), chunk->second.extents.end(),
-                    [](const MapExtent& e) { return e.recorded > 0 || e.written.any(); }));
+  return static_cast<std::size_t>(std::count_if(
+      chunk->second.extents.begin(), chunk->second.extents.end(),
+      [](const MapExtent& e) { return e.recorded > 0 || e.allocated || e.written.any(); }));
 }
 
 std::uint64_t FileMap::reserved_blocks() const {

@@ -97,13 +97,11 @@ Task<Result<std::uint64_t>> DataPath::next_mapped(FileState& f, std::uint64_t bl
   while (block < end) {
     std::string from;
     std::uint64_t chunk = 0;
-    std::uint64_t life = 0;
     {
       const MutexLock lock(f.mutex);
       if (tokenless != nullptr && tokenless->life != f.life) tokenless->go = Go::kAgain;
       if (tokenless != nullptr && tokenless->go != Go::kOn) co_return block;
       chunk = block / kChunkBlocks;
-      life = f.life;
       if (f.map.loaded(chunk)) {
         const std::uint64_t stop = std::min(end, (chunk + 1) * kChunkBlocks);
         block = f.map.next_mapped(block, stop);
@@ -123,7 +121,7 @@ Task<Result<std::uint64_t>> DataPath::next_mapped(FileState& f, std::uint64_t bl
     if (!found->kvs.empty()) next = read_be64(found->kvs[0].key, number_at);
     {
       const MutexLock lock(f.mutex);
-      if (f.life == life) next = std::min(next, f.map.next_in_memory(chunk));
+      next = std::min(next, f.map.next_in_memory(chunk));
     }
     if (next >= (end + kChunkBlocks - 1) / kChunkBlocks) co_return end;
     block = std::max(block, next * kChunkBlocks);

@@ -371,7 +371,8 @@ Result<ShareAnswer> ClusterMount::share(const Handle& handle, ShareMode before, 
   if (contains(before, after)) return shares_->change(handle.ino, before, after, is_reclaim);
   // A file may have been made with an open that denies something.
   SYMNAS_ASSIGN(const std::optional<Node> node, find_node(context_, handle.ino));
-  const bool is_own = handle.generation.value() == parts_.claim.id.value();
+  const bool is_own = handle.generation.value() == parts_.claim.id.value() ||
+                      parts_.membership->enter().sole();  // then no other mount makes files
   if (node && !is_own && !shares_->has_heard_of(node->mod_revision)) return ShareAnswer::kLater;
   return gated(shares_->change(handle.ino, before, after, is_reclaim));
 }

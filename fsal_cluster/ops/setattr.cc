@@ -148,7 +148,8 @@ Result<kv::Mutation> plan_setattr(FsId fs, const Credentials& who, const Node& n
   records::Inode inode = node.record;
   SYMNAS_TRY(apply_setattr(who, changes, now_ns, inode));
   kv::Mutation mutation;
-  mutation.growth = kv::Growth::kChanges;
+  const bool grows = changes.acl && inode.ByteSizeLong() > node.record.ByteSizeLong();
+  mutation.growth = grows ? kv::Growth::kGrows : kv::Growth::kChanges;
   mutation.compares = {unchanged(fs, node)};
   mutation.writes = {put_inode(fs, node.ino, inode)};
   if (node.is_directory() && changes.mtime_ns)

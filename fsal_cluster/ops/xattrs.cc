@@ -172,28 +172,49 @@ void erase_xattrs(FsId fs, const Node& node, std::vector<kv::Op>& writes) {
   writes.push_back(kv::erase_range(kv::prefix_range(kv::keys::xattrs_of(fs, node.ino))));
 }
 
+namespace {
+
+// Reads a range of the attributes of a file that the caller may read. What was set after the right
+// was judged is not answered: it is judged again. nullopt: the file has no attributes.
+template <class RangeOf>
+Result<std::optional<kv::OpResult>> read_allowed(Context& context, const Credentials& who,
+                                                 const Handle& handle, RangeOf range_of) {
+  SYMNAS_ASSIGN(const Membership::Stay stay, before_strict_read(context));
+  for (int attempt = 0; attempt <= kConflictRetriesMax; ++attempt) {
+    SYMNAS_ASSIGN(const std::optional<Node> node, node_with_xattrs(context, who, handle));
+    if (!node) return std::optional<kv::OpResult>();
+    SYMNAS_ASSIGN(kv::OpResult found, context.session.range(range_of(node->ino), 0));
+    const bool is_newer =
+        std::any_of(found.kvs.begin(), found.kvs.end(),
+                    [&](const kv::KeyValue& kv) { return kv.mod_revision > node->mod_revision; });
+    if (!is_newer) return std::optional<kv::OpResult>(std::move(found));
+    SYMNAS_TRY(context.session.barrier());
+  }
+  return fail(ErrorCode::kConflict, "its attributes are changed all the time; try again later");
+}
+
+}  // namespace
+
 Result<std::string> get_xattr(Context& context, const Credentials& who, const Handle& handle,
                               const std::string& name) {
   SYMNAS_TRY(check_xattr_name(name));
-  SYMNAS_ASSIGN(const Membership::Stay stay, before_strict_read(context));
-  SYMNAS_ASSIGN(const std::optional<Node> node, node_with_xattrs(context, who, handle));
-  if (!node) return tl::unexpected<Error>(no_such(name));
-  const std::string key = kv::keys::xattr(context.fs, node->ino, name);
-  SYMNAS_ASSIGN(kv::OpResult found, context.session.range(kv::single_key(key), 1));
-  if (found.kvs.empty()) return tl::unexpected<Error>(no_such(name));
-  return std::move(found.kvs.front().value);
+  SYMNAS_ASSIGN(auto found, read_allowed(context, who, handle, [&](Ino ino) {
+                  return kv::single_key(kv::keys::xattr(context.fs, ino, name));
+                }));
+  if (!found || found->kvs.empty()) return tl::unexpected<Error>(no_such(name));
+  return std::move(found->kvs.front().value);
 }
 
 Result<std::vector<XattrName>> list_xattrs(Context& context, const Credentials& who,
                                            const Handle& handle, std::uint64_t cookie) {
   std::vector<XattrName> names;
-  SYMNAS_ASSIGN(const Membership::Stay stay, before_strict_read(context));
-  SYMNAS_ASSIGN(const std::optional<Node> node, node_with_xattrs(context, who, handle));
-  if (!node) return names;
-  const std::string prefix = kv::keys::xattrs_of(context.fs, node->ino);
-  SYMNAS_ASSIGN(const kv::OpResult found, context.session.range(kv::prefix_range(prefix), 0));
-  for (const kv::KeyValue& kv : found.kvs) {
-    XattrName next{kv.key.substr(prefix.size()), 0};
+  const std::size_t prefix = kv::keys::xattrs_of(context.fs, handle.ino).size();
+  SYMNAS_ASSIGN(const auto found, read_allowed(context, who, handle, [&](Ino ino) {
+                  return kv::prefix_range(kv::keys::xattrs_of(context.fs, ino));
+                }));
+  if (!found) return names;
+  for (const kv::KeyValue& kv : found->kvs) {
+    XattrName next{kv.key.substr(prefix), 0};
     next.cookie = context.hasher.hash(next.name);
     if (next.cookie > cookie) names.push_back(std::move(next));
   }

@@ -9,6 +9,7 @@
 #include "fsal_cluster/plugin/object.h"
 #include "fsal_cluster/plugin/recorded_calls.h"
 #include "fsal_cluster/state/share_modes.h"
+#include "fsal_cluster/types/acl.h"
 
 namespace symnas::plugin {
 namespace {
@@ -30,6 +31,9 @@ fsal_status_t check_may_empty(Object* object, const state_t* state, fsal_openfla
       fs::kMayWrite | ((asked & FSAL_O_READ) != 0 ? fs::kMayRead : std::uint32_t{0});
   if (const Status allowed = fs::check_access(caller(), *attributes, wanted); !allowed)
     return to_fsal(allowed.error());
+  constexpr std::uint32_t kWrites = fs::kAceWriteData | fs::kAceAppendData;
+  if (attributes->acl && fs::granted_by_acl(caller(), *attributes, kWrites) != kWrites)
+    return fsalstat(ERR_FSAL_ACCESS, EACCES);
   if (state != nullptr) return ok_status();  // take_share() has checked it
   const auto denied = check_share_conflict_and_update_locked(&object->fsal, &object->share,
                                                              FSAL_O_CLOSED, FSAL_O_WRITE, false);

@@ -82,7 +82,7 @@ Result<std::optional<DecidersAdmin::Victim>> DecidersAdmin::victim_of(const Deci
   const std::string& former = owner->second.record.head();
   const auto head = view.heads.find(former);
   if (head == view.heads.end() || is_fenced(view, head->second.record) ||
-      !parts_.heads.is_left_to_decider(former)) {
+      !parts_.heads.is_left_to_decider(former, head->second.record.incarnation())) {
     return std::nullopt;
   }
   SYMNAS_TRY(parts_.fences.check_can_fence(view));

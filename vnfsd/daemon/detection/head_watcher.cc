@@ -104,19 +104,27 @@ std::map<std::string, std::string> HeadWatcher::silent() const {
   return silent_told_;
 }
 
-bool HeadWatcher::is_left_to_decider(const std::string& head) const {
+bool HeadWatcher::is_left_to_decider(const std::string& head,
+                                     const std::string& incarnation) const {
   const MutexLock lock(mutex_);
-  return left_to_decider_.contains(head);
+  const auto found = left_to_decider_.find(head);
+  return found != left_to_decider_.end() && found->second == incarnation;
 }
 
-std::string HeadWatcher::left_to_decider(const ClusterView& view, const std::string& head) {
+std::string HeadWatcher::left_to_decider(const ClusterView& view, const ha::PeerSight& sight) {
   const std::string unable = why_unable(view);
   {
     const MutexLock lock(mutex_);
-    left_to_decider_.insert(head);
+    left_to_decider_[sight.head] = sight.incarnation;
   }
   return fmt::format("{} decides whether it is fenced{}{}", name_of(view.cluster.record.decider()),
                      unable.empty() ? "" : ", and this head cannot do that: ", unable);
+}
+
+std::string HeadWatcher::not_left(const std::string& head, std::string why) {
+  const MutexLock lock(mutex_);
+  left_to_decider_.erase(head);
+  return why;
 }
 
 std::string HeadWatcher::why_unable(const ClusterView& view) const {
@@ -199,7 +207,7 @@ void HeadWatcher::forget_removed(const std::vector<ha::PeerSight>& sights) {
   };
   const MutexLock lock(mutex_);
   std::erase_if(silent_told_, [&](const auto& told) { return is_gone(told.first); });
-  std::erase_if(left_to_decider_, is_gone);
+  std::erase_if(left_to_decider_, [&](const auto& left) { return is_gone(left.first); });
 }
 
 // `why`: why the silent head is not fenced; nullopt: it is heard. Returns whether that is news.
@@ -274,11 +282,12 @@ std::optional<std::string> HeadWatcher::why_not_fenced(const ClusterView& view,
                                                        const std::vector<ha::PeerSight>& sights) {
   const auto victim = view.heads.find(sight.head);
   if (victim == view.heads.end() || victim->second.record.incarnation() != sight.incarnation) {
-    return "it has booted since";
+    return not_left(sight.head, "it has booted since");
   }
-  if (is_fenced(view, sight.head, sight.incarnation)) return "it is fenced, or being fenced";
+  if (is_fenced(view, sight.head, sight.incarnation))
+    return not_left(sight.head, "it is fenced, or being fenced");
   const std::vector<Cidr> vips = vips_of(view, sight.head);
-  if (vips.empty()) return "it serves nothing, and nothing waits for it";
+  if (vips.empty()) return not_left(sight.head, "it serves nothing, and nothing waits for it");
   const std::string unable = why_unable(view);
   if (!unable.empty() && !is_decided_elsewhere(view)) return unable;
   // A head that is cut off itself hears nobody. Of two heads, each may be right: etcd's quorum
@@ -296,12 +305,13 @@ std::optional<std::string> HeadWatcher::why_not_fenced(const ClusterView& view,
     if (other.silent_ms < kLongOffMs || owns_something(view, other.head)) ++members;
   }
   if (members > 2 && heard * 2 <= members) {
-    return fmt::format("this head hears {} of {} others only: it may be the one that is cut off",
-                       heard - 1, members - 1);
+    return not_left(sight.head, fmt::format("this head hears {} of {} others only: it may be the "
+                                            "one that is cut off",
+                                            heard - 1, members - 1));
   }
   const std::vector<IpAddress> near = probe::in_reach(vips);
   if (near.empty()) {
-    if (is_decided_elsewhere(view)) return left_to_decider(view, sight.head);
+    if (is_decided_elsewhere(view)) return left_to_decider(view, sight);
     if (corosync_.has_lost(sight)) return "";
     return "this head has no address in the networks of its VIPs, so it cannot ask whether they "
            "answer";
@@ -309,11 +319,9 @@ std::optional<std::string> HeadWatcher::why_not_fenced(const ClusterView& view,
   const auto sign = sign_of_vips(sight.head, near);
   if (!sign) return std::nullopt;
   if (last_answers_.asked(sight.head, *sign) == LastAnswers::Liveness::kDead)
-    return is_decided_elsewhere(view) ? left_to_decider(view, sight.head) : "";
+    return is_decided_elsewhere(view) ? left_to_decider(view, sight) : "";
   ask_vips(sight.head, near);
-  const MutexLock lock(mutex_);
-  left_to_decider_.erase(sight.head);
-  return "but a VIP of it answers, or may only be late: its agent is away";
+  return not_left(sight.head, "but a VIP of it answers, or may only be late: its agent is away");
 }
 
 }  // namespace symnas::vnfsd::daemon

@@ -61,9 +61,9 @@ class HeadWatcher {
   // Heads that are not heard, with the reason why they are not fenced; "": they are being fenced,
   // or were.
   std::map<std::string, std::string> silent() const;
-  // Whether the head is not heard, none of its VIPs answers, and it is not fenced because another
+  // Whether that boot of the head is not heard, none of its VIPs answers, and it is not fenced because another
   // decider than the builtin one is to say so.
-  bool is_left_to_decider(const std::string& head) const;
+  bool is_left_to_decider(const std::string& head, const std::string& incarnation) const;
   // Whether other heads are heard, and neither their clocks nor this one are off.
   bool clocks_agree() const;
   // As HeadSights::clocks().
@@ -85,7 +85,9 @@ class HeadWatcher {
   // Why this head fences nobody unasked; "": it does.
   std::string why_unable(const ClusterView& view) const;
   // Why it is not fenced.
-  std::string left_to_decider(const ClusterView& view, const std::string& head);
+  std::string left_to_decider(const ClusterView& view, const ha::PeerSight& sight);
+  // As `why`, of a head that is not fenced for that reason whoever decides.
+  std::string not_left(const std::string& head, std::string why);
   std::optional<std::string> why_not_fenced(const ClusterView& view, const ha::PeerSight& sight,
                                             const std::vector<ha::PeerSight>& sights);
 
@@ -111,7 +113,7 @@ class HeadWatcher {
   std::shared_ptr<const Neighbours> neighbours_ GUARDED_BY(mutex_);
   // Why a silent head is not fenced, by head.
   std::map<std::string, std::string> silent_told_ GUARDED_BY(mutex_);
-  std::set<std::string> left_to_decider_ GUARDED_BY(mutex_);
+  std::map<std::string, std::string> left_to_decider_ GUARDED_BY(mutex_);  // the head's boot
   Loop loop_;  // last
 };
 

@@ -1,7 +1,11 @@
 #include "fsal_cluster/access/acl_mode.h"
 
+#include <algorithm>
+#include <vector>
+
 #include <gtest/gtest.h>
 
+#include "fsal_cluster/access/access.h"
 #include "fsal_cluster/access/acl.h"
 #include "tests/unit/fsal_cluster/access/random_acl.h"
 
@@ -102,6 +106,17 @@ TEST(AclModeTest, ChmodLeavesInheritanceAsItIs) {
 // RFC 8881 6.4.1.1, for ACLs by chance: the mode is as set, names have no more than the group's
 // bits, nobody but those that the mode speaks of gains anything, and the ACL does not grow for
 // ever.
+TEST(AclModeTest, WhatTheOwningGroupGetsANamedUserInItDoesNot) {
+  const Acl acl{{allow(AceWho::kOwner, 0, kAceReadData | kWrite),
+                 deny(AceWho::kUser, 2, kAceReadData),
+                 allow(AceWho::kOwningGroup, 0, kAceReadData)}};
+  const Acl after = with_mode(acl, 0660, AclOf::kFile);
+  EXPECT_EQ(mode_of(after), 0660u);
+  EXPECT_EQ(evaluate(after, Credentials{2, kFile.gid, {}}, kFile).allowed & kRights, 0u);
+  EXPECT_EQ(evaluate(after, Credentials{3, kFile.gid, {}}, kFile).allowed & kRights,
+            kAceReadData | kWrite);
+}
+
 TEST(AclModeTest, ChmodOfAnyAcl) {
   Chance chance(1);
   for (int i = 0; i < 500; ++i) {
@@ -120,7 +135,10 @@ TEST(AclModeTest, ChmodOfAnyAcl) {
       const Credentials who = chance.caller();
       if (who.uid == kFile.uid) continue;
       std::uint32_t may = evaluate(acl, who, kFile).allowed | mask_of_rights(mode & 7, what);
-      may |= gained_by_group;
+      const std::vector<AclName> names = named(acl);
+      const bool is_named =
+          std::find(names.begin(), names.end(), AclName{AceWho::kUser, who.uid}) != names.end();
+      if (in_group(who, kFile.gid) && !is_named) may |= gained_by_group;
       ASSERT_EQ(evaluate(after, who, kFile).allowed & ~may & kRights, 0u) << i;
     }
     Acl again = after;

@@ -177,20 +177,20 @@ TEST_F(HeadWatcherTest, OfAHeadThatWasRemovedNothingIsTold) {
 TEST_F(HeadWatcherTest, WhileAnotherOneDecidesItIsOnlySaidToBeSilent) {
   builder.apply([](const ClusterView& v) { return plan_decider(v, records::DECIDER_PACEMAKER); });
   EXPECT_EQ(why(), "pacemaker decides whether it is fenced");
-  EXPECT_TRUE(watcher.is_left_to_decider("c1n2"));
+  EXPECT_TRUE(watcher.is_left_to_decider("c1n2", "boot of c1n2"));
   fences.no_failover = "no fencing";
   EXPECT_EQ(why(),
             "pacemaker decides whether it is fenced, and this head cannot do that: no fencing");
-  EXPECT_TRUE(watcher.is_left_to_decider("c1n2")) << "whoever takes its VNFS is told why not";
+  EXPECT_TRUE(watcher.is_left_to_decider("c1n2", "boot of c1n2")) << "whoever takes its VNFS is told why not";
   sights.hear("c1n2", 0);
   look();
-  EXPECT_FALSE(watcher.is_left_to_decider("c1n2"));
+  EXPECT_FALSE(watcher.is_left_to_decider("c1n2", "boot of c1n2"));
   sights.hear("c1n2", kSilentForMs);
   look();
-  EXPECT_TRUE(watcher.is_left_to_decider("c1n2"));
+  EXPECT_TRUE(watcher.is_left_to_decider("c1n2", "boot of c1n2"));
   std::erase_if(sights.seen, [](const ha::PeerSight& one) { return one.head == "c1n2"; });
   look();
-  EXPECT_FALSE(watcher.is_left_to_decider("c1n2")) << "it was removed";
+  EXPECT_FALSE(watcher.is_left_to_decider("c1n2", "boot of c1n2")) << "it was removed";
 }
 
 TEST_F(HeadWatcherTest, WhileAnotherOneDecidesABootThatWasNeverHeardIsMissedSooner) {
@@ -199,10 +199,10 @@ TEST_F(HeadWatcherTest, WhileAnotherOneDecidesABootThatWasNeverHeardIsMissedSoon
   builder.apply([](const ClusterView& v) { return plan_decider(v, records::DECIDER_KEEPALIVED); });
   sights.never_heard("c1n2", kUnheardDecidedMs - 1);
   look();
-  EXPECT_FALSE(watcher.is_left_to_decider("c1n2"));
+  EXPECT_FALSE(watcher.is_left_to_decider("c1n2", "boot of c1n2"));
   sights.never_heard("c1n2", kUnheardDecidedMs);
   look();
-  EXPECT_TRUE(watcher.is_left_to_decider("c1n2"));
+  EXPECT_TRUE(watcher.is_left_to_decider("c1n2", "boot of c1n2"));
 }
 
 TEST_F(HeadWatcherTest, ItsMemberIsLeftOnceForEachSilence) {
