@@ -61,8 +61,8 @@ class HeadWatcher {
   // Heads that are not heard, with the reason why they are not fenced; "": they are being fenced,
   // or were.
   std::map<std::string, std::string> silent() const;
-  // Whether that boot of the head is not heard, none of its VIPs answers, and it is not fenced because another
-  // decider than the builtin one is to say so.
+  // Whether that boot of the head is not heard, none of its VIPs answers, and it is not fenced
+  // because another decider than the builtin one is to say so.
   bool is_left_to_decider(const std::string& head, const std::string& incarnation) const;
   // Whether other heads are heard, and neither their clocks nor this one are off.
   bool clocks_agree() const;
@@ -114,7 +114,7 @@ class HeadWatcher {
   // Why a silent head is not fenced, by head.
   std::map<std::string, std::string> silent_told_ GUARDED_BY(mutex_);
   std::map<std::string, std::string> left_to_decider_ GUARDED_BY(mutex_);  // the head's boot
-  Loop loop_;  // last
+  Loop loop_;                                                              // last
 };
 
 }  // namespace symnas::vnfsd::daemon

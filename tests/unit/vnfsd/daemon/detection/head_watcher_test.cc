@@ -181,7 +181,8 @@ TEST_F(HeadWatcherTest, WhileAnotherOneDecidesItIsOnlySaidToBeSilent) {
   fences.no_failover = "no fencing";
   EXPECT_EQ(why(),
             "pacemaker decides whether it is fenced, and this head cannot do that: no fencing");
-  EXPECT_TRUE(watcher.is_left_to_decider("c1n2", "boot of c1n2")) << "whoever takes its VNFS is told why not";
+  EXPECT_TRUE(watcher.is_left_to_decider("c1n2", "boot of c1n2"))
+      << "whoever takes its VNFS is told why not";
   sights.hear("c1n2", 0);
   look();
   EXPECT_FALSE(watcher.is_left_to_decider("c1n2", "boot of c1n2"));
