@@ -65,7 +65,7 @@ Status set_acl_of_new(records::Inode& inode, const NewNodeInput& input) {
   if (inherited->acl && inherited->acl->aces.size() > kAcesStoredMax)
     return fail(ErrorCode::kTooLarge, input.place.name + ": would inherit too large an ACL");
   inode.set_mode((inode.mode() & ~kPermissionBits) | inherited->mode);
-  put_acl(inode, std::move(inherited->acl));
+  put_acl(inode, inherited->acl);
   return {};
 }
 

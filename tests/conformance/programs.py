@@ -1,4 +1,5 @@
-"""Real programs for the client VM: git and SQLite as this machine has them, and a repository."""
+"""Real programs for the client VM: git, SQLite, rsync and GNU tar as this machine has them, and a
+repository."""
 
 import os
 import shutil
@@ -34,9 +35,11 @@ def _make_repository(folder):
 
 def add_programs(tar):
     """Adds all to an archive that is unpacked in the VM's root."""
-    programs = [path for path in map(shutil.which, ("git", "sqlite3")) if path]
+    programs = [path for path in map(shutil.which, ("git", "sqlite3", "rsync", "tar")) if path]
     for path in programs:
-        tar.add(os.path.realpath(path), f"bin/{os.path.basename(path)}")
+        name = os.path.basename(path)
+        # The VM's own tar is busybox'.
+        tar.add(os.path.realpath(path), "bin/" + {"tar": "gtar"}.get(name, name))
     link = tarfile.TarInfo("bin/git-upload-pack")
     link.type, link.linkname = tarfile.SYMTYPE, "git"
     tar.addfile(link)

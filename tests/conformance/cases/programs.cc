@@ -1,8 +1,11 @@
-// Real programs as uid 1000: git, SQLite. The harness brings them with the long form (programs.py).
+// Real programs as uid 1000: git, SQLite, rsync, tar. The harness brings them with the long form
+// (programs.py).
 #include <signal.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 
 #include <cstdlib>
+#include <cstring>
 
 #include "tests/conformance/cases/files.h"
 #include "tests/conformance/cases/subjects.h"
@@ -61,6 +64,54 @@ void insert_rows(const std::string& file) {
   for (int row = 0; row < kRows / 2; ++row) sqlite(file, "insert into t values (1);");
 }
 
+// --- a tree whose files have what only their filesystem keeps
+
+constexpr const char* kAccess = "system.posix_acl_access";
+constexpr const char* kMark = "user.mark";
+
+// u::rw-,u:1001:r--,g::r--,m::r--,o::--- as setxattr(2) takes it (acl(5), linux/posix_acl_xattr.h).
+std::string acl_of_1001() {
+  struct Entry {
+    std::uint16_t tag, rights;
+    std::uint32_t id;
+  };
+  const std::vector<Entry> entries{
+      {1, 6, ~0U}, {2, 4, 1001}, {4, 4, ~0U}, {16, 4, ~0U}, {32, 0, ~0U}};
+  const std::uint32_t version = 2;
+  std::string bytes(reinterpret_cast<const char*>(&version), sizeof version);
+  for (const Entry& entry : entries)
+    bytes.append(reinterpret_cast<const char*>(&entry), sizeof entry);
+  return bytes;
+}
+
+std::string attribute(const std::string& path, const char* name) {
+  char value[1024];
+  return {value, static_cast<std::size_t>(MUST(getxattr(path.c_str(), name, value, sizeof value)))};
+}
+
+const char* kept_attribute() { return settings().version == kV3 ? kAccess : kMark; }
+
+// "tree": two folders, files with an ACL (NFSv3) or an extended attribute (v4.2), a link.
+void make_tree() {
+  MUST(mkdir("tree", 0755));
+  MUST(mkdir("tree/below", 0750));
+  const std::string value = settings().version == kV3 ? acl_of_1001() : "of this file";
+  for (const char* name : {"tree/one", "tree/below/two"}) {
+    make(name, 0640, name);
+    MUST(setxattr(name, kept_attribute(), value.data(), value.size(), 0));
+  }
+  MUST(symlink("one", "tree/link"));
+}
+
+void same_tree(const std::string& other) {
+  for (const char* name : {"/one", "/below/two"}) {
+    const std::string from = std::string("tree") + name;
+    EQUAL(content(from), content(other + name));
+    EQUAL(attribute(from, kept_attribute()), attribute(other + name, kept_attribute()));
+  }
+  TRUE(names_in("tree") == names_in(other));
+}
+
 Case program(const std::string& name, const std::function<void()>& body,
              unsigned versions = kTwoVersions) {
   return {"programs." + name, kReference,
@@ -96,7 +147,22 @@ Cases program_cases() {
                 run({"git", "-C", "tree", "fsck", "--strict"});
                 EQUAL("20\n", run({"git", "-C", "tree", "rev-list", "--count", "HEAD"}));
               }),
-      program("sqlite_transactions",
+      program("rsync_of_acls_and_attributes",
+              [] {
+                make_tree();
+                run({"rsync", "-aAX", "tree/", "copy"});
+                same_tree("copy");
+                EQUAL("", run({"rsync", "-aAXin", "tree/", "copy"}));  // there is nothing to do
+              }),
+      program("gtar_of_acls_and_attributes",
+              [] {
+                make_tree();
+                run({"gtar", "--xattrs", "--acls", "-cf", "archive", "tree"});
+                MUST(mkdir("out", 0755));
+                run({"gtar", "--xattrs", "--acls", "-xpf", "archive", "-C", "out"});
+                same_tree("out/tree");
+              }),
+      program("sqlite3_transactions",
               [] {
                 sqlite("db", "create table t (n);");
                 insert_rows("db");
@@ -104,7 +170,7 @@ Cases program_cases() {
                 EQUAL("ok\n", sqlite("db", "pragma integrity_check;"));
                 TRUE(!exists("db-journal"));
               }),
-      program("sqlite_rollback_of_a_killed_writer",
+      program("sqlite3_rollback_of_a_killed_writer",
               [] {
                 sqlite("db", "create table t (n); insert into t values (1);");
                 const pid_t pid = MUST(fork());
@@ -122,7 +188,7 @@ Cases program_cases() {
                 EQUAL("ok\n", sqlite("db", "pragma integrity_check;"));
               }),
       program(
-          "sqlite_of_two_clients",
+          "sqlite3_of_two_clients",
           [] {
             const std::string other = there("db");
             sqlite("db", "create table t (n);");
