@@ -64,8 +64,8 @@ fsal_status_t share_with_others(Object* object, fsal_openflags_t before, fsal_op
   return ok_status();
 }
 
-// Counts that an open has become what is wanted. Only other opens of the object may be in its way
-// (RFC 8881 9.7); ganesha's function would compare it with itself.
+// Counts that an open has become what is wanted. ganesha has compared what is asked for with what
+// the owner has open (patch 0141); its function would compare all of that with itself.
 fsal_status_t count_here(Object* object, fsal_openflags_t before, fsal_openflags_t wanted) {
   PTHREAD_RWLOCK_wrlock(&object->fsal.obj_lock);
   update_share_counters(&object->share, before, FSAL_O_CLOSED);

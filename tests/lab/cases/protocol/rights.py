@@ -9,9 +9,9 @@ import nfs_wire
 from lab_case import check, lab_test
 
 RIGHTS = os.path.join(os.path.dirname(nfs_wire.__file__), "nfs4_rights")
-ACCESS, EXIST, NO_GRACE, OPENMODE = 13, 17, 10033, 10038  # NFS4ERR_...
-OWN_OPENS = {"deny what one does oneself": 0, "claim what is open": NO_GRACE,
-             "give up to deny it": 0}
+ACCESS, EXIST, SHARE_DENIED, NO_GRACE, OPENMODE = 13, 17, 10015, 10033, 10038  # NFS4ERR_...
+OWN_OPENS = {"deny what one does oneself": SHARE_DENIED, "write alone": 0,
+             "claim what is open": NO_GRACE, "give up reading": 0}
 BEFORE = {"write what was created read-only": 0, "read it": 0, "open it for writing": ACCESS,
           "text": "hi", "cut it": 0, "write no more, after chmod 0": 0,
           "write nevertheless": OPENMODE, "empty what one may only read": ACCESS,
@@ -47,7 +47,7 @@ def rights_of_open_files(bench, minor, wanted):
 @lab_test("INV-4", "architecture/shares.md")
 def v40_open_checks_what_is_asked_for(bench):
     """NFSv4.0: an open that adds something is checked for that alone, a downgrade for nothing; an
-    owner's own open is not in its way."""
+    owner's own open counts for what it adds."""
     rights_of_open_files(bench, 0, BEFORE | OWN_OPENS)
 
 
