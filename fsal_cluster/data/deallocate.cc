@@ -32,10 +32,11 @@ Task<Status> DataPath::deallocate_owned(FileState& f, std::uint64_t offset, std:
       end == size ? (end + kMapChunkBytes - 1) / kMapChunkBytes * kChunkBlocks : end / kBlockBytes;
   const std::uint64_t head_end = std::min(end, first * kBlockBytes);
   const std::uint64_t tail_begin = std::max(head_end, last * kBlockBytes);
-  // First the times: if the second edge fails, the first one is a change.
-  if (status) status = co_await finish_write(f, 0, WriteStability::kFileSync, {});
   if (status) status = co_await zero_bytes(f, offset, head_end);
   if (status && tail_begin < end) status = co_await zero_bytes(f, tail_begin, end);
+  // Also when an edge has failed: something of it, or the other one, may be zeros now.
+  const Status noted = co_await finish_write(f, 0, WriteStability::kFileSync, {});
+  if (status) status = noted;
   if (status && first < last) status = co_await punch_blocks(f, first, last);
   // Also when blocks are left: what was zeroed has its times with the answer.
   const Status recorded = co_await commit_everything(f);

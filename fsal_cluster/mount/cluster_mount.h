@@ -119,7 +119,6 @@ class ClusterMount final : public Mount {
   Result<ShareAnswer> share(const Handle& handle, ShareMode before, ShareMode after,
                             bool is_reclaim) override;
   bool keeps_acls() const override { return context_.acls; }
-  bool can_deny() const override { return shares_->can_deny(); }
   bool is_denied(const Handle& handle, std::uint8_t bits) const override;
 
   void read(const Handle& handle, FileOffset offset, std::size_t bytes, ReadCallback done) override;

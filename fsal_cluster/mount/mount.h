@@ -157,10 +157,9 @@ class Mount {
   // close. closed() never waits: the inode is removed in the background.
   virtual void opened(const Handle& handle) = 0;
   virtual void closed(const Handle& handle) = 0;
-  // Share reservations among the opens of all mounts: ShareModes::change, can_deny and is_denied.
+  // Share reservations among the opens of all mounts: ShareModes::change and is_denied.
   virtual Result<ShareAnswer> share(const Handle& handle, ShareMode before, ShareMode after,
                                     bool is_reclaim) = 0;
-  virtual bool can_deny() const = 0;
   virtual bool is_denied(const Handle& handle, std::uint8_t bits) const = 0;
 
   // --- data. READ of at most kIoBytesMax; a hole reads as zeros without I/O.

@@ -94,10 +94,6 @@ class ShareModes {
   // Whether this mount knows everything that was recorded up to the revision. Waits for events that
   // are on their way.
   bool has_heard_of(Revision revision) const;
-  // Whether an open that denies something can be granted now, as far as this mount knows: no client
-  // of an ended mount may still reclaim an open that no record shows. Waits for events that are on
-  // their way.
-  bool can_deny() const;
   // Whether an open through another mount denies any of `bits`, as far as this mount knows. Never
   // waits.
   bool is_denied(Ino ino, std::uint8_t bits) const { return table_.is_denied(ino, bits); }
@@ -114,6 +110,10 @@ class ShareModes {
   // Errors: Session::range.
   Result<Looked> look(Ino ino);
   ShareAnswer judge(const Looked& looked, ShareMode after, bool is_reclaim) const;
+  // Whether an open that denies something can be granted now, as far as this mount knows: no client
+  // of an ended mount may still reclaim an open that no record shows. Waits for events that are on
+  // their way.
+  bool can_deny() const;
   // Waits until every living mount has recorded all its opens of the inode.
   bool all_have_recorded(Ino ino, Revision asked);
   // REQUIRES for all: the inode's turn. Errors: Session::commit; kConflict: a compare did not hold.

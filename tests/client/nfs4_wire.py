@@ -10,7 +10,7 @@ import struct
 PORT = 2049
 ANSWER_S = 10.0
 AGAIN_S = 0.2  # wait after DELAY and GRACE
-RECORD_MAX = 4 << 20
+RECORD_MAX = 8 << 20
 
 OK = 0
 GRACE, DELAY, NO_GRACE = 10013, 10008, 10033
@@ -85,6 +85,30 @@ class XdrReader:
             self.u32()
 
 
+def receive_record(connection):
+    """The next record of a socket (RFC 5531 section 11). Raises Gone."""
+    def receive(size):
+        data = b""
+        while len(data) < size:
+            more = connection.recv(size - len(data))
+            if not more:
+                raise Gone("closed by the server")
+            data += more
+        return data
+
+    record, last = b"", False
+    try:
+        while not last:
+            mark = struct.unpack(">I", receive(4))[0]
+            last = bool(mark & 0x80000000)
+            if (mark & 0x7FFFFFFF) > RECORD_MAX:
+                raise Gone(f"a record of {mark & 0x7FFFFFFF} bytes")
+            record += receive(mark & 0x7FFFFFFF)
+    except OSError as error:
+        raise Gone(str(error) or type(error).__name__) from error
+    return record
+
+
 class Connection:
     """Calls of the COMPOUND procedure, one at a time."""
 
@@ -104,15 +128,6 @@ class Connection:
 
     def close(self):
         self.socket.close()
-
-    def _receive(self, size):
-        data = b""
-        while len(data) < size:
-            more = self.socket.recv(size - len(data))
-            if not more:
-                raise Gone("closed by the server")
-            data += more
-        return data
 
     def compound(self, minor, operations):
         """operations: [(number, arguments)]. Returns the reader behind its count of results."""
@@ -145,15 +160,7 @@ class Connection:
             raise Gone("an answer to nothing")
 
     def _message(self):
-        data, last = b"", False
-        try:
-            while not last:
-                mark = struct.unpack(">I", self._receive(4))[0]
-                last = bool(mark & 0x80000000)
-                data += self._receive(min(mark & 0x7FFFFFFF, RECORD_MAX))
-        except OSError as error:
-            raise Gone(str(error)) from error
-        return XdrReader(data)
+        return XdrReader(receive_record(self.socket))
 
     def receive(self):
         """Returns (xid, the reader behind its count of results) of the next answer."""

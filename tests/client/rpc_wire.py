@@ -5,12 +5,10 @@ Thread class: confined to one thread.
 
 import os
 import socket
-import struct
 
-from nfs4_wire import Gone, XdrReader, opaque, u32
+from nfs4_wire import Gone, XdrReader, opaque, receive_record, u32
 
 ANSWER_S = 15.0
-RECORD_MAX = 8 << 20
 CALLS_MAX = 5000  # of one connection: a listing that never ends must not be followed for ever
 _CALL, _REPLY = 0, 1
 
@@ -90,7 +88,7 @@ class Rpc:
     def answer_to(self, xid):
         """Waits for the answer to a call; other messages, calls by the server too, are dropped."""
         while True:
-            answer = XdrReader(self._record())
+            answer = XdrReader(receive_record(self.socket))
             if answer.u32() == xid and answer.u32() == _REPLY:
                 break
         if answer.u32() != 0:
@@ -101,28 +99,6 @@ class Rpc:
         if how != 0:
             raise Rejected(ACCEPTED.get(how, f"accept_stat {how}"), answer)
         return answer
-
-    def _record(self):
-        data, last = b"", False
-        try:
-            while not last:
-                mark = struct.unpack(">I", self._receive(4))[0]
-                last = bool(mark & 0x80000000)
-                if (mark & 0x7FFFFFFF) > RECORD_MAX:
-                    raise Gone(f"a record of {mark & 0x7FFFFFFF} bytes")
-                data += self._receive(mark & 0x7FFFFFFF)
-        except OSError as error:
-            raise Gone(str(error) or type(error).__name__) from error
-        return data
-
-    def _receive(self, size):
-        data = b""
-        while len(data) < size:
-            more = self.socket.recv(size - len(data))
-            if not more:
-                raise Gone("closed by the server")
-            data += more
-        return data
 
 
 def port_of(address, program, version):

@@ -109,7 +109,6 @@ class HoldingMount final : public fs::Mount {
     return held(mount_.share(handle, before, after, is_reclaim));
   }
   bool keeps_acls() const override { return mount_.keeps_acls(); }
-  bool can_deny() const override { return mount_.can_deny(); }
   bool is_denied(const fs::Handle& handle, std::uint8_t bits) const override {
     return mount_.is_denied(handle, bits);
   }

@@ -106,6 +106,13 @@ TEST(AclModeTest, ChmodLeavesInheritanceAsItIs) {
 // RFC 8881 6.4.1.1, for ACLs by chance: the mode is as set, names have no more than the group's
 // bits, nobody but those that the mode speaks of gains anything, and the ACL does not grow for
 // ever.
+TEST(AclModeTest, ADenialOfDeleteIsMoreThanAMode) {
+  Acl acl = acl_of_mode(0644, AclOf::kFile);
+  EXPECT_EQ(only_mode(acl, AclOf::kFile), 0644u);
+  acl.aces.insert(acl.aces.begin(), deny(AceWho::kEveryone, 0, kAceDelete));
+  EXPECT_FALSE(only_mode(acl, AclOf::kFile));
+}
+
 TEST(AclModeTest, WhatTheOwningGroupGetsANamedUserInItDoesNot) {
   const Acl acl{{allow(AceWho::kOwner, 0, kAceReadData | kWrite),
                  deny(AceWho::kUser, 2, kAceReadData),

@@ -129,6 +129,17 @@ INSTANTIATE_TEST_SUITE_P(
         DeleteCase{"DeniedByTarget", kAceWriteData, 0, 0, kAceDelete, false, false}),
     [](const auto& instance) { return std::string(instance.param.name); });
 
+TEST(AclTest, WhoMayWriteADirectoryWithoutAnAclDeletesWhatDeniesIt) {
+  records::Inode directory;
+  directory.set_type(static_cast<std::uint32_t>(FileType::kDirectory));
+  directory.set_mode(0777);
+  const records::Inode target =
+      inode_with(FileType::kRegular, 0666, {{deny(AceWho::kEveryone, 0, kAceDelete)}});
+  EXPECT_TRUE(check_delete(kStranger, directory, target));
+  directory.set_mode(0755);
+  EXPECT_FALSE(check_delete(kStranger, directory, target));
+}
+
 TEST(AclTest, NobodyDeletesWithoutSearch) {
   const records::Inode directory = inode_with(
       FileType::kDirectory, 0777, {{allow(AceWho::kEveryone, 0, kAceWriteData | kAceDeleteChild)}});

@@ -7,6 +7,8 @@
 namespace symnas::fs::test {
 namespace {
 
+using ::symnas::test::SimVolume;
+
 constexpr Ino kFile{42};
 constexpr std::uint64_t kMiB = 1 << 20;
 
@@ -50,6 +52,16 @@ TEST(Deallocate, InsideOneBlockOnlyZeros) {
   world.lose_power();
   world.start();
   EXPECT_EQ(world.read(kFile, 0, 8192).value(), punched(all, 100, 300));
+}
+
+TEST(Deallocate, AnEdgeThatFailsMayBeAChange) {
+  FileWorld world;
+  world.create(kFile);
+  ASSERT_TRUE(world.write(kFile, 0, pattern(8192, 'a'), WriteStability::kFileSync).has_value());
+  const std::uint64_t change = world.attributes(kFile).change;
+  world.volume().fail_next(SimVolume::Kind::kWrite, 1);
+  EXPECT_FALSE(world.deallocate(kFile, 100, 200).has_value());
+  EXPECT_GT(world.attributes(kFile).change, change);
 }
 
 TEST(Deallocate, TheEndOfTheFileAndWhatLiesBehindIt) {

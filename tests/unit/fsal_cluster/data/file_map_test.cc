@@ -93,6 +93,18 @@ TEST(FileMap, WhatWasAllocatedAndNotRecordedIsGivenBack) {
   EXPECT_EQ(map.next_mapped(8, 100), 100u);
 }
 
+// A commit of the reservation has failed, and a write goes on behind it.
+TEST(FileMap, WhatIsWrittenBehindAReservationIsNotCountedAsReserved) {
+  FileMap map = empty_map();
+  map.allocate(0, {500, 8});
+  map.add(8, {508, 8}, true);
+  fill(map, 8, 16);
+  commit(map, 9);
+  EXPECT_FALSE(map.dirty());
+  EXPECT_EQ(map.find(0, 100).state, State::kUnwritten);
+  EXPECT_EQ(map.find(8, 100).state, State::kWritten);
+}
+
 TEST(FileMap, AllocatingIsRecordedInStepsOfBoundedSize) {
   FileMap map(std::uint64_t{1} << 40);
   map.load_chunked(0);

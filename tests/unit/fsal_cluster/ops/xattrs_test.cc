@@ -209,6 +209,19 @@ TEST_F(XattrsTest, TheModeSaysWhoMay) {
   EXPECT_EQ(set(alices, "a", "3", kEither, kRoot), kDone);
 }
 
+TEST_F(XattrsTest, WhatIsSetAfterARightIsGoneIsNotAnswered) {
+  const Handle alices = world.create(world.root(), "alices", kAlice);
+  world.chmod(alices, 0644);
+  ASSERT_EQ(set(alices, "a", "public"), kDone);
+  during_next_range([&] {
+    world.chmod(alices, 0600);
+    ASSERT_EQ(set(alices, "a", "secret"), kDone);
+  });
+  const auto denied = get_xattr(world.context(), kBob, alices, "a");
+  ASSERT_FALSE(denied) << *denied;
+  EXPECT_EQ(denied.error().code, ErrorCode::kPermission);
+}
+
 TEST_F(XattrsTest, InAStickyDirectoryItsOwnerOnly) {
   const Handle dir = world.mkdir(world.root(), "d", kAlice);
   world.chmod(dir, 01777);

@@ -189,6 +189,13 @@ TEST_F(HeadWatcherTest, WhileAnotherOneDecidesItIsOnlySaidToBeSilent) {
   sights.hear("c1n2", kSilentForMs);
   look();
   EXPECT_TRUE(watcher.is_left_to_decider("c1n2", "boot of c1n2"));
+  EXPECT_FALSE(watcher.is_left_to_decider("c1n2", "its next boot"));
+  sights.hear("c1n1", kSilentForMs);
+  look();
+  EXPECT_FALSE(watcher.is_left_to_decider("c1n2", "boot of c1n2")) << "this head may be cut off";
+  sights.hear("c1n1", 0);
+  look();
+  EXPECT_TRUE(watcher.is_left_to_decider("c1n2", "boot of c1n2"));
   std::erase_if(sights.seen, [](const ha::PeerSight& one) { return one.head == "c1n2"; });
   look();
   EXPECT_FALSE(watcher.is_left_to_decider("c1n2", "boot of c1n2")) << "it was removed";
