@@ -48,6 +48,8 @@ class AgentFencingTest : public ::testing::Test {
     };
     start("c1n3", "boot3", links);
   }
+  // Before a derived fixture's members go: the agents' threads use them.
+  void TearDown() override { agents.clear(); }
   void start(const std::string& head, const std::string& incarnation, const AgentLinks& links) {
     Config config;
     config.cluster_name = "lab";
