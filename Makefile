@@ -153,6 +153,7 @@ $(BUILD)/%/build.ninja: | setup-build
 	  -DSYMNAS_SANITIZE=$(SANITIZE_$*) -DSYMNAS_CACHE=$(SYMNAS_CACHE)
 
 conformance: setup build
+	@deploy/setup/setup project
 	@tests/conformance/run $(if $(PEER),--peer $(PEER)) $(if $(MOVES),--moves) \
 	  $(if $(SHORT),--short) $(TESTS)
 

@@ -1,6 +1,7 @@
-"""Real programs for the client VM: git, SQLite, rsync and GNU tar as this machine has them, and a
-repository."""
+"""Real programs for the client VM: git, SQLite, rsync, GNU tar and a compiler as this machine has
+them, a repository, and the source of a project."""
 
+import glob
 import os
 import shutil
 import subprocess
@@ -13,6 +14,13 @@ from symlab import product
 FOLDERS = ("common", "cvm", "docs")  # the content of the repository
 GIT = ("git", "-c", "user.name=symnas", "-c", "user.email=symnas@example.invalid",
        "-c", "init.defaultBranch=main")
+# What gcc needs beside itself to make programs in C.
+COMPILERS = ("gcc", "make", "as", "ld", "ar", "ranlib")
+FOR_COMPILERS = ("crtbegin.o", "crtbeginS.o", "crtend.o", "crtendS.o", "libgcc.a", "libgcc_s.so",
+                 "libgcc_s.so.1", "include", "crti.o", "crtn.o", "crt1.o", "Scrt1.o", "libc.so",
+                 "libc_nonshared.a", "liblto_plugin.so")
+HEADERS = ("/usr/include/x86_64-linux-gnu", "/usr/include/linux", "/usr/include/asm-generic")
+PROJECT = "project/zlib.tar.gz"
 
 
 def _git(folder, *words):
@@ -33,17 +41,41 @@ def _make_repository(folder):
     return bare
 
 
+def _from_gcc(option, name):
+    return subprocess.run(["gcc", f"-print-{option}={name}"], check=True, capture_output=True,
+                          text=True).stdout.strip()
+
+
+def _add_project(tar, source):
+    """The source, and what compilers need; returns the programs among it."""
+    tar.add(source, "run/zlib.tar.gz")
+    parts = [_from_gcc("file-name", name) for name in FOR_COMPILERS]
+    for path in [*parts, *HEADERS, *glob.glob("/usr/include/*.h")]:
+        tar.add(path, os.path.normpath(path).lstrip("/"))
+    inner = [_from_gcc("prog-name", name) for name in ("cc1", "collect2")]
+    for path in inner:
+        tar.add(path, path.lstrip("/"))
+    return inner
+
+
 def add_programs(tar):
     """Adds all to an archive that is unpacked in the VM's root."""
-    programs = [path for path in map(shutil.which, ("git", "sqlite3", "rsync", "tar")) if path]
+    names = ["git", "sqlite3", "rsync", "tar"]
+    inner = []
+    source = os.path.join(vm_image.cache_dir(), PROJECT)
+    if os.path.exists(source):
+        inner = _add_project(tar, source)
+        names += COMPILERS
+    programs = [path for path in map(shutil.which, names) if path]
     for path in programs:
         name = os.path.basename(path)
-        # The VM's own tar is busybox'.
-        tar.add(os.path.realpath(path), "bin/" + {"tar": "gtar"}.get(name, name))
+        # The VM's own tar is busybox'. A compiler looks for its parts from where it lies.
+        folder = "usr/bin/" if name in COMPILERS else "bin/"
+        tar.add(os.path.realpath(path), folder + {"tar": "gtar"}.get(name, name))
     link = tarfile.TarInfo("bin/git-upload-pack")
     link.type, link.linkname = tarfile.SYMTYPE, "git"
     tar.addfile(link)
-    for path in vm_image.libraries(programs):
+    for path in vm_image.libraries(programs + inner):
         tar.add(os.path.realpath(path), path.lstrip("/"))
     if shutil.which("git"):
         with tempfile.TemporaryDirectory() as folder:

@@ -1,5 +1,5 @@
-// Real programs as uid 1000: git, SQLite, rsync, tar. The harness brings them with the long form
-// (programs.py).
+// Real programs as uid 1000: git, SQLite, rsync, tar, a build. The harness brings them with the
+// long form (programs.py).
 #include <signal.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
@@ -16,6 +16,7 @@ namespace {
 constexpr const char* kReference = "POSIX: what programs rely on";
 constexpr unsigned kTwoVersions = kV3 | kV42;  // they take long
 constexpr const char* kRepository = "/run/repository.git";
+constexpr const char* kProject = "/run/zlib.tar.gz";
 constexpr int kRows = 40;
 
 // Runs a program, which must end well; what it prints.
@@ -29,6 +30,8 @@ std::string run(const std::vector<std::string>& words) {
     close(ends[0]);
     close(ends[1]);
     setenv("HOME", "/tmp", 1);
+    setenv("PATH", "/usr/bin:/bin:/sbin", 1);
+    setenv("CC", "gcc", 1);
     std::vector<char*> arguments;
     for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
     arguments.push_back(nullptr);
@@ -57,7 +60,9 @@ std::string sqlite(const std::string& file, const std::string& statement) {
 
 void need(const std::string& program) {
   if (!settings().long_form) skip("the programs are not in the short form");
-  if (access(("/bin/" + program).c_str(), X_OK) != 0) skip("this machine has no " + program);
+  for (const char* folder : {"/bin/", "/usr/bin/"})
+    if (access((folder + program).c_str(), X_OK) == 0) return;
+  skip("this machine has no " + program);
 }
 
 void insert_rows(const std::string& file) {
@@ -161,6 +166,17 @@ Cases program_cases() {
                 MUST(mkdir("out", 0755));
                 run({"gtar", "--xattrs", "--acls", "-xpf", "archive", "-C", "out"});
                 same_tree("out/tree");
+              }),
+      program("make_of_zlib",
+              [] {
+                run({"gtar", "-xzf", kProject, "--strip-components=1"});
+                run({"sh", "./configure", "--static"});
+                run({"make"});
+                const std::string printed = run({"make", "test"});
+                TRUE(printed.find("zlib test OK") != std::string::npos);
+                EQUAL("make: Nothing to be done for 'all'.\n", run({"make", "all"}));
+                run({"make", "clean"});
+                TRUE(!exists("libz.a"));
               }),
       program("sqlite3_transactions",
               [] {
