@@ -113,7 +113,7 @@ void Client::one_in_tree() {
   const std::string to_name = pick_name();
   const Handle at = handles_[dir];
   const Handle there = handles_[other];
-  switch (below(13)) {
+  switch (below(15)) {
     case 0:
     case 1:
     case 2: {
@@ -181,8 +181,27 @@ void Client::one_in_tree() {
       });
       return;
     }
+    case 12:
+    case 13: change_attribute(std::move(after), dir, name); return;
     default: read_tree(); return;
   }
+}
+
+void Client::change_attribute(NamespaceModel after, Id node, const std::string& name) {
+  const Handle at = handles_[node];
+  if (below(3) == 0) {
+    const OpError expected = after.remove_xattr(node, name);
+    change_tree("remove attribute", after, expected, [&](Mount& mount) -> Told {
+      return {answer_of(mount.remove_xattr(kRoot, at, name)), std::nullopt};
+    });
+    return;
+  }
+  const std::string value(below(40), static_cast<char>('a' + below(26)));
+  const auto option = static_cast<fs::XattrOption>(below(3));
+  const OpError expected = after.set_xattr(node, name, value, option);
+  change_tree("set attribute", after, expected, [&](Mount& mount) -> Told {
+    return {answer_of(mount.set_xattr(kRoot, at, name, value, option)), std::nullopt};
+  });
 }
 
 void Client::change_tree(const char* what, NamespaceModel after, const OpError& expected,
@@ -202,7 +221,8 @@ void Client::change_tree(const char* what, NamespaceModel after, const OpError& 
   trace("client %d: %s: %s", index_, what, text(told->answer).c_str());
   if (told->answer && refuses(*told->answer)) return;
   if (heads_.size() > 1 && expected == ErrorCode::kStale &&
-      (told->answer == ErrorCode::kNotDirectory || (!told->answer && !told->handle))) {
+      (told->answer == ErrorCode::kNotDirectory || told->answer == ErrorCode::kNotFound ||
+       told->answer == ErrorCode::kAlreadyExists || (!told->answer && !told->handle))) {
     return;  // no names, but the inode still exists: another mount may have it open
   }
   if (told->answer != expected) {
@@ -262,7 +282,21 @@ std::string Client::compare(const NamespaceModel& model, std::map<Id, Handle>& f
     std::string wrong = compare_directory(model, id, found, mount);
     if (!wrong.empty()) return wrong;
   }
+  for (Id id = 0; id < model.size(); ++id) {
+    if (model.nlink(id) == 0 || found[id] == kUnknown) continue;
+    if (attributes_of(mount, found[id]) != model.xattrs(id))
+      return "node " + std::to_string(id) + " has other extended attributes";
+  }
   return {};
+}
+
+std::map<std::string, std::string> Client::attributes_of(Mount& mount, const Handle& node) {
+  std::map<std::string, std::string> out;
+  const auto names = mount.list_xattrs(kRoot, node, 0);
+  if (!names) return {{"", names.error().message}};
+  for (const fs::XattrName& name : *names)
+    out[name.name] = mount.get_xattr(kRoot, node, name.name).value_or("(none)");
+  return out;
 }
 
 std::string Client::compare_directory(const NamespaceModel& model, Id dir,

@@ -123,6 +123,8 @@ class Client {
   };
   void change_tree(const char* what, fs::NamespaceModel after, const OpError& expected,
                    const std::function<Told(fs::Mount&)>& ask);
+  void change_attribute(fs::NamespaceModel after, Id node, const std::string& name);
+  static std::map<std::string, std::string> attributes_of(fs::Mount& mount, const fs::Handle& node);
   void adopt(fs::NamespaceModel after, const std::optional<fs::Handle>& handle);
   bool look_at_tree();
   std::string compare(const fs::NamespaceModel& model, std::map<Id, fs::Handle>& found,

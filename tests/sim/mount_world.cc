@@ -71,6 +71,7 @@ void MountWorld::start() {
     format.root_mode = 0777;
     format.group_blocks = options_.group_blocks;
     format.access_times = true;
+    format.acls_and_xattrs = true;
     const auto record = fs::format_filesystem(daemon_store_, daemon_, format);
     if (!record) fail("format: " + record.error().message);
     fs_ = FsId{record->fsid()};
