@@ -180,8 +180,9 @@ Task<Status> DataPath::commit_step(FileState& f, const CommitWork& work, std::si
     }
     f.record.size_bytes = next.inode.size_bytes();
     f.version = next_version_.fetch_add(1);
-    // While an S token has the flag, other mounts go on making up changes.
-    if (last && f.token.mode != TokenMode::kShared) f.unrecorded.made_up = false;
+    // While an S token has the flag, other mounts go on making up changes. A token that went with
+    // the transaction has none: a commit that waits for this one must not put what is old by then.
+    if (last && (work.drop || f.token.mode != TokenMode::kShared)) f.unrecorded.made_up = false;
     if (last && work.dirty && f.unrecorded.writes_seen == work.writes_seen)
       f.unrecorded.dirty = false;
     co_return Status{};
