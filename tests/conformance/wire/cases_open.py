@@ -429,7 +429,6 @@ DOWNGRADES = [  # first OPEN, second OPEN, to what, the answer
     ("to_no_deny", (1, 0), (1, 2), (1, 0), "OK"),
     ("to_a_deny_that_is_kept", (1, 2), (1, 2), (1, 2), "OK"),
     ("of_both_with_a_deny", (3, 0), (1, 0), (3, 0), "OK"),
-    ("to_less_with_the_deny_kept", (1, 2), (3, 2), (1, 2), "OK"),
     ("to_nothing", (1, 0), (2, 0), (0, 0), "INVAL"),
     ("to_access_4", (1, 0), (2, 0), (4, 0), "INVAL"),
     ("to_deny_4", (1, 0), (2, 0), (1, 4), "INVAL"),
