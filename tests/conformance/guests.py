@@ -26,6 +26,8 @@ OPTIONS = {"v3": "vers=3,lock", "v4.0": "vers=4.0", "v4.1": "vers=4.1", "v4.2": 
 UNCACHED = "actimeo=0,lookupcache=none"  # the second client shows what the server says now
 SCRIPT_MAX_S = 60.0
 REMOVAL_MAX_S = 300.0
+# All but the directory of 100,000 names, which would take longer than the cases.
+REMOVAL = r"find /mnt/{version} -mindepth 1 -maxdepth 1 ! -name many -exec rm -rf {{}} \;"
 
 UNPACK_PROGRAMS = "tar xf /dev/vdb -C /"
 UNPACK = "cd /run && tar xf /dev/vda && guest_statd"
@@ -143,7 +145,7 @@ class Guest:
     def clear(self):
         """Removes what the cases have left; the line of a verdict."""
         for version in self.mounted:
-            result = self.vm.run(f"rm -rf /mnt/{version}/*", REMOVAL_MAX_S * SLOWER)
+            result = self.vm.run(REMOVAL.format(version=version), REMOVAL_MAX_S * SLOWER)
             if result.status != 0:
                 return f"not ok rm_of_all: {' '.join(result.output.split())}"
         return "ok rm_of_all"

@@ -113,7 +113,7 @@ void Client::one_in_tree() {
   const std::string to_name = pick_name();
   const Handle at = handles_[dir];
   const Handle there = handles_[other];
-  switch (below(15)) {
+  switch (below(16)) {
     case 0:
     case 1:
     case 2: {
@@ -183,8 +183,24 @@ void Client::one_in_tree() {
     }
     case 12:
     case 13: change_attribute(std::move(after), dir, name); return;
+    case 14: change_acl(std::move(after), dir); return;
     default: read_tree(); return;
   }
+}
+
+void Client::change_acl(NamespaceModel after, Id node) {
+  const auto rights = [this] { return static_cast<std::uint32_t>(below(fs::kAceMask + 1)); };
+  fs::AclChange change;
+  change.acl = fs::Acl{{{fs::AceType::kAllow, fs::AceWho::kOwner, 0, 0, rights()},
+                        {fs::AceType::kDeny, fs::AceWho::kUser, 1000, 0, rights()},
+                        {fs::AceType::kAllow, fs::AceWho::kEveryone, 0, 0, rights()}}};
+  const OpError expected = after.set_acl(node, *change.acl);
+  fs::SetAttributes changes;
+  changes.acl = std::make_shared<const fs::AclChange>(change);
+  const Handle at = handles_[node];
+  change_tree("set ACL", after, expected, [&](Mount& mount) -> Told {
+    return {answer_of(mount.setattr(kRoot, at, changes)), std::nullopt};
+  });
 }
 
 void Client::change_attribute(NamespaceModel after, Id node, const std::string& name) {
@@ -299,6 +315,11 @@ std::map<std::string, std::string> Client::attributes_of(Mount& mount, const Han
   return out;
 }
 
+bool Client::same(const std::shared_ptr<const fs::Acl>& one,
+                  const std::shared_ptr<const fs::Acl>& other) {
+  return one && other ? *one == *other : one == other;
+}
+
 std::string Client::compare_directory(const NamespaceModel& model, Id dir,
                                       std::map<Id, Handle>& found, Mount& mount) const {
   std::map<std::string, fs::Attributes> seen;
@@ -327,6 +348,7 @@ std::string Client::compare_directory(const NamespaceModel& model, Id dir,
     if (attributes.type != model.type(id)) return "name " + name + " has another type";
     if (attributes.nlink != model.nlink(id)) return "name " + name + " has a wrong link count";
     if (attributes.mode != model.mode(id)) return "name " + name + " has another mode";
+    if (!same(attributes.acl, model.acl(id))) return "name " + name + " has another ACL";
     seen.erase(it);
   }
   return seen.empty() ? "" : "name " + seen.begin()->first + " should not be there";

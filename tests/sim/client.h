@@ -123,6 +123,9 @@ class Client {
   };
   void change_tree(const char* what, fs::NamespaceModel after, const OpError& expected,
                    const std::function<Told(fs::Mount&)>& ask);
+  void change_acl(fs::NamespaceModel after, Id node);
+  static bool same(const std::shared_ptr<const fs::Acl>& one,
+                   const std::shared_ptr<const fs::Acl>& other);
   void change_attribute(fs::NamespaceModel after, Id node, const std::string& name);
   static std::map<std::string, std::string> attributes_of(fs::Mount& mount, const fs::Handle& node);
   void adopt(fs::NamespaceModel after, const std::optional<fs::Handle>& handle);

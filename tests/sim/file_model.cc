@@ -149,8 +149,8 @@ void FileModel::allocated(std::uint64_t end_cell) {
   mtimes_set_.clear();
   written_since_ = true;
   size_ = std::max(size_, end_cell * kCell);
-  size_durable_ = size_most_ = size_;
-  size_unsure_ = false;
+  size_durable_ = exact() ? size_ : std::max(size_durable_, end_cell * kCell);
+  size_most_ = exact() ? size_ : std::max(size_most_, end_cell * kCell);
 }
 
 void FileModel::deallocated(std::uint64_t begin_cell, std::uint64_t end_cell) {

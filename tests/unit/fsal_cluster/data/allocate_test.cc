@@ -71,6 +71,7 @@ TEST(Allocate, WhatDoesNotFitShowsNothing) {
   EXPECT_EQ(world.check_records(), 3u);
   EXPECT_EQ(world.data().space()->free_bytes, free);
   EXPECT_TRUE(world.allocate(kFile, 4096, 7 * kMiB).has_value());
+  EXPECT_TRUE(world.allocate(kFile, 0, 7 * kMiB).has_value()) << "it has these blocks";
   EXPECT_EQ(world.allocate(kFile, kFileBytesMax - 1, 2).error().code, ErrorCode::kOutOfRange);
   EXPECT_EQ(world.allocate(kFile, 1, UINT64_MAX).error().code, ErrorCode::kOutOfRange);
 }

@@ -95,6 +95,23 @@ TEST_F(InterleavingsTest, ATokenOnItsWayOutIsNoRightToRead) {
   EXPECT_TRUE(committed.get());
 }
 
+TEST_F(InterleavingsTest, ATokenOnItsWayOutIsNoRightToSeek) {
+  one_.create(kFile);
+  ASSERT_TRUE(one_.write(kFile, 0, kA));
+  one_.replies().hold(erases(token(one_)));
+  auto committed = later([&] { return one_.commit(kFile); });
+  ASSERT_TRUE(one_.replies().wait_until_held());
+  ASSERT_TRUE(two_.write(kFile, kA.size(), kB, WriteStability::kFileSync));
+  auto sought =
+      later([&] { return one_.data().seek(one_.handle(kFile), FileOffset{0}, Content::kHole); });
+  let_it_come();
+  one_.replies().release();
+  const auto hole = sought.get();
+  ASSERT_TRUE(hole && *hole);
+  EXPECT_EQ((*hole)->offset, kA.size() + kB.size());
+  EXPECT_TRUE(committed.get());
+}
+
 TEST_F(InterleavingsTest, AChunkThatComesLateIsNotOfTheMapOfToday) {
   constexpr std::uint64_t kMiB = 1 << 20;
   one_.create(kFile);

@@ -1,5 +1,8 @@
 #include "tests/unit/fsal_cluster/ops/namespace_model.h"
 
+#include "fsal_cluster/access/acl_change.h"
+#include "fsal_cluster/schema/acl.h"
+
 namespace symnas::fs {
 
 using OpError = NamespaceModel::OpError;
@@ -25,7 +28,7 @@ OpError NamespaceModel::add(Id dir, const std::string& name, FileType type) {
   if (const OpError bad = check_directory(dir)) return bad;
   if (find(dir, name) != nullptr) return ErrorCode::kAlreadyExists;
   const std::uint32_t mode = type == FileType::kSymlink ? 0777 : 0644;
-  nodes_.push_back(Node{type, mode, 1, dir, {}, {}});
+  nodes_.push_back(Node{type, mode, 1, dir, {}, {}, {}});
   nodes_[dir].entries[name] = nodes_.size() - 1;
   return std::nullopt;
 }
@@ -105,10 +108,29 @@ OpError NamespaceModel::rename(Id from, const std::string& from_name, Id to,
   return std::nullopt;
 }
 
-OpError NamespaceModel::chmod(Id node, std::uint32_t mode) {
-  if (nodes_[node].nlink == 0) return ErrorCode::kStale;
-  nodes_[node].mode = mode;
+OpError NamespaceModel::change_access(Id node,
+                                      const std::function<Status(records::Inode&)>& change) {
+  Node& at = nodes_[node];
+  if (at.nlink == 0) return ErrorCode::kStale;
+  records::Inode inode;
+  inode.set_type(static_cast<std::uint32_t>(at.type));
+  inode.set_mode(at.mode);
+  if (at.acl) put_acl(inode, *at.acl);
+  const Status changed = change(inode);
+  if (!changed) return changed.error().code;
+  at.mode = inode.mode();
+  at.acl = acl_of(inode);
   return std::nullopt;
+}
+
+OpError NamespaceModel::chmod(Id node, std::uint32_t mode) {
+  return change_access(node, [&](records::Inode& inode) { return set_mode(mode, inode); });
+}
+
+OpError NamespaceModel::set_acl(Id node, const Acl& acl) {
+  return change_access(node, [&](records::Inode& inode) {
+    return fs::set_acl({acl, {}, {}}, inode);
+  });
 }
 
 OpError NamespaceModel::check_xattrs(Id node) const {
