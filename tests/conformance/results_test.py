@@ -37,6 +37,10 @@ class ResultsTest(unittest.TestCase):
         self.assertEqual(status, 0)
         self.assertIn("2 passed, 0 failed, 0 failed as expected, 0 skipped", printed)
 
+    def test_what_fails_now_and_then_may_pass(self):
+        for said in ("ok a.b", "not ok a.b: why"):
+            self.assertEqual(outcome("* a.b | now and then: x | y\n", said, "ok a.c")[1], 0)
+
     def test_a_failure_fails(self):
         printed, status = outcome("", "ok a.b", "not ok a.c: ENOENT: why")
         self.assertEqual(status, 1)

@@ -9,7 +9,7 @@ import nfs4_attributes as attr
 import nfs4_ops as ops
 from nfs4_results import CONFIRM, Connection
 from nfs4_wire import opaque, u32
-from registry import Again, Failed, check
+from registry import Again, DeniedLater, Failed, check
 from rpc_wire import Rejected, auth_sys
 
 # v4.0: requests with these answers do not count in an owner's sequence (RFC 7530 section 9.1.7).
@@ -179,7 +179,10 @@ class Client:
         """(status, Open or None, the result's value) of an OPEN, which v4.0 confirms if asked."""
         owner = owner or self.owner()
         operation = self.open_operation(owner, claim or ops.claim_null(name), **how)
-        answer = self.ask(ops.putfh(directory), operation, ops.getfh())
+        try:
+            answer = self.ask(ops.putfh(directory), operation, ops.getfh())
+        except Again as again:
+            raise (DeniedLater if how.get("deny") else Again)(str(again)) from again
         check(answer.results[0].status, "OK", "PUTFH")
         owner.answered(answer.results[1].status)
         if answer.results[1].status != "OK":

@@ -27,6 +27,10 @@ class Again(Exception):
     """The server asks to come again: the case has to begin anew."""
 
 
+class DeniedLater(Again):
+    """The server asks who opens and denies something to come again."""
+
+
 def section(number, sections):
     return f"RFC {number} section {sections}"
 
