@@ -1,8 +1,8 @@
 """The verdicts of cases, against the list of those that are expected to fail.
 
 A line of the list: "VERSIONS NAME | REASON | REFERENCE". VERSIONS: "v3,v4.2" or "*". NAME may have
-wildcards ("xattr.*"): then all that it fits fail. A REASON that begins with "now and then" is of what
-may pass, too. Lines that begin with # are comments.
+wildcards ("xattr.*"): then all that it fits fail. A REASON that begins with "now and then" is of
+what may pass, too. Lines that begin with # are comments.
 
 Thread class: confined to one thread.
 """
