@@ -23,7 +23,8 @@ export SYMNAS_BUILD := $(abspath $(BUILD))
 .PHONY: bench bench-compare bench-capacity bench-profile
 .PHONY: bench-raw bench-engine bench-shared bench-failover
 .PHONY: packages packages-test release machines machines-san ansible-test ha-tests fuzz
-.PHONY: sim-long soak lab-asan lab-tsan lab-tests torture conformance
+.PHONY: shells sim-long soak lab-asan lab-tsan lab-tests torture conformance openapi api-fuzz
+.PHONY: monitoring-tests
 .DEFAULT_GOAL := help
 
 help:
@@ -40,6 +41,8 @@ help:
 	@echo '               tests/lab/run locks moves'
 	@echo 'make conformance  the rules of POSIX and NFS, a case each, over all versions; PEER=vfs:'
 	@echo '               on FSAL_VFS; MOVES=1, SHORT=1, TESTS="rename v3"'
+	@echo 'make monitoring-tests  alert rules, dashboards and metrics against a real Prometheus;'
+	@echo '               SHORT=1: without a cluster'
 	@echo 'make torture MINUTES=30 HEADS=4   random faults and moves under verified load'
 	@echo 'make lab N=3   a lab cluster of N heads that serves a filesystem, and how to mount it;'
 	@echo '               EMPTY=1: nothing but heads and devices; make lab-down removes it'
@@ -50,6 +53,8 @@ help:
 	@echo 'make asan      unit, property and simulation tests under AddressSanitizer and UBSan'
 	@echo 'make lab-asan  the lab tests with everything of ours under AddressSanitizer and UBSan'
 	@echo 'make lab-tsan  the same under ThreadSanitizer; TESTS=locks a subject or a part of names'
+	@echo 'make shells    completion in a real bash and zsh, --watch and colours on a terminal,'
+	@echo '               manual pages; CASES=watch: some of them'
 	@echo 'make fuzz SECONDS=60  what decodes bytes of others; TESTS="label nsm": these targets only'
 	@echo 'make bench     the same load on symnas and on ganesha FSAL_VFS, with ratios'
 	@echo 'make bench-compare BASE=COMMIT CASES=...  what a change costs: the product of both trees'
@@ -60,6 +65,8 @@ help:
 	@echo 'make bench-capacity FILES=200000  memory of instances and cached inodes, etcd bytes'
 	@echo 'make bench-profile CASE=...  where the processor time of one of its cases goes'
 	@echo 'make bench-raw symnas against the raw LUN file; make bench-engine: its volume engine'
+	@echo 'make api-fuzz SECONDS=20  the API of a lab is asked at random, by its OpenAPI document'
+	@echo 'make openapi   docs/operations/openapi.json anew, after a change of routes or schemas'
 	@echo 'make packages  .debs for Debian 12 and 13 in $(BUILD)/packages; RELEASE=bookworm: one only'
 	@echo 'make packages-test  they are installed, upgraded and purged in fresh roots; lintian'
 	@echo 'make machines  three heads as Debian machines, installed from packages; SHORT=1: less'
@@ -104,10 +111,14 @@ quick: setup-build $(BUILD)/build.ninja
 
 check: setup
 	@tests/run --build $(BUILD) --jobs $(JOBS) --checks --compile --fresh --lab \
-	  --machines --fuzz --conformance
+	  --machines --fuzz --shells --conformance --monitoring
 
 duplicates:
 	@tests/check/duplicates
+
+openapi: setup-build $(BUILD)/build.ninja
+	@ninja -C $(BUILD) -j $(JOBS) vnfsd_api_test
+	@SYMNAS_WRITE_OPENAPI=1 $(BUILD)/tests/bin/vnfsd_api_test --gtest_filter='OpenApi.TheCommitted*'
 
 soak: setup build
 	@tests/lab/run --soak
@@ -152,6 +163,10 @@ $(BUILD)/%/build.ninja: | setup-build
 	cmake -S . -B $(@D) -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \
 	  -DSYMNAS_SANITIZE=$(SANITIZE_$*) -DSYMNAS_CACHE=$(SYMNAS_CACHE)
 
+monitoring-tests: setup-build $(if $(SHORT),,build)
+	@deploy/setup/setup prometheus
+	@tests/monitoring/run $(if $(SHORT),--short)
+
 conformance: setup build
 	@deploy/setup/setup project
 	@tests/conformance/run $(if $(PEER),--peer $(PEER)) $(if $(MOVES),--moves) \
@@ -160,6 +175,14 @@ conformance: setup build
 asan: setup-build $(BUILD)/asan/build.ninja
 	@ninja -C $(BUILD)/asan -j $(JOBS) tests_unit tests_property
 	@tests/run --build $(BUILD)/asan --jobs $(JOBS) --labels unit,property
+
+shells: build
+	@deploy/setup/setup shells
+	@SYMNAS_BUILD=$(abspath $(BUILD)) tests/shells/run $(CASES)
+
+api-fuzz: setup build
+	@deploy/setup/setup api_fuzz
+	@tests/api_fuzz/run --seconds $(SECONDS)
 
 fuzz: setup-build
 	@deploy/setup/setup fuzz

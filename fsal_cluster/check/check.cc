@@ -18,11 +18,19 @@ struct Look {
   bool all_passing = false;  // and there is something
 };
 
-Result<Look> look_once(kv::Store& store, const std::string& name) {
+Result<Look> look_once(kv::Store& store, const std::string& name, const Told& told) {
   SYMNAS_ASSIGN(View view, View::open(store, name));
   Checker checker(view.context());
-  for (const kv::KeyRange& range : ranges_in_order(view.context().fs()))
-    SYMNAS_TRY(view.read(range, [&](const kv::KeyValue& kv) { checker.take(kv); }));
+  const std::vector<kv::KeyRange> tables = ranges_in_order(view.context().fs());
+  Reading reading;
+  for (std::size_t table = 0; table < tables.size(); ++table) {
+    reading.share = static_cast<double>(table) / static_cast<double>(tables.size());
+    const auto take = [&](const kv::KeyValue& kv) {
+      ++reading.records;
+      checker.take(kv);
+    };
+    SYMNAS_TRY(view.read(tables[table], take, [&] { return told ? told(reading) : Status(); }));
+  }
   checker.finish();
   Look look;
   Report& report = look.report;
@@ -42,9 +50,9 @@ Result<Look> look_once(kv::Store& store, const std::string& name) {
   return look;
 }
 
-Result<Look> look(kv::Store& store, const std::string& name) {
+Result<Look> look(kv::Store& store, const std::string& name, const Told& told) {
   for (int attempt = 1;; ++attempt) {
-    auto done = look_once(store, name);
+    auto done = look_once(store, name, told);
     if (done || done.error().code != ErrorCode::kCompacted) return done;
     if (attempt < kCompactedMax) continue;
     return fail(ErrorCode::kCompacted,
@@ -75,11 +83,11 @@ std::string Report::line(const Finding& finding) const {
 }
 
 Result<Report> check_filesystem(kv::Store& store, const std::string& name,
-                                const std::function<void()>& pause) {
-  SYMNAS_ASSIGN(Look current, look(store, name));
+                                const std::function<void()>& pause, const Told& told) {
+  SYMNAS_ASSIGN(Look current, look(store, name, told));
   for (int looks = 1; current.all_passing && looks < kLooksMax; ++looks) {
     pause();
-    SYMNAS_ASSIGN(Look next, look(store, name));
+    SYMNAS_ASSIGN(Look next, look(store, name, told));
     if (next.all_passing && next.report.total == next.report.findings.size()) {
       keep_common(next.report, current.report);
       next.report.total = next.report.findings.size();

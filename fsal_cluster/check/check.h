@@ -28,11 +28,19 @@ struct Report {
   std::string line(const Finding& finding) const;
 };
 
+// How far a look at all records has come.
+struct Reading {
+  std::uint64_t records = 0;  // read so far
+  double share = 0.0;         // of the tables, 0 to 1: how many records there are is not known
+};
+// An error ends the check with that error.
+using Told = std::function<Status(const Reading&)>;
+
 // Reads every record of the filesystem at one revision and checks it. When all findings are things
 // that a living mount may be about to repair, it looks again, at most kLooksMax times, with `pause`
-// in between. Errors: as View::open and View::read; kCompacted when the store does not keep its
-// history for as long as a look takes.
+// in between. `told` is called every few thousand records. Errors: as View::open and View::read;
+// kCompacted when the store does not keep its history for as long as a look takes.
 Result<Report> check_filesystem(kv::Store& store, const std::string& name,
-                                const std::function<void()>& pause);
+                                const std::function<void()>& pause, const Told& told = {});
 
 }  // namespace symnas::fs::check

@@ -102,12 +102,13 @@ Result<kv::OpResult> View::read_page(Window& window, std::int64_t& keys_max) {
   }
 }
 
-Status View::read(const kv::KeyRange& range,
-                  const std::function<void(const kv::KeyValue&)>& visit) {
+Status View::read(const kv::KeyRange& range, const std::function<void(const kv::KeyValue&)>& visit,
+                  const std::function<Status()>& after_page) {
   std::int64_t keys_max = kPageKeysFirst;
   for (Window window(range); !window.done();) {
     SYMNAS_ASSIGN(const kv::OpResult page, read_page(window, keys_max));
     for (const kv::KeyValue& kv : page.kvs) visit(kv);
+    if (after_page) SYMNAS_TRY(after_page());
     window.answered(page);
     keys_max = next_keys_max(keys_max, page);
   }

@@ -28,7 +28,9 @@ class View {
 
   // Every key of the range, ascending, in pages. Errors: kCompacted (the revision is gone: open
   // another view), kUnavailable (no page within kPageDeadlineMs).
-  Status read(const kv::KeyRange& range, const std::function<void(const kv::KeyValue&)>& visit);
+  // `after_page` is called after each page; its error ends reading with that error.
+  Status read(const kv::KeyRange& range, const std::function<void(const kv::KeyValue&)>& visit,
+              const std::function<Status()>& after_page = {});
   // Values in the order of the keys; nullopt: absent. At most kPathKeysMax. Errors: as read().
   Result<std::vector<std::optional<std::string>>> get(const std::vector<std::string>& keys);
 

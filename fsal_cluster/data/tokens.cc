@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "common/base/check.h"
+#include "common/base/instance_counters.h"
 #include "common/base/log.h"
 #include "fsal_cluster/data/data_path.h"
 
@@ -89,7 +90,10 @@ Task<Status> DataPath::acquire_token(FileState& f, TokenMode needed, TokenUse us
     if (closing_) co_return tl::unexpected(closing());
     const TokenSight sight = tokens_->sight(f.ino);
     switch (next_grant_step(sight, options_.mount, needed)) {
-      case GrantStep::kWait: co_await changed(f.ino, sight); break;
+      case GrantStep::kWait:
+        ++instance_counters().token_waits;
+        co_await changed(f.ino, sight);
+        break;
       case GrantStep::kAsk: {
         const auto kind =
             needed == TokenMode::kExclusive ? records::WantRecord::X : records::WantRecord::S;
@@ -104,8 +108,9 @@ Task<Status> DataPath::acquire_token(FileState& f, TokenMode needed, TokenUse us
         const Result<bool> granted = co_await grant_token(f, sight, needed, use);
         if (!granted) withdraw_want(f.ino);
         if (!granted) co_return tl::unexpected(granted.error());
-        if (*granted) co_return Status{};
-        break;
+        if (!*granted) break;
+        ++instance_counters().tokens_granted;
+        co_return Status{};
       }
     }
   }
@@ -359,6 +364,7 @@ Task<Status> DataPath::give_token_back(FileState& f) {
   if (status) {
     const MutexLock lock(f.mutex);
     CHECK(f.removed || !f.has_growth(), "a token given back before all was recorded");
+    if (held_one || left) ++instance_counters().tokens_given_back;
     token_gone(f);
     if (!f.removed) forget_map(f);
   }

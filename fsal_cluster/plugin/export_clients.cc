@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "common/base/ip_text.h"
+#include "fsal_cluster/plugin/client_address.h"
 #include "fsal_cluster/plugin/limits.h"
 
 namespace symnas::plugin {
@@ -20,20 +21,12 @@ struct Last {
 };
 thread_local Last last;
 
-in6_addr address_of(const sockaddr_storage& address) {
-  if (address.ss_family == AF_INET6)
-    return reinterpret_cast<const sockaddr_in6&>(address).sin6_addr;
-  if (address.ss_family == AF_INET)
-    return ipv4_mapped(reinterpret_cast<const sockaddr_in&>(address).sin_addr);
-  return {};
-}
-
 }  // namespace
 
 ExportClients::ExportClients() : serial_(next_serial.fetch_add(1)) {}
 
 void ExportClients::note(const sockaddr_storage& address) {
-  const in6_addr who = address_of(address);
+  const in6_addr who = client_address(address);
   if (last.serial == serial_ && std::memcmp(&last.address, &who, sizeof who) == 0) return;
   last = {serial_, who};
   const MutexLock lock(mutex_);

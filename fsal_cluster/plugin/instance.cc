@@ -20,7 +20,9 @@
 #include "common/kv/keys.h"
 #include "common/kv/limits.h"
 #include "fsal_cluster/plugin/door.h"
+#include "fsal_cluster/plugin/instance_metrics.h"
 #include "fsal_cluster/plugin/limits.h"
+#include "fsal_cluster/plugin/load.h"
 #include "fsal_cluster/plugin/milestones.h"
 #include "fsal_cluster/plugin/names.h"
 #include "fsal_cluster/plugin/object.h"
@@ -303,9 +305,12 @@ void Instance::obey(const std::string& line, const Control::Say& say) {
     return;
   }
   if (command == "clients" && !stands_by) return say_clients(say);
+  if (command == "load") return say(load_so_far());
+  if (command == "metrics") return say(instance_metrics());
   if (command != "retire" || !(words >> timeout_ms) || timeout_ms < 0) {
-    return say(
-        {{"error", "unknown command: standby, serve, exports, clients, retire MILLISECONDS"}});
+    return say({{"error",
+                 "unknown command: standby, serve, exports, clients, load, metrics, retire "
+                 "MILLISECONDS"}});
   }
   if (stands_by) return say({{"error", "this standby does not serve yet"}});
   retire(timeout_ms, say);

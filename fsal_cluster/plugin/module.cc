@@ -7,6 +7,7 @@
 #include "fsal_cluster/plugin/door.h"
 #include "fsal_cluster/plugin/instance.h"
 #include "fsal_cluster/plugin/limits.h"
+#include "fsal_cluster/plugin/load.h"
 #include "fsal_cluster/plugin/object.h"
 #include "fsal_cluster/plugin/recorded_calls.h"
 #include "fsal_cluster/plugin/status.h"
@@ -64,6 +65,7 @@ fsal_status_t init_config(fsal_module*, config_file_t parsed, config_error_type*
     gate_replies();
     guard_door();
     answer_former_calls();
+    count_load();
     return ok_status();
   }
   LogCrit(COMPONENT_FSAL, "CLUSTER: %s", started.error().message.c_str());

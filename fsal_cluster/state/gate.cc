@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/instance_counters.h"
 #include "common/base/waiting.h"
 
 namespace symnas::fs {
@@ -46,10 +47,12 @@ void Gate::prove(std::int64_t sent_ns) {
   std::vector<Action> going;
   {
     const MutexLock lock(mutex_);
-    if (!is_open()) open_since_ns_.store(clock_.mono_ns(), std::memory_order_release);
+    const bool was_open = is_open();
+    if (!was_open) open_since_ns_.store(clock_.mono_ns(), std::memory_order_release);
     if (sent_ns > proven_ns_.load(std::memory_order_relaxed))
       proven_ns_.store(sent_ns, std::memory_order_release);
     if (!is_open()) return;  // the proof is too old already
+    if (!was_open) ++instance_counters().gate_closings;
     going.swap(held_);
   }
   opened_.notify_all();

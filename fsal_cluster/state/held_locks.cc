@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/instance_counters.h"
 #include "fsal_cluster/state/nlm_lives.h"
 
 namespace symnas::fs {
@@ -19,6 +20,8 @@ void HeldLocks::hold(const Key& key, std::vector<LockRange> ranges) {
   const bool holds = !ranges.empty();
   if (!holds) kept_.erase(key);
   unclaimed_.set(key.first, key.second, within(unclaimed_.held(key.first, key.second), ranges));
+  instance_counters().lock_ranges +=
+      static_cast<std::int64_t>(ranges.size()) - static_cast<std::int64_t>(held(key).size());
   table_.set(key.first, key.second, std::move(ranges));
   if (held_some == holds || key.second.protocol != LockProtocol::kNlm) return;
   const auto client = parse_nlm_client(key.second.client);

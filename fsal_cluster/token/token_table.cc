@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/base/bytes.h"
+#include "common/base/instance_counters.h"
 #include "common/base/log.h"
 #include "common/kv/keys.h"
 
@@ -103,6 +104,10 @@ void TokenTable::apply_token(Ino ino, MountId mount, const kv::WatchEvent& event
     entry.tokens[mount] = {true, true};
     log::error("token of inode {} and mount {}: unreadable", ino.value(), mount.value());
   }
+  if (mount == mine_) {
+    instance_counters().tokens_held +=
+        static_cast<std::int64_t>(entry.tokens.size()) - static_cast<std::int64_t>(before);
+  }
   if (entry.tokens.size() > before) ++held_[mount];
   if (entry.tokens.size() < before && --held_[mount] == 0) held_.erase(mount);
 }
@@ -134,6 +139,8 @@ void TokenTable::on_image(const std::vector<kv::KeyValue>& image, Revision at) {
   {
     const MutexLock lock(mutex_);
     entries_.clear();
+    if (const auto own = held_.find(mine_); own != held_.end())
+      instance_counters().tokens_held -= static_cast<std::int64_t>(own->second);
     held_.clear();
     complete_ = true;
     at_ = at;

@@ -26,7 +26,7 @@ NFS_CORE_PARAM {{
   Protocols = 3, 4; NFS_Port = 2049; MNT_Port = 20048; NLM_Port = 32803;
   Enable_RQUOTA = false; Enable_UDP = false; Plugins_Dir = {plugins};
   Allow_Set_IO_Flusher_Fail = true; RPC_Ioq_ThrdMax = {threads}; Clustered = false;
-  Getattrs_In_Complete_Read = false;
+  Getattrs_In_Complete_Read = false; Enable_NFS_Stats = false;
 }}
 NFSv4 {{ Graceless = true; RecoveryRoot = {run}; Only_Numeric_Owners = true; }}
 EXPORT {{

@@ -38,13 +38,16 @@ AUTH_NONE = u32(0, 0)
 class Rpc:
     """One connection. `credential` is that of all calls from now on."""
 
-    def __init__(self, address, port=2049, reserved=False):
-        """reserved: from a port below 1024, as a mount protocol may want it."""
+    def __init__(self, address, port=2049, reserved=False, source=None):
+        """reserved: from a port below 1024, as a mount protocol may want it. source: the client's
+        address, if it has several."""
         self.socket = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET)
         self.socket.settimeout(ANSWER_S)
         try:
             if reserved:
                 self._bind_reserved()
+            elif source:
+                self.socket.bind((source, 0))
             self.socket.connect((address, port))
         except OSError as error:
             raise Gone(str(error)) from error

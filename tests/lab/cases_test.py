@@ -102,8 +102,9 @@ class Cases(unittest.TestCase):
 
     def test_the_readme_has_a_row_for_each_subject(self):
         with open(os.path.join(HERE, choosing.FOLDER, "README.md"), encoding="utf-8") as file:
-            rows = re.findall(r"^\| `(\w+)` \|", file.read(), re.MULTILINE)
-        self.assertEqual(rows, choosing.subjects(HERE))
+            rows = re.findall(r"^\| (`[^|]*`) \|", file.read(), re.MULTILINE)
+        named = [name for row in rows for name in re.findall(r"`(\w+)`", row)]
+        self.assertEqual(sorted(named), choosing.subjects(HERE))
 
 
 if __name__ == "__main__":

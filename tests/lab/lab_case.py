@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 
+import api_client
 import labs
 from reports import Reports
 from symlab import processes, product
@@ -116,6 +117,8 @@ class Bench:
             except product.CommandFailed as failed:
                 raise AssertionError(f"`symnas fs check {filesystem['name']}` after the test "
                                      f"(status {failed.status}):\n{failed.output}") from failed
+        # Nor does any head say what is not in the API's document.
+        api_client.Api(self.symnas.socket_path).check_documents()
 
     def new_reports(self):
         """What a sanitizer had to say since the last call (sanitizer/README.md)."""

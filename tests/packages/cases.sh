@@ -26,6 +26,10 @@ installs() {
   vnfsd --version | grep -E "^vnfsd $version, level [0-9]+$"
   vnfsd --help | grep -- --config
   { symnas-fence --help || true; } 2>&1 | grep '^usage: symnas-fence'
+  { symnas-metrics || true; } 2>&1 | grep '^usage: symnas-metrics'
+  for file in alerts.yml prometheus.example.yml dashboards/symnas-overview.json; do
+    [ -s "/usr/share/symnas/monitoring/$file" ]
+  done
   # A head has no corosync before it is asked for.
   [ ! -e /usr/sbin/symnas-corosync-watch ]
   get install --no-install-recommends symnas-corosync
@@ -44,12 +48,17 @@ installs() {
     /usr/lib/systemd/system/symnas-etcd.service.d/*.conf 2>/dev/null || true; } |
     sed -n 's/^ExecStart=\([^ ]*\) .*/\1/p' | tail -n 1)
   "$etcd" --version | grep -E 'etcd Version: 3\.([5-9]|[1-9][0-9])'
-  systemd-analyze verify vnfsd.service symnas-etcd.service symnas.target
+  systemd-analyze verify vnfsd.service symnas-apid.service symnas-etcd.service symnas.target
   for unit in vnfsd.service symnas-etcd.service symnas.target; do
     [ "$(systemctl is-enabled "$unit")" = enabled ]
   done
+  # The API over the network is off, and would run as nobody who matters.
+  [ "$(systemctl is-enabled symnas-apid.service)" = disabled ]
+  getent passwd symnas-api | grep -E ':/nonexistent:/usr/sbin/nologin$'
+  symnas-apid --version | grep -F "$version"
   # Every verb that the help shows is completed.
   symnas --help | sed -n '/^Subcommands:/,$s/^  \([a-z][a-z-]*\) .*/\1/p' | while read -r verb; do
+    [ -e "/usr/share/man/man1/symnas-$verb.1.gz" ]
     grep -q "\" $verb\")" /usr/share/bash-completion/completions/symnas
     grep -q "\" $verb\")" /usr/share/zsh/vendor-completions/_symnas
   done

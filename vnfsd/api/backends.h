@@ -11,11 +11,13 @@
 #include "common/base/result.h"
 #include "fsal_cluster/schema/filesystem.h"
 #include "vnfsd/api/requests.h"
+#include "vnfsd/jobs/progress.h"
 #include "vnfsd/names/mode.h"
 #include "vnfsd/plans/change.h"
 #include "vnfsd/plans/deciders.h"
 #include "vnfsd/plans/plans.h"
 #include "vnfsd/records/cluster_view.h"
+#include "vnfsd/records/states.h"
 
 namespace symnas::vnfsd::api {
 
@@ -116,7 +118,9 @@ class HeadsBackend {
                                              EtcdRole role, Mode mode) = 0;
   // Has the fence agent cut the head off, then ends its mounts. Errors: kNotSupported (no agent),
   // kUnavailable (nothing is proved: nothing is ended), kConflict.
-  virtual Result<std::string> fence_head(const std::string& name, Mode mode) = 0;
+  // `progress` is told the steps; it can be cancelled until the fence is recorded.
+  virtual Result<std::string> fence_head(const std::string& name, Mode mode,
+                                         Progress& progress) = 0;
   // Removes a head, and its etcd from the members; with consent also takes the head off all VNFSs.
   // Errors: as plan_head_remove(), kBusy (etcd would have no quorum).
   virtual Result<std::string> remove_head(const std::string& name, Consent consent, Mode mode) = 0;
@@ -136,8 +140,8 @@ class InspectionBackend {
  public:
   virtual ~InspectionBackend() = default;
   // Reads all records of the filesystem: seconds, for millions of files a minute. One such look at
-  // a time: a second one gets kBusy. Documents: docs/operations/api.md.
-  virtual Result<nlohmann::json> check_filesystem(const std::string& name) = 0;
+  // a time: a second one gets kBusy. Ends with kConflict when it is cancelled.
+  virtual Result<nlohmann::json> check_filesystem(const std::string& name, Progress& progress) = 0;
   virtual Result<nlohmann::json> dump_inode(const std::string& filesystem,
                                             const DumpRequest& request) = 0;
   virtual Result<nlohmann::json> capacity() = 0;
@@ -160,8 +164,21 @@ class StatusBackend {
   virtual ~StatusBackend() = default;
   // Live state of this head: etcd members, LUN access, instances.
   virtual nlohmann::json local_status() = 0;
+  // What every head has told of its instances. Errors: those of the store.
+  virtual Result<ToldStates> told_states() = 0;
   // The events that were written after that revision of etcd (vnfsd/records/events.h).
   virtual Result<nlohmann::json> events(Revision after) = 0;
+};
+
+// Who asks how much of which VNFS.
+class LoadBackend {
+ public:
+  virtual ~LoadBackend() = default;
+  // What clients have asked of all VNFSs of the cluster within the last seconds. The first call
+  // after a while takes up to kLoadAnswerMs: the heads begin to tell each other. Heads that do not
+  // are named. Errors: none of etcd's: then it is this head's own load. kForeign, kUnavailable (the
+  // head is not registered).
+  virtual Result<nlohmann::json> load() = 0;
 };
 
 struct Backends {
@@ -177,6 +194,7 @@ struct Backends {
   InspectionBackend& inspection;
   LocksBackend& locks;
   StatusBackend& status;
+  LoadBackend& load;
 };
 
 }  // namespace symnas::vnfsd::api

@@ -350,4 +350,52 @@ Result<InviteRequest> invite_request(const json& body) {
   return r;
 }
 
+Result<TokenRequest> token_request(const json& body) {
+  TokenRequest r;
+  std::string role;
+  std::uint64_t lifetime_s = 0;
+  SYMNAS_TRY(Reader(body, "api token")
+                 .text("name", r.name)
+                 .text("role", role)
+                 .number("lifetime_s", lifetime_s, Need::kOptional)
+                 .finish());
+  const auto parsed = parse_role(role);
+  if (!parsed || lifetime_s > kTokenLifetimeMaxS) {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("api token {}: 'role' is viewer, operator or admin, 'lifetime_s' at "
+                            "most {}",
+                            r.name, kTokenLifetimeMaxS));
+  }
+  r.role = *parsed;
+  r.lifetime_s = static_cast<std::int64_t>(lifetime_s);
+  return r;
+}
+
+Result<std::vector<std::string>> listener_request(const json& body) {
+  std::vector<std::string> names;
+  SYMNAS_TRY(Reader(body, "api listener").texts("names", names, Need::kOptional).finish());
+  if (names.size() <= kCertificateNamesMax) return names;
+  return fail(ErrorCode::kInvalidArgument,
+              fmt::format("api listener: 'names' are {} at most", kCertificateNamesMax));
+}
+
+Result<CertificateRequest> certificate_request(const json& body) {
+  CertificateRequest r;
+  std::uint64_t days = kClientDays;
+  SYMNAS_TRY(Reader(body, "api certificate")
+                 .text("name", r.name)
+                 .text("request", r.request_pem)
+                 .flag("for_listener", r.for_listener)
+                 .texts("names", r.names, Need::kOptional)
+                 .number("days", days, Need::kOptional)
+                 .finish());
+  if (days < 1 || days > kCertificateDaysMax || r.names.size() > kCertificateNamesMax) {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("api certificate {}: 'days' is 1 to {}, 'names' are {} at most", r.name,
+                            kCertificateDaysMax, kCertificateNamesMax));
+  }
+  r.days = static_cast<int>(days);
+  return r;
+}
+
 }  // namespace symnas::vnfsd::api

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "vnfsd/api/access.h"
 #include "vnfsd/api/requests.h"
 #include "vnfsd/plans/deciders.h"
 #include "vnfsd/plans/plans.h"
@@ -52,5 +53,10 @@ Result<std::optional<Epoch>> restart_request(const nlohmann::json& body);
 // The edit without the VNFS's name, which is in the request's path.
 Result<VnfsEdit> vnfs_edit(const nlohmann::json& body);
 Result<InviteRequest> invite_request(const nlohmann::json& body);
+
+Result<TokenRequest> token_request(const nlohmann::json& body);
+// Names and addresses of a listener beside the head's own.
+Result<std::vector<std::string>> listener_request(const nlohmann::json& body);
+Result<CertificateRequest> certificate_request(const nlohmann::json& body);
 
 }  // namespace symnas::vnfsd::api

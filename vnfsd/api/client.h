@@ -6,6 +6,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "common/base/result.h"
+#include "vnfsd/api/sse_reader.h"
 
 namespace symnas::vnfsd::api {
 
@@ -21,11 +22,15 @@ class ApiClient {
 
   // Sets the time-out of the requests that follow: some read millions of records before they
   // answer.
-  void wait_at_most(int timeout_s) { options_.timeout_s = timeout_s; }
+  virtual void wait_at_most(int timeout_s) { options_.timeout_s = timeout_s; }
   // method: GET, POST or DELETE; path: "/v1/..."; body: ignored for GET and DELETE.
   // Errors: kShutdown (vnfsd cannot be reached), else what vnfsd answered.
   virtual Result<nlohmann::json> request(const std::string& method, const std::string& path,
                                          const nlohmann::json& body);
+  // GET of a stream of server-sent events; returns when `take` wants no more. Errors: kShutdown
+  // (vnfsd cannot be reached, has ended the stream, or has said nothing for kStreamSilenceS), else
+  // what vnfsd answered.
+  virtual Status follow(const std::string& path, const TakeServerEvent& take);
   // GET of a path that answers with text: "/metrics". Errors: kShutdown, kInternal.
   virtual Result<std::string> text(const std::string& path);
 

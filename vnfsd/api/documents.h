@@ -7,6 +7,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "vnfsd/records/cluster_view.h"
+#include "vnfsd/records/head_state.h"
 
 namespace symnas::vnfsd::api {
 
@@ -22,10 +23,6 @@ nlohmann::json vnfs_document(const ClusterView& view);
 // The cluster's record as one object.
 nlohmann::json cluster_document(const ClusterView& view);
 
-// The fence of the present boot of that head; nullptr: there is none.
-const records::FenceRecord* fence_of(const ClusterView& view, const std::string& head);
-// serving, draining, fencing, unfenced, fenced; unknown: it never started.
-std::string state_of_head(const ClusterView& view, const std::string& head);
 // The heads that say they see the LUN with these uuid bytes.
 std::vector<std::string> heads_that_see(const ClusterView& view, const std::string& lun_uuid);
 

@@ -48,6 +48,7 @@ json ranges_document(const std::vector<fs::LockRange>& ranges) {
 Result<LockFilter> lock_filter(const std::map<std::string, std::string>& query) {
   LockFilter filter;
   for (const auto& [name, value] : query) {
+    if (name == "dry_run") continue;  // is no filter
     if (value.empty())
       return fail(ErrorCode::kInvalidArgument, fmt::format("lock: {}: is empty", name));
     if (name == "filesystem") {

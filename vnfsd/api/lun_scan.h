@@ -10,7 +10,7 @@
 
 namespace symnas::vnfsd::api {
 
-// `devices` in the order given; members: docs/operations/api.md, "Devices that could become LUNs".
+// `devices` in the order given; members: docs/operations/openapi.json, Device.
 nlohmann::json lun_scan_document(const ClusterView& view,
                                  const std::vector<cvm::SurveyedDevice>& devices);
 

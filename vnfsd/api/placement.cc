@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "vnfsd/api/documents.h"
+#include "vnfsd/api/vnfs_sight.h"
 #include "vnfsd/plans/exports.h"
 #include "vnfsd/plans/placement.h"
 
@@ -17,23 +18,24 @@ using nlohmann::json;
 
 Story story_of_owned(const ClusterView& view, const std::string& name, const json& here,
                      const std::string& owner, std::int64_t now_ns) {
+  const json instance = sight_of_instance(view, here, name);
+  const std::string heard = when_heard(instance);
   if (const auto* fence = fence_of(view, owner); fence != nullptr) {
     if (fence->state() == records::FENCE_FAILED) {
       return {"held", fmt::format("{} could not be fenced and may be serving it: {} (symnas head "
                                   "fence {} --yes)",
                                   owner, fence->error(), owner)};
     }
-    return {"held",
-            fmt::format("{} is lost, and its end is not proved yet (symnas status)", owner)};
+    return {"held", fmt::format("{} is lost, and its end is not proved yet (symnas status){}{}",
+                                owner, heard.empty() ? "" : "; ", heard)};
   }
   Story story{"serving", ""};
-  const json instances = here.value("instances", json::object());
-  if (const auto instance = instances.find(name); instance != instances.end()) {
-    story = {instance->value("state", "?"), instance->value("error", "")};
-  }
+  if (!instance.empty()) story = {instance.value("state", "?"), instance.value("error", "")};
+  if (!heard.empty()) story = {"unheard", fmt::format("{} is not heard: {}", owner, heard)};
   for (const json& head : here.value("silent", json::array())) {
     if (head.value("head", "") == owner)
-      story = {"unheard", fmt::format("{} is not heard: {}", owner, head.value("why", ""))};
+      story = {"unheard", fmt::format("{} is not heard: {}{}{}", owner, head.value("why", ""),
+                                      heard.empty() ? "" : "; ", heard)};
   }
   if (state_of_head(view, owner) == "draining" && story.why.empty()) {
     story.why = fmt::format("{}", fmt::join(reasons_to_stay(view, name, now_ns), "; "));
@@ -67,6 +69,9 @@ Story story_of(const ClusterView& view, const std::string& name, const json& her
     return story_of_owned(view, name, here, owner->second.record.head(), now_ns);
   const ha::Assignment assignment = ha::plan(facts_of(view)).at(name);
   if (assignment.head.empty()) return {"waiting", "none of its heads can serve"};
+  const json trial = sight_of_instance(view, here, name);
+  if (const std::string error = trial.value("error", ""); !error.empty())
+    return {"waiting", fmt::format("{} is to serve it, but: {}", assignment.head, error)};
   return {"waiting", fmt::format("{} is to serve it", assignment.head)};
 }
 

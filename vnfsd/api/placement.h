@@ -17,8 +17,8 @@ struct Story {
   std::string why;
 };
 
-// REQUIRES: the VNFS exists. `here`: the status of this head, as StatusBackend::local_status()
-// returns it. Of other heads only the VNFSs that they own are known.
+// REQUIRES: the VNFS exists. `here`: the status of this head, as for sight_of_instance()
+// (vnfs_sight.h).
 Story story_of(const ClusterView& view, const std::string& vnfs, const nlohmann::json& here,
                std::int64_t now_ns);
 

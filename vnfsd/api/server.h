@@ -3,6 +3,7 @@
 // SO_PEERCRED of every connection).
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -13,8 +14,12 @@ namespace symnas::vnfsd::api {
 
 class ApiServer {
  public:
+  // What GET /metrics is answered with (vnfsd/metrics). Thread-safe, and waits for nothing.
+  using Metrics = std::function<std::string()>;
+
   // Takes the socket over from a vnfsd that is gone. Errors: kBusy (a vnfsd answers on it), kIo.
-  static Result<std::unique_ptr<ApiServer>> start(const std::string& socket, Router& router);
+  static Result<std::unique_ptr<ApiServer>> start(const std::string& socket, Router& router,
+                                                  Metrics metrics);
   // Stops serving and removes the socket; requests in progress are finished.
   ~ApiServer();
 

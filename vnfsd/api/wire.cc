@@ -12,6 +12,7 @@ Error error_from_json(const nlohmann::json& document) {
   Error error{ErrorCode::kInternal,
               "vnfsd: the answer cannot be understood (are symnas and vnfsd of "
               "one version?)"};
+  if (!document.is_object()) return error;
   const auto it = document.find("error");
   if (it == document.end() || !it->is_object()) return error;
   error.message = it->value("message", error.message);

@@ -1,7 +1,6 @@
 #include "vnfsd/config/config.h"
 
 #include <fstream>
-#include <optional>
 #include <set>
 #include <sstream>
 
@@ -9,98 +8,13 @@
 #include <toml++/toml.h>
 
 #include "vnfsd/config/limits.h"
+#include "vnfsd/config/table_reader.h"
 #include "vnfsd/names/names.h"
+#include "vnfsd/network/listen_address.h"
 #include "vnfsd/network/net_address.h"
 
 namespace symnas::vnfsd {
 namespace {
-
-// Reads the keys of one table; remembers the first error and which keys were asked for, so that a
-// misspelt key is an error instead of a silent default.
-class TableReader {
- public:
-  TableReader(const toml::table& root, std::string_view origin, std::string section)
-      : origin_(origin), section_(std::move(section)) {
-    const toml::node* node = root.get(section_);
-    if (node == nullptr) return;
-    table_ = node->as_table();
-    if (table_ == nullptr) error("", "must be a table");
-  }
-
-  void text(std::string_view key, std::string& into) {
-    if (const toml::node* node = find(key)) {
-      if (const auto value = node->value_exact<std::string>()) {
-        into = *value;
-      } else {
-        error(key, "must be a string");
-      }
-    }
-  }
-  void required_text(std::string_view key, std::string& into) {
-    text(key, into);
-    if (into.empty()) error(key, "is missing");
-  }
-  void absolute_path(std::string_view key, std::string& into) {
-    text(key, into);
-    if (into.empty() || into.front() != '/') error(key, "must be an absolute path");
-  }
-  void number(std::string_view key, std::int64_t min, std::int64_t max, std::int64_t& into) {
-    if (const toml::node* node = find(key)) {
-      const auto value = node->value_exact<std::int64_t>();
-      if (value && *value >= min && *value <= max) {
-        into = *value;
-      } else {
-        error(key, fmt::format("must be a whole number from {} to {}", min, max));
-      }
-    }
-  }
-  void flag(std::string_view key, bool& into) {
-    if (const toml::node* node = find(key)) {
-      const auto value = node->value_exact<bool>();
-      if (!value) return error(key, "must be true or false");
-      into = *value;
-    }
-  }
-  void texts(std::string_view key, std::vector<std::string>& into) {
-    const toml::node* node = find(key);
-    if (node == nullptr) return;
-    const toml::array* array = node->as_array();
-    if (array == nullptr) return error(key, "must be a list of strings");
-    into.clear();
-    for (const toml::node& element : *array) {
-      const auto value = element.value_exact<std::string>();
-      if (!value || value->empty()) return error(key, "must be a list of strings");
-      into.push_back(*value);
-    }
-  }
-  // After all keys were asked for.
-  Status finish() {
-    if (!error_ && table_ != nullptr) {
-      for (const auto& [key, value] : *table_) {
-        if (!known_.contains(std::string(key.str()))) error(key.str(), "is not a known setting");
-      }
-    }
-    if (error_) return tl::unexpected<Error>(*error_);
-    return {};
-  }
-  void error(std::string_view key, std::string_view why) {
-    if (error_) return;
-    error_ = Error{ErrorCode::kInvalidArgument,
-                   fmt::format("{}: [{}] {}: {}", origin_, section_, key, why)};
-  }
-
- private:
-  const toml::node* find(std::string_view key) {
-    known_.emplace(key);
-    return table_ == nullptr ? nullptr : table_->get(key);
-  }
-
-  std::string origin_;
-  std::string section_;
-  const toml::table* table_ = nullptr;
-  std::set<std::string> known_;
-  std::optional<Error> error_;
-};
 
 Status read_identity(const toml::table& root, std::string_view origin, Config& config) {
   TableReader cluster(root, origin, "cluster");
@@ -126,6 +40,25 @@ Status read_identity(const toml::table& root, std::string_view origin, Config& c
   SYMNAS_TRY(IpAddress::parse(config.head_address));
   for (const std::string& address : config.probe_addresses) SYMNAS_TRY(IpAddress::parse(address));
   return {};
+}
+
+Status read_metrics(const toml::table& root, std::string_view origin, MetricsConfig& metrics) {
+  TableReader reader(root, origin, "metrics");
+  reader.text("listen", metrics.listen);
+  if (!metrics.listen.empty()) {
+    const auto listen = parse_listen_address(metrics.listen);
+    if (!listen) reader.error("listen", listen.error().message);
+  }
+  for (auto& [key, path] : {std::pair<const char*, std::string&>{"cert", metrics.cert},
+                            {"key", metrics.key},
+                            {"client_ca", metrics.client_ca}}) {
+    reader.text(key, path);
+    if (!path.empty() && path.front() != '/') reader.error(key, "must be an absolute path");
+  }
+  if (metrics.cert.empty() != metrics.key.empty()) reader.error("key", "goes with cert");
+  if (!metrics.client_ca.empty() && metrics.cert.empty())
+    reader.error("client_ca", "needs cert and key");
+  return reader.finish();
 }
 
 Status read_sections(const toml::table& root, std::string_view origin, Config& config) {
@@ -181,6 +114,8 @@ Status read_sections(const toml::table& root, std::string_view origin, Config& c
   failback.number("settle_s", 1, kSettleSMax, config.failback.settle_s);
   SYMNAS_TRY(failback.finish());
 
+  SYMNAS_TRY(read_metrics(root, origin, config.metrics));
+
   TableReader ganesha(root, origin, "ganesha");
   ganesha.absolute_path("prefix", config.ganesha.prefix);
   config.ganesha.plugin_dir = config.ganesha.prefix + "/lib/ganesha";
@@ -210,7 +145,8 @@ Result<Config> parse_config(std::string_view text, std::string_view origin) {
   try {
     const toml::table root = toml::parse(text);
     static const std::set<std::string> kSections = {"cluster", "head",  "etcd",      "daemon",
-                                                    "ganesha", "fence", "detection", "failback"};
+                                                    "ganesha", "fence", "detection", "failback",
+                                                    "metrics", "api"};
     for (const auto& [key, value] : root) {
       if (!kSections.contains(std::string(key.str()))) {
         return fail(ErrorCode::kInvalidArgument,
@@ -283,7 +219,14 @@ std::string render_config(const Config& c) {
          (c.detection.corosync
               ? section("detection", toml::table{{"corosync", c.detection.corosync}})
               : "") +
-         section("failback", toml::table{{"settle_s", c.failback.settle_s}});
+         section("failback", toml::table{{"settle_s", c.failback.settle_s}}) +
+         // The same.
+         (c.metrics.listen.empty()
+              ? ""
+              : section("metrics", toml::table{{"listen", c.metrics.listen},
+                                               {"cert", c.metrics.cert},
+                                               {"key", c.metrics.key},
+                                               {"client_ca", c.metrics.client_ca}}));
 }
 
 }  // namespace symnas::vnfsd

@@ -69,6 +69,14 @@ struct DetectionConfig {
   bool corosync = false;  // corosync's membership is a witness of silent heads (ha/detection)
 };
 
+// Where metrics are served over the network (vnfsd/metrics).
+struct MetricsConfig {
+  std::string listen;  // as parse_listen_address(); "" = nowhere
+  std::string cert;    // PEM files; with them TLS is spoken. Both or none
+  std::string key;
+  std::string client_ca;  // PEM file: only clients with a certificate of it are answered; "" = all
+};
+
 struct FailbackConfig {
   std::int64_t settle_s = kSettleS;  // how long a head serves before VNFSs go back to it
 };
@@ -86,6 +94,7 @@ struct Config {
   FenceConfig fence;
   DetectionConfig detection;
   FailbackConfig failback;
+  MetricsConfig metrics;
 };
 
 // Parses the text of a vnfsd.toml. `origin` names it in messages.

@@ -22,6 +22,9 @@ struct CommandLine {
   bool dry_run = false;
 };
 
+// Adds all commands, with --watch and examples. In run.cc.
+void add_commands(CommandLine& line);
+
 void add_cluster(CommandLine& line);
 void add_head(CommandLine& line);
 void add_etcd(CommandLine& line);
@@ -36,9 +39,15 @@ void add_lock(CommandLine& line);
 void add_status(CommandLine& line);
 void add_capacity(CommandLine& line);
 void add_events(CommandLine& line);
+void add_job(CommandLine& line);
 void add_drill(CommandLine& line);
+void add_top(CommandLine& line);
 void add_quickstart(CommandLine& line);
 void add_support_bundle(CommandLine& line);
+void add_explain(CommandLine& line);
+// Hidden: what completion and packages call.
+void add_complete_names(CommandLine& line);
+void add_man(CommandLine& line);
 // The verbs of `vnfs` that move VNFSs.
 void add_vnfs_moves(CommandLine& line, CLI::App* noun);
 // `vnfs restart`.

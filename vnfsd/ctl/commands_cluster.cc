@@ -6,6 +6,7 @@
 
 #include "vnfsd/ctl/commands.h"
 #include "vnfsd/ctl/head_files.h"
+#include "vnfsd/ctl/progress_bar.h"
 #include "vnfsd/instance/files.h"
 
 namespace symnas::vnfsd::ctl {
@@ -50,7 +51,11 @@ Status fence_head(Context& context, const std::string& name, bool yes) {
                             name));
   }
   context.client.wait_at_most(kFenceAnswerS);
-  return context.change("POST", "/v1/heads/" + name + "/fence", json::object());
+  const std::string path = "/v1/heads/" + name + "/fence";
+  if (context.mode == Mode::kDryRun) return context.change("POST", path, json::object());
+  SYMNAS_ASSIGN(const json document, request_long(context, path));
+  context.print_done(document);
+  return {};
 }
 
 std::string draining_text(const json& head) { return head.value("draining", false) ? "yes" : "-"; }

@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr auto kFollowPoll = std::chrono::milliseconds(500);
+constexpr auto kFollowAgain = std::chrono::milliseconds(500);
 constexpr std::size_t kKindWidth = 14;  // of the longest kind
 
 struct EventOptions {
@@ -36,17 +36,21 @@ void print_event(Context& context, const json& event) {
                              event.value("kind", "?"), kKindWidth, event.value("text", ""));
 }
 
-// Prints what came after `o.after` and moves it on. Errors: as ApiClient::request().
-Status show_next(Context& context, EventOptions& o) {
-  SYMNAS_ASSIGN(const json page,
-                context.client.request("GET", fmt::format("/v1/events?after={}", o.after), {}));
-  for (const json& head : page.value("lost", json::array())) {
+void print_lost(Context& context, const json& heads) {
+  for (const json& head : heads) {
     const json lost = {{"kind", "events-lost"},
                        {"text", fmt::format("head {}: older events may be missing here, it keeps "
                                             "its last ones only",
                                             head.get<std::string>())}};
     print_event(context, lost);
   }
+}
+
+// Prints what came after `o.after` and moves it on. Errors: as ApiClient::request().
+Status show_next(Context& context, EventOptions& o) {
+  SYMNAS_ASSIGN(const json page,
+                context.client.request("GET", fmt::format("/v1/events?after={}", o.after), {}));
+  print_lost(context, page.value("lost", json::array()));
   for (const json& event : page.value("events", json::array())) {
     if (is_wanted(event, o)) print_event(context, event);
   }
@@ -59,8 +63,22 @@ Status show_next(Context& context, EventOptions& o) {
 Status follow(Context& context, EventOptions o) {
   SYMNAS_TRY(show_next(context, o));
   while (o.follow && context.out.good()) {
-    std::this_thread::sleep_for(kFollowPoll);
-    (void)show_next(context, o);
+    // It ends with vnfsd, and when a reader is too slow.
+    (void)context.client.follow(fmt::format("/v1/events/stream?after={}", o.after),
+                                [&](const api::ServerEvent& event) {
+                                  const json document = json::parse(event.data, nullptr, false);
+                                  if (!document.is_object()) return false;
+                                  if (event.name == "lost") {
+                                    print_lost(context, document.value("heads", json::array()));
+                                  } else if (is_wanted(document, o)) {
+                                    print_event(context, document);
+                                  }
+                                  if (!event.id.empty())
+                                    o.after = document.value("revision", o.after);
+                                  context.out.flush();
+                                  return context.out.good();
+                                });
+    if (context.out.good()) std::this_thread::sleep_for(kFollowAgain);
   }
   return {};
 }

@@ -4,6 +4,7 @@
 
 #include "vnfsd/ctl/commands.h"
 #include "vnfsd/ctl/exit_code.h"
+#include "vnfsd/ctl/progress_bar.h"
 #include "vnfsd/names/byte_size.h"
 
 namespace symnas::vnfsd::ctl {
@@ -47,9 +48,7 @@ void print_check(std::ostream& out, const json& report) {
 Status check(Context& context, const std::string& name) {
   SYMNAS_TRY(check_in_path(name));
   context.client.wait_at_most(kLongWaitS);
-  SYMNAS_ASSIGN(
-      const json report,
-      context.client.request("POST", "/v1/filesystems/" + name + "/check", json::object()));
+  SYMNAS_ASSIGN(const json report, request_long(context, "/v1/filesystems/" + name + "/check"));
   if (context.output == Output::kJson) {
     context.out << report.dump(2) << "\n";
   } else {

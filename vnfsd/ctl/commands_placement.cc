@@ -1,4 +1,5 @@
 // symnas vnfs status, why, set, create-set; symnas head drain, undrain.
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <thread>
@@ -7,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "vnfsd/ctl/commands.h"
+#include "vnfsd/ctl/progress_bar.h"
 
 namespace symnas::vnfsd::ctl {
 namespace {
@@ -34,11 +36,11 @@ Status show_places(Context& context) {
     context.out << document.dump(2) << "\n";
     return {};
   }
-  std::vector<Column> columns = {plain("VNFS", "name"), plain("STATE", "state"),
+  std::vector<Column> columns = {plain("VNFS", "name"), state("STATE", "state"),
                                  Column{"FAILBACK", failback_text}};
   for (const json& head : document.value("heads", json::array())) columns.push_back(of_head(head));
   const json vnfses = document.value("vnfs", json::array());
-  context.out << render_table(columns, vnfses);
+  context.out << render_table(columns, vnfses, context.paint);
   for (const json& vnfs : vnfses) {
     for (const char* member : {"why", "exports_problem"}) {
       const std::string why = vnfs.value(member, "");
@@ -109,11 +111,15 @@ struct DrainOptions {
 // Waits until the head serves no VNFS. Errors: kBusy after timeout_s, with what stays and why.
 Status wait_until_drained(Context& context, const DrainOptions& o) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(o.timeout_s);
+  ProgressBar bar(context);
+  std::size_t most = 1;  // VNFSs that it had, as far as was seen
   for (;;) {
     SYMNAS_ASSIGN(const json document, context.client.request("GET", "/v1/placement", {}));
     std::string left;
+    std::size_t count = 0;
     for (const json& vnfs : document.value("vnfs", json::array())) {
       if (vnfs.value("owner", "") != o.name) continue;
+      most = std::max(most, ++count);
       const std::string why = vnfs.value("why", "");
       left += fmt::format("{}vnfs {}: is {}{}{}", left.empty() ? "" : "; ", vnfs.value("name", "?"),
                           vnfs.value("state", "?"), why.empty() ? "" : ": ", why);
@@ -125,6 +131,7 @@ Status wait_until_drained(Context& context, const DrainOptions& o) {
                               "vnfs status)",
                               o.name, o.timeout_s, left));
     }
+    bar.show(static_cast<double>(most - count) / static_cast<double>(most), left);
     std::this_thread::sleep_for(kDrainPoll);
   }
 }

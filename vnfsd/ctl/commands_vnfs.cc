@@ -143,7 +143,21 @@ std::vector<std::string> corosync_lines(const json& status) {
   return lines;
 }
 
-void print_status(std::ostream& out, const json& status) {
+// What is to be said of an instance that no column has.
+void print_instance(std::ostream& out, const json& vnfs) {
+  const json instance = vnfs.value("instance", json::object());
+  const std::string head = instance.value("head", "");
+  if (const auto heard_ns = instance.value("heard_ns", std::int64_t{0}); heard_ns != 0) {
+    out << fmt::format("\nvnfs {}: head {} is not heard since {}: it was {} then\n",
+                       vnfs.value("name", "?"), head, local_time(heard_ns),
+                       instance.value("state", "?"));
+  }
+  const std::string error = instance.value("error", "");
+  if (!error.empty())
+    out << "\n" << (head.empty() ? "" : fmt::format("on head {}: ", head)) << error << "\n";
+}
+
+void print_status(std::ostream& out, const json& status, Paint paint) {
   const json cluster = status.value("cluster", json::object());
   out << fmt::format("cluster {}  head {}  configuration {}\n", cluster.value("name", "?"),
                      status.value("head", "?"), cluster.value("config_version", 0));
@@ -155,14 +169,16 @@ void print_status(std::ostream& out, const json& status) {
   if (const std::string decider = cluster.value("decider", "builtin"); decider != "builtin")
     out << fmt::format("{} decides where VNFSs run\n", decider);
   out << "\n";
-  const Column reachable = {"STATE", [](const json& row) -> std::string {
+  const Column reachable = {"STATE",
+                            [](const json& row) -> std::string {
                               if (!row.value("reachable", false)) return "unreachable";
                               if (row.value("no_space", false)) return "full";
                               return row.value("leader", false) ? "leader" : "member";
-                            }};
+                            },
+                            true};
   out << render_table({plain("ETCD", "endpoint"), reachable, size("DB", "db_size_bytes"),
                        plain("REVISION", "revision"), plain("ERROR", "error")},
-                      status.value("etcd", json::array()));
+                      status.value("etcd", json::array()), paint);
   const json quota = status.value("quota", json::object());
   if (const std::string level = quota.value("level", "free"); level != "free") {
     out << fmt::format(
@@ -191,11 +207,11 @@ void print_status(std::ostream& out, const json& status) {
              {plain("NETWORK", "name"), plain("DEVICE", "device"), plain("ERROR", "error")},
              status.value("networks", json::array()));
   out << "\n"
-      << render_table({plain("VNFS", "name"), plain("STATE", "state"), plain("OWNER", "owner"),
+      << render_table({plain("VNFS", "name"), state("STATE", "state"), plain("OWNER", "owner"),
                        Column{"VIPS", vips_text}, of_instance("PID", "pid"),
                        plain("EPOCH", "epoch"), Column{"SINCE", since_text},
                        of_instance("RESTARTS", "restarts"), of_instance("LAST EXIT", "last_exit")},
-                      status.value("vnfs", json::array()));
+                      status.value("vnfs", json::array()), paint);
   for (const json& head : status.value("heads", json::array())) {
     if (head.contains("fence")) out << "\n" << fence_line(head) << "\n";
     if (head.value("draining", false)) out << "\n" << draining_line(head) << "\n";
@@ -217,12 +233,13 @@ void print_status(std::ostream& out, const json& status) {
         clock.value("head", "?"), static_cast<double>(std::abs(ahead_ms)) / 1000,
         ahead_ms > 0 ? "ahead of" : "behind");
   }
+  for (const json& one : status.value("certificates", json::array())) {
+    out << fmt::format("\n{} ends {} ({})\n", one.value("what", "?"),
+                       local_time(one.value("ends_ns", std::int64_t{0})), one.value("path", "?"));
+  }
   for (const json& stall : status.value("stalls", json::array()))
     out << "\n" << stall_line(stall) << "\n";
-  for (const json& vnfs : status.value("vnfs", json::array())) {
-    const std::string error = vnfs.value("instance", json::object()).value("error", "");
-    if (!error.empty()) out << "\n" << error << "\n";
-  }
+  for (const json& vnfs : status.value("vnfs", json::array())) print_instance(out, vnfs);
 }
 
 Status show_status(Context& context) {
@@ -230,7 +247,7 @@ Status show_status(Context& context) {
   if (context.output == Output::kJson) {
     context.out << status.dump(2) << "\n";
   } else {
-    print_status(context.out, status);
+    print_status(context.out, status, context.paint);
   }
   if (!status.contains("error")) return {};
   return fail(ErrorCode::kUnavailable, status["error"].get<std::string>());
@@ -246,7 +263,7 @@ Status wait_for_state(Context& context, const std::string& name, const std::stri
     const json vnfs = row_of(status.value("vnfs", json::array()), name);
     const std::string state = vnfs.value("state", "");
     if (state == wanted) return {};
-    // Only its own head knows more than that it is owned.
+    // By a head of an earlier version, which does not tell the others more.
     if (wanted == "serving" && !vnfs.contains("instance") && state == "owned") return {};
     if (std::chrono::steady_clock::now() >= deadline) {
       const json instance = vnfs.value("instance", json::object());

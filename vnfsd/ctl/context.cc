@@ -25,7 +25,7 @@ Status Context::print(const json& document, const std::string& key,
   if (output == Output::kJson) {
     out << document.dump(2) << "\n";
   } else {
-    out << render_table(columns, document.value(key, json::array()));
+    out << render_table(columns, document.value(key, json::array()), paint);
   }
   return {};
 }

@@ -22,6 +22,7 @@ struct Context {
   Output output = Output::kTable;
   Mode mode = Mode::kCommit;
   int exit_code = 0;  // of a command that has done its work
+  Paint paint = Paint::kPlain;
 
   // Sends a change; prints what was done. `query`: "key=value", "" = none. Errors: as
   // ApiClient::request().

@@ -1,4 +1,4 @@
-// Exit codes of symnas. Documented in symnas(1) and docs/operations/commands.md; scripts depend on
+// Exit codes of symnas. Documented in symnas(1) and docs/operations/errors.md; scripts depend on
 // them. 0: the command is done. Thread-safe: pure functions.
 #pragma once
 

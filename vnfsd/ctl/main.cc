@@ -8,5 +8,6 @@ int main(int argc, char** argv) {
   const auto factory = [](const std::string& socket) {
     return std::make_unique<api::ApiClient>(api::ClientOptions{socket});
   };
-  return ctl::run_symnas({argv + 1, argv + argc}, factory, std::cout, std::cerr);
+  return ctl::run_symnas({argv + 1, argv + argc}, factory, std::cout, std::cerr,
+                         ctl::real_surroundings());
 }

@@ -1,21 +1,35 @@
 #include "vnfsd/ctl/run.h"
 
+#include <charconv>
 #include <cstdlib>
+#include <iostream>
 #include <map>
+#include <optional>
 
+#include <fmt/core.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "common/base/version.h"
 #include "vnfsd/api/wire.h"
+#include "vnfsd/ctl/clean_client.h"
+#include "vnfsd/ctl/command_tree.h"
 #include "vnfsd/ctl/commands.h"
+#include "vnfsd/ctl/commands_access.h"
 #include "vnfsd/ctl/completion.h"
+#include "vnfsd/ctl/examples.h"
 #include "vnfsd/ctl/exit_code.h"
+#include "vnfsd/ctl/remote.h"
+#include "vnfsd/ctl/suggestions.h"
+#include "vnfsd/ctl/watch.h"
 
 namespace symnas::vnfsd::ctl {
 namespace {
 
 constexpr const char* kDefaultSocket = "/run/symnas/vnfsd.sock";
+constexpr const char* kWatch = "--watch";
+constexpr int kWatchSeconds = 2;
+constexpr int kWatchSecondsMax = 3600;
 
 int report(const Error& error, Output output, std::ostream& out, std::ostream& err) {
   if (output == Output::kJson) {
@@ -41,6 +55,23 @@ void add_completion(CommandLine& line) {
   });
 }
 
+// Commands that show something can show it again and again.
+void add_watch(CLI::App& app) {
+  std::vector<std::string> shows = {"status",       "capacity", "vnfs status", "vnfs why",
+                                    "vnfs history", "lock ls",  "ha standing"};
+  for_each_command(app, [&](const std::string& path, const CLI::App& command) {
+    if (command.get_name() == "ls" && path != " lock ls") shows.push_back(path);
+  });
+  for (const std::string& path : shows) {
+    find_command(app, path)
+        ->add_option(kWatch, "Show it again every so many seconds (2), until it is interrupted")
+        ->expected(0, 1)
+        ->type_name("SECONDS");
+  }
+}
+
+}  // namespace
+
 void add_commands(CommandLine& line) {
   add_cluster(line);
   add_head(line);
@@ -56,15 +87,58 @@ void add_commands(CommandLine& line) {
   add_status(line);
   add_capacity(line);
   add_events(line);
+  add_top(line);
+  add_api(line);
+  add_audit(line);
+  add_job(line);
   add_drill(line);
   add_quickstart(line);
   add_completion(line);
   add_support_bundle(line);
+  add_explain(line);
+  add_complete_names(line);
+  add_man(line);
+  add_watch(line.app);
+  add_examples(line.app);
 }
+
+namespace {
 
 void parse(CLI::App& app, const std::vector<std::string>& arguments) {
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // as CLI11 wants it
   app.parse(reversed);
+}
+
+// What the option --watch of a command says; {} = it was not given.
+Result<std::optional<int>> watch_seconds(const CLI::App& app) {
+  std::optional<std::string> given;
+  for_each_command(app, [&](const std::string&, const CLI::App& command) {
+    const CLI::Option* option = command.get_option_no_throw(kWatch);
+    if (option == nullptr || option->count() == 0) return;
+    given = option->results().empty() ? "" : option->results().front();
+  });
+  if (!given) return std::nullopt;
+  if (given->empty() || *given == "true" || *given == "{}") return kWatchSeconds;
+  int seconds = 0;
+  const char* const end = given->data() + given->size();
+  const auto [last, error] = std::from_chars(given->data(), end, seconds);
+  if (error == std::errc{} && last == end && seconds >= 1 && seconds <= kWatchSecondsMax)
+    return seconds;
+  return fail(ErrorCode::kInvalidArgument,
+              fmt::format("--watch {}: not a number of seconds from 1 to {} (without a number, "
+                          "--watch is the last word)",
+                          *given, kWatchSecondsMax));
+}
+
+bool is_coloured(const std::string& wish, const Terminal& terminal) {
+  if (wish != "auto") return wish == "always";
+  return terminal.is_terminal && !terminal.is_dumb && !terminal.no_colour;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : " ") + word;
+  return out;
 }
 
 }  // namespace
@@ -130,19 +204,28 @@ void add_remove_verb(CommandLine& line, CLI::App* noun, const std::string& verb,
 }
 
 int run_symnas(std::vector<std::string> arguments, const ClientFactory& factory, std::ostream& out,
-               std::ostream& err) {
+               std::ostream& err, const Surroundings& surroundings) {
   CLI::App app("Manage a symnas cluster: NFS heads in front of shared LUNs", "symnas");
   app.require_subcommand(1);
   app.fallthrough();  // inherited: -o and --socket may stand anywhere
   const char* const from_environment = std::getenv("SYMNAS_SOCKET");
   std::string socket = from_environment != nullptr ? from_environment : kDefaultSocket;
+  std::string colour = "auto";
   Output output = Output::kTable;
   const std::map<std::string, Output> outputs = {{"table", Output::kTable},
                                                  {"json", Output::kJson}};
   app.add_option("-o,--output", output, "table or json")
       ->transform(CLI::CheckedTransformer(outputs));
   app.set_version_flag("--version", std::string("symnas ") + kVersion);
-  app.add_option("--socket", socket, "vnfsd's socket; also $SYMNAS_SOCKET")->capture_default_str();
+  const CLI::Option* socket_option =
+      app.add_option("--socket", socket, "vnfsd's socket; also $SYMNAS_SOCKET")
+          ->capture_default_str();
+  RemoteConfig remote;
+  add_remote_options(app, remote);
+  app.add_option("--color", colour,
+                 "Colours of states: auto is on a terminal, unless NO_COLOR is set")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->capture_default_str();
 
   CommandLine line{app, {}};
   add_commands(line);
@@ -152,12 +235,37 @@ int run_symnas(std::vector<std::string> arguments, const ClientFactory& factory,
     return app.exit(success, out, err);
   } catch (const CLI::ParseError& error) {
     app.exit(error, out, err);
+    const std::string meant = meant_by(app, arguments);
+    if (!meant.empty()) err << "symnas: " << meant << "\n";
     return kExitUsage;
   }
-  const auto client = factory(socket);
-  Context context{*client, out, output, line.dry_run ? Mode::kDryRun : Mode::kCommit};
-  const Status done = line.action(context);
-  return done ? context.exit_code : report(done.error(), output, out, err);
+  const auto watched = watch_seconds(app);
+  if (!watched) return report(watched.error(), output, out, err);
+
+  const Terminal& terminal = surroundings.terminal;
+  auto over_network = remote_client(
+      remote, socket, from_environment != nullptr || socket_option->count() > 0, std::cin);
+  if (!over_network) return report(over_network.error(), output, out, err);
+  const auto asked = *over_network ? std::move(*over_network) : factory(socket);
+  CleanClient clean(*asked, terminal.charset);
+  // What a program reads is left as it is: JSON has no other escapes.
+  const bool is_read_by_program = output == Output::kJson && !terminal.is_terminal;
+  api::ApiClient& client = is_read_by_program ? *asked : clean;
+  int status = 0;
+  const auto look = [&](std::ostream& to) {
+    Context context{client, to, output, line.dry_run ? Mode::kDryRun : Mode::kCommit};
+    if (is_coloured(colour, terminal)) context.paint = Paint::kColours;
+    const Status done = line.action(context);
+    status = context.exit_code;
+    return done;
+  };
+  const Status done =
+      *watched ? watch({**watched, output, joined(arguments)}, surroundings, out, look) : look(out);
+  if (!done) return report(with_near_name(done.error(), client), output, out, err);
+  out.flush();
+  if (out.good()) return *watched ? 0 : status;
+  err << "symnas: the output cannot be written\n";
+  return kExitFailed;
 }
 
 }  // namespace symnas::vnfsd::ctl

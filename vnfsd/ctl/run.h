@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "vnfsd/api/client.h"
+#include "vnfsd/ctl/terminal.h"
 
 namespace symnas::vnfsd::ctl {
 
@@ -16,6 +17,6 @@ using ClientFactory = std::function<std::unique_ptr<api::ApiClient>(const std::s
 
 // `arguments` without the program's name. Returns the exit code (exit_code.h).
 int run_symnas(std::vector<std::string> arguments, const ClientFactory& factory, std::ostream& out,
-               std::ostream& err);
+               std::ostream& err, const Surroundings& surroundings = {});
 
 }  // namespace symnas::vnfsd::ctl

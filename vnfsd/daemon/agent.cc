@@ -31,15 +31,21 @@ Agent::Agent(kv::Store& store, const env::Clock& clock, Config config, std::stri
                     end_.get_token()),
                 StallWatcher(head_, records_, instances_, cutting_.fencing, end_.get_token()),
                 ClientWatcher(head_, records_, instances_, kernel_sights(), end_.get_token()),
+                StateWriter(head_, records_, journal_.quota, instances_, end_.get_token()),
                 Upkeep({head_, records_, journal_.events, journal_.quota, cutting_.means,
                         links.membership, links.endpoints_changed},
-                       end_.get_token())},
+                       end_.get_token()),
+                LoadWatcher(head_, records_, instances_, load_links(), end_.get_token()),
+                MetricsKeeper({head_, records_, journal_, luns_, instances_, cutting_.means,
+                               watchers_.heads, watchers_.stalls, watchers_.upkeep},
+                              ask_by_control(head_.config), end_.get_token())},
       reconciler_(
           {head_, journal_.events, luns_, instances_, ownership_, cutting_.means, watchers_.heads}),
       administration_({{head_, records_, journal_.quota, journal_.history, luns_, instances_,
                         cutting_.means, watchers_.heads, watchers_.stalls, watchers_.upkeep},
                        journal_.events,
                        cutting_.fencing,
+                       watchers_.load,
                        [this] { instances_.refresh(); },
                        links.who_has,
                        links.membership}) {
@@ -49,6 +55,9 @@ Agent::Agent(kv::Store& store, const env::Clock& clock, Config config, std::stri
   watchers_.heads.start();
   watchers_.answers.start();
   watchers_.clients.start();
+  watchers_.load.start();
+  watchers_.metrics.start();
+  watchers_.states.start();
 }
 
 Agent::~Agent() {
@@ -60,6 +69,9 @@ Agent::~Agent() {
   watchers_.heads.join();
   watchers_.answers.join();
   watchers_.clients.join();
+  watchers_.load.join();
+  watchers_.metrics.join();
+  watchers_.states.join();
   cutting_.fencing.wait();
   records_.end_watch();
   instances_.clear();

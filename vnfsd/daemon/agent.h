@@ -27,9 +27,12 @@
 #include "vnfsd/daemon/instances/instance_set.h"
 #include "vnfsd/daemon/journal/journal.h"
 #include "vnfsd/daemon/links.h"
+#include "vnfsd/daemon/load/load_watcher.h"
 #include "vnfsd/daemon/luns/lun_keeper.h"
+#include "vnfsd/daemon/monitor/metrics_keeper.h"
 #include "vnfsd/daemon/ownership/ownership.h"
 #include "vnfsd/daemon/reconciler.h"
+#include "vnfsd/daemon/states/state_writer.h"
 #include "vnfsd/daemon/upkeep/upkeep.h"
 
 namespace symnas::vnfsd::daemon {
@@ -45,8 +48,12 @@ class Agent {
 
   // For the API. Valid as long as the agent lives.
   api::Backends backends() { return administration_.backends(); }
+  // For Prometheus (vnfsd/metrics); waits for nothing.
+  std::string metrics() const { return watchers_.metrics.text(); }
   // For tests: what the supervisors of this head use.
   instance::Host& host() { return ownership_; }
+  // For events of what is not the agent's.
+  EventWriter& events() { return journal_.events; }
   // Fences of other heads.
   Fencing& fencing() { return cutting_.fencing; }
 
@@ -64,7 +71,10 @@ class Agent {
     AnswerWatcher answers;
     StallWatcher stalls;
     ClientWatcher clients;
+    StateWriter states;
     Upkeep upkeep;
+    LoadWatcher load;
+    MetricsKeeper metrics;
   };
 
   // In this order: each uses only those before it, or is told of later ones by a callback.

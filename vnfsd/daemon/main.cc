@@ -20,13 +20,18 @@
 #include "ha/detection/corosync/watch.h"
 #include "ha/fencing/fence_agent.h"
 #include "ha/fencing/reservation_program.h"
+#include "vnfsd/api/gate_server.h"
 #include "vnfsd/api/server.h"
+#include "vnfsd/config/api_config.h"
 #include "vnfsd/config/config.h"
 #include "vnfsd/config/limits.h"
+#include "vnfsd/daemon/access/access_admin.h"
 #include "vnfsd/daemon/agent.h"
 #include "vnfsd/daemon/limits.h"
 #include "vnfsd/instance/files.h"
 #include "vnfsd/instance/process.h"
+#include "vnfsd/jobs/jobs.h"
+#include "vnfsd/metrics/listener.h"
 #include "vnfsd/records/levels.h"
 
 namespace symnas::vnfsd::daemon {
@@ -46,12 +51,13 @@ enum class Next { kEnd, kAgain };
 
 // vnfsd.toml names the members that etcd has now. Comments of its writer are lost.
 void write_endpoints(const std::string& config_path, const std::vector<std::string>& endpoints) {
-  auto config = load_config(config_path);
-  Status written = config ? Status() : tl::unexpected<Error>(config.error());
-  if (written) {
-    config->etcd.endpoints = endpoints;
-    written = instance::write_file_atomically(config_path, render_config(*config), 0600);
-  }
+  const Status written = [&]() -> Status {
+    SYMNAS_ASSIGN(Config config, load_config(config_path));
+    SYMNAS_ASSIGN(const ApiConfig network, load_api_config(config_path, config.daemon.run_dir));
+    config.etcd.endpoints = endpoints;
+    return instance::write_file_atomically(
+        config_path, render_config(config) + render_api_config(network), 0600);
+  }();
   if (written) {
     ::kill(::getpid(), SIGHUP);
   } else {
@@ -74,9 +80,19 @@ ha::ReservationProgram reservation_program(const FenceConfig& fence) {
 // Of the package symnas-pacemaker.
 constexpr const char* kStonithProgram = "/usr/lib/symnas/symnas-stonith";
 
+api::ListenerTerms listener_terms(const Config& config, const ApiConfig& network) {
+  std::vector<std::string> addresses = network.listen;
+  if (addresses.empty()) addresses.push_back(config.head_address);
+  return {std::move(addresses),
+          network.port,
+          network.connections_max,
+          {network.requests_per_s, network.requests_burst}};
+}
+
 // One life with one configuration. kAgain: the configuration shall be read anew.
 Result<Next> run(const std::string& config_path) {
   SYMNAS_ASSIGN(const Config config, load_config(config_path));
+  SYMNAS_ASSIGN(const ApiConfig network, load_api_config(config_path, config.daemon.run_dir));
   log::init("vnfsd", config.daemon.log_level);
   if (::geteuid() != 0) {
     return fail(ErrorCode::kPermission, "must run as root: it makes namespaces and opens LUNs");
@@ -141,9 +157,28 @@ Result<Next> run(const std::string& config_path) {
     links.corosync = &corosync.emplace(beside_vnfsd("symnas-corosync-watch"), env::system_clock());
   }
   Agent agent(*store, env::system_clock(), config, incarnation, links);
-  api::Router router(agent.backends());
-  SYMNAS_ASSIGN(const std::unique_ptr<api::ApiServer> server,
-                api::ApiServer::start(config.daemon.socket, router));
+  const ThisHead head{*store, env::system_clock(), config, incarnation};
+  AccessAdmin access(head, [&agent](std::string_view kind, const std::string& text) {
+    agent.events().tell(kind, text);
+  });
+  Jobs jobs(config.daemon.run_dir + "/jobs", env::system_clock());
+  api::Router router(agent.backends(), access, &jobs);
+  SYMNAS_ASSIGN(
+      const std::unique_ptr<api::ApiServer> server,
+      api::ApiServer::start(config.daemon.socket, router, [&agent] { return agent.metrics(); }));
+  std::optional<metrics::Listener> listener;
+  if (!config.metrics.listen.empty())
+    listener.emplace(beside_vnfsd("symnas-metrics"), config.metrics, page_directory(config));
+  api::Gate gate(router, access, listener_terms(config, network), env::system_clock());
+  std::unique_ptr<api::HttpServer> gate_server;
+  if (network.enabled) {
+    // Without it the head serves as well: whoever switched it on sees why in the log.
+    if (auto started = api::start_gate(network.socket, network.user, gate)) {
+      gate_server = std::move(*started);
+    } else {
+      log::error("{}", started.error().message);
+    }
+  }
   log::info("vnfsd {} on head {}: API on {}", kVersion, config.head_name, config.daemon.socket);
   // The API answers: systemd may start what comes after it.
   ::sd_notify(0, "READY=1");

@@ -68,6 +68,7 @@ std::string core_blocks(const InstancePlan& plan) {
   Clustered = false;
   mount_path_pseudo = true;
   heartbeat_freq = 0;
+  Enable_NFS_Stats = false;
 }}
 
 NFSv4 {{

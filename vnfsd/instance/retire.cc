@@ -6,6 +6,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -18,9 +19,13 @@
 #include "vnfsd/address/link.h"
 #include "vnfsd/instance/files.h"
 #include "vnfsd/instance/limits.h"
+#include "vnfsd/instance/load.h"
+#include "vnfsd/instance/numbers.h"
 
 namespace symnas::vnfsd::instance {
 namespace {
+
+constexpr std::size_t kHearBytes = 16 << 10;  // per read of an answer, which may be long
 
 tl::unexpected<Error> failed(const std::string& control, std::string_view why) {
   return fail(ErrorCode::kUnavailable, fmt::format("{}: {}", control, why));
@@ -59,19 +64,21 @@ class Conversation {
 
   // The next line. Errors: kUnavailable (none comes), those of answer_of().
   Result<nlohmann::json> hear() {
-    std::string line;
-    for (;;) {
-      char byte = 0;
-      const ssize_t size = ::read(fd_.get(), &byte, 1);
+    std::size_t seen = 0;
+    std::size_t end = std::string::npos;
+    while ((end = heard_.find('\n', seen)) == std::string::npos) {
+      seen = heard_.size();
+      std::array<char, kHearBytes> more;
+      const ssize_t size = ::read(fd_.get(), more.data(), more.size());
       if (size < 0 && errno == EINTR) continue;
       if (size < 0 && errno == EAGAIN) {
         return failed(control_, fmt::format("no answer after {} ms", timeout_ms_));
       }
       if (size <= 0) return failed(control_, size < 0 ? std::strerror(errno) : "it ended");
-      if (byte == '\n') break;
-      line.push_back(byte);
+      heard_.append(more.data(), static_cast<std::size_t>(size));
     }
-    auto answer = answer_of(line);
+    auto answer = answer_of(heard_.substr(0, end));
+    heard_.erase(0, end + 1);
     if (!answer)
       return fail(answer.error().code, fmt::format("{}: {}", control_, answer.error().message));
     return answer;
@@ -84,6 +91,7 @@ class Conversation {
   std::string control_;
   UniqueFd fd_;
   std::int64_t timeout_ms_;
+  std::string heard_;  // after the last line
 };
 
 Result<bool> ask_standby(const std::string& control, const std::string& command) {
@@ -143,6 +151,22 @@ Result<std::map<std::uint32_t, std::vector<std::string>>> export_clients(
     out[one.value("id", 0U)] = one.value("clients", std::vector<std::string>{});
   }
   return out;
+}
+
+Result<fs::LoadReport> load_of(const std::string& control) {
+  SYMNAS_ASSIGN(Conversation talk, Conversation::begin(control, "load", kCallTimeoutMs));
+  const auto document = talk.hear();
+  if (document) return fs::parse_load(*document);
+  if (document.error().code != ErrorCode::kInvalidArgument)
+    return tl::unexpected<Error>(document.error());
+  return fail(ErrorCode::kNotSupported,
+              "its instance is of an earlier version, which does not count (symnas head upgrade)");
+}
+
+Result<InstanceNumbers> numbers_of(const std::string& control) {
+  SYMNAS_ASSIGN(Conversation talk, Conversation::begin(control, "metrics", kCallTimeoutMs));
+  SYMNAS_ASSIGN(const auto document, talk.hear());
+  return parse_numbers(document);
 }
 
 Result<std::int64_t> retire(const std::string& control, std::int64_t timeout_ms,

@@ -11,45 +11,15 @@
 
 #include <fmt/format.h>
 
+#include "vnfsd/pki/handles.h"
+
 namespace symnas::vnfsd::pki {
 namespace {
 
-template <auto Free>
-struct Freer {
-  template <class T>
-  void operator()(T* p) const {
-    Free(p);
-  }
-};
-using Key = std::unique_ptr<EVP_PKEY, Freer<EVP_PKEY_free>>;
-using Certificate = std::unique_ptr<X509, Freer<X509_free>>;
-using Bio = std::unique_ptr<BIO, Freer<BIO_free>>;
-
 constexpr int kSerialBytes = 16;
+constexpr int kSecurityBitsMin = 112;  // NIST SP 800-57
 constexpr long kSecondsPerDay = 86'400;
 constexpr long kClockSkewSeconds = 3600;
-
-tl::unexpected<Error> crypto_error(std::string_view what) {
-  char text[256] = "no detail";
-  const unsigned long code = ERR_get_error();
-  if (code != 0) ERR_error_string_n(code, text, sizeof text);
-  return fail(ErrorCode::kInternal, fmt::format("certificate: {} failed: {}", what, text));
-}
-
-std::string drain(BIO* bio) {
-  char* data = nullptr;
-  const long size = BIO_get_mem_data(bio, &data);
-  return {data, static_cast<std::size_t>(size)};
-}
-
-Result<std::string> key_to_pem(EVP_PKEY* key) {
-  const Bio bio(BIO_new(BIO_s_mem()));
-  if (!bio ||
-      PEM_write_bio_PrivateKey(bio.get(), key, nullptr, nullptr, 0, nullptr, nullptr) != 1) {
-    return crypto_error("writing a key");
-  }
-  return drain(bio.get());
-}
 
 Result<std::string> certificate_to_pem(X509* certificate) {
   const Bio bio(BIO_new(BIO_s_mem()));
@@ -120,7 +90,26 @@ struct Authority::State {
   Key key;
   std::string certificate_pem;
   std::string key_pem;
+
+  Result<std::string> sign(EVP_PKEY* subject, const CertificateTerms& terms) const;
 };
+
+Result<std::string> Authority::State::sign(EVP_PKEY* subject, const CertificateTerms& terms) const {
+  X509* const issuer = certificate.get();
+  SYMNAS_ASSIGN(const Certificate made, prepare(terms.common_name, subject, issuer, terms.days));
+  SYMNAS_TRY(add_extension(made.get(), issuer, NID_basic_constraints, "critical,CA:FALSE"));
+  SYMNAS_TRY(add_extension(made.get(), issuer, NID_key_usage, "critical,digitalSignature"));
+  SYMNAS_TRY(add_extension(made.get(), issuer, NID_ext_key_usage, terms.uses));
+  SYMNAS_TRY(add_extension(made.get(), issuer, NID_authority_key_identifier, "keyid"));
+  if (!terms.alternative_names.empty()) {
+    std::vector<std::string> names;
+    for (const std::string& name : terms.alternative_names) names.push_back(alternative_name(name));
+    SYMNAS_TRY(add_extension(made.get(), issuer, NID_subject_alt_name,
+                             fmt::format("{}", fmt::join(names, ","))));
+  }
+  if (X509_sign(made.get(), key.get(), EVP_sha256()) == 0) return crypto_error("signing");
+  return certificate_to_pem(made.get());
+}
 
 Authority::Authority(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Authority::Authority(Authority&&) noexcept = default;
@@ -150,9 +139,8 @@ Result<Authority> Authority::create(const std::string& common_name) {
 
 Result<Authority> Authority::load(std::string_view certificate_pem, std::string_view key_pem) {
   auto state = std::make_unique<State>();
-  const Bio certificate(
-      BIO_new_mem_buf(certificate_pem.data(), static_cast<int>(certificate_pem.size())));
-  const Bio key(BIO_new_mem_buf(key_pem.data(), static_cast<int>(key_pem.size())));
+  const Bio certificate = reader_of(certificate_pem);
+  const Bio key = reader_of(key_pem);
   state->certificate.reset(PEM_read_bio_X509(certificate.get(), nullptr, nullptr, nullptr));
   state->key.reset(PEM_read_bio_PrivateKey(key.get(), nullptr, nullptr, nullptr));
   if (!state->certificate || !state->key ||
@@ -171,24 +159,28 @@ Result<Identity> Authority::issue(const std::string& common_name,
                                   const std::vector<std::string>& alternative_names) const {
   const Key key(EVP_EC_gen("P-256"));
   if (!key) return crypto_error("making a key");
-  X509* const issuer = state_->certificate.get();
-  SYMNAS_ASSIGN(const Certificate certificate,
-                prepare(common_name, key.get(), issuer, kHeadCertificateDays));
-  std::vector<std::string> names;
-  for (const std::string& name : alternative_names) names.push_back(alternative_name(name));
-  SYMNAS_TRY(add_extension(certificate.get(), issuer, NID_basic_constraints, "critical,CA:FALSE"));
-  SYMNAS_TRY(add_extension(certificate.get(), issuer, NID_key_usage, "critical,digitalSignature"));
-  SYMNAS_TRY(add_extension(certificate.get(), issuer, NID_ext_key_usage, "serverAuth,clientAuth"));
-  SYMNAS_TRY(add_extension(certificate.get(), issuer, NID_authority_key_identifier, "keyid"));
-  SYMNAS_TRY(add_extension(certificate.get(), issuer, NID_subject_alt_name,
-                           fmt::format("{}", fmt::join(names, ","))));
-  if (X509_sign(certificate.get(), state_->key.get(), EVP_sha256()) == 0) {
-    return crypto_error("signing");
-  }
   Identity identity;
-  SYMNAS_ASSIGN(identity.certificate_pem, certificate_to_pem(certificate.get()));
+  SYMNAS_ASSIGN(identity.certificate_pem,
+                state_->sign(key.get(), {common_name, alternative_names, "serverAuth,clientAuth",
+                                         kHeadCertificateDays}));
   SYMNAS_ASSIGN(identity.key_pem, key_to_pem(key.get()));
   return identity;
+}
+
+Result<std::string> Authority::sign(std::string_view request_pem,
+                                    const CertificateTerms& terms) const {
+  const Bio bio = reader_of(request_pem);
+  const Request request(PEM_read_bio_X509_REQ(bio.get(), nullptr, nullptr, nullptr));
+  EVP_PKEY* const key = request ? X509_REQ_get0_pubkey(request.get()) : nullptr;
+  if (key == nullptr || X509_REQ_verify(request.get(), key) != 1 ||
+      EVP_PKEY_get_security_bits(key) < kSecurityBitsMin) {
+    ERR_clear_error();
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("certificate {}: the request cannot be read, is not signed by its own "
+                            "key, or the key is too weak (ECDSA P-256 or RSA 2048 at least)",
+                            terms.common_name));
+  }
+  return state_->sign(key, terms);
 }
 
 }  // namespace symnas::vnfsd::pki

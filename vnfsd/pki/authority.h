@@ -17,6 +17,15 @@ struct Identity {
   std::string key_pem;  // secret: only ever written to files of mode 0600
 };
 
+// What a certificate is to say. Each alternative name is an IP address if it is one, else a DNS
+// name: letters, digits, '.', ':', '-' only.
+struct CertificateTerms {
+  std::string common_name;
+  std::vector<std::string> alternative_names;
+  std::string uses = "clientAuth";  // extended key usages: clientAuth, serverAuth, with a comma
+  int days = 365;                   // from now; valid from an hour ago
+};
+
 class Authority {
  public:
   // A new self-signed authority. Errors: kInternal (libcrypto's own message).
@@ -36,6 +45,9 @@ class Authority {
   // differ) for kHeadCertificateDays. Errors: kInternal.
   Result<Identity> issue(const std::string& common_name,
                          const std::vector<std::string>& alternative_names) const;
+  // The certificate, as PEM, for the key of a request (vnfsd/pki/request.h); of the request only
+  // the key counts. Errors: kInvalidArgument (not a request, or a weak key), kInternal.
+  Result<std::string> sign(std::string_view request_pem, const CertificateTerms& terms) const;
 
  private:
   struct State;

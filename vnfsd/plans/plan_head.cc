@@ -4,6 +4,7 @@
 
 #include "common/kv/admin_keys.h"
 #include "common/kv/keys.h"
+#include "common/kv/state_keys.h"
 #include "vnfsd/plans/deciders.h"
 #include "vnfsd/plans/placement.h"
 #include "vnfsd/plans/plans.h"
@@ -120,6 +121,7 @@ Result<Change> plan_head_remove(const ClusterView& view, const std::string& name
   }
   change.txn.success.push_back(kv::erase(kv::keys::kHeads + name));
   change.txn.success.push_back(kv::erase(kv::keys::kAdmissions + name));
+  change.txn.success.push_back(kv::erase(kv::keys::kHeadStates + name));
   const auto fence = view.fences.find(name);
   if (fence != view.fences.end() && fence->second.record.state() != records::FENCE_FAILED) {
     // It stays: that boot is turned away under this name and any other; the next one deletes it.

@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, 22> kPlainOptions = {
     "login",      "username",      "prefix",        "privlvl"};
 
 // Settings whose values are no secret; options and admission are not among them.
-constexpr std::array<std::string_view, 30> kPlainSettings = {"name",
+constexpr std::array<std::string_view, 32> kPlainSettings = {"name",
                                                              "uuid",
                                                              "address",
                                                              "probe_addresses",
@@ -45,7 +45,9 @@ constexpr std::array<std::string_view, 30> kPlainSettings = {"name",
                                                              "cuts",
                                                              "timeout_s",
                                                              "automatic",
-                                                             "settle_s"};
+                                                             "settle_s",
+                                                             "listen",
+                                                             "client_ca"};
 
 template <typename Names>
 bool holds(const Names& names, std::string_view name) {

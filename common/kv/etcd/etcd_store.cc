@@ -4,6 +4,7 @@
 #include <future>
 #include <utility>
 
+#include "common/base/instance_counters.h"
 #include "common/kv/etcd/calls.h"
 #include "common/kv/etcd/limits.h"
 #include "common/kv/etcd/loop.h"
@@ -16,6 +17,16 @@ namespace {
 
 etcd::SteadyClock::time_point after_ms(std::int64_t ms) {
   return etcd::SteadyClock::now() + std::chrono::milliseconds(ms);
+}
+
+TxnCallback counted(TxnCallback done) {
+  return [begun = etcd::SteadyClock::now(), done = std::move(done)](Result<TxnResult> result) {
+    const auto took = etcd::SteadyClock::now() - begun;
+    instance_counters().etcd_answered(
+        std::chrono::duration_cast<std::chrono::microseconds>(took).count());
+    if (!result) ++instance_counters().etcd_failures;
+    done(std::move(result));
+  };
 }
 
 class EtcdWatch final : public Watch {
@@ -44,8 +55,8 @@ Result<std::unique_ptr<EtcdStore>> EtcdStore::open(const EtcdOptions& options) {
 EtcdStore::~EtcdStore() { loop_->stop(); }
 
 void EtcdStore::txn(Txn txn, TryOptions options, TxnCallback done) {
-  loop_->submit(
-      std::make_shared<etcd::TxnCall>(*loop_, after_ms(options.timeout_ms), txn, std::move(done)));
+  loop_->submit(std::make_shared<etcd::TxnCall>(*loop_, after_ms(options.timeout_ms), txn,
+                                                counted(std::move(done))));
 }
 
 std::unique_ptr<Watch> EtcdStore::watch(KeyRange range, Revision start_revision,

@@ -124,7 +124,7 @@ class HeadService(Service):
         self.head = head
 
     def vnfs(self, name=None):
-        """The VNFS as its own head shows it: other heads only know who owns it."""
+        """The VNFS as its own head shows it: other heads do not know its pid."""
         for vnfs in self.lab.symnas(self.head).json("status").get("vnfs", []):
             if vnfs["name"] == (name or self.name):
                 return vnfs

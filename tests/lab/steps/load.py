@@ -63,3 +63,18 @@ def nfs4_load(bench, *args, service=None):
                                  text=True)
     with load_of(process) as load:
         yield load
+
+
+PACED = os.path.join(os.path.dirname(NFS4_GAPS), "nfs3_load")
+
+
+@contextlib.contextmanager
+def paced_load(bench, source, kind, size, per_second, service=None):
+    """A client at the address `source` that makes so many READs or WRITEs of `size` bytes per
+    second (tests/client/nfs3_load)."""
+    words = [PACED, "--url", (service or bench.service).url, "--from", source, "--kind", kind,
+             "--bytes", str(size), "--per-second", str(per_second), "--seconds", "600"]
+    process = bench.lab.popen_in("client", words, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                 text=True)
+    with load_of(process) as load:
+        yield load

@@ -15,11 +15,12 @@ Administration::Administration(const AdministrationParts& parts)
       inspection_(parts.status.head, parts.status.reader, parts.status.luns.open_luns(),
                   parts.status.instances),
       locks_(parts.status.head, parts.status.reader),
-      status_(parts.status) {}
+      status_(parts.status),
+      load_(parts.status.reader, parts.load) {}
 
 api::Backends Administration::backends() {
-  return {records_, vnfs_,  deciders_, exports_,    storage_, storage_,
-          storage_, heads_, members_,  inspection_, locks_,   status_};
+  return {records_, vnfs_,    deciders_,   exports_, storage_, storage_, storage_,
+          heads_,   members_, inspection_, locks_,   status_,  load_};
 }
 
 }  // namespace symnas::vnfsd::daemon

@@ -9,6 +9,7 @@
 #include "vnfsd/daemon/admin/exports_admin.h"
 #include "vnfsd/daemon/admin/heads_admin.h"
 #include "vnfsd/daemon/admin/inspection_admin.h"
+#include "vnfsd/daemon/admin/load_admin.h"
 #include "vnfsd/daemon/admin/locks_admin.h"
 #include "vnfsd/daemon/admin/members_admin.h"
 #include "vnfsd/daemon/admin/records_admin.h"
@@ -23,6 +24,7 @@ struct AdministrationParts {
   StatusParts status;
   EventWriter& events;
   Fencing& fencing;
+  LoadWatcher& load;
   std::function<void()> luns_found;  // as `found` of LunKeeper::look()
   WhoHas who_has;
   kv::Membership* membership;  // null: etcd's members are left alone
@@ -46,6 +48,7 @@ class Administration {
   InspectionAdmin inspection_;
   LocksAdmin locks_;
   StatusAdmin status_;
+  LoadAdmin load_;
 };
 
 }  // namespace symnas::vnfsd::daemon

@@ -77,6 +77,25 @@ Result<nlohmann::json> HeadsAdmin::invite_head(const std::string& name, const st
   return nlohmann::json{{"done", {what}}, {"bundle", bundle_to_json(bundle)}};
 }
 
+Result<std::string> HeadsAdmin::fence_head(const std::string& name, Mode mode, Progress& progress) {
+  progress.tell(0.0, "waits for its turn");
+  return fencing_.fence_head(name, mode, [&](FenceStep step) -> Status {
+    switch (step) {
+      case FenceStep::kBegins:
+        SYMNAS_TRY(
+            progress.commit("its fence is recorded: from then on the head may be cut off, "
+                            "and may claim nothing"));
+        progress.tell(0.1, "the fence is being recorded");
+        return {};
+      case FenceStep::kCutsOff: progress.tell(0.2, "the head is being cut off"); return {};
+      case FenceStep::kEnds:
+        progress.tell(0.8, "the head is cut off; its mounts are being ended");
+        return {};
+    }
+    return {};
+  });
+}
+
 Result<std::string> HeadsAdmin::remove_head(const std::string& name, api::Consent consent,
                                             Mode mode) {
   const TakeOff take_off = consent == api::Consent::kYes ? TakeOff::kYes : TakeOff::kNo;

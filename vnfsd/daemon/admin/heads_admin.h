@@ -20,9 +20,7 @@ class HeadsAdmin final : public api::HeadsBackend {
 
   Result<nlohmann::json> invite_head(const std::string& name, const std::string& address,
                                      api::EtcdRole role, Mode mode) override;
-  Result<std::string> fence_head(const std::string& name, Mode mode) override {
-    return fencing_.fence_head(name, mode);
-  }
+  Result<std::string> fence_head(const std::string& name, Mode mode, Progress& progress) override;
   Result<std::string> remove_head(const std::string& name, api::Consent consent,
                                   Mode mode) override;
 

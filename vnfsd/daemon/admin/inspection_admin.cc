@@ -2,9 +2,7 @@
 
 #include <malloc.h>
 
-#include <charconv>
 #include <chrono>
-#include <fstream>
 #include <thread>
 
 #include <fmt/core.h>
@@ -16,39 +14,13 @@
 #include "fsal_cluster/check/limits.h"
 #include "fsal_cluster/check/usage.h"
 #include "vnfsd/api/inspection.h"
+#include "vnfsd/daemon/instances/instance_memory.h"
 #include "vnfsd/instance/plan.h"
 
 namespace symnas::vnfsd::daemon {
 namespace {
 
 using nlohmann::json;
-
-// VmRSS of proc(5); 0 when the process is gone.
-std::uint64_t resident_bytes(std::int64_t pid) {
-  std::ifstream status(fmt::format("/proc/{}/status", pid));
-  for (std::string line; std::getline(status, line);) {
-    if (!line.starts_with("VmRSS:")) continue;
-    const std::size_t digits = line.find_first_of("0123456789");
-    std::uint64_t kib = 0;
-    if (digits != std::string::npos)
-      std::from_chars(line.data() + digits, line.data() + line.size(), kib);
-    return kib * 1024;
-  }
-  return 0;
-}
-
-// The instance's own report is missing for its first second.
-api::InstanceMemory memory_of_instance(const std::string& vnfs, std::int64_t pid,
-                                       const std::string& memory_file) {
-  api::InstanceMemory out{.vnfs = vnfs, .pid = pid, .resident_bytes = resident_bytes(pid)};
-  std::ifstream file(memory_file);
-  const json said = json::parse(file, nullptr, false);
-  if (said.is_object()) {
-    out.idle_resident_bytes = said.value("idle_resident_bytes", std::uint64_t{0});
-    out.cached_inodes = said.value("cached_inodes", std::uint64_t{0});
-  }
-  return out;
-}
 
 tl::unexpected<Error> already_looking(const std::string& what) {
   return fail(ErrorCode::kBusy,
@@ -59,7 +31,7 @@ tl::unexpected<Error> already_looking(const std::string& what) {
 
 }  // namespace
 
-Result<json> InspectionAdmin::check_filesystem(const std::string& name) {
+Result<json> InspectionAdmin::check_filesystem(const std::string& name, Progress& progress) {
   SYMNAS_TRY(reader_.wait_ready());
   if (!look_mutex_.try_lock()) return already_looking("fs " + name);
   const MutexLock looking(look_mutex_, std::adopt_lock);
@@ -67,8 +39,13 @@ Result<json> InspectionAdmin::check_filesystem(const std::string& name) {
   const auto pause = [] {
     std::this_thread::sleep_for(std::chrono::milliseconds(fs::check::kLookPauseMs));
   };
+  const auto told = [&](const fs::check::Reading& reading) -> Status {
+    if (progress.is_cancelled()) return cancelled("fs " + name);
+    progress.tell(reading.share, fmt::format("{} records read", reading.records));
+    return {};
+  };
   SYMNAS_ASSIGN(const fs::check::Report report,
-                fs::check::check_filesystem(head_.store, name, pause));
+                fs::check::check_filesystem(head_.store, name, pause, told));
   ::malloc_trim(0);  // of millions of inodes hundreds of MiB, once in a while
   return api::check_document(report, (head_.clock.mono_ns() - since_ns) / 1'000'000);
 }
@@ -114,10 +91,11 @@ Result<json> InspectionAdmin::capacity() {
     facts.filesystems.push_back(std::move(use));
   }
   for (const auto& [name, snapshot] : instances_.snapshots()) {
-    const std::int64_t pid = snapshot.pid;
-    if (pid != 0)
-      facts.instances.push_back(
-          memory_of_instance(name, pid, instance::paths_for(head_.config, name).memory_file));
+    if (snapshot.pid == 0) continue;
+    const MemoryUse use =
+        memory_of(snapshot.pid, instance::paths_for(head_.config, name).memory_file);
+    facts.instances.push_back(
+        {name, snapshot.pid, use.resident_bytes, use.idle_resident_bytes, use.cached_inodes});
   }
   return api::capacity_document(facts);
 }

@@ -20,7 +20,7 @@ class InspectionAdmin final : public api::InspectionBackend {
                   const Instances& instances)
       : head_(head), reader_(reader), luns_(luns), instances_(instances) {}
 
-  Result<nlohmann::json> check_filesystem(const std::string& name) override;
+  Result<nlohmann::json> check_filesystem(const std::string& name, Progress& progress) override;
   Result<nlohmann::json> dump_inode(const std::string& filesystem,
                                     const api::DumpRequest& request) override;
   Result<nlohmann::json> capacity() override;

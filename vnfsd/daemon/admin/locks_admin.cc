@@ -6,6 +6,7 @@
 #include "common/base/log.h"
 #include "fsal_cluster/check/dump.h"
 #include "fsal_cluster/state/lock_admin.h"
+#include "vnfsd/api/limits.h"
 #include "vnfsd/api/locks.h"
 #include "vnfsd/daemon/admin/limits.h"
 
@@ -56,10 +57,12 @@ Result<json> LocksAdmin::locks(const api::LockFilter& filter) {
   SYMNAS_ASSIGN(const std::vector<Found> all, find_locks(head_.store, cluster, filter));
   json out = json::array();
   for (const Found& found : all) {
-    for (const fs::LockEntry& lock : found.locks)
+    for (const fs::LockEntry& lock : found.locks) {
+      if (out.size() == api::kLocksListed) return json{{"locks", out}, {"more", true}};
       out.push_back(api::lock_document(found.filesystem, filter.path, lock, head_.clock.wall_ns()));
+    }
   }
-  return json{{"locks", out}};
+  return json{{"locks", out}, {"more", false}};
 }
 
 Result<std::string> LocksAdmin::clear_locks(const api::LockFilter& filter, Mode mode) {

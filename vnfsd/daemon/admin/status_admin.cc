@@ -46,6 +46,9 @@ json StatusAdmin::local_status() {
   for (const auto& [head, why] : parts_.heads.silent()) {
     if (!why.empty()) document["silent"].push_back({{"head", head}, {"why", why}});
   }
+  document["unheard"] = json::array();
+  for (const auto& [head, heard_ns] : parts_.heads.last_heard_ns())
+    document["unheard"].push_back({{"head", head}, {"heard_ns", heard_ns}});
   if (const auto corosync = parts_.heads.corosync().sight())
     document["corosync"] = corosync_document(*corosync);
   document["clocks"] = json::array();
@@ -128,6 +131,10 @@ json StatusAdmin::arrivals() const {
     }
   }
   return out;
+}
+
+Result<ToldStates> StatusAdmin::told_states() {
+  return read_states(parts_.head.store, kStoreDeadlineMs);
 }
 
 Result<nlohmann::json> StatusAdmin::events(Revision after) {

@@ -35,6 +35,7 @@ class StatusAdmin final : public api::StatusBackend {
   explicit StatusAdmin(const StatusParts& parts) : parts_(parts) {}
 
   nlohmann::json local_status() override;
+  Result<ToldStates> told_states() override;
   Result<nlohmann::json> events(Revision after) override;
 
  private:

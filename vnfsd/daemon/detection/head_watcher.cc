@@ -104,6 +104,15 @@ std::map<std::string, std::string> HeadWatcher::silent() const {
   return silent_told_;
 }
 
+std::map<std::string, std::int64_t> HeadWatcher::last_heard_ns() const {
+  std::map<std::string, std::int64_t> out;
+  if (parts_.prober == nullptr) return out;
+  for (const ha::PeerSight& sight : sights()) {
+    if (sight.silent) out[sight.head] = head_.clock.wall_ns() - sight.silent_ms * 1'000'000;
+  }
+  return out;
+}
+
 bool HeadWatcher::is_left_to_decider(const std::string& head,
                                      const std::string& incarnation) const {
   const MutexLock lock(mutex_);

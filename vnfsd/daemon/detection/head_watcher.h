@@ -61,6 +61,9 @@ class HeadWatcher {
   // Heads that are not heard, with the reason why they are not fenced; "": they are being fenced,
   // or were.
   std::map<std::string, std::string> silent() const;
+  // The heads that are not heard now, fenced ones too, each with the wall-clock time (ns) of the
+  // last sign of it.
+  std::map<std::string, std::int64_t> last_heard_ns() const;
   // Whether that boot of the head is not heard, none of its VIPs answers, and it is not fenced
   // because another decider than the builtin one is to say so.
   bool is_left_to_decider(const std::string& head, const std::string& incarnation) const;

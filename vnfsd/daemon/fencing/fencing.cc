@@ -73,9 +73,9 @@ void Fencing::wait() {
   if (last.valid()) last.wait();
 }
 
-Result<std::string> Fencing::fence_head(const std::string& name, Mode mode) {
+Result<std::string> Fencing::fence_head(const std::string& name, Mode mode, const FenceTold& told) {
   const MutexLock fencing(fence_mutex_);
-  return fence_locked(name, nullptr, mode);
+  return fence_locked(name, nullptr, mode, told);
 }
 
 // An administrator's fence may take minutes: what was seen before it is worth nothing afterwards.
@@ -85,11 +85,11 @@ Result<std::string> Fencing::fence_silent_head(const std::string& name, const Fe
                                               name, head_.config.head_name));
   }
   const MutexLock fencing(fence_mutex_, std::adopt_lock);
-  return fence_locked(name, &cause, Mode::kCommit);
+  return fence_locked(name, &cause, Mode::kCommit, {});
 }
 
 Result<std::string> Fencing::fence_locked(const std::string& name, const FenceCause* cause,
-                                          Mode mode) {
+                                          Mode mode, const FenceTold& told) {
   const UnderWay under_way(under_way_);
   if (!means_.can_fence()) {
     return fail(ErrorCode::kNotSupported,
@@ -111,6 +111,7 @@ Result<std::string> Fencing::fence_locked(const std::string& name, const FenceCa
                 fmt::format("head {}: not fenced: {}", name, able.error().message));
   }
   if (mode == Mode::kDryRun) return fmt::format("head {}: would be fenced", name);
+  if (told) SYMNAS_TRY(told(FenceStep::kBegins));
   SYMNAS_ASSIGN(const records::FenceRecord fence,
                 begin_fence(name, victim->record.incarnation(), cause));
   crash_point("fencing", name);
@@ -124,6 +125,7 @@ Result<std::string> Fencing::fence_locked(const std::string& name, const FenceCa
     note_failed_fence(name, incarnation, error);
     return fail(error.code, fmt::format("head {}: not fenced: {}", name, error.message));
   }
+  if (told) (void)told(FenceStep::kCutsOff);
   const auto done =
       means_.cut_off(name, incarnation, [&] { return check_still_fenced(name, incarnation); });
   if (!done) {
@@ -135,6 +137,7 @@ Result<std::string> Fencing::fence_locked(const std::string& name, const FenceCa
   }
   log::warn("head {}: cut off: {}", name, done->proof);
   crash_point("cut off", name);
+  if (told) (void)told(FenceStep::kEnds);
   SYMNAS_TRY(note_proof(name, incarnation, *done));
   crash_point("fence proven", name);
   return finish_fence(name, incarnation);

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <future>
 #include <map>
 #include <set>
@@ -23,6 +24,11 @@
 #include "vnfsd/probe/prober.h"
 
 namespace symnas::vnfsd::daemon {
+
+// What a fence is about to do.
+enum class FenceStep { kBegins, kCutsOff, kEnds };
+// An error at kBegins ends the fence with that error: nothing was begun. Later ones are ignored.
+using FenceTold = std::function<Status(FenceStep)>;
 
 // The parts of the agent that Fencing uses.
 struct FencingParts {
@@ -43,7 +49,7 @@ class Fencing final : public FenceOrders {
 
   // Fences a head for an administrator: has it cut off, then ends its mounts. Errors: kNotSupported
   // (no means), kUnavailable (nothing is proved: nothing is ended), kConflict.
-  Result<std::string> fence_head(const std::string& name, Mode mode);
+  Result<std::string> fence_head(const std::string& name, Mode mode, const FenceTold& told = {});
   // fence_head() without an administrator's order. Errors also: kConflict when the cause does not
   // hold any more, kBusy when another head is being fenced from here; then nothing was begun.
   Result<std::string> fence_silent_head(const std::string& name, const FenceCause& cause);
@@ -67,8 +73,8 @@ class Fencing final : public FenceOrders {
   // The steps of fence_head(). Errors: kConflict (the head came back, or another one fences it),
   // those of the store.
   // `cause`: null when an administrator asks for it.
-  Result<std::string> fence_locked(const std::string& head, const FenceCause* cause, Mode mode)
-      REQUIRES(fence_mutex_);
+  Result<std::string> fence_locked(const std::string& head, const FenceCause* cause, Mode mode,
+                                   const FenceTold& told) REQUIRES(fence_mutex_);
   // Returns the fence of that incarnation: a running one, or the record as it is when it has been
   // proven before.
   Result<records::FenceRecord> begin_fence(const std::string& head, const std::string& incarnation,

@@ -1,6 +1,7 @@
 // Bounds of judging LUNs and networks, each with its reason.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -10,6 +11,9 @@ namespace symnas::vnfsd::daemon {
 inline constexpr std::int64_t kTryMs = 1'000;
 inline constexpr std::int64_t kLunLookMs = 500;
 inline constexpr std::size_t kLunReadBytes = 4096;
+// Reads are counted by these, in seconds: from flash to a disk that tries again and again.
+inline constexpr std::array<double, 9> kLunReadBoundsS = {0.0005, 0.001, 0.0025, 0.005, 0.01,
+                                                          0.05,   0.25,  1,      5};
 // Multipath answers errors only when its last path has gone; one retry of an array passes.
 inline constexpr int kFailuresMin = 3;
 inline constexpr std::int64_t kFailsMs = 2'000;

@@ -16,7 +16,8 @@
 namespace symnas::vnfsd::daemon {
 namespace {
 
-std::int64_t now_ms() { return env::system_clock().mono_ns() / 1'000'000; }
+std::int64_t now_ns() { return env::system_clock().mono_ns(); }
+std::int64_t now_ms() { return now_ns() / 1'000'000; }
 
 }  // namespace
 
@@ -28,6 +29,8 @@ struct LunCanaries::Canary {
   CondVar changed;
   bool ending GUARDED_BY(mutex) = false;
   Health health GUARDED_BY(mutex);
+  LunReads reads GUARDED_BY(mutex);             // without uuid and name
+  std::int64_t asked_ns GUARDED_BY(mutex) = 0;  // of the read under way; 0: none is
 };
 
 LunCanaries::LunCanaries(std::function<void()> changed)
@@ -87,7 +90,9 @@ void LunCanaries::read_again_and_again(const std::shared_ptr<Canary>& canary) {
   alignas(4096) std::array<std::byte, kLunReadBytes> block{};
   MutexLock lock(canary->mutex);
   while (!canary->ending) {
-    canary->health.asked(now_ms());
+    const std::int64_t asked_ns = now_ns();
+    canary->health.asked(asked_ns / 1'000'000);
+    canary->asked_ns = asked_ns;
     lock.unlock();
     std::string error;
     bool refused = false;
@@ -110,6 +115,12 @@ void LunCanaries::read_again_and_again(const std::shared_ptr<Canary>& canary) {
       }
     }
     lock.lock();
+    canary->asked_ns = 0;
+    if (error.empty()) {
+      canary->reads.seconds.observe(static_cast<double>(now_ns() - asked_ns) / 1e9);
+    } else {
+      ++canary->reads.errors;
+    }
     if (refused) {
       canary->health.refused(now_ms(), error);
     } else {
@@ -128,6 +139,20 @@ std::map<std::string, std::string> LunCanaries::ill() const {
 std::set<std::string> LunCanaries::worse() const {
   const MutexLock lock(mutex_);
   return worse_;
+}
+
+std::vector<LunReads> LunCanaries::reads() const {
+  std::vector<LunReads> out;
+  const MutexLock lock(mutex_);
+  for (const auto& [uuid, canary] : canaries_) {
+    const MutexLock canary_lock(canary->mutex);
+    LunReads reads = canary->reads;
+    reads.uuid = uuid;
+    reads.name = canary->lun.name;
+    if (canary->asked_ns != 0) reads.waiting_ms = (now_ns() - canary->asked_ns) / 1'000'000;
+    out.push_back(std::move(reads));
+  }
+  return out;
 }
 
 bool LunCanaries::look() {

@@ -13,11 +13,22 @@
 #include <thread>
 #include <vector>
 
+#include "common/base/histogram.h"
 #include "common/base/thread_annotations.h"
 #include "vnfsd/daemon/health/health.h"
+#include "vnfsd/daemon/health/limits.h"
 #include "vnfsd/instance/plan.h"
 
 namespace symnas::vnfsd::daemon {
+
+// What the small reads of a LUN were like since this head watches it at its present path.
+struct LunReads {
+  std::string uuid;  // text
+  std::string name;
+  std::uint64_t errors = 0;
+  Histogram seconds{kLunReadBoundsS};  // of those that were answered without an error
+  std::int64_t waiting_ms = 0;         // how long the read under way has waited; 0: none is
+};
 
 class LunCanaries {
  public:
@@ -37,6 +48,7 @@ class LunCanaries {
   std::map<std::string, std::string> ill() const;
   // Those that have been ill for long (Health::State::kWorse).
   std::set<std::string> worse() const;
+  std::vector<LunReads> reads() const;
 
  private:
   struct Canary;

@@ -45,6 +45,10 @@ Status EventWriter::resume() { return ring_.resume(head_.store, kStoreDeadlineMs
 
 // Events are the first that a full etcd goes without: failovers need its last room.
 std::optional<kv::Op> EventWriter::op(records::EventRecord event) {
+  {
+    const MutexLock lock(mutex_);
+    ++counts_[event.kind()];
+  }
   const bool full = quota_.level() == kv::QuotaLevel::kCritical && event.kind() != event::kQuota;
   return full ? std::nullopt : ring_.put(std::move(event));
 }
@@ -68,6 +72,11 @@ void EventWriter::remind() {
     if (told_.empty()) return;
   }
   told_some_();
+}
+
+std::map<std::string, std::uint64_t> EventWriter::counts() const {
+  const MutexLock lock(mutex_);
+  return counts_;
 }
 
 bool EventWriter::write_one() {

@@ -2,8 +2,10 @@
 // fails with it: an event that etcd does not take is only in the log. Thread-safe.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,6 +34,8 @@ class EventWriter {
   // Writes the oldest event that waits. False: there is none. Blocks. REQUIRES: one caller at a
   // time.
   bool write_one();
+  // How many events were to be written since this vnfsd started, by kind.
+  std::map<std::string, std::uint64_t> counts() const;
 
  private:
   Status write_told(const records::EventRecord& event);
@@ -40,7 +44,8 @@ class EventWriter {
   const kv::QuotaGauge& quota_;
   const std::function<void()> told_some_;
   EventRing ring_;
-  Mutex mutex_;  // leaf
+  mutable Mutex mutex_;  // leaf
+  std::map<std::string, std::uint64_t> counts_ GUARDED_BY(mutex_);
   // Not written yet, at most kEventsWaitingMax.
   std::deque<records::EventRecord> told_ GUARDED_BY(mutex_);
 };

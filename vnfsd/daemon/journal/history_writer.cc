@@ -66,6 +66,7 @@ void HistoryWriter::note_arrival(const std::string& vnfs, const instance::Arriva
       if (last.blackout_ms >= 0) {
         ++arrivals.timed;
         arrivals.blackout_ms += last.blackout_ms;
+        arrivals.blackouts.observe(static_cast<double>(last.blackout_ms) / 1000);
       }
     }
     SYMNAS_ASSIGN(const auto done, kv::txn_blocking(head_.store, std::move(txn), kStoreDeadlineMs));

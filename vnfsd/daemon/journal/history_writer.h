@@ -7,9 +7,11 @@
 #include <map>
 #include <string>
 
+#include "common/base/histogram.h"
 #include "common/base/thread_annotations.h"
 #include "vnfsd/daemon/head/this_head.h"
 #include "vnfsd/daemon/journal/event_writer.h"
+#include "vnfsd/daemon/journal/limits.h"
 #include "vnfsd/instance/supervisor.h"
 
 namespace symnas::vnfsd::daemon {
@@ -19,6 +21,7 @@ struct Arrivals {
   std::uint64_t count = 0;
   std::uint64_t timed = 0;  // those whose blackout is known
   std::int64_t blackout_ms = 0;
+  Histogram blackouts{kBlackoutBoundsS};  // seconds
 };
 
 class HistoryWriter {

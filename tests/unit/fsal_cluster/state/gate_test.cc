@@ -5,6 +5,8 @@
 #include <thread>
 #include <vector>
 
+#include "common/base/instance_counters.h"
+
 namespace symnas::fs {
 namespace {
 
@@ -56,6 +58,19 @@ TEST_F(GateTest, AProofThatIsTooOldOpensNothing) {
   gate.prove(clock.mono_ns());
   EXPECT_EQ(passed, std::vector{Gate::Passage::kOpen});
   EXPECT_EQ(gate.held(), 0u);
+}
+
+TEST_F(GateTest, ClosingsAreCountedWhenItOpensAgain) {
+  Gate gate(clock, clock.mono_ns(), kWindow);
+  const std::uint64_t before = instance_counters().gate_closings;
+  gate.prove(clock.mono_ns());
+  EXPECT_EQ(instance_counters().gate_closings, before);
+  clock.advance_ns(kWindow);
+  gate.prove(clock.mono_ns() - kWindow);
+  EXPECT_EQ(instance_counters().gate_closings, before) << "still closed";
+  gate.prove(clock.mono_ns());
+  gate.prove(clock.mono_ns());
+  EXPECT_EQ(instance_counters().gate_closings, before + 1);
 }
 
 TEST_F(GateTest, TellsForHowLongItHasBeenOpen) {

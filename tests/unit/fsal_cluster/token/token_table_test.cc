@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "common/base/instance_counters.h"
 #include "common/kv/keys.h"
 
 namespace symnas::fs {
@@ -74,6 +75,22 @@ TEST_F(TokenTableTest, KnowsNothingBeforeTheImageAndAfterALoss) {
   EXPECT_FALSE(table.sight(kIno).complete);
   table.on_image({}, Revision(12));
   EXPECT_FALSE(table.sight(kIno).foreign) << "a new image replaces the old one";
+}
+
+TEST_F(TokenTableTest, CountsItsOwnTokens) {
+  const std::int64_t before = instance_counters().tokens_held;
+  const auto held = [&] { return instance_counters().tokens_held - before; };
+  table.on_image({token(kMine, records::TokenRecord::S, false, 5),
+                  token(kOther, records::TokenRecord::S, false, 6)},
+                 Revision(9));
+  EXPECT_EQ(held(), 1);
+  event(token(kMine, records::TokenRecord::X, true, 10));  // the same one, changed
+  EXPECT_EQ(held(), 1);
+  table.on_lost();
+  table.on_image({token(kMine, records::TokenRecord::S, false, 12)}, Revision(13));
+  EXPECT_EQ(held(), 1) << "of the new image only";
+  erased(kv::keys::token(kFs, kIno, kMine), 14);
+  EXPECT_EQ(held(), 0);
 }
 
 TEST_F(TokenTableTest, TellsMineFromOthers) {

@@ -2,13 +2,17 @@
 // its own, so that a test may take one and leave the others.
 #pragma once
 
+#include <atomic>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "common/env/clock.h"
+#include "tests/unit/vnfsd/api/schema_samples.h"
 #include "tests/unit/vnfsd/plans/view_builder.h"
+#include "vnfsd/api/access.h"
 #include "vnfsd/api/backends.h"
 
 namespace symnas::vnfsd::api {
@@ -55,7 +59,7 @@ struct FakeVnfs final : VnfsBackend {
         [&](const ClusterView& v) { return plan_vnfs_rehost(v, name, head, now_ns, pin); }, mode);
   }
   Result<nlohmann::json> vnfs_history(const std::string& name) override {
-    return nlohmann::json{{"history", {{{"to", "c1n1"}, {"cause", name}}}}};
+    return nlohmann::json{{"history", {sample_of("Transition", {{"to", "c1n1"}, {"from", name}})}}};
   }
   FakeRecords& records;
   Notes& notes;
@@ -91,7 +95,9 @@ struct FakeLuns final : LunsBackend {
     return notes((label == Label::kForget ? "forget " : "release ") + name);
   }
   Result<nlohmann::json> scan_luns(const std::vector<std::string>& paths) override {
-    return nlohmann::json{{"devices", paths}};
+    nlohmann::json devices = nlohmann::json::array();
+    for (const std::string& path : paths) devices.push_back(sample_of("Device", {{"path", path}}));
+    return nlohmann::json{{"devices", devices}};
   }
   Notes& notes;
 };
@@ -130,9 +136,10 @@ struct FakeHeads final : HeadsBackend {
   Result<nlohmann::json> invite_head(const std::string& name, const std::string&, EtcdRole role,
                                      Mode) override {
     const std::string member = role == EtcdRole::kMember ? " as a member" : "";
-    return nlohmann::json{{"done", {"invited " + name + member}}, {"bundle", {{"secret", 1}}}};
+    return nlohmann::json{{"done", {"invited " + name + member}}, {"bundle", sample_of("Bundle")}};
   }
-  Result<std::string> fence_head(const std::string& name, Mode) override {
+  Result<std::string> fence_head(const std::string& name, Mode, Progress& progress) override {
+    SYMNAS_TRY(progress.commit("it may be cut off"));
     return notes("fence " + name);
   }
   Result<std::string> remove_head(const std::string& name, Consent consent, Mode) override {
@@ -145,7 +152,7 @@ struct FakeHeads final : HeadsBackend {
 struct FakeMembers final : MembersBackend {
   explicit FakeMembers(Notes& told) : notes(told) {}
   Result<nlohmann::json> etcd_members() override {
-    return nlohmann::json{{"members", {{{"name", "c1n1"}, {"role", "voter"}}}}};
+    return nlohmann::json{{"members", {sample_of("Member", {{"name", "c1n1"}})}}};
   }
   Result<std::string> remove_etcd_member(const std::string& name, Mode) override {
     return notes("remove etcd " + name);
@@ -154,19 +161,23 @@ struct FakeMembers final : MembersBackend {
 };
 
 struct FakeInspection final : InspectionBackend {
-  Result<nlohmann::json> check_filesystem(const std::string& name) override {
-    return nlohmann::json{{"filesystem", name}};
+  Result<nlohmann::json> check_filesystem(const std::string& name, Progress& progress) override {
+    while (is_slow && !progress.is_cancelled()) std::this_thread::yield();
+    if (progress.is_cancelled()) return cancelled("fs " + name);
+    return sample_of("CheckReport", {{"filesystem", name}});
   }
-  Result<nlohmann::json> dump_inode(const std::string& fs, const DumpRequest& request) override {
-    return nlohmann::json{{"filesystem", fs}, {"path", request.path}, {"ino", request.ino.value()}};
+  Result<nlohmann::json> dump_inode(const std::string&, const DumpRequest& request) override {
+    return sample_of("Inode", {{"symlink_target", request.path}, {"ino", request.ino.value()}});
   }
-  Result<nlohmann::json> capacity() override { return nlohmann::json{{"etcd", {}}}; }
+  Result<nlohmann::json> capacity() override { return sample_of("Capacity"); }
+  std::atomic<bool> is_slow = false;
 };
 
 struct FakeLocks final : LocksBackend {
   explicit FakeLocks(Notes& told) : notes(told) {}
   Result<nlohmann::json> locks(const LockFilter& filter) override {
-    return nlohmann::json{{"locks", {{{"client", filter.client}, {"ino", filter.ino.value()}}}}};
+    return nlohmann::json{
+        {"locks", {sample_of("Lock", {{"client", filter.client}, {"ino", filter.ino.value()}})}}};
   }
   Result<std::string> clear_locks(const LockFilter& filter, Mode mode) override {
     return notes((mode == Mode::kDryRun ? "would clear " : "clear ") + filter.client);
@@ -176,21 +187,39 @@ struct FakeLocks final : LocksBackend {
 
 struct FakeStatus final : StatusBackend {
   nlohmann::json local_status() override {
-    nlohmann::json document = {
-        {"head", "c1n1"},
-        {"silent", silent},
-        {"etcd", nlohmann::json::array()},
-        {"luns", {{{"name", "LUN0"}, {"path", "/dev/sda"}, {"error", ""}}}},
-        {"instances",
-         {{"vnfs1", {{"state", "serving"}, {"pid", 42}, {"restarts", 3}, {"error", ""}}}}}};
+    nlohmann::json document = sample_of(
+        "Status", {{"head", "c1n1"},
+                   {"silent", silent},
+                   {"unheard", unheard},
+                   {"etcd", nlohmann::json::array()},
+                   {"luns", {{{"name", "LUN0"}, {"path", "/dev/sda"}, {"error", ""}}}},
+                   {"instances",
+                    {{"vnfs1", sample_of("Instance",
+                                         {{"state", "serving"}, {"pid", 42}, {"restarts", 3}})}}}});
     if (!corosync.is_null()) document["corosync"] = corosync;
     return document;
   }
-  Result<nlohmann::json> events(Revision after) override {
-    return nlohmann::json{{"events", nlohmann::json::array()}, {"revision", after.value()}};
+  Result<ToldStates> told_states() override { return told; }
+  Result<nlohmann::json> events(Revision since) override {
+    after = since;
+    if (away) return fail(ErrorCode::kUnavailable, "etcd: away");
+    return page.is_null() ? sample_of("Events", {{"revision", since.value()}}) : page;
   }
+  bool away = false;
+  Revision after;
+  nlohmann::json page;
   nlohmann::json silent = nlohmann::json::array();
+  nlohmann::json unheard = nlohmann::json::array();
+  ToldStates told;
   nlohmann::json corosync;
+};
+
+struct FakeLoad final : LoadBackend {
+  Result<nlohmann::json> load() override {
+    return nlohmann::json{{"vnfses", nlohmann::json::array()},
+                          {"rows", nlohmann::json::array()},
+                          {"missing", nlohmann::json::array()}};
+  }
 };
 
 struct FakeDeciders final : DecidersBackend {
@@ -204,15 +233,60 @@ struct FakeDeciders final : DecidersBackend {
   Result<nlohmann::json> standing(const std::string& vnfs, const std::string& head) override {
     SYMNAS_ASSIGN(const ClusterView view, records.view());
     SYMNAS_ASSIGN(const DeciderSight sight, look_as_decider(view, vnfs, head, std::nullopt));
-    return nlohmann::json{{"standing", name_of(sight.standing)}, {"why", sight.why}};
+    return nlohmann::json{{"vnfs", vnfs},
+                          {"head", head},
+                          {"standing", name_of(sight.standing)},
+                          {"why", sight.why},
+                          {"owner", sight.owner}};
   }
   FakeRecords& records;
 };
 
+struct FakeAccess final : AccessBackend {
+  Result<Caller> authenticate(const Credential& credential) override {
+    if (away) return fail(ErrorCode::kUnavailable, "etcd: no answer");
+    if (credential.token != "secret" || credential.certificate != "print")
+      return fail(ErrorCode::kPermission, "API: the token is not known, or was revoked");
+    return Caller{"ops", role, "", "laptop"};
+  }
+  Result<nlohmann::json> tokens() override {
+    return nlohmann::json{{"tokens", nlohmann::json::array()}};
+  }
+  Result<nlohmann::json> create_token(const TokenRequest& request, const Caller&, Mode) override {
+    return nlohmann::json{{"done", {"api token " + request.name + ": made"}}, {"token", "secret"}};
+  }
+  Result<std::string> revoke_token(const std::string& name, Mode) override {
+    return "revoke " + name;
+  }
+  Result<std::string> switch_on(const std::vector<std::string>&, const Caller&, Mode) override {
+    return "on";
+  }
+  Result<nlohmann::json> certificates() override {
+    return nlohmann::json{{"certificates", nlohmann::json::array()}};
+  }
+  Result<nlohmann::json> issue(const CertificateRequest& request, const Caller&, Mode) override {
+    return nlohmann::json{
+        {"done", {"issue " + request.name}}, {"certificate", "PEM"}, {"authority", "PEM"}};
+  }
+  Result<std::string> revoke_certificate(const std::string& which, const Caller&, Mode) override {
+    return "revoke " + which;
+  }
+  Result<nlohmann::json> audit(Revision after) override {
+    return nlohmann::json{{"entries", nlohmann::json::array()}, {"revision", after.value()}};
+  }
+  void record(const AuditEntry& entry) override { entries.push_back(entry); }
+  nlohmann::json ending() override { return nlohmann::json::array(); }
+  Result<std::string> authority_pem() override { return std::string("PEM"); }
+
+  Role role = Role::kViewer;
+  bool away = false;
+  std::vector<AuditEntry> entries;
+};
+
 struct FakeBackends {
   Backends all() {
-    return {records,     vnfs,  deciders, exports,    luns,  volumes,
-            filesystems, heads, members,  inspection, locks, status};
+    return {records, vnfs,    deciders,   exports, luns,   volumes, filesystems,
+            heads,   members, inspection, locks,   status, load};
   }
 
   ViewBuilder builder;
@@ -229,6 +303,8 @@ struct FakeBackends {
   FakeInspection inspection;
   FakeLocks locks{notes};
   FakeStatus status;
+  FakeLoad load;
+  FakeAccess access;
 };
 
 }  // namespace symnas::vnfsd::api

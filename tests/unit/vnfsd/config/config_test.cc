@@ -50,6 +50,23 @@ TEST(Config, DetectionIsWrittenOnlyWhereCorosyncIsAsked) {
   EXPECT_TRUE(parse_config(render_config(config), "again")->detection.corosync);
 }
 
+TEST(Config, MetricsAreServedWhereItSays) {
+  Config config = *parse_config(kMinimal, "t.toml");
+  EXPECT_EQ(config.metrics.listen, "");
+  EXPECT_EQ(render_config(config).find("metrics"), std::string::npos);
+  config.metrics = {"10.99.0.1:9641", "/c.pem", "/k.pem", "/ca.pem"};
+  const auto again = parse_config(render_config(config), "again");
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->metrics.listen, "10.99.0.1:9641");
+  EXPECT_EQ(again->metrics.cert + again->metrics.key + again->metrics.client_ca,
+            "/c.pem/k.pem/ca.pem");
+  for (const char* wrong : {"listen = \"9641\"", "listen = \"10.99.0.1:0\"", "cert = \"/c\"",
+                            "client_ca = \"/ca\"", "cert = \"c\"\nkey = \"k\""}) {
+    EXPECT_FALSE(parse_config(std::string(kMinimal) + "[metrics]\n" + wrong + "\n", "t.toml"))
+        << wrong;
+  }
+}
+
 TEST(Config, RenderedReadsBackEqual) {
   Config config = *parse_config(kMinimal, "t.toml");
   config.daemon.lun_paths = {"/dev/disk/by-id/*", "/with 'quote' and \"double\"/x"};

@@ -26,6 +26,7 @@ NFS_CORE_PARAM {
   Clustered = false;
   mount_path_pseudo = true;
   heartbeat_freq = 0;
+  Enable_NFS_Stats = false;
 }
 
 NFSv4 {

@@ -80,7 +80,8 @@ TEST_F(HeadsAdminTest, AnInvitationAdmitsOneMachine) {
 }
 
 TEST_F(HeadsAdminTest, WithoutMeansNoHeadIsFenced) {
-  EXPECT_EQ(code_of(admin.fence_head("c1n2", Mode::kCommit)), ErrorCode::kNotSupported);
+  EXPECT_EQ(code_of(admin.fence_head("c1n2", Mode::kCommit, nobody_watches())),
+            ErrorCode::kNotSupported);
 }
 
 TEST_F(HeadsAdminTest, AHeadThatServesIsNotRemoved) {

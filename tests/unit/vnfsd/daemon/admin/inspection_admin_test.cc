@@ -26,9 +26,9 @@ class InspectionAdminTest : public HeadWorld {
 };
 
 TEST_F(InspectionAdminTest, ANewFilesystemIsConsistent) {
-  const auto checked = admin.check_filesystem("u04");
+  const auto checked = admin.check_filesystem("u04", nobody_watches());
   ASSERT_TRUE(checked) << checked.error().message;
-  EXPECT_EQ(code_of(admin.check_filesystem("none")), ErrorCode::kNotFound);
+  EXPECT_EQ(code_of(admin.check_filesystem("none", nobody_watches())), ErrorCode::kNotFound);
 }
 
 TEST_F(InspectionAdminTest, ItsRootCanBeLookedAt) {

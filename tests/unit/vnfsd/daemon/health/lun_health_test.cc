@@ -42,6 +42,22 @@ TEST_F(LunCanariesTest, OneThatHasGoneFromThisHeadIsIll) {
   EXPECT_TRUE(canaries.ill().contains(kUuid)) << "it is on trial wherever it is found";
 }
 
+TEST_F(LunCanariesTest, ReadsAreCounted) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  const auto answered = [&] {
+    std::uint64_t sum = 0;
+    for (const LunReads& reads : canaries.reads())
+      for (const std::uint64_t count : reads.seconds.counts()) sum += count;
+    return sum;
+  };
+  while (answered() == 0 && std::chrono::steady_clock::now() < until)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  ASSERT_EQ(canaries.reads().size(), 1u);
+  EXPECT_EQ(canaries.reads()[0].name, "LUN0");
+  EXPECT_GT(answered(), 0u);
+  EXPECT_EQ(canaries.reads()[0].errors, 0u);
+}
+
 TEST_F(LunCanariesTest, OneThatIsNoneOfTheClusterIsForgotten) {
   canaries.follow({}, {});
   canaries.follow({}, {kUuid});

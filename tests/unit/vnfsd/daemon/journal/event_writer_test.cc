@@ -36,6 +36,14 @@ TEST_F(EventWriterTest, WhatIsToldIsWrittenLater) {
   EXPECT_EQ(events(), (Kinds{"head-drained", "vip-taken"}));
 }
 
+TEST_F(EventWriterTest, CountsByKind) {
+  EXPECT_TRUE(event_writer.counts().empty());
+  event_writer.tell(event::kVipTaken, "vnfs v1: not taken");
+  event_writer.tell(event::kVipTaken, "vnfs v2: not taken");
+  write_told();
+  EXPECT_EQ(event_writer.counts(), (std::map<std::string, std::uint64_t>{{"vip-taken", 2}}));
+}
+
 TEST_F(EventWriterTest, RemindsOnlyOfWhatWaits) {
   event_writer.remind();
   EXPECT_EQ(told, 0);

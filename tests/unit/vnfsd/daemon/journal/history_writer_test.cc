@@ -42,6 +42,9 @@ TEST_F(HistoryWriterTest, TellsHowItWent) {
   EXPECT_EQ(seen[1]["cause"], "restart");
   EXPECT_EQ(seen[1]["blackout_ms"], 10);
   EXPECT_EQ(events(), (std::vector<std::string>{"start", "restart"}));
+  const Histogram blackouts = writer.arrivals().at("vnfs1").at("restart").blackouts;
+  EXPECT_EQ(blackouts.counts()[0], 1u) << "10 ms are below the first bound";
+  EXPECT_EQ(blackouts.sum(), 0.01);
 }
 
 TEST_F(HistoryWriterTest, CountsArrivalsByCause) {

@@ -1,0 +1,210 @@
+#include "vnfsd/apid/tls.h"
+
+#include <fcntl.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "vnfsd/apid/limits.h"
+
+namespace symnas::vnfsd::apid {
+namespace {
+
+template <auto Free>
+struct Freer {
+  template <class T>
+  void operator()(T* p) const {
+    Free(p);
+  }
+};
+using Context = std::unique_ptr<SSL_CTX, Freer<SSL_CTX_free>>;
+using Session = std::unique_ptr<SSL, Freer<SSL_free>>;
+using Certificate = std::unique_ptr<X509, Freer<X509_free>>;
+using Bio = std::unique_ptr<BIO, Freer<BIO_free>>;
+
+// libssl's own word for what went wrong, without anything that the peer sent.
+std::string reason() {
+  const unsigned long code = ERR_get_error();
+  ERR_clear_error();
+  const char* const text = code == 0 ? nullptr : ERR_reason_error_string(code);
+  return text == nullptr ? "the connection ended" : text;
+}
+
+std::int64_t now_ms() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+std::string hex_of(const unsigned char* bytes, std::size_t count) {
+  std::string out;
+  for (std::size_t i = 0; i < count; ++i) out += fmt::format("{:02x}", bytes[i]);
+  return out;
+}
+
+// Waits until the session can go on after `result`. False: it cannot, or not in time.
+bool wait_for(SSL* session, int result, int fd, std::int64_t deadline_ms) {
+  const int error = SSL_get_error(session, result);
+  if (error != SSL_ERROR_WANT_READ && error != SSL_ERROR_WANT_WRITE) return false;
+  const std::int64_t left_ms = deadline_ms - now_ms();
+  if (left_ms <= 0) return false;
+  pollfd entry{fd, static_cast<short>(error == SSL_ERROR_WANT_READ ? POLLIN : POLLOUT), 0};
+  return ::poll(&entry, 1, static_cast<int>(left_ms)) == 1;
+}
+
+class Connection final : public TlsConnection {
+ public:
+  Connection(Session session, int fd, std::string address, std::shared_ptr<void> held)
+      : session_(std::move(session)),
+        fd_(fd),
+        address_(std::move(address)),
+        held_(std::move(held)),
+        read_by_ms_(now_ms() + kRequestMs) {}
+
+  // Takes what the peer has shown. False: nothing.
+  bool take_certificate() {
+    const Certificate certificate(SSL_get1_peer_certificate(session_.get()));
+    if (!certificate) return false;
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    unsigned size = 0;
+    if (X509_digest(certificate.get(), EVP_sha256(), digest, &size) != 1) return false;
+    fingerprint_ = hex_of(digest, size);
+    const ASN1_INTEGER* serial = X509_get0_serialNumber(certificate.get());
+    serial_ =
+        hex_of(ASN1_STRING_get0_data(serial), static_cast<std::size_t>(ASN1_STRING_length(serial)));
+    return true;
+  }
+
+  ssize_t read(char* into, std::size_t size) override {
+    for (;;) {
+      ERR_clear_error();
+      std::size_t got = 0;
+      const int result = SSL_read_ex(session_.get(), into, size, &got);
+      if (result == 1) return static_cast<ssize_t>(got);
+      if (!wait_for(session_.get(), result, fd_, read_by_ms_)) return -1;
+    }
+  }
+
+  ssize_t write(const char* from, std::size_t size) override {
+    const std::int64_t begin_ms = now_ms();
+    const std::int64_t budget_ms =
+        kWriteMs + written_ * 1000 / kSlowestBytesPerS - waited_ms_;  // of all writes
+    const std::int64_t by_ms = begin_ms + std::min(kWriteMs, budget_ms);
+    for (;;) {
+      ERR_clear_error();
+      std::size_t put = 0;
+      const int result = SSL_write_ex(session_.get(), from, size, &put);
+      if (result == 1) {
+        written_ += static_cast<std::int64_t>(put);
+        waited_ms_ += now_ms() - begin_ms;
+        return static_cast<ssize_t>(put);
+      }
+      if (!wait_for(session_.get(), result, fd_, by_ms)) return -1;
+    }
+  }
+
+  void finish() override {
+    ERR_clear_error();
+    SSL_shutdown(session_.get());  // does not wait: the descriptor does not block
+  }
+
+  const std::string& address() const override { return address_; }
+  const std::string& fingerprint() const override { return fingerprint_; }
+  const std::string& serial() const override { return serial_; }
+
+ private:
+  const Session session_;
+  const int fd_;
+  const std::string address_;
+  const std::shared_ptr<void> held_;
+  const std::int64_t read_by_ms_;
+  std::string fingerprint_;
+  std::string serial_;
+  std::int64_t written_ = 0;
+  std::int64_t waited_ms_ = 0;
+};
+
+Status trust(SSL_CTX* context, const std::string& authority_pem) {
+  const Bio bio(BIO_new_mem_buf(authority_pem.data(), static_cast<int>(authority_pem.size())));
+  const Certificate authority(PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr));
+  if (!authority || X509_STORE_add_cert(SSL_CTX_get_cert_store(context), authority.get()) != 1 ||
+      SSL_CTX_add_client_CA(context, authority.get()) != 1) {
+    return fail(ErrorCode::kInvalidArgument,
+                "TLS: the authority that vnfsd names cannot be read: " + reason());
+  }
+  return {};
+}
+
+}  // namespace
+
+struct TlsContext::State {
+  Context context;
+};
+
+TlsContext::TlsContext(std::unique_ptr<State> state) : state_(std::move(state)) {}
+TlsContext::~TlsContext() = default;
+
+Result<std::unique_ptr<TlsContext>> TlsContext::load(const std::string& certificate,
+                                                     const std::string& key,
+                                                     const std::string& authority_pem) {
+  for (const std::string& path : {certificate, key}) {
+    if (::access(path.c_str(), R_OK) != 0) {
+      return fail(ErrorCode::kNotFound,
+                  fmt::format("TLS: {} cannot be read (symnas api on makes it)", path));
+    }
+  }
+  auto state = std::make_unique<State>();
+  state->context.reset(SSL_CTX_new(TLS_server_method()));
+  SSL_CTX* const context = state->context.get();
+  if (context == nullptr || SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) != 1 ||
+      SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20") != 1) {
+    return fail(ErrorCode::kInternal, "TLS: " + reason());
+  }
+  SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
+  SYMNAS_TRY(trust(context, authority_pem));
+  if (SSL_CTX_use_certificate_chain_file(context, certificate.c_str()) != 1 ||
+      SSL_CTX_use_PrivateKey_file(context, key.c_str(), SSL_FILETYPE_PEM) != 1 ||
+      SSL_CTX_check_private_key(context) != 1) {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("TLS: {} and {} cannot be used: {}", certificate, key, reason()));
+  }
+  return std::unique_ptr<TlsContext>(new TlsContext(std::move(state)));
+}
+
+Result<std::unique_ptr<TlsConnection>> TlsContext::accept(int fd, std::string address,
+                                                          std::shared_ptr<void> held) const {
+  const std::int64_t by_ms = now_ms() + kHandshakeMs;
+  Session session(SSL_new(state_->context.get()));
+  const int flags = ::fcntl(fd, F_GETFL);
+  if (!session || flags < 0 || ::fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0 ||
+      SSL_set_fd(session.get(), fd) != 1) {
+    return fail(ErrorCode::kInternal, "TLS: " + reason());
+  }
+  for (;;) {
+    ERR_clear_error();
+    const int result = SSL_accept(session.get());
+    if (result == 1) break;
+    if (wait_for(session.get(), result, fd, by_ms)) continue;
+    const long verified = SSL_get_verify_result(session.get());
+    if (verified != X509_V_OK)
+      return fail(ErrorCode::kPermission, X509_verify_cert_error_string(verified));
+    return fail(ErrorCode::kIo, now_ms() >= by_ms ? "the handshake takes too long" : reason());
+  }
+  auto connection =
+      std::make_unique<Connection>(std::move(session), fd, std::move(address), std::move(held));
+  if (!connection->take_certificate())
+    return fail(ErrorCode::kPermission, "the peer has no certificate");
+  return connection;
+}
+
+}  // namespace symnas::vnfsd::apid

@@ -1,0 +1,40 @@
+// Server: answers GET /metrics with the page of a directory, over HTTP or HTTPS, and nothing else.
+// Thread class: made and run by one thread; serves on kServerThreads threads of its own.
+//
+// Invariants: it reads nothing but the page, writes nothing, and keeps nothing between two
+// requests; a request waits for no other process.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "common/base/result.h"
+#include "vnfsd/network/listen_address.h"
+
+namespace symnas::vnfsd::metrics {
+
+struct ServerOptions {
+  ListenAddress listen;
+  std::string cert;  // PEM files, read by listen(); "" = no TLS
+  std::string key;
+  std::string client_ca;  // PEM file: clients need a certificate of it; "" = they need none
+};
+
+class Server {
+ public:
+  // Binds the port and reads the files: afterwards neither needs a right any more. Errors: kIo
+  // (port), kInvalidArgument (files).
+  static Result<std::unique_ptr<Server>> listen(const ServerOptions& options);
+  ~Server();
+  // Serves the page of `directory` until stop(). Returns false when it cannot.
+  bool serve(const std::string& directory);
+  // Thread-safe.
+  void stop();
+
+ private:
+  struct State;
+  explicit Server(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace symnas::vnfsd::metrics
