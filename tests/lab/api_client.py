@@ -126,7 +126,8 @@ class Api:
             headers = {} if last_id is None else {"Last-Event-ID": str(last_id)}
             target = "/v1/events/stream" + ("" if after is None else f"?after={after}")
             connection.request("GET", target, headers=headers)
-            yield connection.getresponse()
+            with connection.getresponse() as reply:  # it has the socket now
+                yield reply
 
 
 def events_of(reply):
