@@ -1,4 +1,5 @@
 // What refuses a request before anybody asks who sent it: also in symnas-apid.
+#include <algorithm>
 #include <charconv>
 
 #include <fmt/core.h>
@@ -20,6 +21,16 @@ bool token_in_url(const HttpRequest& header) {
       return true;
   }
   return false;
+}
+
+// httplib 0.11 decodes %0d and %0a in values: handed on, they would be headers of their own.
+bool holds_control(const std::string& text) {
+  return std::any_of(text.begin(), text.end(),
+                     [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+}
+bool control_in_headers(const HttpRequest& header) {
+  return std::any_of(header.headers.begin(), header.headers.end(),
+                     [](const auto& one) { return holds_control(one.second); });
 }
 
 // What the header says of the body's length; nullopt: it is no number.
@@ -62,6 +73,8 @@ std::optional<HttpReply> refuse_form(const HttpRequest& header) {
                   "a token does not belong in a URL, which stands in logs and histories: send it "
                   "as \"Authorization: Bearer\", and revoke this one");
   }
+  if (control_in_headers(header))
+    return refuse(400, ErrorCode::kInvalidArgument, "a header has control characters");
   if (header.target.size() > kTargetBytesMax)
     return refuse(414, ErrorCode::kTooLarge, "the URL is too long");
   if (header.method != "GET" && header.method != "POST" && header.method != "DELETE") {

@@ -57,6 +57,12 @@ TEST(Form, BodiesAreBoundedBeforeTheyAreRead) {
   EXPECT_EQ(with("content-length", "1048576"), 0);
 }
 
+TEST(Form, NoHeaderBringsAnother) {
+  HttpRequest bad = request("GET", "/v1/status");
+  bad.headers["authorization"] = "Bearer x\r\nX-Symnas-Address: 10.0.0.1";
+  EXPECT_EQ(status_of(bad), 400);
+}
+
 TEST(Form, OtherMethodsAndLongUrlsAreRefused) {
   EXPECT_EQ(status_of(request("PUT", "/v1/status")), 405);
   EXPECT_EQ(status_of(request("OPTIONS", "*")), 405);
