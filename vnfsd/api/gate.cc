@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include "common/base/log.h"
 #include "vnfsd/api/event_feed.h"
 #include "vnfsd/api/event_stream.h"
 #include "vnfsd/api/form.h"
@@ -46,6 +47,8 @@ HttpReply Gate::answer(const HttpRequest& request) {
                               request.header(gate_header::kSerial)};
   auto caller = access_.authenticate(credential);
   if (!caller) {
+    // The audit log is of those who are known. How often an address comes, symnas-apid bounds.
+    log::warn("API over the network: {}: {}", address, caller.error().message);
     return caller.error().code == ErrorCode::kPermission
                ? unauthorised(caller.error().message)
                : error_reply(http_status(caller.error().code), caller.error());

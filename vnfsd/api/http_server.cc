@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
@@ -25,12 +26,14 @@ namespace symnas::vnfsd::api {
 namespace {
 
 constexpr int kIoTimeoutMs = 10'000;
+constexpr std::chrono::seconds kRequestTimeout{15};  // for all that is read of a connection
 
 class PlainConnection final : public HttpConnection {
  public:
   explicit PlainConnection(int fd) : fd_(fd) {}
   ssize_t read(char* into, std::size_t size) override {
-    return wait(POLLIN) ? ::recv(fd_, into, size, 0) : -1;
+    const bool late = std::chrono::steady_clock::now() > begun_ + kRequestTimeout;
+    return !late && wait(POLLIN) ? ::recv(fd_, into, size, 0) : -1;
   }
   ssize_t write(const char* from, std::size_t size) override {
     return wait(POLLOUT) ? ::send(fd_, from, size, MSG_NOSIGNAL) : -1;
@@ -43,6 +46,7 @@ class PlainConnection final : public HttpConnection {
     return ::poll(&entry, 1, kIoTimeoutMs) == 1;
   }
   const int fd_;
+  const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
 };
 
 // Between httplib and a connection; ends a request whose header or body never ends.

@@ -20,7 +20,7 @@ inline constexpr std::size_t kWaitingMax = 32;
 // Handshakes cost more than requests: an address may begin this many times as many connections as
 // requests before it is hung up on without one.
 inline constexpr std::int64_t kConnectionsPerRequest = 2;
-// One address has at most this part of the connections: the others are for the rest.
+// One address has at most this part of a listener's threads: the others are for the rest.
 inline constexpr std::size_t kAddressShare = 4;
 // Lines of the log about peers that were turned away: in all, a second.
 inline constexpr std::int64_t kRefusalLinesPerS = 5;

@@ -70,7 +70,9 @@ Listener::Listener(const TlsContext& tls, const api::GateClient& vnfsd, const Te
       addresses_(terms.rate, api::kRateKeysMax),
       certificates_(terms.rate, api::kRateKeysMax),
       lines_({kRefusalLinesPerS, kRefusalLinesPerS}, 1),
-      per_address_max_(std::max<std::size_t>(terms.connections_max / kAddressShare, 1)) {}
+      per_address_max_(std::max<std::size_t>(
+          terms.connections_max / std::max<std::size_t>(terms.addresses.size(), 1) / kAddressShare,
+          1)) {}
 
 std::shared_ptr<void> Listener::count_in(const std::string& key) {
   const MutexLock lock(mutex_);
@@ -113,6 +115,8 @@ std::optional<api::HttpReply> Listener::check(const api::HttpRequest& header) {
   if (const auto wait_ms = certificates_.take(peer.fingerprint(), now_ns))
     return api::too_many("this certificate", wait_ms);
   if (auto refusal = api::refuse_form(header)) return refusal;
+  if (header.path == api::kListenerPath)
+    return api::error_reply(404, {ErrorCode::kNotFound, "API: there is no such request"});
   if (api::bearer_token(header.header(api::gate_header::kToken)).empty())
     return api::unauthorised("API: a token is needed: send \"Authorization: Bearer TOKEN\"");
   return std::nullopt;

@@ -12,22 +12,16 @@
 
 #include <fmt/format.h>
 
+#include "common/base/bytes.h"
 #include "vnfsd/apid/limits.h"
+#include "vnfsd/pki/handles.h"
 
 namespace symnas::vnfsd::apid {
 namespace {
 
-template <auto Free>
-struct Freer {
-  template <class T>
-  void operator()(T* p) const {
-    Free(p);
-  }
-};
-using Context = std::unique_ptr<SSL_CTX, Freer<SSL_CTX_free>>;
-using Session = std::unique_ptr<SSL, Freer<SSL_free>>;
-using Certificate = std::unique_ptr<X509, Freer<X509_free>>;
-using Bio = std::unique_ptr<BIO, Freer<BIO_free>>;
+using pki::Certificate;
+using Context = std::unique_ptr<SSL_CTX, pki::Freer<SSL_CTX_free>>;
+using Session = std::unique_ptr<SSL, pki::Freer<SSL_free>>;
 
 // libssl's own word for what went wrong, without anything that the peer sent.
 std::string reason() {
@@ -44,9 +38,7 @@ std::int64_t now_ms() {
 }
 
 std::string hex_of(const unsigned char* bytes, std::size_t count) {
-  std::string out;
-  for (std::size_t i = 0; i < count; ++i) out += fmt::format("{:02x}", bytes[i]);
-  return out;
+  return to_hex({reinterpret_cast<const char*>(bytes), count});
 }
 
 // Waits until the session can go on after `result`. False: it cannot, or not in time.
@@ -132,7 +124,7 @@ class Connection final : public TlsConnection {
 };
 
 Status trust(SSL_CTX* context, const std::string& authority_pem) {
-  const Bio bio(BIO_new_mem_buf(authority_pem.data(), static_cast<int>(authority_pem.size())));
+  const pki::Bio bio = pki::reader_of(authority_pem);
   const Certificate authority(PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr));
   if (!authority || X509_STORE_add_cert(SSL_CTX_get_cert_store(context), authority.get()) != 1 ||
       SSL_CTX_add_client_CA(context, authority.get()) != 1) {

@@ -98,10 +98,20 @@ Status issue(Context& context, const CertificateOptions& o) {
       return fail(ErrorCode::kAlreadyExists, fmt::format("{}: exists", path));
   }
   SYMNAS_ASSIGN(const json document, context.client.request("POST", "/v1/api-certificates", body));
+  const std::string authority = document.value("authority", "");
   SYMNAS_TRY(write_new(base + ".key", made.key_pem, 0600));
   SYMNAS_TRY(write_new(base + ".crt", document.value("certificate", ""), 0600));
-  SYMNAS_TRY(
-      instance::write_file_atomically(o.out + "/ca.crt", document.value("authority", ""), 0644));
+  const std::string ca = o.out + "/ca.crt";
+  const auto there = instance::read_file(ca);
+  if (!there) {
+    SYMNAS_TRY(write_new(ca, authority, 0644));
+  } else if (*there != authority) {
+    return fail(ErrorCode::kAlreadyExists,
+                fmt::format("{}: is of another authority and is left alone; {}.crt and {}.key are "
+                            "written: symnas api cert issue --out with a folder of its own, and "
+                            "symnas api cert revoke of this one",
+                            ca, base, base));
+  }
   context.print_done(fmt::format("api certificate {}: {}.crt, {}.key and {}/ca.crt written", o.name,
                                  base, base, o.out));
   return {};

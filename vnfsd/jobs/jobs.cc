@@ -1,6 +1,7 @@
 #include "vnfsd/jobs/jobs.h"
 
 #include <algorithm>
+#include <exception>
 #include <filesystem>
 #include <utility>
 
@@ -122,7 +123,13 @@ Result<JobRecord> Jobs::start(JobRecord record, Work work) {
 
 void Jobs::run(Job& job) {
   Watch watch(*this, job);
-  Result<json> done = job.work(watch);
+  // As the API's server does with its handlers: a mistake in one of them does not end vnfsd.
+  Result<json> done = json();
+  try {
+    done = job.work(watch);
+  } catch (const std::exception& error) {
+    done = fail(ErrorCode::kInternal, error.what());
+  }
   JobRecord record;
   {
     const MutexLock lock(mutex_);

@@ -1,4 +1,4 @@
-// Owners of libcrypto's objects, for the sources of this folder.
+// Owners of libcrypto's objects, for what uses them: this folder and vnfsd/apid.
 #pragma once
 
 #include <openssl/bio.h>

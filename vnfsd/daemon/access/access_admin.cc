@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include "common/base/bytes.h"
 #include "common/kv/access_keys.h"
 #include "vnfsd/daemon/access/certificate_ends.h"
 #include "vnfsd/daemon/access/limits.h"
@@ -44,12 +45,6 @@ bool take_one(const kv::OpResult& read, Record& into) {
   return read.kvs.size() == 1 && into.ParseFromString(read.kvs[0].value);
 }
 
-std::string hex_of(const std::string& bytes) {
-  std::string out;
-  for (const char c : bytes) out += fmt::format("{:02x}", static_cast<unsigned char>(c));
-  return out;
-}
-
 bool is_serial(const std::string& text) {
   return !text.empty() && text.size() <= 40 &&
          text.find_first_not_of("0123456789abcdef") == std::string::npos;
@@ -63,7 +58,7 @@ Status check_certificate(const kv::OpResult& read, const api::Credential& creden
                          std::int64_t now_ns, std::string& name) {
   records::CertificateRecord record;
   if (!take_one(read, record) || record.use() != kClientUse ||
-      hex_of(record.fingerprint()) != credential.certificate)
+      to_hex(record.fingerprint()) != credential.certificate)
     return refused("the certificate is not one that symnas api cert issue made");
   name = record.name();
   if (record.revoked_ns() != 0) return refused("the certificate was revoked");
@@ -218,13 +213,28 @@ Result<pki::Authority> AccessAdmin::load_authority() const {
     return fail(ErrorCode::kNotFound,
                 "api authority: there is none yet (symnas api on makes it, on one head)");
   }
-  const auto key = instance::read_file(file("ca.key"));
-  if (!key) {
-    return fail(ErrorCode::kNotFound,
-                fmt::format("api authority: its key is on head {}: issue certificates there",
-                            record.head()));
+  // A key of another authority is left where another head was quicker with `api on`.
+  if (const auto key = instance::read_file(file("ca.key"))) {
+    if (auto authority = pki::Authority::load(record.certificate_pem(), *key)) return authority;
   }
-  return pki::Authority::load(record.certificate_pem(), *key);
+  return fail(
+      ErrorCode::kNotFound,
+      fmt::format("api authority: its key is on head {}: issue certificates there", record.head()));
+}
+
+// The one whose key an earlier try has left here: its record may be on its way still.
+Result<pki::Authority> AccessAdmin::make_authority() const {
+  const auto certificate = instance::read_file(file("ca.crt"));
+  const auto key = instance::read_file(file("ca.key"));
+  if (certificate && key) {
+    if (auto left = pki::Authority::load(*certificate, *key)) return left;
+  }
+  SYMNAS_ASSIGN(pki::Authority made,
+                pki::Authority::create("symnas API of " + head_.config.cluster_name));
+  // The key before its record, which would be of no use without it.
+  SYMNAS_TRY(instance::write_file_atomically(file("ca.key"), made.key_pem(), 0600));
+  SYMNAS_TRY(instance::write_file_atomically(file("ca.crt"), made.certificate_pem(), 0644));
+  return made;
 }
 
 Status AccessAdmin::put_certificate(const std::string& pem, const std::string& use,
@@ -247,6 +257,7 @@ Status AccessAdmin::put_certificate(const std::string& pem, const std::string& u
 Result<std::string> AccessAdmin::switch_on(const std::vector<std::string>& more,
                                            const api::Caller& by, Mode mode) {
   SYMNAS_TRY(check_names(more));
+  const MutexLock one_at_a_time(switch_on_mutex_);
   const std::string& name = head_.config.head_name;
   SYMNAS_ASSIGN(
       const kv::OpResult read,
@@ -258,11 +269,7 @@ Result<std::string> AccessAdmin::switch_on(const std::vector<std::string>& more,
   }
   SYMNAS_TRY(instance::make_directories(directory_));
   if (is_new) {
-    SYMNAS_ASSIGN(const pki::Authority made,
-                  pki::Authority::create("symnas API of " + head_.config.cluster_name));
-    // The key first: a record without a key would be of no use.
-    SYMNAS_TRY(instance::write_file_atomically(file("ca.key"), made.key_pem(), 0600));
-    SYMNAS_TRY(instance::write_file_atomically(file("ca.crt"), made.certificate_pem(), 0644));
+    SYMNAS_ASSIGN(const pki::Authority made, make_authority());
     records::AuthorityRecord record;
     record.set_certificate_pem(made.certificate_pem());
     record.set_head(name);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/thread_annotations.h"
 #include "vnfsd/api/access.h"
 #include "vnfsd/daemon/access/audit_log.h"
 #include "vnfsd/daemon/access/certificate_watch.h"
@@ -43,9 +44,12 @@ class AccessAdmin final : public api::AccessBackend {
   // Records a certificate that was just signed.
   Status put_certificate(const std::string& pem, const std::string& use, const api::Caller& by);
   std::string file(const char* name) const { return directory_ + "/" + name; }
+  // A new authority, with its files on this head. Errors: kIo, kInternal.
+  Result<pki::Authority> make_authority() const;
 
   const ThisHead& head_;
   const std::string directory_;  // of keys and certificates: "api" beside that of etcd's
+  Mutex switch_on_mutex_;  // two at once would leave the key of one with the record of the other
   AuditLog audit_;
   CertificateWatch watch_;
 };

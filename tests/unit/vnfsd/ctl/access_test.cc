@@ -108,6 +108,14 @@ TEST_F(AccessCommandsTest, AKeyIsMadeHereAndStaysHere) {
   // Nothing is overwritten, and nothing asked for then.
   EXPECT_EQ(run({"api", "cert", "issue", "alice", "--out", folder}), kExitConflict);
   EXPECT_EQ(asked.size(), 1u);
+  EXPECT_EQ(run({"api", "cert", "issue", "bob", "--out", folder}), 0) << err.str();
+}
+
+TEST_F(AccessCommandsTest, AnotherAuthoritysCertificateIsLeftAlone) {
+  answer = {{"done", {"issued"}}, {"certificate", "CERTIFICATE"}, {"authority", "AUTHORITY"}};
+  write("ca.crt", "of etcd", 0644);
+  EXPECT_EQ(run({"api", "cert", "issue", "alice", "--out", folder}), kExitConflict);
+  EXPECT_EQ(text("ca.crt"), "of etcd");
 }
 
 TEST_F(AccessCommandsTest, AuditIsALineForEachEntry) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "tests/unit/vnfsd/ctl/recording_client.h"
 #include "vnfsd/ctl/exit_code.h"
 #include "vnfsd/ctl/run.h"
 
@@ -12,26 +13,13 @@ namespace {
 
 using nlohmann::json;
 
-class FakeClient final : public api::ApiClient {
- public:
-  FakeClient(std::vector<std::string>& asked, json answer)
-      : ApiClient({"/s"}), asked_(asked), answer_(std::move(answer)) {}
-  Result<json> request(const std::string& method, const std::string& path, const json&) override {
-    asked_.push_back(method + " " + path);
-    return answer_;
-  }
-
- private:
-  std::vector<std::string>& asked_;
-  const json answer_;
-};
-
 class LockCommandsTest : public ::testing::Test {
  protected:
   int run(const std::vector<std::string>& arguments) {
     return run_symnas(
-        arguments, [&](const std::string&) { return std::make_unique<FakeClient>(asked, answer); },
-        out, err);
+        arguments,
+        [&](const std::string&) { return std::make_unique<RecordingClient>(asked, answer); }, out,
+        err);
   }
   std::vector<std::string> asked;
   json answer = {{"done", {"fs u04: locks of 2 owners would be released"}}};

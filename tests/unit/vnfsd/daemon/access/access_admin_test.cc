@@ -167,6 +167,24 @@ TEST_F(AccessAdminTest, KeysAreRootsAndTheAuthorityIsOnOneHead) {
   EXPECT_NE(elsewhere.error().message.find("c1n1"), std::string::npos);
 }
 
+TEST_F(AccessAdminTest, AKeyWhoseRecordIsOnItsWayIsKept) {
+  ASSERT_TRUE(admin->switch_on({}, root, Mode::kCommit));
+  const std::string pem = *admin->authority_pem();
+  kv::Txn txn;
+  txn.success = {kv::erase(std::string(kv::keys::kAuthority))};
+  ASSERT_TRUE(kv::txn_blocking(store, txn, 5000));
+  ASSERT_TRUE(admin->switch_on({}, root, Mode::kCommit));
+  EXPECT_EQ(*admin->authority_pem(), pem);
+  // Another head was quicker: the key that this one has made is of no authority.
+  ASSERT_TRUE(kv::txn_blocking(store, txn, 5000));
+  make("c1n2");
+  ASSERT_TRUE(admin->switch_on({}, root, Mode::kCommit));
+  make("c1n1");
+  const auto late = admin->switch_on({}, root, Mode::kCommit);
+  ASSERT_FALSE(late);
+  EXPECT_NE(late.error().message.find("its key is on head c1n2"), std::string::npos);
+}
+
 TEST_F(AccessAdminTest, AListenersCertificateOpensNothing) {
   ASSERT_TRUE(admin->switch_on({}, root, Mode::kCommit));
   const auto pem = instance::read_file(folder + "/c1n1/api/server.crt");
