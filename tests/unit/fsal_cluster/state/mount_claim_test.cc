@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "common/base/bytes.h"
 #include "common/kv/limits.h"
 #include "fsal_cluster/schema/filesystem.h"
+#include "fsal_cluster/schema/stamp.h"
 #include "fsal_cluster/state/mount_end.h"
 #include "tests/unit/fsal_cluster/ops/world.h"
 
@@ -129,8 +131,8 @@ TEST_F(MountClaimTest, TheStampNeverGoesBack) {
   const auto plan = plan_claim(read(), claim_by("vnfs1", 17), 0);
   const auto later = plan_claim(read(), claim_by("vnfs1", 17), 10);
   const std::string key = kv::keys::stamp(formatted.fs);
-  std::string ahead = value(key);
-  ahead[4] = static_cast<char>(ahead[4] + 1);  // 2^24 ns
+  const std::string ahead =
+      encode_stamp(static_cast<std::int64_t>(read_be64(value(key), 0)) + (1 << 24));
   kv::Txn txn;
   txn.success = {kv::put(key, ahead)};
   ASSERT_TRUE(kv::txn_blocking(*formatted.store, txn, 1000));
