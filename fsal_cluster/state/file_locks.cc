@@ -73,21 +73,21 @@ Result<std::unique_ptr<FileLocks>> FileLocks::load(kv::Session& session, const e
   std::unique_ptr<FileLocks> locks(
       new FileLocks(session, clock, fs, std::move(vnfs), membership, gate, lease_s));
   SYMNAS_ASSIGN(const kv::OpResult found, session.range(kv::prefix_range(kv::keys::locks(fs)), 0));
-  const MutexLock order(locks->order_mutex_);
-  const MutexLock mutex_lock(locks->mutex_);
   for (const kv::KeyValue& kv : found.kvs) {
     SYMNAS_ASSIGN(const records::LockRecord record, parse_lock(kv));
-    if (record.vnfs() != locks->vnfs_) {
-      locks->foreign_.add(Ino{record.ino()}, foreign_lock(kv, record));
+    const Key key{Ino{record.ino()}, owner_of(record)};
+    const bool is_own = record.vnfs() == locks->vnfs_;
+    if (is_own) locks->recorder_.found(key, kv.mod_revision);
+    const MutexLock lock(locks->mutex_);
+    if (!is_own) {
+      locks->foreign_.add(key.first, foreign_lock(kv, record));
       continue;
     }
-    const Key key{Ino{record.ino()}, owner_of(record)};
-    RecordedLock lock = lock_of(record);
-    if (lock.ranges.empty())
+    RecordedLock recorded = lock_of(record);
+    if (recorded.ranges.empty())
       return fail(ErrorCode::kCorrupt,
                   "lock record " + to_hex(kv.key) + " holds nothing; run symnas fs check");
-    locks->held_.load(key, std::move(lock));
-    locks->recorder_.found(key, kv.mod_revision);
+    locks->held_.load(key, std::move(recorded));
   }
   locks->thread_ = std::thread([raw = locks.get()] { raw->run(); });
   return locks;
@@ -142,7 +142,7 @@ void FileLocks::revoke_client(const LockOwner& holder) {
 }
 
 Status FileLocks::revoke_if_away(Ino ino, const LockOwner& owner, const LockRange& wanted) {
-  const MutexLock order(order_mutex_);
+  const LockTurn turn(turns_, LockTurns::of(ino));
   bool away = false;
   {
     const MutexLock lock(mutex_);
@@ -153,7 +153,7 @@ Status FileLocks::revoke_if_away(Ino ino, const LockOwner& owner, const LockRang
 }
 
 bool FileLocks::is_recorded_as(Ino ino, const LockOwner& owner, Revision revision) {
-  const MutexLock order(order_mutex_);
+  const LockTurn turn(turns_, LockTurns::of(ino));
   return recorder_.is_recorded_as({ino, owner}, revision);
 }
 
@@ -164,7 +164,7 @@ std::optional<Membership::Stay> FileLocks::enter() const {
 
 Status FileLocks::write_all(const std::vector<Key>& keys) {
   return in_parts(keys, [this](std::span<const Key> part) {
-    const MutexLock order(order_mutex_);
+    const LockTurn turn(turns_, LockTurns::of(part));
     return write_late(part);
   });
 }
@@ -179,7 +179,7 @@ Status FileLocks::write_late(std::span<const Key> keys) {
   const Status erased = recorder_.erase(gone);
   {
     const MutexLock lock(mutex_);
-    late_.end(erased);
+    late_.end(gone, erased);
   }
   if (!erased) return erased;
   for (const Key& key : keys) SYMNAS_TRY(write_late(key));
@@ -196,7 +196,7 @@ Status FileLocks::write_late(const Key& key) {
   }
   Status written = recorder_.write(key, now);
   const MutexLock lock(mutex_);
-  late_.end(written);
+  late_.end({&key, 1}, written);
   return written;
 }
 
@@ -213,8 +213,7 @@ Status FileLocks::write_late_of(Ino ino) {
 }
 
 Status FileLocks::record_unlocks() {
-  // An unlock that the thread with the turn is recording may yet become late again.
-  { const MutexLock turn(order_mutex_); }
+  // Those that others are recording, too: they may yet become late again.
   std::vector<Key> keys;
   {
     const MutexLock lock(mutex_);
@@ -242,7 +241,7 @@ Result<FileLocks::LockOutcome> FileLocks::lock(Ino ino, const LockOwner& owner,
                                                const LockRange& range, bool is_reclaim,
                                                const ClientLife& life) {
   const UnderWay under_way(*this, owner);
-  const MutexLock order(order_mutex_);
+  const LockTurn turn(turns_, LockTurns::of(ino));
   const Key key{ino, owner};
   {
     const MutexLock lock(mutex_);
@@ -330,7 +329,7 @@ Status FileLocks::unlock(Ino ino, const LockOwner& owner, std::uint64_t start, s
   }
   Status recorded;
   if (when == Record::kNow) {
-    const MutexLock order(order_mutex_);
+    const LockTurn turn(turns_, LockTurns::of(ino));
     recorded = write_late(key);
   }
   wake_.notify_all();
@@ -348,7 +347,7 @@ Status FileLocks::forget_nlm_client(const std::string& address,
   std::vector<Key> keys;
   {
     // The table has all LOCKs by now that were begun before.
-    const MutexLock order(order_mutex_);
+    const LockTurn turn(turns_, LockTurns::all());
     const MutexLock lock(mutex_);
     for (const Key& key : held_.of_nlm()) {
       if (!is_of_nlm_client(key.second, address)) continue;
@@ -433,7 +432,7 @@ bool FileLocks::owes_unlocks_of(const std::string& address) const {
 }
 
 FileLocks::LockOutcome FileLocks::test(Ino ino, const LockOwner& owner, const LockRange& range) {
-  const MutexLock order(order_mutex_);
+  const LockTurn turn(turns_, LockTurns::of(ino));
   if (auto conflict = standing_conflict(ino, owner, range))
     return LockOutcome{.granted = false, .conflict = std::move(*conflict)};
   const auto stay = enter();

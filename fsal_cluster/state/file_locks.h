@@ -9,8 +9,8 @@
 // of it. A VNFS has one mount of a filesystem, so the table in memory, loaded at mount, has
 // everything that the VNFS's owners hold. Owners of other VNFSs conflict, too. A sole mount decides
 // by what it has loaded of them. Beside other mounts each decision reads what is recorded of the
-// inode, and its transaction compares that nothing of it has changed since. Locks: order_mutex_
-// (held across transactions, obtained in the order of asking) -> mutex_ (short).
+// inode, and its transaction compares that nothing of it has changed since. Locks: a turn of the
+// inode (LockTurns; held across transactions) -> mutex_ (short).
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,6 @@
 #include <thread>
 #include <vector>
 
-#include "common/base/fifo_mutex.h"
 #include "common/base/ids.h"
 #include "common/base/result.h"
 #include "common/base/thread_annotations.h"
@@ -37,6 +36,7 @@
 #include "fsal_cluster/state/late_unlocks.h"
 #include "fsal_cluster/state/lock_recorder.h"
 #include "fsal_cluster/state/lock_table.h"
+#include "fsal_cluster/state/lock_turns.h"
 #include "fsal_cluster/state/membership.h"
 #include "fsal_cluster/state/nlm_client.h"
 #include "fsal_cluster/state/nlm_lives.h"
@@ -138,41 +138,43 @@ class FileLocks {
   class UnderWay;
 
   std::optional<LockConflict> standing_conflict(Ino ino, const LockOwner& owner,
-                                                const LockRange& range) REQUIRES(order_mutex_);
-  void revoke_client(const LockOwner& holder) REQUIRES(order_mutex_);
+                                                const LockRange& range) REQUIRES(turns_);
+  void revoke_client(const LockOwner& holder) REQUIRES(turns_);
   // A stay; nullopt when there never is another mount.
-  std::optional<Membership::Stay> enter() const REQUIRES(order_mutex_);
+  std::optional<Membership::Stay> enter() const REQUIRES(turns_);
   // Reads what is recorded of the inode now. The compare holds until something is added to it or
   // changed. Errors: Session::range, kCorrupt.
-  Result<kv::Compare> look(Ino ino) REQUIRES(order_mutex_);
+  Result<kv::Compare> look(Ino ino) REQUIRES(turns_);
   // A conflict with known records of other VNFSs' owners. A sole mount revokes owners that stay
   // away too long.
   std::optional<LockConflict> foreign_conflict(Ino ino, const LockRange& range,
-                                               const Membership::Stay* stay) REQUIRES(order_mutex_);
+                                               const Membership::Stay* stay) REQUIRES(turns_);
   // Beside other mounts, at most every kAskAgainNs: asks the VNFS's instance to look whether the
   // client of `lock` is away. True: the VNFS was without an instance for too long, and the client's
   // locks are taken.
-  bool ask_for(const ForeignLock& lock, const LockRange& wanted) REQUIRES(order_mutex_);
-  void order_look_at(const ForeignLock& lock, const LockRange& wanted) REQUIRES(order_mutex_);
+  bool ask_for(const ForeignLock& lock, const LockRange& wanted) REQUIRES(turns_);
+  std::optional<ForeignLocks::Conflict> known_conflict(Ino ino, const LockRange& range) const;
+  // Whether nobody has asked for that lock for kAskAgainNs; from now on somebody has.
+  bool may_ask(const ForeignLock& lock, std::int64_t now_ns);
+  void order_look_at(const ForeignLock& lock, const LockRange& wanted) REQUIRES(turns_);
   // Since when no mount serves the VNFS, and the revision of the youngest claim then. nullopt: a
   // mount serves it. Errors: Session::range, kCorrupt.
   struct Unserved {
     Revision claimed;
     std::int64_t since_ns = 0;
   };
-  Result<std::optional<Unserved>> unserved(const std::string& vnfs) REQUIRES(order_mutex_);
+  Result<std::optional<Unserved>> unserved(const std::string& vnfs) REQUIRES(turns_);
   // Erases everything that the client of `lock` has recorded through its VNFS, if no mount has been
   // claimed since `claimed` (nullopt: without that condition), and only then forgets it. Errors:
   // kConflict (that condition does not hold, or a record was changed), Session::range and commit.
-  Status take_client(const ForeignLock& lock, std::optional<Revision> claimed)
-      REQUIRES(order_mutex_);
+  Status take_client(const ForeignLock& lock, std::optional<Revision> claimed) REQUIRES(turns_);
   Result<std::optional<LockConflict>> try_lock(const Key& key, const LockRange& range,
-                                               const ClientLife& life) REQUIRES(order_mutex_);
+                                               const ClientLife& life) REQUIRES(turns_);
   // Records late unlocks: of a key, of keys (at most kLocksAtOnce), of an inode. Errors: those of
   // LockRecorder::write.
-  Status write_late(const Key& key) REQUIRES(order_mutex_);
-  Status write_late(std::span<const Key> keys) REQUIRES(order_mutex_);
-  Status write_late_of(Ino ino) REQUIRES(order_mutex_);
+  Status write_late(const Key& key) REQUIRES(turns_);
+  Status write_late(std::span<const Key> keys) REQUIRES(turns_);
+  Status write_late_of(Ino ino) REQUIRES(turns_);
 
   // Whether the key's client has stayed away for too long from some of the key's locks in `range`.
   bool revocable(const Key& key, const LockRange& range) const REQUIRES(mutex_);
@@ -183,8 +185,8 @@ class FileLocks {
 
   // Since when every client could have come back; now, while the gate is closed.
   std::int64_t serving_since_ns() const;
-  // Records the late unlocks of these keys, kLocksAtOnce in a transaction. Takes order_mutex_ for
-  // each, so that others get their turn in between.
+  // Records the late unlocks of these keys, kLocksAtOnce in a transaction. Takes a turn for each
+  // transaction, so that others get theirs in between.
   Status write_all(const std::vector<Key>& keys);
   // Calls leave_them() under mutex_, and records the unlocks of the keys that it returns.
   Status forget_nfs4_client(const std::string& client, std::string_view why,
@@ -200,14 +202,14 @@ class FileLocks {
   const std::int64_t unclaimed_ns_;  // how long NFSv4 locks stand unclaimed
   const std::int64_t loaded_ns_;
 
-  FifoMutex order_mutex_;  // one transaction at a time
-  LockRecorder recorder_ GUARDED_BY(order_mutex_);
-  ForeignLocks foreign_ GUARDED_BY(order_mutex_);
-  std::int64_t alone_since_ns_ GUARDED_BY(order_mutex_);
-  std::map<std::string, std::int64_t> asked_ns_ GUARDED_BY(order_mutex_);  // by lock key
-  std::map<std::string, Unserved> unserved_ GUARDED_BY(order_mutex_);      // by VNFS
+  LockTurns turns_;  // one transaction of an inode at a time
+  LockRecorder recorder_;
 
   mutable Mutex mutex_;
+  ForeignLocks foreign_ GUARDED_BY(mutex_);
+  std::int64_t alone_since_ns_ GUARDED_BY(mutex_);
+  std::map<std::string, std::int64_t> asked_ns_ GUARDED_BY(mutex_);  // by lock key
+  std::map<std::string, Unserved> unserved_ GUARDED_BY(mutex_);      // by VNFS
   HeldLocks held_ GUARDED_BY(mutex_);
   NlmLives lives_ GUARDED_BY(mutex_);
   LateUnlocks late_ GUARDED_BY(mutex_);

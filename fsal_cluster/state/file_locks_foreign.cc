@@ -21,7 +21,10 @@ Result<kv::Compare> FileLocks::look(Ino ino) {
     SYMNAS_ASSIGN(const records::LockRecord record, parse_lock(kv));
     if (record.vnfs() != vnfs_) foreign.push_back(foreign_lock(kv, record));
   }
-  foreign_.set(ino, std::move(foreign));
+  {
+    const MutexLock lock(mutex_);
+    foreign_.set(ino, std::move(foreign));
+  }
   // A record that is put later has a higher revision; one that goes away only makes room.
   kv::Compare unchanged;
   unchanged.range = range;
@@ -36,13 +39,17 @@ std::optional<LockConflict> FileLocks::foreign_conflict(Ino ino, const LockRange
   const bool alone = stay == nullptr || stay->sole();
   // Locks of a VNFS without an instance may have been cleared since they were loaded. If the look
   // fails, they stand.
-  if (alone && foreign_.conflict(ino, range)) static_cast<void>(look(ino));
+  if (alone && known_conflict(ino, range)) static_cast<void>(look(ino));
   for (;;) {
-    const auto conflict = foreign_.conflict(ino, range);
+    const auto conflict = known_conflict(ino, range);
     if (!conflict) return std::nullopt;
     const LockConflict answer{conflict->lock.owner, conflict->range};
     if (!alone && ask_for(conflict->lock, range)) continue;
-    const std::int64_t since_ns = std::max(alone_since_ns_, serving_since_ns());
+    std::int64_t since_ns = serving_since_ns();
+    {
+      const MutexLock lock(mutex_);
+      since_ns = std::max(since_ns, alone_since_ns_);
+    }
     if (!alone || answer.holder.protocol != LockProtocol::kNfs4 ||
         clock_.mono_ns() - since_ns <= unclaimed_ns_)
       return answer;
@@ -52,13 +59,24 @@ std::optional<LockConflict> FileLocks::foreign_conflict(Ino ino, const LockRange
   }
 }
 
+std::optional<ForeignLocks::Conflict> FileLocks::known_conflict(Ino ino,
+                                                                const LockRange& range) const {
+  const MutexLock lock(mutex_);
+  return foreign_.conflict(ino, range);
+}
+
+bool FileLocks::may_ask(const ForeignLock& lock, std::int64_t now_ns) {
+  const MutexLock mutex_lock(mutex_);
+  std::erase_if(asked_ns_, [&](const auto& asked) { return now_ns - asked.second > kAskAgainNs; });
+  return asked_ns_.try_emplace(lock.store_key, now_ns).second;
+}
+
 // Only the VNFS's own instance knows whether a client is away. Without an instance, the client is
 // away.
 bool FileLocks::ask_for(const ForeignLock& lock, const LockRange& wanted) {
   if (lock.owner.protocol != LockProtocol::kNfs4) return false;
   const std::int64_t now_ns = clock_.mono_ns();
-  std::erase_if(asked_ns_, [&](const auto& asked) { return now_ns - asked.second > kAskAgainNs; });
-  if (!asked_ns_.try_emplace(lock.store_key, now_ns).second) return false;
+  if (!may_ask(lock, now_ns)) return false;
   const auto unserved_since = unserved(lock.vnfs);
   if (!unserved_since) return false;
   if (!*unserved_since) {
@@ -82,6 +100,7 @@ Result<std::optional<FileLocks::Unserved>> FileLocks::unserved(const std::string
   const bool is_served = std::any_of(mounts.begin(), mounts.end(), [&](const MountEntry& mount) {
     return mount.alive() && mount.record.vnfs() == vnfs;
   });
+  const MutexLock lock(mutex_);
   if (is_served) {
     unserved_.erase(vnfs);
     return std::optional<Unserved>();
@@ -114,6 +133,7 @@ Status FileLocks::take_client(const ForeignLock& lock, std::optional<Revision> c
     if (!erased.succeeded)
       return fail(ErrorCode::kConflict, lock.vnfs + ": is served again, or its locks are cleared");
   }
+  const MutexLock mutex_lock(mutex_);
   foreign_.forget_client(lock.vnfs, lock.owner.protocol, lock.owner.client);
   return {};
 }
@@ -136,9 +156,10 @@ void FileLocks::order_look_at(const ForeignLock& lock, const LockRange& wanted) 
 }
 
 Status FileLocks::turning_sole() {
-  const MutexLock order(order_mutex_);
+  const LockTurn turn(turns_, LockTurns::all());
   SYMNAS_ASSIGN(const kv::OpResult found,
                 session_.range(kv::prefix_range(kv::keys::locks(fs_)), 0));
+  const MutexLock lock(mutex_);
   foreign_.clear();
   for (const kv::KeyValue& kv : found.kvs) {
     SYMNAS_ASSIGN(const records::LockRecord record, parse_lock(kv));

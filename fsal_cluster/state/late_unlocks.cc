@@ -12,9 +12,15 @@ bool LateUnlocks::begin(const Key& key) {
   return true;
 }
 
-void LateUnlocks::end(const Status& recorded) {
-  if (!recorded) late_.merge(writing_);
-  writing_.clear();
+void LateUnlocks::end(std::span<const Key> keys, const Status& recorded) {
+  for (const Key& key : keys)
+    if (writing_.erase(key) > 0 && !recorded) late_.insert(key);
+}
+
+std::vector<LateUnlocks::Key> LateUnlocks::all() const {
+  std::set<Key> keys = late_;
+  keys.insert(writing_.begin(), writing_.end());
+  return {keys.begin(), keys.end()};
 }
 
 std::optional<LateUnlocks::Key> LateUnlocks::one_on(Ino ino) const {

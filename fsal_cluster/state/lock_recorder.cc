@@ -9,9 +9,25 @@ namespace symnas::fs {
 LockRecorder::LockRecorder(kv::Session& session, FsId fs, std::string vnfs)
     : session_(session), fs_(fs), vnfs_(std::move(vnfs)) {}
 
+void LockRecorder::found(const Key& key, Revision revision) {
+  const MutexLock lock(mutex_);
+  mod_revision_[key] = revision;
+}
+
 bool LockRecorder::is_recorded_as(const Key& key, Revision revision) const {
+  return known_revision(key) == revision;
+}
+
+std::optional<Revision> LockRecorder::known_revision(const Key& key) const {
+  const MutexLock lock(mutex_);
   const auto known = mod_revision_.find(key);
-  return known != mod_revision_.end() && known->second == revision;
+  if (known == mod_revision_.end()) return std::nullopt;
+  return known->second;
+}
+
+void LockRecorder::forget(const Key& key) {
+  const MutexLock lock(mutex_);
+  mod_revision_.erase(key);
 }
 
 Result<Revision> LockRecorder::stored_revision(const std::string& store_key) {
@@ -22,12 +38,11 @@ Result<Revision> LockRecorder::stored_revision(const std::string& store_key) {
 Status LockRecorder::write(const Key& key, const RecordedLock& lock,
                            std::optional<kv::Compare> unchanged) {
   const std::string store_key = lock_key(fs_, key.first, vnfs_, key.second);
-  const auto known = mod_revision_.find(key);
-  if (known == mod_revision_.end() && lock.ranges.empty()) return {};
+  const auto known = known_revision(key);
+  if (!known && lock.ranges.empty()) return {};
   kv::Mutation mutation;
   mutation.growth = lock.ranges.empty() ? kv::Growth::kMustGo : kv::Growth::kChanges;
-  mutation.compares.push_back(
-      kv::mod_revision_is(store_key, known == mod_revision_.end() ? Revision{} : known->second));
+  mutation.compares.push_back(kv::mod_revision_is(store_key, known.value_or(Revision{})));
   if (unchanged) mutation.compares.push_back(std::move(*unchanged));
   mutation.writes.push_back(
       lock.ranges.empty()
@@ -36,17 +51,16 @@ Status LockRecorder::write(const Key& key, const RecordedLock& lock,
   SYMNAS_ASSIGN(const kv::Committed committed, session_.commit_blocking(std::move(mutation)));
   if (!committed.succeeded) {
     SYMNAS_ASSIGN(const Revision stored, stored_revision(store_key));
-    if (stored == Revision{}) {
-      mod_revision_.erase(key);
-    } else {
-      mod_revision_[key] = stored;
-    }
+    if (stored == Revision{})
+      forget(key);
+    else
+      found(key, stored);
     return fail(ErrorCode::kConflict, "lock records of the inode were changed by somebody else");
   }
   if (lock.ranges.empty())
-    mod_revision_.erase(key);
+    forget(key);
   else
-    mod_revision_[key] = committed.revision;
+    found(key, committed.revision);
   return {};
 }
 
@@ -54,10 +68,10 @@ Status LockRecorder::erase(std::span<const Key> keys) {
   kv::Mutation mutation;
   mutation.growth = kv::Growth::kMustGo;
   for (const Key& key : keys) {
-    const auto known = mod_revision_.find(key);
-    if (known == mod_revision_.end()) continue;
+    const auto known = known_revision(key);
+    if (!known) continue;
     const std::string store_key = lock_key(fs_, key.first, vnfs_, key.second);
-    mutation.compares.push_back(kv::mod_revision_is(store_key, known->second));
+    mutation.compares.push_back(kv::mod_revision_is(store_key, *known));
     mutation.writes.push_back(kv::erase(store_key));
   }
   if (mutation.writes.empty()) return {};
@@ -67,7 +81,7 @@ Status LockRecorder::erase(std::span<const Key> keys) {
     for (const Key& key : keys) SYMNAS_TRY(write(key, {}));
     return {};
   }
-  for (const Key& key : keys) mod_revision_.erase(key);
+  for (const Key& key : keys) forget(key);
   return {};
 }
 

@@ -1,7 +1,8 @@
 // LockRecorder: writes the lock records of one VNFS's owners. It knows the revision of each, and
 // writes over no record that somebody else has changed.
 //
-// Thread class: thread-compatible: one transaction at a time. Blocks until its outcome is known.
+// Thread class: thread-safe; REQUIRES: one transaction of a key at a time. Blocks until its outcome
+// is known.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +13,7 @@
 
 #include "common/base/ids.h"
 #include "common/base/result.h"
+#include "common/base/thread_annotations.h"
 #include "common/kv/session.h"
 #include "fsal_cluster/state/lock_record.h"
 #include "fsal_cluster/state/lock_table.h"
@@ -30,7 +32,7 @@ class LockRecorder {
   LockRecorder(kv::Session& session, FsId fs, std::string vnfs);
 
   // The key's record was found with that revision.
-  void found(const Key& key, Revision revision) { mod_revision_[key] = revision; }
+  void found(const Key& key, Revision revision);
   bool is_recorded_as(const Key& key, Revision revision) const;
   // Writes what one owner holds: no ranges erase its record. Compares `unchanged`, too. Errors:
   // kConflict (a compare did not hold), Session::commit.
@@ -42,11 +44,16 @@ class LockRecorder {
 
  private:
   Result<Revision> stored_revision(const std::string& store_key);
+  // Of the key's record as this process knows it; nullopt: there is none.
+  std::optional<Revision> known_revision(const Key& key) const;
+  void forget(const Key& key);
 
   kv::Session& session_;
   const FsId fs_;
   const std::string vnfs_;
-  std::map<Key, Revision> mod_revision_;
+
+  mutable Mutex mutex_;
+  std::map<Key, Revision> mod_revision_ GUARDED_BY(mutex_);
 };
 
 }  // namespace symnas::fs

@@ -12,7 +12,8 @@ VIP = "10.0.0.101"
 EXPORT = "bench"
 LUNS = 4
 MIB = 1 << 20
-CASES = ["read8k", "write8k", "write8k_sync", "read1m", "write1m", "getattr", "create_remove"]
+CASES = ["read8k", "write8k", "write8k_sync", "read1m", "write1m", "getattr", "create_remove",
+         "lock"]
 # (name, connections, requests in flight on each)
 SHAPES = [("one stream", 1, 1), ("deep", 4, 8)]
 # A case is measured in all shapes; with one of these behind its name, in one of them.

@@ -6,7 +6,8 @@
 //                 [--file NAME] [--file-mib M] [--seed N] [--dir NAME]
 // --dir: create_remove works in that directory, which is made.
 // Cases: prepare (writes and commits the file), read8k, write8k (unstable), write8k_sync, read1m,
-// write1m, getattr, create_remove, create (--files of them).
+// write1m, getattr, create_remove, create (--files of them), lock (LOCK and UNLOCK of NLM in turns,
+// each request slot on a file of its own).
 #include <poll.h>
 #include <algorithm>
 #include <chrono>
@@ -23,6 +24,7 @@
 
 #include <nfsc/libnfs-raw-mount.h>
 #include <nfsc/libnfs-raw-nfs.h>
+#include <nfsc/libnfs-raw-nlm.h>
 #include <nfsc/libnfs-raw.h>
 
 namespace {
@@ -42,7 +44,7 @@ struct Options {
   std::uint64_t seed = 1;
 };
 
-enum class Kind { kRead, kWrite, kGetattr, kCreateRemove, kCreate };
+enum class Kind { kRead, kWrite, kGetattr, kCreateRemove, kCreate, kLock };
 struct Shape {
   Kind kind = Kind::kGetattr;
   std::uint32_t bytes = 0;
@@ -67,6 +69,7 @@ Shape shape_of(const std::string& name) {
   if (name == "write1m") return {Kind::kWrite, m1, false, UNSTABLE, false};
   if (name == "getattr") return {Kind::kGetattr, 0, false, UNSTABLE, false};
   if (name == "create_remove") return {Kind::kCreateRemove, 0, false, UNSTABLE, false};
+  if (name == "lock") return {Kind::kLock, 0, false, UNSTABLE, false};
   if (name == "create") return {Kind::kCreate, 0, false, UNSTABLE, true};
   die("no case " + name);
 }
@@ -76,6 +79,7 @@ class Load;
 struct Connection {
   nfs_context* nfs = nullptr;
   rpc_context* rpc = nullptr;
+  rpc_context* nlm = nullptr;  // lock
   std::string file_handle;
   std::string dir_handle;
 };
@@ -85,8 +89,9 @@ struct Slot {
   Load* load = nullptr;
   Connection* connection = nullptr;
   Clock::time_point sent;
-  std::string name;      // create_remove: the file of this slot
-  bool created = false;  // create_remove: the next request is REMOVE
+  std::string name;      // create_remove, lock: the file of this slot
+  std::string handle;    // lock: of that file
+  bool created = false;  // create_remove: the next request is REMOVE; lock: it is UNLOCK
 };
 
 class Load {
@@ -128,6 +133,7 @@ class Load {
       connection->dir_handle = root_handle(url->server, url->path);
       connection->file_handle = file_handle(*connection, options_.file);
       if (!options_.dir.empty()) connection->dir_handle = dir_handle(*connection, options_.dir);
+      if (shape_.kind == Kind::kLock) connection->nlm = lock_manager(url->server);
       nfs_destroy_url(url);
       for (int d = 0; d < options_.depth; ++d) {
         auto slot = std::make_unique<Slot>();
@@ -135,6 +141,7 @@ class Load {
         slot->connection = connection.get();
         slot->name =
             "b" + std::to_string(options_.seed) + "." + std::to_string(i) + "." + std::to_string(d);
+        if (connection->nlm != nullptr) slot->handle = file_handle(*connection, slot->name);
         slots_.push_back(std::move(slot));
       }
       connections_.push_back(std::move(connection));
@@ -232,6 +239,19 @@ class Load {
     return wait.handle;
   }
 
+  static rpc_context* lock_manager(const char* server) {
+    bool done = false;
+    rpc_context* rpc = rpc_init_context();
+    const auto on_connect = [](rpc_context*, int status, void*, void* private_data) {
+      if (status != RPC_STATUS_SUCCESS) die("NLM: cannot connect");
+      *static_cast<bool*>(private_data) = true;
+    };
+    if (rpc_connect_program_async(rpc, server, NLM_PROGRAM, NLM_V4, on_connect, &done) != 0)
+      die("NLM: cannot connect");
+    while (!done) serve(rpc);
+    return rpc;
+  }
+
   static nfs_fh3 fh3(std::string& bytes) {
     nfs_fh3 fh{};
     fh.data.data_len = static_cast<u_int>(bytes.size());
@@ -281,6 +301,7 @@ class Load {
         return rpc_nfs3_getattr_async(c.rpc, answered, &args, &slot);
       }
       case Kind::kCreateRemove: return create_or_remove(slot);
+      case Kind::kLock: return lock_or_unlock(slot);
       case Kind::kCreate: {
         slot.name = "file" + std::to_string(next_++);
         return create_or_remove(slot);
@@ -306,15 +327,44 @@ class Load {
     return rpc_nfs3_create_async(c.rpc, answered, &args, &slot);
   }
 
-  // The status is the first word of every NFSv3 result.
+  int lock_or_unlock(Slot& slot) {
+    Connection& c = *slot.connection;
+    char host[] = "nfs_load";
+    nlm4_lock range{};
+    range.caller_name = host;
+    range.fh.data.data_len = static_cast<u_int>(slot.handle.size());
+    range.fh.data.data_val = slot.handle.data();
+    range.oh.data.data_len = static_cast<u_int>(slot.name.size());
+    range.oh.data.data_val = slot.name.data();
+    range.svid = 1;
+    range.l_len = 1;
+    if (slot.created) {
+      NLM4_UNLOCKargs args{};
+      args.lock = range;
+      return rpc_nlm4_unlock_async(c.nlm, answered, &args, &slot);
+    }
+    NLM4_LOCKargs args{};
+    args.exclusive = 1;
+    args.lock = range;
+    args.state = 1;
+    return rpc_nlm4_lock_async(c.nlm, answered, &args, &slot);
+  }
+
+  // The status is the first word of every NFSv3 result. Those of NLM that are used here look alike.
+  int status_of(const void* data) const {
+    if (shape_.kind == Kind::kLock)
+      return static_cast<int>(static_cast<const NLM4_LOCKres*>(data)->status);
+    return static_cast<int>(*static_cast<const nfsstat3*>(data));
+  }
+
   void on_answer(Slot& slot, int status, void* data) {
     --in_flight_;
-    const bool ok = status == RPC_STATUS_SUCCESS && *static_cast<nfsstat3*>(data) == NFS3_OK;
-    if (!ok && errors_++ == 0 && status == RPC_STATUS_SUCCESS)
-      std::fprintf(stderr, "nfs_load: first failure: nfsstat3 %d\n",
-                   static_cast<int>(*static_cast<nfsstat3*>(data)));
     if (status != RPC_STATUS_SUCCESS) die("connection lost");
-    if (shape_.kind == Kind::kCreateRemove) slot.created = ok && !slot.created;
+    const bool ok = status_of(data) == 0;
+    if (!ok && errors_++ == 0)
+      std::fprintf(stderr, "nfs_load: first failure: status %d\n", status_of(data));
+    if (shape_.kind == Kind::kCreateRemove || shape_.kind == Kind::kLock)
+      slot.created = ok && !slot.created;
     ++operations_;
     const auto us = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - slot.sent);
     latencies_us_.push_back(static_cast<std::uint32_t>(us.count()));
@@ -322,13 +372,18 @@ class Load {
   }
 
   void poll_once() {
+    std::vector<rpc_context*> contexts;
+    for (auto& c : connections_) {
+      contexts.push_back(c->rpc);
+      if (c->nlm != nullptr) contexts.push_back(c->nlm);
+    }
     std::vector<pollfd> fds;
-    for (auto& c : connections_)
-      fds.push_back({rpc_get_fd(c->rpc), static_cast<short>(rpc_which_events(c->rpc)), 0});
+    for (rpc_context* rpc : contexts)
+      fds.push_back({rpc_get_fd(rpc), static_cast<short>(rpc_which_events(rpc)), 0});
     if (poll(fds.data(), fds.size(), 30'000) <= 0) die("no answer within 30 s");
     for (std::size_t i = 0; i < fds.size(); ++i)
-      if (fds[i].revents != 0 && rpc_service(connections_[i]->rpc, fds[i].revents) < 0)
-        die(std::string("service: ") + rpc_get_error(connections_[i]->rpc));
+      if (fds[i].revents != 0 && rpc_service(contexts[i], fds[i].revents) < 0)
+        die(std::string("service: ") + rpc_get_error(contexts[i]));
   }
 
   void commit() {

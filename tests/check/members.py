@@ -1,4 +1,4 @@
-"""Counts the data members of C++ classes, and names their mutexes, by their text.
+"""Counts data members and functions of C++ classes, and names their mutexes, by their text.
 
 No compiler is asked, so that the check needs no build: the source is cut into tokens, a class is
 found by its head, and each declaration in its body is a function, a type, or one member for each
@@ -8,8 +8,9 @@ declarator. Static members and those of bases do not count; nested classes count
 import collections
 import re
 
-# mutexes: the names of those members that are one.
-Class = collections.namedtuple("Class", "name line members mutexes")
+# functions: constructors and operators, too, each declaration. mutexes: the names of those members
+# that are one.
+Class = collections.namedtuple("Class", "name line members functions mutexes")
 
 TOKEN = re.compile(r"""
     //[^\n]* | /\*.*?\*/ | ^[ \t]*\#(?:[^\n]*\\\n)*[^\n]*         # comments and preprocessor: none
@@ -248,4 +249,5 @@ def classes(text):
         full = "::".join(name for _, name in around)
         inside = list(declarations(source, body))
         mutexes = [name for name in (one.mutex() for one in inside) if name]
-        yield Class(full, source.line(at), sum(one.members for one in inside), mutexes)
+        yield Class(full, source.line(at), sum(one.members for one in inside),
+                    sum(one.function for one in inside), mutexes)

@@ -55,6 +55,13 @@ class Members(unittest.TestCase):
         self.assertEqual(self.of("int a : 3; unsigned char b[4]{}, c; struct stat d{};"), 4)
         self.assertEqual(self.of("bool a = f<int, 2>(1, 2); bool b = x < y, c = {1, 2};"), 3)
 
+    def test_functions_are_counted(self):
+        text = ("class A {\n A(); ~A() = default; int f() const { return g(1); } int a = h(2);\n"
+                " template <class T> T t(T x); bool operator()(int x); std::function<int(int)> b;\n"
+                " struct B { void f(); };\n};")
+        self.assertEqual({found.name: found.functions for found in tree.members.classes(text)},
+                         {"A": 5, "A::B": 1})
+
     def test_functions_are_none(self):
         self.assertEqual(self.of("""
             A(); explicit A(int a) : a_(a), b_{1, 2} { int c; } ~A() = default;

@@ -101,6 +101,29 @@ TEST_F(FileLocksTest, UnlocksAreRecordedWhenThoseOnTheirWayAre) {
   EXPECT_TRUE(is_free(*load(), exclusive(0, 9)));
 }
 
+// Locks of many files share transactions of the store only when they do not wait for each other.
+TEST_F(FileLocksTest, ALockOfAnotherFileDoesNotWaitForATransaction) {
+  const auto later = [&](Ino ino) {
+    return std::async(std::launch::async, [this, ino] {
+      const auto answer = locks_->lock(ino, kAnna, exclusive(20, 29), false);
+      return answer && answer->granted;
+    });
+  };
+  std::future<bool> other;
+  std::future<bool> same;
+  world_->session().interrupt([&] {
+    other = later(Ino{kFile.value() + 1});
+    EXPECT_EQ(other.wait_for(std::chrono::seconds(20)), std::future_status::ready);
+    same = later(kFile);
+    EXPECT_EQ(same.wait_for(std::chrono::milliseconds(20)), std::future_status::timeout);
+  });
+  ASSERT_TRUE(lock(kAnna, exclusive(0, 9)));
+  EXPECT_TRUE(other.get());
+  EXPECT_TRUE(same.get());
+  EXPECT_FALSE(is_free(*load(), exclusive(20, 29)));
+  EXPECT_EQ(load()->size(), 2u);
+}
+
 TEST_F(FileLocksTest, AnUnlockDuringALockOfTheSameOwnerIsKept) {
   ASSERT_TRUE(lock(kAnna, exclusive(0, 9)));
   world_->session().interrupt([&] { EXPECT_TRUE(unlock(kAnna, exclusive(0, 9), Record::kLater)); });

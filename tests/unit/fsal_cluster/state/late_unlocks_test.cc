@@ -20,7 +20,7 @@ TEST(LateUnlocksTest, WhatIsRecordedIsLateNoMore) {
   EXPECT_TRUE(late.begin(kAnna));
   EXPECT_FALSE(late.any()) << "nobody else has to record it";
   EXPECT_TRUE(late.owes(kAnna));
-  late.end({});
+  late.end({&kAnna, 1}, {});
   EXPECT_FALSE(late.owes(kAnna));
 }
 
@@ -29,8 +29,20 @@ TEST(LateUnlocksTest, WhatCouldNotBeRecordedIsLateAgain) {
   late.add(kAnna);
   late.add(kProcess);
   EXPECT_TRUE(late.begin(kAnna));
-  late.end(fail(ErrorCode::kNoSpace, "quota"));
+  late.end({&kAnna, 1}, fail(ErrorCode::kNoSpace, "quota"));
   EXPECT_EQ(late.all(), (std::vector{kAnna, kProcess}));
+}
+
+TEST(LateUnlocksTest, TheTransactionOfOneKeySaysNothingOfAnother) {
+  LateUnlocks late;
+  late.add(kAnna);
+  late.add(kProcess);
+  EXPECT_TRUE(late.begin(kAnna));
+  EXPECT_TRUE(late.begin(kProcess));
+  EXPECT_EQ(late.all(), (std::vector{kAnna, kProcess})) << "they may yet be late again";
+  late.end({&kProcess, 1}, {});
+  EXPECT_TRUE(late.owes(kAnna));
+  EXPECT_FALSE(late.owes(kProcess));
 }
 
 TEST(LateUnlocksTest, WhatIsUnlockedMeanwhileStaysLate) {
@@ -38,7 +50,7 @@ TEST(LateUnlocksTest, WhatIsUnlockedMeanwhileStaysLate) {
   late.add(kAnna);
   EXPECT_TRUE(late.begin(kAnna));
   late.add(kAnna);
-  late.end({});
+  late.end({&kAnna, 1}, {});
   EXPECT_TRUE(late.begin(kAnna));
 }
 
