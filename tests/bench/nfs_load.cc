@@ -334,8 +334,7 @@ class Load {
     range.caller_name = host;
     range.fh.data.data_len = static_cast<u_int>(slot.handle.size());
     range.fh.data.data_val = slot.handle.data();
-    range.oh.data.data_len = static_cast<u_int>(slot.name.size());
-    range.oh.data.data_val = slot.name.data();
+    range.oh = slot.name.data();
     range.svid = 1;
     range.l_len = 1;
     if (slot.created) {

@@ -91,6 +91,17 @@ class Peer:
         self._undo.callback(self._kill_inside)
         eventually(READY_S, "the peer answers", self._answers)
 
+    def start_statd(self):
+        """Locks of NFSv3 need it: ganesha asks it to watch each client."""
+        folder = os.path.join(self.directory, "statd")
+        for name in ("sm", "sm.bak"):
+            os.makedirs(os.path.join(folder, name))
+        program = os.path.join(product.cache_dir(), "statd", "rpc.statd")
+        # Beside ganesha: its /run has the rpcbind that they share.
+        processes.spawn(["nsenter", "--target", str(self.record["pid"]), "--mount", "--net",
+                         program, "--no-notify", "--foreground", "--state-directory-path", folder],
+                        os.path.join(self.directory, "statd.log"))
+
     def _kill_inside(self):
         processes.kill_pids(netns.processes_inside([self.netns]))
 

@@ -9,7 +9,7 @@ import subprocess
 import threading
 
 import peer
-from symlab import processes, product
+from symlab import product
 from symlab.cluster import Lab
 from symlab.errors import LabError
 from symlab.service import EXPORT, VIP, VNFS, Service
@@ -103,18 +103,7 @@ class Vfs(Site):
         self.lab.up(1, 0)  # its networks are what is needed
         self.peer = peer.Peer(self.lab, PEER_BYTES, PEER_MEMORY_BYTES, peer.THREADS)
         self.peer.start()
-        self._start_statd()
-
-    def _start_statd(self):
-        """ganesha asks it to watch each client that locks over NFSv3."""
-        folder = os.path.join(self.peer.directory, "statd")
-        for name in ("sm", "sm.bak"):
-            os.makedirs(os.path.join(folder, name))
-        program = os.path.join(product.cache_dir(), "statd", "rpc.statd")
-        # Beside ganesha: its /run has the rpcbind that they share.
-        processes.spawn(["nsenter", "--target", str(self.peer.record["pid"]), "--mount", "--net",
-                         program, "--no-notify", "--foreground", "--state-directory-path", folder],
-                        os.path.join(self.peer.directory, "statd.log"))
+        self.peer.start_statd()
 
     def path(self, version):
         return self.peer.mount_point if version == "v3" else self.pseudo
