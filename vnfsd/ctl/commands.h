@@ -43,6 +43,7 @@ void add_job(CommandLine& line);
 void add_drill(CommandLine& line);
 void add_top(CommandLine& line);
 void add_quickstart(CommandLine& line);
+void add_oranfstab(CommandLine& line);
 void add_support_bundle(CommandLine& line);
 void add_explain(CommandLine& line);
 // Hidden: what completion and packages call.

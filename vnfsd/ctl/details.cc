@@ -175,6 +175,14 @@ std::string_view details_of(std::string_view command) {
        "Shows files, directories and space of each filesystem, what it takes up in etcd and "
        "how many more files fit, and memory of the instances of this head. Reads all "
        "records, as fs check."},
+      {"oranfstab",
+       "Prints a server entry for oranfstab: the VIPs of the VNFSs are its paths (four at most, "
+       "the first of each VNFS first), the exports that all of them have its exports. A local "
+       "address is paired with a VIP of its network. With --check, to be run on the database "
+       "host (--remote), it asks each path instead: does NFS answer from the local address, and "
+       "do packets of the size that both ends agreed on arrive? It also says what the records "
+       "show: an export that does not admit the host, a VNFS that is stopped. Exit code 8: there "
+       "is a problem (docs/operations/oracle.md)."},
       {"support-bundle",
        "Writes one archive (tar, gzip) for whoever helps: configuration, records, logs, "
        "versions and network of this head, also while vnfsd or etcd is away. Keys, passwords "

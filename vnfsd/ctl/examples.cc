@@ -102,6 +102,8 @@ const std::vector<std::pair<const char*, const char*>>& lines() {
       {"drill crash", "drill crash"},
       {"quickstart", "quickstart --vip 10.0.0.101/24 --network nfs0=eth1"},
       {"quickstart", "quickstart --vip 10.0.0.101/24 --network nfs0=eth1 --commit"},
+      {"oranfstab", "oranfstab --client db1 --vnfs vnfs1 --local 10.0.0.7,10.0.1.7"},
+      {"oranfstab", "oranfstab --client db1 --vnfs vnfs1,vnfs2 --check"},
       {"completion", "completion bash"},
       {"support-bundle", "support-bundle --out bundle.tar.gz"},
       {"explain", "explain not_found"},

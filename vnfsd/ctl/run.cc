@@ -93,6 +93,7 @@ void add_commands(CommandLine& line) {
   add_job(line);
   add_drill(line);
   add_quickstart(line);
+  add_oranfstab(line);
   add_completion(line);
   add_support_bundle(line);
   add_explain(line);

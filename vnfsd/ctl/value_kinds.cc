@@ -40,21 +40,15 @@ const Kinds& of_positionals() {
 
 // "COMMAND OPTION". New names are not completed.
 const Kinds& exceptions() {
-  static const Kinds kKinds = {{"vnfs create NAME", "-"},
-                               {"vnfs create-set PREFIX", "-"},
-                               {"head invite NAME", "-"},
-                               {"export create NAME", "-"},
-                               {"volume create NAME", "-"},
-                               {"fs create NAME", "-"},
-                               {"network create NAME", "-"},
-                               {"fs dump PATH", "-"},
-                               {"cluster init --head", "-"},
-                               {"quickstart --network", "-"},
-                               {"export add --vnfs", "vnfs,"},
-                               {"export rm --vnfs", "vnfs,"},
-                               {"lun import LUN", "files"},
-                               {"lun import --force", "-"},
-                               {"ha decider NAME", "=builtin pacemaker keepalived"}};
+  static const Kinds kKinds = {
+      {"vnfs create NAME", "-"},      {"vnfs create-set PREFIX", "-"},
+      {"head invite NAME", "-"},      {"export create NAME", "-"},
+      {"volume create NAME", "-"},    {"fs create NAME", "-"},
+      {"network create NAME", "-"},   {"fs dump PATH", "-"},
+      {"cluster init --head", "-"},   {"quickstart --network", "-"},
+      {"export add --vnfs", "vnfs,"}, {"export rm --vnfs", "vnfs,"},
+      {"oranfstab --vnfs", "vnfs,"},  {"lun import LUN", "files"},
+      {"lun import --force", "-"},    {"ha decider NAME", "=builtin pacemaker keepalived"}};
   return kKinds;
 }
 

@@ -5,4 +5,4 @@ NOT_FOUND = 3
 EXISTS = CONFLICT = 4
 UNREACHABLE = 5
 NOT_PERMITTED = 7
-FINDINGS = 8  # of fs check
+FINDINGS = 8  # of fs check, oranfstab --check
