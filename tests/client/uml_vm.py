@@ -20,7 +20,12 @@ SHARED_MEMORY = "/dev/shm"  # what it uses as memory is a file without a name
 # con0 is its standard output; gro: without it, large segments of TCP are lost on their way in.
 ARGUMENTS = ("con=null", "con0=null,fd:1", "ssl=null", "console=tty0", "noreboot",
              f"symnas.ports=/dev/ttyS[1-{PORT_COUNT}]")
-NETWORK = "vec0:transport=tap,ifname={tap},depth=64,gro=1,mac={mac}"
+NETWORK = "vec{number}:transport=tap,ifname={tap},depth=64,gro=1,mac={mac}"
+
+
+def mac_of(first, number):
+    """The MAC of a device with this number, of a VM whose first device has that one."""
+    return first if number == 0 else f"{first[:3]}{number:02x}{first[5:]}"
 
 
 class UmlVm(ClientVm):
@@ -28,6 +33,7 @@ class UmlVm(ClientVm):
     port is used again."""
 
     kind = "uml"
+    more_bridges = ()  # of further devices, vec1, vec2, ..., which are the caller's to name and set
     described = "User Mode Linux"
 
     def _kernel(self):
@@ -40,11 +46,13 @@ class UmlVm(ClientVm):
             if os.path.getsize(disk) % BLOCK_BYTES:  # the rest of its last block would be rubbish
                 raise LabError(f"client VM {self.name}: {disk} does not end with a block of "
                                f"{BLOCK_BYTES} bytes")
-        tap = f"tap{secrets.token_hex(4)}"
+        bridges = {f"tap{secrets.token_hex(4)}": each for each in (bridge, *self.more_bridges)}
         # Process 1 of a PID namespace: the processes that stand for those of the VM end with it.
         argv = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", kernel,
                 "umid=uml", f"uml_dir={self.directory}", f"mem={MEMORY_MIB}M", f"initrd={initrd}",
-                *ARGUMENTS, NETWORK.format(tap=tap, mac=mac)]
+                *ARGUMENTS]
+        argv += [NETWORK.format(number=at, tap=tap, mac=mac_of(mac, at))
+                 for at, tap in enumerate(bridges)]
         argv += [f"ubd{index}r={disk}" for index, disk in enumerate(disks)]
         fds = []
         try:
@@ -53,14 +61,16 @@ class UmlVm(ClientVm):
                     os.mkfifo(path, 0o600)
                     fds.append(os.open(path, os.O_RDWR))  # neither end ever hangs up
                 argv.append(f"ssl{port}=fd:{fds[-2]},fd:{fds[-1]}")
-            netns.create_tap(bridge_netns, bridge, tap)
+            for tap, each in bridges.items():
+                netns.create_tap(bridge_netns, each, tap)
             log = os.path.join(self.directory, "console.log")
             record = processes.spawn(
                 [*argv, *words.split()], log, netns=bridge_netns, cgroup=cgroup,
                 env={**os.environ, "TMPDIR": SHARED_MEMORY}, pass_fds=fds)
-            return {**record, "tap": tap, "netns": bridge_netns}
+            return {**record, "taps": list(bridges), "netns": bridge_netns}
         except BaseException:
-            netns.delete_link(bridge_netns, tap)
+            for tap in bridges:
+                netns.delete_link(bridge_netns, tap)
             raise
         finally:
             for fd in fds:
@@ -75,8 +85,8 @@ class UmlVm(ClientVm):
     def stop(self):
         record = self.record()
         super().stop()
-        if record:
-            netns.delete_link(record["netns"], record["tap"])
+        for tap in record["taps"] if record else ():
+            netns.delete_link(record["netns"], tap)
 
     @staticmethod
     def _fifos(path):
