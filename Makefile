@@ -24,7 +24,8 @@ export SYMNAS_BUILD := $(abspath $(BUILD))
 .PHONY: bench-raw bench-engine bench-shared bench-failover
 .PHONY: packages packages-test release machines machines-san ansible-test ha-tests fuzz
 .PHONY: shells sim-long soak lab-asan lab-tsan lab-tests torture conformance openapi api-fuzz
-.PHONY: monitoring-tests
+.PHONY: monitoring-tests lab-soak workloads report databases trunking
+.PHONY: console-build console console-tests
 .DEFAULT_GOAL := help
 
 help:
@@ -36,13 +37,22 @@ help:
 	@echo 'make check     test, plus the checks of tests/check and packages in machines;'
 	@echo '               warnings are errors'
 	@echo 'make duplicates  runs of equal lines that the product has twice; check runs it, too'
-	@echo 'make soak      the long fault tests; SYMNAS_SOAK_OPS=300000 says how long'
+	@echo 'make lab-soak  the long fault tests; SYMNAS_SOAK_OPS=300000 says how long'
 	@echo 'make lab-tests  all tests on a lab: of one head, then of several; some subjects only:'
 	@echo '               tests/lab/run locks moves'
 	@echo 'make conformance  the rules of POSIX and NFS, a case each, over all versions; PEER=vfs:'
 	@echo '               on FSAL_VFS; MOVES=1, SHORT=1, TESTS="rename v3"'
 	@echo 'make monitoring-tests  alert rules, dashboards and metrics against a real Prometheus;'
 	@echo '               SHORT=1: without a cluster'
+	@echo 'make workloads  what databases do to storage, against aims; LONG=1; WORKLOADS="links oltp"'
+	@echo 'make soak MINUTES=10   a database that verifies every block, killed once and resumed'
+	@echo 'make report    a page of plots of what these two have measured'
+	@echo 'make databases  PostgreSQL, MariaDB, SQLite and DuckDB on NFS mounts, while VNFSs move and'
+	@echo '               heads crash; SHORT=1, CASES="postgres sqlite"'
+	@echo 'make trunking  one client over several links and heads: what each kind of mount gives'
+	@echo 'make console   a lab of four heads, each with the web console in its Cockpit, on loopback;'
+	@echo '               make console-build: its plug-in, in $(BUILD)/console/plug_in'
+	@echo 'make console-tests  the console in a real browser; CASES=moves: some of them'
 	@echo 'make torture MINUTES=30 HEADS=4   random faults and moves under verified load'
 	@echo 'make lab N=3   a lab cluster of N heads that serves a filesystem, and how to mount it;'
 	@echo '               EMPTY=1: nothing but heads and devices; make lab-down removes it'
@@ -111,7 +121,7 @@ quick: setup-build $(BUILD)/build.ninja
 
 check: setup
 	@tests/run --build $(BUILD) --jobs $(JOBS) --checks --compile --fresh --lab \
-	  --machines --fuzz --shells --conformance --monitoring
+	  --machines --fuzz --shells --console --conformance --monitoring
 
 duplicates:
 	@tests/check/duplicates
@@ -120,8 +130,19 @@ openapi: setup-build $(BUILD)/build.ninja
 	@ninja -C $(BUILD) -j $(JOBS) vnfsd_api_test
 	@SYMNAS_WRITE_OPENAPI=1 $(BUILD)/tests/bin/vnfsd_api_test --gtest_filter='OpenApi.TheCommitted*'
 
-soak: setup build
+lab-soak: setup build
 	@tests/lab/run --soak
+
+workloads: setup build
+	@deploy/setup/setup tgt
+	@tests/workloads/run $(if $(LONG),--long) $(WORKLOADS)
+
+soak: setup build
+	@tests/workloads/soak --minutes $(MINUTES)
+
+report:
+	@deploy/setup/setup report
+	@tests/workloads/report
 
 lab-tests: setup build
 	@tests/lab/run
@@ -167,10 +188,28 @@ monitoring-tests: setup-build $(if $(SHORT),,build)
 	@deploy/setup/setup prometheus
 	@tests/monitoring/run $(if $(SHORT),--short)
 
+console-build:
+	@deploy/packages/console $(BUILD)/console/plug_in
+
+console: setup-demo build console-build
+	@deploy/setup/setup cockpit
+	@deploy/lab/lab up N=4 LUNS=$(LUNS)
+	@deploy/lab/lab console $(BUILD)/console/plug_in
+
+console-tests: setup build
+	@tests/console/run $(CASES)
+
 conformance: setup build
 	@deploy/setup/setup project
 	@tests/conformance/run $(if $(PEER),--peer $(PEER)) $(if $(MOVES),--moves) \
 	  $(if $(SHORT),--short) $(TESTS)
+
+databases: setup build
+	@deploy/setup/setup machines databases
+	@tests/databases/run $(if $(SHORT),--short) $(CASES)
+
+trunking: setup build
+	@tests/trunking/run $(CASES)
 
 asan: setup-build $(BUILD)/asan/build.ninja
 	@ninja -C $(BUILD)/asan -j $(JOBS) tests_unit tests_property

@@ -138,26 +138,38 @@ Status wait_until_obeyed(kv::Store& store, const env::Clock& clock, FsId fs,
 
 }  // namespace
 
-Result<std::vector<LockEntry>> list_locks(kv::Store& store, FsId fs) {
-  SYMNAS_ASSIGN(
-      const kv::OpResult found,
-      kv::range_blocking(store, kv::prefix_range(kv::keys::locks(fs)), 0, kAdminDeadlineMs));
-  // Read after the records: a mount that is missing here is younger than all of them.
-  SYMNAS_ASSIGN(const auto mounts, mounts_of_vnfses(store, fs));
-  std::vector<LockEntry> out;
-  for (const kv::KeyValue& kv : found.kvs) {
-    SYMNAS_ASSIGN(const records::LockRecord record, parse_lock(kv));
-    LockEntry entry;
-    entry.key = kv.key;
-    entry.revision = kv.mod_revision;
-    entry.ino = Ino{record.ino()};
-    entry.vnfs = record.vnfs();
-    entry.owner = owner_of(record);
-    entry.lock = lock_of(record);
-    const auto mount = mounts.find(entry.vnfs);
-    entry.is_older_than_mount = mount == mounts.end() || kv.mod_revision < mount->second;
-    out.push_back(std::move(entry));
+Status for_each_lock(kv::Store& store, FsId fs, const std::function<bool(LockEntry)>& take) {
+  kv::KeyRange range = kv::prefix_range(kv::keys::locks(fs));
+  for (;;) {
+    SYMNAS_ASSIGN(const kv::OpResult page,
+                  kv::range_blocking(store, range, kLocksPage, kAdminDeadlineMs));
+    if (page.kvs.empty()) return {};
+    // Read after the records: a mount that is missing here is younger than all of them.
+    SYMNAS_ASSIGN(const auto mounts, mounts_of_vnfses(store, fs));
+    for (const kv::KeyValue& kv : page.kvs) {
+      SYMNAS_ASSIGN(const records::LockRecord record, parse_lock(kv));
+      LockEntry entry;
+      entry.key = kv.key;
+      entry.revision = kv.mod_revision;
+      entry.ino = Ino{record.ino()};
+      entry.vnfs = record.vnfs();
+      entry.owner = owner_of(record);
+      entry.lock = lock_of(record);
+      const auto mount = mounts.find(entry.vnfs);
+      entry.is_older_than_mount = mount == mounts.end() || kv.mod_revision < mount->second;
+      if (!take(std::move(entry))) return {};
+    }
+    if (!page.more) return {};
+    range.key = page.kvs.back().key + '\0';
   }
+}
+
+Result<std::vector<LockEntry>> list_locks(kv::Store& store, FsId fs) {
+  std::vector<LockEntry> out;
+  SYMNAS_TRY(for_each_lock(store, fs, [&out](LockEntry entry) {
+    out.push_back(std::move(entry));
+    return true;
+  }));
   return out;
 }
 

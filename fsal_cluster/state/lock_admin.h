@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,13 @@ struct LockEntry {
   bool is_older_than_mount = true;
 };
 
-// All recorded locks. Errors: kUnavailable, kCorrupt.
+// Locks that are read from the store at once: less than a MiB.
+inline constexpr std::int64_t kLocksPage = 1000;
+
+// Calls `take` with each recorded lock, page by page, until it returns false. Locks that are made
+// or released meanwhile may be shown or not. Errors: kUnavailable, kCorrupt.
+Status for_each_lock(kv::Store& store, FsId fs, const std::function<bool(LockEntry)>& take);
+// All of them.
 Result<std::vector<LockEntry>> list_locks(kv::Store& store, FsId fs);
 
 struct ClearedLocks {

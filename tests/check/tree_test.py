@@ -41,6 +41,14 @@ class Files(unittest.TestCase):
         self.assertEqual(len(problems("a.cc", "TEST(A, DISABL" + "ED_b)\n")), 1)
         self.assertEqual(len(problems("a.png", "\0")), 1)
 
+    def test_pictures_are_of_documents_and_small(self):
+        def found(path, size, beginning=tree.PNG_BEGINNING):
+            return len(list(tree.check_file(path, beginning + b"\0" * size, set())))
+        self.assertEqual(found("docs/operations/pictures/a.png", 1000), 0)
+        self.assertEqual(found("docs/operations/pictures/a.png", 150_000), 1)
+        self.assertEqual(found("docs/operations/pictures/a.png", 1000, b"PK"), 1)
+        self.assertEqual(found("vnfsd/a.png", 1000), 1)
+
 
 def counts(text):
     return {found.name: found.members for found in tree.members.classes(text)}

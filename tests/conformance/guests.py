@@ -9,7 +9,6 @@ Thread class: confined to one thread.
 import io
 import os
 import shlex
-import tarfile
 
 import programs
 import vm_image
@@ -17,7 +16,8 @@ from symlab import product
 from symlab.cluster import NFS_BRIDGE
 from symlab.errors import LabError
 from symlab.wait import SLOWER
-from uml_vm import BLOCK_BYTES, UmlVm
+from uml_vm import UmlVm
+from vm_disk import disk_of
 
 ADDRESS = "10.0.0.206/24"
 SECOND_ADDRESS = "10.0.0.207/24"
@@ -49,16 +49,6 @@ CASES = "cd / && /run/{program} {version} {here} {words}"
 UMOUNT = """
 for point in $(cut -d' ' -f2 /proc/mounts | grep ^/mnt/); do umount $point || exit 1; done
 """
-
-
-def disk_of(folder, name, add):
-    """A tar as a disk of whole blocks, to which add(tar) has added its files; returns its path."""
-    path = os.path.join(folder, name)
-    with tarfile.open(path, "w", format=tarfile.GNU_FORMAT) as tar:
-        add(tar)
-    size = os.path.getsize(path)
-    os.truncate(path, size + -size % BLOCK_BYTES)
-    return path
 
 
 class Guest:

@@ -67,6 +67,21 @@ installs() {
   perl -c /etc/needrestart/conf.d/symnas.conf
 }
 
+# Cockpit finds the plug-in, whose pages are complete.
+console() {
+  installed
+  get install --no-install-recommends symnas-cockpit
+  cockpit-bridge --packages | tee /tmp/said
+  grep -E '^symnas .* /usr/share/cockpit/symnas$' /tmp/said
+  [ "$(dpkg-query -W -f '${Architecture}' symnas-cockpit)" = all ]
+  cd /usr/share/cockpit/symnas
+  grep '"index"' manifest.json
+  sed -n 's/.*\(src\|href\)="\([^":]*\)".*/\2/p' index.html | grep -v '^\.\./base1/' |
+    while read -r file; do [ -s "$file" ]; done
+  get purge symnas-cockpit
+  [ ! -e /usr/share/cockpit/symnas ]
+}
+
 # ganesha loads the module and comes to the module's own complaint: no VNFS is given to it.
 plugin_is_loaded() {
   cat >/tmp/ganesha.conf <<EOC

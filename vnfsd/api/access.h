@@ -16,13 +16,6 @@
 
 namespace symnas::vnfsd::api {
 
-// What a request over the network carries; symnas-apid cannot make one up.
-struct Credential {
-  std::string token;        // secret: as the client sent it
-  std::string certificate;  // SHA-256 of the client's certificate, 64 hex digits
-  std::string serial;       // of it, hex digits
-};
-
 struct TokenRequest {
   std::string name;
   Role role = Role::kViewer;

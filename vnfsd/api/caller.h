@@ -17,6 +17,13 @@ struct Caller {
   bool over_network() const { return !from.empty(); }
 };
 
+// What a request over the network carries; symnas-apid cannot make one up. A value type.
+struct Credential {
+  std::string token;        // secret: as the client sent it
+  std::string certificate;  // SHA-256 of the client's certificate, 64 hex digits
+  std::string serial;       // of it, hex digits
+};
+
 // The caller on the unix socket, which answers root only.
 inline Caller root_caller() { return {"root", Role::kAdmin}; }
 

@@ -3,9 +3,11 @@
 #include <charconv>
 
 #include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include "vnfsd/api/form.h"
 #include "vnfsd/api/limits.h"
+#include "vnfsd/api/wire.h"
 #include "vnfsd/pki/token.h"
 
 namespace symnas::vnfsd::api {
@@ -45,6 +47,18 @@ std::optional<std::size_t> length_of(const HttpRequest& header) {
 
 }  // namespace
 
+HttpReply error_reply(int status, const Error& error) {
+  return {
+      status,
+      error_to_json(error).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"};
+}
+
+HttpReply not_understood(int status) {
+  return error_reply(
+      status, {ErrorCode::kInvalidArgument,
+               fmt::format("API: not a request that can be understood (status {})", status)});
+}
+
 std::string bearer_token(const std::string& header) {
   constexpr std::string_view kScheme = "Bearer ";
   return header.starts_with(kScheme) ? header.substr(kScheme.size()) : "";
@@ -55,6 +69,16 @@ HttpReply too_many(const std::string& who, std::int64_t wait_ms) {
       429, {ErrorCode::kUnavailable,
             fmt::format("API: too many requests of {}: try again in {} ms", who, wait_ms)});
   reply.headers["Retry-After"] = std::to_string((wait_ms + 999) / 1000);
+  return reply;
+}
+
+HttpReply too_many_at_once(const std::string& who, std::size_t count, const std::string& of_what) {
+  HttpReply reply = error_reply(
+      429, {ErrorCode::kUnavailable,
+            fmt::format("API: {} has {} {} under way on this head already: try again when one of "
+                        "them has ended, or ask another head",
+                        who, count, of_what)});
+  reply.headers["Retry-After"] = "1";
   return reply;
 }
 

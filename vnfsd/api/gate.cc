@@ -56,11 +56,14 @@ HttpReply Gate::answer(const HttpRequest& request) {
   caller->from = address;
   if (const std::int64_t wait_ms = limiter_.take(caller->name, clock_.mono_ns()))
     return too_many("this token", wait_ms);
+  const std::shared_ptr<void> under_way = requests_.take(caller->name);
+  if (!under_way) return too_many_at_once("this token", requests_.each_max(), "requests");
   auto asked = request_of(request.method, request.path, request.body, request.query);
   if (!asked) return error_reply(http_status(asked.error().code), asked.error());
   asked->caller = *caller;
+  asked->credential = credential;
   if (request.method == "GET" && request.path == kEventStreamPath)
-    return follow(request, credential, std::move(*asked));
+    return follow(request, credential, std::move(*asked), under_way);
   const Result<json> result = router_.handle(*asked);
   if (!result) return error_reply(http_status(result.error().code), result.error());
   // Names of devices need not be UTF-8; an answer has to be.
@@ -72,7 +75,10 @@ HttpReply Gate::answer(const HttpRequest& request) {
   return reply;
 }
 
-HttpReply Gate::follow(const HttpRequest& request, const Credential& credential, ApiRequest asked) {
+HttpReply Gate::follow(const HttpRequest& request, const Credential& credential, ApiRequest asked,
+                       std::shared_ptr<void> under_way) {
+  const std::shared_ptr<void> own = followed_.take(asked.caller.name);
+  if (!own) return too_many_at_once("this token", followed_.each_max(), "event streams");
   const std::shared_ptr<void> place(this, [this](void*) { --followers_; });
   if (++followers_ > kFollowersMax) {
     return error_reply(503, {ErrorCode::kUnavailable,
@@ -86,8 +92,10 @@ HttpReply Gate::follow(const HttpRequest& request, const Credential& credential,
   const auto feed = std::make_shared<EventFeed>(router_, std::move(asked));
   auto first = feed->first(now_ms());
   if (!first) return error_reply(http_status(first.error().code), first.error());
+  if (!request.header(gate_header::kProbe).empty()) return {200, "{}\n"};
   HttpReply reply{200, "", "text/event-stream", {{"Cache-Control", "no-store"}}};
-  reply.stream = [this, place, feed, credential, now_ms, text = *first](const auto& send) mutable {
+  reply.stream = [this, place, own, under_way, feed, credential, now_ms,
+                  text = *first](const auto& send) mutable {
     std::int64_t looked_ms = now_ms();
     while (send(text)) {
       std::this_thread::sleep_for(std::chrono::milliseconds(kStreamStepMs));

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,9 +15,10 @@
 #include "common/env/clock.h"
 #include "vnfsd/api/access.h"
 #include "vnfsd/api/gate_limits.h"
-#include "vnfsd/api/http_server.h"
 #include "vnfsd/api/rate_limiter.h"
 #include "vnfsd/api/router.h"
+#include "vnfsd/http/http_server.h"
+#include "vnfsd/http/places.h"
 
 namespace symnas::vnfsd::api {
 
@@ -43,14 +45,18 @@ class Gate {
  private:
   // Server-sent events. Looks the credential up again each kGateLookMs: who is revoked is sent no
   // more.
-  HttpReply follow(const HttpRequest& request, const Credential& credential, ApiRequest asked);
+  // under_way: the request's place, kept as long as the stream.
+  HttpReply follow(const HttpRequest& request, const Credential& credential, ApiRequest asked,
+                   std::shared_ptr<void> under_way);
   HttpReply listener();
 
   Router& router_;
   AccessBackend& access_;
   const ListenerTerms terms_;
   const env::Clock& clock_;
-  RateLimiter limiter_;  // by token
+  RateLimiter limiter_;                  // by token
+  Places requests_{kTokenRequestsMax};   // under way, streams included, by token
+  Places followed_{kTokenFollowersMax};  // streams, by token
   std::atomic<std::size_t> followers_ = 0;
 };
 

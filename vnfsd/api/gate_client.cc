@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 #include <httplib.h>
 
+#include "vnfsd/api/form.h"
 #include "vnfsd/api/gate_limits.h"
 
 namespace symnas::vnfsd::api {
@@ -41,7 +42,7 @@ HttpReply GateClient::ask(const HttpRequest& request, int timeout_s) const {
   if (result) {
     HttpReply reply{result->status, std::move(body)};
     if (result->has_header("Content-Type")) reply.type = result->get_header_value("Content-Type");
-    for (const char* name : {"Retry-After", "WWW-Authenticate", "Allow"}) {
+    for (const char* name : {"Retry-After", "WWW-Authenticate", "Allow", "Location"}) {
       if (result->has_header(name)) reply.headers[name] = result->get_header_value(name);
     }
     return reply;

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "vnfsd/api/http_server.h"
+#include "vnfsd/http/http_server.h"
 
 namespace symnas::vnfsd::api {
 

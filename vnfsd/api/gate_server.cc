@@ -75,20 +75,28 @@ Result<std::unique_ptr<HttpServer>> start_gate(const std::string& socket, const 
     socklen_t size = sizeof peer;
     if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
         (peer.uid == uid || peer.uid == 0))
-      return plain_connection(fd);
+      return plain_connection(fd, Deadlines{});
     log::warn("API: a connection of another user than symnas-apid's was refused");
     return nullptr;
   };
   parts.check = refuse_form;
   parts.answer = [&gate](const HttpRequest& request) { return gate.answer(request); };
+  parts.refuse = not_understood;
+  parts.failed = [socket] {
+    log::error("API: nothing listens on {} any more (restart vnfsd, which disturbs no instance)",
+               socket);
+  };
   ::unlink(socket.c_str());  // left by a vnfsd that is gone
   const mode_t old_mask = ::umask(0177);
   auto server = HttpServer::on_path(socket, std::move(parts));
   ::umask(old_mask);
-  if (server &&
-      (::chown(socket.c_str(), 0, owner.gid) != 0 || ::chmod(socket.c_str(), 0660) != 0)) {
-    return failed(socket, "setting its owner");
+  if (!server) {
+    server.error().message = "API: " + server.error().message;
+    return server;
   }
+  if (::chown(socket.c_str(), 0, owner.gid) != 0 || ::chmod(socket.c_str(), 0660) != 0)
+    return failed(socket, "setting its owner");
+  (*server)->start();
   return server;
 }
 

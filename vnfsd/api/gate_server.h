@@ -8,7 +8,7 @@
 
 #include "common/base/result.h"
 #include "vnfsd/api/gate.h"
-#include "vnfsd/api/http_server.h"
+#include "vnfsd/http/http_server.h"
 
 namespace symnas::vnfsd::api {
 

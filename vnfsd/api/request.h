@@ -21,6 +21,7 @@ struct ApiRequest {
   Revision after = {};                            // ?after=: of events
   std::map<std::string, std::string> query = {};  // all parameters
   Caller caller = {};
+  Credential credential = {};  // the caller's; empty unless it comes over the network
 
   // ?async=true: the reply is the job that was begun.
   bool is_for_a_job() const {

@@ -81,7 +81,15 @@ Result<json> begin_job(const Backends& backends, AccessBackend& access, Jobs* jo
   const auto work = [backends, &access, jobs, request, match, body](Progress& progress) {
     return match.route->handler({backends, access, request, match.names, body, progress, jobs});
   };
-  SYMNAS_ASSIGN(const JobRecord begun, jobs->start(std::move(wanted), work));
+  // Root's socket gives nobody away who could lose that right.
+  Leave leave;
+  if (request.caller.over_network()) {
+    leave = [&access, credential = request.credential]() -> Status {
+      const auto caller = access.authenticate(credential);
+      return caller ? Status() : tl::unexpected<Error>(caller.error());
+    };
+  }
+  SYMNAS_ASSIGN(const JobRecord begun, jobs->start(std::move(wanted), work, std::move(leave)));
   return json{{"job", job_document(begun, Detail::kShort)}};
 }
 

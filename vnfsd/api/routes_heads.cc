@@ -1,4 +1,5 @@
 // Heads, networks, etcd's members, and what the whole cluster has.
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "vnfsd/api/body.h"
@@ -25,9 +26,20 @@ Result<json> invite(const Call& call) {
   return call.backends.heads.invite_head(r.name, r.address, r.etcd, call.request.mode);
 }
 
+// Its certificates of the API carry its name (symnas api on, api cert issue --listener).
 Result<json> remove_head(const Call& call) {
-  return done(
-      call.backends.heads.remove_head(call.name(), call.request.consent, call.request.mode));
+  SYMNAS_ASSIGN(json reply, done(call.backends.heads.remove_head(call.name(), call.request.consent,
+                                                                 call.request.mode)));
+  const auto revoked =
+      call.access.revoke_certificate(call.name(), call.request.caller, call.request.mode);
+  if (revoked) {
+    reply["done"].push_back(*revoked);
+  } else if (revoked.error().code != ErrorCode::kNotFound) {  // the head is gone nevertheless
+    reply["done"].push_back(
+        fmt::format("api certificate {}: not revoked: {} (symnas api cert revoke {})", call.name(),
+                    revoked.error().message, call.name()));
+  }
+  return reply;
 }
 
 Result<json> fence(const Call& call) {

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <thread>
 
@@ -171,7 +172,13 @@ void stream(Router& router, Streams& streams, ApiRequest& api, const httplib::Re
           return true;
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(kStreamStepMs));
-        text = feed->next(now_ms());
+        // httplib catches nothing here: a mistake in one stream would end vnfsd.
+        try {
+          text = feed->next(now_ms());
+        } catch (const std::exception& error) {
+          log::error("API: a stream of events has ended in the middle: {}", error.what());
+          return false;
+        }
         return true;
       });
 }

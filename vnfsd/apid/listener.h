@@ -4,19 +4,19 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/base/result.h"
-#include "common/base/thread_annotations.h"
 #include "common/env/clock.h"
 #include "vnfsd/api/gate_client.h"
-#include "vnfsd/api/http_server.h"
 #include "vnfsd/api/rate_limiter.h"
-#include "vnfsd/apid/tls.h"
+#include "vnfsd/http/http_server.h"
+#include "vnfsd/http/places.h"
+#include "vnfsd/http/tls.h"
 
 namespace symnas::vnfsd::apid {
 
@@ -31,19 +31,36 @@ struct Terms {
 // Errors: kInvalidArgument.
 Result<Terms> terms_from_json(const std::string& text);
 
+// A client that TLS has let in. Confined to one thread.
+class ClientConnection final : public HttpConnection {
+ public:
+  // place: of its certificate, kept as long as the connection; null: there was none left.
+  ClientConnection(std::unique_ptr<TlsConnection> tls, std::shared_ptr<void> place)
+      : tls_(std::move(tls)), place_(std::move(place)) {}
+  ssize_t read(char* into, std::size_t size) override { return tls_->read(into, size); }
+  ssize_t write(const char* from, std::size_t size) override { return tls_->write(from, size); }
+  void finish() override { tls_->finish(); }
+  const TlsConnection& tls() const { return *tls_; }
+  bool has_place() const { return place_ != nullptr; }
+
+ private:
+  const std::unique_ptr<TlsConnection> tls_;
+  const std::shared_ptr<void> place_;
+};
+
 class Listener {
  public:
   Listener(const TlsContext& tls, const api::GateClient& vnfsd, const Terms& terms,
            const env::Clock& clock);
 
-  // As in HttpServerParts.
-  std::unique_ptr<api::HttpConnection> connect(int fd);
-  std::optional<api::HttpReply> check(const api::HttpRequest& header);
-  api::HttpReply answer(const api::HttpRequest& request) const;
+  // As in HttpServerParts; the connections are ClientConnections.
+  std::unique_ptr<HttpConnection> connect(int fd);
+  std::optional<HttpReply> check(const HttpRequest& header);
+  HttpReply answer(const HttpRequest& request) const;
 
  private:
-  // Counts a connection of that address until the result is gone; null: it has too many.
-  std::shared_ptr<void> count_in(const std::string& key);
+  // Connections at once that one address, or one certificate, has at most.
+  static std::size_t share_of(const Terms& terms);
   void log_refusal(const std::string& address, const std::string& why);
 
   const TlsContext& tls_;
@@ -53,12 +70,8 @@ class Listener {
   api::RateLimiter addresses_;     // by address: requests
   api::RateLimiter certificates_;  // by fingerprint: requests
   api::RateLimiter lines_;
-  const std::size_t per_address_max_;
-  Mutex mutex_;                                                 // leaf
-  std::map<std::string, std::size_t> open_ GUARDED_BY(mutex_);  // by address
+  Places open_by_address_;
+  Places open_by_certificate_;
 };
-
-// The key under which an address is limited: of IPv6 its first 64 bits, which are one customer's.
-std::string limit_key(const std::string& address);
 
 }  // namespace symnas::vnfsd::apid

@@ -46,10 +46,10 @@ bool end_came(const sigset_t& signals, std::int64_t ms) {
 Result<std::optional<Terms>> ask_terms(const api::GateClient& vnfsd, const sigset_t& signals) {
   std::string told;
   for (;;) {
-    api::HttpRequest request;
+    HttpRequest request;
     request.method = "GET";
     request.target = api::kListenerPath;
-    const api::HttpReply reply = vnfsd.ask(request, 10);
+    const HttpReply reply = vnfsd.ask(request, 10);
     if (reply.status == 200) {
       SYMNAS_ASSIGN(Terms terms, terms_from_json(reply.body));
       return std::optional(std::move(terms));
@@ -77,23 +77,31 @@ Status run(const Options& options) {
   const api::GateClient vnfsd(options.socket);
   SYMNAS_ASSIGN(const std::optional<Terms> terms, ask_terms(vnfsd, signals));
   if (!terms) return {};
-  SYMNAS_ASSIGN(const std::unique_ptr<TlsContext> tls,
-                TlsContext::load(options.certificate, options.key, terms->authority_pem));
-  Listener listener(*tls, vnfsd, *terms, env::system_clock());
-  std::vector<std::unique_ptr<api::HttpServer>> servers;
+  auto tls = TlsContext::load(options.certificate, options.key, terms->authority_pem, Deadlines{});
+  if (!tls) {
+    if (tls.error().code == ErrorCode::kNotFound)
+      tls.error().message += " (symnas api on makes it)";
+    return tl::unexpected<Error>(std::move(tls.error()));
+  }
+  Listener listener(**tls, vnfsd, *terms, env::system_clock());
+  std::vector<std::unique_ptr<HttpServer>> servers;
   for (const std::string& address : terms->addresses) {
-    api::HttpServerParts parts;
+    HttpServerParts parts;
     parts.connect = [&listener](int fd) { return listener.connect(fd); };
-    parts.check = [&listener](const api::HttpRequest& header) { return listener.check(header); };
-    parts.answer = [&listener](const api::HttpRequest& request) {
-      return listener.answer(request);
+    parts.check = [&listener](const HttpRequest& header) { return listener.check(header); };
+    parts.answer = [&listener](const HttpRequest& request) { return listener.answer(request); };
+    parts.refuse = api::not_understood;
+    parts.failed = [address] {
+      log::error("nothing listens on {} any more: starting again", address);
+      ::_exit(kExitFailed);  // as its unit says
     };
     parts.threads = std::max<std::size_t>(terms->connections_max / terms->addresses.size(), 1);
     parts.waiting_max = kWaitingMax;
     parts.body_bytes_max = api::kRequestBytesMax;
     SYMNAS_ASSIGN(servers.emplace_back(),
-                  api::HttpServer::on_address(address, terms->port, std::move(parts)));
+                  HttpServer::on_address(address, terms->port, std::move(parts)));
   }
+  for (const auto& server : servers) server->start();
   log::info("symnas-apid {}: API on {} port {}", kVersion, fmt::join(terms->addresses, ", "),
             terms->port);
   ::sd_notify(0, "READY=1");

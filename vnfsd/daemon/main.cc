@@ -170,7 +170,7 @@ Result<Next> run(const std::string& config_path) {
   if (!config.metrics.listen.empty())
     listener.emplace(beside_vnfsd("symnas-metrics"), config.metrics, page_directory(config));
   api::Gate gate(router, access, listener_terms(config, network), env::system_clock());
-  std::unique_ptr<api::HttpServer> gate_server;
+  std::unique_ptr<HttpServer> gate_server;
   if (network.enabled) {
     // Without it the head serves as well: whoever switched it on sees why in the log.
     if (auto started = api::start_gate(network.socket, network.user, gate)) {

@@ -18,7 +18,10 @@ using nlohmann::json;
 struct Jobs::Job {
   JobRecord record;
   bool cancel_asked = false;
-  bool is_over = true;  // its thread has nothing more to do
+  std::string cancel_reason;   // "": somebody asked for it
+  std::int64_t looked_ns = 0;  // when `leave` was asked last
+  Leave leave;                 // set before the thread begins
+  bool is_over = true;         // its thread has nothing more to do
   Work work;
   std::thread thread;
 };
@@ -33,10 +36,12 @@ class Jobs::Watch final : public Progress {
     job_.record.text = std::move(text);
   }
   bool is_cancelled() const override {
+    look_at_leave();
     const MutexLock lock(jobs_.mutex_);
     return job_.cancel_asked || jobs_.ending_;
   }
   Status commit(std::string why) override {
+    look_at_leave();
     const MutexLock lock(jobs_.mutex_);
     if (job_.cancel_asked || jobs_.ending_) return cancelled(job_.record.what);
     job_.record.kept_by = std::move(why);
@@ -45,6 +50,27 @@ class Jobs::Watch final : public Progress {
   bool is_watched() const override { return true; }
 
  private:
+  bool may_still_be_cancelled() const REQUIRES(jobs_.mutex_) {
+    return !job_.cancel_asked && job_.record.kept_by.empty();
+  }
+
+  void look_at_leave() const {
+    if (!job_.leave) return;
+    {
+      const MutexLock lock(jobs_.mutex_);
+      const std::int64_t now_ns = jobs_.clock_.mono_ns();
+      if (!may_still_be_cancelled() || now_ns - job_.looked_ns < kLeaveLookNs) return;
+      job_.looked_ns = now_ns;
+    }
+    const Status may = job_.leave();
+    if (may || may.error().code != ErrorCode::kPermission) return;
+    const MutexLock lock(jobs_.mutex_);
+    if (!may_still_be_cancelled()) return;
+    job_.cancel_asked = true;
+    job_.cancel_reason = may.error().message;
+    job_.record.text = "is being cancelled: " + job_.cancel_reason;
+  }
+
   Jobs& jobs_;
   Job& job_;
 };
@@ -98,7 +124,7 @@ void Jobs::load() {
   }
 }
 
-Result<JobRecord> Jobs::start(JobRecord record, Work work) {
+Result<JobRecord> Jobs::start(JobRecord record, Work work, Leave leave) {
   const MutexLock lock(mutex_);
   const auto running =
       std::count_if(jobs_.begin(), jobs_.end(), [](const auto& job) { return !job->is_over; });
@@ -113,6 +139,8 @@ Result<JobRecord> Jobs::start(JobRecord record, Work work) {
   job->record.id = next_id_++;
   job->record.began_ns = clock_.wall_ns();
   job->work = std::move(work);
+  job->leave = std::move(leave);
+  job->looked_ns = clock_.mono_ns();
   SYMNAS_TRY(write(job->record));
   job->is_over = false;
   Job& made = *jobs_.emplace_back(std::move(job));
@@ -141,6 +169,7 @@ void Jobs::run(Job& job) {
     } else {
       record.state = job.cancel_asked ? "cancelled" : ending_ ? "interrupted" : "failed";
       record.error = std::move(done.error());
+      if (!job.cancel_reason.empty()) record.error->message += ": " + job.cancel_reason;
     }
     record.ended_ns = clock_.wall_ns();
   }
@@ -150,6 +179,7 @@ void Jobs::run(Job& job) {
   const MutexLock lock(mutex_);
   job.record = std::move(record);
   job.work = nullptr;
+  job.leave = nullptr;  // holds a credential
   job.is_over = true;
 }
 

@@ -22,6 +22,9 @@
 
 namespace symnas::vnfsd {
 
+// Whether whoever began the job may still have it. Blocks. An error kPermission ends it; others say
+// that this is not known now.
+using Leave = std::function<Status()>;
 // Returns the job's result. After is_cancelled() it ends soon, with an error unless it was done.
 using Work = std::function<Result<nlohmann::json>(Progress& progress)>;
 
@@ -34,9 +37,11 @@ class Jobs {
   Jobs(const Jobs&) = delete;
   Jobs& operator=(const Jobs&) = delete;
 
-  // Begins. Of `job` kind, what, by and role are given. Returns the job as it is now. Errors: kBusy
-  // (kJobsRunning run), kIo (its file cannot be written).
-  Result<JobRecord> start(JobRecord job, Work work);
+  // Begins. Of `job` kind, what, by and role are given. `leave`: asked each kLeaveLookNs when the
+  // work asks whether it is to end, and until it has committed; it cancels the job with the error's
+  // message. null: for ever. Returns the job as it is now. Errors: kBusy (kJobsRunning run), kIo
+  // (its file cannot be written).
+  Result<JobRecord> start(JobRecord job, Work work, Leave leave = nullptr);
   // By id; the last kJobsKept.
   std::vector<JobRecord> all() const;
   // Errors: kNotFound.

@@ -39,6 +39,8 @@ void add_agent(Page& page, const Sights& sights) {
     page.add(kEvents, {agent.head, kind}, static_cast<double>(count));
   for (const auto& [file, end_s] : agent.certificates)
     page.add(kCertificateExpiry, {agent.head, file}, end_s);
+  for (const auto& [file, end_s] : agent.api_certificates)
+    page.add(kApiCertificateExpiry, {agent.head, file}, end_s);
   if (agent.process) add_process(page, *agent.process);
   const FencingSight& fencing = sights.fencing;
   page.add(kFencingReady, {agent.head}, fencing.ready);

@@ -21,6 +21,10 @@ const Metric kEvents{"symnas_events_total", Type::kCounter, "head,kind",
 const Metric kCertificateExpiry{"symnas_certificate_expiry_timestamp_seconds", Type::kGauge,
     "head,file", "When the certificate of the file ends, seconds since 1970."};
 
+const Metric kApiCertificateExpiry{"symnas_api_certificate_expiry_timestamp_seconds", Type::kGauge,
+    "head,file",
+    "When the certificate of symnas-apid, or of its authority, ends, seconds since 1970."};
+
 const Metric kProcessCpu{"process_cpu_seconds_total", Type::kCounter, "",
     "Processor time of vnfsd, user and system."};
 const Metric kProcessResident{"process_resident_memory_bytes", Type::kGauge, "",
@@ -166,6 +170,7 @@ constexpr const Metric* kAll[] = {&kBuildInfo,
                                   &kRecordsKnown,
                                   &kEvents,
                                   &kCertificateExpiry,
+                                  &kApiCertificateExpiry,
                                   &kProcessCpu,
                                   &kProcessResident,
                                   &kProcessOpenFds,

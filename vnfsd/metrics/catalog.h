@@ -24,6 +24,7 @@ extern const Metric kPageAge;
 extern const Metric kRecordsKnown;
 extern const Metric kEvents;
 extern const Metric kCertificateExpiry;
+extern const Metric kApiCertificateExpiry;
 extern const Metric kProcessCpu;
 extern const Metric kProcessResident;
 extern const Metric kProcessOpenFds;

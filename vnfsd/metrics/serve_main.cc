@@ -12,7 +12,6 @@
 #include <cstring>
 #include <map>
 #include <string>
-#include <thread>
 
 #include <fmt/core.h>
 
@@ -50,15 +49,13 @@ Status give_up_rights(const std::string& directory) {
   return {};
 }
 
-// Ends with vnfsd, however that ends.
-void end_with_input() {
-  std::thread([] {
-    char byte = 0;
-    for (;;) {
-      const ssize_t got = ::read(STDIN_FILENO, &byte, 1);
-      if (got == 0 || (got < 0 && errno != EINTR)) ::_exit(0);
-    }
-  }).detach();
+// Until vnfsd has ended, however it does.
+void wait_for_end_of_input() {
+  char byte = 0;
+  for (;;) {
+    const ssize_t got = ::read(STDIN_FILENO, &byte, 1);
+    if (got == 0 || (got < 0 && errno != EINTR)) return;
+  }
 }
 
 int report(const std::string& why) {
@@ -70,13 +67,14 @@ int run(std::map<std::string, std::string> said) {
   const auto listen = parse_listen_address(said["--listen"]);
   if (!listen) return report(listen.error().message);
   ::signal(SIGPIPE, SIG_IGN);
-  const auto server = Server::listen({*listen, said["--cert"], said["--key"], said["--client-ca"]});
+  const auto server = Server::listen({*listen, said["--cert"], said["--key"], said["--client-ca"]},
+                                     [] { ::_exit(report("the server has ended")); });
   if (!server) return report(server.error().message);
   const Status given_up = give_up_rights(said["--directory"]);
   if (!given_up) return report(given_up.error().message);
-  end_with_input();
-  (*server)->serve("/");
-  return report("the server has ended");
+  (*server)->start("/");
+  wait_for_end_of_input();
+  ::_exit(0);  // nobody needs what is being answered
 }
 
 }  // namespace

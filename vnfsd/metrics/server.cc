@@ -1,14 +1,16 @@
 #include "vnfsd/metrics/server.h"
 
-#include <sys/socket.h>
-
-#include <cerrno>
-#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <optional>
 #include <utility>
 
 #include <fmt/core.h>
-#include <httplib.h>
 
+#include "vnfsd/http/http_server.h"
+#include "vnfsd/http/peer.h"
+#include "vnfsd/http/places.h"
+#include "vnfsd/http/tls.h"
 #include "vnfsd/metrics/age.h"
 #include "vnfsd/metrics/limits.h"
 #include "vnfsd/metrics/page_file.h"
@@ -16,68 +18,83 @@
 namespace symnas::vnfsd::metrics {
 namespace {
 
-void answer(const std::string& directory, httplib::Response& response) {
-  auto page = read_page(directory);
-  if (!page) {
-    response.status = 503;
-    response.set_content("vnfsd has not written its metrics yet\n", "text/plain");
-    return;
-  }
-  response.set_content(with_age(std::move(page->text), page->age_s), "text/plain; version=0.0.4");
+constexpr Deadlines kDeadlines = {kHandshakeMs, kRequestMs, kAnswerMs, kSlowestBytesPerS};
+
+HttpReply text(int status, std::string body, std::string type = "text/plain") {
+  return {status, std::move(body), std::move(type)};
 }
 
-std::unique_ptr<httplib::Server> make_server(const ServerOptions& options) {
-  if (options.cert.empty()) return std::make_unique<httplib::Server>();
-  return std::make_unique<httplib::SSLServer>(
-      options.cert.c_str(), options.key.c_str(),
-      options.client_ca.empty() ? nullptr : options.client_ca.c_str());
+std::optional<HttpReply> check(const HttpRequest& header) {
+  if (header.path == "/metrics" && (header.method == "GET" || header.method == "HEAD"))
+    return std::nullopt;
+  return text(404, "symnas-metrics: only GET /metrics is answered\n");
+}
+
+// "" of no file.
+Result<std::string> read_authority(const std::string& path) {
+  if (path.empty()) return std::string();
+  std::ifstream file(path);
+  std::string pem((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  // Nothing would mean that clients need no certificate.
+  if (pem.empty())
+    return fail(ErrorCode::kNotFound,
+                fmt::format("client_ca {}: cannot be read, or is empty", path));
+  return pem;
+}
+
+HttpReply answer(const std::string& directory) {
+  auto page = read_page(directory);
+  if (!page) return text(503, "vnfsd has not written its metrics yet\n");
+  return text(200, with_age(std::move(page->text), page->age_s), "text/plain; version=0.0.4");
 }
 
 }  // namespace
 
 struct Server::State {
-  std::unique_ptr<httplib::Server> server;
+  std::unique_ptr<HttpConnection> connect(int fd) {
+    const std::string address = peer_address(fd);
+    auto place = addresses.take(limit_key(address));
+    if (!place) return nullptr;
+    if (!tls) return plain_connection(fd, kDeadlines, std::move(place));
+    auto connection = tls->accept(fd, address, std::move(place));
+    return connection ? std::move(*connection) : nullptr;
+  }
+
+  std::unique_ptr<TlsContext> tls;  // null: none
+  Places addresses{kAddressConnectionsMax};
+  std::string directory;
+  std::unique_ptr<HttpServer> http;  // last
 };
 
 Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Server::~Server() = default;
 
-Result<std::unique_ptr<Server>> Server::listen(const ServerOptions& options) {
+Result<std::unique_ptr<Server>> Server::listen(const ServerOptions& options,
+                                               std::function<void()> failed) {
   auto state = std::make_unique<State>();
-  state->server = make_server(options);
-  httplib::Server& server = *state->server;
-  if (!server.is_valid()) {
-    return fail(ErrorCode::kInvalidArgument,
-                fmt::format("cannot use the certificate {}, its key {} or the authority {} (PEM "
-                            "files are wanted)",
-                            options.cert, options.key, options.client_ca));
+  if (!options.cert.empty()) {
+    SYMNAS_ASSIGN(const std::string authority, read_authority(options.client_ca));
+    SYMNAS_ASSIGN(state->tls, TlsContext::load(options.cert, options.key, authority, kDeadlines));
   }
-  server.new_task_queue = [] { return new httplib::ThreadPool(kServerThreads); };
-  server.set_payload_max_length(1);  // no request has a body
-  server.set_keep_alive_max_count(1);
-  server.set_read_timeout(kRequestTimeoutS, 0);
-  server.set_write_timeout(kAnswerTimeoutS, 0);
-  // Not httplib's own SO_REUSEPORT, which would let a second one share the port.
-  server.set_socket_options([](socket_t fd) {
-    const int yes = 1;
-    ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  });
-  if (!server.bind_to_port(options.listen.address, options.listen.port)) {
-    return fail(ErrorCode::kIo,
-                fmt::format("cannot listen on {} port {}: {}", options.listen.address,
-                            options.listen.port, std::strerror(errno)));
-  }
+  HttpServerParts parts;
+  parts.connect = [raw = state.get()](int fd) { return raw->connect(fd); };
+  parts.check = check;
+  parts.answer = [raw = state.get()](const HttpRequest&) { return answer(raw->directory); };
+  parts.refuse = [](int status) {
+    return text(status, fmt::format("not a request that can be understood (status {})\n", status));
+  };
+  parts.failed = std::move(failed);
+  parts.threads = kServerThreads;
+  parts.waiting_max = kServerWaitingMax;
+  parts.body_bytes_max = 1;  // no request has a body
+  SYMNAS_ASSIGN(state->http, HttpServer::on_address(options.listen.address, options.listen.port,
+                                                    std::move(parts)));
   return std::unique_ptr<Server>(new Server(std::move(state)));
 }
 
-bool Server::serve(const std::string& directory) {
-  state_->server->Get("/metrics",
-                      [directory](const httplib::Request&, httplib::Response& response) {
-                        answer(directory, response);
-                      });
-  return state_->server->listen_after_bind();
+void Server::start(const std::string& directory) {
+  state_->directory = directory;
+  state_->http->start();
 }
-
-void Server::stop() { state_->server->stop(); }
 
 }  // namespace symnas::vnfsd::metrics

@@ -1,10 +1,13 @@
 // Server: answers GET /metrics with the page of a directory, over HTTP or HTTPS, and nothing else.
-// Thread class: made and run by one thread; serves on kServerThreads threads of its own.
+// Thread class: made, started and destroyed by one thread; serves on kServerThreads threads of its
+// own.
 //
 // Invariants: it reads nothing but the page, writes nothing, and keeps nothing between two
-// requests; a request waits for no other process.
+// requests; a request waits for no other process. A slow client holds a thread for kRequestMs, and
+// the clients of one address hold a part of the threads only.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -22,14 +25,13 @@ struct ServerOptions {
 
 class Server {
  public:
-  // Binds the port and reads the files: afterwards neither needs a right any more. Errors: kIo
-  // (port), kInvalidArgument (files).
-  static Result<std::unique_ptr<Server>> listen(const ServerOptions& options);
+  // Binds the port and reads the files: afterwards neither needs a right any more. failed: nothing
+  // is served any more. Errors: kIo (port), kNotFound, kInvalidArgument (files).
+  static Result<std::unique_ptr<Server>> listen(const ServerOptions& options,
+                                                std::function<void()> failed);
   ~Server();
-  // Serves the page of `directory` until stop(). Returns false when it cannot.
-  bool serve(const std::string& directory);
-  // Thread-safe.
-  void stop();
+  // Serves the page of `directory` from now on. REQUIRES: called once.
+  void start(const std::string& directory);
 
  private:
   struct State;

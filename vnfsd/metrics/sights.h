@@ -36,6 +36,7 @@ struct AgentSight {
   std::map<std::string, std::uint64_t> events;  // by kind
   std::map<std::string, double> certificates;   // end, since 1970, by file
   std::optional<ProcessSight> process;
+  std::map<std::string, double> api_certificates;  // as certificates: of the API over the network
 };
 
 struct HeadsSight {

@@ -19,6 +19,7 @@ SOURCES = (
 )
 NEXT = (
     ("make lab N=3", "the same cluster, to play with"),
+    ("make console", "the same in a browser: VNFSs are moved by drag and drop"),
     ("docs/operations/first_cluster.md", "the same commands on real heads"),
     ("docs/architecture/README.md", "how it works"),
 )

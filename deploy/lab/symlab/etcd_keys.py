@@ -13,6 +13,7 @@ from . import netns
 from .errors import LabError
 
 TIMEOUT_S = 10.0
+OPS_AT_ONCE = 100  # of a transaction; etcd takes 128
 
 
 class EtcdKeys:
@@ -63,6 +64,17 @@ class EtcdKeys:
 
     def put(self, key, value):
         self._ask("put", {"key": self._text(key), "value": self._text(value)})
+
+    def put_all(self, values):
+        """Puts {key: value}, in transactions of OPS_AT_ONCE."""
+        items = [{"requestPut": {"key": self._text(key), "value": self._text(value)}}
+                 for key, value in values.items()]
+        for first in range(0, len(items), OPS_AT_ONCE):
+            self._ask("txn", {"success": items[first:first + OPS_AT_ONCE]})
+
+    def erase_below(self, prefix):
+        end = prefix[:-1] + bytes([prefix[-1] + 1])
+        self._ask("deleterange", {"key": self._text(prefix), "range_end": self._text(end)})
 
     def erase(self, key):
         self._ask("deleterange", {"key": self._text(key)})

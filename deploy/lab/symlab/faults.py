@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 
-from . import delay, fuse_luns, head_processes, netns, processes
+from . import client_networks, delay, fuse_luns, head_processes, netns, processes
 from .errors import LabError
 
 PARTS = ("etcd", "peers", "luns", "clients", "eth2", "eth3", "eth4")
@@ -49,9 +49,10 @@ def rules(part):
     return f"table {family} {name} {{\n" + "\n".join(f"  {hook}" for hook in hooks) + "\n}\n"
 
 
-def rate_commands(head_name, rate):
+def rate_commands(head_name, rate, network=1):
     """(where, argv) for each direction: the head's own end and the bridge's. Pure."""
-    ends = (("head", "eth1"), ("hub", f"{head_name}-nfs"))
+    ends = (("head", client_networks.device(network)),
+            ("hub", client_networks.port(head_name, network)))
     if rate == "off":
         return [(where, ["tc", "qdisc", "del", "dev", device, "root"]) for where, device in ends]
     return [(where, ["tc", "qdisc", "replace", "dev", device, "root", "tbf", "rate", rate,
@@ -174,9 +175,9 @@ class Faults:
             os.close(tap)
         self.lab.state.note_process(name, record)
 
-    def rate(self, head_name, rate):
-        """Limits the head's NFS network in both directions; `off` ends it."""
+    def rate(self, head_name, rate, network=1):
+        """Limits the head's link of that NFS network in both directions; `off` ends it."""
         head = self.lab.head(head_name)
-        for where, argv in rate_commands(head_name, rate):
+        for where, argv in rate_commands(head_name, rate, network):
             with netns.entered(head["netns"] if where == "head" else self.lab.hub_netns):
                 _run(argv)

@@ -55,9 +55,10 @@ def create_file(path, size):
         os.close(fd)
 
 
-def attach_loop(path):
-    """Attaches a loop device with direct I/O and 512-byte blocks; returns its name."""
-    result = subprocess.run(["losetup", "--find", "--show", "--direct-io=on", path],
+def attach_loop(path, *words):
+    """Attaches a loop device with direct I/O and 512-byte blocks; returns its name. words: further
+    ones for losetup, as which part of the file."""
+    result = subprocess.run(["losetup", "--find", "--show", "--direct-io=on", *words, path],
                             capture_output=True, text=True)
     if result.returncode != 0:
         raise LabError(f"losetup {path}: {result.stderr.strip()}")
@@ -71,13 +72,17 @@ def loops_of(path):
     return result.stdout.split()
 
 
+def detach_loop(device):
+    result = subprocess.run(["losetup", "--detach", device], capture_output=True, text=True)
+    if result.returncode != 0:
+        raise LabError(f"losetup --detach {device}: {result.stderr.strip()}")
+
+
 def remove(path):
     """Detaches the file's loop devices and deletes it; succeeds when it is gone."""
     if not os.path.exists(path):
         return
     for device in loops_of(path):
-        result = subprocess.run(["losetup", "--detach", device], capture_output=True, text=True)
-        if result.returncode != 0:
-            raise LabError(f"losetup --detach {device}: {result.stderr.strip()}")
+        detach_loop(device)
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path)

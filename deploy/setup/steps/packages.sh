@@ -11,7 +11,9 @@ missing_packages() {
 
 step_present() { [ -z "$(missing_packages)" ]; }
 
-step_run() {
+step_run() { install_missing; }
+
+install_missing() {
   missing=$(missing_packages)
   [ -n "$missing" ] || return 0
   # Services of the packages (rpcbind, ...) must not start on this machine.

@@ -1,7 +1,6 @@
 #include "vnfsd/daemon/access/access_admin.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <tuple>
 
 #include <fmt/core.h>
@@ -9,6 +8,7 @@
 
 #include "common/base/bytes.h"
 #include "common/kv/access_keys.h"
+#include "vnfsd/config/api_directory.h"
 #include "vnfsd/daemon/access/certificate_ends.h"
 #include "vnfsd/daemon/access/limits.h"
 #include "vnfsd/daemon/head/limits.h"
@@ -83,8 +83,7 @@ Status check_names(const std::vector<std::string>& names) {
 
 AccessAdmin::AccessAdmin(const ThisHead& head, CertificateWatch::Tell tell)
     : head_(head),
-      directory_((std::filesystem::path(head.config.etcd.ca).parent_path().parent_path() / "api")
-                     .string()),
+      directory_(api_directory(head.config)),
       audit_(head),
       watch_(head, directory_, std::move(tell)) {}
 

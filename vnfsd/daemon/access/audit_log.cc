@@ -1,6 +1,7 @@
 #include "vnfsd/daemon/access/audit_log.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <utility>
 
@@ -47,10 +48,15 @@ void AuditLog::record(records::AuditRecord entry) {
   std::fputs((audit_line(entry) + "\n").c_str(), stderr);
   {
     const MutexLock lock(mutex_);
-    if (waiting_.size() >= kAuditWaitingMax) waiting_.pop_front();
+    if (waiting_.size() >= kAuditWaitingMax) drop_one();
     waiting_.push_back(std::move(entry));
   }
   loop_.wake();
+}
+
+void AuditLog::drop_one() {
+  const auto nothing = std::find_if_not(waiting_.begin(), waiting_.end(), changed_something);
+  waiting_.erase(nothing == waiting_.end() ? waiting_.begin() : nothing);
 }
 
 void AuditLog::write(std::int64_t deadline_ms) {
@@ -67,26 +73,33 @@ void AuditLog::write(std::int64_t deadline_ms) {
   }
 }
 
-Status AuditLog::write_one(records::AuditRecord entry, std::int64_t deadline_ms) {
-  const std::string& name = head_.config.head_name;
-  if (next_ == 0) {
-    SYMNAS_ASSIGN(const kv::OpResult read,
-                  kv::range_blocking(head_.store, kv::prefix_range(kv::keys::kAudit + name + "/"),
-                                     0, deadline_ms));
-    std::uint64_t last = 0;
-    for (const kv::KeyValue& kv : read.kvs) {
-      records::AuditRecord record;
-      if (record.ParseFromString(kv.value)) last = std::max(last, record.sequence());
-    }
-    next_ = last + 1;
+Status AuditLog::read_slots(std::int64_t deadline_ms) {
+  const std::string prefix = kv::keys::kAudit + head_.config.head_name + "/";
+  SYMNAS_ASSIGN(const kv::OpResult read,
+                kv::range_blocking(head_.store, kv::prefix_range(prefix), 0, deadline_ms));
+  AuditSlots slots;
+  for (const kv::KeyValue& kv : read.kvs) {
+    records::AuditRecord record;
+    std::uint64_t slot = 0;
+    const char* const end = kv.key.data() + kv.key.size();
+    const auto parsed = std::from_chars(kv.key.data() + prefix.size(), end, slot, 16);
+    if (parsed.ec != std::errc() || parsed.ptr != end || slot >= kAuditPerHead) continue;
+    if (record.ParseFromString(kv.value)) slots.put(slot, record);
   }
-  entry.set_sequence(next_);
+  slots_ = std::move(slots);
+  return {};
+}
+
+Status AuditLog::write_one(records::AuditRecord entry, std::int64_t deadline_ms) {
+  if (!slots_) SYMNAS_TRY(read_slots(deadline_ms));
+  entry.set_sequence(slots_->next_sequence());
+  const std::uint64_t slot = slots_->slot_for(entry);
   kv::Txn txn;
   txn.success.push_back(
-      kv::put(kv::keys::audit(name, next_ % kAuditPerHead), entry.SerializeAsString()));
+      kv::put(kv::keys::audit(head_.config.head_name, slot), entry.SerializeAsString()));
   // Of unknown outcome: it is written again, in the same place.
   SYMNAS_TRY(kv::txn_blocking(head_.store, std::move(txn), deadline_ms));
-  ++next_;
+  slots_->put(slot, entry);
   return {};
 }
 

@@ -8,6 +8,10 @@ namespace symnas::vnfsd::daemon {
 
 // Entries of the audit log that a head keeps in etcd: with 16 heads 8 MiB at most.
 inline constexpr std::uint64_t kAuditPerHead = 512;
+// Of them, of one credential, for what it was refused, failed at, or only tried: enough to see what
+// it was after. The log has them all.
+inline constexpr std::uint64_t kAuditNothingPerWho = 32;
+static_assert(kAuditNothingPerWho * 4 <= kAuditPerHead);
 inline constexpr std::size_t kAuditTextBytesMax = 400;  // of the path, and of the text
 // Entries that wait for etcd: minutes of an administrator's work. The log has them all.
 inline constexpr std::size_t kAuditWaitingMax = 256;

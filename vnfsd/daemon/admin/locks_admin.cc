@@ -29,18 +29,30 @@ Status resolve_path(kv::Store& store, api::LockFilter& filter) {
   return {};
 }
 
-Result<std::vector<Found>> find_locks(kv::Store& store, const ClusterView& view,
-                                      api::LockFilter filter) {
+struct Matching {
+  std::vector<Found> found;  // by filesystem
+  bool more = false;         // there are more than were asked for
+};
+
+// Memory is bounded by what matches: what does not goes page by page.
+Result<Matching> find_locks(kv::Store& store, const ClusterView& view, api::LockFilter filter,
+                            std::size_t most) {
   if (!filter.vnfs.empty()) SYMNAS_TRY(find(view.vnfses, "vnfs", filter.vnfs));
   if (!filter.filesystem.empty()) SYMNAS_TRY(find(view.filesystems, "fs", filter.filesystem));
   SYMNAS_TRY(resolve_path(store, filter));
-  std::vector<Found> out;
+  Matching out;
+  std::size_t count = 0;
   for (const auto& [name, filesystem] : view.filesystems) {
     if (!filter.filesystem.empty() && filter.filesystem != name) continue;
     Found found{name, FsId{filesystem.record.fsid()}, {}};
-    SYMNAS_ASSIGN(found.locks, fs::list_locks(store, found.fs));
-    std::erase_if(found.locks, [&](const auto& lock) { return !api::matches(filter, lock); });
-    out.push_back(std::move(found));
+    SYMNAS_TRY(fs::for_each_lock(store, found.fs, [&](fs::LockEntry lock) {
+      if (!api::matches(filter, lock)) return true;
+      out.more = ++count > most;
+      if (!out.more) found.locks.push_back(std::move(lock));
+      return !out.more;
+    }));
+    out.found.push_back(std::move(found));
+    if (out.more) break;
   }
   return out;
 }
@@ -54,15 +66,13 @@ std::string count_of(std::size_t locks, const std::string& filesystem, const cha
 
 Result<json> LocksAdmin::locks(const api::LockFilter& filter) {
   SYMNAS_ASSIGN(const ClusterView cluster, read_when_ready(head_, reader_));
-  SYMNAS_ASSIGN(const std::vector<Found> all, find_locks(head_.store, cluster, filter));
+  SYMNAS_ASSIGN(const Matching all, find_locks(head_.store, cluster, filter, api::kLocksListed));
   json out = json::array();
-  for (const Found& found : all) {
-    for (const fs::LockEntry& lock : found.locks) {
-      if (out.size() == api::kLocksListed) return json{{"locks", out}, {"more", true}};
+  for (const Found& found : all.found) {
+    for (const fs::LockEntry& lock : found.locks)
       out.push_back(api::lock_document(found.filesystem, filter.path, lock, head_.clock.wall_ns()));
-    }
   }
-  return json{{"locks", out}, {"more", false}};
+  return json{{"locks", std::move(out)}, {"more", all.more}};
 }
 
 Result<std::string> LocksAdmin::clear_locks(const api::LockFilter& filter, Mode mode) {
@@ -70,10 +80,10 @@ Result<std::string> LocksAdmin::clear_locks(const api::LockFilter& filter, Mode 
     return fail(ErrorCode::kInvalidArgument,
                 "lock clear: say whose: a filesystem, VNFS, client or file");
   SYMNAS_ASSIGN(const ClusterView cluster, read_when_ready(head_, reader_));
-  SYMNAS_ASSIGN(const std::vector<Found> all, find_locks(head_.store, cluster, filter));
+  SYMNAS_ASSIGN(const Matching all, find_locks(head_.store, cluster, filter, SIZE_MAX));
   std::string done;
   std::string unanswered;
-  for (const Found& found : all) {
+  for (const Found& found : all.found) {
     if (found.locks.empty()) continue;
     if (!done.empty()) done += "\n";
     if (mode == Mode::kDryRun) {

@@ -8,6 +8,7 @@
 #include "common/base/log.h"
 #include "common/base/version.h"
 #include "fsal_cluster/pulse/pulse.h"
+#include "vnfsd/config/api_directory.h"
 #include "vnfsd/daemon/monitor/limits.h"
 #include "vnfsd/daemon/monitor/process_sight.h"
 #include "vnfsd/metrics/age.h"
@@ -28,6 +29,16 @@ std::optional<double> gate_margin_s(int pid, std::int64_t now_ns) {
   const std::int64_t until_ns = pulse->read().open_until_ns;
   if (until_ns == fs::kAlwaysOpen) return std::nullopt;
   return seconds(until_ns - now_ns);
+}
+
+// Of the files that are there, in seconds since 1970.
+std::map<std::string, double> ends_of(const std::vector<std::string>& files) {
+  std::map<std::string, double> out;
+  for (const std::string& path : files) {
+    if (path.empty()) continue;
+    if (const auto end_s = pki::certificate_end(path)) out[path] = static_cast<double>(*end_s);
+  }
+  return out;
 }
 
 }  // namespace
@@ -106,6 +117,7 @@ metrics::AgentSight MetricsKeeper::agent() {
   out.now_s = seconds(head_.clock.wall_ns());
   out.events = parts_.journal.events.counts();
   out.certificates = certificates_;
+  out.api_certificates = api_certificates_;
   out.process = look_at_process();
   return out;
 }
@@ -114,13 +126,10 @@ void MetricsKeeper::read_certificates() {
   const std::int64_t now_ms = head_.clock.mono_ns() / 1'000'000;
   if (certificates_ms_ >= 0 && now_ms - certificates_ms_ < kCertificateReadMs) return;
   certificates_ms_ = now_ms;
-  certificates_.clear();
-  for (const std::string& path :
-       {head_.config.etcd.ca, head_.config.etcd.cert, head_.config.metrics.cert}) {
-    if (path.empty()) continue;
-    if (const auto end_s = pki::certificate_end(path))
-      certificates_[path] = static_cast<double>(*end_s);
-  }
+  const std::string api = api_directory(head_.config);
+  certificates_ =
+      ends_of({head_.config.etcd.ca, head_.config.etcd.cert, head_.config.metrics.cert});
+  api_certificates_ = ends_of({api + "/server.crt", api + "/ca.crt"});
 }
 
 metrics::HeadsSight MetricsKeeper::heads() const {

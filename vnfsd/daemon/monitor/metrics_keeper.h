@@ -76,8 +76,9 @@ class MetricsKeeper {
   InstanceReader instance_reader_;
   // Used by the loop only.
   std::map<std::string, double> certificates_;  // end, by file
-  std::int64_t certificates_ms_ = -1;           // when they were read; -1: not yet
-  std::string failure_;                         // why the page was not written; "": it was
+  std::map<std::string, double> api_certificates_;
+  std::int64_t certificates_ms_ = -1;  // when they were read; -1: not yet
+  std::string failure_;                // why the page was not written; "": it was
 
   mutable Mutex mutex_;  // leaf
   std::string page_ GUARDED_BY(mutex_);

@@ -96,10 +96,12 @@ def slow_clients_are_dropped(bench):
 def too_many_requests_are_told_to_wait(bench):
     """429 with Retry-After for an address; connections of one address are bounded."""
     with network_api(bench, requests_per_s=2, requests_burst=4) as api:
-        replies = [api.ask("GET", "/v1/status", "t-viewer") for _ in range(6)]
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:  # however slow one of them is
+            asked = [pool.submit(api.ask, "GET", "/v1/status", "t-viewer") for _ in range(8)]
+        replies = [one.result() for one in asked]
         refused = [reply for reply in replies if reply.status == 429]
         check(refused and "Retry-After" in refused[0].headers, str(replies[-1]))
-        check(replies[0].status == 200, str(replies[0]))
+        check(any(reply.status == 200 for reply in replies), str(replies[0]))
         time.sleep(2.0)
         check(api.ask("GET", "/v1/status", "t-viewer").status == 200, "it stays refused")
     with network_api(bench, connections_max=8) as api:

@@ -25,7 +25,8 @@ class SecondHead(NetworkApi):
 
 @lab_test("operations/api_network.md", lab=labs.OWN_LAB)
 def revoked_on_one_head_is_refused_on_the_other(bench):
-    """A certificate and a token are good on both heads until one revokes them: within a second."""
+    """A certificate and a token are good on both heads until one revokes them: within a second. A
+    head that is removed takes its own certificates along."""
     bench.lab.up(2, 1, "64M")
     try:
         first, second = NetworkApi(bench), SecondHead(bench, "c1n2")
@@ -51,6 +52,13 @@ def revoked_on_one_head_is_refused_on_the_other(bench):
         reply = second.ask("GET", "/v1/status", "t-again")
         check(reply.status == 401 and "revoked" in reply.error["message"], str(reply))
         print(f"     refused {time.monotonic() - begin:.2f} s after the first revocation")
+        first.symnas_here("head", "drain", "c1n2", "--wait", timeout_s=150)
+        told = first.symnas_here("head", "rm", "c1n2", "--yes")
+        check("api certificate c1n2: revoked" in told, told)
+        states = {one["name"]: one["state"]
+                  for one in first.symnas_here.json("api", "cert", "ls")["certificates"]
+                  if one["use"] == "server"}
+        check(states == {"c1n1": "good", "c1n2": "revoked"}, str(states))
         for api in (first, second):
             api.stop()
     finally:

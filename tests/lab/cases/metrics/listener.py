@@ -5,6 +5,7 @@ import os
 import signal
 import socket
 import ssl
+import threading
 import time
 
 from lab_case import check, eventually, lab_test
@@ -15,6 +16,7 @@ QUICK_S = 1.0  # a scrape, whatever hangs
 OLD_S = 5.0
 IDLE = 20  # connections that say nothing
 DROPPED_S = 15.0
+SLOW, SLOW_S = 8, 8  # clients, seconds
 
 
 def up(samples):
@@ -123,6 +125,33 @@ def listener_ends_and_comes_with_vnfsd(bench):
         with open(os.path.join(bench.lab.head("c1n1")["dir"], "vnfsd.log"),
                   encoding="utf-8") as file:
             check("metrics: symnas-metrics has ended" in file.read(), "the log does not tell")
+
+
+@lab_test("operations/monitoring.md")
+def slow_clients_do_not_stop_scrapes(bench):
+    """Eight clients that send their requests byte by byte, and come again when they are hung up on:
+    scrapes from another address are answered all the time."""
+    ended = threading.Event()
+
+    def drip(address):
+        while not ended.wait(0.01):
+            with contextlib.suppress(OSError), netns.entered(bench.lab.space_of("c1n1")), \
+                 socket.create_connection((address, PORT), 5.0) as slow:
+                for byte in b"GET /metrics":
+                    slow.sendall(bytes([byte]))
+                    if ended.wait(0.3):
+                        break
+    with listening(bench) as address, contextlib.ExitStack() as stack:
+        wait_for(bench, address, "the VNFS is shown as served", up)
+        clients = [threading.Thread(target=drip, args=(address,)) for _ in range(SLOW)]
+        stack.callback(lambda: [client.join() for client in clients])
+        stack.callback(ended.set)
+        for client in clients:
+            client.start()
+        for _ in range(SLOW_S):
+            quick(bench, address)
+            time.sleep(1.0)
+        check(all(client.is_alive() for client in clients), "a slow client has ended")
 
 
 @lab_test("operations/monitoring.md")

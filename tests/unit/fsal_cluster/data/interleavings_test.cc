@@ -198,6 +198,40 @@ TEST_F(InterleavingsTest, WhatIsToBePublishedIsNotForgottenByTheCommitUnderWay) 
   EXPECT_GT(shown.get().mtime_ns, before_ns);
 }
 
+// The first head gives its S token up while another commit, one of times, waits for that: by its
+// turn the file may have grown elsewhere.
+TEST_F(InterleavingsTest, ACommitOfTimesThatWaitedForTheTokensEndPutsNoOldSize) {
+  one_.create(kFile);
+  ASSERT_TRUE(one_.write(kFile, 0, kA + kA, WriteStability::kFileSync));
+  ASSERT_TRUE(two_.write(kFile, 0, kB));
+  ASSERT_TRUE(one_.write(kFile, kA.size(), kB));  // both have S, and make changes up
+  make_a_gap();                                   // records are read from the store again
+  let_it_come();
+  const auto reads_record = reads(kv::keys::inode(kHeadsFs, kFile));
+  one_.replies().hold([reads_record, erased = erases(token(one_))](const kv::Op& op) {
+    return reads_record(op) || erased(op);
+  });
+  auto flushed = later([&] { return one_.data().flush_all(); });
+  ASSERT_TRUE(one_.replies().wait_until_held()) << "the commit that will erase the token";
+  records::WantRecord publish;
+  publish.set_kind(records::WantRecord::PUBLISH);
+  publish.set_mount(two_.id().value());
+  kv::Mutation asks;
+  asks.writes = {kv::put(kv::keys::want(kHeadsFs, kFile), publish.SerializeAsString())};
+  ASSERT_TRUE(two_.session().commit_blocking(asks)->succeeded);
+  let_it_come();  // the commit of times waits
+  one_.replies().release_one();
+  ASSERT_TRUE(one_.replies().wait_until_held());
+  ASSERT_FALSE(stored(token(one_)));
+  ASSERT_TRUE(two_.write(kFile, 2 * kA.size(), kB, WriteStability::kFileSync));
+  one_.replies().release();
+  EXPECT_TRUE(flushed.get());
+  ASSERT_TRUE(goes(kv::keys::want(kHeadsFs, kFile))) << "the commit of times is done";
+  EXPECT_EQ(two_.attributes(kFile).size_bytes, 3 * kA.size());
+  EXPECT_EQ(one_.attributes(kFile).size_bytes, 3 * kA.size());
+  EXPECT_EQ(one_.read(kFile, 0, 30'000).value_or("error"), kB + kB + kB);
+}
+
 // Pending writes are recorded first: that commit must not erase the token.
 TEST_F(InterleavingsTest, ASizeChangeKeepsTheTokenUntilItIsDone) {
   one_.create(kFile);

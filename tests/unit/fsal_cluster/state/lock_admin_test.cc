@@ -44,6 +44,23 @@ TEST_F(LockAdminTest, ShowsWhatIsRecorded) {
   EXPECT_FALSE(seen[0].is_older_than_mount);
 }
 
+TEST_F(LockAdminTest, IsReadInPages) {
+  constexpr int kMore = kLocksPage + 10;
+  for (int number = 0; number < kMore; ++number) {
+    const LockOwner owner{LockProtocol::kNfs4, "client", std::to_string(number)};
+    const RecordedLock lock{{{0, 9, LockMode::kExclusive}}, {}, 1};
+    kv::Mutation mutation;
+    mutation.writes = {kv::put(lock_key(world_.fs(), kFile, "elsewhere", owner),
+                               to_record(kFile, "elsewhere", owner, lock).SerializeAsString())};
+    ASSERT_TRUE(world_.session().commit_blocking(std::move(mutation)));
+  }
+  EXPECT_EQ(listed().size(), static_cast<std::size_t>(kMore));
+  int taken = 0;
+  ASSERT_TRUE(
+      for_each_lock(world_.store(), world_.fs(), [&](const LockEntry&) { return ++taken < 5; }));
+  EXPECT_EQ(taken, 5);
+}
+
 TEST_F(LockAdminTest, WhatNobodyBelievesInGoesAtOnce) {
   const auto locks = load("elsewhere");
   lock(*locks, 10);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -244,10 +245,11 @@ struct FakeDeciders final : DecidersBackend {
 
 struct FakeAccess final : AccessBackend {
   Result<Caller> authenticate(const Credential& credential) override {
+    ++lookups;
     if (away) return fail(ErrorCode::kUnavailable, "etcd: no answer");
     if (credential.token != "secret" || credential.certificate != "print")
       return fail(ErrorCode::kPermission, "API: the token is not known, or was revoked");
-    return Caller{"ops", role, "", "laptop"};
+    return Caller{token_name, role, "", "laptop"};
   }
   Result<nlohmann::json> tokens() override {
     return nlohmann::json{{"tokens", nlohmann::json::array()}};
@@ -269,17 +271,23 @@ struct FakeAccess final : AccessBackend {
         {"done", {"issue " + request.name}}, {"certificate", "PEM"}, {"authority", "PEM"}};
   }
   Result<std::string> revoke_certificate(const std::string& which, const Caller&, Mode) override {
+    if (!revoked) return tl::unexpected<Error>(revoked.error());
     return "revoke " + which;
   }
   Result<nlohmann::json> audit(Revision after) override {
+    if (on_audit) on_audit();
     return nlohmann::json{{"entries", nlohmann::json::array()}, {"revision", after.value()}};
   }
   void record(const AuditEntry& entry) override { entries.push_back(entry); }
   nlohmann::json ending() override { return nlohmann::json::array(); }
   Result<std::string> authority_pem() override { return std::string("PEM"); }
 
+  std::string token_name = "ops";
   Role role = Role::kViewer;
-  bool away = false;
+  std::atomic<bool> away = false;
+  std::atomic<int> lookups = 0;
+  std::function<void()> on_audit;
+  Status revoked;  // of certificates
   std::vector<AuditEntry> entries;
 };
 

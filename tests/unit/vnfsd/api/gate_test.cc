@@ -1,5 +1,7 @@
 #include "vnfsd/api/gate.h"
 
+#include <optional>
+
 #include <nlohmann/json.hpp>
 
 #include "tests/unit/vnfsd/api/fake_backends.h"
@@ -104,6 +106,57 @@ TEST_F(GateTest, TellsSymnasApidItsWork) {
   EXPECT_EQ(terms["addresses"], json{"10.99.0.1"});
   EXPECT_EQ(terms["port"], 20492);
   EXPECT_EQ(terms["authority"], "PEM");
+}
+
+TEST_F(GateTest, OneTokenHasAPartOfTheRequests) {
+  backend.access.role = Role::kAdmin;
+  std::size_t deep = 0;
+  HttpReply innermost;
+  std::optional<HttpReply> of_another;
+  backend.access.on_audit = [&] {
+    ++deep;
+    clock.advance_ns(1'000'000'000);  // so that its rate is not what stops it
+    innermost = gate.answer(request("GET", "/v1/audit"));
+    if (of_another) return;
+    backend.access.token_name = "other";
+    backend.access.on_audit = nullptr;
+    of_another = gate.answer(request("GET", "/v1/audit"));
+  };
+  EXPECT_EQ(gate.answer(request("GET", "/v1/audit")).status, 200);
+  EXPECT_EQ(deep, kTokenRequestsMax);
+  EXPECT_EQ(of_another->status, 200);
+  backend.access.token_name = "ops";
+  EXPECT_EQ(gate.answer(request("GET", "/v1/audit")).status, 200) << "they have ended";
+}
+
+TEST_F(GateTest, OneTokenHasAPartOfTheStreams) {
+  backend.access.role = Role::kOperator;
+  const auto follow = [&](const std::string& probe = "") {
+    clock.advance_ns(1'000'000'000);
+    HttpRequest made = request("GET", kFollowPath);
+    made.headers[gate_header::kProbe] = probe;
+    return gate.answer(made);
+  };
+  std::vector<HttpReply> held;
+  for (std::size_t i = 0; i < kTokenFollowersMax; ++i) {
+    EXPECT_EQ(follow("1").status, 200) << "a probe holds nothing";
+    held.push_back(follow());
+    EXPECT_EQ(held.back().status, 200);
+  }
+  for (const char* probe : {"1", ""}) {
+    const HttpReply refused = follow(probe);
+    EXPECT_EQ(refused.status, 429);
+    EXPECT_EQ(json::parse(refused.body)["error"]["message"],
+              "API: this token has 2 event streams under way on this head already: try again when "
+              "one of them has ended, or ask another head");
+    EXPECT_EQ(refused.headers.at("Retry-After"), "1");
+  }
+  EXPECT_EQ(gate.answer(request("GET", "/v1/status")).status, 200) << "it may still ask";
+  backend.access.token_name = "other";
+  EXPECT_EQ(follow().status, 200);
+  backend.access.token_name = "ops";
+  held.pop_back();
+  EXPECT_EQ(follow().status, 200);
 }
 
 }  // namespace

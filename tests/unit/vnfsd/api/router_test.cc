@@ -188,6 +188,15 @@ TEST_F(RouterTest, HeadsAreRemoved) {
   EXPECT_EQ(backend.notes.all.back(), "remove head c1n2");
 }
 
+TEST_F(RouterTest, AHeadThatIsRemovedLosesItsCertificates) {
+  EXPECT_EQ((*ask("DELETE", "/v1/heads/c1n2"))["done"].back(), "revoke c1n2");
+  backend.access.revoked = fail(ErrorCode::kNotFound, "there is none");
+  EXPECT_EQ((*ask("DELETE", "/v1/heads/c1n2"))["done"].size(), 1u) << "it had none";
+  backend.access.revoked = fail(ErrorCode::kUnavailable, "etcd: away");
+  EXPECT_EQ((*ask("DELETE", "/v1/heads/c1n2"))["done"].back(),
+            "api certificate c1n2: not revoked: etcd: away (symnas api cert revoke c1n2)");
+}
+
 TEST_F(RouterTest, FencesAndShowsIt) {
   ASSERT_TRUE(ask("POST", "/v1/heads/c1n2/fence"));
   EXPECT_EQ(backend.notes.all.back(), "fence c1n2");

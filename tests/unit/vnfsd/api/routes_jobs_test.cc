@@ -7,11 +7,19 @@
 #include "tests/unit/vnfsd/api/reply_check.h"
 #include "vnfsd/api/router.h"
 #include "vnfsd/jobs/jobs.h"
+#include "vnfsd/jobs/limits.h"
 
 namespace symnas::vnfsd::api {
 namespace {
 
 using nlohmann::json;
+
+// A test sets it while a job's thread reads it.
+struct SharedClock final : env::Clock {
+  std::int64_t mono_ns() const override { return now_ns; }
+  std::int64_t wall_ns() const override { return now_ns; }
+  std::atomic<std::int64_t> now_ns = 1;
+};
 
 class RoutesJobsTest : public ::testing::Test {
  protected:
@@ -105,6 +113,27 @@ TEST_F(RoutesJobsTest, OnlyLongWorkAndNoDryRunBecomesAJob) {
   EXPECT_TRUE(jobs->all().empty());
   for (const char* id : {"7", "x", "-1", "1x"})
     EXPECT_EQ(code_of(ask("GET", std::string("/v1/jobs/") + id)), ErrorCode::kNotFound) << id;
+}
+
+TEST_F(RoutesJobsTest, EndWithTheCredentialThatBeganThem) {
+  SharedClock clock;
+  jobs = std::make_unique<Jobs>(directory, clock);
+  router = std::make_unique<Router>(backend.all(), backend.access, jobs.get());
+  backend.inspection.is_slow = true;
+  auto request = request_of("POST", "/v1/filesystems/u04/check", "", {{"async", "true"}});
+  request->caller = {"ops", Role::kAdmin, "10.1.2.3"};
+  request->credential = {"revoked", "print", "01"};
+  const auto begun = router->handle(*request);
+  clock.now_ns += kLeaveLookNs;
+  const json job = ended("/v1/jobs/" + (*begun)["job"]["id"].dump());
+  EXPECT_EQ(job["state"], "cancelled");
+  EXPECT_EQ(job["error"]["message"],
+            "fs u04: cancelled: API: the token is not known, or was revoked");
+}
+
+TEST_F(RoutesJobsTest, ThoseOfRootsSocketHaveNoCredentialToLookUp) {
+  ended(begin("/v1/filesystems/u04/check"));
+  EXPECT_EQ(backend.access.lookups, 0);
 }
 
 }  // namespace

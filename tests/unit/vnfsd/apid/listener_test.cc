@@ -6,12 +6,6 @@
 namespace symnas::vnfsd::apid {
 namespace {
 
-TEST(Listener, AnIpv6NetworkIsOneAddress) {
-  EXPECT_EQ(limit_key("10.1.2.3"), "10.1.2.3");
-  EXPECT_EQ(limit_key("2001:db8:0:1::1"), limit_key("2001:db8:0:1:ffff::2"));
-  EXPECT_NE(limit_key("2001:db8:0:1::1"), limit_key("2001:db8:0:2::1"));
-}
-
 TEST(Listener, TermsAreReadStrictly) {
   nlohmann::json document = {{"addresses", {"10.99.0.1"}}, {"port", 20492},
                              {"connections_max", 64},      {"requests_per_s", 20},

@@ -156,5 +156,51 @@ TEST_F(JobsTest, ADocumentWithoutAMemberIsCorrupt) {
   EXPECT_EQ(job_from_document(json::array()).error().code, ErrorCode::kCorrupt);
 }
 
+TEST_F(JobsTest, EndWhenTheLeaveOfWhoBeganThemDoes) {
+  env::ManualClock clock;
+  jobs_ = std::make_unique<Jobs>(directory_, clock);
+  std::atomic<int> asked = 0;
+  Status answer = fail(ErrorCode::kUnavailable, "etcd: away");
+  const auto work = [&](Progress& progress) -> Result<json> {
+    EXPECT_FALSE(progress.is_cancelled());
+    EXPECT_EQ(asked, 0) << "it was asked for just now";
+    clock.advance_ns(kLeaveLookNs);
+    EXPECT_FALSE(progress.is_cancelled()) << "that nobody knows is no reason";
+    EXPECT_FALSE(progress.is_cancelled());
+    EXPECT_EQ(asked, 1) << "only so often";
+    answer = fail(ErrorCode::kPermission, "API: the token was revoked");
+    clock.advance_ns(kLeaveLookNs);
+    EXPECT_TRUE(progress.is_cancelled());
+    return cancelled("fs u04");
+  };
+  const auto begun = jobs_->start(check(), work, [&] {
+    ++asked;
+    return answer;
+  });
+  const JobRecord job = ended(begun->id);
+  EXPECT_EQ(job.state, "cancelled");
+  EXPECT_EQ(job.error->message, "fs u04: cancelled: API: the token was revoked");
+  EXPECT_EQ(asked, 2);
+}
+
+TEST_F(JobsTest, WhatIsCommittedGoesOnWithoutLeave) {
+  env::ManualClock clock;
+  jobs_ = std::make_unique<Jobs>(directory_, clock);
+  const auto refused = [] { return Status(fail(ErrorCode::kPermission, "revoked")); };
+  const auto committed = [&](Progress& progress) -> Result<json> {
+    EXPECT_TRUE(progress.commit("the fence is recorded"));
+    clock.advance_ns(kLeaveLookNs);
+    EXPECT_FALSE(progress.is_cancelled());
+    return json::object();
+  };
+  EXPECT_EQ(ended(jobs_->start(check(), committed, refused)->id).state, "done");
+  const auto too_late = [&](Progress& progress) -> Result<json> {
+    clock.advance_ns(kLeaveLookNs);
+    SYMNAS_TRY(progress.commit("the fence is recorded"));
+    return json::object();
+  };
+  EXPECT_EQ(ended(jobs_->start(check(), too_late, refused)->id).state, "cancelled");
+}
+
 }  // namespace
 }  // namespace symnas::vnfsd

@@ -33,7 +33,15 @@ Sights all_of_it() {
   move.set_ordered_ns(5'000'000'000);
   builder.put(kv::keys::kMoves + "vnfs1", move.SerializeAsString());
   Sights out;
-  out.agent = {"c1n1", "0.1", 5, 1, 2, {{"fenced", 3}}, {{"/etc/c", 99}}, ProcessSight{}};
+  out.agent = {"c1n1",
+               "0.1",
+               5,
+               1,
+               2,
+               {{"fenced", 3}},
+               {{"/etc/c", 99}},
+               ProcessSight{},
+               {{"/etc/api/c", 99}}};
   out.heads.view = builder.view();
   out.heads.silent = {"c1n3"};
   out.heads.clocks_s = {{"c1n1", -0.5}};

@@ -231,6 +231,21 @@ TEST_F(AccessAdminTest, TheAuditLogIsBounded) {
   EXPECT_EQ((*page)["entries"].back()["path"], "/v1/599");
 }
 
+TEST_F(AccessAdminTest, WhoIsRefusedAgainAndAgainPushesNobodyOut) {
+  admin->record({root, "POST", "/v1/networks", "done", ""});
+  const api::Caller viewer{"ops", api::Role::kViewer, "10.1.2.3", "laptop"};
+  for (int i = 0; i < 600; ++i) {
+    clock.advance_ns(1);
+    admin->record({viewer, "POST", "/v1/" + std::to_string(i), "permission", ""});
+    if (i % 100 == 99) make("c1n1");
+  }
+  const auto page = admin->audit({});
+  ASSERT_TRUE(page);
+  ASSERT_EQ((*page)["entries"].size(), 33u);
+  EXPECT_EQ((*page)["entries"][0]["path"], "/v1/networks");
+  EXPECT_EQ((*page)["entries"].back()["path"], "/v1/599");
+}
+
 TEST(AuditLine, NobodyForgesOne) {
   records::AuditRecord entry;
   entry.set_who("ops");

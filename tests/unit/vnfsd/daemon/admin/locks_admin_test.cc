@@ -2,7 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "fsal_cluster/state/lock_record.h"
 #include "tests/unit/vnfsd/daemon/head_world.h"
+#include "vnfsd/api/limits.h"
 
 namespace symnas::vnfsd::daemon {
 namespace {
@@ -22,6 +24,40 @@ TEST_F(LocksAdminTest, WhereNothingIsLockedNothingIsShown) {
 TEST_F(LocksAdminTest, WhatDoesNotExistIsNotLookedAt) {
   EXPECT_EQ(code_of(admin.locks({.filesystem = "none"})), ErrorCode::kNotFound);
   EXPECT_EQ(code_of(admin.locks({.vnfs = "none"})), ErrorCode::kNotFound);
+}
+
+TEST_F(LocksAdminTest, ShowsSoManyAndSaysThatThereAreMore) {
+  constexpr int kPage = 100;
+  const ClusterView view = builder.view();
+  const auto& filesystem = view.filesystems.begin()->second;
+  const FsId id{filesystem.record.fsid()};
+  const auto record = [&](std::uint64_t number) {
+    const fs::LockOwner owner{fs::LockProtocol::kNfs4, "client " + std::to_string(number), "o"};
+    const Ino ino{number + 1};
+    const fs::RecordedLock lock{{{0, 9, fs::LockMode::kExclusive}}, {}, 1};
+    return kv::put(fs::lock_key(id, ino, "vnfs1", owner),
+                   fs::to_record(ino, "vnfs1", owner, lock).SerializeAsString());
+  };
+  for (std::uint64_t number = 0; number < api::kLocksListed; number += kPage) {
+    kv::Txn txn;
+    for (int i = 0; i < kPage; ++i) txn.success.push_back(record(number + i));
+    ASSERT_TRUE(kv::txn_blocking(builder.store, txn, kTestDeadlineMs));
+  }
+  nlohmann::json shown = *admin.locks({});
+  EXPECT_EQ(shown["locks"].size(), api::kLocksListed);
+  EXPECT_EQ(shown["more"], false);
+  kv::Txn one_more;
+  one_more.success.push_back(record(api::kLocksListed));
+  ASSERT_TRUE(kv::txn_blocking(builder.store, one_more, kTestDeadlineMs));
+  shown = *admin.locks({});
+  EXPECT_EQ(shown["locks"].size(), api::kLocksListed);
+  EXPECT_EQ(shown["more"], true);
+  // What matches counts, not what there is.
+  const std::string last = "client " + std::to_string(api::kLocksListed);
+  shown = *admin.locks({.client = last});
+  ASSERT_EQ(shown["locks"].size(), 1u);
+  EXPECT_EQ(shown["locks"][0]["client"], last);
+  EXPECT_EQ(shown["more"], false);
 }
 
 TEST_F(LocksAdminTest, NotAllLocksAreClearedAtOnce) {

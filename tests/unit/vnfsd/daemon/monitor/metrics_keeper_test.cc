@@ -5,16 +5,24 @@
 
 #include "tests/unit/vnfsd/daemon/head_world.h"
 #include "vnfsd/metrics/page_file.h"
+#include "vnfsd/pki/authority.h"
 
 namespace symnas::vnfsd::daemon {
 namespace {
 
 class MetricsKeeperTest : public HeadWorld {
  protected:
-  MetricsKeeperTest() { std::filesystem::create_directories(head.config.daemon.run_dir); }
+  MetricsKeeperTest() : HeadWorld(with_folders()) {
+    std::filesystem::create_directories(head.config.daemon.run_dir);
+  }
   ~MetricsKeeperTest() override {
     end.request_stop();
     std::filesystem::remove_all(head.config.daemon.run_dir);
+  }
+  static Config with_folders() {
+    Config config = config_of("c1n3");
+    config.etcd.ca = config.daemon.run_dir + "/etc/tls/ca.crt";  // is not there
+    return config;
   }
   bool shows(const std::string& line) {
     return keeper.text().find("\n" + line + "\n") != std::string::npos;
@@ -62,6 +70,19 @@ TEST_F(MetricsKeeperTest, ThePageIsAFileForTheListener) {
   const auto page = metrics::read_page(page_directory(head.config));
   ASSERT_TRUE(page);
   EXPECT_TRUE(keeper.text().starts_with(page->text));
+}
+
+TEST_F(MetricsKeeperTest, ShowsWhenTheCertificatesOfTheApiEnd) {
+  const auto authority = pki::Authority::create("symnas API of c1");
+  ASSERT_TRUE(authority);
+  const std::string folder = head.config.daemon.run_dir + "/etc";
+  std::filesystem::create_directories(folder + "/api");
+  std::ofstream(folder + "/api/ca.crt") << authority->certificate_pem();
+  keeper.look();
+  const std::string name = "symnas_api_certificate_expiry_timestamp_seconds{head=\"c1n3\",file=\"";
+  EXPECT_NE(keeper.text().find("\n" + name + folder + "/api/ca.crt\"} "), std::string::npos)
+      << keeper.text();
+  EXPECT_EQ(keeper.text().find(name + folder + "/api/server.crt"), std::string::npos);
 }
 
 TEST_F(MetricsKeeperTest, WhatIsShownBecomesOld) {

@@ -1,4 +1,4 @@
-#include "vnfsd/apid/tls.h"
+#include "vnfsd/http/tls.h"
 
 #include <fcntl.h>
 #include <openssl/err.h>
@@ -7,16 +7,15 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <chrono>
+#include <cerrno>
+#include <cstring>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "common/base/bytes.h"
-#include "vnfsd/apid/limits.h"
 #include "vnfsd/pki/handles.h"
 
-namespace symnas::vnfsd::apid {
+namespace symnas::vnfsd {
 namespace {
 
 using pki::Certificate;
@@ -31,12 +30,6 @@ std::string reason() {
   return text == nullptr ? "the connection ended" : text;
 }
 
-std::int64_t now_ms() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
-
 std::string hex_of(const unsigned char* bytes, std::size_t count) {
   return to_hex({reinterpret_cast<const char*>(bytes), count});
 }
@@ -45,20 +38,18 @@ std::string hex_of(const unsigned char* bytes, std::size_t count) {
 bool wait_for(SSL* session, int result, int fd, std::int64_t deadline_ms) {
   const int error = SSL_get_error(session, result);
   if (error != SSL_ERROR_WANT_READ && error != SSL_ERROR_WANT_WRITE) return false;
-  const std::int64_t left_ms = deadline_ms - now_ms();
-  if (left_ms <= 0) return false;
-  pollfd entry{fd, static_cast<short>(error == SSL_ERROR_WANT_READ ? POLLIN : POLLOUT), 0};
-  return ::poll(&entry, 1, static_cast<int>(left_ms)) == 1;
+  return Patience::wait(fd, error == SSL_ERROR_WANT_READ ? POLLIN : POLLOUT, deadline_ms);
 }
 
 class Connection final : public TlsConnection {
  public:
-  Connection(Session session, int fd, std::string address, std::shared_ptr<void> held)
+  Connection(Session session, int fd, std::string address, const Deadlines& deadlines,
+             std::shared_ptr<void> held)
       : session_(std::move(session)),
         fd_(fd),
         address_(std::move(address)),
         held_(std::move(held)),
-        read_by_ms_(now_ms() + kRequestMs) {}
+        patience_(deadlines) {}
 
   // Takes what the peer has shown. False: nothing.
   bool take_certificate() {
@@ -80,22 +71,19 @@ class Connection final : public TlsConnection {
       std::size_t got = 0;
       const int result = SSL_read_ex(session_.get(), into, size, &got);
       if (result == 1) return static_cast<ssize_t>(got);
-      if (!wait_for(session_.get(), result, fd_, read_by_ms_)) return -1;
+      if (!wait_for(session_.get(), result, fd_, patience_.read_by_ms())) return -1;
     }
   }
 
   ssize_t write(const char* from, std::size_t size) override {
-    const std::int64_t begin_ms = now_ms();
-    const std::int64_t budget_ms =
-        kWriteMs + written_ * 1000 / kSlowestBytesPerS - waited_ms_;  // of all writes
-    const std::int64_t by_ms = begin_ms + std::min(kWriteMs, budget_ms);
+    const std::int64_t begin_ms = Patience::now_ms();
+    const std::int64_t by_ms = patience_.write_by_ms();
     for (;;) {
       ERR_clear_error();
       std::size_t put = 0;
       const int result = SSL_write_ex(session_.get(), from, size, &put);
       if (result == 1) {
-        written_ += static_cast<std::int64_t>(put);
-        waited_ms_ += now_ms() - begin_ms;
+        patience_.wrote(put, Patience::now_ms() - begin_ms);
         return static_cast<ssize_t>(put);
       }
       if (!wait_for(session_.get(), result, fd_, by_ms)) return -1;
@@ -116,28 +104,33 @@ class Connection final : public TlsConnection {
   const int fd_;
   const std::string address_;
   const std::shared_ptr<void> held_;
-  const std::int64_t read_by_ms_;
+  Patience patience_;
   std::string fingerprint_;
   std::string serial_;
-  std::int64_t written_ = 0;
-  std::int64_t waited_ms_ = 0;
 };
 
+// All certificates of the text.
 Status trust(SSL_CTX* context, const std::string& authority_pem) {
   const pki::Bio bio = pki::reader_of(authority_pem);
-  const Certificate authority(PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr));
-  if (!authority || X509_STORE_add_cert(SSL_CTX_get_cert_store(context), authority.get()) != 1 ||
-      SSL_CTX_add_client_CA(context, authority.get()) != 1) {
-    return fail(ErrorCode::kInvalidArgument,
-                "TLS: the authority that vnfsd names cannot be read: " + reason());
+  int count = 0;
+  while (const Certificate authority{PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr)}) {
+    if (X509_STORE_add_cert(SSL_CTX_get_cert_store(context), authority.get()) != 1 ||
+        SSL_CTX_add_client_CA(context, authority.get()) != 1)
+      return fail(ErrorCode::kInternal, "TLS: " + reason());
+    ++count;
   }
-  return {};
+  const std::string why = reason();  // the end of the text is one, too
+  if (count > 0) return {};
+  return fail(ErrorCode::kInvalidArgument,
+              "TLS: the authority of clients cannot be read: it is no certificate in PEM: " + why);
 }
 
 }  // namespace
 
 struct TlsContext::State {
   Context context;
+  Deadlines deadlines;
+  bool clients_are_known = false;  // they need a certificate
 };
 
 TlsContext::TlsContext(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -145,14 +138,17 @@ TlsContext::~TlsContext() = default;
 
 Result<std::unique_ptr<TlsContext>> TlsContext::load(const std::string& certificate,
                                                      const std::string& key,
-                                                     const std::string& authority_pem) {
+                                                     const std::string& authority_pem,
+                                                     const Deadlines& deadlines) {
   for (const std::string& path : {certificate, key}) {
     if (::access(path.c_str(), R_OK) != 0) {
       return fail(ErrorCode::kNotFound,
-                  fmt::format("TLS: {} cannot be read (symnas api on makes it)", path));
+                  fmt::format("TLS: {} cannot be read: {}", path, std::strerror(errno)));
     }
   }
   auto state = std::make_unique<State>();
+  state->deadlines = deadlines;
+  state->clients_are_known = !authority_pem.empty();
   state->context.reset(SSL_CTX_new(TLS_server_method()));
   SSL_CTX* const context = state->context.get();
   if (context == nullptr || SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) != 1 ||
@@ -162,8 +158,10 @@ Result<std::unique_ptr<TlsContext>> TlsContext::load(const std::string& certific
   SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
   SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-  SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
-  SYMNAS_TRY(trust(context, authority_pem));
+  if (state->clients_are_known) {
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
+    SYMNAS_TRY(trust(context, authority_pem));
+  }
   if (SSL_CTX_use_certificate_chain_file(context, certificate.c_str()) != 1 ||
       SSL_CTX_use_PrivateKey_file(context, key.c_str(), SSL_FILETYPE_PEM) != 1 ||
       SSL_CTX_check_private_key(context) != 1) {
@@ -175,7 +173,7 @@ Result<std::unique_ptr<TlsContext>> TlsContext::load(const std::string& certific
 
 Result<std::unique_ptr<TlsConnection>> TlsContext::accept(int fd, std::string address,
                                                           std::shared_ptr<void> held) const {
-  const std::int64_t by_ms = now_ms() + kHandshakeMs;
+  const std::int64_t by_ms = Patience::now_ms() + state_->deadlines.handshake_ms;
   Session session(SSL_new(state_->context.get()));
   const int flags = ::fcntl(fd, F_GETFL);
   if (!session || flags < 0 || ::fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0 ||
@@ -190,13 +188,14 @@ Result<std::unique_ptr<TlsConnection>> TlsContext::accept(int fd, std::string ad
     const long verified = SSL_get_verify_result(session.get());
     if (verified != X509_V_OK)
       return fail(ErrorCode::kPermission, X509_verify_cert_error_string(verified));
-    return fail(ErrorCode::kIo, now_ms() >= by_ms ? "the handshake takes too long" : reason());
+    return fail(ErrorCode::kIo,
+                Patience::now_ms() >= by_ms ? "the handshake takes too long" : reason());
   }
-  auto connection =
-      std::make_unique<Connection>(std::move(session), fd, std::move(address), std::move(held));
-  if (!connection->take_certificate())
+  auto connection = std::make_unique<Connection>(std::move(session), fd, std::move(address),
+                                                 state_->deadlines, std::move(held));
+  if (state_->clients_are_known && !connection->take_certificate())
     return fail(ErrorCode::kPermission, "the peer has no certificate");
   return connection;
 }
 
-}  // namespace symnas::vnfsd::apid
+}  // namespace symnas::vnfsd

@@ -1,5 +1,6 @@
-#include "vnfsd/api/http_server.h"
+#include "vnfsd/http/http_server.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -7,7 +8,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <chrono>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
@@ -16,37 +16,34 @@
 
 #include <fmt/core.h>
 #include <httplib.h>
-#include <nlohmann/json.hpp>
 
+#include "common/base/log.h"
 #include "common/base/thread_annotations.h"
-#include "vnfsd/api/gate_limits.h"
-#include "vnfsd/api/wire.h"
+#include "vnfsd/http/limits.h"
 
-namespace symnas::vnfsd::api {
+namespace symnas::vnfsd {
 namespace {
-
-constexpr int kIoTimeoutMs = 10'000;
-constexpr std::chrono::seconds kRequestTimeout{15};  // for all that is read of a connection
 
 class PlainConnection final : public HttpConnection {
  public:
-  explicit PlainConnection(int fd) : fd_(fd) {}
+  PlainConnection(int fd, const Deadlines& deadlines, std::shared_ptr<void> held)
+      : fd_(fd), patience_(deadlines), held_(std::move(held)) {}
   ssize_t read(char* into, std::size_t size) override {
-    const bool late = std::chrono::steady_clock::now() > begun_ + kRequestTimeout;
-    return !late && wait(POLLIN) ? ::recv(fd_, into, size, 0) : -1;
+    return Patience::wait(fd_, POLLIN, patience_.read_by_ms()) ? ::recv(fd_, into, size, 0) : -1;
   }
   ssize_t write(const char* from, std::size_t size) override {
-    return wait(POLLOUT) ? ::send(fd_, from, size, MSG_NOSIGNAL) : -1;
+    const std::int64_t begin_ms = Patience::now_ms();
+    if (!Patience::wait(fd_, POLLOUT, patience_.write_by_ms())) return -1;
+    const ssize_t put = ::send(fd_, from, size, MSG_NOSIGNAL);
+    if (put > 0) patience_.wrote(static_cast<std::size_t>(put), Patience::now_ms() - begin_ms);
+    return put;
   }
   void finish() override {}
 
  private:
-  bool wait(short events) const {
-    pollfd entry{fd_, events, 0};
-    return ::poll(&entry, 1, kIoTimeoutMs) == 1;
-  }
   const int fd_;
-  const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
+  Patience patience_;
+  const std::shared_ptr<void> held_;
 };
 
 // Between httplib and a connection; ends a request whose header or body never ends.
@@ -97,7 +94,8 @@ thread_local ConnectionStream* serving = nullptr;
 // Threads with a bounded queue. httplib's own pool queues whatever is accepted.
 class BoundedQueue final : public httplib::TaskQueue {
  public:
-  BoundedQueue(std::size_t threads, std::size_t waiting_max) : waiting_max_(waiting_max) {
+  BoundedQueue(std::size_t threads, std::size_t waiting_max)
+      : waiting_max_(waiting_max), idle_(threads) {
     for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
   }
   // httplib 0.11 of Debian 12 returns nothing, later ones whether the job was taken.
@@ -131,7 +129,6 @@ class BoundedQueue final : public httplib::TaskQueue {
   void work() {
     MutexLock lock(mutex_);
     for (;;) {
-      ++idle_;
       while (jobs_.empty() && !end_) changed_.wait(lock);
       --idle_;
       if (jobs_.empty()) return;
@@ -140,6 +137,7 @@ class BoundedQueue final : public httplib::TaskQueue {
       lock.unlock();
       job();
       lock.lock();
+      ++idle_;
     }
   }
 
@@ -147,7 +145,7 @@ class BoundedQueue final : public httplib::TaskQueue {
   Mutex mutex_;  // leaf
   std::condition_variable_any changed_;
   std::deque<std::function<void()>> jobs_ GUARDED_BY(mutex_);
-  std::size_t idle_ GUARDED_BY(mutex_) = 0;
+  std::size_t idle_ GUARDED_BY(mutex_);  // threads without a job
   bool end_ GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;
 };
@@ -155,6 +153,12 @@ class BoundedQueue final : public httplib::TaskQueue {
 class Server final : public httplib::Server {
  public:
   explicit Server(const HttpServerParts& parts) : parts_(parts) {}
+  // httplib asks the kernel for 5.
+  bool listen_longer() { return ::listen(svr_sock_, kBacklog) == 0; }
+  // Of a server that was bound and never began to serve.
+  void close_unserved() {
+    if (const socket_t fd = svr_sock_.exchange(INVALID_SOCKET); fd != INVALID_SOCKET) ::close(fd);
+  }
 
  private:
   // httplib 0.11 of Debian 12, and 0.18 of Debian 13, which wants the peers' names, too. A template
@@ -227,10 +231,16 @@ void put(const HttpReply& reply, const std::atomic<bool>& ending, httplib::Respo
   response.set_chunked_content_provider(
       reply.type.c_str(), [stream = reply.stream, &ending](std::size_t, httplib::DataSink& sink) {
         bool there = true;
-        stream([&](const std::string& part) {
-          there = there && !ending && (part.empty() || sink.write(part.data(), part.size()));
-          return there;
-        });
+        // httplib catches nothing here: a mistake in one stream would end the process.
+        try {
+          stream([&](const std::string& part) {
+            there = there && !ending && (part.empty() || sink.write(part.data(), part.size()));
+            return there;
+          });
+        } catch (const std::exception& error) {
+          log::error("HTTP: a stream has ended in the middle: {}", error.what());
+          there = false;
+        }
         if (there) sink.done();
         return there;
       });
@@ -238,8 +248,11 @@ void put(const HttpReply& reply, const std::atomic<bool>& ending, httplib::Respo
 
 }  // namespace
 
-std::unique_ptr<HttpConnection> plain_connection(int fd) {
-  return std::make_unique<PlainConnection>(fd);
+std::unique_ptr<HttpConnection> plain_connection(int fd, const Deadlines& deadlines,
+                                                 std::shared_ptr<void> held) {
+  const int flags = ::fcntl(fd, F_GETFL);
+  if (flags < 0 || ::fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0) return nullptr;
+  return std::make_unique<PlainConnection>(fd, deadlines, std::move(held));
 }
 
 std::string HttpRequest::header(const std::string& name) const {
@@ -247,17 +260,12 @@ std::string HttpRequest::header(const std::string& name) const {
   return found == headers.end() ? "" : found->second;
 }
 
-HttpReply error_reply(int status, const Error& error) {
-  return {
-      status,
-      error_to_json(error).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"};
-}
-
 struct HttpServer::State {
   explicit State(HttpServerParts given) : parts(std::move(given)), server(parts) {}
   const HttpServerParts parts;
   Server server;
-  std::atomic<bool> ending = false;
+  std::atomic<bool> ending = false;  // is to end
+  std::atomic<bool> ended = false;
   std::thread thread;
 };
 
@@ -267,18 +275,18 @@ Result<std::unique_ptr<HttpServer>> HttpServer::on_path(const std::string& path,
                                                         HttpServerParts parts) {
   auto state = std::make_unique<State>(std::move(parts));
   state->server.set_address_family(AF_UNIX);
-  return start(std::move(state), path, 80);
+  return bind(std::move(state), path, 80);
 }
 
 Result<std::unique_ptr<HttpServer>> HttpServer::on_address(const std::string& address, int port,
                                                            HttpServerParts parts) {
   auto state = std::make_unique<State>(std::move(parts));
   state->server.set_tcp_nodelay(true);
-  return start(std::move(state), address, port);
+  return bind(std::move(state), address, port);
 }
 
-Result<std::unique_ptr<HttpServer>> HttpServer::start(std::unique_ptr<State> state,
-                                                      const std::string& where, int port) {
+Result<std::unique_ptr<HttpServer>> HttpServer::bind(std::unique_ptr<State> state,
+                                                     const std::string& where, int port) {
   Server& server = state->server;
   const HttpServerParts& parts = state->parts;
   const std::atomic<bool>& ending = state->ending;
@@ -299,28 +307,39 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(std::unique_ptr<State> sta
   server.Get(".*", handler);
   server.Post(".*", handler);
   server.Delete(".*", handler);
-  server.set_error_handler([&ending](const httplib::Request&, httplib::Response& response) {
-    if (!response.body.empty()) return;
-    put(error_reply(response.status, {ErrorCode::kInvalidArgument,
-                                      fmt::format("API: not a request that can be understood "
-                                                  "(status {})",
-                                                  response.status)}),
-        ending, response);
+  server.set_error_handler([&parts, &ending](const httplib::Request&, httplib::Response& response) {
+    if (response.body.empty()) put(parts.refuse(response.status), ending, response);
   });
-  if (!server.bind_to_port(where, port)) {
-    return fail(ErrorCode::kIo, fmt::format("API: cannot listen on {} port {}: {}", where, port,
-                                            std::strerror(errno)));
+  // Not httplib's own SO_REUSEPORT, which would let a second process share the port.
+  server.set_socket_options([](socket_t fd) {
+    const int yes = 1;
+    ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  });
+  if (!server.bind_to_port(where, port) || !server.listen_longer()) {
+    return fail(ErrorCode::kIo,
+                fmt::format("cannot listen on {} port {}: {}", where, port, std::strerror(errno)));
   }
-  state->thread = std::thread([raw = state.get()] { raw->server.listen_after_bind(); });
   return std::unique_ptr<HttpServer>(new HttpServer(std::move(state)));
+}
+
+void HttpServer::start() {
+  state_->thread = std::thread([raw = state_.get()] {
+    const bool was_stopped = raw->server.listen_after_bind();
+    raw->ended = true;
+    if (!was_stopped && !raw->ending && raw->parts.failed) raw->parts.failed();
+  });
 }
 
 HttpServer::~HttpServer() {
   if (!state_) return;
+  if (!state_->thread.joinable()) {
+    state_->server.close_unserved();
+    return;
+  }
   state_->ending = true;
-  while (!state_->server.is_running()) std::this_thread::yield();
+  while (!state_->server.is_running() && !state_->ended) std::this_thread::yield();
   state_->server.stop();
   state_->thread.join();
 }
 
-}  // namespace symnas::vnfsd::api
+}  // namespace symnas::vnfsd

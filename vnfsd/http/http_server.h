@@ -1,5 +1,5 @@
 // HttpServer: HTTP/1.1, one request per connection, over connections that its owner makes: plain
-// ones of a unix socket, or TLS. Thread class: made and destroyed by one thread; calls its owner on
+// ones, or TLS (tls.h). Thread class: made and destroyed by one thread; calls its owner on
 // threads of its own. Invariant: nothing is unbounded: not the connections that are served or wait,
 // not the header, not the body; and the body is read only after `check` has seen the header.
 #pragma once
@@ -14,8 +14,9 @@
 #include <string>
 
 #include "common/base/result.h"
+#include "vnfsd/http/deadlines.h"
 
-namespace symnas::vnfsd::api {
+namespace symnas::vnfsd {
 
 // A connection whose deadlines are its own. Confined to one thread.
 class HttpConnection {
@@ -52,9 +53,6 @@ struct HttpReply {
   std::function<void(const std::function<bool(const std::string& part)>& send)> stream = {};
 };
 
-// A reply with an error document (wire.h).
-HttpReply error_reply(int status, const Error& error);
-
 struct HttpServerParts {
   // Makes the connection of an accepted socket, which stays open until the connection is gone.
   // null: it is refused. Blocks one of the server's threads.
@@ -62,6 +60,10 @@ struct HttpServerParts {
   // Before the body is read: nullopt, or the answer that ends the request.
   std::function<std::optional<HttpReply>(const HttpRequest& header)> check;
   std::function<HttpReply(const HttpRequest& request)> answer;
+  // The answer to what is no request, of that status.
+  std::function<HttpReply(int status)> refuse;
+  // The server has ended by itself: nothing is served any more.
+  std::function<void()> failed;
   std::size_t threads = 1;         // connections served at once
   std::size_t waiting_max = 0;     // accepted ones that wait for a thread; more are closed
   std::size_t body_bytes_max = 0;  // more is refused with 413
@@ -69,6 +71,7 @@ struct HttpServerParts {
 
 class HttpServer {
  public:
+  // Both bind; connections wait until start().
   // On a unix socket at that path, which must not exist. Errors: kIo.
   static Result<std::unique_ptr<HttpServer>> on_path(const std::string& path,
                                                      HttpServerParts parts);
@@ -78,15 +81,20 @@ class HttpServer {
   // Finishes requests in progress.
   ~HttpServer();
 
+  // Begins to serve: threads begin only here. REQUIRES: called once.
+  void start();
+
  private:
   struct State;
   explicit HttpServer(std::unique_ptr<State> state);
-  static Result<std::unique_ptr<HttpServer>> start(std::unique_ptr<State> state,
-                                                   const std::string& where, int port);
+  static Result<std::unique_ptr<HttpServer>> bind(std::unique_ptr<State> state,
+                                                  const std::string& where, int port);
   std::unique_ptr<State> state_;
 };
 
-// A plain socket; a peer that stalls for 10 s ends the connection. Does not own the descriptor.
-std::unique_ptr<HttpConnection> plain_connection(int fd);
+// A plain socket. Does not own the descriptor, which becomes non-blocking. held: kept as long as
+// the connection. null: it cannot be used.
+std::unique_ptr<HttpConnection> plain_connection(int fd, const Deadlines& deadlines,
+                                                 std::shared_ptr<void> held = nullptr);
 
-}  // namespace symnas::vnfsd::api
+}  // namespace symnas::vnfsd
