@@ -154,6 +154,9 @@ class Site:
                     self.bench.lab.unfence(head)
                     eventually(TAKEN_OVER_S, f"{head} is back",
                                lambda head=head: fence_state(self.bench, head) is None)
+                # Before vnfsds are started again with another configuration: heads that fence by
+                # themselves must not meet one that has only begun.
+                self.bench.lab.wait_members()
         self.bench.lab.wait_members()
 
     # --- what the cluster says, by `symnas` on the first head
