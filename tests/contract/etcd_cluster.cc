@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <random>
 
 #include "common/base/check.h"
 
@@ -32,17 +33,22 @@ sockaddr_in loopback(int port) {
   return address;
 }
 
-// A port on which no process listens. Another process may take it before etcd does: then the test
-// fails.
+// A port on which no process listens. It is none of those that the kernel gives to whoever connects
+// (ip_local_port_range, 32768 and above), so nothing takes it before etcd does, or while a member
+// is down, but another test that tries the same one.
 int free_port() {
-  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  CHECK(fd >= 0);
-  sockaddr_in address = loopback(0);
-  CHECK(::bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
-  socklen_t length = sizeof address;
-  CHECK(::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &length) == 0);
-  ::close(fd);
-  return ntohs(address.sin_port);
+  constexpr int kFirst = 16'384;
+  constexpr int kCount = 16'384;
+  std::random_device random;
+  for (;;) {
+    const int port = kFirst + static_cast<int>(random() % kCount);
+    const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK(fd >= 0);
+    const sockaddr_in address = loopback(port);
+    const int bound = ::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+    ::close(fd);
+    if (bound == 0) return port;
+  }
 }
 
 }  // namespace

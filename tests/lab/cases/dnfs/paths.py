@@ -28,7 +28,7 @@ FAIL_MS = 30_000
 LARGE = thread("large", "mix", 64, block_bytes=256 * 1024, depth=4)
 
 
-@lab_test("operations/oracle.md")
+@lab_test("operations/oracle.md", soak=True)
 def dnfs_paths_are_used_alike(bench):
     """Over two and four paths, each gets its share within 5 %, from its own local address."""
     with oracle_vnfs(bench):
@@ -52,7 +52,7 @@ def dnfs_goes_on_without_a_path_that_is_dead_from_the_start(bench):
         check(dead["failures"] == 1 and dead["bytes"] == dead["returns"] == 0, f"{dead}")
 
 
-@lab_test("operations/oracle.md")
+@lab_test("operations/oracle.md", soak=True)
 def dnfs_goes_over_other_paths_while_one_is_silent(bench):
     """Packets of one path vanish under load: re-issued over the others, no error; it comes back."""
     with oracle_vnfs(bench), running(bench, table(pairs(4)), seconds=20) as run:
@@ -70,7 +70,7 @@ def dnfs_goes_over_other_paths_while_one_is_silent(bench):
               f"{silent['reissued']} sent again")
 
 
-@lab_test("operations/oracle.md")
+@lab_test("operations/oracle.md", soak=True)
 def dnfs_waits_while_all_paths_are_silent(bench):
     """20 s without any path: I/O waits, and goes on without an error."""
     with oracle_vnfs(bench), running(bench, table(pairs(4)), seconds=32) as run:
@@ -84,7 +84,7 @@ def dnfs_waits_while_all_paths_are_silent(bench):
         print(f"     longest request {run.longest_us() / 1e6:.1f} s")
 
 
-@lab_test("operations/oracle.md")
+@lab_test("operations/oracle.md", soak=True)
 def dnfs_tells_an_error_only_after_its_limit(bench):
     """With a limit of 4 s a longer outage becomes errors, which are counted; nothing is corrupt."""
     with oracle_vnfs(bench), running(bench, table(pairs(2)), seconds=14,
@@ -98,7 +98,7 @@ def dnfs_tells_an_error_only_after_its_limit(bench):
         check(all(one["corrupt"] == 0 for one in run.result["threads"]), f"{run.result}")
 
 
-@lab_test("operations/oracle.md")
+@lab_test("operations/oracle.md", soak=True)
 def dnfs_finds_a_path_that_loses_large_packets(bench):
     """The second path mounts, but carries no large packet: its line and the MTU are named."""
     with oracle_vnfs(bench), vanishing(bench, VIPS[1:2], longer_than=1000):
@@ -108,7 +108,7 @@ def dnfs_finds_a_path_that_loses_large_packets(bench):
         check(run.longest_us() <= LONGEST_MS * 1000, f"a request took {run.longest_us()} us")
 
 
-@lab_test("operations/oracle.md", "architecture/moves.md")
+@lab_test("operations/oracle.md", "architecture/moves.md", soak=True)
 def dnfs_notices_no_crash_of_its_server(bench):
     """SIGKILL of the VNFS's instance: all paths are reset and come back; every block is right."""
     with oracle_vnfs(bench), running(bench, table(pairs(4)), (*OLTP, LARGE), seconds=20) as run:

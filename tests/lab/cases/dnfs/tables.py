@@ -94,7 +94,7 @@ def symnas_oranfstab_finds_what_is_wrong_with_paths(bench):
               f"{found}")
 
 
-@lab_test("operations/oracle.md")
+@lab_test("operations/oracle.md", soak=True)
 def dnfs_goes_on_after_it_was_killed(bench):
     """SIGKILL of the client under load: the next run with its state reads all it had written."""
     state = os.path.join(bench.lab.directory, "dnfs.state")
