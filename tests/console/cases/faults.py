@@ -1,11 +1,11 @@
 """Something is lost while somebody watches: a head, vnfsd, etcd."""
 
 import contextlib
-import signal
 import time
 
 from console_case import case
 from steps.deadlines import CRASHED_MS, HEARD_S, TAKEN_OVER_S
+from steps.faults import paused
 from steps.load import MEASURED, check_gaps, coherent_clients
 from symlab.wait import SLOWER, eventually
 
@@ -62,13 +62,8 @@ def vnfsd_restarts(site):
 def etcd_frozen(bench):
     """No member of etcd answers."""
     names = [name for name in bench.lab.state.data["processes"] if name.startswith("etcd.")]
-    for name in names:
-        bench.signal_process(name, signal.SIGSTOP)
-    try:
+    with paused(bench, *names):
         yield
-    finally:
-        for name in names:
-            bench.signal_process(name, signal.SIGCONT)
 
 
 @case()

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import signal
 
 from lab_case import check, eventually
 from steps.cluster import fence_state, mounts_of, owner
@@ -25,6 +26,18 @@ def automatic_fencing(bench, cuts="luns"):
         yield
     finally:
         bench.lab.set_fencing(automatic=False)
+
+
+@contextlib.contextmanager
+def paused(bench, *names):
+    """Processes of the lab stand still."""
+    for name in names:
+        bench.signal_process(name, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for name in names:
+            bench.signal_process(name, signal.SIGCONT)
 
 
 def serves(bench, service):

@@ -9,6 +9,7 @@ import threading
 import time
 
 from lab_case import check, eventually, lab_test
+from steps.faults import paused
 from steps.metrics import PORT, ask, listener_of, listening, scrape, wait_for
 from symlab import netns, processes
 
@@ -30,17 +31,6 @@ def check_descriptors(pid):
               if not one.startswith(("pipe:", "socket:")) and not one.endswith("/vnfsd.log")]
     sockets = [one for one in found if one.startswith("socket:")]
     check(not others and len(sockets) == 1, f"it has {found}")
-
-
-@contextlib.contextmanager
-def paused(bench, *names):
-    for name in names:
-        bench.signal_process(name, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        for name in names:
-            bench.signal_process(name, signal.SIGCONT)
 
 
 def quick(bench, address):
