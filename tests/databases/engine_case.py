@@ -13,18 +13,19 @@ KILLED_MAX_S = 300
 
 
 class Case:
-    def __init__(self, function, short):
+    def __init__(self, function, short, whole):
         self.function = function
         self.name = function.__name__
         self.summary = function.__doc__.strip().splitlines()[0]
         self.short = short
+        self.whole = whole
 
 
-def engine_case(short=False):
+def engine_case(short=False, whole=True):
     """Marks a case: a function of place and guest that returns what is worth telling. short: it is
-    part of the short form."""
+    part of the short form; whole: of the whole one, too, where no other case contains it."""
     def mark(function):
-        _cases.append(Case(function, short))
+        _cases.append(Case(function, short, whole))
         return function
     return mark
 

@@ -128,7 +128,7 @@ def postgres(place, guest):
         server.kill()
 
 
-@engine_case(short=True)
+@engine_case(short=True, whole=False)
 def postgres_moves(place, guest):
     """A move of both VNFSs under 20 s of pgbench: no transaction fails, none is lost."""
     with postgres(place, guest) as server:
@@ -146,7 +146,7 @@ def postgres_moves(place, guest):
 def postgres_moves_crash_kill(place, guest):
     """Moves, a crash of the head that has both VNFSs, then SIGKILL of the server."""
     with postgres(place, guest) as server:
-        with Fire(server, guest, "postgres", TARGET, 60) as fire:
+        with Fire(server, guest, "postgres", TARGET, 45) as fire:
             place.move(server.data_service, "c1n3")
             place.move(server.wal_service, "c1n3")
             fire.let_run(8)

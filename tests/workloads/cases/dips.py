@@ -14,7 +14,7 @@ from symlab.wait import eventually
 MOVE_AT_S, BACK_AT_S, CRASH_AT_S, END_S = 8, 13, 18, 30
 AFTER_S = 4  # what an event does is over by then
 SERVED_S = 60.0
-LONGEST_MS = 5000.0  # of a request that a crash delays: client's patience, fence and takeover
+LONGEST_MS = 5000.0  # of a request that an event delays: client's patience, fence and takeover
 DSS_RATE, OLTP_RATE = "100mbit", "16mbit"
 
 
@@ -82,12 +82,18 @@ def dip(site, outcome, name, threads_of, key, unit, scale, rate):
     after.pop(max(after))
     lowest = {what: min(value for at, value in after.items() if int(since) <= at < since + AFTER_S)
               / before for since, what in events.marks}
-    longest = results.longest_us() / 1000
+    by_second = longest_by_second(results)
+    recorded = events.recorded_ms()
+    longest = max(longest_of(by_second, at, recorded.get(what, 0) / 1000)
+                  for at, what in events.marks)
     for what, share in lowest.items():
         outcome.row(f"{name}, {what}: worst second, share of before", share, "")
-    for what, blackout_ms in events.recorded_ms().items():
+    for what, blackout_ms in recorded.items():
         outcome.row(f"{name}, {what}: recorded by the cluster", blackout_ms, "ms")
-    outcome.row(f"{name}: longest request", longest, "ms", aim=LONGEST_MS, at_most=True)
+    outcome.row(f"{name}: longest request that an event met", longest, "ms", aim=LONGEST_MS,
+                at_most=True)
+    outcome.row(f"{name}: longest request, with those in the queues of the heads left",
+                results.longest_us() / 1000, "ms")
     outcome.row(f"{name}: requests sent again on another path", results.path_total("reissued"), "")
     outcome.figure(f"{name} worst second {lowest['move']:.0%} in a move, {lowest['crash']:.0%} in "
                    f"a crash, longest request {longest:.0f} ms")
@@ -96,17 +102,27 @@ def dip(site, outcome, name, threads_of, key, unit, scale, rate):
         {"name": name, "points": [[at - begin, value / scale] for at, value in seen.items()
                                   if at < max(seen)]}])
     outcome.plot("lines", f"{name}: longest request of each second", "ms", marks=marks, series=[
-        {"name": name, "points": longest_by_second(results, begin)}])
+        {"name": name, "points": [[at - begin, by_second[at]] for at in sorted(by_second)]}])
     events.undo()
 
 
-def longest_by_second(results, begin):
+def longest_of(by_second, event_at, blackout_s):
+    """The longest request, in milliseconds, that was sent before the event's VNFS was served again
+    and answered after the event. Of the requests answered in one second the longest was sent
+    first."""
+    met = [longest_ms for at, longest_ms in by_second.items()
+           if at + 1 > event_at and at - longest_ms / 1000 <= event_at + blackout_s]
+    return max(met, default=0.0)
+
+
+def longest_by_second(results):
+    """{second: milliseconds}."""
     worst = {}
     for thread in results.threads():
         for second in thread["per_second"]:
             at = int(second["t"])
-            worst[at] = max(worst.get(at, 0), second["max_us"])
-    return [[at - begin, worst[at] / 1000] for at in sorted(worst)]
+            worst[at] = max(worst.get(at, 0), second["max_us"] / 1000)
+    return worst
 
 
 @workload("dips", HeadsSite)
@@ -122,4 +138,5 @@ def dips(site, outcome, _):
         "operations per second", 1, OLTP_RATE)
     outcome.limit(f"Heads' links are held to {DSS_RATE} (DSS) and {OLTP_RATE} (OLTP). Fencing is "
                   "automatic, by a power switch. After the crash three of four heads are left, one "
-                  "with two of the four paths: at best three quarters.")
+                  "with two of the four paths: at best three quarters, and requests of 1 MiB wait "
+                  "for seconds in the queue of that head's link.")
