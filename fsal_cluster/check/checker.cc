@@ -21,10 +21,11 @@ struct Table {
 };
 // A table comes after those with which it is compared: mounts and inodes first, the reverse map
 // last.
-constexpr Table kOrder[] = {{'w', 'S'}, {'u', 'N'}, {'u', 'C'}, {'w', 'B'}, {'w', 'I'}, {'w', 'O'},
-                            {'w', 'T'}, {'w', 'D'}, {'w', 'M'}, {'w', 'K'}, {'w', 'W'}, {'w', 'H'},
-                            {'w', 'R'}, {'w', 'P'}, {'w', 'X'}, {'w', 'Y'}, {'w', 'L'}, {'w', 'V'},
-                            {'u', 'E'}, {'u', 'G'}, {'u', 'S'}, {'u', 'L'}, {'u', 'A'}, {'u', 'R'}};
+constexpr Table kOrder[] = {{'w', 'S'}, {'u', 'N'}, {'u', 'C'}, {'w', 'B'}, {'w', 'I'},
+                            {'w', 'O'}, {'w', 'T'}, {'w', 'D'}, {'w', 'M'}, {'w', 'K'},
+                            {'w', 'W'}, {'w', 'H'}, {'w', 'R'}, {'w', 'P'}, {'w', 'X'},
+                            {'w', 'Y'}, {'w', 'L'}, {'w', 'V'}, {'w', 'Q'}, {'u', 'E'},
+                            {'u', 'G'}, {'u', 'S'}, {'u', 'L'}, {'u', 'A'}, {'u', 'R'}};
 
 std::optional<NameHasher> hasher_of(const Context& context) {
   auto hasher = NameHasher::create(context.filesystem.name_hash_key());
@@ -139,6 +140,7 @@ void Checker::take_watched(char table, const kv::KeyValue& kv, std::string_view 
     case 'Y':
       if (ids.size() == 16) return;  // of any inode: records of a removed file go with their mounts
       break;
+    case 'Q':  // of any inode: who waited for a removed file is forgotten by its VNFS's next mount
     case 'X':
       if (ids.size() > 8) return;
       break;

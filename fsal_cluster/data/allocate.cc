@@ -5,34 +5,36 @@
 
 #include <fmt/core.h>
 
-#include "fsal_cluster/data/data_path.h"
+#include "fsal_cluster/data/space_changer.h"
+#include "fsal_cluster/data/wait_for.h"
 
 namespace symnas::fs {
 
-Status DataPath::allocate(const Handle& handle, FileOffset offset, std::uint64_t bytes) {
-  return change_space(handle, offset.value(), bytes, &DataPath::allocate_owned);
+Status SpaceChanger::allocate(const Handle& handle, FileOffset offset, std::uint64_t bytes) {
+  return change_space(handle, offset.value(), bytes, &SpaceChanger::allocate_owned);
 }
 
-Status DataPath::change_space(const Handle& handle, std::uint64_t offset, std::uint64_t bytes,
-                              SpaceChange change) {
-  const RunningOperation running(running_);
+Status SpaceChanger::change_space(const Handle& handle, std::uint64_t offset, std::uint64_t bytes,
+                                  SpaceChange change) {
+  const RunningOperation running(context_.running);
   if (offset > kFileBytesMax || bytes > kFileBytesMax - offset) {
     return fail(ErrorCode::kOutOfRange, fmt::format("space for {} bytes at {}: files end at {}",
                                                     bytes, offset, kFileBytesMax));
   }
   Status changed = wait_for(change_space_task(handle, offset, offset + bytes, change));
-  if (!changed && changed.error().code == ErrorCode::kFenced) failed_for_good(changed.error());
+  if (!changed && changed.error().code == ErrorCode::kFenced)
+    context_.failed_for_good(changed.error());
   return changed;
 }
 
-Task<Status> DataPath::change_space_task(Handle handle, std::uint64_t offset, std::uint64_t end,
-                                         SpaceChange change) {
-  const FilePtr f = file(handle.ino);
+Task<Status> SpaceChanger::change_space_task(Handle handle, std::uint64_t offset, std::uint64_t end,
+                                             SpaceChange change) {
+  const FilePtr f = table_.file(handle.ino);
   for (;;) {
     std::optional<Membership::Stay> stay;
-    Status status = co_await enter_owned(*f, handle, stay);
+    Status status = co_await tokens_.enter_owned(*f, handle, stay);
     if (!status) {
-      forget_unused(f);
+      table_.forget_unused(f);
       co_return status;
     }
     Attempt attempt;
@@ -40,20 +42,20 @@ Task<Status> DataPath::change_space_task(Handle handle, std::uint64_t offset, st
     {
       const MutexLock lock(f->mutex);
       attempt.sole = stay->sole() && f->token.mode != TokenMode::kShared;
-      nothing = nothing || (change == &DataPath::deallocate_owned && offset >= f->size());
+      nothing = nothing || (change == &SpaceChanger::deallocate_owned && offset >= f->size());
     }
-    if (!nothing) status = co_await obtain_flag(*f, attempt);
+    if (!nothing) status = co_await flags_.obtain(*f, attempt);
     if (status && attempt.go == Go::kOn && !nothing) {
-      status = co_await commit_everything(*f);
+      status = co_await committer_.commit_everything(*f);
       if (status) status = co_await (this->*change)(*f, offset, end);
-      end_write(*f);
+      writer_.end_write(*f);
     }
     leave_exclusive(*f);
     if (!status || attempt.go == Go::kOn) co_return status;
   }
 }
 
-Task<Status> DataPath::allocate_owned(FileState& f, std::uint64_t offset, std::uint64_t end) {
+Task<Status> SpaceChanger::allocate_owned(FileState& f, std::uint64_t offset, std::uint64_t end) {
   const std::uint64_t first = offset / kBlockBytes;
   const std::uint64_t last = (end + kBlockBytes - 1) / kBlockBytes;
   Status status;
@@ -63,22 +65,22 @@ Task<Status> DataPath::allocate_owned(FileState& f, std::uint64_t offset, std::u
     const MutexLock lock(f.mutex);
     size = f.size();
     if (end > size && !f.tail_clean) zero_from = size;
-    trim_reservations(f);
+    trim_reservations(context_, f);
   }
-  status = co_await wait_for_trim(f, std::max(size, end));
-  if (status && zero_from) status = co_await zero_tail(f, *zero_from);
-  if (status) status = session_.admit(kv::Growth::kGrows);
+  status = co_await sweeper_.wait_for_trim(f, std::max(size, end));
+  if (status && zero_from) status = co_await writer_.zero_tail(f, *zero_from);
+  if (status) status = context_.session.admit(kv::Growth::kGrows);
   if (status) status = co_await expect_room(f, first, last);
   if (!status) co_return status;
   const Result<std::uint64_t> upto = co_await reserve_blocks(f, first, last);
   if (!upto) {
     const MutexLock lock(f.mutex);
-    for (const BlockRun& run : f.map.drop_reservations()) space_->give_back(run);
+    for (const BlockRun& run : f.map.drop_reservations()) context_.space->give_back(run);
     co_return tl::unexpected(upto.error());
   }
   const std::uint64_t reached = std::min(end, *upto * kBlockBytes);
-  status = co_await finish_write(f, reached, WriteStability::kFileSync, {});
-  if (status) status = co_await commit_everything(f);
+  status = co_await writer_.finish_write(f, reached, WriteStability::kFileSync, {});
+  if (status) status = co_await committer_.commit_everything(f);
   if (status && *upto < last) {
     status = fail(ErrorCode::kBusy,
                   fmt::format("inode {}: allocated up to byte {} so far", f.ino.value(), reached));
@@ -88,23 +90,23 @@ Task<Status> DataPath::allocate_owned(FileState& f, std::uint64_t offset, std::u
 
 // Who takes all there is, in vain, leaves others without room meanwhile. What the file has already
 // may be a part of what it wants.
-Task<Status> DataPath::expect_room(FileState& f, std::uint64_t first, std::uint64_t last) {
-  if (last - first <= space_->ready_blocks()) co_return Status{};
-  const Result<InodeRecord> record = co_await read_inode(f);
+Task<Status> SpaceChanger::expect_room(FileState& f, std::uint64_t first, std::uint64_t last) {
+  if (last - first <= context_.space->ready_blocks()) co_return Status{};
+  const Result<InodeRecord> record = co_await read_inode(context_, f);
   if (!record) co_return tl::unexpected(record.error());
   Awaited<Result<Space::Use>> answer;
-  background_->post([this, &answer] { answer.deliver(space_->use()); });
+  context_.background->post([this, &answer] { answer.deliver(context_.space->use()); });
   const Result<Space::Use> use = co_await answer;
   if (!use) co_return tl::unexpected(use.error());
   const std::uint64_t room = use->free_blocks + record->inode.used_blocks();
   if (last - first <= room) co_return Status{};
   co_return fail(ErrorCode::kNoSpace,
                  fmt::format("filesystem {}: {} blocks are wanted, {} are free",
-                             options_.fs.value(), last - first, use->free_blocks));
+                             context_.options.fs.value(), last - first, use->free_blocks));
 }
 
-Task<Result<std::uint64_t>> DataPath::reserve_blocks(FileState& f, std::uint64_t first,
-                                                     std::uint64_t last) {
+Task<Result<std::uint64_t>> SpaceChanger::reserve_blocks(FileState& f, std::uint64_t first,
+                                                         std::uint64_t last) {
   std::uint64_t block = first;
   for (std::size_t runs = 0; block < last && runs < kAllocateRunsMax;) {
     bool loaded = false;
@@ -116,7 +118,7 @@ Task<Result<std::uint64_t>> DataPath::reserve_blocks(FileState& f, std::uint64_t
         const FileMap::Piece piece = f.map.find(block, last);
         std::uint64_t done = piece.blocks;
         if (piece.state == FileMap::State::kHole) {
-          const auto run = space_->allocate(wish_at(f.map, block, piece.blocks));
+          const auto run = context_.space->allocate(wish_at(f.map, block, piece.blocks));
           full = !run;
           done = run ? run->blocks : 0;
           if (run) f.map.allocate(block, *run);
@@ -128,9 +130,9 @@ Task<Result<std::uint64_t>> DataPath::reserve_blocks(FileState& f, std::uint64_t
     Status status;
     if (!loaded) {
       const std::uint64_t next = (block / kChunkBlocks + kChunksPerRead) * kChunkBlocks;
-      status = co_await load_chunks(f, block, std::min(last, next));
+      status = co_await loader_.load_chunks(f, block, std::min(last, next));
     } else if (full) {
-      status = co_await wait_for_room(f);
+      status = co_await writer_.wait_for_room(f);
     }
     if (!status) co_return tl::unexpected(status.error());
   }

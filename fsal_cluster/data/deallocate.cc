@@ -4,27 +4,28 @@
 
 #include <fmt/core.h>
 
-#include "fsal_cluster/data/data_path.h"
+#include "fsal_cluster/data/map_changes.h"
+#include "fsal_cluster/data/space_changer.h"
 #include "fsal_cluster/schema/inode.h"
 
 namespace symnas::fs {
 
-Status DataPath::deallocate(const Handle& handle, FileOffset offset, std::uint64_t bytes) {
+Status SpaceChanger::deallocate(const Handle& handle, FileOffset offset, std::uint64_t bytes) {
   // Behind the end of every file there is nothing to free.
   const std::uint64_t begin = std::min(offset.value(), kFileBytesMax);
   return change_space(handle, begin, std::min(bytes, kFileBytesMax - begin),
-                      &DataPath::deallocate_owned);
+                      &SpaceChanger::deallocate_owned);
 }
 
-Task<Status> DataPath::deallocate_owned(FileState& f, std::uint64_t offset, std::uint64_t end) {
+Task<Status> SpaceChanger::deallocate_owned(FileState& f, std::uint64_t offset, std::uint64_t end) {
   std::uint64_t size = 0;
   {
     const MutexLock lock(f.mutex);
     size = f.size();
-    trim_reservations(f);
+    trim_reservations(context_, f);
   }
   end = std::min(end, size);
-  Status status = co_await wait_for_trim(f, size);
+  Status status = co_await sweeper_.wait_for_trim(f, size);
   // Whole blocks; the one with the end of the file is one of them, and so are those that its map
   // chunk has behind it (of a sparse unit): no extent may begin there.
   const std::uint64_t first = (offset + kBlockBytes - 1) / kBlockBytes;
@@ -32,26 +33,26 @@ Task<Status> DataPath::deallocate_owned(FileState& f, std::uint64_t offset, std:
       end == size ? (end + kMapChunkBytes - 1) / kMapChunkBytes * kChunkBlocks : end / kBlockBytes;
   const std::uint64_t head_end = std::min(end, first * kBlockBytes);
   const std::uint64_t tail_begin = std::max(head_end, last * kBlockBytes);
-  if (status) status = co_await zero_bytes(f, offset, head_end);
-  if (status && tail_begin < end) status = co_await zero_bytes(f, tail_begin, end);
+  if (status) status = co_await writer_.zero_bytes(f, offset, head_end);
+  if (status && tail_begin < end) status = co_await writer_.zero_bytes(f, tail_begin, end);
   // Also when an edge has failed: something of it, or the other one, may be zeros now.
-  const Status noted = co_await finish_write(f, 0, WriteStability::kFileSync, {});
+  const Status noted = co_await writer_.finish_write(f, 0, WriteStability::kFileSync, {});
   if (status) status = noted;
   if (status && first < last) status = co_await punch_blocks(f, first, last);
   // Also when blocks are left: what was zeroed has its times with the answer.
-  const Status recorded = co_await commit_everything(f);
+  const Status recorded = co_await committer_.commit_everything(f);
   co_return status ? recorded : status;
 }
 
-Task<Status> DataPath::punch_blocks(FileState& f, std::uint64_t first, std::uint64_t last) {
+Task<Status> SpaceChanger::punch_blocks(FileState& f, std::uint64_t first, std::uint64_t last) {
   int steps = 0;
   for (std::uint64_t block = first; block < last;) {
-    const Result<std::uint64_t> mapped = co_await next_mapped(f, block, last, nullptr);
+    const Result<std::uint64_t> mapped = co_await loader_.next_mapped(f, block, last, nullptr);
     if (!mapped) co_return tl::unexpected(mapped.error());
     if (*mapped >= last) break;
     const std::uint64_t until =
         std::min(last, (*mapped / kChunkBlocks + kTruncateChunksMax) * kChunkBlocks);
-    const Status chunks = co_await load_chunks(f, *mapped, until);
+    const Status chunks = co_await loader_.load_chunks(f, *mapped, until);
     if (!chunks) co_return chunks;
     if (++steps > kDeallocateStepsMax) {
       co_return fail(ErrorCode::kBusy,
@@ -69,17 +70,17 @@ Task<Status> DataPath::punch_blocks(FileState& f, std::uint64_t first, std::uint
   co_return Status{};
 }
 
-Task<Status> DataPath::commit_punch(FileState& f, const FileMap::Cut& cut) {
+Task<Status> SpaceChanger::commit_punch(FileState& f, const FileMap::Cut& cut) {
   for (int round = 0;; ++round) {
-    const Status pause = co_await pause_after_conflict(f, round);
+    const Status pause = co_await pause_after_conflict(context_, f, round);
     if (!pause) co_return pause;
-    Result<InodeRecord> record = co_await read_inode(f);
+    Result<InodeRecord> record = co_await read_inode(context_, f);
     if (!record) co_return tl::unexpected(record.error());
     records::Inode& inode = record->inode;
-    const std::int64_t now_ns = session_.next_time_ns();
+    const std::int64_t now_ns = context_.session.next_time_ns();
     kv::Mutation mutation;
     mutation.growth = kv::Growth::kMustGo;
-    mutation.compares.push_back(kv::mod_revision_is(inode_key(f.ino), record->revision));
+    mutation.compares.push_back(kv::mod_revision_is(context_.inode_key(f.ino), record->revision));
     bool chunked = false;
     {
       const MutexLock lock(f.mutex);
@@ -87,26 +88,26 @@ Task<Status> DataPath::commit_punch(FileState& f, const FileMap::Cut& cut) {
       chunked =
           f.record.chunked || static_cast<std::size_t>(front.extents_size()) > kInlineExtentsMax;
       if (chunked) {
-        add_chunk_values(cut.chunks, f, mutation);
+        add_chunk_values(context_, cut.chunks, f, mutation);
         inode.set_chunked(true);
         inode.clear_extents();
       } else {
         *inode.mutable_extents() = front.extents();
       }
-      add_reverse_changes(cut.reverse, f.ino, f.record.map_generation, mutation);
+      add_reverse_changes(context_, cut.reverse, f.ino, f.record.map_generation, mutation);
     }
     inode.set_used_blocks(static_cast<std::uint64_t>(
         static_cast<std::int64_t>(inode.used_blocks()) + cut.used_blocks_delta));
     inode.set_mtime_ns(now_ns);
     inode.set_ctime_ns(now_ns);
-    mutation.writes.push_back(kv::put(inode_key(f.ino), changed_inode(inode)));
-    FreeIntent free(*space_, cut.freed);
-    const Result<kv::Committed> committed = co_await commit_mutation(mutation);
+    mutation.writes.push_back(kv::put(context_.inode_key(f.ino), changed_inode(inode)));
+    FreeIntent free(*context_.space, cut.freed);
+    const Result<kv::Committed> committed = co_await commit_mutation(context_, mutation);
     if (!committed) co_return tl::unexpected(committed.error());
     if (!committed->succeeded) continue;
     {
       const MutexLock lock(f.mutex);
-      f.version = next_version_.fetch_add(1);
+      f.version = table_.next_version();
       f.record.chunked = chunked;
       f.map.punch(cut, chunked ? committed->revision : Revision{0});
       f.unrecorded.dirty = false;  // the times of the transaction are newer than any write's

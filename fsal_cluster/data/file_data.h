@@ -23,12 +23,12 @@
 #include "common/env/clock.h"
 #include "common/kv/session.h"
 #include "cvm/volume_io.h"
-#include "fsal_cluster/mount/mount.h"
 #include "fsal_cluster/schema/records.pb.h"
 #include "fsal_cluster/space/space.h"
 #include "fsal_cluster/state/membership.h"
 #include "fsal_cluster/state/peers.h"
 #include "fsal_cluster/token/token_table.h"
+#include "fsal_cluster/types/file_io.h"
 #include "fsal_cluster/types/types.h"
 
 namespace symnas::fs {

@@ -128,4 +128,6 @@ struct FileState : std::enable_shared_from_this<FileState> {
   }
 };
 
+using FilePtr = std::shared_ptr<FileState>;
+
 }  // namespace symnas::fs

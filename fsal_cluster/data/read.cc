@@ -3,40 +3,37 @@
 #include <algorithm>
 #include <cstring>
 
-#include "fsal_cluster/data/data_path.h"
+#include "fsal_cluster/data/file_reader.h"
+#include "fsal_cluster/data/io_pin.h"
 
 namespace symnas::fs {
 
-void DataPath::read(const Handle& handle, FileOffset offset, std::size_t bytes, ReadCallback done) {
-  read_operation(handle, offset.value(), bytes, std::move(done));
-}
-
 // The parts that a READ fetches.
-struct DataPath::ReadPlan {
+struct FileReader::ReadPlan {
   std::uint64_t offset = 0;
   std::uint64_t end = 0;  // end of the bytes that the file has; 0: none
   bool end_of_file = false;
   std::vector<FileMap::Piece> pieces;
 };
 
-Detached DataPath::read_operation(Handle handle, std::uint64_t offset, std::size_t bytes,
-                                  ReadCallback done) {
-  const RunningOperation running(running_);
-  const FilePtr f = file(handle.ino);
+Detached FileReader::read_operation(Handle handle, std::uint64_t offset, std::size_t bytes,
+                                    ReadCallback done) {
+  const RunningOperation running(context_.running);
+  const FilePtr f = table_.file(handle.ino);
   Go before = Go::kOn;
   for (;;) {
-    const Membership::Stay stay = membership_->enter();
+    const Membership::Stay stay = context_.membership->enter();
     Attempt attempt;
     attempt.sole = stay.sole();
     attempt.published = before == Go::kWithPublish;
     Status ready;
     if (!attempt.sole && reads_often(*f)) {
-      ready = co_await obtain_token(*f, TokenMode::kShared, TokenUse::kRead);
+      ready = co_await tokens_.obtain(*f, TokenMode::kShared, TokenUse::kRead);
     }
     Turn turn;
-    if (ready) ready = co_await enter_shared(*f, handle, turn);
+    if (ready) ready = co_await loader_.enter_shared(*f, handle, turn);
     if (!ready) {
-      forget_unused(f);
+      table_.forget_unused(f);
       done(tl::unexpected(ready.error()));
       co_return;
     }
@@ -45,25 +42,26 @@ Detached DataPath::read_operation(Handle handle, std::uint64_t offset, std::size
     before = attempt.go;
     if (attempt.go == Go::kAgain) continue;
     if (attempt.go == Go::kWithPublish) {
-      const Status published = co_await publish(*f);
+      const Status published = co_await tokens_.publish(*f);
       if (published) continue;
       result = tl::unexpected(published.error());
     }
-    if (!result && result.error().code == ErrorCode::kFenced) failed_for_good(result.error());
+    if (!result && result.error().code == ErrorCode::kFenced)
+      context_.failed_for_good(result.error());
     done(std::move(result));
     co_return;
   }
 }
 
-bool DataPath::reads_often(FileState& f) {
-  const std::int64_t now_ns = clock_.mono_ns();
+bool FileReader::reads_often(FileState& f) {
+  const std::int64_t now_ns = context_.clock.mono_ns();
   const MutexLock lock(f.mutex);
   if (now_ns - f.reads.last_ns > kLoneReadNs) f.reads.lone = 0;
   f.reads.last_ns = now_ns;
   return f.token.mode != TokenMode::kNone || ++f.reads.lone > kLoneReadsMax;
 }
 
-Task<Status> DataPath::make_current(FileState& f, const Handle& handle, Attempt& attempt) {
+Task<Status> FileReader::make_current(FileState& f, const Handle& handle, Attempt& attempt) {
   bool going = false;  // the store may have erased the token and granted another mount's
   {
     const MutexLock lock(f.mutex);
@@ -76,25 +74,25 @@ Task<Status> DataPath::make_current(FileState& f, const Handle& handle, Attempt&
     co_await dropped_flag(f);
     co_return Status{};
   }
-  if (!membership_->is_settled()) {
+  if (!context_.membership->is_settled()) {
     attempt.go = Go::kAgain;
-    co_await pause(kUnsettledPauseNs);
+    co_await pause_for(context_, kUnsettledPauseNs);
     co_return Status{};
   }
-  const Status passed = co_await pass_barrier();
+  const Status passed = co_await pass_barrier(context_);
   if (!passed) co_return passed;
   // Looked at before the record is read: who gives an exclusive token back after that has recorded
   // what an older record lacks.
-  const TokenSight sight = tokens_->sight(f.ino);
+  const TokenSight sight = context_.tokens->sight(f.ino);
   attempt.unrecorded = !sight.complete || sight.foreign_exclusive;
-  const Result<InodeRecord> record = co_await read_inode(f);
+  const Result<InodeRecord> record = co_await read_inode(context_, f);
   if (!record) co_return tl::unexpected(record.error());
   {
     const MutexLock lock(f.mutex);
     if (f.token.mode == TokenMode::kNone && f.loaded && f.record.loaded_at != record->revision)
-      forget_map(f);
+      loader_.forget_map(f);
   }
-  const Status loaded = co_await load(f, handle);
+  const Status loaded = co_await loader_.load(f, handle);
   if (!loaded) co_return loaded;
   const MutexLock lock(f.mutex);
   attempt.life = f.life;
@@ -102,7 +100,7 @@ Task<Status> DataPath::make_current(FileState& f, const Handle& handle, Attempt&
   co_return Status{};
 }
 
-Task<Status> DataPath::locate(FileState& f, Attempt& attempt, ReadPlan& plan) {
+Task<Status> FileReader::locate(FileState& f, Attempt& attempt, ReadPlan& plan) {
   const std::uint64_t first = plan.offset / kBlockBytes;
   bool loads = false;
   std::uint64_t size = 0;
@@ -119,7 +117,7 @@ Task<Status> DataPath::locate(FileState& f, Attempt& attempt, ReadPlan& plan) {
   const std::uint64_t last = (plan.end + kBlockBytes - 1) / kBlockBytes;
   if (!nothing && loads) {
     Attempt* const tokenless = attempt.sole ? nullptr : &attempt;
-    const Status chunks = co_await load_chunks(f, first, last, tokenless);
+    const Status chunks = co_await loader_.load_chunks(f, first, last, tokenless);
     if (!chunks) co_return chunks;
   }
   const MutexLock lock(f.mutex);
@@ -148,10 +146,10 @@ Task<Status> DataPath::locate(FileState& f, Attempt& attempt, ReadPlan& plan) {
   co_return Status{};
 }
 
-Task<Result<ReadResult>> DataPath::read_entered(FileState& f, const Handle& handle,
-                                                Attempt& attempt, std::uint64_t offset,
-                                                std::size_t bytes) {
-  const IoPin pin(*space_);
+Task<Result<ReadResult>> FileReader::read_entered(FileState& f, const Handle& handle,
+                                                  Attempt& attempt, std::uint64_t offset,
+                                                  std::size_t bytes) {
+  const IoPin pin(*context_.space);
   ReadPlan plan;
   plan.offset = offset;
   plan.end = offset + bytes;
@@ -168,10 +166,10 @@ Task<Result<ReadResult>> DataPath::read_entered(FileState& f, const Handle& hand
     return piece.state == FileMap::State::kWritten;
   });
   const std::uint64_t end = plan.end;
-  const std::uint64_t unit = volume_->logical_block_bytes();
+  const std::uint64_t unit = context_.volume->logical_block_bytes();
   const std::uint64_t from = offset / unit * unit;
   const std::uint64_t to = (end + unit - 1) / unit * unit;
-  out.buffer = volume_->buffer(to - from);
+  out.buffer = context_.volume->buffer(to - from);
   out.offset_bytes = offset - from;
   Join reads;
   for (const FileMap::Piece& piece : plan.pieces) {
@@ -184,7 +182,7 @@ Task<Result<ReadResult>> DataPath::read_entered(FileState& f, const Handle& hand
       continue;
     }
     const std::uint64_t at = piece.volume_block * kBlockBytes + (begin - piece_begin);
-    volume_->read(VolumeOffset{at}, into, reads.callback());
+    context_.volume->read(VolumeOffset{at}, into, reads.callback());
   }
   const Status status = co_await reads;
   if (!status) co_return tl::unexpected(status.error());

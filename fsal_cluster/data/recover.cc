@@ -5,7 +5,8 @@
 #include <fmt/core.h>
 
 #include "common/base/bytes.h"
-#include "fsal_cluster/data/data_path.h"
+#include "fsal_cluster/data/mount_recovery.h"
+#include "fsal_cluster/data/wait_for.h"
 #include "fsal_cluster/schema/inode.h"
 
 namespace symnas::fs {
@@ -21,13 +22,13 @@ struct FoundToken {
 
 }  // namespace
 
-Status DataPath::recover_ended_mount(MountId ended) {
-  const RunningOperation running(running_);
-  const std::string prefix = kv::keys::tokens(options_.fs);
+Status MountRecovery::recover_ended_mount(MountId ended) {
+  const RunningOperation running(context_.running);
+  const std::string prefix = kv::keys::tokens(context_.options.fs);
   kv::KeyRange range = kv::prefix_range(prefix);
   std::vector<FoundToken> found;
   for (bool more = true; more;) {
-    SYMNAS_ASSIGN(const kv::OpResult page, session_.range(range, kTokenPage));
+    SYMNAS_ASSIGN(const kv::OpResult page, context_.session.range(range, kTokenPage));
     for (const kv::KeyValue& kv : page.kvs) {
       if (kv.key.size() != prefix.size() + 16) {
         return fail(ErrorCode::kCorrupt, "unreadable token key " + to_hex(kv.key));
@@ -57,49 +58,50 @@ Status DataPath::recover_ended_mount(MountId ended) {
     SYMNAS_TRY(std::move(first));
   }
   SYMNAS_TRY(erase_wants(ended));
-  return space_->take_over(ended);
+  return context_.space->take_over(ended);
 }
 
-Status DataPath::erase_wants(MountId ended) {
-  const std::string prefix = kv::keys::wants(options_.fs);
-  SYMNAS_ASSIGN(const kv::OpResult read, session_.range(kv::prefix_range(prefix), 0));
+Status MountRecovery::erase_wants(MountId ended) {
+  const std::string prefix = kv::keys::wants(context_.options.fs);
+  SYMNAS_ASSIGN(const kv::OpResult read, context_.session.range(kv::prefix_range(prefix), 0));
   for (const kv::KeyValue& kv : read.kvs) {
     records::WantRecord want;
     if (kv.key.size() != prefix.size() + 8 || !want.ParseFromString(kv.value) ||
         want.mount() != ended.value())
       continue;
-    SYMNAS_TRY(wait_for(erase_want(Ino{read_be64(kv.key, prefix.size())}, kv.mod_revision)));
+    SYMNAS_TRY(
+        wait_for(tokens_.erase_want(Ino{read_be64(kv.key, prefix.size())}, kv.mod_revision)));
   }
   return {};
 }
 
-Status DataPath::flush_volume() {
+Status MountRecovery::flush_volume() {
   const auto promise = std::make_shared<std::promise<Status>>();
   auto answer = promise->get_future();
-  volume_->flush([promise](Status status) { promise->set_value(std::move(status)); });
+  context_.volume->flush([promise](Status status) { promise->set_value(std::move(status)); });
   return answer.get();
 }
 
-Detached DataPath::bump_operation(Ino ino, Revision token_revision, MountId owner,
-                                  StatusCallback done) {
-  const RunningOperation running(running_);
+Detached MountRecovery::bump_operation(Ino ino, Revision token_revision, MountId owner,
+                                       StatusCallback done) {
+  const RunningOperation running(context_.running);
   Status status = co_await bump(ino, token_revision, owner);
   done(std::move(status));
 }
 
 // Erases the token in the transaction that gives the inode new times, so that no crash can come
 // between them.
-Task<Status> DataPath::bump(Ino ino, Revision token_revision, MountId owner) {
-  const std::string token = kv::keys::token(options_.fs, ino, owner);
+Task<Status> MountRecovery::bump(Ino ino, Revision token_revision, MountId owner) {
+  const std::string token = kv::keys::token(context_.options.fs, ino, owner);
   for (int round = 0;; ++round) {
     if (round >= kConflictRetriesMax) {
       co_return fail(ErrorCode::kConflict,
                      fmt::format("inode {}: its record kept changing", ino.value()));
     }
-    const std::string ended = kv::keys::mount_ended(options_.fs, owner);
-    std::vector<std::string> keys{inode_key(ino), token, ended};
+    const std::string ended = kv::keys::mount_ended(context_.options.fs, owner);
+    std::vector<std::string> keys{context_.inode_key(ino), token, ended};
     Awaited<Result<std::vector<kv::CachedValue>>> answer;
-    session_.read_async(std::move(keys), answer.callback());
+    context_.session.read_async(std::move(keys), answer.callback());
     const Result<std::vector<kv::CachedValue>> values = co_await answer;
     if (!values) co_return tl::unexpected(values.error());
     const kv::CachedValue& record = (*values)[0];
@@ -108,7 +110,7 @@ Task<Status> DataPath::bump(Ino ino, Revision token_revision, MountId owner) {
     if (!(*values)[2].value && round == 0) {
       // Another mount may have recovered everything, and this mount's cache may not have heard of
       // the token yet.
-      const Status passed = co_await pass_barrier();
+      const Status passed = co_await pass_barrier(context_);
       if (!passed) co_return passed;
       continue;
     }
@@ -129,14 +131,15 @@ Task<Status> DataPath::bump(Ino ino, Revision token_revision, MountId owner) {
     mutation.compares.push_back(kv::key_exists(ended));
     mutation.writes.push_back(kv::erase(token));
     if (record.value && flag.wrote()) {
-      session_.saw_time_ns(inode.ctime_ns());
-      const std::int64_t now_ns = session_.next_time_ns();
+      context_.session.saw_time_ns(inode.ctime_ns());
+      const std::int64_t now_ns = context_.session.next_time_ns();
       inode.set_mtime_ns(now_ns);
       inode.set_ctime_ns(now_ns);
-      mutation.compares.push_back(kv::mod_revision_is(inode_key(ino), record.mod_revision));
-      mutation.writes.push_back(kv::put(inode_key(ino), changed_inode(inode)));
+      mutation.compares.push_back(
+          kv::mod_revision_is(context_.inode_key(ino), record.mod_revision));
+      mutation.writes.push_back(kv::put(context_.inode_key(ino), changed_inode(inode)));
     }
-    const Result<kv::Committed> committed = co_await commit_mutation(mutation);
+    const Result<kv::Committed> committed = co_await commit_mutation(context_, mutation);
     if (!committed) co_return tl::unexpected(committed.error());
     if (committed->succeeded) co_return Status{};
   }

@@ -3,29 +3,30 @@
 #include <algorithm>
 
 #include "common/base/bytes.h"
-#include "fsal_cluster/data/data_path.h"
+#include "fsal_cluster/data/file_reader.h"
+#include "fsal_cluster/data/wait_for.h"
 
 namespace symnas::fs {
 
-Result<std::optional<Sought>> DataPath::seek(const Handle& handle, FileOffset offset,
-                                             Content content) {
-  const RunningOperation running(running_);
+Result<std::optional<Sought>> FileReader::seek(const Handle& handle, FileOffset offset,
+                                               Content content) {
+  const RunningOperation running(context_.running);
   return wait_for(seek_task(handle, offset.value(), content));
 }
 
-Task<Result<std::optional<Sought>>> DataPath::seek_task(Handle handle, std::uint64_t offset,
-                                                        Content content) {
-  const FilePtr f = file(handle.ino);
+Task<Result<std::optional<Sought>>> FileReader::seek_task(Handle handle, std::uint64_t offset,
+                                                          Content content) {
+  const FilePtr f = table_.file(handle.ino);
   Go before = Go::kOn;
   for (;;) {
-    const Membership::Stay stay = membership_->enter();
+    const Membership::Stay stay = context_.membership->enter();
     Attempt attempt;
     attempt.sole = stay.sole();
     attempt.published = before == Go::kWithPublish;
     Turn turn;
-    const Status entered = co_await enter_shared(*f, handle, turn);
+    const Status entered = co_await loader_.enter_shared(*f, handle, turn);
     if (!entered) {
-      forget_unused(f);
+      table_.forget_unused(f);
       co_return tl::unexpected(entered.error());
     }
     Result<std::optional<Sought>> sought =
@@ -34,7 +35,7 @@ Task<Result<std::optional<Sought>>> DataPath::seek_task(Handle handle, std::uint
     before = attempt.go;
     if (attempt.go == Go::kAgain) continue;
     if (attempt.go == Go::kWithPublish) {
-      const Status published = co_await publish(*f);
+      const Status published = co_await tokens_.publish(*f);
       if (published) continue;
       co_return tl::unexpected(published.error());
     }
@@ -42,9 +43,9 @@ Task<Result<std::optional<Sought>>> DataPath::seek_task(Handle handle, std::uint
   }
 }
 
-Task<Result<std::optional<Sought>>> DataPath::seek_entered(FileState& f, const Handle& handle,
-                                                           Attempt& attempt, std::uint64_t offset,
-                                                           Content content) {
+Task<Result<std::optional<Sought>>> FileReader::seek_entered(FileState& f, const Handle& handle,
+                                                             Attempt& attempt, std::uint64_t offset,
+                                                             Content content) {
   std::optional<Sought> out;
   if (!attempt.sole) {
     const Status current = co_await make_current(f, handle, attempt);
@@ -66,12 +67,12 @@ Task<Result<std::optional<Sought>>> DataPath::seek_entered(FileState& f, const H
   for (std::uint64_t block = first; block < last;) {
     std::uint64_t at = block;
     if (content == Content::kData) {
-      const Result<std::uint64_t> mapped = co_await next_mapped(f, block, last, tokenless);
+      const Result<std::uint64_t> mapped = co_await loader_.next_mapped(f, block, last, tokenless);
       if (!mapped) co_return tl::unexpected(mapped.error());
       at = *mapped;
     } else {
       const std::uint64_t next = (block / kChunkBlocks + kChunksPerRead) * kChunkBlocks;
-      const Status chunks = co_await load_chunks(f, block, std::min(last, next), tokenless);
+      const Status chunks = co_await loader_.load_chunks(f, block, std::min(last, next), tokenless);
       if (!chunks) co_return tl::unexpected(chunks.error());
     }
     const MutexLock lock(f.mutex);
@@ -90,45 +91,6 @@ Task<Result<std::optional<Sought>>> DataPath::seek_entered(FileState& f, const H
   }
   out = Sought{size, true};  // the virtual hole at the end, or no more data
   co_return out;
-}
-
-Task<Result<std::uint64_t>> DataPath::next_mapped(FileState& f, std::uint64_t block,
-                                                  std::uint64_t end, Attempt* tokenless) {
-  while (block < end) {
-    std::string from;
-    std::uint64_t chunk = 0;
-    {
-      const MutexLock lock(f.mutex);
-      if (tokenless != nullptr && tokenless->life != f.life) tokenless->go = Go::kAgain;
-      if (tokenless != nullptr && tokenless->go != Go::kOn) co_return block;
-      chunk = block / kChunkBlocks;
-      if (f.map.loaded(chunk)) {
-        const std::uint64_t stop = std::min(end, (chunk + 1) * kChunkBlocks);
-        block = f.map.next_mapped(block, stop);
-        if (block < stop) co_return block;
-        continue;
-      }
-      from = kv::keys::map_chunk(options_.fs, f.ino, f.record.map_generation, chunk);
-    }
-    kv::KeyRange range = kv::prefix_range(from.substr(0, from.size() - sizeof chunk));
-    const std::size_t number_at = from.size() - sizeof chunk;
-    range.key = from;
-    Awaited<Result<kv::OpResult>> answer;
-    background_->post([this, range, &answer] { answer.deliver(session_.range(range, 1)); });
-    const Result<kv::OpResult> found = co_await answer;
-    if (!found) co_return tl::unexpected(found.error());
-    std::uint64_t next = UINT64_MAX;
-    if (!found->kvs.empty()) next = read_be64(found->kvs[0].key, number_at);
-    {
-      const MutexLock lock(f.mutex);
-      next = std::min(next, f.map.next_in_memory(chunk));
-    }
-    if (next >= (end + kChunkBlocks - 1) / kChunkBlocks) co_return end;
-    block = std::max(block, next * kChunkBlocks);
-    const Status loaded = co_await load_chunks(f, block, block + 1, tokenless);
-    if (!loaded) co_return tl::unexpected(loaded.error());
-  }
-  co_return end;
 }
 
 }  // namespace symnas::fs

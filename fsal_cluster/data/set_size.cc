@@ -8,12 +8,14 @@
 #include <fmt/core.h>
 
 #include "common/base/check.h"
-#include "fsal_cluster/data/data_path.h"
+#include "fsal_cluster/data/attribute_changer.h"
+#include "fsal_cluster/data/map_changes.h"
+#include "fsal_cluster/data/wait_for.h"
 #include "fsal_cluster/schema/inode.h"
 
 namespace symnas::fs {
 
-struct DataPath::SizeChange {
+struct AttributeChanger::SizeChange {
   std::uint64_t size_bytes = 0;
   FileMap::Cut cut;
   bool shrinks = false;
@@ -25,11 +27,11 @@ struct DataPath::SizeChange {
       false;  // the orphan record says `open` and stays; its removal sweeps every generation
 };
 
-Result<kv::Committed> DataPath::set_size(const Handle& handle, std::uint64_t size_bytes,
-                                         MtimeIs mtime,
-                                         std::function<Status(records::Inode&)> inode,
-                                         std::optional<kv::Op> also) {
-  const RunningOperation running(running_);
+Result<kv::Committed> AttributeChanger::set_size(const Handle& handle, std::uint64_t size_bytes,
+                                                 MtimeIs mtime,
+                                                 std::function<Status(records::Inode&)> inode,
+                                                 std::optional<kv::Op> also) {
+  const RunningOperation running(context_.running);
   if (size_bytes > kFileBytesMax) {
     return fail(ErrorCode::kOutOfRange,
                 fmt::format("size {}: files end at {}", size_bytes, kFileBytesMax));
@@ -37,17 +39,17 @@ Result<kv::Committed> DataPath::set_size(const Handle& handle, std::uint64_t siz
   Edit edit{std::move(inode), std::move(also)};
   Result<kv::Committed> committed = wait_for(set_size_task(handle, size_bytes, mtime, edit));
   if (!committed && committed.error().code == ErrorCode::kFenced)
-    failed_for_good(committed.error());
+    context_.failed_for_good(committed.error());
   return committed;
 }
 
-Task<Result<kv::Committed>> DataPath::set_size_task(Handle handle, std::uint64_t size_bytes,
-                                                    MtimeIs mtime, Edit& edit) {
-  const FilePtr f = file(handle.ino);
+Task<Result<kv::Committed>> AttributeChanger::set_size_task(Handle handle, std::uint64_t size_bytes,
+                                                            MtimeIs mtime, Edit& edit) {
+  const FilePtr f = table_.file(handle.ino);
   std::optional<Membership::Stay> stay;
-  const Status entered = co_await enter_owned(*f, handle, stay);
+  const Status entered = co_await tokens_.enter_owned(*f, handle, stay);
   if (!entered) {
-    forget_unused(f);
+    table_.forget_unused(f);
     co_return tl::unexpected(entered.error());
   }
   Result<kv::Committed> committed = co_await set_size_entered(*f, size_bytes, mtime, edit);
@@ -55,15 +57,16 @@ Task<Result<kv::Committed>> DataPath::set_size_task(Handle handle, std::uint64_t
   co_return committed;
 }
 
-Task<Result<kv::Committed>> DataPath::set_size_entered(FileState& f, std::uint64_t size_bytes,
-                                                       MtimeIs mtime, Edit& edit) {
-  Status status = co_await commit_everything(f);
+Task<Result<kv::Committed>> AttributeChanger::set_size_entered(FileState& f,
+                                                               std::uint64_t size_bytes,
+                                                               MtimeIs mtime, Edit& edit) {
+  Status status = co_await committer_.commit_everything(f);
   std::uint64_t touched = 0;  // the chunk of the old end is read and changed as well
   {
     const MutexLock lock(f.mutex);
     touched = std::max(size_bytes, f.size());
   }
-  if (status) status = co_await wait_for_trim(f, touched);
+  if (status) status = co_await sweeper_.wait_for_trim(f, touched);
   SizeChange change;
   change.size_bytes = size_bytes;
   std::optional<std::uint64_t> zero_from;
@@ -71,21 +74,21 @@ Task<Result<kv::Committed>> DataPath::set_size_entered(FileState& f, std::uint64
     const MutexLock lock(f.mutex);
     change.shrinks = size_bytes < f.size();
     if (size_bytes > f.size() && !f.tail_clean) zero_from = f.size();
-    if (change.shrinks) trim_reservations(f);
+    if (change.shrinks) trim_reservations(context_, f);
   }
-  if (status && zero_from) status = co_await zero_tail(f, *zero_from);
+  if (status && zero_from) status = co_await writer_.zero_tail(f, *zero_from);
   if (status && change.shrinks) status = co_await plan_shrink(f, change);
   if (!status) co_return tl::unexpected(status.error());
   change.drops_flag = mtime == MtimeIs::kChosen;
   Drop drop = Drop::kNothing;
   if (change.drops_flag) drop = co_await begin_drop(f);
   Result<kv::Committed> committed = co_await commit_size(f, change, edit);
-  if (change.drops_flag) end_drop(f, drop, committed);
+  if (change.drops_flag) end_drop(context_, f, drop, committed);
   co_return committed;
 }
 
 // Decides how the blocks go. REQUIRES: the I/O lock is held exclusively, nothing is pending.
-Task<Status> DataPath::plan_shrink(FileState& f, SizeChange& change) {
+Task<Status> AttributeChanger::plan_shrink(FileState& f, SizeChange& change) {
   const std::uint64_t keep = (change.size_bytes + kBlockBytes - 1) / kBlockBytes;
   std::uint64_t old_blocks = 0;
   bool chunked = false;
@@ -113,7 +116,7 @@ Task<Status> DataPath::plan_shrink(FileState& f, SizeChange& change) {
   const bool many = last_chunk > own_chunk + kTruncateChunksMax;
   if (!many) {
     const Status chunks =
-        co_await load_chunks(f, own_chunk * kChunkBlocks, (last_chunk + 1) * kChunkBlocks);
+        co_await loader_.load_chunks(f, own_chunk * kChunkBlocks, (last_chunk + 1) * kChunkBlocks);
     if (!chunks) co_return chunks;
     const MutexLock lock(f.mutex);
     change.cut = f.map.plan_cut(keep, last_chunk);
@@ -121,7 +124,7 @@ Task<Status> DataPath::plan_shrink(FileState& f, SizeChange& change) {
   }
   // Too much for one transaction: it cuts the chunk of the new end, a watermark covers the others.
   const Status chunks =
-      co_await load_chunks(f, own_chunk * kChunkBlocks, (own_chunk + 1) * kChunkBlocks);
+      co_await loader_.load_chunks(f, own_chunk * kChunkBlocks, (own_chunk + 1) * kChunkBlocks);
   if (!chunks) co_return chunks;
   const MutexLock lock(f.mutex);
   change.cut = f.map.plan_cut(keep, own_chunk);
@@ -138,13 +141,14 @@ Task<Status> DataPath::plan_shrink(FileState& f, SizeChange& change) {
   co_return Status{};
 }
 
-Task<Result<kv::Committed>> DataPath::commit_size(FileState& f, SizeChange& change, Edit& edit) {
+Task<Result<kv::Committed>> AttributeChanger::commit_size(FileState& f, SizeChange& change,
+                                                          Edit& edit) {
   for (int round = 0;; ++round) {
-    const Status pause = co_await pause_after_conflict(f, round);
+    const Status pause = co_await pause_after_conflict(context_, f, round);
     if (!pause) co_return tl::unexpected(pause.error());
-    Result<InodeRecord> record = co_await read_inode(f);
+    Result<InodeRecord> record = co_await read_inode(context_, f);
     if (!record) co_return tl::unexpected(record.error());
-    const std::int64_t now_ns = session_.next_time_ns();
+    const std::int64_t now_ns = context_.session.next_time_ns();
     change.unlinked = record->inode.nlink() == 0;
     kv::Mutation mutation = size_mutation(f, change, *record);
     record->inode.set_mtime_ns(now_ns);
@@ -153,26 +157,27 @@ Task<Result<kv::Committed>> DataPath::commit_size(FileState& f, SizeChange& chan
       const Status edited = edit.inode(record->inode);
       if (!edited) co_return tl::unexpected(edited.error());
     }
-    mutation.writes.push_back(kv::put(inode_key(f.ino), changed_inode(record->inode)));
+    mutation.writes.push_back(kv::put(context_.inode_key(f.ino), changed_inode(record->inode)));
     edit.add_to(mutation);
-    FreeIntent free(*space_, change.cut.freed);
-    const Result<kv::Committed> committed = co_await commit_mutation(mutation);
+    FreeIntent free(*context_.space, change.cut.freed);
+    const Result<kv::Committed> committed = co_await commit_mutation(context_, mutation);
     if (!committed) co_return tl::unexpected(committed.error());
     if (!committed->succeeded) continue;
     apply_size(f, change, *committed);
     free.committed();
-    if (change.orphan) sweep_in_background(f.ino, *change.orphan, 0);
+    if (change.orphan) sweeper_.sweep_in_background(f.ino, *change.orphan, 0);
     co_return *committed;
   }
 }
 
 // The transaction without the put of the inode, which the caller's edit still changes.
-kv::Mutation DataPath::size_mutation(FileState& f, const SizeChange& change, InodeRecord& record) {
+kv::Mutation AttributeChanger::size_mutation(FileState& f, const SizeChange& change,
+                                             InodeRecord& record) {
   records::Inode& inode = record.inode;
   kv::Mutation mutation;
   mutation.growth = change.shrinks ? kv::Growth::kMustGo : kv::Growth::kChanges;
-  mutation.compares.push_back(kv::mod_revision_is(inode_key(f.ino), record.revision));
-  if (change.drops_flag) mutation.writes.push_back(kv::erase(token_key(f.ino)));
+  mutation.compares.push_back(kv::mod_revision_is(context_.inode_key(f.ino), record.revision));
+  if (change.drops_flag) mutation.writes.push_back(kv::erase(context_.token_key(f.ino)));
   const MutexLock lock(f.mutex);
   inode.set_size_bytes(change.size_bytes);
   if (change.new_generation) {
@@ -183,25 +188,26 @@ kv::Mutation DataPath::size_mutation(FileState& f, const SizeChange& change, Ino
     inode.set_used_blocks(0);
   } else {
     if (f.record.chunked) {
-      add_chunk_values(change.cut.chunks, f, mutation);
+      add_chunk_values(context_, change.cut.chunks, f, mutation);
     } else if (!change.cut.chunks.empty()) {
       *inode.mutable_extents() = change.cut.chunks.front().value.extents();
     }
-    add_reverse_changes(change.cut.reverse, f.ino, f.record.map_generation, mutation);
+    add_reverse_changes(context_, change.cut.reverse, f.ino, f.record.map_generation, mutation);
     inode.set_used_blocks(static_cast<std::uint64_t>(
         static_cast<std::int64_t>(inode.used_blocks()) + change.cut.used_blocks_delta));
     if (change.trim_block) inode.set_trim_block(*change.trim_block);
   }
   if (change.orphan && !change.unlinked) {
     mutation.writes.push_back(
-        kv::put(kv::keys::orphan(options_.fs, f.ino), change.orphan->SerializeAsString()));
+        kv::put(kv::keys::orphan(context_.options.fs, f.ino), change.orphan->SerializeAsString()));
   }
   return mutation;
 }
 
-void DataPath::apply_size(FileState& f, const SizeChange& change, const kv::Committed& committed) {
+void AttributeChanger::apply_size(FileState& f, const SizeChange& change,
+                                  const kv::Committed& committed) {
   const MutexLock lock(f.mutex);
-  f.version = next_version_.fetch_add(1);
+  f.version = table_.next_version();
   f.record.size_bytes = change.size_bytes;
   f.growth.size_bytes = change.size_bytes;
   f.unrecorded.dirty = false;  // the times of the transaction are newer than any write's

@@ -6,7 +6,7 @@
 #include <fmt/core.h>
 
 #include "common/base/check.h"
-#include "fsal_cluster/data/data_path.h"
+#include "fsal_cluster/data/file_writer.h"
 
 namespace symnas::fs {
 namespace {
@@ -21,40 +21,35 @@ cvm::Durability durability(WriteStability wanted) {
 
 }  // namespace
 
-void DataPath::write(const Handle& handle, FileOffset offset, std::span<const std::byte> data,
-                     WriteStability wanted, WriteCallback done) {
-  write_operation(handle, offset.value(), data, wanted, std::move(done));
-}
-
-Detached DataPath::write_operation(Handle handle, std::uint64_t offset,
-                                   std::span<const std::byte> data, WriteStability wanted,
-                                   WriteCallback done) {
-  const RunningOperation running(running_);
+Detached FileWriter::write_operation(Handle handle, std::uint64_t offset,
+                                     std::span<const std::byte> data, WriteStability wanted,
+                                     WriteCallback done) {
+  const RunningOperation running(context_.running);
   if (offset > kFileBytesMax || data.size() > kFileBytesMax - offset) {
     done(fail(ErrorCode::kOutOfRange, fmt::format("write of {} bytes at {}: files end at {}",
                                                   data.size(), offset, kFileBytesMax)));
     co_return;
   }
-  const FilePtr f = file(handle.ino);
+  const FilePtr f = table_.file(handle.ino);
   TokenMode needed = TokenMode::kShared;
   Status status;
   for (;;) {
-    const Membership::Stay stay = membership_->enter();
+    const Membership::Stay stay = context_.membership->enter();
     Attempt attempt;
     attempt.sole = stay.sole();
     status = {};
     if (!attempt.sole || needed == TokenMode::kExclusive) {
-      status = co_await obtain_token(*f, needed, TokenUse::kWrite);
+      status = co_await tokens_.obtain(*f, needed, TokenUse::kWrite);
     }
     Turn turn;
-    if (status) status = co_await enter_shared(*f, handle, turn);
+    if (status) status = co_await loader_.enter_shared(*f, handle, turn);
     if (status) {
       // An S token from shared times stays S: a mount that joins again relies on what it says.
       const MutexLock lock(f->mutex);
       attempt.sole = attempt.sole && f->token.mode != TokenMode::kShared;
     }
     if (!status) {
-      forget_unused(f);
+      table_.forget_unused(f);
       done(tl::unexpected(status.error()));
       co_return;
     }
@@ -64,7 +59,7 @@ Detached DataPath::write_operation(Handle handle, std::uint64_t offset,
     if (!status || attempt.go == Go::kOn) break;
   }
   if (!status) {
-    if (status.error().code == ErrorCode::kFenced) failed_for_good(status.error());
+    if (status.error().code == ErrorCode::kFenced) context_.failed_for_good(status.error());
     done(tl::unexpected(status.error()));
     co_return;
   }
@@ -72,10 +67,10 @@ Detached DataPath::write_operation(Handle handle, std::uint64_t offset,
   done(WriteResult{data.size(), unstable ? WriteStability::kUnstable : WriteStability::kFileSync});
 }
 
-Task<Status> DataPath::write_entered(FileState& f, Attempt& attempt, std::uint64_t offset,
-                                     std::span<const std::byte> data, WriteStability wanted) {
-  Status status = co_await wait_for_trim(f, offset + data.size());
-  if (status) status = co_await obtain_flag(f, attempt);
+Task<Status> FileWriter::write_entered(FileState& f, Attempt& attempt, std::uint64_t offset,
+                                       std::span<const std::byte> data, WriteStability wanted) {
+  Status status = co_await sweeper_.wait_for_trim(f, offset + data.size());
+  if (status) status = co_await flags_.obtain(f, attempt);
   if (!status || attempt.go != Go::kOn) co_return status;
   status = co_await write_flagged(f, attempt, offset, data, wanted);
   end_write(f);
@@ -83,17 +78,17 @@ Task<Status> DataPath::write_entered(FileState& f, Attempt& attempt, std::uint64
   co_return status;
 }
 
-void DataPath::end_write(FileState& f) {
+void FileWriter::end_write(FileState& f) {
   const MutexLock lock(f.mutex);
   --f.writes.running;
-  f.writes.last_ns = clock_.mono_ns();
+  f.writes.last_ns = context_.clock.mono_ns();
   f.flag.wrote(f.writes.last_ns);
-  list(f);
+  list(context_, f);
 }
 
 // Does what must precede the answer: commits the growth of a stable write, or a new revision before
 // change runs out of numbers.
-Task<Status> DataPath::after_write(FileState& f, WriteStability wanted) {
+Task<Status> FileWriter::after_write(FileState& f, WriteStability wanted) {
   bool commit = false;
   bool renumber = false;
   {
@@ -108,17 +103,17 @@ Task<Status> DataPath::after_write(FileState& f, WriteStability wanted) {
   }
   Status status;
   if (commit) {
-    status = co_await commit_file(f, DropFlag::kMay);
+    status = co_await committer_.commit_file(f, DropFlag::kMay);
   } else if (renumber) {
-    commit_idle(f.shared_from_this(), DropFlag::kMay, nullptr);
+    committer_.commit_idle(f.shared_from_this(), DropFlag::kMay, nullptr);
   }
   co_return status;
 }
 
-Task<Status> DataPath::write_flagged(FileState& f, Attempt& attempt, std::uint64_t offset,
-                                     std::span<const std::byte> data, WriteStability wanted) {
+Task<Status> FileWriter::write_flagged(FileState& f, Attempt& attempt, std::uint64_t offset,
+                                       std::span<const std::byte> data, WriteStability wanted) {
   const std::uint64_t end = offset + data.size();
-  const Status chunks = co_await load_chunks(f, block_of(offset), blocks_up(end));
+  const Status chunks = co_await loader_.load_chunks(f, block_of(offset), blocks_up(end));
   if (!chunks) co_return chunks;
   // Under S a write may change nothing but bytes (docs/architecture/several_mounts.md).
   const auto is_too_much = [&f, &attempt, end](const WriteLock& lock) REQUIRES(f.mutex) {
@@ -163,8 +158,8 @@ Task<Status> DataPath::write_flagged(FileState& f, Attempt& attempt, std::uint64
   }
 }
 
-DataPath::WriteLock DataPath::choose_lock(const FileState& f, std::uint64_t offset,
-                                          std::uint64_t end) const {
+FileWriter::WriteLock FileWriter::choose_lock(const FileState& f, std::uint64_t offset,
+                                              std::uint64_t end) const {
   WriteLock lock;
   lock.first_block = block_of(offset);
   lock.mode = RangeLock::Mode::kExclusive;
@@ -173,7 +168,7 @@ DataPath::WriteLock DataPath::choose_lock(const FileState& f, std::uint64_t offs
     lock.first_block = std::min(lock.first_block, block_of(f.size()));
     return lock;
   }
-  const std::uint32_t unit = volume_->logical_block_bytes();
+  const std::uint32_t unit = context_.volume->logical_block_bytes();
   if (offset % unit != 0 || end % unit != 0) return lock;
   for (std::uint64_t block = block_of(offset); block < blocks_up(end);) {
     const FileMap::Piece piece = f.map.find(block, blocks_up(end));
@@ -184,12 +179,12 @@ DataPath::WriteLock DataPath::choose_lock(const FileState& f, std::uint64_t offs
   return lock;
 }
 
-Task<Status> DataPath::write_locked(FileState& f, std::uint64_t offset,
-                                    std::span<const std::byte> data, WriteStability wanted,
-                                    std::optional<std::uint64_t> zero_from) {
+Task<Status> FileWriter::write_locked(FileState& f, std::uint64_t offset,
+                                      std::span<const std::byte> data, WriteStability wanted,
+                                      std::optional<std::uint64_t> zero_from) {
   const std::uint64_t end = offset + data.size();
   std::optional<IoPin> pin;
-  pin.emplace(*space_);
+  pin.emplace(*context_.space);
   if (zero_from) {
     const Status zeroed = co_await zero_tail(f, *zero_from);
     if (!zeroed) co_return zeroed;
@@ -205,7 +200,7 @@ Task<Status> DataPath::write_locked(FileState& f, std::uint64_t offset,
   co_return status;
 }
 
-Task<Status> DataPath::zero_tail(FileState& f, std::uint64_t size) {
+Task<Status> FileWriter::zero_tail(FileState& f, std::uint64_t size) {
   const Status zeroed = co_await zero_bytes(f, size, blocks_up(size) * kBlockBytes);
   if (!zeroed) co_return zeroed;
   const MutexLock lock(f.mutex);
@@ -213,10 +208,10 @@ Task<Status> DataPath::zero_tail(FileState& f, std::uint64_t size) {
   co_return Status{};
 }
 
-Task<Status> DataPath::zero_bytes(FileState& f, std::uint64_t begin, std::uint64_t end) {
+Task<Status> FileWriter::zero_bytes(FileState& f, std::uint64_t begin, std::uint64_t end) {
   if (begin == end) co_return Status{};
   const std::uint64_t block = block_of(begin);
-  const Status chunks = co_await load_chunks(f, block, block + 1);
+  const Status chunks = co_await loader_.load_chunks(f, block, block + 1);
   if (!chunks) co_return chunks;
   FileMap::Piece piece;
   {
@@ -224,20 +219,20 @@ Task<Status> DataPath::zero_bytes(FileState& f, std::uint64_t begin, std::uint64
     piece = f.map.find(block, block + 1);
   }
   if (piece.state != FileMap::State::kWritten) co_return Status{};
-  const cvm::Buffer zeros = volume_->buffer(end - begin);
+  const cvm::Buffer zeros = context_.volume->buffer(end - begin);
   std::memset(zeros.data(), 0, end - begin);
   const std::span<const std::byte> bytes(zeros.data(), end - begin);
   Awaited<Status> answer;
-  volume_->write_edges(VolumeOffset{piece.volume_block * kBlockBytes + begin % kBlockBytes}, bytes,
-                       cvm::Durability::kStable, answer.callback());
+  context_.volume->write_edges(VolumeOffset{piece.volume_block * kBlockBytes + begin % kBlockBytes},
+                               bytes, cvm::Durability::kStable, answer.callback());
   Status written = co_await answer;
   co_return written;
 }
 
 // Finds a place for every block of the write, then lists the parts. REQUIRES: the blocks are
 // locked.
-Task<Status> DataPath::prepare_write(FileState& f, std::uint64_t offset, std::uint64_t end,
-                                     WritePlan& plan, std::optional<IoPin>& pin) {
+Task<Status> FileWriter::prepare_write(FileState& f, std::uint64_t offset, std::uint64_t end,
+                                       WritePlan& plan, std::optional<IoPin>& pin) {
   const std::uint64_t first = block_of(offset);
   const std::uint64_t last = blocks_up(end);
   for (;;) {
@@ -248,12 +243,13 @@ Task<Status> DataPath::prepare_write(FileState& f, std::uint64_t offset, std::ui
       if (eof > 0 && !f.map.loaded((eof - 1) / kChunkBlocks)) unknown = eof - 1;
       bool full = false;
       while (!unknown && !full) {
-        f.growth.reserve_max = std::min(kReserveBlocksMax, space_->ready_blocks() / 16);
+        f.growth.reserve_max = std::min(kReserveBlocksMax, context_.space->ready_blocks() / 16);
         const auto wanted = next_placement(f.map, f.growth, first, last);
         if (!wanted) break;
         // Refused here, before anything is written: the commit of written blocks always goes.
-        if (Status admitted = session_.admit(kv::Growth::kGrows); !admitted) co_return admitted;
-        const auto run = space_->allocate(wanted->space);
+        if (Status admitted = context_.session.admit(kv::Growth::kGrows); !admitted)
+          co_return admitted;
+        const auto run = context_.space->allocate(wanted->space);
         if (!run) {
           full = true;
           break;
@@ -289,24 +285,24 @@ Task<Status> DataPath::prepare_write(FileState& f, std::uint64_t offset, std::ui
     }
     Status status;
     if (unknown) {
-      status = co_await load_chunks(f, *unknown, *unknown + 1);
+      status = co_await loader_.load_chunks(f, *unknown, *unknown + 1);
     } else {
       pin.reset();  // a pin would hold up the frees that it waits for
       status = co_await wait_for_room(f);
-      pin.emplace(*space_);
+      pin.emplace(*context_.space);
     }
     if (!status) co_return status;
   }
 }
 
-Task<Status> DataPath::wait_for_room(FileState& f) {
+Task<Status> FileWriter::wait_for_room(FileState& f) {
   {
     const MutexLock lock(f.mutex);
     ++f.writes.want_room;
-    list(f);
+    list(context_, f);
   }
   Awaited<Result<Space::Room>> answer;
-  space_->make_room(answer.callback());
+  context_.space->make_room(answer.callback());
   const Result<Space::Room> room = co_await answer;
   {
     const MutexLock lock(f.mutex);
@@ -315,36 +311,36 @@ Task<Status> DataPath::wait_for_room(FileState& f) {
   if (!room) co_return tl::unexpected(room.error());
   if (*room == Space::Room::kNone) {
     co_return fail(ErrorCode::kNoSpace,
-                   fmt::format("filesystem {}: the volume is full", options_.fs.value()));
+                   fmt::format("filesystem {}: the volume is full", context_.options.fs.value()));
   }
   co_return Status{};
 }
 
-Task<Status> DataPath::submit_write(std::uint64_t offset, std::span<const std::byte> data,
-                                    WriteStability wanted, const WritePlan& plan) {
+Task<Status> FileWriter::submit_write(std::uint64_t offset, std::span<const std::byte> data,
+                                      WriteStability wanted, const WritePlan& plan) {
   const std::uint64_t end = offset + data.size();
   const std::uint64_t base = block_of(offset) * kBlockBytes;
   const std::uint64_t span_bytes = blocks_up(end) * kBlockBytes - base;
-  const cvm::Buffer buffer = volume_->buffer(span_bytes);
+  const cvm::Buffer buffer = context_.volume->buffer(span_bytes);
   std::byte* const bytes = buffer.data();
   std::memset(bytes, 0, offset - base);
   std::memcpy(bytes + (offset - base), data.data(), data.size());
   std::memset(bytes + (end - base), 0, base + span_bytes - end);
-  const std::uint32_t unit = volume_->logical_block_bytes();
+  const std::uint32_t unit = context_.volume->logical_block_bytes();
   Join writes;
   for (const WritePart& part : plan) {
     const std::span<const std::byte> from(bytes + (part.begin - base), part.end - part.begin);
     const VolumeOffset at{part.volume_byte};
     if (part.volume_byte % unit == 0 && from.size() % unit == 0) {
-      volume_->write(at, from, durability(wanted), writes.callback());
+      context_.volume->write(at, from, durability(wanted), writes.callback());
     } else {
-      volume_->write_edges(at, from, durability(wanted), writes.callback());
+      context_.volume->write_edges(at, from, durability(wanted), writes.callback());
     }
   }
   co_return co_await writes;
 }
 
-void DataPath::abort_write(FileState& f, std::uint64_t end, const WritePlan& plan) {
+void FileWriter::abort_write(FileState& f, std::uint64_t end, const WritePlan& plan) {
   const MutexLock lock(f.mutex);
   for (const WritePart& part : plan) {
     if (part.fill) {
@@ -361,25 +357,25 @@ void DataPath::abort_write(FileState& f, std::uint64_t end, const WritePlan& pla
       std::any_of(plan.begin(), plan.end(), [](const WritePart& part) { return !part.fill; });
   if (!in_place) return;
   f.unrecorded.dirty = true;
-  f.unrecorded.mtime_ns = std::max(f.unrecorded.mtime_ns, session_.next_time_ns());
+  f.unrecorded.mtime_ns = std::max(f.unrecorded.mtime_ns, context_.session.next_time_ns());
   f.unrecorded.change_n = std::min(f.unrecorded.change_n + 1, kChangeCountMax);
   ++f.unrecorded.writes_seen;
 }
 
-// Makes the write visible: blocks, size, mtime and change in one step.
-Task<Status> DataPath::finish_write(FileState& f, std::uint64_t end, WriteStability wanted,
-                                    const WritePlan& plan) {
-  const std::string key = inode_key(f.ino);
+Task<Status> FileWriter::finish_write(FileState& f, std::uint64_t end, WriteStability wanted,
+                                      const WritePlan& plan) {
+  const std::string key = context_.inode_key(f.ino);
   bool counted = false;
   for (;;) {
-    const std::optional<kv::CachedValue> cached = session_.peek(key);
+    const std::optional<kv::CachedValue> cached = context_.session.peek(key);
     if (!cached) {
-      const Result<InodeRecord> record = co_await read_inode(f);  // fills the session's cache
+      const Result<InodeRecord> record =
+          co_await read_inode(context_, f);  // fills the session's cache
       if (!record && !counted) co_return tl::unexpected(record.error());
       if (!record) co_return Status{};
       continue;
     }
-    const std::int64_t now_ns = session_.next_time_ns();
+    const std::int64_t now_ns = context_.session.next_time_ns();
     const MutexLock lock(f.mutex);
     if (counted && f.unrecorded.change_base == cached->mod_revision) co_return Status{};
     if (f.unrecorded.change_base != cached->mod_revision) {
@@ -399,22 +395,6 @@ Task<Status> DataPath::finish_write(FileState& f, std::uint64_t end, WriteStabil
     f.unrecorded.dirty = true;
     f.unrecorded.mtime_ns = std::max(f.unrecorded.mtime_ns, now_ns);
     ++f.unrecorded.writes_seen;
-  }
-}
-
-// Waits for the sweep if bytes below `end` are in a chunk that the sweep changes: the key of the
-// watermark's chunk holds extents that memory does not have.
-Task<Status> DataPath::wait_for_trim(FileState& f, std::uint64_t end) {
-  for (;;) {
-    {
-      const MutexLock lock(f.mutex);
-      if (!f.record.trim_block || end <= *f.record.trim_block / kChunkBlocks * kMapChunkBytes)
-        co_return Status{};
-    }
-    Awaited<Status> answer;
-    background_->post([this, ino = f.ino, &answer] { answer.deliver(finish_trim(ino)); });
-    const Status trimmed = co_await answer;
-    if (!trimmed) co_return trimmed;
   }
 }
 

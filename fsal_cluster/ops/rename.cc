@@ -101,8 +101,7 @@ struct Turns {
   const DirectoryTurn& second() const { return to ? *to : from; }
 };
 
-Result<Mount::Renamed> try_rename(Context& context, RenameInput input, int attempt,
-                                  const Turns& turns) {
+Result<Renamed> try_rename(Context& context, RenameInput input, int attempt, const Turns& turns) {
   SYMNAS_TRY(check_rename(input));
   std::optional<Revision> move;
   if (input.moves_directory()) {
@@ -118,7 +117,7 @@ Result<Mount::Renamed> try_rename(Context& context, RenameInput input, int attem
   SYMNAS_ASSIGN(kv::Mutation mutation, plan_rename(input, replaced.part, move));
   SYMNAS_ASSIGN(const kv::Committed done, commit_call(context, std::move(mutation)));
   if (replaced.file) replaced.file->committed();
-  return Mount::Renamed{
+  return Renamed{
       change_of(context, input.from.directory, input.now_ns, done, pre_of(attempt, turns.from)),
       change_of(context, input.to.directory, input.now_ns, done, pre_of(attempt, turns.second()))};
 }
@@ -168,12 +167,12 @@ Result<kv::Mutation> plan_rename(const RenameInput& input, const TxnPart& drop,
   return mutation;
 }
 
-Result<Mount::Renamed> rename(Context& context, const Credentials& who, const Handle& from_dir,
-                              const std::string& from_name, const Handle& to_dir,
-                              const std::string& to_name) {
+Result<Renamed> rename(Context& context, const Credentials& who, const Handle& from_dir,
+                       const std::string& from_name, const Handle& to_dir,
+                       const std::string& to_name) {
   Turns turns{DirectoryTurn(context, from_dir.ino), std::nullopt};
   if (from_dir.ino != to_dir.ino) turns.to.emplace(context, to_dir.ino);
-  auto result = retry_conflicts(context, [&](int attempt) -> Result<Mount::Renamed> {
+  auto result = retry_conflicts(context, [&](int attempt) -> Result<Renamed> {
     SYMNAS_ASSIGN(const Place from, read_place(context, from_dir, from_name));
     SYMNAS_ASSIGN(const Place to, read_place(context, to_dir, to_name));
     if (from.entry() == nullptr) return fail(ErrorCode::kNotFound, from_name + ": no such name");
@@ -187,8 +186,7 @@ Result<Mount::Renamed> rename(Context& context, const Credentials& who, const Ha
       SYMNAS_ASSIGN(const Place to_now, read_place(context, to_dir, to_name));
       if (!same_bucket(from, from_now) || !same_bucket(to, to_now))
         return fail(ErrorCode::kConflict, from_name + ": changed between two looks at it");
-      return Mount::Renamed{no_change(context, from_now.directory),
-                            no_change(context, to_now.directory)};
+      return Renamed{no_change(context, from_now.directory), no_change(context, to_now.directory)};
     }
     SYMNAS_ASSIGN(const Node source, read_target(context, from));
     std::optional<Node> target;

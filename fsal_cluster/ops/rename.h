@@ -6,13 +6,18 @@
 #include <string>
 
 #include "common/base/result.h"
-#include "fsal_cluster/mount/mount.h"
 #include "fsal_cluster/ops/context.h"
 #include "fsal_cluster/ops/link_drop.h"
 #include "fsal_cluster/ops/nodes.h"
 #include "fsal_cluster/types/types.h"
 
 namespace symnas::fs {
+
+// Of both directories.
+struct Renamed {
+  DirectoryChange from;
+  DirectoryChange to;
+};
 
 struct RenameInput {
   FsId fs;
@@ -42,8 +47,8 @@ Result<kv::Mutation> plan_rename(const RenameInput& input, const TxnPart& drop,
 // Does nothing when both names lead to one inode (rename(2)). Errors: kNotFound, kInvalidArgument
 // (a directory into itself or below), those of check_rename, plan_rename, read_place,
 // retry_conflicts.
-Result<Mount::Renamed> rename(Context& context, const Credentials& who, const Handle& from_dir,
-                              const std::string& from_name, const Handle& to_dir,
-                              const std::string& to_name);
+Result<Renamed> rename(Context& context, const Credentials& who, const Handle& from_dir,
+                       const std::string& from_name, const Handle& to_dir,
+                       const std::string& to_name);
 
 }  // namespace symnas::fs

@@ -137,27 +137,14 @@ Status Replies::sweep() {
 }
 
 void Replies::start_sweep() {
-  thread_ = std::thread([this] { run(); });
-}
-
-void Replies::run() {
-  MutexLock lock(sweep_mutex_);
-  while (!stop_wanted_.wait_for(sweep_mutex_, std::chrono::milliseconds(kReplySweepMs),
-                                [this]() REQUIRES(sweep_mutex_) { return stop_; })) {
-    lock.unlock();
+  constexpr std::int64_t kPauseNs = kReplySweepMs * 1'000'000;
+  sweeping_.start(kPauseNs, [this] {
     if (const Status swept = sweep(); !swept)
       log::warn("old answers to clients are not erased yet: {}", swept.error().message);
-    lock.lock();
-  }
+    return kPauseNs;
+  });
 }
 
-void Replies::stop() {
-  {
-    const MutexLock lock(sweep_mutex_);
-    stop_ = true;
-  }
-  stop_wanted_.notify_all();
-  if (thread_.joinable()) thread_.join();
-}
+void Replies::stop() { sweeping_.stop(); }
 
 }  // namespace symnas::fs

@@ -12,10 +12,10 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 #include <unordered_map>
 
 #include "common/base/ids.h"
+#include "common/base/loop.h"
 #include "common/base/result.h"
 #include "common/base/thread_annotations.h"
 #include "common/env/clock.h"
@@ -69,7 +69,6 @@ class Replies {
   Status erase_former();
   Status erase_idle();
   Status erase(kv::KeyRange range);
-  void run();
 
   kv::Session& session_;
   const env::Clock& clock_;
@@ -80,10 +79,7 @@ class Replies {
   std::unordered_map<std::string, ReplyRing> rings_ GUARDED_BY(mutex_);
   std::unordered_map<std::string, std::shared_ptr<Client>> former_ GUARDED_BY(mutex_);
   bool former_erased_ = false;  // confined to the thread of the sweep
-  Mutex sweep_mutex_;
-  CondVar stop_wanted_;
-  bool stop_ GUARDED_BY(sweep_mutex_) = false;
-  std::thread thread_;
+  Loop sweeping_;               // last: it uses all else
 };
 
 }  // namespace symnas::fs

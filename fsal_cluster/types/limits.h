@@ -77,6 +77,21 @@ inline constexpr std::int64_t kHeartbeatNs = 1'000'000'000;
 inline constexpr std::int64_t kHeartbeatPollNs = 2'000'000;
 static_assert(kGateWindowNs >= 4 * kHeartbeatNs, "one slow heartbeat does not close the gate");
 
+// How long a heartbeat counts for answers that come from memory alone (decision 0024): part of the
+// outage after a head was cut off from its LUNs only. An answer of etcd takes far less.
+inline constexpr std::int64_t kLifeWindowNs = 450'000'000;
+// Whoever answers from memory with a heartbeat older than this has the next one sent: so that a
+// busy mount never waits for one.
+inline constexpr std::int64_t kLifeRenewNs = kLifeWindowNs / 2;
+// Time between two heartbeats that are asked for, at least: the first may have failed at once.
+inline constexpr std::int64_t kHeartbeatMinNs = 5'000'000;
+// A heartbeat that is not answered for so long is helped by a READ of the LUN, which is repeated as
+// often: so a head that was cut off from both finds out that it has been fenced.
+inline constexpr std::int64_t kTouchNs = 100'000'000;
+inline constexpr std::size_t kTouchBytes = 4096;
+// The same, while an answer waits for it.
+inline constexpr std::int64_t kTouchWantedNs = 10'000'000;
+
 // A mount becomes sole (again) when there was no other mount for this long: one that restarts
 // meanwhile need not ask it to make room.
 inline constexpr std::int64_t kSoloAfterNs = 5'000'000'000;

@@ -124,6 +124,13 @@ class Members(unittest.TestCase):
         self.assertEqual(len(found), 1, found)
         self.assertIn("cvm/a.h:1: A has 25", found[0])
 
+    def test_classes_of_many_functions_are_found(self):
+        text = "class A {" + "int a();" * 61 + "};\nstruct B {" + "int b();" * 60 + "};"
+        texts = {"cvm/a.h": text, "tests/a.h": text}
+        found = list(tree.check_classes(tree.product_classes(texts.get, texts)))
+        self.assertEqual(len(found), 1, found)
+        self.assertIn("cvm/a.h:1: A has 61 functions", found[0])
+
 
 class Mutexes(unittest.TestCase):
     def problems(self, text, document):

@@ -6,6 +6,7 @@
 #include "common/base/check.h"
 #include "common/base/uuid.h"
 #include "cvm/volume.h"
+#include "fsal_cluster/ops/rename.h"
 #include "fsal_cluster/schema/filesystem.h"
 #include "fsal_cluster/schema/mount_entry.h"
 #include "fsal_cluster/state/file_locks.h"

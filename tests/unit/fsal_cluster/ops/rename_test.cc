@@ -16,11 +16,11 @@ using testing::ElementsAre;
 
 class RenameTest : public testing::Test {
  protected:
-  Result<Mount::Renamed> move(const Handle& from, const std::string& from_name, const Handle& to,
-                              const std::string& to_name, const Credentials& who = kRoot) {
+  Result<Renamed> move(const Handle& from, const std::string& from_name, const Handle& to,
+                       const std::string& to_name, const Credentials& who = kRoot) {
     return rename(world.context(), who, from, from_name, to, to_name);
   }
-  ErrorCode error_of(const Result<Mount::Renamed>& result) {
+  ErrorCode error_of(const Result<Renamed>& result) {
     return result ? ErrorCode::kInternal : result.error().code;
   }
   Handle at(const Handle& dir, const std::string& name) {

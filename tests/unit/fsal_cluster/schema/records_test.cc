@@ -38,7 +38,8 @@ TEST(RecordsTest, MountAndEnd) {
   mount.set_head_incarnation("boot");
   mount.set_pid(100);
   mount.set_created_ns(5);
-  EXPECT_EQ(hex_of(mount), "0a0463316e311205766e667331180320112a04626f6f7430643805");
+  mount.set_answers_ms(450);
+  EXPECT_EQ(hex_of(mount), "0a0463316e311205766e667331180320112a04626f6f743064380540c203");
   EndRecord end;
   end.set_by("self");
   end.set_proof("clean close");

@@ -1,11 +1,12 @@
-// Frees dead maps: those of removed files, old map generations, and what lies above a watermark.
-// Blocking; runs on background threads.
+#include "fsal_cluster/data/map_sweeper.h"
+
 #include <algorithm>
+#include <utility>
 
 #include <fmt/core.h>
 
 #include "common/base/log.h"
-#include "fsal_cluster/data/data_path.h"
+#include "fsal_cluster/data/map_changes.h"
 #include "fsal_cluster/schema/inode.h"
 
 namespace symnas::fs {
@@ -21,7 +22,7 @@ constexpr std::int64_t kSweepRetryNs = 1'000'000'000;
 // Erases one map key with the reverse-map keys of its extents; a large one in steps. kConflict:
 // another operation has changed the key, or `guard` (the reason why the map is dead) does not hold
 // any more.
-Status DataPath::sweep_chunk(const kv::KeyValue& chunk, const std::optional<kv::Compare>& guard) {
+Status MapSweeper::sweep_chunk(const kv::KeyValue& chunk, const std::optional<kv::Compare>& guard) {
   records::MapChunk value;
   if (!value.ParseFromString(chunk.value)) {
     return fail(ErrorCode::kCorrupt, "unreadable map chunk " + to_hex(chunk.key));
@@ -36,15 +37,16 @@ Status DataPath::sweep_chunk(const kv::KeyValue& chunk, const std::optional<kv::
     std::vector<BlockRun> freed;
     for (int i = value.extents_size() - take; i < value.extents_size(); ++i) {
       const records::Extent& extent = value.extents(i);
-      mutation.writes.push_back(kv::erase(space_->reverse_key(extent.volume_block())));
+      mutation.writes.push_back(kv::erase(context_.space->reverse_key(extent.volume_block())));
       freed.push_back({extent.volume_block(), extent.blocks()});
     }
     value.mutable_extents()->DeleteSubrange(value.extents_size() - take, take);
     const bool last = value.extents_size() == 0;
     mutation.writes.push_back(last ? kv::erase(chunk.key)
                                    : kv::put(chunk.key, value.SerializeAsString()));
-    FreeIntent free(*space_, std::move(freed));
-    SYMNAS_ASSIGN(const kv::Committed committed, session_.commit_blocking(std::move(mutation)));
+    FreeIntent free(*context_.space, std::move(freed));
+    SYMNAS_ASSIGN(const kv::Committed committed,
+                  context_.session.commit_blocking(std::move(mutation)));
     if (!committed.succeeded) return fail(ErrorCode::kConflict, "map chunk changed under a sweep");
     free.committed();
     if (last) return {};
@@ -52,9 +54,9 @@ Status DataPath::sweep_chunk(const kv::KeyValue& chunk, const std::optional<kv::
   }
 }
 
-Status DataPath::sweep_map_keys(kv::KeyRange range, const std::optional<kv::Compare>& guard) {
+Status MapSweeper::sweep_map_keys(kv::KeyRange range, const std::optional<kv::Compare>& guard) {
   for (int conflicts = 0;;) {
-    SYMNAS_ASSIGN(const kv::OpResult page, session_.range(range, kSweepPage));
+    SYMNAS_ASSIGN(const kv::OpResult page, context_.session.range(range, kSweepPage));
     if (page.kvs.empty()) return {};
     for (const kv::KeyValue& chunk : page.kvs) {
       const Status swept = sweep_chunk(chunk, guard);
@@ -66,13 +68,13 @@ Status DataPath::sweep_map_keys(kv::KeyRange range, const std::optional<kv::Comp
   }
 }
 
-Status DataPath::sweep_orphan(Ino ino, const records::Orphan& orphan) {
+Status MapSweeper::sweep_orphan(Ino ino, const records::Orphan& orphan) {
   if (orphan.open()) return {};
-  const RunningOperation running(running_);
+  const RunningOperation running(context_.running);
   const MapGeneration live{orphan.map_generation() + 1};
   if (live.value() != 0) {  // 0: there is only a watermark, no dead generation
-    SYMNAS_TRY(sweep_map_keys({keys::map_prefix(options_.fs, ino, MapGeneration{0}),
-                               keys::map_prefix(options_.fs, ino, live)},
+    SYMNAS_TRY(sweep_map_keys({keys::map_prefix(context_.options.fs, ino, MapGeneration{0}),
+                               keys::map_prefix(context_.options.fs, ino, live)},
                               std::nullopt));
   }
   if (orphan.truncated()) SYMNAS_TRY(finish_trim(ino));
@@ -80,9 +82,9 @@ Status DataPath::sweep_orphan(Ino ino, const records::Orphan& orphan) {
 }
 
 // Erases only the record that was swept: a newer one has more to free.
-Status DataPath::erase_orphan(Ino ino, std::uint32_t map_generation) {
-  const std::string key = keys::orphan(options_.fs, ino);
-  SYMNAS_ASSIGN(const kv::OpResult found, session_.range(kv::single_key(key), 1));
+Status MapSweeper::erase_orphan(Ino ino, std::uint32_t map_generation) {
+  const std::string key = keys::orphan(context_.options.fs, ino);
+  SYMNAS_ASSIGN(const kv::OpResult found, context_.session.range(kv::single_key(key), 1));
   if (found.kvs.empty()) return {};
   records::Orphan orphan;
   if (!orphan.ParseFromString(found.kvs[0].value)) {
@@ -90,7 +92,7 @@ Status DataPath::erase_orphan(Ino ino, std::uint32_t map_generation) {
   }
   if (orphan.open() || orphan.map_generation() != map_generation) return {};
   if (orphan.truncated()) {  // a watermark that was set since then needs its record
-    SYMNAS_ASSIGN(const kv::CachedValue record, session_.read(inode_key(ino)));
+    SYMNAS_ASSIGN(const kv::CachedValue record, context_.session.read(context_.inode_key(ino)));
     records::Inode inode;
     if (record.value && inode.ParseFromString(*record.value) && inode.has_trim_block()) return {};
   }
@@ -98,16 +100,17 @@ Status DataPath::erase_orphan(Ino ino, std::uint32_t map_generation) {
   mutation.growth = kv::Growth::kMustGo;
   mutation.compares.push_back(kv::mod_revision_is(key, found.kvs[0].mod_revision));
   mutation.writes.push_back(kv::erase(key));
-  SYMNAS_ASSIGN(const kv::Committed committed, session_.commit_blocking(std::move(mutation)));
+  SYMNAS_ASSIGN(const kv::Committed committed,
+                context_.session.commit_blocking(std::move(mutation)));
   (void)committed;  // a conflict: there is a newer record, which has a sweep of its own
   return {};
 }
 
-Result<std::uint64_t> DataPath::count_used_blocks(Ino ino, MapGeneration generation) {
-  kv::KeyRange range = kv::prefix_range(keys::map_prefix(options_.fs, ino, generation));
+Result<std::uint64_t> MapSweeper::count_used_blocks(Ino ino, MapGeneration generation) {
+  kv::KeyRange range = kv::prefix_range(keys::map_prefix(context_.options.fs, ino, generation));
   std::uint64_t used = 0;
   for (;;) {
-    SYMNAS_ASSIGN(const kv::OpResult page, session_.range(range, kSweepPage));
+    SYMNAS_ASSIGN(const kv::OpResult page, context_.session.range(range, kSweepPage));
     for (const kv::KeyValue& kv : page.kvs) {
       records::MapChunk chunk;
       if (!chunk.ParseFromString(kv.value)) {
@@ -122,17 +125,17 @@ Result<std::uint64_t> DataPath::count_used_blocks(Ino ino, MapGeneration generat
 
 // Frees what lies above the watermark: first the extents behind it in its own chunk, from the end,
 // in steps; then the other chunks. kConflict as for sweep_chunk().
-Status DataPath::sweep_above(Ino ino, const records::Inode& inode, const kv::Compare& guard) {
+Status MapSweeper::sweep_above(Ino ino, const records::Inode& inode, const kv::Compare& guard) {
   const MapGeneration generation{inode.map_generation()};
   const std::uint64_t chunk = inode.trim_block() / kChunkBlocks;
-  const std::string key = keys::map_chunk(options_.fs, ino, generation, chunk);
+  const std::string key = keys::map_chunk(context_.options.fs, ino, generation, chunk);
   for (;;) {
-    SYMNAS_ASSIGN(const kv::CachedValue value, session_.read(key));
+    SYMNAS_ASSIGN(const kv::CachedValue value, context_.session.read(key));
     records::MapChunk record;
     if (value.value && !record.ParseFromString(*value.value)) {
       return fail(ErrorCode::kCorrupt, "unreadable map chunk " + to_hex(key));
     }
-    FileMap map(options_.group_blocks);
+    FileMap map(context_.options.group_blocks);
     map.load_chunked(chunk + 1);
     SYMNAS_TRY(map.load_chunk(chunk, record, value.mod_revision));
     std::uint64_t from = inode.trim_block();
@@ -147,22 +150,24 @@ Status DataPath::sweep_above(Ino ino, const records::Inode& inode, const kv::Com
     mutation.compares = {kv::mod_revision_is(key, value.mod_revision), guard};
     mutation.writes.push_back(kept.extents_size() == 0 ? kv::erase(key)
                                                        : kv::put(key, kept.SerializeAsString()));
-    add_reverse_changes(cut.reverse, ino, generation, mutation);
-    FreeIntent free(*space_, std::move(cut.freed));
-    SYMNAS_ASSIGN(const kv::Committed committed, session_.commit_blocking(std::move(mutation)));
+    add_reverse_changes(context_, cut.reverse, ino, generation, mutation);
+    FreeIntent free(*context_.space, std::move(cut.freed));
+    SYMNAS_ASSIGN(const kv::Committed committed,
+                  context_.session.commit_blocking(std::move(mutation)));
     if (!committed.succeeded) return fail(ErrorCode::kConflict, "map chunk changed under a trim");
     free.committed();
   }
-  return sweep_map_keys({keys::map_chunk(options_.fs, ino, generation, chunk + 1),
-                         kv::prefix_range(keys::map_prefix(options_.fs, ino, generation)).end},
-                        guard);
+  return sweep_map_keys(
+      {keys::map_chunk(context_.options.fs, ino, generation, chunk + 1),
+       kv::prefix_range(keys::map_prefix(context_.options.fs, ino, generation)).end},
+      guard);
 }
 
 // Frees the map above the watermark, then removes the watermark.
-Status DataPath::finish_trim(Ino ino) {
-  const RunningOperation running(running_);
+Status MapSweeper::finish_trim(Ino ino) {
+  const RunningOperation running(context_.running);
   for (int round = 0; round < kConflictRetriesMax; ++round) {
-    SYMNAS_ASSIGN(const kv::CachedValue record, session_.read(inode_key(ino)));
+    SYMNAS_ASSIGN(const kv::CachedValue record, context_.session.read(context_.inode_key(ino)));
     records::Inode inode;
     if (record.value && !inode.ParseFromString(*record.value)) {
       return fail(ErrorCode::kCorrupt, fmt::format("inode {}: unreadable record", ino.value()));
@@ -171,8 +176,8 @@ Status DataPath::finish_trim(Ino ino) {
       // Two threads may do this at once (the sweep, and a writer that waits). What one of them sees
       // as dead is live again as soon as the other has removed the watermark and a write has
       // followed. The record's revision tells.
-      const Status swept =
-          sweep_above(ino, inode, kv::mod_revision_is(inode_key(ino), record.mod_revision));
+      const Status swept = sweep_above(
+          ino, inode, kv::mod_revision_is(context_.inode_key(ino), record.mod_revision));
       if (!swept && swept.error().code == ErrorCode::kConflict) continue;
       SYMNAS_TRY(swept);
       inode.clear_trim_block();
@@ -183,9 +188,11 @@ Status DataPath::finish_trim(Ino ino) {
       inode.set_used_blocks(used);
       kv::Mutation mutation;
       mutation.growth = kv::Growth::kMustGo;
-      mutation.compares.push_back(kv::mod_revision_is(inode_key(ino), record.mod_revision));
-      mutation.writes.push_back(kv::put(inode_key(ino), changed_inode(inode)));
-      SYMNAS_ASSIGN(const kv::Committed committed, session_.commit_blocking(std::move(mutation)));
+      mutation.compares.push_back(
+          kv::mod_revision_is(context_.inode_key(ino), record.mod_revision));
+      mutation.writes.push_back(kv::put(context_.inode_key(ino), changed_inode(inode)));
+      SYMNAS_ASSIGN(const kv::Committed committed,
+                    context_.session.commit_blocking(std::move(mutation)));
       if (!committed.succeeded) continue;
     }
     SYMNAS_ASSIGN(const bool forgotten, forget_watermark(ino));
@@ -198,24 +205,25 @@ Status DataPath::finish_trim(Ino ino) {
 // Removes the watermark from memory if the record has none any more. False: the cache has no
 // record, look again. No new watermark is lost: a truncate sets its own in memory only after the
 // record has it.
-Result<bool> DataPath::forget_watermark(Ino ino) {
-  const FilePtr f = find_file(ino);
+Result<bool> MapSweeper::forget_watermark(Ino ino) {
+  const FilePtr f = table_.find(ino);
   if (!f) return true;
   std::string chunk_key;
   {
     const MutexLock lock(f->mutex);
     if (!f->loaded || !f->record.trim_block) return true;
-    chunk_key = keys::map_chunk(options_.fs, ino, f->record.map_generation,
+    chunk_key = keys::map_chunk(context_.options.fs, ino, f->record.map_generation,
                                 *f->record.trim_block / kChunkBlocks);
   }
-  const std::vector<std::string> both{inode_key(ino), chunk_key};
-  SYMNAS_TRY(session_.read(both));
+  const std::vector<std::string> both{context_.inode_key(ino), chunk_key};
+  SYMNAS_TRY(context_.session.read(both));
   const MutexLock lock(f->mutex);
   if (!f->record.trim_block) return true;
   const std::uint64_t chunk = *f->record.trim_block / kChunkBlocks;
-  if (keys::map_chunk(options_.fs, ino, f->record.map_generation, chunk) != chunk_key) return false;
-  const auto record = session_.peek(inode_key(ino));
-  const auto boundary = session_.peek(chunk_key);
+  if (keys::map_chunk(context_.options.fs, ino, f->record.map_generation, chunk) != chunk_key)
+    return false;
+  const auto record = context_.session.peek(context_.inode_key(ino));
+  const auto boundary = context_.session.peek(chunk_key);
   if (!record || !boundary) return false;
   records::Inode inode;
   if (!record->value || !inode.ParseFromString(*record->value)) return true;
@@ -228,18 +236,32 @@ Result<bool> DataPath::forget_watermark(Ino ino) {
   return true;
 }
 
-void DataPath::sweep_in_background(Ino ino, records::Orphan orphan, int attempt) {
+void MapSweeper::sweep_in_background(Ino ino, records::Orphan orphan, int attempt) {
   if (attempt == 0) sweeps_.fetch_add(1);
-  const std::int64_t at_ns = clock_.mono_ns() + (attempt == 0 ? 0 : kSweepRetryNs);
-  background_->post_at(at_ns, [this, ino, orphan = std::move(orphan), attempt] {
+  const std::int64_t at_ns = context_.clock.mono_ns() + (attempt == 0 ? 0 : kSweepRetryNs);
+  context_.background->post_at(at_ns, [this, ino, orphan = std::move(orphan), attempt] {
     const Status swept = sweep_orphan(ino, orphan);
-    if (!swept && !closing_ && attempt < kSweepRetriesMax) {
+    if (!swept && !context_.closing && attempt < kSweepRetriesMax) {
       log::warn("inode {}: dead map not swept yet: {}", ino.value(), swept.error().message);
       sweep_in_background(ino, orphan, attempt + 1);
       return;
     }
     sweeps_.fetch_sub(1);  // the next mount does what is left
   });
+}
+
+Task<Status> MapSweeper::wait_for_trim(FileState& f, std::uint64_t end) {
+  for (;;) {
+    {
+      const MutexLock lock(f.mutex);
+      if (!f.record.trim_block || end <= *f.record.trim_block / kChunkBlocks * kMapChunkBytes)
+        co_return Status{};
+    }
+    Awaited<Status> answer;
+    context_.background->post([this, ino = f.ino, &answer] { answer.deliver(finish_trim(ino)); });
+    const Status trimmed = co_await answer;
+    if (!trimmed) co_return trimmed;
+  }
 }
 
 }  // namespace symnas::fs

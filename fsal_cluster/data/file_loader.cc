@@ -1,70 +1,14 @@
-// The table of files in use, their loading, and the I/O lock that every operation takes.
+#include "fsal_cluster/data/file_loader.h"
+
 #include <algorithm>
 
 #include <fmt/core.h>
 
-#include "common/base/check.h"
-#include "fsal_cluster/data/data_path.h"
+#include "common/base/bytes.h"
 
 namespace symnas::fs {
 
-namespace {
-Error stale(Ino ino) {
-  return {ErrorCode::kStale, fmt::format("inode {} does not exist any more", ino.value())};
-}
-}  // namespace
-
-DataPath::FilePtr DataPath::file(Ino ino) {
-  if (file_count_.load(std::memory_order_relaxed) >= kFileStatesMax) evict_idle();
-  Shard& shard = shards_[std::hash<Ino>{}(ino) % kFileTableShards];
-  const MutexLock lock(shard.mutex);
-  FilePtr& entry = shard.files[ino];
-  if (!entry) {
-    entry = std::make_shared<FileState>(ino, options_.group_blocks, next_version_.fetch_add(1));
-    file_count_.fetch_add(1, std::memory_order_relaxed);
-  }
-  return entry;
-}
-
-DataPath::FilePtr DataPath::find_file(Ino ino) {
-  Shard& shard = shards_[std::hash<Ino>{}(ino) % kFileTableShards];
-  const MutexLock lock(shard.mutex);
-  const auto it = shard.files.find(ino);
-  return it == shard.files.end() ? nullptr : it->second;
-}
-
-// Forgets files that nobody refers to, and of which memory holds nothing but what the records say.
-void DataPath::evict_idle() {
-  static std::atomic<std::size_t> next_shard{0};
-  Shard& shard = shards_[next_shard.fetch_add(1) % kFileTableShards];
-  const MutexLock lock(shard.mutex);
-  const std::size_t before = shard.files.size();
-  std::erase_if(shard.files, [](const auto& entry) {
-    if (entry.second.use_count() > 1)
-      return false;  // only an operation that holds it could change it
-    FileState& f = *entry.second;
-    const MutexLock file_lock(f.mutex);
-    return !f.listed && !f.unrecorded.dirty && f.flag.state() == WriteFlag::State::kClear;
-  });
-  file_count_.fetch_sub(before - shard.files.size(), std::memory_order_relaxed);
-}
-
-// Removes a file that could not be loaded (a stale handle) from the table.
-void DataPath::forget_unused(const FilePtr& f) {
-  Shard& shard = shards_[std::hash<Ino>{}(f->ino) % kFileTableShards];
-  const MutexLock lock(shard.mutex);
-  const auto it = shard.files.find(f->ino);
-  if (it == shard.files.end() || it->second != f || f.use_count() > 2) return;
-  {
-    const MutexLock file_lock(f->mutex);
-    const bool used = f->loaded || f->listed || f->flag.state() != WriteFlag::State::kClear;
-    if (used && !f->removed) return;
-  }
-  shard.files.erase(it);
-  file_count_.fetch_sub(1, std::memory_order_relaxed);
-}
-
-Task<Status> DataPath::enter_shared(FileState& f, const Handle& handle, Turn& turn) {
+Task<Status> FileLoader::enter_shared(FileState& f, const Handle& handle, Turn& turn) {
   bool held = false;
   {
     const MutexLock lock(f.mutex);
@@ -76,7 +20,7 @@ Task<Status> DataPath::enter_shared(FileState& f, const Handle& handle, Turn& tu
   co_return status;
 }
 
-Task<Status> DataPath::enter_exclusive(FileState& f, const Handle& handle, Turn& turn) {
+Task<Status> FileLoader::enter_exclusive(FileState& f, const Handle& handle, Turn& turn) {
   bool held = false;
   {
     const MutexLock lock(f.mutex);
@@ -88,7 +32,7 @@ Task<Status> DataPath::enter_exclusive(FileState& f, const Handle& handle, Turn&
   co_return status;
 }
 
-void DataPath::leave_shared(FileState& f) {
+void leave_shared(FileState& f) {
   std::vector<WaiterId> granted;
   {
     const MutexLock lock(f.mutex);
@@ -97,7 +41,7 @@ void DataPath::leave_shared(FileState& f) {
   wake(granted);
 }
 
-void DataPath::leave_exclusive(FileState& f) {
+void leave_exclusive(FileState& f) {
   std::vector<WaiterId> granted;
   {
     const MutexLock lock(f.mutex);
@@ -106,8 +50,8 @@ void DataPath::leave_exclusive(FileState& f) {
   wake(granted);
 }
 
-Task<Status> DataPath::load(FileState& f, const Handle& handle) {
-  if (handle.fs != options_.fs) {
+Task<Status> FileLoader::load(FileState& f, const Handle& handle) {
+  if (handle.fs != context_.options.fs) {
     co_return fail(ErrorCode::kBadHandle, "a handle of another filesystem");
   }
   std::uint64_t life = 0;
@@ -120,17 +64,17 @@ Task<Status> DataPath::load(FileState& f, const Handle& handle) {
     }
     life = f.life;
   }
-  std::vector<std::string> keys{inode_key(f.ino), token_key(f.ino)};
+  std::vector<std::string> keys{context_.inode_key(f.ino), context_.token_key(f.ino)};
   Awaited<Result<std::vector<kv::CachedValue>>> answer;
-  session_.read_async(std::move(keys), answer.callback());
+  context_.session.read_async(std::move(keys), answer.callback());
   const Result<std::vector<kv::CachedValue>> values = co_await answer;
   if (!values) co_return tl::unexpected(values.error());
   const MutexLock lock(f.mutex);
   co_return adopt_record(f, handle, life, *values);
 }
 
-Status DataPath::adopt_record(FileState& f, const Handle& handle, std::uint64_t life,
-                              const std::vector<kv::CachedValue>& values) {
+Status FileLoader::adopt_record(FileState& f, const Handle& handle, std::uint64_t life,
+                                const std::vector<kv::CachedValue>& values) {
   if (f.removed) return tl::unexpected(stale(f.ino));
   if (f.loaded) {
     if (f.record.generation != handle.generation) return tl::unexpected(stale(f.ino));
@@ -138,10 +82,11 @@ Status DataPath::adopt_record(FileState& f, const Handle& handle, std::uint64_t 
   }
   // Takes the records as the cache has them now, not as they were when `values` were read: a trim
   // or an erase that finished in between has removed the watermark or the flag.
-  const kv::CachedValue record = session_.peek(inode_key(f.ino)).value_or(values[0]);
+  const kv::CachedValue record =
+      context_.session.peek(context_.inode_key(f.ino)).value_or(values[0]);
   // While the cache is shut, the token can be changed by this mount only, and each erase of it
   // begins another life.
-  auto held_token = session_.peek(token_key(f.ino));
+  auto held_token = context_.session.peek(context_.token_key(f.ino));
   if (!held_token && f.life == life) held_token = values[1];
   if (!record.value) return tl::unexpected(stale(f.ino));
   records::Inode inode;
@@ -149,7 +94,7 @@ Status DataPath::adopt_record(FileState& f, const Handle& handle, std::uint64_t 
     return fail(ErrorCode::kCorrupt, fmt::format("inode {}: unreadable record", f.ino.value()));
   }
   if (inode.generation() != handle.generation.value()) return tl::unexpected(stale(f.ino));
-  session_.saw_time_ns(inode.ctime_ns());
+  context_.session.saw_time_ns(inode.ctime_ns());
   if (inode.type() == static_cast<std::uint32_t>(FileType::kDirectory)) {
     return fail(ErrorCode::kIsDirectory, fmt::format("inode {} is a directory", f.ino.value()));
   }
@@ -174,17 +119,17 @@ Status DataPath::adopt_record(FileState& f, const Handle& handle, std::uint64_t 
   records::TokenRecord token;
   if (f.flag.state() == WriteFlag::State::kClear && held_token && held_token->value &&
       token.ParseFromString(*held_token->value) && token.wrote()) {
-    f.flag.adopt(clock_.mono_ns());
+    f.flag.adopt(context_.clock.mono_ns());
     f.token.mode =
         token.mode() == records::TokenRecord::X ? TokenMode::kExclusive : TokenMode::kShared;
-    list(f);
+    list(context_, f);
   }
   return {};
 }
 
-void DataPath::forget_map(FileState& f) {
+void FileLoader::forget_map(FileState& f) {
   if (f.loaded) {
-    for (const BlockRun& run : f.map.drop_reservations()) space_->give_back(run);
+    for (const BlockRun& run : f.map.drop_reservations()) context_.space->give_back(run);
   }
   f.map.clear();
   f.loaded = false;
@@ -194,12 +139,12 @@ void DataPath::forget_map(FileState& f) {
   f.tail_clean = false;
   f.growth = {};
   f.record.size_bytes = 0;
-  f.version = next_version_.fetch_add(1);
+  f.version = table_.next_version();
   ++f.life;
 }
 
-Task<Status> DataPath::load_chunks(FileState& f, std::uint64_t first_block, std::uint64_t end_block,
-                                   Attempt* tokenless) {
+Task<Status> FileLoader::load_chunks(FileState& f, std::uint64_t first_block,
+                                     std::uint64_t end_block, Attempt* tokenless) {
   for (;;) {
     ChunkLoad load;
     Status loaded = co_await read_chunks(f, first_block, end_block, load);
@@ -212,9 +157,9 @@ Task<Status> DataPath::load_chunks(FileState& f, std::uint64_t first_block, std:
     if (!sure) {
       // The chunks may be younger than the record: they are of one moment only if the record has
       // not changed since.
-      const Status passed = co_await pass_barrier();
+      const Status passed = co_await pass_barrier(context_);
       if (!passed) co_return passed;
-      const Result<InodeRecord> record = co_await read_inode(f);
+      const Result<InodeRecord> record = co_await read_inode(context_, f);
       if (!record) co_return tl::unexpected(record.error());
       const MutexLock lock(f.mutex);
       if (f.record.loaded_at != record->revision) tokenless->go = Go::kAgain;
@@ -227,8 +172,8 @@ Task<Status> DataPath::load_chunks(FileState& f, std::uint64_t first_block, std:
   }
 }
 
-Task<Status> DataPath::read_chunks(FileState& f, std::uint64_t first_block, std::uint64_t end_block,
-                                   ChunkLoad& load) {
+Task<Status> FileLoader::read_chunks(FileState& f, std::uint64_t first_block,
+                                     std::uint64_t end_block, ChunkLoad& load) {
   std::vector<std::string> keys;
   std::vector<std::uint64_t>& wanted = load.wanted;
   {
@@ -238,21 +183,22 @@ Task<Status> DataPath::read_chunks(FileState& f, std::uint64_t first_block, std:
          ++chunk) {
       if (f.map.loaded(chunk)) continue;
       wanted.push_back(chunk);
-      keys.push_back(kv::keys::map_chunk(options_.fs, f.ino, f.record.map_generation, chunk));
+      keys.push_back(
+          kv::keys::map_chunk(context_.options.fs, f.ino, f.record.map_generation, chunk));
     }
   }
   if (wanted.empty()) co_return Status{};
-  const Status trimmed = co_await wait_for_trim(f, (wanted.back() + 1) * kMapChunkBytes);
+  const Status trimmed = co_await sweeper_.wait_for_trim(f, (wanted.back() + 1) * kMapChunkBytes);
   if (!trimmed) co_return trimmed;
   Awaited<Result<std::vector<kv::CachedValue>>> answer;
-  session_.read_async(std::move(keys), answer.callback());
+  context_.session.read_async(std::move(keys), answer.callback());
   Result<std::vector<kv::CachedValue>> values = co_await answer;
   if (!values) co_return tl::unexpected(values.error());
   load.values = std::move(*values);
   co_return Status{};
 }
 
-Status DataPath::take_chunks(FileState& f, const ChunkLoad& load) {
+Status FileLoader::take_chunks(FileState& f, const ChunkLoad& load) {
   for (std::size_t i = 0; i < load.wanted.size(); ++i) {
     records::MapChunk chunk;
     const kv::CachedValue& value = load.values[i];
@@ -270,40 +216,44 @@ Status DataPath::take_chunks(FileState& f, const ChunkLoad& load) {
   return {};
 }
 
-Task<Result<DataPath::InodeRecord>> DataPath::read_inode(FileState& f) {
-  std::vector<std::string> keys{inode_key(f.ino)};
-  Awaited<Result<std::vector<kv::CachedValue>>> answer;
-  session_.read_async(std::move(keys), answer.callback());
-  const Result<std::vector<kv::CachedValue>> values = co_await answer;
-  if (!values) co_return tl::unexpected(values.error());
-  if (!(*values)[0].value) co_return tl::unexpected(stale(f.ino));
-  InodeRecord record;
-  record.revision = (*values)[0].mod_revision;
-  if (!record.inode.ParseFromString(*(*values)[0].value)) {
-    co_return fail(ErrorCode::kCorrupt, fmt::format("inode {}: unreadable record", f.ino.value()));
+Task<Result<std::uint64_t>> FileLoader::next_mapped(FileState& f, std::uint64_t block,
+                                                    std::uint64_t end, Attempt* tokenless) {
+  while (block < end) {
+    std::string from;
+    std::uint64_t chunk = 0;
+    {
+      const MutexLock lock(f.mutex);
+      if (tokenless != nullptr && tokenless->life != f.life) tokenless->go = Go::kAgain;
+      if (tokenless != nullptr && tokenless->go != Go::kOn) co_return block;
+      chunk = block / kChunkBlocks;
+      if (f.map.loaded(chunk)) {
+        const std::uint64_t stop = std::min(end, (chunk + 1) * kChunkBlocks);
+        block = f.map.next_mapped(block, stop);
+        if (block < stop) co_return block;
+        continue;
+      }
+      from = kv::keys::map_chunk(context_.options.fs, f.ino, f.record.map_generation, chunk);
+    }
+    kv::KeyRange range = kv::prefix_range(from.substr(0, from.size() - sizeof chunk));
+    const std::size_t number_at = from.size() - sizeof chunk;
+    range.key = from;
+    Awaited<Result<kv::OpResult>> answer;
+    context_.background->post(
+        [this, range, &answer] { answer.deliver(context_.session.range(range, 1)); });
+    const Result<kv::OpResult> found = co_await answer;
+    if (!found) co_return tl::unexpected(found.error());
+    std::uint64_t next = UINT64_MAX;
+    if (!found->kvs.empty()) next = read_be64(found->kvs[0].key, number_at);
+    {
+      const MutexLock lock(f.mutex);
+      next = std::min(next, f.map.next_in_memory(chunk));
+    }
+    if (next >= (end + kChunkBlocks - 1) / kChunkBlocks) co_return end;
+    block = std::max(block, next * kChunkBlocks);
+    const Status loaded = co_await load_chunks(f, block, block + 1, tokenless);
+    if (!loaded) co_return tl::unexpected(loaded.error());
   }
-  session_.saw_time_ns(record.inode.ctime_ns());
-  co_return record;
-}
-
-Task<Result<kv::Committed>> DataPath::commit_mutation(kv::Mutation& mutation) {
-  Awaited<Result<kv::Committed>> answer;
-  session_.commit(std::move(mutation), answer.callback());
-  Result<kv::Committed> committed = co_await answer;
-  co_return committed;
-}
-
-Task<Status> DataPath::pause_after_conflict(FileState& f, int round) {
-  if (round >= kConflictRetriesMax) {
-    co_return fail(
-        ErrorCode::kConflict,
-        fmt::format("inode {}: its records kept changing under {} tries", f.ino.value(), round));
-  }
-  if (round < kConflictRetriesBeforePause) co_return Status{};
-  Turn turn;
-  background_->post_at(clock_.mono_ns() + kConflictPauseNs, [&turn] { turn.deliver({}); });
-  co_await turn;
-  co_return Status{};
+  co_return end;
 }
 
 }  // namespace symnas::fs
