@@ -31,18 +31,6 @@ inline constexpr std::size_t kRebootsMax = 64;
 // repeats.
 inline constexpr std::int64_t kNlmTimeoutMs = 10'000;
 
-// A notice to a client: the first repetition, the longest pause (it doubles), and the end (as
-// sm-notify).
-inline constexpr std::int64_t kRepeatMinMs = 1'000;
-inline constexpr std::int64_t kRepeatMaxMs = 60'000;
-inline constexpr std::int64_t kGiveUpMs = 15 * 60'000;
-static_assert(kRepeatMinMs < kRepeatMaxMs && kRepeatMaxMs < kGiveUpMs);
-// Unanswered tries of a notice before its port is asked for again: the client's statd may have been
-// restarted.
-inline constexpr int kTriesPerPort = 4;
-// An instance listens before its links come up: how often the network is tried until then.
-inline constexpr std::int64_t kNetworkPollMs = 100;
-
 inline constexpr std::int64_t kPortmapTimeoutMs = 1'000;  // of our own, on the same machine
 inline constexpr int kPortmapTries = 3;
 

@@ -7,16 +7,8 @@
 
 namespace symnas::nsm {
 
-Reboots::Reboots(std::function<Status(const Reboot&)> release)
-    : release_(std::move(release)), thread_([this] { run(); }) {}
-
-Reboots::~Reboots() {
-  {
-    const MutexLock lock(mutex_);
-    stop_ = true;
-  }
-  wake_.notify_all();
-  thread_.join();
+Reboots::Reboots(std::function<Status(const Reboot&)> release) : release_(std::move(release)) {
+  loop_.start(Loop::kWhenWoken, [this] { return turn(); });
 }
 
 void Reboots::add(Reboot reboot, std::function<void()> done) {
@@ -27,26 +19,24 @@ void Reboots::add(Reboot reboot, std::function<void()> done) {
     if (waits || items_.size() >= kRebootsMax) return;
     items_.push_back({std::move(reboot), std::move(done)});
   }
-  wake_.notify_all();
+  loop_.wake();
 }
 
-void Reboots::run() {
+std::int64_t Reboots::turn() {
   MutexLock lock(mutex_);
-  for (;;) {
-    wake_.wait(mutex_, [this]() REQUIRES(mutex_) { return stop_ || !items_.empty(); });
-    if (stop_) return;
-    const Item& item = items_.front();  // only this thread removes it
-    lock.unlock();
-    const Status released = release_(item.reboot);
-    if (released) {
-      item.done();
-    } else {
-      log::warn("NLM client {}: rebooted, but its locks are not released yet: {}",
-                item.reboot.address, released.error().message);
-    }
-    lock.lock();
-    items_.pop_front();
+  if (items_.empty()) return Loop::kWhenWoken;
+  const Item& item = items_.front();  // only this thread removes it
+  lock.unlock();
+  const Status released = release_(item.reboot);
+  if (released) {
+    item.done();
+  } else {
+    log::warn("NLM client {}: rebooted, but its locks are not released yet: {}",
+              item.reboot.address, released.error().message);
   }
+  lock.lock();
+  items_.pop_front();
+  return 0;
 }
 
 }  // namespace symnas::nsm

@@ -5,8 +5,8 @@
 
 #include <deque>
 #include <functional>
-#include <thread>
 
+#include "common/base/loop.h"
 #include "common/base/result.h"
 #include "common/base/thread_annotations.h"
 #include "fsal_cluster/nsm/status_monitor.h"
@@ -18,7 +18,6 @@ class Reboots {
   // `release` is called on the thread and may block. When it fails, the client is dropped from the
   // list.
   explicit Reboots(std::function<Status(const Reboot&)> release);
-  ~Reboots();
   Reboots(const Reboots&) = delete;
   Reboots& operator=(const Reboots&) = delete;
 
@@ -32,14 +31,12 @@ class Reboots {
     std::function<void()> done;
   };
 
-  void run();
+  std::int64_t turn();
 
   const std::function<Status(const Reboot&)> release_;
   Mutex mutex_;
-  CondVar wake_;
   std::deque<Item> items_ GUARDED_BY(mutex_);  // the first one is being worked on
-  bool stop_ GUARDED_BY(mutex_) = false;
-  std::thread thread_;  // last: starts when all else is there
+  Loop loop_;                                  // last: it uses all else
 };
 
 }  // namespace symnas::nsm

@@ -1,7 +1,5 @@
 #include "fsal_cluster/nsm/rpc_message.h"
 
-#include <charconv>
-
 #include <fmt/core.h>
 
 #include "common/base/bytes.h"
@@ -21,10 +19,8 @@ constexpr std::uint32_t kLastFragment = 0x80000000;
 constexpr std::uint32_t kPortmapProgram = 100000;
 constexpr std::uint32_t kPortmapVersion = 2;
 constexpr std::uint32_t kPortmapSet = 1;
-constexpr std::uint32_t kPortmapGetPort = 3;
 constexpr std::uint32_t kRpcbindVersion = 4;
 constexpr std::uint32_t kRpcbindSet = 1;
-constexpr std::uint32_t kRpcbindGetAddress = 3;
 constexpr std::uint32_t kNlmProgram = 100021;
 constexpr std::uint32_t kNlmVersion = 4;
 constexpr std::uint32_t kNlmSmNotify = 16;
@@ -59,18 +55,6 @@ RpcCall rpcbind(std::uint32_t xid, std::uint32_t procedure, Transport transport,
   out.put_string(address);
   out.put_string("");  // owner
   return {xid, kPortmapProgram, kRpcbindVersion, procedure, out.take()};
-}
-
-// Takes a dot and a decimal byte off the end of `text`; returns the byte. nullopt: there is none.
-std::optional<std::uint8_t> take_last_byte(std::string_view& text) {
-  const std::size_t dot = text.rfind('.');
-  if (dot == std::string_view::npos) return std::nullopt;
-  const std::string_view digits = text.substr(dot + 1);
-  std::uint8_t value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
-  text = text.substr(0, dot);
-  return value;
 }
 
 }  // namespace
@@ -139,27 +123,12 @@ std::optional<std::uint32_t> fragment_bytes(std::string_view mark) {
   return word & ~kLastFragment;
 }
 
-RpcCall portmap_lookup(std::uint32_t xid, Transport transport) {
-  return portmap(xid, kPortmapGetPort, transport, 0);
-}
-
 RpcCall portmap_set(std::uint32_t xid, Transport transport, std::uint16_t port) {
   return portmap(xid, kPortmapSet, transport, port);
 }
 
-RpcCall rpcbind_lookup(std::uint32_t xid, Transport transport) {
-  return rpcbind(xid, kRpcbindGetAddress, transport, "");
-}
-
 RpcCall rpcbind_set(std::uint32_t xid, Transport transport, std::uint16_t port) {
   return rpcbind(xid, kRpcbindSet, transport, fmt::format("::.{}.{}", port >> 8, port & 0xff));
-}
-
-std::optional<std::uint16_t> port_of_universal(std::string_view address) {
-  const auto low = take_last_byte(address);
-  const auto high = low ? take_last_byte(address) : std::nullopt;
-  if (!high) return std::nullopt;
-  return static_cast<std::uint16_t>(*high << 8 | *low);
 }
 
 RpcCall sm_notify(std::uint32_t xid, std::string_view name, std::int32_t state) {

@@ -43,16 +43,12 @@ std::optional<std::uint32_t> fragment_bytes(std::string_view mark);
 
 // --- calls that the status monitor makes
 
-// PMAPPROC_GETPORT and PMAPPROC_SET (RFC 1833 section 3).
+// PMAPPROC_SET (RFC 1833 section 3).
 enum class Transport : std::uint32_t { kTcp = 6, kUdp = 17 };
-RpcCall portmap_lookup(std::uint32_t xid, Transport transport);
 RpcCall portmap_set(std::uint32_t xid, Transport transport, std::uint16_t port);
-// RPCBPROC_GETADDR and RPCBPROC_SET of version 4 (RFC 1833 section 2): the same for IPv6.
-RpcCall rpcbind_lookup(std::uint32_t xid, Transport transport);
+// RPCBPROC_SET of version 4 (RFC 1833 section 2): the same for IPv6.
 RpcCall rpcbind_set(std::uint32_t xid, Transport transport, std::uint16_t port);
-// The port of a universal address ("fd00::1.156.64": RFC 5665 section 5.2.3.4); nullopt: none.
-std::optional<std::uint16_t> port_of_universal(std::string_view address);
-// SM_NOTIFY to a status monitor (XNFS chapter 11).
+// For tests: SM_NOTIFY to a status monitor (XNFS chapter 11), as clients send it.
 RpcCall sm_notify(std::uint32_t xid, std::string_view name, std::int32_t state);
 // NLMPROC4_SM_NOTIFY to an NLM: the call by which its status monitor tells it of a notice.
 RpcCall nlm_sm_notify(std::uint32_t xid, std::string_view name, std::int32_t state);

@@ -4,9 +4,9 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 
-#include <algorithm>
-#include <chrono>
+#include <cerrno>
 #include <random>
+#include <utility>
 
 #include "common/base/check.h"
 #include "common/base/log.h"
@@ -19,17 +19,6 @@ namespace {
 
 constexpr std::size_t kMarkBytes = 4;
 
-std::int64_t now_ms() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
-
-std::function<std::uint32_t()> random_words() {
-  auto engine = std::make_shared<std::mt19937>(std::random_device()());
-  return [engine] { return static_cast<std::uint32_t>((*engine)()); };
-}
-
 // Releases the locks through the NLM, whose reply cannot say that something was not recorded.
 Status release_locks(const Reboot& reboot, const ServiceOptions& options) {
   const std::uint32_t xid = std::random_device()();
@@ -37,18 +26,6 @@ Status release_locks(const Reboot& reboot, const ServiceOptions& options) {
       call_loopback(kNlmPort, nlm_sm_notify(xid, reboot.address, reboot.state), kNlmTimeoutMs));
   if (options.is_released(reboot.address)) return {};
   return fail(ErrorCode::kUnavailable, "the release cannot be recorded now");
-}
-
-void report(const Notices::Ended& notice) {
-  switch (notice.how) {
-    case Notices::End::kTold:
-      return log::info("NLM client {}: was told of the restart", notice.target.client);
-    case Notices::End::kGivenUp:
-      return log::warn(
-          "NLM client {}: its status monitor has not answered for {} s: it was not "
-          "told of the restart, its locks stay recorded",
-          notice.target.client, kGiveUpMs / 1000);
-  }
 }
 
 }  // namespace
@@ -72,8 +49,7 @@ Service::Service(ServiceOptions options, UniqueFd udp, UniqueFd tcp)
       udp_(std::move(udp)),
       tcp_(std::move(tcp)),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      reboots_([this](const Reboot& reboot) { return release_locks(reboot, options_); }),
-      notices_(options_.state, options_.name, random_words()) {
+      reboots_([this](const Reboot& reboot) { return release_locks(reboot, options_); }) {
   CHECK(wake_.valid(), "eventfd");
   thread_ = std::thread([this] { run(); });
 }
@@ -87,80 +63,26 @@ Service::~Service() {
   thread_.join();
 }
 
-void Service::notify(const std::vector<NoticeTarget>& targets) {
-  if (targets.empty()) return;
-  {
-    const MutexLock lock(mutex_);
-    for (const NoticeTarget& target : targets) notices_.add(target, now_ms());
-  }
-  ::eventfd_write(wake_.get(), 1);
-}
-
 void Service::run() {
   for (;;) {
-    send_notices();
     std::vector<pollfd> entries = {
         {wake_.get(), POLLIN, 0}, {udp_.get(), POLLIN, 0}, {tcp_.get(), POLLIN, 0}};
     for (const Connection& connection : connections_)
       entries.push_back({connection.fd->get(), POLLIN, 0});
-    const std::size_t first_sender = entries.size();
-    for (const auto& [server, fd] : senders_) entries.push_back({fd.get(), POLLIN, 0});
-    ::poll(entries.data(), entries.size(), pause_ms());
+    ::poll(entries.data(), entries.size(), -1);
     {
       const MutexLock lock(mutex_);
       if (stop_) return;
     }
     eventfd_t count = 0;
     ::eventfd_read(wake_.get(), &count);
-    for (std::size_t at = first_sender; at < entries.size(); ++at)
-      if (entries[at].revents != 0) receive_acknowledgements(entries[at].fd);
     auto connection = connections_.begin();
-    for (std::size_t at = 3; at < first_sender; ++at) {
+    for (std::size_t at = 3; at < entries.size(); ++at) {
       const auto present = connection++;
       if (entries[at].revents != 0 && !answer_stream(*present)) connections_.erase(present);
     }
     if (entries[1].revents != 0) answer_datagram();
     if (entries[2].revents != 0) accept_connection();
-  }
-}
-
-int Service::pause_ms() {
-  const MutexLock lock(mutex_);
-  const auto next = notices_.next_ms();
-  if (!next) return -1;
-  return static_cast<int>(std::clamp<std::int64_t>(*next - now_ms(), 0, kRepeatMaxMs));
-}
-
-void Service::send_notices() {
-  std::vector<Notices::Message> messages;
-  std::vector<Notices::Ended> ended;
-  {
-    const MutexLock lock(mutex_);
-    messages = notices_.due(now_ms());
-    ended = notices_.ended();
-  }
-  for (const Notices::Ended& notice : ended) report(notice);
-  for (const Notices::Message& message : messages) {
-    const UniqueFd* fd = sender(message.to.server);
-    if (fd != nullptr && send_to(fd->get(), message.to.client, message.port, message.bytes))
-      continue;
-    const MutexLock lock(mutex_);
-    notices_.unsent(message.to, now_ms());
-  }
-}
-
-const UniqueFd* Service::sender(const std::string& server) {
-  const auto known = senders_.find(server);
-  if (known != senders_.end()) return &known->second;
-  auto opened = open_sender(server);
-  if (!opened) return nullptr;
-  return &senders_.emplace(server, std::move(*opened)).first->second;
-}
-
-void Service::receive_acknowledgements(int fd) {
-  while (const auto datagram = receive(fd)) {
-    const MutexLock lock(mutex_);
-    notices_.received(datagram->peer().address, datagram->bytes, now_ms());
   }
 }
 

@@ -1,6 +1,7 @@
 // Service: the network status monitor of one instance, in its process and network namespace. It
-// tells the clients that hold NLM locks of the start (SM_NOTIFY), receives their notices, and has
-// the locks released that they have lost. docs/architecture/nsm.md.
+// receives the notices of clients that have booted (SM_NOTIFY), and has the locks released that
+// they have lost. It sends none: no client loses a lock by a start of the server.
+// docs/architecture/nsm.md.
 //
 // Thread class: thread-safe; owns two threads, which act in the network namespace of the thread
 // that started it.
@@ -9,7 +10,6 @@
 #include <cstdint>
 #include <functional>
 #include <list>
-#include <map>
 #include <memory>
 #include <string>
 #include <thread>
@@ -18,7 +18,6 @@
 #include "common/base/result.h"
 #include "common/base/thread_annotations.h"
 #include "common/base/unique_fd.h"
-#include "fsal_cluster/nsm/notices.h"
 #include "fsal_cluster/nsm/reboots.h"
 #include "fsal_cluster/nsm/status_monitor.h"
 
@@ -30,7 +29,6 @@ std::int32_t state_of_epoch(std::uint64_t epoch);
 
 struct ServiceOptions {
   std::int32_t state = 0;
-  std::string name;  // what clients may call the server, beside its addresses
   Clients clients;
   // Whether everything that the client at `address` has lost is recorded as released.
   std::function<bool(const std::string& address)> is_released;
@@ -49,9 +47,6 @@ class Service {
     reboots_.add(reboot, [] {});
   }
 
-  // Notifies clients that hold locks of before the start.
-  void notify(const std::vector<NoticeTarget>& targets);
-
  private:
   struct Connection {
     std::shared_ptr<UniqueFd> fd;  // shared with a reply that is due later
@@ -61,16 +56,11 @@ class Service {
 
   Service(ServiceOptions options, UniqueFd udp, UniqueFd tcp);
   void run();
-  void send_notices();
-  // Milliseconds until there is something to send; -1: nothing is.
-  int pause_ms();
   void accept_connection();
   void answer_datagram();
   // False: the connection has ended.
   bool answer_stream(Connection& connection);
   void give(const Reply& reply, const Peer& peer, std::function<void(const std::string&)> send);
-  void receive_acknowledgements(int fd);
-  const UniqueFd* sender(const std::string& server);
 
   const ServiceOptions options_;
   const UniqueFd udp_;
@@ -79,12 +69,10 @@ class Service {
   Reboots reboots_;
 
   // Confined to thread_.
-  std::list<Connection> connections_;        // oldest first
-  std::map<std::string, UniqueFd> senders_;  // by our address
+  std::list<Connection> connections_;  // oldest first
   std::string last_refused_;
 
   Mutex mutex_;
-  Notices notices_ GUARDED_BY(mutex_);
   bool stop_ GUARDED_BY(mutex_) = false;
   std::thread thread_;  // last: starts when all else is there
 };

@@ -216,6 +216,18 @@ Status register_port(Transport transport, std::uint16_t port) {
   return set_at_port_mapper(fd, rpcbind_set(random(), transport, port));
 }
 
+bool has_way(const std::string& from, const std::string& to) {
+  const auto local = parse(from);
+  const auto remote = parse(to);
+  if (!local || !remote) return false;
+  const auto fd = open_dual(SOCK_DGRAM);
+  if (!fd) return false;
+  const sockaddr_in6 bound = address_of(*local, 0);
+  const sockaddr_in6 peer = address_of(*remote, kNsmPort);
+  return ::bind(fd->get(), generic(bound), sizeof bound) == 0 &&
+         ::connect(fd->get(), generic(peer), sizeof peer) == 0;
+}
+
 Status call_loopback(std::uint16_t port, const RpcCall& call, std::int64_t timeout_ms) {
   const auto unanswered = [&](std::string_view why) {
     return fail(ErrorCode::kUnavailable,

@@ -41,6 +41,9 @@ void reply_to(int fd, const Datagram& question, std::string_view bytes);
 // False: there is no way to `address` (yet).
 bool send_to(int fd, const std::string& address, std::uint16_t port, std::string_view bytes);
 
+// Whether `from` is an address of ours by now, and there is a way from it to `to`. Sends nothing.
+bool has_way(const std::string& from, const std::string& to);
+
 // Registers program 100024 with the port mapper of this machine, for IPv4 and IPv6. Blocks at most
 // some seconds. Errors: kUnavailable (no answer, or the port mapper refused).
 Status register_port(Transport transport, std::uint16_t port);

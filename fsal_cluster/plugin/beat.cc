@@ -15,29 +15,16 @@ Beat::Beat(std::function<fs::Pulse()> look) : look_(std::move(look)) {
     log::error("{}: vnfsd cannot see whether this instance is healthy", page.error().message);
     return;
   }
-  thread_ = std::thread([this, page = std::move(*page)]() mutable { run(page); });
+  page_.emplace(std::move(*page));
+  loop_.start(0, [this] { return beat(); });
 }
 
-Beat::~Beat() {
-  {
-    const MutexLock lock(mutex_);
-    stop_ = true;
-  }
-  stopped_.notify_one();
-  if (thread_.joinable()) thread_.join();
-}
-
-void Beat::run(fs::PulseWriter& page) {
-  const MutexLock lock(mutex_);
-  std::int64_t pause_ms = 0;
-  while (!stopped_.wait_for(mutex_, std::chrono::milliseconds(pause_ms),
-                            [this]() REQUIRES(mutex_) { return stop_; })) {
-    const std::int64_t now_ns = env::system_clock().mono_ns();
-    fs::Pulse pulse = look_();
-    pulse.beat_ns = now_ns;
-    page.write(pulse);
-    pause_ms = pulse.open_until_ns > now_ns ? kBeatMs : kShutBeatMs;
-  }
+std::int64_t Beat::beat() {
+  const std::int64_t now_ns = env::system_clock().mono_ns();
+  fs::Pulse pulse = look_();
+  pulse.beat_ns = now_ns;
+  page_->write(pulse);
+  return (pulse.open_until_ns > now_ns ? kBeatMs : kShutBeatMs) * 1'000'000;
 }
 
 }  // namespace symnas::plugin

@@ -5,9 +5,9 @@
 
 #include <cstdint>
 #include <functional>
-#include <thread>
+#include <optional>
 
-#include "common/base/thread_annotations.h"
+#include "common/base/loop.h"
 #include "fsal_cluster/pulse/pulse.h"
 
 namespace symnas::plugin {
@@ -17,18 +17,15 @@ class Beat {
   // `look` returns what to show (without Pulse::beat_ns). It is called on the thread and must not
   // block.
   explicit Beat(std::function<fs::Pulse()> look);
-  ~Beat();
   Beat(const Beat&) = delete;
   Beat& operator=(const Beat&) = delete;
 
  private:
-  void run(fs::PulseWriter& page);
+  std::int64_t beat();
 
   const std::function<fs::Pulse()> look_;
-  Mutex mutex_;
-  CondVar stopped_;
-  bool stop_ GUARDED_BY(mutex_) = false;
-  std::thread thread_;
+  std::optional<fs::PulseWriter> page_;
+  Loop loop_;  // last: it uses all else
 };
 
 }  // namespace symnas::plugin

@@ -14,6 +14,7 @@
 #include "fsal_cluster/plugin/milestones.h"
 #include "fsal_cluster/plugin/names.h"
 #include "fsal_cluster/plugin/send_queues.h"
+#include "fsal_cluster/state/gate.h"
 
 namespace symnas::plugin {
 namespace {
@@ -27,6 +28,7 @@ std::atomic<std::uint64_t> kept{0};
 // request before it comes here: so shut_door() waits for a request that saw the door open. A
 // request that is kept is never resumed.
 bool admit(svc_req* request) {
+  fs::Gate::forget_passed();
   if (!shut.load()) {
     // It comes here again.
     if (request->rq_msg.cb_proc != 0 && !names_are_known(request)) return false;

@@ -3,11 +3,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <future>
 #include <set>
 #include <sstream>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -20,12 +23,14 @@
 #include "common/kv/keys.h"
 #include "common/kv/limits.h"
 #include "fsal_cluster/plugin/door.h"
+#include "fsal_cluster/plugin/guarded.h"
 #include "fsal_cluster/plugin/instance_metrics.h"
 #include "fsal_cluster/plugin/limits.h"
 #include "fsal_cluster/plugin/load.h"
 #include "fsal_cluster/plugin/milestones.h"
 #include "fsal_cluster/plugin/names.h"
 #include "fsal_cluster/plugin/object.h"
+#include "fsal_cluster/plugin/waiters.h"
 #include "fsal_cluster/schema/records.pb.h"
 #include "fsal_cluster/state/file_locks.h"
 #include "fsal_cluster/state/gate.h"
@@ -33,8 +38,18 @@
 namespace symnas::plugin {
 namespace {
 
+std::atomic<bool> is_ending{false};  // end() was called
+
 // Lives until the process ends: requests and callbacks may hold references to the last moment.
 Instance* the_instance = nullptr;
+
+[[noreturn]] void stay_silent() {
+  for (;;) ::pause();
+}
+
+bool has_ended(const Error& error) {
+  return error.code == ErrorCode::kEnded || error.code == ErrorCode::kFenced;
+}
 
 template <class Record>
 Result<Record> parse(const kv::KeyValue& kv, const std::string& what) {
@@ -200,7 +215,8 @@ Result<fs::Mount*> Instance::mount(const std::string& name) {
                                 std::move(options)));
   log::info("filesystem {} is mounted, mount {}", name, mounted->id().value());
   gates_.store(new GateEntry{&mounted->gate(), gates_.load()});
-  notify_nlm_clients(*mounted);
+  if (is_ending) mounted->gate().close();  // end() has not seen it
+  Waiters::get().add(*mounted);
   const MutexLock lock(mutex_);
   return mounts_.emplace(name, std::move(mounted)).first->second.get();
 }
@@ -211,7 +227,6 @@ Status Instance::start_status_monitor() {
   if (file_.head_netns.empty()) return {};
   nsm::ServiceOptions options;
   options.state = nsm::state_of_epoch(file_.epoch.value());
-  options.name = file_.vnfs;
   options.clients.note = [this](const nsm::Reboot& client) {
     for (fs::Mount* mount : mounts()) mount->locks().note_nlm_life(client.address, client.state);
   };
@@ -225,13 +240,6 @@ Status Instance::start_status_monitor() {
   };
   SYMNAS_ASSIGN(status_monitor_, nsm::Service::start(std::move(options)));
   return {};
-}
-
-void Instance::notify_nlm_clients(fs::Mount& mount) {
-  std::vector<nsm::NoticeTarget> targets;
-  for (const fs::NlmClient& client : mount.locks().nlm_clients())
-    targets.push_back({client.address, client.server});
-  if (status_monitor_) status_monitor_->notify(targets);
 }
 
 bool Instance::any_mount(const std::function<bool(fs::FileLocks&)>& says) {
@@ -359,19 +367,37 @@ void Instance::retire(std::int64_t timeout_ms, const Control::Say& say) {
   say({{"close_ms", close_ms}});
 }
 
+// One that was replaced or fenced is silent first: its end would be a RST to its clients, which
+// would then wait seconds for a port that is closed. Its supervisor sees in the pulse that the
+// gates are shut for good, and removes the VIPs.
 void Instance::end(const Error& why) {
+  if (is_ending.exchange(true)) stay_silent();
+  const bool silent = the_instance != nullptr && has_ended(why);
+  if (silent) the_instance->close_gates();  // before the log, whose disk may hang
   log::error("this instance ends without answering: {}", why.message);
   log::flush();
+  if (silent) std::this_thread::sleep_for(std::chrono::milliseconds(kSilentEndMs));
   // Not exit(): no destructor may wait for something, or send something.
   ::_exit(1);
 }
 
+void Instance::close_gates() {
+  for (const GateEntry* entry = gates_.load(); entry != nullptr; entry = entry->next)
+    entry->gate->close();
+}
+
 void Instance::pass_gates() {
-  for (const GateEntry* entry = gates_.load(); entry != nullptr; entry = entry->next) {
-    if (entry->gate->wait() == fs::Gate::Passage::kShutDown) {
-      for (;;) ::pause();
-    }
+  // What the thread remembers is of the request that it works for. A thread that only sends replies
+  // (NLM's callbacks) works for none.
+  bool has_sign = fs::Gate::has_passed_here() && this_request() != fs::RequestId{};
+  GateEntry* const newest = gates_.load();
+  for (const GateEntry* entry = newest; entry != nullptr; entry = entry->next) {
+    if (entry->gate->wait() == fs::Gate::Passage::kShutDown) stay_silent();
+    has_sign = has_sign || entry->gate->may_answer(entry->gate->now_ns());
   }
+  if (has_sign || newest == nullptr) return;
+  fs::Gate& gate = *newest->gate;
+  if (gate.wait_to_answer(gate.now_ns()) == fs::Gate::Passage::kShutDown) stay_silent();
 }
 
 std::int64_t Instance::open_until_ns() const {
@@ -392,12 +418,12 @@ std::optional<std::int64_t> Instance::open_for_ns() const {
 }
 
 void Instance::hold_if_ending(const Error& error) {
-  const bool ended = error.code == ErrorCode::kEnded || error.code == ErrorCode::kFenced;
+  const bool ended = has_ended(error);
   if (!ended && error.code != ErrorCode::kShutdown) return;
   // While it retires, a mount that was closed has ended as well; the clients must not see the
   // process end before the links.
   if (ended && !retiring_.load()) end(error);
-  for (;;) ::pause();
+  stay_silent();
 }
 
 }  // namespace symnas::plugin

@@ -79,7 +79,8 @@ class Instance {
   // Whether ganesha has read all exports that it was started with. vnfsd tells of exports after
   // every start.
   bool has_read_exports() const { return exports_read_.load(); }
-  // Returns when the gates of all mounts are open: every reply passes here before it is sent.
+  // Returns when the gates of all mounts are open, and the reply has a sign of life (state/gate.h):
+  // of any mount, because they end together. Every reply passes here before it is sent.
   // REQUIRES: not on a thread of a mount (which may be the one that opens the gate).
   void pass_gates();
   // When the first gate closes unless there is a further proof (Pulse::open_until_ns). Never
@@ -121,8 +122,6 @@ class Instance {
   // No mount is ever removed: the pointers stay valid.
   std::vector<fs::Mount*> mounts();
   std::vector<std::pair<std::string, fs::Mount*>> named_mounts();
-  // Tells clients that hold NLM locks in the mount of this start.
-  void notify_nlm_clients(fs::Mount& mount);
   // Finishes the requests that were begun, begins no more and closes every mount. Whatever the
   // outcome, the process has to be ended then.
   void retire(std::int64_t timeout_ms, const Control::Say& say);
@@ -130,6 +129,7 @@ class Instance {
   // Ends the process without answering anything: after a disproof (INV-8), or a failed flush of
   // acknowledged data.
   [[noreturn]] static void end(const Error& why);
+  void close_gates();
 
   const std::string path_;
   InstanceFile file_;  // const after start()

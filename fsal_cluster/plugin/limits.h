@@ -38,6 +38,11 @@ inline constexpr std::int64_t kBeatMs = 100;
 // As kBeatMs, while a gate is shut: clients wait for its VIPs from the proof on.
 inline constexpr std::int64_t kShutBeatMs = 10;
 
+// How long an instance that was fenced or replaced stays silent before its process ends: until its
+// VIPs are gone. The supervisor reads the pulse five times a second, and removes them at once.
+inline constexpr std::int64_t kSilentEndMs = 1'000;
+static_assert(kSilentEndMs >= 4 * (kBeatMs + 100));
+
 // How often a shut door looks whether what was begun has ended: part of every move.
 inline constexpr std::int64_t kDrainPollUs = 500;
 // When replies wait for acknowledgements and none came for this long, the clients are gone: it is

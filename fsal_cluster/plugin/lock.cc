@@ -13,8 +13,10 @@
 #include "common/base/log.h"
 #include "common/env/clock.h"
 #include "fsal_cluster/plugin/guarded.h"
+#include "fsal_cluster/plugin/lock_terms.h"
 #include "fsal_cluster/plugin/milestones.h"
 #include "fsal_cluster/plugin/object.h"
+#include "fsal_cluster/plugin/waiters.h"
 #include "fsal_cluster/state/file_locks.h"
 #include "fsal_cluster/state/nlm_client.h"
 
@@ -43,26 +45,11 @@ std::uint16_t port_of(const sockaddr_t& address) {
   return ntohs(reinterpret_cast<const sockaddr_in&>(address).sin_port);
 }
 
-fs::LockOwner identity(const state_owner_t* owner) {
-  fs::LockOwner id;
-  id.owner.assign(owner->so_owner_val, static_cast<std::size_t>(owner->so_owner_len));
-  if (owner->so_type == STATE_LOCK_OWNER_NLM) {
-    id.protocol = fs::LockProtocol::kNlm;
-    const state_nlm_owner_t& nlm = owner->so_owner.so_nlm_owner;
-    const state_nlm_client_t& client = *nlm.so_client;
-    // The core knows a client by its address, an IPv4-mapped one as IPv4.
-    id.client = fs::identity_of(
-        {client.slc_nsm_client->ssc_nlm_caller_name, text_of(client.slc_server_addr),
-         std::string(client.slc_nlm_caller_name,
-                     static_cast<std::size_t>(client.slc_nlm_caller_name_len))});
-    std::string svid;
-    append_be32(svid, static_cast<std::uint32_t>(nlm.so_nlm_svid));
-    id.owner = svid + id.owner;
-    return id;
-  }
-  const nfs_client_record_t* record = owner->so_owner.so_nfs4_owner.so_clientrec->cid_client_record;
-  id.client.assign(record->cr_client_val, static_cast<std::size_t>(record->cr_client_val_len));
-  return id;
+// Ganesha: length 0 = to the end of the file.
+std::uint64_t last_byte(const fsal_lock_param_t& lock) {
+  if (lock.lock_length == 0) return UINT64_MAX;
+  const std::uint64_t end = lock.lock_start + (lock.lock_length - 1);
+  return end < lock.lock_start ? UINT64_MAX : end;
 }
 
 // The life in which a client locks.
@@ -77,20 +64,9 @@ fs::ClientLife life_of(const state_owner_t* owner, const state_t* state) {
   return life;
 }
 
-// Ganesha: length 0 = to the end of the file.
-std::uint64_t last_byte(const fsal_lock_param_t& lock) {
-  if (lock.lock_length == 0) return UINT64_MAX;
-  const std::uint64_t end = lock.lock_start + (lock.lock_length - 1);
-  return end < lock.lock_start ? UINT64_MAX : end;
-}
-
 void report_conflict(const fs::LockConflict& conflict, fsal_lock_param_t* out) {
   if (out == nullptr) return;
-  out->lock_sle_type = FSAL_POSIX_LOCK;
-  out->lock_type = conflict.range.mode == fs::LockMode::kExclusive ? FSAL_LOCK_W : FSAL_LOCK_R;
-  out->lock_start = conflict.range.start;
-  out->lock_length =
-      conflict.range.end == UINT64_MAX ? 0 : conflict.range.end - conflict.range.start + 1;
+  *out = lock_param_of(conflict.range);
 }
 
 // ganesha leaves lock_reclaim uninitialised for internal calls: it is read as a byte, and only for
@@ -173,9 +149,7 @@ fsal_status_t lock_op2(fsal_obj_handle* handle, state_t* state, void* owner_poin
     const Object* object = object_of(handle);
     const auto* asked_for = static_cast<const state_owner_t*>(owner_pointer);
     const fs::LockOwner owner = identity(asked_for);
-    const fs::LockRange range{
-        request->lock_start, last_byte(*request),
-        request->lock_type == FSAL_LOCK_W ? fs::LockMode::kExclusive : fs::LockMode::kShared};
+    const fs::LockRange range = range_of(*request);
     if (conflicting != nullptr) {
       *conflicting = {};
       conflicting->lock_type = FSAL_NO_LOCK;
@@ -217,6 +191,13 @@ void nfs4_client_back(const char* client, int length, const char* verifier) {
 void nfs4_client_reclaimed(const char* client, int length) {
   (void)contained([&] {
     Instance::get().forget_unclaimed(std::string(client, static_cast<std::size_t>(length)));
+    return ok_status();
+  });
+}
+
+void nfs4_client_ready(nfs_client_id_t* client) {
+  (void)contained([&] {
+    Waiters::get().client_is_ready(*client);
     return ok_status();
   });
 }
@@ -276,6 +257,42 @@ time_t renewable_since() {
 
 }  // namespace
 
+fs::LockOwner identity(const state_owner_t* owner) {
+  fs::LockOwner id;
+  id.owner.assign(owner->so_owner_val, static_cast<std::size_t>(owner->so_owner_len));
+  if (owner->so_type == STATE_LOCK_OWNER_NLM) {
+    id.protocol = fs::LockProtocol::kNlm;
+    const state_nlm_owner_t& nlm = owner->so_owner.so_nlm_owner;
+    const state_nlm_client_t& client = *nlm.so_client;
+    // The core knows a client by its address, an IPv4-mapped one as IPv4.
+    id.client = fs::identity_of(
+        {client.slc_nsm_client->ssc_nlm_caller_name, text_of(client.slc_server_addr),
+         std::string(client.slc_nlm_caller_name,
+                     static_cast<std::size_t>(client.slc_nlm_caller_name_len))});
+    std::string svid;
+    append_be32(svid, static_cast<std::uint32_t>(nlm.so_nlm_svid));
+    id.owner = svid + id.owner;
+    return id;
+  }
+  const nfs_client_record_t* record = owner->so_owner.so_nfs4_owner.so_clientrec->cid_client_record;
+  id.client.assign(record->cr_client_val, static_cast<std::size_t>(record->cr_client_val_len));
+  return id;
+}
+
+fs::LockRange range_of(const fsal_lock_param_t& lock) {
+  return {lock.lock_start, last_byte(lock),
+          lock.lock_type == FSAL_LOCK_W ? fs::LockMode::kExclusive : fs::LockMode::kShared};
+}
+
+fsal_lock_param_t lock_param_of(const fs::LockRange& range) {
+  fsal_lock_param_t out{};
+  out.lock_sle_type = FSAL_POSIX_LOCK;
+  out.lock_type = range.mode == fs::LockMode::kExclusive ? FSAL_LOCK_W : FSAL_LOCK_R;
+  out.lock_start = range.start;
+  out.lock_length = range.end == UINT64_MAX ? 0 : range.end - range.start + 1;
+  return out;
+}
+
 Status release_locks(const fs::Handle& file, const fs::LockOwner& owner,
                      const std::function<bool()>& begin, const std::function<void()>& end) {
   gsh_export* exported = export_of_filesystem(file.fs);
@@ -310,8 +327,10 @@ void set_lock_operations(fsal_obj_ops& ops) {
   nfs_nlm_client_gone = nlm_client_gone;
   nfs4_client_is_back = nfs4_client_back;
   nfs4_client_has_reclaimed = nfs4_client_reclaimed;
+  nfs4_client_is_ready = nfs4_client_ready;
   nfs4_renewable_since = renewable_since;
   nfs_before_halt = end_with_locks;
+  record_waits();
 }
 
 }  // namespace symnas::plugin

@@ -26,29 +26,19 @@ std::int64_t resident_bytes() {
 
 }  // namespace
 
-MemoryReport::MemoryReport(std::string path) : path_(std::move(path)), thread_([this] { run(); }) {}
-
-MemoryReport::~MemoryReport() {
-  {
-    const MutexLock lock(mutex_);
-    stop_ = true;
-  }
-  stopped_.notify_one();
-  thread_.join();
+MemoryReport::MemoryReport(std::string path) : path_(std::move(path)) {
+  constexpr std::int64_t kPauseNs = kMemoryReportMs * 1'000'000;
+  loop_.start(kPauseNs, [this] {
+    look();
+    return kPauseNs;
+  });
 }
 
-void MemoryReport::run() {
-  std::int64_t written = -1;
-  MutexLock lock(mutex_);
-  const auto pause = std::chrono::milliseconds(kMemoryReportMs);
-  while (!stopped_.wait_for(mutex_, pause, [this]() REQUIRES(mutex_) { return stop_; })) {
-    lock.unlock();
-    const std::int64_t inodes = inodes_.load(std::memory_order_relaxed);
-    if (idle_bytes_ == 0) idle_bytes_ = resident_bytes();
-    if (inodes != written) write(inodes);
-    written = inodes;
-    lock.lock();
-  }
+void MemoryReport::look() {
+  const std::int64_t inodes = inodes_.load(std::memory_order_relaxed);
+  if (idle_bytes_ == 0) idle_bytes_ = resident_bytes();
+  if (inodes != written_) write(inodes);
+  written_ = inodes;
 }
 
 // Nothing depends on the report: a failure to write it is ignored.

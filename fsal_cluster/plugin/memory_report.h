@@ -7,16 +7,14 @@
 #include <atomic>
 #include <cstdint>
 #include <string>
-#include <thread>
 
-#include "common/base/thread_annotations.h"
+#include "common/base/loop.h"
 
 namespace symnas::plugin {
 
 class MemoryReport {
  public:
   explicit MemoryReport(std::string path);
-  ~MemoryReport();
   MemoryReport(const MemoryReport&) = delete;
   MemoryReport& operator=(const MemoryReport&) = delete;
 
@@ -24,16 +22,14 @@ class MemoryReport {
   static void count(std::int64_t change) { inodes_.fetch_add(change, std::memory_order_relaxed); }
 
  private:
-  void run();
+  void look();
   void write(std::int64_t inodes);
 
   static inline std::atomic<std::int64_t> inodes_{0};
   const std::string path_;
   std::int64_t idle_bytes_ = 0;  // resident at the first report; confined to the thread
-  Mutex mutex_;
-  CondVar stopped_;
-  bool stop_ GUARDED_BY(mutex_) = false;
-  std::thread thread_;
+  std::int64_t written_ = -1;    // inodes in the last report; likewise
+  Loop loop_;                    // last: it uses all else
 };
 
 }  // namespace symnas::plugin

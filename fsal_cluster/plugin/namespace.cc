@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string>
 
+#include "fsal_cluster/ops/rename.h"
 #include "fsal_cluster/plugin/acl.h"
 #include "fsal_cluster/plugin/guarded.h"
 #include "fsal_cluster/plugin/limits.h"

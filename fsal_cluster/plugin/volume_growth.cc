@@ -16,16 +16,13 @@ VolumeGrowth::VolumeGrowth(kv::Store& store, std::string volume_name, std::strin
     : store_(store),
       volume_name_(std::move(volume_name)),
       instance_file_(std::move(instance_file)),
-      volume_(volume),
-      thread_([this] { run(); }) {}
+      volume_(volume) {
+  loop_.start(0, [this] { return look(); });
+}
 
 VolumeGrowth::~VolumeGrowth() {
-  {
-    const MutexLock lock(mutex_);
-    stop_ = true;
-  }
-  changed_.notify_one();
-  thread_.join();
+  loop_.stop();
+  watch_.reset();
 }
 
 void VolumeGrowth::wake(bool reopen) {
@@ -34,38 +31,32 @@ void VolumeGrowth::wake(bool reopen) {
     look_ = true;
     reopen_ = reopen_ || reopen;
   }
-  changed_.notify_one();
+  loop_.wake();
 }
 
 void VolumeGrowth::on_watch_created(Revision) { wake(false); }
 void VolumeGrowth::on_watch_events(std::vector<kv::WatchEvent>, Revision) { wake(false); }
 void VolumeGrowth::on_watch_ended(Error) { wake(true); }
 
-void VolumeGrowth::run() {
+std::int64_t VolumeGrowth::look() {
   MutexLock lock(mutex_);
-  while (!stop_) {
-    if (std::exchange(reopen_, false)) {
-      lock.unlock();
-      watch_.reset();
-      watch_ = store_.watch(kv::single_key(kv::keys::kVolumes + volume_name_), Revision{}, this);
-      lock.lock();
-    }
-    bool failed = false;
-    if (std::exchange(look_, false)) {
-      lock.unlock();
-      failed = !adopt();
-      lock.lock();
-    }
-    if (failed || reopen_) {
-      look_ = look_ || failed;
-      changed_.wait_for(mutex_, std::chrono::milliseconds(kGrowthRetryMs),
-                        [this]() REQUIRES(mutex_) { return stop_; });
-    } else {
-      changed_.wait(mutex_, [this]() REQUIRES(mutex_) { return stop_ || look_ || reopen_; });
-    }
+  if (std::exchange(reopen_, false)) {
+    lock.unlock();
+    watch_.reset();
+    watch_ = store_.watch(kv::single_key(kv::keys::kVolumes + volume_name_), Revision{}, this);
+    lock.lock();
   }
+  bool failed = false;
+  if (std::exchange(look_, false)) {
+    lock.unlock();
+    failed = !adopt();
+    lock.lock();
+  }
+  look_ = look_ || failed;
+  if (!failed && !reopen_) return Loop::kWhenWoken;
   lock.unlock();
-  watch_.reset();
+  loop_.stopped_within(kGrowthRetryMs * 1'000'000);  // whatever the watch says meanwhile
+  return 0;
 }
 
 bool VolumeGrowth::adopt() {

@@ -8,9 +8,9 @@
 
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "common/base/loop.h"
 #include "common/base/thread_annotations.h"
 #include "common/kv/store.h"
 #include "cvm/io/open_volume.h"
@@ -31,7 +31,8 @@ class VolumeGrowth final : private kv::WatchHandler {
   void on_watch_events(std::vector<kv::WatchEvent> events, Revision revision) override;
   void on_watch_ended(Error error) override;
 
-  void run();
+  // Watches and adopts; returns when to look again.
+  std::int64_t look();
   void wake(bool reopen);
   // Adopts the present record; a failure is logged and tried again.
   bool adopt();
@@ -41,12 +42,10 @@ class VolumeGrowth final : private kv::WatchHandler {
   const std::string instance_file_;
   cvm::OpenVolume& volume_;
   Mutex mutex_;
-  CondVar changed_;
   bool look_ GUARDED_BY(mutex_) = false;   // the record may be newer than the open volume
   bool reopen_ GUARDED_BY(mutex_) = true;  // there is no watch
-  bool stop_ GUARDED_BY(mutex_) = false;
-  std::unique_ptr<kv::Watch> watch_;  // confined to the thread
-  std::thread thread_;
+  std::unique_ptr<kv::Watch> watch_;       // confined to the thread
+  Loop loop_;                              // last: it uses all else
 };
 
 }  // namespace symnas::plugin

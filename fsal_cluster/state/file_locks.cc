@@ -1,7 +1,6 @@
 #include "fsal_cluster/state/file_locks.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include <fmt/core.h>
@@ -54,13 +53,15 @@ class FileLocks::UnderWay {
 };
 
 FileLocks::FileLocks(kv::Session& session, const env::Clock& clock, FsId fs, std::string vnfs,
-                     Membership* membership, const Gate* gate, std::int64_t lease_s)
+                     Membership* membership, const Gate* gate, std::int64_t lease_s,
+                     ForeignWaits* foreign_waits)
     : session_(session),
       clock_(clock),
       fs_(fs),
       vnfs_(std::move(vnfs)),
       membership_(membership),
       gate_(gate),
+      foreign_waits_(foreign_waits),
       unclaimed_ns_(kUnclaimedLeases * lease_s * 1'000'000'000),
       loaded_ns_(clock.mono_ns()),
       recorder_(session, fs, vnfs_),
@@ -69,9 +70,10 @@ FileLocks::FileLocks(kv::Session& session, const env::Clock& clock, FsId fs, std
 Result<std::unique_ptr<FileLocks>> FileLocks::load(kv::Session& session, const env::Clock& clock,
                                                    FsId fs, std::string vnfs,
                                                    Membership* membership, const Gate* gate,
-                                                   std::int64_t lease_s) {
+                                                   std::int64_t lease_s,
+                                                   ForeignWaits* foreign_waits) {
   std::unique_ptr<FileLocks> locks(
-      new FileLocks(session, clock, fs, std::move(vnfs), membership, gate, lease_s));
+      new FileLocks(session, clock, fs, std::move(vnfs), membership, gate, lease_s, foreign_waits));
   SYMNAS_ASSIGN(const kv::OpResult found, session.range(kv::prefix_range(kv::keys::locks(fs)), 0));
   for (const kv::KeyValue& kv : found.kvs) {
     SYMNAS_ASSIGN(const records::LockRecord record, parse_lock(kv));
@@ -89,17 +91,9 @@ Result<std::unique_ptr<FileLocks>> FileLocks::load(kv::Session& session, const e
                   "lock record " + to_hex(kv.key) + " holds nothing; run symnas fs check");
     locks->held_.load(key, std::move(recorded));
   }
-  locks->thread_ = std::thread([raw = locks.get()] { raw->run(); });
+  SYMNAS_TRY(locks->load_waits());
+  locks->recording_.start(0, [raw = locks.get()] { return raw->record_late(); });
   return locks;
-}
-
-FileLocks::~FileLocks() {
-  {
-    const MutexLock lock(mutex_);
-    stop_ = true;
-  }
-  wake_.notify_all();
-  if (thread_.joinable()) thread_.join();
 }
 
 std::int64_t FileLocks::serving_since_ns() const {
@@ -138,7 +132,7 @@ void FileLocks::revoke_client(const LockOwner& holder) {
     const MutexLock lock(mutex_);
     leave_unclaimed(holder.client);
   }
-  wake_.notify_all();
+  recording_.wake();
 }
 
 Status FileLocks::revoke_if_away(Ino ino, const LockOwner& owner, const LockRange& wanted) {
@@ -180,6 +174,8 @@ Status FileLocks::write_late(std::span<const Key> keys) {
   {
     const MutexLock lock(mutex_);
     late_.end(gone, erased);
+    for (const Key& key : gone)
+      if (erased) note_freed(key.first);
   }
   if (!erased) return erased;
   for (const Key& key : keys) SYMNAS_TRY(write_late(key));
@@ -197,6 +193,7 @@ Status FileLocks::write_late(const Key& key) {
   Status written = recorder_.write(key, now);
   const MutexLock lock(mutex_);
   late_.end({&key, 1}, written);
+  if (written) note_freed(key.first);
   return written;
 }
 
@@ -222,19 +219,18 @@ Status FileLocks::record_unlocks() {
   return write_all(keys);
 }
 
-void FileLocks::run() {
-  MutexLock lock(mutex_);
-  while (!stop_) {
-    wake_.wait(mutex_, [this]() REQUIRES(mutex_) { return stop_ || late_.any(); });
-    if (stop_) return;
-    lock.unlock();
-    const Status recorded = record_unlocks();
-    lock.lock();
-    if (recorded) continue;
-    log::warn("an unlock is not recorded yet: {}", recorded.error().message);
-    wake_.wait_for(mutex_, std::chrono::milliseconds(kLateUnlockRetryMs),
-                   [this]() REQUIRES(mutex_) { return stop_; });
+std::int64_t FileLocks::record_late() {
+  {
+    const MutexLock lock(mutex_);
+    if (!late_.any() && !waits_.any_ended() && freed_.empty()) return Loop::kWhenWoken;
   }
+  call_next();
+  Status recorded = record_unlocks();
+  if (recorded) recorded = erase_ended_waits();
+  if (recorded) return 0;
+  log::warn("an unlock, or the end of a wait, is not recorded yet: {}", recorded.error().message);
+  recording_.stopped_within(kLateUnlockRetryMs * 1'000'000);  // whatever is late meanwhile
+  return 0;
 }
 
 Result<FileLocks::LockOutcome> FileLocks::lock(Ino ino, const LockOwner& owner,
@@ -262,6 +258,7 @@ Result<FileLocks::LockOutcome> FileLocks::lock(Ino ino, const LockOwner& owner,
     const bool attaches = is_reclaim ? covers_at_least(held, range) : covers(held, range);
     if (known_life && attaches) {
       held_.claim(key, range);
+      note_granted(key, range);
       return LockOutcome{.granted = true, .conflict = {}};
     }
     // Reclaimed in a stronger mode than recorded: the owner did not get the answer to the change.
@@ -290,6 +287,9 @@ Result<std::optional<LockConflict>> FileLocks::try_lock(const Key& key, const Lo
     SYMNAS_ASSIGN(unchanged, look(key.first));
   }
   if (auto conflict = foreign_conflict(key.first, range, stay ? &*stay : nullptr)) return conflict;
+  if (stay && !stay->sole()) {
+    if (auto older = older_wait(key, range)) return older;
+  }
   RecordedLock wanted;
   HeldLocks::Kept after;
   {
@@ -306,6 +306,7 @@ Result<std::optional<LockConflict>> FileLocks::try_lock(const Key& key, const Lo
   const MutexLock lock(mutex_);
   // Not what was written: the owner may have unlocked something meanwhile.
   held_.grant(key, range, life, std::move(after));
+  note_granted(key, range);
   return std::optional<LockConflict>();
 }
 
@@ -332,7 +333,7 @@ Status FileLocks::unlock(Ino ino, const LockOwner& owner, std::uint64_t start, s
     const LockTurn turn(turns_, LockTurns::of(ino));
     recorded = write_late(key);
   }
-  wake_.notify_all();
+  recording_.wake();
   return recorded;
 }
 
@@ -357,12 +358,14 @@ Status FileLocks::forget_nlm_client(const std::string& address,
     }
     // These, and the unlocks that could not be recorded before.
     keys = late_.of_nlm_client(address);
+    for (const std::string& wait : waits_.left_of_nlm(address, but_state)) waits_.end(wait);
   }
+  recording_.wake();
   if (keys.empty()) return {};
   log::info("NLM client {}: has lost its locks: they are released on {} files", address,
             keys.size());
   const Status recorded = write_all(keys);
-  wake_.notify_all();
+  recording_.wake();
   return recorded;
 }
 
@@ -405,7 +408,7 @@ Status FileLocks::forget_nfs4_client(const std::string& client, std::string_view
   if (keys.empty()) return {};
   log::info("client {}: {} released on {} files", to_hex(client), why, keys.size());
   const Status recorded = write_all(keys);
-  wake_.notify_all();
+  recording_.wake();
   return recorded;
 }
 

@@ -22,21 +22,23 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 #include "common/base/ids.h"
+#include "common/base/loop.h"
 #include "common/base/result.h"
 #include "common/base/thread_annotations.h"
 #include "common/env/clock.h"
 #include "common/kv/session.h"
 #include "fsal_cluster/state/foreign_locks.h"
+#include "fsal_cluster/state/foreign_waits.h"
 #include "fsal_cluster/state/gate.h"
 #include "fsal_cluster/state/held_locks.h"
 #include "fsal_cluster/state/late_unlocks.h"
 #include "fsal_cluster/state/lock_recorder.h"
 #include "fsal_cluster/state/lock_table.h"
 #include "fsal_cluster/state/lock_turns.h"
+#include "fsal_cluster/state/lock_waits.h"
 #include "fsal_cluster/state/membership.h"
 #include "fsal_cluster/state/nlm_client.h"
 #include "fsal_cluster/state/nlm_lives.h"
@@ -57,14 +59,15 @@ inline constexpr std::int64_t kLateUnlockRetryMs = 500;
 
 class FileLocks {
  public:
-  // Loads every recorded lock. Blocks. `membership` and `gate` outlive it; null: always alone, and
-  // always open. `lease_s`: of NFSv4. Errors: those of Session::range, kCorrupt.
+  // Loads every recorded lock. Blocks. `membership`, `gate` and `foreign_waits` outlive it; null:
+  // always alone, always open, nobody waits. `lease_s`: of NFSv4. Errors: those of Session::range,
+  // kCorrupt.
   static Result<std::unique_ptr<FileLocks>> load(kv::Session& session, const env::Clock& clock,
                                                  FsId fs, std::string vnfs,
                                                  Membership* membership = nullptr,
                                                  const Gate* gate = nullptr,
-                                                 std::int64_t lease_s = kUsualLeaseS);
-  ~FileLocks();
+                                                 std::int64_t lease_s = kUsualLeaseS,
+                                                 ForeignWaits* foreign_waits = nullptr);
 
   // Outcome of a lock request.
   struct LockOutcome {
@@ -128,12 +131,35 @@ class FileLocks {
   // as load().
   Status turning_sole();
 
+  // Somebody waits for a lock. Returns when that is recorded, or cannot be: then the next instance
+  // does not know it, and its client has to ask again. For a wait that was left() the record
+  // stands.
+  void begin_wait(const LockWait& wait);
+  // It has got the lock, or waits no more. Never blocks: the record is erased later.
+  void end_wait(const LockWait& wait);
+  // Who waited when an earlier instance ended, in the order of waiting, and neither waits here by
+  // now (begin_wait), nor has got its lock, nor was forgotten.
+  std::vector<LockWait> left_waits() const;
+  // Whether it still is one of these. Ask just before acting on one.
+  bool is_left(const LockWait& wait) const;
+  // end_wait(), unless it is none of these any more: then whoever has it now ends it.
+  void end_left(const LockWait& wait);
+  // Nobody comes for what is left any more.
+  void forget_left_waits();
+  // `called` runs whenever somebody who waits here for what others held is told that it is free. It
+  // may not block. REQUIRES: called at most once.
+  void on_called(std::function<void()> called);
+  // What the owner is recorded to hold of the inode; nothing, when an NLM client did in another
+  // life than `nsm_state`. Cheap.
+  std::vector<LockRange> held_by(Ino ino, const LockOwner& owner, std::int32_t nsm_state) const;
+
   // For tests: how many pairs of inode and owner hold something.
   std::size_t size() const;
 
  private:
   FileLocks(kv::Session& session, const env::Clock& clock, FsId fs, std::string vnfs,
-            Membership* membership, const Gate* gate, std::int64_t lease_s);
+            Membership* membership, const Gate* gate, std::int64_t lease_s,
+            ForeignWaits* foreign_waits);
   using Key = LockTable::Key;
   class UnderWay;
 
@@ -183,6 +209,17 @@ class FileLocks {
   // Unlocks what an NFSv4 client was recorded to hold and has not claimed. Returns those keys.
   std::vector<Key> leave_unclaimed(const std::string& client) REQUIRES(mutex_);
 
+  // Somebody who waits through another VNFS for longer, and is to be served first.
+  std::optional<LockConflict> older_wait(const Key& key, const LockRange& range) const;
+  // The key was granted `range`: it does not wait for it any more.
+  void note_granted(const Key& key, const LockRange& range) REQUIRES(mutex_);
+  // Something of the inode is free: who waits for it through another VNFS is to be called.
+  void note_freed(Ino ino) REQUIRES(mutex_);
+  void call_next();
+  // Reads the records of waits. Errors: Session::range, kCorrupt.
+  Status load_waits();
+  // Erases the records of waits that have ended. Errors: Session::commit.
+  Status erase_ended_waits();
   // Since when every client could have come back; now, while the gate is closed.
   std::int64_t serving_since_ns() const;
   // Records the late unlocks of these keys, kLocksAtOnce in a transaction. Takes a turn for each
@@ -191,7 +228,8 @@ class FileLocks {
   // Calls leave_them() under mutex_, and records the unlocks of the keys that it returns.
   Status forget_nfs4_client(const std::string& client, std::string_view why,
                             const std::function<std::vector<Key>()>& leave_them);
-  void run();
+  // Records what is late; returns when to go on.
+  std::int64_t record_late();
 
   kv::Session& session_;
   const env::Clock& clock_;
@@ -199,6 +237,7 @@ class FileLocks {
   const std::string vnfs_;
   Membership* const membership_;
   const Gate* const gate_;
+  ForeignWaits* const foreign_waits_;
   const std::int64_t unclaimed_ns_;  // how long NFSv4 locks stand unclaimed
   const std::int64_t loaded_ns_;
 
@@ -213,9 +252,10 @@ class FileLocks {
   HeldLocks held_ GUARDED_BY(mutex_);
   NlmLives lives_ GUARDED_BY(mutex_);
   LateUnlocks late_ GUARDED_BY(mutex_);
-  bool stop_ GUARDED_BY(mutex_) = false;
-  CondVar wake_;
-  std::thread thread_;  // records what is late
+  LockWaits waits_ GUARDED_BY(mutex_);
+  std::set<Ino> freed_ GUARDED_BY(mutex_);  // who waits for it elsewhere is yet to be called
+  // Records what is late, erases waits that have ended, calls who waits. Last: it uses all else.
+  Loop recording_;
 };
 
 }  // namespace symnas::fs

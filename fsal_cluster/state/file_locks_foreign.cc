@@ -4,10 +4,10 @@
 #include "common/base/bytes.h"
 #include "common/base/log.h"
 #include "common/kv/keys.h"
-#include "fsal_cluster/schema/mount_entry.h"
 #include "fsal_cluster/schema/records.pb.h"
 #include "fsal_cluster/state/file_locks.h"
 #include "fsal_cluster/state/lock_record.h"
+#include "fsal_cluster/state/served.h"
 
 namespace symnas::fs {
 
@@ -91,23 +91,14 @@ bool FileLocks::ask_for(const ForeignLock& lock, const LockRange& wanted) {
 }
 
 Result<std::optional<FileLocks::Unserved>> FileLocks::unserved(const std::string& vnfs) {
-  SYMNAS_ASSIGN(const kv::OpResult claim,
-                session_.range(kv::single_key(kv::keys::mount_claim(fs_)), 1));
-  // Read after the claim key: a mount that is claimed after this read changes that key.
-  SYMNAS_ASSIGN(const kv::OpResult read,
-                session_.range(kv::prefix_range(kv::keys::mounts(fs_)), 0));
-  SYMNAS_ASSIGN(const std::vector<MountEntry> mounts, parse_mounts(fs_, read));
-  const bool is_served = std::any_of(mounts.begin(), mounts.end(), [&](const MountEntry& mount) {
-    return mount.alive() && mount.record.vnfs() == vnfs;
-  });
+  SYMNAS_ASSIGN(const std::optional<Revision> claimed, unserved_since(session_, fs_, vnfs));
   const MutexLock lock(mutex_);
-  if (is_served) {
+  if (!claimed) {
     unserved_.erase(vnfs);
     return std::optional<Unserved>();
   }
-  const Revision claimed = claim.kvs.empty() ? Revision{} : claim.kvs.front().mod_revision;
-  const auto known = unserved_.try_emplace(vnfs, Unserved{claimed, clock_.mono_ns()}).first;
-  if (known->second.claimed != claimed) known->second = {claimed, clock_.mono_ns()};
+  const auto known = unserved_.try_emplace(vnfs, Unserved{*claimed, clock_.mono_ns()}).first;
+  if (known->second.claimed != *claimed) known->second = {*claimed, clock_.mono_ns()};
   return std::optional<Unserved>(known->second);
 }
 
@@ -124,7 +115,7 @@ Status FileLocks::take_client(const ForeignLock& lock, std::optional<Revision> c
   for (std::size_t at = 0; at < its.size(); at += kLocksAtOnce) {
     kv::Mutation mutation;
     mutation.growth = kv::Growth::kMustGo;
-    if (claimed) mutation.compares = {kv::mod_revision_is(kv::keys::mount_claim(fs_), *claimed)};
+    if (claimed) mutation.compares = {no_claim_since(fs_, *claimed)};
     for (std::size_t i = at; i < std::min(its.size(), at + kLocksAtOnce); ++i) {
       mutation.compares.push_back(kv::mod_revision_is(its[i]->key, its[i]->mod_revision));
       mutation.writes.push_back(kv::erase(its[i]->key));

@@ -10,6 +10,7 @@
 #include "common/kv/keys.h"
 #include "fsal_cluster/schema/mount_entry.h"
 #include "fsal_cluster/schema/stamp.h"
+#include "fsal_cluster/state/served.h"
 #include "fsal_cluster/types/limits.h"
 
 namespace symnas::fs {
@@ -37,9 +38,9 @@ Result<ClearView> read_clear_view(kv::Store& store, FsId fs, const LockEntry& lo
                  kv::get(kv::keys::stamp(fs))};
   SYMNAS_ASSIGN(kv::TxnResult read, kv::txn_blocking(store, std::move(txn), kAdminDeadlineMs));
   // Read after the claim key: a mount that is claimed after this read changes that key.
-  SYMNAS_ASSIGN(const auto mounts, mounts_of_vnfses(store, fs));
+  SYMNAS_ASSIGN(const std::vector<MountEntry> mounts, list_mounts(store, fs));
   return ClearView{std::move(read.results[0]), std::move(read.results[1]),
-                   std::move(read.results[2]), mounts.contains(lock.vnfs)};
+                   std::move(read.results[2]), is_served(mounts, lock.vnfs)};
 }
 
 std::string order_of(const env::Clock& clock, const LockEntry& lock, const std::string& by) {
@@ -67,8 +68,7 @@ Result<Begun> begin_clear(kv::Store& store, const env::Clock& clock, FsId fs, co
     const Revision claimed =
         view.claim.kvs.empty() ? Revision{} : view.claim.kvs.front().mod_revision;
     kv::Txn txn;
-    txn.compares = {kv::mod_revision_is(lock.key, lock.revision),
-                    kv::mod_revision_is(kv::keys::mount_claim(fs), claimed),
+    txn.compares = {kv::mod_revision_is(lock.key, lock.revision), no_claim_since(fs, claimed),
                     std::move(stamp.compare)};
     txn.success = {std::move(stamp.put)};
     if (view.mounted) {

@@ -14,10 +14,11 @@
 namespace symnas::fs {
 
 struct LockUse {
-  std::vector<std::string> keys;  // one for each owner of locks in a file
+  std::vector<std::string> keys;   // one for each owner of locks in a file
+  std::vector<std::string> waits;  // one for each lock that is waited for
 };
 
-// Reads the whole table, in pages. Errors: those of the store.
+// Reads both tables, in pages. Errors: those of the store.
 Result<LockUse> lock_use(kv::Store& store, FsId fs, const std::string& vnfs,
                          std::int64_t deadline_ms);
 

@@ -90,6 +90,11 @@ Result<std::vector<MountOf>> living_mounts(kv::Store& store, const Filesystems& 
   return out;
 }
 
+Result<std::vector<MountOf>> living_mounts(kv::Store& store) {
+  SYMNAS_ASSIGN(const Filesystems filesystems, list_filesystems(store));
+  return living_mounts(store, filesystems);
+}
+
 std::vector<MountOf> mounts_of(std::vector<MountOf> mounts, VnfsId vnfs, Epoch epoch_max) {
   std::erase_if(mounts, [&](const MountOf& one) {
     return one.mount.record.vnfs_id() != vnfs.value() ||
@@ -100,8 +105,7 @@ std::vector<MountOf> mounts_of(std::vector<MountOf> mounts, VnfsId vnfs, Epoch e
 
 Result<std::vector<MountOf>> end_mounts_of(kv::Store& store, const env::Clock& clock, VnfsId vnfs,
                                            Epoch epoch_max, const EndProof& proof) {
-  SYMNAS_ASSIGN(const Filesystems filesystems, list_filesystems(store));
-  SYMNAS_ASSIGN(std::vector<MountOf> all, living_mounts(store, filesystems));
+  SYMNAS_ASSIGN(std::vector<MountOf> all, living_mounts(store));
   std::vector<MountOf> living = mounts_of(std::move(all), vnfs, epoch_max);
   for (const MountOf& mount : living) {
     SYMNAS_TRY(end_mount(store, clock, mount.fs, mount.mount.id, proof));

@@ -34,6 +34,8 @@ struct MountOf {
 using Filesystems = std::map<std::string, FsId>;  // by name
 // The living mounts of all these filesystems. Errors: those of the store, kCorrupt.
 Result<std::vector<MountOf>> living_mounts(kv::Store& store, const Filesystems& filesystems);
+// As above, of all filesystems that are recorded.
+Result<std::vector<MountOf>> living_mounts(kv::Store& store);
 // The mounts of `mounts` that belong to the VNFS and whose epoch is at most `epoch_max`.
 std::vector<MountOf> mounts_of(std::vector<MountOf> mounts, VnfsId vnfs, Epoch epoch_max);
 

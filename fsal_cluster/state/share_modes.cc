@@ -9,8 +9,8 @@
 #include "common/base/bytes.h"
 #include "common/base/log.h"
 #include "common/kv/keys.h"
-#include "fsal_cluster/schema/mount_entry.h"
 #include "fsal_cluster/state/file_locks.h"
+#include "fsal_cluster/state/served.h"
 #include "fsal_cluster/types/limits.h"
 
 namespace symnas::fs {
@@ -355,28 +355,15 @@ Status ShareModes::drop_unserved() {
     // Mostly the next mount of the VNFS removes them before this mount has to read the store.
     const std::int64_t since_ns = std::max(unserved.since_ns, gate_.open_since_ns());
     if (clock_.mono_ns() - since_ns <= two_leases_ns) continue;
-    SYMNAS_ASSIGN(const std::optional<Revision> claimed, unserved_since_claim(vnfs));
+    SYMNAS_ASSIGN(const std::optional<Revision> claimed,
+                  unserved_since(session_, options_.fs, vnfs));
     if (claimed && claimed == unserved.claimed) {
       log::warn("opens of {} are forgotten: no mount has served it for two leases", vnfs);
-      SYMNAS_TRY(erase_of(vnfs, kv::mod_revision_is(kv::keys::mount_claim(options_.fs), *claimed)));
+      SYMNAS_TRY(erase_of(vnfs, no_claim_since(options_.fs, *claimed)));
     }
     unserved = {clock_.mono_ns(), claimed};
   }
   return {};
-}
-
-Result<std::optional<Revision>> ShareModes::unserved_since_claim(const std::string& vnfs) {
-  SYMNAS_ASSIGN(const kv::OpResult claim,
-                session_.range(kv::single_key(kv::keys::mount_claim(options_.fs)), 1));
-  // Read after the claim key: a mount that is claimed after this read changes that key.
-  SYMNAS_ASSIGN(const kv::OpResult read,
-                session_.range(kv::prefix_range(kv::keys::mounts(options_.fs)), 0));
-  SYMNAS_ASSIGN(const std::vector<MountEntry> mounts, parse_mounts(options_.fs, read));
-  const bool is_served = std::ranges::any_of(mounts, [&](const MountEntry& mount) {
-    return mount.alive() && mount.record.vnfs() == vnfs;
-  });
-  if (is_served || claim.kvs.empty()) return std::optional<Revision>();
-  return std::optional<Revision>(claim.kvs.front().mod_revision);
 }
 
 }  // namespace symnas::fs

@@ -142,9 +142,6 @@ class ShareModes {
   // Erases what mounts of other VNFSs have left that no mount has served for kUnclaimedLeases.
   // Errors: Session.
   Status drop_unserved();
-  // The youngest claim of any mount, when no mount serves the VNFS; else nullopt. Errors:
-  // Session::range, kCorrupt.
-  Result<std::optional<Revision>> unserved_since_claim(const std::string& vnfs);
   Status erase_of(const std::string& vnfs, std::optional<kv::Compare> guard);
 
   kv::Session& session_;

@@ -15,6 +15,10 @@
 //                                         the first that is not, and why
 //   guest_file turns FILE COUNT           COUNT times: opens it, waits for a lock of all of it,
 //                                         adds one to the number in it, unlocks and closes it
+//   guest_file relay FILE HOLD-MS FLAG    until FLAG exists: waits for a lock of all of it, adds
+//   one
+//                                         to the number in it, holds it for HOLD-MS, unlocks it;
+//                                         then "N turns, longest wait N ms"
 //   guest_file space FILE allocate|punch OFFSET BYTES
 //                                         fallocate(2), of mode 0, or punching a hole; "done", or
 //                                         why not
@@ -36,6 +40,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -270,26 +275,56 @@ int names(const std::string& path) {
   return 0;
 }
 
+// Under a lock: two that hold it at once lose a turn.
+void add_turn(const File& file, const std::string& path) {
+  std::uint64_t taken = 0;
+  if (pread(file.fd(), &taken, sizeof taken, 0) < 0) fail("read", path);
+  ++taken;
+  if (pwrite(file.fd(), &taken, sizeof taken, 0) != sizeof taken) fail("write", path);
+}
+
 int take_turns(const std::string& path, std::uint64_t count) {
   for (std::uint64_t turn = 0; turn < count; ++turn) {
     const File file(path, O_RDWR);
     struct flock lock {};
     lock.l_type = F_WRLCK;
     if (fcntl(file.fd(), F_SETLKW, &lock) != 0) fail("lock", path);
-    std::uint64_t taken = 0;
-    if (pread(file.fd(), &taken, sizeof taken, 0) < 0) fail("read", path);
-    ++taken;
-    if (pwrite(file.fd(), &taken, sizeof taken, 0) != sizeof taken) fail("write", path);
+    add_turn(file, path);
     lock.l_type = F_UNLCK;
     if (fcntl(file.fd(), F_SETLK, &lock) != 0) fail("unlock", path);
   }
   return 0;
 }
 
+long long now_ms() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return time_ns(now) / 1'000'000;
+}
+
+int relay(const std::string& path, std::uint64_t hold_ms, const std::string& flag) {
+  const File file(path, O_RDWR);
+  unsigned long long turns = 0;
+  long long longest_ms = 0;
+  for (; access(flag.c_str(), F_OK) != 0; ++turns) {
+    struct flock lock {};
+    lock.l_type = F_WRLCK;
+    const long long begun_ms = now_ms();
+    if (fcntl(file.fd(), F_SETLKW, &lock) != 0) fail("lock", path);
+    longest_ms = std::max(longest_ms, now_ms() - begun_ms);
+    add_turn(file, path);
+    usleep(static_cast<useconds_t>(hold_ms * 1000));
+    lock.l_type = F_UNLCK;
+    if (fcntl(file.fd(), F_SETLK, &lock) != 0) fail("unlock", path);
+  }
+  std::printf("%llu turns, longest wait %lld ms\n", turns, longest_ms);
+  return 0;
+}
+
 int usage() {
   std::printf(
-      "usage: guest_file attributes|names|append|hold|try|wait|turns|space|write|verify|map FILE "
-      "...\n");
+      "usage: guest_file attributes|names|append|hold|try|wait|turns|relay|space|write|verify|map "
+      "FILE ...\n");
   return 2;
 }
 
@@ -348,6 +383,7 @@ int main(int argc, char** argv) {
   if (command == "try" && words.size() == 2) return try_once(path);
   if (command == "wait" && words.size() == 2) return wait_for_lock(path);
   if (command == "turns" && words.size() == 3) return take_turns(path, number(2));
+  if (command == "relay" && words.size() == 4) return relay(path, number(2), words[3]);
   if (command == "ranges" && words.size() == 5)
     return lock_ranges(path, number(2), number(3), number(4));
   if (command == "space" && words.size() == 5)

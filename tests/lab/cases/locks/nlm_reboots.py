@@ -69,6 +69,21 @@ def nlm_cancelled_upgrade_keeps_the_shared_lock(bench):
     expect("done", bench, file, "free_all")
 
 
+@lab_test("INV-7", "architecture/locks.md")
+def nlm_holder_comes_before_waiters_after_a_restart(bench):
+    """What an owner holds it may lock again after a crash of the server, although another waits."""
+    [first] = new_lives(1)
+    file = "held"
+    expect("granted", bench, file, "lock", "--state", first, "--length", "10")
+    before = bench.kill_instance()
+    bench.service.wait_serving(other_than=before["pid"])
+    expect("blocked", bench, file, "lock", "--block", *OTHER, "--state", first, "--length", "10")
+    expect("granted", bench, file, "lock", "--state", first, "--length", "10")
+    expect("denied", bench, file, "lock", "--svid", "3", "--state", first, "--length", "10")
+    expect("granted", bench, file, "cancel", "--block", *OTHER, "--state", first, "--length", "10")
+    expect("done", bench, file, "free_all")
+
+
 @lab_test("INV-7", "architecture/nsm.md")
 def nlm_lock_without_a_state_number(bench):
     """A lock without an NSM state number stays beside locks with one, and goes with a notice."""

@@ -4,7 +4,7 @@ import labs
 from kernel_clients import finish, kernel_clients, output_of
 from lab_case import check, eventually, lab_test
 from steps.cluster import heads_from, history, victim
-from steps.lock_holders import GRANTED_S, SEES_IT_S, SITTING, WAITING, is_holding
+from steps.lock_holders import GRANTED_S, SECOND, SEES_IT_S, SITTING, WAITING, is_holding
 from steps.nfs4_locks import locks
 
 SETTLED_S = 3.0
@@ -34,6 +34,9 @@ def available_lock_is_not_granted_if_another_vnfs_has_it(bench):
         try:
             one.run(f"touch {folder}/go1")
             finish({"the first holder": first})
+            # Others yield for a second to who has waited for longer.
+            eventually(GRANTED_S, "the lock is not kept for the paused waiter",
+                       lambda: one.run(SECOND.format(folder=elsewhere)) == "granted")
             second = hold(one, elsewhere, "go2")
         finally:
             other.vm.resume()

@@ -22,14 +22,7 @@ TEST(RpcMessageTest, TheBytesOfANotice) {
             "00000007");
 }
 
-TEST(RpcMessageTest, TheBytesOfALookup) {
-  EXPECT_EQ(portmap_lookup(1, Transport::kUdp).program, 100000u);
-  EXPECT_EQ(portmap_lookup(1, Transport::kUdp).procedure, 3u);
-  EXPECT_EQ(to_hex(portmap_lookup(1, Transport::kUdp).arguments),
-            "000186b8"
-            "00000001"
-            "00000011"
-            "00000000");
+TEST(RpcMessageTest, TheBytesOfARegistration) {
   EXPECT_EQ(portmap_set(1, Transport::kTcp, 32765).procedure, 1u);
   EXPECT_EQ(to_hex(portmap_set(1, Transport::kTcp, 32765).arguments),
             "000186b8"
@@ -38,16 +31,7 @@ TEST(RpcMessageTest, TheBytesOfALookup) {
             "00007ffd");
 }
 
-TEST(RpcMessageTest, TheBytesOfALookupInIPv6) {
-  EXPECT_EQ(rpcbind_lookup(1, Transport::kUdp).program, 100000u);
-  EXPECT_EQ(rpcbind_lookup(1, Transport::kUdp).version, 4u);
-  EXPECT_EQ(rpcbind_lookup(1, Transport::kUdp).procedure, 3u);
-  EXPECT_EQ(to_hex(rpcbind_lookup(1, Transport::kUdp).arguments),
-            "000186b8"
-            "00000001"
-            "0000000475647036"  // udp6
-            "00000000"
-            "00000000");
+TEST(RpcMessageTest, TheBytesOfARegistrationInIPv6) {
   EXPECT_EQ(rpcbind_set(1, Transport::kTcp, 32765).procedure, 1u);
   EXPECT_EQ(to_hex(rpcbind_set(1, Transport::kTcp, 32765).arguments),
             "000186b8"
@@ -55,14 +39,6 @@ TEST(RpcMessageTest, TheBytesOfALookupInIPv6) {
             "0000000474637036"                  // tcp6
             "0000000a3a3a2e3132372e3235330000"  // ::.127.253
             "00000000");
-}
-
-TEST(RpcMessageTest, PortsOfUniversalAddresses) {
-  EXPECT_EQ(port_of_universal("::.127.253"), 32765);
-  EXPECT_EQ(port_of_universal("fd00::1.156.64"), 40'000);
-  EXPECT_EQ(port_of_universal("10.0.0.1.0.111"), 111);
-  for (const char* none : {"", "::", "::.1", "::.1.256", "::.1.x", "::.1.", ".."})
-    EXPECT_EQ(port_of_universal(none), std::nullopt) << none;
 }
 
 TEST(RpcMessageTest, TheBytesForTheNlm) {
