@@ -27,34 +27,18 @@ records::Inode with_access_time(records::Inode inode, Revision mod_revision,
 
 AccessTimes::AccessTimes(kv::Session& session, const env::Clock& clock, FsId fs, bool enabled)
     : session_(session), clock_(clock), fs_(fs), enabled_(enabled) {
-  if (enabled_) thread_ = std::thread([this] { run(); });
+  constexpr std::int64_t kPauseNs = kAccessRoundMs * 1'000'000;
+  if (!enabled_) return;
+  loop_.start(kPauseNs, [this] {
+    record();
+    return kPauseNs;
+  });
 }
 
 void AccessTimes::add(Ino ino) {
   const std::int64_t now_ns = clock_.wall_ns();
   const MutexLock lock(mutex_);
   if (noted_.size() < kAccessesNotedMax) noted_[ino] = now_ns;
-}
-
-void AccessTimes::stop() {
-  {
-    const MutexLock lock(mutex_);
-    stop_ = true;
-  }
-  changed_.notify_all();
-  if (thread_.joinable()) thread_.join();
-}
-
-void AccessTimes::run() {
-  for (;;) {
-    {
-      const MutexLock lock(mutex_);
-      changed_.wait_for(mutex_, std::chrono::milliseconds(kAccessRoundMs),
-                        [this]() REQUIRES(mutex_) { return stop_; });
-      if (stop_) return;
-    }
-    record();
-  }
 }
 
 std::size_t AccessTimes::record() {
@@ -72,8 +56,7 @@ std::size_t AccessTimes::record() {
     for (; it != noted.end() && some.size() < kAccessesPerTransaction; ++it) some.push_back(*it);
     looked_at += some.size();
     recorded += record_some(some);
-    const MutexLock lock(mutex_);
-    if (stop_) break;
+    if (loop_.stopping()) break;
   }
   return recorded;
 }

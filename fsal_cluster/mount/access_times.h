@@ -14,10 +14,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <thread>
 #include <vector>
 
 #include "common/base/ids.h"
+#include "common/base/loop.h"
 #include "common/base/thread_annotations.h"
 #include "common/env/clock.h"
 #include "common/kv/session.h"
@@ -43,7 +43,7 @@ class AccessTimes {
     if (enabled_ && is_news(ino)) add(ino);
   }
   // Idempotent. Waits for a transaction under way.
-  void stop();
+  void stop() { loop_.stop(); }
   // One round of the thread. Returns how many access times were recorded.
   std::size_t record();
 
@@ -64,7 +64,6 @@ class AccessTimes {
     return true;
   }
   void add(Ino ino);
-  void run();
   std::size_t record_some(const std::vector<std::pair<Ino, std::int64_t>>& files);
 
   kv::Session& session_;
@@ -73,11 +72,9 @@ class AccessTimes {
   const bool enabled_;
   std::atomic<std::uint64_t> round_{1};
   std::array<Seen, kSeen> seen_;
-  Mutex mutex_;  // leaf
-  CondVar changed_;
-  bool stop_ GUARDED_BY(mutex_) = false;
+  Mutex mutex_;                                           // leaf
   std::map<Ino, std::int64_t> noted_ GUARDED_BY(mutex_);  // when, ns
-  std::thread thread_;                                    // last: starts when all else is there
+  Loop loop_;                                             // last: it uses all else
 };
 
 }  // namespace symnas::fs

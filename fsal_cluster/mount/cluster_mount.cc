@@ -63,20 +63,20 @@ ClusterMount::~ClusterMount() {
 
 template <class T>
 Result<T> ClusterMount::gated(Result<T> outcome) {
-  if (parts_.gate->wait() == Gate::Passage::kOpen) return outcome;
+  if (parts_.gate->wait_to_answer(clock_.mono_ns()) == Gate::Passage::kOpen) return outcome;
   return fail(ErrorCode::kShutdown, "the mount is being closed: the outcome is not reported");
 }
 
 template <class T>
 std::function<void(Result<T>)> ClusterMount::gated(std::function<void(Result<T>)> done) {
-  return [this, done = std::move(done)](Result<T> outcome) {
-    if (parts_.gate->is_open()) {
+  return [this, began_ns = clock_.mono_ns(), done = std::move(done)](Result<T> outcome) {
+    if (parts_.gate->may_answer(began_ns)) {
       done(std::move(outcome));
       return;
     }
     // A std::function must be copyable; an outcome with a buffer is not.
     auto held = std::make_shared<Result<T>>(std::move(outcome));
-    parts_.gate->pass([done, held](Gate::Passage passage) {
+    parts_.gate->answer(began_ns, [done, held](Gate::Passage passage) {
       if (passage == Gate::Passage::kOpen) {
         done(std::move(*held));
       } else {
@@ -303,9 +303,9 @@ Result<DirectoryChange> ClusterMount::rmdir(const Credentials& who, const Handle
                                             const std::string& name) {
   return gated(fs::rmdir(context_, who, dir, name));
 }
-Result<Mount::Renamed> ClusterMount::rename(const Credentials& who, const Handle& from_dir,
-                                            const std::string& from_name, const Handle& to_dir,
-                                            const std::string& to_name) {
+Result<Renamed> ClusterMount::rename(const Credentials& who, const Handle& from_dir,
+                                     const std::string& from_name, const Handle& to_dir,
+                                     const std::string& to_name) {
   return gated(fs::rename(context_, who, from_dir, from_name, to_dir, to_name));
 }
 Result<DirectoryPage> ClusterMount::readdir(const Handle& dir, std::uint64_t cookie,

@@ -16,6 +16,7 @@
 #include "fsal_cluster/mount/file_count.h"
 #include "fsal_cluster/mount/heartbeat.h"
 #include "fsal_cluster/mount/lock_clearing.h"
+#include "fsal_cluster/mount/lun_touch.h"
 #include "fsal_cluster/mount/membership_keeper.h"
 #include "fsal_cluster/mount/mount.h"
 #include "fsal_cluster/mount/orphan_sweep.h"
@@ -24,6 +25,7 @@
 #include "fsal_cluster/ops/context.h"
 #include "fsal_cluster/reply/replies.h"
 #include "fsal_cluster/state/file_locks.h"
+#include "fsal_cluster/state/foreign_waits.h"
 #include "fsal_cluster/state/gate.h"
 #include "fsal_cluster/state/lock_orders.h"
 #include "fsal_cluster/state/membership.h"
@@ -42,12 +44,14 @@ class ClusterMount final : public Mount {
   struct Parts {
     Claim claim;
     std::unique_ptr<Gate> gate;
+    std::unique_ptr<LunTouch> touch;
     std::unique_ptr<Membership> membership;
     std::unique_ptr<Peers> peers;
     std::unique_ptr<OpenOrphans> orphans;
     std::unique_ptr<TokenTable> tokens;
     std::unique_ptr<ShareTable> share_table;
     std::unique_ptr<LockOrders> lock_orders;
+    std::unique_ptr<ForeignWaits> foreign_waits;
     ReleaseLocks release_locks;
     VnfsId vnfs;
     std::string vnfs_name;
@@ -151,7 +155,8 @@ class ClusterMount final : public Mount {
   // Errors: kNotSupported (the filesystem has none), those of usable_without_name().
   Status may_change_xattrs(const Handle& handle);
   void pause(int attempt);
-  // An outcome leaves the mount only through the gate. Errors: kShutdown.
+  // An outcome leaves the mount only through the gate, with a sign of life. The function is to be
+  // called when the request has come: an I/O that follows is such a sign. Errors: kShutdown.
   template <class T>
   Result<T> gated(Result<T> outcome);
   template <class T>

@@ -17,13 +17,18 @@ Result<FileUse> FileCount::use() {
   if (!count_ || clock_.mono_ns() >= count_->until_ns) {
     asked_ = true;
     failed_.reset();
-    if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
-    changed_.notify_all();
+    if (!std::exchange(started_, true)) {
+      loop_.start(Loop::kWhenWoken, [this] {
+        count();
+        return Loop::kWhenWoken;
+      });
+    }
+    loop_.wake();
     const auto answered = [this]() REQUIRES(mutex_) { return stop_ || !asked_; };
     if (count_) {
-      changed_.wait_for(mutex_, std::chrono::milliseconds(kFileCountWaitMs), answered);
+      answered_.wait_for(mutex_, std::chrono::milliseconds(kFileCountWaitMs), answered);
     } else {
-      changed_.wait(mutex_, answered);
+      answered_.wait(mutex_, answered);
     }
   }
   if (!count_ && failed_) return tl::unexpected<Error>(*failed_);
@@ -32,26 +37,24 @@ Result<FileUse> FileCount::use() {
 }
 
 void FileCount::stop() {
-  std::thread thread;
   {
     const MutexLock lock(mutex_);
     stop_ = true;
-    thread = std::exchange(thread_, {});
   }
-  changed_.notify_all();
-  if (thread.joinable()) thread.join();
+  answered_.notify_all();
+  loop_.stop();
 }
 
-void FileCount::run() {
-  MutexLock lock(mutex_);
-  for (;;) {
-    changed_.wait(mutex_, [this]() REQUIRES(mutex_) { return stop_ || asked_; });
-    if (stop_) return;
-    lock.unlock();
-    const std::int64_t began_ns = clock_.mono_ns();
-    const auto inodes = session_.range(kv::prefix_range(kv::keys::table(fs_, 'w', 'I')), 1);
-    const std::int64_t took_ns = clock_.mono_ns() - began_ns;
-    lock.lock();
+void FileCount::count() {
+  {
+    const MutexLock lock(mutex_);
+    if (!asked_) return;  // the last count has answered
+  }
+  const std::int64_t began_ns = clock_.mono_ns();
+  const auto inodes = session_.range(kv::prefix_range(kv::keys::table(fs_, 'w', 'I')), 1);
+  const std::int64_t took_ns = clock_.mono_ns() - began_ns;
+  {
+    const MutexLock lock(mutex_);
     asked_ = false;
     if (inodes) {
       const std::int64_t good_ns = std::min(took_ns * kFileCountShare, kFileCountGoodNsMax);
@@ -59,8 +62,8 @@ void FileCount::run() {
     } else {
       failed_ = inodes.error();
     }
-    changed_.notify_all();
   }
+  answered_.notify_all();
 }
 
 }  // namespace symnas::fs

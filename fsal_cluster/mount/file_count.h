@@ -7,9 +7,9 @@
 
 #include <cstdint>
 #include <optional>
-#include <thread>
 
 #include "common/base/ids.h"
+#include "common/base/loop.h"
 #include "common/base/result.h"
 #include "common/base/thread_annotations.h"
 #include "common/env/clock.h"
@@ -39,19 +39,20 @@ class FileCount {
     std::uint64_t files = 0;
     std::int64_t until_ns = 0;  // monotonic: it is good until then
   };
-  void run();
+  void count();
 
   kv::Session& session_;
   const env::Clock& clock_;
   const kv::QuotaGauge& quota_;
   const FsId fs_;
   Mutex mutex_;
-  CondVar changed_;
+  CondVar answered_;
   bool stop_ GUARDED_BY(mutex_) = false;
   bool asked_ GUARDED_BY(mutex_) = false;
   std::optional<Count> count_ GUARDED_BY(mutex_);
   std::optional<Error> failed_ GUARDED_BY(mutex_);  // the last count, if it did
-  std::thread thread_ GUARDED_BY(mutex_);
+  bool started_ GUARDED_BY(mutex_) = false;
+  Loop loop_;  // last: it uses all else
 };
 
 }  // namespace symnas::fs

@@ -1,6 +1,7 @@
 // GatedVolume: a volume behind the gate. I/O is submitted while the mount has proof that it has not
 // ended, and otherwise waits for the gate. (I/O that was submitted before is stopped by the fence,
-// INV-1.)
+// INV-1.) A READ or WRITE that succeeds is itself a sign of life, for the answer that it belongs to
+// and for all that wait.
 //
 // Thread class: thread-safe. Held I/O is submitted on the thread that calls Gate::prove().
 // Errors of all operations, beside the volume's: kShutdown (the gate was shut down).
@@ -36,6 +37,7 @@ class GatedVolume final : public cvm::VolumeIo {
  private:
   template <class Submit>
   void pass(Submit submit, cvm::IoCallback done);
+  cvm::IoCallback confirming(cvm::IoCallback done);
 
   const std::shared_ptr<cvm::VolumeIo> volume_;
   Gate& gate_;

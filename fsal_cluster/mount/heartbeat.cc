@@ -20,9 +20,15 @@ Heartbeat::Heartbeat(kv::Session& session, const env::Clock& clock, Gate& gate, 
       mount_(mount),
       proof_(std::move(proof)),
       report_(std::move(report)),
-      thread_([this] { run(); }) {}
+      thread_([this] { run(); }) {
+  gate_.on_wanted([state = state_] {
+    { const MutexLock lock(state->mutex); }  // whoever has just looked waits by now
+    state->changed.notify_all();
+  });
+}
 
 Heartbeat::~Heartbeat() {
+  gate_.on_wanted({});
   {
     const MutexLock lock(state_->mutex);
     state_->stop = true;
@@ -32,23 +38,28 @@ Heartbeat::~Heartbeat() {
 }
 
 void Heartbeat::run() {
-  std::int64_t due_ns = clock_.mono_ns();
   for (;;) {
-    const std::int64_t now_ns = clock_.mono_ns();
-    if (stopped_within(due_ns - now_ns)) return;
-    due_ns = clock_.mono_ns() + kHeartbeatNs;
     if (!beat()) return;
+    const std::int64_t due_ns = sent_ns_ + kHeartbeatNs;
+    // Proofs by reads cost more, and end no want: nobody else sees them.
+    const std::int64_t pause_ns = by_reads_ ? kTouchNs : kHeartbeatMinNs;
+    if (stopped_within(sent_ns_ + pause_ns - clock_.mono_ns())) return;
+    if (stopped_before_wanted(due_ns - clock_.mono_ns())) return;
   }
 }
 
 bool Heartbeat::beat() {
   const std::int64_t sent_ns = clock_.mono_ns();
+  sent_ns_ = touched_ns_ = sent_ns;
   const auto answer = put_key(sent_ns);
+  by_reads_ = false;
   if (!answer) return false;
   if (!*answer) {
     Status proof = tl::unexpected<Error>(answer->error());
     if (proof.error().code == ErrorCode::kNoSpace) proof = read_proof();
     if (proof) {
+      by_reads_ = true;
+      gate_.confirm(sent_ns, Gate::Seen::kByUs);
       prove(sent_ns);
       return true;
     }
@@ -56,8 +67,9 @@ bool Heartbeat::beat() {
     if (error.code == ErrorCode::kEnded && proof_.on_ended) proof_.on_ended(error);
     if (error.code == ErrorCode::kEnded || error.code == ErrorCode::kShutdown) return false;
     log::warn("heartbeat failed: {}", error.message);
-    return true;
+    return !stopped_within(kTouchNs);
   }
+  if ((*answer)->succeeded) gate_.confirm(sent_ns, Gate::Seen::kByEverybody);
   switch (wait_until_applied((*answer)->revision, sent_ns)) {
     case Applied::kYes: break;
     case Applied::kTooLate: return true;
@@ -110,10 +122,15 @@ std::optional<Result<kv::Committed>> Heartbeat::put_key(std::int64_t sent_ns) {
     }
     state->changed.notify_all();
   });
-  const MutexLock lock(state_->mutex);
+  MutexLock lock(state_->mutex);
   bool said = false;
   while (!state_->stop && !state_->answer) {
-    state_->changed.wait_for(state_->mutex, std::chrono::nanoseconds(kHeartbeatNs));
+    state_->changed.wait_for(
+        state_->mutex, std::chrono::nanoseconds(gate_.holds_answers() ? kTouchWantedNs : kTouchNs));
+    if (state_->stop || state_->answer) break;
+    lock.unlock();
+    touch_if_due(clock_.mono_ns());
+    lock.lock();
     if (said || state_->answer || gate_.is_open()) continue;
     said = true;
     log::warn(
@@ -129,8 +146,24 @@ Heartbeat::Applied Heartbeat::wait_until_applied(Revision revision, std::int64_t
   while (session_.applied() < revision) {
     if (clock_.mono_ns() - sent_ns >= kGateWindowNs) return Applied::kTooLate;
     if (stopped_within(kHeartbeatPollNs)) return Applied::kStopped;
+    touch_if_due(clock_.mono_ns());
   }
   return Applied::kYes;
+}
+
+void Heartbeat::touch_if_due(std::int64_t now_ns) {
+  const std::int64_t after_ns = gate_.holds_answers() ? kTouchWantedNs : kTouchNs;
+  if (!proof_.touch || now_ns - touched_ns_ < after_ns) return;
+  touched_ns_ = now_ns;
+  proof_.touch();
+}
+
+bool Heartbeat::stopped_before_wanted(std::int64_t span_ns) {
+  const MutexLock lock(state_->mutex);
+  state_->changed.wait_for(
+      state_->mutex, std::chrono::nanoseconds(std::max<std::int64_t>(span_ns, 0)),
+      [this]() REQUIRES(state_->mutex) { return state_->stop || gate_.is_wanted(); });
+  return state_->stop;
 }
 
 bool Heartbeat::stopped_within(std::int64_t span_ns) {

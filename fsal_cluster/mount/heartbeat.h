@@ -1,9 +1,11 @@
-// Heartbeat: keeps a mount's gate open. Once a second it puts the mount's heartbeat key in a
-// transaction with INV-3's compares. When that change has come back through the mount's own watch,
-// it proves to the gate that the mount had not ended when the transaction was sent, and that the
-// cache is no older than that. While etcd's quota is used up no key can be put: then a linearizable
-// read of the mount's records and of the keys that its guards compare proves that the mount has not
-// ended, and a barrier after it shows how old the cache can be.
+// Heartbeat: keeps a mount's gate open, and answers going. Once a second, and when an answer wants
+// a sign of life, it puts the mount's heartbeat key in a transaction with INV-3's compares. When it
+// has succeeded, the mount had not ended when it was sent; when its change has come back through
+// the mount's own watch, the cache is no older than that either. While etcd's quota is used up no
+// key can be put: then a linearizable read of the mount's records and of the keys that its guards
+// compare proves that the mount has not ended, and a barrier after it shows how old the cache can
+// be. While etcd does not answer, a block of a LUN is read again and again (Proof::touch): a head
+// that was cut off from its LUNs as well finds that out.
 //
 // Thread class: thread-safe. Owns one thread. While the store is away one heartbeat is under way;
 // its late answer proves nothing (the gate counts from its sending), so the next one follows at
@@ -36,6 +38,7 @@ class Heartbeat {
   struct Proof {
     std::vector<kv::Compare> guards;
     std::function<void(Error)> on_ended;
+    std::function<void()> touch;  // begins to read a block of a LUN; empty: there is none
   };
   // `session`, `clock`, `gate` and what `report` needs outlive it.
   Heartbeat(kv::Session& session, const env::Clock& clock, Gate& gate, FsId fs, MountId mount,
@@ -66,6 +69,9 @@ class Heartbeat {
   Status read_proof();
   void prove(std::int64_t sent_ns);
   bool stopped_within(std::int64_t span_ns);
+  // As stopped_within(), but returns when an answer wants a sign of life.
+  bool stopped_before_wanted(std::int64_t span_ns);
+  void touch_if_due(std::int64_t now_ns);
 
   kv::Session& session_;
   const env::Clock& clock_;
@@ -74,6 +80,9 @@ class Heartbeat {
   const MountId mount_;
   const Proof proof_;
   const Report report_;
+  std::int64_t sent_ns_ = 0;     // the last heartbeat
+  bool by_reads_ = false;        // it was proved by reads: etcd has no room
+  std::int64_t touched_ns_ = 0;  // of its own thread, as sent_ns_
   const std::shared_ptr<State> state_ = std::make_shared<State>();
   std::thread thread_;
 };

@@ -24,24 +24,13 @@ MembershipKeeper::MembershipKeeper(kv::Session& session, const env::Clock& clock
       self_(self),
       actions_(std::move(actions)),
       random_(static_cast<std::uint64_t>(clock.mono_ns()) ^ self.value()) {
-  peers_.on_change([this] {
-    {
-      const MutexLock lock(mutex_);
-      woken_ = true;
-    }
-    wake_.notify_all();
-  });
-  thread_ = std::thread([this] { run(); });
+  peers_.on_change([this] { loop_.wake(); });
+  loop_.start(0, [this] { return turn(); });
 }
 
 MembershipKeeper::~MembershipKeeper() {
   peers_.on_change(nullptr);
-  {
-    const MutexLock lock(mutex_);
-    stop_ = true;
-  }
-  wake_.notify_all();
-  thread_.join();
+  loop_.stop();
 }
 
 MembershipView MembershipKeeper::look() const {
@@ -56,34 +45,30 @@ MembershipView MembershipKeeper::look() const {
   return view;
 }
 
-void MembershipKeeper::run() {
+std::int64_t MembershipKeeper::turn() {
   for (;;) {
     const MembershipView view = look();
     const MembershipStep step = plan_.next(view, clock_.mono_ns(), random_.next());
     if (step.kind != MembershipStep::Kind::kWait) {
       const Status done = act(step, view);
-      if (stopped_within(0)) return;
+      if (loop_.stopping()) return Loop::kNever;
       if (done) {
         if (step.kind == MembershipStep::Kind::kTakeOver) plan_.taken_over(step.ended);
         continue;
       }
       const ErrorCode code = done.error().code;
-      if (code == ErrorCode::kEnded || code == ErrorCode::kShutdown) return;
+      if (code == ErrorCode::kEnded || code == ErrorCode::kShutdown) return Loop::kNever;
       log::warn("filesystem {}: {}", fs_.value(), done.error().message);
       plan_.failed(step, clock_.mono_ns() + kKeeperRetryMs * 1'000'000);
       if (step.kind == MembershipStep::Kind::kMakeRoom &&
-          stopped_within(kKeeperRetryMs * 1'000'000))
-        return;
+          loop_.stopped_within(kKeeperRetryMs * 1'000'000))
+        return Loop::kNever;
       continue;
     }
     std::int64_t span_ns = kKeeperPollMs * 1'000'000;
     if (step.wake_ns)
       span_ns = std::clamp<std::int64_t>(*step.wake_ns - clock_.mono_ns(), 0, span_ns);
-    const MutexLock lock(mutex_);
-    wake_.wait_for(mutex_, std::chrono::nanoseconds(span_ns),
-                   [this]() REQUIRES(mutex_) { return stop_ || woken_; });
-    if (stop_) return;
-    woken_ = false;
+    return span_ns;
   }
 }
 
@@ -144,14 +129,8 @@ Status MembershipKeeper::become_sole(const MembershipView& view) {
 
 bool MembershipKeeper::wait_until_applied(Revision revision) {
   while (session_.applied() < revision)
-    if (stopped_within(kHeartbeatPollNs)) return false;
+    if (loop_.stopped_within(kHeartbeatPollNs)) return false;
   return true;
-}
-
-bool MembershipKeeper::stopped_within(std::int64_t span_ns) {
-  const MutexLock lock(mutex_);
-  return wake_.wait_for(mutex_, std::chrono::nanoseconds(span_ns),
-                        [this]() REQUIRES(mutex_) { return stop_; });
 }
 
 }  // namespace symnas::fs

@@ -7,11 +7,10 @@
 #pragma once
 
 #include <functional>
-#include <thread>
 
 #include "common/base/ids.h"
+#include "common/base/loop.h"
 #include "common/base/result.h"
-#include "common/base/thread_annotations.h"
 #include "common/env/clock.h"
 #include "common/env/random.h"
 #include "common/kv/session.h"
@@ -36,7 +35,8 @@ class MembershipKeeper {
   MembershipKeeper& operator=(const MembershipKeeper&) = delete;
 
  private:
-  void run();
+  // Takes the steps that are due; returns when to look again.
+  std::int64_t turn();
   MembershipView look() const;
   Status act(const MembershipStep& step, const MembershipView& view);
   Status make_room(const MembershipView& view);
@@ -45,7 +45,6 @@ class MembershipKeeper {
   Result<bool> put_solo();
   // False: the keeper was stopped.
   bool wait_until_applied(Revision revision);
-  bool stopped_within(std::int64_t span_ns);
 
   kv::Session& session_;
   const env::Clock& clock_;
@@ -56,12 +55,7 @@ class MembershipKeeper {
   const Actions actions_;
   env::SeededRandom random_;
   MembershipPlan plan_;
-
-  Mutex mutex_;  // leaf
-  CondVar wake_;
-  bool stop_ GUARDED_BY(mutex_) = false;
-  bool woken_ GUARDED_BY(mutex_) = false;
-  std::thread thread_;
+  Loop loop_;  // last: it uses all else
 };
 
 }  // namespace symnas::fs

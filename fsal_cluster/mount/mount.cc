@@ -28,6 +28,7 @@ ClaimOptions claim_options(const env::Clock& clock, const MountOptions& options)
   out.record.set_head_incarnation(options.head_incarnation);
   out.record.set_pid(::getpid());
   out.record.set_created_ns(clock.wall_ns());
+  out.record.set_answers_ms(kLifeWindowNs / 1'000'000);
   return out;
 }
 
@@ -70,7 +71,7 @@ Result<std::optional<std::vector<Ino>>> read_parts(ClusterMount::Parts& parts,
   {
     const std::jthread of_locks([&] {
       locks = FileLocks::load(session, clock, fs, options.vnfs, parts.membership.get(),
-                              parts.gate.get(), options.nfs_lease_s);
+                              parts.gate.get(), options.nfs_lease_s, parts.foreign_waits.get());
     });
     const std::jthread of_orphans([&] {
       if (clean) orphans = list_orphans(session, fs);
@@ -102,12 +103,14 @@ Result<std::unique_ptr<ClusterMount>> open_claimed(kv::Store& store, const env::
   ClusterMount::Parts parts;
   parts.hasher = hasher;
   parts.gate = std::make_unique<Gate>(clock, claim_sent_ns, kGateWindowNs);
+  parts.touch = std::make_unique<LunTouch>(volume, *parts.gate, options.on_ended);
   parts.membership = std::make_unique<Membership>(claim.mode);
   parts.peers = std::make_unique<Peers>(fs, claim.id);
   parts.orphans = std::make_unique<OpenOrphans>(fs);
   parts.tokens = std::make_unique<TokenTable>(fs, claim.id);
   parts.share_table = std::make_unique<ShareTable>(fs, claim.id);
   parts.lock_orders = std::make_unique<LockOrders>(clock, fs, options.vnfs);
+  parts.foreign_waits = std::make_unique<ForeignWaits>(clock, fs, options.vnfs);
   parts.release_locks = options.release_locks;
   parts.vnfs = options.vnfs_id;
   parts.vnfs_name = options.vnfs;
@@ -117,17 +120,18 @@ Result<std::unique_ptr<ClusterMount>> open_claimed(kv::Store& store, const env::
   parts.quota = std::make_unique<QuotaWatch>(store, quota);
   SYMNAS_ASSIGN(
       parts.session,
-      kv::Session::open(store, clock,
-                        session_options(fs, claim, options, quota,
-                                        {parts.peers->followed(), parts.orphans->followed(),
-                                         parts.tokens->followed(), parts.share_table->followed(),
-                                         parts.lock_orders->followed()}),
-                        options.on_ended, kAdminDeadlineMs));
+      kv::Session::open(
+          store, clock,
+          session_options(fs, claim, options, quota,
+                          {parts.peers->followed(), parts.orphans->followed(),
+                           parts.tokens->followed(), parts.share_table->followed(),
+                           parts.lock_orders->followed(), parts.foreign_waits->followed()}),
+          options.on_ended, kAdminDeadlineMs));
   SYMNAS_ASSIGN(auto orphans, read_parts(parts, clock, std::move(volume), options, claim));
   parts.replies = std::make_unique<Replies>(
       *parts.session, clock,
       Replies::Options{.fs = fs, .vnfs = options.vnfs_id, .epoch = options.epoch});
-  parts.proof = {options.guards, options.on_ended};
+  parts.proof = {options.guards, options.on_ended, [touch = parts.touch.get()] { touch->begin(); }};
   parts.claim = std::move(claim);
   auto mount = std::make_unique<ClusterMount>(clock, std::move(parts));
   SYMNAS_TRY(mount->recover(std::move(orphans)));

@@ -24,6 +24,7 @@
 #include "common/kv/store.h"
 #include "cvm/volume_io.h"
 #include "fsal_cluster/reply/call.h"
+#include "fsal_cluster/types/file_io.h"
 #include "fsal_cluster/types/share_mode.h"
 #include "fsal_cluster/types/types.h"
 
@@ -33,31 +34,7 @@ class FileLocks;         // state/file_locks.h
 enum class ShareAnswer;  // state/share_modes.h
 struct LockOwner;        // state/lock_table.h
 class Gate;              // state/gate.h
-
-// stable_how of NFS (RFC 1813, 3.3.7); DATA_SYNC is carried out as FILE_SYNC.
-enum class WriteStability { kUnstable, kFileSync };
-
-struct ReadResult {
-  std::size_t bytes = 0;
-  bool end_of_file = false;
-  bool hole = false;   // nothing of these bytes was ever written: all of them are zeros
-  cvm::Buffer buffer;  // aligned pool buffer; data begins at buffer.data() + offset_bytes
-  std::size_t offset_bytes = 0;
-};
-using ReadCallback = std::function<void(Result<ReadResult>)>;
-struct WriteResult {
-  std::size_t bytes = 0;
-  WriteStability achieved = WriteStability::kFileSync;
-};
-using WriteCallback = std::function<void(Result<WriteResult>)>;
-using StatusCallback = std::function<void(Status)>;
-// What SEEK looks for, and where it begins. end_of_file: there is none before the end of the file,
-// and `offset` is that end. Blocks that are only reserved are holes.
-enum class Content : std::uint8_t { kData, kHole };
-struct Sought {
-  std::uint64_t offset = 0;
-  bool end_of_file = false;
-};
+struct Renamed;          // ops/rename.h
 
 // Makes the server in front of the mount (ganesha) forget what `owner` holds of a file in its own
 // lists. The function calls `begin`, which may say that there is nothing to do, and then `end`.
@@ -127,10 +104,6 @@ class Mount {
                                          const std::string& name) = 0;  // kIsDirectory: it is one
   virtual Result<DirectoryChange> rmdir(const Credentials& who, const Handle& dir,
                                         const std::string& name) = 0;
-  struct Renamed {
-    DirectoryChange from;
-    DirectoryChange to;
-  };
   virtual Result<Renamed> rename(const Credentials& who, const Handle& from_dir,
                                  const std::string& from_name, const Handle& to_dir,
                                  const std::string& to_name) = 0;

@@ -55,37 +55,21 @@ Status sweep_orphan(Context& context, Ino ino) {
 
 OrphanSweep::OrphanSweep(Context& context, std::vector<Ino> orphans) : context_(context) {
   for (const Ino ino : orphans) jobs_.push_back({ino, Job::Why::kLeftBehind});
-  thread_ = std::thread([this] { run(); });
+  loop_.start(0, [this] { return turn(); });
 }
-
-OrphanSweep::~OrphanSweep() { stop(); }
 
 void OrphanSweep::last_closed(Ino ino) {
   {
     const MutexLock lock(mutex_);
     jobs_.push_back({ino, Job::Why::kLastClose});
   }
-  wake_.notify_all();
-}
-
-void OrphanSweep::stop() {
-  {
-    const MutexLock lock(mutex_);
-    stop_ = true;
-  }
-  wake_.notify_all();
-  if (thread_.joinable()) thread_.join();
-}
-
-bool OrphanSweep::stopping() {
-  const MutexLock lock(mutex_);
-  return stop_;
+  loop_.wake();
 }
 
 std::vector<OrphanSweep::Job> OrphanSweep::work(const std::vector<Job>& jobs) {
   std::vector<Job> failed;
   for (const Job& job : jobs) {
-    if (stopping()) return failed;
+    if (loop_.stopping()) return failed;
     const Status swept = job.why == Job::Why::kLastClose ? end_orphan(context_, job.ino)
                                                          : sweep_orphan(context_, job.ino);
     if (swept) continue;
@@ -96,21 +80,20 @@ std::vector<OrphanSweep::Job> OrphanSweep::work(const std::vector<Job>& jobs) {
   return failed;
 }
 
-void OrphanSweep::run() {
-  MutexLock lock(mutex_);
-  for (;;) {
-    wake_.wait(mutex_, [this]() REQUIRES(mutex_) { return stop_ || !jobs_.empty(); });
-    if (stop_) return;
-    const std::vector<Job> jobs = std::exchange(jobs_, {});
-    lock.unlock();
-    const std::vector<Job> failed = work(jobs);
-    lock.lock();
-    jobs_.insert(jobs_.end(), failed.begin(), failed.end());
-    if (failed.empty()) continue;
-    if (wake_.wait_for(mutex_, std::chrono::milliseconds(kSweepRetryMs),
-                       [this]() REQUIRES(mutex_) { return stop_; }))
-      return;
+std::int64_t OrphanSweep::turn() {
+  std::vector<Job> jobs;
+  {
+    const MutexLock lock(mutex_);
+    jobs.swap(jobs_);
   }
+  const std::vector<Job> failed = work(jobs);
+  if (failed.empty()) return Loop::kWhenWoken;
+  {
+    const MutexLock lock(mutex_);
+    jobs_.insert(jobs_.end(), failed.begin(), failed.end());
+  }
+  loop_.stopped_within(kSweepRetryMs * 1'000'000);  // whatever is closed meanwhile
+  return 0;
 }
 
 }  // namespace symnas::fs

@@ -6,9 +6,9 @@
 // The next mount finds the orphans that are left then.
 #pragma once
 
-#include <thread>
 #include <vector>
 
+#include "common/base/loop.h"
 #include "common/base/result.h"
 #include "common/base/thread_annotations.h"
 #include "fsal_cluster/ops/context.h"
@@ -26,11 +26,11 @@ class OrphanSweep {
   // Sweeps `orphans`. An orphan that fails (etcd away) is tried again after kSweepRetryMs.
   // `context` outlives it.
   OrphanSweep(Context& context, std::vector<Ino> orphans);
-  ~OrphanSweep();
+  ~OrphanSweep() { stop(); }
   // Notes the last close of a nameless inode. Never waits. At most one per open file is pending.
   void last_closed(Ino ino);
   // Idempotent.
-  void stop();
+  void stop() { loop_.stop(); }
   OrphanSweep(const OrphanSweep&) = delete;
   OrphanSweep& operator=(const OrphanSweep&) = delete;
 
@@ -39,17 +39,15 @@ class OrphanSweep {
     Ino ino;
     enum class Why { kLeftBehind, kLastClose } why;
   };
-  void run();
+  // Works on what has come; returns when to go on.
+  std::int64_t turn();
   // Returns the jobs that failed.
   std::vector<Job> work(const std::vector<Job>& jobs);
-  bool stopping();
 
   Context& context_;
   Mutex mutex_;
-  CondVar wake_;
-  bool stop_ GUARDED_BY(mutex_) = false;
   std::vector<Job> jobs_ GUARDED_BY(mutex_);
-  std::thread thread_;
+  Loop loop_;  // last: it uses all else
 };
 
 }  // namespace symnas::fs

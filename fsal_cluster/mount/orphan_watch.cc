@@ -13,43 +13,8 @@ namespace symnas::fs {
 
 OrphanWatch::OrphanWatch(Context& context, const OpenOrphans& orphans, const Peers& peers,
                          Revision claimed)
-    : context_(context), orphans_(orphans), peers_(peers), claimed_(claimed), thread_([this] {
-        run();
-      }) {}
-
-OrphanWatch::~OrphanWatch() { stop(); }
-
-void OrphanWatch::wake() {
-  {
-    const MutexLock lock(mutex_);
-    woken_ = true;
-  }
-  wake_.notify_all();
-}
-
-void OrphanWatch::stop() {
-  {
-    const MutexLock lock(mutex_);
-    stop_ = true;
-  }
-  wake_.notify_all();
-  if (thread_.joinable()) thread_.join();
-}
-
-bool OrphanWatch::stopping() {
-  const MutexLock lock(mutex_);
-  return stop_;
-}
-
-void OrphanWatch::run() {
-  for (;;) {
-    const bool done = round();
-    const MutexLock lock(mutex_);
-    const auto span = std::chrono::milliseconds(done ? kKeeperPollMs : kKeeperRetryMs);
-    wake_.wait_for(mutex_, span, [this]() REQUIRES(mutex_) { return stop_ || woken_; });
-    if (stop_) return;
-    woken_ = false;
-  }
+    : context_(context), orphans_(orphans), peers_(peers), claimed_(claimed) {
+  loop_.start(0, [this] { return (round() ? kKeeperPollMs : kKeeperRetryMs) * 1'000'000; });
 }
 
 Status OrphanWatch::hold(Ino ino) {
@@ -103,11 +68,10 @@ bool OrphanWatch::round() {
     const bool new_here = orphan.revision > claimed_ && orphan.revision > looked();
     if (!new_here || orphan.mount == context_.mount) continue;
     if (context_.open_files.is_open(orphan.ino)) note(orphan.ino, hold(orphan.ino));
-    if (stopping()) return true;
+    if (loop_.stopping()) return true;
   }
   if (!all) return false;  // the hold of some orphan was not put
   looked_.store(std::max(seen->newest, looked()).value(), std::memory_order_release);
-  wake_.notify_all();
 
   std::vector<Ino> held;
   {
@@ -117,7 +81,7 @@ bool OrphanWatch::round() {
   for (const Ino ino : held)
     if (!context_.open_files.is_open(ino)) note(ino, let_go(ino));
   for (const OpenOrphans::Orphan& orphan : seen->orphans) {
-    if (stopping()) return true;
+    if (loop_.stopping()) return true;
     if (nobody_needs(orphan)) note(orphan.ino, end_orphan(context_, orphan.ino));
   }
   return all;
@@ -130,7 +94,7 @@ bool OrphanWatch::may_use(Ino ino, Revision seen) {
     {
       const MutexLock lock(mutex_);
       if (held_.contains(ino)) return true;
-      if (stop_) return false;
+      if (loop_.stopping()) return false;
       if (image && image->newest >= seen) {
         const auto found =
             std::find_if(image->orphans.begin(), image->orphans.end(),
@@ -142,9 +106,8 @@ bool OrphanWatch::may_use(Ino ino, Revision seen) {
         if (found->revision <= claimed_) return context_.membership.is_sole();
         if (looked() >= found->revision) return false;
       }
-      woken_ = true;
     }
-    wake_.notify_all();
+    loop_.wake();
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }

@@ -9,9 +9,9 @@
 
 #include <atomic>
 #include <set>
-#include <thread>
 
 #include "common/base/ids.h"
+#include "common/base/loop.h"
 #include "common/base/result.h"
 #include "common/base/thread_annotations.h"
 #include "fsal_cluster/ops/context.h"
@@ -25,13 +25,13 @@ class OrphanWatch {
   // `claimed`: revision of this mount's record; of inodes that lost their last link before, this
   // mount has none open. All arguments outlive it.
   OrphanWatch(Context& context, const OpenOrphans& orphans, const Peers& peers, Revision claimed);
-  ~OrphanWatch();
+  ~OrphanWatch() { stop(); }
   OrphanWatch(const OrphanWatch&) = delete;
   OrphanWatch& operator=(const OrphanWatch&) = delete;
 
   // Tells the thread that something may have changed. Never waits.
-  void wake();
-  void stop();  // idempotent
+  void wake() { loop_.wake(); }
+  void stop() { loop_.stop(); }  // idempotent
 
   // The revision up to which this mount has looked at orphans, for the heartbeat.
   Revision looked() const { return Revision{looked_.load(std::memory_order_acquire)}; }
@@ -41,13 +41,11 @@ class OrphanWatch {
   bool may_use(Ino ino, Revision seen);
 
  private:
-  void run();
   // False: something has to be tried again.
   bool round();
   Status hold(Ino ino);
   Status let_go(Ino ino);
   bool nobody_needs(const OpenOrphans::Orphan& orphan) const;
-  bool stopping();
 
   Context& context_;
   const OpenOrphans& orphans_;
@@ -56,12 +54,9 @@ class OrphanWatch {
   std::atomic<std::int64_t> looked_{0};
 
   Mutex mutex_;  // before OpenFiles::mutex_
-  CondVar wake_;
-  bool stop_ GUARDED_BY(mutex_) = false;
-  bool woken_ GUARDED_BY(mutex_) = false;
   // In the store, or on the way into it or out of it.
   std::set<Ino> held_ GUARDED_BY(mutex_);
-  std::thread thread_;
+  Loop loop_;  // last: it uses all else
 };
 
 }  // namespace symnas::fs

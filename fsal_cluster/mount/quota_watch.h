@@ -3,9 +3,8 @@
 #pragma once
 
 #include <memory>
-#include <thread>
 
-#include "common/base/thread_annotations.h"
+#include "common/base/loop.h"
 #include "common/kv/quota.h"
 #include "common/kv/store.h"
 
@@ -16,21 +15,16 @@ class QuotaWatch {
   // Does not wait for an answer: after the crash of a head that head's etcd member gives none, and
   // clients wait for this mount. `store` outlives it. Does nothing for a gauge without a quota.
   QuotaWatch(kv::Store& store, std::shared_ptr<kv::QuotaGauge> gauge);
-  ~QuotaWatch();
   const kv::QuotaGauge& gauge() const { return *gauge_; }
   QuotaWatch(const QuotaWatch&) = delete;
   QuotaWatch& operator=(const QuotaWatch&) = delete;
 
  private:
-  void run();
   void look();
 
   kv::Store& store_;
   const std::shared_ptr<kv::QuotaGauge> gauge_;
-  Mutex mutex_;
-  CondVar changed_;
-  bool stop_ GUARDED_BY(mutex_) = false;
-  std::thread thread_;
+  Loop loop_;  // last: it uses all else
 };
 
 }  // namespace symnas::fs

@@ -17,8 +17,8 @@ def is_holding(job):
 
 
 LOCKING = "vers=3,lock"
-# A waiter is tried each second; after a move it asks again by itself, after 30 s.
-GRANTED_S = 45.0
+# A waiter is called, also by the next instance; by itself it would ask again after 30 s.
+GRANTED_S = 15.0
 SEES_IT_S = 20.0
 WAITING = "guest_file wait {folder}/f"
 # As at boot: the number of a new life, told to every monitored server. The kernel, which has not

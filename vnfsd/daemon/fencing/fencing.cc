@@ -14,6 +14,7 @@
 #include "vnfsd/daemon/fencing/limits.h"
 #include "vnfsd/daemon/head/limits.h"
 #include "vnfsd/instance/crash_point.h"
+#include "vnfsd/plans/ownership.h"
 #include "vnfsd/plans/plans.h"
 #include "vnfsd/records/events.h"
 
@@ -112,13 +113,15 @@ Result<std::string> Fencing::fence_locked(const std::string& name, const FenceCa
   }
   if (mode == Mode::kDryRun) return fmt::format("head {}: would be fenced", name);
   if (told) SYMNAS_TRY(told(FenceStep::kBegins));
+  auto looking =
+      std::async(std::launch::async, [this, &view, &name] { return life_signs(view, name); });
   SYMNAS_ASSIGN(const records::FenceRecord fence,
                 begin_fence(name, victim->record.incarnation(), cause));
   crash_point("fencing", name);
   if (fence.state() == records::FENCE_DONE)
     return fmt::format("head {}: is fenced already: {}", name, fence.proof());
   const std::string& incarnation = victim->record.incarnation();
-  if (fence.state() == records::FENCE_PROVEN) return finish_fence(name, incarnation);
+  if (fence.state() == records::FENCE_PROVEN) return finish_fence(name, incarnation, nullptr);
   // To write the record may have taken seconds: whoever was only away for a moment is not cut off.
   if (cause != nullptr && cause->unheard && heard_heads(view).contains(name)) {
     const Error error{ErrorCode::kConflict, "it is heard again"};
@@ -140,7 +143,8 @@ Result<std::string> Fencing::fence_locked(const std::string& name, const FenceCa
   if (told) (void)told(FenceStep::kEnds);
   SYMNAS_TRY(note_proof(name, incarnation, *done));
   crash_point("fence proven", name);
-  return finish_fence(name, incarnation);
+  const auto before = looking.get();
+  return finish_fence(name, incarnation, before ? &*before : nullptr);
 }
 
 Result<Stored<records::FenceRecord>> Fencing::my_fence(const ClusterView& view,

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "common/base/thread_annotations.h"
+#include "fsal_cluster/state/life_signs.h"
 #include "fsal_cluster/state/mount_end.h"
 #include "vnfsd/daemon/fencing/fence_means.h"
 #include "vnfsd/daemon/fencing/fence_orders.h"
@@ -84,7 +85,9 @@ class Fencing final : public FenceOrders {
                          const Error& error);
   // Errors also: kConflict (the cluster has other LUNs now than those that the proof is about).
   Status note_proof(const std::string& head, const std::string& incarnation, const CutOff& done);
-  Result<std::string> finish_fence(const std::string& head, const std::string& incarnation);
+  // `before`: as wait_for_last_answers().
+  Result<std::string> finish_fence(const std::string& head, const std::string& incarnation,
+                                   const fs::LifeSigns* before);
   // What finish_fence() has ended.
   struct EndedMounts {
     std::size_t count = 0;
@@ -95,7 +98,11 @@ class Fencing final : public FenceOrders {
   Result<kv::Txn> end_mounts_of_head(const ClusterView& view, const std::string& head,
                                      const fs::EndProof& proof, EndedMounts& ended);
   void note_fenced(const records::FenceRecord& fence, const EndedMounts& ended);
-  void wait_for_last_answers(const std::string& head) const;
+  // Waits until nothing of the head answers from memory any more. `before`: what its mounts showed
+  // when the fence began; null when this head has not looked. REQUIRES: its proof is written.
+  // Errors: kUnavailable (etcd does not answer for too long).
+  Status wait_for_last_answers(const std::string& head, const fs::LifeSigns* before) const;
+  Result<fs::LifeSigns> life_signs(const ClusterView& view, const std::string& head) const;
   // Errors: kConflict (the fence is another head's, or of another boot, or gone).
   Result<Stored<records::FenceRecord>> my_fence(const ClusterView& view, const std::string& head,
                                                 const std::string& incarnation) const;

@@ -2,6 +2,7 @@
 #include <chrono>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <fmt/core.h>
 
@@ -68,12 +69,32 @@ Status Fencing::note_proof(const std::string& head, const std::string& incarnati
   return stands_still(head);
 }
 
-// A head that has lost its LUNs only may be cut off from etcd as well: until its proof of life is
-// too old it answers its clients from memory, and what others change meanwhile it would not show.
-void Fencing::wait_for_last_answers(const std::string& head) const {
-  log::info("head {}: its mounts end in {} ms, when nothing of it may answer any more", head,
-            last_answers_ms_);
-  std::this_thread::sleep_for(std::chrono::milliseconds(last_answers_ms_));
+Result<fs::LifeSigns> Fencing::life_signs(const ClusterView& view, const std::string& head) const {
+  std::vector<std::pair<VnfsId, Epoch>> vnfses;
+  for (const auto& [vnfs, owner] : owned_by(view, head))
+    vnfses.emplace_back(VnfsId(owner.record.vnfs_id()), Epoch(owner.record.epoch()));
+  return fs::look_at_life_signs(head_.store, head_.clock, vnfses);
+}
+
+// A head that has lost its LUNs only may be cut off from etcd as well: until its last sign of life
+// is too old it answers its clients from memory, and what others change meanwhile it would not
+// show. Since the proof is written no heartbeat of it succeeds.
+Status Fencing::wait_for_last_answers(const std::string& head, const fs::LifeSigns* before) const {
+  for (StepTries tries; tries.next();) {
+    SYMNAS_ASSIGN(const ClusterView view, read_view(head_.store, kStoreDeadlineMs));
+    const auto after = life_signs(view, head);
+    if (!after && !may_be_done_again(after.error())) return tl::unexpected<Error>(after.error());
+    if (!after) continue;
+    const auto silent_ns = fs::silent_from_ns(before, *after);
+    const std::int64_t pause_ms =
+        silent_ns ? (*silent_ns - head_.clock.mono_ns()) / 1'000'000 + 1 : last_answers_ms_;
+    if (pause_ms <= 0) return {};
+    log::info("head {}: its mounts end in {} ms, when nothing of it may answer any more", head,
+              pause_ms);
+    std::this_thread::sleep_for(std::chrono::milliseconds(pause_ms));
+    return {};
+  }
+  return stands_still(head);
 }
 
 Result<kv::Txn> Fencing::end_mounts_of_head(const ClusterView& view, const std::string& head,
@@ -114,7 +135,8 @@ void Fencing::note_fenced(const records::FenceRecord& fence, const EndedMounts& 
 
 // The VNFSs that the head owns are read after the pause: until the abort frees its I/O the head may
 // be giving up a VNFS that it was asked for, with proof of its own, and does so then.
-Result<std::string> Fencing::finish_fence(const std::string& head, const std::string& incarnation) {
+Result<std::string> Fencing::finish_fence(const std::string& head, const std::string& incarnation,
+                                          const fs::LifeSigns* before) {
   EndedMounts ended;
   const auto proven = [&](const ClusterView& view) -> Result<Stored<records::FenceRecord>> {
     const auto fence = view.fences.find(head);
@@ -125,9 +147,9 @@ Result<std::string> Fencing::finish_fence(const std::string& head, const std::st
     }
     return fence->second;
   };
-  SYMNAS_ASSIGN(const ClusterView before, read_view(head_.store, kStoreDeadlineMs));
-  SYMNAS_ASSIGN(const auto begun, proven(before));
-  if (begun.record.cuts() != "power") wait_for_last_answers(head);
+  SYMNAS_ASSIGN(const ClusterView seen, read_view(head_.store, kStoreDeadlineMs));
+  SYMNAS_ASSIGN(const auto begun, proven(seen));
+  if (begun.record.cuts() != "power") SYMNAS_TRY(wait_for_last_answers(head, before));
   for (StepTries tries; tries.next();) {
     SYMNAS_ASSIGN(const ClusterView view, read_view(head_.store, kStoreDeadlineMs));
     SYMNAS_ASSIGN(const auto fence, proven(view));

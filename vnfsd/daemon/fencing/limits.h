@@ -37,8 +37,9 @@ constexpr std::int64_t fence_span_ms(std::int64_t agent_timeout_s) {
 }
 
 // From the proof that a head's LUNs are cut off until nothing of it can answer any more, and none
-// of its VIPs is up: the window of its gate (fsal_cluster, kGateWindowNs), the second and the look
-// after which its VIPs go (instance/limits.h), and a tenth for its clock.
+// of its VIPs is up, if its instances are of an earlier version, which do not say how long they
+// answer (fsal_cluster/state/life_signs.h): the window of its gate (fsal_cluster, kGateWindowNs),
+// the second and the look after which its VIPs go (instance/limits.h), and a tenth for its clock.
 inline constexpr std::int64_t kLastAnswersMs = 10'200;
 
 // An `off` of pacemaker that ended so long after a boot was seen was one of that boot, by clocks

@@ -73,7 +73,8 @@ def agent_killed_at_every_step_of_a_move(bench):
                 service.rehost(home)
 
 
-@lab_test("INV-8", "architecture/fencing.md", lab=labs.BACKUPS)
+# In every run the simulation `service` kills agents at every step of a fence.
+@lab_test("INV-8", "architecture/fencing.md", lab=labs.BACKUPS, soak=True)
 def agent_killed_at_every_step_of_a_fence(bench):
     """The head that fences another one dies at each step, comes back and goes on."""
     service = victim(bench)

@@ -165,15 +165,18 @@ def names_lun3(bench):
 
 @lab_test("INV-1", "architecture/fencing.md", lab=labs.FAULTY_LUNS)
 def reservation_conflict_ends_the_instance(bench):
-    """A head whose LUNs refuse it (EBADE, as a reservation does) answers nothing any more."""
+    """A head whose LUNs refuse it (EBADE, as a reservation does) answers nothing; its VIP goes."""
     before = bench.service.serving()
     with bench.shell() as shell, bench.broken_luns() as fault:
         prepared_file(shell, "fenced")
         fault("fence", "all", "c1n1")
-        answer = shell("read", "fenced", 0, FILE_BYTES, "a")
-        check(answer.startswith("no reply"), f"a fenced head answered: {answer}")
+        shell.send("read", "fenced", 0, FILE_BYTES, "a")
+        eventually(RESTART_S, "its VIP is away", lambda: not answers_at(bench, VIP))
+        check(not shell.answered(), "it ended before its VIP went, or has answered")
         fault("unfence", "all", "c1n1")
         bench.service.wait_serving(other_than=before["pid"])
+        answer = shell.answer()  # its connection was reset by the next one
+        check(answer.startswith("no reply"), f"a fenced head answered: {answer}")
         shell.expect("NFS3_OK", "reconnect")
         shell.expect("NFS3_OK", "read", "fenced", 0, FILE_BYTES, "a")
         shell.expect("NFS3_OK", "remove", "fenced")

@@ -4,9 +4,13 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <future>
 #include <thread>
+#include <vector>
 
+#include "common/base/thread_annotations.h"
+#include "common/env/random.h"
 #include "common/kv/limits.h"
 #include "fsal_cluster/mount/gated_volume.h"
 #include "fsal_cluster/mount/mount.h"
@@ -25,15 +29,36 @@ using test::JumpingClock;
 using test::SimDisk;
 using test::SimVolume;
 
-// A store that can be away: then every transaction fails before it is executed.
+// A store that can be away: then every transaction fails before it is executed. Or slow: then each
+// is executed, and answered when it is said.
 class AwayStore final : public test::ForwardingStore {
  public:
   using ForwardingStore::ForwardingStore;
   void set_away(bool away) { away_ = away; }
+  void set_slow() { slow_ = true; }
+  std::size_t unanswered() {
+    const MutexLock lock(mutex_);
+    return unanswered_.size();
+  }
+  void answer() {
+    slow_ = false;
+    std::vector<std::function<void()>> answers;
+    {
+      const MutexLock lock(mutex_);
+      answers.swap(unanswered_);
+    }
+    for (const auto& answer : answers) answer();
+  }
 
   void txn(kv::Txn txn, kv::TryOptions options, kv::TxnCallback done) override {
     if (away_) {
       done(fail(ErrorCode::kUnavailable, "the store is away"));
+    } else if (slow_) {
+      ForwardingStore::txn(std::move(txn), options,
+                           [this, done = std::move(done)](const Result<kv::TxnResult>& result) {
+                             const MutexLock lock(mutex_);
+                             unanswered_.push_back([done, result] { done(result); });
+                           });
     } else {
       ForwardingStore::txn(std::move(txn), options, std::move(done));
     }
@@ -41,6 +66,9 @@ class AwayStore final : public test::ForwardingStore {
 
  private:
   std::atomic<bool> away_{false};
+  std::atomic<bool> slow_{false};
+  Mutex mutex_;
+  std::vector<std::function<void()>> unanswered_ GUARDED_BY(mutex_);
 };
 
 class MountGateTest : public testing::Test {
@@ -49,6 +77,7 @@ class MountGateTest : public testing::Test {
     MountOptions options = mount_options(formatted.fs, 1);
     options.on_ended = [this](Error error) {
       if (error.code == ErrorCode::kEnded) ended = true;
+      if (error.code == ErrorCode::kFenced) fenced = true;
     };
     options.guards = {kv::mod_revision_is(kOwner, put_owner())};
     volume = std::make_shared<SimVolume>(disk, SimVolume::Mode::kImmediate);
@@ -81,6 +110,7 @@ class MountGateTest : public testing::Test {
 
   static constexpr const char* kOwner = "c/owner/vnfs1";
   std::atomic<bool> ended{false};
+  std::atomic<bool> fenced{false};
   Formatted formatted;
   AwayStore store{*formatted.store};
   JumpingClock clock;
@@ -113,6 +143,32 @@ TEST_F(MountGateTest, HoldsWritesAndAnswersUntilTheStoreIsBack) {
   EXPECT_TRUE(mount->gate().is_open());
 }
 
+TEST_F(MountGateTest, AnAnswerThatComesAfterAMinuteProvesNothingAboutNow) {
+  store.set_slow();
+  while (store.unanswered() == 0) std::this_thread::yield();
+  clock.jump_ns(60'000'000'000);
+  store.set_away(true);
+  store.answer();
+  std::this_thread::sleep_for(20ms);
+  EXPECT_FALSE(mount->gate().is_open());
+  EXPECT_FALSE(mount->gate().may_answer(clock.mono_ns()));
+  store.set_away(false);
+  EXPECT_TRUE(mount->getattr(file));
+}
+
+TEST_F(MountGateTest, ASlowAnswerOfEtcdLetsThoseGoThatWaitForIt) {
+  volume->fail_next(SimVolume::Kind::kRead, 1'000);  // a LUN tells nothing
+  clock.jump_ns(1'000'000'000);
+  store.set_slow();
+  auto looked = std::async(std::launch::async, [&] { return mount->getattr(file).has_value(); });
+  while (store.unanswered() == 0) std::this_thread::yield();
+  while (!mount->gate().holds_answers()) std::this_thread::yield();
+  EXPECT_EQ(looked.wait_for(0s), std::future_status::timeout);
+  store.answer();
+  EXPECT_TRUE(looked.get());
+  volume->fail_next(SimVolume::Kind::kRead, 0);
+}
+
 TEST_F(MountGateTest, ProvesByReadingWhileNothingCanBePut) {
   formatted.store->server().set_quota(kv::MemServer::Quota::kFull);
   clock.jump_ns(60'000'000'000);
@@ -137,6 +193,57 @@ TEST_F(MountGateTest, FindsThatItIsDisprovedWhileNothingCanBePut) {
     std::this_thread::sleep_for(1ms);
   EXPECT_FALSE(mount->gate().is_open());
   EXPECT_TRUE(ended);
+}
+
+TEST_F(MountGateTest, WhileEtcdIsAwayALunIsTheSignOfLifeOfWhatComesFromMemory) {
+  const auto reads = volume->counts().reads;
+  store.set_away(true);
+  clock.jump_ns(2'000'000'000);
+  EXPECT_TRUE(mount->gate().is_open());
+  EXPECT_TRUE(mount->getattr(file)) << "it is alone: nobody else can have changed it";
+  EXPECT_GT(volume->counts().reads, reads);
+}
+
+TEST_F(MountGateTest, AHeadThatHearsNothingOfEtcdFindsThatItsLunsRefuseIt) {
+  volume->fail_next(SimVolume::Kind::kRead, 1'000, ErrorCode::kFenced);
+  store.set_away(true);
+  for (int i = 0; i < 5'000 && !fenced; ++i) std::this_thread::sleep_for(1ms);
+  EXPECT_TRUE(fenced) << "nobody had to ask for anything";
+  volume->fail_next(SimVolume::Kind::kRead, 0);
+}
+
+TEST_F(MountGateTest, ReadsAndWritesOfLunsNeedNoOtherSignOfLife) {
+  store.set_away(true);
+  clock.jump_ns(1'000'000'000);
+  auto was_read = std::make_shared<std::promise<bool>>();
+  mount->read(file, FileOffset{0}, 6,
+              [was_read](Result<ReadResult> result) { was_read->set_value(result.has_value()); });
+  EXPECT_EQ(was_read->get_future().wait_for(0s), std::future_status::ready);
+}
+
+TEST(GatedVolumeTest, IoIsASignOfLifeFromItsSubmission) {
+  env::ManualClock clock;
+  Gate gate(clock, clock.mono_ns(), kGateWindowNs);
+  const auto disk = std::make_shared<SimDisk>(std::uint64_t{1} << 20, std::byte{0});
+  const auto inner = std::make_shared<SimVolume>(disk, SimVolume::Mode::kQueued);
+  GatedVolume volume(inner, gate);
+  std::vector<std::byte> block(4096);
+  env::SeededRandom random(1);
+  clock.advance_ns(1'000'000'000);
+  const std::int64_t submitted_ns = clock.mono_ns();
+  volume.read(VolumeOffset{0}, block, [](const Status&) {});
+  clock.advance_ns(1);
+  ASSERT_TRUE(inner->run_one(random));
+  EXPECT_TRUE(gate.may_answer(submitted_ns));
+  EXPECT_FALSE(gate.may_answer(clock.mono_ns())) << "a fence may have come in between";
+  clock.advance_ns(1);
+  const std::int64_t failed_ns = clock.mono_ns();
+  inner->fail_next(SimVolume::Kind::kRead, 1);
+  volume.read(VolumeOffset{0}, block, [](const Status&) {});
+  ASSERT_TRUE(inner->run_one(random));
+  volume.flush([](const Status&) {});
+  ASSERT_TRUE(inner->run_one(random));
+  EXPECT_FALSE(gate.may_answer(failed_ns)) << "neither an error nor a flush proves anything";
 }
 
 TEST(GatedVolumeTest, IoThatWasNotBegunFailsWhenTheGateIsShutDown) {

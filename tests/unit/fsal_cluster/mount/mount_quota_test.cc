@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "fsal_cluster/mount/mount.h"
+#include "fsal_cluster/ops/rename.h"
 #include "fsal_cluster/state/file_locks.h"
 #include "fsal_cluster/state/mount_end.h"
 #include "tests/support/forwarding_store.h"

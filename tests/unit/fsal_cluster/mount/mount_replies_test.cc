@@ -5,6 +5,7 @@
 
 #include "common/base/check.h"
 #include "fsal_cluster/mount/mount.h"
+#include "fsal_cluster/ops/rename.h"
 #include "fsal_cluster/reply/call.h"
 #include "fsal_cluster/state/mount_end.h"
 #include "tests/support/sim_volume.h"

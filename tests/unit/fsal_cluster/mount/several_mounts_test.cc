@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "fsal_cluster/mount/mount.h"
+#include "fsal_cluster/ops/rename.h"
 #include "fsal_cluster/ops/request.h"
 #include "fsal_cluster/schema/mount_entry.h"
 #include "fsal_cluster/state/mount_end.h"
