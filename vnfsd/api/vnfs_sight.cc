@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "vnfsd/api/documents.h"
+#include "vnfsd/records/instance_standing.h"
 
 namespace symnas::vnfsd::api {
 namespace {
@@ -20,15 +21,11 @@ std::string text_of(const std::string& bytes) {
 }
 
 json instance_document(const records::HeadStates& told, const records::ToldInstance& one) {
-  return {{"head", told.head()},
-          {"told_ns", told.told_ns()},
-          {"state", one.state()},
-          {"epoch", one.epoch()},
-          {"since_ns", one.since_ns()},
-          {"restarts", one.restarts()},
-          {"last_exit", text_of(one.last_exit())},
-          {"error", text_of(one.error())},
-          {"vips_taken", text_of(one.vips_taken())}};
+  return {{"head", told.head()},           {"told_ns", told.told_ns()},
+          {"state", one.state()},          {"phase", one.phase()},
+          {"epoch", one.epoch()},          {"since_ns", one.since_ns()},
+          {"restarts", one.restarts()},    {"last_exit", text_of(one.last_exit())},
+          {"error", text_of(one.error())}, {"vips_taken", text_of(one.vips_taken())}};
 }
 
 // When the head was heard last, if it is not heard now; 0: it is, as far as this head knows.
@@ -61,8 +58,9 @@ json sight_of_unowned(const ClusterView& view, const json& here, const std::stri
   for (const std::string& head : view.vnfses.at(vnfs).record.heads()) {
     const json instance = told.value(head, json::object()).value(vnfs, json::object());
     if (instance.empty() || heard_ns_of(view, here, head, 1) != 0) continue;
-    const std::string state = instance.value("state", "");
-    if (state != "stopped" && state != "prepared") return instance;
+    const auto standing = standing_from(instance.value("state", ""));
+    if (standing != InstanceStanding::kStopped && standing != InstanceStanding::kPrepared)
+      return instance;
   }
   return json::object();
 }

@@ -17,6 +17,7 @@
 #include "vnfsd/daemon/luns/limits.h"
 #include "vnfsd/daemon/moves/limits.h"
 #include "vnfsd/plans/levels.h"
+#include "vnfsd/plans/ownership.h"
 #include "vnfsd/plans/plans.h"
 #include "vnfsd/records/events.h"
 #include "vnfsd/records/levels.h"
@@ -42,63 +43,28 @@ Status Reconciler::register_head() {
                     "[cluster] uuid in vnfsd.toml)",
                     head_.config.cluster_name, view.cluster.record.name()));
   }
-  SYMNAS_TRY(head_.check_not_removed(view));
-  kv::Txn txn;
-  head_.compare_admission(view, txn);
-  // Another machine's, or another life of this one.
-  if (view.removed.contains(head_.config.head_name))
-    txn.success.push_back(kv::erase(kv::keys::kRemoved + head_.config.head_name));
+  records::HeadRecord said;
+  said.set_address(head_.config.head_address);
+  for (const std::string& address : head_.config.probe_addresses) said.add_probe_addresses(address);
+  for (const address::MacAddress& mac : address::device_macs())
+    said.add_macs(std::string(mac.begin(), mac.end()));
+  said.set_agent_started_ns(head_.clock.wall_ns());
+  auto plan = plan_register(view, head_.boot(), std::move(said));
+  if (!plan && plan.error().code == ErrorCode::kPermission) {
+    // The instances that this boot has started are to be hidden and ended.
+    parts_.instances.follow(view, moves_.preparing());
+  }
+  if (!plan) return tl::unexpected<Error>(plan.error());
+  kv::Txn txn = std::move(*plan);
   if (view.cluster.mod_revision == Revision{}) {
     records::ClusterRecord cluster;
     cluster.set_name(head_.config.cluster_name);
     cluster.set_uuid(uuid);
     cluster.set_created_ns(head_.clock.wall_ns());
     cluster.set_level(level::kOwn);
-    txn.compares.push_back(kv::key_absent(kv::keys::kCluster));
     txn.success.push_back(kv::put(kv::keys::kCluster, cluster.SerializeAsString()));
-  } else {
-    // Whoever raises the level compares this head's record, and this head the cluster's.
-    txn.compares.push_back(kv::mod_revision_is(kv::keys::kCluster, view.cluster.mod_revision));
   }
   const auto old = view.heads.find(head_.config.head_name);
-  records::HeadRecord head;
-  Revision revision;
-  if (old != view.heads.end()) {
-    head = old->second.record;
-    revision = old->second.mod_revision;
-  }
-  head.set_name(head_.config.head_name);
-  head.set_address(head_.config.head_address);
-  head.clear_probe_addresses();
-  for (const std::string& address : head_.config.probe_addresses) head.add_probe_addresses(address);
-  head.clear_macs();
-  for (const address::MacAddress& mac : address::device_macs())
-    head.add_macs(std::string(mac.begin(), mac.end()));
-  head.set_incarnation(head_.incarnation);
-  head.set_agent_started_ns(head_.clock.wall_ns());
-  head.set_version(kVersion);
-  head.set_level(level::kOwn);
-  head.set_level_of_ns(head.agent_started_ns());
-  head.clear_luns();  // said anew when they are open
-  head.clear_luns_known();
-  const auto fence = view.fences.find(head_.config.head_name);
-  if (fence != view.fences.end()) {
-    if (forbids_claims(fence->second.record, head_.incarnation)) {
-      // The instances that this boot has started are to be hidden and ended.
-      parts_.instances.follow(view, moves_.preparing());
-      return fenced_here(fence->second.record);
-    }
-    // An earlier incarnation's: this one has nothing to do with it.
-    txn.compares.push_back(kv::mod_revision_is(kv::keys::kFences + head_.config.head_name,
-                                               fence->second.mod_revision));
-    txn.success.push_back(kv::erase(kv::keys::kFences + head_.config.head_name));
-  } else {
-    txn.compares.push_back(kv::key_absent(kv::keys::kFences + head_.config.head_name));
-  }
-  SYMNAS_TRY(check_level(view, kVersion));
-  const std::string key = kv::keys::kHeads + head_.config.head_name;
-  txn.compares.push_back(kv::mod_revision_is(key, revision));
-  txn.success.push_back(kv::put(key, head.SerializeAsString()));
   const bool booted =
       old == view.heads.end() || old->second.record.incarnation() != head_.incarnation;
   parts_.events.add(

@@ -1,10 +1,7 @@
-// PulseWatch: decides from the pulse of a running instance (fsal_cluster/pulse) whether its VIPs
-// are to be up, and whether the instance is to be ended. Pure; the caller brings pulse and time.
-// Thread-compatible.
+// PulseWatch: what the pulse of a running instance (fsal_cluster/pulse) says. Pure; the caller
+// brings pulse and time. Thread-compatible.
 //
-// Invariant: VIPs are wanted again only while the gate is open, by a proof that came after they
-// were removed, and never of an instance that is being ended; an instance is never blamed for time
-// in which nobody looked.
+// Invariant: an instance is never blamed for time in which nobody looked.
 #pragma once
 
 #include <cstdint>
@@ -15,25 +12,16 @@ namespace symnas::vnfsd::instance {
 
 class PulseWatch {
  public:
-  enum class Action {
-    kGoOn,
-    kHide,  // the instance cannot prove that it may answer: its VIPs are to be removed
-    kShow,  // the instance can prove it again: its VIPs are to be put back
-    kEnd,   // the instance stands still, or is being ended
+  enum class Verdict {
+    kProved,    // the instance may answer
+    kDoubt,     // its proof has just become too old
+    kUnproved,  // the same, for kHideAfterMs (limits.h): it will hardly be back at once
+    kStill,     // the instance stands still
   };
-  // now_ns: CLOCK_MONOTONIC. An action is returned once and counts as carried out; call undo() if
-  // the action was not. kEnd is returned again and again.
-  Action look(std::int64_t now_ns, const fs::Pulse& pulse);
-  void undo() { hidden_ = !hidden_; }
-  // The instance is being killed. From now on its VIPs are to be down, however long its death
-  // takes.
-  void end() { ending_ = true; }
-  bool ending() const { return ending_; }
-  bool hidden() const { return hidden_ || ending_; }
+  // now_ns: CLOCK_MONOTONIC.
+  Verdict look(std::int64_t now_ns, const fs::Pulse& pulse);
 
  private:
-  bool hidden_ = false;
-  bool ending_ = false;
   std::int64_t looked_ns_ = 0;  // 0: not yet
   std::int64_t beat_ns_ = 0;    // the last beat seen
   std::int64_t since_ns_ = 0;   // when that beat was seen first

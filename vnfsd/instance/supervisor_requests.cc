@@ -55,7 +55,7 @@ void SupervisorRequests::refresh() {
 bool SupervisorRequests::refreshed() const {
   const MutexLock lock(mutex_);
   // A standby gets its file when it is called.
-  return !refresh_ || snapshot_.pid == 0 || snapshot_.state == "prepared";
+  return !refresh_ || snapshot_.pid == 0 || snapshot_.phase == Phase::kPrepared;
 }
 
 InstanceSnapshot SupervisorRequests::snapshot() const {

@@ -11,24 +11,23 @@
 #include "common/base/ids.h"
 #include "common/base/thread_annotations.h"
 #include "common/base/unique_fd.h"
+#include "vnfsd/instance/lifecycle.h"
 
 namespace symnas::vnfsd::instance {
 
-// kPrepared: started as far as is possible without owning the VNFS.
-enum class Wanted { kStarted, kStopped, kPrepared };
-
 // What `symnas status` shows.
 struct InstanceSnapshot {
-  std::string state;  // prepared, starting, serving, fencing, waiting, stopping, stopped
-  int pid = 0;        // 0 = none
+  Phase phase = Phase::kFencing;
+  int pid = 0;  // 0 = none
   std::uint64_t epoch = 0;
-  std::int64_t since_ns = 0;   // wall clock, of the state
+  std::int64_t since_ns = 0;   // wall clock, of the standing
   std::uint64_t restarts = 0;  // since vnfsd started
   std::string last_exit;
   std::string error;       // why it is not further, or what it does not serve; "": nothing is wrong
   std::string vips_taken;  // the VIPs that it has not, and who answers for them; "": none
   bool silent = false;     // its VIPs are down: its sockets do not tell who is connected
   std::vector<std::string> unheard;  // as in Farewell
+  InstanceStanding standing() const { return standing_of(phase); }
   // Told by the instance's pulse, monotonic clock; 0: not yet.
   std::int64_t first_request_ns = 0;
   std::int64_t last_reclaim_ns = 0;

@@ -3,10 +3,6 @@
 namespace symnas::vnfsd::metrics {
 namespace {
 
-// docs/operations/api.md, "States of an instance".
-constexpr std::string_view kStates[] = {"prepared", "starting", "serving", "fencing",
-                                        "waiting",  "stopping", "stopped"};
-
 void add_numbers(Page& page, const std::vector<std::string>& labels,
                  const InstanceSight::Numbers& numbers) {
   page.add(kGateClosings, labels, static_cast<double>(numbers.gate_closings));
@@ -32,9 +28,10 @@ void add_instances(Page& page, const Sights& sights) {
   const std::string& head = sights.agent.head;
   for (const auto& [vnfs, instance] : sights.instances) {
     const std::vector<std::string> labels = {head, vnfs};
-    page.add(kInstanceUp, labels, instance.state == "serving");
-    for (const std::string_view state : kStates)
-      page.add(kInstanceState, {head, vnfs, std::string(state)}, instance.state == state);
+    page.add(kInstanceUp, labels, instance.standing == InstanceStanding::kServing);
+    for (const InstanceStanding standing : kInstanceStandings)
+      page.add(kInstanceState, {head, vnfs, std::string(name_of(standing))},
+               instance.standing == standing);
     page.add(kInstanceSince, labels, instance.since_s);
     page.add(kInstanceRestarts, labels, static_cast<double>(instance.restarts));
     page.add(kInstanceProblem, labels, instance.problem);

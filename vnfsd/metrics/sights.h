@@ -14,6 +14,7 @@
 #include "fsal_cluster/load/load_report.h"
 #include "vnfsd/metrics/page.h"
 #include "vnfsd/records/cluster_view.h"
+#include "vnfsd/records/instance_standing.h"
 
 namespace symnas::vnfsd::metrics {
 
@@ -48,7 +49,7 @@ struct HeadsSight {
 };
 
 struct InstanceSight {
-  std::string state;
+  InstanceStanding standing = InstanceStanding::kFencing;
   double since_s = 0;  // since 1970
   std::uint64_t restarts = 0;
   bool problem = false;

@@ -13,6 +13,17 @@
 
 namespace symnas::vnfsd {
 
+// A head in one boot of a machine.
+struct HeadBoot {
+  std::string head;
+  std::string incarnation;  // the kernel's boot id
+  std::string admission;    // the machine's own id; "" = it has none, as the cluster's first head
+};
+// Whether that machine, in that boot, is the head of its name. Errors: kForeign.
+Status check_not_removed(const ClusterView& view, const HeadBoot& boot);
+// Adds the compares that the admitted machine, and whether the boot was fenced, are as in `view`.
+void compare_admission(const ClusterView& view, const HeadBoot& boot, kv::Txn& txn);
+
 // `admission`: the machine's own id, "" = it has none, as the cluster's first head.
 bool is_admitted(const ClusterView& view, const std::string& head, const std::string& admission);
 

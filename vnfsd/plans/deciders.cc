@@ -218,9 +218,12 @@ Result<DeciderSight> look_as_decider(const ClusterView& view, const std::string&
   } else if (!to.empty()) {
     out.standing = Standing::kMoving;
     out.why = fmt::format("it goes to {}", to);
-  } else if (here && here->state != "serving") {
+  } else if (here && here->standing != InstanceStanding::kServing) {
     out.standing = here->error.empty() ? Standing::kMoving : Standing::kSick;
-    out.why = here->error.empty() ? fmt::format("its instance is {}", here->state) : here->error;
+    out.why = here->error.empty()
+                  ? fmt::format("its instance is {}",
+                                here->standing ? name_of(*here->standing) : "not there")
+                  : here->error;
   } else {
     out.standing = Standing::kServing;
     if (here) out.why = here->error;

@@ -13,6 +13,7 @@
 
 #include "vnfsd/plans/change.h"
 #include "vnfsd/records/cluster_view.h"
+#include "vnfsd/records/instance_standing.h"
 
 namespace symnas::vnfsd {
 
@@ -54,7 +55,7 @@ struct DeciderSight {
 };
 // An instance as its head knows it.
 struct InstanceSight {
-  std::string state;  // of its supervisor
+  std::optional<InstanceStanding> standing;  // nullopt: the head has none
   std::string error;
 };
 // `here`: of the head, nullopt = another head is asked. Errors: kNotFound.

@@ -59,6 +59,7 @@ const char* const kStatusSchemas = R"json({
 },
 "Instance": {
   "state": "one of prepared|starting|serving|fencing|waiting|stopping|stopped",
+  "phase": "text: of its lifecycle, finer than the state (docs/architecture/lifecycle.md)",
   "pid": "count: 0 = none",
   "epoch": "count",
   "since_ns": "count: of the state, ns since 1970",
@@ -70,6 +71,7 @@ const char* const kStatusSchemas = R"json({
 "SeenInstance": {
   "": "Of an instance on this head as Instance. Of another head what that has told.",
   "state": "one of prepared|starting|serving|fencing|waiting|stopping|stopped",
+  "phase?": "text: as in Instance; empty = the head's version does not tell",
   "pid?": "count: on this head only",
   "head?": "text: the other head",
   "told_ns?": "count: when it told this, ns since 1970 by its clock",

@@ -114,8 +114,8 @@ Result<nlohmann::json> DecidersAdmin::standing(const std::string& vnfs, const st
   const auto snapshots = parts_.instances.snapshots();
   const auto known = snapshots.find(vnfs);
   if (head == parts_.head.config.head_name) {
-    here = known == snapshots.end() ? InstanceSight{"not there", ""}
-                                    : InstanceSight{known->second.state, known->second.error};
+    here = known == snapshots.end() ? InstanceSight{std::nullopt, ""}
+                                    : InstanceSight{known->second.standing(), known->second.error};
   }
   SYMNAS_ASSIGN(const DeciderSight sight, look_as_decider(view, vnfs, head, here));
   return nlohmann::json{{"vnfs", vnfs},

@@ -111,10 +111,15 @@ json StatusAdmin::networks() const {
 json StatusAdmin::instances() const {
   json out = json::object();
   for (const auto& [name, s] : parts_.instances.snapshots()) {
-    out[name] = {{"state", s.state},       {"pid", s.pid},
-                 {"epoch", s.epoch},       {"since_ns", s.since_ns},
-                 {"restarts", s.restarts}, {"last_exit", s.last_exit},
-                 {"error", s.error},       {"vips_taken", s.vips_taken}};
+    out[name] = {{"state", name_of(s.standing())},
+                 {"phase", instance::name_of(s.phase)},
+                 {"pid", s.pid},
+                 {"epoch", s.epoch},
+                 {"since_ns", s.since_ns},
+                 {"restarts", s.restarts},
+                 {"last_exit", s.last_exit},
+                 {"error", s.error},
+                 {"vips_taken", s.vips_taken}};
   }
   return out;
 }

@@ -19,7 +19,7 @@ Result<std::vector<std::pair<FsId, fs::LockUse>>> locks_of(kv::Store& store,
   std::vector<std::pair<FsId, fs::LockUse>> out;
   for (const std::uint32_t fsid : filesystems) {
     SYMNAS_ASSIGN(fs::LockUse use, fs::lock_use(store, FsId(fsid), vnfs, kStoreDeadlineMs));
-    if (!use.keys.empty()) out.emplace_back(FsId(fsid), std::move(use));
+    if (!use.keys.empty() || !use.waits.empty()) out.emplace_back(FsId(fsid), std::move(use));
   }
   return out;
 }

@@ -60,7 +60,8 @@ void ClientWatcher::look() {
   if (!reader_.is_ready()) return;
   Serving serving;
   for (const auto& [vnfs, snapshot] : instances_.snapshots()) {
-    if (snapshot.state == "serving" && !snapshot.silent) serving[vnfs] = snapshot;
+    if (snapshot.standing() == InstanceStanding::kServing && !snapshot.silent)
+      serving[vnfs] = snapshot;
   }
   const std::int64_t now_ms = head_.clock.mono_ns() / 1'000'000;
   if (now_ms - recorded_ms_ >= kClientsLookMs) {

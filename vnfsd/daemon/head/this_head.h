@@ -9,6 +9,7 @@
 #include "common/env/clock.h"
 #include "common/kv/store.h"
 #include "vnfsd/config/config.h"
+#include "vnfsd/plans/admission.h"
 #include "vnfsd/records/cluster_view.h"
 
 namespace symnas::vnfsd::daemon {
@@ -19,14 +20,12 @@ struct ThisHead {
   const Config config;
   const std::string incarnation;  // the kernel's boot id
 
+  HeadBoot boot() const;
   // Whether this machine, in this boot, is the head of its name. Errors: kForeign.
   Status check_not_removed(const ClusterView& view) const;
   // Adds the compares that the admitted machine, and whether this boot was fenced, are as in
   // `view`.
   void compare_admission(const ClusterView& view, kv::Txn& txn) const;
 };
-
-// The error of a head that `fence` forbids to claim: kPermission.
-tl::unexpected<Error> fenced_here(const records::FenceRecord& fence);
 
 }  // namespace symnas::vnfsd::daemon

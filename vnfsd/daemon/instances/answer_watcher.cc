@@ -40,7 +40,7 @@ void AnswerWatcher::look() {
   };
   std::map<std::string, Asked> asked;
   for (const auto& [vnfs, snapshot] : instances_.snapshots()) {
-    if (snapshot.state != "serving" || snapshot.pid == 0) continue;
+    if (snapshot.standing() != InstanceStanding::kServing || snapshot.pid == 0) continue;
     asked[vnfs] = {Epoch{snapshot.epoch}, std::async(std::launch::async, ask_, snapshot.pid)};
   }
   std::erase_if(silences_, [&](const auto& entry) { return !asked.contains(entry.first); });

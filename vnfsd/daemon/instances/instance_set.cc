@@ -8,18 +8,16 @@
 #include <fmt/core.h>
 
 #include "common/base/log.h"
-#include "ha/policy/planner.h"
 #include "vnfsd/instance/files.h"
 #include "vnfsd/instance/limits.h"
 #include "vnfsd/instance/process.h"
 #include "vnfsd/instance/state_file.h"
 #include "vnfsd/plans/exports.h"
-#include "vnfsd/plans/plans.h"
+#include "vnfsd/plans/wanted.h"
 
 namespace symnas::vnfsd::daemon {
 
 using instance::Supervisor;
-using instance::Wanted;
 
 std::unique_ptr<Supervisor> InstanceSet::supervise(const std::string& vnfs, Wanted wanted) const {
   return std::make_unique<Supervisor>(vnfs, instance::paths_for(head_.config, vnfs),
@@ -40,57 +38,55 @@ void InstanceSet::follow(const ClusterView& view, const std::set<std::string>& c
       instance::remove_tree(instance::paths_for(head_.config, it->first).directory);
       it = supervisors_.erase(it);
     }
-    const ha::Facts facts = facts_of(view);
     // The instances that a fenced head has left end themselves, and their status goes on to say why
     // they are refused.
-    const auto self = facts.heads.find(head_.config.head_name);
-    const bool lost = self == facts.heads.end() || self->second == ha::HeadState::kLost;
-    for (const auto& [name, assignment] : ha::plan(facts)) {
-      const auto owner = view.owners.find(name);
-      const bool owned = owner != view.owners.end();
-      const bool owned_here = owned && owner->second.record.head() == head_.config.head_name;
-      // This head serves a VNFS that it is to give up until the other head has answered the order.
-      const bool wanted_here = owned ? owned_here && (assignment.head == head_.config.head_name ||
-                                                      ha::needs_order(assignment.reason))
-                                     : assignment.head == head_.config.head_name;
-      const bool coming = owned && !owned_here && coming_here.contains(name) && !lost;
-      if (!wanted_here && !owned_here && !coming) {
-        const auto known = supervisors_.find(name);
-        // An earlier agent of a boot that was fenced since: it may hang, with its VIPs up.
-        if (known == supervisors_.end() && lost && was_left_here(name))
-          supervisors_[name] = supervise(name, Wanted::kStopped);
-        // It may not be called any more.
-        if (known != supervisors_.end() && lost && known->second->snapshot().state == "prepared")
-          known->second->set_wanted(Wanted::kStopped);
-        if (known == supervisors_.end() || lost) continue;
-        known->second->set_wanted(Wanted::kStopped);
-        // A VNFS that this head has given up, or did not get, is another head's.
-        if (assignment.reason != ha::Reason::kStopped &&
-            known->second->snapshot().state == "stopped") {
-          gone.push_back(std::move(known->second));
-          supervisors_.erase(known);
-        }
+    const std::string& self = head_.config.head_name;
+    const bool lost = is_lost(view, self);
+    const std::map<std::string, Wanted> all = wanted_on(view, self, coming_here);
+    for (const auto& [name, stored] : view.vnfses) {
+      const auto wanted = all.find(name);
+      if (wanted == all.end()) {
+        leave(name, stored.record, lost, gone);
         continue;
       }
-      const Wanted wanted = coming        ? Wanted::kPrepared
-                            : wanted_here ? Wanted::kStarted
-                                          : Wanted::kStopped;
       auto& supervisor = supervisors_[name];
-      const records::VnfsRecord& record = view.vnfses.at(name).record;
+      const records::VnfsRecord& record = stored.record;
+      const auto owner = view.owners.find(name);
+      const bool owned_here = owner != view.owners.end() && owner->second.record.head() == self;
       const std::uint64_t killed = record.killed_epoch();
       if (supervisor) {
-        supervisor->set_wanted(wanted);
+        supervisor->set_wanted(wanted->second);
         if (owned_here && exports_pending(view, name)) supervisor->refresh();
         if (owned_here && killed == owner->second.record.epoch())
           supervisor->end_instance(Epoch(killed), "an administrator has ordered it (symnas drill)");
         if (owned_here && record.restarted_epoch() == owner->second.record.epoch())
           supervisor->restart_instance(Epoch(record.restarted_epoch()));
       } else {
-        supervisor = supervise(name, wanted);
+        supervisor = supervise(name, wanted->second);
       }
     }
   }
   gone.clear();  // joins their threads, which may need mutex_
+}
+
+// Nothing of the VNFS is wanted here.
+void InstanceSet::leave(const std::string& name, const records::VnfsRecord& record, bool lost,
+                        std::vector<std::unique_ptr<Supervisor>>& gone) {
+  const auto known = supervisors_.find(name);
+  // An earlier agent of a boot that was fenced since: it may hang, with its VIPs up.
+  if (known == supervisors_.end() && lost && was_left_here(name))
+    supervisors_[name] = supervise(name, Wanted::kStopped);
+  // It may not be called any more.
+  if (known != supervisors_.end() && lost &&
+      known->second->snapshot().phase == instance::Phase::kPrepared)
+    known->second->set_wanted(Wanted::kStopped);
+  if (known == supervisors_.end() || lost) return;
+  known->second->set_wanted(Wanted::kStopped);
+  // A VNFS that this head has given up, or did not get, is another head's.
+  if (!record.stopped() && known->second->snapshot().phase == instance::Phase::kStopped) {
+    gone.push_back(std::move(known->second));
+    supervisors_.erase(known);
+  }
 }
 
 void InstanceSet::stop_all() {

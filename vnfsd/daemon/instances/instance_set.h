@@ -6,6 +6,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "common/base/thread_annotations.h"
 #include "vnfsd/daemon/head/this_head.h"
@@ -42,6 +43,8 @@ class InstanceSet final : public Instances {
  private:
   std::unique_ptr<instance::Supervisor> supervise(const std::string& vnfs,
                                                   instance::Wanted wanted) const;
+  void leave(const std::string& name, const records::VnfsRecord& record, bool lost,
+             std::vector<std::unique_ptr<instance::Supervisor>>& gone) REQUIRES(mutex_);
   bool was_left_here(const std::string& vnfs) const;  // an instance of this boot
 
   const ThisHead& head_;

@@ -12,7 +12,7 @@ namespace symnas::vnfsd::daemon {
 void LaterSteps::look(const std::map<std::string, instance::InstanceSnapshot>& instances) {
   std::map<std::string, Later> serving;
   for (const auto& [vnfs, snapshot] : instances) {
-    if (snapshot.state != "serving") continue;
+    if (snapshot.standing() != InstanceStanding::kServing) continue;
     serving[vnfs] = {snapshot.epoch, snapshot.first_request_ns, snapshot.last_reclaim_ns};
   }
   std::erase_if(later_, [&](const auto& known) { return !serving.contains(known.first); });

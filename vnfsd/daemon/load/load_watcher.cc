@@ -75,7 +75,7 @@ records::LoadRecord LoadWatcher::read_instances() {
   records::LoadRecord record;
   std::set<std::string> read;
   for (const auto& [vnfs, snapshot] : instances_.snapshots()) {
-    if (snapshot.state != "serving") continue;
+    if (snapshot.standing() != InstanceStanding::kServing) continue;
     auto report = links_.read(instance::paths_for(head_.config, vnfs).control);
     if (!report) {
       records::LoadVnfs& failed = *record.add_vnfses();

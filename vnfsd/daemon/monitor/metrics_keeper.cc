@@ -173,12 +173,12 @@ std::map<std::string, metrics::InstanceSight> MetricsKeeper::instances() const {
   auto said = instance_reader_.said();
   for (const auto& [vnfs, snapshot] : parts_.instances.snapshots()) {
     metrics::InstanceSight& sight = out[vnfs];
-    sight.state = snapshot.state;
+    sight.standing = snapshot.standing();
     sight.since_s = seconds(snapshot.since_ns);
     sight.restarts = snapshot.restarts;
     sight.problem = !snapshot.error.empty() || !snapshot.vips_taken.empty();
     if (snapshot.pid == 0) continue;
-    if (snapshot.state == "serving")
+    if (snapshot.standing() == InstanceStanding::kServing)
       sight.gate_margin_s = gate_margin_s(snapshot.pid, head_.clock.mono_ns());
     if (const auto found = said.find(vnfs); found != said.end())
       sight.said = std::move(found->second);

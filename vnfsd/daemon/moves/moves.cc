@@ -70,6 +70,12 @@ void Moves::answer_moves(const ClusterView& view, const std::map<Revision, std::
       finish_move(view, vnfs);
       continue;
     }
+    // It came here without an answer of this boot.
+    const auto owner = view.owners.find(vnfs);
+    if (owner != view.owners.end() && owner->second.record.head() == head_.config.head_name) {
+      finish_move(view, vnfs);
+      continue;
+    }
     // The administrator who gave the order does not wait any more.
     if (ages.at(move.mod_revision) > kOrderNs) continue;
     // A decider's order is for one boot.
@@ -131,7 +137,7 @@ bool Moves::is_prepared(const std::string& vnfs, std::string& why_not) {
   if (found == instances.end()) return false;
   const instance::InstanceSnapshot& snapshot = found->second;
   if (!snapshot.vips_taken.empty()) why_not = snapshot.vips_taken;
-  return snapshot.state == "prepared";
+  return snapshot.phase == instance::Phase::kPrepared;
 }
 
 // When served() could not.
@@ -140,7 +146,7 @@ void Moves::finish_move(const ClusterView& view, const std::string& vnfs) {
   if (owner == view.owners.end() || owner->second.record.head() != head_.config.head_name) return;
   const auto instances = parts_.instances.snapshots();
   const auto found = instances.find(vnfs);
-  if (found == instances.end() || found->second.state != "serving") return;
+  if (found == instances.end() || found->second.standing() != InstanceStanding::kServing) return;
   if (const Status ended = parts_.ownership.end_move(vnfs); !ended)
     log::warn("{}", ended.error().message);
 }

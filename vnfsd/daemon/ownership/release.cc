@@ -7,6 +7,7 @@
 #include "common/kv/keys.h"
 #include "vnfsd/daemon/head/limits.h"
 #include "vnfsd/daemon/ownership/ownership.h"
+#include "vnfsd/plans/ownership.h"
 #include "vnfsd/records/limits.h"
 
 namespace symnas::vnfsd::daemon {
@@ -26,41 +27,16 @@ Status Ownership::release(const std::string& vnfs, const instance::Farewell& far
 
 Status Ownership::release_of(const ClusterView& view, const std::string& vnfs,
                              const instance::Farewell& farewell) {
-  const auto owner = view.owners.find(vnfs);
-  if (owner == view.owners.end() || owner->second.record.head() != head_.config.head_name)
-    return {};
-  if (!head_.check_not_removed(view)) return {};  // another machine's of this name
-  records::Departure departure = farewell.departure;
-  const auto move = view.moves.find(vnfs);
-  if (move != view.moves.end()) departure.set_cause(records::DEPARTURE_MOVED);
-  kv::Txn txn;
-  txn.compares.push_back(kv::mod_revision_is(kv::keys::kOwners + vnfs, owner->second.mod_revision));
-  txn.success.push_back(kv::erase(kv::keys::kOwners + vnfs));
-  if (!farewell.connections.empty() || !farewell.unheard.empty()) {
-    records::ConnectionsRecord connections;
-    for (const std::string& tcp : farewell.connections | std::views::take(kConnectionsRecorded))
-      connections.add_tcp(tcp);
-    for (const std::string& tcp : farewell.unheard) connections.add_unheard(tcp);
-    txn.success.push_back(kv::put(kv::keys::kConnections + vnfs, connections.SerializeAsString()));
-  } else if (departure.epoch() != 0) {  // its last instance has said that there are none
-    txn.success.push_back(kv::erase(kv::keys::kConnections + vnfs));
-  }
-  if (move != view.moves.end()) {
-    records::MoveRecord left = move->second.record;
-    *left.mutable_departure() = departure;
-    // Also when no instance has run: whoever comes after has a later epoch than all there were.
-    left.mutable_departure()->set_epoch(std::max(departure.epoch(), owner->second.record.epoch()));
-    txn.success.push_back(kv::put(kv::keys::kMoves + vnfs, left.SerializeAsString()));
-  }
-  txn.compares.push_back(kv::mod_revision_is(
-      kv::keys::kMoves + vnfs, move == view.moves.end() ? Revision{} : move->second.mod_revision));
+  auto plan = plan_release(view, head_.boot(), vnfs,
+                           {farewell.departure, farewell.connections, farewell.unheard});
+  if (!plan) return {};
   SYMNAS_ASSIGN(const kv::TxnResult result,
-                kv::txn_blocking(head_.store, std::move(txn), kStoreDeadlineMs));
+                kv::txn_blocking(head_.store, std::move(plan->txn), kStoreDeadlineMs));
   if (!result.succeeded) {
     return fail(ErrorCode::kConflict, fmt::format("vnfs {}: its records changed", vnfs));
   }
   reader_.must_show(result.revision);
-  history_.note_departure(vnfs, departure);
+  history_.note_departure(vnfs, plan->departure);
   return {};
 }
 

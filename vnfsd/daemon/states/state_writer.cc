@@ -27,7 +27,8 @@ records::HeadStates StateWriter::states_now(std::int64_t agent_started_ns) const
     records::ToldInstance& one = *states.add_instances();
     one.set_vnfs(vnfs);
     one.set_epoch(snapshot.epoch);
-    one.set_state(snapshot.state);
+    one.set_state(std::string(name_of(snapshot.standing())));
+    one.set_phase(std::string(instance::name_of(snapshot.phase)));
     one.set_since_ns(snapshot.since_ns);
     one.set_restarts(snapshot.restarts);
     one.set_last_exit(snapshot.last_exit.substr(0, kToldTextBytesMax));

@@ -51,14 +51,14 @@ TEST_F(SupervisorRequestsTest, OnlyAnInstanceThatMayOpenLunsHasToBeRefreshed) {
   EXPECT_TRUE(requests.refreshed()) << "there is none";
   requests.show([](InstanceSnapshot& shown) {
     shown.pid = 42;
-    shown.state = "serving";
+    shown.phase = Phase::kServing;
   });
   EXPECT_FALSE(requests.refreshed());
   requests.take_refresh();
   EXPECT_TRUE(requests.refreshed());
   requests.put_refresh_back();
   EXPECT_FALSE(requests.refreshed());
-  requests.show([](InstanceSnapshot& shown) { shown.state = "prepared"; });
+  requests.show([](InstanceSnapshot& shown) { shown.phase = Phase::kPrepared; });
   EXPECT_TRUE(requests.refreshed()) << "a standby gets its file when it is called";
 }
 

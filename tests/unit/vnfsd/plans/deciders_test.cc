@@ -290,9 +290,9 @@ TEST_F(DecidersTest, AStoppedOneIsNotTaken) {
 }
 
 TEST_F(DecidersTest, AnInstanceThatDoesNotServeIsSickOrOnItsWay) {
-  EXPECT_EQ(standing("c1n1", InstanceSight{"serving", ""}), Standing::kServing);
-  EXPECT_EQ(standing("c1n1", InstanceSight{"starting", ""}), Standing::kMoving);
-  EXPECT_EQ(standing("c1n1", InstanceSight{"waiting", "LUN0: Input/output error"}),
+  EXPECT_EQ(standing("c1n1", InstanceSight{InstanceStanding::kServing, ""}), Standing::kServing);
+  EXPECT_EQ(standing("c1n1", InstanceSight{InstanceStanding::kStarting, ""}), Standing::kMoving);
+  EXPECT_EQ(standing("c1n1", InstanceSight{InstanceStanding::kWaiting, "LUN0: Input/output error"}),
             Standing::kSick);
 }
 

@@ -11,7 +11,7 @@ class ClientWatcherTest : public HeadWorld {
   void SetUp() override {
     builder.basics().vnfs1().owner("vnfs1", "c1n3");
     instance::InstanceSnapshot& serving = instances.all["vnfs1"];
-    serving.state = "serving";
+    serving.phase = instance::Phase::kServing;
     serving.pid = 42;
     connected.add_tcp("10.0.0.101:2049 10.0.0.7:900");
     show();

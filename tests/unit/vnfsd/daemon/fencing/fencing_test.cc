@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <thread>
 
@@ -29,7 +30,7 @@ Config with_power() {
 // c1n3 fences c1n2, which owns vnfs1, whose instance has mounted filesystem u04.
 class FencingTest : public HeadWorld {
  protected:
-  FencingTest() : HeadWorld(with_power()) {}
+  explicit FencingTest(Config config = with_power()) : HeadWorld(std::move(config)) {}
   void SetUp() override {
     builder.head("c1n3", "10.99.0.3").basics();
     boot("boot2");
@@ -176,6 +177,71 @@ TEST_F(FencingTest, ARepetitionSaysThatItIsDone) {
   ASSERT_TRUE(fence("c1n2"));
   ASSERT_TRUE(fence("c1n2"));
   EXPECT_EQ(asked.size(), 1u);
+}
+
+// Its LUNs only are cut off: its instance, which answers from memory for 45 ms after a heartbeat,
+// may go on.
+class LunFencingTest : public FencingTest {
+ protected:
+  LunFencingTest() : FencingTest(with_luns()) {}
+  static Config with_luns() {
+    Config config = with_power();
+    config.fence.cuts = "luns";
+    return config;
+  }
+  void answers(std::uint32_t answers_ms) {
+    fs::records::MountRecord mounted = mount().record;
+    mounted.set_answers_ms(answers_ms);
+    builder.put(kv::keys::mount(kFs, kMount), mounted.SerializeAsString());
+  }
+  void beat() { builder.put(kv::keys::heartbeat(kFs, kMount), "beat"); }
+  // The next look at the mount's heartbeat.
+  void next_look_meets(kv::TxnFault::Kind fault) {
+    faults->push(fault, [](const kv::Txn& txn) {
+      return std::ranges::any_of(txn.success, [](const kv::Op& op) {
+        return op.range.key == kv::keys::heartbeat(kFs, kMount);
+      });
+    });
+  }
+  static std::int64_t now_ms() { return env::system_clock().mono_ns() / 1'000'000; }
+};
+
+TEST_F(LunFencingTest, WaitsUntilNothingIsAnsweredFromMemory) {
+  answers(45);
+  beat();
+  std::int64_t beat_ms = 0;
+  during = [&] {
+    beat();  // the last one that succeeds
+    beat_ms = now_ms();
+  };
+  ASSERT_TRUE(fence("c1n2"));
+  EXPECT_GE(now_ms() - beat_ms, 45 * 11 / 9);
+  EXPECT_FALSE(mount().alive());
+  EXPECT_EQ(record().cuts(), "luns");
+}
+
+TEST_F(LunFencingTest, CountsFromTheBeginningOfTheFenceWhatHasNotMoved) {
+  answers(20'000);
+  beat();
+  next_look_meets(kv::TxnFault::Kind::kDelay);  // by nothing: it shows when somebody has looked
+  during = [&] {
+    while (!faults->empty()) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    clock.advance_ns(30'000'000'000);
+  };
+  const std::int64_t began_ms = now_ms();
+  ASSERT_TRUE(fence("c1n2"));
+  EXPECT_LT(now_ms() - began_ms, 10'000) << "it waited for 24 s";
+  EXPECT_FALSE(mount().alive());
+}
+
+TEST_F(LunFencingTest, ReadsSignsOfLifeAgainWhenEtcdDidNotAnswer) {
+  answers(5);
+  next_look_meets(kv::TxnFault::Kind::kRequestLost);
+  next_look_meets(kv::TxnFault::Kind::kRequestLost);
+  ASSERT_TRUE(fence("c1n2"));
+  EXPECT_TRUE(faults->empty());
+  EXPECT_FALSE(mount().alive());
 }
 
 // Without being asked: only while all that was seen holds.

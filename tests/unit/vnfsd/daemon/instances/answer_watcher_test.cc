@@ -10,7 +10,7 @@ class AnswerWatcherTest : public HeadWorld {
  protected:
   void SetUp() override {
     instance::InstanceSnapshot& serving = instances.all["vnfs1"];
-    serving.state = "serving";
+    serving.phase = instance::Phase::kServing;
     serving.pid = 42;
     serving.epoch = 7;
   }
@@ -51,9 +51,9 @@ TEST_F(AnswerWatcherTest, OneThatMayNotAnswerIsLeftAlone) {
 }
 
 TEST_F(AnswerWatcherTest, OneThatDoesNotServeIsNotAsked) {
-  instances.all["vnfs1"].state = "starting";
+  instances.all["vnfs1"].phase = instance::Phase::kStarting;
   look_for_ms(2 * kDeadWorkersMs);
-  instances.all["vnfs1"].state = "serving";
+  instances.all["vnfs1"].phase = instance::Phase::kServing;
   instances.all["vnfs1"].pid = 0;
   look_for_ms(2 * kDeadWorkersMs);
   EXPECT_TRUE(instances.ended.empty());

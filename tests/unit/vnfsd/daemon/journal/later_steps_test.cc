@@ -17,7 +17,7 @@ class LaterStepsTest : public HeadWorld {
     txn.success.push_back(put_tenure("vnfs1", tenure));
     ASSERT_TRUE(kv::txn_blocking(builder.store, std::move(txn), kTestDeadlineMs));
     instance::InstanceSnapshot& serving = instances["vnfs1"];
-    serving.state = "serving";
+    serving.phase = instance::Phase::kServing;
     serving.epoch = 7;
   }
   records::TenureRecord tenure() {

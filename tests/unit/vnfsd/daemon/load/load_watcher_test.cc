@@ -13,7 +13,7 @@ class LoadWatcherTest : public HeadWorld {
   void SetUp() override {
     builder.basics().vnfs1().owner("vnfs1", "c1n3");
     instance::InstanceSnapshot& serving = instances.all["vnfs1"];
-    serving.state = "serving";
+    serving.phase = instance::Phase::kServing;
     serving.epoch = builder.view().owners.at("vnfs1").record.epoch();
     watcher.look();  // opens the watch
   }

@@ -46,7 +46,7 @@ class MetricsKeeperTest : public HeadWorld {
 TEST_F(MetricsKeeperTest, ShowsWhatTheComponentsHaveSeen) {
   builder.three_heads().basics().vnfs1().owner("vnfs1", "c1n2");
   reader.copy = builder.view();
-  instances.all["vnfs2"].state = "starting";
+  instances.all["vnfs2"].phase = instance::Phase::kStarting;
   instances.all["vnfs2"].error = "no export";
   keeper.look();
   EXPECT_TRUE(shows("symnas_vnfs_owner{vnfs=\"vnfs1\",head=\"c1n2\"} 1")) << keeper.text();

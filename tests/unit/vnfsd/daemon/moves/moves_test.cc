@@ -102,7 +102,7 @@ TEST_F(MovesTest, AnswersAnOrderWhenTheStandbyWaits) {
   look();
   EXPECT_TRUE(moves.preparing().contains("vnfs1"));
   EXPECT_EQ(order().ready_incarnation(), "");
-  instances.all["vnfs1"].state = "prepared";
+  instances.all["vnfs1"].phase = instance::Phase::kPrepared;
   look();
   EXPECT_EQ(order().ready_incarnation(), "boot");
 }
@@ -123,7 +123,7 @@ TEST_F(MovesTest, SaysInTheOrderWhyItDoesNotTakeAVnfs) {
 TEST_F(MovesTest, VipsThatOthersHaveAreAReason) {
   builder.owner("vnfs1", "c1n2");
   order_here("c1n2");
-  instances.all["vnfs1"].state = "waiting";
+  instances.all["vnfs1"].phase = instance::Phase::kWaiting;
   instances.all["vnfs1"].vips_taken = "10.0.0.101 is taken";
   look();
   EXPECT_EQ(order().refusal(), "10.0.0.101 is taken");
@@ -134,7 +134,7 @@ TEST_F(MovesTest, AnOldOrderIsNotAnswered) {
   builder.owner("vnfs1", "c1n2");
   order_here("c1n2");
   look();
-  instances.all["vnfs1"].state = "prepared";
+  instances.all["vnfs1"].phase = instance::Phase::kPrepared;
   clock.advance_ns(kOrderNs + 1);
   look();
   EXPECT_EQ(order().ready_incarnation(), "");
@@ -143,10 +143,10 @@ TEST_F(MovesTest, AnOldOrderIsNotAnswered) {
 TEST_F(MovesTest, AnOrderIsOverWhenItsTargetServes) {
   builder.owner("vnfs1", "c1n2");
   order_here("c1n2");
-  instances.all["vnfs1"].state = "prepared";
+  instances.all["vnfs1"].phase = instance::Phase::kPrepared;
   look();
   builder.owner("vnfs1", "c1n3");
-  instances.all["vnfs1"].state = "serving";
+  instances.all["vnfs1"].phase = instance::Phase::kServing;
   look();
   EXPECT_FALSE(builder.view().moves.contains("vnfs1"));
 }

@@ -14,7 +14,7 @@ class StateWriterTest : public HeadWorld {
     builder.basics().vnfs1().owner("vnfs1", "c1n3");
     register_head(5);
     instance::InstanceSnapshot& starting = instances.all["vnfs1"];
-    starting.state = "starting";
+    starting.phase = instance::Phase::kStarting;
     starting.epoch = 7;
     starting.pid = 42;
   }
@@ -58,7 +58,7 @@ TEST_F(StateWriterTest, WritesOnlyWhatHasChanged) {
   pass_ms(kStatesLookMs);
   look();
   EXPECT_EQ(told_by_c1n3().told_ns(), told_ns);
-  instances.all["vnfs1"].state = "serving";
+  instances.all["vnfs1"].phase = instance::Phase::kServing;
   look();
   EXPECT_EQ(told_by_c1n3().told_ns(), clock.wall_ns());
   EXPECT_EQ(instance_of(told_by_c1n3(), "vnfs1")->state(), "serving");
