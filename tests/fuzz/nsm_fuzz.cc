@@ -14,7 +14,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   static_cast<void>(nsm::decode_reply(bytes));
   if (size >= 4) static_cast<void>(nsm::fragment_bytes(std::string_view(bytes).substr(0, 4)));
-  static_cast<void>(nsm::port_of_universal(bytes));
   if (const auto client = fs::parse_nlm_client(bytes)) {
     const auto again = fs::parse_nlm_client(fs::identity_of(*client));
     if (!again || *again != *client) std::abort();

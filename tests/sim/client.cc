@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "fsal_cluster/ops/rename.h"
+
 namespace symnas::sim {
 
 namespace {

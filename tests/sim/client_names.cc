@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "fsal_cluster/ops/rename.h"
 #include "tests/sim/client.h"
 
 namespace symnas::sim {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "fsal_cluster/mount/mount.h"
+#include "fsal_cluster/ops/rename.h"
 #include "tests/sim/runtime/simulation.h"
 
 namespace symnas::sim {
@@ -70,9 +71,9 @@ class HoldingMount final : public fs::Mount {
                                     const std::string& name) override {
     return held(mount_.rmdir(who, dir, name));
   }
-  Result<Renamed> rename(const fs::Credentials& who, const fs::Handle& from_dir,
-                         const std::string& from_name, const fs::Handle& to_dir,
-                         const std::string& to_name) override {
+  Result<fs::Renamed> rename(const fs::Credentials& who, const fs::Handle& from_dir,
+                             const std::string& from_name, const fs::Handle& to_dir,
+                             const std::string& to_name) override {
     return held(mount_.rename(who, from_dir, from_name, to_dir, to_name));
   }
   Result<fs::DirectoryPage> readdir(const fs::Handle& dir, std::uint64_t cookie,

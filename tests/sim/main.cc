@@ -18,7 +18,8 @@ int main(int argc, char** argv) {
                            {"mount", run_mount},
                            {"data", run_data},
                            {"heads", run_heads},
-                           {"moves", run_moves}},
+                           {"moves", run_moves},
+                           {"service", run_service}},
                           [] {
                             symnas::log::init("sim", "critical");
                             prepare_disks();

@@ -1,5 +1,6 @@
 #include "tests/sim/mount_world.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -22,9 +23,10 @@ std::int64_t up_to_ms(std::uint64_t ms) {
   return static_cast<std::int64_t>(below(ms * static_cast<std::uint64_t>(kNsPerMs) + 1));
 }
 
-// The gate's window on the slowest clock, plus the time of a thread between its check and its
-// answer.
-constexpr std::int64_t kGateWindowWorldNs = fs::kGateWindowNs * 10 / 9 + 100 * kNsPerMs;
+// The time of a thread between its check and its answer.
+constexpr std::int64_t kThreadNs = 100 * kNsPerMs;
+// How long a heartbeat counts on the slowest clock.
+constexpr std::int64_t kLifeWindowWorldNs = fs::kLifeWindowNs * 10 / 9 + kThreadNs;
 
 constexpr std::int64_t kStandbyTimeoutNs = 15'000 * kNsPerMs;
 
@@ -163,7 +165,7 @@ std::unique_ptr<MountWorld::Instance> MountWorld::new_instance(std::uint64_t epo
 void MountWorld::call_instance(Instance& instance) {
   instance.lun =
       std::make_shared<SimLun>(*instance.process, array_, calm_ ? LunFaults{} : lun_faults_);
-  if (instance.disproved) instance.lun->refuse();
+  if (instance.disproved) instance.lun->refuse(SimLun::Refusal::kConflict);
   instance.called = true;
   wake(&instance);
 }
@@ -221,12 +223,36 @@ void MountWorld::disprove(Instance& instance) {
   instance.disproved = true;
 }
 
-// A fence that leaves the process alive: it can do no I/O and put nothing in etcd, and its last
-// proof has become too old. Until then it may answer from memory, and nobody changes anything
-// behind it.
-void MountWorld::fence_alive(Instance& instance) {
-  instance.lun->refuse();
+fs::LifeSigns MountWorld::look_at_signs(const Instance& instance) {
+  for (;;) {
+    auto signs =
+        fs::look_at_life_signs(daemon_store_, daemon_, {{VnfsId{vnfs_}, Epoch{instance.epoch}}});
+    if (signs) return *signs;
+    sleep_ns(50 * kNsPerMs);
+  }
+}
+
+// The head's LUNs are cut off. Until then its heartbeats may go on; while etcd is full it proves
+// itself by reads only, which nobody sees.
+void MountWorld::cut_off(Instance& instance) {
+  const bool reaches_etcd = below(3) == 0;
+  const bool full = reaches_etcd && rough() && below(2) == 0;
+  if (reaches_etcd) instance.faults->set_partitioned(false);
+  if (full) server_->set_quota(kv::MemServer::Quota::kFull);
+  if (below(2) == 0) sleep_ns(up_to_ms(1'500));
+  if (reaches_etcd) instance.faults->set_partitioned(true);
+  if (full) server_->set_quota(kv::MemServer::Quota::kFree);
+  instance.lun->refuse(below(2) == 0 ? SimLun::Refusal::kConflict : SimLun::Refusal::kNoAnswer);
   instance.lun->drain();
+}
+
+// A fence that leaves the process alive: it can do no I/O and put nothing in etcd. What it may
+// still do is answer from memory, until its last sign of life has become too old; until then nobody
+// changes anything behind it.
+void MountWorld::fence_alive(Instance& instance) {
+  std::optional<fs::LifeSigns> before;  // nullopt: another head has begun the fence, and died
+  if (below(4) != 0) before = look_at_signs(instance);
+  cut_off(instance);
   disprove(instance);
   const bool full = rough() && below(6) == 0;  // no heartbeat can be put, but reads are answered
   if (full) {
@@ -234,11 +260,15 @@ void MountWorld::fence_alive(Instance& instance) {
     server_->set_quota(kv::MemServer::Quota::kFull);
   } else {
     spawn(daemon_, "etcd is back", [faults = instance.faults] {
-      sleep_ns(below(4) == 0 ? up_to_ms(9'000) : kGateWindowWorldNs + up_to_ms(15'000));
+      sleep_ns(below(4) == 0 ? up_to_ms(1'000) : kLifeWindowWorldNs + up_to_ms(15'000));
       faults->set_partitioned(false);
     });
   }
-  sleep_ns(kGateWindowWorldNs);
+  const fs::LifeSigns after = look_at_signs(instance);
+  const auto silent_ns = fs::silent_from_ns(before ? &*before : nullptr, after);
+  if (!silent_ns) fail("a mount does not say how long it answers from memory");
+  const std::int64_t pause_ns = daemon_.world_ns_of(*silent_ns) + kThreadNs - now_ns();
+  if (pause_ns > 0) sleep_ns(pause_ns);
   if (full) server_->set_quota(kv::MemServer::Quota::kFree);
   instance.closing = true;  // takes no more requests
   fs::Mount* const mount = std::exchange(instance.mount, nullptr);
@@ -250,7 +280,7 @@ void MountWorld::fence_alive(Instance& instance) {
 void MountWorld::ask_after_the_end(Instance& instance, fs::Mount& mount) {
   for (std::uint64_t i = 0; i < 4; ++i) {
     spawn(*instance.process, "witness", [this, &mount, i] {
-      sleep_ns(up_to_ms(3'000));
+      sleep_ns(up_to_ms(below(2) == 0 ? 300 : 3'000));
       trace("asks what has been ended");
       if (i % 2 == 0) {
         static_cast<void>(mount.getattr(root()));

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "fsal_cluster/mount/mount.h"
+#include "fsal_cluster/state/life_signs.h"
 #include "tests/sim/runtime/simulation.h"
 #include "tests/sim/sim_lun.h"
 #include "tests/sim/sim_store.h"
@@ -90,9 +91,9 @@ class MountWorld {
   void kill_all();
   // A planned move: running requests end, the mount closes, then the process is killed.
   void close_cleanly();
-  // The instance's LUNs refuse it, mostly etcd does not hear it either, and its mount is ended
-  // after the gate's window, but the process is not killed and goes on. Until then it is asked, and
-  // what it answers from memory must be true; after that it must answer nothing that it is asked.
+  // The instance's LUNs refuse it, mostly etcd does not hear it either, and its mount is ended when
+  // it cannot answer from memory any more, but the process is not killed and goes on. Until then it
+  // is asked, and what it answers must be true; after that it must answer nothing that it is asked.
   // It may be at any point of its way to serving.
   void outlive();
   // kAway: no further instance is started until kHere.
@@ -139,6 +140,8 @@ class MountWorld {
   Revision put_owner(std::uint64_t epoch);
   void fence(Instance& instance);
   void end_mounts(const Instance& instance);
+  fs::LifeSigns look_at_signs(const Instance& instance);
+  void cut_off(Instance& instance);
   void fence_alive(Instance& instance);
   void disprove(Instance& instance);
   void ask_after_the_end(Instance& instance, fs::Mount& mount);

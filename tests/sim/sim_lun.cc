@@ -115,7 +115,8 @@ void SimLun::submit(Kind kind, std::uint64_t offset, std::span<std::byte> into,
     request->from = from;
     request->durability = durability;
     request->done = std::move(done);
-    if (refused_) {
+    if (refusal_ == Refusal::kNoAnswer) return;
+    if (refusal_ == Refusal::kConflict) {
       inbox_->push([then = std::move(request->done)] {
         then(symnas::fail(ErrorCode::kFenced, "injected: reservation conflict"));
       });

@@ -65,8 +65,9 @@ class SimLun final : public cvm::VolumeIo {
 
   // Returns when no request of the process is on its way to the disk any more.
   void drain();
-  // From now on every request gets a reservation conflict.
-  void refuse() { refused_ = true; }
+  // From now on no request reaches the disk.
+  enum class Refusal { kNone, kConflict, kNoAnswer };
+  void refuse(Refusal refusal) { refusal_ = refusal; }
   // No more errors and delays.
   void calm() { faults_ = {}; }
 
@@ -83,7 +84,7 @@ class SimLun final : public cvm::VolumeIo {
   const std::shared_ptr<SimArray> array_;
   const std::shared_ptr<Inbox> inbox_;
   LunFaults faults_;
-  bool refused_ = false;
+  Refusal refusal_ = Refusal::kNone;
 };
 
 }  // namespace symnas::sim

@@ -20,6 +20,9 @@ void run_heads(std::uint64_t seed);
 // What clients hold over moves of VNFSs: locks of NLM and NFSv4, repeated operations.
 void run_moves(std::uint64_t seed);
 
+// A VNFS on two heads: lifecycle, claims, fences, moves.
+void run_service(std::uint64_t seed);
+
 // Makes what the runs of a program share. To be called before the first of them.
 void prepare_disks();
 

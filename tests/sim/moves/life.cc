@@ -16,6 +16,7 @@ namespace symnas::sim {
 namespace {
 
 constexpr std::int64_t kNsPerMs = 1'000'000;
+constexpr std::int64_t kGrantGivenUpNs = 5'000 * kNsPerMs;
 constexpr std::uint16_t kStatdOfClient = 700;  // reserved: an administrator's
 
 bool overlap(const fs::LockRange& a, const fs::LockRange& b) {
@@ -63,12 +64,7 @@ Life::Life(MountWorld& world, std::uint64_t epoch, fs::Mount& mount, std::vector
           return symnas::fail(ErrorCode::kUnavailable, "not recorded yet");
         return {};
       }),
-      notices_(nsm::state_of_epoch(epoch), "vnfs",
-               [] { return static_cast<std::uint32_t>(below(UINT32_MAX)); }),
-      nfs4_(*this) {
-  for (const fs::NlmClient& client : mount_.locks().nlm_clients())
-    notices_.add({client.address, client.server}, now_ns() / kNsPerMs);
-}
+      nfs4_(*this) {}
 
 void Life::serve(const Key& key, const Body& body,
                  const std::function<void(CallStatus)>& answered) {
@@ -83,7 +79,8 @@ void Life::serve(const Key& key, const Body& body,
     if (!answer) return;
     replies_[key] = answer;
   }
-  if (mount_.gate().wait() == fs::Gate::Passage::kOpen) answered(*answer);
+  fs::Gate& gate = mount_.gate();
+  if (gate.wait_to_answer(gate.now_ns()) == fs::Gate::Passage::kOpen) answered(*answer);
 }
 
 // --- locks
@@ -127,10 +124,48 @@ std::optional<CallStatus> Life::test(const LockCall& call, fs::LockOwner* holder
 
 // --- NLM
 
+fs::LockWait Life::wait_of(const LockCall& call) const {
+  fs::LockWait wait;
+  wait.ino = ino(call.file);
+  wait.generation = files_[call.file].generation;
+  wait.owner = call.owner;
+  wait.range = call.range;
+  wait.nsm_state = call.nsm_state;
+  return wait;
+}
+
+void Life::end_wait(const LockCall& call) { mount_.locks().end_wait(wait_of(call)); }
+
+void Life::bring_back_waiters(const std::function<Granted(const LockCall&)>& client) {
+  for (const fs::LockWait& wait : mount_.locks().left_waits()) {
+    const auto file = std::find_if(files_.begin(), files_.end(),
+                                   [&](const fs::Handle& one) { return one.ino == wait.ino; });
+    LockCall call;
+    call.owner = wait.owner;
+    call.file = static_cast<std::size_t>(file - files_.begin());
+    call.range = wait.range;
+    call.nsm_state = wait.nsm_state;
+    const FileTurn turn(*this, call.file);
+    if (!mount_.locks().is_left(wait)) continue;
+    if (std::any_of(waiters_.begin(), waiters_.end(), [&](const Waiter& waiter) {
+          return waiter.call.file == call.file && waiter.call.owner == call.owner &&
+                 overlap(waiter.call.range, call.range);
+        })) {
+      mount_.locks().end_left(wait);
+      continue;
+    }
+    waiters_.push_back({call, client(call), ++last_cookie_});
+    mount_.locks().begin_wait(wait_of(call));
+  }
+}
+
 void Life::settle_grants(const LockCall& call) {
   std::erase_if(grants_, [&](const Waiter& grant) {
-    return grant.call.file == call.file && grant.call.owner == call.owner &&
-           overlap(grant.call.range, call.range);
+    if (grant.call.file != call.file || grant.call.owner != call.owner ||
+        !overlap(grant.call.range, call.range))
+      return false;
+    end_wait(grant.call);
+    return true;
   });
 }
 
@@ -138,8 +173,11 @@ void Life::settle_grants(const LockCall& call) {
 void Life::drop_former_waits(const LockCall& call) {
   for (std::vector<Waiter>* list : {&waiters_, &grants_}) {
     std::erase_if(*list, [&](const Waiter& waiter) {
-      return waiter.call.file == call.file && waiter.call.owner == call.owner &&
-             fs::is_former_life(waiter.call.nsm_state, call.nsm_state);
+      if (waiter.call.file != call.file || waiter.call.owner != call.owner ||
+          !fs::is_former_life(waiter.call.nsm_state, call.nsm_state))
+        return false;
+      end_wait(waiter.call);
+      return true;
     });
   }
 }
@@ -154,11 +192,15 @@ std::optional<CallStatus> Life::nlm_lock(const LockCall& call, const Granted& wa
     return same_wait(waiter.call, call);
   });
   if (*answer != CallStatus::kDenied || !wait) {
-    if (waits != waiters_.end()) waiters_.erase(waits);
+    if (waits != waiters_.end()) {
+      waiters_.erase(waits);
+      end_wait(call);
+    }
     return answer;
   }
   if (waits == waiters_.end()) {
     waiters_.push_back({call, wait, ++last_cookie_});
+    mount_.locks().begin_wait(wait_of(call));
   } else {
     waits->wait = wait;
   }
@@ -174,6 +216,7 @@ std::optional<CallStatus> Life::nlm_unlock(const LockCall& call) {
 std::optional<CallStatus> Life::nlm_cancel(const LockCall& call) {
   const FileTurn turn(*this, call.file);
   std::erase_if(waiters_, [&](const Waiter& waiter) { return same_wait(waiter.call, call); });
+  end_wait(call);
   return CallStatus::kGranted;
 }
 
@@ -183,8 +226,11 @@ std::optional<CallStatus> Life::forget_nlm_client(const std::string& address,
   for (std::vector<Waiter>* list : {&waiters_, &grants_}) {
     std::erase_if(*list, [&](const Waiter& waiter) {
       const auto client = fs::parse_nlm_client(waiter.call.owner.client);
-      return client && client->address == address &&
-             (!but_state || fs::is_lost_by_notice(waiter.call.nsm_state, *but_state));
+      if (!client || client->address != address ||
+          (but_state && !fs::is_lost_by_notice(waiter.call.nsm_state, *but_state)))
+        return false;
+      end_wait(waiter.call);
+      return true;
     });
   }
   const Status recorded = mount_.locks().forget_nlm_client(address, but_state);
@@ -197,7 +243,8 @@ bool Life::poll(std::size_t index) {
   const std::size_t file = waiters_[index].call.file;
   const FileTurn turn(*this, file);
   if (index >= waiters_.size() || waiters_[index].call.file != file) return true;
-  const Waiter waiter = waiters_[index];
+  Waiter waiter = waiters_[index];
+  waiter.held_before = mount_.locks().held_by(ino(file), waiter.call.owner, waiter.call.nsm_state);
   if (locked(waiter.call) != CallStatus::kGranted) return true;
   std::erase_if(waiters_, [&](const Waiter& one) { return one.cookie == waiter.cookie; });
   grants_.push_back(waiter);
@@ -205,14 +252,15 @@ bool Life::poll(std::size_t index) {
   return true;
 }
 
-// Sends a message to the client, and its answer back; each may be lost.
+// Sends a message to the client, and its answer back. Each may be lost, but not a refusal: nobody
+// would ask again. A grant of which the client has not heard is taken back.
 void Life::call_back(const Waiter& waiter) {
   static Process& network = new_process("callbacks");
   spawn(network, "callback", [this, waiter] {
-    if (below(4) == 0) return;
-    sleep_ns(static_cast<std::int64_t>(below(50)) * kNsPerMs);
-    const bool wanted = waiter.wait();
-    if (below(4) == 0) return;
+    const bool arrives = below(4) != 0;
+    sleep_ns(arrives ? static_cast<std::int64_t>(below(50)) * kNsPerMs : kGrantGivenUpNs);
+    const bool wanted = arrives && waiter.wait();
+    if (wanted && below(4) == 0) return;
     world_.send(epoch_, [this, waiter, wanted](fs::Mount&) {
       const FileTurn turn(*this, waiter.call.file);
       grant_answered(waiter.cookie, wanted);
@@ -224,9 +272,28 @@ void Life::grant_answered(std::uint64_t cookie, bool wanted) {
   const auto grant = std::find_if(grants_.begin(), grants_.end(),
                                   [&](const Waiter& one) { return one.cookie == cookie; });
   if (grant == grants_.end()) return;
-  const LockCall call = grant->call;
+  const Waiter answered = *grant;
   grants_.erase(grant);
-  if (!wanted) static_cast<void>(unlocked(call));
+  if (!wanted) take_back(answered);
+  end_wait(answered.call);
+}
+
+void Life::take_back(const Waiter& grant) {
+  const fs::LockRange& range = grant.call.range;
+  LockCall part = grant.call;
+  for (std::uint64_t start = range.start;; start = part.range.end + 1) {
+    const auto held = std::find_if(
+        grant.held_before.begin(), grant.held_before.end(),
+        [&](const fs::LockRange& one) { return one.end >= start && one.start <= range.end; });
+    const bool keeps = held != grant.held_before.end() && held->start <= start;
+    part.range = {start, range.end, range.mode};
+    if (keeps)
+      part.range = {start, std::min(range.end, held->end), held->mode};
+    else if (held != grant.held_before.end())
+      part.range.end = held->start - 1;
+    static_cast<void>(keeps ? locked(part) : unlocked(part));
+    if (part.range.end == range.end) return;
+  }
 }
 
 void Life::sm_notify(const std::string& address, std::int32_t state,

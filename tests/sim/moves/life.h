@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "fsal_cluster/mount/mount.h"
-#include "fsal_cluster/nsm/notices.h"
 #include "fsal_cluster/nsm/reboots.h"
 #include "fsal_cluster/state/lock_table.h"
+#include "fsal_cluster/state/lock_waits.h"
 #include "tests/sim/mount_world.h"
 #include "tests/sim/moves/nfs4_clients.h"
 
@@ -101,22 +101,28 @@ class Life {
   // Tries the call that waits at this index. False: there are not so many.
   bool poll(std::size_t index);
   bool anybody_waits() const { return !waiters_.empty(); }
+  // Who waited when an earlier instance ended waits on; `client` gives the callback of a client.
+  void bring_back_waiters(const std::function<Granted(const LockCall&)>& client);
 
   // --- NSM. SM_NOTIFY of a client in a new life; `answered` as above.
   void sm_notify(const std::string& address, std::int32_t state,
                  const std::function<void()>& answered);
-  nsm::Notices& notices() { return notices_; }  // for one thread of the simulated world
 
  private:
   struct Waiter {
     LockCall call;
     Granted wait;
     std::uint64_t cookie = 0;
+    std::vector<fs::LockRange> held_before{};  // by its owner when it was granted
   };
 
   Ino ino(std::size_t file) const { return files_[file].ino; }
   void call_back(const Waiter& waiter);
   void grant_answered(std::uint64_t cookie, bool wanted);
+  // As ganesha patch 0031: what the owner held before the grant stays.
+  void take_back(const Waiter& grant);
+  fs::LockWait wait_of(const LockCall& call) const;
+  void end_wait(const LockCall& call);
   void drop_former_waits(const LockCall& call);
   // Drops cookies of grants that the client knows by now.
   void settle_grants(const LockCall& call);
@@ -131,7 +137,6 @@ class Life {
   std::vector<Waiter> grants_;  // called back, answer still to come
   std::uint64_t last_cookie_ = 0;
   nsm::Reboots reboots_;
-  nsm::Notices notices_;
   Nfs4Clients nfs4_;
 };
 

@@ -1,10 +1,8 @@
 #include "tests/sim/moves/nlm_client.h"
 
+#include <algorithm>
 #include <utility>
 
-#include "fsal_cluster/nsm/limits.h"
-#include "fsal_cluster/nsm/rpc_message.h"
-#include "fsal_cluster/nsm/xdr.h"
 #include "tests/sim/moves/turn.h"
 #include "tests/sim/runtime/simulation.h"
 
@@ -15,7 +13,6 @@ namespace {
 constexpr std::int64_t kNsPerMs = 1'000'000;
 constexpr std::int64_t kAskAgainNs = 5'000 * kNsPerMs;
 constexpr unsigned kOwners = 2;
-constexpr std::uint32_t kStatdPort = 40'000;
 
 }  // namespace
 
@@ -120,12 +117,24 @@ bool ModelNlmClient::granted(const std::shared_ptr<Wait>& wait) {
   return true;
 }
 
+// As Linux: a process that waits is found by its range, whatever was called before.
+bool ModelNlmClient::granted(const LockCall& call) {
+  if (dead_ || *gone_) return false;
+  const auto waiting = std::find_if(waits_.begin(), waits_.end(), [&](const auto& wait) {
+    return !wait->over && !wait->granted && wait->call.owner == call.owner &&
+           wait->call.file == call.file && wait->call.range == call.range;
+  });
+  return waiting != waits_.end() && granted(*waiting);
+}
+
 // F_SETLKW: asks, waits for the callback, asks again now and then, and may be interrupted.
 void ModelNlmClient::lock_and_wait(Arbiter::Holder holder, std::size_t file, Span span,
                                    fs::LockMode mode) {
   used_.insert({file, holder.owner});
-  auto wait = std::make_shared<Wait>(Wait{holder, file, span, mode});
   const LockCall call = call_of(holder, file, span, mode);
+  auto wait = std::make_shared<Wait>(Wait{holder, call, file, span, mode});
+  std::erase_if(waits_, [](const auto& one) { return one->over || one->granted; });
+  waits_.push_back(wait);
   const std::int64_t until_ns = now_ns() + up_to_ms(12'000);
   for (;;) {
     {
@@ -225,18 +234,10 @@ void ModelNlmClient::free_all() {
 
 // --- boots of the server
 
-std::string ModelNlmClient::datagram(std::uint16_t port, const std::string& message) {
-  if (dead_ || *gone_) return "";
-  const auto call = nsm::decode_call(message);
-  if (!call) fail("a notice is no call");
-  nsm::XdrWriter results;
-  if (port == nsm::kPortmapPort) {
-    results.put_u32(kStatdPort);
-  } else if (!reclaims_) {
-    reclaims_ = true;
-    spawn(current_process(), "reclaimer", [this] { reclaim(); });
-  }
-  return nsm::encode_reply(call->xid, nsm::AcceptState::kSuccess, results.take());
+void ModelNlmClient::server_booted() {
+  if (dead_ || *gone_ || reclaims_) return;
+  reclaims_ = true;
+  spawn(current_process(), "reclaimer", [this] { reclaim(); });
 }
 
 void ModelNlmClient::reclaim() {

@@ -6,9 +6,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "fsal_cluster/state/nlm_client.h"
 #include "tests/sim/moves/arbiter.h"
@@ -16,7 +18,7 @@
 
 namespace symnas::sim {
 
-class ModelNlmClient final : public Statd {
+class ModelNlmClient final : public Called {
  public:
   ModelNlmClient(Server& server, Arbiter& arbiter, unsigned number, std::size_t files);
 
@@ -31,11 +33,13 @@ class ModelNlmClient final : public Statd {
   bool dead() const { return dead_; }
   const std::string& address() const { return identity_.address; }
 
-  std::string datagram(std::uint16_t port, const std::string& message) override;
+  void server_booted() override;
+  bool granted(const LockCall& call) override;
 
  private:
   struct Wait {  // for a GRANTED call
     Arbiter::Holder holder;
+    LockCall call;
     std::size_t file = 0;
     Span span;
     fs::LockMode mode = fs::LockMode::kShared;
@@ -65,6 +69,7 @@ class ModelNlmClient final : public Statd {
   std::shared_ptr<bool> gone_ = std::make_shared<bool>(false);  // this life is over
   std::set<std::pair<std::size_t, unsigned>> used_;             // (file, owner) of this life
   bool busy_ = false;                                           // with an operation or reclaim
+  std::vector<std::shared_ptr<Wait>> waits_;                    // of processes that wait
   bool reclaims_ = false;
   bool told_ = true;  // its last boot has been told
   bool dead_ = false;

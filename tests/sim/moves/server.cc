@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "fsal_cluster/state/nlm_client.h"
 #include "tests/sim/moves/turn.h"
 #include "tests/sim/runtime/simulation.h"
 
@@ -54,10 +55,11 @@ std::optional<Server::Reply> Server::call(unsigned client, const Life::Body& bod
 
 bool Server::send(Life& life, const Life::Key& key, const Life::Body& body,
                   const std::shared_ptr<Sent>& sent) {
-  return world_.send(life.epoch(), [this, &life, key, body, sent](fs::Mount&) {
-    life.serve(key, body, [this, &life, sent](CallStatus answer) {
-      if (world_.fenced(life.epoch()) && !world_.retired(life.epoch()))
-        fail("an answer of an instance that has ended");
+  // What was sent before the end may be answered late: it was true when it was asked for.
+  const bool too_late = world_.fenced(life.epoch()) && !world_.retired(life.epoch());
+  return world_.send(life.epoch(), [&life, key, body, sent, too_late](fs::Mount&) {
+    life.serve(key, body, [sent, too_late](CallStatus answer) {
+      if (too_late) fail("an answer of an instance that has ended");
       sent->answer = answer;
     });
   });
@@ -106,7 +108,7 @@ void Server::serve_by_itself() {
   for (std::int64_t polled_ns = 0;; sleep_ns(100 * kNsPerMs)) {
     Life* const life = life_;
     if (life == nullptr || !world_.lives(life->epoch())) continue;
-    send_notices(*life);
+    begin(*life);
     if (now_ns() - polled_ns < kPollNs) continue;
     polled_ns = now_ns();
     poll_waiters(*life);
@@ -122,23 +124,23 @@ void Server::poll_waiters(Life& life) {
   });
 }
 
-void Server::send_notices(Life& life) {
-  for (const nsm::Notices::Message& message : life.notices().due(now_ns() / kNsPerMs)) {
-    const int copies = below(3) == 0 ? 0 : below(6) == 0 ? 2 : 1;
-    for (int i = 0; i < copies; ++i) deliver(life, message);
-  }
-  static_cast<void>(life.notices().ended());
-}
-
-void Server::deliver(Life& life, const nsm::Notices::Message& message) {
-  spawn(current_process(), "notice", [this, &life, message] {
-    sleep_ns(up_to_ms(300));
-    const auto statd = statds_.find(message.to.client);
-    if (statd == statds_.end()) return;
-    const std::string reply = statd->second->datagram(message.port, message.bytes);
-    if (reply.empty() || below(4) == 0 || !world_.lives(life.epoch())) return;
-    life.notices().received(message.to.client, reply, now_ns() / kNsPerMs);
+// What an instance does once, when its VIPs are up.
+void Server::begin(Life& life) {
+  if (life.epoch() == begun_epoch_) return;
+  begun_epoch_ = life.epoch();
+  world_.send(life.epoch(), [this, &life](fs::Mount&) {
+    life.bring_back_waiters([this](const LockCall& call) -> Granted {
+      const auto client = called_.find(fs::parse_nlm_client(call.owner.client)->address);
+      return [client = client->second, call] { return client->granted(call); };
+    });
   });
+  for (const auto& [address, client] : called_) {
+    if (below(2) == 0) continue;
+    spawn(current_process(), "notice", [client = client] {
+      sleep_ns(up_to_ms(300));
+      client->server_booted();
+    });
+  }
 }
 
 }  // namespace symnas::sim

@@ -1,6 +1,6 @@
 // Server: a VNFS as its clients reach it, whatever instance serves it on whatever head. It carries
 // calls to the instance and repeats them, like TCP connections and the clients' RPC; and it drives
-// what an instance does by itself (polling of blocked locks, notices, leases).
+// what an instance does by itself (polling of blocked locks, leases).
 //
 // Thread class: for simulated threads that belong to no instance.
 #pragma once
@@ -17,12 +17,16 @@
 
 namespace symnas::sim {
 
-// How the server reaches the status monitor of a client.
-class Statd {
+// How instances reach an NLM client by themselves.
+class Called {
  public:
-  virtual ~Statd() = default;
-  // Sends it a datagram, and returns its reply; "": none.
-  virtual std::string datagram(std::uint16_t port, const std::string& message) = 0;
+  virtual ~Called() = default;
+  // It may reclaim what it holds. No instance asks for that; those of earlier versions told their
+  // clients of each start, for a quarter of an hour.
+  virtual void server_booted() = 0;
+  // GRANTED of something that it waited for when an earlier instance ended. False: it does not wait
+  // for it (any more).
+  virtual bool granted(const LockCall& call) = 0;
 };
 
 class Server {
@@ -33,7 +37,7 @@ class Server {
   void start(std::vector<fs::Handle> files);
   MountWorld& world() { return world_; }
   const std::string& vip() const { return vip_; }
-  void add(const std::string& address, Statd* statd) { statds_[address] = statd; }
+  void add(const std::string& address, Called* client) { called_[address] = client; }
   // An NFSv4 client that is never heard of again.
   void nfs4_died(const std::string& client) { nfs4_dead_.insert(client); }
 
@@ -59,14 +63,14 @@ class Server {
   bool wait_for(const Sent& sent, std::uint64_t epoch, const bool* gone);
   void serve_by_itself();
   void poll_waiters(Life& life);
-  void send_notices(Life& life);
-  void deliver(Life& life, const nsm::Notices::Message& message);
+  void begin(Life& life);
 
   MountWorld& world_;
   const std::string vip_;
   std::vector<fs::Handle> files_;
   Life* life_ = nullptr;  // of the newest instance; never destroyed
-  std::map<std::string, Statd*> statds_;
+  std::uint64_t begun_epoch_ = 0;
+  std::map<std::string, Called*> called_;  // by address
   std::set<std::string> nfs4_dead_;
   std::uint64_t last_xid_ = 0;
 };
