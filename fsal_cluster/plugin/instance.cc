@@ -386,10 +386,15 @@ void Instance::close_gates() {
     entry->gate->close();
 }
 
+// The reply of NULL (RFC 5531, 9) tells nothing that could be out of date; other heads ask for it to
+// know whether this one lives, and must not have to wait for etcd.
+bool says_nothing() { return op_ctx->nfs_reqdata->svc.rq_msg.cb_proc == 0; }
+
 void Instance::pass_gates() {
   // What the thread remembers is of the request that it works for. A thread that only sends replies
   // (NLM's callbacks) works for none.
-  bool has_sign = fs::Gate::has_passed_here() && this_request() != fs::RequestId{};
+  const bool works_for_one = this_request() != fs::RequestId{};
+  bool has_sign = works_for_one && (fs::Gate::has_passed_here() || says_nothing());
   GateEntry* const newest = gates_.load();
   for (const GateEntry* entry = newest; entry != nullptr; entry = entry->next) {
     if (entry->gate->wait() == fs::Gate::Passage::kShutDown) stay_silent();
