@@ -386,8 +386,8 @@ void Instance::close_gates() {
     entry->gate->close();
 }
 
-// The reply of NULL (RFC 5531, 9) tells nothing that could be out of date; other heads ask for it to
-// know whether this one lives, and must not have to wait for etcd.
+// The reply of NULL (RFC 5531, 9) tells nothing that could be out of date; other heads ask for it
+// to know whether this one lives, and must not have to wait for etcd.
 bool says_nothing() { return op_ctx->nfs_reqdata->svc.rq_msg.cb_proc == 0; }
 
 void Instance::pass_gates() {
