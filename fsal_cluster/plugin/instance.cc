@@ -40,6 +40,10 @@ namespace {
 
 std::atomic<bool> is_ending{false};  // end() was called
 
+// The reply of NULL (RFC 5531, 9) tells nothing that could be out of date; other heads ask for it
+// to know whether this one lives, and must not have to wait for etcd. REQUIRES: a request.
+bool says_nothing() { return op_ctx->nfs_reqdata->svc.rq_msg.cb_proc == 0; }
+
 // Lives until the process ends: requests and callbacks may hold references to the last moment.
 Instance* the_instance = nullptr;
 
@@ -385,10 +389,6 @@ void Instance::close_gates() {
   for (const GateEntry* entry = gates_.load(); entry != nullptr; entry = entry->next)
     entry->gate->close();
 }
-
-// The reply of NULL (RFC 5531, 9) tells nothing that could be out of date; other heads ask for it
-// to know whether this one lives, and must not have to wait for etcd.
-bool says_nothing() { return op_ctx->nfs_reqdata->svc.rq_msg.cb_proc == 0; }
 
 void Instance::pass_gates() {
   // What the thread remembers is of the request that it works for. A thread that only sends replies

@@ -163,4 +163,20 @@ class Lifecycle {
   std::vector<Action> actions_;
 };
 
+// Carries out the actions of a step, and those of the steps that their outcomes lead to.
+// `carry_out`: does the actions of one step, and says what came of the last one, if anything is to
+// be said. `wanted`, `now_ms`: what is wanted by then, and the time.
+template <class CarryOut, class WantedNow, class Now>
+void perform(Lifecycle& life, std::vector<Action> actions, const CarryOut& carry_out,
+             const WantedNow& wanted, const Now& now_ms) {
+  std::optional<Event> outcome = carry_out(actions);
+  while (outcome) {
+    const Phase phase = life.phase();
+    actions = life.want(wanted(), now_ms());
+    // What is wanted by now has led elsewhere: what came of the task does not count any more.
+    if (life.phase() == phase) actions = life.step(*outcome, now_ms());
+    outcome = carry_out(actions);
+  }
+}
+
 }  // namespace symnas::vnfsd::instance

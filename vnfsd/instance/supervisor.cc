@@ -111,14 +111,9 @@ void Supervisor::end() {
 // --- the machine
 
 void Supervisor::perform(std::vector<Action> actions) {
-  std::optional<Event> outcome = carry_out(actions);
-  while (outcome) {
-    const Phase phase = life_.phase();
-    actions = life_.want(requests_.wanted(), now_ms());
-    // What is wanted by now has led elsewhere: what came of the task does not count any more.
-    if (life_.phase() == phase) actions = life_.step(*outcome, now_ms());
-    outcome = carry_out(actions);
-  }
+  instance::perform(
+      life_, std::move(actions), [this](const auto& some) { return carry_out(some); },
+      [this] { return requests_.wanted(); }, [this] { return now_ms(); });
 }
 
 std::optional<Event> Supervisor::carry_out(const std::vector<Action>& actions) {

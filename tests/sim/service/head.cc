@@ -157,13 +157,9 @@ void SimHead::supervise() {
 void SimHead::happen(Event event) { perform(life_->step(event, now_ms())); }
 
 void SimHead::perform(std::vector<Action> actions) {
-  std::optional<Event> outcome = carry_out(actions);
-  while (outcome) {
-    const Phase phase = life_->phase();
-    actions = life_->want(wanted_, now_ms());
-    if (life_->phase() == phase) actions = life_->step(*outcome, now_ms());
-    outcome = carry_out(actions);
-  }
+  vnfsd::instance::perform(
+      *life_, std::move(actions), [this](const auto& some) { return carry_out(some); },
+      [this] { return wanted_; }, [this] { return now_ms(); });
 }
 
 std::optional<SimHead::Event> SimHead::carry_out(const std::vector<Action>& actions) {
