@@ -64,6 +64,7 @@ std::vector<Finding> check_head(const CheckOptions& options) {
   std::vector<Finding> out;
   out.push_back(judge_clock(look_at_clock()));
   out.push_back(judge_kernel(look_at_kernel()));
+  out.push_back(judge_neighbours(look_at_neighbours()));
   out.push_back(judge_confinement(is_selinux_enforced(), is_apparmor_enabled()));
   out.push_back(look_at_ganesha(options.ganesha));
   if (!options.etcd_dir.empty()) {

@@ -68,6 +68,18 @@ Finding judge_kernel(const KernelSeen& seen) {
   return {"kernel", Verdict::kFine, what, ""};
 }
 
+Finding judge_neighbours(std::optional<std::int64_t> most) {
+  const std::string subject = "neighbours";
+  if (!most) {
+    return {subject, Verdict::kUnknown, "the kernel does not show how many it keeps",
+            "look on the machine itself: sysctl net.ipv4.neigh.default.gc_thresh3"};
+  }
+  const std::string what = fmt::format("the kernel keeps {} addresses, for all VNFSs", *most);
+  if (*most >= kNeighboursMin) return {subject, Verdict::kFine, what, ""};
+  return {subject, Verdict::kDoubt, what + ": with many clients or heads some are not reached",
+          "load what the package brings: sysctl -p /usr/lib/sysctl.d/60-symnas.conf"};
+}
+
 Finding judge_port(const PortSeen& seen, const std::string& purpose) {
   const std::string subject = fmt::format("port {}/{}", seen.port, seen.udp ? "udp" : "tcp");
   if (!seen.taken) return {subject, Verdict::kFine, "free, for " + purpose, ""};

@@ -26,6 +26,10 @@ struct KernelSeen {
 };
 Finding judge_kernel(const KernelSeen& seen);
 
+// How many neighbours (ARP entries) the kernel keeps, of all its network namespaces together;
+// nullopt: not shown. Beyond that, packets to who is new are dropped (arp(7), gc_thresh3).
+Finding judge_neighbours(std::optional<std::int64_t> most);
+
 // Who listens on a port that a head needs.
 struct PortSeen {
   std::uint16_t port = 0;

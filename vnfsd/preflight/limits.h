@@ -28,4 +28,7 @@ inline constexpr std::int64_t kDeviceMs = 10'000;
 inline constexpr int kKernelMajor = 5;
 inline constexpr int kKernelMinor = 15;
 
+// 16 VNFSs, each a namespace that knows 256 clients and heads.
+inline constexpr std::int64_t kNeighboursMin = 4096;
+
 }  // namespace symnas::vnfsd::preflight

@@ -119,6 +119,12 @@ std::vector<std::int64_t> look_at_disk(const std::string& directory) {
   return times;
 }
 
+std::optional<std::int64_t> look_at_neighbours() {
+  std::ifstream file("/proc/sys/net/ipv4/neigh/default/gc_thresh3");
+  std::int64_t most = 0;
+  return file >> most ? std::optional(most) : std::nullopt;
+}
+
 bool is_selinux_enforced() { return first_is("/sys/fs/selinux/enforce", '1'); }
 
 bool is_apparmor_enabled() { return first_is("/sys/module/apparmor/parameters/enabled", 'Y'); }

@@ -20,6 +20,8 @@ PortSeen look_at_port(std::uint16_t port, bool udp);
 // Writes and syncs in the directory, or the nearest one above that is there, kSyncs times or for
 // kSyncsAtMostMs. Empty: it cannot be written to.
 std::vector<std::int64_t> look_at_disk(const std::string& directory);
+// net.ipv4.neigh.default.gc_thresh3, which network namespaces other than the first do not have.
+std::optional<std::int64_t> look_at_neighbours();
 bool is_selinux_enforced();
 bool is_apparmor_enabled();
 

@@ -198,6 +198,9 @@ class Lab:
         netns.create(name)
 
     def _make_networks(self, heads):
+        bounds = os.path.join(product.REPO, "deploy/config/sysctl.conf")
+        with open(bounds, encoding="utf-8") as file:
+            netns.raise_neighbours(file.read())
         self.make_netns(self.hub_netns)
         for bridge in (MGMT_BRIDGE, NFS_BRIDGE):
             netns.create_bridge(self.hub_netns, bridge)

@@ -9,6 +9,7 @@ import ctypes
 import fcntl
 import json
 import os
+import re
 import struct
 import subprocess
 
@@ -104,6 +105,17 @@ def sysctl(netns, name, value):
                 file.write(str(value))
         except OSError as error:
             raise LabError(f"/proc/sys/{name} in {netns}: {error.strerror}") from error
+
+
+def raise_neighbours(wanted):
+    """Raises the bounds of the machine's tables of neighbours to those of the text of a
+    sysctl.conf(5): one table serves all namespaces, and beyond its bound packets are lost."""
+    for name, value in re.findall(r"^(net\.ipv[46]\.neigh\.\S+) = (\d+)$", wanted, re.M):
+        path = "/proc/sys/" + name.replace(".", "/")
+        with open(path, "r+", encoding="ascii") as file:
+            if int(file.read()) < int(value):
+                file.seek(0)
+                file.write(value)
 
 
 def create_bridge(netns, bridge):

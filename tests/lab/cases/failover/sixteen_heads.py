@@ -81,7 +81,7 @@ def check_shares(found, heads, most):
     check(max(owned.values()) <= most, f"one head has more than {most} of {VNFSS}: {owned}")
 
 
-@lab_test("INV-8", "architecture/moves.md", lab=labs.OWN_LAB_OF_SEVERAL, soak=True)
+@lab_test("INV-8", "architecture/moves.md", lab=labs.OWN_LAB_OF_SEVERAL)
 def five_of_sixteen_heads_die(bench):
     """16 heads, 32 VNFSs, 64 exports: five heads die at once; all is served within 10 s."""
     bench.discard()

@@ -31,6 +31,14 @@ TEST(Judge, Kernel) {
   EXPECT_EQ(judge_kernel({"x", true, true, ""}).verdict, Verdict::kUnknown);
 }
 
+TEST(Judge, Neighbours) {
+  EXPECT_EQ(judge_neighbours(std::nullopt).verdict, Verdict::kUnknown);
+  EXPECT_EQ(judge_neighbours(kNeighboursMin).verdict, Verdict::kFine);
+  const Finding few = judge_neighbours(1024);  // Linux' default
+  EXPECT_EQ(few.verdict, Verdict::kDoubt);
+  EXPECT_NE(few.next.find("60-symnas.conf"), std::string::npos);
+}
+
 TEST(Judge, WhatAsksPacemaker) {
   EXPECT_EQ(judge_stonith("/x/symnas-stonith", true).verdict, Verdict::kFine);
   const Finding missing = judge_stonith("/x/symnas-stonith", false);
