@@ -53,7 +53,7 @@ help:
 	@echo 'make console   a lab of four heads, each with the web console in its Cockpit, on loopback;'
 	@echo '               make console-build: its plug-in, in $(BUILD)/console/plug_in'
 	@echo 'make console-tests  the console in a real browser; CASES=moves: some of them'
-	@echo 'make torture MINUTES=30 HEADS=4   random faults and moves under verified load'
+	@echo 'make torture MINUTES=30 HEADS=4 [CUTS=lun]   random faults and moves under verified load'
 	@echo 'make lab N=3   a lab cluster of N heads that serves a filesystem, and how to mount it;'
 	@echo '               EMPTY=1: nothing but heads and devices; make lab-down removes it'
 	@echo 'make sim FROM=1 SEEDS=1000   deterministic simulation; SIM=... for one of them'
@@ -149,7 +149,7 @@ lab-tests: setup build
 	@tests/lab/run --heads
 
 torture: setup build
-	@tests/lab/torture --minutes $(MINUTES) --heads $(HEADS)
+	@tests/lab/torture --minutes $(MINUTES) --heads $(HEADS) $(if $(CUTS),--cuts $(CUTS))
 
 lab: setup-demo build
 	@deploy/lab/lab up N=$(N) LUNS=$(LUNS) EMPTY=$(EMPTY)
