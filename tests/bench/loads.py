@@ -13,7 +13,7 @@ EXPORT = "bench"
 LUNS = 4
 MIB = 1 << 20
 CASES = ["read8k", "write8k", "write8k_sync", "read1m", "write1m", "getattr", "create_remove",
-         "lock"]
+         "lock", "lock41"]
 # (name, connections, requests in flight on each)
 SHAPES = [("one stream", 1, 1), ("deep", 4, 8)]
 # A case is measured in all shapes; with one of these behind its name, in one of them.
@@ -65,10 +65,14 @@ class Target:
 
     def load(self, case, connections, depth, opts, seed=1, file_mib=None, words=()):
         """nfs_load's result, with cpu_us_per_op and, by role, cpu_us_per_op_of."""
-        argv = [product.program("nfs_load"), "--url", self.url, "--case", case, "--connections",
-                str(connections), "--depth", str(depth), "--seconds", str(opts.seconds),
-                "--file-mib", str(file_mib or opts.file_mib), "--seed", str(seed),
-                "--file", f"bench{file_mib or ''}.dat", *words]
+        if case == "lock41":
+            argv = [os.path.join(REPO, "tests/client/nfs4_lock_load"), "--url", self.url,
+                    "--streams", str(connections * depth), "--seconds", str(opts.seconds)]
+        else:
+            argv = [product.program("nfs_load"), "--url", self.url, "--case", case, "--connections",
+                    str(connections), "--depth", str(depth), "--seconds", str(opts.seconds),
+                    "--file-mib", str(file_mib or opts.file_mib), "--seed", str(seed),
+                    "--file", f"bench{file_mib or ''}.dat", *words]
         pids = self.processes()
         before = {role: cpu_ticks(pids[role]) for role in pids}
         with netns.entered(self.lab.client_netns):
