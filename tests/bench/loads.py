@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import urllib.parse
 
 from peer import REPO, netns, product
 
@@ -66,7 +67,9 @@ class Target:
     def load(self, case, connections, depth, opts, seed=1, file_mib=None, words=()):
         """nfs_load's result, with cpu_us_per_op and, by role, cpu_us_per_op_of."""
         if case == "lock41":
-            argv = [os.path.join(REPO, "tests/client/nfs4_lock_load"), "--url", self.url,
+            # Both servers' name of it in NFSv4's pseudo filesystem.
+            url = f"nfs://{urllib.parse.urlsplit(self.url).hostname}/{EXPORT}"
+            argv = [os.path.join(REPO, "tests/client/nfs4_lock_load"), "--url", url,
                     "--streams", str(connections * depth), "--seconds", str(opts.seconds)]
         else:
             argv = [product.program("nfs_load"), "--url", self.url, "--case", case, "--connections",

@@ -2,7 +2,7 @@
 // acknowledged every other one must show at once.
 //
 //   nfs_shared --urls URL,URL,... [--seconds 10] [--workers 4] [--seed N] [--deadline-s 60]
-//              [--stable 0|1]
+//              [--stable 0|1] [--pause-ms 0]
 //
 // Each worker has a connection to every head and chooses one at random for every call.
 //   registers  512-byte sectors of files that all workers write in place: every sector's history
@@ -114,13 +114,14 @@ class Worker {
     expect_status(made.status, NFS3_OK, "CREATE own");
     own_ = made.handle;
   }
-  void run(Clock::time_point end) {
+  void run(Clock::time_point end, std::chrono::milliseconds pause) {
     while (Clock::now() < end && !stop_requested) {
       const auto began = Clock::now();
       one();
       ++operations_;
       longest_ms_ = std::max(
           longest_ms_, std::chrono::duration<double, std::milli>(Clock::now() - began).count());
+      if (pause.count() != 0) std::this_thread::sleep_for(pause);
     }
   }
   // REQUIRES: no other worker runs.
@@ -402,6 +403,7 @@ int run_all(const CommandLine& line, const std::vector<Url>& heads) {
   std::printf("running, seed %llu\n", static_cast<unsigned long long>(seed));
   std::fflush(stdout);
   const auto end = Clock::now() + std::chrono::seconds(line.number("seconds", 10));
+  const std::chrono::milliseconds pause(line.number("pause-ms", 0));
   std::vector<std::string> faults(workers.size());
   const auto guarded = [&](std::size_t i, const auto& action) {
     try {
@@ -412,7 +414,7 @@ int run_all(const CommandLine& line, const std::vector<Url>& heads) {
   };
   std::vector<std::thread> threads;
   for (std::size_t i = 0; i < workers.size(); ++i) {
-    threads.emplace_back([&, i] { guarded(i, [&](Worker& worker) { worker.run(end); }); });
+    threads.emplace_back([&, i] { guarded(i, [&](Worker& worker) { worker.run(end, pause); }); });
   }
   for (auto& thread : threads) thread.join();
   for (std::size_t i = 0; i < workers.size(); ++i)
@@ -478,7 +480,7 @@ int main(int argc, char** argv) {
   if (heads.empty()) {
     std::fprintf(stderr,
                  "usage: nfs_shared --urls nfs://ADDRESS/EXPORT,... [--seconds N] [--workers N]"
-                 " [--seed N] [--deadline-s N] [--stable 0|1]\n");
+                 " [--seed N] [--deadline-s N] [--stable 0|1] [--pause-ms N]\n");
     return 2;
   }
   signal(SIGTERM, [](int) { stop_requested = true; });
