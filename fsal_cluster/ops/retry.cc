@@ -19,6 +19,7 @@ bool is_negative(ErrorCode code) {
     case ErrorCode::kNotEmpty:
     case ErrorCode::kTooManyLinks:
     case ErrorCode::kNoSpace:
+    case ErrorCode::kNotSupported:
     case ErrorCode::kInvalidArgument: return true;
     case ErrorCode::kConflict:
     case ErrorCode::kBusy:
@@ -36,7 +37,6 @@ bool is_negative(ErrorCode code) {
     case ErrorCode::kCrossDevice:
     case ErrorCode::kBadHandle:
     case ErrorCode::kBadCookie:
-    case ErrorCode::kNotSupported:
     case ErrorCode::kShutdown:
     case ErrorCode::kInternal: return false;
   }
