@@ -17,6 +17,7 @@
 #include "tests/sim/service/service.h"
 #include "vnfsd/instance/lifecycle.h"
 #include "vnfsd/instance/pulse_watch.h"
+#include "vnfsd/plans/fences.h"
 #include "vnfsd/plans/ownership.h"
 #include "vnfsd/records/cluster_view.h"
 
@@ -64,11 +65,14 @@ class SimHead {
   // --- follows the records (head_follow.cc)
   void follow();
   void answer_order(const vnfsd::ClusterView& view);
+  // --- fences (head_fence.cc)
   void fence_peer();
   std::optional<fs::LifeSigns> signs_of(const vnfsd::ClusterView& view, const std::string& head);
   void wait_for_last_answers(const std::optional<fs::LifeSigns>& before);
-  bool put_fence(const vnfsd::records::FenceRecord& record, const vnfsd::ClusterView& view,
-                 kv::Txn txn);
+  bool commit(const vnfsd::FencePlan& plan);
+  std::string cut_off_peer();
+  bool prove(const vnfsd::Victim& victim, const std::string& cuts);
+  void end_fence(const vnfsd::Victim& victim, const std::optional<fs::LifeSigns>& before);
   // --- supervises
   void supervise();
   Phase adopt() const;

@@ -93,9 +93,7 @@ Result<std::optional<DecidersAdmin::Victim>> DecidersAdmin::victim_of(const Deci
   const auto fence = view.fences.find(former);
   return Victim{former,
                 {head->second.record.incarnation(),
-                 fence == view.fences.end() ? Revision{} : fence->second.mod_revision,
-                 "",
-                 {},
+                 {fence == view.fences.end() ? Revision{} : fence->second.mod_revision, "", {}},
                  parts_.head.clock.wall_ns(),
                  true}};
 }

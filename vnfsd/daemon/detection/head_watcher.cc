@@ -272,12 +272,11 @@ void HeadWatcher::look_at_silent(const ha::PeerSight& seen) {
     return;
   }
   const auto fence = view->fences.find(sight.head);
-  const FenceCause cause{sight.incarnation,
-                         fence == view->fences.end() ? Revision{} : fence->second.mod_revision,
-                         "",
-                         {},
-                         head_.clock.wall_ns() - sight.silent_ms * 1'000'000,
-                         true};
+  const FenceCause cause{
+      sight.incarnation,
+      {fence == view->fences.end() ? Revision{} : fence->second.mod_revision, "", {}},
+      head_.clock.wall_ns() - sight.silent_ms * 1'000'000,
+      true};
   const bool begun = parts_.fences.start_fence(sight.head, cause);
   if (begun) {
     log::warn("head {}: not heard for {} ms, nor any of its VIPs{}: fencing", sight.head,

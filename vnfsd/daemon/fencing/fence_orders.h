@@ -7,6 +7,7 @@
 
 #include "common/base/ids.h"
 #include "common/base/result.h"
+#include "vnfsd/plans/fences.h"
 #include "vnfsd/records/cluster_view.h"
 
 namespace symnas::vnfsd::daemon {
@@ -15,9 +16,7 @@ namespace symnas::vnfsd::daemon {
 // any more, the head is left alone.
 struct FenceCause {
   std::string incarnation;
-  Revision fence;          // of the head's fence record
-  std::string silent_key;  // a heartbeat's; "" = none
-  Revision silent_revision;
+  FenceSeen seen;
   std::int64_t silent_since_ns = 0;  // wall clock
   // True: the head's probes stay away, and the head is spared when it is heard again. False: a
   // mount of the head is silent, and the head's own agent, if it lives, could not end that mount.

@@ -104,9 +104,9 @@ Result<std::string> Fencing::fence_locked(const std::string& name, const FenceCa
                 fmt::format("head {}: is this head itself (fence it from another one)", name));
   }
   SYMNAS_ASSIGN(const ClusterView view, read_when_ready(head_, reader_));
-  SYMNAS_ASSIGN(const auto* victim, find(view.heads, "head", name));
-  if (cause != nullptr && victim->record.incarnation() != cause->incarnation)
-    return has_just_booted(name);
+  SYMNAS_ASSIGN(const auto* head, find(view.heads, "head", name));
+  const Victim victim{name, head->record.incarnation()};
+  if (cause != nullptr && victim.incarnation != cause->incarnation) return has_just_booted(name);
   if (const Status able = means_.check_can_fence(view); !able) {
     return fail(able.error().code,
                 fmt::format("head {}: not fenced: {}", name, able.error().message));
@@ -115,24 +115,22 @@ Result<std::string> Fencing::fence_locked(const std::string& name, const FenceCa
   if (told) SYMNAS_TRY(told(FenceStep::kBegins));
   auto looking =
       std::async(std::launch::async, [this, &view, &name] { return life_signs(view, name); });
-  SYMNAS_ASSIGN(const records::FenceRecord fence,
-                begin_fence(name, victim->record.incarnation(), cause));
+  SYMNAS_ASSIGN(const records::FenceRecord fence, begin_fence(victim, cause));
   crash_point("fencing", name);
   if (fence.state() == records::FENCE_DONE)
     return fmt::format("head {}: is fenced already: {}", name, fence.proof());
-  const std::string& incarnation = victim->record.incarnation();
-  if (fence.state() == records::FENCE_PROVEN) return finish_fence(name, incarnation, nullptr);
+  if (fence.state() == records::FENCE_PROVEN) return finish_fence(victim, nullptr);
   // To write the record may have taken seconds: whoever was only away for a moment is not cut off.
   if (cause != nullptr && cause->unheard && heard_heads(view).contains(name)) {
     const Error error{ErrorCode::kConflict, "it is heard again"};
-    note_failed_fence(name, incarnation, error);
+    note_failed_fence(victim, error);
     return fail(error.code, fmt::format("head {}: not fenced: {}", name, error.message));
   }
   if (told) (void)told(FenceStep::kCutsOff);
   const auto done =
-      means_.cut_off(name, incarnation, [&] { return check_still_fenced(name, incarnation); });
+      means_.cut_off(name, victim.incarnation, [&] { return check_still_fenced(victim); });
   if (!done) {
-    note_failed_fence(name, incarnation, done.error());
+    note_failed_fence(victim, done.error());
     return fail(done.error().code,
                 fmt::format("head {}: not fenced: {} (its mounts have not ended, and what they "
                             "hold stays blocked: look at that and repeat the command)",
@@ -141,54 +139,30 @@ Result<std::string> Fencing::fence_locked(const std::string& name, const FenceCa
   log::warn("head {}: cut off: {}", name, done->proof);
   crash_point("cut off", name);
   if (told) (void)told(FenceStep::kEnds);
-  SYMNAS_TRY(note_proof(name, incarnation, *done));
+  SYMNAS_TRY(note_proof(victim, *done));
   crash_point("fence proven", name);
   const auto before = looking.get();
-  return finish_fence(name, incarnation, before ? &*before : nullptr);
+  return finish_fence(victim, before ? &*before : nullptr);
 }
 
-Result<Stored<records::FenceRecord>> Fencing::my_fence(const ClusterView& view,
-                                                       const std::string& head,
-                                                       const std::string& incarnation) const {
-  const auto fence = view.fences.find(head);
-  if (fence != view.fences.end() && fence->second.record.by() == head_.config.head_name &&
-      fence->second.record.incarnation() == incarnation) {
-    return fence->second;
-  }
-  return fail(ErrorCode::kConflict,
-              fmt::format("head {}: it has come back, or another head fences it now (look at "
-                          "symnas status)",
-                          head));
-}
-
-// kConflict: it has booted since, or its fence is not this head's any more.
-Status Fencing::check_still_fenced(const std::string& head, const std::string& incarnation) {
+Status Fencing::check_still_fenced(const Victim& victim) {
   SYMNAS_ASSIGN(const ClusterView view, read_view(head_.store, kStoreDeadlineMs));
-  SYMNAS_ASSIGN(const auto fence, my_fence(view, head, incarnation));
-  SYMNAS_ASSIGN(const auto* victim, find(view.heads, "head", head));
-  if (victim->record.incarnation() != incarnation) return has_just_booted(head);
-  if (fence.record.state() != records::FENCE_RUNNING) return has_come_back(head);
-  return {};
+  return vnfsd::check_still_fenced(view, head_.boot(), victim);
 }
 
-Fencing::PutFence Fencing::put_fence(const std::string& head, const records::FenceRecord& record,
-                                     kv::Txn txn) {
-  txn.success.push_back(kv::put(fence_key(head), record.SerializeAsString()));
-  if (auto event = event_of(head, record, head_.clock.wall_ns()))
+Fencing::PutFence Fencing::put_fence(const records::FenceRecord& record, kv::Txn txn) {
+  if (auto event = event_of(record.head(), record, head_.clock.wall_ns()))
     events_.add(txn, std::move(*event));
   const auto done = kv::txn_blocking(head_.store, std::move(txn), kStoreDeadlineMs);
   if (done) return done->succeeded ? PutFence::kDone : PutFence::kConflict;
-  log::warn("head {}: its fence record: {}", head, done.error().message);
+  log::warn("head {}: its fence record: {}", record.head(), done.error().message);
   return PutFence::kUnclear;
 }
 
-// From here on the head's incarnation claims nothing. The head may be changing its own record.
-Result<records::FenceRecord> Fencing::begin_fence(const std::string& head,
-                                                  const std::string& incarnation,
-                                                  const FenceCause* cause) {
+Result<records::FenceRecord> Fencing::begin_fence(const Victim& victim, const FenceCause* cause) {
   records::FenceRecord record;
-  record.set_head(head);
-  record.set_incarnation(incarnation);
+  record.set_head(victim.head);
+  record.set_incarnation(victim.incarnation);
   record.set_by(head_.config.head_name);
   record.set_began_ns(head_.clock.wall_ns());
   record.set_state(records::FENCE_RUNNING);
@@ -197,64 +171,32 @@ Result<records::FenceRecord> Fencing::begin_fence(const std::string& head,
   bool unclear = false;
   for (StepTries tries; tries.next();) {
     SYMNAS_ASSIGN(const ClusterView view, read_view(head_.store, kStoreDeadlineMs));
-    SYMNAS_ASSIGN(const auto* victim, find(view.heads, "head", head));
-    if (victim->record.incarnation() != incarnation) return has_just_booted(head);
-    const auto old = view.fences.find(head);
-    if (old != view.fences.end() && old->second.record.incarnation() == incarnation) {
-      const records::FenceRecord& now = old->second.record;
-      const bool ours = now.by() == record.by() && now.began_ns() == record.began_ns();
-      if (now.state() == records::FENCE_DONE || now.state() == records::FENCE_PROVEN ||
-          (ours && now.state() == records::FENCE_RUNNING)) {
-        return now;
-      }
-    }
-    SYMNAS_TRY(head_.check_not_removed(view));
-    // A head that is being fenced itself fences nobody.
-    const auto own = view.fences.find(head_.config.head_name);
-    if (own != view.fences.end() && forbids_claims(own->second.record, head_.incarnation)) {
-      return fenced_here(own->second.record);
-    }
-    const auto revision_of = [&](const std::string& of) {
-      const auto fence = view.fences.find(of);
-      return fence == view.fences.end() ? Revision{} : fence->second.mod_revision;
-    };
-    kv::Txn txn;
-    txn.compares = {
-        kv::mod_revision_is(kv::keys::kHeads + head, victim->mod_revision),
-        kv::mod_revision_is(fence_key(head), cause != nullptr ? cause->fence : revision_of(head)),
-        kv::mod_revision_is(fence_key(head_.config.head_name), revision_of(head_.config.head_name)),
-        kv::key_absent(kv::keys::kRemoved + head_.config.head_name)};
-    if (cause != nullptr && !cause->silent_key.empty())
-      txn.compares.push_back(kv::mod_revision_is(cause->silent_key, cause->silent_revision));
-    const PutFence put = put_fence(head, record, std::move(txn));
+    SYMNAS_ASSIGN(FencePlan plan, plan_fence_begin(view, head_.boot(), record,
+                                                   cause != nullptr ? &cause->seen : nullptr));
+    if (!plan.txn) return plan.record;
+    const PutFence put = put_fence(record, std::move(*plan.txn));
     if (put == PutFence::kDone) {
-      log::warn("head {}: fencing its incarnation {}", head, incarnation);
+      log::warn("head {}: fencing its incarnation {}", victim.head, victim.incarnation);
       return record;
     }
     // The records are not as they were seen; but an earlier try of this head may be the reason.
     if (put == PutFence::kConflict && cause != nullptr && !std::exchange(unclear, false)) {
       return fail(ErrorCode::kConflict,
-                  fmt::format("head {}: its records changed: it is left alone", head));
+                  fmt::format("head {}: its records changed: it is left alone", victim.head));
     }
     unclear = unclear || put == PutFence::kUnclear;
   }
-  return stands_still(head);
+  return stands_still(victim.head);
 }
 
-void Fencing::note_failed_fence(const std::string& head, const std::string& incarnation,
-                                const Error& error) {
-  log::error("head {}: not fenced: {}", head, error.message);
+void Fencing::note_failed_fence(const Victim& victim, const Error& error) {
+  log::error("head {}: not fenced: {}", victim.head, error.message);
   for (StepTries tries; tries.next();) {
-    // The record keeps saying that a fence runs: as safe, and it is taken over or repeated.
     const auto view = read_view(head_.store, kStoreDeadlineMs);
     if (!view) return;
-    auto fence = my_fence(*view, head, incarnation);
-    if (!fence || fence->record.state() != records::FENCE_RUNNING) return;
-    fence->record.set_state(records::FENCE_FAILED);
-    fence->record.set_error(error.message);
-    kv::Txn txn;
-    txn.compares = {kv::mod_revision_is(fence_key(head), fence->mod_revision)};
-    if (put_fence(head, fence->record, std::move(txn)) == PutFence::kDone) return;
+    auto plan = plan_fence_failed(*view, head_.boot(), victim, error.message);
+    if (!plan || !plan->txn) return;
+    if (put_fence(plan->record, std::move(*plan->txn)) == PutFence::kDone) return;
   }
 }
 
@@ -269,7 +211,8 @@ void Fencing::give_up_fence(const ClusterView& view, const std::string& head) {
                   fence.record.by()));
   kv::Txn txn;
   txn.compares = {kv::mod_revision_is(fence_key(head), fence.mod_revision)};
-  if (put_fence(head, record, std::move(txn)) == PutFence::kDone)
+  txn.success = {kv::put(fence_key(head), record.SerializeAsString())};
+  if (put_fence(record, std::move(txn)) == PutFence::kDone)
     log::warn("head {}: not fenced: {}", head, record.error());
 }
 

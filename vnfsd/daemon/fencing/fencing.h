@@ -22,6 +22,7 @@
 #include "vnfsd/daemon/journal/event_writer.h"
 #include "vnfsd/daemon/journal/history_writer.h"
 #include "vnfsd/names/mode.h"
+#include "vnfsd/plans/fences.h"
 #include "vnfsd/probe/prober.h"
 
 namespace symnas::vnfsd::daemon {
@@ -76,40 +77,33 @@ class Fencing final : public FenceOrders {
   // `cause`: null when an administrator asks for it.
   Result<std::string> fence_locked(const std::string& head, const FenceCause* cause, Mode mode,
                                    const FenceTold& told) REQUIRES(fence_mutex_);
-  // Returns the fence of that incarnation: a running one, or the record as it is when it has been
-  // proven before.
-  Result<records::FenceRecord> begin_fence(const std::string& head, const std::string& incarnation,
-                                           const FenceCause* cause);
-  Status check_still_fenced(const std::string& head, const std::string& incarnation);
-  void note_failed_fence(const std::string& head, const std::string& incarnation,
-                         const Error& error);
+  // Returns the fence of that boot: a running one, or the record as it is when it has been proven
+  // before.
+  Result<records::FenceRecord> begin_fence(const Victim& victim, const FenceCause* cause);
+  Status check_still_fenced(const Victim& victim);
+  void note_failed_fence(const Victim& victim, const Error& error);
   // Errors also: kConflict (the cluster has other LUNs now than those that the proof is about).
-  Status note_proof(const std::string& head, const std::string& incarnation, const CutOff& done);
+  Status note_proof(const Victim& victim, const CutOff& done);
   // `before`: as wait_for_last_answers().
-  Result<std::string> finish_fence(const std::string& head, const std::string& incarnation,
-                                   const fs::LifeSigns* before);
+  Result<std::string> finish_fence(const Victim& victim, const fs::LifeSigns* before);
   // What finish_fence() has ended.
   struct EndedMounts {
     std::size_t count = 0;
     std::map<std::string, std::uint64_t> epochs;  // by VNFS
   };
-  // Puts the end records of the mounts of the VNFSs that the head owns; returns the transaction
-  // that erases the owner records. Errors: those of fs::end_mounts_of.
-  Result<kv::Txn> end_mounts_of_head(const ClusterView& view, const std::string& head,
-                                     const fs::EndProof& proof, EndedMounts& ended);
+  // Puts the end records of the mounts of these VNFSs. Errors: those of fs::end_mounts_of.
+  Status end_mounts(const std::string& head, const Owned& owned, const fs::EndProof& proof,
+                    EndedMounts& ended);
   void note_fenced(const records::FenceRecord& fence, const EndedMounts& ended);
   // Waits until nothing of the head answers from memory any more. `before`: what its mounts showed
   // when the fence began; null when this head has not looked. REQUIRES: its proof is written.
   // Errors: kUnavailable (etcd does not answer for too long).
   Status wait_for_last_answers(const std::string& head, const fs::LifeSigns* before) const;
   Result<fs::LifeSigns> life_signs(const ClusterView& view, const std::string& head) const;
-  // Errors: kConflict (the fence is another head's, or of another boot, or gone).
-  Result<Stored<records::FenceRecord>> my_fence(const ClusterView& view, const std::string& head,
-                                                const std::string& incarnation) const;
   // kUnclear: etcd has not told the outcome. After kUnclear, and after kConflict, the records tell:
   // the fence may have been put all the same.
   enum class PutFence { kDone, kConflict, kUnclear };
-  PutFence put_fence(const std::string& head, const records::FenceRecord& record, kv::Txn txn);
+  PutFence put_fence(const records::FenceRecord& record, kv::Txn txn);
 
   const ThisHead& head_;
   ClusterReader& reader_;

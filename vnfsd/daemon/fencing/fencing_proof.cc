@@ -34,39 +34,25 @@ bool may_be_done_again(const Error& error) {
 
 }  // namespace
 
-// Also puts the head's owner records again: nothing that compares them commits any more, so no
-// instance of it makes a mount behind the end records. The head may be giving them up just now.
-Status Fencing::note_proof(const std::string& head, const std::string& incarnation,
-                           const CutOff& done) {
+Status Fencing::note_proof(const Victim& victim, const CutOff& done) {
   for (StepTries tries; tries.next();) {
     SYMNAS_ASSIGN(const ClusterView view, read_view(head_.store, kStoreDeadlineMs));
-    SYMNAS_ASSIGN(const auto fence, my_fence(view, head, incarnation));
-    records::FenceRecord record = fence.record;
-    if (record.state() == records::FENCE_PROVEN) return {};  // by an earlier try
-    if (record.state() != records::FENCE_RUNNING) return has_come_back(head);
-    kv::Txn txn;
+    SYMNAS_ASSIGN(FencePlan plan, plan_fence_proof(view, head_.boot(), victim, done.cuts,
+                                                   done.proof, head_.clock.wall_ns()));
+    if (!plan.txn) return {};  // by an earlier try
     if (done.luns) {
       if (*done.luns != identified_luns(view) || done.luns->size() != view.luns.size()) {
         const Error error{ErrorCode::kConflict,
                           "the cluster has other LUNs now than those it was cut off from"};
-        note_failed_fence(head, incarnation, error);
-        return fail(error.code, fmt::format("head {}: not fenced: {} (repeat the command)", head,
-                                            error.message));
+        note_failed_fence(victim, error);
+        return fail(error.code, fmt::format("head {}: not fenced: {} (repeat the command)",
+                                            victim.head, error.message));
       }
-      txn.compares.push_back(unchanged_since(view, kv::keys::kLuns));
+      plan.txn->compares.push_back(unchanged_since(view, kv::keys::kLuns));
     }
-    record.set_state(records::FENCE_PROVEN);
-    record.set_proven_ns(head_.clock.wall_ns());
-    record.set_cuts(done.cuts);
-    record.set_proof(done.proof);
-    txn.compares.push_back(kv::mod_revision_is(fence_key(head), fence.mod_revision));
-    for (const auto& [vnfs, owner] : owned_by(view, head)) {
-      txn.compares.push_back(kv::mod_revision_is(kv::keys::kOwners + vnfs, owner.mod_revision));
-      txn.success.push_back(kv::put(kv::keys::kOwners + vnfs, owner.record.SerializeAsString()));
-    }
-    if (put_fence(head, record, std::move(txn)) == PutFence::kDone) return {};
+    if (put_fence(plan.record, std::move(*plan.txn)) == PutFence::kDone) return {};
   }
-  return stands_still(head);
+  return stands_still(victim.head);
 }
 
 Result<fs::LifeSigns> Fencing::life_signs(const ClusterView& view, const std::string& head) const {
@@ -97,10 +83,9 @@ Status Fencing::wait_for_last_answers(const std::string& head, const fs::LifeSig
   return stands_still(head);
 }
 
-Result<kv::Txn> Fencing::end_mounts_of_head(const ClusterView& view, const std::string& head,
-                                            const fs::EndProof& proof, EndedMounts& ended) {
-  kv::Txn txn;
-  for (const auto& [vnfs, owner] : owned_by(view, head)) {
+Status Fencing::end_mounts(const std::string& head, const Owned& owned, const fs::EndProof& proof,
+                           EndedMounts& ended) {
+  for (const auto& [vnfs, owner] : owned) {
     SYMNAS_ASSIGN(const auto mounts,
                   fs::end_mounts_of(head_.store, head_.clock, VnfsId(owner.record.vnfs_id()),
                                     Epoch(owner.record.epoch()), proof));
@@ -110,13 +95,8 @@ Result<kv::Txn> Fencing::end_mounts_of_head(const ClusterView& view, const std::
     }
     ended.count += mounts.size();
     ended.epochs[vnfs] = owner.record.epoch();
-    txn.compares.push_back(kv::mod_revision_is(kv::keys::kOwners + vnfs, owner.mod_revision));
-    txn.success.push_back(kv::erase(kv::keys::kOwners + vnfs));
-    records::LeftRecord left;
-    left.set_epoch(owner.record.epoch());
-    txn.success.push_back(kv::put(kv::keys::kLeft + vnfs, left.SerializeAsString()));
   }
-  return txn;
+  return {};
 }
 
 void Fencing::note_fenced(const records::FenceRecord& fence, const EndedMounts& ended) {
@@ -135,33 +115,23 @@ void Fencing::note_fenced(const records::FenceRecord& fence, const EndedMounts& 
 
 // The VNFSs that the head owns are read after the pause: until the abort frees its I/O the head may
 // be giving up a VNFS that it was asked for, with proof of its own, and does so then.
-Result<std::string> Fencing::finish_fence(const std::string& head, const std::string& incarnation,
-                                          const fs::LifeSigns* before) {
+Result<std::string> Fencing::finish_fence(const Victim& victim, const fs::LifeSigns* before) {
+  const std::string& head = victim.head;
   EndedMounts ended;
-  const auto proven = [&](const ClusterView& view) -> Result<Stored<records::FenceRecord>> {
-    const auto fence = view.fences.find(head);
-    if (fence == view.fences.end() || fence->second.record.incarnation() != incarnation ||
-        (fence->second.record.state() != records::FENCE_PROVEN &&
-         fence->second.record.state() != records::FENCE_DONE)) {
-      return has_come_back(head);
-    }
-    return fence->second;
-  };
   SYMNAS_ASSIGN(const ClusterView seen, read_view(head_.store, kStoreDeadlineMs));
-  SYMNAS_ASSIGN(const auto begun, proven(seen));
-  if (begun.record.cuts() != "power") SYMNAS_TRY(wait_for_last_answers(head, before));
+  SYMNAS_ASSIGN(const FenceEnd begun, plan_fence_end(seen, victim));
+  if (begun.plan.record.cuts() != "power") SYMNAS_TRY(wait_for_last_answers(head, before));
   for (StepTries tries; tries.next();) {
     SYMNAS_ASSIGN(const ClusterView view, read_view(head_.store, kStoreDeadlineMs));
-    SYMNAS_ASSIGN(const auto fence, proven(view));
-    records::FenceRecord record = fence.record;
-    if (record.state() == records::FENCE_PROVEN) {
-      auto txn = end_mounts_of_head(view, head, {head_.config.head_name, record.proof()}, ended);
-      if (!txn && !may_be_done_again(txn.error())) return tl::unexpected<Error>(txn.error());
-      if (!txn) continue;
+    SYMNAS_ASSIGN(FenceEnd end, plan_fence_end(view, victim));
+    const records::FenceRecord& record = end.plan.record;
+    if (end.plan.txn) {
+      const Status done =
+          end_mounts(head, end.owned, {head_.config.head_name, record.proof()}, ended);
+      if (!done && !may_be_done_again(done.error())) return tl::unexpected<Error>(done.error());
+      if (!done) continue;
       crash_point("mounts ended", head);
-      txn->compares.push_back(kv::mod_revision_is(fence_key(head), fence.mod_revision));
-      record.set_state(records::FENCE_DONE);
-      if (put_fence(head, record, std::move(*txn)) != PutFence::kDone) continue;
+      if (put_fence(record, std::move(*end.plan.txn)) != PutFence::kDone) continue;
     }
     crash_point("fence done", head);
     note_fenced(record, ended);

@@ -116,10 +116,12 @@ void StallWatcher::end_silent_head(const Stall& stall, const ClusterView& view) 
     return;  // somebody is at it, or take_over_fences() will be
   }
   const bool begun = fencing_.start_fence(
-      head, {incarnation, fence == view.fences.end() ? Revision{} : fence->second.mod_revision,
-             kv::keys::heartbeat(FsId{view.filesystems.at(stall.filesystem).record.fsid()},
-                                 stall.mount.id),
-             stall.heartbeat, head_.clock.wall_ns() - stall.silent_ms * 1'000'000});
+      head, {incarnation,
+             {fence == view.fences.end() ? Revision{} : fence->second.mod_revision,
+              kv::keys::heartbeat(FsId{view.filesystems.at(stall.filesystem).record.fsid()},
+                                  stall.mount.id),
+              stall.heartbeat},
+             head_.clock.wall_ns() - stall.silent_ms * 1'000'000});
   if (begun) {
     log::warn("head {}: {} has been silent for {:.1f} s and {} files or more wait for it: fencing",
               head, fs::describe(stall.mount), seconds(stall.silent_ms), stall.wants);

@@ -320,7 +320,7 @@ class UnheardHeadTest : public SilentHeadTest {
     SilentHeadTest::SetUp();
     cause.silent_since_ns = env::system_clock().wall_ns();
   }
-  FenceCause unheard() const { return {"boot2", Revision{}, "", {}, cause.silent_since_ns, true}; }
+  FenceCause unheard() const { return {"boot2", {}, cause.silent_since_ns, true}; }
 };
 
 // Its agent lives and could not end the mount.
@@ -358,7 +358,7 @@ TEST_F(SilentHeadTest, OneThatAnotherHeadFencesIsLeftToIt) {
   expect_left_alone();
   EXPECT_EQ(record().by(), "c1n9");
   // Whose agent has ended in the middle: what was seen is that record.
-  cause.fence = builder.view().fences.at("c1n2").mod_revision;
+  cause.seen.fence = builder.view().fences.at("c1n2").mod_revision;
   EXPECT_TRUE(fencing->fence_silent_head("c1n2", cause));
   EXPECT_FALSE(mount().alive());
 }
@@ -400,7 +400,7 @@ TEST_F(FencingTest, IsUnderWayWhileItLasts) {
 
 TEST_F(FencingTest, OneThatFailedIsNotBegunAgainAtOnce) {
   fails = true;
-  const FenceCause cause{"boot2", Revision{}};
+  const FenceCause cause{"boot2", {}};
   EXPECT_TRUE(fencing->start_fence("c1n2", cause));
   fencing->wait();
   EXPECT_EQ(asked.size(), 1u);
