@@ -52,13 +52,17 @@ for point in $(cut -d' ' -f2 /proc/mounts | grep ^/mnt/); do umount $point || ex
 
 
 class Guest:
-    def __init__(self, site, two_clients):
+    def __init__(self, site, two_clients, secured=None):
+        """secured: a sites.Secured, for mounts with Kerberos."""
         self.site = site
+        self.secured = secured
         self.two_clients = two_clients
         self.mounted = set()
         self.vm = UmlVm("guest", site.lab.vm_root())
         self.vm.start(ADDRESS, NFS_BRIDGE, site.lab.hub_netns, cgroup=site.lab.cgroup(),
                       disks=self._disks(site.lab.directory))
+        if secured:
+            self.run(secured.start_script("/dev/vdb"))
         self.run(UNPACK)
         if two_clients:
             self.run(UNPACK_PROGRAMS)
@@ -74,6 +78,8 @@ class Guest:
             for file in files:
                 tar.add(file, os.path.basename(file))
         disks = [disk_of(folder, "guest.tar", add)]
+        if self.secured:
+            disks.append(self.secured.disk(ADDRESS.split("/", maxsplit=1)[0]))
         if self.two_clients:
             disks.append(disk_of(folder, "programs.tar", programs.add_programs))
         return disks
@@ -93,7 +99,8 @@ class Guest:
         if version in self.mounted:
             return places
         self.mounted.add(version)
-        self.run(f"mkdir -p {here} && nfsmount -o {OPTIONS[version]} {source} {here}")
+        more = f",sec={self.secured.flavor}" if self.secured else ""
+        self.run(f"mkdir -p {here} && nfsmount -o {OPTIONS[version]}{more} {source} {here}")
         if self.two_clients:
             options = OPTIONS[version].replace(",lock", "")
             self.run(f"mkdir -p {there} && {IN_SECOND} nfsmount -o {options},{UNCACHED} "

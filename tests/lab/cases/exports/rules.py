@@ -1,62 +1,21 @@
 """Several rules an export: whose rule it is, by address and by name; more than 16 groups."""
 
 import contextlib
-import os
-import shutil
 
 from lab_case import check, eventually, lab_test
 from steps.exports import another_export, walker
+from steps.name_services import CLIENT, FIRST_GROUP, GROUPS, HOST, USER, name_services, write
 from symlab.service import EXPORT
 from symlab.wait import SLOWER
 
 SECOND = "ruled"
 FOLDER = f"/{SECOND}/ours"
-CLIENT = "10.0.0.200"
-HOST = "client1.example.test"
 NOENT, ACCES, ROFS, DELAY = 2, 13, 30, 10008
-USER, STRANGER = 4200, 4300  # the head's name services know the first one only
-FIRST_GROUP, GROUPS = 5000, 40
+STRANGER = 4300  # whom the head's name services do not know
 # Within this time the head asks again, and tells whoever uses the name next.
 KNOWN_S = 75.0
 # How long a call may take of which the name services have nothing to say.
 AT_ONCE_S = 2.5 * SLOWER
-
-
-@contextlib.contextmanager
-def name_services(bench):
-    """Name services of the head's own: files in the folder that it yields, as /etc."""
-    etc = os.path.join(bench.lab.directory, "etc")
-    shutil.rmtree(etc, ignore_errors=True)
-    shutil.copytree("/etc", etc, symlinks=True, ignore_dangling_symlinks=True)
-    write(etc, "nsswitch.conf", "passwd: files", "group: files", "hosts: files", "netgroup: files")
-    write(etc, "hosts", "127.0.0.1 localhost", f"{CLIENT} {HOST}", "10.0.0.77 other.example.test")
-    write(etc, "netgroup", f"friends ({HOST},,)", "others (other.example.test,,)")
-    add(etc, "passwd", f"symnas-user:x:{USER}:{USER}::/:/bin/sh")
-    add(etc, "group", *(f"symnas{number}:x:{number}:symnas-user" for number in
-                        range(FIRST_GROUP, FIRST_GROUP + GROUPS)))
-    try:
-        restart(bench, [(etc, "/etc")])
-        yield etc
-    finally:
-        restart(bench, [])
-        shutil.rmtree(etc)
-
-
-def write(folder, name, *lines):
-    with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
-        file.write("".join(line + "\n" for line in lines))
-
-
-def add(folder, name, *lines):
-    with open(os.path.join(folder, name), "a", encoding="utf-8") as file:
-        file.write("".join(line + "\n" for line in lines))
-
-
-def restart(bench, binds):
-    bench.kill_process("vnfsd.c1n1")
-    bench.lab.start_vnfsd("c1n1", binds=binds)
-    before = bench.kill_instance()
-    bench.service.wait_serving(other_than=before["pid"])
 
 
 def rules(bench, *words):
