@@ -9,6 +9,7 @@ SIM ?= session mount data heads moves service
 HOLDS ?= 2
 LUNS ?= file
 EMPTY ?= 0
+KDC ?= 0
 MINUTES ?= 30
 RUNS ?= 30
 RELEASE ?= bookworm trixie
@@ -41,7 +42,7 @@ help:
 	@echo 'make lab-tests  all tests on a lab: of one head, then of several; some subjects only:'
 	@echo '               tests/lab/run locks moves'
 	@echo 'make conformance  the rules of POSIX and NFS, a case each, over all versions; PEER=vfs:'
-	@echo '               on FSAL_VFS; MOVES=1, SHORT=1, TESTS="rename v3"'
+	@echo '               on FSAL_VFS; MOVES=1, SHORT=1, SEC=krb5p, TESTS="rename v3"'
 	@echo 'make monitoring-tests  alert rules, dashboards and metrics against a real Prometheus;'
 	@echo '               SHORT=1: without a cluster'
 	@echo 'make workloads  what databases do to storage, against aims; LONG=1; WORKLOADS="links oltp"'
@@ -55,7 +56,8 @@ help:
 	@echo 'make console-tests  the console in a real browser; CASES=moves: some of them'
 	@echo 'make torture MINUTES=30 HEADS=4 [CUTS=lun]   random faults and moves under verified load'
 	@echo 'make lab N=3   a lab cluster of N heads that serves a filesystem, and how to mount it;'
-	@echo '               EMPTY=1: nothing but heads and devices; make lab-down removes it'
+	@echo '               EMPTY=1: nothing but heads and devices; KDC=1: with Kerberos, and a KDC;'
+	@echo '               make lab-down removes it'
 	@echo 'make sim FROM=1 SEEDS=1000   deterministic simulation; SIM=... for one of them'
 	@echo 'make sim-long MINUTES=30  seeds that this tree has not had'
 	@echo 'make sim-exhaustive HOLDS=2  every order of messages between mounts, up to a bound'
@@ -152,7 +154,8 @@ torture: setup build
 	@tests/lab/torture --minutes $(MINUTES) --heads $(HEADS) $(if $(CUTS),--cuts $(CUTS))
 
 lab: setup-demo build
-	@deploy/lab/lab up N=$(N) LUNS=$(LUNS) EMPTY=$(EMPTY)
+	@if [ $(KDC) = 1 ]; then deploy/setup/setup kerberos; fi
+	@deploy/lab/lab up N=$(N) LUNS=$(LUNS) EMPTY=$(EMPTY) KDC=$(KDC)
 
 lab-down:
 	@deploy/lab/lab down
@@ -201,8 +204,9 @@ console-tests: setup build
 
 conformance: setup build
 	@deploy/setup/setup project
+	@if [ -n "$(SEC)" ]; then deploy/setup/setup kerberos; fi
 	@tests/conformance/run $(if $(PEER),--peer $(PEER)) $(if $(MOVES),--moves) \
-	  $(if $(SHORT),--short) $(TESTS)
+	  $(if $(SHORT),--short) $(if $(SEC),--sec $(SEC)) $(TESTS)
 
 databases: setup build
 	@deploy/setup/setup machines databases

@@ -8,6 +8,7 @@ namespace symnas::kv::keys {
 
 inline const std::string kServed = "c/served/";           // + VNFS name: ServedRecord
 inline const std::string kLeft = "c/left/";               // + VNFS name: LeftRecord
+inline const std::string kKeytabs = "c/keytab/";          // + VNFS name: KeytabRecord
 inline const std::string kRemoved = "c/removed/";         // + head: RemovedHeadRecord
 inline const std::string kAdmissions = "c/admission/";    // + head: AdmissionRecord
 inline const std::string kFencedBoots = "c/fencedboot/";  // + incarnation: FencedBootRecord

@@ -39,6 +39,14 @@ bool admit(svc_req* request) {
   return false;
 }
 
+// The same for a request whose caller is known by now; nothing has been done for it yet.
+bool admit_caller(svc_req* request, const char* principal) {
+  fs::Gate::forget_passed();  // of another request that this thread has served
+  if (!shut.load()) return principal_is_known(request, principal);
+  kept.fetch_add(1);
+  return false;
+}
+
 // The order of the loads matters: the counts of done and kept requests only grow, so the result is
 // never too small.
 std::uint64_t begun() {
@@ -83,7 +91,10 @@ void wait_for_clients(const std::vector<ClientSocket>& sockets) {
 
 }  // namespace
 
-void guard_door() { nfs_before_request = admit; }
+void guard_door() {
+  nfs_before_request = admit;
+  nfs_after_authentication = admit_caller;
+}
 
 Result<std::int64_t> shut_door(std::int64_t timeout_ms) {
   const Clock::time_point start = Clock::now();

@@ -9,6 +9,7 @@
 #include "common/base/log.h"
 #include "fsal_cluster/plugin/ganesha.h"
 #include "fsal_cluster/plugin/instance.h"
+#include "fsal_cluster/plugin/kerberos.h"
 #include "fsal_cluster/plugin/names.h"
 
 namespace symnas::plugin {
@@ -54,7 +55,11 @@ void Instance::change_exports(const Control::Say& say) {
   exports_read_ = true;  // ganesha listens by now: it has read its exports
   const auto file = read_instance_file(path_);
   if (!file) return say({{"error", file.error().message}});
-  use_names(file->exports);
+  // Callers with Kerberos never meet a realm that is nobody's: they would be anonymous.
+  if (file->kerberos) use_names(file->exports, file->kerberos);
+  if (const Status usable = use_kerberos(file->kerberos); !usable)
+    report_problem(usable.error().message);
+  if (!file->kerberos) use_names(file->exports, file->kerberos);
   const Status done = export_changes_.follow(file->exports);
   if (!done) return say({{"error", done.error().message}});
   say({{"exports", file->exports.size()}});

@@ -25,6 +25,7 @@
 #include "fsal_cluster/plugin/door.h"
 #include "fsal_cluster/plugin/guarded.h"
 #include "fsal_cluster/plugin/instance_metrics.h"
+#include "fsal_cluster/plugin/kerberos.h"
 #include "fsal_cluster/plugin/limits.h"
 #include "fsal_cluster/plugin/load.h"
 #include "fsal_cluster/plugin/milestones.h"
@@ -147,7 +148,9 @@ Status Instance::start(const std::string& path, std::uint32_t workers) {
   SYMNAS_TRY(the_instance->start_status_monitor());
   if (standby) SYMNAS_TRY(the_instance->wait_for_call());
   start_names(the_instance->file_.head_netns, the_instance->file_.head_mntns);
-  use_names(the_instance->file_.exports);
+  use_names(the_instance->file_.exports, the_instance->file_.kerberos);
+  if (const Status usable = use_kerberos(the_instance->file_.kerberos); !usable)
+    the_instance->report_problem(usable.error().message);
   log::info("instance of {} on {}, epoch {}", the_instance->file_.vnfs, the_instance->file_.head,
             the_instance->file_.epoch.value());
   return {};

@@ -34,6 +34,9 @@ Result<InstanceFile> parse_instance_file(const std::string& text, const std::str
       file.exports.push_back({one.at("id").get<std::uint16_t>(), one.at("pseudo"), one.at("block"),
                               one.value("names", std::vector<std::string>()),
                               one.value("manage_gids", false)});
+    if (const auto kerberos = json.find("kerberos"); kerberos != json.end())
+      file.kerberos = {kerberos->at("keytab"), kerberos->at("realm"),
+                       kerberos->value("domain", "")};
     if (file.etcd_endpoints.empty())
       return fail(ErrorCode::kInvalidArgument, origin + ": etcd.endpoints is empty");
     return file;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,12 @@ struct InstanceFile {
     bool manage_gids = false;          // callers' groups are looked up
   };
   std::vector<Export> exports;
+  struct Kerberos {
+    std::string keytab;  // path; the file is missing where vnfsd could not open the record
+    std::string realm;   // whose principals mean users of the head
+    std::string domain;  // what stands behind "@" of owners that clients name; "" = none are known
+  };
+  std::optional<Kerberos> kerberos;  // of a VNFS with a keytab
 };
 
 // Errors: kNotFound (no such file), kInvalidArgument (names the missing or wrong field).

@@ -25,7 +25,9 @@ class KnownAnswers {
   // Has the question asked soon, on another thread; answer() or failed() follows.
   using Ask = std::function<void(const Key&)>;
 
-  explicit KnownAnswers(Ask ask) : ask_(std::move(ask)) {}
+  // keys_max: of more than so many keys nothing is known.
+  explicit KnownAnswers(Ask ask, std::size_t keys_max = kKnownAnswersMax)
+      : ask_(std::move(ask)), keys_max_(keys_max) {}
 
   // nullopt: not known yet.
   std::optional<Value> find(const Key& key, Time now) {
@@ -112,8 +114,8 @@ class KnownAnswers {
   Entry* entry_of(const Key& key, Time now) REQUIRES(mutex_) {
     auto found = entries_.find(key);
     if (found == entries_.end()) {
-      if (entries_.size() >= kKnownAnswersMax) forget_unused(now);
-      if (entries_.size() >= kKnownAnswersMax) return nullptr;
+      if (entries_.size() >= keys_max_) forget_unused(now);
+      if (entries_.size() >= keys_max_) return nullptr;
       found = entries_.try_emplace(key).first;
     }
     found->second.used = now;
@@ -155,6 +157,7 @@ class KnownAnswers {
   }
 
   const Ask ask_;
+  const std::size_t keys_max_;
   Time next_forget_ GUARDED_BY(mutex_){};
   mutable Mutex mutex_;
   std::map<Key, Entry> entries_ GUARDED_BY(mutex_);

@@ -76,11 +76,17 @@ inline constexpr std::int64_t kRefreshNamesMs = 60'000;
 inline constexpr std::int64_t kAskAgainMs = 2000;
 // Threads that ask: so many services that hang at a time leave the others alone.
 inline constexpr unsigned kNameThreads = 8;
+// How many of them at most ask about owners: clients make up such names at will.
+inline constexpr unsigned kOwnerThreads = kNameThreads / 4;
 // Clients, or users, that are known: some 200 bytes each, and 4 for each group.
 inline constexpr std::size_t kKnownAnswersMax = 65536;
+// Owners, or groups, that clients give as names: far more than a site's clients use in a minute.
+inline constexpr std::size_t kKnownOwnersMax = 1000;
 inline constexpr std::int64_t kForgetNamesMs = 1000;  // between two looks for unused ones of them
 // At most one line of the log in this time about services that do not answer.
 inline constexpr std::int64_t kNameNoteMs = 60'000;
+// Clients whose refusals (Kerberos) are logged in that time.
+inline constexpr std::size_t kRefusedClientsTold = 32;
 // An entry of passwd at first, and at most.
 inline constexpr std::size_t kPasswdBytes = 4096;
 inline constexpr std::size_t kPasswdBytesMax = 1 << 20;

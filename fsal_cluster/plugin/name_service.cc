@@ -124,31 +124,70 @@ std::map<std::string, bool> names_of_client(const std::string& text,
   return answer;
 }
 
-std::optional<UserGroups> groups_of_user(std::uint32_t uid) {
-  std::vector<char> buffer(kPasswdBytes);
+namespace {
+
+// getpwuid_r(3), getgrnam_r(3): these, too, mean that there is no such entry.
+bool is_no_such_entry(int error) {
+  return error == 0 || error == ENOENT || error == ESRCH || error == EBADF || error == EPERM;
+}
+
+// What a call like getpwuid_r(3) finds; null: see `denied`.
+struct FoundUser {
+  std::vector<char> buffer = std::vector<char>(kPasswdBytes);
   passwd user{};
   passwd* found = nullptr;
+  bool denied = false;  // there is no such user; else a service did not answer
+
+  template <class Call>
+  explicit FoundUser(Call call) {
+    int error = 0;
+    while ((error = call(&user, buffer.data(), buffer.size(), &found)) == ERANGE &&
+           buffer.size() < kPasswdBytesMax)
+      buffer.resize(2 * buffer.size());
+    denied = is_no_such_entry(error);
+  }
+};
+
+std::vector<std::uint32_t> groups_of(const passwd& user) {
+  std::vector<std::uint32_t> groups(kGroupsAtFirst);
+  for (;;) {
+    int count = static_cast<int>(groups.size());
+    const int done = ::getgrouplist(user.pw_name, user.pw_gid, groups.data(), &count);
+    const std::size_t size = std::min(static_cast<std::size_t>(std::max(count, 0)), kGroupsMax);
+    if (done >= 0 || groups.size() >= kGroupsMax) {
+      groups.resize(std::min(size, groups.size()));
+      return groups;
+    }
+    groups.resize(std::max(size, groups.size() + 1));
+  }
+}
+
+}  // namespace
+
+std::optional<UserGroups> groups_of_user(std::uint32_t uid) {
+  const FoundUser user([uid](auto... rest) { return ::getpwuid_r(uid, rest...); });
+  if (user.found != nullptr) return UserGroups{true, groups_of(user.user)};
+  return user.denied ? std::optional(UserGroups{}) : std::nullopt;
+}
+
+std::optional<UserIds> ids_of_user(const std::string& name) {
+  const FoundUser user([&](auto... rest) { return ::getpwnam_r(name.c_str(), rest...); });
+  if (user.found != nullptr)
+    return UserIds{true, user.user.pw_uid, user.user.pw_gid, groups_of(user.user)};
+  return user.denied ? std::optional(UserIds{}) : std::nullopt;
+}
+
+std::optional<GroupId> id_of_group(const std::string& name) {
+  std::vector<char> buffer(kPasswdBytes);
+  group entry{};
+  group* found = nullptr;
   int error = 0;
-  while ((error = ::getpwuid_r(uid, &user, buffer.data(), buffer.size(), &found)) == ERANGE &&
+  while ((error = ::getgrnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found)) ==
+             ERANGE &&
          buffer.size() < kPasswdBytesMax)
     buffer.resize(2 * buffer.size());
-  if (found == nullptr) {
-    // getpwuid_r(3): these, too, mean that there is no such user.
-    const bool denied =
-        error == 0 || error == ENOENT || error == ESRCH || error == EBADF || error == EPERM;
-    return denied ? std::optional(UserGroups{}) : std::nullopt;
-  }
-  UserGroups answer{true, std::vector<std::uint32_t>(kGroupsAtFirst)};
-  for (;;) {
-    int count = static_cast<int>(answer.groups.size());
-    const int done = ::getgrouplist(user.pw_name, user.pw_gid, answer.groups.data(), &count);
-    const std::size_t size = std::min(static_cast<std::size_t>(std::max(count, 0)), kGroupsMax);
-    if (done >= 0 || answer.groups.size() >= kGroupsMax) {
-      answer.groups.resize(std::min(size, answer.groups.size()));
-      return answer;
-    }
-    answer.groups.resize(std::max(size, answer.groups.size() + 1));
-  }
+  if (found != nullptr) return GroupId{true, entry.gr_gid};
+  return is_no_such_entry(error) ? std::optional(GroupId{}) : std::nullopt;
 }
 
 }  // namespace symnas::plugin

@@ -24,4 +24,20 @@ struct UserGroups {
 // nullopt: a service did not answer.
 std::optional<UserGroups> groups_of_user(std::uint32_t uid);
 
+struct UserIds {
+  bool is_known = false;  // whether there is such a user at all
+  std::uint32_t uid = 0;
+  std::uint32_t gid = 0;
+  std::vector<std::uint32_t> groups;  // the primary one, too
+};
+// Whom a name means. nullopt: a service did not answer.
+std::optional<UserIds> ids_of_user(const std::string& name);
+
+struct GroupId {
+  bool is_known = false;  // whether there is such a group at all
+  std::uint32_t gid = 0;
+};
+// nullopt: a service did not answer.
+std::optional<GroupId> id_of_group(const std::string& name);
+
 }  // namespace symnas::plugin

@@ -10,7 +10,9 @@
 #include "cvm/volume.h"
 #include "vnfsd/plans/deciders.h"
 #include "vnfsd/plans/exports.h"
+#include "vnfsd/plans/keytab.h"
 #include "vnfsd/plans/levels.h"
+#include "vnfsd/plans/security.h"
 #include "vnfsd/records/levels.h"
 
 namespace symnas::vnfsd::api {
@@ -205,6 +207,12 @@ json vnfses_of(const ClusterView& view, const std::string& exported) {
   return out;
 }
 
+json security_words(const std::vector<records::Security>& flavors) {
+  json out = json::array();
+  for (const records::Security one : flavors) out.push_back(security_word(one));
+  return out;
+}
+
 // In the order in which they are looked at.
 json rules_document(const records::ExportRecord& exported) {
   json out = json::array();
@@ -212,7 +220,8 @@ json rules_document(const records::ExportRecord& exported) {
     out.push_back({{"who", rule.who},
                    {"access", access_word(rule.access)},
                    {"squash", squash_word(rule.squash)},
-                   {"anon", anon_text(rule.anon)}});
+                   {"anon", anon_text(rule.anon)},
+                   {"sec", security_words(rule.security)}});
   }
   return out;
 }
@@ -230,9 +239,26 @@ json exports_document(const ClusterView& view) {
             {"squash", squash_word(exported.squash())},
             {"anon", anon_text(anonymous_ids(exported))},
             {"manage_gids", exported.manage_gids()},
+            {"sec", security_words(security_of(exported))},
             {"rules", rules_document(exported)}};
   });
 }
+
+namespace {
+
+json keytab_document(const ClusterView& view, const std::string& vnfs) {
+  json out = json::array();
+  const auto found = view.keytabs.find(vnfs);
+  if (found == view.keytabs.end()) return out;
+  for (const records::KeytabKey& key : found->second.record.keys()) {
+    out.push_back({{"principal", key.principal()},
+                   {"kvno", key.kvno()},
+                   {"enctype", enctype_name(static_cast<std::uint16_t>(key.enctype()))}});
+  }
+  return out;
+}
+
+}  // namespace
 
 json vnfs_document(const ClusterView& view) {
   return array_of(view.vnfses, [&](const records::VnfsRecord& vnfs) -> json {
@@ -259,6 +285,7 @@ json vnfs_document(const ClusterView& view) {
       document["level"] = level::of(owner->second.record.level());
     }
     document["clients"] = clients_of(view, vnfs.name());
+    document["keytab"] = keytab_document(view, vnfs.name());
     const auto move = view.moves.find(vnfs.name());
     if (move != view.moves.end()) {
       const records::MoveRecord& record = move->second.record;

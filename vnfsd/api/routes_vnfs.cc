@@ -86,6 +86,15 @@ Result<json> why(const Call& call) {
                       now_ns());
 }
 
+Result<json> set_keytab(const Call& call) {
+  SYMNAS_ASSIGN(const std::string file, keytab_request(call.body));
+  return done(call.backends.keytabs.set_keytab(call.name(), file, call.request.mode));
+}
+
+Result<json> remove_keytab(const Call& call) {
+  return done(call.backends.keytabs.remove_keytab(call.name(), call.request.mode));
+}
+
 Result<json> take(const Call& call) {
   SYMNAS_ASSIGN(DeciderOrder order, decider_order(call.body, "ha take"));
   order.vnfs = call.name();
@@ -130,6 +139,10 @@ std::vector<Route> vnfs_routes() {
        restart},
       {"POST", "/v1/vnfs/{name}/kill", "killVnfs", Role::kAdmin, "", "Done", "dry_run",
        "Kills the present instance (a drill).", kill},
+      {"POST", "/v1/vnfs/{name}/keytab", "setVnfsKeytab", Role::kAdmin, "Keytab", "Done", "dry_run",
+       "Gives the VNFS a keytab; answers when its instance has taken it.", set_keytab},
+      {"DELETE", "/v1/vnfs/{name}/keytab", "removeVnfsKeytab", Role::kAdmin, "", "Done", "dry_run",
+       "Takes the keytab of the VNFS away.", remove_keytab},
       {"GET", "/v1/vnfs/{name}/history", "getVnfsHistory", Role::kViewer, "", "VnfsHistory", "",
        "The last instances of the VNFS, at most 32, by time.", history},
       {"GET", "/v1/vnfs/{name}/why/{head}", "explainVnfs", Role::kViewer, "", "Why", "",

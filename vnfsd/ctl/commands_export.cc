@@ -14,7 +14,7 @@ struct Options {
   std::string access = "rw";
   std::string squash = "root";
   std::string manage_gids = "off";
-  std::vector<std::string> clients, rules, vnfses;
+  std::vector<std::string> clients, rules, sec, vnfses;
   bool yes = false;
 };
 
@@ -29,6 +29,9 @@ constexpr const char* kRule =
     "name with wildcards, @netgroup or '*', and options of exports(5)";
 constexpr const char* kManageGids = "on or off: look up callers' groups here (more than 16)";
 constexpr const char* kAnon = "UID:GID of squashed callers; without it nobody, 65534:65534";
+constexpr const char* kSec =
+    "How callers prove who they are, separated by commas, the preferred one first: sys, krb5, "
+    "krb5i, krb5p";
 constexpr const char* kPseudo = "Path that clients mount, if not /NAME";
 
 // Each --client takes one word.
@@ -49,6 +52,7 @@ void add_create(CommandLine& line, CLI::App* noun) {
   verb->add_option("--squash", o->squash, "root, none or all")->capture_default_str();
   verb->add_option("--anon", o->anon, kAnon);
   verb->add_option("--pseudo", o->pseudo, kPseudo);
+  add_words(verb, "--sec", o->sec, kSec);
   verb->callback([&line, o] {
     line.action = [o](Context& context) {
       return context.change("POST", "/v1/exports",
@@ -61,7 +65,8 @@ void add_create(CommandLine& line, CLI::App* noun) {
                              {"access", o->access},
                              {"squash", o->squash},
                              {"anon", o->anon},
-                             {"pseudo", o->pseudo}});
+                             {"pseudo", o->pseudo},
+                             {"sec", o->sec}});
     };
   });
 }
@@ -81,12 +86,13 @@ void add_set(CommandLine& line, CLI::App* noun) {
       {"access", verb->add_option("--access", o->access, "rw or ro")},
       {"squash", verb->add_option("--squash", o->squash, "root, none or all")},
       {"anon", verb->add_option("--anon", o->anon, kAnon)},
-      {"pseudo", verb->add_option("--pseudo", o->pseudo, kPseudo)}};
+      {"pseudo", verb->add_option("--pseudo", o->pseudo, kPseudo)},
+      {"sec", add_words(verb, "--sec", o->sec, kSec)}};
   verb->callback([&line, o, given] {
-    const json all = {
-        {"clients", o->clients}, {"rules", o->rules},   {"manage_gids", o->manage_gids},
-        {"access", o->access},   {"squash", o->squash}, {"anon", o->anon},
-        {"pseudo", o->pseudo}};
+    const json all = {{"clients", o->clients},         {"rules", o->rules},
+                      {"manage_gids", o->manage_gids}, {"access", o->access},
+                      {"squash", o->squash},           {"anon", o->anon},
+                      {"pseudo", o->pseudo},           {"sec", o->sec}};
     json body = json::object();
     for (const Given& one : given) {
       if (one.option->count() != 0) body[one.member] = all[one.member];
@@ -141,7 +147,7 @@ void add_export(CommandLine& line) {
                 {plain("NAME", "name"), plain("ID", "export_id"), plain("FS", "filesystem"),
                  plain("PATH", "path"), plain("PSEUDO", "pseudo"), plain("ACCESS", "access"),
                  plain("SQUASH", "squash"), plain("ANON", "anon"), plain("CLIENTS", "clients"),
-                 plain("VNFS", "vnfs")});
+                 plain("SEC", "sec"), plain("VNFS", "vnfs")});
   add_remove(line, noun);
 }
 

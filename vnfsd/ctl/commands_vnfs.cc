@@ -349,6 +349,7 @@ void add_vnfs(CommandLine& line) {
   add_vnfs_remove(line, noun);
   add_vnfs_sets(line, noun);
   add_vnfs_restart(line, noun);
+  add_vnfs_keytab(line, noun);
   add_vnfs_moves(line, noun);
   add_vnfs_places(line, noun);
 }

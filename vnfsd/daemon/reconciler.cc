@@ -16,6 +16,7 @@
 #include "vnfsd/daemon/head/limits.h"
 #include "vnfsd/daemon/luns/limits.h"
 #include "vnfsd/daemon/moves/limits.h"
+#include "vnfsd/instance/keytab_writer.h"
 #include "vnfsd/plans/levels.h"
 #include "vnfsd/plans/ownership.h"
 #include "vnfsd/plans/plans.h"
@@ -28,7 +29,8 @@ Reconciler::Reconciler(const ReconcilerParts& parts)
     : parts_(parts),
       head_(parts.head),
       moves_({parts.head, parts.events, parts.luns.registrations(), parts.luns.canaries(),
-              parts.heads.networks(), parts.instances, parts.ownership}) {}
+              parts.heads.networks(), parts.instances, parts.ownership}),
+      keytabs_(parts.head, parts.events) {}
 
 Status Reconciler::register_head() {
   SYMNAS_ASSIGN(const ClusterView view, read_view(head_.store, kStoreDeadlineMs));
@@ -49,6 +51,12 @@ Status Reconciler::register_head() {
   for (const address::MacAddress& mac : address::device_macs())
     said.add_macs(std::string(mac.begin(), mac.end()));
   said.set_agent_started_ns(head_.clock.wall_ns());
+  if (const auto key = instance::make_box_key_once(head_.config)) {
+    said.set_seal_key(key->public_key);
+  } else {
+    log::warn("head {}: no keytab can be sealed for it: {}", head_.config.head_name,
+              key.error().message);
+  }
   auto plan = plan_register(view, head_.boot(), std::move(said));
   if (!plan && plan.error().code == ErrorCode::kPermission) {
     // The instances that this boot has started are to be hidden and ended.
@@ -94,7 +102,9 @@ Status Reconciler::follow(const ClusterView& view) {
   parts_.luns.try_luns(view);
   moves_.follow(view);
   parts_.instances.follow(view, moves_.preparing());
-  return publish_luns(view);
+  const Status published = publish_luns(view);
+  keytabs_.follow(view);  // what serves clients comes first
+  return published;
 }
 
 void Reconciler::followed() { parts_.events.remind(); }

@@ -13,6 +13,7 @@
 #include "vnfsd/daemon/journal/event_writer.h"
 #include "vnfsd/daemon/luns/lun_keeper.h"
 #include "vnfsd/daemon/moves/moves.h"
+#include "vnfsd/daemon/ownership/keytab_keeper.h"
 #include "vnfsd/daemon/ownership/ownership.h"
 
 namespace symnas::vnfsd::daemon {
@@ -46,6 +47,7 @@ class Reconciler final : public RecordsUser {
   const ReconcilerParts parts_;
   const ThisHead& head_;
   Moves moves_;
+  KeytabKeeper keytabs_;
   bool swept_ = false;        // the standbys that the agent before this one has left have ended
   bool unpublished_ = false;  // publish_luns() has more to say
 };

@@ -8,6 +8,7 @@
 #include "vnfsd/instance/server_identity.h"
 #include "vnfsd/network/net_address.h"
 #include "vnfsd/plans/exports.h"
+#include "vnfsd/plans/security.h"
 
 namespace symnas::vnfsd::instance {
 namespace {
@@ -125,7 +126,7 @@ std::string client_text(const std::string& client) {
 std::string client_blocks(const records::ExportRecord& exported) {
   const auto same = [](const EffectiveRule& a, const EffectiveRule& b) {
     return a.access == b.access && a.squash == b.squash && a.anon.uid == b.anon.uid &&
-           a.anon.gid == b.anon.gid;
+           a.anon.gid == b.anon.gid && a.security == b.security;
   };
   std::string blocks;
   std::string clients;
@@ -146,6 +147,8 @@ std::string client_blocks(const records::ExportRecord& exported) {
 )",
                           clients, access_type(rule.access), squash_type(rule.squash),
                           rule.anon.uid, rule.anon.gid);
+    if (rule.security != std::vector{records::SECURITY_SYS})
+      blocks += fmt::format("    SecType = {};\n", security_text(rule.security, ", "));
     if (exported.manage_gids()) blocks += "    Manage_Gids = true;\n";
     blocks += "  }\n";
     clients.clear();

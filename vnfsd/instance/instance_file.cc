@@ -7,6 +7,14 @@
 #include "vnfsd/plans/exports.h"
 
 namespace symnas::vnfsd::instance {
+namespace {
+
+std::string lower_case(std::string text) {
+  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return text;
+}
+
+}  // namespace
 
 std::string clock_file(const Config& config) { return config.daemon.run_dir + "/clock"; }
 
@@ -26,25 +34,30 @@ Result<std::string> render_instance_file(const InstancePlan& plan) {
                        {"manage_gids", exported.manage_gids()}});
   }
   const EtcdConfig& etcd = plan.config.etcd;
-  const json document = {{"head", plan.config.head_name},
-                         {"vnfs", plan.vnfs},
-                         {"vnfs_id", plan.vnfs_id.value()},
-                         {"epoch", plan.epoch.value()},
-                         {"incarnation", plan.incarnation},
-                         {"owner_key", plan.owner_key},
-                         {"owner_mod_revision", plan.owner_mod_revision.value()},
-                         {"standby", plan.standby},
-                         {"etcd",
-                          {{"endpoints", etcd.endpoints},
-                           {"ca", etcd.ca},
-                           {"cert", etcd.cert},
-                           {"key", etcd.key},
-                           {"quota_bytes", etcd.quota_bytes}}},
-                         {"head_netns", fmt::format("/proc/self/fd/{}", kHeadNetnsFd)},
-                         {"head_mntns", fmt::format("/proc/self/fd/{}", kHeadMntnsFd)},
-                         {"clock_file", clock_file(plan.config)},
-                         {"luns", luns},
-                         {"exports", exports}};
+  json document = {{"head", plan.config.head_name},
+                   {"vnfs", plan.vnfs},
+                   {"vnfs_id", plan.vnfs_id.value()},
+                   {"epoch", plan.epoch.value()},
+                   {"incarnation", plan.incarnation},
+                   {"owner_key", plan.owner_key},
+                   {"owner_mod_revision", plan.owner_mod_revision.value()},
+                   {"standby", plan.standby},
+                   {"etcd",
+                    {{"endpoints", etcd.endpoints},
+                     {"ca", etcd.ca},
+                     {"cert", etcd.cert},
+                     {"key", etcd.key},
+                     {"quota_bytes", etcd.quota_bytes}}},
+                   {"head_netns", fmt::format("/proc/self/fd/{}", kHeadNetnsFd)},
+                   {"head_mntns", fmt::format("/proc/self/fd/{}", kHeadMntnsFd)},
+                   {"clock_file", clock_file(plan.config)},
+                   {"luns", luns},
+                   {"exports", exports}};
+  if (plan.keytab) {
+    document["kerberos"] = {{"keytab", plan.paths.keytab},
+                            {"realm", plan.realm()},
+                            {"domain", lower_case(plan.realm())}};
+  }
   return document.dump(2) + "\n";
 }
 

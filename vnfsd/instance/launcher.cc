@@ -29,6 +29,7 @@
 #include "vnfsd/address/link.h"
 #include "vnfsd/instance/files.h"
 #include "vnfsd/instance/instance_file.h"
+#include "vnfsd/instance/keytab_writer.h"
 #include "vnfsd/instance/limits.h"
 #include "vnfsd/instance/server_identity.h"
 #include "vnfsd/network/gateways.h"
@@ -238,7 +239,11 @@ LaunchSpec launch_spec_for(const InstancePlan& plan) {
                "-E",
                fmt::to_string(server_id(plan.config.cluster_uuid, plan.epoch))};
   spec.environment = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin",
-                      fmt::format("LD_LIBRARY_PATH={}/lib", ganesha.prefix), "HOME=/"};
+                      fmt::format("LD_LIBRARY_PATH={}/lib", ganesha.prefix), "HOME=/",
+                      // A replayed AP-REQ gives nobody the key of a session: without a cache no
+                      // context waits for a disk.
+                      "KRB5RCACHENAME=none:", "KRB5_CONFIG=" + plan.paths.krb5_conf,
+                      "KRB5_KTNAME=FILE:" + plan.paths.keytab};
   return spec;
 }
 
@@ -251,6 +256,7 @@ Status prepare_directory(const InstancePlan& plan, const std::string& ganesha_co
   ::unlink(paths.pid_file.c_str());
   ::unlink(paths.problems_file.c_str());
   ::unlink(paths.memory_file.c_str());
+  SYMNAS_TRY(write_keytab(plan));
   SYMNAS_TRY(write_file_atomically(paths.ganesha_conf, ganesha_conf, 0600));
   return write_instance_file(plan);
 }

@@ -9,6 +9,8 @@
 #include "vnfsd/instance/limits.h"
 #include "vnfsd/instance/server_identity.h"
 #include "vnfsd/plans/exports.h"
+#include "vnfsd/plans/keytab.h"
+#include "vnfsd/plans/plan_keytab.h"
 
 namespace symnas::vnfsd::instance {
 
@@ -23,6 +25,8 @@ InstancePaths paths_for(const Config& config, const std::string& vnfs) {
   paths.control = paths.directory + "/control";
   paths.pid_file = paths.directory + "/ganesha.pid";
   paths.recovery_root = paths.directory + "/recovery";
+  paths.keytab = paths.directory + "/krb5.keytab";
+  paths.krb5_conf = paths.directory + "/krb5.conf";
   paths.stage = paths.directory + "/stage";
   paths.log = config.daemon.log_dir + "/" + vnfs + ".log";
   return paths;
@@ -101,8 +105,17 @@ Result<InstancePlan> plan_instance(const ClusterView& view, const Config& config
     SYMNAS_ASSIGN(const auto* exported, find(view.exports, "export", name));
     plan.exports.push_back(exported->record);
   }
-  plan.exports_digest = exports_digest(view, stored->record);
+  plan.exports_digest = exports_digest(view, stored->record, config.head_name);
+  if (const auto keytab = view.keytabs.find(vnfs); keytab != view.keytabs.end()) {
+    plan.keytab = keytab->second.record;
+    plan.keytab_subject = keytab_subject(view, vnfs);
+  }
   return plan;
+}
+
+std::string InstancePlan::realm() const {
+  if (!keytab || keytab->keys().empty()) return "";
+  return realm_of(keytab->keys(0).principal());
 }
 
 bool may_call(const InstancePlan& prepared, const InstancePlan& claimed) {

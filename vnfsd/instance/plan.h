@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,7 +50,9 @@ struct InstancePaths {
   std::string state_file;     // state.json, read by the next vnfsd
   std::string pid_file;
   std::string recovery_root;
-  std::string stage;  // becomes /run of the instance
+  std::string keytab;     // while it runs, if the VNFS has one (keytab_writer.h)
+  std::string krb5_conf;  // the same
+  std::string stage;      // becomes /run of the instance
   std::string log;
 };
 InstancePaths paths_for(const Config& config, const std::string& vnfs);
@@ -66,12 +69,17 @@ struct InstancePlan {
   bool is_awaited = false;  // a standby, while nobody serves the VNFS's clients
   std::vector<LinkPlan> links;
   std::vector<records::ExportRecord> exports;
-  std::string exports_digest;  // vnfsd/plans/exports.h
+  std::string exports_digest;                   // vnfsd/plans/exports.h
+  std::optional<records::KeytabRecord> keytab;  // sealed; nullopt: the VNFS has none
+  std::string keytab_subject;                   // vnfsd/plans/plan_keytab.h
   std::vector<LunPath>
       luns;  // every LUN this head has open: a volume may grow while the instance runs
   std::vector<Connection> connections;  // of the clients, at the end of the last instance
   Config config;
   InstancePaths paths;
+
+  // Of its principals; "" = it has no keytab.
+  std::string realm() const;
 };
 
 // The MAC of a link of an instance that found its usual one in use on its head.

@@ -9,6 +9,7 @@
 
 #include "common/base/log.h"
 #include "vnfsd/instance/files.h"
+#include "vnfsd/instance/keytab_writer.h"
 #include "vnfsd/instance/launcher.h"
 
 namespace symnas::vnfsd::instance {
@@ -204,6 +205,7 @@ void Supervisor::rewrite_instance_file() {
   auto plan = read_plan();
   Status written = plan ? Status() : tl::unexpected<Error>(plan.error());
   if (written) written = live_.remember_luns(*plan);  // before the instance can open them
+  if (written) written = write_keytab(*plan);
   if (written) written = write_instance_file(*plan);
   if (written) return exports_.tell(std::move(*plan));
   log::error("vnfs {}: {}: {}", vnfs_, paths_.instance_file, written.error().message);

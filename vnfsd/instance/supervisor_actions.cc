@@ -6,6 +6,7 @@
 #include "common/base/log.h"
 #include "vnfsd/instance/crash_point.h"
 #include "vnfsd/instance/files.h"
+#include "vnfsd/instance/keytab_writer.h"
 #include "vnfsd/instance/launcher.h"
 #include "vnfsd/instance/retire.h"
 #include "vnfsd/instance/supervisor.h"
@@ -26,6 +27,7 @@ std::optional<Event> Supervisor::call() {
   partings_.arrives(step::kClaimed);
   vips_.ask(plan_, 0);  // it was asked before
   Status called = live_.becomes_owner(plan_);
+  if (called) called = write_keytab(plan_);
   if (called) called = write_instance_file(plan_);
   crash_point("recorded", vnfs_);
   if (called) called = serve(paths_.control);
@@ -95,6 +97,7 @@ void Supervisor::bury() {
   });
   vips_.lost();
   live_.lose();
+  remove_keytab(paths_);
 }
 
 void Supervisor::depart() {
@@ -104,6 +107,7 @@ void Supervisor::depart() {
   log::info("vnfs {}: stopped: {}", vnfs_, live_.name());
   vips_.lost();
   live_.lose();
+  remove_keytab(paths_);
   if (requests_.wanted() == Wanted::kStarted) partings_.follow_up();
   vips_.forget_holders();
   requests_.show([](InstanceSnapshot& shown) { shown.last_exit = "stopped"; });
@@ -115,6 +119,7 @@ void Supervisor::drop_standby() {
             course_.end, paths_.log);
   vips_.lost();
   live_.lose();
+  remove_keytab(paths_);
   partings_.new_arrival();
 }
 

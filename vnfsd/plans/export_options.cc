@@ -9,6 +9,7 @@
 #include "vnfsd/network/net_address.h"
 #include "vnfsd/plans/exports.h"
 #include "vnfsd/plans/limits.h"
+#include "vnfsd/plans/security.h"
 
 namespace symnas::vnfsd {
 namespace {
@@ -67,6 +68,12 @@ Result<std::uint32_t> parse_id(const std::string& name, std::string_view text) {
   return id;
 }
 
+Result<std::vector<records::Security>> security_of(
+    const std::string& name, const Result<std::vector<records::Security>>& parsed) {
+  if (!parsed) return bad(name, parsed.error().message);
+  return parsed;
+}
+
 // One option of exports(5) of a rule. False: there is no such option.
 Result<bool> set_rule_option(const std::string& name, std::string_view word,
                              records::ClientRule& rule) {
@@ -87,18 +94,22 @@ Result<bool> set_rule_option(const std::string& name, std::string_view word,
   } else if (word.starts_with("anongid=")) {
     SYMNAS_ASSIGN(const std::uint32_t gid, id("anongid="));
     rule.set_anon_gid(gid);
+  } else if (word.starts_with("sec=")) {
+    SYMNAS_ASSIGN(const auto flavors, security_of(name, parse_security(word.substr(4))));
+    rule.clear_sec();
+    for (const records::Security one : flavors) rule.add_sec(one);
   } else {
     return false;
   }
   return true;
 }
 
-// An address of IPv6 has colons, too: what follows the last one are options if no group of digits
-// of an address looks like it.
+// An address of IPv6 has colons, too, and so has the option sec=: what follows the last one before
+// that are options if no group of digits of an address looks like it.
 Result<records::ClientRule> parse_rule(const std::string& name, const std::string& text) {
   std::string_view who(text);
   std::string_view options;
-  const std::size_t colon = who.rfind(':');
+  const std::size_t colon = who.substr(0, who.find("sec=")).rfind(':');
   if (colon != who.npos && who.find_first_of("ghijklmnopqrstuvwxyz=", colon) != who.npos) {
     options = who.substr(colon + 1);
     who = who.substr(0, colon);
@@ -112,7 +123,8 @@ Result<records::ClientRule> parse_rule(const std::string& name, const std::strin
     SYMNAS_ASSIGN(const bool known, set_rule_option(name, word, rule));
     if (!known) {
       return bad(name, fmt::format("client {}: option '{}' is not known (ro, rw, root_squash, "
-                                   "no_root_squash, all_squash, anonuid=N, anongid=N)",
+                                   "no_root_squash, all_squash, anonuid=N, anongid=N, "
+                                   "sec=FLAVOR:FLAVOR)",
                                    who, word));
     }
   }
@@ -189,24 +201,32 @@ Status set_export_options(const ExportEdit& edit, records::ExportRecord& record)
     }
     record.set_manage_gids(word == "on");
   }
+  if (edit.sec) {
+    SYMNAS_ASSIGN(const auto flavors, security_of(edit.name, parse_security(*edit.sec)));
+    record.clear_sec();
+    for (const records::Security one : flavors) record.add_sec(one);
+  }
   if (edit.pseudo) SYMNAS_TRY(set_pseudo(edit.name, *edit.pseudo, record));
   return {};
 }
 
 bool changes_anything(const ExportEdit& edit) {
   return edit.clients || edit.rules || edit.access || edit.squash || edit.anon ||
-         edit.manage_gids || edit.pseudo;
+         edit.manage_gids || edit.pseudo || edit.sec;
 }
 
 std::string rules_of(const records::ExportRecord& record) {
   std::string out;
   for (const EffectiveRule& rule : effective_rules(record)) {
-    out += fmt::format("{}{} {}, squash {} to {}:{}", out.empty() ? "" : "; ", rule.who,
+    out += fmt::format("{}{} {}, squash {} to {}:{}{}", out.empty() ? "" : "; ", rule.who,
                        rule.access == records::ACCESS_RO ? "ro" : "rw",
                        rule.squash == records::SQUASH_ALL    ? "all"
                        : rule.squash == records::SQUASH_NONE ? "none"
                                                              : "root",
-                       rule.anon.uid, rule.anon.gid);
+                       rule.anon.uid, rule.anon.gid,
+                       rule.security == std::vector{records::SECURITY_SYS}
+                           ? ""
+                           : ", sec " + security_text(rule.security));
   }
   return out;
 }

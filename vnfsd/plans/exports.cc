@@ -5,8 +5,10 @@
 
 #include <fmt/core.h>
 
+#include "common/kv/admin_keys.h"
 #include "common/kv/keys.h"
 #include "vnfsd/network/net_address.h"
+#include "vnfsd/plans/plan_keytab.h"
 
 namespace symnas::vnfsd {
 namespace {
@@ -48,17 +50,36 @@ AnonymousIds anonymous_ids(const records::ExportRecord& exported) {
           exported.has_anon_gid() ? exported.anon_gid() : kNobody};
 }
 
+namespace {
+
+template <class Message>
+std::vector<records::Security> security_of(const Message& message,
+                                           std::vector<records::Security> otherwise) {
+  if (message.sec().empty()) return otherwise;
+  std::vector<records::Security> flavors;
+  for (const int one : message.sec()) flavors.push_back(static_cast<records::Security>(one));
+  return flavors;
+}
+
+}  // namespace
+
+std::vector<records::Security> security_of(const records::ExportRecord& exported) {
+  return security_of(exported, {records::SECURITY_SYS});
+}
+
 std::vector<EffectiveRule> effective_rules(const records::ExportRecord& exported) {
   const AnonymousIds anon = anonymous_ids(exported);
+  const auto security = security_of(exported);
   std::vector<EffectiveRule> rules;
   for (const std::string& client : exported.clients())
-    rules.push_back({client, exported.access(), exported.squash(), anon});
+    rules.push_back({client, exported.access(), exported.squash(), anon, security});
   for (const records::ClientRule& rule : exported.rules()) {
     rules.push_back({rule.who(),
                      rule.has_access() ? rule.access() : exported.access(),
                      rule.has_squash() ? rule.squash() : exported.squash(),
                      {rule.has_anon_uid() ? rule.anon_uid() : anon.uid,
-                      rule.has_anon_gid() ? rule.anon_gid() : anon.gid}});
+                      rule.has_anon_gid() ? rule.anon_gid() : anon.gid},
+                     security_of(rule, security)});
   }
   std::stable_sort(rules.begin(), rules.end(), [](const auto& a, const auto& b) {
     const Who one = classify_who(a.who);
@@ -123,13 +144,27 @@ Status check_pseudo_paths(const ClusterView& view, const records::VnfsRecord& vn
   return {};
 }
 
-std::string exports_digest(const ClusterView& view, const records::VnfsRecord& vnfs) {
+std::string exports_digest(const ClusterView& view, const records::VnfsRecord& vnfs,
+                           const std::string& head) {
   Digest digest;
   for (const std::string& name : vnfs.exports()) {
     const auto exported = view.exports.find(name);
     digest.add(exported == view.exports.end() ? "" : exported->second.record.SerializeAsString());
   }
+  // Without one nothing is added: a digest of an earlier version holds on.
+  if (const auto keytab = view.keytabs.find(vnfs.name()); keytab != view.keytabs.end()) {
+    for (const records::KeytabKey& key : keytab->second.record.keys())
+      digest.add(fmt::format("{} {} {}", key.principal(), key.kvno(), key.enctype()));
+    digest.add(std::to_string(keytab->second.record.set_ns()));
+    // A head for which it is sealed later has to be told then; the others need not.
+    digest.add(can_open(view, keytab->second.record, head) ? "open" : "sealed");
+  }
   return digest.text();
+}
+
+std::string exports_digest(const ClusterView& view, const records::VnfsRecord& vnfs) {
+  const auto owner = view.owners.find(vnfs.name());
+  return exports_digest(view, vnfs, owner == view.owners.end() ? "" : owner->second.record.head());
 }
 
 bool exports_pending(const ClusterView& view, const std::string& vnfs) {
@@ -164,6 +199,7 @@ ClusterView after(const ClusterView& view, const Change& change) {
   for (const kv::Op& op : change.txn.success) {
     apply(op, kv::keys::kExports, then.exports);
     apply(op, kv::keys::kVnfs, then.vnfses);
+    apply(op, kv::keys::kKeytabs, then.keytabs);
   }
   return then;
 }

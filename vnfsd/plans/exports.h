@@ -23,12 +23,16 @@ struct AnonymousIds {
 };
 AnonymousIds anonymous_ids(const records::ExportRecord& exported);
 
+// What its callers may use, unless a rule says something else: at least one.
+std::vector<records::Security> security_of(const records::ExportRecord& exported);
+
 // What holds for some clients of an export.
 struct EffectiveRule {
   std::string who;  // normalised (normalise_who())
   records::Access access = records::ACCESS_RW;
   records::Squash squash = records::SQUASH_ROOT;
   AnonymousIds anon;
+  std::vector<records::Security> security;  // at least one, in no order
 };
 // The most specific first, as exports(5) has it: hosts, networks by the length of their prefixes,
 // wildcards, netgroups, everybody. The first one that means a client is the client's.
@@ -51,8 +55,11 @@ std::vector<std::string> nested_with(const ClusterView& view, const records::Vnf
 // two).
 Status check_pseudo_paths(const ClusterView& view, const records::VnfsRecord& vnfs);
 
-// A digest of everything that the records say about a VNFS's exports, in their order: equal only if
-// nothing of that has changed.
+// A digest of everything that the records say about a VNFS's exports, in their order, which keytab
+// it has, and whether the head can open that: equal only if nothing of that has changed.
+std::string exports_digest(const ClusterView& view, const records::VnfsRecord& vnfs,
+                           const std::string& head);
+// The same for the head that owns the VNFS.
 std::string exports_digest(const ClusterView& view, const records::VnfsRecord& vnfs);
 
 // Whether the instance of a VNFS that somebody owns has neither been brought to serve what the

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "common/kv/keys.h"
+#include "vnfsd/plans/security.h"
 #include "vnfsd/records/levels.h"
 
 namespace symnas::vnfsd {
@@ -36,6 +37,9 @@ Status needs_level(const ClusterView& view, std::uint32_t level, const std::stri
 }
 
 Status check_export_level(const ClusterView& view, const records::ExportRecord& exported) {
+  if (uses_kerberos(exported)) {
+    SYMNAS_TRY(needs_level(view, level::kKerberos, fmt::format("export {}: sec", exported.name())));
+  }
   const bool needs = !exported.rules().empty() || exported.has_anon_uid() ||
                      exported.has_anon_gid() || exported.manage_gids();
   if (!needs) return {};

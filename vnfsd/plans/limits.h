@@ -43,4 +43,9 @@ inline constexpr std::int64_t kAnswerNs = 12'000'000'000;
 // holds for kOrderNs where an administrator replaces an order.
 inline constexpr std::int64_t kRefusalNs = 60'000'000'000;
 
+// Of a keytab: a VNFS has a principal or a few, with some enctypes and two kvnos each. It becomes a
+// record that every head reads.
+inline constexpr std::size_t kKeytabBytesMax = 64 << 10;
+inline constexpr std::size_t kKeytabEntriesMax = 128;
+
 }  // namespace symnas::vnfsd

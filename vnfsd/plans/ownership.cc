@@ -109,6 +109,7 @@ Result<kv::Txn> plan_register(const ClusterView& view, const HeadBoot& boot,
   head.set_address(said.address());
   *head.mutable_probe_addresses() = said.probe_addresses();
   *head.mutable_macs() = said.macs();
+  head.set_seal_key(said.seal_key());
   head.set_incarnation(boot.incarnation);
   head.set_agent_started_ns(said.agent_started_ns());
   head.set_version(kVersion);
@@ -161,6 +162,10 @@ Result<Claim> plan_claim(const ClusterView& view, const HeadBoot& boot, const st
   txn.compares.push_back(kv::mod_revision_is(kv::keys::kVnfs + vnfs, stored->mod_revision));
   // A later edit of the exports sees the owner, and waits for it.
   txn.compares.push_back(unchanged_since(view, kv::keys::kExports));
+  const auto keytab = view.keytabs.find(vnfs);
+  txn.compares.push_back(
+      kv::mod_revision_is(kv::keys::kKeytabs + vnfs,
+                          keytab == view.keytabs.end() ? Revision{} : keytab->second.mod_revision));
   txn.compares.push_back(unchanged_since(view, kv::keys::kNetworks));
   compare_admission(view, boot, txn);
   txn.compares.push_back(

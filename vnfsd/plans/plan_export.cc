@@ -26,9 +26,10 @@ Result<Change> plan_export_create(const ClusterView& view, const ExportRequest& 
   record.set_filesystem(request.filesystem);
   SYMNAS_ASSIGN(const std::string path, normalise_export_path(request.path));
   record.set_path(path);
-  SYMNAS_TRY(set_export_options({request.name, request.clients, request.access, request.squash,
-                                 request.anon, request.pseudo, request.rules, request.manage_gids},
-                                record));
+  SYMNAS_TRY(set_export_options(
+      {request.name, request.clients, request.access, request.squash, request.anon, request.pseudo,
+       request.rules, request.manage_gids, request.sec},
+      record));
   SYMNAS_TRY(check_export_level(view, record));
 
   Change change{

@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 
+#include "common/kv/admin_keys.h"
 #include "common/kv/keys.h"
 #include "vnfsd/names/names.h"
 #include "vnfsd/network/net_address.h"
@@ -10,6 +12,7 @@
 #include "vnfsd/plans/levels.h"
 #include "vnfsd/plans/limits.h"
 #include "vnfsd/plans/plans.h"
+#include "vnfsd/plans/security.h"
 
 namespace symnas::vnfsd {
 namespace {
@@ -125,6 +128,39 @@ Status check_owner_sees(const ClusterView& then, const std::string& vnfs) {
                   vnfs, head));
 }
 
+// Otherwise nobody would be served any more whom the export leaves nothing but Kerberos.
+Status check_has_keytab(const ClusterView& view, const std::string& vnfs,
+                        const std::string& exported) {
+  if (view.keytabs.contains(vnfs)) return {};
+  return fail(
+      ErrorCode::kBusy,
+      fmt::format("export {}: clients would have to use Kerberos, and VNFS {} has no keytab "
+                  "(symnas vnfs keytab set {} --file F first, or let sys be among --sec)",
+                  exported, vnfs, vnfs));
+}
+
+Status undo_keytab(const ClusterView& view, const ClusterView& before, const ClusterView& made,
+                   const std::string& vnfs, Change& undo) {
+  // Another head may have sealed it anew meanwhile: it is the same one.
+  const auto set_ns = [&](const ClusterView& one) -> std::optional<std::int64_t> {
+    const auto found = one.keytabs.find(vnfs);
+    if (found == one.keytabs.end()) return std::nullopt;
+    return found->second.record.set_ns();
+  };
+  if (set_ns(view) != set_ns(made)) {
+    return fail(ErrorCode::kConflict,
+                fmt::format("vnfs {}: somebody else has changed its keytab meanwhile", vnfs));
+  }
+  const std::string key = kv::keys::kKeytabs + vnfs;
+  const auto former = before.keytabs.find(vnfs);
+  undo.txn.success.push_back(former == before.keytabs.end()
+                                 ? kv::erase(key)
+                                 : kv::put(key, former->second.record.SerializeAsString()));
+  undo.what +=
+      fmt::format("{}vnfs {}: its keytab is as it was before", undo.what.empty() ? "" : "\n", vnfs);
+  return {};
+}
+
 }  // namespace
 
 Result<Change> plan_export_set(const ClusterView& view, const ExportEdit& edit) {
@@ -132,7 +168,7 @@ Result<Change> plan_export_set(const ClusterView& view, const ExportEdit& edit) 
   if (!changes_anything(edit)) {
     return bad(edit.name,
                "nothing to change was given (--clients, --client, --access, --squash, --anon, "
-               "--manage-gids, --pseudo)");
+               "--manage-gids, --pseudo, --sec)");
   }
   records::ExportRecord record = exported->record;
   SYMNAS_TRY(set_export_options(edit, record));
@@ -141,7 +177,9 @@ Result<Change> plan_export_set(const ClusterView& view, const ExportEdit& edit) 
                 {}};
   change.txn.success.push_back(kv::put(kv::keys::kExports + edit.name, record.SerializeAsString()));
   const ClusterView then = after(view, change);
+  const bool is_kerberos_new = needs_kerberos(record) && !needs_kerberos(exported->record);
   for (const std::string& vnfs : vnfses_of(view, edit.name)) {
+    if (is_kerberos_new) SYMNAS_TRY(check_has_keytab(view, vnfs, edit.name));
     const records::VnfsRecord& serving = then.vnfses.at(vnfs).record;
     SYMNAS_TRY(check_pseudo_paths(then, serving));
     if (pseudo_of(record) == pseudo_of(exported->record)) continue;
@@ -227,6 +265,8 @@ Result<Change> plan_exports_undone(const ClusterView& view, const ClusterView& b
       undo.txn.success.push_back(kv::put(key, before.exports.at(name).record.SerializeAsString()));
       undo.what +=
           fmt::format("{}export {}: is as it was before", undo.what.empty() ? "" : "\n", name);
+    } else if (key.starts_with(kv::keys::kKeytabs)) {
+      SYMNAS_TRY(undo_keytab(view, before, made, key.substr(kv::keys::kKeytabs.size()), undo));
     } else if (key.starts_with(kv::keys::kVnfs)) {
       const std::string name = key.substr(kv::keys::kVnfs.size());
       const auto now = view.vnfses.find(name);

@@ -316,6 +316,7 @@ Result<Change> plan_vnfs_remove(const ClusterView& view, const std::string& name
   change.txn.success.push_back(kv::erase(kv::keys::kConnections + name));
   change.txn.success.push_back(kv::erase(kv::keys::kServed + name));
   change.txn.success.push_back(kv::erase(kv::keys::kLeft + name));
+  change.txn.success.push_back(kv::erase(kv::keys::kKeytabs + name));
   change.txn.success.push_back(kv::erase_range(kv::prefix_range(kv::keys::history_prefix(name))));
   change.txn.compares.push_back(kv::key_absent(kv::keys::kOwners + name));
   return change;

@@ -66,7 +66,8 @@ struct ExportRequest {
   std::string pseudo;           // path that clients mount; empty: "/" and the name
   // Clients with options of their own: WHO or WHO:OPTIONS, with the options of exports(5).
   std::vector<std::string> rules;
-  std::string manage_gids;  // on; empty or off
+  std::string manage_gids;       // on; empty or off
+  std::vector<std::string> sec;  // sys, krb5, krb5i, krb5p, in no order; none: sys
 };
 Result<Change> plan_export_create(const ClusterView& view, const ExportRequest& request);
 
@@ -77,6 +78,7 @@ struct ExportEdit {
   std::optional<std::string> access, squash, anon, pseudo;
   std::optional<std::vector<std::string>> rules;
   std::optional<std::string> manage_gids;
+  std::optional<std::vector<std::string>> sec;  // none: sys
 };
 // Errors also: kBusy (its new path hides another export of a VNFS).
 Result<Change> plan_export_set(const ClusterView& view, const ExportEdit& edit);

@@ -69,6 +69,7 @@ Status take_any(ClusterView& view, const kv::KeyValue& kv) {
   SYMNAS_TRY(in(view.connections, kConnections));
   SYMNAS_TRY(in(view.served, kServed));
   SYMNAS_TRY(in(view.left, kLeft));
+  SYMNAS_TRY(in(view.keytabs, kKeytabs));
   return in(view.owners, kOwners);
 }
 

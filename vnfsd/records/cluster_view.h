@@ -45,6 +45,7 @@ struct ClusterView {
   Table<records::ConnectionsRecord> connections;          // by VNFS
   Table<records::ServedRecord> served;                    // by VNFS
   Table<records::LeftRecord> left;                        // by VNFS
+  Table<records::KeytabRecord> keytabs;                   // by VNFS
   std::map<std::string, Stored<std::uint64_t>> counters;  // by what is counted: the next free value
 };
 

@@ -19,13 +19,15 @@ const char* const kExportSchemas = R"json({
   "squash": "one of none|root|all",
   "anon": "text: UID:GID of those who are squashed",
   "manage_gids": "flag: groups are looked up on the head",
+  "sec": "list of one of sys|krb5|krb5i|krb5p: what callers may use, in no order",
   "rules": "list of ExportRule: in the order in which they are looked at"
 },
 "ExportRule": {
   "who": "text",
   "access": "one of rw|ro",
   "squash": "one of none|root|all",
-  "anon": "text: UID:GID"
+  "anon": "text: UID:GID",
+  "sec": "list of one of sys|krb5|krb5i|krb5p"
 },
 "Export": {
   "name": "text",
@@ -37,7 +39,8 @@ const char* const kExportSchemas = R"json({
   "squash?": "text: none, root or all",
   "anon?": "text: UID:GID",
   "manage_gids?": "text: on or off",
-  "pseudo?": "text: its path in NFSv4"
+  "pseudo?": "text: its path in NFSv4",
+  "sec?": "list of text: sys, krb5, krb5i, krb5p; sys if it is missing"
 },
 "ExportEdit": {
   "": "What is missing stays as it is.",
@@ -47,7 +50,8 @@ const char* const kExportSchemas = R"json({
   "squash?": "text: none, root or all",
   "anon?": "text: UID:GID",
   "manage_gids?": "text: on or off",
-  "pseudo?": "text: its path in NFSv4"
+  "pseudo?": "text: its path in NFSv4",
+  "sec?": "list of text: sys, krb5, krb5i, krb5p"
 },
 "VnfsNames": {
   "vnfs": "list of text: at least one"

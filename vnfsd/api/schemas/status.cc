@@ -55,6 +55,7 @@ const char* const kStatusSchemas = R"json({
   "version?": "text",
   "level?": "count",
   "clients?": "list of text",
+  "keytab?": "list of KeytabKey",
   "move?": "Move"
 },
 "Instance": {

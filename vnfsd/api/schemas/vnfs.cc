@@ -21,7 +21,16 @@ const char* const kVnfsSchemas = R"json({
   "version?": "text",
   "level?": "count",
   "clients": "list of text: addresses of those that were connected a moment ago",
+  "keytab": "list of KeytabKey: with which keys it takes Kerberos; none: it takes none",
   "move?": "Move: an order under way"
+},
+"KeytabKey": {
+  "principal": "text",
+  "kvno": "count",
+  "enctype": "text"
+},
+"Keytab": {
+  "keytab": "text: the file, in base64; it is secret, and shown nowhere"
 },
 "Vip": {
   "address": "text",

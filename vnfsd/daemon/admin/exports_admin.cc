@@ -39,6 +39,7 @@ std::set<std::string> edited(const ClusterView& view, const Change& change) {
   for (const kv::Op& op : change.txn.success) {
     const std::string& key = op.range.key;
     if (key.starts_with(kv::keys::kVnfs)) out.insert(key.substr(kv::keys::kVnfs.size()));
+    if (key.starts_with(kv::keys::kKeytabs)) out.insert(key.substr(kv::keys::kKeytabs.size()));
     if (!key.starts_with(kv::keys::kExports)) continue;
     const std::string name = key.substr(kv::keys::kExports.size());
     for (const auto& [vnfs, stored] : view.vnfses) {

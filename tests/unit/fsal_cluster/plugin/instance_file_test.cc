@@ -39,6 +39,18 @@ TEST(InstanceFile, ReadsExports) {
   EXPECT_TRUE(parse_instance_file(kComplete, "test")->exports.empty());
 }
 
+TEST(InstanceFile, ReadsKerberos) {
+  std::string text = kComplete;
+  text.insert(text.rfind('}'), R"(, "kerberos": {"keytab": "/k", "realm": "R", "domain": "r"})");
+  const auto file = parse_instance_file(text, "test");
+  ASSERT_TRUE(file) << file.error().message;
+  ASSERT_TRUE(file->kerberos);
+  EXPECT_EQ(file->kerberos->keytab, "/k");
+  EXPECT_EQ(file->kerberos->realm, "R");
+  EXPECT_EQ(file->kerberos->domain, "r");
+  EXPECT_FALSE(parse_instance_file(kComplete, "test")->kerberos);
+}
+
 TEST(InstanceFile, NamesTheMissingField) {
   std::string text = kComplete;
   text.replace(text.find("\"epoch\""), 7, "\"epocc\"");

@@ -23,6 +23,19 @@ class KnownAnswersTest : public ::testing::Test {
   KnownAnswers<std::string, int> answers{[this](const std::string& key) { asked.push_back(key); }};
 };
 
+TEST_F(KnownAnswersTest, AFullTableForgetsWhatNobodyUses) {
+  KnownAnswers<std::string, int> two{[this](const std::string& key) { asked.push_back(key); }, 2};
+  for (const char* key : {"a", "b"}) {
+    EXPECT_FALSE(two.find(key, now));
+    two.answer(key, 1, true, now);
+  }
+  EXPECT_FALSE(two.find("c", now));
+  EXPECT_EQ(asked.size(), 2u);
+  now += ms(kRefreshNamesMs + 1);
+  EXPECT_FALSE(two.find("c", now));
+  EXPECT_EQ(asked.back(), "c");
+}
+
 TEST_F(KnownAnswersTest, IsAskedOnceAndAgainWhenItIsOld) {
   EXPECT_FALSE(answers.find("a", now));
   EXPECT_FALSE(answers.find("a", now));

@@ -113,6 +113,24 @@ TEST(GaneshaConf, AccessAndSquash) {
             std::string::npos);
 }
 
+TEST(GaneshaConf, SecurityOfRules) {
+  InstancePlan plan = test_plan();
+  plan.exports[0].add_sec(records::SECURITY_KRB5P);
+  plan.exports[0].add_sec(records::SECURITY_KRB5);
+  records::ClientRule& rule = *plan.exports[0].add_rules();
+  rule.set_who("10.0.0.7/32");
+  rule.add_sec(records::SECURITY_SYS);
+  const std::string conf = *render_ganesha_conf(plan, cluster_fsal());
+  const auto block = [&](const std::string& client) {
+    const std::size_t at = conf.find("    Clients = " + client + ";\n");
+    return conf.substr(at, conf.find("  }\n", at) - at);
+  };
+  const std::string wanted = "    SecType = krb5p, krb5;\n";
+  EXPECT_NE(block("10.0.0.0/24").find(wanted), std::string::npos);
+  EXPECT_NE(block("10.9.0.7/32").find(wanted), std::string::npos);
+  EXPECT_EQ(block("10.0.0.7/32").find("SecType"), std::string::npos);
+}
+
 TEST(GaneshaConf, AnonymousIds) {
   InstancePlan plan = test_plan();
   plan.exports[0].set_anon_uid(0);

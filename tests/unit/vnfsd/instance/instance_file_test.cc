@@ -49,6 +49,21 @@ TEST(InstanceFile, Golden) {
 )");
 }
 
+TEST(InstanceFile, SaysWhereTheKeytabIsAndNeverAKey) {
+  InstancePlan plan = test_plan();
+  plan.keytab.emplace().set_box("sealed");
+  plan.keytab->add_keys()->set_principal("nfs/vnfs1.x.org@X.ORG");
+  const auto text = render_instance_file(plan);
+  ASSERT_TRUE(text);
+  EXPECT_NE(text->find(R"(  "kerberos": {
+    "keytab": "/run/symnas/vnfs/vnfs1/krb5.keytab",
+    "realm": "X.ORG",
+    "domain": "x.org"
+  })"),
+            std::string::npos);
+  EXPECT_EQ(text->find("sealed"), std::string::npos);
+}
+
 TEST(InstanceFile, IsNotWrittenWithAnExportThatCannotBe) {
   InstancePlan plan = test_plan();
   plan.exports[0].set_pseudo("/x\"; Squash = None; #");

@@ -119,6 +119,47 @@ TEST(Records, Export) {
             "6001");
 }
 
+TEST(Records, Security) {
+  ExportRecord r;
+  r.set_name("e");
+  r.add_sec(SECURITY_KRB5P);
+  r.add_sec(SECURITY_SYS);
+  r.add_rules()->add_sec(SECURITY_KRB5);
+  EXPECT_EQ(hex_of(r),
+            "0a0165"
+            "5a03"
+            "320101"
+            "6a020300");
+  HeadRecord head;
+  head.set_seal_key("k");
+  EXPECT_EQ(hex_of(head), "8a01016b");
+}
+
+TEST(Records, Keytab) {
+  KeytabRecord r;
+  KeytabKey& key = *r.add_keys();
+  key.set_principal("p");
+  key.set_kvno(2);
+  key.set_enctype(18);
+  r.set_set_ns(5);
+  r.set_box("b");
+  (*r.mutable_wraps())["h"] = "w";
+  (*r.mutable_wrapped_for())["h"] = "k";
+  EXPECT_EQ(hex_of(r),
+            "0a07"
+            "0a0170"
+            "1002"
+            "1812"
+            "1005"
+            "1a0162"
+            "2206"
+            "0a0168"
+            "120177"
+            "2a06"
+            "0a0168"
+            "12016b");
+}
+
 TEST(Records, Vnfs) {
   VnfsRecord r;
   r.set_name("v");

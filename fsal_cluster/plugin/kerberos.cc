@@ -1,0 +1,74 @@
+#include "fsal_cluster/plugin/kerberos.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <map>
+#include <string>
+
+#include "common/base/ip_text.h"
+#include "common/base/log.h"
+#include "common/base/thread_annotations.h"
+#include "fsal_cluster/plugin/ganesha.h"
+#include "fsal_cluster/plugin/limits.h"
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wundef"
+extern "C" {
+#include <rpc/gss_internal.h>
+}
+#pragma GCC diagnostic pop
+
+namespace symnas::plugin {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A client tries again and again: one line a minute for each, and of so many clients.
+class Refusals {
+ public:
+  void note(const std::string& client, const std::string& why) {
+    const Clock::time_point now = Clock::now();
+    const MutexLock lock(mutex_);
+    std::erase_if(told_, [&](const auto& one) { return now >= one.second; });
+    if (told_.size() >= kRefusedClientsTold || told_.contains(client)) return;
+    told_[client] = now + std::chrono::milliseconds(kNameNoteMs);
+    log::warn(
+        "Kerberos: client {} is refused: {:?} (its clock, its ticket's key and this VNFS's keytab "
+        "have to agree: symnas vnfs keytab show)",
+        client, why);
+  }
+
+ private:
+  Mutex mutex_;
+  std::map<std::string, Clock::time_point> told_ GUARDED_BY(mutex_);
+};
+
+std::string address_of(SVCXPRT* transport) {
+  const sockaddr_storage& address = *svc_getrpccaller(transport);
+  if (address.ss_family == AF_INET6)
+    return ip_text(reinterpret_cast<const sockaddr_in6&>(address).sin6_addr);
+  return ip_text(ipv4_mapped(reinterpret_cast<const sockaddr_in&>(address).sin_addr));
+}
+
+void refused(SVCXPRT* transport, const char* why) {
+  static Refusals refusals;
+  refusals.note(address_of(transport), why);
+}
+
+}  // namespace
+
+Status use_kerberos(const std::optional<InstanceFile::Kerberos>& kerberos) {
+  const bool usable = kerberos && ::access(kerberos->keytab.c_str(), R_OK) == 0;
+  svcauth_gss_refused = refused;
+  nfs_param.krb5_param.active_krb5 = usable;  // what MOUNT names as flavors
+  svcauth_gss_set_status(usable);
+  if (usable) log::info("Kerberos: taken, with keys of realm {}", kerberos->realm);
+  if (usable || !kerberos) return {};
+  return fail(ErrorCode::kNotFound,
+              "Kerberos: its keytab cannot be opened on this head: clients with Kerberos are "
+              "refused, all others are served (vnfsd's log says why)");
+}
+
+}  // namespace symnas::plugin
