@@ -51,18 +51,21 @@ Blocks::Use Blocks::use_of(const InodeRow& row, MapGeneration generation,
   const Ino ino{row.ino};
   if (generation.value() == row.map_generation) {
     if (!row.chunked)
-      findings_.add(Kind::kMap, ino, "its record says that there are no map chunks, there are");
+      findings_.add(Kind::kMap, ino, "its record says that there are no map chunks, there are",
+                    {.fault = Fault::kChunksUnsaid});
     const auto trim = trims_.find(row.ino);
     return trim != trims_.end() && first_block >= trim->second ? Use::kDead : Use::kLive;
   }
   if (generation.value() > row.map_generation) {
     findings_.add(Kind::kMap, ino,
                   fmt::format("a map chunk is of map generation {}, the inode of {}",
-                              generation.value(), row.map_generation));
+                              generation.value(), row.map_generation),
+                  {.fault = Fault::kGenerationAhead});
   } else if (!orphans_.explains_dead_map(ino, generation)) {
-    findings_.add(Kind::kLostSpace, ino,
-                  fmt::format("map generation {} is dead, and no orphan record frees it",
-                              generation.value()));
+    findings_.add(
+        Kind::kLostSpace, ino,
+        fmt::format("map generation {} is dead, and no orphan record frees it", generation.value()),
+        {.fault = Fault::kDeadMap, .value = generation.value()});
   }
   return Use::kDead;
 }
@@ -71,7 +74,8 @@ void Blocks::take_chunk(Ino ino, MapGeneration generation, std::uint64_t chunk,
                         std::string_view value) {
   records::MapChunk map;
   if (!map.ParseFromArray(value.data(), static_cast<int>(value.size()))) {
-    findings_.add(Kind::kRecord, ino, fmt::format("map chunk {} cannot be parsed", chunk));
+    findings_.add(Kind::kRecord, ino, fmt::format("map chunk {} cannot be parsed", chunk),
+                  {.fault = Fault::kUnreadableChunk, .value = chunk});
     return;
   }
   const std::uint64_t chunk_blocks = kChunkBytes / context_.filesystem.block_bytes();
@@ -80,12 +84,14 @@ void Blocks::take_chunk(Ino ino, MapGeneration generation, std::uint64_t chunk,
   source.generation = generation;
   source.row = inodes_.find(ino);
   if (chunk >= kFileBytesMax / kChunkBytes) {
-    findings_.add(Kind::kSize, ino, fmt::format("map chunk {} lies beyond every file", chunk));
+    findings_.add(Kind::kSize, ino, fmt::format("map chunk {} lies beyond every file", chunk),
+                  {.fault = Fault::kExtent});
     return;
   }
   source.base = chunk * chunk_blocks;
   if (map.extents_size() == 0)
-    findings_.add(Kind::kRecord, ino, fmt::format("map chunk {} is empty", chunk));
+    findings_.add(Kind::kRecord, ino, fmt::format("map chunk {} is empty", chunk),
+                  {.fault = Fault::kEmptyChunk, .value = chunk, .other = generation.value()});
   if (source.row == nullptr) {
     source.use = Use::kDead;
     if (!orphans_.explains_dead_map(ino, generation))
@@ -93,10 +99,12 @@ void Blocks::take_chunk(Ino ino, MapGeneration generation, std::uint64_t chunk,
           Kind::kLostSpace, ino,
           fmt::format("map chunk {} of map generation {}, but the inode does not exist and "
                       "no orphan record frees it",
-                      chunk, generation.value()));
+                      chunk, generation.value()),
+          {.fault = Fault::kMapOfNothing, .value = generation.value()});
   } else if (source.row->readable()) {
     if (!source.row->is(FileType::kRegular))
-      findings_.add(Kind::kMap, ino, "has a map chunk, but is no regular file");
+      findings_.add(Kind::kMap, ino, "has a map chunk, but is no regular file",
+                    {.fault = Fault::kExtent});
     source.use = use_of(*source.row, generation, source.base);
   }
   take_extents(source, map.extents());
@@ -109,7 +117,8 @@ bool Blocks::in_place(const Source& source, const records::Extent& extent, std::
     findings_.add(
         kind, source.ino,
         fmt::format("extent of {} blocks at file block {}, volume block {}: {}", extent.blocks(),
-                    source.base + extent.file_block(), extent.volume_block(), what));
+                    source.base + extent.file_block(), extent.volume_block(), what),
+        {.fault = Fault::kExtent});
     return false;
   };
   if (!on_volume(extent.volume_block(), extent.blocks()))
@@ -139,7 +148,8 @@ void Blocks::check_size(const Source& source, const records::Extent& extent) {
   if (begin >= dead_from || (begin < blocks && end <= blocks)) return;
   findings_.add(Kind::kSize, source.ino,
                 fmt::format("{} bytes long, but blocks {} to {} of the file are mapped", size,
-                            begin, begin + extent.blocks() - 1));
+                            begin, begin + extent.blocks() - 1),
+                {.fault = Fault::kMapBehindEnd});
 }
 
 void Blocks::take_extents(const Source& source,
@@ -172,7 +182,8 @@ void Blocks::begin_reverse() {
           fmt::format("volume blocks {} to {} belong to it (file block {}) and to inode {} "
                       "(file block {})",
                       run.block, std::min(run.end(), last->end()) - 1, run.file_block, last->ino,
-                      last->file_block + (run.block - last->block)));
+                      last->file_block + (run.block - last->block)),
+          {.fault = Fault::kTwoOwners, .value = run.block, .other = last->ino});
     }
     if (last == nullptr || run.end() > last->end()) last = &run;
   }
@@ -182,7 +193,11 @@ void Blocks::unmatched(const Run& run) {
   findings_.add(
       Kind::kReverseMap, Ino{run.ino},
       fmt::format("file block {} lies at volume block {}, the reverse map has no entry there",
-                  run.file_block, run.block));
+                  run.file_block, run.block),
+      {.fault = Fault::kReverseMissing,
+       .value = run.block,
+       .other = run.file_block,
+       .blocks = run.blocks});
 }
 
 void Blocks::lost(Ino ino, const records::ReverseMap& record, std::uint64_t block) {
@@ -191,7 +206,8 @@ void Blocks::lost(Ino ino, const records::ReverseMap& record, std::uint64_t bloc
                   block, block + record.blocks() - 1, record.file_block(), record.map_generation());
   const bool exists = inodes_.find(ino) != nullptr;
   findings_.add(Kind::kLostSpace, ino,
-                what + (exists ? ", its map does not have them" : ", but it does not exist"));
+                what + (exists ? ", its map does not have them" : ", but it does not exist"),
+                {.fault = Fault::kReverseLost, .value = block});
 }
 
 void Blocks::take_reverse(std::uint32_t group, std::uint64_t block, std::string_view value) {
@@ -199,7 +215,8 @@ void Blocks::take_reverse(std::uint32_t group, std::uint64_t block, std::string_
   records::ReverseMap record;
   if (!record.ParseFromArray(value.data(), static_cast<int>(value.size()))) {
     findings_.add(Kind::kRecord, Ino{0},
-                  fmt::format("the reverse-map entry of volume block {} cannot be parsed", block));
+                  fmt::format("the reverse-map entry of volume block {} cannot be parsed", block),
+                  {.fault = Fault::kUnreadableReverse, .value = block});
     return;
   }
   const Ino ino{record.ino()};
@@ -209,25 +226,29 @@ void Blocks::take_reverse(std::uint32_t group, std::uint64_t block, std::string_
         Kind::kSize, ino,
         fmt::format("reverse-map entry of {} blocks at volume block {}: outside the volume, "
                     "which has {} blocks",
-                    record.blocks(), block, context_.volume_blocks));
+                    record.blocks(), block, context_.volume_blocks),
+        {.fault = Fault::kReverseMisplaced, .value = block, .other = group});
     return;
   }
   if (block / group_blocks != group || (block + record.blocks() - 1) / group_blocks != group) {
     findings_.add(Kind::kReverseMap, ino,
                   fmt::format("reverse-map entry of {} blocks at volume block {}: not in its "
                               "allocation group {}",
-                              record.blocks(), block, group));
+                              record.blocks(), block, group),
+                  {.fault = Fault::kReverseMisplaced, .value = block, .other = group});
     return;
   }
   if (!groups_.contains(group) && ownerless_groups_.insert(group).second)
     findings_.add(Kind::kGroup, Ino{0},
-                  fmt::format("allocation group {} has used blocks, but no owner record", group));
+                  fmt::format("allocation group {} has used blocks, but no owner record", group),
+                  {.fault = Fault::kGroupMissing, .value = group});
   summary_.used_blocks += record.blocks();
   if (block < reverse_end_)
     findings_.add(
         Kind::kTwoOwners, ino,
         fmt::format("the reverse-map entry of volume block {} lies inside the one before it",
-                    block));
+                    block),
+        {.fault = Fault::kReverseOverlaps, .value = block});
   reverse_end_ = std::max(reverse_end_, block + record.blocks());
 
   for (; next_ < runs_.size() && runs_[next_].block < block; ++next_) unmatched(runs_[next_]);
@@ -246,7 +267,11 @@ void Blocks::take_reverse(std::uint32_t group, std::uint64_t block, std::string_
             "its map has {} blocks at volume block {} as file block {} of map generation {}, "
             "the reverse map has {} blocks, inode {}, file block {}, map generation {}",
             met->blocks, block, met->file_block, met->map_generation, record.blocks(), record.ino(),
-            record.file_block(), record.map_generation()));
+            record.file_block(), record.map_generation()),
+        {.fault = Fault::kReverseDiffers,
+         .value = block,
+         .other = met->file_block,
+         .blocks = met->blocks});
   }
 }
 
@@ -255,10 +280,12 @@ void Blocks::finish() {
   for (; next_ < runs_.size(); ++next_) unmatched(runs_[next_]);
   for (const InodeRow& row : inodes_.rows()) {
     if (!row.readable() || row.trimming || row.blocks_not_met == 0) continue;
-    findings_.add(Kind::kMap, Ino{row.ino},
-                  fmt::format("its record counts {} blocks {} than its map has",
-                              row.blocks_not_met > 0 ? row.blocks_not_met : -row.blocks_not_met,
-                              row.blocks_not_met > 0 ? "more" : "less"));
+    findings_.add(
+        Kind::kMap, Ino{row.ino},
+        fmt::format("its record counts {} blocks {} than its map has",
+                    row.blocks_not_met > 0 ? row.blocks_not_met : -row.blocks_not_met,
+                    row.blocks_not_met > 0 ? "more" : "less"),
+        {.fault = Fault::kBlockCount, .value = static_cast<std::uint64_t>(row.blocks_not_met)});
   }
 }
 

@@ -18,9 +18,10 @@ struct Look {
   bool all_passing = false;  // and there is something
 };
 
-Result<Look> look_once(kv::Store& store, const std::string& name, const Told& told) {
+Result<Look> look_once(kv::Store& store, const std::string& name, const Told& told,
+                       std::size_t findings_max) {
   SYMNAS_ASSIGN(View view, View::open(store, name));
-  Checker checker(view.context());
+  Checker checker(view.context(), findings_max);
   const std::vector<kv::KeyRange> tables = ranges_in_order(view.context().fs());
   Reading reading;
   for (std::size_t table = 0; table < tables.size(); ++table) {
@@ -35,6 +36,8 @@ Result<Look> look_once(kv::Store& store, const std::string& name, const Told& to
   Look look;
   Report& report = look.report;
   report.filesystem = name;
+  report.context = view.context();
+  report.highest_ino = checker.highest_ino();
   report.revision = view.revision();
   report.summary = checker.summary();
   report.volume_blocks = view.context().volume_blocks;
@@ -42,17 +45,23 @@ Result<Look> look_once(kv::Store& store, const std::string& name, const Told& to
   report.total = checker.findings().total();
   report.findings = checker.findings().kept();
   std::vector<Ino> inos;
-  for (const Finding& finding : report.findings)
-    if (finding.ino != Ino{0}) inos.push_back(finding.ino);
+  for (const Finding& finding : report.findings) {
+    if (finding.ino == Ino{0}) continue;
+    inos.push_back(finding.ino);
+    if (finding.damage.fault == Fault::kTwoOwners) inos.push_back(Ino{finding.damage.other});
+    if (const auto at = checker.name_of(finding.ino))
+      report.names[finding.ino.value()] = {at->directory, at->hash};
+  }
   SYMNAS_ASSIGN(report.paths, paths_of(view, checker, inos));
   look.all_passing =
       checker.findings().total() > 0 && checker.findings().passing() == checker.findings().total();
   return look;
 }
 
-Result<Look> look(kv::Store& store, const std::string& name, const Told& told) {
+Result<Look> look(kv::Store& store, const std::string& name, const Told& told,
+                  std::size_t findings_max) {
   for (int attempt = 1;; ++attempt) {
-    auto done = look_once(store, name, told);
+    auto done = look_once(store, name, told, findings_max);
     if (done || done.error().code != ErrorCode::kCompacted) return done;
     if (attempt < kCompactedMax) continue;
     return fail(ErrorCode::kCompacted,
@@ -83,11 +92,12 @@ std::string Report::line(const Finding& finding) const {
 }
 
 Result<Report> check_filesystem(kv::Store& store, const std::string& name,
-                                const std::function<void()>& pause, const Told& told) {
-  SYMNAS_ASSIGN(Look current, look(store, name, told));
+                                const std::function<void()>& pause, const Told& told,
+                                std::size_t findings_max) {
+  SYMNAS_ASSIGN(Look current, look(store, name, told, findings_max));
   for (int looks = 1; current.all_passing && looks < kLooksMax; ++looks) {
     pause();
-    SYMNAS_ASSIGN(Look next, look(store, name, told));
+    SYMNAS_ASSIGN(Look next, look(store, name, told, findings_max));
     if (next.all_passing && next.report.total == next.report.findings.size()) {
       keep_common(next.report, current.report);
       next.report.total = next.report.findings.size();

@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 
-#include "fsal_cluster/check/limits.h"
-
 namespace symnas::fs::check {
 
 std::string_view word(Kind kind) {
@@ -29,12 +27,12 @@ std::string_view word(Kind kind) {
   return "record";
 }
 
-void Findings::add(Kind kind, Ino ino, std::string text, Passing passing) {
+void Findings::add(Kind kind, Ino ino, std::string text, Passing passing, Damage damage) {
   ++total_;
   ++counts_[static_cast<std::size_t>(kind)];
   if (passing == Passing::kYes) ++passing_;
-  if (kept_.size() < kFindingsMax)
-    kept_.push_back({kind, ino, std::move(text), passing == Passing::kYes});
+  if (kept_.size() < kept_max_)
+    kept_.push_back({kind, ino, std::move(text), passing == Passing::kYes, std::move(damage)});
 }
 
 std::string printable(std::string_view name) {

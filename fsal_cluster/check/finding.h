@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "common/base/ids.h"
+#include "fsal_cluster/check/fault.h"
+#include "fsal_cluster/check/limits.h"
 
 namespace symnas::fs::check {
 
@@ -44,20 +46,27 @@ struct Finding {
   // True: a living mount may be about to repair this, and the finding counts only if a later look
   // finds it again.
   bool passing = false;
+  Damage damage;
 };
 
 enum class Passing : bool { kNo, kYes };
 
 class Findings {
  public:
-  void add(Kind kind, Ino ino, std::string text, Passing passing = Passing::kNo);
-  // The first kFindingsMax, in order of discovery.
+  explicit Findings(std::size_t kept_max = kFindingsMax) : kept_max_(kept_max) {}
+  void add(Kind kind, Ino ino, std::string text, Passing passing = Passing::kNo,
+           Damage damage = {});
+  void add(Kind kind, Ino ino, std::string text, Damage damage) {
+    add(kind, ino, std::move(text), Passing::kNo, std::move(damage));
+  }
+  // The first kept_max, in order of discovery.
   const std::vector<Finding>& kept() const { return kept_; }
   std::uint64_t total() const { return total_; }
   std::uint64_t passing() const { return passing_; }
   std::uint64_t of(Kind kind) const { return counts_[static_cast<std::size_t>(kind)]; }
 
  private:
+  std::size_t kept_max_;
   std::vector<Finding> kept_;
   std::array<std::uint64_t, kKinds> counts_{};
   std::uint64_t total_ = 0;

@@ -27,7 +27,8 @@ void Holders::take_mount(MountId id, std::string_view value) {
     findings_.add(Kind::kRecord, Ino{0}, name_of(id) + ": its record cannot be parsed");
   if (context_.next_mount != 0 && id.value() >= context_.next_mount)
     findings_.add(Kind::kCounter, Ino{0},
-                  fmt::format("{}: the next free id is {}", name_of(id), context_.next_mount));
+                  fmt::format("{}: the next free id is {}", name_of(id), context_.next_mount),
+                  {.fault = Fault::kMountCounter, .value = id.value()});
 }
 
 void Holders::take_end(MountId id, std::string_view value) {
@@ -51,29 +52,33 @@ void Holders::finish_mounts() {
     const std::string name = name_of(MountId{id});
     if (!mount.recorded) {
       findings_.add(Kind::kLeftover, Ino{0},
-                    name + ": an end record without the mount: nothing is left to prove");
+                    name + ": an end record without the mount: nothing is left to prove",
+                    {.fault = Fault::kEndLeft, .other = id});
       continue;
     }
     if (id > claimed_)
       findings_.add(Kind::kCounter, Ino{0},
-                    fmt::format("{}: the newest claim is of mount {}", name, claimed_));
+                    fmt::format("{}: the newest claim is of mount {}", name, claimed_),
+                    {.fault = Fault::kMountClaim, .value = id});
     if (mount.ended && alive) {
       findings_.add(Kind::kLeftover, Ino{0}, name + ": has ended, its successor has not cleaned up",
-                    Passing::kYes);
+                    Passing::kYes, {.fault = Fault::kMountEnded, .other = id});
     }
   }
 }
 
-void Holders::held_by(MountId mount, Ino ino, std::string_view what) {
+void Holders::held_by(MountId mount, Ino ino, std::string_view what, Damage damage) {
+  damage.other = mount.value();
   const auto it = mounts_.find(mount.value());
   if (it == mounts_.end() || !it->second.recorded) {
     findings_.add(Kind::kLeftover, ino,
-                  fmt::format("{} is left of {}, which does not exist", what, name_of(mount)));
+                  fmt::format("{} is left of {}, which does not exist", what, name_of(mount)),
+                  std::move(damage));
   } else if (it->second.ended && any_alive()) {
     // Without a successor this stays until the next mount.
     findings_.add(Kind::kLeftover, ino,
                   fmt::format("{} is left of {}, which has ended", what, name_of(mount)),
-                  Passing::kYes);
+                  Passing::kYes, {.fault = Fault::kHeldByEnded, .other = mount.value()});
   }
 }
 
@@ -90,13 +95,14 @@ void Holders::take_token(Ino ino, MountId mount, std::string_view value) {
     const auto holder = mounts_.find(mount.value());
     if (holder == mounts_.end() || !holder->second.ended) {
       findings_.add(Kind::kLeftover, ino,
-                    fmt::format("{} has a token on it, but it does not exist", name_of(mount)));
+                    fmt::format("{} has a token on it, but it does not exist", name_of(mount)),
+                    {.fault = Fault::kTokenOfNothing, .other = mount.value()});
     }
   } else if (row->readable() && !row->is(FileType::kRegular)) {
     findings_.add(Kind::kRecord, ino,
                   fmt::format("{} has a token on it, but it is no regular file", name_of(mount)));
   }
-  held_by(mount, ino, "a token");
+  held_by(mount, ino, "a token", {.fault = Fault::kTokenLeft});
   if (token_ino_ != ino) {
     token_ino_ = ino;
     tokens_ = 0;
@@ -107,7 +113,8 @@ void Holders::take_token(Ino ino, MountId mount, std::string_view value) {
   if (tokens_ > 1 && exclusive_token_)
     findings_.add(Kind::kLock, ino,
                   fmt::format("{} has a token on it beside another, and one of them is exclusive",
-                              name_of(mount)));
+                              name_of(mount)),
+                  {.fault = Fault::kTwoTokens, .other = mount.value()});
 }
 
 void Holders::take_want(Ino ino) {
@@ -115,7 +122,7 @@ void Holders::take_want(Ino ino) {
     // The inode was removed meanwhile: the mount that put the want withdraws it when the grant is
     // refused.
     findings_.add(Kind::kLeftover, ino, "a token is asked for, but it does not exist",
-                  Passing::kYes);
+                  Passing::kYes, {.fault = Fault::kWantOfNothing});
 }
 
 void Holders::take_slot(MountId mount, std::string_view rest, std::string_view value) {
@@ -125,7 +132,7 @@ void Holders::take_slot(MountId mount, std::string_view rest, std::string_view v
                      static_cast<unsigned char>(rest[2]) < kv::kSessionSlots &&
                      (slot || static_cast<unsigned char>(rest[3]) < kv::kBatchOperationsMax);
   if (!known) findings_.add(Kind::kKey, Ino{0}, name_of(mount) + ": a slot key of a wrong shape");
-  if (slot) held_by(mount, Ino{0}, "a session slot");
+  if (slot) held_by(mount, Ino{0}, "a session slot", {.fault = Fault::kSlotLeft});
 }
 
 void Holders::take_group(std::uint32_t group, std::string_view value) {
@@ -140,9 +147,11 @@ void Holders::take_group(std::uint32_t group, std::string_view value) {
   if (group >= groups)
     findings_.add(
         Kind::kGroup, Ino{0},
-        fmt::format("allocation group {} has an owner, the volume has {} groups", group, groups));
+        fmt::format("allocation group {} has an owner, the volume has {} groups", group, groups),
+        {.fault = Fault::kGroupOffVolume, .value = group, .other = owner.mount()});
   if (owner.mount() != 0)
-    held_by(MountId{owner.mount()}, Ino{0}, fmt::format("allocation group {}", group));
+    held_by(MountId{owner.mount()}, Ino{0}, fmt::format("allocation group {}", group),
+            {.fault = Fault::kGroupLeft, .value = group});
 }
 
 // --- locks
@@ -155,15 +164,20 @@ void Holders::check_lock(Ino ino, std::string_view owner, const records::LockRec
   identity += lock.vnfs();
   append_be32(identity, static_cast<std::uint32_t>(lock.client().size()));
   if (identity + lock.client() + lock.owner() != owner)
-    findings_.add(Kind::kLock, ino, "a lock record of it lies under another owner's key");
+    findings_.add(Kind::kLock, ino, "a lock record of it lies under another owner's key",
+                  {.fault = Fault::kLockKey, .name = std::string(owner)});
   const InodeRow* row = inodes_.find(ino);
   const std::string holder =
       fmt::format("client '{}' of {}", printable(lock.client()), lock.vnfs());
   if (row == nullptr)
-    findings_.add(Kind::kLeftover, ino, holder + " has a lock on it, but it does not exist");
+    findings_.add(Kind::kLeftover, ino, holder + " has a lock on it, but it does not exist",
+                  {.fault = Fault::kLockOfNothing, .name = std::string(owner)});
   if (context_.vnfses && !context_.vnfses->contains(lock.vnfs()))
-    findings_.add(Kind::kLeftover, ino, holder + " has a lock on it, but there is no such VNFS");
-  if (lock.ranges_size() == 0) findings_.add(Kind::kLock, ino, holder + " has a lock of no byte");
+    findings_.add(Kind::kLeftover, ino, holder + " has a lock on it, but there is no such VNFS",
+                  {.fault = Fault::kLockOfNoVnfs, .name = std::string(owner)});
+  if (lock.ranges_size() == 0)
+    findings_.add(Kind::kLock, ino, holder + " has a lock of no byte",
+                  {.fault = Fault::kLockEmpty, .name = std::string(owner)});
   for (int i = 0; i < lock.ranges_size(); ++i) {
     const auto& range = lock.ranges(i);
     if (range.end() < range.start() || (i > 0 && range.start() <= lock.ranges(i - 1).end()))
@@ -188,7 +202,8 @@ void Holders::conflicts_of_file() {
       findings_.add(Kind::kLock, lock_ino_,
                     fmt::format("clients '{}' and '{}' hold conflicting locks at byte {}",
                                 printable(locks_[ranges[a].lock].client()),
-                                printable(locks_[ranges[b].lock].client()), ranges[b].start));
+                                printable(locks_[ranges[b].lock].client()), ranges[b].start),
+                    {.fault = Fault::kLockConflict});
     }
   }
   locks_.clear();

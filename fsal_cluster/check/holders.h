@@ -27,8 +27,12 @@ class Holders {
   // REQUIRES for all below: all mounts and inodes are known.
   void take_token(Ino ino, MountId mount, std::string_view value);
   void take_want(Ino ino);
-  void take_heartbeat(MountId mount) { held_by(mount, Ino{0}, "its heartbeat"); }
-  void take_hold(Ino ino, MountId mount) { held_by(mount, ino, "a hold of it"); }
+  void take_heartbeat(MountId mount) {
+    held_by(mount, Ino{0}, "its heartbeat", {.fault = Fault::kHeartbeatLeft});
+  }
+  void take_hold(Ino ino, MountId mount) {
+    held_by(mount, ino, "a hold of it", {.fault = Fault::kHoldLeft});
+  }
   // `rest`: the part of the key behind the mount's id.
   void take_slot(MountId mount, std::string_view rest, std::string_view value);
   void take_group(std::uint32_t group, std::string_view value);
@@ -50,8 +54,8 @@ class Holders {
     std::size_t lock = 0;  // index in locks_
   };
   // Adds a finding when a mount that is gone holds something. `what` names the held thing in the
-  // text.
-  void held_by(MountId mount, Ino ino, std::string_view what);
+  // text, `damage` is the one of a mount that does not exist.
+  void held_by(MountId mount, Ino ino, std::string_view what, Damage damage);
   void check_lock(Ino ino, std::string_view owner, const records::LockRecord& lock);
   void conflicts_of_file();
 

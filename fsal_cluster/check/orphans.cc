@@ -7,7 +7,8 @@ namespace symnas::fs::check {
 void Orphans::take(Ino ino, std::string_view value) {
   records::Orphan orphan;
   if (!orphan.ParseFromArray(value.data(), static_cast<int>(value.size()))) {
-    findings_.add(Kind::kRecord, ino, "its orphan record cannot be parsed");
+    findings_.add(Kind::kRecord, ino, "its orphan record cannot be parsed",
+                  {.fault = Fault::kUnreadableOrphan});
     return;
   }
   // A record of generation 2^32 - 1 (the one "before" the first) has only a watermark to be swept.
@@ -16,26 +17,32 @@ void Orphans::take(Ino ino, std::string_view value) {
   const InodeRow* row = inodes_.find(ino);
   if (row == nullptr) {
     if (orphan.open())
-      findings_.add(Kind::kOrphan, ino, "its orphan record says that it is open, but it is gone");
+      findings_.add(Kind::kOrphan, ino, "its orphan record says that it is open, but it is gone",
+                    {.fault = Fault::kOrphanOpenGone});
     if (orphan.truncated())
-      findings_.add(Kind::kOrphan, ino, "its orphan record says truncated, but it is gone");
+      findings_.add(Kind::kOrphan, ino, "its orphan record says truncated, but it is gone",
+                    {.fault = Fault::kOrphanTruncatedGone});
     return;
   }
   if (!row->readable()) return;
   if (row->generation != orphan.generation())
     findings_.add(Kind::kOrphan, ino,
                   "its orphan record is of generation " + std::to_string(orphan.generation()) +
-                      ", it is of " + std::to_string(row->generation));
+                      ", it is of " + std::to_string(row->generation),
+                  {.fault = Fault::kOrphanGeneration});
   if (orphan.open() && row->nlink > 0)
     findings_.add(
         Kind::kOrphan, ino,
-        "its orphan record says unlinked and open, but nlink is " + std::to_string(row->nlink));
+        "its orphan record says unlinked and open, but nlink is " + std::to_string(row->nlink),
+        {.fault = Fault::kOrphanLinked});
   if (!orphan.open() && !orphan.truncated())
-    findings_.add(Kind::kOrphan, ino, "its orphan record says removed, but the inode is there");
+    findings_.add(Kind::kOrphan, ino, "its orphan record says removed, but the inode is there",
+                  {.fault = Fault::kOrphanLinked});
   if (orphan.truncated() && live != 0 && live > row->map_generation)
     findings_.add(Kind::kOrphan, ino,
                   "its orphan record takes map generation " + std::to_string(live - 1) +
-                      " for dead, the inode uses " + std::to_string(row->map_generation));
+                      " for dead, the inode uses " + std::to_string(row->map_generation),
+                  {.fault = Fault::kOrphanTakesLive});
 }
 
 bool Orphans::explains_dead_map(Ino ino, MapGeneration generation) const {

@@ -30,7 +30,8 @@ void Xattrs::judge() {
   const InodeRow* row = inodes_.find(at_);
   if (row == nullptr) {
     findings_.add(Kind::kLeftover, at_,
-                  fmt::format("has {} extended attributes, but does not exist", met_.count));
+                  fmt::format("has {} extended attributes, but does not exist", met_.count),
+                  {.fault = Fault::kXattrOfNothing});
     return;
   }
   const auto it = expected_.find(at_.value());
@@ -42,7 +43,8 @@ void Xattrs::judge() {
   if (expected.count != met_.count || expected.bytes != met_.bytes)
     findings_.add(Kind::kXattr, at_,
                   fmt::format("has {} extended attributes of {} bytes, its record counts {} of {}",
-                              met_.count, met_.bytes, expected.count, expected.bytes));
+                              met_.count, met_.bytes, expected.count, expected.bytes),
+                  {.fault = Fault::kXattrCount, .value = met_.count << 32 | met_.bytes});
   if (met_.count > kXattrCount || met_.bytes > kXattrBytes)
     findings_.add(Kind::kXattr, at_,
                   fmt::format("has {} extended attributes of {} bytes, above the limits",
@@ -55,7 +57,8 @@ void Xattrs::finish() {
   for (const auto& [ino, counts] : expected_)
     findings_.add(Kind::kXattr, Ino{ino},
                   fmt::format("has no extended attributes, its record counts {} of {} bytes",
-                              counts.count, counts.bytes));
+                              counts.count, counts.bytes),
+                  {.fault = Fault::kXattrCount});
 }
 
 }  // namespace symnas::fs::check

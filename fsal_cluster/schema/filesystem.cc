@@ -4,6 +4,7 @@
 
 #include "common/base/uuid.h"
 #include "common/kv/keys.h"
+#include "common/kv/repair_keys.h"
 #include "fsal_cluster/schema/counter.h"
 #include "fsal_cluster/schema/inode.h"
 #include "fsal_cluster/schema/mount_entry.h"
@@ -222,6 +223,8 @@ Status remove_filesystem(kv::Store& store, const std::string& name,
   }
   SYMNAS_TRY(
       erase_in_steps(store, kv::prefix_range(kv::keys::filesystem(FsId{view.record.fsid()}))));
+  SYMNAS_TRY(
+      erase_in_steps(store, kv::prefix_range(kv::keys::repairs_of(FsId{view.record.fsid()}))));
   kv::Txn last;
   last.compares = {kv::mod_revision_is(key_of(name), view.mod_revision)};
   last.success = {kv::erase(key_of(name))};
