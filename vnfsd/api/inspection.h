@@ -12,11 +12,21 @@
 #include "common/kv/store.h"
 #include "fsal_cluster/check/check.h"
 #include "fsal_cluster/check/dump.h"
+#include "fsal_cluster/repair/apply.h"
+#include "fsal_cluster/repair/plan.h"
+#include "fsal_cluster/repair/records.pb.h"
 #include "vnfsd/records/cluster_view.h"
 
 namespace symnas::vnfsd::api {
 
 nlohmann::json check_document(const fs::check::Report& report, std::int64_t took_ms);
+
+// `id`: of the plan.
+nlohmann::json plan_document(const fs::repair::Plan& plan, const std::string& id);
+nlohmann::json repair_document(const fs::repair::Plan& plan, const std::string& id,
+                               const std::vector<fs::repair::Outcome>& outcomes);
+nlohmann::json repairs_document(const std::string& filesystem,
+                                const std::vector<fs::records::RepairRecord>& records);
 
 struct LunName {
   std::string name;

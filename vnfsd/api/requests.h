@@ -14,6 +14,14 @@ struct LunImportRequest {
 };
 
 // Names an inode by `path`, or by `ino` when `path` is empty.
+// The scrub of a LUN.
+struct ScrubRequest {
+  std::string lun;
+  std::uint64_t bytes_per_second = 0;  // 0: the usual rate
+  bool all = false;                    // also what no file has
+  bool anew = false;                   // not where a stopped one was
+};
+
 struct DumpRequest {
   std::string path;
   Ino ino;

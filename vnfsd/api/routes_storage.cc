@@ -34,6 +34,18 @@ Result<json> import_luns(const Call& call) {
   return json{{"done", whats}};
 }
 
+Result<json> list_scrubs(const Call& call) { return call.backends.scrub.scrubs(); }
+
+Result<json> begin_scrub(const Call& call) {
+  SYMNAS_ASSIGN(ScrubRequest r, scrub_request(call.body));
+  r.lun = call.name();
+  return done(call.backends.scrub.begin_scrub(r));
+}
+
+Result<json> stop_scrub(const Call& call) {
+  return done(call.backends.scrub.stop_scrub(call.name()));
+}
+
 Result<json> release_lun(const Call& call) {
   const auto forget = call.request.query.find("forget");
   const bool is_gone = forget != call.request.query.end() && forget->second == "true";
@@ -91,6 +103,17 @@ Result<json> dump_inode(const Call& call) {
   return call.backends.inspection.dump_inode(call.name(), r);
 }
 
+Result<json> plan_repair(const Call& call) {
+  return call.backends.repair.plan_repair(call.name(), call.progress);
+}
+
+Result<json> repair(const Call& call) {
+  SYMNAS_ASSIGN(const std::string plan, repair_request(call.body));
+  return call.backends.repair.repair(call.name(), plan, call.progress);
+}
+
+Result<json> list_repairs(const Call& call) { return call.backends.repair.repairs(call.name()); }
+
 Result<json> remove_filesystem(const Call& call) {
   return done(call.backends.filesystems.remove_filesystem(call.name(), call.request.mode));
 }
@@ -114,6 +137,12 @@ std::vector<Route> storage_routes() {
        "Labels devices and records them as LUNs; stops at the first failure.", import_luns},
       {"DELETE", "/v1/luns/{name}", "releaseLun", Role::kAdmin, "", "Done", "dry_run forget",
        "Erases the label of a LUN of no volume and forgets it.", release_lun},
+      {"GET", "/v1/scrubs", "listScrubs", Role::kViewer, "", "Scrubs", "",
+       "How far the scrubs of LUNs have come, and what they have found.", list_scrubs},
+      {"POST", "/v1/luns/{name}/scrub", "scrubLun", Role::kOperator, "ScrubChoice", "Done", "",
+       "Reads a LUN slowly in the background; one that was stopped goes on.", begin_scrub},
+      {"POST", "/v1/luns/{name}/scrub-stop", "stopScrub", Role::kOperator, "", "Done", "",
+       "Stops the scrub of a LUN.", stop_scrub},
       {"POST", "/v1/lun-scan", "scanLuns", Role::kAdmin, "LunScan", "Devices", "",
        "What devices hold that this head could import. Reads devices: seconds.", scan_luns},
       {"GET", "/v1/volumes", "listVolumes", Role::kViewer, "", "Volumes", "", "The volumes.",
@@ -135,6 +164,16 @@ std::vector<Route> storage_routes() {
        "CheckReport", "async",
        "Checks all records of a filesystem: seconds to minutes. Findings are no error.",
        check_filesystem},
+      {"POST", "/v1/filesystems/{name}/repair-plan", "planRepair", Role::kOperator, "",
+       "RepairPlan", "async",
+       "Checks a filesystem and says what a repair would do, and what it would not, and why.",
+       plan_repair},
+      {"POST", "/v1/filesystems/{name}/repair", "repairFilesystem", Role::kAdmin, "RepairChoice",
+       "RepairReport", "async",
+       "Carries out the steps of a plan that are due; what has changed since is left alone.",
+       repair},
+      {"GET", "/v1/filesystems/{name}/repairs", "listRepairs", Role::kOperator, "", "Repairs", "",
+       "What was repaired, with what was there before.", list_repairs},
       {"POST", "/v1/filesystems/{name}/dump", "dumpInode", Role::kOperator, "InodeChoice", "Inode",
        "", "All that is recorded about an inode.", dump_inode},
       {"DELETE", "/v1/filesystems/{name}", "removeFilesystem", Role::kAdmin, "", "Done", "dry_run",

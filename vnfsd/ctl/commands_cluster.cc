@@ -53,7 +53,7 @@ Status fence_head(Context& context, const std::string& name, bool yes) {
   context.client.wait_at_most(kFenceAnswerS);
   const std::string path = "/v1/heads/" + name + "/fence";
   if (context.mode == Mode::kDryRun) return context.change("POST", path, json::object());
-  SYMNAS_ASSIGN(const json document, request_long(context, path));
+  SYMNAS_ASSIGN(const json document, request_long(context, path, json::object()));
   context.print_done(document);
   return {};
 }

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "vnfsd/ctl/commands.h"
+#include "vnfsd/ctl/commands_repair.h"
 #include "vnfsd/ctl/exit_code.h"
 #include "vnfsd/ctl/progress_bar.h"
 #include "vnfsd/names/byte_size.h"
@@ -46,9 +47,9 @@ void print_check(std::ostream& out, const json& report) {
 }
 
 Status check(Context& context, const std::string& name) {
-  SYMNAS_TRY(check_in_path(name));
   context.client.wait_at_most(kLongWaitS);
-  SYMNAS_ASSIGN(const json report, request_long(context, "/v1/filesystems/" + name + "/check"));
+  SYMNAS_ASSIGN(const json report,
+                request_long(context, "/v1/filesystems/" + name + "/check", json::object()));
   if (context.output == Output::kJson) {
     context.out << report.dump(2) << "\n";
   } else {
@@ -154,12 +155,30 @@ Status show_capacity(Context& context) {
 }  // namespace
 
 void add_inspection(CommandLine& line, CLI::App* filesystem) {
-  auto name = std::make_shared<std::string>();
+  auto checked = std::make_shared<RepairOptions>();
   CLI::App* verb = filesystem->add_subcommand(
       "check", "Is everything consistent? Clients go on; ends with 8 when something is found");
+  verb->add_option("NAME", checked->name, "Name of the filesystem")->required();
+  CLI::Option* repair =
+      verb->add_flag("--repair", checked->repair, "Say what can be repaired, ask, and do it");
+  verb->add_flag("--yes", checked->yes, "Do not ask")->needs(repair);
+  verb->add_flag("--dry-run", checked->dry_run, "Only say what would be done")->needs(repair);
+  verb->callback([&line, checked] {
+    line.action = [checked](Context& context) -> Status {
+      SYMNAS_TRY(check_in_path(checked->name));
+      return checked->repair ? repair_filesystem(context, *checked) : check(context, checked->name);
+    };
+  });
+
+  auto name = std::make_shared<std::string>();
+  verb = filesystem->add_subcommand("repairs", "What fs check --repair has repaired");
   verb->add_option("NAME", *name, "Name of the filesystem")->required();
-  verb->callback(
-      [&line, name] { line.action = [name](Context& context) { return check(context, *name); }; });
+  verb->callback([&line, name] {
+    line.action = [name](Context& context) -> Status {
+      SYMNAS_TRY(check_in_path(*name));
+      return show_repairs(context, *name);
+    };
+  });
 
   auto o = std::make_shared<DumpOptions>();
   verb = filesystem->add_subcommand("dump", "One inode, and where its bytes lie on the LUNs");

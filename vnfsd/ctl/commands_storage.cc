@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "vnfsd/ctl/commands.h"
+#include "vnfsd/ctl/commands_scrub.h"
 #include "vnfsd/names/byte_size.h"
 
 namespace symnas::vnfsd::ctl {
@@ -155,6 +156,7 @@ void add_lun(CommandLine& line) {
       {plain("NAME", "name"), size("SIZE", "size_bytes"), plain("BLOCK", "logical_block_bytes"),
        plain("VOLUME", "volume"), plain("UUID", "uuid")});
   add_scan(line, noun);
+  add_lun_scrub(line, noun);
   struct Release {
     std::string name;
     bool forget = false;

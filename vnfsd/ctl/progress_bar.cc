@@ -94,10 +94,9 @@ Result<json> follow_job(Context& context, std::uint64_t id, int timeout_s) {
   }
 }
 
-Result<json> request_long(Context& context, const std::string& path) {
-  if (!is_looked_at(context)) return context.client.request("POST", path, json::object());
-  SYMNAS_ASSIGN(const json begun,
-                context.client.request("POST", path + "?async=true", json::object()));
+Result<json> request_long(Context& context, const std::string& path, const json& body) {
+  if (!is_looked_at(context)) return context.client.request("POST", path, body);
+  SYMNAS_ASSIGN(const json begun, context.client.request("POST", path + "?async=true", body));
   SYMNAS_ASSIGN(const json job,
                 follow_job(context, begun.at("job").value("id", std::uint64_t{0}), kForEver));
   if (job.value("state", "") == "done") return job.value("result", json::object());

@@ -30,9 +30,10 @@ class ProgressBar {
   const bool is_shown_;
 };
 
-// POST of long work without a body. If somebody looks it is a job that is followed with a bar, else
+// POST of long work. If somebody looks it is a job that is followed with a bar, else
 // one request. Returns what the operation replies. Errors: as ApiClient::request(), and the job's.
-Result<nlohmann::json> request_long(Context& context, const std::string& path);
+Result<nlohmann::json> request_long(Context& context, const std::string& path,
+                                    const nlohmann::json& body);
 // Waits for a job, with a bar if somebody looks; returns it when it has ended. vnfsd may be started
 // anew meanwhile. Errors: as ApiClient::request(), kUnavailable (timeout_s have passed).
 Result<nlohmann::json> follow_job(Context& context, std::uint64_t id, int timeout_s);

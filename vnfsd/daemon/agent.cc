@@ -48,7 +48,8 @@ Agent::Agent(kv::Store& store, const env::Clock& clock, Config config, std::stri
                        watchers_.load,
                        [this] { instances_.refresh(); },
                        links.who_has,
-                       links.membership}) {
+                       links.membership}),
+      scrub_(head_, records_, luns_.open_luns(), journal_.events) {
   records_.start(reconciler_);
   watchers_.upkeep.start();
   watchers_.stalls.start();
@@ -58,10 +59,12 @@ Agent::Agent(kv::Store& store, const env::Clock& clock, Config config, std::stri
   watchers_.load.start();
   watchers_.metrics.start();
   watchers_.states.start();
+  scrub_.start();
 }
 
 Agent::~Agent() {
   end_.request_stop();
+  scrub_.stop();
   cutting_.means.stop_check();
   records_.join();
   watchers_.upkeep.join();

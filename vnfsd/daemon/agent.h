@@ -32,6 +32,7 @@
 #include "vnfsd/daemon/monitor/metrics_keeper.h"
 #include "vnfsd/daemon/ownership/ownership.h"
 #include "vnfsd/daemon/reconciler.h"
+#include "vnfsd/daemon/scrub/scrub_keeper.h"
 #include "vnfsd/daemon/states/state_writer.h"
 #include "vnfsd/daemon/upkeep/upkeep.h"
 
@@ -89,6 +90,7 @@ class Agent {
   Watchers watchers_;
   Reconciler reconciler_;
   Administration administration_;
+  ScrubKeeper scrub_;
 };
 
 }  // namespace symnas::vnfsd::daemon

@@ -1,4 +1,5 @@
 #include "vnfsd/metrics/sights.h"
+#include "vnfsd/records/care_events.h"
 #include "vnfsd/records/events.h"
 
 namespace symnas::vnfsd::metrics {
@@ -6,15 +7,26 @@ namespace {
 
 // A counter that appears with its first event cannot be seen to grow: so each is there from the
 // beginning.
-constexpr std::string_view kKinds[] = {event::kChange,      event::kMoveOrdered,
-                                       event::kMoveRefused, event::kEnded,
-                                       event::kFenceBegun,  event::kFenceFailed,
-                                       event::kFenced,      event::kHeadSilent,
-                                       event::kHeadHeard,   event::kHeadStarted,
-                                       event::kHeadDrained, event::kClockOff,
-                                       event::kClockBack,   event::kQuota,
-                                       event::kVipTaken,    "start",
-                                       "restart",           "move",
+constexpr std::string_view kKinds[] = {event::kChange,
+                                       event::kMoveOrdered,
+                                       event::kMoveRefused,
+                                       event::kEnded,
+                                       event::kFenceBegun,
+                                       event::kFenceFailed,
+                                       event::kFenced,
+                                       event::kHeadSilent,
+                                       event::kHeadHeard,
+                                       event::kHeadStarted,
+                                       event::kHeadDrained,
+                                       event::kClockOff,
+                                       event::kClockBack,
+                                       event::kQuota,
+                                       event::kVipTaken,
+                                       event::kRepaired,
+                                       event::kLunUnreadable,
+                                       "start",
+                                       "restart",
+                                       "move",
                                        "failover"};
 
 void add_process(Page& page, const ProcessSight& process) {

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "common/kv/keys.h"
+#include "common/kv/scrub_keys.h"
 #include "cvm/volume.h"
 #include "vnfsd/names/names.h"
 #include "vnfsd/plans/plans.h"
@@ -96,6 +97,7 @@ Result<Change> plan_lun_release(const ClusterView& view, const std::string& name
   Change change{fmt::format("lun {}: released", name), {}};
   SYMNAS_TRY(keep_from_fences(view, "lun " + name, change));
   change.txn.success.push_back(kv::erase(kv::keys::kLuns + name));
+  change.txn.success.push_back(kv::erase(kv::keys::kScrubs + name));
   return change;
 }
 

@@ -133,6 +133,11 @@ Status Control::run_on(FaultyLun& lun, const std::vector<std::string>& words, st
     if ((on != "on" && on != "off") || !kind)
       return wrong("eio LUN read|write|flush on|off [HEAD]");
     words.size() > 4 ? lun.set_eio(*kind, on == "on", words[4]) : lun.set_eio(*kind, on == "on");
+  } else if (command == "bad") {
+    const auto begin = number(argument);
+    const auto bytes = number(words.size() > 3 ? words[3] : "");
+    if (!begin || !bytes) return wrong("bad LUN BYTE BYTES");
+    lun.set_bad(*begin, *begin + *bytes);
   } else if (command == "vanish") {
     lun.vanish();
   } else if (command == "appear") {

@@ -10,6 +10,7 @@
 //   hang all N              the same, from before the N-th write or flush on
 //   hang LUN HEAD | resume LUN HEAD    the same for one head's requests
 //   eio LUN read|write|flush on|off [HEAD]    of all requests, or of one head's
+//   bad LUN BYTE BYTES      reads of these bytes end with ENODATA, as of a bad sector
 //   vanish LUN | appear LUN
 //   fence LUN HEAD | unfence LUN HEAD
 //   heal LUN                end every fault but a power loss

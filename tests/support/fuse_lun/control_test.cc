@@ -99,6 +99,15 @@ TEST_F(ControlTest, Eio) {
   EXPECT_EQ(byte(), 'w');
 }
 
+TEST_F(ControlTest, BadBytes) {
+  EXPECT_EQ(say("bad LUN0 0 4096"), "ok\n");
+  EXPECT_EQ(run(RequestKind::kRead), ENODATA);
+  EXPECT_EQ(run(RequestKind::kWrite), 0);
+  EXPECT_EQ(say("bad LUN0 1048576 4096"), "ok\n");
+  EXPECT_EQ(run(RequestKind::kRead), -'w');
+  EXPECT_EQ(say("bad LUN0 0"), "error: bad LUN BYTE BYTES\n");
+}
+
 TEST_F(ControlTest, EioOfOneHead) {
   EXPECT_EQ(say("eio LUN0 read on c1n2"), "ok\n");
   EXPECT_EQ(run(RequestKind::kRead, Stability::kVolatile, "c1n2"), EIO);

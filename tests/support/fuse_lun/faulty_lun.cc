@@ -77,6 +77,7 @@ int FaultyLun::execute(Request& request) {
   if (failing_heads_.contains({request.kind, request.head})) return EIO;
   switch (request.kind) {
     case RequestKind::kRead:
+      if (request.offset < bad_end_ && bad_begin_ < request.offset + request.length) return ENODATA;
       ++counters_.reads;
       request.data.resize(request.length);
       return medium_->read(request.offset, request.data);
@@ -173,6 +174,12 @@ void FaultyLun::set_eio(RequestKind kind, bool fails, const std::string& head) {
   }
 }
 
+void FaultyLun::set_bad(std::uint64_t begin, std::uint64_t end) {
+  const std::scoped_lock lock(mutex_);
+  bad_begin_ = begin;
+  bad_end_ = end;
+}
+
 void FaultyLun::vanish() {
   std::deque<Request> ended;
   {
@@ -233,6 +240,7 @@ void FaultyLun::heal() {
   hanging_ = false;
   vanished_ = false;
   failing_.clear();
+  bad_begin_ = bad_end_ = 0;
   failing_heads_.clear();
   fenced_.clear();
   hanging_heads_.clear();

@@ -90,6 +90,8 @@ class FaultyLun {
   void set_eio(RequestKind kind, bool fails);
   // As set_eio(), for one head's requests.
   void set_eio(RequestKind kind, bool fails, const std::string& head);
+  // Reads of these bytes end with ENODATA, as of a bad sector.
+  void set_bad(std::uint64_t begin, std::uint64_t end);
   void vanish();  // waiting requests end with EIO, as when a path fails
   void appear();
   void fence(const std::string& head);  // its waiting and later requests end with EBADE
@@ -134,6 +136,8 @@ class FaultyLun {
   bool powered_off_ = false;
   bool vanished_ = false;
   std::set<RequestKind> failing_;
+  std::uint64_t bad_begin_ = 0;
+  std::uint64_t bad_end_ = 0;
   std::set<std::pair<RequestKind, std::string>> failing_heads_;
   std::set<std::string> fenced_;
   Counters counters_;
