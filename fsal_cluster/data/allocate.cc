@@ -7,6 +7,7 @@
 
 #include "fsal_cluster/data/space_changer.h"
 #include "fsal_cluster/data/wait_for.h"
+#include "fsal_cluster/quota/exemption.h"
 
 namespace symnas::fs {
 
@@ -29,8 +30,14 @@ Status SpaceChanger::change_space(const Handle& handle, std::uint64_t offset, st
 
 Task<Status> SpaceChanger::change_space_task(Handle handle, std::uint64_t offset, std::uint64_t end,
                                              SpaceChange change) {
+  QuotaAsking quota;
+  quota.caller.exempt = QuotaExemption::of_this_thread();
   const FilePtr f = table_.file(handle.ino);
   for (;;) {
+    if (quota.look_due) {
+      Status looked = co_await quota_.look(quota);
+      if (!looked) co_return looked;
+    }
     std::optional<Membership::Stay> stay;
     Status status = co_await tokens_.enter_owned(*f, handle, stay);
     if (!status) {
@@ -47,15 +54,16 @@ Task<Status> SpaceChanger::change_space_task(Handle handle, std::uint64_t offset
     if (!nothing) status = co_await flags_.obtain(*f, attempt);
     if (status && attempt.go == Go::kOn && !nothing) {
       status = co_await committer_.commit_everything(*f);
-      if (status) status = co_await (this->*change)(*f, offset, end);
+      if (status) status = co_await (this->*change)(*f, quota, offset, end);
       writer_.end_write(*f);
     }
     leave_exclusive(*f);
-    if (!status || attempt.go == Go::kOn) co_return status;
+    if (!status || (attempt.go == Go::kOn && !quota.look_due)) co_return status;
   }
 }
 
-Task<Status> SpaceChanger::allocate_owned(FileState& f, std::uint64_t offset, std::uint64_t end) {
+Task<Status> SpaceChanger::allocate_owned(FileState& f, QuotaAsking& quota, std::uint64_t offset,
+                                          std::uint64_t end) {
   const std::uint64_t first = offset / kBlockBytes;
   const std::uint64_t last = (end + kBlockBytes - 1) / kBlockBytes;
   Status status;
@@ -72,11 +80,12 @@ Task<Status> SpaceChanger::allocate_owned(FileState& f, std::uint64_t offset, st
   if (status) status = context_.session.admit(kv::Growth::kGrows);
   if (status) status = co_await expect_room(f, first, last);
   if (!status) co_return status;
-  const Result<std::uint64_t> upto = co_await reserve_blocks(f, first, last);
-  if (!upto) {
+  const Result<std::uint64_t> upto = co_await reserve_blocks(f, quota, first, last);
+  if (!upto || quota.look_due) {
     const MutexLock lock(f.mutex);
     for (const BlockRun& run : f.map.drop_reservations()) context_.space->give_back(run);
-    co_return tl::unexpected(upto.error());
+    f.charge.release_all();
+    co_return upto ? Status{} : Status(tl::unexpected(upto.error()));
   }
   const std::uint64_t reached = std::min(end, *upto * kBlockBytes);
   status = co_await writer_.finish_write(f, reached, WriteStability::kFileSync, {});
@@ -105,12 +114,18 @@ Task<Status> SpaceChanger::expect_room(FileState& f, std::uint64_t first, std::u
                              context_.options.fs.value(), last - first, use->free_blocks));
 }
 
-Task<Result<std::uint64_t>> SpaceChanger::reserve_blocks(FileState& f, std::uint64_t first,
-                                                         std::uint64_t last) {
+Task<Result<std::uint64_t>> SpaceChanger::reserve_blocks(FileState& f, QuotaAsking& quota,
+                                                         std::uint64_t first, std::uint64_t last) {
+  const bool limited = quota_.any();
+  if (limited) {
+    const Status identified = co_await quota_.identify(f, quota);
+    if (!identified) co_return tl::unexpected(identified.error());
+  }
   std::uint64_t block = first;
   for (std::size_t runs = 0; block < last && runs < kAllocateRunsMax;) {
     bool loaded = false;
     bool full = false;
+    Status admitted;
     {
       const MutexLock lock(f.mutex);
       loaded = f.map.loaded(block / kChunkBlocks);
@@ -122,11 +137,14 @@ Task<Result<std::uint64_t>> SpaceChanger::reserve_blocks(FileState& f, std::uint
           full = !run;
           done = run ? run->blocks : 0;
           if (run) f.map.allocate(block, *run);
+          if (run && limited) admitted = quota_.admit(f, quota, run->blocks);
           ++runs;
         }
         block += done;
       }
     }
+    if (!admitted) co_return tl::unexpected(admitted.error());
+    if (quota.look_due) co_return first;
     Status status;
     if (!loaded) {
       const std::uint64_t next = (block / kChunkBlocks + kChunksPerRead) * kChunkBlocks;

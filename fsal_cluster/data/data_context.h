@@ -32,6 +32,7 @@ struct DataContext {
               std::shared_ptr<cvm::VolumeIo> volume_io, std::unique_ptr<Background> jobs,
               FileDataOptions data_options);
 
+  Quotas* quotas() const { return options.quotas; }
   std::string inode_key(Ino ino) const { return kv::keys::inode(options.fs, ino); }
   std::string token_key(Ino ino) const { return kv::keys::token(options.fs, ino, options.mount); }
   // Acknowledged data is lost: reports it, the first time.

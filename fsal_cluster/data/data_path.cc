@@ -68,6 +68,7 @@ DataPath::~DataPath() {
 void DataPath::stop_waiting() {
   context_.closing = true;
   if (context_.tokens != nullptr) context_.tokens->stop();
+  if (context_.quotas() != nullptr) context_.quotas()->stop();
 }
 
 std::optional<Overlay> DataPath::overlay(Ino ino) {

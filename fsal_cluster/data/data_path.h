@@ -34,7 +34,9 @@
 #include "fsal_cluster/data/idle_files.h"
 #include "fsal_cluster/data/map_sweeper.h"
 #include "fsal_cluster/data/mount_recovery.h"
+#include "fsal_cluster/data/quota_gate.h"
 #include "fsal_cluster/data/space_changer.h"
+#include "fsal_cluster/data/wait_for.h"
 
 namespace symnas::fs {
 
@@ -70,6 +72,7 @@ class DataPath final : public FileData {
   Status recover_ended_mount(MountId ended) override;
   SpaceAnnouncement announcement() override { return context_.space->announcement(); }
   std::vector<kv::Op> tokens_at_create(Ino ino) override { return flags_.tokens_at_create(ino); }
+  Status record_usage() override { return wait_for(quota_.record()); }
   void created(Ino ino) override { flags_.created(ino); }
   Status publish_foreign(Ino ino) override { return tokens_.publish_foreign(ino); }
   void turned_sole() override { tokens_.turned_sole(); }
@@ -94,9 +97,10 @@ class DataPath final : public FileData {
   FileCommitter committer_{context_, table_, loader_};
   FileTokens tokens_{context_, table_, loader_, committer_};
   FileReader reader_{context_, table_, loader_, tokens_};
-  FileWriter writer_{context_, table_, sweeper_, loader_, flags_, committer_, tokens_};
-  SpaceChanger space_changer_{context_, table_,     sweeper_, loader_,
-                              flags_,   committer_, tokens_,  writer_};
+  QuotaGate quota_{context_, table_, committer_};
+  FileWriter writer_{context_, table_, sweeper_, loader_, flags_, committer_, tokens_, quota_};
+  SpaceChanger space_changer_{context_,   table_,  sweeper_, loader_, flags_,
+                              committer_, tokens_, writer_,  quota_};
   AttributeChanger attribute_changer_{context_,   table_,  sweeper_, loader_,
                                       committer_, tokens_, writer_};
   FileRemover remover_{context_, table_, sweeper_, tokens_};

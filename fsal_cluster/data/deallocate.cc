@@ -17,7 +17,8 @@ Status SpaceChanger::deallocate(const Handle& handle, FileOffset offset, std::ui
                       &SpaceChanger::deallocate_owned);
 }
 
-Task<Status> SpaceChanger::deallocate_owned(FileState& f, std::uint64_t offset, std::uint64_t end) {
+Task<Status> SpaceChanger::deallocate_owned(FileState& f, QuotaAsking& /*quota*/,
+                                            std::uint64_t offset, std::uint64_t end) {
   std::uint64_t size = 0;
   {
     const MutexLock lock(f.mutex);

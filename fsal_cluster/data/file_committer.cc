@@ -7,6 +7,7 @@
 #include "common/base/log.h"
 #include "fsal_cluster/data/file_flags.h"
 #include "fsal_cluster/data/map_changes.h"
+#include "fsal_cluster/data/quota_gate.h"
 #include "fsal_cluster/schema/inode.h"
 
 namespace symnas::fs {
@@ -172,6 +173,7 @@ void FileCommitter::end_commit(FileState& f, const CommitWork& work, const Statu
       if (outcome) token_gone(f);
       waiters.swap(f.flag_waiters);
     }
+    uncharge_rest(f);
     if (outcome && f.writes.running == 0 && f.size() <= kInlineBytesMax)
       trim_reservations(context_, f);
   }
@@ -198,6 +200,7 @@ Task<Status> FileCommitter::commit_step(FileState& f, const CommitWork& work, st
       context_.space->recorded(
           {change.volume_block + change.old_blocks, change.new_blocks - change.old_blocks});
     }
+    uncharge(f, work.steps[index].used_blocks_delta);
     f.record.size_bytes = next.inode.size_bytes();
     f.version = table_.next_version();
     // While an S token has the flag, other mounts go on making up changes. A token that went with

@@ -33,6 +33,8 @@
 
 namespace symnas::fs {
 
+class Quotas;  // quota/quotas.h
+
 // Overlay: what memory knows of a file beyond its record. GETATTR merges the two: show() below.
 struct Overlay {
   bool dirty = false;            // something below is newer than the record
@@ -80,6 +82,7 @@ struct FileDataOptions {
   // Called once when acknowledged UNSTABLE data could not be made stable. The process must exit
   // without answering: then clients see a new write verifier and send the data again.
   std::function<void(Error)> on_failed_flush;
+  Quotas* quotas = nullptr;  // outlives this object; null: there are no limits
 };
 
 class FileData {
@@ -178,6 +181,8 @@ class FileData {
   // From now on an operation that waits for the token of another mount gets kShutdown, and nothing
   // is committed in the background any more: for the end of a mount. Idempotent, never blocks.
   virtual void stop_waiting() {}
+  // Records what is acknowledged and counts for a quota. Blocks. Errors: those of commit().
+  virtual Status record_usage() { return {}; }
   // The announcement of the heartbeat; called about once a second. Never blocks.
   virtual SpaceAnnouncement announcement() { return {}; }
   // The puts of a token with the write flag, for the transaction that creates a regular file: with

@@ -202,6 +202,33 @@ std::uint64_t FileMap::next_in_memory(std::uint64_t chunk) const {
   return it == chunks_.end() ? UINT64_MAX : it->first;
 }
 
+std::uint64_t FileMap::growth_of(std::uint64_t block, std::uint64_t end) const {
+  std::uint64_t sum = 0;
+  for (std::uint64_t at = block; at < end;) {
+    const MapExtent* e = extent_at(at);
+    CHECK(e != nullptr, "growth of a block without a place");
+    const auto in_chunk = static_cast<std::uint32_t>(at % kChunkBlocks);
+    const std::uint64_t extent_end = at + (e->end() - in_chunk);
+    // The last block that is touched already, and so recorded with what lies before it.
+    std::uint32_t touched = e->recorded;
+    for (const BlockBits* bits : {&e->written, &e->filling}) {
+      for (std::uint32_t b = bits->next(touched, true); b < e->blocks;) {
+        touched = bits->next(b, false);
+        b = bits->next(touched, true);
+      }
+    }
+    std::uint32_t wanted =
+        in_chunk - e->first + static_cast<std::uint32_t>(std::min(end, extent_end) - at);
+    if (e->whole || e->allocated) {
+      if (touched > e->recorded || e->allocated) touched = e->blocks;
+      if (e->recorded < e->blocks) wanted = e->blocks;
+    }
+    if (wanted > touched) sum += wanted - touched;
+    at = extent_end;
+  }
+  return sum;
+}
+
 // Whole units of a reservation that no write has touched do not become part of the record: the
 // extent is split behind the touched ones.
 void FileMap::split_untouched_units(MapChunkState& chunk) {

@@ -121,6 +121,11 @@ class FileMap {
   enum class Filled : std::uint8_t { kYes, kNo };
   void end_fill(std::uint64_t block, std::uint64_t end, Filled filled);
 
+  // How many blocks the next commit will record when [block, end) is written, beyond those that it
+  // records anyway. Never too few; too many if it leaves out a gap of whole units. REQUIRES: all of
+  // it is mapped.
+  std::uint64_t growth_of(std::uint64_t block, std::uint64_t end) const;
+
   // --- commit
   bool dirty() const;
   // Takes everything that is written now, in transactions of bounded size, ascending.

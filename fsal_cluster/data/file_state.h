@@ -12,6 +12,7 @@
 #include "fsal_cluster/data/placement.h"
 #include "fsal_cluster/data/range_lock.h"
 #include "fsal_cluster/data/task.h"
+#include "fsal_cluster/quota/quotas.h"
 #include "fsal_cluster/token/grant.h"
 #include "fsal_cluster/token/write_flag.h"
 
@@ -120,6 +121,7 @@ struct FileState : std::enable_shared_from_this<FileState> {
   Publishing publishing GUARDED_BY(mutex);
   Writes writes GUARDED_BY(mutex);
   Unrecorded unrecorded GUARDED_BY(mutex);
+  Quotas::Charge charge GUARDED_BY(mutex);  // quota_gate.h
   Commits commits GUARDED_BY(mutex);
 
   std::uint64_t size() const REQUIRES(mutex) { return growth.size_bytes; }

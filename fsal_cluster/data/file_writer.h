@@ -21,6 +21,7 @@
 #include "fsal_cluster/data/file_tokens.h"
 #include "fsal_cluster/data/io_pin.h"
 #include "fsal_cluster/data/map_sweeper.h"
+#include "fsal_cluster/data/quota_gate.h"
 
 namespace symnas::fs {
 
@@ -36,14 +37,15 @@ class FileWriter {
   using WritePlan = std::vector<WritePart>;
 
   FileWriter(DataContext& context, FileTable& table, MapSweeper& sweeper, FileLoader& loader,
-             FileFlags& flags, FileCommitter& committer, FileTokens& tokens)
+             FileFlags& flags, FileCommitter& committer, FileTokens& tokens, QuotaGate& quota)
       : context_(context),
         table_(table),
         sweeper_(sweeper),
         loader_(loader),
         flags_(flags),
         committer_(committer),
-        tokens_(tokens) {}
+        tokens_(tokens),
+        quota_(quota) {}
 
   // WRITE. Never blocks; `data` lives until the answer.
   Detached write_operation(Handle handle, std::uint64_t offset, std::span<const std::byte> data,
@@ -75,12 +77,16 @@ class FileWriter {
                              std::span<const std::byte> data, WriteStability wanted);
   Task<Status> write_flagged(FileState& f, Attempt& attempt, std::uint64_t offset,
                              std::span<const std::byte> data, WriteStability wanted);
-  Task<Status> write_locked(FileState& f, std::uint64_t offset, std::span<const std::byte> data,
-                            WriteStability wanted, std::optional<std::uint64_t> zero_from);
+  Task<Status> write_locked(FileState& f, Attempt& attempt, std::uint64_t offset,
+                            std::span<const std::byte> data, WriteStability wanted,
+                            std::optional<std::uint64_t> zero_from);
   WriteLock choose_lock(const FileState& f, std::uint64_t offset, std::uint64_t end) const
       REQUIRES(f.mutex);
-  Task<Status> prepare_write(FileState& f, std::uint64_t offset, std::uint64_t end, WritePlan& plan,
-                             std::optional<IoPin>& pin);
+  Task<Status> prepare_write(FileState& f, Attempt& attempt, std::uint64_t offset,
+                             std::uint64_t end, WritePlan& plan, std::optional<IoPin>& pin);
+  // Lists the parts of a write whose blocks all have a place, and begins to fill new ones.
+  void list_parts(FileState& f, std::uint64_t offset, std::uint64_t end, WritePlan& plan)
+      REQUIRES(f.mutex);
   Task<Status> submit_write(std::uint64_t offset, std::span<const std::byte> data,
                             WriteStability wanted, const WritePlan& plan);
   void abort_write(FileState& f, std::uint64_t end, const WritePlan& plan);
@@ -93,6 +99,7 @@ class FileWriter {
   FileFlags& flags_;
   FileCommitter& committer_;
   FileTokens& tokens_;
+  QuotaGate& quota_;
 };
 
 }  // namespace symnas::fs

@@ -7,6 +7,7 @@
 
 #include "common/base/check.h"
 #include "fsal_cluster/data/file_writer.h"
+#include "fsal_cluster/quota/exemption.h"
 
 namespace symnas::fs {
 namespace {
@@ -30,14 +31,18 @@ Detached FileWriter::write_operation(Handle handle, std::uint64_t offset,
                                                   data.size(), offset, kFileBytesMax)));
     co_return;
   }
+  QuotaAsking quota;
+  quota.caller.exempt = QuotaExemption::of_this_thread();
   const FilePtr f = table_.file(handle.ino);
   TokenMode needed = TokenMode::kShared;
   Status status;
   for (;;) {
+    if (quota.look_due) status = co_await quota_.look(quota);
+    if (!status) break;
     const Membership::Stay stay = context_.membership->enter();
     Attempt attempt;
     attempt.sole = stay.sole();
-    status = {};
+    attempt.quota = &quota;
     if (!attempt.sole || needed == TokenMode::kExclusive) {
       status = co_await tokens_.obtain(*f, needed, TokenUse::kWrite);
     }
@@ -84,6 +89,7 @@ void FileWriter::end_write(FileState& f) {
   f.writes.last_ns = context_.clock.mono_ns();
   f.flag.wrote(f.writes.last_ns);
   list(context_, f);
+  uncharge_rest(f);
 }
 
 // Does what must precede the answer: commits the growth of a stable write, or a new revision before
@@ -147,7 +153,7 @@ Task<Status> FileWriter::write_flagged(FileState& f, Attempt& attempt, std::uint
         attempt.go == Go::kOn && mine.first_block <= needed.first_block &&
         (mine.mode == RangeLock::Mode::kExclusive || needed.mode == RangeLock::Mode::kShared);
     Status status;
-    if (enough) status = co_await write_locked(f, offset, data, wanted, needed.zero_from);
+    if (enough) status = co_await write_locked(f, attempt, offset, data, wanted, needed.zero_from);
     std::vector<WaiterId> granted;
     {
       const MutexLock lock(f.mutex);
@@ -179,7 +185,7 @@ FileWriter::WriteLock FileWriter::choose_lock(const FileState& f, std::uint64_t 
   return lock;
 }
 
-Task<Status> FileWriter::write_locked(FileState& f, std::uint64_t offset,
+Task<Status> FileWriter::write_locked(FileState& f, Attempt& attempt, std::uint64_t offset,
                                       std::span<const std::byte> data, WriteStability wanted,
                                       std::optional<std::uint64_t> zero_from) {
   const std::uint64_t end = offset + data.size();
@@ -190,8 +196,8 @@ Task<Status> FileWriter::write_locked(FileState& f, std::uint64_t offset,
     if (!zeroed) co_return zeroed;
   }
   WritePlan plan;
-  Status status = co_await prepare_write(f, offset, end, plan, pin);
-  if (!status) co_return status;
+  Status status = co_await prepare_write(f, attempt, offset, end, plan, pin);
+  if (!status || attempt.go != Go::kOn) co_return status;
   status = co_await submit_write(offset, data, wanted, plan);
   if (status) {
     status = co_await finish_write(f, end, wanted, plan);
@@ -231,10 +237,16 @@ Task<Status> FileWriter::zero_bytes(FileState& f, std::uint64_t begin, std::uint
 
 // Finds a place for every block of the write, then lists the parts. REQUIRES: the blocks are
 // locked.
-Task<Status> FileWriter::prepare_write(FileState& f, std::uint64_t offset, std::uint64_t end,
-                                       WritePlan& plan, std::optional<IoPin>& pin) {
+Task<Status> FileWriter::prepare_write(FileState& f, Attempt& attempt, std::uint64_t offset,
+                                       std::uint64_t end, WritePlan& plan,
+                                       std::optional<IoPin>& pin) {
   const std::uint64_t first = block_of(offset);
   const std::uint64_t last = blocks_up(end);
+  const bool limited = quota_.any();
+  if (limited) {
+    const Status identified = co_await quota_.identify(f, *attempt.quota);
+    if (!identified) co_return identified;
+  }
   for (;;) {
     std::optional<std::uint64_t> unknown;  // a block whose chunk must be loaded first
     {
@@ -261,26 +273,15 @@ Task<Status> FileWriter::prepare_write(FileState& f, std::uint64_t offset, std::
         }
       }
       if (!unknown && !full) {
-        for (std::uint64_t block = first; block < last;) {
-          const FileMap::Piece piece = f.map.find(block, last);
-          CHECK(piece.state != FileMap::State::kHole);
-          WritePart part;
-          part.fill = piece.state == FileMap::State::kUnwritten;
-          part.begin = block * kBlockBytes;
-          part.end = (block + piece.blocks) * kBlockBytes;
-          part.volume_byte = piece.volume_block * kBlockBytes;
-          if (part.fill) {
-            f.map.begin_fill(block, block + piece.blocks);
-          } else {
-            const std::uint64_t begin = std::max(part.begin, offset);
-            part.volume_byte += begin - part.begin;
-            part.begin = begin;
-            part.end = std::min(part.end, end);
-          }
-          plan.push_back(part);
-          block += piece.blocks;
+        // Refused here, before anything is written.
+        Status admitted;
+        if (limited) admitted = quota_.admit(f, *attempt.quota, f.map.growth_of(first, last));
+        if (admitted && attempt.quota->look_due) {
+          attempt.go = Go::kAfterLook;
+        } else if (admitted) {
+          list_parts(f, offset, end, plan);
         }
-        co_return Status{};
+        co_return admitted;
       }
     }
     Status status;
@@ -292,6 +293,30 @@ Task<Status> FileWriter::prepare_write(FileState& f, std::uint64_t offset, std::
       pin.emplace(*context_.space);
     }
     if (!status) co_return status;
+  }
+}
+
+void FileWriter::list_parts(FileState& f, std::uint64_t offset, std::uint64_t end,
+                            WritePlan& plan) {
+  const std::uint64_t last = blocks_up(end);
+  for (std::uint64_t block = block_of(offset); block < last;) {
+    const FileMap::Piece piece = f.map.find(block, last);
+    CHECK(piece.state != FileMap::State::kHole);
+    WritePart part;
+    part.fill = piece.state == FileMap::State::kUnwritten;
+    part.begin = block * kBlockBytes;
+    part.end = (block + piece.blocks) * kBlockBytes;
+    part.volume_byte = piece.volume_block * kBlockBytes;
+    if (part.fill) {
+      f.map.begin_fill(block, block + piece.blocks);
+    } else {
+      const std::uint64_t begin = std::max(part.begin, offset);
+      part.volume_byte += begin - part.begin;
+      part.begin = begin;
+      part.end = std::min(part.end, end);
+    }
+    plan.push_back(part);
+    block += piece.blocks;
   }
 }
 

@@ -47,6 +47,7 @@ ClusterMount::ClusterMount(const env::Clock& clock, Parts parts)
                .membership = *parts_.membership,
                .gate = parts_.gate.get(),
                .replies = parts_.replies.get(),
+               .quotas = parts_.quotas.get(),
                .pause = [this](int attempt) { pause(attempt); }},
       file_count_(*parts_.session, clock, parts_.quota->gauge(), context_.fs),
       access_times_(*parts_.session, clock, context_.fs,
@@ -130,6 +131,12 @@ Status ClusterMount::recover(std::optional<std::vector<Ino>> orphans) {
       *parts_.session, clock_, *parts_.membership, *parts_.peers, context_.fs, parts_.claim.id,
       MembershipKeeper::Actions{.turning_sole = [this] { return turning_sole(); },
                                 .take_over = [this](MountId ended) { return take_over(ended); }});
+  usage_keeper_ = std::make_unique<UsageKeeper>(
+      *parts_.session, *parts_.usage,
+      UsageKeeper::Options{.fs = context_.fs,
+                           .self = parts_.claim.id,
+                           .block_bytes = context_.block_bytes,
+                           .others = [this] { return parts_.peers->living(); }});
   parts_.data->fetch(in_use);
   return {};
 }
@@ -139,6 +146,7 @@ void ClusterMount::report(records::HeartbeatRecord& record) {
   record.set_quiesced(static_cast<std::uint64_t>(space.quiesced.value()));
   record.set_allocated_blocks(space.allocated_blocks);
   record.set_needs_space(space.needs_space);
+  record.set_quota_mode(UsageTable::pack(parts_.usage->mode()));
   record.set_looked(static_cast<std::uint64_t>(orphan_watch_->looked().value()));
 }
 
@@ -200,6 +208,7 @@ Status ClusterMount::erase_holds(MountId ended) {
 // recovers.
 void ClusterMount::end_threads() {
   parts_.replies->stop();
+  usage_keeper_.reset();
   if (orphan_watch_) orphan_watch_->stop();
   if (shares_) shares_->stop();
   if (sweep_) sweep_->stop();

@@ -23,6 +23,10 @@
 #include "fsal_cluster/mount/orphan_watch.h"
 #include "fsal_cluster/mount/quota_watch.h"
 #include "fsal_cluster/ops/context.h"
+#include "fsal_cluster/quota/accounting_session.h"
+#include "fsal_cluster/quota/quotas.h"
+#include "fsal_cluster/quota/usage_keeper.h"
+#include "fsal_cluster/quota/usage_table.h"
 #include "fsal_cluster/reply/replies.h"
 #include "fsal_cluster/state/file_locks.h"
 #include "fsal_cluster/state/foreign_waits.h"
@@ -60,7 +64,9 @@ class ClusterMount final : public Mount {
     NameHasher hasher;
     std::unique_ptr<QuotaWatch> quota;
     Heartbeat::Proof proof;
-    std::unique_ptr<kv::Session> session;
+    std::unique_ptr<UsageTable> usage;
+    std::unique_ptr<AccountingSession> session;
+    std::unique_ptr<Quotas> quotas;
     std::unique_ptr<FileData> data;
     std::unique_ptr<FileLocks> locks;
     std::unique_ptr<Replies> replies;
@@ -178,6 +184,7 @@ class ClusterMount final : public Mount {
   std::unique_ptr<OrphanSweep> sweep_;
   std::unique_ptr<LockClearing> lock_clearing_;
   std::unique_ptr<MembershipKeeper> keeper_;
+  std::unique_ptr<UsageKeeper> usage_keeper_;
 };
 
 }  // namespace symnas::fs

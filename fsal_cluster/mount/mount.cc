@@ -85,7 +85,8 @@ Result<std::optional<std::vector<Ino>>> read_parts(ClusterMount::Parts& parts,
                                           .tokens = parts.tokens.get(),
                                           .block_bytes = claim.filesystem.block_bytes(),
                                           .group_blocks = claim.filesystem.group_blocks(),
-                                          .on_failed_flush = options.on_ended});
+                                          .on_failed_flush = options.on_ended,
+                                          .quotas = parts.quotas.get()});
   }
   SYMNAS_ASSIGN(parts.data, std::move(data));
   SYMNAS_ASSIGN(parts.locks, std::move(locks));
@@ -118,15 +119,24 @@ Result<std::unique_ptr<ClusterMount>> open_claimed(kv::Store& store, const env::
   parts.records_access_times = options.records_access_times;
   const auto quota = std::make_shared<kv::QuotaGauge>(options.etcd_quota_bytes);
   parts.quota = std::make_unique<QuotaWatch>(store, quota);
+  parts.usage = std::make_unique<UsageTable>(fs);
   SYMNAS_ASSIGN(
-      parts.session,
-      kv::Session::open(
-          store, clock,
-          session_options(fs, claim, options, quota,
-                          {parts.peers->followed(), parts.orphans->followed(),
-                           parts.tokens->followed(), parts.share_table->followed(),
-                           parts.lock_orders->followed(), parts.foreign_waits->followed()}),
-          options.on_ended, kAdminDeadlineMs));
+      auto session,
+      kv::Session::open(store, clock,
+                        session_options(fs, claim, options, quota,
+                                        {parts.peers->followed(), parts.orphans->followed(),
+                                         parts.tokens->followed(), parts.share_table->followed(),
+                                         parts.lock_orders->followed(),
+                                         parts.foreign_waits->followed(), parts.usage->followed()}),
+                        options.on_ended, kAdminDeadlineMs));
+  parts.session =
+      std::make_unique<AccountingSession>(std::move(session), *parts.usage, fs, claim.id);
+  parts.quotas = std::make_unique<Quotas>(
+      *parts.usage,
+      Quotas::Means{.block_bytes = claim.filesystem.block_bytes(),
+                    .others = [peers = parts.peers.get()] { return !peers->no_others(); },
+                    .now_ns = [session = parts.session.get()] { return session->next_time_ns(); },
+                    .barrier = [session = parts.session.get()] { return session->barrier(); }});
   SYMNAS_ASSIGN(auto orphans, read_parts(parts, clock, std::move(volume), options, claim));
   parts.replies = std::make_unique<Replies>(
       *parts.session, clock,

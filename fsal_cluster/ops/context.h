@@ -17,6 +17,7 @@
 
 namespace symnas::fs {
 
+class Quotas;      // quota/quotas.h
 class Replies;     // reply/replies.h
 class ShareModes;  // state/share_modes.h
 
@@ -34,6 +35,7 @@ struct Context {
   Membership& membership;
   const Gate* gate = nullptr;    // null: nothing puts the mount's proofs in doubt
   Replies* replies = nullptr;    // null: calls are not recorded
+  Quotas* quotas = nullptr;      // null: nothing is limited
   ShareModes* shares = nullptr;  // null: files are made without an open
   // Waits before the n-th retry (from 1) of an operation that met a conflict.
   std::function<void(int)> pause;

@@ -4,6 +4,7 @@
 
 #include "fsal_cluster/access/access.h"
 #include "fsal_cluster/ops/directory_change.h"
+#include "fsal_cluster/ops/quota.h"
 #include "fsal_cluster/ops/retry.h"
 #include "fsal_cluster/schema/dirent.h"
 
@@ -30,6 +31,7 @@ Result<kv::Mutation> plan_link(FsId fs, const Credentials& who, const Node& targ
   if (place.entry() != nullptr)
     return fail(ErrorCode::kAlreadyExists, place.name + ": exists already");
   SYMNAS_TRY(check_add(who, place.record(), target.type()));
+  SYMNAS_TRY(check_same_tree(target.record, place.record(), place.name));
   records::Inode inode = target.record;
   inode.set_nlink(inode.nlink() + 1);
   inode.set_ctime_ns(now_ns);

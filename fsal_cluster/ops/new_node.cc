@@ -6,6 +6,7 @@
 #include "fsal_cluster/access/access.h"
 #include "fsal_cluster/access/acl_change.h"
 #include "fsal_cluster/access/acl_inherit.h"
+#include "fsal_cluster/ops/quota.h"
 #include "fsal_cluster/ops/retry.h"
 #include "fsal_cluster/schema/acl.h"
 #include "fsal_cluster/schema/dirent.h"
@@ -102,6 +103,7 @@ Result<records::Inode> new_inode(const NewNodeInput& input) {
   SYMNAS_TRY(set_owner(inode, input));
   set_mode_of_new(inode, input);
   SYMNAS_TRY(set_acl_of_new(inode, input));
+  inode.set_tree(input.place.record().tree());
   SYMNAS_TRY(set_content(inode, input));
   inode.set_atime_ns(time_or(input.node.attributes.atime_ns, input.now_ns));
   inode.set_mtime_ns(time_or(input.node.attributes.mtime_ns, input.now_ns));
@@ -151,6 +153,7 @@ Result<Created> try_add_node(Context& context, const NewNodeRequest& request, co
     input.tokens = context.data.tokens_at_create(ino);
   const bool has_token = !input.tokens.empty();
   SYMNAS_ASSIGN(NewNodePlan plan, plan_new_node(input));
+  SYMNAS_ASSIGN(const Quotas::Charge charge, charge_new(context, request.who, plan.inode));
   std::optional<ShareModes::FirstOpen> open;
   if (request.node.open && context.shares != nullptr) {
     open.emplace(context.shares->first_open(ino, *request.node.open));

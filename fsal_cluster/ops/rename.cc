@@ -5,6 +5,7 @@
 #include "common/kv/keys.h"
 #include "fsal_cluster/access/access.h"
 #include "fsal_cluster/ops/directory_change.h"
+#include "fsal_cluster/ops/quota.h"
 #include "fsal_cluster/ops/retry.h"
 #include "fsal_cluster/ops/rmdir.h"
 #include "fsal_cluster/schema/dirent.h"
@@ -128,6 +129,8 @@ Status check_rename(const RenameInput& input) {
   const Node& source = input.source;
   SYMNAS_TRY(check_delete(input.who, input.from.record(), source.record));
   SYMNAS_TRY(check_add(input.who, input.to.record(), source.type()));
+  if (input.between_directories())
+    SYMNAS_TRY(check_same_tree(source.record, input.to.record(), input.to.name));
   if (input.moves_directory())  // its ".." is written
     SYMNAS_TRY(check_access(input.who, source.record, kMayWrite));
   if (input.target == nullptr) return {};

@@ -23,6 +23,7 @@ bool is_negative(ErrorCode code) {
     case ErrorCode::kInvalidArgument: return true;
     case ErrorCode::kConflict:
     case ErrorCode::kBusy:
+    case ErrorCode::kQuotaExceeded:  // said after a look at what others use
     case ErrorCode::kOutOfRange:
     case ErrorCode::kTooLarge:
     case ErrorCode::kUnavailable:

@@ -8,6 +8,7 @@
 #include "fsal_cluster/access/acl_mode.h"
 #include "fsal_cluster/ops/getattr.h"
 #include "fsal_cluster/ops/nodes.h"
+#include "fsal_cluster/ops/quota.h"
 #include "fsal_cluster/ops/retry.h"
 
 namespace symnas::fs {
@@ -162,6 +163,8 @@ Result<Attributes> setattr(Context& context, const Credentials& who, const Handl
   if (changes_nothing(changes)) return getattr(context, handle);
   if (changes.acl && !context.acls)
     return fail(ErrorCode::kNotSupported, "ACL: the filesystem does not keep any");
+  Quotas::Charge charge;
+  SYMNAS_TRY(charge_new_owner(context, who, handle, changes, charge));
   SYMNAS_TRY(changes.size_bytes ? set_with_size(context, who, handle, changes)
                                 : set_without_size(context, who, handle, changes));
   auto attributes = getattr(context, handle);

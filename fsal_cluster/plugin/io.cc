@@ -12,6 +12,7 @@
 #include "fsal_cluster/plugin/guarded.h"
 #include "fsal_cluster/plugin/lun_pace.h"
 #include "fsal_cluster/plugin/object.h"
+#include "fsal_cluster/quota/exemption.h"
 
 namespace symnas::plugin {
 namespace {
@@ -186,6 +187,7 @@ void write2(fsal_obj_handle* handle, bool bypass, fsal_async_cb done, fsal_io_ar
   const auto wanted =
       arg->fsal_stable ? fs::WriteStability::kFileSync : fs::WriteStability::kUnstable;
   const auto gathered = gather(arg);
+  const fs::QuotaExemption exemption(caller_exemption());
   const IoWait wait;
   object->mount->write(object->handle, FileOffset{arg->offset}, gathered->data, wanted,
                        [call, gathered](Result<fs::WriteResult> result) {

@@ -139,4 +139,9 @@ fs::Credentials caller() {
   return who;
 }
 
+fs::Quotas::Exempt caller_exemption() {
+  const bool root = op_ctx == nullptr || op_ctx->creds.caller_uid == 0;
+  return root ? fs::Quotas::Exempt::kYes : fs::Quotas::Exempt::kNo;
+}
+
 }  // namespace symnas::plugin

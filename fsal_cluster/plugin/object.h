@@ -12,6 +12,7 @@
 #include "fsal_cluster/mount/mount.h"
 #include "fsal_cluster/plugin/export_clients.h"
 #include "fsal_cluster/plugin/ganesha.h"
+#include "fsal_cluster/quota/quotas.h"
 #include "fsal_cluster/schema/handle.h"
 #include "fsal_cluster/types/types.h"
 
@@ -69,6 +70,8 @@ fsal_status_t check_deny(Object* object, const state_t* state, fsal_openflags_t 
                          bool bypass);
 // The squashed caller of the request that runs on this thread; root for internal calls.
 fs::Credentials caller();
+// Whether no quota stops that caller.
+fs::Quotas::Exempt caller_exemption();
 // How fresh the attributes must be for which the request on this thread asks. Those of NFSv3 READ
 // and WRITE, and of the access checks before them, must not make I/O wait for etcd (INV-4).
 fs::Freshness freshness_of_request();

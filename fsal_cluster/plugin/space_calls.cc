@@ -1,6 +1,7 @@
 // ALLOCATE, DEALLOCATE and SEEK of NFSv4.2 (RFC 7862 15.1, 15.4, 15.11).
 #include "fsal_cluster/plugin/guarded.h"
 #include "fsal_cluster/plugin/object.h"
+#include "fsal_cluster/quota/exemption.h"
 
 namespace symnas::plugin {
 namespace {
@@ -12,6 +13,7 @@ fsal_status_t fallocate(fsal_obj_handle* handle, state_t* state, std::uint64_t o
     const auto allowed = check_deny(object, state, FSAL_O_WRITE, false);
     if (allowed.major == ERR_FSAL_SHARE_DENIED) return fsalstat(ERR_FSAL_LOCKED, 0);
     if (FSAL_IS_ERROR(allowed)) return allowed;
+    const fs::QuotaExemption exemption(caller_exemption());
     const Status done = allocates
                             ? object->mount->allocate(object->handle, FileOffset{offset}, length)
                             : object->mount->deallocate(object->handle, FileOffset{offset}, length);

@@ -31,6 +31,7 @@ fsal_status_t to_fsal(const Error& error) {
     case ErrorCode::kNotFound: return fsalstat(ERR_FSAL_NOENT, ENOENT);
     case ErrorCode::kAlreadyExists: return fsalstat(ERR_FSAL_EXIST, EEXIST);
     case ErrorCode::kNoSpace: return fsalstat(ERR_FSAL_NOSPC, ENOSPC);
+    case ErrorCode::kQuotaExceeded: return fsalstat(ERR_FSAL_DQUOT, EDQUOT);
     case ErrorCode::kOutOfRange:
     case ErrorCode::kTooLarge: return fsalstat(ERR_FSAL_FBIG, EFBIG);
     case ErrorCode::kIo:

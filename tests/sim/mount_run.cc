@@ -21,8 +21,9 @@ std::shared_ptr<test::SimDisk> disk;
 void prepare_disks() { disk = std::make_shared<test::SimDisk>(kVolume, kPoison); }
 const std::shared_ptr<test::SimDisk>& prepared_disk() { return disk; }
 
-void run_mount(std::uint64_t /*seed*/) {
+void run_mount(std::uint64_t seed) {
   MountWorldOptions options;
+  options.quotas = seed % 4 == 3;
   options.volume_bytes = below(2) == 0 ? kSmallVolume : kVolume;
   options.disk = prepared_disk();
   Workload workload;
@@ -38,8 +39,9 @@ void run_mount(std::uint64_t /*seed*/) {
   run_filesystem({.world = options, .workload = workload, .hazards = hazards});
 }
 
-void run_data(std::uint64_t /*seed*/) {
+void run_data(std::uint64_t seed) {
   MountWorldOptions options;
+  options.quotas = seed % 4 == 3;
   options.volume_bytes = kVolume;
   options.disk = prepared_disk();
   Workload workload;

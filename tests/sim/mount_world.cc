@@ -6,6 +6,7 @@
 
 #include "common/base/bytes.h"
 #include "common/kv/keys.h"
+#include "fsal_cluster/quota/quota_admin.h"
 #include "fsal_cluster/schema/filesystem.h"
 #include "fsal_cluster/schema/records.pb.h"
 #include "fsal_cluster/state/mount_end.h"
@@ -76,6 +77,9 @@ void MountWorld::start() {
     format.acls_and_xattrs = true;
     const auto record = fs::format_filesystem(daemon_store_, daemon_, format);
     if (!record) fail("format: " + record.error().message);
+    if (options_.quotas &&
+        !fs::switch_quotas(daemon_store_, FsId{record->fsid()}, fs::QuotaSwitch::kOn))
+      fail("quotas cannot be switched on");
     fs_ = FsId{record->fsid()};
     formatted = true;
     wake(this);

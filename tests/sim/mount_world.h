@@ -31,6 +31,7 @@ struct MountWorldOptions {
   std::uint64_t volume_bytes = 16 << 20;
   std::uint64_t group_blocks = 256;
   std::shared_ptr<test::SimDisk> disk;  // at least volume_bytes large
+  bool quotas = false;                  // usage is counted from the start
 };
 
 class MountWorld {

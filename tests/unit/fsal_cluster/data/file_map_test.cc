@@ -55,6 +55,26 @@ TEST(FileMap, GrowthIsUnwrittenThenWrittenThenRecorded) {
   EXPECT_EQ(map.find(4, 100).state, State::kHole);
 }
 
+TEST(FileMap, GrowthIsCountedBeforeItIsWritten) {
+  FileMap map = empty_map();
+  map.add(0, {500, 16}, false);
+  EXPECT_EQ(map.growth_of(0, 4), 4u);
+  EXPECT_EQ(map.growth_of(2, 4), 4u);  // what lies before is recorded with it
+  fill(map, 0, 4);
+  EXPECT_EQ(map.growth_of(0, 4), 0u);
+  EXPECT_EQ(map.growth_of(2, 6), 2u);
+  map.begin_fill(4, 6);
+  EXPECT_EQ(map.growth_of(4, 8), 2u);
+  map.end_fill(4, 6, FileMap::Filled::kNo);
+  commit(map, 9);
+  EXPECT_EQ(map.growth_of(0, 4), 0u);
+  EXPECT_EQ(map.growth_of(0, 16), 12u);
+  map.add(1024, {2048, 256}, true);  // a unit is recorded as a whole
+  EXPECT_EQ(map.growth_of(1100, 1101), 256u);
+  fill(map, 1100, 1101);
+  EXPECT_EQ(map.growth_of(1200, 1201), 0u);
+}
+
 TEST(FileMap, AllocatedBlocksAreRecordedUnwritten) {
   FileMap map = empty_map();
   map.allocate(0, {500, 16});
