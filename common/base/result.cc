@@ -10,6 +10,7 @@ std::string_view to_string(ErrorCode code) {
     case ErrorCode::kConflict: return "conflict";
     case ErrorCode::kBusy: return "busy";
     case ErrorCode::kNoSpace: return "no_space";
+    case ErrorCode::kQuotaExceeded: return "quota_exceeded";
     case ErrorCode::kOutOfRange: return "out_of_range";
     case ErrorCode::kTooLarge: return "too_large";
     case ErrorCode::kUnavailable: return "unavailable";

@@ -18,6 +18,7 @@ enum class ErrorCode {
   kConflict,         // a compare failed: somebody changed what was relied on; read again and retry
   kBusy,             // in use; the message says by whom
   kNoSpace,          // volume, group, etcd quota or slot space is exhausted
+  kQuotaExceeded,    // a limit of what a user, group, tree or filesystem may use (EDQUOT)
   kOutOfRange,       // offset or size beyond the object or the limit
   kTooLarge,         // one transaction or value exceeds the store's limit
   kUnavailable,      // not executed and will not be; a later try may succeed

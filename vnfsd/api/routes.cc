@@ -43,8 +43,8 @@ std::optional<std::vector<std::string>> names_in(const std::vector<std::string>&
 const std::vector<Route>& all_routes() {
   static const std::vector<Route> routes = [] {
     std::vector<Route> all;
-    for (const auto part : {status_routes, head_routes, storage_routes, export_routes, vnfs_routes,
-                            load_routes, job_routes, access_routes}) {
+    for (const auto part : {status_routes, head_routes, storage_routes, quota_routes, export_routes,
+                            vnfs_routes, load_routes, job_routes, access_routes}) {
       const std::vector<Route> rows = part();
       all.insert(all.end(), rows.begin(), rows.end());
     }

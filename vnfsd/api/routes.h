@@ -68,6 +68,7 @@ std::string methods_of(const std::string& path);
 std::vector<Route> status_routes();
 std::vector<Route> head_routes();
 std::vector<Route> storage_routes();
+std::vector<Route> quota_routes();
 std::vector<Route> export_routes();
 std::vector<Route> vnfs_routes();
 std::vector<Route> load_routes();

@@ -48,7 +48,8 @@ int http_status(ErrorCode code) {
     case ErrorCode::kUnavailable:
     case ErrorCode::kUnknownOutcome:
     case ErrorCode::kShutdown: return 503;
-    case ErrorCode::kNoSpace: return 507;
+    case ErrorCode::kNoSpace:
+    case ErrorCode::kQuotaExceeded: return 507;
     case ErrorCode::kCompacted:
     case ErrorCode::kEnded:
     case ErrorCode::kFenced:

@@ -40,6 +40,9 @@ const std::vector<CodeGuide>& code_guides() {
       {ErrorCode::kNoSpace, "A volume, a LUN or etcd's quota is used up.",
        "symnas capacity says which. Grow the volume (symnas volume grow), delete files, or raise "
        "etcd.quota_bytes (docs/operations/etcd_quota.md)."},
+      {ErrorCode::kQuotaExceeded,
+       "A limit of what a user, a group or a filesystem may use is reached.",
+       "symnas quota ls FILESYSTEM says which. Delete files, or raise it (symnas quota set)."},
       {ErrorCode::kOutOfRange, "A number is beyond the object or a limit of symnas.",
        "Take one within the range that the message gives (docs/limits.md)."},
       {ErrorCode::kTooLarge, "The request is larger than etcd takes at once.",

@@ -18,7 +18,8 @@ int exit_code(ErrorCode code) {
     case ErrorCode::kUnavailable:
     case ErrorCode::kUnknownOutcome:
     case ErrorCode::kShutdown: return kExitUnreachable;
-    case ErrorCode::kNoSpace: return kExitNoSpace;
+    case ErrorCode::kNoSpace:
+    case ErrorCode::kQuotaExceeded: return kExitNoSpace;
     case ErrorCode::kPermission:
     case ErrorCode::kNotOwner:
     case ErrorCode::kForeign: return kExitNotPermitted;

@@ -84,6 +84,7 @@ void add_commands(CommandLine& line) {
   add_vnfs(line);
   add_ha(line);
   add_lock(line);
+  add_quota(line);
   add_status(line);
   add_capacity(line);
   add_events(line);

@@ -1,0 +1,72 @@
+#include "vnfsd/api/quotas.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace symnas::vnfsd::api {
+namespace {
+
+using nlohmann::json;
+
+TEST(QuotaBodies, ALimitHasASubject) {
+  const auto r = quota_request(
+      json{{"kind", "user"}, {"id", 1000U}, {"bytes_hard", 4096U}, {"inodes_soft", 0U}},
+      QuotaBody::kLimits);
+  ASSERT_TRUE(r);
+  EXPECT_EQ(r->subject, (fs::Subject{fs::SubjectKind::kUser, 1000}));
+  EXPECT_EQ(r->edit.bytes_hard, 4096U);
+  EXPECT_EQ(r->edit.inodes_soft, 0U);
+  EXPECT_FALSE(r->edit.bytes_soft);
+}
+
+TEST(QuotaBodies, TheFilesystemHasNoId) {
+  EXPECT_TRUE(quota_request(json{{"kind", "filesystem"}, {"bytes_hard", 1U}}, QuotaBody::kLimits));
+  EXPECT_FALSE(quota_request(json{{"kind", "filesystem"}, {"id", 1U}, {"bytes_hard", 1U}},
+                             QuotaBody::kLimits));
+  EXPECT_FALSE(quota_request(json{{"kind", "user"}, {"bytes_hard", 1U}}, QuotaBody::kLimits));
+}
+
+TEST(QuotaBodies, WhatMakesNoSenseIsRefused) {
+  const auto refused = [](const json& body, QuotaBody what) {
+    const auto r = quota_request(body, what);
+    return !r && r.error().code == ErrorCode::kInvalidArgument;
+  };
+  EXPECT_TRUE(refused(json::array(), QuotaBody::kLimits));
+  EXPECT_TRUE(refused({{"kind", "user"}, {"id", 1U}}, QuotaBody::kLimits));
+  EXPECT_TRUE(refused({{"kind", "dog"}, {"id", 1U}, {"bytes_hard", 1U}}, QuotaBody::kLimits));
+  EXPECT_TRUE(refused({{"kind", "user"}, {"id", 1U}, {"bytes_hard", -1}}, QuotaBody::kLimits));
+  EXPECT_TRUE(
+      refused({{"kind", "user"}, {"id", 1ULL << 32}, {"bytes_hard", 1U}}, QuotaBody::kLimits));
+  EXPECT_TRUE(refused({{"kind", "user"}, {"id", 1U}, {"bytes", 1U}}, QuotaBody::kLimits));
+  EXPECT_TRUE(refused({{"kind", "user"}, {"id", 1U}, {"bytes_hard", 1U}}, QuotaBody::kSubject));
+}
+
+TEST(QuotaBodies, ASwitchIsOnOrOff) {
+  EXPECT_EQ(*quota_switch({{"state", "on"}}), fs::QuotaSwitch::kOn);
+  EXPECT_EQ(*quota_switch({{"state", "off"}}), fs::QuotaSwitch::kOff);
+  EXPECT_FALSE(quota_switch({{"state", "counting"}}));
+  EXPECT_FALSE(quota_switch({{"state", "on"}, {"more", 1}}));
+}
+
+TEST(QuotasDocument, SaysWhatIsUsedAndWhatIsLeftOfAGrace) {
+  fs::QuotaReport report;
+  report.mode.set_state(fs::records::QuotaMode::ON);
+  auto& row = report.rows[{fs::SubjectKind::kUser, 7}];
+  row.used = {2, 3};
+  row.limit.emplace();
+  row.limit->set_bytes_soft(4096);
+  row.limit->set_bytes_grace_s(100);
+  row.grace.set_bytes_since_ns(1'000'000'000);
+  const json document = quotas_document("u04", 4096, report, std::int64_t{41'000'000'000});
+  EXPECT_EQ(document["state"], "on");
+  const json& one = document["quotas"][0];
+  EXPECT_EQ(one["kind"], "user");
+  EXPECT_EQ(one["used_bytes"], 8192);
+  EXPECT_EQ(one["used_inodes"], 3);
+  EXPECT_EQ(one["limit"]["bytes_soft"], 4096U);
+  EXPECT_EQ(one["bytes_grace_left_s"], 60);
+  EXPECT_FALSE(one.contains("inodes_grace_left_s"));
+}
+
+}  // namespace
+}  // namespace symnas::vnfsd::api
