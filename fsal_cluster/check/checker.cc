@@ -21,11 +21,11 @@ struct Table {
 };
 // A table comes after those with which it is compared: mounts and inodes first, the reverse map
 // last.
-constexpr Table kOrder[] = {{'w', 'S'}, {'u', 'N'}, {'u', 'C'}, {'w', 'B'}, {'w', 'I'},
-                            {'w', 'O'}, {'w', 'T'}, {'w', 'D'}, {'w', 'M'}, {'w', 'K'},
-                            {'w', 'W'}, {'w', 'H'}, {'w', 'R'}, {'w', 'P'}, {'w', 'X'},
-                            {'w', 'Y'}, {'w', 'L'}, {'w', 'V'}, {'w', 'Q'}, {'u', 'E'},
-                            {'u', 'G'}, {'u', 'S'}, {'u', 'L'}, {'u', 'A'}, {'u', 'R'}};
+constexpr Table kOrder[] = {{'w', 'S'}, {'u', 'N'}, {'u', 'C'}, {'w', 'B'}, {'w', 'I'}, {'w', 'O'},
+                            {'w', 'T'}, {'w', 'D'}, {'w', 'M'}, {'w', 'K'}, {'w', 'W'}, {'w', 'H'},
+                            {'w', 'R'}, {'w', 'P'}, {'w', 'X'}, {'w', 'Y'}, {'w', 'L'}, {'w', 'V'},
+                            {'w', 'Q'}, {'w', 'U'}, {'u', 'E'}, {'u', 'G'}, {'u', 'S'}, {'u', 'L'},
+                            {'u', 'A'}, {'u', 'R'}};
 
 std::optional<NameHasher> hasher_of(const Context& context) {
   auto hasher = NameHasher::create(context.filesystem.name_hash_key());
@@ -65,20 +65,23 @@ std::vector<kv::KeyRange> ranges_in_order(FsId fs) {
   return tables;
 }
 
-Checker::Checker(Context context)
+Checker::Checker(Context context, std::size_t findings_max)
     : context_(std::move(context)),
       prefix_(kv::keys::filesystem(context_.fs())),
+      findings_(findings_max),
       orphans_(inodes_, findings_),
       names_(inodes_, orphans_, hasher_of(context_), findings_, summary_),
       blocks_(context_, inodes_, orphans_, findings_, summary_),
       holders_(context_, inodes_, findings_),
-      xattrs_(inodes_, findings_) {
+      xattrs_(inodes_, findings_),
+      quota_usage_(context_.fs(), findings_) {
   if (!hasher_of(context_))
     findings_.add(Kind::kRecord, Ino{0}, "the filesystem's record has no key of name hashes");
 }
 
 void Checker::wrong_key(const kv::KeyValue& kv) {
-  findings_.add(Kind::kKey, Ino{0}, "no table has a key like " + to_hex(kv.key));
+  findings_.add(Kind::kKey, Ino{0}, "no table has a key like " + to_hex(kv.key),
+                {.fault = Fault::kUnknownKey});
 }
 
 void Checker::take(const kv::KeyValue& kv) {
@@ -144,6 +147,9 @@ void Checker::take_watched(char table, const kv::KeyValue& kv, std::string_view 
     case 'X':
       if (ids.size() > 8) return;
       break;
+    case 'U':
+      if (quota_usage_.take(kv)) return;
+      break;
     case 'R':
     case 'L':
     case 'V':
@@ -195,7 +201,8 @@ void Checker::take_stamp(const kv::KeyValue& kv) {
     stamp_ns_ = static_cast<std::int64_t>(read_be64(kv.value, 0));
   } else {
     findings_.add(Kind::kStamp, Ino{0},
-                  fmt::format("the stamp has {} bytes, not 8", kv.value.size()));
+                  fmt::format("the stamp has {} bytes, not 8", kv.value.size()),
+                  {.fault = Fault::kStamp});
   }
 }
 
@@ -203,13 +210,15 @@ void Checker::take_next_ino(std::string_view value) {
   next_ino_ = decimal(value);
   if (!next_ino_)
     findings_.add(Kind::kCounter, Ino{0},
-                  "the counter of inode numbers holds '" + printable(value) + "', no number");
+                  "the counter of inode numbers holds '" + printable(value) + "', no number",
+                  {.fault = Fault::kInoCounter});
 }
 
 void Checker::take_claim(std::string_view value) {
   if (const auto mount = decimal(value)) return holders_.take_claim(*mount);
   findings_.add(Kind::kCounter, Ino{0},
-                "the mount claim holds '" + printable(value) + "', no mount's id");
+                "the mount claim holds '" + printable(value) + "', no mount's id",
+                {.fault = Fault::kMountClaim});
 }
 
 void Checker::take_mount(const kv::KeyValue& kv, std::string_view ids) {
@@ -225,11 +234,13 @@ void Checker::take_inode(Ino ino, const kv::KeyValue& kv) {
   InodeRow& row = inodes_.add(ino);
   records::Inode inode;
   if (!inode.ParseFromArray(kv.value.data(), static_cast<int>(kv.value.size()))) {
-    findings_.add(Kind::kRecord, ino, "its record cannot be parsed");
+    findings_.add(Kind::kRecord, ino, "its record cannot be parsed",
+                  {.fault = Fault::kUnreadableInode});
     return;
   }
   if (!known_type(inode.type())) {
-    findings_.add(Kind::kRecord, ino, fmt::format("is of the unknown type {}", inode.type()));
+    findings_.add(Kind::kRecord, ino, fmt::format("is of the unknown type {}", inode.type()),
+                  {.fault = Fault::kUnknownType});
     return;
   }
   row.type = static_cast<std::uint8_t>(inode.type());
@@ -245,6 +256,7 @@ void Checker::take_inode(Ino ino, const kv::KeyValue& kv) {
   check_inode(row, inode);
   check_file(row, inode);
   xattrs_.take_inode(ino, inode);
+  quota_usage_.take_inode(ino, inode);
 }
 
 void Checker::count(const InodeRow& row) {
@@ -258,22 +270,27 @@ void Checker::count(const InodeRow& row) {
 }
 
 void Checker::check_inode(InodeRow& row, const records::Inode& inode) {
-  const auto wrong = [&](Kind kind, std::string text) {
-    findings_.add(kind, Ino{row.ino}, std::move(text));
+  const auto wrong = [&](Kind kind, std::string text, Fault fault = Fault::kOther,
+                         std::uint64_t value = 0) {
+    findings_.add(kind, Ino{row.ino}, std::move(text), {.fault = fault, .value = value});
   };
   const bool root = Ino{row.ino} == kRootIno;
-  if (!root && row.ino < kFirstIno) wrong(Kind::kCounter, "has a reserved inode number");
+  if (!root && row.ino < kFirstIno)
+    wrong(Kind::kCounter, "has a reserved inode number", Fault::kReservedIno);
   if (!root && next_ino_ && row.ino >= *next_ino_)
-    wrong(Kind::kCounter, fmt::format("the next free inode number is {}", *next_ino_));
+    wrong(Kind::kCounter, fmt::format("the next free inode number is {}", *next_ino_),
+          Fault::kInoCounter);
   if (row.generation == 0 ||
       (!root && context_.next_mount != 0 && row.generation >= context_.next_mount))
-    wrong(Kind::kCounter, fmt::format("its generation {} is the id of no mount", row.generation));
+    wrong(Kind::kCounter, fmt::format("its generation {} is the id of no mount", row.generation),
+          Fault::kMountCounter, row.generation);
   if ((inode.mode() & ~07777U) != 0)
-    wrong(Kind::kRecord, fmt::format("has mode {:o}", inode.mode()));
-  if (const auto problem = acl_problem(inode)) wrong(Kind::kRecord, *problem);
+    wrong(Kind::kRecord, fmt::format("has mode {:o}", inode.mode()), Fault::kMode);
+  if (const auto problem = acl_problem(inode)) wrong(Kind::kRecord, *problem, Fault::kAcl);
   if (row.is(FileType::kDirectory)) {
     if (row.nlink != 1)
-      wrong(Kind::kLinks, fmt::format("a directory with nlink {}, not 1", row.nlink));
+      wrong(Kind::kLinks, fmt::format("a directory with nlink {}, not 1", row.nlink),
+            Fault::kDirectoryLinks);
     if (row.parent == 0) wrong(Kind::kTree, "a directory without parent");
   } else {
     if (row.nlink > kLinkMax) wrong(Kind::kLinks, fmt::format("nlink is {}", row.nlink));
@@ -283,7 +300,8 @@ void Checker::check_inode(InodeRow& row, const records::Inode& inode) {
   if (row.is(FileType::kSymlink)) {
     if (target == 0 || target > kSymlinkBytesMax || target != row.size_bytes)
       wrong(Kind::kSize,
-            fmt::format("a symlink of {} bytes, its size says {}", target, row.size_bytes));
+            fmt::format("a symlink of {} bytes, its size says {}", target, row.size_bytes),
+            Fault::kSymlinkSize);
   } else if (target != 0) {
     wrong(Kind::kRecord, "has a symlink's target, but is no symlink");
   }
@@ -294,7 +312,7 @@ void Checker::check_inode(InodeRow& row, const records::Inode& inode) {
         Kind::kStamp, Ino{row.ino},
         fmt::format("was changed at {} s since 1970, more than {} s after the filesystem's time",
                     inode.ctime_ns() / 1'000'000'000, kStampLagNs / 1'000'000'000),
-        Passing::kYes);
+        Passing::kYes, {.fault = Fault::kCtimeAhead});
 }
 
 void Checker::check_file(InodeRow& row, const records::Inode& inode) {
@@ -302,7 +320,8 @@ void Checker::check_file(InodeRow& row, const records::Inode& inode) {
   if (!row.is(FileType::kRegular)) {
     if (inode.extents_size() > 0 || inode.chunked() || inode.used_blocks() > 0 ||
         inode.has_trim_block())
-      findings_.add(Kind::kMap, ino, "has a map, but is no regular file");
+      findings_.add(Kind::kMap, ino, "has a map, but is no regular file",
+                    {.fault = Fault::kMapOfNoFile});
     row.blocks_not_met = 0;
     return;
   }
@@ -321,13 +340,16 @@ void Checker::check_file(InodeRow& row, const records::Inode& inode) {
 void Checker::take_times(Ino ino, const kv::KeyValue& kv) {
   records::DirectoryTimes times;
   if (!times.ParseFromArray(kv.value.data(), static_cast<int>(kv.value.size())))
-    findings_.add(Kind::kRecord, ino, "its directory times cannot be parsed");
+    findings_.add(Kind::kRecord, ino, "its directory times cannot be parsed",
+                  {.fault = Fault::kUnreadableTimes});
   const InodeRow* row = inodes_.find(ino);
   if (row == nullptr) {
     // A create that lost against the rmdir is about to erase them.
-    findings_.add(Kind::kLeftover, ino, "has directory times, but does not exist", Passing::kYes);
+    findings_.add(Kind::kLeftover, ino, "has directory times, but does not exist", Passing::kYes,
+                  {.fault = Fault::kTimesOfNothing});
   } else if (row->readable() && !row->is(FileType::kDirectory)) {
-    findings_.add(Kind::kRecord, ino, "has directory times, but is no directory");
+    findings_.add(Kind::kRecord, ino, "has directory times, but is no directory",
+                  {.fault = Fault::kTimesOfNoDirectory});
   }
 }
 
@@ -335,16 +357,19 @@ void Checker::take_times(Ino ino, const kv::KeyValue& kv) {
 
 void Checker::finish() {
   if (!mounts_judged_) holders_.finish_mounts();
+  quota_usage_.finish();
   if (!next_ino_ && findings_.of(Kind::kCounter) == 0)
-    findings_.add(Kind::kCounter, Ino{0}, "there is no counter of inode numbers");
+    findings_.add(Kind::kCounter, Ino{0}, "there is no counter of inode numbers",
+                  {.fault = Fault::kInoCounter});
   if (stamp_revision_ == Revision{}) {
-    findings_.add(Kind::kStamp, Ino{0}, "there is no stamp");
+    findings_.add(Kind::kStamp, Ino{0}, "there is no stamp", {.fault = Fault::kStamp});
   } else if (watched_revision_ > stamp_revision_) {
     findings_.add(
         Kind::kStamp, Ino{0},
         fmt::format("a watched key ({}) has changed at revision {}, the stamp only at {}: "
                     "readers may have missed it",
-                    to_hex(watched_newest_), watched_revision_.value(), stamp_revision_.value()));
+                    to_hex(watched_newest_), watched_revision_.value(), stamp_revision_.value()),
+        {.fault = Fault::kStamp});
   }
   names_.finish();
   blocks_.finish();
@@ -353,7 +378,8 @@ void Checker::finish() {
   for (const std::uint64_t ino : trimming_) {
     if (!orphans_.explains_trim(Ino{ino}))
       findings_.add(Kind::kLostSpace, Ino{ino},
-                    "has a watermark above which its map is dead, and no orphan record to free it");
+                    "has a watermark above which its map is dead, and no orphan record to free it",
+                    {.fault = Fault::kWatermark});
   }
 }
 

@@ -6,6 +6,7 @@
 // what mounts hold.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -18,8 +19,10 @@
 #include "fsal_cluster/check/finding.h"
 #include "fsal_cluster/check/holders.h"
 #include "fsal_cluster/check/inode_table.h"
+#include "fsal_cluster/check/limits.h"
 #include "fsal_cluster/check/names.h"
 #include "fsal_cluster/check/orphans.h"
+#include "fsal_cluster/check/quota_usage.h"
 #include "fsal_cluster/check/xattrs.h"
 
 namespace symnas::fs::check {
@@ -30,7 +33,7 @@ std::vector<kv::KeyRange> ranges_in_order(FsId fs);
 
 class Checker {
  public:
-  explicit Checker(Context context);
+  explicit Checker(Context context, std::size_t findings_max = kFindingsMax);
   Checker(const Checker&) = delete;
   Checker& operator=(const Checker&) = delete;
 
@@ -49,6 +52,8 @@ class Checker {
     std::uint64_t hash = 0;
   };
   std::optional<NameAt> name_of(Ino ino);
+  // 0: there is none.
+  std::uint64_t highest_ino() { return inodes_.rows().empty() ? 0 : inodes_.rows().back().ino; }
 
  private:
   void take_watched(char table, const kv::KeyValue& kv, std::string_view ids);
@@ -74,6 +79,7 @@ class Checker {
   Blocks blocks_;
   Holders holders_;
   Xattrs xattrs_;
+  QuotaUsage quota_usage_;
   std::vector<std::uint64_t> trimming_;
   std::optional<std::int64_t> stamp_ns_;
   Revision stamp_revision_;

@@ -10,6 +10,7 @@
 
 #include "common/base/result.h"
 #include "fsal_cluster/schema/filesystem.h"
+#include "vnfsd/api/quotas.h"
 #include "vnfsd/api/requests.h"
 #include "vnfsd/jobs/progress.h"
 #include "vnfsd/names/mode.h"
@@ -76,6 +77,19 @@ class ExportsBackend {
   virtual Result<std::string> remove_export(const std::string& name,
                                             const std::vector<std::string>& vnfses, Consent consent,
                                             Mode mode) = 0;
+};
+
+// Keytabs of VNFSs.
+class KeytabsBackend {
+ public:
+  virtual ~KeytabsBackend() = default;
+  // `file`: the bytes of a keytab, secret. Keys of the former kvno are kept. Returns when the
+  // instance of the VNFS has taken it. Errors: as ExportsBackend::edit_exports(), kInvalidArgument
+  // (what is wrong with the keytab).
+  virtual Result<std::string> set_keytab(const std::string& vnfs, const std::string& file,
+                                         Mode mode) = 0;
+  // Errors: as edit_exports(), kNotFound, kBusy (clients of an export have to use Kerberos).
+  virtual Result<std::string> remove_keytab(const std::string& vnfs, Mode mode) = 0;
 };
 
 // LUNs and their labels. These changes, and those below, touch devices or many records; they return
@@ -147,6 +161,32 @@ class InspectionBackend {
   virtual Result<nlohmann::json> capacity() = 0;
 };
 
+// Repairs filesystems while clients work.
+class RepairBackend {
+ public:
+  virtual ~RepairBackend() = default;
+  // Checks the filesystem, as InspectionBackend::check_filesystem(), and says what a repair would
+  // do. The plan is kept for repair(). Errors: as check_filesystem().
+  virtual Result<nlohmann::json> plan_repair(const std::string& filesystem, Progress& progress) = 0;
+  // Carries out the steps of that plan that are due. What has changed since is left alone. Errors:
+  // kConflict (this head has no such plan any more: make another), those of the store.
+  virtual Result<nlohmann::json> repair(const std::string& filesystem, const std::string& plan,
+                                        Progress& progress) = 0;
+  // What was repaired, oldest first. Errors: kNotFound, those of the store.
+  virtual Result<nlohmann::json> repairs(const std::string& filesystem) = 0;
+};
+
+// Scrubs: LUNs are read in the background to find out whether they can be.
+class ScrubBackend {
+ public:
+  virtual ~ScrubBackend() = default;
+  virtual Result<nlohmann::json> scrubs() = 0;
+  // Errors: kNotFound, kBusy (it runs), kInvalidArgument (rate).
+  virtual Result<std::string> begin_scrub(const ScrubRequest& request) = 0;
+  // Errors: kNotFound (none runs).
+  virtual Result<std::string> stop_scrub(const std::string& lun) = 0;
+};
+
 // Byte-range locks.
 class LocksBackend {
  public:
@@ -156,6 +196,23 @@ class LocksBackend {
   // Takes the locks away from their owners, who are not told. Errors: as locks(), kInvalidArgument
   // (no filter), kUnavailable (an instance does not obey: its locks stay).
   virtual Result<std::string> clear_locks(const LockFilter& filter, Mode mode) = 0;
+};
+
+// How much of a filesystem who may use.
+class QuotasBackend {
+ public:
+  virtual ~QuotasBackend() = default;
+  // What everybody uses, and the limits. Errors of all four: kNotFound (the filesystem).
+  virtual Result<nlohmann::json> quotas(const std::string& filesystem) = 0;
+  // Errors also: kNotSupported (the cluster's level), kConflict.
+  virtual Result<std::string> switch_quotas(const std::string& filesystem, fs::QuotaSwitch to,
+                                            Mode mode) = 0;
+  // Errors also: kInvalidArgument (a soft limit above the hard one; usage is not counted).
+  virtual Result<std::string> set_quota(const std::string& filesystem, const QuotaRequest& request,
+                                        Mode mode) = 0;
+  // Errors also: kNotFound (it has no limit).
+  virtual Result<std::string> remove_quota(const std::string& filesystem,
+                                           const fs::Subject& subject, Mode mode) = 0;
 };
 
 // What this head sees, and what has happened.
@@ -186,13 +243,17 @@ struct Backends {
   VnfsBackend& vnfs;
   DecidersBackend& deciders;
   ExportsBackend& exports;
+  KeytabsBackend& keytabs;
   LunsBackend& luns;
   VolumesBackend& volumes;
   FilesystemsBackend& filesystems;
   HeadsBackend& heads;
   MembersBackend& members;
   InspectionBackend& inspection;
+  RepairBackend& repair;
+  ScrubBackend& scrub;
   LocksBackend& locks;
+  QuotasBackend& quotas;
   StatusBackend& status;
   LoadBackend& load;
 };

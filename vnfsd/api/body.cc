@@ -6,6 +6,8 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include "vnfsd/names/base64.h"
+
 namespace symnas::vnfsd::api {
 namespace {
 
@@ -225,12 +227,13 @@ Result<ExportRequest> export_request(const json& body) {
                  .text("squash", r.squash, Need::kOptional)
                  .text("anon", r.anon, Need::kOptional)
                  .text("pseudo", r.pseudo, Need::kOptional)
+                 .texts("sec", r.sec, Need::kOptional)
                  .finish());
   return r;
 }
 
 Result<ExportEdit> export_edit(const json& body) {
-  std::vector<std::string> clients, rules;
+  std::vector<std::string> clients, rules, sec;
   std::string access, squash, anon, manage_gids, pseudo;
   SYMNAS_TRY(Reader(body, "export set")
                  .texts("clients", clients, Need::kOptional)
@@ -240,6 +243,7 @@ Result<ExportEdit> export_edit(const json& body) {
                  .text("squash", squash, Need::kOptional)
                  .text("anon", anon, Need::kOptional)
                  .text("pseudo", pseudo, Need::kOptional)
+                 .texts("sec", sec, Need::kOptional)
                  .finish());
   ExportEdit edit;
   if (body.contains("clients")) edit.clients = std::move(clients);
@@ -249,7 +253,16 @@ Result<ExportEdit> export_edit(const json& body) {
   if (body.contains("squash")) edit.squash = std::move(squash);
   if (body.contains("anon")) edit.anon = std::move(anon);
   if (body.contains("pseudo")) edit.pseudo = std::move(pseudo);
+  if (body.contains("sec")) edit.sec = std::move(sec);
   return edit;
+}
+
+Result<std::string> keytab_request(const json& body) {
+  std::string text;
+  SYMNAS_TRY(Reader(body, "vnfs keytab").text("keytab", text).finish());
+  auto file = from_base64(text);
+  if (!file) return fail(file.error().code, "vnfs keytab: keytab: " + file.error().message);
+  return file;
 }
 
 Result<std::vector<std::string>> vnfses_request(const json& body) {
@@ -336,6 +349,22 @@ Result<DumpRequest> dump_request(const json& body) {
     return fail(ErrorCode::kInvalidArgument, "fs dump: give a path or an inode number");
   r.ino = Ino{ino};
   return r;
+}
+
+Result<ScrubRequest> scrub_request(const json& body) {
+  ScrubRequest r;
+  SYMNAS_TRY(Reader(body, "lun scrub")
+                 .number("bytes_per_second", r.bytes_per_second, Need::kOptional)
+                 .flag("all", r.all)
+                 .flag("anew", r.anew)
+                 .finish());
+  return r;
+}
+
+Result<std::string> repair_request(const json& body) {
+  std::string plan;
+  SYMNAS_TRY(Reader(body, "fs repair").text("plan", plan, Need::kRequired).finish());
+  return plan;
 }
 
 Result<InviteRequest> invite_request(const json& body) {

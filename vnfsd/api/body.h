@@ -39,9 +39,15 @@ Result<ExportRequest> export_request(const nlohmann::json& body);
 Result<ExportEdit> export_edit(const nlohmann::json& body);
 // The VNFSs that begin or cease to serve an export.
 Result<std::vector<std::string>> vnfses_request(const nlohmann::json& body);
+// The bytes of a keytab: secret.
+Result<std::string> keytab_request(const nlohmann::json& body);
 Result<VnfsRequest> vnfs_request(const nlohmann::json& body);
 // Either path or ino is given.
 Result<DumpRequest> dump_request(const nlohmann::json& body);
+// Without the LUN, which the path names.
+Result<ScrubRequest> scrub_request(const nlohmann::json& body);
+// The id of a plan.
+Result<std::string> repair_request(const nlohmann::json& body);
 Result<VnfsSetRequest> vnfs_set_request(const nlohmann::json& body);
 Result<RehostRequest> rehost_request(const nlohmann::json& body);
 // {decider}

@@ -36,6 +36,7 @@ void add_export(CommandLine& line);
 void add_vnfs(CommandLine& line);
 void add_ha(CommandLine& line);
 void add_lock(CommandLine& line);
+void add_quota(CommandLine& line);
 void add_status(CommandLine& line);
 void add_capacity(CommandLine& line);
 void add_events(CommandLine& line);
@@ -53,6 +54,8 @@ void add_man(CommandLine& line);
 void add_vnfs_moves(CommandLine& line, CLI::App* noun);
 // `vnfs restart`.
 void add_vnfs_restart(CommandLine& line, CLI::App* noun);
+// vnfs keytab.
+void add_vnfs_keytab(CommandLine& line, CLI::App* noun);
 // `head upgrade`.
 void add_head_upgrade(CommandLine& line, CLI::App* noun);
 // `head check`.

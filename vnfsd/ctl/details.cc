@@ -69,12 +69,26 @@ std::string_view details_of(std::string_view command) {
       {"lun release",
        "Release erases the label of a LUN that no volume uses. With --forget the LUN is gone "
        "for ever, and its label is left as it is."},
+      {"lun scrub",
+       "Has one head read every block that files have, slowly, and tells which bytes of which "
+       "files could not be read. It looks at both copies of the label, too. The LUN rests three "
+       "times as long as a read took, so a busy LUN is read less. Another head goes on if the one "
+       "that reads is away. File data has no checksums: bytes that can be read, but are others "
+       "than those written, are not found."},
       {"volume create",
        "Stripes LUNs. The unit is a power of two from 64K to 16M, 1M unless given."},
       {"fs check",
        "Reads all records of the filesystem at one moment, while clients work, and prints "
        "one line for each inconsistency and one with counts. Ends with 8 when something was "
-       "found."},
+       "found. With --repair it says for each finding what would be done, or why nothing can be "
+       "proved, asks, does it, and checks again until nothing is left that can be done. Each "
+       "step is one transaction that does nothing when something it was reasoned from has "
+       "changed; what was there before is kept (fs repairs). Interrupted, it can just be run "
+       "again. Files that have lost their names get one in /lost+found."},
+      {"fs repairs",
+       "Lists what was repaired, when and by which head; -o json also has each changed key with "
+       "its values before and after, in hexadecimal, by which it can be undone. The last 1000 "
+       "are kept."},
       {"fs dump", "Prints an inode, its extents, and where on which LUN each byte of them lies."},
       {"export create",
        "Clients mount VIP:/NAME, or VIP:PATH with --pseudo. '*' stands for every client. "
@@ -168,6 +182,19 @@ std::string_view details_of(std::string_view command) {
        "Takes the locks that match away from clients that will not come back. At least one "
        "filter is needed. The clients are not told. Without --yes the command says how many "
        "locks match and ends with 2."},
+      {"quota on",
+       "Counts what each user and group uses, while clients work: the heads that serve the "
+       "filesystem look at every inode once. Limits hold when symnas quota ls says that quotas "
+       "are on. All heads must have this version (symnas cluster raise-level)."},
+      {"quota off", "Limits do not hold any more; they stay, for the next symnas quota on."},
+      {"quota set",
+       "Who reaches a hard limit gets \"disk quota exceeded\"; a soft limit may be passed for the "
+       "time of its grace. What is not given stays as it is. Root is not limited. Several heads "
+       "that write at once may pass a limit, each but one by at most a 64th of it (1 MiB to "
+       "64 MiB; 1 to 1024 inodes)."},
+      {"quota rm", "Its usage is counted on."},
+      {"quota ls", "GRACE is what is left of the time above the soft limit."},
+      {"quota report", "As symnas quota ls, with those that have no limit."},
       {"drill move",
        "While this head probes the VNFS. Reports every gap and whether that is good enough. "
        "Run it on a head that does not serve the VNFS meanwhile."},

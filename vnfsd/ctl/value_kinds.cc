@@ -25,30 +25,40 @@ const Kinds& of_options() {
                                {"--etcd-dir", "files"},      {"--run-dir", "files"},
                                {"--log-dir", "files"},       {"--ganesha-prefix", "files"},
                                {"--plugin-dir", "files"},    {"--lun-path", "files"},
+                               {"--file", "files"},          {"--sec", "=sys krb5 krb5i krb5p,"},
                                {"--fence-agent", "files"},   {"--fence-options-file", "files"}};
   return kKinds;
 }
 
-// Positionals called NAME, by the noun of their command; those of HEAD, VNFS and PATH.
+// Positionals called NAME, by the noun of their command; those of HEAD, VNFS, PATH and FS.
 const Kinds& of_positionals() {
   static const Kinds kKinds = {
       {"vnfs", "vnfs"},      {"head", "heads"}, {"export", "exports"},   {"volume", "volumes"},
       {"fs", "filesystems"}, {"lun", "luns"},   {"network", "networks"}, {"etcd", "members"},
-      {"drill", "vnfs"},     {"HEAD", "heads"}, {"VNFS", "vnfs"},        {"PATH", "files"}};
+      {"drill", "vnfs"},     {"HEAD", "heads"}, {"VNFS", "vnfs"},        {"PATH", "files"},
+      {"FS", "filesystems"}};
   return kKinds;
 }
 
 // "COMMAND OPTION". New names are not completed.
 const Kinds& exceptions() {
-  static const Kinds kKinds = {
-      {"vnfs create NAME", "-"},      {"vnfs create-set PREFIX", "-"},
-      {"head invite NAME", "-"},      {"export create NAME", "-"},
-      {"volume create NAME", "-"},    {"fs create NAME", "-"},
-      {"network create NAME", "-"},   {"fs dump PATH", "-"},
-      {"cluster init --head", "-"},   {"quickstart --network", "-"},
-      {"export add --vnfs", "vnfs,"}, {"export rm --vnfs", "vnfs,"},
-      {"oranfstab --vnfs", "vnfs,"},  {"lun import LUN", "files"},
-      {"lun import --force", "-"},    {"ha decider NAME", "=builtin pacemaker keepalived"}};
+  static const Kinds kKinds = {{"vnfs create NAME", "-"},
+                               {"vnfs create-set PREFIX", "-"},
+                               {"head invite NAME", "-"},
+                               {"export create NAME", "-"},
+                               {"volume create NAME", "-"},
+                               {"fs create NAME", "-"},
+                               {"network create NAME", "-"},
+                               {"fs dump PATH", "-"},
+                               {"cluster init --head", "-"},
+                               {"quickstart --network", "-"},
+                               {"export add --vnfs", "vnfs,"},
+                               {"export rm --vnfs", "vnfs,"},
+                               {"oranfstab --vnfs", "vnfs,"},
+                               {"lun import LUN", "files"},
+                               {"lun scrub LUN", "luns"},
+                               {"lun import --force", "-"},
+                               {"ha decider NAME", "=builtin pacemaker keepalived"}};
   return kKinds;
 }
 

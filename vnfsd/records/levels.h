@@ -26,8 +26,13 @@ inline constexpr std::uint32_t kDeciders = 4;
 // Access control lists and extended attributes (FilesystemRecord.acls_and_xattrs).
 inline constexpr std::uint32_t kAclsAndXattrs = 5;
 
+// Kerberos: what callers of an export may use (ExportRecord.sec), keytabs of VNFSs (KeytabRecord).
+inline constexpr std::uint32_t kKerberos = 6;
+// Quotas (QuotaMode; Inode.usage_epoch, Inode.tree).
+inline constexpr std::uint32_t kQuotas = 6;
+
 // Of this version.
-inline constexpr std::uint32_t kOwn = kAclsAndXattrs;
+inline constexpr std::uint32_t kOwn = 6;
 
 // A field that is absent means the first level.
 constexpr std::uint32_t of(std::uint32_t field) { return field == 0 ? kFirst : field; }

@@ -26,6 +26,87 @@ const char* const kInspectionSchemas = R"json({
   "ino?": "count: of the object, if it has one",
   "path?": "text: of the object, if it is known"
 },
+"RepairPlan": {
+  "filesystem": "text",
+  "plan": "text: by which it can be carried out, on this head",
+  "revision": "count: of etcd, that was checked",
+  "findings_total": "count: 0 = nothing is wrong",
+  "due": "count: steps that can be carried out now",
+  "steps": "list of RepairStep: one for each finding"
+},
+"RepairStep": {
+  "number": "count",
+  "kind": "text: of the finding",
+  "finding": "text",
+  "verdict": "one of repair|later|refuse: later = after others, by the next plan",
+  "text": "text: what is done, or why nothing is",
+  "keys": "list of RepairKey: of a repair"
+},
+"RepairKey": {
+  "key": "text: hexadecimal",
+  "before?": "text: its value, hexadecimal; not there: the key is not there",
+  "after?": "text: as before"
+},
+"RepairChoice": {
+  "plan": "text"
+},
+"RepairReport": {
+  "filesystem": "text",
+  "plan": "text",
+  "done": "count",
+  "changed": "count: left alone, because something had changed",
+  "steps": "list of RepairOutcome"
+},
+"RepairOutcome": {
+  "number": "count",
+  "finding": "text",
+  "text": "text",
+  "outcome": "one of done|changed"
+},
+"Repairs": {
+  "filesystem": "text",
+  "repairs": "list of Repair"
+},
+"Repair": {
+  "at_ns": "whole",
+  "head": "text",
+  "finding": "text",
+  "action": "text",
+  "keys": "list of RepairKey"
+},
+"ScrubChoice": {
+  "bytes_per_second?": "count: at most; 16 MiB unless given, not below 64 KiB",
+  "all?": "flag: also what no file has",
+  "anew?": "flag: from the beginning, not where a stopped one was"
+},
+"Scrubs": {
+  "scrubs": "list of Scrub"
+},
+"Scrub": {
+  "lun": "text",
+  "state": "one of running|stopped|done",
+  "head": "text: that reads; empty = none yet",
+  "all": "flag",
+  "bytes_per_second": "count",
+  "at_byte": "count: of the LUN",
+  "end_byte": "count",
+  "share": "number: 0 to 1",
+  "read_bytes": "count",
+  "bad_bytes": "count: that could not be read",
+  "bad": "list of BadBytes: the first 100",
+  "label": "text: what is wrong with the label; empty = nothing",
+  "started_ns": "whole",
+  "told_ns": "whole"
+},
+"BadBytes": {
+  "byte": "count: of the LUN",
+  "bytes": "count",
+  "error": "text",
+  "filesystem?": "text: if a file has them",
+  "ino?": "count",
+  "file_byte?": "count",
+  "path?": "text: known when the scrub is done"
+},
 "InodeChoice": {
   "": "Exactly one of the two.",
   "path?": "text: within the filesystem",
@@ -122,6 +203,45 @@ const char* const kInspectionSchemas = R"json({
   "since_ns?": "count: if it is recorded",
   "age_s?": "count: if it is recorded",
   "revocable": "one of no|if_away: if_away = others get it after two leases if it stays away"
+},
+"Quotas": {
+  "filesystem": "text",
+  "state": "one of off|counting|on: limits hold when it is on",
+  "quotas": "list of QuotaRow: of all who use something or have a limit"
+},
+"QuotaRow": {
+  "kind": "one of filesystem|user|group|tree",
+  "id": "count: of the user, group or tree",
+  "used_bytes": "count: as recorded",
+  "used_inodes": "count",
+  "limit?": "QuotaLimit: missing = none",
+  "bytes_grace_left_s?": "count: above the soft limit; 0 = it is over",
+  "inodes_grace_left_s?": "count: above the soft limit; 0 = it is over"
+},
+"QuotaLimit": {
+  "bytes_hard": "count: 0 = none",
+  "bytes_soft": "count: 0 = none",
+  "inodes_hard": "count: 0 = none",
+  "inodes_soft": "count: 0 = none",
+  "bytes_grace_s": "count",
+  "inodes_grace_s": "count"
+},
+"QuotaState": {
+  "state": "one of on|off"
+},
+"QuotaSubject": {
+  "kind": "one of filesystem|user|group|tree",
+  "id?": "count: of the user, group or tree"
+},
+"QuotaEdit": {
+  "kind": "one of filesystem|user|group|tree",
+  "id?": "count: of the user, group or tree",
+  "bytes_hard?": "count: 0 = none; what is missing stays",
+  "bytes_soft?": "count",
+  "inodes_hard?": "count",
+  "inodes_soft?": "count",
+  "bytes_grace_s?": "count: how long the soft limit may be passed",
+  "inodes_grace_s?": "count"
 },
 "LockRange": {
   "start": "count: byte",

@@ -9,10 +9,14 @@
 #include "vnfsd/daemon/admin/exports_admin.h"
 #include "vnfsd/daemon/admin/heads_admin.h"
 #include "vnfsd/daemon/admin/inspection_admin.h"
+#include "vnfsd/daemon/admin/keytab_admin.h"
 #include "vnfsd/daemon/admin/load_admin.h"
 #include "vnfsd/daemon/admin/locks_admin.h"
 #include "vnfsd/daemon/admin/members_admin.h"
+#include "vnfsd/daemon/admin/quotas_admin.h"
 #include "vnfsd/daemon/admin/records_admin.h"
+#include "vnfsd/daemon/admin/repair_admin.h"
+#include "vnfsd/daemon/admin/scrub_admin.h"
 #include "vnfsd/daemon/admin/status_admin.h"
 #include "vnfsd/daemon/admin/storage_admin.h"
 #include "vnfsd/daemon/admin/vnfs_admin.h"
@@ -42,11 +46,15 @@ class Administration {
   VnfsAdmin vnfs_;
   DecidersAdmin deciders_;
   ExportsAdmin exports_;
+  KeytabAdmin keytabs_;
   StorageAdmin storage_;
   MembersAdmin members_;
   HeadsAdmin heads_;
   InspectionAdmin inspection_;
+  RepairAdmin repair_;
+  ScrubAdmin scrub_;
   LocksAdmin locks_;
+  QuotasAdmin quotas_;
   StatusAdmin status_;
   LoadAdmin load_;
 };

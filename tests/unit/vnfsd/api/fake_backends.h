@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "common/env/clock.h"
@@ -63,6 +64,17 @@ struct FakeVnfs final : VnfsBackend {
     return nlohmann::json{{"history", {sample_of("Transition", {{"to", "c1n1"}, {"from", name}})}}};
   }
   FakeRecords& records;
+  Notes& notes;
+};
+
+struct FakeKeytabs final : KeytabsBackend {
+  explicit FakeKeytabs(Notes& told) : notes(told) {}
+  Result<std::string> set_keytab(const std::string& vnfs, const std::string& file, Mode) override {
+    return notes(fmt::format("vnfs {}: keytab of {} bytes", vnfs, file.size()));
+  }
+  Result<std::string> remove_keytab(const std::string& vnfs, Mode) override {
+    return notes(fmt::format("vnfs {}: keytab removed", vnfs));
+  }
   Notes& notes;
 };
 
@@ -174,6 +186,31 @@ struct FakeInspection final : InspectionBackend {
   std::atomic<bool> is_slow = false;
 };
 
+struct FakeRepair final : RepairBackend {
+  Result<nlohmann::json> plan_repair(const std::string& filesystem, Progress&) override {
+    return sample_of("RepairPlan", {{"filesystem", filesystem}});
+  }
+  Result<nlohmann::json> repair(const std::string& filesystem, const std::string& plan,
+                                Progress&) override {
+    return sample_of("RepairReport", {{"filesystem", filesystem}, {"plan", plan}});
+  }
+  Result<nlohmann::json> repairs(const std::string& filesystem) override {
+    return sample_of("Repairs", {{"filesystem", filesystem}});
+  }
+};
+
+struct FakeScrub final : ScrubBackend {
+  explicit FakeScrub(Notes& told) : notes(told) {}
+  Result<nlohmann::json> scrubs() override { return sample_of("Scrubs"); }
+  Result<std::string> begin_scrub(const ScrubRequest& request) override {
+    return notes("scrub " + request.lun + (request.all ? " all" : ""));
+  }
+  Result<std::string> stop_scrub(const std::string& lun) override {
+    return notes("stop scrub " + lun);
+  }
+  Notes& notes;
+};
+
 struct FakeLocks final : LocksBackend {
   explicit FakeLocks(Notes& told) : notes(told) {}
   Result<nlohmann::json> locks(const LockFilter& filter) override {
@@ -182,6 +219,26 @@ struct FakeLocks final : LocksBackend {
   }
   Result<std::string> clear_locks(const LockFilter& filter, Mode mode) override {
     return notes((mode == Mode::kDryRun ? "would clear " : "clear ") + filter.client);
+  }
+  Notes& notes;
+};
+
+struct FakeQuotas final : QuotasBackend {
+  explicit FakeQuotas(Notes& told) : notes(told) {}
+  Result<nlohmann::json> quotas(const std::string& filesystem) override {
+    return sample_of("Quotas", {{"filesystem", filesystem}});
+  }
+  Result<std::string> switch_quotas(const std::string& filesystem, fs::QuotaSwitch to,
+                                    Mode) override {
+    return notes("quotas " + filesystem + (to == fs::QuotaSwitch::kOn ? " on" : " off"));
+  }
+  Result<std::string> set_quota(const std::string& filesystem, const QuotaRequest& request,
+                                Mode) override {
+    return notes("limit " + filesystem + " " + fs::to_string(request.subject));
+  }
+  Result<std::string> remove_quota(const std::string& filesystem, const fs::Subject& subject,
+                                   Mode) override {
+    return notes("no limit " + filesystem + " " + fs::to_string(subject));
   }
   Notes& notes;
 };
@@ -293,8 +350,8 @@ struct FakeAccess final : AccessBackend {
 
 struct FakeBackends {
   Backends all() {
-    return {records, vnfs,    deciders,   exports, luns,   volumes, filesystems,
-            heads,   members, inspection, locks,   status, load};
+    return {records, vnfs,       deciders, exports, keytabs, luns,   volumes, filesystems, heads,
+            members, inspection, repair,   scrub,   locks,   quotas, status,  load};
   }
 
   ViewBuilder builder;
@@ -303,13 +360,17 @@ struct FakeBackends {
   FakeVnfs vnfs{records, notes};
   FakeDeciders deciders{records};
   FakeExports exports{records, notes};
+  FakeKeytabs keytabs{notes};
   FakeLuns luns{notes};
   FakeVolumes volumes{records, notes};
   FakeFilesystems filesystems{notes};
   FakeHeads heads{notes};
   FakeMembers members{notes};
   FakeInspection inspection;
+  FakeRepair repair;
+  FakeScrub scrub{notes};
   FakeLocks locks{notes};
+  FakeQuotas quotas{notes};
   FakeStatus status;
   FakeLoad load;
   FakeAccess access;
