@@ -53,7 +53,7 @@ def scrub_finds_what_cannot_be_read(bench):
     check(bench.service.serving()["pid"] == before["pid"], "the instance was restarted")
 
 
-@lab_test("operations/scrub.md", lab=labs.FAULTY_LUNS)
+@lab_test("operations/scrub.md", lab=labs.FAULTY_LUNS, soak=True)
 def scrub_waits_for_a_lun_that_is_away(bench):
     """Where nothing of a LUN can be read, no block is bad; the scrub goes on afterwards."""
     with bench.broken_luns() as fault:
