@@ -1,31 +1,11 @@
 """`fs check`, `fs dump` and `capacity` on a serving filesystem."""
 
-import json
 import struct
 
 from lab_case import check, lab_test
-from steps.exit_status import FINDINGS
-from symlab import luns, product
+from steps.fs_tables import FILESYSTEM, GROUP_BLOCKS, findings, prefix
+from symlab import luns
 from symlab.etcd_keys import EtcdKeys
-
-FILESYSTEM = "u04"
-GROUP_BLOCKS = 4096  # of a volume of 2 GiB (format_group_blocks)
-
-
-def prefix(bench, table):
-    """Of one table of u04's keys (docs/formats/keys.md)."""
-    for filesystem in bench.symnas.json("fs", "ls")["filesystems"]:
-        if filesystem["name"] == FILESYSTEM:
-            return b"f/" + struct.pack(">I", filesystem["fsid"]) + table
-    raise AssertionError(f"there is no filesystem {FILESYSTEM}")
-
-
-def findings(bench):
-    try:
-        return json.loads(bench.symnas("fs", "check", FILESYSTEM, "-o", "json"))["findings"]
-    except product.CommandFailed as failed:
-        check(failed.status == FINDINGS, f"fs check ended with {failed.status}: {failed.output}")
-        return json.loads(failed.output)["findings"]
 
 
 @lab_test("INV-2", "architecture/check.md")

@@ -6,13 +6,12 @@ import subprocess
 import time
 
 import labs
-from cases.inspection.check_dump_capacity import GROUP_BLOCKS, findings, prefix
 from lab_case import check, lab_test
+from steps.fs_tables import FILESYSTEM, GROUP_BLOCKS, findings, prefix
 from steps.load import coherent_clients
 from symlab import product
 from symlab.etcd_keys import EtcdKeys
 
-FILESYSTEM = "u04"
 NOTHING = 9_999_999  # no such inode
 REGULAR_WITH_ONE_LINK = b"\x08\x01\x28\x01\x38\x01"  # type 1, nlink 1, generation 1
 

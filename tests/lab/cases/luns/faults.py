@@ -4,25 +4,16 @@ import socket
 
 import labs
 from lab_case import check, eventually, lab_test
+from steps.striped_files import FILE_BYTES, STRIPE, prepared_file
 from symlab import netns
 from symlab.errors import LabError
 from symlab.service import VIP
 from symlab.wait import SLOWER
 
-# Four stripes of 256 KiB: one on each LUN.
-STRIPE = 256 << 10
-FILE_BYTES = 4 * STRIPE
 HANG_S = 20.0
 # Calls that need nothing of the LUN that hangs.
 UNDISTURBED_S = 2.0 * SLOWER
 RESTART_S = 30.0
-
-
-def prepared_file(shell, name):
-    """A file of 'a' over all LUNs."""
-    shell.expect("NFS3_OK", "create", name)
-    shell.expect("NFS3_OK", "write", name, 0, FILE_BYTES, "a", "stable")
-    shell.expect("NFS3_OK", "read", name, 0, FILE_BYTES, "a")
 
 
 def stripes(shell, name, fill="a"):

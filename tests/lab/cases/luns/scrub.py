@@ -3,8 +3,8 @@
 import time
 
 import labs
-from cases.luns.faults import FILE_BYTES, prepared_file
 from lab_case import check, eventually, lab_test
+from steps.striped_files import FILE_BYTES, prepared_file
 
 DONE_S = 60.0
 LABEL_BYTES = 1 << 20
