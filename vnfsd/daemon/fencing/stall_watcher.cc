@@ -147,8 +147,8 @@ void StallWatcher::take_over_fences(const ClusterView& view) {
     const bool asked_for = fence.silent_since_ns() == 0;
     if (!head_.config.fence.automatic && !asked_for && fence.state() == records::FENCE_RUNNING)
       continue;
-    if (!fencing_.start_fence(one.head,
-                              {fence.incarnation(), one.revision, "", {}, fence.silent_since_ns()}))
+    if (!fencing_.start_fence(
+            one.head, {fence.incarnation(), {one.revision, "", {}}, fence.silent_since_ns()}))
       continue;
     log::warn("head {}: its fence does not go on: taking it over", one.head);
   }
