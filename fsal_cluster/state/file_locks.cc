@@ -313,8 +313,11 @@ Result<std::optional<LockConflict>> FileLocks::try_lock(const Key& key, const Lo
 Status FileLocks::unlock(Ino ino, const LockOwner& owner, std::uint64_t start, std::uint64_t end,
                          Record when) {
   const Key key{ino, owner};
+  bool waited = false;
   {
     const MutexLock lock(mutex_);
+    waits_.end_left_within(ino, owner, start, end);
+    waited = waits_.owes(ino, owner);
     const std::vector<LockRange>& held = held_.held(key);
     std::vector<LockRange> left = without_range(held, start, end);
     if (left.size() > std::max(held.size(), kLockRangesHeldMax)) {
@@ -324,7 +327,7 @@ Status FileLocks::unlock(Ino ino, const LockOwner& owner, std::uint64_t start, s
     }
     if (left != held) {
       leave(key, std::move(left));
-    } else if (!late_.owes(key)) {
+    } else if (!late_.owes(key) && !waited) {
       return {};
     }
   }
@@ -333,6 +336,9 @@ Status FileLocks::unlock(Ino ino, const LockOwner& owner, std::uint64_t start, s
     const LockTurn turn(turns_, LockTurns::of(ino));
     recorded = write_late(key);
   }
+  // A client that gives up waiting cancels, which is not recorded before its answer, and unlocks.
+  // With its wait still recorded the next instance would grant it a lock that nobody wants.
+  if (when == Record::kNow && recorded && waited) recorded = erase_ended_waits();
   recording_.wake();
   return recorded;
 }

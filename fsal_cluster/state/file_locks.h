@@ -88,7 +88,8 @@ class FileLocks {
                            const ClientLife& life = {});
   // Unlocks, even when it answers an error: the server in front of the mount has forgotten the
   // range already. Then the record follows later, or with the next UNLOCK of the owner. kNow waits
-  // for the record, kLater for nothing. Errors: those of Session::commit. When the owner holds
+  // for the record (also for those of waits of the owner that have ended), kLater for nothing.
+  // Errors: those of Session::commit. When the owner holds
   // kLockRangesHeldMax ranges of the file, only whole ranges are unlocked: a part of a range stays
   // locked.
   enum class Record { kNow, kLater };

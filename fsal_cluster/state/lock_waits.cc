@@ -116,6 +116,25 @@ void LockWaits::end(const std::string& key) {
   if (recorded_.contains(key)) ended_.insert(key);
 }
 
+void LockWaits::end_left_within(Ino ino, const LockOwner& owner, std::uint64_t start,
+                                std::uint64_t end) {
+  std::vector<std::string> within;
+  for (const auto& [key, left] : left_) {
+    const LockWait& wait = left.wait;
+    if (wait.ino == ino && wait.owner == owner && wait.range.start >= start &&
+        wait.range.end <= end)
+      within.push_back(key);
+  }
+  for (const std::string& key : within) this->end(key);
+}
+
+bool LockWaits::owes(Ino ino, const LockOwner& owner) const {
+  return std::any_of(ended_.begin(), ended_.end(), [&](const std::string& key) {
+    const LockWait& wait = recorded_.at(key).wait;
+    return wait.ino == ino && wait.owner == owner;
+  });
+}
+
 std::vector<std::pair<std::string, Ino>> LockWaits::ended(std::size_t count) const {
   std::vector<std::pair<std::string, Ino>> out;
   for (const std::string& key : ended_) {

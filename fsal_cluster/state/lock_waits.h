@@ -64,7 +64,12 @@ class LockWaits {
   // The wait has ended: its record is to be erased.
   void end(const std::string& key);
 
+  // Its owner unlocks start to end: it does not wait any more for what is left within that.
+  void end_left_within(Ino ino, const LockOwner& owner, std::uint64_t start, std::uint64_t end);
+
   bool any_ended() const { return !ended_.empty(); }
+  // Whether an ended wait of that owner is still recorded: the next instance would take it up.
+  bool owes(Ino ino, const LockOwner& owner) const;
   // At most `count` keys of records that are to be erased, and the inodes that they are of.
   std::vector<std::pair<std::string, Ino>> ended(std::size_t count) const;
   // Whether the record is (still) to be erased.

@@ -64,6 +64,25 @@ TEST_F(FileLocksWaitsTest, WhoWaitsNoMoreIsForgotten) {
   EXPECT_EQ(load()->left_waits(), std::vector<LockWait>{wait_of(process("2"))});
 }
 
+TEST_F(FileLocksWaitsTest, AnUnlockEndsWhatItsOwnerWaitedForBeforeItIsAnswered) {
+  locks_->begin_wait(wait_of(process("1")));
+  locks_->begin_wait(wait_of(process("2")));
+  locks_->end_wait(wait_of(process("1")));
+  EXPECT_TRUE(locks_->unlock(kFile, process("1"), 0, 9, FileLocks::Record::kNow));
+  EXPECT_EQ(records(), 1U);
+}
+
+TEST_F(FileLocksWaitsTest, AnUnlockAtTheNextInstanceEndsTheWait) {
+  locks_->begin_wait(wait_of(process("1")));
+  locks_->begin_wait(wait_of(process("2")));
+  const auto next = load();
+  EXPECT_TRUE(next->unlock(kFile, process("1"), 0, 4, FileLocks::Record::kNow));
+  EXPECT_EQ(next->left_waits().size(), 2U) << "a part of it only";
+  EXPECT_TRUE(next->unlock(kFile, process("1"), 0, 9, FileLocks::Record::kNow));
+  EXPECT_EQ(next->left_waits(), std::vector<LockWait>{wait_of(process("2"))});
+  EXPECT_EQ(records(), 1U);
+}
+
 TEST_F(FileLocksWaitsTest, AWaitThatGoesOnKeepsItsRecord) {
   locks_->begin_wait(wait_of(process("1")));
   const auto next = load();
