@@ -6,8 +6,9 @@
 
 prefix=$cache/ganesha
 
+# What was built says from which inputs: a stamp alone would vouch for another cache's build.
 step_present() {
-  [ -x "$prefix/bin/ganesha.nfsd" ] && [ -f "$prefix/sdk/include/config.h" ] &&
+  [ "$(cat "$prefix/inputs" 2>/dev/null)" = "$hash" ] && [ -x "$prefix/bin/ganesha.nfsd" ] && [ -f "$prefix/sdk/include/config.h" ] &&
     [ -f "$prefix/lib/ganesha/libfsalvfs.so" ]
 }
 
@@ -37,7 +38,8 @@ step_run() {
 
   # The same sources, built in the same way: what is there stays (a patch's text has changed, say).
   built_from=$(hash_tree "$src" "$top/deploy/setup/steps/ganesha.sh")
-  if step_present && [ "$(cat "$prefix/built_from" 2>/dev/null)" = "$built_from" ]; then
+  if [ "$(cat "$prefix/built_from" 2>/dev/null)" = "$built_from" ]; then
+    echo "$hash" >"$prefix/inputs"
     return 0
   fi
 
@@ -63,6 +65,7 @@ step_run() {
   cp -a build/include/. "$new/sdk/include/"
   [ -f "$new/sdk/include/config.h" ] || die "no config.h in the build"
   echo "$built_from" >"$new/built_from"
+  echo "$hash" >"$new/inputs"
   rm -rf "$prefix"
   mv "$new" "$prefix"
 }
