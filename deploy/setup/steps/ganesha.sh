@@ -6,7 +6,7 @@
 
 prefix=$cache/ganesha
 
-# What was built says from which inputs: a stamp alone would vouch for another cache's build.
+# What was built says from which inputs: a stamp alone would vouch for another build.
 step_present() {
   [ "$(cat "$prefix/inputs" 2>/dev/null)" = "$hash" ] && [ -x "$prefix/bin/ganesha.nfsd" ] && [ -f "$prefix/sdk/include/config.h" ] &&
     [ -f "$prefix/lib/ganesha/libfsalvfs.so" ]

@@ -6,7 +6,7 @@ import subprocess
 import time
 
 import labs
-from lab_case import check, lab_test
+from lab_case import check, eventually, lab_test
 from steps.fs_tables import FILESYSTEM, GROUP_BLOCKS, findings, prefix
 from steps.load import coherent_clients
 from symlab import product
@@ -40,6 +40,7 @@ def repairable(bench, keys):
     """Damages of each order: {key: value, or None to erase}."""
     def of(table):
         return prefix(bench, table)
+    eventually(10.0, "the clients have written", lambda: keys.below(of(b"uR")))
     some = next(iter(keys.below(of(b"uR"))))
     return {
         some: None,                                                # blocks that are not marked
