@@ -15,6 +15,7 @@
 #include "fsal_cluster/ops/mknod.h"
 #include "fsal_cluster/ops/nodes.h"
 #include "fsal_cluster/ops/orphan.h"
+#include "fsal_cluster/ops/quota.h"
 #include "fsal_cluster/ops/readdir.h"
 #include "fsal_cluster/ops/readlink.h"
 #include "fsal_cluster/ops/rename.h"
@@ -352,6 +353,14 @@ Result<SpaceUse> ClusterMount::statfs() {
   const auto files = file_count_.use();
   if (!files) return gated(Result<SpaceUse>(tl::unexpected(files.error())));
   return gated(fs::statfs(context_, *files));
+}
+Result<std::optional<QuotaStanding>> ClusterMount::quota_of(const Credentials& who,
+                                                            const Subject& subject) {
+  using Answer = Result<std::optional<QuotaStanding>>;
+  if (const Status may = may_ask(who, subject); !may)
+    return gated(Answer(tl::unexpected(may.error())));
+  return gated(Answer(standing_of(*parts_.usage, subject, parts_.claim.filesystem.block_bytes(),
+                                  parts_.session->next_time_ns())));
 }
 Result<Attributes> ClusterMount::resolve(const std::string& path) {
   return gated(fs::resolve(context_, path));

@@ -120,6 +120,8 @@ class ClusterMount final : public Mount {
   Status remove_xattr(const Credentials& who, const Handle& handle,
                       const std::string& name) override;
   Result<SpaceUse> statfs() override;
+  Result<std::optional<QuotaStanding>> quota_of(const Credentials& who,
+                                                const Subject& subject) override;
   Result<Attributes> resolve(const std::string& path) override;
 
   Result<std::optional<Handle>> done_before(const Call& call) override;

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@
 #include "common/kv/session.h"
 #include "common/kv/store.h"
 #include "cvm/volume_io.h"
+#include "fsal_cluster/quota/standing.h"
 #include "fsal_cluster/reply/call.h"
 #include "fsal_cluster/types/file_io.h"
 #include "fsal_cluster/types/share_mode.h"
@@ -123,6 +125,10 @@ class Mount {
   virtual Status remove_xattr(const Credentials& who, const Handle& handle,
                               const std::string& name) = 0;
   virtual Result<SpaceUse> statfs() = 0;
+  // What a user or group uses of what it may; nullopt: quotas are off, or not everything is counted
+  // yet. Errors: kPermission (of somebody else: ops/quota.h).
+  virtual Result<std::optional<QuotaStanding>> quota_of(const Credentials& who,
+                                                        const Subject& subject) = 0;
   // For the roots of exports: resolves "/a/b" from the root; symlinks are not followed.
   virtual Result<Attributes> resolve(const std::string& path) = 0;
 

@@ -44,6 +44,14 @@ Status charge_new_owner(Context& context, const Credentials& who, const Handle& 
       [&](const Subjects&) { return context.data.record_usage(); });
 }
 
+Status may_ask(const Credentials& who, const Subject& subject) {
+  if (is_root(who)) return {};
+  if (subject.kind == SubjectKind::kUser && subject.id == who.uid) return {};
+  if (subject.kind == SubjectKind::kGroup && in_group(who, subject.id)) return {};
+  return fail(ErrorCode::kPermission, "quota: user " + std::to_string(who.uid) +
+                                          " may not ask about " + to_string(subject));
+}
+
 Status check_same_tree(const records::Inode& inode, const records::Inode& directory,
                        const std::string& name) {
   if (inode.tree() == directory.tree()) return {};

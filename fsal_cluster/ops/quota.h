@@ -20,6 +20,9 @@ Result<Quotas::Charge> charge_new(Context& context, const Credentials& who,
 // those of require_node().
 Status charge_new_owner(Context& context, const Credentials& who, const Handle& handle,
                         const SetAttributes& changes, Quotas::Charge& charge);
+// Pure. Root asks about everybody, others about themselves and their groups, as of rpc.rquotad(8).
+// Errors: kPermission.
+Status may_ask(const Credentials& who, const Subject& subject);
 // Pure. An inode gets a name in a directory of its own tree only, as with projects of XFS. Errors:
 // kCrossDevice.
 Status check_same_tree(const records::Inode& inode, const records::Inode& directory,

@@ -1,4 +1,8 @@
 // Exports: a subtree of a mounted filesystem.
+#include <sys/quota.h>
+
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -89,6 +93,45 @@ fsal_status_t get_fs_dynamic_info(fsal_export* e, fsal_obj_handle*, fsal_dynamic
   });
 }
 
+// RQUOTA counts in units of any size, in 32 bits each; what is larger ganesha scales, up to here.
+constexpr std::uint64_t kQuotaUnit = 1024;
+constexpr std::uint64_t kQuotaBytesMax = std::uint64_t{1} << 60;
+
+std::uint64_t in_32_bits(std::uint64_t value) { return std::min<std::uint64_t>(value, UINT32_MAX); }
+
+// Rounded up: 0 is "no limit".
+std::uint64_t in_units(std::uint64_t bytes) {
+  return (std::min(bytes, kQuotaBytesMax) + kQuotaUnit - 1) / kQuotaUnit;
+}
+
+// `type` and `id` as the client sent them, for its caller, squashed.
+fsal_status_t get_quota(fsal_export* e, const char*, int type, int id, fsal_quota_t* out) {
+  return guarded([&] {
+    if (type != USRQUOTA && type != GRPQUOTA) return fsalstat(ERR_FSAL_NO_QUOTA, 0);
+    const fs::Subject subject{type == USRQUOTA ? fs::SubjectKind::kUser : fs::SubjectKind::kGroup,
+                              static_cast<std::uint32_t>(id)};
+    const auto standing = export_of(e)->mount->quota_of(caller(), subject);
+    if (!standing) return failed(standing);
+    if (!*standing) return fsalstat(ERR_FSAL_NO_QUOTA, 0);
+    const auto& [bytes, inodes] = **standing;
+    *out = {.bhardlimit = in_units(bytes.hard),
+            .bsoftlimit = in_units(bytes.soft),
+            .curblocks = in_units(bytes.used),
+            .fhardlimit = in_32_bits(inodes.hard),
+            .fsoftlimit = in_32_bits(inodes.soft),
+            .curfiles = in_32_bits(inodes.used),
+            .btimeleft = in_32_bits(bytes.grace_left_s),
+            .ftimeleft = in_32_bits(inodes.grace_left_s),
+            .bsize = kQuotaUnit};
+    return ok_status();
+  });
+}
+
+// Only `symnas quota set` sets limits.
+fsal_status_t set_quota(fsal_export*, const char*, int, int, fsal_quota_t*, fsal_quota_t*) {
+  return fsalstat(ERR_FSAL_PERM, EPERM);
+}
+
 // ACLs and extended attributes are the filesystem's: it may be one of an earlier version.
 bool fs_supports(fsal_export* e, fsal_fsinfo_options_t option) {
   if (option == fso_xattr_support) return export_of(e)->mount->has_xattrs();
@@ -167,6 +210,8 @@ void set_export_operations(export_ops& ops) {
   ops.wire_to_host = wire_to_host;
   ops.create_handle = create_handle;
   ops.get_fs_dynamic_info = get_fs_dynamic_info;
+  ops.get_quota = get_quota;
+  ops.set_quota = set_quota;
   ops.alloc_state = alloc_state;
   ops.fs_supports = fs_supports;
   ops.fs_supported_attrs = fs_supported_attrs;

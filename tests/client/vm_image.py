@@ -77,7 +77,8 @@ def _modules_under(root, step):
 def _statd_programs():
     """{name: path} of the programs that need libraries."""
     root = os.path.join(cache_dir(), "statd")
-    programs = {name: os.path.join(root, name) for name in ("rpc.statd", "sm-notify", "mount.nfs")}
+    programs = {name: os.path.join(root, name)
+                for name in ("rpc.statd", "sm-notify", "mount.nfs", "quota")}
     for path in programs.values():
         if not os.path.exists(path):
             raise LabError(f"no {path}: run deploy/setup/setup first")

@@ -99,6 +99,10 @@ class HoldingMount final : public fs::Mount {
     return held(mount_.remove_xattr(who, handle, name));
   }
   Result<fs::SpaceUse> statfs() override { return held(mount_.statfs()); }
+  Result<std::optional<fs::QuotaStanding>> quota_of(const fs::Credentials& who,
+                                                    const fs::Subject& subject) override {
+    return held(mount_.quota_of(who, subject));
+  }
   Result<fs::Attributes> resolve(const std::string& path) override {
     return held(mount_.resolve(path));
   }

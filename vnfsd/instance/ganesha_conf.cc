@@ -15,6 +15,7 @@ namespace {
 
 constexpr int kMountPort = 20048;  // as the kernel's nfsd by convention
 constexpr int kNlmPort = 32803;
+constexpr int kRquotaPort = 875;                // as of rpc.rquotad
 constexpr std::uint64_t kIoBytesMax = 1 << 20;  // rsize and wsize offered
 
 // ganesha's parser: everything between the quotes is taken as it is, so only these cannot be
@@ -58,8 +59,9 @@ std::string core_blocks(const InstancePlan& plan) {
   NFS_Port = 2049;
   MNT_Port = {};
   NLM_Port = {};
-  Enable_RQUOTA = false;
-  Enable_UDP = mount;
+  Rquota_Port = {};
+  Enable_RQUOTA = true;
+  Enable_UDP = mount_rquota;
   RPC_Ioq_ThrdMax = {};
   RPC_Max_Connections = {};
   Plugins_Dir = "{}";
@@ -108,7 +110,7 @@ LOG {{
   Default_Log_Level = {};
 }}
 )",
-                     kMountPort, kNlmPort, ganesha.threads_max, kClientConnectionsMax,
+                     kMountPort, kNlmPort, kRquotaPort, ganesha.threads_max, kClientConnectionsMax,
                      ganesha.plugin_dir, ganesha.lease_s, ganesha.grace_s,
                      server_owner(plan.config.cluster_uuid, plan.vnfs), plan.scope,
                      plan.paths.recovery_root, kNobody, kNobody, ganesha.log_level);

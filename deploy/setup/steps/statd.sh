@@ -2,8 +2,8 @@
 # unpacked into $cache/statd, not installed. What they need of libraries comes with rpcbind,
 # libtirpc-dev and Debian's base.
 
-statd_package=nfs-common
-statd_programs="rpc.statd sm-notify mount.nfs showmount"
+statd_packages="nfs-common quota"
+statd_programs="rpc.statd sm-notify mount.nfs showmount quota"
 
 step_present() {
   for program in $statd_programs; do
@@ -14,7 +14,7 @@ step_present() {
 step_run() {
   # Lists that are missing or older than the mirror: fetch them and try once more.
   download_statd || { apt-get -q update; download_statd; }
-  dpkg-deb -x "$statd_package"_*.deb unpacked
+  for package in $statd_packages; do dpkg-deb -x "$package"_*.deb unpacked; done
   mkdir new
   for program in $statd_programs; do
     find unpacked -type f -name "$program" -exec mv {} new/ \;
@@ -24,5 +24,6 @@ step_run() {
 }
 
 download_statd() {
-  apt-get -q -o APT::Sandbox::User=root -o Acquire::Retries=3 download "$statd_package"
+  # shellcheck disable=SC2086  # packages are words
+  apt-get -q -o APT::Sandbox::User=root -o Acquire::Retries=3 download $statd_packages
 }

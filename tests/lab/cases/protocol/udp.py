@@ -8,8 +8,8 @@ import subprocess
 import kernel_clients
 import labs
 from lab_case import check, lab_test
-from steps.rpc import (MOUNT, MOUNT_PORT, NFS, NFS_PORT, NLM, NLM_PORT, NULL_REPLY_BYTES, Cost,
-                       ask_by_datagram, ask_by_stream, call, check_answers, from_client)
+from steps.rpc import (MOUNT, MOUNT_PORT, NFS, NFS_PORT, NLM, NLM_PORT, NULL_REPLY_BYTES, RQUOTA,
+                       Cost, ask_by_datagram, ask_by_stream, call, check_answers, from_client)
 from symlab import product
 from symlab.service import EXPORT, VIP
 from symlab.wait import SLOWER
@@ -22,8 +22,9 @@ PROGRAM_S = 30.0
 VM_S = 60.0
 RPCINFO = "/usr/sbin/rpcinfo"
 SHOWMOUNT = os.path.join(product.cache_dir(), "statd", "showmount")
-# What ganesha registers for NFSv3: MOUNT over both, the others over TCP only.
-REGISTERED = {(MOUNT, "udp"), (MOUNT, "tcp"), (NFS, "tcp"), (NLM, "tcp")}
+# What ganesha registers: MOUNT and RQUOTA over both, the others over TCP only.
+REGISTERED = {(MOUNT, "udp"), (MOUNT, "tcp"), (RQUOTA, "udp"), (RQUOTA, "tcp"), (NFS, "tcp"),
+              (NLM, "tcp")}
 EXPORTS, DUMP = 5, 2  # of MOUNT
 # mount.nfs asks MOUNT over UDP first.
 PLAIN_MOUNT = f"""
@@ -62,12 +63,13 @@ def udp_goes_on_after_a_datagram(bench):
 
 @lab_test("architecture/ganesha_settings.md")
 def rpcbind_knows_what_is_offered(bench):
-    """`rpcinfo -p` and `-u` of a VIP: MOUNT over UDP, NFS and NLM over TCP only."""
+    """`rpcinfo -p` and `-u` of a VIP: MOUNT and RQUOTA over UDP, NFS and NLM over TCP only."""
     _, listed = said(bench, RPCINFO, "-p", VIP)
     rows = [line.split() for line in listed.splitlines() if line.split()[:1] != ["program"]]
-    seen = {(int(row[0]), row[2]) for row in rows if int(row[0]) in (MOUNT, NFS, NLM)}
+    seen = {(int(row[0]), row[2]) for row in rows if int(row[0]) in (MOUNT, RQUOTA, NFS, NLM)}
     check(seen == REGISTERED, f"rpcinfo -p: {listed}")
-    for program, version, there in ((MOUNT, 3, True), (NLM, 4, False), (NFS, 3, False)):
+    for program, version, there in ((MOUNT, 3, True), (RQUOTA, 2, True), (NLM, 4, False),
+                                    (NFS, 3, False)):
         status, output = said(bench, RPCINFO, "-u", VIP, str(program), str(version))
         check((status == 0) == there, f"rpcinfo -u of program {program}: {status}, {output}")
     with from_client(bench):

@@ -1,14 +1,13 @@
 """Quotas of users: what heads that write at once use of one limit; what a refusal leaves."""
 
-import contextlib
 import threading
 
 import labs
 from lab_case import Shell, check, lab_test
+from steps.user_quotas import COUNTED_S, counted, file_of, used
 from symlab.service import EXPORT
 from symlab.wait import eventually
 
-COUNTED_S = 60.0
 MIB = 1 << 20
 GIB = 1 << 30
 STEP_BYTES = 4 * MIB
@@ -19,33 +18,6 @@ DENIED = "nfsstat3 69"  # NFS3ERR_DQUOT
 def window_bytes(limit):
     """As docs/operations/quotas.md says."""
     return min(max(limit // 64, MIB), 64 * MIB)
-
-
-@contextlib.contextmanager
-def counted(bench):
-    """Usage of the shared filesystem is counted meanwhile; files that the test made are removed."""
-    bench.symnas("quota", "on", EXPORT)
-    eventually(COUNTED_S, "every inode is counted", lambda: state(bench) == "on")
-    try:
-        yield
-    finally:
-        bench.symnas("quota", "off", EXPORT)
-
-
-def state(bench):
-    return bench.symnas.json("quota", "ls", EXPORT)["state"]
-
-
-def used(bench, uid):
-    rows = bench.symnas.json("quota", "report", EXPORT)["quotas"]
-    return next((row for row in rows if (row["kind"], row["id"]) == ("user", uid)),
-                {"used_bytes": 0, "used_inodes": 0})
-
-
-def file_of(shell, name, uid):
-    shell.expect("NFS3_OK", "create", name)
-    shell.expect("NFS3_OK", "chown", name, uid)
-    shell.expect("NFS3_OK", "as", uid)
 
 
 def write_until_refused(shell, name, most, outcome):

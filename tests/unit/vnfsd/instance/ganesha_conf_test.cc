@@ -15,8 +15,9 @@ NFS_CORE_PARAM {
   NFS_Port = 2049;
   MNT_Port = 20048;
   NLM_Port = 32803;
-  Enable_RQUOTA = false;
-  Enable_UDP = mount;
+  Rquota_Port = 875;
+  Enable_RQUOTA = true;
+  Enable_UDP = mount_rquota;
   RPC_Ioq_ThrdMax = 1024;
   RPC_Max_Connections = 61440;
   Plugins_Dir = "/usr/lib/symnas/ganesha/lib/ganesha";
