@@ -20,6 +20,7 @@ struct InstanceCounters {
   std::atomic<std::uint64_t> tokens_granted{0};
   std::atomic<std::uint64_t> token_waits{0};  // for another mount, before a grant
   std::atomic<std::uint64_t> tokens_given_back{0};
+  std::atomic<std::uint64_t> quota_refusals{0};
   std::atomic<std::int64_t> lock_ranges{0};  // byte ranges that clients hold
 
   // Tries of transactions by EtcdStore.

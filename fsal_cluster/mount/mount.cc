@@ -136,7 +136,8 @@ Result<std::unique_ptr<ClusterMount>> open_claimed(kv::Store& store, const env::
       Quotas::Means{.block_bytes = claim.filesystem.block_bytes(),
                     .others = [peers = parts.peers.get()] { return !peers->no_others(); },
                     .now_ns = [session = parts.session.get()] { return session->next_time_ns(); },
-                    .barrier = [session = parts.session.get()] { return session->barrier(); }});
+                    .barrier = [session = parts.session.get()] { return session->barrier(); },
+                    .filesystem = options.filesystem_name});
   SYMNAS_ASSIGN(auto orphans, read_parts(parts, clock, std::move(volume), options, claim));
   parts.replies = std::make_unique<Replies>(
       *parts.session, clock,

@@ -17,6 +17,7 @@ json instance_metrics() {
           {"tokens_granted", seen.tokens_granted.load()},
           {"token_waits", seen.token_waits.load()},
           {"tokens_given_back", seen.tokens_given_back.load()},
+          {"quota_refusals", seen.quota_refusals.load()},
           {"lock_ranges", seen.lock_ranges.load()},
           {"etcd_times_us", kEtcdTimesUs},
           {"etcd_tries", std::move(tries)},

@@ -31,6 +31,10 @@ inline constexpr std::uint64_t kWindowInodesMax = 1024;
 // time may use up a window first; more than this many rounds of them mean that others win for ever.
 inline constexpr int kAdmitTriesMax = 64;
 
+// Lines in the log about refusals: one of a subject in this time, and of this many subjects.
+inline constexpr std::int64_t kRefusalPauseNs = 60'000'000'000;
+inline constexpr std::size_t kRefusalsKnownMax = 64;
+
 // The keeper's turn.
 inline constexpr std::int64_t kQuotaTurnNs = 500'000'000;
 inline constexpr std::size_t kScanPage = 512;  // inodes read at once

@@ -7,6 +7,8 @@
 
 #include <fmt/core.h>
 
+#include "common/base/instance_counters.h"
+#include "common/base/log.h"
 #include "common/base/waiting.h"
 #include "fsal_cluster/quota/limits.h"
 
@@ -153,6 +155,12 @@ Result<Quotas::Verdict> Quotas::judge(const Subject& subject, Usage more,
   return Verdict::kGranted;
 }
 
+void Quotas::note_refusal(const Subject& subject, const Error& why, std::int64_t now_ns) {
+  ++instance_counters().quota_refusals;
+  if (refusals_.is_due(subject, now_ns))
+    log::warn("filesystem {}: {}", means_.filesystem, why.message);
+}
+
 // The file has another owner since: what is pending will be recorded as that one's.
 void Quotas::move_charge(Charge& charge, const Subjects& subjects) {
   if (charge.owner_ != nullptr && !(charge.subjects_ == subjects)) {
@@ -173,8 +181,12 @@ Result<Quotas::Verdict> Quotas::admit(Charge& charge, const Subjects& subjects, 
   for (const Subject& subject : all) {
     if (caller.exempt == Exempt::kNo && verdict && *verdict == Verdict::kGranted)
       verdict = judge(subject, more, moment);
+    if (!verdict) {
+      note_refusal(subject, verdict.error(), moment.now_ns);
+      return verdict;
+    }
   }
-  if (!verdict || *verdict != Verdict::kGranted) return verdict;
+  if (*verdict != Verdict::kGranted) return verdict;
   charge.usage_ += more;
   for (const Subject& subject : all) {
     Pending& pending = pending_[subject];

@@ -20,10 +20,12 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "common/base/result.h"
 #include "common/base/thread_annotations.h"
+#include "fsal_cluster/quota/refusal_log.h"
 #include "fsal_cluster/quota/subject.h"
 #include "fsal_cluster/quota/usage_table.h"
 
@@ -79,6 +81,7 @@ class Quotas {
     std::function<bool()> others;          // whether there are other mounts
     std::function<std::int64_t()> now_ns;  // filesystem time
     std::function<Status()> barrier;       // Session::barrier
+    std::string filesystem{};              // its name, for the log
   };
   Quotas(UsageTable& table, Means means)
       : table_(table), block_bytes_(means.block_bytes), means_(std::move(means)) {}
@@ -115,6 +118,8 @@ class Quotas {
   };
   Result<Verdict> judge(const Subject& subject, Usage more, const Moment& moment) const
       REQUIRES(mutex_);
+  // Counts it, and logs it now and then.
+  void note_refusal(const Subject& subject, const Error& why, std::int64_t now_ns) REQUIRES(mutex_);
   void move_charge(Charge& charge, const Subjects& subjects) REQUIRES(mutex_);
   void give_back(const Subjects& subjects, Usage usage) REQUIRES(mutex_);
 
@@ -123,6 +128,7 @@ class Quotas {
   const Means means_;
   mutable Mutex mutex_;
   std::map<Subject, Pending> pending_ GUARDED_BY(mutex_);
+  RefusalLog refusals_ GUARDED_BY(mutex_);
 };
 
 }  // namespace symnas::fs

@@ -20,6 +20,7 @@ Result<InstanceNumbers> parse_numbers(const json& document) {
     out.tokens_granted = document.at("tokens_granted");
     out.token_waits = document.at("token_waits");
     out.tokens_given_back = document.at("tokens_given_back");
+    out.quota_refusals = document.value("quota_refusals", std::uint64_t{0});
     out.lock_ranges = document.at("lock_ranges");
     out.etcd_failures = document.at("etcd_failures");
     for (const json& us : document.at("etcd_times_us"))

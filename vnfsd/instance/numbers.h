@@ -19,6 +19,7 @@ struct InstanceNumbers {
   std::uint64_t tokens_granted = 0;
   std::uint64_t token_waits = 0;
   std::uint64_t tokens_given_back = 0;
+  std::uint64_t quota_refusals = 0;  // of an earlier version: 0
   std::int64_t lock_ranges = 0;
   // Tries of transactions: how many took how long, a number for each bound and one for longer ones.
   std::vector<double> etcd_bounds_s;

@@ -90,6 +90,8 @@ const Metric kTokenWaits{"symnas_token_waits_total", Type::kCounter, "head,vnfs"
     "How often it waited for another instance before that."};
 const Metric kTokensGivenBack{"symnas_tokens_given_back_total", Type::kCounter, "head,vnfs",
     "Tokens that it gave back because another instance wanted them."};
+const Metric kQuotaRefusals{"symnas_quota_refusals_total", Type::kCounter, "head,vnfs",
+    "Changes that it refused because they would have passed a quota."};
 const Metric kLockRanges{"symnas_lock_ranges", Type::kGauge, "head,vnfs",
     "Byte ranges that clients of the instance have locked."};
 const Metric kInstanceEtcdSeconds{"symnas_instance_etcd_seconds", Type::kHistogram, "head,vnfs",
@@ -203,6 +205,7 @@ constexpr const Metric* kAll[] = {&kBuildInfo,
                                   &kTokensGranted,
                                   &kTokenWaits,
                                   &kTokensGivenBack,
+                                  &kQuotaRefusals,
                                   &kLockRanges,
                                   &kInstanceEtcdSeconds,
                                   &kInstanceEtcdFailures,

@@ -60,6 +60,7 @@ extern const Metric kTokensHeld;
 extern const Metric kTokensGranted;
 extern const Metric kTokenWaits;
 extern const Metric kTokensGivenBack;
+extern const Metric kQuotaRefusals;
 extern const Metric kLockRanges;
 extern const Metric kInstanceEtcdSeconds;
 extern const Metric kInstanceEtcdFailures;

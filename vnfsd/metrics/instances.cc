@@ -10,6 +10,7 @@ void add_numbers(Page& page, const std::vector<std::string>& labels,
   page.add(kTokensGranted, labels, static_cast<double>(numbers.tokens_granted));
   page.add(kTokenWaits, labels, static_cast<double>(numbers.token_waits));
   page.add(kTokensGivenBack, labels, static_cast<double>(numbers.tokens_given_back));
+  page.add(kQuotaRefusals, labels, static_cast<double>(numbers.quota_refusals));
   page.add(kLockRanges, labels, static_cast<double>(numbers.lock_ranges));
   page.add(kInstanceEtcdSeconds, labels, numbers.etcd);
   page.add(kInstanceEtcdFailures, labels, static_cast<double>(numbers.etcd_failures));

@@ -61,6 +61,7 @@ struct InstanceSight {
     std::uint64_t tokens_granted = 0;
     std::uint64_t token_waits = 0;
     std::uint64_t tokens_given_back = 0;
+    std::uint64_t quota_refusals = 0;
     std::int64_t lock_ranges = 0;
     TimeCounts etcd;
     std::uint64_t etcd_failures = 0;

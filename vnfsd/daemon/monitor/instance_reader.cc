@@ -49,14 +49,12 @@ std::map<std::string, InstanceReader::Said> InstanceReader::said() const {
 namespace {
 
 metrics::InstanceSight::Numbers as_sight(const instance::InstanceNumbers& numbers) {
-  return {numbers.gate_closings,
-          numbers.tokens_held,
-          numbers.tokens_granted,
-          numbers.token_waits,
-          numbers.tokens_given_back,
-          numbers.lock_ranges,
-          {numbers.etcd_bounds_s, numbers.etcd_tries, numbers.etcd_sum_s},
-          numbers.etcd_failures};
+  return {
+      numbers.gate_closings,     numbers.tokens_held,
+      numbers.tokens_granted,    numbers.token_waits,
+      numbers.tokens_given_back, numbers.quota_refusals,
+      numbers.lock_ranges,       {numbers.etcd_bounds_s, numbers.etcd_tries, numbers.etcd_sum_s},
+      numbers.etcd_failures};
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 """RQUOTA: quota(1) of a Linux client, and the protocol as bytes."""
 
+import labs
 from lab_case import Shell, check, lab_test
 from nfs4_wire import opaque, u32
 from qemu_vm import QemuVm
@@ -33,8 +34,8 @@ MOUNTS = ("mount.nfs -o vers=3", "nfsmount -o vers=4.1")
 class Asking:
     """One who asks, over TCP."""
 
-    def __init__(self, credential):
-        self.rpc = Rpc(VIP, RQUOTA_PORT)
+    def __init__(self, credential, address=VIP):
+        self.rpc = Rpc(address, RQUOTA_PORT)
         self.rpc.credential = credential
 
     def status(self, arguments, procedure=GETQUOTA, version=2):
@@ -146,6 +147,30 @@ def rquota_as_bytes(bench):
                    lambda: ann.status(user(ANN)) == NOQUOTA)
     shell.close()
     check(bench.service.serving()["pid"] == before, "the instance has ended")
+
+
+def limited(bench, service):
+    """What that service says of the limited user; None: it shows no limit yet."""
+    with from_client(bench):
+        numbers = Asking(auth_sys(ANN, ANN), service.vip).numbers(user(ANN))
+    return numbers if numbers[2] != 0 else None
+
+
+@lab_test("operations/quotas.md", lab=labs.THREE_HEADS)
+def rquota_after_a_move(bench):
+    """All heads answer the same of one filesystem; a VNFS that has moved answers on."""
+    service = bench.services[0]
+    home = service.head
+    with counted(bench):
+        set_limits(bench)
+        seen = [eventually(ANSWERED_S, f"{each.name} knows the limit",
+                           lambda each=each: limited(bench, each)) for each in bench.services]
+        check(all(numbers == seen[0] for numbers in seen), f"heads differ: {seen}")
+        for head in (bench.services[1].head, home):
+            service.rehost(head)
+            service.wait_serving()
+            check(limited(bench, service) == seen[0], f"on {head}: {limited(bench, service)}")
+        remove_limits(bench)
 
 
 def check_quota_program(vm):

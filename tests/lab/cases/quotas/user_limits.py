@@ -11,7 +11,7 @@ from symlab.wait import eventually
 MIB = 1 << 20
 GIB = 1 << 30
 STEP_BYTES = 4 * MIB
-ANN, BOB = 1001, 1002
+ANN, BOB, CAT = 1001, 1002, 1003
 DENIED = "nfsstat3 69"  # NFS3ERR_DQUOT
 
 
@@ -73,21 +73,34 @@ def three_heads_write_up_to_one_limit(bench):
         shell.close()
 
 
+def refusals_logged(bench, uid):
+    count = 0
+    for path in bench.logs():
+        with open(path, encoding="utf-8", errors="replace") as file:
+            count += sum(f"quota: user {uid} uses" in line for line in file)
+    return count
+
+
 @lab_test("operations/quotas.md", lab=labs.THREE_HEADS)
 def a_refused_write_leaves_nothing(bench):
     """A stable WRITE that does not fit changes neither size nor usage; the head serves on."""
     shell = Shell(bench.services[0])
     with counted(bench):
-        bench.symnas("quota", "set", EXPORT, "--user", str(ANN), "--bytes", "1M", "--inodes", "10")
-        file_of(shell, "small", ANN)
+        bench.symnas("quota", "set", EXPORT, "--user", str(CAT), "--bytes", "1M", "--inodes", "10")
+        file_of(shell, "small", CAT)
         shell.expect("NFS3_OK", "write", "small", 0, MIB - 65536, "a", "stable")
         answer = shell("write", "small", MIB - 65536, 131072, "b", "stable")
         check(answer.startswith(DENIED), f"a write over the limit: {answer}")
         shell.expect(f"NFS3_OK size={MIB - 65536}", "getattr", "small")
-        check(used(bench, ANN)["used_bytes"] == MIB - 65536, f"{used(bench, ANN)}")
+        check(used(bench, CAT)["used_bytes"] == MIB - 65536, f"{used(bench, CAT)}")
+        for _ in range(5):
+            answer = shell("write", "small", MIB, 131072, "b", "stable")
+            check(answer.startswith(DENIED), f"a write over the limit: {answer}")
+        lines = refusals_logged(bench, CAT)
+        check(lines == 1, f"{lines} lines in the log about one user's refusals")
         shell.expect("NFS3_OK", "write", "small", MIB - 65536, 65536, "c", "stable")
         shell.expect("NFS3_OK", "read", "small", 0, MIB - 65536, "a")
         shell.expect("NFS3_OK", "as", 0)
         shell.expect("NFS3_OK", "remove", "small")
-        bench.symnas("quota", "rm", EXPORT, "--user", str(ANN))
+        bench.symnas("quota", "rm", EXPORT, "--user", str(CAT))
     shell.close()
