@@ -49,7 +49,7 @@ Sights all_of_it() {
   out.heads.corosync_members = {{"c1n2", false}};
   InstanceSight& instance = out.instances["vnfs1"];
   instance = {InstanceStanding::kServing, 3, 2, false, 7.5, InstanceSight::Said{1, 2, 3, {}, {}}};
-  instance.said->numbers = InstanceSight::Numbers{4, 5, 6, 7, 8, 9, {{1}, {2, 3}, 4}, 5};
+  instance.said->numbers = InstanceSight::Numbers{4, 5, 6, 7, 8, 11, 9, {{1}, {2, 3}, 4}, 5};
   instance.said->load = load();
   out.arrivals.push_back({"vnfs1", "failover", 1, Histogram(kBounds)});
   out.luns["LUN0"] = {true, false, 4, Histogram(kBounds), 6};
