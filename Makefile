@@ -204,7 +204,6 @@ console-tests: setup build
 
 conformance: setup build
 	@deploy/setup/setup project
-	@if [ -n "$(SEC)" ]; then deploy/setup/setup kerberos; fi
 	@tests/conformance/run $(if $(PEER),--peer $(PEER)) $(if $(MOVES),--moves) \
 	  $(if $(SHORT),--short) $(if $(SEC),--sec $(SEC)) $(TESTS)
 

@@ -49,7 +49,7 @@ def kerberos_mounts(bench, *flavors):
         client.umount()
 
 
-@lab_test("operations/kerberos.md")
+@lab_test("operations/kerberos.md", soak=True)
 def kdc_that_is_off_for_a_minute(bench):
     """Mounts go on with their tickets; a new client is refused in time, and works afterwards."""
     with kerberos_mounts(bench, "krb5") as (kdc, client, points):
@@ -103,7 +103,7 @@ def clock_of_a_head_that_is_off(bench):
         client.mount_with("krb5", "v42", VIP, EXPORT)
 
 
-@lab_test("operations/kerberos.md")
+@lab_test("operations/kerberos.md", soak=True)
 def tickets_that_end_under_load(bench):
     """A user's ticket ends: that user gets an error; a new one works again, others never notice."""
     with kerberos_mounts(bench, "krb5", "krb5p") as (_, client, points):
@@ -140,7 +140,7 @@ def hanging_users(etc):
         os.close(writer)
 
 
-@lab_test("operations/kerberos.md", "architecture/names.md")
+@lab_test("operations/kerberos.md", "architecture/names.md", soak=True)
 def name_service_that_hangs(bench):
     """A user whom nobody can look up waits, and is nobody else; others go on meanwhile."""
     with name_services(bench) as etc, kerberos_mounts(bench, "krb5") as (_, client, points):

@@ -96,7 +96,7 @@ def kerberos_survives_moves(bench):
             bench.let_run(3.0)
 
 
-@lab_test("INV-7", "operations/kerberos.md", lab=labs.BACKUPS)
+@lab_test("INV-7", "operations/kerberos.md", lab=labs.BACKUPS, soak=True)
 def kerberos_survives_crashes(bench):
     """krb5, krb5i and krb5p over v4.2: the instance is killed twice, no error."""
     service = service_of(bench)
@@ -109,7 +109,7 @@ def kerberos_survives_crashes(bench):
             bench.let_run(3.0)
 
 
-@lab_test("INV-7", "operations/kerberos.md", lab=labs.BACKUPS)
+@lab_test("INV-7", "operations/kerberos.md", lab=labs.BACKUPS, soak=True)
 def nfs3_with_privacy_survives(bench):
     """krb5i and krb5p over v3: a crash and a move; what is sent again is not carried out twice."""
     service = service_of(bench)
