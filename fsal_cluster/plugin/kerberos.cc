@@ -57,7 +57,25 @@ void refused(SVCXPRT* transport, const char* why) {
   refusals.note(address_of(transport), why);
 }
 
+std::string name_in(const svc_rpc_gss_data* context) {
+  if (context == nullptr || context->cname.value == nullptr) return "";
+  return {static_cast<const char*>(context->cname.value), context->cname.length};
+}
+
 }  // namespace
+
+std::string principal_of(const nfs_client_id_t& client) {
+  const nfs_client_cred_t& credential = client.cid_credential;
+  if (credential.flavor != RPCSEC_GSS) return "";
+  return name_in(credential.auth_union.auth_gss.gd);
+}
+
+std::string principal_of_caller() {
+  if (op_ctx == nullptr || op_ctx->nfs_reqdata == nullptr) return "";
+  const svc_req& request = op_ctx->nfs_reqdata->svc;
+  if (request.rq_msg.cb_cred.oa_flavor != RPCSEC_GSS || request.rq_auth == nullptr) return "";
+  return name_in(SVCAUTH_PRIVATE(request.rq_auth));
+}
 
 Status use_kerberos(const std::optional<InstanceFile::Kerberos>& kerberos) {
   const bool usable = kerberos && ::access(kerberos->keytab.c_str(), R_OK) == 0;

@@ -13,11 +13,13 @@
 #include "common/base/log.h"
 #include "common/env/clock.h"
 #include "fsal_cluster/plugin/guarded.h"
+#include "fsal_cluster/plugin/kerberos.h"
 #include "fsal_cluster/plugin/lock_terms.h"
 #include "fsal_cluster/plugin/milestones.h"
 #include "fsal_cluster/plugin/object.h"
 #include "fsal_cluster/plugin/waiters.h"
 #include "fsal_cluster/state/file_locks.h"
+#include "fsal_cluster/state/nfs4_client.h"
 #include "fsal_cluster/state/nlm_client.h"
 
 namespace symnas::plugin {
@@ -178,10 +180,17 @@ void nlm_client_gone(const char* address, bool but_state, std::int32_t state) {
   });
 }
 
+// Of the client that sends the request at hand: who confirms a client id is the principal that has
+// asked for it (ganesha compares them), and a client sends RECLAIM_COMPLETE as the same one.
+std::string identity_of_caller(const char* client, int length) {
+  return fs::identity_of(
+      fs::Nfs4Client{{client, static_cast<std::size_t>(length)}, principal_of_caller()});
+}
+
 // As nlm_client_gone().
 void nfs4_client_back(const char* client, int length, const char* verifier) {
   (void)contained([&] {
-    Instance::get().forget_former_lives(std::string(client, static_cast<std::size_t>(length)),
+    Instance::get().forget_former_lives(identity_of_caller(client, length),
                                         std::string(verifier, NFS4_VERIFIER_SIZE));
     return ok_status();
   });
@@ -190,7 +199,7 @@ void nfs4_client_back(const char* client, int length, const char* verifier) {
 // As nlm_client_gone().
 void nfs4_client_reclaimed(const char* client, int length) {
   (void)contained([&] {
-    Instance::get().forget_unclaimed(std::string(client, static_cast<std::size_t>(length)));
+    Instance::get().forget_unclaimed(identity_of_caller(client, length));
     return ok_status();
   });
 }
@@ -274,9 +283,15 @@ fs::LockOwner identity(const state_owner_t* owner) {
     id.owner = svid + id.owner;
     return id;
   }
-  const nfs_client_record_t* record = owner->so_owner.so_nfs4_owner.so_clientrec->cid_client_record;
-  id.client.assign(record->cr_client_val, static_cast<std::size_t>(record->cr_client_val_len));
+  id.client = identity(*owner->so_owner.so_nfs4_owner.so_clientrec);
   return id;
+}
+
+std::string identity(const nfs_client_id_t& client) {
+  const nfs_client_record_t& record = *client.cid_client_record;
+  return fs::identity_of(
+      fs::Nfs4Client{{record.cr_client_val, static_cast<std::size_t>(record.cr_client_val_len)},
+                     principal_of(client)});
 }
 
 fs::LockRange range_of(const fsal_lock_param_t& lock) {

@@ -213,12 +213,9 @@ void Waiters::pause(std::chrono::milliseconds pause) {
 }
 
 void Waiters::client_is_ready(const nfs_client_id_t& client) {
-  const nfs_client_record_t* record = client.cid_client_record;
   const MutexLock lock(mutex_);
-  ready_.push_back({client.cid_clientid,
-                    {record->cr_client_val, static_cast<std::size_t>(record->cr_client_val_len)},
-                    0,
-                    env::system_clock().mono_ns() + kCallsNs[0]});
+  ready_.push_back(
+      {client.cid_clientid, identity(client), 0, env::system_clock().mono_ns() + kCallsNs[0]});
   wake_.notify_all();
 }
 

@@ -47,7 +47,7 @@ class Waiters {
   };
   struct Ready {
     clientid4 id;
-    std::string client;  // co_ownerid
+    std::string client;  // LockOwner::client
     std::size_t calls;   // made so far
     std::int64_t due_ns;
   };

@@ -8,6 +8,7 @@
 
 #include "common/base/bytes.h"
 #include "fsal_cluster/check/finding.h"
+#include "fsal_cluster/state/nfs4_client.h"
 #include "fsal_cluster/state/nlm_client.h"
 
 namespace symnas::vnfsd::api {
@@ -23,6 +24,12 @@ bool is_printable(const std::string& bytes) {
 // Client ids and owners are bytes of the client's choice; most are text.
 std::string text_of(const std::string& bytes) {
   return is_printable(bytes) ? bytes : "0x" + to_hex(bytes);
+}
+
+// With Kerberos: also as which principal it has introduced itself.
+std::string client_text(const fs::Nfs4Client& client) {
+  if (client.principal.empty()) return text_of(client.owner);
+  return fmt::format("{} ({})", text_of(client.owner), text_of(client.principal));
 }
 
 // NLM: "svid/oh", the process as the client counts it.
@@ -89,7 +96,8 @@ bool matches(const LockFilter& filter, const fs::LockEntry& lock) {
                        ? fs::parse_nlm_client(lock.owner.client)
                        : std::nullopt;
   if (nlm) return filter.client == nlm->address || filter.client == text_of(nlm->name);
-  return filter.client == text_of(lock.owner.client);
+  const fs::Nfs4Client client = fs::parse_nfs4_client(lock.owner.client);
+  return filter.client == text_of(client.owner) || filter.client == client_text(client);
 }
 
 json lock_document(const std::string& filesystem, const std::string& path,
@@ -104,7 +112,7 @@ json lock_document(const std::string& filesystem, const std::string& path,
               {"revocable", !is_nlm && lock.is_older_than_mount ? "if_away" : "no"}};
   if (!path.empty()) out["path"] = path;
   const auto nlm = is_nlm ? fs::parse_nlm_client(lock.owner.client) : std::nullopt;
-  out["client"] = text_of(nlm ? nlm->name : lock.owner.client);
+  out["client"] = nlm ? text_of(nlm->name) : client_text(fs::parse_nfs4_client(lock.owner.client));
   if (nlm) {
     out["address"] = nlm->address;
     out["vip"] = nlm->server;

@@ -11,6 +11,7 @@
 #include "vnfsd/plans/exports.h"
 #include "vnfsd/plans/levels.h"
 #include "vnfsd/plans/limits.h"
+#include "vnfsd/plans/plan_keytab.h"
 #include "vnfsd/plans/plans.h"
 #include "vnfsd/plans/security.h"
 
@@ -128,17 +129,6 @@ Status check_owner_sees(const ClusterView& then, const std::string& vnfs) {
                   vnfs, head));
 }
 
-// Otherwise nobody would be served any more whom the export leaves nothing but Kerberos.
-Status check_has_keytab(const ClusterView& view, const std::string& vnfs,
-                        const std::string& exported) {
-  if (view.keytabs.contains(vnfs)) return {};
-  return fail(
-      ErrorCode::kBusy,
-      fmt::format("export {}: clients would have to use Kerberos, and VNFS {} has no keytab "
-                  "(symnas vnfs keytab set {} --file F first, or let sys be among --sec)",
-                  exported, vnfs, vnfs));
-}
-
 Status undo_keytab(const ClusterView& view, const ClusterView& before, const ClusterView& made,
                    const std::string& vnfs, Change& undo) {
   // Another head may have sealed it anew meanwhile: it is the same one.
@@ -207,6 +197,7 @@ Result<Change> plan_export_add(const ClusterView& view, const std::string& name,
       return bad(name, fmt::format("VNFS {} has {} exports", vnfs_name, kExportsPerVnfsMax));
     }
     SYMNAS_TRY(check_nothing_inside(view, vnfs->record, exported->record, "it would be hidden"));
+    if (needs_kerberos(exported->record)) SYMNAS_TRY(check_has_keytab(view, vnfs_name, name));
     exports.Add(std::string(name));
     note_left(view, vnfs->record, record);
     keep_owner(view, vnfs_name, change);

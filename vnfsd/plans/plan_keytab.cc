@@ -23,15 +23,6 @@ std::string keys_text(const records::KeytabRecord& keytab) {
   return text;
 }
 
-// An export of the VNFS with a rule that leaves its clients nothing but Kerberos; "": none.
-std::string needing_kerberos(const ClusterView& view, const records::VnfsRecord& vnfs) {
-  for (const std::string& name : vnfs.exports()) {
-    const auto exported = view.exports.find(name);
-    if (exported != view.exports.end() && needs_kerberos(exported->second.record)) return name;
-  }
-  return "";
-}
-
 }  // namespace
 
 std::string keytab_subject(const ClusterView& view, const std::string& vnfs) {
@@ -71,6 +62,24 @@ Result<Change> plan_keytab_remove(const ClusterView& view, const std::string& vn
   Change change{fmt::format("vnfs {}: its keytab is removed", vnfs), {}};
   change.txn.success.push_back(kv::erase(kv::keys::kKeytabs + vnfs));
   return change;
+}
+
+std::string needing_kerberos(const ClusterView& view, const records::VnfsRecord& vnfs) {
+  for (const std::string& name : vnfs.exports()) {
+    const auto exported = view.exports.find(name);
+    if (exported != view.exports.end() && needs_kerberos(exported->second.record)) return name;
+  }
+  return "";
+}
+
+Status check_has_keytab(const ClusterView& view, const std::string& vnfs,
+                        const std::string& exported) {
+  if (view.keytabs.contains(vnfs)) return {};
+  return fail(
+      ErrorCode::kBusy,
+      fmt::format("export {}: clients would have to use Kerberos, and VNFS {} has no keytab "
+                  "(symnas vnfs keytab set {} --file F first, or let sys be among --sec)",
+                  exported, vnfs, vnfs));
 }
 
 bool can_open(const ClusterView& view, const records::KeytabRecord& keytab,

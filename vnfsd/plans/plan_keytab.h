@@ -25,6 +25,13 @@ Result<Change> plan_keytab_set(const ClusterView& view, const std::string& vnfs,
 // Errors: kNotFound (no such VNFS, or it has no keytab), kBusy (an export of it needs Kerberos).
 Result<Change> plan_keytab_remove(const ClusterView& view, const std::string& vnfs);
 
+// Whether the VNFS can serve an export that leaves some client nothing but Kerberos: otherwise that
+// client would not be served. Errors: kBusy (the VNFS has no keytab; what to do).
+Status check_has_keytab(const ClusterView& view, const std::string& vnfs,
+                        const std::string& exported);
+// An export of the VNFS with a rule that leaves its clients nothing but Kerberos; "": none.
+std::string needing_kerberos(const ClusterView& view, const records::VnfsRecord& vnfs);
+
 // Whether the head can open the keytab, as far as the records say.
 bool can_open(const ClusterView& view, const records::KeytabRecord& keytab,
               const std::string& head);

@@ -12,6 +12,7 @@
 #include "vnfsd/plans/deciders.h"
 #include "vnfsd/plans/exports.h"
 #include "vnfsd/plans/limits.h"
+#include "vnfsd/plans/plan_keytab.h"
 #include "vnfsd/plans/plans.h"
 #include "vnfsd/records/levels.h"
 
@@ -160,6 +161,16 @@ Status set_heads(const ClusterView& view, const VnfsEdit& edit, records::VnfsRec
   return {};
 }
 
+// A VNFS gets its keytab when it is there: until then it cannot serve everybody. "": it can.
+std::string keytab_note(const ClusterView& view, const records::VnfsRecord& record) {
+  const std::string exported = needing_kerberos(view, record);
+  if (exported.empty()) return "";
+  return fmt::format(
+      "\nexport {}: clients have to use Kerberos, and are refused until VNFS {} has a keytab: "
+      "symnas vnfs keytab set {} --file F",
+      exported, record.name(), record.name());
+}
+
 // Without its id.
 Result<records::VnfsRecord> new_record(const ClusterView& view, const VnfsRequest& request) {
   SYMNAS_TRY(check_host_name("vnfs", request.name));
@@ -228,6 +239,7 @@ Result<Change> plan_vnfs_create(const ClusterView& view, const VnfsRequest& requ
                 take_from_counter(view, kv::keys::kVnfsIdCounter,
                                   std::numeric_limits<std::uint32_t>::max(), change.txn));
   record.set_vnfs_id(static_cast<std::uint32_t>(id));
+  change.what += keytab_note(view, record);
   change.txn.success.push_back(kv::put(kv::keys::kVnfs + request.name, record.SerializeAsString()));
   return change;
 }
@@ -261,6 +273,7 @@ Result<Change> plan_vnfs_create_set(const ClusterView& view, const VnfsSetReques
     record.set_vnfs_id(static_cast<std::uint32_t>(first_id + i));
     change.what += fmt::format("{}vnfs {}: created on {} with {}", i == 0 ? "" : "\n", one.name,
                                one.heads.front(), fmt::join(one.vips, ", "));
+    change.what += keytab_note(view, record);
     change.txn.success.push_back(kv::put(kv::keys::kVnfs + one.name, record.SerializeAsString()));
     so_far.vnfses[one.name].record = std::move(record);
   }

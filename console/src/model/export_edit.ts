@@ -9,6 +9,7 @@ export interface ExportForm {
   anon: string;
   pseudo: string;
   manage_gids: string;
+  sec: string[]; // in no order
 }
 
 const SQUASH: Record<ExportRule["squash"], string> = {
@@ -17,10 +18,15 @@ const SQUASH: Record<ExportRule["squash"], string> = {
   all: "all_squash",
 };
 
-export function ruleText(rule: ExportRule): string {
+const sameFlavors = (one: readonly string[], other: readonly string[]) =>
+  [...one].sort().join() === [...other].sort().join();
+
+// common: the flavors of the export, which a rule without its own ones has.
+export function ruleText(rule: ExportRule, common: readonly string[]): string {
   const [uid, gid] = rule.anon.split(":");
   const anon = uid && gid ? [`anonuid=${uid}`, `anongid=${gid}`] : [];
-  return `${rule.who}:${[rule.access, SQUASH[rule.squash], ...anon].join(",")}`;
+  const sec = sameFlavors(rule.sec, common) ? [] : [`sec=${rule.sec.join(":")}`];
+  return `${rule.who}:${[rule.access, SQUASH[rule.squash], ...anon, ...sec].join(",")}`;
 }
 
 // One address, as vnfsd writes networks and as people write hosts.
@@ -39,12 +45,13 @@ export function ownRules(record: ExportRecord): ExportRule[] {
 export function formOf(record: ExportRecord): ExportForm {
   return {
     clients: record.clients,
-    rules: ownRules(record).map(ruleText),
+    rules: ownRules(record).map((rule) => ruleText(rule, record.sec)),
     access: record.access,
     squash: record.squash,
     anon: record.anon,
     pseudo: record.pseudo,
     manage_gids: record.manage_gids ? "on" : "off",
+    sec: record.sec,
   };
 }
 

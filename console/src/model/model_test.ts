@@ -190,17 +190,21 @@ test("edits of exports name what differs", () => {
     ...{ access: "rw", anon: "", clients: ["*"], export_id: 1, filesystem: "u04" },
     ...{ manage_gids: false, name: "u04", path: "/", pseudo: "", vnfs: ["v1"] },
     squash: "root",
+    sec: ["krb5", "sys"],
     rules: [
-      { access: "ro", anon: "1:2", squash: "all", who: "@friends" },
-      { access: "rw", anon: "1:2", squash: "none", who: "10.0.0.7/32" },
-      { access: "rw", anon: "1:2", squash: "root", who: "*" },
+      { access: "ro", anon: "1:2", squash: "all", who: "@friends", sec: ["sys", "krb5"] },
+      { access: "rw", anon: "1:2", squash: "none", who: "10.0.0.7/32", sec: ["krb5i", "krb5p"] },
+      { access: "rw", anon: "1:2", squash: "root", who: "*", sec: ["krb5", "sys"] },
     ],
   };
-  assert.equal(ruleText(record.rules[0]!), "@friends:ro,all_squash,anonuid=1,anongid=2");
+  assert.equal(
+    ruleText(record.rules[0]!, record.sec),
+    "@friends:ro,all_squash,anonuid=1,anongid=2",
+  );
   const before = formOf(record);
   assert.deepEqual(before.rules, [
     "@friends:ro,all_squash,anonuid=1,anongid=2",
-    "10.0.0.7:rw,no_root_squash,anonuid=1,anongid=2",
+    "10.0.0.7:rw,no_root_squash,anonuid=1,anongid=2,sec=krb5i:krb5p",
   ]);
   const after = { ...before, access: "ro", clients: ["10.0.0.0/24", "10.0.1.7"] };
   const changed = differences(before, after);

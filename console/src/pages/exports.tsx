@@ -33,6 +33,7 @@ const TITLES: Record<keyof ExportForm, string> = {
   anon: "Anonymous user",
   pseudo: "Path that clients mount",
   manage_gids: "Groups are looked up here",
+  sec: "Security flavors",
 };
 
 function Preview({ changed }: { changed: readonly Difference[] }) {
@@ -127,6 +128,13 @@ function ExportFields({ form, onChange }: ExportFieldsProps) {
         choices={["off", "on"]}
         onChange={(manage_gids) => set({ manage_gids })}
       />
+      <TextField
+        label={TITLES.sec}
+        value={form.sec.join(" ")}
+        onChange={(sec) => set({ sec: sec.split(" ") })}
+        testId="export-sec"
+        help="Some of sys, krb5, krb5i, krb5p; Kerberos needs a keytab of each VNFS"
+      />
     </>
   );
 }
@@ -134,7 +142,12 @@ function ExportFields({ form, onChange }: ExportFieldsProps) {
 // As it is sent: lines that are empty mean nothing.
 function cleaned(form: ExportForm): ExportForm {
   const lines = (list: string[]) => list.map((line) => line.trim()).filter((line) => line !== "");
-  return { ...form, clients: form.clients.flatMap(wordsOf), rules: lines(form.rules) };
+  return {
+    ...form,
+    clients: form.clients.flatMap(wordsOf),
+    rules: lines(form.rules),
+    sec: form.sec.flatMap(wordsOf),
+  };
 }
 
 function EditDialog({ record, onClose }: { record: ExportRecord; onClose(): void }) {
@@ -166,6 +179,7 @@ const NEW: ExportForm = {
   anon: "",
   pseudo: "",
   manage_gids: "off",
+  sec: ["sys"],
 };
 
 function CreateDialog({ filesystems, onClose }: { filesystems: string[]; onClose(): void }) {
@@ -260,6 +274,30 @@ function Actions({ record, onOpen }: { record: ExportRecord; onOpen(open: Open):
   );
 }
 
+// Which keys VNFSs have, never a key itself.
+function Keytabs() {
+  const all = useSeen<VnfsList>("/v1/vnfs").data?.vnfs ?? [];
+  const rows = all.flatMap((one) => one.keytab.map((key) => ({ ...key, vnfs: one.name })));
+  if (rows.length === 0) return null;
+  return (
+    <Part title="Kerberos keys of VNFSs">
+      <DataTable
+        kind="keytab"
+        caption="Kerberos keys of VNFSs"
+        rows={rows}
+        name={(one) => `${one.vnfs} ${one.principal} ${one.kvno} ${one.enctype}`}
+        empty=""
+        columns={[
+          { title: "VNFS", show: (one) => one.vnfs },
+          { title: "Principal", show: (one) => one.principal },
+          { title: "Version (kvno)", show: (one) => String(one.kvno) },
+          { title: "Encryption", show: (one) => one.enctype },
+        ]}
+      />
+    </Part>
+  );
+}
+
 export function ExportsPage() {
   const exports = useSeen<Exports>("/v1/exports").data;
   const filesystems = useSeen<Filesystems>("/v1/filesystems").data?.filesystems ?? [];
@@ -292,14 +330,19 @@ export function ExportsPage() {
             { title: "Clients", show: (one) => one.clients.join(", ") || "-" },
             {
               title: "Rules of single clients",
-              show: (one) => ownRules(one).map(ruleText).join("; ") || "-",
+              show: (one) =>
+                ownRules(one)
+                  .map((rule) => ruleText(rule, one.sec))
+                  .join("; ") || "-",
             },
             { title: "Access", show: (one) => `${one.access}, squash ${one.squash}` },
+            { title: "Security", show: (one) => one.sec.join(", ") },
             { title: "Served by", show: (one) => one.vnfs.join(", ") || "nobody" },
             { title: "", show: (one) => <Actions record={one} onOpen={setOpen} /> },
           ]}
         />
       </Part>
+      <Keytabs />
       {open?.what === "edit" && <EditDialog record={open.record} onClose={close} />}
       {open?.what === "serve" && <ServeDialog record={open.record} onClose={close} />}
       {open?.what === "create" && (

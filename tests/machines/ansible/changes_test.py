@@ -59,6 +59,23 @@ class Changes(unittest.TestCase):
         self.assertEqual(self.commands({"exports": [have]}, exports=[one]),
                          ["symnas export set a --clients 10.0.0.0/24 --client "])
 
+    def test_flavors_are_set_where_they_differ(self):
+        one = {"name": "a", "filesystem": "f", "clients": ["10.0.0.0/24"],
+               "sec": ["krb5p", "krb5i"]}
+        self.assertEqual(
+            self.commands({"exports": [EXPORT]}, exports=[one]),
+            ["symnas export set a --sec krb5p,krb5i --clients 10.0.0.0/24 --client "])
+        [rule] = EXPORT["rules"]
+        have = {**EXPORT, "sec": ["krb5i", "krb5p"], "rules": [
+            {**rule, "sec": ["krb5i", "krb5p"]},
+            {**rule, "who": "10.0.0.7/32", "sec": ["sys", "krb5"]}]}
+        one["rules"] = ["10.0.0.7:rw,sec=krb5:sys"]
+        self.assertEqual(self.commands({"exports": [have]}, exports=[one]), [])
+        [made] = self.commands({}, exports=[{**one, "rules": []}])
+        self.assertIn("--sec krb5p,krb5i", made)
+        self.assertIn("write some of sys", "; ".join(symnas.problems(
+            wanted(filesystems=[], exports=[{**one, "sec": ["krb4"]}]))))
+
     def test_heads_of_a_vnfs_follow_the_inventory_and_exports_are_added(self):
         one = {"name": "v", "vips": ["10.0.0.101/24"], "networks": ["n"], "exports": ["a", "b"]}
         have = {**VNFS, "heads": ["c1n1"]}

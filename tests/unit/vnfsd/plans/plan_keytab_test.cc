@@ -86,6 +86,34 @@ TEST_F(PlanKeytabTest, StaysWhileAnExportNeedsIt) {
   EXPECT_EQ(plan_keytab_remove(builder.view(), "vnfs1").error().code, ErrorCode::kBusy);
 }
 
+TEST_F(PlanKeytabTest, AnExportThatNeedsItIsNotAddedWithoutIt) {
+  builder.apply([](const ClusterView& v) {
+    ExportRequest r;
+    r.name = "secret";
+    r.filesystem = "u04";
+    r.path = "/secret";
+    r.clients = {"*"};
+    r.sec = {"krb5p"};
+    return plan_export_create(v, r);
+  });
+  const auto refused = plan_export_add(builder.view(), "secret", {"vnfs1"});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kBusy);
+  EXPECT_NE(refused.error().message.find("symnas vnfs keytab set vnfs1"), std::string::npos);
+  // A VNFS that is not there cannot have one yet.
+  VnfsRequest r;
+  r.name = "vnfs2";
+  r.vips = {"10.0.0.102/24"};
+  r.networks = {"nfs0"};
+  r.exports = {"secret"};
+  r.heads = {"c1n1"};
+  const auto made = plan_vnfs_create(builder.view(), r);
+  ASSERT_TRUE(made);
+  EXPECT_NE(made->what.find("symnas vnfs keytab set vnfs2"), std::string::npos);
+  set_keytab();
+  EXPECT_TRUE(plan_export_add(builder.view(), "secret", {"vnfs1"}));
+}
+
 TEST_F(PlanKeytabTest, TheDigestSaysWhetherTheHeadCanOpenIt) {
   records::KeytabRecord keytab = sealed();
   const auto digest_on = [&](const std::string& head) {

@@ -17,12 +17,13 @@ MEMBERS = {
     "volumes": (("name", "luns"), ("stripe_unit",)),
     "filesystems": (("name", "volume"), ("owner", "mode", "atime")),
     "exports": (("name", "filesystem"), ("path", "pseudo", "clients", "rules", "access", "squash",
-                                         "anon", "manage_gids")),
+                                         "anon", "manage_gids", "sec")),
     "vnfs": (("name", "vips", "networks", "exports"), ("heads", "failback")),
 }
-LISTS = {"luns", "clients", "rules", "vips", "networks", "exports", "heads"}
+LISTS = {"luns", "clients", "rules", "vips", "networks", "exports", "heads", "sec"}
 WORDS = {"access": ("rw", "ro"), "squash": ("root", "none", "all"), "atime": ("relatime", "off"),
          "failback": ("auto", "manual"), "manage_gids": (True, False)}
+FLAVORS = ("sys", "krb5", "krb5i", "krb5p")
 RULE_WORDS = {"rw": ("access", "rw"), "ro": ("access", "ro"), "root_squash": ("squash", "root"),
               "no_root_squash": ("squash", "none"), "all_squash": ("squash", "all")}
 
@@ -38,6 +39,8 @@ def _problems_of_object(kind, one):
             found.append(f"{where}: '{member}' is not known: there are {', '.join(must + may)}")
         elif member in LISTS and not isinstance(value, list):
             found.append(f"{where}: {member} is to be a list: write [{value}]")
+        elif member == "sec" and not (value and set(value) <= set(FLAVORS)):
+            found.append(f"{where}: sec {value}: write some of {', '.join(FLAVORS)}")
         elif member in WORDS and value not in WORDS[member]:
             words = ", ".join(str(word).lower() for word in WORDS[member])
             found.append(f"{where}: {member} '{value}': write one of {words}")
@@ -155,13 +158,21 @@ def _network(who):
         return who
 
 
+def _flavors(one):
+    """In an order of its own; a cluster that knows no Kerberos says none."""
+    return tuple(sorted(one.get("sec") or ["sys"]))
+
+
 def _rules(export):
-    """Who may do what, as symnas -o json export ls has it: {(who, access, squash, anon)}."""
+    """Who may do what, as symnas -o json export ls has it: {(who, access, squash, anon, sec)}."""
     usual = {"access": export.get("access", "rw"), "squash": export.get("squash", "root"),
-             "anon": export.get("anon") or NOBODY}
+             "anon": export.get("anon") or NOBODY, "sec": _flavors(export)}
     rules = {(_network(who), *usual.values()) for who in export.get("clients", [])}
     for text in export.get("rules", []):
-        who, _, options = text.rpartition(":") if ":" in text else (text, "", "")
+        # Between flavors there are colons, too: sec=krb5i:krb5p.
+        before, named, behind = text.partition("sec=")
+        who, _, options = before.rpartition(":") if ":" in before else (before, "", "")
+        options += named + behind
         one = dict(usual)
         uid, gid = one["anon"].split(":")
         for option in filter(None, options.split(",")):
@@ -169,6 +180,8 @@ def _rules(export):
                 uid = option[len("anonuid="):]
             elif option.startswith("anongid="):
                 gid = option[len("anongid="):]
+            elif option.startswith("sec="):
+                one["sec"] = tuple(sorted(option[len("sec="):].split(":")))
             elif option in RULE_WORDS:
                 one[RULE_WORDS[option][0]] = RULE_WORDS[option][1]
         one["anon"] = f"{uid}:{gid}"
@@ -250,7 +263,8 @@ class _Plan:
         wanted = {"path": "/", "pseudo": f"/{name}", "access": "rw", "squash": "root",
                   "anon": NOBODY, "manage_gids": False, **one}
         if there is None:
-            more = ["--fs", one["filesystem"], *self._export_options(wanted, wanted)]
+            given = {member for member in wanted if member != "sec" or _flavors(one) != ("sys",)}
+            more = ["--fs", one["filesystem"], *self._export_options(wanted, given)]
             return self.run("export", "create", name, "--path", wanted["path"], *more)
         for member in ("filesystem", "path"):
             if there[member] != wanted[member]:
@@ -258,8 +272,10 @@ class _Plan:
                             "make another export")
         differ = {member for member in ("pseudo", "access", "squash", "anon", "manage_gids")
                   if there[member] != wanted[member]}
-        served = {(_network(rule["who"]), rule["access"], rule["squash"], rule["anon"])
-                  for rule in there["rules"]}
+        if _flavors(there) != _flavors(wanted):
+            differ.add("sec")
+        served = {(_network(rule["who"]), rule["access"], rule["squash"], rule["anon"],
+                   _flavors(rule)) for rule in there["rules"]}
         if {_network(who) for who in there["clients"]} != \
                 {_network(who) for who in one.get("clients", [])} or served != _rules(wanted):
             differ |= {"clients", "rules"}
@@ -275,6 +291,8 @@ class _Plan:
                 argv += [f"--{member}", wanted[member]]
         if "manage_gids" in members:
             argv += ["--manage-gids", "on" if wanted["manage_gids"] else "off"]
+        if "sec" in members:
+            argv += ["--sec", ",".join(wanted.get("sec") or ["sys"])]
         if "clients" in members:
             argv += ["--clients", ",".join(wanted.get("clients", []))]
         if "rules" in members:

@@ -1,0 +1,197 @@
+"""RPCSEC_GSS as bytes, of callers who have a context (RFC 2203), and the flavors of exports."""
+
+import os
+
+import nfs4_ops as ops
+from gss_calls import (CREDPROBLEM, CTXPROBLEM, INTEGRITY, NONE, PRIVACY, PSEUDO_FLAVORS, TOOWEAK,
+                       ContextRefused)
+from lab_case import check, lab_test
+from nfs4_results import Connection
+from nfs4_wire import opaque, u32
+from rpc_wire import Rejected, Rpc
+from steps.gss import callers
+from steps.kerberos import secured
+from steps.rpc import MOUNT, MOUNT_PORT, NFS, from_client
+from symlab.service import EXPORT, VIP
+
+MAXSEQ = 0x80000000
+CALLER = "wire1"
+PUTROOTFH = opaque("") + u32(0, 1, ops.PUTROOTFH)  # a COMPOUND
+
+
+def expect(seen, wanted, what):
+    check(seen == wanted or (isinstance(wanted, tuple) and seen in wanted),
+          f"{what}: {seen}, expected {wanted}")
+
+
+@lab_test("operations/kerberos.md")
+def calls_of_a_context_are_verified(bench):
+    """Checksums, sequence numbers, services and handles that are wrong: refused or dropped as RFC
+    2203 says; the context's owner goes on."""
+    before = bench.service.serving()
+    with callers(bench) as made, from_client(bench):
+        one = made.connect(CALLER)
+        for service in (NONE, INTEGRITY, PRIVACY):
+            expect(one.null_call(service=service), "ok", f"service {service}")
+        expect(one.null_call(break_header=True), CREDPROBLEM, "a header's checksum")
+        # Patch 0161: nobody without the key moves the window.
+        expect(one.null_call(break_header=True, sequence=100_000), CREDPROBLEM, "a forged number")
+        expect(one.null_call(), "ok", "the owner after that")
+        expect(one.null_call(handle=one.handle[:-1] + b"?"), CREDPROBLEM, "another's handle")
+        expect(one.null_call(sequence=MAXSEQ + 1), CTXPROBLEM, "a number above MAXSEQ")
+        check(one.null_call(gss_version=2) not in ("ok", "dropped"), "a version that nobody has")
+        for service in (INTEGRITY, PRIVACY):
+            seen = one.outcome(1, PUTROOTFH, service=service, break_arguments=True)
+            expect(seen, "GARBAGE_ARGS", f"arguments of service {service}")
+            expect(one.outcome(1, PUTROOTFH, service=service), "ok", "the owner after that")
+        check_numbers_count_once(one)
+        expect(one.destroy(), "ok", "the context's end")
+        expect(one.null_call(), CREDPROBLEM, "after its end")
+    check(bench.service.serving()["pid"] == before["pid"], "the instance was replaced")
+
+
+def check_numbers_count_once(one):
+    one.null_call(sequence=5000)
+    for sequence, what in ((5000, "sent again"), (5000 - one.window - 1, "below the window")):
+        one.on_new_connection()
+        one.socket.settimeout(2.0)
+        expect(one.null_call(sequence=sequence), "dropped", f"a number {what}")
+    one.on_new_connection()
+    one.sequence = 5000
+    expect(one.null_call(), "ok", "the next number")
+
+
+def root_of(connection):
+    """The export's handle."""
+    found = connection.compound(0, ops.putrootfh(), ops.lookup(EXPORT), ops.getfh())
+    check(found.status == "OK", f"LOOKUP of the export: {found}")
+    return found.results[-1].value
+
+
+@lab_test("operations/kerberos.md")
+def weaker_flavors_are_told_which_to_take(bench):
+    """An export of krb5p: WRONGSEC for all others at LOOKUP and PUTFH, SECINFO has krb5p alone
+    (RFC 8881 2.6.3.1); NFSv3: AUTH_TOOWEAK, and MNT names it (RFC 2623 2.7)."""
+    with callers(bench) as made, secured(bench, EXPORT, "krb5p"), from_client(bench):
+        strong = made.connect(CALLER, "krb5p")
+        handle = root_of(strong)
+        handle3, flavors = mounted()
+        weak = [Connection(VIP), made.connect(CALLER, "krb5"), made.connect(CALLER, "krb5i")]
+        for one in weak:
+            what = getattr(one, "service", "sys")
+            seen = one.compound(0, ops.putrootfh(), ops.lookup(EXPORT), ops.getfh()).status
+            expect(seen, "WRONGSEC", f"LOOKUP by {what}")
+            seen = one.compound(0, ops.putfh(handle), ops.getattr_(1)).status
+            expect(seen, "WRONGSEC", f"PUTFH by {what}")
+            found = one.compound(0, ops.putrootfh(), ops.secinfo(EXPORT))
+            expect(found.results[-1].value, [6], f"SECINFO by {what}")
+            try:
+                one.call(NFS, 3, 1, opaque(handle3))
+                raise AssertionError(f"GETATTR of NFSv3 by {what} is answered")
+            except Rejected as rejected:
+                expect((rejected.how, rejected.answer.u32()), ("AUTH_ERROR", TOOWEAK),
+                       f"GETATTR of NFSv3 by {what}")
+        expect(strong.call(NFS, 3, 1, opaque(handle3)).u32(), 0, "GETATTR of NFSv3 by krb5p")
+        expect(flavors, [PSEUDO_FLAVORS["krb5p"]], "MNT")
+    with callers(bench) as made, secured(bench, EXPORT, "sys,krb5"), from_client(bench):
+        root_of(Connection(VIP))
+        root_of(made.connect(CALLER, "krb5"))
+        expect(mounted()[1], [1, PSEUDO_FLAVORS["krb5"]], "MNT of sys and krb5")
+
+
+def mounted():
+    """(handle, flavors) of MNT."""
+    mountd = Rpc(VIP, MOUNT_PORT, reserved=True)
+    answer = mountd.call(MOUNT, 3, 1, opaque(f"/{EXPORT}"))
+    mountd.close()
+    check(answer.u32() == 0, "MNT is refused")
+    handle = answer.opaque()
+    return handle, sorted(answer.u32() for _ in range(answer.u32()))
+
+
+@lab_test("operations/kerberos.md")
+def names_of_any_length_are_safe(bench):
+    """A principal of 256 bytes and more gets no context (patches 0164 and 0167); a shorter one that
+    nobody is here is anonymous."""
+    before = bench.service.serving()
+    with callers(bench) as made, secured(bench, EXPORT, "krb5"), from_client(bench):
+        for size in (256, 400, 900):
+            try:
+                made.connect("x" * size)
+                raise AssertionError(f"a principal of {size} bytes has a context")
+            except ContextRefused:
+                pass
+        root_of(made.connect("y" * 200))
+    check(bench.service.serving()["pid"] == before["pid"], "the instance was replaced")
+
+
+class Holder:
+    """A client of NFSv4.1 with an open file and a lock in it."""
+
+    def __init__(self, connection, owner, verifier):
+        self.connection = connection
+        made = self.done(ops.exchange_id(owner, verifier))[0].value
+        self.client_id = made.client_id
+        self.session = self.done(ops.create_session(made.client_id, made.sequence))[0].value.id
+        self.number = 0
+        self.opened = None  # (handle, stateid)
+
+    def ask(self, *operations):
+        self.number += 1
+        return self.connection.compound(1, ops.sequence(self.session, self.number), *operations)
+
+    def done(self, *operations):
+        """The results of what has to be answered OK."""
+        found = self.connection.compound(1, *operations)
+        check(found.status == "OK", f"{found}")
+        return found.results
+
+    def leave(self):
+        if self.opened:
+            self.ask(ops.putfh(self.opened[0]), ops.close(self.opened[1]))
+        self.done(ops.destroy_session(self.session))
+        self.done(ops.destroy_clientid(self.client_id))
+
+    def lock(self, handle, name, reclaim):
+        """The statuses of OPEN and LOCK."""
+        claim = ops.claim_previous() if reclaim else ops.claim_null(name)
+        how = ops.NO_CREATE if reclaim else ops.unchecked()
+        opened = self.ask(ops.putfh(handle), ops.open_(claim, self.client_id, "o",
+                                                       ops.BOTH | ops.NO_DELEGATION, how=how),
+                          ops.getfh())
+        if opened.status != "OK":
+            return opened.status, None, None
+        stateid, file = opened.results[2].value.stateid, opened.results[3].value
+        self.opened = file, stateid
+        locked = self.ask(ops.putfh(file), ops.lock(
+            ops.WRITE_LT, 0, 10, ops.new_locker(0, stateid, 0, self.client_id, "l"), reclaim))
+        return "OK", locked.status, file
+
+
+@lab_test("INV-7", "operations/kerberos.md", "architecture/locks.md")
+def locks_are_reclaimed_by_their_principal(bench):
+    """After a crash another principal that has all words of a client, and a caller without
+    Kerberos, neither get nor end its locks; the client reclaims them."""
+    owner, verifier = f"client {os.urandom(4).hex()}", os.urandom(8)
+    with callers(bench) as made, secured(bench, EXPORT, "krb5,sys"):
+        with from_client(bench):
+            one = Holder(made.connect("nfs/holder"), owner, verifier)
+            root = root_of(made.connect("nfs/holder"))
+            one.ask(ops.reclaim_complete())
+            opened, locked, file = one.lock(root, "mine", False)
+            expect((opened, locked), ("OK", "OK"), "the lock")
+        before = bench.service.serving()
+        bench.kill_recorded(before)
+        bench.service.wait_serving(other_than=before["pid"])
+        with from_client(bench):
+            for other in (made.connect("nfs/thief"), Connection(VIP)):
+                for words in (verifier, os.urandom(8)):
+                    thief = Holder(other, owner, words)
+                    _, locked, _ = thief.lock(file, "mine", True)
+                    check(locked != "OK", f"a lock was reclaimed by {other}")
+                    thief.ask(ops.reclaim_complete())
+                    thief.leave()
+            again = Holder(made.connect("nfs/holder"), owner, verifier)
+            opened, locked, _ = again.lock(file, "mine", True)
+            expect((opened, locked), ("OK", "OK"), "the reclaim of its holder")
+            again.ask(ops.reclaim_complete())
