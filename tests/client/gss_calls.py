@@ -158,8 +158,8 @@ class GssConnection(Connection):
         return self.outcome(0, b"", **wrong)
 
     def outcome(self, procedure, arguments, **wrong):
-        """auth_stat of a call of NFSv4 that is denied, "ok", the name of another refusal, or "dropped":
-        there is no answer."""
+        """auth_stat of a call of NFSv4 that is denied, "ok", the name of another refusal, or
+        "dropped": there is no answer."""
         try:
             self.answer_to(self.send(_NFS, 4, procedure, arguments, **wrong))
         except Rejected as rejected:
