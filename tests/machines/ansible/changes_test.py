@@ -1,7 +1,9 @@
 """What the role of deploy/ansible wants to run, from variables and what symnas says there is."""
 
+import base64
 import importlib.util
 import os
+import struct
 import unittest
 
 PLUGIN = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "..", "deploy",
@@ -75,6 +77,23 @@ class Changes(unittest.TestCase):
         self.assertIn("--sec krb5p,krb5i", made)
         self.assertIn("write some of sys", "; ".join(symnas.problems(
             wanted(filesystems=[], exports=[{**one, "sec": ["krb4"]}]))))
+
+    def test_a_keytab_is_given_to_who_lacks_its_keys(self):
+        def counted(text):
+            return struct.pack(">H", len(text)) + text
+        entry = struct.pack(">H", 2) + counted(b"R") + counted(b"nfs") + counted(b"v.x") \
+            + struct.pack(">IIBH", 1, 0, 3, 18) + counted(b"k" * 32)
+        file = b"\5\2" + struct.pack(">i", len(entry)) + entry
+        read = [{"item": {"name": "v", "keytab": "f"}, "content": base64.b64encode(file).decode()}]
+        keys = [{"principal": "nfs/v.x@R", "kvno": 3, "enctype": "aes"}]
+        item = [read[0]["item"]]
+        for there, lacking in (([], []), ([{"name": "v", "keytab": keys}], []),
+                               ([{"name": "v", "keytab": []}], item), ([{"name": "v"}], item),
+                               ([{"name": "v", "keytab": [{**keys[0], "kvno": 2}]}], item)):
+            self.assertEqual(symnas.lacking_keytabs(read, there), lacking)
+        for broken in (b"", b"garbage", file[:-40]):
+            read[0]["content"] = base64.b64encode(broken).decode()
+            self.assertEqual(symnas.lacking_keytabs(read, [{"name": "v", "keytab": keys}]), item)
 
     def test_heads_of_a_vnfs_follow_the_inventory_and_exports_are_added(self):
         one = {"name": "v", "vips": ["10.0.0.101/24"], "networks": ["n"], "exports": ["a", "b"]}

@@ -2,20 +2,23 @@
 
 import os
 
+import nfs4_attributes as attr
 import nfs4_ops as ops
 from gss_calls import (CREDPROBLEM, CTXPROBLEM, INTEGRITY, NONE, PRIVACY, PSEUDO_FLAVORS, TOOWEAK,
                        ContextRefused)
-from lab_case import check, lab_test
+from lab_case import check, eventually, lab_test
 from nfs4_results import Connection
 from nfs4_wire import opaque, u32
 from rpc_wire import Rejected, Rpc
 from steps.gss import callers
 from steps.kerberos import secured
+from steps.name_services import FIRST_GROUP, name_services
 from steps.rpc import MOUNT, MOUNT_PORT, NFS, from_client
 from symlab.service import EXPORT, VIP
 
 MAXSEQ = 0x80000000
 CALLER = "wire1"
+USER_NAME, GROUP = "symnas-user", str(FIRST_GROUP + 3).encode()
 PUTROOTFH = opaque("") + u32(0, 1, ops.PUTROOTFH)  # a COMPOUND
 
 
@@ -123,6 +126,39 @@ def names_of_any_length_are_safe(bench):
                 pass
         root_of(made.connect("y" * 200))
     check(bench.service.serving()["pid"] == before["pid"], "the instance was replaced")
+
+
+@lab_test("operations/kerberos.md", "architecture/names.md")
+def groups_of_a_principal_count_everywhere(bench):
+    """A RENAME between two folders that only a group may write (patch 0165): the groups of a
+    principal count at the second filehandle, too."""
+    with name_services(bench), callers(bench) as made, secured(bench, EXPORT, "krb5,sys"), \
+            from_client(bench):
+        root = Connection(VIP)
+        export = root_of(root)
+        folders = [folder_of_group(root, export, name) for name in ("from", "to")]
+        done = root.compound(0, ops.putfh(folders[0]),
+                             ops.create(ops.LNK, "moved", data=opaque("x")))
+        check(done.status == "OK", f"a symbolic link: {done}")
+        user = made.connect(USER_NAME)
+        done = eventually(30.0, "the user is known", lambda: known(user.compound(
+            0, ops.putfh(folders[0]), ops.savefh(), ops.putfh(folders[1]),
+            ops.rename("moved", "moved"))))
+        check(done.status == "OK", f"RENAME by a member of the group: {done}")
+        for folder, name in ((folders[1], "moved"), (export, "from"), (export, "to")):
+            root.compound(0, ops.putfh(folder), ops.remove(name))
+
+
+def known(done):
+    return None if done.status == "DELAY" else done
+
+
+def folder_of_group(root, where, name):
+    """Makes a folder that a second group of the user may write, and nobody else."""
+    done = root.compound(0, ops.putfh(where), ops.create(ops.DIR, name),
+                         ops.setattr_({attr.MODE: 0o770, attr.OWNER_GROUP: GROUP}), ops.getfh())
+    check(done.status == "OK", f"a folder of group {GROUP}: {done}")
+    return done.results[-1].value
 
 
 class Holder:

@@ -3,8 +3,10 @@
 Pure functions: no file, no process. What is found wrong is text for a person.
 """
 
+import base64
 import ipaddress
 import re
+import struct
 
 HEAD_NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")
 SIZE = re.compile(r"(\d+)([KMGT]?)$")
@@ -18,7 +20,7 @@ MEMBERS = {
     "filesystems": (("name", "volume"), ("owner", "mode", "atime")),
     "exports": (("name", "filesystem"), ("path", "pseudo", "clients", "rules", "access", "squash",
                                          "anon", "manage_gids", "sec")),
-    "vnfs": (("name", "vips", "networks", "exports"), ("heads", "failback")),
+    "vnfs": (("name", "vips", "networks", "exports"), ("heads", "failback", "keytab")),
 }
 LISTS = {"luns", "clients", "rules", "vips", "networks", "exports", "heads", "sec"}
 WORDS = {"access": ("rw", "ro"), "squash": ("root", "none", "all"), "atime": ("relatime", "off"),
@@ -346,10 +348,58 @@ def changes(wanted, have):
     return {"commands": plan.commands, "refused": plan.refused}
 
 
+def _counted(data, at):
+    """(the bytes behind a 16-bit length, where they end)."""
+    size, = struct.unpack_from(">H", data, at)
+    return data[at + 2:at + 2 + size], at + 2 + size
+
+
+def _keytab_entries(data):
+    """{(principal, kvno)} of a keytab, format 0x0502; no key. Errors: struct.error, ValueError."""
+    found, at = set(), 2
+    if data[:2] != b"\x05\x02":
+        raise ValueError
+    while at + 4 <= len(data):
+        size, = struct.unpack_from(">i", data, at)
+        at += 4
+        entry, at = data[at:at + abs(size)], at + abs(size)
+        if size <= 0:  # of an entry that was removed
+            continue
+        parts, place = struct.unpack_from(">H", entry)[0], 2
+        words = []
+        for _ in range(parts + 1):  # the realm comes first
+            word, place = _counted(entry, place)
+            words.append(word.decode())
+        kvno = entry[place + 8]
+        _, place = _counted(entry, place + 11)
+        if len(entry) >= place + 4:
+            kvno = struct.unpack_from(">I", entry, place)[0] or kvno
+        found.add((f"{'/'.join(words[1:])}@{words[0]}", kvno))
+    return found
+
+
+def lacking_keytabs(read, vnfs):
+    """Those wanted VNFSs that lack keys of their file. read: results of slurp, each with its item;
+    vnfs: as symnas -o json vnfs ls has them; who is not there yet is left out."""
+    have = {one["name"]: {(key["principal"], key["kvno"]) for key in one.get("keytab", [])}
+            for one in vnfs}
+    lacking = []
+    for result in read:
+        name = result["item"]["name"]
+        try:
+            keys = _keytab_entries(base64.b64decode(result["content"]))
+        except (struct.error, ValueError, IndexError):
+            keys = {("", 0)}  # symnas says what is wrong with it
+        if name in have and not (keys and keys <= have[name]):
+            lacking.append(result["item"])
+    return lacking
+
+
 class FilterModule:
     """The names that tasks use."""
 
     def filters(self):
         return {"symnas_heads": heads, "symnas_problems": problems, "symnas_changes": changes,
                 "symnas_head_options": head_options, "symnas_fence_lines": fence_lines,
-                "symnas_head_differences": head_differences}
+                "symnas_head_differences": head_differences,
+                "symnas_lacking_keytabs": lacking_keytabs}
