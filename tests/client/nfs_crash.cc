@@ -37,6 +37,7 @@ using symnas::nfs3::Url;
 using Clock = std::chrono::steady_clock;
 
 constexpr int kReconnectMs = 120'000;
+constexpr std::chrono::milliseconds kJukeboxPause{100};
 constexpr std::size_t kFilesMax = 300;
 constexpr std::uint32_t kWriteBytesMax = 48 << 10;
 constexpr std::uint32_t kReadBytes = 256 << 10;
@@ -112,6 +113,11 @@ int Worker::acknowledged(Attempt attempt) {
   bool repeated = false;
   for (;;) {
     const int status = attempt(repeated);
+    const auto waited = Clock::now() - last_answer_;
+    if (status == NFS3ERR_JUKEBOX && waited < std::chrono::milliseconds(kReconnectMs)) {
+      std::this_thread::sleep_for(kJukeboxPause);  // it was not done (RFC 1813 2.6)
+      continue;
+    }
     if (status != kNoReply) {
       const std::chrono::duration<double, std::milli> gap = Clock::now() - last_answer_;
       longest_gap_ms_ = std::max(longest_gap_ms_, gap.count());

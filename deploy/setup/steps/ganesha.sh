@@ -8,7 +8,8 @@ prefix=$cache/ganesha
 
 # What was built says from which inputs: a stamp alone would vouch for another build.
 step_present() {
-  [ "$(cat "$prefix/inputs" 2>/dev/null)" = "$hash" ] && [ -x "$prefix/bin/ganesha.nfsd" ] && [ -f "$prefix/sdk/include/config.h" ] &&
+  [ "$(cat "$prefix/inputs" 2>/dev/null)" = "$hash" ] &&
+    [ -x "$prefix/bin/ganesha.nfsd" ] && [ -f "$prefix/sdk/include/config.h" ] &&
     [ -f "$prefix/lib/ganesha/libfsalvfs.so" ]
 }
 
