@@ -72,7 +72,7 @@ def most_specific_rule_wins(bench):
         check(shown == ["fd00::/64", "192.0.2.0/24", "10.0.1.0/24"], f"the order is {shown}")
 
 
-@lab_test("operations/commands.md", "architecture/names.md")
+@lab_test("operations/commands.md", "architecture/names.md", soak=True)
 def rules_by_name(bench):
     """Host names, wildcards and netgroups; what a name means is asked again when it changes."""
     cases = (

@@ -60,7 +60,7 @@ def atime_after_a_read(client):
     return int(client.run(ATIME))
 
 
-@lab_test("operations/commands.md")
+@lab_test("operations/commands.md", soak=True)
 def access_times_follow_relatime(bench):
     """A Linux client reads a file: once after a change its access time moves, and nothing else of
     it; off: not at all. 1000 READs cost etcd hardly a transaction."""

@@ -27,7 +27,7 @@ def keep(holders, seconds):
         time.sleep(RENEWED_EVERY_S)
 
 
-@lab_test("INV-7", "architecture/locks.md")
+@lab_test("INV-7", "architecture/locks.md", soak=True)
 def v4_locks_survive_steps_of_the_clock(bench):
     """The clock is set by a minute and an hour: who renews its lease keeps its lock, who does not
     loses it as soon as ever."""
