@@ -19,7 +19,8 @@ LATER = ("DELAY", "GRACE")
 KINDS = {"file": ops.REG, "directory": ops.DIR, "symlink": ops.LNK, "fifo": ops.FIFO,
          "socket": ops.SOCK, "block": ops.BLK, "char": ops.CHR}
 SPECIAL = ("symlink", "fifo", "socket", "block", "char")
-_EXTRA = {"symlink": opaque("target"), "block": u32(7, 1), "char": u32(1, 3)}
+# What createtype4 has beside the type.
+EXTRA = {"symlink": opaque("target"), "block": u32(7, 1), "char": u32(1, 3)}
 USER = 1000
 
 
@@ -304,7 +305,7 @@ class Bed:
             return opened.handle
         if kind == "symlink":
             del values[attr.MODE]
-        return self.values(ops.putfh(where), ops.create(KINDS[kind], name, values, _EXTRA.get(
+        return self.values(ops.putfh(where), ops.create(KINDS[kind], name, values, EXTRA.get(
             kind, b"")), ops.getfh())[2]
 
     def file(self, text=b"", name="file", **how):
