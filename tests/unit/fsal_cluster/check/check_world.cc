@@ -6,11 +6,10 @@
 #include "common/base/check.h"
 #include "common/base/uuid.h"
 #include "cvm/volume.h"
-#include "fsal_cluster/ops/rename.h"
 #include "fsal_cluster/schema/filesystem.h"
 #include "fsal_cluster/schema/mount_entry.h"
-#include "fsal_cluster/state/file_locks.h"
 #include "fsal_cluster/state/mount_end.h"
+#include "tests/unit/fsal_cluster/check/populate.h"
 #include "tests/unit/fsal_cluster/ops/world.h"
 
 namespace symnas::fs::test {
@@ -97,45 +96,9 @@ void CheckWorld::truncate(const Handle& file, std::uint64_t size_bytes) {
 }
 
 void CheckWorld::populate() {
-  const Handle a = mkdir(root(), "a");
-  const Handle b = mkdir(a, "b");
-  const Handle c = mkdir(b, "c");
-  const Handle small = create(a, "small");
-  write(small, 0, 10'000);
-  must(mount_->link(kSuper, small, c, "again"));
-  must(mount_->set_xattr(kSuper, small, "one", "1", XattrOption::kEither));
-  must(mount_->set_xattr(kSuper, small, "two", "22", XattrOption::kEither));
-  must(mount_->set_xattr(kSuper, c, "of.c", "", XattrOption::kEither));
-  const Handle large = create(b, "large");
-  for (int i = 0; i < 3; ++i) write(large, static_cast<std::uint64_t>(i) << 20, 1 << 20);
-  const Handle holes = create(b, "holes");
-  write(holes, 0, 4096);
-  write(holes, std::uint64_t{70} << 20, 8192);
-  write(holes, std::uint64_t{3} << 20, 512);
-  create(c, "empty");
-  NewNode link;
-  link.symlink_target = "../small";
-  must(mount_->symlink(kSuper, c, "soft", link));
-  NewNode fifo;
-  fifo.type = FileType::kFifo;
-  must(mount_->mknod(kSuper, c, "fifo", fifo));
-  const Handle cut = create(root(), "cut");
-  for (int i = 0; i < 2; ++i) write(cut, static_cast<std::uint64_t>(i) << 20, 1 << 20);
-  truncate(cut, 5000);
-  const Handle open = create(root(), "open");
-  write(open, 0, 4096);
-  mount_->opened(open);
-  must(mount_->unlink(kSuper, root(), "open"));
-  const Handle moved = mkdir(root(), "moved");
-  must(mount_->rename(kSuper, root(), "moved", c, "here"));
-  const Handle gone = create(moved, "gone");
-  must(mount_->set_xattr(kSuper, gone, "gone", "too", XattrOption::kEither));
-  must(mount_->unlink(kSuper, moved, "gone"));
-  mkdir(root(), "rm");
-  must(mount_->rmdir(kSuper, root(), "rm"));
-  const LockOwner oracle{LockProtocol::kNlm, "dbhost", "1"};
-  CHECK(
-      must(mount_->locks().lock(small.ino, oracle, {0, 99, LockMode::kExclusive}, false)).granted);
+  test::populate(*mount_, [this](const Handle& file, std::uint64_t offset, std::size_t bytes) {
+    write(file, offset, bytes);
+  });
 }
 
 std::vector<kv::KeyValue> CheckWorld::dump() const { return server->dump(); }

@@ -15,10 +15,9 @@
 #include "fsal_cluster/check/checker.h"
 #include "fsal_cluster/mount/mount.h"
 #include "tests/support/sim_volume.h"
+#include "tests/unit/fsal_cluster/check/populate.h"
 
 namespace symnas::fs::test {
-
-inline const Credentials kSuper{0, 0, {}};
 
 class CheckWorld {
  public:
@@ -38,8 +37,7 @@ class CheckWorld {
   Handle create(const Handle& dir, const std::string& name);
   void write(const Handle& file, std::uint64_t offset, std::size_t bytes);
   void truncate(const Handle& file, std::uint64_t size_bytes);
-  // Directories three deep, small and large files, hard links, a symlink, a fifo, holes, a file
-  // unlinked while open, extended attributes, renames and removals; everything committed.
+  // See populate.h.
   void populate();
 
   std::vector<kv::KeyValue> dump() const;

@@ -6,13 +6,13 @@
 #include <functional>
 #include <map>
 #include <ostream>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <google/protobuf/message.h>
 
-#include "common/base/check.h"
 #include "fsal_cluster/schema/name_hash.h"
 #include "tests/unit/fsal_cluster/check/check_world.h"
 
@@ -25,6 +25,11 @@ inline constexpr MountId kMount{1}, kNoMount{77};
 inline constexpr std::uint64_t kFreeBlock =
     15 * CheckWorld::kGroupBlocks + 7;  // in a group that no mount has claimed
 
+// What the damage changes is not there.
+struct NothingToWorkOn : std::runtime_error {
+  NothingToWorkOn() : std::runtime_error("the damage has nothing to work on") {}
+};
+
 class Keys {
  public:
   Keys(FsId of, check::Context about, const std::vector<kv::KeyValue>& kvs)
@@ -32,7 +37,7 @@ class Keys {
     for (const kv::KeyValue& kv : kvs) all_[kv.key] = kv;
   }
   const kv::KeyValue& at(const std::string& key) const {
-    CHECK(all_.contains(key), "the damage has nothing to work on");
+    if (!all_.contains(key)) throw NothingToWorkOn();
     return all_.at(key);
   }
   void put(const std::string& key, const std::string& value) {
@@ -44,9 +49,12 @@ class Keys {
     put(key, message.SerializeAsString());
   }
   void set_revision(const std::string& key, Revision revision) {
+    at(key);
     all_.at(key).mod_revision = revision;
   }
-  void erase(const std::string& key) { CHECK(all_.erase(key) == 1, "nothing to erase"); }
+  void erase(const std::string& key) {
+    if (all_.erase(key) != 1) throw NothingToWorkOn();
+  }
   void move(const std::string& from, const std::string& to) {
     put(to, at(from).value);
     erase(from);
@@ -54,7 +62,7 @@ class Keys {
   template <class Record>
   Record record(const std::string& key) const {
     Record out;
-    CHECK(out.ParseFromString(at(key).value));
+    if (!out.ParseFromString(at(key).value)) throw NothingToWorkOn();
     return out;
   }
   template <class Record>
@@ -89,7 +97,9 @@ class Keys {
   }
   // The first volume block of a small file.
   std::uint64_t block_of(Ino ino) const {
-    return record<records::Inode>(kv::keys::inode(fs, ino)).extents(0).volume_block();
+    const auto inode = record<records::Inode>(kv::keys::inode(fs, ino));
+    if (inode.extents_size() == 0) throw NothingToWorkOn();
+    return inode.extents(0).volume_block();
   }
   std::string chunk(Ino ino, std::uint64_t index = 0, std::uint32_t generation = 0) const {
     return kv::keys::map_chunk(fs, ino, MapGeneration{generation}, index);
@@ -97,8 +107,7 @@ class Keys {
   std::string lock() const {
     for (const auto& [key, kv] : all_)
       if (key.starts_with(kv::keys::locks(fs))) return key;
-    CHECK(false, "there is no lock");
-    return {};
+    throw NothingToWorkOn();
   }
   std::vector<kv::KeyValue> kvs() const {
     std::vector<kv::KeyValue> out;
@@ -121,6 +130,11 @@ struct Damage {
 inline std::ostream& operator<<(std::ostream& out, const Damage& damage) {
   return out << damage.name;
 }
+
+// The transaction that changes a store with these keys as the damage does: it compares the keys
+// that it changes. Throws NothingToWorkOn.
+kv::Txn planted(FsId fs, const check::Context& context, const std::vector<kv::KeyValue>& kvs,
+                const std::function<void(Keys&)>& damage);
 
 std::vector<Damage> tree_damages();
 std::vector<Damage> record_damages();

@@ -4,7 +4,6 @@
 
 #include "common/base/check.h"
 #include "fsal_cluster/repair/limits.h"
-#include "fsal_cluster/schema/stamp.h"
 
 namespace symnas::fs::test {
 namespace {
@@ -26,25 +25,10 @@ RepairWorld::RepairWorld(Mounted mounted) {
 }
 
 void RepairWorld::plant(const std::function<void(Keys&)>& damage) {
-  // One dump: the mount changes keys meanwhile.
-  const std::vector<kv::KeyValue> dump = world.dump();
-  std::map<std::string, std::string> before;
-  for (const kv::KeyValue& kv : dump) before[kv.key] = kv.value;
-  Keys keys(world.fs, world.context(), dump);
-  damage(keys);
-  kv::Txn txn;
-  for (const kv::KeyValue& kv : keys.kvs()) {
-    const auto old = before.find(kv.key);
-    if (old == before.end() || old->second != kv.value)
-      txn.success.push_back(kv::put(kv.key, kv.value));
-    if (old != before.end()) before.erase(old);
-  }
-  for (const auto& [key, value] : before) txn.success.push_back(kv::erase(key));
-  if (!keys.context.vnfses->contains("vnfs1"))
-    txn.success.push_back(kv::erase(kv::keys::kVnfs + "vnfs1"));
-  if (txn.success.empty())  // only the stamp is late: as by a change that did not put it
-    txn.success.push_back(kv::put(kv::keys::directory_move(world.fs), ""));
-  must(kv::txn_blocking(world.store, std::move(txn), 1000));
+  // The mount changes keys meanwhile: one that the damage changes, too, fails this.
+  kv::Txn txn = planted(world.fs, world.context(), world.dump(), damage);
+  const auto done = kv::txn_blocking(world.store, std::move(txn), 1000);
+  CHECK(must(done).succeeded, "a key was changed before the damage was planted");
 }
 
 check::Report RepairWorld::check() {
