@@ -11,6 +11,7 @@ namespace symnas::sim {
 
 inline constexpr std::uint64_t kSmallVolume = 6 << 20;
 inline constexpr std::uint64_t kVolume = 24 << 20;
+inline constexpr std::uint64_t kLargeVolume = 72 << 20;
 const std::shared_ptr<test::SimDisk>& prepared_disk();
 
 }  // namespace symnas::sim

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/sim/data_calls.h"
+#include "tests/sim/prepare.h"
 #include "tests/sim/product_check.h"
 #include "tests/sim/records_check.h"
 
@@ -21,7 +21,7 @@ class FilesystemRun {
 
   void run() {
     heads_.start();
-    prepare();
+    clients_ = prepare_clients(heads_, shared_, options_.workload);
     int running = shared_.clients;
     for (auto& client : clients_) {
       spawn(people_, "client", [this, &client, &running] {
@@ -48,54 +48,6 @@ class FilesystemRun {
   }
 
  private:
-  void prepare() {
-    shared_.clients = static_cast<int>(2 + below(3));
-    std::vector<fs::Handle> handles;
-    MountWorld& world = heads_.first();
-    if (options_.workload.register_weight > 0) shared_.registers = std::make_unique<Registers>();
-    world.call(world.epoch(), [&](fs::Mount& mount) {
-      const fs::Credentials root;
-      fs::NewNode node;
-      node.attributes.mode = 0755;
-      shared_.directory = mount.mkdir(root, world.root(), "shared", node)->attributes.handle;
-      for (const SharedTree::Node dir : {SharedTree::kFirst, SharedTree::kSecond}) {
-        const std::string name = "names" + std::to_string(dir);
-        shared_.names.directories[dir] =
-            mount.mkdir(root, shared_.directory, name, node)->attributes.handle;
-      }
-      for (int i = 0; i < 2; ++i) {
-        handles.push_back(mount
-                              .create(root, shared_.directory, "f" + std::to_string(i),
-                                      fs::CreateMode::kGuarded, 0, node)
-                              ->attributes.handle);
-      }
-      if (shared_.registers == nullptr) return;
-      shared_.registers->handle =
-          mount.create(root, shared_.directory, "registers", fs::CreateMode::kGuarded, 0, node)
-              ->attributes.handle;
-      const std::string zeros(Registers::kSectors * Registers::kSectorBytes, '\0');
-      for (bool written = false; !written;) {  // the LUN may return errors
-        Waiting<fs::WriteResult> waiting;
-        mount.write(shared_.registers->handle, FileOffset{0}, std::as_bytes(std::span(zeros)),
-                    fs::WriteStability::kFileSync, waiting.callback());
-        written = waiting.get().has_value();
-      }
-    });
-    for (const fs::Handle& handle : handles) {
-      SharedFile file;
-      file.handle = handle;
-      file.model = std::make_unique<FileModel>(shared_.next_file++, 0);
-      constexpr std::uint64_t kPieces[] = {1, 4, 8, 24, 64, 128};
-      file.piece_cells = kPieces[below(6)];
-      file.cells_max = 512;
-      shared_.files.push_back(std::move(file));
-    }
-    for (int i = 0; i < shared_.clients; ++i) {
-      clients_.push_back(std::make_unique<Client>(heads_, shared_, i, options_.workload));
-      clients_.back()->prepare();
-    }
-  }
-
   void check(const std::string& when, Moment moment = Moment::kAny) {
     MountWorld& world = heads_.first();
     std::string wrong =

@@ -19,9 +19,10 @@ int main(int argc, char** argv) {
                            {"data", run_data},
                            {"heads", run_heads},
                            {"moves", run_moves},
-                           {"service", run_service}},
-                          [] {
+                           {"service", run_service},
+                           {"repair", run_repair}},
+                          [large = argc > 1 && std::string_view(argv[1]) == "repair"] {
                             symnas::log::init("sim", "critical");
-                            prepare_disks();
+                            prepare_disks(large ? DiskSize::kLarge : DiskSize::kUsual);
                           });
 }

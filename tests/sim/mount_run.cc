@@ -18,7 +18,10 @@ std::shared_ptr<test::SimDisk> disk;
 
 }  // namespace
 
-void prepare_disks() { disk = std::make_shared<test::SimDisk>(kVolume, kPoison); }
+void prepare_disks(DiskSize size) {
+  disk =
+      std::make_shared<test::SimDisk>(size == DiskSize::kLarge ? kLargeVolume : kVolume, kPoison);
+}
 const std::shared_ptr<test::SimDisk>& prepared_disk() { return disk; }
 
 void run_mount(std::uint64_t seed) {

@@ -23,7 +23,12 @@ void run_moves(std::uint64_t seed);
 // A VNFS on two heads: lifecycle, claims, fences, moves.
 void run_service(std::uint64_t seed);
 
-// Makes what the runs of a program share. To be called before the first of them.
-void prepare_disks();
+// Damages that are planted and repaired while mounts work.
+void run_repair(std::uint64_t seed);
+
+// Makes what the runs of a program share. To be called before the first of them. kLarge: as
+// `repair` needs it; else as the others do.
+enum class DiskSize { kUsual, kLarge };
+void prepare_disks(DiskSize size);
 
 }  // namespace symnas::sim
