@@ -122,6 +122,13 @@ void SimLun::submit(Kind kind, std::uint64_t offset, std::span<std::byte> into,
       });
       return;
     }
+    if (const std::size_t bytes = into.size() + from.size();
+        bytes > 0 && offset + bytes > array_->disk().size_bytes()) {  // as StripedVolume answers
+      inbox_->push([then = std::move(request->done)] {
+        then(symnas::fail(ErrorCode::kOutOfRange, "ends beyond the volume"));
+      });
+      return;
+    }
     array_->in_flight_.push_back(request);
     // A flush covers only writes that were answered before it came.
     if (kind == Kind::kFlush && !chance(faults_.error_ppm) && below(2) == 0) {
