@@ -8,6 +8,7 @@
 #include "common/kv/repair_keys.h"
 #include "fsal_cluster/schema/records.pb.h"
 #include "tests/sim/product_check.h"
+#include "tests/support/forwarding_store.h"
 
 namespace symnas::sim {
 
@@ -37,10 +38,10 @@ std::size_t count(const std::vector<Finding>& findings, const Finding& like) {
 }
 
 // Passes on what a repair sends.
-class RecordedStore final : public kv::Store {
+class RecordedStore final : public test::ForwardingStore {
  public:
   RecordedStore(kv::Store& store, std::string records)
-      : store_(store), records_(std::move(records)) {}
+      : ForwardingStore(store), records_(std::move(records)) {}
   void txn(kv::Txn txn, kv::TryOptions options, kv::TxnCallback done) override {
     bool changes = false;
     bool recorded = false;
@@ -51,21 +52,10 @@ class RecordedStore final : public kv::Store {
       recorded = recorded || (record && op.kind == kv::Op::Kind::kPut);
     }
     if (changes && !recorded) fail("a repair changes something without a record of it");
-    store_.txn(std::move(txn), options, std::move(done));
-  }
-  std::unique_ptr<kv::Watch> watch(kv::KeyRange range, Revision start,
-                                   kv::WatchHandler* handler) override {
-    return store_.watch(std::move(range), start, handler);
-  }
-  Status compact(Revision revision, kv::TryOptions options) override {
-    return store_.compact(revision, options);
-  }
-  std::vector<kv::MemberStatus> status(kv::TryOptions options) override {
-    return store_.status(options);
+    ForwardingStore::txn(std::move(txn), options, std::move(done));
   }
 
  private:
-  kv::Store& store_;
   const std::string records_;
 };
 
