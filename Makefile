@@ -22,7 +22,7 @@ export SYMNAS_BUILD := $(abspath $(BUILD))
 .PHONY: lab lab-down asan clean
 .PHONY: sim sim-exhaustive sim-mutants
 .PHONY: bench bench-compare bench-capacity bench-profile
-.PHONY: bench-raw bench-engine bench-shared bench-failover
+.PHONY: bench-raw bench-quotas bench-engine bench-shared bench-failover
 .PHONY: packages packages-test release machines machines-san ansible-test ha-tests fuzz
 .PHONY: shells sim-long soak lab-asan lab-tsan lab-tests torture conformance openapi api-fuzz
 .PHONY: monitoring-tests lab-soak workloads report databases trunking
@@ -76,6 +76,7 @@ help:
 	@echo '               DECIDER=pacemaker or keepalived RUNS=2: under that, in machines'
 	@echo 'make bench-capacity FILES=200000  memory of instances and cached inodes, etcd bytes'
 	@echo 'make bench-profile CASE=...  where the processor time of one of its cases goes'
+	@echo 'make bench-quotas  with and without a limit of the user who writes'
 	@echo 'make bench-raw symnas against the raw LUN file; make bench-engine: its volume engine'
 	@echo 'make api-fuzz SECONDS=20  the API of a lab is asked at random, by its OpenAPI document'
 	@echo 'make openapi   docs/operations/openapi.json anew, after a change of routes or schemas'
@@ -260,6 +261,9 @@ endif
 
 bench-shared: setup build
 	@tests/bench/shared
+
+bench-quotas: setup build
+	@tests/bench/quotas
 
 bench-raw: setup build
 	@tests/bench/raw

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import urllib.parse
+from statistics import median
 
 from peer import REPO, netns, product
 
@@ -92,22 +93,25 @@ class Target:
         return result
 
 
-def start_symnas(lab, lun_size="2G"):
+def start_symnas(lab, lun_size="2G", as_root=True):
     lab.up(heads=1, lun_count=LUNS, lun_size=lun_size)
-    return serve(lab)
+    return serve(lab, as_root)
 
 
-def serve(lab):
-    """The VNFS to load, on a lab of one head; a Target with roles instance, etcd, vnfsd."""
+def serve(lab, as_root=True):
+    """The VNFS to load, on a lab of one head; a Target with roles instance, etcd, vnfsd.
+
+    as_root: what the client does is root's there; else it is nobody's.
+    """
     symnas = lab.symnas()
     luns = lab.state.data["luns"]
     symnas("network", "create", "nfs0", "--device", "eth1")
     symnas("lun", "import", *[f"{lun['name']}={lun['path']}" for lun in luns])
     symnas("volume", "create", "v1", "--luns", ",".join(lun["name"] for lun in luns),
            "--stripe-unit", "256K")
-    symnas("fs", "create", EXPORT, "--volume", "v1")
+    symnas("fs", "create", EXPORT, "--volume", "v1", "--mode", "0755" if as_root else "0777")
     symnas("export", "create", EXPORT, "--fs", EXPORT, "--path", "/", "--clients", "10.0.0.0/24",
-           "--access", "rw", "--squash", "none")
+           "--access", "rw", "--squash", "none" if as_root else "all")
     symnas("vnfs", "create", "vnfs1", "--vip", f"{VIP}/24", "--network", "nfs0",
            "--exports", EXPORT, "--heads", "c1n1", timeout_s=120)
 
@@ -119,6 +123,31 @@ def serve(lab):
                 "vnfsd": [lab.process("vnfsd.c1n1")["pid"]]}
 
     return Target(lab, "symnas", f"nfs://{VIP}/{EXPORT}", processes)
+
+
+def measure(targets, case, shape, opts, file_mib=None):
+    """Interleaved rounds; returns the median figures of both and the median ratio."""
+    name, connections, depth = shape
+    runs = {target.name: [] for target in targets}
+    for number in range(opts.rounds):
+        for target in targets:
+            runs[target.name].append(
+                target.load(case, connections, depth, opts, seed=number + 1, file_mib=file_mib))
+    unit, key = rate_of(case)
+    ours, theirs = (runs[t.name] for t in targets)
+    return {
+        "case": f"{case}, {name}" + (", warm cache" if file_mib else ""), "unit": unit,
+        "symnas": median([r[key] for r in ours]), "peer": median([r[key] for r in theirs]),
+        "ratio": median([a[key] / max(b[key], 1e-9) for a, b in zip(ours, theirs, strict=True)]),
+        "cpu_us_per_op": median([r["cpu_us_per_op"] for r in ours]),
+        "peer_cpu_us_per_op": median([r["cpu_us_per_op"] for r in theirs]),
+        "p50_us": median([r["p50_us"] for r in ours]),
+        "peer_p50_us": median([r["p50_us"] for r in theirs]),
+    }
+
+
+HEADINGS = (f"{'case':<34}{'symnas':>11}{'FSAL_VFS':>11} {'unit':<6}{'ratio':>7}{'us/op':>10}"
+            f"{'peer us':>10}")
 
 
 def show(row):
