@@ -83,11 +83,10 @@ class ExportsBackend {
 class KeytabsBackend {
  public:
   virtual ~KeytabsBackend() = default;
-  // `file`: the bytes of a keytab, secret. Keys of the former kvno are kept. Returns when the
+  // Keys of the former kvno are kept. Returns when the
   // instance of the VNFS has taken it. Errors: as ExportsBackend::edit_exports(), kInvalidArgument
-  // (what is wrong with the keytab).
-  virtual Result<std::string> set_keytab(const std::string& vnfs, const std::string& file,
-                                         Mode mode) = 0;
+  // (what is wrong with the keytab, or the domain).
+  virtual Result<std::string> set_keytab(const KeytabRequest& request, Mode mode) = 0;
   // Errors: as edit_exports(), kNotFound, kBusy (clients of an export have to use Kerberos).
   virtual Result<std::string> remove_keytab(const std::string& vnfs, Mode mode) = 0;
 };

@@ -257,12 +257,18 @@ Result<ExportEdit> export_edit(const json& body) {
   return edit;
 }
 
-Result<std::string> keytab_request(const json& body) {
-  std::string text;
-  SYMNAS_TRY(Reader(body, "vnfs keytab").text("keytab", text).finish());
+Result<KeytabRequest> keytab_request(const json& body) {
+  std::string text, domain;
+  SYMNAS_TRY(Reader(body, "vnfs keytab")
+                 .text("keytab", text)
+                 .text("owner_domain", domain, Need::kOptional)
+                 .finish());
   auto file = from_base64(text);
   if (!file) return fail(file.error().code, "vnfs keytab: keytab: " + file.error().message);
-  return file;
+  KeytabRequest request;
+  request.file = std::move(*file);
+  if (body.contains("owner_domain")) request.owner_domain = std::move(domain);
+  return request;
 }
 
 Result<std::vector<std::string>> vnfses_request(const json& body) {

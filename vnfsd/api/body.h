@@ -39,8 +39,8 @@ Result<ExportRequest> export_request(const nlohmann::json& body);
 Result<ExportEdit> export_edit(const nlohmann::json& body);
 // The VNFSs that begin or cease to serve an export.
 Result<std::vector<std::string>> vnfses_request(const nlohmann::json& body);
-// The bytes of a keytab: secret.
-Result<std::string> keytab_request(const nlohmann::json& body);
+// Without the VNFS's name. Holds the bytes of a keytab: secret.
+Result<KeytabRequest> keytab_request(const nlohmann::json& body);
 Result<VnfsRequest> vnfs_request(const nlohmann::json& body);
 // Either path or ino is given.
 Result<DumpRequest> dump_request(const nlohmann::json& body);

@@ -12,6 +12,7 @@
 #include "vnfsd/plans/exports.h"
 #include "vnfsd/plans/keytab.h"
 #include "vnfsd/plans/levels.h"
+#include "vnfsd/plans/plan_keytab.h"
 #include "vnfsd/plans/security.h"
 #include "vnfsd/records/levels.h"
 
@@ -286,6 +287,8 @@ json vnfs_document(const ClusterView& view) {
     }
     document["clients"] = clients_of(view, vnfs.name());
     document["keytab"] = keytab_document(view, vnfs.name());
+    if (const auto keytab = view.keytabs.find(vnfs.name()); keytab != view.keytabs.end())
+      document["owner_domain"] = owner_domain_of(keytab->second.record);
     const auto move = view.moves.find(vnfs.name());
     if (move != view.moves.end()) {
       const records::MoveRecord& record = move->second.record;

@@ -1,6 +1,8 @@
 // Requests of administrators that are more than a name. Value types.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "common/base/ids.h"
@@ -11,6 +13,12 @@ struct LunImportRequest {
   std::string name;
   std::string path;
   enum class Force { kNo, kYes } force = Force::kNo;
+};
+
+struct KeytabRequest {
+  std::string vnfs;
+  std::string file;                         // the bytes of a keytab, secret
+  std::optional<std::string> owner_domain;  // nullopt: it stays; empty: the realm's
 };
 
 // Names an inode by `path`, or by `ino` when `path` is empty.

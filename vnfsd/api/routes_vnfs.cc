@@ -87,8 +87,9 @@ Result<json> why(const Call& call) {
 }
 
 Result<json> set_keytab(const Call& call) {
-  SYMNAS_ASSIGN(const std::string file, keytab_request(call.body));
-  return done(call.backends.keytabs.set_keytab(call.name(), file, call.request.mode));
+  SYMNAS_ASSIGN(KeytabRequest request, keytab_request(call.body));
+  request.vnfs = call.name();
+  return done(call.backends.keytabs.set_keytab(request, call.request.mode));
 }
 
 Result<json> remove_keytab(const Call& call) {

@@ -15,7 +15,8 @@ namespace {
 using nlohmann::json;
 
 struct Options {
-  std::string name, file;
+  std::string name, file, owner_domain;
+  CLI::Option* domain_given = nullptr;
 };
 
 // A keytab is never an argument: others can see those.
@@ -27,7 +28,9 @@ Result<std::string> keytab_in(const std::string& file) {
 Status set(Context& context, const Options& o) {
   SYMNAS_TRY(check_path_name(o.name));
   SYMNAS_ASSIGN(const std::string file, keytab_in(o.file));
-  return context.change("POST", "/v1/vnfs/" + o.name + "/keytab", {{"keytab", to_base64(file)}});
+  json body = {{"keytab", to_base64(file)}};
+  if (o.domain_given->count() != 0) body["owner_domain"] = o.owner_domain;
+  return context.change("POST", "/v1/vnfs/" + o.name + "/keytab", body);
 }
 
 Status show(Context& context, const Options& o) {
@@ -52,6 +55,9 @@ void add_vnfs_keytab(CommandLine& line, CLI::App* vnfs) {
   verb->add_option("VNFS", o->name, "Name of the VNFS")->required();
   verb->add_option("--file", o->file, "The keytab of nfs/VNFS.DOMAIN; - reads it from the input")
       ->required();
+  o->domain_given = verb->add_option(
+      "--owner-domain", o->owner_domain,
+      "Domain of owners that NFSv4 clients name (idmapd.conf); '': the realm in lower case");
   verb->callback([&line, o] { line.action = [o](Context& context) { return set(context, *o); }; });
   auto shown = std::make_shared<Options>();
   CLI::App* look = noun->add_subcommand("show", "Its principals, kvnos and enctypes; never a key");

@@ -5,17 +5,9 @@
 
 #include "vnfsd/instance/ganesha_conf.h"
 #include "vnfsd/plans/exports.h"
+#include "vnfsd/plans/plan_keytab.h"
 
 namespace symnas::vnfsd::instance {
-namespace {
-
-std::string lower_case(std::string text) {
-  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return text;
-}
-
-}  // namespace
-
 std::string clock_file(const Config& config) { return config.daemon.run_dir + "/clock"; }
 
 Result<std::string> render_instance_file(const InstancePlan& plan) {
@@ -56,7 +48,7 @@ Result<std::string> render_instance_file(const InstancePlan& plan) {
   if (plan.keytab) {
     document["kerberos"] = {{"keytab", plan.paths.keytab},
                             {"realm", plan.realm()},
-                            {"domain", lower_case(plan.realm())}};
+                            {"domain", owner_domain_of(*plan.keytab)}};
   }
   return document.dump(2) + "\n";
 }

@@ -198,6 +198,24 @@ std::vector<KeytabEntry> with_former_keys(std::vector<KeytabEntry> now,
   return now;
 }
 
+std::string lower_case(std::string text) {
+  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return text;
+}
+
+Result<std::string> parse_owner_domain(std::string_view text) {
+  const std::string domain = lower_case(std::string(text));
+  const bool is_one =
+      domain.size() <= kOwnerDomainBytesMax && domain.find("..") == std::string::npos &&
+      domain.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-") == std::string::npos &&
+      !domain.starts_with('.') && !domain.ends_with('.');
+  if (is_one) return domain;
+  return fail(ErrorCode::kInvalidArgument,
+              fmt::format("keytab: the domain of owners '{}' is none: write it as clients have it "
+                          "in idmapd.conf, such as example.com",
+                          text));
+}
+
 Status check_size(const std::vector<KeytabEntry>& entries) {
   if (entries.size() <= kKeytabEntriesMax && keytab_file(entries).size() <= kKeytabBytesMax)
     return {};

@@ -31,6 +31,11 @@ bool is_strong(std::uint16_t enctype);
 // The part of a principal behind "@".
 std::string realm_of(std::string_view principal);
 
+// With the letters of ASCII in lower case.
+std::string lower_case(std::string text);
+// A domain of owners (RFC 8881, 5.9) in lower case. Errors: kInvalidArgument (it is none).
+Result<std::string> parse_owner_domain(std::string_view text);
+
 // Whether an instance of the VNFS can be asked with these keys: all of them are of
 // nfs/NAME@REALM of one realm, NAME is the VNFS's name or begins with it and a dot, and the newest
 // ones are strong. Errors: kInvalidArgument (what to do).

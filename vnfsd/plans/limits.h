@@ -47,5 +47,7 @@ inline constexpr std::int64_t kRefusalNs = 60'000'000'000;
 // record that every head reads.
 inline constexpr std::size_t kKeytabBytesMax = 64 << 10;
 inline constexpr std::size_t kKeytabEntriesMax = 128;
+// Of a domain of owners: as of a DNS name.
+inline constexpr std::size_t kOwnerDomainBytesMax = 255;
 
 }  // namespace symnas::vnfsd

@@ -82,6 +82,11 @@ Status check_has_keytab(const ClusterView& view, const std::string& vnfs,
                   exported, vnfs, vnfs));
 }
 
+std::string owner_domain_of(const records::KeytabRecord& keytab) {
+  if (!keytab.owner_domain().empty() || keytab.keys().empty()) return keytab.owner_domain();
+  return lower_case(realm_of(keytab.keys(0).principal()));
+}
+
 bool can_open(const ClusterView& view, const records::KeytabRecord& keytab,
               const std::string& head) {
   const auto there = view.heads.find(head);

@@ -25,6 +25,9 @@ Result<Change> plan_keytab_set(const ClusterView& view, const std::string& vnfs,
 // Errors: kNotFound (no such VNFS, or it has no keytab), kBusy (an export of it needs Kerberos).
 Result<Change> plan_keytab_remove(const ClusterView& view, const std::string& vnfs);
 
+// The domain of owners that clients of the VNFS name: the record's, or its realm in lower case.
+std::string owner_domain_of(const records::KeytabRecord& keytab);
+
 // Whether the VNFS can serve an export that leaves some client nothing but Kerberos: otherwise that
 // client would not be served. Errors: kBusy (the VNFS has no keytab; what to do).
 Status check_has_keytab(const ClusterView& view, const std::string& vnfs,

@@ -22,6 +22,7 @@ const char* const kVnfsSchemas = R"json({
   "level?": "count",
   "clients": "list of text: addresses of those that were connected a moment ago",
   "keytab": "list of KeytabKey: with which keys it takes Kerberos; none: it takes none",
+  "owner_domain?": "text: of owners that NFSv4 clients name, if it has a keytab",
   "move?": "Move: an order under way"
 },
 "KeytabKey": {
@@ -30,7 +31,8 @@ const char* const kVnfsSchemas = R"json({
   "enctype": "text"
 },
 "Keytab": {
-  "keytab": "text: the file, in base64; it is secret, and shown nowhere"
+  "keytab": "text: the file, in base64; it is secret, and shown nowhere",
+  "owner_domain?": "text: of owners that NFSv4 clients name; empty: the realm; missing: it stays"
 },
 "Vip": {
   "address": "text",

@@ -25,17 +25,24 @@ std::vector<KeytabEntry> kept(const ThisHead& head, const ClusterView& view,
 
 }  // namespace
 
-Result<std::string> KeytabAdmin::set_keytab(const std::string& vnfs, const std::string& file,
-                                            Mode mode) {
-  SYMNAS_ASSIGN(const std::vector<KeytabEntry> entries, parse_keytab(file));
+Result<std::string> KeytabAdmin::set_keytab(const api::KeytabRequest& request, Mode mode) {
+  const std::string& vnfs = request.vnfs;
+  SYMNAS_ASSIGN(const std::vector<KeytabEntry> entries, parse_keytab(request.file));
+  SYMNAS_ASSIGN(const std::string domain, parse_owner_domain(request.owner_domain.value_or("")));
   SYMNAS_TRY(check_keytab(entries, vnfs));
   SYMNAS_TRY(read_when_ready(head_, reader_));
   return exports_.edit_exports(
       [&](const ClusterView& view) -> Result<Change> {
         const std::vector<KeytabEntry> all = kept(head_, view, vnfs, entries);
         SYMNAS_TRY(check_size(all));
-        SYMNAS_ASSIGN(const records::KeytabRecord sealed,
+        SYMNAS_ASSIGN(records::KeytabRecord sealed,
                       instance::seal_keytab(view, vnfs, all, head_.clock.wall_ns()));
+        const auto former = view.keytabs.find(vnfs);
+        if (request.owner_domain) {
+          sealed.set_owner_domain(domain);
+        } else if (former != view.keytabs.end()) {
+          sealed.set_owner_domain(former->second.record.owner_domain());
+        }
         return plan_keytab_set(view, vnfs, sealed);
       },
       mode);

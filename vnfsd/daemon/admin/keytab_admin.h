@@ -16,8 +16,7 @@ class KeytabAdmin final : public api::KeytabsBackend {
   KeytabAdmin(const ThisHead& head, ClusterReader& reader, api::ExportsBackend& exports)
       : head_(head), reader_(reader), exports_(exports) {}
 
-  Result<std::string> set_keytab(const std::string& vnfs, const std::string& file,
-                                 Mode mode) override;
+  Result<std::string> set_keytab(const api::KeytabRequest& request, Mode mode) override;
   Result<std::string> remove_keytab(const std::string& vnfs, Mode mode) override;
 
  private:

@@ -44,8 +44,9 @@ Result<kv::Txn> KeytabKeeper::sealed_anew(const ClusterView& view, const std::st
   const auto file = instance::open_keytab(head_.config, keytab.record, keytab_subject(view, vnfs));
   if (!file) return txn;
   SYMNAS_ASSIGN(const auto entries, parse_keytab(*file));
-  SYMNAS_ASSIGN(const records::KeytabRecord sealed,
+  SYMNAS_ASSIGN(records::KeytabRecord sealed,
                 instance::seal_keytab(view, vnfs, entries, keytab.record.set_ns()));
+  sealed.set_owner_domain(keytab.record.owner_domain());
   const std::string key = kv::keys::kKeytabs + vnfs;
   txn.compares.push_back(kv::mod_revision_is(key, keytab.mod_revision));
   txn.success.push_back(kv::put(key, sealed.SerializeAsString()));

@@ -69,8 +69,9 @@ struct FakeVnfs final : VnfsBackend {
 
 struct FakeKeytabs final : KeytabsBackend {
   explicit FakeKeytabs(Notes& told) : notes(told) {}
-  Result<std::string> set_keytab(const std::string& vnfs, const std::string& file, Mode) override {
-    return notes(fmt::format("vnfs {}: keytab of {} bytes", vnfs, file.size()));
+  Result<std::string> set_keytab(const KeytabRequest& request, Mode) override {
+    return notes(fmt::format("vnfs {}: keytab of {} bytes{}", request.vnfs, request.file.size(),
+                             request.owner_domain ? ", owners of " + *request.owner_domain : ""));
   }
   Result<std::string> remove_keytab(const std::string& vnfs, Mode) override {
     return notes(fmt::format("vnfs {}: keytab removed", vnfs));

@@ -106,6 +106,14 @@ TEST(Keytab, TheFormerKeysCount) {
   EXPECT_FALSE(parse_keytab(keytab_file(all)));
 }
 
+TEST(Keytab, ADomainOfOwnersIsANameInDns) {
+  EXPECT_EQ(parse_owner_domain("Example.COM").value_or("?"), "example.com");
+  EXPECT_EQ(parse_owner_domain("").value_or("?"), "");
+  for (const char* text : {"a@b", "a b", ".a", "a.", "a..b", "a/b"})
+    EXPECT_EQ(parse_owner_domain(text).error().code, ErrorCode::kInvalidArgument) << text;
+  EXPECT_FALSE(parse_owner_domain(std::string(256, 'a')));
+}
+
 TEST(Keytab, TheFormerKvnoIsKept) {
   const auto kvnos = [](const std::vector<KeytabEntry>& entries) {
     std::string out;

@@ -114,6 +114,14 @@ TEST_F(PlanKeytabTest, AnExportThatNeedsItIsNotAddedWithoutIt) {
   EXPECT_TRUE(plan_export_add(builder.view(), "secret", {"vnfs1"}));
 }
 
+TEST_F(PlanKeytabTest, OwnersAreOfTheRealmOrOfWhatIsSet) {
+  records::KeytabRecord keytab = sealed();
+  EXPECT_EQ(owner_domain_of(keytab), "x.org");
+  keytab.set_owner_domain("example.com");
+  EXPECT_EQ(owner_domain_of(keytab), "example.com");
+  EXPECT_EQ(owner_domain_of({}), "");
+}
+
 TEST_F(PlanKeytabTest, TheDigestSaysWhetherTheHeadCanOpenIt) {
   records::KeytabRecord keytab = sealed();
   const auto digest_on = [&](const std::string& head) {

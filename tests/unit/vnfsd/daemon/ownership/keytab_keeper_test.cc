@@ -88,6 +88,16 @@ TEST_F(KeytabKeeperTest, AHeadThatComesGetsIt) {
   EXPECT_EQ(revision(), after);
 }
 
+TEST_F(KeytabKeeperTest, TheDomainOfOwnersStays) {
+  records::KeytabRecord record = builder.view().keytabs.at("vnfs1").record;
+  record.set_owner_domain("example.com");
+  builder.put(kv::keys::kKeytabs + "vnfs1", record.SerializeAsString());
+  give_key("c1n3");
+  follow_on("c1n2");
+  EXPECT_TRUE(opens("c1n3"));
+  EXPECT_EQ(builder.view().keytabs.at("vnfs1").record.owner_domain(), "example.com");
+}
+
 TEST_F(KeytabKeeperTest, AHeadThatHasLostItsKeyGetsItAgain) {
   std::filesystem::remove(folder() + "/c1n1/seal.key");
   give_key("c1n1");
