@@ -40,9 +40,11 @@ Status show(Context& context, const Options& o) {
     return fail(ErrorCode::kNotFound,
                 fmt::format("vnfs {}: does not exist (symnas vnfs ls shows what does)", o.name));
   }
-  return context.print(
-      {{"keytab", vnfs.value("keytab", json::array())}}, "keytab",
-      {plain("PRINCIPAL", "principal"), plain("KVNO", "kvno"), plain("ENCTYPE", "enctype")});
+  json keys = vnfs.value("keytab", json::array());
+  for (json& key : keys) key["owner_domain"] = vnfs.value("owner_domain", "");
+  return context.print({{"keytab", std::move(keys)}}, "keytab",
+                       {plain("PRINCIPAL", "principal"), plain("KVNO", "kvno"),
+                        plain("ENCTYPE", "enctype"), plain("OWNERS OF", "owner_domain")});
 }
 
 }  // namespace
@@ -60,7 +62,8 @@ void add_vnfs_keytab(CommandLine& line, CLI::App* vnfs) {
       "Domain of owners that NFSv4 clients name (idmapd.conf); '': the realm in lower case");
   verb->callback([&line, o] { line.action = [o](Context& context) { return set(context, *o); }; });
   auto shown = std::make_shared<Options>();
-  CLI::App* look = noun->add_subcommand("show", "Its principals, kvnos and enctypes; never a key");
+  CLI::App* look =
+      noun->add_subcommand("show", "Its principals, kvnos, enctypes and domain; never a key");
   look->add_option("VNFS", shown->name, "Name of the VNFS")->required();
   look->callback([&line, shown] { line.action = [shown](Context& c) { return show(c, *shown); }; });
   auto removed = std::make_shared<Options>();

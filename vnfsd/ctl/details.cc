@@ -57,6 +57,10 @@ std::string_view details_of(std::string_view command) {
       {"network create",
        "What a VNFS sends from a VIP leaves by that VIP's network. To hosts outside its "
        "subnet it goes through the gateway of its family (one of IPv4, one of IPv6)."},
+      {"vnfs keytab set",
+       "The keytab is of nfs/VNFS.DOMAIN, with keys of AES; keys of the former kvno are kept "
+       "(docs/operations/kerberos.md). --owner-domain is the Domain of the clients' idmapd.conf; "
+       "without it the domain stays as it is."},
       {"lun scan",
        "Shows the devices that this head could import, what is on each (free; a LUN of this "
        "or another cluster; a filesystem, RAID or LVM member or partition table; in use), "

@@ -277,7 +277,9 @@ function Actions({ record, onOpen }: { record: ExportRecord; onOpen(open: Open):
 // Which keys VNFSs have, never a key itself.
 function Keytabs() {
   const all = useSeen<VnfsList>("/v1/vnfs").data?.vnfs ?? [];
-  const rows = all.flatMap((one) => one.keytab.map((key) => ({ ...key, vnfs: one.name })));
+  const rows = all.flatMap((one) =>
+    one.keytab.map((key) => ({ ...key, vnfs: one.name, owners: one.owner_domain ?? "" })),
+  );
   if (rows.length === 0) return null;
   return (
     <Part title="Kerberos keys of VNFSs">
@@ -292,6 +294,7 @@ function Keytabs() {
           { title: "Principal", show: (one) => one.principal },
           { title: "Version (kvno)", show: (one) => String(one.kvno) },
           { title: "Encryption", show: (one) => one.enctype },
+          { title: "Domain of owners", show: (one) => one.owners },
         ]}
       />
     </Part>

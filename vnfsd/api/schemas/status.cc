@@ -56,6 +56,7 @@ const char* const kStatusSchemas = R"json({
   "level?": "count",
   "clients?": "list of text",
   "keytab?": "list of KeytabKey",
+  "owner_domain?": "text",
   "move?": "Move"
 },
 "Instance": {

@@ -14,7 +14,8 @@ from steps.gss import callers
 from steps.kerberos import secured
 from steps.name_services import FIRST_GROUP, name_services
 from steps.rpc import MOUNT, MOUNT_PORT, NFS, from_client
-from symlab.service import EXPORT, VIP
+from symlab.kdc import DOMAIN, host_name
+from symlab.service import EXPORT, VIP, VNFS
 
 MAXSEQ = 0x80000000
 CALLER = "wire1"
@@ -147,6 +148,35 @@ def groups_of_a_principal_count_everywhere(bench):
         check(done.status == "OK", f"RENAME by a member of the group: {done}")
         for folder, name in ((folders[1], "moved"), (export, "from"), (export, "to")):
             root.compound(0, ops.putfh(folder), ops.remove(name))
+
+
+@lab_test("operations/kerberos.md", "architecture/names.md")
+def owners_are_of_the_domain_that_is_set(bench):
+    """Owners by name: of the realm in lower case, or of the domain that the keytab was set with,
+    which stays when another keytab is set."""
+    with callers(bench) as made:
+        kdc = made.kdc
+        keytab = kdc.keytab("domain.keytab", f"nfs/{host_name(VNFS)}", new_keys=False)
+        for given, good, bad in ((["--owner-domain", "Other.Example"], "other.example", DOMAIN),
+                                 ([], "other.example", DOMAIN),
+                                 (["--owner-domain", ""], DOMAIN, "other.example")):
+            bench.symnas("vnfs", "keytab", "set", VNFS, "--file", keytab, *given)
+            shown = bench.symnas("vnfs", "keytab", "show", VNFS)
+            check(good in shown, f"keytab show does not name {good}: {shown}")
+            with from_client(bench):
+                expect(folder_of_owner(f"daemon@{good}"), "OK", f"an owner of {good}")
+                expect(folder_of_owner(f"daemon@{bad}"), "BADOWNER", f"an owner of {bad}")
+
+
+def folder_of_owner(owner):
+    """What a folder of that owner, made and removed again, is answered."""
+    root = Connection(VIP)
+    export = root_of(root)
+    done = eventually(30.0, "the owner is known", lambda: known(root.compound(
+        0, ops.putfh(export), ops.create(ops.DIR, "owned", {attr.OWNER: owner.encode()}))))
+    if done.status == "OK":
+        root.compound(0, ops.putfh(export), ops.remove("owned"))
+    return done.status
 
 
 def known(done):

@@ -49,9 +49,11 @@ TEST_F(KeytabCommands, SetSendsTheFileAndPrintsWhatWasDone) {
 
 TEST_F(KeytabCommands, ShowPrintsWhatKeysThereAre) {
   const json keytab = {{{"principal", "nfs/vnfs1@R"}, {"kvno", 3}, {"enctype", "aes256"}}};
-  const json answer = {{"vnfs", {{{"name", "vnfs1"}, {"keytab", keytab}}}}};
+  const json answer = {
+      {"vnfs", {{{"name", "vnfs1"}, {"keytab", keytab}, {"owner_domain", "example.com"}}}}};
   EXPECT_EQ(run({"vnfs", "keytab", "show", "vnfs1"}, answer), 0);
   EXPECT_NE(out.str().find("nfs/vnfs1@R"), std::string::npos);
+  EXPECT_NE(out.str().find("example.com"), std::string::npos);
   EXPECT_EQ(run({"vnfs", "keytab", "show", "vnfs2"}, answer), 3);
 }
 
