@@ -3,10 +3,10 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <map>
 #include <string>
 
 #include "common/base/ip_text.h"
+#include "common/base/keyed_repeats.h"
 #include "common/base/log.h"
 #include "common/base/thread_annotations.h"
 #include "fsal_cluster/plugin/ganesha.h"
@@ -23,17 +23,13 @@ extern "C" {
 namespace symnas::plugin {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 // A client tries again and again: one line a minute for each, and of so many clients.
-class Refusals {
+class RefusedClients {
  public:
   void note(const std::string& client, const std::string& why) {
-    const Clock::time_point now = Clock::now();
+    const std::chrono::nanoseconds now = std::chrono::steady_clock::now().time_since_epoch();
     const MutexLock lock(mutex_);
-    std::erase_if(told_, [&](const auto& one) { return now >= one.second; });
-    if (told_.size() >= kRefusedClientsTold || told_.contains(client)) return;
-    told_[client] = now + std::chrono::milliseconds(kNameNoteMs);
+    if (!lines_.is_due(client, now.count())) return;
     log::warn(
         "Kerberos: client {} is refused: {:?} (its clock, its ticket's key and this VNFS's keytab "
         "have to agree: symnas vnfs keytab show)",
@@ -42,7 +38,8 @@ class Refusals {
 
  private:
   Mutex mutex_;
-  std::map<std::string, Clock::time_point> told_ GUARDED_BY(mutex_);
+  log::KeyedRepeats<std::string> lines_ GUARDED_BY(mutex_){kRefusedClientPauseNs,
+                                                           kRefusedClientsTold};
 };
 
 std::string address_of(SVCXPRT* transport) {
@@ -53,8 +50,8 @@ std::string address_of(SVCXPRT* transport) {
 }
 
 void refused(SVCXPRT* transport, const char* why) {
-  static Refusals refusals;
-  refusals.note(address_of(transport), why);
+  static RefusedClients clients;
+  clients.note(address_of(transport), why);
 }
 
 std::string name_in(const svc_rpc_gss_data* context) {

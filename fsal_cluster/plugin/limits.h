@@ -85,7 +85,8 @@ inline constexpr std::size_t kKnownOwnersMax = 1000;
 inline constexpr std::int64_t kForgetNamesMs = 1000;  // between two looks for unused ones of them
 // At most one line of the log in this time about services that do not answer.
 inline constexpr std::int64_t kNameNoteMs = 60'000;
-// Clients whose refusals (Kerberos) are logged in that time.
+// Refusals (Kerberos) in the log: one of a client in this time, and of this many clients.
+inline constexpr std::int64_t kRefusedClientPauseNs = 60'000'000'000;
 inline constexpr std::size_t kRefusedClientsTold = 32;
 // An entry of passwd at first, and at most.
 inline constexpr std::size_t kPasswdBytes = 4096;

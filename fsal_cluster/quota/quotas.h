@@ -23,9 +23,10 @@
 #include <string>
 #include <utility>
 
+#include "common/base/keyed_repeats.h"
 #include "common/base/result.h"
 #include "common/base/thread_annotations.h"
-#include "fsal_cluster/quota/refusal_log.h"
+#include "fsal_cluster/quota/limits.h"
 #include "fsal_cluster/quota/subject.h"
 #include "fsal_cluster/quota/usage_table.h"
 
@@ -128,7 +129,8 @@ class Quotas {
   const Means means_;
   mutable Mutex mutex_;
   std::map<Subject, Pending> pending_ GUARDED_BY(mutex_);
-  RefusalLog refusals_ GUARDED_BY(mutex_);
+  // About which subjects that were refused the log has a line.
+  log::KeyedRepeats<Subject> refusals_ GUARDED_BY(mutex_){kRefusalPauseNs, kRefusalsKnownMax};
 };
 
 }  // namespace symnas::fs
