@@ -12,6 +12,7 @@ from nfs4_wire import opaque, u32
 from rpc_wire import Rejected, Rpc
 from steps.gss import callers
 from steps.kerberos import secured
+from steps.nfs4 import Holder, expect, root_of
 from steps.name_services import FIRST_GROUP, name_services
 from steps.rpc import MOUNT, MOUNT_PORT, NFS, from_client
 from symlab.kdc import DOMAIN, host_name
@@ -21,11 +22,6 @@ MAXSEQ = 0x80000000
 CALLER = "wire1"
 USER_NAME, GROUP = "symnas-user", str(FIRST_GROUP + 3).encode()
 PUTROOTFH = opaque("") + u32(0, 1, ops.PUTROOTFH)  # a COMPOUND
-
-
-def expect(seen, wanted, what):
-    check(seen == wanted or (isinstance(wanted, tuple) and seen in wanted),
-          f"{what}: {seen}, expected {wanted}")
 
 
 @lab_test("operations/kerberos.md")
@@ -63,13 +59,6 @@ def check_numbers_count_once(one):
     one.on_new_connection()
     one.sequence = 5000
     expect(one.null_call(), "ok", "the next number")
-
-
-def root_of(connection):
-    """The export's handle."""
-    found = connection.compound(0, ops.putrootfh(), ops.lookup(EXPORT), ops.getfh())
-    check(found.status == "OK", f"LOOKUP of the export: {found}")
-    return found.results[-1].value
 
 
 @lab_test("operations/kerberos.md")
@@ -189,49 +178,6 @@ def folder_of_group(root, where, name):
                          ops.setattr_({attr.MODE: 0o770, attr.OWNER_GROUP: GROUP}), ops.getfh())
     check(done.status == "OK", f"a folder of group {GROUP}: {done}")
     return done.results[-1].value
-
-
-class Holder:
-    """A client of NFSv4.1 with an open file and a lock in it."""
-
-    def __init__(self, connection, owner, verifier):
-        self.connection = connection
-        made = self.done(ops.exchange_id(owner, verifier))[0].value
-        self.client_id = made.client_id
-        self.session = self.done(ops.create_session(made.client_id, made.sequence))[0].value.id
-        self.number = 0
-        self.opened = None  # (handle, stateid)
-
-    def ask(self, *operations):
-        self.number += 1
-        return self.connection.compound(1, ops.sequence(self.session, self.number), *operations)
-
-    def done(self, *operations):
-        """The results of what has to be answered OK."""
-        found = self.connection.compound(1, *operations)
-        check(found.status == "OK", f"{found}")
-        return found.results
-
-    def leave(self):
-        if self.opened:
-            self.ask(ops.putfh(self.opened[0]), ops.close(self.opened[1]))
-        self.done(ops.destroy_session(self.session))
-        self.done(ops.destroy_clientid(self.client_id))
-
-    def lock(self, handle, name, reclaim):
-        """The statuses of OPEN and LOCK."""
-        claim = ops.claim_previous() if reclaim else ops.claim_null(name)
-        how = ops.NO_CREATE if reclaim else ops.unchecked()
-        opened = self.ask(ops.putfh(handle), ops.open_(claim, self.client_id, "o",
-                                                       ops.BOTH | ops.NO_DELEGATION, how=how),
-                          ops.getfh())
-        if opened.status != "OK":
-            return opened.status, None, None
-        stateid, file = opened.results[2].value.stateid, opened.results[3].value
-        self.opened = file, stateid
-        locked = self.ask(ops.putfh(file), ops.lock(
-            ops.WRITE_LT, 0, 10, ops.new_locker(0, stateid, 0, self.client_id, "l"), reclaim))
-        return "OK", locked.status, file
 
 
 @lab_test("INV-7", "operations/kerberos.md", "architecture/locks.md")
