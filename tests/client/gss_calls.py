@@ -22,7 +22,7 @@ SERVICES = {"krb5": NONE, "krb5i": INTEGRITY, "krb5p": PRIVACY}
 PSEUDO_FLAVORS = {"krb5": 390003, "krb5i": 390004, "krb5p": 390005}
 # auth_stat
 TOOWEAK, CREDPROBLEM, CTXPROBLEM = 5, 13, 14
-_NFS = 100003
+NFS_PORT, NFS = 2049, (100003, 4)
 _CALL = 0
 
 
@@ -47,10 +47,13 @@ class ContextRefused(Exception):
 class GssConnection(Connection):
     """A connection whose calls have a context. `service` is that of all calls from now on."""
 
-    def __init__(self, address, server, principal, keytab, flavor="krb5"):
-        """server, principal: of Kerberos; keytab: of the latter. Errors: ContextRefused."""
-        super().__init__(address)
-        self.address = address
+    def __init__(self, address, server, principal, keytab, flavor="krb5", port=NFS_PORT,
+                 program=NFS):
+        """server, principal: of Kerberos; keytab: of the latter; program: (number, version) of what
+        answers at the port. Errors: ContextRefused."""
+        super().__init__(address, port)
+        self.address, self.port = address, port
+        self.program = program
         self.service = SERVICES[flavor]
         self.sequence = 0
         self.sent = {}  # xid: (sequence, service)
@@ -65,7 +68,7 @@ class GssConnection(Connection):
     def _make_context(self):
         token = self.context.step()
         self.credential = self.credential_of(INIT, 0, NONE, b"")
-        xid = Connection.send(self, _NFS, 4, 0, opaque(token))
+        xid = Connection.send(self, *self.program, 0, opaque(token))
         try:
             answer = Connection.answer_to(self, xid)
         except Rejected as rejected:
@@ -85,7 +88,7 @@ class GssConnection(Connection):
     def on_new_connection(self):
         """The same context, as after a connection was lost."""
         self.close()
-        fresh = Connection(self.address)
+        fresh = Connection(self.address, self.port)
         self.socket = fresh.socket
 
     def send(self, program, version, procedure, arguments, xid=None, rpc_version=2, **wrong):
@@ -161,7 +164,7 @@ class GssConnection(Connection):
         """auth_stat of a call of NFSv4 that is denied, "ok", the name of another refusal, or
         "dropped": there is no answer."""
         try:
-            self.answer_to(self.send(_NFS, 4, procedure, arguments, **wrong))
+            self.answer_to(self.send(*self.program, procedure, arguments, **wrong))
         except Rejected as rejected:
             return rejected.answer.u32() if rejected.how == "AUTH_ERROR" else rejected.how
         except Gone:

@@ -19,8 +19,9 @@ class Callers:
         self.kdc = kdc
         self.keytabs = {}
 
-    def connect(self, name, flavor="krb5"):
-        """A connection of that principal, which is made when it is first named."""
+    def connect(self, name, flavor="krb5", **where):
+        """A connection of that principal, which is made when it is first named. where: as
+        GssConnection's, if it is not NFS."""
         if name not in self.keytabs:
             path = self.kdc.path(f"caller{len(self.keytabs)}.keytab")
             if os.path.exists(path):
@@ -29,7 +30,7 @@ class Callers:
                 self.kdc.add_principal(name)  # an earlier case has made it
             self.keytabs[name] = self.kdc.keytab(os.path.basename(path), name)
         return GssConnection(VIP, f"nfs/{host_name(VNFS)}@{REALM}", f"{name}@{REALM}",
-                             self.keytabs[name], flavor)
+                             self.keytabs[name], flavor, **where)
 
 
 @contextlib.contextmanager
