@@ -29,7 +29,7 @@ REMOVAL_MAX_S = 300.0
 # All but the directory of 100,000 names, which would take longer than the cases.
 REMOVAL = r"find /mnt/{version} -mindepth 1 -maxdepth 1 ! -name many -exec rm -rf {{}} \;"
 
-UNPACK_PROGRAMS = "tar xf /dev/vdb -C /"
+UNPACK_PROGRAMS = "tar xf {device} -C /"
 UNPACK = "cd /run && tar xf /dev/vda && guest_statd"
 SECOND_CLIENT = """
 insmod /run/macvlan.ko && ip link add link eth0 name second type macvlan || exit 1
@@ -53,10 +53,11 @@ for point in $(cut -d' ' -f2 /proc/mounts | grep ^/mnt/); do umount $point || ex
 
 class Guest:
     def __init__(self, site, two_clients, secured=None):
-        """secured: a sites.Secured, for mounts with Kerberos."""
+        """secured: a secured.Secured, for mounts with Kerberos."""
         self.site = site
         self.secured = secured
         self.two_clients = two_clients
+        self.has_programs = two_clients or bool(secured)
         self.mounted = set()
         self.vm = UmlVm("guest", site.lab.vm_root())
         self.vm.start(ADDRESS, NFS_BRIDGE, site.lab.hub_netns, cgroup=site.lab.cgroup(),
@@ -64,8 +65,9 @@ class Guest:
         if secured:
             self.run(secured.start_script("/dev/vdb"))
         self.run(UNPACK)
+        if self.has_programs:  # on the last disk
+            self.run(UNPACK_PROGRAMS.format(device="/dev/vdc" if secured else "/dev/vdb"))
         if two_clients:
-            self.run(UNPACK_PROGRAMS)
             self.run(SECOND_CLIENT.format(address=SECOND_ADDRESS))
 
     def _disks(self, folder):
@@ -80,8 +82,9 @@ class Guest:
         disks = [disk_of(folder, "guest.tar", add)]
         if self.secured:
             disks.append(self.secured.disk(ADDRESS.split("/", maxsplit=1)[0]))
-        if self.two_clients:
-            disks.append(disk_of(folder, "programs.tar", programs.add_programs))
+        if self.has_programs:
+            disks.append(disk_of(folder, "programs.tar", lambda tar: programs.add_programs(
+                tar, compilers=self.two_clients)))
         return disks
 
     def run(self, script):

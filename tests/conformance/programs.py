@@ -58,12 +58,13 @@ def _add_project(tar, source):
     return inner
 
 
-def add_programs(tar):
-    """Adds all to an archive that is unpacked in the VM's root."""
+def add_programs(tar, compilers=True):
+    """Adds all, or all but what builds a project (minutes), to an archive that is unpacked in the
+    VM's root."""
     names = ["git", "sqlite3", "rsync", "tar"]
     inner = []
     source = os.path.join(vm_image.cache_dir(), PROJECT)
-    if os.path.exists(source):
+    if compilers and os.path.exists(source):
         inner = _add_project(tar, source)
         names += COMPILERS
     programs = [path for path in map(shutil.which, names) if path]

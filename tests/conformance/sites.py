@@ -8,9 +8,9 @@ import re
 import subprocess
 import threading
 
-import kerberos_disk
 import peer
-from symlab import kdc, product
+from secured import Secured
+from symlab import product
 from symlab.cluster import Lab
 from symlab.errors import LabError
 from symlab.service import EXPORT, VIP, VNFS, Service
@@ -24,25 +24,6 @@ MANY_NAMES = 100_000
 FINDING = re.compile(r"/v[\d.]+/([^/]+)/.*")  # of a file of a case
 MOVE_MAX_S = 60.0
 CHECK_MAX_S = 120.0
-
-
-class Secured:
-    """Kerberos in the site's lab: a KDC, the VNFS's keytab, an export that takes one flavor."""
-
-    def __init__(self, lab, flavor):
-        self.flavor = flavor
-        self.kdc = kdc.Kdc(lab)
-        self.kdc.create()
-        lab.symnas()("vnfs", "keytab", "set", VNFS, "--file", self.kdc.add_server(VNFS))
-        lab.symnas()("export", "set", EXPORT, "--sec", flavor)
-        kerberos_disk.add_client(self.kdc)
-
-    def disk(self, client):
-        return kerberos_disk.make(self.kdc.directory, {client: kerberos_disk.CLIENT,
-                                                       VIP: kdc.host_name(VNFS)})
-
-    def start_script(self, device):
-        return kerberos_disk.start_script(self.kdc).replace("/dev/vda", device)
 
 
 class Site:
