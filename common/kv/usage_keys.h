@@ -33,6 +33,13 @@ inline std::string quota_graces(FsId fs) { return quota_table(fs, 'G'); }
 inline std::string quota_grace(FsId fs, std::uint8_t kind, std::uint32_t id) {
   return of_subject(quota_graces(fs), kind, id);
 }
+// Directory trees, by number.
+inline std::string quota_trees(FsId fs) { return quota_table(fs, 'T'); }
+inline std::string quota_tree(FsId fs, std::uint32_t id) {
+  std::string key = quota_trees(fs);
+  append_be32(key, id);
+  return key;
+}
 // The usage that is in no slot.
 inline std::string usage_bases(FsId fs) { return quota_table(fs, 'B'); }
 inline std::string usage_bases(FsId fs, std::uint32_t epoch) {

@@ -38,6 +38,9 @@ bool QuotaUsage::take(const kv::KeyValue& kv) {
     case QuotaKey::Part::kGrace:
       if (!records::QuotaGrace().ParseFromString(kv.value)) unparsable();
       return true;
+    case QuotaKey::Part::kTree:
+      if (!trees_[key->subject.id].ParseFromString(kv.value)) unparsable();
+      return true;
     case QuotaKey::Part::kBase:
     case QuotaKey::Part::kSlot: break;
   }

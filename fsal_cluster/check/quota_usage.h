@@ -27,6 +27,7 @@ class QuotaUsage {
   Findings& findings_;
   std::map<std::uint32_t, Usages> counted_;   // by epoch: what inodes say
   std::map<std::uint32_t, Usages> recorded_;  // by epoch: bases and slots
+  std::map<std::uint32_t, records::QuotaTree> trees_;
   records::QuotaMode mode_;
 };
 

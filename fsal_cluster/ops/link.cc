@@ -31,7 +31,6 @@ Result<kv::Mutation> plan_link(FsId fs, const Credentials& who, const Node& targ
   if (place.entry() != nullptr)
     return fail(ErrorCode::kAlreadyExists, place.name + ": exists already");
   SYMNAS_TRY(check_add(who, place.record(), target.type()));
-  SYMNAS_TRY(check_same_tree(target.record, place.record(), place.name));
   records::Inode inode = target.record;
   inode.set_nlink(inode.nlink() + 1);
   inode.set_ctime_ns(now_ns);
@@ -54,6 +53,8 @@ Result<DirectoryChange> link(Context& context, const Credentials& who, const Han
         SYMNAS_ASSIGN(const Place place, read_place(context, directory, name));
         const std::int64_t now_ns = context.session.next_time_ns();
         SYMNAS_ASSIGN(kv::Mutation mutation, plan_link(context.fs, who, node, place, now_ns));
+        SYMNAS_ASSIGN(const TxnPart trees, trees_of_link(context, node, place));
+        trees.add_to(mutation);
         SYMNAS_ASSIGN(const kv::Committed done, commit_call(context, std::move(mutation)));
         return change_of(context, place.directory, now_ns, done, pre_of(attempt, turn));
       });

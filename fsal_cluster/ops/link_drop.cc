@@ -26,6 +26,11 @@ void TxnPart::add_to(kv::Mutation& mutation) const {
   mutation.writes.insert(mutation.writes.end(), writes.begin(), writes.end());
 }
 
+void TxnPart::add_to(TxnPart& part) const {
+  part.compares.insert(part.compares.end(), compares.begin(), compares.end());
+  part.writes.insert(part.writes.end(), writes.begin(), writes.end());
+}
+
 TxnPart plan_link_drop(FsId fs, MountId mount, const Node& node, Fate fate, const TxnPart& removal,
                        std::int64_t now_ns) {
   TxnPart part = removal;

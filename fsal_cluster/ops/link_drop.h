@@ -27,6 +27,7 @@ struct TxnPart {
   std::vector<kv::Compare> compares;
   std::vector<kv::Op> writes;
   void add_to(kv::Mutation& mutation) const;
+  void add_to(TxnPart& part) const;
 };
 
 enum class Fate { kKeepsLinks, kOrphaned, kRemoved };

@@ -103,7 +103,7 @@ Result<records::Inode> new_inode(const NewNodeInput& input) {
   SYMNAS_TRY(set_owner(inode, input));
   set_mode_of_new(inode, input);
   SYMNAS_TRY(set_acl_of_new(inode, input));
-  inode.set_tree(input.place.record().tree());
+  inode.set_tree(input.tree.id);
   SYMNAS_TRY(set_content(inode, input));
   inode.set_atime_ns(time_or(input.node.attributes.atime_ns, input.now_ns));
   inode.set_mtime_ns(time_or(input.node.attributes.mtime_ns, input.now_ns));
@@ -127,6 +127,7 @@ Result<NewNodePlan> plan_new_node(const NewNodeInput& input) {
   plan.mutation.compares = {unchanged(input.fs, place.directory.node), unchanged(bucket)};
   plan.mutation.writes = {put_inode(input.fs, input.ino, plan.inode), put_bucket(bucket)};
   for (const kv::Op& token : input.tokens) plan.mutation.writes.push_back(token);
+  if (input.tree.removed) plan.mutation.compares.push_back(*input.tree.removed);
   plan.mutation.merged_puts = {touch(input.fs, place.ino(), input.now_ns)};
   return plan;
 }
@@ -135,6 +136,7 @@ Result<Created> try_add_node(Context& context, const NewNodeRequest& request, co
                              int attempt, const DirectoryTurn& turn) {
   if (request.node.attributes.acl && !context.acls)
     return fail(ErrorCode::kNotSupported, "ACL: the filesystem does not keep any");
+  SYMNAS_ASSIGN(TreeOf tree, tree_of(context, place.record()));
   SYMNAS_ASSIGN(const Ino ino, context.inos.next());
   NewNodeInput input{.fs = context.fs,
                      .who = request.who,
@@ -145,6 +147,7 @@ Result<Created> try_add_node(Context& context, const NewNodeRequest& request, co
                      .ino = ino,
                      .generation = Generation{context.mount.value()},
                      .tokens = {},
+                     .tree = std::move(tree),
                      .now_ns = context.session.next_time_ns()};
   // A recovery gives a file that has a token new times: so a file whose mtime the client has chosen
   // gets no token here.

@@ -12,6 +12,7 @@
 #include "fsal_cluster/ops/context.h"
 #include "fsal_cluster/ops/directory_change.h"
 #include "fsal_cluster/ops/nodes.h"
+#include "fsal_cluster/ops/quota.h"
 #include "fsal_cluster/types/types.h"
 
 namespace symnas::fs {
@@ -26,6 +27,7 @@ struct NewNodeInput {
   Ino ino;
   Generation generation;
   std::vector<kv::Op> tokens;  // FileData::tokens_at_create
+  TreeOf tree;                 // of the directory; handed on
   std::int64_t now_ns = 0;
 };
 struct NewNodePlan {

@@ -1,7 +1,11 @@
 #include "fsal_cluster/ops/quota.h"
 
+#include <algorithm>
+#include <initializer_list>
+
+#include "common/kv/usage_keys.h"
 #include "fsal_cluster/access/access.h"
-#include "fsal_cluster/ops/nodes.h"
+#include "fsal_cluster/quota/limits.h"
 
 namespace symnas::fs {
 namespace {
@@ -12,6 +16,17 @@ Quotas::Exempt exempt(const Credentials& who) {
 
 constexpr std::uint8_t without(SubjectKind kind) {
   return static_cast<std::uint8_t>(1U << static_cast<unsigned>(kind));
+}
+
+tl::unexpected<Error> other_tree(const std::string& name) {
+  return fail(ErrorCode::kCrossDevice,
+              name + ": lies in another directory tree with a quota; copy it instead");
+}
+
+void add_removed(TxnPart& part, std::initializer_list<const TreeOf*> trees) {
+  for (const TreeOf* tree : trees) {
+    if (tree->removed) part.compares.push_back(*tree->removed);
+  }
 }
 
 }  // namespace
@@ -52,11 +67,67 @@ Status may_ask(const Credentials& who, const Subject& subject) {
                                           " may not ask about " + to_string(subject));
 }
 
-Status check_same_tree(const records::Inode& inode, const records::Inode& directory,
-                       const std::string& name) {
-  if (inode.tree() == directory.tree()) return {};
-  return fail(ErrorCode::kCrossDevice,
-              name + ": lies in another directory tree with a quota; copy it instead");
+Result<TreeOf> tree_of(Context& context, const records::Inode& inode) {
+  TreeOf out;
+  if (inode.tree() == 0) return out;
+  const std::string key = kv::keys::quota_tree(context.fs, inode.tree());
+  SYMNAS_ASSIGN(const kv::CachedValue read, context.session.read(key));
+  if (!read.value) {
+    out.removed = kv::key_absent(key);
+    return out;
+  }
+  if (!out.record.ParseFromString(*read.value))
+    return fail(ErrorCode::kCorrupt,
+                "directory tree " + std::to_string(inode.tree()) + ": its record cannot be parsed");
+  out.id = inode.tree();
+  out.revision = read.mod_revision;
+  return out;
+}
+
+Result<TreesOfRename> trees_of_rename(Context& context, const Node& source, const Place& from,
+                                      const Place& to) {
+  TreesOfRename out;
+  SYMNAS_ASSIGN(const TreeOf before, tree_of(context, from.record()));
+  SYMNAS_ASSIGN(const TreeOf after, tree_of(context, to.record()));
+  SYMNAS_ASSIGN(const TreeOf own, tree_of(context, source.record));
+  if (before.id != after.id && (own.id != after.id || source.is_directory()))
+    return other_tree(to.name);
+  add_removed(out.part, {&before, &after, &own});
+  if (after.id == 0) return out;
+  if (own.id == 0) out.number = after.id;
+  if (!source.is_directory() || after.record.state() == records::QuotaTree::READY) return out;
+  records::QuotaTree next = after.record;
+  const auto& moved = next.moved();
+  if (std::find(moved.begin(), moved.end(), source.ino.value()) == moved.end()) {
+    if (moved.size() >= kTreeMovedMax)
+      return fail(ErrorCode::kBusy, to.name + ": its directory tree is being marked; try again");
+    next.add_moved(source.ino.value());
+  }
+  const std::string key = kv::keys::quota_tree(context.fs, after.id);
+  out.part.compares.push_back(kv::mod_revision_is(key, after.revision));
+  out.part.writes.push_back(kv::put(key, next.SerializeAsString()));
+  return out;
+}
+
+Result<TxnPart> trees_of_link(Context& context, const Node& target, const Place& place) {
+  TxnPart out;
+  SYMNAS_ASSIGN(const TreeOf own, tree_of(context, target.record));
+  SYMNAS_ASSIGN(const TreeOf there, tree_of(context, place.record()));
+  if (own.id != there.id) return other_tree(place.name);
+  add_removed(out, {&own, &there});
+  return out;
+}
+
+Result<TxnPart> tree_of_removed(Context& context, const Node& directory) {
+  TxnPart out;
+  SYMNAS_ASSIGN(const TreeOf tree, tree_of(context, directory.record));
+  if (!tree.is_root(directory.ino)) return out;
+  constexpr auto kKind = static_cast<std::uint8_t>(SubjectKind::kTree);
+  const std::string key = kv::keys::quota_tree(context.fs, tree.id);
+  out.compares = {kv::mod_revision_is(key, tree.revision)};
+  out.writes = {kv::erase(key), kv::erase(kv::keys::quota_limit(context.fs, kKind, tree.id)),
+                kv::erase(kv::keys::quota_grace(context.fs, kKind, tree.id))};
+  return out;
 }
 
 }  // namespace symnas::fs

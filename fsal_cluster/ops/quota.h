@@ -2,11 +2,16 @@
 // a directory tree with a quota holds what was made in it.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "common/base/result.h"
 #include "fsal_cluster/ops/context.h"
+#include "fsal_cluster/ops/link_drop.h"
+#include "fsal_cluster/ops/nodes.h"
 #include "fsal_cluster/quota/quotas.h"
+#include "fsal_cluster/quota/records.pb.h"
 #include "fsal_cluster/schema/inode.h"
 #include "fsal_cluster/types/types.h"
 
@@ -23,9 +28,33 @@ Status charge_new_owner(Context& context, const Credentials& who, const Handle& 
 // Pure. Root asks about everybody, others about themselves and their groups, as of rpc.rquotad(8).
 // Errors: kPermission.
 Status may_ask(const Credentials& who, const Subject& subject);
-// Pure. An inode gets a name in a directory of its own tree only, as with projects of XFS. Errors:
-// kCrossDevice.
-Status check_same_tree(const records::Inode& inode, const records::Inode& directory,
-                       const std::string& name);
+// The directory tree that an inode belongs to.
+struct TreeOf {
+  std::uint32_t id = 0;  // 0: none
+  records::QuotaTree record;
+  Revision revision;  // of the record
+  // The inode has the number of a tree that was removed, which is never used again: that the cache
+  // is not older than the tree.
+  std::optional<kv::Compare> removed;
+  bool is_root(Ino ino) const { return id != 0 && record.root() == ino.value(); }
+};
+// Cost: none without a number, else a read of one cached key. Errors: kCorrupt, Session::read.
+Result<TreeOf> tree_of(Context& context, const records::Inode& inode);
+
+// What the trees of two directories ask of a RENAME between them, or within one.
+struct TreesOfRename {
+  TxnPart part;
+  std::optional<std::uint32_t> number;  // that the renamed inode is to get
+};
+// An inode stays in its tree, as with projects of XFS. While a tree is marked, what is renamed in
+// it is marked at once, and a directory is put on the list of what the marker looks at again: its
+// names may have come from where the marker has not been to where it has. Errors: kCrossDevice,
+// kBusy (that list is full: try again), those of tree_of().
+Result<TreesOfRename> trees_of_rename(Context& context, const Node& source, const Place& from,
+                                      const Place& to);
+// That a file may get a name in this directory, as far as trees are concerned. Errors: as above.
+Result<TxnPart> trees_of_link(Context& context, const Node& target, const Place& place);
+// A tree goes with its directory: erases its record and its limit, if the directory has one.
+Result<TxnPart> tree_of_removed(Context& context, const Node& directory);
 
 }  // namespace symnas::fs

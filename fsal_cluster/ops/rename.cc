@@ -79,6 +79,8 @@ Result<Replaced> replace_target(Context& context, const RenameInput& input) {
   if (input.target->is_directory()) {
     SYMNAS_TRY(check_empty(context, input.target->ino, input.to.name));  // why: rmdir.cc
     out.part = plan_directory_removal(context.fs, *input.target);
+    SYMNAS_ASSIGN(const TxnPart tree, tree_of_removed(context, *input.target));
+    tree.add_to(out.part);
     return out;
   }
   SYMNAS_ASSIGN(LinkDrop drop, LinkDrop::prepare(context, *input.target, input.now_ns));
@@ -104,6 +106,9 @@ struct Turns {
 
 Result<Renamed> try_rename(Context& context, RenameInput input, int attempt, const Turns& turns) {
   SYMNAS_TRY(check_rename(input));
+  SYMNAS_ASSIGN(const TreesOfRename trees,
+                trees_of_rename(context, input.source, input.from, input.to));
+  input.tree = trees.number;
   std::optional<Revision> move;
   if (input.moves_directory()) {
     SYMNAS_ASSIGN(move, read_move_key(context));
@@ -116,6 +121,7 @@ Result<Renamed> try_rename(Context& context, RenameInput input, int attempt, con
   input.now_ns = context.session.next_time_ns();
   SYMNAS_ASSIGN(Replaced replaced, replace_target(context, input));
   SYMNAS_ASSIGN(kv::Mutation mutation, plan_rename(input, replaced.part, move));
+  trees.part.add_to(mutation);
   SYMNAS_ASSIGN(const kv::Committed done, commit_call(context, std::move(mutation)));
   if (replaced.file) replaced.file->committed();
   return Renamed{
@@ -129,8 +135,6 @@ Status check_rename(const RenameInput& input) {
   const Node& source = input.source;
   SYMNAS_TRY(check_delete(input.who, input.from.record(), source.record));
   SYMNAS_TRY(check_add(input.who, input.to.record(), source.type()));
-  if (input.between_directories())
-    SYMNAS_TRY(check_same_tree(source.record, input.to.record(), input.to.name));
   if (input.moves_directory())  // its ".." is written
     SYMNAS_TRY(check_access(input.who, source.record, kMayWrite));
   if (input.target == nullptr) return {};
@@ -156,6 +160,7 @@ Result<kv::Mutation> plan_rename(const RenameInput& input, const TxnPart& drop,
 
   records::Inode moved = input.source.record;
   moved.set_ctime_ns(input.now_ns);
+  if (input.tree) moved.set_tree(*input.tree);
   if (input.moves_directory()) moved.set_parent(input.to.ino().value());
   mutation.writes.push_back(put_inode(input.fs, input.source.ino, moved));
   if (directory_move) {

@@ -27,6 +27,7 @@ struct RenameInput {
   const Node& source;
   const Node* target;  // what `to` names now, or nullptr
   std::int64_t now_ns = 0;
+  std::optional<std::uint32_t> tree = {};  // the number that the source gets (quota.h)
 
   bool between_directories() const { return from.ino() != to.ino(); }
   bool moves_directory() const { return source.is_directory() && between_directories(); }
@@ -45,8 +46,8 @@ Result<kv::Mutation> plan_rename(const RenameInput& input, const TxnPart& drop,
                                  const std::optional<Revision>& directory_move);
 
 // Does nothing when both names lead to one inode (rename(2)). Errors: kNotFound, kInvalidArgument
-// (a directory into itself or below), those of check_rename, plan_rename, read_place,
-// retry_conflicts.
+// (a directory into itself or below), those of check_rename, trees_of_rename, plan_rename,
+// read_place, retry_conflicts.
 Result<Renamed> rename(Context& context, const Credentials& who, const Handle& from_dir,
                        const std::string& from_name, const Handle& to_dir,
                        const std::string& to_name);

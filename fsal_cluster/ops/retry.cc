@@ -18,6 +18,7 @@ bool is_negative(ErrorCode code) {
     case ErrorCode::kIsDirectory:
     case ErrorCode::kNotEmpty:
     case ErrorCode::kTooManyLinks:
+    case ErrorCode::kCrossDevice:  // directory trees
     case ErrorCode::kNoSpace:
     case ErrorCode::kNotSupported:
     case ErrorCode::kInvalidArgument: return true;
@@ -35,7 +36,6 @@ bool is_negative(ErrorCode code) {
     case ErrorCode::kCorrupt:
     case ErrorCode::kForeign:
     case ErrorCode::kNameTooLong:
-    case ErrorCode::kCrossDevice:
     case ErrorCode::kBadHandle:
     case ErrorCode::kBadCookie:
     case ErrorCode::kShutdown:

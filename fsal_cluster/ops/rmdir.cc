@@ -5,6 +5,7 @@
 #include "common/kv/keys.h"
 #include "fsal_cluster/access/access.h"
 #include "fsal_cluster/ops/directory_change.h"
+#include "fsal_cluster/ops/quota.h"
 #include "fsal_cluster/ops/retry.h"
 #include "fsal_cluster/ops/unlink.h"
 #include "fsal_cluster/ops/xattrs.h"
@@ -54,8 +55,10 @@ Result<DirectoryChange> rmdir(Context& context, const Credentials& who, const Ha
         // (docs/design.md 5.2).
         SYMNAS_TRY(check_empty(context, target.ino, name));
         const std::int64_t now_ns = context.session.next_time_ns();
-        SYMNAS_ASSIGN(const kv::Committed done,
-                      commit_call(context, plan_rmdir(context.fs, place, target, now_ns)));
+        SYMNAS_ASSIGN(const TxnPart tree, tree_of_removed(context, target));
+        kv::Mutation mutation = plan_rmdir(context.fs, place, target, now_ns);
+        tree.add_to(mutation);
+        SYMNAS_ASSIGN(const kv::Committed done, commit_call(context, std::move(mutation)));
         return change_of(context, place.directory, now_ns, done, pre_of(attempt, turn));
       });
 }

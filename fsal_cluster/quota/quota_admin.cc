@@ -1,43 +1,15 @@
 #include "fsal_cluster/quota/quota_admin.h"
 
-#include <functional>
 #include <utility>
 #include <vector>
 
 #include "common/kv/usage_keys.h"
+#include "fsal_cluster/quota/admin_change.h"
 #include "fsal_cluster/quota/usage_table.h"
-#include "fsal_cluster/schema/stamp.h"
 #include "fsal_cluster/types/limits.h"
 
 namespace symnas::fs {
 namespace {
-
-// Reads the key, plans its change, commits it. `plan` answers the operations; none: nothing is to
-// be done.
-using Plan = std::function<Result<std::vector<kv::Op>>(const std::optional<kv::KeyValue>&)>;
-Result<bool> change(kv::Store& store, FsId fs, const std::string& key, const Plan& plan,
-                    Doing doing = Doing::kChange) {
-  for (int attempt = 0; attempt < kConflictRetriesMax; ++attempt) {
-    kv::Txn look;
-    look.success = {kv::get(key), kv::get(kv::keys::stamp(fs))};
-    SYMNAS_ASSIGN(kv::TxnResult read, kv::txn_blocking(store, std::move(look), kAdminDeadlineMs));
-    std::optional<kv::KeyValue> now;
-    if (!read.results[0].kvs.empty()) now = read.results[0].kvs.front();
-    SYMNAS_ASSIGN(std::vector<kv::Op> writes, plan(now));
-    if (writes.empty()) return attempt > 0;  // an earlier try may have done it
-    if (doing == Doing::kCheck) return true;
-    StampAdvance stamp = advance_stamp(fs, read.results[1], attempt);
-    kv::Txn txn;
-    txn.compares = {kv::mod_revision_is(key, now ? now->mod_revision : Revision{0}),
-                    std::move(stamp.compare)};
-    txn.success = std::move(writes);
-    txn.success.push_back(std::move(stamp.put));
-    const auto done = kv::txn_blocking(store, std::move(txn), kAdminDeadlineMs);
-    if (done && done->succeeded) return true;
-    if (!done && !kv::maybe_executed(done.error())) return tl::unexpected<Error>(done.error());
-  }
-  return fail(ErrorCode::kConflict, "quota: others keep changing the same record; try again");
-}
 
 std::uint8_t kind_of(const Subject& subject) { return static_cast<std::uint8_t>(subject.kind); }
 
@@ -52,11 +24,12 @@ Result<records::QuotaMode> mode_of(const std::optional<kv::KeyValue>& kv) {
 
 Result<bool> switch_quotas(kv::Store& store, FsId fs, QuotaSwitch to) {
   const std::string key = kv::keys::quota_mode(fs);
-  const auto plan = [&](const std::optional<kv::KeyValue>& now) -> Result<std::vector<kv::Op>> {
+  const auto plan = [&](const std::optional<kv::KeyValue>& now) -> Result<PlannedChange> {
     SYMNAS_ASSIGN(records::QuotaMode mode, mode_of(now));
     const bool off = mode.state() == records::QuotaMode::OFF;
-    if (off == (to == QuotaSwitch::kOff)) return std::vector<kv::Op>();
-    std::vector<kv::Op> writes;
+    if (off == (to == QuotaSwitch::kOff)) return PlannedChange();
+    PlannedChange planned;
+    std::vector<kv::Op>& writes = planned.writes;
     if (to == QuotaSwitch::kOn) {
       mode.set_epoch(mode.epoch() + 1);
       mode.set_state(records::QuotaMode::ARMING);
@@ -69,9 +42,9 @@ Result<bool> switch_quotas(kv::Store& store, FsId fs, QuotaSwitch to) {
       mode.set_state(records::QuotaMode::OFF);
     }
     writes.push_back(kv::put(key, mode.SerializeAsString()));
-    return writes;
+    return planned;
   };
-  return change(store, fs, key, plan);
+  return change_record(store, fs, key, plan);
 }
 
 Result<records::QuotaLimit> edited(records::QuotaLimit limit, const LimitEdit& edit) {
@@ -105,30 +78,42 @@ Status set_limit(kv::Store& store, FsId fs, const Subject& subject, const LimitE
   if (known.state() == records::QuotaMode::OFF)
     return fail(ErrorCode::kInvalidArgument,
                 "quota: usage is not counted yet; run: symnas quota on FILESYSTEM");
+  if (subject.kind == SubjectKind::kTree) {
+    const std::string tree = kv::keys::quota_tree(fs, subject.id);
+    SYMNAS_ASSIGN(const kv::OpResult there,
+                  kv::range_blocking(store, kv::single_key(tree), 1, kAdminDeadlineMs));
+    if (there.kvs.empty())
+      return fail(ErrorCode::kNotFound, "quota: there is no directory " + to_string(subject));
+  }
   const std::string key = kv::keys::quota_limit(fs, kind_of(subject), subject.id);
-  const auto plan = [&](const std::optional<kv::KeyValue>& now) -> Result<std::vector<kv::Op>> {
+  const auto plan = [&](const std::optional<kv::KeyValue>& now) -> Result<PlannedChange> {
     records::QuotaLimit limit;
     if (now && !limit.ParseFromString(now->value))
       return fail(ErrorCode::kCorrupt, "quota: the stored limit cannot be parsed");
     SYMNAS_ASSIGN(const records::QuotaLimit next, edited(limit, edit));
-    if (now && next.SerializeAsString() == now->value) return std::vector<kv::Op>();
-    std::vector<kv::Op> writes = {kv::put(key, next.SerializeAsString())};
+    if (now && next.SerializeAsString() == now->value) return PlannedChange();
+    PlannedChange planned;
+    planned.writes = {kv::put(key, next.SerializeAsString())};
+    // A limit lives as long as its tree.
+    if (subject.kind == SubjectKind::kTree)
+      planned.compares = {kv::key_exists(kv::keys::quota_tree(fs, subject.id))};
     // A new limit begins with a whole grace.
-    if (!now) writes.push_back(kv::erase(kv::keys::quota_grace(fs, kind_of(subject), subject.id)));
-    return writes;
+    if (!now)
+      planned.writes.push_back(kv::erase(kv::keys::quota_grace(fs, kind_of(subject), subject.id)));
+    return planned;
   };
-  const auto done = change(store, fs, key, plan, doing);
+  const auto done = change_record(store, fs, key, plan, doing);
   return done ? Status() : Status(tl::unexpected<Error>(done.error()));
 }
 
 Status remove_limit(kv::Store& store, FsId fs, const Subject& subject, Doing doing) {
   const std::string key = kv::keys::quota_limit(fs, kind_of(subject), subject.id);
-  const auto plan = [&](const std::optional<kv::KeyValue>& now) -> Result<std::vector<kv::Op>> {
-    if (!now) return std::vector<kv::Op>();
-    return std::vector<kv::Op>{kv::erase(key),
-                               kv::erase(kv::keys::quota_grace(fs, kind_of(subject), subject.id))};
+  const auto plan = [&](const std::optional<kv::KeyValue>& now) -> Result<PlannedChange> {
+    if (!now) return PlannedChange();
+    return PlannedChange{
+        {}, {kv::erase(key), kv::erase(kv::keys::quota_grace(fs, kind_of(subject), subject.id))}};
   };
-  SYMNAS_ASSIGN(const bool done, change(store, fs, key, plan, doing));
+  SYMNAS_ASSIGN(const bool done, change_record(store, fs, key, plan, doing));
   if (done) return {};
   return fail(
       ErrorCode::kNotFound,
@@ -146,7 +131,16 @@ Result<QuotaReport> read_quotas(kv::Store& store, FsId fs) {
   out.mode.set_epoch(table.mode().epoch);
   out.mode.set_state(table.mode().state);
   for (const auto& [subject, usage] : table.totals()) out.rows[subject].used = usage;
-  for (const auto& [subject, limit] : table.limits()) out.rows[subject].limit = limit;
+  for (const auto& [subject, limit] : table.limits()) out.rows.try_emplace(subject);
+  out.trees = table.trees();
+  // What has the number of a tree that was removed belongs to none.
+  std::erase_if(out.rows, [&](const auto& row) {
+    return row.first.kind == SubjectKind::kTree && !out.trees.contains(row.first.id);
+  });
+  for (const auto& [id, tree] : out.trees) out.rows.try_emplace({SubjectKind::kTree, id});
+  for (const auto& [subject, limit] : table.limits()) {
+    if (out.rows.contains(subject)) out.rows[subject].limit = limit;
+  }
   for (auto& [subject, row] : out.rows) row.grace = table.grace(subject);
   return out;
 }

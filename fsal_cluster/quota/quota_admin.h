@@ -10,6 +10,7 @@
 #include "common/base/ids.h"
 #include "common/base/result.h"
 #include "common/kv/store.h"
+#include "fsal_cluster/quota/admin_change.h"
 #include "fsal_cluster/quota/records.pb.h"
 #include "fsal_cluster/quota/subject.h"
 
@@ -33,10 +34,8 @@ struct LimitEdit {
 };
 // Pure. Errors: kInvalidArgument (a soft limit above the hard one).
 Result<records::QuotaLimit> edited(records::QuotaLimit limit, const LimitEdit& edit);
-// kCheck answers as kChange would, and changes nothing.
-enum class Doing : std::uint8_t { kChange, kCheck };
 // Errors: as switch_quotas(); those of edited(); kInvalidArgument (usage is not counted: switch it
-// on first).
+// on first); kNotFound (no such tree).
 Status set_limit(kv::Store& store, FsId fs, const Subject& subject, const LimitEdit& edit,
                  Doing doing = Doing::kChange);
 // Errors: as switch_quotas(); kNotFound.
@@ -50,7 +49,8 @@ struct QuotaReport {
     std::optional<records::QuotaLimit> limit;
     records::QuotaGrace grace;
   };
-  std::map<Subject, Row> rows;  // who uses something, or has a limit
+  std::map<Subject, Row> rows;  // who uses something, or has a limit; every tree
+  std::map<std::uint32_t, records::QuotaTree> trees;
 };
 // As recorded: without what mounts have acknowledged and not recorded yet. Errors: kUnavailable.
 Result<QuotaReport> read_quotas(kv::Store& store, FsId fs);

@@ -179,8 +179,8 @@ Result<Quotas::Verdict> Quotas::admit(Charge& charge, const Subjects& subjects, 
   Result<Verdict> verdict = Verdict::kGranted;
   const std::vector<Subject> all = listed(subjects);
   for (const Subject& subject : all) {
-    if (caller.exempt == Exempt::kNo && verdict && *verdict == Verdict::kGranted)
-      verdict = judge(subject, more, moment);
+    const bool exempt = caller.exempt == Exempt::kYes && subject.kind != SubjectKind::kTree;
+    if (!exempt && verdict && *verdict == Verdict::kGranted) verdict = judge(subject, more, moment);
     if (!verdict) {
       note_refusal(subject, verdict.error(), moment.now_ns);
       return verdict;

@@ -65,7 +65,7 @@ class Quotas {
   };
   // Whether the caller has looked since its operation began.
   enum class Looked : std::uint8_t { kNo, kYes };
-  // Of root, which no quota stops (CAP_SYS_RESOURCE on Linux). Its usage counts.
+  // Of root, which only limits of trees stop, as on XFS. Its usage counts.
   enum class Exempt : std::uint8_t { kNo, kYes };
 
   struct Caller {

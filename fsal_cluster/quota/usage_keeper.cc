@@ -35,7 +35,10 @@ records::QuotaGrace grace_of(const records::QuotaLimit& limit, const Usage& used
 }
 
 UsageKeeper::UsageKeeper(AccountingSession& session, UsageTable& table, Options options)
-    : session_(session), table_(table), options_(std::move(options)) {
+    : session_(session),
+      table_(table),
+      options_(std::move(options)),
+      marker_(session, options_.fs, options_.self) {
   session_.when_slots_are_full([this] { loop_.wake(); });
   loop_.start(kQuotaTurnNs, [this] {
     const Status done = turn();
@@ -43,7 +46,7 @@ UsageKeeper::UsageKeeper(AccountingSession& session, UsageTable& table, Options 
         done.error().code != ErrorCode::kEnded)
       log::warn("filesystem {}: usage is not kept: {}; tried again", options_.fs.value(),
                 done.error().message);
-    return kQuotaTurnNs;
+    return done && marker_.is_busy() ? kMarkPauseNs : kQuotaTurnNs;
   });
 }
 
@@ -67,7 +70,8 @@ Status UsageKeeper::turn() {
   if (!others || !is_first(*others)) return {};
   SYMNAS_TRY(fold_ended(*others));
   if (!mode.on()) return advance(mode, *others);
-  return keep_graces();
+  SYMNAS_TRY(keep_graces());
+  return marker_.turn(table_.trees(), [this] { return loop_.stopping(); });
 }
 
 Status UsageKeeper::fold_ended(const std::vector<MountId>& others) {
@@ -163,6 +167,7 @@ Status UsageKeeper::touch(const std::vector<kv::KeyValue>& some) {
 
 Status UsageKeeper::keep_graces() {
   for (const auto& [subject, limit] : table_.limits()) {
+    if (!table_.limit(subject)) continue;  // of a tree that is not marked
     const records::QuotaGrace before = table_.grace(subject);
     const records::QuotaGrace now = grace_of(limit, table_.total(subject), options_.block_bytes,
                                              before, session_.next_time_ns());

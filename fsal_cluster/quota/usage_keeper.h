@@ -1,6 +1,7 @@
 // UsageKeeper: what must be done about usage beside the transactions: it brings counting into force
 // (ARMING, COUNTING with a scan of all inodes, ON), folds slots that are full or whose mount has
-// ended into the bases, and records since when a subject is above a soft limit.
+// ended into the bases, marks directory trees, and records since when a subject is above a soft
+// limit.
 //
 // Of all mounts the one with the smallest id does what needs to be done once; two that do it at the
 // same time do no harm, because every step compares what it was decided from.
@@ -17,6 +18,7 @@
 #include "common/base/loop.h"
 #include "common/base/result.h"
 #include "fsal_cluster/quota/accounting_session.h"
+#include "fsal_cluster/quota/tree_marker.h"
 #include "fsal_cluster/quota/usage_table.h"
 
 namespace symnas::fs {
@@ -61,6 +63,7 @@ class UsageKeeper {
   AccountingSession& session_;
   UsageTable& table_;
   const Options options_;
+  TreeMarker marker_;
   Loop loop_;  // last: it uses all else
 };
 

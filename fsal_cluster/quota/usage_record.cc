@@ -61,6 +61,11 @@ std::optional<QuotaKey> parse_quota_key(FsId fs, const std::string& key) {
       out.subject = *subject;
       return out;
     }
+    case 'T':
+      out.part = QuotaKey::Part::kTree;
+      if (key.size() != at + 4) return std::nullopt;
+      out.subject = {SubjectKind::kTree, read_be32(key, at)};
+      return out;
     case 'B': {
       out.part = QuotaKey::Part::kBase;
       if (key.size() != at + 4 + kSubjectBytes) return std::nullopt;

@@ -17,9 +17,16 @@ std::optional<Usages> decode_usage(const std::string& value);
 
 // What a key of the quota table is of.
 struct QuotaKey {
-  enum class Part : char { kMode = 'C', kLimit = 'L', kGrace = 'G', kBase = 'B', kSlot = 'S' };
+  enum class Part : char {
+    kMode = 'C',
+    kLimit = 'L',
+    kGrace = 'G',
+    kTree = 'T',
+    kBase = 'B',
+    kSlot = 'S'
+  };
   Part part = Part::kMode;
-  Subject subject;          // of a limit, a grace, a base
+  Subject subject;          // of a limit, a grace, a tree, a base
   std::uint32_t epoch = 0;  // of a base, a slot
   MountId mount;            // of a slot
   std::uint32_t slot = 0;

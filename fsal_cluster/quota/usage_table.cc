@@ -49,8 +49,18 @@ Usage UsageTable::total(const Subject& subject) const {
 
 std::optional<records::QuotaLimit> UsageTable::limit(const Subject& subject) const {
   const MutexLock lock(mutex_);
+  if (subject.kind == SubjectKind::kTree) {
+    const auto tree = trees_.find(subject.id);
+    if (tree == trees_.end() || tree->second.state() != records::QuotaTree::READY)
+      return std::nullopt;
+  }
   const auto it = limits_.find(subject);
   return it == limits_.end() ? std::nullopt : std::optional(it->second);
+}
+
+std::map<std::uint32_t, records::QuotaTree> UsageTable::trees() const {
+  const MutexLock lock(mutex_);
+  return trees_;
 }
 
 records::QuotaGrace UsageTable::grace(const Subject& subject) const {
@@ -94,6 +104,7 @@ void UsageTable::on_image(const std::vector<kv::KeyValue>& image, Revision at) {
     const MutexLock lock(mutex_);
     limits_.clear();
     graces_.clear();
+    trees_.clear();
     parts_.clear();
     totals_.clear();
     known_ = {};
@@ -157,6 +168,11 @@ void UsageTable::put(const kv::KeyValue& kv) {
       if (grace.ParseFromString(kv.value)) graces_[key->subject] = grace;
       return;
     }
+    case QuotaKey::Part::kTree: {
+      records::QuotaTree tree;
+      if (tree.ParseFromString(kv.value)) trees_[key->subject.id] = tree;
+      return;
+    }
     case QuotaKey::Part::kBase:
     case QuotaKey::Part::kSlot: break;
   }
@@ -182,6 +198,7 @@ void UsageTable::erase(const std::string& key) {
   if (!parsed) return;
   if (parsed->part == QuotaKey::Part::kLimit) limits_.erase(parsed->subject);
   if (parsed->part == QuotaKey::Part::kGrace) graces_.erase(parsed->subject);
+  if (parsed->part == QuotaKey::Part::kTree) trees_.erase(parsed->subject.id);
   if (parsed->part == QuotaKey::Part::kMode) known_ = {};
 }
 

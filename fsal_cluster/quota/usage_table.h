@@ -60,7 +60,9 @@ class UsageTable final : public kv::Follower {
   void stop();
 
   Usage total(const Subject& subject) const;
+  // The limit that is to be held: of a tree only when everything in it is marked.
   std::optional<records::QuotaLimit> limit(const Subject& subject) const;
+  std::map<std::uint32_t, records::QuotaTree> trees() const;
   records::QuotaGrace grace(const Subject& subject) const;
   std::map<Subject, records::QuotaLimit> limits() const;
   // Of every subject, without what the watch has not shown.
@@ -106,6 +108,7 @@ class UsageTable final : public kv::Follower {
   Revision newest_ GUARDED_BY(mutex_);
   std::map<Subject, records::QuotaLimit> limits_ GUARDED_BY(mutex_);
   std::map<Subject, records::QuotaGrace> graces_ GUARDED_BY(mutex_);
+  std::map<std::uint32_t, records::QuotaTree> trees_ GUARDED_BY(mutex_);
   std::map<std::string, Part> parts_ GUARDED_BY(mutex_);  // bases and slots of every epoch
   Usages totals_ GUARDED_BY(mutex_);                      // of the parts of the mode's epoch
   struct Own {
