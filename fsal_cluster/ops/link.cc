@@ -49,12 +49,13 @@ Result<DirectoryChange> link(Context& context, const Credentials& who, const Han
   return retry_in_directory(
       context, directory.ino,
       [&](int attempt, const DirectoryTurn& turn) -> Result<DirectoryChange> {
-        SYMNAS_ASSIGN(const Node node, require_node(context, target));
+        SYMNAS_ASSIGN(Node node, require_node(context, target));
         SYMNAS_ASSIGN(const Place place, read_place(context, directory, name));
         const std::int64_t now_ns = context.session.next_time_ns();
+        SYMNAS_ASSIGN(const TreesOfChange trees, trees_of_link(context, node, place));
+        if (trees.number) node.record.set_tree(*trees.number);
         SYMNAS_ASSIGN(kv::Mutation mutation, plan_link(context.fs, who, node, place, now_ns));
-        SYMNAS_ASSIGN(const TxnPart trees, trees_of_link(context, node, place));
-        trees.add_to(mutation);
+        trees.part.add_to(mutation);
         SYMNAS_ASSIGN(const kv::Committed done, commit_call(context, std::move(mutation)));
         return change_of(context, place.directory, now_ns, done, pre_of(attempt, turn));
       });

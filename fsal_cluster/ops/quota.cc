@@ -2,10 +2,15 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <map>
+#include <utility>
 
+#include "common/kv/keys.h"
 #include "common/kv/usage_keys.h"
 #include "fsal_cluster/access/access.h"
 #include "fsal_cluster/quota/limits.h"
+#include "fsal_cluster/quota/usage_record.h"
+#include "fsal_cluster/types/limits.h"
 
 namespace symnas::fs {
 namespace {
@@ -27,6 +32,92 @@ void add_removed(TxnPart& part, std::initializer_list<const TreeOf*> trees) {
   for (const TreeOf* tree : trees) {
     if (tree->removed) part.compares.push_back(*tree->removed);
   }
+}
+
+// Whether the numbers of two directories do not tell if they lie in one tree: one that has none may
+// lie in a tree that is being marked.
+bool depends_on_marking(const TreeOf& before, const TreeOf& after, const Node& source) {
+  if (before.id != 0 && after.id != 0) return false;
+  if (before.id == after.id) return source.is_directory();
+  return !(before.id != 0 ? before : after).is_ready();
+}
+
+// The trees of which not everything has its number yet, by root, as etcd has them.
+Result<std::map<Ino, std::uint32_t>> read_trees_being_marked(Context& context) {
+  const std::string prefix = kv::keys::quota_trees(context.fs);
+  SYMNAS_ASSIGN(const kv::OpResult read,
+                context.session.range(kv::prefix_range(prefix), kTreesMax + 1));
+  std::map<Ino, std::uint32_t> out;
+  for (const kv::KeyValue& kv : read.kvs) {
+    records::QuotaTree tree;
+    const auto key = parse_quota_key(context.fs, kv.key);
+    if (!key || !tree.ParseFromString(kv.value))
+      return fail(ErrorCode::kCorrupt, "directory tree: its record cannot be parsed");
+    if (tree.state() != records::QuotaTree::READY) out[Ino{tree.root()}] = key->subject.id;
+  }
+  return out;
+}
+
+// Looks for the tree that a directory lies in, marked or not, from the directory up. Right together
+// with the compare of the move key, as in rename.cc: so trees do not come to lie in each other, and
+// no marked directory outside of its tree.
+class Above {
+ public:
+  // `move`: the move key, if it was read before a barrier already.
+  static Result<Above> look(Context& context, std::optional<Revision> move) {
+    const std::string key = kv::keys::directory_move(context.fs);
+    if (!move) {
+      SYMNAS_ASSIGN(const kv::CachedValue read, context.session.read(key));
+      move = read.value ? read.mod_revision : Revision{0};
+      SYMNAS_TRY(context.session.barrier());
+    }
+    Above out(context);
+    std::optional<std::map<Ino, std::uint32_t>> marked;
+    if (context.quotas != nullptr) marked = context.quotas->trees_being_marked();
+    if (!marked) {
+      SYMNAS_ASSIGN(marked, read_trees_being_marked(context));
+    }
+    out.roots_ = std::move(*marked);
+    if (!out.roots_.empty()) out.part_.compares.push_back(kv::mod_revision_is(key, *move));
+    return out;
+  }
+  Result<std::uint32_t> tree_around(const Node& directory) {
+    Node at = directory;
+    for (int depth = 0; depth < kDirectoryDepthMax; ++depth) {
+      SYMNAS_ASSIGN(const TreeOf tree, tree_of(context_, at.record));
+      if (tree.id != 0) return tree.id;
+      add_removed(part_, {&tree});
+      if (const auto it = roots_.find(at.ino); it != roots_.end()) return it->second;
+      if (roots_.empty() || at.ino == kRootIno) return 0;
+      SYMNAS_ASSIGN(std::optional<Node> above, find_node(context_, Ino{at.record.parent()}));
+      if (!above) return fail(ErrorCode::kConflict, "parent directory: removed meanwhile");
+      at = std::move(*above);
+    }
+    return fail(ErrorCode::kInvalidArgument,
+                "directory: deeper than " + std::to_string(kDirectoryDepthMax) + " levels");
+  }
+  const TxnPart& part() const { return part_; }
+
+ private:
+  explicit Above(Context& context) : context_(context) {}
+
+  Context& context_;
+  std::map<Ino, std::uint32_t> roots_;  // of trees that are being marked
+  TxnPart part_;
+};
+
+// Adds a directory to what the marker is to look at again. False: there is nothing to be put.
+bool add_moved(records::QuotaTree& tree, Ino directory) {
+  if (tree.marker() == 0) return false;  // whoever begins looks at all of it
+  const auto& moved = tree.moved();
+  if (std::find(moved.begin(), moved.end(), directory.value()) != moved.end()) return false;
+  if (moved.size() >= kTreeMovedMax) {
+    tree.clear_moved();
+    tree.clear_marker();  // it begins anew
+  } else {
+    tree.add_moved(directory.value());
+  }
+  return true;
 }
 
 }  // namespace
@@ -84,37 +175,49 @@ Result<TreeOf> tree_of(Context& context, const records::Inode& inode) {
   return out;
 }
 
-Result<TreesOfRename> trees_of_rename(Context& context, const Node& source, const Place& from,
-                                      const Place& to) {
-  TreesOfRename out;
-  SYMNAS_ASSIGN(const TreeOf before, tree_of(context, from.record()));
-  SYMNAS_ASSIGN(const TreeOf after, tree_of(context, to.record()));
+Result<TreesOfChange> trees_of_rename(Context& context, const TreeMove& move) {
+  const Node& source = move.source;
+  TreesOfChange out;
+  SYMNAS_ASSIGN(TreeOf before, tree_of(context, move.from.record()));
+  SYMNAS_ASSIGN(TreeOf after, tree_of(context, move.to.record()));
   SYMNAS_ASSIGN(const TreeOf own, tree_of(context, source.record));
-  if (before.id != after.id && (own.id != after.id || source.is_directory()))
-    return other_tree(to.name);
   add_removed(out.part, {&before, &after, &own});
+  std::uint32_t from = before.id;
+  std::uint32_t to = after.id;
+  if (move.from.ino() != move.to.ino() && depends_on_marking(before, after, source)) {
+    SYMNAS_ASSIGN(Above above, Above::look(context, move.directory_move));
+    SYMNAS_ASSIGN(from, above.tree_around(move.from.directory.node));
+    SYMNAS_ASSIGN(to, above.tree_around(move.to.directory.node));
+    above.part().add_to(out.part);
+  }
+  if (from != to && (own.id != to || source.is_directory())) return other_tree(move.to.name);
   if (after.id == 0) return out;
   if (own.id == 0) out.number = after.id;
-  if (!source.is_directory() || after.record.state() == records::QuotaTree::READY) return out;
-  records::QuotaTree next = after.record;
-  const auto& moved = next.moved();
-  if (std::find(moved.begin(), moved.end(), source.ino.value()) == moved.end()) {
-    if (moved.size() >= kTreeMovedMax)
-      return fail(ErrorCode::kBusy, to.name + ": its directory tree is being marked; try again");
-    next.add_moved(source.ino.value());
-  }
+  if (!source.is_directory() || after.is_ready()) return out;
   const std::string key = kv::keys::quota_tree(context.fs, after.id);
   out.part.compares.push_back(kv::mod_revision_is(key, after.revision));
-  out.part.writes.push_back(kv::put(key, next.SerializeAsString()));
+  if (add_moved(after.record, source.ino))
+    out.part.writes.push_back(kv::put(key, after.record.SerializeAsString()));
   return out;
 }
 
-Result<TxnPart> trees_of_link(Context& context, const Node& target, const Place& place) {
-  TxnPart out;
+Result<TreesOfChange> trees_of_link(Context& context, const Node& target, const Place& place) {
+  TreesOfChange out;
   SYMNAS_ASSIGN(const TreeOf own, tree_of(context, target.record));
   SYMNAS_ASSIGN(const TreeOf there, tree_of(context, place.record()));
-  if (own.id != there.id) return other_tree(place.name);
-  add_removed(out, {&own, &there});
+  add_removed(out.part, {&own, &there});
+  if (own.id == there.id) return out;
+  if (own.id == 0 && !there.is_ready()) {
+    out.number = there.id;
+    out.part.compares.push_back(
+        kv::mod_revision_is(kv::keys::quota_tree(context.fs, there.id), there.revision));
+    return out;
+  }
+  if (there.id != 0 || own.is_ready()) return other_tree(place.name);
+  SYMNAS_ASSIGN(Above above, Above::look(context, std::nullopt));
+  SYMNAS_ASSIGN(const std::uint32_t around, above.tree_around(place.directory.node));
+  if (around != own.id) return other_tree(place.name);
+  above.part().add_to(out.part);
   return out;
 }
 

@@ -37,23 +37,32 @@ struct TreeOf {
   // is not older than the tree.
   std::optional<kv::Compare> removed;
   bool is_root(Ino ino) const { return id != 0 && record.root() == ino.value(); }
+  // Everything in it has its number.
+  bool is_ready() const { return id != 0 && record.state() == records::QuotaTree::READY; }
 };
 // Cost: none without a number, else a read of one cached key. Errors: kCorrupt, Session::read.
 Result<TreeOf> tree_of(Context& context, const records::Inode& inode);
 
-// What the trees of two directories ask of a RENAME between them, or within one.
-struct TreesOfRename {
+// What a RENAME or LINK adds to its transaction for the sake of trees.
+struct TreesOfChange {
   TxnPart part;
-  std::optional<std::uint32_t> number;  // that the renamed inode is to get
+  std::optional<std::uint32_t> number;  // that the inode is to get
+};
+struct TreeMove {
+  const Node& source;
+  const Place& from;
+  const Place& to;
+  std::optional<Revision> directory_move;  // the move key, if it was read before a barrier already
 };
 // An inode stays in its tree, as with projects of XFS. While a tree is marked, what is renamed in
 // it is marked at once, and a directory is put on the list of what the marker looks at again: its
 // names may have come from where the marker has not been to where it has. Errors: kCrossDevice,
-// kBusy (that list is full: try again), those of tree_of().
-Result<TreesOfRename> trees_of_rename(Context& context, const Node& source, const Place& from,
-                                      const Place& to);
-// That a file may get a name in this directory, as far as trees are concerned. Errors: as above.
-Result<TxnPart> trees_of_link(Context& context, const Node& target, const Place& place);
+// those of tree_of(), Session::barrier, Session::range. Cost: while some tree is being marked, and
+// one of two directories has no number, a barrier and a look at what they lie in.
+Result<TreesOfChange> trees_of_rename(Context& context, const TreeMove& move);
+// That a file may get a name in this directory, as far as trees are concerned. One that has no
+// number may get one in a tree that is being marked: it may be in it already. Errors: as above.
+Result<TreesOfChange> trees_of_link(Context& context, const Node& target, const Place& place);
 // A tree goes with its directory: erases its record and its limit, if the directory has one.
 Result<TxnPart> tree_of_removed(Context& context, const Node& directory);
 

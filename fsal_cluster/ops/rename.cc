@@ -106,9 +106,6 @@ struct Turns {
 
 Result<Renamed> try_rename(Context& context, RenameInput input, int attempt, const Turns& turns) {
   SYMNAS_TRY(check_rename(input));
-  SYMNAS_ASSIGN(const TreesOfRename trees,
-                trees_of_rename(context, input.source, input.from, input.to));
-  input.tree = trees.number;
   std::optional<Revision> move;
   if (input.moves_directory()) {
     SYMNAS_ASSIGN(move, read_move_key(context));
@@ -118,6 +115,9 @@ Result<Renamed> try_rename(Context& context, RenameInput input, int attempt, con
     SYMNAS_TRY(context.session.barrier());
     SYMNAS_TRY(check_no_cycle(context, input.source.ino, input.to.directory.node));
   }
+  SYMNAS_ASSIGN(const TreesOfChange trees,
+                trees_of_rename(context, {input.source, input.from, input.to, move}));
+  input.tree = trees.number;
   input.now_ns = context.session.next_time_ns();
   SYMNAS_ASSIGN(Replaced replaced, replace_target(context, input));
   SYMNAS_ASSIGN(kv::Mutation mutation, plan_rename(input, replaced.part, move));

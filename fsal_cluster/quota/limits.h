@@ -40,9 +40,9 @@ inline constexpr std::int64_t kQuotaTurnNs = 500'000'000;
 inline constexpr std::size_t kScanPage = 512;  // inodes read at once
 inline constexpr std::size_t kScanPerTransaction = 16;
 
-// Marking of directory trees. Each inode of a transaction costs two compares and a put.
+// Marking of directory trees. Each inode of a transaction costs up to three compares and a put.
 inline constexpr std::size_t kMarkPerTransaction = 8;
-static_assert(3 * kMarkPerTransaction + 4 < 48,
+static_assert(4 * kMarkPerTransaction + 4 < 48,
               "what common/kv leaves to one operation of a batch");
 inline constexpr std::int64_t kMarkPage = 256;  // buckets of names read at once
 // Pages of one turn of the keeper, which has graces to look after and slots to fold, too.
@@ -50,7 +50,8 @@ inline constexpr int kMarkPagesPerTurn = 16;
 inline constexpr std::int64_t kMarkPauseNs = 1'000'000;  // until the next turn of a pass
 // Tries of an inode that others keep changing, before it is left to another pass.
 inline constexpr int kMarkTriesMax = 16;
-// Directories that may be renamed in a tree between two looks of its marker at its record.
+// Directories that may be renamed in a tree between two turns of its marker. With more it begins
+// anew.
 inline constexpr int kTreeMovedMax = 256;
 // More would make adding one slow: where all of them lie is looked up.
 inline constexpr std::size_t kTreesMax = 4096;

@@ -89,6 +89,11 @@ class Quotas {
 
   // Whether there is any limit: if not, nothing below needs to be called. Takes no lock.
   bool any() const { return table_.limits_anything(); }
+  // Roots of directory trees in which not everything has its number yet. nullopt: unknown, the
+  // watch is lost. REQUIRES, to know what others have recorded: a barrier before.
+  std::optional<std::map<Ino, std::uint32_t>> trees_being_marked() const {
+    return table_.trees_being_marked();
+  }
   // Adds to `charge`, whose subjects become these. Errors: kQuotaExceeded.
   Result<Verdict> admit(Charge& charge, const Subjects& subjects, Usage more, const Caller& caller);
   // Runs `action` once, when what other mounts have recorded is seen: at once, unless the watch is

@@ -134,7 +134,8 @@ Result<std::uint32_t> add_tree(kv::Store& store, FsId fs, Ino root, const std::s
     const Revision moved = move.kvs.empty() ? Revision{0} : move.kvs.front().mod_revision;
     return PlannedChange{
         {kv::mod_revision_is(move_key, moved), kv::key_exists(kv::keys::inode(fs, root))},
-        {kv::put(mode_key, mode.SerializeAsString()),
+        // A move that was decided before knows nothing of this tree.
+        {kv::put(move_key, ""), kv::put(mode_key, mode.SerializeAsString()),
          kv::put(kv::keys::quota_tree(fs, made), tree.SerializeAsString())}};
   };
   SYMNAS_TRY(change_record(store, fs, mode_key, plan, doing));

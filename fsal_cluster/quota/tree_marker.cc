@@ -19,6 +19,11 @@ bool is_directory(const records::Inode& inode) {
   return inode.type() == static_cast<std::uint32_t>(FileType::kDirectory);
 }
 
+tl::unexpected<Error> unparsable(const char* what, std::uint64_t number) {
+  return fail(ErrorCode::kCorrupt,
+              std::string(what) + " " + std::to_string(number) + ": its record cannot be parsed");
+}
+
 }  // namespace
 
 Result<std::optional<TreeMarker::Stored>> TreeMarker::read_tree(std::uint32_t tree) {
@@ -27,8 +32,7 @@ Result<std::optional<TreeMarker::Stored>> TreeMarker::read_tree(std::uint32_t tr
   if (read.kvs.empty()) return std::optional<Stored>();
   Stored out{{}, read.kvs.front().mod_revision};
   if (!out.record.ParseFromString(read.kvs.front().value))
-    return fail(ErrorCode::kCorrupt,
-                "directory tree " + std::to_string(tree) + ": its record cannot be parsed");
+    return unparsable("directory tree", tree);
   return std::optional(std::move(out));
 }
 
@@ -36,7 +40,7 @@ Result<bool> TreeMarker::put_tree(std::uint32_t tree, const Stored& before,
                                   const records::QuotaTree& after) {
   const std::string key = kv::keys::quota_tree(fs_, tree);
   kv::Mutation mutation;
-  mutation.growth = kv::Growth::kMustGo;
+  mutation.growth = kv::Growth::kChanges;
   mutation.compares = {kv::mod_revision_is(key, before.revision)};
   mutation.writes = {kv::put(key, after.SerializeAsString())};
   SYMNAS_ASSIGN(const kv::Committed done, session_.commit_blocking(std::move(mutation)));
@@ -52,51 +56,67 @@ Status TreeMarker::remove_tree(std::uint32_t tree, const Stored& stored) {
   mutation.compares = {kv::mod_revision_is(key, stored.revision)};
   mutation.writes = {kv::erase(key), kv::erase(kv::keys::quota_limit(fs_, kKind, tree)),
                      kv::erase(kv::keys::quota_grace(fs_, kKind, tree))};
-  const auto done = session_.commit_blocking(std::move(mutation));
-  return done ? Status() : Status(tl::unexpected(done.error()));
+  SYMNAS_ASSIGN(const kv::Committed done, session_.commit_blocking(std::move(mutation)));
+  if (done.succeeded) finished_.insert(tree);
+  return {};
+}
+
+std::optional<std::uint32_t> TreeMarker::next_of(
+    const std::map<std::uint32_t, records::QuotaTree>& trees) {
+  for (const auto& [id, tree] : trees) {
+    if (tree.state() != records::QuotaTree::READY && !finished_.contains(id)) return id;
+  }
+  return std::nullopt;
 }
 
 Status TreeMarker::turn(const std::map<std::uint32_t, records::QuotaTree>& trees,
                         const std::function<bool()>& stopping) {
-  for (int pages = 0; pages < kMarkPagesPerTurn && !stopping(); ++pages) {
-    if (job_) {
-      const auto known = trees.find(job_->tree);
-      if (known == trees.end()) job_.reset();  // removed
+  busy_ = false;
+  if (job_) {
+    const auto known = trees.find(job_->tree);
+    if (known == trees.end()) {
+      job_.reset();  // removed
+    } else if (known->second.marker() != self_.value() || !known->second.moved().empty()) {
+      SYMNAS_TRY(take_moved());
     }
+  }
+  for (int pages = 0; pages < kMarkPagesPerTurn && !stopping(); ++pages) {
     if (!job_) {
-      const auto due = std::find_if(trees.begin(), trees.end(), [](const auto& tree) {
-        return tree.second.state() != records::QuotaTree::READY;
-      });
-      if (due == trees.end()) return {};
-      SYMNAS_TRY(begin(due->first));
-      if (!job_) return {};
+      const auto next = next_of(trees);
+      if (!next) return {};
+      SYMNAS_TRY(begin(*next));
+      if (!job_ && !finished_.contains(*next)) return {};  // somebody was faster
+      continue;
     }
     const Status done = job_->pending.empty() ? end_pass() : page();
     if (!done) {
       job_.reset();
       return done;
     }
-    if (!job_) return {};  // `trees` is old now
   }
+  busy_ = true;
   return {};
 }
 
 Status TreeMarker::begin(std::uint32_t tree) {
   SYMNAS_ASSIGN(const std::optional<Stored> stored, read_tree(tree));
-  if (!stored || stored->record.state() == records::QuotaTree::READY) return {};
+  if (!stored || stored->record.state() == records::QuotaTree::READY) {
+    finished_.insert(tree);
+    return {};
+  }
   const Ino root{stored->record.root()};
   const std::string key = kv::keys::inode(fs_, root);
   SYMNAS_ASSIGN(const kv::OpResult read, session_.range(kv::single_key(key), 1));
+  if (read.kvs.empty()) return remove_tree(tree, *stored);
   records::Inode inode;
-  if (read.kvs.empty() || !inode.ParseFromString(read.kvs.front().value))
-    return remove_tree(tree, *stored);
+  if (!inode.ParseFromString(read.kvs.front().value)) return unparsable("inode", root.value());
   records::QuotaTree mine = stored->record;
   mine.set_marker(self_.value());
   mine.clear_moved();
   const std::string record_key = kv::keys::quota_tree(fs_, tree);
   const Revision revision = read.kvs.front().mod_revision;
   kv::Mutation mutation;
-  mutation.growth = kv::Growth::kMustGo;
+  mutation.growth = kv::Growth::kChanges;
   mutation.compares = {kv::mod_revision_is(record_key, stored->revision),
                        kv::mod_revision_is(key, revision)};
   mutation.writes = {kv::put(record_key, mine.SerializeAsString())};
@@ -128,14 +148,13 @@ Status TreeMarker::page() {
   std::vector<Ino> below;
   std::swap(below, job.pending);
   std::vector<Named> names;
-  Status status;
   for (const kv::KeyValue& kv : read.kvs) {
     records::DirentBucket bucket;
     if (!bucket.ParseFromString(kv.value)) continue;
     for (const records::Dirent& entry : bucket.entries())
       names.push_back({Ino{entry.ino()}, kv.key, kv.mod_revision});
   }
-  status = mark(names);
+  const Status status = mark(names);
   const std::vector<Ino> found = std::exchange(job.pending, std::move(below));
   const auto at = last ? job.pending.end() : job.pending.end() - 1;
   job.pending.insert(at, found.begin(), found.end());
@@ -183,7 +202,7 @@ Result<TreeMarker::Marked> TreeMarker::mark_one(const Named& name) {
 
 Result<TreeMarker::Marked> TreeMarker::mark_some(const std::vector<Named>& names) {
   kv::Mutation mutation;
-  mutation.growth = kv::Growth::kMustGo;
+  mutation.growth = kv::Growth::kChanges;
   mutation.compares = {kv::key_exists(kv::keys::quota_tree(fs_, job_->tree))};
   std::vector<Ino> directories;
   std::set<std::uint64_t> met;  // two names of one file in one bucket or two
@@ -214,9 +233,7 @@ Result<TreeMarker::Marked> TreeMarker::plan(const Named& name, kv::Mutation& mut
     return there.kvs.empty() ? Marked::kGone : Marked::kConflict;
   }
   records::Inode inode;
-  if (!inode.ParseFromString(*read.value))
-    return fail(ErrorCode::kCorrupt,
-                "inode " + std::to_string(name.ino.value()) + ": its record cannot be parsed");
+  if (!inode.ParseFromString(*read.value)) return unparsable("inode", name.ino.value());
   if (inode.tree() != job_->tree) {
     if (inode.tree() != 0) {
       const std::string other = kv::keys::quota_tree(fs_, inode.tree());
@@ -233,31 +250,44 @@ Result<TreeMarker::Marked> TreeMarker::plan(const Named& name, kv::Mutation& mut
   return Marked::kYes;
 }
 
-Status TreeMarker::end_pass() {
+Status TreeMarker::take_moved() {
   SYMNAS_ASSIGN(const std::optional<Stored> stored, read_tree(job_->tree));
-  const std::uint32_t tree = job_->tree;
-  if (!stored || stored->record.state() == records::QuotaTree::READY ||
-      stored->record.marker() != self_.value() || job_->left) {
+  if (!stored || stored->record.marker() != self_.value()) {
     job_.reset();
     return {};
   }
+  if (stored->record.moved().empty()) return {};
   records::QuotaTree next = stored->record;
-  std::vector<Ino> moved;
-  for (const std::uint64_t ino : next.moved()) moved.emplace_back(ino);
   next.clear_moved();
-  if (moved.empty()) {
-    next.set_state(records::QuotaTree::READY);
-    next.clear_marker();
+  SYMNAS_ASSIGN(const bool done, put_tree(job_->tree, *stored, next));
+  if (!done) return session_.barrier();  // the end of the pass looks again
+  std::vector<Ino> moved;
+  for (const std::uint64_t ino : stored->record.moved()) moved.emplace_back(ino);
+  // Below what is being looked at.
+  job_->pending.insert(job_->pending.begin(), moved.begin(), moved.end());
+  return {};
+}
+
+Status TreeMarker::end_pass() {
+  SYMNAS_TRY(take_moved());
+  if (!job_ || !job_->pending.empty()) return {};
+  const std::uint32_t tree = job_->tree;
+  if (job_->left) {
+    job_.reset();
+    return {};
   }
+  SYMNAS_ASSIGN(const std::optional<Stored> stored, read_tree(tree));
+  if (!stored || stored->record.marker() != self_.value() || !stored->record.moved().empty())
+    return {};  // taken up by the next look
+  records::QuotaTree next = stored->record;
+  next.set_state(records::QuotaTree::READY);
+  next.clear_marker();
   SYMNAS_ASSIGN(const bool done, put_tree(tree, *stored, next));
   if (!done) return session_.barrier();
-  if (moved.empty()) {
-    log::info("filesystem {}: directory tree {} ({}) is marked, its limits hold", fs_.value(), tree,
-              next.path());
-    job_.reset();
-    return {};
-  }
-  job_->pending = std::move(moved);
+  log::info("filesystem {}: directory tree {} ({}) is marked, its limits hold", fs_.value(), tree,
+            next.path());
+  finished_.insert(tree);
+  job_.reset();
   return {};
 }
 

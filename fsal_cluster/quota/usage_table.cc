@@ -63,6 +63,16 @@ std::map<std::uint32_t, records::QuotaTree> UsageTable::trees() const {
   return trees_;
 }
 
+std::optional<std::map<Ino, std::uint32_t>> UsageTable::trees_being_marked() const {
+  const MutexLock lock(mutex_);
+  if (!complete_) return std::nullopt;
+  std::map<Ino, std::uint32_t> out;
+  for (const auto& [id, tree] : trees_) {
+    if (tree.state() != records::QuotaTree::READY) out[Ino{tree.root()}] = id;
+  }
+  return out;
+}
+
 records::QuotaGrace UsageTable::grace(const Subject& subject) const {
   const MutexLock lock(mutex_);
   const auto it = graces_.find(subject);

@@ -63,6 +63,8 @@ class UsageTable final : public kv::Follower {
   // The limit that is to be held: of a tree only when everything in it is marked.
   std::optional<records::QuotaLimit> limit(const Subject& subject) const;
   std::map<std::uint32_t, records::QuotaTree> trees() const;
+  // Those that are not READY, by root; nullopt: the table is not complete.
+  std::optional<std::map<Ino, std::uint32_t>> trees_being_marked() const;
   records::QuotaGrace grace(const Subject& subject) const;
   std::map<Subject, records::QuotaLimit> limits() const;
   // Of every subject, without what the watch has not shown.
