@@ -10,6 +10,7 @@
 #include "common/kv/keys.h"
 #include "fsal_cluster/check/acl_rules.h"
 #include "fsal_cluster/check/limits.h"
+#include "fsal_cluster/check/quota_trees.h"
 #include "fsal_cluster/types/limits.h"
 
 namespace symnas::fs::check {
@@ -249,6 +250,7 @@ void Checker::take_inode(Ino ino, const kv::KeyValue& kv) {
   row.generation = inode.generation();
   row.nlink = inode.nlink();
   row.map_generation = inode.map_generation();
+  row.tree = inode.tree();
   row.blocks_not_met = static_cast<std::int64_t>(inode.used_blocks());
   row.chunked = inode.chunked();
   row.trimming = inode.has_trim_block();
@@ -372,6 +374,7 @@ void Checker::finish() {
         {.fault = Fault::kStamp});
   }
   names_.finish();
+  check_quota_trees(inodes_, quota_usage_.trees(), findings_);
   blocks_.finish();
   holders_.finish();
   xattrs_.finish();

@@ -25,6 +25,7 @@ struct InodeRow {
   std::uint32_t nlink = 0;
   std::uint32_t names = 0;  // names that lead to it
   std::uint32_t map_generation = 0;
+  std::uint32_t tree = 0;           // its number, which may be that of none
   std::uint8_t type = kUnreadable;  // FileType
   bool chunked = false;
   bool trimming = false;  // has a trim_block

@@ -21,6 +21,8 @@ class QuotaUsage {
   bool take(const kv::KeyValue& kv);
   // After all keys.
   void finish();
+  // What was taken of them.
+  const std::map<std::uint32_t, records::QuotaTree>& trees() const { return trees_; }
 
  private:
   const FsId fs_;

@@ -201,17 +201,25 @@ class LocksBackend {
 class QuotasBackend {
  public:
   virtual ~QuotasBackend() = default;
-  // What everybody uses, and the limits. Errors of all four: kNotFound (the filesystem).
+  // What everybody uses, and the limits. Errors of all: kNotFound (the filesystem).
   virtual Result<nlohmann::json> quotas(const std::string& filesystem) = 0;
   // Errors also: kNotSupported (the cluster's level), kConflict.
   virtual Result<std::string> switch_quotas(const std::string& filesystem, fs::QuotaSwitch to,
                                             Mode mode) = 0;
-  // Errors also: kInvalidArgument (a soft limit above the hard one; usage is not counted).
+  // Errors also: kInvalidArgument (a soft limit above the hard one; usage is not counted),
+  // kNotFound (the tree).
   virtual Result<std::string> set_quota(const std::string& filesystem, const QuotaRequest& request,
                                         Mode mode) = 0;
-  // Errors also: kNotFound (it has no limit).
+  // Errors also: kNotFound (it has no limit; the tree).
   virtual Result<std::string> remove_quota(const std::string& filesystem,
-                                           const fs::Subject& subject, Mode mode) = 0;
+                                           const QuotaRequest& request, Mode mode) = 0;
+  // Errors also: kInvalidArgument (no directory, or the filesystem's root; it lies in a tree or has
+  // one below it; usage is not counted), kAlreadyExists, kNotFound (the path), kNoSpace (too many).
+  virtual Result<std::string> add_quota_tree(const std::string& filesystem, const std::string& path,
+                                             Mode mode) = 0;
+  // REQUIRES: the request's subject is a tree. Errors also: kNotFound (the tree).
+  virtual Result<std::string> remove_quota_tree(const std::string& filesystem,
+                                                const QuotaRequest& request, Mode mode) = 0;
 };
 
 // What this head sees, and what has happened.

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
+#include <string_view>
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -14,6 +16,7 @@ using nlohmann::json;
 
 // Far above what a volume can hold; sums of two stay in 64 bits.
 constexpr std::uint64_t kLimitMax = std::uint64_t{1} << 62;
+constexpr std::size_t kPathBytesMax = 4096;  // PATH_MAX of Linux
 
 const char* name_of(fs::SubjectKind kind) {
   switch (kind) {
@@ -55,6 +58,47 @@ Status read_limit(const json& body, const char* key, std::optional<std::uint64_t
   return {};
 }
 
+Result<std::string> read_path(const json& value) {
+  const auto* path = value.get_ptr<const json::string_t*>();
+  if (path == nullptr) return tl::unexpected<Error>(refused("'path' must be text"));
+  if (path->size() > kPathBytesMax)
+    return tl::unexpected<Error>(
+        refused(fmt::format("the path has more than {} bytes", kPathBytesMax)));
+  if (path->empty() || path->front() != '/')
+    return tl::unexpected<Error>(refused(
+        "the path of a directory begins at the root of the filesystem: write it as /dir/below"));
+  return *path;
+}
+
+Status check_keys(const json& body, std::initializer_list<std::string_view> known) {
+  if (!body.is_object()) return tl::unexpected<Error>(refused("the request is not an object"));
+  for (const auto& [key, value] : body.items()) {
+    if (std::find(known.begin(), known.end(), key) == known.end())
+      return tl::unexpected<Error>(refused(fmt::format("'{}' is not known", key)));
+  }
+  return {};
+}
+
+// Of the request's kind.
+Status read_subject(const json& body, QuotaRequest& into) {
+  const bool whole = into.subject.kind == fs::SubjectKind::kFilesystem;
+  const bool tree = into.subject.kind == fs::SubjectKind::kTree;
+  std::optional<std::uint64_t> id;
+  SYMNAS_TRY(read_limit(body, "id", id));
+  const auto path = body.find("path");
+  if (path != body.end()) {
+    SYMNAS_ASSIGN(into.path, read_path(*path));
+    if (!tree) return tl::unexpected<Error>(refused("only a tree has a 'path'"));
+  }
+  if (tree && id.has_value() == (path != body.end()))
+    return tl::unexpected<Error>(refused("a tree has either a 'path' or an 'id'"));
+  if ((!tree && id.has_value() == whole) || id.value_or(0) > UINT32_MAX)
+    return tl::unexpected<Error>(refused(
+        whole ? "a filesystem has no 'id'" : "'id' must be the number of a user, group or tree"));
+  into.subject.id = static_cast<std::uint32_t>(id.value_or(0));
+  return {};
+}
+
 json limits_document(const fs::records::QuotaLimit& limit) {
   return {{"bytes_hard", limit.bytes_hard()},       {"bytes_soft", limit.bytes_soft()},
           {"inodes_hard", limit.inodes_hard()},     {"inodes_soft", limit.inodes_soft()},
@@ -73,17 +117,13 @@ void add_left(json& row, const char* key, std::int64_t since_ns, std::uint64_t g
 }  // namespace
 
 Result<QuotaRequest> quota_request(const json& body, QuotaBody what) {
-  if (!body.is_object()) return tl::unexpected<Error>(refused("the request is not an object"));
-  for (const auto& [key, value] : body.items()) {
-    const bool subject = key == "kind" || key == "id";
-    const bool limit = key == "bytes_hard" || key == "bytes_soft" || key == "inodes_hard" ||
-                       key == "inodes_soft" || key == "bytes_grace_s" || key == "inodes_grace_s";
-    if (!subject && !(limit && what == QuotaBody::kLimits))
-      return tl::unexpected<Error>(refused(fmt::format("'{}' is not known", key)));
+  if (what == QuotaBody::kSubject) {
+    SYMNAS_TRY(check_keys(body, {"kind", "id", "path"}));
+  } else {
+    SYMNAS_TRY(check_keys(body, {"kind", "id", "path", "bytes_hard", "bytes_soft", "inodes_hard",
+                                 "inodes_soft", "bytes_grace_s", "inodes_grace_s"}));
   }
   QuotaRequest out;
-  std::optional<std::uint64_t> id;
-  SYMNAS_TRY(read_limit(body, "id", id));
   SYMNAS_TRY(read_limit(body, "bytes_hard", out.edit.bytes_hard));
   SYMNAS_TRY(read_limit(body, "bytes_soft", out.edit.bytes_soft));
   SYMNAS_TRY(read_limit(body, "inodes_hard", out.edit.inodes_hard));
@@ -95,23 +135,30 @@ Result<QuotaRequest> quota_request(const json& body, QuotaBody what) {
   if (!kind->is_string() || !kind_of(kind->get<std::string>()))
     return tl::unexpected<Error>(refused("'kind' must be filesystem, user, group or tree"));
   out.subject.kind = *kind_of(kind->get<std::string>());
-  const bool whole = out.subject.kind == fs::SubjectKind::kFilesystem;
-  if (id.has_value() == whole || id.value_or(0) > UINT32_MAX)
-    return tl::unexpected<Error>(
-        refused(whole ? "a filesystem has no 'id'" : "'id' must be the number of a user or group"));
-  out.subject.id = static_cast<std::uint32_t>(id.value_or(0));
+  SYMNAS_TRY(read_subject(body, out));
   if (what == QuotaBody::kSubject) return out;
-  if (body.size() <= (whole ? 1U : 2U))
+  if (body.size() <= (out.subject.kind == fs::SubjectKind::kFilesystem ? 1U : 2U))
     return tl::unexpected<Error>(refused("nothing is to be set: give a limit of bytes or inodes"));
   return out;
 }
 
+Result<std::string> quota_tree_path(const json& body) {
+  SYMNAS_TRY(check_keys(body, {"path"}));
+  const auto path = body.find("path");
+  if (path == body.end()) return tl::unexpected<Error>(refused("'path' is missing"));
+  return read_path(*path);
+}
+
+Result<QuotaRequest> quota_tree_request(const json& body) {
+  SYMNAS_TRY(check_keys(body, {"path", "id"}));
+  QuotaRequest out;
+  out.subject.kind = fs::SubjectKind::kTree;
+  SYMNAS_TRY(read_subject(body, out));
+  return out;
+}
+
 Result<fs::QuotaSwitch> quota_switch(const json& body) {
-  if (!body.is_object()) return tl::unexpected<Error>(refused("the request is not an object"));
-  for (const auto& [key, value] : body.items()) {
-    if (key != "state")
-      return tl::unexpected<Error>(refused(fmt::format("'{}' is not known", key)));
-  }
+  SYMNAS_TRY(check_keys(body, {"state"}));
   const auto state = body.find("state");
   if (state == body.end()) return tl::unexpected<Error>(refused("'state' is missing"));
   if (*state == "on") return fs::QuotaSwitch::kOn;
@@ -128,6 +175,11 @@ json quotas_document(const std::string& filesystem, std::uint32_t block_bytes,
         {"id", subject.id},
         {"used_bytes", std::max<std::int64_t>(row.used.blocks, 0) * std::int64_t{block_bytes}},
         {"used_inodes", std::max<std::int64_t>(row.used.inodes, 0)}};
+    if (const auto tree = report.trees.find(subject.id);
+        subject.kind == fs::SubjectKind::kTree && tree != report.trees.end()) {
+      one["path"] = tree->second.path();
+      one["marking"] = tree->second.state() != fs::records::QuotaTree::READY;
+    }
     if (row.limit) {
       one["limit"] = limits_document(*row.limit);
       add_left(one, "bytes_grace_left_s", row.grace.bytes_since_ns(), row.limit->bytes_grace_s(),

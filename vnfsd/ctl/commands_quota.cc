@@ -1,5 +1,11 @@
-// symnas quota on, off, set, rm, ls, report: how much of a filesystem who may use.
+// symnas quota on, off, set, rm, ls, report, tree add, rm, ls: how much of a filesystem who may
+// use.
+#include <charconv>
+#include <cstdint>
+#include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -15,26 +21,39 @@ using nlohmann::json;
 struct QuotaOptions {
   std::string filesystem;
   std::optional<std::uint32_t> user, group;
+  std::string tree;  // its directory, or its number
   bool whole = false;
   std::string bytes, soft_bytes;
   std::optional<std::uint64_t> inodes, soft_inodes, grace, inode_grace;
 };
 
+// A tree by its number, as ls shows it, or by its directory.
+json named(const std::string& tree) {
+  std::uint32_t id = 0;
+  const auto parsed = std::from_chars(tree.data(), tree.data() + tree.size(), id);
+  if (parsed.ec == std::errc() && parsed.ptr == tree.data() + tree.size()) return {{"id", id}};
+  return {{"path", tree}};
+}
+
 Result<json> subject_of(const QuotaOptions& o) {
   if (static_cast<int>(o.user.has_value()) + static_cast<int>(o.group.has_value()) +
-          static_cast<int>(o.whole) !=
+          static_cast<int>(!o.tree.empty()) + static_cast<int>(o.whole) !=
       1)
     return fail(ErrorCode::kInvalidArgument,
-                "quota: say whose: one of --user, --group and --filesystem");
+                "quota: say whose: one of --user, --group, --tree and --filesystem");
   if (o.user) return json{{"kind", "user"}, {"id", *o.user}};
   if (o.group) return json{{"kind", "group"}, {"id", *o.group}};
-  return json{{"kind", "filesystem"}};
+  if (o.whole) return json{{"kind", "filesystem"}};
+  json body = named(o.tree);
+  body["kind"] = "tree";
+  return body;
 }
 
 void add_subject(CLI::App* verb, QuotaOptions& o) {
   verb->add_option("FS", o.filesystem, "The filesystem")->required();
   verb->add_option("--user", o.user, "Of the user with this number");
   verb->add_option("--group", o.group, "Of the group with this number");
+  verb->add_option("--tree", o.tree, "Of the tree of this directory, or with this number");
   verb->add_flag("--filesystem", o.whole, "Of all users together");
 }
 
@@ -66,7 +85,11 @@ Status set(Context& context, const QuotaOptions& o) {
 
 std::string subject_text(const json& row) {
   const std::string kind = row.value("kind", "");
-  return kind == "filesystem" ? "all" : fmt::format("{} {}", kind, row.value("id", 0U));
+  if (kind == "filesystem") return "all";
+  const std::string text = fmt::format("{} {}", kind, row.value("id", 0U));
+  if (kind != "tree") return text;
+  return fmt::format("{} {}{}", text, row.value("path", "?"),
+                     row.value("marking", false) ? " (marking)" : "");
 }
 
 Column limit_column(const char* title, const char* key) {
@@ -87,18 +110,25 @@ Column left_column(const char* title, const char* key) {
           }};
 }
 
-enum class Rows { kLimited, kAll };
+enum class Rows { kLimited, kAll, kTrees };
+
+bool is_shown(const json& row, Rows which) {
+  switch (which) {
+    case Rows::kLimited: return row.contains("limit");
+    case Rows::kAll: return true;
+    case Rows::kTrees: return row.value("kind", "") == "tree";
+  }
+  return false;
+}
 
 Status list(Context& context, const QuotaOptions& o, Rows which) {
   SYMNAS_TRY(check_path_name(o.filesystem));
   SYMNAS_ASSIGN(json document, context.client.request("GET", path_of(o, ""), {}));
-  if (which == Rows::kLimited) {
-    json limited = json::array();
-    for (const json& row : document.value("quotas", json::array())) {
-      if (row.contains("limit")) limited.push_back(row);
-    }
-    document["quotas"] = std::move(limited);
+  json shown = json::array();
+  for (const json& row : document.value("quotas", json::array())) {
+    if (is_shown(row, which)) shown.push_back(row);
   }
+  document["quotas"] = std::move(shown);
   if (context.output != Output::kJson)
     context.out << fmt::format("fs {}: quotas are {}\n", o.filesystem,
                                document.value("state", "off"));
@@ -131,6 +161,33 @@ void add_list(CommandLine& line, CLI::App* noun, const char* name, const char* h
   });
 }
 
+// A verb with a filesystem and a tree: `add` asks for a path, `rm` also takes a number.
+void add_tree_verb(CommandLine& line, CLI::App* noun, const char* name, const char* help) {
+  auto o = std::make_shared<QuotaOptions>();
+  CLI::App* verb = add_change_verb(line, noun, name, help);
+  const bool adds = std::string_view(name) == "add";
+  verb->add_option("FS", o->filesystem, "The filesystem")->required();
+  verb->add_option(adds ? "PATH" : "TREE", o->tree,
+                   adds ? "The directory, from the root of the filesystem"
+                        : "Its directory, from the root of the filesystem, or its number")
+      ->required();
+  verb->callback([&line, o, adds] {
+    line.action = [o, adds](Context& context) -> Status {
+      SYMNAS_TRY(check_path_name(o->filesystem));
+      if (adds) return context.change("POST", path_of(*o, "/trees/add"), {{"path", o->tree}});
+      return context.change("POST", path_of(*o, "/trees/remove"), named(o->tree));
+    };
+  });
+}
+
+void add_trees(CommandLine& line, CLI::App* quota) {
+  CLI::App* noun =
+      quota->add_subcommand("tree", "Directories with a quota of their own")->require_subcommand(1);
+  add_tree_verb(line, noun, "add", "Count a directory with all that is in it");
+  add_tree_verb(line, noun, "rm", "Make a tree a usual directory again; its limits go");
+  add_list(line, noun, "ls", "Which trees there are, and what they use", Rows::kTrees);
+}
+
 }  // namespace
 
 void add_quota(CommandLine& line) {
@@ -158,7 +215,8 @@ void add_quota(CommandLine& line) {
     };
   });
   add_list(line, noun, "ls", "Who has limits, and what they use", Rows::kLimited);
-  add_list(line, noun, "report", "What every user and group uses", Rows::kAll);
+  add_list(line, noun, "report", "What every user, group and tree uses", Rows::kAll);
+  add_trees(line, noun);
 }
 
 }  // namespace symnas::vnfsd::ctl

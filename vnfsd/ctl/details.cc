@@ -193,12 +193,24 @@ std::string_view details_of(std::string_view command) {
       {"quota off", "Limits do not hold any more; they stay, for the next symnas quota on."},
       {"quota set",
        "Who reaches a hard limit gets \"disk quota exceeded\"; a soft limit may be passed for the "
-       "time of its grace. What is not given stays as it is. Root is not limited. Several heads "
+       "time of its grace. What is not given stays as it is. Root is limited by trees only, and "
+       "limits of a tree hold when all in it is marked (symnas quota ls). Several heads "
        "that write at once may pass a limit, each but one by at most a 64th of it (1 MiB to "
        "64 MiB; 1 to 1024 inodes)."},
       {"quota rm", "Its usage is counted on."},
       {"quota ls", "GRACE is what is left of the time above the soft limit."},
       {"quota report", "As symnas quota ls, with those that have no limit."},
+      {"quota tree add",
+       "What the directory holds is marked while clients work: until symnas quota ls no longer "
+       "says "
+       "that it is marking, limits of the tree do not hold. Trees do not lie in each other. "
+       "Renames "
+       "and links from one tree into another, or out of one, are refused (EXDEV; mv copies then)."},
+      {"quota tree rm",
+       "Nothing in the directory changes; users and groups use what they have used. A directory "
+       "that "
+       "is removed takes its tree along by itself."},
+      {"quota tree ls", "Paths are those of when the trees were made."},
       {"drill move",
        "While this head probes the VNFS. Reports every gap and whether that is good enough. "
        "Run it on a head that does not serve the VNFS meanwhile."},

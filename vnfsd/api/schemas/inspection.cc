@@ -207,11 +207,13 @@ const char* const kInspectionSchemas = R"json({
 "Quotas": {
   "filesystem": "text",
   "state": "one of off|counting|on: limits hold when it is on",
-  "quotas": "list of QuotaRow: of all who use something or have a limit"
+  "quotas": "list of QuotaRow: of all who use something or have a limit, and of all trees"
 },
 "QuotaRow": {
   "kind": "one of filesystem|user|group|tree",
   "id": "count: of the user, group or tree",
+  "path?": "text: of a tree: where its directory was when the tree was made",
+  "marking?": "flag: of a tree: what is in it is still being counted, limits do not hold yet",
   "used_bytes": "count: as recorded",
   "used_inodes": "count",
   "limit?": "QuotaLimit: missing = none",
@@ -231,11 +233,20 @@ const char* const kInspectionSchemas = R"json({
 },
 "QuotaSubject": {
   "kind": "one of filesystem|user|group|tree",
-  "id?": "count: of the user, group or tree"
+  "id?": "count: of the user, group or tree",
+  "path?": "text: of a tree's directory, from the root of the filesystem, instead of id"
+},
+"QuotaTreePath": {
+  "path": "text: of a directory, from the root of the filesystem"
+},
+"QuotaTree": {
+  "id?": "count: its number",
+  "path?": "text: of its directory, from the root of the filesystem, instead of id"
 },
 "QuotaEdit": {
   "kind": "one of filesystem|user|group|tree",
   "id?": "count: of the user, group or tree",
+  "path?": "text: of a tree's directory, from the root of the filesystem, instead of id",
   "bytes_hard?": "count: 0 = none; what is missing stays",
   "bytes_soft?": "count",
   "inodes_hard?": "count",

@@ -18,8 +18,12 @@ class QuotasAdmin final : public api::QuotasBackend {
                                     Mode mode) override;
   Result<std::string> set_quota(const std::string& filesystem, const api::QuotaRequest& request,
                                 Mode mode) override;
-  Result<std::string> remove_quota(const std::string& filesystem, const fs::Subject& subject,
+  Result<std::string> remove_quota(const std::string& filesystem, const api::QuotaRequest& request,
                                    Mode mode) override;
+  Result<std::string> add_quota_tree(const std::string& filesystem, const std::string& path,
+                                     Mode mode) override;
+  Result<std::string> remove_quota_tree(const std::string& filesystem,
+                                        const api::QuotaRequest& request, Mode mode) override;
 
  private:
   const ThisHead& head_;

@@ -237,9 +237,17 @@ struct FakeQuotas final : QuotasBackend {
                                 Mode) override {
     return notes("limit " + filesystem + " " + fs::to_string(request.subject));
   }
-  Result<std::string> remove_quota(const std::string& filesystem, const fs::Subject& subject,
+  Result<std::string> remove_quota(const std::string& filesystem, const QuotaRequest& request,
                                    Mode) override {
-    return notes("no limit " + filesystem + " " + fs::to_string(subject));
+    return notes("no limit " + filesystem + " " + fs::to_string(request.subject) + request.path);
+  }
+  Result<std::string> add_quota_tree(const std::string& filesystem, const std::string& path,
+                                     Mode) override {
+    return notes("tree " + filesystem + " " + path);
+  }
+  Result<std::string> remove_quota_tree(const std::string& filesystem, const QuotaRequest& request,
+                                        Mode) override {
+    return notes("no tree " + filesystem + " " + fs::to_string(request.subject) + request.path);
   }
   Notes& notes;
 };

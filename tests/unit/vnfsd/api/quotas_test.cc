@@ -41,6 +41,36 @@ TEST(QuotaBodies, WhatMakesNoSenseIsRefused) {
   EXPECT_TRUE(refused({{"kind", "user"}, {"id", 1U}, {"bytes_hard", 1U}}, QuotaBody::kSubject));
 }
 
+TEST(QuotaBodies, ATreeIsNamedByPathOrNumber) {
+  const auto tree = [](json body) {
+    body["kind"] = "tree";
+    return quota_request(body, QuotaBody::kSubject);
+  };
+  EXPECT_EQ(tree({{"path", "/a"}})->path, "/a");
+  EXPECT_EQ(tree({{"id", 3U}})->subject, (fs::Subject{fs::SubjectKind::kTree, 3}));
+  EXPECT_FALSE(tree(json::object()));
+  EXPECT_FALSE(tree({{"path", "/a"}, {"id", 3U}}));
+  EXPECT_FALSE(tree({{"path", "a"}}));
+  EXPECT_FALSE(tree({{"path", ""}}));
+  EXPECT_FALSE(tree({{"path", "/" + std::string(4096, 'x')}}));
+  EXPECT_FALSE(tree({{"path", 3}}));
+  EXPECT_FALSE(quota_request({{"kind", "user"}, {"path", "/a"}}, QuotaBody::kSubject));
+  EXPECT_FALSE(quota_request({{"kind", "tree"}, {"path", "/a"}}, QuotaBody::kLimits));
+  EXPECT_TRUE(
+      quota_request({{"kind", "tree"}, {"path", "/a"}, {"bytes_hard", 1U}}, QuotaBody::kLimits));
+}
+
+TEST(QuotaBodies, TreesAreAddedByPath) {
+  EXPECT_EQ(*quota_tree_path({{"path", "/a"}}), "/a");
+  EXPECT_FALSE(quota_tree_path({{"id", 1U}}));
+  EXPECT_FALSE(quota_tree_path(json::object()));
+  EXPECT_FALSE(quota_tree_path(json::array()));
+  EXPECT_EQ(quota_tree_request({{"path", "/a"}})->path, "/a");
+  EXPECT_EQ(quota_tree_request({{"id", 1U}})->subject, (fs::Subject{fs::SubjectKind::kTree, 1}));
+  EXPECT_FALSE(quota_tree_request({{"kind", "tree"}, {"id", 1U}}));
+  EXPECT_FALSE(quota_tree_request(json::object()));
+}
+
 TEST(QuotaBodies, ASwitchIsOnOrOff) {
   EXPECT_EQ(*quota_switch({{"state", "on"}}), fs::QuotaSwitch::kOn);
   EXPECT_EQ(*quota_switch({{"state", "off"}}), fs::QuotaSwitch::kOff);
@@ -66,6 +96,19 @@ TEST(QuotasDocument, SaysWhatIsUsedAndWhatIsLeftOfAGrace) {
   EXPECT_EQ(one["limit"]["bytes_soft"], 4096U);
   EXPECT_EQ(one["bytes_grace_left_s"], 60);
   EXPECT_FALSE(one.contains("inodes_grace_left_s"));
+}
+
+TEST(QuotasDocument, ATreeHasItsPathAndSaysWhetherItIsMarked) {
+  fs::QuotaReport report;
+  report.rows[{fs::SubjectKind::kTree, 1}];
+  report.trees[1].set_path("/a");
+  report.rows[{fs::SubjectKind::kTree, 2}];
+  report.trees[2].set_path("/b");
+  report.trees[2].set_state(fs::records::QuotaTree::READY);
+  const json rows = quotas_document("u04", 4096, report, 1)["quotas"];
+  EXPECT_EQ(rows[0]["path"], "/a");
+  EXPECT_EQ(rows[0]["marking"], true);
+  EXPECT_EQ(rows[1]["marking"], false);
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ TEST_F(QuotaCommandsTest, WhoseMustBeSaidOnce) {
   EXPECT_EQ(run({"quota", "set", "u04", "--bytes", "1G"}), kExitUsage);
   EXPECT_EQ(run({"quota", "rm", "u04", "--user", "1", "--group", "2"}), kExitUsage);
   EXPECT_TRUE(asked.empty());
-  EXPECT_NE(err.str().find("--user, --group and --filesystem"), std::string::npos);
+  EXPECT_NE(err.str().find("--user, --group, --tree and --filesystem"), std::string::npos);
 }
 
 TEST_F(QuotaCommandsTest, SwitchesAndRemovals) {
@@ -66,6 +66,39 @@ TEST_F(QuotaCommandsTest, SwitchesAndRemovals) {
   EXPECT_NE(asked[0].find("\"state\":\"on\""), std::string::npos);
   EXPECT_NE(asked[1].find("\"state\":\"off\""), std::string::npos);
   EXPECT_NE(asked[2].find("\"kind\":\"filesystem\""), std::string::npos);
+}
+
+TEST_F(QuotaCommandsTest, ATreeIsNamedByPathOrNumber) {
+  EXPECT_EQ(run({"quota", "tree", "add", "u04", "/a"}), 0) << err.str();
+  EXPECT_EQ(run({"quota", "tree", "rm", "u04", "/a"}), 0) << err.str();
+  EXPECT_EQ(run({"quota", "tree", "rm", "u04", "3"}), 0) << err.str();
+  EXPECT_EQ(run({"quota", "set", "u04", "--tree", "/a", "--bytes", "1G"}), 0) << err.str();
+  EXPECT_EQ(run({"quota", "rm", "u04", "--tree", "3"}), 0) << err.str();
+  EXPECT_EQ(asked, (std::vector<std::string>{
+                       R"(POST /v1/filesystems/u04/quotas/trees/add {"path":"/a"})",
+                       R"(POST /v1/filesystems/u04/quotas/trees/remove {"path":"/a"})",
+                       R"(POST /v1/filesystems/u04/quotas/trees/remove {"id":3})",
+                       "POST /v1/filesystems/u04/quotas/set "
+                       R"({"bytes_hard":1073741824,"kind":"tree","path":"/a"})",
+                       R"(POST /v1/filesystems/u04/quotas/remove {"id":3,"kind":"tree"})"}));
+  EXPECT_EQ(run({"quota", "rm", "u04", "--tree", "/a", "--user", "1"}), kExitUsage);
+}
+
+TEST_F(QuotaCommandsTest, TreesAreShownWithTheirPaths) {
+  const auto row = [](int id, const char* path, bool marking) {
+    return json{{"kind", "tree"},   {"id", id},          {"path", path},
+                {"used_bytes", 10}, {"used_inodes", 20}, {"marking", marking}};
+  };
+  answer = {{"filesystem", "u04"},
+            {"state", "on"},
+            {"quotas",
+             {row(1, "/a", false),
+              row(2, "/b", true),
+              {{"kind", "user"}, {"id", 9}, {"used_bytes", 1}, {"used_inodes", 1}}}}};
+  EXPECT_EQ(run({"quota", "tree", "ls", "u04"}), 0) << err.str();
+  EXPECT_NE(out.str().find("tree 1 /a  "), std::string::npos) << out.str();
+  EXPECT_NE(out.str().find("tree 2 /b (marking)"), std::string::npos) << out.str();
+  EXPECT_EQ(out.str().find("user 9"), std::string::npos) << out.str();
 }
 
 TEST_F(QuotaCommandsTest, LsShowsThoseWithLimitsAndReportAll) {
