@@ -349,10 +349,23 @@ Status ClusterMount::remove_xattr(const Credentials& who, const Handle& handle,
   if (outcome) outcome = fs::remove_xattr(context_, who, handle, name);
   return gated(std::move(outcome));
 }
-Result<SpaceUse> ClusterMount::statfs() {
-  const auto files = file_count_.use();
-  if (!files) return gated(Result<SpaceUse>(tl::unexpected(files.error())));
-  return gated(fs::statfs(context_, *files));
+Result<SpaceUse> ClusterMount::statfs(const std::optional<Handle>& at) {
+  return gated(space_at(at));
+}
+Result<SpaceUse> ClusterMount::space_at(const std::optional<Handle>& at) {
+  SYMNAS_ASSIGN(const FileUse files, file_count_.use());
+  SYMNAS_ASSIGN(SpaceUse space, fs::statfs(context_, files));
+  if (!parts_.usage->limits_anything()) return space;
+  const auto hold = [&](const Subject& subject) {
+    const auto standing =
+        standing_of(*parts_.usage, subject, parts_.claim.filesystem.block_bytes(), 0);
+    if (standing) space = within(space, *standing);
+  };
+  hold({SubjectKind::kFilesystem, 0});
+  if (!at) return space;
+  SYMNAS_ASSIGN(const Node node, require_node(context_, *at));
+  if (node.record.tree() != 0) hold({SubjectKind::kTree, node.record.tree()});
+  return space;
 }
 Result<std::optional<QuotaStanding>> ClusterMount::quota_of(const Credentials& who,
                                                             const Subject& subject) {

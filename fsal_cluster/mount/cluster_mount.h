@@ -119,7 +119,7 @@ class ClusterMount final : public Mount {
                    const std::string& value, XattrOption option) override;
   Status remove_xattr(const Credentials& who, const Handle& handle,
                       const std::string& name) override;
-  Result<SpaceUse> statfs() override;
+  Result<SpaceUse> statfs(const std::optional<Handle>& at) override;
   Result<std::optional<QuotaStanding>> quota_of(const Credentials& who,
                                                 const Subject& subject) override;
   Result<Attributes> resolve(const std::string& path) override;
@@ -147,6 +147,8 @@ class ClusterMount final : public Mount {
   kv::SessionCounters counters() const override { return parts_.session->counters(); }
 
  private:
+  // Without the gate. Errors: as statfs().
+  Result<SpaceUse> space_at(const std::optional<Handle>& at);
   // Takes over what an ended mount left, then removes its records. Several mounts may do it at the
   // same time. `name` for the log.
   Status recover_ended(MountId ended, const std::string& name);

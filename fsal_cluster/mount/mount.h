@@ -124,7 +124,9 @@ class Mount {
                            const std::string& value, XattrOption option) = 0;
   virtual Status remove_xattr(const Credentials& who, const Handle& handle,
                               const std::string& name) = 0;
-  virtual Result<SpaceUse> statfs() = 0;
+  // As the limits of the filesystem, and of the directory tree in which that object lies, leave it;
+  // nullopt: of no object.
+  virtual Result<SpaceUse> statfs(const std::optional<Handle>& at) = 0;
   // What a user or group uses of what it may; nullopt: quotas are off, or not everything is counted
   // yet. Errors: kPermission (of somebody else: ops/quota.h).
   virtual Result<std::optional<QuotaStanding>> quota_of(const Credentials& who,

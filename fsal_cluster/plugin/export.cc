@@ -78,9 +78,12 @@ fsal_status_t create_handle(fsal_export* e, gsh_buffdesc* buffer, fsal_obj_handl
   });
 }
 
-fsal_status_t get_fs_dynamic_info(fsal_export* e, fsal_obj_handle*, fsal_dynamicfsinfo_t* info) {
+fsal_status_t get_fs_dynamic_info(fsal_export* e, fsal_obj_handle* object,
+                                  fsal_dynamicfsinfo_t* info) {
   return guarded([&] {
-    const auto space = export_of(e)->mount->statfs();
+    std::optional<fs::Handle> at;
+    if (object != nullptr) at = object_of(object)->handle;
+    const auto space = export_of(e)->mount->statfs(at);
     if (!space) return failed(space);
     info->total_bytes = space->total_bytes;
     info->free_bytes = info->avail_bytes = space->free_bytes;

@@ -90,7 +90,7 @@ class FilesystemRun {
     std::uint64_t total_blocks = 0;
     MountWorld& world = heads_.first();
     world.call(world.epoch(), [&](fs::Mount& mount) {
-      const auto use = mount.statfs();
+      const auto use = mount.statfs(std::nullopt);
       if (!use) fail("statfs: " + use.error().message);
       free_blocks = use->free_bytes / 4096;
       total_blocks = use->total_bytes / 4096;

@@ -98,7 +98,9 @@ class HoldingMount final : public fs::Mount {
                       const std::string& name) override {
     return held(mount_.remove_xattr(who, handle, name));
   }
-  Result<fs::SpaceUse> statfs() override { return held(mount_.statfs()); }
+  Result<fs::SpaceUse> statfs(const std::optional<fs::Handle>& at) override {
+    return held(mount_.statfs(at));
+  }
   Result<std::optional<fs::QuotaStanding>> quota_of(const fs::Credentials& who,
                                                     const fs::Subject& subject) override {
     return held(mount_.quota_of(who, subject));

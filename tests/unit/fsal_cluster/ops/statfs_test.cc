@@ -19,6 +19,29 @@ TEST(StatfsTest, BytesOfTheAllocatorAndFilesAsCounted) {
   EXPECT_EQ(space->free_files, 88u);
 }
 
+TEST(StatfsTest, ALimitIsAllThereIs) {
+  const SpaceUse space{1000, 600, 100, 50};
+  const auto shown = [&](QuotaStanding::Side bytes, QuotaStanding::Side inodes = {}) {
+    return within(space, {bytes, inodes});
+  };
+  const auto expect = [](const SpaceUse& use, std::uint64_t total, std::uint64_t free) {
+    EXPECT_EQ(use.total_bytes, total);
+    EXPECT_EQ(use.free_bytes, free);
+  };
+  expect(shown({}), 1000, 600);
+  expect(shown({.hard = 300, .used = 100}), 300, 200);
+  expect(shown({.hard = 300, .soft = 200, .used = 150}), 200, 50);
+  expect(shown({.hard = 300, .soft = 200, .used = 250}), 200, 0);
+  expect(shown({.hard = 300, .used = 301}), 300, 0);
+  // No more than there is.
+  expect(shown({.hard = 5000, .used = 100}), 1000, 600);
+  expect(shown({.hard = 900, .used = 100}), 900, 600);
+  const SpaceUse files = shown({}, {.hard = 10, .used = 4});
+  EXPECT_EQ(files.total_files, 10U);
+  EXPECT_EQ(files.free_files, 6U);
+  EXPECT_EQ(files.total_bytes, 1000U);
+}
+
 TEST(StatfsTest, FilesFitUntilTheReserveOfTheQuota) {
   constexpr std::int64_t kQuota = 8'000'000'000;
   const auto room = [](std::int64_t quota_bytes, std::int64_t in_use_bytes) {
