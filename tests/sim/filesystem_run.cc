@@ -7,6 +7,7 @@
 #include "tests/sim/prepare.h"
 #include "tests/sim/product_check.h"
 #include "tests/sim/records_check.h"
+#include "tests/sim/tree_work.h"
 
 namespace symnas::sim {
 
@@ -23,6 +24,7 @@ class FilesystemRun {
     heads_.start();
     clients_ = prepare_clients(heads_, shared_, options_.workload);
     int running = shared_.clients;
+    if (options_.trees) start_trees(running);
     for (auto& client : clients_) {
       spawn(people_, "client", [this, &client, &running] {
         client->run();
@@ -48,6 +50,21 @@ class FilesystemRun {
   }
 
  private:
+  void start_trees(int& running) {
+    trees_ = std::make_unique<TreeWork>(heads_, people_);
+    trees_->prepare(shared_.clients);
+    running += 2;
+    spawn(people_, "trees", [this, &running] {
+      trees_->change_trees(2 + below(10));
+      --running;
+      wake(this);
+    });
+    spawn(people_, "names of trees", [this, &running] {
+      trees_->change_names(20 + below(60));
+      --running;
+      wake(this);
+    });
+  }
   void check(const std::string& when, Moment moment = Moment::kAny) {
     MountWorld& world = heads_.first();
     std::string wrong =
@@ -57,6 +74,7 @@ class FilesystemRun {
       wrong = check_as_product(world.server(), world.fs(), world.volume_blocks(), moment,
                                {2 * shared_.names.lost_changes, world.unerased()});
     }
+    if (wrong.empty() && trees_ != nullptr) wrong = trees_->check();
     if (wrong.empty()) wrong = heads_.check_ends();
     if (!wrong.empty()) fail(wrong + when);
   }
@@ -69,6 +87,7 @@ class FilesystemRun {
   void finish_run() {
     heads_.settle();
     check_clients();
+    if (trees_ != nullptr) trees_->wait_ready();
     check(" (clients done)");
     if (shared_.registers != nullptr) {
       const std::string wrong = shared_.registers->check();
@@ -106,6 +125,7 @@ class FilesystemRun {
   Process& people_ = new_process("clients");
   Heads heads_;
   Shared shared_;
+  std::unique_ptr<TreeWork> trees_;  // null: none
   std::vector<std::unique_ptr<Client>> clients_;
 };
 

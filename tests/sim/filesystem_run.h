@@ -14,6 +14,7 @@ struct RunOptions {
   Workload workload;
   MountWorld::Hazards hazards;
   int come_and_go = 0;  // of 16 disturbances
+  bool trees = false;   // tree_work.h; needs quotas
 };
 // Ends the OS process with a failure when something was wrong.
 void run_filesystem(const RunOptions& options);

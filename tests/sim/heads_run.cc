@@ -3,7 +3,8 @@
 // and cut off, and goes for a while and comes back (sole and shared). Clients ask any of the
 // mounts: every mount shows what another one has acknowledged (client.h). A file that all write,
 // grow and truncate serves as registers (registers.h). Whenever something was disturbed, and at the
-// end, the records are consistent, also by the product's own checker.
+// end, the records are consistent, also by the product's own checker. Every eighth seed has quotas,
+// with directory trees that are made and removed (tree_work.h).
 #include "tests/sim/disks.h"
 #include "tests/sim/filesystem_run.h"
 #include "tests/sim/simulations.h"
@@ -24,8 +25,9 @@ void crowd_names(Workload& workload) {
 
 }  // namespace
 
-void run_heads(std::uint64_t /*seed*/) {
+void run_heads(std::uint64_t seed) {
   RunOptions options;
+  options.trees = options.world.quotas = seed % 8 == 7;
   options.world.volume_bytes = below(2) == 0 ? kSmallVolume : kVolume;
   options.world.disk = prepared_disk();
   options.heads = 2 + below(2);

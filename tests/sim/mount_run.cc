@@ -39,7 +39,10 @@ void run_mount(std::uint64_t seed) {
   hazards.close = 2;
   hazards.pause = 2;
   hazards.outlive = below(3) == 0 ? 3 : 0;
-  run_filesystem({.world = options, .workload = workload, .hazards = hazards});
+  run_filesystem({.world = options,
+                  .workload = workload,
+                  .hazards = hazards,
+                  .trees = options.quotas && seed % 8 == 7});
 }
 
 void run_data(std::uint64_t seed) {
