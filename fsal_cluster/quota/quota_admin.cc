@@ -13,6 +13,18 @@ namespace {
 
 std::uint8_t kind_of(const Subject& subject) { return static_cast<std::uint8_t>(subject.kind); }
 
+// The graces that begin anew with a new limit.
+kv::Op erase_graces(FsId fs, const Subject& subject) {
+  const auto all_of = [fs](SubjectKind kind) {
+    const auto number = static_cast<std::uint8_t>(kind);
+    return kv::erase_range({kv::keys::quota_grace(fs, number, 0),
+                            kv::keys::quota_grace(fs, static_cast<std::uint8_t>(number + 1), 0)});
+  };
+  if (subject.kind == SubjectKind::kEachUser) return all_of(SubjectKind::kUser);
+  if (subject.kind == SubjectKind::kEachGroup) return all_of(SubjectKind::kGroup);
+  return kv::erase(kv::keys::quota_grace(fs, kind_of(subject), subject.id));
+}
+
 Result<records::QuotaMode> mode_of(const std::optional<kv::KeyValue>& kv) {
   records::QuotaMode mode;
   if (kv && !mode.ParseFromString(kv->value))
@@ -98,8 +110,7 @@ Status set_limit(kv::Store& store, FsId fs, const Subject& subject, const LimitE
     if (subject.kind == SubjectKind::kTree)
       planned.compares = {kv::key_exists(kv::keys::quota_tree(fs, subject.id))};
     // A new limit begins with a whole grace.
-    if (!now)
-      planned.writes.push_back(kv::erase(kv::keys::quota_grace(fs, kind_of(subject), subject.id)));
+    if (!now) planned.writes.push_back(erase_graces(fs, subject));
     return planned;
   };
   const auto done = change_record(store, fs, key, plan, doing);
@@ -131,17 +142,20 @@ Result<QuotaReport> read_quotas(kv::Store& store, FsId fs) {
   out.mode.set_epoch(table.mode().epoch);
   out.mode.set_state(table.mode().state);
   for (const auto& [subject, usage] : table.totals()) out.rows[subject].used = usage;
-  for (const auto& [subject, limit] : table.limits()) out.rows.try_emplace(subject);
+  for (const auto& [subject, limit] : table.limits()) out.rows[subject].limit = limit;
   out.trees = table.trees();
   // What has the number of a tree that was removed belongs to none.
   std::erase_if(out.rows, [&](const auto& row) {
     return row.first.kind == SubjectKind::kTree && !out.trees.contains(row.first.id);
   });
   for (const auto& [id, tree] : out.trees) out.rows.try_emplace({SubjectKind::kTree, id});
-  for (const auto& [subject, limit] : table.limits()) {
-    if (out.rows.contains(subject)) out.rows[subject].limit = limit;
+  for (auto& [subject, row] : out.rows) {
+    const auto held = table.limit(subject);
+    if (!held) continue;
+    row.limit = held->record;
+    row.by_each = held->whose != subject;
+    row.grace = table.grace(subject);
   }
-  for (auto& [subject, row] : out.rows) row.grace = table.grace(subject);
   return out;
 }
 

@@ -46,10 +46,11 @@ struct QuotaReport {
   records::QuotaMode mode;
   struct Row {
     Usage used;
-    std::optional<records::QuotaLimit> limit;
+    std::optional<records::QuotaLimit> limit;  // that holds, or of a tree is going to
+    bool by_each = false;                      // it is the limit of each user or group
     records::QuotaGrace grace;
   };
-  std::map<Subject, Row> rows;  // who uses something, or has a limit; every tree
+  std::map<Subject, Row> rows;  // who uses something, or has a limit; every tree; each user, group
   std::map<std::uint32_t, records::QuotaTree> trees;
 };
 // As recorded: without what mounts have acknowledged and not recorded yet. Errors: kUnavailable.

@@ -121,23 +121,24 @@ void Quotas::give_back(const Subjects& subjects, Usage usage) {
 
 Result<Quotas::Verdict> Quotas::judge(const Subject& subject, Usage more,
                                       const Moment& moment) const {
-  const auto limit = table_.limit(subject);
-  if (!limit) return Verdict::kGranted;
+  const auto held = table_.limit(subject);
+  if (!held) return Verdict::kGranted;
+  const records::QuotaLimit& limit = held->record;
   if (moment.several && !table_.complete()) return Verdict::kLookFirst;
   const Usage used = table_.total(subject);
   const records::QuotaGrace grace = table_.grace(subject);
-  const Usage window = window_of(*limit, block_bytes_);
+  const Usage window = window_of(limit, block_bytes_);
   const Usage own = moment.caller.own;
   Pending pending;
   if (const auto it = pending_.find(subject); it != pending_.end()) pending = it->second;
   const Side sides[] = {
-      {limit_of(limit->bytes_hard(), block_bytes_), limit_of(limit->bytes_soft(), block_bytes_),
+      {limit_of(limit.bytes_hard(), block_bytes_), limit_of(limit.bytes_soft(), block_bytes_),
        used.blocks, pending.usage.blocks, own.blocks, more.blocks,
        pending.since.blocks - own.blocks, window.blocks, grace.bytes_since_ns(),
-       limit->bytes_grace_s(), "blocks"},
-      {limit_of(limit->inodes_hard(), 1), limit_of(limit->inodes_soft(), 1), used.inodes,
+       limit.bytes_grace_s(), "blocks"},
+      {limit_of(limit.inodes_hard(), 1), limit_of(limit.inodes_soft(), 1), used.inodes,
        pending.usage.inodes, own.inodes, more.inodes, pending.since.inodes - own.inodes,
-       window.inodes, grace.inodes_since_ns(), limit->inodes_grace_s(), "inodes"}};
+       window.inodes, grace.inodes_since_ns(), limit.inodes_grace_s(), "inodes"}};
   for (const Side& side : sides) {
     const Finding found = find(side, moment.several, moment.caller.looked, moment.now_ns);
     if (found == Finding::kFits) continue;

@@ -21,7 +21,8 @@ std::uint64_t left_s(std::int64_t since_ns, std::uint64_t grace_s, std::int64_t 
 std::optional<QuotaStanding> standing_of(const UsageTable& table, const Subject& subject,
                                          std::uint32_t block_bytes, std::int64_t now_ns) {
   if (!table.mode().on()) return std::nullopt;
-  const records::QuotaLimit limit = table.limit(subject).value_or(records::QuotaLimit());
+  const auto held = table.limit(subject);
+  const records::QuotaLimit limit = held ? held->record : records::QuotaLimit();
   const records::QuotaGrace grace = table.grace(subject);
   const Usage used = table.total(subject);
   // Another mount's change may be seen in two parts.

@@ -8,8 +8,17 @@ std::string to_string(const Subject& subject) {
     case SubjectKind::kUser: return "user " + std::to_string(subject.id);
     case SubjectKind::kGroup: return "group " + std::to_string(subject.id);
     case SubjectKind::kTree: return "tree " + std::to_string(subject.id);
+    case SubjectKind::kEachUser: return "each user";
+    case SubjectKind::kEachGroup: return "each group";
   }
   return "unknown subject";
+}
+
+std::optional<Subject> each_of(const Subject& subject) {
+  if (subject.id == 0) return std::nullopt;
+  if (subject.kind == SubjectKind::kUser) return Subject{SubjectKind::kEachUser, 0};
+  if (subject.kind == SubjectKind::kGroup) return Subject{SubjectKind::kEachGroup, 0};
+  return std::nullopt;
 }
 
 void add(Usages& to, const Subject& subject, const Usage& usage) {

@@ -6,21 +6,32 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "fsal_cluster/schema/records.pb.h"
 
 namespace symnas::fs {
 
-enum class SubjectKind : std::uint8_t { kFilesystem = 0, kUser = 1, kGroup = 2, kTree = 3 };
+enum class SubjectKind : std::uint8_t {
+  kFilesystem = 0,
+  kUser = 1,
+  kGroup = 2,
+  kTree = 3,
+  // Those without a limit of their own. They have limits, but no usage and no grace.
+  kEachUser = 4,
+  kEachGroup = 5
+};
 
 struct Subject {
   SubjectKind kind = SubjectKind::kFilesystem;
-  std::uint32_t id = 0;  // of the filesystem: 0
+  std::uint32_t id = 0;  // of the filesystem, each user and each group: 0
   auto operator<=>(const Subject&) const = default;
 };
 // "user 1000", "filesystem", for messages.
 std::string to_string(const Subject& subject);
+// Whose limit holds for a user or a group without one of its own. Root and its group have none.
+std::optional<Subject> each_of(const Subject& subject);
 
 struct Usage {
   std::int64_t blocks = 0;

@@ -166,11 +166,10 @@ Status UsageKeeper::touch(const std::vector<kv::KeyValue>& some) {
 }
 
 Status UsageKeeper::keep_graces() {
-  for (const auto& [subject, limit] : table_.limits()) {
-    if (!table_.limit(subject)) continue;  // of a tree that is not marked
+  for (const auto& [subject, limit] : table_.held()) {
     const records::QuotaGrace before = table_.grace(subject);
-    const records::QuotaGrace now = grace_of(limit, table_.total(subject), options_.block_bytes,
-                                             before, session_.next_time_ns());
+    const records::QuotaGrace now = grace_of(limit.record, table_.total(subject),
+                                             options_.block_bytes, before, session_.next_time_ns());
     if (now.bytes_since_ns() == before.bytes_since_ns() &&
         now.inodes_since_ns() == before.inodes_since_ns())
       continue;
@@ -179,8 +178,8 @@ Status UsageKeeper::keep_graces() {
     kv::Mutation mutation;
     mutation.growth = kv::Growth::kMustGo;
     // A grace lives as long as its limit: whoever removes that one erases it.
-    mutation.compares = {kv::key_exists(
-        kv::keys::quota_limit(options_.fs, static_cast<std::uint8_t>(subject.kind), subject.id))};
+    mutation.compares = {kv::key_exists(kv::keys::quota_limit(
+        options_.fs, static_cast<std::uint8_t>(limit.whose.kind), limit.whose.id))};
     const bool none = now.bytes_since_ns() == 0 && now.inodes_since_ns() == 0;
     mutation.writes = {none ? kv::erase(key) : kv::put(key, now.SerializeAsString())};
     SYMNAS_TRY(session_.commit_blocking(std::move(mutation)));

@@ -8,15 +8,16 @@ namespace {
 
 constexpr std::size_t kSubjectBytes = 5;
 
-bool known_kind(std::uint32_t kind) {
-  return kind <= static_cast<std::uint32_t>(SubjectKind::kTree);
+bool known_kind(std::uint32_t kind, SubjectKind last = SubjectKind::kTree) {
+  return kind <= static_cast<std::uint32_t>(last);
 }
 
 // The subject at the end of a key.
-std::optional<Subject> subject_at(const std::string& key, std::size_t at) {
+std::optional<Subject> subject_at(const std::string& key, std::size_t at,
+                                  SubjectKind last = SubjectKind::kTree) {
   if (key.size() != at + kSubjectBytes) return std::nullopt;
   const auto kind = static_cast<std::uint8_t>(key[at]);
-  if (!known_kind(kind)) return std::nullopt;
+  if (!known_kind(kind, last)) return std::nullopt;
   return Subject{static_cast<SubjectKind>(kind), read_be32(key, at + 1)};
 }
 
@@ -56,7 +57,9 @@ std::optional<QuotaKey> parse_quota_key(FsId fs, const std::string& key) {
     case 'L':
     case 'G': {
       out.part = static_cast<QuotaKey::Part>(key[table.size()]);
-      const auto subject = subject_at(key, at);
+      const auto subject = subject_at(
+          key, at,
+          out.part == QuotaKey::Part::kLimit ? SubjectKind::kEachGroup : SubjectKind::kTree);
       if (!subject) return std::nullopt;
       out.subject = *subject;
       return out;

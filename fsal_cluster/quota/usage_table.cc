@@ -47,15 +47,39 @@ Usage UsageTable::total(const Subject& subject) const {
   return sum;
 }
 
-std::optional<records::QuotaLimit> UsageTable::limit(const Subject& subject) const {
+std::optional<UsageTable::Limit> UsageTable::limit(const Subject& subject) const {
   const MutexLock lock(mutex_);
+  return limit_now(subject);
+}
+
+std::optional<UsageTable::Limit> UsageTable::limit_now(const Subject& subject) const {
   if (subject.kind == SubjectKind::kTree) {
     const auto tree = trees_.find(subject.id);
     if (tree == trees_.end() || tree->second.state() != records::QuotaTree::READY)
       return std::nullopt;
   }
-  const auto it = limits_.find(subject);
-  return it == limits_.end() ? std::nullopt : std::optional(it->second);
+  if (const auto own = limits_.find(subject); own != limits_.end())
+    return Limit{own->second, own->first};
+  const auto each = each_of(subject);
+  if (!each) return std::nullopt;
+  const auto it = limits_.find(*each);
+  return it == limits_.end() ? std::nullopt : std::optional(Limit{it->second, it->first});
+}
+
+std::map<Subject, UsageTable::Limit> UsageTable::held() const {
+  const MutexLock lock(mutex_);
+  std::map<Subject, Limit> out;
+  const auto add = [&](const Subject& subject) REQUIRES(mutex_) {
+    if (auto limit = limit_now(subject)) out.try_emplace(subject, *std::move(limit));
+  };
+  for (const auto& [subject, limit] : limits_) {
+    if (subject.kind < SubjectKind::kEachUser) add(subject);
+  }
+  if (!limits_.contains({SubjectKind::kEachUser, 0}) &&
+      !limits_.contains({SubjectKind::kEachGroup, 0}))
+    return out;
+  for (const auto& [subject, usage] : totals_) add(subject);
+  return out;
 }
 
 std::map<std::uint32_t, records::QuotaTree> UsageTable::trees() const {

@@ -60,12 +60,20 @@ class UsageTable final : public kv::Follower {
   void stop();
 
   Usage total(const Subject& subject) const;
-  // The limit that is to be held: of a tree only when everything in it is marked.
-  std::optional<records::QuotaLimit> limit(const Subject& subject) const;
+  // The limit that is to be held, and whose it is: the subject's own, else that of each user or
+  // group; of a tree only when everything in it is marked.
+  struct Limit {
+    records::QuotaLimit record;
+    Subject whose;
+  };
+  std::optional<Limit> limit(const Subject& subject) const;
+  // Of everybody who has a limit that is to be held, or uses something under that of each.
+  std::map<Subject, Limit> held() const;
   std::map<std::uint32_t, records::QuotaTree> trees() const;
   // Those that are not READY, by root; nullopt: the table is not complete.
   std::optional<std::map<Ino, std::uint32_t>> trees_being_marked() const;
   records::QuotaGrace grace(const Subject& subject) const;
+  // As they are stored.
   std::map<Subject, records::QuotaLimit> limits() const;
   // Of every subject, without what the watch has not shown.
   Usages totals() const;
@@ -87,6 +95,7 @@ class UsageTable final : public kv::Follower {
   void on_lost() override;
 
  private:
+  std::optional<Limit> limit_now(const Subject& subject) const REQUIRES(mutex_);
   struct Part {
     QuotaKey key;
     Usages usages;

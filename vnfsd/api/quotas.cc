@@ -24,13 +24,16 @@ const char* name_of(fs::SubjectKind kind) {
     case fs::SubjectKind::kUser: return "user";
     case fs::SubjectKind::kGroup: return "group";
     case fs::SubjectKind::kTree: return "tree";
+    case fs::SubjectKind::kEachUser: return "each_user";
+    case fs::SubjectKind::kEachGroup: return "each_group";
   }
   return "";
 }
 
 std::optional<fs::SubjectKind> kind_of(const std::string& name) {
-  for (const fs::SubjectKind kind : {fs::SubjectKind::kFilesystem, fs::SubjectKind::kUser,
-                                     fs::SubjectKind::kGroup, fs::SubjectKind::kTree}) {
+  for (const fs::SubjectKind kind :
+       {fs::SubjectKind::kFilesystem, fs::SubjectKind::kUser, fs::SubjectKind::kGroup,
+        fs::SubjectKind::kTree, fs::SubjectKind::kEachUser, fs::SubjectKind::kEachGroup}) {
     if (name == name_of(kind)) return kind;
   }
   return std::nullopt;
@@ -79,9 +82,14 @@ Status check_keys(const json& body, std::initializer_list<std::string_view> know
   return {};
 }
 
+bool has_number(fs::SubjectKind kind) {
+  return kind == fs::SubjectKind::kUser || kind == fs::SubjectKind::kGroup ||
+         kind == fs::SubjectKind::kTree;
+}
+
 // Of the request's kind.
 Status read_subject(const json& body, QuotaRequest& into) {
-  const bool whole = into.subject.kind == fs::SubjectKind::kFilesystem;
+  const bool whole = !has_number(into.subject.kind);
   const bool tree = into.subject.kind == fs::SubjectKind::kTree;
   std::optional<std::uint64_t> id;
   SYMNAS_TRY(read_limit(body, "id", id));
@@ -94,7 +102,7 @@ Status read_subject(const json& body, QuotaRequest& into) {
     return tl::unexpected<Error>(refused("a tree has either a 'path' or an 'id'"));
   if ((!tree && id.has_value() == whole) || id.value_or(0) > UINT32_MAX)
     return tl::unexpected<Error>(refused(
-        whole ? "a filesystem has no 'id'" : "'id' must be the number of a user, group or tree"));
+        whole ? "this kind has no 'id'" : "'id' must be the number of a user, group or tree"));
   into.subject.id = static_cast<std::uint32_t>(id.value_or(0));
   return {};
 }
@@ -133,11 +141,12 @@ Result<QuotaRequest> quota_request(const json& body, QuotaBody what) {
   const auto kind = body.find("kind");
   if (kind == body.end()) return tl::unexpected<Error>(refused("'kind' is missing"));
   if (!kind->is_string() || !kind_of(kind->get<std::string>()))
-    return tl::unexpected<Error>(refused("'kind' must be filesystem, user, group or tree"));
+    return tl::unexpected<Error>(
+        refused("'kind' must be filesystem, user, group, tree, each_user or each_group"));
   out.subject.kind = *kind_of(kind->get<std::string>());
   SYMNAS_TRY(read_subject(body, out));
   if (what == QuotaBody::kSubject) return out;
-  if (body.size() <= (out.subject.kind == fs::SubjectKind::kFilesystem ? 1U : 2U))
+  if (body.size() <= (has_number(out.subject.kind) ? 2U : 1U))
     return tl::unexpected<Error>(refused("nothing is to be set: give a limit of bytes or inodes"));
   return out;
 }
@@ -182,6 +191,7 @@ json quotas_document(const std::string& filesystem, std::uint32_t block_bytes,
     }
     if (row.limit) {
       one["limit"] = limits_document(*row.limit);
+      if (row.by_each) one["limit_of_each"] = true;
       add_left(one, "bytes_grace_left_s", row.grace.bytes_since_ns(), row.limit->bytes_grace_s(),
                now_ns);
       add_left(one, "inodes_grace_left_s", row.grace.inodes_since_ns(), row.limit->inodes_grace_s(),

@@ -22,7 +22,7 @@ struct QuotaOptions {
   std::string filesystem;
   std::optional<std::uint32_t> user, group;
   std::string tree;  // its directory, or its number
-  bool whole = false;
+  bool whole = false, each_user = false, each_group = false;
   std::string bytes, soft_bytes;
   std::optional<std::uint64_t> inodes, soft_inodes, grace, inode_grace;
 };
@@ -37,13 +37,17 @@ json named(const std::string& tree) {
 
 Result<json> subject_of(const QuotaOptions& o) {
   if (static_cast<int>(o.user.has_value()) + static_cast<int>(o.group.has_value()) +
-          static_cast<int>(!o.tree.empty()) + static_cast<int>(o.whole) !=
+          static_cast<int>(!o.tree.empty()) + static_cast<int>(o.whole) +
+          static_cast<int>(o.each_user) + static_cast<int>(o.each_group) !=
       1)
     return fail(ErrorCode::kInvalidArgument,
-                "quota: say whose: one of --user, --group, --tree and --filesystem");
+                "quota: say whose: one of --user, --group, --each-user, --each-group, --tree and "
+                "--filesystem");
   if (o.user) return json{{"kind", "user"}, {"id", *o.user}};
   if (o.group) return json{{"kind", "group"}, {"id", *o.group}};
   if (o.whole) return json{{"kind", "filesystem"}};
+  if (o.each_user) return json{{"kind", "each_user"}};
+  if (o.each_group) return json{{"kind", "each_group"}};
   json body = named(o.tree);
   body["kind"] = "tree";
   return body;
@@ -55,6 +59,8 @@ void add_subject(CLI::App* verb, QuotaOptions& o) {
   verb->add_option("--group", o.group, "Of the group with this number");
   verb->add_option("--tree", o.tree, "Of the tree of this directory, or with this number");
   verb->add_flag("--filesystem", o.whole, "Of all users together");
+  verb->add_flag("--each-user", o.each_user, "Of every user without a limit of his own");
+  verb->add_flag("--each-group", o.each_group, "Of every group without a limit of its own");
 }
 
 std::string path_of(const QuotaOptions& o, const std::string& rest) {
@@ -86,6 +92,8 @@ Status set(Context& context, const QuotaOptions& o) {
 std::string subject_text(const json& row) {
   const std::string kind = row.value("kind", "");
   if (kind == "filesystem") return "all";
+  if (kind == "each_user") return "each user";
+  if (kind == "each_group") return "each group";
   const std::string text = fmt::format("{} {}", kind, row.value("id", 0U));
   if (kind != "tree") return text;
   return fmt::format("{} {}{}", text, row.value("path", "?"),
@@ -114,7 +122,7 @@ enum class Rows { kLimited, kAll, kTrees };
 
 bool is_shown(const json& row, Rows which) {
   switch (which) {
-    case Rows::kLimited: return row.contains("limit");
+    case Rows::kLimited: return row.contains("limit") && !row.value("limit_of_each", false);
     case Rows::kAll: return true;
     case Rows::kTrees: return row.value("kind", "") == "tree";
   }

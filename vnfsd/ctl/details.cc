@@ -193,7 +193,9 @@ std::string_view details_of(std::string_view command) {
       {"quota off", "Limits do not hold any more; they stay, for the next symnas quota on."},
       {"quota set",
        "Who reaches a hard limit gets \"disk quota exceeded\"; a soft limit may be passed for the "
-       "time of its grace. What is not given stays as it is. Root is limited by trees only, and "
+       "time of its grace. What is not given stays as it is. --each-user and --each-group limit "
+       "every one who has no limits of his own (limits of 0 are such, too). Root is limited by "
+       "trees only, and "
        "limits of a tree hold when all in it is marked (symnas quota ls). Several heads "
        "that write at once may pass a limit, each but one by at most a 64th of it (1 MiB to "
        "64 MiB; 1 to 1024 inodes)."},

@@ -92,6 +92,7 @@ const std::vector<std::pair<const char*, const char*>>& lines() {
       {"quota on", "quota on u04"},
       {"quota off", "quota off u04"},
       {"quota set", "quota set u04 --user 1000 --bytes 10G --soft-bytes 8G"},
+      {"quota set", "quota set u04 --each-user --bytes 10G"},
       {"quota set", "quota set u04 --tree /projects/a --bytes 500G"},
       {"quota rm", "quota rm u04 --user 1000"},
       {"quota ls", "quota ls u04"},

@@ -210,13 +210,14 @@ const char* const kInspectionSchemas = R"json({
   "quotas": "list of QuotaRow: of all who use something or have a limit, and of all trees"
 },
 "QuotaRow": {
-  "kind": "one of filesystem|user|group|tree",
+  "kind": "one of filesystem|user|group|tree|each_user|each_group",
   "id": "count: of the user, group or tree",
   "path?": "text: of a tree: where its directory was when the tree was made",
   "marking?": "flag: of a tree: what is in it is still being counted, limits do not hold yet",
   "used_bytes": "count: as recorded",
   "used_inodes": "count",
   "limit?": "QuotaLimit: missing = none",
+  "limit_of_each?": "flag: it is the limit of each user or group, not one of its own",
   "bytes_grace_left_s?": "count: above the soft limit; 0 = it is over",
   "inodes_grace_left_s?": "count: above the soft limit; 0 = it is over"
 },
@@ -232,7 +233,7 @@ const char* const kInspectionSchemas = R"json({
   "state": "one of on|off"
 },
 "QuotaSubject": {
-  "kind": "one of filesystem|user|group|tree",
+  "kind": "one of filesystem|user|group|tree|each_user|each_group",
   "id?": "count: of the user, group or tree",
   "path?": "text: of a tree's directory, from the root of the filesystem, instead of id"
 },
@@ -244,7 +245,7 @@ const char* const kInspectionSchemas = R"json({
   "path?": "text: of its directory, from the root of the filesystem, instead of id"
 },
 "QuotaEdit": {
-  "kind": "one of filesystem|user|group|tree",
+  "kind": "one of filesystem|user|group|tree|each_user|each_group",
   "id?": "count: of the user, group or tree",
   "path?": "text: of a tree's directory, from the root of the filesystem, instead of id",
   "bytes_hard?": "count: 0 = none; what is missing stays",

@@ -203,6 +203,35 @@ TEST_F(MountUsageTest, ASoftLimitHoldsWhenItsGraceIsOver) {
   EXPECT_TRUE(create(*first, ann, root(), "d"));
 }
 
+TEST_F(MountUsageTest, TheLimitOfEachUserIsHeldForEveryOneOfThem) {
+  first = open(1);
+  open_root();
+  turn_on();
+  const Subject each{SubjectKind::kEachUser, 0};
+  limit(each, {.inodes_hard = 4, .inodes_soft = 1, .inodes_grace_s = 60});
+  limit(of_bob, {.inodes_hard = 2});
+  for (int n = 0; n < 4; ++n)
+    EXPECT_TRUE(create(*first, ann, root(), "a" + std::to_string(n))) << n;
+  EXPECT_EQ(code(create(*first, ann, root(), "a4")), ErrorCode::kQuotaExceeded);
+  EXPECT_TRUE(create(*first, bob, root(), "b0"));
+  EXPECT_TRUE(create(*first, bob, root(), "b1"));
+  EXPECT_EQ(code(create(*first, bob, root(), "b2")), ErrorCode::kQuotaExceeded);
+  ASSERT_TRUE(eventually([&] { return report().rows[of_ann].grace.inodes_since_ns() != 0; }));
+  const auto row = report().rows[of_ann];
+  EXPECT_TRUE(row.by_each);
+  EXPECT_EQ(row.limit->inodes_hard(), 4U);
+  EXPECT_FALSE(report().rows[of_bob].by_each);
+  EXPECT_TRUE(report().rows.contains(each));
+  ASSERT_TRUE(first->unlink(ann, root(), "a3"));
+  clock.jump_ns(std::int64_t{61} * 1'000'000'000);
+  EXPECT_EQ(code(create(*first, ann, root(), "a3")), ErrorCode::kQuotaExceeded);
+  // The limit ends, another one begins with a whole grace.
+  ASSERT_TRUE(remove_limit(*formatted.store, formatted.fs, each));
+  ASSERT_TRUE(eventually([&] { return create(*first, ann, root(), "free").has_value(); }));
+  limit(each, {.inodes_hard = 9, .inodes_soft = 1, .inodes_grace_s = 60});
+  EXPECT_TRUE(create(*first, ann, root(), "a3"));
+}
+
 TEST_F(MountUsageTest, SeveralMountsPassALimitByTheirWindowsAtMost) {
   first = open(1);
   open_root();
@@ -325,9 +354,11 @@ TEST_F(MountUsageTest, CountingBeginsWhileClientsWork) {
   a.join();
   b.join();
   expect_exact();
-  const auto all = kv::range_blocking(
-      *formatted.store, kv::prefix_range(kv::keys::table(formatted.fs, 'w', 'I')), 0, 1000);
-  EXPECT_EQ(used({SubjectKind::kFilesystem, 0}).inodes, static_cast<std::int64_t>(all->kvs.size()));
+  EXPECT_TRUE(eventually([&] {
+    const auto all = kv::range_blocking(
+        *formatted.store, kv::prefix_range(kv::keys::table(formatted.fs, 'w', 'I')), 0, 1000);
+    return used({SubjectKind::kFilesystem, 0}).inodes == static_cast<std::int64_t>(all->kvs.size());
+  }));
 }
 
 }  // namespace

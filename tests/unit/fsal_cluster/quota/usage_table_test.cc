@@ -74,7 +74,7 @@ TEST(UsageTable, LimitsHoldWhenEveryInodeIsCounted) {
   EXPECT_FALSE(table.limits_anything());
   table.on_events({put(mode(1, records::QuotaMode::ON))}, Revision{11});
   EXPECT_TRUE(table.limits_anything());
-  EXPECT_EQ(table.limit(kAnn)->bytes_hard(), 4096U);
+  EXPECT_EQ(table.limit(kAnn)->record.bytes_hard(), 4096U);
   table.on_events({{true, {of_ann.key, "", {}, Revision{12}, 0}}}, Revision{12});
   EXPECT_FALSE(table.limits_anything());
 }

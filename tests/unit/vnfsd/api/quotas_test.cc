@@ -60,6 +60,15 @@ TEST(QuotaBodies, ATreeIsNamedByPathOrNumber) {
       quota_request({{"kind", "tree"}, {"path", "/a"}, {"bytes_hard", 1U}}, QuotaBody::kLimits));
 }
 
+TEST(QuotaBodies, EachUserAndEachGroupHaveNoId) {
+  const auto r = quota_request({{"kind", "each_user"}, {"bytes_hard", 1U}}, QuotaBody::kLimits);
+  ASSERT_TRUE(r);
+  EXPECT_EQ(r->subject, (fs::Subject{fs::SubjectKind::kEachUser, 0}));
+  EXPECT_TRUE(quota_request({{"kind", "each_group"}}, QuotaBody::kSubject));
+  EXPECT_FALSE(quota_request({{"kind", "each_user"}, {"id", 1U}}, QuotaBody::kSubject));
+  EXPECT_FALSE(quota_request({{"kind", "each_user"}, {"path", "/a"}}, QuotaBody::kSubject));
+}
+
 TEST(QuotaBodies, TreesAreAddedByPath) {
   EXPECT_EQ(*quota_tree_path({{"path", "/a"}}), "/a");
   EXPECT_FALSE(quota_tree_path({{"id", 1U}}));
@@ -109,6 +118,15 @@ TEST(QuotasDocument, ATreeHasItsPathAndSaysWhetherItIsMarked) {
   EXPECT_EQ(rows[0]["path"], "/a");
   EXPECT_EQ(rows[0]["marking"], true);
   EXPECT_EQ(rows[1]["marking"], false);
+}
+
+TEST(QuotasDocument, SaysWhoseLimitIsThatOfEach) {
+  fs::QuotaReport report;
+  report.rows[{fs::SubjectKind::kUser, 7}].limit.emplace();
+  report.rows[{fs::SubjectKind::kUser, 8}] = {{}, fs::records::QuotaLimit(), true, {}};
+  const json rows = quotas_document("u04", 4096, report, 1)["quotas"];
+  EXPECT_FALSE(rows[0].contains("limit_of_each"));
+  EXPECT_EQ(rows[1]["limit_of_each"], true);
 }
 
 }  // namespace

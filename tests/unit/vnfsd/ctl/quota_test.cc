@@ -55,14 +55,16 @@ TEST_F(QuotaCommandsTest, WhoseMustBeSaidOnce) {
   EXPECT_EQ(run({"quota", "set", "u04", "--bytes", "1G"}), kExitUsage);
   EXPECT_EQ(run({"quota", "rm", "u04", "--user", "1", "--group", "2"}), kExitUsage);
   EXPECT_TRUE(asked.empty());
-  EXPECT_NE(err.str().find("--user, --group, --tree and --filesystem"), std::string::npos);
+  EXPECT_NE(err.str().find("--each-group, --tree and --filesystem"), std::string::npos);
 }
 
 TEST_F(QuotaCommandsTest, SwitchesAndRemovals) {
   EXPECT_EQ(run({"quota", "on", "u04"}), 0);
   EXPECT_EQ(run({"quota", "off", "u04"}), 0);
   EXPECT_EQ(run({"quota", "rm", "u04", "--filesystem"}), 0);
-  ASSERT_EQ(asked.size(), 3U);
+  EXPECT_EQ(run({"quota", "rm", "u04", "--each-user"}), 0);
+  ASSERT_EQ(asked.size(), 4U);
+  EXPECT_NE(asked[3].find("\"kind\":\"each_user\""), std::string::npos);
   EXPECT_NE(asked[0].find("\"state\":\"on\""), std::string::npos);
   EXPECT_NE(asked[1].find("\"state\":\"off\""), std::string::npos);
   EXPECT_NE(asked[2].find("\"kind\":\"filesystem\""), std::string::npos);
