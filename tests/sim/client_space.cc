@@ -32,10 +32,13 @@ void Client::allocate(const Target& file) {
   if (begin >= end) return;
   const FileOffset offset{file.model->base() + begin * FileModel::kCell};
   const std::uint64_t bytes = (end - begin) * FileModel::kCell;
+  const std::uint64_t round = use_of(file).round;
   const bool good = change_space(
       "allocate", file, [&](Mount& mount) { return mount.allocate(file.handle, offset, bytes); });
   if (good) {
-    file.model->allocated(end);
+    // It records what is there before it; what an instance had that has ended meanwhile is not.
+    file.model->allocated(
+        end, sound(file, round) ? FileModel::Before::kIsThere : FileModel::Before::kMayBeLost);
   } else {
     file.model->unsure_allocated(end);
   }

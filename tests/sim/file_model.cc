@@ -144,13 +144,14 @@ void FileModel::unsure_size(std::uint64_t bytes) {
 
 // --- space
 
-void FileModel::allocated(std::uint64_t end_cell) {
+void FileModel::allocated(std::uint64_t end_cell, Before before) {
   ++activity_;
   mtimes_set_.clear();
   written_since_ = true;
   size_ = std::max(size_, end_cell * kCell);
-  size_durable_ = exact() ? size_ : std::max(size_durable_, end_cell * kCell);
-  size_most_ = exact() ? size_ : std::max(size_most_, end_cell * kCell);
+  const bool all = exact() && before == Before::kIsThere;
+  size_durable_ = all ? size_ : std::max(size_durable_, end_cell * kCell);
+  size_most_ = all ? size_ : std::max(size_most_, end_cell * kCell);
 }
 
 void FileModel::deallocated(std::uint64_t begin_cell, std::uint64_t end_cell) {

@@ -59,7 +59,10 @@ class FileModel {
   void unsure_size(std::uint64_t bytes);
 
   // --- space, in cells. REQUIRES: nothing in flight. Acknowledged: all of it is recorded.
-  void allocated(std::uint64_t end_cell);
+  // `before`: whether every instance lives on which what was there before depends. If not, only the
+  // new bytes are known to be there.
+  enum class Before : std::uint8_t { kIsThere, kMayBeLost };
+  void allocated(std::uint64_t end_cell, Before before);
   void deallocated(std::uint64_t begin_cell, std::uint64_t end_cell);
   // An error, or no answer: the next resolve() finds out.
   void unsure_allocated(std::uint64_t end_cell);
