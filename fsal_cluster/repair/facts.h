@@ -34,8 +34,8 @@ struct Facts {
   bool has_value(check::Fault fault, std::uint64_t value) const;
   // Whether one of the findings says that blocks of the file have two owners.
   bool has_two_owners(Ino ino) const;
-  // Why the file's dead map must not be swept: a sweep erases the reverse-map entries of its
-  // extents, whoever they belong to by now. nullopt: all of them are its own.
+  // Why the file's dead map must not be swept: the sweep frees only what the reverse map gives to
+  // the file, and with the map goes what tells of the rest. nullopt: all of it is its own.
   std::optional<std::string> why_not_swept(Ino ino) const;
   // Whether a file's map has some of the blocks that the reverse map does not give to it, or
   // whether that is not known.

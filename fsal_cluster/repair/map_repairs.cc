@@ -64,6 +64,16 @@ Result<Step> map_of_no_file(Draft draft) {
   return std::move(draft).repair(Order::kCounts, "clears the count of blocks: it has none");
 }
 
+// A chunk of the map generation is there, and stays. False: it is gone.
+Result<bool> rely_chunk(Draft& draft, Ino ino, MapGeneration generation) {
+  SYMNAS_ASSIGN(
+      const auto chunks,
+      draft.snapshot().range(kv::prefix_range(keys::map_prefix(draft.fs(), ino, generation)), 1));
+  if (chunks.empty()) return false;
+  SYMNAS_TRY(draft.rely(chunks.front().key));
+  return true;
+}
+
 constexpr std::string_view kNotCounted =
     "it has a watermark and an older map, and its blocks are not counted then: the older map may "
     "be "
@@ -79,6 +89,9 @@ Result<Step> dead_map(Draft draft) {
   SYMNAS_ASSIGN(const auto inode, draft.rely_inode(ino));
   if (!inode) return std::move(draft).later("look again: it is gone");
   if (inode->has_trim_block()) return std::move(draft).refuse(std::string(kNotCounted));
+  const MapGeneration dead{static_cast<std::uint32_t>(draft.damage().value)};
+  SYMNAS_ASSIGN(const bool there_still, rely_chunk(draft, ino, dead));
+  if (!there_still) return std::move(draft).later("look again: the old map is gone");
   const std::string key = keys::orphan(draft.fs(), ino);
   SYMNAS_ASSIGN(const auto there, draft.rely_record<records::Orphan>(key, "its orphan record"));
   if (there && !there->truncated())
@@ -86,7 +99,7 @@ Result<Step> dead_map(Draft draft) {
   records::Orphan orphan = there.value_or(records::Orphan());
   orphan.set_generation(inode->generation());
   orphan.set_truncated(true);
-  orphan.set_map_generation(static_cast<std::uint32_t>(draft.damage().value));
+  orphan.set_map_generation(dead.value());
   SYMNAS_TRY(draft.put(key, orphan.SerializeAsString()));
   return std::move(draft).repair(
       Order::kFrees, "puts the orphan record: the next mount of the filesystem frees the old map");
@@ -103,8 +116,11 @@ Result<Step> map_of_nothing(Draft draft) {
         "a name leads to it: restore its inode from an etcd snapshot now, if that shall be; else "
         "the name is removed first, then its blocks are freed");
   if (const auto why = draft.facts().why_not_swept(ino)) return std::move(draft).refuse(*why);
+  const MapGeneration dead{static_cast<std::uint32_t>(draft.damage().value)};
+  SYMNAS_ASSIGN(const bool there_still, rely_chunk(draft, ino, dead));
+  if (!there_still) return std::move(draft).later("look again: the map is gone");
   records::Orphan orphan;
-  orphan.set_map_generation(static_cast<std::uint32_t>(draft.damage().value));
+  orphan.set_map_generation(dead.value());
   SYMNAS_TRY(draft.put(key, orphan.SerializeAsString()));
   return std::move(draft).repair(
       Order::kFrees, "puts the orphan record: the next mount of the filesystem frees the map");

@@ -72,8 +72,14 @@ Result<Step> name_type(Draft draft) {
         "restore its record from an etcd snapshot");
   SYMNAS_ASSIGN(const auto inode, draft.rely_inode(target));
   SYMNAS_ASSIGN(records::DirentBucket bucket, bucket_of(draft));
-  const int at = last_entry(draft, bucket, target.value());
-  if (!inode || at < 0) return std::move(draft).later("another repair of the name comes first");
+  if (!inode) return std::move(draft).later("another repair of the name comes first");
+  // The name may be there twice: the one with the wrong type is meant.
+  int at = bucket.entries_size() - 1;
+  while (at >= 0 && !(bucket.entries(at).name() == draft.damage().name &&
+                      bucket.entries(at).ino() == target.value() &&
+                      bucket.entries(at).type() != inode->type()))
+    --at;
+  if (at < 0) return std::move(draft).later("another repair of the name comes first");
   bucket.mutable_entries(at)->set_type(inode->type());
   SYMNAS_TRY(put_bucket(draft, key_of(draft), bucket));
   return std::move(draft).repair(Order::kNames, "gives the name the type that the inode has");

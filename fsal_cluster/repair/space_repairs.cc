@@ -271,9 +271,7 @@ Result<Step> two_owners(Draft draft) {
   const std::string other = path_of(draft, Ino{draft.damage().other});
   return std::move(draft).refuse(fmt::format(
       "whose bytes are there now cannot be proved ({} and {}; {}): copy both files to another "
-      "filesystem, compare the copies with a backup, and remove both while nobody else writes to "
-      "this filesystem: the removal of the second one frees what a new file was given of the "
-      "first; then run the repair again",
+      "filesystem, compare the copies with a backup, and remove both; then run the repair again",
       one, other, marked));
 }
 

@@ -25,18 +25,19 @@ bool names_read(const Draft& draft) {
   return !draft.facts().has(Fault::kUnreadableNames) && draft.facts().all_known;
 }
 
-// Whether following the parents of `from` leads to the root without passing `not_by`.
-Result<bool> leads_to_root(Draft& draft, Ino from, Ino not_by) {
+// Where following the parents of `from` leads.
+enum class LeadsTo { kRoot, kItself, kNowhere };
+Result<LeadsTo> leads_to(Draft& draft, Ino from, Ino self) {
   Ino at = from;
   for (int depth = 0; depth < kDepthMax; ++depth) {
-    if (at == not_by) return false;
-    if (at == kRootIno) return true;
+    if (at == self) return LeadsTo::kItself;
+    if (at == kRootIno) return LeadsTo::kRoot;
     SYMNAS_ASSIGN(const auto inode, draft.rely_inode(at));
-    if (!inode || !is_directory(*inode)) return false;
+    if (!inode || !is_directory(*inode)) return LeadsTo::kNowhere;
     at = Ino{inode->parent()};
-    if (depth >= static_cast<int>(kStepKeysMax) - 10) return false;
+    if (depth >= static_cast<int>(kStepKeysMax) - 10) return LeadsTo::kNowhere;
   }
-  return false;
+  return LeadsTo::kNowhere;
 }
 
 Result<Step> link_count(Draft draft) {
@@ -119,6 +120,34 @@ Result<Step> remove_other_name(Draft draft) {
       Order::kNames, "removes that name: the directory's other name is where its record says");
 }
 
+// Removes the directory's name in `place`, which lies below the directory itself, and gives it one
+// in /lost+found.
+Result<Step> take_out_of_cycle(Draft draft, Ino ino, Ino place, std::uint64_t hash) {
+  const std::string key = keys::dirent_bucket(draft.fs(), place, hash);
+  SYMNAS_ASSIGN(auto bucket, draft.rely_record<records::DirentBucket>(key, "the names"));
+  SYMNAS_ASSIGN(auto inode, draft.rely_inode(ino));
+  if (!bucket || !inode) return std::move(draft).later("look again: it is gone");
+  auto& entries = *bucket->mutable_entries();
+  const auto entry = std::find_if(entries.begin(), entries.end(),
+                                  [&](const records::Dirent& e) { return e.ino() == ino.value(); });
+  if (entry == entries.end()) return std::move(draft).later("its names are repaired first");
+  const std::string name = entry->name();
+  entries.erase(entry);
+  SYMNAS_TRY(entries.empty() ? draft.erase(key) : draft.put(key, bucket->SerializeAsString()));
+  draft.changes_directory(place);
+  SYMNAS_ASSIGN(Step step, move_to_lost_found(std::move(draft), ino, std::move(*inode)));
+  if (step.verdict != Verdict::kRepair) return step;
+  if (step.text.starts_with("makes")) {
+    // Only the directory is made now.
+    std::erase_if(step.changes, [&](const Change& change) { return change.key == key; });
+    std::erase(step.changed_directories, place);
+    return step;
+  }
+  step.text = fmt::format("takes it out of the cycle (its name '{}' in inode {} goes), and it {}",
+                          check::printable(name), place.value(), step.text);
+  return step;
+}
+
 Result<Step> parent_differs(Draft draft) {
   if (!names_read(draft)) return std::move(draft).refuse(std::string(kNamesUnread));
   const std::uint64_t names = names_of(draft);
@@ -132,11 +161,13 @@ Result<Step> parent_differs(Draft draft) {
   const Ino parent{draft.damage().other};
   SYMNAS_ASSIGN(auto inode, draft.rely_inode(ino));
   if (!inode) return std::move(draft).later("look again: it is gone");
+  SYMNAS_ASSIGN(const LeadsTo place, leads_to(draft, parent, ino));
+  if (place == LeadsTo::kItself)
+    return take_out_of_cycle(std::move(draft), ino, parent, draft.damage().value);
+  if (place == LeadsTo::kNowhere)
+    return std::move(draft).later("its name does not lead to the root: other repairs come first");
   SYMNAS_TRY(draft.rely(keys::dirent_bucket(draft.fs(), parent, draft.damage().value)));
   SYMNAS_TRY(draft.put(keys::directory_move(draft.fs()), ""));
-  SYMNAS_ASSIGN(const bool rooted, leads_to_root(draft, parent, ino));
-  if (!rooted)
-    return std::move(draft).later("its name does not lead to the root: other repairs come first");
   inode->set_parent(parent.value());
   SYMNAS_TRY(draft.put_inode(ino, *inode));
   return std::move(draft).repair(
@@ -150,30 +181,7 @@ Result<Step> cycle(Draft draft) {
   if (!names_read(draft)) return std::move(draft).refuse(std::string(kNamesUnread));
   if (place == draft.facts().report->names.end() || draft.facts().has(ino, Fault::kParentDiffers))
     return std::move(draft).later("its names are repaired first");
-  const std::string key =
-      keys::dirent_bucket(draft.fs(), place->second.directory, place->second.hash);
-  SYMNAS_ASSIGN(auto bucket, draft.rely_record<records::DirentBucket>(key, "the names"));
-  SYMNAS_ASSIGN(auto inode, draft.rely_inode(ino));
-  if (!bucket || !inode) return std::move(draft).later("look again: it is gone");
-  auto& entries = *bucket->mutable_entries();
-  const auto entry = std::find_if(entries.begin(), entries.end(),
-                                  [&](const records::Dirent& e) { return e.ino() == ino.value(); });
-  if (entry == entries.end()) return std::move(draft).later("its names are repaired first");
-  const std::string name = entry->name();
-  entries.erase(entry);
-  SYMNAS_TRY(entries.empty() ? draft.erase(key) : draft.put(key, bucket->SerializeAsString()));
-  draft.changes_directory(place->second.directory);
-  SYMNAS_ASSIGN(Step step, move_to_lost_found(std::move(draft), ino, std::move(*inode)));
-  if (step.verdict != Verdict::kRepair) return step;
-  if (step.text.starts_with("makes")) {
-    // Only the directory is made now.
-    std::erase_if(step.changes, [&](const Change& change) { return change.key == key; });
-    std::erase(step.changed_directories, place->second.directory);
-    return step;
-  }
-  step.text = fmt::format("takes it out of the cycle (its name '{}' in inode {} goes), and it {}",
-                          check::printable(name), place->second.directory.value(), step.text);
-  return step;
+  return take_out_of_cycle(std::move(draft), ino, place->second.directory, place->second.hash);
 }
 
 std::int64_t stamp_of(Draft& draft) {

@@ -38,6 +38,29 @@ class RefusalsTest : public testing::Test {
   RepairWorld world{RepairWorld::Mounted::kNone};
 };
 
+// A name that is there twice, the first time with a wrong type: that one is mended.
+TEST_F(RefusalsTest, OneOfTwoEqualNamesHasAWrongType) {
+  world.plant([](Keys& k) {
+    k.edit<records::DirentBucket>(k.bucket(kDirC, "empty"), [](records::DirentBucket& b) {
+      *b.add_entries() = b.entries(0);
+      b.mutable_entries(0)->set_type(2);
+      b.mutable_entries(1)->set_slot(1);
+    });
+  });
+  EXPECT_THAT(lines(world.repair_all()), IsEmpty());
+}
+
+// By its record the directory is in the root, its only name lies below itself.
+TEST_F(RefusalsTest, ADirectoryWhoseOnlyNameIsBelowItself) {
+  world.plant([](Keys& k) {
+    k.erase(k.bucket(kRootIno, "a"));
+    k.add_name(kDirC, "a", kDirA, FileType::kDirectory);
+    k.edit_inode(kDirA, [](records::Inode& inode) { inode.set_parent(kDirC.value()); });
+    k.edit_inode(kDirC, [](records::Inode& inode) { inode.set_parent(kRootIno.value()); });
+  });
+  EXPECT_THAT(lines(world.repair_all()), IsEmpty());
+}
+
 // A sweep of the dead map would free the blocks of the file that has them by now.
 TEST_F(RefusalsTest, ADeadMapWithBlocksOfAnotherFileIsNotSwept) {
   std::uint64_t block = 0;
