@@ -57,7 +57,7 @@ Compare range_absent(KeyRange range);
 Compare key_exists(std::string key);
 Compare mod_revision_is(std::string key, Revision revision);     // revision 0 = absent
 Compare create_revision_is(std::string key, Revision revision);  // revision 0 = absent
-// For tests: the product compares revisions.
+// Where no revision is known, as of entries of the reverse map; else revisions are compared.
 Compare value_is(std::string key, std::string value);
 
 struct Txn;

@@ -63,8 +63,13 @@ Task<Status> pause_after_conflict(DataContext& context, FileState& f, int round)
   }
   if (round < kConflictRetriesBeforePause) co_return Status{};
   Turn turn;
-  context.background->post_at(context.clock.mono_ns() + kConflictPauseNs,
-                              [&turn] { turn.deliver({}); });
+  const bool look = round == kConflictRetriesBeforePause;
+  context.background->post_at(context.clock.mono_ns() + kConflictPauseNs, [&context, &turn, look] {
+    // Perhaps a group from which the blocks come is not this mount's any more. If it cannot be
+    // found out now, the tries go on.
+    if (look && context.space) static_cast<void>(context.space->read_owners());
+    turn.deliver({});
+  });
   co_await turn;
   co_return Status{};
 }
@@ -81,6 +86,19 @@ Task<Woken> pause_for(DataContext& context, std::int64_t span_ns) {
   context.background->post_at(context.clock.mono_ns() + span_ns, [&turn] { turn.deliver({}); });
   co_await turn;
   co_return Woken{};
+}
+
+MapGeneration map_generation_of(FileState& f) {
+  const MutexLock lock(f.mutex);
+  return f.record.map_generation;
+}
+
+bool log_is_due(const DataContext& context, FileState& f) {
+  const std::int64_t now_ns = context.clock.mono_ns();
+  const MutexLock lock(f.mutex);
+  if (now_ns < f.next_log_ns) return false;
+  f.next_log_ns = now_ns + kFailureLogNs;
+  return true;
 }
 
 void list(DataContext& context, FileState& f) {

@@ -72,6 +72,9 @@ Task<Status> pause_after_conflict(DataContext& context, FileState& f, int round)
 Task<Status> pass_barrier(DataContext& context);
 Task<Woken> pause_for(DataContext& context, std::int64_t span_ns);
 
+MapGeneration map_generation_of(FileState& f);
+// Whether a failure of the file may be logged now: once a minute.
+bool log_is_due(const DataContext& context, FileState& f);
 // The timer looks at the file from now on.
 void list(DataContext& context, FileState& f) REQUIRES(f.mutex);
 // Gives back what was reserved and not used, unless an operation uses the map.

@@ -41,6 +41,7 @@ Status DataPath::open_space() {
   space.group_blocks = context_.options.group_blocks;
   space.volume_blocks = [this] { return context_.volume->size_bytes() / kBlockBytes; };
   space.return_reservations = [this] { return idle_files_.return_reservations(); };
+  space.lost_group = [this](const Error& error) { context_.failed_for_good(error); };
   space.membership = context_.options.membership;
   space.peers = context_.options.peers;
   space.frees_pending = [this] { return sweeper_.pending(); };

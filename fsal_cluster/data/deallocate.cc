@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "fsal_cluster/data/map_changes.h"
+#include "fsal_cluster/data/reverse_frees.h"
 #include "fsal_cluster/data/space_changer.h"
 #include "fsal_cluster/schema/inode.h"
 
@@ -72,9 +73,14 @@ Task<Status> SpaceChanger::punch_blocks(FileState& f, std::uint64_t first, std::
 }
 
 Task<Status> SpaceChanger::commit_punch(FileState& f, const FileMap::Cut& cut) {
+  ReverseFrees frees(context_, f.ino, map_generation_of(f));
   for (int round = 0;; ++round) {
     const Status pause = co_await pause_after_conflict(context_, f, round);
     if (!pause) co_return pause;
+    if (round == kConflictRetriesBeforePause) {
+      const Result<bool> looked = co_await frees.look_async(cut.reverse);
+      if (!looked) co_return tl::unexpected(looked.error());
+    }
     Result<InodeRecord> record = co_await read_inode(context_, f);
     if (!record) co_return tl::unexpected(record.error());
     records::Inode& inode = record->inode;
@@ -95,14 +101,13 @@ Task<Status> SpaceChanger::commit_punch(FileState& f, const FileMap::Cut& cut) {
       } else {
         *inode.mutable_extents() = front.extents();
       }
-      add_reverse_changes(context_, cut.reverse, f.ino, f.record.map_generation, mutation);
     }
     inode.set_used_blocks(static_cast<std::uint64_t>(
         static_cast<std::int64_t>(inode.used_blocks()) + cut.used_blocks_delta));
     inode.set_mtime_ns(now_ns);
     inode.set_ctime_ns(now_ns);
     mutation.writes.push_back(kv::put(context_.inode_key(f.ino), changed_inode(inode)));
-    FreeIntent free(*context_.space, cut.freed);
+    FreeIntent free(*context_.space, frees.add(cut.reverse, cut.freed, mutation));
     const Result<kv::Committed> committed = co_await commit_mutation(context_, mutation);
     if (!committed) co_return tl::unexpected(committed.error());
     if (!committed->succeeded) continue;

@@ -79,7 +79,8 @@ Detached FileCommitter::commit_idle(FilePtr f, DropFlag drop, StatusCallback don
     if (!gone) status = co_await commit_file(*f, drop);
     leave_shared(*f);
   }
-  if (!status) log::warn("idle inode {} not committed: {}", f->ino.value(), status.error().message);
+  if (!status && log_is_due(context_, *f))
+    log::warn("idle inode {} not committed: {}", f->ino.value(), status.error().message);
   if (done) done(std::move(status));
 }
 
@@ -185,6 +186,10 @@ Task<Status> FileCommitter::commit_step(FileState& f, const CommitWork& work, st
   for (int round = 0;; ++round) {
     const Status pause = co_await pause_after_conflict(context_, f, round);
     if (!pause) co_return pause;
+    if (round == kConflictRetriesBeforePause) {
+      const Status looked = co_await look_at_growth(context_, work.steps[index].reverse, f.ino);
+      if (!looked) co_return looked;
+    }
     const Result<InodeRecord> record = co_await read_inode(context_, f);
     if (!record) co_return tl::unexpected(record.error());
     InodeRecord next = *record;

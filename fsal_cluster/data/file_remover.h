@@ -5,13 +5,14 @@
 // AttentionList.
 // Invariants: from plan_removal() to removed() or abandoned() the file is entered exclusively and
 // owned. Space that was recorded is freed by the transaction, or by the sweep of the orphan record
-// that it puts (INV-6).
+// that it puts (INV-6). What the reverse map gives to another file stays that file's.
 #pragma once
 
 #include "fsal_cluster/data/data_context.h"
 #include "fsal_cluster/data/file_table.h"
 #include "fsal_cluster/data/file_tokens.h"
 #include "fsal_cluster/data/map_sweeper.h"
+#include "fsal_cluster/data/reverse_frees.h"
 
 namespace symnas::fs {
 
@@ -28,7 +29,8 @@ class FileRemover {
  private:
   struct RemovalPlan;
 
-  Task<Result<FileData::Removal>> plan_removal_task(Handle handle, const records::Inode& record);
+  Task<Result<FileData::Removal>> plan_removal_task(Handle handle, const records::Inode& record,
+                                                    const ReverseFrees& frees);
 
   DataContext& context_;
   FileTable& table_;

@@ -98,10 +98,12 @@ struct FileState : std::enable_shared_from_this<FileState> {
   const Ino ino;
   Mutex mutex;
 
-  bool loaded GUARDED_BY(mutex) = false;     // record and map are in memory
-  bool removed GUARDED_BY(mutex) = false;    // with its record, by this mount
-  bool listed GUARDED_BY(mutex) = false;     // in the AttentionList
-  std::uint64_t version GUARDED_BY(mutex);   // of what GETATTR adds: Overlay::version
+  bool loaded GUARDED_BY(mutex) = false;           // record and map are in memory
+  bool removed GUARDED_BY(mutex) = false;          // with its record, by this mount
+  bool removal_refused GUARDED_BY(mutex) = false;  // a removal was abandoned
+  std::int64_t next_log_ns GUARDED_BY(mutex) = 0;  // mono; until then its failures are not logged
+  bool listed GUARDED_BY(mutex) = false;           // in the AttentionList
+  std::uint64_t version GUARDED_BY(mutex);         // of what GETATTR adds: Overlay::version
   std::uint64_t life GUARDED_BY(mutex) = 0;  // differs after the map was forgotten or may be old
   Record record GUARDED_BY(mutex);
   Token token GUARDED_BY(mutex);

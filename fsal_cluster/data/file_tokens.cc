@@ -281,8 +281,9 @@ Detached FileTokens::answer_want(Ino ino) {
       answered = co_await give_back(*f);
     }
     if (!answered) {
-      log::warn("inode {}: cannot answer yet what another mount wants: {}", ino.value(),
-                answered.error().message);
+      if (log_is_due(context_, *f))
+        log::warn("inode {}: cannot answer yet what another mount wants: {}", ino.value(),
+                  answered.error().message);
       co_await pause_for(context_, kWantRetryNs);
       continue;
     }

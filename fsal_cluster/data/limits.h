@@ -59,6 +59,8 @@ inline constexpr std::size_t kFileTableShards = 64;
 inline constexpr std::int64_t kTickNs = 250'000'000;
 // An idle file's reservation goes back after this long, and a dirty idle file is committed.
 inline constexpr std::int64_t kIdleNs = 2'000'000'000;
+// How often it is logged of one file that it cannot be committed, swept, or given to another mount.
+inline constexpr std::int64_t kFailureLogNs = 60'000'000'000;
 inline constexpr std::size_t kTokenErasesPerTxn = 128;
 // Rounds in which a flush gives tokens back: a tick may put some back meanwhile; and one more
 // round.

@@ -1,10 +1,55 @@
 #include "fsal_cluster/data/map_changes.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "common/base/check.h"
 
 namespace symnas::fs {
+namespace {
+
+// Blocks.
+Status compare_growth(DataContext& context, const std::vector<ReverseChange>& changes, Ino ino) {
+  for (const ReverseChange& change : changes) {
+    if (change.new_blocks <= change.old_blocks) continue;
+    if (change.old_blocks > 0) {
+      const std::string key = context.space->reverse_key(change.volume_block);
+      SYMNAS_ASSIGN(const kv::OpResult own, context.session.range(kv::single_key(key), 1));
+      if (own.kvs.empty())
+        return fail(
+            ErrorCode::kCorrupt,
+            fmt::format("inode {}: volume block {} of it has no entry in the reverse map, so "
+                        "the file cannot grow; run symnas fs check --repair",
+                        ino.value(), change.volume_block));
+    }
+    const kv::KeyRange grown = context.space->reverse_range(
+        change.volume_block + change.old_blocks, change.volume_block + change.new_blocks);
+    SYMNAS_ASSIGN(const kv::OpResult there, context.session.range(grown, 1));
+    if (there.kvs.empty()) continue;
+    return fail(
+        ErrorCode::kFenced,
+        fmt::format(
+            "inode {}: the reverse map gives blocks from volume block {} on, which were free "
+            "when this mount gave them to it, to another file: this instance ends, what was "
+            "written there is written again; run symnas fs check",
+            ino.value(), change.volume_block + change.old_blocks));
+  }
+  return {};
+}
+
+}  // namespace
+
+Task<Status> look_at_growth(DataContext& context, const std::vector<ReverseChange>& changes,
+                            Ino ino) {
+  Awaited<Status> answer;
+  context.background->post([&context, &changes, ino, &answer] {
+    answer.deliver(compare_growth(context, changes, ino));
+  });
+  Status looked = co_await answer;
+  if (!looked && looked.error().code == ErrorCode::kFenced) context.failed_for_good(looked.error());
+  co_return looked;
+}
 
 void add_reverse_changes(const DataContext& context, const std::vector<ReverseChange>& changes,
                          Ino ino, MapGeneration generation, kv::Mutation& mutation) {

@@ -13,6 +13,12 @@ namespace symnas::fs {
 // group that this mount does not own any more.
 void add_reverse_changes(const DataContext& context, const std::vector<ReverseChange>& changes,
                          Ino ino, MapGeneration generation, kv::Mutation& mutation);
+// To be called when a transaction with these changes has met conflicts again and again: is the
+// reverse map in the way? kCorrupt: an extent that grows has no entry. kFenced, and the instance
+// ends: blocks that this mount has given out are another file's by now; what was written there must
+// be written again, elsewhere.
+Task<Status> look_at_growth(DataContext& context, const std::vector<ReverseChange>& changes,
+                            Ino ino);
 // Adds the puts of the chunks, each compared with the revision that memory has of it.
 void add_chunk_values(const DataContext& context, const std::vector<MapStep::ChunkValue>& chunks,
                       FileState& f, kv::Mutation& mutation) REQUIRES(f.mutex);

@@ -5,8 +5,9 @@
 
 #include <fmt/core.h>
 
+#include "common/base/bytes.h"
 #include "common/base/log.h"
-#include "fsal_cluster/data/map_changes.h"
+#include "fsal_cluster/data/reverse_frees.h"
 #include "fsal_cluster/schema/inode.h"
 
 namespace symnas::fs {
@@ -27,6 +28,11 @@ Status MapSweeper::sweep_chunk(const kv::KeyValue& chunk, const std::optional<kv
   if (!value.ParseFromString(chunk.value)) {
     return fail(ErrorCode::kCorrupt, "unreadable map chunk " + to_hex(chunk.key));
   }
+  // The key ends with inode, generation and chunk.
+  const std::size_t end = chunk.key.size();
+  ReverseFrees frees(context_, Ino{read_be64(chunk.key, end - 20)},
+                     MapGeneration{read_be32(chunk.key, end - 12)});
+  const std::uint64_t base = read_be64(chunk.key, end - 8) * kChunkBlocks;
   Revision revision = chunk.mod_revision;
   for (;;) {
     const int take = std::min<int>(value.extents_size(), kSweepOpsMax);
@@ -34,22 +40,29 @@ Status MapSweeper::sweep_chunk(const kv::KeyValue& chunk, const std::optional<kv
     mutation.growth = kv::Growth::kMustGo;
     mutation.compares.push_back(kv::mod_revision_is(chunk.key, revision));
     if (guard) mutation.compares.push_back(*guard);
+    std::vector<ReverseChange> changes;
     std::vector<BlockRun> freed;
     for (int i = value.extents_size() - take; i < value.extents_size(); ++i) {
       const records::Extent& extent = value.extents(i);
-      mutation.writes.push_back(kv::erase(context_.space->reverse_key(extent.volume_block())));
+      changes.push_back({extent.volume_block(), base + extent.file_block(), extent.blocks(), 0});
       freed.push_back({extent.volume_block(), extent.blocks()});
     }
-    value.mutable_extents()->DeleteSubrange(value.extents_size() - take, take);
-    const bool last = value.extents_size() == 0;
+    records::MapChunk left = value;
+    left.mutable_extents()->DeleteSubrange(value.extents_size() - take, take);
+    const bool last = left.extents_size() == 0;
     mutation.writes.push_back(last ? kv::erase(chunk.key)
-                                   : kv::put(chunk.key, value.SerializeAsString()));
-    FreeIntent free(*context_.space, std::move(freed));
+                                   : kv::put(chunk.key, left.SerializeAsString()));
+    FreeIntent free(*context_.space, frees.add(changes, freed, mutation));
     SYMNAS_ASSIGN(const kv::Committed committed,
                   context_.session.commit_blocking(std::move(mutation)));
-    if (!committed.succeeded) return fail(ErrorCode::kConflict, "map chunk changed under a sweep");
+    if (!committed.succeeded) {
+      SYMNAS_ASSIGN(const bool anothers, frees.look(changes));
+      if (anothers) continue;
+      return fail(ErrorCode::kConflict, "map chunk changed under a sweep");
+    }
     free.committed();
     if (last) return {};
+    value = std::move(left);
     revision = committed.revision;
   }
 }
@@ -129,6 +142,7 @@ Status MapSweeper::sweep_above(Ino ino, const records::Inode& inode, const kv::C
   const MapGeneration generation{inode.map_generation()};
   const std::uint64_t chunk = inode.trim_block() / kChunkBlocks;
   const std::string key = keys::map_chunk(context_.options.fs, ino, generation, chunk);
+  ReverseFrees frees(context_, ino, generation);
   for (;;) {
     SYMNAS_ASSIGN(const kv::CachedValue value, context_.session.read(key));
     records::MapChunk record;
@@ -142,7 +156,7 @@ Status MapSweeper::sweep_above(Ino ino, const records::Inode& inode, const kv::C
     if (const int more = record.extents_size() - static_cast<int>(kSweepOpsMax); more > 0) {
       from = std::max(from, chunk * kChunkBlocks + record.extents(more).file_block());
     }
-    FileMap::Cut cut = map.plan_cut(from, chunk);
+    const FileMap::Cut cut = map.plan_cut(from, chunk);
     if (cut.chunks.empty()) break;
     const records::MapChunk& kept = cut.chunks.front().value;
     kv::Mutation mutation;
@@ -150,11 +164,14 @@ Status MapSweeper::sweep_above(Ino ino, const records::Inode& inode, const kv::C
     mutation.compares = {kv::mod_revision_is(key, value.mod_revision), guard};
     mutation.writes.push_back(kept.extents_size() == 0 ? kv::erase(key)
                                                        : kv::put(key, kept.SerializeAsString()));
-    add_reverse_changes(context_, cut.reverse, ino, generation, mutation);
-    FreeIntent free(*context_.space, std::move(cut.freed));
+    FreeIntent free(*context_.space, frees.add(cut.reverse, cut.freed, mutation));
     SYMNAS_ASSIGN(const kv::Committed committed,
                   context_.session.commit_blocking(std::move(mutation)));
-    if (!committed.succeeded) return fail(ErrorCode::kConflict, "map chunk changed under a trim");
+    if (!committed.succeeded) {
+      SYMNAS_ASSIGN(const bool anothers, frees.look(cut.reverse));
+      if (anothers) continue;
+      return fail(ErrorCode::kConflict, "map chunk changed under a trim");
+    }
     free.committed();
   }
   return sweep_map_keys(
@@ -242,7 +259,8 @@ void MapSweeper::sweep_in_background(Ino ino, records::Orphan orphan, int attemp
   context_.background->post_at(at_ns, [this, ino, orphan = std::move(orphan), attempt] {
     const Status swept = sweep_orphan(ino, orphan);
     if (!swept && !context_.closing && attempt < kSweepRetriesMax) {
-      log::warn("inode {}: dead map not swept yet: {}", ino.value(), swept.error().message);
+      if (attempt % (kFailureLogNs / kSweepRetryNs) == 0)
+        log::warn("inode {}: dead map not swept yet: {}", ino.value(), swept.error().message);
       sweep_in_background(ino, orphan, attempt + 1);
       return;
     }

@@ -4,7 +4,8 @@
 // Thread class: thread-safe. All but wait_for_trim() and sweep_in_background() block, and run on
 // background threads; no mutex is held meanwhile.
 // Invariants: a map key goes together with the reverse-map keys of its extents, in one transaction
-// that compares that key, and what says that it is dead; the blocks are free from then on (INV-6).
+// that compares that key, what says that it is dead, and the reverse-map keys; the blocks are free
+// from then on (INV-6). What the reverse map gives to another file stays that file's.
 // Two sweeps of one file may run at once, on any mounts.
 #pragma once
 

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "common/base/bytes.h"
+#include "common/base/log.h"
 #include "fsal_cluster/data/mount_recovery.h"
 #include "fsal_cluster/data/wait_for.h"
 #include "fsal_cluster/schema/inode.h"
@@ -120,17 +121,18 @@ Task<Status> MountRecovery::bump(Ino ino, Revision token_revision, MountId owner
     }
     records::TokenRecord flag;
     records::Inode inode;
-    if (!flag.ParseFromString(*held.value) ||
-        (record.value && !inode.ParseFromString(*record.value))) {
-      co_return fail(ErrorCode::kCorrupt,
-                     fmt::format("inode {}: unreadable record or token", ino.value()));
+    if (!flag.ParseFromString(*held.value)) flag.set_wrote(true);  // nobody knows
+    const bool readable = record.value && inode.ParseFromString(*record.value);
+    if (record.value && !readable) {
+      // Nobody is shown a change of it now, and who restores the record gives it a new one.
+      log::warn("inode {}: its record cannot be read: run symnas fs check", ino.value());
     }
     kv::Mutation mutation;
     mutation.growth = kv::Growth::kMustGo;
     mutation.compares.push_back(kv::mod_revision_is(token, token_revision));
     mutation.compares.push_back(kv::key_exists(ended));
     mutation.writes.push_back(kv::erase(token));
-    if (record.value && flag.wrote()) {
+    if (readable && flag.wrote()) {
       context_.session.saw_time_ns(inode.ctime_ns());
       const std::int64_t now_ns = context_.session.next_time_ns();
       inode.set_mtime_ns(now_ns);

@@ -1,8 +1,21 @@
 // Removal of a file's data together with its inode record.
 #include "fsal_cluster/data/file_remover.h"
+#include "fsal_cluster/data/reverse_frees.h"
 #include "fsal_cluster/data/wait_for.h"
 
 namespace symnas::fs {
+namespace {
+
+// The entries of the reverse map that go with a map in the inode record.
+std::vector<ReverseChange> erases_of(const records::Inode& record) {
+  std::vector<ReverseChange> out;
+  if (record.chunked()) return out;
+  for (const records::Extent& extent : record.extents())
+    out.push_back({extent.volume_block(), extent.file_block(), extent.blocks(), 0});
+  return out;
+}
+
+}  // namespace
 
 struct FileRemover::RemovalPlan {
   FilePtr file;
@@ -19,11 +32,20 @@ Result<FileData::Removal> FileRemover::plan_removal(const Handle& handle,
     none.ino = handle.ino;
     return none;
   }
-  return wait_for(plan_removal_task(handle, record));
+  ReverseFrees frees(context_, handle.ino, MapGeneration{record.map_generation()});
+  bool refused = false;
+  if (const FilePtr f = table_.find(handle.ino)) {
+    const MutexLock lock(f->mutex);
+    refused = f->removal_refused;
+  }
+  // Perhaps the reverse map gives some of its blocks to another file.
+  if (refused) SYMNAS_TRY(frees.look(erases_of(record)));
+  return wait_for(plan_removal_task(handle, record, frees));
 }
 
 Task<Result<FileData::Removal>> FileRemover::plan_removal_task(Handle handle,
-                                                               const records::Inode& record) {
+                                                               const records::Inode& record,
+                                                               const ReverseFrees& frees) {
   const auto plan = std::make_shared<RemovalPlan>();
   plan->file = table_.file(handle.ino);
   FileState& f = *plan->file;
@@ -45,14 +67,14 @@ Task<Result<FileData::Removal>> FileRemover::plan_removal_task(Handle handle,
         kv::put(kv::keys::orphan(context_.options.fs, f.ino), orphan.SerializeAsString()));
     plan->orphan = orphan;
   }
-  if (!record.chunked()) {
-    std::vector<BlockRun> freed;
-    for (const records::Extent& extent : record.extents()) {
-      removal.writes.push_back(kv::erase(context_.space->reverse_key(extent.volume_block())));
-      freed.push_back({extent.volume_block(), extent.blocks()});
-    }
-    plan->free.emplace(*context_.space, std::move(freed));
-  }
+  kv::Mutation erases;
+  std::vector<BlockRun> freed;
+  const std::vector<ReverseChange> changes = erases_of(record);
+  for (const ReverseChange& change : changes)
+    freed.push_back({change.volume_block, change.old_blocks});
+  plan->free.emplace(*context_.space, frees.add(changes, freed, erases));
+  removal.compares = std::move(erases.compares);
+  for (kv::Op& op : erases.writes) removal.writes.push_back(std::move(op));
   co_return removal;
 }
 
@@ -87,6 +109,10 @@ void FileRemover::abandoned(FileData::Removal removal) {
   const auto plan = std::static_pointer_cast<RemovalPlan>(removal.plan);
   if (!plan) return;
   const RunningOperation running(context_.running);
+  {
+    const MutexLock lock(plan->file->mutex);
+    plan->file->removal_refused = true;
+  }
   leave_exclusive(*plan->file);
 }
 

@@ -10,6 +10,7 @@
 #include "common/base/check.h"
 #include "fsal_cluster/data/attribute_changer.h"
 #include "fsal_cluster/data/map_changes.h"
+#include "fsal_cluster/data/reverse_frees.h"
 #include "fsal_cluster/data/wait_for.h"
 #include "fsal_cluster/schema/inode.h"
 
@@ -143,9 +144,14 @@ Task<Status> AttributeChanger::plan_shrink(FileState& f, SizeChange& change) {
 
 Task<Result<kv::Committed>> AttributeChanger::commit_size(FileState& f, SizeChange& change,
                                                           Edit& edit) {
+  ReverseFrees frees(context_, f.ino, map_generation_of(f));
   for (int round = 0;; ++round) {
     const Status pause = co_await pause_after_conflict(context_, f, round);
     if (!pause) co_return tl::unexpected(pause.error());
+    if (round == kConflictRetriesBeforePause) {
+      const Result<bool> looked = co_await frees.look_async(change.cut.reverse);
+      if (!looked) co_return tl::unexpected(looked.error());
+    }
     Result<InodeRecord> record = co_await read_inode(context_, f);
     if (!record) co_return tl::unexpected(record.error());
     const std::int64_t now_ns = context_.session.next_time_ns();
@@ -159,7 +165,7 @@ Task<Result<kv::Committed>> AttributeChanger::commit_size(FileState& f, SizeChan
     }
     mutation.writes.push_back(kv::put(context_.inode_key(f.ino), changed_inode(record->inode)));
     edit.add_to(mutation);
-    FreeIntent free(*context_.space, change.cut.freed);
+    FreeIntent free(*context_.space, frees.add(change.cut.reverse, change.cut.freed, mutation));
     const Result<kv::Committed> committed = co_await commit_mutation(context_, mutation);
     if (!committed) co_return tl::unexpected(committed.error());
     if (!committed->succeeded) continue;
@@ -192,7 +198,6 @@ kv::Mutation AttributeChanger::size_mutation(FileState& f, const SizeChange& cha
     } else if (!change.cut.chunks.empty()) {
       *inode.mutable_extents() = change.cut.chunks.front().value.extents();
     }
-    add_reverse_changes(context_, change.cut.reverse, f.ino, f.record.map_generation, mutation);
     inode.set_used_blocks(static_cast<std::uint64_t>(
         static_cast<std::int64_t>(inode.used_blocks()) + change.cut.used_blocks_delta));
     if (change.trim_block) inode.set_trim_block(*change.trim_block);

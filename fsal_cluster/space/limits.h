@@ -48,6 +48,8 @@ inline constexpr std::int64_t kSharedRoomWaitMs = 5000;
 // range read of each group.
 inline constexpr std::int64_t kReclaimNs = 3'000'000'000;
 static_assert(kSharedRoomWaitMs * 1'000'000 > kReclaimNs + 1'000'000'000);
+// How often it is logged that the reverse map cannot be read everywhere.
+inline constexpr std::int64_t kUnreadableLogNs = 60'000'000'000;
 // How often all groups are counted again for statfs, while other mounts change them.
 inline constexpr std::int64_t kRecountNs = 10'000'000'000;
 // Moments whose I/O is waited for at once, one per heartbeat: while one I/O takes longer than this

@@ -77,12 +77,13 @@ Result<std::uint64_t> Space::reclaim(std::uint32_t group) {
     if (!groups_[group].loaded) return 0;  // given back meanwhile
     allocator_.begin_reclaim();
   }
-  SYMNAS_ASSIGN(const std::vector<BlockRun> used, read_used(group));
+  SYMNAS_ASSIGN(const UsedBlocks used, read_used(group));
   const MutexLock lock(mutex_);
-  std::vector<BlockRun> announced;
+  // Of what cannot be read, too, it is not known whether it is recorded: it is not taken.
+  std::vector<BlockRun> announced = used.unreadable;
   for (const auto& [start, blocks] : announced_) announced.push_back({start, blocks});
   look_around_locked();
-  const std::uint64_t blocks = allocator_.reclaim(group, used, announced);
+  const std::uint64_t blocks = allocator_.reclaim(group, used.recorded, announced);
   count_.taken_since += static_cast<std::int64_t>(blocks);
   return blocks;
 }

@@ -9,6 +9,7 @@
 #include "common/base/log.h"
 #include "common/kv/keys.h"
 #include "fsal_cluster/schema/records.pb.h"
+#include "fsal_cluster/space/each_key.h"
 #include "fsal_cluster/space/limits.h"
 
 namespace symnas::fs {
@@ -33,17 +34,6 @@ std::vector<BlockRun> subtract(std::vector<BlockRun> used, const std::vector<Blo
   return used;
 }
 
-// Calls visit(key, value) for every key of the range, page by page.
-template <class Visit>
-Status for_each_key(kv::Session& session, kv::KeyRange range, Visit visit) {
-  for (;;) {
-    SYMNAS_ASSIGN(const kv::OpResult page, session.range(range, kReverseMapPage));
-    for (const kv::KeyValue& kv : page.kvs) SYMNAS_TRY(visit(kv));
-    if (!page.more || page.kvs.empty()) return {};
-    range.key = page.kvs.back().key + '\0';
-  }
-}
-
 }  // namespace
 
 Space::Space(kv::Session& session, const env::Clock& clock, Background& background,
@@ -65,34 +55,6 @@ Result<std::unique_ptr<Space>> Space::open(kv::Session& session, const env::Cloc
   std::unique_ptr<Space> space(new Space(session, clock, background, std::move(options)));
   SYMNAS_TRY(space->read_owners());
   return space;
-}
-
-Status Space::read_owners() {
-  const std::string prefix = keys::group_owners(options_.fs);
-  std::map<std::uint32_t, Group> groups;
-  SYMNAS_TRY(
-      for_each_key(session_, kv::prefix_range(prefix), [&](const kv::KeyValue& kv) -> Status {
-        records::GroupOwner owner;
-        if (kv.key.size() != prefix.size() + 4 || !owner.ParseFromString(kv.value)) {
-          return fail(ErrorCode::kCorrupt, "unreadable group owner record " + to_hex(kv.key));
-        }
-        Group& group = groups[read_be32(kv.key, prefix.size())];
-        group.owner = MountId{owner.mount()};
-        group.revision = kv.mod_revision;
-        return {};
-      }));
-  const MutexLock lock(mutex_);
-  for (auto& [index, group] : groups) learn_owner_locked(index, group.owner, group.revision);
-  return {};
-}
-
-// Answers come in any order: the newest of each key counts (keys are never erased).
-void Space::learn_owner_locked(std::uint32_t group, MountId owner, Revision revision) {
-  Group& known = groups_[group];
-  if (revision <= known.revision || (known.loaded && owner != options_.mount)) return;
-  if (!known.loaded) known.free_blocks.reset();  // another owner has been there
-  known.owner = owner;
-  known.revision = revision;
 }
 
 std::uint32_t Space::group_count() const {
@@ -215,7 +177,8 @@ std::vector<std::uint32_t> Space::candidates() const {
   for (std::uint32_t group = 0; group < count; ++group) {
     const auto known = groups_.find(group);
     if (known != groups_.end()) {
-      if (known->second.loaded || known->second.free_blocks == 0) continue;
+      if (known->second.loaded || known->second.no_owner || known->second.free_blocks == 0)
+        continue;
       const MountId owner = known->second.owner;
       const bool foreign = owner != MountId{0} && owner != options_.mount;
       if (foreign && options_.peers != nullptr && !options_.peers->has_ended(owner)) continue;
@@ -284,6 +247,11 @@ Result<bool> Space::claim(std::uint32_t group) {
     kv::Mutation claim;
     claim.growth = kv::Growth::kMustGo;  // the write that wants space was admitted before
     claim.compares.push_back(kv::mod_revision_is(key, known.revision));
+    // Owner keys stay for ever: a group without one has never had a block in use. If it has, its
+    // key was lost, and a living mount may allocate there.
+    if (known.revision == Revision{0})
+      claim.compares.push_back(
+          kv::range_absent(kv::prefix_range(keys::reverse_map_group(options_.fs, group))));
     if (known.owner != MountId{0}) {
       const std::string ended = keys::mount_ended(options_.fs, known.owner);
       const auto end_record = session_.read(ended);
@@ -303,6 +271,7 @@ Result<bool> Space::claim(std::uint32_t group) {
       }
       const Status again = read_owners();
       if (!again) return give_up(tl::unexpected(again.error()));
+      if (known.revision == Revision{0}) note_no_owner(group);
       return give_up(false);
     }
     const MutexLock lock(mutex_);
@@ -311,34 +280,20 @@ Result<bool> Space::claim(std::uint32_t group) {
   auto used = read_used(group);
   if (!used) return give_up(tl::unexpected(used.error()));
   const MutexLock lock(mutex_);
+  std::vector<BlockRun> not_free = std::move(used->recorded);
+  not_free.insert(not_free.end(), used->unreadable.begin(), used->unreadable.end());
   for (const auto& [start, blocks] : announced_)
-    if (group_of(start) == group) used->push_back({start, blocks});
-  const auto in_use = subtract(std::move(*used), loading_.freed);
+    if (group_of(start) == group) not_free.push_back({start, blocks});
+  const auto in_use = subtract(std::move(not_free), loading_.freed);
   loading_.freed.clear();
   loading_.group.reset();
   groups_[group].loaded = true;
   look_around_locked();
-  // Owner keys stay for ever: a group without one has never had a block in use.
   const bool fresh = known.revision == Revision{0} && in_use.empty();
   allocator_.add_group(FreeMap::without(group_run(group), in_use),
                        fresh ? Allocator::Used::kNever : Allocator::Used::kBefore);
   let_go_locked();
   return true;
-}
-
-Result<std::vector<BlockRun>> Space::read_used(std::uint32_t group) {
-  std::vector<BlockRun> used;
-  const std::string prefix = keys::reverse_map_group(options_.fs, group);
-  SYMNAS_TRY(
-      for_each_key(session_, kv::prefix_range(prefix), [&](const kv::KeyValue& kv) -> Status {
-        records::ReverseMap record;
-        if (kv.key.size() != prefix.size() + 8 || !record.ParseFromString(kv.value)) {
-          return fail(ErrorCode::kCorrupt, "unreadable reverse-map record " + to_hex(kv.key));
-        }
-        used.push_back({read_be64(kv.key, prefix.size()), record.blocks()});
-        return {};
-      }));
-  return used;
 }
 
 // --- room
@@ -404,16 +359,9 @@ Status Space::count_groups() {
   const auto foreign = foreign_blocks();  // before: what changes meanwhile is counted
                                           // twice, not lost, until the next count
   std::map<std::uint32_t, std::uint64_t> used;
-  const std::string prefix = keys::table(options_.fs, 'u', 'R');
-  SYMNAS_TRY(
-      for_each_key(session_, kv::prefix_range(prefix), [&](const kv::KeyValue& kv) -> Status {
-        records::ReverseMap record;
-        if (!record.ParseFromString(kv.value) || kv.key.size() != prefix.size() + 12) {
-          return fail(ErrorCode::kCorrupt, "unreadable reverse-map record " + to_hex(kv.key));
-        }
-        used[read_be32(kv.key, prefix.size())] += record.blocks();
-        return {};
-      }));
+  SYMNAS_ASSIGN(const UsedBlocks all, read_used(std::nullopt));
+  for (const auto* runs : {&all.recorded, &all.unreadable})
+    for (const BlockRun& run : *runs) used[group_of(run.start)] += run.blocks;
   const MutexLock lock(mutex_);
   for (auto& [index, group] : groups_)
     if (!used.contains(index)) group.free_blocks.reset();  // all of it

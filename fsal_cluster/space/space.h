@@ -28,6 +28,7 @@
 #include "common/kv/store.h"
 #include "fsal_cluster/space/allocator.h"
 #include "fsal_cluster/space/background.h"
+#include "fsal_cluster/space/used_blocks.h"
 #include "fsal_cluster/state/membership.h"
 #include "fsal_cluster/state/peers.h"
 
@@ -40,7 +41,10 @@ struct SpaceOptions {
   std::function<std::uint64_t()> volume_blocks;  // of the volume now; it may grow
   // Asks files to give back what they have reserved; true when busy files still hold some.
   std::function<bool()> return_reservations;
-  std::function<bool()> frees_pending;     // true while dead maps are being swept
+  std::function<bool()> frees_pending;  // true while dead maps are being swept
+  // A group that this mount allocates from has got another owner, or none: its record was damaged.
+  // What is written there from now on can never be recorded. Called on a background thread.
+  std::function<void(const Error&)> lost_group;
   const Membership* membership = nullptr;  // null: alone for ever
   const Peers* peers = nullptr;            // null: there are no other mounts
 };
@@ -94,6 +98,10 @@ class Space {
   // What the heartbeat announces; called about once a second. Never blocks.
   SpaceAnnouncement announcement();
 
+  // Reads who owns which group; finds out whether a group of this mount was lost. Blocks. Errors:
+  // as Session; kCorrupt.
+  Status read_owners();
+
   // Makes the groups of an ended mount nobody's. Blocks. Errors: as Session.
   Status take_over(MountId ended);
 
@@ -114,6 +122,7 @@ class Space {
     Revision revision;                         // of the owner key; 0 = no key
     bool loaded = false;                       // its free blocks are the allocator's
     std::optional<std::uint64_t> free_blocks;  // of a group that is not loaded, once it was counted
+    bool no_owner = false;  // it has used blocks, but no owner key: nobody may claim it
   };
   // The group whose free blocks are being read, for the allocator to have them; one at a time.
   struct Loading {
@@ -165,7 +174,7 @@ class Space {
   std::map<MountId, std::int64_t> foreign_blocks() const;
   std::int64_t foreign_since_locked() const REQUIRES(mutex_);
   void recount_if_stale();
-  Status read_owners();
+  void note_no_owner(std::uint32_t group);
   void learn_owner_locked(std::uint32_t group, MountId owner, Revision revision) REQUIRES(mutex_);
   std::uint32_t group_count() const;
   std::uint32_t group_of(std::uint64_t block) const {
@@ -180,7 +189,8 @@ class Space {
   void answer_room(Result<Room> answer);
   Result<bool> claim_one();
   Result<bool> claim(std::uint32_t group);
-  Result<std::vector<BlockRun>> read_used(std::uint32_t group);
+  // Of all groups: nullopt. What cannot be read is logged, at most once a minute.
+  Result<UsedBlocks> read_used(std::optional<std::uint32_t> group);
   std::vector<std::uint32_t> candidates() const;
   Result<bool> claim_any();
   Status count_groups();
@@ -207,8 +217,9 @@ class Space {
   Claims claims_ GUARDED_BY(mutex_);
   std::vector<std::function<void(Result<Room>)>> room_waiters_ GUARDED_BY(mutex_);
   Count count_ GUARDED_BY(mutex_);
-  std::int64_t reclaimed_ns_ GUARDED_BY(mutex_) = 0;  // when the last reclaim began
-  std::deque<Mark> marks_ GUARDED_BY(mutex_);         // of the last heartbeats
+  std::int64_t reclaimed_ns_ GUARDED_BY(mutex_) = 0;       // when the last reclaim began
+  std::int64_t unreadable_log_ns_ GUARDED_BY(mutex_) = 0;  // before it nothing is logged
+  std::deque<Mark> marks_ GUARDED_BY(mutex_);              // of the last heartbeats
   SpaceAnnouncement announcement_ GUARDED_BY(mutex_);
   Posted posted_ GUARDED_BY(mutex_);
   Mutex count_mutex_;    // one count at a time

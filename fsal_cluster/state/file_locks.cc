@@ -86,9 +86,13 @@ Result<std::unique_ptr<FileLocks>> FileLocks::load(kv::Session& session, const e
       continue;
     }
     RecordedLock recorded = lock_of(record);
-    if (recorded.ranges.empty())
-      return fail(ErrorCode::kCorrupt,
-                  "lock record " + to_hex(kv.key) + " holds nothing; run symnas fs check");
+    if (recorded.ranges.empty()) {
+      // It is no lock. As what an unlock has left, it is erased.
+      log::warn("inode {}: lock record {} is of no byte: it is erased", record.ino(),
+                to_hex(kv.key));
+      locks->late_.add(key);
+      continue;
+    }
     locks->held_.load(key, std::move(recorded));
   }
   SYMNAS_TRY(locks->load_waits());

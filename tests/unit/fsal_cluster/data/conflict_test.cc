@@ -172,7 +172,7 @@ TEST_F(MutationTest, SizeZeroOfALargeFileTakesANewMapGeneration) {
   world_.session().forget();
   world_.settle();  // the sweep
   ASSERT_EQ(world_.session().mutations().size(), 2u);
-  EXPECT_EQ(compares_of(world_.session().mutations()[0]), (Set{"chunk unchanged"}));
+  EXPECT_EQ(compares_of(world_.session().mutations()[0]), (Set{"chunk unchanged", "rmap"}));
   EXPECT_EQ(writes_of(world_.session().mutations()[0]), (Set{"erase chunk", "erase rmap"}));
   EXPECT_EQ(compares_of(world_.session().mutations()[1]), (Set{"orphan unchanged"}));
 }
@@ -243,6 +243,7 @@ TEST_F(MutationTest, AGroupTakenOverRefusesGrowth) {
   const Status committed = world_.commit(kFile);
   ASSERT_FALSE(committed.has_value());
   EXPECT_EQ(committed.error().code, ErrorCode::kConflict);
+  EXPECT_TRUE(world_.failed()) << "the next instance looks again at who owns which group";
   EXPECT_EQ(world_.inode(kFile).size_bytes(), 0u);
 }
 
@@ -256,7 +257,8 @@ TEST_F(MutationTest, AReverseMapKeyInTheWayRefusesGrowth) {
     mutation.writes.push_back(kv::put(keys::reverse_map(kFs, 0, block), other.SerializeAsString()));
   }
   ASSERT_TRUE(world_.session().commit_blocking(std::move(mutation))->succeeded);
-  EXPECT_EQ(world_.commit(kFile).error().code, ErrorCode::kConflict);
+  EXPECT_EQ(world_.commit(kFile).error().code, ErrorCode::kFenced);
+  EXPECT_TRUE(world_.failed()) << "what was written there is to be written again, elsewhere";
 }
 
 }  // namespace

@@ -45,6 +45,26 @@ TEST(Recover, WhatTheNextMountShowsSurvivesAPowerLoss) {
               world.attributes(kFile).change != attributes.change);
 }
 
+// One unreadable record must not keep the next mount from its recovery.
+TEST(Recover, AnUnreadableRecordKeepsNobodyFromOpening) {
+  FileWorld world;
+  world.create(kFile);
+  ASSERT_TRUE(world.write(kFile, 0, std::string(8192, 'a'), WriteStability::kFileSync).has_value());
+  world.pass_ns(5'000'000'000);
+  ASSERT_TRUE(world.write(kFile, 0, std::string(512, 'b'), WriteStability::kFileSync).has_value());
+  ASSERT_TRUE(world.has_token(kFile));
+  kv::Mutation damage;
+  damage.writes = {kv::put(kv::keys::inode(FileWorld::kFs, kFile), "\xff")};
+  ASSERT_TRUE(world.session().commit_blocking(std::move(damage))->succeeded);
+  world.kill();
+  world.start();
+  EXPECT_EQ(world.keys_with(kv::keys::tokens(FileWorld::kFs)), 0u);
+  EXPECT_EQ(world.read(kFile, 0, 512).error().code, ErrorCode::kCorrupt);
+  constexpr Ino kSound{50};
+  world.create(kSound);
+  EXPECT_TRUE(world.write(kSound, 0, "x", WriteStability::kFileSync).has_value());
+}
+
 TEST(Recover, AFileWithoutFlagIsLeftAlone) {
   FileWorld world;
   world.create(kFile);

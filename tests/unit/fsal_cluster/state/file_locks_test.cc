@@ -209,5 +209,21 @@ TEST_F(FileLocksTest, TheRecordSaysSinceWhenSomethingIsHeld) {
   EXPECT_EQ(record().since_ns(), since_ns);
 }
 
+// A damaged record does not keep the VNFS from its locks: it is no lock, and erased.
+TEST_F(FileLocksTest, ARecordOfNoByteIsErased) {
+  ASSERT_TRUE(lock(kAnna, exclusive(0, 9)));
+  ASSERT_TRUE(lock(kBert, exclusive(20, 29)));
+  const std::string key = lock_key(world_->fs(), kFile, "vnfs1", kAnna);
+  records::LockRecord record = to_record(kFile, "vnfs1", kAnna, RecordedLock());
+  kv::Mutation damage;
+  damage.writes = {kv::put(key, record.SerializeAsString())};
+  ASSERT_TRUE(world_->session().commit_blocking(std::move(damage))->succeeded);
+  const auto next = load();
+  EXPECT_TRUE(is_free(*next, exclusive(0, 9)));
+  EXPECT_FALSE(is_free(*next, exclusive(20, 29)));
+  ASSERT_TRUE(next->record_unlocks());
+  EXPECT_TRUE(world_->session().range(kv::single_key(key), 1)->kvs.empty());
+}
+
 }  // namespace
 }  // namespace symnas::fs
