@@ -63,13 +63,8 @@ Task<Status> pause_after_conflict(DataContext& context, FileState& f, int round)
   }
   if (round < kConflictRetriesBeforePause) co_return Status{};
   Turn turn;
-  const bool look = round == kConflictRetriesBeforePause;
-  context.background->post_at(context.clock.mono_ns() + kConflictPauseNs, [&context, &turn, look] {
-    // Perhaps a group from which the blocks come is not this mount's any more. If it cannot be
-    // found out now, the tries go on.
-    if (look && context.space) static_cast<void>(context.space->read_owners());
-    turn.deliver({});
-  });
+  context.background->post_at(context.clock.mono_ns() + kConflictPauseNs,
+                              [&turn] { turn.deliver({}); });
   co_await turn;
   co_return Status{};
 }

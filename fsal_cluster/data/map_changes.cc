@@ -3,11 +3,24 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "common/base/check.h"
 
 namespace symnas::fs {
 namespace {
+
+// Whether the groups are this mount's still: else its instance ends. Blocks.
+Status look_at_groups(DataContext& context, const std::vector<ReverseChange>& changes) {
+  std::set<std::uint64_t> groups;
+  for (const ReverseChange& change : changes) {
+    if (change.new_blocks <= change.old_blocks) continue;
+    if (!groups.insert(change.volume_block / context.options.group_blocks).second) continue;
+    SYMNAS_TRY(context.space->look_at_owner(change.volume_block));
+  }
+  return {};
+}
 
 // Blocks.
 Status compare_growth(DataContext& context, const std::vector<ReverseChange>& changes, Ino ino) {
@@ -44,7 +57,9 @@ Task<Status> look_at_growth(DataContext& context, const std::vector<ReverseChang
                             Ino ino) {
   Awaited<Status> answer;
   context.background->post([&context, &changes, ino, &answer] {
-    answer.deliver(compare_growth(context, changes, ino));
+    Status looked = look_at_groups(context, changes);
+    if (looked) looked = compare_growth(context, changes, ino);
+    answer.deliver(std::move(looked));
   });
   Status looked = co_await answer;
   if (!looked && looked.error().code == ErrorCode::kFenced) context.failed_for_good(looked.error());

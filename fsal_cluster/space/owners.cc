@@ -53,15 +53,33 @@ Status Space::read_owners() {
       known.free_blocks.reset();
     }
   }
-  if (lost && options_.lost_group) {
-    options_.lost_group(
-        {ErrorCode::kFenced,
-         fmt::format(
-             "allocation group {} is not this mount's any more, its owner record was changed "
-             "by nobody who may: this instance ends, the next one looks again; run fs check",
-             *lost)});
-  }
+  if (lost) lose(*lost);
   return {};
+}
+
+Status Space::look_at_owner(std::uint64_t volume_block) {
+  const std::uint32_t group = group_of(volume_block);
+  Revision before;
+  {
+    const MutexLock lock(mutex_);
+    if (!groups_[group].loaded) return {};
+    before = groups_[group].revision;
+  }
+  const std::string key = keys::group_owner(options_.fs, group);
+  SYMNAS_ASSIGN(const kv::OpResult read, session_.range(kv::single_key(key), 1));
+  if (!read.kvs.empty() && read.kvs.front().mod_revision == before) return {};
+  return read_owners();
+}
+
+void Space::lose(std::uint32_t group) {
+  if (!options_.lost_group) return;
+  options_.lost_group(
+      {ErrorCode::kFenced,
+       fmt::format(
+           "allocation group {} is not this mount's any more: the mount has ended, or the owner "
+           "record was changed by nobody who may; this instance ends, the next one looks again. "
+           "If no fence is reported, run symnas fs check",
+           group)});
 }
 
 // Answers come in any order: the newest of each key counts (no mount erases one).

@@ -98,9 +98,12 @@ class Space {
   // What the heartbeat announces; called about once a second. Never blocks.
   SpaceAnnouncement announcement();
 
-  // Reads who owns which group; finds out whether a group of this mount was lost. Blocks. Errors:
-  // as Session; kCorrupt.
+  // Reads who owns which group; finds out whether a group of this mount was lost. Blocks: a large
+  // filesystem has some 100,000 groups. Errors: as Session; kCorrupt.
   Status read_owners();
+  // The same for the group of one block, by one read: to be called when a transaction that takes
+  // blocks there has met conflicts again and again.
+  Status look_at_owner(std::uint64_t volume_block);
 
   // Makes the groups of an ended mount nobody's. Blocks. Errors: as Session.
   Status take_over(MountId ended);
@@ -175,6 +178,7 @@ class Space {
   std::int64_t foreign_since_locked() const REQUIRES(mutex_);
   void recount_if_stale();
   void note_no_owner(std::uint32_t group);
+  void lose(std::uint32_t group);
   void learn_owner_locked(std::uint32_t group, MountId owner, Revision revision) REQUIRES(mutex_);
   std::uint32_t group_count() const;
   std::uint32_t group_of(std::uint64_t block) const {

@@ -48,6 +48,19 @@ TEST_F(OwnersTest, AGroupWithoutOwnerRecordIsLost) {
   EXPECT_TRUE(lost);
 }
 
+TEST_F(OwnersTest, ALookAtOneGroupFindsThatItIsLost) {
+  claim(2);
+  ASSERT_TRUE(space->look_at_owner(0));
+  ASSERT_TRUE(space->look_at_owner(kGroup));
+  EXPECT_FALSE(lost);
+  erase_owner(1);
+  ASSERT_TRUE(space->look_at_owner(0));
+  EXPECT_FALSE(lost);
+  ASSERT_TRUE(space->look_at_owner(kGroup + 3));
+  ASSERT_TRUE(lost);
+  EXPECT_EQ(lost->code, ErrorCode::kFenced);
+}
+
 // Once this went on for ever: the erased record was compared again and again.
 TEST_F(OwnersTest, ATakeOverEndsThoughAnOwnerRecordIsGone) {
   owned_before(MountId{98});
